@@ -1,0 +1,119 @@
+//===- ABI.h - What compiled objects and the runtime share ------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The only place where the compiler and the runtime meet. Plain C. A compiled
+// object exports one symbol, `batch_object`; docs/Formats.md describes the JSON
+// descriptor it points to.
+//
+// Cells. Every value that host code handles is one 64-bit cell:
+//   index, integers  the value, sign-extended (i1: 0 or 1)
+//   f32, f64         the bits, zero-extended
+//   ADT value        the node id
+//   list             (length << 32) | first entry in the list pool
+//   tensor           inspector: a handle; unbatched code: the address of its row
+//   ragged tensor    a list of such tensor cells, one per row
+//
+// Handles (inspector only). Bits 0-31: task number, or row number in a source;
+// bits 32-55: the task's depth + 1, 0 for a row of a source; bits 56-63: the
+// position of the result among the task's results in the same table, or
+// 128 + source number for a row of a source.
+//
+// Rows. The storage of a tensor with shape [d0, ..., dn] is its elements in row-
+// major order, the last dimension padded to a multiple of 64 bytes. Padding
+// may hold anything. Tables, sources and arenas are arrays of such rows.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_ABI_H
+#define BATCH_RUNTIME_ABI_H
+
+#include <stdint.h>
+
+#define BATCH_ABI_VERSION 1
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct BatchContext BatchContext;
+
+/// Error codes for `fail`, with the meaning of its two values.
+typedef enum BatchError {
+  BATCH_ERROR_ROW_OUT_OF_BOUNDS = 1, ///< a: index, b: source number
+  BATCH_ERROR_STACK_OVERFLOW = 2,    ///< a, b unused
+  BATCH_ERROR_RAGGED_MISMATCH = 3,   ///< a, b: the two extents
+  BATCH_ERROR_TOO_MANY_TASKS = 4,    ///< a: tasks
+} BatchError;
+
+typedef struct BatchRuntimeFunctions {
+#define BATCH_RUNTIME_FUNCTION(result, name, parameters, signature)            \
+  result(*name) parameters;
+#include "batch-runtime/RuntimeFunctions.def"
+} BatchRuntimeFunctions;
+
+/// Tasks of one kernel in the order they were recorded. A record is
+/// `recordCells` cells: (depth << 32 | task number), then one cell per operand
+/// that is not shared, in the kernel's argument order.
+typedef struct BatchQueue {
+  int64_t *end;   ///< where the next record goes
+  int64_t *limit; ///< end of the room
+  int64_t *begin;
+} BatchQueue;
+
+/// Rows that exist before the run: a parameter or an input tensor.
+typedef struct BatchSource {
+  const char *base;
+  int64_t rows;
+  int64_t rowBytes;
+} BatchSource;
+
+/// How one operand of a step is read. For ragged operands row i of task t is
+/// entry offsets[t] + i.
+///   contiguous  row t lies at base + t*rowBytes
+///   gather      row t lies at base + ((const int32_t *)rows)[t]*rowBytes
+///   rows        row t lies at ((const char *const *)rows)[t]
+///   scalar      the cell of task t is ((const int64_t *)rows)[t]
+/// Which one it is, is fixed per kernel operand when the object is compiled.
+typedef struct BatchOperand {
+  const char *base;
+  const void *rows;
+  const int32_t *offsets; ///< count + 1 entries from 0; null if not ragged
+} BatchOperand;
+
+/// One batch: `count` tasks of one kernel. Result r of task t is written at
+/// results[r] + t*(its rowBytes times the number of results of the kernel that
+/// share its table).
+typedef struct BatchStep {
+  int64_t kernel;
+  int64_t count;
+  const BatchOperand *operands;
+  char *const *results;
+} BatchStep;
+
+struct BatchContext {
+#define BATCH_CONTEXT_FIELD(type, name) type name;
+#include "batch-runtime/ContextFields.def"
+};
+
+/// What a compiled object exports as `batch_object`. Entry points may be null
+/// where the object was compiled without that part.
+typedef struct BatchObject {
+  uint64_t abiVersion;
+  const char *descriptor; ///< JSON, NUL-terminated
+  /// Records the tasks of all instances.
+  void (*inspect)(BatchContext *);
+  /// Runs all steps; called once by every worker.
+  void (*execute)(BatchContext *, int64_t worker, int64_t workers);
+  /// Runs one instance directly, one task at a time.
+  void (*unbatched)(BatchContext *, int64_t instance);
+} BatchObject;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // BATCH_RUNTIME_ABI_H
