@@ -1,0 +1,56 @@
+//===- Passes.td - Passes between levels -------------------*- tablegen -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CONVERSION_PASSES_TD
+#define BATCH_CONVERSION_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertOperatorsToCPUPass
+    : Pass<"convert-operators-to-cpu", "::mlir::ModuleOp"> {
+  let summary = "lower batched operators to CPU kernel functions";
+  let description = [{
+    Turns every `uprog.operator @k.rows` into a function `@k.rows` over raw rows:
+    a sequence of stages, each one pass over row tiles and column blocks with
+    its elementwise code fused behind its contractions. Register tiles are
+    derived from the vector width and the number of vector registers. Every row
+    tile, the single row included, adds up in the same order, so a row's bits do
+    not depend on the batch it runs in.
+
+    See test/Conversion/OperatorsToCPU.
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"512",
+           "Width of a vector register of the target in bits">,
+    Option<"vectorRegisters", "vector-registers", "int64_t", /*default=*/"32",
+           "Number of vector registers of the target">,
+  ];
+  let dependentDialects = ["::mlir::func::FuncDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::vector::VectorDialect",
+                           "::mlir::LLVM::LLVMDialect"];
+}
+
+def ExpandMathPass : Pass<"batch-expand-math"> {
+  let summary = "expand tanh and exp to polynomials with stated errors";
+  let description = [{
+    Replaces `math.exp` and `math.tanh` on f32 scalars and vectors by
+    range reduction and polynomials in `math.fma`. The relative error is at most
+    1e-6 above the smallest normal number; NaN and infinities are exact cases.
+    The same operations run for scalars and for vectors of every width, so
+    results do not depend on either.
+
+    See test/Conversion/ExpandMath.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+#endif // BATCH_CONVERSION_PASSES_TD

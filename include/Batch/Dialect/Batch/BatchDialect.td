@@ -1,0 +1,31 @@
+//===- BatchDialect.td - The batch dialect -----------------*- tablegen -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_DIALECT_BATCH_DIALECT_TD
+#define BATCH_DIALECT_BATCH_DIALECT_TD
+
+include "mlir/IR/OpBase.td"
+
+def Batch_Dialect : Dialect {
+  let name = "batch";
+  let cppNamespace = "::mlir::batch";
+  let summary = "Depth-tagged operators, their tables and their schedule";
+  let description = [{
+    The `batch` dialect says which tensor code runs together. A `batch.kernel`
+    is a static block of tensor code written for one instance. The instance
+    functions *invoke* kernels; the inspector functions made from them *record*
+    tasks instead; the executor *launches* batches of tasks over result tables.
+    docs/Dialects/Batch.md has the rationale.
+  }];
+  let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
+#endif // BATCH_DIALECT_BATCH_DIALECT_TD

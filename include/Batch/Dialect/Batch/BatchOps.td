@@ -1,0 +1,398 @@
+//===- BatchOps.td - Operations of the batch dialect -------*- tablegen -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_DIALECT_BATCH_OPS_TD
+#define BATCH_DIALECT_BATCH_OPS_TD
+
+include "Batch/Dialect/Batch/BatchTypes.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/FunctionInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Batch_Op<string opMnemonic, list<Trait> traits = []>
+    : Op<Batch_Dialect, opMnemonic, traits>;
+
+//===----------------------------------------------------------------------===//
+// Kernels and their invocations: one instance
+//===----------------------------------------------------------------------===//
+
+def Batch_KernelOp : Batch_Op<"kernel", [
+    FunctionOpInterface, IsolatedFromAbove, Symbol,
+    HasParent<"::mlir::ModuleOp">, SingleBlock]> {
+  let summary = "a static block of tensor code, written for one instance";
+  let description = [{
+    Arguments marked `batch.shared` (a unit attribute here) are equal for all
+    tasks; the others are per task: static tensors, scalars, or *ragged* tensors
+    `tensor<?x...>` whose extent differs from task to task. There is no control
+    flow that depends on data. `phase` orders kernels: all tasks of a phase run
+    before those of the next.
+
+    ```mlir
+    batch.kernel @cell(%h: tensor<4xf32>, %w: tensor<4x4xf32> {batch.shared})
+        -> tensor<4xf32> {
+      %zero = arith.constant dense<0.0> : tensor<4xf32>
+      %y = linalg.matvec ins(%w, %h : tensor<4x4xf32>, tensor<4xf32>)
+                         outs(%zero : tensor<4xf32>) -> tensor<4xf32>
+      batch.yield %y : tensor<4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name,
+                       TypeAttrOf<FunctionType>:$function_type,
+                       DefaultValuedAttr<I64Attr, "0">:$phase,
+                       OptionalAttr<DictArrayAttr>:$arg_attrs,
+                       OptionalAttr<DictArrayAttr>:$res_attrs);
+  let regions = (region AnyRegion:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    ArrayRef<Type> getArgumentTypes() { return getFunctionType().getInputs(); }
+    ArrayRef<Type> getResultTypes() { return getFunctionType().getResults(); }
+    Region *getCallableRegion() { return &getBody(); }
+    /// True if argument `index` is equal for all tasks.
+    bool isShared(unsigned index);
+    /// True if argument `index` has a per-task extent.
+    bool isRagged(unsigned index);
+  }];
+}
+
+def Batch_YieldOp : Batch_Op<"yield", [
+    Pure, Terminator, ReturnLike, HasParent<"KernelOp">]> {
+  let summary = "results of a kernel";
+  let description = [{
+    ```mlir
+    batch.yield %y : tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$operands);
+  let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
+}
+
+def Batch_InvokeOp : Batch_Op<"invoke", [
+    Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "a depth-tagged operator: one task of a kernel";
+  let description = [{
+    Runs a kernel for one instance. The depth, where it is known, is one more
+    than the largest depth of the operands; a hoisted task has a constant one.
+
+    ```mlir
+    %d = batch.depth %h : tensor<4xf32>
+    %y = batch.invoke @cell(%h, %w) depth(%d)
+           : (tensor<4xf32>, tensor<4x4xf32>) -> tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyType>:$inputs,
+                       Optional<Index>:$depth);
+  let results = (outs Variadic<AnyRankedTensor>:$outputs);
+  let assemblyFormat = [{
+    $kernel `(` $inputs `)` (`depth` `(` $depth^ `)`)? attr-dict `:`
+    functional-type($inputs, $outputs)
+  }];
+}
+
+def Batch_DepthOp : Batch_Op<"depth", [Pure]> {
+  let summary = "the depth of a task with these operands";
+  let description = [{
+    One more than the largest depth of the operands: of the rows, for a ragged
+    tensor or a list. Parameters and inputs have depth -1, so a task that reads
+    nothing else has depth 0. In the instance program the operands are tensors;
+    in the inspector they are handles, which carry their depth.
+
+    ```mlir
+    %d = batch.depth %hl, %hr : tensor<4xf32>, tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$inputs);
+  let results = (outs Index:$depth);
+  let assemblyFormat = "($inputs^ `:` type($inputs))? attr-dict";
+  let hasFolder = 1;
+}
+
+def Batch_GhostOp : Batch_Op<"ghost"> {
+  let summary = "takes a place in the schedule and computes nothing";
+  let description = [{
+    Keeps the depths of the branches of a conditional in step, so that what
+    follows them can be batched.
+
+    ```mlir
+    batch.ghost depth(%d)
+    ```
+  }];
+  let arguments = (ins Index:$depth);
+  let assemblyFormat = "`depth` `(` $depth `)` attr-dict";
+}
+
+def Batch_ForceOp : Batch_Op<"force", [SameOperandsAndResultType]> {
+  let summary = "the point where control needs a tensor's value";
+  let description = [{
+    Runs everything recorded so far and hands the value to the program.
+
+    ```mlir
+    %v = batch.force %t : tensor<2xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$tensor);
+  let results = (outs AnyRankedTensor:$value);
+  let assemblyFormat = "$tensor attr-dict `:` type($tensor)";
+}
+
+//===----------------------------------------------------------------------===//
+// Storage
+//===----------------------------------------------------------------------===//
+
+def Batch_TableOp : Batch_Op<"table", [Symbol, HasParent<"::mlir::ModuleOp">]> {
+  let summary = "the result table of a value class";
+  let description = [{
+    A row (slot) per result. Several kernels write row ranges of one table;
+    slots are numbered in schedule order. Tables of one `group` are written by
+    the same kernels in the same way, so a task has one slot number in all.
+
+    ```mlir
+    batch.table @h : tensor<256xf32> group(0)
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$row, I64Attr:$group);
+  let assemblyFormat = "$sym_name `:` $row `group` `(` $group `)` attr-dict";
+  let hasVerifier = 1;
+}
+
+def Batch_SourceOp : Batch_Op<"source", [Symbol, HasParent<"::mlir::ModuleOp">]> {
+  let summary = "rows that exist before the run";
+  let description = [{
+    Either the rows of a shared argument of the entry (`parameter(n)` counts
+    shared arguments), which are never copied, or the input tensors of one type.
+
+    ```mlir
+    batch.source @emb : tensor<256xf32> parameter(0)
+    batch.source @images : tensor<3x32x32xf32>
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$row,
+                       OptionalAttr<I64Attr>:$parameter);
+  let assemblyFormat = [{
+    $sym_name `:` $row (`parameter` `(` $parameter^ `)`)? attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// The inspector
+//===----------------------------------------------------------------------===//
+
+def Batch_RecordOp : Batch_Op<"record", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "records one task of a kernel";
+  let description = [{
+    What `batch.invoke` becomes in the inspector. Shared operands are gone; a
+    kernel that reads nothing else is recorded once per run.
+
+    ```mlir
+    %h = batch.record @cell(%x) depth(%d) : (!batch.handle) -> !batch.handle
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyType>:$inputs,
+                       Index:$depth);
+  let results = (outs Variadic<Batch_HandleType>:$outputs);
+  let assemblyFormat = [{
+    $kernel `(` $inputs `)` `depth` `(` $depth `)` attr-dict `:`
+    functional-type($inputs, $outputs)
+  }];
+}
+
+def Batch_RowOp : Batch_Op<"row", [
+    Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "a handle for a row of a source";
+  let description = [{
+    The inspector's view of an embedding row: nothing is copied.
+
+    ```mlir
+    %x = batch.row @emb[%word]
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$source, Index:$index);
+  let results = (outs Batch_HandleType:$handle);
+  let assemblyFormat = "$source `[` $index `]` attr-dict";
+}
+
+def Batch_TraverseOp : Batch_Op<"traverse", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "runs functions on all nodes, children first";
+  let description = [{
+    The linearizer of bottom-up recursion: one loop over the nodes of the input
+    forest in post-order, without recursion. Each function takes one ADT value;
+    it is run on every node of that ADT and its results are remembered for
+    `batch.recall`. A node that is shared is visited once.
+
+    ```mlir
+    batch.traverse [@encode.inspect]
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefArrayAttr:$functions);
+  let assemblyFormat = "$functions attr-dict";
+}
+
+def Batch_RecallOp : Batch_Op<"recall", [
+    Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "what a traversal remembers of a function at a node";
+  let description = [{
+    ```mlir
+    %h, %c = batch.recall @encode.inspect(%left)
+      : (!rec.adt<@Tree>) -> (!batch.handle, !batch.handle)
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$function, AnyType:$node);
+  let results = (outs Variadic<AnyType>:$outputs);
+  let assemblyFormat = [{
+    $function `(` $node `)` attr-dict `:` functional-type($node, $outputs)
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// The schedule and its launches
+//===----------------------------------------------------------------------===//
+
+def Batch_PlanSizeOp : Batch_Op<"plan_size", [Pure]> {
+  let summary = "number of steps of a plan";
+  let description = [{
+    ```mlir
+    %n = batch.plan_size %plan
+    ```
+  }];
+  let arguments = (ins Batch_PlanType:$plan);
+  let results = (outs Index:$size);
+  let assemblyFormat = "$plan attr-dict";
+}
+
+def Batch_PlanStepOp : Batch_Op<"plan_step", [Pure]> {
+  let summary = "a step of a plan";
+  let description = [{
+    ```mlir
+    %step = batch.plan_step %plan[%i]
+    ```
+  }];
+  let arguments = (ins Batch_PlanType:$plan, Index:$index);
+  let results = (outs Batch_StepType:$step);
+  let assemblyFormat = "$plan `[` $index `]` attr-dict";
+}
+
+def Batch_StepKernelOp : Batch_Op<"step_kernel", [Pure]> {
+  let summary = "number of a step's kernel, in module order";
+  let description = [{
+    ```mlir
+    %k = batch.step_kernel %step
+    ```
+  }];
+  let arguments = (ins Batch_StepType:$step);
+  let results = (outs Index:$kernel);
+  let assemblyFormat = "$step attr-dict";
+}
+
+def Batch_StepTasksOp : Batch_Op<"step_tasks", [Pure]> {
+  let summary = "number of tasks of a step";
+  let description = [{
+    ```mlir
+    %n = batch.step_tasks %step
+    ```
+  }];
+  let arguments = (ins Batch_StepType:$step);
+  let results = (outs Index:$tasks);
+  let assemblyFormat = "$step attr-dict";
+}
+
+def Batch_LaunchOp : Batch_Op<"launch", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "runs a batch";
+  let description = [{
+    Runs all tasks of a step. `reads` has one entry per argument of the kernel;
+    those that are `shared` take the next operand. Results go to consecutive
+    rows of the tables in `writes`. Gathers are part of the launch: nothing is
+    copied before it.
+
+    ```mlir
+    batch.launch @cell %step
+      reads [#batch.read<kind = gather, from = @h>, #batch.read<kind = shared>]
+      shared(%w : tensor<4x4xf32>) writes [@h]
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Batch_StepType:$step,
+                       TypedArrayAttrBase<Batch_ReadAttr, "reads">:$reads,
+                       Variadic<AnyRankedTensor>:$shared,
+                       FlatSymbolRefArrayAttr:$writes);
+  let assemblyFormat = [{
+    $kernel $step `reads` $reads
+    (`shared` `(` $shared^ `:` type($shared) `)`)? `writes` $writes attr-dict
+  }];
+}
+
+def Batch_OperandOp : Batch_Op<"operand", [Pure]> {
+  let summary = "what a step reads as one operand, as batched rows";
+  let description = [{
+    ```mlir
+    %h = batch.operand %step[0] #batch.read<kind = gather, from = @h>
+           : tensor<?x4xf32>
+    ```
+  }];
+  let arguments = (ins Batch_StepType:$step, I64Attr:$number,
+                       Batch_ReadAttr:$read);
+  let results = (outs AnyRankedTensor:$rows);
+  let assemblyFormat = "$step `[` $number `]` $read attr-dict `:` type($rows)";
+}
+
+//===----------------------------------------------------------------------===//
+// Ragged rows inside batched kernels
+//===----------------------------------------------------------------------===//
+
+def Batch_SegmentKind : I32EnumAttr<"SegmentKind", "combiner of a segment", [
+      I32EnumAttrCase<"Add", 0, "add">, I32EnumAttrCase<"Mul", 1, "mul">,
+      I32EnumAttrCase<"Max", 2, "max">, I32EnumAttrCase<"Min", 3, "min">]> {
+  let cppNamespace = "::mlir::batch";
+}
+
+def Batch_SegmentReduceOp : Batch_Op<"segment_reduce", [
+    Pure, AllTypesMatch<["rows", "init", "result"]>]> {
+  let summary = "combines the rows of each task";
+  let description = [{
+    Row `t` of the result is `init[t]` combined, in order, with rows
+    `offsets[t]` to `offsets[t+1]` of the operand. A task without rows keeps
+    `init[t]`.
+
+    ```mlir
+    %s = batch.segment_reduce add %rows by %offsets into %init
+           : tensor<?x4xf32>, tensor<?xindex>
+    ```
+  }];
+  let arguments = (ins Batch_SegmentKind:$kind, AnyRankedTensor:$rows,
+                       1DTensorOf<[Index]>:$offsets, AnyRankedTensor:$init);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $kind $rows `by` $offsets `into` $init attr-dict `:`
+    type($rows) `,` type($offsets)
+  }];
+}
+
+def Batch_SegmentBroadcastOp : Batch_Op<"segment_broadcast", [
+    Pure, AllTypesMatch<["tasks", "rows"]>]> {
+  let summary = "repeats each task's row for all its ragged rows";
+  let description = [{
+    Row `r` of the result is row `t` of the operand, where task `t` owns
+    ragged row `r`.
+
+    ```mlir
+    %r = batch.segment_broadcast %x by %offsets
+           : tensor<?x4xf32>, tensor<?xindex>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$tasks, 1DTensorOf<[Index]>:$offsets);
+  let results = (outs AnyRankedTensor:$rows);
+  let assemblyFormat = [{
+    $tasks `by` $offsets attr-dict `:` type($tasks) `,` type($offsets)
+  }];
+}
+
+#endif // BATCH_DIALECT_BATCH_OPS_TD

@@ -1,0 +1,26 @@
+//===- UProgDialect.td - The uprog dialect -----------------*- tablegen -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_DIALECT_UPROG_DIALECT_TD
+#define BATCH_DIALECT_UPROG_DIALECT_TD
+
+include "mlir/IR/OpBase.td"
+
+def UProg_Dialect : Dialect {
+  let name = "uprog";
+  let cppNamespace = "::mlir::uprog";
+  let summary = "The executor: programs that every unit of a level runs";
+  let description = [{
+    A *unit* is a CPU core or a thread block. A `uprog.program` is what all
+    units of a level run: loops, branches and references, operators whose tasks
+    they share out, and barriers where they meet. It names no target.
+    docs/Dialects/UProg.md has the rationale.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+}
+
+#endif // BATCH_DIALECT_UPROG_DIALECT_TD

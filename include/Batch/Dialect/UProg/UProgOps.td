@@ -1,0 +1,216 @@
+//===- UProgOps.td - Operations of the uprog dialect -------*- tablegen -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_DIALECT_UPROG_OPS_TD
+#define BATCH_DIALECT_UPROG_OPS_TD
+
+include "Batch/Dialect/UProg/UProgDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/FunctionInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class UProg_Op<string opMnemonic, list<Trait> traits = []>
+    : Op<UProg_Dialect, opMnemonic, traits>;
+
+def UProg_Level : I32EnumAttr<"Level", "unit level", [
+      I32EnumAttrCase<"Thread", 0, "thread">,
+      I32EnumAttrCase<"Block", 1, "block">,
+      I32EnumAttrCase<"Cluster", 2, "cluster">,
+      I32EnumAttrCase<"Device", 3, "device">]> {
+  let cppNamespace = "::mlir::uprog";
+}
+
+//===----------------------------------------------------------------------===//
+// Operators and programs
+//===----------------------------------------------------------------------===//
+
+class UProg_FunctionOp<string opMnemonic> : UProg_Op<opMnemonic, [
+    FunctionOpInterface, IsolatedFromAbove, Symbol, SingleBlock,
+    HasParent<"::mlir::ModuleOp">]> {
+  let regions = (region AnyRegion:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  code functionDeclarations = [{
+    ArrayRef<Type> getArgumentTypes() { return getFunctionType().getInputs(); }
+    ArrayRef<Type> getResultTypes() { return getFunctionType().getResults(); }
+    Region *getCallableRegion() { return &getBody(); }
+  }];
+}
+
+def UProg_OperatorOp : UProg_FunctionOp<"operator"> {
+  let summary = "a uOperator: equal uTasks, as one batched tensor code";
+  let description = [{
+    The code of `n` equal tasks over batched rows. The first argument is the
+    number of tasks `n`. Then come the operands:
+
+    | argument | is |
+    |---|---|
+    | `tensor<?x...>` | one row per task (scalars too: `tensor<?xindex>`) |
+    | `tensor<?x...> {uprog.ragged = d}` | the concatenated rows of ragged domain `d` |
+    | any tensor `{uprog.parameter = p}` | shared by all tasks: parameter `p` of the entry |
+
+    and last, per ragged domain, its offsets: `tensor<?xindex> {uprog.offsets = d}`
+    with `n + 1` entries. Results have one row per task. Rows are independent:
+    units may share them out in any way.
+
+    ```mlir
+    uprog.operator @cell.rows(%n: index, %h: tensor<?x4xf32>,
+                              %w: tensor<4x4xf32> {uprog.parameter = 0 : i64})
+        -> tensor<?x4xf32> {
+      ...
+      uprog.yield %y : tensor<?x4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name,
+                       TypeAttrOf<FunctionType>:$function_type,
+                       OptionalAttr<DictArrayAttr>:$arg_attrs,
+                       OptionalAttr<DictArrayAttr>:$res_attrs);
+  let extraClassDeclaration = functionDeclarations # [{
+    /// Names of the argument attributes described above.
+    static constexpr StringLiteral kRagged = "uprog.ragged";
+    static constexpr StringLiteral kParameter = "uprog.parameter";
+    static constexpr StringLiteral kOffsets = "uprog.offsets";
+    /// Value of one of these attributes of argument `index`, if it has it.
+    std::optional<int64_t> getRagged(unsigned index);
+    std::optional<int64_t> getParameter(unsigned index);
+    std::optional<int64_t> getOffsets(unsigned index);
+  }];
+}
+
+def UProg_ProgramOp : UProg_FunctionOp<"program"> {
+  let summary = "a uProgram: what every unit of a level runs";
+  let description = [{
+    ```mlir
+    uprog.program @main.execute(%plan: !batch.plan) level(device) {
+      ...
+      uprog.yield
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name,
+                       TypeAttrOf<FunctionType>:$function_type,
+                       UProg_Level:$level,
+                       OptionalAttr<DictArrayAttr>:$arg_attrs,
+                       OptionalAttr<DictArrayAttr>:$res_attrs);
+  let extraClassDeclaration = functionDeclarations;
+}
+
+def UProg_YieldOp : UProg_Op<"yield", [Pure, Terminator, ReturnLike]> {
+  let summary = "ends an operator, a program or a region";
+  let description = [{
+    ```mlir
+    uprog.yield %y : tensor<?x4xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$operands);
+  let builders = [OpBuilder<(ins), [{}]>];
+  let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
+}
+
+def UProg_RunOp : UProg_Op<"run", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "the units share out an operator's tasks";
+  let description = [{
+    `step` says where the rows of operands and results lie. When the op is done
+    on one unit, that unit's share is done; `uprog.barrier` waits for all.
+
+    ```mlir
+    uprog.run @cell.rows(%h, %w) step(%step) tasks(%n)
+      : (tensor<?x4xf32>, tensor<4x4xf32>), !batch.step
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyType>:$inputs,
+                       AnyType:$step, Index:$tasks);
+  let assemblyFormat = [{
+    $callee `(` $inputs `)` `step` `(` $step `)` `tasks` `(` $tasks `)` attr-dict
+    `:` `(` type($inputs) `)` `,` type($step)
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------===//
+
+def UProg_ForOp : UProg_Op<"for", [
+    AutomaticAllocationScope, RecursiveMemoryEffects, SingleBlock,
+    SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "a loop uTask: all units run it in step";
+  let description = [{
+    ```mlir
+    uprog.for %i = %lower to %upper {
+      uprog.barrier device
+    }
+    ```
+  }];
+  let arguments = (ins Index:$lower, Index:$upper);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasRegionVerifier = 1;
+  let skipDefaultBuilders = 1;
+  let builders = [OpBuilder<(ins "Value":$lower, "Value":$upper)>];
+}
+
+def UProg_BranchOp : UProg_Op<"branch", [
+    RecursiveMemoryEffects, NoRegionArguments, SingleBlock,
+    SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "a branch uTask: one region per value of the selector";
+  let description = [{
+    A selector without a case does nothing. `uniform` states that the selector
+    is equal on all units of the level; only then may there be barriers inside.
+
+    ```mlir
+    uprog.branch %kernel uniform
+    case 0 {
+      uprog.run @leaf.rows(%x) step(%step) tasks(%n) : (tensor<?x4xf32>), !batch.step
+    }
+    case 1 {
+    }
+    ```
+  }];
+  let arguments = (ins Index:$selector, UnitAttr:$uniform,
+                       DenseI64ArrayAttr:$cases);
+  let regions = (region VariadicRegion<SizedRegion<1>>:$caseRegions);
+  let assemblyFormat = [{
+    $selector (`uniform` $uniform^)? attr-dict custom<BranchCases>($cases, $caseRegions)
+  }];
+  let hasVerifier = 1;
+}
+
+def UProg_BarrierOp : UProg_Op<"barrier", [MemoryEffects<[MemWrite]>]> {
+  let summary = "all units of the level meet";
+  let description = [{
+    What any unit wrote before is seen by all after. Declares a write effect, so
+    that nothing deletes or moves it. Under control that is not uniform over its
+    level it is an error.
+
+    ```mlir
+    uprog.barrier device
+    ```
+  }];
+  let arguments = (ins UProg_Level:$level);
+  let assemblyFormat = "$level attr-dict";
+  let hasVerifier = 1;
+}
+
+def UProg_AllocOp : UProg_Op<"alloc", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "static scratch memory, per unit or per program";
+  let description = [{
+    ```mlir
+    %s = uprog.alloc block : memref<48x512xf32>
+    ```
+  }];
+  let arguments = (ins UProg_Level:$level);
+  let results = (outs AnyMemRef:$memory);
+  let assemblyFormat = "$level attr-dict `:` type($memory)";
+  let hasVerifier = 1;
+}
+
+#endif // BATCH_DIALECT_UPROG_OPS_TD
