@@ -337,13 +337,13 @@ def Batch_OperandOp : Batch_Op<"operand", [Pure]> {
   let description = [{
     ```mlir
     %h = batch.operand %step[0] #batch.read<kind = gather, from = @h>
-           : tensor<?x4xf32>
+           -> tensor<?x4xf32>
     ```
   }];
   let arguments = (ins Batch_StepType:$step, I64Attr:$number,
                        Batch_ReadAttr:$read);
   let results = (outs AnyRankedTensor:$rows);
-  let assemblyFormat = "$step `[` $number `]` $read attr-dict `:` type($rows)";
+  let assemblyFormat = "$step `[` $number `]` $read attr-dict `->` type($rows)";
 }
 
 //===----------------------------------------------------------------------===//
