@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Batch/Conversion/Passes.h"
 #include "Batch/Conversion/RecToLLVM/ContextAccess.h"
 #include "Batch/Conversion/RecToLLVM/RecToLLVM.h"
 #include "Batch/Dialect/Rec/AdtLookup.h"
