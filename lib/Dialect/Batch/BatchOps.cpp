@@ -49,7 +49,7 @@ bool KernelOp::isRagged(unsigned index) {
 }
 
 LogicalResult KernelOp::verify() {
-  if (getPhase() < 0)
+  if (static_cast<int64_t>(getPhase()) < 0)
     return emitOpError("phase must not be negative");
   for (auto [index, type] : llvm::enumerate(getArgumentTypes())) {
     if (isShared(index) || type.isIntOrIndexOrFloat())
