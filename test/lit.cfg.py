@@ -7,6 +7,7 @@
 #                         names; tests that need them are skipped elsewhere)
 #   %src  %build  %python  %cmake  %cxx  %mlir_dir
 #   %integration          python with test/Integration/NAME.py and the tools' paths
+#   %tree_folders         the folders of parse trees that are there
 #   %long                 "--long" in a long run, else nothing
 #
 # Parameters (lit -D name=value): long=1 runs the tests of the feature `long` too.
@@ -60,6 +61,10 @@ for name, tools in (("mlir-opt", ("mlir-opt-22", "mlir-opt")),
     if any(shutil.which(tool, path=path) for tool in tools):
         config.available_features.add(name)
 
+tree_folders = [os.path.join(config.batch_shared_dir, "data", name)
+                for name in ("gum_trees", "craft_trees")]
+tree_folders = [os.path.realpath(f) for f in tree_folders if os.path.isdir(f)]
+
 helpers = os.path.join(config.test_source_root, "Integration")
 config.substitutions += [
     ("%models", os.path.join(source, "examples", "models")),
@@ -68,6 +73,7 @@ config.substitutions += [
      "env PYTHONDONTWRITEBYTECODE=1 BATCH_TOOLS=%s %s %s" %
      (config.batch_tools_dir, config.python, helpers)),
     ("%long", "--long" if long else ""),
+    ("%tree_folders", " ".join(tree_folders)),
     ("%python", config.python),
     ("%cmake", config.cmake),
     ("%cxx", config.cxx),
