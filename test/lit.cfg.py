@@ -9,6 +9,7 @@
 #   %integration          python with test/Integration/NAME.py and the tools' paths
 #   %tree_folders         the folders of parse trees that are there
 #   %long                 "--long" in a long run, else nothing
+#   %random               how many random programs and forests
 #
 # Parameters (lit -D name=value): long=1 runs the tests of the feature `long` too.
 
@@ -73,6 +74,8 @@ config.substitutions += [
      "env PYTHONDONTWRITEBYTECODE=1 BATCH_TOOLS=%s %s %s" %
      (config.batch_tools_dir, config.python, helpers)),
     ("%long", "--long" if long else ""),
+    ("%random", "--programs=100 --forests=100" if long else
+     "--programs=10 --forests=10"),
     ("%tree_folders", " ".join(tree_folders)),
     ("%python", config.python),
     ("%cmake", config.cmake),

@@ -43,7 +43,8 @@ def random_adts(generator):
     adts = []
     for number in range(count):
         variants = []
-        for v in range(generator.randint(1, 4)):
+        least = 1 if number else 2  # the forest's own type is recursive
+        for v in range(generator.randint(least, 4)):
             fields = []
             for f in range(generator.randint(0 if v else 1, 2)):
                 kind = generator.choice(("index", "index", "i1", "f32", "i64"))
@@ -51,7 +52,8 @@ def random_adts(generator):
             recursive = 0 if v == 0 else generator.randint(1, 3)
             for f in range(recursive):
                 kind = generator.choice(("adt", "adt", "list"))
-                fields.append(("k%d" % f, kind, generator.randrange(count)))
+                kid = generator.choice((number, generator.randrange(count)))
+                fields.append(("k%d" % f, kind, kid))
             if v == 0 and generator.random() < 0.25:
                 fields.append(("k0", "list", generator.randrange(count)))
             generator.shuffle(fields)
