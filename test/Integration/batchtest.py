@@ -1,6 +1,7 @@
 """What the integration tests share: tools, files, trees. Standard library only.
 
-The tools are found in $BATCH_TOOLS, else on the PATH.
+The tools are found in $BATCH_TOOLS, else on the PATH; $BATCH_RUN names another
+batch-run (an instrumented one).
 """
 
 import array
@@ -31,6 +32,8 @@ class ToolError(Exception):
 
 
 def tool(name):
+    if name == "batch-run" and os.environ.get("BATCH_RUN"):
+        return os.environ["BATCH_RUN"]
     folder = os.environ.get("BATCH_TOOLS")
     path = os.path.join(folder, name) if folder else shutil.which(name)
     if not path or not os.path.exists(path):
