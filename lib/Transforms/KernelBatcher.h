@@ -56,7 +56,7 @@ private:
   //===--------------------------------------------------------------------===//
 
   /// Finds out which ragged values have equal extents: `domains`.
-  LogicalResult findDomains();
+  void findDomains();
   /// Makes the empty operator and maps the kernel's arguments.
   uprog::OperatorOp buildOperator(StringRef name);
   LogicalResult batchYield(YieldOp yield);

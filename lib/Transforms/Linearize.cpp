@@ -11,6 +11,7 @@
 #include "Batch/Dialect/Rec/AdtLookup.h"
 #include "Batch/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -384,7 +385,7 @@ LogicalResult Linearizer::convertOp(Operation *op, OpBuilder &builder) {
         !isa<rec::RecDialect, scf::SCFDialect>(op->getDialect()))
       return op->emitError("computes a tensor outside of kernels; strategy "
                            "'linearize' cannot batch it");
-  state.addAttributes(op->getDiscardableAttrs());
+  state.addAttributes(llvm::to_vector(op->getDiscardableAttrs()));
   state.propertiesAttr = op->getPropertiesAsAttribute();
   for (unsigned i = 0; i < op->getNumRegions(); ++i)
     state.addRegion();
@@ -424,7 +425,8 @@ LogicalResult Linearizer::run() {
       for (func::FuncOp function : component)
         names.push_back(FlatSymbolRefAttr::get(inspectorName(function)));
     }
-    remark::passed(component.front().getLoc(),
+    func::FuncOp first = component.front();
+    remark::passed(first.getLoc(),
                    remark::RemarkOpts::name("Linearize").category("batch"))
         << (bottomUp ? "recursion is bottom-up: one loop over the nodes, "
                        "children first, inspects it"

@@ -8,6 +8,7 @@
 #include "Batch/Analysis/Sharedness.h"
 #include "Batch/Analysis/ValueFlow.h"
 #include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Dialect/Batch/BatchInterfaces.h"
 #include "Batch/Dialect/Batch/Views.h"
 #include "Batch/Dialect/UProg/UProg.h"
 #include "Batch/Transforms/Passes.h"
@@ -71,6 +72,8 @@ private:
   /// Values that depend on a result of control flow: a call, a match, a loop.
   DenseSet<Value> dependsOnControl;
   SmallVector<Block *> blocks;
+  /// Of the block at hand.
+  bool hasCell = false;
   DenseMap<Operation *, GroupKey> groups;
   llvm::MapVector<std::pair<Type, StringRef>, SmallVector<KernelOp>> kernels;
 };
@@ -148,6 +151,11 @@ LogicalResult Outliner::run() {
   for (Block *block : blocks)
     if (failed(outlineBlock(block)))
       return failure();
+  // What only inner blocks copied is dead by now.
+  for (Block *block : llvm::reverse(blocks))
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
+      if (isTensorOp(&op) && op.use_empty())
+        op.erase();
   return success();
 }
 
@@ -224,7 +232,7 @@ void Outliner::classify(Block *block) {
 /// cell. What control flow reads cannot be copied: it becomes a kernel.
 void Outliner::settleCheap(Block *block) {
   DenseSet<unsigned> inputLevels, outputLevels;
-  bool hasCell = false;
+  hasCell = false;
   for (Operation &op : *block) {
     auto it = groups.find(&op);
     if (it == groups.end())
@@ -293,11 +301,12 @@ LogicalResult Outliner::outlineBlock(Block *block) {
 }
 
 std::string Outliner::nameKernel(Block *block, Part part) {
+  auto function = block->getParent()->getParentOfType<func::FuncOp>();
+  if (part == Part::Output)
+    return (function.getSymName() + "_output").str();
   SmallVector<StringRef> words;
-  if (part == Part::Input)
+  if (part == Part::Input && hasCell)
     words.push_back("input");
-  else if (part == Part::Output)
-    words.push_back("output");
   else if (part == Part::Shared)
     words.push_back("once");
   Operation *op = block->getParentOp();
@@ -352,7 +361,12 @@ LogicalResult Outliner::outlineGroup(Block *block, GroupKey key,
     getUsedValuesDefinedAbove(body[i]->getRegions(), captured);
     llvm::for_each(captured, visit);
   }
-  computeTopologicalSorting(body);
+  // Copies of outer blocks' cheap ops come first; the rest is in block order.
+  llvm::stable_sort(body, [](Operation *a, Operation *b) {
+    if (a->getBlock() == b->getBlock())
+      return a->isBeforeInBlock(b);
+    return a->getBlock()->findAncestorOpInBlock(*b) != nullptr;
+  });
   // Arguments in the order of their first use, which does not depend on
   // addresses.
   inputs.clear();

@@ -57,22 +57,14 @@ bool isRaggedType(Type type) {
 
 } // namespace
 
-LogicalResult KernelBatcher::findDomains() {
+void KernelBatcher::findDomains() {
   ExtentClasses classes;
   // Classes of ragged values and of their extents.
   DenseMap<Value, int64_t> classOf;
   Block &body = kernel.getBody().front();
   for (BlockArgument argument : body.getArguments()) {
-    auto type = dyn_cast<RankedTensorType>(argument.getType());
-    if (kernel.isShared(argument.getArgNumber()) || !type ||
-        type.hasStaticShape())
-      continue;
-    if (type.getNumDynamicDims() != 1 || !type.isDynamicDim(0))
-      return kernel.emitOpError("argument ")
-             << argument.getArgNumber()
-             << " is ragged in another dimension than the first: only its "
-                "first extent may differ from task to task";
-    classOf[argument] = classes.add();
+    if (kernel.isRagged(argument.getArgNumber()))
+      classOf[argument] = classes.add();
   }
 
   auto unite = [&](int64_t &known, int64_t other) {
@@ -125,7 +117,6 @@ LogicalResult KernelBatcher::findDomains() {
   domains.resize(numbers.size());
   for (auto &[value, number] : classOf)
     domainOf[value] = numbers.lookup(classes.find(number));
-  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -201,11 +192,6 @@ uprog::OperatorOp KernelBatcher::buildOperator(StringRef name) {
 LogicalResult KernelBatcher::batchYield(YieldOp yield) {
   SmallVector<Value> results;
   for (Value operand : yield.getOperands()) {
-    BatchedValue form = lookup(operand);
-    if (form.kind == BatchedValue::Rows || form.kind == BatchedValue::Extent)
-      return yield.emitOpError(
-          "returns a ragged value: a kernel's results have one row per task; "
-          "reduce it over its extent first");
     Value result = getAs(yield, operand, BatchedValue::PerTask, -1);
     if (!result)
       return failure();
@@ -238,8 +224,7 @@ LogicalResult KernelBatcher::batchOp(Operation *op) {
 }
 
 FailureOr<uprog::OperatorOp> KernelBatcher::run(StringRef name) {
-  if (failed(findDomains()))
-    return failure();
+  findDomains();
   uprog::OperatorOp op = buildOperator(name);
   Block &body = kernel.getBody().front();
   for (Operation &inner : body.without_terminator()) {

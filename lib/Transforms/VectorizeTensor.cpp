@@ -15,7 +15,7 @@ using namespace mlir;
 using namespace mlir::batch;
 
 LogicalResult KernelBatcher::batchTensorOp(Operation *op) {
-  if (op->hasTrait<OpTrait::ElementwiseMappable>())
+  if (OpTrait::hasElementwiseMappableTraits(op))
     return batchElementwise(op);
   return TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](tensor::DimOp dim) { return batchDim(dim); })
