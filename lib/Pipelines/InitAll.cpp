@@ -7,9 +7,11 @@
 
 #include "Batch/InitAll.h"
 
+#include "Batch/Conversion/Passes.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/Rec/Rec.h"
 #include "Batch/Dialect/UProg/UProg.h"
+#include "Batch/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
@@ -34,4 +36,7 @@ void mlir::batch::registerAllDialects(DialectRegistry &registry) {
   func::registerInlinerExtension(registry);
 }
 
-void mlir::batch::registerAllPasses() {}
+void mlir::batch::registerAllPasses() {
+  registerVectorizeKernelsPass();
+  registerExpandMathPass();
+}

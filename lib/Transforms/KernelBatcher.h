@@ -56,9 +56,9 @@ private:
   //===--------------------------------------------------------------------===//
 
   /// Finds out which ragged values have equal extents: `domains`.
-  LogicalResult findDomains();
+  void findDomains();
   /// Makes the empty operator and maps the kernel's arguments.
-  uprog::OperatorOp buildOperator(StringRef name);
+  FailureOr<uprog::OperatorOp> buildOperator(StringRef name);
   LogicalResult batchYield(YieldOp yield);
   /// Batches one operation in the order of the body.
   LogicalResult batchOp(Operation *op);

@@ -146,9 +146,11 @@ static Operation *buildNamedContraction(OpBuilder &builder, Location loc,
     return AffineMap::get(iterators.size(), 0, exprs, context);
   };
   if (iterators.back() != IteratorType::reduction ||
-      !llvm::all_of(iterators.drop_back(), linalg::isParallelIterator))
+      !llvm::all_of(iterators.drop_back(), [](IteratorType iterator) {
+        return iterator == IteratorType::parallel;
+      }))
     return nullptr;
-  TypeRange types = init.getType();
+  Type type = init.getType();
   Value left = inputs[0], right = inputs[1];
   AffineMap leftMap = maps[0], rightMap = maps[1], out = maps[2];
   if (iterators.size() == 2 && out == map({0})) {
@@ -157,7 +159,7 @@ static Operation *buildNamedContraction(OpBuilder &builder, Location loc,
       std::swap(leftMap, rightMap);
     }
     if (leftMap == map({0, 1}) && rightMap == map({1}))
-      return linalg::MatvecOp::create(builder, loc, types,
+      return linalg::MatvecOp::create(builder, loc, type,
                                       ValueRange{left, right}, init);
     return nullptr;
   }
@@ -169,7 +171,7 @@ static Operation *buildNamedContraction(OpBuilder &builder, Location loc,
     if (leftMap != map({0, 2}) ||
         (rightMap != map({1, 2}) && rightMap != map({2, 1})))
       return nullptr;
-    auto matmul = linalg::MatmulOp::create(builder, loc, types,
+    auto matmul = linalg::MatmulOp::create(builder, loc, type,
                                            ValueRange{left, right}, init);
     if (rightMap == map({1, 2}))
       matmul.setIndexingMapsAttr(
@@ -178,7 +180,7 @@ static Operation *buildNamedContraction(OpBuilder &builder, Location loc,
   }
   if (iterators.size() == 4 && leftMap == map({0, 1, 3}) &&
       rightMap == map({0, 3, 2}) && out == map({0, 1, 2}))
-    return linalg::BatchMatmulOp::create(builder, loc, types,
+    return linalg::BatchMatmulOp::create(builder, loc, type,
                                          ValueRange{left, right}, init);
   return nullptr;
 }

@@ -15,7 +15,7 @@ using namespace mlir;
 using namespace mlir::batch;
 
 LogicalResult KernelBatcher::batchTensorOp(Operation *op) {
-  if (op->hasTrait<OpTrait::ElementwiseMappable>())
+  if (OpTrait::hasElementwiseMappableTraits(op))
     return batchElementwise(op);
   return TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](tensor::DimOp dim) { return batchDim(dim); })
@@ -435,6 +435,12 @@ LogicalResult KernelBatcher::batchSoftmax(linalg::SoftmaxOp op) {
   FailureOr<SmallVector<Value>> values = batched.decomposeOperation(builder);
   if (failed(values))
     return failure();
+  // The decomposition asks for the number of rows, which is known.
+  for (Operation *made = empty.getDefiningOp(); made != batched;
+       made = made->getNextNode())
+    if (auto dim = dyn_cast<tensor::DimOp>(made))
+      if (dim.getConstantIndex() == 0)
+        dim.replaceAllUsesWith(tasks);
   batched.erase();
   map(op->getResult(0), form.kind, values->front());
   return success();
