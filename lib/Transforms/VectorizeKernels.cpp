@@ -348,8 +348,6 @@ Value KernelBatcher::getAs(Operation *user, Value value, Kind kind,
   if (form.kind == BatchedValue::Extent)
     user->emitOpError("uses the extent of a ragged tensor as data: it differs "
                       "from task to task; pass it to the kernel as a scalar");
-  else if (form.kind == BatchedValue::Rows && kind == BatchedValue::Rows)
-    user->emitOpError("combines ragged tensors with different extents");
   else
     user->emitOpError("combines a ragged tensor with one that has no row for "
                       "each of its rows");
@@ -368,8 +366,6 @@ FailureOr<BatchedValue> KernelBatcher::joinOperands(Operation *op,
           "task; pass it to the kernel as a scalar");
     if (form.kind != BatchedValue::Rows)
       continue;
-    if (joined.kind == BatchedValue::Rows && joined.domain != form.domain)
-      return op->emitOpError("combines ragged tensors with different extents");
     joined.kind = BatchedValue::Rows;
     joined.domain = form.domain;
   }

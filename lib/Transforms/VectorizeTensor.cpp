@@ -211,6 +211,10 @@ LogicalResult KernelBatcher::batchExtract(tensor::ExtractOp op) {
     return op.emitOpError("cannot be batched: a per-task tensor is read at "
                           "constant indices only; pass the row or the element "
                           "to the kernel");
+  if (indices->empty()) {
+    map(op, BatchedValue::PerTask, form.value);
+    return success();
+  }
   auto type = cast<RankedTensorType>(form.value.getType());
   SmallVector<OpFoldResult> offsets = {builder.getIndexAttr(0)};
   for (int64_t index : *indices)

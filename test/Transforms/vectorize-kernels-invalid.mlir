@@ -272,3 +272,38 @@ batch.kernel @softmax(%a: tensor<?xf32>) -> tensor<f32> {
   %y = linalg.reduce { arith.addf } ins(%s : tensor<?xf32>) outs(%z : tensor<f32>) dimensions = [0]
   batch.yield %y : tensor<f32>
 }
+
+// -----
+
+// A shared tensor of unknown extent does not meet the rows of a ragged one.
+batch.kernel @shared_rows(%a: tensor<?x4xf32>, %w: tensor<?x4xf32> {batch.shared, uprog.parameter = 0 : i64}) -> tensor<4xf32> {
+  %z = arith.constant dense<0.0> : tensor<4xf32>
+  // expected-error @+1 {{combines a ragged tensor with one that has no row for each of its rows}}
+  %s = arith.addf %a, %w : tensor<?x4xf32>
+  %y = linalg.reduce { arith.addf } ins(%s : tensor<?x4xf32>) outs(%z : tensor<4xf32>) dimensions = [0]
+  batch.yield %y : tensor<4xf32>
+}
+
+// -----
+
+// Nor is it given the shape of one.
+batch.kernel @shared_shape(%a: tensor<?x4xf32>, %w: tensor<?xf32> {batch.shared, uprog.parameter = 0 : i64}) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %z = arith.constant dense<0.0> : tensor<4xf32>
+  %n = tensor.dim %a, %c0 : tensor<?x4xf32>
+  // expected-error @+1 {{cannot be batched: its shape differs from task to task}}
+  %s = tensor.expand_shape %w [[0, 1]] output_shape [%n, 4] : tensor<?xf32> into tensor<?x4xf32>
+  %y = linalg.reduce { arith.addf } ins(%s : tensor<?x4xf32>) outs(%z : tensor<4xf32>) dimensions = [0]
+  batch.yield %y : tensor<4xf32>
+}
+
+// -----
+
+// Kernels hold tensor code only.
+batch.kernel @buffer(%x: f32) -> tensor<4xf32> {
+  %z = arith.constant dense<0.0> : tensor<4xf32>
+  %m = memref.alloc() : memref<4xf32>
+  // expected-error @+1 {{cannot be batched: it works on buffers; kernels hold tensor code only}}
+  linalg.fill ins(%x : f32) outs(%m : memref<4xf32>)
+  batch.yield %z : tensor<4xf32>
+}

@@ -310,7 +310,8 @@ batch.kernel @once(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared, uprog.par
 // CHECK-DAG:   #[[ROW:.*]] = affine_map<(d0, d1) -> (d0)>
 // CHECK-LABEL: uprog.operator @scalars.rows
 // CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[X:[a-z0-9]*]]: tensor<?x4xf32>, %[[A:[a-z0-9]*]]: tensor<?xf32>, %[[P:[a-z0-9]*]]: tensor<?xi1>
-batch.kernel @scalars(%x: tensor<4xf32>, %a: f32, %p: i1) -> (tensor<4xf32>, tensor<2xf32>) {
+batch.kernel @scalars(%x: tensor<4xf32>, %a: f32, %p: i1)
+    -> (tensor<4xf32>, tensor<2xf32>, tensor<1xf32>) {
   %one = arith.constant 1.0 : f32
   // CHECK: %[[ONES:.*]] = linalg.fill ins(%{{.*}} : f32) outs(%{{.*}} : tensor<?xf32>)
   // CHECK: %[[B:.*]] = arith.subf %[[ONES]], %[[A]] : tensor<?xf32>
@@ -337,8 +338,15 @@ batch.kernel @scalars(%x: tensor<4xf32>, %a: f32, %p: i1) -> (tensor<4xf32>, ten
   // CHECK: %[[B1:.*]] = tensor.expand_shape %[[B]]
   // CHECK: %[[AB:.*]] = tensor.concat dim(1) %[[A1]], %[[B1]] : (tensor<?x1xf32>, tensor<?x1xf32>) -> tensor<?x2xf32>
   %ab = tensor.from_elements %a, %b : tensor<2xf32>
-  // CHECK: uprog.yield %[[Z]], %[[AB]]
-  batch.yield %z, %ab : tensor<4xf32>, tensor<2xf32>
+  // A tensor of one element is that column already.
+  %x0 = tensor.from_elements %a : tensor<f32>
+  %a0 = tensor.extract %x0[] : tensor<f32>
+  // CHECK: %[[NEG:.*]] = arith.negf %[[A]] : tensor<?xf32>
+  %neg = arith.negf %a0 : f32
+  // CHECK: %[[NEG1:.*]] = tensor.expand_shape %[[NEG]]
+  %neg1 = tensor.from_elements %neg : tensor<1xf32>
+  // CHECK: uprog.yield %[[Z]], %[[AB]], %[[NEG1]]
+  batch.yield %z, %ab, %neg1 : tensor<4xf32>, tensor<2xf32>, tensor<1xf32>
 }
 
 // -----
@@ -435,6 +443,7 @@ batch.kernel @attention(%k: tensor<?x4xf32>, %v: tensor<?x4xf32>, %q: tensor<4xf
 // CHECK-LABEL: uprog.operator @softmax.rows
 batch.kernel @softmax(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK-NOT: linalg.softmax
+  // CHECK-NOT: tensor.dim
   // CHECK-COUNT-2: iterator_types = ["parallel", "reduction"]
   // CHECK: arith.divf
   %e = tensor.empty() : tensor<4xf32>
@@ -467,4 +476,27 @@ batch.kernel @given(%x: tensor<4xf32>) -> tensor<4xf32> {
 uprog.operator @given.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32> {
   %y = math.tanh %x : tensor<?x4xf32>
   uprog.yield %y : tensor<?x4xf32>
+}
+
+// -----
+
+// The largest entry and its index: a reduction with two results counts its own
+// dimension, which is behind the row.
+// CHECK-LABEL: uprog.operator @argmax.rows
+batch.kernel @argmax(%x: tensor<4xf32>) -> (tensor<f32>, tensor<index>) {
+  %low = arith.constant dense<0xFF800000> : tensor<f32>
+  %none = arith.constant dense<0> : tensor<index>
+  // CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction"]} ins(%{{.*}} : tensor<?x4xf32>) outs(%{{.*}}, %{{.*}} : tensor<?xf32>, tensor<?xindex>)
+  // CHECK: linalg.index 1 : index
+  %m, %i = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>, affine_map<(d0) -> ()>],
+                           iterator_types = ["reduction"]}
+      ins(%x : tensor<4xf32>) outs(%low, %none : tensor<f32>, tensor<index>) {
+  ^bb0(%in: f32, %best: f32, %at: index):
+    %0 = linalg.index 0 : index
+    %1 = arith.cmpf ogt, %in, %best : f32
+    %2 = arith.select %1, %in, %best : f32
+    %3 = arith.select %1, %0, %at : index
+    linalg.yield %2, %3 : f32, index
+  } -> (tensor<f32>, tensor<index>)
+  batch.yield %m, %i : tensor<f32>, tensor<index>
 }
