@@ -477,20 +477,9 @@ LogicalResult MapOp::verifyRegions() {
 }
 
 LogicalResult FoldOp::verify() {
-  if (getInits().getTypes() != getResultTypes())
-    return emitOpError("has initial values of types (")
-           << getInits().getTypes() << ") but results of types ("
-           << getResultTypes() << ")";
+  // The interfaces compare initial values, accumulators and results.
   return verifyBodyArguments(*this, getBody(), getResultTypes(),
                              getLists().getTypes());
-}
-
-LogicalResult FoldOp::verifyRegions() {
-  if (getYield().getOperandTypes() != getResultTypes())
-    return emitOpError("yields values of types (")
-           << getYield().getOperandTypes() << ") for accumulators of types ("
-           << getResultTypes() << ")";
-  return success();
 }
 
 OperandRange FoldOp::getEntrySuccessorOperands(RegionSuccessor) {

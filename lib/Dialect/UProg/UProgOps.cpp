@@ -145,9 +145,9 @@ ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
 void ProgramOp::print(OpAsmPrinter &printer) {
   printer << ' ';
   printer.printSymbolName(getSymName());
-  call_interface_impl::printFunctionSignature(
-      printer, getArgumentTypes(), getArgAttrsAttr(), /*isVariadic=*/false,
-      getResultTypes(), getResAttrsAttr(), &getBody());
+  function_interface_impl::printFunctionSignature(
+      printer, *this, getArgumentTypes(), /*isVariadic=*/false,
+      getResultTypes());
   printer << " level(" << stringifyLevel(getLevel()) << ")";
   printer.printOptionalAttrDictWithKeyword(
       (*this)->getAttrs(),

@@ -45,9 +45,16 @@ inline constexpr StringLiteral kSharedAttr = "batch.shared";
 inline constexpr StringLiteral kNameAttr = "batch.name";
 /// On a module: a dictionary from size names to their values.
 inline constexpr StringLiteral kSizesAttr = "batch.sizes";
-/// On a function: the inspector or executor made from the entry.
+/// On functions made from the entry: the inspector of one instance, the
+/// traversals that run before it, and the executor.
 inline constexpr StringLiteral kInspectorAttr = "batch.inspector";
+inline constexpr StringLiteral kTraversalAttr = "batch.traversal";
 inline constexpr StringLiteral kExecutorAttr = "batch.executor";
+/// Where the rows of a tensor lie: on arguments and results of the inspector
+/// the name of a table or source, on a `rec.variant` a dictionary from fields
+/// to such names. A value that may be a row of an input has both.
+inline constexpr StringLiteral kTableAttr = "batch.in_table";
+inline constexpr StringLiteral kSourceAttr = "batch.in_source";
 /// On a function of the inspector or of the instance program: calls with equal
 /// arguments are run once. Recursive functions have it.
 inline constexpr StringLiteral kMemoizedAttr = "batch.memoized";

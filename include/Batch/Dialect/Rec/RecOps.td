@@ -185,7 +185,6 @@ class Rec_LoopOp<string mnemonic, list<Trait> traits = []>
         DeclareOpInterfaceMethods<ConditionallySpeculatable>], traits)> {
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
-  let hasRegionVerifier = 1;
 }
 
 def MapOp : Rec_LoopOp<"map", [
@@ -219,6 +218,7 @@ def MapOp : Rec_LoopOp<"map", [
   let arguments = (ins Variadic<Rec_Sequence>:$lists);
   let results = (outs Variadic<Rec_Sequence>:$results);
   let regions = (region SizedRegion<1>:$body);
+  let hasRegionVerifier = 1;
   let hasCanonicalizer = 1;
   let extraClassDeclaration = [{
     /// The body's arguments: one element per list.

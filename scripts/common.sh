@@ -1,0 +1,64 @@
+# What scripts/check and scripts/demo share; sourced by them.
+
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+root=$PWD
+start=$SECONDS
+jobs=${BATCH_JOBS:-$(nproc)}
+
+say() { printf '\033[1m[%3ds] %s\033[0m\n' $((SECONDS - start)) "$*"; }
+die() { echo "error: $*" >&2; exit 1; }
+
+packages="llvm-22-dev libmlir-22-dev mlir-22-tools llvm-22-tools lld-22 clang-22
+  clang-format-22 libboost-context-dev nlohmann-json3-dev libgtest-dev ccache
+  cmake ninja-build g++ python3 zlib1g-dev libzstd-dev"
+
+# Installs the Debian packages that are missing.
+install_packages() {
+  local missing=() package
+  for package in $packages; do
+    [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = \
+      installed ] || missing+=("$package")
+  done
+  if [ ${#missing[@]} = 0 ]; then
+    return
+  fi
+  command -v apt-get >/dev/null ||
+    die "these packages are missing, and there is no apt-get to install them:" \
+        "${missing[*]}"
+  local sudo=()
+  if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null ||
+      die "these packages are missing; run as root, or install sudo:" \
+          "${missing[*]}"
+    sudo=(sudo)
+  fi
+  say "Installing Debian packages: ${missing[*]}"
+  "${sudo[@]}" apt-get update -qq ||
+    echo "apt-get update failed; trying with the package lists as they are."
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "${missing[@]}" ||
+    die "apt-get could not install ${missing[*]}. LLVM 22 is in Debian 12's" \
+        "security archive and in Debian 13 and later."
+}
+
+# configure PRESET: once; afterwards ninja runs CMake itself when it must.
+configure() {
+  local folder=build
+  [ "$1" = dev ] || folder=build-$1
+  if [ ! -e "$folder/build.ninja" ] ||
+     [ CMakePresets.json -nt "$folder/build.ninja" ]; then
+    say "Configuring $folder (preset $1)"
+    cmake --preset "$1" >"$folder.log" 2>&1 ||
+      { cat "$folder.log"; die "CMake failed"; }
+    mv "$folder.log" "$folder/configure.log"
+  fi
+}
+
+# compile FOLDER [TARGET…]
+compile() {
+  local folder=$1
+  shift
+  say "Building $folder${*:+: $*} on $jobs cores"
+  nice ninja -C "$folder" -j "$jobs" "$@" || die "the build failed"
+}

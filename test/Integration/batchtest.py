@@ -1,0 +1,268 @@
+"""What the integration tests share: tools, files, trees. Standard library only.
+
+The tools are found in $BATCH_TOOLS, else on the PATH; $BATCH_RUN names another
+batch-run (an instrumented one).
+"""
+
+import array
+import json
+import os
+import random
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+MODELS = os.path.join(ROOT, "examples", "models")
+INPUTS = os.path.join(ROOT, "examples", "data")
+
+# Models by the kind of structure they read.
+BINARY = ["treernn", "treernn_w", "treefc", "treegru_nary", "treelstm_nary",
+          "treelstm_nary_tai", "mvrnn"]
+CHILD_SUM = ["treegru_cs", "simpletreegru", "treelstm_cs"]
+DEP = ["treegru_cs_dep", "treelstm_cs_dep"]
+DAG = ["dagrnn"]
+ALL = BINARY + CHILD_SUM + DEP + DAG
+
+
+class ToolError(Exception):
+    """A tool ended with an error; the text says which and how."""
+
+
+def tool(name):
+    if name == "batch-run" and os.environ.get("BATCH_RUN"):
+        return os.environ["BATCH_RUN"]
+    folder = os.environ.get("BATCH_TOOLS")
+    path = os.path.join(folder, name) if folder else shutil.which(name)
+    if not path or not os.path.exists(path):
+        raise ToolError("no %s in %s" % (name, folder or "PATH"))
+    return path
+
+
+def call(name, *arguments, timeout=1800):
+    """Runs a tool and returns its standard output."""
+    command = [tool(name)] + [str(a) for a in arguments]
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, timeout=timeout)
+    except subprocess.TimeoutExpired:
+        raise ToolError("%s: no end after %d s" % (" ".join(command), timeout))
+    if done.returncode != 0:
+        raise ToolError("%s\nended with %d:\n%s" %
+                        (" ".join(command), done.returncode,
+                         (done.stdout + done.stderr).decode(errors="replace")))
+    return done.stdout.decode()
+
+
+def compile_model(source, output, size=None, *options):
+    """batch-compile; returns the shared object's path."""
+    sizes = ["--size=H=%d" % size] if size else []
+    call("batch-compile", source, "-o", output, *sizes, *options)
+    return output
+
+
+def run_model(program, inputs, *options, params="random:1", batch=None,
+              threads=1, check=True):
+    """batch-run --json; returns the object it prints."""
+    arguments = [program, "--params=" + params, "--inputs=" + inputs,
+                 "--threads=%d" % threads, "--json"]
+    if batch:
+        arguments.append("--batch=%d" % batch)
+    if check:
+        arguments.append("--check-unbatched")
+    return json.loads(call("batch-run", *arguments, *options))
+
+
+class Checks:
+    """Counts checks and prints each one; leave with exit()."""
+
+    def __init__(self, title):
+        self.title, self.passed, self.failures = title, 0, []
+
+    def expect(self, what, condition, detail=""):
+        if condition:
+            self.passed += 1
+            print("ok: %s" % what)
+        else:
+            self.failures.append(what)
+            print("FAILED: %s %s" % (what, detail))
+        sys.stdout.flush()
+        return condition
+
+    def equal(self, what, found, wanted):
+        return self.expect(what, found == wanted,
+                           "(found %r, wanted %r)" % (found, wanted))
+
+    def run(self, what, function):
+        """Calls a function; a ToolError is a failed check."""
+        try:
+            result = function()
+        except ToolError as error:
+            self.expect(what, False, "\n" + str(error))
+            return None
+        self.expect(what, True)
+        return result
+
+    def exit(self):
+        print("%s: %d passed, %d failed" %
+              (self.title, self.passed, len(self.failures)))
+        sys.exit(1 if self.failures else 0)
+
+
+# --- safetensors ------------------------------------------------------------
+
+CODES = {"F32": "f", "F64": "d", "I32": "i", "I64": "q", "U8": "B"}
+
+
+def read_safetensors(path):
+    """{name: (dtype, shape, array)} of a safetensors file."""
+    with open(path, "rb") as file:
+        data = file.read()
+    (size,) = struct.unpack_from("<Q", data)
+    header = json.loads(data[8:8 + size])
+    tensors = {}
+    for name, entry in header.items():
+        if name == "__metadata__":
+            continue
+        begin, end = entry["data_offsets"]
+        values = array.array(CODES[entry["dtype"]])
+        values.frombytes(data[8 + size + begin:8 + size + end])
+        tensors[name] = (entry["dtype"], entry["shape"], values)
+    return tensors
+
+
+def write_safetensors(path, tensors):
+    header, data = {}, b""
+    for name, (dtype, shape, values) in sorted(tensors.items()):
+        raw = array.array(CODES[dtype], values).tobytes()
+        header[name] = {"dtype": dtype, "shape": list(shape),
+                        "data_offsets": [len(data), len(data) + len(raw)]}
+        data += raw
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text + data)
+
+
+def rows(tensor):
+    """The rows of a two-dimensional tensor of read_safetensors."""
+    _, shape, values = tensor
+    return [values[i * shape[1]:(i + 1) * shape[1]] for i in range(shape[0])]
+
+
+def write_lines(path, values):
+    with open(path, "w") as file:
+        for value in values:
+            file.write(value if isinstance(value, str)
+                       else json.dumps(value, separators=(",", ":")))
+            file.write("\n")
+    return path
+
+
+# --- trees and graphs -------------------------------------------------------
+
+def parse_brackets(line):
+    """[label, child, …] or [label, "word"] of a bracketed tree."""
+    stack = [[]]
+    for token in line.replace("(", " ( ").replace(")", " ) ").split():
+        if token == "(":
+            stack.append([])
+        elif token == ")":
+            tree = stack.pop()
+            stack[-1].append(tree)
+        else:
+            stack[-1].append(token)
+    return stack[0][0]
+
+
+def size_and_height(tree):
+    """Nodes and height of a bracketed tree; a leaf has height 0."""
+    nodes, height, work = 0, 0, [(tree, 0)]
+    while work:
+        node, depth = work.pop()
+        nodes += 1
+        height = max(height, depth)
+        if not isinstance(node[1], str):
+            work += [(kid, depth + 1) for kid in node[1:]]
+    return nodes, height
+
+
+def dep_trees(lines):
+    """Bracketed trees as values with a word at every node: the label's number at
+    inner nodes, the word's own at leaves, each by first appearance."""
+    words = {}
+
+    def number(word):
+        return words.setdefault(word, len(words))
+
+    def convert(tree):
+        if isinstance(tree[1], str):
+            return ["leaf", number("word " + tree[1])]
+        return ["node", number("label " + tree[0]),
+                [convert(kid) for kid in tree[1:]]]
+
+    return [convert(parse_brackets(line)) for line in lines]
+
+
+def grid(generator, height, width, diagonals, vocabulary=100):
+    """A pixel grid from north-west to south-east as a shared value."""
+    nodes = []
+    for i in range(height):
+        for j in range(width):
+            kids = []
+            if j:
+                kids.append(i * width + j - 1)
+            if i:
+                kids.append((i - 1) * width + j)
+            if i and j and diagonals:
+                kids.append((i - 1) * width + j - 1)
+            nodes.append(["node", generator.randrange(vocabulary),
+                          [{"ref": kid} for kid in kids]])
+    return {"nodes": nodes, "root": height * width - 1}
+
+
+def random_dag(generator, count, vocabulary=100):
+    """A random DAG with one sink, its last node."""
+    nodes, unused = [], set()
+    for i in range(count):
+        if i + 1 == count:
+            kids = sorted(unused)
+        else:
+            kids = sorted(generator.sample(range(i), min(i, generator.randrange(5))))
+        unused.difference_update(kids)
+        unused.add(i)
+        nodes.append(["node", generator.randrange(vocabulary),
+                      [{"ref": kid} for kid in kids]])
+    return {"nodes": nodes, "root": count - 1}
+
+
+def dags(count, seed=5):
+    """Grids and random DAGs in turn; the first is a 10x10 grid."""
+    generator = random.Random(seed)
+    values = [grid(generator, 10, 10, True)]
+    while len(values) < count:
+        if len(values) % 2:
+            values.append(random_dag(generator, generator.randint(1, 60)))
+        else:
+            values.append(grid(generator, generator.randint(1, 12),
+                               generator.randint(1, 12),
+                               generator.random() < 0.5))
+    return values[:count]
+
+
+def longest_path(dag):
+    """Number of nodes on the longest path of a shared value."""
+    depth = []
+    for node in dag["nodes"]:
+        depth.append(1 + max([depth[kid["ref"]] for kid in node[2]], default=0))
+    return max(depth)
+
+
+def temporary():
+    """A folder that is gone when the process ends."""
+    folder = tempfile.mkdtemp(prefix="batch-test-")
+    import atexit
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder

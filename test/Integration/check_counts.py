@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""check_counts.py: what batch-run --json counts, exactly.
+
+A leaf batch, an inner batch per height, an output batch; a launch per batch; no
+bytes copied by gathers; one task for a shared node.
+"""
+
+import os
+
+import batchtest
+
+checks = batchtest.Checks("counts")
+scratch = batchtest.temporary()
+
+
+def compiled(model):
+    return checks.run("compile " + model, lambda: batchtest.compile_model(
+        os.path.join(batchtest.MODELS, model + ".mlir"),
+        os.path.join(scratch, model + ".so"), 16))
+
+
+def count(model, inputs, instances, **wanted):
+    """Runs the model on one mini-batch and compares its counts."""
+    program = compiled(model)
+    found = program and checks.run("run " + model, lambda: batchtest.run_model(
+        program, inputs, batch=instances))
+    if not found:
+        return
+    checks.equal(model + ": instances", found["instances"], instances)
+    checks.equal(model + ": one launch per batch", found["launches"],
+                 found["batches"])
+    checks.equal(model + ": bytes gathered apart", found["gather_bytes"], 0)
+    checks.equal(model + ": largest relative error", found["max_relative_error"], 0)
+    for name, value in wanted.items():
+        checks.equal("%s: %s" % (model, name), found[name], value)
+
+
+def trees(name):
+    path = os.path.join(batchtest.INPUTS, name)
+    with open(path) as file:
+        parsed = [batchtest.parse_brackets(line) for line in file]
+    measures = [batchtest.size_and_height(tree) for tree in parsed]
+    return (path, len(parsed), sum(nodes for nodes, _ in measures),
+            max(height for _, height in measures))
+
+
+def inner_nodes(path):
+    inner = 0
+    for line in open(path):
+        work = [batchtest.parse_brackets(line)]
+        while work:
+            node = work.pop()
+            if not isinstance(node[1], str):
+                inner += 1
+                work += node[1:]
+    return inner
+
+
+path, instances, nodes, height = trees("trees.txt")
+# A cell and an output layer for every node.
+count("treelstm_nary", path, instances, tasks=2 * nodes, batches=height + 2)
+count("treegru_nary", path, instances, tasks=2 * nodes, batches=height + 2)
+# A leaf is a row of the embedding: nothing to compute, nothing to copy.
+count("treernn", path, instances, tasks=inner_nodes(path), batches=height)
+count("treefc", path, instances, tasks=inner_nodes(path), batches=height)
+
+# Every number of children is one kernel.
+path, instances, nodes, height = trees("nary_trees.txt")
+count("treelstm_cs", path, instances, tasks=nodes, batches=height + 1)
+
+# A shared node is one task (two with its word's product, which is hoisted):
+# this graph has 40 nodes and 2^39 paths.
+chain = {"nodes": [["node", 7, []]] + [
+    ["node", i, [{"ref": i - 1}, {"ref": i - 1}]] for i in range(1, 40)],
+    "root": 39}
+path = batchtest.write_lines(os.path.join(scratch, "chain.jsonl"), [chain])
+count("dagrnn", path, 1, tasks=2 * 40, batches=40 + 1)
+
+# A grid's batches are its anti-diagonals.
+grids = batchtest.dags(1)
+path = batchtest.write_lines(os.path.join(scratch, "grid.jsonl"), grids)
+count("dagrnn", path, 1, tasks=2 * 100, batches=19 + 1)
+
+checks.exit()

@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""check_stages.py [--size=N] MODEL INPUTS: every stage of the pipeline runs.
+
+Runs batch-opt with each prefix of the pass list of docs/Pipelines.md, compiles
+what comes out and compares the outputs' bytes with those of the source.
+"""
+
+import os
+import re
+import sys
+
+import batchtest
+
+
+def passes():
+    """The passes of the table in docs/Pipelines.md, in order."""
+    with open(os.path.join(batchtest.ROOT, "docs", "Pipelines.md")) as file:
+        return re.findall(r"^\| *\d+ *\| *`([a-z0-9-]+)` *\|", file.read(), re.M)
+
+
+def main(arguments):
+    size = 16
+    if arguments[0].startswith("--size="):
+        size = int(arguments.pop(0)[7:])
+    model, inputs = arguments
+    checks = batchtest.Checks(model + ", stage by stage")
+    scratch = batchtest.temporary()
+    source = os.path.join(batchtest.MODELS, model + ".mlir")
+
+    def outputs(name, path, sizes):
+        program = batchtest.compile_model(
+            path, os.path.join(scratch, name + ".so"), sizes)
+        out = os.path.join(scratch, name + ".safetensors")
+        batchtest.call("batch-run", program, "--params=random:1",
+                       "--inputs=" + inputs, "--batch=5", "--outputs=" + out)
+        with open(out, "rb") as file:
+            return file.read()
+
+    wanted = checks.run("the source", lambda: outputs("source", source, size))
+    flags = []
+    for number, name in enumerate(passes()):
+        flag = "--" + name
+        if name == "batch-specialize-sizes":
+            flag += "=sizes=H=%d" % size
+        flags.append(flag)
+        path = os.path.join(scratch, "stage%d.mlir" % number)
+
+        def stage():
+            batchtest.call("batch-opt", source, "-o", path, *flags)
+            return outputs("stage%d" % number, path, None)
+
+        found = checks.run("after " + name, stage)
+        if found and wanted:
+            checks.expect("same bytes after " + name, found == wanted)
+    checks.expect("docs/Pipelines.md lists passes", flags)
+    checks.exit()
+
+
+main(sys.argv[1:])

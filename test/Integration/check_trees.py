@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""check_trees.py [--long] MODEL FOLDER…: batched equals unbatched, bit for bit.
+
+Each FOLDER holds binary.txt and nary.txt (bracketed trees); without any, the
+samples of examples/data are used. The first 50 trees at hidden size 16, or with
+--long all trees at the model's default size; batches of 1, 10 and 64, one and
+two threads. DAG models run on seeded grids and random DAGs instead.
+"""
+
+import itertools
+import os
+import sys
+
+import batchtest
+
+
+def inputs_of(model, folders, long, scratch):
+    """(title, file) of what the model runs on."""
+    limit = None if long else 50
+    if model in batchtest.DAG:
+        values = batchtest.dags(1000 if long else 50)
+        yield "grids and random DAGs", batchtest.write_lines(
+            os.path.join(scratch, "dags.jsonl"), values)
+        return
+    for folder in folders:
+        names = ["binary.txt"]
+        if model not in batchtest.BINARY:
+            names.append("nary.txt")
+        for name in names:
+            with open(os.path.join(folder, name)) as file:
+                lines = [line.strip() for line in itertools.islice(file, limit)]
+            title = os.path.basename(folder) + "/" + name
+            path = os.path.join(scratch, title.replace("/", "_"))
+            if model in batchtest.DEP:
+                lines, path = batchtest.dep_trees(lines), path + ".jsonl"
+            yield title, batchtest.write_lines(path, lines)
+    if not folders:
+        name = ("trees.txt" if model in batchtest.BINARY else
+                "dep_trees.jsonl" if model in batchtest.DEP else "nary_trees.txt")
+        yield name, os.path.join(batchtest.INPUTS, name)
+
+
+def main(arguments):
+    long = "--long" in arguments
+    model, *folders = [a for a in arguments if a != "--long"]
+    checks = batchtest.Checks(model)
+    scratch = batchtest.temporary()
+    program = checks.run("compile", lambda: batchtest.compile_model(
+        os.path.join(batchtest.MODELS, model + ".mlir"),
+        os.path.join(scratch, "model.so"), None if long else 16))
+    if not program:
+        checks.exit()
+    for title, path in inputs_of(model, folders, long, scratch):
+        for batch, threads in itertools.product((1, 10, 64), (1, 2)):
+            checks.run("%s, batch %d, %d threads" % (title, batch, threads),
+                       lambda: batchtest.run_model(program, path, batch=batch,
+                                                   threads=threads))
+    checks.exit()
+
+
+main(sys.argv[1:])

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Converts a golden case of shared/cases to what batch-run reads.
+
+  convert_case.py CASE OUTPUT
+
+CASE is the case's folder, OUTPUT a folder to write inputs.jsonl and
+expected.safetensors to. Child-sum models get ["node", l, r] as ["node", [l, r]];
+a DAG's node list becomes a shared value whose root is the one node that no other
+reads, and its expected rows, given in the order of the list, are put in the
+order in which results are written (depth first from the root).
+"""
+
+import json
+import os
+import sys
+
+import batchtest
+
+CHILD_SUM = ("treegru_cs", "simpletreegru", "treelstm_cs")
+
+
+def kid_lists(tree):
+    if tree[0] == "leaf":
+        return tree
+    return ["node", [kid_lists(kid) for kid in tree[1:]]]
+
+
+def shared_value(nodes):
+    """The value and the order of its rows: numbers of nodes."""
+    read = {kid for _, kids in nodes for kid in kids}
+    sinks = [i for i in range(len(nodes)) if i not in read]
+    if len(sinks) != 1:
+        raise ValueError("a DAG with %d sinks has no single root" % len(sinks))
+    value = {"nodes": [["node", word, [{"ref": kid} for kid in kids]]
+                       for word, kids in nodes], "root": sinks[0]}
+    order, seen, stack = [], {sinks[0]}, [(sinks[0], iter(nodes[sinks[0]][1]))]
+    while stack:
+        node, kids = stack[-1]
+        for kid in kids:
+            if kid not in seen:
+                seen.add(kid)
+                stack.append((kid, iter(nodes[kid][1])))
+                break
+        else:
+            order.append(node)
+            stack.pop()
+    if len(order) != len(nodes):
+        raise ValueError("the root does not reach every node")
+    return value, order
+
+
+def permute(tensor, order):
+    dtype, shape, values = tensor
+    row = len(values) // shape[0]
+    out = []
+    for number in order:
+        out.extend(values[number * row:(number + 1) * row])
+    return dtype, shape, out
+
+
+def convert(case, output):
+    """Writes the two files; returns (settings, inputs, expected)."""
+    with open(os.path.join(case, "meta.json")) as file:
+        meta = json.load(file)
+    with open(os.path.join(case, "inputs.jsonl")) as file:
+        instances = [json.loads(line) for line in file if line.strip()]
+    expected = batchtest.read_safetensors(
+        os.path.join(case, "expected.safetensors"))
+    lines = []
+    for number, instance in enumerate(instances):
+        if meta["model"] in CHILD_SUM:
+            instance = {"tree": kid_lists(instance["tree"])}
+        elif "nodes" in instance:
+            value, order = shared_value(instance["nodes"])
+            instance = {"dag": value}
+            name = "%d.h" % number
+            expected[name] = permute(expected[name], order)
+        lines.append(instance)
+    os.makedirs(output, exist_ok=True)
+    inputs = batchtest.write_lines(os.path.join(output, "inputs.jsonl"), lines)
+    wanted = os.path.join(output, "expected.safetensors")
+    batchtest.write_safetensors(wanted, expected)
+    return meta, inputs, wanted
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    convert(sys.argv[1], sys.argv[2])

@@ -1,0 +1,87 @@
+# The lit suite. What a test may use:
+#
+#   batch-opt, batch-compile, batch-run, …   the built tools
+#   FileCheck, not, split-file, mlir-opt-22  LLVM's
+#   %models  %inputs      examples/models, examples/data
+#   %cases   %data        ../shared/cases and ../shared/data (features of these
+#                         names; tests that need them are skipped elsewhere)
+#   %src  %build  %python  %cmake  %cxx  %mlir_dir
+#   %integration          python with test/Integration/NAME.py and the tools' paths
+#   %tree_folders         the folders of parse trees that are there
+#   %long                 "--long" in a long run, else nothing
+#   %random               how many random programs and forests
+#
+# Parameters (lit -D name=value): long=1 runs the tests of the feature `long` too.
+
+import os
+import shutil
+
+import lit.formats
+
+config.name = "Batch"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "CMakeLists.txt"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.batch_binary_dir, "test")
+
+# Tools, by their full paths: no PATH of the user's gets in between.
+path = os.pathsep.join(
+    [config.batch_tools_dir, config.llvm_tools_dir,
+     config.environment.get("PATH", os.environ.get("PATH", ""))])
+config.environment["PATH"] = path
+for name in ("HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS", "CCACHE_DIR"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+if config.batch_sanitize:
+    config.available_features.add("asan")
+    # The compiler tools leave MLIR's contexts to the end of the process.
+    config.environment.setdefault(
+        "ASAN_OPTIONS", "detect_leaks=0:detect_stack_use_after_return=0")
+    config.environment.setdefault(
+        "UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1")
+
+for tool in ("batch-opt", "batch-compile", "batch-run", "batch-reduce",
+             "batch-lsp-server"):
+    if os.path.exists(os.path.join(config.batch_tools_dir, tool)):
+        config.available_features.add(tool)
+
+source = config.batch_source_dir
+long = lit_config.params.get("long", "0") not in ("", "0", "no")
+if long:
+    config.available_features.add("long")
+
+for name in ("cases", "data"):
+    folder = os.path.join(config.batch_shared_dir, name)
+    if os.path.isdir(folder):
+        config.available_features.add(name)
+    config.substitutions.append(("%" + name, os.path.realpath(folder)))
+
+for name, tools in (("mlir-opt", ("mlir-opt-22", "mlir-opt")),
+                    ("cc", ("ld.lld-22", "ld.lld", "cc"))):
+    if any(shutil.which(tool, path=path) for tool in tools):
+        config.available_features.add(name)
+
+tree_folders = [os.path.join(config.batch_shared_dir, "data", name)
+                for name in ("gum_trees", "craft_trees")]
+tree_folders = [os.path.realpath(f) for f in tree_folders if os.path.isdir(f)]
+
+helpers = os.path.join(config.test_source_root, "Integration")
+config.substitutions += [
+    ("%models", os.path.join(source, "examples", "models")),
+    ("%inputs", os.path.join(source, "examples", "data")),
+    ("%integration",
+     "env PYTHONDONTWRITEBYTECODE=1 BATCH_TOOLS=%s %s %s" %
+     (config.batch_tools_dir, config.python, helpers)),
+    ("%long", "--long" if long else ""),
+    ("%random", "--programs=100 --forests=100" if long else
+     "--programs=10 --forests=10"),
+    ("%tree_folders", " ".join(tree_folders)),
+    ("%python", config.python),
+    ("%cmake", config.cmake),
+    ("%cxx", config.cxx),
+    ("%mlir_dir", config.mlir_dir),
+    ("%src", source),
+    ("%build", config.batch_binary_dir),
+    ("%lib", config.batch_lib_dir),
+]
