@@ -188,6 +188,14 @@ LogicalResult KernelBatcher::batchSplat(tensor::SplatOp op) {
     kind = BatchedValue::Rows;
     domain = extent.domain;
   }
+  BatchedValue input = lookup(op.getInput());
+  if (input.kind == BatchedValue::Once) {
+    Value empty = buildEmpty(loc, op.getType(), kind, domain);
+    map(op, kind,
+        linalg::FillOp::create(builder, loc, input.value, empty).getResult(0),
+        domain);
+    return success();
+  }
   Value scalars = getAs(op, op.getInput(), kind, domain);
   if (!scalars)
     return failure();

@@ -1,4 +1,7 @@
-// RUN: batch-opt %s --batch-vectorize-kernels --split-input-file | FileCheck %s
+// RUN: batch-opt %s --batch-vectorize-kernels --split-input-file -o %t.1
+// RUN: FileCheck %s < %t.1
+// RUN: batch-opt %s --batch-vectorize-kernels --split-input-file -o %t.2
+// RUN: cmp %t.1 %t.2
 
 // A leaf without recursion: the shared matrix is stored [out, in] and is read
 // transposed in place, a bias is repeated for every task, and constants become
@@ -476,6 +479,34 @@ batch.kernel @given(%x: tensor<4xf32>) -> tensor<4xf32> {
 uprog.operator @given.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32> {
   %y = math.tanh %x : tensor<?x4xf32>
   uprog.yield %y : tensor<?x4xf32>
+}
+
+// -----
+
+// A broadcast to ragged rows is the segment broadcast alone; constants fill
+// ragged rows, and a scalar of the task those of the task.
+// CHECK-LABEL: uprog.operator @fills.rows
+// CHECK-SAME:    %[[A:[a-z0-9]*]]: tensor<?x4xf32> {uprog.ragged = 0 : i64}, %[[X:[a-z0-9]*]]: tensor<?x4xf32>, %[[S:[a-z0-9]*]]: tensor<?xf32>
+// CHECK-SAME:    %[[O:[a-z0-9]*]]: tensor<?xindex>
+batch.kernel @fills(%a: tensor<?x4xf32>, %x: tensor<4xf32>, %s: f32) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1.0 : f32
+  %n = tensor.dim %a, %c0 : tensor<?x4xf32>
+  %e = tensor.empty(%n) : tensor<?x4xf32>
+  // CHECK: %[[B:.*]] = batch.segment_broadcast %[[X]] by %[[O]]
+  %b = linalg.broadcast ins(%x : tensor<4xf32>) outs(%e : tensor<?x4xf32>) dimensions = [0]
+  // CHECK: %[[P:.*]] = arith.addf %[[A]], %[[B]] : tensor<?x4xf32>
+  %p = arith.addf %a, %b : tensor<?x4xf32>
+  // CHECK: %[[ONES:.*]] = linalg.fill {{.*}} -> tensor<?x4xf32>
+  %ones = tensor.splat %one[%n] : tensor<?x4xf32>
+  // CHECK: %[[Q:.*]] = arith.mulf %[[P]], %[[ONES]] : tensor<?x4xf32>
+  %q = arith.mulf %p, %ones : tensor<?x4xf32>
+  %i = tensor.empty() : tensor<4xf32>
+  // CHECK: %[[F:.*]] = linalg.generic {{.*}} ins(%[[S]] : tensor<?xf32>) outs(%{{.*}} : tensor<?x4xf32>)
+  %f = linalg.fill ins(%s : f32) outs(%i : tensor<4xf32>) -> tensor<4xf32>
+  // CHECK: batch.segment_reduce mul %[[Q]] by %[[O]] into %[[F]]
+  %y = linalg.reduce { arith.mulf } ins(%q : tensor<?x4xf32>) outs(%f : tensor<4xf32>) dimensions = [0]
+  batch.yield %y : tensor<4xf32>
 }
 
 // -----
