@@ -1,7 +1,7 @@
 //===- OutlineKernels.cpp - Outline straight-line tensor code -------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -139,9 +139,8 @@ LogicalResult Outliner::run() {
             readByTensorOps.push_back(flow.getNode(operand));
     });
   SmallVector<bool> reachesTensorOp = flow.ancestors(readByTensorOps);
-  llvm::erase_if(recursive, [&](ValueFlow::Node node) {
-    return !reachesTensorOp[node];
-  });
+  llvm::erase_if(recursive,
+                 [&](ValueFlow::Node node) { return !reachesTensorOp[node]; });
   feedsRecursion = flow.ancestors(recursive);
 
   for (func::FuncOp function : program.getFunctions())
@@ -168,19 +167,18 @@ void Outliner::classify(Block *block) {
       Operation *def = value.getDefiningOp();
       if (!def || def->getBlock() != block)
         return;
-      bool control = !isTensorOp(def) &&
-                     llvm::any_of(def->getResultTypes(), [](Type type) {
-                       return !type.isIntOrIndexOrFloat();
-                     }) &&
-                     !isa<tensor::ExtractSliceOp, InvokeOp>(def);
+      bool control =
+          !isTensorOp(def) &&
+          llvm::any_of(def->getResultTypes(),
+                       [](Type type) { return !type.isIntOrIndexOrFloat(); }) &&
+          !isa<tensor::ExtractSliceOp, InvokeOp>(def);
       level = std::max(level, levels.lookup(def) + (control ? 1 : 0));
     };
     for (Value operand : op->getOperands())
       visit(operand);
     for (Region &region : op->getRegions())
-      visitUsedValuesDefinedAbove(region, region, [&](OpOperand *operand) {
-        visit(operand->get());
-      });
+      visitUsedValuesDefinedAbove(
+          region, region, [&](OpOperand *operand) { visit(operand->get()); });
     return level;
   };
   for (Operation &op : *block) {
@@ -268,8 +266,8 @@ void Outliner::settleCheap(Block *block) {
       return !ancestor;
     });
     if (readByControl && isa<RankedTensorType>(op.getResult(0).getType()))
-      it->second.first = sharedness.isShared(op.getResult(0)) ? Part::Shared
-                                                              : Part::Cell;
+      it->second.first =
+          sharedness.isShared(op.getResult(0)) ? Part::Shared : Part::Cell;
   }
 }
 
@@ -417,8 +415,9 @@ LogicalResult Outliner::outlineGroup(Block *block, GroupKey key,
     }
     argAttrs.push_back(attrs.getDictionary(module.getContext()));
   }
-  auto type = builder.getFunctionType(ValueRange(inputs.getArrayRef()).getTypes(),
-                                      ValueRange(outputs).getTypes());
+  auto type =
+      builder.getFunctionType(ValueRange(inputs.getArrayRef()).getTypes(),
+                              ValueRange(outputs).getTypes());
   Location loc = ops.front()->getLoc();
   auto kernel = KernelOp::create(
       builder, loc, nameKernel(block, key.first), type, /*phase=*/0,
@@ -450,8 +449,8 @@ LogicalResult Outliner::outlineGroup(Block *block, GroupKey key,
   for (auto [output, result] : llvm::zip_equal(outputs, invoke.getResults())) {
     if (dependsOnControl.contains(output))
       dependsOnControl.insert(result);
-    output.replaceAllUsesExcept(
-        result, llvm::SmallPtrSet<Operation *, 1>{invoke});
+    output.replaceAllUsesExcept(result,
+                                llvm::SmallPtrSet<Operation *, 1>{invoke});
   }
   // The ops are dead now, but may be out of order until the block is sorted.
   for (Operation *op : llvm::reverse(body))

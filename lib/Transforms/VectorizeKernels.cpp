@@ -123,7 +123,7 @@ void KernelBatcher::findDomains() {
 // The operator
 //===----------------------------------------------------------------------===//
 
-uprog::OperatorOp KernelBatcher::buildOperator(StringRef name) {
+FailureOr<uprog::OperatorOp> KernelBatcher::buildOperator(StringRef name) {
   MLIRContext *context = kernel.getContext();
   Location loc = kernel.getLoc();
   Block &body = kernel.getBody().front();
@@ -139,6 +139,11 @@ uprog::OperatorOp KernelBatcher::buildOperator(StringRef name) {
       for (NamedAttribute attribute : all)
         if (attribute.getName().getValue().starts_with("uprog."))
           kept.push_back(attribute);
+    if (kernel.isShared(index) &&
+        !kernel.getArgAttr(index, uprog::OperatorOp::kParameter))
+      return kernel.emitOpError("shared argument #")
+             << index << " needs `" << uprog::OperatorOp::kParameter
+             << "`, the number of the entry's shared argument it is";
     Type type = argument.getType();
     if (domainOf.count(argument)) {
       kept.push_back({builder.getStringAttr(uprog::OperatorOp::kRagged),
@@ -225,7 +230,10 @@ LogicalResult KernelBatcher::batchOp(Operation *op) {
 
 FailureOr<uprog::OperatorOp> KernelBatcher::run(StringRef name) {
   findDomains();
-  uprog::OperatorOp op = buildOperator(name);
+  FailureOr<uprog::OperatorOp> made = buildOperator(name);
+  if (failed(made))
+    return failure();
+  uprog::OperatorOp op = *made;
   Block &body = kernel.getBody().front();
   for (Operation &inner : body.without_terminator()) {
     if (failed(batchOp(&inner))) {
@@ -340,8 +348,6 @@ Value KernelBatcher::getAs(Operation *user, Value value, Kind kind,
   if (form.kind == BatchedValue::Extent)
     user->emitOpError("uses the extent of a ragged tensor as data: it differs "
                       "from task to task; pass it to the kernel as a scalar");
-  else if (form.kind == BatchedValue::Rows && kind == BatchedValue::Rows)
-    user->emitOpError("combines ragged tensors with different extents");
   else
     user->emitOpError("combines a ragged tensor with one that has no row for "
                       "each of its rows");
@@ -360,8 +366,6 @@ FailureOr<BatchedValue> KernelBatcher::joinOperands(Operation *op,
           "task; pass it to the kernel as a scalar");
     if (form.kind != BatchedValue::Rows)
       continue;
-    if (joined.kind == BatchedValue::Rows && joined.domain != form.domain)
-      return op->emitOpError("combines ragged tensors with different extents");
     joined.kind = BatchedValue::Rows;
     joined.domain = form.domain;
   }

@@ -196,6 +196,19 @@ static bool isPlainContraction(linalg::LinalgOp op) {
   });
 }
 
+/// The input that `op` writes out as it is, if that is all it does.
+static std::optional<unsigned> getCopiedInput(linalg::LinalgOp op) {
+  if (op->getNumResults() != 1 || op.getBlock()->getOperations().size() != 1 ||
+      op.getNumReductionLoops() != 0)
+    return std::nullopt;
+  auto argument =
+      dyn_cast<BlockArgument>(op.getBlock()->getTerminator()->getOperand(0));
+  if (!argument || argument.getOwner() != op.getBlock() ||
+      argument.getArgNumber() >= op.getNumDpsInputs())
+    return std::nullopt;
+  return argument.getArgNumber();
+}
+
 linalg::GenericOp KernelBatcher::buildGeneric(
     linalg::LinalgOp op, const Loops &loops, ValueRange inputs,
     ValueRange inits, ArrayRef<AffineMap> maps,
@@ -278,6 +291,14 @@ LogicalResult KernelBatcher::batchLinalg(linalg::LinalgOp op) {
     inits.push_back(*init);
     maps.push_back(getMap(op, operand, *loops, loops->kind));
   }
+
+  // A copy, which is what is left of a broadcast to ragged rows.
+  if (std::optional<unsigned> copied = getCopiedInput(op))
+    if (maps[*copied] == maps.back() &&
+        inputs[*copied].getType() == inits[0].getType()) {
+      map(op->getResult(0), loops->kind, inputs[*copied], loops->domain);
+      return success();
+    }
 
   Operation *batched = nullptr;
   if (isPlainContraction(op) && captured->perTask.empty())

@@ -160,7 +160,31 @@ def VectorizeKernelsPass
     `linalg.matmul`, with a per-task matrix a batched matvec; elementwise code
     gets one more parallel loop. Ragged tensors are concatenated: reductions
     over their extent become `batch.segment_reduce`, per-task operands of their
-    elementwise code `batch.segment_broadcast`.
+    elementwise code `batch.segment_broadcast`. Code of shared operands alone
+    stays as it is. Operations of other dialects take part if they implement
+    `BatchableOpInterface`.
+
+    ```mlir
+    batch.kernel @k(%x: tensor<4xf32>,
+                    %w: tensor<8x4xf32> {batch.shared, uprog.parameter = 0})
+        -> tensor<8xf32> {
+      %zero = arith.constant dense<0.0> : tensor<8xf32>
+      %y = linalg.matvec ins(%w, %x : tensor<8x4xf32>, tensor<4xf32>)
+                         outs(%zero : tensor<8xf32>) -> tensor<8xf32>
+      batch.yield %y : tensor<8xf32>
+    }
+    // becomes
+    uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>,
+                           %w: tensor<8x4xf32> {uprog.parameter = 0})
+        -> tensor<?x8xf32> {
+      %0 = tensor.empty(%n) : tensor<?x8xf32>
+      %zero = linalg.fill ins(%c0 : f32) outs(%0 : tensor<?x8xf32>)
+      %y = linalg.matmul indexing_maps = [rows, transposed, out]
+             ins(%x, %w : tensor<?x4xf32>, tensor<8x4xf32>)
+             outs(%zero : tensor<?x8xf32>) -> tensor<?x8xf32>
+      uprog.yield %y : tensor<?x8xf32>
+    }
+    ```
 
     See test/Transforms/vectorize-kernels.mlir.
   }];
