@@ -13,6 +13,9 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
+/// How far ahead of its use a panel is fetched into the first-level cache.
+static constexpr int64_t kPrefetchBytes = 1024;
+
 RegisterTiles::RegisterTiles(int64_t vectorBits, int64_t registers) {
   lanes = vectorBits / 32;
   // Two vectors of B, a broadcast of A and some air for the scheduler.
@@ -75,6 +78,11 @@ func::FuncOp MicroKernels::getTile(const MicroKernelShape &shape, int64_t rows,
           Value pointer = b.offset(panelPointers[v / shape.vectors], rightOffset);
           pointer = b.offset(pointer, b.constant(v % shape.vectors * lanes * 4));
           columns.push_back(b.load(vector, pointer, 4));
+          // Panels come from the second-level cache or beyond, at a pace that
+          // the hardware's prefetcher alone does not keep up with.
+          LLVM::Prefetch::create(
+              b, b.offset(pointer, b.constant(kPrefetchBytes)), /*rw=*/0,
+              /*hint=*/3, /*cache=*/1);
         }
         Value element = b.offset(a, b.mul(k, b.constant(4)));
         for (int64_t row = 0; row < rows; ++row) {
