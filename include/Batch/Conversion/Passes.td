@@ -53,4 +53,23 @@ def ExpandMathPass : Pass<"batch-expand-math"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def ConvertRecToLLVMPass
+    : Pass<"convert-rec-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "lower rec to scf, arith and llvm over a context";
+  let description = [{
+    Gives every function the context as its first argument and replaces values
+    of ADTs, lists and tensors by cells: a match becomes a switch over the
+    variant of a node, a construction takes a new node of the forest, a map
+    fills new entries of the list pool. The declarations of ADTs stay.
+
+    The pipelines use the patterns together with those of `batch`; alone they
+    serve programs without tensor code.
+
+    See test/Conversion/RecToLLVM.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 #endif // BATCH_CONVERSION_PASSES_TD

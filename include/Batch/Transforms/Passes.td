@@ -11,6 +11,31 @@
 include "mlir/Pass/PassBase.td"
 
 //===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+def SpecializeSizesPass : Pass<"batch-specialize-sizes", "::mlir::ModuleOp"> {
+  let summary = "give the named sizes of a model other values";
+  let description = [{
+    A module may name its sizes with their defaults:
+    `module attributes {batch.sizes = {H = 256 : index}}`. Every static tensor
+    dimension that is 1 to 8 times a default follows the size: with `H=64`,
+    `tensor<1024x256xf32>` becomes `tensor<256x64xf32>`. So do static offsets,
+    sizes and strides of slices and the extents of splat constants. Index
+    constants are not dimensions and stay. `batch.sizes` then has the new
+    values. Defaults of which one is 1 to 8 times another are refused, and so
+    is a dimension that follows two sizes. Without the option the pass only
+    checks that `batch.sizes` is well formed.
+
+    See test/Transforms/specialize-sizes.mlir.
+  }];
+  let options = [
+    ListOption<"sizes", "sizes", "std::string",
+               "New values as NAME=NUMBER, separated by commas">,
+  ];
+}
+
+//===----------------------------------------------------------------------===//
 // Kernels
 //===----------------------------------------------------------------------===//
 

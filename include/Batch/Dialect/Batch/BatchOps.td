@@ -12,6 +12,7 @@ include "Batch/Dialect/Batch/BatchTypes.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/FunctionInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 class Batch_Op<string opMnemonic, list<Trait> traits = []>
@@ -75,7 +76,8 @@ def Batch_YieldOp : Batch_Op<"yield", [
 }
 
 def Batch_InvokeOp : Batch_Op<"invoke", [
-    Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+    Pure, AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a depth-tagged operator: one task of a kernel";
   let description = [{
     Runs a kernel for one instance. The depth, where it is known, is one more
@@ -335,13 +337,13 @@ def Batch_OperandOp : Batch_Op<"operand", [Pure]> {
   let description = [{
     ```mlir
     %h = batch.operand %step[0] #batch.read<kind = gather, from = @h>
-           : tensor<?x4xf32>
+           -> tensor<?x4xf32>
     ```
   }];
   let arguments = (ins Batch_StepType:$step, I64Attr:$number,
                        Batch_ReadAttr:$read);
   let results = (outs AnyRankedTensor:$rows);
-  let assemblyFormat = "$step `[` $number `]` $read attr-dict `:` type($rows)";
+  let assemblyFormat = "$step `[` $number `]` $read attr-dict `->` type($rows)";
 }
 
 //===----------------------------------------------------------------------===//

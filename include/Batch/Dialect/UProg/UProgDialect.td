@@ -20,7 +20,6 @@ def UProg_Dialect : Dialect {
     they share out, and barriers where they meet. It names no target.
     docs/Dialects/UProg.md has the rationale.
   }];
-  let useDefaultAttributePrinterParser = 1;
 }
 
 #endif // BATCH_DIALECT_UPROG_DIALECT_TD

@@ -111,7 +111,7 @@ def UProg_YieldOp : UProg_Op<"yield", [Pure, Terminator, ReturnLike]> {
     ```
   }];
   let arguments = (ins Variadic<AnyType>:$operands);
-  let builders = [OpBuilder<(ins), [{}]>];
+  let builders = [OpBuilder<(ins), "build($_builder, $_state, ValueRange());">];
   let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
 }
 

@@ -1,0 +1,55 @@
+//===- InstanceProgram.h - The functions for one instance -------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_ANALYSIS_INSTANCEPROGRAM_H
+#define BATCH_ANALYSIS_INSTANCEPROGRAM_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace mlir::batch {
+
+/// The functions that an entry reaches, with their strongly connected
+/// components (Tarjan): mutually recursive functions are one component.
+class InstanceProgram {
+public:
+  /// Looks up the entry of `module`; `getEntry()` is null if there is none.
+  explicit InstanceProgram(ModuleOp module);
+
+  func::FuncOp getEntry() const { return entry; }
+  /// All reached functions, in module order.
+  ArrayRef<func::FuncOp> getFunctions() const { return functions; }
+  /// Components, callees before callers.
+  ArrayRef<SmallVector<func::FuncOp>> getComponents() const {
+    return components;
+  }
+  /// The function that `call` calls.
+  func::FuncOp getCallee(func::CallOp call) const;
+  /// Number of the component of `function`.
+  unsigned getComponent(func::FuncOp function) const {
+    return componentOf.lookup(function);
+  }
+  /// True if `function` may call itself, directly or not.
+  bool isRecursive(func::FuncOp function) const;
+  /// True if `call` stays within a component.
+  bool isRecursiveCall(func::CallOp call) const;
+  /// The calls of `function`, from reached functions.
+  ArrayRef<func::CallOp> getCallers(func::FuncOp function) const;
+
+private:
+  func::FuncOp entry;
+  SmallVector<func::FuncOp> functions;
+  SmallVector<SmallVector<func::FuncOp>> components;
+  DenseMap<Operation *, unsigned> componentOf;
+  DenseMap<StringAttr, func::FuncOp> byName;
+  DenseMap<Operation *, SmallVector<func::CallOp>> callers;
+  DenseSet<Operation *> recursive;
+};
+
+} // namespace mlir::batch
+
+#endif // BATCH_ANALYSIS_INSTANCEPROGRAM_H

@@ -1,0 +1,64 @@
+//===- ValueClasses.h - Values that can meet in one operand -----*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_ANALYSIS_VALUECLASSES_H
+#define BATCH_ANALYSIS_VALUECLASSES_H
+
+#include "Batch/Analysis/Sharedness.h"
+#include "Batch/Analysis/ValueFlow.h"
+#include "Batch/Dialect/Batch/Batch.h"
+
+namespace mlir::batch {
+
+/// All tensors that can meet in one operand of a kernel, one ADT field or one
+/// result, found by union-find over calls, matches, branches and loops. They
+/// are stored as rows of one table, or lie in sources.
+struct ValueClass {
+  /// A result of a kernel that is a member: kernel and result number.
+  SmallVector<std::pair<KernelOp, unsigned>> producers;
+  /// Parameters of which a row is a member, by number and row type.
+  SmallVector<std::pair<int64_t, RankedTensorType>> parameterRows;
+  /// True if an input tensor is a member: an argument of the entry, or a field
+  /// of an input ADT.
+  bool hasInputs = false;
+  /// Type of a row; null for classes without members that are computed.
+  RankedTensorType row;
+  /// A name for people: that of an ADT field, if one is a member.
+  StringRef name;
+};
+
+/// The value classes of a program whose tensor code is outlined.
+class ValueClasses {
+public:
+  ValueClasses(const InstanceProgram &program, const Sharedness &sharedness,
+               const ValueFlow &flow);
+
+  ArrayRef<ValueClass> getClasses() const { return classes; }
+  /// Class numbers; a value or field that carries tensors always has one.
+  unsigned getClass(Value value) const;
+  unsigned getFieldClass(rec::VariantOp variant, unsigned field) const;
+  /// Class of what kernel `kernel` reads as argument `argument`.
+  unsigned getOperandClass(KernelOp kernel, unsigned argument) const;
+  unsigned getResultClass(KernelOp kernel, unsigned result) const;
+  bool isInvoked(KernelOp kernel) const { return invoked.contains(kernel); }
+
+private:
+  unsigned find(unsigned node) const;
+  void merge(unsigned a, unsigned b);
+
+  const ValueFlow &flow;
+  mutable SmallVector<unsigned> parents;
+  DenseMap<std::pair<Operation *, unsigned>, unsigned> operandNodes,
+      resultNodes;
+  DenseSet<Operation *> invoked;
+  DenseMap<unsigned, unsigned> classOf;
+  SmallVector<ValueClass> classes;
+};
+
+} // namespace mlir::batch
+
+#endif // BATCH_ANALYSIS_VALUECLASSES_H

@@ -1,0 +1,107 @@
+//===- ContextAccess.h - IR that reads and writes the context - -*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Builders for host code of compiled objects: code that reaches everything
+// through a BatchContext, argument 0 (an !llvm.ptr) of its function. What the
+// fields and cells mean is said in batch-runtime/ABI.h.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CONVERSION_RECTOLLVM_CONTEXTACCESS_H
+#define BATCH_CONVERSION_RECTOLLVM_CONTEXTACCESS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+
+namespace mlir::batch {
+
+/// The fields of BatchContext, numbered in order.
+enum class ContextField : int32_t {
+#define BATCH_CONTEXT_FIELD(type, name) name,
+#include "batch-runtime/ContextFields.def"
+};
+
+/// The runtime functions, numbered by their place in the function table.
+enum class RuntimeFunction : int32_t {
+#define BATCH_RUNTIME_FUNCTION(result, name, parameters, signature) name,
+#include "batch-runtime/RuntimeFunctions.def"
+};
+
+/// Prepends an argument for the context to `functions`, which have bodies, and
+/// passes it on in all calls of them in `module`. Fails with a diagnostic where
+/// a function is only declared or a caller has no context itself.
+LogicalResult addContextArgument(ModuleOp module,
+                                 ArrayRef<func::FuncOp> functions);
+
+/// Returns the context: argument 0 of the function around `op`.
+Value getContext(Operation *op);
+
+/// Builds host code at one insertion point.
+class ContextBuilder {
+public:
+  /// Builds at `builder`'s insertion point, which must lie in a function that
+  /// has a context unless `context` is given.
+  ContextBuilder(OpBuilder &builder, Location loc, Value context = {});
+
+  Value getContext() const { return context; }
+
+  /// An i64 constant.
+  Value constant(int64_t value);
+
+  /// Loads a field of the context: an !llvm.ptr or an i64.
+  Value loadField(ContextField field);
+  void storeField(ContextField field, Value value);
+
+  /// Calls a runtime function. `arguments` follow the context, which is passed
+  /// first. Returns the result, or null.
+  Value call(RuntimeFunction function, ValueRange arguments);
+  /// Ends the run with an error. `a` and `b` are i64.
+  void fail(int64_t errorCode, Value a, Value b);
+
+  /// The address of element `index` (i64 or index) of an array of
+  /// `elementType`.
+  Value address(Value base, Value index, Type elementType);
+  /// The cell at base[index], an i64.
+  Value loadCell(Value base, Value index);
+  void storeCell(Value base, Value index, Value cell);
+  /// The pointer at base[index].
+  Value loadPointer(Value base, int64_t index);
+
+  /// The cell that holds a scalar, index or i64.
+  Value toCell(Value value);
+  /// The value of type `type` (a scalar, index or i64) that a cell holds.
+  Value fromCell(Value cell, Type type);
+
+  /// Payload cell `field` of a node of the forest.
+  Value loadNodeCell(Value node, int64_t field);
+  void storeNodeCell(Value node, int64_t field, Value cell);
+  /// The module-wide number of a node's variant, an i64.
+  Value loadVariant(Value node);
+  /// Takes a new node of the forest and sets its variant.
+  Value makeNode(int64_t variant);
+
+  /// The length and the first entry of a list cell, and the cell of both.
+  Value listLength(Value list);
+  Value listBegin(Value list);
+  Value makeList(Value length, Value begin);
+  /// Entry `index` of the list pool, which any growth of a list may move.
+  Value loadEntry(Value index);
+  void storeEntry(Value index, Value cell);
+  /// Takes `count` new entries of the list pool and returns the first.
+  Value reserveEntries(Value count);
+
+private:
+  OpBuilder &builder;
+  Location loc;
+  Value context;
+  Type pointerType;
+  Type cellType;
+};
+
+} // namespace mlir::batch
+
+#endif // BATCH_CONVERSION_RECTOLLVM_CONTEXTACCESS_H

@@ -1,0 +1,35 @@
+//===- RecToLLVM.h - Lower rec to scf, arith and llvm --------- -*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CONVERSION_RECTOLLVM_RECTOLLVM_H
+#define BATCH_CONVERSION_RECTOLLVM_RECTOLLVM_H
+
+#include "mlir/Pass/Pass.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace mlir::rec {
+class VariantNumbering;
+} // namespace mlir::rec
+
+namespace mlir::batch {
+
+/// Makes cells (i64, see batch-runtime/ABI.h) of ADT values, lists and ranked
+/// tensors. Scalars and index keep their types, also as elements and fields:
+/// they are converted where a cell is loaded or stored.
+void populateRecToLLVMTypeConversions(TypeConverter &converter);
+
+/// Lowers the ops of `rec` that make up functions to scf, arith and llvm. Their
+/// functions have the context as argument 0 (see addContextArgument).
+/// Declarations (`rec.adt`) are left alone: who needs them no longer erases
+/// them. `numbering` must outlive the patterns.
+void populateRecToLLVMConversionPatterns(const TypeConverter &converter,
+                                         const rec::VariantNumbering &numbering,
+                                         RewritePatternSet &patterns);
+
+} // namespace mlir::batch
+
+#endif // BATCH_CONVERSION_RECTOLLVM_RECTOLLVM_H

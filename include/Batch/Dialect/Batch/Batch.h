@@ -1,0 +1,67 @@
+//===- Batch.h - The batch dialect ------------------------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_DIALECT_BATCH_BATCH_H
+#define BATCH_DIALECT_BATCH_BATCH_H
+
+#include "Batch/Dialect/Rec/Rec.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "Batch/Dialect/Batch/BatchDialect.h.inc"
+#include "Batch/Dialect/Batch/BatchEnums.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "Batch/Dialect/Batch/BatchTypes.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "Batch/Dialect/Batch/BatchAttributes.h.inc"
+
+#define GET_OP_CLASSES
+#include "Batch/Dialect/Batch/BatchOps.h.inc"
+
+namespace mlir::batch {
+
+/// Marks the entry function of a module: one instance in, one out.
+inline constexpr StringLiteral kEntryAttr = "batch.entry";
+/// On arguments of functions: a string, the parameter's name in the parameter
+/// file. On arguments of kernels: a unit, equal for all tasks.
+inline constexpr StringLiteral kSharedAttr = "batch.shared";
+/// Name of a per-instance argument or of a result of the entry.
+inline constexpr StringLiteral kNameAttr = "batch.name";
+/// On a module: a dictionary from size names to their values.
+inline constexpr StringLiteral kSizesAttr = "batch.sizes";
+/// On functions made from the entry: the inspector of one instance, the
+/// traversals that run before it, and the executor.
+inline constexpr StringLiteral kInspectorAttr = "batch.inspector";
+inline constexpr StringLiteral kTraversalAttr = "batch.traversal";
+inline constexpr StringLiteral kExecutorAttr = "batch.executor";
+/// Where the rows of a tensor lie: on arguments and results of the inspector
+/// the name of a table or source, on a `rec.variant` a dictionary from fields
+/// to such names. A value that may be a row of an input has both.
+inline constexpr StringLiteral kTableAttr = "batch.in_table";
+inline constexpr StringLiteral kSourceAttr = "batch.in_source";
+/// On a function of the inspector or of the instance program: calls with equal
+/// arguments are run once. Recursive functions have it.
+inline constexpr StringLiteral kMemoizedAttr = "batch.memoized";
+
+/// The entry function of `module`, or null.
+FunctionOpInterface lookupEntry(ModuleOp module);
+
+} // namespace mlir::batch
+
+#endif // BATCH_DIALECT_BATCH_BATCH_H

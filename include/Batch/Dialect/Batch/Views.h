@@ -1,0 +1,26 @@
+//===- Views.h - Rows of parameters that are never copied -------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_DIALECT_BATCH_VIEWS_H
+#define BATCH_DIALECT_BATCH_VIEWS_H
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace mlir::batch {
+
+/// True if `slice` is one whole row of its source: one index in the first
+/// dimension, everything in the others, as in
+/// `tensor.extract_slice %E[%w, 0] [1, 256] [1, 1]`. A row of a parameter is
+/// read where it lies.
+bool isRowView(tensor::ExtractSliceOp slice);
+
+/// The row index of a row view.
+OpFoldResult getRowIndex(tensor::ExtractSliceOp slice);
+
+} // namespace mlir::batch
+
+#endif // BATCH_DIALECT_BATCH_VIEWS_H

@@ -1,0 +1,50 @@
+//===- AdtLookup.h - Finding and numbering ADT variants ------- -*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_DIALECT_REC_ADTLOOKUP_H
+#define BATCH_DIALECT_REC_ADTLOOKUP_H
+
+#include "Batch/Dialect/Rec/Rec.h"
+
+namespace mlir::rec {
+
+/// Returns the declaration of an ADT as seen from `from`, looking outwards
+/// through symbol tables, or null.
+AdtOp lookupAdt(Operation *from, FlatSymbolRefAttr name,
+                SymbolTableCollection &symbolTables);
+
+/// Returns the variant @Adt::@variant as seen from `from`, or null.
+VariantOp lookupVariant(Operation *from, SymbolRefAttr variant,
+                        SymbolTableCollection &symbolTables);
+
+/// Numbers the variants of all ADTs of a module in module order, from 0, and
+/// finds them by name in constant time. A snapshot: it does not follow changes
+/// of the module.
+class VariantNumbering {
+public:
+  explicit VariantNumbering(ModuleOp module);
+
+  /// The number of variants of the module.
+  int64_t size() const { return variants.size(); }
+  /// The variant with that number.
+  VariantOp getVariant(int64_t number) const { return variants[number]; }
+  /// The number of @Adt::@variant; -1 if there is no such variant.
+  int64_t getNumber(SymbolRefAttr variant) const;
+  /// The number of the variant `variant` of `adt`; -1 if there is none.
+  int64_t getNumber(AdtType adt, FlatSymbolRefAttr variant) const;
+  /// The largest number of fields of a variant.
+  int64_t getMaxFields() const { return maxFields; }
+
+private:
+  SmallVector<VariantOp> variants;
+  DenseMap<Attribute, int64_t> numbers;
+  int64_t maxFields = 0;
+};
+
+} // namespace mlir::rec
+
+#endif // BATCH_DIALECT_REC_ADTLOOKUP_H

@@ -1,0 +1,61 @@
+//===- Rec.h - The rec dialect -------------------------------- -*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_DIALECT_REC_REC_H
+#define BATCH_DIALECT_REC_REC_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace mlir::rec {
+class AdtOp;
+class VariantOp;
+
+/// What `rec.phase` writes, and nothing reads.
+struct PhaseResource : SideEffects::Resource::Base<PhaseResource> {
+  StringRef getName() final { return "rec.phase"; }
+};
+} // namespace mlir::rec
+
+#include "Batch/Dialect/Rec/RecInterfaces.h.inc"
+
+#include "Batch/Dialect/Rec/RecDialect.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "Batch/Dialect/Rec/RecTypes.h.inc"
+
+namespace mlir::rec {
+/// Returns what a list-like type holds: T for !rec.list<T>, tensor<256xf32> for
+/// the ragged tensor<?x256xf32>, null for every other type.
+Type getSequenceElementType(Type type);
+
+/// Returns true if a list-like type can gather elements of type `element`: the
+/// list of that type or, for a static tensor, the ragged tensor.
+bool gathers(Type sequence, Type element);
+
+/// Returns true for tensors with a dynamic first dimension and a static rest.
+bool isRaggedTensor(Type type);
+
+/// Returns true if a value of type `value` fits a field declared as `field`:
+/// the types are equal, or a TensorStandInTypeInterface stands for a tensor, in
+/// lists too.
+bool fitsField(Type field, Type value);
+} // namespace mlir::rec
+
+#define GET_OP_CLASSES
+#include "Batch/Dialect/Rec/RecOps.h.inc"
+
+#endif // BATCH_DIALECT_REC_REC_H

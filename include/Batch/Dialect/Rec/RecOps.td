@@ -1,0 +1,307 @@
+//===- RecOps.td - Ops of the rec dialect ---------------- -*- tablegen -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_DIALECT_REC_RECOPS
+#define BATCH_DIALECT_REC_RECOPS
+
+include "Batch/Dialect/Rec/RecTypes.td"
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/LoopLikeInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Rec_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Rec_Dialect, mnemonic, traits>;
+
+//===----------------------------------------------------------------------===//
+// Declarations
+//===----------------------------------------------------------------------===//
+
+def AdtOp : Rec_Op<"adt", [
+    HasParent<"::mlir::ModuleOp">, IsolatedFromAbove, NoTerminator,
+    SingleBlock, Symbol, SymbolTable]> {
+  let summary = "Declares an algebraic data type";
+  let description = [{
+    A value of the type is one of the variants, which are declared inside. The
+    order of declarations counts: the variants of all ADTs of a module are
+    numbered in it.
+
+    The symbol is never discarded for want of uses: types of values refer to
+    it, and symbol uses in types are invisible to upstream's symbol passes.
+
+    Example:
+
+    ```mlir
+    rec.adt @Tree {
+      rec.variant @leaf(word: index)
+      rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The declared variants in order.
+    auto getVariants() { return getBody().front().getOps<VariantOp>(); }
+    /// Returns the variant of that name or null.
+    VariantOp getVariant(::mlir::StringAttr name);
+    /// The type of the values that this declares.
+    AdtType getType();
+
+    bool canDiscardOnUseEmpty() { return false; }
+  }];
+}
+
+def VariantOp : Rec_Op<"variant", [
+    HasParent<"AdtOp">, Symbol,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Declares a variant of an algebraic data type";
+  let description = [{
+    A variant has named fields. A field is an index, a signless integer or a
+    float of at most 64 bits, a static tensor of these, an ADT, or a list of
+    any of these.
+
+    Example:
+
+    ```mlir
+    rec.variant @node(word: index, children: !rec.list<!rec.adt<@Tree>>)
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$field_names,
+                       TypeArrayAttr:$field_types);
+  let assemblyFormat = [{
+    $sym_name `` custom<Fields>($field_names, $field_types) attr-dict
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    unsigned getNumFields() { return getFieldTypes().size(); }
+    ::llvm::StringRef getFieldName(unsigned field);
+    ::mlir::Type getFieldType(unsigned field);
+    /// The ADT that this is a variant of.
+    AdtOp getAdt() { return ::llvm::cast<AdtOp>((*this)->getParentOp()); }
+
+    bool canDiscardOnUseEmpty() { return false; }
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+def ConstructOp : Rec_Op<"construct", [
+    Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Builds a value of an algebraic data type";
+  let description = [{
+    Takes one operand per field of the variant, in declared order. Two values
+    built from equal fields are indistinguishable.
+
+    Example:
+
+    ```mlir
+    %t = rec.construct @Tree::@node(%l, %r)
+        : (!rec.adt<@Tree>, !rec.adt<@Tree>) -> !rec.adt<@Tree>
+    ```
+  }];
+  let arguments = (ins SymbolRefAttr:$variant, Variadic<AnyType>:$fields);
+  let results = (outs Rec_AdtType:$result);
+  let assemblyFormat = [{
+    $variant `(` $fields `)` attr-dict `:` functional-type($fields, $result)
+  }];
+  let hasVerifier = 1;
+}
+
+def MatchOp : Rec_Op<"match", [
+    RecursiveMemoryEffects, RecursivelySpeculatable,
+    SingleBlockImplicitTerminator<"YieldOp">,
+    DeclareOpInterfaceMethods<RegionBranchOpInterface,
+                              ["getRegionInvocationBounds"]>,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Takes a value of an algebraic data type apart";
+  let description = [{
+    Runs the case of the variant that the value is, with the value's fields as
+    arguments. Every variant has exactly one case.
+
+    Example:
+
+    ```mlir
+    %h, %n = rec.match %t : !rec.adt<@Tree> -> tensor<256xf32>, index {
+    case @leaf(%word: index) {
+      ...
+      rec.yield %x, %one : tensor<256xf32>, index
+    }
+    case @node(%l: !rec.adt<@Tree>, %r: !rec.adt<@Tree>) {
+      ...
+      rec.yield %y, %sum : tensor<256xf32>, index
+    } }
+    ```
+  }];
+  let arguments = (ins Rec_AdtType:$value,
+                       TypedArrayAttrBase<FlatSymbolRefAttr,
+                                          "flat symbol references">:$cases);
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region VariadicRegion<SizedRegion<1>>:$regions);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasCanonicalizer = 1;
+  let extraClassDeclaration = [{
+    /// The region of the case for that variant, or null.
+    ::mlir::Region *getCase(::mlir::StringAttr variant);
+    /// The variant that the case with that number is for.
+    ::mlir::FlatSymbolRefAttr getCaseName(unsigned number);
+    YieldOp getYield(unsigned number);
+  }];
+}
+
+def YieldOp : Rec_Op<"yield", [
+    ParentOneOf<["FoldOp", "MapOp", "MatchOp"]>, Pure, ReturnLike,
+    Terminator]> {
+  let summary = "Ends a region of match, map or fold with its results";
+  let description = [{
+    Example:
+
+    ```mlir
+    rec.yield %h : tensor<256xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$operands);
+  let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
+  let builders = [OpBuilder<(ins), "build($_builder, $_state, {});">];
+}
+
+//===----------------------------------------------------------------------===//
+// Lists
+//===----------------------------------------------------------------------===//
+
+class Rec_LoopOp<string mnemonic, list<Trait> traits = []>
+    : Rec_Op<mnemonic, !listconcat([
+        RecursiveMemoryEffects, SingleBlockImplicitTerminator<"YieldOp">,
+        DeclareOpInterfaceMethods<ConditionallySpeculatable>], traits)> {
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def MapOp : Rec_LoopOp<"map", [
+    DeclareOpInterfaceMethods<LoopLikeOpInterface>]> {
+  let summary = "Runs its body for every element of a list, independently";
+  let description = [{
+    The body's arguments are the elements of the lists at one position. Several
+    lists are walked together and have equal lengths, which is checked when the
+    program runs. A ragged tensor is walked row by row.
+
+    What the body yields is gathered in a list per yielded value, in order; a
+    static tensor may also be gathered in a ragged tensor. The runs of the body
+    do not depend on each other.
+
+    Example:
+
+    ```mlir
+    %hs = rec.map %k in %children : !rec.list<!rec.adt<@Tree>>
+        -> tensor<?x256xf32> {
+      %h = func.call @encode(%k) : (!rec.adt<@Tree>) -> tensor<256xf32>
+      rec.yield %h : tensor<256xf32>
+    }
+    %ys, %ns = rec.map (%h, %n) in (%hs, %counts)
+        : tensor<?x256xf32>, !rec.list<index>
+        -> tensor<?x256xf32>, !rec.list<index> {
+      ...
+      rec.yield %y, %m : tensor<256xf32>, index
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Rec_Sequence>:$lists);
+  let results = (outs Variadic<Rec_Sequence>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let hasRegionVerifier = 1;
+  let hasCanonicalizer = 1;
+  let extraClassDeclaration = [{
+    /// The body's arguments: one element per list.
+    ::mlir::Block::BlockArgListType getElements() {
+      return getBody().getArguments();
+    }
+    YieldOp getYield();
+  }];
+}
+
+def FoldOp : Rec_LoopOp<"fold", [
+    AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<LoopLikeOpInterface, [
+        "getLoopResults", "getRegionIterArgs", "getYieldedValuesMutable"]>,
+    DeclareOpInterfaceMethods<RegionBranchOpInterface,
+                              ["getEntrySuccessorOperands"]>]> {
+  let summary = "Runs its body for every element of a list, in order";
+  let description = [{
+    The body's arguments are the accumulators, then the elements of the lists
+    at one position. The body yields the accumulators for the next position;
+    the results are those after the last one, or the initial values where the
+    lists are empty. Lists are walked as in `rec.map`.
+
+    Example:
+
+    ```mlir
+    %h = rec.fold %w in %words init(%acc = %h0)
+        : !rec.list<index> -> tensor<256xf32> {
+      %next = func.call @cell(%acc, %w)
+          : (tensor<256xf32>, index) -> tensor<256xf32>
+      rec.yield %next : tensor<256xf32>
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Rec_Sequence>:$lists,
+                       Variadic<AnyType>:$inits);
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let extraClassDeclaration = [{
+    /// The body's arguments that hold the accumulators.
+    ::mlir::Block::BlockArgListType getAccumulators();
+    /// The body's other arguments: one element per list.
+    ::mlir::Block::BlockArgListType getElements();
+    YieldOp getYield();
+  }];
+}
+
+def LengthOp : Rec_Op<"length", [Pure]> {
+  let summary = "The number of elements of a list or rows of a ragged tensor";
+  let description = [{
+    Example:
+
+    ```mlir
+    %n = rec.length %children : !rec.list<!rec.adt<@Tree>>
+    ```
+  }];
+  let arguments = (ins Rec_Sequence:$list);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$list attr-dict `:` type($list)";
+  let hasFolder = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Marks
+//===----------------------------------------------------------------------===//
+
+def Rec_PhaseResource : Resource<"::mlir::rec::PhaseResource">;
+
+def PhaseOp : Rec_Op<"phase", [MemoryEffects<[MemWrite<Rec_PhaseResource>]>]> {
+  let summary = "Marks the start of a program phase";
+  let description = [{
+    What follows in the block belongs to a new phase: all tensor work before
+    the mark runs before any after it. It changes the schedule, never a
+    result. Its effect on a resource of its own keeps it in place.
+
+    Example:
+
+    ```mlir
+    rec.phase "decode"
+    ```
+  }];
+  let arguments = (ins StrAttr:$name);
+  let assemblyFormat = "$name attr-dict";
+}
+
+#endif // BATCH_DIALECT_REC_RECOPS

@@ -1,0 +1,28 @@
+//===- UProg.h - The uprog dialect ------------------------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_DIALECT_UPROG_UPROG_H
+#define BATCH_DIALECT_UPROG_UPROG_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "Batch/Dialect/UProg/UProgDialect.h.inc"
+#include "Batch/Dialect/UProg/UProgEnums.h.inc"
+
+#define GET_OP_CLASSES
+#include "Batch/Dialect/UProg/UProgOps.h.inc"
+
+#endif // BATCH_DIALECT_UPROG_UPROG_H

@@ -1,0 +1,25 @@
+//===- InitAll.h - Dialects, passes and pipelines ---------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_INITALL_H
+#define BATCH_INITALL_H
+
+#include "mlir/IR/DialectRegistry.h"
+
+namespace mlir::batch {
+
+/// Registers the dialects of this project, what its passes need of upstream's,
+/// and the interface implementations they use.
+void registerAllDialects(DialectRegistry &registry);
+
+/// Registers all passes and pipelines of this project (process-wide, as
+/// upstream does; call it once).
+void registerAllPasses();
+
+} // namespace mlir::batch
+
+#endif // BATCH_INITALL_H

@@ -1,0 +1,147 @@
+//===- InstanceProgram.cpp - The functions for one instance ---------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Analysis/InstanceProgram.h"
+
+#include "Batch/Dialect/Batch/Batch.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+namespace {
+
+/// Tarjan's algorithm with an explicit stack: user programs may have call
+/// chains of any length.
+class ComponentFinder {
+public:
+  ComponentFinder(ArrayRef<SmallVector<unsigned>> callees)
+      : callees(callees), index(callees.size(), kUnvisited),
+        low(callees.size()), onStack(callees.size()) {}
+
+  SmallVector<SmallVector<unsigned>> run() {
+    for (unsigned node = 0; node < callees.size(); ++node)
+      if (index[node] == kUnvisited)
+        visit(node);
+    return std::move(components);
+  }
+
+private:
+  static constexpr unsigned kUnvisited = ~0u;
+
+  void enter(unsigned node) {
+    index[node] = low[node] = next++;
+    stack.push_back(node);
+    onStack[node] = true;
+    frames.push_back({node, 0});
+  }
+
+  void visit(unsigned root) {
+    enter(root);
+    while (!frames.empty()) {
+      auto &[node, position] = frames.back();
+      if (position < callees[node].size()) {
+        unsigned callee = callees[node][position++];
+        if (index[callee] == kUnvisited)
+          enter(callee);
+        else if (onStack[callee])
+          low[node] = std::min(low[node], index[callee]);
+        continue;
+      }
+      unsigned done = node;
+      frames.pop_back();
+      if (!frames.empty())
+        low[frames.back().first] =
+            std::min(low[frames.back().first], low[done]);
+      if (low[done] != index[done])
+        continue;
+      auto &component = components.emplace_back();
+      unsigned member;
+      do {
+        member = stack.pop_back_val();
+        onStack[member] = false;
+        component.push_back(member);
+      } while (member != done);
+      llvm::sort(component);
+    }
+  }
+
+  ArrayRef<SmallVector<unsigned>> callees;
+  SmallVector<unsigned> index, low;
+  SmallVector<bool> onStack;
+  SmallVector<unsigned> stack;
+  SmallVector<std::pair<unsigned, unsigned>> frames;
+  SmallVector<SmallVector<unsigned>> components;
+  unsigned next = 0;
+};
+
+} // namespace
+
+InstanceProgram::InstanceProgram(ModuleOp module) {
+  entry = dyn_cast_or_null<func::FuncOp>(lookupEntry(module).getOperation());
+  for (auto function : module.getOps<func::FuncOp>())
+    byName[function.getSymNameAttr()] = function;
+  if (!entry)
+    return;
+
+  DenseMap<Operation *, SmallVector<func::CallOp>> calls;
+  DenseSet<Operation *> reached;
+  SmallVector<func::FuncOp> worklist = {entry};
+  reached.insert(entry);
+  while (!worklist.empty()) {
+    func::FuncOp function = worklist.pop_back_val();
+    function.walk([&](func::CallOp call) {
+      func::FuncOp callee = getCallee(call);
+      if (!callee)
+        return;
+      calls[function].push_back(call);
+      callers[callee].push_back(call);
+      if (reached.insert(callee).second)
+        worklist.push_back(callee);
+    });
+  }
+
+  DenseMap<Operation *, unsigned> numbers;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (reached.contains(function)) {
+      numbers[function] = functions.size();
+      functions.push_back(function);
+    }
+  SmallVector<SmallVector<unsigned>> callees(functions.size());
+  for (func::FuncOp function : functions)
+    for (func::CallOp call : calls[function])
+      callees[numbers[function]].push_back(numbers[getCallee(call)]);
+  for (ArrayRef<unsigned> component : ComponentFinder(callees).run()) {
+    auto &members = components.emplace_back();
+    for (unsigned number : component) {
+      members.push_back(functions[number]);
+      componentOf[functions[number]] = components.size() - 1;
+      if (component.size() > 1 || llvm::is_contained(callees[number], number))
+        recursive.insert(functions[number]);
+    }
+  }
+}
+
+func::FuncOp InstanceProgram::getCallee(func::CallOp call) const {
+  return byName.lookup(call.getCalleeAttr().getAttr());
+}
+
+bool InstanceProgram::isRecursive(func::FuncOp function) const {
+  return recursive.contains(function);
+}
+
+bool InstanceProgram::isRecursiveCall(func::CallOp call) const {
+  auto caller = call->getParentOfType<func::FuncOp>();
+  func::FuncOp callee = getCallee(call);
+  return callee && isRecursive(callee) &&
+         getComponent(callee) == getComponent(caller);
+}
+
+ArrayRef<func::CallOp>
+InstanceProgram::getCallers(func::FuncOp function) const {
+  auto it = callers.find(function);
+  return it == callers.end() ? ArrayRef<func::CallOp>() : it->second;
+}

@@ -1,0 +1,92 @@
+//===- Sharedness.cpp - Which values are equal for all instances ----------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Analysis/Sharedness.h"
+
+#include "Batch/Dialect/Batch/Batch.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+Sharedness::Sharedness(const InstanceProgram &program) : program(program) {
+  func::FuncOp entry = program.getEntry();
+  if (!entry)
+    return;
+  int64_t parameter = 0;
+  for (BlockArgument argument : entry.getArguments()) {
+    if (entry.getArgAttr(argument.getArgNumber(), kSharedAttr))
+      states[argument] = {Sharing::Parameter, parameter++};
+    else
+      states[argument] = {Sharing::Instance, -1};
+  }
+  // States only rise, and each at most twice, so this ends; one sweep per
+  // level of the call graph suffices in practice.
+  do {
+    changed = false;
+    for (func::FuncOp function : program.getFunctions())
+      function.walk<WalkOrder::PreOrder>([&](Operation *op) { visit(op); });
+  } while (changed);
+}
+
+bool Sharedness::join(Value value, Sharing state) {
+  Sharing &current = states[value];
+  Sharing joined = state;
+  if (state.kind == Sharing::Unknown)
+    joined = current;
+  else if (current.kind != Sharing::Unknown && !(current == state))
+    joined = {Sharing::Instance, -1};
+  if (joined == current)
+    return false;
+  current = joined;
+  return changed = true;
+}
+
+void Sharedness::visit(Operation *op) {
+  if (auto call = dyn_cast<func::CallOp>(op)) {
+    if (func::FuncOp callee = program.getCallee(call))
+      for (auto [operand, argument] :
+           llvm::zip_equal(call.getOperands(), callee.getArguments()))
+        join(argument, getSharing(operand));
+    for (Value result : call.getResults())
+      join(result, {Sharing::Instance, -1});
+    return;
+  }
+  if (op->getNumRegions() != 0) {
+    if (isa<func::FuncOp>(op))
+      return;
+    // linalg bodies and the like compute; control flow may differ.
+    bool computes = llvm::all_of(op->getResultTypes(), [](Type type) {
+      return isa<RankedTensorType>(type);
+    }) && op->hasTrait<OpTrait::SingleBlock>() &&
+                    op->getDialect()->getNamespace() != "rec" &&
+                    op->getDialect()->getNamespace() != "scf";
+    for (Region &region : op->getRegions())
+      for (BlockArgument argument : region.getArguments())
+        join(argument, {Sharing::Instance, -1});
+    if (!computes) {
+      for (Value result : op->getResults())
+        join(result, {Sharing::Instance, -1});
+      return;
+    }
+  }
+  bool shared = true;
+  for (Value operand : op->getOperands()) {
+    Sharing state = getSharing(operand);
+    if (state.kind == Sharing::Unknown)
+      return;
+    shared &= state.isShared();
+  }
+  for (Value result : op->getResults())
+    join(result, {shared ? Sharing::Shared : Sharing::Instance, -1});
+}
+
+std::optional<int64_t> Sharedness::getParameter(Value value) const {
+  Sharing state = getSharing(value);
+  if (state.kind != Sharing::Parameter)
+    return std::nullopt;
+  return state.parameter;
+}

@@ -1,0 +1,96 @@
+//===- BatchDialect.cpp - The batch dialect -------------------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Dialect/Batch/Batch.h"
+
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+#include "Batch/Dialect/Batch/BatchDialect.cpp.inc"
+#include "Batch/Dialect/Batch/BatchEnums.cpp.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "Batch/Dialect/Batch/BatchTypes.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "Batch/Dialect/Batch/BatchAttributes.cpp.inc"
+
+void BatchDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "Batch/Dialect/Batch/BatchOps.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "Batch/Dialect/Batch/BatchTypes.cpp.inc"
+      >();
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "Batch/Dialect/Batch/BatchAttributes.cpp.inc"
+      >();
+}
+
+LogicalResult BatchDialect::verifyOperationAttribute(Operation *op,
+                                                     NamedAttribute attr) {
+  if (attr.getName() == kEntryAttr) {
+    if (!isa<UnitAttr>(attr.getValue()) || !isa<FunctionOpInterface>(op))
+      return op->emitOpError("'batch.entry' is a unit attribute of a function");
+    auto module = op->getParentOfType<ModuleOp>();
+    for (auto other : module.getOps<FunctionOpInterface>())
+      if (other.getOperation() != op && other->hasAttr(kEntryAttr) &&
+          op->isBeforeInBlock(other))
+        return other->emitOpError("is a second entry; a module has one")
+                   .attachNote(op->getLoc())
+               << "the first entry is here";
+  }
+  if (attr.getName() == kSizesAttr) {
+    auto sizes = dyn_cast<DictionaryAttr>(attr.getValue());
+    if (!sizes || !isa<ModuleOp>(op))
+      return op->emitOpError(
+          "'batch.sizes' is a dictionary on a module, from names to sizes");
+    for (NamedAttribute size : sizes) {
+      auto value = dyn_cast<IntegerAttr>(size.getValue());
+      if (!value || value.getInt() <= 0)
+        return op->emitOpError("size '")
+               << size.getName().strref() << "' must be a positive integer";
+    }
+  }
+  return success();
+}
+
+LogicalResult BatchDialect::verifyRegionArgAttribute(Operation *op,
+                                                     unsigned regionIndex,
+                                                     unsigned argIndex,
+                                                     NamedAttribute attr) {
+  bool onKernel = isa<KernelOp>(op);
+  if (attr.getName() == kSharedAttr) {
+    if (onKernel && !isa<UnitAttr>(attr.getValue()))
+      return op->emitOpError("argument #")
+             << argIndex
+             << ": 'batch.shared' of a kernel is a unit attribute; the name of "
+                "the parameter belongs to the entry function";
+    if (!onKernel && !isa<StringAttr>(attr.getValue()))
+      return op->emitOpError("argument #")
+             << argIndex
+             << ": 'batch.shared' of a function is a string, the name of the "
+                "parameter";
+  }
+  if (attr.getName() == kNameAttr && !isa<StringAttr>(attr.getValue()))
+    return op->emitOpError("argument #")
+           << argIndex << ": 'batch.name' must be a string";
+  return success();
+}
+
+FunctionOpInterface mlir::batch::lookupEntry(ModuleOp module) {
+  for (auto function : module.getOps<FunctionOpInterface>())
+    if (function->hasAttr(kEntryAttr))
+      return function;
+  return {};
+}

@@ -1,0 +1,241 @@
+//===- BatchOps.cpp - Operations of the batch dialect ---------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Dialect/Batch/Batch.h"
+
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/FunctionImplementation.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+#define GET_OP_CLASSES
+#include "Batch/Dialect/Batch/BatchOps.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// KernelOp
+//===----------------------------------------------------------------------===//
+
+ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
+  auto buildType = [](Builder &builder, ArrayRef<Type> inputs,
+                      ArrayRef<Type> results,
+                      function_interface_impl::VariadicFlag, std::string &) {
+    return builder.getFunctionType(inputs, results);
+  };
+  return function_interface_impl::parseFunctionOp(
+      parser, result, /*allowVariadic=*/false,
+      getFunctionTypeAttrName(result.name), buildType,
+      getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+}
+
+void KernelOp::print(OpAsmPrinter &printer) {
+  function_interface_impl::printFunctionOp(
+      printer, *this, /*isVariadic=*/false, getFunctionTypeAttrName(),
+      getArgAttrsAttrName(), getResAttrsAttrName());
+}
+
+bool KernelOp::isShared(unsigned index) {
+  return static_cast<bool>(getArgAttr(index, kSharedAttr));
+}
+
+bool KernelOp::isRagged(unsigned index) {
+  auto type = dyn_cast<RankedTensorType>(getArgumentTypes()[index]);
+  return !isShared(index) && type && type.getRank() > 0 &&
+         type.isDynamicDim(0);
+}
+
+LogicalResult KernelOp::verify() {
+  if (static_cast<int64_t>(getPhase()) < 0)
+    return emitOpError("phase must not be negative");
+  for (auto [index, type] : llvm::enumerate(getArgumentTypes())) {
+    if (isShared(index) || type.isIntOrIndexOrFloat())
+      continue;
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor)
+      return emitOpError("argument #")
+             << index << " must be a scalar or a ranked tensor, got " << type;
+    for (int64_t dim = 1; dim < tensor.getRank(); ++dim)
+      if (tensor.isDynamicDim(dim))
+        return emitOpError("argument #")
+               << index
+               << " may have a dynamic extent in its first dimension only, got "
+               << type;
+  }
+  for (auto [index, type] : llvm::enumerate(getResultTypes())) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor || !tensor.hasStaticShape())
+      return emitOpError("result #")
+             << index << " must be a static tensor, got " << type;
+  }
+  return success();
+}
+
+LogicalResult KernelOp::verifyRegions() {
+  auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
+  if (!yield)
+    return emitOpError("must end in batch.yield");
+  if (yield.getOperandTypes() != TypeRange(getResultTypes()))
+    return yield.emitOpError("operand types differ from the kernel's results");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// InvokeOp, RecordOp, LaunchOp
+//===----------------------------------------------------------------------===//
+
+/// The kernel that `op` names, or an error.
+static FailureOr<KernelOp> lookupKernel(Operation *op, FlatSymbolRefAttr name,
+                                        SymbolTableCollection &symbols) {
+  auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(op, name);
+  if (!kernel)
+    return op->emitOpError("there is no batch.kernel ") << name;
+  return kernel;
+}
+
+LogicalResult InvokeOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  FailureOr<KernelOp> kernel = lookupKernel(*this, getKernelAttr(), symbols);
+  if (failed(kernel))
+    return failure();
+  if (getInputs().getTypes() != TypeRange(kernel->getArgumentTypes()))
+    return emitOpError("operand types differ from the arguments of kernel ")
+           << getKernelAttr();
+  if (getResultTypes() != TypeRange(kernel->getResultTypes()))
+    return emitOpError("result types differ from the results of kernel ")
+           << getKernelAttr();
+  return success();
+}
+
+LogicalResult RecordOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  FailureOr<KernelOp> kernel = lookupKernel(*this, getKernelAttr(), symbols);
+  if (failed(kernel))
+    return failure();
+  unsigned perTask = 0;
+  for (unsigned i = 0, e = kernel->getNumArguments(); i < e; ++i)
+    perTask += !kernel->isShared(i);
+  if (getInputs().size() != perTask)
+    return emitOpError("kernel ") << getKernelAttr() << " takes " << perTask
+                                  << " per-task operands, got "
+                                  << getInputs().size();
+  if (getNumResults() != kernel->getNumResults())
+    return emitOpError("kernel ") << getKernelAttr() << " has "
+                                  << kernel->getNumResults() << " results, got "
+                                  << getNumResults();
+  return success();
+}
+
+LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  FailureOr<KernelOp> kernel = lookupKernel(*this, getKernelAttr(), symbols);
+  if (failed(kernel))
+    return failure();
+  if (getReads().size() != kernel->getNumArguments())
+    return emitOpError("has ") << getReads().size() << " reads, but kernel "
+                               << getKernelAttr() << " has "
+                               << kernel->getNumArguments() << " arguments";
+  unsigned shared = 0;
+  for (auto [index, attr] : llvm::enumerate(getReads())) {
+    auto read = cast<ReadAttr>(attr);
+    bool isShared = read.getKind() == ReadKind::Shared;
+    if (isShared != kernel->isShared(index))
+      return emitOpError("read #")
+             << index << (isShared ? " is" : " is not")
+             << " shared, but the kernel's argument "
+             << (isShared ? "is not" : "is");
+    if (read.getSegments() != kernel->isRagged(index))
+      return emitOpError("read #")
+             << index
+             << ": `segments` must be set for ragged arguments and no others";
+    shared += isShared;
+    bool needsRows = read.getKind() == ReadKind::Contiguous ||
+                     read.getKind() == ReadKind::Gather;
+    if (needsRows && !read.getFrom())
+      return emitOpError("read #")
+             << index << " needs `from`, the table or source it reads";
+    if (read.getFrom() &&
+        !symbols.lookupNearestSymbolFrom<TableOp>(*this, read.getFrom()) &&
+        !symbols.lookupNearestSymbolFrom<SourceOp>(*this, read.getFrom()))
+      return emitOpError("there is no batch.table or batch.source ")
+             << read.getFrom();
+  }
+  if (shared != getShared().size())
+    return emitOpError("has ") << getShared().size() << " shared operands for "
+                               << shared << " shared reads";
+  if (getWrites().size() != kernel->getNumResults())
+    return emitOpError("writes ") << getWrites().size() << " tables, but kernel "
+                                  << getKernelAttr() << " has "
+                                  << kernel->getNumResults() << " results";
+  for (auto [name, type] :
+       llvm::zip_equal(getWrites().getAsRange<FlatSymbolRefAttr>(),
+                       kernel->getResultTypes())) {
+    auto table = symbols.lookupNearestSymbolFrom<TableOp>(*this, name);
+    if (!table)
+      return emitOpError("there is no batch.table ") << name;
+    if (table.getRow() != type)
+      return emitOpError("table ") << name << " has rows " << table.getRow()
+                                   << ", but the result is " << type;
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// DepthOp
+//===----------------------------------------------------------------------===//
+
+OpFoldResult DepthOp::fold(FoldAdaptor) {
+  if (getInputs().empty())
+    return IntegerAttr::get(IndexType::get(getContext()), 0);
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// TableOp, SourceOp
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyRow(Operation *op, Type row) {
+  auto tensor = dyn_cast<RankedTensorType>(row);
+  if (!tensor || !tensor.hasStaticShape())
+    return op->emitOpError("rows must be static tensors, got ") << row;
+  return success();
+}
+
+LogicalResult TableOp::verify() { return verifyRow(*this, getRow()); }
+
+LogicalResult SourceOp::verify() { return verifyRow(*this, getRow()); }
+
+//===----------------------------------------------------------------------===//
+// The inspector
+//===----------------------------------------------------------------------===//
+
+LogicalResult RowOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (!symbols.lookupNearestSymbolFrom<SourceOp>(*this, getSourceAttr()))
+    return emitOpError("there is no batch.source ") << getSourceAttr();
+  return success();
+}
+
+LogicalResult TraverseOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  for (auto name : getFunctions().getAsRange<FlatSymbolRefAttr>()) {
+    auto function =
+        symbols.lookupNearestSymbolFrom<FunctionOpInterface>(*this, name);
+    if (!function)
+      return emitOpError("there is no function ") << name;
+    if (function.getNumArguments() != 1 ||
+        !isa<rec::AdtType>(function.getArgumentTypes()[0]))
+      return emitOpError("function ")
+             << name << " must take one ADT value and nothing else";
+  }
+  return success();
+}
+
+LogicalResult RecallOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto function = symbols.lookupNearestSymbolFrom<FunctionOpInterface>(
+      *this, getFunctionAttr());
+  if (!function)
+    return emitOpError("there is no function ") << getFunctionAttr();
+  if (TypeRange(function.getResultTypes()) != getResultTypes())
+    return emitOpError("result types differ from those of ")
+           << getFunctionAttr();
+  return success();
+}

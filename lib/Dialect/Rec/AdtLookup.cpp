@@ -1,0 +1,55 @@
+//===- AdtLookup.cpp - Finding and numbering ADT variants -----------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Dialect/Rec/AdtLookup.h"
+
+using namespace mlir;
+using namespace mlir::rec;
+
+AdtOp rec::lookupAdt(Operation *from, FlatSymbolRefAttr name,
+                     SymbolTableCollection &symbolTables) {
+  Operation *table = SymbolTable::getNearestSymbolTable(from);
+  while (table) {
+    if (auto adt = symbolTables.lookupSymbolIn<AdtOp>(table, name))
+      return adt;
+    Operation *parent = table->getParentOp();
+    table = parent ? SymbolTable::getNearestSymbolTable(parent) : nullptr;
+  }
+  return {};
+}
+
+VariantOp rec::lookupVariant(Operation *from, SymbolRefAttr variant,
+                             SymbolTableCollection &symbolTables) {
+  if (variant.getNestedReferences().size() != 1)
+    return {};
+  AdtOp adt = lookupAdt(
+      from, FlatSymbolRefAttr::get(variant.getRootReference()), symbolTables);
+  return adt ? symbolTables.lookupSymbolIn<VariantOp>(
+                   adt, variant.getLeafReference())
+             : VariantOp();
+}
+
+VariantNumbering::VariantNumbering(ModuleOp module) {
+  for (AdtOp adt : module.getOps<AdtOp>())
+    for (VariantOp variant : adt.getVariants()) {
+      auto name = SymbolRefAttr::get(adt.getSymNameAttr(),
+                                     FlatSymbolRefAttr::get(variant));
+      numbers.try_emplace(name, size());
+      variants.push_back(variant);
+      maxFields = std::max<int64_t>(maxFields, variant.getNumFields());
+    }
+}
+
+int64_t VariantNumbering::getNumber(SymbolRefAttr variant) const {
+  auto it = numbers.find(variant);
+  return it == numbers.end() ? -1 : it->second;
+}
+
+int64_t VariantNumbering::getNumber(AdtType adt,
+                                    FlatSymbolRefAttr variant) const {
+  return getNumber(SymbolRefAttr::get(adt.getName().getAttr(), variant));
+}

@@ -1,0 +1,618 @@
+//===- RecOps.cpp - Ops of the rec dialect --------------------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Dialect/Rec/AdtLookup.h"
+#include "Batch/Dialect/Rec/Rec.h"
+#include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/SmallSet.h"
+
+using namespace mlir;
+using namespace mlir::rec;
+
+//===----------------------------------------------------------------------===//
+// AdtOp, VariantOp
+//===----------------------------------------------------------------------===//
+
+static ParseResult parseFields(OpAsmParser &parser, ArrayAttr &names,
+                               ArrayAttr &types) {
+  SmallVector<Attribute> nameAttrs, typeAttrs;
+  auto parseField = [&]() -> ParseResult {
+    std::string name;
+    Type type;
+    if (parser.parseKeywordOrString(&name) || parser.parseColonType(type))
+      return failure();
+    nameAttrs.push_back(parser.getBuilder().getStringAttr(name));
+    typeAttrs.push_back(TypeAttr::get(type));
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::OptionalParen,
+                                     parseField))
+    return failure();
+  names = parser.getBuilder().getArrayAttr(nameAttrs);
+  types = parser.getBuilder().getArrayAttr(typeAttrs);
+  return success();
+}
+
+static void printFields(OpAsmPrinter &printer, Operation *, ArrayAttr names,
+                        ArrayAttr types) {
+  printer << '(';
+  llvm::interleaveComma(llvm::zip_equal(names.getAsRange<StringAttr>(),
+                                        types.getAsValueRange<TypeAttr>()),
+                        printer, [&](auto field) {
+                          printer.printKeywordOrString(
+                              std::get<0>(field).getValue());
+                          printer << ": " << std::get<1>(field);
+                        });
+  printer << ')';
+}
+
+VariantOp AdtOp::getVariant(StringAttr name) {
+  for (VariantOp variant : getVariants())
+    if (variant.getSymNameAttr() == name)
+      return variant;
+  return {};
+}
+
+AdtType AdtOp::getType() {
+  return AdtType::get(getContext(), FlatSymbolRefAttr::get(*this));
+}
+
+LogicalResult AdtOp::verifyRegions() {
+  Block &block = getBody().front();
+  for (Operation &op : block)
+    if (!isa<VariantOp>(op))
+      return op.emitOpError("is not allowed in 'rec.adt', which holds "
+                            "'rec.variant' only");
+  if (block.empty())
+    return emitOpError("has no variant, so it has no values");
+  return success();
+}
+
+StringRef VariantOp::getFieldName(unsigned field) {
+  return cast<StringAttr>(getFieldNames()[field]).getValue();
+}
+
+Type VariantOp::getFieldType(unsigned field) {
+  return cast<TypeAttr>(getFieldTypes()[field]).getValue();
+}
+
+/// Strips all levels of list from a type.
+static Type stripLists(Type type) {
+  while (auto list = dyn_cast<ListType>(type))
+    type = list.getElementType();
+  return type;
+}
+
+/// A scalar that fits a 64-bit cell.
+static bool isScalar(Type type) {
+  return isa<IndexType>(type) ||
+         ((type.isSignlessInteger() || isa<FloatType>(type)) &&
+          type.getIntOrFloatBitWidth() <= 64);
+}
+
+static bool isSupportedFieldType(Type type) {
+  type = stripLists(type);
+  if (auto tensor = dyn_cast<RankedTensorType>(type))
+    return tensor.hasStaticShape() && isScalar(tensor.getElementType());
+  return isScalar(type) || isa<AdtType>(type);
+}
+
+LogicalResult VariantOp::verify() {
+  if (getFieldNames().size() != getFieldTypes().size())
+    return emitOpError("has ") << getFieldNames().size() << " field names but "
+                               << getFieldTypes().size() << " field types";
+  llvm::SmallSet<StringRef, 8> names;
+  for (unsigned i = 0, e = getNumFields(); i != e; ++i) {
+    if (!names.insert(getFieldName(i)).second)
+      return emitOpError("has two fields named '") << getFieldName(i) << "'";
+    if (!isSupportedFieldType(getFieldType(i)))
+      return emitOpError("field '")
+             << getFieldName(i) << "' has unsupported type " << getFieldType(i)
+             << "; a field is an index, a signless integer or float of at most "
+                "64 bits, a static tensor of these, an ADT, or a list of these";
+  }
+  return success();
+}
+
+LogicalResult VariantOp::verifySymbolUses(SymbolTableCollection &symbolTables) {
+  for (unsigned i = 0, e = getNumFields(); i != e; ++i) {
+    auto adt = dyn_cast<AdtType>(stripLists(getFieldType(i)));
+    if (adt && !lookupAdt(*this, adt.getName(), symbolTables))
+      return emitOpError("field '")
+             << getFieldName(i) << "' refers to unknown ADT " << adt.getName();
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// ConstructOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult ConstructOp::verify() {
+  if (getVariant().getNestedReferences().size() != 1)
+    return emitOpError("expects a variant as '@Adt::@variant'");
+  if (getVariant().getRootReference() !=
+      getResult().getType().getName().getAttr())
+    return emitOpError("builds a value of ADT @")
+           << getVariant().getRootReference().getValue()
+           << " but its result has type " << getResult().getType();
+  return success();
+}
+
+/// Checks the types of the values that stand for a variant's fields.
+/// `describe` starts a diagnostic about them.
+static LogicalResult
+verifyFieldValues(VariantOp variant, TypeRange values,
+                  function_ref<InFlightDiagnostic()> describe) {
+  if (values.size() != variant.getNumFields())
+    return describe() << "has " << values.size() << " values for the "
+                      << variant.getNumFields() << " fields of variant @"
+                      << variant.getSymName();
+  for (auto [i, value] : llvm::enumerate(values))
+    if (!fitsField(variant.getFieldType(i), value))
+      return describe() << "has a value of type " << value << " for field '"
+                        << variant.getFieldName(i) << "' of type "
+                        << variant.getFieldType(i);
+  return success();
+}
+
+LogicalResult
+ConstructOp::verifySymbolUses(SymbolTableCollection &symbolTables) {
+  VariantOp variant = lookupVariant(*this, getVariant(), symbolTables);
+  if (!variant)
+    return emitOpError("builds unknown variant ") << getVariant();
+  return verifyFieldValues(variant, getFields().getTypes(),
+                           [&] { return emitOpError(); });
+}
+
+//===----------------------------------------------------------------------===//
+// MatchOp
+//===----------------------------------------------------------------------===//
+
+/// Parses `-> T1, T2` or `-> (T1, T2)` or nothing.
+static ParseResult parseArrowTypes(OpAsmParser &parser,
+                                   SmallVectorImpl<Type> &types) {
+  if (failed(parser.parseOptionalArrow()))
+    return success();
+  if (failed(parser.parseOptionalLParen()))
+    return parser.parseTypeList(types);
+  return failure(parser.parseTypeList(types) || parser.parseRParen());
+}
+
+static void printArrowTypes(OpAsmPrinter &printer, TypeRange types) {
+  if (!types.empty())
+    printer << " -> " << types;
+}
+
+ParseResult MatchOp::parse(OpAsmParser &parser, OperationState &result) {
+  OpAsmParser::UnresolvedOperand value;
+  Type type;
+  if (parser.parseOperand(value) || parser.parseColonType(type) ||
+      parser.resolveOperand(value, type, result.operands) ||
+      parseArrowTypes(parser, result.types) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+      parser.parseLBrace())
+    return failure();
+  SmallVector<Attribute> cases;
+  while (succeeded(parser.parseOptionalKeyword("case"))) {
+    StringAttr name;
+    SmallVector<OpAsmParser::Argument> arguments;
+    Region *region = result.addRegion();
+    if (parser.parseSymbolName(name) ||
+        parser.parseArgumentList(arguments, AsmParser::Delimiter::OptionalParen,
+                                 /*allowType=*/true) ||
+        parser.parseRegion(*region, arguments))
+      return failure();
+    ensureTerminator(*region, parser.getBuilder(), result.location);
+    cases.push_back(FlatSymbolRefAttr::get(name));
+  }
+  result.addAttribute(getCasesAttrName(result.name),
+                      parser.getBuilder().getArrayAttr(cases));
+  return parser.parseRBrace();
+}
+
+/// Prints a region without its entry arguments. Yields of nothing are implicit.
+static void printBody(OpAsmPrinter &printer, Region &body, bool hasResults) {
+  printer.printRegion(body, /*printEntryBlockArgs=*/false,
+                      /*printBlockTerminators=*/hasResults);
+}
+
+void MatchOp::print(OpAsmPrinter &printer) {
+  printer << ' ' << getValue() << " : " << getValue().getType();
+  printArrowTypes(printer, getResultTypes());
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
+                                           {getCasesAttrName()});
+  printer << " {";
+  for (auto [number, region] : llvm::enumerate(getRegions())) {
+    printer.printNewline();
+    printer << "case " << getCaseName(number) << '(';
+    llvm::interleaveComma(region.getArguments(), printer, [&](auto argument) {
+      printer.printRegionArgument(argument);
+    });
+    printer << ") ";
+    printBody(printer, region, getNumResults() != 0);
+  }
+  printer.printNewline();
+  printer << '}';
+}
+
+Region *MatchOp::getCase(StringAttr variant) {
+  for (auto [number, region] : llvm::enumerate(getRegions()))
+    if (getCaseName(number).getAttr() == variant)
+      return &region;
+  return nullptr;
+}
+
+FlatSymbolRefAttr MatchOp::getCaseName(unsigned number) {
+  return cast<FlatSymbolRefAttr>(getCases()[number]);
+}
+
+YieldOp MatchOp::getYield(unsigned number) {
+  return cast<YieldOp>(getRegions()[number].front().getTerminator());
+}
+
+LogicalResult MatchOp::verify() {
+  if (getCases().size() != getRegions().size())
+    return emitOpError("has ") << getCases().size() << " case names but "
+                               << getRegions().size() << " regions";
+  llvm::SmallPtrSet<Attribute, 8> seen;
+  for (Attribute name : getCases())
+    if (!seen.insert(name).second)
+      return emitOpError("has two cases for variant ") << name;
+  return success();
+}
+
+LogicalResult MatchOp::verifySymbolUses(SymbolTableCollection &symbolTables) {
+  FlatSymbolRefAttr name = getValue().getType().getName();
+  AdtOp adt = lookupAdt(*this, name, symbolTables);
+  if (!adt)
+    return emitOpError("matches a value of unknown ADT ") << name;
+  for (auto [number, region] : llvm::enumerate(getRegions())) {
+    FlatSymbolRefAttr caseName = getCaseName(number);
+    auto variant =
+        symbolTables.lookupSymbolIn<VariantOp>(adt, caseName.getAttr());
+    if (!variant)
+      return emitOpError("has a case for ")
+             << caseName << ", which is no variant of " << name;
+    if (failed(verifyFieldValues(variant, region.getArgumentTypes(), [&] {
+          return emitOpError("case ") << caseName << " ";
+        })))
+      return failure();
+  }
+  // Cases are distinct variants, so only the number of them can be short.
+  auto variants = adt.getVariants();
+  for (VariantOp variant : variants)
+    if (!getCase(variant.getSymNameAttr()))
+      return emitOpError("lacks a case for variant @") << variant.getSymName();
+  return success();
+}
+
+void MatchOp::getSuccessorRegions(RegionBranchPoint point,
+                                  SmallVectorImpl<RegionSuccessor> &regions) {
+  if (!point.isParent()) {
+    regions.emplace_back(getOperation(), getResults());
+    return;
+  }
+  // The fields that the cases take are no operands of this op.
+  for (Region &region : getRegions())
+    regions.emplace_back(&region);
+}
+
+void MatchOp::getRegionInvocationBounds(
+    ArrayRef<Attribute>, SmallVectorImpl<InvocationBounds> &bounds) {
+  bounds.append(getNumRegions(), InvocationBounds(/*lb=*/0, /*ub=*/1));
+}
+
+//===----------------------------------------------------------------------===//
+// MapOp, FoldOp
+//===----------------------------------------------------------------------===//
+
+/// Parses `%x in %xs` or `(%x, %y) in (%xs, %ys)`.
+static ParseResult
+parseWalk(OpAsmParser &parser, SmallVectorImpl<OpAsmParser::Argument> &elements,
+          SmallVectorImpl<OpAsmParser::UnresolvedOperand> &lists) {
+  if (succeeded(parser.parseOptionalLParen())) {
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseArgumentList(elements) || parser.parseRParen() ||
+        parser.parseKeyword("in") ||
+        parser.parseOperandList(lists, AsmParser::Delimiter::Paren))
+      return failure();
+    if (elements.size() != lists.size())
+      return parser.emitError(loc, "has ")
+             << elements.size() << " elements for " << lists.size() << " lists";
+    return success();
+  }
+  return failure(parser.parseArgument(elements.emplace_back()) ||
+                 parser.parseKeyword("in") ||
+                 parser.parseOperand(lists.emplace_back()));
+}
+
+static void printWalk(OpAsmPrinter &printer, ValueRange elements,
+                      ValueRange lists) {
+  if (lists.size() == 1)
+    printer << ' ' << elements.front() << " in " << lists.front();
+  else
+    printer << " (" << elements << ") in (" << lists << ')';
+}
+
+/// Parses the types of the lists, which give those of the elements.
+static ParseResult parseListTypes(
+    OpAsmParser &parser, MutableArrayRef<OpAsmParser::Argument> elements,
+    ArrayRef<OpAsmParser::UnresolvedOperand> lists, OperationState &result) {
+  SmallVector<Type> types;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseColonTypeList(types) ||
+      parser.resolveOperands(lists, types, loc, result.operands))
+    return failure();
+  for (auto [element, type] : llvm::zip_equal(elements, types)) {
+    element.type = getSequenceElementType(type);
+    if (!element.type)
+      return parser.emitError(loc, "expects a list or a tensor whose first "
+                                   "dimension alone is dynamic, got ")
+             << type;
+  }
+  return success();
+}
+
+ParseResult MapOp::parse(OpAsmParser &parser, OperationState &result) {
+  SmallVector<OpAsmParser::Argument> elements;
+  SmallVector<OpAsmParser::UnresolvedOperand> lists;
+  Region *body = result.addRegion();
+  if (parseWalk(parser, elements, lists) ||
+      parseListTypes(parser, elements, lists, result) ||
+      parseArrowTypes(parser, result.types) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+      parser.parseRegion(*body, elements))
+    return failure();
+  ensureTerminator(*body, parser.getBuilder(), result.location);
+  return success();
+}
+
+void MapOp::print(OpAsmPrinter &printer) {
+  printWalk(printer, getElements(), getLists());
+  printer << " : " << getLists().getTypes();
+  printArrowTypes(printer, getResultTypes());
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs());
+  printer << ' ';
+  printBody(printer, getBody(), getNumResults() != 0);
+}
+
+ParseResult FoldOp::parse(OpAsmParser &parser, OperationState &result) {
+  SmallVector<OpAsmParser::Argument> elements, arguments;
+  SmallVector<OpAsmParser::UnresolvedOperand> lists, inits;
+  Region *body = result.addRegion();
+  auto parseInit = [&]() -> ParseResult {
+    return failure(parser.parseArgument(arguments.emplace_back()) ||
+                   parser.parseEqual() ||
+                   parser.parseOperand(inits.emplace_back()));
+  };
+  if (parseWalk(parser, elements, lists) || parser.parseKeyword("init"))
+    return failure();
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseInit) ||
+      parseListTypes(parser, elements, lists, result) ||
+      parseArrowTypes(parser, result.types) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+      parser.resolveOperands(inits, result.types, loc, result.operands))
+    return failure();
+  for (auto [argument, type] : llvm::zip_equal(arguments, result.types))
+    argument.type = type;
+  arguments.append(elements);
+  if (parser.parseRegion(*body, arguments))
+    return failure();
+  ensureTerminator(*body, parser.getBuilder(), result.location);
+  result.getOrAddProperties<Properties>().operandSegmentSizes = {
+      static_cast<int32_t>(lists.size()), static_cast<int32_t>(inits.size())};
+  return success();
+}
+
+void FoldOp::print(OpAsmPrinter &printer) {
+  printWalk(printer, getElements(), getLists());
+  printer << " init(";
+  llvm::interleaveComma(
+      llvm::zip_equal(getAccumulators(), getInits()), printer, [&](auto pair) {
+        printer << std::get<0>(pair) << " = " << std::get<1>(pair);
+      });
+  printer << ") : " << getLists().getTypes();
+  printArrowTypes(printer, getResultTypes());
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
+                                           {getOperandSegmentSizesAttrName()});
+  printer << ' ';
+  printBody(printer, getBody(), getNumResults() != 0);
+}
+
+YieldOp MapOp::getYield() {
+  return cast<YieldOp>(getBody().front().getTerminator());
+}
+
+YieldOp FoldOp::getYield() {
+  return cast<YieldOp>(getBody().front().getTerminator());
+}
+
+Block::BlockArgListType FoldOp::getAccumulators() {
+  // Also called on ops that are not verified yet.
+  Block::BlockArgListType arguments = getBody().getArguments();
+  return arguments.take_front(
+      std::min<size_t>(arguments.size(), getInits().size()));
+}
+
+Block::BlockArgListType FoldOp::getElements() {
+  return getBody().getArguments().drop_front(getAccumulators().size());
+}
+
+/// Checks the types of a body's arguments: the accumulators, then the elements
+/// of the lists.
+static LogicalResult verifyBodyArguments(Operation *op, Region &body,
+                                         TypeRange accumulators,
+                                         TypeRange lists) {
+  if (lists.empty())
+    return op->emitOpError("expects at least one list");
+  SmallVector<Type> expected(accumulators);
+  for (Type list : lists)
+    expected.push_back(getSequenceElementType(list));
+  if (TypeRange(expected) != TypeRange(body.getArgumentTypes()))
+    return op->emitOpError("body has arguments of types (")
+           << body.getArgumentTypes() << ") but needs (" << expected << ")";
+  return success();
+}
+
+LogicalResult MapOp::verify() {
+  return verifyBodyArguments(*this, getBody(), {}, getLists().getTypes());
+}
+
+LogicalResult MapOp::verifyRegions() {
+  TypeRange yielded = getYield().getOperandTypes();
+  if (yielded.size() != getNumResults())
+    return emitOpError("yields ")
+           << yielded.size() << " values for " << getNumResults() << " results";
+  for (auto [type, result] : llvm::zip_equal(yielded, getResultTypes()))
+    if (!gathers(result, type))
+      return emitOpError("gathers values of type ")
+             << type << " in a result of type " << result;
+  return success();
+}
+
+LogicalResult FoldOp::verify() {
+  // The interfaces compare initial values, accumulators and results.
+  return verifyBodyArguments(*this, getBody(), getResultTypes(),
+                             getLists().getTypes());
+}
+
+OperandRange FoldOp::getEntrySuccessorOperands(RegionSuccessor) {
+  return getInits();
+}
+
+void FoldOp::getSuccessorRegions(RegionBranchPoint,
+                                 SmallVectorImpl<RegionSuccessor> &regions) {
+  regions.emplace_back(&getBody(), getAccumulators());
+  regions.emplace_back(getOperation(), getResults());
+}
+
+SmallVector<Region *> MapOp::getLoopRegions() { return {&getBody()}; }
+
+SmallVector<Region *> FoldOp::getLoopRegions() { return {&getBody()}; }
+
+Block::BlockArgListType FoldOp::getRegionIterArgs() {
+  return getAccumulators();
+}
+
+std::optional<MutableArrayRef<OpOperand>> FoldOp::getYieldedValuesMutable() {
+  return getYield().getOperandsMutable();
+}
+
+std::optional<ResultRange> FoldOp::getLoopResults() { return getResults(); }
+
+/// Walking several lists fails where their lengths differ, so it must not run
+/// where the program would not.
+static Speculation::Speculatability getWalkSpeculatability(ValueRange lists) {
+  return lists.size() == 1 ? Speculation::RecursivelySpeculatable
+                           : Speculation::NotSpeculatable;
+}
+
+Speculation::Speculatability MapOp::getSpeculatability() {
+  return getWalkSpeculatability(getLists());
+}
+
+Speculation::Speculatability FoldOp::getSpeculatability() {
+  return getWalkSpeculatability(getLists());
+}
+
+//===----------------------------------------------------------------------===//
+// Folders and canonicalization
+//===----------------------------------------------------------------------===//
+
+OpFoldResult LengthOp::fold(FoldAdaptor) {
+  // A map has as many results as elements.
+  auto map = getList().getDefiningOp<MapOp>();
+  if (!map)
+    return {};
+  getListMutable().assign(map.getLists().front());
+  return getResult();
+}
+
+namespace {
+
+/// Inlines the case of a value whose variant is known.
+struct MatchOfConstruct : OpRewritePattern<MatchOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(MatchOp match,
+                                PatternRewriter &rewriter) const override {
+    auto construct = match.getValue().getDefiningOp<ConstructOp>();
+    if (!construct)
+      return failure();
+    Region *region = match.getCase(construct.getVariant().getLeafReference());
+    // A tensor and its stand-in fit the same field but not each other.
+    if (!region || TypeRange(region->getArgumentTypes()) !=
+                       TypeRange(construct.getFields().getTypes()))
+      return failure();
+    Operation *yield = region->front().getTerminator();
+    SmallVector<Value> results(yield->getOperands());
+    rewriter.eraseOp(yield);
+    // Yielded fields are arguments of the block that is about to go.
+    for (Value &result : results)
+      if (auto argument = dyn_cast<BlockArgument>(result);
+          argument && argument.getOwner() == &region->front())
+        result = construct.getFields()[argument.getArgNumber()];
+    rewriter.inlineBlockBefore(&region->front(), match, construct.getFields());
+    rewriter.replaceOp(match, results);
+    return success();
+  }
+};
+
+/// Drops results without uses and what is yielded for them.
+template <typename OpTy>
+struct DropUnusedResults : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(OpTy op,
+                                PatternRewriter &rewriter) const override {
+    BitVector unused(op->getNumResults());
+    SmallVector<Type> types;
+    for (OpResult result : op->getResults())
+      if (result.use_empty())
+        unused.set(result.getResultNumber());
+      else
+        types.push_back(result.getType());
+    if (unused.none())
+      return failure();
+
+    OperationState state(op.getLoc(), op->getName(), op->getOperands(), types,
+                         op->getAttrs());
+    for (unsigned i = 0, e = op->getNumRegions(); i != e; ++i)
+      state.addRegion();
+    Operation *replacement = rewriter.create(state);
+    for (auto [from, to] :
+         llvm::zip_equal(op->getRegions(), replacement->getRegions())) {
+      rewriter.inlineRegionBefore(from, to, to.begin());
+      Operation *yield = to.front().getTerminator();
+      rewriter.modifyOpInPlace(yield, [&] { yield->eraseOperands(unused); });
+    }
+    SmallVector<Value> results(op->getNumResults());
+    unsigned next = 0;
+    for (unsigned i = 0, e = op->getNumResults(); i != e; ++i)
+      if (!unused.test(i))
+        results[i] = replacement->getResult(next++);
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
+} // namespace
+
+void MatchOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                          MLIRContext *context) {
+  patterns.add<MatchOfConstruct, DropUnusedResults<MatchOp>>(context);
+}
+
+void MapOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                        MLIRContext *context) {
+  patterns.add<DropUnusedResults<MapOp>>(context);
+}
+
+#define GET_OP_CLASSES
+#include "Batch/Dialect/Rec/RecOps.cpp.inc"

@@ -1,0 +1,295 @@
+//===- UProgOps.cpp - Operations of the uprog dialect ---------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Dialect/UProg/UProg.h"
+
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/FunctionImplementation.h"
+
+using namespace mlir;
+using namespace mlir::uprog;
+
+static ParseResult parseBranchCases(OpAsmParser &parser,
+                                    DenseI64ArrayAttr &cases,
+                                    SmallVectorImpl<std::unique_ptr<Region>>
+                                        &regions);
+static void printBranchCases(OpAsmPrinter &printer, BranchOp op,
+                             DenseI64ArrayAttr cases,
+                             MutableArrayRef<Region> regions);
+
+#define GET_OP_CLASSES
+#include "Batch/Dialect/UProg/UProgOps.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// OperatorOp, ProgramOp
+//===----------------------------------------------------------------------===//
+
+static Type buildFunctionType(Builder &builder, ArrayRef<Type> inputs,
+                              ArrayRef<Type> results,
+                              function_interface_impl::VariadicFlag,
+                              std::string &) {
+  return builder.getFunctionType(inputs, results);
+}
+
+ParseResult OperatorOp::parse(OpAsmParser &parser, OperationState &result) {
+  return function_interface_impl::parseFunctionOp(
+      parser, result, /*allowVariadic=*/false,
+      getFunctionTypeAttrName(result.name), buildFunctionType,
+      getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+}
+
+void OperatorOp::print(OpAsmPrinter &printer) {
+  function_interface_impl::printFunctionOp(
+      printer, *this, /*isVariadic=*/false, getFunctionTypeAttrName(),
+      getArgAttrsAttrName(), getResAttrsAttrName());
+}
+
+static std::optional<int64_t> getIntegerArgAttr(OperatorOp op, unsigned index,
+                                                StringRef name) {
+  if (auto attr = op.getArgAttrOfType<IntegerAttr>(index, name))
+    return attr.getInt();
+  return std::nullopt;
+}
+
+std::optional<int64_t> OperatorOp::getRagged(unsigned index) {
+  return getIntegerArgAttr(*this, index, kRagged);
+}
+
+std::optional<int64_t> OperatorOp::getParameter(unsigned index) {
+  return getIntegerArgAttr(*this, index, kParameter);
+}
+
+std::optional<int64_t> OperatorOp::getOffsets(unsigned index) {
+  return getIntegerArgAttr(*this, index, kOffsets);
+}
+
+/// Checks that a body ends in a yield of the function's results.
+template <typename FunctionOp>
+static LogicalResult verifyYield(FunctionOp op) {
+  if (op.getBody().empty())
+    return op.emitOpError("needs a body");
+  auto yield = dyn_cast<YieldOp>(op.getBody().front().back());
+  if (!yield)
+    return op.emitOpError("must end in uprog.yield");
+  if (yield.getOperandTypes() != TypeRange(op.getResultTypes()))
+    return yield.emitOpError("operand types differ from the results of ")
+           << op.getSymNameAttr();
+  return success();
+}
+
+LogicalResult OperatorOp::verify() {
+  if (getNumArguments() == 0 || !getArgumentTypes()[0].isIndex())
+    return emitOpError("the first argument must be the number of tasks, an "
+                       "index");
+  for (unsigned i = 1, e = getNumArguments(); i < e; ++i) {
+    auto type = dyn_cast<RankedTensorType>(getArgumentTypes()[i]);
+    if (!type)
+      return emitOpError("argument #") << i << " must be a ranked tensor";
+    if (getParameter(i))
+      continue;
+    if (type.getRank() == 0 || !type.isDynamicDim(0))
+      return emitOpError("argument #")
+             << i << " must be shared (`uprog.parameter`) or have rows, tensor<?"
+             << "x...>, got " << type;
+  }
+  for (auto [index, type] : llvm::enumerate(getResultTypes())) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor || tensor.getRank() == 0 || !tensor.isDynamicDim(0))
+      return emitOpError("result #")
+             << index << " must have rows, tensor<?x...>, got " << type;
+  }
+  return verifyYield(*this);
+}
+
+ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
+  SmallVector<OpAsmParser::Argument> arguments;
+  SmallVector<Type> types;
+  StringAttr name;
+  bool variadic = false;
+  SmallVector<DictionaryAttr> resultAttrs;
+  SmallVector<Type> resultTypes;
+  StringRef level;
+  SMLoc loc;
+  if (parser.parseSymbolName(name, SymbolTable::getSymbolAttrName(),
+                             result.attributes) ||
+      function_interface_impl::parseFunctionSignatureWithArguments(
+          parser, /*allowVariadic=*/false, arguments, variadic, resultTypes,
+          resultAttrs) ||
+      parser.parseKeyword("level") || parser.parseLParen() ||
+      parser.getCurrentLocation(&loc) || parser.parseKeyword(&level) ||
+      parser.parseRParen() ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes))
+    return failure();
+  std::optional<Level> kind = symbolizeLevel(level);
+  if (!kind)
+    return parser.emitError(loc, "unknown level '")
+           << level << "'; levels are thread, block, cluster and device";
+  for (const OpAsmParser::Argument &argument : arguments)
+    types.push_back(argument.type);
+  Builder &builder = parser.getBuilder();
+  result.addAttribute(getLevelAttrName(result.name),
+                      LevelAttr::get(builder.getContext(), *kind));
+  result.addAttribute(
+      getFunctionTypeAttrName(result.name),
+      TypeAttr::get(builder.getFunctionType(types, resultTypes)));
+  call_interface_impl::addArgAndResultAttrs(
+      builder, result, arguments, resultAttrs, getArgAttrsAttrName(result.name),
+      getResAttrsAttrName(result.name));
+  return parser.parseRegion(*result.addRegion(), arguments);
+}
+
+void ProgramOp::print(OpAsmPrinter &printer) {
+  printer << ' ';
+  printer.printSymbolName(getSymName());
+  function_interface_impl::printFunctionSignature(
+      printer, *this, getArgumentTypes(), /*isVariadic=*/false,
+      getResultTypes());
+  printer << " level(" << stringifyLevel(getLevel()) << ")";
+  printer.printOptionalAttrDictWithKeyword(
+      (*this)->getAttrs(),
+      {getSymNameAttrName(), getFunctionTypeAttrName(), getLevelAttrName(),
+       getArgAttrsAttrName(), getResAttrsAttrName()});
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+LogicalResult ProgramOp::verify() { return verifyYield(*this); }
+
+//===----------------------------------------------------------------------===//
+// RunOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult RunOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto callee =
+      symbols.lookupNearestSymbolFrom<OperatorOp>(*this, getCalleeAttr());
+  if (!callee)
+    return emitOpError("there is no uprog.operator ") << getCalleeAttr();
+  unsigned operands = 0;
+  for (unsigned i = 1, e = callee.getNumArguments(); i < e; ++i)
+    operands += !callee.getOffsets(i);
+  if (getInputs().size() != operands)
+    return emitOpError("operator ") << getCalleeAttr() << " takes " << operands
+                                    << " operands, got " << getInputs().size();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// ForOp
+//===----------------------------------------------------------------------===//
+
+void ForOp::build(OpBuilder &builder, OperationState &state, Value lower,
+                  Value upper) {
+  state.addOperands({lower, upper});
+  Region *body = state.addRegion();
+  OpBuilder::InsertionGuard guard(builder);
+  builder.createBlock(body, {}, builder.getIndexType(), state.location);
+  ensureTerminator(*body, builder, state.location);
+}
+
+ParseResult ForOp::parse(OpAsmParser &parser, OperationState &result) {
+  Type index = parser.getBuilder().getIndexType();
+  OpAsmParser::Argument variable;
+  variable.type = index;
+  OpAsmParser::UnresolvedOperand lower, upper;
+  if (parser.parseArgument(variable) || parser.parseEqual() ||
+      parser.parseOperand(lower) || parser.parseKeyword("to") ||
+      parser.parseOperand(upper) ||
+      parser.resolveOperand(lower, index, result.operands) ||
+      parser.resolveOperand(upper, index, result.operands) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+      parser.parseRegion(*result.addRegion(), variable))
+    return failure();
+  ensureTerminator(*result.regions.front(), parser.getBuilder(),
+                   result.location);
+  return success();
+}
+
+void ForOp::print(OpAsmPrinter &printer) {
+  printer << ' ' << getBody().getArgument(0) << " = " << getLower() << " to "
+          << getUpper();
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs());
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false,
+                      /*printBlockTerminators=*/false);
+}
+
+LogicalResult ForOp::verifyRegions() {
+  if (getBody().getNumArguments() != 1 ||
+      !getBody().getArgument(0).getType().isIndex())
+    return emitOpError("body must have one argument, an index");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// BranchOp
+//===----------------------------------------------------------------------===//
+
+static ParseResult
+parseBranchCases(OpAsmParser &parser, DenseI64ArrayAttr &cases,
+                 SmallVectorImpl<std::unique_ptr<Region>> &regions) {
+  SmallVector<int64_t> values;
+  while (succeeded(parser.parseOptionalKeyword("case"))) {
+    auto &region = regions.emplace_back(std::make_unique<Region>());
+    if (parser.parseInteger(values.emplace_back()) ||
+        parser.parseRegion(*region, {}))
+      return failure();
+    BranchOp::ensureTerminator(*region, parser.getBuilder(),
+                               parser.getEncodedSourceLoc(
+                                   parser.getCurrentLocation()));
+  }
+  cases = parser.getBuilder().getDenseI64ArrayAttr(values);
+  return success();
+}
+
+static void printBranchCases(OpAsmPrinter &printer, BranchOp,
+                             DenseI64ArrayAttr cases,
+                             MutableArrayRef<Region> regions) {
+  for (auto [value, region] : llvm::zip_equal(cases.asArrayRef(), regions)) {
+    printer.printNewline();
+    printer << "case " << value << ' ';
+    printer.printRegion(region, /*printEntryBlockArgs=*/false,
+                        /*printBlockTerminators=*/false);
+  }
+}
+
+LogicalResult BranchOp::verify() {
+  if (getCases().size() != getCaseRegions().size())
+    return emitOpError("has ") << getCaseRegions().size() << " regions for "
+                               << getCases().size() << " cases";
+  SmallVector<int64_t> sorted(getCases());
+  llvm::sort(sorted);
+  auto *duplicate = std::adjacent_find(sorted.begin(), sorted.end());
+  if (duplicate != sorted.end())
+    return emitOpError("has two cases ") << *duplicate;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// BarrierOp, AllocOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult BarrierOp::verify() {
+  for (Operation *op = (*this)->getParentOp(); op; op = op->getParentOp()) {
+    if (auto branch = dyn_cast<BranchOp>(op); branch && !branch.getUniform())
+      return emitOpError("is under a branch that is not uniform: units that "
+                         "take another case would never arrive");
+    if (auto program = dyn_cast<ProgramOp>(op))
+      return getLevel() <= program.getLevel()
+                 ? success()
+                 : emitOpError("of level ")
+                       << stringifyLevel(getLevel())
+                       << " is in a program of level "
+                       << stringifyLevel(program.getLevel());
+  }
+  return success();
+}
+
+LogicalResult AllocOp::verify() {
+  if (!getMemory().getType().hasStaticShape())
+    return emitOpError("memory must have a static shape");
+  return success();
+}

@@ -1,0 +1,142 @@
+//===- AssignPhases.cpp - Order kernels by what must run before them ------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Analysis/ValueFlow.h"
+#include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Transforms/Passes.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_ASSIGNPHASESPASS
+#include "Batch/Transforms/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+using namespace mlir::batch;
+
+namespace {
+
+/// Which kernels read what which kernels compute, however it got there.
+struct KernelGraph {
+  SmallVector<KernelOp> kernels;
+  SmallVector<llvm::SetVector<unsigned>> producers;
+};
+
+class AssignPhasesPass
+    : public batch::impl::AssignPhasesPassBase<AssignPhasesPass> {
+  void runOnOperation() override;
+};
+
+} // namespace
+
+static KernelGraph buildGraph(ModuleOp module) {
+  KernelGraph graph;
+  DenseMap<StringAttr, unsigned> numbers;
+  for (auto kernel : module.getOps<KernelOp>()) {
+    numbers[kernel.getSymNameAttr()] = graph.kernels.size();
+    graph.kernels.push_back(kernel);
+  }
+  graph.producers.resize(graph.kernels.size());
+
+  InstanceProgram program(module);
+  ValueFlow flow(program);
+  for (func::FuncOp function : program.getFunctions())
+    function.walk([&](InvokeOp invoke) {
+      unsigned consumer = numbers.lookup(invoke.getKernelAttr().getAttr());
+      for (Value input : invoke.getInputs()) {
+        if (!flow.contains(input))
+          continue;
+        for (ValueFlow::Node origin : flow.origins(flow.getNode(input)))
+          if (Value value = flow.getValue(origin))
+            if (auto producer = value.getDefiningOp<InvokeOp>())
+              graph.producers[consumer].insert(
+                  numbers.lookup(producer.getKernelAttr().getAttr()));
+      }
+    });
+  return graph;
+}
+
+/// Strongly connected components of the graph, producers first.
+static SmallVector<SmallVector<unsigned>>
+findComponents(const KernelGraph &graph) {
+  // Reachability by depth-first finishing order (Kosaraju), iterative.
+  unsigned size = graph.kernels.size();
+  SmallVector<SmallVector<unsigned>> consumers(size);
+  for (unsigned kernel = 0; kernel < size; ++kernel)
+    for (unsigned producer : graph.producers[kernel])
+      consumers[producer].push_back(kernel);
+  SmallVector<unsigned> finished;
+  SmallVector<bool> seen(size);
+  for (unsigned root = 0; root < size; ++root) {
+    if (seen[root])
+      continue;
+    SmallVector<std::pair<unsigned, unsigned>> stack = {{root, 0}};
+    seen[root] = true;
+    while (!stack.empty()) {
+      auto &[node, position] = stack.back();
+      if (position == consumers[node].size()) {
+        finished.push_back(node);
+        stack.pop_back();
+        continue;
+      }
+      unsigned next = consumers[node][position++];
+      if (!seen[next]) {
+        seen[next] = true;
+        stack.push_back({next, 0});
+      }
+    }
+  }
+  SmallVector<SmallVector<unsigned>> components;
+  SmallVector<bool> assigned(size);
+  for (unsigned root : llvm::reverse(finished)) {
+    if (assigned[root])
+      continue;
+    auto &component = components.emplace_back();
+    SmallVector<unsigned> stack = {root};
+    assigned[root] = true;
+    while (!stack.empty()) {
+      unsigned node = stack.pop_back_val();
+      component.push_back(node);
+      for (unsigned producer : graph.producers[node])
+        if (!assigned[producer]) {
+          assigned[producer] = true;
+          stack.push_back(producer);
+        }
+    }
+  }
+  return components;
+}
+
+void AssignPhasesPass::runOnOperation() {
+  KernelGraph graph = buildGraph(getOperation());
+  SmallVector<int64_t> phases(graph.kernels.size(), 0);
+  SmallVector<unsigned> componentOf(graph.kernels.size());
+  SmallVector<SmallVector<unsigned>> components = findComponents(graph);
+  for (auto [number, component] : llvm::enumerate(components))
+    for (unsigned kernel : component)
+      componentOf[kernel] = number;
+  auto isCycle = [&](unsigned component) {
+    unsigned kernel = components[component].front();
+    return components[component].size() > 1 ||
+           graph.producers[kernel].contains(kernel);
+  };
+  // Producers come first, so their phases are final. What a recursion makes is
+  // there for all instances before a later phase begins.
+  for (auto [number, component] : llvm::enumerate(components)) {
+    int64_t phase = 0;
+    for (unsigned kernel : component)
+      for (unsigned producer : graph.producers[kernel])
+        if (componentOf[producer] != number)
+          phase = std::max(phase,
+                           phases[producer] +
+                               (isCycle(componentOf[producer]) ? 1 : 0));
+    for (unsigned kernel : component) {
+      phases[kernel] = phase;
+      graph.kernels[kernel].setPhase(phase);
+    }
+  }
+}

@@ -1,0 +1,461 @@
+//===- Linearize.cpp - Make the inspector of a structural program ---------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Analysis/Sharedness.h"
+#include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Dialect/Batch/Views.h"
+#include "Batch/Dialect/Rec/AdtLookup.h"
+#include "Batch/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Remarks.h"
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_LINEARIZEPASS
+#include "Batch/Transforms/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+using namespace mlir::batch;
+
+namespace {
+
+class Linearizer {
+public:
+  Linearizer(ModuleOp module)
+      : module(module), symbols(module), program(module), sharedness(program) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult checkStructural();
+  bool isBottomUp(func::FuncOp function, ArrayRef<func::FuncOp> component);
+  bool coversAllNodes(func::FuncOp function);
+  LogicalResult makeInspector(func::FuncOp function);
+  LogicalResult convertOp(Operation *op, OpBuilder &builder);
+  SourceOp getSource(RankedTensorType row, int64_t parameter);
+  Value getRow(OpBuilder &builder, Location loc, Value tensor);
+  Type convertType(Type type);
+  StringAttr inspectorName(func::FuncOp function) {
+    return StringAttr::get(module.getContext(),
+                           function.getSymName() + ".inspect");
+  }
+
+  ModuleOp module;
+  SymbolTable symbols;
+  SymbolTableCollection collection;
+  InstanceProgram program;
+  Sharedness sharedness;
+  DenseSet<Operation *> traversed;
+  DenseMap<std::pair<int64_t, Type>, SourceOp> sources;
+  /// Instance values to what stands for them in the inspector at hand.
+  IRMapping mapping;
+};
+
+} // namespace
+
+/// The ADT of a value or of the elements of a list; null for other types.
+static rec::AdtType getAdt(Type type) {
+  while (auto list = dyn_cast<rec::ListType>(type))
+    type = list.getElementType();
+  return dyn_cast<rec::AdtType>(type);
+}
+
+Type Linearizer::convertType(Type type) {
+  if (auto tensor = dyn_cast<RankedTensorType>(type)) {
+    Type handle = HandleType::get(type.getContext());
+    if (tensor.getRank() > 0 && tensor.isDynamicDim(0))
+      return rec::ListType::get(handle);
+    return handle;
+  }
+  if (auto list = dyn_cast<rec::ListType>(type))
+    return rec::ListType::get(convertType(list.getElementType()));
+  return type;
+}
+
+/// Control may read the data structure and scalars, never a tensor.
+LogicalResult Linearizer::checkStructural() {
+  for (func::FuncOp function : program.getFunctions()) {
+    if (!function.getBody().hasOneBlock())
+      return function.emitError("strategy 'linearize' needs structured control "
+                                "flow; this function has several blocks");
+    WalkResult result = function.walk([&](Operation *op) {
+      if (isa<InvokeOp, DepthOp, linalg::LinalgOp>(op))
+        return WalkResult::skip();
+      if (isa<ForceOp, tensor::ExtractOp, scf::WhileOp>(op)) {
+        InFlightDiagnostic error =
+            op->emitError("control depends on a tensor here, so the program is "
+                          "not structural and strategy 'linearize' cannot "
+                          "batch it");
+        error.attachNote() << "the unbatched lowering still runs it: compile "
+                              "with --strategy=none";
+        return WalkResult::interrupt();
+      }
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      return failure();
+  }
+  return success();
+}
+
+/// True if every node that a call in `function` reaches is visited: each field
+/// that holds an ADT is handed to a recursive call, whatever the other fields.
+bool Linearizer::coversAllNodes(func::FuncOp function) {
+  BlockArgument node;
+  for (BlockArgument argument : function.getArguments())
+    if (isa<rec::AdtType>(argument.getType()))
+      node = argument;
+  auto isCalled = [&](Value value, Block *block) {
+    return llvm::any_of(value.getUsers(), [&](Operation *user) {
+      auto call = dyn_cast<func::CallOp>(user);
+      return call && call->getBlock() == block &&
+             program.isRecursiveCall(call);
+    });
+  };
+  for (Operation *user : node.getUsers()) {
+    auto match = dyn_cast<rec::MatchOp>(user);
+    if (!match || match->getBlock() != &function.getBody().front())
+      continue;
+    for (Region &region : match.getRegions())
+      for (BlockArgument field : region.getArguments()) {
+        if (!getAdt(field.getType()))
+          continue;
+        bool covered = isCalled(field, &region.front());
+        for (OpOperand &use : field.getUses()) {
+          Operation *loop = use.getOwner();
+          if (!isa<rec::MapOp, rec::FoldOp>(loop) ||
+              loop->getBlock() != &region.front())
+            continue;
+          unsigned position = use.getOperandNumber();
+          auto fold = dyn_cast<rec::FoldOp>(loop);
+          BlockArgument element =
+              fold ? (position < fold.getLists().size()
+                          ? fold.getElements()[position]
+                          : BlockArgument())
+                   : cast<rec::MapOp>(loop).getElements()[position];
+          covered |= element && isCalled(element, element.getOwner());
+        }
+        if (!covered)
+          return false;
+      }
+    return true;
+  }
+  return false;
+}
+
+/// True if one pass over the nodes, children first, can replace the recursion
+/// (Cortex, section 2: properties P.1 to P.3).
+bool Linearizer::isBottomUp(func::FuncOp function,
+                            ArrayRef<func::FuncOp> component) {
+  unsigned nodes = 0;
+  for (BlockArgument argument : function.getArguments()) {
+    if (isa<rec::AdtType>(argument.getType()))
+      ++nodes;
+    else if (!sharedness.isShared(argument))
+      return false;
+  }
+  if (nodes != 1 || !coversAllNodes(function))
+    return false;
+  // A recursive call goes to a part of the node: a field of a match, or an
+  // element of a list of one.
+  for (func::CallOp call : program.getCallers(function)) {
+    Value node;
+    for (Value operand : call.getOperands())
+      if (isa<rec::AdtType>(operand.getType()))
+        node = operand;
+    auto argument = dyn_cast<BlockArgument>(node);
+    if (!argument)
+      return false;
+    Operation *owner = argument.getOwner()->getParentOp();
+    bool recursive = program.isRecursiveCall(call);
+    if (!isa<rec::MatchOp, rec::MapOp, rec::FoldOp>(owner) &&
+        (recursive || owner != program.getEntry()))
+      return false;
+    if (recursive && owner->getParentOfType<func::FuncOp>() !=
+                         call->getParentOfType<func::FuncOp>())
+      return false;
+  }
+  return true;
+}
+
+SourceOp Linearizer::getSource(RankedTensorType row, int64_t parameter) {
+  SourceOp &source = sources[{parameter, row}];
+  if (source)
+    return source;
+  OpBuilder builder(module.getContext());
+  builder.setInsertionPoint(program.getFunctions().front());
+  std::string name = "input";
+  IntegerAttr number;
+  if (parameter >= 0) {
+    number = builder.getI64IntegerAttr(parameter);
+    func::FuncOp entry = program.getEntry();
+    int64_t seen = -1;
+    for (unsigned i = 0; i < entry.getNumArguments(); ++i)
+      if (auto shared = entry.getArgAttrOfType<StringAttr>(i, kSharedAttr))
+        if (++seen == parameter)
+          name = shared.str();
+  }
+  source = SourceOp::create(builder, module.getLoc(), name, row, number);
+  symbols.insert(source);
+  source->moveBefore(program.getFunctions().front());
+  return source;
+}
+
+/// A handle for a parameter that is used as a value of its own.
+Value Linearizer::getRow(OpBuilder &builder, Location loc, Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SourceOp source = getSource(type, *sharedness.getParameter(tensor));
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  return RowOp::create(builder, loc, FlatSymbolRefAttr::get(source), zero);
+}
+
+LogicalResult Linearizer::makeInspector(func::FuncOp function) {
+  OpBuilder builder(function->getContext());
+  builder.setInsertionPointAfter(function);
+  SmallVector<Type> inputs, results;
+  SmallVector<BlockArgument> kept;
+  for (BlockArgument argument : function.getArguments())
+    if (!sharedness.isShared(argument)) {
+      inputs.push_back(convertType(argument.getType()));
+      kept.push_back(argument);
+    }
+  for (Type type : function.getResultTypes())
+    results.push_back(convertType(type));
+  auto inspector = func::FuncOp::create(
+      builder, function.getLoc(), inspectorName(function).getValue(),
+      builder.getFunctionType(inputs, results));
+  inspector.setPrivate();
+  if (function == program.getEntry()) {
+    inspector.setPublic();
+    inspector->setAttr(kInspectorAttr, builder.getUnitAttr());
+    unsigned position = 0;
+    for (BlockArgument argument : kept) {
+      if (Attribute name =
+              function.getArgAttr(argument.getArgNumber(), kNameAttr))
+        inspector.setArgAttr(position, kNameAttr, name);
+      ++position;
+    }
+    for (unsigned i = 0; i < results.size(); ++i)
+      if (Attribute name = function.getResultAttr(i, kNameAttr))
+        inspector.setResultAttr(i, kNameAttr, name);
+  } else if (program.isRecursive(function) && !traversed.contains(function)) {
+    inspector->setAttr(kMemoizedAttr, builder.getUnitAttr());
+  }
+  symbols.insert(inspector);
+
+  mapping.clear();
+  Block *body = inspector.addEntryBlock();
+  for (auto [argument, value] : llvm::zip_equal(kept, body->getArguments()))
+    mapping.map(argument, value);
+  // Walk blocks with a worklist: clone each op without its regions, convert
+  // it, then do its regions.
+  SmallVector<std::pair<Block *, Block *>> worklist = {
+      {&function.getBody().front(), body}};
+  while (!worklist.empty()) {
+    auto [from, to] = worklist.pop_back_val();
+    builder.setInsertionPointToEnd(to);
+    for (Operation &op : *from) {
+      if (failed(convertOp(&op, builder)))
+        return failure();
+      if (!isa<rec::RecDialect, scf::SCFDialect>(op.getDialect()))
+        continue;
+      Operation *copy = nullptr;
+      if (op.getNumRegions() > 0 && !to->empty())
+        copy = &to->back();
+      for (unsigned i = 0; i < op.getNumRegions(); ++i)
+        for (Block &block : op.getRegion(i)) {
+          Block *target = new Block();
+          copy->getRegion(i).push_back(target);
+          for (BlockArgument argument : block.getArguments())
+            mapping.map(argument,
+                        target->addArgument(convertType(argument.getType()),
+                                            argument.getLoc()));
+          worklist.push_back({&block, target});
+        }
+    }
+  }
+  return success();
+}
+
+LogicalResult Linearizer::convertOp(Operation *op, OpBuilder &builder) {
+  Location loc = op->getLoc();
+  // Parameters are not passed around in the inspector; one that is used as a
+  // value becomes a row of a source.
+  auto lookup = [&](Value value) -> Value {
+    if (Value known = mapping.lookupOrNull(value))
+      return known;
+    if (isa<RankedTensorType>(value.getType()) &&
+        sharedness.getParameter(value))
+      return getRow(builder, loc, value);
+    return Value();
+  };
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
+      slice && isRowView(slice) && sharedness.getParameter(slice.getSource())) {
+    SourceOp source = getSource(slice.getResultType(),
+                                *sharedness.getParameter(slice.getSource()));
+    OpFoldResult offset = getRowIndex(slice);
+    Value index = dyn_cast<Value>(offset);
+    index = index ? mapping.lookup(index)
+                  : arith::ConstantIndexOp::create(
+                        builder, loc,
+                        cast<IntegerAttr>(cast<Attribute>(offset)).getInt())
+                        .getResult();
+    mapping.map(slice.getResult(),
+                RowOp::create(builder, loc, FlatSymbolRefAttr::get(source),
+                              index)
+                    .getResult());
+    return success();
+  }
+  if (auto invoke = dyn_cast<InvokeOp>(op)) {
+    auto kernel = symbols.lookup<KernelOp>(invoke.getKernel());
+    SmallVector<Value> inputs;
+    for (auto [index, input] : llvm::enumerate(invoke.getInputs()))
+      if (!kernel.isShared(index))
+        inputs.push_back(lookup(input));
+    SmallVector<Type> types(invoke.getNumResults(),
+                            HandleType::get(builder.getContext()));
+    if (!invoke.getDepth())
+      return invoke.emitError("has no depth; run batch-tag-depths before "
+                              "batch-linearize");
+    auto record =
+        RecordOp::create(builder, loc, types, invoke.getKernelAttr(), inputs,
+                         mapping.lookup(invoke.getDepth()));
+    mapping.map(invoke.getResults(), record.getResults());
+    return success();
+  }
+  if (auto call = dyn_cast<func::CallOp>(op)) {
+    func::FuncOp callee = program.getCallee(call);
+    SmallVector<Value> operands;
+    for (auto [operand, argument] :
+         llvm::zip_equal(call.getOperands(), callee.getArguments()))
+      if (!sharedness.isShared(argument))
+        operands.push_back(lookup(operand));
+    SmallVector<Type> types;
+    for (Type type : call.getResultTypes())
+      types.push_back(convertType(type));
+    StringAttr name = inspectorName(callee);
+    Operation *copy;
+    if (traversed.contains(callee))
+      copy = RecallOp::create(builder, loc, types, FlatSymbolRefAttr::get(name),
+                              operands.front());
+    else
+      copy = func::CallOp::create(builder, loc, name, types, operands);
+    mapping.map(call.getResults(), copy->getResults());
+    return success();
+  }
+  if (auto dim = dyn_cast<tensor::DimOp>(op);
+      dim && isa_and_nonnull<rec::ListType>(
+                 lookup(dim.getSource())
+                     ? lookup(dim.getSource()).getType()
+                     : Type())) {
+    mapping.map(dim.getResult(),
+                rec::LengthOp::create(builder, loc, builder.getIndexType(),
+                                      lookup(dim.getSource()))
+                    .getResult());
+    return success();
+  }
+  if (op->getNumResults() > 0 &&
+      llvm::all_of(op->getResults(), [&](Value result) {
+        return sharedness.isShared(result) &&
+               isa<RankedTensorType>(result.getType());
+      }))
+    return success();
+
+  // Everything else only changes types.
+  OperationState state(loc, op->getName());
+  for (Value operand : op->getOperands()) {
+    Value value = lookup(operand);
+    if (!value)
+      return op->emitError("uses a tensor that strategy 'linearize' cannot "
+                           "follow; only kernels compute tensors");
+    state.addOperands(value);
+  }
+  for (Type type : op->getResultTypes())
+    state.addTypes(convertType(type));
+  for (Type type : op->getResultTypes())
+    if (isa<RankedTensorType>(type) && op->getNumRegions() == 0 &&
+        !isa<rec::RecDialect, scf::SCFDialect>(op->getDialect()))
+      return op->emitError("computes a tensor outside of kernels; strategy "
+                           "'linearize' cannot batch it");
+  state.addAttributes(op->getDiscardableAttrs());
+  state.propertiesAttr = op->getPropertiesAsAttribute();
+  for (unsigned i = 0; i < op->getNumRegions(); ++i)
+    state.addRegion();
+  Operation *copy = builder.create(state);
+  mapping.map(op->getResults(), copy->getResults());
+  return success();
+}
+
+LogicalResult Linearizer::run() {
+  func::FuncOp entry = program.getEntry();
+  if (!entry || symbols.lookup(inspectorName(entry)))
+    return success();
+  if (failed(checkStructural()))
+    return failure();
+  for (auto source : module.getOps<SourceOp>())
+    sources[{source.getParameter() ? int64_t(*source.getParameter()) : -1,
+             source.getRow()}] = source;
+
+  SmallVector<SmallVector<Attribute>> traversals;
+  for (ArrayRef<func::FuncOp> component : program.getComponents()) {
+    if (!program.isRecursive(component.front()))
+      continue;
+    DenseSet<Type> adts;
+    bool bottomUp = llvm::all_of(component, [&](func::FuncOp function) {
+      if (!isBottomUp(function, component))
+        return false;
+      for (Type type : function.getArgumentTypes())
+        if (isa<rec::AdtType>(type) && !adts.insert(type).second)
+          return false;
+      return true;
+    });
+    for (func::FuncOp function : component)
+      if (bottomUp)
+        traversed.insert(function);
+    if (bottomUp) {
+      auto &names = traversals.emplace_back();
+      for (func::FuncOp function : component)
+        names.push_back(FlatSymbolRefAttr::get(inspectorName(function)));
+    }
+    remark::passed(component.front().getLoc(),
+                   remark::RemarkOpts::name("Linearize").category("batch"))
+        << (bottomUp ? "recursion is bottom-up: one loop over the nodes, "
+                       "children first, inspects it"
+                     : "recursion is not bottom-up over all nodes: the "
+                       "inspector recurses and remembers its calls");
+  }
+  for (func::FuncOp function : program.getFunctions())
+    if (failed(makeInspector(function)))
+      return failure();
+  if (traversals.empty())
+    return success();
+
+  OpBuilder builder(module.getContext());
+  builder.setInsertionPointAfter(symbols.lookup(inspectorName(entry)));
+  auto prepare = func::FuncOp::create(
+      builder, entry.getLoc(), (entry.getSymName() + ".traverse").str(),
+      builder.getFunctionType({}, {}));
+  prepare->setAttr(kTraversalAttr, builder.getUnitAttr());
+  symbols.insert(prepare);
+  builder.setInsertionPointToStart(prepare.addEntryBlock());
+  for (ArrayRef<Attribute> names : traversals)
+    TraverseOp::create(builder, entry.getLoc(), builder.getArrayAttr(names));
+  func::ReturnOp::create(builder, entry.getLoc());
+  return success();
+}
+
+namespace {
+class LinearizePass : public batch::impl::LinearizePassBase<LinearizePass> {
+  void runOnOperation() override {
+    if (failed(Linearizer(getOperation()).run()))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,460 @@
+//===- OutlineKernels.cpp - Outline straight-line tensor code -------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Analysis/Sharedness.h"
+#include "Batch/Analysis/ValueFlow.h"
+#include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Dialect/Batch/Views.h"
+#include "Batch/Dialect/UProg/UProg.h"
+#include "Batch/Transforms/Passes.h"
+#include "mlir/Analysis/TopologicalSortUtils.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_OUTLINEKERNELSPASS
+#include "Batch/Transforms/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+using namespace mlir::batch;
+
+namespace {
+
+/// What a tensor op of a block depends on and what depends on it.
+enum class Part {
+  Cheap,  ///< copied into the kernels that use it
+  Shared, ///< the same for all instances, and not cheap: computed once
+  Input,  ///< does not depend on the recursion: hoisted
+  Cell,   ///< everything else
+  Output, ///< no recursive result depends on it: a later phase
+};
+
+/// Ops of one block that become one kernel: they are of one part, and no call
+/// or other control lies between them.
+using GroupKey = std::pair<Part, unsigned>;
+
+class Outliner {
+public:
+  Outliner(ModuleOp module)
+      : module(module), symbols(module), program(module), sharedness(program),
+        flow(program) {}
+
+  LogicalResult run();
+
+private:
+  bool isTensorOp(Operation *op) const;
+  void collectBlocks(Region &region);
+  LogicalResult outlineBlock(Block *block);
+  void classify(Block *block);
+  void settleCheap(Block *block);
+  LogicalResult outlineGroup(Block *block, GroupKey key,
+                             ArrayRef<Operation *> ops);
+  std::string nameKernel(Block *block, Part part);
+  KernelOp findEqual(KernelOp kernel);
+
+  ModuleOp module;
+  SymbolTable symbols;
+  InstanceProgram program;
+  Sharedness sharedness;
+  ValueFlow flow;
+  /// Nodes on which a recursive result that some tensor op reads depends.
+  SmallVector<bool> feedsRecursion;
+  /// Values that depend on a result of control flow: a call, a match, a loop.
+  DenseSet<Value> dependsOnControl;
+  SmallVector<Block *> blocks;
+  DenseMap<Operation *, GroupKey> groups;
+  llvm::MapVector<std::pair<Type, StringRef>, SmallVector<KernelOp>> kernels;
+};
+
+} // namespace
+
+/// True if some loop of `op` adds up.
+static bool isReduction(Operation *op) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  return linalgOp && linalgOp.getNumReductionLoops() > 0;
+}
+
+/// Work per element is constant and there is no reduction.
+static bool isCheap(Operation *op) { return !isReduction(op); }
+
+bool Outliner::isTensorOp(Operation *op) const {
+  if (op->getNumResults() == 0 ||
+      !llvm::all_of(op->getResultTypes(),
+                    [](Type type) { return isa<RankedTensorType>(type); }))
+    return false;
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    if (isRowView(slice) && sharedness.isShared(slice.getSource()))
+      return false;
+  return isa<linalg::LinalgDialect, tensor::TensorDialect, arith::ArithDialect,
+             math::MathDialect>(op->getDialect()) ||
+         isa<BatchableOpInterface>(op);
+}
+
+void Outliner::collectBlocks(Region &region) {
+  SmallVector<Region *> worklist = {&region};
+  for (size_t i = 0; i < worklist.size(); ++i)
+    for (Block &block : *worklist[i]) {
+      blocks.push_back(&block);
+      for (Operation &op : block)
+        if (!isTensorOp(&op))
+          for (Region &nested : op.getRegions())
+            worklist.push_back(&nested);
+    }
+}
+
+LogicalResult Outliner::run() {
+  if (!program.getEntry())
+    return success();
+
+  // A recursive result matters if a tensor op reads it, perhaps after calls,
+  // matches and loops handed it on.
+  SmallVector<ValueFlow::Node> readByTensorOps;
+  SmallVector<ValueFlow::Node> recursive;
+  for (func::FuncOp function : program.getFunctions())
+    function.walk([&](Operation *op) {
+      if (auto call = dyn_cast<func::CallOp>(op);
+          call && program.isRecursiveCall(call))
+        for (Value result : call.getResults())
+          if (flow.contains(result))
+            recursive.push_back(flow.getNode(result));
+      if (isa<rec::FoldOp, scf::ForOp, scf::WhileOp>(op))
+        for (BlockArgument argument : op->getRegion(0).getArguments())
+          if (flow.contains(argument))
+            recursive.push_back(flow.getNode(argument));
+      if (isTensorOp(op))
+        for (Value operand : op->getOperands())
+          if (flow.contains(operand))
+            readByTensorOps.push_back(flow.getNode(operand));
+    });
+  SmallVector<bool> reachesTensorOp = flow.ancestors(readByTensorOps);
+  llvm::erase_if(recursive, [&](ValueFlow::Node node) {
+    return !reachesTensorOp[node];
+  });
+  feedsRecursion = flow.ancestors(recursive);
+
+  for (func::FuncOp function : program.getFunctions())
+    collectBlocks(function.getBody());
+  for (auto kernel : module.getOps<KernelOp>())
+    kernels[{kernel.getFunctionType(), ""}].push_back(kernel);
+  for (Block *block : blocks)
+    if (failed(outlineBlock(block)))
+      return failure();
+  return success();
+}
+
+void Outliner::classify(Block *block) {
+  // level: how many control ops lie between the start of the block and a value.
+  DenseMap<Operation *, unsigned> levels;
+  auto levelOf = [&](Operation *op) {
+    unsigned level = 0;
+    auto visit = [&](Value value) {
+      Operation *def = value.getDefiningOp();
+      if (!def || def->getBlock() != block)
+        return;
+      bool control = !isTensorOp(def) &&
+                     llvm::any_of(def->getResultTypes(), [](Type type) {
+                       return !type.isIntOrIndexOrFloat();
+                     }) &&
+                     !isa<tensor::ExtractSliceOp, InvokeOp>(def);
+      level = std::max(level, levels.lookup(def) + (control ? 1 : 0));
+    };
+    for (Value operand : op->getOperands())
+      visit(operand);
+    for (Region &region : op->getRegions())
+      visitUsedValuesDefinedAbove(region, region, [&](OpOperand *operand) {
+        visit(operand->get());
+      });
+    return level;
+  };
+  for (Operation &op : *block) {
+    unsigned level = levels[&op] = levelOf(&op);
+    if (!isTensorOp(&op)) {
+      bool view = isa<tensor::ExtractSliceOp>(op);
+      for (Value result : op.getResults())
+        if (!view && carriesTensor(result.getType()))
+          dependsOnControl.insert(result);
+      for (Region &region : op.getRegions())
+        for (BlockArgument argument : region.getArguments())
+          if (!isa<rec::MatchOp>(op) && carriesTensor(argument.getType()))
+            dependsOnControl.insert(argument);
+      continue;
+    }
+    bool shared = true, depends = false;
+    auto visit = [&](Value value) {
+      shared &= sharedness.isShared(value);
+      depends |= dependsOnControl.contains(value) ||
+                 (isa<BlockArgument>(value) && !sharedness.isShared(value) &&
+                  isa<func::FuncOp>(
+                      cast<BlockArgument>(value).getOwner()->getParentOp()) &&
+                  carriesTensor(value.getType()));
+    };
+    for (Value operand : op.getOperands())
+      visit(operand);
+    SetVector<Value> captured;
+    getUsedValuesDefinedAbove(op.getRegions(), captured);
+    llvm::for_each(captured, visit);
+    bool feeds = llvm::any_of(op.getResults(), [&](Value result) {
+      return flow.contains(result) && feedsRecursion[flow.getNode(result)];
+    });
+    if (depends)
+      for (Value result : op.getResults())
+        dependsOnControl.insert(result);
+    Part part = Part::Cell;
+    if (shared)
+      part = isCheap(&op) ? Part::Cheap : Part::Shared;
+    else if (!feeds)
+      part = Part::Output;
+    else if (!depends)
+      part = Part::Input;
+    groups[&op] = {part, level};
+  }
+}
+
+/// Input and output parts without a reduction are not worth a kernel of their
+/// own: the former is computed again where it is used, the latter with the
+/// cell. What control flow reads cannot be copied: it becomes a kernel.
+void Outliner::settleCheap(Block *block) {
+  DenseSet<unsigned> inputLevels, outputLevels;
+  bool hasCell = false;
+  for (Operation &op : *block) {
+    auto it = groups.find(&op);
+    if (it == groups.end())
+      continue;
+    auto [part, level] = it->second;
+    hasCell |= part == Part::Cell;
+    if (isReduction(&op) && part == Part::Input)
+      inputLevels.insert(level);
+    if (isReduction(&op) && part == Part::Output)
+      outputLevels.insert(level);
+  }
+  for (Operation &op : *block) {
+    auto it = groups.find(&op);
+    if (it == groups.end())
+      continue;
+    auto &[part, level] = it->second;
+    if (part == Part::Input && hasCell && !inputLevels.contains(level))
+      part = Part::Cheap;
+    if (part == Part::Output && !outputLevels.contains(level))
+      part = Part::Cell;
+  }
+  for (Operation &op : llvm::reverse(*block)) {
+    auto it = groups.find(&op);
+    if (it == groups.end() || it->second.first != Part::Cheap)
+      continue;
+    bool readByControl = llvm::any_of(op.getUsers(), [&](Operation *user) {
+      Operation *ancestor = user;
+      while (ancestor && !isTensorOp(ancestor))
+        ancestor = ancestor->getParentOp() &&
+                           isa<func::FuncOp>(ancestor->getParentOp())
+                       ? nullptr
+                       : ancestor->getParentOp();
+      return !ancestor;
+    });
+    if (readByControl && isa<RankedTensorType>(op.getResult(0).getType()))
+      it->second.first = sharedness.isShared(op.getResult(0)) ? Part::Shared
+                                                              : Part::Cell;
+  }
+}
+
+LogicalResult Outliner::outlineBlock(Block *block) {
+  classify(block);
+  settleCheap(block);
+  llvm::MapVector<GroupKey, SmallVector<Operation *>> order;
+  for (Operation &op : *block) {
+    auto it = groups.find(&op);
+    if (it == groups.end() || it->second.first == Part::Cheap)
+      continue;
+    // All shared code of a block is one kernel, whatever lies between.
+    GroupKey key = it->second;
+    if (key.first == Part::Shared)
+      key.second = 0;
+    order[key].push_back(&op);
+  }
+  for (auto &[key, ops] : order)
+    if (failed(outlineGroup(block, key, ops)))
+      return failure();
+
+  // Cheap ops live on in kernels only.
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
+    if (isTensorOp(&op) && op.use_empty())
+      op.erase();
+  if (!order.empty())
+    sortTopologically(block);
+  return success();
+}
+
+std::string Outliner::nameKernel(Block *block, Part part) {
+  SmallVector<StringRef> words;
+  if (part == Part::Input)
+    words.push_back("input");
+  else if (part == Part::Output)
+    words.push_back("output");
+  else if (part == Part::Shared)
+    words.push_back("once");
+  Operation *op = block->getParentOp();
+  for (Region *region = block->getParent(); !isa<func::FuncOp>(op);
+       region = op->getParentRegion(), op = op->getParentOp()) {
+    if (auto match = dyn_cast<rec::MatchOp>(op))
+      words.push_back(match.getCaseName(region->getRegionNumber()).getValue());
+    else
+      words.push_back(op->getName().stripDialect());
+  }
+  words.push_back(cast<func::FuncOp>(op).getSymName());
+  std::reverse(words.begin(), words.end());
+  return llvm::join(words, "_");
+}
+
+/// A kernel with the same code as `kernel`, if there is one.
+KernelOp Outliner::findEqual(KernelOp kernel) {
+  for (KernelOp other : kernels[{kernel.getFunctionType(), ""}])
+    if (other.getArgAttrsAttr() == kernel.getArgAttrsAttr() &&
+        OperationEquivalence::isRegionEquivalentTo(
+            &other.getBody(), &kernel.getBody(),
+            OperationEquivalence::IgnoreLocations))
+      return other;
+  return {};
+}
+
+LogicalResult Outliner::outlineGroup(Block *block, GroupKey key,
+                                     ArrayRef<Operation *> ops) {
+  // The kernel's ops: the group and the cheap ops it needs, in block order.
+  DenseSet<Operation *> members(ops.begin(), ops.end());
+  SmallVector<Operation *> body(ops);
+  SetVector<Value> inputs;
+  auto visit = [&](Value value) {
+    Operation *def = value.getDefiningOp();
+    if (def && members.contains(def))
+      return;
+    bool copy = false;
+    if (def) {
+      auto it = groups.find(def);
+      copy = (it != groups.end() && it->second.first == Part::Cheap) ||
+             (def->hasTrait<OpTrait::ConstantLike>());
+    }
+    if (copy && members.insert(def).second)
+      body.push_back(def);
+    else if (!copy)
+      inputs.insert(value);
+  };
+  for (size_t i = 0; i < body.size(); ++i) {
+    for (Value operand : body[i]->getOperands())
+      visit(operand);
+    SetVector<Value> captured;
+    getUsedValuesDefinedAbove(body[i]->getRegions(), captured);
+    llvm::for_each(captured, visit);
+  }
+  computeTopologicalSorting(body);
+  // Arguments in the order of their first use, which does not depend on
+  // addresses.
+  inputs.clear();
+  for (Operation *op : body) {
+    SetVector<Value> used(op->operand_begin(), op->operand_end());
+    getUsedValuesDefinedAbove(op->getRegions(), used);
+    for (Value value : used)
+      if (Operation *def = value.getDefiningOp();
+          !def || !members.contains(def))
+        inputs.insert(value);
+  }
+
+  SmallVector<Value> outputs;
+  for (Operation *op : body) {
+    if (!llvm::is_contained(ops, op))
+      continue;
+    for (Value result : op->getResults()) {
+      bool leaves = llvm::any_of(result.getUsers(), [&](Operation *user) {
+        while (user->getBlock() != block)
+          user = user->getParentOp();
+        return !members.contains(user) ||
+               (groups.count(user) && groups[user].first == Part::Cheap);
+      });
+      if (!leaves)
+        continue;
+      if (!cast<RankedTensorType>(result.getType()).hasStaticShape())
+        return op->emitError("a tensor of dynamic shape leaves straight-line "
+                             "code; only static tensors can be stored as rows "
+                             "of a table: reduce over the dynamic extent in "
+                             "the same block, or give it a static shape");
+      outputs.push_back(result);
+    }
+  }
+  if (outputs.empty())
+    return success();
+
+  // Build it.
+  OpBuilder builder(module.getContext());
+  auto function = ops.front()->getParentOfType<func::FuncOp>();
+  builder.setInsertionPoint(function);
+  SmallVector<Attribute> argAttrs;
+  for (Value input : inputs) {
+    NamedAttrList attrs;
+    if (std::optional<int64_t> parameter = sharedness.getParameter(input)) {
+      attrs.set(kSharedAttr, builder.getUnitAttr());
+      attrs.set(uprog::OperatorOp::kParameter,
+                builder.getI64IntegerAttr(*parameter));
+    }
+    argAttrs.push_back(attrs.getDictionary(module.getContext()));
+  }
+  auto type = builder.getFunctionType(ValueRange(inputs.getArrayRef()).getTypes(),
+                                      ValueRange(outputs).getTypes());
+  Location loc = ops.front()->getLoc();
+  auto kernel = KernelOp::create(
+      builder, loc, nameKernel(block, key.first), type, /*phase=*/0,
+      builder.getArrayAttr(argAttrs), /*res_attrs=*/ArrayAttr());
+  Block *entry = builder.createBlock(&kernel.getBody());
+  IRMapping mapping;
+  for (Value input : inputs)
+    mapping.map(input, entry->addArgument(input.getType(), input.getLoc()));
+  for (Operation *op : body)
+    builder.clone(*op, mapping);
+  SmallVector<Value> yielded;
+  for (Value output : outputs)
+    yielded.push_back(mapping.lookup(output));
+  YieldOp::create(builder, loc, yielded);
+
+  if (KernelOp equal = findEqual(kernel)) {
+    kernel.erase();
+    kernel = equal;
+  } else {
+    symbols.insert(kernel, function->getIterator());
+    kernels[{kernel.getFunctionType(), ""}].push_back(kernel);
+  }
+
+  builder.setInsertionPoint(ops.front());
+  auto invoke = InvokeOp::create(
+      builder, loc, ValueRange(outputs).getTypes(),
+      FlatSymbolRefAttr::get(kernel.getSymNameAttr()), inputs.getArrayRef(),
+      /*depth=*/Value());
+  for (auto [output, result] : llvm::zip_equal(outputs, invoke.getResults())) {
+    if (dependsOnControl.contains(output))
+      dependsOnControl.insert(result);
+    output.replaceAllUsesExcept(
+        result, llvm::SmallPtrSet<Operation *, 1>{invoke});
+  }
+  // The ops are dead now, but may be out of order until the block is sorted.
+  for (Operation *op : llvm::reverse(body))
+    if (llvm::is_contained(ops, op)) {
+      groups.erase(op);
+      op->dropAllUses();
+      op->erase();
+    }
+  return success();
+}
+
+namespace {
+class OutlineKernelsPass
+    : public batch::impl::OutlineKernelsPassBase<OutlineKernelsPass> {
+  void runOnOperation() override {
+    if (failed(Outliner(getOperation()).run()))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,415 @@
+//===- VectorizeLinalg.cpp - Batches structured operations ----------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelBatcher.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/AffineMap.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+using utils::IteratorType;
+
+//===----------------------------------------------------------------------===//
+// Loops and operands
+//===----------------------------------------------------------------------===//
+
+FailureOr<KernelBatcher::Loops> KernelBatcher::getLoops(linalg::LinalgOp op) {
+  Loops loops;
+  for (OpOperand &operand : op->getOpOperands()) {
+    BatchedValue form = lookup(operand.get());
+    if (form.kind != BatchedValue::Rows)
+      continue;
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    auto loop = dyn_cast<AffineDimExpr>(
+        map.getResult(getExtentDim(operand.get().getType())));
+    if (!loop)
+      return op.emitOpError("reads a ragged tensor at a computed position: "
+                            "its rows can only be taken in order");
+    int64_t position = loop.getPosition();
+    if (loops.extentLoop >= 0 &&
+        (loops.extentLoop != position || loops.domain != form.domain))
+      return op.emitOpError("runs over two ragged extents at once: only one "
+                            "of its loops may be ragged");
+    loops.kind = BatchedValue::Rows;
+    loops.domain = form.domain;
+    loops.extentLoop = position;
+  }
+
+  // The rows are the first loop.
+  MLIRContext *context = op.getContext();
+  int64_t next = 1;
+  loops.iterators.push_back(IteratorType::parallel);
+  for (auto [loop, iterator] : llvm::enumerate(op.getIteratorTypesArray())) {
+    if (static_cast<int64_t>(loop) == loops.extentLoop) {
+      loops.replacements.push_back(getAffineDimExpr(0, context));
+      continue;
+    }
+    loops.replacements.push_back(getAffineDimExpr(next++, context));
+    loops.iterators.push_back(iterator);
+  }
+  return loops;
+}
+
+AffineMap KernelBatcher::getMap(linalg::LinalgOp op, OpOperand &operand,
+                                const Loops &loops, Kind form) {
+  MLIRContext *context = op.getContext();
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  SmallVector<AffineExpr> results;
+  for (AffineExpr expr : map.getResults())
+    results.push_back(expr.replaceDims(loops.replacements));
+  if (form == BatchedValue::Rows)
+    results.erase(results.begin() + getExtentDim(operand.get().getType()));
+  if (form != BatchedValue::Once)
+    results.insert(results.begin(), getAffineDimExpr(0, context));
+  return AffineMap::get(loops.iterators.size(), 0, results, context);
+}
+
+FailureOr<std::pair<Value, AffineMap>>
+KernelBatcher::getInput(linalg::LinalgOp op, OpOperand &operand,
+                        const Loops &loops) {
+  BatchedValue form = lookup(operand.get());
+  if (loops.kind == BatchedValue::Rows && form.kind != BatchedValue::Rows &&
+      op.getMatchingIndexingMap(&operand).isFunctionOfDim(loops.extentLoop))
+    return op.emitOpError("operand ")
+           << operand.getOperandNumber()
+           << " is indexed by a ragged extent but is not ragged";
+  if (form.kind == BatchedValue::Once)
+    return std::pair(form.value, getMap(op, operand, loops, form.kind));
+  Value value = getAs(op, operand.get(), loops.kind, loops.domain);
+  if (!value)
+    return failure();
+  return std::pair(value, getMap(op, operand, loops, form.kind));
+}
+
+FailureOr<Value> KernelBatcher::getInit(linalg::LinalgOp op, OpOperand &operand,
+                                        const Loops &loops) {
+  BatchedValue form = lookup(operand.get());
+  if (loops.kind == BatchedValue::Rows && form.kind != BatchedValue::Rows) {
+    op.emitOpError("operand ")
+        << operand.getOperandNumber()
+        << " lacks a dimension for the ragged extent of the inputs";
+    return failure();
+  }
+  if (form.kind == BatchedValue::Once &&
+      !op.payloadUsesValueFromOperand(&operand))
+    return buildEmpty(op.getLoc(), operand.get().getType(), loops.kind,
+                      loops.domain);
+  Value value = getAs(op, operand.get(), loops.kind, loops.domain);
+  if (!value)
+    return failure();
+  return value;
+}
+
+FailureOr<KernelBatcher::Captured>
+KernelBatcher::getCaptured(linalg::LinalgOp op) {
+  Captured captured;
+  llvm::SetVector<Value> used;
+  getUsedValuesDefinedAbove(op->getRegions(), used);
+  for (Value value : used) {
+    BatchedValue form = lookup(value);
+    if (form.kind == BatchedValue::Once) {
+      captured.once.push_back(value);
+    } else if (form.kind == BatchedValue::PerTask &&
+               !isa<RankedTensorType>(value.getType())) {
+      captured.perTask.push_back(value);
+    } else {
+      op.emitOpError("reads a per-task tensor or a ragged extent inside its "
+                     "body: make the tensor an operand");
+      return failure();
+    }
+  }
+  return captured;
+}
+
+//===----------------------------------------------------------------------===//
+// Forms
+//===----------------------------------------------------------------------===//
+
+/// A contraction over plain operands of one element type as the named operation
+/// that has these loops, or null. A matrix that is stored [out, in] is read
+/// transposed in place.
+static Operation *buildNamedContraction(OpBuilder &builder, Location loc,
+                                        ValueRange inputs, Value init,
+                                        ArrayRef<AffineMap> maps,
+                                        ArrayRef<IteratorType> iterators) {
+  MLIRContext *context = builder.getContext();
+  auto map = [&](ArrayRef<unsigned> loops) {
+    SmallVector<AffineExpr> exprs;
+    for (unsigned loop : loops)
+      exprs.push_back(getAffineDimExpr(loop, context));
+    return AffineMap::get(iterators.size(), 0, exprs, context);
+  };
+  if (iterators.back() != IteratorType::reduction ||
+      !llvm::all_of(iterators.drop_back(), linalg::isParallelIterator))
+    return nullptr;
+  TypeRange types = init.getType();
+  Value left = inputs[0], right = inputs[1];
+  AffineMap leftMap = maps[0], rightMap = maps[1], out = maps[2];
+  if (iterators.size() == 2 && out == map({0})) {
+    if (rightMap == map({0, 1}) && leftMap == map({1})) {
+      std::swap(left, right);
+      std::swap(leftMap, rightMap);
+    }
+    if (leftMap == map({0, 1}) && rightMap == map({1}))
+      return linalg::MatvecOp::create(builder, loc, types,
+                                      ValueRange{left, right}, init);
+    return nullptr;
+  }
+  if (iterators.size() == 3 && out == map({0, 1})) {
+    if (rightMap == map({0, 2})) {
+      std::swap(left, right);
+      std::swap(leftMap, rightMap);
+    }
+    if (leftMap != map({0, 2}) ||
+        (rightMap != map({1, 2}) && rightMap != map({2, 1})))
+      return nullptr;
+    auto matmul = linalg::MatmulOp::create(builder, loc, types,
+                                           ValueRange{left, right}, init);
+    if (rightMap == map({1, 2}))
+      matmul.setIndexingMapsAttr(
+          builder.getAffineMapArrayAttr({leftMap, rightMap, out}));
+    return matmul;
+  }
+  if (iterators.size() == 4 && leftMap == map({0, 1, 3}) &&
+      rightMap == map({0, 3, 2}) && out == map({0, 1, 2}))
+    return linalg::BatchMatmulOp::create(builder, loc, types,
+                                         ValueRange{left, right}, init);
+  return nullptr;
+}
+
+/// True if `op` multiplies and adds operands of one element type.
+static bool isPlainContraction(linalg::LinalgOp op) {
+  if (!linalg::isaContractionOpInterface(op) || op->getNumOperands() != 3)
+    return false;
+  return llvm::all_of(op->getOperandTypes(), [&](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor &&
+           tensor.getElementType() == getElementTypeOrSelf(op->getOperand(2));
+  });
+}
+
+linalg::GenericOp KernelBatcher::buildGeneric(
+    linalg::LinalgOp op, const Loops &loops, ValueRange inputs,
+    ValueRange inits, ArrayRef<AffineMap> maps,
+    ArrayRef<IteratorType> iterators, const Captured &captured,
+    function_ref<void(OpBuilder &, IRMapping &)> buildBody) {
+  SmallVector<Value> allInputs(inputs);
+  SmallVector<AffineMap> allMaps(maps);
+  // A scalar of the task is one more input, with one value per row.
+  for (auto [number, scalar] : llvm::enumerate(captured.perTask)) {
+    allInputs.push_back(getAs(op, scalar, loops.kind, loops.domain));
+    allMaps.insert(allMaps.begin() + inputs.size() + number,
+                   AffineMap::get(iterators.size(), 0,
+                                  getAffineDimExpr(0, op.getContext()),
+                                  op.getContext()));
+  }
+  auto generic = linalg::GenericOp::create(
+      builder, op.getLoc(), TypeRange(inits), allInputs, inits, allMaps,
+      iterators, [&](OpBuilder &nested, Location, ValueRange arguments) {
+        IRMapping mapping;
+        for (Value value : captured.once)
+          mapping.map(value, lookup(value).value);
+        for (auto [number, scalar] : llvm::enumerate(captured.perTask))
+          mapping.map(scalar, arguments[inputs.size() + number]);
+        int64_t numInputs = op.getNumDpsInputs();
+        for (OpOperand &operand : op->getOpOperands()) {
+          int64_t number = operand.getOperandNumber();
+          if (number >= op.getBlock()->getNumArguments())
+            continue;
+          int64_t position =
+              number < numInputs ? number : number + captured.perTask.size();
+          mapping.map(op.getMatchingBlockArgument(&operand),
+                      arguments[position]);
+        }
+        buildBody(nested, mapping);
+      });
+  for (auto index : generic.getBody()->getOps<linalg::IndexOp>()) {
+    AffineExpr loop = loops.replacements[index.getDim()];
+    index.setDim(cast<AffineDimExpr>(loop).getPosition());
+  }
+  return generic;
+}
+
+LogicalResult KernelBatcher::batchLinalg(linalg::LinalgOp op) {
+  if (!op.hasPureTensorSemantics())
+    return op.emitOpError("cannot be batched: it works on buffers; kernels "
+                          "hold tensor code only");
+  FailureOr<Loops> loops = getLoops(op);
+  if (failed(loops))
+    return failure();
+  if (loops->extentLoop >= 0) {
+    WalkResult walk = op->walk([&](linalg::IndexOp index) {
+      return static_cast<int64_t>(index.getDim()) == loops->extentLoop
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
+    });
+    if (walk.wasInterrupted())
+      return op.emitOpError("uses the position within a ragged extent: pass "
+                            "positions to the kernel as a ragged tensor");
+    if (op.getIteratorTypesArray()[loops->extentLoop] ==
+        IteratorType::reduction)
+      return batchSegmentReduction(op, *loops);
+  }
+
+  FailureOr<Captured> captured = getCaptured(op);
+  if (failed(captured))
+    return failure();
+  SmallVector<Value> inputs, inits;
+  SmallVector<AffineMap> maps;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    auto input = getInput(op, *operand, *loops);
+    if (failed(input))
+      return failure();
+    inputs.push_back(input->first);
+    maps.push_back(input->second);
+  }
+  for (OpOperand &operand : op.getDpsInitsMutable()) {
+    FailureOr<Value> init = getInit(op, operand, *loops);
+    if (failed(init))
+      return failure();
+    inits.push_back(*init);
+    maps.push_back(getMap(op, operand, *loops, loops->kind));
+  }
+
+  Operation *batched = nullptr;
+  if (isPlainContraction(op) && captured->perTask.empty())
+    batched = buildNamedContraction(builder, op.getLoc(), inputs, inits[0],
+                                    maps, loops->iterators);
+  else if (isa<linalg::FillOp>(op) &&
+           !isa<RankedTensorType>(inputs[0].getType()))
+    batched = linalg::FillOp::create(builder, op.getLoc(), inputs, inits);
+  if (!batched)
+    batched =
+        buildGeneric(op, *loops, inputs, inits, maps, loops->iterators,
+                     *captured, [&](OpBuilder &nested, IRMapping &mapping) {
+                       for (Operation &inner : *op.getBlock())
+                         nested.clone(inner, mapping);
+                     });
+  for (auto [result, value] :
+       llvm::zip(op->getResults(), batched->getResults()))
+    map(result, loops->kind, value, loops->domain);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions over a ragged extent
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// How a body combines its result so far with one more row.
+struct Combiner {
+  SegmentKind kind;
+  Operation *op;
+  /// What is combined; null if it is the product of an fma's factors.
+  Value row;
+};
+} // namespace
+
+static std::optional<SegmentKind> getSegmentKind(Operation *op) {
+  if (isa<arith::AddFOp, arith::AddIOp>(op))
+    return SegmentKind::Add;
+  if (isa<arith::MulFOp, arith::MulIOp>(op))
+    return SegmentKind::Mul;
+  if (isa<arith::MaximumFOp, arith::MaxSIOp>(op))
+    return SegmentKind::Max;
+  if (isa<arith::MinimumFOp, arith::MinSIOp>(op))
+    return SegmentKind::Min;
+  return std::nullopt;
+}
+
+static std::optional<Combiner> matchCombiner(linalg::LinalgOp op) {
+  if (op.getNumDpsInits() != 1)
+    return std::nullopt;
+  BlockArgument sum = op.getMatchingBlockArgument(&op.getDpsInitsMutable()[0]);
+  Operation *combiner =
+      op.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
+  if (!combiner || !sum.hasOneUse() || *sum.user_begin() != combiner)
+    return std::nullopt;
+  if (auto fma = dyn_cast<math::FmaOp>(combiner)) {
+    if (fma.getC() != sum)
+      return std::nullopt;
+    return Combiner{SegmentKind::Add, combiner, Value()};
+  }
+  std::optional<SegmentKind> kind = getSegmentKind(combiner);
+  if (!kind)
+    return std::nullopt;
+  bool first = combiner->getOperand(0) == sum;
+  return Combiner{*kind, combiner, combiner->getOperand(first ? 1 : 0)};
+}
+
+LogicalResult KernelBatcher::batchSegmentReduction(linalg::LinalgOp op,
+                                                   const Loops &loops) {
+  std::optional<Combiner> combiner = matchCombiner(op);
+  if (!combiner)
+    return op.emitOpError(
+        "reduces a ragged extent by something else than one sum, product, "
+        "maximum or minimum (arith.addf, mulf, maximumf, minimumf and their "
+        "signed integer forms)");
+  if (op.getNumReductionLoops() != 1)
+    return op.emitOpError("reduces a ragged extent and other dimensions at "
+                          "once: make it two operations");
+  FailureOr<Captured> captured = getCaptured(op);
+  if (failed(captured))
+    return failure();
+
+  SmallVector<Value> inputs;
+  SmallVector<AffineMap> maps;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    auto input = getInput(op, *operand, loops);
+    if (failed(input))
+      return failure();
+    inputs.push_back(input->first);
+    maps.push_back(input->second);
+  }
+  OpOperand &initOperand = op.getDpsInitsMutable()[0];
+  Value init = getAs(op, initOperand.get(), BatchedValue::PerTask, -1);
+  if (!init)
+    return failure();
+  AffineMap rowMap = getMap(op, initOperand, loops, BatchedValue::PerTask);
+
+  // Rows that are an operand as it is need no code of their own.
+  Value rows;
+  if (auto argument = dyn_cast_if_present<BlockArgument>(combiner->row))
+    if (argument.getOwner() == op.getBlock()) {
+      unsigned number = op.getMatchingOpOperand(argument)->getOperandNumber();
+      if (maps[number] == rowMap)
+        rows = inputs[number];
+    }
+  if (!rows) {
+    auto initType = cast<RankedTensorType>(initOperand.get().getType());
+    Value empty = tensor::EmptyOp::create(
+        builder, op.getLoc(), getBatchedType(initType, BatchedValue::PerTask),
+        getRowCount(loops.kind, loops.domain));
+    maps.push_back(rowMap);
+    rows =
+        buildGeneric(
+            op, loops, inputs, empty, maps, loops.iterators, *captured,
+            [&](OpBuilder &nested, IRMapping &mapping) {
+              for (Operation &inner : op.getBlock()->without_terminator())
+                if (&inner != combiner->op)
+                  nested.clone(inner, mapping);
+              Value row;
+              if (combiner->row) {
+                row = mapping.lookupOrDefault(combiner->row);
+              } else {
+                auto fma = cast<math::FmaOp>(combiner->op);
+                row = arith::MulFOp::create(
+                    nested, fma.getLoc(), mapping.lookupOrDefault(fma.getA()),
+                    mapping.lookupOrDefault(fma.getB()));
+              }
+              linalg::YieldOp::create(nested, op.getLoc(), row);
+            })
+            .getResult(0);
+  }
+  Value result =
+      SegmentReduceOp::create(builder, op.getLoc(), combiner->kind, rows,
+                              domains[loops.domain].offsets, init);
+  map(op->getResult(0), BatchedValue::PerTask, result);
+  return success();
+}

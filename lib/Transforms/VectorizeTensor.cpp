@@ -1,0 +1,441 @@
+//===- VectorizeTensor.cpp - Batches elementwise and tensor operations ----===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Dialect/Batch/BatchInterfaces.h"
+#include "KernelBatcher.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+LogicalResult KernelBatcher::batchTensorOp(Operation *op) {
+  if (op->hasTrait<OpTrait::ElementwiseMappable>())
+    return batchElementwise(op);
+  return TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](tensor::DimOp dim) { return batchDim(dim); })
+      .Case([&](tensor::EmptyOp empty) { return batchEmpty(empty); })
+      .Case([&](tensor::SplatOp splat) { return batchSplat(splat); })
+      .Case([&](tensor::ExtractOp extract) { return batchExtract(extract); })
+      .Case([&](tensor::FromElementsOp elements) {
+        return batchFromElements(elements);
+      })
+      .Case([&](tensor::ConcatOp concat) { return batchConcat(concat); })
+      .Case([&](tensor::ExtractSliceOp slice) {
+        return batchExtractSlice(slice);
+      })
+      .Case(
+          [&](tensor::InsertSliceOp slice) { return batchInsertSlice(slice); })
+      .Case([&](tensor::CollapseShapeOp reshape) {
+        return batchReshape(reshape);
+      })
+      .Case(
+          [&](tensor::ExpandShapeOp reshape) { return batchReshape(reshape); })
+      .Case([&](linalg::SoftmaxOp softmax) { return batchSoftmax(softmax); })
+      .Default([&](Operation *other) { return batchForeign(other); });
+}
+
+LogicalResult KernelBatcher::batchForeign(Operation *op) {
+  auto batchable = dyn_cast<BatchableOpInterface>(op);
+  if (!batchable)
+    return op->emitOpError(
+        "cannot be batched: write it as linalg.generic, or let it implement "
+        "BatchableOpInterface");
+  SmallVector<Value> operands, results;
+  SmallVector<bool> batched;
+  for (Value operand : op->getOperands()) {
+    BatchedValue form = lookup(operand);
+    if (form.kind == BatchedValue::Rows || form.kind == BatchedValue::Extent)
+      return op->emitOpError("cannot be batched over a ragged tensor: its "
+                             "BatchableOpInterface knows one row per task");
+    operands.push_back(form.value);
+    batched.push_back(form.isBatched());
+  }
+  if (failed(
+          batchable.buildBatched(builder, operands, batched, tasks, results)))
+    return failure();
+  if (results.size() != op->getNumResults())
+    return op->emitOpError("has ")
+           << op->getNumResults() << " results, but its batched form has "
+           << results.size();
+  for (auto [result, value] : llvm::zip(op->getResults(), results)) {
+    if (value.getType() !=
+        getBatchedType(result.getType(), BatchedValue::PerTask))
+      return op->emitOpError("has a batched form of type ")
+             << value.getType() << " instead of "
+             << getBatchedType(result.getType(), BatchedValue::PerTask);
+    map(result, BatchedValue::PerTask, value);
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Elementwise operations on tensors and scalars
+//===----------------------------------------------------------------------===//
+
+LogicalResult KernelBatcher::batchElementwise(Operation *op) {
+  // A scalar condition selects whole tensors.
+  if (auto select = dyn_cast<arith::SelectOp>(op))
+    if (isa<RankedTensorType>(op->getResult(0).getType()) &&
+        !isa<RankedTensorType>(select.getCondition().getType()))
+      return batchSelect(op);
+
+  FailureOr<BatchedValue> form = joinOperands(op, op->getOperands());
+  if (failed(form))
+    return failure();
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands()) {
+    Value value = getAs(op, operand, form->kind, form->domain);
+    if (!value)
+      return failure();
+    operands.push_back(value);
+  }
+  Operation *copy = op->clone();
+  copy->setOperands(operands);
+  for (OpResult result : copy->getResults())
+    result.setType(getBatchedType(result.getType(), form->kind));
+  builder.insert(copy);
+  for (auto [result, value] : llvm::zip(op->getResults(), copy->getResults()))
+    map(result, form->kind, value, form->domain);
+  return success();
+}
+
+LogicalResult KernelBatcher::batchSelect(Operation *op) {
+  auto select = cast<arith::SelectOp>(op);
+  Location loc = op->getLoc();
+  FailureOr<BatchedValue> form = joinOperands(op, op->getOperands());
+  if (failed(form))
+    return failure();
+  Type type = select.getType();
+  Value onTrue = getAs(op, select.getTrueValue(), form->kind, form->domain);
+  Value onFalse = getAs(op, select.getFalseValue(), form->kind, form->domain);
+  if (!onTrue || !onFalse)
+    return failure();
+  BatchedValue condition = lookup(select.getCondition());
+  if (condition.kind == BatchedValue::Once) {
+    Value value =
+        arith::SelectOp::create(builder, loc, condition.value, onTrue, onFalse);
+    map(select, form->kind, value, form->domain);
+    return success();
+  }
+  Value conditions = getAs(op, select.getCondition(), form->kind, form->domain);
+  if (!conditions)
+    return failure();
+  RankedTensorType batchedType = getBatchedType(type, form->kind);
+  AffineMap all = builder.getMultiDimIdentityMap(batchedType.getRank());
+  AffineMap row = all.getMajorSubMap(1);
+  Value empty = buildEmpty(loc, type, form->kind, form->domain);
+  SmallVector<utils::IteratorType> iterators(batchedType.getRank(),
+                                             utils::IteratorType::parallel);
+  auto generic = linalg::GenericOp::create(
+      builder, loc, batchedType, ValueRange{conditions, onTrue, onFalse}, empty,
+      ArrayRef<AffineMap>{row, all, all, all}, iterators,
+      [&](OpBuilder &nested, Location, ValueRange arguments) {
+        Value value = arith::SelectOp::create(nested, loc, arguments[0],
+                                              arguments[1], arguments[2]);
+        linalg::YieldOp::create(nested, loc, value);
+      });
+  map(select, form->kind, generic.getResult(0), form->domain);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Making tensors
+//===----------------------------------------------------------------------===//
+
+LogicalResult KernelBatcher::batchDim(tensor::DimOp op) {
+  auto type = dyn_cast<RankedTensorType>(op.getSource().getType());
+  std::optional<int64_t> index = op.getConstantIndex();
+  if (!type || !index || *index < 0 || *index >= type.getRank())
+    return op.emitOpError("cannot be batched: the dimension must be constant");
+  if (!type.isDynamicDim(*index)) {
+    map(op, BatchedValue::Once,
+        arith::ConstantIndexOp::create(builder, op.getLoc(),
+                                       type.getDimSize(*index)));
+    return success();
+  }
+  map(op, BatchedValue::Extent, Value(), lookup(op.getSource()).domain);
+  return success();
+}
+
+LogicalResult KernelBatcher::batchEmpty(tensor::EmptyOp op) {
+  BatchedValue extent;
+  if (op.getDynamicSizes().size() == 1)
+    extent = lookup(op.getDynamicSizes()[0]);
+  if (extent.kind != BatchedValue::Extent)
+    return op.emitOpError("has an extent that differs from task to task and "
+                          "is not that of a ragged tensor");
+  map(op, BatchedValue::Rows,
+      buildEmpty(op.getLoc(), op.getType(), BatchedValue::Rows, extent.domain),
+      extent.domain);
+  return success();
+}
+
+LogicalResult KernelBatcher::batchSplat(tensor::SplatOp op) {
+  Location loc = op.getLoc();
+  Kind kind = BatchedValue::PerTask;
+  int64_t domain = -1;
+  if (!op.getDynamicSizes().empty()) {
+    BatchedValue extent = lookup(op.getDynamicSizes()[0]);
+    if (op.getDynamicSizes().size() != 1 || extent.kind != BatchedValue::Extent)
+      return op.emitOpError("has an extent that differs from task to task and "
+                            "is not that of a ragged tensor");
+    kind = BatchedValue::Rows;
+    domain = extent.domain;
+  }
+  Value scalars = getAs(op, op.getInput(), kind, domain);
+  if (!scalars)
+    return failure();
+  RankedTensorType type = getBatchedType(op.getType(), kind);
+  if (type.getRank() > 1) {
+    Value empty = buildEmpty(loc, op.getType(), kind, domain);
+    scalars = linalg::BroadcastOp::create(
+                  builder, loc, scalars, empty,
+                  llvm::to_vector(llvm::seq<int64_t>(1, type.getRank())))
+                  ->getResult(0);
+  }
+  map(op, kind, scalars, domain);
+  return success();
+}
+
+LogicalResult KernelBatcher::batchExtract(tensor::ExtractOp op) {
+  BatchedValue form = lookup(op.getTensor());
+  std::optional<SmallVector<int64_t>> indices =
+      getConstantIntValues(getAsOpFoldResult(op.getIndices()));
+  if (form.kind != BatchedValue::PerTask || !indices)
+    return op.emitOpError("cannot be batched: a per-task tensor is read at "
+                          "constant indices only; pass the row or the element "
+                          "to the kernel");
+  auto type = cast<RankedTensorType>(form.value.getType());
+  SmallVector<OpFoldResult> offsets = {builder.getIndexAttr(0)};
+  for (int64_t index : *indices)
+    offsets.push_back(builder.getIndexAttr(index));
+  SmallVector<OpFoldResult> ones(type.getRank(), builder.getIndexAttr(1));
+  SmallVector<OpFoldResult> sizes = ones;
+  sizes[0] = tasks;
+  map(op, BatchedValue::PerTask,
+      tensor::ExtractSliceOp::create(
+          builder, op.getLoc(),
+          getBatchedType(op.getType(), BatchedValue::PerTask), form.value,
+          offsets, sizes, ones));
+  return success();
+}
+
+LogicalResult KernelBatcher::batchFromElements(tensor::FromElementsOp op) {
+  Location loc = op.getLoc();
+  auto type = cast<RankedTensorType>(op.getType());
+  RankedTensorType batchedType = getBatchedType(type, BatchedValue::PerTask);
+  // A column per element.
+  SmallVector<Value> columns;
+  for (Value element : op.getElements()) {
+    Value scalars = getAs(op, element, BatchedValue::PerTask, -1);
+    if (!scalars)
+      return failure();
+    if (type.getRank() == 0) {
+      map(op, BatchedValue::PerTask, scalars);
+      return success();
+    }
+    auto columnType =
+        RankedTensorType::get({ShapedType::kDynamic, 1}, type.getElementType());
+    columns.push_back(tensor::ExpandShapeOp::create(
+        builder, loc, columnType, scalars,
+        ArrayRef<ReassociationIndices>{{0, 1}},
+        ArrayRef<OpFoldResult>{tasks, builder.getIndexAttr(1)}));
+  }
+  Value flat = columns.size() == 1
+                   ? columns[0]
+                   : tensor::ConcatOp::create(builder, loc, 1, columns);
+  if (type.getRank() > 1) {
+    ReassociationIndices inner =
+        llvm::to_vector<2>(llvm::seq<int64_t>(1, batchedType.getRank()));
+    SmallVector<OpFoldResult> shape = {tasks};
+    for (int64_t extent : type.getShape())
+      shape.push_back(builder.getIndexAttr(extent));
+    flat = tensor::ExpandShapeOp::create(
+        builder, loc, batchedType, flat,
+        ArrayRef<ReassociationIndices>{{0}, inner}, shape);
+  }
+  map(op, BatchedValue::PerTask, flat);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Pieces of tensors
+//===----------------------------------------------------------------------===//
+
+LogicalResult KernelBatcher::batchConcat(tensor::ConcatOp op) {
+  FailureOr<BatchedValue> form = joinOperands(op, op.getInputs());
+  if (failed(form))
+    return failure();
+  auto dim = static_cast<int64_t>(op.getDim());
+  SmallVector<Value> inputs;
+  for (Value input : op.getInputs()) {
+    if (form->kind == BatchedValue::Rows &&
+        (!cast<RankedTensorType>(input.getType()).hasStaticShape()
+             ? getExtentDim(input.getType()) == dim
+             : true))
+      return op.emitOpError("concatenates along a ragged extent: pass the "
+                            "concatenation to the kernel");
+    Value value = getAs(op, input, form->kind, form->domain);
+    if (!value)
+      return failure();
+    inputs.push_back(value);
+  }
+  map(op, form->kind,
+      tensor::ConcatOp::create(
+          builder, op.getLoc(), getBatchedType(op.getType(), form->kind),
+          getBatchedDim(op.getType(), form->kind, dim), inputs),
+      form->domain);
+  return success();
+}
+
+FailureOr<KernelBatcher::Slice>
+KernelBatcher::getSlice(OffsetSizeAndStrideOpInterface op, Type whole,
+                        const BatchedValue &form) {
+  auto fail = [&]() {
+    op->emitOpError("takes a slice that differs from task to task: offsets, "
+                    "sizes and strides must be constant or shared, and a "
+                    "ragged extent must be taken whole");
+    return failure();
+  };
+  Slice slice;
+  slice.offsets.push_back(builder.getIndexAttr(0));
+  slice.sizes.push_back(getRowCount(form.kind, form.domain));
+  slice.strides.push_back(builder.getIndexAttr(1));
+  int64_t extentDim =
+      form.kind == BatchedValue::Rows ? getExtentDim(whole) : -1;
+  for (auto [dim, offset, size, stride] : llvm::enumerate(
+           op.getMixedOffsets(), op.getMixedSizes(), op.getMixedStrides())) {
+    if (static_cast<int64_t>(dim) == extentDim) {
+      auto extent = dyn_cast<Value>(size);
+      if (!extent || lookup(extent).kind != BatchedValue::Extent ||
+          lookup(extent).domain != form.domain || !isZeroInteger(offset) ||
+          !isOneInteger(stride))
+        return fail();
+      continue;
+    }
+    for (OpFoldResult part : {offset, size, stride}) {
+      if (auto value = dyn_cast<Value>(part)) {
+        if (lookup(value).kind != BatchedValue::Once)
+          return fail();
+      }
+    }
+    auto get = [&](OpFoldResult part) -> OpFoldResult {
+      if (auto value = dyn_cast<Value>(part))
+        return lookup(value).value;
+      return part;
+    };
+    slice.offsets.push_back(get(offset));
+    slice.sizes.push_back(get(size));
+    slice.strides.push_back(get(stride));
+  }
+  return slice;
+}
+
+LogicalResult KernelBatcher::batchExtractSlice(tensor::ExtractSliceOp op) {
+  BatchedValue form = lookup(op.getSource());
+  if (form.kind == BatchedValue::Once)
+    return op.emitOpError("takes a slice of a shared tensor at a per-task "
+                          "position: pass the slice to the kernel");
+  FailureOr<Slice> slice = getSlice(op, op.getSourceType(), form);
+  if (failed(slice))
+    return failure();
+  map(op, form.kind,
+      tensor::ExtractSliceOp::create(
+          builder, op.getLoc(), getBatchedType(op.getType(), form.kind),
+          form.value, slice->offsets, slice->sizes, slice->strides),
+      form.domain);
+  return success();
+}
+
+LogicalResult KernelBatcher::batchInsertSlice(tensor::InsertSliceOp op) {
+  FailureOr<BatchedValue> form =
+      joinOperands(op, {op.getSource(), op.getDest()});
+  if (failed(form))
+    return failure();
+  Value source = getAs(op, op.getSource(), form->kind, form->domain);
+  Value dest = getAs(op, op.getDest(), form->kind, form->domain);
+  if (!source || !dest)
+    return failure();
+  FailureOr<Slice> slice = getSlice(op, op.getDestType(), *form);
+  if (failed(slice))
+    return failure();
+  map(op, form->kind,
+      tensor::InsertSliceOp::create(builder, op.getLoc(), source, dest,
+                                    slice->offsets, slice->sizes,
+                                    slice->strides),
+      form->domain);
+  return success();
+}
+
+template <typename ReshapeOp>
+LogicalResult KernelBatcher::batchReshape(ReshapeOp op) {
+  BatchedValue form = lookup(op.getSrc());
+  RankedTensorType sourceType = op.getSrcType(),
+                   resultType = op.getResultType();
+  if (!form.isBatched())
+    return op.emitOpError("cannot be batched: its shape differs from task to "
+                          "task");
+  constexpr bool isExpand = std::is_same_v<ReshapeOp, tensor::ExpandShapeOp>;
+  // The dimension groups belong to the operand with more dimensions.
+  Type detailed = isExpand ? Type(resultType) : Type(sourceType);
+  SmallVector<ReassociationIndices> groups = {{0}};
+  for (const ReassociationIndices &group : op.getReassociationIndices()) {
+    if (form.kind == BatchedValue::Rows &&
+        llvm::is_contained(group, getExtentDim(detailed))) {
+      if (group.size() != 1)
+        return op.emitOpError("mixes a ragged extent with other dimensions");
+      continue;
+    }
+    ReassociationIndices batched;
+    for (int64_t dim : group)
+      batched.push_back(getBatchedDim(detailed, form.kind, dim));
+    groups.push_back(std::move(batched));
+  }
+  RankedTensorType type = getBatchedType(resultType, form.kind);
+  // A task's only element has no group of its own.
+  if (isExpand ? sourceType.getRank() == 0 : resultType.getRank() == 0)
+    groups[0] = llvm::to_vector<2>(llvm::seq<int64_t>(
+        0, isExpand ? type.getRank() : sourceType.getRank() + 1));
+  Value value;
+  if constexpr (isExpand) {
+    SmallVector<OpFoldResult> shape = {getRowCount(form.kind, form.domain)};
+    for (int64_t extent : type.getShape().drop_front())
+      shape.push_back(builder.getIndexAttr(extent));
+    value = tensor::ExpandShapeOp::create(builder, op.getLoc(), type,
+                                          form.value, groups, shape);
+  } else {
+    value = tensor::CollapseShapeOp::create(builder, op.getLoc(), type,
+                                            form.value, groups);
+  }
+  map(op, form.kind, value, form.domain);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Softmax
+//===----------------------------------------------------------------------===//
+
+LogicalResult KernelBatcher::batchSoftmax(linalg::SoftmaxOp op) {
+  BatchedValue form = lookup(op.getInput());
+  if (form.kind != BatchedValue::PerTask)
+    return op.emitOpError("cannot be batched over a ragged tensor: write it as "
+                          "maximum, exponential, sum and quotient");
+  Location loc = op.getLoc();
+  Value empty = buildEmpty(loc, op.getInput().getType(), form.kind, -1);
+  auto batched = linalg::SoftmaxOp::create(
+      builder, loc, empty.getType(), form.value, empty, op.getDimension() + 1);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(batched);
+  FailureOr<SmallVector<Value>> values = batched.decomposeOperation(builder);
+  if (failed(values))
+    return failure();
+  batched.erase();
+  map(op->getResult(0), form.kind, values->front());
+  return success();
+}

@@ -1,0 +1,326 @@
+// RUN: batch-opt %s --split-input-file --verify-diagnostics
+
+// expected-error @+1 {{'rec.adt' op has no variant, so it has no values}}
+rec.adt @Empty {
+}
+
+// -----
+
+rec.adt @Tree {
+  // expected-error @+1 {{'func.func' op is not allowed in 'rec.adt', which holds 'rec.variant' only}}
+  func.func private @leaf()
+}
+
+// -----
+
+rec.adt @Tree {
+  // expected-note @+1 {{see existing symbol definition here}}
+  rec.variant @leaf()
+  // expected-error @+1 {{redefinition of symbol named 'leaf'}}
+  rec.variant @leaf()
+}
+
+// -----
+
+rec.adt @Tree {
+  // expected-error @+1 {{'rec.variant' op has two fields named 'word'}}
+  rec.variant @leaf(word: index, word: f32)
+}
+
+// -----
+
+rec.adt @Tree {
+  // expected-error @+1 {{'rec.variant' op field 'x' refers to unknown ADT @Three}}
+  rec.variant @leaf(x: !rec.list<!rec.adt<@Three>>)
+}
+
+// -----
+
+rec.adt @Tree {
+  // expected-error @+1 {{'rec.variant' op has 1 field names but 2 field types}}
+  "rec.variant"() {sym_name = "leaf", field_names = ["x"],
+                   field_types = [f32, f32]} : () -> ()
+}
+
+// -----
+
+rec.adt @Tree {
+  // expected-error @+1 {{field 'x' has unsupported type 'tensor<?x4xf32>'; a field is an index, a signless integer or float of at most 64 bits, a static tensor of these, an ADT, or a list of these}}
+  rec.variant @leaf(x: tensor<?x4xf32>)
+}
+
+// -----
+
+rec.adt @Tree {
+  // expected-error @+1 {{field 'x' has unsupported type 'i128'}}
+  rec.variant @leaf(x: i128)
+}
+
+// -----
+
+rec.adt @Tree {
+  // expected-error @+1 {{field 'x' has unsupported type 'si8'}}
+  rec.variant @leaf(x: si8)
+}
+
+// -----
+
+rec.adt @Tree {
+  // expected-error @+1 {{field 'x' has unsupported type '!rec.list<memref<4xf32>>'}}
+  rec.variant @leaf(x: !rec.list<memref<4xf32>>)
+}
+
+// -----
+
+rec.adt @Tree {
+  rec.variant @leaf()
+}
+func.func @construct() {
+  // expected-error @+1 {{'rec.construct' op expects a variant as '@Adt::@variant'}}
+  %t = rec.construct @Tree() : () -> !rec.adt<@Tree>
+  return
+}
+
+// -----
+
+rec.adt @Tree {
+  rec.variant @leaf()
+}
+func.func @construct() {
+  // expected-error @+1 {{'rec.construct' op builds unknown variant @Tree::@node}}
+  %t = rec.construct @Tree::@node() : () -> !rec.adt<@Tree>
+  return
+}
+
+// -----
+
+func.func @construct() {
+  // expected-error @+1 {{'rec.construct' op builds unknown variant @Tree::@node}}
+  %t = rec.construct @Tree::@node() : () -> !rec.adt<@Tree>
+  return
+}
+
+// -----
+
+rec.adt @Tree {
+  rec.variant @leaf()
+}
+func.func @construct() {
+  // expected-error @+1 {{'rec.construct' op builds a value of ADT @Tree but its result has type '!rec.adt<@Bush>'}}
+  %t = rec.construct @Tree::@leaf() : () -> !rec.adt<@Bush>
+  return
+}
+
+// -----
+
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+}
+func.func @construct() {
+  // expected-error @+1 {{'rec.construct' op has 0 values for the 1 fields of variant @leaf}}
+  %t = rec.construct @Tree::@leaf() : () -> !rec.adt<@Tree>
+  return
+}
+
+// -----
+
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+}
+func.func @construct(%f: f32) {
+  // expected-error @+1 {{'rec.construct' op has a value of type 'f32' for field 'word' of type 'index'}}
+  %t = rec.construct @Tree::@leaf(%f) : (f32) -> !rec.adt<@Tree>
+  return
+}
+
+// -----
+
+func.func @match(%t: !rec.adt<@Tree>) {
+  // expected-error @+1 {{'rec.match' op matches a value of unknown ADT @Tree}}
+  rec.match %t : !rec.adt<@Tree> {
+  }
+  return
+}
+
+// -----
+
+rec.adt @Tree {
+  rec.variant @leaf()
+  rec.variant @node()
+}
+func.func @match(%t: !rec.adt<@Tree>) {
+  // expected-error @+1 {{'rec.match' op lacks a case for variant @node}}
+  rec.match %t : !rec.adt<@Tree> {
+  case @leaf() {}
+  }
+  return
+}
+
+// -----
+
+rec.adt @Tree {
+  rec.variant @leaf()
+}
+func.func @match(%t: !rec.adt<@Tree>) {
+  // expected-error @+1 {{'rec.match' op has two cases for variant @leaf}}
+  rec.match %t : !rec.adt<@Tree> {
+  case @leaf() {}
+  case @leaf() {}
+  }
+  return
+}
+
+// -----
+
+rec.adt @Tree {
+  rec.variant @leaf()
+}
+func.func @match(%t: !rec.adt<@Tree>) {
+  // expected-error @+1 {{'rec.match' op has a case for @bud, which is no variant of @Tree}}
+  rec.match %t : !rec.adt<@Tree> {
+  case @leaf() {}
+  case @bud() {}
+  }
+  return
+}
+
+// -----
+
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+}
+func.func @match(%t: !rec.adt<@Tree>) {
+  // expected-error @+1 {{'rec.match' op case @leaf has 2 values for the 1 fields of variant @leaf}}
+  rec.match %t : !rec.adt<@Tree> {
+  case @leaf(%a: index, %b: index) {}
+  }
+  return
+}
+
+// -----
+
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+}
+func.func @match(%t: !rec.adt<@Tree>) {
+  // expected-error @+1 {{'rec.match' op case @leaf has a value of type 'f32' for field 'word' of type 'index'}}
+  rec.match %t : !rec.adt<@Tree> {
+  case @leaf(%a: f32) {}
+  }
+  return
+}
+
+// -----
+
+rec.adt @Tree {
+  rec.variant @leaf()
+}
+func.func @match(%t: !rec.adt<@Tree>) {
+  // expected-error @+1 {{'rec.match' op has 1 case names but 0 regions}}
+  "rec.match"(%t) {cases = [@leaf]} : (!rec.adt<@Tree>) -> ()
+  return
+}
+
+// -----
+
+rec.adt @Tree {
+  rec.variant @leaf()
+}
+func.func @match(%t: !rec.adt<@Tree>, %f: f32) {
+  // expected-error @+1 {{along control flow edge from}}
+  %r = rec.match %t : !rec.adt<@Tree> -> index {
+  case @leaf() {
+    // expected-note @+1 {{region branch point}}
+    rec.yield %f : f32
+  } }
+  return
+}
+
+// -----
+
+func.func @walk(%xs: !rec.list<index>) {
+  // expected-error @+1 {{has 2 elements for 1 lists}}
+  rec.map (%x, %y) in (%xs) : !rec.list<index> {
+  }
+  return
+}
+
+// -----
+
+func.func @walk(%xs: tensor<4xf32>) {
+  // expected-error @+1 {{expects a list or a tensor whose first dimension alone is dynamic, got 'tensor<4xf32>'}}
+  rec.map %x in %xs : tensor<4xf32> {
+  }
+  return
+}
+
+// -----
+
+func.func @walk() {
+  // expected-error @+1 {{'rec.map' op expects at least one list}}
+  "rec.map"() ({
+    "rec.yield"() : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+func.func @walk(%xs: tensor<?x4xf32>) {
+  // expected-error @+1 {{'rec.map' op body has arguments of types ('f32') but needs ('tensor<4xf32>')}}
+  "rec.map"(%xs) ({
+  ^bb0(%x: f32):
+    "rec.yield"() : () -> ()
+  }) : (tensor<?x4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @map(%xs: !rec.list<index>) {
+  // expected-error @+1 {{'rec.map' op yields 1 values for 2 results}}
+  %r:2 = rec.map %x in %xs : !rec.list<index>
+      -> !rec.list<index>, !rec.list<index> {
+    rec.yield %x : index
+  }
+  return
+}
+
+// -----
+
+func.func @map(%xs: !rec.list<index>) {
+  // expected-error @+1 {{'rec.map' op gathers values of type 'index' in a result of type 'tensor<?xindex>'}}
+  %r = rec.map %x in %xs : !rec.list<index> -> tensor<?xindex> {
+    rec.yield %x : index
+  }
+  return
+}
+
+// -----
+
+func.func @fold(%xs: !rec.list<index>, %n: index) {
+  // expected-error @+1 {{'rec.fold' op 0-th init and 0-th region iter_arg have different type: 'index' != 'f32'}}
+  %r = "rec.fold"(%xs, %n) <{operandSegmentSizes = array<i32: 1, 1>}> ({
+  ^bb0(%a: f32, %x: index):
+    "rec.yield"(%a) : (f32) -> ()
+  }) : (!rec.list<index>, index) -> f32
+  return
+}
+
+// -----
+
+func.func @fold(%xs: !rec.list<index>, %f: f32) {
+  // expected-error @+1 {{'rec.fold' op 0-th region iter_arg and 0-th yielded value have different type: 'f32' != 'index'}}
+  %r = rec.fold %x in %xs init(%a = %f) : !rec.list<index> -> f32 {
+    rec.yield %x : index
+  }
+  return
+}
+
+// -----
+
+func.func @length(%x: tensor<4x?xf32>) {
+  // expected-error @+1 {{must be list or tensor whose first dimension alone is dynamic}}
+  %n = rec.length %x : tensor<4x?xf32>
+  return
+}

@@ -1,0 +1,145 @@
+// RUN: batch-opt %s | FileCheck %s
+// RUN: batch-opt %s | batch-opt | FileCheck %s
+// RUN: batch-opt %s -mlir-print-op-generic | batch-opt | FileCheck %s
+
+// Fields of every supported type; a variant without fields may omit the
+// parentheses.
+// CHECK-LABEL: rec.adt @Tree {
+// CHECK-NEXT:    rec.variant @nil()
+// CHECK-NEXT:    rec.variant @leaf(word: index, "odd name": i1, weight: f32, x: tensor<4x3xbf16>)
+// CHECK-NEXT:    rec.variant @node(left: !rec.adt<@Tree>, others: !rec.list<!rec.list<!rec.adt<@Other>>>)
+rec.adt @Tree {
+  rec.variant @nil
+  rec.variant @leaf(word: index, "odd name": i1, weight: f32,
+                    x: tensor<4x3xbf16>)
+  rec.variant @node(left: !rec.adt<@Tree>,
+                    others: !rec.list<!rec.list<!rec.adt<@Other>>>)
+}
+
+// CHECK: rec.adt @Other attributes {mark} {
+rec.adt @Other attributes {mark} {
+  rec.variant @other(h: tensor<4xf32>, hs: !rec.list<tensor<4xf32>>,
+                     ns: !rec.list<index>) {mark}
+}
+
+// CHECK-LABEL: func.func @construct
+func.func @construct(%h: tensor<4xf32>, %hs: !rec.list<tensor<4xf32>>,
+                     %ns: !rec.list<index>) -> !rec.adt<@Tree> {
+  // CHECK: rec.construct @Tree::@nil() : () -> !rec.adt<@Tree>
+  %nil = rec.construct @Tree::@nil() : () -> !rec.adt<@Tree>
+  // CHECK: rec.construct @Other::@other(%{{.*}}, %{{.*}}, %{{.*}}) : (tensor<4xf32>, !rec.list<tensor<4xf32>>, !rec.list<index>) -> !rec.adt<@Other>
+  %other = rec.construct @Other::@other(%h, %hs, %ns)
+      : (tensor<4xf32>, !rec.list<tensor<4xf32>>, !rec.list<index>)
+      -> !rec.adt<@Other>
+  return %nil : !rec.adt<@Tree>
+}
+
+// Stand-ins for tensors take the place of tensors, in lists too.
+// CHECK-LABEL: func.func @inspector
+func.func @inspector(%h: !batch.handle, %ns: !rec.list<index>)
+    -> !batch.handle {
+  // CHECK: rec.map {{.*}} -> !rec.list<!batch.handle>
+  %hs = rec.map %n in %ns : !rec.list<index> -> !rec.list<!batch.handle> {
+    rec.yield %h : !batch.handle
+  }
+  // CHECK: rec.construct @Other::@other({{.*}}) : (!batch.handle, !rec.list<!batch.handle>, !rec.list<index>)
+  %other = rec.construct @Other::@other(%h, %hs, %ns)
+      : (!batch.handle, !rec.list<!batch.handle>, !rec.list<index>)
+      -> !rec.adt<@Other>
+  %r = rec.match %other : !rec.adt<@Other> -> !batch.handle {
+  // CHECK: case @other(%{{.*}}: !batch.handle, %{{.*}}: !rec.list<!batch.handle>, %{{.*}}: !rec.list<index>) {
+  case @other(%a: !batch.handle, %as: !rec.list<!batch.handle>,
+              %is: !rec.list<index>) {
+    rec.yield %a : !batch.handle
+  } }
+  return %r : !batch.handle
+}
+
+// Several results may be in parentheses; cases come in any order.
+// CHECK-LABEL: func.func @match
+func.func @match(%t: !rec.adt<@Tree>, %h: tensor<4xf32>)
+    -> (tensor<4xf32>, index) {
+  // CHECK:      %{{.*}}:2 = rec.match %{{.*}} : !rec.adt<@Tree> -> tensor<4xf32>, index attributes {mark} {
+  // CHECK-NEXT: case @leaf(%[[WORD:.*]]: index, %{{.*}}: i1, %{{.*}}: f32, %{{.*}}: tensor<4x3xbf16>) {
+  // CHECK-NEXT:   rec.yield %{{.*}}, %[[WORD]] : tensor<4xf32>, index
+  // CHECK-NEXT: }
+  // CHECK-NEXT: case @nil() {
+  // CHECK:      case @node(
+  // CHECK:      }
+  // CHECK-NEXT: }
+  %r:2 = rec.match %t : !rec.adt<@Tree> -> (tensor<4xf32>, index)
+      attributes {mark} {
+  case @leaf(%word: index, %b: i1, %f: f32, %x: tensor<4x3xbf16>) {
+    rec.yield %h, %word : tensor<4xf32>, index
+  }
+  case @nil {
+    %zero = arith.constant 0 : index
+    rec.yield %h, %zero : tensor<4xf32>, index
+  }
+  case @node(%l: !rec.adt<@Tree>,
+             %others: !rec.list<!rec.list<!rec.adt<@Other>>>) {
+    %n = rec.length %others : !rec.list<!rec.list<!rec.adt<@Other>>>
+    rec.yield %h, %n : tensor<4xf32>, index
+  } }
+  return %r#0, %r#1 : tensor<4xf32>, index
+}
+
+// A match without results needs no yields.
+// CHECK-LABEL: func.func @match_without_results
+func.func @match_without_results(%o: !rec.adt<@Other>) {
+  // CHECK:      rec.match %{{.*}} : !rec.adt<@Other> {
+  // CHECK-NEXT: case @other(
+  // CHECK-NEXT:   rec.phase "other"
+  // CHECK-NEXT: }
+  rec.match %o : !rec.adt<@Other> {
+  case @other(%a: tensor<4xf32>, %as: !rec.list<tensor<4xf32>>,
+              %is: !rec.list<index>) {
+    rec.phase "other"
+  } }
+  return
+}
+
+// Tensors are gathered in a ragged tensor or a list, everything else in a list;
+// rows of ragged tensors are elements.
+// CHECK-LABEL: func.func @map
+func.func @map(%ns: !rec.list<index>, %hs: tensor<?x4x3xf32>,
+               %ss: tensor<?xf32>) {
+  // CHECK: %{{.*}}:3 = rec.map %[[N:.*]] in %{{.*}} : !rec.list<index> -> tensor<?xindex>, !rec.list<tensor<index>>, !rec.list<index> {
+  %a:3 = rec.map %n in %ns : !rec.list<index>
+      -> tensor<?xindex>, !rec.list<tensor<index>>, !rec.list<index> {
+    // CHECK: tensor.from_elements %[[N]]
+    %t = tensor.from_elements %n : tensor<index>
+    rec.yield %t, %t, %n : tensor<index>, tensor<index>, index
+  }
+  // CHECK: rec.map (%{{.*}}, %{{.*}}) in (%{{.*}}, %{{.*}}) : tensor<?x4x3xf32>, tensor<?xf32> -> tensor<?x4x3xf32>, tensor<?xf32> {
+  // CHECK-NEXT: rec.yield %{{.*}}, %{{.*}} : tensor<4x3xf32>, tensor<f32>
+  %b:2 = rec.map (%h, %s) in (%hs, %ss) : tensor<?x4x3xf32>, tensor<?xf32>
+      -> (tensor<?x4x3xf32>, tensor<?xf32>) {
+    rec.yield %h, %s : tensor<4x3xf32>, tensor<f32>
+  }
+  // CHECK: rec.map %{{.*}} in %{{.*}} : tensor<?xf32> attributes {mark} {
+  rec.map %s in %ss : tensor<?xf32> attributes {mark} {
+    rec.phase "map"
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @fold
+func.func @fold(%ns: !rec.list<index>, %hs: tensor<?x4xf32>,
+                %h0: tensor<4xf32>, %n0: index) -> tensor<4xf32> {
+  // CHECK: %[[R:.*]]:2 = rec.fold (%[[H:.*]], %[[N:.*]]) in (%{{.*}}, %{{.*}}) init(%[[A:.*]] = %{{.*}}, %[[B:.*]] = %{{.*}}) : tensor<?x4xf32>, !rec.list<index> -> tensor<4xf32>, index attributes {mark} {
+  %r:2 = rec.fold (%h, %n) in (%hs, %ns) init(%a = %h0, %b = %n0)
+      : tensor<?x4xf32>, !rec.list<index> -> tensor<4xf32>, index
+      attributes {mark} {
+    // CHECK-NEXT: arith.addf %[[A]], %[[H]]
+    %s = arith.addf %a, %h : tensor<4xf32>
+    // CHECK-NEXT: arith.addi %[[B]], %[[N]]
+    %m = arith.addi %b, %n : index
+    rec.yield %s, %m : tensor<4xf32>, index
+  }
+  // CHECK: rec.fold %{{.*}} in %{{.*}} init() : !rec.list<index> {
+  rec.fold %n in %ns init() : !rec.list<index> {
+    rec.phase "fold"
+  }
+  return %r#0 : tensor<4xf32>
+}
