@@ -83,7 +83,7 @@ def main():
             found.append(json.loads(call(*command)))
 
     first = found[0]
-    unbatched = first["time_us"]["unbatched"]
+    unbatched = first["unbatched_us"]
     nodes = sum(n for n, _ in sizes)
     print("""
 N-ary TreeLSTM, hidden size %d, on %d parse trees (%s):
