@@ -1,7 +1,7 @@
 //===- toy-opt.cpp - Another compiler's opt tool, with --autobatch --------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,16 +44,16 @@ LogicalResult toy::SwishOp::buildBatched(OpBuilder &builder,
   Value empty = tensor::EmptyOp::create(
       builder, loc, tensor::getMixedSizes(builder, loc, operands[0]),
       type.getElementType());
-  SmallVector<AffineMap> maps(
-      2, builder.getMultiDimIdentityMap(type.getRank()));
+  SmallVector<AffineMap> maps(2,
+                              builder.getMultiDimIdentityMap(type.getRank()));
   SmallVector<utils::IteratorType> iterators(type.getRank(),
                                              utils::IteratorType::parallel);
   auto generic = linalg::GenericOp::create(
       builder, loc, empty.getType(), operands[0], empty, maps, iterators,
       [](OpBuilder &b, Location loc, ValueRange args) {
         Value x = args[0];
-        Value one = arith::ConstantOp::create(
-            b, loc, b.getFloatAttr(x.getType(), 1.0));
+        Value one =
+            arith::ConstantOp::create(b, loc, b.getFloatAttr(x.getType(), 1.0));
         Value exp = math::ExpOp::create(
             b, loc, arith::NegFOp::create(b, loc, x).getResult());
         Value y = arith::DivFOp::create(
