@@ -5,7 +5,7 @@
 #   %models  %inputs      examples/models, examples/data
 #   %cases   %data        ../shared/cases and ../shared/data (features of these
 #                         names; tests that need them are skipped elsewhere)
-#   %src  %build  %python  %cmake  %cxx  %mlir_dir
+#   %src  %build  %lib  %python  %cmake  %cxx  %ccache  %mlir_dir
 #   %integration          python with test/Integration/NAME.py and the tools' paths
 #   %tree_folders         the folders of parse trees that are there
 #   %long                 "--long" in a long run, else nothing
@@ -66,6 +66,9 @@ tree_folders = [os.path.join(config.batch_shared_dir, "data", name)
                 for name in ("gum_trees", "craft_trees")]
 tree_folders = [os.path.realpath(f) for f in tree_folders if os.path.isdir(f)]
 
+ccache = shutil.which("ccache")
+ccache = ("-DCMAKE_CXX_COMPILER_LAUNCHER=" + ccache) if ccache else ""
+
 helpers = os.path.join(config.test_source_root, "Integration")
 config.substitutions += [
     ("%models", os.path.join(source, "examples", "models")),
@@ -80,6 +83,7 @@ config.substitutions += [
     ("%python", config.python),
     ("%cmake", config.cmake),
     ("%cxx", config.cxx),
+    ("%ccache", ccache),
     ("%mlir_dir", config.mlir_dir),
     ("%src", source),
     ("%build", config.batch_binary_dir),

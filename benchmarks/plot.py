@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""plot.py RESULTS.json [OUTPUT.svg]: draws what a benchmark stored.
+
+Two panels over the models, at the largest number of threads and the first hidden
+size of each model: speed-up over the unbatched lowering, and the share of the
+machine's floor; one bar per batch size. Standard library only.
+"""
+
+import json
+import sys
+from xml.sax.saxutils import escape
+
+COLORS = ("#9ecae1", "#4292c6", "#08519c", "#e6550d", "#31a354")
+LEFT, TOP, HEIGHT, GAP, BAR = 70, 70, 200, 110, 14
+
+
+def nice_top(value):
+    """A round number that is not below `value`."""
+    step = 1e-3
+    while True:
+        for factor in (1, 2, 5):
+            if step * factor >= value:
+                return step * factor
+        step *= 10
+
+
+def panel(out, top, title, unit, models, batches, values):
+    """Draws bars; values[model][batch]."""
+    peak = nice_top(max([v for row in values.values() for v in row.values()],
+                        default=1))
+    group = BAR * len(batches) + 18
+    width = group * len(models)
+    out.append('<text x="%d" y="%d" class="title">%s</text>' %
+               (LEFT, top - 12, escape(title)))
+    for i in range(5):
+        y, value = top + HEIGHT - HEIGHT * i / 4, peak * i / 4
+        out.append('<line x1="%d" y1="%.1f" x2="%d" y2="%.1f" stroke="#ddd"/>' %
+                   (LEFT, y, LEFT + width, y))
+        out.append('<text x="%d" y="%.1f" text-anchor="end">%g%s</text>' %
+                   (LEFT - 6, y + 4, value, unit))
+    for m, model in enumerate(models):
+        x = LEFT + group * m + 9
+        for b, batch in enumerate(batches):
+            value = values[model].get(batch)
+            if value is None:
+                continue
+            height = HEIGHT * value / peak
+            out.append('<rect x="%.1f" y="%.1f" width="%d" height="%.1f" '
+                       'fill="%s"><title>%s, batch %d: %.3g%s</title></rect>' %
+                       (x + BAR * b, top + HEIGHT - height, BAR - 2, height,
+                        COLORS[b % len(COLORS)], escape(model), batch, value,
+                        unit))
+        out.append('<text transform="translate(%.1f,%d) rotate(-35)" '
+                   'text-anchor="end">%s</text>' %
+                   (x + BAR * len(batches) / 2, top + HEIGHT + 16, escape(model)))
+    return LEFT + width + 20
+
+
+def main():
+    if len(sys.argv) not in (2, 3):
+        sys.exit(__doc__)
+    with open(sys.argv[1]) as file:
+        record = json.load(file)
+    output = sys.argv[2] if len(sys.argv) == 3 else \
+        sys.argv[1].rsplit(".", 1)[0] + ".svg"
+    results = record["results"]
+    if not results:
+        sys.exit("%s holds no results" % sys.argv[1])
+    threads = max(result["threads"] for result in results)
+    first_size, models = {}, []
+    for result in results:
+        if result["model"] not in first_size:
+            first_size[result["model"]] = result["size"]
+            models.append(result["model"])
+    batches = sorted({result["batch"] for result in results})
+    speed = {model: {} for model in models}
+    share = {model: {} for model in models}
+    for result in results:
+        model = result["model"]
+        if result["threads"] == threads and result["size"] == first_size[model]:
+            speed[model][result["batch"]] = result["speedup"]
+            share[model][result["batch"]] = 100 * result["floor_share"]
+    out = []
+    width = panel(out, TOP, "Speed-up over the unbatched lowering (one thread)",
+                  "x", models, batches, speed)
+    panel(out, TOP + HEIGHT + GAP, "Share of the machine's floor", "%", models,
+          batches, share)
+    for b, batch in enumerate(batches):
+        out.append('<rect x="%d" y="34" width="12" height="12" fill="%s"/>' %
+                   (LEFT + 90 * b, COLORS[b % len(COLORS)]))
+        out.append('<text x="%d" y="44">batch %d</text>' %
+                   (LEFT + 90 * b + 16, batch))
+    caption = "%s, %d thread(s), hidden size %s; %s" % (
+        record["cpu"], threads, "/".join(
+            str(size) for size in sorted(set(first_size.values()), reverse=True)),
+        record["date"])
+    out.append('<text x="%d" y="22">%s</text>' % (LEFT, escape(caption)))
+    height = TOP + 2 * (HEIGHT + GAP)
+    with open(output, "w") as file:
+        file.write('<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" '
+                   'font-family="sans-serif" font-size="12">\n'
+                   "<style>.title { font-weight: bold; font-size: 14px }</style>\n"
+                   '<rect width="100%%" height="100%%" fill="white"/>\n%s\n</svg>\n'
+                   % (width, height, "\n".join(out)))
+    print("drawn in " + output)
+
+
+main()

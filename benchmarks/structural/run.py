@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+"""How fast are models whose control flow only reads the data structure?
+
+  run.py [--build=build] [--trees=FILE] [--nary=FILE] [--instances=64] [--runs=N]
+         [--models=a,b] [--sizes=256,512] [--batches=1,10,64] [--threads=1,2]
+         [--output=FILE]
+
+Runs every model of examples/models over the first trees of a file (by default the
+GUM trees of ../shared/data where present, else examples/data; DAG-RNN on 10x10
+grids) at two hidden sizes (MV-RNN: a quarter of them) with batch-run --bench, and
+the machine's FMA peak and copy bandwidth with batch-peak. Builds nothing: both
+are built by scripts/check. Prints a table and stores JSON.
+
+Per mini-batch, medians (the JSON has the minima too): inspect, schedule, execute,
+total in microseconds; GFLOP/s of the products; the share of the larger of two
+floors, products at the FMA peak and bytes that must move at the copy bandwidth;
+and the time of the unbatched lowering, the same kernels one task at a time on one
+thread, over that of the batched run.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import random
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "test", "Integration"))
+sys.dont_write_bytecode = True
+import batchtest  # noqa: E402: trees and graphs, shared with the tests
+
+# Per model, with h the hidden size: FLOPs of the products of a leaf, of an inner
+# node, of each child; floats of the parameters without embeddings; floats of the
+# results of a node; floats of a word's rows.
+MODELS = {
+    "treernn": lambda h: (0, 2 * h, 0, 0, h, h),
+    "treernn_w": lambda h: (2 * h * h, 2 * h * h, 0, 2 * h * h + h, h, h),
+    "treefc": lambda h: (0, 4 * h * h, 0, 2 * h * h + h, h, h),
+    "treegru_nary": lambda h: (6 * h * h + 10 * h, 12 * h * h + 10 * h, 0,
+                               9 * h * h + 8 * h, h + 5, h),
+    "treegru_cs": lambda h: (4 * h * h, 6 * h * h, 0, 5 * h * h + 3 * h, h, h),
+    "treegru_cs_dep": lambda h: (4 * h * h, 12 * h * h, 0, 6 * h * h + 3 * h, h, h),
+    "simpletreegru": lambda h: (4 * h * h, 6 * h * h, 0, 5 * h * h + 3 * h, h, h),
+    "treelstm_nary": lambda h: (6 * h * h + 10 * h, 16 * h * h + 10 * h, 0,
+                                11 * h * h + 9 * h, 2 * h + 5, h),
+    "treelstm_nary_tai": lambda h: (6 * h * h + 10 * h, 20 * h * h + 10 * h, 0,
+                                    13 * h * h + 9 * h, 2 * h + 5, h),
+    "treelstm_cs": lambda h: (6 * h * h, 6 * h * h, 2 * h * h,
+                              7 * h * h + 4 * h, 2 * h, h),
+    "treelstm_cs_dep": lambda h: (6 * h * h, 14 * h * h, 2 * h * h,
+                                  8 * h * h + 4 * h, 2 * h, h),
+    "mvrnn": lambda h: (10 * h, 4 * h * h * h + 8 * h * h + 10 * h, 0,
+                        4 * h * h + 7 * h, h + 5, h * h + h),
+    "dagrnn": lambda h: (4 * h * h, 4 * h * h, 0, 2 * h * h + h, h, h),
+}
+
+
+def count_nodes(model, values):
+    """Leaves, inner nodes and children of values (trees as lists, or DAGs)."""
+    leaves = inner = kids = 0
+    for value in values:
+        if isinstance(value, dict):
+            inner += len(value["nodes"])
+            kids += sum(len(node[2]) for node in value["nodes"])
+            continue
+        work = [value]
+        while work:
+            node = work.pop()
+            children = [] if isinstance(node[1], str) else node[1:]
+            if model in batchtest.DEP:
+                children = node[2] if node[0] == "node" else []
+            leaves += not children
+            inner += bool(children)
+            kids += len(children)
+            work += children
+    return leaves, inner, kids
+
+
+def make_inputs(model, options, folder):
+    """The model's input file and its values."""
+    path = os.path.join(folder, model + ".txt")
+    if model in batchtest.DAG:
+        generator = random.Random(1)
+        values = [batchtest.grid(generator, 10, 10, True)
+                  for _ in range(options.instances)]
+        return batchtest.write_lines(path + ".jsonl", values), values
+    with open(options.trees if model in batchtest.BINARY else options.nary) as file:
+        lines = [line.strip() for line in file if line.strip()]
+    lines = [lines[i % len(lines)] for i in range(options.instances)]
+    if model in batchtest.DEP:
+        values = batchtest.dep_trees(lines)
+        return batchtest.write_lines(path + ".jsonl", values), values
+    return (batchtest.write_lines(path, lines),
+            [batchtest.parse_brackets(line) for line in lines])
+
+
+def cpu_name():
+    try:
+        with open("/proc/cpuinfo") as file:
+            for line in file:
+                if line.startswith("model name"):
+                    return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def floors(model, size, nodes, peak, mini_batches):
+    """FLOPs, and seconds of products and of memory traffic at the machine's
+    best: parameters once per mini-batch, words' rows and results once."""
+    leaf, inner, kid, parameters, results, word = MODELS[model](size)
+    leaves, inners, kids = nodes
+    words = leaves
+    if model in batchtest.DEP + batchtest.DAG:
+        words += inners
+    flops = leaf * leaves + inner * inners + kid * kids
+    values = (parameters * mini_batches + results * (leaves + inners) +
+              word * words)
+    return (flops, flops / (peak["fma_gflops"] * 1e9),
+            4 * values / (peak["copy_gbytes"] * 1e9))
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    data = os.path.join(ROOT, "..", "shared", "data", "gum_trees")
+    there = os.path.isdir(data)
+    samples = os.path.join(ROOT, "examples", "data")
+    numbers = lambda text: [int(part) for part in text.split(",")]
+    parser.add_argument("--build", default=os.path.join(ROOT, "build"))
+    parser.add_argument("--trees", default=os.path.join(data, "binary.txt")
+                        if there else os.path.join(samples, "trees.txt"))
+    parser.add_argument("--nary", default=os.path.join(data, "nary.txt")
+                        if there else os.path.join(samples, "nary_trees.txt"))
+    parser.add_argument("--instances", type=int, default=64)
+    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--models", default=",".join(MODELS))
+    parser.add_argument("--sizes", type=numbers, default=[256, 512])
+    parser.add_argument("--batches", type=numbers, default=[1, 10, 64])
+    parser.add_argument("--threads", type=numbers, default=[1, 2])
+    parser.add_argument("--output", default=os.path.join(
+        ROOT, "benchmarks", "results", "structural.json"))
+    options = parser.parse_args()
+    os.environ["BATCH_TOOLS"] = os.path.join(options.build, "bin")
+    unknown = set(options.models.split(",")) - set(MODELS)
+    if unknown:
+        sys.exit("unknown model: " + ", ".join(sorted(unknown)))
+
+    machine = json.loads(batchtest.call("batch-peak", *options.threads))
+    record = {"benchmark": "structural", "cpu": cpu_name(),
+              "cores": os.cpu_count(), "machine": machine,
+              "date": datetime.datetime.now(datetime.timezone.utc)
+              .strftime("%Y-%m-%d %H:%M UTC"),
+              "trees": os.path.basename(os.path.dirname(options.trees)),
+              "instances": options.instances, "results": []}
+    print("%s, %s, %d cores" % (record["date"], record["cpu"], record["cores"]))
+    for threads in options.threads:
+        print("%d thread(s): FMA peak %.0f GFLOP/s (%s), copy %.1f GB/s" %
+              (threads, machine["threads"][str(threads)]["fma_gflops"],
+               machine["isa"], machine["threads"][str(threads)]["copy_gbytes"]))
+    print("%-18s %5s %5s %3s %9s %9s %9s %10s %8s %7s %9s" %
+          ("model", "size", "batch", "thr", "inspect", "schedule", "execute",
+           "total us", "GFLOP/s", "floor", "speed-up"))
+
+    failures = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for model in options.models.split(","):
+            inputs, values = make_inputs(model, options, folder)
+            nodes = count_nodes(model, values)
+            for size in options.sizes:
+                size = size // 4 if model == "mvrnn" else size
+                program = os.path.join(folder, "model.so")
+                try:
+                    batchtest.compile_model(os.path.join(
+                        batchtest.MODELS, model + ".mlir"), program, size)
+                except batchtest.ToolError as error:
+                    print("%-18s %5d %s" % (model, size, error))
+                    failures += 1
+                    continue
+                unbatched = None
+                for batch in options.batches:
+                    for threads in options.threads:
+                        try:
+                            found = batchtest.run_model(
+                                program, inputs, "--bench=%d" % options.runs,
+                                batch=batch, threads=threads,
+                                check=unbatched is None)
+                        except batchtest.ToolError as error:
+                            print("%-18s %5d %5d %3d %s" %
+                                  (model, size, batch, threads, error))
+                            failures += 1
+                            continue
+                        unbatched = unbatched or found["unbatched_us"]
+                        count = found["mini_batches"]
+                        total = found["time_us"]["total"]
+                        flops, compute, memory = floors(
+                            model, size, nodes,
+                            machine["threads"][str(threads)], count)
+                        flops = found.get("flops", flops)
+                        result = {
+                            "model": model, "size": size, "batch": batch,
+                            "threads": threads, "mini_batches": count,
+                            "nodes": nodes[0] + nodes[1],
+                            "tasks": found["tasks"], "batches": found["batches"],
+                            "median_us": {part: time / count for part, time
+                                          in found["time_us"].items()},
+                            "min_us": {part: time / count for part, time
+                                       in found["time_us_min"].items()},
+                            "gflops": flops / total / 1e3,
+                            "floor_share": max(compute, memory) / total * 1e6,
+                            "unbatched_us": unbatched / count,
+                            "speedup": unbatched / total}
+                        record["results"].append(result)
+                        parts = result["median_us"]
+                        print("%-18s %5d %5d %3d %9.1f %9.1f %9.1f %10.1f %8.1f "
+                              "%6.1f%% %8.2fx" %
+                              (model, size, batch, threads, parts["inspect"],
+                               parts["schedule"], parts["execute"],
+                               parts["total"], result["gflops"],
+                               100 * result["floor_share"], result["speedup"]))
+                        sys.stdout.flush()
+    os.makedirs(os.path.dirname(os.path.abspath(options.output)), exist_ok=True)
+    with open(options.output, "w") as file:
+        json.dump(record, file, indent=1)
+        file.write("\n")
+    print("stored in " + os.path.relpath(options.output))
+    sys.exit(1 if failures else 0)
+
+
+main()

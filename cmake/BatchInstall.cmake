@@ -1,0 +1,62 @@
+# Installs headers, libraries and the CMake package. Included last by the root
+# CMakeLists.txt: it exports every library of the project that the libraries
+# named in the property BATCH_LIBRARIES need.
+
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+
+# All libraries of the project reachable from BATCH_LIBRARIES, in a fixed order.
+function(batch_installed_libraries out)
+  get_property(work GLOBAL PROPERTY BATCH_LIBRARIES)
+  set(found)
+  while(work)
+    list(POP_FRONT work library)
+    string(REGEX REPLACE "^\\$<LINK_ONLY:(.*)>$" "\\1" library "${library}")
+    if(NOT TARGET "${library}" OR library IN_LIST found)
+      continue()
+    endif()
+    get_target_property(imported "${library}" IMPORTED)
+    get_target_property(alias "${library}" ALIASED_TARGET)
+    if(imported)
+      continue()
+    elseif(alias)
+      list(APPEND work "${alias}")
+      continue()
+    endif()
+    list(APPEND found "${library}")
+    get_target_property(needed "${library}" INTERFACE_LINK_LIBRARIES)
+    if(needed)
+      list(APPEND work ${needed})
+    endif()
+  endwhile()
+  set(${out} ${found} PARENT_SCOPE)
+endfunction()
+
+set(BATCH_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/Batch")
+
+batch_installed_libraries(batch_libraries)
+install(TARGETS ${batch_libraries} EXPORT BatchTargets
+        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+        OBJECTS DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(EXPORT BatchTargets DESTINATION "${BATCH_PACKAGE_DIR}")
+
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/Batch"
+                  "${PROJECT_BINARY_DIR}/include/Batch"
+                  "${PROJECT_SOURCE_DIR}/runtime/include/batch-runtime"
+        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.def"
+                       PATTERN "*.inc"
+                       PATTERN "CMakeFiles" EXCLUDE)
+
+configure_package_config_file(
+  "${PROJECT_SOURCE_DIR}/cmake/BatchConfig.cmake.in"
+  "${PROJECT_BINARY_DIR}/cmake/BatchConfig.cmake"
+  INSTALL_DESTINATION "${BATCH_PACKAGE_DIR}"
+  PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_BINDIR)
+write_basic_package_version_file(
+  "${PROJECT_BINARY_DIR}/cmake/BatchConfigVersion.cmake"
+  COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/cmake/BatchConfig.cmake"
+              "${PROJECT_BINARY_DIR}/cmake/BatchConfigVersion.cmake"
+        DESTINATION "${BATCH_PACKAGE_DIR}")

@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""run_tutorial.py FILE.md FOLDER: runs a document's commands in an empty folder.
+
+Saves each block after a comment `<!-- save as NAME -->` under that name and runs
+each ```sh block with bash -e, in order.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+
+def main(document, folder):
+    with open(document) as file:
+        text = file.read()
+    tools = os.environ.get("BATCH_TOOLS", "")
+    environment = dict(os.environ,
+                       PATH=tools + os.pathsep + os.environ.get("PATH", ""))
+    blocks = re.findall(r"(?:<!-- save as (\S+) -->\n)?```(\w+)\n(.*?)```\n", text,
+                        re.S)
+    commands = 0
+    for name, language, body in blocks:
+        if name:
+            with open(os.path.join(folder, name), "w") as file:
+                file.write(body)
+        elif language == "sh":
+            print("\n$ " + body.rstrip().replace("\n", "\n  "))
+            sys.stdout.flush()
+            # A command that is meant to fail begins with "! ".
+            wanted = 0
+            if body.startswith("! "):
+                wanted, body = 1, body[2:]
+            done = subprocess.run(["bash", "-ec", body], cwd=folder,
+                                  env=environment)
+            if done.returncode != wanted:
+                sys.exit("ended with %d, not %d" % (done.returncode, wanted))
+            commands += 1
+    if not commands:
+        sys.exit("no commands in " + document)
+
+
+main(*sys.argv[1:])

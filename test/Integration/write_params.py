@@ -1,0 +1,26 @@
+#!/usr/bin/env python3
+"""write_params.py FILE NAME=SHAPE[:KIND]…: makes a safetensors file for tests.
+
+SHAPE is like 8x4; KIND is F32 (small numbers, the default), I64 or NAN.
+"""
+
+import sys
+
+import batchtest
+
+tensors = {}
+for argument in sys.argv[2:]:
+    name, _, rest = argument.partition("=")
+    shape, _, kind = rest.partition(":")
+    shape = [int(extent) for extent in shape.split("x")]
+    count = 1
+    for extent in shape:
+        count *= extent
+    if kind == "I64":
+        tensors[name] = ("I64", shape, list(range(count)))
+    else:
+        values = [i % 7 / 10 for i in range(count)]
+        if kind == "NAN":
+            values[0] = float("nan")
+        tensors[name] = ("F32", shape, values)
+batchtest.write_safetensors(sys.argv[1], tensors)
