@@ -7,9 +7,11 @@
 
 #include "Batch/InitAll.h"
 
+#include "Batch/Conversion/Passes.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/Rec/Rec.h"
 #include "Batch/Dialect/UProg/UProg.h"
+#include "Batch/Pipelines/Pipelines.h"
 #include "Batch/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -37,4 +39,6 @@ void mlir::batch::registerAllDialects(DialectRegistry &registry) {
 
 void mlir::batch::registerAllPasses() {
   registerTransformsPasses();
+  registerConversionPasses();
+  registerPipelines();
 }

@@ -254,7 +254,7 @@ LogicalResult SlotAssigner::run() {
   if (!entry || symbols.lookup((entry.getSymName() + ".execute").str()))
     return success();
   if (!symbols.lookup((entry.getSymName() + ".inspect").str()))
-    return entry.emitError("has no inspector; run batch-linearize first");
+    return success();
   makeTables();
   markLocations();
   if (failed(makeExecutor()))
@@ -270,7 +270,13 @@ LogicalResult SlotAssigner::run() {
 namespace {
 class AssignSlotsPass
     : public batch::impl::AssignSlotsPassBase<AssignSlotsPass> {
+  using AssignSlotsPassBase::AssignSlotsPassBase;
   void runOnOperation() override {
+    if (policy != "depth") {
+      getOperation().emitError("there is no policy '")
+          << policy << "'; policies are 'depth'";
+      return signalPassFailure();
+    }
     if (failed(SlotAssigner(getOperation()).run()))
       signalPassFailure();
   }

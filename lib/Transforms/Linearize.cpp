@@ -29,13 +29,13 @@ namespace {
 
 class Linearizer {
 public:
-  Linearizer(ModuleOp module)
-      : module(module), symbols(module), program(module), sharedness(program) {}
+  Linearizer(ModuleOp module, StringRef strategy)
+      : strategy(strategy), module(module), symbols(module), program(module), sharedness(program) {}
 
   LogicalResult run();
 
 private:
-  LogicalResult checkStructural();
+  Operation *findTensorControl();
   bool isBottomUp(func::FuncOp function, ArrayRef<func::FuncOp> component);
   bool coversAllNodes(func::FuncOp function);
   LogicalResult makeInspector(func::FuncOp function);
@@ -48,9 +48,9 @@ private:
                            function.getSymName() + ".inspect");
   }
 
+  StringRef strategy;
   ModuleOp module;
   SymbolTable symbols;
-  SymbolTableCollection collection;
   InstanceProgram program;
   Sharedness sharedness;
   DenseSet<Operation *> traversed;
@@ -80,30 +80,25 @@ Type Linearizer::convertType(Type type) {
   return type;
 }
 
-/// Control may read the data structure and scalars, never a tensor.
-LogicalResult Linearizer::checkStructural() {
+/// Control may read the data structure and scalars, never a tensor. Returns
+/// the first op where it does, or a function that is not structured.
+Operation *Linearizer::findTensorControl() {
   for (func::FuncOp function : program.getFunctions()) {
     if (!function.getBody().hasOneBlock())
-      return function.emitError("strategy 'linearize' needs structured control "
-                                "flow; this function has several blocks");
-    WalkResult result = function.walk([&](Operation *op) {
-      if (isa<InvokeOp, DepthOp, linalg::LinalgOp>(op))
+      return function;
+    Operation *found = nullptr;
+    function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (isa<linalg::LinalgOp>(op))
         return WalkResult::skip();
-      if (isa<ForceOp, tensor::ExtractOp, scf::WhileOp>(op)) {
-        InFlightDiagnostic error =
-            op->emitError("control depends on a tensor here, so the program is "
-                          "not structural and strategy 'linearize' cannot "
-                          "batch it");
-        error.attachNote() << "the unbatched lowering still runs it: compile "
-                              "with --strategy=none";
-        return WalkResult::interrupt();
-      }
-      return WalkResult::advance();
+      if (!isa<ForceOp, tensor::ExtractOp, scf::WhileOp>(op))
+        return WalkResult::advance();
+      found = op;
+      return WalkResult::interrupt();
     });
-    if (result.wasInterrupted())
-      return failure();
+    if (found)
+      return found;
   }
-  return success();
+  return nullptr;
 }
 
 /// True if every node that a call in `function` reaches is visited: each field
@@ -395,8 +390,21 @@ LogicalResult Linearizer::run() {
   func::FuncOp entry = program.getEntry();
   if (!entry || symbols.lookup(inspectorName(entry)))
     return success();
-  if (failed(checkStructural()))
-    return failure();
+  if (Operation *op = findTensorControl()) {
+    if (strategy == "auto") {
+      remark::missed(op->getLoc(),
+                     remark::RemarkOpts::name("Linearize").category("batch"))
+          << "control depends on a tensor here: not batched, runs one instance "
+             "at a time";
+      return success();
+    }
+    InFlightDiagnostic error = op->emitError(
+        "control depends on a tensor here, so the program is not structural "
+        "and strategy 'linearize' cannot batch it");
+    error.attachNote() << "legal strategies: 'none', which runs one instance at "
+                          "a time";
+    return error;
+  }
   for (auto source : module.getOps<SourceOp>())
     sources[{source.getParameter() ? int64_t(*source.getParameter()) : -1,
              source.getRow()}] = source;
@@ -452,8 +460,16 @@ LogicalResult Linearizer::run() {
 
 namespace {
 class LinearizePass : public batch::impl::LinearizePassBase<LinearizePass> {
+  using LinearizePassBase::LinearizePassBase;
   void runOnOperation() override {
-    if (failed(Linearizer(getOperation()).run()))
+    if (strategy == "none")
+      return;
+    if (strategy != "auto" && strategy != "linearize") {
+      getOperation().emitError("there is no strategy '")
+          << strategy << "'; strategies are 'auto', 'linearize' and 'none'";
+      return signalPassFailure();
+    }
+    if (failed(Linearizer(getOperation(), strategy).run()))
       signalPassFailure();
   }
 };

@@ -115,10 +115,15 @@ def LinearizePass : Pass<"batch-linearize", "::mlir::ModuleOp"> {
     post-order (Cortex, section 2); other recursion stays and remembers its
     calls. The instance program is kept: it is the unbatched lowering.
 
-    It is an error if control depends on a tensor.
+    Where control depends on a tensor, `linearize` is an error and `auto` leaves
+    the program as it is, with a remark.
 
     See test/Transforms/linearize.mlir.
   }];
+  let options = [
+    Option<"strategy", "strategy", "std::string", /*default=*/"\"linearize\"",
+           "'linearize', 'auto' or 'none'">,
+  ];
   let dependentDialects = ["::mlir::batch::BatchDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",
@@ -136,10 +141,15 @@ def AssignSlotsPass : Pass<"batch-assign-slots", "::mlir::ModuleOp"> {
     executor: a loop over the steps of a plan that launches the step's kernel.
     Each operand is read by the cheapest kind that its class allows: `gather`
     where all rows lie in one table or source, `rows` where they are mixed.
-    Results are written to consecutive slots, in schedule order.
+    Results are written to consecutive slots, in schedule order. A module without
+    an inspector is left as it is.
 
     See test/Transforms/assign-slots.mlir.
   }];
+  let options = [
+    Option<"policy", "policy", "std::string", /*default=*/"\"depth\"",
+           "What picks the next batch: 'depth'">,
+  ];
   let dependentDialects = ["::mlir::batch::BatchDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",

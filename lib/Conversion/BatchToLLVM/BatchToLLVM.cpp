@@ -359,7 +359,7 @@ LogicalResult ObjectBuilder::build(const ObjectLayout::Target &target) {
       continue;
     }
     if (function->hasAttr(kKernelInfoAttr) || function.isExternal() ||
-        function->hasAttr("batch.micro_kernel"))
+        function->hasAttr("llvm.linkage"))
       continue;
     if (function->hasAttr(kInspectorAttr))
       inspector = function;
@@ -387,8 +387,18 @@ LogicalResult ObjectBuilder::build(const ObjectLayout::Target &target) {
   for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
     if (isa<KernelOp, TableOp, SourceOp, rec::AdtOp>(op))
       op.erase();
-  for (auto function : module.getOps<func::FuncOp>())
+  for (auto function : module.getOps<func::FuncOp>()) {
     function.setPrivate();
+    function.setAllArgAttrs(ArrayRef<DictionaryAttr>(
+        SmallVector<DictionaryAttr>(function.getNumArguments(),
+                                    builder.getDictionaryAttr({}))));
+    function.setAllResultAttrs(ArrayRef<DictionaryAttr>(
+        SmallVector<DictionaryAttr>(function.getNumResults(),
+                                    builder.getDictionaryAttr({}))));
+    for (StringRef name : {kEntryAttr, kInspectorAttr, kTraversalAttr,
+                           kExecutorAttr, kMemoizedAttr, kKernelInfoAttr})
+      function->removeAttr(name);
+  }
   module->removeAttr(kFormsAttr);
   module->removeAttr(kSizesAttr);
   return success();

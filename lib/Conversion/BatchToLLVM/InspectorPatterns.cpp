@@ -132,6 +132,7 @@ ConvertRecord::matchAndRewrite(RecordOp op, OpAdaptor adaptor,
   auto kernel = SymbolTable::lookupNearestSymbolFrom<KernelOp>(
       op, op.getKernelAttr());
   ContextBuilder cb(rewriter, loc);
+  Value context = cb.getContext();
   SmallVector<Value> cells;
   for (Value input : adaptor.getInputs())
     cells.push_back(cb.toCell(input));
@@ -139,7 +140,7 @@ ConvertRecord::matchAndRewrite(RecordOp op, OpAdaptor adaptor,
 
   // Appends the record and returns the handle of the first result.
   auto append = [&](OpBuilder &builder) -> Value {
-    ContextBuilder cb(builder, loc, getContext(op));
+    ContextBuilder cb(builder, loc, context);
     Value task = cb.loadField(ContextField::numTasks);
     cb.storeField(ContextField::numTasks,
                   arith::AddIOp::create(builder, loc, task, cb.constant(1)));
@@ -187,7 +188,7 @@ ConvertRecord::matchAndRewrite(RecordOp op, OpAdaptor adaptor,
         rewriter, loc, isNew,
         [&](OpBuilder &then, Location loc) {
           Value made = append(then);
-          ContextBuilder cb(then, loc, getContext(op));
+          ContextBuilder cb(then, loc, context);
           cb.storeCell(cb.loadField(ContextField::constants),
                        cb.constant(number), made);
           scf::YieldOp::create(then, loc, made);

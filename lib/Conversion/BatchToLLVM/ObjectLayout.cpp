@@ -265,7 +265,8 @@ void ObjectLayout::describeRows(json::Object &object) const {
         rowForms[form.getAs<IntegerAttr>("parameter").getInt()] = forms.size();
       forms.push_back(std::move(described));
     }
-  json::Array sourceList = {nullptr};
+  json::Array sourceList;
+  sourceList.push_back(nullptr);
   for (auto source : module.getOps<SourceOp>()) {
     auto row = cast<RankedTensorType>(source.getRow());
     if (!source.getParameter()) {

@@ -62,7 +62,8 @@ private:
                               func::FuncOp entry) const;
   void describeRows(llvm::json::Object &object) const;
 
-  ModuleOp module;
+  /// Reading ops off a module is not const in MLIR.
+  mutable ModuleOp module;
   rec::VariantNumbering variants;
   DenseMap<StringAttr, int64_t> kernels, tables, sources, memos;
   DenseMap<StringAttr, rec::AdtType> traversedAdts;

@@ -84,7 +84,7 @@ def Batch_InvokeOp : Batch_Op<"invoke", [
     than the largest depth of the operands; a hoisted task has a constant one.
 
     ```mlir
-    %d = batch.depth %h : tensor<4xf32>
+    %d = batch.depth(%h) : tensor<4xf32>
     %y = batch.invoke @cell(%h, %w) depth(%d)
            : (tensor<4xf32>, tensor<4x4xf32>) -> tensor<4xf32>
     ```
@@ -107,12 +107,12 @@ def Batch_DepthOp : Batch_Op<"depth", [Pure]> {
     in the inspector they are handles, which carry their depth.
 
     ```mlir
-    %d = batch.depth %hl, %hr : tensor<4xf32>, tensor<4xf32>
+    %d = batch.depth(%hl, %hr) : tensor<4xf32>, tensor<4xf32>
     ```
   }];
   let arguments = (ins Variadic<AnyType>:$inputs);
   let results = (outs Index:$depth);
-  let assemblyFormat = "($inputs^ `:` type($inputs))? attr-dict";
+  let assemblyFormat = "`(` $inputs `)` attr-dict (`:` type($inputs)^)?";
   let hasFolder = 1;
 }
 

@@ -1,0 +1,43 @@
+//===- Compile.h - From a module to a shared object -------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_COMPILE_COMPILE_H
+#define BATCH_COMPILE_COMPILE_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringRef.h"
+#include <string>
+#include <vector>
+
+namespace mlir::batch {
+
+/// What `compileToSharedObject` should make.
+struct CompileOptions {
+  std::string strategy = "auto";
+  std::string policy = "depth";
+  std::vector<std::string> sizes;
+  /// Target triple; empty: the host's.
+  std::string triple;
+  /// Target CPU by LLVM's name; "native": the host's.
+  std::string cpu = "native";
+  /// Optimization level of LLVM, 0 to 3.
+  unsigned optLevel = 3;
+};
+
+/// Compiles a module at any stage to a shared object at `path` with the C ABI
+/// of batch-runtime/ABI.h. Emits errors at `module`'s locations; `path` is
+/// written whole or not at all. `module` is lowered in place.
+LogicalResult compileToSharedObject(ModuleOp module, llvm::StringRef path,
+                                    const CompileOptions &options);
+
+/// The same up to LLVM IR text, for people and tests.
+LogicalResult compileToLLVMIR(ModuleOp module, llvm::raw_ostream &output,
+                              const CompileOptions &options);
+
+} // namespace mlir::batch
+
+#endif // BATCH_COMPILE_COMPILE_H

@@ -1,0 +1,67 @@
+//===- Pipelines.h - Pipelines as library functions -------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_PIPELINES_PIPELINES_H
+#define BATCH_PIPELINES_PIPELINES_H
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir::batch {
+
+/// Options of `--autobatch`.
+struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
+  Option<std::string> strategy{
+      *this, "strategy",
+      llvm::cl::desc("Where control runs: 'linearize' (ahead, in an inspector; "
+                     "an error where the program is not structural), 'auto' "
+                     "(linearize where possible) or 'none' (kernels only)"),
+      llvm::cl::init("auto")};
+  Option<std::string> policy{
+      *this, "policy", llvm::cl::desc("What picks the next batch: 'depth'"),
+      llvm::cl::init("depth")};
+  ListOption<std::string> sizes{
+      *this, "sizes",
+      llvm::cl::desc("Values of named sizes, such as H=64,V=100")};
+};
+
+/// Options of `--cpu-workers`.
+struct CPUWorkersOptions : PassPipelineOptions<CPUWorkersOptions> {
+  Option<int64_t> vectorBits{
+      *this, "vector-bits",
+      llvm::cl::desc("Width of a vector register of the target in bits"),
+      llvm::cl::init(512)};
+  Option<int64_t> vectorRegisters{
+      *this, "vector-registers",
+      llvm::cl::desc("Number of vector registers of the target"),
+      llvm::cl::init(32)};
+  Option<std::string> triple{*this, "triple",
+                             llvm::cl::desc("Target triple, for the descriptor"),
+                             llvm::cl::init("")};
+  Option<std::string> cpu{*this, "cpu",
+                          llvm::cl::desc("Target CPU, for the descriptor"),
+                          llvm::cl::init("")};
+  ListOption<std::string> features{
+      *this, "features",
+      llvm::cl::desc("CPU features that the object needs, for the descriptor")};
+};
+
+/// From a program for one instance to `uprog` over batched tensor code, which
+/// knows no target. Steps that a module has behind it already do nothing, so a
+/// module may enter at any stage.
+void buildAutobatchPipeline(OpPassManager &pm, const AutobatchOptions &options);
+
+/// From there to the LLVM dialect, for a pool of CPU workers.
+void buildCPUWorkersPipeline(OpPassManager &pm,
+                             const CPUWorkersOptions &options);
+
+/// Registers both as `--autobatch` and `--cpu-workers`.
+void registerPipelines();
+
+} // namespace mlir::batch
+
+#endif // BATCH_PIPELINES_PIPELINES_H

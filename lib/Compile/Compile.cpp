@@ -1,0 +1,255 @@
+//===- Compile.cpp - From a module to a shared object ---------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Compile/Compile.h"
+
+#include "Batch/Pipelines/Pipelines.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+namespace {
+
+/// A target machine and what the passes need to know of it.
+struct Target {
+  std::unique_ptr<llvm::TargetMachine> machine;
+  std::string triple, cpu;
+  int64_t vectorBits = 128;
+  int64_t vectorRegisters = 16;
+  /// Vector features that the code may use, by their names in /proc/cpuinfo.
+  std::vector<std::string> features;
+};
+
+/// A file that is removed unless it is kept.
+class TemporaryFile {
+public:
+  ~TemporaryFile() {
+    if (!path.empty())
+      llvm::sys::fs::remove(path);
+  }
+  llvm::SmallString<128> path;
+};
+
+} // namespace
+
+static FailureOr<Target> makeTarget(Location loc,
+                                    const CompileOptions &options) {
+  llvm::InitializeAllTargetInfos();
+  llvm::InitializeAllTargets();
+  llvm::InitializeAllTargetMCs();
+  llvm::InitializeAllAsmPrinters();
+
+  Target target;
+  llvm::Triple triple(options.triple.empty()
+                          ? llvm::sys::getDefaultTargetTriple()
+                          : llvm::Triple::normalize(options.triple));
+  target.triple = triple.str();
+  target.cpu = options.cpu;
+  std::string features;
+  if (options.cpu == "native") {
+    target.cpu = llvm::sys::getHostCPUName().str();
+    for (const auto &feature : llvm::sys::getHostCPUFeatures())
+      features += (features.empty() ? "" : ",") +
+                  ((feature.second ? "+" : "-") + feature.first()).str();
+  }
+  std::string message;
+  const llvm::Target *llvmTarget =
+      llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!llvmTarget)
+    return emitError(loc) << "unknown target '" << target.triple
+                          << "': " << message;
+  // Only what the code says is fused: fma, never mul and add.
+  llvm::TargetOptions targetOptions;
+  targetOptions.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  std::unique_ptr<llvm::MCSubtargetInfo> check(
+      llvmTarget->createMCSubtargetInfo(triple, target.cpu, features));
+  if (!check || !check->isCPUStringValid(target.cpu))
+    return emitError(loc) << "target '" << target.triple << "' has no CPU '"
+                          << target.cpu
+                          << "'; use 'native' or a name that "
+                             "'llc -mcpu=help' lists";
+  target.machine.reset(llvmTarget->createTargetMachine(
+      triple, target.cpu, features, targetOptions, llvm::Reloc::PIC_));
+  if (!target.machine)
+    return emitError(loc) << "cannot make code for '" << target.triple << "'";
+
+  const llvm::MCSubtargetInfo &info = *target.machine->getMCSubtargetInfo();
+  if (triple.isX86()) {
+    for (StringRef name : {"avx", "avx2", "fma", "f16c", "bmi2", "avx512f",
+                           "avx512bw", "avx512dq", "avx512vl"})
+      if (info.checkFeatures(("+" + name).str()))
+        target.features.push_back(name.str());
+    if (info.checkFeatures("+avx512f")) {
+      target.vectorBits = 512;
+      target.vectorRegisters = 32;
+    } else if (info.checkFeatures("+avx2")) {
+      target.vectorBits = 256;
+    }
+    if (!info.checkFeatures("+fma"))
+      return emitError(loc)
+             << "CPU '" << target.cpu
+             << "' has no fused multiply-add, without which results would not "
+                "be the same on all paths; use --cpu=x86-64-v3 or later";
+  } else if (triple.isAArch64()) {
+    target.vectorRegisters = 32;
+  }
+  return target;
+}
+
+/// Runs the passes, then translates and optimizes.
+static FailureOr<std::unique_ptr<llvm::Module>>
+makeLLVMModule(ModuleOp module, llvm::LLVMContext &context,
+               const CompileOptions &options, Target &target) {
+  PassManager pm(module.getContext());
+  if (failed(applyPassManagerCLOptions(pm)))
+    return failure();
+  AutobatchOptions autobatch;
+  autobatch.strategy = options.strategy;
+  autobatch.policy = options.policy;
+  autobatch.sizes = ArrayRef<std::string>(options.sizes);
+  buildAutobatchPipeline(pm, autobatch);
+  CPUWorkersOptions workers;
+  workers.vectorBits = target.vectorBits;
+  workers.vectorRegisters = target.vectorRegisters;
+  workers.triple = target.triple;
+  workers.cpu = target.cpu;
+  workers.features = ArrayRef<std::string>(target.features);
+  buildCPUWorkersPipeline(pm, workers);
+  if (failed(pm.run(module)))
+    return failure();
+
+  registerBuiltinDialectTranslation(*module.getContext());
+  registerLLVMDialectTranslation(*module.getContext());
+  std::unique_ptr<llvm::Module> llvmModule =
+      translateModuleToLLVMIR(module, context, "batch");
+  if (!llvmModule)
+    return failure();
+  llvmModule->setTargetTriple(target.machine->getTargetTriple());
+  llvmModule->setDataLayout(target.machine->createDataLayout());
+  for (llvm::Function &function : *llvmModule) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("target-cpu", target.cpu);
+    function.addFnAttr("target-features",
+                       target.machine->getTargetFeatureString());
+    // Some CPUs prefer narrower vectors than the code is written for.
+    if (target.machine->getTargetTriple().isX86())
+      function.addFnAttr("prefer-vector-width",
+                         std::to_string(target.vectorBits));
+    // Only the object's description is for others to see.
+    function.setLinkage(llvm::GlobalValue::InternalLinkage);
+  }
+
+  llvm::PassBuilder builder(target.machine.get());
+  llvm::LoopAnalysisManager lam;
+  llvm::FunctionAnalysisManager fam;
+  llvm::CGSCCAnalysisManager cgam;
+  llvm::ModuleAnalysisManager mam;
+  builder.registerModuleAnalyses(mam);
+  builder.registerCGSCCAnalyses(cgam);
+  builder.registerFunctionAnalyses(fam);
+  builder.registerLoopAnalyses(lam);
+  builder.crossRegisterProxies(lam, fam, cgam, mam);
+  llvm::OptimizationLevel level =
+      options.optLevel >= 3   ? llvm::OptimizationLevel::O3
+      : options.optLevel == 2 ? llvm::OptimizationLevel::O2
+                              : llvm::OptimizationLevel::O1;
+  if (options.optLevel > 0)
+    builder.buildPerModuleDefaultPipeline(level).run(*llvmModule, mam);
+  return llvmModule;
+}
+
+/// Links one object file to a shared object.
+static LogicalResult link(Location loc, StringRef object, StringRef output) {
+  StringRef candidates[] = {"ld.lld", "ld.lld-22", "cc", "clang", "gcc"};
+  for (StringRef name : candidates) {
+    llvm::ErrorOr<std::string> program = llvm::sys::findProgramByName(name);
+    if (!program)
+      program = llvm::sys::findProgramByName(name, {BATCH_LLVM_TOOLS_DIR});
+    if (!program)
+      continue;
+    std::string message;
+    int status = llvm::sys::ExecuteAndWait(
+        *program, {*program, "-shared", "-o", output, object}, std::nullopt, {},
+        0, 0, &message);
+    if (status == 0)
+      return success();
+    return emitError(loc) << "linker '" << *program << "' failed"
+                          << (message.empty() ? "" : ": ") << message;
+  }
+  return emitError(loc) << "no linker found: install ld.lld (Debian package "
+                           "lld-22) or a C compiler";
+}
+
+LogicalResult mlir::batch::compileToLLVMIR(ModuleOp module,
+                                           llvm::raw_ostream &output,
+                                           const CompileOptions &options) {
+  FailureOr<Target> target = makeTarget(module.getLoc(), options);
+  if (failed(target))
+    return failure();
+  llvm::LLVMContext context;
+  auto llvmModule = makeLLVMModule(module, context, options, *target);
+  if (failed(llvmModule))
+    return failure();
+  (*llvmModule)->print(output, nullptr);
+  return success();
+}
+
+LogicalResult
+mlir::batch::compileToSharedObject(ModuleOp module, llvm::StringRef path,
+                                   const CompileOptions &options) {
+  Location loc = module.getLoc();
+  FailureOr<Target> target = makeTarget(loc, options);
+  if (failed(target))
+    return failure();
+  llvm::LLVMContext context;
+  auto llvmModule = makeLLVMModule(module, context, options, *target);
+  if (failed(llvmModule))
+    return failure();
+
+  TemporaryFile object, shared;
+  int descriptor;
+  if (std::error_code error = llvm::sys::fs::createTemporaryFile(
+          "batch", "o", descriptor, object.path))
+    return emitError(loc) << "cannot make a temporary file: "
+                          << error.message();
+  {
+    llvm::raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
+    llvm::legacy::PassManager passes;
+    if (target->machine->addPassesToEmitFile(
+            passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
+      return emitError(loc) << "cannot make object files for '"
+                            << target->triple << "'";
+    passes.run(**llvmModule);
+  }
+  // Beside the result, so that the last step is a rename.
+  std::string model = (path + ".%%%%%%").str();
+  if (std::error_code error = llvm::sys::fs::createUniqueFile(model, shared.path))
+    return emitError(loc) << "cannot write '" << path
+                          << "': " << error.message();
+  if (failed(link(loc, object.path, shared.path)))
+    return failure();
+  if (std::error_code error = llvm::sys::fs::rename(shared.path, path))
+    return emitError(loc) << "cannot write '" << path
+                          << "': " << error.message();
+  shared.path.clear();
+  return success();
+}

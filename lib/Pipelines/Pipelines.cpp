@@ -1,0 +1,80 @@
+//===- Pipelines.cpp - Pipelines as library functions ---------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Pipelines/Pipelines.h"
+
+#include "Batch/Conversion/Passes.h"
+#include "Batch/Transforms/Passes.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
+                                         const AutobatchOptions &options) {
+  SpecializeSizesPassOptions sizes;
+  sizes.sizes.assign(options.sizes.begin(), options.sizes.end());
+  pm.addPass(createSpecializeSizesPass(sizes));
+
+  // Kernels. Helpers go first: a call would end a straight-line block.
+  pm.addPass(createInlineHelpersPass());
+  pm.addPass(createOutlineKernelsPass());
+  // Depths count within phases.
+  pm.addPass(createAssignPhasesPass());
+  pm.addPass(createTagDepthsPass());
+  pm.addPass(createVectorizeKernelsPass());
+
+  // Control, then memory.
+  LinearizePassOptions linearize;
+  linearize.strategy = options.strategy;
+  pm.addPass(createLinearizePass(linearize));
+  AssignSlotsPassOptions slots;
+  slots.policy = options.policy;
+  pm.addPass(createAssignSlotsPass(slots));
+
+  pm.addPass(createConvertBatchToUProgPass());
+}
+
+void mlir::batch::buildCPUWorkersPipeline(OpPassManager &pm,
+                                          const CPUWorkersOptions &options) {
+  ConvertOperatorsToCPUPassOptions operators;
+  operators.vectorBits = options.vectorBits;
+  operators.vectorRegisters = options.vectorRegisters;
+  pm.addPass(createConvertOperatorsToCPUPass(operators));
+  // Programs and instance code call the kernel functions made above.
+  pm.addPass(createConvertUProgToCPUPass());
+  ConvertBatchToLLVMPassOptions host;
+  host.targetTriple = options.triple;
+  host.targetCPU = options.cpu;
+  host.targetFeatures.assign(options.features.begin(), options.features.end());
+  pm.addPass(createConvertBatchToLLVMPass(host));
+
+  // Before the conversion of math, which would call library functions.
+  pm.addPass(createExpandMathPass());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createConvertVectorToLLVMPass());
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createConvertFuncToLLVMPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+}
+
+void mlir::batch::registerPipelines() {
+  PassPipelineRegistration<AutobatchOptions>(
+      "autobatch",
+      "Batch a program for one instance: make it a uprog.program over a whole "
+      "mini-batch",
+      buildAutobatchPipeline);
+  PassPipelineRegistration<CPUWorkersOptions>(
+      "cpu-workers",
+      "Lower what --autobatch makes to the LLVM dialect, for a pool of CPU "
+      "workers",
+      buildCPUWorkersPipeline);
+}

@@ -1,0 +1,105 @@
+//===- batch-compile.cpp - Compiles a model to a shared object ------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Compile/Compile.h"
+#include "Batch/InitAll.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace mlir;
+namespace cl = llvm::cl;
+
+static const char overview[] = R"(Compiles a model to a shared object.
+
+The model is an MLIR file at any stage of --autobatch, with one function marked
+'batch.entry'. The object has the inspector, the executor and the unbatched
+code, and runs with batch-run, without LLVM.
+
+  batch-compile model.mlir -o model.so
+  batch-compile model.mlir -o small.so --size=H=64
+  batch-compile model.mlir -o model.so --cpu=x86-64-v3
+)";
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  cl::OptionCategory category("batch-compile options");
+  cl::opt<std::string> input(cl::Positional, cl::desc("<model.mlir>"),
+                             cl::Required, cl::cat(category));
+  cl::opt<std::string> output("o", cl::desc("Where the shared object goes"),
+                              cl::value_desc("file"), cl::init("a.so"),
+                              cl::cat(category));
+  cl::opt<std::string> device("device", cl::desc("Where it runs: 'cpu'"),
+                              cl::init("cpu"), cl::cat(category));
+  cl::opt<std::string> strategy(
+      "strategy", cl::init("auto"), cl::cat(category),
+      cl::desc("Where control runs: 'auto', 'linearize' or 'none' (unbatched)"));
+  cl::opt<std::string> policy("policy", cl::init("depth"), cl::cat(category),
+                              cl::desc("What picks the next batch: 'depth'"));
+  cl::list<std::string> sizes("size", cl::CommaSeparated, cl::cat(category),
+                              cl::value_desc("NAME=NUMBER"),
+                              cl::desc("Value of a named size of the model"));
+  cl::opt<std::string> triple("target", cl::cat(category),
+                              cl::desc("Target triple; default: this machine"));
+  cl::opt<std::string> cpu("cpu", cl::init("native"), cl::cat(category),
+                           cl::desc("Target CPU: 'native', 'x86-64-v3', ..."));
+  cl::opt<unsigned> level("O", cl::Prefix, cl::init(3), cl::cat(category),
+                          cl::desc("Optimization level of LLVM, 0 to 3"));
+  cl::opt<bool> emitLLVM("emit-llvm", cl::cat(category),
+                         cl::desc("Write LLVM IR instead"));
+  registerMLIRContextCLOptions();
+  registerPassManagerCLOptions();
+  cl::ParseCommandLineOptions(argc, argv, overview);
+
+  auto fail = [](const llvm::Twine &message) {
+    llvm::errs() << "batch-compile: error: " << message << '\n';
+    return 1;
+  };
+  if (device != "cpu")
+    return fail("there is no device '" + device + "'; devices are 'cpu'");
+
+  DialectRegistry registry;
+  mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
+  batch::registerAllDialects(registry);
+  MLIRContext context(registry);
+  llvm::SourceMgr sources;
+  SourceMgrDiagnosticHandler handler(sources, &context);
+  auto module = parseSourceFile<ModuleOp>(input, sources, &context);
+  if (!module)
+    return 1;
+
+  batch::CompileOptions options;
+  options.strategy = strategy;
+  options.policy = policy;
+  options.sizes.assign(sizes.begin(), sizes.end());
+  options.triple = triple;
+  options.cpu = cpu;
+  options.optLevel = level;
+  if (!emitLLVM)
+    return failed(batch::compileToSharedObject(*module, output, options));
+  std::string error;
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (failed(batch::compileToLLVMIR(*module, stream, options)))
+    return 1;
+  std::error_code code;
+  llvm::ToolOutputFile file(output, code, llvm::sys::fs::OF_Text);
+  if (code)
+    return fail("cannot write '" + output + "': " + code.message());
+  file.os() << text;
+  file.keep();
+  return 0;
+}
