@@ -94,6 +94,10 @@ bool TreeReader::next(ValueBuilder &builder, Vocabulary &words, int64_t &root,
               "here is a bracket after a word");
       if (brackets.empty())
         line = lineNumber;
+      else if (children.size() == brackets.back().begin)
+        // Labels of inner brackets are numbered as they appear in the text,
+        // but brackets close inside out.
+        registerLabel(brackets.back());
       Bracket bracket;
       bracket.begin = children.size();
       bracket.line = lineNumber;
@@ -140,12 +144,22 @@ bool TreeReader::next(ValueBuilder &builder, Vocabulary &words, int64_t &root,
   }
 }
 
+static bool isNumber(const std::string &label) {
+  return std::all_of(label.begin(), label.end(),
+                     [](char c) { return c >= '0' && c <= '9'; });
+}
+
+void TreeReader::registerLabel(const Bracket &bracket) {
+  std::string label = text.substr(bracket.label, bracket.labelLength);
+  if (!isNumber(label))
+    labels.number(label);
+}
+
 int64_t TreeReader::labelNumber(const Bracket &bracket) {
   std::string label = text.substr(bracket.label, bracket.labelLength);
   if (label.empty())
     error("the variant takes the label of the bracket, but it has none");
-  if (std::all_of(label.begin(), label.end(),
-                  [](char c) { return c >= '0' && c <= '9'; })) {
+  if (isNumber(label)) {
     if (label.size() > 10 || std::stoll(label) > INT32_MAX)
       error("the label " + label + " is too large");
     return std::stoll(label);

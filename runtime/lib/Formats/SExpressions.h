@@ -46,6 +46,7 @@ private:
   Token token();
   int64_t close(const Bracket &bracket, ValueBuilder &builder,
                 Vocabulary &words, std::vector<int64_t> &children);
+  void registerLabel(const Bracket &bracket);
   int64_t labelNumber(const Bracket &bracket);
   [[noreturn]] void error(const std::string &message) const;
 
