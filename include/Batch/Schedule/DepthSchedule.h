@@ -64,6 +64,8 @@ public:
   const std::vector<int32_t> &sequence() const { return runOrder; }
 
 private:
+  bool sortShallow(const TaskQueue &queue, int64_t kernel, int32_t *order,
+                   int64_t begin);
   void sortKernel(const TaskQueue &queue, int64_t kernel, int32_t *order,
                   int64_t begin);
   void sortSparse(const TaskQueue &queue, int64_t kernel, int32_t *order,

@@ -17,6 +17,8 @@
 
 namespace batchrt {
 
+class RowFinder;
+
 /// Turns recorded tasks into the steps that the executor runs: order, slots,
 /// tables, operand index arrays. All memory is kept for the next run.
 class Plan {
@@ -62,6 +64,7 @@ private:
                  char *rows);
   void fillRagged(const BatchContext &context, int64_t kernel, int64_t operand,
                   char *rows, int32_t *offsets);
+  RowFinder rowFinder(const BatchContext &context, int table) const;
   void makeSteps(BatchContext &context);
   void reserveScratch(BatchContext &context);
 

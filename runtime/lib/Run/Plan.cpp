@@ -116,8 +116,10 @@ void Plan::assignSlots() {
       int32_t *slotOf = slots + use.group * numTasks;
       int32_t row = static_cast<int32_t>(stepOffsets[use.group][s]);
       int32_t siblings = static_cast<int32_t>(use.siblings);
+      const int64_t *words = queue.records;
+      int64_t recordCells = queue.recordCells;
       for (int64_t i = 0; i < step.count; ++i, row += siblings)
-        slotOf[queue.task(records[i])] = row;
+        slotOf[static_cast<uint32_t>(words[records[i] * recordCells])] = row;
     }
   }
 }
@@ -166,13 +168,49 @@ void Plan::fillKernel(const BatchContext &context, int64_t kernel) {
   }
 }
 
-/// Calls `entry(cell)` for the cells of one operand, in schedule order.
+/// Calls `entry(i, cell)` for the cells of one operand, in schedule order. All
+/// that the loop reads is copied first: the stores might alias it.
 template <class Entry>
 static void forEachCell(const TaskQueue &queue, const int32_t *order,
                         int64_t operand, Entry entry) {
   const int64_t *cells = queue.records + 1 + operand;
-  for (int64_t i = 0; i < queue.count; ++i)
-    entry(i, cells[order[i] * queue.recordCells]);
+  int64_t count = queue.count, recordCells = queue.recordCells;
+  for (int64_t i = 0; i < count; ++i)
+    entry(i, cells[order[i] * recordCells]);
+}
+
+/// Plan::row() for many handles of one type. Handles of tasks and of sources
+/// mix in no predictable way, so there is no branch between them.
+class batchrt::RowFinder {
+public:
+  RowFinder(const int32_t *slots, const char *table, int64_t rowBytes,
+            const BatchSource *sources)
+      : slots(slots ? slots : &noSlot), table{table, 0, rowBytes},
+        sources(sources) {}
+
+  const char *operator()(int64_t handle) const {
+    int64_t low = static_cast<uint32_t>(handle);
+    int64_t isSource = handle >> 63; // all ones, or zero
+    int64_t slot = slots[low & ~isSource] + (handle >> 56);
+    int64_t row = (low & isSource) | (slot & ~isSource);
+    const BatchSource *from = &sources[(handle >> 56) & 127];
+    from = handle < 0 ? from : &table;
+    return from->base + row * from->rowBytes;
+  }
+
+private:
+  static constexpr int32_t noSlot = 0;
+  const int32_t *slots;
+  BatchSource table;
+  const BatchSource *sources;
+};
+
+RowFinder Plan::rowFinder(const BatchContext &context, int table) const {
+  if (table < 0)
+    return {nullptr, nullptr, 0, context.sources};
+  const TableInfo &info = descriptor.tables[table];
+  return {slotsOf(info.group), tables[table].data(), info.rowBytes,
+          context.sources};
 }
 
 void Plan::fillPlain(const BatchContext &context, int64_t kernel,
@@ -204,10 +242,9 @@ void Plan::fillPlain(const BatchContext &context, int64_t kernel,
   }
   case OperandInfo::Rows: {
     const char **out = reinterpret_cast<const char **>(rows);
-    const BatchSource *sources = context.sources;
-    forEachCell(queue, order, operand, [=](int64_t i, int64_t cell) {
-      out[i] = row(cell, info.table, sources);
-    });
+    const RowFinder row = rowFinder(context, info.table);
+    forEachCell(queue, order, operand,
+                [&row, out](int64_t i, int64_t cell) { out[i] = row(cell); });
     return;
   }
   case OperandInfo::Contiguous:
@@ -223,6 +260,10 @@ void Plan::fillRagged(const BatchContext &context, int64_t kernel,
   const int64_t *cells = queue.records + 1 + operand;
   const int32_t *slots =
       info.table >= 0 ? slotsOf(descriptor.tables[info.table].group) : nullptr;
+  const RowFinder row = rowFinder(context, info.table);
+  const OperandInfo::Kind kind = info.kind;
+  const int64_t *pool = context.listPool;
+  const int64_t recordCells = queue.recordCells;
   int64_t at = 0;
   for (int64_t s = scheduler.kernelSteps(kernel);
        s < scheduler.kernelSteps(kernel + 1); ++s) {
@@ -230,15 +271,14 @@ void Plan::fillRagged(const BatchContext &context, int64_t kernel,
     int64_t first = at;
     for (int64_t i = 0; i < step.count; ++i) {
       *offsets++ = static_cast<int32_t>(at - first);
-      int64_t list = cells[order[step.begin + i] * queue.recordCells];
-      const int64_t *entry = context.listPool + listFirst(list);
+      int64_t list = cells[order[step.begin + i] * recordCells];
+      const int64_t *entry = pool + listFirst(list);
       const int64_t *end = entry + listLength(list);
       for (; entry != end; ++entry, ++at) {
-        if (info.kind == OperandInfo::Scalar)
+        if (kind == OperandInfo::Scalar)
           reinterpret_cast<int64_t *>(rows)[at] = *entry;
-        else if (info.kind == OperandInfo::Rows)
-          reinterpret_cast<const char **>(rows)[at] =
-              row(*entry, info.table, context.sources);
+        else if (kind == OperandInfo::Rows)
+          reinterpret_cast<const char **>(rows)[at] = row(*entry);
         else if (slots)
           reinterpret_cast<int32_t *>(rows)[at] =
               slots[static_cast<uint32_t>(*entry)] +
