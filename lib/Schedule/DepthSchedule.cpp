@@ -1,7 +1,7 @@
 //===- DepthSchedule.cpp - Scheduling by depth ----------------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -112,7 +112,8 @@ void DepthScheduler::sortKernel(const TaskQueue &queue, int64_t kernel,
     order[next[queue.depth(i) - least]++] = static_cast<int32_t>(i);
 }
 
-/// Few tasks over a wide range of depths: a radix sort in two passes of 12 bits.
+/// Few tasks over a wide range of depths: a radix sort in two passes of 12
+/// bits.
 void DepthScheduler::sortSparse(const TaskQueue &queue, int64_t kernel,
                                 int32_t *order, int64_t begin) {
   constexpr int64_t buckets = 1 << 12;

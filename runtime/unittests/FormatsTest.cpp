@@ -1,7 +1,7 @@
 //===- FormatsTest.cpp - Tests of safetensors files -----------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,11 +30,11 @@ TEST(SafeTensors, RoundTrip) {
   std::vector<float> a{1, 2, 3, 4, 5, 6};
   std::vector<int64_t> b{-1, 7};
   std::string path = folder.file("t.safetensors");
-  writeTensorFile(path,
-                  {{"a", DType::F32, {2, 3}, reinterpret_cast<char *>(a.data())},
-                   {"b", DType::I64, {2}, reinterpret_cast<char *>(b.data())},
-                   {"none", DType::F32, {0, 4}, nullptr},
-                   {"scalar", DType::I64, {}, reinterpret_cast<char *>(b.data())}});
+  writeTensorFile(
+      path, {{"a", DType::F32, {2, 3}, reinterpret_cast<char *>(a.data())},
+             {"b", DType::I64, {2}, reinterpret_cast<char *>(b.data())},
+             {"none", DType::F32, {0, 4}, nullptr},
+             {"scalar", DType::I64, {}, reinterpret_cast<char *>(b.data())}});
   TensorFile file = TensorFile::open(path);
   ASSERT_EQ(file.tensors().size(), 4u);
   EXPECT_EQ(file.find("a")->shape, (std::vector<int64_t>{2, 3}));

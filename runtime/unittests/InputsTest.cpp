@@ -1,7 +1,7 @@
 //===- InputsTest.cpp - Tests of instances and forests --------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -77,7 +77,8 @@ std::string show(const Reader &reader, const Forest &forest, int64_t node) {
       text += " [";
       for (int64_t i = 0; i < listLength(cell); ++i)
         text += "(" +
-                show(reader, forest, forest.listPool[listFirst(cell) + i]) + ")";
+                show(reader, forest, forest.listPool[listFirst(cell) + i]) +
+                ")";
       text += "]";
     } else {
       text += " " + std::to_string(cell);
@@ -152,10 +153,12 @@ TEST(JsonInputs, Errors) {
   Reader reader(treeModel);
   EXPECT_INPUT_ERROR(reader, "", "holds no instance");
   EXPECT_INPUT_ERROR(reader, "[\"leaf\", 3", "1:11: malformed JSON");
-  EXPECT_INPUT_ERROR(reader, "[\"leaf\", 3]\n[\"leaf\" 3]", "2:9: malformed JSON");
+  EXPECT_INPUT_ERROR(reader, "[\"leaf\", 3]\n[\"leaf\" 3]",
+                     "2:9: malformed JSON");
   EXPECT_INPUT_ERROR(reader, "[\"leaf\", 3] 4", "malformed JSON");
-  EXPECT_INPUT_ERROR(reader, "[\"twig\", 3]",
-                     "1:2: ADT Tree has no variant 'twig'; it has leaf, node, many");
+  EXPECT_INPUT_ERROR(
+      reader, "[\"twig\", 3]",
+      "1:2: ADT Tree has no variant 'twig'; it has leaf, node, many");
   EXPECT_INPUT_ERROR(reader, "[\"leaf\"]", "'leaf' has 1 field(s), here are 0");
   EXPECT_INPUT_ERROR(reader, "[\"leaf\", 1, 2]",
                      "1:13: 'leaf' has 1 field(s), here are more");
@@ -213,9 +216,10 @@ TEST(JsonInputs, AllTypes) {
   Reader reader(manyArguments);
   std::vector<float> rows{1, 2, 3, 4, 5, 6};
   reader.options.inputTensors = reader.folder.file("t.safetensors");
-  writeTensorFile(reader.options.inputTensors,
-                  {{"one", DType::F32, {2}, reinterpret_cast<char *>(rows.data())},
-                   {"three", DType::F32, {3, 2}, reinterpret_cast<char *>(rows.data())}});
+  writeTensorFile(
+      reader.options.inputTensors,
+      {{"one", DType::F32, {2}, reinterpret_cast<char *>(rows.data())},
+       {"three", DType::F32, {3, 2}, reinterpret_cast<char *>(rows.data())}});
   std::string good = R"({"n": 3, "f": 0.5, "d": 2, "b": true, "s": -128,
     "ids": [[1, 2], [], [3]], "x": {"tensor": "one"}, "xs": {"tensor": "three"}})";
   good.erase(std::remove(good.begin(), good.end(), '\n'), good.end());
@@ -245,12 +249,15 @@ TEST(JsonInputs, AllTypes) {
     std::string text = good;
     return text.replace(text.find(from), from.size(), to);
   };
-  EXPECT_INPUT_ERROR(reader, replace("-128", "-129"), "lies between -128 and 127");
+  EXPECT_INPUT_ERROR(reader, replace("-128", "-129"),
+                     "lies between -128 and 127");
   EXPECT_INPUT_ERROR(reader, replace("true", "2"), "lies between 0 and 1");
   EXPECT_INPUT_ERROR(reader, replace("0.5", "1e39"), "too large for f32");
-  EXPECT_INPUT_ERROR(reader, replace("\"one\"", "\"two\""), "has no tensor 'two'");
-  EXPECT_INPUT_ERROR(reader, replace("{\"tensor\": \"one\"}", "{\"tensor\": \"three\"}"),
-                     "has shape [3,2], but [2] belongs here");
+  EXPECT_INPUT_ERROR(reader, replace("\"one\"", "\"two\""),
+                     "has no tensor 'two'");
+  EXPECT_INPUT_ERROR(
+      reader, replace("{\"tensor\": \"one\"}", "{\"tensor\": \"three\"}"),
+      "has shape [3,2], but [2] belongs here");
   EXPECT_INPUT_ERROR(reader, replace("{\"tensor\": \"one\"}", "3"),
                      "expected {\"tensor\": \"NAME\"}");
   EXPECT_INPUT_ERROR(reader, "3", "the model has 8 arguments");
@@ -263,7 +270,8 @@ TEST(TreeInputs, Brackets) {
   Forest &forest = reader.read("(3 (2 It) (4 (2 is) (3 It)))\n(1 a)\n\n"
                                "((1 a) (1 b)\n  (1 c))\n(0 (1 x))");
   ASSERT_EQ(forest.numInstances, 4);
-  EXPECT_EQ(show(reader, forest, 0, 0), "node (leaf 0) (node (leaf 1) (leaf 0))");
+  EXPECT_EQ(show(reader, forest, 0, 0),
+            "node (leaf 0) (node (leaf 1) (leaf 0))");
   EXPECT_EQ(show(reader, forest, 1, 0), "leaf 2");
   EXPECT_EQ(show(reader, forest, 2, 0), "many [(leaf 2)(leaf 3)(leaf 4)]");
   EXPECT_EQ(show(reader, forest, 3, 0), "many [(leaf 5)]");
@@ -275,9 +283,11 @@ TEST(TreeInputs, LabelsAndVocabulary) {
   Forest &forest = reader.read("(NP (DT the) (VP (NP cat)))\n(7 (1 a) (NP b))");
   EXPECT_EQ(show(reader, forest, 0, 0), "node 0 [(leaf 0)(node 1 [(leaf 1)])]");
   EXPECT_EQ(show(reader, forest, 1, 0), "node 7 [(leaf 2)(leaf 3)]");
-  reader.options.vocabulary = reader.folder.write("vocab", "a\nthe\r\nb c\n\nd");
+  reader.options.vocabulary =
+      reader.folder.write("vocab", "a\nthe\r\nb c\n\nd");
   EXPECT_EQ(show(reader, reader.read("(1 d)"), 0, 0), "leaf 4");
-  EXPECT_INPUT_ERROR(reader, "(1 the)", "the word 'the' is not in the vocabulary");
+  EXPECT_INPUT_ERROR(reader, "(1 the)",
+                     "the word 'the' is not in the vocabulary");
   reader.options.vocabulary = reader.folder.write("vocab", "<pad>\n<unk>\nthe");
   EXPECT_EQ(show(reader, reader.read("(1 cat)"), 0, 0), "leaf 1");
   EXPECT_EQ(show(reader, reader.read("[\"leaf\", \"the\"]"), 0, 0), "leaf 2");
@@ -285,8 +295,9 @@ TEST(TreeInputs, LabelsAndVocabulary) {
 
 TEST(TreeInputs, Errors) {
   Reader reader(treeModel);
-  EXPECT_INPUT_ERROR(reader, "(1 (2 a) (3 b)",
-                     "1:15: the bracket opened at line 1, column 1 is not closed");
+  EXPECT_INPUT_ERROR(
+      reader, "(1 (2 a) (3 b)",
+      "1:15: the bracket opened at line 1, column 1 is not closed");
   EXPECT_INPUT_ERROR(reader, "(1 a))", "1:6: a bracket is closed");
   EXPECT_INPUT_ERROR(reader, "(1 a) b", "1:7: a tree begins with '('");
   EXPECT_INPUT_ERROR(reader, "(1 a b)", "here is a second word");

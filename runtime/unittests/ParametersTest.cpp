@@ -1,12 +1,12 @@
 //===- ParametersTest.cpp - Tests of descriptors and parameters -----------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Support.h"
 #include "batch-runtime/Parameters.h"
+#include "Support.h"
 
 #include <cmath>
 
@@ -44,9 +44,10 @@ const float *floatsOf(const BoundParameters &bound, int form) {
 TEST(Parameters, Forms) {
   Files files;
   Descriptor descriptor(model);
-  NamedTensor e{"E", DType::F64, {2, 3},
-                reinterpret_cast<char *>(files.doubles.data())};
-  std::string path = files.write({e, files.f32("b", {3}), files.f32("W", {3, 2})});
+  NamedTensor e{
+      "E", DType::F64, {2, 3}, reinterpret_cast<char *>(files.doubles.data())};
+  std::string path =
+      files.write({e, files.f32("b", {3}), files.f32("W", {3, 2})});
   BoundParameters bound(descriptor, {path});
   EXPECT_EQ(bound.rows(0), 2);
   EXPECT_EQ(bound.rowBytes(0), 64);
@@ -70,15 +71,13 @@ TEST(Parameters, Errors) {
   Files files;
   Descriptor descriptor(model);
   auto bind = [&](const std::vector<NamedTensor> &tensors, bool nan = false) {
-    return messageOf([&] {
-      BoundParameters(descriptor, {files.write(tensors), 0, nan});
-    });
+    return messageOf(
+        [&] { BoundParameters(descriptor, {files.write(tensors), 0, nan}); });
   };
   NamedTensor e = files.f32("E", {2, 3}), b = files.f32("b", {3});
   EXPECT_NE(bind({e, b}).find("parameter 'W' of shape [3,2] is missing"),
             std::string::npos);
-  EXPECT_NE(bind({e, b, files.f32("W", {2, 3})})
-                .find("has shape [2,3] in"),
+  EXPECT_NE(bind({e, b, files.f32("W", {2, 3})}).find("has shape [2,3] in"),
             std::string::npos);
   EXPECT_NE(bind({files.f32("E", {6})}).find("wants [?,3]"), std::string::npos);
   EXPECT_NE(bind({{"E", DType::I32, {2, 3}, e.data}}).find("has type I32"),
@@ -126,12 +125,15 @@ TEST(Descriptor, Errors) {
                  Descriptor(R"({"parameters": [{"name": "a"}]})"));
   EXPECT_MESSAGE("unknown form", Descriptor(R"({"parameters": [
       {"name": "a", "shape": []}], "forms": [{"parameter": 0, "form": "x"}]})"));
-  EXPECT_MESSAGE("names parameter 3", Descriptor(
-      R"({"forms": [{"parameter": 3, "form": "rows"}]})"));
-  EXPECT_MESSAGE("unknown ADT", Descriptor(
-      R"({"arguments": [{"name": "a", "type": {"adt": "T"}}]})"));
-  EXPECT_MESSAGE("unknown type", Descriptor(
-      R"({"arguments": [{"name": "a", "type": {"thing": 3}}]})"));
+  EXPECT_MESSAGE(
+      "names parameter 3",
+      Descriptor(R"({"forms": [{"parameter": 3, "form": "rows"}]})"));
+  EXPECT_MESSAGE(
+      "unknown ADT",
+      Descriptor(R"({"arguments": [{"name": "a", "type": {"adt": "T"}}]})"));
+  EXPECT_MESSAGE(
+      "unknown type",
+      Descriptor(R"({"arguments": [{"name": "a", "type": {"thing": 3}}]})"));
   EXPECT_MESSAGE("unknown operand kind", Descriptor(R"({"kernels": [
       {"name": "k", "operands": [{"kind": "x"}]}]})"));
 }

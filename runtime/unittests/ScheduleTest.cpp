@@ -1,7 +1,7 @@
 //===- ScheduleTest.cpp - Tests of scheduling by depth --------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -59,7 +59,8 @@ struct RandomTasks {
   }
 };
 
-void compareWithBruteForce(const RandomTasks &tasks, DepthScheduler &scheduler) {
+void compareWithBruteForce(const RandomTasks &tasks,
+                           DepthScheduler &scheduler) {
   int64_t kernels = tasks.queues.size();
   ASSERT_EQ(checkTasks(tasks.queues.data(), kernels), "");
   scheduler.run(tasks.queues.data(), kernels);
@@ -75,8 +76,8 @@ void compareWithBruteForce(const RandomTasks &tasks, DepthScheduler &scheduler) 
               expected->first);
     std::vector<uint32_t> found;
     for (int64_t i = 0; i < step.count; ++i)
-      found.push_back(tasks.queues[step.kernel].task(
-          scheduler.order()[step.begin + i]));
+      found.push_back(
+          tasks.queues[step.kernel].task(scheduler.order()[step.begin + i]));
     EXPECT_EQ(found, expected->second);
     ++expected;
   }

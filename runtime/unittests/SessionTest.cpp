@@ -1,7 +1,7 @@
 //===- SessionTest.cpp - Tests of whole runs of an object written by hand -===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,11 +27,12 @@ struct Trial {
   std::unique_ptr<Session> session;
 
   Trial(const char *kind, const std::string &text, int threads = 1,
-      size_t stack = size_t(256) << 20, int64_t batch = 0,
-      const std::string &given = "random:1", const std::string &tensors = "")
+        size_t stack = size_t(256) << 20, int64_t batch = 0,
+        const std::string &given = "random:1", const std::string &tensors = "")
       : object(CompiledObject::open(fake(kind))) {
     InputOptions options;
-    options.inputs = text.rfind("random:", 0) == 0 ? text : folder.write("in", text);
+    options.inputs =
+        text.rfind("random:", 0) == 0 ? text : folder.write("in", text);
     options.batch = batch;
     options.inputTensors = tensors;
     inputs = std::make_unique<Inputs>(object.descriptor(), options);
@@ -86,7 +87,8 @@ float at(const Output &output, int64_t row, int64_t column) {
 } // namespace
 
 TEST(Session, PostOrderRows) {
-  Trial run("plain", R"(["node", ["leaf", 2], ["many", [["leaf", 1], ["leaf", 0]]]])");
+  Trial run("plain",
+            R"(["node", ["leaf", 2], ["many", [["leaf", 1], ["leaf", 0]]]])");
   std::vector<Output> outputs = run.batched();
   const Output &h = named(outputs, "h");
   ASSERT_EQ(h.shape(), (std::vector<int64_t>{5, 20}));
@@ -124,8 +126,7 @@ TEST(Session, ComparisonNamesTheInstance) {
   EXPECT_NE(run.difference().find("instance 1, output 'root', element 2: "),
             std::string::npos)
       << run.difference();
-  Difference difference =
-      compareOutputs(run.batched(), run.unbatched(), 1e-5);
+  Difference difference = compareOutputs(run.batched(), run.unbatched(), 1e-5);
   EXPECT_FALSE(difference.first);
   EXPECT_GT(difference.largestError, 0);
   EXPECT_LT(difference.largestError, 1e-5);
@@ -161,9 +162,10 @@ TEST(Session, StackOverflow) {
   text += "(3 b)" + std::string(depth, ')') + "\n(1 a)";
   Trial run("plain", text, 1, size_t(1) << 20);
   EXPECT_EQ(named(run.batched(), "h").rows(), 2 * depth + 2);
-  EXPECT_MESSAGE("instance 0: the recursion is deeper than the stack of 1048576 "
-                 "bytes allows; give a larger one with --stack-size",
-                 run.unbatched());
+  EXPECT_MESSAGE(
+      "instance 0: the recursion is deeper than the stack of 1048576 "
+      "bytes allows; give a larger one with --stack-size",
+      run.unbatched());
   // The session goes on.
   run.session->runUnbatched(1);
   EXPECT_EQ(named(run.batched(), "h").rows(), 2 * depth + 2);
@@ -177,8 +179,9 @@ TEST(Session, UnknownWord) {
   writeTensorFile(path, {{"E", DType::F32, {3, 20}, data},
                          {"W", DType::F32, {20, 20}, data},
                          {"b", DType::F32, {20}, data}});
-  Trial run("plain", "[\"leaf\", 1]\n[\"many\", [[\"leaf\", 0], [\"leaf\", 7]]]", 1,
-          size_t(1) << 20, 0, path);
+  Trial run("plain",
+            "[\"leaf\", 1]\n[\"many\", [[\"leaf\", 0], [\"leaf\", 7]]]", 1,
+            size_t(1) << 20, 0, path);
   const char *message = "index 7 is out of range for parameter 'E' with 3 rows "
                         "(instance 1, line 2: leaf.word)";
   EXPECT_MESSAGE(message, run.batched());
@@ -213,8 +216,8 @@ TEST(Session, Expected) {
   auto compare = [&](const std::vector<NamedTensor> &entries) {
     writeTensorFile(path, entries);
     int64_t compared = 0;
-    Difference difference = compareExpected(outputs, TensorFile::open(path),
-                                            1e-4, 1e-5, &compared);
+    Difference difference =
+        compareExpected(outputs, TensorFile::open(path), 1e-4, 1e-5, &compared);
     return difference.first.value_or(concat(compared, " good"));
   };
   NamedTensor h0{"0.h", DType::F32, {3, 20}, h.data.data()};

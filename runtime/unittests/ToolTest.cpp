@@ -1,7 +1,7 @@
 //===- ToolTest.cpp - Tests of batch-run as a program ---------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -63,7 +63,8 @@ TEST_F(Tool, Runs) {
   succeeds("--help", "EXAMPLES");
   succeeds("--version", "ABI version");
   succeeds(model + random, "20 instances in 1 mini-batch(es)");
-  succeeds(model + random + "--batch=6 --threads=2 --check-unbatched --counters",
+  succeeds(model + random +
+               "--batch=6 --threads=2 --check-unbatched --counters",
            "in 4 mini-batch(es)");
   succeeds(input + random + "--check-unbatched=1e-6", "unbatched: the same");
   succeeds(model + random + "--unbatched --bench=2", "unbatched ");
@@ -122,7 +123,8 @@ TEST_F(Tool, Errors) {
   fails("no.so " + random, "cannot read 'no.so'");
   fails("no.mlir " + random, "cannot read 'no.mlir'");
   fails(folder.write("m.mlir", "") + " " + random, "batch-compile");
-  fails(model + "--params=random:1 --inputs=" + folder.write("bad", "[\"leaf\"]"),
+  fails(model +
+            "--params=random:1 --inputs=" + folder.write("bad", "[\"leaf\"]"),
         "bad:1:8: 'leaf' has 1 field(s), here are 0");
   fails(model + random + "--outputs=" + folder.file("no/such"), "cannot write");
   fails(model + "--params=" + folder.write("p", "abc") + " --inputs=random:1,2",

@@ -1,7 +1,7 @@
 //===- Plan.h - The schedule of one run, laid out in memory -----*- C++ -*-===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,7 +49,8 @@ public:
 
   /// The task that a handle names, -1 for a row of a source.
   static int64_t taskOf(int64_t handle) {
-    return handle < 0 ? -1 : static_cast<int64_t>(static_cast<uint32_t>(handle));
+    return handle < 0 ? -1
+                      : static_cast<int64_t>(static_cast<uint32_t>(handle));
   }
 
 private:

@@ -1,7 +1,7 @@
 //===- SExpressions.cpp - Bracketed parse trees ---------------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,8 +24,7 @@ struct Shape {
         ++indices;
       else if (type.kind == Type::Adt && type.adt == variant.adt)
         ++children;
-      else if (type.kind == Type::List &&
-               type.element().kind == Type::Adt &&
+      else if (type.kind == Type::List && type.element().kind == Type::Adt &&
                type.element().adt == variant.adt)
         ++lists;
       else
@@ -40,7 +39,8 @@ TreeReader::TreeReader(const Descriptor &descriptor, const std::string &path,
     : descriptor(descriptor), path(path), text(text) {
   if (descriptor.arguments.size() != 1 ||
       descriptor.arguments[0].type.kind != Type::Adt)
-    raise("'", path, "' holds bracketed trees, but the model does not take one "
+    raise("'", path,
+          "' holds bracketed trees, but the model does not take one "
           "ADT value; give its arguments as JSON lines");
   adt = &descriptor.adts[descriptor.arguments[0].type.adt];
 }
@@ -70,8 +70,8 @@ TreeReader::Token TreeReader::token() {
   size_t begin = position++;
   if (text[begin] == '(' || text[begin] == ')')
     return {text[begin], begin, 1};
-  while (position < text.size() &&
-         !std::strchr(" \t\r\n()", text[position]) && text[position] != 0)
+  while (position < text.size() && !std::strchr(" \t\r\n()", text[position]) &&
+         text[position] != 0)
     ++position;
   return {'w', begin, position - begin};
 }
@@ -172,7 +172,8 @@ int64_t TreeReader::close(const Bracket &bracket, ValueBuilder &builder,
   int64_t count = static_cast<int64_t>(children.size() - bracket.begin);
   bool leaf = bracket.wordLength != 0;
   if (!leaf && count == 0)
-    error("the bracket has neither a word nor brackets; a leaf is (LABEL WORD)");
+    error(
+        "the bracket has neither a word nor brackets; a leaf is (LABEL WORD)");
   // The best fit: fixed fields before a list, with the label for a node only
   // where no variant goes without it, for a leaf where one takes it.
   const Variant *best = nullptr;
@@ -197,12 +198,15 @@ int64_t TreeReader::close(const Bracket &bracket, ValueBuilder &builder,
     std::string names;
     for (const Variant &variant : adt->variants)
       names += (names.empty() ? "" : ", ") + variant.name;
-    error(leaf ? concat("ADT ", adt->name, " has no variant for a word: one "
-                        "with one field of type index; it has ", names)
-               : concat("ADT ", adt->name, " has no variant for a bracket with ",
-                        count, " bracket(s): one with ", count,
-                        " fields of the ADT, or with a list of it; it has ",
-                        names));
+    error(leaf
+              ? concat("ADT ", adt->name,
+                       " has no variant for a word: one "
+                       "with one field of type index; it has ",
+                       names)
+              : concat("ADT ", adt->name, " has no variant for a bracket with ",
+                       count, " bracket(s): one with ", count,
+                       " fields of the ADT, or with a list of it; it has ",
+                       names));
   }
   std::vector<int64_t> cells;
   size_t child = bracket.begin;

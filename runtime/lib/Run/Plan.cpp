@@ -1,7 +1,7 @@
 //===- Plan.cpp - The schedule of one run, laid out in memory -------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
@@ -35,13 +35,13 @@ Plan::Plan(const Descriptor &descriptor)
     std::vector<GroupUse> uses;
     for (const ResultInfo &result : kernel.results) {
       int group = descriptor.tables[result.table].group;
-      auto known = std::find_if(uses.begin(), uses.end(), [&](auto &use) {
-        return use.group == group;
-      });
+      auto known = std::find_if(uses.begin(), uses.end(),
+                                [&](auto &use) { return use.group == group; });
       if (known == uses.end())
         uses.push_back({group, result.siblings});
       else if (known->siblings != result.siblings)
-        raise("kernel '", kernel.name, "' has different numbers of results in "
+        raise("kernel '", kernel.name,
+              "' has different numbers of results in "
               "the tables of one group");
     }
     groupUses.push_back(uses);
@@ -140,8 +140,10 @@ void Plan::layOutOperands() {
         for (int64_t i = 0; i < queue.count; ++i, cell += queue.recordCells)
           array.entries += listLength(*cell);
         if (array.entries > INT32_MAX)
-          raise("the mini-batch has ", array.entries, " rows in an operand of "
-                "kernel '", descriptor.kernels[k].name,
+          raise("the mini-batch has ", array.entries,
+                " rows in an operand of "
+                "kernel '",
+                descriptor.kernels[k].name,
                 "', 2147483647 is the most; give a smaller --batch");
         array.offsets = bytes;
         bytes += align64((queue.count + steps) * 4);
@@ -235,8 +237,8 @@ void Plan::fillPlain(const BatchContext &context, int64_t kernel,
     }
     const int32_t *slots = slotsOf(descriptor.tables[info.table].group);
     forEachCell(queue, order, operand, [=](int64_t i, int64_t cell) {
-      out[i] = slots[static_cast<uint32_t>(cell)] +
-               static_cast<int32_t>(cell >> 56);
+      out[i] =
+          slots[static_cast<uint32_t>(cell)] + static_cast<int32_t>(cell >> 56);
     });
     return;
   }
@@ -338,7 +340,8 @@ void Plan::makeSteps(BatchContext &context) {
                                 : context.sources[info.source].rowBytes;
             first = first ? first : at;
             if (at != first + i * bytes)
-              raise("kernel '", kernel.name, "' was compiled for operands in "
+              raise("kernel '", kernel.name,
+                    "' was compiled for operands in "
                     "consecutive rows, but the schedule does not give them so");
           }
           operand.base = first;
