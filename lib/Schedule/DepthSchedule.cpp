@@ -1,7 +1,7 @@
 //===- DepthSchedule.cpp - Scheduling by depth ----------------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,8 +42,44 @@ void DepthScheduler::run(const TaskQueue *queues, int64_t numKernels) {
   orderSteps(queues, numKernels);
 }
 
+/// The usual case in one pass less: no depth reaches `shallow`. Returns false
+/// where one does.
+bool DepthScheduler::sortShallow(const TaskQueue &queue, int64_t kernel,
+                                 int32_t *order, int64_t begin) {
+  constexpr int64_t shallow = 512;
+  int32_t next[shallow] = {};
+  // Copies: the stores must not make the loops read them again.
+  const int64_t *records = queue.records;
+  const int64_t count = queue.count, recordCells = queue.recordCells;
+  int64_t bits = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t depth = records[i * recordCells] >> 32;
+    bits |= depth;
+    ++next[depth & (shallow - 1)];
+  }
+  if (bits >= shallow)
+    return false;
+  int32_t sum = 0;
+  for (int64_t depth = 0; depth <= bits; ++depth) {
+    int32_t tasks = next[depth];
+    if (tasks)
+      stepList.push_back({kernel, depth, begin + sum, tasks});
+    next[depth] = sum;
+    sum += tasks;
+  }
+  if (stepList.back().count == count)
+    for (int64_t i = 0; i < count; ++i)
+      order[i] = static_cast<int32_t>(i);
+  else
+    for (int64_t i = 0; i < count; ++i)
+      order[next[records[i * recordCells] >> 32]++] = static_cast<int32_t>(i);
+  return true;
+}
+
 void DepthScheduler::sortKernel(const TaskQueue &queue, int64_t kernel,
                                 int32_t *order, int64_t begin) {
+  if (sortShallow(queue, kernel, order, begin))
+    return;
   int64_t least = queue.depth(0), most = least;
   for (int64_t i = 1; i < queue.count; ++i) {
     int64_t depth = queue.depth(i);
@@ -76,7 +112,8 @@ void DepthScheduler::sortKernel(const TaskQueue &queue, int64_t kernel,
     order[next[queue.depth(i) - least]++] = static_cast<int32_t>(i);
 }
 
-/// Few tasks over a wide range of depths: a radix sort in two passes of 12 bits.
+/// Few tasks over a wide range of depths: a radix sort in two passes of 12
+/// bits.
 void DepthScheduler::sortSparse(const TaskQueue &queue, int64_t kernel,
                                 int32_t *order, int64_t begin) {
   constexpr int64_t buckets = 1 << 12;

@@ -1,7 +1,7 @@
 //===- Driver.cpp - What batch-run does -----------------------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +22,7 @@ public:
   /// Microseconds since the last call.
   double lap() {
     auto now = Clock::now();
-    double time =
-        std::chrono::duration<double, std::micro>(now - last).count();
+    double time = std::chrono::duration<double, std::micro>(now - last).count();
     last = now;
     return time;
   }
@@ -39,8 +38,9 @@ public:
   Driver(const Options &options, const CompiledObject &object)
       : options(options), object(object),
         inputs(object.descriptor(), options.input),
-        parameters(object.descriptor(), {options.parameters, inputs.largestIndex,
-                                         options.reportNan}),
+        parameters(
+            object.descriptor(),
+            {options.parameters, inputs.largestIndex, options.reportNan}),
         session(object, parameters, inputs.tensors, options.session),
         batched(object.descriptor()), unbatched(object.descriptor()) {}
 

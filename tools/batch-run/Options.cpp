@@ -1,7 +1,7 @@
 //===- Options.cpp - The command line of batch-run ------------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -89,8 +89,8 @@ int64_t parseCount(const std::string &option, const std::string &text,
   errno = 0;
   long long value = std::strtoll(text.c_str(), &end, 10);
   if (end == text.c_str() || *end || errno || value < least)
-    raise("--", option, " takes a whole number of at least ", least, ", found '",
-          text, "'");
+    raise("--", option, " takes a whole number of at least ", least,
+          ", found '", text, "'");
   return value;
 }
 
@@ -129,8 +129,8 @@ size_t distance(const std::string &a, const std::string &b) {
     row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
       size_t above = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1,
-                         diagonal + (a[i - 1] != b[j - 1])});
+      row[j] = std::min(
+          {row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
       diagonal = above;
     }
   }
@@ -255,8 +255,8 @@ Options batchrun::parseOptions(int argc, char **argv) {
       return dashes == 2 && name == option.name;
     });
     if (found == table.end()) {
-      auto nearest = std::min_element(
-          table.begin(), table.end(), [&](auto &a, auto &b) {
+      auto nearest =
+          std::min_element(table.begin(), table.end(), [&](auto &a, auto &b) {
             return distance(name, a.name) < distance(name, b.name);
           });
       raise("unknown option '", argument, "'",
@@ -278,7 +278,8 @@ Options batchrun::parseOptions(int argc, char **argv) {
     raise("no model is given; usage: batch-run MODEL.mlir --inputs=... "
           "(batch-run --help)");
   if (options.input.inputs.empty())
-    raise("no inputs are given; add --inputs=FILE or --inputs=random:SEED,COUNT");
+    raise(
+        "no inputs are given; add --inputs=FILE or --inputs=random:SEED,COUNT");
   if (options.onlyUnbatched && options.checkUnbatched)
     raise("--unbatched runs nothing that --check-unbatched could compare with; "
           "leave one out");

@@ -1,7 +1,7 @@
 //===- Report.cpp - What batch-run prints ---------------------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +35,10 @@ double least(const std::vector<double> &values) {
 std::vector<std::pair<const char *, std::vector<double>>>
 parts(const Report &report) {
   std::vector<std::pair<const char *, std::vector<double>>> result{
-      {"inspect", {}}, {"schedule", {}}, {"copy", {}}, {"execute", {}},
+      {"inspect", {}},
+      {"schedule", {}},
+      {"copy", {}},
+      {"execute", {}},
       {"total", {}}};
   for (const PartTimes &times : report.times) {
     result[0].second.push_back(times.inspect);

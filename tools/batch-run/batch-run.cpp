@@ -1,7 +1,7 @@
 //===- batch-run.cpp - Runs compiled models on data -----------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,8 +24,9 @@ int main(int argc, char **argv) {
     }
     return batchrun::run(options);
   } catch (const std::bad_alloc &) {
-    std::fputs("batch-run: error: out of memory; a smaller --batch needs less\n",
-               stderr);
+    std::fputs(
+        "batch-run: error: out of memory; a smaller --batch needs less\n",
+        stderr);
   } catch (const std::exception &error) {
     std::fprintf(stderr, "batch-run: error: %s\n", error.what());
   }

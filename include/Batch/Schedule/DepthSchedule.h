@@ -1,7 +1,7 @@
 //===- DepthSchedule.h - Scheduling by depth --------------------*- C++ -*-===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
@@ -64,6 +64,8 @@ public:
   const std::vector<int32_t> &sequence() const { return runOrder; }
 
 private:
+  bool sortShallow(const TaskQueue &queue, int64_t kernel, int32_t *order,
+                   int64_t begin);
   void sortKernel(const TaskQueue &queue, int64_t kernel, int32_t *order,
                   int64_t begin);
   void sortSparse(const TaskQueue &queue, int64_t kernel, int32_t *order,

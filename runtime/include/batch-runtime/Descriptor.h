@@ -1,7 +1,7 @@
 //===- Descriptor.h - What a compiled object says about itself --*- C++ -*-===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
@@ -71,8 +71,8 @@ struct FormInfo {
 };
 
 struct SourceInfo {
-  int parameter = -1, form = -1;  ///< a form with rows
-  bool input = false;             ///< input tensors of this shape and type
+  int parameter = -1, form = -1; ///< a form with rows
+  bool input = false;            ///< input tensors of this shape and type
   std::vector<int64_t> shape;
   DType dtype = DType::F32;
 };

@@ -1,7 +1,7 @@
 //===- Outputs.h - Results of all instances ---------------------*- C++ -*-===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,14 +21,12 @@ struct Output {
   std::string name;
   DType type = DType::F32;
   std::vector<int64_t> rowShape;
-  bool ragged = false;                ///< else one row for each instance
-  std::vector<char> data;             ///< dense rows
-  std::vector<int64_t> offsets{0};    ///< row ranges of the instances
+  bool ragged = false;             ///< else one row for each instance
+  std::vector<char> data;          ///< dense rows
+  std::vector<int64_t> offsets{0}; ///< row ranges of the instances
 
   int64_t rows() const { return offsets.back(); }
-  int64_t instances() const {
-    return static_cast<int64_t>(offsets.size()) - 1;
-  }
+  int64_t instances() const { return static_cast<int64_t>(offsets.size()) - 1; }
   int64_t rowElements() const { return elementCount(rowShape); }
   std::vector<int64_t> shape() const;
 };

@@ -1,7 +1,7 @@
 //===- Plan.h - The schedule of one run, laid out in memory -----*- C++ -*-===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +16,8 @@
 #include <vector>
 
 namespace batchrt {
+
+class RowFinder;
 
 /// Turns recorded tasks into the steps that the executor runs: order, slots,
 /// tables, operand index arrays. All memory is kept for the next run.
@@ -47,7 +49,8 @@ public:
 
   /// The task that a handle names, -1 for a row of a source.
   static int64_t taskOf(int64_t handle) {
-    return handle < 0 ? -1 : static_cast<int64_t>(static_cast<uint32_t>(handle));
+    return handle < 0 ? -1
+                      : static_cast<int64_t>(static_cast<uint32_t>(handle));
   }
 
 private:
@@ -62,6 +65,7 @@ private:
                  char *rows);
   void fillRagged(const BatchContext &context, int64_t kernel, int64_t operand,
                   char *rows, int32_t *offsets);
+  RowFinder rowFinder(const BatchContext &context, int table) const;
   void makeSteps(BatchContext &context);
   void reserveScratch(BatchContext &context);
 

@@ -1,7 +1,7 @@
 //===- Session.h - Running a compiled object --------------------*- C++ -*-===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
@@ -41,7 +41,7 @@ struct StepTime {
 
 /// Counts of one run of a mini-batch.
 struct RunCounters {
-  int64_t nodes = 0;    ///< input nodes
+  int64_t nodes = 0; ///< input nodes
   int64_t tasks = 0;
   int64_t batches = 0;  ///< steps of the schedule
   int64_t launches = 0; ///< steps run

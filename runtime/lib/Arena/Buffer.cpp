@@ -1,7 +1,7 @@
 //===- Buffer.cpp - Buffers and bump arenas -------------------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -86,9 +86,8 @@ char *BumpArena::grow(BatchContext &context, size_t bytes) {
   while (next < chunks.size() && chunks[next].capacity() < bytes)
     ++next;
   if (next == chunks.size()) {
-    size_t size = chunks.empty()
-                      ? least
-                      : std::min(most, chunks.back().capacity() * 2);
+    size_t size =
+        chunks.empty() ? least : std::min(most, chunks.back().capacity() * 2);
     Buffer chunk;
     chunk.reserve(std::max(bytes, size), "tensors of the unbatched code");
     chunks.push_back(std::move(chunk));

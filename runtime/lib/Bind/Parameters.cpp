@@ -1,7 +1,7 @@
 //===- Parameters.cpp - Binding parameters --------------------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -62,7 +62,8 @@ public:
       seed = std::strtoull(digits, &end, 10);
       if (end == digits || *end || errno || *digits == '-')
         raise("random parameters are written random:SEED, for example "
-              "random:1; found '", text, "'");
+              "random:1; found '",
+              text, "'");
       return;
     }
     if (!text.empty())
@@ -97,7 +98,8 @@ private:
     }
     int64_t count = elementCount(loaded.shape);
     int64_t fanIn = loaded.shape.empty() ? 1 : loaded.shape.back();
-    double bound = std::sqrt(3.0 / static_cast<double>(std::max<int64_t>(fanIn, 1)));
+    double bound =
+        std::sqrt(3.0 / static_cast<double>(std::max<int64_t>(fanIn, 1)));
     uint64_t key = randomKey(*seed, parameter.name);
     loaded.owned.resize(count * byteSize(parameter.dtype));
     for (int64_t i = 0; i < count; ++i) {
@@ -169,9 +171,9 @@ void packPanels(const FormInfo &form, const char *data, char *target) {
         T element = 0;
         if (n < form.n)
           std::memcpy(&element,
-                      data + (form.transposed ? n * form.k + k
-                                              : k * form.n + n) *
-                                 static_cast<int64_t>(sizeof(T)),
+                      data +
+                          (form.transposed ? n * form.k + k : k * form.n + n) *
+                              static_cast<int64_t>(sizeof(T)),
                       sizeof(T));
         *out = element;
       }
@@ -219,7 +221,8 @@ BoundParameters::BoundParameters(const Descriptor &descriptor,
       char *target = buffers[f].reserve(rows * row.rowBytes(), what.c_str());
       std::memset(target, 0, rows * row.rowBytes());
       for (int64_t i = 0; i < rows; ++i)
-        row.pad(loaded.data + i * row.denseBytes(), target + i * row.rowBytes());
+        row.pad(loaded.data + i * row.denseBytes(),
+                target + i * row.rowBytes());
     }
   }
 }

@@ -1,7 +1,7 @@
 //===- InputTensors.cpp - Rows of input tensors ---------------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +35,8 @@ InputTensors::rows(const Type &type, const std::string &name, bool list) {
   if (known != target.known.end())
     return known->second;
   if (!file)
-    raise("the tensor '", name, "' is named, but no file of input tensors is "
+    raise("the tensor '", name,
+          "' is named, but no file of input tensors is "
           "given; add --input-tensors=FILE.safetensors");
   const TensorView *view = file->find(name);
   if (!view)
@@ -52,7 +53,8 @@ InputTensors::rows(const Type &type, const std::string &name, bool list) {
           shapeName(view->shape), ", but ", shapeName(wanted), " belongs here");
   if (!canConvert(view->type, type.dtype))
     raise("tensor '", name, "' of '", file->path(), "' has type ",
-          fileName(view->type), ", but ", fileName(type.dtype), " belongs here");
+          fileName(view->type), ", but ", fileName(type.dtype),
+          " belongs here");
   int64_t elements = elementCount(type.shape);
   std::vector<char> dense(elements * byteSize(type.dtype));
   int64_t first = target.rows;

@@ -1,7 +1,7 @@
 //===- ValueBuilder.cpp - Building the values of one instance -------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -70,8 +70,8 @@ int64_t ValueBuilder::resolve(int64_t number) const {
   const Reference &reference = references[node.cells];
   const std::vector<int64_t> &scope = scopes[reference.scope];
   if (reference.index >= static_cast<int64_t>(scope.size()))
-    raise(reference.where, "{\"ref\": ", reference.index, "} names no node: \"nodes\" has ",
-          scope.size(), ", numbered from 0");
+    raise(reference.where, "{\"ref\": ", reference.index,
+          "} names no node: \"nodes\" has ", scope.size(), ", numbered from 0");
   int64_t target = scope[reference.index];
   if (nodes[target].variant->adt != reference.adt)
     raise(reference.where, "{\"ref\": ", reference.index, "} is a ",
@@ -107,7 +107,8 @@ void ValueBuilder::reportCycle(int64_t node) const {
     }
   }
   names += " -> " + std::to_string(nodes[node].inScope);
-  raise("the nodes ", names, " form a cycle; an ADT value has none (numbers in "
+  raise("the nodes ", names,
+        " form a cycle; an ADT value has none (numbers in "
         "\"nodes\", from 0)");
 }
 
@@ -144,9 +145,9 @@ void ValueBuilder::emit(Forest &forest, Node &node) {
   for (size_t c = 0; c < forest.cells.size(); ++c) {
     int64_t cell = 0;
     if (c < node.variant->fields.size())
-      cell = placeCell(forest, node.variant->fields[c].type,
-                       pool[node.cells + c],
-                       {TensorCell::Field, static_cast<int64_t>(c), number, 0});
+      cell =
+          placeCell(forest, node.variant->fields[c].type, pool[node.cells + c],
+                    {TensorCell::Field, static_cast<int64_t>(c), number, 0});
     forest.cells[c].push_back(cell);
   }
   node.placed = number;

@@ -1,7 +1,7 @@
 //===- DTypes.cpp - Element types -----------------------------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,11 +20,16 @@ struct TypeInfo {
   bool isFloat;
 };
 constexpr TypeInfo types[] = {
-    {DType::I1, "BOOL", "i1", 1, false},  {DType::I8, "I8", "i8", 1, false},
-    {DType::I16, "I16", "i16", 2, false}, {DType::I32, "I32", "i32", 4, false},
-    {DType::I64, "I64", "i64", 8, false}, {DType::U8, "U8", "ui8", 1, false},
-    {DType::F16, "F16", "f16", 2, true},  {DType::BF16, "BF16", "bf16", 2, true},
-    {DType::F32, "F32", "f32", 4, true},  {DType::F64, "F64", "f64", 8, true},
+    {DType::I1, "BOOL", "i1", 1, false},
+    {DType::I8, "I8", "i8", 1, false},
+    {DType::I16, "I16", "i16", 2, false},
+    {DType::I32, "I32", "i32", 4, false},
+    {DType::I64, "I64", "i64", 8, false},
+    {DType::U8, "U8", "ui8", 1, false},
+    {DType::F16, "F16", "f16", 2, true},
+    {DType::BF16, "BF16", "bf16", 2, true},
+    {DType::F32, "F32", "f32", 4, true},
+    {DType::F64, "F64", "f64", 8, true},
 };
 
 const TypeInfo &info(DType type) { return types[static_cast<int>(type)]; }

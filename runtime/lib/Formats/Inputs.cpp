@@ -1,7 +1,7 @@
 //===- Inputs.cpp - Reading all inputs ------------------------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -93,7 +93,8 @@ static void makeRandom(const Descriptor &descriptor, const std::string &text,
   long long count = good ? std::strtoll(second, &end, 10) : 0;
   if (!good || end == second || *end || count <= 0 || errno)
     raise("random inputs are written random:SEED,COUNT, for example "
-          "random:1,64; found 'random:", text, "'");
+          "random:1,64; found 'random:",
+          text, "'");
   RandomInputs random(descriptor, seed);
   for (long long i = 0; i < count && !filler.full(); ++i) {
     Forest &forest = filler.forest();

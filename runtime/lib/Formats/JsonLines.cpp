@@ -1,7 +1,7 @@
 //===- JsonLines.cpp - Instances as JSON lines ----------------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
@@ -112,16 +112,16 @@ private:
       Tensor,
     };
     Kind kind;
-    const Type *type;  ///< of the value
-    size_t base;       ///< where its cells begin on the stack of values
+    const Type *type;   ///< of the value
+    size_t base;        ///< where its cells begin on the stack of values
     int64_t column = 0; ///< where it begins
     const Variant *variant = nullptr;
-    int64_t scope = -1;     ///< Shared, Nodes: where references are looked up
-    int64_t pending = -1;   ///< Arguments: which; others: 1 a value is awaited
-    int64_t root = -1;      ///< Shared
-    bool hasNodes = false;  ///< Shared
-    int64_t result = -1;    ///< Reference, Tensor
-    bool done = false;      ///< Reference, Tensor
+    int64_t scope = -1;    ///< Shared, Nodes: where references are looked up
+    int64_t pending = -1;  ///< Arguments: which; others: 1 a value is awaited
+    int64_t root = -1;     ///< Shared
+    bool hasNodes = false; ///< Shared
+    int64_t result = -1;   ///< Reference, Tensor
+    bool done = false;     ///< Reference, Tensor
   };
 
   template <class... Parts>
@@ -137,8 +137,8 @@ private:
       ++from;
     tokenStart = from;
     // The parser reads one character past a number to find its end.
-    previous = number && reached > text && reached < textEnd ? reached - 1
-                                                             : reached;
+    previous =
+        number && reached > text && reached < textEnd ? reached - 1 : reached;
   }
 
   const Type &expected(const char *found);
@@ -197,9 +197,8 @@ std::string InstanceParser::valueName(const Type &type) {
   case Type::Float:
     return "a number";
   case Type::Adt:
-    return "a value of ADT " + descriptor.adts[type.adt].name +
-           " such as [\"" + descriptor.adts[type.adt].variants.front().name +
-           "\", ...]";
+    return "a value of ADT " + descriptor.adts[type.adt].name + " such as [\"" +
+           descriptor.adts[type.adt].variants.front().name + "\", ...]";
   case Type::List:
     return "an array (" + describe(descriptor, type) + ")";
   case Type::Tensor:
@@ -288,8 +287,8 @@ void InstanceParser::integer(int64_t value, bool tooLarge) {
                                 : (int64_t(1) << (bits - 1)) - 1;
     int64_t least = bits == 1 ? 0 : -most - 1;
     if (tooLarge || value < least || value > most)
-      error("an integer of type ", typeName(type.dtype), " lies between ", least,
-            " and ", most);
+      error("an integer of type ", typeName(type.dtype), " lies between ",
+            least, " and ", most);
     return push(value);
   }
   if (type.kind == Type::Float) {
@@ -309,7 +308,8 @@ bool InstanceParser::boolean(bool value) {
   return push(value), true;
 }
 
-bool InstanceParser::number_float(number_float_t value, const string_t &digits) {
+bool InstanceParser::number_float(number_float_t value,
+                                  const string_t &digits) {
   if (!digits.empty())
     mark(true);
   const Type &type = expected("a number with a fraction");
@@ -348,8 +348,8 @@ bool InstanceParser::string(string_t &value) {
   Frame &frame = frames.back();
   if (frame.kind == Frame::Node && !frame.variant) {
     // Within "nodes" a node may be of any ADT; references are checked later.
-    bool anyAdt = frames.size() > 1 &&
-                  frames[frames.size() - 2].kind == Frame::Nodes;
+    bool anyAdt =
+        frames.size() > 1 && frames[frames.size() - 2].kind == Frame::Nodes;
     frame.variant = &lookUpVariant(*frame.type, value, anyAdt);
     return true;
   }
@@ -471,8 +471,8 @@ bool InstanceParser::key(string_t &name) {
   }
   if (frame.kind == Frame::Braces) {
     if (frames.size() > 1 && frames[frames.size() - 2].kind == Frame::Nodes)
-      error("an entry of \"nodes\" is a node itself, ",
-            valueName(*frame.type), ", no object");
+      error("an entry of \"nodes\" is a node itself, ", valueName(*frame.type),
+            ", no object");
     bool adt = frame.type->kind == Type::Adt;
     if (adt && name == "ref") {
       int64_t scope = innermostScope();

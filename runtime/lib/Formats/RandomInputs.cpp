@@ -1,7 +1,7 @@
 //===- RandomInputs.cpp - Random instances --------------------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@ RandomInputs::RandomInputs(const Descriptor &descriptor, uint64_t seed)
     : descriptor(descriptor), generator(seed), ends(descriptor.adts.size()),
       inner(descriptor.adts.size()) {
   // The rank of a variant: how many levels it takes at least to end. Lists may
-  // be empty.
+  // be empty, but a leaf without one is the better end.
   constexpr int never = 1 << 30;
   std::vector<int> rank(descriptor.adts.size(), never);
   auto rankOf = [&](const Variant &variant) {
@@ -26,6 +26,8 @@ RandomInputs::RandomInputs(const Descriptor &descriptor, uint64_t seed)
         most = std::max(most, rank[field.type.adt] == never
                                   ? never
                                   : rank[field.type.adt] + 1);
+      else if (field.type.holdsNodes())
+        most = std::max(most, 1);
     return most;
   };
   for (bool changed = true; changed;) {
@@ -87,14 +89,14 @@ void RandomInputs::fill(Pending parent, ValueBuilder &builder,
     if (field.type.kind == Type::Adt)
       length = 1;
     else if (field.type.holdsNodes() && parent.leaves > 1)
-      length = 1 + below(std::min<int64_t>(4, parent.leaves));
+      length = 2 + below(std::min<int64_t>(3, parent.leaves - 1));
     lengths.push_back(length);
     slots += length;
   }
   std::vector<int64_t> shares(slots, 1);
   if (slots == 1)
     shares[0] = parent.leaves - 1;
-  else
+  else if (slots > 1)
     for (int64_t left = parent.leaves - slots; left > 0; --left)
       ++shares[below(slots)];
 

@@ -1,7 +1,7 @@
 //===- RandomInputs.h - Random instances ------------------------*- C++ -*-===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,8 +15,8 @@
 namespace batchrt {
 
 /// Values of any argument types: indices below 1000, small integers, floats and
-/// tensors uniform in [-1, 1), lists of 10 to 30 elements, ADT values with 10 to
-/// 30 leaves that are split at random between the children of a node. Equal
+/// tensors uniform in [-1, 1), lists of 10 to 30 elements, ADT values with 10
+/// to 30 leaves that are split at random between the children of a node. Equal
 /// seeds give equal values on every machine.
 class RandomInputs {
 public:

@@ -1,7 +1,7 @@
 //===- SExpressions.cpp - Bracketed parse trees ---------------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,8 +24,7 @@ struct Shape {
         ++indices;
       else if (type.kind == Type::Adt && type.adt == variant.adt)
         ++children;
-      else if (type.kind == Type::List &&
-               type.element().kind == Type::Adt &&
+      else if (type.kind == Type::List && type.element().kind == Type::Adt &&
                type.element().adt == variant.adt)
         ++lists;
       else
@@ -40,7 +39,8 @@ TreeReader::TreeReader(const Descriptor &descriptor, const std::string &path,
     : descriptor(descriptor), path(path), text(text) {
   if (descriptor.arguments.size() != 1 ||
       descriptor.arguments[0].type.kind != Type::Adt)
-    raise("'", path, "' holds bracketed trees, but the model does not take one "
+    raise("'", path,
+          "' holds bracketed trees, but the model does not take one "
           "ADT value; give its arguments as JSON lines");
   adt = &descriptor.adts[descriptor.arguments[0].type.adt];
 }
@@ -70,8 +70,8 @@ TreeReader::Token TreeReader::token() {
   size_t begin = position++;
   if (text[begin] == '(' || text[begin] == ')')
     return {text[begin], begin, 1};
-  while (position < text.size() &&
-         !std::strchr(" \t\r\n()", text[position]) && text[position] != 0)
+  while (position < text.size() && !std::strchr(" \t\r\n()", text[position]) &&
+         text[position] != 0)
     ++position;
   return {'w', begin, position - begin};
 }
@@ -94,6 +94,10 @@ bool TreeReader::next(ValueBuilder &builder, Vocabulary &words, int64_t &root,
               "here is a bracket after a word");
       if (brackets.empty())
         line = lineNumber;
+      else if (children.size() == brackets.back().begin)
+        // Labels of inner brackets are numbered as they appear in the text,
+        // but brackets close inside out.
+        registerLabel(brackets.back());
       Bracket bracket;
       bracket.begin = children.size();
       bracket.line = lineNumber;
@@ -140,12 +144,22 @@ bool TreeReader::next(ValueBuilder &builder, Vocabulary &words, int64_t &root,
   }
 }
 
+static bool isNumber(const std::string &label) {
+  return std::all_of(label.begin(), label.end(),
+                     [](char c) { return c >= '0' && c <= '9'; });
+}
+
+void TreeReader::registerLabel(const Bracket &bracket) {
+  std::string label = text.substr(bracket.label, bracket.labelLength);
+  if (!isNumber(label))
+    labels.number(label);
+}
+
 int64_t TreeReader::labelNumber(const Bracket &bracket) {
   std::string label = text.substr(bracket.label, bracket.labelLength);
   if (label.empty())
     error("the variant takes the label of the bracket, but it has none");
-  if (std::all_of(label.begin(), label.end(),
-                  [](char c) { return c >= '0' && c <= '9'; })) {
+  if (isNumber(label)) {
     if (label.size() > 10 || std::stoll(label) > INT32_MAX)
       error("the label " + label + " is too large");
     return std::stoll(label);
@@ -158,7 +172,8 @@ int64_t TreeReader::close(const Bracket &bracket, ValueBuilder &builder,
   int64_t count = static_cast<int64_t>(children.size() - bracket.begin);
   bool leaf = bracket.wordLength != 0;
   if (!leaf && count == 0)
-    error("the bracket has neither a word nor brackets; a leaf is (LABEL WORD)");
+    error(
+        "the bracket has neither a word nor brackets; a leaf is (LABEL WORD)");
   // The best fit: fixed fields before a list, with the label for a node only
   // where no variant goes without it, for a leaf where one takes it.
   const Variant *best = nullptr;
@@ -183,12 +198,15 @@ int64_t TreeReader::close(const Bracket &bracket, ValueBuilder &builder,
     std::string names;
     for (const Variant &variant : adt->variants)
       names += (names.empty() ? "" : ", ") + variant.name;
-    error(leaf ? concat("ADT ", adt->name, " has no variant for a word: one "
-                        "with one field of type index; it has ", names)
-               : concat("ADT ", adt->name, " has no variant for a bracket with ",
-                        count, " bracket(s): one with ", count,
-                        " fields of the ADT, or with a list of it; it has ",
-                        names));
+    error(leaf
+              ? concat("ADT ", adt->name,
+                       " has no variant for a word: one "
+                       "with one field of type index; it has ",
+                       names)
+              : concat("ADT ", adt->name, " has no variant for a bracket with ",
+                       count, " bracket(s): one with ", count,
+                       " fields of the ADT, or with a list of it; it has ",
+                       names));
   }
   std::vector<int64_t> cells;
   size_t child = bracket.begin;

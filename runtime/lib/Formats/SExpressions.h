@@ -1,7 +1,7 @@
 //===- SExpressions.h - Bracketed parse trees -------------------*- C++ -*-===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,6 +46,7 @@ private:
   Token token();
   int64_t close(const Bracket &bracket, ValueBuilder &builder,
                 Vocabulary &words, std::vector<int64_t> &children);
+  void registerLabel(const Bracket &bracket);
   int64_t labelNumber(const Bracket &bracket);
   [[noreturn]] void error(const std::string &message) const;
 

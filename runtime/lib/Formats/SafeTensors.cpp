@@ -1,7 +1,7 @@
 //===- SafeTensors.cpp - Reading and writing safetensors ------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -79,12 +79,14 @@ json parseHeader(const std::string &path, const char *begin, int64_t size) {
 
 DType parseFileType(const std::string &path, const std::string &tensor,
                     const std::string &name) {
-  for (DType type : {DType::I1, DType::I8, DType::U8, DType::I16, DType::I32,
-                     DType::I64, DType::F16, DType::BF16, DType::F32, DType::F64})
+  for (DType type :
+       {DType::I1, DType::I8, DType::U8, DType::I16, DType::I32, DType::I64,
+        DType::F16, DType::BF16, DType::F32, DType::F64})
     if (name == fileName(type))
       return type;
-  raise("'", path, "': tensor '", tensor, "' has type ", name,
-        ", which is not supported; store it as F32, F64, F16, BF16, I64 or I32");
+  raise(
+      "'", path, "': tensor '", tensor, "' has type ", name,
+      ", which is not supported; store it as F32, F64, F16, BF16, I64 or I32");
 }
 
 bool isCount(const json &value) {
@@ -105,8 +107,10 @@ TensorFile TensorFile::open(const std::string &path) {
   uint64_t length = 0;
   std::memcpy(&length, bytes, 8);
   if (length > static_cast<uint64_t>(size) - 8)
-    raise("'", path, "' is truncated or not a safetensors file: it says that "
-          "its header has ", length, " bytes, but the file has ", size);
+    raise("'", path,
+          "' is truncated or not a safetensors file: it says that "
+          "its header has ",
+          length, " bytes, but the file has ", size);
   json header = parseHeader(path, bytes + 8, static_cast<int64_t>(length));
   const char *data = bytes + 8 + length;
   uint64_t dataSize = static_cast<uint64_t>(size) - 8 - length;
@@ -142,15 +146,16 @@ TensorFile TensorFile::open(const std::string &path) {
     if (!isCount(offsets[0]) || !isCount(offsets[1]))
       raise("'", path, "': tensor '", name, "' has malformed data_offsets ",
             offsets.dump());
-    uint64_t begin = offsets[0].get<uint64_t>(), end = offsets[1].get<uint64_t>();
+    uint64_t begin = offsets[0].get<uint64_t>(),
+             end = offsets[1].get<uint64_t>();
     if (begin > end || end > dataSize)
-      raise("'", path, "': the data of tensor '", name, "' lies at bytes ", begin,
-            " to ", end, ", but the file has only ", dataSize,
+      raise("'", path, "': the data of tensor '", name, "' lies at bytes ",
+            begin, " to ", end, ", but the file has only ", dataSize,
             " bytes of data; it may be truncated");
     if (end - begin != bytesWanted)
-      raise("'", path, "': tensor '", name, "' of shape ", shapeName(view.shape),
-            " and type ", fileName(view.type), " needs ", bytesWanted,
-            " bytes, but has ", end - begin);
+      raise("'", path, "': tensor '", name, "' of shape ",
+            shapeName(view.shape), " and type ", fileName(view.type), " needs ",
+            bytesWanted, " bytes, but has ", end - begin);
     view.data = data + begin;
     if (begin != end)
       ranges.push_back({begin, end, name});
@@ -163,8 +168,8 @@ TensorFile TensorFile::open(const std::string &path) {
   uint64_t covered = 0;
   for (size_t i = 0; i < ranges.size(); ++i) {
     if (ranges[i].begin < covered)
-      raise("'", path, "': the data of tensors '", ranges[i - 1].name, "' and '",
-            ranges[i].name, "' overlap");
+      raise("'", path, "': the data of tensors '", ranges[i - 1].name,
+            "' and '", ranges[i].name, "' overlap");
     if (ranges[i].begin > covered)
       raise("'", path, "': bytes ", covered, " to ", ranges[i].begin,
             " of the data belong to no tensor");

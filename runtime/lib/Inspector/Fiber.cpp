@@ -1,7 +1,7 @@
 //===- Fiber.cpp - Stacks of their own for compiled code ------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,8 +39,8 @@ FiberStack::FiberStack(size_t wanted) {
   void *memory = ::mmap(nullptr, bytes + guard, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED)
-    raise("cannot reserve a stack of ", bytes, " bytes (--stack-size): ",
-          std::strerror(errno));
+    raise("cannot reserve a stack of ", bytes,
+          " bytes (--stack-size): ", std::strerror(errno));
   base = static_cast<char *>(memory);
   ::mprotect(base, guard, PROT_NONE);
 }

@@ -1,7 +1,7 @@
 //===- Descriptor.cpp - Parsing descriptors -------------------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -94,8 +94,8 @@ public:
   std::vector<Field> fields(const json &list) const {
     std::vector<Field> result;
     for (const json &field : list)
-      result.push_back(
-          {value<std::string>(field, "name", ""), parse(member(field, "type"))});
+      result.push_back({value<std::string>(field, "name", ""),
+                        parse(member(field, "type"))});
     return result;
   }
 
@@ -237,7 +237,8 @@ Descriptor::Descriptor(const char *text) {
 void Descriptor::check() const {
   auto inRange = [](int64_t index, size_t size, const char *what) {
     if (index < 0 || index >= static_cast<int64_t>(size))
-      raise("the descriptor names ", what, " ", index, ", but there are ", size);
+      raise("the descriptor names ", what, " ", index, ", but there are ",
+            size);
   };
   for (const FormInfo &form : forms) {
     inRange(form.parameter, parameters.size(), "parameter");

@@ -1,7 +1,7 @@
 //===- HostCpu.cpp - Features of this machine -----------------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,9 +25,9 @@ static std::string normalize(const std::string &name) {
 
 /// And in spelling for a few. LLVM's name, then the kernel's.
 static const char *const aliases[][2] = {
-    {"sse3", "pni"},        {"pclmul", "pclmulqdq"}, {"lzcnt", "abm"},
-    {"sha", "shani"},       {"rdrnd", "rdrand"},     {"crc32", "sse42"},
-    {"neon", "asimd"},      {"dotprod", "asimddp"},  {"lse", "atomics"},
+    {"sse3", "pni"},         {"pclmul", "pclmulqdq"}, {"lzcnt", "abm"},
+    {"sha", "shani"},        {"rdrnd", "rdrand"},     {"crc32", "sse42"},
+    {"neon", "asimd"},       {"dotprod", "asimddp"},  {"lse", "atomics"},
     {"fullfp16", "asimdhp"},
 };
 
@@ -35,17 +35,17 @@ static const char *const aliases[][2] = {
 /// (tuning flags, features for the kernel only) do not matter here.
 static bool matters(const std::string &feature) {
   static const char *const prefixes[] = {
-      "avx", "sse",  "ssse3", "fma", "f16c", "bmi",  "lzcnt",  "popcnt", "movbe",
-      "amx", "vaes", "aes",   "gfni", "vpcl", "pclm", "adx",    "sha",    "crc32",
-      "cx16", "neon", "dotprod", "lse", "fullfp16", "sve", "bf16", "i8mm"};
+      "avx",    "sse",      "ssse3", "fma",   "f16c", "bmi",  "lzcnt",
+      "popcnt", "movbe",    "amx",   "vaes",  "aes",  "gfni", "vpcl",
+      "pclm",   "adx",      "sha",   "crc32", "cx16", "neon", "dotprod",
+      "lse",    "fullfp16", "sve",   "bf16",  "i8mm"};
   // Names without a flag of their own in /proc/cpuinfo.
   static const std::set<std::string> unlisted = {"evex512", "sha512"};
   if (unlisted.count(feature) || feature.rfind("avx10", 0) == 0)
     return false;
-  return std::any_of(std::begin(prefixes), std::end(prefixes),
-                     [&](const char *prefix) {
-                       return feature.rfind(prefix, 0) == 0;
-                     });
+  return std::any_of(
+      std::begin(prefixes), std::end(prefixes),
+      [&](const char *prefix) { return feature.rfind(prefix, 0) == 0; });
 }
 
 static std::set<std::string> readHostFeatures() {

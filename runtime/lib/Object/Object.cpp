@@ -1,7 +1,7 @@
 //===- Object.cpp - Opening compiled objects ------------------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,8 @@ CompiledObject CompiledObject::open(const std::string &path) {
   result.object =
       static_cast<const BatchObject *>(::dlsym(handle, "batch_object"));
   if (!result.object)
-    raise("'", path, "' is no compiled object: it has no symbol "
+    raise("'", path,
+          "' is no compiled object: it has no symbol "
           "'batch_object'; make one with batch-compile MODEL.mlir -o FILE.so");
   result.check("'" + path + "'");
   return result;
@@ -57,11 +58,12 @@ void CompiledObject::check(const std::string &path) {
     std::string names;
     for (const std::string &name : missing)
       names += (names.empty() ? "" : ", ") + name;
-    raise(path, " was compiled for ",
-          parsed->cpu.empty() ? "another CPU" : "the CPU '" + parsed->cpu + "'",
-          " and needs features that this machine lacks: ", names,
-          "; compile the model for this machine (batch-compile --cpu=native) or "
-          "for an older one (--cpu=x86-64-v3)");
+    raise(
+        path, " was compiled for ",
+        parsed->cpu.empty() ? "another CPU" : "the CPU '" + parsed->cpu + "'",
+        " and needs features that this machine lacks: ", names,
+        "; compile the model for this machine (batch-compile --cpu=native) or "
+        "for an older one (--cpu=x86-64-v3)");
   }
   if ((parsed->hasInspect && !object->inspect) ||
       (parsed->hasExecute && !object->execute) ||

@@ -1,7 +1,7 @@
 //===- Calls.cpp - What compiled code calls -------------------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +35,8 @@ struct batchrt::RuntimeCalls {
       size_t capacity =
           std::max<size_t>(2 * static_cast<size_t>(state.nodeCapacity), 1024);
       if (state.nodeCapacity >= INT32_MAX)
-        raise("the mini-batch has more than 2^31 nodes; give a smaller --batch");
+        raise(
+            "the mini-batch has more than 2^31 nodes; give a smaller --batch");
       forest.variants.resize(capacity);
       for (std::vector<int64_t> &column : forest.cells)
         column.resize(capacity);
@@ -68,8 +69,8 @@ struct batchrt::RuntimeCalls {
       queue.begin = memory.as<int64_t>();
       queue.end = queue.begin + used / sizeof(int64_t);
       // Whole records only: compiled code may test for equality.
-      queue.limit = queue.begin +
-                    memory.capacity() / record * (record / sizeof(int64_t));
+      queue.limit =
+          queue.begin + memory.capacity() / record * (record / sizeof(int64_t));
     });
   }
 

@@ -1,7 +1,7 @@
 //===- Compare.cpp - Comparing outputs ------------------------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -95,10 +95,9 @@ Difference batchrt::compareOutputs(const std::vector<Output> &outputs,
         }
         difference.largestError = std::max(difference.largestError, error);
         if (differs && problem.empty())
-          problem = concat(elementName(a, e), ": ",
-                           number(a.type, a.data.data(), atA),
-                           ", the reference has ",
-                           number(b.type, b.data.data(), atB));
+          problem = concat(
+              elementName(a, e), ": ", number(a.type, a.data.data(), atA),
+              ", the reference has ", number(b.type, b.data.data(), atB));
       }
       if (!problem.empty() && i < firstInstance) {
         firstInstance = i;
@@ -135,7 +134,8 @@ Difference batchrt::compareExpected(const std::vector<Output> &outputs,
       std::string names;
       for (const Output &candidate : outputs)
         names += (names.empty() ? "" : ", ") + candidate.name;
-      fail(concat("output '", name, "' is expected, but the model has ", names));
+      fail(
+          concat("output '", name, "' is expected, but the model has ", names));
       continue;
     }
     ++entries;
@@ -158,9 +158,9 @@ Difference batchrt::compareExpected(const std::vector<Output> &outputs,
       double b = loadDouble(view.type, view.data, e);
       difference.largestError =
           std::max(difference.largestError, relativeError(a, b, rms));
-      bool close = equal(a, b) ||
-                   (!exact &&
-                    std::fabs(a - b) <= absolute + relative * std::fabs(b));
+      bool close =
+          equal(a, b) ||
+          (!exact && std::fabs(a - b) <= absolute + relative * std::fabs(b));
       if (!close)
         fail(concat("instance ", instance, ", output '", name, "', ",
                     elementName(*output, e), ": ",

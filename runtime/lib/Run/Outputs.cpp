@@ -1,7 +1,7 @@
 //===- Outputs.cpp - Results of all instances -----------------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -166,14 +166,13 @@ static void pushNodes(const BatchContext &context, const Type &type,
     out.push_back(cell);
   else if (type.kind == Type::List)
     for (int64_t i = listLength(cell); i-- > 0;)
-      pushNodes(context, type.element(),
-                context.listPool[listFirst(cell) + i], out);
+      pushNodes(context, type.element(), context.listPool[listFirst(cell) + i],
+                out);
 }
 
 void OutputCollector::pushChildren(const Session &session, int64_t node) {
   const BatchContext &context = session.context();
-  const Variant &variant =
-      *descriptor.variantByNumber(context.variants[node]);
+  const Variant &variant = *descriptor.variantByNumber(context.variants[node]);
   for (size_t f = variant.fields.size(); f-- > 0;)
     if (variant.fields[f].type.holdsNodes())
       pushNodes(context, variant.fields[f].type, context.cells[f][node],
@@ -219,9 +218,11 @@ void OutputCollector::write(const std::string &path) const {
     tensors.push_back(
         {output.name, output.type, output.shape(), output.data.data()});
     if (output.ragged)
-      tensors.push_back({output.name + ".offsets", DType::I64,
-                         {static_cast<int64_t>(output.offsets.size())},
-                         reinterpret_cast<const char *>(output.offsets.data())});
+      tensors.push_back(
+          {output.name + ".offsets",
+           DType::I64,
+           {static_cast<int64_t>(output.offsets.size())},
+           reinterpret_cast<const char *>(output.offsets.data())});
   }
   writeTensorFile(path, tensors);
 }

@@ -1,7 +1,7 @@
 //===- Plan.cpp - The schedule of one run, laid out in memory -------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
@@ -35,13 +35,13 @@ Plan::Plan(const Descriptor &descriptor)
     std::vector<GroupUse> uses;
     for (const ResultInfo &result : kernel.results) {
       int group = descriptor.tables[result.table].group;
-      auto known = std::find_if(uses.begin(), uses.end(), [&](auto &use) {
-        return use.group == group;
-      });
+      auto known = std::find_if(uses.begin(), uses.end(),
+                                [&](auto &use) { return use.group == group; });
       if (known == uses.end())
         uses.push_back({group, result.siblings});
       else if (known->siblings != result.siblings)
-        raise("kernel '", kernel.name, "' has different numbers of results in "
+        raise("kernel '", kernel.name,
+              "' has different numbers of results in "
               "the tables of one group");
     }
     groupUses.push_back(uses);
@@ -116,8 +116,10 @@ void Plan::assignSlots() {
       int32_t *slotOf = slots + use.group * numTasks;
       int32_t row = static_cast<int32_t>(stepOffsets[use.group][s]);
       int32_t siblings = static_cast<int32_t>(use.siblings);
+      const int64_t *words = queue.records;
+      int64_t recordCells = queue.recordCells;
       for (int64_t i = 0; i < step.count; ++i, row += siblings)
-        slotOf[queue.task(records[i])] = row;
+        slotOf[static_cast<uint32_t>(words[records[i] * recordCells])] = row;
     }
   }
 }
@@ -138,8 +140,10 @@ void Plan::layOutOperands() {
         for (int64_t i = 0; i < queue.count; ++i, cell += queue.recordCells)
           array.entries += listLength(*cell);
         if (array.entries > INT32_MAX)
-          raise("the mini-batch has ", array.entries, " rows in an operand of "
-                "kernel '", descriptor.kernels[k].name,
+          raise("the mini-batch has ", array.entries,
+                " rows in an operand of "
+                "kernel '",
+                descriptor.kernels[k].name,
                 "', 2147483647 is the most; give a smaller --batch");
         array.offsets = bytes;
         bytes += align64((queue.count + steps) * 4);
@@ -166,13 +170,49 @@ void Plan::fillKernel(const BatchContext &context, int64_t kernel) {
   }
 }
 
-/// Calls `entry(cell)` for the cells of one operand, in schedule order.
+/// Calls `entry(i, cell)` for the cells of one operand, in schedule order. All
+/// that the loop reads is copied first: the stores might alias it.
 template <class Entry>
 static void forEachCell(const TaskQueue &queue, const int32_t *order,
                         int64_t operand, Entry entry) {
   const int64_t *cells = queue.records + 1 + operand;
-  for (int64_t i = 0; i < queue.count; ++i)
-    entry(i, cells[order[i] * queue.recordCells]);
+  int64_t count = queue.count, recordCells = queue.recordCells;
+  for (int64_t i = 0; i < count; ++i)
+    entry(i, cells[order[i] * recordCells]);
+}
+
+/// Plan::row() for many handles of one type. Handles of tasks and of sources
+/// mix in no predictable way, so there is no branch between them.
+class batchrt::RowFinder {
+public:
+  RowFinder(const int32_t *slots, const char *table, int64_t rowBytes,
+            const BatchSource *sources)
+      : slots(slots ? slots : &noSlot), table{table, 0, rowBytes},
+        sources(sources) {}
+
+  const char *operator()(int64_t handle) const {
+    int64_t low = static_cast<uint32_t>(handle);
+    int64_t isSource = handle >> 63; // all ones, or zero
+    int64_t slot = slots[low & ~isSource] + (handle >> 56);
+    int64_t row = (low & isSource) | (slot & ~isSource);
+    const BatchSource *from = &sources[(handle >> 56) & 127];
+    from = handle < 0 ? from : &table;
+    return from->base + row * from->rowBytes;
+  }
+
+private:
+  static constexpr int32_t noSlot = 0;
+  const int32_t *slots;
+  BatchSource table;
+  const BatchSource *sources;
+};
+
+RowFinder Plan::rowFinder(const BatchContext &context, int table) const {
+  if (table < 0)
+    return {nullptr, nullptr, 0, context.sources};
+  const TableInfo &info = descriptor.tables[table];
+  return {slotsOf(info.group), tables[table].data(), info.rowBytes,
+          context.sources};
 }
 
 void Plan::fillPlain(const BatchContext &context, int64_t kernel,
@@ -197,17 +237,16 @@ void Plan::fillPlain(const BatchContext &context, int64_t kernel,
     }
     const int32_t *slots = slotsOf(descriptor.tables[info.table].group);
     forEachCell(queue, order, operand, [=](int64_t i, int64_t cell) {
-      out[i] = slots[static_cast<uint32_t>(cell)] +
-               static_cast<int32_t>(cell >> 56);
+      out[i] =
+          slots[static_cast<uint32_t>(cell)] + static_cast<int32_t>(cell >> 56);
     });
     return;
   }
   case OperandInfo::Rows: {
     const char **out = reinterpret_cast<const char **>(rows);
-    const BatchSource *sources = context.sources;
-    forEachCell(queue, order, operand, [=](int64_t i, int64_t cell) {
-      out[i] = row(cell, info.table, sources);
-    });
+    const RowFinder row = rowFinder(context, info.table);
+    forEachCell(queue, order, operand,
+                [&row, out](int64_t i, int64_t cell) { out[i] = row(cell); });
     return;
   }
   case OperandInfo::Contiguous:
@@ -223,6 +262,10 @@ void Plan::fillRagged(const BatchContext &context, int64_t kernel,
   const int64_t *cells = queue.records + 1 + operand;
   const int32_t *slots =
       info.table >= 0 ? slotsOf(descriptor.tables[info.table].group) : nullptr;
+  const RowFinder row = rowFinder(context, info.table);
+  const OperandInfo::Kind kind = info.kind;
+  const int64_t *pool = context.listPool;
+  const int64_t recordCells = queue.recordCells;
   int64_t at = 0;
   for (int64_t s = scheduler.kernelSteps(kernel);
        s < scheduler.kernelSteps(kernel + 1); ++s) {
@@ -230,15 +273,14 @@ void Plan::fillRagged(const BatchContext &context, int64_t kernel,
     int64_t first = at;
     for (int64_t i = 0; i < step.count; ++i) {
       *offsets++ = static_cast<int32_t>(at - first);
-      int64_t list = cells[order[step.begin + i] * queue.recordCells];
-      const int64_t *entry = context.listPool + listFirst(list);
+      int64_t list = cells[order[step.begin + i] * recordCells];
+      const int64_t *entry = pool + listFirst(list);
       const int64_t *end = entry + listLength(list);
       for (; entry != end; ++entry, ++at) {
-        if (info.kind == OperandInfo::Scalar)
+        if (kind == OperandInfo::Scalar)
           reinterpret_cast<int64_t *>(rows)[at] = *entry;
-        else if (info.kind == OperandInfo::Rows)
-          reinterpret_cast<const char **>(rows)[at] =
-              row(*entry, info.table, context.sources);
+        else if (kind == OperandInfo::Rows)
+          reinterpret_cast<const char **>(rows)[at] = row(*entry);
         else if (slots)
           reinterpret_cast<int32_t *>(rows)[at] =
               slots[static_cast<uint32_t>(*entry)] +
@@ -298,7 +340,8 @@ void Plan::makeSteps(BatchContext &context) {
                                 : context.sources[info.source].rowBytes;
             first = first ? first : at;
             if (at != first + i * bytes)
-              raise("kernel '", kernel.name, "' was compiled for operands in "
+              raise("kernel '", kernel.name,
+                    "' was compiled for operands in "
                     "consecutive rows, but the schedule does not give them so");
           }
           operand.base = first;

@@ -1,7 +1,7 @@
 //===- Session.cpp - Running a compiled object ----------------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -168,7 +168,8 @@ struct Job {
 };
 } // namespace
 
-/// Runs compiled code on its own stack; an instance below 0 means the inspector.
+/// Runs compiled code on its own stack; an instance below 0 means the
+/// inspector.
 void Session::call(int64_t instance) {
   State &s = *state;
   s.failed = false;
@@ -182,7 +183,8 @@ void Session::call(int64_t instance) {
   std::string message =
       s.message.empty() ? explain(s.code, s.a, s.b) : s.message;
   if (instance >= 0)
-    message = concat("instance ", loaded->firstInstance + instance, ": ", message);
+    message =
+        concat("instance ", loaded->firstInstance + instance, ": ", message);
   throw Error(message);
 }
 
@@ -238,8 +240,9 @@ std::vector<StepTime> Session::executeTraced() {
 
 void Session::runUnbatched(int64_t instance) {
   if (!object.entry().unbatched)
-    raise("the object has no unbatched code: it was compiled from a module that "
-          "does not hold the instance functions any more");
+    raise(
+        "the object has no unbatched code: it was compiled from a module that "
+        "does not hold the instance functions any more");
   enter(Mode::Unbatched);
   resetForest();
   arena.reset(*state);
@@ -282,10 +285,9 @@ static std::string findIndex(const Descriptor &descriptor, const Forest &forest,
       if (variant->fields[f].type.kind != Type::Index ||
           forest.cells[f][node] != value)
         continue;
-      int64_t instance =
-          std::upper_bound(forest.instanceNodes.begin(),
-                           forest.instanceNodes.end(), node) -
-          forest.instanceNodes.begin() - 1;
+      int64_t instance = std::upper_bound(forest.instanceNodes.begin(),
+                                          forest.instanceNodes.end(), node) -
+                         forest.instanceNodes.begin() - 1;
       return concat(" (instance ", forest.firstInstance + instance, ", line ",
                     forest.lines[instance], ": ", variant->name, ".",
                     variant->fields[f].name, ")");
@@ -313,8 +315,8 @@ std::string Session::explain(int64_t code, int64_t a, int64_t b) const {
     return concat("the recursion is deeper than the stack of ", stack.size(),
                   " bytes allows; give a larger one with --stack-size=BYTES");
   case BATCH_ERROR_RAGGED_MISMATCH:
-    return concat("two ragged tensors that belong together have ", a, " and ", b,
-                  " rows");
+    return concat("two ragged tensors that belong together have ", a, " and ",
+                  b, " rows");
   case BATCH_ERROR_TOO_MANY_TASKS:
     return concat("the mini-batch has ", a,
                   " tasks or more, which is too many; give a smaller --batch");

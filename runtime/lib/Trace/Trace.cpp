@@ -1,7 +1,7 @@
 //===- Trace.cpp - Pictures of a run --------------------------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,14 +20,14 @@ void batchrt::writeTrace(const std::string &path, const Descriptor &descriptor,
     double end = begin;
     for (size_t s = 0; s < batches[b].size(); ++s) {
       const StepTime &step = batches[b][s];
-      events.push_back({{"name", descriptor.kernels[step.kernel].name},
-                        {"ph", "X"},
-                        {"pid", 0},
-                        {"tid", 0},
-                        {"ts", begin + step.begin},
-                        {"dur", step.end - step.begin},
-                        {"args",
-                         {{"mini_batch", b}, {"step", s}, {"tasks", step.count}}}});
+      events.push_back(
+          {{"name", descriptor.kernels[step.kernel].name},
+           {"ph", "X"},
+           {"pid", 0},
+           {"tid", 0},
+           {"ts", begin + step.begin},
+           {"dur", step.end - step.begin},
+           {"args", {{"mini_batch", b}, {"step", s}, {"tasks", step.count}}}});
       end = begin + step.end;
     }
     begin = end;

@@ -1,7 +1,7 @@
 //===- Workers.cpp - Worker threads that run the executor -----------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -75,8 +75,8 @@ WorkerPool::WorkerPool(int workers) : count(std::max(workers, 1)) {
     start.advance();
     for (std::thread &thread : threads)
       thread.join();
-    raise("cannot start ", count, " threads (", error.what(), " after ", started,
-          "); give fewer (--threads)");
+    raise("cannot start ", count, " threads (", error.what(), " after ",
+          started, "); give fewer (--threads)");
   }
 }
 

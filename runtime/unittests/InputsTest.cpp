@@ -1,0 +1,348 @@
+//===- InputsTest.cpp - Tests of instances and forests --------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Support.h"
+#include "batch-runtime/Forest.h"
+
+#include <algorithm>
+
+using namespace batchrt;
+
+namespace {
+const char treeModel[] = R"({
+  "adts": [{"name": "Tree", "variants": [
+      {"name": "leaf", "number": 0, "fields": [{"name": "word", "type": "index"}]},
+      {"name": "node", "number": 1, "fields": [
+        {"name": "left", "type": {"adt": "Tree"}},
+        {"name": "right", "type": {"adt": "Tree"}}]},
+      {"name": "many", "number": 2, "fields": [
+        {"name": "kids", "type": {"list": {"adt": "Tree"}}}]}]}],
+  "cellColumns": 2,
+  "arguments": [{"name": "tree", "type": {"adt": "Tree"}}]})";
+
+const char depModel[] = R"({
+  "adts": [{"name": "Dep", "variants": [
+      {"name": "leaf", "number": 0, "fields": [{"name": "word", "type": "index"}]},
+      {"name": "node", "number": 1, "fields": [{"name": "word", "type": "index"},
+        {"name": "kids", "type": {"list": {"adt": "Dep"}}}]}]}],
+  "cellColumns": 2,
+  "arguments": [{"name": "tree", "type": {"adt": "Dep"}}]})";
+
+const char manyArguments[] = R"({
+  "adts": [], "cellColumns": 0,
+  "sources": [null, {"input": [2]}],
+  "arguments": [{"name": "n", "type": "index"}, {"name": "f", "type": "f32"},
+    {"name": "d", "type": "f64"}, {"name": "b", "type": "i1"},
+    {"name": "s", "type": "i8"}, {"name": "ids", "type": {"list": {"list": "index"}}},
+    {"name": "x", "type": {"tensor": [2], "dtype": "f32", "source": 1}},
+    {"name": "xs", "type": {"list": {"tensor": [2], "dtype": "f32", "source": 1}}}]})";
+
+/// Reads `text` as the inputs of a model.
+struct Reader {
+  TemporaryFolder folder;
+  Descriptor descriptor;
+  InputOptions options;
+  std::unique_ptr<Inputs> inputs;
+
+  explicit Reader(const char *model) : descriptor(model) {}
+  Forest &read(const std::string &text) {
+    options.inputs = folder.write("in", text);
+    inputs = std::make_unique<Inputs>(descriptor, options);
+    return *inputs->batches.front();
+  }
+  std::string error(const std::string &text) {
+    std::string message = messageOf([&] { read(text); });
+    std::string prefix = folder.file("in") + ":";
+    return message.rfind(prefix, 0) == 0 ? message.substr(prefix.size())
+                                         : message;
+  }
+};
+
+/// The tree of an instance as text, without sharing.
+std::string show(const Reader &reader, const Forest &forest, int64_t node) {
+  const Variant &variant =
+      *reader.descriptor.variantByNumber(forest.variants[node]);
+  std::string text = variant.name;
+  for (size_t f = 0; f < variant.fields.size(); ++f) {
+    int64_t cell = forest.cells[f][node];
+    const Type &type = variant.fields[f].type;
+    if (type.kind == Type::Adt) {
+      EXPECT_LT(cell, node);
+      text += " (" + show(reader, forest, cell) + ")";
+    } else if (type.kind == Type::List) {
+      text += " [";
+      for (int64_t i = 0; i < listLength(cell); ++i)
+        text += "(" +
+                show(reader, forest, forest.listPool[listFirst(cell) + i]) +
+                ")";
+      text += "]";
+    } else {
+      text += " " + std::to_string(cell);
+    }
+  }
+  return text;
+}
+
+std::string show(const Reader &reader, const Forest &forest, int instance,
+                 int argument) {
+  return show(reader, forest, forest.arguments[argument][instance]);
+}
+
+#define EXPECT_INPUT_ERROR(reader, text, part)                                 \
+  EXPECT_NE((reader).error(text).find(part), std::string::npos)                \
+      << (reader).error(text)
+} // namespace
+
+TEST(JsonInputs, Trees) {
+  Reader reader(treeModel);
+  Forest &forest = reader.read(
+      "[\"node\", [\"leaf\", 3], [\"leaf\", 5]]\n"
+      "\n"
+      "{\"tree\": [\"many\", [[\"leaf\", 1], [\"many\", []]]]}\r\n");
+  ASSERT_EQ(forest.numInstances, 2);
+  EXPECT_EQ(show(reader, forest, 0, 0), "node (leaf 3) (leaf 5)");
+  EXPECT_EQ(show(reader, forest, 1, 0), "many [(leaf 1)(many [])]");
+  EXPECT_EQ(forest.numNodes, 6);
+  EXPECT_EQ(forest.lines, (std::vector<int64_t>{1, 3}));
+  EXPECT_EQ(forest.instanceNodes, (std::vector<int64_t>{0, 3, 6}));
+  EXPECT_EQ(reader.inputs->largestIndex, 5);
+}
+
+TEST(JsonInputs, SharedNodesInPostOrder) {
+  Reader reader(treeModel);
+  // Forward references, a dropped node, a shared one, nested values.
+  Forest &forest = reader.read(
+      R"({"nodes": [["node", {"ref": 3}, {"ref": 2}], ["leaf", 9], ["leaf", 7], )"
+      R"(["node", {"ref": 2}, ["leaf", 8]]], "root": 0})"
+      "\n"
+      R"({"tree": {"root": 0, "nodes": [["leaf", 4]]}})");
+  EXPECT_EQ(show(reader, forest, 0, 0),
+            "node (node (leaf 7) (leaf 8)) (leaf 7)");
+  EXPECT_EQ(show(reader, forest, 1, 0), "leaf 4");
+  EXPECT_EQ(forest.numNodes, 5);
+  EXPECT_EQ(forest.cells[0][0], 7);
+  EXPECT_EQ(forest.cells[0][1], 8);
+}
+
+TEST(JsonInputs, DeepChains) {
+  Reader reader(treeModel);
+  constexpr int depth = 200000;
+  std::string text;
+  for (int i = 0; i < depth; ++i)
+    text += "[\"node\",[\"leaf\",1],";
+  text += "[\"leaf\",2]" + std::string(depth, ']');
+  EXPECT_EQ(reader.read(text).numNodes, 2 * depth + 1);
+  text = "{\"nodes\":[[\"leaf\",0]";
+  for (int i = 0; i < depth; ++i)
+    text += concat(",[\"node\",{\"ref\":", i, "},{\"ref\":", i, "}]");
+  text += concat("],\"root\":", depth, "}");
+  EXPECT_EQ(reader.read(text).numNodes, depth + 1);
+  EXPECT_INPUT_ERROR(reader, std::string(depth, '['), "1:2: ");
+  std::string brackets;
+  for (int i = 0; i < depth; ++i)
+    brackets += "(1 (2 a) ";
+  brackets += "(3 b)" + std::string(depth, ')');
+  EXPECT_EQ(reader.read(brackets).numNodes, 2 * depth + 1);
+}
+
+TEST(JsonInputs, Errors) {
+  Reader reader(treeModel);
+  EXPECT_INPUT_ERROR(reader, "", "holds no instance");
+  EXPECT_INPUT_ERROR(reader, "[\"leaf\", 3", "1:11: malformed JSON");
+  EXPECT_INPUT_ERROR(reader, "[\"leaf\", 3]\n[\"leaf\" 3]",
+                     "2:9: malformed JSON");
+  EXPECT_INPUT_ERROR(reader, "[\"leaf\", 3] 4", "malformed JSON");
+  EXPECT_INPUT_ERROR(
+      reader, "[\"twig\", 3]",
+      "1:2: ADT Tree has no variant 'twig'; it has leaf, node, many");
+  EXPECT_INPUT_ERROR(reader, "[\"leaf\"]", "'leaf' has 1 field(s), here are 0");
+  EXPECT_INPUT_ERROR(reader, "[\"leaf\", 1, 2]",
+                     "1:13: 'leaf' has 1 field(s), here are more");
+  EXPECT_INPUT_ERROR(reader, "[]", "empty array");
+  EXPECT_INPUT_ERROR(reader, "[3]", "begins with the name of its variant");
+  EXPECT_INPUT_ERROR(reader, "3", "1:1: expected a value of ADT Tree");
+  EXPECT_INPUT_ERROR(reader, "null", "found null");
+  EXPECT_INPUT_ERROR(reader, "[\"leaf\", -1]", "an index lies between 0 and");
+  EXPECT_INPUT_ERROR(reader, "[\"leaf\", 2147483648]", "an index lies between");
+  EXPECT_INPUT_ERROR(reader, "[\"leaf\", 99999999999999999999999]",
+                     "expected an index");
+  EXPECT_INPUT_ERROR(reader, "[\"leaf\", 18446744073709551615]",
+                     "found a larger number");
+  EXPECT_INPUT_ERROR(reader, "[\"leaf\", 1.5]", "expected an index, found 1.5");
+  EXPECT_INPUT_ERROR(reader, "[\"leaf\", true]", "expected an index");
+  EXPECT_INPUT_ERROR(reader, "[\"leaf\", [3]]", "expected an index");
+  EXPECT_INPUT_ERROR(reader, "[\"leaf\", {\"ref\": 3}]", "expected an index");
+  EXPECT_INPUT_ERROR(reader, "[\"node\", {\"ref\": 0}, [\"leaf\", 1]]",
+                     "only possible within \"nodes\"");
+  EXPECT_INPUT_ERROR(reader, "[\"node\", {}, [\"leaf\", 1]]", "empty object");
+  EXPECT_INPUT_ERROR(reader, "{\"bush\": 3}",
+                     "no argument 'bush'; it has tree");
+  EXPECT_INPUT_ERROR(reader, "{}", "argument 'tree' is missing");
+  EXPECT_INPUT_ERROR(reader, "{\"tree\": [\"leaf\",1], \"tree\": [\"leaf\",1]}",
+                     "given twice");
+}
+
+TEST(JsonInputs, SharedErrors) {
+  Reader reader(treeModel);
+  EXPECT_INPUT_ERROR(
+      reader,
+      R"({"nodes": [["node", {"ref": 1}, {"ref": 2}], ["node", {"ref": 2}, {"ref": 0}], ["leaf", 1]], "root": 0})",
+      "the nodes 0 -> 1 -> 0 form a cycle");
+  EXPECT_INPUT_ERROR(reader,
+                     R"({"nodes": [["many", [{"ref": 0}]]], "root": 0})",
+                     "the nodes 0 -> 0 form a cycle");
+  EXPECT_INPUT_ERROR(reader,
+                     R"({"nodes": [["many", [{"ref": 5}]]], "root": 0})",
+                     "1:31: {\"ref\": 5} names no node: \"nodes\" has 1");
+  EXPECT_INPUT_ERROR(reader, R"({"nodes": [["leaf", 1]], "root": 1})",
+                     "\"root\" is 1, but \"nodes\" has only 1");
+  EXPECT_INPUT_ERROR(reader, R"({"tree": {"nodes": [["leaf", 1]]}})",
+                     "needs both");
+  EXPECT_INPUT_ERROR(reader, R"({"tree": {"nodes": [{"ref": 0}], "root": 0}})",
+                     "an entry of \"nodes\" is a node itself");
+  EXPECT_INPUT_ERROR(reader, R"({"tree": {"nodes": 3, "root": 0}})",
+                     "\"nodes\" holds an array");
+  EXPECT_INPUT_ERROR(reader, R"({"tree": {"root": "a"}})",
+                     "\"root\" holds the number");
+  EXPECT_INPUT_ERROR(reader, R"({"nodes": [["leaf", 1]], "root": -1})",
+                     "the number of a node lies between");
+}
+
+TEST(JsonInputs, AllTypes) {
+  Reader reader(manyArguments);
+  std::vector<float> rows{1, 2, 3, 4, 5, 6};
+  reader.options.inputTensors = reader.folder.file("t.safetensors");
+  writeTensorFile(
+      reader.options.inputTensors,
+      {{"one", DType::F32, {2}, reinterpret_cast<char *>(rows.data())},
+       {"three", DType::F32, {3, 2}, reinterpret_cast<char *>(rows.data())}});
+  std::string good = R"({"n": 3, "f": 0.5, "d": 2, "b": true, "s": -128,
+    "ids": [[1, 2], [], [3]], "x": {"tensor": "one"}, "xs": {"tensor": "three"}})";
+  good.erase(std::remove(good.begin(), good.end(), '\n'), good.end());
+  Forest &forest = reader.read(
+      good + "\n" +
+      R"({"n": 0, "f": -1, "d": 1e300, "b": 0, "s": 127, "ids": [], )"
+      R"("x": {"tensor": "one"}, "xs": [{"tensor": "one"}]})");
+  ASSERT_EQ(forest.numInstances, 2);
+  EXPECT_EQ(forest.arguments[0][0], 3);
+  float f;
+  std::memcpy(&f, &forest.arguments[1][0], 4);
+  EXPECT_EQ(f, 0.5f);
+  double d;
+  std::memcpy(&d, &forest.arguments[2][0], 8);
+  EXPECT_EQ(d, 2.0);
+  EXPECT_EQ(forest.arguments[3][0], 1);
+  EXPECT_EQ(forest.arguments[4][0], -128);
+  EXPECT_EQ(listLength(forest.arguments[5][0]), 3);
+  EXPECT_EQ(listLength(forest.arguments[7][0]), 3);
+  EXPECT_EQ(forest.tensors.size(), 6u);
+  EXPECT_EQ(reader.inputs->tensors.count(1), 4 + 0);
+  const char *base = reader.inputs->tensors.base(1);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(base) % 64, 0u);
+  EXPECT_EQ(loadDouble(DType::F32, base + 3 * 64, 1), 6);
+
+  auto replace = [&](const std::string &from, const std::string &to) {
+    std::string text = good;
+    return text.replace(text.find(from), from.size(), to);
+  };
+  EXPECT_INPUT_ERROR(reader, replace("-128", "-129"),
+                     "lies between -128 and 127");
+  EXPECT_INPUT_ERROR(reader, replace("true", "2"), "lies between 0 and 1");
+  EXPECT_INPUT_ERROR(reader, replace("0.5", "1e39"), "too large for f32");
+  EXPECT_INPUT_ERROR(reader, replace("\"one\"", "\"two\""),
+                     "has no tensor 'two'");
+  EXPECT_INPUT_ERROR(
+      reader, replace("{\"tensor\": \"one\"}", "{\"tensor\": \"three\"}"),
+      "has shape [3,2], but [2] belongs here");
+  EXPECT_INPUT_ERROR(reader, replace("{\"tensor\": \"one\"}", "3"),
+                     "expected {\"tensor\": \"NAME\"}");
+  EXPECT_INPUT_ERROR(reader, "3", "the model has 8 arguments");
+  reader.options.inputTensors.clear();
+  EXPECT_INPUT_ERROR(reader, good, "add --input-tensors");
+}
+
+TEST(TreeInputs, Brackets) {
+  Reader reader(treeModel);
+  Forest &forest = reader.read("(3 (2 It) (4 (2 is) (3 It)))\n(1 a)\n\n"
+                               "((1 a) (1 b)\n  (1 c))\n(0 (1 x))");
+  ASSERT_EQ(forest.numInstances, 4);
+  EXPECT_EQ(show(reader, forest, 0, 0),
+            "node (leaf 0) (node (leaf 1) (leaf 0))");
+  EXPECT_EQ(show(reader, forest, 1, 0), "leaf 2");
+  EXPECT_EQ(show(reader, forest, 2, 0), "many [(leaf 2)(leaf 3)(leaf 4)]");
+  EXPECT_EQ(show(reader, forest, 3, 0), "many [(leaf 5)]");
+  EXPECT_EQ(forest.lines[2], 4);
+}
+
+TEST(TreeInputs, LabelsAndVocabulary) {
+  Reader reader(depModel);
+  Forest &forest = reader.read("(NP (DT the) (VP (NP cat)))\n(7 (1 a) (NP b))");
+  EXPECT_EQ(show(reader, forest, 0, 0), "node 0 [(leaf 0)(node 1 [(leaf 1)])]");
+  EXPECT_EQ(show(reader, forest, 1, 0), "node 7 [(leaf 2)(leaf 3)]");
+  reader.options.vocabulary =
+      reader.folder.write("vocab", "a\nthe\r\nb c\n\nd");
+  EXPECT_EQ(show(reader, reader.read("(1 d)"), 0, 0), "leaf 4");
+  EXPECT_INPUT_ERROR(reader, "(1 the)",
+                     "the word 'the' is not in the vocabulary");
+  reader.options.vocabulary = reader.folder.write("vocab", "<pad>\n<unk>\nthe");
+  EXPECT_EQ(show(reader, reader.read("(1 cat)"), 0, 0), "leaf 1");
+  EXPECT_EQ(show(reader, reader.read("[\"leaf\", \"the\"]"), 0, 0), "leaf 2");
+}
+
+TEST(TreeInputs, Errors) {
+  Reader reader(treeModel);
+  EXPECT_INPUT_ERROR(
+      reader, "(1 (2 a) (3 b)",
+      "1:15: the bracket opened at line 1, column 1 is not closed");
+  EXPECT_INPUT_ERROR(reader, "(1 a))", "1:6: a bracket is closed");
+  EXPECT_INPUT_ERROR(reader, "(1 a) b", "1:7: a tree begins with '('");
+  EXPECT_INPUT_ERROR(reader, "(1 a b)", "here is a second word");
+  EXPECT_INPUT_ERROR(reader, "(1 (2 a) b)", "a word after a bracket");
+  EXPECT_INPUT_ERROR(reader, "(1 a (2 b))", "a bracket after a word");
+  EXPECT_INPUT_ERROR(reader, "\n(1)", "2:3: the bracket has neither");
+  EXPECT_INPUT_ERROR(reader, "()", "neither");
+  Reader numbers(manyArguments);
+  EXPECT_INPUT_ERROR(numbers, "(1 a)", "give its arguments as JSON lines");
+}
+
+TEST(Inputs, BatchesAndLimit) {
+  Reader reader(treeModel);
+  reader.options.batch = 2;
+  reader.options.limit = 5;
+  reader.read("(1 a)(1 b)(1 c)(1 d)(1 e)(1 f)(1 g)");
+  ASSERT_EQ(reader.inputs->batches.size(), 3u);
+  EXPECT_EQ(reader.inputs->numInstances, 5);
+  EXPECT_EQ(reader.inputs->batches[2]->firstInstance, 4);
+  EXPECT_EQ(reader.inputs->batches[2]->cells[0][0], 4);
+}
+
+TEST(Inputs, Random) {
+  for (const char *model : {treeModel, depModel, manyArguments}) {
+    Descriptor descriptor(model);
+    InputOptions options;
+    options.inputs = "random:7,50";
+    Inputs a(descriptor, options), b(descriptor, options);
+    const Forest &forest = *a.batches[0];
+    EXPECT_EQ(a.numInstances, 50);
+    EXPECT_LT(a.largestIndex, 1000);
+    EXPECT_EQ(forest.cells, b.batches[0]->cells);
+    EXPECT_EQ(forest.arguments, b.batches[0]->arguments);
+    int64_t leaves = 0;
+    for (int64_t i = 0; i < forest.numNodes; ++i)
+      leaves += forest.variants[i] == 0;
+    if (model != manyArguments) {
+      EXPECT_GT(leaves, 50 * 10);
+      EXPECT_LT(leaves, 50 * 31);
+    }
+  }
+  Reader reader(treeModel);
+  for (const char *bad : {"random:", "random:1", "random:1,0", "random:1,x"}) {
+    reader.options.inputs = bad;
+    EXPECT_MESSAGE("random:SEED,COUNT",
+                   Inputs(reader.descriptor, reader.options));
+  }
+}

@@ -1,0 +1,139 @@
+//===- ParametersTest.cpp - Tests of descriptors and parameters -----------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "batch-runtime/Parameters.h"
+#include "Support.h"
+
+#include <cmath>
+
+using namespace batchrt;
+
+namespace {
+const char model[] = R"({
+  "parameters": [{"name": "E", "shape": [-1, 3], "dtype": "f32"},
+                 {"name": "b", "shape": [3], "dtype": "f32"},
+                 {"name": "W", "shape": [3, 2], "dtype": "f32"}],
+  "forms": [{"parameter": 0, "form": "rows"}, {"parameter": 1, "form": "rows"},
+    {"parameter": 2, "form": "panels", "n": 3, "k": 2, "transposed": true, "width": 2},
+    {"parameter": 2, "form": "panels", "n": 2, "k": 3, "transposed": false, "width": 4},
+    {"parameter": 2, "form": "rows"}]})";
+
+struct Files {
+  TemporaryFolder folder;
+  std::vector<float> floats{1, 2, 3, 4, 5, 6};
+  std::vector<double> doubles{1, 2, 3, 4, 5, 6};
+
+  std::string write(const std::vector<NamedTensor> &tensors) {
+    writeTensorFile(folder.file("p.safetensors"), tensors);
+    return folder.file("p.safetensors");
+  }
+  NamedTensor f32(const char *name, std::vector<int64_t> shape) {
+    return {name, DType::F32, shape, reinterpret_cast<char *>(floats.data())};
+  }
+};
+
+const float *floatsOf(const BoundParameters &bound, int form) {
+  return reinterpret_cast<const float *>(bound.form(form));
+}
+} // namespace
+
+TEST(Parameters, Forms) {
+  Files files;
+  Descriptor descriptor(model);
+  NamedTensor e{
+      "E", DType::F64, {2, 3}, reinterpret_cast<char *>(files.doubles.data())};
+  std::string path =
+      files.write({e, files.f32("b", {3}), files.f32("W", {3, 2})});
+  BoundParameters bound(descriptor, {path});
+  EXPECT_EQ(bound.rows(0), 2);
+  EXPECT_EQ(bound.rowBytes(0), 64);
+  EXPECT_EQ(floatsOf(bound, 0)[16 + 2], 6);
+  EXPECT_EQ(bound.rows(1), 1);
+  EXPECT_EQ(floatsOf(bound, 1)[2], 3);
+  // W = [[1 2] [3 4] [5 6]], B = W^T: panels of two columns of B.
+  std::vector<float> transposed{1, 3, 2, 4, 5, 0, 6, 0};
+  std::vector<float> straight{1, 2, 0, 0, 3, 4, 0, 0, 5, 6, 0, 0};
+  for (size_t i = 0; i < transposed.size(); ++i)
+    EXPECT_EQ(floatsOf(bound, 2)[i], transposed[i]) << i;
+  for (size_t i = 0; i < straight.size(); ++i)
+    EXPECT_EQ(floatsOf(bound, 3)[i], straight[i]) << i;
+  EXPECT_EQ(bound.rows(4), 3);
+  EXPECT_EQ(floatsOf(bound, 4)[32 + 1], 6);
+  for (int f = 0; f < 5; ++f)
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(bound.form(f)) % 64, 0u);
+}
+
+TEST(Parameters, Errors) {
+  Files files;
+  Descriptor descriptor(model);
+  auto bind = [&](const std::vector<NamedTensor> &tensors, bool nan = false) {
+    return messageOf(
+        [&] { BoundParameters(descriptor, {files.write(tensors), 0, nan}); });
+  };
+  NamedTensor e = files.f32("E", {2, 3}), b = files.f32("b", {3});
+  EXPECT_NE(bind({e, b}).find("parameter 'W' of shape [3,2] is missing"),
+            std::string::npos);
+  EXPECT_NE(bind({e, b, files.f32("W", {2, 3})}).find("has shape [2,3] in"),
+            std::string::npos);
+  EXPECT_NE(bind({files.f32("E", {6})}).find("wants [?,3]"), std::string::npos);
+  EXPECT_NE(bind({{"E", DType::I32, {2, 3}, e.data}}).find("has type I32"),
+            std::string::npos);
+  NamedTensor w = files.f32("W", {3, 2});
+  EXPECT_EQ(bind({e, b, w}, true), "no error");
+  files.floats[2] = NAN;
+  EXPECT_EQ(bind({e, b, w}), "no error");
+  EXPECT_EQ(bind({e, b, w}, true), "parameter 'E' is NaN at element 2");
+  EXPECT_MESSAGE("none are given", BoundParameters(descriptor, {}));
+  EXPECT_MESSAGE("random:SEED", BoundParameters(descriptor, {"random:x"}));
+}
+
+TEST(Parameters, Random) {
+  Descriptor descriptor(model);
+  BoundParameters small(descriptor, {"random:1", 4});
+  BoundParameters large(descriptor, {"random:1", 9});
+  BoundParameters other(descriptor, {"random:2", 9});
+  EXPECT_EQ(small.rows(0), 5);
+  EXPECT_EQ(large.rows(0), 10);
+  // A row does not depend on how many there are.
+  for (int i = 0; i < 5; ++i)
+    for (int j = 0; j < 3; ++j) {
+      EXPECT_EQ(floatsOf(small, 0)[i * 16 + j], floatsOf(large, 0)[i * 16 + j]);
+      EXPECT_LE(std::fabs(floatsOf(small, 0)[i * 16 + j]), 1.0f);
+    }
+  EXPECT_NE(floatsOf(large, 0)[0], floatsOf(other, 0)[0]);
+  EXPECT_NE(floatsOf(large, 0)[0], floatsOf(large, 1)[0]);
+  EXPECT_EQ(floatsOf(large, 1)[2],
+            static_cast<float>(randomParameter(1, "b", 2, 1.0)));
+  double sum = 0, squares = 0;
+  for (int i = 0; i < 10000; ++i) {
+    double value = randomParameter(5, "x", i, 1.0);
+    sum += value;
+    squares += value * value;
+  }
+  EXPECT_NEAR(sum / 10000, 0, 0.03);
+  EXPECT_NEAR(squares / 10000, 1 / 3.0, 0.02);
+}
+
+TEST(Descriptor, Errors) {
+  EXPECT_MESSAGE("malformed", Descriptor("{"));
+  EXPECT_MESSAGE("malformed", Descriptor(R"({"name": 3})"));
+  EXPECT_MESSAGE("lacks 'shape'",
+                 Descriptor(R"({"parameters": [{"name": "a"}]})"));
+  EXPECT_MESSAGE("unknown form", Descriptor(R"({"parameters": [
+      {"name": "a", "shape": []}], "forms": [{"parameter": 0, "form": "x"}]})"));
+  EXPECT_MESSAGE(
+      "names parameter 3",
+      Descriptor(R"({"forms": [{"parameter": 3, "form": "rows"}]})"));
+  EXPECT_MESSAGE(
+      "unknown ADT",
+      Descriptor(R"({"arguments": [{"name": "a", "type": {"adt": "T"}}]})"));
+  EXPECT_MESSAGE(
+      "unknown type",
+      Descriptor(R"({"arguments": [{"name": "a", "type": {"thing": 3}}]})"));
+  EXPECT_MESSAGE("unknown operand kind", Descriptor(R"({"kernels": [
+      {"name": "k", "operands": [{"kind": "x"}]}]})"));
+}

@@ -1,0 +1,287 @@
+//===- SessionTest.cpp - Tests of whole runs of an object written by hand -===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Support.h"
+#include "batch-runtime/Outputs.h"
+
+#include <chrono>
+#include <cmath>
+
+using namespace batchrt;
+
+namespace {
+std::string fake(const char *kind) {
+  return std::string(FAKE_FOLDER) + "/fake_" + kind + ".so";
+}
+
+/// An object at work on inputs given as text.
+struct Trial {
+  TemporaryFolder folder;
+  CompiledObject object;
+  std::unique_ptr<Inputs> inputs;
+  std::unique_ptr<BoundParameters> parameters;
+  std::unique_ptr<Session> session;
+
+  Trial(const char *kind, const std::string &text, int threads = 1,
+        size_t stack = size_t(256) << 20, int64_t batch = 0,
+        const std::string &given = "random:1", const std::string &tensors = "")
+      : object(CompiledObject::open(fake(kind))) {
+    InputOptions options;
+    options.inputs =
+        text.rfind("random:", 0) == 0 ? text : folder.write("in", text);
+    options.batch = batch;
+    options.inputTensors = tensors;
+    inputs = std::make_unique<Inputs>(object.descriptor(), options);
+    parameters = std::make_unique<BoundParameters>(
+        object.descriptor(), ParameterOptions{given, inputs->largestIndex});
+    session = std::make_unique<Session>(object, *parameters, inputs->tensors,
+                                        SessionOptions{threads, stack});
+  }
+
+  std::vector<Output> batched(int repeat = 1) {
+    OutputCollector collector(object.descriptor());
+    for (auto &forest : inputs->batches) {
+      session->load(*forest);
+      for (int i = 0; i < repeat; ++i) {
+        session->inspect();
+        session->schedule();
+        session->execute();
+      }
+      for (int64_t i = 0; i < forest->numInstances; ++i)
+        collector.collect(*session, i);
+    }
+    return collector.outputs();
+  }
+  std::vector<Output> unbatched() {
+    OutputCollector collector(object.descriptor());
+    for (auto &forest : inputs->batches) {
+      session->load(*forest);
+      for (int64_t i = 0; i < forest->numInstances; ++i) {
+        session->runUnbatched(i);
+        collector.collect(*session, i);
+      }
+    }
+    return collector.outputs();
+  }
+  std::string difference(int repeat = 1) {
+    return compareOutputs(batched(repeat), unbatched(), std::nullopt)
+        .first.value_or("");
+  }
+};
+
+const Output &named(const std::vector<Output> &outputs, const char *name) {
+  for (const Output &output : outputs)
+    if (output.name == name)
+      return output;
+  throw Error(std::string("no output ") + name);
+}
+
+float at(const Output &output, int64_t row, int64_t column) {
+  return static_cast<float>(loadDouble(output.type, output.data.data(),
+                                       row * output.rowElements() + column));
+}
+} // namespace
+
+TEST(Session, PostOrderRows) {
+  Trial run("plain",
+            R"(["node", ["leaf", 2], ["many", [["leaf", 1], ["leaf", 0]]]])");
+  std::vector<Output> outputs = run.batched();
+  const Output &h = named(outputs, "h");
+  ASSERT_EQ(h.shape(), (std::vector<int64_t>{5, 20}));
+  auto e = [](int row, int column) {
+    return static_cast<float>(
+        randomParameter(1, "E", row * 20 + column, std::sqrt(3.0 / 20)));
+  };
+  EXPECT_EQ(at(h, 0, 7), e(2, 7));
+  EXPECT_EQ(at(h, 1, 7), e(1, 7));
+  EXPECT_EQ(at(h, 2, 7), e(0, 7));
+  EXPECT_EQ(at(h, 3, 19), e(1, 19) + e(0, 19));
+  EXPECT_EQ(at(h, 4, 3), e(2, 3) + (e(1, 3) + e(0, 3)));
+  EXPECT_EQ(named(outputs, "size").rows(), 3);
+  EXPECT_EQ(named(outputs, "count").type, DType::I64);
+  EXPECT_EQ(loadInteger(DType::I64, named(outputs, "count").data.data(), 0), 5);
+  EXPECT_EQ(named(outputs, "root").shape(), (std::vector<int64_t>{1, 20}));
+}
+
+TEST(Session, BatchedEqualsUnbatched) {
+  for (int threads : {1, 2, 5})
+    for (int64_t batch : {0, 1, 7}) {
+      Trial run("plain", "random:3,40", threads, size_t(16) << 20, batch);
+      EXPECT_EQ(run.difference(2), "") << threads << " " << batch;
+    }
+}
+
+TEST(Session, InputTensors) {
+  Trial run("input", "random:3,40", 2);
+  EXPECT_EQ(run.difference(2), "");
+  EXPECT_EQ(run.difference(1), "");
+}
+
+TEST(Session, ComparisonNamesTheInstance) {
+  Trial run("broken", "random:3,5");
+  EXPECT_NE(run.difference().find("instance 1, output 'root', element 2: "),
+            std::string::npos)
+      << run.difference();
+  Difference difference = compareOutputs(run.batched(), run.unbatched(), 1e-5);
+  EXPECT_FALSE(difference.first);
+  EXPECT_GT(difference.largestError, 0);
+  EXPECT_LT(difference.largestError, 1e-5);
+}
+
+TEST(Session, SharedNodesRunOnce) {
+  std::string text = "{\"nodes\":[[\"leaf\",0]";
+  for (int i = 0; i < 100; ++i)
+    text += concat(",[\"node\",{\"ref\":", i, "},{\"ref\":", i, "}]");
+  Trial run("plain", text + ",[\"leaf\",1]],\"root\":100}");
+  EXPECT_EQ(run.difference(), "");
+  std::vector<Output> outputs = run.batched();
+  EXPECT_EQ(named(outputs, "h").rows(), 101);
+  EXPECT_EQ(run.session->counters().tasks, 100 + 4);
+}
+
+TEST(Session, DeepChain) {
+  std::string text;
+  constexpr int depth = 30000;
+  for (int i = 0; i < depth; ++i)
+    text += "(1 (2 a) ";
+  text += "(3 b)" + std::string(depth, ')');
+  Trial run("plain", text, 2);
+  EXPECT_EQ(run.difference(), "");
+  EXPECT_EQ(run.session->counters().batches, 0 + depth + 4);
+}
+
+TEST(Session, StackOverflow) {
+  std::string text;
+  constexpr int depth = 100000;
+  for (int i = 0; i < depth; ++i)
+    text += "(1 (2 a) ";
+  text += "(3 b)" + std::string(depth, ')') + "\n(1 a)";
+  Trial run("plain", text, 1, size_t(1) << 20);
+  EXPECT_EQ(named(run.batched(), "h").rows(), 2 * depth + 2);
+  EXPECT_MESSAGE(
+      "instance 0: the recursion is deeper than the stack of 1048576 "
+      "bytes allows; give a larger one with --stack-size",
+      run.unbatched());
+  // The session goes on.
+  run.session->runUnbatched(1);
+  EXPECT_EQ(named(run.batched(), "h").rows(), 2 * depth + 2);
+}
+
+TEST(Session, UnknownWord) {
+  TemporaryFolder folder;
+  std::vector<float> values(3 * 20 + 20 + 400, 0.25f);
+  const char *data = reinterpret_cast<char *>(values.data());
+  std::string path = folder.file("p.safetensors");
+  writeTensorFile(path, {{"E", DType::F32, {3, 20}, data},
+                         {"W", DType::F32, {20, 20}, data},
+                         {"b", DType::F32, {20}, data}});
+  Trial run("plain",
+            "[\"leaf\", 1]\n[\"many\", [[\"leaf\", 0], [\"leaf\", 7]]]", 1,
+            size_t(1) << 20, 0, path);
+  const char *message = "index 7 is out of range for parameter 'E' with 3 rows "
+                        "(instance 1, line 2: leaf.word)";
+  EXPECT_MESSAGE(message, run.batched());
+  EXPECT_MESSAGE(message, run.unbatched());
+}
+
+TEST(Session, ObjectErrors) {
+  TemporaryFolder folder;
+  EXPECT_MESSAGE("cannot read", CompiledObject::open(folder.file("none.so")));
+  EXPECT_MESSAGE("cannot load",
+                 CompiledObject::open(folder.write("text.so", "hello")));
+  BatchObject object{7, "{}", nullptr, nullptr, nullptr};
+  EXPECT_MESSAGE("ABI version 7", CompiledObject::adopt(object));
+  object = {BATCH_ABI_VERSION,
+            R"({"target": {"cpu": "z99", "features": ["avx9000"]}})", nullptr,
+            nullptr, nullptr};
+  EXPECT_MESSAGE("compiled for the CPU 'z99' and needs features that this "
+                 "machine lacks: avx9000",
+                 CompiledObject::adopt(object));
+  object.descriptor = R"({"has": {"inspect": true}})";
+  EXPECT_MESSAGE("an entry point that is not there",
+                 CompiledObject::adopt(object));
+}
+
+TEST(Session, Expected) {
+  Trial run("plain", "(1 (2 a) (3 b))\n(1 a)");
+  std::vector<Output> outputs = run.batched();
+  TemporaryFolder folder;
+  const Output &h = named(outputs, "h"), &count = named(outputs, "count");
+  std::string path = folder.file("e.safetensors");
+  std::vector<char> changed = h.data;
+  auto compare = [&](const std::vector<NamedTensor> &entries) {
+    writeTensorFile(path, entries);
+    int64_t compared = 0;
+    Difference difference =
+        compareExpected(outputs, TensorFile::open(path), 1e-4, 1e-5, &compared);
+    return difference.first.value_or(concat(compared, " good"));
+  };
+  NamedTensor h0{"0.h", DType::F32, {3, 20}, h.data.data()};
+  NamedTensor c1{"1.count", DType::I64, {}, count.data.data() + 8};
+  EXPECT_EQ(compare({h0, c1, {"7.h", DType::F32, {1, 1}, h.data.data()}}),
+            "2 good");
+  EXPECT_NE(compare({{"0.h", DType::F32, {2, 20}, h.data.data()}})
+                .find("has shape [3,20], expected [2,20]"),
+            std::string::npos);
+  EXPECT_NE(compare({{"0.q", DType::F32, {1}, h.data.data()}})
+                .find("output 'q' is expected, but the model has h"),
+            std::string::npos);
+  float wrong = at(h, 1, 0) + 0.01f;
+  std::memcpy(changed.data() + 80, &wrong, 4);
+  EXPECT_NE(compare({{"0.h", DType::F32, {3, 20}, changed.data()}})
+                .find("instance 0, output 'h', row 1, element 0: "),
+            std::string::npos);
+  EXPECT_NE(compare({{"0.count", DType::I64, {}, count.data.data() + 8}})
+                .find("3, expected 1"),
+            std::string::npos);
+}
+
+TEST(Session, WritesOutputs) {
+  Trial run("plain", "(1 (2 a) (3 b))\n(1 a)");
+  OutputCollector collector(run.object.descriptor());
+  run.session->load(*run.inputs->batches[0]);
+  run.session->inspect();
+  run.session->schedule();
+  run.session->execute();
+  collector.collect(*run.session, 0);
+  collector.collect(*run.session, 1);
+  collector.write(run.folder.file("out"));
+  TensorFile file = TensorFile::open(run.folder.file("out"));
+  EXPECT_EQ(file.find("h")->shape, (std::vector<int64_t>{4, 20}));
+  const TensorView *offsets = file.find("h.offsets");
+  ASSERT_TRUE(offsets);
+  EXPECT_EQ(offsets->type, DType::I64);
+  EXPECT_EQ(loadInteger(DType::I64, offsets->data, 1), 3);
+  EXPECT_EQ(loadInteger(DType::I64, offsets->data, 2), 4);
+  EXPECT_EQ(file.find("root")->shape, (std::vector<int64_t>{2, 20}));
+  EXPECT_EQ(file.find("root.offsets"), nullptr);
+  EXPECT_EQ(file.find("count")->shape, (std::vector<int64_t>{2}));
+}
+
+TEST(Session, ScheduleIsLegal) {
+  Trial run("plain", "random:9,60");
+  run.batched();
+  const Plan &plan = run.session->plan();
+  EXPECT_EQ(checkTasks(plan.queues().data(), plan.queues().size()), "");
+}
+
+TEST(Session, ScheduleTime) {
+  Trial run("plain", "random:2,500");
+  run.session->load(*run.inputs->batches[0]);
+  double best = 1e9;
+  for (int i = 0; i < 50; ++i) {
+    run.session->inspect();
+    auto begin = std::chrono::steady_clock::now();
+    run.session->schedule();
+    std::chrono::duration<double, std::nano> time =
+        std::chrono::steady_clock::now() - begin;
+    best = std::min(best, time.count() / run.session->counters().tasks);
+  }
+  // Reported, not asserted: the budget is 10 ns on an idle machine.
+  RecordProperty("schedule_ns_per_task", std::to_string(best));
+  std::printf("scheduling: %.1f ns per task\n", best);
+}

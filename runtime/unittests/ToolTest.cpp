@@ -1,0 +1,132 @@
+//===- ToolTest.cpp - Tests of batch-run as a program ---------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Support.h"
+#include "batch-runtime/Tensors.h"
+
+#include <cstdio>
+#include <sys/wait.h>
+
+using namespace batchrt;
+
+namespace {
+struct Outcome {
+  int code;
+  std::string text; ///< of both streams
+};
+
+Outcome tool(const std::string &arguments) {
+  std::string command = std::string(BATCH_RUN) + " " + arguments + " 2>&1";
+  FILE *pipe = popen(command.c_str(), "r");
+  if (!pipe)
+    return {-1, ""};
+  std::string text;
+  char block[4096];
+  while (size_t count = fread(block, 1, sizeof(block), pipe))
+    text.append(block, count);
+  int status = pclose(pipe);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text};
+}
+
+class Tool : public testing::Test {
+protected:
+  void SetUp() override {
+    if (access(BATCH_RUN, X_OK) != 0)
+      GTEST_SKIP() << "batch-run is not built";
+  }
+  void fails(const std::string &arguments, const std::string &part) {
+    Outcome outcome = tool(arguments);
+    EXPECT_EQ(outcome.code, 1) << arguments;
+    EXPECT_NE(outcome.text.find("batch-run: error: "), std::string::npos)
+        << outcome.text;
+    EXPECT_NE(outcome.text.find(part), std::string::npos) << outcome.text;
+  }
+  void succeeds(const std::string &arguments, const std::string &part) {
+    Outcome outcome = tool(arguments);
+    EXPECT_EQ(outcome.code, 0) << arguments << "\n" << outcome.text;
+    EXPECT_NE(outcome.text.find(part), std::string::npos) << outcome.text;
+  }
+
+  TemporaryFolder folder;
+  std::string model = std::string(FAKE_FOLDER) + "/fake_plain.so ";
+  std::string broken = std::string(FAKE_FOLDER) + "/fake_broken.so ";
+  std::string input = std::string(FAKE_FOLDER) + "/fake_input.so ";
+  std::string random = "--params=random:1 --inputs=random:1,20 ";
+};
+} // namespace
+
+TEST_F(Tool, Runs) {
+  succeeds("--help", "EXAMPLES");
+  succeeds("--version", "ABI version");
+  succeeds(model + random, "20 instances in 1 mini-batch(es)");
+  succeeds(model + random +
+               "--batch=6 --threads=2 --check-unbatched --counters",
+           "in 4 mini-batch(es)");
+  succeeds(input + random + "--check-unbatched=1e-6", "unbatched: the same");
+  succeeds(model + random + "--unbatched --bench=2", "unbatched ");
+  succeeds(model + random + "--bench=3 --memory-report", "total");
+  succeeds(model + random + "--json --check-unbatched --bench=2",
+           "\"max_relative_error\": 0.0");
+  succeeds(model + random + "--limit=3 --json", "\"instances\": 3,");
+}
+
+TEST_F(Tool, WritesFiles) {
+  std::string out = folder.file("out"), trace = folder.file("trace"),
+              dot = folder.file("dot"), alone = folder.file("alone");
+  succeeds(model + random + "--outputs=" + out + " --trace=" + trace +
+               " --dot=" + dot,
+           "h f32 [");
+  EXPECT_TRUE(TensorFile::open(out).find("h.offsets"));
+  EXPECT_NE(readTextFile(trace).find("\"sum2\""), std::string::npos);
+  EXPECT_NE(readTextFile(dot).find(" -> "), std::string::npos);
+  succeeds(model + random + "--unbatched --outputs=" + alone, "unbatched");
+  EXPECT_EQ(readTextFile(out), readTextFile(alone));
+}
+
+TEST_F(Tool, FindsDifferences) {
+  std::string out = folder.file("out");
+  fails(broken + random + "--check-unbatched --outputs=" + out,
+        "batched differs from unbatched: instance 1, output 'root'");
+  EXPECT_NE(access(out.c_str(), F_OK), 0);
+  succeeds(broken + random + "--check-unbatched=1e-5", "the same");
+}
+
+TEST_F(Tool, Expected) {
+  std::string tree = folder.write("tree", "(1 (2 a) (3 b))");
+  std::string given = "--params=random:1 --inputs=" + tree;
+  int64_t three = 3, four = 4;
+  std::string good = folder.file("good"), bad = folder.file("bad");
+  writeTensorFile(good, {{"0.count", DType::I64, {}, (char *)&three}});
+  writeTensorFile(bad, {{"0.count", DType::I64, {}, (char *)&four}});
+  succeeds(model + given + " --expect=" + good + ",1e-3,1e-3",
+           "1 entries, all within tolerance");
+  fails(model + given + " --expect=" + bad, "output 'count', element 0: 3, "
+                                            "expected 4");
+}
+
+TEST_F(Tool, Errors) {
+  fails("", "no model is given");
+  fails(model, "no inputs are given");
+  fails(model + "--inputs=random:1,3", "none are given; add --params");
+  fails(model + random + "--tread=2", "did you mean --threads?");
+  fails(model + random + "--bananas", "batch-run --help lists all");
+  fails(model + random + "--threads", "--threads needs a value");
+  fails(model + random + "--threads=0", "at least 1");
+  fails(model + random + "--json=1", "takes no value");
+  fails(model + random + "--device=cuda", "available: cpu");
+  fails(model + random + "--size=H=64", "give it to batch-compile");
+  fails(model + "other.so", "two models");
+  fails("no.so " + random, "cannot read 'no.so'");
+  fails("no.mlir " + random, "cannot read 'no.mlir'");
+  fails(folder.write("m.mlir", "") + " " + random, "batch-compile");
+  fails(model +
+            "--params=random:1 --inputs=" + folder.write("bad", "[\"leaf\"]"),
+        "bad:1:8: 'leaf' has 1 field(s), here are 0");
+  fails(model + random + "--outputs=" + folder.file("no/such"), "cannot write");
+  fails(model + "--params=" + folder.write("p", "abc") + " --inputs=random:1,2",
+        "has 3 bytes");
+}
