@@ -1,13 +1,14 @@
 //===- Reductions.cpp - Reductions that are not panels ----------*- C++ -*-===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
 #include "StageEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -74,8 +75,8 @@ void StageEmitter::reduceColumns(Node &node, Value row,
   for (int64_t u = 0; u < vectors; ++u) {
     outs[u].assign(position.begin(), position.end());
     if (node.space.rank() > 0)
-      outs[u].push_back({b.add(column, b.constant(u * lanes)), vector,
-                         vector ? 0 : -1});
+      outs[u].push_back(
+          {b.add(column, b.constant(u * lanes)), vector, vector ? 0 : -1});
     dims[u] = evaluator.loopIndices(op, outs[u]);
     for (Value start : op.getDpsInits()) {
       Value value = evaluator.eval(start, outs[u]);
@@ -95,8 +96,7 @@ void StageEmitter::reduceColumns(Node &node, Value row,
               for (unsigned dim : loops.dims)
                 dims[u][dim] = dims[0][dim];
               dims[u][loops.dims.back()] = {k, false, -1, begin, end};
-              SmallVector<Value> arguments =
-                  evaluator.evalInputs(op, dims[u]);
+              SmallVector<Value> arguments = evaluator.evalInputs(op, dims[u]);
               for (size_t r = 0; r < results; ++r)
                 arguments[inputs + r] = sums[u * results + r];
               SmallVector<Value> sum =
@@ -117,7 +117,10 @@ void StageEmitter::reduceColumns(Node &node, Value row,
                           b.add(column, b.constant(u * lanes)), vector);
 }
 
+/// Combines two partial results of the reduction that ends in `combiner`.
 static Value combine(CodeBuilder &b, Operation *combiner, Value x, Value y) {
+  if (isa<math::FmaOp>(combiner))
+    return arith::AddFOp::create(b, x, y);
   OperationState state(b.getLoc(), combiner->getName(), ValueRange{x, y},
                        TypeRange(x.getType()), combiner->getAttrs());
   return b.create(state)->getResult(0);
@@ -134,8 +137,7 @@ Value StageEmitter::finishLanes(Operation *combiner, ArrayRef<Value> partial) {
   }
   Value sum = sums[0];
   for (int64_t half = evaluator.getLanes() / 2; half >= 1; half /= 2) {
-    Value low =
-        vector::ExtractStridedSliceOp::create(b, sum, {0}, {half}, {1});
+    Value low = vector::ExtractStridedSliceOp::create(b, sum, {0}, {half}, {1});
     Value high =
         vector::ExtractStridedSliceOp::create(b, sum, {half}, {half}, {1});
     sum = combine(b, combiner, low, high);
@@ -152,9 +154,14 @@ Value StageEmitter::reduceLanes(Node &node, ArrayRef<Index> position) {
   size_t inputs = op.getNumDpsInputs();
   Indices dims = evaluator.loopIndices(op, position);
   unsigned last = loops.dims.back();
-  int64_t unroll = loops.extents.back() >= kLaneVectors * lanes ? kLaneVectors : 1;
-  Value neutral =
-      arith::ConstantOp::create(b, *arith::getNeutralElement(combiner));
+  int64_t unroll =
+      loops.extents.back() >= kLaneVectors * lanes ? kLaneVectors : 1;
+  TypedAttr zero;
+  if (isa<math::FmaOp>(combiner))
+    zero = b.getFloatAttr(combiner->getResult(0).getType(), -0.0);
+  else
+    zero = *arith::getNeutralElement(combiner);
+  Value neutral = arith::ConstantOp::create(b, zero);
   CodeBuilder::Values carried(unroll, evaluator.broadcast(neutral));
 
   auto one = [&](Value base, int64_t begin, int64_t end, Value sum) {
@@ -169,14 +176,15 @@ Value StageEmitter::reduceLanes(Node &node, ArrayRef<Index> position) {
       int64_t step = lanes * unroll;
       int64_t whole = begin + (end - begin) / step * step;
       if (whole > begin)
-        sums = b.loop(b.constant(begin), b.constant(whole), step, sums,
-                      [&, begin = begin, end = end](Value k, ValueRange values) {
-                        CodeBuilder::Values next;
-                        for (int64_t u = 0; u < unroll; ++u)
-                          next.push_back(one(b.add(k, b.constant(u * lanes)),
-                                             begin, end, values[u]));
-                        return next;
-                      });
+        sums =
+            b.loop(b.constant(begin), b.constant(whole), step, sums,
+                   [&, begin = begin, end = end](Value k, ValueRange values) {
+                     CodeBuilder::Values next;
+                     for (int64_t u = 0; u < unroll; ++u)
+                       next.push_back(one(b.add(k, b.constant(u * lanes)),
+                                          begin, end, values[u]));
+                     return next;
+                   });
       for (int64_t u = 0; whole < end; whole += lanes, ++u) {
         Value sum = one(b.constant(whole), begin, end, sums[u]);
         if (end - whole < lanes) {
