@@ -285,12 +285,7 @@ void StageEmitter::emitTile(const Stage &stage, Value blockRow, Value tileRow,
                  lastColumn);
       continue;
     }
-    b.loop(zero, rows, 1, [&](Value row) {
-      Indices position = positionOf(stage.space, b.add(firstRow, row));
-      evaluator.setTilePosition(row, firstColumn);
-      evaluator.prepareRow(stage, position);
-      emitReduction(*node, row, position, firstColumn, lastColumn);
-    });
+    emitReduction(*node, firstRow, rows, firstColumn, lastColumn);
   }
 
   if (stage.stores.empty())

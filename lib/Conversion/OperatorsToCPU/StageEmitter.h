@@ -58,9 +58,14 @@ private:
   void emitPanels(Node &node, Value blockRow, Value tileRow, Value rows,
                   Value panel, Value panels, Value firstColumn,
                   Value lastColumn);
-  void emitReduction(Node &node, Value row, ArrayRef<Index> position,
-                     Value firstColumn, Value lastColumn);
-  void reduceColumns(Node &node, Value row, ArrayRef<Index> position,
+  /// A row of a tile, and its indices without the column's.
+  struct RowPosition {
+    Value row;
+    Indices indices;
+  };
+  void emitReduction(Node &node, Value firstRow, Value rows, Value firstColumn,
+                     Value lastColumn);
+  void reduceColumns(Node &node, ArrayRef<RowPosition> rows, Value firstColumn,
                      Value column, int64_t vectors, bool vector);
   Value reduceLanes(Node &node, ArrayRef<Index> position);
   /// Indices of the space without the last one.
