@@ -1,7 +1,7 @@
 //===- CodeBuilder.cpp - Building address-level code ------------*- C++ -*-===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -154,8 +154,7 @@ void CodeBuilder::loop(Value lower, Value upper, int64_t step,
   loop(lower, upper, constant(step), body);
 }
 
-Value CodeBuilder::select(Value condition,
-                          llvm::function_ref<Value()> whenTrue,
+Value CodeBuilder::select(Value condition, llvm::function_ref<Value()> whenTrue,
                           llvm::function_ref<Value()> whenFalse) {
   OpBuilder::InsertPoint before = saveInsertionPoint();
   // The type is known only after one side is built.
@@ -176,8 +175,9 @@ Value CodeBuilder::select(Value condition,
     scf::YieldOp::create(*this, values[side]);
   }
   restoreInsertionPoint(before);
-  auto ifOp = scf::IfOp::create(*this, TypeRange(values[0].getType()), condition,
-                                /*addThenBlock=*/false, /*addElseBlock=*/false);
+  auto ifOp =
+      scf::IfOp::create(*this, TypeRange(values[0].getType()), condition,
+                        /*addThenBlock=*/false, /*addElseBlock=*/false);
   ifOp.getThenRegion().push_back(sides[0]);
   ifOp.getElseRegion().push_back(sides[1]);
   return ifOp.getResult(0);
@@ -201,7 +201,7 @@ void CodeBuilder::when(Value condition, llvm::function_ref<void()> whenTrue,
 
 void uprog::makeInternal(func::FuncOp function) {
   function.setPrivate();
-  function->setAttr("llvm.linkage",
-                    LLVM::LinkageAttr::get(function.getContext(),
-                                           LLVM::Linkage::Internal));
+  function->setAttr(
+      "llvm.linkage",
+      LLVM::LinkageAttr::get(function.getContext(), LLVM::Linkage::Internal));
 }

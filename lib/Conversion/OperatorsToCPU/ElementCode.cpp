@@ -1,7 +1,7 @@
 //===- ElementCode.cpp - Elements of the results of ops ---------*- C++ -*-===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,8 +52,7 @@ Value Evaluator::evalUncached(Value value, ArrayRef<Index> indices) {
   return evalOp(value.getDefiningOp(), cast<OpResult>(value), indices);
 }
 
-Value Evaluator::evalArgument(BlockArgument argument,
-                              ArrayRef<Index> indices) {
+Value Evaluator::evalArgument(BlockArgument argument, ArrayRef<Index> indices) {
   OperatorOp op = plan.getOperator();
   unsigned number = argument.getArgNumber();
   auto type = cast<RankedTensorType>(argument.getType());
@@ -168,16 +167,15 @@ SmallVector<Value> Evaluator::evalBody(Block &body, ValueRange arguments,
       mapping.map(indexOp.getResult(), indexValue(dims[indexOp.getDim()]));
       continue;
     }
-    if (isa<arith::MulFOp>(op) && op.hasOneUse() &&
-        productOf(*op.user_begin()))
+    if (isa<arith::MulFOp>(op) && op.hasOneUse() && productOf(*op.user_begin()))
       continue;
     SmallVector<Value> operands;
     arith::MulFOp product = productOf(&op);
     if (product) {
       auto add = cast<arith::AddFOp>(op);
-      operands = {lookup(product.getLhs()), lookup(product.getRhs()),
-                  lookup(isAccumulator(add.getLhs()) ? add.getLhs()
-                                                     : add.getRhs())};
+      operands = {
+          lookup(product.getLhs()), lookup(product.getRhs()),
+          lookup(isAccumulator(add.getLhs()) ? add.getLhs() : add.getRhs())};
     } else {
       for (Value operand : op.getOperands())
         operands.push_back(lookup(operand));
@@ -294,9 +292,9 @@ Value Evaluator::evalOp(Operation *op, OpResult value,
     for (OpOperand &operand : op->getOpOperands()) {
       Value input;
       if (linalgOp.payloadUsesValueFromOperand(&operand))
-        input = eval(operand.get(),
-                     operandIndices(linalgOp.getMatchingIndexingMap(&operand),
-                                    dims));
+        input = eval(
+            operand.get(),
+            operandIndices(linalgOp.getMatchingIndexingMap(&operand), dims));
       inputs.push_back(input);
     }
     if (failed)
@@ -329,7 +327,8 @@ Value Evaluator::evalConcat(Operation *op, ArrayRef<Index> indices) {
   };
   SmallVector<Piece> pieces;
   for (Value piece : concat.getInputs()) {
-    int64_t end = start + cast<RankedTensorType>(piece.getType()).getDimSize(dim);
+    int64_t end =
+        start + cast<RankedTensorType>(piece.getType()).getDimSize(dim);
     if (at.upper < 0 || (at.lower < end && at.upper > start))
       pieces.push_back({piece, start, end});
     start = end;
@@ -384,14 +383,18 @@ Value Evaluator::evalReshape(Operation *op, ArrayRef<Index> indices) {
   bool collapse = isa<tensor::CollapseShapeOp>(op);
   auto wide = cast<RankedTensorType>(collapse ? op->getOperand(0).getType()
                                               : op->getResult(0).getType());
-  auto groups = collapse
-                    ? cast<tensor::CollapseShapeOp>(op).getReassociationIndices()
-                    : cast<tensor::ExpandShapeOp>(op).getReassociationIndices();
+  auto groups =
+      collapse ? cast<tensor::CollapseShapeOp>(op).getReassociationIndices()
+               : cast<tensor::ExpandShapeOp>(op).getReassociationIndices();
   Indices inner(collapse ? wide.getRank() : groups.size());
   for (auto [g, group] : llvm::enumerate(groups)) {
     if (collapse) {
       Index rest = indices[g];
       for (int64_t d : llvm::reverse(ArrayRef<int64_t>(group).drop_front())) {
+        if (wide.getDimSize(d) == 1) {
+          inner[d] = index(0);
+          continue;
+        }
         auto [quotient, last] = divide(rest, wide.getDimSize(d));
         inner[d] = last;
         rest = quotient;
@@ -400,7 +403,8 @@ Value Evaluator::evalReshape(Operation *op, ArrayRef<Index> indices) {
     } else {
       Index sum = indices[group.front()];
       for (int64_t d : ArrayRef<int64_t>(group).drop_front())
-        sum = add(mul(sum, wide.getDimSize(d)), indices[d]);
+        if (wide.getDimSize(d) != 1)
+          sum = add(mul(sum, wide.getDimSize(d)), indices[d]);
       inner[g] = sum;
     }
   }
@@ -425,8 +429,7 @@ Value Evaluator::ownerOf(int64_t domain, Value row) {
       },
       [&](OpBuilder &, Location, ValueRange range) {
         scopes.emplace_back();
-        Value middle =
-            b.div(b.add(range[0], range[1]), b.constant(2));
+        Value middle = b.div(b.add(range[0], range[1]), b.constant(2));
         Value above = b.less(row, getOffset(domain, middle));
         Value low = arith::SelectOp::create(b, above, range[0], middle);
         Value high = arith::SelectOp::create(b, above, middle, range[1]);

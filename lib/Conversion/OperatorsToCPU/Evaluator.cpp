@@ -1,7 +1,7 @@
 //===- Evaluator.cpp - Code for the elements of a value ---------*- C++ -*-===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -220,11 +220,9 @@ static Value toStored(CodeBuilder &b, Value value) {
 
 /// Element offset of the storage of one row at `indices`, and the stride of
 /// the lanes, 0 without.
-static std::pair<Value, int64_t> linearize(CodeBuilder &b,
-                                           ArrayRef<int64_t> shape,
-                                           Type element,
-                                           ArrayRef<Index> indices,
-                                           int64_t &lanesExtent) {
+static std::pair<Value, int64_t>
+linearize(CodeBuilder &b, ArrayRef<int64_t> shape, Type element,
+          ArrayRef<Index> indices, int64_t &lanesExtent) {
   Value offset = b.constant(0);
   int64_t stride = 1, lanesStride = 0;
   for (size_t i = shape.size(); i-- > 0;) {
@@ -247,8 +245,8 @@ Value Evaluator::loadElement(Value row, ArrayRef<int64_t> shape, Type element,
   if (stride == 0)
     return fromStored(b, b.load(stored, pointer, bytes), element);
   Type type = vectorOf(stored);
-  const Index *lanesIndex = llvm::find_if(
-      indices, [](const Index &index) { return index.lanes; });
+  const Index *lanesIndex =
+      llvm::find_if(indices, [](const Index &index) { return index.lanes; });
   if (stride == 1) {
     // Padding makes it safe to load behind the end.
     if (lanesIndex->residue == 0 && paddedColumns(shape, element) % lanes == 0)
@@ -258,11 +256,11 @@ Value Evaluator::loadElement(Value row, ArrayRef<int64_t> shape, Type element,
         LLVM::ZeroOp::create(b, type), b.getI32IntegerAttr(bytes));
     return fromStored(b, loaded, element);
   }
-  Value offsets = arith::MulIOp::create(
-      b, iota(), broadcast(b.constant(stride * bytes)));
-  Value pointers = LLVM::GEPOp::create(
-      b, VectorType::get({lanes}, b.ptrType()), b.getI8Type(), pointer,
-      ArrayRef<LLVM::GEPArg>{offsets});
+  Value offsets =
+      arith::MulIOp::create(b, iota(), broadcast(b.constant(stride * bytes)));
+  Value pointers = LLVM::GEPOp::create(b, VectorType::get({lanes}, b.ptrType()),
+                                       b.getI8Type(), pointer,
+                                       ArrayRef<LLVM::GEPArg>{offsets});
   Value loaded = LLVM::masked_gather::create(
       b, type, pointers, mask(lanesIndex->base, extent),
       ValueRange{LLVM::ZeroOp::create(b, type)}, b.getI32IntegerAttr(bytes));
@@ -274,21 +272,17 @@ Value Evaluator::getCount() {
 }
 
 Value Evaluator::getForm(int64_t form) {
-  return atEntry({&tables, reinterpret_cast<void *>(form)}, [&] {
-    return b.loadPointer(arguments.forms, form * 8);
-  });
+  return atEntry({&tables, reinterpret_cast<void *>(form)},
+                 [&] { return b.loadPointer(arguments.forms, form * 8); });
 }
 
 Value Evaluator::getOffset(int64_t domain, Value position) {
   int64_t operand = plan.getRaggedOperand(domain);
-  Value offsets =
-      atEntry({&stage, reinterpret_cast<void *>(operand)}, [&] {
-        return b.loadPointer(b.loadPointer(arguments.step, 16),
-                             operand * 24 + 16);
-      });
-  Value loaded =
-      b.load(b.getI32Type(), b.offset(offsets, b.mul(position, b.constant(4))),
-             4);
+  Value offsets = atEntry({&stage, reinterpret_cast<void *>(operand)}, [&] {
+    return b.loadPointer(b.loadPointer(arguments.step, 16), operand * 24 + 16);
+  });
+  Value loaded = b.load(b.getI32Type(),
+                        b.offset(offsets, b.mul(position, b.constant(4))), 4);
   return arith::ExtSIOp::create(b, b.getI64Type(), loaded);
 }
 
@@ -300,13 +294,12 @@ Value Evaluator::rowPointer(BlockArgument argument, Value row) {
   unsigned number = argument.getArgNumber();
   auto type = cast<RankedTensorType>(argument.getType());
   auto field = [&](int64_t bytes) {
-    return atEntry({argument.getAsOpaquePointer(),
-                    reinterpret_cast<void *>(bytes + 1)},
-                   [&] {
-                     return b.loadPointer(
-                         b.loadPointer(arguments.step, 16),
-                         plan.getStepOperand(number) * 24 + bytes);
-                   });
+    return atEntry(
+        {argument.getAsOpaquePointer(), reinterpret_cast<void *>(bytes + 1)},
+        [&] {
+          return b.loadPointer(b.loadPointer(arguments.step, 16),
+                               plan.getStepOperand(number) * 24 + bytes);
+        });
   };
   auto read = op.getArgAttrOfType<StringAttr>(number, "uprog.read");
   StringRef kind = read ? read.getValue() : "gather";
@@ -316,8 +309,8 @@ Value Evaluator::rowPointer(BlockArgument argument, Value row) {
   if (kind == "contiguous") {
     pointer = b.offset(field(0), b.mul(row, bytes));
   } else if (kind == "rows") {
-    pointer = b.load(b.ptrType(),
-                     b.offset(field(8), b.mul(row, b.constant(8))), 8);
+    pointer =
+        b.load(b.ptrType(), b.offset(field(8), b.mul(row, b.constant(8))), 8);
   } else if (kind == "scalar") {
     pointer = b.offset(field(8), b.mul(row, b.constant(8)));
   } else {
@@ -345,8 +338,8 @@ Value Evaluator::storagePointer(Value value, const Storage &storage,
                            storage.index * 8);
     });
     OperatorOp op = plan.getOperator();
-    if (auto siblings =
-            op.getResultAttrOfType<IntegerAttr>(storage.index, "uprog.siblings"))
+    if (auto siblings = op.getResultAttrOfType<IntegerAttr>(storage.index,
+                                                            "uprog.siblings"))
       bytes *= siblings.getInt();
   } else {
     base = atEntry({value.getAsOpaquePointer(), &scopes}, [&] {
@@ -359,8 +352,8 @@ Value Evaluator::storagePointer(Value value, const Storage &storage,
         int64_t perRow =
             d == space.domain ? storage.offset : plan.getRaggedScratch()[d];
         if (perRow)
-          offset = b.add(offset,
-                         b.mul(getOffset(d, count), b.constant(perRow)));
+          offset =
+              b.add(offset, b.mul(getOffset(d, count), b.constant(perRow)));
       }
       return b.offset(arguments.scratch, offset);
     });
@@ -408,8 +401,8 @@ void Evaluator::setTilePosition(Value row, Value column) {
 Value Evaluator::tilePointer(Value value, Value row, Value column) {
   const Tile &tile = tiles.find(value)->second;
   int64_t bytes = elementBytes(getElementTypeOrSelf(value.getType()));
-  Value offset = b.add(b.mul(row, b.constant(tile.stride)),
-                       b.sub(column, tileColumn));
+  Value offset =
+      b.add(b.mul(row, b.constant(tile.stride)), b.sub(column, tileColumn));
   return b.offset(tile.pointer, b.mul(offset, b.constant(bytes)));
 }
 

@@ -1,7 +1,7 @@
 //===- MicroKernels.cpp - Register tiles of contractions --------*- C++ -*-===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,13 +36,12 @@ func::FuncOp MicroKernels::getTile(const MicroKernelShape &shape, int64_t rows,
   CodeBuilder b(loc, module.getContext());
   b.setInsertionPointToEnd(module.getBody());
   Type ptr = b.ptrType(), i64 = b.getI64Type(), f32 = b.getF32Type();
-  std::string name = "batch.tile." + std::to_string(rows) + "x" +
-                     std::to_string(panels) + "x" + std::to_string(shape.vectors) +
-                     ".a" +
-                     std::to_string(shape.leftStride) + ".b" +
-                     std::to_string(shape.rightStride) + ".c" +
-                     std::to_string(shape.outStride) +
-                     (shape.accumulate ? ".add" : "");
+  std::string name =
+      "batch.tile." + std::to_string(rows) + "x" + std::to_string(panels) +
+      "x" + std::to_string(shape.vectors) + ".a" +
+      std::to_string(shape.leftStride) + ".b" +
+      std::to_string(shape.rightStride) + ".c" +
+      std::to_string(shape.outStride) + (shape.accumulate ? ".add" : "");
   auto function = func::FuncOp::create(
       b, name, b.getFunctionType({ptr, ptr, ptr, i64, i64}, {}));
   makeInternal(function);
@@ -57,11 +56,9 @@ func::FuncOp MicroKernels::getTile(const MicroKernelShape &shape, int64_t rows,
   Type vector = VectorType::get({lanes}, f32);
   SmallVector<Value> panelPointers;
   for (int64_t p = 0; p < panels; ++p)
-    panelPointers.push_back(
-        b.offset(right, b.mul(panelBytes, b.constant(p))));
+    panelPointers.push_back(b.offset(right, b.mul(panelBytes, b.constant(p))));
   auto outPointer = [&](int64_t row, int64_t v) {
-    return b.offset(out,
-                    b.constant((row * shape.outStride + v * lanes) * 4));
+    return b.offset(out, b.constant((row * shape.outStride + v * lanes) * 4));
   };
   SmallVector<Value> init;
   Value zero = arith::ConstantOp::create(b, b.getZeroAttr(vector));
@@ -69,14 +66,16 @@ func::FuncOp MicroKernels::getTile(const MicroKernelShape &shape, int64_t rows,
     for (int64_t v = 0; v < vectors; ++v)
       init.push_back(shape.accumulate ? b.load(vector, outPointer(row, v), 4)
                                       : zero);
-  auto sums = b.loop(
-      b.constant(0), depth, 1, init, [&](Value k, ValueRange carried) {
+  auto sums =
+      b.loop(b.constant(0), depth, 1, init, [&](Value k, ValueRange carried) {
         CodeBuilder::Values next(carried);
         Value rightOffset = b.mul(k, b.constant(shape.rightStride * 4));
         SmallVector<Value> columns;
         for (int64_t v = 0; v < vectors; ++v) {
-          Value pointer = b.offset(panelPointers[v / shape.vectors], rightOffset);
-          pointer = b.offset(pointer, b.constant(v % shape.vectors * lanes * 4));
+          Value pointer =
+              b.offset(panelPointers[v / shape.vectors], rightOffset);
+          pointer =
+              b.offset(pointer, b.constant(v % shape.vectors * lanes * 4));
           columns.push_back(b.load(vector, pointer, 4));
           // Panels come from the second-level cache or beyond, at a pace that
           // the hardware's prefetcher alone does not keep up with.
@@ -126,8 +125,8 @@ func::FuncOp MicroKernels::get(const MicroKernelShape &shape) {
   SmallVector<int64_t> cases;
   for (int64_t count = 1; count <= tiles.maxRows; ++count)
     cases.push_back(count);
-  auto dispatch = scf::IndexSwitchOp::create(b, TypeRange(), selector, cases,
-                                             cases.size());
+  auto dispatch =
+      scf::IndexSwitchOp::create(b, TypeRange(), selector, cases, cases.size());
   for (auto [i, count] : llvm::enumerate(cases)) {
     OpBuilder::InsertionGuard guard(b);
     b.createBlock(&dispatch.getCaseRegions()[i]);

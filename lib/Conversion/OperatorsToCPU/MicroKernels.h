@@ -1,7 +1,7 @@
 //===- MicroKernels.h - Register tiles of contractions ----------*- C++ -*-===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,9 +18,9 @@ namespace mlir::uprog {
 struct RegisterTiles {
   RegisterTiles(int64_t vectorBits, int64_t registers);
 
-  int64_t lanes;     ///< f32 elements of a vector
-  int64_t budget;    ///< accumulators
-  int64_t maxRows;   ///< rows of a tile that is one panel wide
+  int64_t lanes;   ///< f32 elements of a vector
+  int64_t budget;  ///< accumulators
+  int64_t maxRows; ///< rows of a tile that is one panel wide
   /// Panels that a tile of `rows` rows covers: few rows need more columns to
   /// hide the latency of an fma.
   int64_t panelsFor(int64_t rows) const;

@@ -1,7 +1,7 @@
 //===- OperatorsToCPU.cpp - Operators to CPU kernel functions ---*- C++ -*-===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,10 +55,10 @@ static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
     ValueRange arguments = function.getArguments();
     for (auto [s, stage] : llvm::enumerate(stages)) {
       Value number = b.constant(s);
-      Value notBefore =
-          arith::CmpIOp::create(b, arith::CmpIPredicate::sle, arguments[8], number);
-      Value runs = arith::AndIOp::create(b, notBefore,
-                                         b.less(number, arguments[9]));
+      Value notBefore = arith::CmpIOp::create(b, arith::CmpIPredicate::sle,
+                                              arguments[8], number);
+      Value runs =
+          arith::AndIOp::create(b, notBefore, b.less(number, arguments[9]));
       b.when(runs, [&, stage = stage] {
         func::CallOp::create(b, stage, arguments.take_front(8));
       });

@@ -1,13 +1,14 @@
 //===- Reductions.cpp - Reductions that are not panels ----------*- C++ -*-===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
 #include "StageEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -15,6 +16,9 @@ using namespace mlir::uprog;
 
 /// Vectors of columns that are reduced at once.
 static constexpr int64_t kColumnVectors = 4;
+/// Rows whose columns are reduced at once: independent sums hide the latency of
+/// an fma.
+static constexpr int64_t kColumnRows = 4;
 /// Partial results of a reduction along the lanes.
 static constexpr int64_t kLaneVectors = 4;
 
@@ -61,46 +65,53 @@ nest(CodeBuilder &b, const ReductionLoops &loops, size_t depth,
                 });
 }
 
-void StageEmitter::reduceColumns(Node &node, Value row,
-                                 ArrayRef<Index> position, Value column,
+void StageEmitter::reduceColumns(Node &node, ArrayRef<RowPosition> rows,
+                                 Value firstColumn, Value column,
                                  int64_t vectors, bool vector) {
   auto op = cast<linalg::LinalgOp>(node.op);
   Block &body = op->getRegion(0).front();
   ReductionLoops loops = getLoops(node);
   int64_t lanes = evaluator.getLanes();
   size_t results = op->getNumResults(), inputs = op.getNumDpsInputs();
-  SmallVector<Indices> outs(vectors), dims(vectors);
+  struct Element {
+    Value row, column;
+    Indices dims;
+  };
+  SmallVector<Element> elements;
   CodeBuilder::Values carried;
-  for (int64_t u = 0; u < vectors; ++u) {
-    outs[u].assign(position.begin(), position.end());
-    if (node.space.rank() > 0)
-      outs[u].push_back({b.add(column, b.constant(u * lanes)), vector,
-                         vector ? 0 : -1});
-    dims[u] = evaluator.loopIndices(op, outs[u]);
-    for (Value start : op.getDpsInits()) {
-      Value value = evaluator.eval(start, outs[u]);
-      if (!value)
-        return;
-      carried.push_back(vector ? evaluator.broadcast(value) : value);
+  for (const RowPosition &at : rows)
+    for (int64_t u = 0; u < vectors; ++u) {
+      Value first = b.add(column, b.constant(u * lanes));
+      Indices out(at.indices);
+      if (node.space.rank() > 0)
+        out.push_back({first, vector, vector ? 0 : -1});
+      elements.push_back({at.row, first, evaluator.loopIndices(op, out)});
+      evaluator.setTilePosition(at.row, firstColumn);
+      for (Value start : op.getDpsInits()) {
+        Value value = evaluator.eval(start, out);
+        if (!value)
+          return;
+        carried.push_back(vector ? evaluator.broadcast(value) : value);
+      }
     }
-  }
-  // Only the first set of indices is changed by the loops around.
+  // The loops around change only the first element's indices.
+  Indices &outer = elements.front().dims;
   auto inner = [&](CodeBuilder::Values values) {
     for (auto [begin, end] : loops.pieces)
       values = b.loop(
           b.constant(begin), b.constant(end), 1, values,
           [&, begin = begin, end = end](Value k, ValueRange sums) {
             CodeBuilder::Values next;
-            for (int64_t u = 0; u < vectors; ++u) {
+            for (auto [e, element] : llvm::enumerate(elements)) {
               for (unsigned dim : loops.dims)
-                dims[u][dim] = dims[0][dim];
-              dims[u][loops.dims.back()] = {k, false, -1, begin, end};
+                element.dims[dim] = outer[dim];
+              element.dims[loops.dims.back()] = {k, false, -1, begin, end};
               SmallVector<Value> arguments =
-                  evaluator.evalInputs(op, dims[u]);
+                  evaluator.evalInputs(op, element.dims);
               for (size_t r = 0; r < results; ++r)
-                arguments[inputs + r] = sums[u * results + r];
+                arguments[inputs + r] = sums[e * results + r];
               SmallVector<Value> sum =
-                  evaluator.evalBody(body, arguments, dims[u], true);
+                  evaluator.evalBody(body, arguments, element.dims, true);
               if (sum.size() != results)
                 return CodeBuilder::Values(sums);
               for (Value value : sum)
@@ -110,14 +121,17 @@ void StageEmitter::reduceColumns(Node &node, Value row,
           });
     return values;
   };
-  carried = nest(b, loops, 0, carried, dims[0], inner);
-  for (int64_t u = 0; u < vectors; ++u)
+  carried = nest(b, loops, 0, carried, outer, inner);
+  for (auto [e, element] : llvm::enumerate(elements))
     for (size_t r = 0; r < results; ++r)
-      evaluator.storeTile(carried[u * results + r], op->getResult(r), row,
-                          b.add(column, b.constant(u * lanes)), vector);
+      evaluator.storeTile(carried[e * results + r], op->getResult(r),
+                          element.row, element.column, vector);
 }
 
+/// Combines two partial results of the reduction that ends in `combiner`.
 static Value combine(CodeBuilder &b, Operation *combiner, Value x, Value y) {
+  if (isa<math::FmaOp>(combiner))
+    return arith::AddFOp::create(b, x, y);
   OperationState state(b.getLoc(), combiner->getName(), ValueRange{x, y},
                        TypeRange(x.getType()), combiner->getAttrs());
   return b.create(state)->getResult(0);
@@ -134,8 +148,7 @@ Value StageEmitter::finishLanes(Operation *combiner, ArrayRef<Value> partial) {
   }
   Value sum = sums[0];
   for (int64_t half = evaluator.getLanes() / 2; half >= 1; half /= 2) {
-    Value low =
-        vector::ExtractStridedSliceOp::create(b, sum, {0}, {half}, {1});
+    Value low = vector::ExtractStridedSliceOp::create(b, sum, {0}, {half}, {1});
     Value high =
         vector::ExtractStridedSliceOp::create(b, sum, {half}, {half}, {1});
     sum = combine(b, combiner, low, high);
@@ -152,9 +165,14 @@ Value StageEmitter::reduceLanes(Node &node, ArrayRef<Index> position) {
   size_t inputs = op.getNumDpsInputs();
   Indices dims = evaluator.loopIndices(op, position);
   unsigned last = loops.dims.back();
-  int64_t unroll = loops.extents.back() >= kLaneVectors * lanes ? kLaneVectors : 1;
-  Value neutral =
-      arith::ConstantOp::create(b, *arith::getNeutralElement(combiner));
+  int64_t unroll =
+      loops.extents.back() >= kLaneVectors * lanes ? kLaneVectors : 1;
+  TypedAttr zero;
+  if (isa<math::FmaOp>(combiner))
+    zero = b.getFloatAttr(combiner->getResult(0).getType(), -0.0);
+  else
+    zero = *arith::getNeutralElement(combiner);
+  Value neutral = arith::ConstantOp::create(b, zero);
   CodeBuilder::Values carried(unroll, evaluator.broadcast(neutral));
 
   auto one = [&](Value base, int64_t begin, int64_t end, Value sum) {
@@ -169,14 +187,15 @@ Value StageEmitter::reduceLanes(Node &node, ArrayRef<Index> position) {
       int64_t step = lanes * unroll;
       int64_t whole = begin + (end - begin) / step * step;
       if (whole > begin)
-        sums = b.loop(b.constant(begin), b.constant(whole), step, sums,
-                      [&, begin = begin, end = end](Value k, ValueRange values) {
-                        CodeBuilder::Values next;
-                        for (int64_t u = 0; u < unroll; ++u)
-                          next.push_back(one(b.add(k, b.constant(u * lanes)),
-                                             begin, end, values[u]));
-                        return next;
-                      });
+        sums =
+            b.loop(b.constant(begin), b.constant(whole), step, sums,
+                   [&, begin = begin, end = end](Value k, ValueRange values) {
+                     CodeBuilder::Values next;
+                     for (int64_t u = 0; u < unroll; ++u)
+                       next.push_back(one(b.add(k, b.constant(u * lanes)),
+                                          begin, end, values[u]));
+                     return next;
+                   });
       for (int64_t u = 0; whole < end; whole += lanes, ++u) {
         Value sum = one(b.constant(whole), begin, end, sums[u]);
         if (end - whole < lanes) {
@@ -200,39 +219,57 @@ Value StageEmitter::reduceLanes(Node &node, ArrayRef<Index> position) {
   return combine(b, combiner, start, finishLanes(combiner, carried));
 }
 
-void StageEmitter::emitReduction(Node &node, Value row,
-                                 ArrayRef<Index> position, Value firstColumn,
-                                 Value lastColumn) {
+void StageEmitter::emitReduction(Node &node, Value firstRow, Value rows,
+                                 Value firstColumn, Value lastColumn) {
   int64_t lanes = evaluator.getLanes();
-  Value result = node.op->getResult(0);
   bool inner = node.space.rank() > 0;
   bool vector = inner && node.kind == NodeKind::Columns && !stage->scalar;
+  auto prepare = [&](Value row) {
+    RowPosition at{row, positionOf(node.space, b.add(firstRow, row))};
+    evaluator.prepareRow(*stage, at.indices);
+    return at;
+  };
   if (vector) {
     int64_t wide = kColumnVectors * lanes;
-    Value count = b.div(b.sub(lastColumn, firstColumn), b.constant(wide));
-    Value done = b.add(firstColumn, b.mul(count, b.constant(wide)));
-    if (node.space.columns() >= wide)
-      b.loop(firstColumn, done, wide, [&](Value column) {
-        reduceColumns(node, row, position, column, kColumnVectors, true);
+    auto reduce = [&](ArrayRef<RowPosition> group) {
+      Value done = firstColumn;
+      if (node.space.columns() >= wide) {
+        Value count = b.div(b.sub(lastColumn, firstColumn), b.constant(wide));
+        done = b.add(firstColumn, b.mul(count, b.constant(wide)));
+        b.loop(firstColumn, done, wide, [&](Value column) {
+          reduceColumns(node, group, firstColumn, column, kColumnVectors, true);
+        });
+      }
+      b.loop(done, lastColumn, lanes, [&](Value column) {
+        reduceColumns(node, group, firstColumn, column, 1, true);
       });
-    else
-      done = firstColumn;
-    b.loop(done, lastColumn, lanes, [&](Value column) {
-      reduceColumns(node, row, position, column, 1, true);
+    };
+    Value groups =
+        b.mul(b.div(rows, b.constant(kColumnRows)), b.constant(kColumnRows));
+    b.loop(b.constant(0), groups, kColumnRows, [&](Value row) {
+      SmallVector<RowPosition> group;
+      for (int64_t i = 0; i < kColumnRows; ++i)
+        group.push_back(prepare(b.add(row, b.constant(i))));
+      reduce(group);
     });
+    b.loop(groups, rows, 1, [&](Value row) { reduce(prepare(row)); });
     return;
   }
-  Value end = inner ? b.min(lastColumn, b.constant(node.space.columns()))
-                    : b.add(firstColumn, b.constant(1));
-  b.loop(firstColumn, end, 1, [&](Value column) {
-    Indices indices(position);
-    if (inner)
-      indices.push_back({column});
-    if (node.kind != NodeKind::Lanes) {
-      reduceColumns(node, row, position, column, 1, false);
-      return;
-    }
-    if (Value sum = reduceLanes(node, indices))
-      evaluator.storeTile(sum, result, row, column, false);
+  b.loop(b.constant(0), rows, 1, [&](Value row) {
+    RowPosition at = prepare(row);
+    evaluator.setTilePosition(row, firstColumn);
+    Value end = inner ? b.min(lastColumn, b.constant(node.space.columns()))
+                      : b.add(firstColumn, b.constant(1));
+    b.loop(firstColumn, end, 1, [&](Value column) {
+      if (node.kind != NodeKind::Lanes) {
+        reduceColumns(node, at, firstColumn, column, 1, false);
+        return;
+      }
+      Indices indices(at.indices);
+      if (inner)
+        indices.push_back({column});
+      if (Value sum = reduceLanes(node, indices))
+        evaluator.storeTile(sum, node.op->getResult(0), row, column, false);
+    });
   });
 }

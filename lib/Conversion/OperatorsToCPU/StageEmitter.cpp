@@ -1,7 +1,7 @@
 //===- StageEmitter.cpp - The loops of a stage ------------------*- C++ -*-===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -97,9 +97,9 @@ void StageEmitter::planScratch(const Stage &stage) {
   int64_t maxRows = registers.maxRows;
   blockRowsMax = maxRows * kMaxTiles;
   if (rowBytes)
-    blockRowsMax = std::clamp<int64_t>(kPackedBytes / rowBytes / maxRows, 2,
-                                       kMaxTiles) *
-                   maxRows;
+    blockRowsMax =
+        std::clamp<int64_t>(kPackedBytes / rowBytes / maxRows, 2, kMaxTiles) *
+        maxRows;
   int64_t bytes = 0;
   for (Pack &pack : packs) {
     pack.offset = bytes;
@@ -128,8 +128,7 @@ func::FuncOp StageEmitter::emit(int64_t number, StringRef name) {
   planScratch(*stage);
   Type ptr = b.ptrType(), i64 = b.getI64Type();
   auto function = func::FuncOp::create(
-      b, name,
-      b.getFunctionType({ptr, ptr, ptr, ptr, i64, i64, i64, i64}, {}));
+      b, name, b.getFunctionType({ptr, ptr, ptr, ptr, i64, i64, i64, i64}, {}));
   makeInternal(function);
   OpBuilder::InsertionGuard guard(b);
   b.beginFunction(function);
@@ -220,16 +219,15 @@ void StageEmitter::emitPack(const Pack &pack, Value row,
              dims[rank + 1] = {k, vector, vector ? begin % lanes : -1, begin,
                                end};
              Value value = evaluator.eval(
-                 pack.operand->get(),
-                 evaluator.operandIndices(pack.map, dims));
+                 pack.operand->get(), evaluator.operandIndices(pack.map, dims));
              if (!value)
                return;
              if (vector)
                value = evaluator.broadcast(value);
              Value offset = b.add(b.mul(row, b.constant(pack.stride)), k);
-             Value pointer = b.offset(
-                 arguments.work,
-                 b.add(b.constant(pack.offset), b.mul(offset, b.constant(4))));
+             Value pointer =
+                 b.offset(arguments.work, b.add(b.constant(pack.offset),
+                                                b.mul(offset, b.constant(4))));
              b.store(value, pointer, 4);
            });
   }
@@ -240,8 +238,7 @@ void StageEmitter::emitColumns(const Stage &stage, Value blockRow,
   int64_t panels = llvm::divideCeil(stage.space.columns(), panelWidth);
   Value all = b.constant(panels), one = b.constant(1);
   Value first = b.div(b.mul(arguments.part, all), arguments.parts);
-  Value last =
-      b.div(b.mul(b.add(arguments.part, one), all), arguments.parts);
+  Value last = b.div(b.mul(b.add(arguments.part, one), all), arguments.parts);
   Value maxRows = b.constant(registers.maxRows);
   Value tiles =
       b.div(b.add(blockRows, b.constant(registers.maxRows - 1)), maxRows);
@@ -288,12 +285,7 @@ void StageEmitter::emitTile(const Stage &stage, Value blockRow, Value tileRow,
                  lastColumn);
       continue;
     }
-    b.loop(zero, rows, 1, [&](Value row) {
-      Indices position = positionOf(stage.space, b.add(firstRow, row));
-      evaluator.setTilePosition(row, firstColumn);
-      evaluator.prepareRow(stage, position);
-      emitReduction(*node, row, position, firstColumn, lastColumn);
-    });
+    emitReduction(*node, firstRow, rows, firstColumn, lastColumn);
   }
 
   if (stage.stores.empty())
@@ -345,23 +337,21 @@ void StageEmitter::emitPanels(Node &node, Value blockRow, Value tileRow,
     });
   const Pack &pack = packs[packOfNode[&node]];
   const PanelOperand &right = node.right;
-  func::FuncOp tiles =
-      kernels.get({pack.stride, right.width, panelWidth / lanes, tileStride,
-                   accumulate});
-  Value left = b.offset(
-      arguments.work,
-      b.add(b.constant(pack.offset), b.mul(tileRow, b.constant(pack.stride * 4))));
+  func::FuncOp tiles = kernels.get(
+      {pack.stride, right.width, panelWidth / lanes, tileStride, accumulate});
+  Value left = b.offset(arguments.work,
+                        b.add(b.constant(pack.offset),
+                              b.mul(tileRow, b.constant(pack.stride * 4))));
   int64_t panelBytes = right.k * right.width * 4;
-  Value rightPointer = b.offset(
-      evaluator.getForm(tables.getPanels(right)),
-      b.add(b.constant(right.nOffset / right.width * panelBytes +
-                       right.kOffset * right.width * 4),
-            b.mul(panel, b.constant(panelBytes))));
+  Value rightPointer =
+      b.offset(evaluator.getForm(tables.getPanels(right)),
+               b.add(b.constant(right.nOffset / right.width * panelBytes +
+                                right.kOffset * right.width * 4),
+                     b.mul(panel, b.constant(panelBytes))));
   evaluator.setTilePosition(zero, firstColumn);
   func::CallOp::create(
       b, tiles,
       ValueRange{left, rightPointer,
                  evaluator.tilePointer(result, zero, firstColumn),
-                 b.constant(node.depth), rows, panels,
-                 b.constant(panelBytes)});
+                 b.constant(node.depth), rows, panels, b.constant(panelBytes)});
 }

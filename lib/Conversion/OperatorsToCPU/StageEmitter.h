@@ -1,7 +1,7 @@
 //===- StageEmitter.h - The loops of a stage --------------------*- C++ -*-===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,10 +56,16 @@ private:
   void emitTile(const Stage &stage, Value blockRow, Value tileRow, Value rows,
                 Value panel, Value panels);
   void emitPanels(Node &node, Value blockRow, Value tileRow, Value rows,
-                  Value panel, Value panels, Value firstColumn, Value lastColumn);
-  void emitReduction(Node &node, Value row, ArrayRef<Index> position,
-                     Value firstColumn, Value lastColumn);
-  void reduceColumns(Node &node, Value row, ArrayRef<Index> position,
+                  Value panel, Value panels, Value firstColumn,
+                  Value lastColumn);
+  /// A row of a tile, and its indices without the column's.
+  struct RowPosition {
+    Value row;
+    Indices indices;
+  };
+  void emitReduction(Node &node, Value firstRow, Value rows, Value firstColumn,
+                     Value lastColumn);
+  void reduceColumns(Node &node, ArrayRef<RowPosition> rows, Value firstColumn,
                      Value column, int64_t vectors, bool vector);
   Value reduceLanes(Node &node, ArrayRef<Index> position);
   /// Indices of the space without the last one.

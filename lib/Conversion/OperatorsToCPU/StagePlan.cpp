@@ -1,13 +1,14 @@
 //===- StagePlan.cpp - How an operator falls into stages --------*- C++ -*-===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
 #include "StagePlan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -20,7 +21,8 @@ using namespace mlir::uprog;
 
 int64_t RowSpace::leading() const {
   int64_t product = 1;
-  for (int64_t extent : ArrayRef<int64_t>(shape).drop_back(shape.empty() ? 0 : 1))
+  for (int64_t extent :
+       ArrayRef<int64_t>(shape).drop_back(shape.empty() ? 0 : 1))
     product *= extent;
   return product;
 }
@@ -107,9 +109,10 @@ LogicalResult StagePlan::computeSpace(Operation *inner) {
     return inner->emitOpError("is not supported in an operator yet");
   }
   if (!isa<linalg::LinalgOp, tensor::EmptyOp, tensor::SplatOp, tensor::ConcatOp,
-           tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::CollapseShapeOp,
-           tensor::ExpandShapeOp, tensor::CastOp, arith::ConstantOp,
-           batch::SegmentReduceOp, batch::SegmentBroadcastOp>(inner) &&
+           tensor::ExtractSliceOp, tensor::InsertSliceOp,
+           tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp,
+           arith::ConstantOp, batch::SegmentReduceOp,
+           batch::SegmentBroadcastOp>(inner) &&
       !OpTrait::hasElementwiseMappableTraits(inner))
     return inner->emitOpError("is not supported in an operator yet");
 
@@ -169,8 +172,9 @@ LogicalResult StagePlan::computeSpace(Operation *inner) {
     if (!domain) {
       // An empty tensor of unknown size is only a shape: its reader knows.
       if (!isa<tensor::EmptyOp>(inner))
-        return inner->emitOpError("has rows of which it is not known whether "
-                                  "they belong to tasks or to a ragged operand");
+        return inner->emitOpError(
+            "has rows of which it is not known whether "
+            "they belong to tasks or to a ragged operand");
       domain = RowSpace::kOnce;
     }
     space.domain = *domain;
@@ -185,9 +189,9 @@ LogicalResult StagePlan::computeSpace(Operation *inner) {
 
 static bool isView(Operation *op) {
   if (isa<tensor::EmptyOp, tensor::SplatOp, tensor::ConcatOp,
-          tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::CollapseShapeOp,
-          tensor::ExpandShapeOp, tensor::CastOp, arith::ConstantOp,
-          batch::SegmentBroadcastOp>(op))
+          tensor::ExtractSliceOp, tensor::InsertSliceOp,
+          tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp,
+          arith::ConstantOp, batch::SegmentBroadcastOp>(op))
     return true;
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   return linalgOp && linalgOp.getNumReductionLoops() == 0 &&
@@ -243,261 +247,6 @@ bool StagePlan::isVirtual(Operation *inner) {
 }
 
 //===----------------------------------------------------------------------===//
-// Symbolic accesses
-//===----------------------------------------------------------------------===//
-
-namespace {
-struct SymbolicMath {
-  int64_t lanes;
-  MLIRContext *context;
-  bool safe = true;
-
-  int64_t mod(int64_t value) const { return llvm::mod(value, lanes); }
-  SymbolicIndex constant(int64_t value) {
-    return {getAffineConstantExpr(value, context), false, mod(value)};
-  }
-  SymbolicIndex add(const SymbolicIndex &a, const SymbolicIndex &b) {
-    if (a.lanes && b.lanes)
-      safe = false;
-    return {a.expr + b.expr, a.lanes || b.lanes,
-            a.residue < 0 || b.residue < 0 ? -1 : mod(a.residue + b.residue)};
-  }
-  SymbolicIndex add(const SymbolicIndex &a, int64_t b) {
-    return add(a, constant(b));
-  }
-  SymbolicIndex mul(const SymbolicIndex &a, int64_t b) {
-    if (a.lanes && b != 1)
-      safe = false;
-    int64_t residue = a.residue >= 0   ? mod(a.residue * b)
-                      : b % lanes == 0 ? 0
-                                       : -1;
-    return {a.expr * b, a.lanes, residue};
-  }
-  /// a = q * b + r.
-  std::pair<SymbolicIndex, SymbolicIndex> divide(const SymbolicIndex &a,
-                                                 int64_t b) {
-    if (a.lanes && (b % lanes != 0 || a.residue != 0))
-      safe = false;
-    SymbolicIndex quotient{a.expr.floorDiv(b), false, -1};
-    SymbolicIndex rest{a.expr % b, a.lanes, b % lanes == 0 ? a.residue : -1};
-    return {quotient, rest};
-  }
-  SymbolicIndex apply(AffineExpr expr, ArrayRef<SymbolicIndex> dims) {
-    if (auto dim = dyn_cast<AffineDimExpr>(expr))
-      return dims[dim.getPosition()];
-    if (auto cst = dyn_cast<AffineConstantExpr>(expr))
-      return constant(cst.getValue());
-    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-    if (!binary) {
-      safe = false;
-      return constant(0);
-    }
-    SymbolicIndex lhs = apply(binary.getLHS(), dims);
-    if (binary.getKind() == AffineExprKind::Add)
-      return add(lhs, apply(binary.getRHS(), dims));
-    auto cst = dyn_cast<AffineConstantExpr>(binary.getRHS());
-    if (!cst) {
-      safe = false;
-      return constant(0);
-    }
-    if (binary.getKind() == AffineExprKind::Mul)
-      return mul(lhs, cst.getValue());
-    if (binary.getKind() == AffineExprKind::Mod)
-      return divide(lhs, cst.getValue()).second;
-    return divide(lhs, cst.getValue()).first;
-  }
-};
-} // namespace
-
-bool StagePlan::resolve(Value value, ArrayRef<SymbolicIndex> indices,
-                        bool foreignRow, SmallVectorImpl<Read> &reads,
-                        Breaks *breaks) {
-  using Indices = SmallVector<SymbolicIndex, 4>;
-  SymbolicMath math{lanes, op.getContext()};
-  SmallVector<std::tuple<Value, Indices, bool>> worklist;
-  worklist.push_back({value, Indices(indices), foreignRow});
-  // Where a vector crosses from one piece to the next it must do so between
-  // two vectors.
-  auto boundary = [&](const SymbolicIndex &index, int64_t offset) {
-    if (breaks)
-      if (auto rest = dyn_cast<AffineConstantExpr>(index.expr - breaks->dim)) {
-        breaks->positions.push_back(offset - rest.getValue());
-        return;
-      }
-    if (index.lanes && (index.residue < 0 || math.mod(index.residue - offset)))
-      math.safe = false;
-  };
-  while (!worklist.empty()) {
-    auto [current, at, foreign] = worklist.pop_back_val();
-    if (!isa<RankedTensorType>(current.getType()))
-      continue;
-    Operation *def = current.getDefiningOp();
-    if (!def || nodeOf.count(def) || !isVirtual(def)) {
-      reads.push_back({current, at, foreign});
-      continue;
-    }
-    bool rows = getSpace(current).hasRows();
-    auto push = [&, foreign = foreign](Value operand, Indices operandIndices,
-                                       bool other = false) {
-      worklist.push_back({operand, std::move(operandIndices), foreign || other});
-    };
-    if (auto constant = dyn_cast<arith::ConstantOp>(def)) {
-      if (!isa<SplatElementsAttr>(constant.getValue()))
-        reads.push_back({current, at, foreign});
-    } else if (isa<tensor::EmptyOp, tensor::SplatOp>(def)) {
-      // A value without storage.
-    } else if (isa<tensor::CastOp>(def)) {
-      push(def->getOperand(0), at);
-    } else if (auto concat = dyn_cast<tensor::ConcatOp>(def)) {
-      int64_t offset = 0, dim = concat.getDim();
-      for (Value piece : concat.getInputs()) {
-        Indices inner = at;
-        if (offset)
-          boundary(at[dim], offset);
-        inner[dim] = math.add(at[dim], -offset);
-        offset += cast<RankedTensorType>(piece.getType()).getDimSize(dim);
-        push(piece, inner);
-      }
-    } else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(def)) {
-      llvm::SmallBitVector dropped = slice.getDroppedDims();
-      Indices inner;
-      unsigned next = 0;
-      for (unsigned i = 0, e = dropped.size(); i < e; ++i) {
-        int64_t offset = slice.getStaticOffsets()[i];
-        if (dropped[i])
-          inner.push_back(math.constant(offset));
-        else if (i == 0 && rows)
-          inner.push_back(at[next++]);
-        else
-          inner.push_back(math.add(
-              math.mul(at[next++], slice.getStaticStrides()[i]), offset));
-      }
-      push(slice.getSource(), inner);
-    } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(def)) {
-      llvm::SmallBitVector dropped = insert.getDroppedDims();
-      Indices inner;
-      for (unsigned i = 0, e = dropped.size(); i < e; ++i) {
-        int64_t offset = insert.getStaticOffsets()[i];
-        if (dropped[i])
-          continue;
-        if (i == 0 && rows) {
-          inner.push_back(at[i]);
-          continue;
-        }
-        int64_t size = insert.getStaticSizes()[i];
-        if (offset)
-          boundary(at[i], offset);
-        if (offset + size != cast<RankedTensorType>(current.getType()).getDimSize(i))
-          boundary(at[i], offset + size);
-        inner.push_back(math.add(at[i], -offset));
-      }
-      push(insert.getSource(), inner);
-      push(insert.getDest(), at);
-    } else if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(def)) {
-      bool collapse = isa<tensor::CollapseShapeOp>(def);
-      auto wide = cast<RankedTensorType>(
-          collapse ? def->getOperand(0).getType() : current.getType());
-      auto groups = collapse
-                        ? cast<tensor::CollapseShapeOp>(def).getReassociationIndices()
-                        : cast<tensor::ExpandShapeOp>(def).getReassociationIndices();
-      Indices inner(collapse ? wide.getRank() : groups.size());
-      for (auto [g, group] : llvm::enumerate(groups)) {
-        if (collapse) {
-          SymbolicIndex rest = at[g];
-          for (int64_t d : llvm::reverse(ArrayRef<int64_t>(group).drop_front())) {
-            auto [quotient, last] = math.divide(rest, wide.getDimSize(d));
-            inner[d] = last;
-            rest = quotient;
-          }
-          inner[group.front()] = rest;
-        } else {
-          SymbolicIndex sum = at[group.front()];
-          for (int64_t d : ArrayRef<int64_t>(group).drop_front())
-            sum = math.add(math.mul(sum, wide.getDimSize(d)), at[d]);
-          inner[g] = sum;
-        }
-      }
-      push(def->getOperand(0), inner);
-    } else if (auto broadcast = dyn_cast<batch::SegmentBroadcastOp>(def)) {
-      push(broadcast.getTasks(), at, /*other=*/true);
-    } else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(def)) {
-      AffineMap out =
-          linalgOp.getIndexingMapMatchingResult(cast<OpResult>(current));
-      Indices dims(linalgOp.getNumLoops());
-      for (auto [i, expr] : llvm::enumerate(out.getResults()))
-        dims[cast<AffineDimExpr>(expr).getPosition()] = at[i];
-      for (OpOperand &operand : def->getOpOperands()) {
-        if (!linalgOp.payloadUsesValueFromOperand(&operand))
-          continue;
-        Indices inner;
-        for (AffineExpr expr :
-             linalgOp.getMatchingIndexingMap(&operand).getResults())
-          inner.push_back(math.apply(expr, dims));
-        push(operand.get(), inner);
-      }
-    } else {
-      for (Value operand : def->getOperands())
-        push(operand, at);
-    }
-  }
-  return math.safe;
-}
-
-SmallVector<SymbolicIndex, 4> StagePlan::identity(const RowSpace &space,
-                                                  bool vector) {
-  SmallVector<SymbolicIndex, 4> indices;
-  MLIRContext *context = op.getContext();
-  if (space.hasRows())
-    indices.push_back({getAffineDimExpr(0, context)});
-  for (int64_t i = 0; i < space.rank(); ++i) {
-    bool last = vector && i + 1 == space.rank();
-    indices.push_back({getAffineDimExpr(i + 1, context), last, last ? 0 : -1});
-  }
-  return indices;
-}
-
-bool StagePlan::readOperands(Node &node, std::optional<unsigned> lanesDim,
-                             SmallVectorImpl<Read> &reads,
-                             std::optional<unsigned> only) {
-  auto linalgOp = cast<linalg::LinalgOp>(node.op);
-  MLIRContext *context = op.getContext();
-  SmallVector<SymbolicIndex, 4> dims(linalgOp.getNumLoops());
-  int64_t reductions = linalgOp.getNumReductionLoops();
-  Breaks breaks{getAffineDimExpr(node.space.rank() + reductions, context), {}};
-  auto symbolic = [&](unsigned dim) {
-    bool isLanes = lanesDim == dim;
-    return SymbolicIndex{getAffineDimExpr(dim, context), isLanes,
-                         isLanes ? 0 : -1};
-  };
-  AffineMap out =
-      linalgOp.getIndexingMapMatchingResult(node.op->getResult(0));
-  bool rows = node.space.hasRows();
-  for (auto [i, expr] : llvm::enumerate(out.getResults()))
-    dims[cast<AffineDimExpr>(expr).getPosition()] = symbolic(rows ? i : i + 1);
-  unsigned next = node.space.rank() + 1;
-  for (auto [i, kind] : llvm::enumerate(linalgOp.getIteratorTypesArray()))
-    if (kind == utils::IteratorType::reduction)
-      dims[i] = symbolic(next++);
-  SymbolicMath math{lanes, context};
-  bool safe = true;
-  for (OpOperand &operand : node.op->getOpOperands()) {
-    if (!linalgOp.payloadUsesValueFromOperand(&operand))
-      continue;
-    if (only && operand.getOperandNumber() != *only)
-      continue;
-    SmallVector<SymbolicIndex, 4> indices;
-    for (AffineExpr expr : linalgOp.getMatchingIndexingMap(&operand).getResults())
-      indices.push_back(math.apply(expr, dims));
-    safe &= resolve(operand.get(), indices, false, reads,
-                    reductions ? &breaks : nullptr);
-  }
-  node.breaks = breaks.positions;
-  llvm::sort(node.breaks);
-  node.breaks.erase(llvm::unique(node.breaks), node.breaks.end());
-  return safe && math.safe;
-}
-
-//===----------------------------------------------------------------------===//
 // Nodes
 //===----------------------------------------------------------------------===//
 
@@ -507,7 +256,11 @@ Operation *uprog::getCombiner(linalg::LinalgOp op) {
     return nullptr;
   Operation *combiner = block.getTerminator()->getOperand(0).getDefiningOp();
   BlockArgument accumulator = block.getArguments().back();
-  if (!combiner || !accumulator.hasOneUse() || combiner->getNumOperands() != 2 ||
+  if (!combiner || !accumulator.hasOneUse())
+    return nullptr;
+  if (auto fma = dyn_cast<math::FmaOp>(combiner))
+    return fma.getC() == accumulator ? combiner : nullptr;
+  if (combiner->getNumOperands() != 2 ||
       !llvm::is_contained(combiner->getOperands(), accumulator) ||
       !arith::getNeutralElement(combiner))
     return nullptr;
@@ -517,18 +270,22 @@ Operation *uprog::getCombiner(linalg::LinalgOp op) {
 bool uprog::isContraction(linalg::LinalgOp op) {
   if (op.getNumReductionLoops() != 1 || op.getNumDpsInputs() != 2)
     return false;
-  auto add = dyn_cast_or_null<arith::AddFOp>(getCombiner(op));
-  if (!add)
-    return false;
+  Operation *combiner = getCombiner(op);
   Block &block = op->getRegion(0).front();
-  Value product = add.getLhs() == block.getArguments().back() ? add.getRhs()
-                                                              : add.getLhs();
-  auto mul = product.getDefiningOp<arith::MulFOp>();
-  if (!mul || block.getOperations().size() != 3)
-    return false;
   Value a = block.getArgument(0), b = block.getArgument(1);
-  return (mul.getLhs() == a && mul.getRhs() == b) ||
-         (mul.getLhs() == b && mul.getRhs() == a);
+  auto isProduct = [&](Value x, Value y) {
+    return (x == a && y == b) || (x == b && y == a);
+  };
+  if (auto fma = dyn_cast_or_null<math::FmaOp>(combiner))
+    return block.getOperations().size() == 2 &&
+           isProduct(fma.getA(), fma.getB());
+  auto add = dyn_cast_or_null<arith::AddFOp>(combiner);
+  if (!add || block.getOperations().size() != 3)
+    return false;
+  Value product =
+      add.getLhs() == block.getArguments().back() ? add.getRhs() : add.getLhs();
+  auto mul = product.getDefiningOp<arith::MulFOp>();
+  return mul && isProduct(mul.getLhs(), mul.getRhs());
 }
 
 /// True if every vector is loaded from consecutive elements.
@@ -579,10 +336,9 @@ bool StagePlan::matchPanels(Node &node, linalg::LinalgOp linalgOp) {
       if (nOffset < 0 || kOffset < 0)
         continue;
       int64_t fullN = shape[transposed ? 0 : 1];
-      int64_t width =
-          std::min<int64_t>(2 * lanes, llvm::alignTo(fullN, lanes));
-      int64_t stageWidth =
-          std::min<int64_t>(2 * lanes, llvm::alignTo(node.space.columns(), lanes));
+      int64_t width = std::min<int64_t>(2 * lanes, llvm::alignTo(fullN, lanes));
+      int64_t stageWidth = std::min<int64_t>(
+          2 * lanes, llvm::alignTo(node.space.columns(), lanes));
       if (nOffset % width != 0 || stageWidth > width ||
           (stageWidth < width && node.space.columns() > stageWidth))
         continue;
@@ -616,8 +372,7 @@ LogicalResult StagePlan::classifyReduction(Node &node,
     // The start value is read in vectors.
     if (resolve(linalgOp.getDpsInits()[0], identity(node.space, true), false,
                 node.reads)) {
-      node.packVectors =
-          readOperands(node, rank + 1, node.reads, node.left);
+      node.packVectors = readOperands(node, rank + 1, node.reads, node.left);
       return success();
     }
     node.reads.clear();
@@ -649,19 +404,21 @@ LogicalResult StagePlan::addNode(Operation *inner) {
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(inner)) {
     for (OpResult result : inner->getResults()) {
       AffineMap out = linalgOp.getIndexingMapMatchingResult(result);
+      auto isReduced = [&](AffineExpr expr) {
+        return linalgOp.getIteratorTypesArray()[cast<AffineDimExpr>(expr)
+                                                    .getPosition()] !=
+               utils::IteratorType::parallel;
+      };
       if (!out.isProjectedPermutation() ||
           out.getNumResults() != linalgOp.getNumParallelLoops() ||
+          llvm::any_of(out.getResults(), isReduced) ||
           getSpace(result) != node->space ||
           out != linalgOp.getIndexingMapMatchingResult(inner->getResult(0)))
         return inner->emitOpError("has results whose indexing maps are not one "
                                   "permutation of the parallel loops");
-      for (AffineExpr expr : out.getResults())
-        if (linalgOp.getIteratorTypesArray()[cast<AffineDimExpr>(expr)
-                                                 .getPosition()] !=
-            utils::IteratorType::parallel)
-          return inner->emitOpError("has a result over a reduction loop");
     }
-    for (Operation &element : linalgOp->getRegion(0).front().without_terminator())
+    for (Operation &element :
+         linalgOp->getRegion(0).front().without_terminator())
       if (!isa<linalg::IndexOp>(element) &&
           (!OpTrait::hasElementwiseMappableTraits(&element) &&
            !element.hasTrait<OpTrait::ConstantLike>()))
@@ -671,7 +428,8 @@ LogicalResult StagePlan::addNode(Operation *inner) {
         return failure();
     } else {
       node->scalar = !readOperands(
-          *node, vector ? std::optional<unsigned>(node->space.rank()) : std::nullopt,
+          *node,
+          vector ? std::optional<unsigned>(node->space.rank()) : std::nullopt,
           node->reads);
     }
   } else if (auto reduce = dyn_cast<batch::SegmentReduceOp>(inner)) {
@@ -685,8 +443,8 @@ LogicalResult StagePlan::addNode(Operation *inner) {
     bool safe = true;
     for (Value operand : inner->getOperands())
       if (isa<RankedTensorType>(operand.getType()))
-        safe &= resolve(operand, identity(node->space, vector), false,
-                        node->reads);
+        safe &=
+            resolve(operand, identity(node->space, vector), false, node->reads);
     node->scalar = !safe;
   }
   nodeOf[inner] = node.get();
@@ -745,8 +503,7 @@ void StagePlan::makeStages() {
     all.push_back(node.get());
   for (auto &copy : copies)
     all.push_back(copy.get());
-  llvm::stable_sort(all,
-                    [](Node *a, Node *b) { return a->level < b->level; });
+  llvm::stable_sort(all, [](Node *a, Node *b) { return a->level < b->level; });
   SmallVector<int64_t> levels;
   for (Node *node : all) {
     for (auto [i, stage] : llvm::enumerate(stages))

@@ -1,0 +1,74 @@
+// RUN: batch-opt %s --convert-operators-to-cpu | FileCheck %s
+// RUN: batch-opt %s --convert-operators-to-cpu="vector-bits=256 vector-registers=16" | FileCheck %s --check-prefix=AVX2
+
+#x = affine_map<(r, n, k) -> (r, k)>
+#w = affine_map<(r, n, k) -> (n, k)>
+#y = affine_map<(r, n, k) -> (r, n)>
+#id = affine_map<(r, n) -> (r, n)>
+#bias = affine_map<(r, n) -> (n)>
+
+// Parameters are asked for in the forms that the code reads, each once.
+// CHECK: module attributes {batch.forms = [
+// CHECK-SAME: {form = "panels", k = 40 : i64, n = 64 : i64, parameter = 0 : i64, transposed = true, width = 32 : i64},
+// CHECK-SAME: {form = "panels", k = 20 : i64, n = 64 : i64, parameter = 2 : i64, transposed = false, width = 32 : i64},
+// CHECK-SAME: {form = "rows", parameter = 1 : i64}]}
+// AVX2: width = 16 : i64
+
+// Everything is one stage: both contractions and the code behind them. The
+// first one's sum is where the second one starts.
+// CHECK-LABEL: func.func private @cell.rows.stage0
+// CHECK:         call @batch.tiles.v2.{{.*}}(
+// CHECK:         call @batch.tiles.v2.{{.*}}.add(
+// CHECK:         math.tanh %{{.*}} : vector<16xf32>
+// CHECK:         llvm.store %{{.*}} : vector<16xf32>
+// CHECK-NOT:   @cell.rows.stage1
+
+// CHECK-LABEL: func.func @cell.rows(
+// CHECK-SAME:    attributes {batch.kernel_info = {ragged_scratch = [], stages = 1 : i64, task_scratch = 0 : i64, worker_scratch =
+uprog.operator @cell.rows(%n: index, %x: tensor<?x20xf32>, %h: tensor<?x20xf32>,
+                          %w: tensor<64x40xf32> {uprog.parameter = 0 : i64},
+                          %b: tensor<64xf32> {uprog.parameter = 1 : i64},
+                          %u: tensor<20x64xf32> {uprog.parameter = 2 : i64})
+    -> tensor<?x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?x64xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %xh = tensor.concat dim(1) %x, %h : (tensor<?x20xf32>, tensor<?x20xf32>) -> tensor<?x40xf32>
+  %y0 = linalg.matmul indexing_maps = [#x, #w, #y]
+          ins(%xh, %w : tensor<?x40xf32>, tensor<64x40xf32>)
+          outs(%start : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %y1 = linalg.matmul ins(%x, %u : tensor<?x20xf32>, tensor<20x64xf32>)
+          outs(%y0 : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %y = linalg.generic {indexing_maps = [#id, #bias, #id],
+                       iterator_types = ["parallel", "parallel"]}
+         ins(%y1, %b : tensor<?x64xf32>, tensor<64xf32>)
+         outs(%empty : tensor<?x64xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %s = arith.addf %p, %q : f32
+    %t = math.tanh %s : f32
+    linalg.yield %t : f32
+  } -> tensor<?x64xf32>
+  uprog.yield %y : tensor<?x64xf32>
+}
+
+// A register tile adds up in ascending order, one fma per step, and never as a
+// product and a sum.
+// CHECK-LABEL: func.func private @batch.tile.1x4x2.a
+// CHECK-NOT:     arith.mulf
+// CHECK:         scf.for %{{.*}} = %[[ZERO:.*]] to %{{.*}} step %{{.*}} iter_args(%[[ACC:[a-z0-9]*]] = %
+// CHECK:           %[[COLUMNS:.*]] = llvm.load %{{.*}} : !llvm.ptr -> vector<16xf32>
+// CHECK:           %[[A:.*]] = llvm.load %{{.*}} : !llvm.ptr -> f32
+// CHECK:           %[[SPREAD:.*]] = vector.broadcast %[[A]] : f32 to vector<16xf32>
+// CHECK:           %{{.*}} = vector.fma %[[SPREAD]], %[[COLUMNS]], %[[ACC]] : vector<16xf32>
+// CHECK-COUNT-7:   vector.fma
+// CHECK-NOT:       vector.fma
+// CHECK:           scf.yield
+
+// The tile of most rows fills the registers.
+// CHECK-LABEL: func.func private @batch.tile.12x1x2.a
+// CHECK-COUNT-24: vector.fma
+// CHECK-NOT:      vector.fma
+// CHECK:          return
+// CHECK-NOT: @batch.tile.13x
+// AVX2: func.func private @batch.tile.6x1x2.a
+// AVX2-NOT: @batch.tile.7x

@@ -1,0 +1,96 @@
+// RUN: batch-opt %s --convert-operators-to-cpu --split-input-file --verify-diagnostics
+
+// Control flow inside an operator has no CPU code yet.
+uprog.operator @loop.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  // expected-error @+1 {{is not supported in an operator yet}}
+  %y = scf.for %i = %c0 to %c3 step %c1 iter_args(%a = %x) -> tensor<?x4xf32> {
+    %b = arith.addf %a, %a : tensor<?x4xf32>
+    scf.yield %b : tensor<?x4xf32>
+  }
+  uprog.yield %y : tensor<?x4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{operand 1 is not a tensor of rows of static shape}}
+uprog.operator @static.rows(%n: index, %x: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  uprog.yield %x : tensor<?x?xf32>
+}
+
+// -----
+
+uprog.operator @dynamic.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  // expected-error @+1 {{has a dynamic dimension that is not the leading one}}
+  %e = tensor.empty(%n, %n) : tensor<?x?xf32>
+  uprog.yield %x : tensor<?x4xf32>
+}
+
+// -----
+
+uprog.operator @unknown.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c7 = arith.constant 7 : index
+  %e = tensor.empty(%c7) : tensor<?x4xf32>
+  %p = tensor.empty(%n) : tensor<?x4xf32>
+  // expected-error @+1 {{has rows of which it is not known whether they belong to tasks or to a ragged operand}}
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x4xf32>) -> tensor<?x4xf32>
+  uprog.yield %x : tensor<?x4xf32>
+}
+
+// -----
+
+uprog.operator @across.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{reduces over a dynamic dimension}}
+  %s = linalg.reduce { arith.addf } ins(%x : tensor<?x4xf32>) outs(%f : tensor<4xf32>) dimensions = [0]
+  uprog.yield %x : tensor<?x4xf32>
+}
+
+// -----
+
+uprog.operator @concat.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  // expected-error @+1 {{concatenates rows of different tasks}}
+  %y = tensor.concat dim(0) %x, %x : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  uprog.yield %y : tensor<?x4xf32>
+}
+
+// -----
+
+uprog.operator @slice.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x2xf32> {
+  // expected-error @+1 {{has offsets, sizes or strides that are not static, or does not take all rows}}
+  %y = tensor.extract_slice %x[1, 0] [%n, 2] [1, 1] : tensor<?x4xf32> to tensor<?x2xf32>
+  uprog.yield %y : tensor<?x2xf32>
+}
+
+// -----
+
+// Code inside an elementwise op must be elementwise itself.
+uprog.operator @body.rows(%n: index, %x: tensor<?x4xf32>,
+                          %w: tensor<4xf32> {uprog.parameter = 0 : i64}) -> tensor<?x4xf32> {
+  %e = tensor.empty(%n) : tensor<?x4xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(r, n) -> (r, n)>, affine_map<(r, n) -> (r, n)>],
+                       iterator_types = ["parallel", "parallel"]}
+         ins(%x : tensor<?x4xf32>) outs(%e : tensor<?x4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %j = linalg.index 1 : index
+    // expected-error @+1 {{is not supported in an operator yet}}
+    %v = tensor.extract %w[%j] : tensor<4xf32>
+    %s = arith.addf %a, %v : f32
+    linalg.yield %s : f32
+  } -> tensor<?x4xf32>
+  uprog.yield %y : tensor<?x4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{reads offsets other than by segment ops}}
+uprog.operator @offsets.rows(%n: index, %x: tensor<?x4xf32> {uprog.ragged = 0 : i64},
+                             %o: tensor<?xindex> {uprog.offsets = 0 : i64}) -> tensor<?xindex> {
+  %y = arith.addi %o, %o : tensor<?xindex>
+  uprog.yield %y : tensor<?xindex>
+}

@@ -1,0 +1,100 @@
+// RUN: batch-opt %s --convert-operators-to-cpu --split-input-file | FileCheck %s
+
+#x = affine_map<(r, n, k) -> (r, k)>
+#w = affine_map<(r, n, k) -> (n, k)>
+#y = affine_map<(r, n, k) -> (r, n)>
+
+// What a contraction reads whole is made by an earlier stage, in scratch; a
+// cheap product of operands is not: it is computed while A is packed.
+// CHECK-LABEL: func.func private @chain.rows.stage0
+// CHECK:         math.tanh
+// CHECK:       func.func private @chain.rows.stage1
+// CHECK:         arith.mulf
+// CHECK:         call @batch.tiles
+// CHECK:         call @batch.tiles
+// CHECK-NOT:   @chain.rows.stage2
+// CHECK-LABEL: func.func @chain.rows(
+// CHECK-SAME:    stages = 2 : i64, task_scratch = 128 : i64
+// CHECK:         call @chain.rows.stage0
+// CHECK:         call @chain.rows.stage1
+uprog.operator @chain.rows(%n: index, %x: tensor<?x32xf32>, %h: tensor<?x32xf32>,
+                           %w: tensor<32x32xf32> {uprog.parameter = 0 : i64})
+    -> tensor<?x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?x32xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %t = math.tanh %x : tensor<?x32xf32>
+  %p = arith.mulf %x, %h : tensor<?x32xf32>
+  %a = linalg.matmul indexing_maps = [#x, #w, #y]
+         ins(%t, %w : tensor<?x32xf32>, tensor<32x32xf32>)
+         outs(%start : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %b = linalg.matmul indexing_maps = [#x, #w, #y]
+         ins(%p, %w : tensor<?x32xf32>, tensor<32x32xf32>)
+         outs(%start : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %y = arith.addf %a, %b : tensor<?x32xf32>
+  uprog.yield %y : tensor<?x32xf32>
+}
+
+// -----
+
+#r = affine_map<(r, n) -> (r)>
+#rn = affine_map<(r, n) -> (r, n)>
+
+// A reduction along a row runs in vectors, its lanes are combined pairwise in
+// a fixed order; lanes behind the end do not count.
+// CHECK-LABEL: func.func private @norm.rows.stage0
+// CHECK:         %[[SUM:.*]] = vector.fma
+// CHECK:         arith.select %{{.*}}, %{{.*}}, %{{.*}} : vector<16xi1>, vector<16xf32>
+// CHECK:         vector.extract_strided_slice {{.*}} : vector<16xf32> to vector<8xf32>
+// CHECK:         arith.addf %{{.*}}, %{{.*}} : vector<8xf32>
+// CHECK-NOT:     vector.reduction
+// CHECK:       func.func private @norm.rows.stage1
+// CHECK:         math.sqrt
+// CHECK-LABEL: func.func @norm.rows(
+// CHECK-SAME:    stages = 2 : i64
+uprog.operator @norm.rows(%n: index, %x: tensor<?x20xf32>) -> tensor<?x20xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %s = linalg.generic {indexing_maps = [#rn, #r], iterator_types = ["parallel", "reduction"]}
+         ins(%x : tensor<?x20xf32>) outs(%start : tensor<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %p = arith.mulf %a, %a : f32
+    %q = arith.addf %o, %p : f32
+    linalg.yield %q : f32
+  } -> tensor<?xf32>
+  %e2 = tensor.empty(%n) : tensor<?x20xf32>
+  %y = linalg.generic {indexing_maps = [#rn, #r, #rn], iterator_types = ["parallel", "parallel"]}
+         ins(%x, %s : tensor<?x20xf32>, tensor<?xf32>) outs(%e2 : tensor<?x20xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = math.sqrt %b : f32
+    %q = arith.divf %a, %p : f32
+    linalg.yield %q : f32
+  } -> tensor<?x20xf32>
+  uprog.yield %y : tensor<?x20xf32>
+}
+
+// -----
+
+#rn = affine_map<(r, n) -> (r, n)>
+
+// Ragged rows are rows like any others, from the first to the last of the
+// tasks of this call; what a task makes of them is a stage of its own.
+// CHECK-LABEL: func.func private @pool.rows.stage0
+// CHECK:         llvm.load %{{.*}} : !llvm.ptr -> i32
+// CHECK:         math.tanh
+// CHECK:       func.func private @pool.rows.stage1
+// CHECK:         scf.for {{.*}} iter_args(%[[SUM:[a-z0-9]*]] = %
+// CHECK:           arith.addf %[[SUM]], %{{.*}} : vector<16xf32>
+// CHECK-LABEL: func.func @pool.rows(
+// CHECK-SAME:    ragged_scratch = [64], stages = 2 : i64, task_scratch = 0 : i64
+uprog.operator @pool.rows(%n: index, %q: tensor<?x16xf32>,
+                          %x: tensor<?x16xf32> {uprog.ragged = 0 : i64},
+                          %offsets: tensor<?xindex> {uprog.offsets = 0 : i64})
+    -> tensor<?x16xf32> {
+  %b = batch.segment_broadcast %q by %offsets : tensor<?x16xf32>, tensor<?xindex>
+  %s = arith.addf %x, %b : tensor<?x16xf32>
+  %t = math.tanh %s : tensor<?x16xf32>
+  %y = batch.segment_reduce add %t by %offsets into %q : tensor<?x16xf32>, tensor<?xindex>
+  uprog.yield %y : tensor<?x16xf32>
+}
