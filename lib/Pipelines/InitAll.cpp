@@ -10,6 +10,7 @@
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/Rec/Rec.h"
 #include "Batch/Dialect/UProg/UProg.h"
+#include "Batch/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
@@ -34,4 +35,6 @@ void mlir::batch::registerAllDialects(DialectRegistry &registry) {
   func::registerInlinerExtension(registry);
 }
 
-void mlir::batch::registerAllPasses() {}
+void mlir::batch::registerAllPasses() {
+  registerTransformsPasses();
+}

@@ -1,7 +1,7 @@
 //===- AssignPhases.cpp - Order kernels by what must run before them ------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -131,9 +131,8 @@ void AssignPhasesPass::runOnOperation() {
     for (unsigned kernel : component)
       for (unsigned producer : graph.producers[kernel])
         if (componentOf[producer] != number)
-          phase = std::max(phase,
-                           phases[producer] +
-                               (isCycle(componentOf[producer]) ? 1 : 0));
+          phase = std::max(phase, phases[producer] +
+                                      (isCycle(componentOf[producer]) ? 1 : 0));
     for (unsigned kernel : component) {
       phases[kernel] = phase;
       graph.kernels[kernel].setPhase(phase);

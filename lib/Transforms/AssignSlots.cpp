@@ -116,7 +116,9 @@ FailureOr<ReadAttr> SlotAssigner::getRead(KernelOp kernel, unsigned argument) {
   if (places == 0)
     return kernel.emitError("argument #")
            << argument << " is never computed and is no input";
-  if (places > 1)
+  // Ragged rows are read by address: the unbatched code has them wherever they
+  // were computed.
+  if (places > 1 || ragged)
     return ReadAttr::get(context, ReadKind::Rows, tables[number], ragged);
   FlatSymbolRefAttr from = tables[number];
   if (valueClass.hasInputs)
@@ -223,6 +225,7 @@ LogicalResult SlotAssigner::makeExecutor() {
       if (failed(read))
         return failure();
       reads.push_back(*read);
+      kernel.setArgAttr(i, kReadAttr, *read);
       if (kernel.isShared(i)) {
         auto parameter = kernel.getArgAttrOfType<IntegerAttr>(
             i, uprog::OperatorOp::kParameter);
@@ -232,8 +235,10 @@ LogicalResult SlotAssigner::makeExecutor() {
         shared.push_back(body->getArgument(1 + parameter.getInt()));
       }
     }
-    for (unsigned i = 0; i < kernel.getNumResults(); ++i)
+    for (unsigned i = 0; i < kernel.getNumResults(); ++i) {
       writes.push_back(tables[classes.getResultClass(kernel, i)]);
+      kernel.setResultAttr(i, kTableAttr, writes.back());
+    }
     builder.setInsertionPointToEnd(&region.front());
     LaunchOp::create(builder, kernel.getLoc(),
                      FlatSymbolRefAttr::get(kernel.getSymNameAttr()), step,
@@ -256,9 +261,8 @@ LogicalResult SlotAssigner::run() {
     return failure();
   remark::analysis(entry.getLoc(),
                    remark::RemarkOpts::name("Slots").category("batch"))
-      << llvm::count_if(tables, [](FlatSymbolRefAttr table) {
-           return static_cast<bool>(table);
-         })
+      << llvm::utostr(llvm::count_if(
+             tables, [](FlatSymbolRefAttr table) { return bool(table); }))
       << " result tables; every gather is part of a launch";
   return success();
 }

@@ -1,7 +1,7 @@
 //===- InlineHelpers.cpp - Inline functions that do not recurse -----------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,8 +26,8 @@ static void inlineBlock(func::CallOp call, func::FuncOp callee) {
   Block &body = callee.getBody().front();
   for (Operation &op : body.without_terminator())
     builder.clone(op, mapping);
-  for (auto [result, value] : llvm::zip_equal(
-           call.getResults(), body.getTerminator()->getOperands()))
+  for (auto [result, value] :
+       llvm::zip_equal(call.getResults(), body.getTerminator()->getOperands()))
     result.replaceAllUsesWith(mapping.lookupOrDefault(value));
   call.erase();
 }

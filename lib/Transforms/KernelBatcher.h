@@ -56,9 +56,9 @@ private:
   //===--------------------------------------------------------------------===//
 
   /// Finds out which ragged values have equal extents: `domains`.
-  LogicalResult findDomains();
+  void findDomains();
   /// Makes the empty operator and maps the kernel's arguments.
-  uprog::OperatorOp buildOperator(StringRef name);
+  FailureOr<uprog::OperatorOp> buildOperator(StringRef name);
   LogicalResult batchYield(YieldOp yield);
   /// Batches one operation in the order of the body.
   LogicalResult batchOp(Operation *op);
@@ -84,9 +84,8 @@ private:
   /// `user`.
   Value getAs(Operation *user, Value value, Kind kind, int64_t domain);
   Value repeatForRows(Location loc, Value once, Kind kind, int64_t domain);
-  /// PerTask or Rows, with the domain: what the operands of an operation whose
-  /// results have the same extents make of it. Fails with an error for two
-  /// domains.
+  /// The form of an operation whose operands have equal extents: Rows if one
+  /// of them is, PerTask otherwise.
   FailureOr<BatchedValue> joinOperands(Operation *op, ValueRange operands);
 
   //===--------------------------------------------------------------------===//

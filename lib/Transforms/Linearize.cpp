@@ -1,7 +1,7 @@
 //===- Linearize.cpp - Make the inspector of a structural program ---------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +11,7 @@
 #include "Batch/Dialect/Rec/AdtLookup.h"
 #include "Batch/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -115,8 +116,7 @@ bool Linearizer::coversAllNodes(func::FuncOp function) {
   auto isCalled = [&](Value value, Block *block) {
     return llvm::any_of(value.getUsers(), [&](Operation *user) {
       auto call = dyn_cast<func::CallOp>(user);
-      return call && call->getBlock() == block &&
-             program.isRecursiveCall(call);
+      return call && call->getBlock() == block && program.isRecursiveCall(call);
     });
   };
   for (Operation *user : node.getUsers()) {
@@ -307,10 +307,10 @@ LogicalResult Linearizer::convertOp(Operation *op, OpBuilder &builder) {
                         builder, loc,
                         cast<IntegerAttr>(cast<Attribute>(offset)).getInt())
                         .getResult();
-    mapping.map(slice.getResult(),
-                RowOp::create(builder, loc, FlatSymbolRefAttr::get(source),
-                              index)
-                    .getResult());
+    mapping.map(
+        slice.getResult(),
+        RowOp::create(builder, loc, FlatSymbolRefAttr::get(source), index)
+            .getResult());
     return success();
   }
   if (auto invoke = dyn_cast<InvokeOp>(op)) {
@@ -324,9 +324,8 @@ LogicalResult Linearizer::convertOp(Operation *op, OpBuilder &builder) {
     if (!invoke.getDepth())
       return invoke.emitError("has no depth; run batch-tag-depths before "
                               "batch-linearize");
-    auto record =
-        RecordOp::create(builder, loc, types, invoke.getKernelAttr(), inputs,
-                         mapping.lookup(invoke.getDepth()));
+    auto record = RecordOp::create(builder, loc, types, invoke.getKernelAttr(),
+                                   inputs, mapping.lookup(invoke.getDepth()));
     mapping.map(invoke.getResults(), record.getResults());
     return success();
   }
@@ -352,9 +351,8 @@ LogicalResult Linearizer::convertOp(Operation *op, OpBuilder &builder) {
   }
   if (auto dim = dyn_cast<tensor::DimOp>(op);
       dim && isa_and_nonnull<rec::ListType>(
-                 lookup(dim.getSource())
-                     ? lookup(dim.getSource()).getType()
-                     : Type())) {
+                 lookup(dim.getSource()) ? lookup(dim.getSource()).getType()
+                                         : Type())) {
     mapping.map(dim.getResult(),
                 rec::LengthOp::create(builder, loc, builder.getIndexType(),
                                       lookup(dim.getSource()))
@@ -384,7 +382,7 @@ LogicalResult Linearizer::convertOp(Operation *op, OpBuilder &builder) {
         !isa<rec::RecDialect, scf::SCFDialect>(op->getDialect()))
       return op->emitError("computes a tensor outside of kernels; strategy "
                            "'linearize' cannot batch it");
-  state.addAttributes(op->getDiscardableAttrs());
+  state.addAttributes(llvm::to_vector(op->getDiscardableAttrs()));
   state.propertiesAttr = op->getPropertiesAsAttribute();
   for (unsigned i = 0; i < op->getNumRegions(); ++i)
     state.addRegion();
@@ -424,7 +422,8 @@ LogicalResult Linearizer::run() {
       for (func::FuncOp function : component)
         names.push_back(FlatSymbolRefAttr::get(inspectorName(function)));
     }
-    remark::passed(component.front().getLoc(),
+    func::FuncOp first = component.front();
+    remark::passed(first.getLoc(),
                    remark::RemarkOpts::name("Linearize").category("batch"))
         << (bottomUp ? "recursion is bottom-up: one loop over the nodes, "
                        "children first, inspects it"
@@ -439,9 +438,9 @@ LogicalResult Linearizer::run() {
 
   OpBuilder builder(module.getContext());
   builder.setInsertionPointAfter(symbols.lookup(inspectorName(entry)));
-  auto prepare = func::FuncOp::create(
-      builder, entry.getLoc(), (entry.getSymName() + ".traverse").str(),
-      builder.getFunctionType({}, {}));
+  auto prepare = func::FuncOp::create(builder, entry.getLoc(),
+                                      (entry.getSymName() + ".traverse").str(),
+                                      builder.getFunctionType({}, {}));
   prepare->setAttr(kTraversalAttr, builder.getUnitAttr());
   symbols.insert(prepare);
   builder.setInsertionPointToStart(prepare.addEntryBlock());

@@ -1,13 +1,14 @@
 //===- OutlineKernels.cpp - Outline straight-line tensor code -------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
 #include "Batch/Analysis/Sharedness.h"
 #include "Batch/Analysis/ValueFlow.h"
 #include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Dialect/Batch/BatchInterfaces.h"
 #include "Batch/Dialect/Batch/Views.h"
 #include "Batch/Dialect/UProg/UProg.h"
 #include "Batch/Transforms/Passes.h"
@@ -71,6 +72,8 @@ private:
   /// Values that depend on a result of control flow: a call, a match, a loop.
   DenseSet<Value> dependsOnControl;
   SmallVector<Block *> blocks;
+  /// Of the block at hand.
+  bool hasCell = false;
   DenseMap<Operation *, GroupKey> groups;
   llvm::MapVector<std::pair<Type, StringRef>, SmallVector<KernelOp>> kernels;
 };
@@ -136,9 +139,8 @@ LogicalResult Outliner::run() {
             readByTensorOps.push_back(flow.getNode(operand));
     });
   SmallVector<bool> reachesTensorOp = flow.ancestors(readByTensorOps);
-  llvm::erase_if(recursive, [&](ValueFlow::Node node) {
-    return !reachesTensorOp[node];
-  });
+  llvm::erase_if(recursive,
+                 [&](ValueFlow::Node node) { return !reachesTensorOp[node]; });
   feedsRecursion = flow.ancestors(recursive);
 
   for (func::FuncOp function : program.getFunctions())
@@ -148,6 +150,11 @@ LogicalResult Outliner::run() {
   for (Block *block : blocks)
     if (failed(outlineBlock(block)))
       return failure();
+  // What only inner blocks copied is dead by now.
+  for (Block *block : llvm::reverse(blocks))
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
+      if (isTensorOp(&op) && op.use_empty())
+        op.erase();
   return success();
 }
 
@@ -160,19 +167,18 @@ void Outliner::classify(Block *block) {
       Operation *def = value.getDefiningOp();
       if (!def || def->getBlock() != block)
         return;
-      bool control = !isTensorOp(def) &&
-                     llvm::any_of(def->getResultTypes(), [](Type type) {
-                       return !type.isIntOrIndexOrFloat();
-                     }) &&
-                     !isa<tensor::ExtractSliceOp, InvokeOp>(def);
+      bool control =
+          !isTensorOp(def) &&
+          llvm::any_of(def->getResultTypes(),
+                       [](Type type) { return !type.isIntOrIndexOrFloat(); }) &&
+          !isa<tensor::ExtractSliceOp, InvokeOp>(def);
       level = std::max(level, levels.lookup(def) + (control ? 1 : 0));
     };
     for (Value operand : op->getOperands())
       visit(operand);
     for (Region &region : op->getRegions())
-      visitUsedValuesDefinedAbove(region, region, [&](OpOperand *operand) {
-        visit(operand->get());
-      });
+      visitUsedValuesDefinedAbove(
+          region, region, [&](OpOperand *operand) { visit(operand->get()); });
     return level;
   };
   for (Operation &op : *block) {
@@ -224,7 +230,7 @@ void Outliner::classify(Block *block) {
 /// cell. What control flow reads cannot be copied: it becomes a kernel.
 void Outliner::settleCheap(Block *block) {
   DenseSet<unsigned> inputLevels, outputLevels;
-  bool hasCell = false;
+  hasCell = false;
   for (Operation &op : *block) {
     auto it = groups.find(&op);
     if (it == groups.end())
@@ -260,8 +266,8 @@ void Outliner::settleCheap(Block *block) {
       return !ancestor;
     });
     if (readByControl && isa<RankedTensorType>(op.getResult(0).getType()))
-      it->second.first = sharedness.isShared(op.getResult(0)) ? Part::Shared
-                                                              : Part::Cell;
+      it->second.first =
+          sharedness.isShared(op.getResult(0)) ? Part::Shared : Part::Cell;
   }
 }
 
@@ -293,11 +299,12 @@ LogicalResult Outliner::outlineBlock(Block *block) {
 }
 
 std::string Outliner::nameKernel(Block *block, Part part) {
+  auto function = block->getParent()->getParentOfType<func::FuncOp>();
+  if (part == Part::Output)
+    return (function.getSymName() + "_output").str();
   SmallVector<StringRef> words;
-  if (part == Part::Input)
+  if (part == Part::Input && hasCell)
     words.push_back("input");
-  else if (part == Part::Output)
-    words.push_back("output");
   else if (part == Part::Shared)
     words.push_back("once");
   Operation *op = block->getParentOp();
@@ -352,7 +359,12 @@ LogicalResult Outliner::outlineGroup(Block *block, GroupKey key,
     getUsedValuesDefinedAbove(body[i]->getRegions(), captured);
     llvm::for_each(captured, visit);
   }
-  computeTopologicalSorting(body);
+  // Copies of outer blocks' cheap ops come first; the rest is in block order.
+  llvm::stable_sort(body, [](Operation *a, Operation *b) {
+    if (a->getBlock() == b->getBlock())
+      return a->isBeforeInBlock(b);
+    return a->getBlock()->findAncestorOpInBlock(*b) != nullptr;
+  });
   // Arguments in the order of their first use, which does not depend on
   // addresses.
   inputs.clear();
@@ -403,8 +415,9 @@ LogicalResult Outliner::outlineGroup(Block *block, GroupKey key,
     }
     argAttrs.push_back(attrs.getDictionary(module.getContext()));
   }
-  auto type = builder.getFunctionType(ValueRange(inputs.getArrayRef()).getTypes(),
-                                      ValueRange(outputs).getTypes());
+  auto type =
+      builder.getFunctionType(ValueRange(inputs.getArrayRef()).getTypes(),
+                              ValueRange(outputs).getTypes());
   Location loc = ops.front()->getLoc();
   auto kernel = KernelOp::create(
       builder, loc, nameKernel(block, key.first), type, /*phase=*/0,
@@ -436,8 +449,8 @@ LogicalResult Outliner::outlineGroup(Block *block, GroupKey key,
   for (auto [output, result] : llvm::zip_equal(outputs, invoke.getResults())) {
     if (dependsOnControl.contains(output))
       dependsOnControl.insert(result);
-    output.replaceAllUsesExcept(
-        result, llvm::SmallPtrSet<Operation *, 1>{invoke});
+    output.replaceAllUsesExcept(result,
+                                llvm::SmallPtrSet<Operation *, 1>{invoke});
   }
   // The ops are dead now, but may be out of order until the block is sorted.
   for (Operation *op : llvm::reverse(body))

@@ -57,22 +57,14 @@ bool isRaggedType(Type type) {
 
 } // namespace
 
-LogicalResult KernelBatcher::findDomains() {
+void KernelBatcher::findDomains() {
   ExtentClasses classes;
   // Classes of ragged values and of their extents.
   DenseMap<Value, int64_t> classOf;
   Block &body = kernel.getBody().front();
   for (BlockArgument argument : body.getArguments()) {
-    auto type = dyn_cast<RankedTensorType>(argument.getType());
-    if (kernel.isShared(argument.getArgNumber()) || !type ||
-        type.hasStaticShape())
-      continue;
-    if (type.getNumDynamicDims() != 1 || !type.isDynamicDim(0))
-      return kernel.emitOpError("argument ")
-             << argument.getArgNumber()
-             << " is ragged in another dimension than the first: only its "
-                "first extent may differ from task to task";
-    classOf[argument] = classes.add();
+    if (kernel.isRagged(argument.getArgNumber()))
+      classOf[argument] = classes.add();
   }
 
   auto unite = [&](int64_t &known, int64_t other) {
@@ -125,14 +117,13 @@ LogicalResult KernelBatcher::findDomains() {
   domains.resize(numbers.size());
   for (auto &[value, number] : classOf)
     domainOf[value] = numbers.lookup(classes.find(number));
-  return success();
 }
 
 //===----------------------------------------------------------------------===//
 // The operator
 //===----------------------------------------------------------------------===//
 
-uprog::OperatorOp KernelBatcher::buildOperator(StringRef name) {
+FailureOr<uprog::OperatorOp> KernelBatcher::buildOperator(StringRef name) {
   MLIRContext *context = kernel.getContext();
   Location loc = kernel.getLoc();
   Block &body = kernel.getBody().front();
@@ -148,6 +139,11 @@ uprog::OperatorOp KernelBatcher::buildOperator(StringRef name) {
       for (NamedAttribute attribute : all)
         if (attribute.getName().getValue().starts_with("uprog."))
           kept.push_back(attribute);
+    if (kernel.isShared(index) &&
+        !kernel.getArgAttr(index, uprog::OperatorOp::kParameter))
+      return kernel.emitOpError("shared argument #")
+             << index << " needs `" << uprog::OperatorOp::kParameter
+             << "`, the number of the entry's shared argument it is";
     Type type = argument.getType();
     if (domainOf.count(argument)) {
       kept.push_back({builder.getStringAttr(uprog::OperatorOp::kRagged),
@@ -201,11 +197,6 @@ uprog::OperatorOp KernelBatcher::buildOperator(StringRef name) {
 LogicalResult KernelBatcher::batchYield(YieldOp yield) {
   SmallVector<Value> results;
   for (Value operand : yield.getOperands()) {
-    BatchedValue form = lookup(operand);
-    if (form.kind == BatchedValue::Rows || form.kind == BatchedValue::Extent)
-      return yield.emitOpError(
-          "returns a ragged value: a kernel's results have one row per task; "
-          "reduce it over its extent first");
     Value result = getAs(yield, operand, BatchedValue::PerTask, -1);
     if (!result)
       return failure();
@@ -238,9 +229,11 @@ LogicalResult KernelBatcher::batchOp(Operation *op) {
 }
 
 FailureOr<uprog::OperatorOp> KernelBatcher::run(StringRef name) {
-  if (failed(findDomains()))
+  findDomains();
+  FailureOr<uprog::OperatorOp> made = buildOperator(name);
+  if (failed(made))
     return failure();
-  uprog::OperatorOp op = buildOperator(name);
+  uprog::OperatorOp op = *made;
   Block &body = kernel.getBody().front();
   for (Operation &inner : body.without_terminator()) {
     if (failed(batchOp(&inner))) {
@@ -355,8 +348,6 @@ Value KernelBatcher::getAs(Operation *user, Value value, Kind kind,
   if (form.kind == BatchedValue::Extent)
     user->emitOpError("uses the extent of a ragged tensor as data: it differs "
                       "from task to task; pass it to the kernel as a scalar");
-  else if (form.kind == BatchedValue::Rows && kind == BatchedValue::Rows)
-    user->emitOpError("combines ragged tensors with different extents");
   else
     user->emitOpError("combines a ragged tensor with one that has no row for "
                       "each of its rows");
@@ -375,8 +366,6 @@ FailureOr<BatchedValue> KernelBatcher::joinOperands(Operation *op,
           "task; pass it to the kernel as a scalar");
     if (form.kind != BatchedValue::Rows)
       continue;
-    if (joined.kind == BatchedValue::Rows && joined.domain != form.domain)
-      return op->emitOpError("combines ragged tensors with different extents");
     joined.kind = BatchedValue::Rows;
     joined.domain = form.domain;
   }

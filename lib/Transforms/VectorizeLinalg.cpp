@@ -146,9 +146,11 @@ static Operation *buildNamedContraction(OpBuilder &builder, Location loc,
     return AffineMap::get(iterators.size(), 0, exprs, context);
   };
   if (iterators.back() != IteratorType::reduction ||
-      !llvm::all_of(iterators.drop_back(), linalg::isParallelIterator))
+      !llvm::all_of(iterators.drop_back(), [](IteratorType iterator) {
+        return iterator == IteratorType::parallel;
+      }))
     return nullptr;
-  TypeRange types = init.getType();
+  Type type = init.getType();
   Value left = inputs[0], right = inputs[1];
   AffineMap leftMap = maps[0], rightMap = maps[1], out = maps[2];
   if (iterators.size() == 2 && out == map({0})) {
@@ -157,7 +159,7 @@ static Operation *buildNamedContraction(OpBuilder &builder, Location loc,
       std::swap(leftMap, rightMap);
     }
     if (leftMap == map({0, 1}) && rightMap == map({1}))
-      return linalg::MatvecOp::create(builder, loc, types,
+      return linalg::MatvecOp::create(builder, loc, type,
                                       ValueRange{left, right}, init);
     return nullptr;
   }
@@ -169,7 +171,7 @@ static Operation *buildNamedContraction(OpBuilder &builder, Location loc,
     if (leftMap != map({0, 2}) ||
         (rightMap != map({1, 2}) && rightMap != map({2, 1})))
       return nullptr;
-    auto matmul = linalg::MatmulOp::create(builder, loc, types,
+    auto matmul = linalg::MatmulOp::create(builder, loc, type,
                                            ValueRange{left, right}, init);
     if (rightMap == map({1, 2}))
       matmul.setIndexingMapsAttr(
@@ -178,7 +180,7 @@ static Operation *buildNamedContraction(OpBuilder &builder, Location loc,
   }
   if (iterators.size() == 4 && leftMap == map({0, 1, 3}) &&
       rightMap == map({0, 3, 2}) && out == map({0, 1, 2}))
-    return linalg::BatchMatmulOp::create(builder, loc, types,
+    return linalg::BatchMatmulOp::create(builder, loc, type,
                                          ValueRange{left, right}, init);
   return nullptr;
 }
@@ -192,6 +194,19 @@ static bool isPlainContraction(linalg::LinalgOp op) {
     return tensor &&
            tensor.getElementType() == getElementTypeOrSelf(op->getOperand(2));
   });
+}
+
+/// The input that `op` writes out as it is, if that is all it does.
+static std::optional<unsigned> getCopiedInput(linalg::LinalgOp op) {
+  if (op->getNumResults() != 1 || op.getBlock()->getOperations().size() != 1 ||
+      op.getNumReductionLoops() != 0)
+    return std::nullopt;
+  auto argument =
+      dyn_cast<BlockArgument>(op.getBlock()->getTerminator()->getOperand(0));
+  if (!argument || argument.getOwner() != op.getBlock() ||
+      argument.getArgNumber() >= op.getNumDpsInputs())
+    return std::nullopt;
+  return argument.getArgNumber();
 }
 
 linalg::GenericOp KernelBatcher::buildGeneric(
@@ -276,6 +291,14 @@ LogicalResult KernelBatcher::batchLinalg(linalg::LinalgOp op) {
     inits.push_back(*init);
     maps.push_back(getMap(op, operand, *loops, loops->kind));
   }
+
+  // A copy, which is what is left of a broadcast to ragged rows.
+  if (std::optional<unsigned> copied = getCopiedInput(op))
+    if (maps[*copied] == maps.back() &&
+        inputs[*copied].getType() == inits[0].getType()) {
+      map(op->getResult(0), loops->kind, inputs[*copied], loops->domain);
+      return success();
+    }
 
   Operation *batched = nullptr;
   if (isPlainContraction(op) && captured->perTask.empty())

@@ -15,7 +15,7 @@ using namespace mlir;
 using namespace mlir::batch;
 
 LogicalResult KernelBatcher::batchTensorOp(Operation *op) {
-  if (op->hasTrait<OpTrait::ElementwiseMappable>())
+  if (OpTrait::hasElementwiseMappableTraits(op))
     return batchElementwise(op);
   return TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](tensor::DimOp dim) { return batchDim(dim); })
@@ -188,6 +188,14 @@ LogicalResult KernelBatcher::batchSplat(tensor::SplatOp op) {
     kind = BatchedValue::Rows;
     domain = extent.domain;
   }
+  BatchedValue input = lookup(op.getInput());
+  if (input.kind == BatchedValue::Once) {
+    Value empty = buildEmpty(loc, op.getType(), kind, domain);
+    map(op, kind,
+        linalg::FillOp::create(builder, loc, input.value, empty).getResult(0),
+        domain);
+    return success();
+  }
   Value scalars = getAs(op, op.getInput(), kind, domain);
   if (!scalars)
     return failure();
@@ -211,6 +219,10 @@ LogicalResult KernelBatcher::batchExtract(tensor::ExtractOp op) {
     return op.emitOpError("cannot be batched: a per-task tensor is read at "
                           "constant indices only; pass the row or the element "
                           "to the kernel");
+  if (indices->empty()) {
+    map(op, BatchedValue::PerTask, form.value);
+    return success();
+  }
   auto type = cast<RankedTensorType>(form.value.getType());
   SmallVector<OpFoldResult> offsets = {builder.getIndexAttr(0)};
   for (int64_t index : *indices)
@@ -435,6 +447,12 @@ LogicalResult KernelBatcher::batchSoftmax(linalg::SoftmaxOp op) {
   FailureOr<SmallVector<Value>> values = batched.decomposeOperation(builder);
   if (failed(values))
     return failure();
+  // The decomposition asks for the number of rows, which is known.
+  for (Operation *made = empty.getDefiningOp(); made != batched;
+       made = made->getNextNode())
+    if (auto dim = dyn_cast<tensor::DimOp>(made))
+      if (dim.getConstantIndex() == 0)
+        dim.replaceAllUsesWith(tasks);
   batched.erase();
   map(op->getResult(0), form.kind, values->front());
   return success();

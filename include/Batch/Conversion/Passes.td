@@ -10,6 +10,69 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ConvertBatchToUProgPass
+    : Pass<"convert-batch-to-uprog", "::mlir::ModuleOp"> {
+  let summary = "make a uprog.program of the executor";
+  let description = [{
+    The executor's loop becomes a `uprog.for` that all units run in step, its
+    choice of a kernel a uniform `uprog.branch`, each launch the `uprog.run` of
+    the kernel's operator. All units meet at the end of a step: the next one
+    reads what this one wrote, and that is the only dependence the loop carries.
+
+    See test/Conversion/BatchToUProg.
+  }];
+  let dependentDialects = ["::mlir::uprog::UProgDialect"];
+}
+
+def ConvertUProgToCPUPass
+    : Pass<"convert-uprog-to-cpu", "::mlir::ModuleOp"> {
+  let summary = "lower programs to code that every worker of a pool runs";
+  let description = [{
+    A `uprog.program` of device level becomes a function over (context, worker,
+    workers); a unit is a worker thread. `uprog.run` shares its tasks out in one
+    of two ways, by their number: large batches by rows, so that no worker waits
+    inside a kernel; small ones by columns, so that each worker reads its own
+    part of the weights only and row tiles stay full.
+
+    See test/Conversion/UProgToCPU.
+  }];
+  let options = [
+    Option<"rowSplit", "row-split", "int64_t", /*default=*/"96",
+           "Split a batch by rows from this many rows per worker on">,
+  ];
+  let dependentDialects = ["::mlir::func::FuncDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::LLVM::LLVMDialect"];
+}
+
+def ConvertBatchToLLVMPass
+    : Pass<"convert-batch-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "lower inspector and instance functions, make the object";
+  let description = [{
+    Lowers the functions that run on the host, `rec` included, to scf, arith and
+    llvm over a `BatchContext`: the inspector, where `batch.record` appends to a
+    kernel's queue, and the instance program, where `batch.invoke` calls the
+    kernel function with one task. Adds what a compiled object exports: the
+    global `batch_object` with its entry points and its descriptor (see
+    docs/Formats.md).
+
+    See test/Conversion/BatchToLLVM.
+  }];
+  let options = [
+    Option<"targetTriple", "triple", "std::string", "\"\"",
+           "Target triple, for the descriptor">,
+    Option<"targetCPU", "cpu", "std::string", "\"\"",
+           "Target CPU, for the descriptor">,
+    ListOption<"targetFeatures", "features", "std::string",
+               "CPU features that the object needs, for the descriptor">,
+  ];
+  let dependentDialects = ["::mlir::func::FuncDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::LLVM::LLVMDialect"];
+}
+
 def ConvertOperatorsToCPUPass
     : Pass<"convert-operators-to-cpu", "::mlir::ModuleOp"> {
   let summary = "lower batched operators to CPU kernel functions";

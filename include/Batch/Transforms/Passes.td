@@ -39,6 +39,117 @@ def SpecializeSizesPass : Pass<"batch-specialize-sizes", "::mlir::ModuleOp"> {
 // Kernels
 //===----------------------------------------------------------------------===//
 
+def InlineHelpersPass : Pass<"batch-inline-helpers", "::mlir::ModuleOp"> {
+  let summary = "inline functions that do not recurse";
+  let description = [{
+    A function of one block that cannot call itself is copied into its callers
+    and removed, callees first. Recursion and the entry stay: upstream's inliner
+    may unroll recursion for ever.
+
+    See test/Transforms/inline-helpers.mlir.
+  }];
+}
+
+def OutlineKernelsPass : Pass<"batch-outline-kernels", "::mlir::ModuleOp"> {
+  let summary = "outline straight-line tensor code to kernels";
+  let description = [{
+    Every maximal straight-line block of tensor code becomes a `batch.kernel`
+    and a `batch.invoke`: as much as lies between two points of control (calls,
+    matches, loops), so that there are few, large tasks. A block is cut in three
+    where that pays (ACRoBat, appendix A.1 and A.2):
+
+    - *input*: what does not depend on the recursion can run for all nodes at
+      once, ahead;
+    - *cell*: the recursion itself;
+    - *output*: what no recursive result depends on can run for all nodes at
+      once, afterwards.
+
+    The first and last are kernels of their own only if they hold a reduction
+    (a matrix product). Constants and elementwise code on constants are copied
+    into the kernels that use them; other code that is equal for all instances
+    becomes a kernel without per-task operands, which runs once. Kernels with
+    equal code are one. A row of a parameter, `tensor.extract_slice %E[%i, 0]
+    [1, n] [1, 1]`, stays in the function: it is an operand that is read where
+    it lies.
+
+    See test/Transforms/outline-kernels.mlir.
+  }];
+  let dependentDialects = ["::mlir::batch::BatchDialect"];
+}
+
+def AssignPhasesPass : Pass<"batch-assign-phases", "::mlir::ModuleOp"> {
+  let summary = "order kernels by what must run before them";
+  let description = [{
+    A kernel that reads what a recursion of other kernels makes gets a later
+    phase than they have: all its tasks, at whatever depth they arise, can be
+    one batch when the recursion is over (ACRoBat, section 4.1).
+
+    See test/Transforms/assign-phases.mlir.
+  }];
+}
+
+def TagDepthsPass : Pass<"batch-tag-depths", "::mlir::ModuleOp"> {
+  let summary = "give every task its depth, in the IR";
+  let description = [{
+    Adds `depth(%d)` to each `batch.invoke`, with `%d = batch.depth` of the
+    operands that tasks of the same phase compute. Where there are none the
+    depth is the constant 0: the operator is hoisted. In the inspector the
+    handles carry their depths, so this is one maximum per task (ACRoBat,
+    section 4.1: inline depth computation).
+
+    See test/Transforms/tag-depths.mlir.
+  }];
+  let dependentDialects = ["::mlir::batch::BatchDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// Control
+//===----------------------------------------------------------------------===//
+
+def LinearizePass : Pass<"batch-linearize", "::mlir::ModuleOp"> {
+  let summary = "make the inspector of a structural program";
+  let description = [{
+    Copies the instance program with its tensor code taken out: tensors become
+    handles, invocations become `batch.record`. Where recursion is bottom-up
+    over all nodes it becomes a `batch.traverse`, one loop over the nodes in
+    post-order (Cortex, section 2); other recursion stays and remembers its
+    calls. The instance program is kept: it is the unbatched lowering.
+
+    It is an error if control depends on a tensor.
+
+    See test/Transforms/linearize.mlir.
+  }];
+  let dependentDialects = ["::mlir::batch::BatchDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::rec::RecDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+def AssignSlotsPass : Pass<"batch-assign-slots", "::mlir::ModuleOp"> {
+  let summary = "make tables for value classes and launches for kernels";
+  let description = [{
+    Gives every value class that kernels compute a `batch.table` and makes the
+    executor: a loop over the steps of a plan that launches the step's kernel.
+    Each operand is read by the cheapest kind that its class allows: `gather`
+    where all rows lie in one table or source, `rows` where they are mixed.
+    Results are written to consecutive slots, in schedule order.
+
+    See test/Transforms/assign-slots.mlir.
+  }];
+  let dependentDialects = ["::mlir::batch::BatchDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// The batch dimension
+//===----------------------------------------------------------------------===//
+
 def VectorizeKernelsPass
     : Pass<"batch-vectorize-kernels", "::mlir::ModuleOp"> {
   let summary = "add the batch dimension to kernels";
@@ -49,7 +160,31 @@ def VectorizeKernelsPass
     `linalg.matmul`, with a per-task matrix a batched matvec; elementwise code
     gets one more parallel loop. Ragged tensors are concatenated: reductions
     over their extent become `batch.segment_reduce`, per-task operands of their
-    elementwise code `batch.segment_broadcast`.
+    elementwise code `batch.segment_broadcast`. Code of shared operands alone
+    stays as it is. Operations of other dialects take part if they implement
+    `BatchableOpInterface`.
+
+    ```mlir
+    batch.kernel @k(%x: tensor<4xf32>,
+                    %w: tensor<8x4xf32> {batch.shared, uprog.parameter = 0})
+        -> tensor<8xf32> {
+      %zero = arith.constant dense<0.0> : tensor<8xf32>
+      %y = linalg.matvec ins(%w, %x : tensor<8x4xf32>, tensor<4xf32>)
+                         outs(%zero : tensor<8xf32>) -> tensor<8xf32>
+      batch.yield %y : tensor<8xf32>
+    }
+    // becomes
+    uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>,
+                           %w: tensor<8x4xf32> {uprog.parameter = 0})
+        -> tensor<?x8xf32> {
+      %0 = tensor.empty(%n) : tensor<?x8xf32>
+      %zero = linalg.fill ins(%c0 : f32) outs(%0 : tensor<?x8xf32>)
+      %y = linalg.matmul indexing_maps = [rows, transposed, out]
+             ins(%x, %w : tensor<?x4xf32>, tensor<8x4xf32>)
+             outs(%zero : tensor<?x8xf32>) -> tensor<?x8xf32>
+      uprog.yield %y : tensor<?x8xf32>
+    }
+    ```
 
     See test/Transforms/vectorize-kernels.mlir.
   }];

@@ -6,14 +6,30 @@
 //===----------------------------------------------------------------------===//
 
 #include "Batch/Dialect/Rec/Rec.h"
+#include "mlir/Transforms/InliningUtils.h"
 
 using namespace mlir;
 using namespace mlir::rec;
 
 #include "Batch/Dialect/Rec/RecDialect.cpp.inc"
 
+namespace {
+/// Everything may be inlined: out of functions and into cases and bodies.
+struct RecInlinerInterface : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+
+  bool isLegalToInline(Region *, Region *, bool, IRMapping &) const final {
+    return true;
+  }
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final {
+    return true;
+  }
+};
+} // namespace
+
 void RecDialect::initialize() {
   registerTypes();
+  addInterfaces<RecInlinerInterface>();
   addOperations<
 #define GET_OP_LIST
 #include "Batch/Dialect/Rec/RecOps.cpp.inc"

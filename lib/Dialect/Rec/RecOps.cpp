@@ -283,9 +283,7 @@ LogicalResult MatchOp::verifySymbolUses(SymbolTableCollection &symbolTables) {
         })))
       return failure();
   }
-  // Cases are distinct variants, so only the number of them can be short.
-  auto variants = adt.getVariants();
-  for (VariantOp variant : variants)
+  for (VariantOp variant : adt.getVariants())
     if (!getCase(variant.getSymNameAttr()))
       return emitOpError("lacks a case for variant @") << variant.getSymName();
   return success();
@@ -546,7 +544,7 @@ struct MatchOfConstruct : OpRewritePattern<MatchOp> {
     if (!construct)
       return failure();
     Region *region = match.getCase(construct.getVariant().getLeafReference());
-    // A tensor and its stand-in fit the same field but not each other.
+    // Different types may fit one field: a tensor and its stand-in.
     if (!region || TypeRange(region->getArgumentTypes()) !=
                        TypeRange(construct.getFields().getTypes()))
       return failure();

@@ -45,13 +45,11 @@ bool rec::gathers(Type sequence, Type element) {
 }
 
 bool rec::fitsField(Type field, Type value) {
-  auto fieldList = dyn_cast<ListType>(field);
-  auto valueList = dyn_cast<ListType>(value);
-  while (fieldList && valueList) {
-    field = fieldList.getElementType();
-    value = valueList.getElementType();
-    fieldList = dyn_cast<ListType>(field);
-    valueList = dyn_cast<ListType>(value);
+  while (auto list = dyn_cast<ListType>(field)) {
+    value = getSequenceElementType(value);
+    if (!value)
+      return false;
+    field = list.getElementType();
   }
   return field == value || (isa<RankedTensorType>(field) &&
                             isa<TensorStandInTypeInterface>(value));

@@ -164,8 +164,12 @@ LogicalResult ProgramOp::verify() { return verifyYield(*this); }
 //===----------------------------------------------------------------------===//
 
 LogicalResult RunOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  auto callee =
-      symbols.lookupNearestSymbolFrom<OperatorOp>(*this, getCalleeAttr());
+  Operation *symbol =
+      symbols.lookupNearestSymbolFrom(*this, getCalleeAttr());
+  // A target's lowering may have made a function of the operator already.
+  if (isa_and_nonnull<FunctionOpInterface>(symbol) && !isa<OperatorOp>(symbol))
+    return success();
+  auto callee = dyn_cast_or_null<OperatorOp>(symbol);
   if (!callee)
     return emitOpError("there is no uprog.operator ") << getCalleeAttr();
   unsigned operands = 0;

@@ -55,6 +55,21 @@ func.func @inspector(%h: !batch.handle, %ns: !rec.list<index>)
   return %r : !batch.handle
 }
 
+// A ragged tensor is the list of its rows, for fields too.
+// CHECK-LABEL: func.func @ragged
+func.func @ragged(%h: tensor<4xf32>, %hs: tensor<?x4xf32>,
+                  %ns: !rec.list<index>) -> tensor<?x4xf32> {
+  // CHECK: rec.construct @Other::@other({{.*}}) : (tensor<4xf32>, tensor<?x4xf32>, !rec.list<index>)
+  %other = rec.construct @Other::@other(%h, %hs, %ns)
+      : (tensor<4xf32>, tensor<?x4xf32>, !rec.list<index>) -> !rec.adt<@Other>
+  %r = rec.match %other : !rec.adt<@Other> -> tensor<?x4xf32> {
+  // CHECK: case @other(%{{.*}}: tensor<4xf32>, %{{.*}}: tensor<?x4xf32>, %{{.*}}: !rec.list<index>) {
+  case @other(%a: tensor<4xf32>, %as: tensor<?x4xf32>, %is: !rec.list<index>) {
+    rec.yield %as : tensor<?x4xf32>
+  } }
+  return %r : tensor<?x4xf32>
+}
+
 // Several results may be in parentheses; cases come in any order.
 // CHECK-LABEL: func.func @match
 func.func @match(%t: !rec.adt<@Tree>, %h: tensor<4xf32>)

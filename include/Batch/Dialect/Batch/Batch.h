@@ -55,6 +55,13 @@ inline constexpr StringLiteral kExecutorAttr = "batch.executor";
 /// to such names. A value that may be a row of an input has both.
 inline constexpr StringLiteral kTableAttr = "batch.in_table";
 inline constexpr StringLiteral kSourceAttr = "batch.in_source";
+/// On arguments of kernels: the `#batch.read` of their launches.
+inline constexpr StringLiteral kReadAttr = "batch.read";
+/// On kernel functions: a dictionary with their numbers of stages and bytes of
+/// scratch memory.
+inline constexpr StringLiteral kKernelInfoAttr = "batch.kernel_info";
+/// On a module: the forms of parameters that kernel functions read.
+inline constexpr StringLiteral kFormsAttr = "batch.forms";
 /// On a function of the inspector or of the instance program: calls with equal
 /// arguments are run once. Recursive functions have it.
 inline constexpr StringLiteral kMemoizedAttr = "batch.memoized";

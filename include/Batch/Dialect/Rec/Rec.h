@@ -50,8 +50,8 @@ bool gathers(Type sequence, Type element);
 bool isRaggedTensor(Type type);
 
 /// Returns true if a value of type `value` fits a field declared as `field`:
-/// the types are equal, or a TensorStandInTypeInterface stands for a tensor, in
-/// lists too.
+/// the types are equal, a ragged tensor is a list of its rows, or a
+/// TensorStandInTypeInterface stands for a tensor, in lists too.
 bool fitsField(Type field, Type value);
 } // namespace mlir::rec
 

@@ -38,8 +38,8 @@ def Rec_ListType : Rec_Type<"List", "list"> {
   let description = [{
     A list of any length whose elements all have one type. Where the elements
     are static tensors, the ragged tensor type (`tensor<?x256xf32>` for a list
-    of `tensor<256xf32>`) says the same; fields are declared with the list
-    type, tensor code takes the ragged tensor.
+    of `tensor<256xf32>`) says the same. Fields are declared with the list
+    type; their values may have either.
 
     Example:
 

@@ -1,0 +1,409 @@
+//===- BatchToLLVM.cpp - Lower host code, make the object -----------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Analysis/Sharedness.h"
+#include "Batch/Conversion/Passes.h"
+#include "Batch/Conversion/RecToLLVM/ContextAccess.h"
+#include "Batch/Conversion/RecToLLVM/RecToLLVM.h"
+#include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Dialect/Batch/Views.h"
+#include "Batch/Dialect/UProg/UProg.h"
+#include "ObjectLayout.h"
+#include "Patterns.h"
+#include "batch-runtime/ABI.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/Transforms/FuncConversions.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/Patterns.h"
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_CONVERTBATCHTOLLVMPASS
+#include "Batch/Conversion/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+using namespace mlir::batch;
+
+/// On arguments of memoized functions: distinguishes calls.
+static constexpr StringLiteral kKeyAttr = "batch.key";
+/// On entry arguments that are shared: the source of the whole parameter, or 0.
+static constexpr StringLiteral kWholeSourceAttr = "batch.whole_source";
+
+namespace {
+
+class ObjectBuilder {
+public:
+  explicit ObjectBuilder(ModuleOp module)
+      : module(module), builder(module.getContext()), layout(module),
+        program(module), sharedness(program) {}
+
+  LogicalResult build(const ObjectLayout::Target &target);
+
+private:
+  LogicalResult checkCalls();
+  void markInstanceProgram();
+  LogicalResult convertFunctions();
+  void memoize(func::FuncOp function, int64_t number);
+  LLVM::LLVMFuncOp makeEntryPoint(StringRef name, unsigned extraArguments);
+  void makeInspect();
+  void makeUnbatched();
+  void makeExecute();
+  void makeObject(StringRef descriptor);
+
+  ModuleOp module;
+  OpBuilder builder;
+  ObjectLayout layout;
+  InstanceProgram program;
+  Sharedness sharedness;
+  func::FuncOp inspector, traversal, executor;
+  SmallVector<func::FuncOp> hostFunctions;
+  LLVM::LLVMFuncOp inspectPoint, executePoint, unbatchedPoint;
+};
+
+} // namespace
+
+/// Marks what the patterns cannot see locally: sources of views, arguments that
+/// distinguish calls.
+void ObjectBuilder::markInstanceProgram() {
+  func::FuncOp entry = program.getEntry();
+  for (BlockArgument argument : entry.getArguments())
+    if (std::optional<int64_t> parameter = sharedness.getParameter(argument))
+      entry.setArgAttr(
+          argument.getArgNumber(), kWholeSourceAttr,
+          builder.getI64IntegerAttr(
+              layout.getSource(*parameter, argument.getType())));
+  for (func::FuncOp function : program.getFunctions()) {
+    function.walk([&](tensor::ExtractSliceOp slice) {
+      std::optional<int64_t> parameter =
+          sharedness.getParameter(slice.getSource());
+      if (!parameter || !isRowView(slice))
+        return;
+      if (int64_t source = layout.getSource(*parameter, slice.getType()))
+        slice->setAttr(kViewSourceAttr, builder.getI64IntegerAttr(source));
+    });
+    if (program.isRecursive(function))
+      function->setAttr(kMemoizedAttr, builder.getUnitAttr());
+    for (BlockArgument argument : function.getArguments())
+      if (!sharedness.isShared(argument))
+        function.setArgAttr(argument.getArgNumber(), kKeyAttr,
+                            builder.getUnitAttr());
+  }
+}
+
+/// What the lowering cannot do is an error at its place.
+LogicalResult ObjectBuilder::checkCalls() {
+  for (func::FuncOp function : hostFunctions) {
+    WalkResult result = function.walk([&](Operation *op) {
+      if (isa<linalg::LinalgOp>(op) ||
+          (isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) &&
+           llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>))) {
+        op->emitError("tensor code outside of kernels; run "
+                      "batch-outline-kernels first");
+        return WalkResult::interrupt();
+      }
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult ObjectBuilder::convertFunctions() {
+  if (failed(addContextArgument(module, hostFunctions)))
+    return failure();
+  MLIRContext *context = module.getContext();
+  TypeConverter converter;
+  converter.addConversion([](Type type) { return type; });
+  populateRecToLLVMTypeConversions(converter);
+  converter.addConversion([](HandleType type) -> Type {
+    return IntegerType::get(type.getContext(), 64);
+  });
+
+  RewritePatternSet patterns(context);
+  ConversionTarget target(*context);
+  target.addLegalDialect<LLVM::LLVMDialect, arith::ArithDialect,
+                         math::MathDialect, scf::SCFDialect>();
+  populateRecToLLVMConversionPatterns(converter, layout.getVariants(),
+                                      patterns);
+  populateInspectorPatterns(converter, layout, patterns);
+  populateInstancePatterns(converter, layout, patterns);
+  scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
+                                                       target);
+  populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns,
+                                                                 converter);
+  populateCallOpTypeConversionPattern(patterns, converter);
+  populateReturnOpTypeConversionPattern(patterns, converter);
+  target.addIllegalDialect<rec::RecDialect, BatchDialect>();
+  target.addIllegalOp<tensor::ExtractSliceOp, tensor::DimOp>();
+  target.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp function) {
+    return converter.isSignatureLegal(function.getFunctionType()) &&
+           converter.isLegal(&function.getBody());
+  });
+  target.addDynamicallyLegalOp<arith::SelectOp, func::CallOp, func::ReturnOp>(
+      [&](Operation *op) { return converter.isLegal(op); });
+  SmallVector<Operation *> ops(hostFunctions.begin(), hostFunctions.end());
+  return applyPartialConversion(ops, target, std::move(patterns));
+}
+
+/// Wraps a function: a call with known arguments returns what it returned
+/// before, and recursion that is too deep ends the run.
+void ObjectBuilder::memoize(func::FuncOp function, int64_t number) {
+  Location loc = function.getLoc();
+  SmallVector<unsigned> keys;
+  bool marked = false;
+  for (unsigned i = 1; i < function.getNumArguments(); ++i)
+    marked |= static_cast<bool>(function.getArgAttr(i, kKeyAttr));
+  for (unsigned i = 1; i < function.getNumArguments(); ++i)
+    if (!marked || function.getArgAttr(i, kKeyAttr))
+      keys.push_back(i);
+
+  builder.setInsertionPoint(function);
+  auto wrapper =
+      func::FuncOp::create(builder, loc, function.getSymName(),
+                           function.getFunctionType());
+  wrapper.setPrivate();
+  function.setSymName((function.getSymName() + ".body").str());
+  Block *body = wrapper.addEntryBlock();
+  builder.setInsertionPointToStart(body);
+  ContextBuilder cb(builder, loc, body->getArgument(0));
+  Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  auto allocate = [&](int64_t cells) -> Value {
+    return LLVM::AllocaOp::create(builder, loc, pointer, builder.getI64Type(),
+                                  cb.constant(std::max<int64_t>(1, cells)), 8);
+  };
+  Value key = allocate(keys.size());
+  Value results = allocate(function.getNumResults());
+  Value here =
+      LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), key);
+  Value deep = arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::ult, here,
+      cb.loadField(ContextField::stackLimit));
+  scf::IfOp::create(builder, loc, deep, [&](OpBuilder &then, Location loc) {
+    ContextBuilder inner(then, loc, cb.getContext());
+    inner.fail(BATCH_ERROR_STACK_OVERFLOW, inner.constant(0),
+               inner.constant(0));
+    scf::YieldOp::create(then, loc);
+  });
+  for (auto [position, index] : llvm::enumerate(keys))
+    cb.storeCell(key, cb.constant(position),
+                 cb.toCell(body->getArgument(index)));
+  SmallVector<Value> keyArguments = {cb.constant(number), key,
+                                     cb.constant(keys.size()), results,
+                                     cb.constant(function.getNumResults())};
+  Value found = cb.call(RuntimeFunction::memoFind, keyArguments);
+  Value isNew = arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::eq, found, cb.constant(0));
+  scf::IfOp::create(builder, loc, isNew, [&](OpBuilder &then, Location loc) {
+    ContextBuilder inner(then, loc, cb.getContext());
+    auto call = func::CallOp::create(then, loc, function, body->getArguments());
+    for (auto [position, result] : llvm::enumerate(call.getResults()))
+      inner.storeCell(results, inner.constant(position), inner.toCell(result));
+    inner.call(RuntimeFunction::memoStore, keyArguments);
+    scf::YieldOp::create(then, loc);
+  });
+  SmallVector<Value> values;
+  for (auto [position, type] : llvm::enumerate(function.getResultTypes()))
+    values.push_back(
+        cb.fromCell(cb.loadCell(results, cb.constant(position)), type));
+  func::ReturnOp::create(builder, loc, values);
+}
+
+/// An empty function over the context and some i64, with the insertion point
+/// in it.
+LLVM::LLVMFuncOp ObjectBuilder::makeEntryPoint(StringRef name,
+                                               unsigned extraArguments) {
+  SmallVector<Type> types = {LLVM::LLVMPointerType::get(builder.getContext())};
+  types.append(extraArguments, builder.getI64Type());
+  builder.setInsertionPointToEnd(module.getBody());
+  auto function = LLVM::LLVMFuncOp::create(
+      builder, module.getLoc(), name,
+      LLVM::LLVMFunctionType::get(
+          LLVM::LLVMVoidType::get(builder.getContext()), types),
+      LLVM::Linkage::Internal);
+  builder.setInsertionPointToStart(function.addEntryBlock(builder));
+  return function;
+}
+
+/// Calls the inspector of one instance for each.
+void ObjectBuilder::makeInspect() {
+  Location loc = module.getLoc();
+  inspectPoint = makeEntryPoint("batch.inspect", 0);
+  ContextBuilder cb(builder, loc);
+  if (traversal)
+    func::CallOp::create(builder, loc, traversal, cb.getContext());
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  Value instances = arith::IndexCastOp::create(
+      builder, loc, builder.getIndexType(),
+      cb.loadField(ContextField::numInstances));
+  Value arguments = cb.loadField(ContextField::arguments);
+  Value results = cb.loadField(ContextField::results);
+  scf::ForOp::create(
+      builder, loc, zero, instances, one, ValueRange(),
+      [&](OpBuilder &loop, Location loc, Value instance, ValueRange) {
+        ContextBuilder inner(loop, loc, cb.getContext());
+        SmallVector<Value> values = {cb.getContext()};
+        ArrayRef<Type> types = inspector.getArgumentTypes();
+        for (auto [index, type] : llvm::enumerate(types.drop_front())) {
+          Value cell =
+              inner.loadCell(inner.loadPointer(arguments, index), instance);
+          values.push_back(inner.fromCell(cell, type));
+        }
+        auto call = func::CallOp::create(loop, loc, inspector, values);
+        for (auto [index, result] : llvm::enumerate(call.getResults()))
+          inner.storeCell(inner.loadPointer(results, index), instance,
+                          inner.toCell(result));
+        scf::YieldOp::create(loop, loc);
+      });
+  LLVM::ReturnOp::create(builder, loc, ValueRange());
+}
+
+void ObjectBuilder::makeUnbatched() {
+  Location loc = module.getLoc();
+  func::FuncOp entry = program.getEntry();
+  unbatchedPoint = makeEntryPoint("batch.unbatched", 1);
+  ContextBuilder cb(builder, loc);
+  Value instance = unbatchedPoint.getArgument(1);
+  Value arguments = cb.loadField(ContextField::arguments);
+  SmallVector<Value> values = {cb.getContext()};
+  int64_t position = 0;
+  for (unsigned i = 1; i < entry.getNumArguments(); ++i) {
+    Type type = entry.getArgumentTypes()[i];
+    if (auto source = entry.getArgAttrOfType<IntegerAttr>(i, kWholeSourceAttr)) {
+      // Kernels find parameters in their forms; only one that is a row of its
+      // own needs an address.
+      Value address = cb.constant(0);
+      if (source.getInt() != 0)
+        address = cb.loadCell(cb.loadField(ContextField::sources),
+                              cb.constant(source.getInt() * 3));
+      values.push_back(address);
+      continue;
+    }
+    Value cell =
+        cb.loadCell(cb.loadPointer(arguments, position++), instance);
+    values.push_back(cb.fromCell(cell, type));
+  }
+  auto call = func::CallOp::create(builder, loc, entry, values);
+  Value results = cb.loadField(ContextField::results);
+  for (auto [index, result] : llvm::enumerate(call.getResults()))
+    cb.storeCell(cb.loadPointer(results, index), instance, cb.toCell(result));
+  LLVM::ReturnOp::create(builder, loc, ValueRange());
+}
+
+void ObjectBuilder::makeExecute() {
+  executePoint = makeEntryPoint("batch.execute", 2);
+  func::CallOp::create(builder, module.getLoc(), executor,
+                       executePoint.getArguments());
+  LLVM::ReturnOp::create(builder, module.getLoc(), ValueRange());
+}
+
+/// The global that an object exports (BatchObject in ABI.h).
+void ObjectBuilder::makeObject(StringRef descriptor) {
+  Location loc = module.getLoc();
+  MLIRContext *context = module.getContext();
+  builder.setInsertionPointToEnd(module.getBody());
+  std::string text = descriptor.str();
+  text.push_back('\0');
+  auto string = LLVM::GlobalOp::create(
+      builder, loc,
+      LLVM::LLVMArrayType::get(builder.getI8Type(), text.size()),
+      /*isConstant=*/true, LLVM::Linkage::Internal, "batch.descriptor",
+      builder.getStringAttr(text));
+  Type pointer = LLVM::LLVMPointerType::get(context);
+  auto type = LLVM::LLVMStructType::getLiteral(
+      context, {builder.getI64Type(), pointer, pointer, pointer, pointer});
+  auto object = LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true,
+                                       LLVM::Linkage::External, "batch_object",
+                                       Attribute());
+  builder.createBlock(&object.getInitializerRegion());
+  Value value = LLVM::UndefOp::create(builder, loc, type);
+  auto insert = [&](Value field, int64_t position) {
+    value = LLVM::InsertValueOp::create(builder, loc, value, field, position);
+  };
+  insert(LLVM::ConstantOp::create(builder, loc, builder.getI64Type(),
+                                  builder.getI64IntegerAttr(BATCH_ABI_VERSION)),
+         0);
+  insert(LLVM::AddressOfOp::create(builder, loc, string), 1);
+  auto insertFunction = [&](LLVM::LLVMFuncOp function, int64_t position) {
+    if (function)
+      insert(LLVM::AddressOfOp::create(builder, loc, function), position);
+    else
+      insert(LLVM::ZeroOp::create(builder, loc, pointer), position);
+  };
+  insertFunction(inspectPoint, 2);
+  insertFunction(executePoint, 3);
+  insertFunction(unbatchedPoint, 4);
+  LLVM::ReturnOp::create(builder, loc, value);
+}
+
+LogicalResult ObjectBuilder::build(const ObjectLayout::Target &target) {
+  func::FuncOp entry = program.getEntry();
+  if (!entry)
+    return module.emitError("has no entry: mark the function for one instance "
+                            "with 'attributes {batch.entry}'");
+  FailureOr<llvm::json::Value> descriptor = layout.describe(program, target);
+  if (failed(descriptor))
+    return failure();
+  markInstanceProgram();
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function->hasAttr(kExecutorAttr)) {
+      executor = function;
+      continue;
+    }
+    if (function->hasAttr(kKernelInfoAttr) || function.isExternal() ||
+        function->hasAttr("batch.micro_kernel"))
+      continue;
+    if (function->hasAttr(kInspectorAttr))
+      inspector = function;
+    if (function->hasAttr(kTraversalAttr))
+      traversal = function;
+    hostFunctions.push_back(function);
+  }
+  if (failed(checkCalls()) || failed(convertFunctions()))
+    return failure();
+
+  int64_t number = 0;
+  for (func::FuncOp function : hostFunctions)
+    if (function->hasAttr(kMemoizedAttr))
+      memoize(function, number++);
+  if (inspector)
+    makeInspect();
+  if (executor)
+    makeExecute();
+  makeUnbatched();
+  llvm::SmallString<0> text;
+  llvm::raw_svector_ostream(text) << *descriptor;
+  makeObject(text);
+
+  // All that was said in these ops is in the code and the descriptor now.
+  for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
+    if (isa<KernelOp, TableOp, SourceOp, rec::AdtOp>(op))
+      op.erase();
+  for (auto function : module.getOps<func::FuncOp>())
+    function.setPrivate();
+  module->removeAttr(kFormsAttr);
+  module->removeAttr(kSizesAttr);
+  return success();
+}
+
+namespace {
+class ConvertBatchToLLVMPass
+    : public batch::impl::ConvertBatchToLLVMPassBase<ConvertBatchToLLVMPass> {
+  using ConvertBatchToLLVMPassBase::ConvertBatchToLLVMPassBase;
+  void runOnOperation() override {
+    SmallVector<std::string> features(targetFeatures.begin(),
+                                      targetFeatures.end());
+    if (failed(ObjectBuilder(getOperation())
+                   .build({targetTriple, targetCPU, features})))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,361 @@
+//===- InspectorPatterns.cpp - Lowering of the inspector ------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Conversion/RecToLLVM/ContextAccess.h"
+#include "Batch/Dialect/UProg/UProg.h"
+#include "ObjectLayout.h"
+#include "Patterns.h"
+#include "batch-runtime/ABI.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+// Where the parts of a handle lie (ABI.h).
+static constexpr int64_t kDepthShift = 32;
+static constexpr int64_t kTagShift = 56;
+static constexpr int64_t kDepthMask = 0xffffff;
+static constexpr int64_t kSourceTag = 128;
+// Bytes of a BatchQueue and a BatchSource, and the cells of their fields.
+static constexpr int64_t kQueueBytes = 24;
+static constexpr int64_t kQueueEnd = 0;
+static constexpr int64_t kQueueLimit = 1;
+static constexpr int64_t kSourceBytes = 24;
+static constexpr int64_t kSourceRows = 1;
+
+namespace {
+
+template <typename Op>
+struct InspectorPattern : OpConversionPattern<Op> {
+  InspectorPattern(const TypeConverter &converter, MLIRContext *context,
+                   const ObjectLayout &layout)
+      : OpConversionPattern<Op>(converter, context), layout(layout) {}
+  const ObjectLayout &layout;
+};
+
+struct ConvertRecord : InspectorPattern<RecordOp> {
+  using InspectorPattern::InspectorPattern;
+  LogicalResult
+  matchAndRewrite(RecordOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override;
+};
+
+struct ConvertRow : InspectorPattern<RowOp> {
+  using InspectorPattern::InspectorPattern;
+  LogicalResult
+  matchAndRewrite(RowOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override;
+};
+
+struct ConvertDepth : InspectorPattern<DepthOp> {
+  using InspectorPattern::InspectorPattern;
+  LogicalResult
+  matchAndRewrite(DepthOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override;
+};
+
+struct ConvertTraverse : InspectorPattern<TraverseOp> {
+  using InspectorPattern::InspectorPattern;
+  LogicalResult
+  matchAndRewrite(TraverseOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override;
+};
+
+struct ConvertRecall : InspectorPattern<RecallOp> {
+  using InspectorPattern::InspectorPattern;
+  LogicalResult
+  matchAndRewrite(RecallOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override;
+};
+
+/// A ghost only takes a place, which depths already account for.
+struct EraseGhost : InspectorPattern<GhostOp> {
+  using InspectorPattern::InspectorPattern;
+  LogicalResult
+  matchAndRewrite(GhostOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+} // namespace
+
+/// Ragged operands of one domain must have equal extents.
+static void checkExtents(OpBuilder &builder, RecordOp op, KernelOp kernel,
+                         ValueRange cells) {
+  Location loc = op.getLoc();
+  ContextBuilder cb(builder, loc);
+  DenseMap<int64_t, std::pair<Value, Value>> lengths;
+  unsigned position = 0;
+  for (unsigned i = 0; i < kernel.getNumArguments(); ++i) {
+    if (kernel.isShared(i))
+      continue;
+    Value original = op.getInputs()[position];
+    Value cell = cells[position++];
+    auto domain = kernel.getArgAttrOfType<IntegerAttr>(
+        i, uprog::OperatorOp::kRagged);
+    if (!kernel.isRagged(i) || !domain)
+      continue;
+    auto [it, inserted] =
+        lengths.try_emplace(domain.getInt(), original, Value());
+    // Results of one rec.map have one length.
+    if (inserted ||
+        (original.getDefiningOp() &&
+         original.getDefiningOp() == it->second.first.getDefiningOp())) {
+      if (inserted)
+        it->second.second = cell;
+      continue;
+    }
+    Value a = cb.listLength(it->second.second), b = cb.listLength(cell);
+    Value differ =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, a, b);
+    scf::IfOp::create(builder, loc, differ, [&](OpBuilder &then, Location loc) {
+      ContextBuilder(then, loc, cb.getContext())
+          .fail(BATCH_ERROR_RAGGED_MISMATCH, a, b);
+      scf::YieldOp::create(then, loc);
+    });
+  }
+}
+
+LogicalResult
+ConvertRecord::matchAndRewrite(RecordOp op, OpAdaptor adaptor,
+                               ConversionPatternRewriter &rewriter) const {
+  Location loc = op.getLoc();
+  int64_t number = layout.getKernel(op.getKernelAttr().getAttr());
+  auto kernel = SymbolTable::lookupNearestSymbolFrom<KernelOp>(
+      op, op.getKernelAttr());
+  ContextBuilder cb(rewriter, loc);
+  SmallVector<Value> cells;
+  for (Value input : adaptor.getInputs())
+    cells.push_back(cb.toCell(input));
+  checkExtents(rewriter, op, kernel, cells);
+
+  // Appends the record and returns the handle of the first result.
+  auto append = [&](OpBuilder &builder) -> Value {
+    ContextBuilder cb(builder, loc, getContext(op));
+    Value task = cb.loadField(ContextField::numTasks);
+    cb.storeField(ContextField::numTasks,
+                  arith::AddIOp::create(builder, loc, task, cb.constant(1)));
+    Value queue = cb.address(cb.loadField(ContextField::queues),
+                             cb.constant(number * kQueueBytes),
+                             builder.getI8Type());
+    int64_t bytes = (1 + cells.size()) * 8;
+    Value end = cb.loadCell(queue, cb.constant(kQueueEnd));
+    Value limit = cb.loadCell(queue, cb.constant(kQueueLimit));
+    Value next = arith::AddIOp::create(builder, loc, end, cb.constant(bytes));
+    Value full = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::ugt, next, limit);
+    scf::IfOp::create(builder, loc, full, [&](OpBuilder &then, Location loc) {
+      ContextBuilder(then, loc, cb.getContext())
+          .call(RuntimeFunction::growQueue, cb.constant(number));
+      scf::YieldOp::create(then, loc);
+    });
+    // Growing may have moved the queue.
+    end = cb.loadCell(queue, cb.constant(kQueueEnd));
+    next = arith::AddIOp::create(builder, loc, end, cb.constant(bytes));
+    cb.storeCell(queue, cb.constant(kQueueEnd), next);
+    Value record = LLVM::IntToPtrOp::create(
+        builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), end);
+    Value depth = cb.toCell(adaptor.getDepth());
+    Value shift = cb.constant(kDepthShift);
+    Value tag = arith::ShLIOp::create(builder, loc, depth, shift);
+    cb.storeCell(record, cb.constant(0),
+                 arith::OrIOp::create(builder, loc, tag, task));
+    for (auto [index, cell] : llvm::enumerate(cells))
+      cb.storeCell(record, cb.constant(index + 1), cell);
+    Value above = arith::AddIOp::create(builder, loc, depth, cb.constant(1));
+    return arith::OrIOp::create(
+        builder, loc, arith::ShLIOp::create(builder, loc, above, shift), task);
+  };
+
+  Value handle;
+  if (cells.empty()) {
+    // A constant kernel: one task per run.
+    Value constants = cb.loadField(ContextField::constants);
+    Value known = cb.loadCell(constants, cb.constant(number));
+    Value isNew =
+        arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt, known,
+                              cb.constant(0));
+    auto choice = scf::IfOp::create(
+        rewriter, loc, isNew,
+        [&](OpBuilder &then, Location loc) {
+          Value made = append(then);
+          ContextBuilder cb(then, loc, getContext(op));
+          cb.storeCell(cb.loadField(ContextField::constants),
+                       cb.constant(number), made);
+          scf::YieldOp::create(then, loc, made);
+        },
+        [&](OpBuilder &otherwise, Location loc) {
+          scf::YieldOp::create(otherwise, loc, known);
+        });
+    handle = choice.getResult(0);
+  } else {
+    handle = append(rewriter);
+  }
+  SmallVector<Value> handles;
+  for (unsigned i = 0; i < op.getNumResults(); ++i) {
+    int64_t position = ObjectLayout::getPosition(kernel, i);
+    handles.push_back(
+        position == 0
+            ? handle
+            : arith::OrIOp::create(rewriter, loc, handle,
+                                   cb.constant(position << kTagShift))
+                  .getResult());
+  }
+  rewriter.replaceOp(op, handles);
+  return success();
+}
+
+LogicalResult
+ConvertRow::matchAndRewrite(RowOp op, OpAdaptor adaptor,
+                            ConversionPatternRewriter &rewriter) const {
+  Location loc = op.getLoc();
+  int64_t number = layout.getSource(op.getSourceAttr().getAttr());
+  ContextBuilder cb(rewriter, loc);
+  Value index = cb.toCell(adaptor.getIndex());
+  Value source = cb.address(cb.loadField(ContextField::sources),
+                            cb.constant(number * kSourceBytes),
+                            rewriter.getI8Type());
+  Value rows = cb.loadCell(source, cb.constant(kSourceRows));
+  Value outside = arith::CmpIOp::create(
+      rewriter, loc, arith::CmpIPredicate::uge, index, rows);
+  scf::IfOp::create(rewriter, loc, outside, [&](OpBuilder &then, Location loc) {
+    ContextBuilder inner(then, loc, cb.getContext());
+    inner.fail(BATCH_ERROR_ROW_OUT_OF_BOUNDS, index, inner.constant(number));
+    scf::YieldOp::create(then, loc);
+  });
+  uint64_t tag = static_cast<uint64_t>(kSourceTag + number) << kTagShift;
+  rewriter.replaceOpWithNewOp<arith::OrIOp>(
+      op, index, cb.constant(static_cast<int64_t>(tag)));
+  return success();
+}
+
+LogicalResult
+ConvertDepth::matchAndRewrite(DepthOp op, OpAdaptor adaptor,
+                              ConversionPatternRewriter &rewriter) const {
+  Location loc = op.getLoc();
+  ContextBuilder cb(rewriter, loc);
+  auto depthOf = [](OpBuilder &builder, Location loc, Value handle) -> Value {
+    Value shift = arith::ConstantIntOp::create(builder, loc, kDepthShift, 64);
+    Value mask = arith::ConstantIntOp::create(builder, loc, kDepthMask, 64);
+    Value shifted = arith::ShRUIOp::create(builder, loc, handle, shift);
+    return arith::AndIOp::create(builder, loc, shifted, mask);
+  };
+  // In the instance program depths are not used.
+  Value depth = cb.constant(0);
+  for (auto [original, cell] :
+       llvm::zip_equal(op.getInputs(), adaptor.getInputs())) {
+    Value other;
+    if (isa<HandleType>(original.getType())) {
+      other = depthOf(rewriter, loc, cell);
+    } else if (auto list = dyn_cast<rec::ListType>(original.getType());
+               list && isa<HandleType>(list.getElementType())) {
+      Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
+      Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
+      Value length = arith::IndexCastOp::create(
+          rewriter, loc, rewriter.getIndexType(), cb.listLength(cell));
+      Value begin = cb.listBegin(cell);
+      auto loop = scf::ForOp::create(
+          rewriter, loc, zero, length, one, cb.constant(0),
+          [&](OpBuilder &body, Location loc, Value index, ValueRange largest) {
+            ContextBuilder inner(body, loc, cb.getContext());
+            Value entry = arith::AddIOp::create(body, loc, begin,
+                                                inner.toCell(index));
+            Value depth = depthOf(body, loc, inner.loadEntry(entry));
+            Value larger =
+                arith::MaxSIOp::create(body, loc, largest[0], depth);
+            scf::YieldOp::create(body, loc, larger);
+          });
+      other = loop.getResult(0);
+    } else {
+      continue;
+    }
+    depth = arith::MaxSIOp::create(rewriter, loc, depth, other);
+  }
+  rewriter.replaceOpWithNewOp<arith::IndexCastOp>(op, rewriter.getIndexType(),
+                                                  depth);
+  return success();
+}
+
+LogicalResult
+ConvertTraverse::matchAndRewrite(TraverseOp op, OpAdaptor,
+                                 ConversionPatternRewriter &rewriter) const {
+  Location loc = op.getLoc();
+  ContextBuilder cb(rewriter, loc);
+  Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
+  Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
+  Value nodes = arith::IndexCastOp::create(
+      rewriter, loc, rewriter.getIndexType(),
+      cb.loadField(ContextField::numInputNodes));
+  auto loop = scf::ForOp::create(rewriter, loc, zero, nodes, one);
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(loop.getBody()->getTerminator());
+  ContextBuilder inner(rewriter, loc, cb.getContext());
+  Value node = inner.toCell(loop.getInductionVar());
+  Value variant = inner.loadVariant(node);
+  for (auto name : op.getFunctions().getAsRange<FlatSymbolRefAttr>()) {
+    auto function =
+        SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, name);
+    // The function's last argument is the node: its ADT's variants have
+    // consecutive numbers.
+    auto type = layout.getTraversedAdt(name.getAttr());
+    auto [first, count] = layout.getVariantRange(type);
+    Value relative = arith::SubIOp::create(rewriter, loc, variant,
+                                           inner.constant(first));
+    Value isNode =
+        arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ult,
+                              relative, inner.constant(count));
+    int64_t memo = layout.getMemo(name.getAttr());
+    SmallVector<Type> results;
+    if (failed(getTypeConverter()->convertTypes(function.getResultTypes(),
+                                                results)))
+      return failure();
+    scf::IfOp::create(
+        rewriter, loc, isNode, [&](OpBuilder &then, Location loc) {
+          ContextBuilder inner(then, loc, cb.getContext());
+          auto call = func::CallOp::create(
+              then, loc, name, results, ValueRange{cb.getContext(), node});
+          Value memos = inner.loadField(ContextField::memo);
+          for (auto [index, result] : llvm::enumerate(call.getResults()))
+            inner.storeCell(inner.loadPointer(memos, memo + index), node,
+                            inner.toCell(result));
+          scf::YieldOp::create(then, loc);
+        });
+  }
+  rewriter.eraseOp(op);
+  return success();
+}
+
+LogicalResult
+ConvertRecall::matchAndRewrite(RecallOp op, OpAdaptor adaptor,
+                               ConversionPatternRewriter &rewriter) const {
+  ContextBuilder cb(rewriter, op.getLoc());
+  int64_t memo = layout.getMemo(op.getFunctionAttr().getAttr());
+  if (memo < 0)
+    return op.emitError("function ")
+           << op.getFunctionAttr() << " is not traversed";
+  Value memos = cb.loadField(ContextField::memo);
+  SmallVector<Value> results;
+  for (auto [index, type] : llvm::enumerate(op.getResultTypes())) {
+    Value cell =
+        cb.loadCell(cb.loadPointer(memos, memo + index), adaptor.getNode());
+    results.push_back(cb.fromCell(cell, getTypeConverter()->convertType(type)));
+  }
+  rewriter.replaceOp(op, results);
+  return success();
+}
+
+void mlir::batch::populateInspectorPatterns(const TypeConverter &converter,
+                                            const ObjectLayout &layout,
+                                            RewritePatternSet &patterns) {
+  patterns.add<ConvertRecord, ConvertRow, ConvertDepth, ConvertTraverse,
+               ConvertRecall, EraseGhost>(converter, patterns.getContext(),
+                                          layout);
+}

@@ -1,0 +1,283 @@
+//===- InstancePatterns.cpp - Lowering of instance code -------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Conversion/RecToLLVM/ContextAccess.h"
+#include "Batch/Dialect/UProg/UProg.h"
+#include "ObjectLayout.h"
+#include "Patterns.h"
+#include "batch-runtime/ABI.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+// Cells of a BatchOperand and of a BatchSource (ABI.h).
+static constexpr int64_t kOperandCells = 3;
+static constexpr int64_t kOperandBase = 0;
+static constexpr int64_t kOperandRows = 1;
+static constexpr int64_t kOperandOffsets = 2;
+static constexpr int64_t kSourceCells = 3;
+static constexpr int64_t kSourceBase = 0;
+static constexpr int64_t kSourceRows = 1;
+
+namespace {
+
+/// Calls the kernel function with one task: a step on the stack.
+class ConvertInvoke : public OpConversionPattern<InvokeOp> {
+public:
+  ConvertInvoke(const TypeConverter &converter, MLIRContext *context,
+                const ObjectLayout &layout)
+      : OpConversionPattern(converter, context), layout(layout) {}
+  LogicalResult
+  matchAndRewrite(InvokeOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override;
+
+private:
+  const ObjectLayout &layout;
+};
+
+/// The address of a row of a parameter.
+class ConvertRowView : public OpConversionPattern<tensor::ExtractSliceOp> {
+public:
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(tensor::ExtractSliceOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override;
+};
+
+/// The extent of a ragged tensor, which is a list of rows.
+class ConvertExtent : public OpConversionPattern<tensor::DimOp> {
+public:
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(tensor::DimOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    ContextBuilder cb(rewriter, op.getLoc());
+    rewriter.replaceOpWithNewOp<arith::IndexCastOp>(
+        op, rewriter.getIndexType(), cb.listLength(adaptor.getSource()));
+    return success();
+  }
+};
+
+} // namespace
+
+/// Stack memory of `cells` cells, taken once per call of the function even if
+/// the code at hand is in a loop.
+static Value allocateCells(OpBuilder &builder, Operation *op, int64_t cells) {
+  OpBuilder::InsertionGuard guard(builder);
+  auto function = op->getParentOfType<FunctionOpInterface>();
+  builder.setInsertionPointToStart(&function.getFunctionBody().front());
+  Value count = LLVM::ConstantOp::create(
+      builder, op->getLoc(), builder.getI64Type(),
+      builder.getI64IntegerAttr(std::max<int64_t>(cells, 1)));
+  return LLVM::AllocaOp::create(
+      builder, op->getLoc(), LLVM::LLVMPointerType::get(builder.getContext()),
+      builder.getI64Type(), count, /*alignment=*/8);
+}
+
+/// Takes `bytes`, a multiple of 64, from the bump arena; returns a cell.
+static Value allocateRows(OpBuilder &builder, Location loc, Value context,
+                          Value bytes) {
+  ContextBuilder cb(builder, loc, context);
+  Value top = cb.toCell(LLVM::PtrToIntOp::create(
+      builder, loc, builder.getI64Type(),
+      cb.loadField(ContextField::arenaTop)));
+  Value limit = LLVM::PtrToIntOp::create(
+      builder, loc, builder.getI64Type(),
+      cb.loadField(ContextField::arenaLimit));
+  Value next = arith::AddIOp::create(builder, loc, top, bytes);
+  Value fits = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule,
+                                     next, limit);
+  auto choice = scf::IfOp::create(
+      builder, loc, fits,
+      [&](OpBuilder &then, Location loc) {
+        ContextBuilder inner(then, loc, context);
+        inner.storeField(
+            ContextField::arenaTop,
+            LLVM::IntToPtrOp::create(
+                then, loc, LLVM::LLVMPointerType::get(then.getContext()),
+                next));
+        scf::YieldOp::create(then, loc, top);
+      },
+      [&](OpBuilder &otherwise, Location loc) {
+        ContextBuilder inner(otherwise, loc, context);
+        Value block = inner.call(RuntimeFunction::growArena, bytes);
+        Value cell = LLVM::PtrToIntOp::create(otherwise, loc,
+                                              otherwise.getI64Type(), block);
+        scf::YieldOp::create(otherwise, loc, cell);
+      });
+  return choice.getResult(0);
+}
+
+LogicalResult
+ConvertInvoke::matchAndRewrite(InvokeOp op, OpAdaptor adaptor,
+                               ConversionPatternRewriter &rewriter) const {
+  Location loc = op.getLoc();
+  StringAttr name = op.getKernelAttr().getAttr();
+  auto kernel =
+      SymbolTable::lookupNearestSymbolFrom<KernelOp>(op, op.getKernelAttr());
+  auto functionName =
+      StringAttr::get(op.getContext(), name.getValue() + ".rows");
+  auto function =
+      SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, functionName);
+  auto info = function ? function->getAttrOfType<DictionaryAttr>(kKernelInfoAttr)
+                       : DictionaryAttr();
+  if (!info)
+    return op.emitError("kernel ")
+           << op.getKernelAttr()
+           << " has no kernel function; run convert-operators-to-cpu first";
+
+  ContextBuilder cb(rewriter, loc);
+  Value context = cb.getContext();
+  auto toCell = [&](Value pointer) -> Value {
+    return LLVM::PtrToIntOp::create(rewriter, loc, rewriter.getI64Type(),
+                                    pointer);
+  };
+  unsigned perTask = 0;
+  for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
+    perTask += !kernel.isShared(i);
+  Value operands = allocateCells(rewriter, op, perTask * kOperandCells);
+  Value values = allocateCells(rewriter, op, perTask);
+  Value offsets = allocateCells(rewriter, op, perTask);
+  Value zeroIndex = allocateCells(rewriter, op, 1);
+  Value results = allocateCells(rewriter, op, kernel.getNumResults());
+  Value step = allocateCells(rewriter, op, 4);
+  Value zero = cb.constant(0), one = cb.constant(1);
+  cb.storeCell(zeroIndex, zero, zero);
+
+  Value scratchBytes =
+      cb.constant(info.getAs<IntegerAttr>("task_scratch").getInt());
+  auto raggedBytes = info.getAs<ArrayAttr>("ragged_scratch");
+  bool needsScratch = info.getAs<IntegerAttr>("task_scratch").getInt() > 0;
+  DenseSet<int64_t> domains;
+  int64_t position = 0;
+  for (auto [index, input] : llvm::enumerate(adaptor.getInputs())) {
+    if (kernel.isShared(index))
+      continue;
+    Value slot = cb.constant(position);
+    auto store = [&](int64_t field, Value cell) {
+      cb.storeCell(operands, cb.constant(position * kOperandCells + field),
+                   cell);
+    };
+    Value ownValue = cb.address(values, slot, rewriter.getI64Type());
+    auto read = kernel.getArgAttrOfType<ReadAttr>(index, kReadAttr);
+    bool gathers = read ? read.getKind() == ReadKind::Gather ||
+                              read.getKind() == ReadKind::Contiguous
+                        : !kernel.isRagged(index);
+    if (kernel.isRagged(index)) {
+      // One segment: the rows of the list, by address.
+      Value length = cb.listLength(input);
+      Value begin = cb.address(cb.loadField(ContextField::listPool),
+                               cb.listBegin(input), rewriter.getI64Type());
+      Value shifted =
+          arith::ShLIOp::create(rewriter, loc, length, cb.constant(32));
+      cb.storeCell(offsets, slot, shifted);
+      store(kOperandBase, zero);
+      store(kOperandRows, toCell(begin));
+      store(kOperandOffsets,
+            toCell(cb.address(offsets, slot, rewriter.getI64Type())));
+      auto domain = kernel.getArgAttrOfType<IntegerAttr>(
+          index, uprog::OperatorOp::kRagged);
+      int64_t number = domain ? domain.getInt() : 0;
+      if (domains.insert(number).second && raggedBytes &&
+          number < static_cast<int64_t>(raggedBytes.size())) {
+        int64_t bytes = cast<IntegerAttr>(raggedBytes[number]).getInt();
+        needsScratch |= bytes > 0;
+        Value more = arith::MulIOp::create(rewriter, loc, length,
+                                           cb.constant(bytes));
+        scratchBytes =
+            arith::AddIOp::create(rewriter, loc, scratchBytes, more);
+      }
+    } else if (input.getType().isIntOrIndexOrFloat() &&
+               !isa<RankedTensorType>(op.getInputs()[index].getType())) {
+      cb.storeCell(values, slot, cb.toCell(input));
+      store(kOperandBase, zero);
+      store(kOperandRows, toCell(ownValue));
+      store(kOperandOffsets, zero);
+    } else if (gathers) {
+      store(kOperandBase, input);
+      store(kOperandRows, toCell(zeroIndex));
+      store(kOperandOffsets, zero);
+    } else {
+      cb.storeCell(values, slot, input);
+      store(kOperandBase, zero);
+      store(kOperandRows, toCell(ownValue));
+      store(kOperandOffsets, zero);
+    }
+    ++position;
+  }
+
+  SmallVector<Value> rows;
+  for (auto [index, type] : llvm::enumerate(op.getResultTypes())) {
+    int64_t bytes = getRowBytes(cast<RankedTensorType>(type));
+    rows.push_back(
+        allocateRows(rewriter, loc, context, cb.constant(bytes)));
+    cb.storeCell(results, cb.constant(index), rows.back());
+  }
+  Value scratch = zero;
+  if (needsScratch)
+    scratch = allocateRows(rewriter, loc, context, scratchBytes);
+
+  cb.storeCell(step, cb.constant(0), cb.constant(layout.getKernel(name)));
+  cb.storeCell(step, cb.constant(1), one);
+  cb.storeCell(step, cb.constant(2), toCell(operands));
+  cb.storeCell(step, cb.constant(3), toCell(results));
+  Type pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
+  Value scratchPointer =
+      LLVM::IntToPtrOp::create(rewriter, loc, pointer, scratch);
+  Value workerScratch =
+      cb.loadPointer(cb.loadField(ContextField::workerScratch), 0);
+  Value stages = cb.constant(info.getAs<IntegerAttr>("stages").getInt());
+  func::CallOp::create(rewriter, loc, function,
+                       ValueRange{step, cb.loadField(ContextField::forms),
+                                  scratchPointer, workerScratch, zero, one,
+                                  zero, one, zero, stages});
+  rewriter.replaceOp(op, rows);
+  return success();
+}
+
+LogicalResult
+ConvertRowView::matchAndRewrite(tensor::ExtractSliceOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const {
+  auto number = op->getAttrOfType<IntegerAttr>(kViewSourceAttr);
+  if (!number)
+    return op.emitError("slices a tensor outside of kernels, and is no row of "
+                        "a parameter");
+  Location loc = op.getLoc();
+  ContextBuilder cb(rewriter, loc);
+  Value sources = cb.loadField(ContextField::sources);
+  Value index =
+      op.isDynamicOffset(0)
+          ? cb.toCell(adaptor.getOffsets()[0])
+          : cb.constant(op.getStaticOffset(0));
+  int64_t first = number.getInt() * kSourceCells;
+  Value rows = cb.loadCell(sources, cb.constant(first + kSourceRows));
+  Value outside = arith::CmpIOp::create(
+      rewriter, loc, arith::CmpIPredicate::uge, index, rows);
+  scf::IfOp::create(rewriter, loc, outside, [&](OpBuilder &then, Location loc) {
+    ContextBuilder inner(then, loc, cb.getContext());
+    inner.fail(BATCH_ERROR_ROW_OUT_OF_BOUNDS, index,
+               inner.constant(number.getInt()));
+    scf::YieldOp::create(then, loc);
+  });
+  Value base = cb.loadCell(sources, cb.constant(first + kSourceBase));
+  Value offset = arith::MulIOp::create(
+      rewriter, loc, index, cb.constant(getRowBytes(op.getResultType())));
+  rewriter.replaceOpWithNewOp<arith::AddIOp>(op, base, offset);
+  return success();
+}
+
+void mlir::batch::populateInstancePatterns(const TypeConverter &converter,
+                                           const ObjectLayout &layout,
+                                           RewritePatternSet &patterns) {
+  patterns.add<ConvertInvoke>(converter, patterns.getContext(), layout);
+  patterns.add<ConvertRowView, ConvertExtent>(converter,
+                                              patterns.getContext());
+}

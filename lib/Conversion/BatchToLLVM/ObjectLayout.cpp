@@ -1,0 +1,384 @@
+//===- ObjectLayout.cpp - Numbers that objects and the runtime share ------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ObjectLayout.h"
+
+#include "Batch/Dialect/UProg/UProg.h"
+#include "batch-runtime/ABI.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+namespace json = llvm::json;
+
+int64_t mlir::batch::getRowBytes(RankedTensorType type) {
+  int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  int64_t rank = type.getRank();
+  if (rank > 0)
+    bytes *= type.getDimSize(rank - 1);
+  bytes = llvm::alignTo(bytes, 64);
+  for (int64_t dim = 0; dim + 1 < rank; ++dim)
+    bytes *= type.getDimSize(dim);
+  return bytes;
+}
+
+ObjectLayout::ObjectLayout(ModuleOp module) : module(module), variants(module) {
+  for (auto kernel : module.getOps<KernelOp>())
+    kernels.try_emplace(kernel.getSymNameAttr(), kernels.size());
+  for (auto table : module.getOps<TableOp>())
+    tables.try_emplace(table.getSymNameAttr(), tables.size());
+  for (auto source : module.getOps<SourceOp>())
+    sources.try_emplace(source.getSymNameAttr(), sources.size() + 1);
+  SymbolTable symbols(module);
+  module.walk([&](TraverseOp traverse) {
+    for (auto name : traverse.getFunctions().getAsRange<FlatSymbolRefAttr>()) {
+      auto function = symbols.lookup<FunctionOpInterface>(name.getAttr());
+      memos[name.getAttr()] = memoCount;
+      memoCount += function.getNumResults();
+      traversedAdts[name.getAttr()] =
+          cast<rec::AdtType>(function.getArgumentTypes().back());
+    }
+  });
+}
+
+int64_t ObjectLayout::getSource(int64_t parameter, Type row) const {
+  for (auto source : module.getOps<SourceOp>())
+    if (source.getParameter() &&
+        static_cast<int64_t>(*source.getParameter()) == parameter &&
+        source.getRow() == row)
+      return sources.lookup(source.getSymNameAttr());
+  return 0;
+}
+
+int64_t ObjectLayout::getMemo(StringAttr function) const {
+  auto it = memos.find(function);
+  return it == memos.end() ? -1 : it->second;
+}
+
+std::pair<int64_t, int64_t>
+ObjectLayout::getVariantRange(rec::AdtType adt) const {
+  int64_t first = -1, count = 0;
+  for (int64_t number = 0; number < variants.size(); ++number)
+    if (variants.getVariant(number).getAdt().getType() == adt) {
+      first = first < 0 ? number : first;
+      ++count;
+    }
+  return {first, count};
+}
+
+int64_t ObjectLayout::getPosition(KernelOp kernel, unsigned result) {
+  Attribute table = kernel.getResultAttr(result, kTableAttr);
+  int64_t position = 0;
+  for (unsigned i = 0; i < result; ++i)
+    position += table && kernel.getResultAttr(i, kTableAttr) == table;
+  return position;
+}
+
+int64_t ObjectLayout::getSiblings(KernelOp kernel, unsigned result) {
+  Attribute table = kernel.getResultAttr(result, kTableAttr);
+  int64_t siblings = table ? 0 : 1;
+  for (unsigned i = 0; table && i < kernel.getNumResults(); ++i)
+    siblings += kernel.getResultAttr(i, kTableAttr) == table;
+  return siblings;
+}
+
+//===----------------------------------------------------------------------===//
+// The descriptor
+//===----------------------------------------------------------------------===//
+
+static std::string describeScalar(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+static json::Array describeShape(ArrayRef<int64_t> shape) {
+  json::Array array;
+  for (int64_t size : shape)
+    array.push_back(ShapedType::isDynamic(size) ? -1 : size);
+  return array;
+}
+
+FailureOr<json::Value> ObjectLayout::describeType(Location loc, Type type,
+                                                  Attribute table,
+                                                  Attribute source) const {
+  if (type.isIntOrIndexOrFloat())
+    return json::Value(describeScalar(type));
+  if (auto adt = dyn_cast<rec::AdtType>(type))
+    return json::Value(
+        json::Object{{"adt", adt.getName().getValue().str()}});
+  if (auto list = dyn_cast<rec::ListType>(type)) {
+    FailureOr<json::Value> element =
+        describeType(loc, list.getElementType(), table, source);
+    if (failed(element))
+      return failure();
+    return json::Value(json::Object{{"list", *element}});
+  }
+  if (auto tensor = dyn_cast<RankedTensorType>(type)) {
+    if (!tensor.hasStaticShape())
+      return describeType(
+          loc,
+          rec::ListType::get(RankedTensorType::get(
+              tensor.getShape().drop_front(), tensor.getElementType())),
+          table, source);
+    json::Object object{{"tensor", describeShape(tensor.getShape())},
+                        {"dtype", describeScalar(tensor.getElementType())}};
+    if (auto name = dyn_cast_or_null<FlatSymbolRefAttr>(table))
+      object["table"] = getTable(name.getAttr());
+    if (auto name = dyn_cast_or_null<FlatSymbolRefAttr>(source))
+      object["source"] = getSource(name.getAttr());
+    return json::Value(std::move(object));
+  }
+  return emitError(loc) << "a value of type " << type
+                        << " cannot be an argument or result of the entry";
+}
+
+FailureOr<json::Value> ObjectLayout::describeKernel(KernelOp kernel) const {
+  json::Array operands, results, ragged;
+  bool constant = true;
+  DenseSet<int64_t> domains;
+  auto function = SymbolTable::lookupNearestSymbolFrom<FunctionOpInterface>(
+      kernel, StringAttr::get(kernel.getContext(),
+                              kernel.getSymName() + ".rows"));
+  auto info = function ? function->getAttrOfType<DictionaryAttr>(kKernelInfoAttr)
+                       : DictionaryAttr();
+  if (!info)
+    return kernel.emitError("has no kernel function");
+  auto raggedBytes = info.getAs<ArrayAttr>("ragged_scratch");
+  for (unsigned i = 0; i < kernel.getNumArguments(); ++i) {
+    if (kernel.isShared(i))
+      continue;
+    constant = false;
+    auto read = kernel.getArgAttrOfType<ReadAttr>(i, kReadAttr);
+    json::Object operand;
+    operand["kind"] = read ? stringifyReadKind(read.getKind()).str() : "rows";
+    if (read && read.getFrom()) {
+      StringAttr from = read.getFrom().getAttr();
+      if (tables.contains(from))
+        operand["table"] = getTable(from);
+      else
+        operand["source"] = getSource(from);
+    }
+    if (kernel.isRagged(i)) {
+      operand["ragged"] = true;
+      auto domain = kernel.getArgAttrOfType<IntegerAttr>(
+          i, uprog::OperatorOp::kRagged);
+      int64_t number = domain ? domain.getInt() : 0;
+      if (domains.insert(number).second && raggedBytes &&
+          number < static_cast<int64_t>(raggedBytes.size()))
+        ragged.push_back(json::Object{
+            {"operand", static_cast<int64_t>(operands.size())},
+            {"bytes", cast<IntegerAttr>(raggedBytes[number]).getInt()}});
+    }
+    operands.push_back(std::move(operand));
+  }
+  for (unsigned i = 0; i < kernel.getNumResults(); ++i) {
+    auto table = kernel.getResultAttrOfType<FlatSymbolRefAttr>(i, kTableAttr);
+    results.push_back(
+        json::Object{{"table", table ? getTable(table.getAttr()) : -1},
+                     {"position", getPosition(kernel, i)},
+                     {"siblings", getSiblings(kernel, i)}});
+  }
+  return json::Value(
+      json::Object{{"name", kernel.getSymName().str()},
+                   {"phase", static_cast<int64_t>(kernel.getPhase())},
+                   {"constant", constant},
+                   {"operands", std::move(operands)},
+                   {"results", std::move(results)},
+                   {"taskScratch",
+                    info.getAs<IntegerAttr>("task_scratch").getInt()},
+                   {"raggedScratch", std::move(ragged)}});
+}
+
+LogicalResult ObjectLayout::describeEntry(json::Object &object,
+                                          func::FuncOp entry) const {
+  func::FuncOp inspector;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function->hasAttr(kInspectorAttr))
+      inspector = function;
+  json::Array parameters, arguments, results;
+  unsigned position = 0;
+  for (BlockArgument argument : entry.getArguments()) {
+    unsigned index = argument.getArgNumber();
+    if (auto name = entry.getArgAttrOfType<StringAttr>(index, kSharedAttr)) {
+      auto type = dyn_cast<RankedTensorType>(argument.getType());
+      if (!type)
+        return entry.emitError("shared argument #")
+               << index << " must be a tensor; scalars can be tensors of rank 0";
+      parameters.push_back(
+          json::Object{{"name", name.str()},
+                       {"shape", describeShape(type.getShape())},
+                       {"dtype", describeScalar(type.getElementType())}});
+      continue;
+    }
+    auto name = entry.getArgAttrOfType<StringAttr>(index, kNameAttr);
+    FailureOr<json::Value> type = describeType(
+        entry.getLoc(), argument.getType(), {},
+        inspector ? inspector.getArgAttr(position, kSourceAttr) : Attribute());
+    if (failed(type))
+      return failure();
+    arguments.push_back(json::Object{
+        {"name", name ? name.str() : ("argument" + Twine(position)).str()},
+        {"type", *type}});
+    ++position;
+  }
+  for (auto [index, resultType] : llvm::enumerate(entry.getResultTypes())) {
+    auto name = entry.getResultAttrOfType<StringAttr>(index, kNameAttr);
+    FailureOr<json::Value> type = describeType(
+        entry.getLoc(), resultType,
+        inspector ? inspector.getResultAttr(index, kTableAttr) : Attribute(),
+        {});
+    if (failed(type))
+      return failure();
+    results.push_back(json::Object{
+        {"name", name ? name.str() : ("result" + Twine(index)).str()},
+        {"type", *type}});
+  }
+  object["parameters"] = std::move(parameters);
+  object["arguments"] = std::move(arguments);
+  object["results"] = std::move(results);
+  return success();
+}
+
+/// Where rows lie: forms of parameters, sources, tables.
+void ObjectLayout::describeRows(json::Object &object) const {
+  // Forms: those that kernels read, then one per source that has none yet.
+  json::Array forms;
+  DenseMap<int64_t, int64_t> rowForms;
+  if (auto kernelForms = module->getAttrOfType<ArrayAttr>(kFormsAttr))
+    for (auto form : kernelForms.getAsRange<DictionaryAttr>()) {
+      json::Object described;
+      for (NamedAttribute entry : form) {
+        StringRef key = entry.getName().strref();
+        if (auto flag = dyn_cast<BoolAttr>(entry.getValue()))
+          described[key] = flag.getValue();
+        else if (auto number = dyn_cast<IntegerAttr>(entry.getValue()))
+          described[key] = number.getInt();
+        else
+          described[key] = cast<StringAttr>(entry.getValue()).str();
+      }
+      if (form.getAs<StringAttr>("form").getValue() == "rows")
+        rowForms[form.getAs<IntegerAttr>("parameter").getInt()] = forms.size();
+      forms.push_back(std::move(described));
+    }
+  json::Array sourceList = {nullptr};
+  for (auto source : module.getOps<SourceOp>()) {
+    auto row = cast<RankedTensorType>(source.getRow());
+    if (!source.getParameter()) {
+      sourceList.push_back(
+          json::Object{{"input", describeShape(row.getShape())}});
+      continue;
+    }
+    int64_t parameter = *source.getParameter();
+    auto [it, inserted] = rowForms.try_emplace(parameter, forms.size());
+    if (inserted)
+      forms.push_back(json::Object{{"parameter", parameter}, {"form", "rows"}});
+    sourceList.push_back(
+        json::Object{{"parameter", parameter}, {"form", it->second}});
+  }
+  object["forms"] = std::move(forms);
+  object["sources"] = std::move(sourceList);
+
+
+  json::Array tableList;
+  int64_t groups = 0;
+  for (auto table : module.getOps<TableOp>()) {
+    groups = std::max<int64_t>(groups, table.getGroup() + 1);
+    tableList.push_back(json::Object{
+        {"name", table.getSymName().str()},
+        {"rowBytes", getRowBytes(cast<RankedTensorType>(table.getRow()))},
+        {"group", static_cast<int64_t>(table.getGroup())}});
+  }
+  object["tables"] = std::move(tableList);
+  object["groups"] = groups;
+}
+
+FailureOr<json::Value> ObjectLayout::describeAdts() const {
+  json::Array adts;
+  for (auto adt : module.getOps<rec::AdtOp>()) {
+    json::Array list;
+    for (rec::VariantOp variant : adt.getVariants()) {
+      auto inTables = variant->getAttrOfType<DictionaryAttr>(kTableAttr);
+      auto inSources = variant->getAttrOfType<DictionaryAttr>(kSourceAttr);
+      json::Array fields;
+      for (unsigned field = 0; field < variant.getNumFields(); ++field) {
+        StringRef name = variant.getFieldName(field);
+        FailureOr<json::Value> type =
+            describeType(variant.getLoc(), variant.getFieldType(field),
+                         inTables ? inTables.get(name) : Attribute(),
+                         inSources ? inSources.get(name) : Attribute());
+        if (failed(type))
+          return failure();
+        fields.push_back(json::Object{{"name", name.str()}, {"type", *type}});
+      }
+      list.push_back(json::Object{
+          {"name", variant.getSymName().str()},
+          {"number", variants.getNumber(
+                         adt.getType(),
+                         FlatSymbolRefAttr::get(variant.getSymNameAttr()))},
+          {"fields", std::move(fields)}});
+    }
+    adts.push_back(json::Object{{"name", adt.getSymName().str()},
+                                {"variants", std::move(list)}});
+  }
+  if (variants.size() > 256)
+    return emitError(module.getLoc())
+           << "has " << variants.size()
+           << " variants in all ADTs; a compiled object has at most 256";
+  return json::Value(std::move(adts));
+}
+
+FailureOr<json::Value> ObjectLayout::describe(const InstanceProgram &program,
+                                              const Target &target) const {
+  json::Object object;
+  object["abi"] = BATCH_ABI_VERSION;
+  object["name"] = module.getSymName().value_or("").str();
+  json::Array features;
+  for (const std::string &feature : target.features)
+    features.push_back(feature);
+  object["target"] = json::Object{{"triple", target.triple.str()},
+                                  {"cpu", target.cpu.str()},
+                                  {"features", std::move(features)}};
+  json::Object sizes;
+  if (auto named = module->getAttrOfType<DictionaryAttr>(kSizesAttr))
+    for (NamedAttribute size : named)
+      sizes[size.getName().strref()] =
+          cast<IntegerAttr>(size.getValue()).getInt();
+  object["sizes"] = std::move(sizes);
+  if (failed(describeEntry(object, program.getEntry())))
+    return failure();
+  describeRows(object);
+  FailureOr<json::Value> adts = describeAdts();
+  if (failed(adts))
+    return failure();
+  object["adts"] = std::move(*adts);
+  object["cellColumns"] = std::max<int64_t>(1, variants.getMaxFields());
+
+  json::Array kernelList;
+  for (auto kernel : module.getOps<KernelOp>()) {
+    FailureOr<json::Value> described = describeKernel(kernel);
+    if (failed(described))
+      return failure();
+    kernelList.push_back(std::move(*described));
+  }
+  object["kernels"] = std::move(kernelList);
+  object["memo"] = memoCount;
+  int64_t workerScratch = 0;
+  bool inspects = false, executes = false;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    inspects |= function->hasAttr(kInspectorAttr);
+    executes |= function->hasAttr(kExecutorAttr);
+    if (auto info = function->getAttrOfType<DictionaryAttr>(kKernelInfoAttr))
+      workerScratch =
+          std::max(workerScratch,
+                   info.getAs<IntegerAttr>("worker_scratch").getInt());
+  }
+  object["workerScratch"] = workerScratch;
+  object["has"] = json::Object{
+      {"inspect", inspects}, {"execute", executes}, {"unbatched", true}};
+  return json::Value(std::move(object));
+}

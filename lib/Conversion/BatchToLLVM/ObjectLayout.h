@@ -1,0 +1,78 @@
+//===- ObjectLayout.h - Numbers of a compiled object ------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CONVERSION_BATCHTOLLVM_OBJECTLAYOUT_H
+#define BATCH_CONVERSION_BATCHTOLLVM_OBJECTLAYOUT_H
+
+#include "Batch/Analysis/Sharedness.h"
+#include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Dialect/Rec/AdtLookup.h"
+#include "llvm/Support/JSON.h"
+
+namespace mlir::batch {
+
+/// Everything that a compiled object and its descriptor number: kernels, tables
+/// and variants in module order from 0, sources from 1, traversed functions by
+/// their first memo. Read off a module before it is lowered.
+class ObjectLayout {
+public:
+  explicit ObjectLayout(ModuleOp module);
+
+  int64_t getKernel(StringAttr name) const { return kernels.lookup(name); }
+  int64_t getTable(StringAttr name) const { return tables.lookup(name); }
+  int64_t getSource(StringAttr name) const { return sources.lookup(name); }
+  /// The source of rows of that type of parameter `parameter`; 0 if none.
+  int64_t getSource(int64_t parameter, Type row) const;
+  /// First memo of a traversed function; -1 for others.
+  int64_t getMemo(StringAttr function) const;
+  /// The ADT of a traversed function's argument.
+  rec::AdtType getTraversedAdt(StringAttr function) const {
+    return traversedAdts.lookup(function);
+  }
+  /// First number and count of an ADT's variants, which are consecutive.
+  std::pair<int64_t, int64_t> getVariantRange(rec::AdtType adt) const;
+
+  /// Position of a kernel's result among its results in the same table, and
+  /// their number.
+  static int64_t getPosition(KernelOp kernel, unsigned result);
+  static int64_t getSiblings(KernelOp kernel, unsigned result);
+
+  const rec::VariantNumbering &getVariants() const { return variants; }
+
+  struct Target {
+    StringRef triple, cpu;
+    ArrayRef<std::string> features;
+  };
+  /// The descriptor of docs/Formats.md. Fails with an error where the program
+  /// has something that it cannot say.
+  FailureOr<llvm::json::Value> describe(const InstanceProgram &program,
+                                        const Target &target) const;
+
+private:
+  FailureOr<llvm::json::Value> describeType(Location loc, Type type,
+                                            Attribute table,
+                                            Attribute source) const;
+  FailureOr<llvm::json::Value> describeKernel(KernelOp kernel) const;
+  FailureOr<llvm::json::Value> describeAdts() const;
+  LogicalResult describeEntry(llvm::json::Object &object,
+                              func::FuncOp entry) const;
+  void describeRows(llvm::json::Object &object) const;
+
+  ModuleOp module;
+  rec::VariantNumbering variants;
+  DenseMap<StringAttr, int64_t> kernels, tables, sources, memos;
+  DenseMap<StringAttr, rec::AdtType> traversedAdts;
+  int64_t memoCount = 0;
+};
+
+/// Bytes of the storage of a tensor of that type (see ABI.h): the last
+/// dimension is padded to a multiple of 64 bytes.
+int64_t getRowBytes(RankedTensorType type);
+
+} // namespace mlir::batch
+
+#endif // BATCH_CONVERSION_BATCHTOLLVM_OBJECTLAYOUT_H

@@ -1,0 +1,163 @@
+//===- BatchToUProg.cpp - Make a uprog.program of the executor ------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Conversion/Passes.h"
+#include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Dialect/UProg/UProg.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_CONVERTBATCHTOUPROGPASS
+#include "Batch/Conversion/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+using namespace mlir::batch;
+
+namespace {
+
+class ProgramBuilder {
+public:
+  ProgramBuilder(ModuleOp module)
+      : symbols(module), builder(module.getContext()) {}
+
+  LogicalResult convert(func::FuncOp executor);
+
+private:
+  LogicalResult convertBlock(Block &block);
+  LogicalResult convertLaunch(LaunchOp launch);
+
+  SymbolTable symbols;
+  OpBuilder builder;
+  IRMapping mapping;
+};
+
+} // namespace
+
+/// Hands on how a launch reads and writes to the operator, whose lowering
+/// depends on it.
+static void markOperator(uprog::OperatorOp op, KernelOp kernel,
+                         LaunchOp launch) {
+  OpBuilder builder(op);
+  for (auto [index, attr] : llvm::enumerate(launch.getReads())) {
+    auto read = cast<ReadAttr>(attr);
+    if (read.getKind() == ReadKind::Shared)
+      continue;
+    op.setArgAttr(index + 1, "uprog.read",
+                  builder.getStringAttr(stringifyReadKind(read.getKind())));
+    if (std::optional<int64_t> domain = op.getRagged(index + 1))
+      kernel.setArgAttr(index, uprog::OperatorOp::kRagged,
+                        builder.getI64IntegerAttr(*domain));
+  }
+  for (unsigned i = 0; i < op.getNumResults(); ++i) {
+    int64_t siblings = llvm::count(launch.getWrites(), launch.getWrites()[i]);
+    if (siblings > 1)
+      op.setResultAttr(i, "uprog.siblings",
+                       builder.getI64IntegerAttr(siblings));
+  }
+}
+
+LogicalResult ProgramBuilder::convertLaunch(LaunchOp launch) {
+  Location loc = launch.getLoc();
+  std::string name = (launch.getKernel() + ".rows").str();
+  auto op = symbols.lookup<uprog::OperatorOp>(name);
+  if (!op)
+    return launch.emitError("there is no operator @")
+           << name << "; run batch-vectorize-kernels first";
+  auto kernel = symbols.lookup<KernelOp>(launch.getKernel());
+  markOperator(op, kernel, launch);
+
+  Value step = mapping.lookup(launch.getStep());
+  Value tasks = StepTasksOp::create(builder, loc, builder.getIndexType(), step);
+  SmallVector<Value> inputs;
+  auto shared = launch.getShared().begin();
+  int64_t number = 0;
+  for (auto [index, attr] : llvm::enumerate(launch.getReads())) {
+    auto read = cast<ReadAttr>(attr);
+    if (read.getKind() == ReadKind::Shared)
+      inputs.push_back(mapping.lookup(*shared++));
+    else
+      inputs.push_back(OperandOp::create(builder, loc,
+                                         op.getArgumentTypes()[index + 1], step,
+                                         number++, read));
+  }
+  uprog::RunOp::create(builder, loc,
+                       FlatSymbolRefAttr::get(op.getSymNameAttr()), inputs,
+                       step, tasks);
+  return success();
+}
+
+LogicalResult ProgramBuilder::convertBlock(Block &block) {
+  for (Operation &op : block.without_terminator()) {
+    if (auto launch = dyn_cast<LaunchOp>(op)) {
+      if (failed(convertLaunch(launch)))
+        return failure();
+    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      auto copy = uprog::ForOp::create(builder, loop.getLoc(),
+                                       mapping.lookup(loop.getLowerBound()),
+                                       mapping.lookup(loop.getUpperBound()));
+      mapping.map(loop.getInductionVar(), copy.getBody().getArgument(0));
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPoint(copy.getBody().front().getTerminator());
+      if (failed(convertBlock(*loop.getBody())))
+        return failure();
+      uprog::BarrierOp::create(builder, loop.getLoc(), uprog::Level::Device);
+    } else if (auto choice = dyn_cast<scf::IndexSwitchOp>(op)) {
+      auto copy = uprog::BranchOp::create(
+          builder, choice.getLoc(), mapping.lookup(choice.getArg()),
+          /*uniform=*/true, choice.getCases(), choice.getCases().size());
+      for (auto [from, to] :
+           llvm::zip_equal(choice.getCaseRegions(), copy.getCaseRegions())) {
+        OpBuilder::InsertionGuard guard(builder);
+        builder.createBlock(&to);
+        if (failed(convertBlock(from.front())))
+          return failure();
+        uprog::YieldOp::create(builder, choice.getLoc());
+      }
+    } else {
+      builder.clone(op, mapping);
+    }
+  }
+  return success();
+}
+
+LogicalResult ProgramBuilder::convert(func::FuncOp executor) {
+  builder.setInsertionPoint(executor);
+  auto program = uprog::ProgramOp::create(
+      builder, executor.getLoc(), executor.getSymName(),
+      executor.getFunctionType(), uprog::Level::Device,
+      executor.getArgAttrsAttr(), executor.getResAttrsAttr());
+  program->setAttr(kExecutorAttr, builder.getUnitAttr());
+  Block *body = builder.createBlock(
+      &program.getBody(), {}, executor.getArgumentTypes(),
+      SmallVector<Location>(executor.getNumArguments(), executor.getLoc()));
+  mapping.map(executor.getArguments(), body->getArguments());
+  if (failed(convertBlock(executor.getBody().front())))
+    return failure();
+  uprog::YieldOp::create(builder, executor.getLoc());
+  executor.erase();
+  return success();
+}
+
+namespace {
+class ConvertBatchToUProgPass
+    : public batch::impl::ConvertBatchToUProgPassBase<ConvertBatchToUProgPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    for (auto function :
+         llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
+      if (function->hasAttr(kExecutorAttr) &&
+          llvm::any_of(function.getArgumentTypes(),
+                       [](Type type) { return isa<PlanType>(type); }))
+        if (failed(ProgramBuilder(module).convert(function)))
+          return signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,207 @@
+//===- CodeBuilder.cpp - Building address-level code ------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CodeBuilder.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace mlir::uprog;
+
+void CodeBuilder::beginFunction(func::FuncOp function) {
+  entry = function.addEntryBlock();
+  constants.clear();
+  constantValues.clear();
+  setInsertionPointToStart(entry);
+}
+
+Value CodeBuilder::constant(int64_t value) {
+  Value &known = constants[value];
+  if (!known) {
+    InsertionGuard guard(*this);
+    setInsertionPointToStart(entry);
+    known = arith::ConstantOp::create(*this, getI64IntegerAttr(value));
+    constantValues[known] = value;
+  }
+  return known;
+}
+
+std::optional<int64_t> CodeBuilder::getConstant(Value value) const {
+  auto it = constantValues.find(value);
+  if (it == constantValues.end())
+    return std::nullopt;
+  return it->second;
+}
+
+Value CodeBuilder::add(Value a, Value b) {
+  auto x = getConstant(a), y = getConstant(b);
+  if (x && y)
+    return constant(*x + *y);
+  if (x && *x == 0)
+    return b;
+  if (y && *y == 0)
+    return a;
+  return arith::AddIOp::create(*this, a, b);
+}
+
+Value CodeBuilder::sub(Value a, Value b) {
+  auto x = getConstant(a), y = getConstant(b);
+  if (x && y)
+    return constant(*x - *y);
+  if (y && *y == 0)
+    return a;
+  return arith::SubIOp::create(*this, a, b);
+}
+
+Value CodeBuilder::mul(Value a, Value b) {
+  auto x = getConstant(a), y = getConstant(b);
+  if (x && y)
+    return constant(*x * *y);
+  if ((x && *x == 1) || (y && *y == 0))
+    return b;
+  if ((y && *y == 1) || (x && *x == 0))
+    return a;
+  return arith::MulIOp::create(*this, a, b);
+}
+
+Value CodeBuilder::div(Value a, Value b) {
+  auto x = getConstant(a), y = getConstant(b);
+  if (x && y)
+    return constant(*x / *y);
+  if (y && *y == 1)
+    return a;
+  return arith::DivUIOp::create(*this, a, b);
+}
+
+Value CodeBuilder::rem(Value a, Value b) {
+  auto x = getConstant(a), y = getConstant(b);
+  if (x && y)
+    return constant(*x % *y);
+  if (y && *y == 1)
+    return constant(0);
+  return arith::RemUIOp::create(*this, a, b);
+}
+
+Value CodeBuilder::min(Value a, Value b) {
+  auto x = getConstant(a), y = getConstant(b);
+  if (x && y)
+    return constant(std::min(*x, *y));
+  return arith::MinSIOp::create(*this, a, b);
+}
+
+Value CodeBuilder::less(Value a, Value b) {
+  return arith::CmpIOp::create(*this, arith::CmpIPredicate::slt, a, b);
+}
+
+Value CodeBuilder::offset(Value pointer, Value bytes) {
+  if (getConstant(bytes) == 0)
+    return pointer;
+  return LLVM::GEPOp::create(*this, ptrType(), getI8Type(), pointer,
+                             ArrayRef<LLVM::GEPArg>{bytes});
+}
+
+Value CodeBuilder::load(Type type, Value pointer, int64_t alignment) {
+  return LLVM::LoadOp::create(*this, type, pointer, alignment);
+}
+
+void CodeBuilder::store(Value value, Value pointer, int64_t alignment) {
+  LLVM::StoreOp::create(*this, value, pointer, alignment);
+}
+
+Value CodeBuilder::loadPointer(Value pointer, int64_t bytes) {
+  return load(ptrType(), offset(pointer, constant(bytes)), 8);
+}
+
+Value CodeBuilder::loadI64(Value pointer, int64_t bytes) {
+  return load(getI64Type(), offset(pointer, constant(bytes)), 8);
+}
+
+CodeBuilder::Values CodeBuilder::loop(Value lower, Value upper, Value step,
+                                      ValueRange init, LoopBody body) {
+  auto loopOp = scf::ForOp::create(*this, lower, upper, step, init);
+  InsertionGuard guard(*this);
+  Block *block = loopOp.getBody();
+  if (init.empty() && !block->empty())
+    block->back().erase();
+  setInsertionPointToEnd(block);
+  region(true);
+  Values carried = body(loopOp.getInductionVar(), loopOp.getRegionIterArgs());
+  scf::YieldOp::create(*this, carried);
+  region(false);
+  return Values(loopOp.getResults());
+}
+
+CodeBuilder::Values CodeBuilder::loop(Value lower, Value upper, int64_t step,
+                                      ValueRange init, LoopBody body) {
+  return loop(lower, upper, constant(step), init, body);
+}
+
+void CodeBuilder::loop(Value lower, Value upper, Value step,
+                       llvm::function_ref<void(Value)> body) {
+  loop(lower, upper, step, ValueRange(), [&](Value i, ValueRange) {
+    body(i);
+    return Values();
+  });
+}
+
+void CodeBuilder::loop(Value lower, Value upper, int64_t step,
+                       llvm::function_ref<void(Value)> body) {
+  loop(lower, upper, constant(step), body);
+}
+
+Value CodeBuilder::select(Value condition,
+                          llvm::function_ref<Value()> whenTrue,
+                          llvm::function_ref<Value()> whenFalse) {
+  OpBuilder::InsertPoint before = saveInsertionPoint();
+  // The type is known only after one side is built.
+  Block *sides[2] = {new Block, new Block};
+  Value values[2];
+  for (int side : {0, 1}) {
+    setInsertionPointToStart(sides[side]);
+    region(true);
+    values[side] = side == 0 ? whenTrue() : whenFalse();
+    region(false);
+  }
+  for (int side : {0, 1}) {
+    setInsertionPointToEnd(sides[side]);
+    // A uniform side is spread over the lanes of the other.
+    Type other = values[1 - side].getType();
+    if (isa<VectorType>(other) && !isa<VectorType>(values[side].getType()))
+      values[side] = vector::BroadcastOp::create(*this, other, values[side]);
+    scf::YieldOp::create(*this, values[side]);
+  }
+  restoreInsertionPoint(before);
+  auto ifOp = scf::IfOp::create(*this, TypeRange(values[0].getType()), condition,
+                                /*addThenBlock=*/false, /*addElseBlock=*/false);
+  ifOp.getThenRegion().push_back(sides[0]);
+  ifOp.getElseRegion().push_back(sides[1]);
+  return ifOp.getResult(0);
+}
+
+void CodeBuilder::when(Value condition, llvm::function_ref<void()> whenTrue,
+                       llvm::function_ref<void()> whenFalse) {
+  auto ifOp = scf::IfOp::create(*this, condition, bool(whenFalse));
+  InsertionGuard guard(*this);
+  setInsertionPointToStart(ifOp.thenBlock());
+  region(true);
+  whenTrue();
+  region(false);
+  if (!whenFalse)
+    return;
+  setInsertionPointToStart(ifOp.elseBlock());
+  region(true);
+  whenFalse();
+  region(false);
+}
+
+void uprog::makeInternal(func::FuncOp function) {
+  function.setPrivate();
+  function->setAttr("llvm.linkage",
+                    LLVM::LinkageAttr::get(function.getContext(),
+                                           LLVM::Linkage::Internal));
+}

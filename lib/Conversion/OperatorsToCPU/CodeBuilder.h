@@ -1,0 +1,82 @@
+//===- CodeBuilder.h - Building address-level code --------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CONVERSION_OPERATORSTOCPU_CODEBUILDER_H
+#define BATCH_CONVERSION_OPERATORSTOCPU_CODEBUILDER_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include <map>
+
+namespace mlir::uprog {
+
+/// An ImplicitLocOpBuilder for code over i64 values and raw pointers. Constants
+/// are made once per function, so that equal values are the same SSA value.
+class CodeBuilder : public ImplicitLocOpBuilder {
+public:
+  using ImplicitLocOpBuilder::ImplicitLocOpBuilder;
+
+  /// Starts the body of `function`.
+  void beginFunction(func::FuncOp function);
+
+  Value constant(int64_t value);
+  std::optional<int64_t> getConstant(Value value) const;
+  Value add(Value a, Value b);
+  Value sub(Value a, Value b);
+  Value mul(Value a, Value b);
+  /// Of values that are not negative.
+  Value div(Value a, Value b);
+  Value rem(Value a, Value b);
+  Value min(Value a, Value b);
+  Value less(Value a, Value b);
+
+  Type ptrType() { return LLVM::LLVMPointerType::get(getContext()); }
+  /// `pointer` + `bytes`.
+  Value offset(Value pointer, Value bytes);
+  Value load(Type type, Value pointer, int64_t alignment);
+  void store(Value value, Value pointer, int64_t alignment);
+  Value loadPointer(Value pointer, int64_t bytes);
+  Value loadI64(Value pointer, int64_t bytes);
+
+  using Values = SmallVector<Value>;
+  using LoopBody = llvm::function_ref<Values(Value, ValueRange)>;
+  /// for (i = lower; i < upper; i += step) with carried values.
+  Values loop(Value lower, Value upper, int64_t step, ValueRange init,
+              LoopBody body);
+  Values loop(Value lower, Value upper, Value step, ValueRange init,
+              LoopBody body);
+  void loop(Value lower, Value upper, int64_t step,
+            llvm::function_ref<void(Value)> body);
+  void loop(Value lower, Value upper, Value step,
+            llvm::function_ref<void(Value)> body);
+  Value select(Value condition, llvm::function_ref<Value()> whenTrue,
+               llvm::function_ref<Value()> whenFalse);
+  void when(Value condition, llvm::function_ref<void()> whenTrue,
+            llvm::function_ref<void()> whenFalse = {});
+
+  /// Called around every region that a loop or a condition opens.
+  std::function<void(bool enter)> onRegion;
+
+private:
+  Block *entry = nullptr;
+  std::map<int64_t, Value> constants;
+  DenseMap<Value, int64_t> constantValues;
+  void region(bool enter) {
+    if (onRegion)
+      onRegion(enter);
+  }
+};
+
+/// Sets the linkage of a function that only this module calls.
+void makeInternal(func::FuncOp function);
+
+} // namespace mlir::uprog
+
+#endif // BATCH_CONVERSION_OPERATORSTOCPU_CODEBUILDER_H

@@ -1,0 +1,451 @@
+//===- Evaluator.cpp - Code for the elements of a value ---------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evaluator.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::uprog;
+
+Evaluator::Evaluator(CodeBuilder &b, const StagePlan &plan,
+                     ModuleTables &tables)
+    : b(b), plan(plan), tables(tables), lanes(plan.getLanes()) {
+  b.onRegion = [this](bool enter) {
+    if (enter)
+      scopes.emplace_back();
+    else
+      scopes.pop_back();
+  };
+}
+
+void Evaluator::beginStage(int64_t number, const StageArguments &newArguments) {
+  stage = number;
+  arguments = newArguments;
+  scopes.clear();
+  scopes.emplace_back();
+  entryValues.clear();
+  tiles.clear();
+  marker = arith::ConstantOp::create(b, b.getBoolAttr(false));
+}
+
+void Evaluator::endStage() { marker->erase(); }
+
+void Evaluator::fail(Operation *op, const Twine &message) {
+  if (!failed)
+    op->emitOpError(message);
+  failed = true;
+}
+
+int64_t Evaluator::mod(int64_t value) const { return llvm::mod(value, lanes); }
+
+Value *Evaluator::find(const Key &key) {
+  for (auto &scope : llvm::reverse(scopes))
+    if (auto it = scope.find(key); it != scope.end())
+      return &it->second;
+  return nullptr;
+}
+
+Value Evaluator::atEntry(Key key, llvm::function_ref<Value()> make) {
+  Value &value = entryValues[key];
+  if (!value) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(marker);
+    value = make();
+  }
+  return value;
+}
+
+//===----------------------------------------------------------------------===//
+// Indices
+//===----------------------------------------------------------------------===//
+
+Index Evaluator::index(int64_t value) {
+  return {b.constant(value), false, mod(value), value, value + 1};
+}
+
+Index Evaluator::add(const Index &a, const Index &other) {
+  Index sum{b.add(a.base, other.base), a.lanes || other.lanes};
+  if (a.residue >= 0 && other.residue >= 0)
+    sum.residue = mod(a.residue + other.residue);
+  if (a.upper >= 0 && other.upper >= 0) {
+    sum.lower = a.lower + other.lower;
+    sum.upper = a.upper + other.upper - 1;
+  }
+  return sum;
+}
+
+Index Evaluator::add(const Index &a, int64_t other) {
+  if (other == 0)
+    return a;
+  Index sum{b.add(a.base, b.constant(other)), a.lanes};
+  if (a.residue >= 0)
+    sum.residue = mod(a.residue + other);
+  if (a.upper >= 0) {
+    // Out of range on the far side only where nothing is read.
+    sum.lower = std::max<int64_t>(a.lower + other, 0);
+    sum.upper = std::max<int64_t>(a.upper + other, 0);
+  }
+  return sum;
+}
+
+Index Evaluator::mul(const Index &a, int64_t factor) {
+  if (factor == 1)
+    return a;
+  Index product{b.mul(a.base, b.constant(factor)), a.lanes};
+  product.residue = a.residue >= 0        ? mod(a.residue * factor)
+                    : factor % lanes == 0 ? 0
+                                          : -1;
+  return product;
+}
+
+std::pair<Index, Index> Evaluator::divide(const Index &a, int64_t divisor) {
+  Value by = b.constant(divisor);
+  Index quotient{b.div(a.base, by)};
+  Index rest{b.rem(a.base, by), a.lanes,
+             divisor % lanes == 0 ? a.residue : int64_t(-1)};
+  return {quotient, rest};
+}
+
+Index Evaluator::evalExpr(AffineExpr expr, ArrayRef<Index> dims) {
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return dims[dim.getPosition()];
+  if (auto cst = dyn_cast<AffineConstantExpr>(expr))
+    return index(cst.getValue());
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  Index lhs = evalExpr(binary.getLHS(), dims);
+  if (binary.getKind() == AffineExprKind::Add)
+    return add(lhs, evalExpr(binary.getRHS(), dims));
+  int64_t rhs = cast<AffineConstantExpr>(binary.getRHS()).getValue();
+  if (binary.getKind() == AffineExprKind::Mul)
+    return mul(lhs, rhs);
+  return binary.getKind() == AffineExprKind::Mod ? divide(lhs, rhs).second
+                                                 : divide(lhs, rhs).first;
+}
+
+Indices Evaluator::operandIndices(AffineMap map, ArrayRef<Index> dims) {
+  Indices indices;
+  for (AffineExpr expr : map.getResults())
+    indices.push_back(evalExpr(expr, dims));
+  return indices;
+}
+
+Indices Evaluator::loopIndices(linalg::LinalgOp op, ArrayRef<Index> results) {
+  Indices dims(op.getNumLoops());
+  AffineMap out = op.getIndexingMapMatchingResult(op->getResult(0));
+  for (auto [i, expr] : llvm::enumerate(out.getResults()))
+    dims[cast<AffineDimExpr>(expr).getPosition()] = results[i];
+  return dims;
+}
+
+Value Evaluator::iota() {
+  return atEntry({&lanes}, [&] {
+    SmallVector<int64_t> values;
+    for (int64_t i = 0; i < lanes; ++i)
+      values.push_back(i);
+    return arith::ConstantOp::create(
+               b, DenseElementsAttr::get(
+                      cast<VectorType>(vectorOf(b.getI64Type())),
+                      ArrayRef<int64_t>(values)))
+        .getResult();
+  });
+}
+
+Value Evaluator::broadcast(Value scalar) {
+  if (isa<VectorType>(scalar.getType()))
+    return scalar;
+  return vector::BroadcastOp::create(b, vectorOf(scalar.getType()), scalar);
+}
+
+Value Evaluator::indexValue(const Index &index) {
+  Value value = index.base;
+  Type type = b.getIndexType();
+  if (index.lanes) {
+    value = arith::AddIOp::create(b, broadcast(value), iota());
+    type = vectorOf(type);
+  }
+  return arith::IndexCastOp::create(b, type, value);
+}
+
+/// Which lanes of a vector that starts at `base` are below `extent`.
+Value Evaluator::mask(Value base, int64_t extent) {
+  Value rest = b.sub(b.constant(extent), base);
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, iota(),
+                               broadcast(rest));
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// The type that elements of `type` have in memory.
+static Type storedType(Type type) {
+  if (type.isIndex())
+    return IntegerType::get(type.getContext(), 64);
+  if (type.isInteger())
+    return IntegerType::get(type.getContext(), elementBytes(type) * 8);
+  return type;
+}
+
+static Value fromStored(CodeBuilder &b, Value value, Type element) {
+  Type type = element;
+  if (auto vector = dyn_cast<VectorType>(value.getType()))
+    type = VectorType::get(vector.getShape(), element);
+  if (value.getType() == type)
+    return value;
+  if (element.isIndex())
+    return arith::IndexCastOp::create(b, type, value);
+  return arith::TruncIOp::create(b, type, value);
+}
+
+static Value toStored(CodeBuilder &b, Value value) {
+  Type element = getElementTypeOrSelf(value.getType());
+  Type type = storedType(element);
+  if (auto vector = dyn_cast<VectorType>(value.getType()))
+    type = VectorType::get(vector.getShape(), type);
+  if (value.getType() == type)
+    return value;
+  if (element.isIndex())
+    return arith::IndexCastOp::create(b, type, value);
+  return arith::ExtUIOp::create(b, type, value);
+}
+
+/// Element offset of the storage of one row at `indices`, and the stride of
+/// the lanes, 0 without.
+static std::pair<Value, int64_t> linearize(CodeBuilder &b,
+                                           ArrayRef<int64_t> shape,
+                                           Type element,
+                                           ArrayRef<Index> indices,
+                                           int64_t &lanesExtent) {
+  Value offset = b.constant(0);
+  int64_t stride = 1, lanesStride = 0;
+  for (size_t i = shape.size(); i-- > 0;) {
+    offset = b.add(offset, b.mul(indices[i].base, b.constant(stride)));
+    if (indices[i].lanes) {
+      lanesStride = stride;
+      lanesExtent = shape[i];
+    }
+    stride *= i + 1 == shape.size() ? paddedColumns(shape, element) : shape[i];
+  }
+  return {offset, lanesStride};
+}
+
+Value Evaluator::loadElement(Value row, ArrayRef<int64_t> shape, Type element,
+                             ArrayRef<Index> indices) {
+  int64_t extent = 0, bytes = elementBytes(element);
+  auto [offset, stride] = linearize(b, shape, element, indices, extent);
+  Type stored = storedType(element);
+  Value pointer = b.offset(row, b.mul(offset, b.constant(bytes)));
+  if (stride == 0)
+    return fromStored(b, b.load(stored, pointer, bytes), element);
+  Type type = vectorOf(stored);
+  const Index *lanesIndex = llvm::find_if(
+      indices, [](const Index &index) { return index.lanes; });
+  if (stride == 1) {
+    // Padding makes it safe to load behind the end.
+    if (lanesIndex->residue == 0 && paddedColumns(shape, element) % lanes == 0)
+      return fromStored(b, b.load(type, pointer, bytes), element);
+    Value loaded = LLVM::MaskedLoadOp::create(
+        b, type, pointer, mask(lanesIndex->base, extent),
+        LLVM::ZeroOp::create(b, type), b.getI32IntegerAttr(bytes));
+    return fromStored(b, loaded, element);
+  }
+  Value offsets = arith::MulIOp::create(
+      b, iota(), broadcast(b.constant(stride * bytes)));
+  Value pointers = LLVM::GEPOp::create(
+      b, VectorType::get({lanes}, b.ptrType()), b.getI8Type(), pointer,
+      ArrayRef<LLVM::GEPArg>{offsets});
+  Value loaded = LLVM::masked_gather::create(
+      b, type, pointers, mask(lanesIndex->base, extent),
+      ValueRange{LLVM::ZeroOp::create(b, type)}, b.getI32IntegerAttr(bytes));
+  return fromStored(b, loaded, element);
+}
+
+Value Evaluator::getCount() {
+  return atEntry({&plan}, [&] { return b.loadI64(arguments.step, 8); });
+}
+
+Value Evaluator::getForm(int64_t form) {
+  return atEntry({&tables, reinterpret_cast<void *>(form)}, [&] {
+    return b.loadPointer(arguments.forms, form * 8);
+  });
+}
+
+Value Evaluator::getOffset(int64_t domain, Value position) {
+  int64_t operand = plan.getRaggedOperand(domain);
+  Value offsets =
+      atEntry({&stage, reinterpret_cast<void *>(operand)}, [&] {
+        return b.loadPointer(b.loadPointer(arguments.step, 16),
+                             operand * 24 + 16);
+      });
+  Value loaded =
+      b.load(b.getI32Type(), b.offset(offsets, b.mul(position, b.constant(4))),
+             4);
+  return arith::ExtSIOp::create(b, b.getI64Type(), loaded);
+}
+
+Value Evaluator::rowPointer(BlockArgument argument, Value row) {
+  Key key{argument.getAsOpaquePointer(), row.getAsOpaquePointer(), &stage};
+  if (Value *known = find(key))
+    return *known;
+  OperatorOp op = plan.getOperator();
+  unsigned number = argument.getArgNumber();
+  auto type = cast<RankedTensorType>(argument.getType());
+  auto field = [&](int64_t bytes) {
+    return atEntry({argument.getAsOpaquePointer(),
+                    reinterpret_cast<void *>(bytes + 1)},
+                   [&] {
+                     return b.loadPointer(
+                         b.loadPointer(arguments.step, 16),
+                         plan.getStepOperand(number) * 24 + bytes);
+                   });
+  };
+  auto read = op.getArgAttrOfType<StringAttr>(number, "uprog.read");
+  StringRef kind = read ? read.getValue() : "gather";
+  Value bytes = b.constant(
+      paddedRowBytes(type.getShape().drop_front(), type.getElementType()));
+  Value pointer;
+  if (kind == "contiguous") {
+    pointer = b.offset(field(0), b.mul(row, bytes));
+  } else if (kind == "rows") {
+    pointer = b.load(b.ptrType(),
+                     b.offset(field(8), b.mul(row, b.constant(8))), 8);
+  } else if (kind == "scalar") {
+    pointer = b.offset(field(8), b.mul(row, b.constant(8)));
+  } else {
+    Value slot = b.load(b.getI32Type(),
+                        b.offset(field(8), b.mul(row, b.constant(4))), 4);
+    slot = arith::ExtSIOp::create(b, b.getI64Type(), slot);
+    pointer = b.offset(field(0), b.mul(slot, bytes));
+  }
+  return scopes.back()[key] = pointer;
+}
+
+Value Evaluator::storagePointer(Value value, const Storage &storage,
+                                Value row) {
+  Key key{value.getAsOpaquePointer(), row.getAsOpaquePointer(),
+          reinterpret_cast<void *>(storage.index), &tiles};
+  if (Value *known = find(key))
+    return *known;
+  auto type = cast<RankedTensorType>(value.getType());
+  const RowSpace &space = plan.getSpace(value);
+  int64_t bytes = paddedRowBytes(space.shape, type.getElementType());
+  Value base;
+  if (storage.kind == Storage::Result) {
+    base = atEntry({&key, reinterpret_cast<void *>(storage.index)}, [&] {
+      return b.loadPointer(b.loadPointer(arguments.step, 24),
+                           storage.index * 8);
+    });
+    OperatorOp op = plan.getOperator();
+    if (auto siblings =
+            op.getResultAttrOfType<IntegerAttr>(storage.index, "uprog.siblings"))
+      bytes *= siblings.getInt();
+  } else {
+    base = atEntry({value.getAsOpaquePointer(), &scopes}, [&] {
+      Value count = getCount();
+      if (space.domain < 0)
+        return b.offset(arguments.scratch,
+                        b.mul(count, b.constant(storage.offset)));
+      Value offset = b.mul(count, b.constant(plan.getTaskScratch()));
+      for (int64_t d = 0; d <= space.domain; ++d) {
+        int64_t perRow =
+            d == space.domain ? storage.offset : plan.getRaggedScratch()[d];
+        if (perRow)
+          offset = b.add(offset,
+                         b.mul(getOffset(d, count), b.constant(perRow)));
+      }
+      return b.offset(arguments.scratch, offset);
+    });
+  }
+  return scopes.back()[key] = b.offset(base, b.mul(row, b.constant(bytes)));
+}
+
+void Evaluator::store(Value element, Value value, const Storage &storage,
+                      ArrayRef<Index> indices) {
+  auto type = cast<RankedTensorType>(value.getType());
+  const RowSpace &space = plan.getSpace(value);
+  Value row = space.hasRows() ? indices.front().base : b.constant(0);
+  ArrayRef<Index> inner = indices.drop_front(space.hasRows() ? 1 : 0);
+  int64_t bytes = elementBytes(type.getElementType()), extent = 0;
+  auto [offset, stride] =
+      linearize(b, space.shape, type.getElementType(), inner, extent);
+  Value pointer = b.offset(storagePointer(value, storage, row),
+                           b.mul(offset, b.constant(bytes)));
+  if (stride == 0) {
+    b.store(toStored(b, element), pointer, bytes);
+    return;
+  }
+  Value stored = toStored(b, broadcast(element));
+  if (paddedColumns(space.shape, type.getElementType()) % lanes == 0)
+    b.store(stored, pointer, bytes);
+  else
+    LLVM::MaskedStoreOp::create(b, stored, pointer,
+                                mask(inner.back().base, extent),
+                                b.getI32IntegerAttr(bytes));
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+void Evaluator::setTile(Value value, Value pointer, int64_t stride) {
+  tiles[value] = {pointer, stride};
+}
+
+void Evaluator::setTilePosition(Value row, Value column) {
+  tileRow = row;
+  tileColumn = column;
+}
+
+Value Evaluator::tilePointer(Value value, Value row, Value column) {
+  const Tile &tile = tiles.find(value)->second;
+  int64_t bytes = elementBytes(getElementTypeOrSelf(value.getType()));
+  Value offset = b.add(b.mul(row, b.constant(tile.stride)),
+                       b.sub(column, tileColumn));
+  return b.offset(tile.pointer, b.mul(offset, b.constant(bytes)));
+}
+
+Value Evaluator::loadTile(Value value, Value row, Value column, bool vector) {
+  Type element = getElementTypeOrSelf(value.getType());
+  Type stored = storedType(element);
+  return fromStored(b,
+                    b.load(vector ? vectorOf(stored) : stored,
+                           tilePointer(value, row, column),
+                           elementBytes(element)),
+                    element);
+}
+
+void Evaluator::storeTile(Value element, Value value, Value row, Value column,
+                          bool vector) {
+  b.store(toStored(b, vector ? broadcast(element) : element),
+          tilePointer(value, row, column),
+          elementBytes(getElementTypeOrSelf(value.getType())));
+}
+
+void Evaluator::prepareRow(const Stage &stage, ArrayRef<Index> indices) {
+  if (!stage.space.hasRows())
+    return;
+  Value row = indices.front().base;
+  auto prepare = [&](const Read &read) {
+    if (read.foreignRow)
+      return;
+    auto argument = dyn_cast<BlockArgument>(read.base);
+    if (argument && plan.getSpace(argument) != stage.space &&
+        plan.getSpace(argument).domain != stage.space.domain)
+      return;
+    if (argument && plan.getStepOperand(argument.getArgNumber()) >= 0)
+      rowPointer(argument, row);
+  };
+  for (Node *node : stage.nodes)
+    if (node->kind != NodeKind::SegmentReduce)
+      for (const Read &read : node->reads)
+        prepare(read);
+}

@@ -1,0 +1,142 @@
+//===- Evaluator.h - Code for the elements of a value -----------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CONVERSION_OPERATORSTOCPU_EVALUATOR_H
+#define BATCH_CONVERSION_OPERATORSTOCPU_EVALUATOR_H
+
+#include "CodeBuilder.h"
+#include "Forms.h"
+#include "StagePlan.h"
+
+namespace mlir::uprog {
+
+/// One index of an access: `base`, or with `lanes` the consecutive indices
+/// base, base + 1, ... of a vector. `residue` is base modulo the number of
+/// lanes, -1 if unknown; all indices of the access lie in [lower, upper), or
+/// nothing is known if upper is -1.
+struct Index {
+  Value base;
+  bool lanes = false;
+  int64_t residue = -1;
+  int64_t lower = -1, upper = -1;
+};
+using Indices = SmallVector<Index, 4>;
+
+/// Arguments of a stage function.
+struct StageArguments {
+  Value step, forms, scratch, work, rowBegin, rowEnd, part, parts;
+};
+
+/// Makes code that computes elements of values, one at a time or as many as a
+/// vector has lanes, from wherever they lie: operands, parameters, results and
+/// scratch of earlier stages, tiles of this stage, or nowhere yet. What was
+/// computed before at the same indices is used again.
+class Evaluator {
+public:
+  Evaluator(CodeBuilder &b, const StagePlan &plan, ModuleTables &tables);
+
+  /// Starts the code of stage `number`, after CodeBuilder::beginFunction.
+  void beginStage(int64_t number, const StageArguments &arguments);
+  void endStage();
+
+  /// The element of `value` at `indices`, or a vector of elements; a scalar
+  /// too if it is equal in all lanes. Null after an error was emitted.
+  Value eval(Value value, ArrayRef<Index> indices);
+  /// The bodies' results for given block arguments and loop indices. In a
+  /// reduction a product that is added to an accumulator is one fma.
+  SmallVector<Value> evalBody(Block &body, ValueRange arguments,
+                              ArrayRef<Index> dims, bool reduction);
+  /// The indices of an operand of `op` from those of its loops.
+  Indices operandIndices(AffineMap map, ArrayRef<Index> dims);
+  /// Loop indices of `op` from those of its results; reduction dims are null.
+  Indices loopIndices(linalg::LinalgOp op, ArrayRef<Index> results);
+  /// One elementwise op on scalars or vectors.
+  Value evalElement(Operation *op, ValueRange operands);
+  /// Operands of the body of `op` except the accumulators, which stay null.
+  SmallVector<Value> evalInputs(linalg::LinalgOp op, ArrayRef<Index> dims);
+
+  /// Writes a stored value's element or vector.
+  void store(Value element, Value value, const Storage &storage,
+             ArrayRef<Index> indices);
+
+  /// `value` is to be read from a tile of the worker's scratch.
+  void setTile(Value value, Value pointer, int64_t stride);
+  /// The tile's row 0 is row `row` of the block; column `column` comes first.
+  void setTilePosition(Value row, Value column);
+  Value tilePointer(Value value, Value row, Value column);
+  Value loadTile(Value value, Value row, Value column, bool vector);
+  void storeTile(Value element, Value value, Value row, Value column,
+                 bool vector);
+  /// Computes what a row needs for all its columns: its address in every
+  /// operand that the stage reads, and its owner.
+  void prepareRow(const Stage &stage, ArrayRef<Index> indices);
+
+  // Indices.
+  Index index(Value base) { return {base}; }
+  Index index(int64_t value);
+  Index add(const Index &a, const Index &b);
+  Index add(const Index &a, int64_t b);
+  Index mul(const Index &a, int64_t b);
+
+  // What a stage needs at its entry; each is loaded once.
+  Value getCount();
+  Value getOffset(int64_t domain, Value position);
+  Value getForm(int64_t form);
+
+  Value broadcast(Value scalar);
+  Type vectorOf(Type element) { return VectorType::get({lanes}, element); }
+  int64_t getLanes() const { return lanes; }
+  bool hasFailed() const { return failed; }
+  void fail(Operation *op, const Twine &message);
+  Value iota();
+
+private:
+  friend struct RegionScope;
+  using Key = std::vector<const void *>;
+
+  Value evalUncached(Value value, ArrayRef<Index> indices);
+  Value evalArgument(BlockArgument argument, ArrayRef<Index> indices);
+  Value evalOp(Operation *op, OpResult value, ArrayRef<Index> indices);
+  Value evalConcat(Operation *op, ArrayRef<Index> indices);
+  Value evalInsert(Operation *op, ArrayRef<Index> indices);
+  Value evalReshape(Operation *op, ArrayRef<Index> indices);
+  Value evalSegmentReduce(Operation *op, ArrayRef<Index> indices);
+  Value evalScalar(Value value);
+  Value indexValue(const Index &index);
+  Value ownerOf(int64_t domain, Value row);
+  Value rowPointer(BlockArgument argument, Value row);
+  Value storagePointer(Value value, const Storage &storage, Value row);
+  Value loadElement(Value row, ArrayRef<int64_t> shape, Type element,
+                    ArrayRef<Index> indices);
+  Index evalExpr(AffineExpr expr, ArrayRef<Index> dims);
+  std::pair<Index, Index> divide(const Index &a, int64_t b);
+  Value mask(Value base, int64_t extent);
+  Value atEntry(Key key, llvm::function_ref<Value()> make);
+  Value *find(const Key &key);
+  int64_t mod(int64_t value) const;
+
+  CodeBuilder &b;
+  const StagePlan &plan;
+  ModuleTables &tables;
+  int64_t lanes;
+  int64_t stage = 0;
+  StageArguments arguments;
+  Operation *marker = nullptr; ///< entry code goes before it
+  std::vector<std::map<Key, Value>> scopes;
+  std::map<Key, Value> entryValues;
+  struct Tile {
+    Value pointer;
+    int64_t stride;
+  };
+  DenseMap<Value, Tile> tiles;
+  Value tileRow, tileColumn;
+  bool failed = false;
+};
+
+} // namespace mlir::uprog
+
+#endif // BATCH_CONVERSION_OPERATORSTOCPU_EVALUATOR_H

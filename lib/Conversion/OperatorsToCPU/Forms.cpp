@@ -1,0 +1,81 @@
+//===- Forms.cpp - The forms of parameters that kernels read ----*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Forms.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace mlir::uprog;
+
+ModuleTables::ModuleTables(ModuleOp module) : module(module) {
+  if (auto known = module->getAttrOfType<ArrayAttr>(kForms))
+    llvm::append_range(forms, known);
+}
+
+int64_t ModuleTables::getForm(DictionaryAttr form) {
+  auto it = llvm::find(forms, form);
+  if (it == forms.end())
+    it = forms.insert(it, form);
+  return it - forms.begin();
+}
+
+int64_t ModuleTables::getRows(int64_t parameter) {
+  Builder b(module.getContext());
+  return getForm(b.getDictionaryAttr(
+      {b.getNamedAttr("parameter", b.getI64IntegerAttr(parameter)),
+       b.getNamedAttr("form", b.getStringAttr("rows"))}));
+}
+
+int64_t ModuleTables::getPanels(const PanelOperand &panels) {
+  Builder b(module.getContext());
+  return getForm(b.getDictionaryAttr(
+      {b.getNamedAttr("parameter", b.getI64IntegerAttr(panels.parameter)),
+       b.getNamedAttr("form", b.getStringAttr("panels")),
+       b.getNamedAttr("n", b.getI64IntegerAttr(panels.n)),
+       b.getNamedAttr("k", b.getI64IntegerAttr(panels.k)),
+       b.getNamedAttr("transposed", b.getBoolAttr(panels.transposed)),
+       b.getNamedAttr("width", b.getI64IntegerAttr(panels.width))}));
+}
+
+StringRef ModuleTables::getConstant(DenseElementsAttr value) {
+  std::string &name = constants[value];
+  if (!name.empty())
+    return name;
+  name = "batch.constant." + std::to_string(constants.size() - 1);
+  auto type = cast<RankedTensorType>(value.getType());
+  Type element = type.getElementType();
+  int64_t columns = type.getRank() ? type.getShape().back() : 1;
+  int64_t padded = paddedColumns(type.getShape(), element);
+  OpBuilder b = OpBuilder::atBlockBegin(module.getBody());
+  // One integer of the element's width per element, bits as they are.
+  unsigned bits = elementBytes(element) * 8;
+  SmallVector<APInt> elements;
+  auto push = [&](const APInt &element) {
+    elements.push_back(element.zextOrTrunc(bits));
+    if (elements.size() % padded == size_t(columns))
+      elements.resize(llvm::alignTo(elements.size(), padded), APInt(bits, 0));
+  };
+  if (isa<FloatType>(element))
+    for (APFloat one : value.getValues<APFloat>())
+      push(one.bitcastToAPInt());
+  else
+    for (APInt one : value.getValues<APInt>())
+      push(one);
+  Type stored = b.getIntegerType(bits);
+  auto data = DenseElementsAttr::get(
+      RankedTensorType::get({int64_t(elements.size())}, stored), elements);
+  LLVM::GlobalOp::create(b, module.getLoc(),
+                         LLVM::LLVMArrayType::get(stored, elements.size()),
+                         /*isConstant=*/true, LLVM::Linkage::Internal, name,
+                         data, /*alignment=*/64);
+  return name;
+}
+
+void ModuleTables::save() {
+  module->setAttr(kForms, ArrayAttr::get(module.getContext(), forms));
+}

@@ -1,0 +1,158 @@
+//===- MicroKernels.cpp - Register tiles of contractions --------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MicroKernels.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace mlir::uprog;
+
+/// How far ahead of its use a panel is fetched into the first-level cache.
+static constexpr int64_t kPrefetchBytes = 1024;
+
+RegisterTiles::RegisterTiles(int64_t vectorBits, int64_t registers) {
+  lanes = vectorBits / 32;
+  // Two vectors of B, a broadcast of A and some air for the scheduler.
+  budget = std::max<int64_t>(registers - (registers >= 32 ? 8 : 4), 2);
+  maxRows = budget / 2;
+}
+
+int64_t RegisterTiles::panelsFor(int64_t rows) const {
+  for (int64_t panels : {4, 2})
+    if (rows * panels * 2 <= budget)
+      return panels;
+  return 1;
+}
+
+func::FuncOp MicroKernels::getTile(const MicroKernelShape &shape, int64_t rows,
+                                   int64_t panels) {
+  Location loc = module.getLoc();
+  CodeBuilder b(loc, module.getContext());
+  b.setInsertionPointToEnd(module.getBody());
+  Type ptr = b.ptrType(), i64 = b.getI64Type(), f32 = b.getF32Type();
+  std::string name = "batch.tile." + std::to_string(rows) + "x" +
+                     std::to_string(panels) + "x" + std::to_string(shape.vectors) +
+                     ".a" +
+                     std::to_string(shape.leftStride) + ".b" +
+                     std::to_string(shape.rightStride) + ".c" +
+                     std::to_string(shape.outStride) +
+                     (shape.accumulate ? ".add" : "");
+  auto function = func::FuncOp::create(
+      b, name, b.getFunctionType({ptr, ptr, ptr, i64, i64}, {}));
+  makeInternal(function);
+  for (unsigned i : {0, 1, 2})
+    function.setArgAttr(i, "llvm.noalias", b.getUnitAttr());
+  b.beginFunction(function);
+  Value a = function.getArgument(0), right = function.getArgument(1);
+  Value out = function.getArgument(2), depth = function.getArgument(3);
+  Value panelBytes = function.getArgument(4);
+
+  int64_t lanes = tiles.lanes, vectors = panels * shape.vectors;
+  Type vector = VectorType::get({lanes}, f32);
+  SmallVector<Value> panelPointers;
+  for (int64_t p = 0; p < panels; ++p)
+    panelPointers.push_back(
+        b.offset(right, b.mul(panelBytes, b.constant(p))));
+  auto outPointer = [&](int64_t row, int64_t v) {
+    return b.offset(out,
+                    b.constant((row * shape.outStride + v * lanes) * 4));
+  };
+  SmallVector<Value> init;
+  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(vector));
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t v = 0; v < vectors; ++v)
+      init.push_back(shape.accumulate ? b.load(vector, outPointer(row, v), 4)
+                                      : zero);
+  auto sums = b.loop(
+      b.constant(0), depth, 1, init, [&](Value k, ValueRange carried) {
+        CodeBuilder::Values next(carried);
+        Value rightOffset = b.mul(k, b.constant(shape.rightStride * 4));
+        SmallVector<Value> columns;
+        for (int64_t v = 0; v < vectors; ++v) {
+          Value pointer = b.offset(panelPointers[v / shape.vectors], rightOffset);
+          pointer = b.offset(pointer, b.constant(v % shape.vectors * lanes * 4));
+          columns.push_back(b.load(vector, pointer, 4));
+          // Panels come from the second-level cache or beyond, at a pace that
+          // the hardware's prefetcher alone does not keep up with.
+          LLVM::Prefetch::create(
+              b, b.offset(pointer, b.constant(kPrefetchBytes)), /*rw=*/0,
+              /*hint=*/3, /*cache=*/1);
+        }
+        Value element = b.offset(a, b.mul(k, b.constant(4)));
+        for (int64_t row = 0; row < rows; ++row) {
+          Value scalar = b.load(
+              f32, b.offset(element, b.constant(row * shape.leftStride * 4)),
+              4);
+          Value spread = vector::BroadcastOp::create(b, vector, scalar);
+          for (int64_t v = 0; v < vectors; ++v)
+            next[row * vectors + v] = vector::FMAOp::create(
+                b, spread, columns[v], next[row * vectors + v]);
+        }
+        return next;
+      });
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t v = 0; v < vectors; ++v)
+      b.store(sums[row * vectors + v], outPointer(row, v), 4);
+  func::ReturnOp::create(b);
+  return function;
+}
+
+func::FuncOp MicroKernels::get(const MicroKernelShape &shape) {
+  func::FuncOp &known = dispatchers[shape];
+  if (known)
+    return known;
+  CodeBuilder b(module.getLoc(), module.getContext());
+  b.setInsertionPointToEnd(module.getBody());
+  Type ptr = b.ptrType(), i64 = b.getI64Type();
+  std::string name = "batch.tiles.v" + std::to_string(shape.vectors) + ".a" +
+                     std::to_string(shape.leftStride) + ".b" +
+                     std::to_string(shape.rightStride) + ".c" +
+                     std::to_string(shape.outStride) +
+                     (shape.accumulate ? ".add" : "");
+  func::FuncOp function = func::FuncOp::create(
+      b, name, b.getFunctionType({ptr, ptr, ptr, i64, i64, i64, i64}, {}));
+  makeInternal(function);
+  b.beginFunction(function);
+  ValueRange arguments = function.getArguments();
+  Value right = arguments[1], out = arguments[2], depth = arguments[3];
+  Value rows = arguments[4], panels = arguments[5], panelBytes = arguments[6];
+  Value selector = arith::IndexCastOp::create(b, b.getIndexType(), rows);
+  SmallVector<int64_t> cases;
+  for (int64_t count = 1; count <= tiles.maxRows; ++count)
+    cases.push_back(count);
+  auto dispatch = scf::IndexSwitchOp::create(b, TypeRange(), selector, cases,
+                                             cases.size());
+  for (auto [i, count] : llvm::enumerate(cases)) {
+    OpBuilder::InsertionGuard guard(b);
+    b.createBlock(&dispatch.getCaseRegions()[i]);
+    auto call = [&](int64_t width, Value first) {
+      Value columns = b.mul(first, b.constant(shape.vectors * tiles.lanes * 4));
+      func::CallOp::create(
+          b, getTile(shape, count, width),
+          ValueRange{arguments[0], b.offset(right, b.mul(first, panelBytes)),
+                     b.offset(out, columns), depth, panelBytes});
+    };
+    int64_t wide = tiles.panelsFor(count);
+    Value done = b.constant(0);
+    if (wide > 1) {
+      done = b.mul(b.div(panels, b.constant(wide)), b.constant(wide));
+      b.loop(b.constant(0), done, wide,
+             [&](Value first) { call(wide, first); });
+    }
+    b.loop(done, panels, 1, [&](Value first) { call(1, first); });
+    scf::YieldOp::create(b);
+  }
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.createBlock(&dispatch.getDefaultRegion());
+    scf::YieldOp::create(b);
+  }
+  func::ReturnOp::create(b);
+  return known = function;
+}

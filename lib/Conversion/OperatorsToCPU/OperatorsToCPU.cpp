@@ -1,0 +1,107 @@
+//===- OperatorsToCPU.cpp - Operators to CPU kernel functions ---*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Conversion/Passes.h"
+
+#include "StageEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_CONVERTOPERATORSTOCPUPASS
+#include "Batch/Conversion/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+using namespace mlir::uprog;
+
+/// Makes the kernel function of `op` beside it and erases `op`.
+static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
+                                     MicroKernels &kernels,
+                                     const RegisterTiles &registers) {
+  StagePlan plan(op, registers.lanes);
+  if (failed(plan.build()))
+    return failure();
+  CodeBuilder b(op.getLoc(), op.getContext());
+  b.setInsertionPoint(op);
+  StageEmitter emitter(plan, tables, kernels, registers, b);
+  std::string name = op.getSymName().str();
+  SmallVector<func::FuncOp> stages;
+  int64_t count = plan.getStages().size();
+  for (int64_t s = 0; s < count; ++s) {
+    stages.push_back(emitter.emit(s, name + ".stage" + std::to_string(s)));
+    if (emitter.hasFailed())
+      return failure();
+  }
+  b.onRegion = nullptr;
+
+  Type ptr = b.ptrType(), i64 = b.getI64Type();
+  auto function = func::FuncOp::create(
+      b, name,
+      b.getFunctionType({ptr, ptr, ptr, ptr, i64, i64, i64, i64, i64, i64},
+                        {}));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.beginFunction(function);
+    ValueRange arguments = function.getArguments();
+    for (auto [s, stage] : llvm::enumerate(stages)) {
+      Value number = b.constant(s);
+      Value notBefore =
+          arith::CmpIOp::create(b, arith::CmpIPredicate::sle, arguments[8], number);
+      Value runs = arith::AndIOp::create(b, notBefore,
+                                         b.less(number, arguments[9]));
+      b.when(runs, [&, stage = stage] {
+        func::CallOp::create(b, stage, arguments.take_front(8));
+      });
+    }
+    func::ReturnOp::create(b);
+  }
+  SmallVector<Attribute> ragged;
+  for (int64_t bytes : plan.getRaggedScratch())
+    ragged.push_back(b.getI64IntegerAttr(bytes));
+  function->setAttr(
+      "batch.kernel_info",
+      b.getDictionaryAttr(
+          {b.getNamedAttr("stages", b.getI64IntegerAttr(count)),
+           b.getNamedAttr("task_scratch",
+                          b.getI64IntegerAttr(plan.getTaskScratch())),
+           b.getNamedAttr("ragged_scratch", b.getArrayAttr(ragged)),
+           b.getNamedAttr("worker_scratch",
+                          b.getI64IntegerAttr(emitter.getWorkerScratch()))}));
+  op.erase();
+  return success();
+}
+
+namespace {
+struct ConvertOperatorsToCPUPass
+    : batch::impl::ConvertOperatorsToCPUPassBase<ConvertOperatorsToCPUPass> {
+  using ConvertOperatorsToCPUPassBase::ConvertOperatorsToCPUPassBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (vectorBits < 128 || (vectorBits & (vectorBits - 1)) ||
+        vectorRegisters < 8) {
+      module.emitError("vector-bits must be a power of two of at least 128, "
+                       "vector-registers at least 8");
+      return signalPassFailure();
+    }
+    RegisterTiles registers(vectorBits, vectorRegisters);
+    ModuleTables tables(module);
+    MicroKernels kernels(module, registers);
+    SmallVector<OperatorOp> operators(module.getOps<OperatorOp>());
+    for (OperatorOp op : operators)
+      if (failed(convertOperator(op, tables, kernels, registers)))
+        return signalPassFailure();
+    tables.save();
+  }
+};
+} // namespace

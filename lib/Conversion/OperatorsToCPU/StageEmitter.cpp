@@ -1,0 +1,367 @@
+//===- StageEmitter.cpp - The loops of a stage ------------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "StageEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::uprog;
+
+/// Panels of a column block when there are few rows.
+static constexpr int64_t kMaxPanels = 4;
+/// What the packed rows of a block may take of a core's second-level cache.
+static constexpr int64_t kPackedBytes = 512 * 1024;
+/// Tiles of rows that use a panel before the next panel's turn, at most.
+static constexpr int64_t kMaxTiles = 8;
+
+StageEmitter::StageEmitter(const StagePlan &plan, ModuleTables &tables,
+                           MicroKernels &kernels,
+                           const RegisterTiles &registers, CodeBuilder &b)
+    : plan(plan), tables(tables), kernels(kernels), registers(registers), b(b),
+      evaluator(b, plan, tables) {}
+
+static bool isHeavy(const Node &node) {
+  return node.kind != NodeKind::Elementwise &&
+         node.kind != NodeKind::SegmentReduce;
+}
+
+/// True if every element of `value` is +0 or undefined.
+static bool isZero(Value value) {
+  if (value.getDefiningOp<tensor::EmptyOp>())
+    return true;
+  if (auto fill = value.getDefiningOp<linalg::FillOp>())
+    return matchPattern(fill.getInputs()[0], m_PosZeroFloat());
+  return matchPattern(value, m_PosZeroFloat());
+}
+
+//===----------------------------------------------------------------------===//
+// Worker scratch
+//===----------------------------------------------------------------------===//
+
+AffineMap StageEmitter::packMap(const Node &node) {
+  auto op = cast<linalg::LinalgOp>(node.op);
+  MLIRContext *context = b.getContext();
+  SmallVector<AffineExpr> dims(op.getNumLoops());
+  AffineMap out = op.getIndexingMapMatchingResult(op->getResult(0));
+  for (auto [i, expr] : llvm::enumerate(out.getResults()))
+    dims[cast<AffineDimExpr>(expr).getPosition()] =
+        getAffineDimExpr(node.space.hasRows() ? i : i + 1, context);
+  unsigned k = node.space.rank() + 1;
+  for (AffineExpr &dim : dims)
+    if (!dim)
+      dim = getAffineDimExpr(k, context);
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInputOperand(node.left));
+  SmallVector<AffineExpr> results;
+  for (AffineExpr expr : map.getResults())
+    results.push_back(expr.replaceDims(dims));
+  return AffineMap::get(k + 1, 0, results, context);
+}
+
+void StageEmitter::planScratch(const Stage &stage) {
+  packs.clear();
+  packOfNode.clear();
+  tileOffsets.clear();
+  int64_t lanes = evaluator.getLanes(), n = stage.space.columns();
+  panelWidth = std::min<int64_t>(2 * lanes, llvm::alignTo(n, lanes));
+  int64_t panels = llvm::divideCeil(n, panelWidth);
+  // A vector more, so that rows do not fall into the same cache sets.
+  tileStride = std::min(panels, kMaxPanels) * panelWidth + lanes;
+  hasPanels = false;
+  int64_t rowBytes = 0;
+  for (Node *node : stage.nodes) {
+    if (node->kind != NodeKind::Panels)
+      continue;
+    hasPanels = true;
+    auto op = cast<linalg::LinalgOp>(node->op);
+    OpOperand *operand = op.getDpsInputOperand(node->left);
+    AffineMap map = packMap(*node);
+    auto it = llvm::find_if(packs, [&](const Pack &pack) {
+      return pack.operand->get() == operand->get() && pack.map == map;
+    });
+    if (it == packs.end()) {
+      Pack pack{operand, map, node->depth,
+                int64_t(llvm::alignTo(node->depth, lanes)) + lanes, node};
+      rowBytes += pack.stride * 4;
+      it = packs.insert(it, pack);
+    }
+    packOfNode[node] = it - packs.begin();
+  }
+  int64_t maxRows = registers.maxRows;
+  blockRowsMax = maxRows * kMaxTiles;
+  if (rowBytes)
+    blockRowsMax = std::clamp<int64_t>(kPackedBytes / rowBytes / maxRows, 2,
+                                       kMaxTiles) *
+                   maxRows;
+  int64_t bytes = 0;
+  for (Pack &pack : packs) {
+    pack.offset = bytes;
+    bytes += llvm::alignTo(blockRowsMax * pack.stride * 4, 64);
+  }
+  for (Node *node : stage.nodes) {
+    if (!isHeavy(*node))
+      continue;
+    for (Value result : node->op->getResults()) {
+      tileOffsets[result] = bytes;
+      bytes += llvm::alignTo(
+          maxRows * tileStride *
+              elementBytes(getElementTypeOrSelf(result.getType())),
+          64);
+    }
+  }
+  workerScratch = std::max(workerScratch, bytes);
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+func::FuncOp StageEmitter::emit(int64_t number, StringRef name) {
+  stage = &plan.getStages()[number];
+  planScratch(*stage);
+  Type ptr = b.ptrType(), i64 = b.getI64Type();
+  auto function = func::FuncOp::create(
+      b, name,
+      b.getFunctionType({ptr, ptr, ptr, ptr, i64, i64, i64, i64}, {}));
+  makeInternal(function);
+  OpBuilder::InsertionGuard guard(b);
+  b.beginFunction(function);
+  ValueRange a = function.getArguments();
+  arguments = {a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]};
+  evaluator.beginStage(number, arguments);
+  for (Node *node : stage->nodes)
+    if (isHeavy(*node))
+      for (Value result : node->op->getResults())
+        evaluator.setTile(
+            result, b.offset(arguments.work, b.constant(tileOffsets[result])),
+            tileStride);
+
+  Value leading = b.constant(stage->space.leading());
+  Value first = b.constant(0), last = leading;
+  if (stage->space.hasRows()) {
+    first = arguments.rowBegin;
+    last = arguments.rowEnd;
+    if (stage->space.domain >= 0) {
+      first = evaluator.getOffset(stage->space.domain, first);
+      last = evaluator.getOffset(stage->space.domain, last);
+    }
+    first = b.mul(first, leading);
+    last = b.mul(last, leading);
+  }
+  // Blocks of equal size: a short last one would use its panels badly.
+  Value rows = b.sub(last, first);
+  Value blocks = b.div(b.add(rows, b.constant(blockRowsMax - 1)),
+                       b.constant(blockRowsMax));
+  b.loop(b.constant(0), blocks, 1, [&](Value block) {
+    Value begin = b.div(b.mul(block, rows), blocks);
+    Value end = b.div(b.mul(b.add(block, b.constant(1)), rows), blocks);
+    Value blockRow = b.add(first, begin);
+    Value blockRows = b.sub(end, begin);
+    emitPacks(blockRow, blockRows);
+    emitColumns(*stage, blockRow, blockRows);
+  });
+  evaluator.endStage();
+  func::ReturnOp::create(b);
+  return function;
+}
+
+Indices StageEmitter::positionOf(const RowSpace &space, Value row) {
+  Indices position;
+  Value rest = row;
+  SmallVector<Value> inner;
+  for (int64_t i = space.rank() - 2; i >= 0; --i) {
+    Value extent = b.constant(space.shape[i]);
+    inner.push_back(i == 0 && !space.hasRows() ? rest : b.rem(rest, extent));
+    rest = b.div(rest, extent);
+  }
+  if (space.hasRows())
+    position.push_back(evaluator.index(rest));
+  for (Value value : llvm::reverse(inner))
+    position.push_back(evaluator.index(value));
+  return position;
+}
+
+void StageEmitter::emitPacks(Value firstRow, Value rows) {
+  if (packs.empty())
+    return;
+  b.loop(b.constant(0), rows, 1, [&](Value row) {
+    Indices position = positionOf(stage->space, b.add(firstRow, row));
+    evaluator.prepareRow(*stage, position);
+    for (const Pack &pack : packs)
+      emitPack(pack, row, position);
+  });
+}
+
+void StageEmitter::emitPack(const Pack &pack, Value row,
+                            ArrayRef<Index> position) {
+  int64_t lanes = evaluator.getLanes(), rank = stage->space.rank();
+  Indices dims(rank + 2);
+  bool rows = stage->space.hasRows();
+  for (auto [i, index] : llvm::enumerate(position))
+    dims[rows ? i : i + 1] = index;
+  SmallVector<int64_t> bounds = {0};
+  llvm::append_range(bounds, pack.node->breaks);
+  bounds.push_back(pack.depth);
+  bool vector = pack.node->packVectors;
+  for (size_t i = 0; i + 1 < bounds.size(); ++i) {
+    int64_t begin = bounds[i], end = bounds[i + 1];
+    if (begin >= end || begin < 0 || end > pack.depth)
+      continue;
+    b.loop(b.constant(0), b.constant(end - begin), vector ? lanes : 1,
+           [&](Value j) {
+             Value k = b.add(b.constant(begin), j);
+             dims[rank + 1] = {k, vector, vector ? begin % lanes : -1, begin,
+                               end};
+             Value value = evaluator.eval(
+                 pack.operand->get(),
+                 evaluator.operandIndices(pack.map, dims));
+             if (!value)
+               return;
+             if (vector)
+               value = evaluator.broadcast(value);
+             Value offset = b.add(b.mul(row, b.constant(pack.stride)), k);
+             Value pointer = b.offset(
+                 arguments.work,
+                 b.add(b.constant(pack.offset), b.mul(offset, b.constant(4))));
+             b.store(value, pointer, 4);
+           });
+  }
+}
+
+void StageEmitter::emitColumns(const Stage &stage, Value blockRow,
+                               Value blockRows) {
+  int64_t panels = llvm::divideCeil(stage.space.columns(), panelWidth);
+  Value all = b.constant(panels), one = b.constant(1);
+  Value first = b.div(b.mul(arguments.part, all), arguments.parts);
+  Value last =
+      b.div(b.mul(b.add(arguments.part, one), all), arguments.parts);
+  Value maxRows = b.constant(registers.maxRows);
+  Value tiles =
+      b.div(b.add(blockRows, b.constant(registers.maxRows - 1)), maxRows);
+  // Several panels at once only where a single tile of few rows uses them:
+  // with more tiles a panel stays in the cache from tile to tile.
+  Value step = b.constant(std::min(panels, kMaxPanels));
+  if (hasPanels) {
+    Value limit2 = b.constant(registers.budget / 4 + 1);
+    Value limit4 = b.constant(registers.budget / 8 + 1);
+    step = arith::SelectOp::create(b, b.less(blockRows, limit2), b.constant(2),
+                                   one);
+    step = arith::SelectOp::create(b, b.less(blockRows, limit4), b.constant(4),
+                                   step);
+    step = b.min(step, b.constant(std::min(panels, kMaxPanels)));
+  }
+  b.loop(first, last, step, [&](Value panel) {
+    Value count = b.min(step, b.sub(last, panel));
+    b.loop(b.constant(0), tiles, 1, [&](Value tile) {
+      Value begin = b.div(b.mul(tile, blockRows), tiles);
+      Value end = b.div(b.mul(b.add(tile, one), blockRows), tiles);
+      emitTile(stage, blockRow, begin, b.sub(end, begin), panel, count);
+    });
+  });
+}
+
+void StageEmitter::emitTile(const Stage &stage, Value blockRow, Value tileRow,
+                            Value rows, Value panel, Value panels) {
+  int64_t lanes = evaluator.getLanes(), n = stage.space.columns();
+  bool vector = stage.space.rank() > 0 && !stage.scalar;
+  Value width = b.constant(panelWidth);
+  Value firstColumn = b.mul(panel, width);
+  Value lastColumn =
+      b.min(b.mul(b.add(panel, panels), width),
+            b.constant(vector ? int64_t(llvm::alignTo(n, lanes)) : n));
+  Value zero = b.constant(0);
+  evaluator.setTilePosition(zero, firstColumn);
+  Value firstRow = b.add(blockRow, tileRow);
+
+  for (Node *node : stage.nodes) {
+    if (!isHeavy(*node))
+      continue;
+    if (node->kind == NodeKind::Panels) {
+      emitPanels(*node, blockRow, tileRow, rows, panel, panels, firstColumn,
+                 lastColumn);
+      continue;
+    }
+    b.loop(zero, rows, 1, [&](Value row) {
+      Indices position = positionOf(stage.space, b.add(firstRow, row));
+      evaluator.setTilePosition(row, firstColumn);
+      evaluator.prepareRow(stage, position);
+      emitReduction(*node, row, position, firstColumn, lastColumn);
+    });
+  }
+
+  if (stage.stores.empty())
+    return;
+  b.loop(zero, rows, 1, [&](Value row) {
+    Indices position = positionOf(stage.space, b.add(firstRow, row));
+    evaluator.setTilePosition(row, firstColumn);
+    evaluator.prepareRow(stage, position);
+    auto element = [&](ArrayRef<Index> indices) {
+      for (auto &[value, storage] : stage.stores)
+        if (Value computed = evaluator.eval(value, indices))
+          evaluator.store(computed, value, storage, indices);
+    };
+    if (stage.space.rank() == 0) {
+      element(position);
+      return;
+    }
+    b.loop(firstColumn, lastColumn, vector ? lanes : 1, [&](Value column) {
+      Indices indices = position;
+      indices.push_back({column, vector, vector ? 0 : -1});
+      element(indices);
+    });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Contractions with panels
+//===----------------------------------------------------------------------===//
+
+void StageEmitter::emitPanels(Node &node, Value blockRow, Value tileRow,
+                              Value rows, Value panel, Value panels,
+                              Value firstColumn, Value lastColumn) {
+  auto op = cast<linalg::LinalgOp>(node.op);
+  int64_t lanes = evaluator.getLanes();
+  Value result = node.op->getResult(0), start = op.getDpsInits()[0];
+  Value zero = b.constant(0);
+  bool accumulate = !isZero(start);
+  if (accumulate)
+    b.loop(zero, rows, 1, [&](Value row) {
+      Indices position =
+          positionOf(node.space, b.add(b.add(blockRow, tileRow), row));
+      evaluator.setTilePosition(row, firstColumn);
+      b.loop(firstColumn, lastColumn, lanes, [&](Value column) {
+        Indices indices = position;
+        indices.push_back({column, true, 0});
+        if (Value value = evaluator.eval(start, indices))
+          evaluator.storeTile(value, result, row, column, true);
+      });
+    });
+  const Pack &pack = packs[packOfNode[&node]];
+  const PanelOperand &right = node.right;
+  func::FuncOp tiles =
+      kernels.get({pack.stride, right.width, panelWidth / lanes, tileStride,
+                   accumulate});
+  Value left = b.offset(
+      arguments.work,
+      b.add(b.constant(pack.offset), b.mul(tileRow, b.constant(pack.stride * 4))));
+  int64_t panelBytes = right.k * right.width * 4;
+  Value rightPointer = b.offset(
+      evaluator.getForm(tables.getPanels(right)),
+      b.add(b.constant(right.nOffset / right.width * panelBytes +
+                       right.kOffset * right.width * 4),
+            b.mul(panel, b.constant(panelBytes))));
+  evaluator.setTilePosition(zero, firstColumn);
+  func::CallOp::create(
+      b, tiles,
+      ValueRange{left, rightPointer,
+                 evaluator.tilePointer(result, zero, firstColumn),
+                 b.constant(node.depth), rows, panels,
+                 b.constant(panelBytes)});
+}

@@ -1,0 +1,89 @@
+//===- StageEmitter.h - The loops of a stage --------------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CONVERSION_OPERATORSTOCPU_STAGEEMITTER_H
+#define BATCH_CONVERSION_OPERATORSTOCPU_STAGEEMITTER_H
+
+#include "Evaluator.h"
+#include "MicroKernels.h"
+
+namespace mlir::uprog {
+
+/// Makes the functions of an operator's stages:
+///
+///   for each block of rows
+///     pack the left operands of contractions
+///     for each block of columns of this part
+///       for each tile of rows
+///         contractions and other reductions, each into a tile of its own
+///         for each row, each vector of columns: everything else
+///
+/// A "row" here is `columns()` elements: rows of values with more inner
+/// dimensions are split into several.
+class StageEmitter {
+public:
+  StageEmitter(const StagePlan &plan, ModuleTables &tables,
+               MicroKernels &kernels, const RegisterTiles &registers,
+               CodeBuilder &b);
+
+  /// Makes the function of stage `number`, f(step, forms, scratch, work,
+  /// rowBegin, rowEnd, part, parts).
+  func::FuncOp emit(int64_t number, StringRef name);
+
+  /// Bytes of worker scratch that the stages emitted so far need.
+  int64_t getWorkerScratch() const { return workerScratch; }
+  bool hasFailed() const { return evaluator.hasFailed(); }
+
+private:
+  struct Pack {
+    OpOperand *operand;
+    AffineMap map; ///< from (row and inner dims, k) to operand dims
+    int64_t depth;
+    int64_t stride;
+    const Node *node;   ///< one of those that read it
+    int64_t offset = 0; ///< in the worker's scratch
+  };
+
+  void planScratch(const Stage &stage);
+  AffineMap packMap(const Node &node);
+  void emitPacks(Value firstRow, Value rows);
+  void emitPack(const Pack &pack, Value row, ArrayRef<Index> position);
+  void emitColumns(const Stage &stage, Value blockRow, Value blockRows);
+  void emitTile(const Stage &stage, Value blockRow, Value tileRow, Value rows,
+                Value panel, Value panels);
+  void emitPanels(Node &node, Value blockRow, Value tileRow, Value rows,
+                  Value panel, Value panels, Value firstColumn, Value lastColumn);
+  void emitReduction(Node &node, Value row, ArrayRef<Index> position,
+                     Value firstColumn, Value lastColumn);
+  void reduceColumns(Node &node, Value row, ArrayRef<Index> position,
+                     Value column, int64_t vectors, bool vector);
+  Value reduceLanes(Node &node, ArrayRef<Index> position);
+  /// Indices of the space without the last one.
+  Indices positionOf(const RowSpace &space, Value row);
+  Value finishLanes(Operation *combiner, ArrayRef<Value> sums);
+
+  const StagePlan &plan;
+  ModuleTables &tables;
+  MicroKernels &kernels;
+  RegisterTiles registers;
+  CodeBuilder &b;
+  Evaluator evaluator;
+
+  // Of the stage being emitted.
+  const Stage *stage = nullptr;
+  StageArguments arguments;
+  std::vector<Pack> packs;
+  DenseMap<const Node *, size_t> packOfNode;
+  DenseMap<Value, int64_t> tileOffsets;
+  int64_t blockRowsMax = 0, tileStride = 0, panelWidth = 0;
+  bool hasPanels = false;
+  int64_t workerScratch = 0;
+};
+
+} // namespace mlir::uprog
+
+#endif // BATCH_CONVERSION_OPERATORSTOCPU_STAGEEMITTER_H

@@ -1,0 +1,843 @@
+//===- StagePlan.cpp - How an operator falls into stages --------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "StagePlan.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::uprog;
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+int64_t RowSpace::leading() const {
+  int64_t product = 1;
+  for (int64_t extent : ArrayRef<int64_t>(shape).drop_back(shape.empty() ? 0 : 1))
+    product *= extent;
+  return product;
+}
+
+int64_t uprog::elementBytes(Type type) {
+  if (type.isIndex())
+    return 8;
+  return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+}
+
+int64_t uprog::paddedColumns(ArrayRef<int64_t> shape, Type elementType) {
+  int64_t bytes = elementBytes(elementType);
+  int64_t last = shape.empty() ? 1 : shape.back();
+  return llvm::alignTo(last * bytes, 64) / bytes;
+}
+
+int64_t uprog::paddedRowBytes(ArrayRef<int64_t> shape, Type elementType) {
+  int64_t elements = paddedColumns(shape, elementType);
+  for (int64_t extent : shape.drop_back(shape.empty() ? 0 : 1))
+    elements *= extent;
+  return elements * elementBytes(elementType);
+}
+
+Node *StagePlan::getNode(Value value) const {
+  Operation *def = value.getDefiningOp();
+  return def ? nodeOf.lookup(def) : nullptr;
+}
+
+const Storage *StagePlan::getStorage(Value value) const {
+  auto it = storages.find(value);
+  return it == storages.end() ? nullptr : &it->second.first;
+}
+
+int64_t StagePlan::getStoringStage(Value value) const {
+  auto it = storages.find(value);
+  return it == storages.end() ? -1 : it->second.second;
+}
+
+int64_t StagePlan::getRaggedOperand(int64_t domain) const {
+  OperatorOp operatorOp = op;
+  for (unsigned i = 0, e = stepOperands.size(); i < e; ++i)
+    if (stepOperands[i] >= 0 && operatorOp.getRagged(i) == domain)
+      return stepOperands[i];
+  return -1;
+}
+
+LogicalResult StagePlan::computeSpaces() {
+  Block &body = op.getBody().front();
+  int64_t next = 0, domains = 0;
+  for (BlockArgument argument : body.getArguments()) {
+    unsigned i = argument.getArgNumber();
+    bool perTask = i != 0 && !op.getParameter(i) && !op.getOffsets(i);
+    stepOperands.push_back(perTask ? next++ : -1);
+    RowSpace space;
+    if (auto type = dyn_cast<RankedTensorType>(argument.getType())) {
+      ArrayRef<int64_t> shape = type.getShape();
+      if (op.getParameter(i)) {
+        space.shape.assign(shape.begin(), shape.end());
+      } else {
+        space.domain = op.getRagged(i).value_or(RowSpace::kTasks);
+        domains = std::max(domains, space.domain + 1);
+        if (shape.empty() || !ShapedType::isDynamic(shape.front()) ||
+            ShapedType::isDynamicShape(shape.drop_front()))
+          return op.emitError("operand ")
+                 << i << " is not a tensor of rows of static shape";
+        space.shape.assign(shape.begin() + 1, shape.end());
+      }
+    }
+    spaces[argument] = space;
+  }
+  raggedScratch.assign(domains, 0);
+  for (Operation &inner : body.without_terminator())
+    if (failed(computeSpace(&inner)))
+      return failure();
+  return success();
+}
+
+LogicalResult StagePlan::computeSpace(Operation *inner) {
+  // Scalars are computed where they are needed.
+  if (llvm::none_of(inner->getResultTypes(),
+                    [](Type type) { return isa<RankedTensorType>(type); })) {
+    if (inner->getNumRegions() == 0)
+      return success();
+    return inner->emitOpError("is not supported in an operator yet");
+  }
+  if (!isa<linalg::LinalgOp, tensor::EmptyOp, tensor::SplatOp, tensor::ConcatOp,
+           tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::CollapseShapeOp,
+           tensor::ExpandShapeOp, tensor::CastOp, arith::ConstantOp,
+           batch::SegmentReduceOp, batch::SegmentBroadcastOp>(inner) &&
+      !OpTrait::hasElementwiseMappableTraits(inner))
+    return inner->emitOpError("is not supported in an operator yet");
+
+  auto domainOfSize = [&](Value size) -> std::optional<int64_t> {
+    if (size == op.getBody().front().getArgument(0))
+      return RowSpace::kTasks;
+    if (auto dim = size.getDefiningOp<tensor::DimOp>())
+      if (dim.getConstantIndex() == 0 && spaces.count(dim.getSource()))
+        return spaces[dim.getSource()].domain;
+    return std::nullopt;
+  };
+  for (OpResult result : inner->getResults()) {
+    auto type = dyn_cast<RankedTensorType>(result.getType());
+    if (!type)
+      return inner->emitOpError("mixes tensor and other results");
+    RowSpace space;
+    ArrayRef<int64_t> shape = type.getShape();
+    if (!ShapedType::isDynamicShape(shape)) {
+      space.shape.assign(shape.begin(), shape.end());
+      spaces[result] = space;
+      continue;
+    }
+    if (!ShapedType::isDynamic(shape.front()) ||
+        ShapedType::isDynamicShape(shape.drop_front()))
+      return inner->emitOpError(
+          "has a dynamic dimension that is not the leading one");
+    space.shape.assign(shape.begin() + 1, shape.end());
+    std::optional<int64_t> domain;
+    if (isa<batch::SegmentReduceOp>(inner)) {
+      domain = RowSpace::kTasks;
+    } else if (auto broadcast = dyn_cast<batch::SegmentBroadcastOp>(inner)) {
+      auto offsets = dyn_cast<BlockArgument>(broadcast.getOffsets());
+      if (offsets)
+        domain = op.getOffsets(offsets.getArgNumber());
+    } else if (isa<tensor::EmptyOp, tensor::SplatOp>(inner)) {
+      domain = domainOfSize(inner->getOperands().back());
+    } else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(inner)) {
+      AffineMap out = linalgOp.getIndexingMapMatchingResult(result);
+      for (OpOperand &operand : inner->getOpOperands()) {
+        auto it = spaces.find(operand.get());
+        if (it == spaces.end() || !it->second.hasRows())
+          continue;
+        AffineMap map = linalgOp.getMatchingIndexingMap(&operand);
+        if (map.getNumResults() && map.getResult(0) == out.getResult(0)) {
+          domain = it->second.domain;
+          break;
+        }
+      }
+    } else {
+      for (Value operand : inner->getOperands())
+        if (auto it = spaces.find(operand);
+            it != spaces.end() && it->second.hasRows()) {
+          domain = it->second.domain;
+          break;
+        }
+    }
+    if (!domain) {
+      // An empty tensor of unknown size is only a shape: its reader knows.
+      if (!isa<tensor::EmptyOp>(inner))
+        return inner->emitOpError("has rows of which it is not known whether "
+                                  "they belong to tasks or to a ragged operand");
+      domain = RowSpace::kOnce;
+    }
+    space.domain = *domain;
+    spaces[result] = space;
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// What vanishes into its readers
+//===----------------------------------------------------------------------===//
+
+static bool isView(Operation *op) {
+  if (isa<tensor::EmptyOp, tensor::SplatOp, tensor::ConcatOp,
+          tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::CollapseShapeOp,
+          tensor::ExpandShapeOp, tensor::CastOp, arith::ConstantOp,
+          batch::SegmentBroadcastOp>(op))
+    return true;
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  return linalgOp && linalgOp.getNumReductionLoops() == 0 &&
+         linalgOp->getRegion(0).front().getOperations().size() == 1;
+}
+
+/// Cost of the code of an elementwise op, or -1 if it is not cheap enough to
+/// be computed again by every reader.
+static int64_t elementCost(Operation *op) {
+  auto cost = [](Operation *inner) -> int64_t {
+    if (isa<arith::DivFOp, arith::RemFOp, arith::DivSIOp, arith::DivUIOp,
+            arith::RemSIOp, arith::RemUIOp>(inner))
+      return -1;
+    return isa<arith::ArithDialect>(inner->getDialect()) ? 1 : -1;
+  };
+  if (isView(op))
+    return 0;
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (!linalgOp)
+    return OpTrait::hasElementwiseMappableTraits(op) ? cost(op) : -1;
+  if (linalgOp.getNumReductionLoops() != 0)
+    return -1;
+  int64_t sum = 0;
+  for (Operation &inner : linalgOp->getRegion(0).front().without_terminator()) {
+    if (isa<linalg::IndexOp>(inner))
+      continue;
+    int64_t one = cost(&inner);
+    if (one < 0)
+      return -1;
+    sum += one;
+  }
+  return sum;
+}
+
+bool StagePlan::isVirtual(Operation *inner) {
+  auto it = virtualOps.find(inner);
+  if (it != virtualOps.end())
+    return it->second;
+  constexpr int64_t kCheap = 6;
+  int64_t cost = elementCost(inner);
+  for (Value operand : inner->getOperands()) {
+    Operation *def = operand.getDefiningOp();
+    if (cost < 0 || !def || !isa<RankedTensorType>(operand.getType()))
+      continue;
+    // Operands come earlier in the block: theirs is known.
+    int64_t theirs = cheapness.lookup(def);
+    cost = theirs < 0 ? -1 : cost + theirs;
+  }
+  if (cost > kCheap || inner->getNumResults() != 1)
+    cost = -1;
+  cheapness[inner] = cost;
+  return virtualOps[inner] = isView(inner) || cost >= 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Symbolic accesses
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct SymbolicMath {
+  int64_t lanes;
+  MLIRContext *context;
+  bool safe = true;
+
+  int64_t mod(int64_t value) const { return llvm::mod(value, lanes); }
+  SymbolicIndex constant(int64_t value) {
+    return {getAffineConstantExpr(value, context), false, mod(value)};
+  }
+  SymbolicIndex add(const SymbolicIndex &a, const SymbolicIndex &b) {
+    if (a.lanes && b.lanes)
+      safe = false;
+    return {a.expr + b.expr, a.lanes || b.lanes,
+            a.residue < 0 || b.residue < 0 ? -1 : mod(a.residue + b.residue)};
+  }
+  SymbolicIndex add(const SymbolicIndex &a, int64_t b) {
+    return add(a, constant(b));
+  }
+  SymbolicIndex mul(const SymbolicIndex &a, int64_t b) {
+    if (a.lanes && b != 1)
+      safe = false;
+    int64_t residue = a.residue >= 0   ? mod(a.residue * b)
+                      : b % lanes == 0 ? 0
+                                       : -1;
+    return {a.expr * b, a.lanes, residue};
+  }
+  /// a = q * b + r.
+  std::pair<SymbolicIndex, SymbolicIndex> divide(const SymbolicIndex &a,
+                                                 int64_t b) {
+    if (a.lanes && (b % lanes != 0 || a.residue != 0))
+      safe = false;
+    SymbolicIndex quotient{a.expr.floorDiv(b), false, -1};
+    SymbolicIndex rest{a.expr % b, a.lanes, b % lanes == 0 ? a.residue : -1};
+    return {quotient, rest};
+  }
+  SymbolicIndex apply(AffineExpr expr, ArrayRef<SymbolicIndex> dims) {
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      return dims[dim.getPosition()];
+    if (auto cst = dyn_cast<AffineConstantExpr>(expr))
+      return constant(cst.getValue());
+    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+    if (!binary) {
+      safe = false;
+      return constant(0);
+    }
+    SymbolicIndex lhs = apply(binary.getLHS(), dims);
+    if (binary.getKind() == AffineExprKind::Add)
+      return add(lhs, apply(binary.getRHS(), dims));
+    auto cst = dyn_cast<AffineConstantExpr>(binary.getRHS());
+    if (!cst) {
+      safe = false;
+      return constant(0);
+    }
+    if (binary.getKind() == AffineExprKind::Mul)
+      return mul(lhs, cst.getValue());
+    if (binary.getKind() == AffineExprKind::Mod)
+      return divide(lhs, cst.getValue()).second;
+    return divide(lhs, cst.getValue()).first;
+  }
+};
+} // namespace
+
+bool StagePlan::resolve(Value value, ArrayRef<SymbolicIndex> indices,
+                        bool foreignRow, SmallVectorImpl<Read> &reads,
+                        Breaks *breaks) {
+  using Indices = SmallVector<SymbolicIndex, 4>;
+  SymbolicMath math{lanes, op.getContext()};
+  SmallVector<std::tuple<Value, Indices, bool>> worklist;
+  worklist.push_back({value, Indices(indices), foreignRow});
+  // Where a vector crosses from one piece to the next it must do so between
+  // two vectors.
+  auto boundary = [&](const SymbolicIndex &index, int64_t offset) {
+    if (breaks)
+      if (auto rest = dyn_cast<AffineConstantExpr>(index.expr - breaks->dim)) {
+        breaks->positions.push_back(offset - rest.getValue());
+        return;
+      }
+    if (index.lanes && (index.residue < 0 || math.mod(index.residue - offset)))
+      math.safe = false;
+  };
+  while (!worklist.empty()) {
+    auto [current, at, foreign] = worklist.pop_back_val();
+    if (!isa<RankedTensorType>(current.getType()))
+      continue;
+    Operation *def = current.getDefiningOp();
+    if (!def || nodeOf.count(def) || !isVirtual(def)) {
+      reads.push_back({current, at, foreign});
+      continue;
+    }
+    bool rows = getSpace(current).hasRows();
+    auto push = [&, foreign = foreign](Value operand, Indices operandIndices,
+                                       bool other = false) {
+      worklist.push_back({operand, std::move(operandIndices), foreign || other});
+    };
+    if (auto constant = dyn_cast<arith::ConstantOp>(def)) {
+      if (!isa<SplatElementsAttr>(constant.getValue()))
+        reads.push_back({current, at, foreign});
+    } else if (isa<tensor::EmptyOp, tensor::SplatOp>(def)) {
+      // A value without storage.
+    } else if (isa<tensor::CastOp>(def)) {
+      push(def->getOperand(0), at);
+    } else if (auto concat = dyn_cast<tensor::ConcatOp>(def)) {
+      int64_t offset = 0, dim = concat.getDim();
+      for (Value piece : concat.getInputs()) {
+        Indices inner = at;
+        if (offset)
+          boundary(at[dim], offset);
+        inner[dim] = math.add(at[dim], -offset);
+        offset += cast<RankedTensorType>(piece.getType()).getDimSize(dim);
+        push(piece, inner);
+      }
+    } else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(def)) {
+      llvm::SmallBitVector dropped = slice.getDroppedDims();
+      Indices inner;
+      unsigned next = 0;
+      for (unsigned i = 0, e = dropped.size(); i < e; ++i) {
+        int64_t offset = slice.getStaticOffsets()[i];
+        if (dropped[i])
+          inner.push_back(math.constant(offset));
+        else if (i == 0 && rows)
+          inner.push_back(at[next++]);
+        else
+          inner.push_back(math.add(
+              math.mul(at[next++], slice.getStaticStrides()[i]), offset));
+      }
+      push(slice.getSource(), inner);
+    } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(def)) {
+      llvm::SmallBitVector dropped = insert.getDroppedDims();
+      Indices inner;
+      for (unsigned i = 0, e = dropped.size(); i < e; ++i) {
+        int64_t offset = insert.getStaticOffsets()[i];
+        if (dropped[i])
+          continue;
+        if (i == 0 && rows) {
+          inner.push_back(at[i]);
+          continue;
+        }
+        int64_t size = insert.getStaticSizes()[i];
+        if (offset)
+          boundary(at[i], offset);
+        if (offset + size != cast<RankedTensorType>(current.getType()).getDimSize(i))
+          boundary(at[i], offset + size);
+        inner.push_back(math.add(at[i], -offset));
+      }
+      push(insert.getSource(), inner);
+      push(insert.getDest(), at);
+    } else if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(def)) {
+      bool collapse = isa<tensor::CollapseShapeOp>(def);
+      auto wide = cast<RankedTensorType>(
+          collapse ? def->getOperand(0).getType() : current.getType());
+      auto groups = collapse
+                        ? cast<tensor::CollapseShapeOp>(def).getReassociationIndices()
+                        : cast<tensor::ExpandShapeOp>(def).getReassociationIndices();
+      Indices inner(collapse ? wide.getRank() : groups.size());
+      for (auto [g, group] : llvm::enumerate(groups)) {
+        if (collapse) {
+          SymbolicIndex rest = at[g];
+          for (int64_t d : llvm::reverse(ArrayRef<int64_t>(group).drop_front())) {
+            auto [quotient, last] = math.divide(rest, wide.getDimSize(d));
+            inner[d] = last;
+            rest = quotient;
+          }
+          inner[group.front()] = rest;
+        } else {
+          SymbolicIndex sum = at[group.front()];
+          for (int64_t d : ArrayRef<int64_t>(group).drop_front())
+            sum = math.add(math.mul(sum, wide.getDimSize(d)), at[d]);
+          inner[g] = sum;
+        }
+      }
+      push(def->getOperand(0), inner);
+    } else if (auto broadcast = dyn_cast<batch::SegmentBroadcastOp>(def)) {
+      push(broadcast.getTasks(), at, /*other=*/true);
+    } else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(def)) {
+      AffineMap out =
+          linalgOp.getIndexingMapMatchingResult(cast<OpResult>(current));
+      Indices dims(linalgOp.getNumLoops());
+      for (auto [i, expr] : llvm::enumerate(out.getResults()))
+        dims[cast<AffineDimExpr>(expr).getPosition()] = at[i];
+      for (OpOperand &operand : def->getOpOperands()) {
+        if (!linalgOp.payloadUsesValueFromOperand(&operand))
+          continue;
+        Indices inner;
+        for (AffineExpr expr :
+             linalgOp.getMatchingIndexingMap(&operand).getResults())
+          inner.push_back(math.apply(expr, dims));
+        push(operand.get(), inner);
+      }
+    } else {
+      for (Value operand : def->getOperands())
+        push(operand, at);
+    }
+  }
+  return math.safe;
+}
+
+SmallVector<SymbolicIndex, 4> StagePlan::identity(const RowSpace &space,
+                                                  bool vector) {
+  SmallVector<SymbolicIndex, 4> indices;
+  MLIRContext *context = op.getContext();
+  if (space.hasRows())
+    indices.push_back({getAffineDimExpr(0, context)});
+  for (int64_t i = 0; i < space.rank(); ++i) {
+    bool last = vector && i + 1 == space.rank();
+    indices.push_back({getAffineDimExpr(i + 1, context), last, last ? 0 : -1});
+  }
+  return indices;
+}
+
+bool StagePlan::readOperands(Node &node, std::optional<unsigned> lanesDim,
+                             SmallVectorImpl<Read> &reads,
+                             std::optional<unsigned> only) {
+  auto linalgOp = cast<linalg::LinalgOp>(node.op);
+  MLIRContext *context = op.getContext();
+  SmallVector<SymbolicIndex, 4> dims(linalgOp.getNumLoops());
+  int64_t reductions = linalgOp.getNumReductionLoops();
+  Breaks breaks{getAffineDimExpr(node.space.rank() + reductions, context), {}};
+  auto symbolic = [&](unsigned dim) {
+    bool isLanes = lanesDim == dim;
+    return SymbolicIndex{getAffineDimExpr(dim, context), isLanes,
+                         isLanes ? 0 : -1};
+  };
+  AffineMap out =
+      linalgOp.getIndexingMapMatchingResult(node.op->getResult(0));
+  bool rows = node.space.hasRows();
+  for (auto [i, expr] : llvm::enumerate(out.getResults()))
+    dims[cast<AffineDimExpr>(expr).getPosition()] = symbolic(rows ? i : i + 1);
+  unsigned next = node.space.rank() + 1;
+  for (auto [i, kind] : llvm::enumerate(linalgOp.getIteratorTypesArray()))
+    if (kind == utils::IteratorType::reduction)
+      dims[i] = symbolic(next++);
+  SymbolicMath math{lanes, context};
+  bool safe = true;
+  for (OpOperand &operand : node.op->getOpOperands()) {
+    if (!linalgOp.payloadUsesValueFromOperand(&operand))
+      continue;
+    if (only && operand.getOperandNumber() != *only)
+      continue;
+    SmallVector<SymbolicIndex, 4> indices;
+    for (AffineExpr expr : linalgOp.getMatchingIndexingMap(&operand).getResults())
+      indices.push_back(math.apply(expr, dims));
+    safe &= resolve(operand.get(), indices, false, reads,
+                    reductions ? &breaks : nullptr);
+  }
+  node.breaks = breaks.positions;
+  llvm::sort(node.breaks);
+  node.breaks.erase(llvm::unique(node.breaks), node.breaks.end());
+  return safe && math.safe;
+}
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
+Operation *uprog::getCombiner(linalg::LinalgOp op) {
+  Block &block = op->getRegion(0).front();
+  if (op->getNumResults() != 1)
+    return nullptr;
+  Operation *combiner = block.getTerminator()->getOperand(0).getDefiningOp();
+  BlockArgument accumulator = block.getArguments().back();
+  if (!combiner || !accumulator.hasOneUse() || combiner->getNumOperands() != 2 ||
+      !llvm::is_contained(combiner->getOperands(), accumulator) ||
+      !arith::getNeutralElement(combiner))
+    return nullptr;
+  return combiner;
+}
+
+bool uprog::isContraction(linalg::LinalgOp op) {
+  if (op.getNumReductionLoops() != 1 || op.getNumDpsInputs() != 2)
+    return false;
+  auto add = dyn_cast_or_null<arith::AddFOp>(getCombiner(op));
+  if (!add)
+    return false;
+  Block &block = op->getRegion(0).front();
+  Value product = add.getLhs() == block.getArguments().back() ? add.getRhs()
+                                                              : add.getLhs();
+  auto mul = product.getDefiningOp<arith::MulFOp>();
+  if (!mul || block.getOperations().size() != 3)
+    return false;
+  Value a = block.getArgument(0), b = block.getArgument(1);
+  return (mul.getLhs() == a && mul.getRhs() == b) ||
+         (mul.getLhs() == b && mul.getRhs() == a);
+}
+
+/// True if every vector is loaded from consecutive elements.
+static bool isContiguous(ArrayRef<Read> reads) {
+  for (const Read &read : reads)
+    for (const SymbolicIndex &index : read.indices)
+      if (index.lanes && &index != &read.indices.back())
+        return false;
+  return true;
+}
+
+bool StagePlan::matchPanels(Node &node, linalg::LinalgOp linalgOp) {
+  if (!isContraction(linalgOp) || node.space.rank() == 0)
+    return false;
+  auto isF32 = [](Type type) { return getElementTypeOrSelf(type).isF32(); };
+  if (!llvm::all_of(node.op->getOperandTypes(), isF32))
+    return false;
+  MLIRContext *context = op.getContext();
+  AffineExpr n = getAffineDimExpr(node.space.rank(), context);
+  AffineExpr k = getAffineDimExpr(node.space.rank() + 1, context);
+  AffineMap out = linalgOp.getIndexingMapMatchingResult(node.op->getResult(0));
+  unsigned columns = cast<AffineDimExpr>(out.getResults().back()).getPosition();
+  for (unsigned right : {1u, 0u}) {
+    OpOperand *leftOperand = linalgOp.getDpsInputOperand(1 - right);
+    OpOperand *rightOperand = linalgOp.getDpsInputOperand(right);
+    Operation *def = rightOperand->get().getDefiningOp();
+    if (linalgOp.getMatchingIndexingMap(leftOperand).isFunctionOfDim(columns) ||
+        (def && cheapness.lookup(def) > 0))
+      continue;
+    SmallVector<Read> reads;
+    readOperands(node, std::nullopt, reads, right);
+    if (reads.size() != 1 || reads[0].indices.size() != 2)
+      continue;
+    const Read *panel = &reads[0];
+    auto argument = dyn_cast<BlockArgument>(panel->base);
+    if (!argument || !op.getParameter(argument.getArgNumber()))
+      continue;
+    auto shape = cast<RankedTensorType>(argument.getType()).getShape();
+    if (ShapedType::isDynamicShape(shape))
+      continue;
+    auto offsetFrom = [](AffineExpr expr, AffineExpr base) {
+      auto rest = dyn_cast<AffineConstantExpr>(expr - base);
+      return rest ? rest.getValue() : int64_t(-1);
+    };
+    for (bool transposed : {false, true}) {
+      int64_t nOffset = offsetFrom(panel->indices[transposed ? 0 : 1].expr, n);
+      int64_t kOffset = offsetFrom(panel->indices[transposed ? 1 : 0].expr, k);
+      if (nOffset < 0 || kOffset < 0)
+        continue;
+      int64_t fullN = shape[transposed ? 0 : 1];
+      int64_t width =
+          std::min<int64_t>(2 * lanes, llvm::alignTo(fullN, lanes));
+      int64_t stageWidth =
+          std::min<int64_t>(2 * lanes, llvm::alignTo(node.space.columns(), lanes));
+      if (nOffset % width != 0 || stageWidth > width ||
+          (stageWidth < width && node.space.columns() > stageWidth))
+        continue;
+      node.left = 1 - right;
+      SmallVector<unsigned> reductions;
+      linalgOp.getReductionDims(reductions);
+      node.depth = linalgOp.getStaticLoopRanges()[reductions.front()];
+      node.right = {*op.getParameter(argument.getArgNumber()),
+                    fullN,
+                    shape[transposed ? 1 : 0],
+                    transposed,
+                    nOffset,
+                    kOffset,
+                    width};
+      return true;
+    }
+  }
+  return false;
+}
+
+LogicalResult StagePlan::classifyReduction(Node &node,
+                                           linalg::LinalgOp linalgOp) {
+  SmallVector<int64_t> ranges = linalgOp.getStaticLoopRanges();
+  for (auto [i, kind] : llvm::enumerate(linalgOp.getIteratorTypesArray()))
+    if (kind == utils::IteratorType::reduction &&
+        ShapedType::isDynamic(ranges[i]))
+      return node.op->emitOpError("reduces over a dynamic dimension");
+  unsigned rank = node.space.rank();
+  if (matchPanels(node, linalgOp)) {
+    node.kind = NodeKind::Panels;
+    // The start value is read in vectors.
+    if (resolve(linalgOp.getDpsInits()[0], identity(node.space, true), false,
+                node.reads)) {
+      node.packVectors =
+          readOperands(node, rank + 1, node.reads, node.left);
+      return success();
+    }
+    node.reads.clear();
+  }
+  bool safe = false;
+  if (rank > 0) {
+    node.kind = NodeKind::Columns;
+    safe = readOperands(node, rank, node.reads);
+    if (safe && isContiguous(node.reads))
+      return success();
+  }
+  node.kind = NodeKind::Lanes;
+  SmallVector<Read> reads;
+  if (getCombiner(linalgOp) &&
+      readOperands(node, rank + linalgOp.getNumReductionLoops(), reads) &&
+      isContiguous(reads)) {
+    node.reads = reads;
+    return success();
+  }
+  node.kind = safe ? NodeKind::Columns : NodeKind::Sequential;
+  return success();
+}
+
+LogicalResult StagePlan::addNode(Operation *inner) {
+  auto node = std::make_unique<Node>();
+  node->op = inner;
+  node->space = getSpace(inner->getResult(0));
+  bool vector = node->space.rank() > 0;
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(inner)) {
+    for (OpResult result : inner->getResults()) {
+      AffineMap out = linalgOp.getIndexingMapMatchingResult(result);
+      if (!out.isProjectedPermutation() ||
+          out.getNumResults() != linalgOp.getNumParallelLoops() ||
+          getSpace(result) != node->space ||
+          out != linalgOp.getIndexingMapMatchingResult(inner->getResult(0)))
+        return inner->emitOpError("has results whose indexing maps are not one "
+                                  "permutation of the parallel loops");
+      for (AffineExpr expr : out.getResults())
+        if (linalgOp.getIteratorTypesArray()[cast<AffineDimExpr>(expr)
+                                                 .getPosition()] !=
+            utils::IteratorType::parallel)
+          return inner->emitOpError("has a result over a reduction loop");
+    }
+    for (Operation &element : linalgOp->getRegion(0).front().without_terminator())
+      if (!isa<linalg::IndexOp>(element) &&
+          (!OpTrait::hasElementwiseMappableTraits(&element) &&
+           !element.hasTrait<OpTrait::ConstantLike>()))
+        return element.emitOpError("is not supported in an operator yet");
+    if (linalgOp.getNumReductionLoops() != 0) {
+      if (failed(classifyReduction(*node, linalgOp)))
+        return failure();
+    } else {
+      node->scalar = !readOperands(
+          *node, vector ? std::optional<unsigned>(node->space.rank()) : std::nullopt,
+          node->reads);
+    }
+  } else if (auto reduce = dyn_cast<batch::SegmentReduceOp>(inner)) {
+    node->kind = NodeKind::SegmentReduce;
+    bool safe = resolve(reduce.getRows(), identity(node->space, vector), true,
+                        node->reads);
+    safe &= resolve(reduce.getInit(), identity(node->space, vector), false,
+                    node->reads);
+    node->scalar = !safe;
+  } else {
+    bool safe = true;
+    for (Value operand : inner->getOperands())
+      if (isa<RankedTensorType>(operand.getType()))
+        safe &= resolve(operand, identity(node->space, vector), false,
+                        node->reads);
+    node->scalar = !safe;
+  }
+  nodeOf[inner] = node.get();
+  nodes.push_back(std::move(node));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Stages
+//===----------------------------------------------------------------------===//
+
+bool StagePlan::isAligned(const Read &read, const Node &reader) {
+  Node *node = getNode(read.base);
+  if (!node || read.foreignRow || node->space != reader.space ||
+      node->scalar != reader.scalar)
+    return false;
+  bool rows = reader.space.hasRows();
+  for (auto [i, index] : llvm::enumerate(read.indices)) {
+    auto dim = dyn_cast<AffineDimExpr>(index.expr);
+    if (!dim || dim.getPosition() != (rows ? i : i + 1))
+      return false;
+  }
+  return true;
+}
+
+void StagePlan::assignLevels() {
+  SmallVector<Node *> all;
+  for (auto &node : nodes)
+    all.push_back(node.get());
+  for (auto &copy : copies)
+    all.push_back(copy.get());
+  DenseMap<Node *, SmallVector<std::pair<Node *, bool>>> readers;
+  for (Node *node : all)
+    for (const Read &read : node->reads)
+      if (Node *producer = getNode(read.base)) {
+        bool aligned = isAligned(read, *node);
+        readers[producer].push_back({node, aligned});
+        node->level =
+            std::max(node->level, producer->level + (aligned ? 0 : 1));
+      }
+  // As late as the readers allow: fewer values outlive their stage.
+  for (Node *node : llvm::reverse(all)) {
+    std::optional<int64_t> latest;
+    for (auto [reader, aligned] : readers[node]) {
+      int64_t bound = reader->level - (aligned ? 0 : 1);
+      latest = latest ? std::min(*latest, bound) : bound;
+    }
+    if (latest)
+      node->level = std::max(node->level, *latest);
+  }
+}
+
+void StagePlan::makeStages() {
+  SmallVector<Node *> all;
+  for (auto &node : nodes)
+    all.push_back(node.get());
+  for (auto &copy : copies)
+    all.push_back(copy.get());
+  llvm::stable_sort(all,
+                    [](Node *a, Node *b) { return a->level < b->level; });
+  SmallVector<int64_t> levels;
+  for (Node *node : all) {
+    for (auto [i, stage] : llvm::enumerate(stages))
+      if (levels[i] == node->level && stage.space == node->space &&
+          stage.scalar == node->scalar)
+        node->stage = i;
+    if (node->stage < 0) {
+      node->stage = stages.size();
+      stages.emplace_back();
+      stages.back().space = node->space;
+      stages.back().scalar = node->scalar;
+      levels.push_back(node->level);
+    }
+    if (node->op)
+      stages[node->stage].nodes.push_back(node);
+  }
+
+  Operation *yield = op.getBody().front().getTerminator();
+  for (OpOperand &operand : yield->getOpOperands()) {
+    Value value = operand.get();
+    Storage storage{Storage::Result, operand.getOperandNumber(), 0};
+    Node *node = getNode(value);
+    if (!node)
+      node = copyOfResult[operand.getOperandNumber()];
+    stages[node->stage].stores.push_back({value, storage});
+    // Only a node's value is read back: a view is followed to its operands.
+    if (getNode(value) && !storages.count(value))
+      storages[value] = {storage, node->stage};
+  }
+  for (Node *node : all)
+    for (const Read &read : node->reads) {
+      Node *producer = getNode(read.base);
+      if (!producer || producer->stage == node->stage ||
+          storages.count(read.base))
+        continue;
+      auto type = cast<RankedTensorType>(read.base.getType());
+      const RowSpace &space = producer->space;
+      int64_t &bytes =
+          space.domain >= 0 ? raggedScratch[space.domain] : taskScratch;
+      Storage storage{Storage::Scratch, 0, bytes};
+      bytes += paddedRowBytes(space.shape, type.getElementType());
+      storages[read.base] = {storage, producer->stage};
+      stages[producer->stage].stores.push_back({read.base, storage});
+    }
+}
+
+LogicalResult StagePlan::build() {
+  if (failed(computeSpaces()))
+    return failure();
+  for (Operation &inner : op.getBody().front().without_terminator()) {
+    if (inner.getNumResults() == 0 ||
+        !isa<RankedTensorType>(inner.getResult(0).getType()))
+      continue;
+    if (auto slice = dyn_cast<tensor::ConcatOp>(inner);
+        slice && getSpace(inner.getResult(0)).hasRows() && slice.getDim() == 0)
+      return inner.emitOpError("concatenates rows of different tasks");
+    auto isStatic = [](ArrayRef<int64_t> values, size_t first) {
+      return llvm::none_of(values.drop_front(first), ShapedType::isDynamic);
+    };
+    if (auto slice = dyn_cast<OffsetSizeAndStrideOpInterface>(inner)) {
+      bool rows = getSpace(inner.getResult(0)).hasRows();
+      if (!isStatic(slice.getStaticOffsets(), rows) ||
+          !isStatic(slice.getStaticSizes(), rows) ||
+          !isStatic(slice.getStaticStrides(), rows) ||
+          (rows && slice.getStaticOffsets()[0] != 0) ||
+          (isa<tensor::InsertSliceOp>(inner) &&
+           llvm::any_of(slice.getStaticStrides(),
+                        [](int64_t stride) { return stride != 1; })))
+        return inner.emitOpError("has offsets, sizes or strides that are not "
+                                 "static, or does not take all rows");
+    }
+    if (isVirtual(&inner))
+      continue;
+    if (failed(addNode(&inner)))
+      return failure();
+  }
+  Operation *yield = op.getBody().front().getTerminator();
+  copyOfResult.resize(yield->getNumOperands());
+  for (OpOperand &operand : yield->getOpOperands()) {
+    Value value = operand.get();
+    if (getNode(value))
+      continue;
+    auto copy = std::make_unique<Node>();
+    copy->space = getSpace(value);
+    bool vector = copy->space.rank() > 0;
+    copy->scalar =
+        !resolve(value, identity(copy->space, vector), false, copy->reads);
+    copyOfResult[operand.getOperandNumber()] = copy.get();
+    copies.push_back(std::move(copy));
+  }
+  assignLevels();
+  makeStages();
+  return success();
+}

@@ -1,0 +1,219 @@
+//===- DepthSchedule.cpp - Scheduling by depth ----------------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Schedule/DepthSchedule.h"
+
+#include <algorithm>
+#include <cstddef>
+
+using namespace batchrt;
+
+/// Growing only, so that runs after the first allocate nothing.
+template <class T>
+static T *room(std::vector<T> &vector, int64_t size) {
+  if (vector.size() < static_cast<size_t>(size))
+    vector.resize(size);
+  return vector.data();
+}
+
+void DepthScheduler::run(const TaskQueue *queues, int64_t numKernels) {
+  int64_t tasks = 0;
+  for (int64_t kernel = 0; kernel < numKernels; ++kernel)
+    tasks += queues[kernel].count;
+  int32_t *order = room(orders, tasks);
+  room(begins, numKernels + 1);
+  room(stepBegins, numKernels + 1);
+  stepList.clear();
+
+  int64_t begin = 0;
+  for (int64_t kernel = 0; kernel < numKernels; ++kernel) {
+    begins[kernel] = begin;
+    stepBegins[kernel] = stepList.size();
+    if (queues[kernel].count)
+      sortKernel(queues[kernel], kernel, order + begin, begin);
+    begin += queues[kernel].count;
+  }
+  begins[numKernels] = begin;
+  stepBegins[numKernels] = stepList.size();
+  orderSteps(queues, numKernels);
+}
+
+void DepthScheduler::sortKernel(const TaskQueue &queue, int64_t kernel,
+                                int32_t *order, int64_t begin) {
+  int64_t least = queue.depth(0), most = least;
+  for (int64_t i = 1; i < queue.count; ++i) {
+    int64_t depth = queue.depth(i);
+    least = std::min(least, depth);
+    most = std::max(most, depth);
+  }
+  if (least == most) {
+    for (int64_t i = 0; i < queue.count; ++i)
+      order[i] = static_cast<int32_t>(i);
+    stepList.push_back({kernel, least, begin, queue.count});
+    return;
+  }
+  int64_t range = most - least + 1;
+  if (range > 4 * queue.count + 1024)
+    return sortSparse(queue, kernel, order, begin);
+
+  int32_t *next = room(histogram, range);
+  std::fill(next, next + range, 0);
+  for (int64_t i = 0; i < queue.count; ++i)
+    ++next[queue.depth(i) - least];
+  int32_t sum = 0;
+  for (int64_t depth = 0; depth < range; ++depth) {
+    int32_t count = next[depth];
+    if (count)
+      stepList.push_back({kernel, least + depth, begin + sum, count});
+    next[depth] = sum;
+    sum += count;
+  }
+  for (int64_t i = 0; i < queue.count; ++i)
+    order[next[queue.depth(i) - least]++] = static_cast<int32_t>(i);
+}
+
+/// Few tasks over a wide range of depths: a radix sort in two passes of 12 bits.
+void DepthScheduler::sortSparse(const TaskQueue &queue, int64_t kernel,
+                                int32_t *order, int64_t begin) {
+  constexpr int64_t buckets = 1 << 12;
+  int32_t *from = room(temporary, queue.count), *to = order;
+  int32_t *next = room(histogram, buckets);
+  for (int64_t i = 0; i < queue.count; ++i)
+    order[i] = static_cast<int32_t>(i);
+  std::swap(from, to);
+  for (int shift : {0, 12}) {
+    std::fill(next, next + buckets, 0);
+    for (int64_t i = 0; i < queue.count; ++i)
+      ++next[(queue.depth(i) >> shift) & (buckets - 1)];
+    int32_t sum = 0;
+    for (int64_t bucket = 0; bucket < buckets; ++bucket) {
+      int32_t count = next[bucket];
+      next[bucket] = sum;
+      sum += count;
+    }
+    for (int64_t i = 0; i < queue.count; ++i)
+      to[next[(queue.depth(from[i]) >> shift) & (buckets - 1)]++] = from[i];
+    std::swap(from, to);
+  }
+  // Two passes: the result lies in `order` again.
+  for (int64_t i = 0, first = 0; i < queue.count; ++i)
+    if (i + 1 == queue.count ||
+        queue.depth(order[i + 1]) != queue.depth(order[first])) {
+      stepList.push_back(
+          {kernel, queue.depth(order[first]), begin + first, i + 1 - first});
+      first = i + 1;
+    }
+}
+
+void DepthScheduler::orderSteps(const TaskQueue *queues, int64_t numKernels) {
+  runOrder.clear();
+  phases.clear();
+  for (int64_t kernel = 0; kernel < numKernels; ++kernel)
+    phases.push_back(queues[kernel].phase);
+  std::sort(phases.begin(), phases.end());
+  phases.erase(std::unique(phases.begin(), phases.end()), phases.end());
+
+  for (int64_t phase : phases) {
+    size_t first = runOrder.size();
+    int64_t least = INT64_MAX, most = 0;
+    for (int64_t kernel = 0; kernel < numKernels; ++kernel) {
+      if (queues[kernel].phase != phase)
+        continue;
+      for (int64_t s = stepBegins[kernel]; s < stepBegins[kernel + 1]; ++s) {
+        runOrder.push_back(static_cast<int32_t>(s));
+        least = std::min(least, stepList[s].depth);
+        most = std::max(most, stepList[s].depth);
+      }
+    }
+    int64_t count = runOrder.size() - first;
+    if (count < 2)
+      continue;
+    int64_t range = most - least + 1;
+    auto begin = runOrder.begin() + first;
+    if (range > 4 * count + 1024) {
+      // Steps are numbered kernel after kernel, so the number breaks ties.
+      std::sort(begin, runOrder.end(), [&](int32_t a, int32_t b) {
+        if (stepList[a].depth != stepList[b].depth)
+          return stepList[a].depth < stepList[b].depth;
+        return a < b;
+      });
+      continue;
+    }
+    int32_t *next = room(histogram, range);
+    int32_t *copy = room(temporary, count);
+    std::copy(begin, runOrder.end(), copy);
+    std::fill(next, next + range, 0);
+    for (int64_t i = 0; i < count; ++i)
+      ++next[stepList[copy[i]].depth - least];
+    int32_t sum = 0;
+    for (int64_t depth = 0; depth < range; ++depth) {
+      int32_t steps = next[depth];
+      next[depth] = sum;
+      sum += steps;
+    }
+    for (int64_t i = 0; i < count; ++i)
+      begin[next[stepList[copy[i]].depth - least]++] = copy[i];
+  }
+}
+
+std::string batchrt::checkTasks(const TaskQueue *queues, int64_t numKernels) {
+  int64_t tasks = 0;
+  for (int64_t kernel = 0; kernel < numKernels; ++kernel)
+    tasks += queues[kernel].count;
+  std::vector<char> seen(tasks, 0);
+  for (int64_t kernel = 0; kernel < numKernels; ++kernel) {
+    const TaskQueue &queue = queues[kernel];
+    if (queue.recordCells < 1)
+      return "kernel " + std::to_string(kernel) + " has records without cells";
+    for (int64_t i = 0; i < queue.count; ++i) {
+      std::string name = "task " + std::to_string(queue.task(i));
+      if (queue.depth(i) < 0 || queue.depth(i) >= (1 << 24))
+        return name + " has depth " + std::to_string(queue.depth(i));
+      if (queue.task(i) >= tasks)
+        return name + " is recorded, but there are " + std::to_string(tasks) +
+               " tasks";
+      if (seen[queue.task(i)]++)
+        return name + " is recorded twice";
+    }
+  }
+  return "";
+}
+
+std::string batchrt::verifySchedule(const TaskQueue *queues, int64_t numKernels,
+                                    const DepthScheduler &schedule,
+                                    const std::vector<int64_t> &operandBegin,
+                                    const std::vector<int64_t> &operands) {
+  int64_t tasks = static_cast<int64_t>(operandBegin.size()) - 1;
+  std::vector<int64_t> stepOf(tasks, -1);
+  const std::vector<int32_t> &sequence = schedule.sequence();
+  if (sequence.size() != schedule.steps().size())
+    return "not every step runs exactly once";
+  for (size_t i = 0; i < sequence.size(); ++i) {
+    const DepthStep &step = schedule.steps()[sequence[i]];
+    if (step.kernel < 0 || step.kernel >= numKernels)
+      return "step " + std::to_string(i) + " has no kernel";
+    const TaskQueue &queue = queues[step.kernel];
+    for (int64_t j = step.begin; j < step.begin + step.count; ++j) {
+      int64_t record = schedule.order()[j];
+      if (record < 0 || record >= queue.count)
+        return "step " + std::to_string(i) + " has a task of another kernel";
+      uint32_t task = queue.task(record);
+      if (task >= tasks || stepOf[task] != -1)
+        return "task " + std::to_string(task) + " runs twice";
+      stepOf[task] = static_cast<int64_t>(i);
+    }
+  }
+  for (int64_t task = 0; task < tasks; ++task) {
+    if (stepOf[task] == -1)
+      return "task " + std::to_string(task) + " never runs";
+    for (int64_t o = operandBegin[task]; o < operandBegin[task + 1]; ++o)
+      if (stepOf[operands[o]] >= stepOf[task])
+        return "task " + std::to_string(task) + " runs before its operand " +
+               std::to_string(operands[o]);
+  }
+  return "";
+}

@@ -1,0 +1,152 @@
+//===- Descriptor.h - What a compiled object says about itself --*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The JSON descriptor of a compiled object as plain structs. docs/Formats.md
+// describes every key.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_DESCRIPTOR_H
+#define BATCH_RUNTIME_DESCRIPTOR_H
+
+#include "batch-runtime/Tensors.h"
+
+#include <string>
+#include <vector>
+
+namespace batchrt {
+
+/// The type of a cell.
+struct Type {
+  enum Kind { Index, Integer, Float, Adt, List, Tensor };
+
+  Kind kind = Index;
+  DType dtype = DType::I64;   ///< of scalars and of a tensor's elements
+  int adt = -1;               ///< Adt: position in Descriptor::adts
+  std::vector<Type> elements; ///< List: the one element type
+  std::vector<int64_t> shape; ///< Tensor
+  int table = -1;             ///< Tensor: where results of tasks lie, or -1
+  int source = -1;            ///< Tensor: the source of input rows, or -1
+
+  const Type &element() const { return elements.front(); }
+  bool isScalar() const { return kind <= Float; }
+  /// Whether a value of the type is or holds ADT values.
+  bool holdsNodes() const;
+};
+
+struct Field {
+  std::string name;
+  Type type;
+};
+
+struct Variant {
+  std::string name;
+  int number = 0; ///< unique over all ADTs
+  int adt = 0;
+  std::vector<Field> fields; ///< field j is payload cell j
+};
+
+struct AdtInfo {
+  std::string name;
+  std::vector<Variant> variants;
+
+  const Variant *find(const std::string &variant) const;
+};
+
+struct ParameterInfo {
+  std::string name;
+  std::vector<int64_t> shape; ///< -1: any extent
+  DType dtype = DType::F32;
+};
+
+struct FormInfo {
+  int parameter = 0;
+  bool panels = false; ///< else rows
+  int64_t n = 0, k = 0, width = 0;
+  bool transposed = false;
+};
+
+struct SourceInfo {
+  int parameter = -1, form = -1;  ///< a form with rows
+  bool input = false;             ///< input tensors of this shape and type
+  std::vector<int64_t> shape;
+  DType dtype = DType::F32;
+};
+
+struct TableInfo {
+  std::string name;
+  int64_t rowBytes = 0;
+  int group = 0;
+};
+
+struct OperandInfo {
+  enum Kind { Contiguous, Gather, Rows, Scalar };
+
+  Kind kind = Gather;
+  int table = -1, source = -1;
+  bool ragged = false;
+};
+
+struct ResultInfo {
+  int table = 0;
+  int64_t position = 0, siblings = 1;
+};
+
+struct RaggedScratch {
+  int operand = 0;
+  int64_t bytes = 0;
+};
+
+struct KernelInfo {
+  std::string name;
+  int64_t phase = 0;
+  bool constant = false;
+  std::vector<OperandInfo> operands;
+  std::vector<ResultInfo> results;
+  int64_t taskScratch = 0;
+  std::vector<RaggedScratch> raggedScratch;
+};
+
+struct Descriptor {
+  std::string name;
+  std::string triple, cpu;
+  std::vector<std::string> features;
+  std::vector<ParameterInfo> parameters;
+  std::vector<FormInfo> forms;
+  std::vector<AdtInfo> adts;
+  int64_t cellColumns = 0;
+  std::vector<Field> arguments, results;
+  std::vector<TableInfo> tables;
+  int groups = 0;
+  std::vector<SourceInfo> sources; ///< source 0 is unused
+  std::vector<KernelInfo> kernels;
+  int64_t memo = 0;
+  int64_t workerScratch = 0;
+  bool hasInspect = false, hasExecute = false, hasUnbatched = false;
+
+  /// By variant number, null where there is none.
+  const Variant *variantByNumber(int number) const {
+    return number < static_cast<int>(byNumber.size()) ? byNumber[number]
+                                                      : nullptr;
+  }
+
+  /// Parses and checks the text; raises an Error.
+  explicit Descriptor(const char *text);
+  Descriptor(const Descriptor &) = delete;
+  Descriptor &operator=(const Descriptor &) = delete;
+
+private:
+  void check() const;
+  std::vector<const Variant *> byNumber;
+};
+
+/// "tensor<2x3xf32>", "Tree", "list of index": how messages name a type.
+std::string describe(const Descriptor &descriptor, const Type &type);
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_DESCRIPTOR_H

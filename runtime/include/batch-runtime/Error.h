@@ -1,0 +1,50 @@
+//===- Error.h - Errors with messages for the user --------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_ERROR_H
+#define BATCH_RUNTIME_ERROR_H
+
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+namespace batchrt {
+
+/// Everything that can go wrong with what the user gives: files, values,
+/// parameters, objects. The message says where it is and what to do.
+class Error : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
+};
+
+template <class... Parts>
+std::string concat(const Parts &...parts) {
+  std::ostringstream stream;
+  (void)(stream << ... << parts);
+  return stream.str();
+}
+
+template <class... Parts>
+[[noreturn]] void raise(const Parts &...parts) {
+  throw Error(concat(parts...));
+}
+
+/// "[4,256]"; an extent of -1 is printed as "?".
+template <class Shape>
+std::string shapeName(const Shape &shape) {
+  std::string text = "[";
+  for (auto extent : shape) {
+    if (text.size() > 1)
+      text += ",";
+    text += extent < 0 ? "?" : std::to_string(extent);
+  }
+  return text + "]";
+}
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_ERROR_H

@@ -1,0 +1,150 @@
+//===- Forest.h - The inputs of one mini-batch ------------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_FOREST_H
+#define BATCH_RUNTIME_FOREST_H
+
+#include "batch-runtime/Descriptor.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace batchrt {
+
+/// Cells of lists: (length << 32) | first entry in the list pool.
+inline int64_t listCell(int64_t first, int64_t length) {
+  return length << 32 | first;
+}
+inline int64_t listLength(int64_t cell) {
+  return static_cast<int64_t>(static_cast<uint64_t>(cell) >> 32);
+}
+inline int64_t listFirst(int64_t cell) {
+  return static_cast<int64_t>(static_cast<uint32_t>(cell));
+}
+/// The handle of a row of a source.
+inline int64_t sourceHandle(int source, int64_t row) {
+  return static_cast<int64_t>(static_cast<uint64_t>(128 + source) << 56 |
+                              static_cast<uint64_t>(row));
+}
+
+/// A cell that holds an input tensor: a handle in the inspector, an address in
+/// unbatched code.
+struct TensorCell {
+  enum Place { Argument, Field, List };
+  Place place;
+  int64_t column;   ///< argument or payload cell number
+  int64_t position; ///< instance, node or list entry
+  int64_t handle;
+};
+
+/// The ADT values, lists and arguments of one mini-batch as ABI.h has them:
+/// children before parents, nodes of one instance next to each other.
+struct Forest {
+  explicit Forest(const Descriptor &descriptor);
+
+  int64_t numInstances = 0;
+  int64_t firstInstance = 0; ///< number of instance 0 in the whole input
+  int64_t numNodes = 0;      ///< input nodes
+  int64_t listSize = 0;      ///< input list entries
+  // These may be longer than the input: the inspector adds nodes.
+  std::vector<uint8_t> variants;
+  std::vector<std::vector<int64_t>> cells;
+  std::vector<int64_t> listPool;
+  std::vector<std::vector<int64_t>> arguments;
+  std::vector<int64_t> instanceNodes{0}; ///< node ranges of the instances
+  std::vector<int64_t> lines;            ///< line of each instance in its file
+  std::vector<TensorCell> tensors;
+};
+
+/// Numbers of words: lines of a vocabulary file, or by first appearance.
+class Vocabulary {
+public:
+  /// Numbers words as they come.
+  Vocabulary() = default;
+  /// Word i is line i, lines end at '\n' only.
+  static Vocabulary open(const std::string &path);
+
+  /// Empty if a fixed vocabulary has neither the word nor "<unk>".
+  std::optional<int64_t> number(const std::string &word);
+  const std::string &path() const { return file; }
+  int64_t size() const { return static_cast<int64_t>(numbers.size()); }
+
+private:
+  std::unordered_map<std::string, int64_t> numbers;
+  int64_t lines = 0;
+  std::string file; ///< empty: numbered by first appearance
+};
+
+/// The rows that input values name with {"tensor": "NAME"}, one pool for each
+/// source of that kind.
+class InputTensors {
+public:
+  explicit InputTensors(const Descriptor &descriptor)
+      : descriptor(descriptor), pools(descriptor.sources.size()) {}
+  void open(const std::string &path) { file = TensorFile::open(path); }
+
+  /// The first row and the number of rows of a tensor of the file, as rows of
+  /// `type`: one, or, for `list`, as many as its leading dimension.
+  std::pair<int64_t, int64_t> rows(const Type &type, const std::string &name,
+                                   bool list);
+  /// Appends a row of given elements.
+  int64_t addRow(const Type &type, const char *dense);
+
+  const char *base(int source) const { return pools[source].data.data(); }
+  int64_t count(int source) const { return pools[source].rows; }
+
+private:
+  /// Rows are 64-byte aligned in memory: vectors of cache lines.
+  struct alignas(64) Line {
+    char bytes[64];
+  };
+  struct LineVector {
+    std::vector<Line> lines;
+    char *data() { return reinterpret_cast<char *>(lines.data()); }
+    const char *data() const {
+      return reinterpret_cast<const char *>(lines.data());
+    }
+  };
+  struct Pool {
+    LineVector data;
+    int64_t rows = 0;
+    std::unordered_map<std::string, std::pair<int64_t, int64_t>> known;
+  };
+  Pool &pool(const Type &type);
+
+  const Descriptor &descriptor;
+  std::optional<TensorFile> file;
+  std::vector<Pool> pools;
+};
+
+/// Where the instances come from.
+struct InputOptions {
+  std::string inputs;       ///< file, or random:SEED,COUNT
+  std::string inputTensors; ///< safetensors file, or empty
+  std::string vocabulary;   ///< file, or empty
+  int64_t limit = -1;       ///< first instances only
+  int64_t batch = 0;        ///< instances of a mini-batch, 0: all
+};
+
+/// All inputs, as one forest per mini-batch.
+struct Inputs {
+  Inputs(const Descriptor &descriptor, const InputOptions &options);
+
+  int64_t numInstances = 0;
+  /// The largest value of type index in any input, at least 0.
+  int64_t largestIndex = 0;
+  std::vector<std::unique_ptr<Forest>> batches;
+  InputTensors tensors;
+};
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_FOREST_H

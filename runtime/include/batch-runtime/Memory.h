@@ -1,0 +1,140 @@
+//===- Memory.h - Buffers, arenas, stacks -----------------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_MEMORY_H
+#define BATCH_RUNTIME_MEMORY_H
+
+#include "batch-runtime/ABI.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace batchrt {
+
+/// Memory aligned to 64 bytes that only ever grows; large ones are aligned to
+/// and advised as huge pages.
+class Buffer {
+public:
+  Buffer() = default;
+  Buffer(Buffer &&other) noexcept { *this = std::move(other); }
+  Buffer &operator=(Buffer &&other) noexcept;
+  ~Buffer() { release(); }
+
+  /// Makes room for `bytes`; what was in the buffer is lost if it grows.
+  /// `what` names the purpose in the out-of-memory message.
+  char *reserve(size_t bytes, const char *what);
+  /// The same, but keeps the first `used` bytes.
+  char *grow(size_t bytes, size_t used, const char *what);
+  void release();
+
+  char *data() const { return memory; }
+  template <class T>
+  T *as() const {
+    return reinterpret_cast<T *>(memory);
+  }
+  size_t capacity() const { return size; }
+
+private:
+  char *memory = nullptr;
+  size_t size = 0;
+};
+
+/// The bump arena of the unbatched code: chunks that are kept and used again
+/// after a reset.
+class BumpArena {
+public:
+  /// Starts over in the first chunk.
+  void reset(BatchContext &context);
+  /// `bytes` at the start of the next chunk that can hold them; what remains
+  /// of that chunk serves the following requests.
+  char *grow(BatchContext &context, size_t bytes);
+  size_t capacity() const;
+
+private:
+  std::vector<Buffer> chunks;
+  size_t current = 0;
+};
+
+/// The stack of a fiber: reserved address space with a guard page below, of
+/// which only touched pages take memory.
+class FiberStack {
+public:
+  explicit FiberStack(size_t bytes);
+  ~FiberStack();
+  FiberStack(const FiberStack &) = delete;
+  FiberStack &operator=(const FiberStack &) = delete;
+
+  char *bottom() const { return base + guard; }
+  char *top() const { return base + guard + bytes; }
+  size_t size() const { return bytes; }
+  /// The lowest address that compiled code may reach: runtime functions that it
+  /// calls need some room below.
+  int64_t limit() const {
+    return reinterpret_cast<int64_t>(bottom() + reserved);
+  }
+  static constexpr size_t reserved = 64 << 10;
+
+private:
+  char *base = nullptr;
+  size_t guard = 0, bytes = 0;
+};
+
+struct FiberEntry;
+
+/// Code running on a stack of its own that can be left from anywhere within.
+class Fiber {
+public:
+  explicit Fiber(FiberStack &stack) : stack(stack) {}
+
+  /// Runs `body(argument)` on the stack; true if it returned, false if it was
+  /// left by leave(). The body must not throw.
+  bool run(void (*body)(void *), void *argument);
+  /// Leaves the running body for good; its frames are abandoned, nothing is
+  /// destroyed.
+  [[noreturn]] void leave();
+
+private:
+  friend struct FiberEntry;
+  FiberStack &stack;
+  void *caller = nullptr;
+  // For AddressSanitizer: the caller's stack.
+  const void *callerBottom = nullptr;
+  size_t callerSize = 0;
+};
+
+/// What calls returned, by function and argument cells: open addressing over a
+/// pool of cells. Clearing takes constant time.
+class MemoTable {
+public:
+  void clear();
+  bool find(int64_t function, const int64_t *key, int64_t keySize,
+            int64_t *results, int64_t resultCount) const;
+  void store(int64_t function, const int64_t *key, int64_t keySize,
+             const int64_t *results, int64_t resultCount);
+  int64_t size() const { return used; }
+
+private:
+  struct Entry {
+    uint64_t hash;
+    uint64_t epoch; ///< entries of another epoch are empty
+    int64_t function, keySize, cells;
+  };
+  size_t locate(uint64_t hash, int64_t function, const int64_t *key,
+                int64_t keySize) const;
+  void rehash();
+
+  std::vector<Entry> entries;
+  std::vector<int64_t> pool;
+  uint64_t epoch = 1;
+  int64_t used = 0;
+};
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_MEMORY_H

@@ -1,0 +1,45 @@
+//===- Object.h - A compiled object -----------------------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_OBJECT_H
+#define BATCH_RUNTIME_OBJECT_H
+
+#include "batch-runtime/ABI.h"
+#include "batch-runtime/Descriptor.h"
+
+#include <memory>
+#include <string>
+
+namespace batchrt {
+
+/// A shared object that batch-compile made, opened and checked: ABI version,
+/// descriptor, CPU features.
+class CompiledObject {
+public:
+  static CompiledObject open(const std::string &path);
+  /// An object that lies in this program already.
+  static CompiledObject adopt(const BatchObject &object);
+
+  const Descriptor &descriptor() const { return *parsed; }
+  const BatchObject &entry() const { return *object; }
+
+private:
+  CompiledObject() = default;
+  void check(const std::string &path);
+
+  std::shared_ptr<void> library;
+  const BatchObject *object = nullptr;
+  std::shared_ptr<const Descriptor> parsed;
+};
+
+/// Those of `features` (LLVM's names) that this machine lacks.
+std::vector<std::string>
+missingCpuFeatures(const std::vector<std::string> &features);
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_OBJECT_H

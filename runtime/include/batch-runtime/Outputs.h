@@ -1,0 +1,99 @@
+//===- Outputs.h - Results of all instances ---------------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_OUTPUTS_H
+#define BATCH_RUNTIME_OUTPUTS_H
+
+#include "batch-runtime/Session.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace batchrt {
+
+/// One named output, its rows stacked over instances in input order.
+struct Output {
+  std::string name;
+  DType type = DType::F32;
+  std::vector<int64_t> rowShape;
+  bool ragged = false;                ///< else one row for each instance
+  std::vector<char> data;             ///< dense rows
+  std::vector<int64_t> offsets{0};    ///< row ranges of the instances
+
+  int64_t rows() const { return offsets.back(); }
+  int64_t instances() const {
+    return static_cast<int64_t>(offsets.size()) - 1;
+  }
+  int64_t rowElements() const { return elementCount(rowShape); }
+  std::vector<int64_t> shape() const;
+};
+
+/// Collects the results of an entry. A tensor or scalar result is one output of
+/// its name; a list one ragged output; an ADT result one ragged output for each
+/// field name that is a tensor or scalar, rows in post-order: depth-first from
+/// the root, fields in declared order, a shared node at its first visit. Where
+/// two results have fields of one name, the outputs are RESULT.FIELD; where the
+/// variants of a result disagree on a field's type, VARIANT.FIELD.
+class OutputCollector {
+public:
+  explicit OutputCollector(const Descriptor &descriptor);
+
+  /// Appends the results of one instance of the session's mini-batch.
+  void collect(const Session &session, int64_t instance);
+  const std::vector<Output> &outputs() const { return list; }
+  /// Writes all outputs; nothing is left under the name if that fails.
+  void write(const std::string &path) const;
+
+private:
+  int addOutput(const std::string &name, const Type &type, bool ragged);
+  void append(int output, const Session &session, const Type &type,
+              int64_t cell);
+  void walk(const Session &session, size_t result, int64_t root);
+  void pushChildren(const Session &session, int64_t node);
+
+  const Descriptor &descriptor;
+  std::vector<Output> list;
+  std::vector<RowLayout> layouts; ///< by output
+  /// Of a result that is no ADT value: its output, else -1.
+  std::vector<int> plain;
+  /// [result][variant number][field] -> output or -1
+  std::vector<std::vector<std::vector<int>>> fields;
+  // The traversal.
+  struct Visit {
+    int64_t node;
+    size_t mark; ///< its children are those on the stack above
+  };
+  std::vector<Visit> path;
+  std::vector<int64_t> children;
+  std::vector<uint64_t> seen;
+  uint64_t epoch = 0;
+};
+
+/// What a comparison found.
+struct Difference {
+  double largestError = 0; ///< |a-b| / max(|b|, rms of the output)
+  /// The first place that exceeds the tolerance, in words.
+  std::optional<std::string> first;
+};
+
+/// Compares with a reference, bit for bit (-0 equals +0, NaN equals NaN), or
+/// with a tolerance on |a-b| / max(|b|, rms of the reference output).
+Difference compareOutputs(const std::vector<Output> &outputs,
+                          const std::vector<Output> &reference,
+                          std::optional<double> tolerance);
+
+/// Compares with a file that has the entries "INSTANCE.OUTPUT":
+/// |a-b| <= absolute + relative * |b|, integers exactly. Instances beyond those
+/// that were run are skipped.
+Difference compareExpected(const std::vector<Output> &outputs,
+                           const TensorFile &expected, double relative,
+                           double absolute, int64_t *compared);
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_OUTPUTS_H

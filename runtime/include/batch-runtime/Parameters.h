@@ -1,0 +1,59 @@
+//===- Parameters.h - Binding parameters ------------------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_PARAMETERS_H
+#define BATCH_RUNTIME_PARAMETERS_H
+
+#include "batch-runtime/Descriptor.h"
+#include "batch-runtime/Memory.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace batchrt {
+
+/// Element `index` of the random parameter `name`: uniform in [-bound, bound),
+/// bound = sqrt(3 / fan-in). With mix(x) the finalizer of SplitMix64, G =
+/// 0x9e3779b97f4a7c15 and h the 64-bit FNV-1a hash of the name,
+///   u = mix(mix(seed * G + h) + (index + 1) * G) >> 40      (24 bits)
+///   value = (u / 2^23 - 1) * bound                          (in double)
+/// rounded to the parameter's type.
+double randomParameter(uint64_t seed, const std::string &name, int64_t index,
+                       double bound);
+
+struct ParameterOptions {
+  std::string parameters;   ///< safetensors file, or random:SEED
+  int64_t largestIndex = 0; ///< of the inputs: gives unknown extents of random
+                            ///< parameters, 1 + largestIndex
+  bool reportNan = false;   ///< a NaN in a parameter is an error
+};
+
+/// The parameters in the forms that kernels read. The file is not needed any
+/// more once this is made.
+class BoundParameters {
+public:
+  BoundParameters(const Descriptor &descriptor,
+                  const ParameterOptions &options);
+
+  const char *form(size_t index) const { return buffers[index].data(); }
+  int64_t rows(size_t form) const { return layouts[form].rows; }
+  int64_t rowBytes(size_t form) const { return layouts[form].rowBytes; }
+  /// Bytes of all forms.
+  size_t bytes() const;
+
+private:
+  struct Layout {
+    int64_t rows = 0, rowBytes = 0;
+  };
+  std::vector<Buffer> buffers;
+  std::vector<Layout> layouts;
+};
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_PARAMETERS_H

@@ -1,0 +1,96 @@
+//===- Plan.h - The schedule of one run, laid out in memory -----*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_PLAN_H
+#define BATCH_RUNTIME_PLAN_H
+
+#include "Batch/Schedule/DepthSchedule.h"
+#include "batch-runtime/ABI.h"
+#include "batch-runtime/Descriptor.h"
+#include "batch-runtime/Memory.h"
+
+#include <vector>
+
+namespace batchrt {
+
+/// Turns recorded tasks into the steps that the executor runs: order, slots,
+/// tables, operand index arrays. All memory is kept for the next run.
+class Plan {
+public:
+  explicit Plan(const Descriptor &descriptor);
+
+  /// Fills in steps, numSteps and scratch of the context from its queues.
+  void build(BatchContext &context);
+
+  /// Where a task's result or a source's row lies; `table` is that of results
+  /// with this handle's type.
+  const char *row(int64_t handle, int table, const BatchSource *sources) const {
+    uint32_t low = static_cast<uint32_t>(handle);
+    if (handle < 0) {
+      const BatchSource &source = sources[(handle >> 56) & 127];
+      return source.base + low * source.rowBytes;
+    }
+    const TableInfo &info = descriptor.tables[table];
+    int64_t slot = slotsOf(info.group)[low] + (handle >> 56);
+    return tables[table].data() + slot * info.rowBytes;
+  }
+
+  const DepthScheduler &schedule() const { return scheduler; }
+  const std::vector<TaskQueue> &queues() const { return taskQueues; }
+  /// Rows of all tables together, bytes of everything that was reserved.
+  int64_t slots() const { return totalSlots; }
+  size_t bytes() const;
+
+  /// The task that a handle names, -1 for a row of a source.
+  static int64_t taskOf(int64_t handle) {
+    return handle < 0 ? -1 : static_cast<int64_t>(static_cast<uint32_t>(handle));
+  }
+
+private:
+  const int32_t *slotsOf(int group) const {
+    return slotArray.as<int32_t>() + group * numTasks;
+  }
+  void collectQueues(const BatchContext &context);
+  void assignSlots();
+  void layOutOperands();
+  void fillKernel(const BatchContext &context, int64_t kernel);
+  void fillPlain(const BatchContext &context, int64_t kernel, int64_t operand,
+                 char *rows);
+  void fillRagged(const BatchContext &context, int64_t kernel, int64_t operand,
+                  char *rows, int32_t *offsets);
+  void makeSteps(BatchContext &context);
+  void reserveScratch(BatchContext &context);
+
+  const Descriptor &descriptor;
+  DepthScheduler scheduler;
+  std::vector<TaskQueue> taskQueues;
+  int64_t numTasks = 0, totalSlots = 0;
+  std::vector<int64_t> groupRows;
+  std::vector<std::vector<int64_t>> stepOffsets; ///< [group][step]
+  /// The groups a kernel has results in, with its rows per task in each.
+  struct GroupUse {
+    int group;
+    int64_t siblings;
+  };
+  std::vector<std::vector<GroupUse>> groupUses;
+  std::vector<Buffer> tables;
+  Buffer slotArray, indexArrays, scratch;
+
+  /// Where the arrays of one kernel operand lie in indexArrays.
+  struct OperandArrays {
+    int64_t rows = 0, offsets = 0, entries = 0;
+  };
+  std::vector<std::vector<OperandArrays>> arrays;
+  std::vector<BatchStep> steps;
+  std::vector<BatchOperand> operands;
+  std::vector<char *> results;
+  std::vector<int64_t> operandBegin, resultBegin; ///< by step
+};
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_PLAN_H

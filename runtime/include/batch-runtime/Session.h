@@ -1,0 +1,114 @@
+//===- Session.h - Running a compiled object --------------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A compiled object is used in three calls: open (Object.h), bind the
+// parameters once (Parameters.h), and run many mini-batches.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_SESSION_H
+#define BATCH_RUNTIME_SESSION_H
+
+#include "batch-runtime/Forest.h"
+#include "batch-runtime/Memory.h"
+#include "batch-runtime/Object.h"
+#include "batch-runtime/Parameters.h"
+#include "batch-runtime/Plan.h"
+#include "batch-runtime/Workers.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace batchrt {
+
+struct RuntimeCalls;
+
+struct SessionOptions {
+  int threads = 1;
+  size_t stackSize = size_t(256) << 20;
+};
+
+/// When one step ran, in microseconds since the execution began.
+struct StepTime {
+  int64_t kernel, count;
+  double begin, end;
+};
+
+/// Counts of one run of a mini-batch.
+struct RunCounters {
+  int64_t nodes = 0;    ///< input nodes
+  int64_t tasks = 0;
+  int64_t batches = 0;  ///< steps of the schedule
+  int64_t launches = 0; ///< steps run
+  int64_t barriers = 0;
+  int64_t gatherBytes = 0; ///< copied by gathers of their own: none so far
+  int64_t slots = 0;       ///< rows of result tables
+};
+
+/// Runs one mini-batch at a time. Not to be used by two threads at once; two
+/// sessions of one object may.
+class Session {
+public:
+  Session(const CompiledObject &object, const BoundParameters &parameters,
+          const InputTensors &tensors, const SessionOptions &options);
+  ~Session();
+
+  /// Makes `forest` the mini-batch of the following calls, which grow it.
+  void load(Forest &forest);
+
+  /// The three parts of a batched run. Each may be repeated, those after it
+  /// have to be called again then.
+  void inspect();
+  void schedule();
+  void execute();
+  /// Step by step, with times.
+  std::vector<StepTime> executeTraced();
+
+  /// Runs one instance of the mini-batch directly. Its results live until the
+  /// next call.
+  void runUnbatched(int64_t instance);
+
+  /// Where a tensor of the last run lies, batched or unbatched.
+  const char *tensor(const Type &type, int64_t cell) const;
+  const BatchContext &context() const;
+  const Plan &plan() const { return runPlan; }
+  const Forest &forest() const { return *loaded; }
+  const Descriptor &descriptor() const { return object.descriptor(); }
+  RunCounters counters() const;
+  /// Bytes of tables, index arrays, scratch and arenas.
+  size_t bytes() const;
+
+private:
+  friend struct RuntimeCalls;
+  struct State;
+  enum class Mode { None, Batched, Unbatched };
+
+  void refreshForest();
+  void resetForest();
+  void enter(Mode mode);
+  void call(int64_t instance);
+  std::string explain(int64_t code, int64_t a, int64_t b) const;
+
+  const CompiledObject object;
+  const BoundParameters &parameters;
+  const InputTensors &tensors;
+  Plan runPlan;
+  WorkerPool workers;
+  FiberStack stack;
+  Fiber fiber;
+  BumpArena arena;
+  MemoTable memo;
+  Forest *loaded = nullptr;
+  Mode mode = Mode::None;
+  int64_t lastBarriers = 0;
+  std::unique_ptr<State> state;
+};
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_SESSION_H

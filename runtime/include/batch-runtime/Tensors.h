@@ -1,0 +1,122 @@
+//===- Tensors.h - Element types and safetensors files ----------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_TENSORS_H
+#define BATCH_RUNTIME_TENSORS_H
+
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace batchrt {
+
+enum class DType { I1, I8, I16, I32, I64, U8, F16, BF16, F32, F64 };
+
+int64_t byteSize(DType type);
+bool isFloat(DType type);
+/// The name in safetensors files: "F32".
+const char *fileName(DType type);
+/// The name in MLIR and in descriptors: "f32".
+const char *typeName(DType type);
+/// From a name in a descriptor; "index" is I64. Raises an error otherwise.
+DType parseTypeName(const std::string &name);
+
+/// Reads element `index` of an array as a double (integers above 2^53 lose
+/// digits) or as an integer.
+double loadDouble(DType type, const char *data, int64_t index);
+int64_t loadInteger(DType type, const char *data, int64_t index);
+
+/// Copies `count` elements and converts them: between floating-point types, and
+/// between integer types if every value fits (else returns false). A float
+/// never becomes an integer or the reverse: canConvert is false then.
+bool canConvert(DType from, DType to);
+bool convertElements(DType from, const char *source, DType to, char *target,
+                     int64_t count);
+
+inline int64_t elementCount(const std::vector<int64_t> &shape) {
+  int64_t count = 1;
+  for (int64_t extent : shape)
+    count *= extent;
+  return count;
+}
+
+/// The storage of a tensor as ABI.h has it: the last dimension of the shape
+/// padded to a multiple of 64 bytes.
+struct RowLayout {
+  int64_t lines = 1;     ///< product of all dimensions but the last
+  int64_t lineBytes = 0; ///< bytes of the last dimension without padding
+  int64_t lineStride = 0;
+
+  RowLayout() = default;
+  RowLayout(const int64_t *dimsBegin, const int64_t *dimsEnd, DType type);
+  RowLayout(const std::vector<int64_t> &shape, DType type)
+      : RowLayout(shape.data(), shape.data() + shape.size(), type) {}
+
+  int64_t rowBytes() const { return lines * lineStride; }
+  int64_t denseBytes() const { return lines * lineBytes; }
+  void pad(const char *dense, char *row) const {
+    for (int64_t i = 0; i < lines; ++i)
+      std::memcpy(row + i * lineStride, dense + i * lineBytes, lineBytes);
+  }
+  void unpad(const char *row, char *dense) const {
+    for (int64_t i = 0; i < lines; ++i)
+      std::memcpy(dense + i * lineBytes, row + i * lineStride, lineBytes);
+  }
+};
+
+/// One tensor of a file; `data` may be unaligned.
+struct TensorView {
+  DType type = DType::F32;
+  std::vector<int64_t> shape;
+  const char *data = nullptr;
+
+  int64_t count() const { return elementCount(shape); }
+};
+
+/// A safetensors file, mapped into memory. Everything in its header is checked
+/// when it is opened: types, shapes, that the entries cover the data exactly.
+class TensorFile {
+public:
+  static TensorFile open(const std::string &path);
+
+  const std::string &path() const { return filePath; }
+  const TensorView *find(const std::string &name) const;
+  const std::map<std::string, TensorView> &tensors() const { return entries; }
+
+private:
+  std::string filePath;
+  std::shared_ptr<const void> mapping;
+  std::map<std::string, TensorView> entries;
+};
+
+/// One tensor to be written.
+struct NamedTensor {
+  std::string name;
+  DType type;
+  std::vector<int64_t> shape;
+  const char *data;
+};
+
+/// Writes a file next to `path` and renames it, so that no partial file is ever
+/// seen under the name.
+void writeFileAtomically(
+    const std::string &path,
+    const std::function<void(const std::function<void(const void *, size_t)> &)>
+        &produce);
+void writeTensorFile(const std::string &path,
+                     const std::vector<NamedTensor> &tensors);
+
+/// The whole text of a file.
+std::string readTextFile(const std::string &path);
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_TENSORS_H

@@ -1,0 +1,76 @@
+//===- Workers.h - Worker threads that run the executor ---------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_WORKERS_H
+#define BATCH_RUNTIME_WORKERS_H
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+namespace batchrt {
+
+/// A word that threads wait on: they spin for a while, then sleep until it
+/// changes.
+class WaitWord {
+public:
+  uint32_t load() const { return word.load(std::memory_order_acquire); }
+  /// Returns once the word is not `old` any more.
+  void waitWhile(uint32_t old, int spins);
+  /// Changes the word and wakes those asleep.
+  void advance();
+
+private:
+  alignas(64) std::atomic<uint32_t> word{0};
+  std::atomic<uint32_t> asleep{0};
+};
+
+/// A fixed number of workers, the calling thread being worker 0. Between runs
+/// the others sleep.
+class WorkerPool {
+public:
+  explicit WorkerPool(int workers);
+  ~WorkerPool();
+  WorkerPool(const WorkerPool &) = delete;
+  WorkerPool &operator=(const WorkerPool &) = delete;
+
+  int size() const { return count; }
+  /// Calls `job(argument, worker)` once on every worker and waits for all.
+  void run(void (*job)(void *, int), void *argument);
+  /// All workers meet; what each wrote before is visible to all after. Only
+  /// within a job, by every worker equally often.
+  void barrier(int worker) {
+    if (worker == 0)
+      ++barrierCount;
+    if (count > 1)
+      meet();
+  }
+  /// Barriers since the pool was made.
+  int64_t barriers() const { return barrierCount; }
+
+private:
+  void loop(int worker);
+  void meet();
+
+  const int count;
+  int spins;
+  // The barrier: arrivals and generation on cache lines of their own, so that
+  // arriving does not disturb those who wait. The generation never resets.
+  alignas(64) std::atomic<int> arrived{0};
+  WaitWord generation;
+  WaitWord start;
+  alignas(64) int64_t barrierCount = 0;
+  void (*job)(void *, int) = nullptr;
+  void *argument = nullptr;
+  bool stop = false;
+  std::vector<std::thread> threads;
+};
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_WORKERS_H

@@ -1,0 +1,232 @@
+//===- Parameters.cpp - Binding parameters --------------------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "batch-runtime/Parameters.h"
+#include "batch-runtime/Error.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+
+using namespace batchrt;
+
+static uint64_t mix(uint64_t x) {
+  x ^= x >> 30;
+  x *= 0xbf58476d1ce4e5b9u;
+  x ^= x >> 27;
+  x *= 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+static constexpr uint64_t golden = 0x9e3779b97f4a7c15u;
+
+/// What seed and name give.
+static uint64_t randomKey(uint64_t seed, const std::string &name) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (unsigned char c : name)
+    hash = (hash ^ c) * 0x100000001b3u;
+  return mix(seed * golden + hash);
+}
+
+static double randomValue(uint64_t key, int64_t index, double bound) {
+  uint64_t bits = mix(key + (static_cast<uint64_t>(index) + 1) * golden) >> 40;
+  return (static_cast<double>(bits) * 0x1p-23 - 1.0) * bound;
+}
+
+double batchrt::randomParameter(uint64_t seed, const std::string &name,
+                                int64_t index, double bound) {
+  return randomValue(randomKey(seed, name), index, bound);
+}
+
+namespace {
+/// One parameter with its values, dense and in the wanted type.
+struct Loaded {
+  std::vector<int64_t> shape;
+  const char *data = nullptr;
+  std::vector<char> owned; ///< unless they lie in the file so
+};
+
+class Loader {
+public:
+  Loader(const ParameterOptions &options) : options(options) {
+    const std::string &text = options.parameters;
+    if (text.rfind("random:", 0) == 0) {
+      const char *digits = text.c_str() + 7;
+      char *end = nullptr;
+      errno = 0;
+      seed = std::strtoull(digits, &end, 10);
+      if (end == digits || *end || errno || *digits == '-')
+        raise("random parameters are written random:SEED, for example "
+              "random:1; found '", text, "'");
+      return;
+    }
+    if (!text.empty())
+      file = TensorFile::open(text);
+  }
+
+  Loaded load(const ParameterInfo &parameter) const {
+    Loaded loaded = seed ? makeRandom(parameter) : read(parameter);
+    if (options.reportNan && isFloat(parameter.dtype))
+      for (int64_t i = 0, n = elementCount(loaded.shape); i < n; ++i)
+        if (std::isnan(loadDouble(parameter.dtype, loaded.data, i)))
+          raise("parameter '", parameter.name, "' is NaN at element ", i);
+    return loaded;
+  }
+
+private:
+  Loaded makeRandom(const ParameterInfo &parameter) const {
+    if (parameter.dtype != DType::F32 && parameter.dtype != DType::F64)
+      raise("parameter '", parameter.name, "' has type ",
+            typeName(parameter.dtype),
+            ", which random:SEED does not make; give a safetensors file");
+    Loaded loaded;
+    loaded.shape = parameter.shape;
+    for (size_t i = 0; i < loaded.shape.size(); ++i) {
+      if (loaded.shape[i] >= 0)
+        continue;
+      if (i != 0)
+        raise("parameter '", parameter.name, "' has unknown extents in ",
+              shapeName(parameter.shape),
+              ", only the first may be for random:SEED; give a file");
+      loaded.shape[0] = options.largestIndex + 1;
+    }
+    int64_t count = elementCount(loaded.shape);
+    int64_t fanIn = loaded.shape.empty() ? 1 : loaded.shape.back();
+    double bound = std::sqrt(3.0 / static_cast<double>(std::max<int64_t>(fanIn, 1)));
+    uint64_t key = randomKey(*seed, parameter.name);
+    loaded.owned.resize(count * byteSize(parameter.dtype));
+    for (int64_t i = 0; i < count; ++i) {
+      double value = randomValue(key, i, bound);
+      float narrow = static_cast<float>(value);
+      if (parameter.dtype == DType::F32)
+        std::memcpy(loaded.owned.data() + i * 4, &narrow, 4);
+      else
+        std::memcpy(loaded.owned.data() + i * 8, &value, 8);
+    }
+    loaded.data = loaded.owned.data();
+    return loaded;
+  }
+
+  Loaded read(const ParameterInfo &parameter) const {
+    if (!file)
+      raise("the model has parameters (", parameter.name,
+            ", ...), but none are given; add --params=FILE.safetensors or "
+            "--params=random:SEED");
+    const TensorView *view = file->find(parameter.name);
+    if (!view) {
+      std::string names;
+      for (auto &[name, tensor] : file->tensors())
+        if (names.size() < 200)
+          names += (names.empty() ? "" : ", ") + name;
+      raise("parameter '", parameter.name, "' of shape ",
+            shapeName(parameter.shape), " is missing in '", file->path(),
+            "', which has ", names.empty() ? "no tensor" : names);
+    }
+    bool fits = view->shape.size() == parameter.shape.size();
+    for (size_t i = 0; fits && i < view->shape.size(); ++i)
+      fits = parameter.shape[i] < 0 || parameter.shape[i] == view->shape[i];
+    if (!fits)
+      raise("parameter '", parameter.name, "' has shape ",
+            shapeName(view->shape), " in '", file->path(),
+            "', but the model wants ", shapeName(parameter.shape),
+            "; other sizes are set when the model is compiled (--size)");
+    if (!canConvert(view->type, parameter.dtype))
+      raise("parameter '", parameter.name, "' has type ", fileName(view->type),
+            " in '", file->path(), "', but the model wants ",
+            fileName(parameter.dtype));
+    Loaded loaded;
+    loaded.shape = view->shape;
+    loaded.data = view->data;
+    if (view->type != parameter.dtype) {
+      loaded.owned.resize(view->count() * byteSize(parameter.dtype));
+      if (!convertElements(view->type, view->data, parameter.dtype,
+                           loaded.owned.data(), view->count()))
+        raise("parameter '", parameter.name, "' has values in '", file->path(),
+              "' that do not fit ", typeName(parameter.dtype));
+      loaded.data = loaded.owned.data();
+    }
+    return loaded;
+  }
+
+  const ParameterOptions &options;
+  std::optional<uint64_t> seed;
+  std::optional<TensorFile> file;
+};
+
+/// Columns of B in panels of `width`: P[p][k][j] = B[k][p * width + j].
+template <class T>
+void packPanels(const FormInfo &form, const char *data, char *target) {
+  T *out = reinterpret_cast<T *>(target);
+  for (int64_t first = 0; first < form.n; first += form.width)
+    for (int64_t k = 0; k < form.k; ++k)
+      for (int64_t j = 0; j < form.width; ++j, ++out) {
+        int64_t n = first + j;
+        T element = 0;
+        if (n < form.n)
+          std::memcpy(&element,
+                      data + (form.transposed ? n * form.k + k
+                                              : k * form.n + n) *
+                                 static_cast<int64_t>(sizeof(T)),
+                      sizeof(T));
+        *out = element;
+      }
+}
+} // namespace
+
+BoundParameters::BoundParameters(const Descriptor &descriptor,
+                                 const ParameterOptions &options)
+    : buffers(descriptor.forms.size()), layouts(descriptor.forms.size()) {
+  Loader loader(options);
+  // Parameter by parameter, so that a converted copy lives only for a moment.
+  for (size_t p = 0; p < descriptor.parameters.size(); ++p) {
+    const ParameterInfo &parameter = descriptor.parameters[p];
+    Loaded loaded = loader.load(parameter);
+    for (size_t f = 0; f < descriptor.forms.size(); ++f) {
+      const FormInfo &form = descriptor.forms[f];
+      if (form.parameter != static_cast<int>(p))
+        continue;
+      std::string what = "parameter '" + parameter.name + "'";
+      if (form.panels) {
+        if (form.n * form.k != elementCount(loaded.shape))
+          raise("parameter '", parameter.name, "' of shape ",
+                shapeName(loaded.shape), " does not fit its panels of ", form.k,
+                " by ", form.n);
+        int64_t panels = (form.n + form.width - 1) / form.width;
+        int64_t size = byteSize(parameter.dtype);
+        char *target = buffers[f].reserve(panels * form.width * form.k * size,
+                                          what.c_str());
+        if (size == 4)
+          packPanels<uint32_t>(form, loaded.data, target);
+        else if (size == 8)
+          packPanels<uint64_t>(form, loaded.data, target);
+        else if (size == 2)
+          packPanels<uint16_t>(form, loaded.data, target);
+        else
+          packPanels<uint8_t>(form, loaded.data, target);
+        continue;
+      }
+      const std::vector<int64_t> &shape = loaded.shape;
+      size_t skip = shape.size() > 1 ? 1 : 0; // a vector is one row
+      RowLayout row(shape.data() + skip, shape.data() + shape.size(),
+                    parameter.dtype);
+      int64_t rows = skip ? shape[0] : 1;
+      layouts[f] = {rows, row.rowBytes()};
+      char *target = buffers[f].reserve(rows * row.rowBytes(), what.c_str());
+      std::memset(target, 0, rows * row.rowBytes());
+      for (int64_t i = 0; i < rows; ++i)
+        row.pad(loaded.data + i * row.denseBytes(), target + i * row.rowBytes());
+    }
+  }
+}
+
+size_t BoundParameters::bytes() const {
+  size_t sum = 0;
+  for (const Buffer &buffer : buffers)
+    sum += buffer.capacity();
+  return sum;
+}

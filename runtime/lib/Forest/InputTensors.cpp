@@ -1,0 +1,68 @@
+//===- InputTensors.cpp - Rows of input tensors ---------------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "batch-runtime/Error.h"
+#include "batch-runtime/Forest.h"
+
+using namespace batchrt;
+
+InputTensors::Pool &InputTensors::pool(const Type &type) {
+  if (type.source < 0 ||
+      type.source >= static_cast<int>(descriptor.sources.size()) ||
+      !descriptor.sources[type.source].input)
+    raise("the model was compiled without input tensors of type ",
+          describe(descriptor, type));
+  return pools[type.source];
+}
+
+int64_t InputTensors::addRow(const Type &type, const char *dense) {
+  Pool &target = pool(type);
+  RowLayout layout(type.shape, type.dtype);
+  int64_t lines = layout.rowBytes() / 64;
+  target.data.lines.resize((target.rows + 1) * lines);
+  layout.pad(dense, target.data.data() + target.rows * layout.rowBytes());
+  return target.rows++;
+}
+
+std::pair<int64_t, int64_t>
+InputTensors::rows(const Type &type, const std::string &name, bool list) {
+  Pool &target = pool(type);
+  auto known = target.known.find((list ? "*" : "=") + name);
+  if (known != target.known.end())
+    return known->second;
+  if (!file)
+    raise("the tensor '", name, "' is named, but no file of input tensors is "
+          "given; add --input-tensors=FILE.safetensors");
+  const TensorView *view = file->find(name);
+  if (!view)
+    raise("'", file->path(), "' has no tensor '", name, "'");
+  std::vector<int64_t> wanted = type.shape;
+  int64_t count = 1;
+  if (list) {
+    wanted.insert(wanted.begin(), -1);
+    if (view->shape.size() == wanted.size())
+      wanted[0] = count = view->shape[0];
+  }
+  if (view->shape != wanted)
+    raise("tensor '", name, "' of '", file->path(), "' has shape ",
+          shapeName(view->shape), ", but ", shapeName(wanted), " belongs here");
+  if (!canConvert(view->type, type.dtype))
+    raise("tensor '", name, "' of '", file->path(), "' has type ",
+          fileName(view->type), ", but ", fileName(type.dtype), " belongs here");
+  int64_t elements = elementCount(type.shape);
+  std::vector<char> dense(elements * byteSize(type.dtype));
+  int64_t first = target.rows;
+  for (int64_t i = 0; i < count; ++i) {
+    if (!convertElements(view->type,
+                         view->data + i * elements * byteSize(view->type),
+                         type.dtype, dense.data(), elements))
+      raise("tensor '", name, "' of '", file->path(),
+            "' has values that do not fit ", typeName(type.dtype));
+    addRow(type, dense.data());
+  }
+  return target.known[(list ? "*" : "=") + name] = {first, count};
+}

@@ -1,0 +1,92 @@
+//===- ValueBuilder.h - Building the values of one instance -----*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_LIB_FOREST_VALUEBUILDER_H
+#define BATCH_RUNTIME_LIB_FOREST_VALUEBUILDER_H
+
+#include "batch-runtime/Forest.h"
+
+#include <functional>
+
+namespace batchrt {
+
+/// Takes the values of one instance in any order, as its text has them, with
+/// references forward and backward, and places them in a forest: children
+/// before parents, in post-order from the root, what no root reaches dropped.
+/// Nothing here recurses over user data.
+class ValueBuilder {
+public:
+  explicit ValueBuilder(const Descriptor &descriptor)
+      : descriptor(descriptor) {}
+
+  /// Raw cells are as in ABI.h, but name raw nodes, raw list entries, and
+  /// handles of input tensors. `cells` has one for each field.
+  int64_t addNode(const Variant &variant, const int64_t *cells);
+  /// A node whose cells are filled in later, followed by links().
+  int64_t addUnlinked(const Variant &variant, const int64_t *cells);
+  int64_t addList(const int64_t *cells, int64_t count);
+  int64_t *cells(int64_t node) { return &pool[nodes[node].cells]; }
+  void links(int64_t node);
+  const Variant &variant(int64_t node) const { return *nodes[node].variant; }
+
+  /// The nodes that {"ref": i} names.
+  int64_t openScope();
+  void addToScope(int64_t scope, int64_t node);
+  int64_t scopeSize(int64_t scope) const {
+    return static_cast<int64_t>(scopes[scope].size());
+  }
+  /// A raw node that stands for node `index` of a scope, which has to be of
+  /// the given ADT. `where` begins the message if it is not.
+  int64_t addReference(int64_t scope, int64_t index, int adt,
+                       std::string where);
+
+  /// Sets argument `argument` of the next instance of the forest.
+  void place(Forest &forest, int argument, const Type &type, int64_t cell);
+  /// Ends the instance: its nodes, and everything raw is dropped.
+  void finishInstance(Forest &forest, int64_t line);
+  void reset();
+
+  int64_t largestIndex = 0;
+
+private:
+  struct Node {
+    const Variant *variant; ///< null: a reference
+    int64_t cells;
+    int64_t children = 0, childCount = 0;
+    int64_t placed = unplaced;
+    int64_t inScope = -1; ///< number in its scope
+  };
+  struct Reference {
+    int64_t scope, index;
+    int adt;
+    std::string where;
+  };
+  static constexpr int64_t unplaced = -1, open = -2;
+
+  int64_t resolve(int64_t node) const;
+  void placeNodes(Forest &forest, int64_t root);
+  void emit(Forest &forest, Node &node);
+  int64_t placeCell(Forest &forest, const Type &type, int64_t cell,
+                    TensorCell where);
+  void collectNodes(const Type &type, int64_t cell,
+                    std::vector<int64_t> &out) const;
+  [[noreturn]] void reportCycle(int64_t node) const;
+
+  const Descriptor &descriptor;
+  std::vector<Node> nodes;
+  std::vector<int64_t> pool, lists, children;
+  std::vector<std::vector<int64_t>> scopes;
+  std::vector<Reference> references;
+  struct Visit {
+    int64_t node, next;
+  };
+  std::vector<Visit> path;
+};
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_LIB_FOREST_VALUEBUILDER_H

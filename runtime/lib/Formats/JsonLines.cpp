@@ -1,0 +1,610 @@
+//===- JsonLines.cpp - Instances as JSON lines ----------------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A line goes from the parser's events straight to the value builder: no tree
+// of JSON values, no recursion, so that chains of any depth are fine.
+//
+//===----------------------------------------------------------------------===//
+
+#include "JsonLines.h"
+#include "batch-runtime/Error.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <iterator>
+#include <set>
+
+using namespace batchrt;
+using nlohmann::json;
+
+namespace {
+/// Tells how far the parser has read.
+struct CountingIterator {
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char *;
+  using reference = const char &;
+
+  const char *at;
+  const char **reached;
+
+  reference operator*() const { return *at; }
+  CountingIterator &operator++() {
+    *reached = ++at;
+    return *this;
+  }
+  CountingIterator operator++(int) {
+    CountingIterator old = *this;
+    ++*this;
+    return old;
+  }
+  bool operator==(const CountingIterator &other) const {
+    return at == other.at;
+  }
+  bool operator!=(const CountingIterator &other) const {
+    return at != other.at;
+  }
+};
+
+/// Handlers of events that all end in an error or are ignored.
+struct Events : nlohmann::json_sax<json> {
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t &) override { return true; }
+  bool string(string_t &) override { return true; }
+  bool binary(binary_t &) override { return true; }
+  bool start_object(std::size_t) override { return true; }
+  bool key(string_t &) override { return true; }
+  bool end_object() override { return true; }
+  bool start_array(std::size_t) override { return true; }
+  bool end_array() override { return true; }
+  bool parse_error(std::size_t, const std::string &,
+                   const nlohmann::detail::exception &) override {
+    return false;
+  }
+};
+
+/// The keys of the object that a line is.
+struct TopKeys : Events {
+  std::set<std::string> keys;
+  int64_t depth = 0;
+
+  bool key(string_t &name) override {
+    if (depth == 1)
+      keys.insert(name);
+    return true;
+  }
+  bool start_object(std::size_t) override { return ++depth, true; }
+  bool end_object() override { return --depth, true; }
+  bool start_array(std::size_t) override { return ++depth, true; }
+  bool end_array() override { return --depth, true; }
+};
+
+class InstanceParser : public Events {
+public:
+  InstanceParser(const Descriptor &descriptor, const std::string &where,
+                 ValueBuilder &builder, InputTensors &tensors,
+                 Vocabulary &words)
+      : descriptor(descriptor), where(where), builder(builder),
+        tensors(tensors), words(words), given(descriptor.arguments.size()) {}
+
+  std::vector<int64_t> parse(const char *begin, const char *end);
+
+private:
+  struct Frame {
+    enum Kind {
+      Single,    ///< the bare value of the one argument
+      Arguments, ///< the object keyed by argument names
+      Node,      ///< ["variant", field, ...]
+      List,
+      Braces, ///< an object the first key of which will tell what it is
+      Shared, ///< {"nodes": ..., "root": ...}
+      Nodes,  ///< the array of that
+      Reference,
+      Tensor,
+    };
+    Kind kind;
+    const Type *type;  ///< of the value
+    size_t base;       ///< where its cells begin on the stack of values
+    int64_t column = 0; ///< where it begins
+    const Variant *variant = nullptr;
+    int64_t scope = -1;     ///< Shared, Nodes: where references are looked up
+    int64_t pending = -1;   ///< Arguments: which; others: 1 a value is awaited
+    int64_t root = -1;      ///< Shared
+    bool hasNodes = false;  ///< Shared
+    int64_t result = -1;    ///< Reference, Tensor
+    bool done = false;      ///< Reference, Tensor
+  };
+
+  template <class... Parts>
+  [[noreturn]] void error(const Parts &...parts) {
+    raise(where, column(), ": ", concat(parts...));
+  }
+  int64_t column() const { return tokenStart - text + 1; }
+  /// Where the token of the present event begins: after what the last one left.
+  void mark(bool number = false) {
+    const char *from = previous;
+    while (from < reached && (*from == ' ' || *from == '\t' || *from == ',' ||
+                              *from == ':' || *from == '\r'))
+      ++from;
+    tokenStart = from;
+    // The parser reads one character past a number to find its end.
+    previous = number && reached > text && reached < textEnd ? reached - 1
+                                                             : reached;
+  }
+
+  const Type &expected(const char *found);
+  void push(int64_t cell);
+  void integer(int64_t value, bool tooLarge);
+  void wrong(const char *found) {
+    const Type &type = expected(found);
+    error("expected ", valueName(type), ", found ", found);
+  }
+  std::string valueName(const Type &type);
+  const Variant &lookUpVariant(const Type &type, const std::string &name,
+                               bool anyAdt);
+  void startVariant(Frame &frame, const std::string &name);
+  int64_t innermostScope() const;
+
+  bool null() override { return mark(), wrong("null"), true; }
+  bool boolean(bool value) override;
+  bool number_integer(number_integer_t value) override {
+    return mark(true), integer(value, false), true;
+  }
+  bool number_unsigned(number_unsigned_t value) override {
+    mark(true);
+    bool large = value > static_cast<uint64_t>(INT64_MAX);
+    return integer(large ? 0 : static_cast<int64_t>(value), large), true;
+  }
+  bool number_float(number_float_t value, const string_t &text) override;
+  bool string(string_t &value) override;
+  bool start_object(std::size_t) override;
+  bool key(string_t &name) override;
+  bool end_object() override;
+  bool start_array(std::size_t) override;
+  bool end_array() override;
+  bool parse_error(std::size_t, const std::string &token,
+                   const nlohmann::detail::exception &exception) override;
+
+  const Descriptor &descriptor;
+  const std::string &where;
+  ValueBuilder &builder;
+  InputTensors &tensors;
+  Vocabulary &words;
+  std::vector<int64_t> given; ///< 1 where an argument has its value
+  std::vector<int64_t> results;
+  std::vector<Frame> frames;
+  std::vector<int64_t> values;
+  const char *text = nullptr, *textEnd = nullptr;
+  const char *reached = nullptr, *previous = nullptr, *tokenStart = nullptr;
+};
+} // namespace
+
+std::string InstanceParser::valueName(const Type &type) {
+  switch (type.kind) {
+  case Type::Index:
+    return "an index";
+  case Type::Integer:
+    return std::string("an integer of type ") + typeName(type.dtype);
+  case Type::Float:
+    return "a number";
+  case Type::Adt:
+    return "a value of ADT " + descriptor.adts[type.adt].name +
+           " such as [\"" + descriptor.adts[type.adt].variants.front().name +
+           "\", ...]";
+  case Type::List:
+    return "an array (" + describe(descriptor, type) + ")";
+  case Type::Tensor:
+    return "{\"tensor\": \"NAME\"} (" + describe(descriptor, type) + ")";
+  }
+  return "";
+}
+
+/// The type of the value that begins now; an error if none may.
+const Type &InstanceParser::expected(const char *found) {
+  Frame &frame = frames.back();
+  switch (frame.kind) {
+  case Frame::Single:
+    return *frame.type;
+  case Frame::Arguments:
+    return descriptor.arguments[frame.pending].type;
+  case Frame::Node: {
+    if (!frame.variant)
+      error("a node begins with the name of its variant, found ", found);
+    size_t field = values.size() - frame.base;
+    if (field >= frame.variant->fields.size())
+      error("'", frame.variant->name, "' has ", frame.variant->fields.size(),
+            " field(s), here are more");
+    return frame.variant->fields[field].type;
+  }
+  case Frame::List:
+    return frame.type->element();
+  case Frame::Nodes:
+    return *frame.type;
+  case Frame::Reference:
+    error("{\"ref\": ...} holds the number of a node, found ", found);
+  case Frame::Tensor:
+    error("{\"tensor\": ...} holds the name of a tensor, found ", found);
+  case Frame::Shared:
+    error(frame.pending == 0 ? "\"root\" holds the number of a node"
+                             : "\"nodes\" holds an array of nodes",
+          ", found ", found);
+  case Frame::Braces:
+    break;
+  }
+  error("unexpected ", found);
+}
+
+/// A value is complete.
+void InstanceParser::push(int64_t cell) {
+  Frame &frame = frames.back();
+  if (frame.kind == Frame::Single) {
+    results[0] = cell;
+    given[0] = 1;
+  } else if (frame.kind == Frame::Arguments) {
+    results[frame.pending] = cell;
+    given[frame.pending] = 1;
+  } else if (frame.kind == Frame::Nodes) {
+    builder.addToScope(frame.scope, cell);
+  } else {
+    values.push_back(cell);
+  }
+}
+
+void InstanceParser::integer(int64_t value, bool tooLarge) {
+  Frame &frame = frames.back();
+  if (frame.kind == Frame::Reference || frame.kind == Frame::Shared) {
+    if (frame.kind == Frame::Shared && frame.pending != 0)
+      (void)expected("a number");
+    if (tooLarge || value < 0 || value > INT32_MAX)
+      error("the number of a node lies between 0 and 2147483647");
+    if (frame.kind == Frame::Shared)
+      frame.root = value;
+    else
+      frame.result = value;
+    frame.done = true;
+    return;
+  }
+  const Type &type = expected("a number");
+  if (type.kind == Type::Index) {
+    if (tooLarge || value < 0 || value > INT32_MAX)
+      error("an index lies between 0 and 2147483647, found ",
+            tooLarge ? "a larger number" : std::to_string(value).c_str());
+    builder.largestIndex = std::max(builder.largestIndex, value);
+    return push(value);
+  }
+  if (type.kind == Type::Integer) {
+    int bits = type.dtype == DType::I1 ? 1 : 8 * byteSize(type.dtype);
+    int64_t most = bits == 1    ? 1
+                   : bits == 64 ? INT64_MAX
+                                : (int64_t(1) << (bits - 1)) - 1;
+    int64_t least = bits == 1 ? 0 : -most - 1;
+    if (tooLarge || value < least || value > most)
+      error("an integer of type ", typeName(type.dtype), " lies between ", least,
+            " and ", most);
+    return push(value);
+  }
+  if (type.kind == Type::Float) {
+    if (tooLarge)
+      error("the integer is too large; write it with a decimal point");
+    number_float(static_cast<double>(value), "");
+    return;
+  }
+  wrong("a number");
+}
+
+bool InstanceParser::boolean(bool value) {
+  mark();
+  const Type &type = expected("a boolean");
+  if (type.kind != Type::Integer || type.dtype != DType::I1)
+    wrong("a boolean");
+  return push(value), true;
+}
+
+bool InstanceParser::number_float(number_float_t value, const string_t &digits) {
+  if (!digits.empty())
+    mark(true);
+  const Type &type = expected("a number with a fraction");
+  if (type.kind != Type::Float)
+    wrong(digits.c_str());
+  int64_t cell = 0;
+  if (type.dtype == DType::F32) {
+    float narrow = static_cast<float>(value);
+    if (std::isinf(narrow))
+      error("the number is too large for f32");
+    std::memcpy(&cell, &narrow, 4);
+  } else {
+    std::memcpy(&cell, &value, 8);
+  }
+  return push(cell), true;
+}
+
+const Variant &InstanceParser::lookUpVariant(const Type &type,
+                                             const std::string &name,
+                                             bool anyAdt) {
+  const AdtInfo &adt = descriptor.adts[type.adt];
+  if (const Variant *variant = adt.find(name))
+    return *variant;
+  if (anyAdt)
+    for (const AdtInfo &other : descriptor.adts)
+      if (const Variant *variant = other.find(name))
+        return *variant;
+  std::string names;
+  for (const Variant &variant : adt.variants)
+    names += (names.empty() ? "" : ", ") + variant.name;
+  error("ADT ", adt.name, " has no variant '", name, "'; it has ", names);
+}
+
+bool InstanceParser::string(string_t &value) {
+  mark();
+  Frame &frame = frames.back();
+  if (frame.kind == Frame::Node && !frame.variant) {
+    // Within "nodes" a node may be of any ADT; references are checked later.
+    bool anyAdt = frames.size() > 1 &&
+                  frames[frames.size() - 2].kind == Frame::Nodes;
+    frame.variant = &lookUpVariant(*frame.type, value, anyAdt);
+    return true;
+  }
+  if (frame.kind == Frame::Tensor) {
+    bool list = frame.type->kind == Type::List;
+    const Type &row = list ? frame.type->element() : *frame.type;
+    std::pair<int64_t, int64_t> rows;
+    try {
+      rows = tensors.rows(row, value, list);
+    } catch (const Error &problem) {
+      error(problem.what());
+    }
+    if (!list) {
+      frame.result = sourceHandle(row.source, rows.first);
+    } else {
+      std::vector<int64_t> cells;
+      for (int64_t i = 0; i < rows.second; ++i)
+        cells.push_back(sourceHandle(row.source, rows.first + i));
+      frame.result = builder.addList(cells.data(), rows.second);
+    }
+    frame.done = true;
+    return true;
+  }
+  const Type &type = expected("a string");
+  if (type.kind != Type::Index)
+    wrong("a string");
+  std::optional<int64_t> number = words.number(value);
+  if (!number)
+    error("the word '", value, "' is not in the vocabulary '", words.path(),
+          "', which has no '<unk>' either");
+  builder.largestIndex = std::max(builder.largestIndex, *number);
+  return push(*number), true;
+}
+
+bool InstanceParser::start_array(std::size_t) {
+  mark();
+  Frame &frame = frames.back();
+  if (frame.kind == Frame::Shared && frame.pending == 1) {
+    frame.hasNodes = true;
+    Frame nodes{Frame::Nodes, frame.type, values.size(), column()};
+    nodes.scope = frame.scope;
+    frames.push_back(nodes);
+    return true;
+  }
+  const Type &type = expected("an array");
+  if (type.kind == Type::Adt)
+    frames.push_back({Frame::Node, &type, values.size(), column()});
+  else if (type.kind == Type::List)
+    frames.push_back({Frame::List, &type, values.size(), column()});
+  else
+    wrong("an array");
+  return true;
+}
+
+bool InstanceParser::end_array() {
+  mark();
+  Frame frame = frames.back();
+  int64_t count = static_cast<int64_t>(values.size() - frame.base);
+  int64_t cell = 0;
+  if (frame.kind == Frame::Nodes) {
+    frames.pop_back();
+    return true;
+  }
+  if (frame.kind == Frame::Node) {
+    if (!frame.variant)
+      error("an empty array is no value of ADT ",
+            descriptor.adts[frame.type->adt].name);
+    if (count != static_cast<int64_t>(frame.variant->fields.size()))
+      error("'", frame.variant->name, "' has ", frame.variant->fields.size(),
+            " field(s), here are ", count);
+    cell = builder.addNode(*frame.variant, values.data() + frame.base);
+  } else {
+    cell = builder.addList(values.data() + frame.base, count);
+  }
+  values.resize(frame.base);
+  frames.pop_back();
+  push(cell);
+  return true;
+}
+
+int64_t InstanceParser::innermostScope() const {
+  for (size_t i = frames.size(); i-- > 0;)
+    if (frames[i].scope >= 0)
+      return frames[i].scope;
+  return -1;
+}
+
+bool InstanceParser::start_object(std::size_t) {
+  mark();
+  if (frames.empty()) {
+    frames.push_back({Frame::Arguments, nullptr, 0});
+    return true;
+  }
+  const Type &type = expected("an object");
+  bool tensorList =
+      type.kind == Type::List && type.element().kind == Type::Tensor;
+  if (type.kind != Type::Adt && type.kind != Type::Tensor && !tensorList)
+    wrong("an object");
+  frames.push_back({Frame::Braces, &type, values.size(), column()});
+  return true;
+}
+
+bool InstanceParser::key(string_t &name) {
+  mark();
+  Frame &frame = frames.back();
+  if (frame.kind == Frame::Arguments) {
+    for (size_t i = 0; i < descriptor.arguments.size(); ++i)
+      if (descriptor.arguments[i].name == name) {
+        if (given[i])
+          error("the argument '", name, "' is given twice");
+        frame.pending = static_cast<int64_t>(i);
+        return true;
+      }
+    std::string names;
+    for (const Field &argument : descriptor.arguments)
+      names += (names.empty() ? "" : ", ") + argument.name;
+    error("the model has no argument '", name, "'; it has ",
+          names.empty() ? "none" : names);
+  }
+  if (frame.kind == Frame::Braces) {
+    if (frames.size() > 1 && frames[frames.size() - 2].kind == Frame::Nodes)
+      error("an entry of \"nodes\" is a node itself, ",
+            valueName(*frame.type), ", no object");
+    bool adt = frame.type->kind == Type::Adt;
+    if (adt && name == "ref") {
+      int64_t scope = innermostScope();
+      if (scope < 0)
+        error("{\"ref\": ...} is only possible within \"nodes\"");
+      frame.kind = Frame::Reference;
+      frame.pending = scope;
+      return true;
+    }
+    if (adt && (name == "nodes" || name == "root")) {
+      frame.kind = Frame::Shared;
+      frame.scope = builder.openScope();
+    } else if (!adt && name == "tensor") {
+      frame.kind = Frame::Tensor;
+      return true;
+    } else {
+      error("unexpected key '", name, "'; ", valueName(*frame.type),
+            adt ? " or {\"nodes\": [...], \"root\": N} belongs here"
+                : " belongs here");
+    }
+  }
+  if (frame.kind == Frame::Shared) {
+    if (name == "nodes" && !frame.hasNodes) {
+      frame.pending = 1;
+      return true;
+    }
+    if (name == "root" && frame.root < 0) {
+      frame.pending = 0;
+      return true;
+    }
+  }
+  error("unexpected key '", name, "'");
+}
+
+bool InstanceParser::end_object() {
+  mark();
+  Frame frame = frames.back();
+  if (frame.kind == Frame::Arguments)
+    return true;
+  frames.pop_back();
+  if (frame.kind == Frame::Braces)
+    error("an empty object is no value; ", valueName(*frame.type),
+          " belongs here");
+  if (frame.kind == Frame::Shared) {
+    if (!frame.hasNodes || frame.root < 0)
+      error("a shared value needs both \"nodes\" and \"root\"");
+    if (frame.root >= builder.scopeSize(frame.scope))
+      error("\"root\" is ", frame.root, ", but \"nodes\" has only ",
+            builder.scopeSize(frame.scope), " node(s), numbered from 0");
+    push(builder.addReference(frame.scope, frame.root, frame.type->adt,
+                              concat(where, column(), ": the root ")));
+    return true;
+  }
+  if (!frame.done)
+    error("the object lacks its value");
+  if (frame.kind == Frame::Reference)
+    push(builder.addReference(frame.pending, frame.result, frame.type->adt,
+                              concat(where, column(), ": ")));
+  else
+    push(frame.result);
+  return true;
+}
+
+bool InstanceParser::parse_error(std::size_t position, const std::string &,
+                                 const nlohmann::detail::exception &exception) {
+  std::string message = exception.what();
+  // "[json.exception...] parse error at line 1, column 5: syntax error ..."
+  size_t begin = message.find(": ");
+  if (begin != std::string::npos)
+    message.erase(0, begin + 2);
+  else if ((begin = message.find("] ")) != std::string::npos)
+    message.erase(0, begin + 2);
+  raise(where, std::max<size_t>(position, 1), ": malformed JSON: ", message);
+}
+
+std::vector<int64_t> InstanceParser::parse(const char *begin, const char *end) {
+  text = reached = previous = tokenStart = begin;
+  textEnd = end;
+  results.assign(descriptor.arguments.size(), 0);
+  CountingIterator first{begin, &reached}, last{end, &reached};
+
+  const char *start = begin;
+  while (start < end && (*start == ' ' || *start == '\t'))
+    ++start;
+  bool keyed = start < end && *start == '{';
+  if (keyed && descriptor.arguments.size() == 1) {
+    TopKeys top;
+    json::sax_parse(begin, end, static_cast<Events *>(&top));
+    const Field &argument = descriptor.arguments[0];
+    // {"tensor": "NAME"} may be the bare value of the one argument, too.
+    if (argument.type.kind == Type::Adt
+            ? top.keys == std::set<std::string>{"nodes", "root"}
+            : top.keys == std::set<std::string>{"tensor"} &&
+                  argument.name != "tensor")
+      keyed = false;
+  }
+  if (!keyed && descriptor.arguments.size() != 1) {
+    std::string names;
+    for (const Field &argument : descriptor.arguments)
+      names += (names.empty() ? "\"" : ", \"") + argument.name + "\": ...";
+    raise(where, start - begin + 1, ": the model has ",
+          descriptor.arguments.size(), " arguments; write an object {", names,
+          "}");
+  }
+  // The frame of the keyed arguments begins with the outer brace.
+  if (!keyed)
+    frames.push_back({Frame::Single, &descriptor.arguments[0].type, 0});
+  json::sax_parse(first, last, static_cast<Events *>(this));
+  for (size_t i = 0; i < given.size(); ++i)
+    if (!given[i])
+      raise(where, start - begin + 1, ": the argument '",
+            descriptor.arguments[i].name, "' is missing");
+  return results;
+}
+
+void batchrt::parseJsonInstance(const Descriptor &descriptor, const char *begin,
+                                const char *end, const std::string &where,
+                                int64_t line, ValueBuilder &builder,
+                                InputTensors &tensors, Vocabulary &words,
+                                Forest &forest) {
+  InstanceParser parser(descriptor, where, builder, tensors, words);
+  std::vector<int64_t> cells = parser.parse(begin, end);
+  try {
+    for (size_t i = 0; i < cells.size(); ++i)
+      builder.place(forest, static_cast<int>(i), descriptor.arguments[i].type,
+                    cells[i]);
+    builder.finishInstance(forest, line);
+  } catch (const Error &error) {
+    std::string message = error.what();
+    // Errors of references know their column.
+    if (message.rfind(where, 0) == 0)
+      throw;
+    raise(where, "1: ", message);
+  }
+}

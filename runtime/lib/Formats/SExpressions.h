@@ -1,0 +1,63 @@
+//===- SExpressions.h - Bracketed parse trees -------------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_LIB_FORMATS_SEXPRESSIONS_H
+#define BATCH_RUNTIME_LIB_FORMATS_SEXPRESSIONS_H
+
+#include "../Forest/ValueBuilder.h"
+
+namespace batchrt {
+
+/// Reads trees such as `(3 (2 It) (4 (2 's) (3 good)))` one after the other.
+///
+/// A bracket with a word is the variant of the ADT with one index field (or,
+/// with two of them, the label first); a bracket with k brackets is the variant
+/// with k fields of the ADT, else the one with one list of the ADT. A variant
+/// that has an index field besides these takes the label: a number as it is,
+/// any other label by its first appearance in the file, apart from the words.
+class TreeReader {
+public:
+  /// The ADT has to fit: raises an error if it has none of these variants.
+  TreeReader(const Descriptor &descriptor, const std::string &path,
+             const std::string &text);
+
+  /// Parses the next tree; false at the end of the text.
+  bool next(ValueBuilder &builder, Vocabulary &words, int64_t &root,
+            int64_t &line);
+  /// "FILE:LINE:COLUMN: " of the present token.
+  std::string where() const;
+
+private:
+  struct Bracket {
+    size_t begin = 0; ///< of its children on the stack
+    size_t label = 0; ///< offset in the text
+    size_t labelLength = 0;
+    size_t word = 0, wordLength = 0;
+    int64_t line = 0, column = 0;
+  };
+  struct Token {
+    char kind; ///< '(' ')' 'w' or 0 at the end
+    size_t begin, length;
+  };
+  Token token();
+  int64_t close(const Bracket &bracket, ValueBuilder &builder,
+                Vocabulary &words, std::vector<int64_t> &children);
+  int64_t labelNumber(const Bracket &bracket);
+  [[noreturn]] void error(const std::string &message) const;
+
+  const Descriptor &descriptor;
+  const std::string path;
+  const std::string &text;
+  const AdtInfo *adt;
+  Vocabulary labels;
+  size_t position = 0, lineStart = 0;
+  int64_t lineNumber = 1, tokenColumn = 1;
+};
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_LIB_FORMATS_SEXPRESSIONS_H

@@ -1,0 +1,269 @@
+//===- SafeTensors.cpp - Reading and writing safetensors ------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "batch-runtime/Error.h"
+#include "batch-runtime/Tensors.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <set>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace batchrt;
+using nlohmann::json;
+
+namespace {
+/// Closes what was opened, whatever happens.
+struct Descriptor {
+  int fd;
+  ~Descriptor() {
+    if (fd >= 0)
+      ::close(fd);
+  }
+};
+
+/// A file's bytes, mapped (or null for an empty file).
+std::pair<std::shared_ptr<const void>, int64_t>
+mapFile(const std::string &path) {
+  Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  struct stat status;
+  if (file.fd < 0 || ::fstat(file.fd, &status) != 0)
+    raise("cannot read '", path, "': ", std::strerror(errno));
+  if (!S_ISREG(status.st_mode))
+    raise("cannot read '", path, "': it is not a plain file");
+  size_t size = status.st_size;
+  if (size == 0)
+    return {nullptr, 0};
+  void *data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fd, 0);
+  if (data == MAP_FAILED)
+    raise("cannot read '", path, "': ", std::strerror(errno));
+  return {std::shared_ptr<const void>(
+              data,
+              [size](const void *p) { ::munmap(const_cast<void *>(p), size); }),
+          static_cast<int64_t>(size)};
+}
+
+/// Parses the header; JSON objects with a name twice are an error, which the
+/// parser itself would not report.
+json parseHeader(const std::string &path, const char *begin, int64_t size) {
+  std::set<std::string> names;
+  std::string twice;
+  auto callback = [&](int depth, json::parse_event_t event, json &parsed) {
+    if (depth == 1 && event == json::parse_event_t::key &&
+        !names.insert(parsed.get<std::string>()).second)
+      twice = parsed.get<std::string>();
+    return true;
+  };
+  json header;
+  try {
+    header = json::parse(begin, begin + size, callback);
+  } catch (const json::exception &error) {
+    raise("'", path, "' is not a safetensors file: its header is not JSON (",
+          error.what(), ")");
+  }
+  if (!twice.empty())
+    raise("'", path, "': the header names tensor '", twice, "' twice");
+  if (!header.is_object())
+    raise("'", path, "' is not a safetensors file: its header is no object");
+  return header;
+}
+
+DType parseFileType(const std::string &path, const std::string &tensor,
+                    const std::string &name) {
+  for (DType type : {DType::I1, DType::I8, DType::U8, DType::I16, DType::I32,
+                     DType::I64, DType::F16, DType::BF16, DType::F32, DType::F64})
+    if (name == fileName(type))
+      return type;
+  raise("'", path, "': tensor '", tensor, "' has type ", name,
+        ", which is not supported; store it as F32, F64, F16, BF16, I64 or I32");
+}
+
+bool isCount(const json &value) {
+  return value.is_number_unsigned() &&
+         value.get<uint64_t>() <= static_cast<uint64_t>(INT64_MAX);
+}
+} // namespace
+
+TensorFile TensorFile::open(const std::string &path) {
+  TensorFile file;
+  file.filePath = path;
+  auto [mapping, size] = mapFile(path);
+  file.mapping = mapping;
+  const char *bytes = static_cast<const char *>(mapping.get());
+  if (size < 8)
+    raise("'", path, "' is not a safetensors file: it has ", size,
+          " bytes, and the length of the header alone takes 8");
+  uint64_t length = 0;
+  std::memcpy(&length, bytes, 8);
+  if (length > static_cast<uint64_t>(size) - 8)
+    raise("'", path, "' is truncated or not a safetensors file: it says that "
+          "its header has ", length, " bytes, but the file has ", size);
+  json header = parseHeader(path, bytes + 8, static_cast<int64_t>(length));
+  const char *data = bytes + 8 + length;
+  uint64_t dataSize = static_cast<uint64_t>(size) - 8 - length;
+
+  struct Range {
+    uint64_t begin, end;
+    std::string name;
+  };
+  std::vector<Range> ranges;
+  for (auto &[name, entry] : header.items()) {
+    if (name == "__metadata__")
+      continue;
+    if (!entry.is_object() || !entry.contains("dtype") ||
+        !entry.contains("shape") || !entry.contains("data_offsets") ||
+        !entry["dtype"].is_string() || !entry["shape"].is_array() ||
+        !entry["data_offsets"].is_array() || entry["data_offsets"].size() != 2)
+      raise("'", path, "': the entry of tensor '", name,
+            "' needs dtype, shape and two data_offsets");
+    TensorView view;
+    view.type = parseFileType(path, name, entry["dtype"].get<std::string>());
+    uint64_t bytesWanted = byteSize(view.type);
+    for (const json &extent : entry["shape"]) {
+      if (!isCount(extent))
+        raise("'", path, "': tensor '", name, "' has a malformed shape ",
+              entry["shape"].dump());
+      view.shape.push_back(extent.get<int64_t>());
+      if (__builtin_mul_overflow(bytesWanted, extent.get<uint64_t>(),
+                                 &bytesWanted))
+        raise("'", path, "': tensor '", name, "' has an impossible shape ",
+              shapeName(view.shape));
+    }
+    const json &offsets = entry["data_offsets"];
+    if (!isCount(offsets[0]) || !isCount(offsets[1]))
+      raise("'", path, "': tensor '", name, "' has malformed data_offsets ",
+            offsets.dump());
+    uint64_t begin = offsets[0].get<uint64_t>(), end = offsets[1].get<uint64_t>();
+    if (begin > end || end > dataSize)
+      raise("'", path, "': the data of tensor '", name, "' lies at bytes ", begin,
+            " to ", end, ", but the file has only ", dataSize,
+            " bytes of data; it may be truncated");
+    if (end - begin != bytesWanted)
+      raise("'", path, "': tensor '", name, "' of shape ", shapeName(view.shape),
+            " and type ", fileName(view.type), " needs ", bytesWanted,
+            " bytes, but has ", end - begin);
+    view.data = data + begin;
+    if (begin != end)
+      ranges.push_back({begin, end, name});
+    file.entries.emplace(name, std::move(view));
+  }
+
+  std::sort(ranges.begin(), ranges.end(), [](const Range &a, const Range &b) {
+    return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
+  });
+  uint64_t covered = 0;
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    if (ranges[i].begin < covered)
+      raise("'", path, "': the data of tensors '", ranges[i - 1].name, "' and '",
+            ranges[i].name, "' overlap");
+    if (ranges[i].begin > covered)
+      raise("'", path, "': bytes ", covered, " to ", ranges[i].begin,
+            " of the data belong to no tensor");
+    covered = ranges[i].end;
+  }
+  if (covered != dataSize)
+    raise("'", path, "': the last ", dataSize - covered,
+          " bytes of the data belong to no tensor");
+  return file;
+}
+
+const TensorView *TensorFile::find(const std::string &name) const {
+  auto it = entries.find(name);
+  return it == entries.end() ? nullptr : &it->second;
+}
+
+void batchrt::writeFileAtomically(
+    const std::string &path,
+    const std::function<void(const std::function<void(const void *, size_t)> &)>
+        &produce) {
+  std::string temporary = path + ".tmpXXXXXX";
+  Descriptor file{::mkstemp(temporary.data())};
+  if (file.fd < 0)
+    raise("cannot write '", path, "': ", std::strerror(errno));
+  try {
+    std::string buffer;
+    auto flush = [&] {
+      for (size_t done = 0; done < buffer.size();) {
+        ssize_t wrote =
+            ::write(file.fd, buffer.data() + done, buffer.size() - done);
+        if (wrote < 0 && errno == EINTR)
+          continue;
+        if (wrote <= 0)
+          raise("cannot write '", path, "': ", std::strerror(errno));
+        done += wrote;
+      }
+      buffer.clear();
+    };
+    produce([&](const void *data, size_t size) {
+      buffer.append(static_cast<const char *>(data), size);
+      if (buffer.size() > (1 << 20))
+        flush();
+    });
+    flush();
+    // mkstemp makes files private; give this one the usual rights.
+    mode_t mask = ::umask(0);
+    ::umask(mask);
+    ::fchmod(file.fd, 0666 & ~mask);
+    int fd = file.fd;
+    file.fd = -1;
+    if (::close(fd) != 0 || ::rename(temporary.c_str(), path.c_str()) != 0)
+      raise("cannot write '", path, "': ", std::strerror(errno));
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+}
+
+void batchrt::writeTensorFile(const std::string &path,
+                              const std::vector<NamedTensor> &tensors) {
+  nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  int64_t offset = 0;
+  auto bytes = [](const NamedTensor &tensor) {
+    return elementCount(tensor.shape) * byteSize(tensor.type);
+  };
+  for (const NamedTensor &tensor : tensors) {
+    if (header.contains(tensor.name))
+      raise("cannot write '", path, "': two tensors are named '", tensor.name,
+            "'");
+    header[tensor.name] = {{"dtype", fileName(tensor.type)},
+                           {"shape", tensor.shape},
+                           {"data_offsets", {offset, offset + bytes(tensor)}}};
+    offset += bytes(tensor);
+  }
+  std::string text = header.dump();
+  text.append((8 - text.size() % 8) % 8, ' ');
+  writeFileAtomically(path, [&](const auto &write) {
+    uint64_t length = text.size();
+    write(&length, 8);
+    write(text.data(), text.size());
+    for (const NamedTensor &tensor : tensors)
+      write(tensor.data, bytes(tensor));
+  });
+}
+
+std::string batchrt::readTextFile(const std::string &path) {
+  Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (file.fd < 0)
+    raise("cannot read '", path, "': ", std::strerror(errno));
+  std::string text;
+  char block[1 << 16];
+  while (true) {
+    ssize_t count = ::read(file.fd, block, sizeof(block));
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count < 0)
+      raise("cannot read '", path, "': ", std::strerror(errno));
+    if (count == 0)
+      return text;
+    text.append(block, count);
+  }
+}

@@ -1,0 +1,298 @@
+//===- Descriptor.cpp - Parsing descriptors -------------------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "batch-runtime/Descriptor.h"
+#include "batch-runtime/Error.h"
+
+#include <nlohmann/json.hpp>
+
+#include <set>
+
+using namespace batchrt;
+using nlohmann::json;
+
+bool Type::holdsNodes() const {
+  const Type *type = this;
+  while (type->kind == List)
+    type = &type->element();
+  return type->kind == Adt;
+}
+
+const Variant *AdtInfo::find(const std::string &variant) const {
+  for (const Variant &candidate : variants)
+    if (candidate.name == variant)
+      return &candidate;
+  return nullptr;
+}
+
+namespace {
+const json &member(const json &object, const char *key) {
+  if (!object.is_object() || !object.contains(key))
+    raise("the descriptor lacks '", key, "'");
+  return object[key];
+}
+
+const json &optional(const json &object, const char *key) {
+  static const json empty = json::array();
+  return object.is_object() && object.contains(key) ? object[key] : empty;
+}
+
+template <class T>
+T value(const json &object, const char *key, T fallback) {
+  return object.is_object() && object.contains(key) && !object[key].is_null()
+             ? object[key].get<T>()
+             : fallback;
+}
+
+class TypeParser {
+public:
+  explicit TypeParser(const json &adts) {
+    for (size_t i = 0; i < adts.size(); ++i)
+      numbers[member(adts[i], "name").get<std::string>()] = i;
+  }
+
+  Type parse(const json &text) const {
+    Type result;
+    Type *type = &result;
+    const json *from = &text;
+    while (from->is_object() && from->contains("list")) {
+      type->kind = Type::List;
+      type->elements.resize(1);
+      type = &type->elements[0];
+      from = &(*from)["list"];
+    }
+    if (from->is_string()) {
+      type->dtype = parseTypeName(from->get<std::string>());
+      type->kind = *from == "index"       ? Type::Index
+                   : isFloat(type->dtype) ? Type::Float
+                                          : Type::Integer;
+    } else if (from->is_object() && from->contains("adt")) {
+      auto it = numbers.find((*from)["adt"].get<std::string>());
+      if (it == numbers.end())
+        raise("the descriptor names an unknown ADT ", (*from)["adt"].dump());
+      type->kind = Type::Adt;
+      type->adt = it->second;
+    } else if (from->is_object() && from->contains("tensor")) {
+      type->kind = Type::Tensor;
+      type->shape = (*from)["tensor"].get<std::vector<int64_t>>();
+      for (int64_t extent : type->shape)
+        if (extent < 0)
+          raise("the descriptor has a tensor type without a static shape");
+      type->dtype = parseTypeName(value<std::string>(*from, "dtype", "f32"));
+      type->table = value(*from, "table", -1);
+      type->source = value(*from, "source", -1);
+    } else {
+      raise("the descriptor has an unknown type ", from->dump());
+    }
+    return result;
+  }
+
+  std::vector<Field> fields(const json &list) const {
+    std::vector<Field> result;
+    for (const json &field : list)
+      result.push_back(
+          {value<std::string>(field, "name", ""), parse(member(field, "type"))});
+    return result;
+  }
+
+private:
+  std::map<std::string, int> numbers;
+};
+
+OperandInfo parseOperand(const json &text) {
+  OperandInfo operand;
+  std::string kind = member(text, "kind").get<std::string>();
+  if (kind == "contiguous")
+    operand.kind = OperandInfo::Contiguous;
+  else if (kind == "gather")
+    operand.kind = OperandInfo::Gather;
+  else if (kind == "rows")
+    operand.kind = OperandInfo::Rows;
+  else if (kind == "scalar")
+    operand.kind = OperandInfo::Scalar;
+  else
+    raise("the descriptor has an unknown operand kind '", kind, "'");
+  operand.table = value(text, "table", -1);
+  operand.source = value(text, "source", -1);
+  operand.ragged = value(text, "ragged", false);
+  return operand;
+}
+
+KernelInfo parseKernel(const json &text) {
+  KernelInfo kernel;
+  kernel.name = member(text, "name").get<std::string>();
+  kernel.phase = value<int64_t>(text, "phase", 0);
+  kernel.constant = value(text, "constant", false);
+  for (const json &operand : optional(text, "operands"))
+    kernel.operands.push_back(parseOperand(operand));
+  for (const json &result : optional(text, "results"))
+    kernel.results.push_back({member(result, "table").get<int>(),
+                              value<int64_t>(result, "position", 0),
+                              value<int64_t>(result, "siblings", 1)});
+  kernel.taskScratch = value<int64_t>(text, "taskScratch", 0);
+  for (const json &scratch : optional(text, "raggedScratch"))
+    kernel.raggedScratch.push_back({member(scratch, "operand").get<int>(),
+                                    member(scratch, "bytes").get<int64_t>()});
+  return kernel;
+}
+} // namespace
+
+Descriptor::Descriptor(const char *text) {
+  try {
+    json root = json::parse(text);
+    name = value<std::string>(root, "name", "");
+    const json &target = optional(root, "target");
+    triple = value<std::string>(target, "triple", "");
+    cpu = value<std::string>(target, "cpu", "");
+    features = value(target, "features", std::vector<std::string>());
+    for (const json &entry : optional(root, "parameters"))
+      parameters.push_back(
+          {member(entry, "name").get<std::string>(),
+           member(entry, "shape").get<std::vector<int64_t>>(),
+           parseTypeName(value<std::string>(entry, "dtype", "f32"))});
+    for (const json &entry : optional(root, "forms")) {
+      FormInfo form;
+      form.parameter = member(entry, "parameter").get<int>();
+      std::string kind = member(entry, "form").get<std::string>();
+      if (kind != "rows" && kind != "panels")
+        raise("the descriptor has an unknown form '", kind, "'");
+      form.panels = kind == "panels";
+      if (form.panels) {
+        form.n = member(entry, "n").get<int64_t>();
+        form.k = member(entry, "k").get<int64_t>();
+        form.width = member(entry, "width").get<int64_t>();
+        form.transposed = value(entry, "transposed", false);
+      }
+      forms.push_back(form);
+    }
+
+    const json &adtList = optional(root, "adts");
+    TypeParser types(adtList);
+    for (const json &entry : adtList) {
+      AdtInfo adt;
+      adt.name = member(entry, "name").get<std::string>();
+      for (const json &from : member(entry, "variants")) {
+        Variant variant;
+        variant.name = member(from, "name").get<std::string>();
+        variant.number = member(from, "number").get<int>();
+        variant.adt = static_cast<int>(adts.size());
+        variant.fields = types.fields(optional(from, "fields"));
+        adt.variants.push_back(std::move(variant));
+      }
+      adts.push_back(std::move(adt));
+    }
+    cellColumns = value<int64_t>(root, "cellColumns", 0);
+    arguments = types.fields(optional(root, "arguments"));
+    results = types.fields(optional(root, "results"));
+    for (size_t i = 0; i < arguments.size(); ++i)
+      if (arguments[i].name.empty())
+        arguments[i].name = "argument" + std::to_string(i);
+    for (size_t i = 0; i < results.size(); ++i)
+      if (results[i].name.empty())
+        results[i].name = "result" + std::to_string(i);
+
+    for (const json &entry : optional(root, "tables"))
+      tables.push_back({value<std::string>(entry, "name", ""),
+                        member(entry, "rowBytes").get<int64_t>(),
+                        value(entry, "group", 0)});
+    groups = value(root, "groups", 0);
+    for (const json &entry : optional(root, "sources")) {
+      SourceInfo source;
+      if (entry.is_object() && entry.contains("input")) {
+        source.input = true;
+        source.shape = entry["input"].get<std::vector<int64_t>>();
+        source.dtype = parseTypeName(value<std::string>(entry, "dtype", "f32"));
+      } else if (entry.is_object()) {
+        source.parameter = member(entry, "parameter").get<int>();
+        source.form = member(entry, "form").get<int>();
+      }
+      sources.push_back(source);
+    }
+    if (sources.empty())
+      sources.emplace_back();
+    for (const json &entry : optional(root, "kernels"))
+      kernels.push_back(parseKernel(entry));
+    memo = value<int64_t>(root, "memo", 0);
+    workerScratch = value<int64_t>(root, "workerScratch", 0);
+    const json &has = optional(root, "has");
+    hasInspect = value(has, "inspect", false);
+    hasExecute = value(has, "execute", false);
+    hasUnbatched = value(has, "unbatched", false);
+  } catch (const json::exception &error) {
+    raise("the descriptor is malformed: ", error.what());
+  }
+  check();
+  for (const AdtInfo &adt : adts)
+    for (const Variant &variant : adt.variants) {
+      if (variant.number >= static_cast<int>(byNumber.size()))
+        byNumber.resize(variant.number + 1);
+      byNumber[variant.number] = &variant;
+    }
+}
+
+void Descriptor::check() const {
+  auto inRange = [](int64_t index, size_t size, const char *what) {
+    if (index < 0 || index >= static_cast<int64_t>(size))
+      raise("the descriptor names ", what, " ", index, ", but there are ", size);
+  };
+  for (const FormInfo &form : forms) {
+    inRange(form.parameter, parameters.size(), "parameter");
+    if (form.panels && (form.width <= 0 || form.n < 0 || form.k < 0))
+      raise("the descriptor has a malformed form of panels");
+  }
+  std::set<int> numbers;
+  for (const AdtInfo &adt : adts)
+    for (const Variant &variant : adt.variants) {
+      inRange(variant.number, 256, "variant number");
+      if (!numbers.insert(variant.number).second)
+        raise("the descriptor has variant number ", variant.number, " twice");
+      if (static_cast<int64_t>(variant.fields.size()) > cellColumns)
+        raise("the descriptor has more fields in variant '", variant.name,
+              "' than cell columns");
+    }
+  for (const TableInfo &table : tables)
+    inRange(table.group, groups, "group");
+  if (sources.size() > 128)
+    raise("the descriptor has ", sources.size(), " sources, 128 is the most");
+  for (const SourceInfo &source : sources)
+    if (source.form >= 0)
+      inRange(source.form, forms.size(), "form");
+  for (const KernelInfo &kernel : kernels) {
+    for (const OperandInfo &operand : kernel.operands) {
+      if (operand.table >= 0)
+        inRange(operand.table, tables.size(), "table");
+      if (operand.source >= 0)
+        inRange(operand.source, sources.size(), "source");
+      if (operand.table < 0 && operand.source < 0 &&
+          (operand.kind == OperandInfo::Gather ||
+           operand.kind == OperandInfo::Contiguous))
+        raise("kernel '", kernel.name,
+              "' has an operand without a table or a source");
+    }
+    for (const ResultInfo &result : kernel.results)
+      inRange(result.table, tables.size(), "table");
+    for (const RaggedScratch &scratch : kernel.raggedScratch)
+      inRange(scratch.operand, kernel.operands.size(), "operand");
+  }
+}
+
+std::string batchrt::describe(const Descriptor &descriptor, const Type &type) {
+  std::string text;
+  const Type *inner = &type;
+  for (; inner->kind == Type::List; inner = &inner->element())
+    text += "list of ";
+  if (inner->kind == Type::Adt)
+    return text + descriptor.adts[inner->adt].name;
+  if (inner->kind == Type::Index)
+    return text + "index";
+  if (inner->kind != Type::Tensor)
+    return text + typeName(inner->dtype);
+  text += "tensor<";
+  for (int64_t extent : inner->shape)
+    text += std::to_string(extent) + "x";
+  return text + typeName(inner->dtype) + ">";
+}

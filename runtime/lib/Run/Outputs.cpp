@@ -1,0 +1,227 @@
+//===- Outputs.cpp - Results of all instances -----------------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "batch-runtime/Outputs.h"
+#include "batch-runtime/Error.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+using namespace batchrt;
+
+std::vector<int64_t> Output::shape() const {
+  std::vector<int64_t> shape = rowShape;
+  shape.insert(shape.begin(), rows());
+  return shape;
+}
+
+/// Scalars and tensors themselves, and what lists of them hold at last.
+static const Type &rowType(const Type &type) {
+  const Type *row = &type;
+  while (row->kind == Type::List)
+    row = &row->element();
+  return *row;
+}
+
+static DType outputType(const Type &row) {
+  if (row.kind == Type::Index || row.kind == Type::Integer)
+    return DType::I64;
+  return row.dtype;
+}
+
+OutputCollector::OutputCollector(const Descriptor &descriptor)
+    : descriptor(descriptor), fields(descriptor.results.size()) {
+  // The names of fields that more than one result has.
+  std::map<std::string, std::set<size_t>> users;
+  auto reachable = [&](const Type &type) {
+    std::vector<int> adts{rowType(type).adt};
+    for (size_t i = 0; i < adts.size(); ++i)
+      for (const Variant &variant : descriptor.adts[adts[i]].variants)
+        for (const Field &field : variant.fields) {
+          int adt = rowType(field.type).adt;
+          if (field.type.holdsNodes() &&
+              std::find(adts.begin(), adts.end(), adt) == adts.end())
+            adts.push_back(adt);
+        }
+    return adts;
+  };
+  std::vector<std::vector<int>> adts(descriptor.results.size());
+  for (size_t r = 0; r < descriptor.results.size(); ++r) {
+    const Field &result = descriptor.results[r];
+    if (!result.type.holdsNodes()) {
+      users[result.name].insert(r);
+      continue;
+    }
+    adts[r] = reachable(result.type);
+    for (int adt : adts[r])
+      for (const Variant &variant : descriptor.adts[adt].variants)
+        for (const Field &field : variant.fields)
+          users[field.name].insert(r);
+  }
+
+  for (size_t r = 0; r < descriptor.results.size(); ++r) {
+    const Field &result = descriptor.results[r];
+    plain.push_back(-1);
+    if (!result.type.holdsNodes()) {
+      plain[r] =
+          addOutput(result.name, result.type, result.type.kind == Type::List);
+      continue;
+    }
+    // One output per field name, unless its types differ.
+    std::map<std::string, std::string> types;
+    std::set<std::string> mixed;
+    auto each = [&](auto body) {
+      for (int adt : adts[r])
+        for (const Variant &variant : descriptor.adts[adt].variants)
+          for (size_t f = 0; f < variant.fields.size(); ++f)
+            if (!variant.fields[f].type.holdsNodes())
+              body(variant, f, variant.fields[f]);
+    };
+    each([&](const Variant &, size_t, const Field &field) {
+      std::string type = describe(descriptor, rowType(field.type));
+      if (types.emplace(field.name, type).first->second != type)
+        mixed.insert(field.name);
+    });
+    fields[r].resize(256);
+    std::map<std::string, int> known;
+    each([&](const Variant &variant, size_t f, const Field &field) {
+      std::string name = field.name;
+      if (mixed.count(name))
+        name = variant.name + "." + name;
+      if (users[field.name].size() > 1)
+        name = result.name + "." + name;
+      auto [it, added] = known.emplace(name, -1);
+      if (added)
+        it->second = addOutput(name, field.type, true);
+      std::vector<int> &targets = fields[r][variant.number];
+      targets.resize(variant.fields.size(), -1);
+      targets[f] = it->second;
+    });
+  }
+}
+
+int OutputCollector::addOutput(const std::string &name, const Type &type,
+                               bool ragged) {
+  const Type &row = rowType(type);
+  Output output;
+  output.name = name;
+  output.type = outputType(row);
+  output.ragged = ragged;
+  if (row.kind == Type::Tensor)
+    output.rowShape = row.shape;
+  list.push_back(std::move(output));
+  layouts.emplace_back(row.shape, row.dtype);
+  return static_cast<int>(list.size()) - 1;
+}
+
+void OutputCollector::append(int number, const Session &session,
+                             const Type &type, int64_t cell) {
+  Output &output = list[number];
+  if (type.kind == Type::List) {
+    const int64_t *pool = session.context().listPool + listFirst(cell);
+    // As deep as the type.
+    for (int64_t i = 0; i < listLength(cell); ++i)
+      append(number, session, type.element(), pool[i]);
+    return;
+  }
+  size_t at = output.data.size();
+  if (type.kind == Type::Tensor) {
+    const RowLayout &layout = layouts[number];
+    output.data.resize(at + layout.denseBytes());
+    layout.unpad(session.tensor(type, cell), output.data.data() + at);
+  } else {
+    int64_t bytes = byteSize(output.type);
+    output.data.resize(at + bytes);
+    std::memcpy(output.data.data() + at, &cell, bytes);
+  }
+  ++output.offsets.back();
+}
+
+void OutputCollector::collect(const Session &session, int64_t instance) {
+  for (Output &output : list)
+    output.offsets.push_back(output.offsets.back());
+  for (size_t r = 0; r < descriptor.results.size(); ++r) {
+    const Type &type = descriptor.results[r].type;
+    int64_t cell = session.context().results[r][instance];
+    if (plain[r] >= 0) {
+      append(plain[r], session, type, cell);
+      continue;
+    }
+    if (seen.size() < static_cast<size_t>(session.context().numNodes))
+      seen.resize(session.context().numNodes, 0);
+    ++epoch;
+    walk(session, r, cell);
+  }
+}
+
+/// Appends the nodes that a cell of the type holds, last first.
+static void pushNodes(const BatchContext &context, const Type &type,
+                      int64_t cell, std::vector<int64_t> &out) {
+  if (type.kind == Type::Adt)
+    out.push_back(cell);
+  else if (type.kind == Type::List)
+    for (int64_t i = listLength(cell); i-- > 0;)
+      pushNodes(context, type.element(),
+                context.listPool[listFirst(cell) + i], out);
+}
+
+void OutputCollector::pushChildren(const Session &session, int64_t node) {
+  const BatchContext &context = session.context();
+  const Variant &variant =
+      *descriptor.variantByNumber(context.variants[node]);
+  for (size_t f = variant.fields.size(); f-- > 0;)
+    if (variant.fields[f].type.holdsNodes())
+      pushNodes(context, variant.fields[f].type, context.cells[f][node],
+                children);
+}
+
+void OutputCollector::walk(const Session &session, size_t result,
+                           int64_t root) {
+  const BatchContext &context = session.context();
+  children.clear();
+  path.clear();
+  pushNodes(context, descriptor.results[result].type, root, children);
+  // A visit's children are those on the stack above its mark, next one last.
+  path.push_back({-1, 0});
+  while (!path.empty()) {
+    Visit visit = path.back();
+    if (children.size() > visit.mark) {
+      int64_t child = children.back();
+      children.pop_back();
+      if (seen[child] == epoch)
+        continue;
+      seen[child] = epoch;
+      path.push_back({child, children.size()});
+      pushChildren(session, child);
+      continue;
+    }
+    path.pop_back();
+    if (visit.node < 0)
+      continue;
+    const Variant &variant =
+        *descriptor.variantByNumber(context.variants[visit.node]);
+    const std::vector<int> &targets = fields[result][variant.number];
+    for (size_t f = 0; f < targets.size(); ++f)
+      if (targets[f] >= 0)
+        append(targets[f], session, variant.fields[f].type,
+               context.cells[f][visit.node]);
+  }
+}
+
+void OutputCollector::write(const std::string &path) const {
+  std::vector<NamedTensor> tensors;
+  for (const Output &output : list) {
+    tensors.push_back(
+        {output.name, output.type, output.shape(), output.data.data()});
+    if (output.ragged)
+      tensors.push_back({output.name + ".offsets", DType::I64,
+                         {static_cast<int64_t>(output.offsets.size())},
+                         reinterpret_cast<const char *>(output.offsets.data())});
+  }
+  writeTensorFile(path, tensors);
+}

@@ -1,0 +1,346 @@
+//===- Plan.cpp - The schedule of one run, laid out in memory -------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Every pass here is a plain loop over the tasks of one kernel: scheduling has
+// a budget of 10 ns per task.
+//
+//===----------------------------------------------------------------------===//
+
+#include "batch-runtime/Plan.h"
+#include "batch-runtime/Error.h"
+#include "batch-runtime/Forest.h"
+
+#include <algorithm>
+
+using namespace batchrt;
+
+static int64_t align64(int64_t bytes) { return (bytes + 63) & ~int64_t(63); }
+
+/// Entries of an index array are 4 bytes for gathers, 8 for the rest.
+static int64_t entryBytes(const OperandInfo &operand) {
+  if (operand.kind == OperandInfo::Contiguous)
+    return 0;
+  return operand.kind == OperandInfo::Gather ? 4 : 8;
+}
+
+Plan::Plan(const Descriptor &descriptor)
+    : descriptor(descriptor), taskQueues(descriptor.kernels.size()),
+      groupRows(descriptor.groups), stepOffsets(descriptor.groups),
+      tables(descriptor.tables.size()), arrays(descriptor.kernels.size()) {
+  for (const KernelInfo &kernel : descriptor.kernels) {
+    std::vector<GroupUse> uses;
+    for (const ResultInfo &result : kernel.results) {
+      int group = descriptor.tables[result.table].group;
+      auto known = std::find_if(uses.begin(), uses.end(), [&](auto &use) {
+        return use.group == group;
+      });
+      if (known == uses.end())
+        uses.push_back({group, result.siblings});
+      else if (known->siblings != result.siblings)
+        raise("kernel '", kernel.name, "' has different numbers of results in "
+              "the tables of one group");
+    }
+    groupUses.push_back(uses);
+  }
+  for (size_t k = 0; k < arrays.size(); ++k)
+    arrays[k].resize(descriptor.kernels[k].operands.size());
+}
+
+void Plan::build(BatchContext &context) {
+  collectQueues(context);
+  scheduler.run(taskQueues.data(), static_cast<int64_t>(taskQueues.size()));
+  assignSlots();
+  layOutOperands();
+  for (size_t k = 0; k < taskQueues.size(); ++k)
+    fillKernel(context, static_cast<int64_t>(k));
+  makeSteps(context);
+  reserveScratch(context);
+}
+
+void Plan::collectQueues(const BatchContext &context) {
+  numTasks = context.numTasks;
+  if (numTasks > INT32_MAX)
+    raise("the mini-batch has ", numTasks,
+          " tasks, 2147483647 is the most; give a smaller --batch");
+  int64_t recorded = 0;
+  for (size_t k = 0; k < taskQueues.size(); ++k) {
+    const KernelInfo &kernel = descriptor.kernels[k];
+    TaskQueue &queue = taskQueues[k];
+    queue.records = context.queues[k].begin;
+    queue.recordCells = 1 + static_cast<int64_t>(kernel.operands.size());
+    queue.count =
+        (context.queues[k].end - context.queues[k].begin) / queue.recordCells;
+    queue.phase = kernel.phase;
+    recorded += queue.count;
+  }
+  if (recorded != numTasks)
+    raise("the object recorded ", recorded, " tasks, but counted ", numTasks);
+}
+
+void Plan::assignSlots() {
+  const std::vector<DepthStep> &list = scheduler.steps();
+  std::fill(groupRows.begin(), groupRows.end(), 0);
+  for (auto &offsets : stepOffsets)
+    if (offsets.size() < list.size())
+      offsets.resize(list.size());
+  // Slots are numbered in the order in which steps run.
+  for (int32_t s : scheduler.sequence())
+    for (const GroupUse &use : groupUses[list[s].kernel]) {
+      stepOffsets[use.group][s] = groupRows[use.group];
+      groupRows[use.group] += list[s].count * use.siblings;
+    }
+  totalSlots = 0;
+  for (size_t t = 0; t < tables.size(); ++t) {
+    const TableInfo &table = descriptor.tables[t];
+    int64_t rows = groupRows[table.group];
+    if (rows > INT32_MAX)
+      raise("the mini-batch needs ", rows, " rows of table '", table.name,
+            "', 2147483647 is the most; give a smaller --batch");
+    totalSlots += rows;
+    tables[t].reserve(rows * table.rowBytes, "result tables");
+  }
+
+  slotArray.reserve(descriptor.groups * numTasks * sizeof(int32_t),
+                    "slots of tasks");
+  int32_t *slots = slotArray.as<int32_t>();
+  const int32_t *order = scheduler.order();
+  for (size_t s = 0; s < list.size(); ++s) {
+    const DepthStep &step = list[s];
+    const TaskQueue &queue = taskQueues[step.kernel];
+    const int32_t *records = order + step.begin;
+    for (const GroupUse &use : groupUses[step.kernel]) {
+      int32_t *slotOf = slots + use.group * numTasks;
+      int32_t row = static_cast<int32_t>(stepOffsets[use.group][s]);
+      int32_t siblings = static_cast<int32_t>(use.siblings);
+      for (int64_t i = 0; i < step.count; ++i, row += siblings)
+        slotOf[queue.task(records[i])] = row;
+    }
+  }
+}
+
+/// Sizes first: rows of all tasks of a kernel, and offsets step by step.
+void Plan::layOutOperands() {
+  int64_t bytes = 0;
+  for (size_t k = 0; k < arrays.size(); ++k) {
+    const TaskQueue &queue = taskQueues[k];
+    int64_t steps = scheduler.kernelSteps(k + 1) - scheduler.kernelSteps(k);
+    for (size_t o = 0; o < arrays[k].size(); ++o) {
+      const OperandInfo &operand = descriptor.kernels[k].operands[o];
+      OperandArrays &array = arrays[k][o];
+      array.entries = queue.count;
+      if (operand.ragged) {
+        array.entries = 0;
+        const int64_t *cell = queue.records + 1 + o;
+        for (int64_t i = 0; i < queue.count; ++i, cell += queue.recordCells)
+          array.entries += listLength(*cell);
+        if (array.entries > INT32_MAX)
+          raise("the mini-batch has ", array.entries, " rows in an operand of "
+                "kernel '", descriptor.kernels[k].name,
+                "', 2147483647 is the most; give a smaller --batch");
+        array.offsets = bytes;
+        bytes += align64((queue.count + steps) * 4);
+      }
+      array.rows = bytes;
+      bytes += align64(array.entries * entryBytes(operand));
+    }
+  }
+  indexArrays.reserve(bytes, "operand index arrays");
+}
+
+void Plan::fillKernel(const BatchContext &context, int64_t kernel) {
+  if (taskQueues[kernel].count == 0)
+    return;
+  for (size_t o = 0; o < arrays[kernel].size(); ++o) {
+    const OperandInfo &operand = descriptor.kernels[kernel].operands[o];
+    char *base = indexArrays.data();
+    char *rows = base + arrays[kernel][o].rows;
+    if (operand.ragged)
+      fillRagged(context, kernel, o, rows,
+                 reinterpret_cast<int32_t *>(base + arrays[kernel][o].offsets));
+    else
+      fillPlain(context, kernel, o, rows);
+  }
+}
+
+/// Calls `entry(cell)` for the cells of one operand, in schedule order.
+template <class Entry>
+static void forEachCell(const TaskQueue &queue, const int32_t *order,
+                        int64_t operand, Entry entry) {
+  const int64_t *cells = queue.records + 1 + operand;
+  for (int64_t i = 0; i < queue.count; ++i)
+    entry(i, cells[order[i] * queue.recordCells]);
+}
+
+void Plan::fillPlain(const BatchContext &context, int64_t kernel,
+                     int64_t operand, char *rows) {
+  const OperandInfo &info = descriptor.kernels[kernel].operands[operand];
+  const TaskQueue &queue = taskQueues[kernel];
+  const int32_t *order = scheduler.order() + scheduler.kernelBegin(kernel);
+  switch (info.kind) {
+  case OperandInfo::Scalar: {
+    int64_t *out = reinterpret_cast<int64_t *>(rows);
+    forEachCell(queue, order, operand,
+                [=](int64_t i, int64_t cell) { out[i] = cell; });
+    return;
+  }
+  case OperandInfo::Gather: {
+    int32_t *out = reinterpret_cast<int32_t *>(rows);
+    if (info.table < 0) {
+      forEachCell(queue, order, operand, [=](int64_t i, int64_t cell) {
+        out[i] = static_cast<int32_t>(cell);
+      });
+      return;
+    }
+    const int32_t *slots = slotsOf(descriptor.tables[info.table].group);
+    forEachCell(queue, order, operand, [=](int64_t i, int64_t cell) {
+      out[i] = slots[static_cast<uint32_t>(cell)] +
+               static_cast<int32_t>(cell >> 56);
+    });
+    return;
+  }
+  case OperandInfo::Rows: {
+    const char **out = reinterpret_cast<const char **>(rows);
+    const BatchSource *sources = context.sources;
+    forEachCell(queue, order, operand, [=](int64_t i, int64_t cell) {
+      out[i] = row(cell, info.table, sources);
+    });
+    return;
+  }
+  case OperandInfo::Contiguous:
+    return; // makeSteps() finds the first row
+  }
+}
+
+void Plan::fillRagged(const BatchContext &context, int64_t kernel,
+                      int64_t operand, char *rows, int32_t *offsets) {
+  const OperandInfo &info = descriptor.kernels[kernel].operands[operand];
+  const TaskQueue &queue = taskQueues[kernel];
+  const int32_t *order = scheduler.order();
+  const int64_t *cells = queue.records + 1 + operand;
+  const int32_t *slots =
+      info.table >= 0 ? slotsOf(descriptor.tables[info.table].group) : nullptr;
+  int64_t at = 0;
+  for (int64_t s = scheduler.kernelSteps(kernel);
+       s < scheduler.kernelSteps(kernel + 1); ++s) {
+    const DepthStep &step = scheduler.steps()[s];
+    int64_t first = at;
+    for (int64_t i = 0; i < step.count; ++i) {
+      *offsets++ = static_cast<int32_t>(at - first);
+      int64_t list = cells[order[step.begin + i] * queue.recordCells];
+      const int64_t *entry = context.listPool + listFirst(list);
+      const int64_t *end = entry + listLength(list);
+      for (; entry != end; ++entry, ++at) {
+        if (info.kind == OperandInfo::Scalar)
+          reinterpret_cast<int64_t *>(rows)[at] = *entry;
+        else if (info.kind == OperandInfo::Rows)
+          reinterpret_cast<const char **>(rows)[at] =
+              row(*entry, info.table, context.sources);
+        else if (slots)
+          reinterpret_cast<int32_t *>(rows)[at] =
+              slots[static_cast<uint32_t>(*entry)] +
+              static_cast<int32_t>(*entry >> 56);
+        else
+          reinterpret_cast<int32_t *>(rows)[at] = static_cast<int32_t>(*entry);
+      }
+    }
+    *offsets++ = static_cast<int32_t>(at - first);
+  }
+}
+
+void Plan::makeSteps(BatchContext &context) {
+  const std::vector<DepthStep> &list = scheduler.steps();
+  operandBegin.clear();
+  resultBegin.clear();
+  operands.clear();
+  results.clear();
+  // By kernel, because ragged arrays advance from step to step of a kernel.
+  for (size_t k = 0; k < taskQueues.size(); ++k) {
+    const KernelInfo &kernel = descriptor.kernels[k];
+    int64_t firstStep = scheduler.kernelSteps(k);
+    for (int64_t s = firstStep; s < scheduler.kernelSteps(k + 1); ++s) {
+      const DepthStep &step = list[s];
+      int64_t done = step.begin - scheduler.kernelBegin(k); // tasks before
+      operandBegin.push_back(operands.size());
+      resultBegin.push_back(results.size());
+      for (size_t o = 0; o < kernel.operands.size(); ++o) {
+        const OperandInfo &info = kernel.operands[o];
+        OperandArrays &array = arrays[k][o];
+        char *rows = indexArrays.data() + array.rows;
+        BatchOperand operand{nullptr, nullptr, nullptr};
+        if (info.kind == OperandInfo::Gather ||
+            info.kind == OperandInfo::Contiguous)
+          operand.base = info.table >= 0 ? tables[info.table].data()
+                                         : context.sources[info.source].base;
+        if (info.ragged) {
+          int32_t *offsets =
+              reinterpret_cast<int32_t *>(indexArrays.data() + array.offsets) +
+              done + (s - firstStep);
+          operand.offsets = offsets;
+          operand.rows = rows;
+          // The next step of the kernel goes on here.
+          array.rows += offsets[step.count] * entryBytes(info);
+        } else {
+          operand.rows = rows + done * entryBytes(info);
+        }
+        if (info.kind == OperandInfo::Contiguous) {
+          const TaskQueue &queue = taskQueues[k];
+          const char *first = nullptr;
+          for (int64_t i = 0; i < step.count; ++i) {
+            int64_t record = scheduler.order()[step.begin + i];
+            int64_t cell = queue.records[record * queue.recordCells + 1 + o];
+            const char *at = row(cell, info.table, context.sources);
+            int64_t bytes = info.table >= 0
+                                ? descriptor.tables[info.table].rowBytes
+                                : context.sources[info.source].rowBytes;
+            first = first ? first : at;
+            if (at != first + i * bytes)
+              raise("kernel '", kernel.name, "' was compiled for operands in "
+                    "consecutive rows, but the schedule does not give them so");
+          }
+          operand.base = first;
+          operand.rows = nullptr;
+        }
+        operands.push_back(operand);
+      }
+      for (const ResultInfo &result : kernel.results) {
+        const TableInfo &table = descriptor.tables[result.table];
+        int64_t row = stepOffsets[table.group][s] + result.position;
+        results.push_back(tables[result.table].data() + row * table.rowBytes);
+      }
+    }
+  }
+
+  steps.clear();
+  for (int32_t s : scheduler.sequence())
+    steps.push_back({list[s].kernel, list[s].count,
+                     operands.data() + operandBegin[s],
+                     results.data() + resultBegin[s]});
+  context.steps = steps.data();
+  context.numSteps = static_cast<int64_t>(steps.size());
+}
+
+void Plan::reserveScratch(BatchContext &context) {
+  int64_t most = 64;
+  for (const BatchStep &step : steps) {
+    const KernelInfo &kernel = descriptor.kernels[step.kernel];
+    int64_t bytes = kernel.taskScratch * step.count;
+    for (const RaggedScratch &ragged : kernel.raggedScratch) {
+      const BatchOperand &operand = step.operands[ragged.operand];
+      bytes += ragged.bytes * operand.offsets[step.count];
+    }
+    most = std::max(most, bytes);
+  }
+  context.scratch = scratch.reserve(most, "intermediates");
+}
+
+size_t Plan::bytes() const {
+  size_t sum =
+      slotArray.capacity() + indexArrays.capacity() + scratch.capacity();
+  for (const Buffer &table : tables)
+    sum += table.capacity();
+  return sum;
+}

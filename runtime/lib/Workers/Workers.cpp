@@ -1,0 +1,118 @@
+//===- Workers.cpp - Worker threads that run the executor -----------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "batch-runtime/Workers.h"
+#include "batch-runtime/Error.h"
+
+#include <algorithm>
+#include <system_error>
+
+#ifdef __linux__
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+using namespace batchrt;
+
+static void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+#ifdef __linux__
+static void futex(std::atomic<uint32_t> &word, int operation, uint32_t value) {
+  static_assert(sizeof(word) == 4, "a futex is 32 bits");
+  ::syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word), operation, value,
+            nullptr, nullptr, 0);
+}
+#endif
+
+void WaitWord::waitWhile(uint32_t old, int spins) {
+  for (int i = 0; i < spins; ++i) {
+    if (word.load(std::memory_order_acquire) != old)
+      return;
+    relax();
+  }
+  // Sequentially consistent with advance(): either it sees the sleeper, or the
+  // sleeper sees the new word.
+  asleep.fetch_add(1);
+  while (word.load() == old) {
+#ifdef __linux__
+    futex(word, FUTEX_WAIT_PRIVATE, old);
+#else
+    std::this_thread::yield();
+#endif
+  }
+  asleep.fetch_sub(1);
+}
+
+void WaitWord::advance() {
+  word.fetch_add(1);
+#ifdef __linux__
+  if (asleep.load() != 0)
+    futex(word, FUTEX_WAKE_PRIVATE, INT32_MAX);
+#endif
+}
+
+WorkerPool::WorkerPool(int workers) : count(std::max(workers, 1)) {
+  // With more workers than cores, spinning only keeps the others from working.
+  int cores = static_cast<int>(std::thread::hardware_concurrency());
+  spins = count <= std::max(cores, 1) ? 4000 : 50;
+  try {
+    for (int worker = 1; worker < count; ++worker)
+      threads.emplace_back([this, worker] { loop(worker); });
+  } catch (const std::system_error &error) {
+    int started = static_cast<int>(threads.size()) + 1;
+    stop = true;
+    start.advance();
+    for (std::thread &thread : threads)
+      thread.join();
+    raise("cannot start ", count, " threads (", error.what(), " after ", started,
+          "); give fewer (--threads)");
+  }
+}
+
+WorkerPool::~WorkerPool() {
+  stop = true;
+  start.advance();
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+void WorkerPool::run(void (*newJob)(void *, int), void *newArgument) {
+  job = newJob;
+  argument = newArgument;
+  if (count > 1)
+    start.advance();
+  job(argument, 0);
+  if (count > 1)
+    meet();
+}
+
+void WorkerPool::loop(int worker) {
+  for (uint32_t seen = 0;; ++seen) {
+    start.waitWhile(seen, spins);
+    if (stop)
+      return;
+    job(argument, worker);
+    meet();
+  }
+}
+
+void WorkerPool::meet() {
+  uint32_t now = generation.load();
+  if (arrived.fetch_add(1, std::memory_order_acq_rel) == count - 1) {
+    arrived.store(0, std::memory_order_relaxed);
+    generation.advance();
+    return;
+  }
+  generation.waitWhile(now, spins);
+}

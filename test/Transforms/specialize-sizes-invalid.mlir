@@ -1,0 +1,69 @@
+// RUN: batch-opt %s --batch-specialize-sizes="sizes=H=64" --split-input-file --verify-diagnostics
+// RUN: not batch-opt %s --batch-specialize-sizes="sizes=H=0" 2>&1 | FileCheck %s --check-prefix=ZERO
+// RUN: not batch-opt %s --batch-specialize-sizes="sizes=H=64x" 2>&1 | FileCheck %s --check-prefix=TEXT
+// RUN: not batch-opt %s --batch-specialize-sizes="sizes=H" 2>&1 | FileCheck %s --check-prefix=NONE
+
+// ZERO: error: expects a size as NAME=NUMBER with a number from 2 to 2147483647, got 'H=0'
+// TEXT: error: expects a size as NAME=NUMBER with a number from 2 to 2147483647, got 'H=64x'
+// NONE: error: expects a size as NAME=NUMBER with a number from 2 to 2147483647, got 'H'
+
+// expected-error @+1 {{has no size named 'H'; it names no sizes}}
+module {
+}
+
+// -----
+
+// expected-error @+1 {{has no size named 'H'; its sizes are D, V}}
+module attributes {batch.sizes = {D = 256 : index, V = 100 : index}} {
+}
+
+// -----
+
+// expected-error @+1 {{expects 'batch.sizes' to be a dictionary such as {H = 256 : index}}}
+module attributes {batch.sizes = 256 : index} {
+}
+
+// -----
+
+// expected-error @+1 {{expects size 'H' to be an index from 2 to 2147483647}}
+module attributes {batch.sizes = {H = 256 : i64}} {
+}
+
+// -----
+
+// expected-error @+1 {{expects size 'H' to be an index from 2 to 2147483647}}
+module attributes {batch.sizes = {H = 1 : index}} {
+}
+
+// -----
+
+// expected-error @+1 {{sizes 'D' and 'H' have defaults 512 and 256, one 1 to 8 times the other: a dimension would not say which one it follows}}
+module attributes {batch.sizes = {D = 512 : index, H = 256 : index}} {
+}
+
+// -----
+
+module attributes {batch.sizes = {D = 384 : index, H = 256 : index}} {
+  // expected-error @+1 {{dimension 768 is 2 x size 'D' and 3 x size 'H'; give the sizes other defaults}}
+  func.func private @f(tensor<768xf32>)
+}
+
+// -----
+
+module attributes {batch.sizes = {H = 2 : index}} {
+  func.func @f() {
+    // expected-error @+1 {{constant of type 'tensor<2xf32>' cannot become 'tensor<64xf32>': its elements differ; make it a parameter}}
+    %c = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>
+    return
+  }
+}
+
+// -----
+
+module attributes {batch.sizes = {D = 384 : index, H = 256 : index}} {
+  func.func @f(%x: tensor<?xf32>) {
+    // expected-error @+1 {{dimension 768 is 2 x size 'D' and 3 x size 'H'}}
+    %y = tensor.extract_slice %x[768] [1] [1] : tensor<?xf32> to tensor<f32>
+    return
+  }
+}

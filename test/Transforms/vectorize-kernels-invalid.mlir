@@ -1,0 +1,309 @@
+// RUN: batch-opt %s --batch-vectorize-kernels --split-input-file --verify-diagnostics
+
+// An operation without a batched form says what to do.
+batch.kernel @unknown(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{cannot be batched: write it as linalg.generic, or let it implement BatchableOpInterface}}
+  %y = tensor.pad %x low[0] high[0] {
+  ^bb0(%i: index):
+    %0 = arith.constant 0.0 : f32
+    tensor.yield %0 : f32
+  } : tensor<4xf32> to tensor<4xf32>
+  batch.yield %y : tensor<4xf32>
+}
+
+// -----
+
+// The name of the operator belongs to something else.
+// expected-error @+1 {{needs the name '@k.rows' for its operator, which another symbol has}}
+batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
+}
+func.func private @k.rows()
+
+// -----
+
+// A shared argument must say which parameter it is.
+// expected-error @+1 {{shared argument #1 needs `uprog.parameter`, the number of the entry's shared argument it is}}
+batch.kernel @unnumbered(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared}) -> tensor<4xf32> {
+  %y = arith.addf %x, %w : tensor<4xf32>
+  batch.yield %y : tensor<4xf32>
+}
+
+// -----
+
+// The extent of a ragged tensor is not data.
+batch.kernel @extent(%a: tensor<?x4xf32>) -> tensor<1xindex> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %a, %c0 : tensor<?x4xf32>
+  // expected-error @+1 {{uses the extent of a ragged tensor as data: it differs from task to task; pass it to the kernel as a scalar}}
+  %m = arith.addi %n, %c0 : index
+  %y = tensor.from_elements %m : tensor<1xindex>
+  batch.yield %y : tensor<1xindex>
+}
+
+// -----
+
+// Nor is it where only a scalar is made of it.
+batch.kernel @extent_element(%a: tensor<?x4xf32>) -> tensor<1xindex> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %a, %c0 : tensor<?x4xf32>
+  // expected-error @+1 {{uses the extent of a ragged tensor as data: it differs from task to task; pass it to the kernel as a scalar}}
+  %y = tensor.from_elements %n : tensor<1xindex>
+  batch.yield %y : tensor<1xindex>
+}
+
+// -----
+
+// The dimension asked for must be known.
+batch.kernel @dim(%a: tensor<?x4xf32>, %i: index) -> tensor<4xf32> {
+  // expected-error @+1 {{cannot be batched: the dimension must be constant}}
+  %n = tensor.dim %a, %i : tensor<?x4xf32>
+  %z = arith.constant dense<0.0> : tensor<4xf32>
+  batch.yield %z : tensor<4xf32>
+}
+
+// -----
+
+// A tensor's extent may not be a scalar of the task.
+batch.kernel @sized(%n: index) -> tensor<f32> {
+  %zero = arith.constant dense<0.0> : tensor<f32>
+  // expected-error @+1 {{has an extent that differs from task to task and is not that of a ragged tensor}}
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %y = linalg.reduce { arith.addf } ins(%e : tensor<?xf32>) outs(%zero : tensor<f32>) dimensions = [0]
+  batch.yield %y : tensor<f32>
+}
+
+// -----
+
+// The same for a splat.
+batch.kernel @splat(%n: index, %x: f32) -> tensor<f32> {
+  %zero = arith.constant dense<0.0> : tensor<f32>
+  // expected-error @+1 {{has an extent that differs from task to task and is not that of a ragged tensor}}
+  %e = tensor.splat %x[%n] : tensor<?xf32>
+  %y = linalg.reduce { arith.addf } ins(%e : tensor<?xf32>) outs(%zero : tensor<f32>) dimensions = [0]
+  batch.yield %y : tensor<f32>
+}
+
+// -----
+
+// Elements are read at constant positions.
+batch.kernel @element(%x: tensor<4xf32>, %i: index) -> tensor<1xf32> {
+  // expected-error @+1 {{cannot be batched: a per-task tensor is read at constant indices only; pass the row or the element to the kernel}}
+  %e = tensor.extract %x[%i] : tensor<4xf32>
+  %y = tensor.from_elements %e : tensor<1xf32>
+  batch.yield %y : tensor<1xf32>
+}
+
+// -----
+
+// So are slices.
+batch.kernel @slice(%x: tensor<4xf32>, %i: index) -> tensor<2xf32> {
+  // expected-error @+1 {{takes a slice that differs from task to task: offsets, sizes and strides must be constant or shared, and a ragged extent must be taken whole}}
+  %y = tensor.extract_slice %x[%i] [2] [1] : tensor<4xf32> to tensor<2xf32>
+  batch.yield %y : tensor<2xf32>
+}
+
+// -----
+
+// A row of a shared tensor is an operand of its own.
+batch.kernel @row(%e: tensor<8x4xf32> {batch.shared, uprog.parameter = 0 : i64}, %i: index) -> tensor<4xf32> {
+  // expected-error @+1 {{takes a slice of a shared tensor at a per-task position: pass the slice to the kernel}}
+  %y = tensor.extract_slice %e[%i, 0] [1, 4] [1, 1] : tensor<8x4xf32> to tensor<4xf32>
+  batch.yield %y : tensor<4xf32>
+}
+
+// -----
+
+// Ragged rows are concatenated already.
+batch.kernel @concat(%a: tensor<?x4xf32>, %b: tensor<?x4xf32>) -> tensor<4xf32> {
+  %z = arith.constant dense<0.0> : tensor<4xf32>
+  // expected-error @+1 {{concatenates along a ragged extent: pass the concatenation to the kernel}}
+  %c = tensor.concat dim(0) %a, %b : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  %y = linalg.reduce { arith.addf } ins(%c : tensor<?x4xf32>) outs(%z : tensor<4xf32>) dimensions = [0]
+  batch.yield %y : tensor<4xf32>
+}
+
+// -----
+
+// A reshape may not fold the extent into another dimension.
+batch.kernel @collapse(%a: tensor<?x4xf32>) -> tensor<f32> {
+  %z = arith.constant dense<0.0> : tensor<f32>
+  // expected-error @+1 {{mixes a ragged extent with other dimensions}}
+  %c = tensor.collapse_shape %a [[0, 1]] : tensor<?x4xf32> into tensor<?xf32>
+  %y = linalg.reduce { arith.addf } ins(%c : tensor<?xf32>) outs(%z : tensor<f32>) dimensions = [0]
+  batch.yield %y : tensor<f32>
+}
+
+// -----
+
+// All pairs of ragged rows have no batched form.
+batch.kernel @pairs(%a: tensor<?x4xf32>, %b: tensor<?x4xf32>) -> tensor<f32> {
+  %z = arith.constant dense<0.0> : tensor<f32>
+  // expected-error @+1 {{runs over two ragged extents at once: only one of its loops may be ragged}}
+  %y = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>,
+                                        affine_map<(d0, d1, d2) -> (d1, d2)>,
+                                        affine_map<(d0, d1, d2) -> ()>],
+                       iterator_types = ["reduction", "reduction", "reduction"]}
+      ins(%a, %b : tensor<?x4xf32>, tensor<?x4xf32>) outs(%z : tensor<f32>) {
+  ^bb0(%p: f32, %q: f32, %out: f32):
+    %0 = math.fma %p, %q, %out : f32
+    linalg.yield %0 : f32
+  } -> tensor<f32>
+  batch.yield %y : tensor<f32>
+}
+
+// -----
+
+// Ragged rows cannot be read at computed positions.
+batch.kernel @strided(%a: tensor<?x4xf32>) -> tensor<2x4xf32> {
+  %e = tensor.empty() : tensor<2x4xf32>
+  // expected-error @+1 {{reads a ragged tensor at a computed position: its rows can only be taken in order}}
+  %y = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0 * 2, d1)>,
+                                        affine_map<(d0, d1) -> (d0, d1)>],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%a : tensor<?x4xf32>) outs(%e : tensor<2x4xf32>) {
+  ^bb0(%p: f32, %out: f32):
+    linalg.yield %p : f32
+  } -> tensor<2x4xf32>
+  batch.yield %y : tensor<2x4xf32>
+}
+
+// -----
+
+// A static tensor has no rows for a ragged extent.
+batch.kernel @static(%a: tensor<?x4xf32>, %b: tensor<2x4xf32>) -> tensor<4xf32> {
+  %z = arith.constant dense<0.0> : tensor<4xf32>
+  // expected-error @+1 {{operand 1 is indexed by a ragged extent but is not ragged}}
+  %y = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>,
+                                        affine_map<(d0, d1) -> (d0, d1)>,
+                                        affine_map<(d0, d1) -> (d1)>],
+                       iterator_types = ["reduction", "parallel"]}
+      ins(%a, %b : tensor<?x4xf32>, tensor<2x4xf32>) outs(%z : tensor<4xf32>) {
+  ^bb0(%p: f32, %q: f32, %out: f32):
+    %0 = math.fma %p, %q, %out : f32
+    linalg.yield %0 : f32
+  } -> tensor<4xf32>
+  batch.yield %y : tensor<4xf32>
+}
+
+// -----
+
+// Neither has a static result.
+batch.kernel @static_result(%a: tensor<?x4xf32>) -> tensor<2x4xf32> {
+  %e = tensor.empty() : tensor<2x4xf32>
+  // expected-error @+1 {{operand 1 lacks a dimension for the ragged extent of the inputs}}
+  %y = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>,
+                                        affine_map<(d0, d1) -> (d0, d1)>],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%a : tensor<?x4xf32>) outs(%e : tensor<2x4xf32>) {
+  ^bb0(%p: f32, %out: f32):
+    linalg.yield %p : f32
+  } -> tensor<2x4xf32>
+  batch.yield %y : tensor<2x4xf32>
+}
+
+// -----
+
+// Positions within an extent would differ between rows of a batch.
+batch.kernel @position(%a: tensor<?x4xf32>) -> tensor<4xi32> {
+  %z = arith.constant dense<0> : tensor<4xi32>
+  // expected-error @+1 {{uses the position within a ragged extent: pass positions to the kernel as a ragged tensor}}
+  %y = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>,
+                                        affine_map<(d0, d1) -> (d1)>],
+                       iterator_types = ["reduction", "parallel"]}
+      ins(%a : tensor<?x4xf32>) outs(%z : tensor<4xi32>) {
+  ^bb0(%p: f32, %out: i32):
+    %0 = linalg.index 0 : index
+    %1 = arith.index_cast %0 : index to i32
+    %2 = arith.addi %1, %out : i32
+    linalg.yield %2 : i32
+  } -> tensor<4xi32>
+  batch.yield %y : tensor<4xi32>
+}
+
+// -----
+
+// Segments know four combiners.
+batch.kernel @combiner(%a: tensor<?x4xf32>) -> tensor<4xf32> {
+  %z = arith.constant dense<0.0> : tensor<4xf32>
+  // expected-error @+1 {{reduces a ragged extent by something else than one sum, product, maximum or minimum (arith.addf, mulf, maximumf, minimumf and their signed integer forms)}}
+  %y = linalg.reduce { arith.maxnumf } ins(%a : tensor<?x4xf32>) outs(%z : tensor<4xf32>) dimensions = [0]
+  batch.yield %y : tensor<4xf32>
+}
+
+// -----
+
+// One reduction at a time.
+batch.kernel @everything(%a: tensor<?x4xf32>) -> tensor<f32> {
+  %z = arith.constant dense<0.0> : tensor<f32>
+  // expected-error @+1 {{reduces a ragged extent and other dimensions at once: make it two operations}}
+  %y = linalg.reduce { arith.addf } ins(%a : tensor<?x4xf32>) outs(%z : tensor<f32>) dimensions = [0, 1]
+  batch.yield %y : tensor<f32>
+}
+
+// -----
+
+// A body reads scalars from around it, not per-task tensors.
+batch.kernel @captured(%x: tensor<4xf32>, %t: tensor<4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{reads a per-task tensor or a ragged extent inside its body: make the tensor an operand}}
+  %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+                       iterator_types = ["parallel"]}
+      ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%p: f32, %out: f32):
+    %0 = tensor.extract %t[%c0] : tensor<4xf32>
+    %1 = arith.addf %p, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<4xf32>
+  batch.yield %y : tensor<4xf32>
+}
+
+// -----
+
+// The softmax over a ragged extent is written out.
+batch.kernel @softmax(%a: tensor<?xf32>) -> tensor<f32> {
+  %c0 = arith.constant 0 : index
+  %z = arith.constant dense<0.0> : tensor<f32>
+  %n = tensor.dim %a, %c0 : tensor<?xf32>
+  %e = tensor.empty(%n) : tensor<?xf32>
+  // expected-error @+1 {{cannot be batched over a ragged tensor: write it as maximum, exponential, sum and quotient}}
+  %s = linalg.softmax dimension(0) ins(%a : tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %y = linalg.reduce { arith.addf } ins(%s : tensor<?xf32>) outs(%z : tensor<f32>) dimensions = [0]
+  batch.yield %y : tensor<f32>
+}
+
+// -----
+
+// A shared tensor of unknown extent does not meet the rows of a ragged one.
+batch.kernel @shared_rows(%a: tensor<?x4xf32>, %w: tensor<?x4xf32> {batch.shared, uprog.parameter = 0 : i64}) -> tensor<4xf32> {
+  %z = arith.constant dense<0.0> : tensor<4xf32>
+  // expected-error @+1 {{combines a ragged tensor with one that has no row for each of its rows}}
+  %s = arith.addf %a, %w : tensor<?x4xf32>
+  %y = linalg.reduce { arith.addf } ins(%s : tensor<?x4xf32>) outs(%z : tensor<4xf32>) dimensions = [0]
+  batch.yield %y : tensor<4xf32>
+}
+
+// -----
+
+// Nor is it given the shape of one.
+batch.kernel @shared_shape(%a: tensor<?x4xf32>, %w: tensor<?xf32> {batch.shared, uprog.parameter = 0 : i64}) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %z = arith.constant dense<0.0> : tensor<4xf32>
+  %n = tensor.dim %a, %c0 : tensor<?x4xf32>
+  // expected-error @+1 {{cannot be batched: its shape differs from task to task}}
+  %s = tensor.expand_shape %w [[0, 1]] output_shape [%n, 4] : tensor<?xf32> into tensor<?x4xf32>
+  %y = linalg.reduce { arith.addf } ins(%s : tensor<?x4xf32>) outs(%z : tensor<4xf32>) dimensions = [0]
+  batch.yield %y : tensor<4xf32>
+}
+
+// -----
+
+// Kernels hold tensor code only.
+batch.kernel @buffer(%x: f32) -> tensor<4xf32> {
+  %z = arith.constant dense<0.0> : tensor<4xf32>
+  %m = memref.alloc() : memref<4xf32>
+  // expected-error @+1 {{cannot be batched: it works on buffers; kernels hold tensor code only}}
+  linalg.fill ins(%x : f32) outs(%m : memref<4xf32>)
+  batch.yield %z : tensor<4xf32>
+}

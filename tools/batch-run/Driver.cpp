@@ -1,0 +1,235 @@
+//===- Driver.cpp - What batch-run does -----------------------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Report.h"
+#include "batch-runtime/Error.h"
+#include "batch-runtime/Trace.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+using namespace batchrun;
+using namespace batchrt;
+
+namespace {
+class Stopwatch {
+public:
+  /// Microseconds since the last call.
+  double lap() {
+    auto now = Clock::now();
+    double time =
+        std::chrono::duration<double, std::micro>(now - last).count();
+    last = now;
+    return time;
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point last = Clock::now();
+};
+
+/// The model at work on all mini-batches.
+class Driver {
+public:
+  Driver(const Options &options, const CompiledObject &object)
+      : options(options), object(object),
+        inputs(object.descriptor(), options.input),
+        parameters(object.descriptor(), {options.parameters, inputs.largestIndex,
+                                         options.reportNan}),
+        session(object, parameters, inputs.tensors, options.session),
+        batched(object.descriptor()), unbatched(object.descriptor()) {}
+
+  int run();
+
+private:
+  PartTimes runBatched(bool first);
+  double runUnbatched(bool collect);
+  void count();
+  void bench();
+  void check();
+  void measureMemory();
+  bool wantsUnbatched() const {
+    return options.checkUnbatched || options.onlyUnbatched;
+  }
+
+  const Options &options;
+  const CompiledObject &object;
+  Inputs inputs;
+  BoundParameters parameters;
+  Session session;
+  OutputCollector batched, unbatched;
+  std::vector<std::vector<StepTime>> stepTimes;
+  Report report;
+};
+} // namespace
+
+/// One pass over all mini-batches; the first one collects and counts.
+PartTimes Driver::runBatched(bool first) {
+  PartTimes times;
+  for (auto &forest : inputs.batches) {
+    session.load(*forest);
+    Stopwatch watch;
+    session.inspect();
+    times.inspect += watch.lap();
+    session.schedule();
+    times.schedule += watch.lap();
+    if (first && !options.trace.empty())
+      stepTimes.push_back(session.executeTraced());
+    else
+      session.execute();
+    times.execute += watch.lap();
+    if (!first)
+      continue;
+    for (int64_t i = 0; i < forest->numInstances; ++i)
+      batched.collect(session, i);
+    times.collect += watch.lap();
+    count();
+    if (!options.dot.empty() && forest == inputs.batches.front())
+      writeTaskGraph(options.dot, session);
+  }
+  return times;
+}
+
+/// Microseconds of the unbatched code itself.
+double Driver::runUnbatched(bool collect) {
+  double time = 0;
+  for (auto &forest : inputs.batches) {
+    session.load(*forest);
+    for (int64_t i = 0; i < forest->numInstances; ++i) {
+      Stopwatch watch;
+      session.runUnbatched(i);
+      time += watch.lap();
+      if (collect)
+        unbatched.collect(session, i);
+    }
+  }
+  return time;
+}
+
+void Driver::count() {
+  RunCounters now = session.counters(), &sum = report.counters;
+  sum.nodes += now.nodes;
+  sum.tasks += now.tasks;
+  sum.batches += now.batches;
+  sum.launches += now.launches;
+  sum.barriers += now.barriers;
+  sum.gatherBytes += now.gatherBytes;
+  sum.slots += now.slots;
+  for (const DepthStep &step : session.plan().schedule().steps()) {
+    const std::string &name = object.descriptor().kernels[step.kernel].name;
+    report.kernelTasks[name] += step.count;
+    ++report.kernelBatches[name];
+  }
+}
+
+void Driver::bench() {
+  // Warm up until caches, pages and clocks have settled, at most a second.
+  Stopwatch watch;
+  double spent = 0;
+  for (int i = 0; i < 3 && spent < 1e6; ++i) {
+    if (!options.onlyUnbatched)
+      runBatched(false);
+    if (wantsUnbatched())
+      runUnbatched(false);
+    spent += watch.lap();
+  }
+  report.times.clear();
+  report.unbatched.clear();
+  for (int64_t i = 0; i < options.benchRuns && !options.onlyUnbatched; ++i)
+    report.times.push_back(runBatched(false));
+  for (int64_t i = 0; i < options.benchRuns && wantsUnbatched(); ++i)
+    report.unbatched.push_back(runUnbatched(false));
+}
+
+void Driver::check() {
+  if (options.checkUnbatched) {
+    Difference difference = compareOutputs(
+        batched.outputs(), unbatched.outputs(), options.tolerance);
+    report.largestError = difference.largestError;
+    report.difference = difference.first;
+  }
+  if (options.expect.empty())
+    return;
+  const OutputCollector &results = options.onlyUnbatched ? unbatched : batched;
+  Difference difference = compareExpected(
+      results.outputs(), TensorFile::open(options.expect),
+      options.expectRelative, options.expectAbsolute, &report.expectEntries);
+  report.expectError = difference.largestError;
+  report.unexpected = difference.first;
+}
+
+void Driver::measureMemory() {
+  report.parameterBytes = parameters.bytes();
+  report.workBytes = session.bytes();
+  for (auto &forest : inputs.batches) {
+    report.inputBytes += forest->variants.capacity();
+    for (auto &column : forest->cells)
+      report.inputBytes += column.capacity() * sizeof(int64_t);
+    report.inputBytes += forest->listPool.capacity() * sizeof(int64_t);
+  }
+}
+
+int Driver::run() {
+  report.instances = inputs.numInstances;
+  report.miniBatches = static_cast<int64_t>(inputs.batches.size());
+  if (!options.onlyUnbatched)
+    report.times.push_back(runBatched(true));
+  if (wantsUnbatched())
+    report.unbatched.push_back(runUnbatched(true));
+  check();
+  // Nothing is written when something was wrong.
+  bool good = !report.difference && !report.unexpected;
+  const OutputCollector &results = options.onlyUnbatched ? unbatched : batched;
+  if (good && options.benchRuns)
+    bench();
+  if (good && !options.outputs.empty())
+    results.write(options.outputs);
+  if (!options.trace.empty())
+    writeTrace(options.trace, object.descriptor(), stepTimes);
+  if (options.memoryReport)
+    measureMemory();
+  if (options.json)
+    printJson(options, report, results.outputs());
+  else
+    printText(options, report, results.outputs());
+  std::fflush(stdout);
+  if (report.difference)
+    std::fprintf(stderr,
+                 "batch-run: error: batched differs from unbatched: %s\n",
+                 report.difference->c_str());
+  if (report.unexpected)
+    std::fprintf(stderr, "batch-run: error: not as expected: %s\n",
+                 report.unexpected->c_str());
+  return good ? 0 : 1;
+}
+
+int batchrun::run(const Options &options) {
+  const std::string &model = options.model;
+  bool source = model.size() > 5 && model.substr(model.size() - 5) == ".mlir";
+  std::optional<TemporaryObject> compiled;
+  if (source)
+    compiled.emplace(model, options.compile);
+  else if (!options.compile.empty() &&
+           options.compile != std::vector<std::string>{"--device=cpu"})
+    raise(options.compile.front(), " is for compiling, but '", model,
+          "' is compiled already; give it to batch-compile");
+  CompiledObject object =
+      CompiledObject::open(source ? compiled->path() : model);
+  const Descriptor &descriptor = object.descriptor();
+  if (options.onlyUnbatched || options.checkUnbatched) {
+    if (!descriptor.hasUnbatched)
+      raise("the object has no unbatched code: it was compiled from a module "
+            "that does not hold the instance functions any more; compare "
+            "--outputs files instead");
+  }
+  if (!options.onlyUnbatched &&
+      !(descriptor.hasInspect && descriptor.hasExecute))
+    raise("the object has no batched code, only --unbatched is possible; "
+          "compile the model with batch-compile --strategy=auto");
+  return Driver(options, object).run();
+}

@@ -1,0 +1,288 @@
+//===- Options.cpp - The command line of batch-run ------------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Options.h"
+#include "batch-runtime/Error.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <functional>
+
+using namespace batchrun;
+using batchrt::raise;
+
+const char *const batchrun::helpText =
+    R"(OVERVIEW: runs a compiled model on data, many inputs at once
+
+USAGE: batch-run MODEL.mlir|MODEL.so --inputs=... [--params=...] [options]
+
+A .mlir is compiled first, by the batch-compile beside this program.
+
+DATA
+  --inputs=FILE.jsonl       instances as JSON lines: the bare value of the one
+                            argument, or an object keyed by argument names.
+                            ADT values are ["node", ["leaf", 3], ["leaf", 5]], with
+                            shared parts {"nodes": [["leaf", 3],
+                            ["node", {"ref": 0}, {"ref": 0}]], "root": 1}
+  --inputs=FILE.txt         parse trees such as (3 (2 It) (4 (2 is) (3 good)))
+  --inputs=random:SEED,N    N random instances: trees of 10 to 30 leaves, indices
+                            below 1000
+  --params=FILE.safetensors parameters by their names
+  --params=random:SEED      uniform in +-sqrt(3 / fan-in)
+  --input-tensors=FILE      safetensors that {"tensor": "NAME"} in the inputs names
+  --vocab=FILE              words by line, numbered from 0; without it words are
+                            numbered by first appearance
+  --limit=N                 only the first N instances
+  --report-nan              a NaN in a parameter is an error
+
+RUNNING
+  --batch=N                 instances of a mini-batch (default: all at once)
+  --threads=N               workers (default: 1)
+  --stack-size=BYTES        stack of recursions, K, M or G may follow (default:
+                            256M, of which only what is used takes memory)
+  --unbatched               run only the unbatched code
+
+COMPILING (for a .mlir; handed on to batch-compile)
+  --device=cpu --strategy=S --policy=P --size=H=64 --tuning=FILE
+  --target=TRIPLE --cpu=NAME
+
+CHECKING
+  --check-unbatched[=TOL]   run every instance unbatched too and compare: bit for
+                            bit, or |a-b| / max(|b|, rms) <= TOL; exit 1 at the
+                            first instance that differs
+  --expect=FILE[,RTOL,ATOL] compare with the entries "INSTANCE.OUTPUT" of a
+                            safetensors file (default: 1e-4,1e-5)
+
+RESULTS
+  --outputs=FILE            all outputs as safetensors, stacked over instances;
+                            ragged ones with NAME.offsets
+  --bench[=RUNS]            time of each part, median and minimum of RUNS (20)
+  --counters                tasks, batches, barriers, ...
+  --json                    one JSON object instead of text
+  --trace=FILE              the steps as a Chrome trace
+  --dot=FILE                the task graph of the first mini-batch for Graphviz
+  --memory-report           bytes of parameters, inputs and tables
+  --help, --version
+
+EXAMPLES
+  Does batching change anything? Random parameters, 64 random trees:
+    batch-run treelstm_nary.mlir --params=random:1 --inputs=random:1,64 \
+              --check-unbatched
+  Time real trees on two threads, in mini-batches of 10:
+    batch-run treelstm_nary.mlir --params=model.safetensors --inputs=trees.txt \
+              --vocab=words.txt --batch=10 --threads=2 --bench
+  Compile once, copy, run elsewhere:
+    batch-compile treelstm_nary.mlir --size=H=256 --cpu=x86-64-v3 -o model.so
+    batch-run model.so --params=model.safetensors --inputs=trees.jsonl \
+              --outputs=states.safetensors
+)";
+
+namespace {
+int64_t parseCount(const std::string &option, const std::string &text,
+                   int64_t least) {
+  char *end = nullptr;
+  errno = 0;
+  long long value = std::strtoll(text.c_str(), &end, 10);
+  if (end == text.c_str() || *end || errno || value < least)
+    raise("--", option, " takes a whole number of at least ", least, ", found '",
+          text, "'");
+  return value;
+}
+
+double parseNumber(const std::string &option, const std::string &text) {
+  char *end = nullptr;
+  double value = std::strtod(text.c_str(), &end);
+  if (end == text.c_str() || *end || !(value >= 0))
+    raise("--", option, " takes a number such as 1e-5, found '", text, "'");
+  return value;
+}
+
+size_t parseBytes(const std::string &option, std::string text) {
+  int64_t factor = 1;
+  char unit = text.empty() ? 0 : text.back();
+  if (unit == 'K' || unit == 'k')
+    factor = int64_t(1) << 10;
+  else if (unit == 'M' || unit == 'm')
+    factor = int64_t(1) << 20;
+  else if (unit == 'G' || unit == 'g')
+    factor = int64_t(1) << 30;
+  if (factor != 1)
+    text.pop_back();
+  int64_t count = parseCount(option, text, 1), bytes = 0;
+  if (__builtin_mul_overflow(count, factor, &bytes))
+    raise("--", option, " is too large");
+  return bytes;
+}
+
+/// How many letters two names differ by, for hints.
+size_t distance(const std::string &a, const std::string &b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j)
+    row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      size_t above = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1,
+                         diagonal + (a[i - 1] != b[j - 1])});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+struct Option {
+  enum Value { None, Optional, Required };
+  const char *name;
+  Value value;
+  std::function<void(const std::string &)> set;
+};
+
+void parseExpect(Options &options, const std::string &value) {
+  std::vector<std::string> parts{""};
+  for (char c : value) {
+    if (c == ',')
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  }
+  if (parts.size() != 1 && parts.size() != 3)
+    raise("--expect is written --expect=FILE or --expect=FILE,RTOL,ATOL");
+  options.expect = parts[0];
+  if (parts.size() == 3) {
+    options.expectRelative = parseNumber("expect", parts[1]);
+    options.expectAbsolute = parseNumber("expect", parts[2]);
+  }
+}
+
+std::vector<Option> makeTable(Options &options) {
+  auto text = [](std::string &target) {
+    return [&target](const std::string &value) { target = value; };
+  };
+  auto flag = [](bool &target) {
+    return [&target](const std::string &) { target = true; };
+  };
+  auto count = [](const char *name, int64_t &target, int64_t least) {
+    return [&target, name, least](const std::string &value) {
+      target = parseCount(name, value, least);
+    };
+  };
+  auto hand = [&options](const char *name) {
+    return [&options, name](const std::string &value) {
+      options.compile.push_back(std::string("--") + name + "=" + value);
+    };
+  };
+  return {
+      {"params", Option::Required, text(options.parameters)},
+      {"inputs", Option::Required, text(options.input.inputs)},
+      {"input-tensors", Option::Required, text(options.input.inputTensors)},
+      {"vocab", Option::Required, text(options.input.vocabulary)},
+      {"limit", Option::Required, count("limit", options.input.limit, 1)},
+      {"report-nan", Option::None, flag(options.reportNan)},
+      {"batch", Option::Required, count("batch", options.input.batch, 1)},
+      {"threads", Option::Required,
+       [&](const std::string &value) {
+         options.session.threads = static_cast<int>(
+             std::min<int64_t>(parseCount("threads", value, 1), 4096));
+       }},
+      {"stack-size", Option::Required,
+       [&](const std::string &value) {
+         options.session.stackSize = parseBytes("stack-size", value);
+       }},
+      {"unbatched", Option::None, flag(options.onlyUnbatched)},
+      {"device", Option::Required,
+       [&](const std::string &value) {
+         if (value != "cpu")
+           raise("the device '", value,
+                 "' is not available in this build; available: cpu");
+         options.compile.push_back("--device=" + value);
+       }},
+      {"strategy", Option::Required, hand("strategy")},
+      {"policy", Option::Required, hand("policy")},
+      {"size", Option::Required, hand("size")},
+      {"tuning", Option::Required, hand("tuning")},
+      {"target", Option::Required, hand("target")},
+      {"cpu", Option::Required, hand("cpu")},
+      {"check-unbatched", Option::Optional,
+       [&](const std::string &value) {
+         options.checkUnbatched = true;
+         if (!value.empty())
+           options.tolerance = parseNumber("check-unbatched", value);
+       }},
+      {"expect", Option::Required,
+       [&](const std::string &value) { parseExpect(options, value); }},
+      {"outputs", Option::Required, text(options.outputs)},
+      {"bench", Option::Optional,
+       [&](const std::string &value) {
+         options.benchRuns = value.empty() ? 20 : parseCount("bench", value, 1);
+       }},
+      {"counters", Option::None, flag(options.counters)},
+      {"json", Option::None, flag(options.json)},
+      {"trace", Option::Required, text(options.trace)},
+      {"dot", Option::Required, text(options.dot)},
+      {"memory-report", Option::None, flag(options.memoryReport)},
+      {"help", Option::None, flag(options.help)},
+      {"version", Option::None, flag(options.version)},
+  };
+}
+} // namespace
+
+Options batchrun::parseOptions(int argc, char **argv) {
+  Options options;
+  std::vector<Option> table = makeTable(options);
+  for (int i = 1; i < argc; ++i) {
+    std::string argument = argv[i];
+    if (argument == "-h" || argument == "-help")
+      argument = "--help";
+    if (argument.empty() || argument[0] != '-') {
+      if (!options.model.empty())
+        raise("two models are given, '", options.model, "' and '", argument,
+              "'; options are written --name=value");
+      options.model = argument;
+      continue;
+    }
+    size_t dashes = argument.rfind("--", 0) == 0 ? 2 : 1;
+    size_t equals = argument.find('=');
+    std::string name = argument.substr(
+        dashes, equals == std::string::npos ? equals : equals - dashes);
+    auto found = std::find_if(table.begin(), table.end(), [&](auto &option) {
+      return dashes == 2 && name == option.name;
+    });
+    if (found == table.end()) {
+      auto nearest = std::min_element(
+          table.begin(), table.end(), [&](auto &a, auto &b) {
+            return distance(name, a.name) < distance(name, b.name);
+          });
+      raise("unknown option '", argument, "'",
+            distance(name, nearest->name) <= 3
+                ? std::string("; did you mean --") + nearest->name + "?"
+                : "; batch-run --help lists all");
+    }
+    bool hasValue = equals != std::string::npos;
+    std::string value = hasValue ? argument.substr(equals + 1) : "";
+    if (found->value == Option::None && hasValue)
+      raise("--", name, " takes no value");
+    if ((found->value == Option::Required || hasValue) && value.empty())
+      raise("--", name, " needs a value: --", name, "=...");
+    found->set(value);
+  }
+  if (options.help || options.version)
+    return options;
+  if (options.model.empty())
+    raise("no model is given; usage: batch-run MODEL.mlir --inputs=... "
+          "(batch-run --help)");
+  if (options.input.inputs.empty())
+    raise("no inputs are given; add --inputs=FILE or --inputs=random:SEED,COUNT");
+  if (options.onlyUnbatched && options.checkUnbatched)
+    raise("--unbatched runs nothing that --check-unbatched could compare with; "
+          "leave one out");
+  if (options.onlyUnbatched && !(options.trace + options.dot).empty())
+    raise("--trace and --dot show batches, --unbatched has none");
+  return options;
+}

@@ -1,0 +1,61 @@
+//===- Options.h - The command line of batch-run ----------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUN_OPTIONS_H
+#define BATCH_RUN_OPTIONS_H
+
+#include "batch-runtime/Forest.h"
+#include "batch-runtime/Session.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace batchrun {
+
+struct Options {
+  std::string model;
+  std::string parameters;
+  batchrt::InputOptions input;
+  batchrt::SessionOptions session;
+  std::vector<std::string> compile; ///< handed on to batch-compile
+
+  bool help = false, version = false;
+  bool reportNan = false;
+  bool checkUnbatched = false;
+  std::optional<double> tolerance; ///< of the check; bit for bit without
+  bool onlyUnbatched = false;
+  int64_t benchRuns = 0; ///< 0: no benchmark
+  bool counters = false, json = false, memoryReport = false;
+  std::string trace, dot, outputs;
+  std::string expect;
+  double expectRelative = 1e-4, expectAbsolute = 1e-5;
+};
+
+/// Raises a batchrt::Error with a hint for what it does not understand.
+Options parseOptions(int argc, char **argv);
+extern const char *const helpText;
+
+/// Compiles a model with the batch-compile beside this program; the object is
+/// removed when the result goes away.
+class TemporaryObject {
+public:
+  TemporaryObject(const std::string &model,
+                  const std::vector<std::string> &options);
+  ~TemporaryObject();
+  const std::string &path() const { return object; }
+
+private:
+  std::string folder, object;
+};
+
+/// Does everything; returns the exit code.
+int run(const Options &options);
+
+} // namespace batchrun
+
+#endif // BATCH_RUN_OPTIONS_H

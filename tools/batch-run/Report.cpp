@@ -1,0 +1,184 @@
+//===- Report.cpp - What batch-run prints ---------------------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Report.h"
+#include "batch-runtime/Error.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+using namespace batchrun;
+using batchrt::Output;
+
+namespace {
+double median(std::vector<double> values) {
+  if (values.empty())
+    return 0;
+  std::sort(values.begin(), values.end());
+  size_t half = values.size() / 2;
+  return values.size() % 2 ? values[half]
+                           : (values[half - 1] + values[half]) / 2;
+}
+
+double least(const std::vector<double> &values) {
+  return values.empty() ? 0 : *std::min_element(values.begin(), values.end());
+}
+
+/// The parts in the order in which they are printed.
+std::vector<std::pair<const char *, std::vector<double>>>
+parts(const Report &report) {
+  std::vector<std::pair<const char *, std::vector<double>>> result{
+      {"inspect", {}}, {"schedule", {}}, {"copy", {}}, {"execute", {}},
+      {"total", {}}};
+  for (const PartTimes &times : report.times) {
+    result[0].second.push_back(times.inspect);
+    result[1].second.push_back(times.schedule);
+    result[2].second.push_back(times.copy);
+    result[3].second.push_back(times.execute);
+    result[4].second.push_back(times.total());
+  }
+  return result;
+}
+
+std::vector<double> collectTimes(const Report &report) {
+  std::vector<double> result;
+  for (const PartTimes &times : report.times)
+    if (times.collect > 0)
+      result.push_back(times.collect);
+  return result;
+}
+} // namespace
+
+void batchrun::printText(const Options &options, const Report &report,
+                         const std::vector<Output> &outputs) {
+  const batchrt::RunCounters &counters = report.counters;
+  if (options.onlyUnbatched)
+    std::printf("%lld instances, unbatched\n",
+                static_cast<long long>(report.instances));
+  else
+    std::printf("%lld instances in %lld mini-batch(es): %lld tasks in %lld "
+                "batches\n",
+                static_cast<long long>(report.instances),
+                static_cast<long long>(report.miniBatches),
+                static_cast<long long>(counters.tasks),
+                static_cast<long long>(counters.batches));
+  for (const Output &output : outputs)
+    std::printf("  %s %s %s%s\n", output.name.c_str(),
+                batchrt::typeName(output.type),
+                batchrt::shapeName(output.shape()).c_str(),
+                output.ragged ? " ragged" : "");
+  if (options.checkUnbatched)
+    std::printf("unbatched: %s, largest relative error %g\n",
+                report.difference ? "DIFFERS" : "the same",
+                report.largestError);
+  if (report.expectEntries >= 0)
+    std::printf("expected: %lld entries, %s, largest relative error %g\n",
+                static_cast<long long>(report.expectEntries),
+                report.unexpected ? "DIFFERENT" : "all within tolerance",
+                report.expectError);
+  if (options.counters) {
+    auto line = [](const char *name, int64_t value) {
+      std::printf("%-14s %lld\n", name, static_cast<long long>(value));
+    };
+    line("instances", report.instances);
+    line("nodes", counters.nodes);
+    line("tasks", counters.tasks);
+    line("batches", counters.batches);
+    line("launches", counters.launches);
+    line("barriers", counters.barriers);
+    line("slots", counters.slots);
+    line("gather_bytes", counters.gatherBytes);
+    for (auto &[name, tasks] : report.kernelTasks)
+      std::printf("  %s: %lld tasks in %lld batches\n", name.c_str(),
+                  static_cast<long long>(tasks),
+                  static_cast<long long>(report.kernelBatches.at(name)));
+  }
+  if (options.memoryReport) {
+    std::printf("parameters     %zu bytes\n", report.parameterBytes);
+    std::printf("inputs         %zu bytes\n", report.inputBytes);
+    std::printf("tables, arrays %zu bytes\n", report.workBytes);
+  }
+  if (options.benchRuns) {
+    std::printf("%-10s %12s %12s   (microseconds, %lld runs)\n", "part",
+                "median", "min", static_cast<long long>(options.benchRuns));
+    if (!options.onlyUnbatched)
+      for (auto &[name, values] : parts(report))
+        std::printf("%-10s %12.2f %12.2f\n", name, median(values),
+                    least(values));
+    if (!report.unbatched.empty())
+      std::printf("%-10s %12.2f %12.2f\n", "unbatched",
+                  median(report.unbatched), least(report.unbatched));
+  }
+}
+
+void batchrun::printJson(const Options &options, const Report &report,
+                         const std::vector<Output> &outputs) {
+  using json = nlohmann::ordered_json;
+  // JSON has no infinity: a number that scripts can compare all the same.
+  auto finite = [](double value) {
+    return std::isfinite(value) ? value : 1e308;
+  };
+  const batchrt::RunCounters &counters = report.counters;
+  json object = {{"model", options.model},
+                 {"instances", report.instances},
+                 {"mini_batches", report.miniBatches},
+                 {"nodes", counters.nodes},
+                 {"tasks", counters.tasks},
+                 {"batches", counters.batches},
+                 {"launches", counters.launches},
+                 {"barriers", counters.barriers},
+                 {"slots", counters.slots},
+                 {"gather_bytes", counters.gatherBytes},
+                 {"threads", options.session.threads}};
+  if (options.checkUnbatched) {
+    object["max_relative_error"] = finite(report.largestError);
+    object["unbatched_equal"] = !report.difference;
+  } else {
+    object["max_relative_error"] = nullptr;
+  }
+  if (report.difference)
+    object["difference"] = *report.difference;
+  if (report.expectEntries >= 0) {
+    object["expected_entries"] = report.expectEntries;
+    object["expected_equal"] = !report.unexpected;
+    object["expected_max_relative_error"] = finite(report.expectError);
+  }
+  json medians = json::object(), minima = json::object();
+  for (auto &[name, values] : parts(report)) {
+    medians[name] = median(values);
+    minima[name] = least(values);
+  }
+  object["time_us"] = medians;
+  object["time_us_min"] = minima;
+  object["runs"] = report.times.size();
+  std::vector<double> collect = collectTimes(report);
+  if (!collect.empty())
+    object["collect_us"] = median(collect);
+  if (!report.unbatched.empty()) {
+    object["unbatched_us"] = median(report.unbatched);
+    object["unbatched_us_min"] = least(report.unbatched);
+  }
+  json kernels = json::array();
+  for (auto &[name, tasks] : report.kernelTasks)
+    kernels.push_back({{"name", name},
+                       {"tasks", tasks},
+                       {"batches", report.kernelBatches.at(name)}});
+  object["kernels"] = kernels;
+  json shapes = json::object();
+  for (const Output &output : outputs)
+    shapes[output.name] = {{"dtype", batchrt::fileName(output.type)},
+                           {"shape", output.shape()}};
+  object["outputs"] = shapes;
+  if (options.memoryReport)
+    object["memory_bytes"] = {{"parameters", report.parameterBytes},
+                              {"inputs", report.inputBytes},
+                              {"work", report.workBytes}};
+  std::printf("%s\n", object.dump(2).c_str());
+}

@@ -1,0 +1,46 @@
+//===- Report.h - What batch-run prints -------------------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUN_REPORT_H
+#define BATCH_RUN_REPORT_H
+
+#include "Options.h"
+#include "batch-runtime/Outputs.h"
+
+#include <map>
+
+namespace batchrun {
+
+/// Microseconds of one pass over all mini-batches, part by part.
+struct PartTimes {
+  double inspect = 0, schedule = 0, copy = 0, execute = 0, collect = 0;
+
+  double total() const { return inspect + schedule + copy + execute; }
+};
+
+/// Everything that a run found out.
+struct Report {
+  int64_t instances = 0, miniBatches = 0;
+  batchrt::RunCounters counters; ///< sums over mini-batches
+  std::map<std::string, int64_t> kernelTasks, kernelBatches;
+  std::vector<PartTimes> times;
+  std::vector<double> unbatched; ///< microseconds for all instances, per run
+  double largestError = 0;
+  std::optional<std::string> difference, unexpected;
+  double expectError = 0;
+  int64_t expectEntries = -1;
+  size_t parameterBytes = 0, inputBytes = 0, workBytes = 0;
+};
+
+void printText(const Options &options, const Report &report,
+               const std::vector<batchrt::Output> &outputs);
+void printJson(const Options &options, const Report &report,
+               const std::vector<batchrt::Output> &outputs);
+
+} // namespace batchrun
+
+#endif // BATCH_RUN_REPORT_H
