@@ -66,22 +66,20 @@ def compile_model(source, output, size=None, *options):
         call("batch-compile", source, "-o", output, *arguments)
         return output
     state = os.stat(tool("batch-compile"))
-    folder = os.path.join(cache, "%x-%x" % (state.st_mtime_ns, state.st_size))
-    if not os.path.isdir(folder):
-        shutil.rmtree(cache, ignore_errors=True)  # of another batch-compile
-        os.makedirs(folder, exist_ok=True)
+    name = "%x-%x" % (state.st_mtime_ns, state.st_size)
+    folder = os.path.join(cache, name)
+    os.makedirs(folder, exist_ok=True)
+    for other in os.listdir(cache):
+        if other != name:  # made by another batch-compile
+            shutil.rmtree(os.path.join(cache, other), ignore_errors=True)
     with open(source, "rb") as file:
         key = hashlib.sha256(repr(arguments).encode() + file.read()).hexdigest()
     kept = os.path.join(folder, os.path.basename(source) + key[:16] + ".so")
     if not os.path.exists(kept):
         call("batch-compile", source, "-o", output, *arguments)
         partial = "%s.%d" % (kept, os.getpid())
-        try:
-            shutil.copyfile(output, partial)
-            os.replace(partial, kept)
-        except OSError:
-            pass  # another test has just emptied the cache
-        return output
+        shutil.copyfile(output, partial)
+        os.replace(partial, kept)
     return kept
 
 
