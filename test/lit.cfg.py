@@ -21,7 +21,7 @@ import lit.formats
 config.name = "Batch"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["Inputs", "CMakeLists.txt"]
+config.excludes = ["Inputs", "CMakeLists.txt", "compiled"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.batch_binary_dir, "test")
 
@@ -74,8 +74,9 @@ config.substitutions += [
     ("%models", os.path.join(source, "examples", "models")),
     ("%inputs", os.path.join(source, "examples", "data")),
     ("%integration",
-     "env PYTHONDONTWRITEBYTECODE=1 BATCH_TOOLS=%s %s %s" %
-     (config.batch_tools_dir, config.python, helpers)),
+     "env PYTHONDONTWRITEBYTECODE=1 BATCH_TOOLS=%s BATCH_TEST_CACHE=%s %s %s" %
+     (config.batch_tools_dir, os.path.join(config.test_exec_root, "compiled"),
+      config.python, helpers)),
     ("%long", "--long" if long else ""),
     ("%random", "--programs=100 --forests=100" if long else
      "--programs=10 --forests=10"),

@@ -9,6 +9,7 @@
 #define TOY_TD
 
 include "Batch/Dialect/Batch/BatchInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Toy_Dialect : Dialect {

@@ -1,10 +1,12 @@
 """What the integration tests share: tools, files, trees. Standard library only.
 
 The tools are found in $BATCH_TOOLS, else on the PATH; $BATCH_RUN names another
-batch-run (an instrumented one).
+batch-run (an instrumented one). Compiled models are kept in $BATCH_TEST_CACHE,
+where set: for one state of batch-compile, source and options.
 """
 
 import array
+import hashlib
 import json
 import os
 import random
@@ -58,9 +60,27 @@ def call(name, *arguments, timeout=1800):
 
 def compile_model(source, output, size=None, *options):
     """batch-compile; returns the shared object's path."""
-    sizes = ["--size=H=%d" % size] if size else []
-    call("batch-compile", source, "-o", output, *sizes, *options)
-    return output
+    arguments = (["--size=H=%d" % size] if size else []) + list(options)
+    cache = os.environ.get("BATCH_TEST_CACHE")
+    if not cache:
+        call("batch-compile", source, "-o", output, *arguments)
+        return output
+    state = os.stat(tool("batch-compile"))
+    name = "%x-%x" % (state.st_mtime_ns, state.st_size)
+    folder = os.path.join(cache, name)
+    os.makedirs(folder, exist_ok=True)
+    for other in os.listdir(cache):
+        if other != name:  # made by another batch-compile
+            shutil.rmtree(os.path.join(cache, other), ignore_errors=True)
+    with open(source, "rb") as file:
+        key = hashlib.sha256(repr(arguments).encode() + file.read()).hexdigest()
+    kept = os.path.join(folder, os.path.basename(source) + key[:16] + ".so")
+    if not os.path.exists(kept):
+        call("batch-compile", source, "-o", output, *arguments)
+        partial = "%s.%d" % (kept, os.getpid())
+        shutil.copyfile(output, partial)
+        os.replace(partial, kept)
+    return kept
 
 
 def run_model(program, inputs, *options, params="random:1", batch=None,

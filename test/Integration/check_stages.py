@@ -53,6 +53,18 @@ def main(arguments):
         if found and wanted:
             checks.expect("same bytes after " + name, found == wanted)
     checks.expect("docs/Pipelines.md lists passes", flags)
+    for name, pipeline in (("autobatch", ["--autobatch=sizes=H=%d" % size]),
+                           ("cpu-workers", ["--autobatch=sizes=H=%d" % size,
+                                            "--cpu-workers"])):
+        path = os.path.join(scratch, name + ".mlir")
+
+        def end():
+            batchtest.call("batch-opt", source, "-o", path, *pipeline)
+            return outputs(name, path, None)
+
+        found = checks.run("after --" + name, end)
+        if found and wanted:
+            checks.expect("same bytes after --" + name, found == wanted)
     checks.exit()
 
 
