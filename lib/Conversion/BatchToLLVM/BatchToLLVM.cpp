@@ -389,12 +389,19 @@ LogicalResult ObjectBuilder::build(const ObjectLayout::Target &target) {
       op.erase();
   for (auto function : module.getOps<func::FuncOp>()) {
     function.setPrivate();
-    function.setAllArgAttrs(ArrayRef<DictionaryAttr>(
-        SmallVector<DictionaryAttr>(function.getNumArguments(),
-                                    builder.getDictionaryAttr({}))));
-    function.setAllResultAttrs(ArrayRef<DictionaryAttr>(
-        SmallVector<DictionaryAttr>(function.getNumResults(),
-                                    builder.getDictionaryAttr({}))));
+    auto keepLLVM = [&](ArrayAttr all) {
+      SmallVector<Attribute> kept;
+      for (auto attrs : all.getAsRange<DictionaryAttr>())
+        kept.push_back(builder.getDictionaryAttr(llvm::to_vector(
+            llvm::make_filter_range(attrs, [](NamedAttribute attr) {
+              return attr.getName().strref().starts_with("llvm.");
+            }))));
+      return builder.getArrayAttr(kept);
+    };
+    if (ArrayAttr attrs = function.getArgAttrsAttr())
+      function.setArgAttrsAttr(keepLLVM(attrs));
+    if (ArrayAttr attrs = function.getResAttrsAttr())
+      function.setResAttrsAttr(keepLLVM(attrs));
     for (StringRef name : {kEntryAttr, kInspectorAttr, kTraversalAttr,
                            kExecutorAttr, kMemoizedAttr, kKernelInfoAttr})
       function->removeAttr(name);
