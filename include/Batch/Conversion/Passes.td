@@ -84,6 +84,15 @@ def ConvertOperatorsToCPUPass
     tile, the single row included, adds up in the same order, so a row's bits do
     not depend on the batch it runs in.
 
+    Attributes that it reads: on arguments `uprog.read = "gather" | "rows" |
+    "contiguous" | "scalar"` (how ABI.h says the operand lies; default
+    `"gather"`), on results `uprog.siblings` (rows of a task in the result's
+    table; default 1). Attributes that it makes: on the function
+    `batch.kernel_info = {stages, task_scratch, ragged_scratch,
+    worker_scratch}`, sizes in bytes per task, per row of each ragged domain and
+    per worker; on the module `batch.forms`, the forms of parameters that
+    kernels index.
+
     See test/Conversion/OperatorsToCPU.
   }];
   let options = [
