@@ -45,7 +45,9 @@ class InlineHelpersPass
         continue;
       for (func::CallOp call : program.getCallers(function))
         inlineBlock(call, function);
-      function.erase();
+      // What the entry does not reach may still call it.
+      if (SymbolTable::symbolKnownUseEmpty(function, getOperation()))
+        function.erase();
     }
   }
 };

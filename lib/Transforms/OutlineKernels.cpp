@@ -13,6 +13,7 @@
 #include "Batch/Dialect/UProg/UProg.h"
 #include "Batch/Transforms/Passes.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -102,6 +103,38 @@ bool Outliner::isTensorOp(Operation *op) const {
          isa<BatchableOpInterface>(op);
 }
 
+/// The extent of a ragged tensor: a kernel that reads the tensor knows it.
+static bool isExtent(Operation *op) {
+  auto dim = dyn_cast<tensor::DimOp>(op);
+  return dim && dim.getConstantIndex() == 0;
+}
+
+/// Makes the extents of new tensors those of ragged tensors: the length of a
+/// list that was mapped is the extent of what the map made.
+static void normalizeExtents(func::FuncOp function) {
+  function.walk([](rec::LengthOp length) {
+    Value ragged;
+    if (isa<RankedTensorType>(length.getList().getType()))
+      ragged = length.getList();
+    for (Operation *user : length.getList().getUsers())
+      if (auto map = dyn_cast<rec::MapOp>(user);
+          map && map->getBlock() == length->getBlock() && !ragged)
+        for (Value result : map.getResults())
+          if (isa<RankedTensorType>(result.getType()) && !ragged)
+            ragged = result;
+    if (!ragged)
+      return;
+    for (OpOperand &use : llvm::make_early_inc_range(length->getUses())) {
+      if (!isa<tensor::EmptyOp>(use.getOwner()))
+        continue;
+      OpBuilder builder(use.getOwner());
+      Location loc = length.getLoc();
+      Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+      use.set(tensor::DimOp::create(builder, loc, ragged, zero));
+    }
+  });
+}
+
 void Outliner::collectBlocks(Region &region) {
   SmallVector<Region *> worklist = {&region};
   for (size_t i = 0; i < worklist.size(); ++i)
@@ -117,6 +150,8 @@ void Outliner::collectBlocks(Region &region) {
 LogicalResult Outliner::run() {
   if (!program.getEntry())
     return success();
+  for (func::FuncOp function : program.getFunctions())
+    normalizeExtents(function);
 
   // A recursive result matters if a tensor op reads it, perhaps after calls,
   // matches and loops handed it on.
@@ -150,10 +185,10 @@ LogicalResult Outliner::run() {
   for (Block *block : blocks)
     if (failed(outlineBlock(block)))
       return failure();
-  // What only inner blocks copied is dead by now.
+  // What only kernels copied is dead by now.
   for (Block *block : llvm::reverse(blocks))
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
-      if (isTensorOp(&op) && op.use_empty())
+      if ((isTensorOp(&op) || isExtent(&op)) && op.use_empty())
         op.erase();
   return success();
 }
@@ -291,7 +326,7 @@ LogicalResult Outliner::outlineBlock(Block *block) {
 
   // Cheap ops live on in kernels only.
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
-    if (isTensorOp(&op) && op.use_empty())
+    if ((isTensorOp(&op) || isExtent(&op)) && op.use_empty())
       op.erase();
   if (!order.empty())
     sortTopologically(block);
@@ -345,7 +380,7 @@ LogicalResult Outliner::outlineGroup(Block *block, GroupKey key,
     if (def) {
       auto it = groups.find(def);
       copy = (it != groups.end() && it->second.first == Part::Cheap) ||
-             (def->hasTrait<OpTrait::ConstantLike>());
+             def->hasTrait<OpTrait::ConstantLike>() || isExtent(def);
     }
     if (copy && members.insert(def).second)
       body.push_back(def);

@@ -77,6 +77,8 @@ int main(int argc, char **argv) {
   MLIRContext context(registry);
   llvm::SourceMgr sources;
   SourceMgrDiagnosticHandler handler(sources, &context);
+  if (input != "-" && !llvm::sys::fs::exists(input))
+    return fail("no such file '" + input + "'");
   auto module = parseSourceFile<ModuleOp>(input, sources, &context);
   if (!module)
     return 1;

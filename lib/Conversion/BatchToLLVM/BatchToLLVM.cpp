@@ -416,6 +416,9 @@ class ConvertBatchToLLVMPass
     : public batch::impl::ConvertBatchToLLVMPassBase<ConvertBatchToLLVMPass> {
   using ConvertBatchToLLVMPassBase::ConvertBatchToLLVMPassBase;
   void runOnOperation() override {
+    // A module that has its object is lowered already.
+    if (SymbolTable(getOperation()).lookup("batch_object"))
+      return;
     SmallVector<std::string> features(targetFeatures.begin(),
                                       targetFeatures.end());
     if (failed(ObjectBuilder(getOperation())
