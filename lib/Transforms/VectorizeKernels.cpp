@@ -388,7 +388,9 @@ struct VectorizeKernelsPass
     for (auto kernel : llvm::make_early_inc_range(module.getOps<KernelOp>())) {
       std::string name = (kernel.getSymName() + ".rows").str();
       if (Operation *existing = symbols.lookup(name)) {
-        if (isa<uprog::OperatorOp>(existing))
+        // A target may have made a function of the operator already.
+        if (isa<uprog::OperatorOp>(existing) ||
+            existing->hasAttr(kKernelInfoAttr))
           continue;
         kernel.emitOpError("needs the name '@")
             << name << "' for its operator, which another symbol has";

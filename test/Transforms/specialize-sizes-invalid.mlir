@@ -19,7 +19,7 @@ module attributes {batch.sizes = {D = 256 : index, V = 100 : index}} {
 
 // -----
 
-// expected-error @+1 {{'batch.sizes' is a dictionary on a module, from names to sizes}}
+// expected-error @+1 {{expects 'batch.sizes' to be a dictionary such as {H = 256 : index}}}
 module attributes {batch.sizes = 256 : index} {
 }
 

@@ -353,18 +353,28 @@ LogicalResult ObjectBuilder::build(const ObjectLayout::Target &target) {
   if (failed(descriptor))
     return failure();
   markInstanceProgram();
-  for (auto function : module.getOps<func::FuncOp>()) {
+  // The program and what was made of it; the object needs no other function.
+  DenseSet<StringAttr> names;
+  for (func::FuncOp function : program.getFunctions()) {
+    names.insert(function.getSymNameAttr());
+    names.insert(builder.getStringAttr(function.getSymName() + ".inspect"));
+  }
+  for (auto function :
+       llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
     if (function->hasAttr(kExecutorAttr)) {
       executor = function;
       continue;
     }
-    if (function->hasAttr(kKernelInfoAttr) || function.isExternal() ||
-        function->hasAttr("llvm.linkage"))
+    if (function->hasAttr(kKernelInfoAttr) || function->hasAttr("llvm.linkage"))
       continue;
-    if (function->hasAttr(kInspectorAttr))
-      inspector = function;
     if (function->hasAttr(kTraversalAttr))
       traversal = function;
+    else if (!names.contains(function.getSymNameAttr())) {
+      function.erase();
+      continue;
+    }
+    if (function->hasAttr(kInspectorAttr))
+      inspector = function;
     hostFunctions.push_back(function);
   }
   if (failed(checkCalls()) || failed(convertFunctions()))

@@ -50,18 +50,6 @@ LogicalResult BatchDialect::verifyOperationAttribute(Operation *op,
                    .attachNote(op->getLoc())
                << "the first entry is here";
   }
-  if (attr.getName() == kSizesAttr) {
-    auto sizes = dyn_cast<DictionaryAttr>(attr.getValue());
-    if (!sizes || !isa<ModuleOp>(op))
-      return op->emitOpError(
-          "'batch.sizes' is a dictionary on a module, from names to sizes");
-    for (NamedAttribute size : sizes) {
-      auto value = dyn_cast<IntegerAttr>(size.getValue());
-      if (!value || value.getInt() <= 0)
-        return op->emitOpError("size '")
-               << size.getName().strref() << "' must be a positive integer";
-    }
-  }
   return success();
 }
 
