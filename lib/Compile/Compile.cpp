@@ -76,9 +76,10 @@ static FailureOr<Target> makeTarget(Location loc,
   if (!llvmTarget)
     return emitError(loc) << "unknown target '" << target.triple
                           << "': " << message;
-  // Only what the code says is fused: fma, never mul and add.
+  // Only what the code says is fused. `vector.fma` becomes llvm.fmuladd, which
+  // 'strict' would split in two; separate mul and add are never fused.
   llvm::TargetOptions targetOptions;
-  targetOptions.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  targetOptions.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   std::unique_ptr<llvm::MCSubtargetInfo> check(
       llvmTarget->createMCSubtargetInfo(triple, target.cpu, features));
   if (!check || !check->isCPUStringValid(target.cpu))
