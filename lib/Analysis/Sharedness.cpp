@@ -1,7 +1,7 @@
 //===- Sharedness.cpp - Which values are equal for all instances ----------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -59,11 +59,12 @@ void Sharedness::visit(Operation *op) {
     if (isa<func::FuncOp>(op))
       return;
     // linalg bodies and the like compute; control flow may differ.
-    bool computes = llvm::all_of(op->getResultTypes(), [](Type type) {
-      return isa<RankedTensorType>(type);
-    }) && op->hasTrait<OpTrait::SingleBlock>() &&
-                    op->getDialect()->getNamespace() != "rec" &&
-                    op->getDialect()->getNamespace() != "scf";
+    bool computes =
+        llvm::all_of(op->getResultTypes(),
+                     [](Type type) { return isa<RankedTensorType>(type); }) &&
+        op->hasTrait<OpTrait::SingleBlock>() &&
+        op->getDialect()->getNamespace() != "rec" &&
+        op->getDialect()->getNamespace() != "scf";
     for (Region &region : op->getRegions())
       for (BlockArgument argument : region.getArguments())
         join(argument, {Sharing::Instance, -1});

@@ -1,7 +1,7 @@
 //===- ValueClasses.cpp - Values that can meet in one operand -------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -82,9 +82,8 @@ ValueClasses::ValueClasses(const InstanceProgram &program,
         merge(node, target);
   for (func::FuncOp function : program.getFunctions())
     function.walk([&](InvokeOp invoke) {
-      auto kernel =
-          symbols.lookupNearestSymbolFrom<KernelOp>(invoke,
-                                                    invoke.getKernelAttr());
+      auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(
+          invoke, invoke.getKernelAttr());
       invoked.insert(kernel);
       for (auto [index, input] : llvm::enumerate(invoke.getInputs()))
         if (!kernel.isShared(index) && flow.contains(input) &&
@@ -129,9 +128,8 @@ ValueClasses::ValueClasses(const InstanceProgram &program,
   }
   for (func::FuncOp function : program.getFunctions())
     function.walk([&](InvokeOp invoke) {
-      auto kernel =
-          symbols.lookupNearestSymbolFrom<KernelOp>(invoke,
-                                                    invoke.getKernelAttr());
+      auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(
+          invoke, invoke.getKernelAttr());
       for (auto [index, input] : llvm::enumerate(invoke.getInputs()))
         if (auto parameter = sharedness.getParameter(input);
             parameter && !kernel.isShared(index))

@@ -1,7 +1,7 @@
 //===- ValueFlow.cpp - Where tensors come from and go to ------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,8 +51,7 @@ ValueFlow::Node ValueFlow::ensure(Value value) {
   return it->second;
 }
 
-ValueFlow::Node ValueFlow::ensureField(rec::VariantOp variant,
-                                       unsigned field) {
+ValueFlow::Node ValueFlow::ensureField(rec::VariantOp variant, unsigned field) {
   auto [it, inserted] = fieldNodes.try_emplace({variant, field}, 0);
   if (inserted)
     it->second = addNode(Value());
@@ -80,8 +79,7 @@ void ValueFlow::visitYield(Operation *terminator, ValueRange operands) {
   };
   if (auto fold = dyn_cast<rec::FoldOp>(parent)) {
     toResults();
-    for (auto [operand, argument] :
-         llvm::zip(operands, fold.getAccumulators()))
+    for (auto [operand, argument] : llvm::zip(operands, fold.getAccumulators()))
       copy(operand, argument);
   } else if (auto loop = dyn_cast<scf::ForOp>(parent)) {
     toResults();
@@ -140,14 +138,14 @@ void ValueFlow::visit(Operation *op) {
     return;
   }
   if (auto map = dyn_cast<rec::MapOp>(op)) {
-    for (auto [list, element] : llvm::zip_equal(map.getLists(),
-                                                map.getElements()))
+    for (auto [list, element] :
+         llvm::zip_equal(map.getLists(), map.getElements()))
       copy(list, element);
     return;
   }
   if (auto fold = dyn_cast<rec::FoldOp>(op)) {
-    for (auto [list, element] : llvm::zip_equal(fold.getLists(),
-                                                fold.getElements()))
+    for (auto [list, element] :
+         llvm::zip_equal(fold.getLists(), fold.getElements()))
       copy(list, element);
     for (auto [init, argument, result] : llvm::zip_equal(
              fold.getInits(), fold.getAccumulators(), fold.getResults())) {
@@ -157,9 +155,8 @@ void ValueFlow::visit(Operation *op) {
     return;
   }
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
-    for (auto [init, argument, result] :
-         llvm::zip_equal(loop.getInitArgs(), loop.getRegionIterArgs(),
-                         loop.getResults())) {
+    for (auto [init, argument, result] : llvm::zip_equal(
+             loop.getInitArgs(), loop.getRegionIterArgs(), loop.getResults())) {
       copy(init, argument);
       copy(init, result);
     }

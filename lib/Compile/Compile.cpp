@@ -1,7 +1,7 @@
 //===- Compile.cpp - From a module to a shared object ---------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -235,15 +235,16 @@ mlir::batch::compileToSharedObject(ModuleOp module, llvm::StringRef path,
   {
     llvm::raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
     llvm::legacy::PassManager passes;
-    if (target->machine->addPassesToEmitFile(
-            passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
-      return emitError(loc) << "cannot make object files for '"
-                            << target->triple << "'";
+    if (target->machine->addPassesToEmitFile(passes, stream, nullptr,
+                                             llvm::CodeGenFileType::ObjectFile))
+      return emitError(loc)
+             << "cannot make object files for '" << target->triple << "'";
     passes.run(**llvmModule);
   }
   // Beside the result, so that the last step is a rename.
   std::string model = (path + ".%%%%%%").str();
-  if (std::error_code error = llvm::sys::fs::createUniqueFile(model, shared.path))
+  if (std::error_code error =
+          llvm::sys::fs::createUniqueFile(model, shared.path))
     return emitError(loc) << "cannot write '" << path
                           << "': " << error.message();
   if (failed(link(loc, object.path, shared.path)))

@@ -1,7 +1,7 @@
 //===- InitAll.cpp - Dialects, passes and pipelines -----------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,12 +28,12 @@
 using namespace mlir;
 
 void mlir::batch::registerAllDialects(DialectRegistry &registry) {
-  registry.insert<arith::ArithDialect, batch::BatchDialect,
-                  cf::ControlFlowDialect, func::FuncDialect,
-                  linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
-                  memref::MemRefDialect, rec::RecDialect, scf::SCFDialect,
-                  tensor::TensorDialect, uprog::UProgDialect,
-                  vector::VectorDialect>();
+  registry
+      .insert<arith::ArithDialect, batch::BatchDialect, cf::ControlFlowDialect,
+              func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect,
+              math::MathDialect, memref::MemRefDialect, rec::RecDialect,
+              scf::SCFDialect, tensor::TensorDialect, uprog::UProgDialect,
+              vector::VectorDialect>();
   func::registerInlinerExtension(registry);
 }
 

@@ -1,7 +1,7 @@
 //===- AssignSlots.cpp - Tables for value classes, launches for kernels ---===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -70,10 +70,9 @@ void SlotAssigner::makeTables() {
     if (valueClass.producers.empty())
       continue;
     auto [kernel, result] = valueClass.producers.front();
-    std::string name =
-        !valueClass.name.empty()
-            ? valueClass.name.str()
-            : (kernel.getSymName() + "_" + Twine(result)).str();
+    std::string name = !valueClass.name.empty()
+                           ? valueClass.name.str()
+                           : (kernel.getSymName() + "_" + Twine(result)).str();
     auto [group, inserted] =
         groups.try_emplace(getSignature(valueClass), groups.size());
     auto op = TableOp::create(builder, kernel.getLoc(), name, valueClass.row,
@@ -169,11 +168,11 @@ void SlotAssigner::markLocations() {
                         getSource(classes.getClasses()[number].row, -1));
       }
       if (!inTables.empty())
-        variant->setAttr(kTableAttr, inTables.getDictionary(
-                                         module.getContext()));
+        variant->setAttr(kTableAttr,
+                         inTables.getDictionary(module.getContext()));
       if (!inSources.empty())
-        variant->setAttr(kSourceAttr, inSources.getDictionary(
-                                          module.getContext()));
+        variant->setAttr(kSourceAttr,
+                         inSources.getDictionary(module.getContext()));
     }
 }
 
@@ -185,9 +184,9 @@ LogicalResult SlotAssigner::makeExecutor() {
     if (sharedness.isShared(argument))
       types.push_back(argument.getType());
   builder.setInsertionPointToEnd(module.getBody());
-  auto executor = func::FuncOp::create(
-      builder, loc, (entry.getSymName() + ".execute").str(),
-      builder.getFunctionType(types, {}));
+  auto executor = func::FuncOp::create(builder, loc,
+                                       (entry.getSymName() + ".execute").str(),
+                                       builder.getFunctionType(types, {}));
   executor->setAttr(kExecutorAttr, builder.getUnitAttr());
   symbols.insert(executor);
   Block *body = executor.addEntryBlock();
@@ -200,8 +199,9 @@ LogicalResult SlotAssigner::makeExecutor() {
   auto loop = scf::ForOp::create(builder, loc, zero, steps, one);
   func::ReturnOp::create(builder, loc);
   builder.setInsertionPointToStart(loop.getBody());
-  Value step = PlanStepOp::create(builder, loc, StepType::get(module.getContext()),
-                                  plan, loop.getInductionVar());
+  Value step =
+      PlanStepOp::create(builder, loc, StepType::get(module.getContext()), plan,
+                         loop.getInductionVar());
   Value number =
       StepKernelOp::create(builder, loc, builder.getIndexType(), step);
   SmallVector<int64_t> cases;

@@ -30,7 +30,8 @@ namespace {
 class Linearizer {
 public:
   Linearizer(ModuleOp module, StringRef strategy)
-      : strategy(strategy), module(module), symbols(module), program(module), sharedness(program) {}
+      : strategy(strategy), module(module), symbols(module), program(module),
+        sharedness(program) {}
 
   LogicalResult run();
 
@@ -401,8 +402,9 @@ LogicalResult Linearizer::run() {
     InFlightDiagnostic error = op->emitError(
         "control depends on a tensor here, so the program is not structural "
         "and strategy 'linearize' cannot batch it");
-    error.attachNote() << "legal strategies: 'none', which runs one instance at "
-                          "a time";
+    error.attachNote()
+        << "legal strategies: 'none', which runs one instance at "
+           "a time";
     return error;
   }
   for (auto source : module.getOps<SourceOp>())

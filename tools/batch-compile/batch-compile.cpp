@@ -1,7 +1,7 @@
 //===- batch-compile.cpp - Compiles a model to a shared object ------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,7 +45,8 @@ int main(int argc, char **argv) {
                               cl::init("cpu"), cl::cat(category));
   cl::opt<std::string> strategy(
       "strategy", cl::init("auto"), cl::cat(category),
-      cl::desc("Where control runs: 'auto', 'linearize' or 'none' (unbatched)"));
+      cl::desc(
+          "Where control runs: 'auto', 'linearize' or 'none' (unbatched)"));
   cl::opt<std::string> policy("policy", cl::init("depth"), cl::cat(category),
                               cl::desc("What picks the next batch: 'depth'"));
   cl::list<std::string> sizes("size", cl::CommaSeparated, cl::cat(category),

@@ -1,7 +1,7 @@
 //===- Pipelines.h - Pipelines as library functions -------------*- C++ -*-===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,9 +39,9 @@ struct CPUWorkersOptions : PassPipelineOptions<CPUWorkersOptions> {
       *this, "vector-registers",
       llvm::cl::desc("Number of vector registers of the target"),
       llvm::cl::init(32)};
-  Option<std::string> triple{*this, "triple",
-                             llvm::cl::desc("Target triple, for the descriptor"),
-                             llvm::cl::init("")};
+  Option<std::string> triple{
+      *this, "triple", llvm::cl::desc("Target triple, for the descriptor"),
+      llvm::cl::init("")};
   Option<std::string> cpu{*this, "cpu",
                           llvm::cl::desc("Target CPU, for the descriptor"),
                           llvm::cl::init("")};

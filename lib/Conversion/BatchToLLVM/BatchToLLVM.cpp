@@ -1,7 +1,7 @@
 //===- BatchToLLVM.cpp - Lower host code, make the object -----------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -75,10 +75,9 @@ void ObjectBuilder::markInstanceProgram() {
   func::FuncOp entry = program.getEntry();
   for (BlockArgument argument : entry.getArguments())
     if (std::optional<int64_t> parameter = sharedness.getParameter(argument))
-      entry.setArgAttr(
-          argument.getArgNumber(), kWholeSourceAttr,
-          builder.getI64IntegerAttr(
-              layout.getSource(*parameter, argument.getType())));
+      entry.setArgAttr(argument.getArgNumber(), kWholeSourceAttr,
+                       builder.getI64IntegerAttr(
+                           layout.getSource(*parameter, argument.getType())));
   for (func::FuncOp function : program.getFunctions()) {
     function.walk([&](tensor::ExtractSliceOp slice) {
       std::optional<int64_t> parameter =
@@ -166,9 +165,8 @@ void ObjectBuilder::memoize(func::FuncOp function, int64_t number) {
       keys.push_back(i);
 
   builder.setInsertionPoint(function);
-  auto wrapper =
-      func::FuncOp::create(builder, loc, function.getSymName(),
-                           function.getFunctionType());
+  auto wrapper = func::FuncOp::create(builder, loc, function.getSymName(),
+                                      function.getFunctionType());
   wrapper.setPrivate();
   function.setSymName((function.getSymName() + ".body").str());
   Block *body = wrapper.addEntryBlock();
@@ -183,9 +181,9 @@ void ObjectBuilder::memoize(func::FuncOp function, int64_t number) {
   Value results = allocate(function.getNumResults());
   Value here =
       LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), key);
-  Value deep = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::ult, here,
-      cb.loadField(ContextField::stackLimit));
+  Value deep =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, here,
+                            cb.loadField(ContextField::stackLimit));
   scf::IfOp::create(builder, loc, deep, [&](OpBuilder &then, Location loc) {
     ContextBuilder inner(then, loc, cb.getContext());
     inner.fail(BATCH_ERROR_STACK_OVERFLOW, inner.constant(0),
@@ -199,8 +197,8 @@ void ObjectBuilder::memoize(func::FuncOp function, int64_t number) {
                                      cb.constant(keys.size()), results,
                                      cb.constant(function.getNumResults())};
   Value found = cb.call(RuntimeFunction::memoFind, keyArguments);
-  Value isNew = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::eq, found, cb.constant(0));
+  Value isNew = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                      found, cb.constant(0));
   scf::IfOp::create(builder, loc, isNew, [&](OpBuilder &then, Location loc) {
     ContextBuilder inner(then, loc, cb.getContext());
     auto call = func::CallOp::create(then, loc, function, body->getArguments());
@@ -225,8 +223,8 @@ LLVM::LLVMFuncOp ObjectBuilder::makeEntryPoint(StringRef name,
   builder.setInsertionPointToEnd(module.getBody());
   auto function = LLVM::LLVMFuncOp::create(
       builder, module.getLoc(), name,
-      LLVM::LLVMFunctionType::get(
-          LLVM::LLVMVoidType::get(builder.getContext()), types),
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()),
+                                  types),
       LLVM::Linkage::Internal);
   builder.setInsertionPointToStart(function.addEntryBlock(builder));
   return function;
@@ -241,9 +239,9 @@ void ObjectBuilder::makeInspect() {
     func::CallOp::create(builder, loc, traversal, cb.getContext());
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   Value one = arith::ConstantIndexOp::create(builder, loc, 1);
-  Value instances = arith::IndexCastOp::create(
-      builder, loc, builder.getIndexType(),
-      cb.loadField(ContextField::numInstances));
+  Value instances =
+      arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                 cb.loadField(ContextField::numInstances));
   Value arguments = cb.loadField(ContextField::arguments);
   Value results = cb.loadField(ContextField::results);
   scf::ForOp::create(
@@ -277,7 +275,8 @@ void ObjectBuilder::makeUnbatched() {
   int64_t position = 0;
   for (unsigned i = 1; i < entry.getNumArguments(); ++i) {
     Type type = entry.getArgumentTypes()[i];
-    if (auto source = entry.getArgAttrOfType<IntegerAttr>(i, kWholeSourceAttr)) {
+    if (auto source =
+            entry.getArgAttrOfType<IntegerAttr>(i, kWholeSourceAttr)) {
       // Kernels find parameters in their forms; only one that is a row of its
       // own needs an address.
       Value address = cb.constant(0);
@@ -287,8 +286,7 @@ void ObjectBuilder::makeUnbatched() {
       values.push_back(address);
       continue;
     }
-    Value cell =
-        cb.loadCell(cb.loadPointer(arguments, position++), instance);
+    Value cell = cb.loadCell(cb.loadPointer(arguments, position++), instance);
     values.push_back(cb.fromCell(cell, type));
   }
   auto call = func::CallOp::create(builder, loc, entry, values);
@@ -313,8 +311,7 @@ void ObjectBuilder::makeObject(StringRef descriptor) {
   std::string text = descriptor.str();
   text.push_back('\0');
   auto string = LLVM::GlobalOp::create(
-      builder, loc,
-      LLVM::LLVMArrayType::get(builder.getI8Type(), text.size()),
+      builder, loc, LLVM::LLVMArrayType::get(builder.getI8Type(), text.size()),
       /*isConstant=*/true, LLVM::Linkage::Internal, "batch.descriptor",
       builder.getStringAttr(text));
   Type pointer = LLVM::LLVMPointerType::get(context);

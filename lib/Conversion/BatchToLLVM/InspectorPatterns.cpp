@@ -1,7 +1,7 @@
 //===- InspectorPatterns.cpp - Lowering of the inspector ------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -99,8 +99,8 @@ static void checkExtents(OpBuilder &builder, RecordOp op, KernelOp kernel,
       continue;
     Value original = op.getInputs()[position];
     Value cell = cells[position++];
-    auto domain = kernel.getArgAttrOfType<IntegerAttr>(
-        i, uprog::OperatorOp::kRagged);
+    auto domain =
+        kernel.getArgAttrOfType<IntegerAttr>(i, uprog::OperatorOp::kRagged);
     if (!kernel.isRagged(i) || !domain)
       continue;
     auto [it, inserted] =
@@ -129,8 +129,8 @@ ConvertRecord::matchAndRewrite(RecordOp op, OpAdaptor adaptor,
                                ConversionPatternRewriter &rewriter) const {
   Location loc = op.getLoc();
   int64_t number = layout.getKernel(op.getKernelAttr().getAttr());
-  auto kernel = SymbolTable::lookupNearestSymbolFrom<KernelOp>(
-      op, op.getKernelAttr());
+  auto kernel =
+      SymbolTable::lookupNearestSymbolFrom<KernelOp>(op, op.getKernelAttr());
   ContextBuilder cb(rewriter, loc);
   Value context = cb.getContext();
   SmallVector<Value> cells;
@@ -144,15 +144,15 @@ ConvertRecord::matchAndRewrite(RecordOp op, OpAdaptor adaptor,
     Value task = cb.loadField(ContextField::numTasks);
     cb.storeField(ContextField::numTasks,
                   arith::AddIOp::create(builder, loc, task, cb.constant(1)));
-    Value queue = cb.address(cb.loadField(ContextField::queues),
-                             cb.constant(number * kQueueBytes),
-                             builder.getI8Type());
+    Value queue =
+        cb.address(cb.loadField(ContextField::queues),
+                   cb.constant(number * kQueueBytes), builder.getI8Type());
     int64_t bytes = (1 + cells.size()) * 8;
     Value end = cb.loadCell(queue, cb.constant(kQueueEnd));
     Value limit = cb.loadCell(queue, cb.constant(kQueueLimit));
     Value next = arith::AddIOp::create(builder, loc, end, cb.constant(bytes));
-    Value full = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::ugt, next, limit);
+    Value full = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ugt,
+                                       next, limit);
     scf::IfOp::create(builder, loc, full, [&](OpBuilder &then, Location loc) {
       ContextBuilder(then, loc, cb.getContext())
           .call(RuntimeFunction::growQueue, cb.constant(number));
@@ -181,9 +181,8 @@ ConvertRecord::matchAndRewrite(RecordOp op, OpAdaptor adaptor,
     // A constant kernel: one task per run.
     Value constants = cb.loadField(ContextField::constants);
     Value known = cb.loadCell(constants, cb.constant(number));
-    Value isNew =
-        arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt, known,
-                              cb.constant(0));
+    Value isNew = arith::CmpIOp::create(
+        rewriter, loc, arith::CmpIPredicate::slt, known, cb.constant(0));
     auto choice = scf::IfOp::create(
         rewriter, loc, isNew,
         [&](OpBuilder &then, Location loc) {
@@ -204,11 +203,10 @@ ConvertRecord::matchAndRewrite(RecordOp op, OpAdaptor adaptor,
   for (unsigned i = 0; i < op.getNumResults(); ++i) {
     int64_t position = ObjectLayout::getPosition(kernel, i);
     handles.push_back(
-        position == 0
-            ? handle
-            : arith::OrIOp::create(rewriter, loc, handle,
-                                   cb.constant(position << kTagShift))
-                  .getResult());
+        position == 0 ? handle
+                      : arith::OrIOp::create(rewriter, loc, handle,
+                                             cb.constant(position << kTagShift))
+                            .getResult());
   }
   rewriter.replaceOp(op, handles);
   return success();
@@ -221,12 +219,12 @@ ConvertRow::matchAndRewrite(RowOp op, OpAdaptor adaptor,
   int64_t number = layout.getSource(op.getSourceAttr().getAttr());
   ContextBuilder cb(rewriter, loc);
   Value index = cb.toCell(adaptor.getIndex());
-  Value source = cb.address(cb.loadField(ContextField::sources),
-                            cb.constant(number * kSourceBytes),
-                            rewriter.getI8Type());
+  Value source =
+      cb.address(cb.loadField(ContextField::sources),
+                 cb.constant(number * kSourceBytes), rewriter.getI8Type());
   Value rows = cb.loadCell(source, cb.constant(kSourceRows));
-  Value outside = arith::CmpIOp::create(
-      rewriter, loc, arith::CmpIPredicate::uge, index, rows);
+  Value outside = arith::CmpIOp::create(rewriter, loc,
+                                        arith::CmpIPredicate::uge, index, rows);
   scf::IfOp::create(rewriter, loc, outside, [&](OpBuilder &then, Location loc) {
     ContextBuilder inner(then, loc, cb.getContext());
     inner.fail(BATCH_ERROR_ROW_OUT_OF_BOUNDS, index, inner.constant(number));
@@ -267,11 +265,10 @@ ConvertDepth::matchAndRewrite(DepthOp op, OpAdaptor adaptor,
           rewriter, loc, zero, length, one, cb.constant(0),
           [&](OpBuilder &body, Location loc, Value index, ValueRange largest) {
             ContextBuilder inner(body, loc, cb.getContext());
-            Value entry = arith::AddIOp::create(body, loc, begin,
-                                                inner.toCell(index));
+            Value entry =
+                arith::AddIOp::create(body, loc, begin, inner.toCell(index));
             Value depth = depthOf(body, loc, inner.loadEntry(entry));
-            Value larger =
-                arith::MaxSIOp::create(body, loc, largest[0], depth);
+            Value larger = arith::MaxSIOp::create(body, loc, largest[0], depth);
             scf::YieldOp::create(body, loc, larger);
           });
       other = loop.getResult(0);
@@ -292,9 +289,9 @@ ConvertTraverse::matchAndRewrite(TraverseOp op, OpAdaptor,
   ContextBuilder cb(rewriter, loc);
   Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
   Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
-  Value nodes = arith::IndexCastOp::create(
-      rewriter, loc, rewriter.getIndexType(),
-      cb.loadField(ContextField::numInputNodes));
+  Value nodes =
+      arith::IndexCastOp::create(rewriter, loc, rewriter.getIndexType(),
+                                 cb.loadField(ContextField::numInputNodes));
   auto loop = scf::ForOp::create(rewriter, loc, zero, nodes, one);
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(loop.getBody()->getTerminator());
@@ -308,8 +305,8 @@ ConvertTraverse::matchAndRewrite(TraverseOp op, OpAdaptor,
     // consecutive numbers.
     auto type = layout.getTraversedAdt(name.getAttr());
     auto [first, count] = layout.getVariantRange(type);
-    Value relative = arith::SubIOp::create(rewriter, loc, variant,
-                                           inner.constant(first));
+    Value relative =
+        arith::SubIOp::create(rewriter, loc, variant, inner.constant(first));
     Value isNode =
         arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ult,
                               relative, inner.constant(count));
@@ -321,8 +318,8 @@ ConvertTraverse::matchAndRewrite(TraverseOp op, OpAdaptor,
     scf::IfOp::create(
         rewriter, loc, isNode, [&](OpBuilder &then, Location loc) {
           ContextBuilder inner(then, loc, cb.getContext());
-          auto call = func::CallOp::create(
-              then, loc, name, results, ValueRange{cb.getContext(), node});
+          auto call = func::CallOp::create(then, loc, name, results,
+                                           ValueRange{cb.getContext(), node});
           Value memos = inner.loadField(ContextField::memo);
           for (auto [index, result] : llvm::enumerate(call.getResults()))
             inner.storeCell(inner.loadPointer(memos, memo + index), node,

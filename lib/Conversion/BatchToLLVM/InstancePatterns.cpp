@@ -1,7 +1,7 @@
 //===- InstancePatterns.cpp - Lowering of instance code -------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -86,12 +86,12 @@ static Value allocateCells(OpBuilder &builder, Operation *op, int64_t cells) {
 static Value allocateRows(OpBuilder &builder, Location loc, Value context,
                           Value bytes) {
   ContextBuilder cb(builder, loc, context);
-  Value top = cb.toCell(LLVM::PtrToIntOp::create(
-      builder, loc, builder.getI64Type(),
-      cb.loadField(ContextField::arenaTop)));
-  Value limit = LLVM::PtrToIntOp::create(
-      builder, loc, builder.getI64Type(),
-      cb.loadField(ContextField::arenaLimit));
+  Value top =
+      cb.toCell(LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(),
+                                         cb.loadField(ContextField::arenaTop)));
+  Value limit =
+      LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(),
+                               cb.loadField(ContextField::arenaLimit));
   Value next = arith::AddIOp::create(builder, loc, top, bytes);
   Value fits = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule,
                                      next, limit);
@@ -99,11 +99,11 @@ static Value allocateRows(OpBuilder &builder, Location loc, Value context,
       builder, loc, fits,
       [&](OpBuilder &then, Location loc) {
         ContextBuilder inner(then, loc, context);
-        inner.storeField(
-            ContextField::arenaTop,
-            LLVM::IntToPtrOp::create(
-                then, loc, LLVM::LLVMPointerType::get(then.getContext()),
-                next));
+        inner.storeField(ContextField::arenaTop,
+                         LLVM::IntToPtrOp::create(
+                             then, loc,
+                             LLVM::LLVMPointerType::get(then.getContext()),
+                             next));
         scf::YieldOp::create(then, loc, top);
       },
       [&](OpBuilder &otherwise, Location loc) {
@@ -127,8 +127,9 @@ ConvertInvoke::matchAndRewrite(InvokeOp op, OpAdaptor adaptor,
       StringAttr::get(op.getContext(), name.getValue() + ".rows");
   auto function =
       SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, functionName);
-  auto info = function ? function->getAttrOfType<DictionaryAttr>(kKernelInfoAttr)
-                       : DictionaryAttr();
+  auto info = function
+                  ? function->getAttrOfType<DictionaryAttr>(kKernelInfoAttr)
+                  : DictionaryAttr();
   if (!info)
     return op.emitError("kernel ")
            << op.getKernelAttr()
@@ -190,10 +191,9 @@ ConvertInvoke::matchAndRewrite(InvokeOp op, OpAdaptor adaptor,
           number < static_cast<int64_t>(raggedBytes.size())) {
         int64_t bytes = cast<IntegerAttr>(raggedBytes[number]).getInt();
         needsScratch |= bytes > 0;
-        Value more = arith::MulIOp::create(rewriter, loc, length,
-                                           cb.constant(bytes));
-        scratchBytes =
-            arith::AddIOp::create(rewriter, loc, scratchBytes, more);
+        Value more =
+            arith::MulIOp::create(rewriter, loc, length, cb.constant(bytes));
+        scratchBytes = arith::AddIOp::create(rewriter, loc, scratchBytes, more);
       }
     } else if (input.getType().isIntOrIndexOrFloat() &&
                !isa<RankedTensorType>(op.getInputs()[index].getType())) {
@@ -217,8 +217,7 @@ ConvertInvoke::matchAndRewrite(InvokeOp op, OpAdaptor adaptor,
   SmallVector<Value> rows;
   for (auto [index, type] : llvm::enumerate(op.getResultTypes())) {
     int64_t bytes = getRowBytes(cast<RankedTensorType>(type));
-    rows.push_back(
-        allocateRows(rewriter, loc, context, cb.constant(bytes)));
+    rows.push_back(allocateRows(rewriter, loc, context, cb.constant(bytes)));
     cb.storeCell(results, cb.constant(index), rows.back());
   }
   Value scratch = zero;
@@ -253,14 +252,12 @@ ConvertRowView::matchAndRewrite(tensor::ExtractSliceOp op, OpAdaptor adaptor,
   Location loc = op.getLoc();
   ContextBuilder cb(rewriter, loc);
   Value sources = cb.loadField(ContextField::sources);
-  Value index =
-      op.isDynamicOffset(0)
-          ? cb.toCell(adaptor.getOffsets()[0])
-          : cb.constant(op.getStaticOffset(0));
+  Value index = op.isDynamicOffset(0) ? cb.toCell(adaptor.getOffsets()[0])
+                                      : cb.constant(op.getStaticOffset(0));
   int64_t first = number.getInt() * kSourceCells;
   Value rows = cb.loadCell(sources, cb.constant(first + kSourceRows));
-  Value outside = arith::CmpIOp::create(
-      rewriter, loc, arith::CmpIPredicate::uge, index, rows);
+  Value outside = arith::CmpIOp::create(rewriter, loc,
+                                        arith::CmpIPredicate::uge, index, rows);
   scf::IfOp::create(rewriter, loc, outside, [&](OpBuilder &then, Location loc) {
     ContextBuilder inner(then, loc, cb.getContext());
     inner.fail(BATCH_ERROR_ROW_OUT_OF_BOUNDS, index,
@@ -278,6 +275,5 @@ void mlir::batch::populateInstancePatterns(const TypeConverter &converter,
                                            const ObjectLayout &layout,
                                            RewritePatternSet &patterns) {
   patterns.add<ConvertInvoke>(converter, patterns.getContext(), layout);
-  patterns.add<ConvertRowView, ConvertExtent>(converter,
-                                              patterns.getContext());
+  patterns.add<ConvertRowView, ConvertExtent>(converter, patterns.getContext());
 }

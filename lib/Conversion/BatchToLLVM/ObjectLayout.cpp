@@ -1,7 +1,7 @@
 //===- ObjectLayout.cpp - Numbers that objects and the runtime share ------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -109,8 +109,7 @@ FailureOr<json::Value> ObjectLayout::describeType(Location loc, Type type,
   if (type.isIntOrIndexOrFloat())
     return json::Value(describeScalar(type));
   if (auto adt = dyn_cast<rec::AdtType>(type))
-    return json::Value(
-        json::Object{{"adt", adt.getName().getValue().str()}});
+    return json::Value(json::Object{{"adt", adt.getName().getValue().str()}});
   if (auto list = dyn_cast<rec::ListType>(type)) {
     FailureOr<json::Value> element =
         describeType(loc, list.getElementType(), table, source);
@@ -142,10 +141,11 @@ FailureOr<json::Value> ObjectLayout::describeKernel(KernelOp kernel) const {
   bool constant = true;
   DenseSet<int64_t> domains;
   auto function = SymbolTable::lookupNearestSymbolFrom<FunctionOpInterface>(
-      kernel, StringAttr::get(kernel.getContext(),
-                              kernel.getSymName() + ".rows"));
-  auto info = function ? function->getAttrOfType<DictionaryAttr>(kKernelInfoAttr)
-                       : DictionaryAttr();
+      kernel,
+      StringAttr::get(kernel.getContext(), kernel.getSymName() + ".rows"));
+  auto info = function
+                  ? function->getAttrOfType<DictionaryAttr>(kKernelInfoAttr)
+                  : DictionaryAttr();
   if (!info)
     return kernel.emitError("has no kernel function");
   auto raggedBytes = info.getAs<ArrayAttr>("ragged_scratch");
@@ -165,8 +165,8 @@ FailureOr<json::Value> ObjectLayout::describeKernel(KernelOp kernel) const {
     }
     if (kernel.isRagged(i)) {
       operand["ragged"] = true;
-      auto domain = kernel.getArgAttrOfType<IntegerAttr>(
-          i, uprog::OperatorOp::kRagged);
+      auto domain =
+          kernel.getArgAttrOfType<IntegerAttr>(i, uprog::OperatorOp::kRagged);
       int64_t number = domain ? domain.getInt() : 0;
       if (domains.insert(number).second && raggedBytes &&
           number < static_cast<int64_t>(raggedBytes.size()))
@@ -183,15 +183,14 @@ FailureOr<json::Value> ObjectLayout::describeKernel(KernelOp kernel) const {
                      {"position", getPosition(kernel, i)},
                      {"siblings", getSiblings(kernel, i)}});
   }
-  return json::Value(
-      json::Object{{"name", kernel.getSymName().str()},
-                   {"phase", static_cast<int64_t>(kernel.getPhase())},
-                   {"constant", constant},
-                   {"operands", std::move(operands)},
-                   {"results", std::move(results)},
-                   {"taskScratch",
-                    info.getAs<IntegerAttr>("task_scratch").getInt()},
-                   {"raggedScratch", std::move(ragged)}});
+  return json::Value(json::Object{
+      {"name", kernel.getSymName().str()},
+      {"phase", static_cast<int64_t>(kernel.getPhase())},
+      {"constant", constant},
+      {"operands", std::move(operands)},
+      {"results", std::move(results)},
+      {"taskScratch", info.getAs<IntegerAttr>("task_scratch").getInt()},
+      {"raggedScratch", std::move(ragged)}});
 }
 
 LogicalResult ObjectLayout::describeEntry(json::Object &object,
@@ -208,7 +207,8 @@ LogicalResult ObjectLayout::describeEntry(json::Object &object,
       auto type = dyn_cast<RankedTensorType>(argument.getType());
       if (!type)
         return entry.emitError("shared argument #")
-               << index << " must be a tensor; scalars can be tensors of rank 0";
+               << index
+               << " must be a tensor; scalars can be tensors of rank 0";
       parameters.push_back(
           json::Object{{"name", name.str()},
                        {"shape", describeShape(type.getShape())},
@@ -284,7 +284,6 @@ void ObjectLayout::describeRows(json::Object &object) const {
   object["forms"] = std::move(forms);
   object["sources"] = std::move(sourceList);
 
-
   json::Array tableList;
   int64_t groups = 0;
   for (auto table : module.getOps<TableOp>()) {
@@ -318,9 +317,9 @@ FailureOr<json::Value> ObjectLayout::describeAdts() const {
       }
       list.push_back(json::Object{
           {"name", variant.getSymName().str()},
-          {"number", variants.getNumber(
-                         adt.getType(),
-                         FlatSymbolRefAttr::get(variant.getSymNameAttr()))},
+          {"number",
+           variants.getNumber(adt.getType(), FlatSymbolRefAttr::get(
+                                                 variant.getSymNameAttr()))},
           {"fields", std::move(fields)}});
     }
     adts.push_back(json::Object{{"name", adt.getSymName().str()},
@@ -374,9 +373,8 @@ FailureOr<json::Value> ObjectLayout::describe(const InstanceProgram &program,
     inspects |= function->hasAttr(kInspectorAttr);
     executes |= function->hasAttr(kExecutorAttr);
     if (auto info = function->getAttrOfType<DictionaryAttr>(kKernelInfoAttr))
-      workerScratch =
-          std::max(workerScratch,
-                   info.getAs<IntegerAttr>("worker_scratch").getInt());
+      workerScratch = std::max(
+          workerScratch, info.getAs<IntegerAttr>("worker_scratch").getInt());
   }
   object["workerScratch"] = workerScratch;
   object["has"] = json::Object{

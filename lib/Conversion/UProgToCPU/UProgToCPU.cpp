@@ -1,7 +1,7 @@
 //===- UProgToCPU.cpp - Lower programs to a pool of workers ---------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -93,8 +93,8 @@ LogicalResult ProgramLowering::lowerRun(uprog::RunOp run) {
   };
 
   // The rows of a large batch, or the columns of a small one.
-  Value enough = arith::MulIOp::create(builder, loc, workers,
-                                       cb.constant(rowSplit));
+  Value enough =
+      arith::MulIOp::create(builder, loc, workers, cb.constant(rowSplit));
   Value alone = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                       workers, one);
   Value large = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
@@ -143,8 +143,8 @@ LogicalResult ProgramLowering::lowerBlock(Block &block) {
       OpBuilder::InsertionGuard guard(builder);
       builder.createBlock(&copy.getDefaultRegion());
       scf::YieldOp::create(builder, loc);
-      for (auto [from, to] : llvm::zip_equal(branch.getCaseRegions(),
-                                             copy.getCaseRegions())) {
+      for (auto [from, to] :
+           llvm::zip_equal(branch.getCaseRegions(), copy.getCaseRegions())) {
         builder.createBlock(&to);
         if (failed(lowerBlock(from.front())))
           return failure();
@@ -174,8 +174,7 @@ LogicalResult ProgramLowering::lowerBlock(Block &block) {
                                       cb.constant(kStepCount))));
     } else if (isa<OperandOp>(op)) {
       // Kernel functions find their operands in the step.
-    } else if (op.getDialect() &&
-               isa<arith::ArithDialect>(op.getDialect())) {
+    } else if (op.getDialect() && isa<arith::ArithDialect>(op.getDialect())) {
       builder.clone(op, mapping);
     } else {
       return op.emitError("has no lowering to CPU workers");
@@ -190,9 +189,9 @@ LogicalResult ProgramLowering::lower(uprog::ProgramOp program) {
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
   Type i64 = builder.getI64Type();
   builder.setInsertionPoint(program);
-  auto function = func::FuncOp::create(
-      builder, program.getLoc(), program.getSymName(),
-      builder.getFunctionType({pointer, i64, i64}, {}));
+  auto function =
+      func::FuncOp::create(builder, program.getLoc(), program.getSymName(),
+                           builder.getFunctionType({pointer, i64, i64}, {}));
   function->setAttr(kExecutorAttr, builder.getUnitAttr());
   Block *body = function.addEntryBlock();
   context = body->getArgument(0);
@@ -211,8 +210,8 @@ class ConvertUProgToCPUPass
     : public batch::impl::ConvertUProgToCPUPassBase<ConvertUProgToCPUPass> {
   using ConvertUProgToCPUPassBase::ConvertUProgToCPUPassBase;
   void runOnOperation() override {
-    for (auto program : llvm::make_early_inc_range(
-             getOperation().getOps<uprog::ProgramOp>()))
+    for (auto program :
+         llvm::make_early_inc_range(getOperation().getOps<uprog::ProgramOp>()))
       if (failed(ProgramLowering(getOperation(), rowSplit).lower(program)))
         return signalPassFailure();
   }

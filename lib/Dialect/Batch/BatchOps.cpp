@@ -1,7 +1,7 @@
 //===- BatchOps.cpp - Operations of the batch dialect ---------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,8 +44,7 @@ bool KernelOp::isShared(unsigned index) {
 
 bool KernelOp::isRagged(unsigned index) {
   auto type = dyn_cast<RankedTensorType>(getArgumentTypes()[index]);
-  return !isShared(index) && type && type.getRank() > 0 &&
-         type.isDynamicDim(0);
+  return !isShared(index) && type && type.getRank() > 0 && type.isDynamicDim(0);
 }
 
 LogicalResult KernelOp::verify() {
@@ -117,13 +116,13 @@ LogicalResult RecordOp::verifySymbolUses(SymbolTableCollection &symbols) {
   for (unsigned i = 0, e = kernel->getNumArguments(); i < e; ++i)
     perTask += !kernel->isShared(i);
   if (getInputs().size() != perTask)
-    return emitOpError("kernel ") << getKernelAttr() << " takes " << perTask
-                                  << " per-task operands, got "
-                                  << getInputs().size();
+    return emitOpError("kernel ")
+           << getKernelAttr() << " takes " << perTask
+           << " per-task operands, got " << getInputs().size();
   if (getNumResults() != kernel->getNumResults())
-    return emitOpError("kernel ") << getKernelAttr() << " has "
-                                  << kernel->getNumResults() << " results, got "
-                                  << getNumResults();
+    return emitOpError("kernel ")
+           << getKernelAttr() << " has " << kernel->getNumResults()
+           << " results, got " << getNumResults();
   return success();
 }
 
@@ -132,18 +131,17 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (failed(kernel))
     return failure();
   if (getReads().size() != kernel->getNumArguments())
-    return emitOpError("has ") << getReads().size() << " reads, but kernel "
-                               << getKernelAttr() << " has "
-                               << kernel->getNumArguments() << " arguments";
+    return emitOpError("has ")
+           << getReads().size() << " reads, but kernel " << getKernelAttr()
+           << " has " << kernel->getNumArguments() << " arguments";
   unsigned shared = 0;
   for (auto [index, attr] : llvm::enumerate(getReads())) {
     auto read = cast<ReadAttr>(attr);
     bool isShared = read.getKind() == ReadKind::Shared;
     if (isShared != kernel->isShared(index))
-      return emitOpError("read #")
-             << index << (isShared ? " is" : " is not")
-             << " shared, but the kernel's argument "
-             << (isShared ? "is not" : "is");
+      return emitOpError("read #") << index << (isShared ? " is" : " is not")
+                                   << " shared, but the kernel's argument "
+                                   << (isShared ? "is not" : "is");
     if (read.getSegments() != kernel->isRagged(index))
       return emitOpError("read #")
              << index
@@ -164,9 +162,9 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return emitOpError("has ") << getShared().size() << " shared operands for "
                                << shared << " shared reads";
   if (getWrites().size() != kernel->getNumResults())
-    return emitOpError("writes ") << getWrites().size() << " tables, but kernel "
-                                  << getKernelAttr() << " has "
-                                  << kernel->getNumResults() << " results";
+    return emitOpError("writes ")
+           << getWrites().size() << " tables, but kernel " << getKernelAttr()
+           << " has " << kernel->getNumResults() << " results";
   for (auto [name, type] :
        llvm::zip_equal(getWrites().getAsRange<FlatSymbolRefAttr>(),
                        kernel->getResultTypes())) {

@@ -1,7 +1,7 @@
 //===- UProgOps.cpp - Operations of the uprog dialect ---------------------===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,10 +13,9 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-static ParseResult parseBranchCases(OpAsmParser &parser,
-                                    DenseI64ArrayAttr &cases,
-                                    SmallVectorImpl<std::unique_ptr<Region>>
-                                        &regions);
+static ParseResult
+parseBranchCases(OpAsmParser &parser, DenseI64ArrayAttr &cases,
+                 SmallVectorImpl<std::unique_ptr<Region>> &regions);
 static void printBranchCases(OpAsmPrinter &printer, BranchOp op,
                              DenseI64ArrayAttr cases,
                              MutableArrayRef<Region> regions);
@@ -93,7 +92,8 @@ LogicalResult OperatorOp::verify() {
       continue;
     if (type.getRank() == 0 || !type.isDynamicDim(0))
       return emitOpError("argument #")
-             << i << " must be shared (`uprog.parameter`) or have rows, tensor<?"
+             << i
+             << " must be shared (`uprog.parameter`) or have rows, tensor<?"
              << "x...>, got " << type;
   }
   for (auto [index, type] : llvm::enumerate(getResultTypes())) {
@@ -164,8 +164,7 @@ LogicalResult ProgramOp::verify() { return verifyYield(*this); }
 //===----------------------------------------------------------------------===//
 
 LogicalResult RunOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  Operation *symbol =
-      symbols.lookupNearestSymbolFrom(*this, getCalleeAttr());
+  Operation *symbol = symbols.lookupNearestSymbolFrom(*this, getCalleeAttr());
   // A target's lowering may have made a function of the operator already.
   if (isa_and_nonnull<FunctionOpInterface>(symbol) && !isa<OperatorOp>(symbol))
     return success();
@@ -241,9 +240,9 @@ parseBranchCases(OpAsmParser &parser, DenseI64ArrayAttr &cases,
     if (parser.parseInteger(values.emplace_back()) ||
         parser.parseRegion(*region, {}))
       return failure();
-    BranchOp::ensureTerminator(*region, parser.getBuilder(),
-                               parser.getEncodedSourceLoc(
-                                   parser.getCurrentLocation()));
+    BranchOp::ensureTerminator(
+        *region, parser.getBuilder(),
+        parser.getEncodedSourceLoc(parser.getCurrentLocation()));
   }
   cases = parser.getBuilder().getDenseI64ArrayAttr(values);
   return success();

@@ -1,7 +1,7 @@
 //===- ABI.h - What compiled objects and the runtime share ------*- C++ -*-===//
 //
-// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
@@ -14,17 +14,18 @@
 //   f32, f64         the bits, zero-extended
 //   ADT value        the node id
 //   list             (length << 32) | first entry in the list pool
-//   tensor           inspector: a handle; unbatched code: the address of its row
-//   ragged tensor    a list of such tensor cells, one per row
+//   tensor           inspector: a handle; unbatched code: the address of its
+//   row ragged tensor    a list of such tensor cells, one per row
 //
 // Handles (inspector only). Bits 0-31: task number, or row number in a source;
 // bits 32-55: the task's depth + 1, 0 for a row of a source; bits 56-63: the
 // position of the result among the task's results in the same table, or
 // 128 + source number for a row of a source.
 //
-// Rows. The storage of a tensor with shape [d0, ..., dn] is its elements in row-
-// major order, the last dimension padded to a multiple of 64 bytes. Padding
-// may hold anything. Tables, sources and arenas are arrays of such rows.
+// Rows. The storage of a tensor with shape [d0, ..., dn] is its elements in
+// row- major order, the last dimension padded to a multiple of 64 bytes.
+// Padding may hold anything. Tables, sources and arenas are arrays of such
+// rows.
 //
 //===----------------------------------------------------------------------===//
 
