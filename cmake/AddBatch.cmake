@@ -27,9 +27,9 @@ function(add_batch_passes name)
 endfunction()
 
 # A library of the compiler. LINK_LIBS names other libraries of this project;
-# MLIR and LLVM come as their shared libraries.
+# MLIR and LLVM come as their shared libraries. INTERNAL: is not installed.
 function(add_batch_library name)
-  cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "INTERNAL" "" "LINK_LIBS" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   add_dependencies(${name} batch-headers)
   target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS} MLIR LLVM)
@@ -47,5 +47,7 @@ function(add_batch_library name)
   if(TARGET BatchPCH)
     target_precompile_headers(${name} REUSE_FROM BatchPCH)
   endif()
-  set_property(GLOBAL APPEND PROPERTY BATCH_LIBRARIES ${name})
+  if(NOT ARG_INTERNAL)
+    set_property(GLOBAL APPEND PROPERTY BATCH_LIBRARIES ${name})
+  endif()
 endfunction()

@@ -24,6 +24,9 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
 
   // Kernels. Helpers go first: a call would end a straight-line block.
   pm.addPass(createInlineHelpersPass());
+  // A branch may hold a helper's code, so it is judged after inlining; what
+  // becomes straight-line is outlined together with the code around it.
+  pm.addPass(createIfToSelectPass());
   pm.addPass(createOutlineKernelsPass());
   // Depths count within phases.
   pm.addPass(createAssignPhasesPass());

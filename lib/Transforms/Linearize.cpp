@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch/Analysis/Sharedness.h"
+#include "Batch/Analysis/ControlStructure.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/Batch/Views.h"
 #include "Batch/Dialect/Rec/AdtLookup.h"
@@ -36,9 +36,6 @@ public:
   LogicalResult run();
 
 private:
-  Operation *findTensorControl();
-  bool isBottomUp(func::FuncOp function, ArrayRef<func::FuncOp> component);
-  bool coversAllNodes(func::FuncOp function);
   LogicalResult makeInspector(func::FuncOp function);
   LogicalResult convertOp(Operation *op, OpBuilder &builder);
   SourceOp getSource(RankedTensorType row, int64_t parameter);
@@ -62,13 +59,6 @@ private:
 
 } // namespace
 
-/// The ADT of a value or of the elements of a list; null for other types.
-static rec::AdtType getAdt(Type type) {
-  while (auto list = dyn_cast<rec::ListType>(type))
-    type = list.getElementType();
-  return dyn_cast<rec::AdtType>(type);
-}
-
 Type Linearizer::convertType(Type type) {
   if (auto tensor = dyn_cast<RankedTensorType>(type)) {
     Type handle = HandleType::get(type.getContext());
@@ -79,106 +69,6 @@ Type Linearizer::convertType(Type type) {
   if (auto list = dyn_cast<rec::ListType>(type))
     return rec::ListType::get(convertType(list.getElementType()));
   return type;
-}
-
-/// Control may read the data structure and scalars, never a tensor. Returns
-/// the first op where it does, or a function that is not structured.
-Operation *Linearizer::findTensorControl() {
-  for (func::FuncOp function : program.getFunctions()) {
-    if (!function.getBody().hasOneBlock())
-      return function;
-    Operation *found = nullptr;
-    function.walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (isa<linalg::LinalgOp>(op))
-        return WalkResult::skip();
-      if (!isa<ForceOp, tensor::ExtractOp, scf::WhileOp>(op))
-        return WalkResult::advance();
-      found = op;
-      return WalkResult::interrupt();
-    });
-    if (found)
-      return found;
-  }
-  return nullptr;
-}
-
-/// True if every node that a call in `function` reaches is visited: each field
-/// that holds an ADT is handed to a recursive call, whatever the other fields.
-bool Linearizer::coversAllNodes(func::FuncOp function) {
-  BlockArgument node;
-  for (BlockArgument argument : function.getArguments())
-    if (isa<rec::AdtType>(argument.getType()))
-      node = argument;
-  auto isCalled = [&](Value value, Block *block) {
-    return llvm::any_of(value.getUsers(), [&](Operation *user) {
-      auto call = dyn_cast<func::CallOp>(user);
-      return call && call->getBlock() == block && program.isRecursiveCall(call);
-    });
-  };
-  for (Operation *user : node.getUsers()) {
-    auto match = dyn_cast<rec::MatchOp>(user);
-    if (!match || match->getBlock() != &function.getBody().front())
-      continue;
-    for (Region &region : match.getRegions())
-      for (BlockArgument field : region.getArguments()) {
-        if (!getAdt(field.getType()))
-          continue;
-        bool covered = isCalled(field, &region.front());
-        for (OpOperand &use : field.getUses()) {
-          Operation *loop = use.getOwner();
-          if (!isa<rec::MapOp, rec::FoldOp>(loop) ||
-              loop->getBlock() != &region.front())
-            continue;
-          unsigned position = use.getOperandNumber();
-          auto fold = dyn_cast<rec::FoldOp>(loop);
-          BlockArgument element =
-              fold ? (position < fold.getLists().size()
-                          ? fold.getElements()[position]
-                          : BlockArgument())
-                   : cast<rec::MapOp>(loop).getElements()[position];
-          covered |= element && isCalled(element, element.getOwner());
-        }
-        if (!covered)
-          return false;
-      }
-    return true;
-  }
-  return false;
-}
-
-/// True if one pass over the nodes, children first, can replace the recursion
-/// (Cortex, section 2: properties P.1 to P.3).
-bool Linearizer::isBottomUp(func::FuncOp function,
-                            ArrayRef<func::FuncOp> component) {
-  unsigned nodes = 0;
-  for (BlockArgument argument : function.getArguments()) {
-    if (isa<rec::AdtType>(argument.getType()))
-      ++nodes;
-    else if (!sharedness.isShared(argument))
-      return false;
-  }
-  if (nodes != 1 || !coversAllNodes(function))
-    return false;
-  // A recursive call goes to a part of the node: a field of a match, or an
-  // element of a list of one.
-  for (func::CallOp call : program.getCallers(function)) {
-    Value node;
-    for (Value operand : call.getOperands())
-      if (isa<rec::AdtType>(operand.getType()))
-        node = operand;
-    auto argument = dyn_cast<BlockArgument>(node);
-    if (!argument)
-      return false;
-    Operation *owner = argument.getOwner()->getParentOp();
-    bool recursive = program.isRecursiveCall(call);
-    if (!isa<rec::MatchOp, rec::MapOp, rec::FoldOp>(owner) &&
-        (recursive || owner != program.getEntry()))
-      return false;
-    if (recursive && owner->getParentOfType<func::FuncOp>() !=
-                         call->getParentOfType<func::FuncOp>())
-      return false;
-  }
-  return true;
 }
 
 SourceOp Linearizer::getSource(RankedTensorType row, int64_t parameter) {
@@ -391,7 +281,9 @@ LogicalResult Linearizer::run() {
   func::FuncOp entry = program.getEntry();
   if (!entry || symbols.lookup(inspectorName(entry)))
     return success();
-  if (Operation *op = findTensorControl()) {
+  StructuralControl structure(program);
+  if (!structure.isStructural()) {
+    Operation *op = structure.getTensorControl()->op;
     if (strategy == "auto") {
       remark::missed(op->getLoc(),
                      remark::RemarkOpts::name("Linearize").category("batch"))
@@ -412,33 +304,23 @@ LogicalResult Linearizer::run() {
              source.getRow()}] = source;
 
   SmallVector<SmallVector<Attribute>> traversals;
-  for (ArrayRef<func::FuncOp> component : program.getComponents()) {
-    if (!program.isRecursive(component.front()))
-      continue;
-    DenseSet<Type> adts;
-    bool bottomUp = llvm::all_of(component, [&](func::FuncOp function) {
-      if (!isBottomUp(function, component))
-        return false;
-      for (Type type : function.getArgumentTypes())
-        if (isa<rec::AdtType>(type) && !adts.insert(type).second)
-          return false;
-      return true;
-    });
-    for (func::FuncOp function : component)
-      if (bottomUp)
-        traversed.insert(function);
-    if (bottomUp) {
+  RecursionClasses recursion(program, sharedness);
+  for (const RecursionClass &component : recursion.getClasses()) {
+    if (component.onePass) {
       auto &names = traversals.emplace_back();
-      for (func::FuncOp function : component)
+      for (func::FuncOp function : component.functions) {
+        traversed.insert(function);
         names.push_back(FlatSymbolRefAttr::get(inspectorName(function)));
+      }
     }
-    func::FuncOp first = component.front();
+    func::FuncOp first = component.functions.front();
     remark::passed(first.getLoc(),
                    remark::RemarkOpts::name("Linearize").category("batch"))
-        << (bottomUp ? "recursion is bottom-up: one loop over the nodes, "
-                       "children first, inspects it"
-                     : "recursion is not bottom-up over all nodes: the "
-                       "inspector recurses and remembers its calls");
+        << (component.onePass
+                ? "recursion is bottom-up: one loop over the nodes, "
+                  "children first, inspects it"
+                : "recursion is not bottom-up over all nodes: the "
+                  "inspector recurses and remembers its calls");
   }
   for (func::FuncOp function : program.getFunctions())
     if (failed(makeInspector(function)))

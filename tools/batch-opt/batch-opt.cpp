@@ -10,6 +10,9 @@
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#ifdef BATCH_INCLUDE_TESTS
+#include "TestPasses.h"
+#endif
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
@@ -18,6 +21,9 @@ int main(int argc, char **argv) {
   mlir::registerAllPasses();
   mlir::batch::registerAllDialects(registry);
   mlir::batch::registerAllPasses();
+#ifdef BATCH_INCLUDE_TESTS
+  mlir::batch::test::registerTestPasses();
+#endif
   return mlir::asMainReturnCode(mlir::MlirOptMain(
       argc, argv, "Batch: batches dynamic deep-learning programs\n", registry));
 }

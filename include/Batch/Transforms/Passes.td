@@ -50,6 +50,46 @@ def InlineHelpersPass : Pass<"batch-inline-helpers", "::mlir::ModuleOp"> {
   }];
 }
 
+def IfToSelectPass : Pass<"batch-if-to-select", "::mlir::ModuleOp"> {
+  let summary = "compute both branches of small conditionals";
+  let description = [{
+    A conditional ends a straight-line block: left as control it cuts a kernel
+    in two, with a sub-batch for each branch between them, compacted to the
+    tasks that take it. Where the branches are small, computing both for all
+    tasks and selecting the result is cheaper. An `scf.if` becomes
+    straight-line code with `arith.select` if
+
+    - its condition is structural and its results are static tensors;
+    - its branches hold elementwise tensor code alone, which may run where it is
+      not needed: no reductions or contractions, calls, matches or loops, and no
+      reads at an index;
+    - a branch computes something: a choice between rows that lie ready costs
+      nothing in the inspector;
+    - both branches together take at most `max-ops` operations per element.
+
+    Remarks say what was chosen and why.
+
+    ```mlir
+    %y = scf.if %bit -> (tensor<4xf32>) {
+      %n = arith.negf %x : tensor<4xf32>
+      scf.yield %n : tensor<4xf32>
+    } else {
+      scf.yield %x : tensor<4xf32>
+    }
+    // becomes
+    %n = arith.negf %x : tensor<4xf32>
+    %y = arith.select %bit, %n, %x : tensor<4xf32>
+    ```
+
+    See test/Transforms/if-to-select.mlir.
+  }];
+  let options = [
+    Option<"maxOps", "max-ops", "int64_t", /*default=*/"16",
+           "Most operations per element in both branches together">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def OutlineKernelsPass : Pass<"batch-outline-kernels", "::mlir::ModuleOp"> {
   let summary = "outline straight-line tensor code to kernels";
   let description = [{

@@ -1,0 +1,117 @@
+//===- ControlStructure.h - What decides control, and recursion -*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_ANALYSIS_CONTROLSTRUCTURE_H
+#define BATCH_ANALYSIS_CONTROLSTRUCTURE_H
+
+#include "Batch/Analysis/Sharedness.h"
+#include "Batch/Dialect/Rec/Rec.h"
+
+namespace mlir::batch {
+
+/// A place where control needs the value of a tensor, or may.
+struct TensorControl {
+  enum Reason {
+    Unstructured, ///< a function that is not one block of structured control
+    Force,        ///< a `batch.force`
+    Element,      ///< a `tensor.extract`: the program sees an element
+    While,        ///< a loop whose end is found by running it
+    Decision,     ///< a branch, match or loop on what a tensor op computed
+  };
+  Operation *op = nullptr;
+  Reason reason = Unstructured;
+
+  /// The reason in words, as the predicate of a sentence about `op`.
+  StringRef getDescription() const;
+};
+
+/// Is every branch and call of a program decided by ADT tags and per-instance
+/// scalars alone? Only then can an inspector run ahead of all tensor code.
+///
+/// Scalars and ADT values are followed forward from the ops that compute them
+/// from tensors, through arithmetic, control, calls and ADT fields. Extents and
+/// lengths are part of the data structure.
+class StructuralControl {
+public:
+  explicit StructuralControl(const InstanceProgram &program);
+
+  /// True if the whole program is.
+  bool isStructural() const { return !control; }
+  /// True if `value`, a scalar or an ADT value, does not depend on a tensor.
+  bool isStructural(Value value) const { return !computed.contains(value); }
+  /// The first place where control needs a tensor: in module order the first
+  /// op that reads one for it, else the first that is decided by one.
+  std::optional<TensorControl> getTensorControl() const { return control; }
+
+private:
+  void findReads();
+  void findDecisions();
+  void visit(Operation *op);
+  void visitTerminator(Operation *op);
+  void mark(ValueRange values);
+  bool isComputed(ValueRange values) const;
+
+  const InstanceProgram &program;
+  std::optional<TensorControl> control;
+  /// What is not structural: values, and fields of constructed ADT values.
+  DenseSet<Value> computed;
+  DenseSet<std::pair<Operation *, unsigned>> computedFields;
+  SymbolTableCollection symbols;
+  bool changed = false;
+};
+
+/// Which way tensors flow through a recursion.
+enum class RecursionDirection {
+  /// All recursive calls take parts of their caller's ADT argument, and besides
+  /// only what is equal for all calls. Results flow to the root.
+  BottomUp,
+  /// Calls take values of their own, computed by the caller, and nothing but
+  /// the building of results uses what they return.
+  TopDown,
+  Mixed, ///< both
+};
+
+/// "bottom-up", "top-down" or "mixed".
+StringRef stringifyDirection(RecursionDirection direction);
+
+/// Functions that call each other.
+struct RecursionClass {
+  SmallVector<func::FuncOp> functions;
+  RecursionDirection direction = RecursionDirection::BottomUp;
+  /// True if one loop over all nodes, children first, can replace the recursion
+  /// (Cortex, section 2: properties P.1 to P.3). It is bottom-up then, visits
+  /// every part of the structure, and is never called on anything else.
+  bool onePass = false;
+
+  /// True if several functions recurse through each other.
+  bool isMutual() const { return functions.size() > 1; }
+};
+
+/// The recursion classes of the recursive components of a program.
+class RecursionClasses {
+public:
+  RecursionClasses(const InstanceProgram &program,
+                   const Sharedness &sharedness);
+
+  /// One class per recursive component, callees before callers.
+  ArrayRef<RecursionClass> getClasses() const { return classes; }
+
+private:
+  RecursionClass classify(ArrayRef<func::FuncOp> component) const;
+  bool passesDown(func::CallOp call) const;
+  bool usesResults(ArrayRef<func::FuncOp> component) const;
+  bool isOnePass(func::FuncOp function) const;
+  bool coversAllNodes(func::FuncOp function) const;
+
+  const InstanceProgram &program;
+  const Sharedness &sharedness;
+  SmallVector<RecursionClass> classes;
+};
+
+} // namespace mlir::batch
+
+#endif // BATCH_ANALYSIS_CONTROLSTRUCTURE_H

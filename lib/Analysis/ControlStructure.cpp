@@ -1,0 +1,446 @@
+//===- ControlStructure.cpp - What decides control, and recursion ---------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Analysis/ControlStructure.h"
+
+#include "Batch/Analysis/ValueFlow.h"
+#include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Dialect/Rec/AdtLookup.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+/// The ADT of a value or of the elements of a list; null for other types.
+static rec::AdtType getAdt(Type type) {
+  while (auto list = dyn_cast<rec::ListType>(type))
+    type = list.getElementType();
+  return dyn_cast<rec::AdtType>(type);
+}
+
+/// True for functions, and for ops that are control. The regions of all other
+/// ops only compute.
+static bool isControl(Operation *op) {
+  return isa<func::FuncDialect, rec::RecDialect, scf::SCFDialect>(
+      op->getDialect());
+}
+
+/// Calls `visit` for the ops of `function`, regions that only compute left out.
+static void walkControl(func::FuncOp function,
+                        llvm::function_ref<WalkResult(Operation *)> visit) {
+  function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (visit(op).wasInterrupted())
+      return WalkResult::interrupt();
+    return isControl(op) ? WalkResult::advance() : WalkResult::skip();
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// StructuralControl
+//===----------------------------------------------------------------------===//
+
+StringRef TensorControl::getDescription() const {
+  switch (reason) {
+  case Unstructured:
+    return "is not one block of structured control";
+  case Force:
+    return "waits for a tensor";
+  case Element:
+    return "reads an element of a tensor";
+  case While:
+    return "is a loop whose end is found by running it";
+  case Decision:
+    return "is decided by a value that was computed from a tensor";
+  }
+  llvm_unreachable("unknown reason");
+}
+
+StructuralControl::StructuralControl(const InstanceProgram &program)
+    : program(program) {
+  findReads();
+  // Sets only grow, so this ends; a program without reads takes one sweep.
+  do {
+    changed = false;
+    for (func::FuncOp function : program.getFunctions())
+      walkControl(function, [&](Operation *op) {
+        visit(op);
+        return WalkResult::advance();
+      });
+  } while (changed);
+  if (!control && !computed.empty())
+    findDecisions();
+}
+
+void StructuralControl::findReads() {
+  for (func::FuncOp function : program.getFunctions()) {
+    if (!function.getBody().hasOneBlock()) {
+      control = {function, TensorControl::Unstructured};
+      return;
+    }
+    walkControl(function, [&](Operation *op) {
+      if (isa<ForceOp>(op))
+        control = {op, TensorControl::Force};
+      else if (isa<tensor::ExtractOp>(op))
+        control = {op, TensorControl::Element};
+      else if (isa<scf::WhileOp>(op))
+        control = {op, TensorControl::While};
+      return control ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (control)
+      return;
+  }
+}
+
+void StructuralControl::findDecisions() {
+  for (func::FuncOp function : program.getFunctions()) {
+    walkControl(function, [&](Operation *op) {
+      bool decided = false;
+      if (auto branch = dyn_cast<scf::IfOp>(op))
+        decided = isComputed(branch.getCondition());
+      else if (auto branch = dyn_cast<scf::IndexSwitchOp>(op))
+        decided = isComputed(branch.getArg());
+      else if (auto match = dyn_cast<rec::MatchOp>(op))
+        decided = isComputed(match.getValue());
+      else if (auto loop = dyn_cast<scf::ForOp>(op))
+        decided = isComputed(
+            {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()});
+      if (decided)
+        control = {op, TensorControl::Decision};
+      return decided ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (control)
+      return;
+  }
+}
+
+void StructuralControl::mark(ValueRange values) {
+  for (Value value : values)
+    if (!carriesTensor(value.getType()))
+      changed |= computed.insert(value).second;
+}
+
+bool StructuralControl::isComputed(ValueRange values) const {
+  return llvm::any_of(values,
+                      [&](Value value) { return computed.contains(value); });
+}
+
+void StructuralControl::visit(Operation *op) {
+  if (auto call = dyn_cast<func::CallOp>(op)) {
+    func::FuncOp callee = program.getCallee(call);
+    if (!callee || callee.isExternal())
+      return;
+    for (auto [operand, argument] :
+         llvm::zip_equal(call.getOperands(), callee.getArguments()))
+      if (isComputed(operand))
+        mark(argument);
+    for (auto ret : callee.getOps<func::ReturnOp>())
+      for (auto [operand, result] :
+           llvm::zip_equal(ret.getOperands(), call.getResults()))
+        if (isComputed(operand))
+          mark(result);
+    return;
+  }
+  if (auto construct = dyn_cast<rec::ConstructOp>(op)) {
+    // The tag is known, whatever the fields are.
+    rec::VariantOp variant =
+        rec::lookupVariant(op, construct.getVariantAttr(), symbols);
+    for (auto [index, field] : llvm::enumerate(construct.getFields()))
+      if (isComputed(field))
+        changed |= computedFields.insert({variant, index}).second;
+    return;
+  }
+  if (auto match = dyn_cast<rec::MatchOp>(op)) {
+    auto type = cast<rec::AdtType>(match.getValue().getType());
+    for (auto [number, region] : llvm::enumerate(match.getRegions())) {
+      auto name = SymbolRefAttr::get(type.getName().getAttr(),
+                                     {match.getCaseName(number)});
+      rec::VariantOp variant = rec::lookupVariant(op, name, symbols);
+      for (BlockArgument argument : region.getArguments())
+        if (isComputed(match.getValue()) ||
+            computedFields.contains({variant, argument.getArgNumber()}))
+          mark(argument);
+    }
+    return;
+  }
+  if (op->hasTrait<OpTrait::IsTerminator>())
+    return visitTerminator(op);
+  if (isControl(op)) {
+    // Which loop argument an operand becomes hardly matters here.
+    if (!isa<func::FuncOp, scf::IfOp, scf::IndexSwitchOp, rec::LengthOp>(op) &&
+        isComputed(op->getOperands())) {
+      mark(op->getResults());
+      for (Region &region : op->getRegions())
+        mark(region.getArguments());
+    }
+    return;
+  }
+  bool readsTensor =
+      !isa<DepthOp, tensor::DimOp, tensor::RankOp>(op) &&
+      llvm::any_of(op->getOperandTypes(), llvm::IsaPred<TensorType>);
+  if (readsTensor || isComputed(op->getOperands()))
+    mark(op->getResults());
+}
+
+void StructuralControl::visitTerminator(Operation *op) {
+  Operation *parent = op->getParentOp();
+  if (isa<func::FuncOp>(parent))
+    return;
+  if (isa<LoopLikeOpInterface>(parent) && !isa<rec::MapOp>(parent)) {
+    if (!isComputed(op->getOperands()))
+      return;
+    mark(parent->getResults());
+    for (Region &region : parent->getRegions())
+      mark(region.getArguments());
+    return;
+  }
+  for (auto [operand, result] :
+       llvm::zip(op->getOperands(), parent->getResults()))
+    if (isComputed(operand))
+      mark(result);
+}
+
+//===----------------------------------------------------------------------===//
+// RecursionClasses
+//===----------------------------------------------------------------------===//
+
+StringRef mlir::batch::stringifyDirection(RecursionDirection direction) {
+  switch (direction) {
+  case RecursionDirection::BottomUp:
+    return "bottom-up";
+  case RecursionDirection::TopDown:
+    return "top-down";
+  case RecursionDirection::Mixed:
+    return "mixed";
+  }
+  llvm_unreachable("unknown direction");
+}
+
+/// The element of `loop` that stands for list operand `position`; null for the
+/// initial values of a fold.
+static BlockArgument getElement(Operation *loop, unsigned position) {
+  if (auto map = dyn_cast<rec::MapOp>(loop))
+    return map.getElements()[position];
+  auto fold = cast<rec::FoldOp>(loop);
+  return position < fold.getLists().size() ? fold.getElements()[position]
+                                           : BlockArgument();
+}
+
+/// The list of `loop` whose element is `argument`; null for accumulators.
+static Value getList(Operation *loop, BlockArgument argument) {
+  if (auto map = dyn_cast<rec::MapOp>(loop))
+    return map.getLists()[argument.getArgNumber()];
+  auto fold = cast<rec::FoldOp>(loop);
+  for (auto [list, element] :
+       llvm::zip_equal(fold.getLists(), fold.getElements()))
+    if (element == argument)
+      return list;
+  return Value();
+}
+
+/// True if `value` is an ADT argument of the function around it or a part of
+/// one: a field of a match, an element of a list.
+static bool isPartOfArgument(Value value) {
+  if (!getAdt(value.getType()))
+    return false;
+  while (auto argument = dyn_cast_or_null<BlockArgument>(value)) {
+    Operation *owner = argument.getOwner()->getParentOp();
+    if (isa<func::FuncOp>(owner))
+      return true;
+    if (auto match = dyn_cast<rec::MatchOp>(owner))
+      value = match.getValue();
+    else if (isa<rec::MapOp, rec::FoldOp>(owner))
+      value = getList(owner, argument);
+    else
+      return false;
+  }
+  return false;
+}
+
+RecursionClasses::RecursionClasses(const InstanceProgram &program,
+                                   const Sharedness &sharedness)
+    : program(program), sharedness(sharedness) {
+  for (ArrayRef<func::FuncOp> component : program.getComponents())
+    if (program.isRecursive(component.front()))
+      classes.push_back(classify(component));
+}
+
+RecursionClass
+RecursionClasses::classify(ArrayRef<func::FuncOp> component) const {
+  RecursionClass result;
+  result.functions.assign(component.begin(), component.end());
+  bool down = llvm::any_of(component, [&](func::FuncOp function) {
+    return llvm::any_of(program.getCallers(function), [&](func::CallOp call) {
+      return program.isRecursiveCall(call) && passesDown(call);
+    });
+  });
+  if (down)
+    result.direction = usesResults(component) ? RecursionDirection::Mixed
+                                              : RecursionDirection::TopDown;
+  // The loop runs one function per node type.
+  DenseSet<Type> adts;
+  result.onePass = llvm::all_of(component, [&](func::FuncOp function) {
+    if (!isOnePass(function))
+      return false;
+    for (Type type : function.getArgumentTypes())
+      if (isa<rec::AdtType>(type) && !adts.insert(type).second)
+        return false;
+    return true;
+  });
+  return result;
+}
+
+/// True if a recursive call takes something of its own besides a part of an
+/// ADT argument. What the caller hands on unchanged is the same for all calls.
+bool RecursionClasses::passesDown(func::CallOp call) const {
+  func::FuncOp callee = program.getCallee(call);
+  for (auto [operand, argument] :
+       llvm::zip_equal(call.getOperands(), callee.getArguments())) {
+    auto own = dyn_cast<BlockArgument>(operand);
+    bool handedOn = own && isa<func::FuncOp>(own.getOwner()->getParentOp());
+    if (!sharedness.isShared(argument) && !handedOn &&
+        !isPartOfArgument(operand))
+      return true;
+  }
+  return false;
+}
+
+/// True if tensor code or control of the component depends on a result of a
+/// recursive call. Handing results on and building results of them does not
+/// count, nor does what happens after the recursion.
+bool RecursionClasses::usesResults(ArrayRef<func::FuncOp> component) const {
+  SmallVector<Value> worklist;
+  DenseSet<Value> seen;
+  auto track = [&](ValueRange values) {
+    for (Value value : values)
+      if (seen.insert(value).second)
+        worklist.push_back(value);
+  };
+  for (func::FuncOp function : component)
+    for (func::CallOp call : program.getCallers(function))
+      if (program.isRecursiveCall(call))
+        track(call.getResults());
+
+  auto trackLoop = [&](Operation *loop) {
+    track(loop->getResults());
+    for (Region &region : loop->getRegions())
+      track(region.getArguments());
+  };
+  for (size_t i = 0; i < worklist.size(); ++i)
+    for (OpOperand &use : worklist[i].getUses()) {
+      Operation *op = use.getOwner();
+      Operation *parent = op->getParentOp();
+      unsigned position = use.getOperandNumber();
+      if (auto call = dyn_cast<func::CallOp>(op)) {
+        if (func::FuncOp callee = program.getCallee(call))
+          if (!callee.isExternal())
+            track(callee.getArgument(position));
+      } else if (isa<func::ReturnOp>(op)) {
+        auto function = cast<func::FuncOp>(parent);
+        bool inside = llvm::is_contained(component, function);
+        for (func::CallOp call : program.getCallers(function))
+          if (!inside || program.isRecursiveCall(call))
+            track(call.getResult(position));
+      } else if (auto construct = dyn_cast<rec::ConstructOp>(op)) {
+        track(construct.getResult());
+      } else if (isa<rec::LengthOp, tensor::DimOp, DepthOp>(op)) {
+        // The data structure decides these.
+      } else if (auto match = dyn_cast<rec::MatchOp>(op)) {
+        for (Region &region : match.getRegions())
+          track(region.getArguments());
+      } else if (isa<rec::MapOp, rec::FoldOp>(op)) {
+        if (BlockArgument element = getElement(op, position))
+          track(element);
+        else
+          trackLoop(op);
+      } else if (op->hasTrait<OpTrait::IsTerminator>() && isControl(op)) {
+        if (isa<LoopLikeOpInterface>(parent) && !isa<rec::MapOp>(parent))
+          trackLoop(parent);
+        else if (position < parent->getNumResults())
+          track(parent->getResult(position));
+      } else if (auto loop = dyn_cast<scf::ForOp>(op);
+                 loop && position >= loop.getNumControlOperands()) {
+        trackLoop(op);
+      } else if (isControl(op) || !isControl(parent) ||
+                 llvm::any_of(op->getResultTypes(), carriesTensor)) {
+        return true;
+      } else {
+        track(op->getResults());
+      }
+    }
+  return false;
+}
+
+/// True if every node that a call in `function` reaches is visited: each field
+/// that holds an ADT is handed to a recursive call, whatever the other fields.
+bool RecursionClasses::coversAllNodes(func::FuncOp function) const {
+  BlockArgument node;
+  for (BlockArgument argument : function.getArguments())
+    if (isa<rec::AdtType>(argument.getType()))
+      node = argument;
+  auto isCalled = [&](Value value, Block *block) {
+    return llvm::any_of(value.getUsers(), [&](Operation *user) {
+      auto call = dyn_cast<func::CallOp>(user);
+      return call && call->getBlock() == block && program.isRecursiveCall(call);
+    });
+  };
+  for (Operation *user : node.getUsers()) {
+    auto match = dyn_cast<rec::MatchOp>(user);
+    if (!match || match->getBlock() != &function.getBody().front())
+      continue;
+    for (Region &region : match.getRegions())
+      for (BlockArgument field : region.getArguments()) {
+        if (!getAdt(field.getType()))
+          continue;
+        bool covered = isCalled(field, &region.front());
+        for (OpOperand &use : field.getUses()) {
+          Operation *loop = use.getOwner();
+          if (!isa<rec::MapOp, rec::FoldOp>(loop) ||
+              loop->getBlock() != &region.front())
+            continue;
+          BlockArgument element = getElement(loop, use.getOperandNumber());
+          covered |= element && isCalled(element, element.getOwner());
+        }
+        if (!covered)
+          return false;
+      }
+    return true;
+  }
+  return false;
+}
+
+bool RecursionClasses::isOnePass(func::FuncOp function) const {
+  unsigned nodes = 0;
+  for (BlockArgument argument : function.getArguments()) {
+    if (isa<rec::AdtType>(argument.getType()))
+      ++nodes;
+    else if (!sharedness.isShared(argument))
+      return false;
+  }
+  if (nodes != 1 || !coversAllNodes(function))
+    return false;
+  // A recursive call goes to a part of the node: a field of a match, or an
+  // element of a list of one.
+  for (func::CallOp call : program.getCallers(function)) {
+    Value node;
+    for (Value operand : call.getOperands())
+      if (isa<rec::AdtType>(operand.getType()))
+        node = operand;
+    auto argument = dyn_cast<BlockArgument>(node);
+    if (!argument)
+      return false;
+    Operation *owner = argument.getOwner()->getParentOp();
+    bool recursive = program.isRecursiveCall(call);
+    if (!isa<rec::MatchOp, rec::MapOp, rec::FoldOp>(owner) &&
+        (recursive || owner != program.getEntry()))
+      return false;
+    if (recursive && owner->getParentOfType<func::FuncOp>() !=
+                         call->getParentOfType<func::FuncOp>())
+      return false;
+  }
+  return true;
+}

@@ -1,0 +1,71 @@
+//===- TestControlStructure.cpp - Print control and recursion -------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TestPasses.h"
+
+#include "Batch/Analysis/ControlStructure.h"
+#include "mlir/Pass/Pass.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+namespace {
+
+/// Remarks, at the entry, that a program is structural, or at the place where
+/// control needs a tensor why it is not.
+struct TestStructuralControlPass
+    : PassWrapper<TestStructuralControlPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TestStructuralControlPass)
+
+  StringRef getArgument() const final {
+    return "test-print-structural-control";
+  }
+  StringRef getDescription() const final {
+    return "Print where control needs a tensor";
+  }
+
+  void runOnOperation() override {
+    InstanceProgram program(getOperation());
+    if (!program.getEntry())
+      return;
+    StructuralControl structure(program);
+    if (std::optional<TensorControl> control = structure.getTensorControl())
+      control->op->emitRemark("tensor-dependent control: ")
+          << control->getDescription();
+    else
+      program.getEntry().emitRemark("structural");
+  }
+};
+
+/// Remarks the class of every recursion at its functions.
+struct TestRecursionClassPass
+    : PassWrapper<TestRecursionClassPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TestRecursionClassPass)
+
+  StringRef getArgument() const final { return "test-print-recursion-class"; }
+  StringRef getDescription() const final {
+    return "Print which way tensors flow through recursion";
+  }
+
+  void runOnOperation() override {
+    InstanceProgram program(getOperation());
+    Sharedness sharedness(program);
+    RecursionClasses recursion(program, sharedness);
+    for (const RecursionClass &component : recursion.getClasses())
+      for (func::FuncOp function : component.functions)
+        function.emitRemark(component.isMutual() ? "mutual" : "self")
+            << " recursion, " << stringifyDirection(component.direction)
+            << (component.onePass ? ", one pass covers it" : "");
+  }
+};
+
+} // namespace
+
+void mlir::batch::test::registerTestControlStructurePasses() {
+  PassRegistration<TestStructuralControlPass>();
+  PassRegistration<TestRecursionClassPass>();
+}

@@ -1,0 +1,23 @@
+//===- TestPasses.h - Passes for tests alone --------------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_TEST_LIB_TESTPASSES_H
+#define BATCH_TEST_LIB_TESTPASSES_H
+
+namespace mlir::batch::test {
+
+/// Each registers the passes of one file.
+void registerTestControlStructurePasses();
+void registerTestSharednessPass();
+void registerTestValueClassesPass();
+
+/// Registers them all.
+void registerTestPasses();
+
+} // namespace mlir::batch::test
+
+#endif // BATCH_TEST_LIB_TESTPASSES_H
