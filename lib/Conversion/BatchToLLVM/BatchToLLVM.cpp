@@ -7,6 +7,7 @@
 
 #include "Batch/Analysis/Sharedness.h"
 #include "Batch/Conversion/Passes.h"
+#include "Batch/Conversion/RecToLLVM/ABILayout.h"
 #include "Batch/Conversion/RecToLLVM/ContextAccess.h"
 #include "Batch/Conversion/RecToLLVM/RecToLLVM.h"
 #include "Batch/Dialect/Batch/Batch.h"
@@ -14,7 +15,6 @@
 #include "Batch/Dialect/UProg/UProg.h"
 #include "ObjectLayout.h"
 #include "Patterns.h"
-#include "batch-runtime/ABI.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/Transforms/FuncConversions.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -282,7 +282,7 @@ void ObjectBuilder::makeUnbatched() {
       Value address = cb.constant(0);
       if (source.getInt() != 0)
         address = cb.loadCell(cb.loadField(ContextField::sources),
-                              cb.constant(source.getInt() * 3));
+                              cb.constant(source.getInt() * abi::kSourceCells));
       values.push_back(address);
       continue;
     }

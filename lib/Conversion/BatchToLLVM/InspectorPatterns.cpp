@@ -5,29 +5,19 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Batch/Conversion/RecToLLVM/ABILayout.h"
 #include "Batch/Conversion/RecToLLVM/ContextAccess.h"
 #include "Batch/Dialect/UProg/UProg.h"
 #include "ObjectLayout.h"
 #include "Patterns.h"
-#include "batch-runtime/ABI.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::batch;
+using namespace mlir::batch::abi;
 
-// Where the parts of a handle lie (ABI.h).
-static constexpr int64_t kDepthShift = 32;
-static constexpr int64_t kTagShift = 56;
-static constexpr int64_t kDepthMask = 0xffffff;
-static constexpr int64_t kSourceTag = 128;
-// Bytes of a BatchQueue and a BatchSource, and the cells of their fields.
-static constexpr int64_t kQueueBytes = 24;
-static constexpr int64_t kQueueEnd = 0;
-static constexpr int64_t kQueueLimit = 1;
-static constexpr int64_t kSourceBytes = 24;
-static constexpr int64_t kSourceRows = 1;
 
 namespace {
 
@@ -165,7 +155,7 @@ ConvertRecord::matchAndRewrite(RecordOp op, OpAdaptor adaptor,
     Value record = LLVM::IntToPtrOp::create(
         builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), end);
     Value depth = cb.toCell(adaptor.getDepth());
-    Value shift = cb.constant(kDepthShift);
+    Value shift = cb.constant(kHandleDepthShift);
     Value tag = arith::ShLIOp::create(builder, loc, depth, shift);
     cb.storeCell(record, cb.constant(0),
                  arith::OrIOp::create(builder, loc, tag, task));
@@ -205,7 +195,7 @@ ConvertRecord::matchAndRewrite(RecordOp op, OpAdaptor adaptor,
     handles.push_back(
         position == 0 ? handle
                       : arith::OrIOp::create(rewriter, loc, handle,
-                                             cb.constant(position << kTagShift))
+                                             cb.constant(position << kHandleTagShift))
                             .getResult());
   }
   rewriter.replaceOp(op, handles);
@@ -230,7 +220,7 @@ ConvertRow::matchAndRewrite(RowOp op, OpAdaptor adaptor,
     inner.fail(BATCH_ERROR_ROW_OUT_OF_BOUNDS, index, inner.constant(number));
     scf::YieldOp::create(then, loc);
   });
-  uint64_t tag = static_cast<uint64_t>(kSourceTag + number) << kTagShift;
+  uint64_t tag = static_cast<uint64_t>(kHandleSourceTag + number) << kHandleTagShift;
   rewriter.replaceOpWithNewOp<arith::OrIOp>(
       op, index, cb.constant(static_cast<int64_t>(tag)));
   return success();
@@ -242,8 +232,8 @@ ConvertDepth::matchAndRewrite(DepthOp op, OpAdaptor adaptor,
   Location loc = op.getLoc();
   ContextBuilder cb(rewriter, loc);
   auto depthOf = [](OpBuilder &builder, Location loc, Value handle) -> Value {
-    Value shift = arith::ConstantIntOp::create(builder, loc, kDepthShift, 64);
-    Value mask = arith::ConstantIntOp::create(builder, loc, kDepthMask, 64);
+    Value shift = arith::ConstantIntOp::create(builder, loc, kHandleDepthShift, 64);
+    Value mask = arith::ConstantIntOp::create(builder, loc, kHandleDepthMask, 64);
     Value shifted = arith::ShRUIOp::create(builder, loc, handle, shift);
     return arith::AndIOp::create(builder, loc, shifted, mask);
   };

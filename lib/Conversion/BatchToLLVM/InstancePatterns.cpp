@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Batch/Conversion/RecToLLVM/ABILayout.h"
 #include "Batch/Conversion/RecToLLVM/ContextAccess.h"
 #include "Batch/Dialect/UProg/UProg.h"
 #include "ObjectLayout.h"
 #include "Patterns.h"
-#include "batch-runtime/ABI.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -17,15 +17,8 @@
 
 using namespace mlir;
 using namespace mlir::batch;
+using namespace mlir::batch::abi;
 
-// Cells of a BatchOperand and of a BatchSource (ABI.h).
-static constexpr int64_t kOperandCells = 3;
-static constexpr int64_t kOperandBase = 0;
-static constexpr int64_t kOperandRows = 1;
-static constexpr int64_t kOperandOffsets = 2;
-static constexpr int64_t kSourceCells = 3;
-static constexpr int64_t kSourceBase = 0;
-static constexpr int64_t kSourceRows = 1;
 
 namespace {
 
@@ -149,7 +142,7 @@ ConvertInvoke::matchAndRewrite(InvokeOp op, OpAdaptor adaptor,
   Value offsets = allocateCells(rewriter, op, perTask);
   Value zeroIndex = allocateCells(rewriter, op, 1);
   Value results = allocateCells(rewriter, op, kernel.getNumResults());
-  Value step = allocateCells(rewriter, op, 4);
+  Value step = allocateCells(rewriter, op, kStepCells);
   Value zero = cb.constant(0), one = cb.constant(1);
   cb.storeCell(zeroIndex, zero, zero);
 
@@ -224,10 +217,10 @@ ConvertInvoke::matchAndRewrite(InvokeOp op, OpAdaptor adaptor,
   if (needsScratch)
     scratch = allocateRows(rewriter, loc, context, scratchBytes);
 
-  cb.storeCell(step, cb.constant(0), cb.constant(layout.getKernel(name)));
-  cb.storeCell(step, cb.constant(1), one);
-  cb.storeCell(step, cb.constant(2), toCell(operands));
-  cb.storeCell(step, cb.constant(3), toCell(results));
+  cb.storeCell(step, cb.constant(kStepKernel), cb.constant(layout.getKernel(name)));
+  cb.storeCell(step, cb.constant(kStepCount), one);
+  cb.storeCell(step, cb.constant(kStepOperands), toCell(operands));
+  cb.storeCell(step, cb.constant(kStepResults), toCell(results));
   Type pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
   Value scratchPointer =
       LLVM::IntToPtrOp::create(rewriter, loc, pointer, scratch);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Batch/Conversion/Passes.h"
+#include "Batch/Conversion/RecToLLVM/ABILayout.h"
 #include "Batch/Conversion/RecToLLVM/ContextAccess.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/UProg/UProg.h"
@@ -22,6 +23,7 @@ namespace mlir::batch {
 
 using namespace mlir;
 using namespace mlir::batch;
+using namespace mlir::batch::abi;
 
 namespace {
 
@@ -47,11 +49,6 @@ private:
 };
 
 } // namespace
-
-/// Bytes of a BatchStep, and where its fields lie in cells (see ABI.h).
-static constexpr int64_t kStepBytes = 32;
-static constexpr int64_t kStepKernel = 0;
-static constexpr int64_t kStepCount = 1;
 
 Value ProgramLowering::toI64(Value index) {
   return arith::IndexCastOp::create(builder, index.getLoc(),
