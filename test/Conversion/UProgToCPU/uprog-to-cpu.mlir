@@ -14,7 +14,7 @@ func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, 
 // CHECK-SAME:    attributes {batch.executor}
 // CHECK:         %[[STEPS:.*]] = arith.index_cast %{{.*}} : i64 to index
 // CHECK:         scf.for %[[I:.*]] = %{{.*}} to %[[STEPS]] step %{{.*}} {
-// CHECK:           %[[STEP:.*]] = llvm.getelementptr
+// CHECK:           %[[STEP:.*]] = llvm.getelementptr %{{.*}}[%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, i8
 // CHECK:           %[[KERNEL:.*]] = arith.index_cast %{{.*}} : i64 to index
 // CHECK:           scf.index_switch %[[KERNEL]]
 // CHECK:           case 3 {
