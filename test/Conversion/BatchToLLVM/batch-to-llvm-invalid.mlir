@@ -1,0 +1,72 @@
+// RUN: batch-opt %s --convert-batch-to-llvm --split-input-file --verify-diagnostics
+
+// An object runs an entry.
+// expected-error @+1 {{has no entry: mark the function for one instance with 'attributes {batch.entry}'}}
+module {
+}
+
+// -----
+
+// What goes in and out of the entry is what values of programs are.
+// expected-error @+1 {{a value of type 'memref<4xf32>' cannot be an argument or result of the entry}}
+func.func @main(%m: memref<4xf32>) attributes {batch.entry} {
+  return
+}
+
+// -----
+
+// Parameters come from a file of tensors.
+// expected-error @+1 {{shared argument #1 must be a tensor; scalars can be tensors of rank 0}}
+func.func @main(%n: index, %s: index {batch.shared = "s"}) attributes {batch.entry} {
+  return
+}
+
+// -----
+
+// Tensor code runs in kernels,
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
+  // expected-error @+1 {{tensor code outside of kernels; run batch-outline-kernels first}}
+  %y = math.tanh %x : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// of which every one has a function.
+// expected-error @+1 {{has no kernel function}}
+batch.kernel @k() {
+  batch.yield
+}
+func.func @main() attributes {batch.entry} {
+  batch.invoke @k() : () -> ()
+  return
+}
+
+// -----
+
+// A slice that is no row of a parameter is tensor code.
+func.func @main(%x: tensor<8xf32>) -> tensor<4xf32> attributes {batch.entry} {
+  // expected-error @+2 {{slices a tensor outside of kernels, and is no row of a parameter}}
+  // expected-error @+1 {{failed to legalize operation 'tensor.extract_slice'}}
+  %y = tensor.extract_slice %x[0] [4] [1] : tensor<8xf32> to tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// Only what a traversal did can be recalled.
+rec.adt @Tree {
+  rec.variant @leaf()
+}
+func.func private @visit(%t: !rec.adt<@Tree>) {
+  return
+}
+func.func @main(%t: !rec.adt<@Tree>) attributes {batch.entry} {
+  return
+}
+func.func @main.inspect(%t: !rec.adt<@Tree>) attributes {batch.inspector} {
+  // expected-error @+2 {{function @visit is not traversed}}
+  // expected-error @+1 {{failed to legalize operation 'batch.recall'}}
+  batch.recall @visit(%t) : (!rec.adt<@Tree>) -> ()
+  return
+}

@@ -1,0 +1,122 @@
+// RUN: batch-opt %s --convert-batch-to-llvm | FileCheck %s
+
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+  rec.variant @node(kids: !rec.list<!rec.adt<@Tree>>)
+}
+batch.table @h : tensor<4xf32> group(0)
+batch.source @E : tensor<4xf32> parameter(0)
+func.func private @once.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
+    attributes {batch.kernel_info = {stages = 1 : i64, task_scratch = 0 : i64,
+                                     ragged_scratch = [], worker_scratch = 0 : i64}}
+func.func private @cell.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
+    attributes {batch.kernel_info = {stages = 1 : i64, task_scratch = 64 : i64,
+                                     ragged_scratch = [], worker_scratch = 128 : i64}}
+batch.kernel @once() -> (tensor<4xf32> {batch.in_table = @h}) {
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  batch.yield %zero : tensor<4xf32>
+}
+batch.kernel @cell(%x: tensor<4xf32>, %n: index)
+    -> (tensor<4xf32> {batch.in_table = @h}, tensor<4xf32> {batch.in_table = @h}) {
+  batch.yield %x, %x : tensor<4xf32>, tensor<4xf32>
+}
+
+func.func private @visit(%t: !rec.adt<@Tree>) -> index {
+  %n = arith.constant 1 : index
+  return %n : index
+}
+func.func private @visit.inspect(%t: !rec.adt<@Tree>) -> index {
+  %n = arith.constant 1 : index
+  return %n : index
+}
+
+// The entry of the instance program stays; without recursion it is not wrapped.
+// CHECK-LABEL: func.func private @main(
+func.func @main(%t: !rec.adt<@Tree> {batch.name = "tree"}, %word: index,
+                %E: tensor<?x4xf32> {batch.shared = "E"})
+    -> (tensor<4xf32> {batch.name = "h"}) attributes {batch.entry} {
+  %n = call @visit(%t) : (!rec.adt<@Tree>) -> index
+  %x = tensor.extract_slice %E[%word, 0] [1, 4] [1, 1] : tensor<?x4xf32> to tensor<4xf32>
+  return %x : tensor<4xf32>
+}
+
+// A handle is a cell. The handle of a row is the row's number and its source,
+// and a row that is not there ends the run.
+// CHECK-LABEL: func.func private @main.inspect
+// CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[T:.*]]: i64, %[[WORD:.*]]: index) -> i64
+// CHECK:         %[[INDEX:.*]] = arith.index_cast %[[WORD]] : index to i64
+// CHECK:         %[[OUTSIDE:.*]] = arith.cmpi uge, %[[INDEX]], %{{.*}} : i64
+// CHECK-NEXT:    scf.if %[[OUTSIDE]] {
+// CHECK:           llvm.call %{{.*}}(%[[CTX]], %{{.*}}, %[[INDEX]], %{{.*}})
+// CHECK:         }
+// CHECK:         %[[X:.*]] = arith.ori %[[INDEX]], %{{.*}} : i64
+
+// A task without operands is recorded once per run: the handle is remembered.
+// CHECK:         %[[KNOWN:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i64
+// CHECK:         %[[NEW:.*]] = arith.cmpi slt, %[[KNOWN]], %{{.*}} : i64
+// CHECK-NEXT:    %[[ONCE:.*]] = scf.if %[[NEW]] -> (i64) {
+// CHECK:         } else {
+// CHECK-NEXT:      scf.yield %[[KNOWN]] : i64
+// CHECK-NEXT:    }
+
+// A depth is the largest of the handles'.
+// CHECK:         %[[SHIFTED:.*]] = arith.shrui %[[ONCE]], %{{.*}} : i64
+// CHECK-NEXT:    %[[DEPTH:.*]] = arith.andi %[[SHIFTED]], %{{.*}} : i64
+// CHECK-NEXT:    arith.maxsi %{{.*}}, %[[DEPTH]] : i64
+
+// A record goes to the queue of its kernel, which grows where it is full. The
+// handle of a second result differs in its position alone.
+// CHECK:         %[[FULL:.*]] = arith.cmpi ugt, %{{.*}}, %{{.*}} : i64
+// CHECK-NEXT:    scf.if %[[FULL]] {
+// CHECK:           llvm.call %{{.*}}(%[[CTX]], %{{.*}})
+// CHECK:         }
+// CHECK:         llvm.store %[[X]], %{{.*}} : i64, !llvm.ptr
+// CHECK:         %[[H:.*]] = arith.ori %{{.*}}, %{{.*}} : i64
+// CHECK:         %[[H1:.*]] = arith.ori %[[H]], %{{.*}} : i64
+// CHECK:         return %[[H1]] : i64
+func.func @main.inspect(%t: !rec.adt<@Tree>, %word: index)
+    -> (!batch.handle {batch.in_table = @h}) attributes {batch.inspector} {
+  %x = batch.row @E[%word]
+  %d0 = batch.depth()
+  %z = batch.record @once() depth(%d0) : () -> !batch.handle
+  %d = batch.depth(%z) : !batch.handle
+  batch.ghost depth(%d)
+  %h:2 = batch.record @cell(%x, %word) depth(%d)
+      : (!batch.handle, index) -> (!batch.handle, !batch.handle)
+  %n = batch.recall @visit.inspect(%t) : (!rec.adt<@Tree>) -> index
+  return %h#1 : !batch.handle
+}
+
+// A traversal runs a function on all input nodes of its ADT and stores what it
+// returns; the function recalls it by the node.
+// CHECK-LABEL: func.func private @main.traverse
+// CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr)
+// CHECK:         scf.for %[[I:.*]] = %{{.*}} to %{{.*}} step %{{.*}} {
+// CHECK:           %[[NODE:.*]] = arith.index_cast %[[I]] : index to i64
+// CHECK:           %[[OURS:.*]] = arith.cmpi ult, %{{.*}}, %{{.*}} : i64
+// CHECK-NEXT:      scf.if %[[OURS]] {
+// CHECK-NEXT:        %[[N:.*]] = func.call @visit.inspect(%[[CTX]], %[[NODE]]) : (!llvm.ptr, i64) -> index
+// CHECK:             llvm.store %{{.*}}, %{{.*}} : i64, !llvm.ptr
+func.func @main.traverse() attributes {batch.traversal} {
+  batch.traverse [@visit.inspect]
+  return
+}
+
+// The object has its entry points and its descriptor; declarations of kernels,
+// tables, sources and ADTs are said there and gone here.
+// CHECK-NOT:   batch.
+// CHECK:       llvm.func internal @batch.inspect(%[[CTX:.*]]: !llvm.ptr) {
+// CHECK-NEXT:    func.call @main.traverse(%[[CTX]])
+// CHECK:         scf.for
+// CHECK:           func.call @main.inspect(%[[CTX]],
+// CHECK:       llvm.func internal @batch.unbatched(%[[CTX:.*]]: !llvm.ptr, %{{.*}}: i64) {
+// CHECK:         func.call @main(%[[CTX]],
+// CHECK:       llvm.mlir.global internal constant @batch.descriptor("{\22abi\22:
+// CHECK-SAME:    {\22position\22:1,\22siblings\22:2,\22table\22:0}]
+// CHECK-SAME:    \22workerScratch\22:128
+// CHECK:       llvm.mlir.global external constant @batch_object()
+// CHECK:         llvm.mlir.addressof @batch.descriptor
+// CHECK:         llvm.mlir.addressof @batch.inspect
+// CHECK:         llvm.mlir.zero
+// CHECK:         llvm.mlir.addressof @batch.unbatched
+// CHECK-NOT:   rec.

@@ -1,0 +1,30 @@
+// RUN: batch-opt %s --convert-uprog-to-cpu --split-input-file --verify-diagnostics
+
+// A pool of workers is one device.
+// expected-error @+1 {{only programs of device level run on workers}}
+uprog.program @p() level(block) {
+  uprog.yield
+}
+
+// -----
+
+// A run calls the kernel function that was made of the operator.
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) {
+  uprog.yield
+}
+uprog.program @p(%plan: !batch.plan, %x: tensor<?x4xf32>) level(device) {
+  %i = arith.constant 0 : index
+  %step = batch.plan_step %plan[%i]
+  // expected-error @+1 {{operator @k.rows is no kernel function yet; run convert-operators-to-cpu first}}
+  uprog.run @k.rows(%x) step(%step) tasks(%i) : (tensor<?x4xf32>), !batch.step
+  uprog.yield
+}
+
+// -----
+
+// Other operations do not run on workers.
+uprog.program @p() level(device) {
+  // expected-error @+1 {{has no lowering to CPU workers}}
+  %m = uprog.alloc device : memref<4xf32>
+  uprog.yield
+}

@@ -1,0 +1,78 @@
+// RUN: batch-opt %s --convert-uprog-to-cpu --split-input-file | FileCheck %s
+// RUN: batch-opt %s --convert-uprog-to-cpu=row-split=7 --split-input-file \
+// RUN:   | FileCheck %s --check-prefix=SPLIT
+
+func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
+    attributes {batch.kernel_info = {stages = 2 : i64, task_scratch = 64 : i64,
+                                     ragged_scratch = [], worker_scratch = 0 : i64}}
+
+// A program becomes a function that each worker of a pool runs. A run is done by
+// rows where there are many per worker, or one worker alone; then no worker
+// waits inside.
+// CHECK-LABEL: func.func @main.execute
+// CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[WORKER:.*]]: i64, %[[WORKERS:.*]]: i64)
+// CHECK-SAME:    attributes {batch.executor}
+// CHECK:         %[[STEPS:.*]] = arith.index_cast %{{.*}} : i64 to index
+// CHECK:         scf.for %[[I:.*]] = %{{.*}} to %[[STEPS]] step %{{.*}} {
+// CHECK:           %[[STEP:.*]] = llvm.getelementptr %{{.*}}[%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+// CHECK:           %[[KERNEL:.*]] = arith.index_cast %{{.*}} : i64 to index
+// CHECK:           scf.index_switch %[[KERNEL]]
+// CHECK:           case 3 {
+// CHECK-DAG:         %[[ALONE:.*]] = arith.cmpi eq, %[[WORKERS]], %{{.*}} : i64
+// CHECK-DAG:         %[[LARGE:.*]] = arith.cmpi sge, %[[TASKS:.*]], %{{.*}} : i64
+// CHECK:             %[[ROWS:.*]] = arith.ori %[[ALONE]], %[[LARGE]] : i1
+// CHECK:             scf.if %[[ROWS]] {
+// CHECK:               %[[NEXT:.*]] = arith.addi %[[WORKER]], %{{.*}} : i64
+// CHECK-DAG:           %[[A:.*]] = arith.muli %[[TASKS]], %[[WORKER]] : i64
+// CHECK-DAG:           %[[BEGIN:.*]] = arith.divsi %[[A]], %[[WORKERS]] : i64
+// CHECK-DAG:           %[[B:.*]] = arith.muli %[[TASKS]], %[[NEXT]] : i64
+// CHECK-DAG:           %[[END:.*]] = arith.divsi %[[B]], %[[WORKERS]] : i64
+// CHECK-NOT:           llvm.call
+// CHECK:               func.call @k.rows(%[[STEP]], %{{.*}}, %{{.*}}, %{{.*}}, %[[BEGIN]], %[[END]],
+
+// Else it is done by columns, with a barrier after each stage but the last,
+// where the step ends anyhow.
+// CHECK:             } else {
+// CHECK:               func.call @k.rows(%[[STEP]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[TASKS]], %[[WORKER]], %[[WORKERS]],
+// CHECK:               llvm.call %{{.*}}(%[[CTX]], %[[WORKER]])
+// CHECK:               func.call @k.rows(%[[STEP]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[TASKS]], %[[WORKER]], %[[WORKERS]],
+// CHECK-NOT:           llvm.call
+// CHECK:             }
+// CHECK:           default {
+// CHECK:           llvm.call %{{.*}}(%[[CTX]], %[[WORKER]])
+// CHECK-NEXT:    }
+// CHECK-NEXT:    return
+
+// How many rows are many is an option.
+// SPLIT-LABEL: func.func @main.execute
+// SPLIT:         case 3 {
+// SPLIT:           %[[SEVEN:.*]] = arith.constant 7 : i64
+// SPLIT-NEXT:      arith.muli %{{.*}}, %[[SEVEN]] : i64
+uprog.program @main.execute(%plan: !batch.plan) level(device) {
+  %c0 = arith.constant 0 : index
+  %steps = batch.plan_size %plan
+  uprog.for %i = %c0 to %steps {
+    %step = batch.plan_step %plan[%i]
+    %k = batch.step_kernel %step
+    uprog.branch %k uniform
+    case 3 {
+      %n = batch.step_tasks %step
+      %x = batch.operand %step[0] #batch.read<kind = rows> -> tensor<?x4xf32>
+      uprog.run @k.rows(%x) step(%step) tasks(%n) : (tensor<?x4xf32>), !batch.step
+    }
+    uprog.barrier device
+  }
+  uprog.yield
+}
+
+// -----
+
+// A program without anything in it lacks the dialects that this makes. Workers
+// are the units of the device: barriers below that level wait for no other.
+// CHECK-LABEL: func.func @empty
+// CHECK-NEXT:    return
+uprog.program @empty() level(device) {
+  uprog.barrier thread
+  uprog.barrier block
+  uprog.yield
+}

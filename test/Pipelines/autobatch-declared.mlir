@@ -1,0 +1,11 @@
+// RUN: batch-opt %s --autobatch --verify-diagnostics
+// XFAIL: *
+// Sharedness asks a function without a body for its arguments: a crash.
+
+// What only is declared cannot be batched.
+// expected-error @+1 {{declared}}
+func.func private @declared(%n: index) -> index
+func.func @main(%n: index) -> index attributes {batch.entry} {
+  %m = call @declared(%n) : (index) -> index
+  return %m : index
+}

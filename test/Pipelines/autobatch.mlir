@@ -1,0 +1,84 @@
+// RUN: batch-opt %s --autobatch | FileCheck %s
+// RUN: batch-opt %s --autobatch --mlir-print-ir-after-all -o /dev/null 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=STAGE
+// RUN: batch-opt %s --autobatch | batch-opt --autobatch | FileCheck %s
+// RUN: batch-opt %s --autobatch --remark-format=emitRemark \
+// RUN:   --remarks-filter=batch -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+
+// The stages come in the order that their inputs need, and each result verifies.
+// STAGE:      IR Dump After SpecializeSizesPass (batch-specialize-sizes)
+// STAGE:      IR Dump After InlineHelpersPass (batch-inline-helpers)
+// STAGE-NOT:  call @add
+// STAGE:      IR Dump After OutlineKernelsPass (batch-outline-kernels)
+// STAGE:      batch.invoke
+// STAGE:      IR Dump After AssignPhasesPass (batch-assign-phases)
+// STAGE:      IR Dump After TagDepthsPass (batch-tag-depths)
+// STAGE:      batch.depth
+// STAGE:      IR Dump After VectorizeKernelsPass (batch-vectorize-kernels)
+// STAGE:      uprog.operator
+// STAGE:      IR Dump After LinearizePass (batch-linearize)
+// STAGE:      batch.record
+// STAGE:      IR Dump After AssignSlotsPass (batch-assign-slots)
+// STAGE:      batch.launch
+// STAGE:      IR Dump After ConvertBatchToUProgPass (convert-batch-to-uprog)
+// STAGE-NOT:  batch.launch
+
+// What was decided is said at the place that it is about.
+// REMARK-DAG: autobatch.mlir:[[#@LINE+35]]:{{[0-9]+}}: remark: {{.*}}recursion is bottom-up: one loop over the nodes, children first, inspects it
+// REMARK-DAG: autobatch.mlir:{{[0-9]+}}:{{[0-9]+}}: remark: {{.*}}1{{.*}} result tables; every gather is part of a launch
+
+// The program has one barrier: at the end of a step, in the loop that carries
+// the dependence of a node on its children.
+// CHECK-NOT:   uprog.barrier
+// CHECK-LABEL: uprog.program @main.execute
+// CHECK-NOT:     uprog.barrier
+// CHECK:         uprog.for %{{.*}} = %{{.*}} to %{{.*}} {
+// CHECK-NEXT:      %[[STEP:.*]] = batch.plan_step
+// CHECK-NEXT:      %[[KERNEL:.*]] = batch.step_kernel %[[STEP]]
+// CHECK-NEXT:      uprog.branch %[[KERNEL]] uniform
+// CHECK-NEXT:      case 0 {
+// CHECK:             uprog.run @encode_leaf.rows
+// CHECK-NEXT:      }
+// CHECK-NEXT:      case 1 {
+// CHECK:             uprog.run @encode_node.rows
+// CHECK-NEXT:      }
+// CHECK-NEXT:      uprog.barrier device
+// CHECK-NEXT:    }
+// CHECK-NEXT:    uprog.yield
+// CHECK-NOT:     uprog.barrier
+
+!vec = tensor<4xf32>
+!mat = tensor<4x4xf32>
+!emb = tensor<?x4xf32>
+!tree = !rec.adt<@Tree>
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+  rec.variant @node(left: !tree, right: !tree)
+}
+func.func private @add(%a: !vec, %b: !vec) -> !vec {
+  %s = arith.addf %a, %b : !vec
+  return %s : !vec
+}
+func.func private @encode(%t: !tree, %E: !emb, %W: !mat, %b: !vec) -> !vec {
+  %h = rec.match %t : !tree -> !vec {
+  case @leaf(%word: index) {
+    %x = tensor.extract_slice %E[%word, 0] [1, 4] [1, 1] : !emb to !vec
+    %y = linalg.matvec ins(%W, %x : !mat, !vec) outs(%b : !vec) -> !vec
+    rec.yield %y : !vec
+  }
+  case @node(%l: !tree, %r: !tree) {
+    %hl = func.call @encode(%l, %E, %W, %b) : (!tree, !emb, !mat, !vec) -> !vec
+    %hr = func.call @encode(%r, %E, %W, %b) : (!tree, !emb, !mat, !vec) -> !vec
+    %s = func.call @add(%hl, %hr) : (!vec, !vec) -> !vec
+    %y = linalg.matvec ins(%W, %s : !mat, !vec) outs(%b : !vec) -> !vec
+    %h = math.tanh %y : !vec
+    rec.yield %h : !vec
+  } }
+  return %h : !vec
+}
+func.func @main(%t: !tree {batch.name = "tree"}, %E: !emb {batch.shared = "E"},
+                %W: !mat {batch.shared = "W"}, %b: !vec {batch.shared = "b"})
+    -> (!vec {batch.name = "h"}) attributes {batch.entry} {
+  %h = call @encode(%t, %E, %W, %b) : (!tree, !emb, !mat, !vec) -> !vec
+  return %h : !vec
+}
