@@ -242,23 +242,23 @@ static Value getList(Operation *loop, BlockArgument argument) {
   return Value();
 }
 
-/// True if `value` is an ADT argument of the function around it or a part of
-/// one: a field of a match, an element of a list.
-static bool isPartOfArgument(Value value) {
+/// The ADT argument of the function around `value` that `value` is or is a part
+/// of: a field of a match, an element of a list. Null if there is none.
+static BlockArgument getWhole(Value value) {
   if (!getAdt(value.getType()))
-    return false;
+    return {};
   while (auto argument = dyn_cast_or_null<BlockArgument>(value)) {
     Operation *owner = argument.getOwner()->getParentOp();
     if (isa<func::FuncOp>(owner))
-      return true;
+      return argument;
     if (auto match = dyn_cast<rec::MatchOp>(owner))
       value = match.getValue();
     else if (isa<rec::MapOp, rec::FoldOp>(owner))
       value = getList(owner, argument);
     else
-      return false;
+      return {};
   }
-  return false;
+  return {};
 }
 
 RecursionClasses::RecursionClasses(const InstanceProgram &program,
@@ -302,8 +302,7 @@ bool RecursionClasses::passesDown(func::CallOp call) const {
        llvm::zip_equal(call.getOperands(), callee.getArguments())) {
     auto own = dyn_cast<BlockArgument>(operand);
     bool handedOn = own && isa<func::FuncOp>(own.getOwner()->getParentOp());
-    if (!sharedness.isShared(argument) && !handedOn &&
-        !isPartOfArgument(operand))
+    if (!sharedness.isShared(argument) && !handedOn && !getWhole(operand))
       return true;
   }
   return false;
@@ -413,6 +412,31 @@ bool RecursionClasses::coversAllNodes(func::FuncOp function) const {
   return false;
 }
 
+/// True if all calls hand `function` parts of the entry's arguments: the nodes
+/// that a pass over the input visits. Values that the program builds are none.
+bool RecursionClasses::takesInputs(func::FuncOp function) const {
+  SmallVector<BlockArgument> worklist;
+  DenseSet<Value> seen;
+  auto add = [&](BlockArgument argument) {
+    if (getAdt(argument.getType()) && seen.insert(argument).second)
+      worklist.push_back(argument);
+  };
+  llvm::for_each(function.getArguments(), add);
+  for (size_t i = 0; i < worklist.size(); ++i) {
+    BlockArgument argument = worklist[i];
+    auto owner = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    if (owner == program.getEntry())
+      continue;
+    for (func::CallOp call : program.getCallers(owner)) {
+      BlockArgument whole = getWhole(call.getOperand(argument.getArgNumber()));
+      if (!whole)
+        return false;
+      add(whole);
+    }
+  }
+  return true;
+}
+
 bool RecursionClasses::isOnePass(func::FuncOp function) const {
   unsigned nodes = 0;
   for (BlockArgument argument : function.getArguments()) {
@@ -421,7 +445,7 @@ bool RecursionClasses::isOnePass(func::FuncOp function) const {
     else if (!sharedness.isShared(argument))
       return false;
   }
-  if (nodes != 1 || !coversAllNodes(function))
+  if (nodes != 1 || !coversAllNodes(function) || !takesInputs(function))
     return false;
   // A recursive call goes to a part of the node: a field of a match, or an
   // element of a list of one.
