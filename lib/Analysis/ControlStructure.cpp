@@ -10,6 +10,7 @@
 #include "Batch/Analysis/ValueFlow.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/Rec/AdtLookup.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -242,23 +243,66 @@ static Value getList(Operation *loop, BlockArgument argument) {
   return Value();
 }
 
+/// What an argument of a case or loop body is a part of: the value that is
+/// matched, the list that is walked. Null for other arguments.
+static Value getContainer(BlockArgument argument) {
+  Operation *owner = argument.getOwner()->getParentOp();
+  if (auto match = dyn_cast<rec::MatchOp>(owner))
+    return match.getValue();
+  if (isa<rec::MapOp, rec::FoldOp>(owner))
+    return getList(owner, argument);
+  return Value();
+}
+
+static bool isFunctionArgument(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
+}
+
 /// The ADT argument of the function around `value` that `value` is or is a part
 /// of: a field of a match, an element of a list. Null if there is none.
 static BlockArgument getWhole(Value value) {
   if (!getAdt(value.getType()))
     return {};
   while (auto argument = dyn_cast_or_null<BlockArgument>(value)) {
-    Operation *owner = argument.getOwner()->getParentOp();
-    if (isa<func::FuncOp>(owner))
+    if (isFunctionArgument(argument))
       return argument;
-    if (auto match = dyn_cast<rec::MatchOp>(owner))
-      value = match.getValue();
-    else if (isa<rec::MapOp, rec::FoldOp>(owner))
-      value = getList(owner, argument);
-    else
-      return {};
+    value = getContainer(argument);
   }
   return {};
+}
+
+/// True if `value` is an ADT argument of the function around it, a part of one,
+/// or a choice between such.
+static bool isPartOfArgument(Value value) {
+  if (!getAdt(value.getType()))
+    return false;
+  SetVector<Value> worklist;
+  worklist.insert(value);
+  for (size_t i = 0; i < worklist.size(); ++i) {
+    Value part = worklist[i];
+    if (isFunctionArgument(part))
+      continue;
+    if (auto argument = dyn_cast<BlockArgument>(part)) {
+      Value container = getContainer(argument);
+      if (!container)
+        return false;
+      worklist.insert(container);
+      continue;
+    }
+    Operation *op = part.getDefiningOp();
+    if (auto select = dyn_cast<arith::SelectOp>(op)) {
+      worklist.insert(select.getTrueValue());
+      worklist.insert(select.getFalseValue());
+      continue;
+    }
+    if (!isa<scf::IfOp, scf::IndexSwitchOp, rec::MatchOp>(op))
+      return false;
+    unsigned number = cast<OpResult>(part).getResultNumber();
+    for (Region &region : op->getRegions())
+      worklist.insert(region.front().getTerminator()->getOperand(number));
+  }
+  return true;
 }
 
 RecursionClasses::RecursionClasses(const InstanceProgram &program,
@@ -302,7 +346,8 @@ bool RecursionClasses::passesDown(func::CallOp call) const {
        llvm::zip_equal(call.getOperands(), callee.getArguments())) {
     auto own = dyn_cast<BlockArgument>(operand);
     bool handedOn = own && isa<func::FuncOp>(own.getOwner()->getParentOp());
-    if (!sharedness.isShared(argument) && !handedOn && !getWhole(operand))
+    if (!sharedness.isShared(argument) && !handedOn &&
+        !isPartOfArgument(operand))
       return true;
   }
   return false;

@@ -86,6 +86,37 @@ func.func @main(%t: !rec.adt<@Tree>, %c: tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
+// A choice between parts is a part, but which one a pass cannot know.
+
+rec.adt @Tree {
+  rec.variant @leaf(x: tensor<4xf32>)
+  rec.variant @node(bit: i1, left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
+}
+// expected-remark-re @+1 {{self recursion, bottom-up{{$}}}}
+func.func private @f(%t: !rec.adt<@Tree>) -> tensor<4xf32> {
+  %0 = rec.match %t : !rec.adt<@Tree> -> tensor<4xf32> {
+  case @leaf(%x: tensor<4xf32>) {
+    rec.yield %x : tensor<4xf32>
+  }
+  case @node(%bit: i1, %l: !rec.adt<@Tree>, %r: !rec.adt<@Tree>) {
+    %k = scf.if %bit -> (!rec.adt<@Tree>) {
+      scf.yield %l : !rec.adt<@Tree>
+    } else {
+      scf.yield %r : !rec.adt<@Tree>
+    }
+    %hk = func.call @f(%k) : (!rec.adt<@Tree>) -> tensor<4xf32>
+    %h = math.tanh %hk : tensor<4xf32>
+    rec.yield %h : tensor<4xf32>
+  } }
+  return %0 : tensor<4xf32>
+}
+func.func @main(%t: !rec.adt<@Tree>) -> tensor<4xf32> attributes {batch.entry} {
+  %0 = call @f(%t) : (!rec.adt<@Tree>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
 // A pass over the input does not visit what the program builds.
 
 rec.adt @Tree {
