@@ -13,6 +13,11 @@
 #include "Batch/Dialect/UProg/UProg.h"
 #include "Batch/Pipelines/Pipelines.h"
 #include "Batch/Transforms/Passes.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
@@ -35,6 +40,12 @@ void mlir::batch::registerAllDialects(DialectRegistry &registry) {
               scf::SCFDialect, tensor::TensorDialect, uprog::UProgDialect,
               vector::VectorDialect>();
   func::registerInlinerExtension(registry);
+  // What createConvertToLLVMPass looks for.
+  arith::registerConvertArithToLLVMInterface(registry);
+  cf::registerConvertControlFlowToLLVMInterface(registry);
+  registerConvertFuncToLLVMInterface(registry);
+  registerConvertMathToLLVMInterface(registry);
+  vector::registerConvertVectorToLLVMInterface(registry);
 }
 
 void mlir::batch::registerAllPasses() {

@@ -61,11 +61,8 @@ void mlir::batch::buildCPUWorkersPipeline(OpPassManager &pm,
   // Before the conversion of math, which would call library functions.
   pm.addPass(createExpandMathPass());
   pm.addPass(createSCFToControlFlowPass());
-  pm.addPass(createConvertVectorToLLVMPass());
-  pm.addPass(createConvertMathToLLVMPass());
-  pm.addPass(createArithToLLVMConversionPass());
-  pm.addPass(createConvertFuncToLLVMPass());
-  pm.addPass(createConvertControlFlowToLLVMPass());
+  // One conversion for all dialects: each op is rewritten once.
+  pm.addPass(createConvertToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
 }
 

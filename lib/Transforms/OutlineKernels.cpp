@@ -50,6 +50,8 @@ public:
       : module(module), symbols(module), program(module), sharedness(program),
         flow(program) {}
 
+  ~Outliner();
+
   LogicalResult run();
 
 private:
@@ -62,6 +64,8 @@ private:
                              ArrayRef<Operation *> ops);
   std::string nameKernel(Block *block, Part part);
   KernelOp findEqual(KernelOp kernel);
+  void eraseOp(Operation *op);
+  SmallVector<Operation *> dead;
 
   ModuleOp module;
   SymbolTable symbols;
@@ -189,7 +193,7 @@ LogicalResult Outliner::run() {
   for (Block *block : llvm::reverse(blocks))
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
       if ((isTensorOp(&op) || isExtent(&op)) && op.use_empty())
-        op.erase();
+        eraseOp(&op);
   return success();
 }
 
@@ -327,10 +331,24 @@ LogicalResult Outliner::outlineBlock(Block *block) {
   // Cheap ops live on in kernels only.
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
     if ((isTensorOp(&op) || isExtent(&op)) && op.use_empty())
-      op.erase();
+      eraseOp(&op);
   if (!order.empty())
     sortTopologically(block);
   return success();
+}
+
+/// Takes `op` out of the program. It is freed when the pass is done: the
+/// analyses know values by address, and a new op must not get an old one.
+void Outliner::eraseOp(Operation *op) {
+  op->dropAllUses();
+  op->dropAllReferences();
+  op->remove();
+  dead.push_back(op);
+}
+
+Outliner::~Outliner() {
+  for (Operation *op : dead)
+    op->destroy();
 }
 
 std::string Outliner::nameKernel(Block *block, Part part) {
@@ -491,8 +509,7 @@ LogicalResult Outliner::outlineGroup(Block *block, GroupKey key,
   for (Operation *op : llvm::reverse(body))
     if (llvm::is_contained(ops, op)) {
       groups.erase(op);
-      op->dropAllUses();
-      op->erase();
+      eraseOp(op);
     }
   return success();
 }

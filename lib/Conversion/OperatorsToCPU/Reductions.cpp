@@ -148,9 +148,10 @@ Value StageEmitter::finishLanes(Operation *combiner, ArrayRef<Value> partial) {
   }
   Value sum = sums[0];
   for (int64_t half = evaluator.getLanes() / 2; half >= 1; half /= 2) {
-    Value low = vector::ExtractStridedSliceOp::create(b, sum, {0}, {half}, {1});
-    Value high =
-        vector::ExtractStridedSliceOp::create(b, sum, {half}, {half}, {1});
+    auto lanes = llvm::to_vector(llvm::seq<int64_t>(0, 2 * half));
+    ArrayRef<int64_t> all(lanes);
+    Value low = vector::ShuffleOp::create(b, sum, sum, all.take_front(half));
+    Value high = vector::ShuffleOp::create(b, sum, sum, all.take_back(half));
     sum = combine(b, combiner, low, high);
   }
   return vector::ExtractOp::create(b, sum, ArrayRef<int64_t>{0});

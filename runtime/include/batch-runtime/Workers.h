@@ -68,6 +68,8 @@ private:
   void (*job)(void *, int) = nullptr;
   void *argument = nullptr;
   bool stop = false;
+  /// Core of each worker but worker 0; empty if there are too few cores.
+  std::vector<int> workerCores;
   std::vector<std::thread> threads;
 };
 

@@ -13,6 +13,7 @@
 
 #ifdef __linux__
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
@@ -39,7 +40,11 @@ void WaitWord::waitWhile(uint32_t old, int spins) {
   for (int i = 0; i < spins; ++i) {
     if (word.load(std::memory_order_acquire) != old)
       return;
-    relax();
+    // Whoever is waited for may have been put on this core.
+    if (i % 64 == 63)
+      std::this_thread::yield();
+    else
+      relax();
   }
   // Sequentially consistent with advance(): either it sees the sleeper, or the
   // sleeper sees the new word.
@@ -62,13 +67,69 @@ void WaitWord::advance() {
 #endif
 }
 
+// The scheduler likes to wake a thread beside its waker, and takes milliseconds
+// to part two threads that wait for each other. So each worker has a core of
+// its own, and the caller of run() steps aside if it is found on one of those.
+
+#ifdef __linux__
+/// A core for each worker but worker 0, none of them that of this thread; empty
+/// if there are too few.
+static std::vector<int> chooseCores(int count) {
+  std::vector<int> cores;
+  cpu_set_t allowed;
+  if (::sched_getaffinity(0, sizeof(allowed), &allowed) != 0 ||
+      CPU_COUNT(&allowed) < count)
+    return cores;
+  int own = ::sched_getcpu();
+  for (int core = 0; core < CPU_SETSIZE; ++core)
+    if (core != own && CPU_ISSET(core, &allowed) &&
+        static_cast<int>(cores.size()) < count - 1)
+      cores.push_back(core);
+  return cores;
+}
+
+static void stayOn(int core) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(core, &set);
+  ::sched_setaffinity(0, sizeof(set), &set);
+}
+
+static void stepAside(const std::vector<int> &taken) {
+  int own = ::sched_getcpu();
+  if (std::find(taken.begin(), taken.end(), own) == taken.end())
+    return;
+  cpu_set_t allowed;
+  if (::sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
+    return;
+  cpu_set_t free = allowed;
+  for (int core : taken)
+    CPU_CLR(core, &free);
+  if (CPU_COUNT(&free) == 0)
+    return;
+  ::sched_setaffinity(0, sizeof(free), &free);
+  ::sched_setaffinity(0, sizeof(allowed), &allowed);
+}
+#else
+static std::vector<int> chooseCores(int) { return {}; }
+static void stayOn(int) {}
+static void stepAside(const std::vector<int> &) {}
+#endif
+
 WorkerPool::WorkerPool(int workers) : count(std::max(workers, 1)) {
   // With more workers than cores, spinning only keeps the others from working.
   int cores = static_cast<int>(std::thread::hardware_concurrency());
   spins = count <= std::max(cores, 1) ? 4000 : 50;
   try {
-    for (int worker = 1; worker < count; ++worker)
-      threads.emplace_back([this, worker] { loop(worker); });
+    workerCores = chooseCores(count);
+    for (int worker = 1; worker < count; ++worker) {
+      int core = workerCores.empty() ? -1 : workerCores[worker - 1];
+      threads.emplace_back([this, worker, core] {
+        if (core >= 0)
+          stayOn(core);
+        loop(worker);
+      });
+    }
   } catch (const std::system_error &error) {
     int started = static_cast<int>(threads.size()) + 1;
     stop = true;
@@ -88,6 +149,7 @@ WorkerPool::~WorkerPool() {
 }
 
 void WorkerPool::run(void (*newJob)(void *, int), void *newArgument) {
+  stepAside(workerCores);
   job = newJob;
   argument = newArgument;
   if (count > 1)

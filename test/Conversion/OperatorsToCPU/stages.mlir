@@ -45,7 +45,7 @@ uprog.operator @chain.rows(%n: index, %x: tensor<?x32xf32>, %h: tensor<?x32xf32>
 // CHECK-LABEL: func.func private @norm.rows.stage0
 // CHECK:         %[[SUM:.*]] = vector.fma
 // CHECK:         arith.select %{{.*}}, %{{.*}}, %{{.*}} : vector<16xi1>, vector<16xf32>
-// CHECK:         vector.extract_strided_slice {{.*}} : vector<16xf32> to vector<8xf32>
+// CHECK:         vector.shuffle {{.*}}[0, 1, 2, 3, 4, 5, 6, 7]
 // CHECK:         arith.addf %{{.*}}, %{{.*}} : vector<8xf32>
 // CHECK-NOT:     vector.reduction
 // CHECK:       func.func private @norm.rows.stage1

@@ -1,0 +1,18 @@
+// RUN: batch-opt %s --canonicalize | FileCheck %s
+// XFAIL: *
+// The dialect has no constant materializer, so DepthOp::fold never takes effect.
+
+batch.kernel @cell(%x: tensor<4xf32>) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
+}
+
+// A task that reads nothing computed has depth 0.
+// CHECK-LABEL: func.func @hoisted
+func.func @hoisted(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-NOT: batch.depth
+  // CHECK: %[[ZERO:.*]] = arith.constant 0 : index
+  // CHECK: batch.invoke @cell(%{{.*}}) depth(%[[ZERO]])
+  %d = batch.depth()
+  %y = batch.invoke @cell(%x) depth(%d) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}

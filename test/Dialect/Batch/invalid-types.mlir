@@ -1,0 +1,39 @@
+// RUN: batch-opt %s --split-input-file --verify-diagnostics
+// XFAIL: *
+// These verifiers count operands but do not look at their types.
+
+// What stands for a tensor in the inspector is a handle.
+batch.kernel @k(%x: tensor<4xf32>) {
+  batch.yield
+}
+func.func @f(%d: index, %x: f64) {
+  // expected-error @+1 {{'batch.record' op}}
+  batch.record @k(%x) depth(%d) : (f64) -> ()
+  return
+}
+
+// -----
+
+// A traversed function knows nodes of one ADT only.
+rec.adt @Tree {
+  rec.variant @leaf()
+}
+func.func private @g(!rec.adt<@Tree>) -> index
+func.func @f(%x: f32) {
+  // expected-error @+1 {{'batch.recall' op}}
+  %r = batch.recall @g(%x) : (f32) -> index
+  return
+}
+
+// -----
+
+// A table is read by arguments of its row's type.
+batch.table @t : tensor<8xf32> group(0)
+batch.kernel @k(%x: tensor<4xf32>) {
+  batch.yield
+}
+func.func @f(%step: !batch.step) {
+  // expected-error @+1 {{'batch.launch' op}}
+  batch.launch @k %step reads [#batch.read<kind = gather, from = @t>] writes []
+  return
+}

@@ -1,0 +1,393 @@
+// RUN: batch-opt %s --split-input-file --verify-diagnostics
+
+// Only a function can be the entry.
+// expected-error @+1 {{'builtin.module' op 'batch.entry' is a unit attribute of a function}}
+module attributes {batch.entry} {
+}
+
+// -----
+
+// The mark of the entry says no more than that.
+// expected-error @+1 {{'func.func' op 'batch.entry' is a unit attribute of a function}}
+func.func private @main() attributes {batch.entry = "main"}
+
+// -----
+
+// A module has one entry.
+// expected-note @+1 {{the first entry is here}}
+func.func private @one() attributes {batch.entry}
+// expected-error @+1 {{'func.func' op is a second entry; a module has one}}
+func.func private @two() attributes {batch.entry}
+
+// -----
+
+// Kernels do not know the names of parameters.
+// expected-error @+1 {{'batch.kernel' op argument #1: 'batch.shared' of a kernel is a unit attribute; the name of the parameter belongs to the entry function}}
+batch.kernel @k(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared = "w"}) {
+  batch.yield
+}
+
+// -----
+
+// Functions do.
+// expected-error @+1 {{'func.func' op argument #0: 'batch.shared' of a function is a string, the name of the parameter}}
+func.func private @f(tensor<4xf32> {batch.shared})
+
+// -----
+
+// A name is a string.
+// expected-error @+1 {{'func.func' op argument #0: 'batch.name' must be a string}}
+func.func private @f(index {batch.name = 3})
+
+// -----
+
+// Phases count from 0.
+// expected-error @+1 {{'batch.kernel' op phase must not be negative}}
+batch.kernel @k() attributes {phase = -1 : i64} {
+  batch.yield
+}
+
+// -----
+
+// Control data structures do not enter kernels.
+// expected-error @+1 {{'batch.kernel' op argument #0 must be a scalar or a ranked tensor, got '!rec.list<index>'}}
+batch.kernel @k(%x: !rec.list<index>) {
+  batch.yield
+}
+
+// -----
+
+// Only the first dimension of a per-task tensor may be ragged.
+// expected-error @+1 {{'batch.kernel' op argument #1 may have a dynamic extent in its first dimension only, got 'tensor<4x?xf32>'}}
+batch.kernel @k(%w: tensor<?x?xf32> {batch.shared}, %x: tensor<4x?xf32>) {
+  batch.yield
+}
+
+// -----
+
+// Results become rows of tables, which have one size.
+// expected-error @+1 {{'batch.kernel' op result #0 must be a static tensor, got 'tensor<?x4xf32>'}}
+batch.kernel @k(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  batch.yield %x : tensor<?x4xf32>
+}
+
+// -----
+
+// A scalar is no row of a table.
+// expected-error @+1 {{'batch.kernel' op result #0 must be a static tensor, got 'f32'}}
+batch.kernel @k(%x: f32) -> f32 {
+  batch.yield %x : f32
+}
+
+// -----
+
+// A kernel ends in a yield of its own dialect.
+// expected-error @+1 {{'batch.kernel' op must end in batch.yield}}
+batch.kernel @k() {
+  uprog.yield
+}
+
+// -----
+
+// The yield has what the kernel promises.
+batch.kernel @k(%x: tensor<4xf32>) -> tensor<8xf32> {
+  // expected-error @+1 {{'batch.yield' op operand types differ from the kernel's results}}
+  batch.yield %x : tensor<4xf32>
+}
+
+// -----
+
+// Kernels are named by symbols: one that is missing.
+func.func @f() {
+  // expected-error @+1 {{'batch.invoke' op there is no batch.kernel @k}}
+  batch.invoke @k() : () -> ()
+  return
+}
+
+// -----
+
+// A function is no kernel.
+func.func private @k()
+func.func @f(%d: index) {
+  // expected-error @+1 {{'batch.record' op there is no batch.kernel @k}}
+  batch.record @k() depth(%d) : () -> ()
+  return
+}
+
+// -----
+
+batch.table @t : tensor<4xf32> group(0)
+func.func @f(%step: !batch.step) {
+  // expected-error @+1 {{'batch.launch' op there is no batch.kernel @t}}
+  batch.launch @t %step reads [] writes []
+  return
+}
+
+// -----
+
+// An invocation hands over all operands, shared ones included.
+batch.kernel @k(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared}) {
+  batch.yield
+}
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'batch.invoke' op operand types differ from the arguments of kernel @k}}
+  batch.invoke @k(%x) : (tensor<4xf32>) -> ()
+  return
+}
+
+// -----
+
+batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
+}
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'batch.invoke' op result types differ from the results of kernel @k}}
+  %y = batch.invoke @k(%x) : (tensor<4xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+// A record has the per-task operands alone.
+batch.kernel @k(%x: index, %w: tensor<4xf32> {batch.shared}) {
+  batch.yield
+}
+func.func @f(%n: index) {
+  // expected-error @+1 {{'batch.record' op kernel @k takes 1 per-task operands, got 2}}
+  batch.record @k(%n, %n) depth(%n) : (index, index) -> ()
+  return
+}
+
+// -----
+
+batch.kernel @k() {
+  batch.yield
+}
+func.func @f(%n: index) {
+  // expected-error @+1 {{'batch.record' op kernel @k has 0 results, got 1}}
+  %h = batch.record @k() depth(%n) : () -> !batch.handle
+  return
+}
+
+// -----
+
+// A launch says for each argument how it is read.
+batch.kernel @k(%x: index) {
+  batch.yield
+}
+func.func @f(%step: !batch.step) {
+  // expected-error @+1 {{'batch.launch' op has 0 reads, but kernel @k has 1 arguments}}
+  batch.launch @k %step reads [] writes []
+  return
+}
+
+// -----
+
+// What the kernel shares cannot be read per task,
+batch.source @E : tensor<4xf32> parameter(0)
+batch.kernel @k(%x: tensor<4xf32> {batch.shared}) {
+  batch.yield
+}
+func.func @f(%step: !batch.step) {
+  // expected-error @+1 {{'batch.launch' op read #0 is not shared, but the kernel's argument is}}
+  batch.launch @k %step reads [#batch.read<kind = gather, from = @E>] writes []
+  return
+}
+
+// -----
+
+// nor the other way round.
+batch.kernel @k(%x: tensor<4xf32>) {
+  batch.yield
+}
+func.func @f(%step: !batch.step, %x: tensor<4xf32>) {
+  // expected-error @+1 {{'batch.launch' op read #0 is shared, but the kernel's argument is not}}
+  batch.launch @k %step reads [#batch.read<kind = shared>]
+      shared(%x : tensor<4xf32>) writes []
+  return
+}
+
+// -----
+
+// Segments go with ragged arguments,
+batch.kernel @k(%x: tensor<?x4xf32>) {
+  batch.yield
+}
+func.func @f(%step: !batch.step) {
+  // expected-error @+1 {{'batch.launch' op read #0: `segments` must be set for ragged arguments and no others}}
+  batch.launch @k %step reads [#batch.read<kind = rows>] writes []
+  return
+}
+
+// -----
+
+// and with no others.
+batch.kernel @k(%x: tensor<4xf32>) {
+  batch.yield
+}
+func.func @f(%step: !batch.step) {
+  // expected-error @+1 {{'batch.launch' op read #0: `segments` must be set for ragged arguments and no others}}
+  batch.launch @k %step reads [#batch.read<kind = rows, segments = true>] writes []
+  return
+}
+
+// -----
+
+// Indices count rows of one table or source.
+batch.kernel @k(%x: tensor<4xf32>) {
+  batch.yield
+}
+func.func @f(%step: !batch.step) {
+  // expected-error @+1 {{'batch.launch' op read #0 needs `from`, the table or source it reads}}
+  batch.launch @k %step reads [#batch.read<kind = gather>] writes []
+  return
+}
+
+// -----
+
+batch.kernel @k(%x: tensor<4xf32>) {
+  batch.yield
+}
+func.func @f(%step: !batch.step) {
+  // expected-error @+1 {{'batch.launch' op read #0 needs `from`, the table or source it reads}}
+  batch.launch @k %step reads [#batch.read<kind = contiguous>] writes []
+  return
+}
+
+// -----
+
+batch.kernel @k(%x: tensor<4xf32>) {
+  batch.yield
+}
+func.func @f(%step: !batch.step) {
+  // expected-error @+1 {{'batch.launch' op there is no batch.table or batch.source @k}}
+  batch.launch @k %step reads [#batch.read<kind = gather, from = @k>] writes []
+  return
+}
+
+// -----
+
+// Every shared read takes an operand.
+batch.kernel @k(%x: tensor<4xf32> {batch.shared}) {
+  batch.yield
+}
+func.func @f(%step: !batch.step) {
+  // expected-error @+1 {{'batch.launch' op has 0 shared operands for 1 shared reads}}
+  batch.launch @k %step reads [#batch.read<kind = shared>] writes []
+  return
+}
+
+// -----
+
+// Every result goes to a table,
+batch.kernel @k() -> tensor<4xf32> {
+  %x = arith.constant dense<0.0> : tensor<4xf32>
+  batch.yield %x : tensor<4xf32>
+}
+func.func @f(%step: !batch.step) {
+  // expected-error @+1 {{'batch.launch' op writes 0 tables, but kernel @k has 1 results}}
+  batch.launch @k %step reads [] writes []
+  return
+}
+
+// -----
+
+// which exists,
+batch.source @E : tensor<4xf32> parameter(0)
+batch.kernel @k() -> tensor<4xf32> {
+  %x = arith.constant dense<0.0> : tensor<4xf32>
+  batch.yield %x : tensor<4xf32>
+}
+func.func @f(%step: !batch.step) {
+  // expected-error @+1 {{'batch.launch' op there is no batch.table @E}}
+  batch.launch @k %step reads [] writes [@E]
+  return
+}
+
+// -----
+
+// and has rows of its type.
+batch.table @t : tensor<8xf32> group(0)
+batch.kernel @k() -> tensor<4xf32> {
+  %x = arith.constant dense<0.0> : tensor<4xf32>
+  batch.yield %x : tensor<4xf32>
+}
+func.func @f(%step: !batch.step) {
+  // expected-error @+1 {{'batch.launch' op table @t has rows 'tensor<8xf32>', but the result is 'tensor<4xf32>'}}
+  batch.launch @k %step reads [] writes [@t]
+  return
+}
+
+// -----
+
+// Rows have one size.
+// expected-error @+1 {{'batch.table' op rows must be static tensors, got 'tensor<?x4xf32>'}}
+batch.table @t : tensor<?x4xf32> group(0)
+
+// -----
+
+// expected-error @+1 {{'batch.source' op rows must be static tensors, got 'f32'}}
+batch.source @s : f32 parameter(0)
+
+// -----
+
+// A table has no rows before the run.
+batch.table @t : tensor<4xf32> group(0)
+func.func @f(%i: index) {
+  // expected-error @+1 {{'batch.row' op there is no batch.source @t}}
+  %h = batch.row @t[%i]
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @+1 {{'batch.traverse' op there is no function @g}}
+  batch.traverse [@g]
+  return
+}
+
+// -----
+
+// A traversal hands a node to each function, and nothing else.
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+}
+func.func private @g(!rec.adt<@Tree>, index)
+func.func @f() {
+  // expected-error @+1 {{'batch.traverse' op function @g must take one ADT value and nothing else}}
+  batch.traverse [@g]
+  return
+}
+
+// -----
+
+func.func private @g(index)
+func.func @f() {
+  // expected-error @+1 {{'batch.traverse' op function @g must take one ADT value and nothing else}}
+  batch.traverse [@g]
+  return
+}
+
+// -----
+
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+}
+func.func @f(%t: !rec.adt<@Tree>) {
+  // expected-error @+1 {{'batch.recall' op there is no function @g}}
+  batch.recall @g(%t) : (!rec.adt<@Tree>) -> ()
+  return
+}
+
+// -----
+
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+}
+func.func private @g(!rec.adt<@Tree>) -> !batch.handle
+func.func @f(%t: !rec.adt<@Tree>) {
+  // expected-error @+1 {{'batch.recall' op result types differ from those of @g}}
+  batch.recall @g(%t) : (!rec.adt<@Tree>) -> ()
+  return
+}

@@ -1,0 +1,169 @@
+// RUN: batch-opt %s | batch-opt | FileCheck %s
+// RUN: batch-opt %s --mlir-print-op-generic | batch-opt | FileCheck %s
+
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+  rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
+}
+
+// A table has rows of one type and a group; a source may be a parameter.
+// CHECK:      batch.table @h : tensor<4xf32> group(0)
+// CHECK-NEXT: batch.source @E : tensor<4xf32> parameter(0)
+// CHECK-NEXT: batch.source @input : tensor<3x32x32xf32>
+batch.table @h : tensor<4xf32> group(0)
+batch.source @E : tensor<4xf32> parameter(0)
+batch.source @input : tensor<3x32x32xf32>
+
+// A kernel reads shared, static, ragged and scalar arguments; its phase shows.
+// CHECK:      batch.kernel @cell
+// CHECK-SAME:   (%[[X:.*]]: tensor<4xf32>, %{{.*}}: tensor<?x4xf32>, %{{.*}}: index,
+// CHECK-SAME:   %{{.*}}: tensor<4x4xf32> {batch.shared, uprog.parameter = 0 : i64})
+// CHECK-SAME:   -> tensor<4xf32> attributes {phase = 1 : i64} {
+// CHECK-NEXT:   batch.yield %[[X]] : tensor<4xf32>
+batch.kernel @cell(%x: tensor<4xf32>, %hs: tensor<?x4xf32>, %n: index,
+                   %w: tensor<4x4xf32> {batch.shared, uprog.parameter = 0 : i64})
+    -> tensor<4xf32> attributes {phase = 1 : i64} {
+  batch.yield %x : tensor<4xf32>
+}
+
+// A shared argument may have any shape; phase 0 is the default.
+// CHECK:      batch.kernel private @twice(%{{.*}}: tensor<?x?xf32> {batch.shared})
+// CHECK-SAME:   -> (tensor<4xf32> {batch.in_table = @h}, tensor<4xf32>) attributes {phase = 0 : i64} {
+batch.kernel private @twice(%e: tensor<?x?xf32> {batch.shared})
+    -> (tensor<4xf32> {batch.in_table = @h}, tensor<4xf32>) {
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  batch.yield %zero, %zero : tensor<4xf32>, tensor<4xf32>
+}
+
+// A kernel may have no results.
+// CHECK:      batch.kernel @nothing()
+// CHECK-NEXT:   batch.yield{{$}}
+batch.kernel @nothing() {
+  batch.yield
+}
+
+// An instance function invokes kernels, with depths or without.
+// CHECK-LABEL: func.func @instance
+// CHECK-SAME:    (%[[X:.*]]: tensor<4xf32>, %[[HS:.*]]: tensor<?x4xf32>, %[[N:.*]]: index, %[[W:.*]]: tensor<4x4xf32>)
+func.func @instance(%x: tensor<4xf32>, %hs: tensor<?x4xf32>, %n: index,
+                    %w: tensor<4x4xf32>) -> tensor<4xf32> {
+  // CHECK: %[[D0:.*]] = batch.depth(){{$}}
+  %d0 = batch.depth()
+  // CHECK: batch.ghost depth(%[[D0]])
+  batch.ghost depth(%d0)
+  // CHECK: batch.invoke @nothing() : () -> ()
+  batch.invoke @nothing() : () -> ()
+  // CHECK: %[[D:.*]] = batch.depth(%[[X]], %[[HS]]) : tensor<4xf32>, tensor<?x4xf32>
+  %d = batch.depth(%x, %hs) : tensor<4xf32>, tensor<?x4xf32>
+  // CHECK: %[[Y:.*]] = batch.invoke @cell(%[[X]], %[[HS]], %[[N]], %[[W]]) depth(%[[D]]) :
+  // CHECK-SAME: (tensor<4xf32>, tensor<?x4xf32>, index, tensor<4x4xf32>) -> tensor<4xf32>
+  %y = batch.invoke @cell(%x, %hs, %n, %w) depth(%d)
+      : (tensor<4xf32>, tensor<?x4xf32>, index, tensor<4x4xf32>) -> tensor<4xf32>
+  // CHECK: %[[V:.*]] = batch.force %[[Y]] : tensor<4xf32>
+  %v = batch.force %y : tensor<4xf32>
+  return %v : tensor<4xf32>
+}
+
+// The entry names its parameters, arguments and results.
+// CHECK-LABEL: func.func @main
+// CHECK-SAME:    (%{{.*}}: !rec.adt<@Tree> {batch.name = "tree"}, %{{.*}}: tensor<?x4xf32> {batch.shared = "E"})
+// CHECK-SAME:    -> (index {batch.name = "n"}) attributes {batch.entry}
+func.func @main(%t: !rec.adt<@Tree> {batch.name = "tree"},
+                %E: tensor<?x4xf32> {batch.shared = "E"})
+    -> (index {batch.name = "n"}) attributes {batch.entry} {
+  %n = batch.depth()
+  return %n : index
+}
+
+// An inspector function records tasks: handles stand for tensors, lists of
+// handles for ragged tensors, and shared operands are gone.
+// CHECK-LABEL: func.func @inspector
+// CHECK-SAME:    (%[[WORDS:.*]]: !rec.list<index>) -> !batch.handle
+func.func @inspector(%words: !rec.list<index>) -> !batch.handle {
+  // CHECK: %[[WORD:.*]] = arith.constant 7 : index
+  %word = arith.constant 7 : index
+  // CHECK: %[[X:.*]] = batch.row @E[%[[WORD]]]
+  %x = batch.row @E[%word]
+  // CHECK: %[[HS:.*]] = rec.map %{{.*}} in %[[WORDS]] : !rec.list<index>
+  // CHECK-SAME: -> !rec.list<!batch.handle>
+  %hs = rec.map %e in %words : !rec.list<index> -> !rec.list<!batch.handle> {
+    %h = batch.row @E[%e]
+    rec.yield %h : !batch.handle
+  }
+  // CHECK: %[[D:.*]] = batch.depth(%[[X]], %[[HS]]) : !batch.handle, !rec.list<!batch.handle>
+  %d = batch.depth(%x, %hs) : !batch.handle, !rec.list<!batch.handle>
+  // CHECK: %[[H:.*]] = batch.record @cell(%[[X]], %[[HS]], %[[WORD]]) depth(%[[D]])
+  // CHECK-SAME: : (!batch.handle, !rec.list<!batch.handle>, index) -> !batch.handle
+  %h = batch.record @cell(%x, %hs, %word) depth(%d)
+      : (!batch.handle, !rec.list<!batch.handle>, index) -> !batch.handle
+  // CHECK: %{{.*}}:2 = batch.record @twice() depth(%[[D]]) : () -> (!batch.handle, !batch.handle)
+  %two:2 = batch.record @twice() depth(%d) : () -> (!batch.handle, !batch.handle)
+  return %h : !batch.handle
+}
+
+// A traversal remembers what functions return for each node.
+func.func private @visit(!rec.adt<@Tree>) -> !batch.handle
+// CHECK-LABEL: func.func @traverse
+// CHECK-SAME:    (%[[T:.*]]: !rec.adt<@Tree>)
+func.func @traverse(%t: !rec.adt<@Tree>) -> !batch.handle {
+  // CHECK: batch.traverse [@visit]
+  batch.traverse [@visit]
+  // CHECK: %[[H:.*]] = batch.recall @visit(%[[T]]) : (!rec.adt<@Tree>) -> !batch.handle
+  %h = batch.recall @visit(%t) : (!rec.adt<@Tree>) -> !batch.handle
+  return %h : !batch.handle
+}
+
+// The executor walks a plan and launches batches; every kind of read prints.
+// CHECK-LABEL: func.func @execute
+// CHECK-SAME:    (%[[PLAN:.*]]: !batch.plan, %[[W:.*]]: tensor<4x4xf32>)
+func.func @execute(%plan: !batch.plan, %w: tensor<4x4xf32>) {
+  // CHECK: %[[SIZE:.*]] = batch.plan_size %[[PLAN]]
+  %size = batch.plan_size %plan
+  // CHECK: %[[STEP:.*]] = batch.plan_step %[[PLAN]][%[[SIZE]]]
+  %step = batch.plan_step %plan[%size]
+  // CHECK: batch.step_kernel %[[STEP]]
+  %k = batch.step_kernel %step
+  // CHECK: batch.step_tasks %[[STEP]]
+  %n = batch.step_tasks %step
+  // CHECK:      batch.launch @cell %[[STEP]] reads
+  // CHECK-SAME: [#batch.read<kind = gather, from = @h>, #batch.read<kind = rows, from = @h, segments = true>,
+  // CHECK-SAME: #batch.read<kind = scalar>, #batch.read<kind = shared>]
+  // CHECK-SAME: shared(%[[W]] : tensor<4x4xf32>) writes [@h]
+  batch.launch @cell %step
+      reads [#batch.read<kind = gather, from = @h>,
+             #batch.read<kind = rows, from = @h, segments = true>,
+             #batch.read<kind = scalar>, #batch.read<kind = shared>]
+      shared(%w : tensor<4x4xf32>) writes [@h]
+  // CHECK: batch.launch @nothing %[[STEP]] reads [] writes []
+  batch.launch @nothing %step reads [] writes []
+  // CHECK: batch.operand %[[STEP]][0] <kind = contiguous, from = @E> -> tensor<?x4xf32>
+  %x = batch.operand %step[0] #batch.read<kind = contiguous, from = @E> -> tensor<?x4xf32>
+  return
+}
+
+// Segments are combined and spread by their offsets.
+// CHECK-LABEL: func.func @segments
+// CHECK-SAME:    (%[[ROWS:.*]]: tensor<?x4xf32>, %[[OFFSETS:.*]]: tensor<?xindex>, %[[INIT:.*]]: tensor<?x4xf32>)
+func.func @segments(%rows: tensor<?x4xf32>, %offsets: tensor<?xindex>,
+                    %init: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  // CHECK: %[[A:.*]] = batch.segment_reduce add %[[ROWS]] by %[[OFFSETS]] into %[[INIT]] : tensor<?x4xf32>, tensor<?xindex>
+  %a = batch.segment_reduce add %rows by %offsets into %init
+      : tensor<?x4xf32>, tensor<?xindex>
+  // CHECK: batch.segment_reduce mul
+  %b = batch.segment_reduce mul %rows by %offsets into %a
+      : tensor<?x4xf32>, tensor<?xindex>
+  // CHECK: batch.segment_reduce max
+  %c = batch.segment_reduce max %rows by %offsets into %b
+      : tensor<?x4xf32>, tensor<?xindex>
+  // CHECK: batch.segment_reduce min
+  %d = batch.segment_reduce min %rows by %offsets into %c
+      : tensor<?x4xf32>, tensor<?xindex>
+  // CHECK: batch.segment_broadcast %[[A]] by %[[OFFSETS]] : tensor<?x4xf32>, tensor<?xindex>
+  %e = batch.segment_broadcast %a by %offsets : tensor<?x4xf32>, tensor<?xindex>
+  return %e : tensor<?x4xf32>
+}
+
+// A policy says what picks the next batch.
+// CHECK-LABEL: func.func private @policy
+// CHECK-SAME:    attributes {policy = #batch.policy<depth>}
+func.func private @policy() attributes {policy = #batch.policy<depth>}

@@ -1,0 +1,220 @@
+// RUN: batch-opt %s --split-input-file --verify-diagnostics
+
+// An operator starts with the number of tasks.
+// expected-error @+1 {{'uprog.operator' op the first argument must be the number of tasks, an index}}
+uprog.operator @k.rows() {
+  uprog.yield
+}
+
+// -----
+
+// expected-error @+1 {{'uprog.operator' op the first argument must be the number of tasks, an index}}
+uprog.operator @k.rows(%n: i64) {
+  uprog.yield
+}
+
+// -----
+
+// Scalars are batched too.
+// expected-error @+1 {{'uprog.operator' op argument #1 must be a ranked tensor}}
+uprog.operator @k.rows(%n: index, %i: index) {
+  uprog.yield
+}
+
+// -----
+
+// An operand that is not shared has rows,
+// expected-error @+1 {{'uprog.operator' op argument #2 must be shared (`uprog.parameter`) or have rows, tensor<?x...>, got 'tensor<4xf32>'}}
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>, %w: tensor<4xf32>) {
+  uprog.yield
+}
+
+// -----
+
+// so it has a dimension.
+// expected-error @+1 {{'uprog.operator' op argument #1 must be shared (`uprog.parameter`) or have rows, tensor<?x...>, got 'tensor<f32>'}}
+uprog.operator @k.rows(%n: index, %x: tensor<f32>) {
+  uprog.yield
+}
+
+// -----
+
+// Results have a row per task.
+// expected-error @+1 {{'uprog.operator' op result #0 must have rows, tensor<?x...>, got 'tensor<4xf32>'}}
+uprog.operator @k.rows(%n: index, %w: tensor<4xf32> {uprog.parameter = 0 : i64})
+    -> tensor<4xf32> {
+  uprog.yield %w : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{'uprog.operator' op result #0 must have rows, tensor<?x...>, got 'index'}}
+uprog.operator @k.rows(%n: index) -> index {
+  uprog.yield %n : index
+}
+
+// -----
+
+// An operator is never only declared.
+// expected-error @+1 {{'uprog.operator' op needs a body}}
+uprog.operator private @k.rows(index)
+
+// -----
+
+// Bodies end in the yield of this dialect,
+// expected-error @+1 {{'uprog.operator' op must end in uprog.yield}}
+uprog.operator @k.rows(%n: index) {
+  llvm.unreachable
+}
+
+// -----
+
+// expected-error @+1 {{'uprog.program' op must end in uprog.yield}}
+uprog.program @p() level(device) {
+  llvm.unreachable
+}
+
+// -----
+
+// which has the results.
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x8xf32> {
+  // expected-error @+1 {{'uprog.yield' op operand types differ from the results of "k.rows"}}
+  uprog.yield %x : tensor<?x4xf32>
+}
+
+// -----
+
+uprog.program @p(%n: index) level(device) {
+  // expected-error @+1 {{'uprog.yield' op operand types differ from the results of "p"}}
+  uprog.yield %n : index
+}
+
+// -----
+
+// Levels have names.
+// expected-error @+1 {{unknown level 'warp'; levels are thread, block, cluster and device}}
+uprog.program @p() level(warp) {
+  uprog.yield
+}
+
+// -----
+
+uprog.program @p(%step: !batch.step, %n: index) level(device) {
+  // expected-error @+1 {{'uprog.run' op there is no uprog.operator @k.rows}}
+  uprog.run @k.rows(%n) step(%step) tasks(%n) : (index), !batch.step
+  uprog.yield
+}
+
+// -----
+
+// A table cannot be run.
+batch.table @k.rows : tensor<4xf32> group(0)
+uprog.program @p(%step: !batch.step, %n: index) level(device) {
+  // expected-error @+1 {{'uprog.run' op there is no uprog.operator @k.rows}}
+  uprog.run @k.rows(%n) step(%step) tasks(%n) : (index), !batch.step
+  uprog.yield
+}
+
+// -----
+
+// A run hands over all operands but the number of tasks and offsets.
+uprog.operator @k.rows(%n: index, %o: tensor<?xindex> {uprog.offsets = 0 : i64}) {
+  uprog.yield
+}
+uprog.program @p(%step: !batch.step, %n: index) level(device) {
+  // expected-error @+1 {{'uprog.run' op operator @k.rows takes 0 operands, got 1}}
+  uprog.run @k.rows(%n) step(%step) tasks(%n) : (index), !batch.step
+  uprog.yield
+}
+
+// -----
+
+// A loop has its counter and nothing else.
+uprog.program @p(%n: index) level(device) {
+  // expected-error @+1 {{'uprog.for' op body must have one argument, an index}}
+  "uprog.for"(%n, %n) ({
+  ^bb0(%i: i64):
+    uprog.yield
+  }) : (index, index) -> ()
+  uprog.yield
+}
+
+// -----
+
+uprog.program @p(%n: index) level(device) {
+  // expected-error @+1 {{'uprog.for' op body must have one argument, an index}}
+  "uprog.for"(%n, %n) ({
+    uprog.yield
+  }) : (index, index) -> ()
+  uprog.yield
+}
+
+// -----
+
+// A selector picks one region.
+uprog.program @p(%n: index) level(device) {
+  // expected-error @+1 {{'uprog.branch' op has two cases 1}}
+  uprog.branch %n
+  case 1 {
+  }
+  case 0 {
+  }
+  case 1 {
+  }
+  uprog.yield
+}
+
+// -----
+
+uprog.program @p(%n: index) level(device) {
+  // expected-error @+1 {{'uprog.branch' op has 0 regions for 1 cases}}
+  "uprog.branch"(%n) <{cases = array<i64: 0>}> : (index) -> ()
+  uprog.yield
+}
+
+// -----
+
+// Units that take another case would wait for ever,
+uprog.program @p(%n: index) level(device) {
+  uprog.branch %n
+  case 0 {
+    // expected-error @+1 {{'uprog.barrier' op is under a branch that is not uniform: units that take another case would never arrive}}
+    uprog.barrier device
+  }
+  uprog.yield
+}
+
+// -----
+
+// however deep the barrier lies.
+uprog.program @p(%n: index) level(device) {
+  uprog.branch %n
+  case 0 {
+    uprog.for %i = %n to %n {
+      uprog.branch %i uniform
+      case 0 {
+        // expected-error @+1 {{'uprog.barrier' op is under a branch that is not uniform}}
+        uprog.barrier block
+      }
+    }
+  }
+  uprog.yield
+}
+
+// -----
+
+// A program has units of its level and below.
+uprog.program @p() level(block) {
+  // expected-error @+1 {{'uprog.barrier' op of level device is in a program of level block}}
+  uprog.barrier device
+  uprog.yield
+}
+
+// -----
+
+// Scratch memory is static.
+uprog.program @p() level(device) {
+  // expected-error @+1 {{'uprog.alloc' op memory must have a static shape}}
+  %m = uprog.alloc block : memref<?x512xf32>
+  uprog.yield
+}

@@ -1,0 +1,106 @@
+// RUN: batch-opt %s | batch-opt | FileCheck %s
+// RUN: batch-opt %s --mlir-print-op-generic | batch-opt | FileCheck %s
+
+// An operator has the number of tasks first, then rows, ragged rows and
+// parameters, and the offsets of ragged domains last.
+// CHECK:      uprog.operator @cell.rows
+// CHECK-SAME:   (%{{.*}}: index, %[[H:.*]]: tensor<?x4xf32>, %{{.*}}: tensor<?xindex>,
+// CHECK-SAME:   %{{.*}}: tensor<?x4xf32> {uprog.ragged = 0 : i64},
+// CHECK-SAME:   %{{.*}}: tensor<4x4xf32> {uprog.parameter = 0 : i64},
+// CHECK-SAME:   %{{.*}}: tensor<?xindex> {uprog.offsets = 0 : i64}) -> tensor<?x4xf32> {
+// CHECK-NEXT:   uprog.yield %[[H]] : tensor<?x4xf32>
+uprog.operator @cell.rows(
+    %n: index, %h: tensor<?x4xf32>, %i: tensor<?xindex>,
+    %hs: tensor<?x4xf32> {uprog.ragged = 0 : i64},
+    %w: tensor<4x4xf32> {uprog.parameter = 0 : i64},
+    %offsets: tensor<?xindex> {uprog.offsets = 0 : i64}) -> tensor<?x4xf32> {
+  uprog.yield %h : tensor<?x4xf32>
+}
+
+// An operator without results; a shared argument may have any shape.
+// CHECK:      uprog.operator private @nothing.rows
+// CHECK-SAME:   (%{{.*}}: index, %{{.*}}: tensor<f32> {uprog.parameter = 0 : i64}) attributes {mark} {
+// CHECK-NEXT:   uprog.yield{{$}}
+uprog.operator private @nothing.rows(
+    %n: index, %s: tensor<f32> {uprog.parameter = 0 : i64})
+    attributes {mark} {
+  uprog.yield
+}
+
+// A program runs operators in loops and branches, with barriers at its level.
+// CHECK:      uprog.program @main.execute(%[[STEP:.*]]: !batch.step, %[[N:.*]]: index, %[[W:.*]]: tensor<4x4xf32>)
+// CHECK-SAME:   level(device) attributes {batch.executor} {
+uprog.program @main.execute(%step: !batch.step, %n: index, %w: tensor<4x4xf32>)
+    level(device) attributes {batch.executor} {
+  // CHECK: uprog.for %[[I:.*]] = %[[N]] to %[[N]] {
+  uprog.for %i = %n to %n {
+    // CHECK-NEXT: uprog.branch %[[I]] uniform
+    uprog.branch %i uniform
+    // CHECK-NEXT: case 0 {
+    case 0 {
+      %h = batch.operand %step[0] #batch.read<kind = rows> -> tensor<?x4xf32>
+      %s = batch.operand %step[1] #batch.read<kind = scalar> -> tensor<?xindex>
+      // CHECK: uprog.run @cell.rows(%[[H:.*]], %{{.*}}, %[[H]], %[[W]]) step(%[[STEP]]) tasks(%[[N]])
+      // CHECK-SAME: : (tensor<?x4xf32>, tensor<?xindex>, tensor<?x4xf32>, tensor<4x4xf32>), !batch.step
+      uprog.run @cell.rows(%h, %s, %h, %w) step(%step) tasks(%n)
+          : (tensor<?x4xf32>, tensor<?xindex>, tensor<?x4xf32>, tensor<4x4xf32>), !batch.step
+      // CHECK-NEXT: uprog.barrier block
+      uprog.barrier block
+    // CHECK-NEXT: }
+    // CHECK-NEXT: case -3 {
+    // CHECK-NEXT: }
+    }
+    case -3 {
+    }
+    // CHECK-NEXT: uprog.branch %[[I]]{{ *$}}
+    // CHECK-NEXT: case 1 {
+    uprog.branch %i
+    case 1 {
+    }
+    // CHECK: uprog.barrier device
+    uprog.barrier device
+  }
+  // CHECK: uprog.for %{{.*}} = %[[N]] to %[[N]] attributes {mark} {
+  uprog.for %i = %n to %n attributes {mark} {
+  }
+  // CHECK: uprog.yield
+  uprog.yield
+}
+
+// A branch may have no case.
+// CHECK:      uprog.program @empty(%[[N:.*]]: index) level(thread) {
+// CHECK-NEXT:   uprog.branch %[[N]]{{ *$}}
+// CHECK-NEXT:   uprog.yield
+uprog.program @empty(%n: index) level(thread) {
+  uprog.branch %n
+  uprog.yield
+}
+
+// Programs of every level have memory of every level; results are yielded.
+// CHECK:      uprog.program @block() -> memref<8xf32> level(block) {
+// CHECK-NEXT:   uprog.alloc thread : memref<4xf32>
+// CHECK-NEXT:   %[[M:.*]] = uprog.alloc block : memref<8xf32>
+// CHECK-NEXT:   uprog.yield %[[M]] : memref<8xf32>
+uprog.program @block() -> memref<8xf32> level(block) {
+  %a = uprog.alloc thread : memref<4xf32>
+  %b = uprog.alloc block : memref<8xf32>
+  uprog.yield %b : memref<8xf32>
+}
+
+// CHECK:      uprog.program @cluster() level(cluster) {
+// CHECK-NEXT:   uprog.barrier thread
+// CHECK-NEXT:   uprog.barrier cluster
+uprog.program @cluster() level(cluster) {
+  uprog.barrier thread
+  uprog.barrier cluster
+  uprog.yield
+}
+
+// A run may name a function that a target's lowering made of the operator.
+// CHECK:      uprog.program @lowered(%[[STEP:.*]]: !batch.step, %[[N:.*]]: index) level(device) {
+// CHECK-NEXT:   uprog.run @kernel(%[[N]]) step(%[[STEP]]) tasks(%[[N]]) : (index), !batch.step
+uprog.program @lowered(%step: !batch.step, %n: index) level(device) {
+  uprog.run @kernel(%n) step(%step) tasks(%n) : (index), !batch.step
+  uprog.yield
+}
+func.func private @kernel(index)

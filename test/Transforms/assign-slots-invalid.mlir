@@ -1,0 +1,46 @@
+// RUN: batch-opt %s --batch-linearize --batch-assign-slots --split-input-file --verify-diagnostics
+
+// A shared argument is a parameter of the entry, and says which.
+// expected-error @+1 {{shared argument #1 names no parameter ('uprog.parameter')}}
+batch.kernel @k(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared}) -> tensor<4xf32> {
+  %y = arith.addf %x, %w : tensor<4xf32>
+  batch.yield %y : tensor<4xf32>
+}
+func.func @main(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared = "w"})
+    -> tensor<4xf32> attributes {batch.entry} {
+  %d = batch.depth()
+  %y = batch.invoke @k(%x, %w) depth(%d) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// What is read was computed or is an input: a field of an ADT that only the
+// program constructs, and never does, is neither.
+rec.adt @Made {
+  rec.variant @none()
+  rec.variant @some(x: tensor<4xf32>)
+}
+// expected-error @+1 {{argument #0 is never computed and is no input}}
+batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
+}
+batch.kernel @zero() -> tensor<4xf32> {
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  batch.yield %zero : tensor<4xf32>
+}
+func.func @main(%n: index) -> tensor<4xf32> attributes {batch.entry} {
+  %t = rec.construct @Made::@none() : () -> !rec.adt<@Made>
+  %h = rec.match %t : !rec.adt<@Made> -> tensor<4xf32> {
+  case @none() {
+    %d = batch.depth()
+    %z = batch.invoke @zero() depth(%d) : () -> tensor<4xf32>
+    rec.yield %z : tensor<4xf32>
+  }
+  case @some(%x: tensor<4xf32>) {
+    %d = batch.depth(%x) : tensor<4xf32>
+    %y = batch.invoke @k(%x) depth(%d) : (tensor<4xf32>) -> tensor<4xf32>
+    rec.yield %y : tensor<4xf32>
+  } }
+  return %h : tensor<4xf32>
+}

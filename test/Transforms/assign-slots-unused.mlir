@@ -1,0 +1,15 @@
+// RUN: batch-opt %s --batch-linearize --batch-assign-slots | FileCheck %s
+// XFAIL: *
+// Kernels that nothing invokes get tables.
+
+// What nothing invokes has no table and is not launched.
+// CHECK:       batch.kernel @unused
+// CHECK-NOT:   batch.table
+// CHECK-LABEL: func.func @main.execute
+// CHECK-NOT:     batch.launch
+batch.kernel @unused(%x: tensor<8xf32>) -> tensor<8xf32> {
+  batch.yield %x : tensor<8xf32>
+}
+func.func @main(%n: index) -> index attributes {batch.entry} {
+  return %n : index
+}

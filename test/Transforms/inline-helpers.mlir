@@ -1,0 +1,121 @@
+// RUN: batch-opt %s --batch-inline-helpers --split-input-file | FileCheck %s
+
+rec.adt @Nat {
+  rec.variant @zero(n: index)
+  rec.variant @succ(pred: !rec.adt<@Nat>)
+}
+
+// A helper of helpers is copied whole, and nothing of it remains.
+// CHECK-NOT: func.func private @twice
+// CHECK-NOT: func.func private @once
+func.func private @once(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = math.tanh %x : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+func.func private @twice(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %y = call @once(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %z = call @once(%y) : (tensor<4xf32>) -> tensor<4xf32>
+  return %z, %x : tensor<4xf32>, tensor<4xf32>
+}
+
+// Functions that call each other stay; calls inside of their regions are
+// replaced like any other.
+// CHECK-LABEL: func.func private @even
+// CHECK-SAME:    (%[[T:.*]]: !rec.adt<@Nat>, %[[X:.*]]: tensor<4xf32>)
+func.func private @even(%t: !rec.adt<@Nat>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = rec.match %t : !rec.adt<@Nat> -> tensor<4xf32> {
+  // CHECK: case @zero
+  case @zero(%n: index) {
+    // CHECK-NEXT: %[[Y:.*]] = math.tanh %[[X]]
+    // CHECK-NEXT: %[[Z:.*]] = math.tanh %[[Y]]
+    // CHECK-NEXT: rec.yield %[[Z]]
+    %y:2 = func.call @twice(%x) : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+    rec.yield %y#0 : tensor<4xf32>
+  }
+  // CHECK: case @succ(%[[PRED:.*]]: !rec.adt<@Nat>)
+  case @succ(%pred: !rec.adt<@Nat>) {
+    // CHECK-NEXT: func.call @odd(%[[PRED]], %[[X]])
+    %y = func.call @odd(%pred, %x) : (!rec.adt<@Nat>, tensor<4xf32>) -> tensor<4xf32>
+    rec.yield %y : tensor<4xf32>
+  } }
+  return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func private @odd
+// CHECK-SAME:    (%[[T:.*]]: !rec.adt<@Nat>, %[[X:.*]]: tensor<4xf32>)
+// CHECK-NEXT:    %[[Y:.*]] = call @even(%[[T]], %[[X]])
+// CHECK-NEXT:    return %[[Y]]
+func.func private @odd(%t: !rec.adt<@Nat>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = call @even(%t, %x) : (!rec.adt<@Nat>, tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// The entry is the caller of all and stays; a result that is an argument of the
+// helper becomes the operand.
+// CHECK-LABEL: func.func @main
+// CHECK-SAME:    (%[[T:.*]]: !rec.adt<@Nat>, %[[X:.*]]: tensor<4xf32>
+// CHECK-NEXT:    %[[A:.*]] = math.tanh %[[X]]
+// CHECK-NEXT:    math.tanh %[[A]]
+// CHECK-NEXT:    %[[Y:.*]] = call @even(%[[T]], %[[X]])
+// CHECK-NEXT:    return %[[Y]]
+func.func @main(%t: !rec.adt<@Nat>, %x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {batch.entry} {
+  %z:2 = call @twice(%x) : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  %y = call @even(%t, %z#1) : (!rec.adt<@Nat>, tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// A helper with a caller that the entry does not reach is copied into those
+// that it does reach, and stays for the other.
+// CHECK-LABEL: func.func private @helper
+func.func private @helper(%x: index) -> index {
+  return %x : index
+}
+// CHECK-LABEL: func.func private @unreached
+// CHECK:         call @helper
+func.func private @unreached(%x: index) -> index {
+  %y = call @helper(%x) : (index) -> index
+  return %y : index
+}
+// CHECK-LABEL: func.func @main
+// CHECK-SAME:    (%[[X:.*]]: index)
+// CHECK-NEXT:    return %[[X]]
+func.func @main(%x: index) -> index attributes {batch.entry} {
+  %y = call @helper(%x) : (index) -> index
+  return %y : index
+}
+
+// -----
+
+// Functions of several blocks and functions without a body stay.
+// CHECK-LABEL: func.func private @blocks
+func.func private @blocks(%x: index) -> index {
+  cf.br ^end
+^end:
+  return %x : index
+}
+// CHECK-LABEL: func.func private @declared
+func.func private @declared(index) -> index
+// CHECK-LABEL: func.func @main
+// CHECK:         call @blocks
+// CHECK:         call @declared
+func.func @main(%x: index) -> index attributes {batch.entry} {
+  %y = call @blocks(%x) : (index) -> index
+  %z = call @declared(%y) : (index) -> index
+  return %z : index
+}
+
+// -----
+
+// A module without an entry is no program: nothing changes.
+// CHECK-LABEL: func.func @caller
+// CHECK:         call @helper
+func.func @caller(%x: index) -> index {
+  %y = call @helper(%x) : (index) -> index
+  return %y : index
+}
+func.func private @helper(%x: index) -> index {
+  return %x : index
+}

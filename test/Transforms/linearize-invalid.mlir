@@ -1,0 +1,97 @@
+// RUN: batch-opt %s --batch-linearize --split-input-file --verify-diagnostics
+
+// Control that reads an element of a tensor is not structural; the error says
+// what is legal.
+func.func @main(%x: tensor<4xf32>) -> f32 attributes {batch.entry} {
+  %zero = arith.constant 0 : index
+  // expected-error @+2 {{control depends on a tensor here, so the program is not structural and strategy 'linearize' cannot batch it}}
+  // expected-note @+1 {{legal strategies: 'none', which runs one instance at a time}}
+  %v = tensor.extract %x[%zero] : tensor<4xf32>
+  return %v : f32
+}
+
+// -----
+
+// So is a tensor that is forced,
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
+  // expected-error @+2 {{control depends on a tensor here}}
+  // expected-note @+1 {{legal strategies}}
+  %v = batch.force %x : tensor<4xf32>
+  return %v : tensor<4xf32>
+}
+
+// -----
+
+// a loop that runs while something holds, wherever it is,
+func.func private @loop(%n: index) {
+  // expected-error @+2 {{control depends on a tensor here}}
+  // expected-note @+1 {{legal strategies}}
+  scf.while : () -> () {
+    %c = arith.constant false
+    scf.condition(%c)
+  } do {
+    scf.yield
+  }
+  return
+}
+func.func @main(%n: index) attributes {batch.entry} {
+  call @loop(%n) : (index) -> ()
+  return
+}
+
+// -----
+
+// and control that is not structured.
+// expected-error @+2 {{control depends on a tensor here}}
+// expected-note @+1 {{legal strategies}}
+func.func @main(%n: index) -> index attributes {batch.entry} {
+  cf.br ^end
+^end:
+  return %n : index
+}
+
+// -----
+
+// Elements that bodies of tensor code read are no control.
+batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %zero = arith.constant 0 : index
+  %v = tensor.extract %x[%zero] : tensor<4xf32>
+  %y = tensor.splat %v : tensor<4xf32>
+  batch.yield %y : tensor<4xf32>
+}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
+  %d = batch.depth()
+  %y = batch.invoke @k(%x) depth(%d) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// Tasks need depths.
+batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
+}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
+  // expected-error @+1 {{has no depth; run batch-tag-depths before batch-linearize}}
+  %y = batch.invoke @k(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// Tensor code belongs to kernels.
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
+  // expected-error @+1 {{computes a tensor outside of kernels; strategy 'linearize' cannot batch it}}
+  %y = math.tanh %x : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// A tensor that every instance computes alike is no row of a source.
+func.func @main(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared = "w"})
+    -> tensor<4xf32> attributes {batch.entry} {
+  %y = math.tanh %w : tensor<4xf32>
+  // expected-error @+1 {{uses a tensor that strategy 'linearize' cannot follow; only kernels compute tensors}}
+  return %y : tensor<4xf32>
+}

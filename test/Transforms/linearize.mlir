@@ -1,0 +1,323 @@
+// RUN: batch-opt %s --batch-linearize --split-input-file | FileCheck %s
+
+!vec = tensor<4xf32>
+!emb = tensor<?x4xf32>
+!tree = !rec.adt<@Tree>
+
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+  rec.variant @node(word: index, left: !tree, right: !tree)
+}
+batch.kernel @cell(%l: !vec, %r: !vec, %b: !vec {batch.shared, uprog.parameter = 1 : i64}) -> !vec {
+  %h = arith.addf %l, %r : !vec
+  batch.yield %h : !vec
+}
+
+// Rows of a parameter are one source, however often they are read.
+// CHECK:      batch.source @E : tensor<4xf32> parameter(0)
+// CHECK-NOT:  batch.source
+
+// The instance program stays as it is.
+// CHECK-LABEL: func.func private @encode(
+// CHECK:         tensor.extract_slice
+// CHECK:         func.call @encode(
+// CHECK:         batch.invoke @cell
+
+// In the inspector a tensor is a handle and parameters are gone: a row is a
+// handle of its source, an invocation records a task, and what a traversal did
+// already is recalled.
+// CHECK-LABEL: func.func private @encode.inspect
+// CHECK-SAME:    (%[[T:.*]]: !rec.adt<@Tree>) -> (!batch.handle, index) {
+// CHECK:         %[[R:.*]]:2 = rec.match %[[T]] : !rec.adt<@Tree> -> !batch.handle, index {
+// CHECK-NEXT:    case @leaf(%[[WORD:.*]]: index) {
+// CHECK-NEXT:      %[[X:.*]] = batch.row @E[%[[WORD]]]
+// CHECK-NEXT:      rec.yield %[[X]], %[[WORD]] : !batch.handle, index
+// CHECK:         case @node(%[[WORD:.*]]: index, %[[L:.*]]: !rec.adt<@Tree>, %[[R:.*]]: !rec.adt<@Tree>) {
+// CHECK-NEXT:      %[[X:.*]] = batch.row @E[%[[WORD]]]
+// CHECK-NEXT:      %[[HL:.*]]:2 = batch.recall @encode.inspect(%[[L]]) : (!rec.adt<@Tree>) -> (!batch.handle, index)
+// CHECK-NEXT:      %[[HR:.*]]:2 = batch.recall @encode.inspect(%[[R]])
+// CHECK-NEXT:      %[[D0:.*]] = batch.depth()
+// CHECK-NEXT:      %[[W:.*]] = batch.record @cell(%[[X]], %[[X]]) depth(%[[D0]])
+// CHECK-NEXT:      %[[D1:.*]] = batch.depth(%[[HL]]#0, %[[HR]]#0) : !batch.handle, !batch.handle
+// CHECK-NEXT:      %[[H:.*]] = batch.record @cell(%[[HL]]#0, %[[HR]]#0) depth(%[[D1]]) : (!batch.handle, !batch.handle) -> !batch.handle
+// CHECK-NEXT:      %[[N:.*]] = arith.addi %[[HL]]#1, %[[HR]]#1 : index
+// CHECK-NEXT:      rec.yield %[[H]], %[[N]]
+// CHECK:         return
+func.func private @encode(%t: !tree, %E: !emb, %b: !vec) -> (!vec, index) {
+  %h, %n = rec.match %t : !tree -> !vec, index {
+  case @leaf(%word: index) {
+    %x = tensor.extract_slice %E[%word, 0] [1, 4] [1, 1] : !emb to !vec
+    rec.yield %x, %word : !vec, index
+  }
+  case @node(%word: index, %l: !tree, %r: !tree) {
+    %x = tensor.extract_slice %E[%word, 0] [1, 4] [1, 1] : !emb to !vec
+    %hl, %nl = func.call @encode(%l, %E, %b) : (!tree, !emb, !vec) -> (!vec, index)
+    %hr, %nr = func.call @encode(%r, %E, %b) : (!tree, !emb, !vec) -> (!vec, index)
+    %d0 = batch.depth()
+    %w = batch.invoke @cell(%x, %x, %b) depth(%d0) : (!vec, !vec, !vec) -> !vec
+    %d1 = batch.depth(%hl, %hr) : !vec, !vec
+    %h = batch.invoke @cell(%hl, %hr, %b) depth(%d1) : (!vec, !vec, !vec) -> !vec
+    %n = arith.addi %nl, %nr : index
+    rec.yield %h, %n : !vec, index
+  } }
+  return %h, %n : !vec, index
+}
+
+// The inspector of the entry is public and keeps the names. Bottom-up recursion
+// over all nodes is one traversal, which runs before it.
+// CHECK-LABEL: func.func @main(
+// CHECK-LABEL: func.func @main.inspect
+// CHECK-SAME:    (%[[T:.*]]: !rec.adt<@Tree> {batch.name = "tree"}) -> (!batch.handle {batch.name = "h"})
+// CHECK-SAME:    attributes {batch.inspector}
+// CHECK-NEXT:    %[[R:.*]]:2 = batch.recall @encode.inspect(%[[T]])
+// CHECK-NEXT:    return %[[R]]#0 : !batch.handle
+// CHECK-LABEL: func.func @main.traverse() attributes {batch.traversal}
+// CHECK-NEXT:    batch.traverse [@encode.inspect]
+// CHECK-NEXT:    return
+func.func @main(%t: !tree {batch.name = "tree"}, %E: !emb {batch.shared = "E"},
+                %b: !vec {batch.shared = "b"})
+    -> (!vec {batch.name = "h"}) attributes {batch.entry} {
+  %h, %n = call @encode(%t, %E, %b) : (!tree, !emb, !vec) -> (!vec, index)
+  return %h : !vec
+}
+
+// -----
+
+!vec = tensor<4xf32>
+!tree = !rec.adt<@Tree>
+
+rec.adt @Tree {
+  rec.variant @leaf(x: !vec)
+  rec.variant @node(left: !tree, right: !tree)
+}
+batch.kernel @cell(%l: !vec, %s: !vec) -> !vec {
+  batch.yield %l : !vec
+}
+
+// State that comes from above is another argument for each call: the inspector
+// recurses and remembers its calls. A parameter that is passed as a value is a
+// row of its own.
+// CHECK:       batch.source @s : tensor<4xf32> parameter(0)
+// CHECK-LABEL: func.func private @down(
+// CHECK-LABEL: func.func private @down.inspect
+// CHECK-SAME:    (%[[T:.*]]: !rec.adt<@Tree>, %[[S:.*]]: !batch.handle) -> !batch.handle
+// CHECK-SAME:    attributes {batch.memoized}
+// CHECK:         case @node(%[[L:.*]]: !rec.adt<@Tree>, %[[R:.*]]: !rec.adt<@Tree>)
+// CHECK-NEXT:      %[[HL:.*]] = func.call @down.inspect(%[[L]], %[[S]])
+// CHECK-NEXT:      func.call @down.inspect(%[[R]], %[[HL]])
+func.func private @down(%t: !tree, %s: !vec) -> !vec {
+  %h = rec.match %t : !tree -> !vec {
+  case @leaf(%x: !vec) {
+    %d = batch.depth(%s) : !vec
+    %y = batch.invoke @cell(%x, %s) depth(%d) : (!vec, !vec) -> !vec
+    rec.yield %y : !vec
+  }
+  case @node(%l: !tree, %r: !tree) {
+    %hl = func.call @down(%l, %s) : (!tree, !vec) -> !vec
+    %hr = func.call @down(%r, %hl) : (!tree, !vec) -> !vec
+    rec.yield %hr : !vec
+  } }
+  return %h : !vec
+}
+// CHECK-LABEL: func.func @top_down.inspect
+// CHECK-SAME:    (%[[T:.*]]: !rec.adt<@Tree>) -> !batch.handle
+// CHECK:         %[[ZERO:.*]] = arith.constant 0 : index
+// CHECK-NEXT:    %[[S:.*]] = batch.row @s[%[[ZERO]]]
+// CHECK-NEXT:    call @down.inspect(%[[T]], %[[S]])
+// CHECK-NOT:   batch.traverse
+func.func @top_down(%t: !tree, %s: !vec {batch.shared = "s"}) -> !vec
+    attributes {batch.entry} {
+  %h = call @down(%t, %s) : (!tree, !vec) -> !vec
+  return %h : !vec
+}
+
+// -----
+
+!tree = !rec.adt<@Tree>
+
+rec.adt @Tree {
+  rec.variant @leaf(n: index)
+  rec.variant @node(left: !tree, right: !tree)
+}
+// A child that is not visited must not be inspected: the inspector recurses.
+// CHECK-LABEL: func.func private @leftmost.inspect
+// CHECK-SAME:    attributes {batch.memoized}
+// CHECK:         func.call @leftmost.inspect
+func.func private @leftmost(%t: !tree) -> index {
+  %n = rec.match %t : !tree -> index {
+  case @leaf(%n: index) {
+    rec.yield %n : index
+  }
+  case @node(%l: !tree, %r: !tree) {
+    %n = func.call @leftmost(%l) : (!tree) -> index
+    rec.yield %n : index
+  } }
+  return %n : index
+}
+// CHECK-LABEL: func.func @skipped_child.inspect
+// CHECK-NOT:   batch.traverse
+func.func @skipped_child(%t: !tree) -> index attributes {batch.entry} {
+  %n = call @leftmost(%t) : (!tree) -> index
+  return %n : index
+}
+
+// -----
+
+!tree = !rec.adt<@Tree>
+
+rec.adt @Tree {
+  rec.variant @leaf(n: index)
+  rec.variant @node(flag: i1, left: !tree)
+}
+// So it does for a child that is visited under a condition only.
+// CHECK-LABEL: func.func private @some.inspect
+// CHECK-SAME:    attributes {batch.memoized}
+// CHECK:         scf.if %{{.*}} -> (index) {
+// CHECK-NEXT:      func.call @some.inspect
+func.func private @some(%t: !tree) -> index {
+  %n = rec.match %t : !tree -> index {
+  case @leaf(%n: index) {
+    rec.yield %n : index
+  }
+  case @node(%flag: i1, %l: !tree) {
+    %n = scf.if %flag -> index {
+      %m = func.call @some(%l) : (!tree) -> index
+      scf.yield %m : index
+    } else {
+      %zero = arith.constant 0 : index
+      scf.yield %zero : index
+    }
+    rec.yield %n : index
+  } }
+  return %n : index
+}
+// CHECK-LABEL: func.func @conditional_child.inspect
+// CHECK-NOT:   batch.traverse
+func.func @conditional_child(%t: !tree) -> index attributes {batch.entry} {
+  %n = call @some(%t) : (!tree) -> index
+  return %n : index
+}
+
+// -----
+
+!even = !rec.adt<@Even>
+!odd = !rec.adt<@Odd>
+
+rec.adt @Even {
+  rec.variant @zero(x: tensor<4xf32>)
+  rec.variant @succ(pred: !odd)
+}
+rec.adt @Odd {
+  rec.variant @succ(preds: !rec.list<!even>)
+}
+batch.kernel @sum(%xs: tensor<?x4xf32>, %n: index) -> tensor<4xf32> {
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %s = linalg.reduce { arith.addf } ins(%xs : tensor<?x4xf32>) outs(%zero : tensor<4xf32>) dimensions = [0]
+  batch.yield %s : tensor<4xf32>
+}
+// Mutual recursion over ADTs that hold each other is one traversal of both. A
+// ragged tensor is a list of handles, its extent the length of the list.
+// CHECK-LABEL: func.func private @even.inspect
+// CHECK:         batch.recall @odd.inspect
+func.func private @even(%t: !even) -> tensor<4xf32> {
+  %h = rec.match %t : !even -> tensor<4xf32> {
+  case @zero(%x: tensor<4xf32>) {
+    rec.yield %x : tensor<4xf32>
+  }
+  case @succ(%pred: !odd) {
+    %h = func.call @odd(%pred) : (!odd) -> tensor<4xf32>
+    rec.yield %h : tensor<4xf32>
+  } }
+  return %h : tensor<4xf32>
+}
+// CHECK-LABEL: func.func private @odd.inspect
+// CHECK:         %[[HS:.*]] = rec.map %[[P:.*]] in %{{.*}} : !rec.list<!rec.adt<@Even>> -> !rec.list<!batch.handle> {
+// CHECK-NEXT:      %[[H:.*]] = batch.recall @even.inspect(%[[P]])
+// CHECK-NEXT:      rec.yield %[[H]] : !batch.handle
+// CHECK:         %[[N:.*]] = rec.length %[[HS]] : !rec.list<!batch.handle>
+// CHECK:         %[[D:.*]] = batch.depth(%[[HS]]) : !rec.list<!batch.handle>
+// CHECK-NEXT:    batch.record @sum(%[[HS]], %[[N]]) depth(%[[D]]) : (!rec.list<!batch.handle>, index) -> !batch.handle
+func.func private @odd(%t: !odd) -> tensor<4xf32> {
+  %h = rec.match %t : !odd -> tensor<4xf32> {
+  case @succ(%preds: !rec.list<!even>) {
+    %hs = rec.map %p in %preds : !rec.list<!even> -> tensor<?x4xf32> {
+      %h = func.call @even(%p) : (!even) -> tensor<4xf32>
+      rec.yield %h : tensor<4xf32>
+    }
+    %zero = arith.constant 0 : index
+    %n = tensor.dim %hs, %zero : tensor<?x4xf32>
+    %d = batch.depth(%hs) : tensor<?x4xf32>
+    %h = batch.invoke @sum(%hs, %n) depth(%d) : (tensor<?x4xf32>, index) -> tensor<4xf32>
+    rec.yield %h : tensor<4xf32>
+  } }
+  return %h : tensor<4xf32>
+}
+// CHECK-LABEL: func.func @mutual.inspect
+// CHECK-LABEL: func.func @mutual.traverse
+// CHECK-NEXT:    batch.traverse [@even.inspect, @odd.inspect]
+func.func @mutual(%t: !even) -> tensor<4xf32> attributes {batch.entry} {
+  %h = call @even(%t) : (!even) -> tensor<4xf32>
+  return %h : tensor<4xf32>
+}
+
+// -----
+
+!tree = !rec.adt<@Tree>
+
+rec.adt @Tree {
+  rec.variant @leaf(n: index)
+  rec.variant @node(left: !tree, right: !tree)
+}
+// Mutual recursion on nodes of one ADT has a call graph of its own: which of the
+// functions meets a node depends on the path, so the inspector recurses.
+// CHECK-LABEL: func.func private @min.inspect
+// CHECK-SAME:    attributes {batch.memoized}
+// CHECK:         call @max.inspect
+func.func private @min(%t: !tree) -> index {
+  %n = rec.match %t : !tree -> index {
+  case @leaf(%n: index) {
+    rec.yield %n : index
+  }
+  case @node(%l: !tree, %r: !tree) {
+    %a = func.call @max(%l) : (!tree) -> index
+    %b = func.call @max(%r) : (!tree) -> index
+    %n = arith.minsi %a, %b : index
+    rec.yield %n : index
+  } }
+  return %n : index
+}
+// CHECK-LABEL: func.func private @max.inspect
+// CHECK-SAME:    attributes {batch.memoized}
+// CHECK:         call @min.inspect
+func.func private @max(%t: !tree) -> index {
+  %n = rec.match %t : !tree -> index {
+  case @leaf(%n: index) {
+    rec.yield %n : index
+  }
+  case @node(%l: !tree, %r: !tree) {
+    %a = func.call @min(%l) : (!tree) -> index
+    %b = func.call @min(%r) : (!tree) -> index
+    %n = arith.maxsi %a, %b : index
+    rec.yield %n : index
+  } }
+  return %n : index
+}
+// CHECK-LABEL: func.func @minimax.inspect
+// CHECK-NOT:   batch.traverse
+func.func @minimax(%t: !tree) -> index attributes {batch.entry} {
+  %n = call @min(%t) : (!tree) -> index
+  return %n : index
+}
+
+// -----
+
+// A program that has an inspector is left as it is.
+// CHECK-LABEL: func.func @done
+// CHECK-LABEL: func.func @done.inspect
+// CHECK-NOT:   func.func
+func.func @done(%n: index) -> index attributes {batch.entry} {
+  return %n : index
+}
+func.func @done.inspect(%n: index) -> index attributes {batch.inspector} {
+  return %n : index
+}

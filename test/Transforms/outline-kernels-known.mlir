@@ -1,0 +1,17 @@
+// RUN: batch-opt %s --batch-outline-kernels | FileCheck %s
+// XFAIL: *
+// A parsed kernel has no argument attributes, a made one has empty ones: they never compare equal.
+
+// Code of kernels that are there already is not written again.
+// CHECK:       batch.kernel @given(
+// CHECK-NOT:   batch.kernel
+// CHECK-LABEL: func.func @known
+// CHECK:         batch.invoke @given
+batch.kernel @given(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = math.tanh %x : tensor<4xf32>
+  batch.yield %y : tensor<4xf32>
+}
+func.func @known(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
+  %y = math.tanh %x : tensor<4xf32>
+  return %y : tensor<4xf32>
+}

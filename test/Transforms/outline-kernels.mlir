@@ -1,0 +1,268 @@
+// RUN: batch-opt %s --batch-outline-kernels --split-input-file | FileCheck %s
+
+!vec = tensor<4xf32>
+!mat = tensor<4x4xf32>
+!emb = tensor<?x4xf32>
+!tree = !rec.adt<@Tree>
+
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+  rec.variant @node(left: !tree, right: !tree)
+}
+
+// All tensor code between two points of control is one kernel. Its arguments
+// come in the order of their first use; those that are parameters of the entry
+// are shared and say which one.
+// CHECK:      batch.kernel @encode_node(
+// CHECK-SAME:   %[[HL:[^:]*]]: tensor<4xf32>, %[[HR:[^:]*]]: tensor<4xf32>,
+// CHECK-SAME:   %[[W:[^:]*]]: tensor<4x4xf32> {batch.shared, uprog.parameter = 1 : i64},
+// CHECK-SAME:   %[[B:[^:]*]]: tensor<4xf32> {batch.shared, uprog.parameter = 2 : i64}) -> tensor<4xf32>
+// CHECK-NEXT:   %[[S:.*]] = arith.addf %[[HL]], %[[HR]]
+// CHECK-NEXT:   %[[Y:.*]] = linalg.matvec ins(%[[W]], %[[S]] : {{.*}}) outs(%[[B]] : tensor<4xf32>)
+// CHECK-NEXT:   %[[H:.*]] = math.tanh %[[Y]]
+// CHECK-NEXT:   batch.yield %[[H]] : tensor<4xf32>
+
+// A row of a parameter is no tensor code: it stays in the function as it is.
+// CHECK-LABEL: func.func private @encode
+// CHECK-SAME:    (%[[T:.*]]: !rec.adt<@Tree>, %[[E:.*]]: tensor<?x4xf32>, %[[W:.*]]: tensor<4x4xf32>, %[[B:.*]]: tensor<4xf32>)
+func.func private @encode(%t: !tree, %E: !emb, %W: !mat, %b: !vec) -> !vec {
+  %h = rec.match %t : !tree -> !vec {
+  // CHECK:      case @leaf(%[[WORD:.*]]: index) {
+  // CHECK-NEXT:   %[[X:.*]] = tensor.extract_slice %[[E]][%[[WORD]], 0] [1, 4] [1, 1]
+  // CHECK-NEXT:   rec.yield %[[X]]
+  case @leaf(%word: index) {
+    %x = tensor.extract_slice %E[%word, 0] [1, 4] [1, 1] : !emb to !vec
+    rec.yield %x : !vec
+  }
+  // CHECK:      case @node(%[[L:.*]]: !rec.adt<@Tree>, %[[R:.*]]: !rec.adt<@Tree>) {
+  // CHECK-NEXT:   %[[HL:.*]] = func.call @encode(%[[L]],
+  // CHECK-NEXT:   %[[HR:.*]] = func.call @encode(%[[R]],
+  // CHECK-NEXT:   %[[H:.*]] = batch.invoke @encode_node(%[[HL]], %[[HR]], %[[W]], %[[B]]) :
+  // CHECK-NEXT:   rec.yield %[[H]]
+  case @node(%l: !tree, %r: !tree) {
+    %hl = func.call @encode(%l, %E, %W, %b) : (!tree, !emb, !mat, !vec) -> !vec
+    %hr = func.call @encode(%r, %E, %W, %b) : (!tree, !emb, !mat, !vec) -> !vec
+    %s = arith.addf %hl, %hr : !vec
+    %y = linalg.matvec ins(%W, %s : !mat, !vec) outs(%b : !vec) -> !vec
+    %h = math.tanh %y : !vec
+    rec.yield %h : !vec
+  } }
+  return %h : !vec
+}
+
+func.func @main(%t: !tree, %E: !emb {batch.shared = "E"},
+                %W: !mat {batch.shared = "W"}, %b: !vec {batch.shared = "b"})
+    -> !vec attributes {batch.entry} {
+  %h = call @encode(%t, %E, %W, %b) : (!tree, !emb, !mat, !vec) -> !vec
+  return %h : !vec
+}
+
+// -----
+
+!vec = tensor<4xf32>
+!mat = tensor<4x4xf32>
+!emb = tensor<?x4xf32>
+!tree = !rec.adt<@Tree>
+!out = !rec.adt<@Out>
+
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+  rec.variant @node(word: index, left: !tree, right: !tree)
+}
+rec.adt @Out {
+  rec.variant @leaf(y: !vec)
+  rec.variant @node(left: !out, right: !out, y: !vec)
+}
+
+// What no recursive result depends on is an output kernel. The leaf's and the
+// node's are equal, so there is one. Elementwise code on constants and
+// parameters is copied into it.
+// CHECK:      batch.kernel @encode_output(
+// CHECK-SAME:   %[[B:[^:]*]]: tensor<4xf32> {batch.shared, uprog.parameter = 2 : i64},
+// CHECK-SAME:   %[[W:[^:]*]]: tensor<4x4xf32> {batch.shared, uprog.parameter = 1 : i64},
+// CHECK-SAME:   %[[H:[^:]*]]: tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT:   %[[ONE:.*]] = arith.constant dense<1.0
+// CHECK-NEXT:   %[[BB:.*]] = arith.addf %[[B]], %[[ONE]]
+// CHECK-NEXT:   %[[Y:.*]] = linalg.matvec ins(%[[W]], %[[H]] : {{.*}}) outs(%[[BB]] :
+// CHECK-NEXT:   batch.yield %[[Y]]
+
+// What does not depend on the recursion is an input kernel.
+// CHECK:      batch.kernel @encode_node_input(
+// CHECK-SAME:   %[[W:[^:]*]]: tensor<4x4xf32> {batch.shared, uprog.parameter = 1 : i64},
+// CHECK-SAME:   %[[X:[^:]*]]: tensor<4xf32>,
+// CHECK-SAME:   %[[B:[^:]*]]: tensor<4xf32> {batch.shared, uprog.parameter = 2 : i64}) -> tensor<4xf32>
+// CHECK-NEXT:   %[[WX:.*]] = linalg.matvec ins(%[[W]], %[[X]] : {{.*}}) outs(%[[B]] :
+// CHECK-NEXT:   batch.yield %[[WX]]
+
+// The recursion itself is the cell.
+// CHECK:      batch.kernel @encode_node(
+// CHECK-SAME:   %[[HL:[^:]*]]: tensor<4xf32>, %[[HR:[^:]*]]: tensor<4xf32>,
+// CHECK-SAME:   %[[W:[^:]*]]: tensor<4x4xf32> {batch.shared, uprog.parameter = 1 : i64},
+// CHECK-SAME:   %[[WX:[^:]*]]: tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT:   %[[S:.*]] = arith.addf %[[HL]], %[[HR]]
+// CHECK-NEXT:   %[[A:.*]] = linalg.matvec ins(%[[W]], %[[S]] : {{.*}}) outs(%[[WX]] :
+// CHECK-NEXT:   %[[H:.*]] = math.tanh %[[A]]
+// CHECK-NEXT:   batch.yield %[[H]]
+
+// Every kernel is invoked where its operands are there; nothing of the tensor
+// code remains.
+// CHECK-LABEL: func.func private @encode
+// CHECK-SAME:    (%{{.*}}: !rec.adt<@Tree>, %[[E:.*]]: tensor<?x4xf32>, %[[W:.*]]: tensor<4x4xf32>, %[[B:.*]]: tensor<4xf32>)
+func.func private @encode(%t: !tree, %E: !emb, %W: !mat, %b: !vec) -> (!vec, !out) {
+  %h, %o = rec.match %t : !tree -> !vec, !out {
+  // CHECK:      case @leaf(%[[WORD:.*]]: index) {
+  // CHECK-NEXT:   %[[X:.*]] = tensor.extract_slice %[[E]][%[[WORD]], 0]
+  // CHECK-NEXT:   %[[Y:.*]] = batch.invoke @encode_output(%[[B]], %[[W]], %[[X]])
+  // CHECK-NEXT:   rec.construct @Out::@leaf(%[[Y]])
+  case @leaf(%word: index) {
+    %x = tensor.extract_slice %E[%word, 0] [1, 4] [1, 1] : !emb to !vec
+    %one = arith.constant dense<1.0> : !vec
+    %bb = arith.addf %b, %one : !vec
+    %y = linalg.matvec ins(%W, %x : !mat, !vec) outs(%bb : !vec) -> !vec
+    %o = rec.construct @Out::@leaf(%y) : (!vec) -> !out
+    rec.yield %x, %o : !vec, !out
+  }
+  // CHECK:      case @node(%[[WORD:.*]]: index, %{{.*}}: !rec.adt<@Tree>, %{{.*}}: !rec.adt<@Tree>) {
+  // CHECK-NEXT:   %[[X:.*]] = tensor.extract_slice %[[E]][%[[WORD]], 0]
+  // CHECK-NEXT:   %[[L:.*]]:2 = func.call @encode
+  // CHECK-NEXT:   %[[R:.*]]:2 = func.call @encode
+  // CHECK-NEXT:   %[[WX:.*]] = batch.invoke @encode_node_input(%[[W]], %[[X]], %[[B]])
+  // CHECK-NEXT:   %[[H:.*]] = batch.invoke @encode_node(%[[L]]#0, %[[R]]#0, %[[W]], %[[WX]])
+  // CHECK-NEXT:   %[[Y:.*]] = batch.invoke @encode_output(%[[B]], %[[W]], %[[H]])
+  // CHECK-NEXT:   %[[O:.*]] = rec.construct @Out::@node(%[[L]]#1, %[[R]]#1, %[[Y]])
+  // CHECK-NEXT:   rec.yield %[[H]], %[[O]]
+  case @node(%word: index, %l: !tree, %r: !tree) {
+    %x = tensor.extract_slice %E[%word, 0] [1, 4] [1, 1] : !emb to !vec
+    %hl, %ol = func.call @encode(%l, %E, %W, %b) : (!tree, !emb, !mat, !vec) -> (!vec, !out)
+    %hr, %or = func.call @encode(%r, %E, %W, %b) : (!tree, !emb, !mat, !vec) -> (!vec, !out)
+    %wx = linalg.matvec ins(%W, %x : !mat, !vec) outs(%b : !vec) -> !vec
+    %s = arith.addf %hl, %hr : !vec
+    %a = linalg.matvec ins(%W, %s : !mat, !vec) outs(%wx : !vec) -> !vec
+    %h = math.tanh %a : !vec
+    %one = arith.constant dense<1.0> : !vec
+    %bb = arith.addf %b, %one : !vec
+    %y = linalg.matvec ins(%W, %h : !mat, !vec) outs(%bb : !vec) -> !vec
+    %o = rec.construct @Out::@node(%ol, %or, %y) : (!out, !out, !vec) -> !out
+    rec.yield %h, %o : !vec, !out
+  } }
+  return %h, %o : !vec, !out
+}
+
+func.func @main(%t: !tree, %E: !emb {batch.shared = "E"},
+                %W: !mat {batch.shared = "W"}, %b: !vec {batch.shared = "b"})
+    -> !out attributes {batch.entry} {
+  %h, %o = call @encode(%t, %E, %W, %b) : (!tree, !emb, !mat, !vec) -> (!vec, !out)
+  return %o : !out
+}
+
+// -----
+
+!vec = tensor<4xf32>
+!row = tensor<8xf32>
+!rows = tensor<?x4xf32>
+!mat = tensor<4x4xf32>
+!emb = tensor<?x8xf32>
+!tree = !rec.adt<@Tree>
+
+rec.adt @Tree {
+  rec.variant @node(word: index, kids: !rec.list<!tree>)
+}
+
+// Code that is equal for all instances and holds a reduction is a kernel
+// without per-task operands: it runs once.
+// CHECK:      batch.kernel @encode_node_once(
+// CHECK-SAME:   %[[W:[^:]*]]: tensor<4x4xf32> {batch.shared, uprog.parameter = 1 : i64},
+// CHECK-SAME:   %[[B:[^:]*]]: tensor<4xf32> {batch.shared, uprog.parameter = 2 : i64}) -> tensor<4xf32>
+// CHECK-NEXT:   linalg.matvec
+// CHECK-NEXT:   batch.yield
+
+// Input and output parts without a reduction are not worth a kernel: the cell
+// has them. The extent of a new tensor is that of the ragged argument, though
+// the program says it as the length of the list that was mapped.
+// CHECK:      batch.kernel @encode_node(
+// CHECK-SAME:   %[[X:[^:]*]]: tensor<8xf32>, %[[HS:[^:]*]]: tensor<?x4xf32>, %[[ONCE:[^:]*]]: tensor<4xf32>)
+// CHECK-SAME:   -> (tensor<4xf32>, tensor<4xf32>)
+// CHECK-NEXT:   %[[HALF:.*]] = tensor.extract_slice %[[X]][4] [4] [1]
+// CHECK-NEXT:   %[[TX:.*]] = math.tanh %[[HALF]]
+// CHECK:        %[[N:.*]] = tensor.dim %[[HS]], %{{.*}}
+// CHECK-NEXT:   %[[E:.*]] = tensor.empty(%[[N]])
+// CHECK-NEXT:   %[[TH:.*]] = linalg.map { math.tanh } ins(%[[HS]] : tensor<?x4xf32>) outs(%[[E]] : tensor<?x4xf32>)
+// CHECK-NEXT:   %[[S:.*]] = linalg.reduce { arith.addf } ins(%[[TH]] : tensor<?x4xf32>) outs(%[[ONCE]] : tensor<4xf32>)
+// CHECK-NEXT:   %[[H:.*]] = arith.addf %[[S]], %[[TX]]
+// CHECK-NEXT:   %[[Y:.*]] = math.exp %[[H]]
+// CHECK-NEXT:   batch.yield %[[H]], %[[Y]]
+
+// A part of a row is cut inside of the kernel, whose operand is the row.
+// CHECK-LABEL: func.func private @encode
+func.func private @encode(%t: !tree, %E: !emb, %W: !mat, %b: !vec) -> (!vec, !vec) {
+  // CHECK: case @node(%[[WORD:.*]]: index, %[[KIDS:.*]]: !rec.list
+  // CHECK:   %[[ROW:.*]] = tensor.extract_slice %{{.*}}[%[[WORD]], 0] [1, 8]
+  // CHECK:   %[[ONCE:.*]] = batch.invoke @encode_node_once(
+  // CHECK:   %[[HS:.*]]:2 = rec.map
+  // CHECK:   batch.invoke @encode_node(%[[ROW]], %[[HS]]#0, %[[ONCE]])
+  %h, %y = rec.match %t : !tree -> !vec, !vec {
+  case @node(%word: index, %kids: !rec.list<!tree>) {
+    %row = tensor.extract_slice %E[%word, 0] [1, 8] [1, 1] : !emb to !row
+    %half = tensor.extract_slice %row[4] [4] [1] : !row to !vec
+    %tx = math.tanh %half : !vec
+    %once = linalg.matvec ins(%W, %b : !mat, !vec) outs(%b : !vec) -> !vec
+    %hs, %ys = rec.map %k in %kids : !rec.list<!tree> -> !rows, !rows {
+      %hk, %yk = func.call @encode(%k, %E, %W, %b) : (!tree, !emb, !mat, !vec) -> (!vec, !vec)
+      rec.yield %hk, %yk : !vec, !vec
+    }
+    %n = rec.length %kids : !rec.list<!tree>
+    %e = tensor.empty(%n) : !rows
+    %th = linalg.map {math.tanh} ins(%hs : !rows) outs(%e : !rows)
+    %s = linalg.reduce { arith.addf } ins(%th : !rows) outs(%once : !vec) dimensions = [0]
+    %h = arith.addf %s, %tx : !vec
+    %y = math.exp %h : !vec
+    rec.yield %h, %y : !vec, !vec
+  } }
+  return %h, %y : !vec, !vec
+}
+
+func.func @main(%t: !tree, %E: !emb {batch.shared = "E"},
+                %W: !mat {batch.shared = "W"}, %b: !vec {batch.shared = "b"})
+    -> !vec attributes {batch.entry} {
+  %h, %y = call @encode(%t, %E, %W, %b) : (!tree, !emb, !mat, !vec) -> (!vec, !vec)
+  return %y : !vec
+}
+
+// -----
+
+// Scalars that instances compute enter kernels as scalars, and what a body
+// captures enters as well.
+// CHECK:      batch.kernel @scalars_0(%[[X:[^:]*]]: tensor<4xf32>, %[[S:[^:]*]]: f32) -> tensor<4xf32>
+// CHECK:        linalg.map ins(%[[X]] : tensor<4xf32>)
+// CHECK-NEXT:     (%[[E:[^:]*]]: f32
+// CHECK-NEXT:       arith.mulf %[[E]], %[[S]] : f32
+// CHECK:        batch.yield
+// CHECK-LABEL: func.func @scalars
+// CHECK-SAME:    (%[[X:.*]]: tensor<4xf32>, %[[S:.*]]: f32)
+// CHECK-NEXT:    %[[Q:.*]] = arith.mulf %[[S]], %[[S]] : f32
+// CHECK-NEXT:    batch.invoke @scalars_0(%[[X]], %[[Q]])
+func.func @scalars(%x: tensor<4xf32>, %s: f32) -> tensor<4xf32>
+    attributes {batch.entry} {
+  %q = arith.mulf %s, %s : f32
+  %e = tensor.empty() : tensor<4xf32>
+  %y = linalg.map ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>)
+    (%a: f32, %init: f32) {
+      %0 = arith.mulf %a, %q : f32
+      linalg.yield %0 : f32
+    }
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// A constant that control reads is computed, once: only kernels make rows.
+// CHECK:       batch.kernel @constant_once() -> tensor<4xf32>
+// CHECK-NEXT:    %[[ZERO:.*]] = arith.constant dense<0.0
+// CHECK-NEXT:    batch.yield %[[ZERO]]
+// CHECK-LABEL: func.func @constant
+// CHECK-NEXT:    %[[ZERO:.*]] = batch.invoke @constant_once()
+// CHECK-NEXT:    return %[[ZERO]]
+func.func @constant() -> tensor<4xf32> attributes {batch.entry} {
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  return %zero : tensor<4xf32>
+}

@@ -1,0 +1,104 @@
+// RUN: batch-opt %s --batch-tag-depths --split-input-file | FileCheck %s
+
+!vec = tensor<4xf32>
+!emb = tensor<?x4xf32>
+!tree = !rec.adt<@Tree>
+!out = !rec.adt<@Out>
+
+rec.adt @Tree {
+  rec.variant @node(word: index, kids: !rec.list<!tree>)
+}
+rec.adt @Out {
+  rec.variant @node(kids: !rec.list<!out>, y: !vec)
+}
+
+batch.kernel @input(%x: !vec) -> !vec {
+  batch.yield %x : !vec
+}
+batch.kernel @cell(%x: !vec, %y: !vec, %hs: tensor<?x4xf32>, %n: index) -> !vec {
+  batch.yield %x : !vec
+}
+batch.kernel @output(%h: !vec) -> !vec attributes {phase = 1 : i64} {
+  batch.yield %h : !vec
+}
+batch.kernel @after(%y: !vec, %h: !vec) -> !vec attributes {phase = 1 : i64} {
+  batch.yield %y : !vec
+}
+
+// CHECK-LABEL: func.func private @encode
+// CHECK-SAME:    (%{{.*}}: !rec.adt<@Tree>, %[[E:.*]]: tensor<?x4xf32>)
+func.func private @encode(%t: !tree, %E: !emb) -> (!vec, !out) {
+  %h, %o = rec.match %t : !tree -> !vec, !out {
+  case @node(%word: index, %kids: !rec.list<!tree>) {
+    // CHECK: %[[X:.*]] = tensor.extract_slice %[[E]]
+    %x = tensor.extract_slice %E[%word, 0] [1, 4] [1, 1] : !emb to !vec
+    // CHECK: %[[MAP:.*]]:2 = rec.map
+    %hs, %os = rec.map %k in %kids : !rec.list<!tree> -> tensor<?x4xf32>, !rec.list<!out> {
+      %hk, %ok = func.call @encode(%k, %E) : (!tree, !emb) -> (!vec, !out)
+      rec.yield %hk, %ok : !vec, !out
+    }
+    // A task that reads rows of parameters only is hoisted: its depth is 0.
+    // CHECK: %[[D0:.*]] = batch.depth(){{$}}
+    // CHECK-NEXT: %[[I:.*]] = batch.invoke @input(%[[X]]) depth(%[[D0]])
+    %i = batch.invoke @input(%x) : (!vec) -> !vec
+    // Others are one above what they read, each operand named once; rows of
+    // parameters and scalars do not count.
+    // CHECK: %[[D1:.*]] = batch.depth(%[[I]], %[[MAP]]#0) : tensor<4xf32>, tensor<?x4xf32>
+    // CHECK-NEXT: %[[H:.*]] = batch.invoke @cell(%[[I]], %[[I]], %[[MAP]]#0, %{{.*}}) depth(%[[D1]])
+    %h = batch.invoke @cell(%i, %i, %hs, %word) : (!vec, !vec, tensor<?x4xf32>, index) -> !vec
+    // What an earlier phase computes is there when the phase begins.
+    // CHECK: %[[D2:.*]] = batch.depth(){{$}}
+    // CHECK-NEXT: %[[Y:.*]] = batch.invoke @output(%[[H]]) depth(%[[D2]])
+    %y = batch.invoke @output(%h) : (!vec) -> !vec
+    // CHECK: %[[D3:.*]] = batch.depth(%[[Y]]) : tensor<4xf32>
+    // CHECK-NEXT: batch.invoke @after(%[[Y]], %[[H]]) depth(%[[D3]])
+    %z = batch.invoke @after(%y, %h) : (!vec, !vec) -> !vec
+    %o = rec.construct @Out::@node(%os, %z) : (!rec.list<!out>, !vec) -> !out
+    rec.yield %h, %o : !vec, !out
+  } }
+  return %h, %o : !vec, !out
+}
+
+// CHECK-LABEL: func.func @main
+func.func @main(%t: !tree, %E: !emb {batch.shared = "E"}) -> !out
+    attributes {batch.entry} {
+  %h, %o = call @encode(%t, %E) : (!tree, !emb) -> (!vec, !out)
+  return %o : !out
+}
+
+// -----
+
+batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
+}
+
+// A depth that is there stays; so the pass can run twice.
+// CHECK-LABEL: func.func @tagged
+// CHECK-SAME:    (%[[X:.*]]: tensor<4xf32>, %[[D:.*]]: index)
+// CHECK-NEXT:    batch.invoke @k(%[[X]]) depth(%[[D]])
+func.func @tagged(%x: tensor<4xf32>, %d: index) -> tensor<4xf32>
+    attributes {batch.entry} {
+  %y = batch.invoke @k(%x) depth(%d) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
+}
+
+// What a loop carries may be computed, though it is not at first: the depth is
+// that of the accumulator, in the input too.
+// CHECK-LABEL: func.func @carried
+func.func @carried(%xs: !rec.list<index>, %x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {batch.entry} {
+  // CHECK: rec.fold %{{.*}} in %{{.*}} init(%[[ACC:.*]] = %{{.*}})
+  // CHECK-NEXT: %[[D:.*]] = batch.depth(%[[ACC]]) : tensor<4xf32>
+  // CHECK-NEXT: batch.invoke @k(%[[ACC]]) depth(%[[D]])
+  %h = rec.fold %i in %xs init(%acc = %x) : !rec.list<index> -> tensor<4xf32> {
+    %y = batch.invoke @k(%acc) : (tensor<4xf32>) -> tensor<4xf32>
+    rec.yield %y : tensor<4xf32>
+  }
+  return %h : tensor<4xf32>
+}
