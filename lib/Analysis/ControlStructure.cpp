@@ -10,6 +10,7 @@
 #include "Batch/Analysis/ValueFlow.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/Rec/AdtLookup.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -242,23 +243,66 @@ static Value getList(Operation *loop, BlockArgument argument) {
   return Value();
 }
 
-/// True if `value` is an ADT argument of the function around it or a part of
-/// one: a field of a match, an element of a list.
+/// What an argument of a case or loop body is a part of: the value that is
+/// matched, the list that is walked. Null for other arguments.
+static Value getContainer(BlockArgument argument) {
+  Operation *owner = argument.getOwner()->getParentOp();
+  if (auto match = dyn_cast<rec::MatchOp>(owner))
+    return match.getValue();
+  if (isa<rec::MapOp, rec::FoldOp>(owner))
+    return getList(owner, argument);
+  return Value();
+}
+
+static bool isFunctionArgument(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
+}
+
+/// The ADT argument of the function around `value` that `value` is or is a part
+/// of: a field of a match, an element of a list. Null if there is none.
+static BlockArgument getWhole(Value value) {
+  if (!getAdt(value.getType()))
+    return {};
+  while (auto argument = dyn_cast_or_null<BlockArgument>(value)) {
+    if (isFunctionArgument(argument))
+      return argument;
+    value = getContainer(argument);
+  }
+  return {};
+}
+
+/// True if `value` is an ADT argument of the function around it, a part of one,
+/// or a choice between such.
 static bool isPartOfArgument(Value value) {
   if (!getAdt(value.getType()))
     return false;
-  while (auto argument = dyn_cast_or_null<BlockArgument>(value)) {
-    Operation *owner = argument.getOwner()->getParentOp();
-    if (isa<func::FuncOp>(owner))
-      return true;
-    if (auto match = dyn_cast<rec::MatchOp>(owner))
-      value = match.getValue();
-    else if (isa<rec::MapOp, rec::FoldOp>(owner))
-      value = getList(owner, argument);
-    else
+  SetVector<Value> worklist;
+  worklist.insert(value);
+  for (size_t i = 0; i < worklist.size(); ++i) {
+    Value part = worklist[i];
+    if (isFunctionArgument(part))
+      continue;
+    if (auto argument = dyn_cast<BlockArgument>(part)) {
+      Value container = getContainer(argument);
+      if (!container)
+        return false;
+      worklist.insert(container);
+      continue;
+    }
+    Operation *op = part.getDefiningOp();
+    if (auto select = dyn_cast<arith::SelectOp>(op)) {
+      worklist.insert(select.getTrueValue());
+      worklist.insert(select.getFalseValue());
+      continue;
+    }
+    if (!isa<scf::IfOp, scf::IndexSwitchOp, rec::MatchOp>(op))
       return false;
+    unsigned number = cast<OpResult>(part).getResultNumber();
+    for (Region &region : op->getRegions())
+      worklist.insert(region.front().getTerminator()->getOperand(number));
   }
-  return false;
+  return true;
 }
 
 RecursionClasses::RecursionClasses(const InstanceProgram &program,
@@ -413,6 +457,31 @@ bool RecursionClasses::coversAllNodes(func::FuncOp function) const {
   return false;
 }
 
+/// True if all calls hand `function` parts of the entry's arguments: the nodes
+/// that a pass over the input visits. Values that the program builds are none.
+bool RecursionClasses::takesInputs(func::FuncOp function) const {
+  SmallVector<BlockArgument> worklist;
+  DenseSet<Value> seen;
+  auto add = [&](BlockArgument argument) {
+    if (getAdt(argument.getType()) && seen.insert(argument).second)
+      worklist.push_back(argument);
+  };
+  llvm::for_each(function.getArguments(), add);
+  for (size_t i = 0; i < worklist.size(); ++i) {
+    BlockArgument argument = worklist[i];
+    auto owner = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    if (owner == program.getEntry())
+      continue;
+    for (func::CallOp call : program.getCallers(owner)) {
+      BlockArgument whole = getWhole(call.getOperand(argument.getArgNumber()));
+      if (!whole)
+        return false;
+      add(whole);
+    }
+  }
+  return true;
+}
+
 bool RecursionClasses::isOnePass(func::FuncOp function) const {
   unsigned nodes = 0;
   for (BlockArgument argument : function.getArguments()) {
@@ -421,7 +490,7 @@ bool RecursionClasses::isOnePass(func::FuncOp function) const {
     else if (!sharedness.isShared(argument))
       return false;
   }
-  if (nodes != 1 || !coversAllNodes(function))
+  if (nodes != 1 || !coversAllNodes(function) || !takesInputs(function))
     return false;
   // A recursive call goes to a part of the node: a field of a match, or an
   // element of a list of one.

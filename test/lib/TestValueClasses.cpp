@@ -78,7 +78,10 @@ struct TestValueClassesPass
     remark << " of " << members.row << ":";
     for (auto [kernel, result] : members.producers)
       remark << " @" << kernel.getSymName() << "#" << result;
-    for (auto [parameter, row] : members.parameterRows)
+    SmallVector<int64_t> parameters(
+        llvm::make_first_range(members.parameterRows));
+    llvm::sort(parameters);
+    for (int64_t parameter : parameters)
       remark << " parameter " << parameter;
     if (members.hasInputs)
       remark << " inputs";

@@ -106,6 +106,7 @@ private:
   bool usesResults(ArrayRef<func::FuncOp> component) const;
   bool isOnePass(func::FuncOp function) const;
   bool coversAllNodes(func::FuncOp function) const;
+  bool takesInputs(func::FuncOp function) const;
 
   const InstanceProgram &program;
   const Sharedness &sharedness;

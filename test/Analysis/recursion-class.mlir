@@ -1,0 +1,416 @@
+// RUN: batch-opt %s --test-print-recursion-class --split-input-file --verify-diagnostics
+
+// Calls take the parts of the node and parameters, and cover all parts: one pass,
+// children first.
+
+rec.adt @Tree {
+  rec.variant @leaf(x: tensor<4xf32>)
+  rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
+}
+// expected-remark @+1 {{self recursion, bottom-up, one pass covers it}}
+func.func private @f(%t: !rec.adt<@Tree>, %w: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = rec.match %t : !rec.adt<@Tree> -> tensor<4xf32> {
+  case @leaf(%x: tensor<4xf32>) {
+    rec.yield %x : tensor<4xf32>
+  }
+  case @node(%l: !rec.adt<@Tree>, %r: !rec.adt<@Tree>) {
+    %hl = func.call @f(%l, %w) : (!rec.adt<@Tree>, tensor<4xf32>) -> tensor<4xf32>
+    %hr = func.call @f(%r, %w) : (!rec.adt<@Tree>, tensor<4xf32>) -> tensor<4xf32>
+    %s = arith.addf %hl, %hr : tensor<4xf32>
+    %h = arith.mulf %s, %w : tensor<4xf32>
+    rec.yield %h : tensor<4xf32>
+  } }
+  return %0 : tensor<4xf32>
+}
+func.func @main(%t: !rec.adt<@Tree>, %w: tensor<4xf32> {batch.shared = "w"})
+    -> tensor<4xf32> attributes {batch.entry} {
+  %0 = call @f(%t, %w) : (!rec.adt<@Tree>, tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// A part that is not visited: still bottom-up, but one pass would do too much.
+
+rec.adt @Tree {
+  rec.variant @leaf(x: tensor<4xf32>)
+  rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
+}
+// expected-remark-re @+1 {{self recursion, bottom-up{{$}}}}
+func.func private @f(%t: !rec.adt<@Tree>) -> tensor<4xf32> {
+  %0 = rec.match %t : !rec.adt<@Tree> -> tensor<4xf32> {
+  case @leaf(%x: tensor<4xf32>) {
+    rec.yield %x : tensor<4xf32>
+  }
+  case @node(%l: !rec.adt<@Tree>, %r: !rec.adt<@Tree>) {
+    %hl = func.call @f(%l) : (!rec.adt<@Tree>) -> tensor<4xf32>
+    %h = math.tanh %hl : tensor<4xf32>
+    rec.yield %h : tensor<4xf32>
+  } }
+  return %0 : tensor<4xf32>
+}
+func.func @main(%t: !rec.adt<@Tree>) -> tensor<4xf32> attributes {batch.entry} {
+  %0 = call @f(%t) : (!rec.adt<@Tree>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// An argument that is handed on unchanged is equal for all calls, so this is
+// bottom-up; a pass over the nodes does not know it.
+
+rec.adt @Tree {
+  rec.variant @leaf(x: tensor<4xf32>)
+  rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
+}
+// expected-remark-re @+1 {{self recursion, bottom-up{{$}}}}
+func.func private @f(%t: !rec.adt<@Tree>, %c: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = rec.match %t : !rec.adt<@Tree> -> tensor<4xf32> {
+  case @leaf(%x: tensor<4xf32>) {
+    rec.yield %x : tensor<4xf32>
+  }
+  case @node(%l: !rec.adt<@Tree>, %r: !rec.adt<@Tree>) {
+    %hl = func.call @f(%l, %c) : (!rec.adt<@Tree>, tensor<4xf32>) -> tensor<4xf32>
+    %hr = func.call @f(%r, %c) : (!rec.adt<@Tree>, tensor<4xf32>) -> tensor<4xf32>
+    %s = arith.addf %hl, %hr : tensor<4xf32>
+    %h = arith.mulf %s, %c : tensor<4xf32>
+    rec.yield %h : tensor<4xf32>
+  } }
+  return %0 : tensor<4xf32>
+}
+func.func @main(%t: !rec.adt<@Tree>, %c: tensor<4xf32>) -> tensor<4xf32>
+    attributes {batch.entry} {
+  %0 = call @f(%t, %c) : (!rec.adt<@Tree>, tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// A choice between parts is a part, but which one a pass cannot know.
+
+rec.adt @Tree {
+  rec.variant @leaf(x: tensor<4xf32>)
+  rec.variant @node(bit: i1, left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
+}
+// expected-remark-re @+1 {{self recursion, bottom-up{{$}}}}
+func.func private @f(%t: !rec.adt<@Tree>) -> tensor<4xf32> {
+  %0 = rec.match %t : !rec.adt<@Tree> -> tensor<4xf32> {
+  case @leaf(%x: tensor<4xf32>) {
+    rec.yield %x : tensor<4xf32>
+  }
+  case @node(%bit: i1, %l: !rec.adt<@Tree>, %r: !rec.adt<@Tree>) {
+    %k = scf.if %bit -> (!rec.adt<@Tree>) {
+      scf.yield %l : !rec.adt<@Tree>
+    } else {
+      scf.yield %r : !rec.adt<@Tree>
+    }
+    %hk = func.call @f(%k) : (!rec.adt<@Tree>) -> tensor<4xf32>
+    %h = math.tanh %hk : tensor<4xf32>
+    rec.yield %h : tensor<4xf32>
+  } }
+  return %0 : tensor<4xf32>
+}
+func.func @main(%t: !rec.adt<@Tree>) -> tensor<4xf32> attributes {batch.entry} {
+  %0 = call @f(%t) : (!rec.adt<@Tree>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// A pass over the input does not visit what the program builds.
+
+rec.adt @Tree {
+  rec.variant @leaf(x: tensor<4xf32>)
+  rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
+}
+// expected-remark-re @+1 {{self recursion, bottom-up{{$}}}}
+func.func private @f(%t: !rec.adt<@Tree>) -> tensor<4xf32> {
+  %0 = rec.match %t : !rec.adt<@Tree> -> tensor<4xf32> {
+  case @leaf(%x: tensor<4xf32>) {
+    rec.yield %x : tensor<4xf32>
+  }
+  case @node(%l: !rec.adt<@Tree>, %r: !rec.adt<@Tree>) {
+    %hl = func.call @f(%l) : (!rec.adt<@Tree>) -> tensor<4xf32>
+    %hr = func.call @f(%r) : (!rec.adt<@Tree>) -> tensor<4xf32>
+    %s = arith.addf %hl, %hr : tensor<4xf32>
+    rec.yield %s : tensor<4xf32>
+  } }
+  return %0 : tensor<4xf32>
+}
+func.func private @g(%t: !rec.adt<@Tree>) -> tensor<4xf32> {
+  %0 = rec.match %t : !rec.adt<@Tree> -> tensor<4xf32> {
+  case @leaf(%x: tensor<4xf32>) {
+    rec.yield %x : tensor<4xf32>
+  }
+  case @node(%l: !rec.adt<@Tree>, %r: !rec.adt<@Tree>) {
+    %h = func.call @f(%l) : (!rec.adt<@Tree>) -> tensor<4xf32>
+    rec.yield %h : tensor<4xf32>
+  } }
+  return %0 : tensor<4xf32>
+}
+func.func @main(%t: !rec.adt<@Tree>) -> tensor<4xf32> attributes {batch.entry} {
+  %1 = rec.construct @Tree::@node(%t, %t)
+      : (!rec.adt<@Tree>, !rec.adt<@Tree>) -> !rec.adt<@Tree>
+  %2 = rec.construct @Tree::@node(%1, %t)
+      : (!rec.adt<@Tree>, !rec.adt<@Tree>) -> !rec.adt<@Tree>
+  %3 = call @g(%2) : (!rec.adt<@Tree>) -> tensor<4xf32>
+  return %3 : tensor<4xf32>
+}
+
+// -----
+
+// Calls take a state that the parent computed; what they return only builds
+// results. Code after the recursion does not count.
+
+rec.adt @Tree {
+  rec.variant @leaf(x: tensor<4xf32>)
+  rec.variant @node(kids: !rec.list<!rec.adt<@Tree>>)
+}
+rec.adt @States {
+  rec.variant @leaf(h: tensor<4xf32>)
+  rec.variant @node(h: tensor<4xf32>, kids: !rec.list<!rec.adt<@States>>)
+}
+// expected-remark-re @+1 {{self recursion, top-down{{$}}}}
+func.func private @f(%t: !rec.adt<@Tree>, %p: tensor<4xf32>) -> !rec.adt<@States> {
+  %0 = rec.match %t : !rec.adt<@Tree> -> !rec.adt<@States> {
+  case @leaf(%x: tensor<4xf32>) {
+    %h = arith.addf %p, %x : tensor<4xf32>
+    %s = rec.construct @States::@leaf(%h) : (tensor<4xf32>) -> !rec.adt<@States>
+    rec.yield %s : !rec.adt<@States>
+  }
+  case @node(%kids: !rec.list<!rec.adt<@Tree>>) {
+    %h = math.tanh %p : tensor<4xf32>
+    %ks = rec.map %k in %kids : !rec.list<!rec.adt<@Tree>> -> !rec.list<!rec.adt<@States>> {
+      %sk = func.call @f(%k, %h) : (!rec.adt<@Tree>, tensor<4xf32>) -> !rec.adt<@States>
+      rec.yield %sk : !rec.adt<@States>
+    }
+    %s = rec.construct @States::@node(%h, %ks)
+        : (tensor<4xf32>, !rec.list<!rec.adt<@States>>) -> !rec.adt<@States>
+    rec.yield %s : !rec.adt<@States>
+  } }
+  return %0 : !rec.adt<@States>
+}
+func.func @main(%t: !rec.adt<@Tree>, %p: tensor<4xf32>) -> tensor<4xf32>
+    attributes {batch.entry} {
+  %0 = call @f(%t, %p) : (!rec.adt<@Tree>, tensor<4xf32>) -> !rec.adt<@States>
+  %1 = rec.match %0 : !rec.adt<@States> -> tensor<4xf32> {
+  case @leaf(%h: tensor<4xf32>) {
+    rec.yield %h : tensor<4xf32>
+  }
+  case @node(%h: tensor<4xf32>, %kids: !rec.list<!rec.adt<@States>>) {
+    %y = math.tanh %h : tensor<4xf32>
+    rec.yield %y : tensor<4xf32>
+  } }
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
+// The same, but tensor code reads what the calls return, inside of ADT values.
+
+rec.adt @Tree {
+  rec.variant @leaf(x: tensor<4xf32>)
+  rec.variant @node(kids: !rec.list<!rec.adt<@Tree>>)
+}
+rec.adt @States {
+  rec.variant @leaf(h: tensor<4xf32>)
+  rec.variant @node(h: tensor<4xf32>, kids: !rec.list<!rec.adt<@States>>)
+}
+// expected-remark-re @+1 {{self recursion, mixed{{$}}}}
+func.func private @f(%t: !rec.adt<@Tree>, %p: tensor<4xf32>) -> !rec.adt<@States> {
+  %0 = rec.match %t : !rec.adt<@Tree> -> !rec.adt<@States> {
+  case @leaf(%x: tensor<4xf32>) {
+    %h = arith.addf %p, %x : tensor<4xf32>
+    %s = rec.construct @States::@leaf(%h) : (tensor<4xf32>) -> !rec.adt<@States>
+    rec.yield %s : !rec.adt<@States>
+  }
+  case @node(%kids: !rec.list<!rec.adt<@Tree>>) {
+    %h = math.tanh %p : tensor<4xf32>
+    %ks = rec.map %k in %kids : !rec.list<!rec.adt<@Tree>> -> !rec.list<!rec.adt<@States>> {
+      %sk = func.call @f(%k, %h) : (!rec.adt<@Tree>, tensor<4xf32>) -> !rec.adt<@States>
+      rec.yield %sk : !rec.adt<@States>
+    }
+    %zero = arith.constant dense<0.0> : tensor<4xf32>
+    %sum = rec.fold %k in %ks init(%acc = %zero)
+        : !rec.list<!rec.adt<@States>> -> tensor<4xf32> {
+      %next = rec.match %k : !rec.adt<@States> -> tensor<4xf32> {
+      case @leaf(%hk: tensor<4xf32>) {
+        %a = arith.addf %acc, %hk : tensor<4xf32>
+        rec.yield %a : tensor<4xf32>
+      }
+      case @node(%hk: tensor<4xf32>, %kks: !rec.list<!rec.adt<@States>>) {
+        rec.yield %acc : tensor<4xf32>
+      } }
+      rec.yield %next : tensor<4xf32>
+    }
+    %s = rec.construct @States::@node(%sum, %ks)
+        : (tensor<4xf32>, !rec.list<!rec.adt<@States>>) -> !rec.adt<@States>
+    rec.yield %s : !rec.adt<@States>
+  } }
+  return %0 : !rec.adt<@States>
+}
+func.func @main(%t: !rec.adt<@Tree>, %p: tensor<4xf32>) -> tensor<4xf32>
+    attributes {batch.entry} {
+  %0 = call @f(%t, %p) : (!rec.adt<@Tree>, tensor<4xf32>) -> !rec.adt<@States>
+  %1 = rec.match %0 : !rec.adt<@States> -> tensor<4xf32> {
+  case @leaf(%h: tensor<4xf32>) {
+    rec.yield %h : tensor<4xf32>
+  }
+  case @node(%h: tensor<4xf32>, %kids: !rec.list<!rec.adt<@States>>) {
+    %y = math.tanh %h : tensor<4xf32>
+    rec.yield %y : tensor<4xf32>
+  } }
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
+// Recursion over numbers computes its arguments and uses its results.
+
+// expected-remark-re @+1 {{self recursion, mixed{{$}}}}
+func.func private @fib(%n: index, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %small = arith.cmpi ult, %n, %c2 : index
+  %0 = scf.if %small -> (tensor<4xf32>) {
+    scf.yield %x : tensor<4xf32>
+  } else {
+    %m = arith.subi %n, %c1 : index
+    %k = arith.subi %n, %c2 : index
+    %a = func.call @fib(%m, %x) : (index, tensor<4xf32>) -> tensor<4xf32>
+    %b = func.call @fib(%k, %x) : (index, tensor<4xf32>) -> tensor<4xf32>
+    %s = arith.addf %a, %b : tensor<4xf32>
+    scf.yield %s : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
+func.func @main(%n: index, %x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {batch.entry} {
+  %0 = call @fib(%n, %x) : (index, tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// Two functions over two types that refer to each other: one pass runs both.
+
+rec.adt @Tree {
+  rec.variant @leaf(x: tensor<4xf32>)
+  rec.variant @node(kids: !rec.adt<@Forest>)
+}
+rec.adt @Forest {
+  rec.variant @nil()
+  rec.variant @cons(head: !rec.adt<@Tree>, tail: !rec.adt<@Forest>)
+}
+// expected-remark @+1 {{mutual recursion, bottom-up, one pass covers it}}
+func.func private @tree(%t: !rec.adt<@Tree>) -> tensor<4xf32> {
+  %0 = rec.match %t : !rec.adt<@Tree> -> tensor<4xf32> {
+  case @leaf(%x: tensor<4xf32>) {
+    rec.yield %x : tensor<4xf32>
+  }
+  case @node(%kids: !rec.adt<@Forest>) {
+    %s = func.call @forest(%kids) : (!rec.adt<@Forest>) -> tensor<4xf32>
+    %h = math.tanh %s : tensor<4xf32>
+    rec.yield %h : tensor<4xf32>
+  } }
+  return %0 : tensor<4xf32>
+}
+// expected-remark @+1 {{mutual recursion, bottom-up, one pass covers it}}
+func.func private @forest(%f: !rec.adt<@Forest>) -> tensor<4xf32> {
+  %0 = rec.match %f : !rec.adt<@Forest> -> tensor<4xf32> {
+  case @nil() {
+    %zero = arith.constant dense<0.0> : tensor<4xf32>
+    rec.yield %zero : tensor<4xf32>
+  }
+  case @cons(%t: !rec.adt<@Tree>, %rest: !rec.adt<@Forest>) {
+    %a = func.call @tree(%t) : (!rec.adt<@Tree>) -> tensor<4xf32>
+    %b = func.call @forest(%rest) : (!rec.adt<@Forest>) -> tensor<4xf32>
+    %s = arith.addf %a, %b : tensor<4xf32>
+    rec.yield %s : tensor<4xf32>
+  } }
+  return %0 : tensor<4xf32>
+}
+func.func @main(%t: !rec.adt<@Tree>) -> tensor<4xf32> attributes {batch.entry} {
+  %0 = call @tree(%t) : (!rec.adt<@Tree>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// Two functions over one type, in turns: bottom-up, but a pass would run both at
+// every node.
+
+rec.adt @Chain {
+  rec.variant @end(x: tensor<4xf32>)
+  rec.variant @link(next: !rec.adt<@Chain>)
+}
+// expected-remark-re @+1 {{mutual recursion, bottom-up{{$}}}}
+func.func private @even(%c: !rec.adt<@Chain>) -> tensor<4xf32> {
+  %0 = rec.match %c : !rec.adt<@Chain> -> tensor<4xf32> {
+  case @end(%x: tensor<4xf32>) {
+    rec.yield %x : tensor<4xf32>
+  }
+  case @link(%next: !rec.adt<@Chain>) {
+    %h = func.call @odd(%next) : (!rec.adt<@Chain>) -> tensor<4xf32>
+    %y = math.tanh %h : tensor<4xf32>
+    rec.yield %y : tensor<4xf32>
+  } }
+  return %0 : tensor<4xf32>
+}
+// expected-remark-re @+1 {{mutual recursion, bottom-up{{$}}}}
+func.func private @odd(%c: !rec.adt<@Chain>) -> tensor<4xf32> {
+  %0 = rec.match %c : !rec.adt<@Chain> -> tensor<4xf32> {
+  case @end(%x: tensor<4xf32>) {
+    rec.yield %x : tensor<4xf32>
+  }
+  case @link(%next: !rec.adt<@Chain>) {
+    %h = func.call @even(%next) : (!rec.adt<@Chain>) -> tensor<4xf32>
+    %y = arith.negf %h : tensor<4xf32>
+    rec.yield %y : tensor<4xf32>
+  } }
+  return %0 : tensor<4xf32>
+}
+func.func @main(%c: !rec.adt<@Chain>) -> tensor<4xf32> attributes {batch.entry} {
+  %0 = call @even(%c) : (!rec.adt<@Chain>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// Mutual, and down: each call takes what the other function computed.
+
+rec.adt @Chain {
+  rec.variant @end()
+  rec.variant @link(next: !rec.adt<@Chain>)
+}
+// expected-remark-re @+1 {{mutual recursion, top-down{{$}}}}
+func.func private @even(%c: !rec.adt<@Chain>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = rec.match %c : !rec.adt<@Chain> -> tensor<4xf32> {
+  case @end() {
+    rec.yield %x : tensor<4xf32>
+  }
+  case @link(%next: !rec.adt<@Chain>) {
+    %y = math.tanh %x : tensor<4xf32>
+    %h = func.call @odd(%next, %y) : (!rec.adt<@Chain>, tensor<4xf32>) -> tensor<4xf32>
+    rec.yield %h : tensor<4xf32>
+  } }
+  return %0 : tensor<4xf32>
+}
+// expected-remark-re @+1 {{mutual recursion, top-down{{$}}}}
+func.func private @odd(%c: !rec.adt<@Chain>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = rec.match %c : !rec.adt<@Chain> -> tensor<4xf32> {
+  case @end() {
+    rec.yield %x : tensor<4xf32>
+  }
+  case @link(%next: !rec.adt<@Chain>) {
+    %y = arith.negf %x : tensor<4xf32>
+    %h = func.call @even(%next, %y) : (!rec.adt<@Chain>, tensor<4xf32>) -> tensor<4xf32>
+    rec.yield %h : tensor<4xf32>
+  } }
+  return %0 : tensor<4xf32>
+}
+func.func @main(%c: !rec.adt<@Chain>, %x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {batch.entry} {
+  %0 = call @even(%c, %x) : (!rec.adt<@Chain>, tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

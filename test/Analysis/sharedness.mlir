@@ -1,0 +1,94 @@
+// RUN: batch-opt %s --test-print-sharedness --split-input-file --verify-diagnostics
+
+// A parameter stays itself through calls; what is computed from parameters and
+// constants alone is shared; everything else is of the instance.
+
+// expected-remark @+1 {{arguments: parameter 0, instance}}
+func.func private @f(%w: tensor<4xf32>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-remark @+1 {{results: shared}}
+  %0 = arith.addf %w, %w {test.print} : tensor<4xf32>
+  // expected-remark @+1 {{results: instance}}
+  %1 = arith.mulf %0, %x {test.print} : tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+// expected-remark @+1 {{arguments: instance, parameter 0}}
+func.func @main(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared = "w"})
+    -> tensor<4xf32> attributes {batch.entry} {
+  // expected-remark @+1 {{results: instance}}
+  %0 = call @f(%w, %x) {test.print}
+      : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// A function argument that two calls bind to different parameters is of the
+// instance; one that they bind to the same parameter is that parameter.
+
+// expected-remark @+1 {{arguments: instance, parameter 1}}
+func.func private @f(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = arith.addf %a, %b : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// expected-remark @+1 {{arguments: parameter 0, parameter 1}}
+func.func @main(%v: tensor<4xf32> {batch.shared = "v"},
+                %w: tensor<4xf32> {batch.shared = "w"})
+    -> tensor<4xf32> attributes {batch.entry} {
+  %0 = call @f(%v, %w) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = call @f(%w, %w) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %2 = arith.addf %0, %1 : tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+
+// -----
+
+// The argument of a recursive function is a parameter if each call, the
+// recursive one too, hands on the parameter; a mix with computed values is of
+// the instance.
+
+rec.adt @Chain {
+  rec.variant @end()
+  rec.variant @link(next: !rec.adt<@Chain>)
+}
+// expected-remark @+1 {{arguments: instance, parameter 0, instance}}
+func.func private @f(%c: !rec.adt<@Chain>, %w: tensor<4xf32>,
+                     %x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = rec.match %c : !rec.adt<@Chain> -> tensor<4xf32> {
+  case @end() {
+    rec.yield %x : tensor<4xf32>
+  }
+  case @link(%next: !rec.adt<@Chain>) {
+    // expected-remark @+1 {{results: instance}}
+    %y = arith.addf %w, %x {test.print} : tensor<4xf32>
+    %h = func.call @f(%next, %w, %y)
+        : (!rec.adt<@Chain>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    rec.yield %h : tensor<4xf32>
+  } }
+  return %0 : tensor<4xf32>
+}
+// expected-remark @+1 {{arguments: instance, parameter 0}}
+func.func @main(%c: !rec.adt<@Chain>, %w: tensor<4xf32> {batch.shared = "w"})
+    -> tensor<4xf32> attributes {batch.entry} {
+  %0 = call @f(%c, %w, %w)
+      : (!rec.adt<@Chain>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// What a function that the entry does not reach says, does not count.
+
+// expected-remark @+1 {{arguments: parameter 0}}
+func.func private @f(%w: tensor<4xf32>) -> tensor<4xf32> {
+  return %w : tensor<4xf32>
+}
+func.func @other(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = call @f(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// expected-remark @+1 {{arguments: parameter 0}}
+func.func @main(%w: tensor<4xf32> {batch.shared = "w"})
+    -> tensor<4xf32> attributes {batch.entry} {
+  %0 = call @f(%w) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

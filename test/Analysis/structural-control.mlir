@@ -1,0 +1,213 @@
+// RUN: batch-opt %s --test-print-structural-control --split-input-file --verify-diagnostics
+
+// Tags, fields, lengths and extents are the data structure: control that reads
+// them is structural, and so is tensor code that reads elements in its body.
+
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+  rec.variant @node(bit: i1, kids: !rec.list<!rec.adt<@Tree>>)
+}
+func.func private @f(%t: !rec.adt<@Tree>) -> tensor<4xf32> {
+  %0 = rec.match %t : !rec.adt<@Tree> -> tensor<4xf32> {
+  case @leaf(%word: index) {
+    %zero = arith.constant dense<0.0> : tensor<4xf32>
+    rec.yield %zero : tensor<4xf32>
+  }
+  case @node(%bit: i1, %kids: !rec.list<!rec.adt<@Tree>>) {
+    %hs = rec.map %k in %kids : !rec.list<!rec.adt<@Tree>> -> tensor<?x4xf32> {
+      %h = func.call @f(%k) : (!rec.adt<@Tree>) -> tensor<4xf32>
+      rec.yield %h : tensor<4xf32>
+    }
+    %c0 = arith.constant 0 : index
+    %c2 = arith.constant 2 : index
+    %n = tensor.dim %hs, %c0 : tensor<?x4xf32>
+    %many = arith.cmpi ugt, %n, %c2 : index
+    %both = arith.andi %many, %bit : i1
+    %zero = arith.constant dense<0.0> : tensor<4xf32>
+    %r = scf.if %both -> (tensor<4xf32>) {
+      %s = linalg.reduce {arith.addf} ins(%hs : tensor<?x4xf32>)
+          outs(%zero : tensor<4xf32>) dimensions = [0]
+      %rotated = tensor.generate {
+      ^bb0(%i: index):
+        %e = tensor.extract %s[%i] : tensor<4xf32>
+        tensor.yield %e : f32
+      } : tensor<4xf32>
+      scf.yield %rotated : tensor<4xf32>
+    } else {
+      scf.yield %zero : tensor<4xf32>
+    }
+    rec.yield %r : tensor<4xf32>
+  } }
+  return %0 : tensor<4xf32>
+}
+// expected-remark @+1 {{structural}}
+func.func @main(%t: !rec.adt<@Tree>) -> tensor<4xf32> attributes {batch.entry} {
+  %0 = call @f(%t) : (!rec.adt<@Tree>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// An element of a tensor is not known ahead.
+
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  // expected-remark @+1 {{tensor-dependent control: reads an element of a tensor}}
+  %e = tensor.extract %x[%c0] : tensor<4xf32>
+  %c = arith.cmpf ogt, %e, %zero : f32
+  %y = scf.if %c -> (tensor<4xf32>) {
+    %n = arith.negf %x : tensor<4xf32>
+    scf.yield %n : tensor<4xf32>
+  } else {
+    scf.yield %x : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// A forced tensor is waited for.
+
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
+  // expected-remark @+1 {{tensor-dependent control: waits for a tensor}}
+  %y = batch.force %x : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// How often a while loop runs, only running it tells.
+
+func.func @main(%n: index, %x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {batch.entry} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-remark @+1 {{tensor-dependent control: is a loop whose end is found by running it}}
+  %r:2 = scf.while (%i = %c0, %h = %x)
+      : (index, tensor<4xf32>) -> (index, tensor<4xf32>) {
+    %c = arith.cmpi ult, %i, %n : index
+    scf.condition(%c) %i, %h : index, tensor<4xf32>
+  } do {
+  ^bb0(%i: index, %h: tensor<4xf32>):
+    %next = arith.addi %i, %c1 : index
+    %y = math.tanh %h : tensor<4xf32>
+    scf.yield %next, %y : index, tensor<4xf32>
+  }
+  return %r#1 : tensor<4xf32>
+}
+
+// -----
+
+// A function of several blocks is not structured.
+
+// expected-remark @+1 {{tensor-dependent control: is not one block of structured control}}
+func.func @main(%c: i1, %x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {batch.entry} {
+  cf.cond_br %c, ^a, ^b
+^a:
+  %y = math.tanh %x : tensor<4xf32>
+  return %y : tensor<4xf32>
+^b:
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// A scalar that some op computes from a tensor may be data, through calls and
+// fields, as long as nothing branches on it.
+
+rec.adt @Pair {
+  rec.variant @pair(a: i1, b: i1)
+}
+func.func private @f(%c: i1, %d: i1) -> i1 {
+  %p = rec.construct @Pair::@pair(%c, %d) : (i1, i1) -> !rec.adt<@Pair>
+  %0 = rec.match %p : !rec.adt<@Pair> -> i1 {
+  case @pair(%a: i1, %b: i1) {
+    rec.yield %b : i1
+  } }
+  return %0 : i1
+}
+// expected-remark @+1 {{structural}}
+func.func @main(%d: i1, %x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {batch.entry} {
+  %c = builtin.unrealized_conversion_cast %x : tensor<4xf32> to i1
+  %b = call @f(%c, %d) : (i1, i1) -> i1
+  %y = scf.if %b -> (tensor<4xf32>) {
+    %n = arith.negf %x : tensor<4xf32>
+    scf.yield %n : tensor<4xf32>
+  } else {
+    scf.yield %x : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// A branch on it is tensor-dependent, however far the scalar went.
+
+rec.adt @Pair {
+  rec.variant @pair(a: i1, b: i1)
+}
+func.func private @f(%c: i1, %d: i1) -> i1 {
+  %p = rec.construct @Pair::@pair(%c, %d) : (i1, i1) -> !rec.adt<@Pair>
+  %0 = rec.match %p : !rec.adt<@Pair> -> i1 {
+  case @pair(%a: i1, %b: i1) {
+    %both = arith.andi %a, %b : i1
+    rec.yield %both : i1
+  } }
+  return %0 : i1
+}
+func.func @main(%d: i1, %x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {batch.entry} {
+  %c = builtin.unrealized_conversion_cast %x : tensor<4xf32> to i1
+  %b = call @f(%c, %d) : (i1, i1) -> i1
+  // expected-remark @+1 {{tensor-dependent control: is decided by a value that was computed from a tensor}}
+  %y = scf.if %b -> (tensor<4xf32>) {
+    %n = arith.negf %x : tensor<4xf32>
+    scf.yield %n : tensor<4xf32>
+  } else {
+    scf.yield %x : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// So is a match on a value that such a scalar chose.
+
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+  rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
+}
+func.func @main(%t: !rec.adt<@Tree>, %u: !rec.adt<@Tree>, %x: tensor<4xf32>)
+    -> index attributes {batch.entry} {
+  %c = builtin.unrealized_conversion_cast %x : tensor<4xf32> to i1
+  %v = arith.select %c, %t, %u : !rec.adt<@Tree>
+  %zero = arith.constant 0 : index
+  // expected-remark @+1 {{tensor-dependent control: is decided by a value that was computed from a tensor}}
+  %n = rec.match %v : !rec.adt<@Tree> -> index {
+  case @leaf(%word: index) {
+    rec.yield %word : index
+  }
+  case @node(%l: !rec.adt<@Tree>, %r: !rec.adt<@Tree>) {
+    rec.yield %zero : index
+  } }
+  return %n : index
+}
+
+// -----
+
+// A loop may run as often as a scalar says, unless a tensor says the scalar.
+
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = builtin.unrealized_conversion_cast %x : tensor<4xf32> to index
+  // expected-remark @+1 {{tensor-dependent control: is decided by a value that was computed from a tensor}}
+  %y = scf.for %i = %c0 to %n step %c1 iter_args(%h = %x) -> (tensor<4xf32>) {
+    %z = math.tanh %h : tensor<4xf32>
+    scf.yield %z : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
