@@ -47,7 +47,8 @@ bool Sharedness::join(Value value, Sharing state) {
 
 void Sharedness::visit(Operation *op) {
   if (auto call = dyn_cast<func::CallOp>(op)) {
-    if (func::FuncOp callee = program.getCallee(call))
+    if (func::FuncOp callee = program.getCallee(call);
+        callee && !callee.isExternal())
       for (auto [operand, argument] :
            llvm::zip_equal(call.getOperands(), callee.getArguments()))
         join(argument, getSharing(operand));

@@ -105,12 +105,15 @@ ValueClasses::ValueClasses(const InstanceProgram &program,
       rows.push_back({parameter, type});
     getClass(node).row = type;
   };
-  for (KernelOp kernel : kernels)
+  for (KernelOp kernel : kernels) {
+    if (!invoked.contains(kernel))
+      continue;
     for (unsigned i = 0; i < kernel.getNumResults(); ++i) {
       ValueClass &valueClass = getClass(resultNodes[{kernel, i}]);
       valueClass.producers.push_back({kernel, i});
       valueClass.row = cast<RankedTensorType>(kernel.getResultTypes()[i]);
     }
+  }
   for (unsigned node = 0; node < flow.size(); ++node) {
     getClass(node);
     Value value = flow.getValue(node);
@@ -140,9 +143,13 @@ ValueClasses::ValueClasses(const InstanceProgram &program,
   auto addInput = [&](unsigned node, Type type) {
     while (auto list = dyn_cast<rec::ListType>(type))
       type = list.getElementType();
+    auto row = cast<RankedTensorType>(type);
+    if (rec::isRaggedTensor(row))
+      row = RankedTensorType::get(row.getShape().drop_front(),
+                                  row.getElementType());
     ValueClass &valueClass = getClass(node);
     valueClass.hasInputs = true;
-    valueClass.row = cast<RankedTensorType>(type);
+    valueClass.row = row;
   };
   for (BlockArgument argument : entry.getArguments())
     if (carriesTensor(argument.getType()) && !sharedness.isShared(argument))

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Batch/Analysis/ValueClasses.h"
+#include "Batch/Dialect/Batch/Views.h"
 #include "Batch/Dialect/Rec/AdtLookup.h"
 #include "Batch/Dialect/UProg/UProg.h"
 #include "Batch/Transforms/Passes.h"
@@ -85,19 +86,8 @@ void SlotAssigner::makeTables() {
 
 FlatSymbolRefAttr SlotAssigner::getSource(RankedTensorType row,
                                           int64_t parameter) {
-  for (auto source : module.getOps<SourceOp>()) {
-    int64_t number =
-        source.getParameter() ? int64_t(*source.getParameter()) : -1;
-    if (number == parameter && source.getRow() == row)
-      return FlatSymbolRefAttr::get(source);
-  }
-  assert(parameter < 0 && "batch-linearize makes the sources of parameters");
-  builder.setInsertionPoint(program.getFunctions().front());
-  auto source = SourceOp::create(builder, module.getLoc(), "input", row,
-                                 /*parameter=*/IntegerAttr());
-  symbols.insert(source);
-  source->moveBefore(program.getFunctions().front());
-  return FlatSymbolRefAttr::get(source);
+  return FlatSymbolRefAttr::get(
+      getOrCreateSource(module, symbols, row, parameter));
 }
 
 FailureOr<ReadAttr> SlotAssigner::getRead(KernelOp kernel, unsigned argument) {
@@ -261,9 +251,10 @@ LogicalResult SlotAssigner::run() {
     return failure();
   remark::analysis(entry.getLoc(),
                    remark::RemarkOpts::name("Slots").category("batch"))
-      << llvm::utostr(llvm::count_if(
-             tables, [](FlatSymbolRefAttr table) { return bool(table); }))
-      << " result tables; every gather is part of a launch";
+      << (Twine(llvm::count_if(
+              tables, [](FlatSymbolRefAttr table) { return bool(table); })) +
+          " result tables; every gather is part of a launch")
+             .str();
   return success();
 }
 

@@ -38,7 +38,6 @@ public:
 private:
   LogicalResult makeInspector(func::FuncOp function);
   LogicalResult convertOp(Operation *op, OpBuilder &builder);
-  SourceOp getSource(RankedTensorType row, int64_t parameter);
   Value getRow(OpBuilder &builder, Location loc, Value tensor);
   Type convertType(Type type);
   StringAttr inspectorName(func::FuncOp function) {
@@ -52,7 +51,6 @@ private:
   InstanceProgram program;
   Sharedness sharedness;
   DenseSet<Operation *> traversed;
-  DenseMap<std::pair<int64_t, Type>, SourceOp> sources;
   /// Instance values to what stands for them in the inspector at hand.
   IRMapping mapping;
 };
@@ -71,33 +69,10 @@ Type Linearizer::convertType(Type type) {
   return type;
 }
 
-SourceOp Linearizer::getSource(RankedTensorType row, int64_t parameter) {
-  SourceOp &source = sources[{parameter, row}];
-  if (source)
-    return source;
-  OpBuilder builder(module.getContext());
-  builder.setInsertionPoint(program.getFunctions().front());
-  std::string name = "input";
-  IntegerAttr number;
-  if (parameter >= 0) {
-    number = builder.getI64IntegerAttr(parameter);
-    func::FuncOp entry = program.getEntry();
-    int64_t seen = -1;
-    for (unsigned i = 0; i < entry.getNumArguments(); ++i)
-      if (auto shared = entry.getArgAttrOfType<StringAttr>(i, kSharedAttr))
-        if (++seen == parameter)
-          name = shared.str();
-  }
-  source = SourceOp::create(builder, module.getLoc(), name, row, number);
-  symbols.insert(source);
-  source->moveBefore(program.getFunctions().front());
-  return source;
-}
-
 /// A handle for a parameter that is used as a value of its own.
 Value Linearizer::getRow(OpBuilder &builder, Location loc, Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  SourceOp source = getSource(type, *sharedness.getParameter(tensor));
+  SourceOp source = getOrCreateSource(module, symbols, type, *sharedness.getParameter(tensor));
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   return RowOp::create(builder, loc, FlatSymbolRefAttr::get(source), zero);
 }
@@ -184,7 +159,7 @@ LogicalResult Linearizer::convertOp(Operation *op, OpBuilder &builder) {
   };
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
       slice && isRowView(slice) && sharedness.getParameter(slice.getSource())) {
-    SourceOp source = getSource(slice.getResultType(),
+    SourceOp source = getOrCreateSource(module, symbols, slice.getResultType(),
                                 *sharedness.getParameter(slice.getSource()));
     OpFoldResult offset = getRowIndex(slice);
     Value index = dyn_cast<Value>(offset);
@@ -299,9 +274,6 @@ LogicalResult Linearizer::run() {
            "a time";
     return error;
   }
-  for (auto source : module.getOps<SourceOp>())
-    sources[{source.getParameter() ? int64_t(*source.getParameter()) : -1,
-             source.getRow()}] = source;
 
   SmallVector<SmallVector<Attribute>> traversals;
   RecursionClasses recursion(program, sharedness);

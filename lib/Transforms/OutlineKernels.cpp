@@ -375,8 +375,15 @@ std::string Outliner::nameKernel(Block *block, Part part) {
 
 /// A kernel with the same code as `kernel`, if there is one.
 KernelOp Outliner::findEqual(KernelOp kernel) {
+  auto sameArguments = [&](KernelOp other) {
+    for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
+      if (DictionaryAttr::get(kernel.getContext(), kernel.getArgAttrs(i)) !=
+          DictionaryAttr::get(kernel.getContext(), other.getArgAttrs(i)))
+        return false;
+    return true;
+  };
   for (KernelOp other : kernels[{kernel.getFunctionType(), ""}])
-    if (other.getArgAttrsAttr() == kernel.getArgAttrsAttr() &&
+    if (sameArguments(other) &&
         OperationEquivalence::isRegionEquivalentTo(
             &other.getBody(), &kernel.getBody(),
             OperationEquivalence::IgnoreLocations))

@@ -69,6 +69,20 @@ private:
 
 } // namespace
 
+/// Makes the sources of row views where the linearizer did not: the unbatched
+/// code reads parameters through them too.
+static void makeSources(ModuleOp module) {
+  InstanceProgram program(module);
+  Sharedness sharedness(program);
+  SymbolTable symbols(module);
+  for (func::FuncOp function : program.getFunctions())
+    function.walk([&](tensor::ExtractSliceOp slice) {
+      if (auto parameter = sharedness.getParameter(slice.getSource());
+          parameter && isRowView(slice))
+        getOrCreateSource(module, symbols, slice.getType(), *parameter);
+    });
+}
+
 /// Marks what the patterns cannot see locally: sources of views, arguments that
 /// distinguish calls.
 void ObjectBuilder::markInstanceProgram() {
@@ -141,7 +155,8 @@ LogicalResult ObjectBuilder::convertFunctions() {
   populateCallOpTypeConversionPattern(patterns, converter);
   populateReturnOpTypeConversionPattern(patterns, converter);
   target.addIllegalDialect<rec::RecDialect, BatchDialect>();
-  target.addIllegalOp<tensor::ExtractSliceOp, tensor::DimOp>();
+  target.addIllegalOp<tensor::DimOp, tensor::ExtractOp,
+                      tensor::ExtractSliceOp>();
   target.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp function) {
     return converter.isSignatureLegal(function.getFunctionType()) &&
            converter.isLegal(&function.getBody());
@@ -426,6 +441,7 @@ class ConvertBatchToLLVMPass
     // A module that has its object is lowered already.
     if (SymbolTable(getOperation()).lookup("batch_object"))
       return;
+    makeSources(getOperation());
     SmallVector<std::string> features(targetFeatures.begin(),
                                       targetFeatures.end());
     if (failed(ObjectBuilder(getOperation())

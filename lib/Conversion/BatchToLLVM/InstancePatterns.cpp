@@ -59,6 +59,27 @@ public:
   }
 };
 
+/// An element of a tensor, which is stored as a row.
+class ConvertExtract : public OpConversionPattern<tensor::ExtractOp> {
+public:
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(tensor::ExtractOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override;
+};
+
+/// Without a schedule nothing has to be flushed.
+class ConvertForce : public OpConversionPattern<ForceOp> {
+public:
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(ForceOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, adaptor.getTensor());
+    return success();
+  }
+};
+
 } // namespace
 
 /// Stack memory of `cells` cells, taken once per call of the function even if
@@ -261,6 +282,35 @@ ConvertRowView::matchAndRewrite(tensor::ExtractSliceOp op, OpAdaptor adaptor,
   Value offset = arith::MulIOp::create(
       rewriter, loc, index, cb.constant(getRowBytes(op.getResultType())));
   rewriter.replaceOpWithNewOp<arith::AddIOp>(op, base, offset);
+  return success();
+}
+
+LogicalResult
+ConvertExtract::matchAndRewrite(tensor::ExtractOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const {
+  auto type = op.getTensor().getType();
+  Type element = type.getElementType();
+  if (!type.hasStaticShape() || element.getIntOrFloatBitWidth() % 8 != 0)
+    return op.emitError("has no lowering outside of kernels for ") << type;
+  Location loc = op.getLoc();
+  ContextBuilder cb(rewriter, loc);
+  // Strides in bytes; rows of the last dimension are padded.
+  int64_t stride = element.getIntOrFloatBitWidth() / 8;
+  Value address = adaptor.getTensor();
+  for (int64_t dim = type.getRank() - 1; dim >= 0; --dim) {
+    Value index = cb.toCell(adaptor.getIndices()[dim]);
+    Value offset = arith::MulIOp::create(rewriter, loc, index,
+                                         cb.constant(stride));
+    address = arith::AddIOp::create(rewriter, loc, address, offset);
+    stride = dim + 1 == type.getRank()
+                 ? getRowBytes(RankedTensorType::get({type.getDimSize(dim)},
+                                                     element))
+                 : stride * type.getDimSize(dim);
+  }
+  Value pointer = LLVM::IntToPtrOp::create(
+      rewriter, loc, LLVM::LLVMPointerType::get(rewriter.getContext()),
+      address);
+  rewriter.replaceOpWithNewOp<LLVM::LoadOp>(op, element, pointer);
   return success();
 }
 

@@ -118,6 +118,12 @@ FailureOr<json::Value> ObjectLayout::describeType(Location loc, Type type,
     return json::Value(json::Object{{"list", *element}});
   }
   if (auto tensor = dyn_cast<RankedTensorType>(type)) {
+    if (llvm::any_of(tensor.getShape().drop_front(tensor.getRank() ? 1 : 0),
+                     ShapedType::isDynamic))
+      return emitError(loc)
+             << "a value of type " << type
+             << " cannot be an argument or result of the entry: only its first "
+                "dimension may differ between instances";
     if (!tensor.hasStaticShape())
       return describeType(
           loc,

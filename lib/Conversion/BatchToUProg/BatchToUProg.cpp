@@ -64,6 +64,27 @@ static void markOperator(uprog::OperatorOp op, KernelOp kernel,
   }
 }
 
+/// How the unbatched code hands in operands of kernels that are never launched.
+static void markDefaults(ModuleOp module) {
+  SymbolTable symbols(module);
+  OpBuilder builder(module.getContext());
+  for (auto kernel : module.getOps<KernelOp>()) {
+    auto op = symbols.lookup<uprog::OperatorOp>(
+        (kernel.getSymName() + ".rows").str());
+    for (unsigned i = 0; op && i < kernel.getNumArguments(); ++i) {
+      if (kernel.isShared(i) || kernel.getArgAttr(i, kReadAttr))
+        continue;
+      if (kernel.getArgumentTypes()[i].isIntOrIndexOrFloat())
+        op.setArgAttr(i + 1, "uprog.read", builder.getStringAttr("scalar"));
+      else if (kernel.isRagged(i))
+        op.setArgAttr(i + 1, "uprog.read", builder.getStringAttr("rows"));
+      if (std::optional<int64_t> domain = op.getRagged(i + 1))
+        kernel.setArgAttr(i, uprog::OperatorOp::kRagged,
+                          builder.getI64IntegerAttr(*domain));
+    }
+  }
+}
+
 LogicalResult ProgramBuilder::convertLaunch(LaunchOp launch) {
   Location loc = launch.getLoc();
   std::string name = (launch.getKernel() + ".rows").str();
@@ -151,6 +172,7 @@ class ConvertBatchToUProgPass
     : public batch::impl::ConvertBatchToUProgPassBase<ConvertBatchToUProgPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    markDefaults(module);
     for (auto function :
          llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
       if (function->hasAttr(kExecutorAttr) &&

@@ -105,7 +105,9 @@ LogicalResult ProgramLowering::lowerRun(uprog::RunOp run) {
     return arith::DivSIOp::create(builder, loc, product, workers);
   };
   Value next = arith::AddIOp::create(builder, loc, worker, one);
-  call(share(worker), share(next), zero, one, zero, cb.constant(stages));
+  Value begin = share(worker);
+  Value end = share(next);
+  call(begin, end, zero, one, zero, cb.constant(stages));
   builder.setInsertionPoint(choice.elseBlock()->getTerminator());
   for (int64_t stage = 0; stage < stages; ++stage) {
     call(zero, tasks, worker, workers, cb.constant(stage),

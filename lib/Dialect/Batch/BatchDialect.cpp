@@ -43,6 +43,8 @@ LogicalResult BatchDialect::verifyOperationAttribute(Operation *op,
     if (!isa<UnitAttr>(attr.getValue()) || !isa<FunctionOpInterface>(op))
       return op->emitOpError("'batch.entry' is a unit attribute of a function");
     auto module = op->getParentOfType<ModuleOp>();
+    if (!module)
+      return success();
     for (auto other : module.getOps<FunctionOpInterface>())
       if (other.getOperation() != op && other->hasAttr(kEntryAttr) &&
           op->isBeforeInBlock(other))
@@ -74,6 +76,12 @@ LogicalResult BatchDialect::verifyRegionArgAttribute(Operation *op,
     return op->emitOpError("argument #")
            << argIndex << ": 'batch.name' must be a string";
   return success();
+}
+
+Operation *BatchDialect::materializeConstant(OpBuilder &builder,
+                                             Attribute value, Type type,
+                                             Location loc) {
+  return arith::ConstantOp::materialize(builder, value, type, loc);
 }
 
 FunctionOpInterface mlir::batch::lookupEntry(ModuleOp module) {

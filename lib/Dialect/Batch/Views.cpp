@@ -29,3 +29,37 @@ bool mlir::batch::isRowView(tensor::ExtractSliceOp slice) {
 OpFoldResult mlir::batch::getRowIndex(tensor::ExtractSliceOp slice) {
   return slice.getMixedOffsets()[0];
 }
+
+/// The name of parameter `parameter` of the entry.
+static StringRef getParameterName(ModuleOp module, int64_t parameter) {
+  FunctionOpInterface entry = batch::lookupEntry(module);
+  for (unsigned i = 0, seen = 0; entry && i < entry.getNumArguments(); ++i)
+    if (auto name = entry.getArgAttrOfType<StringAttr>(i, batch::kSharedAttr))
+      if (seen++ == parameter)
+        return name.getValue();
+  return "input";
+}
+
+batch::SourceOp mlir::batch::getOrCreateSource(ModuleOp module,
+                                               SymbolTable &symbols,
+                                               RankedTensorType row,
+                                               int64_t parameter) {
+  Operation *last = nullptr;
+  for (auto source : module.getOps<SourceOp>()) {
+    std::optional<uint64_t> number = source.getParameter();
+    if (source.getRow() == row &&
+        (number ? static_cast<int64_t>(*number) : -1) == parameter)
+      return source;
+    last = source;
+  }
+  OpBuilder builder(module.getContext());
+  IntegerAttr number;
+  if (parameter >= 0)
+    number = builder.getI64IntegerAttr(parameter);
+  auto source =
+      SourceOp::create(builder, module.getLoc(),
+                       getParameterName(module, parameter), row, number);
+  symbols.insert(source, last ? std::next(last->getIterator())
+                              : module.getBody()->begin());
+  return source;
+}

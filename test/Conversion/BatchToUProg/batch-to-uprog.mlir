@@ -52,13 +52,13 @@ uprog.operator @pair.rows(%n: index, %x: tensor<?x4xf32>,
 // CHECK-NEXT:        %[[N:.*]] = batch.step_tasks %[[STEP]]
 // CHECK-NEXT:        %[[X:.*]] = batch.operand %[[STEP]][0] <kind = gather, from = @E> -> tensor<?x4xf32>
 // CHECK-NEXT:        %[[S:.*]] = batch.operand %[[STEP]][1] <kind = scalar> -> tensor<?xindex>
-// CHECK-NEXT:        uprog.run @leaf.rows(%[[X]], %[[S]], %[[W]]) step(%[[STEP]]) tasks(%[[N]])
+// CHECK-NEXT:        uprog.run @leaf.rows(%[[X]], %[[S]], %[[W]] : {{.*}}) step(%[[STEP]] : !batch.step) tasks(%[[N]])
 // CHECK-NEXT:      }
 // CHECK-NEXT:      case 1 {
 // CHECK-NEXT:        %[[N:.*]] = batch.step_tasks %[[STEP]]
 // CHECK-NEXT:        %[[X:.*]] = batch.operand %[[STEP]][0] <kind = contiguous, from = @h>
 // CHECK-NEXT:        %[[XS:.*]] = batch.operand %[[STEP]][1] <kind = rows, from = @h, segments = true>
-// CHECK-NEXT:        uprog.run @pair.rows(%[[X]], %[[XS]]) step(%[[STEP]]) tasks(%[[N]])
+// CHECK-NEXT:        uprog.run @pair.rows(%[[X]], %[[XS]] : {{.*}}) step(%[[STEP]] : !batch.step) tasks(%[[N]])
 // CHECK-NEXT:      }
 // CHECK-NEXT:      uprog.barrier device
 // CHECK-NEXT:    }

@@ -16,7 +16,7 @@ uprog.program @p(%plan: !batch.plan, %x: tensor<?x4xf32>) level(device) {
   %i = arith.constant 0 : index
   %step = batch.plan_step %plan[%i]
   // expected-error @+1 {{operator @k.rows is no kernel function yet; run convert-operators-to-cpu first}}
-  uprog.run @k.rows(%x) step(%step) tasks(%i) : (tensor<?x4xf32>), !batch.step
+  uprog.run @k.rows(%x : tensor<?x4xf32>) step(%step : !batch.step) tasks(%i)
   uprog.yield
 }
 

@@ -58,7 +58,7 @@ uprog.program @main.execute(%plan: !batch.plan) level(device) {
     case 3 {
       %n = batch.step_tasks %step
       %x = batch.operand %step[0] #batch.read<kind = rows> -> tensor<?x4xf32>
-      uprog.run @k.rows(%x) step(%step) tasks(%n) : (tensor<?x4xf32>), !batch.step
+      uprog.run @k.rows(%x : tensor<?x4xf32>) step(%step : !batch.step) tasks(%n)
     }
     uprog.barrier device
   }

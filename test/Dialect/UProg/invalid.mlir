@@ -101,7 +101,7 @@ uprog.program @p() level(warp) {
 
 uprog.program @p(%step: !batch.step, %n: index) level(device) {
   // expected-error @+1 {{'uprog.run' op there is no uprog.operator @k.rows}}
-  uprog.run @k.rows(%n) step(%step) tasks(%n) : (index), !batch.step
+  uprog.run @k.rows(%n : index) step(%step : !batch.step) tasks(%n)
   uprog.yield
 }
 
@@ -111,7 +111,7 @@ uprog.program @p(%step: !batch.step, %n: index) level(device) {
 batch.table @k.rows : tensor<4xf32> group(0)
 uprog.program @p(%step: !batch.step, %n: index) level(device) {
   // expected-error @+1 {{'uprog.run' op there is no uprog.operator @k.rows}}
-  uprog.run @k.rows(%n) step(%step) tasks(%n) : (index), !batch.step
+  uprog.run @k.rows(%n : index) step(%step : !batch.step) tasks(%n)
   uprog.yield
 }
 
@@ -123,7 +123,7 @@ uprog.operator @k.rows(%n: index, %o: tensor<?xindex> {uprog.offsets = 0 : i64})
 }
 uprog.program @p(%step: !batch.step, %n: index) level(device) {
   // expected-error @+1 {{'uprog.run' op operator @k.rows takes 0 operands, got 1}}
-  uprog.run @k.rows(%n) step(%step) tasks(%n) : (index), !batch.step
+  uprog.run @k.rows(%n : index) step(%step : !batch.step) tasks(%n)
   uprog.yield
 }
 

@@ -40,10 +40,8 @@ uprog.program @main.execute(%step: !batch.step, %n: index, %w: tensor<4x4xf32>)
     case 0 {
       %h = batch.operand %step[0] #batch.read<kind = rows> -> tensor<?x4xf32>
       %s = batch.operand %step[1] #batch.read<kind = scalar> -> tensor<?xindex>
-      // CHECK: uprog.run @cell.rows(%[[H:.*]], %{{.*}}, %[[H]], %[[W]]) step(%[[STEP]]) tasks(%[[N]])
-      // CHECK-SAME: : (tensor<?x4xf32>, tensor<?xindex>, tensor<?x4xf32>, tensor<4x4xf32>), !batch.step
-      uprog.run @cell.rows(%h, %s, %h, %w) step(%step) tasks(%n)
-          : (tensor<?x4xf32>, tensor<?xindex>, tensor<?x4xf32>, tensor<4x4xf32>), !batch.step
+      // CHECK: uprog.run @cell.rows(%[[H:.*]], %{{.*}}, %[[H]], %[[W]] : tensor<?x4xf32>, tensor<?xindex>, tensor<?x4xf32>, tensor<4x4xf32>) step(%[[STEP]] : !batch.step) tasks(%[[N]])
+      uprog.run @cell.rows(%h, %s, %h, %w : tensor<?x4xf32>, tensor<?xindex>, tensor<?x4xf32>, tensor<4x4xf32>) step(%step : !batch.step) tasks(%n)
       // CHECK-NEXT: uprog.barrier block
       uprog.barrier block
     // CHECK-NEXT: }
@@ -98,9 +96,9 @@ uprog.program @cluster() level(cluster) {
 
 // A run may name a function that a target's lowering made of the operator.
 // CHECK:      uprog.program @lowered(%[[STEP:.*]]: !batch.step, %[[N:.*]]: index) level(device) {
-// CHECK-NEXT:   uprog.run @kernel(%[[N]]) step(%[[STEP]]) tasks(%[[N]]) : (index), !batch.step
+// CHECK-NEXT:   uprog.run @kernel(%[[N]] : index) step(%[[STEP]] : !batch.step) tasks(%[[N]])
 uprog.program @lowered(%step: !batch.step, %n: index) level(device) {
-  uprog.run @kernel(%n) step(%step) tasks(%n) : (index), !batch.step
+  uprog.run @kernel(%n : index) step(%step : !batch.step) tasks(%n)
   uprog.yield
 }
 func.func private @kernel(index)

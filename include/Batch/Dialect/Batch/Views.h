@@ -8,6 +8,7 @@
 #ifndef BATCH_DIALECT_BATCH_VIEWS_H
 #define BATCH_DIALECT_BATCH_VIEWS_H
 
+#include "Batch/Dialect/Batch/Batch.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace mlir::batch {
@@ -20,6 +21,11 @@ bool isRowView(tensor::ExtractSliceOp slice);
 
 /// The row index of a row view.
 OpFoldResult getRowIndex(tensor::ExtractSliceOp slice);
+
+/// The `batch.source` of rows of that type of parameter `parameter` (-1: of
+/// input tensors), made at the start of the module if there is none.
+SourceOp getOrCreateSource(ModuleOp module, SymbolTable &symbols,
+                           RankedTensorType row, int64_t parameter);
 
 } // namespace mlir::batch
 

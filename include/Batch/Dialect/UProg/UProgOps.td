@@ -123,15 +123,15 @@ def UProg_RunOp : UProg_Op<"run", [
     on one unit, that unit's share is done; `uprog.barrier` waits for all.
 
     ```mlir
-    uprog.run @cell.rows(%h, %w) step(%step) tasks(%n)
-      : (tensor<?x4xf32>, tensor<4x4xf32>), !batch.step
+    uprog.run @cell.rows(%h, %w : tensor<?x4xf32>, tensor<4x4xf32>)
+      step(%step : !batch.step) tasks(%n)
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyType>:$inputs,
                        AnyType:$step, Index:$tasks);
   let assemblyFormat = [{
-    $callee `(` $inputs `)` `step` `(` $step `)` `tasks` `(` $tasks `)` attr-dict
-    `:` `(` type($inputs) `)` `,` type($step)
+    $callee (`(` $inputs^ `:` type($inputs) `)`)?
+    `step` `(` $step `:` type($step) `)` `tasks` `(` $tasks `)` attr-dict
   }];
 }
 
@@ -169,7 +169,8 @@ def UProg_BranchOp : UProg_Op<"branch", [
     ```mlir
     uprog.branch %kernel uniform
     case 0 {
-      uprog.run @leaf.rows(%x) step(%step) tasks(%n) : (tensor<?x4xf32>), !batch.step
+      uprog.run @leaf.rows(%x : tensor<?x4xf32>)
+        step(%step : !batch.step) tasks(%n)
     }
     case 1 {
     }
@@ -179,7 +180,7 @@ def UProg_BranchOp : UProg_Op<"branch", [
                        DenseI64ArrayAttr:$cases);
   let regions = (region VariadicRegion<SizedRegion<1>>:$caseRegions);
   let assemblyFormat = [{
-    $selector (`uniform` $uniform^)? attr-dict custom<BranchCases>($cases, $caseRegions)
+    $selector (`uniform` $uniform^)? attr-dict `` custom<BranchCases>($cases, $caseRegions)
   }];
   let hasVerifier = 1;
 }
