@@ -1,6 +1,4 @@
 // RUN: batch-opt %s --batch-linearize --split-input-file | FileCheck %s
-// XFAIL: *
-// A field of any rec.match counts as a part of an input: recall of a node that the program made.
 
 !tree = !rec.adt<@Tree>
 
