@@ -72,7 +72,8 @@ Type Linearizer::convertType(Type type) {
 /// A handle for a parameter that is used as a value of its own.
 Value Linearizer::getRow(OpBuilder &builder, Location loc, Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  SourceOp source = getOrCreateSource(module, symbols, type, *sharedness.getParameter(tensor));
+  SourceOp source = getOrCreateSource(module, symbols, type,
+                                      *sharedness.getParameter(tensor));
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   return RowOp::create(builder, loc, FlatSymbolRefAttr::get(source), zero);
 }
@@ -159,8 +160,9 @@ LogicalResult Linearizer::convertOp(Operation *op, OpBuilder &builder) {
   };
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
       slice && isRowView(slice) && sharedness.getParameter(slice.getSource())) {
-    SourceOp source = getOrCreateSource(module, symbols, slice.getResultType(),
-                                *sharedness.getParameter(slice.getSource()));
+    SourceOp source =
+        getOrCreateSource(module, symbols, slice.getResultType(),
+                          *sharedness.getParameter(slice.getSource()));
     OpFoldResult offset = getRowIndex(slice);
     Value index = dyn_cast<Value>(offset);
     index = index ? mapping.lookup(index)

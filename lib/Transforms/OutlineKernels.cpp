@@ -377,16 +377,15 @@ std::string Outliner::nameKernel(Block *block, Part part) {
 KernelOp Outliner::findEqual(KernelOp kernel) {
   auto sameArguments = [&](KernelOp other) {
     for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
-      if (DictionaryAttr::get(kernel.getContext(), kernel.getArgAttrs(i)) !=
-          DictionaryAttr::get(kernel.getContext(), other.getArgAttrs(i)))
+      if (NamedAttrList(kernel.getArgAttrDict(i)) !=
+          NamedAttrList(other.getArgAttrDict(i)))
         return false;
     return true;
   };
   for (KernelOp other : kernels[{kernel.getFunctionType(), ""}])
-    if (sameArguments(other) &&
-        OperationEquivalence::isRegionEquivalentTo(
-            &other.getBody(), &kernel.getBody(),
-            OperationEquivalence::IgnoreLocations))
+    if (sameArguments(other) && OperationEquivalence::isRegionEquivalentTo(
+                                    &other.getBody(), &kernel.getBody(),
+                                    OperationEquivalence::IgnoreLocations))
       return other;
   return {};
 }

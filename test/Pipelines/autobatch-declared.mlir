@@ -1,6 +1,4 @@
 // RUN: batch-opt %s --autobatch --verify-diagnostics
-// XFAIL: *
-// Sharedness asks a function without a body for its arguments: a crash.
 
 // What only is declared cannot be batched.
 // expected-error @+1 {{declared}}

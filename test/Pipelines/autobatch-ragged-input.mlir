@@ -1,6 +1,4 @@
 // RUN: batch-opt %s --autobatch | FileCheck %s
-// XFAIL: *
-// The source of a ragged argument gets its own type as the type of rows, an error without a place.
 
 // A ragged argument of the entry is a list of input rows.
 // CHECK:       batch.source @{{.*}} : tensor<4xf32>{{$}}

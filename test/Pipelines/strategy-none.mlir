@@ -1,7 +1,5 @@
 // RUN: batch-opt %s --autobatch=strategy=none --cpu-workers | FileCheck %s
 // RUN: batch-opt %s --autobatch=strategy=auto --cpu-workers | FileCheck %s
-// XFAIL: *
-// Only the linearizer makes the sources that views of parameters need, so the strategies that its error names fail.
 
 // A program that is not structural runs one instance at a time: the object has
 // that entry point and no other.

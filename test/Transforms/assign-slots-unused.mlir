@@ -1,6 +1,4 @@
 // RUN: batch-opt %s --batch-linearize --batch-assign-slots | FileCheck %s
-// XFAIL: *
-// Kernels that nothing invokes get tables.
 
 // What nothing invokes has no table and is not launched.
 // CHECK:       batch.kernel @unused

@@ -6,6 +6,10 @@
 !tree = !rec.adt<@Tree>
 !out = !rec.adt<@Out>
 
+// Sources come first.
+// CHECK-DAG:  batch.source @E : tensor<4xf32> parameter(0)
+// CHECK-DAG:  batch.source @input : tensor<4xf32>{{$}}
+
 // What inputs hold is in a source, what the program makes in a table; the
 // variants say so field by field.
 // CHECK:      rec.adt @Tree {
@@ -48,8 +52,6 @@ batch.kernel @node(%h: !vec, %c: !vec, %m: !vec,
 // CHECK-DAG:  batch.table @h : tensor<4xf32> group([[G:[0-9]+]])
 // CHECK-DAG:  batch.table @c : tensor<4xf32> group([[G]])
 // CHECK-DAG:  batch.table @node_2 : tensor<4xf32> group({{[0-9]+}})
-// CHECK-DAG:  batch.source @E : tensor<4xf32> parameter(0)
-// CHECK-DAG:  batch.source @input : tensor<4xf32>{{$}}
 func.func private @encode(%t: !tree, %E: !emb, %W: !mat) -> (!vec, !vec, !vec, !out) {
   %h, %c, %m, %o = rec.match %t : !tree -> !vec, !vec, !vec, !out {
   case @leaf(%x: !vec, %word: index) {

@@ -155,8 +155,8 @@ LogicalResult ObjectBuilder::convertFunctions() {
   populateCallOpTypeConversionPattern(patterns, converter);
   populateReturnOpTypeConversionPattern(patterns, converter);
   target.addIllegalDialect<rec::RecDialect, BatchDialect>();
-  target.addIllegalOp<tensor::DimOp, tensor::ExtractOp,
-                      tensor::ExtractSliceOp>();
+  target
+      .addIllegalOp<tensor::DimOp, tensor::ExtractOp, tensor::ExtractSliceOp>();
   target.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp function) {
     return converter.isSignatureLegal(function.getFunctionType()) &&
            converter.isLegal(&function.getBody());

@@ -18,7 +18,6 @@ using namespace mlir;
 using namespace mlir::batch;
 using namespace mlir::batch::abi;
 
-
 namespace {
 
 template <typename Op>
@@ -193,10 +192,11 @@ ConvertRecord::matchAndRewrite(RecordOp op, OpAdaptor adaptor,
   for (unsigned i = 0; i < op.getNumResults(); ++i) {
     int64_t position = ObjectLayout::getPosition(kernel, i);
     handles.push_back(
-        position == 0 ? handle
-                      : arith::OrIOp::create(rewriter, loc, handle,
-                                             cb.constant(position << kHandleTagShift))
-                            .getResult());
+        position == 0
+            ? handle
+            : arith::OrIOp::create(rewriter, loc, handle,
+                                   cb.constant(position << kHandleTagShift))
+                  .getResult());
   }
   rewriter.replaceOp(op, handles);
   return success();
@@ -220,7 +220,8 @@ ConvertRow::matchAndRewrite(RowOp op, OpAdaptor adaptor,
     inner.fail(BATCH_ERROR_ROW_OUT_OF_BOUNDS, index, inner.constant(number));
     scf::YieldOp::create(then, loc);
   });
-  uint64_t tag = static_cast<uint64_t>(kHandleSourceTag + number) << kHandleTagShift;
+  uint64_t tag = static_cast<uint64_t>(kHandleSourceTag + number)
+                 << kHandleTagShift;
   rewriter.replaceOpWithNewOp<arith::OrIOp>(
       op, index, cb.constant(static_cast<int64_t>(tag)));
   return success();
@@ -232,8 +233,10 @@ ConvertDepth::matchAndRewrite(DepthOp op, OpAdaptor adaptor,
   Location loc = op.getLoc();
   ContextBuilder cb(rewriter, loc);
   auto depthOf = [](OpBuilder &builder, Location loc, Value handle) -> Value {
-    Value shift = arith::ConstantIntOp::create(builder, loc, kHandleDepthShift, 64);
-    Value mask = arith::ConstantIntOp::create(builder, loc, kHandleDepthMask, 64);
+    Value shift =
+        arith::ConstantIntOp::create(builder, loc, kHandleDepthShift, 64);
+    Value mask =
+        arith::ConstantIntOp::create(builder, loc, kHandleDepthMask, 64);
     Value shifted = arith::ShRUIOp::create(builder, loc, handle, shift);
     return arith::AndIOp::create(builder, loc, shifted, mask);
   };

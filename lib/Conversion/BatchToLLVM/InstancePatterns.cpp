@@ -19,7 +19,6 @@ using namespace mlir;
 using namespace mlir::batch;
 using namespace mlir::batch::abi;
 
-
 namespace {
 
 /// Calls the kernel function with one task: a step on the stack.
@@ -238,7 +237,8 @@ ConvertInvoke::matchAndRewrite(InvokeOp op, OpAdaptor adaptor,
   if (needsScratch)
     scratch = allocateRows(rewriter, loc, context, scratchBytes);
 
-  cb.storeCell(step, cb.constant(kStepKernel), cb.constant(layout.getKernel(name)));
+  cb.storeCell(step, cb.constant(kStepKernel),
+               cb.constant(layout.getKernel(name)));
   cb.storeCell(step, cb.constant(kStepCount), one);
   cb.storeCell(step, cb.constant(kStepOperands), toCell(operands));
   cb.storeCell(step, cb.constant(kStepResults), toCell(results));
@@ -299,13 +299,12 @@ ConvertExtract::matchAndRewrite(tensor::ExtractOp op, OpAdaptor adaptor,
   Value address = adaptor.getTensor();
   for (int64_t dim = type.getRank() - 1; dim >= 0; --dim) {
     Value index = cb.toCell(adaptor.getIndices()[dim]);
-    Value offset = arith::MulIOp::create(rewriter, loc, index,
-                                         cb.constant(stride));
+    Value offset =
+        arith::MulIOp::create(rewriter, loc, index, cb.constant(stride));
     address = arith::AddIOp::create(rewriter, loc, address, offset);
-    stride = dim + 1 == type.getRank()
-                 ? getRowBytes(RankedTensorType::get({type.getDimSize(dim)},
-                                                     element))
-                 : stride * type.getDimSize(dim);
+    stride = dim + 1 == type.getRank() ? getRowBytes(RankedTensorType::get(
+                                             {type.getDimSize(dim)}, element))
+                                       : stride * type.getDimSize(dim);
   }
   Value pointer = LLVM::IntToPtrOp::create(
       rewriter, loc, LLVM::LLVMPointerType::get(rewriter.getContext()),
@@ -318,5 +317,6 @@ void mlir::batch::populateInstancePatterns(const TypeConverter &converter,
                                            const ObjectLayout &layout,
                                            RewritePatternSet &patterns) {
   patterns.add<ConvertInvoke>(converter, patterns.getContext(), layout);
-  patterns.add<ConvertRowView, ConvertExtent>(converter, patterns.getContext());
+  patterns.add<ConvertRowView, ConvertExtent, ConvertExtract, ConvertForce>(
+      converter, patterns.getContext());
 }

@@ -1,6 +1,4 @@
 // RUN: batch-opt %s --no-implicit-module | FileCheck %s
-// XFAIL: *
-// verifyOperationAttribute looks for other entries in a module that is not there: a crash.
 
 // An entry verifies where there is no module around it.
 // CHECK-LABEL: func.func @main() attributes {batch.entry}

@@ -1,6 +1,4 @@
 // RUN: batch-opt %s --verify-diagnostics
-// XFAIL: *
-// KernelOp::verifyRegions takes the first block of an empty region: a crash.
 
 // A kernel is never only declared.
 // expected-error @+1 {{'batch.kernel' op needs a body}}

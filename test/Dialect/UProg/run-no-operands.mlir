@@ -1,6 +1,4 @@
 // RUN: batch-opt %s | batch-opt | FileCheck %s
-// XFAIL: *
-// `(` type($inputs) `)` prints "()" for no operands, which does not parse.
 
 uprog.operator @k.rows(%n: index) {
   uprog.yield
