@@ -24,6 +24,8 @@ namespace {
 struct KernelGraph {
   SmallVector<KernelOp> kernels;
   SmallVector<llvm::SetVector<unsigned>> producers;
+  /// Per kernel, those on the other side of a `rec.phase` before it.
+  SmallVector<llvm::SetVector<unsigned>> marked;
 };
 
 class AssignPhasesPass
@@ -33,6 +35,43 @@ class AssignPhasesPass
 
 } // namespace
 
+/// Orders the kernels on both sides of each `rec.phase`. One that runs on both
+/// sides cannot be ordered.
+static void addMarks(KernelGraph &graph, const InstanceProgram &program,
+                     const DenseMap<StringAttr, unsigned> &numbers) {
+  using Kernels = llvm::SetVector<unsigned>;
+  DenseMap<Operation *, Kernels> invokedBy;
+  auto collect = [&](Operation *op, Kernels &kernels) {
+    op->walk([&](Operation *nested) {
+      if (auto invoke = dyn_cast<InvokeOp>(nested))
+        kernels.insert(numbers.lookup(invoke.getKernelAttr().getAttr()));
+      else if (auto call = dyn_cast<func::CallOp>(nested))
+        if (func::FuncOp callee = program.getCallee(call)) {
+          Kernels &known = invokedBy[callee];
+          kernels.insert(known.begin(), known.end());
+        }
+    });
+  };
+  // Callees come first; a second sweep closes mutual recursion.
+  for (ArrayRef<func::FuncOp> component : program.getComponents())
+    for (size_t sweep = 0; sweep < component.size() + 1; ++sweep)
+      for (func::FuncOp function : component) {
+        Kernels kernels;
+        collect(function, kernels);
+        invokedBy[function].insert(kernels.begin(), kernels.end());
+      }
+  for (func::FuncOp function : program.getFunctions())
+    function.walk([&](rec::PhaseOp mark) {
+      Kernels before, after;
+      for (Operation &op : *mark->getBlock())
+        collect(&op, op.isBeforeInBlock(mark) ? before : after);
+      for (unsigned kernel : after)
+        for (unsigned earlier : before)
+          if (!before.contains(kernel) && !after.contains(earlier))
+            graph.marked[kernel].insert(earlier);
+    });
+}
+
 static KernelGraph buildGraph(ModuleOp module) {
   KernelGraph graph;
   DenseMap<StringAttr, unsigned> numbers;
@@ -41,6 +80,7 @@ static KernelGraph buildGraph(ModuleOp module) {
     graph.kernels.push_back(kernel);
   }
   graph.producers.resize(graph.kernels.size());
+  graph.marked.resize(graph.kernels.size());
 
   InstanceProgram program(module);
   ValueFlow flow(program);
@@ -57,6 +97,9 @@ static KernelGraph buildGraph(ModuleOp module) {
                   numbers.lookup(producer.getKernelAttr().getAttr()));
       }
     });
+  addMarks(graph, program, numbers);
+  for (auto [kernel, earlier] : llvm::enumerate(graph.marked))
+    graph.producers[kernel].insert(earlier.begin(), earlier.end());
   return graph;
 }
 
@@ -132,7 +175,11 @@ void AssignPhasesPass::runOnOperation() {
       for (unsigned producer : graph.producers[kernel])
         if (componentOf[producer] != number)
           phase = std::max(phase, phases[producer] +
-                                      (isCycle(componentOf[producer]) ? 1 : 0));
+                                      (isCycle(componentOf[producer]) ||
+                                               graph.marked[kernel].contains(
+                                                   producer)
+                                           ? 1
+                                           : 0));
     for (unsigned kernel : component) {
       phases[kernel] = phase;
       graph.kernels[kernel].setPhase(phase);

@@ -37,12 +37,6 @@ class InlineHelpersPass
     : public batch::impl::InlineHelpersPassBase<InlineHelpersPass> {
   void runOnOperation() override {
     InstanceProgram program(getOperation());
-    for (func::FuncOp function : program.getFunctions())
-      if (function.isExternal()) {
-        function.emitError("is only declared; a function that the entry calls "
-                           "needs a body");
-        return signalPassFailure();
-      }
     // Callees come before callers, so what is copied is inlined already.
     for (ArrayRef<func::FuncOp> component : program.getComponents()) {
       func::FuncOp function = component.front();

@@ -258,6 +258,10 @@ LogicalResult Linearizer::run() {
   func::FuncOp entry = program.getEntry();
   if (!entry || symbols.lookup(inspectorName(entry)))
     return success();
+  for (func::FuncOp function : program.getFunctions())
+    if (function.isExternal())
+      return function.emitError("is only declared; a function that the entry "
+                                "calls needs a body");
   StructuralControl structure(program);
   if (!structure.isStructural()) {
     Operation *op = structure.getTensorControl()->op;

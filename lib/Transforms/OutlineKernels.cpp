@@ -200,8 +200,10 @@ LogicalResult Outliner::run() {
 void Outliner::classify(Block *block) {
   // level: how many control ops lie between the start of the block and a value.
   DenseMap<Operation *, unsigned> levels;
+  // A mark is a point of control that everything after it depends on.
+  unsigned highest = 0, marked = 0;
   auto levelOf = [&](Operation *op) {
-    unsigned level = 0;
+    unsigned level = marked;
     auto visit = [&](Value value) {
       Operation *def = value.getDefiningOp();
       if (!def || def->getBlock() != block)
@@ -222,6 +224,9 @@ void Outliner::classify(Block *block) {
   };
   for (Operation &op : *block) {
     unsigned level = levels[&op] = levelOf(&op);
+    highest = std::max(highest, level);
+    if (isa<rec::PhaseOp>(op))
+      marked = highest + 1;
     if (!isTensorOp(&op)) {
       bool view = isa<tensor::ExtractSliceOp>(op);
       for (Value result : op.getResults())

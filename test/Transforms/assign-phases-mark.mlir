@@ -1,6 +1,4 @@
 // RUN: batch-opt %s --batch-outline-kernels --batch-assign-phases | FileCheck %s
-// XFAIL: *
-// Nothing reads rec.phase: code on both sides becomes one kernel, of one phase.
 
 // Tensor code before a mark is of an earlier phase than what comes after it.
 // CHECK:       batch.kernel @[[BEFORE:.*]](%{{.*}}: tensor<4xf32>) -> tensor<4xf32> attributes {phase = 0 : i64} {

@@ -229,7 +229,8 @@ int batchrun::run(const Options &options) {
   }
   if (!options.onlyUnbatched &&
       !(descriptor.hasInspect && descriptor.hasExecute))
-    raise("the object has no batched code, only --unbatched is possible; "
-          "compile the model with batch-compile --strategy=auto");
+    raise("the object has no batched code, only --unbatched is possible: it "
+          "was compiled with --strategy=none, or control depends on a tensor "
+          "(batch-opt --autobatch=strategy=linearize says where)");
   return Driver(options, object).run();
 }
