@@ -174,12 +174,12 @@ void AssignPhasesPass::runOnOperation() {
     for (unsigned kernel : component)
       for (unsigned producer : graph.producers[kernel])
         if (componentOf[producer] != number)
-          phase = std::max(phase, phases[producer] +
-                                      (isCycle(componentOf[producer]) ||
-                                               graph.marked[kernel].contains(
-                                                   producer)
-                                           ? 1
-                                           : 0));
+          phase = std::max(phase,
+                           phases[producer] +
+                               (isCycle(componentOf[producer]) ||
+                                        graph.marked[kernel].contains(producer)
+                                    ? 1
+                                    : 0));
     for (unsigned kernel : component) {
       phases[kernel] = phase;
       graph.kernels[kernel].setPhase(phase);

@@ -139,6 +139,52 @@ static void normalizeExtents(func::FuncOp function) {
   });
 }
 
+/// Makes a slice of a part of a row of a parameter a slice of the whole row,
+/// which is an operand, and of the part, which is code.
+static void splitRowViews(func::FuncOp function, const Sharedness &sharedness) {
+  function.walk([&](tensor::ExtractSliceOp slice) {
+    RankedTensorType source = slice.getSourceType();
+    if (isRowView(slice) || !sharedness.getParameter(slice.getSource()) ||
+        !slice.isDynamicOffset(0) || source.getRank() < 2 ||
+        slice.getStaticSizes()[0] != 1 || !slice.hasUnitStride() ||
+        llvm::any_of(source.getShape().drop_front(), ShapedType::isDynamic))
+      return;
+    OpBuilder builder(slice);
+    Location loc = slice.getLoc();
+    // Dimension 0 of size 1 stays if the result has it.
+    bool keeps = slice.getType().getRank() == source.getRank();
+    SmallVector<OpFoldResult> offsets(source.getRank(),
+                                      builder.getIndexAttr(0));
+    SmallVector<OpFoldResult> sizes = {builder.getIndexAttr(1)};
+    SmallVector<OpFoldResult> strides(source.getRank(),
+                                      builder.getIndexAttr(1));
+    for (int64_t size : source.getShape().drop_front())
+      sizes.push_back(builder.getIndexAttr(size));
+    offsets[0] = getRowIndex(slice);
+    SmallVector<int64_t> shape(source.getShape().drop_front());
+    if (keeps)
+      shape.insert(shape.begin(), 1);
+    auto rowType = RankedTensorType::get(shape, source.getElementType());
+    Value row = tensor::ExtractSliceOp::create(
+        builder, loc, rowType, slice.getSource(), offsets, sizes, strides);
+    SmallVector<OpFoldResult> partOffsets = slice.getMixedOffsets();
+    SmallVector<OpFoldResult> partSizes = slice.getMixedSizes();
+    if (keeps)
+      partOffsets[0] = builder.getIndexAttr(0);
+    else {
+      partOffsets.erase(partOffsets.begin());
+      partSizes.erase(partSizes.begin());
+    }
+    SmallVector<OpFoldResult> partStrides(partSizes.size(),
+                                          builder.getIndexAttr(1));
+    Value part =
+        tensor::ExtractSliceOp::create(builder, loc, slice.getType(), row,
+                                       partOffsets, partSizes, partStrides);
+    slice.replaceAllUsesWith(part);
+    slice.erase();
+  });
+}
+
 void Outliner::collectBlocks(Region &region) {
   SmallVector<Region *> worklist = {&region};
   for (size_t i = 0; i < worklist.size(); ++i)
@@ -529,6 +575,13 @@ namespace {
 class OutlineKernelsPass
     : public batch::impl::OutlineKernelsPassBase<OutlineKernelsPass> {
   void runOnOperation() override {
+    {
+      InstanceProgram program(getOperation());
+      Sharedness sharedness(program);
+      for (func::FuncOp function : program.getFunctions())
+        splitRowViews(function, sharedness);
+    }
+    // The outliner's analyses see the program as it is now.
     if (failed(Outliner(getOperation()).run()))
       signalPassFailure();
   }

@@ -1,6 +1,4 @@
 // RUN: batch-opt %s --batch-outline-kernels | FileCheck %s
-// XFAIL: *
-// The kernel gets the whole parameter and the position, which batch-vectorize-kernels refuses.
 
 // A part of a row is read through a view of the row, like a whole one.
 // CHECK:       batch.kernel @main_0(%[[ROW:[^:]*]]: tensor<8xf32>) -> tensor<4xf32>

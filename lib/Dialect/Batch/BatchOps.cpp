@@ -125,6 +125,23 @@ LogicalResult RecordOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return emitOpError("kernel ")
            << getKernelAttr() << " has " << kernel->getNumResults()
            << " results, got " << getNumResults();
+  // A handle stands for a tensor, a list of them for a ragged one.
+  Type handle = HandleType::get(getContext());
+  unsigned position = 0;
+  for (unsigned i = 0, e = kernel->getNumArguments(); i < e; ++i) {
+    if (kernel->isShared(i))
+      continue;
+    Type expected = kernel->getArgumentTypes()[i];
+    if (kernel->isRagged(i))
+      expected = rec::ListType::get(handle);
+    else if (isa<RankedTensorType>(expected))
+      expected = handle;
+    Type type = getInputs()[position++].getType();
+    if (type != expected)
+      return emitOpError("operand #")
+             << position - 1 << " must be " << expected << " for argument #"
+             << i << " of kernel " << getKernelAttr() << ", got " << type;
+  }
   return success();
 }
 
@@ -154,6 +171,21 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
     if (needsRows && !read.getFrom())
       return emitOpError("read #")
              << index << " needs `from`, the table or source it reads";
+    Type row;
+    if (auto table = read.getFrom() ? symbols.lookupNearestSymbolFrom<TableOp>(
+                                          *this, read.getFrom())
+                                    : TableOp())
+      row = table.getRow();
+    Type argument = kernel->getArgumentTypes()[index];
+    if (kernel->isRagged(index)) {
+      auto rows = cast<RankedTensorType>(argument);
+      argument = RankedTensorType::get(rows.getShape().drop_front(),
+                                       rows.getElementType());
+    }
+    if (row && row != argument)
+      return emitOpError("read #")
+             << index << " is of table " << read.getFrom() << " with rows "
+             << row << ", but the argument is " << argument;
     if (read.getFrom() &&
         !symbols.lookupNearestSymbolFrom<TableOp>(*this, read.getFrom()) &&
         !symbols.lookupNearestSymbolFrom<SourceOp>(*this, read.getFrom()))
@@ -234,6 +266,12 @@ LogicalResult RecallOp::verifySymbolUses(SymbolTableCollection &symbols) {
       *this, getFunctionAttr());
   if (!function)
     return emitOpError("there is no function ") << getFunctionAttr();
+  // The function's last argument is the node; a context may come before it.
+  if (function.getNumArguments() == 0 ||
+      function.getArgumentTypes().back() != getNode().getType())
+    return emitOpError("node is of type ")
+           << getNode().getType() << ", which " << getFunctionAttr()
+           << " does not take";
   if (TypeRange(function.getResultTypes()) != getResultTypes())
     return emitOpError("result types differ from those of ")
            << getFunctionAttr();

@@ -1,6 +1,4 @@
 // RUN: batch-opt %s --split-input-file --verify-diagnostics
-// XFAIL: *
-// These verifiers count operands but do not look at their types.
 
 // What stands for a tensor in the inspector is a handle.
 batch.kernel @k(%x: tensor<4xf32>) {
