@@ -10,6 +10,8 @@
 #include "Batch/Conversion/Passes.h"
 #include "Batch/Transforms/Passes.h"
 #include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -59,11 +61,19 @@ void mlir::batch::buildCPUWorkersPipeline(OpPassManager &pm,
   pm.addPass(createConvertBatchToLLVMPass(host));
 
   // Before the conversion of math, which would call library functions.
-  pm.addPass(createExpandMathPass());
+  ExpandMathPassOptions math;
+  math.share = true;
+  pm.addPass(createExpandMathPass(math));
+  // Function by function what can be, on all cores; then entry points, calls
+  // and signatures.
+  OpPassManager &functions = pm.nest<func::FuncOp>();
+  functions.addPass(createSCFToControlFlowPass());
+  ConvertToLLVMPassOptions local;
+  local.filterDialects = {"arith", "cf", "math", "vector"};
+  functions.addPass(createConvertToLLVMPass(local));
   pm.addPass(createSCFToControlFlowPass());
-  // One conversion for all dialects: each op is rewritten once.
   pm.addPass(createConvertToLLVMPass());
-  pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addNestedPass<LLVM::LLVMFuncOp>(createReconcileUnrealizedCastsPass());
 }
 
 void mlir::batch::registerPipelines() {

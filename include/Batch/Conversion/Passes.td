@@ -120,7 +120,13 @@ def ExpandMathPass : Pass<"batch-expand-math"> {
 
     See test/Conversion/ExpandMath.
   }];
+  let options = [
+    Option<"share", "share", "bool", /*default=*/"false",
+           "Expand once per kind and type, in a function that is called; LLVM "
+           "inlines it">,
+  ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect",
                            "::mlir::math::MathDialect",
                            "::mlir::vector::VectorDialect"];
 }

@@ -8,6 +8,7 @@
 #include "Batch/Conversion/ExpandMath.h"
 #include "Batch/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Builders.h"
@@ -221,7 +222,45 @@ struct ExpandMathPass : batch::impl::ExpandMathPassBase<ExpandMathPass> {
   }
 
   void runOnOperation() override {
+    if (auto module = dyn_cast<ModuleOp>(getOperation()); module && share)
+      shareFunctions(module);
     walkAndApplyPatterns(getOperation(), patterns);
+  }
+
+  /// Makes every op a call to a function with that op, one per kind and type.
+  static void shareFunctions(ModuleOp module) {
+    SymbolTable symbols(module);
+    OpBuilder builder(module.getContext());
+    DenseMap<std::pair<OperationName, Type>, func::FuncOp> functions;
+    module.walk([&](Operation *op) {
+      if (!isa<math::ExpOp, math::TanhOp>(op))
+        return;
+      Type type = op->getResult(0).getType();
+      auto caller = op->getParentOfType<func::FuncOp>();
+      if (!isExpandable(type) || !caller)
+        return;
+      func::FuncOp &function = functions[{op->getName(), type}];
+      if (!function) {
+        builder.setInsertionPointToEnd(module.getBody());
+        function = func::FuncOp::create(
+            builder, op->getLoc(),
+            ("batch." + op->getName().stripDialect()).str(),
+            builder.getFunctionType(type, type));
+        function.setPrivate();
+        symbols.insert(function);
+        builder.setInsertionPointToStart(function.addEntryBlock());
+        Operation *copy = builder.clone(*op);
+        copy->setOperand(0, function.getArgument(0));
+        func::ReturnOp::create(builder, op->getLoc(), copy->getResults());
+      }
+      if (caller == function)
+        return;
+      builder.setInsertionPoint(op);
+      auto call = func::CallOp::create(builder, op->getLoc(), function,
+                                       op->getOperands());
+      op->replaceAllUsesWith(call);
+      op->erase();
+    });
   }
 
   FrozenRewritePatternSet patterns;
