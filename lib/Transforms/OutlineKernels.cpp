@@ -65,6 +65,7 @@ private:
   std::string nameKernel(Block *block, Part part);
   KernelOp findEqual(KernelOp kernel);
   void eraseOp(Operation *op);
+  /// Taken out of the program, freed at the end.
   SmallVector<Operation *> dead;
 
   ModuleOp module;
@@ -80,7 +81,8 @@ private:
   /// Of the block at hand.
   bool hasCell = false;
   DenseMap<Operation *, GroupKey> groups;
-  llvm::MapVector<std::pair<Type, StringRef>, SmallVector<KernelOp>> kernels;
+  /// All kernels of the module by their types.
+  DenseMap<Type, SmallVector<KernelOp>> kernels;
 };
 
 } // namespace
@@ -90,9 +92,6 @@ static bool isReduction(Operation *op) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   return linalgOp && linalgOp.getNumReductionLoops() > 0;
 }
-
-/// Work per element is constant and there is no reduction.
-static bool isCheap(Operation *op) { return !isReduction(op); }
 
 bool Outliner::isTensorOp(Operation *op) const {
   if (op->getNumResults() == 0 ||
@@ -231,7 +230,7 @@ LogicalResult Outliner::run() {
   for (func::FuncOp function : program.getFunctions())
     collectBlocks(function.getBody());
   for (auto kernel : module.getOps<KernelOp>())
-    kernels[{kernel.getFunctionType(), ""}].push_back(kernel);
+    kernels[kernel.getFunctionType()].push_back(kernel);
   for (Block *block : blocks)
     if (failed(outlineBlock(block)))
       return failure();
@@ -306,7 +305,7 @@ void Outliner::classify(Block *block) {
         dependsOnControl.insert(result);
     Part part = Part::Cell;
     if (shared)
-      part = isCheap(&op) ? Part::Cheap : Part::Shared;
+      part = isReduction(&op) ? Part::Shared : Part::Cheap;
     else if (!feeds)
       part = Part::Output;
     else if (!depends)
@@ -433,7 +432,7 @@ KernelOp Outliner::findEqual(KernelOp kernel) {
         return false;
     return true;
   };
-  for (KernelOp other : kernels[{kernel.getFunctionType(), ""}])
+  for (KernelOp other : kernels[kernel.getFunctionType()])
     if (sameArguments(other) && OperationEquivalence::isRegionEquivalentTo(
                                     &other.getBody(), &kernel.getBody(),
                                     OperationEquivalence::IgnoreLocations))
@@ -446,21 +445,15 @@ LogicalResult Outliner::outlineGroup(Block *block, GroupKey key,
   // The kernel's ops: the group and the cheap ops it needs, in block order.
   DenseSet<Operation *> members(ops.begin(), ops.end());
   SmallVector<Operation *> body(ops);
-  SetVector<Value> inputs;
   auto visit = [&](Value value) {
     Operation *def = value.getDefiningOp();
-    if (def && members.contains(def))
+    if (!def)
       return;
-    bool copy = false;
-    if (def) {
-      auto it = groups.find(def);
-      copy = (it != groups.end() && it->second.first == Part::Cheap) ||
-             def->hasTrait<OpTrait::ConstantLike>() || isExtent(def);
-    }
+    auto it = groups.find(def);
+    bool copy = (it != groups.end() && it->second.first == Part::Cheap) ||
+                def->hasTrait<OpTrait::ConstantLike>() || isExtent(def);
     if (copy && members.insert(def).second)
       body.push_back(def);
-    else if (!copy)
-      inputs.insert(value);
   };
   for (size_t i = 0; i < body.size(); ++i) {
     for (Value operand : body[i]->getOperands())
@@ -477,7 +470,7 @@ LogicalResult Outliner::outlineGroup(Block *block, GroupKey key,
   });
   // Arguments in the order of their first use, which does not depend on
   // addresses.
-  inputs.clear();
+  SetVector<Value> inputs;
   for (Operation *op : body) {
     SetVector<Value> used(op->operand_begin(), op->operand_end());
     getUsedValuesDefinedAbove(op->getRegions(), used);
@@ -548,7 +541,7 @@ LogicalResult Outliner::outlineGroup(Block *block, GroupKey key,
     kernel = equal;
   } else {
     symbols.insert(kernel, function->getIterator());
-    kernels[{kernel.getFunctionType(), ""}].push_back(kernel);
+    kernels[kernel.getFunctionType()].push_back(kernel);
   }
 
   builder.setInsertionPoint(ops.front());

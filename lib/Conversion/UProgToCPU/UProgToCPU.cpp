@@ -50,21 +50,6 @@ private:
 
 } // namespace
 
-/// Parameters that fit the caches beside everything else, in bytes, and the
-/// rows per worker from which batches over such are split by rows.
-static constexpr int64_t kSmallParameters = 160 * 1024;
-static constexpr int64_t kFewRows = 4;
-
-/// Bytes of the parameters that all tasks of a run read.
-static int64_t getSharedBytes(uprog::RunOp run) {
-  int64_t bytes = 0;
-  for (Type type : run.getInputs().getTypes())
-    if (auto tensor = dyn_cast<RankedTensorType>(type);
-        tensor && tensor.hasStaticShape())
-      bytes += tensor.getNumElements() * tensor.getElementTypeBitWidth() / 8;
-  return bytes;
-}
-
 Value ProgramLowering::toI64(Value index) {
   return arith::IndexCastOp::create(builder, index.getLoc(),
                                     builder.getI64Type(), index);
