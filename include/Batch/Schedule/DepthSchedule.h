@@ -24,6 +24,9 @@ namespace batchrt {
 /// The recorded tasks of one kernel. A record is `recordCells` cells; the first
 /// is (depth << 32 | task number). Depths have 24 bits.
 struct TaskQueue {
+  /// A handle says its task's depth + 1 in 24 bits.
+  static constexpr int64_t maxDepth = (1 << 24) - 2;
+
   const int64_t *records = nullptr;
   int64_t recordCells = 1;
   int64_t count = 0;

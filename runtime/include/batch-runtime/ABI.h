@@ -47,7 +47,6 @@ typedef enum BatchError {
   BATCH_ERROR_ROW_OUT_OF_BOUNDS = 1, ///< a: index, b: source number
   BATCH_ERROR_STACK_OVERFLOW = 2,    ///< a, b unused
   BATCH_ERROR_RAGGED_MISMATCH = 3,   ///< a, b: the two extents
-  BATCH_ERROR_TOO_MANY_TASKS = 4,    ///< a: tasks
 } BatchError;
 
 typedef struct BatchRuntimeFunctions {

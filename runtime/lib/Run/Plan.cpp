@@ -53,6 +53,11 @@ Plan::Plan(const Descriptor &descriptor)
 void Plan::build(BatchContext &context) {
   collectQueues(context);
   scheduler.run(taskQueues.data(), static_cast<int64_t>(taskQueues.size()));
+  // The handle of the first task beyond would have been wrong, and all after.
+  for (const DepthStep &step : scheduler.steps())
+    if (step.depth > TaskQueue::maxDepth)
+      raise("results depend on each other in a chain of more than ",
+            TaskQueue::maxDepth, " tasks; give smaller inputs");
   assignSlots();
   layOutOperands();
   for (size_t k = 0; k < taskQueues.size(); ++k)

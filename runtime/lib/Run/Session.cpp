@@ -317,9 +317,6 @@ std::string Session::explain(int64_t code, int64_t a, int64_t b) const {
   case BATCH_ERROR_RAGGED_MISMATCH:
     return concat("two ragged tensors that belong together have ", a, " and ",
                   b, " rows");
-  case BATCH_ERROR_TOO_MANY_TASKS:
-    return concat("the mini-batch has ", a,
-                  " tasks or more, which is too many; give a smaller --batch");
   default:
     return concat("compiled code failed with error ", code, " (", a, ", ", b,
                   ")");
