@@ -11,7 +11,8 @@ import os
 import sys
 import xml.etree.ElementTree
 
-LIT = {"PASS": "passed", "FLAKYPASS": "passed", "XFAIL": "passed",
+# An expected failure is a known bug: it is named with what was skipped.
+LIT = {"PASS": "passed", "FLAKYPASS": "passed", "XFAIL": "skipped",
        "UNSUPPORTED": "skipped", "SKIPPED": "skipped"}
 
 
@@ -29,7 +30,9 @@ def main(folder):
         with open(path) as file:
             for test in json.load(file)["tests"]:
                 if test["code"] != "EXCLUDED":  # by the user's filter
-                    add(LIT.get(test["code"], "failed"), test["name"])
+                    known = test["code"] == "XFAIL"
+                    add(LIT.get(test["code"], "failed"),
+                        test["name"] + (" (known to fail)" if known else ""))
     for path in sorted(glob.glob(os.path.join(folder, "*.xml"))):
         for case in xml.etree.ElementTree.parse(path).iter("testcase"):
             status, skip = case.get("status"), case.find("skipped")
