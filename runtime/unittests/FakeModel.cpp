@@ -121,7 +121,7 @@ int64_t record(BatchContext *context, int64_t kernel, int64_t depth,
                const int64_t *cells, int64_t count) {
   BatchQueue &queue = context->queues[kernel];
   if (queue.end == queue.limit)
-    context->runtime->growQueue(context, kernel);
+    context->runtime->growQueue(context, kernel, 8);
   int64_t task = context->numTasks++;
   *queue.end++ = depth << 32 | task;
   for (int64_t i = 0; i < count; ++i)
@@ -132,7 +132,7 @@ int64_t record(BatchContext *context, int64_t kernel, int64_t depth,
 int64_t construct(BatchContext *context, uint8_t variant, const int64_t *cells,
                   int64_t count) {
   if (context->numNodes == context->nodeCapacity)
-    context->runtime->growNodes(context);
+    context->runtime->growNodes(context, 1);
   int64_t node = context->numNodes++;
   context->variants[node] = variant;
   for (int64_t i = 0; i < count; ++i)

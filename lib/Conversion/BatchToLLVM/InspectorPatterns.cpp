@@ -133,24 +133,14 @@ ConvertRecord::matchAndRewrite(RecordOp op, OpAdaptor adaptor,
     Value task = cb.loadField(ContextField::numTasks);
     cb.storeField(ContextField::numTasks,
                   arith::AddIOp::create(builder, loc, task, cb.constant(1)));
-    Value queue =
-        cb.address(cb.loadField(ContextField::queues),
-                   cb.constant(number * kQueueBytes), builder.getI8Type());
-    int64_t bytes = (1 + cells.size()) * 8;
-    Value end = cb.loadCell(queue, cb.constant(kQueueEnd));
-    Value limit = cb.loadCell(queue, cb.constant(kQueueLimit));
-    Value next = arith::AddIOp::create(builder, loc, end, cb.constant(bytes));
-    Value full = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ugt,
-                                       next, limit);
-    scf::IfOp::create(builder, loc, full, [&](OpBuilder &then, Location loc) {
-      ContextBuilder(then, loc, cb.getContext())
-          .call(RuntimeFunction::growQueue, cb.constant(number));
-      scf::YieldOp::create(then, loc);
-    });
+    Value queue = cb.getQueue(number);
+    Value bytes = cb.constant(ObjectLayout::getRecordBytes(kernel));
+    if (!op->hasAttr(kReservedAttr))
+      cb.reserveRecords(queue, number, bytes);
     // Growing may have moved the queue.
-    end = cb.loadCell(queue, cb.constant(kQueueEnd));
-    next = arith::AddIOp::create(builder, loc, end, cb.constant(bytes));
-    cb.storeCell(queue, cb.constant(kQueueEnd), next);
+    Value end = cb.loadCell(queue, cb.constant(kQueueEnd), MemoryKind::Queue);
+    Value next = arith::AddIOp::create(builder, loc, end, bytes);
+    cb.storeCell(queue, cb.constant(kQueueEnd), next, MemoryKind::Queue);
     Value record = LLVM::IntToPtrOp::create(
         builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), end);
     Value depth = cb.toCell(adaptor.getDepth());
@@ -212,7 +202,7 @@ ConvertRow::matchAndRewrite(RowOp op, OpAdaptor adaptor,
   Value source =
       cb.address(cb.loadField(ContextField::sources),
                  cb.constant(number * kSourceBytes), rewriter.getI8Type());
-  Value rows = cb.loadCell(source, cb.constant(kSourceRows));
+  Value rows = cb.loadCell(source, cb.constant(kSourceRows), MemoryKind::Base);
   Value outside = arith::CmpIOp::create(rewriter, loc,
                                         arith::CmpIPredicate::uge, index, rows);
   scf::IfOp::create(rewriter, loc, outside, [&](OpBuilder &then, Location loc) {
@@ -285,6 +275,17 @@ ConvertTraverse::matchAndRewrite(TraverseOp op, OpAdaptor,
   Value nodes =
       arith::IndexCastOp::create(rewriter, loc, rewriter.getIndexType(),
                                  cb.loadField(ContextField::numInputNodes));
+  Value count = cb.toCell(nodes);
+  const Reservation &room = layout.getReservation(op);
+  if (room.nodes != 0)
+    cb.reserveNodes(
+        arith::MulIOp::create(rewriter, loc, count, cb.constant(room.nodes)));
+  for (auto [kernel, records] : room.records) {
+    int64_t number = layout.getKernel(kernel.getSymNameAttr());
+    Value bytes = cb.constant(records * ObjectLayout::getRecordBytes(kernel));
+    cb.reserveRecords(cb.getQueue(number), number,
+                      arith::MulIOp::create(rewriter, loc, count, bytes));
+  }
   auto loop = scf::ForOp::create(rewriter, loc, zero, nodes, one);
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(loop.getBody()->getTerminator());

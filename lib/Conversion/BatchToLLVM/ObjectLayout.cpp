@@ -7,6 +7,7 @@
 
 #include "ObjectLayout.h"
 
+#include "Batch/Conversion/RecToLLVM/ABILayout.h"
 #include "Batch/Dialect/UProg/UProg.h"
 #include "batch-runtime/ABI.h"
 #include "llvm/Support/MathExtras.h"
@@ -35,6 +36,7 @@ ObjectLayout::ObjectLayout(ModuleOp module) : module(module), variants(module) {
     sources.try_emplace(source.getSymNameAttr(), sources.size() + 1);
   SymbolTable symbols(module);
   module.walk([&](TraverseOp traverse) {
+    reservations[traverse] = reserve(traverse);
     for (auto name : traverse.getFunctions().getAsRange<FlatSymbolRefAttr>()) {
       auto function = symbols.lookup<FunctionOpInterface>(name.getAttr());
       memos[name.getAttr()] = memoCount;
@@ -68,6 +70,13 @@ ObjectLayout::getVariantRange(rec::AdtType adt) const {
       ++count;
     }
   return {first, count};
+}
+
+int64_t ObjectLayout::getRecordBytes(KernelOp kernel) {
+  int64_t cells = 1;
+  for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
+    cells += !kernel.isShared(i);
+  return cells * abi::kCellBytes;
 }
 
 int64_t ObjectLayout::getPosition(KernelOp kernel, unsigned result) {

@@ -11,6 +11,7 @@
 #include "Batch/Analysis/Sharedness.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/Rec/AdtLookup.h"
+#include "Reservation.h"
 #include "llvm/Support/JSON.h"
 
 namespace mlir::batch {
@@ -29,6 +30,12 @@ public:
   int64_t getSource(int64_t parameter, Type row) const;
   /// First memo of a traversed function; -1 for others.
   int64_t getMemo(StringAttr function) const;
+  /// The room that a traversal makes per node.
+  const Reservation &getReservation(TraverseOp traverse) const {
+    return reservations.find(traverse)->second;
+  }
+  /// Bytes of a task's record (see BatchQueue in ABI.h).
+  static int64_t getRecordBytes(KernelOp kernel);
   /// The ADT of a traversed function's argument.
   rec::AdtType getTraversedAdt(StringAttr function) const {
     return traversedAdts.lookup(function);
@@ -67,6 +74,7 @@ private:
   rec::VariantNumbering variants;
   DenseMap<StringAttr, int64_t> kernels, tables, sources, memos;
   DenseMap<StringAttr, rec::AdtType> traversedAdts;
+  DenseMap<Operation *, Reservation> reservations;
   int64_t memoCount = 0;
 };
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Batch/Conversion/RecToLLVM/ContextAccess.h"
+#include "Batch/Conversion/RecToLLVM/ABILayout.h"
 #include "batch-runtime/ABI.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -90,15 +91,45 @@ static Value wordAddress(OpBuilder &builder, Location loc, Value base,
                              base, ArrayRef<LLVM::GEPArg>{number});
 }
 
+/// Two accesses of different kinds never meet in memory, which LLVM learns from
+/// their TBAA tags: without them it reloads every base after every store.
+static LLVM::TBAATagAttr getTag(MLIRContext *context, MemoryKind kind) {
+  static constexpr StringLiteral names[] = {"batch bases", "batch counters",
+                                            "batch queues", "batch cells",
+                                            "batch variants"};
+  auto root =
+      LLVM::TBAARootAttr::get(context, StringAttr::get(context, "batch"));
+  auto type =
+      LLVM::TBAATypeDescriptorAttr::get(context, names[static_cast<int>(kind)],
+                                        LLVM::TBAAMemberAttr::get(root, 0));
+  return LLVM::TBAATagAttr::get(type, type, 0);
+}
+
+Value ContextBuilder::load(Type type, Value where, MemoryKind kind) {
+  auto load = LLVM::LoadOp::create(builder, loc, type, where);
+  load.setTBAATags(builder.getArrayAttr(getTag(builder.getContext(), kind)));
+  return load;
+}
+
+void ContextBuilder::store(Value value, Value where, MemoryKind kind) {
+  auto store = LLVM::StoreOp::create(builder, loc, value, where);
+  store.setTBAATags(builder.getArrayAttr(getTag(builder.getContext(), kind)));
+}
+
+/// Pointers change in runtime functions only; so do the numbers that compiled
+/// code never stores, but these are not worth a kind.
+static MemoryKind getKind(ContextField field) {
+  return isPointer(field) ? MemoryKind::Base : MemoryKind::Counter;
+}
+
 Value ContextBuilder::loadField(ContextField field) {
   Value where = wordAddress(builder, loc, context, static_cast<int32_t>(field));
-  Type type = isPointer(field) ? pointerType : cellType;
-  return LLVM::LoadOp::create(builder, loc, type, where);
+  return load(isPointer(field) ? pointerType : cellType, where, getKind(field));
 }
 
 void ContextBuilder::storeField(ContextField field, Value value) {
   Value where = wordAddress(builder, loc, context, static_cast<int32_t>(field));
-  LLVM::StoreOp::create(builder, loc, value, where);
+  store(value, where, getKind(field));
 }
 
 Value ContextBuilder::call(RuntimeFunction function, ValueRange arguments) {
@@ -117,9 +148,10 @@ Value ContextBuilder::call(RuntimeFunction function, ValueRange arguments) {
       llvm::map_to_vector(signature.drop_front(), getType);
   auto type = LLVM::LLVMFunctionType::get(getType(signature.front()), types);
   Value table = loadField(ContextField::runtime);
-  Value callee = LLVM::LoadOp::create(
-      builder, loc, pointerType,
-      wordAddress(builder, loc, table, static_cast<int32_t>(function)));
+  Value callee =
+      load(pointerType,
+           wordAddress(builder, loc, table, static_cast<int32_t>(function)),
+           MemoryKind::Base);
   SmallVector<Value> operands{callee, context};
   llvm::append_range(operands, arguments);
   auto call = LLVM::CallOp::create(builder, loc, type, operands);
@@ -128,6 +160,10 @@ Value ContextBuilder::call(RuntimeFunction function, ValueRange arguments) {
 
 void ContextBuilder::fail(int64_t errorCode, Value a, Value b) {
   call(RuntimeFunction::fail, {constant(errorCode), a, b});
+  // It does not return.
+  Type bit = builder.getI1Type();
+  LLVM::AssumeOp::create(builder, loc,
+                         arith::ConstantIntOp::create(builder, loc, bit, 0));
 }
 
 Value ContextBuilder::address(Value base, Value index, Type elementType) {
@@ -135,18 +171,18 @@ Value ContextBuilder::address(Value base, Value index, Type elementType) {
                              ArrayRef<LLVM::GEPArg>{toCell(index)});
 }
 
-Value ContextBuilder::loadCell(Value base, Value index) {
-  return LLVM::LoadOp::create(builder, loc, cellType,
-                              address(base, index, cellType));
+Value ContextBuilder::loadCell(Value base, Value index, MemoryKind kind) {
+  return load(cellType, address(base, index, cellType), kind);
 }
 
-void ContextBuilder::storeCell(Value base, Value index, Value cell) {
-  LLVM::StoreOp::create(builder, loc, cell, address(base, index, cellType));
+void ContextBuilder::storeCell(Value base, Value index, Value cell,
+                               MemoryKind kind) {
+  store(cell, address(base, index, cellType), kind);
 }
 
 Value ContextBuilder::loadPointer(Value base, int64_t index) {
-  return LLVM::LoadOp::create(builder, loc, pointerType,
-                              wordAddress(builder, loc, base, index));
+  return load(pointerType, wordAddress(builder, loc, base, index),
+              MemoryKind::Base);
 }
 
 Value ContextBuilder::toCell(Value value) {
@@ -196,26 +232,52 @@ void ContextBuilder::storeNodeCell(Value node, int64_t field, Value cell) {
 Value ContextBuilder::loadVariant(Value node) {
   Type byteType = builder.getI8Type();
   Value where = address(loadField(ContextField::variants), node, byteType);
-  Value variant = LLVM::LoadOp::create(builder, loc, byteType, where);
+  Value variant = load(byteType, where, MemoryKind::Variant);
   return arith::ExtUIOp::create(builder, loc, cellType, variant);
 }
 
-Value ContextBuilder::makeNode(int64_t variant) {
-  Value node = loadField(ContextField::numNodes);
-  Value capacity = loadField(ContextField::nodeCapacity);
-  Value isFull = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                       node, capacity);
+void ContextBuilder::growIf(Value isFull, RuntimeFunction function,
+                            ValueRange arguments) {
   scf::IfOp::create(builder, loc, isFull, [&](OpBuilder &nested, Location loc) {
-    ContextBuilder(nested, loc, context).call(RuntimeFunction::growNodes, {});
+    ContextBuilder(nested, loc, context).call(function, arguments);
     scf::YieldOp::create(nested, loc);
   });
+}
+
+void ContextBuilder::reserveNodes(Value count) {
+  Value end = arith::AddIOp::create(builder, loc,
+                                    loadField(ContextField::numNodes), count);
+  Value isFull =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt, end,
+                            loadField(ContextField::nodeCapacity));
+  growIf(isFull, RuntimeFunction::growNodes, {count});
+}
+
+Value ContextBuilder::makeNode(int64_t variant, bool reserved) {
+  if (!reserved)
+    reserveNodes(constant(1));
+  Value node = loadField(ContextField::numNodes);
   Value count = arith::AddIOp::create(builder, loc, node, constant(1));
   storeField(ContextField::numNodes, count);
   Type byteType = builder.getI8Type();
   Value number = arith::ConstantIntOp::create(builder, loc, byteType, variant);
   Value where = address(loadField(ContextField::variants), node, byteType);
-  LLVM::StoreOp::create(builder, loc, number, where);
+  store(number, where, MemoryKind::Variant);
   return node;
+}
+
+Value ContextBuilder::getQueue(int64_t kernel) {
+  return address(loadField(ContextField::queues),
+                 constant(kernel * abi::kQueueBytes), builder.getI8Type());
+}
+
+void ContextBuilder::reserveRecords(Value queue, int64_t kernel, Value bytes) {
+  Value end = loadCell(queue, constant(abi::kQueueEnd), MemoryKind::Queue);
+  Value limit = loadCell(queue, constant(abi::kQueueLimit), MemoryKind::Queue);
+  Value room = arith::SubIOp::create(builder, loc, limit, end);
+  Value isFull = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                       room, bytes);
+  growIf(isFull, RuntimeFunction::growQueue, {constant(kernel), bytes});
 }
 
 Value ContextBuilder::listLength(Value list) {
@@ -245,11 +307,7 @@ Value ContextBuilder::reserveEntries(Value count) {
   Value end = arith::AddIOp::create(builder, loc, begin, count);
   Value isFull = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
                                        end, capacity);
-  scf::IfOp::create(builder, loc, isFull, [&](OpBuilder &nested, Location loc) {
-    ContextBuilder(nested, loc, context)
-        .call(RuntimeFunction::growList, {count});
-    scf::YieldOp::create(nested, loc);
-  });
+  growIf(isFull, RuntimeFunction::growList, {count});
   storeField(ContextField::listSize, end);
   return begin;
 }

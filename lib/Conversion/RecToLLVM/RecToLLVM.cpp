@@ -63,7 +63,7 @@ struct ConvertConstruct : OpConversionPattern<rec::ConstructOp>,
     if (number < 0)
       return rewriter.notifyMatchFailure(op, "unknown variant");
     ContextBuilder build(rewriter, op.getLoc());
-    Value node = build.makeNode(number);
+    Value node = build.makeNode(number, op->hasAttr(kReservedAttr));
     for (auto [i, field] : llvm::enumerate(adaptor.getFields()))
       build.storeNodeCell(node, i, build.toCell(field));
     rewriter.replaceOp(op, node);

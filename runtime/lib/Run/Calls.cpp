@@ -29,12 +29,13 @@ struct batchrt::RuntimeCalls {
     state.session->fiber.leave();
   }
 
-  static void growNodes(BatchContext *context) {
-    guarded(context, [](State &state, Session &session) {
+  static void growNodes(BatchContext *context, int64_t count) {
+    guarded(context, [&](State &state, Session &session) {
       Forest &forest = *session.loaded;
-      size_t capacity =
-          std::max<size_t>(2 * static_cast<size_t>(state.nodeCapacity), 1024);
-      if (state.nodeCapacity >= INT32_MAX)
+      size_t wanted = static_cast<size_t>(state.numNodes + count);
+      size_t capacity = std::max<size_t>(
+          {wanted, 2 * static_cast<size_t>(state.nodeCapacity), 1024});
+      if (wanted > INT32_MAX)
         raise(
             "the mini-batch has more than 2^31 nodes; give a smaller --batch");
       forest.variants.resize(capacity);
@@ -56,7 +57,7 @@ struct batchrt::RuntimeCalls {
     });
   }
 
-  static void growQueue(BatchContext *context, int64_t kernel) {
+  static void growQueue(BatchContext *context, int64_t kernel, int64_t bytes) {
     guarded(context, [&](State &state, Session &session) {
       BatchQueue &queue = state.queues[kernel];
       size_t used = (queue.end - queue.begin) * sizeof(int64_t);
@@ -64,7 +65,8 @@ struct batchrt::RuntimeCalls {
           (1 + session.descriptor().kernels[kernel].operands.size()) *
           sizeof(int64_t);
       Buffer &memory = state.queueMemory[kernel];
-      memory.grow(std::max(used + 256 * record, 2 * used), used,
+      size_t wanted = used + static_cast<size_t>(bytes);
+      memory.grow(std::max({wanted, 256 * record, 2 * used}), used,
                   "recorded tasks");
       queue.begin = memory.as<int64_t>();
       queue.end = queue.begin + used / sizeof(int64_t);

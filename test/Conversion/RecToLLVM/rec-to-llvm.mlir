@@ -21,9 +21,9 @@ rec.adt @Rose {
 // CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[T:.*]]: i64) -> f32
 func.func @sum(%t: !rec.adt<@Tree>) -> f32 {
   // CHECK:      %[[VARIANTS_AT:.*]] = llvm.getelementptr %[[CTX]][4]
-  // CHECK-NEXT: %[[VARIANTS:.*]] = llvm.load %[[VARIANTS_AT]] : !llvm.ptr -> !llvm.ptr
+  // CHECK-NEXT: %[[VARIANTS:.*]] = llvm.load %[[VARIANTS_AT]] {tbaa = [#[[BASE:.*]]]} : !llvm.ptr -> !llvm.ptr
   // CHECK-NEXT: %[[VARIANT_AT:.*]] = llvm.getelementptr %[[VARIANTS]][%[[T]]] : {{.*}}, i8
-  // CHECK-NEXT: %[[VARIANT:.*]] = llvm.load %[[VARIANT_AT]] : !llvm.ptr -> i8
+  // CHECK-NEXT: %[[VARIANT:.*]] = llvm.load %[[VARIANT_AT]] {tbaa = [#{{.*}}]} : !llvm.ptr -> i8
   // CHECK:      scf.index_switch %{{.*}} -> f32
   %r = rec.match %t : !rec.adt<@Tree> -> f32 {
   // CHECK-NEXT: case 0 {
@@ -31,9 +31,9 @@ func.func @sum(%t: !rec.adt<@Tree>) -> f32 {
     // CHECK-NEXT: %[[CELLS_AT:.*]] = llvm.getelementptr %[[CTX]][5]
     // CHECK-NEXT: %[[CELLS:.*]] = llvm.load %[[CELLS_AT]]
     // CHECK-NEXT: %[[COLUMN_AT:.*]] = llvm.getelementptr %[[CELLS]][1]
-    // CHECK-NEXT: %[[COLUMN:.*]] = llvm.load %[[COLUMN_AT]]
+    // CHECK-NEXT: %[[COLUMN:.*]] = llvm.load %[[COLUMN_AT]] {tbaa = [#[[BASE]]]}
     // CHECK-NEXT: %[[CELL_AT:.*]] = llvm.getelementptr %[[COLUMN]][%[[T]]]
-    // CHECK-NEXT: %[[CELL:.*]] = llvm.load %[[CELL_AT]] : !llvm.ptr -> i64
+    // CHECK-NEXT: %[[CELL:.*]] = llvm.load %[[CELL_AT]] {{.*}} : !llvm.ptr -> i64
     // CHECK-NEXT: %[[BITS:.*]] = arith.trunci %[[CELL]] : i64 to i32
     // CHECK-NEXT: %[[WEIGHT:.*]] = arith.bitcast %[[BITS]] : i32 to f32
     // CHECK-NEXT: scf.yield %[[WEIGHT]] : f32
@@ -56,7 +56,7 @@ func.func @sum(%t: !rec.adt<@Tree>) -> f32 {
 // CHECK-LABEL: func.func @mark
 func.func @mark(%t: !rec.adt<@Rose>) -> i8 {
   // CHECK-NOT: scf.index_switch
-  // CHECK: %[[CELL:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i64
+  // CHECK: %[[CELL:.*]] = llvm.load %{{.*}} {{.*}} : !llvm.ptr -> i64
   // CHECK: %[[MARK:.*]] = arith.trunci %[[CELL]] : i64 to i8
   // CHECK: return %[[MARK]]
   %r = rec.match %t : !rec.adt<@Rose> -> i8 {
@@ -71,20 +71,21 @@ func.func @mark(%t: !rec.adt<@Rose>) -> i8 {
 // CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[MARK:.*]]: i8, %[[KIDS:.*]]: i64) -> i64
 func.func @construct(%mark: i8, %kids: !rec.list<!rec.adt<@Rose>>)
     -> !rec.adt<@Rose> {
-  // CHECK:      %[[COUNT_AT:.*]] = llvm.getelementptr %[[CTX]][2]
-  // CHECK-NEXT: %[[NODE:.*]] = llvm.load %[[COUNT_AT]] : !llvm.ptr -> i64
-  // CHECK-NEXT: %[[CAPACITY_AT:.*]] = llvm.getelementptr %[[CTX]][3]
-  // CHECK-NEXT: %[[CAPACITY:.*]] = llvm.load %[[CAPACITY_AT]]
-  // CHECK-NEXT: %[[FULL:.*]] = arith.cmpi eq, %[[NODE]], %[[CAPACITY]]
+  // CHECK:      %[[COUNT:.*]] = llvm.load
+  // CHECK:      %[[END:.*]] = arith.addi %[[COUNT]], %[[ONE:.*]] : i64
+  // CHECK:      %[[CAPACITY:.*]] = llvm.load
+  // CHECK:      %[[FULL:.*]] = arith.cmpi sgt, %[[END]], %[[CAPACITY]]
   // CHECK-NEXT: scf.if %[[FULL]] {
   // CHECK-NEXT:   %[[TABLE_AT:.*]] = llvm.getelementptr %[[CTX]][0]
   // CHECK-NEXT:   %[[TABLE:.*]] = llvm.load %[[TABLE_AT]]
   // CHECK-NEXT:   %[[GROW_AT:.*]] = llvm.getelementptr %[[TABLE]][0]
   // CHECK-NEXT:   %[[GROW:.*]] = llvm.load %[[GROW_AT]]
-  // CHECK-NEXT:   llvm.call %[[GROW]](%[[CTX]]) : !llvm.ptr, (!llvm.ptr) -> ()
+  // CHECK-NEXT:   llvm.call %[[GROW]](%[[CTX]], %[[ONE]]) : !llvm.ptr, (!llvm.ptr, i64) -> ()
   // CHECK-NEXT: }
+  // CHECK:      %[[NODE_AT:.*]] = llvm.getelementptr %[[CTX]][2]
+  // CHECK-NEXT: %[[NODE:.*]] = llvm.load %[[NODE_AT]]
   // CHECK:      %[[NUMBER:.*]] = arith.constant 2 : i8
-  // CHECK:      llvm.store %[[NUMBER]], %{{.*}} : i8, !llvm.ptr
+  // CHECK:      llvm.store %[[NUMBER]], %{{.*}} {{.*}} : i8, !llvm.ptr
   // CHECK:      %[[CELL:.*]] = arith.extsi %[[MARK]] : i8 to i64
   // CHECK:      llvm.store %[[CELL]]
   // CHECK:      llvm.store %[[KIDS]]

@@ -31,6 +31,19 @@ enum class RuntimeFunction : int32_t {
 #include "batch-runtime/RuntimeFunctions.def"
 };
 
+/// What a load or store of host code reaches. Memory is of one kind only.
+enum class MemoryKind {
+  Base,    ///< pointers and sizes that only runtime functions change
+  Counter, ///< numbers in the context
+  Queue,   ///< ends of task queues
+  Cell,    ///< cells of nodes, lists, records, arguments, results and memos
+  Variant, ///< variants of nodes
+};
+
+/// On ops that add a node or a task in a traversal that has made room for all
+/// of them before its loop.
+inline constexpr llvm::StringLiteral kReservedAttr = "batch.reserved";
+
 /// Prepends an argument for the context to `functions`, which have bodies, and
 /// passes it on in all calls of them in `module`. Fails with a diagnostic where
 /// a function is only declared or a caller has no context itself.
@@ -66,8 +79,9 @@ public:
   /// `elementType`.
   Value address(Value base, Value index, Type elementType);
   /// The cell at base[index], an i64.
-  Value loadCell(Value base, Value index);
-  void storeCell(Value base, Value index, Value cell);
+  Value loadCell(Value base, Value index, MemoryKind kind = MemoryKind::Cell);
+  void storeCell(Value base, Value index, Value cell,
+                 MemoryKind kind = MemoryKind::Cell);
   /// The pointer at base[index].
   Value loadPointer(Value base, int64_t index);
 
@@ -81,8 +95,15 @@ public:
   void storeNodeCell(Value node, int64_t field, Value cell);
   /// The module-wide number of a node's variant, an i64.
   Value loadVariant(Value node);
-  /// Takes a new node of the forest and sets its variant.
-  Value makeNode(int64_t variant);
+  /// Makes room for `count` new nodes.
+  void reserveNodes(Value count);
+  /// Takes a new node of the forest and sets its variant. `reserved` says that
+  /// there is room.
+  Value makeNode(int64_t variant, bool reserved = false);
+  /// The address of the queue of kernel number `kernel`.
+  Value getQueue(int64_t kernel);
+  /// Makes room for `bytes` of records of a kernel, given the kernel's queue.
+  void reserveRecords(Value queue, int64_t kernel, Value bytes);
 
   /// The length and the first entry of a list cell, and the cell of both.
   Value listLength(Value list);
@@ -95,6 +116,11 @@ public:
   Value reserveEntries(Value count);
 
 private:
+  Value load(Type type, Value where, MemoryKind kind);
+  void store(Value value, Value where, MemoryKind kind);
+  /// Calls a function that makes room if there is not enough.
+  void growIf(Value isFull, RuntimeFunction function, ValueRange arguments);
+
   OpBuilder &builder;
   Location loc;
   Value context;

@@ -1,0 +1,103 @@
+//===- Reservation.cpp - Room that traversals make beforehand -------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Reservation.h"
+
+#include "Batch/Conversion/RecToLLVM/ContextAccess.h"
+#include "Batch/Dialect/Rec/Rec.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+namespace {
+
+/// What ops add: a node (null) or a record of a kernel.
+using Kind = KernelOp;
+
+class Counter {
+public:
+  /// The most that one run of `block` adds, by kind. Returns nothing where a
+  /// call hides it.
+  bool count(Block &block, bool inLoop, llvm::MapVector<Kind, int64_t> &most);
+
+  llvm::MapVector<Kind, SmallVector<Operation *>> adders;
+  DenseSet<Kind> unknown;
+
+private:
+  std::optional<Kind> getKind(Operation *op) {
+    if (isa<rec::ConstructOp>(op))
+      return Kind();
+    if (auto record = dyn_cast<RecordOp>(op)) {
+      auto kernel = SymbolTable::lookupNearestSymbolFrom<KernelOp>(
+          op, record.getKernelAttr());
+      // A constant kernel has one record in all.
+      if (!record.getInputs().empty())
+        return kernel;
+    }
+    return std::nullopt;
+  }
+};
+
+} // namespace
+
+bool Counter::count(Block &block, bool inLoop,
+                    llvm::MapVector<Kind, int64_t> &most) {
+  for (Operation &op : block) {
+    if (isa<func::CallOp>(op))
+      return false;
+    if (std::optional<Kind> kind = getKind(&op)) {
+      adders[*kind].push_back(&op);
+      ++most[*kind];
+      if (inLoop)
+        unknown.insert(*kind);
+    }
+    bool loops = inLoop || isa<LoopLikeOpInterface, rec::MapOp, rec::FoldOp>(op);
+    // One of the regions runs.
+    llvm::MapVector<Kind, int64_t> largest;
+    for (Region &region : op.getRegions())
+      for (Block &nested : region) {
+        llvm::MapVector<Kind, int64_t> inner;
+        if (!count(nested, loops, inner))
+          return false;
+        for (auto [kind, number] : inner)
+          largest[kind] = std::max(largest[kind], number);
+      }
+    for (auto [kind, number] : largest)
+      most[kind] += number;
+  }
+  return true;
+}
+
+Reservation batch::reserve(TraverseOp traverse) {
+  Counter counter;
+  llvm::MapVector<Kind, int64_t> sum;
+  for (auto name : traverse.getFunctions().getAsRange<FlatSymbolRefAttr>()) {
+    auto function =
+        SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(traverse, name);
+    llvm::MapVector<Kind, int64_t> most;
+    for (Block &block : function.getBody())
+      if (!counter.count(block, /*inLoop=*/false, most))
+        return {};
+    // All functions may visit a node.
+    for (auto [kind, number] : most)
+      sum[kind] += number;
+  }
+  Reservation reservation;
+  for (auto [kind, number] : sum) {
+    if (counter.unknown.contains(kind))
+      continue;
+    if (kind)
+      reservation.records[kind] = number;
+    else
+      reservation.nodes = number;
+    for (Operation *op : counter.adders[kind])
+      op->setAttr(kReservedAttr, UnitAttr::get(op->getContext()));
+  }
+  return reservation;
+}
