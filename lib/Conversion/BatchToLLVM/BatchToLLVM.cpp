@@ -371,6 +371,10 @@ LogicalResult ObjectBuilder::build(const ObjectLayout::Target &target) {
     names.insert(function.getSymNameAttr());
     names.insert(builder.getStringAttr(function.getSymName() + ".inspect"));
   }
+  module.walk([&](TraverseOp traverse) {
+    for (auto name : traverse.getFunctions().getAsRange<FlatSymbolRefAttr>())
+      names.insert(name.getAttr());
+  });
   for (auto function :
        llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
     if (function->hasAttr(kExecutorAttr)) {

@@ -66,9 +66,10 @@ func.func @main(%t: !rec.adt<@Tree> {batch.name = "tree"}, %word: index,
 
 // A record goes to the queue of its kernel, which grows where it is full. The
 // handle of a second result differs in its position alone.
-// CHECK:         %[[FULL:.*]] = arith.cmpi ugt, %{{.*}}, %{{.*}} : i64
-// CHECK-NEXT:    scf.if %[[FULL]] {
-// CHECK:           llvm.call %{{.*}}(%[[CTX]], %{{.*}})
+// CHECK:         %[[ROOM:.*]] = arith.subi %{{.*}}, %{{.*}} : i64
+// CHECK-NEXT:    %[[FULL:.*]] = arith.cmpi slt, %[[ROOM]], %[[BYTES:.*]] : i64
+// CHECK:         scf.if %[[FULL]] {
+// CHECK:           llvm.call %{{.*}}(%[[CTX]], %{{.*}}, %[[BYTES]])
 // CHECK:         }
 // CHECK:         llvm.store %[[X]], %{{.*}} : i64, !llvm.ptr
 // CHECK:         %[[H:.*]] = arith.ori %{{.*}}, %{{.*}} : i64

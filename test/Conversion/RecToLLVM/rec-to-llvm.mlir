@@ -122,6 +122,7 @@ func.func @map(%kids: !rec.list<!rec.adt<@Rose>>)
   // CHECK:        llvm.store %[[R]]#0
   // CHECK-NEXT:   arith.addi %[[SECOND]], %[[I]]
   // CHECK:        llvm.store %[[R]]#1
+  // CHECK-SAME:   : i64, !llvm.ptr
   // CHECK-NEXT: }
   // CHECK-NEXT: return %[[A]], %[[B]]
   %a, %b = rec.map %kid in %kids : !rec.list<!rec.adt<@Rose>>
@@ -148,6 +149,8 @@ func.func @fold(%xs: tensor<?x4xf32>, %ns: !rec.list<i1>, %h: tensor<4xf32>)
   // CHECK-NEXT: scf.if %[[DIFFER]] {
   // CHECK-NEXT:   %[[CODE:.*]] = arith.constant 3 : i64
   // CHECK:        llvm.call %{{.*}}(%[[CTX]], %[[CODE]], %{{.*}}, %{{.*}}) : !llvm.ptr, (!llvm.ptr, i64, i64, i64) -> ()
+  // CHECK-NEXT:   %[[NEVER:.*]] = arith.constant false
+  // CHECK-NEXT:   llvm.intr.assume %[[NEVER]] : i1
   // CHECK:      %[[R:.*]] = scf.for {{.*}} iter_args(%[[A:.*]] = %[[H]]) -> (i64)
   // CHECK:        arith.trunci %{{.*}} : i64 to i1
   // CHECK:        %[[S:.*]] = arith.select %{{.*}}, %{{.*}}, %[[A]] : i64
