@@ -42,6 +42,7 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   AssignSlotsPassOptions slots;
   slots.policy = options.policy;
   pm.addPass(createAssignSlotsPass(slots));
+  pm.addPass(createMergeHandlesPass());
 
   pm.addPass(createConvertBatchToUProgPass());
 }

@@ -66,26 +66,26 @@ const char descriptor[] = R"({
 #ifdef_x , {"input": [20]}
   ],
   "kernels": [
-    {"name": "sum2", "phase": 0, "operands": [{"kind": "rows", "table": 0},
-                                              {"kind": "rows", "table": 0}],
+    {"name": "sum2", "phase": 0, "operands": [{"cell": 1, "kind": "rows", "table": 0},
+                                              {"cell": 2, "kind": "rows", "table": 0}],
      "results": [{"table": 0, "position": 0, "siblings": 1}], "taskScratch": 64},
     {"name": "sum_many", "phase": 0,
-     "operands": [{"kind": "rows", "table": 0, "ragged": true}],
+     "operands": [{"cell": 1, "kind": "rows", "table": 0, "ragged": true}],
      "results": [{"table": 0, "position": 0, "siblings": 1}],
      "raggedScratch": [{"operand": 0, "bytes": 64}]},
     {"name": "bias", "phase": 0, "constant": true, "operands": [],
      "results": [{"table": 3, "position": 0, "siblings": 1}]},
     {"name": "final", "phase": 1, "operands": [
-       {"kind": "rows", "table": 0}, {"kind": "scalar"},
-       {"kind": "gather", "table": 3}
-#ifdef_x , {"kind": "gather", "source": 2}
+       {"cell": 1, "kind": "rows", "table": 0}, {"cell": 2, "kind": "scalar"},
+       {"cell": 3, "kind": "gather", "table": 3}
+#ifdef_x , {"cell": 4, "kind": "gather", "source": 2}
      ],
      "results": [{"table": 1, "position": 0, "siblings": 1}]},
-    {"name": "split", "phase": 1, "operands": [{"kind": "contiguous", "table": 1}],
+    {"name": "split", "phase": 1, "operands": [{"cell": 1, "kind": "contiguous", "table": 1}],
      "results": [{"table": 2, "position": 0, "siblings": 2},
                  {"table": 2, "position": 1, "siblings": 2}]},
-    {"name": "merge", "phase": 1, "operands": [{"kind": "gather", "table": 2},
-                                               {"kind": "gather", "table": 2}],
+    {"name": "merge", "phase": 1, "operands": [{"cell": 1, "kind": "gather", "table": 2},
+                                               {"cell": 2, "kind": "gather", "table": 2}],
      "results": [{"table": 1, "position": 0, "siblings": 1}]}],
   "memo": 3, "workerScratch": 256,
   "has": {"inspect": true, "execute": true, "unbatched": true}

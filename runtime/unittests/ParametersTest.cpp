@@ -136,4 +136,6 @@ TEST(Descriptor, Errors) {
       Descriptor(R"({"arguments": [{"name": "a", "type": {"thing": 3}}]})"));
   EXPECT_MESSAGE("unknown operand kind", Descriptor(R"({"kernels": [
       {"name": "k", "operands": [{"kind": "x"}]}]})"));
+  EXPECT_MESSAGE("an operand in cell 2", Descriptor(R"({"kernels": [
+      {"name": "k", "operands": [{"kind": "scalar", "cell": 2}]}]})"));
 }

@@ -196,6 +196,20 @@ def AssignSlotsPass : Pass<"batch-assign-slots", "::mlir::ModuleOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def MergeHandlesPass : Pass<"batch-merge-handles", "::mlir::ModuleOp"> {
+  let summary = "make one handle of handles that are equal";
+  let description = [{
+    A handle names a task and a position among the task's results in one table.
+    Results of a task that lie at the same position of different tables (`h` and
+    `c` of an LSTM) therefore have equal handles. This pass makes one value of
+    them, in records, in the results of `rec.match`, `rec.map`, `scf.if` and
+    `scf.index_switch`, and in the results of private functions, so that the
+    inspector remembers, records and compares each once.
+
+    See test/Transforms/merge-handles.mlir.
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // The batch dimension
 //===----------------------------------------------------------------------===//

@@ -134,7 +134,7 @@ ConvertRecord::matchAndRewrite(RecordOp op, OpAdaptor adaptor,
     cb.storeField(ContextField::numTasks,
                   arith::AddIOp::create(builder, loc, task, cb.constant(1)));
     Value queue = cb.getQueue(number);
-    Value bytes = cb.constant(ObjectLayout::getRecordBytes(kernel));
+    Value bytes = cb.constant(layout.getRecordBytes(kernel));
     if (!op->hasAttr(kReservedAttr))
       cb.reserveRecords(queue, number, bytes);
     // Growing may have moved the queue.
@@ -148,8 +148,11 @@ ConvertRecord::matchAndRewrite(RecordOp op, OpAdaptor adaptor,
     Value tag = arith::ShLIOp::create(builder, loc, depth, shift);
     cb.storeCell(record, cb.constant(0),
                  arith::OrIOp::create(builder, loc, tag, task));
-    for (auto [index, cell] : llvm::enumerate(cells))
-      cb.storeCell(record, cb.constant(index + 1), cell);
+    int64_t stored = 0;
+    for (auto [place, cell] :
+         llvm::zip_equal(layout.getRecordCells(kernel), cells))
+      if (place > stored)
+        cb.storeCell(record, cb.constant(stored = place), cell);
     Value above = arith::AddIOp::create(builder, loc, depth, cb.constant(1));
     return arith::OrIOp::create(
         builder, loc, arith::ShLIOp::create(builder, loc, above, shift), task);
@@ -180,7 +183,7 @@ ConvertRecord::matchAndRewrite(RecordOp op, OpAdaptor adaptor,
   }
   SmallVector<Value> handles;
   for (unsigned i = 0; i < op.getNumResults(); ++i) {
-    int64_t position = ObjectLayout::getPosition(kernel, i);
+    int64_t position = kernel.getPosition(i);
     handles.push_back(
         position == 0
             ? handle
@@ -282,7 +285,7 @@ ConvertTraverse::matchAndRewrite(TraverseOp op, OpAdaptor,
         arith::MulIOp::create(rewriter, loc, count, cb.constant(room.nodes)));
   for (auto [kernel, records] : room.records) {
     int64_t number = layout.getKernel(kernel.getSymNameAttr());
-    Value bytes = cb.constant(records * ObjectLayout::getRecordBytes(kernel));
+    Value bytes = cb.constant(records * layout.getRecordBytes(kernel));
     cb.reserveRecords(cb.getQueue(number), number,
                       arith::MulIOp::create(rewriter, loc, count, bytes));
   }

@@ -34,6 +34,7 @@ ObjectLayout::ObjectLayout(ModuleOp module) : module(module), variants(module) {
     tables.try_emplace(table.getSymNameAttr(), tables.size());
   for (auto source : module.getOps<SourceOp>())
     sources.try_emplace(source.getSymNameAttr(), sources.size() + 1);
+  assignRecordCells();
   SymbolTable symbols(module);
   module.walk([&](TraverseOp traverse) {
     reservations[traverse] = reserve(traverse);
@@ -72,27 +73,39 @@ ObjectLayout::getVariantRange(rec::AdtType adt) const {
   return {first, count};
 }
 
-int64_t ObjectLayout::getRecordBytes(KernelOp kernel) {
-  int64_t cells = 1;
-  for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
-    cells += !kernel.isShared(i);
-  return cells * abi::kCellBytes;
+void ObjectLayout::assignRecordCells() {
+  // Operand by operand the first one that is equal in all records so far.
+  DenseMap<StringAttr, SmallVector<unsigned>> equal;
+  module.walk([&](RecordOp record) {
+    OperandRange inputs = record.getInputs();
+    auto [it, isNew] = equal.try_emplace(record.getKernelAttr().getAttr());
+    SmallVector<unsigned> &first = it->second;
+    for (unsigned i = 0; i < inputs.size(); ++i) {
+      if (isNew)
+        first.push_back(llvm::find(inputs, inputs[i]) - inputs.begin());
+      else if (inputs[first[i]] != inputs[i])
+        first[i] = i;
+    }
+  });
+  for (auto kernel : module.getOps<KernelOp>()) {
+    ArrayRef<unsigned> first = equal[kernel.getSymNameAttr()];
+    SmallVector<int64_t> &cells = recordCells[kernel];
+    int64_t next = 1;
+    for (unsigned i = 0; i < kernel.getNumArguments(); ++i) {
+      if (kernel.isShared(i))
+        continue;
+      unsigned operand = cells.size();
+      bool isCopy = operand < first.size() && first[operand] != operand;
+      cells.push_back(isCopy ? cells[first[operand]] : next++);
+    }
+  }
 }
 
-int64_t ObjectLayout::getPosition(KernelOp kernel, unsigned result) {
-  Attribute table = kernel.getResultAttr(result, kTableAttr);
-  int64_t position = 0;
-  for (unsigned i = 0; i < result; ++i)
-    position += table && kernel.getResultAttr(i, kTableAttr) == table;
-  return position;
-}
-
-int64_t ObjectLayout::getSiblings(KernelOp kernel, unsigned result) {
-  Attribute table = kernel.getResultAttr(result, kTableAttr);
-  int64_t siblings = table ? 0 : 1;
-  for (unsigned i = 0; table && i < kernel.getNumResults(); ++i)
-    siblings += kernel.getResultAttr(i, kTableAttr) == table;
-  return siblings;
+int64_t ObjectLayout::getRecordBytes(KernelOp kernel) const {
+  int64_t last = 0;
+  for (int64_t cell : getRecordCells(kernel))
+    last = std::max(last, cell);
+  return (1 + last) * abi::kCellBytes;
 }
 
 //===----------------------------------------------------------------------===//
@@ -170,6 +183,7 @@ FailureOr<json::Value> ObjectLayout::describeKernel(KernelOp kernel) const {
     constant = false;
     auto read = kernel.getArgAttrOfType<ReadAttr>(i, kReadAttr);
     json::Object operand;
+    operand["cell"] = getRecordCells(kernel)[operands.size()];
     operand["kind"] = read ? stringifyReadKind(read.getKind()).str() : "rows";
     if (read && read.getFrom()) {
       StringAttr from = read.getFrom().getAttr();
@@ -195,8 +209,8 @@ FailureOr<json::Value> ObjectLayout::describeKernel(KernelOp kernel) const {
     auto table = kernel.getResultAttrOfType<FlatSymbolRefAttr>(i, kTableAttr);
     results.push_back(
         json::Object{{"table", table ? getTable(table.getAttr()) : -1},
-                     {"position", getPosition(kernel, i)},
-                     {"siblings", getSiblings(kernel, i)}});
+                     {"position", kernel.getPosition(i)},
+                     {"siblings", kernel.getSiblings(i)}});
   }
   return json::Value(json::Object{
       {"name", kernel.getSymName().str()},

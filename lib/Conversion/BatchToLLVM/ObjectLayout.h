@@ -34,19 +34,20 @@ public:
   const Reservation &getReservation(TraverseOp traverse) const {
     return reservations.find(traverse)->second;
   }
+  /// The cell of a kernel's records, from 1, that holds operand `operand`
+  /// (arguments that are not shared, from 0). Operands that every record has
+  /// the same value for share a cell.
+  ArrayRef<int64_t> getRecordCells(KernelOp kernel) const {
+    return recordCells.find(kernel)->second;
+  }
   /// Bytes of a task's record (see BatchQueue in ABI.h).
-  static int64_t getRecordBytes(KernelOp kernel);
+  int64_t getRecordBytes(KernelOp kernel) const;
   /// The ADT of a traversed function's argument.
   rec::AdtType getTraversedAdt(StringAttr function) const {
     return traversedAdts.lookup(function);
   }
   /// First number and count of an ADT's variants, which are consecutive.
   std::pair<int64_t, int64_t> getVariantRange(rec::AdtType adt) const;
-
-  /// Position of a kernel's result among its results in the same table, and
-  /// their number.
-  static int64_t getPosition(KernelOp kernel, unsigned result);
-  static int64_t getSiblings(KernelOp kernel, unsigned result);
 
   const rec::VariantNumbering &getVariants() const { return variants; }
 
@@ -60,6 +61,7 @@ public:
                                         const Target &target) const;
 
 private:
+  void assignRecordCells();
   FailureOr<llvm::json::Value> describeType(Location loc, Type type,
                                             Attribute table,
                                             Attribute source) const;
@@ -75,6 +77,7 @@ private:
   DenseMap<StringAttr, int64_t> kernels, tables, sources, memos;
   DenseMap<StringAttr, rec::AdtType> traversedAdts;
   DenseMap<Operation *, Reservation> reservations;
+  DenseMap<Operation *, SmallVector<int64_t>> recordCells;
   int64_t memoCount = 0;
 };
 

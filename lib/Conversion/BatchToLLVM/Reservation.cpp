@@ -57,7 +57,8 @@ bool Counter::count(Block &block, bool inLoop,
       if (inLoop)
         unknown.insert(*kind);
     }
-    bool loops = inLoop || isa<LoopLikeOpInterface, rec::MapOp, rec::FoldOp>(op);
+    bool loops =
+        inLoop || isa<LoopLikeOpInterface, rec::MapOp, rec::FoldOp>(op);
     // One of the regions runs.
     llvm::MapVector<Kind, int64_t> largest;
     for (Region &region : op.getRegions())

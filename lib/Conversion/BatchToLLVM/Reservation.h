@@ -16,8 +16,8 @@ namespace mlir::batch {
 /// The most that a traversal adds per node that it visits. With that much room
 /// its loop calls nothing that moves memory.
 struct Reservation {
-  int64_t nodes = 0;                             ///< nodes of the forest
-  llvm::MapVector<KernelOp, int64_t> records;    ///< records by kernel
+  int64_t nodes = 0;                          ///< nodes of the forest
+  llvm::MapVector<KernelOp, int64_t> records; ///< records by kernel
 };
 
 /// What `traverse` adds per node outside of loops, and marks the ops that add

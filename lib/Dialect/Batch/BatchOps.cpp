@@ -42,6 +42,22 @@ bool KernelOp::isShared(unsigned index) {
   return static_cast<bool>(getArgAttr(index, kSharedAttr));
 }
 
+int64_t KernelOp::getPosition(unsigned index) {
+  Attribute table = getResultAttr(index, kTableAttr);
+  int64_t position = 0;
+  for (unsigned i = 0; i < index; ++i)
+    position += table && getResultAttr(i, kTableAttr) == table;
+  return position;
+}
+
+int64_t KernelOp::getSiblings(unsigned index) {
+  Attribute table = getResultAttr(index, kTableAttr);
+  int64_t siblings = table ? 0 : 1;
+  for (unsigned i = 0; table && i < getNumResults(); ++i)
+    siblings += getResultAttr(i, kTableAttr) == table;
+  return siblings;
+}
+
 bool KernelOp::isRagged(unsigned index) {
   auto type = dyn_cast<RankedTensorType>(getArgumentTypes()[index]);
   return !isShared(index) && type && type.getRank() > 0 && type.isDynamicDim(0);

@@ -56,8 +56,9 @@ typedef struct BatchRuntimeFunctions {
 } BatchRuntimeFunctions;
 
 /// Tasks of one kernel in the order they were recorded. A record is
-/// `recordCells` cells: (depth << 32 | task number), then one cell per operand
-/// that is not shared, in the kernel's argument order.
+/// `recordCells` cells: (depth << 32 | task number), then the operands that are
+/// not shared, in the kernel's argument order. Operands that always have the
+/// same cell share it; which cell an operand has is in the descriptor.
 typedef struct BatchQueue {
   int64_t *end;   ///< where the next record goes
   int64_t *limit; ///< end of the room

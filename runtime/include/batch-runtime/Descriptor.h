@@ -87,6 +87,7 @@ struct OperandInfo {
   enum Kind { Contiguous, Gather, Rows, Scalar };
 
   Kind kind = Gather;
+  int64_t cell = 0; ///< of the kernel's records, from 1
   int table = -1, source = -1;
   bool ragged = false;
 };
@@ -109,6 +110,7 @@ struct KernelInfo {
   std::vector<ResultInfo> results;
   int64_t taskScratch = 0;
   std::vector<RaggedScratch> raggedScratch;
+  int64_t recordCells = 1;
 };
 
 struct Descriptor {

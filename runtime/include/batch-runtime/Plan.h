@@ -89,6 +89,7 @@ private:
     int64_t rows = 0, offsets = 0, entries = 0;
   };
   std::vector<std::vector<OperandArrays>> arrays;
+  std::vector<std::vector<size_t>> sameRows; ///< [kernel][operand]
   std::vector<BatchStep> steps;
   std::vector<BatchOperand> operands;
   std::vector<char *> results;

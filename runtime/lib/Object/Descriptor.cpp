@@ -118,6 +118,7 @@ OperandInfo parseOperand(const json &text) {
     raise("the descriptor has an unknown operand kind '", kind, "'");
   operand.table = value(text, "table", -1);
   operand.source = value(text, "source", -1);
+  operand.cell = member(text, "cell").get<int64_t>();
   operand.ragged = value(text, "ragged", false);
   return operand;
 }
@@ -127,8 +128,14 @@ KernelInfo parseKernel(const json &text) {
   kernel.name = member(text, "name").get<std::string>();
   kernel.phase = value<int64_t>(text, "phase", 0);
   kernel.constant = value(text, "constant", false);
-  for (const json &operand : optional(text, "operands"))
+  for (const json &operand : optional(text, "operands")) {
     kernel.operands.push_back(parseOperand(operand));
+    int64_t cell = kernel.operands.back().cell;
+    if (cell < 1 || cell > kernel.recordCells)
+      raise("kernel '", kernel.name, "' has an operand in cell ", cell,
+            " of records with ", kernel.recordCells, " cells before it");
+    kernel.recordCells = std::max(kernel.recordCells, cell + 1);
+  }
   for (const json &result : optional(text, "results"))
     kernel.results.push_back({member(result, "table").get<int>(),
                               value<int64_t>(result, "position", 0),

@@ -62,8 +62,7 @@ struct batchrt::RuntimeCalls {
       BatchQueue &queue = state.queues[kernel];
       size_t used = (queue.end - queue.begin) * sizeof(int64_t);
       size_t record =
-          (1 + session.descriptor().kernels[kernel].operands.size()) *
-          sizeof(int64_t);
+          session.descriptor().kernels[kernel].recordCells * sizeof(int64_t);
       Buffer &memory = state.queueMemory[kernel];
       size_t wanted = used + static_cast<size_t>(bytes);
       memory.grow(std::max({wanted, 256 * record, 2 * used}), used,

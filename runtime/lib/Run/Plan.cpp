@@ -27,6 +27,26 @@ static int64_t entryBytes(const OperandInfo &operand) {
   return operand.kind == OperandInfo::Gather ? 4 : 8;
 }
 
+/// For each operand the first one whose index array is the same: gathers of one
+/// cell from tables with the same slots.
+static std::vector<size_t> findSameRows(const Descriptor &descriptor,
+                                        const KernelInfo &kernel) {
+  auto isSame = [&](const OperandInfo &a, const OperandInfo &b) {
+    return a.kind == OperandInfo::Gather && b.kind == OperandInfo::Gather &&
+           a.cell == b.cell && a.ragged == b.ragged && a.table >= 0 &&
+           b.table >= 0 &&
+           descriptor.tables[a.table].group == descriptor.tables[b.table].group;
+  };
+  std::vector<size_t> same;
+  for (size_t o = 0; o < kernel.operands.size(); ++o) {
+    size_t first = 0;
+    while (first < o && !isSame(kernel.operands[first], kernel.operands[o]))
+      ++first;
+    same.push_back(first);
+  }
+  return same;
+}
+
 Plan::Plan(const Descriptor &descriptor)
     : descriptor(descriptor), taskQueues(descriptor.kernels.size()),
       groupRows(descriptor.groups), stepOffsets(descriptor.groups),
@@ -46,8 +66,10 @@ Plan::Plan(const Descriptor &descriptor)
     }
     groupUses.push_back(uses);
   }
-  for (size_t k = 0; k < arrays.size(); ++k)
+  for (size_t k = 0; k < arrays.size(); ++k) {
     arrays[k].resize(descriptor.kernels[k].operands.size());
+    sameRows.push_back(findSameRows(descriptor, descriptor.kernels[k]));
+  }
 }
 
 void Plan::build(BatchContext &context) {
@@ -76,7 +98,7 @@ void Plan::collectQueues(const BatchContext &context) {
     const KernelInfo &kernel = descriptor.kernels[k];
     TaskQueue &queue = taskQueues[k];
     queue.records = context.queues[k].begin;
-    queue.recordCells = 1 + static_cast<int64_t>(kernel.operands.size());
+    queue.recordCells = kernel.recordCells;
     queue.count =
         (context.queues[k].end - context.queues[k].begin) / queue.recordCells;
     queue.phase = kernel.phase;
@@ -138,10 +160,14 @@ void Plan::layOutOperands() {
     for (size_t o = 0; o < arrays[k].size(); ++o) {
       const OperandInfo &operand = descriptor.kernels[k].operands[o];
       OperandArrays &array = arrays[k][o];
+      if (sameRows[k][o] != o) {
+        array = arrays[k][sameRows[k][o]];
+        continue;
+      }
       array.entries = queue.count;
       if (operand.ragged) {
         array.entries = 0;
-        const int64_t *cell = queue.records + 1 + o;
+        const int64_t *cell = queue.records + operand.cell;
         for (int64_t i = 0; i < queue.count; ++i, cell += queue.recordCells)
           array.entries += listLength(*cell);
         if (array.entries > INT32_MAX)
@@ -164,6 +190,8 @@ void Plan::fillKernel(const BatchContext &context, int64_t kernel) {
   if (taskQueues[kernel].count == 0)
     return;
   for (size_t o = 0; o < arrays[kernel].size(); ++o) {
+    if (sameRows[kernel][o] != o)
+      continue;
     const OperandInfo &operand = descriptor.kernels[kernel].operands[o];
     char *base = indexArrays.data();
     char *rows = base + arrays[kernel][o].rows;
@@ -179,8 +207,8 @@ void Plan::fillKernel(const BatchContext &context, int64_t kernel) {
 /// that the loop reads is copied first: the stores might alias it.
 template <class Entry>
 static void forEachCell(const TaskQueue &queue, const int32_t *order,
-                        int64_t operand, Entry entry) {
-  const int64_t *cells = queue.records + 1 + operand;
+                        int64_t cell, Entry entry) {
+  const int64_t *cells = queue.records + cell;
   int64_t count = queue.count, recordCells = queue.recordCells;
   for (int64_t i = 0; i < count; ++i)
     entry(i, cells[order[i] * recordCells]);
@@ -228,20 +256,20 @@ void Plan::fillPlain(const BatchContext &context, int64_t kernel,
   switch (info.kind) {
   case OperandInfo::Scalar: {
     int64_t *out = reinterpret_cast<int64_t *>(rows);
-    forEachCell(queue, order, operand,
+    forEachCell(queue, order, info.cell,
                 [=](int64_t i, int64_t cell) { out[i] = cell; });
     return;
   }
   case OperandInfo::Gather: {
     int32_t *out = reinterpret_cast<int32_t *>(rows);
     if (info.table < 0) {
-      forEachCell(queue, order, operand, [=](int64_t i, int64_t cell) {
+      forEachCell(queue, order, info.cell, [=](int64_t i, int64_t cell) {
         out[i] = static_cast<int32_t>(cell);
       });
       return;
     }
     const int32_t *slots = slotsOf(descriptor.tables[info.table].group);
-    forEachCell(queue, order, operand, [=](int64_t i, int64_t cell) {
+    forEachCell(queue, order, info.cell, [=](int64_t i, int64_t cell) {
       out[i] =
           slots[static_cast<uint32_t>(cell)] + static_cast<int32_t>(cell >> 56);
     });
@@ -250,7 +278,7 @@ void Plan::fillPlain(const BatchContext &context, int64_t kernel,
   case OperandInfo::Rows: {
     const char **out = reinterpret_cast<const char **>(rows);
     const RowFinder row = rowFinder(context, info.table);
-    forEachCell(queue, order, operand,
+    forEachCell(queue, order, info.cell,
                 [&row, out](int64_t i, int64_t cell) { out[i] = row(cell); });
     return;
   }
@@ -264,7 +292,7 @@ void Plan::fillRagged(const BatchContext &context, int64_t kernel,
   const OperandInfo &info = descriptor.kernels[kernel].operands[operand];
   const TaskQueue &queue = taskQueues[kernel];
   const int32_t *order = scheduler.order();
-  const int64_t *cells = queue.records + 1 + operand;
+  const int64_t *cells = queue.records + info.cell;
   const int32_t *slots =
       info.table >= 0 ? slotsOf(descriptor.tables[info.table].group) : nullptr;
   const RowFinder row = rowFinder(context, info.table);
@@ -338,7 +366,8 @@ void Plan::makeSteps(BatchContext &context) {
           const char *first = nullptr;
           for (int64_t i = 0; i < step.count; ++i) {
             int64_t record = scheduler.order()[step.begin + i];
-            int64_t cell = queue.records[record * queue.recordCells + 1 + o];
+            int64_t cell =
+                queue.records[record * queue.recordCells + info.cell];
             const char *at = row(cell, info.table, context.sources);
             int64_t bytes = info.table >= 0
                                 ? descriptor.tables[info.table].rowBytes

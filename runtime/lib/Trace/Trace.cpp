@@ -66,19 +66,19 @@ void batchrt::writeTaskGraph(const std::string &path, const Session &session) {
           if (Plan::taskOf(handle) >= 0)
             print("  t", Plan::taskOf(handle), " -> t", task, ";\n");
         };
-        const int64_t *cells = queue.records + record * queue.recordCells + 1;
+        const int64_t *cells = queue.records + record * queue.recordCells;
         for (size_t o = 0; o < kernel.operands.size(); ++o) {
           const OperandInfo &operand = kernel.operands[o];
           if (operand.kind == OperandInfo::Scalar ||
               (operand.kind == OperandInfo::Gather && operand.table < 0))
             continue;
           if (!operand.ragged) {
-            edge(cells[o]);
+            edge(cells[operand.cell]);
             continue;
           }
           const int64_t *entries =
-              session.context().listPool + listFirst(cells[o]);
-          for (int64_t e = 0; e < listLength(cells[o]); ++e)
+              session.context().listPool + listFirst(cells[operand.cell]);
+          for (int64_t e = 0; e < listLength(cells[operand.cell]); ++e)
             edge(entries[e]);
         }
       }

@@ -60,6 +60,10 @@ def Batch_KernelOp : Batch_Op<"kernel", [
     bool isShared(unsigned index);
     /// True if argument `index` has a per-task extent.
     bool isRagged(unsigned index);
+    /// Position of result `index` among the results in the same table, and the
+    /// number of these. Results without a table are alone.
+    int64_t getPosition(unsigned index);
+    int64_t getSiblings(unsigned index);
   }];
 }
 
