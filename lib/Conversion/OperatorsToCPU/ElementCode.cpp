@@ -15,9 +15,18 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
+Value Evaluator::address(Value value, ArrayRef<Index> indices) {
+  addressOnly = true;
+  Value pointer = eval(value, indices);
+  addressOnly = false;
+  return pointer;
+}
+
 Value Evaluator::eval(Value value, ArrayRef<Index> indices) {
   if (failed)
     return {};
+  if (addressOnly)
+    return evalUncached(value, indices);
   if (!isa<RankedTensorType>(value.getType()))
     return evalScalar(value);
   Key key{value.getAsOpaquePointer()};

@@ -242,6 +242,8 @@ Value Evaluator::loadElement(Value row, ArrayRef<int64_t> shape, Type element,
   auto [offset, stride] = linearize(b, shape, element, indices, extent);
   Type stored = storedType(element);
   Value pointer = b.offset(row, b.mul(offset, b.constant(bytes)));
+  if (addressOnly)
+    return pointer;
   if (stride == 0)
     return fromStored(b, b.load(stored, pointer, bytes), element);
   Type type = vectorOf(stored);

@@ -46,6 +46,8 @@ public:
   /// The element of `value` at `indices`, or a vector of elements; a scalar
   /// too if it is equal in all lanes. Null after an error was emitted.
   Value eval(Value value, ArrayRef<Index> indices);
+  /// Where that element lies, if only views lie between it and memory.
+  Value address(Value value, ArrayRef<Index> indices);
   /// The bodies' results for given block arguments and loop indices. In a
   /// reduction a product that is added to an accumulator is one fma.
   SmallVector<Value> evalBody(Block &body, ValueRange arguments,
@@ -134,6 +136,7 @@ private:
   };
   DenseMap<Value, Tile> tiles;
   Value tileRow, tileColumn;
+  bool addressOnly = false; ///< loads give the address
   bool failed = false;
 };
 

@@ -30,18 +30,23 @@ int64_t RegisterTiles::panelsFor(int64_t rows) const {
   return 1;
 }
 
+/// The part of a function's name that tells shapes apart.
+std::string MicroKernels::suffix(const MicroKernelShape &shape) {
+  return (".a" + Twine(shape.leftStride) + ".b" + Twine(shape.rightStride) +
+          ".c" + Twine(shape.outStride) + (shape.accumulate ? ".add" : "") +
+          (shape.streamed ? "" : ".near"))
+      .str();
+}
+
 func::FuncOp MicroKernels::getTile(const MicroKernelShape &shape, int64_t rows,
                                    int64_t panels) {
   Location loc = module.getLoc();
   CodeBuilder b(loc, module.getContext());
   b.setInsertionPointToEnd(module.getBody());
   Type ptr = b.ptrType(), i64 = b.getI64Type(), f32 = b.getF32Type();
-  std::string name =
-      "batch.tile." + std::to_string(rows) + "x" + std::to_string(panels) +
-      "x" + std::to_string(shape.vectors) + ".a" +
-      std::to_string(shape.leftStride) + ".b" +
-      std::to_string(shape.rightStride) + ".c" +
-      std::to_string(shape.outStride) + (shape.accumulate ? ".add" : "");
+  std::string name = "batch.tile." + std::to_string(rows) + "x" +
+                     std::to_string(panels) + "x" +
+                     std::to_string(shape.vectors) + suffix(shape);
   auto function = func::FuncOp::create(
       b, name, b.getFunctionType({ptr, ptr, ptr, i64, i64}, {}));
   makeInternal(function);
@@ -79,9 +84,10 @@ func::FuncOp MicroKernels::getTile(const MicroKernelShape &shape, int64_t rows,
           columns.push_back(b.load(vector, pointer, 4));
           // Panels come from the second-level cache or beyond, at a pace that
           // the hardware's prefetcher alone does not keep up with.
-          LLVM::Prefetch::create(
-              b, b.offset(pointer, b.constant(kPrefetchBytes)), /*rw=*/0,
-              /*hint=*/3, /*cache=*/1);
+          if (shape.streamed)
+            LLVM::Prefetch::create(
+                b, b.offset(pointer, b.constant(kPrefetchBytes)), /*rw=*/0,
+                /*hint=*/3, /*cache=*/1);
         }
         Value element = b.offset(a, b.mul(k, b.constant(4)));
         for (int64_t row = 0; row < rows; ++row) {
@@ -109,11 +115,8 @@ func::FuncOp MicroKernels::get(const MicroKernelShape &shape) {
   CodeBuilder b(module.getLoc(), module.getContext());
   b.setInsertionPointToEnd(module.getBody());
   Type ptr = b.ptrType(), i64 = b.getI64Type();
-  std::string name = "batch.tiles.v" + std::to_string(shape.vectors) + ".a" +
-                     std::to_string(shape.leftStride) + ".b" +
-                     std::to_string(shape.rightStride) + ".c" +
-                     std::to_string(shape.outStride) +
-                     (shape.accumulate ? ".add" : "");
+  std::string name =
+      "batch.tiles.v" + std::to_string(shape.vectors) + suffix(shape);
   func::FuncOp function = func::FuncOp::create(
       b, name, b.getFunctionType({ptr, ptr, ptr, i64, i64, i64, i64}, {}));
   makeInternal(function);

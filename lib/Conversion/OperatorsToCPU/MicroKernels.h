@@ -34,11 +34,13 @@ struct MicroKernelShape {
   int64_t vectors;     ///< vectors of a panel that are computed
   int64_t outStride;   ///< elements between rows of C
   bool accumulate;     ///< start from what is in C instead of zero
+  bool streamed;       ///< panels come from beyond the first-level cache
 
   bool operator<(const MicroKernelShape &other) const {
-    return std::tie(leftStride, rightStride, vectors, outStride, accumulate) <
-           std::tie(other.leftStride, other.rightStride, other.vectors,
-                    other.outStride, other.accumulate);
+    return std::tie(leftStride, rightStride, vectors, outStride, accumulate,
+                    streamed) < std::tie(other.leftStride, other.rightStride,
+                                         other.vectors, other.outStride,
+                                         other.accumulate, other.streamed);
   }
 };
 
@@ -54,6 +56,7 @@ public:
   func::FuncOp get(const MicroKernelShape &shape);
 
 private:
+  std::string suffix(const MicroKernelShape &shape);
   func::FuncOp getTile(const MicroKernelShape &shape, int64_t rows,
                        int64_t panels);
 

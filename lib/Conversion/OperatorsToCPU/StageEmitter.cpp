@@ -70,13 +70,16 @@ void StageEmitter::planScratch(const Stage &stage) {
   packOfNode.clear();
   tileOffsets.clear();
   int64_t lanes = evaluator.getLanes(), n = stage.space.columns();
-  panelWidth = std::min<int64_t>(2 * lanes, llvm::alignTo(n, lanes));
+  panelWidth = getPanelWidth(n, lanes);
   int64_t panels = llvm::divideCeil(n, panelWidth);
   // A vector more, so that rows do not fall into the same cache sets.
   tileStride = std::min(panels, kMaxPanels) * panelWidth + lanes;
   hasPanels = false;
   int64_t rowBytes = 0;
+  bool inPlace = false;
   for (Node *node : stage.nodes) {
+    inPlace |= node->kind == NodeKind::InPlace;
+    hasPanels |= inPlace;
     if (node->kind != NodeKind::Panels)
       continue;
     hasPanels = true;
@@ -100,6 +103,9 @@ void StageEmitter::planScratch(const Stage &stage) {
     blockRowsMax =
         std::clamp<int64_t>(kPackedBytes / rowBytes / maxRows, 2, kMaxTiles) *
         maxRows;
+  // A tile must not have rows of two tasks.
+  if (inPlace)
+    blockRowsMax = stage.space.leading();
   int64_t bytes = 0;
   for (Pack &pack : packs) {
     pack.offset = bytes;
@@ -280,12 +286,15 @@ void StageEmitter::emitTile(const Stage &stage, Value blockRow, Value tileRow,
   for (Node *node : stage.nodes) {
     if (!isHeavy(*node))
       continue;
-    if (node->kind == NodeKind::Panels) {
-      emitPanels(*node, blockRow, tileRow, rows, panel, panels, firstColumn,
-                 lastColumn);
+    if (node->kind != NodeKind::Panels && node->kind != NodeKind::InPlace) {
+      emitReduction(*node, firstRow, rows, firstColumn, lastColumn);
       continue;
     }
-    emitReduction(*node, firstRow, rows, firstColumn, lastColumn);
+    bool accumulate = emitStart(*node, firstRow, rows, firstColumn, lastColumn);
+    if (node->kind == NodeKind::Panels)
+      emitPanels(*node, tileRow, rows, panel, panels, firstColumn, accumulate);
+    else
+      emitInPlace(*node, firstRow, rows, panels, firstColumn, accumulate);
   }
 
   if (stage.stores.empty())
@@ -312,33 +321,78 @@ void StageEmitter::emitTile(const Stage &stage, Value blockRow, Value tileRow,
 }
 
 //===----------------------------------------------------------------------===//
-// Contractions with panels
+// Contractions
 //===----------------------------------------------------------------------===//
 
-void StageEmitter::emitPanels(Node &node, Value blockRow, Value tileRow,
-                              Value rows, Value panel, Value panels,
-                              Value firstColumn, Value lastColumn) {
-  auto op = cast<linalg::LinalgOp>(node.op);
-  int64_t lanes = evaluator.getLanes();
-  Value result = node.op->getResult(0), start = op.getDpsInits()[0];
-  Value zero = b.constant(0);
-  bool accumulate = !isZero(start);
-  if (accumulate)
-    b.loop(zero, rows, 1, [&](Value row) {
-      Indices position =
-          positionOf(node.space, b.add(b.add(blockRow, tileRow), row));
-      evaluator.setTilePosition(row, firstColumn);
-      b.loop(firstColumn, lastColumn, lanes, [&](Value column) {
-        Indices indices = position;
-        indices.push_back({column, true, 0});
-        if (Value value = evaluator.eval(start, indices))
-          evaluator.storeTile(value, result, row, column, true);
-      });
+bool StageEmitter::emitStart(Node &node, Value firstRow, Value rows,
+                             Value firstColumn, Value lastColumn) {
+  Value start = cast<linalg::LinalgOp>(node.op).getDpsInits()[0];
+  if (isZero(start))
+    return false;
+  b.loop(b.constant(0), rows, 1, [&](Value row) {
+    Indices position = positionOf(node.space, b.add(firstRow, row));
+    evaluator.setTilePosition(row, firstColumn);
+    b.loop(firstColumn, lastColumn, evaluator.getLanes(), [&](Value column) {
+      Indices indices = position;
+      indices.push_back({column, true, 0});
+      if (Value value = evaluator.eval(start, indices))
+        evaluator.storeTile(value, node.op->getResult(0), row, column, true);
     });
+  });
+  return true;
+}
+
+/// Runs the register tiles once per piece of B, at the addresses where both
+/// operands begin there.
+void StageEmitter::emitInPlace(Node &node, Value firstRow, Value rows,
+                               Value panels, Value firstColumn,
+                               bool accumulate) {
+  auto op = cast<linalg::LinalgOp>(node.op);
+  Indices out = positionOf(node.space, firstRow);
+  evaluator.prepareRow(*stage, out);
+  out.push_back({firstColumn});
+  Indices dims = evaluator.loopIndices(op, out);
+  SmallVector<unsigned> reductions;
+  op.getReductionDims(reductions);
+  auto addressOf = [&](unsigned input) {
+    OpOperand *operand = op.getDpsInputOperand(input);
+    return evaluator.address(
+        operand->get(),
+        evaluator.operandIndices(op.getMatchingIndexingMap(operand), dims));
+  };
+  evaluator.setTilePosition(b.constant(0), firstColumn);
+  Value tile =
+      evaluator.tilePointer(op->getResult(0), b.constant(0), firstColumn);
+  SmallVector<int64_t> bounds = {0};
+  llvm::append_range(bounds, node.breaks);
+  bounds.push_back(node.depth);
+  for (size_t i = 0; i + 1 < bounds.size(); ++i) {
+    int64_t begin = bounds[i], end = bounds[i + 1];
+    if (begin < 0 || begin >= end || end > node.depth)
+      continue;
+    dims[reductions.front()] = {b.constant(begin), false, -1, begin, end};
+    func::FuncOp tiles =
+        kernels.get({node.leftStride, node.rightStride,
+                     panelWidth / evaluator.getLanes(), tileStride, accumulate,
+                     /*streamed=*/false});
+    func::CallOp::create(b, tiles,
+                         ValueRange{addressOf(node.left),
+                                    addressOf(1 - node.left), tile,
+                                    b.constant(end - begin), rows, panels,
+                                    b.constant(panelWidth * 4)});
+    accumulate = true;
+  }
+}
+
+void StageEmitter::emitPanels(Node &node, Value tileRow, Value rows,
+                              Value panel, Value panels, Value firstColumn,
+                              bool accumulate) {
+  Value result = node.op->getResult(0), zero = b.constant(0);
   const Pack &pack = packs[packOfNode[&node]];
   const PanelOperand &right = node.right;
-  func::FuncOp tiles = kernels.get(
-      {pack.stride, right.width, panelWidth / lanes, tileStride, accumulate});
+  func::FuncOp tiles =
+      kernels.get({pack.stride, right.width, panelWidth / evaluator.getLanes(),
+                   tileStride, accumulate, /*streamed=*/true});
   Value left = b.offset(arguments.work,
                         b.add(b.constant(pack.offset),
                               b.mul(tileRow, b.constant(pack.stride * 4))));

@@ -55,9 +55,13 @@ private:
   void emitColumns(const Stage &stage, Value blockRow, Value blockRows);
   void emitTile(const Stage &stage, Value blockRow, Value tileRow, Value rows,
                 Value panel, Value panels);
-  void emitPanels(Node &node, Value blockRow, Value tileRow, Value rows,
-                  Value panel, Value panels, Value firstColumn,
-                  Value lastColumn);
+  /// Puts the start value of a contraction into its tile; false if it is zero.
+  bool emitStart(Node &node, Value firstRow, Value rows, Value firstColumn,
+                 Value lastColumn);
+  void emitPanels(Node &node, Value tileRow, Value rows, Value panel,
+                  Value panels, Value firstColumn, bool accumulate);
+  void emitInPlace(Node &node, Value firstRow, Value rows, Value panels,
+                   Value firstColumn, bool accumulate);
   /// A row of a tile, and its indices without the column's.
   struct RowPosition {
     Value row;

@@ -297,11 +297,20 @@ static bool isContiguous(ArrayRef<Read> reads) {
   return true;
 }
 
+int64_t uprog::getPanelWidth(int64_t columns, int64_t lanes) {
+  return std::min<int64_t>(2 * lanes, llvm::alignTo(columns, lanes));
+}
+
+/// Whether `node` multiplies and adds f32.
+static bool isFloatContraction(const Node &node, linalg::LinalgOp op) {
+  return isContraction(op) &&
+         llvm::all_of(op->getOperandTypes(), [](Type type) {
+           return getElementTypeOrSelf(type).isF32();
+         });
+}
+
 bool StagePlan::matchPanels(Node &node, linalg::LinalgOp linalgOp) {
-  if (!isContraction(linalgOp) || node.space.rank() == 0)
-    return false;
-  auto isF32 = [](Type type) { return getElementTypeOrSelf(type).isF32(); };
-  if (!llvm::all_of(node.op->getOperandTypes(), isF32))
+  if (!isFloatContraction(node, linalgOp) || node.space.rank() == 0)
     return false;
   MLIRContext *context = op.getContext();
   AffineExpr n = getAffineDimExpr(node.space.rank(), context);
@@ -336,9 +345,8 @@ bool StagePlan::matchPanels(Node &node, linalg::LinalgOp linalgOp) {
       if (nOffset < 0 || kOffset < 0)
         continue;
       int64_t fullN = shape[transposed ? 0 : 1];
-      int64_t width = std::min<int64_t>(2 * lanes, llvm::alignTo(fullN, lanes));
-      int64_t stageWidth = std::min<int64_t>(
-          2 * lanes, llvm::alignTo(node.space.columns(), lanes));
+      int64_t width = getPanelWidth(fullN, lanes);
+      int64_t stageWidth = getPanelWidth(node.space.columns(), lanes);
       if (nOffset % width != 0 || stageWidth > width ||
           (stageWidth < width && node.space.columns() > stageWidth))
         continue;
@@ -359,6 +367,86 @@ bool StagePlan::matchPanels(Node &node, linalg::LinalgOp linalgOp) {
   return false;
 }
 
+/// Elements of storage from an access to that for the next value of `dim`: 0 if
+/// it is the same, -1 if the distance is not constant.
+int64_t StagePlan::getStride(const Read &read, AffineExpr dim) {
+  const RowSpace &space = getSpace(read.base);
+  unsigned position = cast<AffineDimExpr>(dim).getPosition();
+  int64_t stride = 0, size = 1;
+  for (unsigned i = read.indices.size(); i-- > 0;) {
+    AffineExpr expr = read.indices[i].expr;
+    bool isRow = space.hasRows() && i == 0;
+    if (expr.isFunctionOfDim(position)) {
+      if (stride != 0 || isRow || !isa<AffineConstantExpr>(expr - dim))
+        return -1;
+      stride = size;
+    }
+    if (isRow)
+      break;
+    unsigned inner = i - space.hasRows();
+    size *= inner + 1 == space.shape.size()
+                ? paddedColumns(space.shape,
+                                getElementTypeOrSelf(read.base.getType()))
+                : space.shape[inner];
+  }
+  return stride;
+}
+
+/// A product of matrices of which one may differ from task to task. Its rows
+/// are those of one task, so that a tile of them shares what it reads of B.
+bool StagePlan::matchInPlace(Node &node, linalg::LinalgOp linalgOp) {
+  if (!isFloatContraction(node, linalgOp) || node.space.rank() != 2)
+    return false;
+  MLIRContext *context = op.getContext();
+  AffineExpr i = getAffineDimExpr(1, context), j = getAffineDimExpr(2, context);
+  AffineExpr k = getAffineDimExpr(3, context);
+  int64_t width = getPanelWidth(node.space.columns(), lanes);
+  int64_t covered = llvm::alignTo(node.space.columns(), width);
+  for (unsigned right : {1u, 0u}) {
+    // An operand that is computed on the way lies nowhere.
+    auto isComputed = [&](unsigned number) {
+      Operation *def =
+          linalgOp.getDpsInputOperand(number)->get().getDefiningOp();
+      return def && cheapness.lookup(def) > 0;
+    };
+    if (isComputed(0) || isComputed(1))
+      continue;
+    auto liesInMemory = [&](const Read &read) {
+      return !read.foreignRow &&
+             (isa<BlockArgument>(read.base) || getNode(read.base));
+    };
+    SmallVector<Read> lefts, rights;
+    if (!readOperands(node, std::nullopt, lefts, 1 - right) ||
+        lefts.size() != 1 || !liesInMemory(lefts[0]) ||
+        getStride(lefts[0], k) != 1 || getStride(lefts[0], j) != 0 ||
+        getStride(lefts[0], i) <= 0)
+      continue;
+    // The reduction falls into the pieces of B.
+    if (!readOperands(node, node.space.rank(), rights, right) || rights.empty())
+      continue;
+    int64_t stride = getStride(rights[0], k);
+    if (stride <= 0 || llvm::any_of(rights, [&](const Read &read) {
+          return !liesInMemory(read) || read.indices.back().expr != j ||
+                 getSpace(read.base).columns() < node.space.columns() ||
+                 getStride(read, k) != stride || getStride(read, i) != 0 ||
+                 paddedColumns(getSpace(read.base).shape,
+                               getElementTypeOrSelf(read.base.getType())) <
+                     covered;
+        }))
+      continue;
+    node.left = 1 - right;
+    SmallVector<unsigned> reductions;
+    linalgOp.getReductionDims(reductions);
+    node.depth = linalgOp.getStaticLoopRanges()[reductions.front()];
+    node.leftStride = getStride(lefts[0], i);
+    node.rightStride = stride;
+    llvm::append_range(node.reads, lefts);
+    llvm::append_range(node.reads, rights);
+    return true;
+  }
+  return false;
+}
+
 LogicalResult StagePlan::classifyReduction(Node &node,
                                            linalg::LinalgOp linalgOp) {
   SmallVector<int64_t> ranges = linalgOp.getStaticLoopRanges();
@@ -375,6 +463,13 @@ LogicalResult StagePlan::classifyReduction(Node &node,
       node.packVectors = readOperands(node, rank + 1, node.reads, node.left);
       return success();
     }
+    node.reads.clear();
+  }
+  if (matchInPlace(node, linalgOp)) {
+    node.kind = NodeKind::InPlace;
+    if (resolve(linalgOp.getDpsInits()[0], identity(node.space, true), false,
+                node.reads))
+      return success();
     node.reads.clear();
   }
   bool safe = false;

@@ -63,11 +63,15 @@ struct Read {
 enum class NodeKind {
   Elementwise,   ///< one element from elements
   Panels,        ///< contraction with a parameter in the panels form
+  InPlace,       ///< contraction that reads both operands where they lie
   Columns,       ///< reduction, output columns in the lanes
   Lanes,         ///< reduction, reduced elements in the lanes
   Sequential,    ///< reduction, one element after the other
   SegmentReduce, ///< reduction over the ragged rows of a task
 };
+
+/// Columns that a register tile covers at least, of rows with `columns`.
+int64_t getPanelWidth(int64_t columns, int64_t lanes);
 
 /// The second operand of a contraction, B[k + kOffset][n + nOffset] of
 /// parameter `parameter` with extents `n` by `k`.
@@ -91,9 +95,12 @@ struct Node {
   SmallVector<int64_t> breaks;
   int64_t level = 0;
   int64_t stage = -1;
-  // Panels only: number of the input that is A, extent of the reduction.
+  // Contractions: number of the input that is A, extent of the reduction.
   unsigned left = 0;
   int64_t depth = 0;
+  // InPlace only: elements between rows of A and of B.
+  int64_t leftStride = 0, rightStride = 0;
+  // Panels only.
   bool packVectors = true; ///< A is packed in vectors
   PanelOperand right{};
 };
@@ -157,6 +164,8 @@ private:
   LogicalResult addNode(Operation *op);
   LogicalResult classifyReduction(Node &node, linalg::LinalgOp op);
   bool matchPanels(Node &node, linalg::LinalgOp op);
+  bool matchInPlace(Node &node, linalg::LinalgOp op);
+  int64_t getStride(const Read &read, AffineExpr dim);
   /// Pieces of concatenations along a dimension.
   struct Breaks {
     AffineExpr dim;

@@ -1,0 +1,79 @@
+// RUN: batch-opt %s --convert-operators-to-cpu | FileCheck %s
+
+// A product of matrices of which one differs from task to task is computed by
+// the register tiles too, on both operands where they lie.
+
+#left = affine_map<(t, i, j, k) -> (i, k)>
+#right = affine_map<(t, i, j, k) -> (t, k, j)>
+#out = affine_map<(t, i, j, k) -> (t, i, j)>
+#taskleft = affine_map<(t, i, j, k) -> (t, i, k)>
+
+// One product per piece of the concatenation, all into one tile: the second
+// adds to the first. The strides are those of W (128) and of a matrix (64). No
+// row is packed, and a block has the rows of one task.
+// CHECK-LABEL: func.func private @pair.rows.stage0
+// CHECK:         scf.for
+// CHECK-NOT:     llvm.store
+// CHECK:           call @batch.tiles.v2.a128.b64.c80.near(
+// CHECK:           call @batch.tiles.v2.a128.b64.c80.add.near(
+uprog.operator @pair.rows(%n: index, %a: tensor<?x64x64xf32>, %b: tensor<?x64x64xf32>,
+                          %w: tensor<64x128xf32> {uprog.parameter = 0 : i64})
+    -> tensor<?x64x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?x64x64xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x64x64xf32>) -> tensor<?x64x64xf32>
+  %ab = tensor.concat dim(1) %a, %b
+      : (tensor<?x64x64xf32>, tensor<?x64x64xf32>) -> tensor<?x128x64xf32>
+  %y = linalg.generic {indexing_maps = [#left, #right, #out],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%w, %ab : tensor<64x128xf32>, tensor<?x128x64xf32>)
+      outs(%start : tensor<?x64x64xf32>) {
+  ^bb0(%u: f32, %v: f32, %s: f32):
+    %p = arith.mulf %u, %v : f32
+    %q = arith.addf %s, %p : f32
+    linalg.yield %q : f32
+  } -> tensor<?x64x64xf32>
+  uprog.yield %y : tensor<?x64x64xf32>
+}
+
+// Both may differ. A row of 8 columns lies in 16: one vector.
+// CHECK-LABEL: func.func private @both.rows.stage0
+// CHECK:           call @batch.tiles.v1.a16.b16.{{.*}}.near(
+uprog.operator @both.rows(%n: index, %a: tensor<?x8x8xf32>, %b: tensor<?x8x8xf32>)
+    -> tensor<?x8x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?x8x8xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x8x8xf32>) -> tensor<?x8x8xf32>
+  %y = linalg.batch_matmul ins(%a, %b : tensor<?x8x8xf32>, tensor<?x8x8xf32>)
+      outs(%start : tensor<?x8x8xf32>) -> tensor<?x8x8xf32>
+  uprog.yield %y : tensor<?x8x8xf32>
+}
+
+// Rows of 48 columns end before two panels of 32 do: the tiles would read
+// behind the last row.
+// CHECK-LABEL: func.func private @narrow.rows.stage0
+// CHECK-NOT:       call @batch.tiles
+// CHECK:           vector.fma %{{.*}} : vector<16xf32>
+uprog.operator @narrow.rows(%n: index, %a: tensor<?x48x48xf32>, %b: tensor<?x48x48xf32>)
+    -> tensor<?x48x48xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?x48x48xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x48x48xf32>) -> tensor<?x48x48xf32>
+  %y = linalg.batch_matmul ins(%a, %b : tensor<?x48x48xf32>, tensor<?x48x48xf32>)
+      outs(%start : tensor<?x48x48xf32>) -> tensor<?x48x48xf32>
+  uprog.yield %y : tensor<?x48x48xf32>
+}
+
+// What is computed on the way lies nowhere: no address to read it at.
+// CHECK-LABEL: func.func private @computed.rows.stage0
+// CHECK-NOT:       call @batch.tiles
+uprog.operator @computed.rows(%n: index, %a: tensor<?x64x64xf32>, %b: tensor<?x64x64xf32>)
+    -> tensor<?x64x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?x64x64xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x64x64xf32>) -> tensor<?x64x64xf32>
+  %c = arith.addf %a, %b : tensor<?x64x64xf32>
+  %y = linalg.batch_matmul ins(%a, %c : tensor<?x64x64xf32>, tensor<?x64x64xf32>)
+      outs(%start : tensor<?x64x64xf32>) -> tensor<?x64x64xf32>
+  uprog.yield %y : tensor<?x64x64xf32>
+}
