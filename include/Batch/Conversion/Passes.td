@@ -32,13 +32,19 @@ def ConvertUProgToCPUPass
     workers); a unit is a worker thread. `uprog.run` shares its tasks out in one
     of two ways, by their number: large batches by rows, so that no worker waits
     inside a kernel; small ones by columns, so that each worker reads its own
-    part of the weights only and row tiles stay full.
+    part of the weights only and row tiles stay full. What is large,
+    `convert-operators-to-cpu` has decided kernel by kernel from the size of its
+    weights and its work per task (the remark `Sharing` says how).
 
     See test/Conversion/UProgToCPU.
   }];
   let options = [
-    Option<"rowSplit", "row-split", "int64_t", /*default=*/"96",
-           "Split a batch by rows from this many rows per worker on">,
+    Option<"rowSplit", "row-split", "int64_t", /*default=*/"0",
+           "Share batches by rows from this many tasks per worker on, whatever "
+           "the kernel says; 0: as it says">,
+    Option<"rowBlock", "row-block", "int64_t", /*default=*/"-1",
+           "Run all stages on this many tasks before the next ones, whatever the "
+           "kernel says; 0: on all, -1: as it says">,
   ];
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::scf::SCFDialect",

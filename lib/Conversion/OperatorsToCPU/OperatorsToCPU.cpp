@@ -7,6 +7,7 @@
 
 #include "Batch/Conversion/Passes.h"
 
+#include "Sharing.h"
 #include "StageEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -15,6 +16,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Remarks.h"
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_CONVERTOPERATORSTOCPUPASS
@@ -65,6 +67,19 @@ static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
     }
     func::ReturnOp::create(b);
   }
+  Sharing sharing = chooseSharing(plan, registers);
+  remark::analysis(op.getLoc(),
+                   remark::RemarkOpts::name("Sharing").category("batch"))
+      << ("kernel function @" + Twine(name) + ": " +
+          Twine(sharing.weightBytes) + " bytes of weights, " +
+          Twine(sharing.taskFlops) + " FLOP and " + Twine(sharing.taskBytes) +
+          " bytes per task; launches of " + Twine(sharing.rowSplit) +
+          " tasks per worker and more are shared by rows" +
+          (sharing.rowBlock
+               ? ", in blocks of " + std::to_string(sharing.rowBlock)
+               : std::string()) +
+          ", smaller ones by columns")
+             .str();
   SmallVector<Attribute> ragged;
   for (int64_t bytes : plan.getRaggedScratch())
     ragged.push_back(b.getI64IntegerAttr(bytes));
@@ -76,7 +91,10 @@ static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
                           b.getI64IntegerAttr(plan.getTaskScratch())),
            b.getNamedAttr("ragged_scratch", b.getArrayAttr(ragged)),
            b.getNamedAttr("worker_scratch",
-                          b.getI64IntegerAttr(emitter.getWorkerScratch()))}));
+                          b.getI64IntegerAttr(emitter.getWorkerScratch())),
+           b.getNamedAttr("row_split", b.getI64IntegerAttr(sharing.rowSplit)),
+           b.getNamedAttr("row_block",
+                          b.getI64IntegerAttr(sharing.rowBlock))}));
   op.erase();
   return success();
 }

@@ -30,8 +30,9 @@ namespace {
 /// Lowers one program. Every unit of device level is a worker thread.
 class ProgramLowering {
 public:
-  ProgramLowering(ModuleOp module, int64_t rowSplit)
-      : symbols(module), builder(module.getContext()), rowSplit(rowSplit) {}
+  ProgramLowering(ModuleOp module, int64_t rowSplit, int64_t rowBlock)
+      : symbols(module), builder(module.getContext()), rowSplit(rowSplit),
+        rowBlock(rowBlock) {}
 
   LogicalResult lower(uprog::ProgramOp program);
 
@@ -44,7 +45,7 @@ private:
   SymbolTable symbols;
   OpBuilder builder;
   IRMapping mapping;
-  int64_t rowSplit;
+  int64_t rowSplit, rowBlock;
   Value context, worker, workers;
 };
 
@@ -69,7 +70,17 @@ LogicalResult ProgramLowering::lowerRun(uprog::RunOp run) {
     return run.emitError("operator @")
            << run.getCallee()
            << " is no kernel function yet; run convert-operators-to-cpu first";
-  int64_t stages = info.getAs<IntegerAttr>("stages").getInt();
+  for (StringRef name : {"stages", "row_split", "row_block"})
+    if (!info.getAs<IntegerAttr>(name))
+      return run.emitError("kernel function @")
+             << run.getCallee() << " does not say '" << name
+             << "' in 'batch.kernel_info'";
+  auto getInfo = [&](StringRef name) {
+    return info.getAs<IntegerAttr>(name).getInt();
+  };
+  int64_t stages = getInfo("stages");
+  int64_t split = rowSplit > 0 ? rowSplit : getInfo("row_split");
+  int64_t block = rowBlock >= 0 ? rowBlock : getInfo("row_block");
 
   ContextBuilder cb(builder, loc, context);
   Value step = mapping.lookup(run.getStep());
@@ -91,7 +102,7 @@ LogicalResult ProgramLowering::lowerRun(uprog::RunOp run) {
 
   // The rows of a large batch, or the columns of a small one.
   Value enough =
-      arith::MulIOp::create(builder, loc, workers, cb.constant(rowSplit));
+      arith::MulIOp::create(builder, loc, workers, cb.constant(split));
   Value alone = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                       workers, one);
   Value large = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
@@ -107,7 +118,18 @@ LogicalResult ProgramLowering::lowerRun(uprog::RunOp run) {
   Value next = arith::AddIOp::create(builder, loc, worker, one);
   Value begin = share(worker);
   Value end = share(next);
-  call(begin, end, zero, one, zero, cb.constant(stages));
+  if (block == 0) {
+    call(begin, end, zero, one, zero, cb.constant(stages));
+  } else {
+    auto loop =
+        scf::ForOp::create(builder, loc, begin, end, cb.constant(block));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(loop.getBody()->getTerminator());
+    Value first = loop.getInductionVar();
+    Value last = arith::AddIOp::create(builder, loc, first, cb.constant(block));
+    last = arith::MinSIOp::create(builder, loc, last, end);
+    call(first, last, zero, one, zero, cb.constant(stages));
+  }
   builder.setInsertionPoint(choice.elseBlock()->getTerminator());
   for (int64_t stage = 0; stage < stages; ++stage) {
     call(zero, tasks, worker, workers, cb.constant(stage),
@@ -211,7 +233,8 @@ class ConvertUProgToCPUPass
   void runOnOperation() override {
     for (auto program :
          llvm::make_early_inc_range(getOperation().getOps<uprog::ProgramOp>()))
-      if (failed(ProgramLowering(getOperation(), rowSplit).lower(program)))
+      if (failed(ProgramLowering(getOperation(), rowSplit, rowBlock)
+                     .lower(program)))
         return signalPassFailure();
   }
 };

@@ -87,7 +87,7 @@ uprog.operator @norm.rows(%n: index, %x: tensor<?x20xf32>) -> tensor<?x20xf32> {
 // CHECK:         scf.for {{.*}} iter_args(%[[SUM:[a-z0-9]*]] = %
 // CHECK:           arith.addf %[[SUM]], %{{.*}} : vector<16xf32>
 // CHECK-LABEL: func.func @pool.rows(
-// CHECK-SAME:    ragged_scratch = [64], stages = 2 : i64, task_scratch = 0 : i64
+// CHECK-SAME:    ragged_scratch = [64], {{.*}} stages = 2 : i64, task_scratch = 0 : i64
 uprog.operator @pool.rows(%n: index, %q: tensor<?x16xf32>,
                           %x: tensor<?x16xf32> {uprog.ragged = 0 : i64},
                           %offsets: tensor<?xindex> {uprog.offsets = 0 : i64})

@@ -22,6 +22,19 @@ uprog.program @p(%plan: !batch.plan, %x: tensor<?x4xf32>) level(device) {
 
 // -----
 
+// How workers share its tasks, the kernel function says.
+func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
+    attributes {batch.kernel_info = {stages = 1 : i64, row_block = 0 : i64}}
+uprog.program @p(%plan: !batch.plan, %x: tensor<?x4xf32>) level(device) {
+  %i = arith.constant 0 : index
+  %step = batch.plan_step %plan[%i]
+  // expected-error @+1 {{kernel function @k.rows does not say 'row_split' in 'batch.kernel_info'}}
+  uprog.run @k.rows(%x : tensor<?x4xf32>) step(%step : !batch.step) tasks(%i)
+  uprog.yield
+}
+
+// -----
+
 // Other operations do not run on workers.
 uprog.program @p() level(device) {
   // expected-error @+1 {{has no lowering to CPU workers}}

@@ -1,10 +1,11 @@
 // RUN: batch-opt %s --convert-uprog-to-cpu --split-input-file | FileCheck %s
-// RUN: batch-opt %s --convert-uprog-to-cpu=row-split=7 --split-input-file \
+// RUN: batch-opt %s --convert-uprog-to-cpu="row-split=7 row-block=5" --split-input-file \
 // RUN:   | FileCheck %s --check-prefix=SPLIT
 
 func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
     attributes {batch.kernel_info = {stages = 2 : i64, task_scratch = 64 : i64,
-                                     ragged_scratch = [], worker_scratch = 0 : i64}}
+                                     ragged_scratch = [], worker_scratch = 0 : i64,
+                                     row_split = 12 : i64, row_block = 0 : i64}}
 
 // A program becomes a function that each worker of a pool runs. A run is done by
 // rows where there are many per worker, or one worker alone; then no worker
@@ -43,11 +44,16 @@ func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, 
 // CHECK-NEXT:    }
 // CHECK-NEXT:    return
 
-// How many rows are many is an option.
+// How many rows are many is an option, and so is whether all stages run on some
+// of them before the next ones: the last block ends where the share does.
 // SPLIT-LABEL: func.func @main.execute
 // SPLIT:         case 3 {
 // SPLIT:           %[[SEVEN:.*]] = arith.constant 7 : i64
 // SPLIT-NEXT:      arith.muli %{{.*}}, %[[SEVEN]] : i64
+// SPLIT:           scf.for %[[FIRST:.*]] = %{{.*}} to %[[END:.*]] step %[[FIVE:.*]] : i64 {
+// SPLIT:             %[[LAST:.*]] = arith.addi %[[FIRST]], %{{.*}} : i64
+// SPLIT-NEXT:        %[[STOP:.*]] = arith.minsi %[[LAST]], %[[END]] : i64
+// SPLIT:             func.call @k.rows(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[FIRST]], %[[STOP]],
 uprog.program @main.execute(%plan: !batch.plan) level(device) {
   %c0 = arith.constant 0 : index
   %steps = batch.plan_size %plan

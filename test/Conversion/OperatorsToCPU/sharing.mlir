@@ -1,0 +1,72 @@
+// RUN: batch-opt %s --convert-operators-to-cpu --split-input-file --remark-format=emitRemark \
+// RUN:     --remarks-filter=batch -o /dev/null 2>&1 | FileCheck %s
+
+#x = affine_map<(r, n, k) -> (r, k)>
+#w = affine_map<(r, n, k) -> (n, k)>
+#y = affine_map<(r, n, k) -> (r, n)>
+
+// 64 x 64 weights stay in a worker's cache: a tile of twelve rows per worker is
+// enough to share by rows.
+// CHECK: Sharing {{.*}} 16384 bytes of weights, 8192 FLOP and 512 bytes per task; launches of 12 tasks per worker and more are shared by rows, smaller ones by columns
+uprog.operator @kept(%n: index, %x: tensor<?x64xf32>,
+                     %w: tensor<64x64xf32> {uprog.parameter = 0 : i64}) -> tensor<?x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?x64xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %r = linalg.matmul indexing_maps = [#x, #w, #y] ins(%x, %w : tensor<?x64xf32>, tensor<64x64xf32>)
+      outs(%start : tensor<?x64xf32>) -> tensor<?x64xf32>
+  uprog.yield %r : tensor<?x64xf32>
+}
+
+// -----
+
+#x = affine_map<(r, n, k) -> (r, k)>
+#w = affine_map<(r, n, k) -> (n, k)>
+#y = affine_map<(r, n, k) -> (r, n)>
+
+// 4 MiB do not: a worker has to have enough rows for every byte that it reads.
+// CHECK: Sharing {{.*}} @streamed: {{.*}} launches of 96 tasks per worker and more are shared by rows, smaller ones by columns
+uprog.operator @streamed(%n: index, %x: tensor<?x1024xf32>,
+                         %w: tensor<1024x1024xf32> {uprog.parameter = 0 : i64}) -> tensor<?x1024xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?x1024xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x1024xf32>) -> tensor<?x1024xf32>
+  %r = linalg.matmul indexing_maps = [#x, #w, #y] ins(%x, %w : tensor<?x1024xf32>, tensor<1024x1024xf32>)
+      outs(%start : tensor<?x1024xf32>) -> tensor<?x1024xf32>
+  uprog.yield %r : tensor<?x1024xf32>
+}
+
+// -----
+
+#x = affine_map<(r, n, k) -> (r, k)>
+#w = affine_map<(r, n, k) -> (n, k)>
+#y = affine_map<(r, n, k) -> (r, n)>
+
+// 32 columns are one panel: there are no columns to share.
+// CHECK: Sharing {{.*}} @narrow: {{.*}} launches of 1 tasks per worker
+uprog.operator @narrow(%n: index, %x: tensor<?x32xf32>,
+                       %w: tensor<32x32xf32> {uprog.parameter = 0 : i64}) -> tensor<?x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?x32xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %r = linalg.matmul indexing_maps = [#x, #w, #y] ins(%x, %w : tensor<?x32xf32>, tensor<32x32xf32>)
+      outs(%start : tensor<?x32xf32>) -> tensor<?x32xf32>
+  uprog.yield %r : tensor<?x32xf32>
+}
+
+// -----
+
+// Two stages over 64 KiB matrices: blocks of tasks whose matrices fit a worker's
+// cache, so that the second stage finds what the first one has read.
+// CHECK: Sharing {{.*}} 0 bytes of weights, {{.*}} bytes per task; launches of 1 tasks per worker and more are shared by rows, in blocks of 4
+uprog.operator @blocks(%n: index, %a: tensor<?x128x128xf32>, %b: tensor<?x128x128xf32>)
+    -> tensor<?x128x128xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?x128x128xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x128x128xf32>) -> tensor<?x128x128xf32>
+  %y = linalg.batch_matmul ins(%a, %b : tensor<?x128x128xf32>, tensor<?x128x128xf32>)
+      outs(%start : tensor<?x128x128xf32>) -> tensor<?x128x128xf32>
+  %z = linalg.batch_matmul ins(%a, %y : tensor<?x128x128xf32>, tensor<?x128x128xf32>)
+      outs(%start : tensor<?x128x128xf32>) -> tensor<?x128x128xf32>
+  uprog.yield %z : tensor<?x128x128xf32>
+}
