@@ -48,7 +48,7 @@ func::FuncOp MicroKernels::getTile(const MicroKernelShape &shape, int64_t rows,
                      std::to_string(panels) + "x" +
                      std::to_string(shape.vectors) + suffix(shape);
   auto function = func::FuncOp::create(
-      b, name, b.getFunctionType({ptr, ptr, ptr, i64, i64}, {}));
+      b, name, b.getFunctionType({ptr, ptr, ptr, i64, i64, ptr, i64}, {}));
   makeInternal(function);
   for (unsigned i : {0, 1, 2})
     function.setArgAttr(i, "llvm.noalias", b.getUnitAttr());
@@ -56,6 +56,7 @@ func::FuncOp MicroKernels::getTile(const MicroKernelShape &shape, int64_t rows,
   Value a = function.getArgument(0), right = function.getArgument(1);
   Value out = function.getArgument(2), depth = function.getArgument(3);
   Value panelBytes = function.getArgument(4);
+  Value ahead = function.getArgument(5), aheadStep = function.getArgument(6);
 
   int64_t lanes = tiles.lanes, vectors = panels * shape.vectors;
   Type vector = VectorType::get({lanes}, f32);
@@ -89,6 +90,11 @@ func::FuncOp MicroKernels::getTile(const MicroKernelShape &shape, int64_t rows,
                 b, b.offset(pointer, b.constant(kPrefetchBytes)), /*rw=*/0,
                 /*hint=*/3, /*cache=*/1);
         }
+        // A part of what comes after all tiles goes to the second-level cache
+        // meanwhile. Tiles of fewer rows are alone.
+        if (shape.streamed && 2 * rows >= tiles.maxRows)
+          LLVM::Prefetch::create(b, b.offset(ahead, b.mul(k, aheadStep)),
+                                 /*rw=*/0, /*hint=*/2, /*cache=*/1);
         Value element = b.offset(a, b.mul(k, b.constant(4)));
         for (int64_t row = 0; row < rows; ++row) {
           Value scalar = b.load(
@@ -118,7 +124,8 @@ func::FuncOp MicroKernels::get(const MicroKernelShape &shape) {
   std::string name =
       "batch.tiles.v" + std::to_string(shape.vectors) + suffix(shape);
   func::FuncOp function = func::FuncOp::create(
-      b, name, b.getFunctionType({ptr, ptr, ptr, i64, i64, i64, i64}, {}));
+      b, name,
+      b.getFunctionType({ptr, ptr, ptr, i64, i64, i64, i64, ptr, i64}, {}));
   makeInternal(function);
   b.beginFunction(function);
   ValueRange arguments = function.getArguments();
@@ -135,10 +142,11 @@ func::FuncOp MicroKernels::get(const MicroKernelShape &shape) {
     b.createBlock(&dispatch.getCaseRegions()[i]);
     auto call = [&](int64_t width, Value first) {
       Value columns = b.mul(first, b.constant(shape.vectors * tiles.lanes * 4));
-      func::CallOp::create(
-          b, getTile(shape, count, width),
-          ValueRange{arguments[0], b.offset(right, b.mul(first, panelBytes)),
-                     b.offset(out, columns), depth, panelBytes});
+      func::CallOp::create(b, getTile(shape, count, width),
+                           ValueRange{arguments[0],
+                                      b.offset(right, b.mul(first, panelBytes)),
+                                      b.offset(out, columns), depth, panelBytes,
+                                      arguments[7], arguments[8]});
     };
     int64_t wide = tiles.panelsFor(count);
     Value done = b.constant(0);

@@ -51,8 +51,10 @@ public:
   MicroKernels(ModuleOp module, const RegisterTiles &tiles)
       : module(module), tiles(tiles) {}
 
-  /// f(A, B, C, depth, rows, panels, bytes from panel to panel):
-  /// C[rows][panels * width] = A[rows][depth] * B.
+  /// f(A, B, C, depth, rows, panels, bytes from panel to panel, ahead, step):
+  /// C[rows][panels * width] = A[rows][depth] * B. If panels are streamed, it
+  /// prefetches from `ahead` on, `step` bytes further with each step of the
+  /// reduction.
   func::FuncOp get(const MicroKernelShape &shape);
 
 private:

@@ -10,12 +10,13 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// What a worker can keep in its second-level cache besides what passes through.
+/// What a worker can keep in its second-level cache besides what passes
+/// through.
 static constexpr int64_t kKeptBytes = 1024 * 1024;
-/// FLOPs that a worker does in the time in which it reads a byte of weights that
-/// are not in its cache, with room for what prefetching does not hide. Measured
-/// on two cores with AVX-512: a dense layer (half a FLOP per byte and row) is
-/// faster by rows from about a hundred rows on.
+/// FLOPs that a worker does in the time in which it reads a byte of weights
+/// that are not in its cache, with room for what prefetching does not hide.
+/// Measured on two cores with AVX-512: a dense layer (half a FLOP per byte and
+/// row) is faster by rows from about a hundred rows on.
 static constexpr int64_t kFlopsPerByte = 48;
 
 static bool isContractionNode(const Node &node) {
@@ -83,8 +84,8 @@ Sharing uprog::chooseSharing(const StagePlan &plan,
                                std::max<int64_t>(sharing.taskFlops, 1)));
   // Weights that are not kept would be read again for every block.
   if (kept && plan.getStages().size() > 1)
-    sharing.rowBlock = std::max<int64_t>(
-        tile, (kKeptBytes - sharing.weightBytes) /
-                  std::max<int64_t>(sharing.taskBytes, 1));
+    sharing.rowBlock =
+        std::max<int64_t>(tile, (kKeptBytes - sharing.weightBytes) /
+                                    std::max<int64_t>(sharing.taskBytes, 1));
   return sharing;
 }

@@ -262,16 +262,21 @@ void StageEmitter::emitColumns(const Stage &stage, Value blockRow,
   }
   b.loop(first, last, step, [&](Value panel) {
     Value count = b.min(step, b.sub(last, panel));
+    // After the last panel the first one, for the next launch.
+    Value next = b.add(panel, step);
+    next = arith::SelectOp::create(b, b.less(next, last), next, first);
     b.loop(b.constant(0), tiles, 1, [&](Value tile) {
       Value begin = b.div(b.mul(tile, blockRows), tiles);
       Value end = b.div(b.mul(b.add(tile, one), blockRows), tiles);
-      emitTile(stage, blockRow, begin, b.sub(end, begin), panel, count);
+      emitTile(stage, blockRow, begin, b.sub(end, begin), panel, count,
+               {next, tile, tiles});
     });
   });
 }
 
 void StageEmitter::emitTile(const Stage &stage, Value blockRow, Value tileRow,
-                            Value rows, Value panel, Value panels) {
+                            Value rows, Value panel, Value panels,
+                            const Ahead &ahead) {
   int64_t lanes = evaluator.getLanes(), n = stage.space.columns();
   bool vector = stage.space.rank() > 0 && !stage.scalar;
   Value width = b.constant(panelWidth);
@@ -292,7 +297,8 @@ void StageEmitter::emitTile(const Stage &stage, Value blockRow, Value tileRow,
     }
     bool accumulate = emitStart(*node, firstRow, rows, firstColumn, lastColumn);
     if (node->kind == NodeKind::Panels)
-      emitPanels(*node, tileRow, rows, panel, panels, firstColumn, accumulate);
+      emitPanels(*node, tileRow, rows, panel, panels, firstColumn, ahead,
+                 accumulate);
     else
       emitInPlace(*node, firstRow, rows, panels, firstColumn, accumulate);
   }
@@ -375,18 +381,18 @@ void StageEmitter::emitInPlace(Node &node, Value firstRow, Value rows,
         kernels.get({node.leftStride, node.rightStride,
                      panelWidth / evaluator.getLanes(), tileStride, accumulate,
                      /*streamed=*/false});
-    func::CallOp::create(b, tiles,
-                         ValueRange{addressOf(node.left),
-                                    addressOf(1 - node.left), tile,
-                                    b.constant(end - begin), rows, panels,
-                                    b.constant(panelWidth * 4)});
+    func::CallOp::create(
+        b, tiles,
+        ValueRange{addressOf(node.left), addressOf(1 - node.left), tile,
+                   b.constant(end - begin), rows, panels,
+                   b.constant(panelWidth * 4), tile, b.constant(0)});
     accumulate = true;
   }
 }
 
 void StageEmitter::emitPanels(Node &node, Value tileRow, Value rows,
                               Value panel, Value panels, Value firstColumn,
-                              bool accumulate) {
+                              const Ahead &ahead, bool accumulate) {
   Value result = node.op->getResult(0), zero = b.constant(0);
   const Pack &pack = packs[packOfNode[&node]];
   const PanelOperand &right = node.right;
@@ -397,15 +403,24 @@ void StageEmitter::emitPanels(Node &node, Value tileRow, Value rows,
                         b.add(b.constant(pack.offset),
                               b.mul(tileRow, b.constant(pack.stride * 4))));
   int64_t panelBytes = right.k * right.width * 4;
-  Value rightPointer =
-      b.offset(evaluator.getForm(tables.getPanels(right)),
-               b.add(b.constant(right.nOffset / right.width * panelBytes +
-                                right.kOffset * right.width * 4),
-                     b.mul(panel, b.constant(panelBytes))));
+  Value form = b.offset(evaluator.getForm(tables.getPanels(right)),
+                        b.constant(right.nOffset / right.width * panelBytes +
+                                   right.kOffset * right.width * 4));
+  Value rightPointer = b.offset(form, b.mul(panel, b.constant(panelBytes)));
+  int64_t stepBytes = right.width * 4;
+  Value aheadBytes =
+      b.div(b.mul(ahead.tile, b.constant(node.depth * stepBytes)), ahead.tiles);
+  Value aheadPointer = b.offset(
+      form, b.add(b.mul(ahead.panel, b.constant(panelBytes)), aheadBytes));
+  Value alone = b.less(ahead.tiles, b.constant(2));
+  aheadPointer = arith::SelectOp::create(b, alone, rightPointer, aheadPointer);
+  Value aheadStep = arith::SelectOp::create(
+      b, alone, b.constant(0), b.div(b.constant(stepBytes), ahead.tiles));
   evaluator.setTilePosition(zero, firstColumn);
   func::CallOp::create(
       b, tiles,
       ValueRange{left, rightPointer,
                  evaluator.tilePointer(result, zero, firstColumn),
-                 b.constant(node.depth), rows, panels, b.constant(panelBytes)});
+                 b.constant(node.depth), rows, panels, b.constant(panelBytes),
+                 aheadPointer, aheadStep});
 }

@@ -48,18 +48,25 @@ private:
     int64_t offset = 0; ///< in the worker's scratch
   };
 
+  /// What to prefetch while a tile is computed: its share, as one of `tiles`,
+  /// of the panel that comes after all of them. Nothing if there is one tile.
+  struct Ahead {
+    Value panel, tile, tiles;
+  };
+
   void planScratch(const Stage &stage);
   AffineMap packMap(const Node &node);
   void emitPacks(Value firstRow, Value rows);
   void emitPack(const Pack &pack, Value row, ArrayRef<Index> position);
   void emitColumns(const Stage &stage, Value blockRow, Value blockRows);
   void emitTile(const Stage &stage, Value blockRow, Value tileRow, Value rows,
-                Value panel, Value panels);
+                Value panel, Value panels, const Ahead &ahead);
   /// Puts the start value of a contraction into its tile; false if it is zero.
   bool emitStart(Node &node, Value firstRow, Value rows, Value firstColumn,
                  Value lastColumn);
   void emitPanels(Node &node, Value tileRow, Value rows, Value panel,
-                  Value panels, Value firstColumn, bool accumulate);
+                  Value panels, Value firstColumn, const Ahead &ahead,
+                  bool accumulate);
   void emitInPlace(Node &node, Value firstRow, Value rows, Value panels,
                    Value firstColumn, bool accumulate);
   /// A row of a tile, and its indices without the column's.
