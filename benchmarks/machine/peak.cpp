@@ -6,9 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // batch-peak [THREADS...]: prints one JSON object with, per number of threads,
-// the rate of fused multiply-adds that touch registers only (GFLOP/s, f32) and
-// of copies between arrays far larger than the caches (GB/s, read plus
-// written). Benchmarks relate their results to these two numbers.
+// the rate of fused multiply-adds that touch registers only (GFLOP/s, f32), of
+// copies between arrays far larger than the caches (GB/s, read plus written),
+// and of reads that start over after some MiB per thread (GB/s of all threads),
+// by that number of MiB. Benchmarks relate their results to these numbers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -137,6 +138,43 @@ double copyRate(int threads) {
   return best / 1e9;
 }
 
+/// Sums of `vectors` vectors, in several accumulators.
+__attribute__((noinline)) float sumOf(const Vector *data, size_t vectors) {
+  Vector sums[8] = {};
+  for (size_t i = 0; i + 8 <= vectors; i += 8)
+    for (int j = 0; j < 8; ++j)
+      sums[j] += data[i + j];
+  Vector total = sums[0];
+  for (int j = 1; j < 8; ++j)
+    total += sums[j];
+  return total[0];
+}
+
+/// Each thread reads its own `bytes` again and again.
+double readRate(int threads, size_t bytes) {
+  std::vector<std::unique_ptr<char[]>> memory;
+  for (int t = 0; t < threads; ++t) {
+    memory.emplace_back(new char[bytes + 64]);
+    std::memset(memory.back().get(), 0, bytes + 64);
+  }
+  const size_t rounds = std::max<size_t>(1, (size_t(256) << 20) / bytes);
+  double best = 0;
+  for (int run = 0; run < 5; ++run) {
+    double time = onThreads(threads, [&](int t) {
+      auto start = reinterpret_cast<uintptr_t>(memory[t].get());
+      auto *data = reinterpret_cast<const Vector *>((start + 63) / 64 * 64);
+      float sum = 0;
+      for (size_t round = 0; round < rounds; ++round) {
+        sum += sumOf(data, bytes / sizeof(Vector));
+        asm volatile("" : : "r"(data) : "memory"); // every round reads anew
+      }
+      sink = sum;
+    });
+    best = std::max(best, double(rounds) * bytes * threads / time);
+  }
+  return best / 1e9;
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -153,10 +191,17 @@ int main(int argc, char **argv) {
     counts = {
         1, static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))};
   std::printf("{\"isa\": \"%s\", \"threads\": {", isa);
-  for (size_t i = 0; i < counts.size(); ++i)
-    std::printf("%s\"%d\": {\"fma_gflops\": %.2f, \"copy_gbytes\": %.2f}",
+  for (size_t i = 0; i < counts.size(); ++i) {
+    std::printf("%s\"%d\": {\"fma_gflops\": %.2f, \"copy_gbytes\": %.2f, "
+                "\"read_gbytes\": {",
                 i ? ", " : "", counts[i], gflops(counts[i]),
                 copyRate(counts[i]));
+    for (double mebibytes : {0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0})
+      std::printf(
+          "%s\"%g\": %.1f", mebibytes > 0.25 ? ", " : "", mebibytes,
+          readRate(counts[i], static_cast<size_t>(mebibytes * (1 << 20))));
+    std::printf("}}");
+  }
   std::printf("}}\n");
   return 0;
 }

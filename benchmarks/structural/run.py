@@ -14,7 +14,9 @@ are built by scripts/check. Prints a table and stores JSON.
 Per mini-batch, medians (the JSON has the minima too): inspect, schedule, execute,
 total in microseconds; GFLOP/s of the products; the share of the larger of two
 floors, products at the FMA peak and bytes that must move at the copy bandwidth;
-and the time of the unbatched lowering, the same kernels one task at a time on one
+the share of a third one ("levels"): level by level the larger of its products at
+the FMA peak and its weights at the speed at which the machine reads that many
+bytes again and again; and the time of the unbatched lowering, the same kernels one task at a time on one
 thread, over that of the batched run.
 """
 
@@ -77,6 +79,67 @@ def count_nodes(model, values):
             kids += len(children)
             work += children
     return leaves, inner, kids
+
+
+def levels_of(model, value):
+    """Per height (leaves: 0) the number of nodes and of their children."""
+    heights = {}
+
+    def add(height, kids):
+        nodes, children = heights.get(height, (0, 0))
+        heights[height] = (nodes + 1, children + kids)
+        return height
+
+    if isinstance(value, dict):
+        known = []
+        for node in value["nodes"]:
+            kids = [kid["ref"] if isinstance(kid, dict) else kid
+                    for kid in node[2]]
+            known.append(add(1 + max((known[kid] for kid in kids), default=0),
+                             len(kids)))
+        return heights
+    # Children before parents, without recursion.
+    order, work, known = [], [value], {}
+    while work:
+        node = work.pop()
+        children = [] if isinstance(node[1], str) else node[1:]
+        if model in batchtest.DEP:
+            children = node[2] if node[0] == "node" else []
+        order.append((node, children))
+        work += children
+    for node, children in reversed(order):
+        known[id(node)] = add(1 + max((known[id(kid)] for kid in children),
+                                      default=-1), len(children))
+    return heights
+
+
+def level_floor(model, size, values, batch, threads, peak):
+    """Seconds: over mini-batches and levels the larger of products at the peak
+    and weights at the speed of reading them again and again."""
+    leaf, inner, kid, parameters, _, _ = MODELS[model](size)
+    rates = sorted((float(mebibytes) * 2**20, rate * 1e9)
+                   for mebibytes, rate in peak["read_gbytes"].items())
+
+    def read_time(weights):
+        share = weights / threads
+        rate = next((rate for limit, rate in rates if share <= limit),
+                    rates[-1][1])
+        return weights / rate
+
+    total = 0
+    for first in range(0, len(values), batch):
+        together = {}
+        for value in values[first:first + batch]:
+            for height, (nodes, kids) in levels_of(model, value).items():
+                n, k = together.get(height, (0, 0))
+                together[height] = (n + nodes, k + kids)
+        for height, (nodes, kids) in together.items():
+            per_node = inner if height else leaf
+            flops = per_node * nodes + kid * kids
+            # A dense layer has two FLOPs per weight and row.
+            weights = min(2 * (per_node + (kid if kids else 0)), 4 * parameters)
+            total += max(flops / (peak["fma_gflops"] * 1e9), read_time(weights))
+    return total
 
 
 def make_inputs(model, options, folder):
@@ -161,9 +224,9 @@ def main():
         print("%d thread(s): FMA peak %.0f GFLOP/s (%s), copy %.1f GB/s" %
               (threads, machine["threads"][str(threads)]["fma_gflops"],
                machine["isa"], machine["threads"][str(threads)]["copy_gbytes"]))
-    print("%-18s %5s %5s %3s %9s %9s %9s %10s %8s %7s %9s" %
+    print("%-18s %5s %5s %3s %9s %9s %9s %10s %8s %7s %7s %9s" %
           ("model", "size", "batch", "thr", "inspect", "schedule", "execute",
-           "total us", "GFLOP/s", "floor", "speed-up"))
+           "total us", "GFLOP/s", "floor", "levels", "speed-up"))
 
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -211,16 +274,20 @@ def main():
                                        in found["time_us_min"].items()},
                             "gflops": flops / total / 1e3,
                             "floor_share": max(compute, memory) / total * 1e6,
+                            "level_share": level_floor(
+                                model, size, values, batch, threads,
+                                machine["threads"][str(threads)]) / total * 1e6,
                             "unbatched_us": unbatched / count,
                             "speedup": unbatched / total}
                         record["results"].append(result)
                         parts = result["median_us"]
                         print("%-18s %5d %5d %3d %9.1f %9.1f %9.1f %10.1f %8.1f "
-                              "%6.1f%% %8.2fx" %
+                              "%6.1f%% %6.1f%% %8.2fx" %
                               (model, size, batch, threads, parts["inspect"],
                                parts["schedule"], parts["execute"],
                                parts["total"], result["gflops"],
-                               100 * result["floor_share"], result["speedup"]))
+                               100 * result["floor_share"],
+                               100 * result["level_share"], result["speedup"]))
                         sys.stdout.flush()
     os.makedirs(os.path.dirname(os.path.abspath(options.output)), exist_ok=True)
     with open(options.output, "w") as file:
