@@ -130,6 +130,7 @@ makeLLVMModule(ModuleOp module, llvm::LLVMContext &context,
   CPUWorkersOptions workers;
   workers.vectorBits = target.vectorBits;
   workers.vectorRegisters = target.vectorRegisters;
+  workers.tuning = options.tuning;
   workers.triple = target.triple;
   workers.cpu = target.cpu;
   workers.features = ArrayRef<std::string>(target.features);

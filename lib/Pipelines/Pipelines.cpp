@@ -52,6 +52,7 @@ void mlir::batch::buildCPUWorkersPipeline(OpPassManager &pm,
   ConvertOperatorsToCPUPassOptions operators;
   operators.vectorBits = options.vectorBits;
   operators.vectorRegisters = options.vectorRegisters;
+  operators.tuning = options.tuning;
   pm.addPass(createConvertOperatorsToCPUPass(operators));
   // Programs and instance code call the kernel functions made above.
   pm.addPass(createConvertUProgToCPUPass());

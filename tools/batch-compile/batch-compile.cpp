@@ -52,6 +52,9 @@ int main(int argc, char **argv) {
   cl::list<std::string> sizes("size", cl::CommaSeparated, cl::cat(category),
                               cl::value_desc("NAME=NUMBER"),
                               cl::desc("Value of a named size of the model"));
+  cl::opt<std::string> tuning(
+      "tuning", cl::cat(category), cl::value_desc("file"),
+      cl::desc("Measured choices, from batch-run --tune=FILE"));
   cl::opt<std::string> triple("target", cl::cat(category),
                               cl::desc("Target triple; default: this machine"));
   cl::opt<std::string> cpu("cpu", cl::init("native"), cl::cat(category),
@@ -88,6 +91,7 @@ int main(int argc, char **argv) {
   options.strategy = strategy;
   options.policy = policy;
   options.sizes.assign(sizes.begin(), sizes.end());
+  options.tuning = tuning;
   options.triple = triple;
   options.cpu = cpu;
   options.optLevel = level;

@@ -211,6 +211,12 @@ int Driver::run() {
 int batchrun::run(const Options &options) {
   const std::string &model = options.model;
   bool source = model.size() > 5 && model.substr(model.size() - 5) == ".mlir";
+  if (!options.tune.empty()) {
+    if (!source)
+      raise("--tune compiles the model many times; give the .mlir, not '",
+            model, "'");
+    return tune(options);
+  }
   std::optional<TemporaryObject> compiled;
   if (source)
     compiled.emplace(model, options.compile);

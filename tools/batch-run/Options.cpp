@@ -66,6 +66,9 @@ RESULTS
   --json                    one JSON object instead of text
   --trace=FILE              the steps as a Chrome trace
   --dot=FILE                the task graph of the first mini-batch for Graphviz
+  --tune=FILE               measure tile sizes and how workers share batches, on
+                            these inputs and threads, and write the best to FILE,
+                            for --tuning=FILE
   --memory-report           bytes of parameters, inputs and tables
   --help, --version
 
@@ -207,6 +210,7 @@ std::vector<Option> makeTable(Options &options) {
       {"policy", Option::Required, hand("policy")},
       {"size", Option::Required, hand("size")},
       {"tuning", Option::Required, hand("tuning")},
+      {"tune", Option::Required, text(options.tune)},
       {"target", Option::Required, hand("target")},
       {"cpu", Option::Required, hand("cpu")},
       {"check-unbatched", Option::Optional,
@@ -280,6 +284,15 @@ Options batchrun::parseOptions(int argc, char **argv) {
   if (options.input.inputs.empty())
     raise(
         "no inputs are given; add --inputs=FILE or --inputs=random:SEED,COUNT");
+  if (!options.tune.empty()) {
+    auto isTuning = [](const std::string &word) {
+      return word.rfind("--tuning=", 0) == 0;
+    };
+    if (std::any_of(options.compile.begin(), options.compile.end(), isTuning))
+      raise("--tune finds out what --tuning says; leave one out");
+    if (options.onlyUnbatched)
+      raise("--tune measures batches, --unbatched has none");
+  }
   if (options.onlyUnbatched && options.checkUnbatched)
     raise("--unbatched runs nothing that --check-unbatched could compare with; "
           "leave one out");

@@ -31,7 +31,7 @@ struct Options {
   bool onlyUnbatched = false;
   int64_t benchRuns = 0; ///< 0: no benchmark
   bool counters = false, json = false, memoryReport = false;
-  std::string trace, dot, outputs;
+  std::string trace, dot, outputs, tune;
   std::string expect;
   double expectRelative = 1e-4, expectAbsolute = 1e-5;
 };
@@ -52,6 +52,10 @@ public:
 private:
   std::string folder, object;
 };
+
+/// Measures what --tuning may say of the model's kernels and writes it to the
+/// file of --tune; returns the exit code.
+int tune(const Options &options);
 
 /// Does everything; returns the exit code.
 int run(const Options &options);

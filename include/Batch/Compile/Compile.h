@@ -24,6 +24,8 @@ struct CompileOptions {
   std::string triple;
   /// Target CPU by LLVM's name; "native": the host's.
   std::string cpu = "native";
+  /// File of `batch-run --tune` with measured choices; empty: none.
+  std::string tuning;
   /// Optimization level of LLVM, 0 to 3.
   unsigned optLevel = 3;
 };

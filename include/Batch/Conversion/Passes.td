@@ -106,6 +106,8 @@ def ConvertOperatorsToCPUPass
            "Width of a vector register of the target in bits">,
     Option<"vectorRegisters", "vector-registers", "int64_t", /*default=*/"32",
            "Number of vector registers of the target">,
+    Option<"tuning", "tuning", "std::string", /*default=*/"\"\"",
+           "File of batch-run --tune with measured choices">,
   ];
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::scf::SCFDialect",

@@ -39,6 +39,10 @@ struct CPUWorkersOptions : PassPipelineOptions<CPUWorkersOptions> {
       *this, "vector-registers",
       llvm::cl::desc("Number of vector registers of the target"),
       llvm::cl::init(32)};
+  Option<std::string> tuning{
+      *this, "tuning",
+      llvm::cl::desc("File of batch-run --tune with measured choices"),
+      llvm::cl::init("")};
   Option<std::string> triple{
       *this, "triple", llvm::cl::desc("Target triple, for the descriptor"),
       llvm::cl::init("")};

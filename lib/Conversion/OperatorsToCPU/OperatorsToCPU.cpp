@@ -9,6 +9,7 @@
 
 #include "Sharing.h"
 #include "StageEmitter.h"
+#include "Tuning.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -29,7 +30,10 @@ using namespace mlir::uprog;
 /// Makes the kernel function of `op` beside it and erases `op`.
 static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
                                      MicroKernels &kernels,
-                                     const RegisterTiles &registers) {
+                                     RegisterTiles registers,
+                                     const KernelTuning &tuning) {
+  if (tuning.tileRows > 0)
+    registers.maxRows = std::min(registers.maxRows, tuning.tileRows);
   StagePlan plan(op, registers.lanes);
   if (failed(plan.build()))
     return failure();
@@ -68,6 +72,10 @@ static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
     func::ReturnOp::create(b);
   }
   Sharing sharing = chooseSharing(plan, registers);
+  if (tuning.rowSplit > 0)
+    sharing.rowSplit = tuning.rowSplit;
+  if (tuning.rowBlock >= 0)
+    sharing.rowBlock = tuning.rowBlock;
   remark::analysis(op.getLoc(),
                    remark::RemarkOpts::name("Sharing").category("batch"))
       << ("kernel function @" + Twine(name) + ": " +
@@ -112,12 +120,16 @@ struct ConvertOperatorsToCPUPass
                        "vector-registers at least 8");
       return signalPassFailure();
     }
+    Tuning measured;
+    if (failed(measured.load(tuning, module)))
+      return signalPassFailure();
     RegisterTiles registers(vectorBits, vectorRegisters);
     ModuleTables tables(module);
     MicroKernels kernels(module, registers);
     SmallVector<OperatorOp> operators(module.getOps<OperatorOp>());
     for (OperatorOp op : operators)
-      if (failed(convertOperator(op, tables, kernels, registers)))
+      if (failed(convertOperator(op, tables, kernels, registers,
+                                 measured.get(op.getSymName()))))
         return signalPassFailure();
     tables.save();
   }

@@ -1,0 +1,79 @@
+//===- Tuning.cpp - Measured choices for kernels --------------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tuning.h"
+
+#include "Batch/Dialect/UProg/UProg.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace mlir;
+using namespace mlir::uprog;
+namespace json = llvm::json;
+
+/// The kernel that an operator was made of.
+static StringRef getKernelName(StringRef operatorName) {
+  operatorName.consume_back(".rows");
+  return operatorName;
+}
+
+LogicalResult Tuning::load(StringRef path, ModuleOp module) {
+  if (path.empty())
+    return success();
+  auto error = [&](const Twine &message) {
+    return module.emitError("tuning file '") << path << "' " << message;
+  };
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  if (!buffer)
+    return error("cannot be read: " + buffer.getError().message());
+  llvm::Expected<json::Value> root = json::parse((*buffer)->getBuffer());
+  if (!root)
+    return error("is no JSON: " + llvm::toString(root.takeError()));
+  const json::Object *object = root->getAsObject();
+  const json::Object *entries =
+      object ? object->getObject("kernels") : nullptr;
+  if (!entries || object->getInteger("version") != 1)
+    return error("is not one that 'batch-run --tune' writes: it needs "
+                 "\"version\": 1 and \"kernels\": {...}");
+  llvm::StringSet<> names;
+  for (auto op : module.getOps<OperatorOp>())
+    names.insert(getKernelName(op.getSymName()));
+  for (const auto &[key, value] : *entries) {
+    StringRef kernel = key;
+    if (kernel != "*" && !names.contains(kernel))
+      return error("names kernel '" + kernel +
+                   "', which the model does not have (any more); tune again");
+    const json::Object *choices = value.getAsObject();
+    if (!choices)
+      return error("has no {...} for kernel '" + kernel + "'");
+    KernelTuning tuning;
+    for (const auto &[name, number] : *choices) {
+      StringRef choice = name;
+      int64_t *field = choice == "tile_rows"   ? &tuning.tileRows
+                       : choice == "row_split" ? &tuning.rowSplit
+                       : choice == "row_block" ? &tuning.rowBlock
+                                               : nullptr;
+      if (!field)
+        return error("has an unknown choice '" + choice + "' for kernel '" +
+                     kernel + "'; choices are tile_rows, row_split, row_block");
+      std::optional<int64_t> chosen = number.getAsInteger();
+      int64_t least = choice == "row_block" ? 0 : 1;
+      if (!chosen || *chosen < least || *chosen > (int64_t(1) << 40))
+        return error("needs a whole number of at least " + Twine(least) +
+                     " for '" + choice + "' of kernel '" + kernel + "'");
+      *field = *chosen;
+    }
+    (kernel == "*" ? others : kernels[kernel]) = tuning;
+  }
+  return success();
+}
+
+KernelTuning Tuning::get(StringRef operatorName) const {
+  auto found = kernels.find(getKernelName(operatorName));
+  return found == kernels.end() ? others : found->second;
+}

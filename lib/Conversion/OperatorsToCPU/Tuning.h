@@ -1,0 +1,40 @@
+//===- Tuning.h - Measured choices for kernels ------------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CONVERSION_OPERATORSTOCPU_TUNING_H
+#define BATCH_CONVERSION_OPERATORSTOCPU_TUNING_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace mlir::uprog {
+
+/// What was found best for a kernel; -1: nothing, the cost model decides.
+struct KernelTuning {
+  int64_t tileRows = -1; ///< rows of a register tile, at least 1
+  int64_t rowSplit = -1; ///< see Sharing.h
+  int64_t rowBlock = -1;
+};
+
+/// The contents of a file that `batch-run --tune` wrote (docs/Formats.md).
+class Tuning {
+public:
+  /// Reads `path`; an empty one has nothing in it. Emits errors at the module,
+  /// also for kernels that the module lacks.
+  LogicalResult load(StringRef path, ModuleOp module);
+
+  /// For the operator of that name (a kernel's, with ".rows" behind it).
+  KernelTuning get(StringRef operatorName) const;
+
+private:
+  llvm::StringMap<KernelTuning> kernels;
+  KernelTuning others; ///< entry "*"
+};
+
+} // namespace mlir::uprog
+
+#endif // BATCH_CONVERSION_OPERATORSTOCPU_TUNING_H

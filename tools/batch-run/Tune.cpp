@@ -1,0 +1,270 @@
+//===- Tune.cpp - batch-run --tune ----------------------------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Compiles the model once per value of a choice, runs it on the given inputs, and
+// takes for each kernel the value with which its own steps took the least time,
+// relative to the same steps without it, in turn. One choice after the other,
+// each with the best of those before it. No choice changes a bit of the results.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Options.h"
+#include "batch-runtime/Error.h"
+#include "batch-runtime/Parameters.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <unistd.h>
+
+using namespace batchrun;
+using namespace batchrt;
+
+namespace {
+
+/// A value must be this much better than what there is to be taken.
+constexpr double leastGain = 0.03;
+constexpr int passes = 7;
+
+struct Choice {
+  const char *name;
+  std::vector<int64_t> values;
+};
+
+const Choice choices[] = {
+    {"tile_rows", {4, 6, 8, 10}},
+    // The last one: never by rows.
+    {"row_split", {1, 6, 12, 24, 48, 96, 192, int64_t(1) << 32}},
+    {"row_block", {0, 8, 32, 128}},
+};
+
+/// Kernel to choice to value; what is missing the cost model decides.
+using Settings = std::map<std::string, std::map<std::string, int64_t>>;
+/// Microseconds by kernel.
+using Times = std::map<std::string, double>;
+
+/// The model compiled with some settings, ready to run on the inputs.
+class Trial {
+public:
+  Trial(const Options &options, const Settings &settings);
+
+  /// Time of each kernel's steps in one pass over all inputs.
+  Times timeKernels();
+  /// Time of the executor in one pass.
+  double timeExecute();
+
+private:
+  CompiledObject object;
+  Inputs inputs;
+  BoundParameters parameters;
+  Session session;
+};
+
+class Tuner {
+public:
+  explicit Tuner(const Options &options) : options(options) {}
+  int run();
+
+private:
+  void tryChoice(const Choice &choice);
+  void keepIfFaster();
+  void write() const;
+  void print() const;
+
+  const Options &options;
+  Settings best;
+  Times defaultTimes, ratios;
+  double defaultExecute = 0, bestExecute = 0;
+};
+
+} // namespace
+
+static nlohmann::json toJson(const Settings &settings) {
+  nlohmann::json kernels = nlohmann::json::object();
+  for (const auto &[kernel, values] : settings)
+    if (!values.empty())
+      kernels[kernel] = values;
+  return {{"version", 1}, {"kernels", kernels}};
+}
+
+/// Compiles the model with these settings. Once an object is open its file may
+/// go, and so may that of the settings.
+static CompiledObject compile(const Options &options,
+                              const Settings &settings) {
+  struct TuningFile {
+    std::string path;
+    ~TuningFile() { ::unlink(path.c_str()); }
+  } file{options.tune + ".trial"};
+  std::ofstream text(file.path);
+  text << toJson(settings);
+  text.close();
+  if (!text)
+    raise("cannot write '", file.path, "'");
+  std::vector<std::string> words = options.compile;
+  words.push_back("--tuning=" + file.path);
+  TemporaryObject compiled(options.model, words);
+  return CompiledObject::open(compiled.path());
+}
+
+Trial::Trial(const Options &options, const Settings &settings)
+    : object(compile(options, settings)),
+      inputs(object.descriptor(), options.input),
+      parameters(object.descriptor(), {options.parameters, inputs.largestIndex,
+                                       options.reportNan}),
+      session(object, parameters, inputs.tensors, options.session) {
+  if (!object.descriptor().hasExecute)
+    raise("the model has no batched code to tune");
+}
+
+Times Trial::timeKernels() {
+  Times times;
+  for (auto &forest : inputs.batches) {
+    session.load(*forest);
+    session.inspect();
+    session.schedule();
+    for (const StepTime &step : session.executeTraced())
+      times[object.descriptor().kernels[step.kernel].name] +=
+          step.end - step.begin;
+  }
+  return times;
+}
+
+double Trial::timeExecute() {
+  using Clock = std::chrono::steady_clock;
+  double time = 0;
+  for (auto &forest : inputs.batches) {
+    session.load(*forest);
+    session.inspect();
+    session.schedule();
+    auto start = Clock::now();
+    session.execute();
+    time += std::chrono::duration<double, std::micro>(Clock::now() - start)
+                .count();
+  }
+  return time;
+}
+
+static double median(std::vector<double> values) {
+  auto middle = values.begin() + values.size() / 2;
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// How much longer each kernel takes in `trial` than in `base`: the median of
+/// the ratios of passes in turn, which the machine's moods do not change.
+static Times compare(Trial &base, Trial &trial) {
+  std::map<std::string, std::vector<double>> ratios;
+  for (int pass = -1; pass < passes; ++pass) {
+    Times before = base.timeKernels(), after = trial.timeKernels();
+    // The first one warms up.
+    if (pass >= 0)
+      for (const auto &[kernel, time] : after)
+        ratios[kernel].push_back(time / before[kernel]);
+  }
+  Times medians;
+  for (const auto &[kernel, values] : ratios)
+    medians[kernel] = median(values);
+  return medians;
+}
+
+void Tuner::tryChoice(const Choice &choice) {
+  Trial base(options, best);
+  Settings chosen = best;
+  Times least;
+  for (const auto &[kernel, time] : base.timeKernels())
+    least[kernel] = 1 - leastGain;
+  for (int64_t value : choice.values) {
+    Settings settings = best;
+    for (const auto &[kernel, ratio] : least)
+      settings[kernel][choice.name] = value;
+    Trial trial(options, settings);
+    std::fprintf(stderr, "tune: %s = %lld:", choice.name,
+                 static_cast<long long>(value));
+    for (const auto &[kernel, ratio] : compare(base, trial)) {
+      std::fprintf(stderr, " %s %+.0f %%", kernel.c_str(), 100 * (ratio - 1));
+      if (ratio < least[kernel]) {
+        least[kernel] = ratio;
+        chosen[kernel][choice.name] = value;
+      }
+    }
+    std::fprintf(stderr, "\n");
+  }
+  best = chosen;
+}
+
+/// The proof: both objects in turn, whole executors.
+void Tuner::keepIfFaster() {
+  Trial before(options, {});
+  defaultTimes = before.timeKernels();
+  {
+    Trial after(options, best);
+    ratios = compare(before, after);
+  }
+  for (const auto &[kernel, ratio] : ratios)
+    if (ratio >= 1)
+      best.erase(kernel);
+  Trial after(options, best);
+  std::vector<double> beforeTimes, afterTimes;
+  for (int pass = -1; pass < passes; ++pass) {
+    double a = before.timeExecute(), b = after.timeExecute();
+    if (pass < 0)
+      continue;
+    beforeTimes.push_back(a);
+    afterTimes.push_back(b);
+  }
+  defaultExecute = median(beforeTimes);
+  bestExecute = median(afterTimes);
+  if (bestExecute >= defaultExecute)
+    best.clear();
+}
+
+void Tuner::write() const {
+  std::string temporary = options.tune + ".tmp";
+  std::ofstream file(temporary);
+  file << toJson(best).dump(2) << '\n';
+  file.close();
+  if (!file || std::rename(temporary.c_str(), options.tune.c_str()) != 0) {
+    ::unlink(temporary.c_str());
+    raise("cannot write '", options.tune, "'");
+  }
+}
+
+void Tuner::print() const {
+  std::printf("%-24s %12s %12s  %s\n", "kernel", "default us", "tuned us",
+              "choices");
+  for (const auto &[kernel, time] : defaultTimes) {
+    std::string text;
+    auto found = best.find(kernel);
+    if (found != best.end())
+      for (const auto &[name, value] : found->second)
+        text += concat(text.empty() ? "" : ", ", name, " = ", value);
+    std::printf("%-24s %12.1f %12.1f  %s\n", kernel.c_str(), time,
+                text.empty() ? time : time * ratios.at(kernel),
+                text.empty() ? "the cost model's" : text.c_str());
+  }
+  std::printf("whole executor: %.1f us, tuned %.1f us%s\n", defaultExecute,
+              bestExecute,
+              best.empty() ? ": no faster, so the cost model's choices stay"
+                           : "");
+  std::printf("wrote %s; use it with --tuning=%s\n", options.tune.c_str(),
+              options.tune.c_str());
+}
+
+int Tuner::run() {
+  for (const Choice &choice : choices)
+    tryChoice(choice);
+  keepIfFaster();
+  write();
+  print();
+  return 0;
+}
+
+int batchrun::tune(const Options &options) { return Tuner(options).run(); }
