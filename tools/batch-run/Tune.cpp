@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Compiles the model once per value of a choice, runs it on the given inputs, and
-// takes for each kernel the value with which its own steps took the least time,
-// relative to the same steps without it, in turn. One choice after the other,
-// each with the best of those before it. No choice changes a bit of the results.
+// Compiles the model once per value of a choice, runs it on the given inputs,
+// and takes for each kernel the value with which its own steps took the least
+// time, relative to the same steps without it, in turn. One choice after the
+// other, each with the best of those before it. No choice changes a bit of the
+// results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -117,8 +118,8 @@ static CompiledObject compile(const Options &options,
 Trial::Trial(const Options &options, const Settings &settings)
     : object(compile(options, settings)),
       inputs(object.descriptor(), options.input),
-      parameters(object.descriptor(), {options.parameters, inputs.largestIndex,
-                                       options.reportNan}),
+      parameters(object.descriptor(),
+                 {options.parameters, inputs.largestIndex, options.reportNan}),
       session(object, parameters, inputs.tensors, options.session) {
   if (!object.descriptor().hasExecute)
     raise("the model has no batched code to tune");
@@ -146,8 +147,8 @@ double Trial::timeExecute() {
     session.schedule();
     auto start = Clock::now();
     session.execute();
-    time += std::chrono::duration<double, std::micro>(Clock::now() - start)
-                .count();
+    time +=
+        std::chrono::duration<double, std::micro>(Clock::now() - start).count();
   }
   return time;
 }
@@ -250,10 +251,9 @@ void Tuner::print() const {
                 text.empty() ? time : time * ratios.at(kernel),
                 text.empty() ? "the cost model's" : text.c_str());
   }
-  std::printf("whole executor: %.1f us, tuned %.1f us%s\n", defaultExecute,
-              bestExecute,
-              best.empty() ? ": no faster, so the cost model's choices stay"
-                           : "");
+  std::printf(
+      "whole executor: %.1f us, tuned %.1f us%s\n", defaultExecute, bestExecute,
+      best.empty() ? ": no faster, so the cost model's choices stay" : "");
   std::printf("wrote %s; use it with --tuning=%s\n", options.tune.c_str(),
               options.tune.c_str());
 }

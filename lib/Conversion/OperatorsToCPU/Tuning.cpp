@@ -35,8 +35,7 @@ LogicalResult Tuning::load(StringRef path, ModuleOp module) {
   if (!root)
     return error("is no JSON: " + llvm::toString(root.takeError()));
   const json::Object *object = root->getAsObject();
-  const json::Object *entries =
-      object ? object->getObject("kernels") : nullptr;
+  const json::Object *entries = object ? object->getObject("kernels") : nullptr;
   if (!entries || object->getInteger("version") != 1)
     return error("is not one that 'batch-run --tune' writes: it needs "
                  "\"version\": 1 and \"kernels\": {...}");
