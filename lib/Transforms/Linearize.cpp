@@ -222,6 +222,9 @@ LogicalResult Linearizer::convertOp(Operation *op, OpBuilder &builder) {
                     .getResult());
     return success();
   }
+  if (rec::walksAdt(op))
+    return op->emitError("walks a value of a list-shaped ADT; run "
+                         "batch-list-elements before batch-linearize");
   if (op->getNumResults() > 0 &&
       llvm::all_of(op->getResults(), [&](Value result) {
         return sharedness.isShared(result) &&

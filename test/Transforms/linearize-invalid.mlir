@@ -95,3 +95,19 @@ func.func @main(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared = "w"})
   // expected-error @+1 {{uses a tensor that strategy 'linearize' cannot follow; only kernels compute tensors}}
   return %y : tensor<4xf32>
 }
+
+// -----
+
+// Only lists are walked by now.
+rec.adt @Words {
+  rec.variant @end()
+  rec.variant @word(word: index, rest: !rec.adt<@Words>)
+}
+func.func @main(%words: !rec.adt<@Words>, %n: index) -> index
+    attributes {batch.entry} {
+  // expected-error @+1 {{walks a value of a list-shaped ADT; run batch-list-elements before batch-linearize}}
+  %m = rec.fold %w: index in %words init(%a = %n) : !rec.adt<@Words> -> index {
+    rec.yield %w : index
+  }
+  return %m : index
+}
