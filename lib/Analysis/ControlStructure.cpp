@@ -551,7 +551,7 @@ bool RecursionClasses::isOnePass(func::FuncOp function) const {
   for (BlockArgument argument : function.getArguments()) {
     if (isa<rec::AdtType>(argument.getType()))
       ++nodes;
-    else if (!sharedness.isShared(argument))
+    else if (!sharedness.getParameter(argument))
       return false;
   }
   if (nodes != 1 || !coversAllNodes(function) || !takesInputs(function))

@@ -111,3 +111,14 @@ func.func @main(%words: !rec.adt<@Words>, %n: index) -> index
   }
   return %m : index
 }
+
+// -----
+
+// Of a parameter the number of rows is known, and a vector is one row.
+func.func @main(%n: index, %E: tensor<?xf32> {batch.shared = "E"}) -> index
+    attributes {batch.entry} {
+  %zero = arith.constant 0 : index
+  // expected-error @+1 {{asks for an extent that control does not know; it knows the first one of a ragged tensor, and of a parameter whose others are static}}
+  %m = tensor.dim %E, %zero : tensor<?xf32>
+  return %m : index
+}
