@@ -107,6 +107,10 @@ void StructuralControl::findDecisions() {
         decided = isComputed(branch.getArg());
       else if (auto match = dyn_cast<rec::MatchOp>(op))
         decided = isComputed(match.getValue());
+      else if (auto elements = dyn_cast<rec::ElementsOp>(op))
+        // A walk from link to link, which matches each.
+        decided = isComputed(elements.getValue()) ||
+                  isComputedField(elements, &rec::ListShape::rest);
       else if (auto loop = dyn_cast<scf::ForOp>(op))
         decided = isComputed(
             {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()});
@@ -123,6 +127,14 @@ void StructuralControl::mark(ValueRange values) {
   for (Value value : values)
     if (!carriesTensor(value.getType()))
       changed |= computed.insert(value).second;
+}
+
+bool StructuralControl::isComputedField(rec::ElementsOp elements,
+                                        unsigned rec::ListShape::*field) {
+  rec::AdtOp adt = rec::lookupAdt(
+      elements, elements.getValue().getType().getName(), symbols);
+  auto shape = rec::getListShape(adt);
+  return computedFields.contains({shape->link, (*shape).*field});
 }
 
 bool StructuralControl::isComputed(ValueRange values) const {
@@ -166,6 +178,13 @@ void StructuralControl::visit(Operation *op) {
             computedFields.contains({variant, argument.getArgNumber()}))
           mark(argument);
     }
+    return;
+  }
+  if (auto elements = dyn_cast<rec::ElementsOp>(op)) {
+    if (isComputed(elements.getValue()) ||
+        isComputedField(elements, &rec::ListShape::element) ||
+        isComputedField(elements, &rec::ListShape::rest))
+      mark(elements.getResult());
     return;
   }
   if (op->hasTrait<OpTrait::IsTerminator>())
@@ -243,9 +262,15 @@ static Value getList(Operation *loop, BlockArgument argument) {
   return Value();
 }
 
-/// What an argument of a case or loop body is a part of: the value that is
-/// matched, the list that is walked. Null for other arguments.
-static Value getContainer(BlockArgument argument) {
+/// What a value is a part of: an argument of a case of the value that is
+/// matched, one of a loop body of the list that is walked, a list of elements
+/// of the value whose elements they are. Null for other values.
+static Value getContainer(Value part) {
+  if (auto elements = part.getDefiningOp<rec::ElementsOp>())
+    return elements.getValue();
+  auto argument = dyn_cast<BlockArgument>(part);
+  if (!argument)
+    return Value();
   Operation *owner = argument.getOwner()->getParentOp();
   if (auto match = dyn_cast<rec::MatchOp>(owner))
     return match.getValue();
@@ -264,12 +289,9 @@ static bool isFunctionArgument(Value value) {
 static BlockArgument getWhole(Value value) {
   if (!getAdt(value.getType()))
     return {};
-  while (auto argument = dyn_cast_or_null<BlockArgument>(value)) {
-    if (isFunctionArgument(argument))
-      return argument;
-    value = getContainer(argument);
-  }
-  return {};
+  while (value && !isFunctionArgument(value))
+    value = getContainer(value);
+  return cast_or_null<BlockArgument>(value);
 }
 
 /// True if `value` is an ADT argument of the function around it, a part of one,
@@ -283,14 +305,13 @@ static bool isPartOfArgument(Value value) {
     Value part = worklist[i];
     if (isFunctionArgument(part))
       continue;
-    if (auto argument = dyn_cast<BlockArgument>(part)) {
-      Value container = getContainer(argument);
-      if (!container)
-        return false;
+    if (Value container = getContainer(part)) {
       worklist.insert(container);
       continue;
     }
     Operation *op = part.getDefiningOp();
+    if (!op)
+      return false;
     if (auto select = dyn_cast<arith::SelectOp>(op)) {
       worklist.insert(select.getTrueValue());
       worklist.insert(select.getFalseValue());
@@ -389,8 +410,8 @@ bool RecursionClasses::usesResults(ArrayRef<func::FuncOp> component) const {
         for (func::CallOp call : program.getCallers(function))
           if (!inside || program.isRecursiveCall(call))
             track(call.getResult(position));
-      } else if (auto construct = dyn_cast<rec::ConstructOp>(op)) {
-        track(construct.getResult());
+      } else if (isa<rec::ConstructOp, rec::ElementsOp>(op)) {
+        track(op->getResults());
       } else if (isa<rec::LengthOp, tensor::DimOp, DepthOp>(op)) {
         // The data structure decides these.
       } else if (auto match = dyn_cast<rec::MatchOp>(op)) {
@@ -420,16 +441,63 @@ bool RecursionClasses::usesResults(ArrayRef<func::FuncOp> component) const {
 }
 
 /// True if every node that a call in `function` reaches is visited: each field
-/// that holds an ADT is handed to a recursive call, whatever the other fields.
+/// that may hold one is handed to a recursive call, whatever the other fields.
+/// Of a list-shaped ADT the elements may be handed on instead, if they are all
+/// that there is to visit.
 bool RecursionClasses::coversAllNodes(func::FuncOp function) const {
   BlockArgument node;
   for (BlockArgument argument : function.getArguments())
     if (isa<rec::AdtType>(argument.getType()))
       node = argument;
+  // A pass visits all nodes that there is a function of the component for.
+  DenseSet<Type> visited;
+  for (func::FuncOp other :
+       program.getComponents()[program.getComponent(function)])
+    visited.insert(other.getArgumentTypes().begin(),
+                   other.getArgumentTypes().end());
+  SymbolTableCollection symbols;
+  auto lookup = [&](rec::AdtType type) {
+    return rec::lookupAdt(function, type.getName(), symbols);
+  };
+  auto holdsNodes = [&](Type type) {
+    SetVector<rec::AdtType> held;
+    auto add = [&](Type type) {
+      if (rec::AdtType adt = getAdt(type))
+        held.insert(adt);
+    };
+    add(type);
+    for (size_t i = 0; i < held.size(); ++i) {
+      if (visited.contains(held[i]))
+        return true;
+      for (rec::VariantOp variant : lookup(held[i]).getVariants())
+        llvm::for_each(variant.getFieldTypes().getAsValueRange<TypeAttr>(),
+                       add);
+    }
+    return false;
+  };
+  auto holdsElementsOnly = [&](rec::AdtType type) {
+    rec::VariantOp end = rec::getListShape(lookup(type))->end;
+    return !visited.contains(type) &&
+           llvm::none_of(end.getFieldTypes().getAsValueRange<TypeAttr>(),
+                         holdsNodes);
+  };
   auto isCalled = [&](Value value, Block *block) {
     return llvm::any_of(value.getUsers(), [&](Operation *user) {
       auto call = dyn_cast<func::CallOp>(user);
       return call && call->getBlock() == block && program.isRecursiveCall(call);
+    });
+  };
+  // A list is handed on if its elements are.
+  auto isHandedOn = [&](Value value, Block *block) {
+    if (isCalled(value, block))
+      return true;
+    return llvm::any_of(value.getUses(), [&](OpOperand &use) {
+      Operation *loop = use.getOwner();
+      if (!isa<rec::ListType>(value.getType()) ||
+          !isa<rec::MapOp, rec::FoldOp>(loop) || loop->getBlock() != block)
+        return false;
+      BlockArgument element = getElement(loop, use.getOperandNumber());
+      return element && isCalled(element, element.getOwner());
     });
   };
   for (Operation *user : node.getUsers()) {
@@ -438,17 +506,13 @@ bool RecursionClasses::coversAllNodes(func::FuncOp function) const {
       continue;
     for (Region &region : match.getRegions())
       for (BlockArgument field : region.getArguments()) {
-        if (!getAdt(field.getType()))
+        if (!holdsNodes(field.getType()))
           continue;
-        bool covered = isCalled(field, &region.front());
-        for (OpOperand &use : field.getUses()) {
-          Operation *loop = use.getOwner();
-          if (!isa<rec::MapOp, rec::FoldOp>(loop) ||
-              loop->getBlock() != &region.front())
-            continue;
-          BlockArgument element = getElement(loop, use.getOperandNumber());
-          covered |= element && isCalled(element, element.getOwner());
-        }
+        bool covered = isHandedOn(field, &region.front());
+        for (Operation *part : field.getUsers())
+          if (auto elements = dyn_cast<rec::ElementsOp>(part))
+            covered |= holdsElementsOnly(elements.getValue().getType()) &&
+                       isHandedOn(elements.getList(), &region.front());
         if (!covered)
           return false;
       }
@@ -487,7 +551,7 @@ bool RecursionClasses::isOnePass(func::FuncOp function) const {
   for (BlockArgument argument : function.getArguments()) {
     if (isa<rec::AdtType>(argument.getType()))
       ++nodes;
-    else if (!sharedness.isShared(argument))
+    else if (!sharedness.getParameter(argument))
       return false;
   }
   if (nodes != 1 || !coversAllNodes(function) || !takesInputs(function))

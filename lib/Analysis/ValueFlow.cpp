@@ -66,7 +66,10 @@ ValueFlow::Node ValueFlow::getFieldNode(rec::VariantOp variant,
 void ValueFlow::copy(Value from, Value to) {
   if (!carriesTensor(from.getType()) || !carriesTensor(to.getType()))
     return;
-  Node source = ensure(from), target = ensure(to);
+  copy(ensure(from), ensure(to));
+}
+
+void ValueFlow::copy(Node source, Node target) {
   copies[source].push_back(target);
   reverseCopies[target].push_back(source);
 }
@@ -114,11 +117,8 @@ void ValueFlow::visit(Operation *op) {
     rec::VariantOp variant =
         rec::lookupVariant(op, construct.getVariantAttr(), symbols);
     for (auto [index, field] : llvm::enumerate(construct.getFields()))
-      if (carriesTensor(field.getType())) {
-        Node source = ensure(field), target = ensureField(variant, index);
-        copies[source].push_back(target);
-        reverseCopies[target].push_back(source);
-      }
+      if (carriesTensor(field.getType()))
+        copy(ensure(field), ensureField(variant, index));
     return;
   }
   if (auto match = dyn_cast<rec::MatchOp>(op)) {
@@ -128,13 +128,17 @@ void ValueFlow::visit(Operation *op) {
                                      {match.getCaseName(number)});
       rec::VariantOp variant = rec::lookupVariant(op, name, symbols);
       for (BlockArgument argument : region.getArguments())
-        if (carriesTensor(argument.getType())) {
-          Node source = ensureField(variant, argument.getArgNumber());
-          Node target = ensure(argument);
-          copies[source].push_back(target);
-          reverseCopies[target].push_back(source);
-        }
+        if (carriesTensor(argument.getType()))
+          copy(ensureField(variant, argument.getArgNumber()), ensure(argument));
     }
+    return;
+  }
+  if (auto elements = dyn_cast<rec::ElementsOp>(op)) {
+    rec::AdtOp adt =
+        rec::lookupAdt(op, elements.getValue().getType().getName(), symbols);
+    auto shape = rec::getListShape(adt);
+    if (carriesTensor(elements.getType()))
+      copy(ensureField(shape->link, shape->element), ensure(elements));
     return;
   }
   if (auto map = dyn_cast<rec::MapOp>(op)) {

@@ -23,6 +23,8 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   SpecializeSizesPassOptions sizes;
   sizes.sizes.assign(options.sizes.begin(), options.sizes.end());
   pm.addPass(createSpecializeSizesPass(sizes));
+  // Everything below knows lists only.
+  pm.addPass(createListElementsPass());
 
   // Kernels. Helpers go first: a call would end a straight-line block.
   pm.addPass(createInlineHelpersPass());

@@ -38,6 +38,7 @@ public:
 private:
   LogicalResult makeInspector(func::FuncOp function);
   LogicalResult convertOp(Operation *op, OpBuilder &builder);
+  LogicalResult convertExtent(tensor::DimOp dim, OpBuilder &builder);
   Value getRow(OpBuilder &builder, Location loc, Value tensor);
   Type convertType(Type type);
   StringAttr inspectorName(func::FuncOp function) {
@@ -84,7 +85,7 @@ LogicalResult Linearizer::makeInspector(func::FuncOp function) {
   SmallVector<Type> inputs, results;
   SmallVector<BlockArgument> kept;
   for (BlockArgument argument : function.getArguments())
-    if (!sharedness.isShared(argument)) {
+    if (!sharedness.getParameter(argument)) {
       inputs.push_back(convertType(argument.getType()));
       kept.push_back(argument);
     }
@@ -146,6 +147,33 @@ LogicalResult Linearizer::makeInspector(func::FuncOp function) {
   return success();
 }
 
+/// Extents are part of the data structure, those of parameters are known when
+/// they are bound.
+LogicalResult Linearizer::convertExtent(tensor::DimOp dim, OpBuilder &builder) {
+  Location loc = dim.getLoc();
+  Value source = mapping.lookupOrNull(dim.getSource()), extent;
+  std::optional<int64_t> number = dim.getConstantIndex();
+  auto type = cast<RankedTensorType>(dim.getSource().getType());
+  RankedTensorType row = getCountedRow(dim);
+  if (number && *number < type.getRank() && !type.isDynamicDim(*number)) {
+    extent =
+        arith::ConstantIndexOp::create(builder, loc, type.getDimSize(*number));
+  } else if (auto parameter = sharedness.getParameter(dim.getSource());
+             parameter && row) {
+    SourceOp rows = getOrCreateSource(module, symbols, row, *parameter);
+    extent = NumRowsOp::create(builder, loc, FlatSymbolRefAttr::get(rows));
+  } else if (number == 0 && source && isa<rec::ListType>(source.getType())) {
+    extent =
+        rec::LengthOp::create(builder, loc, builder.getIndexType(), source);
+  } else {
+    return dim.emitError("asks for an extent that control does not know; it "
+                         "knows the first one of a ragged tensor, and of a "
+                         "parameter whose others are static");
+  }
+  mapping.map(dim.getResult(), extent);
+  return success();
+}
+
 LogicalResult Linearizer::convertOp(Operation *op, OpBuilder &builder) {
   Location loc = op->getLoc();
   // Parameters are not passed around in the inspector; one that is used as a
@@ -157,6 +185,14 @@ LogicalResult Linearizer::convertOp(Operation *op, OpBuilder &builder) {
         sharedness.getParameter(value))
       return getRow(builder, loc, value);
     return Value();
+  };
+  auto append = [&](Value value,
+                    SmallVectorImpl<Value> &values) -> LogicalResult {
+    values.push_back(lookup(value));
+    if (values.back())
+      return success();
+    return op->emitError("uses a tensor that strategy 'linearize' cannot "
+                         "follow; only kernels compute tensors");
   };
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
       slice && isRowView(slice) && sharedness.getParameter(slice.getSource())) {
@@ -180,8 +216,8 @@ LogicalResult Linearizer::convertOp(Operation *op, OpBuilder &builder) {
     auto kernel = symbols.lookup<KernelOp>(invoke.getKernel());
     SmallVector<Value> inputs;
     for (auto [index, input] : llvm::enumerate(invoke.getInputs()))
-      if (!kernel.isShared(index))
-        inputs.push_back(lookup(input));
+      if (!kernel.isShared(index) && failed(append(input, inputs)))
+        return failure();
     SmallVector<Type> types(invoke.getNumResults(),
                             HandleType::get(builder.getContext()));
     if (!invoke.getDepth())
@@ -197,8 +233,9 @@ LogicalResult Linearizer::convertOp(Operation *op, OpBuilder &builder) {
     SmallVector<Value> operands;
     for (auto [operand, argument] :
          llvm::zip_equal(call.getOperands(), callee.getArguments()))
-      if (!sharedness.isShared(argument))
-        operands.push_back(lookup(operand));
+      if (!sharedness.getParameter(argument) &&
+          failed(append(operand, operands)))
+        return failure();
     SmallVector<Type> types;
     for (Type type : call.getResultTypes())
       types.push_back(convertType(type));
@@ -212,17 +249,12 @@ LogicalResult Linearizer::convertOp(Operation *op, OpBuilder &builder) {
     mapping.map(call.getResults(), copy->getResults());
     return success();
   }
-  if (auto dim = dyn_cast<tensor::DimOp>(op);
-      dim && isa_and_nonnull<rec::ListType>(
-                 lookup(dim.getSource()) ? lookup(dim.getSource()).getType()
-                                         : Type())) {
-    mapping.map(dim.getResult(),
-                rec::LengthOp::create(builder, loc, builder.getIndexType(),
-                                      lookup(dim.getSource()))
-                    .getResult());
-    return success();
-  }
-  if (op->getNumResults() > 0 &&
+  if (auto dim = dyn_cast<tensor::DimOp>(op))
+    return convertExtent(dim, builder);
+  if (rec::walksAdt(op))
+    return op->emitError("walks a value of a list-shaped ADT; run "
+                         "batch-list-elements before batch-linearize");
+  if (op->getNumResults() > 0 && !isa<rec::RecDialect>(op->getDialect()) &&
       llvm::all_of(op->getResults(), [&](Value result) {
         return sharedness.isShared(result) &&
                isa<RankedTensorType>(result.getType());
@@ -231,13 +263,9 @@ LogicalResult Linearizer::convertOp(Operation *op, OpBuilder &builder) {
 
   // Everything else only changes types.
   OperationState state(loc, op->getName());
-  for (Value operand : op->getOperands()) {
-    Value value = lookup(operand);
-    if (!value)
-      return op->emitError("uses a tensor that strategy 'linearize' cannot "
-                           "follow; only kernels compute tensors");
-    state.addOperands(value);
-  }
+  for (Value operand : op->getOperands())
+    if (failed(append(operand, state.operands)))
+      return failure();
   for (Type type : op->getResultTypes())
     state.addTypes(convertType(type));
   for (Type type : op->getResultTypes())

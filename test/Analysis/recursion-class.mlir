@@ -414,3 +414,264 @@ func.func @main(%c: !rec.adt<@Chain>, %x: tensor<4xf32>) -> tensor<4xf32>
   %0 = call @even(%c, %x) : (!rec.adt<@Chain>, tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// The elements of a list-shaped ADT are parts of it; links are nothing to visit,
+// and neither are fields that hold no tree.
+
+!tree = !rec.adt<@Tree>
+!forest = !rec.adt<@Forest>
+!words = !rec.adt<@Words>
+rec.adt @Tree {
+  rec.variant @leaf(x: tensor<4xf32>, words: !words)
+  rec.variant @node(kids: !forest)
+}
+rec.adt @Forest {
+  rec.variant @end(mark: index)
+  rec.variant @tree(rest: !forest, first: !tree)
+}
+rec.adt @Words {
+  rec.variant @end()
+  rec.variant @word(word: index, rest: !words)
+}
+// expected-remark @+1 {{self recursion, bottom-up, one pass covers it}}
+func.func private @f(%t: !tree) -> tensor<4xf32> {
+  %0 = rec.match %t : !tree -> tensor<4xf32> {
+  case @leaf(%x: tensor<4xf32>, %words: !words) {
+    rec.yield %x : tensor<4xf32>
+  }
+  case @node(%kids: !forest) {
+    %zero = arith.constant dense<0.0> : tensor<4xf32>
+    %es = rec.elements %kids : !forest -> !rec.list<!tree>
+    %s = rec.fold %k in %es init(%a = %zero) : !rec.list<!tree> -> tensor<4xf32> {
+      %h = func.call @f(%k) : (!tree) -> tensor<4xf32>
+      %b = arith.addf %a, %h : tensor<4xf32>
+      rec.yield %b : tensor<4xf32>
+    }
+    rec.yield %s : tensor<4xf32>
+  } }
+  return %0 : tensor<4xf32>
+}
+func.func @main(%ts: !forest) -> tensor<?x4xf32> attributes {batch.entry} {
+  %es = rec.elements %ts : !forest -> !rec.list<!tree>
+  %hs = rec.map %t in %es : !rec.list<!tree> -> tensor<?x4xf32> {
+    %h = func.call @f(%t) : (!tree) -> tensor<4xf32>
+    rec.yield %h : tensor<4xf32>
+  }
+  return %hs : tensor<?x4xf32>
+}
+
+// -----
+
+// What ends the list is no element, so the tree in it is not visited.
+
+!tree = !rec.adt<@Tree>
+!forest = !rec.adt<@Forest>
+rec.adt @Tree {
+  rec.variant @leaf(x: tensor<4xf32>)
+  rec.variant @node(kids: !forest)
+}
+rec.adt @Forest {
+  rec.variant @end(last: !rec.list<!tree>)
+  rec.variant @tree(first: !tree, rest: !forest)
+}
+// expected-remark-re @+1 {{self recursion, bottom-up{{$}}}}
+func.func private @f(%t: !tree) -> tensor<4xf32> {
+  %0 = rec.match %t : !tree -> tensor<4xf32> {
+  case @leaf(%x: tensor<4xf32>) {
+    rec.yield %x : tensor<4xf32>
+  }
+  case @node(%kids: !forest) {
+    %es = rec.elements %kids : !forest -> !rec.list<!tree>
+    %hs = rec.map %k in %es : !rec.list<!tree> -> tensor<?x4xf32> {
+      %h = func.call @f(%k) : (!tree) -> tensor<4xf32>
+      rec.yield %h : tensor<4xf32>
+    }
+    %zero = arith.constant dense<0.0> : tensor<4xf32>
+    %s = linalg.reduce { arith.addf } ins(%hs : tensor<?x4xf32>)
+        outs(%zero : tensor<4xf32>) dimensions = [0]
+    rec.yield %s : tensor<4xf32>
+  } }
+  return %0 : tensor<4xf32>
+}
+func.func @main(%t: !tree) -> tensor<4xf32> attributes {batch.entry} {
+  %0 = call @f(%t) : (!tree) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// A walk that calls nothing for its elements visits none of them.
+
+!tree = !rec.adt<@Tree>
+!forest = !rec.adt<@Forest>
+rec.adt @Tree {
+  rec.variant @leaf(x: tensor<4xf32>)
+  rec.variant @node(first: !tree, kids: !forest)
+}
+rec.adt @Forest {
+  rec.variant @end()
+  rec.variant @tree(first: !tree, rest: !forest)
+}
+// expected-remark-re @+1 {{self recursion, bottom-up{{$}}}}
+func.func private @f(%t: !tree) -> tensor<4xf32> {
+  %0 = rec.match %t : !tree -> tensor<4xf32> {
+  case @leaf(%x: tensor<4xf32>) {
+    rec.yield %x : tensor<4xf32>
+  }
+  case @node(%first: !tree, %kids: !forest) {
+    %es = rec.elements %kids : !forest -> !rec.list<!tree>
+    %n = rec.length %es : !rec.list<!tree>
+    %zero = arith.constant 0 : index
+    %none = arith.cmpi eq, %n, %zero : index
+    %h = func.call @f(%first) : (!tree) -> tensor<4xf32>
+    %y = scf.if %none -> (tensor<4xf32>) {
+      %s = math.tanh %h : tensor<4xf32>
+      scf.yield %s : tensor<4xf32>
+    } else {
+      scf.yield %h : tensor<4xf32>
+    }
+    rec.yield %y : tensor<4xf32>
+  } }
+  return %0 : tensor<4xf32>
+}
+func.func @main(%t: !tree) -> tensor<4xf32> attributes {batch.entry} {
+  %0 = call @f(%t) : (!tree) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// One field is walked by its elements, one from link to link: a pass would visit
+// the links of both.
+
+!tree = !rec.adt<@Tree>
+!forest = !rec.adt<@Forest>
+rec.adt @Tree {
+  rec.variant @leaf(x: tensor<4xf32>)
+  rec.variant @node(kids: !forest, more: !forest)
+}
+rec.adt @Forest {
+  rec.variant @end(x: tensor<4xf32>)
+  rec.variant @tree(first: !tree, rest: !forest)
+}
+// expected-remark-re @+1 {{mutual recursion, bottom-up{{$}}}}
+func.func private @f(%t: !tree) -> tensor<4xf32> {
+  %0 = rec.match %t : !tree -> tensor<4xf32> {
+  case @leaf(%x: tensor<4xf32>) {
+    rec.yield %x : tensor<4xf32>
+  }
+  case @node(%kids: !forest, %more: !forest) {
+    %es = rec.elements %kids : !forest -> !rec.list<!tree>
+    %zero = func.call @g(%more) : (!forest) -> tensor<4xf32>
+    %s = rec.fold %k in %es init(%a = %zero) : !rec.list<!tree> -> tensor<4xf32> {
+      %h = func.call @f(%k) : (!tree) -> tensor<4xf32>
+      %b = arith.addf %a, %h : tensor<4xf32>
+      rec.yield %b : tensor<4xf32>
+    }
+    rec.yield %s : tensor<4xf32>
+  } }
+  return %0 : tensor<4xf32>
+}
+// expected-remark-re @+1 {{mutual recursion, bottom-up{{$}}}}
+func.func private @g(%f: !forest) -> tensor<4xf32> {
+  %0 = rec.match %f : !forest -> tensor<4xf32> {
+  case @end(%x: tensor<4xf32>) {
+    rec.yield %x : tensor<4xf32>
+  }
+  case @tree(%first: !tree, %rest: !forest) {
+    %a = func.call @f(%first) : (!tree) -> tensor<4xf32>
+    %b = func.call @g(%rest) : (!forest) -> tensor<4xf32>
+    %s = arith.addf %a, %b : tensor<4xf32>
+    rec.yield %s : tensor<4xf32>
+  } }
+  return %0 : tensor<4xf32>
+}
+func.func @main(%t: !tree) -> tensor<4xf32> attributes {batch.entry} {
+  %0 = call @f(%t) : (!tree) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// The elements of what the program builds are no parts of the input.
+
+!tree = !rec.adt<@Tree>
+!forest = !rec.adt<@Forest>
+rec.adt @Tree {
+  rec.variant @leaf(x: tensor<4xf32>)
+  rec.variant @node(kids: !forest)
+}
+rec.adt @Forest {
+  rec.variant @end()
+  rec.variant @tree(first: !tree, rest: !forest)
+}
+// expected-remark-re @+1 {{self recursion, bottom-up{{$}}}}
+func.func private @f(%t: !tree) -> tensor<4xf32> {
+  %0 = rec.match %t : !tree -> tensor<4xf32> {
+  case @leaf(%x: tensor<4xf32>) {
+    rec.yield %x : tensor<4xf32>
+  }
+  case @node(%kids: !forest) {
+    %zero = arith.constant dense<0.0> : tensor<4xf32>
+    %es = rec.elements %kids : !forest -> !rec.list<!tree>
+    %s = rec.fold %k in %es init(%a = %zero) : !rec.list<!tree> -> tensor<4xf32> {
+      %h = func.call @f(%k) : (!tree) -> tensor<4xf32>
+      %b = arith.addf %a, %h : tensor<4xf32>
+      rec.yield %b : tensor<4xf32>
+    }
+    rec.yield %s : tensor<4xf32>
+  } }
+  return %0 : tensor<4xf32>
+}
+func.func @main(%t: !tree) -> tensor<?x4xf32> attributes {batch.entry} {
+  %end = rec.construct @Forest::@end() : () -> !forest
+  %one = rec.construct @Forest::@tree(%t, %end) : (!tree, !forest) -> !forest
+  %node = rec.construct @Tree::@node(%one) : (!forest) -> !tree
+  %two = rec.construct @Forest::@tree(%node, %end) : (!tree, !forest) -> !forest
+  %es = rec.elements %two : !forest -> !rec.list<!tree>
+  %hs = rec.map %k in %es : !rec.list<!tree> -> tensor<?x4xf32> {
+    %h = func.call @f(%k) : (!tree) -> tensor<4xf32>
+    rec.yield %h : tensor<4xf32>
+  }
+  return %hs : tensor<?x4xf32>
+}
+
+// -----
+
+// Elements of results hand them on, as matches do.
+
+!chain = !rec.adt<@Chain>
+!rows = !rec.adt<@Rows>
+rec.adt @Chain {
+  rec.variant @end()
+  rec.variant @link(next: !chain)
+}
+rec.adt @Rows {
+  rec.variant @end()
+  rec.variant @row(row: tensor<4xf32>, rest: !rows)
+}
+// expected-remark-re @+1 {{self recursion, top-down{{$}}}}
+func.func private @f(%c: !chain, %x: tensor<4xf32>) -> !rows {
+  %0 = rec.match %c : !chain -> !rows {
+  case @end() {
+    %end = rec.construct @Rows::@end() : () -> !rows
+    rec.yield %end : !rows
+  }
+  case @link(%next: !chain) {
+    %y = math.tanh %x : tensor<4xf32>
+    %rest = func.call @f(%next, %y) : (!chain, tensor<4xf32>) -> !rows
+    %es = rec.elements %rest : !rows -> !rec.list<tensor<4xf32>>
+    %s = rec.fold %e in %es init(%a = %rest) : !rec.list<tensor<4xf32>> -> !rows {
+      %r = rec.construct @Rows::@row(%e, %a) : (tensor<4xf32>, !rows) -> !rows
+      rec.yield %r : !rows
+    }
+    rec.yield %s : !rows
+  } }
+  return %0 : !rows
+}
+func.func @main(%c: !chain, %x: tensor<4xf32>) -> !rows attributes {batch.entry} {
+  %0 = call @f(%c, %x) : (!chain, tensor<4xf32>) -> !rows
+  return %0 : !rows
+}

@@ -211,3 +211,75 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   }
   return %y : tensor<4xf32>
 }
+
+// -----
+
+// Elements of a list-shaped ADT that were computed do not decide how many there
+// are,
+
+rec.adt @Bits {
+  rec.variant @end()
+  rec.variant @bit(bit: i1, rest: !rec.adt<@Bits>)
+}
+// expected-remark @+1 {{structural}}
+func.func @main(%bits: !rec.adt<@Bits>, %x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {batch.entry} {
+  %c = builtin.unrealized_conversion_cast %x : tensor<4xf32> to i1
+  %more = rec.construct @Bits::@bit(%c, %bits) : (i1, !rec.adt<@Bits>) -> !rec.adt<@Bits>
+  %list = rec.elements %more : !rec.adt<@Bits> -> !rec.list<i1>
+  %n = rec.length %list : !rec.list<i1>
+  %two = arith.constant 2 : index
+  %many = arith.cmpi ugt, %n, %two : index
+  %y = scf.if %many -> (tensor<4xf32>) {
+    %z = math.tanh %x : tensor<4xf32>
+    scf.yield %z : tensor<4xf32>
+  } else {
+    scf.yield %x : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// but a branch on one depends on the tensor,
+
+rec.adt @Bits {
+  rec.variant @end()
+  rec.variant @bit(bit: i1, rest: !rec.adt<@Bits>)
+}
+func.func @main(%bits: !rec.adt<@Bits>, %x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {batch.entry} {
+  %c = builtin.unrealized_conversion_cast %x : tensor<4xf32> to i1
+  %more = rec.construct @Bits::@bit(%c, %bits) : (i1, !rec.adt<@Bits>) -> !rec.adt<@Bits>
+  %list = rec.elements %more : !rec.adt<@Bits> -> !rec.list<i1>
+  %y = rec.fold %b in %list init(%h = %x) : !rec.list<i1> -> tensor<4xf32> {
+    // expected-remark @+1 {{tensor-dependent control: is decided by a value that was computed from a tensor}}
+    %z = scf.if %b -> (tensor<4xf32>) {
+      %w = math.tanh %h : tensor<4xf32>
+      scf.yield %w : tensor<4xf32>
+    } else {
+      scf.yield %h : tensor<4xf32>
+    }
+    rec.yield %z : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// and so does a list whose rest a tensor chose, of tensors too.
+
+rec.adt @Rows {
+  rec.variant @end()
+  rec.variant @row(row: tensor<4xf32>, rest: !rec.adt<@Rows>)
+}
+func.func @main(%r: !rec.adt<@Rows>, %s: !rec.adt<@Rows>, %x: tensor<4xf32>)
+    -> tensor<?x4xf32> attributes {batch.entry} {
+  %c = builtin.unrealized_conversion_cast %x : tensor<4xf32> to i1
+  %rest = arith.select %c, %r, %s : !rec.adt<@Rows>
+  %more = rec.construct @Rows::@row(%x, %rest)
+      : (tensor<4xf32>, !rec.adt<@Rows>) -> !rec.adt<@Rows>
+  // expected-remark @+1 {{tensor-dependent control: is decided by a value that was computed from a tensor}}
+  %list = rec.elements %more : !rec.adt<@Rows> -> tensor<?x4xf32>
+  return %list : tensor<?x4xf32>
+}

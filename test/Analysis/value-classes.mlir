@@ -202,3 +202,40 @@ module {
     return %0 : tensor<4xf32>
   }
 }
+
+// -----
+
+// The elements of a list-shaped ADT are the tensors in its field: of inputs and of
+// what the program adds to them.
+
+// expected-remark @below {{class 0 'row' of 'tensor<4xf32>': @negate#0 inputs}}
+// expected-remark @below {{class 1 of 'tensor<4xf32>': @sum#0}}
+// expected-remark @below {{class 2 of 'tensor<4xf32>': inputs}}
+module {
+  rec.adt @Rows {
+    rec.variant @end()
+    // expected-remark @+1 {{field 'row' is in class 0}}
+    rec.variant @row(row: tensor<4xf32>, rest: !rec.adt<@Rows>)
+  }
+  // expected-remark @+1 {{operands: 2; results: 0}}
+  batch.kernel @negate(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = arith.negf %x : tensor<4xf32>
+    batch.yield %0 : tensor<4xf32>
+  }
+  // expected-remark @+1 {{operands: 0; results: 1}}
+  batch.kernel @sum(%xs: tensor<?x4xf32>) -> tensor<4xf32> {
+    %zero = arith.constant dense<0.0> : tensor<4xf32>
+    %0 = linalg.reduce { arith.addf } ins(%xs : tensor<?x4xf32>)
+        outs(%zero : tensor<4xf32>) dimensions = [0]
+    batch.yield %0 : tensor<4xf32>
+  }
+  func.func @main(%rows: !rec.adt<@Rows>, %x: tensor<4xf32>) -> tensor<4xf32>
+      attributes {batch.entry} {
+    %y = batch.invoke @negate(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    %more = rec.construct @Rows::@row(%y, %rows)
+        : (tensor<4xf32>, !rec.adt<@Rows>) -> !rec.adt<@Rows>
+    %xs = rec.elements %more : !rec.adt<@Rows> -> tensor<?x4xf32>
+    %s = batch.invoke @sum(%xs) : (tensor<?x4xf32>) -> tensor<4xf32>
+    return %s : tensor<4xf32>
+  }
+}

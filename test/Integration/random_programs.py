@@ -5,11 +5,12 @@
 
 Makes N programs and runs each on M mini-batches, batched and unbatched, on one
 and two threads; every bit must be equal. A program has one to three ADTs that
-refer to each other, with scalar, ADT and list fields, and one or two functions
-per ADT that call each other; its cases mix embedding rows, products with
-parameters, elementwise code, conditionals on scalar fields, maps and folds over
-lists. Forests have single leaves, empty lists, lists of up to 64 elements,
-shared nodes and chains of up to 10,000 nodes. Everything follows from the seed;
+refer to each other, with scalar, ADT and list fields, lists as such and as
+list-shaped ADTs, and one or two functions per ADT that call each other; its cases
+mix embedding rows, products with parameters, elementwise code, conditionals on
+scalar fields, maps and folds over lists. Forests have single leaves, empty lists,
+lists of up to 64 elements, shared nodes and rests of lists, and chains of up to
+10,000 nodes. Everything follows from the seed;
 --only=K runs program K alone, --keep leaves its files.
 """
 
@@ -25,6 +26,7 @@ import batchtest
 
 VOCABULARY = 24
 DEEPEST = 10000
+LISTS = ("list", "links")  # how a list is declared: as one, as a list-shaped ADT
 
 
 # --- data types -------------------------------------------------------------
@@ -51,11 +53,12 @@ def random_adts(generator):
                 fields.append(("s%d" % f, kind, None))
             recursive = 0 if v == 0 else generator.randint(1, 3)
             for f in range(recursive):
-                kind = generator.choice(("adt", "adt", "list"))
+                kind = generator.choice(("adt", "adt") + LISTS)
                 kid = generator.choice((number, generator.randrange(count)))
                 fields.append(("k%d" % f, kind, kid))
             if v == 0 and generator.random() < 0.25:
-                fields.append(("k0", "list", generator.randrange(count)))
+                fields.append(("k0", generator.choice(LISTS),
+                               generator.randrange(count)))
             generator.shuffle(fields)
             variants.append(Variant("v%d_%d" % (number, v), fields))
         adts.append(variants)
@@ -111,7 +114,10 @@ class Program:
 
     def field_type(self, kind, number, result=False):
         adt = "!rec.adt<@%s%s>" % ("R" if result else "A", number)
-        return {"adt": adt, "list": "!rec.list<%s>" % adt}.get(kind, kind)
+        links = "!rec.adt<@L%s>" % number
+        # A map makes lists of what it makes, whatever it walks.
+        return {"adt": adt, "list": "!rec.list<%s>" % adt,
+                "links": "!rec.list<%s>" % adt if result else links}.get(kind, kind)
 
     def op(self, code, *operands):
         name = self.new()
@@ -163,11 +169,12 @@ class Program:
         self.emit("}")
         return name
 
-    def over_list(self, adt, value):
+    def over_list(self, kind, adt, value):
         """A map over a list, and something that makes one vector of it."""
         hs, rs = self.new(), self.new()
-        self.emit("%s, %s = rec.map %%k in %s : !rec.list<!rec.adt<@A%d>> -> "
-                  "!rows, !rec.list<!rec.adt<@R%d>> {" % (hs, rs, value, adt, adt))
+        self.emit("%s, %s = rec.map %%k: !rec.adt<@A%d> in %s : %s -> "
+                  "!rows, !rec.list<!rec.adt<@R%d>> {" %
+                  (hs, rs, adt, value, self.field_type(kind, adt), adt))
         h, r = self.call(adt, "%k")
         if self.g.random() < 0.3:
             h = self.unary(h)
@@ -214,7 +221,7 @@ class Program:
                 results.append((r, kind, number))
                 nodes.append((value, number))
             else:
-                h, r = self.over_list(number, value)
+                h, r = self.over_list(kind, number, value)
                 vectors.append(h)
                 results.append((r, kind, number))
         pairs = [(x, y) for x, i in nodes for y, j in nodes if x < y and i == j]
@@ -260,11 +267,14 @@ class Program:
                 for variant in variants:
                     fields = ["%s: %s" % (name, self.field_type(kind, adt, result))
                               for name, kind, adt in variant.fields
-                              if not result or kind in ("adt", "list")]
+                              if not result or adt is not None]
                     emit("rec.variant @%s(%s)" % (
                         variant.name,
                         ", ".join(fields + ["h: !vec"] * result)))
                 emit("}")
+        for number in range(len(self.adts)):
+            emit("rec.adt @L%d {\nrec.variant @end%d()\nrec.variant @link%d("
+                 "first: !rec.adt<@A%d>, rest: !rec.adt<@L%d>)\n}" % ((number,) * 5))
         emit(HELPERS)
         arguments = ", ".join("%%%s: %s" % p for p in PARAMETERS)
         for adt, variants in enumerate(self.adts):
@@ -306,17 +316,36 @@ class Forest:
     def value(self, size, sharing, chain, widest):
         """About `size` nodes: made bottom-up, each reading earlier ones."""
         nodes, made = [], [[] for _ in self.adts]
+        links = [[] for _ in self.adts]
+
+        def make_list(kind, adt, elements):
+            """The value of a list field."""
+            refs = [{"ref": element} for element in elements]
+            if kind == "list":
+                return refs
+            pool = links[adt]
+            if pool and self.g.random() < sharing:
+                rest = self.g.choice(pool[-40:])
+            else:
+                nodes.append(["end%d" % adt])
+                rest = len(nodes) - 1
+            for ref in reversed(refs):
+                nodes.append(["link%d" % adt, ref, {"ref": rest}])
+                rest = len(nodes) - 1
+            pool.append(rest)
+            return {"ref": rest}
 
         def add(adt, variant):
             fields = []
             for name, kind, number in variant.fields:
                 if kind == "adt":
                     fields.append({"ref": pick(number)})
-                elif kind == "list":
+                elif kind in LISTS:
                     count = self.g.choice((0, 1, 2, 3, self.g.randint(0, widest)))
                     if not made[number] and self.g.random() < 0.5:
                         count = 0
-                    fields.append([{"ref": pick(number)} for _ in range(count)])
+                    fields.append(make_list(kind, number,
+                                            [pick(number) for _ in range(count)]))
                 else:
                     fields.append(self.scalar(kind))
             made[adt].append(len(nodes))
@@ -329,8 +358,9 @@ class Forest:
             if not pool:
                 # The first variant needs no ADT; its list may stay empty.
                 variant = self.adts[adt][0]
-                fields = [[] if kind == "list" else self.scalar(kind)
-                          for _, kind, _ in variant.fields]
+                fields = [make_list(kind, number, []) if kind in LISTS
+                          else self.scalar(kind)
+                          for _, kind, number in variant.fields]
                 made[adt].append(len(nodes))
                 nodes.append([variant.name] + fields)
                 pool = made[adt]

@@ -7,6 +7,7 @@
 
 // The stages come in the order that their inputs need, and each result verifies.
 // STAGE:      IR Dump After SpecializeSizesPass (batch-specialize-sizes)
+// STAGE:      IR Dump After ListElementsPass (batch-list-elements)
 // STAGE:      IR Dump After InlineHelpersPass (batch-inline-helpers)
 // STAGE-NOT:  call @add
 // STAGE:      IR Dump After OutlineKernelsPass (batch-outline-kernels)

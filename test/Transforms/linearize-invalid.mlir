@@ -95,3 +95,30 @@ func.func @main(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared = "w"})
   // expected-error @+1 {{uses a tensor that strategy 'linearize' cannot follow; only kernels compute tensors}}
   return %y : tensor<4xf32>
 }
+
+// -----
+
+// Only lists are walked by now.
+rec.adt @Words {
+  rec.variant @end()
+  rec.variant @word(word: index, rest: !rec.adt<@Words>)
+}
+func.func @main(%words: !rec.adt<@Words>, %n: index) -> index
+    attributes {batch.entry} {
+  // expected-error @+1 {{walks a value of a list-shaped ADT; run batch-list-elements before batch-linearize}}
+  %m = rec.fold %w: index in %words init(%a = %n) : !rec.adt<@Words> -> index {
+    rec.yield %w : index
+  }
+  return %m : index
+}
+
+// -----
+
+// Of a parameter the number of rows is known, and a vector is one row.
+func.func @main(%n: index, %E: tensor<?xf32> {batch.shared = "E"}) -> index
+    attributes {batch.entry} {
+  %zero = arith.constant 0 : index
+  // expected-error @+1 {{asks for an extent that control does not know; it knows the first one of a ragged tensor, and of a parameter whose others are static}}
+  %m = tensor.dim %E, %zero : tensor<?xf32>
+  return %m : index
+}

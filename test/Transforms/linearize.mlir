@@ -311,6 +311,53 @@ func.func @minimax(%t: !tree) -> index attributes {batch.entry} {
 
 // -----
 
+!vec = tensor<4xf32>
+!rows = !rec.adt<@Rows>
+
+rec.adt @Rows {
+  rec.variant @end()
+  rec.variant @row(row: !vec, rest: !rows)
+}
+batch.kernel @sum(%x: !vec, %xs: tensor<?x4xf32>) -> !vec {
+  batch.yield %x : !vec
+}
+
+// Only parameters are not handed on: calls may differ in what is made of
+// constants and parameters alone, so these are arguments, and no loop over the
+// nodes knows them.
+// CHECK-LABEL: func.func private @visit.inspect
+// CHECK-SAME:    (%[[R:.*]]: !rec.adt<@Rows>, %[[S:.*]]: !rec.adt<@Rows>, %[[N:.*]]: index) -> !batch.handle
+// CHECK-SAME:    attributes {batch.memoized}
+// CHECK:         rec.elements %[[S]] : !rec.adt<@Rows> -> !rec.list<!batch.handle>
+// CHECK:         call @visit.inspect(%{{.*}}, %[[S]], %[[N]])
+func.func private @visit(%r: !rows, %s: !rows, %n: index, %w: !vec) -> !vec {
+  %h = rec.match %r : !rows -> !vec {
+  case @end() {
+    rec.yield %w : !vec
+  }
+  case @row(%x: !vec, %rest: !rows) {
+    %xs = rec.elements %s : !rows -> tensor<?x4xf32>
+    %d = batch.depth(%x, %xs) : !vec, tensor<?x4xf32>
+    %y = batch.invoke @sum(%x, %xs) depth(%d) : (!vec, tensor<?x4xf32>) -> !vec
+    %z = func.call @visit(%rest, %s, %n, %w) : (!rows, !rows, index, !vec) -> !vec
+    rec.yield %z : !vec
+  } }
+  return %h : !vec
+}
+// CHECK-LABEL: func.func @main.inspect
+// CHECK:         call @visit.inspect(%{{.*}}, %{{.*}}, %{{.*}}) : (!rec.adt<@Rows>, !rec.adt<@Rows>, index) -> !batch.handle
+// CHECK-NOT:   batch.traverse
+func.func @main(%r: !rows, %w: !vec {batch.shared = "w"}) -> !vec
+    attributes {batch.entry} {
+  %two = arith.constant 2 : index
+  %end = rec.construct @Rows::@end() : () -> !rows
+  %s = rec.construct @Rows::@row(%w, %end) : (!vec, !rows) -> !rows
+  %h = call @visit(%r, %s, %two, %w) : (!rows, !rows, index, !vec) -> !vec
+  return %h : !vec
+}
+
+// -----
+
 // A program that has an inspector is left as it is.
 // CHECK-LABEL: func.func @done
 // CHECK-LABEL: func.func @done.inspect

@@ -9,7 +9,7 @@
 #define BATCH_ANALYSIS_CONTROLSTRUCTURE_H
 
 #include "Batch/Analysis/Sharedness.h"
-#include "Batch/Dialect/Rec/Rec.h"
+#include "Batch/Dialect/Rec/AdtLookup.h"
 
 namespace mlir::batch {
 
@@ -54,6 +54,8 @@ private:
   void visitTerminator(Operation *op);
   void mark(ValueRange values);
   bool isComputed(ValueRange values) const;
+  bool isComputedField(rec::ElementsOp elements,
+                       unsigned rec::ListShape::*field);
 
   const InstanceProgram &program;
   std::optional<TensorControl> control;

@@ -17,7 +17,8 @@ struct Sharing {
   enum Kind {
     Unknown,   ///< not reached
     Parameter, ///< a shared argument of the entry, passed through calls
-    Shared,    ///< computed from parameters and constants alone
+    Shared,    ///< computed from parameters and constants alone; an argument
+               ///< may be a different such value in each call
     Instance,  ///< may differ between instances or calls
   };
   Kind kind = Unknown;

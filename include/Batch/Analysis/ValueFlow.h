@@ -52,6 +52,7 @@ private:
   Node ensureField(rec::VariantOp variant, unsigned field);
   Node addNode(Value value);
   void copy(Value from, Value to);
+  void copy(Node source, Node target);
   void visit(Operation *op);
   void visitYield(Operation *terminator, ValueRange operands);
 

@@ -76,7 +76,8 @@ def ConvertBatchToLLVMPass
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::scf::SCFDialect",
                            "::mlir::arith::ArithDialect",
-                           "::mlir::LLVM::LLVMDialect"];
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::rec::RecDialect"];
 }
 
 def ConvertOperatorsToCPUPass

@@ -36,6 +36,29 @@ def SpecializeSizesPass : Pass<"batch-specialize-sizes", "::mlir::ModuleOp"> {
 }
 
 //===----------------------------------------------------------------------===//
+// Lists
+//===----------------------------------------------------------------------===//
+
+def ListElementsPass : Pass<"batch-list-elements", "::mlir::ModuleOp"> {
+  let summary = "walk list-shaped ADTs by the lists of their elements";
+  let description = [{
+    A map or fold over a value of a list-shaped ADT becomes one over the list of
+    its elements, which `rec.elements` gives. So only that op has to know how
+    such a value is taken apart.
+
+    ```mlir
+    %n = rec.fold %w: index in %words init(%m = %zero)
+        : !rec.adt<@Words> -> index { ... }
+    // becomes
+    %list = rec.elements %words : !rec.adt<@Words> -> !rec.list<index>
+    %n = rec.fold %w in %list init(%m = %zero) : !rec.list<index> -> index { ... }
+    ```
+
+    See test/Transforms/list-elements.mlir.
+  }];
+}
+
+//===----------------------------------------------------------------------===//
 // Kernels
 //===----------------------------------------------------------------------===//
 

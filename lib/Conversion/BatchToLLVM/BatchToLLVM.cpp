@@ -69,18 +69,25 @@ private:
 
 } // namespace
 
-/// Makes the sources of row views where the linearizer did not: the unbatched
-/// code reads parameters through them too.
+/// Makes the sources of row views and counts where the linearizer did not: the
+/// unbatched code reads parameters through them too.
 static void makeSources(ModuleOp module) {
   InstanceProgram program(module);
   Sharedness sharedness(program);
   SymbolTable symbols(module);
-  for (func::FuncOp function : program.getFunctions())
+  for (func::FuncOp function : program.getFunctions()) {
     function.walk([&](tensor::ExtractSliceOp slice) {
       if (auto parameter = sharedness.getParameter(slice.getSource());
           parameter && isRowView(slice))
         getOrCreateSource(module, symbols, slice.getType(), *parameter);
     });
+    function.walk([&](tensor::DimOp dim) {
+      RankedTensorType row = getCountedRow(dim);
+      if (auto parameter = sharedness.getParameter(dim.getSource());
+          parameter && row)
+        getOrCreateSource(module, symbols, row, *parameter);
+    });
+  }
 }
 
 /// Marks what the patterns cannot see locally: sources of views, arguments that
@@ -101,10 +108,18 @@ void ObjectBuilder::markInstanceProgram() {
       if (int64_t source = layout.getSource(*parameter, slice.getType()))
         slice->setAttr(kViewSourceAttr, builder.getI64IntegerAttr(source));
     });
+    function.walk([&](tensor::DimOp dim) {
+      if (auto parameter = sharedness.getParameter(dim.getSource()))
+        dim->setAttr(kViewSourceAttr,
+                     builder.getI64IntegerAttr(
+                         layout.getSource(*parameter, getCountedRow(dim))));
+    });
     if (program.isRecursive(function))
       function->setAttr(kMemoizedAttr, builder.getUnitAttr());
+    // Calls may differ in what is shared too: each passes a constant of its
+    // own.
     for (BlockArgument argument : function.getArguments())
-      if (!sharedness.isShared(argument))
+      if (!sharedness.getParameter(argument))
         function.setArgAttr(argument.getArgNumber(), kKeyAttr,
                             builder.getUnitAttr());
   }

@@ -42,6 +42,13 @@ struct ConvertRow : InspectorPattern<RowOp> {
                   ConversionPatternRewriter &rewriter) const override;
 };
 
+struct ConvertNumRows : InspectorPattern<NumRowsOp> {
+  using InspectorPattern::InspectorPattern;
+  LogicalResult
+  matchAndRewrite(NumRowsOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override;
+};
+
 struct ConvertDepth : InspectorPattern<DepthOp> {
   using InspectorPattern::InspectorPattern;
   LogicalResult
@@ -202,10 +209,7 @@ ConvertRow::matchAndRewrite(RowOp op, OpAdaptor adaptor,
   int64_t number = layout.getSource(op.getSourceAttr().getAttr());
   ContextBuilder cb(rewriter, loc);
   Value index = cb.toCell(adaptor.getIndex());
-  Value source =
-      cb.address(cb.loadField(ContextField::sources),
-                 cb.constant(number * kSourceBytes), rewriter.getI8Type());
-  Value rows = cb.loadCell(source, cb.constant(kSourceRows), MemoryKind::Base);
+  Value rows = cb.countRows(number);
   Value outside = arith::CmpIOp::create(rewriter, loc,
                                         arith::CmpIPredicate::uge, index, rows);
   scf::IfOp::create(rewriter, loc, outside, [&](OpBuilder &then, Location loc) {
@@ -217,6 +221,15 @@ ConvertRow::matchAndRewrite(RowOp op, OpAdaptor adaptor,
                  << kHandleTagShift;
   rewriter.replaceOpWithNewOp<arith::OrIOp>(
       op, index, cb.constant(static_cast<int64_t>(tag)));
+  return success();
+}
+
+LogicalResult
+ConvertNumRows::matchAndRewrite(NumRowsOp op, OpAdaptor,
+                                ConversionPatternRewriter &rewriter) const {
+  ContextBuilder cb(rewriter, op.getLoc());
+  Value rows = cb.countRows(layout.getSource(op.getSourceAttr().getAttr()));
+  rewriter.replaceOp(op, cb.fromCell(rows, rewriter.getIndexType()));
   return success();
 }
 
@@ -350,7 +363,7 @@ ConvertRecall::matchAndRewrite(RecallOp op, OpAdaptor adaptor,
 void mlir::batch::populateInspectorPatterns(const TypeConverter &converter,
                                             const ObjectLayout &layout,
                                             RewritePatternSet &patterns) {
-  patterns.add<ConvertRecord, ConvertRow, ConvertDepth, ConvertTraverse,
-               ConvertRecall, EraseGhost>(converter, patterns.getContext(),
-                                          layout);
+  patterns.add<ConvertRecord, ConvertRow, ConvertNumRows, ConvertDepth,
+               ConvertTraverse, ConvertRecall, EraseGhost>(
+      converter, patterns.getContext(), layout);
 }

@@ -7,6 +7,7 @@
 
 #include "Batch/Conversion/RecToLLVM/ABILayout.h"
 #include "Batch/Conversion/RecToLLVM/ContextAccess.h"
+#include "Batch/Dialect/Rec/Rec.h"
 #include "Batch/Dialect/UProg/UProg.h"
 #include "ObjectLayout.h"
 #include "Patterns.h"
@@ -44,7 +45,7 @@ public:
                   ConversionPatternRewriter &rewriter) const override;
 };
 
-/// The extent of a ragged tensor, which is a list of rows.
+/// The extent of a ragged tensor, which is a list of rows, or of a parameter.
 class ConvertExtent : public OpConversionPattern<tensor::DimOp> {
 public:
   using OpConversionPattern::OpConversionPattern;
@@ -52,8 +53,18 @@ public:
   matchAndRewrite(tensor::DimOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     ContextBuilder cb(rewriter, op.getLoc());
-    rewriter.replaceOpWithNewOp<arith::IndexCastOp>(
-        op, rewriter.getIndexType(), cb.listLength(adaptor.getSource()));
+    auto number = op->getAttrOfType<IntegerAttr>(kViewSourceAttr);
+    // A parameter's is in its source; an instance tensor is a list.
+    bool known = number ? number.getInt() != 0
+                        : op.getConstantIndex() == 0 &&
+                              rec::isRaggedTensor(op.getSource().getType());
+    if (!known)
+      return op.emitError("asks for an extent that control does not know; it "
+                          "knows the first one of a ragged tensor, and of a "
+                          "parameter whose others are static");
+    Value extent = number ? cb.countRows(number.getInt())
+                          : cb.listLength(adaptor.getSource());
+    rewriter.replaceOp(op, cb.fromCell(extent, rewriter.getIndexType()));
     return success();
   }
 };
@@ -269,7 +280,7 @@ ConvertRowView::matchAndRewrite(tensor::ExtractSliceOp op, OpAdaptor adaptor,
   Value index = op.isDynamicOffset(0) ? cb.toCell(adaptor.getOffsets()[0])
                                       : cb.constant(op.getStaticOffset(0));
   int64_t first = number.getInt() * kSourceCells;
-  Value rows = cb.loadCell(sources, cb.constant(first + kSourceRows));
+  Value rows = cb.countRows(number.getInt());
   Value outside = arith::CmpIOp::create(rewriter, loc,
                                         arith::CmpIPredicate::uge, index, rows);
   scf::IfOp::create(rewriter, loc, outside, [&](OpBuilder &then, Location loc) {

@@ -14,13 +14,14 @@ namespace mlir::batch {
 
 class ObjectLayout;
 
-/// Lowers record, row, depth, traverse and recall: the inspector.
+/// Lowers record, row, num_rows, depth, traverse and recall: the inspector.
 void populateInspectorPatterns(const TypeConverter &converter,
                                const ObjectLayout &layout,
                                RewritePatternSet &patterns);
 
-/// Lowers invoke and row views of parameters: the instance program. A view's
-/// source is in its attribute `kViewSourceAttr`.
+/// Lowers invoke, row views and row counts of parameters: the instance program.
+/// The source of a view or count is in its attribute `kViewSourceAttr`; 0 says
+/// that a parameter's extent is no count of rows.
 void populateInstancePatterns(const TypeConverter &converter,
                               const ObjectLayout &layout,
                               RewritePatternSet &patterns);

@@ -266,6 +266,11 @@ Value ContextBuilder::makeNode(int64_t variant, bool reserved) {
   return node;
 }
 
+Value ContextBuilder::countRows(int64_t source) {
+  Value cell = constant(source * abi::kSourceCells + abi::kSourceRows);
+  return loadCell(loadField(ContextField::sources), cell, MemoryKind::Base);
+}
+
 Value ContextBuilder::getQueue(int64_t kernel) {
   return address(loadField(ContextField::queues),
                  constant(kernel * abi::kQueueBytes), builder.getI8Type());

@@ -16,6 +16,10 @@
 using namespace mlir;
 using namespace mlir::batch;
 
+/// One op only has to know how a value of an ADT is walked.
+static constexpr llvm::StringLiteral kWalksAdt =
+    "walks a value of a list-shaped ADT; run batch-list-elements first";
+
 namespace {
 
 /// Moves the only block of `region` before `position` with `values` for its
@@ -152,6 +156,59 @@ private:
   }
 };
 
+/// Entries of the list pool, filled from link to link. They are counted first:
+/// all are reserved at once.
+struct ConvertElements : OpConversionPattern<rec::ElementsOp>,
+                         private RecPatternBase {
+  ConvertElements(const TypeConverter &converter, MLIRContext *context,
+                  const rec::VariantNumbering &numbering)
+      : OpConversionPattern(converter, context), RecPatternBase(numbering) {}
+
+  LogicalResult
+  matchAndRewrite(rec::ElementsOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    rec::AdtType type = op.getValue().getType();
+    auto shape = rec::getListShape(
+        SymbolTable::lookupNearestSymbolFrom<rec::AdtOp>(op, type.getName()));
+    int64_t link =
+        numbering.getNumber(type, FlatSymbolRefAttr::get(shape->link));
+    ContextBuilder build(rewriter, loc);
+    Value context = build.getContext();
+    Value zero = build.constant(0), one = build.constant(1);
+    auto count = scf::WhileOp::create(
+        rewriter, loc, TypeRange{zero.getType(), zero.getType()},
+        ValueRange{adaptor.getValue(), zero},
+        [&](OpBuilder &before, Location loc, ValueRange values) {
+          ContextBuilder build(before, loc, context);
+          Value variant = build.loadVariant(values[0]);
+          Value isLink =
+              arith::CmpIOp::create(before, loc, arith::CmpIPredicate::eq,
+                                    variant, build.constant(link));
+          scf::ConditionOp::create(before, loc, isLink, values);
+        },
+        [&](OpBuilder &after, Location loc, ValueRange values) {
+          ContextBuilder build(after, loc, context);
+          Value rest = build.loadNodeCell(values[0], shape->rest);
+          Value sum = arith::AddIOp::create(after, loc, values[1], one);
+          scf::YieldOp::create(after, loc, ValueRange{rest, sum});
+        });
+    Value length = count.getResult(1);
+    Value begin = build.reserveEntries(length);
+    scf::ForOp::create(
+        rewriter, loc, zero, length, one, adaptor.getValue(),
+        [&](OpBuilder &body, Location loc, Value i, ValueRange node) {
+          ContextBuilder build(body, loc, context);
+          Value entry = arith::AddIOp::create(body, loc, begin, i);
+          build.storeEntry(entry, build.loadNodeCell(node[0], shape->element));
+          Value rest = build.loadNodeCell(node[0], shape->rest);
+          scf::YieldOp::create(body, loc, rest);
+        });
+    rewriter.replaceOp(op, build.makeList(length, begin));
+    return success();
+  }
+};
+
 /// The lists that a map or fold walks together.
 class Walk {
 public:
@@ -211,6 +268,8 @@ struct ConvertMap : OpConversionPattern<rec::MapOp> {
   LogicalResult
   matchAndRewrite(rec::MapOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
+    if (rec::walksAdt(op))
+      return op.emitError(kWalksAdt);
     Location loc = op.getLoc();
     ContextBuilder build(rewriter, loc);
     Walk walk(adaptor.getLists(), build, rewriter, loc);
@@ -258,6 +317,8 @@ struct ConvertFold : OpConversionPattern<rec::FoldOp> {
   LogicalResult
   matchAndRewrite(rec::FoldOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
+    if (rec::walksAdt(op))
+      return op.emitError(kWalksAdt);
     Location loc = op.getLoc();
     ContextBuilder build(rewriter, loc);
     Walk walk(adaptor.getLists(), build, rewriter, loc);
@@ -347,7 +408,8 @@ void batch::populateRecToLLVMConversionPatterns(
     const TypeConverter &converter, const rec::VariantNumbering &numbering,
     RewritePatternSet &patterns) {
   MLIRContext *context = patterns.getContext();
-  patterns.add<ConvertConstruct, ConvertMatch>(converter, context, numbering);
+  patterns.add<ConvertConstruct, ConvertElements, ConvertMatch>(
+      converter, context, numbering);
   patterns
       .add<ConvertFold, ConvertLength, ConvertMap, ConvertPhase, ConvertSelect>(
           converter, context);

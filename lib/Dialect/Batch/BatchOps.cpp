@@ -257,10 +257,20 @@ LogicalResult SourceOp::verify() { return verifyRow(*this, getRow()); }
 // The inspector
 //===----------------------------------------------------------------------===//
 
-LogicalResult RowOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  if (!symbols.lookupNearestSymbolFrom<SourceOp>(*this, getSourceAttr()))
-    return emitOpError("there is no batch.source ") << getSourceAttr();
+/// Checks that an op names a source.
+static LogicalResult verifySource(Operation *op, FlatSymbolRefAttr source,
+                                  SymbolTableCollection &symbols) {
+  if (!symbols.lookupNearestSymbolFrom<SourceOp>(op, source))
+    return op->emitOpError("there is no batch.source ") << source;
   return success();
+}
+
+LogicalResult RowOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifySource(*this, getSourceAttr(), symbols);
+}
+
+LogicalResult NumRowsOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifySource(*this, getSourceAttr(), symbols);
 }
 
 LogicalResult TraverseOp::verifySymbolUses(SymbolTableCollection &symbols) {

@@ -30,6 +30,16 @@ OpFoldResult mlir::batch::getRowIndex(tensor::ExtractSliceOp slice) {
   return slice.getMixedOffsets()[0];
 }
 
+RankedTensorType mlir::batch::getCountedRow(tensor::DimOp dim) {
+  auto type = cast<RankedTensorType>(dim.getSource().getType());
+  // A vector is one row.
+  if (type.getRank() < 2 || dim.getConstantIndex() != 0 ||
+      llvm::any_of(type.getShape().drop_front(), ShapedType::isDynamic))
+    return {};
+  return RankedTensorType::get(type.getShape().drop_front(),
+                               type.getElementType());
+}
+
 /// The name of parameter `parameter` of the entry.
 static StringRef getParameterName(ModuleOp module, int64_t parameter) {
   FunctionOpInterface entry = batch::lookupEntry(module);

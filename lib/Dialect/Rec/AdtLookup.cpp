@@ -33,6 +33,23 @@ VariantOp rec::lookupVariant(Operation *from, SymbolRefAttr variant,
              : VariantOp();
 }
 
+std::optional<ListShape> rec::getListShape(AdtOp adt) {
+  SmallVector<VariantOp> variants(adt.getVariants());
+  if (variants.size() != 2)
+    return std::nullopt;
+  auto countOwn = [&](VariantOp variant) {
+    return llvm::count(variant.getFieldTypes().getAsValueRange<TypeAttr>(),
+                       adt.getType());
+  };
+  if (countOwn(variants[0]) != 0)
+    std::swap(variants[0], variants[1]);
+  auto [end, link] = std::make_pair(variants[0], variants[1]);
+  if (countOwn(end) != 0 || countOwn(link) != 1 || link.getNumFields() != 2)
+    return std::nullopt;
+  unsigned rest = link.getFieldType(0) == adt.getType() ? 0 : 1;
+  return ListShape{link, 1 - rest, rest, end};
+}
+
 VariantNumbering::VariantNumbering(ModuleOp module) {
   for (AdtOp adt : module.getOps<AdtOp>())
     for (VariantOp variant : adt.getVariants()) {

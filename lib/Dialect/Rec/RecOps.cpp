@@ -309,13 +309,20 @@ void MatchOp::getRegionInvocationBounds(
 // MapOp, FoldOp
 //===----------------------------------------------------------------------===//
 
-/// Parses `%x in %xs` or `(%x, %y) in (%xs, %ys)`.
+/// Parses `%x in %xs` or `(%x, %y) in (%xs, %ys)`. An element may be followed
+/// by its type, which the type of a list-shaped ADT does not give.
 static ParseResult
 parseWalk(OpAsmParser &parser, SmallVectorImpl<OpAsmParser::Argument> &elements,
           SmallVectorImpl<OpAsmParser::UnresolvedOperand> &lists) {
+  auto parseElement = [&]() -> ParseResult {
+    OpAsmParser::Argument &element = elements.emplace_back();
+    return failure(parser.parseArgument(element) ||
+                   (succeeded(parser.parseOptionalColon()) &&
+                    parser.parseType(element.type)));
+  };
   if (succeeded(parser.parseOptionalLParen())) {
     SMLoc loc = parser.getCurrentLocation();
-    if (parser.parseArgumentList(elements) || parser.parseRParen() ||
+    if (parser.parseCommaSeparatedList(parseElement) || parser.parseRParen() ||
         parser.parseKeyword("in") ||
         parser.parseOperandList(lists, AsmParser::Delimiter::Paren))
       return failure();
@@ -324,20 +331,26 @@ parseWalk(OpAsmParser &parser, SmallVectorImpl<OpAsmParser::Argument> &elements,
              << elements.size() << " elements for " << lists.size() << " lists";
     return success();
   }
-  return failure(parser.parseArgument(elements.emplace_back()) ||
-                 parser.parseKeyword("in") ||
+  return failure(parseElement() || parser.parseKeyword("in") ||
                  parser.parseOperand(lists.emplace_back()));
 }
 
 static void printWalk(OpAsmPrinter &printer, ValueRange elements,
                       ValueRange lists) {
-  if (lists.size() == 1)
-    printer << ' ' << elements.front() << " in " << lists.front();
-  else
-    printer << " (" << elements << ") in (" << lists << ')';
+  bool one = lists.size() == 1;
+  printer << (one ? " " : " (");
+  llvm::interleaveComma(llvm::zip_equal(elements, lists), printer,
+                        [&](auto pair) {
+                          auto [element, list] = pair;
+                          printer << element;
+                          if (isa<AdtType>(list.getType()))
+                            printer << ": " << element.getType();
+                        });
+  printer << (one ? " in " : ") in (") << lists << (one ? "" : ")");
 }
 
-/// Parses the types of the lists, which give those of the elements.
+/// Parses the types of the lists, which give those of the elements where these
+/// are not written.
 static ParseResult parseListTypes(
     OpAsmParser &parser, MutableArrayRef<OpAsmParser::Argument> elements,
     ArrayRef<OpAsmParser::UnresolvedOperand> lists, OperationState &result) {
@@ -347,11 +360,18 @@ static ParseResult parseListTypes(
       parser.resolveOperands(lists, types, loc, result.operands))
     return failure();
   for (auto [element, type] : llvm::zip_equal(elements, types)) {
-    element.type = getSequenceElementType(type);
     if (!element.type)
-      return parser.emitError(loc, "expects a list or a tensor whose first "
-                                   "dimension alone is dynamic, got ")
-             << type;
+      element.type = getSequenceElementType(type);
+    if (element.type)
+      continue;
+    if (isa<AdtType>(type))
+      return parser.emitError(loc, "expects the type of the elements of ")
+             << type << " behind the argument that stands for them, as in "
+             << "'%x: index in'";
+    return parser.emitError(loc,
+                            "expects a list, a tensor whose first dimension "
+                            "alone is dynamic, or a list-shaped ADT, got ")
+           << type;
   }
   return success();
 }
@@ -450,8 +470,13 @@ static LogicalResult verifyBodyArguments(Operation *op, Region &body,
   if (lists.empty())
     return op->emitOpError("expects at least one list");
   SmallVector<Type> expected(accumulators);
-  for (Type list : lists)
-    expected.push_back(getSequenceElementType(list));
+  for (Type list : lists) {
+    Type element = getSequenceElementType(list);
+    // What an ADT's elements are is checked when symbols are resolved.
+    if (!element && expected.size() < body.getNumArguments())
+      element = body.getArgument(expected.size()).getType();
+    expected.push_back(element ? element : list);
+  }
   if (TypeRange(expected) != TypeRange(body.getArgumentTypes()))
     return op->emitOpError("body has arguments of types (")
            << body.getArgumentTypes() << ") but needs (" << expected << ")";
@@ -504,6 +529,74 @@ std::optional<MutableArrayRef<OpOperand>> FoldOp::getYieldedValuesMutable() {
 
 std::optional<ResultRange> FoldOp::getLoopResults() { return getResults(); }
 
+bool rec::walksAdt(Operation *op) {
+  auto walks = [](auto loop) {
+    return loop &&
+           llvm::any_of(loop.getLists().getTypes(), llvm::IsaPred<AdtType>);
+  };
+  return walks(dyn_cast<MapOp>(op)) || walks(dyn_cast<FoldOp>(op));
+}
+
+/// Returns the type of the elements of a list-shaped ADT, null after an error.
+static Type verifyListShaped(Operation *op, AdtType type,
+                             SymbolTableCollection &symbolTables) {
+  AdtOp adt = lookupAdt(op, type.getName(), symbolTables);
+  if (!adt) {
+    op->emitOpError("walks a value of unknown ADT ") << type.getName();
+    return {};
+  }
+  std::optional<ListShape> shape = getListShape(adt);
+  if (!shape) {
+    op->emitOpError("walks a value of ADT ")
+        << type.getName()
+        << ", which is not list-shaped; a list-shaped ADT has two variants, "
+           "one without a field of its own type and one with two fields, of "
+           "which exactly one has its own type";
+    return {};
+  }
+  return shape->getElementType();
+}
+
+/// Checks the arguments that stand for elements of list-shaped ADTs.
+static LogicalResult verifyWalkedAdts(Operation *op, ValueRange lists,
+                                      ValueRange elements,
+                                      SymbolTableCollection &symbolTables) {
+  for (auto [list, element] : llvm::zip_equal(lists, elements)) {
+    auto adt = dyn_cast<AdtType>(list.getType());
+    if (!adt)
+      continue;
+    Type type = verifyListShaped(op, adt, symbolTables);
+    if (!type)
+      return failure();
+    if (!fitsField(type, element.getType()))
+      return op->emitOpError("has an argument of type ")
+             << element.getType() << " for the elements of ADT "
+             << adt.getName() << ", which have type " << type;
+  }
+  return success();
+}
+
+LogicalResult MapOp::verifySymbolUses(SymbolTableCollection &symbolTables) {
+  return verifyWalkedAdts(*this, getLists(), getElements(), symbolTables);
+}
+
+LogicalResult FoldOp::verifySymbolUses(SymbolTableCollection &symbolTables) {
+  return verifyWalkedAdts(*this, getLists(), getElements(), symbolTables);
+}
+
+LogicalResult
+ElementsOp::verifySymbolUses(SymbolTableCollection &symbolTables) {
+  AdtType adt = getValue().getType();
+  Type type = verifyListShaped(*this, adt, symbolTables);
+  if (!type)
+    return failure();
+  if (!fitsField(ListType::get(type), getList().getType()))
+    return emitOpError("makes a value of type ")
+           << getList().getType() << " of the elements of ADT " << adt.getName()
+           << ", which have type " << type;
+  return success();
+}
+
 /// Walking several lists fails where their lengths differ, so it must not run
 /// where the program would not.
 static Speculation::Speculatability getWalkSpeculatability(ValueRange lists) {
@@ -528,8 +621,12 @@ OpFoldResult LengthOp::fold(FoldAdaptor) {
   auto map = getList().getDefiningOp<MapOp>();
   if (!map)
     return {};
-  getListMutable().assign(map.getLists().front());
-  return getResult();
+  for (Value list : map.getLists())
+    if (getSequenceElementType(list.getType())) {
+      getListMutable().assign(list);
+      return getResult();
+    }
+  return {};
 }
 
 namespace {

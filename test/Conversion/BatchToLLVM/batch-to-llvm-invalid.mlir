@@ -70,3 +70,15 @@ func.func @main.inspect(%t: !rec.adt<@Tree>) attributes {batch.inspector} {
   batch.recall @visit(%t) : (!rec.adt<@Tree>) -> ()
   return
 }
+
+// -----
+
+// A vector is one row, however long.
+func.func @main(%E: tensor<?xf32> {batch.shared = "E"}) -> index
+    attributes {batch.entry} {
+  %zero = arith.constant 0 : index
+  // expected-error @+2 {{asks for an extent that control does not know; it knows the first one of a ragged tensor, and of a parameter whose others are static}}
+  // expected-error @+1 {{failed to legalize operation 'tensor.dim' that was explicitly marked illegal}}
+  %n = tensor.dim %E, %zero : tensor<?xf32>
+  return %n : index
+}

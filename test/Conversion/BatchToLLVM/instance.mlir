@@ -77,3 +77,26 @@ module attributes {batch.sizes = {H = 4 : index}} {
     return %n : index
   }
 }
+
+// -----
+
+// The number of rows of a parameter is in its source, which nothing else may read;
+// the extent of a ragged tensor is in its list.
+// CHECK-LABEL: func.func private @extents
+// CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[XS:.*]]: i64, %{{.*}}: i64) -> (index, index)
+// CHECK:         %[[NUMBER:.*]] = arith.constant 4 : i64
+// CHECK-NEXT:    %[[AT:.*]] = llvm.getelementptr %[[CTX]][
+// CHECK-NEXT:    %[[SOURCES:.*]] = llvm.load %[[AT]]
+// CHECK-NEXT:    %[[ROWS_AT:.*]] = llvm.getelementptr %[[SOURCES]][%[[NUMBER]]]
+// CHECK-NEXT:    %[[ROWS:.*]] = llvm.load %[[ROWS_AT]] {{.*}} : !llvm.ptr -> i64
+// CHECK-NEXT:    %[[N:.*]] = arith.index_cast %[[ROWS]] : i64 to index
+// CHECK:         %[[LENGTH:.*]] = arith.shrui %[[XS]], %{{.*}} : i64
+// CHECK-NEXT:    %[[M:.*]] = arith.index_cast %[[LENGTH]] : i64 to index
+// CHECK-NEXT:    return %[[N]], %[[M]]
+func.func @extents(%rows: tensor<?x4xf32>, %E: tensor<?x4xf32> {batch.shared = "E"})
+    -> (index, index) attributes {batch.entry} {
+  %zero = arith.constant 0 : index
+  %n = tensor.dim %E, %zero : tensor<?x4xf32>
+  %m = tensor.dim %rows, %zero : tensor<?x4xf32>
+  return %n, %m : index, index
+}

@@ -13,3 +13,32 @@ scf.execute_region {
   func.call @callee() : () -> ()
   scf.yield
 }
+
+// -----
+
+rec.adt @Words {
+  rec.variant @end()
+  rec.variant @word(word: index, rest: !rec.adt<@Words>)
+}
+func.func @walk(%words: !rec.adt<@Words>) {
+  // expected-error @+2 {{walks a value of a list-shaped ADT; run batch-list-elements first}}
+  // expected-error @+1 {{failed to legalize operation 'rec.map' that was explicitly marked illegal}}
+  rec.map %w: index in %words : !rec.adt<@Words> {
+  }
+  return
+}
+
+// -----
+
+rec.adt @Words {
+  rec.variant @end()
+  rec.variant @word(word: index, rest: !rec.adt<@Words>)
+}
+func.func @walk(%words: !rec.adt<@Words>, %n: index) {
+  // expected-error @+2 {{walks a value of a list-shaped ADT; run batch-list-elements first}}
+  // expected-error @+1 {{failed to legalize operation 'rec.fold' that was explicitly marked illegal}}
+  %m = rec.fold %w: index in %words init(%a = %n) : !rec.adt<@Words> -> index {
+    rec.yield %w : index
+  }
+  return
+}

@@ -186,3 +186,40 @@ func.func @fold_without_accumulators(%ns: !rec.list<index>) {
   }
   return
 }
+
+rec.adt @Words {
+  rec.variant @word(rest: !rec.adt<@Words>, word: i1)
+  rec.variant @end()
+}
+
+// Links are counted, then their cells copied into entries reserved at once.
+// CHECK-LABEL: func.func @elements
+// CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[WORDS:.*]]: i64) -> i64
+func.func @elements(%words: !rec.adt<@Words>) -> !rec.list<i1> {
+  // CHECK-DAG:  %[[ZERO:.*]] = arith.constant 0 : i64
+  // CHECK-DAG:  %[[ONE:.*]] = arith.constant 1 : i64
+  // CHECK:      %[[COUNT:.*]]:2 = scf.while (%[[NODE:.*]] = %[[WORDS]], %[[N:.*]] = %[[ZERO]])
+  // CHECK:        %[[BYTE:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i8
+  // CHECK:        %[[VARIANT:.*]] = arith.extui %[[BYTE]]
+  // CHECK:        %[[LINK:.*]] = arith.constant 3 : i64
+  // CHECK:        %[[MORE:.*]] = arith.cmpi eq, %[[VARIANT]], %[[LINK]]
+  // CHECK-NEXT:   scf.condition(%[[MORE]]) %[[NODE]], %[[N]]
+  // CHECK:      ^bb0(%[[NODE:.*]]: i64, %[[N:.*]]: i64):
+  // CHECK:        llvm.getelementptr %{{.*}}[0]
+  // CHECK:        %[[REST:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i64
+  // CHECK:        %[[SUM:.*]] = arith.addi %[[N]], %[[ONE]]
+  // CHECK:        scf.yield %[[REST]], %[[SUM]]
+  // CHECK:      %[[BEGIN:.*]] = llvm.load
+  // CHECK:      scf.if
+  // CHECK:        llvm.call %{{.*}}(%[[CTX]], %[[COUNT]]#1)
+  // CHECK:      scf.for %[[I:.*]] = %[[ZERO]] to %[[COUNT]]#1 step %[[ONE]] iter_args(%[[NODE:.*]] = %[[WORDS]])
+  // CHECK:        arith.addi %[[BEGIN]], %[[I]]
+  // CHECK:        %[[CELL:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i64
+  // CHECK:        llvm.store %[[CELL]]
+  // CHECK:        %[[REST:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i64
+  // CHECK:        scf.yield %[[REST]]
+  // CHECK:      %[[LIST:.*]] = arith.ori %{{.*}}, %[[BEGIN]]
+  // CHECK:      return %[[LIST]]
+  %list = rec.elements %words : !rec.adt<@Words> -> !rec.list<i1>
+  return %list : !rec.list<i1>
+}

@@ -341,6 +341,16 @@ func.func @f(%i: index) {
 
 // -----
 
+// So it has none to count.
+batch.table @t : tensor<4xf32> group(0)
+func.func @f() {
+  // expected-error @+1 {{'batch.num_rows' op there is no batch.source @t}}
+  %n = batch.num_rows @t
+  return
+}
+
+// -----
+
 func.func @f() {
   // expected-error @+1 {{'batch.traverse' op there is no function @g}}
   batch.traverse [@g]

@@ -82,6 +82,8 @@ func.func @main(%t: !rec.adt<@Tree> {batch.name = "tree"},
 func.func @inspector(%words: !rec.list<index>) -> !batch.handle {
   // CHECK: %[[WORD:.*]] = arith.constant 7 : index
   %word = arith.constant 7 : index
+  // CHECK: batch.num_rows @E
+  %n = batch.num_rows @E
   // CHECK: %[[X:.*]] = batch.row @E[%[[WORD]]]
   %x = batch.row @E[%word]
   // CHECK: %[[HS:.*]] = rec.map %{{.*}} in %[[WORDS]] : !rec.list<index>

@@ -100,6 +100,31 @@ func.func @length_of_map(%ns: !rec.list<index>) -> index {
   return %length : index
 }
 
+rec.adt @Words {
+  rec.variant @end()
+  rec.variant @word(word: index, rest: !rec.adt<@Words>)
+}
+
+// The length of a list-shaped ADT is that of a list that is walked with it.
+// CHECK-LABEL: func.func @length_of_map_of_adt
+// CHECK-SAME:    (%[[WS:.*]]: !rec.adt<@Words>, %[[NS:.*]]: !rec.list<index>)
+func.func @length_of_map_of_adt(%ws: !rec.adt<@Words>, %ns: !rec.list<index>)
+    -> (index, index) {
+  // CHECK: %[[A:.*]] = rec.map
+  %a = rec.map %w: index in %ws : !rec.adt<@Words> -> !rec.list<index> {
+    rec.yield %w : index
+  }
+  %b = rec.map (%w: index, %n) in (%ws, %ns)
+      : !rec.adt<@Words>, !rec.list<index> -> !rec.list<index> {
+    rec.yield %n : index
+  }
+  // CHECK: rec.length %[[A]]
+  %l = rec.length %a : !rec.list<index>
+  // CHECK: rec.length %[[NS]]
+  %m = rec.length %b : !rec.list<index>
+  return %l, %m : index, index
+}
+
 // What does not depend on the element leaves the body; a walk over several
 // lists does not, because it fails where their lengths differ.
 // LICM-LABEL: func.func @hoist

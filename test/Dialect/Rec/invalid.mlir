@@ -248,7 +248,7 @@ func.func @walk(%xs: !rec.list<index>) {
 // -----
 
 func.func @walk(%xs: tensor<4xf32>) {
-  // expected-error @+1 {{expects a list or a tensor whose first dimension alone is dynamic, got 'tensor<4xf32>'}}
+  // expected-error @+1 {{expects a list, a tensor whose first dimension alone is dynamic, or a list-shaped ADT, got 'tensor<4xf32>'}}
   rec.map %x in %xs : tensor<4xf32> {
   }
   return
@@ -322,5 +322,139 @@ func.func @fold(%xs: !rec.list<index>, %f: f32) {
 func.func @length(%x: tensor<4x?xf32>) {
   // expected-error @+1 {{must be list or tensor whose first dimension alone is dynamic}}
   %n = rec.length %x : tensor<4x?xf32>
+  return
+}
+
+// -----
+
+rec.adt @Words {
+  rec.variant @end()
+  rec.variant @word(word: index, rest: !rec.adt<@Words>)
+}
+func.func @walk(%ws: !rec.adt<@Words>) {
+  // expected-error @+1 {{expects the type of the elements of '!rec.adt<@Words>' behind the argument that stands for them, as in '%x: index in'}}
+  rec.map %w in %ws : !rec.adt<@Words> {
+  }
+  return
+}
+
+// -----
+
+rec.adt @Words {
+  rec.variant @end()
+  rec.variant @word(word: index, rest: !rec.adt<@Words>)
+}
+func.func @walk(%ws: !rec.adt<@Words>) {
+  // expected-error @+1 {{'rec.map' op has an argument of type 'f32' for the elements of ADT @Words, which have type 'index'}}
+  rec.map %w: f32 in %ws : !rec.adt<@Words> {
+  }
+  return
+}
+
+// -----
+
+func.func @walk(%xs: !rec.list<index>) {
+  // expected-error @+1 {{'rec.map' op body has arguments of types ('f32') but needs ('index')}}
+  rec.map %x: f32 in %xs : !rec.list<index> {
+  }
+  return
+}
+
+// -----
+
+rec.adt @Words {
+  rec.variant @end()
+  rec.variant @word(word: index, rest: !rec.adt<@Words>)
+}
+func.func @walk(%ws: !rec.adt<@Words>) {
+  // expected-error @+1 {{'rec.map' op body has arguments of types () but needs ('!rec.adt<@Words>')}}
+  "rec.map"(%ws) ({
+    "rec.yield"() : () -> ()
+  }) : (!rec.adt<@Words>) -> ()
+  return
+}
+
+// -----
+
+func.func @walk(%ws: !rec.adt<@Words>, %n: index) {
+  // expected-error @+1 {{'rec.fold' op walks a value of unknown ADT @Words}}
+  %m = rec.fold %w: index in %ws init(%a = %n) : !rec.adt<@Words> -> index {
+    rec.yield %w : index
+  }
+  return
+}
+
+// -----
+
+// Two rests make a tree.
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+  rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
+}
+func.func @walk(%t: !rec.adt<@Tree>, %n: index) {
+  // expected-error @+1 {{'rec.fold' op walks a value of ADT @Tree, which is not list-shaped; a list-shaped ADT has two variants, one without a field of its own type and one with two fields, of which exactly one has its own type}}
+  %m = rec.fold %w: index in %t init(%a = %n) : !rec.adt<@Tree> -> index {
+    rec.yield %w : index
+  }
+  return
+}
+
+// -----
+
+// There is no end.
+rec.adt @Stream {
+  rec.variant @a(word: index, rest: !rec.adt<@Stream>)
+  rec.variant @b(word: index, rest: !rec.adt<@Stream>)
+}
+func.func @elements(%t: !rec.adt<@Stream>) {
+  // expected-error @+1 {{'rec.elements' op walks a value of ADT @Stream, which is not list-shaped}}
+  %m = rec.elements %t : !rec.adt<@Stream> -> !rec.list<index>
+  return
+}
+
+// -----
+
+// Two fields could be the element.
+rec.adt @Words {
+  rec.variant @end()
+  rec.variant @word(word: index, tag: index, rest: !rec.adt<@Words>)
+}
+func.func @elements(%t: !rec.adt<@Words>) {
+  // expected-error @+1 {{'rec.elements' op walks a value of ADT @Words, which is not list-shaped}}
+  %m = rec.elements %t : !rec.adt<@Words> -> !rec.list<index>
+  return
+}
+
+// -----
+
+// Two variants could be the end.
+rec.adt @Words {
+  rec.variant @end()
+  rec.variant @stop()
+  rec.variant @word(word: index, rest: !rec.adt<@Words>)
+}
+func.func @elements(%t: !rec.adt<@Words>) {
+  // expected-error @+1 {{'rec.elements' op walks a value of ADT @Words, which is not list-shaped}}
+  %m = rec.elements %t : !rec.adt<@Words> -> !rec.list<index>
+  return
+}
+
+// -----
+
+func.func @elements(%t: !rec.adt<@Words>) {
+  // expected-error @+1 {{'rec.elements' op walks a value of unknown ADT @Words}}
+  %m = rec.elements %t : !rec.adt<@Words> -> !rec.list<index>
+  return
+}
+
+// -----
+
+rec.adt @Words {
+  rec.variant @end()
+  rec.variant @word(word: index, rest: !rec.adt<@Words>)
+}
+func.func @elements(%t: !rec.adt<@Words>) {
+  // expected-error @+1 {{'rec.elements' op makes a value of type '!rec.list<f32>' of the elements of ADT @Words, which have type 'index'}}
+  %m = rec.elements %t : !rec.adt<@Words> -> !rec.list<f32>
   return
 }

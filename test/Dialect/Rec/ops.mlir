@@ -158,3 +158,44 @@ func.func @fold(%ns: !rec.list<index>, %hs: tensor<?x4xf32>,
   }
   return %r#0 : tensor<4xf32>
 }
+
+rec.adt @Words {
+  rec.variant @word(rest: !rec.adt<@Words>, word: index)
+  rec.variant @end(mark: i1)
+}
+rec.adt @Rows {
+  rec.variant @end()
+  rec.variant @row(row: tensor<4xf32>, rest: !rec.adt<@Rows>)
+}
+
+// The variants and fields of a list-shaped ADT come in any order. The elements'
+// types are written where those of the lists do not give them, and may be
+// elsewhere.
+// CHECK-LABEL: func.func @list_shaped
+func.func @list_shaped(%words: !rec.adt<@Words>, %rows: !rec.adt<@Rows>,
+                       %ns: !rec.list<index>, %zero: index) -> index {
+  // CHECK: rec.elements %{{.*}} : !rec.adt<@Words> -> !rec.list<index>
+  %es = rec.elements %words : !rec.adt<@Words> -> !rec.list<index>
+  // CHECK: rec.elements %{{.*}} : !rec.adt<@Rows> -> tensor<?x4xf32>
+  %hs = rec.elements %rows : !rec.adt<@Rows> -> tensor<?x4xf32>
+  // CHECK: rec.map %[[W:.*]]: index in %{{.*}} : !rec.adt<@Words> -> !rec.list<index> {
+  // CHECK-NEXT: rec.yield %[[W]] : index
+  %ws = rec.map %w: index in %words : !rec.adt<@Words> -> !rec.list<index> {
+    rec.yield %w : index
+  }
+  // CHECK: rec.fold (%{{.*}}, %{{.*}}: tensor<4xf32>) in (%{{.*}}, %{{.*}}) init(%{{.*}} = %{{.*}}) : !rec.list<index>, !rec.adt<@Rows> -> index {
+  %r = rec.fold (%n: index, %h: tensor<4xf32>) in (%ns, %rows)
+      init(%a = %zero) : !rec.list<index>, !rec.adt<@Rows> -> index {
+    rec.yield %n : index
+  }
+  return %r : index
+}
+
+// Stand-ins of tensors are elements too.
+// CHECK-LABEL: func.func @list_shaped_inspector
+func.func @list_shaped_inspector(%rows: !rec.adt<@Rows>)
+    -> !rec.list<!batch.handle> {
+  // CHECK: rec.elements %{{.*}} : !rec.adt<@Rows> -> !rec.list<!batch.handle>
+  %hs = rec.elements %rows : !rec.adt<@Rows> -> !rec.list<!batch.handle>
+  return %hs : !rec.list<!batch.handle>
+}

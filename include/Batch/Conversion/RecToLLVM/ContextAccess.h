@@ -100,6 +100,8 @@ public:
   /// Takes a new node of the forest and sets its variant. `reserved` says that
   /// there is room.
   Value makeNode(int64_t variant, bool reserved = false);
+  /// The number of rows of source number `source`, an i64.
+  Value countRows(int64_t source);
   /// The address of the queue of kernel number `kernel`.
   Value getQueue(int64_t kernel);
   /// Makes room for `bytes` of records of a kernel, given the kernel's queue.

@@ -226,6 +226,21 @@ def Batch_RowOp : Batch_Op<"row", [
   let assemblyFormat = "$source `[` $index `]` attr-dict";
 }
 
+def Batch_NumRowsOp : Batch_Op<"num_rows", [
+    Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "number of rows of a source";
+  let description = [{
+    The first extent of a parameter, which is known when the parameter is bound.
+
+    ```mlir
+    %n = batch.num_rows @emb
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$source);
+  let results = (outs Index:$count);
+  let assemblyFormat = "$source attr-dict";
+}
+
 def Batch_TraverseOp : Batch_Op<"traverse", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "runs functions on all nodes, children first";

@@ -22,6 +22,10 @@ bool isRowView(tensor::ExtractSliceOp slice);
 /// The row index of a row view.
 OpFoldResult getRowIndex(tensor::ExtractSliceOp slice);
 
+/// The type of the rows that `dim` counts: it asks for the first extent of a
+/// tensor whose rows are static. Null for every other extent.
+RankedTensorType getCountedRow(tensor::DimOp dim);
+
 /// The `batch.source` of rows of that type of parameter `parameter` (-1: of
 /// input tensors), made at the start of the module if there is none.
 SourceOp getOrCreateSource(ModuleOp module, SymbolTable &symbols,

@@ -21,6 +21,18 @@ AdtOp lookupAdt(Operation *from, FlatSymbolRefAttr name,
 VariantOp lookupVariant(Operation *from, SymbolRefAttr variant,
                         SymbolTableCollection &symbolTables);
 
+/// What makes an ADT list-shaped, as `rec.elements` says it.
+struct ListShape {
+  VariantOp link;         ///< an element and the rest of the list
+  unsigned element, rest; ///< fields of `link`
+  VariantOp end;          ///< ends a list; its fields are no elements
+
+  Type getElementType() { return link.getFieldType(element); }
+};
+
+/// Returns the shape of a list-shaped ADT, nothing for other ADTs.
+std::optional<ListShape> getListShape(AdtOp adt);
+
 /// Numbers the variants of all ADTs of a module in module order, from 0, and
 /// finds them by name in constant time. A snapshot: it does not follow changes
 /// of the module.

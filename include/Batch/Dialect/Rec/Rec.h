@@ -58,4 +58,10 @@ bool fitsField(Type field, Type value);
 #define GET_OP_CLASSES
 #include "Batch/Dialect/Rec/RecOps.h.inc"
 
+namespace mlir::rec {
+/// Returns true for a map or fold that walks a value of a list-shaped ADT, not
+/// only lists. `batch-list-elements` leaves none.
+bool walksAdt(Operation *op);
+} // namespace mlir::rec
+
 #endif // BATCH_DIALECT_REC_REC_H

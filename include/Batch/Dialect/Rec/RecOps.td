@@ -182,7 +182,8 @@ def YieldOp : Rec_Op<"yield", [
 class Rec_LoopOp<string mnemonic, list<Trait> traits = []>
     : Rec_Op<mnemonic, !listconcat([
         RecursiveMemoryEffects, SingleBlockImplicitTerminator<"YieldOp">,
-        DeclareOpInterfaceMethods<ConditionallySpeculatable>], traits)> {
+        DeclareOpInterfaceMethods<ConditionallySpeculatable>,
+        DeclareOpInterfaceMethods<SymbolUserOpInterface>], traits)> {
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }
@@ -193,7 +194,9 @@ def MapOp : Rec_LoopOp<"map", [
   let description = [{
     The body's arguments are the elements of the lists at one position. Several
     lists are walked together and have equal lengths, which is checked when the
-    program runs. A ragged tensor is walked row by row.
+    program runs. A ragged tensor is walked row by row, a value of a list-shaped
+    ADT (see `rec.elements`) element by element; its type does not say what its
+    elements are, so their argument does.
 
     What the body yields is gathered in a list per yielded value, in order; a
     static tensor may also be gathered in a ragged tensor. The runs of the body
@@ -213,9 +216,14 @@ def MapOp : Rec_LoopOp<"map", [
       ...
       rec.yield %y, %m : tensor<256xf32>, index
     }
+    %ms = rec.map %word: index in %sentence : !rec.adt<@Words>
+        -> !rec.list<index> {
+      ...
+      rec.yield %m : index
+    }
     ```
   }];
-  let arguments = (ins Variadic<Rec_Sequence>:$lists);
+  let arguments = (ins Variadic<Rec_Walkable>:$lists);
   let results = (outs Variadic<Rec_Sequence>:$results);
   let regions = (region SizedRegion<1>:$body);
   let hasRegionVerifier = 1;
@@ -253,7 +261,7 @@ def FoldOp : Rec_LoopOp<"fold", [
     }
     ```
   }];
-  let arguments = (ins Variadic<Rec_Sequence>:$lists,
+  let arguments = (ins Variadic<Rec_Walkable>:$lists,
                        Variadic<AnyType>:$inits);
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);
@@ -263,6 +271,37 @@ def FoldOp : Rec_LoopOp<"fold", [
     /// The body's other arguments: one element per list.
     ::mlir::Block::BlockArgListType getElements();
     YieldOp getYield();
+  }];
+}
+
+def ElementsOp : Rec_Op<"elements", [
+    Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "The elements of a value of a list-shaped ADT, in order";
+  let description = [{
+    A list-shaped ADT has two variants: one has no field of the ADT's own type
+    and ends a list, the other has two fields, of which exactly one, the rest of
+    the list, has the ADT's own type. The other field is the element.
+
+    The result is the list of the elements from first to last, as a list or, for
+    static tensors, as a ragged tensor.
+
+    Example:
+
+    ```mlir
+    rec.adt @Words {
+      rec.variant @end()
+      rec.variant @word(word: index, rest: !rec.adt<@Words>)
+    }
+    func.func @words(%sentence: !rec.adt<@Words>) -> !rec.list<index> {
+      %words = rec.elements %sentence : !rec.adt<@Words> -> !rec.list<index>
+      return %words : !rec.list<index>
+    }
+    ```
+  }];
+  let arguments = (ins Rec_AdtType:$value);
+  let results = (outs Rec_Sequence:$list);
+  let assemblyFormat = [{
+    $value attr-dict `:` qualified(type($value)) `->` type($list)
   }];
 }
 

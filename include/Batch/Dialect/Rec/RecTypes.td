@@ -60,4 +60,9 @@ def Rec_Sequence
     : Type<CPred<"::mlir::rec::getSequenceElementType($_self)">,
            "list or tensor whose first dimension alone is dynamic">;
 
+/// What maps and folds walk. That an ADT is list-shaped is in its declaration.
+def Rec_Walkable : AnyTypeOf<[Rec_Sequence, Rec_AdtType],
+                             "list, tensor whose first dimension alone is "
+                             "dynamic, or value of a list-shaped ADT">;
+
 #endif // BATCH_DIALECT_REC_RECTYPES
