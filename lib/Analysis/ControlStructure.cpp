@@ -200,7 +200,7 @@ void StructuralControl::visit(Operation *op) {
     return;
   }
   bool readsTensor =
-      !isa<DepthOp, tensor::DimOp, tensor::RankOp>(op) &&
+      !isa<DepthOp, SettleOp, tensor::DimOp, tensor::RankOp>(op) &&
       llvm::any_of(op->getOperandTypes(), llvm::IsaPred<TensorType>);
   if (readsTensor || isComputed(op->getOperands()))
     mark(op->getResults());

@@ -7,6 +7,8 @@
 
 #include "Batch/Analysis/ValueFlow.h"
 
+#include "Batch/Dialect/Batch/Batch.h"
+
 #include "Batch/Dialect/Rec/AdtLookup.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -139,6 +141,10 @@ void ValueFlow::visit(Operation *op) {
     auto shape = rec::getListShape(adt);
     if (carriesTensor(elements.getType()))
       copy(ensureField(shape->link, shape->element), ensure(elements));
+    return;
+  }
+  if (auto settle = dyn_cast<SettleOp>(op)) {
+    copy(settle.getValue(), settle.getResult());
     return;
   }
   if (auto map = dyn_cast<rec::MapOp>(op)) {

@@ -270,7 +270,8 @@ LogicalResult Linearizer::convertOp(Operation *op, OpBuilder &builder) {
     state.addTypes(convertType(type));
   for (Type type : op->getResultTypes())
     if (isa<RankedTensorType>(type) && op->getNumRegions() == 0 &&
-        !isa<rec::RecDialect, scf::SCFDialect>(op->getDialect()))
+        !isa<rec::RecDialect, scf::SCFDialect>(op->getDialect()) &&
+        !isa<SettleOp>(op))
       return op->emitError("computes a tensor outside of kernels; strategy "
                            "'linearize' cannot batch it");
   state.addAttributes(llvm::to_vector(op->getDiscardableAttrs()));

@@ -102,3 +102,117 @@ func.func @carried(%xs: !rec.list<index>, %x: tensor<4xf32>) -> tensor<4xf32>
   }
   return %h : tensor<4xf32>
 }
+
+// -----
+
+!vec = tensor<4xf32>
+!tree = !rec.adt<@Tree>
+!out = !rec.adt<@Out>
+
+rec.adt @Tree {
+  rec.variant @leaf(x: !vec)
+  rec.variant @node(kid: !tree)
+}
+rec.adt @Out {
+  rec.variant @leaf(h: !vec)
+  rec.variant @node(kid: !out)
+}
+
+batch.kernel @up(%x: !vec) -> !vec {
+  batch.yield %x : !vec
+}
+batch.kernel @down(%x: !vec) -> !vec attributes {phase = 1 : i64} {
+  batch.yield %x : !vec
+}
+
+func.func private @rise(%t: !tree) -> !vec {
+  %h = rec.match %t : !tree -> !vec {
+  case @leaf(%x: !vec) {
+    rec.yield %x : !vec
+  }
+  case @node(%kid: !tree) {
+    // Within a phase depths go on counting.
+    // CHECK: %[[K:.*]] = func.call @rise
+    // CHECK-NEXT: %[[D:.*]] = batch.depth(%[[K]])
+    %k = func.call @rise(%kid) : (!tree) -> !vec
+    %h = batch.invoke @up(%k) : (!vec) -> !vec
+    rec.yield %h : !vec
+  } }
+  return %h : !vec
+}
+
+// CHECK-LABEL: func.func private @fall
+func.func private @fall(%t: !tree, %s: !vec) -> !out {
+  %o = rec.match %t : !tree -> !out {
+  case @leaf(%x: !vec) {
+    %o = rec.construct @Out::@leaf(%s) : (!vec) -> !out
+    rec.yield %o : !out
+  }
+  case @node(%kid: !tree) {
+    // CHECK: %[[D:.*]] = batch.depth(%[[S:.*]]) : tensor<4xf32>
+    // CHECK-NEXT: %[[N:.*]] = batch.invoke @down(%[[S]]) depth(%[[D]])
+    // CHECK-NEXT: func.call @fall(%{{.*}}, %[[N]])
+    %n = batch.invoke @down(%s) : (!vec) -> !vec
+    %k = func.call @fall(%kid, %n) : (!tree, !vec) -> !out
+    %o = rec.construct @Out::@node(%k) : (!out) -> !out
+    rec.yield %o : !out
+  } }
+  return %o : !out
+}
+
+// What the way up has made enters the way down settled, and so does what a loop
+// of the later phase begins with.
+// CHECK-LABEL: func.func @main
+func.func @main(%t: !tree, %ns: !rec.list<index>) -> (!out, !vec) attributes {batch.entry} {
+  // CHECK: %[[H:.*]] = call @rise
+  %h = call @rise(%t) : (!tree) -> !vec
+  // CHECK: %[[SETTLED:.*]] = batch.settle %[[H]] : tensor<4xf32>
+  // CHECK-NEXT: call @fall(%{{.*}}, %[[SETTLED]])
+  %o = call @fall(%t, %h) : (!tree, !vec) -> !out
+  // CHECK: %[[INIT:.*]] = batch.settle %[[H]] : tensor<4xf32>
+  // CHECK-NEXT: rec.fold %{{.*}} in %{{.*}} init(%{{.*}} = %[[INIT]])
+  %f = rec.fold %n in %ns init(%a = %h) : !rec.list<index> -> !vec {
+    %b = batch.invoke @down(%a) : (!vec) -> !vec
+    rec.yield %b : !vec
+  }
+  return %o, %f : !out, !vec
+}
+
+// -----
+
+// A kernel of the same phase may read the tensor that goes down: its depth must
+// stay.
+
+!vec = tensor<4xf32>
+!tree = !rec.adt<@Tree>
+
+rec.adt @Tree {
+  rec.variant @leaf(x: !vec)
+  rec.variant @node(kid: !tree)
+}
+batch.kernel @up(%x: !vec) -> !vec {
+  batch.yield %x : !vec
+}
+batch.kernel @down(%x: !vec) -> !vec attributes {phase = 1 : i64} {
+  batch.yield %x : !vec
+}
+func.func private @fall(%t: !tree, %s: !vec) -> !vec {
+  %o = rec.match %t : !tree -> !vec {
+  case @leaf(%x: !vec) {
+    %y = batch.invoke @up(%s) : (!vec) -> !vec
+    rec.yield %y : !vec
+  }
+  case @node(%kid: !tree) {
+    %n = batch.invoke @down(%s) : (!vec) -> !vec
+    %k = func.call @fall(%kid, %n) : (!tree, !vec) -> !vec
+    rec.yield %k : !vec
+  } }
+  return %o : !vec
+}
+// CHECK-LABEL: func.func @main
+// CHECK-NOT:     batch.settle
+func.func @main(%t: !tree, %x: !vec) -> !vec attributes {batch.entry} {
+  %h = batch.invoke @up(%x) : (!vec) -> !vec
+  %o = call @fall(%t, %h) : (!tree, !vec) -> !vec
+  return %o : !vec
+}

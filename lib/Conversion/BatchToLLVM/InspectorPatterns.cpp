@@ -70,6 +70,23 @@ struct ConvertRecall : InspectorPattern<RecallOp> {
                   ConversionPatternRewriter &rewriter) const override;
 };
 
+struct ConvertSettle : InspectorPattern<SettleOp> {
+  using InspectorPattern::InspectorPattern;
+  LogicalResult
+  matchAndRewrite(SettleOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    // In the instance program tensors have no depth.
+    if (!isa<HandleType>(op.getType())) {
+      rewriter.replaceOp(op, adaptor.getValue());
+      return success();
+    }
+    ContextBuilder cb(rewriter, op.getLoc());
+    Value mask = cb.constant(~(kHandleDepthMask << kHandleDepthShift));
+    rewriter.replaceOpWithNewOp<arith::AndIOp>(op, adaptor.getValue(), mask);
+    return success();
+  }
+};
+
 /// A ghost only takes a place, which depths already account for.
 struct EraseGhost : InspectorPattern<GhostOp> {
   using InspectorPattern::InspectorPattern;
@@ -364,6 +381,6 @@ void mlir::batch::populateInspectorPatterns(const TypeConverter &converter,
                                             const ObjectLayout &layout,
                                             RewritePatternSet &patterns) {
   patterns.add<ConvertRecord, ConvertRow, ConvertNumRows, ConvertDepth,
-               ConvertTraverse, ConvertRecall, EraseGhost>(
+               ConvertTraverse, ConvertRecall, ConvertSettle, EraseGhost>(
       converter, patterns.getContext(), layout);
 }

@@ -74,7 +74,10 @@ func.func @main(%t: !rec.adt<@Tree> {batch.name = "tree"}, %word: index,
 // CHECK:         llvm.store %[[X]], %{{.*}} : i64, !llvm.ptr
 // CHECK:         %[[H:.*]] = arith.ori %{{.*}}, %{{.*}} : i64
 // CHECK:         %[[H1:.*]] = arith.ori %[[H]], %{{.*}} : i64
-// CHECK:         return %[[H1]] : i64
+// A settled handle has no depth.
+// CHECK:         %[[MASK:.*]] = arith.constant -72057589742960641 : i64
+// CHECK:         %[[S:.*]] = arith.andi %[[H1]], %[[MASK]] : i64
+// CHECK:         return %[[S]] : i64
 func.func @main.inspect(%t: !rec.adt<@Tree>, %word: index)
     -> (!batch.handle {batch.in_table = @h}) attributes {batch.inspector} {
   %x = batch.row @E[%word]
@@ -85,7 +88,8 @@ func.func @main.inspect(%t: !rec.adt<@Tree>, %word: index)
   %h:2 = batch.record @cell(%x, %word) depth(%d)
       : (!batch.handle, index) -> (!batch.handle, !batch.handle)
   %n = batch.recall @visit.inspect(%t) : (!rec.adt<@Tree>) -> index
-  return %h#1 : !batch.handle
+  %s = batch.settle %h#1 : !batch.handle
+  return %s : !batch.handle
 }
 
 // A traversal runs a function on all input nodes of its ADT and stores what it

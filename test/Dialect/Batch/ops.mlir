@@ -49,6 +49,8 @@ func.func @instance(%x: tensor<4xf32>, %hs: tensor<?x4xf32>, %n: index,
                     %w: tensor<4x4xf32>) -> tensor<4xf32> {
   // CHECK: %[[D0:.*]] = batch.depth(){{$}}
   %d0 = batch.depth()
+  // CHECK: batch.settle %[[X]] : tensor<4xf32>
+  %settled = batch.settle %x : tensor<4xf32>
   // CHECK: batch.ghost depth(%[[D0]])
   batch.ghost depth(%d0)
   // CHECK: batch.invoke @nothing() : () -> ()

@@ -120,6 +120,24 @@ def Batch_DepthOp : Batch_Op<"depth", [Pure]> {
   let hasFolder = 1;
 }
 
+def Batch_SettleOp : Batch_Op<"settle", [Pure, SameOperandsAndResultType]> {
+  let summary = "a tensor of an earlier phase, for a later one";
+  let description = [{
+    The same tensor, with depth -1: what an earlier phase makes is there when a
+    later one begins, for all instances. Stands where such a tensor enters a
+    recursion or loop of the later phase, together with tensors of that phase,
+    whose depths count: without it the way down a tree would begin at a depth
+    that differs from tree to tree.
+
+    ```mlir
+    %s = batch.settle %h : tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins AnyTypeOf<[AnyStaticShapeTensor, Batch_HandleType]>:$value);
+  let results = (outs AnyTypeOf<[AnyStaticShapeTensor, Batch_HandleType]>:$result);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+
 def Batch_GhostOp : Batch_Op<"ghost"> {
   let summary = "takes a place in the schedule and computes nothing";
   let description = [{
