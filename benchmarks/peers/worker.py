@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""worker.py PEER THREADS: the process of one peer, torch or numpy; run.py starts it.
+
+Reads a JSON object a line and answers with one. A process of its own has its
+number of threads from the start, and its library's threads sleep while others run.
+
+  {"do": "load", "model": …, "size": …, "params": FILE, "inputs": FILE.jsonl}
+  {"do": "check", "form": "levels"|"recursive", "batch": …, "outputs": FILE}
+      → {"error": the largest |a-b| / max(|b|, rms of b) over all results}
+  {"do": "time", "form": …, "batch": …, "runs": …}
+      → {"lists": […], "execute": […]}: microseconds of all mini-batches, by run
+"""
+
+import gc
+import importlib
+import json
+import os
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "test", "Integration"))
+sys.dont_write_bytecode = True
+
+
+class Plan:
+    """The levels of a mini-batch. Nodes are numbered by level, leaves first:
+    `levels` has the range of each level and its nodes' children, left and right
+    in turn. Trees are arrays in post-order, as ours reads them from memory too."""
+
+    def __init__(self, trees):
+        heights, levels, words, lefts, rights, roots = [], [[]], [], [], [], []
+        for left, right, word in trees:
+            base = len(heights)
+            for i, (l, r) in enumerate(zip(left, right)):
+                height = 0
+                if l < 0:
+                    words.append(word[i])
+                else:
+                    l, r = l + base, r + base
+                    height = 1 + max(heights[l], heights[r])
+                    if height == len(levels):
+                        levels.append([])
+                lefts.append(l)
+                rights.append(r)
+                heights.append(height)
+                levels[height].append(base + i)
+            roots.append(len(heights) - 1)
+        order = numpy.concatenate([numpy.array(level) for level in levels])
+        self.nodes, self.leaves = len(order), len(levels[0])
+        self.row = numpy.empty(self.nodes, "i8")
+        self.row[order] = numpy.arange(self.nodes)
+        self.words, self.roots = numpy.array(words), self.row[roots]
+        kids = self.row[numpy.stack([numpy.array(lefts)[order],
+                                     numpy.array(rights)[order]], 1)].ravel()
+        self.levels, begin = [], self.leaves
+        for level in levels[1:]:
+            end = begin + len(level)
+            self.levels.append((begin, end, kids[2 * begin:2 * end]))
+            begin = end
+        self.widest = max([len(level) for level in levels[1:]], default=0)
+
+
+def post_order(tree):
+    """Arrays of left and right children and of words, -1 where there is none."""
+    left, right, word, done = [], [], [], []
+    work = [(tree, False)]
+    while work:
+        node, seen = work.pop()
+        if isinstance(node[1], int):
+            done.append(len(left))
+            left.append(-1)
+            right.append(-1)
+            word.append(node[1])
+        elif not seen:
+            work += [(node, True), (node[2], False), (node[1], False)]
+        else:
+            r, l = done.pop(), done.pop()
+            done.append(len(left))
+            left.append(l)
+            right.append(r)
+            word.append(-1)
+    return left, right, word
+
+
+def difference(found, wanted):
+    scale = numpy.sqrt(numpy.mean(numpy.square(wanted, dtype="f8")))
+    # Not max alone: it would lose a NaN.
+    relative = numpy.abs(found - wanted) / numpy.maximum(numpy.abs(wanted), scale)
+    return float(relative.max()) if numpy.isfinite(found).all() else float("inf")
+
+
+def lap(since):
+    return (time.perf_counter() - since) * 1e6
+
+
+class Worker:
+    def __init__(self, peer):
+        self.peer = peer
+
+    def load(self, model, size, params, inputs):
+        with open(inputs) as file:
+            self.trees = [json.loads(line) for line in file]
+        self.arrays = [post_order(tree) for tree in self.trees]
+        tensors = {name: numpy.array(values, "f4").reshape(shape)
+                   for name, (_, shape, values)
+                   in batchtest.read_safetensors(params).items()}
+        self.model = self.peer.MODELS[model](tensors, size)
+        return {}
+
+    def mini_batches(self, batch):
+        return [self.arrays[i:i + batch] for i in range(0, len(self.trees), batch)]
+
+    def check(self, form, batch, outputs):
+        wanted = {name: numpy.array(values).reshape(shape)
+                  for name, (_, shape, values)
+                  in batchtest.read_safetensors(outputs).items()
+                  if not name.endswith(".offsets")}
+        if form == "recursive":
+            found = self.model.collect(self.model.recursive(self.trees))
+        else:
+            parts = []
+            for trees in self.mini_batches(batch):
+                plan = Plan(trees)
+                state = self.model.prepare(plan)
+                self.model.run(state)
+                # Per node, in post-order; what is per instance stays.
+                parts.append({
+                    name: values[plan.row] if name != "M_root" else values
+                    for name, values in self.model.outputs(state).items()})
+            found = {name: numpy.concatenate([part[name] for part in parts])
+                     for name in parts[0]}
+        if set(found) != set(wanted):
+            raise ValueError("outputs %s, wanted %s" %
+                             (sorted(found), sorted(wanted)))
+        return {"error": max(difference(found[name], wanted[name])
+                             for name in wanted)}
+
+    def time(self, form, batch, runs):
+        lists, execute = [], []
+        if form == "recursive":
+            for run in range(runs + 1):
+                start = time.perf_counter()
+                self.model.recursive(self.trees)
+                execute.append(lap(start))
+            return {"lists": [0] * runs, "execute": execute[1:]}
+        states = []
+        for run in range(runs + 1):  # the first one makes the buffers
+            start = time.perf_counter()
+            states = [self.model.prepare(Plan(trees))
+                      for trees in self.mini_batches(batch)]
+            lists.append(lap(start))
+        for run in range(runs + 3):
+            total = 0
+            for state in states:
+                start = time.perf_counter()
+                self.model.run(state)
+                total += lap(start)
+            execute.append(total)
+        return {"lists": lists[1:], "execute": execute[3:]}
+
+
+def main():
+    # Answers have a stream of their own: libraries may print.
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+
+    def answer(value):
+        answers.write(json.dumps(value) + "\n")
+        answers.flush()
+
+    try:
+        global batchtest, numpy
+        import batchtest
+        import numpy
+        peer = importlib.import_module(sys.argv[1] + "_peer")
+    except (ImportError, OSError) as error:  # OSError: a library it needs
+        answer({"missing": str(error)})
+        return
+    sys.setrecursionlimit(10000)
+    peer.start(int(sys.argv[2]))
+    worker = Worker(peer)
+    answer(peer.describe())
+    with peer.inference():
+        for line in sys.stdin:
+            request = json.loads(line)
+            what = request.pop("do")
+            # The collector stays out of the timed part.
+            gc.collect()
+            gc.disable()
+            try:
+                answer(getattr(worker, what)(**request))
+            except Exception as error:
+                answer({"failed": "%s: %s" % (type(error).__name__, error)})
+            gc.enable()
+
+
+main()
