@@ -1,6 +1,7 @@
-# Installs headers, libraries and the CMake package. Included last by the root
-# CMakeLists.txt: it exports every library of the project that the libraries
-# named in the property BATCH_LIBRARIES need.
+# Installs headers, libraries and the CMake package of the compiler. Included last
+# by the root CMakeLists.txt: it exports every library of the project that the
+# libraries named in the property BATCH_LIBRARIES need, but for those of the
+# runtime, which has a package of its own (runtime/CMakeLists.txt).
 
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
@@ -12,7 +13,8 @@ function(batch_installed_libraries out)
   while(work)
     list(POP_FRONT work library)
     string(REGEX REPLACE "^\\$<LINK_ONLY:(.*)>$" "\\1" library "${library}")
-    if(NOT TARGET "${library}" OR library IN_LIST found)
+    if(NOT TARGET "${library}" OR library IN_LIST found
+       OR library IN_LIST BATCH_RUNTIME_LIBRARIES)
       continue()
     endif()
     get_target_property(imported "${library}" IMPORTED)
@@ -34,6 +36,7 @@ endfunction()
 
 set(BATCH_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/Batch")
 
+get_property(BATCH_RUNTIME_LIBRARIES GLOBAL PROPERTY BATCH_RUNTIME_LIBRARIES)
 batch_installed_libraries(batch_libraries)
 install(TARGETS ${batch_libraries} EXPORT BatchTargets
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
@@ -43,10 +46,8 @@ install(EXPORT BatchTargets DESTINATION "${BATCH_PACKAGE_DIR}")
 
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/Batch"
                   "${PROJECT_BINARY_DIR}/include/Batch"
-                  "${PROJECT_SOURCE_DIR}/runtime/include/batch-runtime"
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
-        FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.def"
-                       PATTERN "*.inc"
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.inc"
                        PATTERN "CMakeFiles" EXCLUDE)
 
 configure_package_config_file(

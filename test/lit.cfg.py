@@ -62,6 +62,11 @@ for name, tools in (("mlir-opt", ("mlir-opt-22", "mlir-opt")),
     if any(shutil.which(tool, path=path) for tool in tools):
         config.available_features.add(name)
 
+# Cross compilation for 64-bit ARM: Debian's cross compiler and qemu-user.
+if all(shutil.which(tool, path=path)
+       for tool in ("aarch64-linux-gnu-g++", "qemu-aarch64")):
+    config.available_features.add("aarch64")
+
 tree_folders = [os.path.join(config.batch_shared_dir, "data", name)
                 for name in ("gum_trees", "craft_trees")]
 tree_folders = [os.path.realpath(f) for f in tree_folders if os.path.isdir(f)]

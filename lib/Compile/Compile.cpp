@@ -32,6 +32,7 @@ namespace {
 struct Target {
   std::unique_ptr<llvm::TargetMachine> machine;
   std::string triple, cpu;
+  bool foreign = false; ///< of another architecture than this machine
   int64_t vectorBits = 128;
   int64_t vectorRegisters = 16;
   /// Vector features that the code may use, by their names in /proc/cpuinfo.
@@ -62,20 +63,37 @@ static FailureOr<Target> makeTarget(Location loc,
                           ? llvm::sys::getDefaultTargetTriple()
                           : llvm::Triple::normalize(options.triple));
   target.triple = triple.str();
-  target.cpu = options.cpu;
+  // Objects are 64-bit ELF, and every product-sum needs a fused instruction.
+  bool known = triple.getArch() == llvm::Triple::x86_64 ||
+               triple.getArch() == llvm::Triple::aarch64;
+  if (!known || !triple.isOSBinFormatELF())
+    return emitError(loc) << "unknown target '" << target.triple
+                          << "'; use x86_64-linux-gnu or aarch64-linux-gnu";
+  std::string message;
+  const llvm::Target *llvmTarget =
+      llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!llvmTarget)
+    return emitError(loc) << "this LLVM makes no code for '" << target.triple
+                          << "': " << message
+                          << "; it needs LLVM_TARGETS_TO_BUILD with "
+                          << (triple.isX86() ? "X86" : "AArch64");
+  llvm::Triple host(llvm::sys::getProcessTriple());
+  target.foreign = triple.getArch() != host.getArch();
+  target.cpu = !options.cpu.empty() ? options.cpu
+               : target.foreign     ? "generic"
+                                    : "native";
   std::string features;
-  if (options.cpu == "native") {
+  if (target.cpu == "native") {
+    if (target.foreign)
+      return emitError(loc)
+             << "'native' is the CPU of this machine, " << host.getArchName()
+             << ", and the target is '" << target.triple
+             << "'; give a CPU of the target, or leave --cpu out";
     target.cpu = llvm::sys::getHostCPUName().str();
     for (const auto &feature : llvm::sys::getHostCPUFeatures())
       features += (features.empty() ? "" : ",") +
                   ((feature.second ? "+" : "-") + feature.first()).str();
   }
-  std::string message;
-  const llvm::Target *llvmTarget =
-      llvm::TargetRegistry::lookupTarget(triple, message);
-  if (!llvmTarget)
-    return emitError(loc) << "unknown target '" << target.triple
-                          << "': " << message;
   // Only what the code says is fused. `vector.fma` becomes llvm.fmuladd, which
   // 'strict' would split in two; separate mul and add are never fused.
   llvm::TargetOptions targetOptions;
@@ -84,9 +102,8 @@ static FailureOr<Target> makeTarget(Location loc,
       llvmTarget->createMCSubtargetInfo(triple, target.cpu, features));
   if (!check || !check->isCPUStringValid(target.cpu))
     return emitError(loc) << "target '" << target.triple << "' has no CPU '"
-                          << target.cpu
-                          << "'; use 'native' or a name that "
-                             "'llc -mcpu=help' lists";
+                          << target.cpu << "'; use a name that 'llc -mtriple="
+                          << target.triple << " -mcpu=help' lists";
   target.machine.reset(llvmTarget->createTargetMachine(
       triple, target.cpu, features, targetOptions, llvm::Reloc::PIC_));
   if (!target.machine)
@@ -109,7 +126,11 @@ static FailureOr<Target> makeTarget(Location loc,
              << "CPU '" << target.cpu
              << "' has no fused multiply-add, without which results would not "
                 "be the same on all paths; use --cpu=x86-64-v3 or later";
-  } else if (triple.isAArch64()) {
+  } else {
+    for (StringRef name :
+         {"dotprod", "fullfp16", "bf16", "i8mm", "sve", "sve2"})
+      if (info.checkFeatures(("+" + name).str()))
+        target.features.push_back(name.str());
     target.vectorRegisters = 32;
   }
   return target;
@@ -180,8 +201,11 @@ makeLLVMModule(ModuleOp module, llvm::LLVMContext &context,
 }
 
 /// Links one object file to a shared object.
-static LogicalResult link(Location loc, StringRef object, StringRef output) {
-  StringRef candidates[] = {"ld.lld", "ld.lld-22", "cc", "clang", "gcc"};
+static LogicalResult link(Location loc, const Target &target, StringRef object,
+                          StringRef output) {
+  SmallVector<StringRef> candidates{"ld.lld", "ld.lld-22"};
+  if (!target.foreign) // lld links for all targets, others for this machine
+    candidates.append({"cc", "clang", "gcc"});
   for (StringRef name : candidates) {
     llvm::ErrorOr<std::string> program = llvm::sys::findProgramByName(name);
     if (!program)
@@ -197,8 +221,9 @@ static LogicalResult link(Location loc, StringRef object, StringRef output) {
     return emitError(loc) << "linker '" << *program << "' failed"
                           << (message.empty() ? "" : ": ") << message;
   }
-  return emitError(loc) << "no linker found: install ld.lld (Debian package "
-                           "lld-22) or a C compiler";
+  return emitError(loc) << "no linker for '" << target.triple
+                        << "' found: install ld.lld (Debian package lld-22)"
+                        << (target.foreign ? "" : " or a C compiler");
 }
 
 LogicalResult mlir::batch::compileToLLVMIR(ModuleOp module,
@@ -248,7 +273,7 @@ mlir::batch::compileToSharedObject(ModuleOp module, llvm::StringRef path,
           llvm::sys::fs::createUniqueFile(model, shared.path))
     return emitError(loc) << "cannot write '" << path
                           << "': " << error.message();
-  if (failed(link(loc, object.path, shared.path)))
+  if (failed(link(loc, *target, object.path, shared.path)))
     return failure();
   if (std::error_code error = llvm::sys::fs::rename(shared.path, path))
     return emitError(loc) << "cannot write '" << path

@@ -346,3 +346,40 @@ TEST(Inputs, Random) {
                    Inputs(reader.descriptor, reader.options));
   }
 }
+
+TEST(InputReader, OneInstanceAtATime) {
+  Reader model(treeModel);
+  InputReader reader(model.descriptor);
+  InputTensors tensors(model.descriptor);
+  Forest forest(model.descriptor);
+  reader.read("(0 (0 b) (0 a))", "request", 1, tensors, forest);
+  reader.read(R"(["leaf", 7])", "request", 2, tensors, forest);
+  reader.read("(0 (0 c) (0 b))\n", "request", 3, tensors, forest);
+  ASSERT_EQ(forest.numInstances, 3);
+  EXPECT_EQ(show(model, forest, 0, 0), "node (leaf 0) (leaf 1)");
+  EXPECT_EQ(show(model, forest, 1, 0), "leaf 7");
+  EXPECT_EQ(show(model, forest, 2, 0), "node (leaf 2) (leaf 0)");
+  EXPECT_EQ(forest.lines, (std::vector<int64_t>{1, 2, 3}));
+}
+
+TEST(InputReader, AnErrorLeavesTheForestAsItWas) {
+  Reader model(treeModel);
+  InputReader reader(model.descriptor);
+  InputTensors tensors(model.descriptor);
+  Forest forest(model.descriptor);
+  auto read = [&](const std::string &text) {
+    reader.read(text, "request", 5, tensors, forest);
+  };
+  read(R"(["leaf", 1])");
+  EXPECT_MESSAGE("request:5: there is no value", read(" \n"));
+  EXPECT_MESSAGE("request:5:", read(R"(["node", ["leaf", 1]])"));
+  EXPECT_MESSAGE("request:5:9: the bracket opened", read("(0 (0 a)"));
+  EXPECT_MESSAGE("request:5:11: an instance is one tree", read("(0 a) (0 b)"));
+  EXPECT_MESSAGE("form a cycle", read(R"({"nodes": [["leaf", 1], )"
+                                      R"(["node", {"ref": 0}, {"ref": 1}]], )"
+                                      R"("root": 1})"));
+  EXPECT_EQ(forest.numNodes, 1);
+  read(R"(["node", ["leaf", 2], ["leaf", 3]])");
+  ASSERT_EQ(forest.numInstances, 2);
+  EXPECT_EQ(show(model, forest, 1, 0), "node (leaf 2) (leaf 3)");
+}

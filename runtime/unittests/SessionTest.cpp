@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <thread>
 
 using namespace batchrt;
 
@@ -260,6 +261,60 @@ TEST(Session, WritesOutputs) {
   EXPECT_EQ(file.find("root")->shape, (std::vector<int64_t>{2, 20}));
   EXPECT_EQ(file.find("root.offsets"), nullptr);
   EXPECT_EQ(file.find("count")->shape, (std::vector<int64_t>{2}));
+}
+
+TEST(Session, ThreadsShareObjectAndParameters) {
+  Trial run("plain", "random:3,40", 1, size_t(16) << 20, 5);
+  std::vector<Output> expected = run.batched();
+  std::vector<std::string> differences(4, "not run");
+  std::vector<std::thread> threads;
+  for (std::string &difference : differences)
+    threads.emplace_back([&] {
+      InputOptions options;
+      options.inputs = "random:3,40";
+      options.batch = 1 + (&difference - differences.data());
+      Inputs inputs(run.object.descriptor(), options);
+      Session session(run.object, *run.parameters, inputs.tensors, {});
+      OutputCollector collector(run.object.descriptor());
+      for (auto &forest : inputs.batches) {
+        session.run(*forest);
+        for (int64_t i = 0; i < forest->numInstances; ++i)
+          collector.collect(session, i);
+      }
+      difference = compareOutputs(collector.outputs(), expected, std::nullopt)
+                       .first.value_or("");
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(differences, std::vector<std::string>(4));
+}
+
+TEST(Session, InputTensorsThatComeLater) {
+  TemporaryFolder folder;
+  std::vector<float> values(40, 0.5f);
+  const char *data = reinterpret_cast<char *>(values.data());
+  std::string path = folder.file("x.safetensors");
+  std::fill(values.begin() + 20, values.end(), -0.25f);
+  writeTensorFile(path, {{"a", DType::F32, {20}, data},
+                         {"b", DType::F32, {20}, data + 80}});
+  std::string lines[] = {R"({"tree": ["leaf", 1], "x": {"tensor": "a"}})",
+                         R"({"tree": ["leaf", 0], "x": {"tensor": "b"}})"};
+  Trial run("input", lines[0] + "\n" + lines[1], 1, size_t(1) << 20, 0,
+            "random:1", path);
+  InputReader reader(run.object.descriptor());
+  InputTensors tensors(run.object.descriptor());
+  tensors.open(path);
+  Session session(run.object, *run.parameters, tensors, {});
+  OutputCollector collector(run.object.descriptor());
+  for (const std::string &line : lines) {
+    Forest forest(run.object.descriptor());
+    reader.read(line, "request", 1, tensors, forest);
+    session.run(forest);
+    collector.collect(session, 0);
+  }
+  Difference difference =
+      compareOutputs(collector.outputs(), run.batched(), std::nullopt);
+  EXPECT_EQ(difference.first.value_or(""), "");
 }
 
 TEST(Session, ScheduleIsLegal) {

@@ -1,8 +1,9 @@
 """What the integration tests share: tools, files, trees. Standard library only.
 
 The tools are found in $BATCH_TOOLS, else on the PATH; $BATCH_RUN names another
-batch-run (an instrumented one). Compiled models are kept in $BATCH_TEST_CACHE,
-where set: for one state of batch-compile, source and options.
+batch-run (an instrumented one, or one in an emulator), $BATCH_COMPILE_OPTIONS more
+options of batch-compile. Compiled models are kept in $BATCH_TEST_CACHE, where set:
+for one state of batch-compile, source and options.
 """
 
 import array
@@ -61,6 +62,7 @@ def call(name, *arguments, timeout=1800):
 def compile_model(source, output, size=None, *options):
     """batch-compile; returns the shared object's path."""
     arguments = (["--size=H=%d" % size] if size else []) + list(options)
+    arguments += os.environ.get("BATCH_COMPILE_OPTIONS", "").split()
     cache = os.environ.get("BATCH_TEST_CACHE")
     if not cache:
         call("batch-compile", source, "-o", output, *arguments)

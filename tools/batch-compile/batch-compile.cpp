@@ -31,6 +31,7 @@ code, and runs with batch-run, without LLVM.
   batch-compile model.mlir -o model.so
   batch-compile model.mlir -o small.so --size=H=64
   batch-compile model.mlir -o model.so --cpu=x86-64-v3
+  batch-compile model.mlir -o model.so --target=aarch64-linux-gnu
 )";
 
 int main(int argc, char **argv) {
@@ -56,9 +57,13 @@ int main(int argc, char **argv) {
       "tuning", cl::cat(category), cl::value_desc("file"),
       cl::desc("Measured choices, from batch-run --tune=FILE"));
   cl::opt<std::string> triple("target", cl::cat(category),
-                              cl::desc("Target triple; default: this machine"));
-  cl::opt<std::string> cpu("cpu", cl::init("native"), cl::cat(category),
-                           cl::desc("Target CPU: 'native', 'x86-64-v3', ..."));
+                              cl::desc("Target triple, of Linux on x86_64 or "
+                                       "aarch64; default: this machine"));
+  cl::opt<std::string> cpu(
+      "cpu", cl::cat(category),
+      cl::desc(
+          "Target CPU: 'native', 'x86-64-v3', 'neoverse-n1', ...; default: "
+          "this machine's, of another architecture the oldest"));
   cl::opt<unsigned> level("O", cl::Prefix, cl::init(3), cl::cat(category),
                           cl::desc("Optimization level of LLVM, 0 to 3"));
   cl::opt<bool> emitLLVM("emit-llvm", cl::cat(category),

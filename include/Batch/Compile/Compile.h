@@ -22,8 +22,9 @@ struct CompileOptions {
   std::vector<std::string> sizes;
   /// Target triple; empty: the host's.
   std::string triple;
-  /// Target CPU by LLVM's name; "native": the host's.
-  std::string cpu = "native";
+  /// Target CPU by LLVM's name; "native": the host's. Empty: the host's where
+  /// the target has its architecture, else the architecture's baseline.
+  std::string cpu;
   /// File of `batch-run --tune` with measured choices; empty: none.
   std::string tuning;
   /// Optimization level of LLVM, 0 to 3.

@@ -61,7 +61,7 @@ def ConvertBatchToLLVMPass
     kernel's queue, and the instance program, where `batch.invoke` calls the
     kernel function with one task. Adds what a compiled object exports: the
     global `batch_object` with its entry points and its descriptor (see
-    docs/Formats.md).
+    docs/ABI.md).
 
     See test/Conversion/BatchToLLVM.
   }];

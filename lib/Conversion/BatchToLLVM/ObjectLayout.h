@@ -55,7 +55,7 @@ public:
     StringRef triple, cpu;
     ArrayRef<std::string> features;
   };
-  /// The descriptor of docs/Formats.md. Fails with an error where the program
+  /// The descriptor of docs/ABI.md. Fails with an error where the program
   /// has something that it cannot say.
   FailureOr<llvm::json::Value> describe(const InstanceProgram &program,
                                         const Target &target) const;

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The only place where the compiler and the runtime meet. Plain C. A compiled
-// object exports one symbol, `batch_object`; docs/Formats.md describes the JSON
+// object exports one symbol, `batch_object`; docs/ABI.md describes the JSON
 // descriptor it points to.
 //
 // Cells. Every value that host code handles is one 64-bit cell:
@@ -23,7 +23,7 @@
 // 128 + source number for a row of a source.
 //
 // Rows. The storage of a tensor with shape [d0, ..., dn] is its elements in
-// row- major order, the last dimension padded to a multiple of 64 bytes.
+// row-major order, the last dimension padded to a multiple of 64 bytes.
 // Padding may hold anything. Tables, sources and arenas are arrays of such
 // rows.
 //

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The JSON descriptor of a compiled object as plain structs. docs/Formats.md
+// The JSON descriptor of a compiled object as plain structs. docs/ABI.md
 // describes every key.
 //
 //===----------------------------------------------------------------------===//

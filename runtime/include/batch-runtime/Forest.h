@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -123,6 +124,29 @@ private:
   const Descriptor &descriptor;
   std::optional<TensorFile> file;
   std::vector<Pool> pools;
+};
+
+class ValueBuilder;
+
+/// Reads instances one at a time, as they come to a server. Threads may share a
+/// reader: a word or a label has one number for all.
+class InputReader {
+public:
+  /// Words are looked up in `words`, or numbered by it as they come.
+  explicit InputReader(const Descriptor &descriptor, Vocabulary words = {});
+  ~InputReader();
+
+  /// Appends the instance that `text` writes, as a JSON value or as a bracketed
+  /// tree. `name` and `line` are where it comes from. An error leaves the
+  /// forest as it was.
+  void read(const std::string &text, const std::string &name, int64_t line,
+            InputTensors &tensors, Forest &forest);
+
+private:
+  const Descriptor &descriptor;
+  std::mutex lock;
+  Vocabulary words, labels;
+  std::unique_ptr<ValueBuilder> builder;
 };
 
 /// Where the instances come from.

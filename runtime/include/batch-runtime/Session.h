@@ -50,17 +50,26 @@ struct RunCounters {
   int64_t slots = 0;       ///< rows of result tables
 };
 
-/// Runs one mini-batch at a time. Not to be used by two threads at once; two
-/// sessions of one object may.
+/// Runs one mini-batch at a time. Not to be used by two threads at once, but
+/// any number of sessions may share one object and one set of bound parameters:
+/// what a run writes is the session's and the forest's own.
 class Session {
 public:
   Session(const CompiledObject &object, const BoundParameters &parameters,
           const InputTensors &tensors, const SessionOptions &options);
   ~Session();
 
-  /// Makes `forest` the mini-batch of the following calls, which grow it.
+  /// Makes `forest` the mini-batch of the following calls, which grow it. Input
+  /// tensors that it names have to be there by now.
   void load(Forest &forest);
 
+  /// A whole batched run of a mini-batch.
+  void run(Forest &forest) {
+    load(forest);
+    inspect();
+    schedule();
+    execute();
+  }
   /// The three parts of a batched run. Each may be repeated, those after it
   /// have to be called again then.
   void inspect();

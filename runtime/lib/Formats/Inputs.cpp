@@ -53,7 +53,8 @@ bool isBlank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 static void readTrees(const Descriptor &descriptor, const std::string &path,
                       const std::string &text, Vocabulary &words,
                       ValueBuilder &builder, Filler &filler) {
-  TreeReader reader(descriptor, path, text);
+  Vocabulary labels;
+  TreeReader reader(descriptor, path, 1, text, labels);
   int64_t root = 0, line = 0;
   while (!filler.full() && reader.next(builder, words, root, line)) {
     Forest &forest = filler.forest();

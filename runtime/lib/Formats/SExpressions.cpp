@@ -35,8 +35,10 @@ struct Shape {
 } // namespace
 
 TreeReader::TreeReader(const Descriptor &descriptor, const std::string &path,
-                       const std::string &text)
-    : descriptor(descriptor), path(path), text(text) {
+                       int64_t firstLine, const std::string &text,
+                       Vocabulary &labels)
+    : descriptor(descriptor), path(path), text(text), labels(labels),
+      lineNumber(firstLine) {
   if (descriptor.arguments.size() != 1 ||
       descriptor.arguments[0].type.kind != Type::Adt)
     raise("'", path,

@@ -18,12 +18,13 @@ namespace batchrt {
 /// with two of them, the label first); a bracket with k brackets is the variant
 /// with k fields of the ADT, else the one with one list of the ADT. A variant
 /// that has an index field besides these takes the label: a number as it is,
-/// any other label by its first appearance in the file, apart from the words.
+/// any other label by its first appearance, apart from the words.
 class TreeReader {
 public:
   /// The ADT has to fit: raises an error if it has none of these variants.
+  /// `text` begins at line `firstLine` of `path`.
   TreeReader(const Descriptor &descriptor, const std::string &path,
-             const std::string &text);
+             int64_t firstLine, const std::string &text, Vocabulary &labels);
 
   /// Parses the next tree; false at the end of the text.
   bool next(ValueBuilder &builder, Vocabulary &words, int64_t &root,
@@ -54,9 +55,9 @@ private:
   const std::string path;
   const std::string &text;
   const AdtInfo *adt;
-  Vocabulary labels;
+  Vocabulary &labels;
   size_t position = 0, lineStart = 0;
-  int64_t lineNumber = 1, tokenColumn = 1;
+  int64_t lineNumber, tokenColumn = 1;
 };
 
 } // namespace batchrt

@@ -8,7 +8,11 @@
 #include "batch-runtime/Error.h"
 #include "batch-runtime/Memory.h"
 
+#ifdef BATCH_BOOST_CONTEXT
 #include <boost/context/detail/fcontext.hpp>
+#else
+#include <ucontext.h>
+#endif
 
 #include <cerrno>
 #include <cstring>
@@ -28,7 +32,6 @@
 #endif
 
 using namespace batchrt;
-namespace context = boost::context::detail;
 
 FiberStack::FiberStack(size_t wanted) {
   guard = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
@@ -60,6 +63,73 @@ struct Start {
 };
 char finished;
 
+// The two switches of a fiber. enterStack() calls `entry` on the stack with
+// what takes leaveStack() back, and returns what leaveStack() was given.
+using Entry = void (*)(void *caller, Start &start);
+
+#ifdef BATCH_BOOST_CONTEXT
+namespace context = boost::context::detail;
+
+struct EntryCall {
+  Entry entry;
+  Start &start;
+
+  static void run(context::transfer_t transfer) {
+    EntryCall call = *static_cast<EntryCall *>(transfer.data);
+    call.entry(transfer.fctx, call.start);
+  }
+};
+
+void *enterStack(FiberStack &stack, Entry entry, Start &start) {
+  EntryCall call{entry, start};
+  return context::jump_fcontext(
+             context::make_fcontext(stack.top(), stack.size(), EntryCall::run),
+             &call)
+      .data;
+}
+
+[[noreturn]] void leaveStack(void *caller, void *data) {
+  context::jump_fcontext(caller, data);
+  __builtin_unreachable();
+}
+#else
+/// Two system calls slower, for targets without Boost.Context.
+struct EntryCall {
+  Entry entry;
+  Start &start;
+  ucontext_t caller;
+  void *data = nullptr;
+
+  // makecontext() hands on nothing wider than an int.
+  static void run(unsigned high, unsigned low) {
+    auto *call = reinterpret_cast<EntryCall *>(
+        static_cast<uintptr_t>(uint64_t(high) << 32 | low));
+    call->entry(call, call->start);
+  }
+};
+
+void *enterStack(FiberStack &stack, Entry entry, Start &start) {
+  EntryCall call{entry, start, {}};
+  uint64_t address = reinterpret_cast<uintptr_t>(&call);
+  ucontext_t inside;
+  ::getcontext(&inside);
+  inside.uc_stack.ss_sp = stack.bottom();
+  inside.uc_stack.ss_size = stack.size();
+  ::makecontext(&inside, reinterpret_cast<void (*)()>(EntryCall::run), 2,
+                static_cast<unsigned>(address >> 32),
+                static_cast<unsigned>(address));
+  ::swapcontext(&call.caller, &inside);
+  return call.data;
+}
+
+[[noreturn]] void leaveStack(void *caller, void *data) {
+  auto *call = static_cast<EntryCall *>(caller);
+  call->data = data;
+  ::setcontext(&call->caller);
+  __builtin_unreachable();
+}
+#endif
+
 /// Tells AddressSanitizer that the stack changes. `save` keeps the stack that
 /// is left, or is null if it is left for good.
 void startSwitch(void **save, const void *bottom, size_t size) {
@@ -80,27 +150,23 @@ void finishSwitch(void *saved, const void **bottom, size_t *size) {
 } // namespace
 
 struct batchrt::FiberEntry {
-  static void enter(context::transfer_t transfer) {
-    Start start = *static_cast<Start *>(transfer.data);
+  static void enter(void *caller, Start &begin) {
+    Start start = begin;
     Fiber &fiber = *start.fiber;
     finishSwitch(nullptr, &fiber.callerBottom, &fiber.callerSize);
-    fiber.caller = transfer.fctx;
+    fiber.caller = caller;
     start.body(start.argument);
     startSwitch(nullptr, fiber.callerBottom, fiber.callerSize);
-    context::jump_fcontext(fiber.caller, &finished);
-    __builtin_unreachable();
+    leaveStack(fiber.caller, &finished);
   }
 };
 
 bool Fiber::run(void (*body)(void *), void *argument) {
   Start start{this, body, argument};
-  context::fcontext_t entry =
-      context::make_fcontext(stack.top(), stack.size(), FiberEntry::enter);
   void *saved = nullptr;
   startSwitch(&saved, stack.bottom(), stack.size());
-  context::transfer_t transfer = context::jump_fcontext(entry, &start);
+  bool returned = enterStack(stack, FiberEntry::enter, start) == &finished;
   finishSwitch(saved, nullptr, nullptr);
-  bool returned = transfer.data == &finished;
 #ifdef BATCH_ASAN
   // Abandoned frames leave poisoned shadow behind.
   if (!returned)
@@ -111,6 +177,5 @@ bool Fiber::run(void (*body)(void *), void *argument) {
 
 void Fiber::leave() {
   startSwitch(nullptr, callerBottom, callerSize);
-  context::jump_fcontext(caller, nullptr);
-  __builtin_unreachable();
+  leaveStack(caller, nullptr);
 }

@@ -49,11 +49,17 @@ static bool matters(const std::string &feature) {
 }
 
 static std::set<std::string> readHostFeatures() {
+  // An emulator of another architecture shows the file of the machine below.
+#ifdef __aarch64__
+  const char key[] = "Features";
+#else
+  const char key[] = "flags";
+#endif
   std::set<std::string> features;
   std::ifstream file("/proc/cpuinfo");
   std::string line;
   while (std::getline(file, line)) {
-    if (line.rfind("flags", 0) != 0 && line.rfind("Features", 0) != 0)
+    if (line.rfind(key, 0) != 0)
       continue;
     std::istringstream words(line.substr(line.find(':') + 1));
     std::string word;

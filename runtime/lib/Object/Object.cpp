@@ -10,15 +10,52 @@
 
 #include <cerrno>
 #include <dlfcn.h>
+#include <elf.h>
+#include <fstream>
 #include <unistd.h>
 
 using namespace batchrt;
+
+#if defined(__x86_64__)
+static constexpr Elf64_Half ownMachine = EM_X86_64;
+#elif defined(__aarch64__)
+static constexpr Elf64_Half ownMachine = EM_AARCH64;
+#else
+static constexpr Elf64_Half ownMachine = EM_NONE; // not checked
+#endif
+
+static std::string machineName(Elf64_Half machine) {
+  switch (machine) {
+  case EM_X86_64:
+    return "x86_64";
+  case EM_AARCH64:
+    return "aarch64";
+  default:
+    return concat("another machine (number ", machine, " of ELF)");
+  }
+}
+
+/// Says what the loader does not: for an object of another machine it reports
+/// that there is no such file.
+static void checkMachine(const std::string &path) {
+  Elf64_Ehdr header;
+  std::ifstream file(path, std::ios::binary);
+  if (!file.read(reinterpret_cast<char *>(&header), sizeof(header)) ||
+      std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+    return;
+  if (ownMachine != EM_NONE && header.e_machine != ownMachine)
+    raise("'", path, "' was compiled for ", machineName(header.e_machine),
+          ", this is ", machineName(ownMachine),
+          "; run it there, or compile the model for this machine "
+          "(batch-compile without --target)");
+}
 
 CompiledObject CompiledObject::open(const std::string &path) {
   if (::access(path.c_str(), R_OK) != 0)
     raise("cannot read '", path, "': ", std::strerror(errno));
   // A bare name would be searched in the library path instead.
   std::string file = path.find('/') == std::string::npos ? "./" + path : path;
+  checkMachine(path);
   CompiledObject result;
   void *handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle)

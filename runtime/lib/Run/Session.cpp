@@ -50,9 +50,7 @@ Session::Session(const CompiledObject &object,
     const SourceInfo &source = info.sources[i];
     BatchSource row{nullptr, 0, 0};
     if (source.input)
-      row = {tensors.base(static_cast<int>(i)),
-             tensors.count(static_cast<int>(i)),
-             RowLayout(source.shape, source.dtype).rowBytes()};
+      row.rowBytes = RowLayout(source.shape, source.dtype).rowBytes();
     else if (source.form >= 0)
       row = {parameters.form(source.form), parameters.rows(source.form),
              parameters.rowBytes(source.form)};
@@ -92,6 +90,12 @@ void Session::load(Forest &forest) {
   }
   for (size_t i = 0; i < s.argumentPointers.size(); ++i)
     s.argumentPointers[i] = forest.arguments[i].data();
+  // More input tensors may have been read since the last mini-batch.
+  for (size_t i = 0; i < s.sourceList.size(); ++i)
+    if (descriptor().sources[i].input) {
+      s.sourceList[i].base = tensors.base(static_cast<int>(i));
+      s.sourceList[i].rows = tensors.count(static_cast<int>(i));
+    }
   resetForest();
 }
 

@@ -1,5 +1,6 @@
 // RUN: batch-opt %s --convert-operators-to-cpu | FileCheck %s
 // RUN: batch-opt %s --convert-operators-to-cpu="vector-bits=256 vector-registers=16" | FileCheck %s --check-prefix=AVX2
+// RUN: batch-opt %s --convert-operators-to-cpu="vector-bits=128 vector-registers=32" | FileCheck %s --check-prefix=NEON
 
 #x = affine_map<(r, n, k) -> (r, k)>
 #w = affine_map<(r, n, k) -> (n, k)>
@@ -13,6 +14,7 @@
 // CHECK-SAME: {form = "panels", k = 20 : i64, n = 64 : i64, parameter = 2 : i64, transposed = false, width = 32 : i64},
 // CHECK-SAME: {form = "rows", parameter = 1 : i64}]}
 // AVX2: width = 16 : i64
+// NEON: width = 8 : i64
 
 // Everything is one stage: both contractions and the code behind them. The
 // first one's sum is where the second one starts.
@@ -72,3 +74,5 @@ uprog.operator @cell.rows(%n: index, %x: tensor<?x20xf32>, %h: tensor<?x20xf32>,
 // CHECK-NOT: @batch.tile.13x
 // AVX2: func.func private @batch.tile.6x1x2.a
 // AVX2-NOT: @batch.tile.7x
+// NEON: func.func private @batch.tile.12x1x2.a
+// NEON-NOT: @batch.tile.13x

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""check_serve.py SERVE: examples/serve answers as batch-run does, bit for bit.
+
+Several threads, each with a session of its own, share one object and one set of
+parameters; the mini-batches are what happens to be waiting.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+import batchtest
+
+serve = sys.argv[1]
+checks = batchtest.Checks("answers of a server")
+scratch = batchtest.temporary()
+
+
+def path(name):
+    return os.path.join(scratch, name)
+
+
+def ask(program, requests, vocabulary, threads, batch):
+    """{request number: answer} of a server, and what it says at the end."""
+    with open(requests) as file:
+        done = subprocess.run(
+            [serve, program, "random:1", vocabulary, str(threads), str(batch)],
+            stdin=file, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            timeout=600)
+    if done.returncode != 0:
+        raise batchtest.ToolError("serve ended with %d:\n%s" %
+                                  (done.returncode, done.stderr.decode()))
+    answers = [json.loads(line) for line in done.stdout.decode().splitlines()]
+    if len(answers) != len({answer["request"] for answer in answers}):
+        raise batchtest.ToolError("a request was answered twice")
+    return {answer["request"]: answer for answer in answers}, done.stderr.decode()
+
+
+def expected(program, requests, vocabulary):
+    """The same from batch-run."""
+    outputs = path("outputs.safetensors")
+    batchtest.call("batch-run", program, "--inputs=" + requests,
+                   "--params=random:1", "--vocab=" + vocabulary,
+                   "--outputs=" + outputs)
+    tensors = batchtest.read_safetensors(outputs)
+    with open(requests) as file:
+        count = len(file.readlines())
+    answers = {number: {} for number in range(1, count + 1)}
+    for name, (_, shape, values) in tensors.items():
+        if name.endswith(".offsets"):
+            continue
+        offsets = range(count + 1)
+        if name + ".offsets" in tensors:
+            offsets = tensors[name + ".offsets"][2]
+        size = len(values) // shape[0]
+        for number, answer in answers.items():  # the root's is the last row
+            end = offsets[number] * size
+            answer[name] = list(values[end - size:end])
+    return {number: {"request": number, "outputs": answer}
+            for number, answer in answers.items()}
+
+
+def lines(name, times):
+    with open(os.path.join(batchtest.INPUTS, name)) as file:
+        return file.read().splitlines() * times
+
+
+def words(trees):
+    """A vocabulary of what stands before closing brackets."""
+    found = [token for line in trees
+             for token in line.replace(")", " ) ").split() if token[0] not in "()"]
+    return batchtest.write_lines(path("words.txt"), sorted(set(found)))
+
+
+trees = lines("trees.txt", 10)
+numbers = batchtest.write_lines(path("numbers.txt"),
+                                ["word%d" % i for i in range(100)])
+for model, requests, vocabulary in [
+        ("treelstm_nary", trees, words(trees)),
+        ("treegru_cs_dep", lines("dep_trees.jsonl", 10), numbers),
+        ("dagrnn", batchtest.dags(80), numbers)]:
+    program = batchtest.compile_model(
+        os.path.join(batchtest.MODELS, model + ".mlir"), path(model + ".so"), 32)
+    file = batchtest.write_lines(path("requests"), requests)
+    wanted = expected(program, file, vocabulary)
+    for threads in 1, 4:
+        for batch in 1, 16:
+            what = "%s, %d threads, batches of %d" % (model, threads, batch)
+            answers = checks.run(what, lambda: ask(
+                program, file, vocabulary, threads, batch))
+            if answers:
+                checks.expect(what + ": the same", answers[0] == wanted)
+                checks.expect(what + ": throughput",
+                              "requests per second" in answers[1])
+
+# What is wrong with a request is its own answer, and no other's.
+bad = {2: ("", "there is no value"),
+       4: ("[\"node\", 1]", "request:4:"),
+       6: ("[\"node\", 100, []]", "index 100 is out of range")}
+good = batchtest.dags(7)
+requests = [bad[i][0] if i in bad else good[i - 1] for i in range(1, 8)]
+answers = ask(program, batchtest.write_lines(path("requests"), requests), numbers,
+              2, 4)[0]
+wanted = expected(program, batchtest.write_lines(path("requests"), good), numbers)
+for number in range(1, 8):
+    if number in bad:
+        checks.expect("request %d is an error" % number,
+                      bad[number][1] in answers[number].get("error", ""),
+                      repr(answers[number]))
+    else:
+        checks.expect("request %d is answered" % number,
+                      answers[number] == wanted[number])
+checks.exit()
