@@ -28,6 +28,11 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
 
   // Kernels. Helpers go first: a call would end a straight-line block.
   pm.addPass(createInlineHelpersPass());
+  // Zeros meet products where helpers' code is; a branch that holds none any
+  // more may become a select.
+  FoldZerosPassOptions zeros;
+  zeros.assumeFinite = options.assumeFinite;
+  pm.addPass(createFoldZerosPass(zeros));
   // A branch may hold a helper's code, so it is judged after inlining; what
   // becomes straight-line is outlined together with the code around it.
   pm.addPass(createIfToSelectPass());

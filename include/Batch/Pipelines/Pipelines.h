@@ -27,6 +27,11 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
   ListOption<std::string> sizes{
       *this, "sizes",
       llvm::cl::desc("Values of named sizes, such as H=64,V=100")};
+  Option<bool> assumeFinite{
+      *this, "assume-finite",
+      llvm::cl::desc("No value is infinite or NaN, and the sign of a zero does "
+                     "not matter: what is multiplied by zero is left out"),
+      llvm::cl::init(false)};
 };
 
 /// Options of `--cpu-workers`.

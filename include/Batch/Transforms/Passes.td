@@ -166,6 +166,48 @@ def TagDepthsPass : Pass<"batch-tag-depths", "::mlir::ModuleOp"> {
 }
 
 //===----------------------------------------------------------------------===//
+// Recursion
+//===----------------------------------------------------------------------===//
+
+def FoldZerosPass : Pass<"rec-fold-zeros", "::mlir::ModuleOp"> {
+  let summary = "take products with zero tensors out of base cases";
+  let description = [{
+    A base case often runs the cell on an initial state of zeros (Cortex,
+    section 4.3). Zeros are followed through elementwise and shape ops, and
+    through calls: an argument that is the same constant in all calls becomes
+    the constant, and where only the first call of a recursion hands over zeros,
+    that level gets a copy of the code.
+
+    A contraction of a zero tensor with what is equal for all tasks then leaves
+    the case: it is computed once, from -0.0, and added. Adding zeros rounds
+    nothing, so no bit changes, not even for parameters that are infinite or not
+    a number. A module without such contractions is left as it is. What depends
+    on no node but on parameters alone needs no pass: `batch-outline-kernels`
+    makes it a kernel that runs once.
+
+    With `assume-finite`, no value is infinite or not a number, and the sign of
+    a zero does not matter. Then a contraction with zeros is what it starts
+    from, `x + 0` is `x`, `x * 0` is `0`, and what only they needed goes too: a
+    forget gate whose cell state is zero, say.
+
+    ```mlir
+    %a = linalg.matvec ins(%U, %zero : !mat, !vec) outs(%wx : !vec) -> !vec
+    // becomes
+    %z = linalg.matvec ins(%U, %zero : !mat, !vec) outs(%minus : !vec) -> !vec
+    %a = arith.addf %wx, %z : !vec
+    // and with assume-finite: %wx
+    ```
+
+    See test/Transforms/fold-zeros.mlir.
+  }];
+  let options = [
+    Option<"assumeFinite", "assume-finite", "bool", /*default=*/"false",
+           "No value is infinite or NaN; the sign of a zero does not matter">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+//===----------------------------------------------------------------------===//
 // Control
 //===----------------------------------------------------------------------===//
 
