@@ -28,6 +28,10 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
 
   // Kernels. Helpers go first: a call would end a straight-line block.
   pm.addPass(createInlineHelpersPass());
+  // Recursion. Specialization brings code together in which zeros fold.
+  SpecializePassOptions specialize;
+  specialize.tests.assign(options.specialize.begin(), options.specialize.end());
+  pm.addPass(createSpecializePass(specialize));
   // Zeros meet products where helpers' code is; a branch that holds none any
   // more may become a select.
   FoldZerosPassOptions zeros;

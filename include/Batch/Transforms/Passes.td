@@ -169,6 +169,57 @@ def TagDepthsPass : Pass<"batch-tag-depths", "::mlir::ModuleOp"> {
 // Recursion
 //===----------------------------------------------------------------------===//
 
+def SpecializePass : Pass<"rec-specialize", "::mlir::ModuleOp"> {
+  let summary = "give structural tests code of their own";
+  let description = [{
+    Moves the test of a part's variant from the callee to the caller (Cortex,
+    section 3.1): the code around a recursive call gets a copy for each variant
+    of the part that the call takes, and in the copies for the tested variant
+    the callee's code replaces the call. It is one straight line with the
+    caller's then, so it becomes one kernel with it, and zeros that a base case
+    returns fold in it. A test is
+
+    - `leaf`: any part that a recursive call takes, a field or an element of a
+      list, is of the variant @leaf. Each call gets a test of its own, so all
+      combinations get code;
+    - `node(leaf,_)`: the value is a @node of which the first field is a @leaf
+      and the second is anything. Fields are tested in order, each where those
+      before it are as the test says; other cases keep their calls.
+
+    Kernels with equal code are one, however many copies there are. Every value
+    is computed as before, with equal bits. A loop over all nodes becomes a
+    recursion, so without tests the pass only decides matches in cases of a
+    match on the same value, which never loses. Shared parts would be computed
+    again, so the ADT of the parts has to be of kind `tree` or `sequence`.
+
+    ```mlir
+    case @node(%l: !tree, %r: !tree) {
+      %hl = func.call @encode(%l) : (!tree) -> !vec
+      ...
+    }
+    // becomes, with test=leaf,
+    case @node(%l: !tree, %r: !tree) {
+      %h = rec.match %l : !tree -> !vec {
+      case @leaf(%word: index) {
+        %hl = ...                                  // what @encode does
+        ...
+      }
+      case @node(%ll: !tree, %lr: !tree) {
+        %hl = func.call @encode(%l) : (!tree) -> !vec
+        ...
+    ```
+
+    See test/Transforms/specialize.mlir.
+  }];
+  let options = [
+    ListOption<"tests", "test", "std::string",
+               "Tests: 'variant' or 'variant(field,...)'">,
+    Option<"maxCopies", "max-copies", "int64_t", /*default=*/"256",
+           "Most copies of code that one function may get">,
+  ];
+  let dependentDialects = ["::mlir::rec::RecDialect"];
+}
+
 def FoldZerosPass : Pass<"rec-fold-zeros", "::mlir::ModuleOp"> {
   let summary = "take products with zero tensors out of base cases";
   let description = [{
