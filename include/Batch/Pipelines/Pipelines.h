@@ -31,6 +31,10 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
       *this, "specialize",
       llvm::cl::desc("Structural tests that get code of their own, such as "
                      "leaf or node(leaf,_)")};
+  Option<int64_t> unroll{
+      *this, "unroll",
+      llvm::cl::desc("How many levels of a recursion one call computes"),
+      llvm::cl::init(1)};
   Option<bool> assumeFinite{
       *this, "assume-finite",
       llvm::cl::desc("No value is infinite or NaN, and the sign of a zero does "

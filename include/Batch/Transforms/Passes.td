@@ -220,6 +220,32 @@ def SpecializePass : Pass<"rec-specialize", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::rec::RecDialect"];
 }
 
+def UnrollPass : Pass<"rec-unroll", "::mlir::ModuleOp"> {
+  let summary = "unroll recursion";
+  let description = [{
+    With `factor=2`, a recursive call becomes what it calls: the code of a node
+    computes the node's parts too, and calls go to the parts of those (Cortex,
+    section 3.1, figure 3). There is a case for each combination of variants, so
+    each is one straight line and one kernel, and what a part hands to its node
+    stays inside. Half as many levels are left, each with more kinds of kernels;
+    the tasks of a level, and so all siblings that a level computes, are
+    batched as before. It wins for sequences and small cells and loses where
+    levels are large. Every value is computed as before, with equal bits.
+
+    Where nodes are shared, unrolling would compute them again, so the ADTs of
+    the parts have to be of kind `tree` or `sequence`.
+
+    See test/Transforms/unroll.mlir.
+  }];
+  let options = [
+    Option<"factor", "factor", "int64_t", /*default=*/"1",
+           "How many levels one call computes; 1 leaves recursion as it is">,
+    Option<"maxCopies", "max-copies", "int64_t", /*default=*/"256",
+           "Most copies of code that one function may get">,
+  ];
+  let dependentDialects = ["::mlir::rec::RecDialect"];
+}
+
 def FoldZerosPass : Pass<"rec-fold-zeros", "::mlir::ModuleOp"> {
   let summary = "take products with zero tensors out of base cases";
   let description = [{
