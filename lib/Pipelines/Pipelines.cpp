@@ -28,6 +28,19 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
 
   // Kernels. Helpers go first: a call would end a straight-line block.
   pm.addPass(createInlineHelpersPass());
+  // Recursion. Specialized code is unrolled with its tests; both bring code
+  // together in which zeros fold.
+  SpecializePassOptions specialize;
+  specialize.tests.assign(options.specialize.begin(), options.specialize.end());
+  pm.addPass(createSpecializePass(specialize));
+  UnrollPassOptions unroll;
+  unroll.factor = options.unroll;
+  pm.addPass(createUnrollPass(unroll));
+  // Zeros meet products where helpers' code is; a branch that holds none any
+  // more may become a select.
+  FoldZerosPassOptions zeros;
+  zeros.assumeFinite = options.assumeFinite;
+  pm.addPass(createFoldZerosPass(zeros));
   // A branch may hold a helper's code, so it is judged after inlining; what
   // becomes straight-line is outlined together with the code around it.
   pm.addPass(createIfToSelectPass());

@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CallInlining.h"
+
 #include "Batch/Analysis/InstanceProgram.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Transforms/Passes.h"
-#include "mlir/IR/IRMapping.h"
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_INLINEHELPERSPASS
@@ -17,20 +18,6 @@ namespace mlir::batch {
 
 using namespace mlir;
 using namespace mlir::batch;
-
-/// Replaces `call` by a copy of the single block of `callee`.
-static void inlineBlock(func::CallOp call, func::FuncOp callee) {
-  OpBuilder builder(call);
-  IRMapping mapping;
-  mapping.map(callee.getArguments(), call.getOperands());
-  Block &body = callee.getBody().front();
-  for (Operation &op : body.without_terminator())
-    builder.clone(op, mapping);
-  for (auto [result, value] :
-       llvm::zip_equal(call.getResults(), body.getTerminator()->getOperands()))
-    result.replaceAllUsesWith(mapping.lookupOrDefault(value));
-  call.erase();
-}
 
 namespace {
 class InlineHelpersPass
@@ -44,7 +31,7 @@ class InlineHelpersPass
           !function.getBody().hasOneBlock())
         continue;
       for (func::CallOp call : program.getCallers(function))
-        inlineBlock(call, function);
+        inlineCall(call, function);
       // What the entry does not reach may still call it.
       if (SymbolTable::symbolKnownUseEmpty(function, getOperation()))
         function.erase();

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """write_params.py FILE NAME=SHAPE[:KIND]…: makes a safetensors file for tests.
 
-SHAPE is like 8x4; KIND is F32 (small numbers, the default), I64 or NAN.
+SHAPE is like 8x4; KIND is F32 (small numbers, the default), I64, NEGATIVE
+(their opposites), ZERO, MINUS (-0.0), NAN or INF (one number is).
 """
 
 import sys
@@ -20,7 +21,11 @@ for argument in sys.argv[2:]:
         tensors[name] = ("I64", shape, list(range(count)))
     else:
         values = [i % 7 / 10 for i in range(count)]
-        if kind == "NAN":
-            values[0] = float("nan")
+        if kind in ("NEGATIVE", "MINUS"):
+            values = [-value for value in values]
+        if kind in ("ZERO", "MINUS"):
+            values = [value * 0.0 for value in values]
+        if kind in ("NAN", "INF"):
+            values[0] = float(kind)
         tensors[name] = ("F32", shape, values)
 batchtest.write_safetensors(sys.argv[1], tensors)

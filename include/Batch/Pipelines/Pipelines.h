@@ -27,6 +27,19 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
   ListOption<std::string> sizes{
       *this, "sizes",
       llvm::cl::desc("Values of named sizes, such as H=64,V=100")};
+  ListOption<std::string> specialize{
+      *this, "specialize",
+      llvm::cl::desc("Structural tests that get code of their own, such as "
+                     "leaf or node(leaf,_)")};
+  Option<int64_t> unroll{
+      *this, "unroll",
+      llvm::cl::desc("How many levels of a recursion one call computes"),
+      llvm::cl::init(1)};
+  Option<bool> assumeFinite{
+      *this, "assume-finite",
+      llvm::cl::desc("No value is infinite or NaN, and the sign of a zero does "
+                     "not matter: what is multiplied by zero is left out"),
+      llvm::cl::init(false)};
 };
 
 /// Options of `--cpu-workers`.

@@ -351,8 +351,11 @@ FailureOr<json::Value> ObjectLayout::describeAdts() const {
                                                  variant.getSymNameAttr()))},
           {"fields", std::move(fields)}});
     }
-    adts.push_back(json::Object{{"name", adt.getSymName().str()},
-                                {"variants", std::move(list)}});
+    json::Object description{{"name", adt.getSymName().str()},
+                             {"variants", std::move(list)}};
+    if (std::optional<rec::Kind> kind = adt.getKind())
+      description["kind"] = rec::stringifyKind(*kind);
+    adts.push_back(std::move(description));
   }
   if (variants.size() > 256)
     return emitError(module.getLoc())

@@ -12,6 +12,7 @@ using namespace mlir;
 using namespace mlir::rec;
 
 #include "Batch/Dialect/Rec/RecDialect.cpp.inc"
+#include "Batch/Dialect/Rec/RecEnums.cpp.inc"
 
 namespace {
 /// Everything may be inlined: out of functions and into cases and bodies.

@@ -50,6 +50,13 @@ static void printFields(OpAsmPrinter &printer, Operation *, ArrayAttr names,
   printer << ')';
 }
 
+/// Strips all levels of list from a type.
+static Type stripLists(Type type) {
+  while (auto list = dyn_cast<ListType>(type))
+    type = list.getElementType();
+  return type;
+}
+
 VariantOp AdtOp::getVariant(StringAttr name) {
   for (VariantOp variant : getVariants())
     if (variant.getSymNameAttr() == name)
@@ -69,6 +76,18 @@ LogicalResult AdtOp::verifyRegions() {
                             "'rec.variant' only");
   if (block.empty())
     return emitOpError("has no variant, so it has no values");
+  if (getKind() != Kind::Sequence)
+    return success();
+  for (VariantOp variant : getVariants()) {
+    // A list counts as many.
+    unsigned parts = 0;
+    for (unsigned i = 0; i < variant.getNumFields(); ++i)
+      if (stripLists(variant.getFieldType(i)) == getType())
+        parts += isa<ListType>(variant.getFieldType(i)) ? 2 : 1;
+    if (parts > 1)
+      return variant.emitOpError("of a sequence has more than one part of its "
+                                 "own ADT; the ADT is of kind 'tree' or 'dag'");
+  }
   return success();
 }
 
@@ -78,13 +97,6 @@ StringRef VariantOp::getFieldName(unsigned field) {
 
 Type VariantOp::getFieldType(unsigned field) {
   return cast<TypeAttr>(getFieldTypes()[field]).getValue();
-}
-
-/// Strips all levels of list from a type.
-static Type stripLists(Type type) {
-  while (auto list = dyn_cast<ListType>(type))
-    type = list.getElementType();
-  return type;
 }
 
 /// A scalar that fits a 64-bit cell.

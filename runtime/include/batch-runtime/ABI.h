@@ -34,7 +34,7 @@
 
 #include <stdint.h>
 
-#define BATCH_ABI_VERSION 1
+#define BATCH_ABI_VERSION 2
 
 #ifdef __cplusplus
 extern "C" {

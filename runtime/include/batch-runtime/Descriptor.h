@@ -52,9 +52,12 @@ struct Variant {
 
 struct AdtInfo {
   std::string name;
+  std::string kind; ///< sequence, tree, dag, or empty: not declared
   std::vector<Variant> variants;
 
   const Variant *find(const std::string &variant) const;
+  /// True if no node is a part of two nodes.
+  bool isUnshared() const { return kind == "tree" || kind == "sequence"; }
 };
 
 struct ParameterInfo {

@@ -112,6 +112,14 @@ void ValueBuilder::reportCycle(int64_t node) const {
         "\"nodes\", from 0)");
 }
 
+void ValueBuilder::reportShared(int64_t node) const {
+  const AdtInfo &adt = descriptor.adts[nodes[node].variant->adt];
+  raise("node ", nodes[node].inScope,
+        " is a part of two nodes, but the model "
+        "declares ADT ",
+        adt.name, " a ", adt.kind, " (number in \"nodes\", from 0)");
+}
+
 /// Depth-first from the root; a node is emitted when all its children are.
 void ValueBuilder::placeNodes(Forest &forest, int64_t root) {
   if (nodes[root].placed != unplaced)
@@ -133,6 +141,8 @@ void ValueBuilder::placeNodes(Forest &forest, int64_t root) {
     if (nodes[child].placed == unplaced) {
       nodes[child].placed = open;
       path.push_back({child, 0});
+    } else if (descriptor.adts[nodes[child].variant->adt].isUnshared()) {
+      reportShared(child);
     }
   }
 }

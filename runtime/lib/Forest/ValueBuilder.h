@@ -75,6 +75,7 @@ private:
   void collectNodes(const Type &type, int64_t cell,
                     std::vector<int64_t> &out) const;
   [[noreturn]] void reportCycle(int64_t node) const;
+  [[noreturn]] void reportShared(int64_t node) const;
 
   const Descriptor &descriptor;
   std::vector<Node> nodes;

@@ -182,6 +182,7 @@ Descriptor::Descriptor(const char *text) {
     for (const json &entry : adtList) {
       AdtInfo adt;
       adt.name = member(entry, "name").get<std::string>();
+      adt.kind = value<std::string>(entry, "kind", "");
       for (const json &from : member(entry, "variants")) {
         Variant variant;
         variant.name = member(from, "name").get<std::string>();

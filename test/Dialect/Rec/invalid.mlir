@@ -458,3 +458,18 @@ func.func @elements(%t: !rec.adt<@Words>) {
   %m = rec.elements %t : !rec.adt<@Words> -> !rec.list<f32>
   return
 }
+
+// -----
+
+rec.adt @List kind sequence {
+  rec.variant @nil()
+  // expected-error @below {{of a sequence has more than one part of its own ADT; the ADT is of kind 'tree' or 'dag'}}
+  rec.variant @node(left: !rec.adt<@List>, right: !rec.adt<@List>)
+}
+
+// -----
+
+rec.adt @List kind sequence {
+  // expected-error @below {{of a sequence has more than one part of its own ADT}}
+  rec.variant @node(parts: !rec.list<!rec.adt<@List>>)
+}

@@ -16,6 +16,22 @@ rec.adt @Tree {
                     others: !rec.list<!rec.list<!rec.adt<@Other>>>)
 }
 
+// CHECK: rec.adt @Sequence kind sequence attributes {mark} {
+rec.adt @Sequence kind sequence attributes {mark} {
+  rec.variant @end(tree: !rec.adt<@Tree>, trees: !rec.list<!rec.adt<@Tree>>)
+  rec.variant @more(rest: !rec.adt<@Sequence>)
+}
+
+// CHECK: rec.adt @Shared kind dag {
+rec.adt @Shared kind dag {
+  rec.variant @node(parts: !rec.list<!rec.adt<@Shared>>)
+}
+
+// CHECK: rec.adt @Unshared kind tree {
+rec.adt @Unshared kind tree {
+  rec.variant @node(parts: !rec.list<!rec.adt<@Unshared>>)
+}
+
 // CHECK: rec.adt @Other attributes {mark} {
 rec.adt @Other attributes {mark} {
   rec.variant @other(h: tensor<4xf32>, hs: !rec.list<tensor<4xf32>>,

@@ -34,6 +34,8 @@ struct PhaseResource : SideEffects::Resource::Base<PhaseResource> {
 
 #include "Batch/Dialect/Rec/RecDialect.h.inc"
 
+#include "Batch/Dialect/Rec/RecEnums.h.inc"
+
 #define GET_TYPEDEF_CLASSES
 #include "Batch/Dialect/Rec/RecTypes.h.inc"
 

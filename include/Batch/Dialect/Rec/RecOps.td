@@ -9,6 +9,7 @@
 #define BATCH_DIALECT_REC_RECOPS
 
 include "Batch/Dialect/Rec/RecTypes.td"
+include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
@@ -22,6 +23,12 @@ class Rec_Op<string mnemonic, list<Trait> traits = []>
 // Declarations
 //===----------------------------------------------------------------------===//
 
+def Rec_Kind : I32EnumAttr<"Kind", "kind of a data structure", [
+      I32EnumAttrCase<"Sequence", 0, "sequence">,
+      I32EnumAttrCase<"Tree", 1, "tree">, I32EnumAttrCase<"Dag", 2, "dag">]> {
+  let cppNamespace = "::mlir::rec";
+}
+
 def AdtOp : Rec_Op<"adt", [
     HasParent<"::mlir::ModuleOp">, IsolatedFromAbove, NoTerminator,
     SingleBlock, Symbol, SymbolTable]> {
@@ -34,18 +41,26 @@ def AdtOp : Rec_Op<"adt", [
     The symbol is never discarded for want of uses: types of values refer to
     it, and symbol uses in types are invisible to upstream's symbol passes.
 
+    A kind says which shapes the values given to a program have: in a `tree` no
+    node is a part of two nodes, in a `sequence` it also has at most one part of
+    the ADT itself; a `dag` may share nodes, as may an ADT without a kind.
+    Inputs that are not of the kind are refused when they are read. Results need
+    not be of it.
+
     Example:
 
     ```mlir
-    rec.adt @Tree {
+    rec.adt @Tree kind tree {
       rec.variant @leaf(word: index)
       rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
     }
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name);
+  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<Rec_Kind>:$kind);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+  let assemblyFormat = [{
+    $sym_name (`kind` $kind^)? attr-dict-with-keyword $body
+  }];
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     /// The declared variants in order.
@@ -54,6 +69,8 @@ def AdtOp : Rec_Op<"adt", [
     VariantOp getVariant(::mlir::StringAttr name);
     /// The type of the values that this declares.
     AdtType getType();
+    /// True if the kind says that no node is a part of two nodes.
+    bool isUnshared() { return getKind() && *getKind() != Kind::Dag; }
 
     bool canDiscardOnUseEmpty() { return false; }
   }];

@@ -1,0 +1,34 @@
+//===- CallInlining.h - Copy a callee into its caller -----------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_LIB_TRANSFORMS_CALLINLINING_H
+#define BATCH_LIB_TRANSFORMS_CALLINLINING_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace mlir::batch {
+
+/// Replaces `call` by a copy of the single block of `callee` and erases it.
+/// Returns what each op of `callee` became.
+inline IRMapping inlineCall(func::CallOp call, func::FuncOp callee) {
+  OpBuilder builder(call);
+  IRMapping mapping;
+  mapping.map(callee.getArguments(), call.getOperands());
+  Block &body = callee.getBody().front();
+  for (Operation &op : body.without_terminator())
+    builder.clone(op, mapping);
+  for (auto [result, value] :
+       llvm::zip_equal(call.getResults(), body.getTerminator()->getOperands()))
+    result.replaceAllUsesWith(mapping.lookupOrDefault(value));
+  call.erase();
+  return mapping;
+}
+
+} // namespace mlir::batch
+
+#endif // BATCH_LIB_TRANSFORMS_CALLINLINING_H

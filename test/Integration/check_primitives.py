@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""check_primitives.py [--kind=KIND] MODEL INPUTS OPTIONS…: recursion scheduling
+primitives keep every bit.
+
+Compiles MODEL, a name or a file, by itself and with each OPTIONS of --autobatch.
+Outputs have the same bytes, batched and unbatched. With --kind all ADTs of the
+model are declared to be of that kind. Options that end in `!` have to need fewer
+batches.
+"""
+
+import os
+import re
+import sys
+
+import batchtest
+
+
+def main(arguments):
+    kind = None
+    if arguments[0].startswith("--kind="):
+        kind = arguments.pop(0)[7:]
+    model, inputs, *variants = arguments
+    checks = batchtest.Checks(model + ", primitives")
+    scratch = batchtest.temporary()
+    if not os.path.exists(model):
+        model = os.path.join(batchtest.MODELS, model + ".mlir")
+    with open(model) as file:
+        text = file.read()
+    if kind:
+        text = re.sub(r"(rec\.adt @\w+) \{", r"\1 kind %s {" % kind, text)
+    source = os.path.join(scratch, "source.mlir")
+    with open(source, "w") as file:
+        file.write(text)
+
+    def run(number, options):
+        path = os.path.join(scratch, "%d.mlir" % number)
+        batchtest.call("batch-opt", source, "-o", path,
+                       "--autobatch=sizes=H=16 " + options)
+        out = os.path.join(scratch, "%d.safetensors" % number)
+        program = batchtest.compile_model(
+            path, os.path.join(scratch, "%d.so" % number))
+        report = batchtest.run_model(program, inputs, "--outputs=" + out,
+                                     batch=5)
+        with open(out, "rb") as file:
+            return report, file.read()
+
+    plain = checks.run("as it is", lambda: run(0, ""))
+    for number, options in enumerate(variants, 1):
+        fewer = options.endswith("!")
+        options = options.rstrip("!")
+        found = checks.run(options, lambda: run(number, options))
+        if not found or not plain:
+            continue
+        checks.expect("same bytes with " + options, found[1] == plain[1])
+        if fewer:
+            checks.expect("fewer batches with " + options,
+                          found[0]["batches"] < plain[0]["batches"],
+                          "(%d, before %d)" % (found[0]["batches"],
+                                               plain[0]["batches"]))
+    checks.exit()
+
+
+main(sys.argv[1:])

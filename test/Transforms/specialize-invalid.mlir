@@ -1,0 +1,40 @@
+// RUN: batch-opt %s --split-input-file --verify-diagnostics --rec-specialize=test=twig
+// RUN: not batch-opt %s --split-input-file --rec-specialize="test=node(leaf)" 2>&1 | FileCheck %s --check-prefix=COUNT
+// RUN: not batch-opt %s --split-input-file --rec-specialize="test=node(_,leaf,_)" 2>&1 | FileCheck %s --check-prefix=FIELD
+// RUN: not batch-opt %s --split-input-file --rec-specialize="test=node(_,_,_)" 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not batch-opt %s --split-input-file --rec-specialize="test=node()" 2>&1 | FileCheck %s --check-prefix=SYNTAX
+// RUN: sed 's/ kind tree//' %s | not batch-opt --rec-specialize=test=leaf 2>&1 | FileCheck %s --check-prefix=SHARED
+// RUN: not batch-opt %s --split-input-file --rec-specialize="test=leaf max-copies=3" 2>&1 | FileCheck %s --check-prefix=COPIES
+
+// Tests that name nothing, or do not fit what they name, and too many copies; parts
+// that may be shared.
+
+// COUNT: error: does not fit test 'node(leaf)': it has 3 fields, here are 1
+// FIELD: error: does not fit test 'node(_,leaf,_)': field 'word' is of no ADT that has a variant 'leaf'; put '_' where anything may be
+// NONE: error: test 'node(_,_,_)' tests no field; name the variant of one
+// SHARED: error: cannot be replaced by the callee's code: it takes a part that may be shared, and would be computed again for every node that it is a part of
+// SHARED: note: declare 'kind tree' or 'kind sequence' if no value shares nodes
+// SYNTAX: error: test 'node()' is neither 'variant' nor 'variant(field,...)' with a variant or '_' for each field
+// COPIES: error: would get more than max-copies=3 copies of code; unroll fewer levels or test less, or allow more
+
+// expected-error @below {{no ADT has a variant 'twig', which test 'twig' names}}
+module {
+  rec.adt @Tree kind tree {
+    rec.variant @leaf()
+    rec.variant @node(left: !rec.adt<@Tree>, word: index, right: !rec.adt<@Tree>)
+  }
+  func.func @count(%t: !rec.adt<@Tree>) -> index attributes {batch.entry} {
+    %n = rec.match %t : !rec.adt<@Tree> -> index {
+    case @leaf() {
+      %one = arith.constant 1 : index
+      rec.yield %one : index
+    }
+    case @node(%left: !rec.adt<@Tree>, %word: index, %right: !rec.adt<@Tree>) {
+      %l = func.call @count(%left) : (!rec.adt<@Tree>) -> index
+      %r = func.call @count(%right) : (!rec.adt<@Tree>) -> index
+      %sum = arith.addi %l, %r : index
+      rec.yield %sum : index
+    } }
+    return %n : index
+  }
+}
