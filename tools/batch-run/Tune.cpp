@@ -41,10 +41,10 @@ struct Choice {
 };
 
 const Choice choices[] = {
-    {"tile_rows", {4, 6, 8, 10}},
+    {"tile_rows", {6, 8, 10}},
     // The last one: never by rows.
-    {"row_split", {1, 6, 12, 24, 48, 96, 192, int64_t(1) << 32}},
-    {"row_block", {0, 8, 32, 128}},
+    {"row_split", {1, 12, 24, 48, 96, int64_t(1) << 32}},
+    {"row_block", {0, 16, 64}},
 };
 
 /// Kernel to choice to value; what is missing the cost model decides.

@@ -4,7 +4,7 @@
 // RUN: batch-run %t.so --params=random:0 --inputs=%t.jsonl --batch=3 --check-unbatched --json | FileCheck %s
 // RUN: batch-run %t.so --params=random:0 --inputs=%t.jsonl --batch=7 --threads=2 --check-unbatched --json | FileCheck %s
 
-// RUN: %integration/check_stages.py %S/list-shaped %t.jsonl
+// RUN: %if long %{ %integration/check_stages.py %S/list-shaped %t.jsonl %}
 
 // List-shaped ADTs of trees, words and rows: lists without elements, lists that
 // share their rests, lists of 10,000 elements. Maps and folds over them and over
