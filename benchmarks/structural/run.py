@@ -8,7 +8,7 @@
 Runs every model of examples/models over the first trees of a file (by default the
 GUM trees of ../shared/data where present, else examples/data; DAG-RNN on 10x10
 grids) at two hidden sizes (MV-RNN: a quarter of them) with batch-run --bench, and
-the machine's FMA peak and copy bandwidth with batch-peak. Builds nothing: both
+the machine's peaks with batch-peak, again before each model and size. Builds nothing: both
 are built by scripts/check. Prints a table and stores JSON.
 
 Per mini-batch, medians (the JSON has the minima too): inspect, schedule, execute,
@@ -244,6 +244,9 @@ def main():
                     failures += 1
                     continue
                 unbatched = None
+                # Shared machines are faster and slower by turns.
+                machine = json.loads(
+                    batchtest.call("batch-peak", *options.threads))
                 for batch in options.batches:
                     for threads in options.threads:
                         try:
@@ -273,6 +276,7 @@ def main():
                             "min_us": {part: time / count for part, time
                                        in found["time_us_min"].items()},
                             "gflops": flops / total / 1e3,
+                            "peak": machine["threads"][str(threads)],
                             "floor_share": max(compute, memory) / total * 1e6,
                             "level_share": level_floor(
                                 model, size, values, batch, threads,
