@@ -87,9 +87,16 @@ void mlir::batch::buildCPUWorkersPipeline(OpPassManager &pm,
   functions.addPass(createSCFToControlFlowPass());
   ConvertToLLVMPassOptions local;
   local.filterDialects = {"arith", "cf", "math", "vector"};
+  // No pattern here fails after it has changed something.
+  local.allowPatternRollback = false;
   functions.addPass(createConvertToLLVMPass(local));
-  pm.addPass(createSCFToControlFlowPass());
-  pm.addPass(createConvertToLLVMPass());
+  OpPassManager &entries = pm.nest<LLVM::LLVMFuncOp>();
+  entries.addPass(createSCFToControlFlowPass());
+  entries.addPass(createConvertToLLVMPass(local));
+  ConvertToLLVMPassOptions rest;
+  rest.filterDialects = {"func"};
+  rest.allowPatternRollback = false;
+  pm.addPass(createConvertToLLVMPass(rest));
   pm.addNestedPass<LLVM::LLVMFuncOp>(createReconcileUnrealizedCastsPass());
 }
 
