@@ -310,10 +310,9 @@ def main():
     record = {"benchmark": "ablation", "cpu": cpu_name(), "cores": os.cpu_count(),
               "date": datetime.datetime.now(datetime.timezone.utc)
               .strftime("%Y-%m-%d %H:%M UTC"),
-              "command": "benchmarks/ablation/run.py --instances=%d --repetitions=%d "
-              "--runs=%d --size=%d --threads=%d" %
-              (options.instances, options.repetitions, options.runs, options.size,
-               options.threads),
+              "command": "benchmarks/ablation/run.py --instances=%d --runs=%d --size=%d "
+              "--threads=%d (repetitions: as many as a result has times)" %
+              (options.instances, options.runs, options.size, options.threads),
               "ours": batchtest.call("batch-run", "--version").splitlines()[0],
               "trees": os.path.basename(os.path.dirname(options.trees)),
               "instances": options.instances, "threads": options.threads,
