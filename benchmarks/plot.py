@@ -3,14 +3,17 @@
 
 Two panels over the models, at the largest number of threads and the first hidden
 size of each model: speed-up over the unbatched lowering, and the share of the
-machine's floor; one bar per batch size. Standard library only.
+machine's floor; one bar per batch size. Of an ablation: a panel per batch size, the
+time of every variant over the default's, one bar per model, and a panel with the
+unbatched lowering. Standard library only.
 """
 
 import json
 import sys
 from xml.sax.saxutils import escape
 
-COLORS = ("#9ecae1", "#4292c6", "#08519c", "#e6550d", "#31a354")
+COLORS = ("#9ecae1", "#4292c6", "#08519c", "#e6550d", "#31a354", "#fdae6b",
+          "#756bb1")
 LEFT, TOP, HEIGHT, GAP, BAR = 70, 70, 200, 110, 14
 
 
@@ -24,8 +27,8 @@ def nice_top(value):
         step *= 10
 
 
-def panel(out, top, title, unit, models, batches, values):
-    """Draws bars; values[model][batch]."""
+def panel(out, top, title, unit, models, batches, values, kind="batch %s", line=None):
+    """Draws bars; values[model][batch]. A dashed line stands at `line`."""
     peak = nice_top(max([v for row in values.values() for v in row.values()],
                         default=1))
     group = BAR * len(batches) + 18
@@ -46,14 +49,69 @@ def panel(out, top, title, unit, models, batches, values):
                 continue
             height = HEIGHT * value / peak
             out.append('<rect x="%.1f" y="%.1f" width="%d" height="%.1f" '
-                       'fill="%s"><title>%s, batch %d: %.3g%s</title></rect>' %
+                       'fill="%s"><title>%s, %s: %.3g%s</title></rect>' %
                        (x + BAR * b, top + HEIGHT - height, BAR - 2, height,
-                        COLORS[b % len(COLORS)], escape(model), batch, value,
-                        unit))
+                        COLORS[b % len(COLORS)], escape(model),
+                        escape(kind % batch), value, unit))
         out.append('<text transform="translate(%.1f,%d) rotate(-35)" '
                    'text-anchor="end">%s</text>' %
                    (x + BAR * len(batches) / 2, top + HEIGHT + 16, escape(model)))
+    if line is not None:
+        y = top + HEIGHT - HEIGHT * line / peak
+        out.append('<line x1="%d" y1="%.1f" x2="%d" y2="%.1f" stroke="black" '
+                   'stroke-dasharray="4 3"/>' % (LEFT, y, LEFT + width, y))
     return LEFT + width + 20
+
+
+def write(output, width, height, out):
+    with open(output, "w") as file:
+        file.write('<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" '
+                   'font-family="sans-serif" font-size="12">\n'
+                   "<style>.title { font-weight: bold; font-size: 14px }</style>\n"
+                   '<rect width="100%%" height="100%%" fill="white"/>\n%s\n</svg>\n'
+                   % (width, height, "\n".join(out)))
+    print("drawn in " + output)
+
+
+def draw_ablation(record, output):
+    results = [r for r in record["results"] if "ratio" in r]
+    models = list(dict.fromkeys(r["model"] for r in results))
+    batches = sorted({r["batch"] for r in results})
+
+    def ratios(names, key, chosen):
+        values = {name: {} for name in names}
+        for r in chosen:
+            values[r[key]][r["model"]] = r["ratio"]
+        return values
+
+    out, top, width = [], TOP, 0
+    for batch in batches:
+        chosen = [r for r in results
+                  if r["batch"] == batch and r["variant"] != "unbatched"]
+        names = list(dict.fromkeys(r["variant"] for r in chosen))
+        if names:
+            width = max(width, panel(
+                out, top, "Time over the default's, batch %d (no bar: the same code)"
+                % batch, "x", names, models, ratios(names, "variant", chosen), "%s",
+                1))
+            top += HEIGHT + GAP + 30
+    chosen = [dict(r, variant="batch %d" % r["batch"]) for r in results
+              if r["variant"] == "unbatched"]
+    if chosen:
+        names = ["batch %d" % batch for batch in batches]
+        width = max(width, panel(
+            out, top, "Unbatched, one thread: time over the default's", "x", names,
+            models, ratios(names, "variant", chosen), "%s", 1))
+        top += HEIGHT + GAP
+    for m, model in enumerate(models):
+        out.append('<rect x="%d" y="34" width="12" height="12" fill="%s"/>' %
+                   (LEFT + 130 * m, COLORS[m % len(COLORS)]))
+        out.append('<text x="%d" y="44">%s</text>' % (LEFT + 130 * m + 16, model))
+    out.append('<text x="%d" y="22">%s</text>' % (LEFT, escape(
+        "%s, %d thread(s), hidden size %s; %s" % (
+            record["cpu"], record["threads"], "/".join(str(size) for size in sorted(
+                {r["size"] for r in results}, reverse=True)), record["date"]))))
+    write(output, max(width, LEFT + 130 * len(models) + 20), top, out)
 
 
 def main():
@@ -66,6 +124,8 @@ def main():
     results = record["results"]
     if not results:
         sys.exit("%s holds no results" % sys.argv[1])
+    if record["benchmark"] == "ablation":
+        return draw_ablation(record, output)
     threads = max(result["threads"] for result in results)
     first_size, models = {}, []
     for result in results:
@@ -96,13 +156,7 @@ def main():
         record["date"])
     out.append('<text x="%d" y="22">%s</text>' % (LEFT, escape(caption)))
     height = TOP + 2 * (HEIGHT + GAP)
-    with open(output, "w") as file:
-        file.write('<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" '
-                   'font-family="sans-serif" font-size="12">\n'
-                   "<style>.title { font-weight: bold; font-size: 14px }</style>\n"
-                   '<rect width="100%%" height="100%%" fill="white"/>\n%s\n</svg>\n'
-                   % (width, height, "\n".join(out)))
-    print("drawn in " + output)
+    write(output, width, height, out)
 
 
 main()

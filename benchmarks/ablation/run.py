@@ -1,0 +1,385 @@
+#!/usr/bin/env python3
+"""What does each optimization bring, alone?
+
+  run.py [--build=build] [--trees=FILE] [--nary=FILE] [--instances=64]
+         [--repetitions=5] [--runs=3] [--models=a,b] [--variants=a,b] [--size=256]
+         [--batches=1,10] [--threads=2] [--output=FILE] [--add]
+
+Switches every optimization off that is on, and on that is off, one at a time, and
+compares with the default, the counterpart of Cortex's figure 10. A variant is made by
+batch-opt with the passes of the --autobatch table in docs/Pipelines.md but the one
+left out, or with an option or a tuning file more, then --cpu-workers (batch-compile
+runs the whole pipeline, and would make up for what was left out; after that nothing
+is left to run); the default is made the same way. --variants=help lists them.
+
+Models over the first trees of a file (by default the GUM trees of ../shared/data where
+present, else examples/data; DAG-RNN on 10x10 grids) at one hidden size (MV-RNN: a
+quarter of it). No model of examples/models has zeros in a base case or small
+conditionals, so two are made from treelstm_cs: `treelstm_cs_zeros`, whose leaf runs
+the cell on a state of zeros, and `treelstm_cs_if`, whose leaf takes tanh or sigmoid
+by its word. specialize and unroll need "kind tree" in the model; they are compared
+with the default of the model that says so, and that ("kind tree") with the default.
+
+Before anything is timed the outputs of default and variant are compared: bit for bit,
+but for assume-finite (|a-b| / max(|b|, rms of b) at most 1e-4), else the exit code is
+1. A variant that makes the same code as the default is not run, and its ratio is "=".
+Then default and variant run in turn; the ratio is that of a pair, variant over default,
+of inspect + schedule + execute (a median of --runs each), and the result the median
+over the repetitions: above 1 the optimization helps where it was switched off, and
+hurts where it was switched on. "again" is the default against itself: what is not
+further from 1 than it says nothing. Tasks, batches and barriers of all mini-batches
+do not depend on the machine. The unbatched lowering uses one thread. --add keeps what
+the output file has already, for a run in pieces. Builds nothing: scripts/check does.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import random
+import re
+import statistics
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "test", "Integration"))
+sys.dont_write_bytecode = True
+import batchtest  # noqa: E402
+
+TOLERANCE = 1e-4
+
+MODELS = ["treelstm_nary", "treelstm_cs", "treegru_cs", "mvrnn", "dagrnn",
+          "treelstm_cs_zeros", "treelstm_cs_if"]
+
+# Name: what differs from the default. "without": a pass that is left out;
+# "passes": options of passes; "tuning": choices for all kernels; "tree": the model
+# says that its inputs are trees; "from": what it is compared with.
+VARIANTS = {
+    "again": {},
+    "no rec-fold-zeros": {"without": "rec-fold-zeros"},
+    "no batch-if-to-select": {"without": "batch-if-to-select"},
+    "no batch-assign-phases": {"without": "batch-assign-phases"},
+    "no batch-merge-handles": {"without": "batch-merge-handles"},
+    "row_split=1": {"tuning": {"row_split": 1}},
+    "row_split=2^32": {"tuning": {"row_split": 1 << 32}},
+    "row_block=0": {"tuning": {"row_block": 0}},
+    "tile_rows=4": {"tuning": {"tile_rows": 4}},
+    "kind tree": {"tree": True},
+    "specialize=leaf": {"from": {"tree": True}, "tree": True,
+                        "passes": {"rec-specialize": "test=leaf"}},
+    "unroll=2": {"from": {"tree": True}, "tree": True,
+                 "passes": {"rec-unroll": "factor=2"}},
+    "assume-finite": {"passes": {"rec-fold-zeros": "assume-finite"}, "bits": False},
+    "unbatched": {"unbatched": True},
+}
+
+
+def passes():
+    """The passes of --autobatch in docs/Pipelines.md, in order."""
+    with open(os.path.join(ROOT, "docs", "Pipelines.md")) as file:
+        table = file.read().split("## --autobatch")[1].split("\n## ")[0]
+    return re.findall(r"^\| *\d+ *\| *`([a-z0-9-]+)` *\|", table, re.M)
+
+
+def replace(text, old, new):
+    """Replaces the first `old`, which has to be there."""
+    if old not in text:
+        raise batchtest.ToolError("a model has no '%s' any more" % old)
+    return text.replace(old, new, 1)
+
+
+def model_text(model):
+    base = model.removesuffix("_zeros").removesuffix("_if")
+    with open(os.path.join(batchtest.MODELS, base + ".mlir")) as file:
+        text = file.read()
+    if model.endswith("_zeros"):
+        for gate in "iou":
+            line = ("%%a%s = linalg.matvec ins(%%W_%s, %%x : !mat, !vec) "
+                    "outs(%%b_%s : !vec) -> !vec" % (gate, gate, gate))
+            text = replace(
+                text, line,
+                "%s\n"
+                "%%n%s = arith.constant dense<0.0> : !vec\n"
+                "%%a%s = linalg.matvec ins(%%U_%s, %%n%s : !mat, !vec) "
+                "outs(%%x%s : !vec) -> !vec" %
+                (line.replace("%a" + gate, "%x" + gate), gate, gate, gate, gate,
+                 gate))
+    elif model.endswith("_if"):
+        text = replace(
+            text, "%u = math.tanh %au : !vec",
+            "%two = arith.constant 2 : index\n"
+            "%zero = arith.constant 0 : index\n"
+            "%rest = arith.remui %word, %two : index\n"
+            "%even = arith.cmpi eq, %rest, %zero : index\n"
+            "%u = scf.if %even -> (!vec) {\n"
+            "  %then = math.tanh %au : !vec\n"
+            "  scf.yield %then : !vec\n"
+            "} else {\n"
+            "  %else = func.call @sigmoid(%au) : (!vec) -> !vec\n"
+            "  scf.yield %else : !vec\n"
+            "}")
+    return text
+
+
+def vector_options():
+    """Options of --cpu-workers, as batch-compile sets them for this machine."""
+    bits, registers = 128, 32
+    if platform.machine() == "x86_64":
+        with open("/proc/cpuinfo") as file:
+            wide = re.search(r"\bavx512f\b", file.read())
+        bits, registers = (512, 32) if wide else (256, 16)
+    return "vector-bits=%d vector-registers=%d" % (bits, registers)
+
+
+def lower(model, size, variant, path):
+    """Writes the variant's LLVM dialect to a file and returns it."""
+    text = model_text(model)
+    if variant.get("tree"):
+        text = replace(text, "rec.adt @Tree {", "rec.adt @Tree kind tree {")
+    with open(path + ".source", "w") as file:
+        file.write(text)
+    options = dict({"batch-specialize-sizes": "sizes=H=%d" % size},
+                   **variant.get("passes", {}))
+    flags = ["--" + name + ("=" + options[name] if name in options else "")
+             for name in passes() if name != variant.get("without")]
+    workers = vector_options()
+    if "tuning" in variant:
+        with open(path + ".json", "w") as file:
+            json.dump({"version": 1, "kernels": {"*": variant["tuning"]}}, file)
+        workers += " tuning=" + path + ".json"
+    batchtest.call("batch-opt", path + ".source", "-o", path, *flags,
+                   "--cpu-workers=" + workers)
+    with open(path) as file:
+        return file.read()
+
+
+def make_inputs(model, options, folder):
+    base = model.removesuffix("_zeros").removesuffix("_if")
+    if base in batchtest.DAG:
+        generator = random.Random(1)
+        return batchtest.write_lines(
+            os.path.join(folder, "grids.jsonl"),
+            [batchtest.grid(generator, 10, 10, True)
+             for _ in range(options.instances)])
+    with open(options.trees if base in batchtest.BINARY else options.nary) as file:
+        lines = [line.strip() for line in file if line.strip()]
+    return batchtest.write_lines(
+        os.path.join(folder, model + ".txt"),
+        [lines[i % len(lines)] for i in range(options.instances)])
+
+
+def difference(found, wanted):
+    """The largest |a-b| / max(|b|, rms of b) of two files of outputs."""
+    found, wanted = (batchtest.read_safetensors(path) for path in (found, wanted))
+    worst = 0 if found.keys() == wanted.keys() else float("inf")
+    for name in found.keys() & wanted.keys():
+        a, b = found[name][2], wanted[name][2]
+        rms = (sum(y * y for y in b) / max(len(b), 1)) ** 0.5
+        for x, y in zip(a, b):
+            if x != y:
+                error = abs(x - y) / (max(abs(y), rms) or 1)
+                worst = max(worst, error if error == error else float("inf"))
+    return worst
+
+
+def run(program, inputs, variant, batch, threads, *arguments):
+    """Counts and the total in microseconds."""
+    if variant.get("unbatched"):
+        found = batchtest.run_model(program, inputs, "--unbatched", *arguments,
+                                    check=False)
+        return {}, found.get("unbatched_us")
+    found = batchtest.run_model(program, inputs, *arguments, batch=batch,
+                                threads=threads, check=False)
+    return ({key: found[key] for key in ("tasks", "batches", "barriers")},
+            found["time_us"]["total"])
+
+
+def measure(programs, variant, inputs, batch, options, folder):
+    """Checks and times one variant: what is stored of it."""
+    outputs = [os.path.join(folder, name) for name in ("default.st", "variant.st")]
+    counts = [run(program, inputs, kind, batch, options.threads, "--outputs=" + path)[0]
+              for program, kind, path in zip(programs, ({}, variant), outputs)]
+    data = []
+    for path in outputs:
+        with open(path, "rb") as file:
+            data.append(file.read())
+    same = data[0] == data[1]
+    error = 0 if same else difference(outputs[1], outputs[0])
+    if not same and variant.get("bits", True):
+        raise batchtest.ToolError("the outputs have other bits (%g)" % error)
+    if not error <= TOLERANCE:
+        raise batchtest.ToolError("the outputs differ by %g" % error)
+    times = [[], []]
+    for _ in range(options.repetitions):
+        for program, kind, found in zip(programs, ({}, variant), times):
+            found.append(run(program, inputs, kind, batch, options.threads,
+                             "--bench=%d" % options.runs)[1])
+    ratios = [b / a for a, b in zip(*times)]
+    return {"same_bits": same, "error": error, "default": counts[0],
+            "counts": counts[1],
+            "default_us": [round(time, 1) for time in times[0]],
+            "us": [round(time, 1) for time in times[1]],
+            "ratio": round(statistics.median(ratios), 3),
+            "ratio_range": [round(min(ratios), 3), round(max(ratios), 3)]}
+
+
+def key(result):
+    return (MODELS.index(result["model"]), result["size"], result["batch"],
+            list(VARIANTS).index(result["variant"]))
+
+
+def show(result):
+    if result.get("same_code"):
+        return "="
+    return "%.2f" % result["ratio"]
+
+
+def print_result(result):
+    line = "%-18s %5d %5d %-23s %7s" % (
+        result["model"], result["size"], result["batch"], result["variant"],
+        show(result))
+    if not result.get("same_code"):
+        line += " %15s %10.1f" % ("%.2f..%.2f" % tuple(result["ratio_range"]),
+                                  statistics.median(result["default_us"]))
+    if result.get("counts"):
+        line += " %7d %7d %8d" % tuple(result["counts"].values())
+    print(line)
+    sys.stdout.flush()
+
+
+def cpu_name():
+    try:
+        with open("/proc/cpuinfo") as file:
+            for line in file:
+                if line.startswith("model name"):
+                    return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def print_table(results):
+    columns = sorted({(MODELS.index(r["model"]), r["batch"]) for r in results})
+    cells = {(r["variant"], MODELS.index(r["model"]), r["batch"]): show(r)
+             for r in results}
+    models = sorted({model for model, _ in columns})
+    print("\n| | " + " | ".join(MODELS[model] for model in models) + " |")
+    print("|---" * (len(models) + 1) + "|")
+    for name in VARIANTS:
+        row = [" / ".join(cells.get((name,) + column, "-") for column in columns
+                          if column[0] == model) for model in models]
+        print("| %s | %s |" % (name, " | ".join(row)))
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    data = os.path.join(ROOT, "..", "shared", "data", "gum_trees")
+    there = os.path.isdir(data)
+    numbers = lambda text: [int(part) for part in text.split(",")]
+    parser.add_argument("--build", default=os.path.join(ROOT, "build"))
+    parser.add_argument("--trees", default=os.path.join(data, "binary.txt")
+                        if there else os.path.join(batchtest.INPUTS, "trees.txt"))
+    parser.add_argument("--nary", default=os.path.join(data, "nary.txt") if there
+                        else os.path.join(batchtest.INPUTS, "nary_trees.txt"))
+    parser.add_argument("--instances", type=int, default=64)
+    parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--runs", type=int, default=3,
+                        help="runs of a repetition, of which the median counts")
+    parser.add_argument("--models", default=",".join(MODELS))
+    parser.add_argument("--variants", default=",".join(VARIANTS))
+    parser.add_argument("--size", type=int, default=256)
+    parser.add_argument("--batches", type=numbers, default=[1, 10])
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--output", default=os.path.join(
+        ROOT, "benchmarks", "results", "ablation.json"))
+    parser.add_argument("--add", action="store_true",
+                        help="keep what the output file has and this run has not")
+    options = parser.parse_args()
+    os.environ["BATCH_TOOLS"] = os.path.join(options.build, "bin")
+    if options.variants == "help":
+        return print("\n".join(VARIANTS))
+    models, variants = options.models.split(","), options.variants.split(",")
+    for given, known in ((models, MODELS), (variants, VARIANTS)):
+        unknown = set(given) - set(known)
+        if unknown:
+            sys.exit("unknown: " + ", ".join(sorted(unknown)))
+
+    record = {"benchmark": "ablation", "cpu": cpu_name(), "cores": os.cpu_count(),
+              "date": datetime.datetime.now(datetime.timezone.utc)
+              .strftime("%Y-%m-%d %H:%M UTC"),
+              "command": "benchmarks/ablation/run.py --instances=%d --runs=%d --size=%d "
+              "--threads=%d (repetitions: as many as a result has times)" %
+              (options.instances, options.runs, options.size, options.threads),
+              "ours": batchtest.call("batch-run", "--version").splitlines()[0],
+              "trees": os.path.basename(os.path.dirname(options.trees)),
+              "instances": options.instances, "threads": options.threads,
+              "results": []}
+    kept = []
+    if options.add and os.path.exists(options.output):
+        with open(options.output) as file:
+            kept = json.load(file)["results"]
+    print("%s, %s, %d cores" % (record["date"], record["cpu"], record["cores"]))
+    print("%-18s %5s %5s %-23s %7s %15s %10s %7s %7s %8s" %
+          ("model", "size", "batch", "variant", "ratio", "range", "default us",
+           "tasks", "batches", "barriers"))
+
+    failures = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for model in models:
+            size = options.size // 4 if model == "mvrnn" else options.size
+            inputs = make_inputs(model, options, folder)
+            references = {}
+
+            def reference(kind):
+                """The code that a variant is compared with, and its object."""
+                name = "tree" if kind else "default"
+                if name not in references:
+                    path = os.path.join(folder, model + "-" + name)
+                    text = lower(model, size, kind, path + ".mlir")
+                    references[name] = text, batchtest.compile_model(
+                        path + ".mlir", path + ".so")
+                return references[name]
+
+            for name in variants:
+                variant = VARIANTS[name]
+                if variant.get("tree") and model in batchtest.DAG:
+                    continue  # nodes are shared
+                try:
+                    text, default = reference(variant.get("from", {}))
+                    changed = os.path.join(folder, "variant.mlir")
+                    same = lower(model, size, variant, changed) == text
+                    skip = same and name not in ("again", "unbatched")
+                    program = default if same else batchtest.compile_model(
+                        changed, os.path.join(folder, "variant.so"))
+                    for batch in options.batches:
+                        result = {"model": model, "size": size, "batch": batch,
+                                  "variant": name}
+                        if skip:
+                            result["same_code"] = True
+                        else:
+                            result.update(measure(
+                                (default, program), variant, inputs, batch, options,
+                                folder))
+                        record["results"].append(result)
+                        print_result(result)
+                except batchtest.ToolError as error:
+                    print("%-18s %5d %-23s FAILED: %s" % (model, size, name, error))
+                    failures += 1
+    again = [key(result) for result in record["results"]]
+    record["results"] += [old for old in kept if key(old) not in again]
+    record["results"].sort(key=key)
+    os.makedirs(os.path.dirname(os.path.abspath(options.output)), exist_ok=True)
+    head = {name: value for name, value in record.items() if name != "results"}
+    with open(options.output, "w") as file:
+        file.write('%s,\n "results": [\n%s\n ]\n}\n' % (
+            json.dumps(head, indent=1)[:-len("\n}")],
+            ",\n".join("  " + json.dumps(r) for r in record["results"])))
+    print_table(record["results"])
+    print("stored in " + os.path.relpath(options.output))
+    sys.exit(1 if failures else 0)
+
+
+main()
