@@ -84,7 +84,7 @@ config.substitutions += [
       config.python, helpers)),
     ("%long", "--long" if long else ""),
     ("%random", "--programs=100 --forests=100" if long else
-     "--programs=10 --forests=10"),
+     "--programs=5 --forests=20"),
     ("%tree_folders", " ".join(tree_folders)),
     ("%python", config.python),
     ("%cmake", config.cmake),
