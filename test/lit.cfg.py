@@ -15,6 +15,7 @@
 
 import os
 import shutil
+import subprocess
 
 import lit.formats
 
@@ -50,6 +51,10 @@ source = config.batch_source_dir
 long = lit_config.params.get("long", "0") not in ("", "0", "no")
 if long:
     config.available_features.add("long")
+# A peer of benchmarks/peers, if the Python of the tests has it.
+if subprocess.run([config.python, "-c", "import numpy"],
+                  stderr=subprocess.DEVNULL).returncode == 0:
+    config.available_features.add("numpy")
 
 for name in ("cases", "data"):
     folder = os.path.join(config.batch_shared_dir, name)

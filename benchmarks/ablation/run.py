@@ -33,7 +33,6 @@ the output file has already, for a run in pieces. Builds nothing: scripts/check 
 """
 
 import argparse
-import datetime
 import json
 import os
 import platform
@@ -249,17 +248,6 @@ def print_result(result):
     sys.stdout.flush()
 
 
-def cpu_name():
-    try:
-        with open("/proc/cpuinfo") as file:
-            for line in file:
-                if line.startswith("model name"):
-                    return line.split(":", 1)[1].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
-
-
 def print_table(results):
     columns = sorted({(MODELS.index(r["model"]), r["batch"]) for r in results})
     cells = {(r["variant"], MODELS.index(r["model"]), r["batch"]): show(r)
@@ -307,9 +295,7 @@ def main():
         if unknown:
             sys.exit("unknown: " + ", ".join(sorted(unknown)))
 
-    record = {"benchmark": "ablation", "cpu": cpu_name(), "cores": os.cpu_count(),
-              "date": datetime.datetime.now(datetime.timezone.utc)
-              .strftime("%Y-%m-%d %H:%M UTC"),
+    record = {**batchtest.where_and_when("ablation"),
               "command": "benchmarks/ablation/run.py --instances=%d --runs=%d --size=%d "
               "--threads=%d (repetitions: as many as a result has times)" %
               (options.instances, options.runs, options.size, options.threads),

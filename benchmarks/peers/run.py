@@ -35,7 +35,6 @@ but the calls, inference mode. Not tried: torch.compile, and what it does to wei
 """
 
 import argparse
-import datetime
 import json
 import math
 import os
@@ -155,17 +154,6 @@ def make_parameters(model, size, words, path):
     batchtest.write_safetensors(path, tensors)
 
 
-def cpu_name():
-    try:
-        with open("/proc/cpuinfo") as file:
-            for line in file:
-                if line.startswith("model name"):
-                    return line.split(":", 1)[1].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
-
-
 def measure(program, model, size, batch, threads, peers, options, files):
     """One line of the table: ours and all peers in turn, per mini-batch."""
     inputs, params, outputs = files
@@ -277,9 +265,8 @@ def main():
     if not about:
         print("skipped: no peer is installed; nothing was run")
         return
-    record = {"benchmark": "peers", "cpu": cpu_name(), "cores": os.cpu_count(),
-              "date": datetime.datetime.now(datetime.timezone.utc)
-              .strftime("%Y-%m-%d %H:%M UTC"), "python": platform.python_version(),
+    record = {**batchtest.where_and_when("peers"),
+              "python": platform.python_version(),
               "ours": batchtest.call("batch-run", "--version").splitlines()[0],
               "peers": about,
               "trees": os.path.basename(os.path.dirname(options.trees)),

@@ -21,10 +21,8 @@ thread, over that of the batched run.
 """
 
 import argparse
-import datetime
 import json
 import os
-import platform
 import random
 import sys
 import tempfile
@@ -160,17 +158,6 @@ def make_inputs(model, options, folder):
             [batchtest.parse_brackets(line) for line in lines])
 
 
-def cpu_name():
-    try:
-        with open("/proc/cpuinfo") as file:
-            for line in file:
-                if line.startswith("model name"):
-                    return line.split(":", 1)[1].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
-
-
 def floors(model, size, nodes, peak, mini_batches):
     """FLOPs, and seconds of products and of memory traffic at the machine's
     best: parameters once per mini-batch, words' rows and results once."""
@@ -213,10 +200,7 @@ def main():
         sys.exit("unknown model: " + ", ".join(sorted(unknown)))
 
     machine = json.loads(batchtest.call("batch-peak", *options.threads))
-    record = {"benchmark": "structural", "cpu": cpu_name(),
-              "cores": os.cpu_count(), "machine": machine,
-              "date": datetime.datetime.now(datetime.timezone.utc)
-              .strftime("%Y-%m-%d %H:%M UTC"),
+    record = {**batchtest.where_and_when("structural"), "machine": machine,
               "trees": os.path.basename(os.path.dirname(options.trees)),
               "instances": options.instances, "results": []}
     print("%s, %s, %d cores" % (record["date"], record["cpu"], record["cores"]))

@@ -7,9 +7,11 @@ for one state of batch-compile, source and options.
 """
 
 import array
+import datetime
 import hashlib
 import json
 import os
+import platform
 import random
 import shutil
 import struct
@@ -28,6 +30,20 @@ CHILD_SUM = ["treegru_cs", "simpletreegru", "treelstm_cs"]
 DEP = ["treegru_cs_dep", "treelstm_cs_dep"]
 DAG = ["dagrnn"]
 ALL = BINARY + CHILD_SUM + DEP + DAG
+
+
+def where_and_when(benchmark):
+    """What every benchmark's record says of its machine and time."""
+    cpu = platform.processor() or platform.machine()
+    try:
+        with open("/proc/cpuinfo") as file:
+            cpu = next((line.split(":", 1)[1].strip() for line in file
+                        if line.startswith("model name")), cpu)
+    except OSError:
+        pass
+    return {"benchmark": benchmark, "cpu": cpu, "cores": os.cpu_count(),
+            "date": datetime.datetime.now(datetime.timezone.utc)
+            .strftime("%Y-%m-%d %H:%M UTC")}
 
 
 class ToolError(Exception):
