@@ -18,7 +18,8 @@ namespace mlir::batch {
 
 /// Everything that a compiled object and its descriptor number: kernels, tables
 /// and variants in module order from 0, sources from 1, traversed functions by
-/// their first memo. Read off a module before it is lowered.
+/// their first memo. Read off a module before it is lowered; what traversals
+/// make room for is marked in it (see Reservation.h).
 class ObjectLayout {
 public:
   explicit ObjectLayout(ModuleOp module);

@@ -68,11 +68,8 @@ Value Evaluator::evalArgument(BlockArgument argument, ArrayRef<Index> indices) {
   Type element = type.getElementType();
   if (auto parameter = op.getParameter(number)) {
     Value form = getForm(tables.getRows(*parameter));
-    ArrayRef<int64_t> shape = type.getShape();
-    if (shape.size() < 2)
-      return loadElement(form, shape, element, indices);
     // Dimension 0 counts rows; it may be unknown, as nothing depends on it.
-    return loadElement(form, shape, element, indices);
+    return loadElement(form, type.getShape(), element, indices);
   }
   if (op.getOffsets(number)) {
     fail(op, "reads offsets other than by segment ops");
