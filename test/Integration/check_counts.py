@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """check_counts.py: what batch-run --json counts, exactly.
 
-A leaf batch, an inner batch per height, an output batch; a launch per batch; no
-bytes copied by gathers; one task for a shared node.
+A leaf batch, an inner batch per height, an output batch; a launch per batch; a
+barrier between two batches only where one reads the other; no bytes copied by
+gathers; one task for a shared node.
 """
 
 import os
@@ -58,15 +59,17 @@ def inner_nodes(path):
 
 path, instances, nodes, height = trees("trees.txt")
 # A cell and an output layer for every node.
-count("treelstm_nary", path, instances, tasks=2 * nodes, batches=height + 2)
-count("treegru_nary", path, instances, tasks=2 * nodes, batches=height + 2)
+count("treelstm_nary", path, instances, tasks=2 * nodes, batches=height + 2,
+      barriers=height + 1)
+count("treegru_nary", path, instances, tasks=2 * nodes, batches=height + 2,
+      barriers=height + 1)
 # A leaf is a row of the embedding: nothing to compute, nothing to copy.
-count("treernn", path, instances, tasks=inner_nodes(path), batches=height)
-count("treefc", path, instances, tasks=inner_nodes(path), batches=height)
+count("treernn", path, instances, tasks=inner_nodes(path), batches=height, barriers=height - 1)
+count("treefc", path, instances, tasks=inner_nodes(path), batches=height, barriers=height - 1)
 
 # Every number of children is one kernel.
 path, instances, nodes, height = trees("nary_trees.txt")
-count("treelstm_cs", path, instances, tasks=nodes, batches=height + 1)
+count("treelstm_cs", path, instances, tasks=nodes, batches=height + 1, barriers=height)
 
 # A shared node is one task (two with its word's product, which is hoisted):
 # this graph has 40 nodes and 2^39 paths.
@@ -74,11 +77,11 @@ chain = {"nodes": [["node", 7, []]] + [
     ["node", i, [{"ref": i - 1}, {"ref": i - 1}]] for i in range(1, 40)],
     "root": 39}
 path = batchtest.write_lines(os.path.join(scratch, "chain.jsonl"), [chain])
-count("dagrnn", path, 1, tasks=2 * 40, batches=40 + 1)
+count("dagrnn", path, 1, tasks=2 * 40, batches=40 + 1, barriers=40)
 
 # A grid's batches are its anti-diagonals.
 grids = batchtest.dags(1)
 path = batchtest.write_lines(os.path.join(scratch, "grid.jsonl"), grids)
-count("dagrnn", path, 1, tasks=2 * 100, batches=19 + 1)
+count("dagrnn", path, 1, tasks=2 * 100, batches=19 + 1, barriers=19)
 
 checks.exit()

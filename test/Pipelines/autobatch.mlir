@@ -25,7 +25,7 @@
 // STAGE-NOT:  batch.launch
 
 // What was decided is said at the place that it is about.
-// REMARK-DAG: autobatch.mlir:[[#@LINE+35]]:{{[0-9]+}}: remark: {{.*}}recursion is bottom-up: one loop over the nodes, children first, inspects it
+// REMARK-DAG: autobatch.mlir:[[#@LINE+39]]:{{[0-9]+}}: remark: {{.*}}recursion is bottom-up: one loop over the nodes, children first, inspects it
 // REMARK-DAG: autobatch.mlir:{{[0-9]+}}:{{[0-9]+}}: remark: {{.*}}1{{.*}} result tables; every gather is part of a launch
 
 // The program has one barrier: at the end of a step, in the loop that carries
@@ -43,7 +43,11 @@
 // CHECK-NEXT:      case 1 {
 // CHECK:             uprog.run @encode_node.rows
 // CHECK-NEXT:      }
-// CHECK-NEXT:      uprog.barrier device
+// CHECK-NEXT:      %[[MEETS:.*]] = batch.step_meets %[[STEP]]
+// CHECK-NEXT:      uprog.branch %[[MEETS]] uniform
+// CHECK-NEXT:      case 1 {
+// CHECK-NEXT:        uprog.barrier device
+// CHECK-NEXT:      }
 // CHECK-NEXT:    }
 // CHECK-NEXT:    uprog.yield
 // CHECK-NOT:     uprog.barrier

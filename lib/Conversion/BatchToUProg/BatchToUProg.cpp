@@ -33,6 +33,7 @@ public:
 private:
   LogicalResult convertBlock(Block &block);
   LogicalResult convertLaunch(LaunchOp launch);
+  void makeBarrier(scf::ForOp loop);
 
   SymbolTable symbols;
   OpBuilder builder;
@@ -115,6 +116,24 @@ LogicalResult ProgramBuilder::convertLaunch(LaunchOp launch) {
   return success();
 }
 
+/// Ends an iteration of `loop`: the units meet where the step says so.
+void ProgramBuilder::makeBarrier(scf::ForOp loop) {
+  Location loc = loop.getLoc();
+  auto steps = loop.getBody()->getOps<PlanStepOp>();
+  if (steps.empty()) {
+    uprog::BarrierOp::create(builder, loc, uprog::Level::Device);
+    return;
+  }
+  Value meets = StepMeetsOp::create(builder, loc, builder.getIndexType(),
+                                    mapping.lookup(*steps.begin()));
+  auto branch = uprog::BranchOp::create(builder, loc, meets, /*uniform=*/true,
+                                        ArrayRef<int64_t>{1}, 1);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.createBlock(&branch.getCaseRegions().front());
+  uprog::BarrierOp::create(builder, loc, uprog::Level::Device);
+  uprog::YieldOp::create(builder, loc);
+}
+
 LogicalResult ProgramBuilder::convertBlock(Block &block) {
   for (Operation &op : block.without_terminator()) {
     if (auto launch = dyn_cast<LaunchOp>(op)) {
@@ -129,7 +148,7 @@ LogicalResult ProgramBuilder::convertBlock(Block &block) {
       builder.setInsertionPoint(copy.getBody().front().getTerminator());
       if (failed(convertBlock(*loop.getBody())))
         return failure();
-      uprog::BarrierOp::create(builder, loop.getLoc(), uprog::Level::Device);
+      makeBarrier(loop);
     } else if (auto choice = dyn_cast<scf::IndexSwitchOp>(op)) {
       auto copy = uprog::BranchOp::create(
           builder, choice.getLoc(), mapping.lookup(choice.getArg()),

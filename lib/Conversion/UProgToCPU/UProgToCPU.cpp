@@ -86,7 +86,7 @@ LogicalResult ProgramLowering::lowerRun(uprog::RunOp run) {
   Value step = mapping.lookup(run.getStep());
   Value tasks = toI64(mapping.lookup(run.getTasks()));
   Value forms = cb.loadField(ContextField::forms);
-  Value scratch = cb.loadField(ContextField::scratch);
+  Value scratch = cb.loadPointer(step, kStepScratch);
   Value allScratch = cb.loadField(ContextField::workerScratch);
   Value scratchCell = cb.loadCell(allScratch, worker);
   Value own = LLVM::IntToPtrOp::create(
@@ -193,6 +193,10 @@ LogicalResult ProgramLowering::lowerBlock(Block &block) {
       mapping.map(count.getResult(),
                   toIndex(cb.loadCell(mapping.lookup(count.getStep()),
                                       cb.constant(kStepCount))));
+    } else if (auto meets = dyn_cast<StepMeetsOp>(op)) {
+      mapping.map(meets.getResult(),
+                  toIndex(cb.loadCell(mapping.lookup(meets.getStep()),
+                                      cb.constant(kStepMeets))));
     } else if (isa<OperandOp>(op)) {
       // Kernel functions find their operands in the step.
     } else if (op.getDialect() && isa<arith::ArithDialect>(op.getDialect())) {

@@ -34,7 +34,7 @@
 
 #include <stdint.h>
 
-#define BATCH_ABI_VERSION 2
+#define BATCH_ABI_VERSION 3
 
 #ifdef __cplusplus
 extern "C" {
@@ -87,12 +87,15 @@ typedef struct BatchOperand {
 
 /// One batch: `count` tasks of one kernel. Result r of task t is written at
 /// results[r] + t*(its rowBytes times the number of results of the kernel that
-/// share its table).
+/// share its table). Steps between which the units do not meet run at the same
+/// time; each has scratch memory of its own.
 typedef struct BatchStep {
   int64_t kernel;
   int64_t count;
   const BatchOperand *operands;
   char *const *results;
+  char *scratch; ///< for intermediates of the tasks
+  int64_t meets; ///< 1: all units meet after this step, 0: they go on
 } BatchStep;
 
 struct BatchContext {

@@ -25,7 +25,7 @@ class Plan {
 public:
   explicit Plan(const Descriptor &descriptor);
 
-  /// Fills in steps, numSteps and scratch of the context from its queues.
+  /// Fills in steps and numSteps of the context from its queues.
   void build(BatchContext &context);
 
   /// Where a task's result or a source's row lies; `table` is that of results
@@ -67,7 +67,8 @@ private:
                   char *rows, int32_t *offsets);
   RowFinder rowFinder(const BatchContext &context, int table) const;
   void makeSteps(BatchContext &context);
-  void reserveScratch(BatchContext &context);
+  bool isIndependent(const DepthStep &a, const DepthStep &b) const;
+  void reserveScratch();
 
   const Descriptor &descriptor;
   DepthScheduler scheduler;
@@ -94,6 +95,7 @@ private:
   std::vector<BatchOperand> operands;
   std::vector<char *> results;
   std::vector<int64_t> operandBegin, resultBegin; ///< by step
+  std::vector<int64_t> scratchOffsets;            ///< by step
 };
 
 } // namespace batchrt

@@ -85,7 +85,7 @@ void Plan::build(BatchContext &context) {
   for (size_t k = 0; k < taskQueues.size(); ++k)
     fillKernel(context, static_cast<int64_t>(k));
   makeSteps(context);
-  reserveScratch(context);
+  reserveScratch();
 }
 
 void Plan::collectQueues(const BatchContext &context) {
@@ -392,16 +392,30 @@ void Plan::makeSteps(BatchContext &context) {
   }
 
   steps.clear();
-  for (int32_t s : scheduler.sequence())
-    steps.push_back({list[s].kernel, list[s].count,
-                     operands.data() + operandBegin[s],
-                     results.data() + resultBegin[s]});
+  const std::vector<int32_t> &sequence = scheduler.sequence();
+  for (size_t i = 0; i < sequence.size(); ++i) {
+    const DepthStep &step = list[sequence[i]];
+    steps.push_back({step.kernel, step.count,
+                     operands.data() + operandBegin[sequence[i]],
+                     results.data() + resultBegin[sequence[i]], nullptr,
+                     i + 1 < sequence.size() &&
+                         !isIndependent(step, list[sequence[i + 1]])});
+  }
   context.steps = steps.data();
   context.numSteps = static_cast<int64_t>(steps.size());
 }
 
-void Plan::reserveScratch(BatchContext &context) {
-  int64_t most = 64;
+/// Tasks of one depth and phase do not read each other.
+bool Plan::isIndependent(const DepthStep &a, const DepthStep &b) const {
+  return a.depth == b.depth && descriptor.kernels[a.kernel].phase ==
+                                   descriptor.kernels[b.kernel].phase;
+}
+
+/// Steps share scratch memory if the units meet between them.
+void Plan::reserveScratch() {
+  std::vector<int64_t> &offsets = scratchOffsets;
+  offsets.clear();
+  int64_t used = 0, most = 64;
   for (const BatchStep &step : steps) {
     const KernelInfo &kernel = descriptor.kernels[step.kernel];
     int64_t bytes = kernel.taskScratch * step.count;
@@ -409,9 +423,15 @@ void Plan::reserveScratch(BatchContext &context) {
       const BatchOperand &operand = step.operands[ragged.operand];
       bytes += ragged.bytes * operand.offsets[step.count];
     }
-    most = std::max(most, bytes);
+    offsets.push_back(used);
+    used += align64(bytes);
+    most = std::max(most, used);
+    if (step.meets)
+      used = 0;
   }
-  context.scratch = scratch.reserve(most, "intermediates");
+  char *base = scratch.reserve(most, "intermediates");
+  for (size_t i = 0; i < steps.size(); ++i)
+    steps[i].scratch = base + offsets[i];
 }
 
 size_t Plan::bytes() const {

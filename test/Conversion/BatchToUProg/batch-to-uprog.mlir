@@ -38,7 +38,7 @@ uprog.operator @pair.rows(%n: index, %x: tensor<?x4xf32>,
 
 // The executor becomes a program of its name: its loop one that all units run
 // in step, its choice a uniform branch, each launch a run. All units meet at the
-// end of a step, and nowhere else.
+// end of a step that says so, and nowhere else.
 // CHECK-NOT:   func.func @main.execute
 // CHECK-LABEL: uprog.program @main.execute
 // CHECK-SAME:    (%[[PLAN:.*]]: !batch.plan, %[[E:.*]]: tensor<?x4xf32>, %[[W:.*]]: tensor<4x4xf32>)
@@ -60,7 +60,11 @@ uprog.operator @pair.rows(%n: index, %x: tensor<?x4xf32>,
 // CHECK-NEXT:        %[[XS:.*]] = batch.operand %[[STEP]][1] <kind = rows, from = @h, segments = true>
 // CHECK-NEXT:        uprog.run @pair.rows(%[[X]], %[[XS]] : {{.*}}) step(%[[STEP]] : !batch.step) tasks(%[[N]])
 // CHECK-NEXT:      }
-// CHECK-NEXT:      uprog.barrier device
+// CHECK-NEXT:      %[[MEETS:.*]] = batch.step_meets %[[STEP]]
+// CHECK-NEXT:      uprog.branch %[[MEETS]] uniform
+// CHECK-NEXT:      case 1 {
+// CHECK-NEXT:        uprog.barrier device
+// CHECK-NEXT:      }
 // CHECK-NEXT:    }
 // CHECK-NEXT:    uprog.yield
 // CHECK-NOT:     uprog.barrier

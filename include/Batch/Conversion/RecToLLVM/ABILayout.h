@@ -43,6 +43,9 @@ inline constexpr int64_t kStepKernel = offsetof(BatchStep, kernel) / kCellBytes;
 inline constexpr int64_t kStepCount = offsetof(BatchStep, count) / kCellBytes;
 inline constexpr int64_t kStepOperands =
     offsetof(BatchStep, operands) / kCellBytes;
+inline constexpr int64_t kStepScratch =
+    offsetof(BatchStep, scratch) / kCellBytes;
+inline constexpr int64_t kStepMeets = offsetof(BatchStep, meets) / kCellBytes;
 inline constexpr int64_t kStepResults =
     offsetof(BatchStep, results) / kCellBytes;
 

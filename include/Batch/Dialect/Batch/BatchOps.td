@@ -332,6 +332,21 @@ def Batch_StepKernelOp : Batch_Op<"step_kernel", [Pure]> {
   let assemblyFormat = "$step attr-dict";
 }
 
+def Batch_StepMeetsOp : Batch_Op<"step_meets", [Pure]> {
+  let summary = "whether all units meet after a step";
+  let description = [{
+    1 if a later step reads what this one or one since the last meeting writes;
+    0 if the next step is independent of them, and after the last step.
+
+    ```mlir
+    %meets = batch.step_meets %step
+    ```
+  }];
+  let arguments = (ins Batch_StepType:$step);
+  let results = (outs Index:$meets);
+  let assemblyFormat = "$step attr-dict";
+}
+
 def Batch_StepTasksOp : Batch_Op<"step_tasks", [Pure]> {
   let summary = "number of tasks of a step";
   let description = [{
