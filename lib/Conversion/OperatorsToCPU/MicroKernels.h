@@ -8,7 +8,7 @@
 #ifndef BATCH_CONVERSION_OPERATORSTOCPU_MICROKERNELS_H
 #define BATCH_CONVERSION_OPERATORSTOCPU_MICROKERNELS_H
 
-#include "CodeBuilder.h"
+#include "../OperatorCode/CodeBuilder.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <map>
 

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../OperatorCode/ReductionLoops.h"
 #include "StageEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -22,110 +23,29 @@ static constexpr int64_t kColumnRows = 4;
 /// Partial results of a reduction along the lanes.
 static constexpr int64_t kLaneVectors = 4;
 
-namespace {
-/// The loops of a reduction: the outer ones in order, the last one in pieces.
-struct ReductionLoops {
-  SmallVector<unsigned> dims;
-  SmallVector<int64_t> extents;
-  SmallVector<std::pair<int64_t, int64_t>> pieces; ///< of the last one
-};
-} // namespace
-
-static ReductionLoops getLoops(const Node &node) {
-  auto op = cast<linalg::LinalgOp>(node.op);
-  ReductionLoops loops;
-  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-  for (auto [i, kind] : llvm::enumerate(op.getIteratorTypesArray()))
-    if (kind == utils::IteratorType::reduction) {
-      loops.dims.push_back(i);
-      loops.extents.push_back(ranges[i]);
-    }
-  int64_t begin = 0, extent = loops.extents.back();
-  for (int64_t position : node.breaks)
-    if (position > begin && position < extent) {
-      loops.pieces.push_back({begin, position});
-      begin = position;
-    }
-  loops.pieces.push_back({begin, extent});
-  return loops;
-}
-
-/// Nests the outer reduction loops around `inner`.
-static CodeBuilder::Values
-nest(CodeBuilder &b, const ReductionLoops &loops, size_t depth,
-     CodeBuilder::Values carried, MutableArrayRef<Index> dims,
-     llvm::function_ref<CodeBuilder::Values(CodeBuilder::Values)> inner) {
-  if (depth + 1 == loops.dims.size())
-    return inner(carried);
-  return b.loop(b.constant(0), b.constant(loops.extents[depth]), 1, carried,
-                [&](Value i, ValueRange values) {
-                  dims[loops.dims[depth]] = {i};
-                  return nest(b, loops, depth + 1, CodeBuilder::Values(values),
-                              dims, inner);
-                });
-}
-
 void StageEmitter::reduceColumns(Node &node, ArrayRef<RowPosition> rows,
                                  Value firstColumn, Value column,
                                  int64_t vectors, bool vector) {
-  auto op = cast<linalg::LinalgOp>(node.op);
-  Block &body = op->getRegion(0).front();
-  ReductionLoops loops = getLoops(node);
   int64_t lanes = evaluator.getLanes();
-  size_t results = op->getNumResults(), inputs = op.getNumDpsInputs();
-  struct Element {
-    Value row, column;
-    Indices dims;
-  };
-  SmallVector<Element> elements;
-  CodeBuilder::Values carried;
+  SmallVector<Indices> elements;
+  SmallVector<std::pair<Value, Value>> places; // row, column
   for (const RowPosition &at : rows)
     for (int64_t u = 0; u < vectors; ++u) {
       Value first = b.add(column, b.constant(u * lanes));
-      Indices out(at.indices);
+      elements.push_back(at.indices);
       if (node.space.rank() > 0)
-        out.push_back({first, vector, vector ? 0 : -1});
-      elements.push_back({at.row, first, evaluator.loopIndices(op, out)});
-      evaluator.setTilePosition(at.row, firstColumn);
-      for (Value start : op.getDpsInits()) {
-        Value value = evaluator.eval(start, out);
-        if (!value)
-          return;
-        carried.push_back(vector ? evaluator.broadcast(value) : value);
-      }
+        elements.back().push_back({first, vector, vector ? 0 : -1});
+      places.push_back({at.row, first});
     }
-  // The loops around change only the first element's indices.
-  Indices &outer = elements.front().dims;
-  auto inner = [&](CodeBuilder::Values values) {
-    for (auto [begin, end] : loops.pieces)
-      values = b.loop(
-          b.constant(begin), b.constant(end), 1, values,
-          [&, begin = begin, end = end](Value k, ValueRange sums) {
-            CodeBuilder::Values next;
-            for (auto [e, element] : llvm::enumerate(elements)) {
-              for (unsigned dim : loops.dims)
-                element.dims[dim] = outer[dim];
-              element.dims[loops.dims.back()] = {k, false, -1, begin, end};
-              SmallVector<Value> arguments =
-                  evaluator.evalInputs(op, element.dims);
-              for (size_t r = 0; r < results; ++r)
-                arguments[inputs + r] = sums[e * results + r];
-              SmallVector<Value> sum =
-                  evaluator.evalBody(body, arguments, element.dims, true);
-              if (sum.size() != results)
-                return CodeBuilder::Values(sums);
-              for (Value value : sum)
-                next.push_back(vector ? evaluator.broadcast(value) : value);
-            }
-            return next;
-          });
-    return values;
-  };
-  carried = nest(b, loops, 0, carried, outer, inner);
-  for (auto [e, element] : llvm::enumerate(elements))
-    for (size_t r = 0; r < results; ++r)
-      evaluator.storeTile(carried[e * results + r], op->getResult(r),
-                          element.row, element.column, vector);
+  CodeBuilder::Values sums =
+      evaluator.reduce(node, elements, vector, [&](size_t e) {
+        evaluator.setTilePosition(places[e].first, firstColumn);
+      });
+  size_t results = node.op->getNumResults();
+  for (auto [i, sum] : llvm::enumerate(sums)) {
+    auto [row, at] = places[i / results];
+    evaluator.storeTile(sum, node.op->getResult(i % results), row, at, vector);
+  }
 }
 
 /// Combines two partial results of the reduction that ends in `combiner`.
@@ -161,7 +81,7 @@ Value StageEmitter::reduceLanes(Node &node, ArrayRef<Index> position) {
   auto op = cast<linalg::LinalgOp>(node.op);
   Block &body = op->getRegion(0).front();
   Operation *combiner = getCombiner(op);
-  ReductionLoops loops = getLoops(node);
+  ReductionLoops loops(node);
   int64_t lanes = evaluator.getLanes();
   size_t inputs = op.getNumDpsInputs();
   Indices dims = evaluator.loopIndices(op, position);
@@ -213,7 +133,7 @@ Value StageEmitter::reduceLanes(Node &node, ArrayRef<Index> position) {
     }
     return sums;
   };
-  carried = nest(b, loops, 0, carried, dims, inner);
+  carried = loops.nest(b, carried, dims, inner);
   Value start = evaluator.eval(op.getDpsInits()[0], position);
   if (!start)
     return {};
@@ -226,7 +146,7 @@ void StageEmitter::emitReduction(Node &node, Value firstRow, Value rows,
   bool inner = node.space.rank() > 0;
   bool vector = inner && node.kind == NodeKind::Columns && !stage->scalar;
   auto prepare = [&](Value row) {
-    RowPosition at{row, positionOf(node.space, b.add(firstRow, row))};
+    RowPosition at{row, evaluator.positionOf(node.space, b.add(firstRow, row))};
     evaluator.prepareRow(*stage, at.indices);
     return at;
   };

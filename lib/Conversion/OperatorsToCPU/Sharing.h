@@ -8,8 +8,8 @@
 #ifndef BATCH_CONVERSION_OPERATORSTOCPU_SHARING_H
 #define BATCH_CONVERSION_OPERATORSTOCPU_SHARING_H
 
+#include "../OperatorCode/StagePlan.h"
 #include "MicroKernels.h"
-#include "StagePlan.h"
 
 namespace mlir::uprog {
 

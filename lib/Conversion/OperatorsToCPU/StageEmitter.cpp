@@ -177,27 +177,11 @@ func::FuncOp StageEmitter::emit(int64_t number, StringRef name) {
   return function;
 }
 
-Indices StageEmitter::positionOf(const RowSpace &space, Value row) {
-  Indices position;
-  Value rest = row;
-  SmallVector<Value> inner;
-  for (int64_t i = space.rank() - 2; i >= 0; --i) {
-    Value extent = b.constant(space.shape[i]);
-    inner.push_back(i == 0 && !space.hasRows() ? rest : b.rem(rest, extent));
-    rest = b.div(rest, extent);
-  }
-  if (space.hasRows())
-    position.push_back(evaluator.index(rest));
-  for (Value value : llvm::reverse(inner))
-    position.push_back(evaluator.index(value));
-  return position;
-}
-
 void StageEmitter::emitPacks(Value firstRow, Value rows) {
   if (packs.empty())
     return;
   b.loop(b.constant(0), rows, 1, [&](Value row) {
-    Indices position = positionOf(stage->space, b.add(firstRow, row));
+    Indices position = evaluator.positionOf(stage->space, b.add(firstRow, row));
     evaluator.prepareRow(*stage, position);
     for (const Pack &pack : packs)
       emitPack(pack, row, position);
@@ -306,7 +290,7 @@ void StageEmitter::emitTile(const Stage &stage, Value blockRow, Value tileRow,
   if (stage.stores.empty())
     return;
   b.loop(zero, rows, 1, [&](Value row) {
-    Indices position = positionOf(stage.space, b.add(firstRow, row));
+    Indices position = evaluator.positionOf(stage.space, b.add(firstRow, row));
     evaluator.setTilePosition(row, firstColumn);
     evaluator.prepareRow(stage, position);
     auto element = [&](ArrayRef<Index> indices) {
@@ -336,7 +320,7 @@ bool StageEmitter::emitStart(Node &node, Value firstRow, Value rows,
   if (isZero(start))
     return false;
   b.loop(b.constant(0), rows, 1, [&](Value row) {
-    Indices position = positionOf(node.space, b.add(firstRow, row));
+    Indices position = evaluator.positionOf(node.space, b.add(firstRow, row));
     evaluator.setTilePosition(row, firstColumn);
     b.loop(firstColumn, lastColumn, evaluator.getLanes(), [&](Value column) {
       Indices indices = position;
@@ -354,7 +338,7 @@ void StageEmitter::emitInPlace(Node &node, Value firstRow, Value rows,
                                Value panels, Value firstColumn,
                                bool accumulate) {
   auto op = cast<linalg::LinalgOp>(node.op);
-  Indices out = positionOf(node.space, firstRow);
+  Indices out = evaluator.positionOf(node.space, firstRow);
   evaluator.prepareRow(*stage, out);
   out.push_back({firstColumn});
   Indices dims = evaluator.loopIndices(op, out);

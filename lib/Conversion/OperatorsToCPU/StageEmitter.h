@@ -8,7 +8,7 @@
 #ifndef BATCH_CONVERSION_OPERATORSTOCPU_STAGEEMITTER_H
 #define BATCH_CONVERSION_OPERATORSTOCPU_STAGEEMITTER_H
 
-#include "Evaluator.h"
+#include "../OperatorCode/Evaluator.h"
 #include "MicroKernels.h"
 
 namespace mlir::uprog {
@@ -79,8 +79,6 @@ private:
   void reduceColumns(Node &node, ArrayRef<RowPosition> rows, Value firstColumn,
                      Value column, int64_t vectors, bool vector);
   Value reduceLanes(Node &node, ArrayRef<Index> position);
-  /// Indices of the space without the last one.
-  Indices positionOf(const RowSpace &space, Value row);
   Value finishLanes(Operation *combiner, ArrayRef<Value> sums);
 
   const StagePlan &plan;

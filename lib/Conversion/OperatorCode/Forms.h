@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_CONVERSION_OPERATORSTOCPU_FORMS_H
-#define BATCH_CONVERSION_OPERATORSTOCPU_FORMS_H
+#ifndef BATCH_CONVERSION_OPERATORCODE_FORMS_H
+#define BATCH_CONVERSION_OPERATORCODE_FORMS_H
 
 #include "StagePlan.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -39,4 +39,4 @@ private:
 
 } // namespace mlir::uprog
 
-#endif // BATCH_CONVERSION_OPERATORSTOCPU_FORMS_H
+#endif // BATCH_CONVERSION_OPERATORCODE_FORMS_H

@@ -22,6 +22,19 @@ Value Evaluator::address(Value value, ArrayRef<Index> indices) {
   return pointer;
 }
 
+Evaluator::Key Evaluator::keyOf(Value value, ArrayRef<Index> indices) {
+  Key key{value.getAsOpaquePointer()};
+  for (const Index &index : indices) {
+    key.push_back(index.base.getAsOpaquePointer());
+    key.push_back(reinterpret_cast<void *>(uintptr_t(index.lanes)));
+  }
+  return key;
+}
+
+void Evaluator::remember(Value value, ArrayRef<Index> indices, Value element) {
+  scopes.back()[keyOf(value, indices)] = element;
+}
+
 Value Evaluator::eval(Value value, ArrayRef<Index> indices) {
   if (failed)
     return {};
@@ -29,11 +42,7 @@ Value Evaluator::eval(Value value, ArrayRef<Index> indices) {
     return evalUncached(value, indices);
   if (!isa<RankedTensorType>(value.getType()))
     return evalScalar(value);
-  Key key{value.getAsOpaquePointer()};
-  for (const Index &index : indices) {
-    key.push_back(index.base.getAsOpaquePointer());
-    key.push_back(reinterpret_cast<void *>(uintptr_t(index.lanes)));
-  }
+  Key key = keyOf(value, indices);
   if (Value *known = find(key))
     return *known;
   Value result = evalUncached(value, indices);

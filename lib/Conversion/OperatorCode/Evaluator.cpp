@@ -146,6 +146,22 @@ Indices Evaluator::loopIndices(linalg::LinalgOp op, ArrayRef<Index> results) {
   return dims;
 }
 
+Indices Evaluator::positionOf(const RowSpace &space, Value row) {
+  Indices position;
+  Value rest = row;
+  SmallVector<Value> inner;
+  for (int64_t i = space.rank() - 2; i >= 0; --i) {
+    Value extent = b.constant(space.shape[i]);
+    inner.push_back(i == 0 && !space.hasRows() ? rest : b.rem(rest, extent));
+    rest = b.div(rest, extent);
+  }
+  if (space.hasRows())
+    position.push_back(index(rest));
+  for (Value value : llvm::reverse(inner))
+    position.push_back(index(value));
+  return position;
+}
+
 Value Evaluator::iota() {
   return atEntry({&lanes}, [&] {
     SmallVector<int64_t> values;

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_CONVERSION_OPERATORSTOCPU_EVALUATOR_H
-#define BATCH_CONVERSION_OPERATORSTOCPU_EVALUATOR_H
+#ifndef BATCH_CONVERSION_OPERATORCODE_EVALUATOR_H
+#define BATCH_CONVERSION_OPERATORCODE_EVALUATOR_H
 
 #include "CodeBuilder.h"
 #include "Forms.h"
@@ -61,6 +61,19 @@ public:
   /// Operands of the body of `op` except the accumulators, which stay null.
   SmallVector<Value> evalInputs(linalg::LinalgOp op, ArrayRef<Index> dims);
 
+  /// The element of `value` at `indices` has been computed.
+  void remember(Value value, ArrayRef<Index> indices, Value element);
+
+  /// Reduces in order, one element after the other: the results of `node` at
+  /// each of `elements`, element after element; vectors of columns if `vector`.
+  /// Calls `enter(e)` before the start values of element e are computed.
+  CodeBuilder::Values reduce(const Node &node, ArrayRef<Indices> elements,
+                             bool vector,
+                             llvm::function_ref<void(size_t)> enter = {});
+
+  /// The indices of row `row` of `space`, which counts rows of columns().
+  Indices positionOf(const RowSpace &space, Value row);
+
   /// Writes a stored value's element or vector.
   void store(Value element, Value value, const Storage &storage,
              ArrayRef<Index> indices);
@@ -100,6 +113,7 @@ private:
   friend struct RegionScope;
   using Key = std::vector<const void *>;
 
+  static Key keyOf(Value value, ArrayRef<Index> indices);
   Value evalUncached(Value value, ArrayRef<Index> indices);
   Value evalArgument(BlockArgument argument, ArrayRef<Index> indices);
   Value evalOp(Operation *op, OpResult value, ArrayRef<Index> indices);
@@ -142,4 +156,4 @@ private:
 
 } // namespace mlir::uprog
 
-#endif // BATCH_CONVERSION_OPERATORSTOCPU_EVALUATOR_H
+#endif // BATCH_CONVERSION_OPERATORCODE_EVALUATOR_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_CONVERSION_OPERATORSTOCPU_CODEBUILDER_H
-#define BATCH_CONVERSION_OPERATORSTOCPU_CODEBUILDER_H
+#ifndef BATCH_CONVERSION_OPERATORCODE_CODEBUILDER_H
+#define BATCH_CONVERSION_OPERATORCODE_CODEBUILDER_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -37,7 +37,11 @@ public:
   Value min(Value a, Value b);
   Value less(Value a, Value b);
 
-  Type ptrType() { return LLVM::LLVMPointerType::get(getContext()); }
+  /// The address space of rows and of all that says where they lie.
+  unsigned addressSpace = 0;
+  Type ptrType() {
+    return LLVM::LLVMPointerType::get(getContext(), addressSpace);
+  }
   /// `pointer` + `bytes`.
   Value offset(Value pointer, Value bytes);
   Value load(Type type, Value pointer, int64_t alignment);
@@ -79,4 +83,4 @@ void makeInternal(func::FuncOp function);
 
 } // namespace mlir::uprog
 
-#endif // BATCH_CONVERSION_OPERATORSTOCPU_CODEBUILDER_H
+#endif // BATCH_CONVERSION_OPERATORCODE_CODEBUILDER_H

@@ -14,8 +14,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_CONVERSION_OPERATORSTOCPU_STAGEPLAN_H
-#define BATCH_CONVERSION_OPERATORSTOCPU_STAGEPLAN_H
+#ifndef BATCH_CONVERSION_OPERATORCODE_STAGEPLAN_H
+#define BATCH_CONVERSION_OPERATORCODE_STAGEPLAN_H
 
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/UProg/UProg.h"
@@ -205,4 +205,4 @@ private:
 
 } // namespace mlir::uprog
 
-#endif // BATCH_CONVERSION_OPERATORSTOCPU_STAGEPLAN_H
+#endif // BATCH_CONVERSION_OPERATORCODE_STAGEPLAN_H
