@@ -11,6 +11,8 @@
 #include "Batch/Transforms/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/GPU/Transforms/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -100,6 +102,57 @@ void mlir::batch::buildCPUWorkersPipeline(OpPassManager &pm,
   pm.addNestedPass<LLVM::LLVMFuncOp>(createReconcileUnrealizedCastsPass());
 }
 
+void mlir::batch::buildGPUPersistentPipeline(
+    OpPassManager &pm, const GPUPersistentOptions &options) {
+  ConvertOperatorsToGPUPassOptions operators;
+  operators.blockSize = options.blockSize;
+  pm.addPass(createConvertOperatorsToGPUPass(operators));
+  bool amd = StringRef(options.chip).starts_with("gfx");
+  ConvertUProgToGPUPassOptions program;
+  program.executor = options.executor;
+  program.blockSize = options.blockSize;
+  program.clusterSize = options.clusterSize;
+  program.amd = amd;
+  pm.addPass(createConvertUProgToGPUPass(program));
+  if (options.chip.empty())
+    return;
+
+  OpPassManager &device = pm.nest<gpu::GPUModuleOp>();
+  // Libraries of these functions come with a toolkit only.
+  device.addPass(createExpandMathPass());
+  device.addPass(createMathToIntrinsicsPass());
+  device.addPass(createSCFToControlFlowPass());
+  ConvertToLLVMPassOptions local;
+  local.filterDialects = {"arith", "math", "vector"};
+  local.allowPatternRollback = false;
+  device.addPass(createConvertToLLVMPass(local));
+  if (amd) {
+    ConvertGpuOpsToROCDLOpsOptions lower;
+    lower.chipset = options.chip;
+    lower.useBarePtrCallConv = true;
+    device.addPass(createConvertGpuOpsToROCDLOps(lower));
+    GpuROCDLAttachTargetOptions target;
+    target.chip = options.chip;
+    target.optLevel = 3;
+    pm.addPass(createGpuROCDLAttachTarget(target));
+  } else {
+    GpuNVVMAttachTargetOptions target;
+    target.chip = options.chip;
+    target.features = "+ptx80";
+    target.optLevel = 3;
+    pm.addPass(createGpuNVVMAttachTarget(target));
+    ConvertToLLVMPassOptions rest;
+    rest.useDynamic = true;
+    pm.nest<gpu::GPUModuleOp>().addPass(createConvertToLLVMPass(rest));
+  }
+  pm.nest<gpu::GPUModuleOp>().addPass(createReconcileUnrealizedCastsPass());
+  if (options.format == "llvm")
+    return;
+  GpuModuleToBinaryPassOptions binary;
+  binary.compilationTarget = options.format;
+  pm.addPass(createGpuModuleToBinaryPass(binary));
+}
+
 void mlir::batch::registerPipelines() {
   PassPipelineRegistration<AutobatchOptions>(
       "autobatch",
@@ -111,4 +164,8 @@ void mlir::batch::registerPipelines() {
       "Lower what --autobatch makes to the LLVM dialect, for a pool of CPU "
       "workers",
       buildCPUWorkersPipeline);
+  PassPipelineRegistration<GPUPersistentOptions>(
+      "gpu-persistent",
+      "Lower what --autobatch makes to one persistent GPU kernel",
+      buildGPUPersistentPipeline);
 }

@@ -118,6 +118,93 @@ def ConvertOperatorsToCPUPass
                            "::mlir::LLVM::LLVMDialect"];
 }
 
+def ConvertOperatorsToGPUPass
+    : Pass<"convert-operators-to-gpu", "::mlir::ModuleOp"> {
+  let summary = "make functions for thread blocks of batched operators";
+  let description = [{
+    Makes the `gpu.module @device` with a function `@k.rows.stageN` for each stage
+    of each `uprog.operator @k.rows`, over raw rows in global memory. Warps take
+    tiles of 32 elements. In a contraction the lanes share out the reduction and
+    add up their parts in a fixed order; everything else is one lane per element,
+    in registers, behind the contractions. The blocks that own a tile of columns
+    are the same in every launch, and so are the weights that they read.
+
+    The operators stay, for the unbatched code; their `batch.kernel_info =
+    {stages, task_scratch, ragged_scratch}` says what the functions need.
+
+    See test/Conversion/OperatorsToGPU.
+  }];
+  let options = [
+    Option<"blockSize", "block-size", "int64_t", /*default=*/"256",
+           "Threads of a block">,
+  ];
+  let dependentDialects = ["::mlir::func::FuncDialect",
+                           "::mlir::gpu::GPUDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::vector::VectorDialect",
+                           "::mlir::LLVM::LLVMDialect"];
+}
+
+def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
+  let summary = "make one persistent kernel of a program";
+  let description = [{
+    A `uprog.program` of device level becomes one kernel of `gpu.module @device`
+    and a host function with one `gpu.launch_func`. Its arguments are addresses in
+    global memory: the plans to run, their number, the forms of parameters, and
+    the control block of the barrier.
+
+    A group of blocks runs one plan after the other; every block takes its part
+    of every step, and the blocks of a group meet where a step says so, and
+    between the stages of an operator. `executor` says what a group is:
+
+    | executor | a group is | it meets at |
+    |---|---|---|
+    | `device` | all blocks | a barrier in global memory |
+    | `cluster` | a thread-block cluster | the cluster's hardware barrier |
+    | `block` | a block | the block's barrier |
+
+    The barrier in global memory: the first thread of a block makes what its block
+    wrote visible (a release fence), counts its arrival, and waits for the
+    generation to change with acquire loads; the last one to arrive changes it.
+    A block that waits longer than the limit in the control block writes a record
+    of where the others are, and traps.
+
+    See test/Conversion/UProgToGPU.
+  }];
+  let options = [
+    Option<"executor", "executor", "std::string", /*default=*/"\"device\"",
+           "What runs a plan: device, cluster or block">,
+    Option<"blockSize", "block-size", "int64_t", /*default=*/"256",
+           "Threads of a block">,
+    Option<"clusterSize", "cluster-size", "int64_t", /*default=*/"8",
+           "Blocks of a cluster">,
+    Option<"amd", "amd", "bool", /*default=*/"false",
+           "For AMD: its name of the scope of a device, and no watchdog, whose "
+           "clock only NVIDIA has">,
+  ];
+  let dependentDialects = ["::mlir::func::FuncDialect",
+                           "::mlir::gpu::GPUDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::NVVM::NVVMDialect"];
+}
+
+def MathToIntrinsicsPass : Pass<"batch-math-to-intrinsics"> {
+  let summary = "turn math into intrinsics that GPUs have instructions for";
+  let description = [{
+    Upstream's conversions for GPUs call a library for most of `math`, which comes
+    with the toolkit of the GPU only. This turns `math` on floats into the LLVM
+    intrinsics that code generators for GPUs know; what they do not know is an
+    error. To be run behind `batch-expand-math`, and before those conversions.
+
+    See test/Conversion/ExpandMath.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def ExpandMathPass : Pass<"batch-expand-math"> {
   let summary = "expand tanh and exp to polynomials with stated errors";
   let description = [{

@@ -67,6 +67,33 @@ struct CPUWorkersOptions : PassPipelineOptions<CPUWorkersOptions> {
       llvm::cl::desc("CPU features that the object needs, for the descriptor")};
 };
 
+/// Options of `--gpu-persistent`.
+struct GPUPersistentOptions : PassPipelineOptions<GPUPersistentOptions> {
+  Option<std::string> executor{
+      *this, "executor",
+      llvm::cl::desc("What runs a mini-batch or a part of it: 'device' (all "
+                     "blocks, meeting in global memory), 'cluster' or 'block'"),
+      llvm::cl::init("device")};
+  Option<int64_t> blockSize{*this, "block-size",
+                            llvm::cl::desc("Threads of a block"),
+                            llvm::cl::init(256)};
+  Option<int64_t> clusterSize{*this, "cluster-size",
+                              llvm::cl::desc("Blocks of a cluster"),
+                              llvm::cl::init(8)};
+  Option<std::string> chip{
+      *this, "chip",
+      llvm::cl::desc("Lower the kernel for this chip: sm_80, sm_90a, ..., or "
+                     "gfx90a, gfx942; without it the output stops at the gpu "
+                     "dialect"),
+      llvm::cl::init("")};
+  Option<std::string> format{
+      *this, "format",
+      llvm::cl::desc("What becomes of the kernel: 'llvm' (LLVM dialect), 'isa' "
+                     "(PTX or assembly text), 'bin' or 'fatbin' (both need "
+                     "ptxas of a CUDA toolkit)"),
+      llvm::cl::init("llvm")};
+};
+
 /// From a program for one instance to `uprog` over batched tensor code, which
 /// knows no target. Steps that a module has behind it already do nothing, so a
 /// module may enter at any stage.
@@ -76,7 +103,12 @@ void buildAutobatchPipeline(OpPassManager &pm, const AutobatchOptions &options);
 void buildCPUWorkersPipeline(OpPassManager &pm,
                              const CPUWorkersOptions &options);
 
-/// Registers both as `--autobatch` and `--cpu-workers`.
+/// From `uprog` to one persistent GPU kernel and a host function that launches
+/// it; with a chip, on to code for it.
+void buildGPUPersistentPipeline(OpPassManager &pm,
+                                const GPUPersistentOptions &options);
+
+/// Registers them as `--autobatch`, `--cpu-workers` and `--gpu-persistent`.
 void registerPipelines();
 
 } // namespace mlir::batch

@@ -12,7 +12,9 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-ModuleTables::ModuleTables(ModuleOp module) : module(module) {
+ModuleTables::ModuleTables(ModuleOp module, Operation *code,
+                           unsigned addressSpace)
+    : module(module), code(code), addressSpace(addressSpace) {
   if (auto known = module->getAttrOfType<ArrayAttr>(kForms))
     llvm::append_range(forms, known);
 }
@@ -51,7 +53,7 @@ StringRef ModuleTables::getConstant(DenseElementsAttr value) {
   Type element = type.getElementType();
   int64_t columns = type.getRank() ? type.getShape().back() : 1;
   int64_t padded = paddedColumns(type.getShape(), element);
-  OpBuilder b = OpBuilder::atBlockBegin(module.getBody());
+  OpBuilder b = OpBuilder::atBlockBegin(&code->getRegion(0).front());
   // One integer of the element's width per element, bits as they are.
   unsigned bits = elementBytes(element) * 8;
   SmallVector<APInt> elements;
@@ -72,7 +74,7 @@ StringRef ModuleTables::getConstant(DenseElementsAttr value) {
   LLVM::GlobalOp::create(b, module.getLoc(),
                          LLVM::LLVMArrayType::get(stored, elements.size()),
                          /*isConstant=*/true, LLVM::Linkage::Internal, name,
-                         data, /*alignment=*/64);
+                         data, /*alignment=*/64, addressSpace);
   return name;
 }
 

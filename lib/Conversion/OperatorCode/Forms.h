@@ -19,7 +19,8 @@ class ModuleTables {
 public:
   static constexpr StringLiteral kForms = "batch.forms";
 
-  explicit ModuleTables(ModuleOp module);
+  /// Constants become globals of `code`, which is the module or one in it.
+  ModuleTables(ModuleOp module, Operation *code, unsigned addressSpace = 0);
 
   /// Number of a form, added if it is new.
   int64_t getRows(int64_t parameter);
@@ -33,6 +34,8 @@ private:
   int64_t getForm(DictionaryAttr form);
 
   ModuleOp module;
+  Operation *code;
+  unsigned addressSpace;
   SmallVector<Attribute> forms;
   llvm::MapVector<Attribute, std::string> constants;
 };

@@ -41,9 +41,9 @@ CodeBuilder::Values ReductionLoops::nest(
                 });
 }
 
-CodeBuilder::Values
-Evaluator::reduce(const Node &node, ArrayRef<Indices> elements, bool vector,
-                  llvm::function_ref<void(size_t)> enter) {
+CodeBuilder::Values Evaluator::reduce(const Node &node,
+                                      ArrayRef<Indices> elements, bool vector,
+                                      llvm::function_ref<void(size_t)> enter) {
   auto op = cast<linalg::LinalgOp>(node.op);
   Block &body = op->getRegion(0).front();
   ReductionLoops loops(node);
@@ -65,26 +65,25 @@ Evaluator::reduce(const Node &node, ArrayRef<Indices> elements, bool vector,
   Indices &outer = dims.front();
   auto inner = [&](CodeBuilder::Values values) {
     for (auto [begin, end] : loops.pieces)
-      values =
-          b.loop(b.constant(begin), b.constant(end), 1, values,
-                 [&, begin = begin, end = end](Value k, ValueRange sums) {
-                   CodeBuilder::Values next;
-                   for (auto [e, at] : llvm::enumerate(dims)) {
-                     for (unsigned dim : loops.dims)
-                       at[dim] = outer[dim];
-                     at[loops.dims.back()] = {k, false, -1, begin, end};
-                     SmallVector<Value> arguments = evalInputs(op, at);
-                     for (size_t r = 0; r < results; ++r)
-                       arguments[inputs + r] = sums[e * results + r];
-                     SmallVector<Value> sum =
-                         evalBody(body, arguments, at, true);
-                     if (sum.size() != results)
-                       return CodeBuilder::Values(sums);
-                     for (Value value : sum)
-                       next.push_back(vector ? broadcast(value) : value);
-                   }
-                   return next;
-                 });
+      values = b.loop(b.constant(begin), b.constant(end), 1, values,
+                      [&, begin = begin, end = end](Value k, ValueRange sums) {
+                        CodeBuilder::Values next;
+                        for (auto [e, at] : llvm::enumerate(dims)) {
+                          for (unsigned dim : loops.dims)
+                            at[dim] = outer[dim];
+                          at[loops.dims.back()] = {k, false, -1, begin, end};
+                          SmallVector<Value> arguments = evalInputs(op, at);
+                          for (size_t r = 0; r < results; ++r)
+                            arguments[inputs + r] = sums[e * results + r];
+                          SmallVector<Value> sum =
+                              evalBody(body, arguments, at, true);
+                          if (sum.size() != results)
+                            return CodeBuilder::Values(sums);
+                          for (Value value : sum)
+                            next.push_back(vector ? broadcast(value) : value);
+                        }
+                        return next;
+                      });
     return values;
   };
   return loops.nest(b, carried, outer, inner);

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -295,6 +296,14 @@ static bool isContiguous(ArrayRef<Read> reads) {
       if (index.lanes && &index != &read.indices.back())
         return false;
   return true;
+}
+
+bool uprog::isZero(Value value) {
+  if (value.getDefiningOp<tensor::EmptyOp>())
+    return true;
+  if (auto fill = value.getDefiningOp<linalg::FillOp>())
+    return matchPattern(fill.getInputs()[0], m_PosZeroFloat());
+  return matchPattern(value, m_PosZeroFloat());
 }
 
 int64_t uprog::getPanelWidth(int64_t columns, int64_t lanes) {

@@ -125,6 +125,8 @@ int64_t elementBytes(Type type);
 int64_t paddedColumns(ArrayRef<int64_t> shape, Type elementType);
 int64_t paddedRowBytes(ArrayRef<int64_t> shape, Type elementType);
 
+/// True if every element of `value` is +0 or undefined.
+bool isZero(Value value);
 /// True if `op` is a sum of products: acc + a*b with one reduction dimension.
 bool isContraction(linalg::LinalgOp op);
 /// The op that combines a new element with the accumulator in the only result

@@ -124,7 +124,7 @@ struct ConvertOperatorsToCPUPass
     if (failed(measured.load(tuning, module)))
       return signalPassFailure();
     RegisterTiles registers(vectorBits, vectorRegisters);
-    ModuleTables tables(module);
+    ModuleTables tables(module, module);
     MicroKernels kernels(module, registers);
     SmallVector<OperatorOp> operators(module.getOps<OperatorOp>());
     for (OperatorOp op : operators)

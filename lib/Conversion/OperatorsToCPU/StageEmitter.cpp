@@ -33,15 +33,6 @@ static bool isHeavy(const Node &node) {
          node.kind != NodeKind::SegmentReduce;
 }
 
-/// True if every element of `value` is +0 or undefined.
-static bool isZero(Value value) {
-  if (value.getDefiningOp<tensor::EmptyOp>())
-    return true;
-  if (auto fill = value.getDefiningOp<linalg::FillOp>())
-    return matchPattern(fill.getInputs()[0], m_PosZeroFloat());
-  return matchPattern(value, m_PosZeroFloat());
-}
-
 //===----------------------------------------------------------------------===//
 // Worker scratch
 //===----------------------------------------------------------------------===//

@@ -61,6 +61,10 @@ inline constexpr StringLiteral kReadAttr = "batch.read";
 /// On kernel functions: a dictionary with their numbers of stages and bytes of
 /// scratch memory.
 inline constexpr StringLiteral kKernelInfoAttr = "batch.kernel_info";
+/// The gpu.module with an object's persistent kernel.
+inline constexpr StringLiteral kDeviceModule = "device";
+/// The host function that launches it.
+inline constexpr StringLiteral kLaunchAttr = "batch.launch";
 /// On a module: the forms of parameters that kernel functions read.
 inline constexpr StringLiteral kFormsAttr = "batch.forms";
 /// On a function of the inspector or of the instance program: calls with equal

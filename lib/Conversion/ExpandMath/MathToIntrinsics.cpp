@@ -1,0 +1,62 @@
+//===- MathToIntrinsics.cpp - Math that GPUs compute without a library ----===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Conversion/Passes.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_MATHTOINTRINSICSPASS
+#include "Batch/Conversion/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+
+/// The intrinsic that the GPU's code generators lower to instructions.
+static StringRef getIntrinsic(Operation *op) {
+  return llvm::StringSwitch<StringRef>(op->getName().getStringRef())
+      .Case("math.absf", "llvm.fabs")
+      .Case("math.ceil", "llvm.ceil")
+      .Case("math.copysign", "llvm.copysign")
+      .Case("math.floor", "llvm.floor")
+      .Case("math.fma", "llvm.fma")
+      .Case("math.roundeven", "llvm.roundeven")
+      .Case("math.sqrt", "llvm.sqrt")
+      .Case("math.trunc", "llvm.trunc")
+      .Default("");
+}
+
+namespace {
+struct MathToIntrinsicsPass
+    : batch::impl::MathToIntrinsicsPassBase<MathToIntrinsicsPass> {
+  void runOnOperation() override {
+    OpBuilder b(&getContext());
+    WalkResult result = getOperation()->walk([&](Operation *op) {
+      if (!isa_and_nonnull<math::MathDialect>(op->getDialect()) ||
+          !isa<FloatType>(getElementTypeOrSelf(op->getResult(0).getType())))
+        return WalkResult::advance();
+      StringRef name = getIntrinsic(op);
+      if (name.empty()) {
+        op->emitOpError("has no code for GPUs without a library of CUDA or "
+                        "ROCm; those of math that do are absf, ceil, "
+                        "copysign, exp, floor, fma, roundeven, sqrt, tanh "
+                        "and trunc, exp and tanh on f32");
+        return WalkResult::interrupt();
+      }
+      b.setInsertionPoint(op);
+      auto call = LLVM::CallIntrinsicOp::create(
+          b, op->getLoc(), op->getResult(0).getType(), b.getStringAttr(name),
+          op->getOperands());
+      op->getResult(0).replaceAllUsesWith(call.getResults());
+      op->erase();
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+} // namespace

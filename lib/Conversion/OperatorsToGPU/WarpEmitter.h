@@ -1,0 +1,60 @@
+//===- WarpEmitter.h - The code of a stage for warps ------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CONVERSION_OPERATORSTOGPU_WARPEMITTER_H
+#define BATCH_CONVERSION_OPERATORSTOGPU_WARPEMITTER_H
+
+#include "../OperatorCode/Evaluator.h"
+
+namespace mlir::uprog {
+
+/// Makes the functions of an operator's stages for thread blocks:
+///
+///   for each tile of columns of this block
+///     for each tile of rows of this warp
+///       contractions: lanes share out k, then add up their parts
+///       everything else: a lane per element of the tile
+///
+/// A tile has as many elements as a warp has lanes. The weights of a column
+/// tile are read by the same blocks in every launch. How sums are split depends
+/// on sizes only, so that a row's bits do not depend on its batch.
+class WarpEmitter {
+public:
+  static constexpr int64_t kLanes = 32; ///< of a warp
+
+  WarpEmitter(const StagePlan &plan, ModuleTables &tables, CodeBuilder &b,
+              int64_t warps);
+
+  /// Makes the function of stage `number`, f(step, forms, unit, units): what
+  /// block `unit` of `units` does.
+  func::FuncOp emit(int64_t number, StringRef name);
+
+  bool hasFailed() const { return evaluator.hasFailed(); }
+
+private:
+  void emitTile(Value firstRow, Value rowCount, Value firstColumn);
+  /// The sum of a contraction at this lane's element.
+  void emitContraction(const Node &node, ArrayRef<Indices> rows,
+                       Value firstColumn, ArrayRef<Index> element);
+  /// Sum number `lane` of all lanes' parts of kLanes sums.
+  Value addUp(ArrayRef<Value> parts);
+
+  const StagePlan &plan;
+  ModuleTables &tables;
+  CodeBuilder &b;
+  Evaluator evaluator;
+  int64_t warps;
+
+  // Of the stage being emitted.
+  const Stage *stage = nullptr;
+  int64_t tileRows = 1, tileColumns = 1;
+  Value lane;
+};
+
+} // namespace mlir::uprog
+
+#endif // BATCH_CONVERSION_OPERATORSTOGPU_WARPEMITTER_H

@@ -1,0 +1,24 @@
+//===- DeviceBarrier.h - All blocks of a launch meet ------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CONVERSION_UPROGTOGPU_DEVICEBARRIER_H
+#define BATCH_CONVERSION_UPROGTOGPU_DEVICEBARRIER_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+namespace mlir::uprog {
+
+/// Adds to `module` the function f(control, blocks: i32, step: i32) in which
+/// all blocks of a launch meet. What a thread of any block wrote before is seen
+/// by all threads after. Blocks look at the clock while they wait, unless
+/// the module is for `amd`. BatchDeviceControl in ABI.h is the control block.
+func::FuncOp addDeviceBarrier(gpu::GPUModuleOp module, bool amd);
+
+} // namespace mlir::uprog
+
+#endif // BATCH_CONVERSION_UPROGTOGPU_DEVICEBARRIER_H

@@ -1,0 +1,325 @@
+//===- UProgToGPU.cpp - Lower programs to one persistent kernel -----------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Conversion/Passes.h"
+#include "Batch/Conversion/RecToLLVM/ABILayout.h"
+#include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Dialect/UProg/UProg.h"
+#include "DeviceBarrier.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_CONVERTUPROGTOGPUPASS
+#include "Batch/Conversion/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+using namespace mlir::batch;
+using namespace mlir::batch::abi;
+using mlir::uprog::Level;
+
+/// Plans, steps, rows and weights lie in global memory.
+static constexpr unsigned kGlobalMemory = 1;
+
+namespace {
+
+struct LaunchShape {
+  Level group; ///< the blocks that run a plan together
+  int64_t blockSize, clusterSize;
+};
+
+/// Lowers one program: every unit is a thread block.
+class KernelBuilder {
+public:
+  KernelBuilder(ModuleOp module, gpu::GPUModuleOp device,
+                const LaunchShape &shape, func::FuncOp barrier)
+      : operators(module), functions(device), device(device), shape(shape),
+        barrier(barrier), b(module.getLoc(), module.getContext()) {}
+
+  LogicalResult lower(uprog::ProgramOp program);
+
+private:
+  LogicalResult lowerBlock(Block &block);
+  LogicalResult lowerRun(uprog::RunOp run);
+  void makeLaunch(uprog::ProgramOp program, gpu::GPUFuncOp kernel);
+  void findGroup();
+  void meet();
+
+  Value constant(int64_t value) {
+    return arith::ConstantOp::create(b, b.getI64IntegerAttr(value));
+  }
+  Value toI64(Value index) {
+    return arith::IndexCastOp::create(b, b.getI64Type(), index);
+  }
+  Value toIndex(Value integer) {
+    return arith::IndexCastOp::create(b, b.getIndexType(), integer);
+  }
+  Type ptrType() {
+    return LLVM::LLVMPointerType::get(b.getContext(), kGlobalMemory);
+  }
+  /// Field number `cell` of a struct of the ABI.
+  Value loadField(Type type, Value base, int64_t cell) {
+    Value at = LLVM::GEPOp::create(
+        b, ptrType(), b.getI64Type(), base,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(cell)});
+    return LLVM::LoadOp::create(b, type, at, kCellBytes);
+  }
+
+  SymbolTable operators, functions;
+  gpu::GPUModuleOp device;
+  LaunchShape shape;
+  func::FuncOp barrier;
+  ImplicitLocOpBuilder b;
+  IRMapping mapping;
+  Value plans, numPlans, forms, control, blocks;
+  /// This block's number in its group, blocks of a group; this group's number,
+  /// groups of the launch.
+  Value unit, units, group, groups;
+  Value steps, numSteps, stepNumber;
+};
+
+} // namespace
+
+void KernelBuilder::findGroup() {
+  auto x = gpu::Dimension::x;
+  Value block = toI64(gpu::BlockIdOp::create(b, x));
+  switch (shape.group) {
+  case Level::Device:
+    unit = block;
+    units = blocks;
+    group = constant(0);
+    groups = constant(1);
+    return;
+  case Level::Cluster:
+    unit = toI64(gpu::ClusterBlockIdOp::create(b, x));
+    units = toI64(gpu::ClusterDimBlocksOp::create(b, x));
+    group = toI64(gpu::ClusterIdOp::create(b, x));
+    groups = toI64(gpu::ClusterDimOp::create(b, x));
+    return;
+  default:
+    unit = constant(0);
+    units = constant(1);
+    group = block;
+    groups = blocks;
+  }
+}
+
+/// All blocks of a group meet.
+void KernelBuilder::meet() {
+  switch (shape.group) {
+  case Level::Device: {
+    Type i32 = b.getI32Type();
+    Value count = arith::TruncIOp::create(b, i32, units);
+    Value step = arith::IndexCastOp::create(b, i32, stepNumber);
+    func::CallOp::create(b, barrier, ValueRange{control, count, step});
+    return;
+  }
+  case Level::Cluster:
+    NVVM::ClusterArriveOp::create(b, /*aligned=*/b.getUnitAttr());
+    NVVM::ClusterWaitOp::create(b, /*aligned=*/b.getUnitAttr());
+    return;
+  default:
+    gpu::BarrierOp::create(b);
+  }
+}
+
+LogicalResult KernelBuilder::lowerRun(uprog::RunOp run) {
+  auto op = operators.lookup<uprog::OperatorOp>(run.getCallee());
+  auto info = op ? op->getAttrOfType<DictionaryAttr>(kKernelInfoAttr)
+                 : DictionaryAttr();
+  auto stages = info ? info.getAs<IntegerAttr>("stages") : IntegerAttr();
+  if (!stages)
+    return run.emitError("operator @")
+           << run.getCallee()
+           << " has no functions for thread blocks yet; run "
+              "convert-operators-to-gpu first";
+  Value step = mapping.lookup(run.getStep());
+  for (int64_t s = 0; s < stages.getInt(); ++s) {
+    if (s > 0)
+      meet();
+    std::string name = (run.getCallee() + ".stage" + Twine(s)).str();
+    auto function = functions.lookup<func::FuncOp>(name);
+    if (!function)
+      return run.emitError("gpu.module @")
+             << device.getSymName() << " has no function @" << name;
+    func::CallOp::create(b, function, ValueRange{step, forms, unit, units});
+  }
+  return success();
+}
+
+LogicalResult KernelBuilder::lowerBlock(Block &block) {
+  for (Operation &op : block.without_terminator()) {
+    b.setLoc(op.getLoc());
+    if (auto run = dyn_cast<uprog::RunOp>(op)) {
+      if (failed(lowerRun(run)))
+        return failure();
+    } else if (auto loop = dyn_cast<uprog::ForOp>(op)) {
+      Value one = arith::ConstantIndexOp::create(b, 1);
+      auto copy = scf::ForOp::create(b, mapping.lookup(loop.getLower()),
+                                     mapping.lookup(loop.getUpper()), one);
+      mapping.map(loop.getBody().getArgument(0), copy.getInductionVar());
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPoint(copy.getBody()->getTerminator());
+      if (failed(lowerBlock(loop.getBody().front())))
+        return failure();
+    } else if (auto branch = dyn_cast<uprog::BranchOp>(op)) {
+      auto copy = scf::IndexSwitchOp::create(
+          b, TypeRange(), mapping.lookup(branch.getSelector()),
+          branch.getCases(), branch.getCases().size());
+      OpBuilder::InsertionGuard guard(b);
+      b.createBlock(&copy.getDefaultRegion());
+      scf::YieldOp::create(b);
+      for (auto [from, to] :
+           llvm::zip_equal(branch.getCaseRegions(), copy.getCaseRegions())) {
+        b.createBlock(&to);
+        if (failed(lowerBlock(from.front())))
+          return failure();
+        scf::YieldOp::create(b);
+      }
+    } else if (auto barrierOp = dyn_cast<uprog::BarrierOp>(op)) {
+      if (barrierOp.getLevel() == Level::Device)
+        meet();
+      else if (barrierOp.getLevel() == Level::Block)
+        gpu::BarrierOp::create(b);
+      else
+        return op.emitError("has no lowering to a persistent kernel");
+    } else if (auto size = dyn_cast<PlanSizeOp>(op)) {
+      mapping.map(size.getResult(), toIndex(numSteps));
+    } else if (auto step = dyn_cast<PlanStepOp>(op)) {
+      stepNumber = mapping.lookup(step.getIndex());
+      Value cell = arith::MulIOp::create(b, toI64(stepNumber),
+                                         constant(kStepCells));
+      mapping.map(step.getResult(),
+                  LLVM::GEPOp::create(b, ptrType(), b.getI64Type(), steps,
+                                      ArrayRef<LLVM::GEPArg>{cell}));
+    } else if (isa<StepKernelOp, StepTasksOp, StepMeetsOp>(op)) {
+      int64_t cell = isa<StepKernelOp>(op)  ? kStepKernel
+                     : isa<StepTasksOp>(op) ? kStepCount
+                                            : kStepMeets;
+      Value base = mapping.lookup(op.getOperand(0));
+      mapping.map(op.getResult(0),
+                  toIndex(loadField(b.getI64Type(), base, cell)));
+    } else if (isa<OperandOp>(op)) {
+      // The functions find their operands in the step.
+    } else if (isa_and_nonnull<arith::ArithDialect>(op.getDialect())) {
+      b.clone(op, mapping);
+    } else {
+      return op.emitError("has no lowering to a persistent kernel");
+    }
+  }
+  return success();
+}
+
+void KernelBuilder::makeLaunch(uprog::ProgramOp program,
+                               gpu::GPUFuncOp kernel) {
+  b.setInsertionPoint(program);
+  auto host = func::FuncOp::create(
+      b, program.getSymName(),
+      b.getFunctionType(kernel.getArgumentTypes(), {}));
+  host->setAttr(kLaunchAttr, b.getUnitAttr());
+  b.setInsertionPointToStart(host.addEntryBlock());
+  Value one = arith::ConstantIndexOp::create(b, 1);
+  Value threads = arith::ConstantIndexOp::create(b, shape.blockSize);
+  Value grid = toIndex(host.getArguments().back());
+  std::optional<gpu::KernelDim3> cluster;
+  if (shape.group == Level::Cluster) {
+    Value size = arith::ConstantIndexOp::create(b, shape.clusterSize);
+    cluster = gpu::KernelDim3{size, one, one};
+  }
+  gpu::LaunchFuncOp::create(b, kernel, gpu::KernelDim3{grid, one, one},
+                            gpu::KernelDim3{threads, one, one},
+                            /*dynamicSharedMemorySize=*/Value(),
+                            host.getArguments(), Type(),
+                            ValueRange(), cluster);
+  func::ReturnOp::create(b);
+}
+
+LogicalResult KernelBuilder::lower(uprog::ProgramOp program) {
+  if (program.getLevel() != Level::Device)
+    return program.emitError(
+        "only programs of device level become persistent kernels");
+  b.setLoc(program.getLoc());
+  b.setInsertionPointToEnd(device.getBody());
+  // Dots are not for names of kernels.
+  std::string name = program.getSymName().str();
+  llvm::replace(name, '.', '_');
+  Type ptr = ptrType(), i64 = b.getI64Type();
+  auto kernel = gpu::GPUFuncOp::create(
+      b, name, b.getFunctionType({ptr, i64, ptr, ptr, i64}, {}));
+  kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
+  kernel.setKnownBlockSize(
+      SmallVector<int32_t>{static_cast<int32_t>(shape.blockSize), 1, 1});
+  if (shape.group == Level::Cluster)
+    kernel.setKnownClusterSize(
+        SmallVector<int32_t>{static_cast<int32_t>(shape.clusterSize), 1, 1});
+  plans = kernel.getArgument(0);
+  numPlans = kernel.getArgument(1);
+  forms = kernel.getArgument(2);
+  control = kernel.getArgument(3);
+  blocks = kernel.getArgument(4);
+  b.setInsertionPointToStart(&kernel.getBody().front());
+  findGroup();
+  auto loop = scf::ForOp::create(b, group, numPlans, groups);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(loop.getBody()->getTerminator());
+    Value cell = arith::MulIOp::create(b, loop.getInductionVar(), constant(2));
+    Value plan = LLVM::GEPOp::create(b, ptr, i64, plans,
+                                     ArrayRef<LLVM::GEPArg>{cell});
+    steps = loadField(ptr, plan, 0);
+    numSteps = loadField(i64, plan, 1);
+    if (failed(lowerBlock(program.getBody().front())))
+      return failure();
+  }
+  b.setLoc(program.getLoc());
+  gpu::ReturnOp::create(b);
+  makeLaunch(program, kernel);
+  program.erase();
+  return success();
+}
+
+namespace {
+class ConvertUProgToGPUPass
+    : public batch::impl::ConvertUProgToGPUPassBase<ConvertUProgToGPUPass> {
+  using ConvertUProgToGPUPassBase::ConvertUProgToGPUPassBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    std::optional<Level> group = uprog::symbolizeLevel(executor);
+    if (!group || *group == Level::Thread) {
+      module.emitError("unknown executor '")
+          << executor << "'; executors are device, cluster and block";
+      return signalPassFailure();
+    }
+    SmallVector<uprog::ProgramOp> programs(module.getOps<uprog::ProgramOp>());
+    if (programs.empty())
+      return;
+    auto device =
+        SymbolTable(module).lookup<gpu::GPUModuleOp>(kDeviceModule);
+    if (!device) {
+      programs[0].emitError("there is no gpu.module @")
+          << kDeviceModule << "; run convert-operators-to-gpu first";
+      return signalPassFailure();
+    }
+    func::FuncOp barrier;
+    if (*group == Level::Device)
+      barrier = uprog::addDeviceBarrier(device, amd);
+    LaunchShape shape{*group, blockSize, clusterSize};
+    for (uprog::ProgramOp program : programs)
+      if (failed(KernelBuilder(module, device, shape, barrier).lower(program)))
+        return signalPassFailure();
+    module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
+                    UnitAttr::get(module.getContext()));
+  }
+};
+} // namespace
