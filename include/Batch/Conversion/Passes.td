@@ -151,9 +151,10 @@ def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
   let summary = "make one persistent kernel of a program";
   let description = [{
     A `uprog.program` of device level becomes one kernel of `gpu.module @device`
-    and a host function with one `gpu.launch_func`. Its arguments are addresses in
-    global memory: the plans to run, their number, the forms of parameters, and
-    the control block of the barrier.
+    and a host function with one `gpu.launch_func`. Its arguments are the plans to
+    run and their number, the forms of parameters, the control words of the
+    barrier (all addresses in global memory), the number of blocks, and how many
+    nanoseconds a block may wait for others (0: for ever).
 
     A group of blocks runs one plan after the other; every block takes its part
     of every step, and the blocks of a group meet where a step says so, and
@@ -168,8 +169,7 @@ def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
     The barrier in global memory: the first thread of a block makes what its block
     wrote visible (a release fence), counts its arrival, and waits for the
     generation to change with acquire loads; the last one to arrive changes it.
-    A block that waits longer than the limit in the control block writes a record
-    of where the others are, and traps.
+    A block that waits for too long writes a record, and all blocks leave.
 
     See test/Conversion/UProgToGPU.
   }];

@@ -30,9 +30,8 @@ WarpEmitter::WarpEmitter(const StagePlan &plan, ModuleTables &tables,
 
 func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
   stage = &plan.getStages()[number];
-  bool panels = llvm::any_of(stage->nodes, [](Node *node) {
-    return node->kind == NodeKind::Panels;
-  });
+  bool panels = llvm::any_of(
+      stage->nodes, [](Node *node) { return node->kind == NodeKind::Panels; });
   int64_t columns = stage->space.columns();
   tileColumns = panels ? kPanelColumns
                        : std::min<int64_t>(kLanes, llvm::PowerOf2Ceil(columns));
@@ -64,8 +63,8 @@ func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
       rows = evaluator.getOffset(stage->space.domain, rows);
     rowCount = b.mul(rows, rowCount);
   }
-  Value rowTiles = b.div(b.add(rowCount, b.constant(tileRows - 1)),
-                         b.constant(tileRows));
+  Value rowTiles =
+      b.div(b.add(rowCount, b.constant(tileRows - 1)), b.constant(tileRows));
   Value columnTiles = b.constant(llvm::divideCeil(columns, tileColumns));
   // Blocks beyond the number of column tiles share their rows.
   Value across = b.min(units, columnTiles);
@@ -97,8 +96,7 @@ void WarpEmitter::emitTile(Value firstRow, Value rowCount, Value firstColumn) {
   Value column = b.add(firstColumn, b.rem(lane, b.constant(tileColumns)));
   Value valid = arith::AndIOp::create(b, b.less(row, rowCount),
                                       b.less(column, columnCount));
-  Indices element =
-      evaluator.positionOf(stage->space, clamp(row, rowCount));
+  Indices element = evaluator.positionOf(stage->space, clamp(row, rowCount));
   if (stage->space.rank() > 0)
     element.push_back({clamp(column, columnCount)});
 
@@ -145,7 +143,8 @@ void WarpEmitter::emitContraction(const Node &node, ArrayRef<Indices> rows,
   PanelOperand right = node.right;
   right.width = 1; // B[n][k]: lanes read along k
   Value n = b.add(firstColumn, b.constant(right.nOffset));
-  Value offset = b.add(b.mul(n, b.constant(right.k)), b.constant(right.kOffset));
+  Value offset =
+      b.add(b.mul(n, b.constant(right.k)), b.constant(right.kOffset));
   Value weights = b.offset(evaluator.getForm(tables.getPanels(right)),
                            b.mul(offset, b.constant(4)));
   // Bytes from there to a column: constants, where no tile goes over the edge.
@@ -186,8 +185,8 @@ void WarpEmitter::emitContraction(const Node &node, ArrayRef<Indices> rows,
           for (auto [r, row] : llvm::enumerate(dims)) {
             row[loops.dims.back()] = {k, vector, vector ? 0 : -1, begin, end};
             Value value = evaluator.eval(
-                left->get(), evaluator.operandIndices(
-                                 op.getMatchingIndexingMap(left), row));
+                left->get(),
+                evaluator.operandIndices(op.getMatchingIndexingMap(left), row));
             if (!value)
               return CodeBuilder::Values(parts);
             for (auto [c, factor] : llvm::enumerate(factors)) {
@@ -221,10 +220,8 @@ Value WarpEmitter::addUp(ArrayRef<Value> parts) {
     };
     Value distance = constant(half), width = constant(kLanes);
     for (int32_t i = 0; i < half; ++i) {
-      Value keep =
-          arith::SelectOp::create(b, upper, sums[i + half], sums[i]);
-      Value send =
-          arith::SelectOp::create(b, upper, sums[i], sums[i + half]);
+      Value keep = arith::SelectOp::create(b, upper, sums[i + half], sums[i]);
+      Value send = arith::SelectOp::create(b, upper, sums[i], sums[i + half]);
       Value other = gpu::ShuffleOp::create(b, send, distance, width,
                                            gpu::ShuffleMode::XOR)
                         .getShuffleResult();

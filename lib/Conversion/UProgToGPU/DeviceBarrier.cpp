@@ -22,49 +22,49 @@ using namespace mlir::uprog;
 // The layout that the code below has as numbers.
 static_assert(offsetof(BatchDeviceControl, arrivals) == 0);
 static_assert(offsetof(BatchDeviceControl, generation) == 128);
-static_assert(offsetof(BatchDeviceControl, limit) == 256);
-static_assert(offsetof(BatchDeviceControl, record) == 264);
-static_assert(offsetof(BatchDeviceControl, reported) == 272);
-static_assert(sizeof(BatchDeviceControl) == 384);
-static_assert(offsetof(BatchDeviceRecord, arrived) == 16);
+static_assert(offsetof(BatchDeviceControl, timedOut) == 256);
+static_assert(offsetof(BatchDeviceControl, step) == 260);
+static_assert(offsetof(BatchDeviceControl, barrier) == 264);
+static_assert(offsetof(BatchDeviceControl, block) == 268);
+static_assert(offsetof(BatchDeviceControl, blockArrivals) == 384);
 
 static constexpr StringLiteral kBarrier = R"mlir(
-func.func private @meet(%control: !llvm.ptr<1>, %blocks: i32, %step: i32) attributes {llvm.linkage = #llvm.linkage<internal>} {
-  %zero = arith.constant 0 : i32
+func.func private @meet(%control: !llvm.ptr<1>, %blocks: i32, %step: i32, %watchdog: i64) attributes {llvm.linkage = #llvm.linkage<internal>} {
   %one = arith.constant 1 : i32
-  %thread = gpu.thread_id x
   %first = arith.constant 0 : index
+  %thread = gpu.thread_id x
   %leads = arith.cmpi eq, %thread, %first : index
   gpu.barrier
   scf.if %leads {
-    %at = llvm.getelementptr %control[128] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
-    %before = llvm.load %at atomic syncscope("device") monotonic {alignment = 4 : i64} : !llvm.ptr<1> -> i32
+    %generation = llvm.getelementptr %control[128] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+    %before = llvm.load %generation atomic syncscope("device") monotonic {alignment = 4 : i64} : !llvm.ptr<1> -> i32
     %after = arith.addi %before, %one : i32
     %id = gpu.block_id x
     %block = arith.index_cast %id : index to i64
-    %arrived = llvm.getelementptr %control[384] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
-    %mine = llvm.getelementptr %arrived[%block] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i32
-    llvm.store %after, %mine atomic syncscope("device") monotonic {alignment = 4 : i64} : i32, !llvm.ptr<1>
+    %counts = llvm.getelementptr %control[384] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+    %own = llvm.getelementptr %counts[%block] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i32
+    llvm.store %after, %own atomic syncscope("device") monotonic {alignment = 4 : i64} : i32, !llvm.ptr<1>
     llvm.fence syncscope("device") release
-    %count = llvm.atomicrmw add %control, %one syncscope("device") monotonic {alignment = 4 : i64} : !llvm.ptr<1>, i32
-    %arrivals = arith.addi %count, %one : i32
+    %arrived = llvm.atomicrmw add %control, %one syncscope("device") monotonic {alignment = 4 : i64} : !llvm.ptr<1>, i32
+    %arrivals = arith.addi %arrived, %one : i32
     %all = arith.muli %after, %blocks : i32
     %last = arith.cmpi eq, %arrivals, %all : i32
     scf.if %last {
       llvm.fence syncscope("device") acq_rel
-      llvm.store %after, %at atomic syncscope("device") release {alignment = 4 : i64} : i32, !llvm.ptr<1>
+      llvm.store %after, %generation atomic syncscope("device") release {alignment = 4 : i64} : i32, !llvm.ptr<1>
     } else {
       WAIT
     }
   }
   gpu.barrier
+  LEAVE
   return
 }
 )mlir";
 
 static constexpr StringLiteral kWait = R"mlir(
       scf.while : () -> () {
-        %now = llvm.load %at atomic syncscope("device") acquire {alignment = 4 : i64} : !llvm.ptr<1> -> i32
+        %now = llvm.load %generation atomic syncscope("device") acquire {alignment = 4 : i64} : !llvm.ptr<1> -> i32
         %waits = arith.cmpi eq, %now, %before : i32
         scf.condition(%waits)
       } do {
@@ -72,61 +72,60 @@ static constexpr StringLiteral kWait = R"mlir(
       }
 )mlir";
 
+// A limit of 0 means none. The first block to give up writes the record; the
+// others see it and leave too.
 static constexpr StringLiteral kWaitWithWatchdog = R"mlir(
-      %limitAt = llvm.getelementptr %control[256] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
-      %limit = llvm.load %limitAt {alignment = 8 : i64} : !llvm.ptr<1> -> i64
-      %never = arith.constant 0 : i64
-      %limited = arith.cmpi ne, %limit, %never : i64
+      %none = arith.constant 0 : i64
+      %zero = arith.constant 0 : i32
+      %limited = arith.cmpi ne, %watchdog, %none : i64
       %begin = nvvm.read.ptx.sreg.globaltimer : i64
+      %timedOut = llvm.getelementptr %control[256] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
       scf.while : () -> () {
-        %now = llvm.load %at atomic syncscope("device") acquire {alignment = 4 : i64} : !llvm.ptr<1> -> i32
-        %waits = arith.cmpi eq, %now, %before : i32
-        scf.condition(%waits)
-      } do {
-        scf.if %limited {
+        %now = llvm.load %generation atomic syncscope("device") acquire {alignment = 4 : i64} : !llvm.ptr<1> -> i32
+        %same = arith.cmpi eq, %now, %before : i32
+        %stays = scf.if %limited -> i1 {
           %time = nvvm.read.ptx.sreg.globaltimer : i64
           %waited = arith.subi %time, %begin : i64
-          %late = arith.cmpi ugt, %waited, %limit : i64
+          %late = arith.cmpi ugt, %waited, %watchdog : i64
           scf.if %late {
-            func.call @report(%control, %blocks, %step, %after) : (!llvm.ptr<1>, i32, i32, i32) -> ()
+            %exchanged = llvm.cmpxchg %timedOut, %zero, %one syncscope("device") monotonic monotonic {alignment = 4 : i64} : !llvm.ptr<1>, i32
+            %isFirst = llvm.extractvalue %exchanged[1] : !llvm.struct<(i32, i1)>
+            scf.if %isFirst {
+              %stepAt = llvm.getelementptr %control[260] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+              llvm.store %step, %stepAt {alignment = 4 : i64} : i32, !llvm.ptr<1>
+              %barrierAt = llvm.getelementptr %control[264] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+              llvm.store %after, %barrierAt {alignment = 4 : i64} : i32, !llvm.ptr<1>
+              %blockAt = llvm.getelementptr %control[268] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+              %number = arith.trunci %block : i64 to i32
+              llvm.store %number, %blockAt {alignment = 4 : i64} : i32, !llvm.ptr<1>
+            }
           }
+          %status = llvm.load %timedOut atomic syncscope("device") monotonic {alignment = 4 : i64} : !llvm.ptr<1> -> i32
+          %fine = arith.cmpi eq, %status, %zero : i32
+          scf.yield %fine : i1
+        } else {
+          %yes = arith.constant true
+          scf.yield %yes : i1
         }
+        %waits = arith.andi %same, %stays : i1
+        scf.condition(%waits)
+      } do {
         scf.yield
       }
 )mlir";
 
-static constexpr StringLiteral kReport = R"mlir(
-func.func private @report(%control: !llvm.ptr<1>, %blocks: i32, %step: i32, %barrier: i32) attributes {llvm.linkage = #llvm.linkage<internal>} {
-  %zero = arith.constant 0 : i32
-  %one = arith.constant 1 : i32
-  %flag = llvm.getelementptr %control[272] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
-  %others = llvm.atomicrmw add %flag, %one syncscope("device") monotonic {alignment = 4 : i64} : !llvm.ptr<1>, i32
-  %leads = arith.cmpi eq, %others, %zero : i32
-  scf.if %leads {
-    %recordAt = llvm.getelementptr %control[264] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
-    %record = llvm.load %recordAt {alignment = 8 : i64} : !llvm.ptr<1> -> !llvm.ptr<1>
-    %id = gpu.block_id x
-    %block = arith.index_cast %id : index to i32
-    %stepAt = llvm.getelementptr %record[4] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
-    llvm.store %step, %stepAt : i32, !llvm.ptr<1>
-    %barrierAt = llvm.getelementptr %record[8] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
-    llvm.store %barrier, %barrierAt : i32, !llvm.ptr<1>
-    %blockAt = llvm.getelementptr %record[12] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
-    llvm.store %block, %blockAt : i32, !llvm.ptr<1>
-    %from = llvm.getelementptr %control[384] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
-    %to = llvm.getelementptr %record[16] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
-    scf.for %i = %zero to %blocks step %one : i32 {
-      %there = llvm.getelementptr %from[%i] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
-      %count = llvm.load %there atomic syncscope("device") monotonic {alignment = 4 : i64} : !llvm.ptr<1> -> i32
-      %here = llvm.getelementptr %to[%i] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
-      llvm.store %count, %here : i32, !llvm.ptr<1>
+static constexpr StringLiteral kLeave = R"mlir(
+  %never = arith.constant 0 : i64
+  %watched = arith.cmpi ne, %watchdog, %never : i64
+  scf.if %watched {
+    %recordAt = llvm.getelementptr %control[256] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+    %record = llvm.load %recordAt atomic syncscope("device") monotonic {alignment = 4 : i64} : !llvm.ptr<1> -> i32
+    %nothing = arith.constant 0 : i32
+    %over = arith.cmpi ne, %record, %nothing : i32
+    scf.if %over {
+      nvvm.exit
     }
-    llvm.fence release
-    llvm.store %one, %record atomic release {alignment = 4 : i64} : i32, !llvm.ptr<1>
-    "llvm.intr.trap"() : () -> ()
   }
-  return
-}
 )mlir";
 
 static void replaceAll(std::string &code, StringRef from, StringRef to) {
@@ -138,10 +137,9 @@ static void replaceAll(std::string &code, StringRef from, StringRef to) {
 func::FuncOp uprog::addDeviceBarrier(gpu::GPUModuleOp module, bool amd) {
   std::string code = kBarrier.str();
   replaceAll(code, "WAIT", amd ? kWait : kWaitWithWatchdog);
+  replaceAll(code, "LEAVE", amd ? "" : kLeave);
   if (amd)
     replaceAll(code, "\"device\"", "\"agent\"");
-  else
-    code += kReport;
   Block block;
   [[maybe_unused]] LogicalResult parsed = parseSourceString(
       code, &block, ParserConfig(module.getContext()), "device barrier");

@@ -13,7 +13,8 @@
 
 namespace mlir::uprog {
 
-/// Adds to `module` the function f(control, blocks: i32, step: i32) in which
+/// Adds to `module` the function f(control, blocks: i32, step: i32,
+/// watchdog: i64) in which
 /// all blocks of a launch meet. What a thread of any block wrote before is seen
 /// by all threads after. Blocks look at the clock while they wait, unless
 /// the module is for `amd`. BatchDeviceControl in ABI.h is the control block.

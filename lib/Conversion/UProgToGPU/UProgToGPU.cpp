@@ -69,9 +69,9 @@ private:
   }
   /// Field number `cell` of a struct of the ABI.
   Value loadField(Type type, Value base, int64_t cell) {
-    Value at = LLVM::GEPOp::create(
-        b, ptrType(), b.getI64Type(), base,
-        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(cell)});
+    Value at =
+        LLVM::GEPOp::create(b, ptrType(), b.getI64Type(), base,
+                            ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(cell)});
     return LLVM::LoadOp::create(b, type, at, kCellBytes);
   }
 
@@ -81,7 +81,7 @@ private:
   func::FuncOp barrier;
   ImplicitLocOpBuilder b;
   IRMapping mapping;
-  Value plans, numPlans, forms, control, blocks;
+  Value plans, numPlans, forms, control, blocks, watchdog;
   /// This block's number in its group, blocks of a group; this group's number,
   /// groups of the launch.
   Value unit, units, group, groups;
@@ -121,7 +121,8 @@ void KernelBuilder::meet() {
     Type i32 = b.getI32Type();
     Value count = arith::TruncIOp::create(b, i32, units);
     Value step = arith::IndexCastOp::create(b, i32, stepNumber);
-    func::CallOp::create(b, barrier, ValueRange{control, count, step});
+    func::CallOp::create(b, barrier,
+                         ValueRange{control, count, step, watchdog});
     return;
   }
   case Level::Cluster:
@@ -197,8 +198,8 @@ LogicalResult KernelBuilder::lowerBlock(Block &block) {
       mapping.map(size.getResult(), toIndex(numSteps));
     } else if (auto step = dyn_cast<PlanStepOp>(op)) {
       stepNumber = mapping.lookup(step.getIndex());
-      Value cell = arith::MulIOp::create(b, toI64(stepNumber),
-                                         constant(kStepCells));
+      Value cell =
+          arith::MulIOp::create(b, toI64(stepNumber), constant(kStepCells));
       mapping.map(step.getResult(),
                   LLVM::GEPOp::create(b, ptrType(), b.getI64Type(), steps,
                                       ArrayRef<LLVM::GEPArg>{cell}));
@@ -223,14 +224,14 @@ LogicalResult KernelBuilder::lowerBlock(Block &block) {
 void KernelBuilder::makeLaunch(uprog::ProgramOp program,
                                gpu::GPUFuncOp kernel) {
   b.setInsertionPoint(program);
-  auto host = func::FuncOp::create(
-      b, program.getSymName(),
-      b.getFunctionType(kernel.getArgumentTypes(), {}));
+  auto host =
+      func::FuncOp::create(b, program.getSymName(),
+                           b.getFunctionType(kernel.getArgumentTypes(), {}));
   host->setAttr(kLaunchAttr, b.getUnitAttr());
   b.setInsertionPointToStart(host.addEntryBlock());
   Value one = arith::ConstantIndexOp::create(b, 1);
   Value threads = arith::ConstantIndexOp::create(b, shape.blockSize);
-  Value grid = toIndex(host.getArguments().back());
+  Value grid = toIndex(host.getArgument(4));
   std::optional<gpu::KernelDim3> cluster;
   if (shape.group == Level::Cluster) {
     Value size = arith::ConstantIndexOp::create(b, shape.clusterSize);
@@ -239,8 +240,7 @@ void KernelBuilder::makeLaunch(uprog::ProgramOp program,
   gpu::LaunchFuncOp::create(b, kernel, gpu::KernelDim3{grid, one, one},
                             gpu::KernelDim3{threads, one, one},
                             /*dynamicSharedMemorySize=*/Value(),
-                            host.getArguments(), Type(),
-                            ValueRange(), cluster);
+                            host.getArguments(), Type(), ValueRange(), cluster);
   func::ReturnOp::create(b);
 }
 
@@ -255,7 +255,7 @@ LogicalResult KernelBuilder::lower(uprog::ProgramOp program) {
   llvm::replace(name, '.', '_');
   Type ptr = ptrType(), i64 = b.getI64Type();
   auto kernel = gpu::GPUFuncOp::create(
-      b, name, b.getFunctionType({ptr, i64, ptr, ptr, i64}, {}));
+      b, name, b.getFunctionType({ptr, i64, ptr, ptr, i64, i64}, {}));
   kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
   kernel.setKnownBlockSize(
       SmallVector<int32_t>{static_cast<int32_t>(shape.blockSize), 1, 1});
@@ -267,6 +267,7 @@ LogicalResult KernelBuilder::lower(uprog::ProgramOp program) {
   forms = kernel.getArgument(2);
   control = kernel.getArgument(3);
   blocks = kernel.getArgument(4);
+  watchdog = kernel.getArgument(5);
   b.setInsertionPointToStart(&kernel.getBody().front());
   findGroup();
   auto loop = scf::ForOp::create(b, group, numPlans, groups);
@@ -274,8 +275,8 @@ LogicalResult KernelBuilder::lower(uprog::ProgramOp program) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(loop.getBody()->getTerminator());
     Value cell = arith::MulIOp::create(b, loop.getInductionVar(), constant(2));
-    Value plan = LLVM::GEPOp::create(b, ptr, i64, plans,
-                                     ArrayRef<LLVM::GEPArg>{cell});
+    Value plan =
+        LLVM::GEPOp::create(b, ptr, i64, plans, ArrayRef<LLVM::GEPArg>{cell});
     steps = loadField(ptr, plan, 0);
     numSteps = loadField(i64, plan, 1);
     if (failed(lowerBlock(program.getBody().front())))
@@ -304,8 +305,7 @@ class ConvertUProgToGPUPass
     SmallVector<uprog::ProgramOp> programs(module.getOps<uprog::ProgramOp>());
     if (programs.empty())
       return;
-    auto device =
-        SymbolTable(module).lookup<gpu::GPUModuleOp>(kDeviceModule);
+    auto device = SymbolTable(module).lookup<gpu::GPUModuleOp>(kDeviceModule);
     if (!device) {
       programs[0].emitError("there is no gpu.module @")
           << kDeviceModule << "; run convert-operators-to-gpu first";

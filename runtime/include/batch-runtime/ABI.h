@@ -109,28 +109,20 @@ typedef struct BatchPlan {
   int64_t numSteps;
 } BatchPlan;
 
-/// Where the blocks of a persistent kernel meet. All bytes are 0 before its
-/// first launch, limit and record aside. After it comes a uint32_t per block:
-/// how often the block has arrived at the barrier.
+/// Where the blocks of a persistent kernel meet, and how far each one is. All
+/// bytes are 0 when the kernel starts.
 typedef struct BatchDeviceControl {
-  uint32_t arrivals; ///< of all blocks, since the first launch
+  uint32_t arrivals; ///< of all blocks
   uint32_t padding0[31];
   uint32_t generation; ///< how often all blocks have met
   uint32_t padding1[31];
-  uint64_t limit;    ///< nanoseconds that a block may wait, or 0
-  uint64_t record;   ///< address of a BatchDeviceRecord that the host can read
-  uint32_t reported; ///< blocks that have waited for too long
-  uint32_t padding2[27];
+  uint32_t timedOut; ///< 1: a block has waited too long, and all have left
+  uint32_t step;     ///< its step of the plan,
+  uint32_t barrier;  ///< the number of the meeting, from 1,
+  uint32_t block;    ///< and which block it was
+  uint32_t padding2[28];
+  uint32_t blockArrivals[1]; ///< one for each block
 } BatchDeviceControl;
-
-/// What a block writes that has waited for too long, before it traps.
-typedef struct BatchDeviceRecord {
-  uint32_t timedOut;   ///< 1: the rest is valid
-  uint32_t step;       ///< of the plan
-  uint32_t barrier;    ///< number of the meeting, since the first launch
-  uint32_t block;      ///< that waited
-  uint32_t arrived[1]; ///< one for each block: its number of arrivals
-} BatchDeviceRecord;
 
 /// What a compiled object exports as `batch_object`. Entry points may be null
 /// where the object was compiled without that part.
