@@ -20,6 +20,17 @@ static T *room(std::vector<T> &vector, int64_t size) {
   return vector.data();
 }
 
+template <class T>
+static size_t reserved(const std::vector<T> &vector) {
+  return vector.capacity() * sizeof(T);
+}
+
+size_t DepthScheduler::bytes() const {
+  return reserved(orders) + reserved(temporary) + reserved(begins) +
+         reserved(stepBegins) + reserved(phases) + reserved(stepList) +
+         reserved(runOrder) + reserved(histogram);
+}
+
 void DepthScheduler::run(const TaskQueue *queues, int64_t numKernels) {
   int64_t tasks = 0;
   for (int64_t kernel = 0; kernel < numKernels; ++kernel)

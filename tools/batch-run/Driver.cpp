@@ -89,6 +89,8 @@ PartTimes Driver::runBatched(bool first) {
       batched.collect(session, i);
     times.collect += watch.lap();
     count();
+    if (options.counters || options.json)
+      report.liveResults = std::max(report.liveResults, session.liveResults());
     if (!options.dot.empty() && forest == inputs.batches.front())
       writeTaskGraph(options.dot, session);
   }
@@ -165,12 +167,12 @@ void Driver::check() {
 
 void Driver::measureMemory() {
   report.parameterBytes = parameters.bytes();
-  report.workBytes = session.bytes();
+  report.inputBytes = inputs.tensors.bytes();
+  report.memory = session.memory();
   for (auto &forest : inputs.batches) {
-    report.inputBytes += forest->variants.capacity();
-    for (auto &column : forest->cells)
-      report.inputBytes += column.capacity() * sizeof(int64_t);
-    report.inputBytes += forest->listPool.capacity() * sizeof(int64_t);
+    report.inputBytes += forest->inputBytes();
+    // The inspector adds nodes and lists.
+    report.memory.records += forest->bytes() - forest->inputBytes();
   }
 }
 
@@ -191,8 +193,7 @@ int Driver::run() {
     results.write(options.outputs);
   if (!options.trace.empty())
     writeTrace(options.trace, object.descriptor(), stepTimes);
-  if (options.memoryReport)
-    measureMemory();
+  measureMemory();
   if (options.json)
     printJson(options, report, results.outputs());
   else

@@ -33,7 +33,9 @@ struct Report {
   std::optional<std::string> difference, unexpected;
   double expectError = 0;
   int64_t expectEntries = -1;
-  size_t parameterBytes = 0, inputBytes = 0, workBytes = 0;
+  size_t inputBytes = 0, parameterBytes = 0;
+  batchrt::MemoryUse memory;
+  size_t liveResults = 0; ///< of the mini-batch with the most
 };
 
 void printText(const Options &options, const Report &report,

@@ -271,15 +271,6 @@ RunCounters Session::counters() const {
   return counters;
 }
 
-size_t Session::bytes() const {
-  size_t sum = runPlan.bytes() + arena.capacity();
-  for (const Buffer &memory : state->queueMemory)
-    sum += memory.capacity();
-  for (const Buffer &memory : state->workerMemory)
-    sum += memory.capacity();
-  return sum;
-}
-
 /// The instance and the node that hold index `value` in a field.
 static std::string findIndex(const Descriptor &descriptor, const Forest &forest,
                              int64_t value) {
