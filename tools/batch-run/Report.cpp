@@ -35,11 +35,8 @@ double least(const std::vector<double> &values) {
 std::vector<std::pair<const char *, std::vector<double>>>
 parts(const Report &report) {
   std::vector<std::pair<const char *, std::vector<double>>> result{
-      {"inspect", {}},
-      {"schedule", {}},
-      {"copy", {}},
-      {"execute", {}},
-      {"total", {}}};
+      {"inspect", {}}, {"schedule", {}}, {"copy", {}},
+      {"execute", {}}, {"total", {}},    {"kernels", report.kernels}};
   for (const PartTimes &times : report.times) {
     result[0].second.push_back(times.inspect);
     result[1].second.push_back(times.schedule);

@@ -28,6 +28,7 @@ struct Report {
   batchrt::RunCounters counters; ///< sums over mini-batches
   std::map<std::string, int64_t> kernelTasks, kernelBatches;
   std::vector<PartTimes> times;
+  std::vector<double> kernels;   ///< microseconds of a worker, per run
   std::vector<double> unbatched; ///< microseconds for all instances, per run
   double largestError = 0;
   std::optional<std::string> difference, unexpected;

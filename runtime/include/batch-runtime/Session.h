@@ -87,6 +87,9 @@ public:
   void execute();
   /// Step by step, with times.
   std::vector<StepTime> executeTraced();
+  /// As execute(); returns the microseconds that a worker spends in kernels:
+  /// neither between steps nor waiting for others. The mean over workers.
+  double executeTimed();
 
   /// Runs one instance of the mini-batch directly. Its results live until the
   /// next call.
