@@ -51,7 +51,8 @@ size_t Plan::tableBytes() const { return reserved(tables); }
 size_t Plan::scheduleBytes() const {
   return scheduler.bytes() + slotArray.capacity() + indexArrays.capacity() +
          reserved(stepOffsets) + reserved(steps) + reserved(operands) +
-         reserved(results) + reserved(operandBegin) + reserved(resultBegin);
+         reserved(results) + reserved(operandBegin) + reserved(resultBegin) +
+         reserved(scratchOffsets);
 }
 
 MemoryUse Session::memory() const {
