@@ -8,16 +8,19 @@
 Runs every model of examples/models over the first trees of a file (by default the
 GUM trees of ../shared/data where present, else examples/data; DAG-RNN on 10x10
 grids) at two hidden sizes (MV-RNN: a quarter of them) with batch-run --bench, and
-the machine's peaks with batch-peak, again before each model and size. Builds nothing: both
-are built by scripts/check. Prints a table and stores JSON.
+the machine's peaks with batch-peak, before and after each model and size: shared
+machines are faster and slower by turns, so the larger of each two numbers is the
+peak of the runs between. Builds nothing: both are built by scripts/check. Prints a
+table and stores JSON.
 
 Per mini-batch, medians (the JSON has the minima too): inspect, schedule, execute,
-total in microseconds; GFLOP/s of the products; the share of the larger of two
+total in microseconds; the total over what a worker spends in kernels, in runs of
+their own ("kernels"); GFLOP/s of the products; the share of the larger of two
 floors, products at the FMA peak and bytes that must move at the copy bandwidth;
 the share of a third one ("levels"): level by level the larger of its products at
 the FMA peak and its weights at the speed at which the machine reads that many
-bytes again and again; and the time of the unbatched lowering, the same kernels one task at a time on one
-thread, over that of the batched run.
+bytes again and again; and the time of the unbatched lowering, the same kernels one
+task at a time on one thread, over that of the batched run.
 """
 
 import argparse
@@ -173,6 +176,68 @@ def floors(model, size, nodes, peak, mini_batches):
             4 * values / (peak["copy_gbytes"] * 1e9))
 
 
+def larger(before, after):
+    """The larger of each two numbers of two answers of batch-peak."""
+    if isinstance(before, dict):
+        return {key: larger(before[key], after[key]) for key in before}
+    return before if isinstance(before, str) else max(before, after)
+
+
+def measure(model, size, inputs, options, folder):
+    """{(batch, threads): what batch-run says}, the time of the unbatched code and
+    the machine's peaks by threads."""
+    program = os.path.join(folder, "model.so")
+    batchtest.compile_model(os.path.join(batchtest.MODELS, model + ".mlir"),
+                            program, size)
+
+    def peaks():
+        return json.loads(batchtest.call("batch-peak", *options.threads))
+
+    before, runs, unbatched = peaks(), {}, None
+    for batch in options.batches:
+        for threads in options.threads:
+            runs[batch, threads] = found = batchtest.run_model(
+                program, inputs, "--bench=%d" % options.runs, batch=batch,
+                threads=threads, check=unbatched is None)
+            unbatched = unbatched or found["unbatched_us"]
+    return runs, unbatched, larger(before, peaks())["threads"]
+
+
+def evaluate(model, size, values, runs, unbatched, peaks):
+    """What is stored of each run."""
+    nodes = count_nodes(model, values)
+    for (batch, threads), found in runs.items():
+        count, peak = found["mini_batches"], peaks[str(threads)]
+        total = found["time_us"]["total"]
+        flops, compute, memory = floors(model, size, nodes, peak, count)
+        yield {"model": model, "size": size, "batch": batch, "threads": threads,
+               "mini_batches": count, "nodes": nodes[0] + nodes[1],
+               "tasks": found["tasks"], "batches": found["batches"],
+               "median_us": {part: time / count for part, time
+                             in found["time_us"].items()},
+               "min_us": {part: time / count for part, time
+                          in found["time_us_min"].items()},
+               "over_kernels": total / found["time_us"]["kernels"],
+               "gflops": flops / total / 1e3,
+               "peak": peak,
+               "floor_share": max(compute, memory) / total * 1e6,
+               "level_share": level_floor(model, size, values, batch, threads,
+                                          peak) / total * 1e6,
+               "unbatched_us": unbatched / count,
+               "speedup": unbatched / total}
+
+
+def print_result(result):
+    parts = result["median_us"]
+    print("%-18s %5d %5d %3d %9.1f %9.1f %9.1f %10.1f %7.2fx %8.1f %6.1f%% %6.1f%% "
+          "%8.2fx" %
+          (result["model"], result["size"], result["batch"], result["threads"],
+           parts["inspect"], parts["schedule"], parts["execute"], parts["total"],
+           result["over_kernels"], result["gflops"], 100 * result["floor_share"],
+           100 * result["level_share"], result["speedup"]))
+    sys.stdout.flush()
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -208,75 +273,25 @@ def main():
         print("%d thread(s): FMA peak %.0f GFLOP/s (%s), copy %.1f GB/s" %
               (threads, machine["threads"][str(threads)]["fma_gflops"],
                machine["isa"], machine["threads"][str(threads)]["copy_gbytes"]))
-    print("%-18s %5s %5s %3s %9s %9s %9s %10s %8s %7s %7s %9s" %
+    print("%-18s %5s %5s %3s %9s %9s %9s %10s %8s %8s %7s %7s %9s" %
           ("model", "size", "batch", "thr", "inspect", "schedule", "execute",
-           "total us", "GFLOP/s", "floor", "levels", "speed-up"))
+           "total us", "kernels", "GFLOP/s", "floor", "levels", "speed-up"))
 
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
         for model in options.models.split(","):
             inputs, values = make_inputs(model, options, folder)
-            nodes = count_nodes(model, values)
             for size in options.sizes:
                 size = size // 4 if model == "mvrnn" else size
-                program = os.path.join(folder, "model.so")
                 try:
-                    batchtest.compile_model(os.path.join(
-                        batchtest.MODELS, model + ".mlir"), program, size)
+                    found = measure(model, size, inputs, options, folder)
                 except batchtest.ToolError as error:
                     print("%-18s %5d %s" % (model, size, error))
                     failures += 1
                     continue
-                unbatched = None
-                # Shared machines are faster and slower by turns.
-                machine = json.loads(
-                    batchtest.call("batch-peak", *options.threads))
-                for batch in options.batches:
-                    for threads in options.threads:
-                        try:
-                            found = batchtest.run_model(
-                                program, inputs, "--bench=%d" % options.runs,
-                                batch=batch, threads=threads,
-                                check=unbatched is None)
-                        except batchtest.ToolError as error:
-                            print("%-18s %5d %5d %3d %s" %
-                                  (model, size, batch, threads, error))
-                            failures += 1
-                            continue
-                        unbatched = unbatched or found["unbatched_us"]
-                        count = found["mini_batches"]
-                        total = found["time_us"]["total"]
-                        flops, compute, memory = floors(
-                            model, size, nodes,
-                            machine["threads"][str(threads)], count)
-                        flops = found.get("flops", flops)
-                        result = {
-                            "model": model, "size": size, "batch": batch,
-                            "threads": threads, "mini_batches": count,
-                            "nodes": nodes[0] + nodes[1],
-                            "tasks": found["tasks"], "batches": found["batches"],
-                            "median_us": {part: time / count for part, time
-                                          in found["time_us"].items()},
-                            "min_us": {part: time / count for part, time
-                                       in found["time_us_min"].items()},
-                            "gflops": flops / total / 1e3,
-                            "peak": machine["threads"][str(threads)],
-                            "floor_share": max(compute, memory) / total * 1e6,
-                            "level_share": level_floor(
-                                model, size, values, batch, threads,
-                                machine["threads"][str(threads)]) / total * 1e6,
-                            "unbatched_us": unbatched / count,
-                            "speedup": unbatched / total}
-                        record["results"].append(result)
-                        parts = result["median_us"]
-                        print("%-18s %5d %5d %3d %9.1f %9.1f %9.1f %10.1f %8.1f "
-                              "%6.1f%% %6.1f%% %8.2fx" %
-                              (model, size, batch, threads, parts["inspect"],
-                               parts["schedule"], parts["execute"],
-                               parts["total"], result["gflops"],
-                               100 * result["floor_share"],
-                               100 * result["level_share"], result["speedup"]))
-                        sys.stdout.flush()
+                for result in evaluate(model, size, values, *found):
+                    record["results"].append(result)
+                    print_result(result)
     os.makedirs(os.path.dirname(os.path.abspath(options.output)), exist_ok=True)
     with open(options.output, "w") as file:
         json.dump(record, file, indent=1)

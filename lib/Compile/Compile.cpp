@@ -44,7 +44,7 @@ class TemporaryFile {
 public:
   ~TemporaryFile() {
     if (!path.empty())
-      llvm::sys::fs::remove(path);
+      (void)llvm::sys::fs::remove(path);
   }
   llvm::SmallString<128> path;
 };

@@ -20,6 +20,17 @@ static T *room(std::vector<T> &vector, int64_t size) {
   return vector.data();
 }
 
+template <class T>
+static size_t reserved(const std::vector<T> &vector) {
+  return vector.capacity() * sizeof(T);
+}
+
+size_t DepthScheduler::bytes() const {
+  return reserved(orders) + reserved(temporary) + reserved(begins) +
+         reserved(stepBegins) + reserved(phases) + reserved(stepList) +
+         reserved(runOrder) + reserved(histogram);
+}
+
 void DepthScheduler::run(const TaskQueue *queues, int64_t numKernels) {
   int64_t tasks = 0;
   for (int64_t kernel = 0; kernel < numKernels; ++kernel)
@@ -46,24 +57,28 @@ void DepthScheduler::run(const TaskQueue *queues, int64_t numKernels) {
 /// where one does.
 bool DepthScheduler::sortShallow(const TaskQueue &queue, int64_t kernel,
                                  int32_t *order, int64_t begin) {
-  constexpr int64_t shallow = 512;
+  constexpr uint64_t shallow = 512;
   int32_t next[shallow] = {};
   // Copies: the stores must not make the loops read them again.
   const int64_t *records = queue.records;
   const int64_t count = queue.count, recordCells = queue.recordCells;
-  int64_t bits = 0;
+  auto depthOf = [=](int64_t i) {
+    return static_cast<uint64_t>(records[i * recordCells]) >> 32;
+  };
+  uint64_t bits = 0;
   for (int64_t i = 0; i < count; ++i) {
-    int64_t depth = records[i * recordCells] >> 32;
+    uint64_t depth = depthOf(i);
     bits |= depth;
     ++next[depth & (shallow - 1)];
   }
   if (bits >= shallow)
     return false;
   int32_t sum = 0;
-  for (int64_t depth = 0; depth <= bits; ++depth) {
+  for (uint64_t depth = 0; depth <= bits; ++depth) {
     int32_t tasks = next[depth];
     if (tasks)
-      stepList.push_back({kernel, depth, begin + sum, tasks});
+      stepList.push_back(
+          {kernel, static_cast<int64_t>(depth), begin + sum, tasks});
     next[depth] = sum;
     sum += tasks;
   }
@@ -72,7 +87,7 @@ bool DepthScheduler::sortShallow(const TaskQueue &queue, int64_t kernel,
       order[i] = static_cast<int32_t>(i);
   else
     for (int64_t i = 0; i < count; ++i)
-      order[next[records[i * recordCells] >> 32]++] = static_cast<int32_t>(i);
+      order[next[depthOf(i)]++] = static_cast<int32_t>(i);
   return true;
 }
 

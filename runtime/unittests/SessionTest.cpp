@@ -116,6 +116,23 @@ TEST(Session, BatchedEqualsUnbatched) {
     }
 }
 
+// Times are taken in runs that compute the same.
+TEST(Session, TimedRunsComputeTheSame) {
+  Trial run("plain", "random:3,40", 2);
+  std::vector<Output> outputs = run.batched();
+  Forest &forest = *run.inputs->batches.front();
+  run.session->load(forest);
+  run.session->inspect();
+  run.session->schedule();
+  RunCounters before = run.session->counters();
+  run.session->executeTimed();
+  EXPECT_EQ(run.session->counters().launches, before.launches);
+  OutputCollector timed(run.object.descriptor());
+  for (int64_t i = 0; i < forest.numInstances; ++i)
+    timed.collect(*run.session, i);
+  EXPECT_FALSE(compareOutputs(timed.outputs(), outputs, std::nullopt).first);
+}
+
 TEST(Session, InputTensors) {
   Trial run("input", "random:3,40", 2);
   EXPECT_EQ(run.difference(2), "");

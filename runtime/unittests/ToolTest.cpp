@@ -66,9 +66,10 @@ TEST_F(Tool, Runs) {
   succeeds(model + random +
                "--batch=6 --threads=2 --check-unbatched --counters",
            "in 4 mini-batch(es)");
+  succeeds(model + random + "--counters", "live_results ");
   succeeds(input + random + "--check-unbatched=1e-6", "unbatched: the same");
   succeeds(model + random + "--unbatched --bench=2", "unbatched ");
-  succeeds(model + random + "--bench=3 --memory-report", "total");
+  succeeds(model + random + "--bench=3", "total");
   succeeds(model + random + "--json --check-unbatched --bench=2",
            "\"max_relative_error\": 0.0");
   succeeds(model + random + "--limit=3 --json", "\"instances\": 3,");

@@ -53,8 +53,8 @@ TemporaryObject::TemporaryObject(const std::string &model,
           "'): ", std::strerror(errno), "; set TMPDIR");
   object = folder + "/model.so";
   if (object.size() < PATH_MAX) {
-    std::strcpy(doomedObject, object.c_str());
-    std::strcpy(doomedFolder, folder.c_str());
+    object.copy(doomedObject, PATH_MAX - 1);
+    folder.copy(doomedFolder, PATH_MAX - 1);
     std::signal(SIGINT, removeOnSignal);
     std::signal(SIGTERM, removeOnSignal);
   }

@@ -48,6 +48,7 @@ public:
 
 private:
   PartTimes runBatched(bool first);
+  double timeKernels();
   double runUnbatched(bool collect);
   void count();
   void bench();
@@ -89,10 +90,24 @@ PartTimes Driver::runBatched(bool first) {
       batched.collect(session, i);
     times.collect += watch.lap();
     count();
+    if (options.counters || options.json)
+      report.liveResults = std::max(report.liveResults, session.liveResults());
     if (!options.dot.empty() && forest == inputs.batches.front())
       writeTaskGraph(options.dot, session);
   }
   return times;
+}
+
+/// Microseconds that a worker spends in kernels.
+double Driver::timeKernels() {
+  double time = 0;
+  for (auto &forest : inputs.batches) {
+    session.load(*forest);
+    session.inspect();
+    session.schedule();
+    time += session.executeTimed();
+  }
+  return time;
 }
 
 /// Microseconds of the unbatched code itself.
@@ -140,8 +155,10 @@ void Driver::bench() {
   }
   report.times.clear();
   report.unbatched.clear();
-  for (int64_t i = 0; i < options.benchRuns && !options.onlyUnbatched; ++i)
+  for (int64_t i = 0; i < options.benchRuns && !options.onlyUnbatched; ++i) {
     report.times.push_back(runBatched(false));
+    report.kernels.push_back(timeKernels());
+  }
   for (int64_t i = 0; i < options.benchRuns && wantsUnbatched(); ++i)
     report.unbatched.push_back(runUnbatched(false));
 }
@@ -165,12 +182,12 @@ void Driver::check() {
 
 void Driver::measureMemory() {
   report.parameterBytes = parameters.bytes();
-  report.workBytes = session.bytes();
+  report.inputBytes = inputs.tensors.bytes();
+  report.memory = session.memory();
   for (auto &forest : inputs.batches) {
-    report.inputBytes += forest->variants.capacity();
-    for (auto &column : forest->cells)
-      report.inputBytes += column.capacity() * sizeof(int64_t);
-    report.inputBytes += forest->listPool.capacity() * sizeof(int64_t);
+    report.inputBytes += forest->inputBytes();
+    // The inspector adds nodes and lists.
+    report.memory.records += forest->bytes() - forest->inputBytes();
   }
 }
 
@@ -191,8 +208,7 @@ int Driver::run() {
     results.write(options.outputs);
   if (!options.trace.empty())
     writeTrace(options.trace, object.descriptor(), stepTimes);
-  if (options.memoryReport)
-    measureMemory();
+  measureMemory();
   if (options.json)
     printJson(options, report, results.outputs());
   else

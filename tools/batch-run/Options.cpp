@@ -62,14 +62,13 @@ RESULTS
   --outputs=FILE            all outputs as safetensors, stacked over instances;
                             ragged ones with NAME.offsets
   --bench[=RUNS]            time of each part, median and minimum of RUNS (20)
-  --counters                tasks, batches, barriers, ...
+  --counters                tasks, batches, barriers, ..., bytes of memory
   --json                    one JSON object instead of text
   --trace=FILE              the steps as a Chrome trace
   --dot=FILE                the task graph of the first mini-batch for Graphviz
   --tune=FILE               measure tile sizes and how workers share batches, on
                             these inputs and threads, and write the best to FILE,
                             for --tuning=FILE
-  --memory-report           bytes of parameters, inputs and tables
   --help, --version
 
 EXAMPLES
@@ -230,7 +229,6 @@ std::vector<Option> makeTable(Options &options) {
       {"json", Option::None, flag(options.json)},
       {"trace", Option::Required, text(options.trace)},
       {"dot", Option::Required, text(options.dot)},
-      {"memory-report", Option::None, flag(options.memoryReport)},
       {"help", Option::None, flag(options.help)},
       {"version", Option::None, flag(options.version)},
   };

@@ -30,7 +30,7 @@ struct Options {
   std::optional<double> tolerance; ///< of the check; bit for bit without
   bool onlyUnbatched = false;
   int64_t benchRuns = 0; ///< 0: no benchmark
-  bool counters = false, json = false, memoryReport = false;
+  bool counters = false, json = false;
   std::string trace, dot, outputs, tune;
   std::string expect;
   double expectRelative = 1e-4, expectAbsolute = 1e-5;

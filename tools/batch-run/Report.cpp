@@ -35,11 +35,8 @@ double least(const std::vector<double> &values) {
 std::vector<std::pair<const char *, std::vector<double>>>
 parts(const Report &report) {
   std::vector<std::pair<const char *, std::vector<double>>> result{
-      {"inspect", {}},
-      {"schedule", {}},
-      {"copy", {}},
-      {"execute", {}},
-      {"total", {}}};
+      {"inspect", {}}, {"schedule", {}}, {"copy", {}},
+      {"execute", {}}, {"total", {}},    {"kernels", report.kernels}};
   for (const PartTimes &times : report.times) {
     result[0].second.push_back(times.inspect);
     result[1].second.push_back(times.schedule);
@@ -48,6 +45,19 @@ parts(const Report &report) {
     result[4].second.push_back(times.total());
   }
   return result;
+}
+
+/// Bytes by what they are for.
+std::vector<std::pair<const char *, size_t>> memory(const Report &report) {
+  const batchrt::MemoryUse &use = report.memory;
+  return {{"inputs", report.inputBytes},
+          {"parameters", report.parameterBytes},
+          {"results", use.results},
+          {"records", use.records},
+          {"schedule", use.schedule},
+          {"scratch", use.scratch},
+          {"total", report.inputBytes + report.parameterBytes + use.total()},
+          {"live_results", report.liveResults}};
 }
 
 std::vector<double> collectTimes(const Report &report) {
@@ -102,11 +112,9 @@ void batchrun::printText(const Options &options, const Report &report,
       std::printf("  %s: %lld tasks in %lld batches\n", name.c_str(),
                   static_cast<long long>(tasks),
                   static_cast<long long>(report.kernelBatches.at(name)));
-  }
-  if (options.memoryReport) {
-    std::printf("parameters     %zu bytes\n", report.parameterBytes);
-    std::printf("inputs         %zu bytes\n", report.inputBytes);
-    std::printf("tables, arrays %zu bytes\n", report.workBytes);
+    std::printf("bytes\n");
+    for (auto &[name, bytes] : memory(report))
+      std::printf("  %-12s %zu\n", name, bytes);
   }
   if (options.benchRuns) {
     std::printf("%-10s %12s %12s   (microseconds, %lld runs)\n", "part",
@@ -179,9 +187,9 @@ void batchrun::printJson(const Options &options, const Report &report,
     shapes[output.name] = {{"dtype", batchrt::fileName(output.type)},
                            {"shape", output.shape()}};
   object["outputs"] = shapes;
-  if (options.memoryReport)
-    object["memory_bytes"] = {{"parameters", report.parameterBytes},
-                              {"inputs", report.inputBytes},
-                              {"work", report.workBytes}};
+  json bytes = json::object();
+  for (auto &[name, count] : memory(report))
+    bytes[name] = count;
+  object["memory_bytes"] = bytes;
   std::printf("%s\n", object.dump(2).c_str());
 }

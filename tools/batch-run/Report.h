@@ -28,12 +28,15 @@ struct Report {
   batchrt::RunCounters counters; ///< sums over mini-batches
   std::map<std::string, int64_t> kernelTasks, kernelBatches;
   std::vector<PartTimes> times;
+  std::vector<double> kernels;   ///< microseconds of a worker, per run
   std::vector<double> unbatched; ///< microseconds for all instances, per run
   double largestError = 0;
   std::optional<std::string> difference, unexpected;
   double expectError = 0;
   int64_t expectEntries = -1;
-  size_t parameterBytes = 0, inputBytes = 0, workBytes = 0;
+  size_t inputBytes = 0, parameterBytes = 0;
+  batchrt::MemoryUse memory;
+  size_t liveResults = 0; ///< of the mini-batch with the most
 };
 
 void printText(const Options &options, const Report &report,

@@ -37,10 +37,10 @@ constexpr int passes = 7;
 
 struct Choice {
   const char *name;
-  std::vector<int64_t> values;
+  std::initializer_list<int64_t> values;
 };
 
-const Choice choices[] = {
+constexpr Choice choices[] = {
     {"tile_rows", {6, 8, 10}},
     // The last one: never by rows.
     {"row_split", {1, 12, 24, 48, 96, int64_t(1) << 32}},

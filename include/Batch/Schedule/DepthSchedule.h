@@ -15,6 +15,7 @@
 #ifndef BATCH_SCHEDULE_DEPTHSCHEDULE_H
 #define BATCH_SCHEDULE_DEPTHSCHEDULE_H
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -65,6 +66,8 @@ public:
   int64_t kernelSteps(int64_t kernel) const { return stepBegins[kernel]; }
   /// The steps in the order in which they run, as positions in steps().
   const std::vector<int32_t> &sequence() const { return runOrder; }
+  /// Bytes of all arrays.
+  size_t bytes() const;
 
 private:
   bool sortShallow(const TaskQueue &queue, int64_t kernel, int32_t *order,

@@ -31,7 +31,8 @@ int64_t RowSpace::leading() const {
 int64_t uprog::elementBytes(Type type) {
   if (type.isIndex())
     return 8;
-  return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+  // i0 has no bits, but takes room all the same.
+  return llvm::divideCeil(std::max(type.getIntOrFloatBitWidth(), 1u), 8);
 }
 
 int64_t uprog::paddedColumns(ArrayRef<int64_t> shape, Type elementType) {

@@ -12,7 +12,7 @@ using namespace mlir::uprog;
 
 /// What a worker can keep in its second-level cache besides what passes
 /// through.
-static constexpr int64_t kKeptBytes = 1024 * 1024;
+static constexpr int64_t kKeptBytes = int64_t(1) << 20;
 /// FLOPs that a worker does in the time in which it reads a byte of weights
 /// that are not in its cache, with room for what prefetching does not hide.
 /// Measured on two cores with AVX-512: a dense layer (half a FLOP per byte and

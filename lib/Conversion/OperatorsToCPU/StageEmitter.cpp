@@ -18,7 +18,7 @@ using namespace mlir::uprog;
 /// Panels of a column block when there are few rows.
 static constexpr int64_t kMaxPanels = 4;
 /// What the packed rows of a block may take of a core's second-level cache.
-static constexpr int64_t kPackedBytes = 512 * 1024;
+static constexpr int64_t kPackedBytes = int64_t(1) << 19;
 /// Tiles of rows that use a panel before the next panel's turn, at most.
 static constexpr int64_t kMaxTiles = 8;
 

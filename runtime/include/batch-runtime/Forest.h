@@ -63,6 +63,10 @@ struct Forest {
   std::vector<int64_t> instanceNodes{0}; ///< node ranges of the instances
   std::vector<int64_t> lines;            ///< line of each instance in its file
   std::vector<TensorCell> tensors;
+
+  /// Bytes of the input alone, and of all that is reserved.
+  size_t inputBytes() const;
+  size_t bytes() const;
 };
 
 /// Numbers of words: lines of a vocabulary file, or by first appearance.
@@ -101,6 +105,8 @@ public:
 
   const char *base(int source) const { return pools[source].data.data(); }
   int64_t count(int source) const { return pools[source].rows; }
+  /// Bytes of all rows.
+  size_t bytes() const;
 
 private:
   /// Rows are 64-byte aligned in memory: vectors of cache lines.

@@ -118,6 +118,10 @@ public:
   void store(int64_t function, const int64_t *key, int64_t keySize,
              const int64_t *results, int64_t resultCount);
   int64_t size() const { return used; }
+  size_t bytes() const {
+    return entries.capacity() * sizeof(Entry) +
+           pool.capacity() * sizeof(int64_t);
+  }
 
 private:
   struct Entry {

@@ -72,6 +72,10 @@ private:
   uint64_t epoch = 0;
 };
 
+/// The outputs of one instance as a JSON object: by name the elements of its
+/// row, or, of a ragged output, an array of such rows.
+std::string toJson(const std::vector<Output> &outputs, int64_t instance);
+
 /// What a comparison found.
 struct Difference {
   double largestError = 0; ///< |a-b| / max(|b|, rms of the output)

@@ -36,16 +36,23 @@ public:
       const BatchSource &source = sources[(handle >> 56) & 127];
       return source.base + low * source.rowBytes;
     }
-    const TableInfo &info = descriptor.tables[table];
-    int64_t slot = slotsOf(info.group)[low] + (handle >> 56);
-    return tables[table].data() + slot * info.rowBytes;
+    return tables[table].data() +
+           slot(handle, table) * descriptor.tables[table].rowBytes;
+  }
+  /// The row of a task's result within its table.
+  int64_t slot(int64_t handle, int table) const {
+    return slotsOf(descriptor.tables[table].group)[taskOf(handle)] +
+           (handle >> 56);
   }
 
   const DepthScheduler &schedule() const { return scheduler; }
   const std::vector<TaskQueue> &queues() const { return taskQueues; }
-  /// Rows of all tables together, bytes of everything that was reserved.
+  /// Rows of all tables together.
   int64_t slots() const { return totalSlots; }
-  size_t bytes() const;
+  /// Bytes that were reserved, by what for.
+  size_t tableBytes() const;
+  size_t scheduleBytes() const;
+  size_t scratchBytes() const { return scratch.capacity(); }
 
   /// The task that a handle names, -1 for a row of a source.
   static int64_t taskOf(int64_t handle) {

@@ -50,6 +50,16 @@ struct RunCounters {
   int64_t slots = 0;       ///< rows of result tables
 };
 
+/// Bytes that a session holds: the most that any mini-batch so far needed.
+struct MemoryUse {
+  size_t results = 0;  ///< result tables
+  size_t records = 0;  ///< what the inspector writes: tasks, remembered calls
+  size_t schedule = 0; ///< steps, slots, operand index arrays
+  size_t scratch = 0;  ///< intermediates of kernels, tensors of unbatched code
+
+  size_t total() const { return results + records + schedule + scratch; }
+};
+
 /// Runs one mini-batch at a time. Not to be used by two threads at once, but
 /// any number of sessions may share one object and one set of bound parameters:
 /// what a run writes is the session's and the forest's own.
@@ -77,6 +87,9 @@ public:
   void execute();
   /// Step by step, with times.
   std::vector<StepTime> executeTraced();
+  /// As execute(); returns the microseconds that a worker spends in kernels:
+  /// neither between steps nor waiting for others. The mean over workers.
+  double executeTimed();
 
   /// Runs one instance of the mini-batch directly. Its results live until the
   /// next call.
@@ -89,8 +102,12 @@ public:
   const Forest &forest() const { return *loaded; }
   const Descriptor &descriptor() const { return object.descriptor(); }
   RunCounters counters() const;
-  /// Bytes of tables, index arrays, scratch and arenas.
-  size_t bytes() const;
+  MemoryUse memory() const;
+  /// The bytes of result rows that no schedule-preserving layout could do
+  /// without: those that a step of the batched run writes, and earlier ones
+  /// that it, a later step or an output reads; at the step where they are the
+  /// most.
+  size_t liveResults() const;
 
 private:
   friend struct RuntimeCalls;

@@ -42,20 +42,25 @@ public:
   int size() const { return count; }
   /// Calls `job(argument, worker)` once on every worker and waits for all.
   void run(void (*job)(void *, int), void *argument);
+  /// The same; returns the microseconds that a worker spent in the job without
+  /// waiting at barriers, the mean over workers.
+  double runTimed(void (*job)(void *, int), void *argument);
   /// All workers meet; what each wrote before is visible to all after. Only
   /// within a job, by every worker equally often.
   void barrier(int worker) {
     if (worker == 0)
       ++barrierCount;
     if (count > 1)
-      meet();
+      timed ? meetTimed(worker) : meet();
   }
   /// Barriers since the pool was made.
   int64_t barriers() const { return barrierCount; }
 
 private:
   void loop(int worker);
+  void work(int worker);
   void meet();
+  void meetTimed(int worker);
 
   const int count;
   int spins;
@@ -68,6 +73,12 @@ private:
   void (*job)(void *, int) = nullptr;
   void *argument = nullptr;
   bool stop = false;
+  bool timed = false;
+  /// Microseconds of one worker, without waits, on a cache line of its own.
+  struct alignas(64) WorkTime {
+    double busy = 0;
+  };
+  std::vector<WorkTime> times;
   /// Core of each worker but worker 0; empty if there are too few cores.
   std::vector<int> workerCores;
   std::vector<std::thread> threads;

@@ -28,6 +28,13 @@ int64_t InputTensors::addRow(const Type &type, const char *dense) {
   return target.rows++;
 }
 
+size_t InputTensors::bytes() const {
+  size_t sum = 0;
+  for (const Pool &pool : pools)
+    sum += pool.data.lines.size() * sizeof(Line);
+  return sum;
+}
+
 std::pair<int64_t, int64_t>
 InputTensors::rows(const Type &type, const std::string &name, bool list) {
   Pool &target = pool(type);

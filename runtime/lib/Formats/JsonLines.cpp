@@ -541,9 +541,9 @@ bool InstanceParser::parse_error(std::size_t position, const std::string &,
   std::string message = exception.what();
   // "[json.exception...] parse error at line 1, column 5: syntax error ..."
   size_t begin = message.find(": ");
+  if (begin == std::string::npos)
+    begin = message.find("] ");
   if (begin != std::string::npos)
-    message.erase(0, begin + 2);
-  else if ((begin = message.find("] ")) != std::string::npos)
     message.erase(0, begin + 2);
   raise(where, std::max<size_t>(position, 1), ": malformed JSON: ", message);
 }

@@ -60,18 +60,18 @@ struct batchrt::RuntimeCalls {
   static void growQueue(BatchContext *context, int64_t kernel, int64_t bytes) {
     guarded(context, [&](State &state, Session &session) {
       BatchQueue &queue = state.queues[kernel];
-      size_t used = (queue.end - queue.begin) * sizeof(int64_t);
-      size_t record =
-          session.descriptor().kernels[kernel].recordCells * sizeof(int64_t);
+      int64_t cells = session.descriptor().kernels[kernel].recordCells;
+      int64_t used = queue.end - queue.begin;
+      size_t usedBytes = used * sizeof(int64_t);
+      size_t record = cells * sizeof(int64_t);
       Buffer &memory = state.queueMemory[kernel];
-      size_t wanted = used + static_cast<size_t>(bytes);
-      memory.grow(std::max({wanted, 256 * record, 2 * used}), used,
+      size_t wanted = usedBytes + static_cast<size_t>(bytes);
+      memory.grow(std::max({wanted, 256 * record, 2 * usedBytes}), usedBytes,
                   "recorded tasks");
       queue.begin = memory.as<int64_t>();
-      queue.end = queue.begin + used / sizeof(int64_t);
+      queue.end = queue.begin + used;
       // Whole records only: compiled code may test for equality.
-      queue.limit =
-          queue.begin + memory.capacity() / record * (record / sizeof(int64_t));
+      queue.limit = queue.begin + memory.capacity() / record * cells;
     });
   }
 

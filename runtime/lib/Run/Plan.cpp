@@ -433,11 +433,3 @@ void Plan::reserveScratch() {
   for (size_t i = 0; i < steps.size(); ++i)
     steps[i].scratch = base + offsets[i];
 }
-
-size_t Plan::bytes() const {
-  size_t sum =
-      slotArray.capacity() + indexArrays.capacity() + scratch.capacity();
-  for (const Buffer &table : tables)
-    sum += table.capacity();
-  return sum;
-}

@@ -9,6 +9,7 @@
 #include "batch-runtime/Error.h"
 
 #include <algorithm>
+#include <chrono>
 #include <system_error>
 
 #ifdef __linux__
@@ -154,9 +155,43 @@ void WorkerPool::run(void (*newJob)(void *, int), void *newArgument) {
   argument = newArgument;
   if (count > 1)
     start.advance();
-  job(argument, 0);
+  work(0);
   if (count > 1)
     meet();
+}
+
+double WorkerPool::runTimed(void (*newJob)(void *, int), void *newArgument) {
+  times.assign(count, {});
+  timed = true;
+  run(newJob, newArgument);
+  timed = false;
+  double sum = 0;
+  for (const WorkTime &time : times)
+    sum += time.busy;
+  return sum / count;
+}
+
+using Clock = std::chrono::steady_clock;
+
+static double microsecondsSince(Clock::time_point begin) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - begin)
+      .count();
+}
+
+void WorkerPool::work(int worker) {
+  if (!timed) {
+    job(argument, worker);
+    return;
+  }
+  Clock::time_point begin = Clock::now();
+  job(argument, worker);
+  times[worker].busy += microsecondsSince(begin);
+}
+
+void WorkerPool::meetTimed(int worker) {
+  Clock::time_point begin = Clock::now();
+  meet();
+  times[worker].busy -= microsecondsSince(begin);
 }
 
 void WorkerPool::loop(int worker) {
@@ -164,7 +199,7 @@ void WorkerPool::loop(int worker) {
     start.waitWhile(seen, spins);
     if (stop)
       return;
-    job(argument, worker);
+    work(worker);
     meet();
   }
 }

@@ -1,0 +1,175 @@
+//===- MemoryUse.cpp - Bytes that a run holds, and that it needs ----------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "SessionState.h"
+
+#include <algorithm>
+
+using namespace batchrt;
+
+template <class T>
+static size_t reserved(const std::vector<T> &vector) {
+  return vector.capacity() * sizeof(T);
+}
+
+template <class T>
+static size_t reserved(const std::vector<std::vector<T>> &vectors) {
+  size_t sum = 0;
+  for (const std::vector<T> &vector : vectors)
+    sum += reserved(vector);
+  return sum;
+}
+
+static size_t reserved(const std::vector<Buffer> &buffers) {
+  size_t sum = 0;
+  for (const Buffer &buffer : buffers)
+    sum += buffer.capacity();
+  return sum;
+}
+
+size_t Forest::inputBytes() const {
+  size_t cellCount = numNodes * cells.size() + listSize;
+  for (const std::vector<int64_t> &column : arguments)
+    cellCount += column.size();
+  return numNodes + cellCount * sizeof(int64_t) +
+         (instanceNodes.size() + lines.size()) * sizeof(int64_t) +
+         tensors.size() * sizeof(TensorCell);
+}
+
+size_t Forest::bytes() const {
+  return reserved(variants) + reserved(cells) + reserved(listPool) +
+         reserved(arguments) + reserved(instanceNodes) + reserved(lines) +
+         reserved(tensors);
+}
+
+size_t Plan::tableBytes() const { return reserved(tables); }
+
+size_t Plan::scheduleBytes() const {
+  return scheduler.bytes() + slotArray.capacity() + indexArrays.capacity() +
+         reserved(stepOffsets) + reserved(steps) + reserved(operands) +
+         reserved(results) + reserved(operandBegin) + reserved(resultBegin) +
+         reserved(scratchOffsets);
+}
+
+MemoryUse Session::memory() const {
+  MemoryUse use;
+  use.results = runPlan.tableBytes();
+  use.records = reserved(state->queueMemory) + reserved(state->memos) +
+                reserved(state->resultCells) + memo.bytes();
+  use.schedule = runPlan.scheduleBytes();
+  use.scratch = runPlan.scratchBytes() + reserved(state->workerMemory) +
+                state->unbatchedScratch.capacity() + arena.capacity();
+  return use;
+}
+
+namespace {
+/// The steps during which rows of tables are in use.
+class RowLives {
+public:
+  RowLives(const Session &session, int64_t steps)
+      : session(session), change(steps + 1),
+        last(session.descriptor().tables.size()) {}
+
+  void write(int64_t step, int64_t handle, int table) {
+    size_t row = session.plan().slot(handle, table);
+    if (last[table].size() <= row)
+      last[table].resize(row + 1);
+    change[step] += bytes(table);
+    last[table][row] = step;
+  }
+  /// Steps come in order, so this is the last one so far.
+  void read(int64_t step, int64_t handle, int table) {
+    if (handle >= 0 && table >= 0)
+      last[table][session.plan().slot(handle, table)] = step;
+  }
+  /// The most bytes of any step.
+  int64_t most() {
+    for (size_t table = 0; table < last.size(); ++table)
+      for (int64_t step : last[table])
+        if (step + 1 < static_cast<int64_t>(change.size()))
+          change[step + 1] -= bytes(static_cast<int>(table));
+    int64_t now = 0, most = 0;
+    for (int64_t bytes : change)
+      most = std::max(most, now += bytes);
+    return most;
+  }
+
+private:
+  int64_t bytes(int table) const {
+    return session.descriptor().tables[table].rowBytes;
+  }
+  const Session &session;
+  std::vector<int64_t> change;            ///< of the bytes in use, at each step
+  std::vector<std::vector<int64_t>> last; ///< [table][row], a step
+};
+
+void readOperands(const Session &session, const KernelInfo &kernel,
+                  const int64_t *record, int64_t step, RowLives &lives) {
+  for (const OperandInfo &operand : kernel.operands) {
+    if (operand.kind == OperandInfo::Scalar)
+      continue;
+    int64_t cell = record[operand.cell];
+    if (!operand.ragged) {
+      lives.read(step, cell, operand.table);
+      continue;
+    }
+    const int64_t *entries = session.context().listPool + listFirst(cell);
+    for (int64_t e = 0; e < listLength(cell); ++e)
+      lives.read(step, entries[e], operand.table);
+  }
+}
+
+/// What results hold, down to the fields of ADT values.
+void readOutputs(const Session &session, int64_t step, RowLives &lives) {
+  const Descriptor &descriptor = session.descriptor();
+  const BatchContext &context = session.context();
+  std::vector<std::pair<const Type *, int64_t>> work;
+  for (size_t r = 0; r < descriptor.results.size(); ++r)
+    for (int64_t i = 0; i < context.numInstances; ++i)
+      work.emplace_back(&descriptor.results[r].type, context.results[r][i]);
+  std::vector<bool> seen(context.numNodes);
+  while (!work.empty()) {
+    auto [type, cell] = work.back();
+    work.pop_back();
+    if (type->kind == Type::Tensor) {
+      lives.read(step, cell, type->table);
+    } else if (type->kind == Type::List) {
+      for (int64_t i = 0; i < listLength(cell); ++i)
+        work.emplace_back(&type->element(),
+                          context.listPool[listFirst(cell) + i]);
+    } else if (type->kind == Type::Adt && !seen[cell]) {
+      seen[cell] = true;
+      const Variant *variant =
+          descriptor.variantByNumber(context.variants[cell]);
+      for (size_t f = 0; f < variant->fields.size(); ++f)
+        work.emplace_back(&variant->fields[f].type, context.cells[f][cell]);
+    }
+  }
+}
+} // namespace
+
+size_t Session::liveResults() const {
+  const DepthScheduler &schedule = runPlan.schedule();
+  int64_t step = 0;
+  RowLives lives(*this, state->numSteps);
+  for (int32_t s : schedule.sequence()) {
+    const DepthStep &batch = schedule.steps()[s];
+    const KernelInfo &kernel = descriptor().kernels[batch.kernel];
+    const TaskQueue &queue = runPlan.queues()[batch.kernel];
+    for (int64_t i = batch.begin; i < batch.begin + batch.count; ++i) {
+      int64_t record = schedule.order()[i];
+      readOperands(*this, kernel, queue.records + record * queue.recordCells,
+                   step, lives);
+      for (const ResultInfo &result : kernel.results)
+        lives.write(step, result.position << 56 | queue.task(record),
+                    result.table);
+    }
+    ++step;
+  }
+  readOutputs(*this, step, lives);
+  return lives.most();
+}
