@@ -7,6 +7,7 @@
 
 #include "Batch/Compile/Compile.h"
 
+#include "Batch/Conversion/Passes.h"
 #include "Batch/Pipelines/Pipelines.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -136,6 +137,32 @@ static FailureOr<Target> makeTarget(Location loc,
   return target;
 }
 
+/// Adds what makes code for a device other than the CPU.
+static LogicalResult addDevicePasses(OpPassManager &pm, Location loc,
+                                     const CompileOptions &options) {
+  if (options.device == "cpu")
+    return success();
+  GPUPersistentOptions gpu;
+  gpu.executor = options.executor;
+  if (options.device == "emulator") {
+    buildGPUPersistentPipeline(pm, gpu);
+    pm.addPass(createConvertGPUToHostEmulationPass());
+    return success();
+  }
+  gpu.chip = !options.chip.empty()             ? options.chip
+             : options.executor == "cluster" ? "sm_90"
+                                             : "sm_80";
+  if (!StringRef(gpu.chip).starts_with("sm_"))
+    return emitError(loc) << "'" << gpu.chip
+                          << "' is no chip of NVIDIA; use sm_80, sm_90, ...";
+  // Binary code and PTX with a toolkit; without one the driver compiles PTX.
+  bool toolkit = llvm::sys::findProgramByName("ptxas") &&
+                 llvm::sys::findProgramByName("fatbinary");
+  gpu.format = toolkit ? "fatbin" : "isa";
+  buildGPUPersistentPipeline(pm, gpu);
+  return success();
+}
+
 /// Runs the passes, then translates and optimizes.
 static FailureOr<std::unique_ptr<llvm::Module>>
 makeLLVMModule(ModuleOp module, llvm::LLVMContext &context,
@@ -148,6 +175,8 @@ makeLLVMModule(ModuleOp module, llvm::LLVMContext &context,
   autobatch.policy = options.policy;
   autobatch.sizes = ArrayRef<std::string>(options.sizes);
   buildAutobatchPipeline(pm, autobatch);
+  if (failed(addDevicePasses(pm, module.getLoc(), options)))
+    return failure();
   CPUWorkersOptions workers;
   workers.vectorBits = target.vectorBits;
   workers.vectorRegisters = target.vectorRegisters;

@@ -42,8 +42,18 @@ int main(int argc, char **argv) {
   cl::opt<std::string> output("o", cl::desc("Where the shared object goes"),
                               cl::value_desc("file"), cl::init("a.so"),
                               cl::cat(category));
-  cl::opt<std::string> device("device", cl::desc("Where it runs: 'cpu'"),
-                              cl::init("cpu"), cl::cat(category));
+  cl::opt<std::string> device(
+      "device", cl::init("cpu"), cl::cat(category),
+      cl::desc("Where mini-batches run: 'cpu', 'cuda' (one persistent kernel) "
+               "or 'emulator' (the same kernel, checked on the CPU)"));
+  cl::opt<std::string> executor(
+      "executor", cl::init("device"), cl::cat(category),
+      cl::desc("What runs a mini-batch or a part of it on a GPU: 'device' (all "
+               "blocks together), 'cluster' or 'block'"));
+  cl::opt<std::string> chip(
+      "chip", cl::cat(category),
+      cl::desc("Chip of the GPU: sm_80, sm_90, ...; default: the oldest that "
+               "can"));
   cl::opt<std::string> strategy(
       "strategy", cl::init("auto"), cl::cat(category),
       cl::desc(
@@ -76,8 +86,9 @@ int main(int argc, char **argv) {
     llvm::errs() << "batch-compile: error: " << message << '\n';
     return 1;
   };
-  if (device != "cpu")
-    return fail("there is no device '" + device + "'; devices are 'cpu'");
+  if (device != "cpu" && device != "cuda" && device != "emulator")
+    return fail("there is no device '" + device +
+                "'; devices are 'cpu', 'cuda' and 'emulator'");
 
   DialectRegistry registry;
   mlir::registerAllDialects(registry);
@@ -96,6 +107,9 @@ int main(int argc, char **argv) {
   options.strategy = strategy;
   options.policy = policy;
   options.sizes.assign(sizes.begin(), sizes.end());
+  options.device = device;
+  options.executor = executor;
+  options.chip = chip;
   options.tuning = tuning;
   options.triple = triple;
   options.cpu = cpu;

@@ -20,6 +20,14 @@ struct CompileOptions {
   std::string strategy = "auto";
   std::string policy = "depth";
   std::vector<std::string> sizes;
+  /// Where mini-batches run: "cpu", "cuda" or "emulator".
+  std::string device = "cpu";
+  /// What runs a mini-batch or a part of it on a device other than the CPU:
+  /// "device", "cluster" or "block".
+  std::string executor = "device";
+  /// Chip of a GPU, such as "sm_90"; empty: the oldest that has what the
+  /// executor needs.
+  std::string chip;
   /// Target triple; empty: the host's.
   std::string triple;
   /// Target CPU by LLVM's name; "native": the host's. Empty: the host's where

@@ -17,6 +17,7 @@
 #include "Patterns.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/Transforms/FuncConversions.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -55,6 +56,7 @@ private:
   void makeInspect();
   void makeUnbatched();
   void makeExecute();
+  void makeEmulate();
   void makeObject(StringRef descriptor);
 
   ModuleOp module;
@@ -62,9 +64,9 @@ private:
   ObjectLayout layout;
   InstanceProgram program;
   Sharedness sharedness;
-  func::FuncOp inspector, traversal, executor;
+  func::FuncOp inspector, traversal, executor, emulated;
   SmallVector<func::FuncOp> hostFunctions;
-  LLVM::LLVMFuncOp inspectPoint, executePoint, unbatchedPoint;
+  LLVM::LLVMFuncOp inspectPoint, executePoint, unbatchedPoint, emulatePoint;
 };
 
 } // namespace
@@ -333,20 +335,49 @@ void ObjectBuilder::makeExecute() {
   LLVM::ReturnOp::create(builder, module.getLoc(), ValueRange());
 }
 
+void ObjectBuilder::makeEmulate() {
+  Location loc = module.getLoc();
+  Type pointer = LLVM::LLVMPointerType::get(module.getContext());
+  builder.setInsertionPointToEnd(module.getBody());
+  emulatePoint = LLVM::LLVMFuncOp::create(
+      builder, loc, "batch.emulate",
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(module.getContext()),
+                                  {pointer, pointer}));
+  builder.setInsertionPointToStart(emulatePoint.addEntryBlock(builder));
+  func::CallOp::create(builder, loc, emulated, emulatePoint.getArguments());
+  LLVM::ReturnOp::create(builder, loc, ValueRange());
+}
+
 /// The global that an object exports (BatchObject in ABI.h).
 void ObjectBuilder::makeObject(StringRef descriptor) {
   Location loc = module.getLoc();
   MLIRContext *context = module.getContext();
-  builder.setInsertionPointToEnd(module.getBody());
+  auto makeString = [&](StringRef name, StringRef text) {
+    builder.setInsertionPointToEnd(module.getBody());
+    return LLVM::GlobalOp::create(
+        builder, loc,
+        LLVM::LLVMArrayType::get(builder.getI8Type(), text.size()),
+        /*isConstant=*/true, LLVM::Linkage::Internal, name,
+        builder.getStringAttr(text), /*alignment=*/64);
+  };
   std::string text = descriptor.str();
   text.push_back('\0');
-  auto string = LLVM::GlobalOp::create(
-      builder, loc, LLVM::LLVMArrayType::get(builder.getI8Type(), text.size()),
-      /*isConstant=*/true, LLVM::Linkage::Internal, "batch.descriptor",
-      builder.getStringAttr(text));
+  LLVM::GlobalOp string = makeString("batch.descriptor", text), code;
+  uint64_t codeSize = 0;
+  for (auto binary :
+       llvm::make_early_inc_range(module.getOps<gpu::BinaryOp>())) {
+    std::string bytes =
+        cast<gpu::ObjectAttr>(binary.getObjects()[0]).getObject().str();
+    codeSize = bytes.size();
+    bytes.push_back('\0'); // PTX is text
+    code = makeString("batch.device_code", bytes);
+    binary.erase();
+  }
+  builder.setInsertionPointToEnd(module.getBody());
   Type pointer = LLVM::LLVMPointerType::get(context);
   auto type = LLVM::LLVMStructType::getLiteral(
-      context, {builder.getI64Type(), pointer, pointer, pointer, pointer});
+      context, {builder.getI64Type(), pointer, pointer, pointer, pointer,
+                pointer, builder.getI64Type(), pointer});
   auto object = LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true,
                                        LLVM::Linkage::External, "batch_object",
                                        Attribute());
@@ -355,19 +386,25 @@ void ObjectBuilder::makeObject(StringRef descriptor) {
   auto insert = [&](Value field, int64_t position) {
     value = LLVM::InsertValueOp::create(builder, loc, value, field, position);
   };
-  insert(LLVM::ConstantOp::create(builder, loc, builder.getI64Type(),
-                                  builder.getI64IntegerAttr(BATCH_ABI_VERSION)),
-         0);
-  insert(LLVM::AddressOfOp::create(builder, loc, string), 1);
-  auto insertFunction = [&](LLVM::LLVMFuncOp function, int64_t position) {
-    if (function)
-      insert(LLVM::AddressOfOp::create(builder, loc, function), position);
+  auto insertNumber = [&](uint64_t number, int64_t position) {
+    insert(LLVM::ConstantOp::create(builder, loc, builder.getI64Type(),
+                                    builder.getI64IntegerAttr(number)),
+           position);
+  };
+  auto insertAddress = [&](auto symbol, int64_t position) {
+    if (symbol)
+      insert(LLVM::AddressOfOp::create(builder, loc, symbol), position);
     else
       insert(LLVM::ZeroOp::create(builder, loc, pointer), position);
   };
-  insertFunction(inspectPoint, 2);
-  insertFunction(executePoint, 3);
-  insertFunction(unbatchedPoint, 4);
+  insertNumber(BATCH_ABI_VERSION, 0);
+  insertAddress(string, 1);
+  insertAddress(inspectPoint, 2);
+  insertAddress(executePoint, 3);
+  insertAddress(unbatchedPoint, 4);
+  insertAddress(code, 5);
+  insertNumber(codeSize, 6);
+  insertAddress(emulatePoint, 7);
   LLVM::ReturnOp::create(builder, loc, value);
 }
 
@@ -396,6 +433,15 @@ LogicalResult ObjectBuilder::build(const ObjectLayout::Target &target) {
       executor = function;
       continue;
     }
+    // The runtime launches.
+    if (function->hasAttr(kLaunchAttr)) {
+      function.erase();
+      continue;
+    }
+    if (function->hasAttr(kEmulatedAttr)) {
+      emulated = function;
+      continue;
+    }
     if (function->hasAttr(kKernelInfoAttr) || function->hasAttr("llvm.linkage"))
       continue;
     if (function->hasAttr(kTraversalAttr))
@@ -419,6 +465,8 @@ LogicalResult ObjectBuilder::build(const ObjectLayout::Target &target) {
     makeInspect();
   if (executor)
     makeExecute();
+  if (emulated)
+    makeEmulate();
   makeUnbatched();
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream(text) << *descriptor;
@@ -449,6 +497,7 @@ LogicalResult ObjectBuilder::build(const ObjectLayout::Target &target) {
   }
   module->removeAttr(kFormsAttr);
   module->removeAttr(kSizesAttr);
+  module->removeAttr(gpu::GPUDialect::getContainerModuleAttrName());
   return success();
 }
 

@@ -10,6 +10,8 @@
 #include "Batch/Conversion/RecToLLVM/ABILayout.h"
 #include "Batch/Dialect/UProg/UProg.h"
 #include "batch-runtime/ABI.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -364,6 +366,26 @@ FailureOr<json::Value> ObjectLayout::describeAdts() const {
   return json::Value(std::move(adts));
 }
 
+/// The launch of a persistent kernel. `module` holds its code, or what the
+/// emulator runs.
+json::Value ObjectLayout::describeLaunch(DictionaryAttr launch) const {
+  json::Object object;
+  object["kernel"] = launch.getAs<StringAttr>("kernel").str();
+  object["executor"] = launch.getAs<StringAttr>("executor").str();
+  object["blockSize"] = launch.getAs<IntegerAttr>("block_size").getInt();
+  object["clusterSize"] = launch.getAs<IntegerAttr>("cluster_size").getInt();
+  int64_t shared = 0;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (auto bytes = function->getAttrOfType<IntegerAttr>(kEmulatedAttr))
+      shared = bytes.getInt();
+  object["sharedBytes"] = shared;
+  for (auto binary : module.getOps<gpu::BinaryOp>())
+    if (auto target = dyn_cast<NVVM::NVVMTargetAttr>(
+            cast<gpu::ObjectAttr>(binary.getObjects()[0]).getTarget()))
+      object["chip"] = target.getChip().str();
+  return json::Value(std::move(object));
+}
+
 FailureOr<json::Value> ObjectLayout::describe(const InstanceProgram &program,
                                               const Target &target) const {
   json::Object object;
@@ -402,6 +424,8 @@ FailureOr<json::Value> ObjectLayout::describe(const InstanceProgram &program,
   int64_t workerScratch = 0;
   bool inspects = false, executes = false;
   for (auto function : module.getOps<func::FuncOp>()) {
+    if (auto launch = function->getAttrOfType<DictionaryAttr>(kLaunchAttr))
+      object["device"] = describeLaunch(launch);
     inspects |= function->hasAttr(kInspectorAttr);
     executes |= function->hasAttr(kExecutorAttr);
     if (auto info = function->getAttrOfType<DictionaryAttr>(kKernelInfoAttr))

@@ -67,6 +67,7 @@ private:
                                             Attribute table,
                                             Attribute source) const;
   FailureOr<llvm::json::Value> describeKernel(KernelOp kernel) const;
+  llvm::json::Value describeLaunch(DictionaryAttr launch) const;
   FailureOr<llvm::json::Value> describeAdts() const;
   LogicalResult describeEntry(llvm::json::Object &object,
                               func::FuncOp entry) const;

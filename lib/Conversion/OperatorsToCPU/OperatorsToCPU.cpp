@@ -88,15 +88,26 @@ static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
                : std::string()) +
           ", smaller ones by columns")
              .str();
+  // What functions for another target need is known already.
+  int64_t taskScratch = plan.getTaskScratch();
+  SmallVector<int64_t> raggedScratch(plan.getRaggedScratch());
+  if (auto known = op->getAttrOfType<DictionaryAttr>(batch::kKernelInfoAttr)) {
+    taskScratch = std::max(
+        taskScratch, known.getAs<IntegerAttr>("task_scratch").getInt());
+    auto rows = known.getAs<ArrayAttr>("ragged_scratch");
+    for (auto [bytes, other] :
+         llvm::zip_equal(raggedScratch, rows.getAsRange<IntegerAttr>()))
+      bytes = std::max(bytes, other.getInt());
+  }
   SmallVector<Attribute> ragged;
-  for (int64_t bytes : plan.getRaggedScratch())
+  for (int64_t bytes : raggedScratch)
     ragged.push_back(b.getI64IntegerAttr(bytes));
   function->setAttr(
-      "batch.kernel_info",
+      batch::kKernelInfoAttr,
       b.getDictionaryAttr(
           {b.getNamedAttr("stages", b.getI64IntegerAttr(count)),
            b.getNamedAttr("task_scratch",
-                          b.getI64IntegerAttr(plan.getTaskScratch())),
+                          b.getI64IntegerAttr(taskScratch)),
            b.getNamedAttr("ragged_scratch", b.getArrayAttr(ragged)),
            b.getNamedAttr("worker_scratch",
                           b.getI64IntegerAttr(emitter.getWorkerScratch())),

@@ -227,13 +227,23 @@ void KernelBuilder::makeLaunch(uprog::ProgramOp program,
   auto host =
       func::FuncOp::create(b, program.getSymName(),
                            b.getFunctionType(kernel.getArgumentTypes(), {}));
-  host->setAttr(kLaunchAttr, b.getUnitAttr());
+  bool clustered = shape.group == Level::Cluster;
+  host->setAttr(
+      kLaunchAttr,
+      b.getDictionaryAttr(
+          {b.getNamedAttr("kernel", b.getStringAttr(kernel.getName())),
+           b.getNamedAttr("executor",
+                          b.getStringAttr(stringifyLevel(shape.group))),
+           b.getNamedAttr("block_size", b.getI64IntegerAttr(shape.blockSize)),
+           b.getNamedAttr(
+               "cluster_size",
+               b.getI64IntegerAttr(clustered ? shape.clusterSize : 1))}));
   b.setInsertionPointToStart(host.addEntryBlock());
   Value one = arith::ConstantIndexOp::create(b, 1);
   Value threads = arith::ConstantIndexOp::create(b, shape.blockSize);
   Value grid = toIndex(host.getArgument(4));
   std::optional<gpu::KernelDim3> cluster;
-  if (shape.group == Level::Cluster) {
+  if (clustered) {
     Value size = arith::ConstantIndexOp::create(b, shape.clusterSize);
     cluster = gpu::KernelDim3{size, one, one};
   }

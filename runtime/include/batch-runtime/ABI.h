@@ -135,6 +135,11 @@ typedef struct BatchObject {
   void (*execute)(BatchContext *, int64_t worker, int64_t workers);
   /// Runs one instance directly, one task at a time.
   void (*unbatched)(BatchContext *, int64_t instance);
+  /// Code for a device that runs all steps instead: a CUDA binary or PTX.
+  const char *deviceCode;
+  uint64_t deviceCodeSize;
+  /// The same for the emulator: one thread of it (EmulatorABI.h).
+  void (*emulate)(struct BatchEmulatorThread *, void *const *arguments);
 } BatchObject;
 
 #ifdef __cplusplus
