@@ -221,6 +221,8 @@ EXPORT CUresult cuStreamQuery(CUstream stream) {
     return CUDA_SUCCESS;
   if (state.busy > 0)
     --state.busy;
+  if (state.whenAsked)
+    state.whenAsked();
   return CUDA_ERROR_NOT_READY;
 }
 EXPORT CUresult cuStreamSynchronize(CUstream) {

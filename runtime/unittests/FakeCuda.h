@@ -44,6 +44,7 @@ struct FakeCuda {
   // kernel's stream says that it is busy (-1: for ever).
   std::map<std::string, int> results;
   int busy = 0;
+  std::function<void()> whenAsked; ///< called by each query of such a stream
 
   // What happened.
   std::vector<std::string> calls;
