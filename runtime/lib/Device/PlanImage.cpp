@@ -60,8 +60,7 @@ void batchrt::layOutImage(const ImageInput &input, ImageLayout &layout) {
 }
 
 namespace {
-/// Finds the region that an address lies in. Operands of a kernel read few
-/// regions, often many rows of one in turn: the last one is tried first.
+/// Finds the region that an address lies in; the last ones are tried first.
 class Regions {
 public:
   Regions(const ImageInput &input, const ImageLayout &layout, uint64_t device) {
@@ -70,14 +69,15 @@ public:
       if (region.bytes == 0)
         continue;
       bool resident = region.kind == ImageRegion::Resident;
-      list.push_back({reinterpret_cast<uint64_t>(region.host), region.bytes,
-                      resident ? region.device : device + layout.regions[r],
+      uint64_t host = reinterpret_cast<uint64_t>(region.host);
+      uint64_t to = resident ? region.device : device + layout.regions[r];
+      list.push_back({host, region.bytes, to - host,
                       region.kind == ImageRegion::CopiedIn});
     }
     std::sort(list.begin(), list.end(),
               [](auto &a, auto &b) { return a.host < b.host; });
     for (size_t i = 1; i < list.size(); ++i)
-      if (list[i].host - list[i - 1].host < list[i - 1].bytes)
+      if (list[i - 1].has(list[i].host))
         raise("two regions of the device image overlap");
   }
 
@@ -85,28 +85,64 @@ public:
   /// one region. With `copiedIn`, the region must be of this kind.
   uint64_t find(const void *address, size_t bytes, bool copiedIn = false) {
     uint64_t host = reinterpret_cast<uint64_t>(address);
-    if (host - last.host >= last.bytes) {
-      auto next = std::upper_bound(
-          list.begin(), list.end(), host,
-          [](uint64_t value, auto &region) { return value < region.host; });
-      if (next == list.begin())
-        return 0;
-      last = *std::prev(next);
-    }
-    uint64_t offset = host - last.host;
-    if (offset >= last.bytes || bytes > last.bytes - offset ||
-        (copiedIn && !last.copiedIn))
+    if (!last.has(host) && !lookUp(host))
       return 0;
-    return last.device + offset;
+    if (bytes > last.bytes - (host - last.host) || (copiedIn && !last.copiedIn))
+      return 0;
+    return host + last.distance;
+  }
+
+  /// Finds many rows; false if one is in no region. Rows of a table and of a
+  /// source mix in no predictable way, so there is no branch between the two.
+  bool findRows(const void *const *rows, int64_t count, uint64_t *out) {
+    for (int64_t done = 0;;) {
+      done += findInLast(rows + done, count - done, out + done);
+      if (done == count)
+        return true;
+      if (!lookUp(reinterpret_cast<uint64_t>(rows[done])))
+        return false;
+    }
   }
 
 private:
   struct Entry {
-    uint64_t host, bytes, device;
-    bool copiedIn;
+    uint64_t host = 0, bytes = 0;
+    uint64_t distance = 0; ///< from an address of the host to the device's
+    bool copiedIn = false;
+
+    bool has(uint64_t address) const { return address - host < bytes; }
   };
-  std::vector<Entry> list;
-  Entry last{0, 0, 0, false};
+
+  /// Stops at the first row that is in neither of the last two regions.
+  int64_t findInLast(const void *const *rows, int64_t count,
+                     uint64_t *out) const {
+    const Entry a = last, b = before; // the stores might alias the members
+    const uint64_t distances[] = {b.distance, a.distance};
+    int64_t i = 0;
+    for (; i < count; ++i) {
+      uint64_t host = reinterpret_cast<uint64_t>(rows[i]);
+      bool isA = a.has(host);
+      out[i] = host + distances[isA];
+      if (!(isA | b.has(host)))
+        break;
+    }
+    return i;
+  }
+
+  /// Makes the region of an address the last one, if there is one.
+  bool lookUp(uint64_t host) {
+    auto next = std::upper_bound(
+        list.begin(), list.end(), host,
+        [](uint64_t value, auto &region) { return value < region.host; });
+    if (next == list.begin() || !std::prev(next)->has(host))
+      return false;
+    before = last;
+    last = *std::prev(next);
+    return true;
+  }
+
+  std::vector<Entry> list; ///< sorted
+  Entry last, before;
 };
 
 class ImageWriter {
@@ -201,13 +237,9 @@ void ImageWriter::writeOperand(const BatchStep &step, const BatchOperand &from,
   to.rows = pointer<const void>(rows);
   if (info.kind != OperandInfo::Rows)
     return;
-  auto *addresses = static_cast<const char *const *>(from.rows);
-  uint64_t *out = at<uint64_t>(rows - device);
-  for (int64_t i = 0; i < entries; ++i) {
-    out[i] = regions.find(addresses[i], 0);
-    if (!out[i])
-      fail("a row");
-  }
+  if (!regions.findRows(static_cast<const void *const *>(from.rows), entries,
+                        at<uint64_t>(rows - device)))
+    fail("a row");
 }
 
 uint64_t ImageWriter::translate(const void *address, size_t bytes,
