@@ -10,6 +10,7 @@
 #include "batch-runtime/Error.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <map>
@@ -86,7 +87,7 @@ private:
   CUcontext context = nullptr;
   CUstream ownStream = nullptr, peekStream = nullptr;
   char *peekMemory = nullptr;
-  bool lost = false;
+  std::atomic<bool> lost{false};
   std::mutex mutex;                        ///< of all below, and of peekStream
   std::map<std::string, CUmodule> modules; ///< by their code
   /// Kernels with dynamic shared memory, and how much they may use.
@@ -274,14 +275,10 @@ bool CudaDevice::peek(void *to, uint64_t from, size_t bytes) {
 // Kernels
 //===----------------------------------------------------------------------===//
 
-static bool isPtx(const DeviceCode &code) {
-  const char *text = static_cast<const char *>(code.data);
-  auto startsWith = [&](const char *magic) {
-    return code.size >= 4 && std::memcmp(text, magic, 4) == 0;
-  };
-  return !startsWith("\x7f"
-                     "ELF") &&
-         !startsWith("\x50\xed\x55\xba");
+/// Whether the code is text, neither a cubin nor a fatbin.
+static bool isPtx(const std::string &code) {
+  return code.rfind("\177ELF", 0) != 0 &&
+         code.rfind("\x50\xed\x55\xba", 0) != 0;
 }
 
 CUmodule CudaDevice::loadModule(const DeviceCode &code) {
@@ -302,7 +299,7 @@ CUmodule CudaDevice::loadModule(const DeviceCode &code) {
   while (!log.empty() && log.back() == '\n')
     log.pop_back();
 
-  const char *kind = isPtx(code) ? "PTX" : "machine code";
+  const char *kind = isPtx(key) ? "PTX" : "machine code";
   std::string madeFor = code.chip.empty() ? "" : " for " + code.chip;
   switch (result) {
   case CUDA_SUCCESS:

@@ -70,6 +70,20 @@ static std::string listBehind(const std::vector<uint32_t> &arrivals,
   return (behind == 1 ? "block " : "blocks ") + text;
 }
 
+/// Where the blocks of a kernel are that has come to a standstill.
+static std::string describeArrivals(const std::vector<uint32_t> &arrivals) {
+  if (arrivals.empty())
+    return "";
+  uint32_t barriers = *std::max_element(arrivals.begin(), arrivals.end());
+  std::string behind = listBehind(arrivals, barriers);
+  if (behind.empty())
+    return concat(": all ", arrivals.size(), " blocks have arrived at ",
+                  barriers, " barriers");
+  return concat(": ", behind, " of ", arrivals.size(),
+                " did not arrive where the others wait, after ", barriers - 1,
+                " barriers");
+}
+
 static const char *const remedy =
     "; --device=emulator finds the cause, or give a longer --watchdog";
 
@@ -130,18 +144,7 @@ void Device::wait(const Watchdog &watchdog, DeviceStream stream) {
     if (isDone(stream))
       return;
     abandon();
-    std::string behind;
-    if (known && !arrivals.empty()) {
-      uint32_t barrier = *std::max_element(arrivals.begin(), arrivals.end());
-      behind = listBehind(arrivals, barrier);
-      behind = behind.empty()
-                   ? concat(": all ", arrivals.size(),
-                            " blocks have arrived at ", barrier, " barriers")
-                   : concat(": ", behind, " of ", arrivals.size(),
-                            " did not arrive where the others wait, after ",
-                            barrier - 1, " barriers");
-    }
     raise("the kernel on ", facts.name, " did not end, and made no progress ",
-          "for ", limit, " s", behind, remedy);
+          "for ", limit, " s", known ? describeArrivals(arrivals) : "", remedy);
   }
 }
