@@ -70,10 +70,9 @@ void runPlan(const BatchStep *steps, int64_t numSteps,
 /// What a persistent kernel does with the image.
 void runImage(uint64_t plans, int64_t numPlans,
               const std::vector<KernelInfo> &kernels) {
-  auto *plan = reinterpret_cast<const DevicePlan *>(plans);
+  auto *plan = reinterpret_cast<const BatchPlan *>(plans);
   for (int64_t p = 0; p < numPlans; ++p)
-    runPlan(reinterpret_cast<const BatchStep *>(plan[p].steps),
-            plan[p].numSteps, kernels);
+    runPlan(plan[p].steps, plan[p].numSteps, kernels);
 }
 
 /// Plans with random operands, their memory, and the image of it.
@@ -123,7 +122,7 @@ public:
   }
 
   void run() {
-    for (const ImagePlan &plan : input.plans)
+    for (const BatchPlan &plan : input.plans)
       runPlan(plan.steps, plan.numSteps, kernels);
   }
 

@@ -70,7 +70,7 @@ struct Watchdog {
   uint64_t nanoseconds() const { return static_cast<uint64_t>(seconds * 1e9); }
 };
 
-/// The size of a kernel's control words. They are zero when it starts.
+/// The size of a kernel's control words, a BatchDeviceControl.
 size_t controlBytes(int64_t blocks);
 
 /// Raises an Error if the kernel's own watchdog has ended it; `control` is a

@@ -42,21 +42,9 @@ struct ImageRegion {
   uint64_t device = 0; ///< of Resident regions
 };
 
-/// A finished plan in host memory.
-struct ImagePlan {
-  const BatchStep *steps = nullptr;
-  int64_t numSteps = 0;
-};
-
-/// What an entry of the kernel's array of plans is.
-struct DevicePlan {
-  uint64_t steps;
-  int64_t numSteps;
-};
-
 struct ImageInput {
   const std::vector<KernelInfo> *kernels = nullptr;
-  std::vector<ImagePlan> plans;
+  std::vector<BatchPlan> plans; ///< finished ones
   std::vector<ImageRegion> regions;
   int64_t blocks = 1; ///< of the launch, for the control words
 };

@@ -30,7 +30,7 @@ static const KernelInfo &kernelOf(const ImageInput &input,
 
 void batchrt::layOutImage(const ImageInput &input, ImageLayout &layout) {
   size_t steps = 0, operands = 0, results = 0;
-  for (const ImagePlan &plan : input.plans) {
+  for (const BatchPlan &plan : input.plans) {
     steps += plan.numSteps;
     for (int64_t s = 0; s < plan.numSteps; ++s) {
       const KernelInfo &kernel = kernelOf(input, plan.steps[s]);
@@ -39,7 +39,7 @@ void batchrt::layOutImage(const ImageInput &input, ImageLayout &layout) {
     }
   }
   size_t top = 0;
-  layout.plans = advance(top, input.plans.size() * sizeof(DevicePlan));
+  layout.plans = advance(top, input.plans.size() * sizeof(BatchPlan));
   layout.steps = advance(top, steps * sizeof(BatchStep));
   layout.operands = advance(top, operands * sizeof(BatchOperand));
   layout.results = advance(top, results * sizeof(char *));
@@ -196,10 +196,10 @@ void ImageWriter::write() {
       std::memcpy(staging + layout.regions[r], region.host, region.bytes);
   }
   std::memset(staging + layout.control, 0, layout.inEnd - layout.control);
-  DevicePlan *plans = at<DevicePlan>(layout.plans);
+  BatchPlan *plans = at<BatchPlan>(layout.plans);
   BatchStep *step = at<BatchStep>(layout.steps);
-  for (const ImagePlan &plan : input.plans) {
-    *plans++ = {addressOf(step), plan.numSteps};
+  for (const BatchPlan &plan : input.plans) {
+    *plans++ = {pointer<const BatchStep>(addressOf(step)), plan.numSteps};
     for (number = 0; number < plan.numSteps; ++number)
       writeStep(plan.steps[number], *step++);
   }

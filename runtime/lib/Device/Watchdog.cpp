@@ -5,32 +5,27 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A block that waits too long at a barrier writes a record, and all blocks
-// leave the kernel. If a kernel does not even do that, the host gives up. Both
-// messages name the blocks that are behind: each block counts the barriers that
-// it has arrived at.
+// A block that waits too long at a barrier says so in the control words, and
+// all blocks leave the kernel. If a kernel does not even do that, the host
+// gives up. Both messages name the blocks that are behind: each block counts
+// the barriers that it has arrived at.
 //
 //===----------------------------------------------------------------------===//
 
+#include "batch-runtime/ABI.h"
 #include "batch-runtime/Device.h"
 #include "batch-runtime/Error.h"
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstring>
 #include <thread>
 
 using namespace batchrt;
 
-// Offsets of the control words. The words before the record are the barrier's.
-static constexpr size_t recordOffset = 256, arrivalsOffset = 384;
-
-namespace {
-struct WatchdogRecord {
-  uint32_t status; ///< 0: fine, 1: a barrier wait took too long
-  uint32_t step, barrier, block;
-};
-} // namespace
+static constexpr size_t arrivalsOffset =
+    offsetof(BatchDeviceControl, blockArrivals);
 
 size_t batchrt::controlBytes(int64_t blocks) {
   return arrivalsOffset + blocks * sizeof(uint32_t);
@@ -88,9 +83,9 @@ static const char *const remedy =
     "; --device=emulator finds the cause, or give a longer --watchdog";
 
 void batchrt::checkControl(const char *control, const Watchdog &watchdog) {
-  WatchdogRecord record;
-  std::memcpy(&record, control + recordOffset, sizeof(record));
-  if (record.status == 0)
+  BatchDeviceControl record;
+  std::memcpy(&record, control, arrivalsOffset);
+  if (record.timedOut == 0)
     return;
   std::vector<uint32_t> arrivals = arrivalsOf(control, watchdog.blocks);
   std::string step =
