@@ -1,0 +1,76 @@
+//===- PlanImage.h - Plans with device addresses ----------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A persistent kernel reads the same structs as the CPU's executor, BatchStep
+// and BatchOperand, with addresses of device memory in them. The image is all
+// that a run has there, laid out so that one copy brings it in and one brings
+// the results back:
+//
+//   plans, steps, operands, results | copied-in regions | control words |
+//   copied-out regions | device-only regions
+//   |<------------------- in -------------------------->|
+//                                   |<------- out ------------->|
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_PLANIMAGE_H
+#define BATCH_RUNTIME_PLANIMAGE_H
+
+#include "batch-runtime/ABI.h"
+#include "batch-runtime/Descriptor.h"
+
+#include <vector>
+
+namespace batchrt {
+
+/// Host memory that plans point to. Regions do not overlap.
+struct ImageRegion {
+  enum Kind {
+    CopiedIn,   ///< index arrays, rows of inputs
+    DeviceOnly, ///< scratch memory, tables that no output reads
+    CopiedOut,  ///< tables that outputs read
+    Resident    ///< on the device already: parameters
+  };
+
+  const void *host = nullptr;
+  size_t bytes = 0;
+  Kind kind = CopiedIn;
+  uint64_t device = 0; ///< of Resident regions
+};
+
+struct ImageInput {
+  const std::vector<KernelInfo> *kernels = nullptr;
+  std::vector<BatchPlan> plans; ///< finished ones
+  std::vector<ImageRegion> regions;
+  int64_t blocks = 1; ///< of the launch, for the control words
+};
+
+/// Offsets within the image, all multiples of 256.
+struct ImageLayout {
+  size_t plans = 0, steps = 0, operands = 0, results = 0, control = 0;
+  std::vector<size_t> regions; ///< as in ImageInput; 0 for Resident ones
+  size_t inEnd = 0;            ///< [0, inEnd) is copied in
+  size_t outEnd = 0;           ///< [control, outEnd) is copied out
+  size_t bytes = 0;
+};
+
+/// Says where everything lies. `layout` may be an old one: its memory is used.
+void layOutImage(const ImageInput &input, ImageLayout &layout);
+
+/// Writes what is copied in to `staging`, which has layout.inEnd bytes and is
+/// aligned to 8, for an image at the address `device`. Raises an Error if a
+/// plan points to memory that is in no region.
+void writeImage(const ImageInput &input, const ImageLayout &layout,
+                char *staging, uint64_t device);
+
+/// Copies the copied-out regions from staging to host memory.
+void readImage(const ImageInput &input, const ImageLayout &layout,
+               const char *staging);
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_PLANIMAGE_H

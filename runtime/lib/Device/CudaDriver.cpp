@@ -1,0 +1,106 @@
+//===- CudaDriver.cpp - The CUDA driver, loaded at run time ---------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CudaDriver.h"
+#include "batch-runtime/Error.h"
+
+#include <cstdlib>
+#include <dlfcn.h>
+
+using namespace batchrt;
+using namespace batchrt::cuda;
+
+static const char *const otherDevices = "use --device=cpu or --device=emulator";
+
+/// 11080 is version 11.8.
+static std::string versionName(int version) {
+  return concat(version / 1000, ".", version % 1000 / 10);
+}
+
+CudaDriver::CudaDriver() {
+  const char *chosen = std::getenv("BATCH_CUDA_DRIVER");
+  path = chosen && *chosen ? chosen : "libcuda.so.1";
+  void *library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library)
+    raise("no NVIDIA driver found (", path, "): ", ::dlerror(),
+          "; install the driver of the GPU, or ", otherDevices);
+#define CUDA_FUNCTION(name, symbol, since, parameters)                         \
+  name = reinterpret_cast<decltype(name)>(::dlsym(library, #symbol));
+#include "CudaFunctions.def"
+  if (!init || !driverGetVersion)
+    raise("'", path,
+          "' is no NVIDIA driver: it has no function cuInit; install the "
+          "driver of the GPU, or ",
+          otherDevices);
+#define CUDA_FUNCTION(name, symbol, since, parameters)                         \
+  if (!name)                                                                   \
+    raise("the NVIDIA driver is too old: it is for CUDA ", version(),          \
+          ", " #symbol " needs ", versionName(since),                          \
+          "; install a newer driver, or ", otherDevices);
+#include "CudaFunctions.def"
+  check(init(0), "starting the driver");
+}
+
+std::string CudaDriver::version() const {
+  int version = 0;
+  return driverGetVersion(&version) == CUDA_SUCCESS ? versionName(version)
+                                                    : "unknown";
+}
+
+std::string CudaDriver::describe(CUresult result) const {
+  const char *name = nullptr, *text = nullptr;
+  getErrorName(result, &name);
+  getErrorString(result, &text);
+  return concat(name ? name : concat("CUDA error ", int(result)), ": ",
+                text ? text : "not known to this driver");
+}
+
+void CudaDriver::fail(CUresult result, const std::string &doing) const {
+  std::string error = describe(result);
+  switch (result) {
+  case CUDA_ERROR_NO_DEVICE:
+    raise("no NVIDIA GPU found (", error,
+          "); see whether nvidia-smi lists one and CUDA_VISIBLE_DEVICES does "
+          "not hide it, or ",
+          otherDevices);
+  case CUDA_ERROR_STUB_LIBRARY:
+    raise("'", path, "' is the CUDA toolkit's stub, not a driver (", error,
+          "); take its folder out of LD_LIBRARY_PATH, or ", otherDevices);
+  case CUDA_ERROR_SYSTEM_NOT_READY:
+  case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
+  case CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE:
+    raise("the NVIDIA driver does not work (", error,
+          "); see what nvidia-smi says, restart the machine after an update of "
+          "the driver, or ",
+          otherDevices);
+  case CUDA_ERROR_DEVICE_UNAVAILABLE:
+    raise("the GPU is taken by another process (", error,
+          "); wait for it, choose another with CUDA_VISIBLE_DEVICES, or ",
+          otherDevices);
+  case CUDA_ERROR_ILLEGAL_ADDRESS:
+    raise("the GPU kernel read or wrote an address that is not its own, seen "
+          "while ",
+          doing, " (", error,
+          "); --device=emulator finds where. This process cannot use the GPU "
+          "any more");
+  case CUDA_ERROR_HARDWARE_STACK_ERROR:
+  case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+  case CUDA_ERROR_MISALIGNED_ADDRESS:
+  case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+  case CUDA_ERROR_INVALID_PC:
+  case CUDA_ERROR_LAUNCH_FAILED:
+    raise("the GPU kernel failed, seen while ", doing, " (", error,
+          "); --device=emulator finds where. This process cannot use the GPU "
+          "any more");
+  case CUDA_ERROR_LAUNCH_TIMEOUT:
+    raise("the driver stopped the GPU kernel (", error,
+          "): it limits the time of kernels where the GPU drives a display; "
+          "use a GPU without one, or a smaller batch (--batch)");
+  default:
+    raise("the GPU failed while ", doing, " (", error, ")");
+  }
+}

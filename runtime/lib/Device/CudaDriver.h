@@ -1,0 +1,50 @@
+//===- CudaDriver.h - The CUDA driver, loaded at run time -------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_LIB_DEVICE_CUDADRIVER_H
+#define BATCH_RUNTIME_LIB_DEVICE_CUDADRIVER_H
+
+#include "CudaApi.h"
+
+#include <string>
+
+namespace batchrt {
+namespace cuda {
+
+/// The library and its functions, all of which are there. It is never unloaded:
+/// it has threads of its own.
+class CudaDriver {
+public:
+  /// Loads and initializes the driver.
+  CudaDriver();
+  CudaDriver(const CudaDriver &) = delete;
+  CudaDriver &operator=(const CudaDriver &) = delete;
+
+#define CUDA_FUNCTION(name, symbol, since, parameters)                         \
+  CUresult(*name) parameters;
+#include "CudaFunctions.def"
+
+  /// Raises an Error if a call has failed; `doing` says what it was for.
+  void check(CUresult result, const char *doing) const {
+    if (result != CUDA_SUCCESS)
+      fail(result, doing);
+  }
+  [[noreturn]] void fail(CUresult result, const std::string &doing) const;
+
+  /// "CUDA_ERROR_UNKNOWN: unknown error".
+  std::string describe(CUresult result) const;
+  /// The version of CUDA that the driver is for: "12.4".
+  std::string version() const;
+
+private:
+  std::string path;
+};
+
+} // namespace cuda
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_LIB_DEVICE_CUDADRIVER_H

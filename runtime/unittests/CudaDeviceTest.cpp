@@ -1,0 +1,547 @@
+//===- CudaDeviceTest.cpp - Tests of the CUDA device, without a GPU -------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "FakeDriver.h"
+
+#include <cstring>
+
+using namespace batchrt;
+using namespace batchrt::cuda;
+
+namespace {
+class Cuda : public testing::Test {
+protected:
+  /// Opens the GPU and loads the kernel.
+  void open() {
+    device = openCudaDevice();
+    kernel = device->load(code);
+  }
+
+  FakeDriver driver;
+  FakeCuda &cuda = *driver.cuda;
+  std::unique_ptr<Device> device;
+  DeviceKernel kernel = 0;
+  std::string ptx = ".version 8.0\n.target sm_90\n";
+  DeviceCode code{ptx.data(), ptx.size(), "main.execute", "sm_90"};
+  std::vector<uint64_t> arguments{1, 2, 3, 4, 5};
+};
+
+/// Control words of a run, as the kernel leaves them.
+struct Control {
+  explicit Control(const std::vector<uint32_t> &arrivals)
+      : words(96, 0), blocks(arrivals.size()) {
+    words.insert(words.end(), arrivals.begin(), arrivals.end());
+    EXPECT_EQ(words.size() * 4, controlBytes(blocks));
+  }
+  Control &record(uint32_t step, uint32_t barrier, uint32_t block) {
+    words[64] = 1;
+    words[65] = step;
+    words[66] = barrier;
+    words[67] = block;
+    return *this;
+  }
+  void check(Watchdog watchdog = {}) const {
+    watchdog.seconds = 5;
+    watchdog.blocks = blocks;
+    checkControl(reinterpret_cast<const char *>(words.data()), watchdog);
+  }
+  /// A watchdog with very little patience, and these words on the device.
+  Watchdog on(Device &device) const {
+    Watchdog watchdog;
+    watchdog.seconds = watchdog.margin = 0.001;
+    watchdog.blocks = blocks;
+    watchdog.control = device.allocate(words.size() * 4, "control words");
+    device.copyIn(watchdog.control, words.data(), words.size() * 4);
+    return watchdog;
+  }
+
+  std::vector<uint32_t> words;
+  int64_t blocks;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Opening
+//===----------------------------------------------------------------------===//
+
+TEST_F(Cuda, NoDriver) {
+  FakeDriver::use("no_such_file.so");
+  std::string message = messageOf([] { openCudaDevice(); });
+  EXPECT_NE(message.find("no NVIDIA driver found ("), std::string::npos);
+  EXPECT_NE(message.find("no_such_file.so: cannot open shared object file"),
+            std::string::npos);
+  EXPECT_NE(message.find("use --device=cpu or --device=emulator"),
+            std::string::npos);
+}
+
+TEST_F(Cuda, NotADriver) {
+  FakeDriver::use("fake_plain.so");
+  EXPECT_MESSAGE("fake_plain.so' is no NVIDIA driver", openCudaDevice());
+}
+
+TEST_F(Cuda, OldDriver) {
+  FakeDriver::use("fake_cuda_old.so");
+  EXPECT_MESSAGE("the NVIDIA driver is too old: it is for CUDA 12.4, "
+                 "cuOccupancyMaxPotentialClusterSize needs 11.8; install a "
+                 "newer driver, or use --device=cpu",
+                 openCudaDevice());
+}
+
+TEST_F(Cuda, NoDevice) {
+  cuda.devices = 0;
+  EXPECT_MESSAGE("no NVIDIA GPU found (CUDA_ERROR_NO_DEVICE", openCudaDevice());
+  cuda.results["cuInit"] = CUDA_ERROR_NO_DEVICE;
+  EXPECT_MESSAGE("use --device=cpu or --device=emulator", openCudaDevice());
+}
+
+TEST_F(Cuda, DriverDoesNotStart) {
+  cuda.results["cuInit"] = CUDA_ERROR_STUB_LIBRARY;
+  EXPECT_MESSAGE("is the CUDA toolkit's stub", openCudaDevice());
+  cuda.results["cuInit"] = CUDA_ERROR_SYSTEM_DRIVER_MISMATCH;
+  EXPECT_MESSAGE("the NVIDIA driver does not work (CUDA error 803",
+                 openCudaDevice());
+  cuda.results["cuInit"] = CUDA_ERROR_UNKNOWN;
+  EXPECT_MESSAGE("the GPU failed while starting the driver (CUDA error 999",
+                 openCudaDevice());
+}
+
+TEST_F(Cuda, NumberOfTheGpu) {
+  EXPECT_MESSAGE("there is no GPU 1; this machine has 1", openCudaDevice(1));
+  EXPECT_MESSAGE("there is no GPU -1", openCudaDevice(-1));
+  cuda.devices = 2;
+  openCudaDevice(1);
+}
+
+TEST_F(Cuda, GpuIsTaken) {
+  cuda.results["cuDevicePrimaryCtxRetain"] = CUDA_ERROR_DEVICE_UNAVAILABLE;
+  EXPECT_MESSAGE("the GPU is taken by another process", openCudaDevice());
+}
+
+TEST_F(Cuda, GpuWithoutCooperativeLaunch) {
+  cuda.cooperative = 0;
+  cuda.major = 5;
+  EXPECT_MESSAGE("Fake GPU (sm_50) cannot run all blocks of a kernel at the "
+                 "same time",
+                 openCudaDevice());
+}
+
+TEST_F(Cuda, GivesTheContextBackIfOpeningFails) {
+  cuda.hostMemory = 0;
+  EXPECT_MESSAGE("out of pinned memory", openCudaDevice());
+  EXPECT_EQ(cuda.contexts, 0);
+}
+
+TEST_F(Cuda, Facts) {
+  open();
+  const DeviceInfo &info = device->info();
+  EXPECT_EQ(info.name, "Fake GPU");
+  EXPECT_EQ(info.chip, "sm_90");
+  EXPECT_EQ(info.multiprocessors, 132);
+  EXPECT_EQ(info.maxSharedPerBlock, 232448);
+  EXPECT_EQ(info.maxThreadsPerBlock, 1024);
+  EXPECT_EQ(info.memory, size_t(1) << 30);
+  EXPECT_TRUE(info.hasClusters);
+  cuda.clusters = 0;
+  EXPECT_FALSE(openCudaDevice()->info().hasClusters);
+}
+
+TEST_F(Cuda, ReleasesEverything) {
+  open();
+  uint64_t memory = device->allocate(100, "a test");
+  char *staging = device->allocateStaging(100, "a test");
+  DeviceStream stream = device->createStream();
+  DeviceEvent event = device->createEvent();
+  EXPECT_EQ(cuda.allocations.size(), 1U);
+  EXPECT_EQ(cuda.streams, 3);
+  device->release(memory);
+  device->releaseStaging(staging);
+  device->releaseStream(stream);
+  device->releaseEvent(event);
+  device.reset();
+  EXPECT_TRUE(cuda.allocations.empty());
+  EXPECT_TRUE(cuda.hostAllocations.empty());
+  EXPECT_EQ(cuda.streams, 0);
+  EXPECT_EQ(cuda.events, 0);
+  EXPECT_EQ(cuda.modules, 0);
+  EXPECT_EQ(cuda.contexts, 0);
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+TEST_F(Cuda, OutOfMemory) {
+  open();
+  uint64_t memory = device->allocate(1 << 20, "a test");
+  EXPECT_MESSAGE("out of memory on Fake GPU: 2147483648 bytes for tables, "
+                 "1072693248 of 1073741824 are free; a smaller batch",
+                 device->allocate(size_t(2) << 30, "tables"));
+  EXPECT_MESSAGE("out of pinned memory on the host: 2147483648 bytes to copy "
+                 "tables to Fake GPU",
+                 device->allocateStaging(size_t(2) << 30, "tables"));
+  device->release(memory);
+}
+
+TEST_F(Cuda, Copies) {
+  open();
+  char text[] = "one two", back[8] = "";
+  uint64_t memory = device->allocate(8, "a test");
+  EXPECT_EQ(memory % 256, 0U);
+  device->copyIn(memory, text, 8);
+  device->copyOut(back, memory, 8, device->createStream());
+  device->synchronize();
+  EXPECT_STREQ(back, "one two");
+  EXPECT_MESSAGE("the GPU failed while copying to the GPU",
+                 device->copyIn(memory + 4, text, 8));
+  device->release(memory);
+}
+
+TEST_F(Cuda, ArenaGrowsSeldom) {
+  open();
+  DeviceArena arena(*device, "a test");
+  EXPECT_EQ(arena.counts().growths, 0);
+  arena.reset(1000, 100);
+  EXPECT_EQ(arena.capacity(), 1024U);
+  EXPECT_EQ(arena.stagingCapacity(), 256U);
+  EXPECT_EQ(arena.counts().growths, 2);
+  arena.reset(1024, 256);
+  EXPECT_EQ(arena.counts().growths, 2);
+  arena.reset(1025, 0); // half as much again
+  EXPECT_EQ(arena.capacity(), 1536U);
+  EXPECT_EQ(arena.counts().growths, 3);
+  for (size_t bytes = 1; bytes <= 1 << 20; bytes += 1 << 10)
+    arena.reset(bytes, bytes);
+  EXPECT_LT(arena.counts().growths, 40);
+  // Memory is released before more is taken.
+  EXPECT_EQ(cuda.allocations.size(), 1U);
+}
+
+TEST_F(Cuda, ArenaGivesOutAlignedMemory) {
+  open();
+  DeviceArena arena(*device, "a test");
+  arena.reset(700, 256);
+  EXPECT_EQ(arena.allocate(1), 0U);
+  EXPECT_EQ(arena.allocate(200), 256U);
+  EXPECT_EQ(arena.allocate(188), 512U);
+  EXPECT_EQ(arena.used(), 700U);
+  EXPECT_MESSAGE("an arena for a test was reset for 700 bytes, but 769 are "
+                 "asked of it",
+                 arena.allocate(1));
+  arena.reset(700, 256);
+  EXPECT_EQ(arena.allocate(700), 0U);
+}
+
+TEST_F(Cuda, ArenaCountsCopies) {
+  open();
+  DeviceArena arena(*device, "a test");
+  arena.reset(1024, 512);
+  std::memset(arena.staging(), 7, 512);
+  arena.copyIn(0, 300);
+  std::memset(arena.staging(), 0, 512);
+  arena.copyOut(100, 150);
+  arena.copyOut(150, 150); // nothing
+  EXPECT_EQ(arena.staging()[99], 0);
+  EXPECT_EQ(arena.staging()[100], 7);
+  EXPECT_EQ(arena.staging()[149], 7);
+  EXPECT_EQ(arena.staging()[150], 0);
+  EXPECT_EQ(arena.counts().copiesIn, 1);
+  EXPECT_EQ(arena.counts().bytesIn, 300U);
+  EXPECT_EQ(arena.counts().copiesOut, 1);
+  EXPECT_EQ(arena.counts().bytesOut, 50U);
+  EXPECT_EQ(cuda.count("cuMemcpyHtoDAsync_v2"), 1);
+  EXPECT_EQ(cuda.count("cuMemcpyDtoHAsync_v2"), 1);
+  EXPECT_MESSAGE("have no staging memory", arena.copyIn(512, 513));
+}
+
+TEST_F(Cuda, ArenaWithoutMemory) {
+  open();
+  DeviceArena arena(*device, "result tables");
+  arena.reset(1000, 0);
+  EXPECT_MESSAGE("bytes for result tables", arena.reset(size_t(2) << 30, 0));
+  EXPECT_EQ(arena.capacity(), 0U);
+  arena.reset(1000, 0);
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+TEST_F(Cuda, LoadsEqualCodeOnce) {
+  open();
+  EXPECT_EQ(cuda.image, ptx); // ends in a zero
+  std::string copy = ptx;
+  EXPECT_EQ(device->load({copy.data(), copy.size(), "main.execute", ""}),
+            kernel);
+  EXPECT_EQ(cuda.count("cuModuleLoadDataEx"), 1);
+  copy[0] = '\n';
+  EXPECT_NE(device->load({copy.data(), copy.size(), "main.execute", ""}),
+            kernel);
+  EXPECT_EQ(cuda.count("cuModuleLoadDataEx"), 2);
+}
+
+TEST_F(Cuda, CodeThatDoesNotLoad) {
+  device = openCudaDevice();
+  EXPECT_MESSAGE("the object has no code for a GPU",
+                 device->load({nullptr, 0, "k", ""}));
+  cuda.kernelName = "other";
+  EXPECT_MESSAGE("has no kernel 'main.execute'", device->load(code));
+
+  cuda.jitLog = "ptxas error: line 7\n";
+  cuda.results["cuModuleLoadDataEx"] = CUDA_ERROR_INVALID_PTX;
+  ptx += "garbage";
+  code.size = ptx.size();
+  code.data = ptx.data();
+  EXPECT_MESSAGE("the NVIDIA driver, which is for CUDA 12.4, refuses the "
+                 "model's PTX for sm_90 (CUDA error 218: not known to this "
+                 "driver):\nptxas error: line 7\ninstall a newer driver",
+                 device->load(code));
+  cuda.jitLog = std::string(20000, 'x'); // more than there is room for
+  EXPECT_MESSAGE("xxx\ninstall a newer driver", device->load(code));
+  cuda.jitLog.clear();
+
+  cuda.results["cuModuleLoadDataEx"] = CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+  EXPECT_MESSAGE("the NVIDIA driver is too old for the model's PTX: it is for "
+                 "CUDA 12.4",
+                 device->load(code));
+  cuda.results["cuModuleLoadDataEx"] = CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
+  EXPECT_MESSAGE("libnvidia-ptxjitcompiler.so.1", device->load(code));
+
+  std::string cubin = "\x7f"
+                      "ELF...";
+  DeviceCode other{cubin.data(), cubin.size(), "main.execute", "sm_80"};
+  cuda.results["cuModuleLoadDataEx"] = CUDA_ERROR_NO_BINARY_FOR_GPU;
+  EXPECT_MESSAGE("the model was compiled to machine code for sm_80, which Fake "
+                 "GPU (sm_90) does not run; compile it again with chip=sm_90",
+                 device->load(other));
+  cuda.results["cuModuleLoadDataEx"] = CUDA_ERROR_OUT_OF_MEMORY;
+  EXPECT_MESSAGE("the GPU failed while loading the model's machine code",
+                 device->load(other));
+}
+
+TEST_F(Cuda, SharedMemoryOnRequest) {
+  open();
+  LaunchShape shape;
+  device->launch(kernel, shape, arguments);
+  EXPECT_EQ(cuda.count("cuFuncSetAttribute"), 0);
+  shape.sharedBytes = 200000;
+  device->launch(kernel, shape, arguments);
+  EXPECT_EQ(
+      cuda.functionAttributes[CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES],
+      200000);
+  shape.sharedBytes = 100000; // what is reserved is enough
+  device->launch(kernel, shape, arguments);
+  EXPECT_EQ(cuda.count("cuFuncSetAttribute"), 1);
+  EXPECT_EQ(cuda.launches.back().sharedBytes, 100000U);
+  shape.sharedBytes = 232448 - 1024 + 1;
+  EXPECT_MESSAGE("the kernel needs 232449 bytes of shared memory for a block, "
+                 "Fake GPU has 232448",
+                 device->residentBlocks(kernel, shape));
+}
+
+TEST_F(Cuda, ResidentBlocks) {
+  open();
+  LaunchShape shape;
+  EXPECT_EQ(device->residentBlocks(kernel, shape), 264);
+  shape.clusterSize = 16;
+  EXPECT_EQ(device->residentBlocks(kernel, shape), 256); // 16 clusters
+  cuda.maxCluster = 8;
+  EXPECT_EQ(device->residentBlocks(kernel, shape), 0);
+  cuda.blocksPerMultiprocessor = 0;
+  shape.clusterSize = 1;
+  EXPECT_EQ(device->residentBlocks(kernel, shape), 0);
+}
+
+TEST_F(Cuda, LargestCluster) {
+  open();
+  EXPECT_EQ(device->maxClusterSize(kernel, {}), 16);
+  EXPECT_EQ(cuda.functionAttributes
+                [CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED],
+            1);
+  cuda.clusters = 0;
+  open();
+  EXPECT_EQ(device->maxClusterSize(kernel, {}), 1);
+}
+
+TEST_F(Cuda, Launch) {
+  open();
+  LaunchShape shape;
+  shape.blocks = 264;
+  shape.blockSize = 512;
+  DeviceStream stream = device->createStream();
+  device->launch(kernel, shape, arguments, stream);
+  const FakeLaunch &plain = cuda.launches.back();
+  EXPECT_EQ(plain.blocks, 264U);
+  EXPECT_EQ(plain.blockSize, 512U);
+  EXPECT_EQ(plain.clusterSize, 0U);
+  EXPECT_TRUE(plain.cooperative);
+  EXPECT_EQ(plain.arguments, arguments);
+  EXPECT_EQ(plain.stream, reinterpret_cast<void *>(stream));
+
+  shape.clusterSize = 8;
+  device->launch(kernel, shape, arguments);
+  EXPECT_EQ(cuda.launches.back().clusterSize, 8U);
+  EXPECT_TRUE(cuda.launches.back().cooperative);
+  EXPECT_NE(cuda.launches.back().stream, reinterpret_cast<void *>(stream));
+}
+
+TEST_F(Cuda, LaunchesThatFail) {
+  open();
+  LaunchShape shape;
+  shape.blocks = 265;
+  EXPECT_MESSAGE(
+      "Fake GPU cannot run 265 blocks of 256 threads with 0 bytes of "
+      "shared memory at the same time (CUDA error 720: not known to "
+      "this driver), at most 264",
+      device->launch(kernel, shape, arguments));
+  shape.clusterSize = 2;
+  EXPECT_MESSAGE("in clusters of 2 (CUDA error 912: not known to this driver), "
+                 "at most 16",
+                 device->launch(kernel, shape, arguments));
+  cuda.results["cuLaunchKernelEx"] = CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+  EXPECT_MESSAGE("has too few registers for 265 blocks",
+                 device->launch(kernel, shape, arguments));
+  cuda.results["cuLaunchKernelEx"] = CUDA_ERROR_INVALID_VALUE;
+  EXPECT_MESSAGE("the GPU failed while launching 265 blocks",
+                 device->launch(kernel, shape, arguments));
+  cuda.clusters = 0;
+  open();
+  EXPECT_MESSAGE("Fake GPU (sm_90) has no clusters",
+                 device->launch(kernel, shape, arguments));
+}
+
+TEST_F(Cuda, KernelsThatFail) {
+  open();
+  cuda.results["cuStreamSynchronize"] = CUDA_ERROR_ILLEGAL_ADDRESS;
+  EXPECT_MESSAGE(
+      "the GPU kernel read or wrote an address that is not its own, "
+      "seen while running the kernel (CUDA_ERROR_ILLEGAL_ADDRESS: an "
+      "illegal memory access was encountered); --device=emulator "
+      "finds where",
+      device->synchronize());
+  cuda.results["cuStreamQuery"] = CUDA_ERROR_MISALIGNED_ADDRESS;
+  EXPECT_MESSAGE("the GPU kernel failed, seen while running the kernel",
+                 device->isDone());
+  cuda.results["cuStreamQuery"] = CUDA_ERROR_LAUNCH_TIMEOUT;
+  EXPECT_MESSAGE("where the GPU drives a display", device->isDone());
+}
+
+TEST_F(Cuda, Events) {
+  open();
+  DeviceEvent begin = device->createEvent(), end = device->createEvent();
+  device->record(begin);
+  device->record(end);
+  EXPECT_EQ(device->microseconds(begin, end), 1500);
+  EXPECT_EQ(cuda.count("cuEventRecord"), 2);
+  device->releaseEvent(begin);
+  device->releaseEvent(end);
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels that do not end
+//===----------------------------------------------------------------------===//
+
+TEST_F(Cuda, WaitsWithoutAWatchdog) {
+  open();
+  device->wait({});
+  EXPECT_EQ(cuda.count("cuStreamSynchronize"), 1);
+  EXPECT_EQ(cuda.count("cuStreamQuery"), 0);
+}
+
+TEST_F(Cuda, WaitsUntilTheKernelIsDone) {
+  open();
+  device->launch(kernel, {}, arguments);
+  cuda.busy = 100;
+  Watchdog watchdog;
+  watchdog.seconds = 60;
+  EXPECT_EQ(watchdog.nanoseconds(), 60000000000U);
+  device->wait(watchdog);
+  EXPECT_EQ(cuda.busy, 0);
+  EXPECT_EQ(cuda.count("cuStreamQuery"), 101);
+}
+
+TEST_F(Cuda, GivesUpOnAKernel) {
+  open();
+  uint64_t memory = device->allocate(100, "a test");
+  device->launch(kernel, {}, arguments);
+  cuda.busy = -1;
+  Watchdog watchdog;
+  watchdog.seconds = 0.01;
+  watchdog.margin = 0.01;
+  EXPECT_MESSAGE("the kernel on Fake GPU did not end, and made no progress for "
+                 "0.02 s; --device=emulator finds the cause",
+                 device->wait(watchdog));
+  // Nothing waits for it any more.
+  cuda.calls.clear();
+  device->release(memory);
+  device.reset();
+  EXPECT_TRUE(cuda.calls.empty());
+}
+
+TEST_F(Cuda, NamesTheBlocksThatAreBehind) {
+  open();
+  Watchdog watchdog = Control({4, 4, 3, 4, 2, 3, 3, 4}).on(*device);
+  device->launch(kernel, {}, arguments);
+  cuda.busy = -1;
+  EXPECT_MESSAGE(": blocks 2, 4-6 of 8 did not arrive where the others wait, "
+                 "after 3 barriers; --device=emulator",
+                 device->wait(watchdog));
+
+  open();
+  watchdog = Control({0, 0, 0}).on(*device);
+  device->launch(kernel, {}, arguments);
+  EXPECT_MESSAGE(": all 3 blocks have arrived at 0 barriers",
+                 device->wait(watchdog));
+}
+
+// A run may take any time, as long as blocks arrive at barriers.
+TEST_F(Cuda, BarriersAreProgress) {
+  open();
+  Watchdog watchdog = Control({0, 0}).on(*device);
+  device->launch(kernel, {}, arguments);
+  cuda.busy = -1;
+  cuda.whenAsked = [&] {
+    ++reinterpret_cast<uint32_t *>(watchdog.control + 384)[1];
+    if (cuda.count("cuMemcpyDtoHAsync_v2") == 5)
+      cuda.busy = 0;
+  };
+  device->wait(watchdog);
+  EXPECT_EQ(cuda.count("cuMemcpyDtoHAsync_v2"), 5);
+}
+
+TEST(Control, FineUnlessTheRecordSaysSo) { Control({1, 2, 3}).check(); }
+
+TEST(Control, NamesStepBarrierAndBlocks) {
+  std::vector<uint32_t> arrivals(132, 7);
+  for (int block : {3, 7, 8, 9})
+    arrivals[block] = 6;
+  Watchdog watchdog;
+  watchdog.describeStep = [](int64_t step) {
+    EXPECT_EQ(step, 12);
+    return "kernel 'cell', 340 tasks";
+  };
+  EXPECT_MESSAGE(
+      "block 1 waited more than 5 s at barrier 6, in step 12 (kernel "
+      "'cell', 340 tasks): blocks 3, 7-9 of 132 did not arrive; "
+      "--device=emulator finds the cause, or give a longer "
+      "--watchdog",
+      Control(arrivals).record(12, 6, 1).check(watchdog));
+}
+
+TEST(Control, NamesOneBlockOrAFewOfMany) {
+  EXPECT_MESSAGE("in step 2: block 1 of 3 did not arrive",
+                 Control({1, 0, 1}).record(2, 0, 0).check());
+  EXPECT_MESSAGE("in step 2: all 3 blocks arrived, but too late",
+                 Control({1, 1, 1}).record(2, 0, 0).check());
+  std::vector<uint32_t> arrivals(100, 1);
+  for (int block = 0; block < 100; block += 2)
+    arrivals[block] = 0;
+  EXPECT_MESSAGE("blocks 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22 and 38 more "
+                 "of 100 did not arrive",
+                 Control(arrivals).record(2, 0, 1).check());
+  // A record that makes no sense is no crash.
+  EXPECT_MESSAGE("block 77 waited", Control({1}).record(2, 0, 77).check());
+}

@@ -1,0 +1,66 @@
+//===- FakeCuda.h - A CUDA driver for tests, without a GPU ------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A library that runs "kernels" which are host functions, over host memory,
+// when they are launched. It exports `fakeCuda`, which gives tests this struct.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_UNITTESTS_FAKECUDA_H
+#define BATCH_RUNTIME_UNITTESTS_FAKECUDA_H
+
+#include "../lib/Device/CudaApi.h"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+struct FakeLaunch {
+  unsigned blocks = 0, blockSize = 0, sharedBytes = 0;
+  bool cooperative = false;
+  unsigned clusterSize = 0; ///< 0: no such attribute
+  void *stream = nullptr;
+  std::vector<uint64_t> arguments;
+};
+
+struct FakeCuda {
+  // What the machine is.
+  int version = 12040, devices = 1, major = 9, minor = 0, multiprocessors = 132;
+  int sharedOptIn = 232448, cooperative = 1, clusters = 1;
+  size_t memory = size_t(1) << 30, hostMemory = size_t(1) << 30;
+
+  // What the module is.
+  std::string kernelName = "main.execute", jitLog;
+  int staticShared = 1024, blocksPerMultiprocessor = 2, maxCluster = 16;
+  int numArguments = 5;
+  std::function<void(const FakeLaunch &)> kernel;
+
+  // What goes wrong: the result of a function, by name; how often a launched
+  // kernel's stream says that it is busy (-1: for ever).
+  std::map<std::string, int> results;
+  int busy = 0;
+  std::function<void()> whenAsked; ///< called by each query of such a stream
+
+  // What happened.
+  std::vector<std::string> calls;
+  std::vector<FakeLaunch> launches;
+  std::map<int, int> functionAttributes;
+  std::map<uint64_t, size_t> allocations; ///< of the device
+  std::map<void *, size_t> hostAllocations;
+  std::string image; ///< the code that was loaded last
+  int streams = 0, events = 0, modules = 0, contexts = 0;
+
+  int count(const std::string &function) const {
+    int number = 0;
+    for (const std::string &call : calls)
+      number += call == function;
+    return number;
+  }
+};
+
+#endif // BATCH_RUNTIME_UNITTESTS_FAKECUDA_H
