@@ -120,6 +120,35 @@ TEST(Fiber, RunsAndLeaves) {
   EXPECT_GT(stack.limit(), reinterpret_cast<int64_t>(stack.bottom()));
 }
 
+TEST(Fiber, TakeTurns) {
+  struct Turns {
+    FiberStack stack{0};
+    Fiber fiber{stack};
+    int turns = 0;
+
+    static void run(void *argument) {
+      auto &self = *static_cast<Turns *>(argument);
+      for (int i = 0; i < 3; ++i) {
+        ++self.turns;
+        self.fiber.suspend();
+      }
+    }
+  };
+  Turns a, b;
+  EXPECT_FALSE(a.fiber.run(Turns::run, &a));
+  EXPECT_FALSE(b.fiber.run(Turns::run, &b));
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_FALSE(b.fiber.resume());
+    EXPECT_FALSE(a.fiber.resume());
+    EXPECT_EQ(a.turns, i + 2);
+    EXPECT_EQ(b.turns, i + 2);
+  }
+  EXPECT_TRUE(a.fiber.resume());
+  // The other is abandoned, and its stack used again.
+  EXPECT_FALSE(b.fiber.run(Turns::run, &b));
+  EXPECT_EQ(b.turns, 4);
+}
+
 TEST(Fiber, ImpossibleStack) {
   EXPECT_MESSAGE("--stack-size", FiberStack stack(SIZE_MAX / 4));
 }

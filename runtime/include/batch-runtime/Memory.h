@@ -87,14 +87,19 @@ private:
 
 struct FiberEntry;
 
-/// Code running on a stack of its own that can be left from anywhere within.
+/// Code running on a stack of its own that can be left from anywhere within,
+/// for good or for a while.
 class Fiber {
 public:
   explicit Fiber(FiberStack &stack) : stack(stack) {}
 
   /// Runs `body(argument)` on the stack; true if it returned, false if it was
-  /// left by leave(). The body must not throw.
+  /// left by leave() or suspend(). The body must not throw.
   bool run(void (*body)(void *), void *argument);
+  /// Lets a suspended body go on; returns as run() does.
+  bool resume();
+  /// Leaves the running body until resume().
+  void suspend();
   /// Leaves the running body for good; its frames are abandoned, nothing is
   /// destroyed.
   [[noreturn]] void leave();
@@ -102,7 +107,7 @@ public:
 private:
   friend struct FiberEntry;
   FiberStack &stack;
-  void *caller = nullptr;
+  void *caller = nullptr, *inside = nullptr;
   // For AddressSanitizer: the caller's stack.
   const void *callerBottom = nullptr;
   size_t callerSize = 0;

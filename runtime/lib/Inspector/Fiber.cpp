@@ -63,8 +63,13 @@ struct Start {
 };
 char finished;
 
-// The two switches of a fiber. enterStack() calls `entry` on the stack with
-// what takes leaveStack() back, and returns what leaveStack() was given.
+// The two switches of a fiber. enterStack() calls `entry` on the stack,
+// switchTo() goes on where a switch has left another stack. Both return when
+// something switches back: from where, and with which message.
+struct Arrival {
+  void *from;
+  void *message;
+};
 using Entry = void (*)(void *caller, Start &start);
 
 #ifdef BATCH_BOOST_CONTEXT
@@ -80,35 +85,46 @@ struct EntryCall {
   }
 };
 
-void *enterStack(FiberStack &stack, Entry entry, Start &start) {
-  EntryCall call{entry, start};
-  return context::jump_fcontext(
-             context::make_fcontext(stack.top(), stack.size(), EntryCall::run),
-             &call)
-      .data;
+Arrival switchTo(void *other, void *message) {
+  context::transfer_t transfer = context::jump_fcontext(other, message);
+  return {transfer.fctx, transfer.data};
 }
 
-[[noreturn]] void leaveStack(void *caller, void *data) {
-  context::jump_fcontext(caller, data);
-  __builtin_unreachable();
+Arrival enterStack(FiberStack &stack, Entry entry, Start &start) {
+  EntryCall call{entry, start};
+  return switchTo(
+      context::make_fcontext(stack.top(), stack.size(), EntryCall::run), &call);
 }
 #else
-/// Two system calls slower, for targets without Boost.Context.
+/// Two system calls slower, for targets without Boost.Context. A stack that was
+/// left keeps one of these on itself.
+struct Left {
+  ucontext_t context;
+  Arrival arrival;
+};
+
 struct EntryCall {
   Entry entry;
   Start &start;
-  ucontext_t caller;
-  void *data = nullptr;
+  Left caller;
 
   // makecontext() hands on nothing wider than an int.
   static void run(unsigned high, unsigned low) {
     auto *call = reinterpret_cast<EntryCall *>(
         static_cast<uintptr_t>(uint64_t(high) << 32 | low));
-    call->entry(call, call->start);
+    call->entry(&call->caller, call->start);
   }
 };
 
-void *enterStack(FiberStack &stack, Entry entry, Start &start) {
+Arrival switchTo(void *other, void *message) {
+  Left self;
+  auto *target = static_cast<Left *>(other);
+  target->arrival = {&self, message};
+  ::swapcontext(&self.context, &target->context);
+  return self.arrival;
+}
+
+Arrival enterStack(FiberStack &stack, Entry entry, Start &start) {
   EntryCall call{entry, start, {}};
   uint64_t address = reinterpret_cast<uintptr_t>(&call);
   ucontext_t inside;
@@ -118,15 +134,8 @@ void *enterStack(FiberStack &stack, Entry entry, Start &start) {
   ::makecontext(&inside, reinterpret_cast<void (*)()>(EntryCall::run), 2,
                 static_cast<unsigned>(address >> 32),
                 static_cast<unsigned>(address));
-  ::swapcontext(&call.caller, &inside);
-  return call.data;
-}
-
-[[noreturn]] void leaveStack(void *caller, void *data) {
-  auto *call = static_cast<EntryCall *>(caller);
-  call->data = data;
-  ::setcontext(&call->caller);
-  __builtin_unreachable();
+  ::swapcontext(&call.caller.context, &inside);
+  return call.caller.arrival;
 }
 #endif
 
@@ -157,25 +166,44 @@ struct batchrt::FiberEntry {
     fiber.caller = caller;
     start.body(start.argument);
     startSwitch(nullptr, fiber.callerBottom, fiber.callerSize);
-    leaveStack(fiber.caller, &finished);
+    switchTo(fiber.caller, &finished);
+    __builtin_unreachable();
   }
 };
 
 bool Fiber::run(void (*body)(void *), void *argument) {
+#ifdef BATCH_ASAN
+  // Frames abandoned earlier have left poisoned shadow behind.
+  __asan_unpoison_memory_region(stack.bottom(), stack.size());
+#endif
   Start start{this, body, argument};
   void *saved = nullptr;
   startSwitch(&saved, stack.bottom(), stack.size());
-  bool returned = enterStack(stack, FiberEntry::enter, start) == &finished;
+  Arrival arrival = enterStack(stack, FiberEntry::enter, start);
   finishSwitch(saved, nullptr, nullptr);
-#ifdef BATCH_ASAN
-  // Abandoned frames leave poisoned shadow behind.
-  if (!returned)
-    __asan_unpoison_memory_region(stack.bottom(), stack.size());
-#endif
-  return returned;
+  inside = arrival.from;
+  return arrival.message == &finished;
+}
+
+bool Fiber::resume() {
+  void *saved = nullptr;
+  startSwitch(&saved, stack.bottom(), stack.size());
+  Arrival arrival = switchTo(inside, nullptr);
+  finishSwitch(saved, nullptr, nullptr);
+  inside = arrival.from;
+  return arrival.message == &finished;
+}
+
+void Fiber::suspend() {
+  void *saved = nullptr;
+  startSwitch(&saved, callerBottom, callerSize);
+  Arrival arrival = switchTo(caller, nullptr);
+  finishSwitch(saved, &callerBottom, &callerSize);
+  caller = arrival.from;
 }
 
 void Fiber::leave() {
   startSwitch(nullptr, callerBottom, callerSize);
-  leaveStack(caller, nullptr);
+  switchTo(caller, nullptr);
+  __builtin_unreachable();
 }

@@ -1,0 +1,77 @@
+//===- EmulatorAccess.h - IR that uses the GPU emulator ---------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_LIB_CONVERSION_GPUTOHOSTEMULATION_EMULATORACCESS_H
+#define BATCH_LIB_CONVERSION_GPUTOHOSTEMULATION_EMULATORACCESS_H
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace mlir::batch {
+
+/// What an emulated thread can read of itself, numbered in order.
+enum class EmulatorRegister : int32_t {
+#define BATCH_EMULATOR_REGISTER(name) name,
+#include "batch-runtime/EmulatorFunctions.def"
+};
+
+/// The functions of the emulator, numbered by their place in the table.
+enum class EmulatorFunction : int32_t {
+#define BATCH_EMULATOR_FUNCTION(result, name, parameters, signature) name,
+#include "batch-runtime/EmulatorFunctions.def"
+};
+
+/// The locations of operations as strings in the module, each once.
+class LocationStrings {
+public:
+  explicit LocationStrings(ModuleOp module) : module(module) {}
+
+  /// The global with "file:line:column" of an operation, or its name if its
+  /// location is not known.
+  LLVM::GlobalOp get(Operation *op);
+
+private:
+  ModuleOp module;
+  llvm::StringMap<LLVM::GlobalOp> globals;
+};
+
+/// Builds code at one operation of an emulated kernel, before it.
+class EmulatorBuilder {
+public:
+  /// `thread` is the function's argument for the thread.
+  EmulatorBuilder(Operation *op, Value thread, LocationStrings &locations);
+
+  /// An i64 constant.
+  Value constant(int64_t value);
+  /// A value of the thread, an i64.
+  Value read(EmulatorRegister name);
+  /// The address `offset` bytes into the block's shared memory.
+  Value sharedAddress(int64_t offset);
+  /// Calls a function of the emulator with the thread, `arguments`, and the
+  /// operation's location. Returns the result, or null.
+  Value call(EmulatorFunction function, ValueRange arguments);
+
+  /// The bits of an integer, index, float or pointer, zero-extended to i64.
+  Value toI64(Value value);
+  Value fromI64(Value bits, Type type);
+  /// The address of element `index` of an array of `elementType`.
+  Value address(Value base, int64_t index, Type elementType);
+
+  OpBuilder builder;
+
+private:
+  Operation *op;
+  Location loc;
+  Value thread;
+  LocationStrings &locations;
+  Type pointerType, cellType;
+};
+
+} // namespace mlir::batch
+
+#endif // BATCH_LIB_CONVERSION_GPUTOHOSTEMULATION_EMULATORACCESS_H

@@ -1,0 +1,84 @@
+//===- Emulator.h - Runs GPU kernels on the host ---------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What it checks and how it schedules is described in docs/Emulator.md.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_EMULATOR_H
+#define BATCH_RUNTIME_EMULATOR_H
+
+#include "batch-runtime/EmulatorABI.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace batchrt {
+
+/// One launch of a kernel. All blocks are resident at once.
+struct EmulatedLaunch {
+  std::string kernel; ///< its name, for messages
+  BatchEmulatedKernel entry = nullptr;
+  void *const *arguments = nullptr;
+  int64_t blocks = 1;
+  int64_t threads = 1; ///< of a block, at most 1024
+  int64_t clusterBlocks = 1;
+  int64_t sharedBytes = 0; ///< of a block
+  uint64_t seed = 0;       ///< of the order in which threads run
+  /// About every how many-th plain access lets another thread run; 0: none.
+  int64_t accessPeriod = 256;
+  /// A kernel that takes more switches between threads is an error.
+  int64_t maxSwitches = 1'000'000'000;
+};
+
+/// What all launches did together.
+struct EmulatorCounters {
+  int64_t launches = 0;
+  int64_t switches = 0;        ///< between threads
+  int64_t accesses = 0;        ///< plain ones
+  int64_t atomics = 0;         ///< atomic operations
+  int64_t blockBarriers = 0;   ///< each block's counted
+  int64_t clusterBarriers = 0; ///< each cluster's counted
+  int64_t shuffles = 0;        ///< each warp's counted
+};
+
+enum class RegionUse { ReadWrite, ReadOnly };
+
+/// A GPU that checks what kernels do. Belongs to one thread at a time.
+class Emulator {
+public:
+  Emulator();
+  ~Emulator();
+  Emulator(const Emulator &) = delete;
+  Emulator &operator=(const Emulator &) = delete;
+
+  /// Declares global memory, of which nothing is written yet. Its address is a
+  /// multiple of 4; regions do not overlap.
+  void addRegion(void *base, size_t bytes, std::string name,
+                 RegionUse use = RegionUse::ReadWrite);
+  void removeRegion(void *base);
+  /// The host has written these bytes, which lie in one region.
+  void markWritten(const void *address, size_t bytes);
+  /// The host is about to read them: throws an Error if some were not written.
+  void checkWritten(const void *address, size_t bytes) const;
+
+  /// Runs a kernel to its end. Throws an Error that says what it did wrong,
+  /// where, and which thread. What it has written stays.
+  void launch(const EmulatedLaunch &launch);
+
+  const EmulatorCounters &counters() const;
+
+private:
+  struct State;
+  std::unique_ptr<State> state;
+};
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_EMULATOR_H

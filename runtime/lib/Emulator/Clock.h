@@ -1,0 +1,147 @@
+//===- Clock.h - What has happened before what -----------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Vector clocks for many threads that mostly meet in blocks. Every block counts
+// time; it goes on when all its threads meet, or one of them publishes what it
+// has done. An access carries its thread and the time then. So "all that the
+// threads of a block have done up to time t" is one number, and a clock needs
+// one per block, and entries of their own only for threads that have published
+// something since their block last met.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_LIB_EMULATOR_CLOCK_H
+#define BATCH_RUNTIME_LIB_EMULATOR_CLOCK_H
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace batchrt::emulator {
+
+/// A thread of the grid: its block, and its number there.
+class ThreadId {
+public:
+  ThreadId() = default;
+  ThreadId(int64_t block, int64_t thread)
+      : bits(static_cast<uint32_t>(block << 11 | thread)) {}
+  /// Several threads of a block.
+  static ThreadId several(int64_t block) { return ThreadId(block, 0x7ff); }
+
+  int64_t block() const { return bits >> 11; }
+  int64_t thread() const { return bits & 0x7ff; }
+  bool isSeveral() const { return thread() == 0x7ff; }
+  bool operator==(ThreadId other) const { return bits == other.bits; }
+  bool operator<(ThreadId other) const { return bits < other.bits; }
+
+  static constexpr int64_t maxBlocks = 1 << 20;
+
+private:
+  friend class Stamp;
+  uint32_t bits = 0;
+};
+
+/// Who has accessed something and when; false: nobody. All accesses before a
+/// launch have the same stamp.
+class Stamp {
+public:
+  Stamp() = default;
+  Stamp(ThreadId id, uint32_t time, bool atomic)
+      : bits(uint64_t(time) << 32 | uint64_t(atomic) << 31 | id.bits) {}
+
+  ThreadId id() const {
+    ThreadId id;
+    id.bits = bits & 0x7fffffff;
+    return id;
+  }
+  uint32_t time() const { return bits >> 32; }
+  bool atomic() const { return bits >> 31 & 1; }
+  explicit operator bool() const { return bits != 0; }
+  bool operator==(Stamp other) const { return bits == other.bits; }
+
+  /// A word that is neither a stamp nor nobody.
+  static Stamp mark() {
+    Stamp stamp;
+    stamp.bits = ~uint64_t(0);
+    return stamp;
+  }
+
+private:
+  uint64_t bits = 0;
+};
+
+/// What is known to have happened.
+class Clock {
+public:
+  Clock() = default;
+  Clock(size_t blocks, uint32_t time) : blocks(blocks, time) {}
+
+  /// Whether it includes an access with this stamp.
+  bool covers(Stamp stamp) const {
+    return stamp.time() <= blocks[stamp.id().block()] ||
+           (!threads.empty() && coversThread(stamp));
+  }
+  void setBlockTime(int64_t block, uint32_t time) { blocks[block] = time; }
+  /// Adds what one thread has done.
+  void add(ThreadId id, uint32_t time);
+  void join(const Clock &other);
+
+private:
+  bool coversThread(Stamp stamp) const;
+
+  std::vector<uint32_t> blocks;
+  std::vector<std::pair<ThreadId, uint32_t>> threads; ///< in order
+};
+
+using SharedClock = std::shared_ptr<const Clock>;
+
+/// The time of a block, and what all its threads know.
+struct BlockClock {
+  Clock known;
+  uint32_t time;
+};
+
+/// What one thread knows: what its block does, and what it has acquired itself.
+class ThreadClock {
+public:
+  void start(ThreadId thread, BlockClock &clock) {
+    *this = ThreadClock();
+    id = thread, block = &clock, now = clock.time;
+  }
+
+  Stamp stamp(bool atomic) const { return Stamp(id, now, atomic); }
+  ThreadId thread() const { return id; }
+  uint32_t time() const { return now; }
+  /// Whether the access is known to have happened before.
+  bool covers(Stamp stamp) const {
+    return stamp.id() == id || block->known.covers(stamp) ||
+           (!acquired.empty() && coversAcquired(stamp));
+  }
+  /// Learns what another thread has published.
+  void acquire(const SharedClock &clock);
+  /// Publishes what the thread knows and has done.
+  SharedClock release();
+  /// What the thread has acquired since its block last met.
+  const std::vector<SharedClock> &learned() const { return acquired; }
+  /// The block has met: it knows what its threads have acquired.
+  void meet() { acquired.clear(), now = block->time; }
+  /// Goes on at a later time of its block.
+  void advance(uint32_t time) { now = time; }
+
+private:
+  bool coversAcquired(Stamp stamp) const;
+
+  ThreadId id;
+  uint32_t now = 0;
+  BlockClock *block = nullptr;
+  std::vector<SharedClock> acquired; ///< since the block last met
+};
+
+} // namespace batchrt::emulator
+
+#endif // BATCH_RUNTIME_LIB_EMULATOR_CLOCK_H

@@ -1,0 +1,157 @@
+// RUN: batch-opt %s --convert-gpu-to-host-emulation --split-input-file --verify-diagnostics
+
+gpu.module @m {
+  gpu.func @k(%p: !llvm.ptr<1>, %x: i32) kernel {
+    // expected-error @below {{has a memory order, which GPU code loses; make it monotonic, with llvm.fence before and after}}
+    %old = llvm.atomicrmw add %p, %x acq_rel : !llvm.ptr<1>, i32
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @k(%p: !llvm.ptr<1>, %x: i32) kernel {
+    // expected-error @below {{is an update that the emulator does not have}}
+    %old = llvm.atomicrmw nand %p, %x monotonic : !llvm.ptr<1>, i32
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @k(%p: !llvm.ptr<1>) kernel {
+    // expected-error @below {{is atomic on 'i16'; the emulator has atomics on 32 and 64 bits}}
+    %x = llvm.load %p atomic acquire {alignment = 2 : i64} : !llvm.ptr<1> -> i16
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @k() kernel {
+    // expected-error @below {{has the unknown syncscope "warp"; use "block", "cluster" or "device"}}
+    llvm.fence syncscope("warp") release
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @k(%p: !llvm.ptr<5>) kernel {
+    // expected-error @below {{accesses address space 5, which the emulator does not have}}
+    %x = llvm.load %p : !llvm.ptr<5> -> i32
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @k(%x: f64, %i: i32) kernel {
+    // expected-error @below {{shuffles 'f64'; the emulator shuffles 32-bit numbers}}
+    %s, %v = gpu.shuffle xor %x, %i, %i : f64
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @k() kernel {
+    // expected-error @below {{'nvvm.barrier0' op is not supported in an emulated kernel}}
+    nvvm.barrier0
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @k(%m: memref<4xf32>) kernel {
+    gpu.return
+  }
+  // expected-error @above {{argument #0 is neither a number nor an LLVM pointer}}
+}
+
+// -----
+
+gpu.module @m {
+  // expected-error @below {{has memory attributions; use a global variable in address space 3}}
+  gpu.func @k() workgroup(%m: memref<4xf32, #gpu.address_space<workgroup>>) kernel {
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  // expected-error @below {{is not in shared memory (address space 3); the emulator has no other global variables}}
+  llvm.mlir.global internal @g() {addr_space = 4 : i32} : f32
+}
+
+// -----
+
+gpu.module @m {
+  // expected-error @below {{is shared memory with an initial value}}
+  llvm.mlir.global internal @g(0 : i32) {addr_space = 3 : i32} : i32
+}
+
+// -----
+
+gpu.module @m {
+  // expected-error @below {{is only declared; the emulator needs a body}}
+  func.func private @f()
+}
+
+// -----
+
+gpu.module @m {
+  // expected-error @below {{'llvm.func' op is not supported in an emulated gpu.module}}
+  llvm.func @f()
+}
+
+// -----
+
+func.func @k.emulate() { return }
+gpu.module @m {
+  // expected-error @below {{cannot become @k.emulate, which is there already}}
+  gpu.func @k() kernel {
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @k(%a: i32, %c: f32) kernel {
+    // expected-error @below {{is not m16n8 on tf32 or bf16, row by column}}
+    %mma = nvvm.mma.sync A[%a, %a] B[%a] C[%a, %a, %a, %a]
+      {layoutA = #nvvm.mma_layout<row>, layoutB = #nvvm.mma_layout<col>,
+       intOverflowBehavior = #nvvm.mma_int_overflow<wrapped>,
+       multiplicandAPtxType = #nvvm.mma_type<s8>, multiplicandBPtxType = #nvvm.mma_type<s8>,
+       shape = #nvvm.shape<m = 16, n = 8, k = 16>}
+      : (i32, i32, i32) -> !llvm.struct<(i32, i32, i32, i32)>
+    gpu.return
+  }
+}
+
+// -----
+
+module attributes {gpu.container_module} {
+  func.func @host() {
+    %c1 = arith.constant 1 : index
+    // expected-error @below {{is asynchronous; the emulator's launches are not}}
+    %token = gpu.launch_func async @m::@k blocks in (%c1, %c1, %c1)
+      threads in (%c1, %c1, %c1)
+    return
+  }
+  gpu.module @m {
+    gpu.func @k() kernel {
+      gpu.return
+    }
+  }
+}

@@ -1,0 +1,126 @@
+// RUN: batch-opt %s --convert-gpu-to-host-emulation | FileCheck %s
+
+// Locations are strings, each once.
+// CHECK-DAG: llvm.mlir.global internal constant @[[WHERE:where.*]]("gpu-to-host-emulation.mlir:{{[0-9]+:[0-9]+}}\00")
+// CHECK-NOT: gpu.
+
+// The launch goes, what is around it stays.
+// CHECK-LABEL: func.func @host
+// CHECK-NEXT: return
+module attributes {gpu.container_module} {
+func.func @host(%p: !llvm.ptr) {
+  %c1 = arith.constant 1 : index
+  gpu.launch_func @kernels::@plain blocks in (%c1, %c1, %c1)
+    threads in (%c1, %c1, %c1) args(%p : !llvm.ptr)
+  return
+}
+
+gpu.module @kernels {
+  llvm.mlir.global internal @small() {addr_space = 3 : i32} : !llvm.array<3 x i8>
+  llvm.mlir.global internal @tile() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<4 x f32>
+  llvm.mlir.global external @dynamic() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<0 x i8>
+
+  // Arguments are loaded from their addresses; the check comes before the access
+  // and knows its bytes, alignment and space.
+  // CHECK-LABEL: func.func @plain.emulate
+  // CHECK-SAME: (%[[THREAD:.*]]: !llvm.ptr, %[[ARGS:.*]]: !llvm.ptr) attributes {batch.shared_bytes = 32 : i64}
+  // CHECK: %[[SLOT:.*]] = llvm.load %{{.*}} : !llvm.ptr -> !llvm.ptr
+  // CHECK: %[[P:.*]] = llvm.load %[[SLOT]] : !llvm.ptr -> !llvm.ptr
+  // CHECK-DAG: %[[BYTES:.*]] = llvm.mlir.constant(16 : i64)
+  // CHECK-DAG: %[[SPACE:.*]] = llvm.mlir.constant(1 : i64)
+  // CHECK: %[[TABLE:.*]] = llvm.load %[[THREAD]] invariant
+  // CHECK: %[[READ:.*]] = llvm.load %[[TABLE]] invariant
+  // CHECK: %[[AT:.*]] = llvm.mlir.addressof @where
+  // CHECK: llvm.call %[[READ]](%[[THREAD]], %[[P]], %[[BYTES]], %{{.*}}, %[[SPACE]], %[[AT]]) : !llvm.ptr, (!llvm.ptr, !llvm.ptr, i64, i64, i64, !llvm.ptr) -> ()
+  // CHECK-NEXT: %[[X:.*]] = llvm.load %[[P]] : !llvm.ptr -> vector<4xf32>
+  // CHECK: llvm.call
+  // CHECK-NEXT: llvm.store %[[X]], %[[P]] : vector<4xf32>, !llvm.ptr
+  gpu.func @plain(%p: !llvm.ptr<1>) kernel {
+    %x = llvm.load %p : !llvm.ptr<1> -> vector<4xf32>
+    llvm.store %x, %p : vector<4xf32>, !llvm.ptr<1>
+    gpu.return
+  }
+
+  // Only set lanes of a mask are checked.
+  // CHECK-LABEL: func.func @masked.emulate
+  // CHECK: %[[MASK:.*]] = llvm.bitcast %{{.*}} : vector<4xi1> to i4
+  // CHECK: %[[BITS:.*]] = arith.extui %[[MASK]] : i4 to i64
+  // CHECK: llvm.call %{{.*}}(%{{.*}}, %{{.*}}, %{{.*}}, %[[BITS]],
+  // CHECK: llvm.intr.masked.load
+  gpu.func @masked(%p: !llvm.ptr<1>, %n: index) kernel {
+    %mask = vector.create_mask %n : vector<4xi1>
+    %zero = arith.constant dense<0.0> : vector<4xf32>
+    %x = llvm.intr.masked.load %p, %mask, %zero {alignment = 16 : i32} : (!llvm.ptr<1>, vector<4xi1>, vector<4xf32>) -> vector<4xf32>
+    llvm.intr.masked.store %x, %p, %mask {alignment = 16 : i32} : vector<4xf32>, vector<4xi1> into !llvm.ptr<1>
+    gpu.return
+  }
+
+  // Shared variables are offsets: 3 bytes, then 16 at 16, then what the launch adds.
+  // CHECK-LABEL: func.func @shared.emulate
+  // CHECK: %[[BASE:.*]] = llvm.load %{{.*}} invariant
+  // CHECK: %[[TILE:.*]] = llvm.getelementptr %[[BASE]][16]
+  // CHECK: llvm.store %{{.*}}, %[[TILE]]
+  // CHECK: llvm.getelementptr %{{.*}}[32]
+  gpu.func @shared(%x: f32) kernel {
+    %tile = llvm.mlir.addressof @tile : !llvm.ptr<3>
+    llvm.store %x, %tile : f32, !llvm.ptr<3>
+    %dynamic = llvm.mlir.addressof @dynamic : !llvm.ptr<3>
+    llvm.store %x, %dynamic : f32, !llvm.ptr<3>
+    gpu.return
+  }
+
+  // Device functions get the thread, too; other dimensions than x have one place.
+  // CHECK-LABEL: func.func private @device.emulate
+  // CHECK-SAME: (%[[THREAD:.*]]: !llvm.ptr, %{{.*}}: !llvm.ptr) -> index
+  // CHECK: %[[WORD:.*]] = llvm.getelementptr %[[THREAD]][2]
+  // CHECK: %[[ID:.*]] = llvm.load %[[WORD]] invariant
+  // CHECK: arith.index_cast %[[ID]]
+  // CHECK: llvm.mlir.constant(0 : i64)
+  func.func @device(%p: !llvm.ptr<1>) -> index {
+    %x = gpu.thread_id x
+    %y = gpu.thread_id y
+    gpu.barrier
+    %sum = arith.addi %x, %y : index
+    return %sum : index
+  }
+
+  // CHECK-LABEL: func.func @caller.emulate
+  // CHECK: call @device.emulate(%{{.*}}, %{{.*}}) : (!llvm.ptr, !llvm.ptr) -> index
+  gpu.func @caller(%p: !llvm.ptr<1>) kernel {
+    %i = func.call @device(%p) : (!llvm.ptr<1>) -> index
+    gpu.return
+  }
+
+  // Nothing of the GPU is left of these.
+  // CHECK-LABEL: func.func @rest.emulate
+  // CHECK-NOT: atomic
+  // CHECK-NOT: nvvm
+  // CHECK-NOT: ptr<
+  // CHECK: return
+  gpu.func @rest(%p: !llvm.ptr<1>, %x: f32, %n: i32) kernel {
+    %one = arith.constant 1 : i32
+    %w = arith.constant 32 : i32
+    %s, %v = gpu.shuffle xor %x, %one, %w : f32
+    llvm.fence syncscope("device") release
+    %old = llvm.atomicrmw add %p, %one syncscope("device") monotonic : !llvm.ptr<1>, i32
+    %a = llvm.load %p atomic syncscope("device") acquire {alignment = 4 : i64} : !llvm.ptr<1> -> i32
+    llvm.store %a, %p atomic syncscope("block") release {alignment = 4 : i64} : i32, !llvm.ptr<1>
+    %c = llvm.cmpxchg %p, %one, %a acq_rel monotonic : !llvm.ptr<1>, i32
+    %d = llvm.extractvalue %c[0] : !llvm.struct<(i32, i1)>
+    nvvm.cluster.arrive
+    nvvm.cluster.wait
+    %t = llvm.mlir.addressof @tile : !llvm.ptr<3>
+    %m = nvvm.mapa %t, %n : !llvm.ptr<3> -> !llvm.ptr<7>
+    %g = llvm.addrspacecast %m : !llvm.ptr<7> to !llvm.ptr
+    llvm.store %d, %g : i32, !llvm.ptr
+    %time = nvvm.read.ptx.sreg.globaltimer : i64
+    %i = gpu.cluster_block_id x
+    %mma = nvvm.mma.sync A[%n, %n] B[%n] C[%x, %x, %x, %s]
+      {layoutA = #nvvm.mma_layout<row>, layoutB = #nvvm.mma_layout<col>,
+       multiplicandAPtxType = #nvvm.mma_type<bf16>, multiplicandBPtxType = #nvvm.mma_type<bf16>,
+       shape = #nvvm.shape<m = 16, n = 8, k = 8>}
+      : (i32, i32, f32) -> !llvm.struct<(f32, f32, f32, f32)>
+    gpu.return
+  }
+}
+}
