@@ -149,7 +149,7 @@ static LogicalResult addDevicePasses(OpPassManager &pm, Location loc,
     pm.addPass(createConvertGPUToHostEmulationPass());
     return success();
   }
-  gpu.chip = !options.chip.empty()             ? options.chip
+  gpu.chip = !options.chip.empty()           ? options.chip
              : options.executor == "cluster" ? "sm_90"
                                              : "sm_80";
   if (!StringRef(gpu.chip).starts_with("sm_"))

@@ -23,7 +23,7 @@ static constexpr int64_t kSharedCell =
 static constexpr int64_t kFirstRegisterCell =
     offsetof(BatchEmulatorThread, thread) / kCellBytes;
 static_assert(sizeof(BatchEmulatorFunctions) ==
-              kCellBytes * (static_cast<int64_t>(EmulatorFunction::timer) + 1));
+              kCellBytes * (static_cast<int64_t>(EmulatorFunction::exit) + 1));
 
 LLVM::GlobalOp LocationStrings::get(Operation *op) {
   std::string text = op->getName().getStringRef().str();

@@ -163,6 +163,9 @@ LogicalResult KernelEmulation::moveFunction(FunctionOpInterface function) {
     return failure();
   if (!isKernel) {
     moved.setPrivate();
+    moved->setAttr(
+        "llvm.linkage",
+        LLVM::LinkageAttr::get(moved.getContext(), LLVM::Linkage::Internal));
     return success();
   }
   entries.insert(moved);
@@ -453,9 +456,10 @@ KernelEmulation::convertCompareExchange(LLVM::AtomicCmpXchgOp op) {
   Value equal = arith::CmpIOp::create(b.builder, loc, arith::CmpIPredicate::eq,
                                       old, expected);
   Value result = LLVM::PoisonOp::create(b.builder, loc, op.getType());
-  result = LLVM::InsertValueOp::create(b.builder, loc, result,
-                                       b.fromI64(old, type), 0);
-  result = LLVM::InsertValueOp::create(b.builder, loc, result, equal, 1);
+  result = LLVM::InsertValueOp::create(
+      b.builder, loc, result, b.fromI64(old, type), ArrayRef<int64_t>{0});
+  result = LLVM::InsertValueOp::create(b.builder, loc, result, equal,
+                                       ArrayRef<int64_t>{1});
   op.replaceAllUsesWith(result);
   op.erase();
   return success();
@@ -658,6 +662,9 @@ LogicalResult KernelEmulation::convert(Operation *op) {
       })
       .Case([&](NVVM::ClusterWaitOp wait) {
         return replaceByCall(wait, EmulatorFunction::clusterWait);
+      })
+      .Case([&](NVVM::Exit exit) {
+        return replaceByCall(exit, EmulatorFunction::exit);
       })
       .Case([&](NVVM::MapaOp mapa) { return convertMapa(mapa); })
       .Case([&](NVVM::MmaOp mma) { return convertMma(mma); })

@@ -92,8 +92,8 @@ static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
   int64_t taskScratch = plan.getTaskScratch();
   SmallVector<int64_t> raggedScratch(plan.getRaggedScratch());
   if (auto known = op->getAttrOfType<DictionaryAttr>(batch::kKernelInfoAttr)) {
-    taskScratch = std::max(
-        taskScratch, known.getAs<IntegerAttr>("task_scratch").getInt());
+    taskScratch = std::max(taskScratch,
+                           known.getAs<IntegerAttr>("task_scratch").getInt());
     auto rows = known.getAs<ArrayAttr>("ragged_scratch");
     for (auto [bytes, other] :
          llvm::zip_equal(raggedScratch, rows.getAsRange<IntegerAttr>()))
@@ -106,8 +106,7 @@ static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
       batch::kKernelInfoAttr,
       b.getDictionaryAttr(
           {b.getNamedAttr("stages", b.getI64IntegerAttr(count)),
-           b.getNamedAttr("task_scratch",
-                          b.getI64IntegerAttr(taskScratch)),
+           b.getNamedAttr("task_scratch", b.getI64IntegerAttr(taskScratch)),
            b.getNamedAttr("ragged_scratch", b.getArrayAttr(ragged)),
            b.getNamedAttr("worker_scratch",
                           b.getI64IntegerAttr(emitter.getWorkerScratch())),

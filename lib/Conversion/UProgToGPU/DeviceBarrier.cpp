@@ -80,7 +80,7 @@ static constexpr StringLiteral kWaitWithWatchdog = R"mlir(
       %limited = arith.cmpi ne, %watchdog, %none : i64
       %begin = nvvm.read.ptx.sreg.globaltimer : i64
       %timedOut = llvm.getelementptr %control[256] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
-      scf.while : () -> () {
+      %leaves = scf.while : () -> i1 {
         %now = llvm.load %generation atomic syncscope("device") acquire {alignment = 4 : i64} : !llvm.ptr<1> -> i32
         %same = arith.cmpi eq, %now, %before : i32
         %stays = scf.if %limited -> i1 {
@@ -108,21 +108,31 @@ static constexpr StringLiteral kWaitWithWatchdog = R"mlir(
           scf.yield %yes : i1
         }
         %waits = arith.andi %same, %stays : i1
-        scf.condition(%waits)
+        scf.condition(%waits) %same : i1
       } do {
+      ^bb0(%same: i1):
         scf.yield
+      }
+      scf.if %leaves {
+        %bit = arith.constant 0x80000000 : i32
+        %gone = arith.ori %after, %bit : i32
+        llvm.store %gone, %own atomic syncscope("device") monotonic {alignment = 4 : i64} : i32, !llvm.ptr<1>
       }
 )mlir";
 
+// All threads of a block leave if its first one says so.
 static constexpr StringLiteral kLeave = R"mlir(
   %never = arith.constant 0 : i64
   %watched = arith.cmpi ne, %watchdog, %never : i64
   scf.if %watched {
-    %recordAt = llvm.getelementptr %control[256] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
-    %record = llvm.load %recordAt atomic syncscope("device") monotonic {alignment = 4 : i64} : !llvm.ptr<1> -> i32
+    %number = gpu.block_id x
+    %place = arith.index_cast %number : index to i64
+    %words = llvm.getelementptr %control[384] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+    %word = llvm.getelementptr %words[%place] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i32
+    %arrivalsOfBlock = llvm.load %word atomic syncscope("device") monotonic {alignment = 4 : i64} : !llvm.ptr<1> -> i32
     %nothing = arith.constant 0 : i32
-    %over = arith.cmpi ne, %record, %nothing : i32
-    scf.if %over {
+    %left = arith.cmpi slt, %arrivalsOfBlock, %nothing : i32
+    scf.if %left {
       nvvm.exit
     }
   }

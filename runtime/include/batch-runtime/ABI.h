@@ -121,7 +121,7 @@ typedef struct BatchDeviceControl {
   uint32_t barrier;  ///< the number of the meeting, from 1,
   uint32_t block;    ///< and which block it was
   uint32_t padding2[28];
-  uint32_t blockArrivals[1]; ///< one for each block
+  uint32_t blockArrivals[1]; ///< one for each block; bit 31: it has left
 } BatchDeviceControl;
 
 /// What a compiled object exports as `batch_object`. Entry points may be null

@@ -34,6 +34,8 @@ size_t batchrt::controlBytes(int64_t blocks) {
 static std::vector<uint32_t> arrivalsOf(const char *control, int64_t blocks) {
   std::vector<uint32_t> arrivals(blocks);
   std::memcpy(arrivals.data(), control + arrivalsOffset, blocks * 4);
+  for (uint32_t &count : arrivals)
+    count &= INT32_MAX; // the other bit says that the block has left
   return arrivals;
 }
 

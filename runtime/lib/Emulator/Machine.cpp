@@ -214,6 +214,11 @@ int64_t Machine::timer(Thread &thread, const char *where) {
   return static_cast<int64_t>(clock);
 }
 
+void Machine::exit(Thread &thread, const char *where) {
+  thread.where = where;
+  thread.fiber.leave();
+}
+
 //===----------------------------------------------------------------------===//
 // Messages
 //===----------------------------------------------------------------------===//
@@ -346,4 +351,5 @@ const BatchEmulatorFunctions emulator::functions = {
     Forward<&Machine::shuffle>::call,
     Forward<&Machine::multiply>::call,
     Forward<&Machine::timer>::call,
+    Forward<&Machine::exit>::call,
 };

@@ -139,6 +139,7 @@ public:
                 const uint32_t *a, const uint32_t *b, const float *c, float *d,
                 const char *where);
   int64_t timer(Thread &thread, const char *where);
+  void exit(Thread &thread, const char *where);
 
 private:
   // Scheduling.
