@@ -453,9 +453,10 @@ KernelEmulation::convertCompareExchange(LLVM::AtomicCmpXchgOp op) {
   Value equal = arith::CmpIOp::create(b.builder, loc, arith::CmpIPredicate::eq,
                                       old, expected);
   Value result = LLVM::PoisonOp::create(b.builder, loc, op.getType());
-  result = LLVM::InsertValueOp::create(b.builder, loc, result,
-                                       b.fromI64(old, type), 0);
-  result = LLVM::InsertValueOp::create(b.builder, loc, result, equal, 1);
+  result = LLVM::InsertValueOp::create(
+      b.builder, loc, result, b.fromI64(old, type), ArrayRef<int64_t>{0});
+  result = LLVM::InsertValueOp::create(b.builder, loc, result, equal,
+                                       ArrayRef<int64_t>{1});
   op.replaceAllUsesWith(result);
   op.erase();
   return success();
