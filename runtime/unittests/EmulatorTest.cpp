@@ -769,6 +769,7 @@ TEST_F(EmulatorTest, BadLaunches) {
   Kernel nothing = [](Gpu) {};
   EXPECT_THROW(launch(1, 2000, nothing), Error);
   EXPECT_THROW(launch(0, 1, nothing), Error);
+  EXPECT_THROW(launch(132, 256, nothing), Error);
   settings.clusterBlocks = 2;
   EXPECT_THROW(launch(3, 1, nothing), Error);
 }

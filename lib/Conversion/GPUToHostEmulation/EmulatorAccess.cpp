@@ -34,14 +34,13 @@ LLVM::GlobalOp LocationStrings::get(Operation *op) {
   LLVM::GlobalOp &global = globals[text];
   if (global)
     return global;
-  SymbolTable symbols(module);
-  OpBuilder builder(module.getContext());
+  OpBuilder builder(op->getContext());
   text.push_back('\0');
   auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), text.size());
   global = LLVM::GlobalOp::create(builder, builder.getUnknownLoc(), type,
                                   /*isConstant=*/true, LLVM::Linkage::Internal,
                                   "where", builder.getStringAttr(text));
-  symbols.insert(global, module.getBody()->begin());
+  symbols.insert(global, body->begin());
   return global;
 }
 

@@ -29,14 +29,16 @@ enum class EmulatorFunction : int32_t {
 /// The locations of operations as strings in the module, each once.
 class LocationStrings {
 public:
-  explicit LocationStrings(ModuleOp module) : module(module) {}
+  explicit LocationStrings(ModuleOp module)
+      : body(module.getBody()), symbols(module) {}
 
   /// The global with "file:line:column" of an operation, or its name if its
   /// location is not known.
   LLVM::GlobalOp get(Operation *op);
 
 private:
-  ModuleOp module;
+  Block *body;
+  SymbolTable symbols;
   llvm::StringMap<LLVM::GlobalOp> globals;
 };
 

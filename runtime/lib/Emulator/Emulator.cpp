@@ -62,6 +62,9 @@ void Emulator::launch(const EmulatedLaunch &launch) {
         " threads in a block");
   check(launch.blocks >= 1 && launch.blocks <= ThreadId::maxBlocks,
         launch.blocks, " blocks");
+  // Each takes a stack and its guard page of the 65530 mappings of a process.
+  check(launch.blocks * launch.threads <= 32000, launch.blocks, " blocks of ",
+        launch.threads, " threads are more than 32000 threads");
   check(launch.clusterBlocks >= 1 && launch.blocks % launch.clusterBlocks == 0,
         launch.blocks, " blocks in clusters of ", launch.clusterBlocks);
   check(launch.sharedBytes >= 0 && launch.accessPeriod >= 0,

@@ -17,7 +17,7 @@ static constexpr uint64_t switchTime = 10;
 /// A kernel whose threads all wait for so much virtual time waits for ever.
 static constexpr uint64_t longTime = uint64_t(3600) * 1'000'000'000;
 /// A thread that was so often back at the same atomic load polls.
-static constexpr int returnsOfPoll = 3;
+static constexpr int returnsOfPoll = 16;
 
 Machine::Machine(GlobalMemory &memory, EmulatorCounters &counters,
                  const EmulatedLaunch &launch,

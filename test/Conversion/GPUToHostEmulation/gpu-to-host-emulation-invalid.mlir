@@ -71,10 +71,10 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
+  // expected-error @below {{argument #0 is neither a number nor an LLVM pointer}}
   gpu.func @k(%m: memref<4xf32>) kernel {
     gpu.return
   }
-  // expected-error @above {{argument #0 is neither a number nor an LLVM pointer}}
 }
 
 // -----

@@ -6,12 +6,13 @@
 
 // The launch goes, what is around it stays.
 // CHECK-LABEL: func.func @host
+// CHECK-NEXT: arith.constant
 // CHECK-NEXT: return
 module attributes {gpu.container_module} {
-func.func @host(%p: !llvm.ptr) {
+func.func @host(%p: !llvm.ptr<1>) {
   %c1 = arith.constant 1 : index
   gpu.launch_func @kernels::@plain blocks in (%c1, %c1, %c1)
-    threads in (%c1, %c1, %c1) args(%p : !llvm.ptr)
+    threads in (%c1, %c1, %c1) args(%p : !llvm.ptr<1>)
   return
 }
 
