@@ -250,7 +250,7 @@ int batchrun::run(const Options &options) {
             "--outputs files instead");
   }
   if (!options.onlyUnbatched &&
-      !(descriptor.hasInspect && descriptor.hasExecute))
+      !(descriptor.hasInspect && (descriptor.hasExecute || descriptor.launch)))
     raise("the object has no batched code, only --unbatched is possible: it "
           "was compiled with --strategy=none, or control depends on a tensor "
           "(batch-opt --autobatch=strategy=linearize says where)");

@@ -46,10 +46,14 @@ RUNNING
   --stack-size=BYTES        stack of recursions, K, M or G may follow (default:
                             256M, of which only what is used takes memory)
   --unbatched               run only the unbatched code
+  --blocks=N                of a GPU launch, at most; the emulator runs 4
+  --watchdog=SECONDS        a GPU block may wait for others, then the run ends
+                            with an error (default: 0, for ever)
+  --seed=N                  of the order in which the emulator runs threads
 
 COMPILING (for a .mlir; handed on to batch-compile)
-  --device=cpu --strategy=S --policy=P --size=H=64 --tuning=FILE
-  --target=TRIPLE --cpu=NAME
+  --device=cpu|cuda|emulator --executor=device|cluster|block --chip=NAME
+  --strategy=S --policy=P --size=H=64 --tuning=FILE --target=TRIPLE --cpu=NAME
 
 CHECKING
   --check-unbatched[=TOL]   run every instance unbatched too and compare: bit for
@@ -200,10 +204,25 @@ std::vector<Option> makeTable(Options &options) {
       {"unbatched", Option::None, flag(options.onlyUnbatched)},
       {"device", Option::Required,
        [&](const std::string &value) {
-         if (value != "cpu")
-           raise("the device '", value,
-                 "' is not available in this build; available: cpu");
+         if (value != "cpu" && value != "cuda" && value != "emulator")
+           raise("there is no device '", value,
+                 "'; devices are cpu, cuda and emulator");
          options.compile.push_back("--device=" + value);
+       }},
+      {"executor", Option::Required, hand("executor")},
+      {"chip", Option::Required, hand("chip")},
+      {"blocks", Option::Required,
+       [&](const std::string &value) {
+         options.session.blocks = parseCount("blocks", value, 1);
+         options.session.emulator.blocks = options.session.blocks;
+       }},
+      {"watchdog", Option::Required,
+       [&](const std::string &value) {
+         options.session.watchdog = parseNumber("watchdog", value);
+       }},
+      {"seed", Option::Required,
+       [&](const std::string &value) {
+         options.session.emulator.seed = parseCount("seed", value, 0);
        }},
       {"strategy", Option::Required, hand("strategy")},
       {"policy", Option::Required, hand("policy")},

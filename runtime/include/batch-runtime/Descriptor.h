@@ -15,6 +15,7 @@
 
 #include "batch-runtime/Tensors.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -116,6 +117,14 @@ struct KernelInfo {
   int64_t recordCells = 1;
 };
 
+/// How the persistent kernel for a device is launched.
+struct LaunchInfo {
+  std::string kernel;   ///< its symbol
+  std::string chip;     ///< that it was compiled for, empty for the emulator
+  std::string executor; ///< device, cluster or block: what runs a plan
+  int64_t blockSize = 0, clusterSize = 1, sharedBytes = 0;
+};
+
 struct Descriptor {
   std::string name;
   std::string triple, cpu;
@@ -131,6 +140,7 @@ struct Descriptor {
   std::vector<KernelInfo> kernels;
   int64_t memo = 0;
   int64_t workerScratch = 0;
+  std::optional<LaunchInfo> launch; ///< of objects for a device
   bool hasInspect = false, hasExecute = false, hasUnbatched = false;
 
   /// By variant number, null where there is none.

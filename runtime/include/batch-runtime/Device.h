@@ -149,6 +149,15 @@ protected:
 /// environment variable BATCH_CUDA_DRIVER names.
 std::unique_ptr<Device> openCudaDevice(int ordinal = 0);
 
+struct EmulatorOptions {
+  int64_t blocks = 4; ///< that run at the same time
+  uint64_t seed = 0;  ///< of the order in which threads run
+};
+
+/// A GPU emulated on the host, which finds races, deadlocks and accesses to
+/// memory that is not there or was never written (Emulator.h).
+std::unique_ptr<Device> openEmulatedDevice(const EmulatorOptions &options);
+
 /// One block of device memory, given out from its start, and staging memory
 /// for a first part of it, at the same offsets.
 class DeviceArena {

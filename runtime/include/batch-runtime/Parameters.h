@@ -43,12 +43,14 @@ public:
   const char *form(size_t index) const { return buffers[index].data(); }
   int64_t rows(size_t form) const { return layouts[form].rows; }
   int64_t rowBytes(size_t form) const { return layouts[form].rowBytes; }
+  size_t bytes(size_t form) const { return layouts[form].bytes; }
   /// Bytes of all forms.
   size_t bytes() const;
 
 private:
   struct Layout {
     int64_t rows = 0, rowBytes = 0;
+    size_t bytes = 0;
   };
   std::vector<Buffer> buffers;
   std::vector<Layout> layouts;

@@ -12,6 +12,7 @@
 #include "batch-runtime/ABI.h"
 #include "batch-runtime/Descriptor.h"
 #include "batch-runtime/Memory.h"
+#include "batch-runtime/PlanImage.h"
 
 #include <vector>
 
@@ -44,6 +45,11 @@ public:
     return slotsOf(descriptor.tables[table].group)[taskOf(handle)] +
            (handle >> 56);
   }
+
+  /// The memory that the steps name. Tables are copied out if `outputs` says
+  /// so.
+  void addRegions(const std::vector<bool> &outputs,
+                  std::vector<ImageRegion> &regions) const;
 
   const DepthScheduler &schedule() const { return scheduler; }
   const std::vector<TaskQueue> &queues() const { return taskQueues; }
@@ -91,6 +97,7 @@ private:
   std::vector<std::vector<GroupUse>> groupUses;
   std::vector<Buffer> tables;
   Buffer slotArray, indexArrays, scratch;
+  size_t usedIndexBytes = 0, usedScratchBytes = 0;
 
   /// Where the arrays of one kernel operand lie in indexArrays.
   struct OperandArrays {

@@ -13,6 +13,7 @@
 #ifndef BATCH_RUNTIME_SESSION_H
 #define BATCH_RUNTIME_SESSION_H
 
+#include "batch-runtime/Device.h"
 #include "batch-runtime/Forest.h"
 #include "batch-runtime/Memory.h"
 #include "batch-runtime/Object.h"
@@ -26,11 +27,18 @@
 
 namespace batchrt {
 
+class DeviceExecutor;
 struct RuntimeCalls;
 
 struct SessionOptions {
   int threads = 1;
   size_t stackSize = size_t(256) << 20;
+
+  // Of objects for a device.
+  int deviceNumber = 0;
+  int64_t blocks = 0;  ///< the most in a launch; 0: as many as run together
+  double watchdog = 0; ///< seconds that a block may wait; 0: for ever
+  EmulatorOptions emulator;
 };
 
 /// When one step ran, in microseconds since the execution began.
@@ -123,6 +131,7 @@ private:
   const CompiledObject object;
   const BoundParameters &parameters;
   const InputTensors &tensors;
+  const SessionOptions options;
   Plan runPlan;
   WorkerPool workers;
   FiberStack stack;
@@ -132,6 +141,7 @@ private:
   Forest *loaded = nullptr;
   Mode mode = Mode::None;
   int64_t lastBarriers = 0;
+  std::unique_ptr<DeviceExecutor> device; ///< instead of the workers
   std::unique_ptr<State> state;
 };
 

@@ -200,8 +200,8 @@ BoundParameters::BoundParameters(const Descriptor &descriptor,
                 " by ", form.n);
         int64_t panels = (form.n + form.width - 1) / form.width;
         int64_t size = byteSize(parameter.dtype);
-        char *target = buffers[f].reserve(panels * form.width * form.k * size,
-                                          what.c_str());
+        layouts[f].bytes = panels * form.width * form.k * size;
+        char *target = buffers[f].reserve(layouts[f].bytes, what.c_str());
         if (size == 4)
           packPanels<uint32_t>(form, loaded.data, target);
         else if (size == 8)
@@ -217,9 +217,10 @@ BoundParameters::BoundParameters(const Descriptor &descriptor,
       RowLayout row(shape.data() + skip, shape.data() + shape.size(),
                     parameter.dtype);
       int64_t rows = skip ? shape[0] : 1;
-      layouts[f] = {rows, row.rowBytes()};
-      char *target = buffers[f].reserve(rows * row.rowBytes(), what.c_str());
-      std::memset(target, 0, rows * row.rowBytes());
+      size_t bytes = rows * row.rowBytes();
+      layouts[f] = {rows, row.rowBytes(), bytes};
+      char *target = buffers[f].reserve(bytes, what.c_str());
+      std::memset(target, 0, bytes);
       for (int64_t i = 0; i < rows; ++i)
         row.pad(loaded.data + i * row.denseBytes(),
                 target + i * row.rowBytes());

@@ -226,6 +226,16 @@ Descriptor::Descriptor(const char *text) {
       kernels.push_back(parseKernel(entry));
     memo = value<int64_t>(root, "memo", 0);
     workerScratch = value<int64_t>(root, "workerScratch", 0);
+    if (root.contains("device")) {
+      const json &device = root["device"];
+      launch.emplace();
+      launch->kernel = value<std::string>(device, "kernel", "");
+      launch->chip = value<std::string>(device, "chip", "");
+      launch->executor = value<std::string>(device, "executor", "device");
+      launch->blockSize = value<int64_t>(device, "blockSize", 0);
+      launch->clusterSize = value<int64_t>(device, "clusterSize", 1);
+      launch->sharedBytes = value<int64_t>(device, "sharedBytes", 0);
+    }
     const json &has = optional(root, "has");
     hasInspect = value(has, "inspect", false);
     hasExecute = value(has, "execute", false);

@@ -104,6 +104,7 @@ void CompiledObject::check(const std::string &path) {
   }
   if ((parsed->hasInspect && !object->inspect) ||
       (parsed->hasExecute && !object->execute) ||
-      (parsed->hasUnbatched && !object->unbatched))
+      (parsed->hasUnbatched && !object->unbatched) ||
+      (parsed->launch && !object->deviceCode && !object->emulate))
     raise(path, ": the descriptor names an entry point that is not there");
 }

@@ -183,6 +183,7 @@ void Plan::layOutOperands() {
       bytes += align64(array.entries * entryBytes(operand));
     }
   }
+  usedIndexBytes = bytes;
   indexArrays.reserve(bytes, "operand index arrays");
 }
 
@@ -429,7 +430,23 @@ void Plan::reserveScratch() {
     if (step.meets)
       used = 0;
   }
+  usedScratchBytes = most;
   char *base = scratch.reserve(most, "intermediates");
   for (size_t i = 0; i < steps.size(); ++i)
     steps[i].scratch = base + offsets[i];
+}
+
+void Plan::addRegions(const std::vector<bool> &outputs,
+                      std::vector<ImageRegion> &regions) const {
+  for (size_t t = 0; t < tables.size(); ++t) {
+    const TableInfo &table = descriptor.tables[t];
+    regions.push_back(
+        {tables[t].data(),
+         static_cast<size_t>(groupRows[table.group] * table.rowBytes),
+         outputs[t] ? ImageRegion::CopiedOut : ImageRegion::DeviceOnly});
+  }
+  regions.push_back(
+      {indexArrays.data(), usedIndexBytes, ImageRegion::CopiedIn});
+  regions.push_back(
+      {scratch.data(), usedScratchBytes, ImageRegion::DeviceOnly});
 }

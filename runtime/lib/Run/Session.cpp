@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "DeviceExecutor.h"
 #include "SessionState.h"
 #include "batch-runtime/Error.h"
 
@@ -17,7 +18,7 @@ Session::Session(const CompiledObject &object,
                  const BoundParameters &parameters, const InputTensors &tensors,
                  const SessionOptions &options)
     : object(object), parameters(parameters), tensors(tensors),
-      runPlan(object.descriptor()), workers(options.threads),
+      options(options), runPlan(object.descriptor()), workers(options.threads),
       stack(options.stackSize), fiber(stack), state(new State()) {
   const Descriptor &info = descriptor();
   State &s = *state;
@@ -210,6 +211,13 @@ void Session::inspect() {
 void Session::schedule() { runPlan.build(*state); }
 
 void Session::execute() {
+  if (descriptor().launch) {
+    if (!device)
+      device = std::make_unique<DeviceExecutor>(object, parameters, options);
+    device->run(*state, runPlan);
+    lastBarriers = device->barriers();
+    return;
+  }
   if (!object.entry().execute)
     raise("the object was compiled without an executor");
   Job job{object.entry().execute, state.get(), workers.size()};
@@ -280,7 +288,8 @@ RunCounters Session::counters() const {
   RunCounters counters;
   counters.nodes = state->numInputNodes;
   counters.tasks = state->numTasks;
-  counters.batches = counters.launches = state->numSteps;
+  counters.batches = state->numSteps;
+  counters.launches = device ? 1 : state->numSteps;
   counters.barriers = lastBarriers;
   counters.slots = runPlan.slots();
   return counters;

@@ -1,0 +1,130 @@
+//===- EmulatedDevice.cpp - The emulator as a device ----------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "batch-runtime/Device.h"
+#include "batch-runtime/Emulator.h"
+#include "batch-runtime/Memory.h"
+
+#include <chrono>
+#include <cstring>
+#include <map>
+
+using namespace batchrt;
+
+namespace {
+/// Everything is done when a call returns. Streams are all the same.
+class EmulatedDevice : public Device {
+public:
+  explicit EmulatedDevice(const EmulatorOptions &options) : options(options) {
+    facts.name = "emulator";
+    facts.chip = "emulator";
+    facts.multiprocessors = options.blocks;
+    facts.maxSharedPerBlock = 227 * 1024;
+    facts.maxThreadsPerBlock = 1024;
+    facts.hasClusters = true;
+  }
+
+  void release(uint64_t address) noexcept override {
+    emulator.removeRegion(reinterpret_cast<void *>(address));
+    memory.erase(address);
+  }
+  void releaseStaging(char *address) noexcept override {
+    memory.erase(reinterpret_cast<uint64_t>(address));
+  }
+  void copyIn(uint64_t to, const void *from, size_t bytes,
+              DeviceStream) override {
+    std::memcpy(reinterpret_cast<void *>(to), from, bytes);
+    emulator.markWritten(reinterpret_cast<void *>(to), bytes);
+  }
+  void copyOut(void *to, uint64_t from, size_t bytes, DeviceStream) override {
+    std::memcpy(to, reinterpret_cast<void *>(from), bytes);
+  }
+
+  DeviceStream createStream() override { return 1; }
+  void releaseStream(DeviceStream) noexcept override {}
+
+  DeviceKernel load(const DeviceCode &code) override {
+    kernels.push_back(code);
+    return kernels.size() - 1;
+  }
+  int64_t residentBlocks(DeviceKernel, const LaunchShape &) override {
+    return options.blocks;
+  }
+  int64_t maxClusterSize(DeviceKernel, const LaunchShape &) override {
+    return 16;
+  }
+  void launch(DeviceKernel kernel, const LaunchShape &shape,
+              const std::vector<uint64_t> &arguments, DeviceStream) override {
+    std::vector<uint64_t> values = arguments;
+    std::vector<void *> addresses;
+    for (uint64_t &value : values)
+      addresses.push_back(&value);
+    EmulatedLaunch launch;
+    launch.kernel = kernels[kernel].kernel;
+    launch.entry = reinterpret_cast<BatchEmulatedKernel>(
+        reinterpret_cast<uintptr_t>(kernels[kernel].data));
+    launch.arguments = addresses.data();
+    launch.blocks = shape.blocks;
+    launch.threads = shape.blockSize;
+    launch.clusterBlocks = shape.clusterSize;
+    launch.sharedBytes = shape.sharedBytes;
+    launch.seed = options.seed;
+    emulator.launch(launch);
+  }
+
+  bool isDone(DeviceStream) override { return true; }
+  void synchronize(DeviceStream) override {}
+
+  DeviceEvent createEvent() override {
+    events.emplace_back();
+    return events.size() - 1;
+  }
+  void releaseEvent(DeviceEvent) noexcept override {}
+  void record(DeviceEvent event, DeviceStream) override {
+    events[event] = std::chrono::steady_clock::now();
+  }
+  double microseconds(DeviceEvent begin, DeviceEvent end) override {
+    return std::chrono::duration<double, std::micro>(events[end] -
+                                                     events[begin])
+        .count();
+  }
+
+protected:
+  uint64_t tryAllocate(size_t bytes) override {
+    char *address = tryAllocateStaging(bytes);
+    emulator.addRegion(address, bytes, "device memory");
+    return reinterpret_cast<uint64_t>(address);
+  }
+  char *tryAllocateStaging(size_t bytes) override {
+    // Room to align by hand: the kernel's rows are aligned to 256 bytes.
+    Buffer buffer;
+    char *base = buffer.reserve(bytes + 256, "the emulator's memory");
+    char *address = reinterpret_cast<char *>(
+        (reinterpret_cast<uint64_t>(base) + 255) & ~uint64_t(255));
+    memory.emplace(reinterpret_cast<uint64_t>(address), std::move(buffer));
+    return address;
+  }
+  size_t freeMemory() override { return SIZE_MAX; }
+  bool peek(void *to, uint64_t from, size_t bytes) override {
+    std::memcpy(to, reinterpret_cast<void *>(from), bytes);
+    return true;
+  }
+  void abandon() noexcept override {}
+
+private:
+  EmulatorOptions options;
+  Emulator emulator;
+  std::map<uint64_t, Buffer> memory;
+  std::vector<DeviceCode> kernels;
+  std::vector<std::chrono::steady_clock::time_point> events;
+};
+} // namespace
+
+std::unique_ptr<Device>
+batchrt::openEmulatedDevice(const EmulatorOptions &options) {
+  return std::make_unique<EmulatedDevice>(options);
+}

@@ -1,0 +1,151 @@
+//===- DeviceExecutor.cpp - Runs plans on a device ------------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "DeviceExecutor.h"
+#include "batch-runtime/Error.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace batchrt;
+
+static std::unique_ptr<Device> openDevice(const CompiledObject &object,
+                                          const SessionOptions &options) {
+  if (object.entry().emulate)
+    return openEmulatedDevice(options.emulator);
+  return openCudaDevice(options.deviceNumber);
+}
+
+DeviceExecutor::DeviceExecutor(const CompiledObject &object,
+                               const BoundParameters &parameters,
+                               const SessionOptions &options)
+    : object(object), descriptor(object.descriptor()), options(options),
+      device(openDevice(object, options)), arena(*device, "the mini-batch") {
+  const BatchObject &entry = object.entry();
+  const LaunchInfo &launch = *descriptor.launch;
+  DeviceCode code{entry.deviceCode, entry.deviceCodeSize, launch.kernel,
+                  launch.chip};
+  if (entry.emulate)
+    code.data = reinterpret_cast<const void *>(
+        reinterpret_cast<uintptr_t>(entry.emulate));
+  kernel = device->load(code);
+  chooseShape();
+  bindForms(parameters);
+  findOutputTables();
+  input.kernels = &descriptor.kernels;
+  input.blocks = shape.blocks;
+}
+
+DeviceExecutor::~DeviceExecutor() {
+  for (uint64_t address : allocations)
+    device->release(address);
+}
+
+/// As many blocks as the device runs at the same time, in whole clusters.
+void DeviceExecutor::chooseShape() {
+  const LaunchInfo &launch = *descriptor.launch;
+  shape.blockSize = launch.blockSize;
+  shape.clusterSize = launch.clusterSize;
+  shape.sharedBytes = launch.sharedBytes;
+  int64_t most = device->maxClusterSize(kernel, shape);
+  if (shape.clusterSize > most)
+    raise("the object's clusters have ", shape.clusterSize, " blocks, ",
+          device->info().name, " has at most ", most,
+          "; compile with a smaller --cluster-size or --executor=device");
+  int64_t resident = device->residentBlocks(kernel, shape);
+  if (options.blocks > 0)
+    resident = std::min<int64_t>(resident, options.blocks);
+  shape.blocks = resident / shape.clusterSize * shape.clusterSize;
+  if (shape.blocks == 0)
+    raise("no block of the kernel fits on ", device->info().name,
+          ": it needs ", shape.blockSize, " threads and ", shape.sharedBytes,
+          " bytes of shared memory, in clusters of ", shape.clusterSize);
+}
+
+void DeviceExecutor::bindForms(const BoundParameters &parameters) {
+  std::vector<uint64_t> addresses;
+  for (size_t f = 0; f < descriptor.forms.size(); ++f) {
+    size_t bytes = std::max<size_t>(parameters.bytes(f), 1);
+    uint64_t address = device->allocate(bytes, "parameters");
+    allocations.push_back(address);
+    device->copyIn(address, parameters.form(f), parameters.bytes(f));
+    addresses.push_back(address);
+    formRegions.push_back({parameters.form(f), parameters.bytes(f),
+                           ImageRegion::Resident, address});
+  }
+  size_t bytes = std::max<size_t>(addresses.size() * 8, 8);
+  formsAddress = device->allocate(bytes, "addresses of parameters");
+  allocations.push_back(formsAddress);
+  if (!addresses.empty())
+    device->copyIn(formsAddress, addresses.data(), addresses.size() * 8);
+  device->synchronize();
+}
+
+/// The tables of tensors that results hold, in nodes and lists too.
+void DeviceExecutor::findOutputTables() {
+  outputTables.assign(descriptor.tables.size(), false);
+  std::vector<bool> seen(descriptor.adts.size(), false);
+  std::vector<const Type *> work;
+  for (const Field &result : descriptor.results)
+    work.push_back(&result.type);
+  while (!work.empty()) {
+    const Type &type = *work.back();
+    work.pop_back();
+    if (type.kind == Type::Tensor && type.table >= 0)
+      outputTables[type.table] = true;
+    for (const Type &element : type.elements)
+      work.push_back(&element);
+    if (type.kind != Type::Adt || seen[type.adt])
+      continue;
+    seen[type.adt] = true;
+    for (const Variant &variant : descriptor.adts[type.adt].variants)
+      for (const Field &field : variant.fields)
+        work.push_back(&field.type);
+  }
+}
+
+void DeviceExecutor::run(const BatchContext &context, const Plan &plan) {
+  input.plans.assign(1, {context.steps, context.numSteps});
+  input.regions = formRegions;
+  for (size_t s = 0; s < descriptor.sources.size(); ++s)
+    if (descriptor.sources[s].input && context.sources[s].rows > 0)
+      input.regions.push_back(
+          {context.sources[s].base,
+           static_cast<size_t>(context.sources[s].rows *
+                               context.sources[s].rowBytes),
+           ImageRegion::CopiedIn});
+  plan.addRegions(outputTables, input.regions);
+  layOutImage(input, layout);
+  arena.reset(layout.bytes, std::max(layout.inEnd, layout.outEnd));
+  arena.allocate(layout.bytes);
+  writeImage(input, layout, arena.staging(), arena.address());
+  arena.copyIn(0, layout.inEnd);
+
+  Watchdog watchdog;
+  watchdog.seconds = options.watchdog;
+  watchdog.control = arena.address(layout.control);
+  watchdog.blocks = shape.blocks;
+  watchdog.describeStep = [&](int64_t step) {
+    if (step >= context.numSteps)
+      return std::string();
+    const BatchStep &at = context.steps[step];
+    return concat("kernel '", descriptor.kernels[at.kernel].name, "', ",
+                  at.count, " tasks");
+  };
+  device->launch(kernel, shape,
+                 {arena.address(layout.plans), input.plans.size(),
+                  formsAddress, watchdog.control,
+                  static_cast<uint64_t>(shape.blocks), watchdog.nanoseconds()});
+  arena.copyOut(layout.control, layout.outEnd);
+  device->wait(watchdog);
+  const char *control = arena.staging(layout.control);
+  checkControl(control, watchdog);
+  BatchDeviceControl words;
+  std::memcpy(&words, control, sizeof(words));
+  lastBarriers = words.generation;
+  readImage(input, layout, arena.staging());
+}

@@ -1,0 +1,57 @@
+//===- DeviceExecutor.h - Runs plans on a device ----------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_LIB_RUN_DEVICEEXECUTOR_H
+#define BATCH_RUNTIME_LIB_RUN_DEVICEEXECUTOR_H
+
+#include "batch-runtime/Device.h"
+#include "batch-runtime/PlanImage.h"
+#include "batch-runtime/Session.h"
+
+namespace batchrt {
+
+/// Runs the steps of a plan by one launch of an object's persistent kernel.
+/// Parameters are on the device from the beginning; a run copies once in and
+/// once out.
+class DeviceExecutor {
+public:
+  DeviceExecutor(const CompiledObject &object,
+                 const BoundParameters &parameters,
+                 const SessionOptions &options);
+  ~DeviceExecutor();
+
+  /// Result tables that outputs read are in host memory afterwards.
+  void run(const BatchContext &context, const Plan &plan);
+
+  /// Of the last run.
+  int64_t barriers() const { return lastBarriers; }
+  const DeviceArena::Counts &copies() const { return arena.counts(); }
+
+private:
+  void bindForms(const BoundParameters &parameters);
+  void findOutputTables();
+  void chooseShape();
+
+  const CompiledObject object;
+  const Descriptor &descriptor;
+  SessionOptions options;
+  std::unique_ptr<Device> device;
+  DeviceKernel kernel = 0;
+  LaunchShape shape;
+  DeviceArena arena;
+  ImageInput input;
+  ImageLayout layout;
+  std::vector<ImageRegion> formRegions;
+  std::vector<uint64_t> allocations;
+  uint64_t formsAddress = 0;
+  std::vector<bool> outputTables;
+  int64_t lastBarriers = 0;
+};
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_LIB_RUN_DEVICEEXECUTOR_H
