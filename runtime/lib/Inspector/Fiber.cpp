@@ -204,6 +204,6 @@ void Fiber::suspend() {
 
 void Fiber::leave() {
   startSwitch(nullptr, callerBottom, callerSize);
-  switchTo(caller, nullptr);
+  switchTo(caller, &finished);
   __builtin_unreachable();
 }

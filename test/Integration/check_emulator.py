@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""check_emulator.py: persistent kernels on the emulator, which raises an error for
+races, deadlocks and accesses to memory that is not there or was never written.
+
+For each model and executor, over random forests and seeds of the scheduler: results
+within 1e-5 of the CPU's unbatched code, and bit for bit those of --batch=1 on the
+emulator. Counts: one launch a run; barriers as the dependences need.
+"""
+
+import argparse
+import os
+
+import batchtest
+
+parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+parser.add_argument("--long", action="store_true",
+                    help="50 forests and 20 seeds instead of 1 and 1")
+long = parser.parse_args().long
+forests, seeds = (50, 20) if long else (1, 1)
+checks = batchtest.Checks("emulator")
+scratch = batchtest.temporary()
+
+# Exchanges inside a cell, beyond one barrier between two batches: TreeGRU's
+# candidate reads all columns of a gate; the others' need none.
+EXCHANGES = {"treernn": 0, "treernn_w": 0, "treefc": 0, "treelstm_nary": 0,
+             "treelstm_nary_tai": 0, "treegru_nary": 1}
+
+
+def run(program, model, forest, batch, seed, output):
+    return batchtest.run_model(
+        program, "random:%d,3" % forest, "--blocks=8", "--seed=%d" % seed,
+        "--check-unbatched=1e-5", "--outputs=" + output, batch=batch, check=False)
+
+
+for model in batchtest.ALL:
+    for executor in ("device", "cluster", "block"):
+        name = "%s, %s" % (model, executor)
+        program = checks.run("compile " + name, lambda: batchtest.compile_model(
+            os.path.join(batchtest.MODELS, model + ".mlir"),
+            os.path.join(scratch, model + executor + ".so"), 16,
+            "--device=emulator", "--executor=" + executor))
+        if not program:
+            continue
+        for forest in range(forests):
+            alone = os.path.join(scratch, "alone.safetensors")
+            checks.run("%s: forest %d one by one" % (name, forest), lambda: run(
+                program, model, forest, 1, forest, alone))
+            with open(alone, "rb") as file:
+                wanted = file.read()
+            for seed in range(seeds):
+                what = "%s: forest %d, seed %d" % (name, forest, seed)
+                together = os.path.join(scratch, "together.safetensors")
+                found = checks.run(what, lambda: run(
+                    program, model, forest, 3, seed, together))
+                if not found:
+                    continue
+                with open(together, "rb") as file:
+                    checks.expect(what + ": as one by one", file.read() == wanted)
+                checks.equal(what + ": launches", found["launches"], 1)
+                if executor != "device":
+                    checks.equal(what + ": barriers in global memory",
+                                 found["barriers"], 0)
+                elif model in EXCHANGES:
+                    levels = found["batches"] - 1  # the output layer has none
+                    checks.equal(what + ": barriers", found["barriers"],
+                                 levels + EXCHANGES[model] * levels)
+
+# A block that waits for too long ends the run with an error that says where.
+program = checks.run("compile for the watchdog", lambda: batchtest.compile_model(
+    os.path.join(batchtest.MODELS, "treefc.mlir"),
+    os.path.join(scratch, "watchdog.so"), 16, "--device=emulator"))
+try:
+    batchtest.run_model(program, "random:1,3", "--watchdog=1e-9", check=False)
+    checks.expect("a watchdog of a nanosecond bites", False)
+except batchtest.ToolError as error:
+    text = str(error)
+    for part in ("ended with 1", "waited more than", "at barrier 1, in step 0",
+                 "kernel 'encode_node'"):
+        checks.expect("the watchdog's message says: " + part, part in text, text)
+
+checks.exit()
