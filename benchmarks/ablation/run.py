@@ -17,8 +17,10 @@ present, else examples/data; DAG-RNN on 10x10 grids) at one hidden size (MV-RNN:
 quarter of it). No model of examples/models has zeros in a base case or small
 conditionals, so two are made from treelstm_cs: `treelstm_cs_zeros`, whose leaf runs
 the cell on a state of zeros, and `treelstm_cs_if`, whose leaf takes tanh or sigmoid
-by its word. specialize and unroll need "kind tree" in the model; they are compared
-with the default of the model that says so, and that ("kind tree") with the default.
+by its word. `treegru_marked` and `simpletreegru_marked`, on binary trees, say where
+refactor may cut; the other models do not. specialize and unroll need "kind tree" in
+the model; they are compared with the default of the model that says so, and that
+("kind tree") with the default.
 
 Before anything is timed the outputs of default and variant are compared: bit for bit,
 but for assume-finite (|a-b| / max(|b|, rms of b) at most 1e-4), else the exit code is
@@ -50,10 +52,14 @@ import batchtest  # noqa: E402
 TOLERANCE = 1e-4
 
 MODELS = ["treelstm_nary", "treelstm_cs", "treegru_cs", "mvrnn", "dagrnn",
-          "treelstm_cs_zeros", "treelstm_cs_if"]
+          "treelstm_cs_zeros", "treelstm_cs_if", "treegru_marked",
+          "simpletreegru_marked"]
 
-# Name: what differs from the default. "without": a pass that is left out;
-# "passes": options of passes; "tuning": choices for all kernels; "tree": the model
+# Passes that --autobatch leaves out unless asked to.
+OPTIONAL = ["rec-refactor"]
+
+# Name: what differs from the default. "without": a pass that is left out; "with": one
+# that is not; "passes": options of passes; "tuning": choices for all kernels; "tree": the model
 # says that its inputs are trees; "from": what it is compared with.
 VARIANTS = {
     "again": {},
@@ -66,6 +72,7 @@ VARIANTS = {
     "row_block=0": {"tuning": {"row_block": 0}},
     "tile_rows=4": {"tuning": {"tile_rows": 4}},
     "kind tree": {"tree": True},
+    "refactor": {"with": "rec-refactor"},
     "specialize=leaf": {"from": {"tree": True}, "tree": True,
                         "passes": {"rec-specialize": "test=leaf"}},
     "unroll=2": {"from": {"tree": True}, "tree": True,
@@ -90,8 +97,11 @@ def replace(text, old, new):
 
 
 def model_text(model):
-    base = model.removesuffix("_zeros").removesuffix("_if")
-    with open(os.path.join(batchtest.MODELS, base + ".mlir")) as file:
+    folder, base = batchtest.MODELS, model.removesuffix("_zeros").removesuffix("_if")
+    if model.endswith("_marked"):
+        folder = os.path.join(ROOT, "test", "Integration", "CPU", "Inputs")
+        base = model.removesuffix("_marked")
+    with open(os.path.join(folder, base + ".mlir")) as file:
         text = file.read()
     if model.endswith("_zeros"):
         for gate in "iou":
@@ -135,14 +145,15 @@ def vector_options():
 def lower(model, size, variant, path):
     """Writes the variant's LLVM dialect to a file and returns it."""
     text = model_text(model)
-    if variant.get("tree"):
+    if variant.get("tree") and "kind tree" not in text:
         text = replace(text, "rec.adt @Tree {", "rec.adt @Tree kind tree {")
     with open(path + ".source", "w") as file:
         file.write(text)
     options = dict({"batch-specialize-sizes": "sizes=H=%d" % size},
                    **variant.get("passes", {}))
     flags = ["--" + name + ("=" + options[name] if name in options else "")
-             for name in passes() if name != variant.get("without")]
+             for name in passes() if name != variant.get("without") and
+             (name not in OPTIONAL or name == variant.get("with"))]
     workers = vector_options()
     if "tuning" in variant:
         with open(path + ".json", "w") as file:
@@ -162,7 +173,8 @@ def make_inputs(model, options, folder):
             os.path.join(folder, "grids.jsonl"),
             [batchtest.grid(generator, 10, 10, True)
              for _ in range(options.instances)])
-    with open(options.trees if base in batchtest.BINARY else options.nary) as file:
+    binary = base in batchtest.BINARY or model.endswith("_marked")
+    with open(options.trees if binary else options.nary) as file:
         lines = [line.strip() for line in file if line.strip()]
     return batchtest.write_lines(
         os.path.join(folder, model + ".txt"),
@@ -236,7 +248,7 @@ def show(result):
 
 
 def print_result(result):
-    line = "%-18s %5d %5d %-23s %7s" % (
+    line = "%-20s %5d %5d %-23s %7s" % (
         result["model"], result["size"], result["batch"], result["variant"],
         show(result))
     if not result.get("same_code"):
@@ -308,7 +320,7 @@ def main():
         with open(options.output) as file:
             kept = json.load(file)["results"]
     print("%s, %s, %d cores" % (record["date"], record["cpu"], record["cores"]))
-    print("%-18s %5s %5s %-23s %7s %15s %10s %7s %7s %8s" %
+    print("%-20s %5s %5s %-23s %7s %15s %10s %7s %7s %8s" %
           ("model", "size", "batch", "variant", "ratio", "range", "default us",
            "tasks", "batches", "barriers"))
 
@@ -352,7 +364,7 @@ def main():
                         record["results"].append(result)
                         print_result(result)
                 except batchtest.ToolError as error:
-                    print("%-18s %5d %-23s FAILED: %s" % (model, size, name, error))
+                    print("%-20s %5d %-23s FAILED: %s" % (model, size, name, error))
                     failures += 1
     again = [key(result) for result in record["results"]]
     record["results"] += [old for old in kept if key(old) not in again]

@@ -30,8 +30,11 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
 
   // Kernels. Helpers go first: a call would end a straight-line block.
   pm.addPass(createInlineHelpersPass());
-  // Recursion. Specialized code is unrolled with its tests; both bring code
-  // together in which zeros fold.
+  // Recursion. Marks are where the user put them only before code is copied.
+  // Specialized code is unrolled with its tests; all three bring code together
+  // in which zeros fold.
+  if (options.refactor)
+    pm.addPass(createRefactorPass());
   SpecializePassOptions specialize;
   specialize.tests.assign(options.specialize.begin(), options.specialize.end());
   pm.addPass(createSpecializePass(specialize));

@@ -8,20 +8,25 @@
 #ifndef BATCH_LIB_TRANSFORMS_CALLINLINING_H
 #define BATCH_LIB_TRANSFORMS_CALLINLINING_H
 
+#include "Batch/Dialect/Rec/Rec.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace mlir::batch {
 
 /// Replaces `call` by a copy of the single block of `callee` and erases it.
-/// Returns what each op of `callee` became.
+/// Returns what each op of `callee` became. A mark of the call is one of every
+/// op.
 inline IRMapping inlineCall(func::CallOp call, func::FuncOp callee) {
   OpBuilder builder(call);
   IRMapping mapping;
   mapping.map(callee.getArguments(), call.getOperands());
   Block &body = callee.getBody().front();
-  for (Operation &op : body.without_terminator())
-    builder.clone(op, mapping);
+  for (Operation &op : body.without_terminator()) {
+    Operation *copy = builder.clone(op, mapping);
+    if (Attribute mark = call->getAttr(rec::kBackedgeAttr))
+      copy->setAttr(rec::kBackedgeAttr, mark);
+  }
   for (auto [result, value] :
        llvm::zip_equal(call.getResults(), body.getTerminator()->getOperands()))
     result.replaceAllUsesWith(mapping.lookupOrDefault(value));

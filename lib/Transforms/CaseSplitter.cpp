@@ -49,10 +49,16 @@ BlockArgument CaseSplitter::getPart(func::CallOp call) {
   return {};
 }
 
+Value CaseSplitter::getSelectedPart(func::CallOp call) const {
+  std::optional<unsigned> operand = selected.lookup(call).operand;
+  return operand ? call.getOperand(*operand) : getPart(call);
+}
+
 /// A shared part would be computed again for every node that it is a part of,
 /// and results would hold several copies of it.
-LogicalResult CaseSplitter::checkUnshared(func::CallOp call,
-                                          rec::AdtOp adt) const {
+LogicalResult CaseSplitter::checkUnshared(func::CallOp call, Value part) {
+  rec::AdtOp adt = rec::lookupAdt(
+      module, cast<rec::AdtType>(part.getType()).getName(), symbols);
   if (adt.isUnshared())
     return success();
   InFlightDiagnostic error =
@@ -100,7 +106,7 @@ LogicalResult CaseSplitter::addCopy(func::FuncOp function) {
 LogicalResult CaseSplitter::inlineSelected(func::CallOp call) {
   if (failed(addCopy(call->getParentOfType<func::FuncOp>())))
     return failure();
-  unsigned levels = selected.lookup(call) - 1;
+  unsigned levels = selected.lookup(call).levels - 1;
   selected.erase(call);
   func::FuncOp callee = callees.lookup(call.getCalleeAttr().getAttr());
   auto component = program.getComponent(program.getCallee(call));
@@ -120,17 +126,17 @@ FailureOr<rec::MatchOp>
 CaseSplitter::split(func::CallOp call,
                     llvm::function_ref<bool(rec::VariantOp)> isTaken) {
   Block *block = call->getBlock();
-  BlockArgument part = getPart(call);
+  Value part = getSelectedPart(call);
+  if (failed(checkUnshared(call, part)))
+    return failure();
   rec::AdtOp adt = rec::lookupAdt(
       module, cast<rec::AdtType>(part.getType()).getName(), symbols);
-  if (failed(checkUnshared(call, adt)))
-    return failure();
   SmallVector<rec::VariantOp> variants(adt.getVariants());
   auto function = call->getParentOfType<func::FuncOp>();
 
   Operation *terminator = block->getTerminator();
   OpBuilder builder(terminator);
-  Location loc = part.getOwner()->getParentOp()->getLoc();
+  Location loc = part.getParentBlock()->getParentOp()->getLoc();
   SmallVector<Operation *> code;
   for (Operation &op : block->without_terminator())
     code.push_back(&op);
@@ -155,11 +161,12 @@ CaseSplitter::split(func::CallOp call,
       op->walk([&](func::CallOp inner) {
         if (!isSelected(inner))
           return;
-        bool takesPart = getPart(inner) == part;
+        bool takesPart = getSelectedPart(inner) == part;
         if (takesPart && !isTaken(variant))
           return;
         auto copy = cast<func::CallOp>(mapping.lookup(inner.getOperation()));
-        select(copy, selected.lookup(inner));
+        select(copy, selected.lookup(inner).levels,
+               selected.lookup(inner).operand);
         if (takesPart)
           taken.push_back(copy);
       });

@@ -28,10 +28,12 @@ public:
                int64_t maxCopies);
   ~CaseSplitter();
 
-  /// Has no effect on a call of unstructured code, which cannot be copied.
-  void select(func::CallOp call, unsigned levels) {
+  /// The part is the `operand` with that number, else what `getPart` finds. Has
+  /// no effect on a call of unstructured code, which cannot be copied.
+  void select(func::CallOp call, unsigned levels,
+              std::optional<unsigned> operand = {}) {
     if (callees.contains(call.getCalleeAttr().getAttr()))
-      selected[call] = levels;
+      selected[call] = {levels, operand};
   }
   void deselect(func::CallOp call) { selected.erase(call); }
   bool isSelected(func::CallOp call) const { return selected.contains(call); }
@@ -41,6 +43,9 @@ public:
   /// The field of a match or element of a list that `call` takes first; null
   /// if it takes none.
   static BlockArgument getPart(func::CallOp call);
+
+  /// An error if `part`, which `call` takes, may be shared.
+  LogicalResult checkUnshared(func::CallOp call, Value part);
 
   /// Makes the code of the block around a selected `call`, which takes a part,
   /// one case per variant of the part. Where `isTaken`, selected calls on the
@@ -60,14 +65,18 @@ public:
                      ValueRange fields);
 
 private:
-  LogicalResult checkUnshared(func::CallOp call, rec::AdtOp adt) const;
+  struct Selection {
+    unsigned levels;
+    std::optional<unsigned> operand;
+  };
+  Value getSelectedPart(func::CallOp call) const;
   LogicalResult addCopy(func::FuncOp function);
 
   ModuleOp module;
   const InstanceProgram &program;
   int64_t maxCopies;
   DenseMap<StringAttr, func::FuncOp> callees;
-  DenseMap<Operation *, unsigned> selected;
+  DenseMap<Operation *, Selection> selected;
   DenseMap<Operation *, int64_t> copies;
   SymbolTableCollection symbols;
 };

@@ -3,7 +3,7 @@
 primitives keep every bit.
 
 Compiles MODEL, a name or a file, by itself and with each OPTIONS of --autobatch.
-Outputs have the same bytes, batched and unbatched. With --kind all ADTs of the
+Outputs have the same bytes, batched and unbatched, and the options change the code. With --kind all ADTs of the
 model are declared to be of that kind. Options that end in `!` have to need fewer
 batches.
 """
@@ -42,8 +42,8 @@ def main(arguments):
             path, os.path.join(scratch, "%d.so" % number), None, "-O0")
         report = batchtest.run_model(program, inputs, "--outputs=" + out,
                                      batch=5)
-        with open(out, "rb") as file:
-            return report, file.read()
+        with open(path) as code, open(out, "rb") as file:
+            return report, file.read(), code.read()
 
     plain = checks.run("as it is", lambda: run(0, ""))
     for number, options in enumerate(variants, 1):
@@ -53,6 +53,7 @@ def main(arguments):
         if not found or not plain:
             continue
         checks.expect("same bytes with " + options, found[1] == plain[1])
+        checks.expect("other code with " + options, found[2] != plain[2])
         if fewer:
             checks.expect("fewer batches with " + options,
                           found[0]["batches"] < plain[0]["batches"],

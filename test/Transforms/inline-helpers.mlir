@@ -119,3 +119,19 @@ func.func @caller(%x: index) -> index {
 func.func private @helper(%x: index) -> index {
   return %x : index
 }
+
+// -----
+
+// A mark on a call is a mark on all that becomes of it.
+func.func private @gate(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %n = arith.negf %x : tensor<4xf32>
+  %y = math.tanh %n : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+// CHECK-LABEL: func.func @marked
+// CHECK-NEXT: arith.negf %{{.*}} {rec.backedge} : tensor<4xf32>
+// CHECK-NEXT: math.tanh %{{.*}} {rec.backedge} : tensor<4xf32>
+func.func @marked(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
+  %y = call @gate(%x) {rec.backedge} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}

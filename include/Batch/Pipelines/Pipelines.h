@@ -27,6 +27,10 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
   ListOption<std::string> sizes{
       *this, "sizes",
       llvm::cl::desc("Values of named sizes, such as H=64,V=100")};
+  Option<bool> refactor{
+      *this, "refactor",
+      llvm::cl::desc("Move what is marked rec.backedge to the callers"),
+      llvm::cl::init(false)};
   ListOption<std::string> specialize{
       *this, "specialize",
       llvm::cl::desc("Structural tests that get code of their own, such as "

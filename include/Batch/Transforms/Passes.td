@@ -169,6 +169,66 @@ def TagDepthsPass : Pass<"batch-tag-depths", "::mlir::ModuleOp"> {
 // Recursion
 //===----------------------------------------------------------------------===//
 
+def RefactorPass : Pass<"rec-refactor", "::mlir::ModuleOp"> {
+  let summary = "move the backedge of recursion";
+  let description = [{
+    Cuts a recursive function where ops are marked `rec.backedge`, behind its
+    recursive calls (Cortex, section 3.1, figure 4). The *tail*, the marked ops
+    and what depends on them, moves to all callers; the *head* is what is left
+    and returns what the tail reads. So a call computes the tails of its parts
+    and the head of its node as one straight line and one kernel, which are
+    kernels apart where a recursive call or other control lies between them.
+    Every value is computed as before, with equal bits.
+
+    A mark may be in cases of a match on the function's argument, one in each
+    case that calls recursively, or behind the match. In a case, each case cut
+    becomes a function, and callers get a copy of the code for each variant of
+    the part, base cases included, as with `rec-specialize`: a loop over the
+    nodes becomes a recursion. Behind the match, the tail is the same for all
+    variants and nothing is copied. The tails of parts in a list are code of the
+    map over it, and so kernels of their own. A mark on the call of a helper
+    function counts for all its ops. Without marks nothing changes.
+
+    A shared part would have its tail computed by each of the nodes that it is a
+    part of, so the ADT of the parts has to be of kind `tree` or `sequence`.
+
+    ```mlir
+    func.func @encode(%t: !tree) -> !vec {
+      %h = rec.match %t : !tree -> !vec {
+      case @leaf(%x: !vec) {
+        rec.yield %x : !vec
+      }
+      case @node(%l: !tree, %r: !tree) {
+        %hl = func.call @encode(%l) : (!tree) -> !vec
+        %hr = func.call @encode(%r) : (!tree) -> !vec
+        %s = arith.addf %hl, %hr : !vec
+        %y = math.tanh %s {rec.backedge} : !vec
+        rec.yield %y : !vec
+      } }
+      return %h : !vec
+    }
+    // becomes
+    func.func @encode_head(%l: !tree, %r: !tree) -> !vec {
+      ...  // a match on %l, and in its cases one on %r; where both are nodes:
+      %sl = func.call @encode_head(%ll, %lr) : (!tree, !tree) -> !vec
+      %hl = math.tanh %sl : !vec
+      %sr = func.call @encode_head(%rl, %rr) : (!tree, !tree) -> !vec
+      %hr = math.tanh %sr : !vec
+      %s = arith.addf %hl, %hr : !vec
+      ...
+    }
+    ```
+
+    See test/Transforms/refactor.mlir.
+  }];
+  let options = [
+    Option<"maxCopies", "max-copies", "int64_t", /*default=*/"256",
+           "Most copies of code that one function may get">,
+  ];
+  let dependentDialects = ["::mlir::func::FuncDialect",
+                           "::mlir::rec::RecDialect"];
+}
+
 def SpecializePass : Pass<"rec-specialize", "::mlir::ModuleOp"> {
   let summary = "give structural tests code of their own";
   let description = [{

@@ -36,3 +36,10 @@ void RecDialect::initialize() {
 #include "Batch/Dialect/Rec/RecOps.cpp.inc"
       >();
 }
+
+LogicalResult RecDialect::verifyOperationAttribute(Operation *op,
+                                                   NamedAttribute attr) {
+  if (attr.getName() == kBackedgeAttr && !isa<UnitAttr>(attr.getValue()))
+    return op->emitOpError("'rec.backedge' is a unit attribute");
+  return success();
+}

@@ -473,3 +473,11 @@ rec.adt @List kind sequence {
   // expected-error @below {{of a sequence has more than one part of its own ADT}}
   rec.variant @node(parts: !rec.list<!rec.adt<@List>>)
 }
+
+// -----
+
+func.func @mark(%x: f32) -> f32 {
+  // expected-error @below {{'rec.backedge' is a unit attribute}}
+  %y = arith.negf %x {rec.backedge = 1} : f32
+  return %y : f32
+}

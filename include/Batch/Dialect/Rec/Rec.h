@@ -40,6 +40,10 @@ struct PhaseResource : SideEffects::Resource::Base<PhaseResource> {
 #include "Batch/Dialect/Rec/RecTypes.h.inc"
 
 namespace mlir::rec {
+/// A unit attribute: what depends on the op can be moved to the callers of the
+/// function by `rec-refactor`.
+inline constexpr StringLiteral kBackedgeAttr = "rec.backedge";
+
 /// Returns what a list-like type holds: T for !rec.list<T>, tensor<256xf32> for
 /// the ragged tensor<?x256xf32>, null for every other type.
 Type getSequenceElementType(Type type);

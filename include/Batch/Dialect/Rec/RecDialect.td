@@ -19,8 +19,12 @@ def Rec_Dialect : Dialect {
     graph for one input: declarations of algebraic data types, construction and
     exhaustive matching of their values, and maps and folds over lists.
     Recursion itself is `func.call`. Every op is pure.
+
+    The unit attribute `rec.backedge` may be on any op: with what depends on it,
+    `rec-refactor` moves it to the callers of the function.
   }];
   let useDefaultTypePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
   let extraClassDeclaration = [{
     void registerTypes();
   }];

@@ -1,0 +1,164 @@
+// RUN: batch-opt %s --split-input-file --verify-diagnostics --rec-refactor
+// RUN: not batch-opt %S/refactor.mlir --split-input-file --rec-refactor=max-copies=3 2>&1 | FileCheck %s --check-prefix=COPIES
+
+// COPIES: error: would get more than max-copies=3 copies of code; unroll fewer levels or test less, or allow more
+
+// Each of a shared node's parents would compute the node's tail.
+
+// expected-note @below {{the ADT is declared a DAG}}
+rec.adt @Graph kind dag {
+  rec.variant @source(x: f32)
+  rec.variant @node(left: !rec.adt<@Graph>, right: !rec.adt<@Graph>)
+}
+func.func @sum(%t: !rec.adt<@Graph>) -> f32 attributes {batch.entry} {
+  %n = rec.match %t : !rec.adt<@Graph> -> f32 {
+  case @source(%x: f32) {
+    rec.yield %x : f32
+  }
+  case @node(%left: !rec.adt<@Graph>, %right: !rec.adt<@Graph>) {
+    // expected-error @below {{cannot be replaced by the callee's code: it takes a part that may be shared, and would be computed again for every node that it is a part of}}
+    %l = func.call @sum(%left) : (!rec.adt<@Graph>) -> f32
+    %r = func.call @sum(%right) : (!rec.adt<@Graph>) -> f32
+    %sum = arith.addf %l, %r {rec.backedge} : f32
+    rec.yield %sum : f32
+  } }
+  return %n : f32
+}
+
+// -----
+
+// Behind the match too.
+
+// expected-note @below {{declare 'kind tree' or 'kind sequence' if no value shares nodes}}
+rec.adt @List {
+  rec.variant @nil(x: f32)
+  rec.variant @cons(rest: !rec.adt<@List>)
+}
+func.func @last(%l: !rec.adt<@List>) -> f32 attributes {batch.entry} {
+  %n = rec.match %l : !rec.adt<@List> -> f32 {
+  case @nil(%x: f32) {
+    rec.yield %x : f32
+  }
+  case @cons(%rest: !rec.adt<@List>) {
+    // expected-error @below {{cannot be replaced by the callee's code}}
+    %m = func.call @last(%rest) : (!rec.adt<@List>) -> f32
+    rec.yield %m : f32
+  } }
+  %neg = arith.negf %n {rec.backedge} : f32
+  return %neg : f32
+}
+
+// -----
+
+// A base case calls nothing.
+
+rec.adt @List kind sequence {
+  rec.variant @nil(x: f32)
+  rec.variant @cons(rest: !rec.adt<@List>)
+}
+func.func @last(%l: !rec.adt<@List>) -> f32 attributes {batch.entry} {
+  %n = rec.match %l : !rec.adt<@List> -> f32 {
+  case @nil(%x: f32) {
+    // expected-error @below {{is marked 'rec.backedge', but no recursive call comes before it in its block; mark what follows the recursive calls of a case}}
+    %y = arith.negf %x {rec.backedge} : f32
+    rec.yield %y : f32
+  }
+  case @cons(%rest: !rec.adt<@List>) {
+    %m = func.call @last(%rest) : (!rec.adt<@List>) -> f32
+    rec.yield %m : f32
+  } }
+  return %n : f32
+}
+
+// -----
+
+// The second call reads what the first one makes.
+
+rec.adt @Tree kind tree {
+  rec.variant @leaf()
+  rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
+}
+func.func @walk(%t: !rec.adt<@Tree>, %x: f32) -> f32 attributes {batch.entry} {
+  %n = rec.match %t : !rec.adt<@Tree> -> f32 {
+  case @leaf() {
+    rec.yield %x : f32
+  }
+  case @node(%left: !rec.adt<@Tree>, %right: !rec.adt<@Tree>) {
+    %l = func.call @walk(%left, %x) : (!rec.adt<@Tree>, f32) -> f32
+    // expected-note @below {{the mark}}
+    %m = arith.negf %l {rec.backedge} : f32
+    // expected-error @below {{depends on what 'rec.backedge' marks; only what follows all recursive calls of a block can move to the callers: mark a later op}}
+    %r = func.call @walk(%right, %m) : (!rec.adt<@Tree>, f32) -> f32
+    rec.yield %r : f32
+  } }
+  return %n : f32
+}
+
+// -----
+
+// One of two cases that call recursively has a mark.
+
+rec.adt @Tree kind tree {
+  rec.variant @leaf(x: f32)
+  rec.variant @one(part: !rec.adt<@Tree>)
+  rec.variant @two(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
+}
+func.func @sum(%t: !rec.adt<@Tree>) -> f32 attributes {batch.entry} {
+  %n = rec.match %t : !rec.adt<@Tree> -> f32 {
+  case @leaf(%x: f32) {
+    rec.yield %x : f32
+  }
+  case @one(%part: !rec.adt<@Tree>) {
+    // expected-error @below {{has no op marked 'rec.backedge' behind it, as other cases of the function have; mark one in every case that calls recursively}}
+    %m = func.call @sum(%part) : (!rec.adt<@Tree>) -> f32
+    rec.yield %m : f32
+  }
+  case @two(%left: !rec.adt<@Tree>, %right: !rec.adt<@Tree>) {
+    %l = func.call @sum(%left) : (!rec.adt<@Tree>) -> f32
+    %r = func.call @sum(%right) : (!rec.adt<@Tree>) -> f32
+    %sum = arith.addf %l, %r {rec.backedge} : f32
+    rec.yield %sum : f32
+  } }
+  return %n : f32
+}
+
+// -----
+
+// A mark in a case and one behind the match.
+
+rec.adt @List kind sequence {
+  rec.variant @nil(x: f32)
+  rec.variant @cons(rest: !rec.adt<@List>)
+}
+func.func @last(%l: !rec.adt<@List>) -> f32 attributes {batch.entry} {
+  %n = rec.match %l : !rec.adt<@List> -> f32 {
+  case @nil(%x: f32) {
+    rec.yield %x : f32
+  }
+  case @cons(%rest: !rec.adt<@List>) {
+    %m = func.call @last(%rest) : (!rec.adt<@List>) -> f32
+    // expected-error @below {{is marked inside a block that has a mark too; mark one place only}}
+    %neg = arith.negf %m {rec.backedge} : f32
+    rec.yield %neg : f32
+  } }
+  // expected-note @below {{the other mark}}
+  %abs = math.absf %n {rec.backedge} : f32
+  return %abs : f32
+}
+
+// -----
+
+func.func @count(%n: i32, %x: f32) -> f32 attributes {batch.entry} {
+  %zero = arith.constant 0 : i32
+  %end = arith.cmpi eq, %n, %zero : i32
+  cf.cond_br %end, ^end(%x : f32), ^next
+^next:
+  %one = arith.constant 1 : i32
+  %m = arith.subi %n, %one : i32
+  %y = func.call @count(%m, %x) : (i32, f32) -> f32
+  // expected-error @below {{is marked in a function of several blocks, which cannot be cut; use structured control}}
+  %neg = arith.negf %y {rec.backedge} : f32
+  cf.br ^end(%neg : f32)
+^end(%r: f32):
+  return %r : f32
+}
