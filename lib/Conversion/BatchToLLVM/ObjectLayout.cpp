@@ -357,6 +357,8 @@ FailureOr<json::Value> ObjectLayout::describeAdts() const {
                              {"variants", std::move(list)}};
     if (std::optional<rec::Kind> kind = adt.getKind())
       description["kind"] = rec::stringifyKind(*kind);
+    if (std::optional<int64_t> arity = adt.getArity())
+      description["arity"] = *arity;
     adts.push_back(std::move(description));
   }
   if (variants.size() > 256)

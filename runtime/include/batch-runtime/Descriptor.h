@@ -53,6 +53,8 @@ struct Variant {
 struct AdtInfo {
   std::string name;
   std::string kind; ///< sequence, tree, dag, or empty: not declared
+  /// The most parts of its own ADT that a node has, or -1: not declared.
+  int64_t arity = -1;
   std::vector<Variant> variants;
 
   const Variant *find(const std::string &variant) const;

@@ -183,6 +183,7 @@ Descriptor::Descriptor(const char *text) {
       AdtInfo adt;
       adt.name = member(entry, "name").get<std::string>();
       adt.kind = value<std::string>(entry, "kind", "");
+      adt.arity = value<int64_t>(entry, "arity", -1);
       for (const json &from : member(entry, "variants")) {
         Variant variant;
         variant.name = member(from, "name").get<std::string>();

@@ -473,3 +473,18 @@ rec.adt @List kind sequence {
   // expected-error @below {{of a sequence has more than one part of its own ADT}}
   rec.variant @node(parts: !rec.list<!rec.adt<@List>>)
 }
+
+// -----
+
+rec.adt @Tree arity 1 {
+  rec.variant @leaf(word: index)
+  // expected-error @below {{has 2 parts of its own ADT, which has arity 1}}
+  rec.variant @node(left: !rec.adt<@Tree>, rest: !rec.list<!rec.adt<@Tree>>, right: !rec.adt<@Tree>)
+}
+
+// -----
+
+// expected-error @below {{attribute 'arity' failed to satisfy constraint: 64-bit signless integer attribute whose value is non-negative}}
+rec.adt @Tree arity -1 {
+  rec.variant @leaf(word: index)
+}
