@@ -52,6 +52,8 @@ MODELS = ["treelstm_nary", "treelstm_cs", "treegru_cs", "mvrnn", "dagrnn",
           "treelstm_cs_zeros", "treelstm_cs_if"]
 
 TREES = [model for model in MODELS if model != "dagrnn"]
+LSTMS = [model for model in MODELS if model.startswith("treelstm")]
+BLOCKS = "split(0, 8) split(2, 16) reorder(0, 2, 1, 3)"
 
 # Name: what differs from the default. "without": a pass that is left out;
 # "passes": options of passes; "tuning": choices for all kernels; "models": those that
@@ -68,6 +70,12 @@ VARIANTS = {
     "tile_rows=4": {"tuning": {"tile_rows": 4}},
     "specialize=leaf": {"passes": {"rec-specialize": "test=leaf"}, "models": TREES},
     "unroll=2": {"passes": {"rec-unroll": "factor=2"}, "models": TREES},
+    "c beside h": {"passes": {"batch-assign-slots": "layout={c: beside(@h)}"},
+                   "models": LSTMS},
+    "8 slots a block": {
+        "passes": {"batch-assign-slots":
+                   "layout={h: %s; c: %s}" % (BLOCKS, BLOCKS)},
+        "models": LSTMS},
     "assume-finite": {"passes": {"rec-fold-zeros": "assume-finite"}, "bits": False},
     "unbatched": {"unbatched": True},
 }

@@ -82,10 +82,23 @@ struct SourceInfo {
   DType dtype = DType::F32;
 };
 
+/// Slot s of a table lies (s / block) * rowBytes + (s % block) * slotBytes
+/// bytes behind its slot 0, that `offset` bytes into the memory of table
+/// `beside`.
 struct TableInfo {
   std::string name;
   int64_t rowBytes = 0;
   int group = 0;
+  int64_t block = 1, slotBytes = 0; ///< block: a power of two
+  int64_t ownBytes = 0; ///< of a slot, without what lies between slots
+  int beside = -1;      ///< -1: memory of its own
+  int64_t offset = 0;
+  /// Where elements lie in a row that is not in row-major order.
+  ElementLayout elements;
+
+  int64_t slotOffset(int64_t slot) const {
+    return (slot / block) * rowBytes + (slot % block) * slotBytes;
+  }
 };
 
 struct OperandInfo {
