@@ -18,9 +18,7 @@ quarter of it). No model of examples/models has zeros in a base case or small
 conditionals, so two are made from treelstm_cs: `treelstm_cs_zeros`, whose leaf runs
 the cell on a state of zeros, and `treelstm_cs_if`, whose leaf takes tanh or sigmoid
 by its word. `treegru_marked` and `simpletreegru_marked`, on binary trees, say where
-refactor may cut; the other models do not. specialize and unroll need "kind tree" in
-the model; they are compared with the default of the model that says so, and that
-("kind tree") with the default.
+refactor may cut; the other models do not.
 
 Before anything is timed the outputs of default and variant are compared: bit for bit,
 but for assume-finite (|a-b| / max(|b|, rms of b) at most 1e-4), else the exit code is
@@ -58,9 +56,13 @@ MODELS = ["treelstm_nary", "treelstm_cs", "treegru_cs", "mvrnn", "dagrnn",
 # Passes that --autobatch leaves out unless asked to.
 OPTIONAL = ["rec-refactor"]
 
+TREES = [model for model in MODELS if model != "dagrnn"]
+LSTMS = [model for model in MODELS if model.startswith("treelstm")]
+BLOCKS = "split(0, 8) split(2, 16) reorder(0, 2, 1, 3)"
+
 # Name: what differs from the default. "without": a pass that is left out; "with": one
-# that is not; "passes": options of passes; "tuning": choices for all kernels; "tree": the model
-# says that its inputs are trees; "from": what it is compared with.
+# that is not; "passes": options of passes; "tuning": choices for all kernels; "models":
+# those that it is for.
 VARIANTS = {
     "again": {},
     "no rec-fold-zeros": {"without": "rec-fold-zeros"},
@@ -71,12 +73,15 @@ VARIANTS = {
     "row_split=2^32": {"tuning": {"row_split": 1 << 32}},
     "row_block=0": {"tuning": {"row_block": 0}},
     "tile_rows=4": {"tuning": {"tile_rows": 4}},
-    "kind tree": {"tree": True},
     "refactor": {"with": "rec-refactor"},
-    "specialize=leaf": {"from": {"tree": True}, "tree": True,
-                        "passes": {"rec-specialize": "test=leaf"}},
-    "unroll=2": {"from": {"tree": True}, "tree": True,
-                 "passes": {"rec-unroll": "factor=2"}},
+    "specialize=leaf": {"passes": {"rec-specialize": "test=leaf"}, "models": TREES},
+    "unroll=2": {"passes": {"rec-unroll": "factor=2"}, "models": TREES},
+    "c beside h": {"passes": {"batch-assign-slots": "layout={c: beside(@h)}"},
+                   "models": LSTMS},
+    "8 slots a block": {
+        "passes": {"batch-assign-slots":
+                   "layout={h: %s; c: %s}" % (BLOCKS, BLOCKS)},
+        "models": LSTMS},
     "assume-finite": {"passes": {"rec-fold-zeros": "assume-finite"}, "bits": False},
     "unbatched": {"unbatched": True},
 }
@@ -145,8 +150,6 @@ def vector_options():
 def lower(model, size, variant, path):
     """Writes the variant's LLVM dialect to a file and returns it."""
     text = model_text(model)
-    if variant.get("tree") and "kind tree" not in text:
-        text = replace(text, "rec.adt @Tree {", "rec.adt @Tree kind tree {")
     with open(path + ".source", "w") as file:
         file.write(text)
     options = dict({"batch-specialize-sizes": "sizes=H=%d" % size},
@@ -329,24 +332,18 @@ def main():
         for model in models:
             size = options.size // 4 if model == "mvrnn" else options.size
             inputs = make_inputs(model, options, folder)
-            references = {}
-
-            def reference(kind):
-                """The code that a variant is compared with, and its object."""
-                name = "tree" if kind else "default"
-                if name not in references:
-                    path = os.path.join(folder, model + "-" + name)
-                    text = lower(model, size, kind, path + ".mlir")
-                    references[name] = text, batchtest.compile_model(
-                        path + ".mlir", path + ".so")
-                return references[name]
-
+            reference = None
             for name in variants:
                 variant = VARIANTS[name]
-                if variant.get("tree") and model in batchtest.DAG:
-                    continue  # nodes are shared
+                if model not in variant.get("models", MODELS):
+                    continue
                 try:
-                    text, default = reference(variant.get("from", {}))
+                    if not reference:
+                        path = os.path.join(folder, model)
+                        text = lower(model, size, {}, path + ".mlir")
+                        reference = text, batchtest.compile_model(
+                            path + ".mlir", path + ".so")
+                    text, default = reference
                     changed = os.path.join(folder, "variant.mlir")
                     same = lower(model, size, variant, changed) == text
                     skip = same and name not in ("again", "unbatched")

@@ -20,7 +20,7 @@
 !stateslist = !rec.list<!states>
 
 module attributes {batch.sizes = {H = 256 : index}} {
-  rec.adt @Node {
+  rec.adt @Node kind dag {
     rec.variant @node(word: index, preds: !nodes)
   }
 

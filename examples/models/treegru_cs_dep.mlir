@@ -22,7 +22,7 @@
 !stateslist = !rec.list<!states>
 
 module attributes {batch.sizes = {H = 256 : index}} {
-  rec.adt @Tree {
+  rec.adt @Tree kind tree {
     rec.variant @leaf(word: index)
     rec.variant @node(word: index, kids: !trees)
   }

@@ -21,7 +21,7 @@
 !states = !rec.adt<@States>
 
 module attributes {batch.sizes = {H = 256 : index}} {
-  rec.adt @Tree {
+  rec.adt @Tree kind tree arity 2 {
     rec.variant @leaf(word: index)
     rec.variant @node(left: !tree, right: !tree)
   }

@@ -27,7 +27,7 @@
 #acc = affine_map<(row, col, k) -> (row, col)>
 
 module attributes {batch.sizes = {H = 256 : index}} {
-  rec.adt @Tree {
+  rec.adt @Tree kind tree {
     rec.variant @leaf(word: index)
     rec.variant @node(word: index, kids: !trees)
   }

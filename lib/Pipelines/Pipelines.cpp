@@ -61,6 +61,7 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   pm.addPass(createLinearizePass(linearize));
   AssignSlotsPassOptions slots;
   slots.policy = options.policy;
+  slots.layout = options.layout;
   pm.addPass(createAssignSlotsPass(slots));
   pm.addPass(createMergeHandlesPass());
 

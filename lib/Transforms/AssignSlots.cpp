@@ -12,6 +12,7 @@
 #include "Batch/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Remarks.h"
 #include <map>
 
@@ -27,21 +28,25 @@ namespace {
 
 class SlotAssigner {
 public:
-  SlotAssigner(ModuleOp module)
-      : module(module), symbols(module), program(module), sharedness(program),
-        flow(program), classes(program, sharedness, flow),
+  SlotAssigner(ModuleOp module, StringRef layouts)
+      : module(module), layouts(layouts), symbols(module), program(module),
+        sharedness(program), flow(program), classes(program, sharedness, flow),
         builder(module.getContext()) {}
 
   LogicalResult run();
 
 private:
-  void makeTables();
+  LogicalResult makeTables();
+  LogicalResult layOutTables();
+  LogicalResult layOutTable(TableOp table, StringRef primitives);
+  LogicalResult checkLayout(TableOp table);
   FlatSymbolRefAttr getSource(RankedTensorType row, int64_t parameter);
   FailureOr<ReadAttr> getRead(KernelOp kernel, unsigned argument);
   void markLocations();
   LogicalResult makeExecutor();
 
   ModuleOp module;
+  StringRef layouts;
   SymbolTable symbols;
   InstanceProgram program;
   Sharedness sharedness;
@@ -63,7 +68,7 @@ static std::map<StringRef, unsigned> getSignature(const ValueClass &group) {
   return signature;
 }
 
-void SlotAssigner::makeTables() {
+LogicalResult SlotAssigner::makeTables() {
   std::map<std::map<StringRef, unsigned>, int64_t> groups;
   builder.setInsertionPoint(program.getFunctions().front());
   for (const ValueClass &valueClass : classes.getClasses()) {
@@ -77,11 +82,94 @@ void SlotAssigner::makeTables() {
     auto [group, inserted] =
         groups.try_emplace(getSignature(valueClass), groups.size());
     auto op = TableOp::create(builder, kernel.getLoc(), name, valueClass.row,
-                              group->second);
+                              group->second, AffineMap());
     symbols.insert(op);
     op->moveBefore(program.getFunctions().front());
     table = FlatSymbolRefAttr::get(op);
   }
+  return layOutTables();
+}
+
+/// "PRIMITIVES", of all tables, or "NAME: PRIMITIVES; ...".
+LogicalResult SlotAssigner::layOutTables() {
+  SmallVector<StringRef> entries;
+  layouts.split(entries, ';', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  for (StringRef entry : entries) {
+    auto [name, primitives] = entry.split(':');
+    if (!entry.contains(':')) {
+      for (auto table : module.getOps<TableOp>())
+        if (failed(layOutTable(table, entry)))
+          return failure();
+      continue;
+    }
+    auto table = symbols.lookup<TableOp>(name.trim());
+    if (!table) {
+      auto diag = emitError(program.getEntry().getLoc())
+                  << "there is no table '" << name.trim()
+                  << "' to lay out; tables are";
+      for (auto known : module.getOps<TableOp>())
+        diag << " '" << known.getSymName() << "'";
+      return diag;
+    }
+    if (failed(layOutTable(table, primitives)))
+      return failure();
+  }
+  for (auto table : module.getOps<TableOp>())
+    if (failed(checkLayout(table)))
+      return failure();
+  return success();
+}
+
+LogicalResult SlotAssigner::layOutTable(TableOp table, StringRef primitives) {
+  primitives = primitives.trim();
+  StringRef beside = primitives;
+  if (beside.consume_front("beside(") && beside.consume_back(")")) {
+    table.setBeside(beside.trim().ltrim('@'));
+    return success();
+  }
+  auto row = cast<RankedTensorType>(table.getRow());
+  auto emitError = [&]() {
+    return table.emitError("table '") << table.getSymName() << "': ";
+  };
+  FailureOr<AffineMap> map = applyLayoutPrimitives(
+      emitError, row.getShape(), primitives, module.getContext());
+  if (failed(map) ||
+      failed(TableLayout::verify(emitError, row.getShape(),
+                                 elementBytes(row.getElementType()), *map)))
+    return failure();
+  table.setLayout(*map);
+  return success();
+}
+
+/// A row that is read by its address has to look the same wherever it lies.
+LogicalResult SlotAssigner::checkLayout(TableOp table) {
+  if (table.getOwnLayout().isRowMajor())
+    return success();
+  auto hasLayout = [&](unsigned number) {
+    return tables[number] && tables[number].getAttr() == table.getSymNameAttr();
+  };
+  for (auto [number, valueClass] : llvm::enumerate(classes.getClasses()))
+    if (hasLayout(number) &&
+        (valueClass.hasInputs || !valueClass.parameterRows.empty()))
+      return table.emitError("table '")
+             << table.getSymName()
+             << "' cannot have a layout within its rows: they meet rows of "
+             << (valueClass.hasInputs ? "inputs" : "parameters")
+             << ", which lie in row-major order";
+  for (func::FuncOp function : program.getFunctions()) {
+    WalkResult result = function.walk([&](tensor::ExtractOp extract) {
+      Value tensor = extract.getTensor();
+      if (sharedness.isShared(tensor) || !flow.contains(tensor) ||
+          !hasLayout(classes.getClass(tensor)))
+        return WalkResult::advance();
+      extract.emitError("takes an element of a row of table '")
+          << table.getSymName() << "', which has a layout";
+      return WalkResult::interrupt();
+    });
+    if (result.wasInterrupted())
+      return failure();
+  }
+  return success();
 }
 
 FlatSymbolRefAttr SlotAssigner::getSource(RankedTensorType row,
@@ -245,7 +333,8 @@ LogicalResult SlotAssigner::run() {
     return success();
   if (!symbols.lookup((entry.getSymName() + ".inspect").str()))
     return success();
-  makeTables();
+  if (failed(makeTables()))
+    return failure();
   markLocations();
   if (failed(makeExecutor()))
     return failure();
@@ -268,7 +357,7 @@ class AssignSlotsPass
           << policy << "'; policies are 'depth'";
       return signalPassFailure();
     }
-    if (failed(SlotAssigner(getOperation()).run()))
+    if (failed(SlotAssigner(getOperation(), layout).run()))
       signalPassFailure();
   }
 };

@@ -126,3 +126,16 @@ TEST(DTypes, RowLayout) {
   EXPECT_EQ(RowLayout({}, DType::I64).rowBytes(), 64);
   EXPECT_EQ(RowLayout({17}, DType::F32).rowBytes(), 128);
 }
+
+// Two rows of five in pieces of four columns; the first dimension comes last.
+TEST(DTypes, ElementLayout) {
+  ElementLayout layout;
+  layout.digits = {{1, 4, 0, 32}, {1, 1, 4, 4}, {0, 1, 0, 16}};
+  layout.run = 4;
+  float row[16] = {0, 1, 2, 3, 5, 6, 7, 8, 4, -1, -1, -1, 9, -1, -1, -1};
+  float dense[10];
+  layout.unpad({2, 5}, DType::F32, reinterpret_cast<char *>(row),
+               reinterpret_cast<char *>(dense));
+  for (int i = 0; i < 10; ++i)
+    EXPECT_EQ(dense[i], i);
+}

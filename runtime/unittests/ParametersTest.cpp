@@ -138,4 +138,12 @@ TEST(Descriptor, Errors) {
       {"name": "k", "operands": [{"kind": "x"}]}]})"));
   EXPECT_MESSAGE("an operand in cell 2", Descriptor(R"({"kernels": [
       {"name": "k", "operands": [{"kind": "scalar", "cell": 2}]}]})"));
+  EXPECT_MESSAGE("blocks of 6 slots", Descriptor(R"({"groups": 1, "tables": [
+      {"name": "h", "rowBytes": 64, "block": 6}]})"));
+  EXPECT_MESSAGE("malformed layout", Descriptor(R"({"groups": 1, "tables": [
+      {"name": "h", "rowBytes": 64, "digits": [[0, 0, 16, 4]]}]})"));
+  EXPECT_MESSAGE("'c' beside 'h', which has other slots",
+                 Descriptor(R"({"groups": 1, "tables": [
+      {"name": "h", "rowBytes": 64},
+      {"name": "c", "rowBytes": 128, "beside": 0}]})"));
 }

@@ -1,41 +1,32 @@
 #!/usr/bin/env python3
-"""check_primitives.py [--kind=KIND] MODEL INPUTS OPTIONS…: recursion scheduling
+"""check_primitives.py [--size=N] MODEL INPUTS OPTIONS…: scheduling and layout
 primitives keep every bit.
 
 Compiles MODEL, a name or a file, by itself and with each OPTIONS of --autobatch.
-Outputs have the same bytes, batched and unbatched, and the options change the code. With --kind all ADTs of the
-model are declared to be of that kind. Options that end in `!` have to need fewer
-batches.
+Outputs have the same bytes, batched and unbatched, and the options change the code.
+Options that end in `!` have to need fewer batches.
 """
 
 import os
-import re
 import sys
 
 import batchtest
 
 
 def main(arguments):
-    kind = None
-    if arguments[0].startswith("--kind="):
-        kind = arguments.pop(0)[7:]
+    size = 16
+    if arguments[0].startswith("--size="):
+        size = int(arguments.pop(0)[7:])
     model, inputs, *variants = arguments
     checks = batchtest.Checks(model + ", primitives")
     scratch = batchtest.temporary()
     if not os.path.exists(model):
         model = os.path.join(batchtest.MODELS, model + ".mlir")
-    with open(model) as file:
-        text = file.read()
-    if kind:
-        text = re.sub(r"(rec\.adt @\w+) \{", r"\1 kind %s {" % kind, text)
-    source = os.path.join(scratch, "source.mlir")
-    with open(source, "w") as file:
-        file.write(text)
 
     def run(number, options):
         path = os.path.join(scratch, "%d.mlir" % number)
-        batchtest.call("batch-opt", source, "-o", path,
-                       "--autobatch=sizes=H=16 " + options)
+        batchtest.call("batch-opt", model, "-o", path,
+                       "--autobatch=sizes=H=%d %s" % (size, options))
         out = os.path.join(scratch, "%d.safetensors" % number)
         # Passes are what is tested here, not LLVM.
         program = batchtest.compile_model(

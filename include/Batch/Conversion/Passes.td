@@ -94,7 +94,9 @@ def ConvertOperatorsToCPUPass
     Attributes that it reads: on arguments `uprog.read = "gather" | "rows" |
     "contiguous" | "scalar"` (how ABI.h says the operand lies; default
     `"gather"`), on results `uprog.siblings` (rows of a task in the result's
-    table; default 1). Attributes that it makes: on the function
+    table; default 1) and `uprog.position` (which of them it is; default 0), on
+    both `uprog.layout` and `uprog.block_bytes` (where elements and slots lie, as
+    `batch.table` has it; default: in row-major order). Attributes that it makes: on the function
     `batch.kernel_info = {stages, task_scratch, ragged_scratch,
     worker_scratch}`, sizes in bytes per task, per row of each ragged domain and
     per worker; on the module `batch.forms`, the forms of parameters that

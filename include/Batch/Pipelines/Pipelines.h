@@ -39,6 +39,12 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
       *this, "unroll",
       llvm::cl::desc("How many levels of a recursion one call computes"),
       llvm::cl::init(1)};
+  Option<std::string> layout{
+      *this, "layout",
+      llvm::cl::desc(
+          "Layout primitives for result tables, such as 'h: split(0, "
+          "8) reorder(0, 2, 1)'; see batch-assign-slots"),
+      llvm::cl::init("")};
   Option<bool> assumeFinite{
       *this, "assume-finite",
       llvm::cl::desc("No value is infinite or NaN, and the sign of a zero does "

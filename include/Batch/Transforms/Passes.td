@@ -386,11 +386,38 @@ def AssignSlotsPass : Pass<"batch-assign-slots", "::mlir::ModuleOp"> {
     Results are written to consecutive slots, in schedule order. A module without
     an inspector is left as it is.
 
+    `layout` changes where the elements of tables lie (Cortex, section 5.1), with
+    primitives that are applied one after the other to the dimensions of a table:
+    0 is the slot, the others are those of a row.
+
+    | primitive | does |
+    |---|---|
+    | `split(d, f)` | dimension `d` becomes two, the second of extent `f` |
+    | `reorder(a, b, ...)` | brings dimensions into this order |
+    | `fuse(d, d + 1)` | two dimensions become one |
+    | `beside(@t)` | the rows of the table come behind those of `@t`, slot by slot |
+
+    `layout='split(1, 16)'` is for all tables, `layout='h: split(2, 16); c:
+    beside(@h)'` for single ones. Slots come first, as how many there are is known
+    when it runs, but `split(0, 8)` makes blocks of them. The innermost dimension
+    holds a multiple of 64 bytes of consecutive elements, for vectors. Within rows
+    nothing can be moved where they meet rows of parameters or inputs. No layout
+    changes a bit of the results.
+
+    ```mlir
+    batch.table @m : tensor<8x32xf32> group(0)
+    // with layout='split(2, 16) reorder(0, 2, 1, 3)'
+    batch.table @m : tensor<8x32xf32> group(0)
+      layout(affine_map<(d0, d1, d2) -> (d0, d2 floordiv 16, d1, d2 mod 16)>)
+    ```
+
     See test/Transforms/assign-slots.mlir.
   }];
   let options = [
     Option<"policy", "policy", "std::string", /*default=*/"\"depth\"",
            "What picks the next batch: 'depth'">,
+    Option<"layout", "layout", "std::string", /*default=*/"\"\"",
+           "Layout primitives for tables, such as 'split(0, 8) reorder(0, 2, 1)'">,
   ];
   let dependentDialects = ["::mlir::batch::BatchDialect",
                            "::mlir::arith::ArithDialect",

@@ -239,8 +239,8 @@ ConvertInvoke::matchAndRewrite(InvokeOp op, OpAdaptor adaptor,
   }
 
   SmallVector<Value> rows;
-  for (auto [index, type] : llvm::enumerate(op.getResultTypes())) {
-    int64_t bytes = getRowBytes(cast<RankedTensorType>(type));
+  for (unsigned index = 0; index < op.getNumResults(); ++index) {
+    int64_t bytes = layout.getResultBytes(kernel, index);
     rows.push_back(allocateRows(rewriter, loc, context, cb.constant(bytes)));
     cb.storeCell(results, cb.constant(index), rows.back());
   }

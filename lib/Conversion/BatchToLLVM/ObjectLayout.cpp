@@ -19,21 +19,17 @@ using namespace mlir::batch;
 namespace json = llvm::json;
 
 int64_t mlir::batch::getRowBytes(RankedTensorType type) {
-  int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-  int64_t rank = type.getRank();
-  if (rank > 0)
-    bytes *= type.getDimSize(rank - 1);
-  bytes = llvm::alignTo(bytes, 64);
-  for (int64_t dim = 0; dim + 1 < rank; ++dim)
-    bytes *= type.getDimSize(dim);
-  return bytes;
+  return TableLayout(type.getShape(), elementBytes(type.getElementType()))
+      .getRowBytes();
 }
 
 ObjectLayout::ObjectLayout(ModuleOp module) : module(module), variants(module) {
   for (auto kernel : module.getOps<KernelOp>())
     kernels.try_emplace(kernel.getSymNameAttr(), kernels.size());
-  for (auto table : module.getOps<TableOp>())
+  for (auto table : module.getOps<TableOp>()) {
     tables.try_emplace(table.getSymNameAttr(), tables.size());
+    tableRowBytes[table.getSymNameAttr()] = table.getOwnLayout().getRowBytes();
+  }
   for (auto source : module.getOps<SourceOp>())
     sources.try_emplace(source.getSymNameAttr(), sources.size() + 1);
   assignRecordCells();
@@ -101,6 +97,14 @@ void ObjectLayout::assignRecordCells() {
       cells.push_back(isCopy ? cells[first[operand]] : next++);
     }
   }
+}
+
+int64_t ObjectLayout::getResultBytes(KernelOp kernel, unsigned result) const {
+  auto table =
+      kernel.getResultAttrOfType<FlatSymbolRefAttr>(result, kTableAttr);
+  if (table)
+    return tableRowBytes.lookup(table.getAttr());
+  return getRowBytes(cast<RankedTensorType>(kernel.getResultTypes()[result]));
 }
 
 int64_t ObjectLayout::getRecordBytes(KernelOp kernel) const {
@@ -319,10 +323,32 @@ void ObjectLayout::describeRows(json::Object &object) const {
   int64_t groups = 0;
   for (auto table : module.getOps<TableOp>()) {
     groups = std::max<int64_t>(groups, table.getGroup() + 1);
-    tableList.push_back(json::Object{
-        {"name", table.getSymName().str()},
-        {"rowBytes", getRowBytes(cast<RankedTensorType>(table.getRow()))},
-        {"group", static_cast<int64_t>(table.getGroup())}});
+    TableLayout layout = table.getTableLayout();
+    json::Object described{{"name", table.getSymName().str()},
+                           {"rowBytes", layout.getBlockBytes()},
+                           {"group", static_cast<int64_t>(table.getGroup())}};
+    int64_t ownBytes = table.getOwnLayout().getBlockBytes() / layout.getBlock();
+    if (ownBytes != layout.getBlockBytes())
+      described["ownBytes"] = ownBytes;
+    if (layout.getBlock() > 1) {
+      described["block"] = layout.getBlock();
+      described["slotBytes"] = layout.getSlotBytes();
+    }
+    if (table.getBeside()) {
+      described["beside"] = getTable(table.getBesideAttr().getAttr());
+      described["offset"] = table.getOffset();
+    }
+    if (!layout.isRowMajor()) {
+      int64_t bytes =
+          elementBytes(cast<RankedTensorType>(table.getRow()).getElementType());
+      json::Array digits;
+      for (const TableLayout::Digit &digit : layout.getDigits())
+        digits.push_back(json::Array{digit.dim, digit.divisor, digit.modulus,
+                                     digit.stride * bytes});
+      described["run"] = layout.getRun();
+      described["digits"] = std::move(digits);
+    }
+    tableList.push_back(std::move(described));
   }
   object["tables"] = std::move(tableList);
   object["groups"] = groups;
@@ -357,6 +383,8 @@ FailureOr<json::Value> ObjectLayout::describeAdts() const {
                              {"variants", std::move(list)}};
     if (std::optional<rec::Kind> kind = adt.getKind())
       description["kind"] = rec::stringifyKind(*kind);
+    if (std::optional<int64_t> arity = adt.getArity())
+      description["arity"] = *arity;
     adts.push_back(std::move(description));
   }
   if (variants.size() > 256)

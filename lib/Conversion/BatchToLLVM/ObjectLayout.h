@@ -41,6 +41,9 @@ public:
   ArrayRef<int64_t> getRecordCells(KernelOp kernel) const {
     return recordCells.find(kernel)->second;
   }
+  /// Bytes that a result takes in unbatched code, where it has the layout of
+  /// its table.
+  int64_t getResultBytes(KernelOp kernel, unsigned result) const;
   /// Bytes of a task's record (see BatchQueue in ABI.h).
   int64_t getRecordBytes(KernelOp kernel) const;
   /// The ADT of a traversed function's argument.
@@ -76,7 +79,7 @@ private:
   /// Reading ops off a module is not const in MLIR.
   mutable ModuleOp module;
   rec::VariantNumbering variants;
-  DenseMap<StringAttr, int64_t> kernels, tables, sources, memos;
+  DenseMap<StringAttr, int64_t> kernels, tables, tableRowBytes, sources, memos;
   DenseMap<StringAttr, rec::AdtType> traversedAdts;
   DenseMap<Operation *, Reservation> reservations;
   DenseMap<Operation *, SmallVector<int64_t>> recordCells;

@@ -42,10 +42,24 @@ private:
 
 } // namespace
 
+/// Says where the rows of a table lie, if that is not clear from their type.
+static void markLayout(SymbolTable &symbols, FlatSymbolRefAttr name,
+                       function_ref<void(StringRef, Attribute)> mark) {
+  auto table = name ? symbols.lookup<TableOp>(name.getAttr()) : TableOp();
+  if (!table)
+    return;
+  if (AffineMapAttr layout = table.getLayoutAttr())
+    mark(uprog::OperatorOp::kLayout, layout);
+  int64_t bytes = table.getTableLayout().getBlockBytes();
+  if (bytes != table.getOwnLayout().getBlockBytes())
+    mark(uprog::OperatorOp::kBlockBytes,
+         Builder(name.getContext()).getI64IntegerAttr(bytes));
+}
+
 /// Hands on how a launch reads and writes to the operator, whose lowering
 /// depends on it.
-static void markOperator(uprog::OperatorOp op, KernelOp kernel,
-                         LaunchOp launch) {
+static void markOperator(SymbolTable &symbols, uprog::OperatorOp op,
+                         KernelOp kernel, LaunchOp launch) {
   OpBuilder builder(op);
   for (auto [index, attr] : llvm::enumerate(launch.getReads())) {
     auto read = cast<ReadAttr>(attr);
@@ -53,15 +67,27 @@ static void markOperator(uprog::OperatorOp op, KernelOp kernel,
       continue;
     op.setArgAttr(index + 1, "uprog.read",
                   builder.getStringAttr(stringifyReadKind(read.getKind())));
+    markLayout(symbols, read.getFrom(),
+               [&, index = index](StringRef key, Attribute value) {
+                 op.setArgAttr(index + 1, key, value);
+               });
     if (std::optional<int64_t> domain = op.getRagged(index + 1))
       kernel.setArgAttr(index, uprog::OperatorOp::kRagged,
                         builder.getI64IntegerAttr(*domain));
   }
   for (unsigned i = 0; i < op.getNumResults(); ++i) {
+    auto table = cast<FlatSymbolRefAttr>(launch.getWrites()[i]);
+    auto mark = [&](StringRef key, Attribute value) {
+      op.setResultAttr(i, key, value);
+    };
     int64_t siblings = llvm::count(launch.getWrites(), launch.getWrites()[i]);
+    int64_t position =
+        llvm::count(launch.getWrites().getValue().take_front(i), table);
     if (siblings > 1)
-      op.setResultAttr(i, "uprog.siblings",
-                       builder.getI64IntegerAttr(siblings));
+      mark("uprog.siblings", builder.getI64IntegerAttr(siblings));
+    if (position > 0)
+      mark("uprog.position", builder.getI64IntegerAttr(position));
+    markLayout(symbols, table, mark);
   }
 }
 
@@ -94,7 +120,7 @@ LogicalResult ProgramBuilder::convertLaunch(LaunchOp launch) {
     return launch.emitError("there is no operator @")
            << name << "; run batch-vectorize-kernels first";
   auto kernel = symbols.lookup<KernelOp>(launch.getKernel());
-  markOperator(op, kernel, launch);
+  markOperator(symbols, op, kernel, launch);
 
   Value step = mapping.lookup(launch.getStep());
   Value tasks = StepTasksOp::create(builder, loc, builder.getIndexType(), step);

@@ -64,6 +64,7 @@ Value Evaluator::evalUncached(Value value, ArrayRef<Index> indices) {
     const RowSpace &space = plan.getSpace(value);
     Value row = space.hasRows() ? indices.front().base : b.constant(0);
     return loadElement(storagePointer(value, *storage, row), space.shape,
+                       plan.getLayout(value),
                        getElementTypeOrSelf(value.getType()),
                        indices.drop_front(space.hasRows() ? 1 : 0));
   }
@@ -78,7 +79,8 @@ Value Evaluator::evalArgument(BlockArgument argument, ArrayRef<Index> indices) {
   if (auto parameter = op.getParameter(number)) {
     Value form = getForm(tables.getRows(*parameter));
     // Dimension 0 counts rows; it may be unknown, as nothing depends on it.
-    return loadElement(form, type.getShape(), element, indices);
+    return loadElement(form, type.getShape(), plan.getLayout(argument), element,
+                       indices);
   }
   if (op.getOffsets(number)) {
     fail(op, "reads offsets other than by segment ops");
@@ -87,8 +89,8 @@ Value Evaluator::evalArgument(BlockArgument argument, ArrayRef<Index> indices) {
   Value row = rowPointer(argument, indices.front().base);
   auto read = op.getArgAttrOfType<StringAttr>(number, "uprog.read");
   if (!read || read.getValue() != "scalar")
-    return loadElement(row, type.getShape().drop_front(), element,
-                       indices.drop_front());
+    return loadElement(row, type.getShape().drop_front(),
+                       plan.getLayout(argument), element, indices.drop_front());
   Value cell = b.load(b.getI64Type(), row, 8);
   if (element.isIndex())
     return arith::IndexCastOp::create(b, element, cell);
@@ -254,7 +256,9 @@ Value Evaluator::evalOp(Operation *op, OpResult value,
       return LLVM::AddressOfOp::create(b, b.ptrType(),
                                        tables.getConstant(dense));
     });
-    return loadElement(pointer, dense.getType().getShape(),
+    ArrayRef<int64_t> shape = dense.getType().getShape();
+    return loadElement(pointer, shape,
+                       StagePlan::makeLayout(shape, dense.getElementType()),
                        dense.getElementType(), indices);
   }
   if (isa<tensor::EmptyOp>(op))

@@ -234,48 +234,71 @@ static Value toStored(CodeBuilder &b, Value value) {
   return arith::ExtUIOp::create(b, type, value);
 }
 
-/// Element offset of the storage of one row at `indices`, and the stride of
-/// the lanes, 0 without.
-static std::pair<Value, int64_t>
-linearize(CodeBuilder &b, ArrayRef<int64_t> shape, Type element,
-          ArrayRef<Index> indices, int64_t &lanesExtent) {
-  Value offset = b.constant(0);
-  int64_t stride = 1, lanesStride = 0;
-  for (size_t i = shape.size(); i-- > 0;) {
-    offset = b.add(offset, b.mul(indices[i].base, b.constant(stride)));
-    if (indices[i].lanes) {
-      lanesStride = stride;
-      lanesExtent = shape[i];
+Evaluator::Place Evaluator::locate(const TableLayout &layout,
+                                   ArrayRef<Index> indices) {
+  Place place{b.constant(0)};
+  auto all = [&](int64_t value) { return broadcast(b.constant(value)); };
+  for (const TableLayout::Digit &digit : layout.getDigits()) {
+    const Index &index = indices[digit.dim];
+    bool isLast = digit.dim + 1 == indices.size();
+    if (index.lanes && layout.getOnlyDigit(digit.dim)) {
+      place.stride = digit.stride;
+    } else if (index.lanes && isLast && index.residue == 0) {
+      // The whole vector lies in one piece, which StagePlan has checked.
+      place.stride = 1;
+    } else if (index.lanes) {
+      Value part = arith::AddIOp::create(b, broadcast(index.base), iota());
+      if (digit.divisor > 1)
+        part = arith::DivUIOp::create(b, part, all(digit.divisor));
+      if (digit.modulus)
+        part = arith::RemUIOp::create(b, part, all(digit.modulus));
+      part = arith::MulIOp::create(b, part, all(digit.stride));
+      place.offsets =
+          place.offsets ? arith::AddIOp::create(b, place.offsets, part) : part;
+      continue;
     }
-    stride *= i + 1 == shape.size() ? paddedColumns(shape, element) : shape[i];
+    Value part = b.div(index.base, b.constant(digit.divisor));
+    if (digit.modulus)
+      part = b.rem(part, b.constant(digit.modulus));
+    place.first = b.add(place.first, b.mul(part, b.constant(digit.stride)));
   }
-  return {offset, lanesStride};
+  return place;
 }
 
-Value Evaluator::loadElement(Value row, ArrayRef<int64_t> shape, Type element,
+Value Evaluator::slotOffset(const TableLayout &layout, Value slot) {
+  Value block = b.constant(layout.getBlock());
+  Value inBlock = b.mul(b.rem(slot, block), b.constant(layout.getSlotBytes()));
+  return b.add(b.mul(b.div(slot, block), b.constant(layout.getBlockBytes())),
+               inBlock);
+}
+
+Value Evaluator::loadElement(Value row, ArrayRef<int64_t> shape,
+                             const TableLayout &layout, Type element,
                              ArrayRef<Index> indices) {
-  int64_t extent = 0, bytes = elementBytes(element);
-  auto [offset, stride] = linearize(b, shape, element, indices, extent);
+  int64_t bytes = elementBytes(element);
+  Place place = locate(layout, indices);
   Type stored = storedType(element);
-  Value pointer = b.offset(row, b.mul(offset, b.constant(bytes)));
+  Value pointer = b.offset(row, b.mul(place.first, b.constant(bytes)));
   if (addressOnly)
     return pointer;
-  if (stride == 0)
+  if (place.stride == 0 && !place.offsets)
     return fromStored(b, b.load(stored, pointer, bytes), element);
   Type type = vectorOf(stored);
   const Index *lanesIndex =
       llvm::find_if(indices, [](const Index &index) { return index.lanes; });
-  if (stride == 1) {
+  int64_t extent = shape[lanesIndex - indices.begin()];
+  if (place.stride == 1) {
     // Padding makes it safe to load behind the end.
-    if (lanesIndex->residue == 0 && paddedColumns(shape, element) % lanes == 0)
+    if (lanesIndex->residue == 0 && layout.getRun() % lanes == 0)
       return fromStored(b, b.load(type, pointer, bytes), element);
     Value loaded = LLVM::MaskedLoadOp::create(
         b, type, pointer, mask(lanesIndex->base, extent),
         LLVM::ZeroOp::create(b, type), b.getI32IntegerAttr(bytes));
     return fromStored(b, loaded, element);
   }
-  Value offsets =
-      arith::MulIOp::create(b, iota(), broadcast(b.constant(stride * bytes)));
+  Value offsets = arith::MulIOp::create(
+      b, place.offsets ? place.offsets : iota(),
+      broadcast(b.constant((place.offsets ? 1 : place.stride) * bytes)));
   Value pointers = LLVM::GEPOp::create(b, VectorType::get({lanes}, b.ptrType()),
                                        b.getI8Type(), pointer,
                                        ArrayRef<LLVM::GEPArg>{offsets});
@@ -310,7 +333,6 @@ Value Evaluator::rowPointer(BlockArgument argument, Value row) {
     return *known;
   OperatorOp op = plan.getOperator();
   unsigned number = argument.getArgNumber();
-  auto type = cast<RankedTensorType>(argument.getType());
   auto field = [&](int64_t bytes) {
     return atEntry(
         {argument.getAsOpaquePointer(), reinterpret_cast<void *>(bytes + 1)},
@@ -321,11 +343,10 @@ Value Evaluator::rowPointer(BlockArgument argument, Value row) {
   };
   auto read = op.getArgAttrOfType<StringAttr>(number, "uprog.read");
   StringRef kind = read ? read.getValue() : "gather";
-  Value bytes = b.constant(
-      paddedRowBytes(type.getShape().drop_front(), type.getElementType()));
+  TableLayout layout = plan.getLayout(argument);
   Value pointer;
   if (kind == "contiguous") {
-    pointer = b.offset(field(0), b.mul(row, bytes));
+    pointer = b.offset(field(0), slotOffset(layout, row));
   } else if (kind == "rows") {
     pointer =
         b.load(b.ptrType(), b.offset(field(8), b.mul(row, b.constant(8))), 8);
@@ -335,7 +356,7 @@ Value Evaluator::rowPointer(BlockArgument argument, Value row) {
     Value slot = b.load(b.getI32Type(),
                         b.offset(field(8), b.mul(row, b.constant(4))), 4);
     slot = arith::ExtSIOp::create(b, b.getI64Type(), slot);
-    pointer = b.offset(field(0), b.mul(slot, bytes));
+    pointer = b.offset(field(0), slotOffset(layout, slot));
   }
   return scopes.back()[key] = pointer;
 }
@@ -346,20 +367,30 @@ Value Evaluator::storagePointer(Value value, const Storage &storage,
           reinterpret_cast<void *>(storage.index), &tiles};
   if (Value *known = find(key))
     return *known;
-  auto type = cast<RankedTensorType>(value.getType());
   const RowSpace &space = plan.getSpace(value);
-  int64_t bytes = paddedRowBytes(space.shape, type.getElementType());
-  Value base;
+  Value base, offset;
   if (storage.kind == Storage::Result) {
+    // Of the task's row among those of all tasks, from that of the first one.
+    const TableLayout &layout = plan.getResultLayout(storage.index);
+    OperatorOp op = plan.getOperator();
+    auto number = [&](StringRef key, int64_t missing) {
+      auto attr = op.getResultAttrOfType<IntegerAttr>(storage.index, key);
+      return attr ? attr.getInt() : missing;
+    };
+    int64_t siblings = number("uprog.siblings", 1);
+    if (layout.getBlock() > 1) {
+      Value position = b.constant(number("uprog.position", 0));
+      Value slot = b.add(b.mul(row, b.constant(siblings)), position);
+      offset = b.sub(slotOffset(layout, slot), slotOffset(layout, position));
+    } else {
+      offset = b.mul(row, b.constant(layout.getBlockBytes() * siblings));
+    }
     base = atEntry({&key, reinterpret_cast<void *>(storage.index)}, [&] {
       return b.loadPointer(b.loadPointer(arguments.step, 24),
                            storage.index * 8);
     });
-    OperatorOp op = plan.getOperator();
-    if (auto siblings = op.getResultAttrOfType<IntegerAttr>(storage.index,
-                                                            "uprog.siblings"))
-      bytes *= siblings.getInt();
   } else {
+    offset = b.mul(row, b.constant(plan.getLayout(value).getRowBytes()));
     base = atEntry({value.getAsOpaquePointer(), &scopes}, [&] {
       Value count = getCount();
       if (space.domain < 0)
@@ -376,7 +407,7 @@ Value Evaluator::storagePointer(Value value, const Storage &storage,
       return b.offset(arguments.scratch, offset);
     });
   }
-  return scopes.back()[key] = b.offset(base, b.mul(row, b.constant(bytes)));
+  return scopes.back()[key] = b.offset(base, offset);
 }
 
 void Evaluator::store(Value element, Value value, const Storage &storage,
@@ -385,21 +416,23 @@ void Evaluator::store(Value element, Value value, const Storage &storage,
   const RowSpace &space = plan.getSpace(value);
   Value row = space.hasRows() ? indices.front().base : b.constant(0);
   ArrayRef<Index> inner = indices.drop_front(space.hasRows() ? 1 : 0);
-  int64_t bytes = elementBytes(type.getElementType()), extent = 0;
-  auto [offset, stride] =
-      linearize(b, space.shape, type.getElementType(), inner, extent);
+  int64_t bytes = elementBytes(type.getElementType());
+  TableLayout layout = storage.kind == Storage::Result
+                           ? plan.getResultLayout(storage.index)
+                           : plan.getLayout(value);
+  Place place = locate(layout, inner);
   Value pointer = b.offset(storagePointer(value, storage, row),
-                           b.mul(offset, b.constant(bytes)));
-  if (stride == 0) {
+                           b.mul(place.first, b.constant(bytes)));
+  if (place.stride == 0) {
     b.store(toStored(b, element), pointer, bytes);
     return;
   }
   Value stored = toStored(b, broadcast(element));
-  if (paddedColumns(space.shape, type.getElementType()) % lanes == 0)
+  if (layout.getRun() % lanes == 0)
     b.store(stored, pointer, bytes);
   else
     LLVM::MaskedStoreOp::create(b, stored, pointer,
-                                mask(inner.back().base, extent),
+                                mask(inner.back().base, space.shape.back()),
                                 b.getI32IntegerAttr(bytes));
 }
 

@@ -126,7 +126,19 @@ private:
   Value ownerOf(int64_t domain, Value row);
   Value rowPointer(BlockArgument argument, Value row);
   Value storagePointer(Value value, const Storage &storage, Value row);
-  Value loadElement(Value row, ArrayRef<int64_t> shape, Type element,
+  /// Where elements lie from the beginning of their row: the first one, in
+  /// elements, and the others of a vector from it, at a stride (0: one element)
+  /// or at `offsets` of their own.
+  struct Place {
+    Value first;
+    int64_t stride = 0;
+    Value offsets;
+  };
+  Place locate(const TableLayout &layout, ArrayRef<Index> indices);
+  /// Bytes from slot 0 to slot `slot`.
+  Value slotOffset(const TableLayout &layout, Value slot);
+  Value loadElement(Value row, ArrayRef<int64_t> shape,
+                    const TableLayout &layout, Type element,
                     ArrayRef<Index> indices);
   Index evalExpr(AffineExpr expr, ArrayRef<Index> dims);
   std::pair<Index, Index> divide(const Index &a, int64_t b);

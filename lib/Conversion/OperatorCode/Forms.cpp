@@ -52,7 +52,7 @@ StringRef ModuleTables::getConstant(DenseElementsAttr value) {
   auto type = cast<RankedTensorType>(value.getType());
   Type element = type.getElementType();
   int64_t columns = type.getRank() ? type.getShape().back() : 1;
-  int64_t padded = paddedColumns(type.getShape(), element);
+  int64_t padded = StagePlan::makeLayout(type.getShape(), element).getRun();
   OpBuilder b = OpBuilder::atBlockBegin(&code->getRegion(0).front());
   // One integer of the element's width per element, bits as they are.
   unsigned bits = elementBytes(element) * 8;

@@ -28,24 +28,74 @@ int64_t RowSpace::leading() const {
   return product;
 }
 
-int64_t uprog::elementBytes(Type type) {
-  if (type.isIndex())
-    return 8;
-  // i0 has no bits, but takes room all the same.
-  return llvm::divideCeil(std::max(type.getIntOrFloatBitWidth(), 1u), 8);
+TableLayout StagePlan::makeLayout(ArrayRef<int64_t> row, Type element,
+                                  DictionaryAttr attributes) {
+  auto map = attributes ? attributes.getAs<AffineMapAttr>(OperatorOp::kLayout)
+                        : AffineMapAttr();
+  TableLayout layout(row, elementBytes(element),
+                     map ? map.getValue() : AffineMap());
+  if (attributes)
+    if (auto bytes = attributes.getAs<IntegerAttr>(OperatorOp::kBlockBytes))
+      layout.setBlockBytes(bytes.getInt());
+  return layout;
 }
 
-int64_t uprog::paddedColumns(ArrayRef<int64_t> shape, Type elementType) {
-  int64_t bytes = elementBytes(elementType);
-  int64_t last = shape.empty() ? 1 : shape.back();
-  return llvm::alignTo(last * bytes, 64) / bytes;
+LogicalResult StagePlan::computeLayouts() {
+  auto check = [&](const TableLayout &layout, const char *what,
+                   unsigned number) -> LogicalResult {
+    // The digits of the last dimension come first.
+    bool split = !layout.getDigits().empty() &&
+                 !layout.getOnlyDigit(layout.getDigits().front().dim);
+    if (!split || layout.getRun() % lanes == 0)
+      return success();
+    return op.emitError() << what << ' ' << number << " lies in pieces of "
+                          << layout.getRun()
+                          << " elements; split the last dimension of its table "
+                             "by a multiple of the "
+                          << lanes << " of a vector";
+  };
+  for (auto [i, type] : llvm::enumerate(op.getArgumentTypes())) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor) {
+      argumentLayouts.push_back(TableLayout({}, 8));
+      continue;
+    }
+    bool perTask = getStepOperand(i) >= 0;
+    argumentLayouts.push_back(
+        makeLayout(perTask ? tensor.getShape().drop_front() : tensor.getShape(),
+                   tensor.getElementType(), op.getArgAttrDict(i)));
+    const TableLayout &layout = argumentLayouts.back();
+    if (failed(check(layout, "operand", i)))
+      return failure();
+    if (auto read = op.getArgAttrOfType<StringAttr>(i, "uprog.read"))
+      if (read.getValue() == "contiguous" && layout.getBlock() > 1)
+        return op.emitError() << "operand " << i
+                              << " is read from consecutive slots, but these "
+                                 "lie in blocks";
+  }
+  for (auto [i, type] : llvm::enumerate(op.getResultTypes())) {
+    auto tensor = cast<RankedTensorType>(type);
+    ArrayRef<int64_t> shape = tensor.getShape();
+    resultLayouts.push_back(makeLayout(
+        ShapedType::isDynamic(shape.front()) ? shape.drop_front() : shape,
+        tensor.getElementType(), op.getResultAttrDict(i)));
+    if (failed(check(resultLayouts.back(), "result", i)))
+      return failure();
+  }
+  return success();
 }
 
-int64_t uprog::paddedRowBytes(ArrayRef<int64_t> shape, Type elementType) {
-  int64_t elements = paddedColumns(shape, elementType);
-  for (int64_t extent : shape.drop_back(shape.empty() ? 0 : 1))
-    elements *= extent;
-  return elements * elementBytes(elementType);
+TableLayout StagePlan::getLayout(Value value) const {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return argumentLayouts[argument.getArgNumber()];
+  // A result is read back where it is written first.
+  OperatorOp operatorOp = op;
+  Operation *yield = operatorOp.getBody().front().getTerminator();
+  for (OpOperand &operand : yield->getOpOperands())
+    if (operand.get() == value)
+      return resultLayouts[operand.getOperandNumber()];
+  return TableLayout(getSpace(value).shape,
+                     elementBytes(getElementTypeOrSelf(value.getType())));
 }
 
 Node *StagePlan::getNode(Value value) const {
@@ -380,24 +430,20 @@ bool StagePlan::matchPanels(Node &node, linalg::LinalgOp linalgOp) {
 /// Elements of storage from an access to that for the next value of `dim`: 0 if
 /// it is the same, -1 if the distance is not constant.
 int64_t StagePlan::getStride(const Read &read, AffineExpr dim) {
-  const RowSpace &space = getSpace(read.base);
+  bool rows = getSpace(read.base).hasRows();
   unsigned position = cast<AffineDimExpr>(dim).getPosition();
-  int64_t stride = 0, size = 1;
-  for (unsigned i = read.indices.size(); i-- > 0;) {
-    AffineExpr expr = read.indices[i].expr;
-    bool isRow = space.hasRows() && i == 0;
-    if (expr.isFunctionOfDim(position)) {
-      if (stride != 0 || isRow || !isa<AffineConstantExpr>(expr - dim))
-        return -1;
-      stride = size;
-    }
-    if (isRow)
-      break;
-    unsigned inner = i - space.hasRows();
-    size *= inner + 1 == space.shape.size()
-                ? paddedColumns(space.shape,
-                                getElementTypeOrSelf(read.base.getType()))
-                : space.shape[inner];
+  TableLayout layout = getLayout(read.base);
+  int64_t stride = 0;
+  for (auto [i, index] : llvm::enumerate(read.indices)) {
+    if (!index.expr.isFunctionOfDim(position))
+      continue;
+    if (stride != 0 || (rows && i == 0) ||
+        !isa<AffineConstantExpr>(index.expr - dim))
+      return -1;
+    const TableLayout::Digit *digit = layout.getOnlyDigit(i - rows);
+    if (!digit)
+      return -1;
+    stride = digit->stride;
   }
   return stride;
 }
@@ -439,9 +485,7 @@ bool StagePlan::matchInPlace(Node &node, linalg::LinalgOp linalgOp) {
           return !liesInMemory(read) || read.indices.back().expr != j ||
                  getSpace(read.base).columns() < node.space.columns() ||
                  getStride(read, k) != stride || getStride(read, i) != 0 ||
-                 paddedColumns(getSpace(read.base).shape,
-                               getElementTypeOrSelf(read.base.getType())) <
-                     covered;
+                 getLayout(read.base).getRun() < covered;
         }))
       continue;
     node.left = 1 - right;
@@ -649,14 +693,14 @@ void StagePlan::makeStages() {
       int64_t &bytes =
           space.domain >= 0 ? raggedScratch[space.domain] : taskScratch;
       Storage storage{Storage::Scratch, 0, bytes};
-      bytes += paddedRowBytes(space.shape, type.getElementType());
+      bytes += makeLayout(space.shape, type.getElementType()).getRowBytes();
       storages[read.base] = {storage, producer->stage};
       stages[producer->stage].stores.push_back({read.base, storage});
     }
 }
 
 LogicalResult StagePlan::build() {
-  if (failed(computeSpaces()))
+  if (failed(computeSpaces()) || failed(computeLayouts()))
     return failure();
   for (Operation &inner : op.getBody().front().without_terminator()) {
     if (inner.getNumResults() == 0 ||

@@ -120,10 +120,8 @@ struct Stage {
   SmallVector<std::pair<Value, Storage>> stores;
 };
 
-/// Bytes of a row as in ABI.h; i1 takes one byte an element.
-int64_t elementBytes(Type type);
-int64_t paddedColumns(ArrayRef<int64_t> shape, Type elementType);
-int64_t paddedRowBytes(ArrayRef<int64_t> shape, Type elementType);
+using batch::elementBytes;
+using batch::TableLayout;
 
 /// True if every element of `value` is +0 or undefined.
 bool isZero(Value value);
@@ -156,11 +154,20 @@ public:
   int64_t getStoringStage(Value value) const;
   /// The i32 offsets of ragged domain `d` belong to this operand of a step.
   int64_t getRaggedOperand(int64_t domain) const;
+  /// The layout of an argument, a result, or an intermediate in scratch memory.
+  TableLayout getLayout(Value value) const;
+  const TableLayout &getResultLayout(unsigned result) const {
+    return resultLayouts[result];
+  }
+  /// That of rows with these attributes of an operator's argument or result.
+  static TableLayout makeLayout(ArrayRef<int64_t> row, Type element,
+                                DictionaryAttr attributes = {});
   /// Position of argument `index` among the operands of a step, or -1.
   int64_t getStepOperand(unsigned index) const { return stepOperands[index]; }
 
 private:
   LogicalResult computeSpaces();
+  LogicalResult computeLayouts();
   LogicalResult computeSpace(Operation *op);
   bool isVirtual(Operation *op);
   LogicalResult addNode(Operation *op);
@@ -201,6 +208,7 @@ private:
   SmallVector<Stage> stages;
   llvm::MapVector<Value, std::pair<Storage, int64_t>> storages;
   SmallVector<int64_t> stepOperands;
+  SmallVector<TableLayout> argumentLayouts, resultLayouts;
   int64_t taskScratch = 0;
   SmallVector<int64_t> raggedScratch;
 };

@@ -34,7 +34,8 @@ static int64_t getWeightBytes(const Node &node, OperatorOp op) {
       continue;
     auto type = cast<RankedTensorType>(argument.getType());
     if (type.hasStaticShape())
-      bytes += paddedRowBytes(type.getShape(), type.getElementType());
+      bytes += StagePlan::makeLayout(type.getShape(), type.getElementType())
+                   .getRowBytes();
   }
   return bytes;
 }
@@ -58,8 +59,9 @@ Sharing uprog::chooseSharing(const StagePlan &plan,
   auto addBytes = [&](Type type) {
     if (auto tensor = dyn_cast<RankedTensorType>(type);
         tensor && tensor.getRank() > 1)
-      sharing.taskBytes += paddedRowBytes(tensor.getShape().drop_front(),
-                                          tensor.getElementType());
+      sharing.taskBytes += StagePlan::makeLayout(tensor.getShape().drop_front(),
+                                                 tensor.getElementType())
+                               .getRowBytes();
   };
   for (BlockArgument argument : op.getBody().getArguments())
     if (plan.getStepOperand(argument.getArgNumber()) >= 0)

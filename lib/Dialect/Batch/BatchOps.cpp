@@ -249,7 +249,77 @@ static LogicalResult verifyRow(Operation *op, Type row) {
   return success();
 }
 
-LogicalResult TableOp::verify() { return verifyRow(*this, getRow()); }
+LogicalResult TableOp::verify() {
+  if (failed(verifyRow(*this, getRow())))
+    return failure();
+  auto row = cast<RankedTensorType>(getRow());
+  if (!getLayout())
+    return success();
+  return TableLayout::verify([&] { return emitOpError(); }, row.getShape(),
+                             elementBytes(row.getElementType()), *getLayout());
+}
+
+LogicalResult TableOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (!getBeside())
+    return success();
+  auto owner = symbols.lookupNearestSymbolFrom<TableOp>(*this, getBesideAttr());
+  if (!owner)
+    return emitOpError("there is no batch.table ") << getBesideAttr();
+  if (owner.getBeside() || owner == *this)
+    return emitOpError("lies beside ")
+           << getBesideAttr() << ", which lies beside another table itself";
+  if (owner.getGroup() != getGroup())
+    return emitOpError("lies beside ")
+           << getBesideAttr() << ", which has other slots: it is of group "
+           << owner.getGroup();
+  if (owner.getOwnLayout().getBlock() != getOwnLayout().getBlock())
+    return emitOpError("lies beside ")
+           << getBesideAttr() << ", the slots of which are split otherwise";
+  return success();
+}
+
+void TableOp::build(OpBuilder &builder, OperationState &state, StringRef name,
+                    Type row, int64_t group, AffineMap layout) {
+  build(builder, state, name, row, group,
+        layout ? AffineMapAttr::get(layout) : AffineMapAttr(), {});
+}
+
+TableLayout TableOp::getOwnLayout() {
+  auto row = cast<RankedTensorType>(getRow());
+  return TableLayout(row.getShape(), elementBytes(row.getElementType()),
+                     getLayout().value_or(AffineMap()));
+}
+
+/// The tables in the storage of `table`: its owner, then those beside it.
+static SmallVector<TableOp> getNeighbours(TableOp table) {
+  StringRef owner = table.getBeside().value_or(table.getSymName());
+  SmallVector<TableOp> tables;
+  for (auto other : cast<ModuleOp>(table->getParentOp()).getOps<TableOp>())
+    if (other.getSymName() == owner)
+      tables.insert(tables.begin(), other);
+    else if (other.getBeside() == owner)
+      tables.push_back(other);
+  return tables;
+}
+
+TableLayout TableOp::getTableLayout() {
+  TableLayout layout = getOwnLayout();
+  int64_t bytes = 0;
+  for (TableOp table : getNeighbours(*this))
+    bytes += table.getOwnLayout().getBlockBytes();
+  layout.setBlockBytes(bytes);
+  return layout;
+}
+
+int64_t TableOp::getOffset() {
+  int64_t bytes = 0;
+  for (TableOp table : getNeighbours(*this)) {
+    if (table == *this)
+      break;
+    bytes += table.getOwnLayout().getBlockBytes();
+  }
+  return bytes;
+}
 
 LogicalResult SourceOp::verify() { return verifyRow(*this, getRow()); }
 

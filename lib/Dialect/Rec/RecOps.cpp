@@ -76,17 +76,19 @@ LogicalResult AdtOp::verifyRegions() {
                             "'rec.variant' only");
   if (block.empty())
     return emitOpError("has no variant, so it has no values");
-  if (getKind() != Kind::Sequence)
-    return success();
+  bool isSequence = getKind() == Kind::Sequence;
   for (VariantOp variant : getVariants()) {
-    // A list counts as many.
-    unsigned parts = 0;
+    int64_t parts = 0, lists = 0;
     for (unsigned i = 0; i < variant.getNumFields(); ++i)
       if (stripLists(variant.getFieldType(i)) == getType())
-        parts += isa<ListType>(variant.getFieldType(i)) ? 2 : 1;
-    if (parts > 1)
+        ++(isa<ListType>(variant.getFieldType(i)) ? lists : parts);
+    if (isSequence && (parts > 1 || lists > 0))
       return variant.emitOpError("of a sequence has more than one part of its "
                                  "own ADT; the ADT is of kind 'tree' or 'dag'");
+    // How long lists are is known when inputs are read.
+    if (std::optional<int64_t> arity = getArity(); arity && parts > *arity)
+      return variant.emitOpError("has ")
+             << parts << " parts of its own ADT, which has arity " << *arity;
   }
   return success();
 }

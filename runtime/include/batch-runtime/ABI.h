@@ -25,7 +25,9 @@
 // Rows. The storage of a tensor with shape [d0, ..., dn] is its elements in
 // row-major order, the last dimension padded to a multiple of 64 bytes.
 // Padding may hold anything. Tables, sources and arenas are arrays of such
-// rows.
+// rows. A table may have a layout, which its descriptor gives: then elements of
+// its rows lie elsewhere, in results of unbatched code too, and "t*rowBytes"
+// below means the distance of its slots.
 //
 //===----------------------------------------------------------------------===//
 

@@ -54,6 +54,8 @@ struct Variant {
 struct AdtInfo {
   std::string name;
   std::string kind; ///< sequence, tree, dag, or empty: not declared
+  /// The most parts of its own ADT that a node has, or -1: not declared.
+  int64_t arity = -1;
   std::vector<Variant> variants;
 
   const Variant *find(const std::string &variant) const;
@@ -81,10 +83,23 @@ struct SourceInfo {
   DType dtype = DType::F32;
 };
 
+/// Slot s of a table lies (s / block) * rowBytes + (s % block) * slotBytes
+/// bytes behind its slot 0, that `offset` bytes into the memory of table
+/// `beside`.
 struct TableInfo {
   std::string name;
   int64_t rowBytes = 0;
   int group = 0;
+  int64_t block = 1, slotBytes = 0; ///< block: a power of two
+  int64_t ownBytes = 0; ///< of a slot, without what lies between slots
+  int beside = -1;      ///< -1: memory of its own
+  int64_t offset = 0;
+  /// Where elements lie in a row that is not in row-major order.
+  ElementLayout elements;
+
+  int64_t slotOffset(int64_t slot) const {
+    return (slot / block) * rowBytes + (slot % block) * slotBytes;
+  }
 };
 
 struct OperandInfo {

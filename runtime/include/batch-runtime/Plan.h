@@ -37,8 +37,8 @@ public:
       const BatchSource &source = sources[(handle >> 56) & 127];
       return source.base + low * source.rowBytes;
     }
-    return tables[table].data() +
-           slot(handle, table) * descriptor.tables[table].rowBytes;
+    return tableData(table) +
+           descriptor.tables[table].slotOffset(slot(handle, table));
   }
   /// The row of a task's result within its table.
   int64_t slot(int64_t handle, int table) const {
@@ -70,6 +70,11 @@ private:
   const int32_t *slotsOf(int group) const {
     return slotArray.as<int32_t>() + group * numTasks;
   }
+  /// Slot 0 of a table.
+  char *tableData(int table) const {
+    const TableInfo &info = descriptor.tables[table];
+    return tables[info.beside < 0 ? table : info.beside].data() + info.offset;
+  }
   void collectQueues(const BatchContext &context);
   void assignSlots();
   void layOutOperands();
@@ -88,6 +93,8 @@ private:
   std::vector<TaskQueue> taskQueues;
   int64_t numTasks = 0, totalSlots = 0;
   std::vector<int64_t> groupRows;
+  /// Each step begins at a multiple of this.
+  std::vector<int64_t> groupBlocks;
   std::vector<std::vector<int64_t>> stepOffsets; ///< [group][step]
   /// The groups a kernel has results in, with its rows per task in each.
   struct GroupUse {

@@ -72,6 +72,21 @@ struct RowLayout {
   }
 };
 
+/// A row in another order: an element lies at the sum over all digits of
+/// ((its index in dimension `dim` / divisor) % modulus) * bytes; a modulus of 0
+/// is none. `run` elements of the last dimension lie together.
+struct ElementLayout {
+  struct Digit {
+    int64_t dim, divisor, modulus, bytes;
+  };
+  std::vector<Digit> digits; ///< none: row-major, as RowLayout has it
+  int64_t run = 1;
+
+  /// Copies the elements of a row in row-major order, without padding.
+  void unpad(const std::vector<int64_t> &shape, DType type, const char *row,
+             char *dense) const;
+};
+
 /// One tensor of a file; `data` may be unaligned.
 struct TensorView {
   DType type = DType::F32;

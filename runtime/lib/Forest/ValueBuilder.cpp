@@ -35,6 +35,33 @@ void ValueBuilder::links(int64_t number) {
   for (size_t i = 0; i < node.variant->fields.size(); ++i)
     collectNodes(node.variant->fields[i].type, pool[node.cells + i], children);
   node.childCount = static_cast<int64_t>(children.size()) - node.children;
+  checkArity(node);
+}
+
+void ValueBuilder::checkArity(const Node &node) const {
+  const AdtInfo &adt = descriptor.adts[node.variant->adt];
+  if (adt.arity < 0)
+    return;
+  int64_t parts = 0;
+  for (size_t i = 0; i < node.variant->fields.size(); ++i)
+    parts += countParts(node.variant->fields[i].type, pool[node.cells + i],
+                        node.variant->adt);
+  if (parts > adt.arity)
+    raise("'", node.variant->name, "' has ", parts, " parts of ADT ", adt.name,
+          " here, but the model declares that it has arity ", adt.arity);
+}
+
+int64_t ValueBuilder::countParts(const Type &type, int64_t cell,
+                                 int adt) const {
+  if (type.kind != Type::List)
+    return type.kind == Type::Adt && type.adt == adt;
+  if (!type.element().holdsNodes())
+    return 0;
+  int64_t parts = 0;
+  // As deep as the type, not as the data.
+  for (int64_t i = 0; i < listLength(cell); ++i)
+    parts += countParts(type.element(), lists[listFirst(cell) + i], adt);
+  return parts;
 }
 
 int64_t ValueBuilder::addList(const int64_t *cells, int64_t count) {

@@ -24,7 +24,8 @@ public:
       : descriptor(descriptor) {}
 
   /// Raw cells are as in ABI.h, but name raw nodes, raw list entries, and
-  /// handles of input tensors. `cells` has one for each field.
+  /// handles of input tensors. `cells` has one for each field. Raises an error
+  /// without a location if the node has more parts than its ADT allows.
   int64_t addNode(const Variant &variant, const int64_t *cells);
   /// A node whose cells are filled in later, followed by links().
   int64_t addUnlinked(const Variant &variant, const int64_t *cells);
@@ -74,6 +75,9 @@ private:
                     TensorCell where);
   void collectNodes(const Type &type, int64_t cell,
                     std::vector<int64_t> &out) const;
+  void checkArity(const Node &node) const;
+  /// How many values of ADT `adt` a cell of the type holds.
+  int64_t countParts(const Type &type, int64_t cell, int adt) const;
   [[noreturn]] void reportCycle(int64_t node) const;
   [[noreturn]] void reportShared(int64_t node) const;
 

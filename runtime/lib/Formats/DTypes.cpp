@@ -8,6 +8,7 @@
 #include "batch-runtime/Error.h"
 #include "batch-runtime/Tensors.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace batchrt;
@@ -171,4 +172,27 @@ RowLayout::RowLayout(const int64_t *dimsBegin, const int64_t *dimsEnd,
     lines *= *dimsBegin;
   lineBytes = last * byteSize(type);
   lineStride = (lineBytes + 63) / 64 * 64;
+}
+
+void ElementLayout::unpad(const std::vector<int64_t> &shape, DType type,
+                          const char *row, char *dense) const {
+  int64_t bytes = byteSize(type), columns = shape.empty() ? 1 : shape.back();
+  std::vector<int64_t> indices(shape.size(), 0);
+  for (int64_t left = elementCount(shape); left > 0;) {
+    int64_t offset = 0;
+    for (const Digit &digit : digits) {
+      int64_t part = indices[digit.dim] / digit.divisor;
+      offset += (digit.modulus ? part % digit.modulus : part) * digit.bytes;
+    }
+    int64_t count = std::min(run, columns - indices.back());
+    std::memcpy(dense, row + offset, count * bytes);
+    dense += count * bytes;
+    left -= count;
+    indices.back() += count;
+    for (size_t dim = shape.size() - 1; dim > 0; --dim)
+      if (indices[dim] == shape[dim]) {
+        indices[dim] = 0;
+        ++indices[dim - 1];
+      }
+  }
 }

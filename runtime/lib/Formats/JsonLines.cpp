@@ -420,7 +420,11 @@ bool InstanceParser::end_array() {
     if (count != static_cast<int64_t>(frame.variant->fields.size()))
       error("'", frame.variant->name, "' has ", frame.variant->fields.size(),
             " field(s), here are ", count);
-    cell = builder.addNode(*frame.variant, values.data() + frame.base);
+    try {
+      cell = builder.addNode(*frame.variant, values.data() + frame.base);
+    } catch (const Error &tooMany) {
+      error(tooMany.what());
+    }
   } else {
     cell = builder.addList(values.data() + frame.base, count);
   }

@@ -84,12 +84,23 @@ void RandomInputs::fill(Pending parent, ValueBuilder &builder,
   const Variant &variant = builder.variant(parent.node);
   std::vector<int64_t> lengths;
   int64_t slots = 0;
+  // Parts of its own ADT that the node's lists may have.
+  int64_t room = descriptor.adts[variant.adt].arity;
+  for (const Field &field : variant.fields)
+    room -= field.type.kind == Type::Adt && field.type.adt == variant.adt;
+  bool limited = descriptor.adts[variant.adt].arity >= 0;
   for (const Field &field : variant.fields) {
     int64_t length = 0;
     if (field.type.kind == Type::Adt)
       length = 1;
     else if (field.type.holdsNodes() && parent.leaves > 1)
       length = 2 + below(std::min<int64_t>(3, parent.leaves - 1));
+    if (limited && field.type.kind == Type::List &&
+        field.type.element().kind == Type::Adt &&
+        field.type.element().adt == variant.adt) {
+      length = std::min(length, room);
+      room -= length;
+    }
     lengths.push_back(length);
     slots += length;
   }

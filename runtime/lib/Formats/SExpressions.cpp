@@ -235,5 +235,9 @@ int64_t TreeReader::close(const Bracket &bracket, ValueBuilder &builder,
     }
   }
   children.resize(bracket.begin);
-  return builder.addNode(*best, cells.data());
+  try {
+    return builder.addNode(*best, cells.data());
+  } catch (const Error &tooMany) {
+    error(tooMany.what());
+  }
 }

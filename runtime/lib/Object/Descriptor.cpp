@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <set>
 
 using namespace batchrt;
@@ -183,6 +184,7 @@ Descriptor::Descriptor(const char *text) {
       AdtInfo adt;
       adt.name = member(entry, "name").get<std::string>();
       adt.kind = value<std::string>(entry, "kind", "");
+      adt.arity = value<int64_t>(entry, "arity", -1);
       for (const json &from : member(entry, "variants")) {
         Variant variant;
         variant.name = member(from, "name").get<std::string>();
@@ -203,10 +205,24 @@ Descriptor::Descriptor(const char *text) {
       if (results[i].name.empty())
         results[i].name = "result" + std::to_string(i);
 
-    for (const json &entry : optional(root, "tables"))
-      tables.push_back({value<std::string>(entry, "name", ""),
-                        member(entry, "rowBytes").get<int64_t>(),
-                        value(entry, "group", 0)});
+    for (const json &entry : optional(root, "tables")) {
+      TableInfo table;
+      table.name = value<std::string>(entry, "name", "");
+      table.rowBytes = member(entry, "rowBytes").get<int64_t>();
+      table.group = value(entry, "group", 0);
+      table.block = value<int64_t>(entry, "block", 1);
+      table.slotBytes = value<int64_t>(entry, "slotBytes", 0);
+      table.ownBytes = value<int64_t>(entry, "ownBytes", table.rowBytes);
+      table.beside = value(entry, "beside", -1);
+      table.offset = value<int64_t>(entry, "offset", 0);
+      table.elements.run = value<int64_t>(entry, "run", 1);
+      for (const json &digit : optional(entry, "digits")) {
+        auto numbers = digit.get<std::array<int64_t, 4>>();
+        table.elements.digits.push_back(
+            {numbers[0], numbers[1], numbers[2], numbers[3]});
+      }
+      tables.push_back(std::move(table));
+    }
     groups = value(root, "groups", 0);
     for (const json &entry : optional(root, "sources")) {
       SourceInfo source;
@@ -273,8 +289,27 @@ void Descriptor::check() const {
         raise("the descriptor has more fields in variant '", variant.name,
               "' than cell columns");
     }
-  for (const TableInfo &table : tables)
+  for (const TableInfo &table : tables) {
     inRange(table.group, groups, "group");
+    if (table.block < 1 || (table.block & (table.block - 1)) != 0)
+      raise("the descriptor has blocks of ", table.block, " slots in table '",
+            table.name, "', which is no power of two");
+    if (table.beside >= 0) {
+      inRange(table.beside, tables.size(), "table");
+      const TableInfo &owner = tables[table.beside];
+      if (owner.beside >= 0 || owner.group != table.group ||
+          owner.block != table.block || owner.rowBytes != table.rowBytes)
+        raise("the descriptor has table '", table.name, "' beside '",
+              owner.name, "', which has other slots");
+    }
+    for (const ElementLayout::Digit &digit : table.elements.digits)
+      if (digit.dim < 0 || digit.divisor < 1 || digit.modulus < 0)
+        raise("the descriptor has a malformed layout of table '", table.name,
+              "'");
+    if (table.elements.run < 1)
+      raise("the descriptor has a malformed layout of table '", table.name,
+            "'");
+  }
   if (sources.size() > 128)
     raise("the descriptor has ", sources.size(), " sources, 128 is the most");
   for (const SourceInfo &source : sources)

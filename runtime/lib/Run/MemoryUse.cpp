@@ -100,7 +100,7 @@ public:
 
 private:
   int64_t bytes(int table) const {
-    return session.descriptor().tables[table].rowBytes;
+    return session.descriptor().tables[table].ownBytes;
   }
   const Session &session;
   std::vector<int64_t> change;            ///< of the bytes in use, at each step

@@ -133,7 +133,14 @@ void OutputCollector::append(int number, const Session &session,
   if (type.kind == Type::Tensor) {
     const RowLayout &layout = layouts[number];
     output.data.resize(at + layout.denseBytes());
-    layout.unpad(session.tensor(type, cell), output.data.data() + at);
+    const char *row = session.tensor(type, cell);
+    char *target = output.data.data() + at;
+    const ElementLayout *elements =
+        type.table < 0 ? nullptr : &descriptor.tables[type.table].elements;
+    if (elements && !elements->digits.empty())
+      elements->unpad(type.shape, type.dtype, row, target);
+    else
+      layout.unpad(row, target);
   } else {
     int64_t bytes = byteSize(output.type);
     output.data.resize(at + bytes);

@@ -49,8 +49,11 @@ static std::vector<size_t> findSameRows(const Descriptor &descriptor,
 
 Plan::Plan(const Descriptor &descriptor)
     : descriptor(descriptor), taskQueues(descriptor.kernels.size()),
-      groupRows(descriptor.groups), stepOffsets(descriptor.groups),
-      tables(descriptor.tables.size()), arrays(descriptor.kernels.size()) {
+      groupRows(descriptor.groups), groupBlocks(descriptor.groups, 1),
+      stepOffsets(descriptor.groups), tables(descriptor.tables.size()),
+      arrays(descriptor.kernels.size()) {
+  for (const TableInfo &table : descriptor.tables)
+    groupBlocks[table.group] = std::max(groupBlocks[table.group], table.block);
   for (const KernelInfo &kernel : descriptor.kernels) {
     std::vector<GroupUse> uses;
     for (const ResultInfo &result : kernel.results) {
@@ -117,8 +120,10 @@ void Plan::assignSlots() {
   // Slots are numbered in the order in which steps run.
   for (int32_t s : scheduler.sequence())
     for (const GroupUse &use : groupUses[list[s].kernel]) {
+      int64_t block = groupBlocks[use.group];
       stepOffsets[use.group][s] = groupRows[use.group];
-      groupRows[use.group] += list[s].count * use.siblings;
+      int64_t rows = list[s].count * use.siblings;
+      groupRows[use.group] += (rows + block - 1) / block * block;
     }
   totalSlots = 0;
   for (size_t t = 0; t < tables.size(); ++t) {
@@ -128,7 +133,9 @@ void Plan::assignSlots() {
       raise("the mini-batch needs ", rows, " rows of table '", table.name,
             "', 2147483647 is the most; give a smaller --batch");
     totalSlots += rows;
-    tables[t].reserve(rows * table.rowBytes, "result tables");
+    if (table.beside < 0)
+      tables[t].reserve((rows + table.block - 1) / table.block * table.rowBytes,
+                        "result tables");
   }
 
   slotArray.reserve(descriptor.groups * numTasks * sizeof(int32_t),
@@ -219,19 +226,23 @@ static void forEachCell(const TaskQueue &queue, const int32_t *order,
 /// mix in no predictable way, so there is no branch between them.
 class batchrt::RowFinder {
 public:
-  RowFinder(const int32_t *slots, const char *table, int64_t rowBytes,
+  RowFinder(const int32_t *slots, const char *base, const TableInfo &info,
             const BatchSource *sources)
-      : slots(slots ? slots : &noSlot), table{table, 0, rowBytes},
-        sources(sources) {}
+      : slots(slots ? slots : &noSlot), table{base, 0, info.rowBytes},
+        sources(sources), mask(info.block - 1), slotBytes(info.slotBytes) {
+    while (info.block >> shift > 1)
+      ++shift;
+  }
 
   const char *operator()(int64_t handle) const {
     int64_t low = static_cast<uint32_t>(handle);
     int64_t isSource = handle >> 63; // all ones, or zero
     int64_t slot = slots[low & ~isSource] + (handle >> 56);
-    int64_t row = (low & isSource) | (slot & ~isSource);
+    int64_t row = (low & isSource) | ((slot >> shift) & ~isSource);
     const BatchSource *from = &sources[(handle >> 56) & 127];
     from = handle < 0 ? from : &table;
-    return from->base + row * from->rowBytes;
+    return from->base + row * from->rowBytes +
+           (slot & mask & ~isSource) * slotBytes;
   }
 
 private:
@@ -239,14 +250,14 @@ private:
   const int32_t *slots;
   BatchSource table;
   const BatchSource *sources;
+  int64_t shift = 0, mask, slotBytes;
 };
 
 RowFinder Plan::rowFinder(const BatchContext &context, int table) const {
   if (table < 0)
-    return {nullptr, nullptr, 0, context.sources};
+    return {nullptr, nullptr, {}, context.sources};
   const TableInfo &info = descriptor.tables[table];
-  return {slotsOf(info.group), tables[table].data(), info.rowBytes,
-          context.sources};
+  return {slotsOf(info.group), tableData(table), info, context.sources};
 }
 
 void Plan::fillPlain(const BatchContext &context, int64_t kernel,
@@ -349,7 +360,7 @@ void Plan::makeSteps(BatchContext &context) {
         BatchOperand operand{nullptr, nullptr, nullptr};
         if (info.kind == OperandInfo::Gather ||
             info.kind == OperandInfo::Contiguous)
-          operand.base = info.table >= 0 ? tables[info.table].data()
+          operand.base = info.table >= 0 ? tableData(info.table)
                                          : context.sources[info.source].base;
         if (info.ragged) {
           int32_t *offsets =
@@ -387,7 +398,7 @@ void Plan::makeSteps(BatchContext &context) {
       for (const ResultInfo &result : kernel.results) {
         const TableInfo &table = descriptor.tables[result.table];
         int64_t row = stepOffsets[table.group][s] + result.position;
-        results.push_back(tables[result.table].data() + row * table.rowBytes);
+        results.push_back(tableData(result.table) + table.slotOffset(row));
       }
     }
   }

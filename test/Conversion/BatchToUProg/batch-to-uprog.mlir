@@ -28,7 +28,7 @@ batch.kernel @pair(%x: tensor<4xf32>, %xs: tensor<?x4xf32>) -> (tensor<4xf32>, t
 // CHECK-SAME:   %{{.*}}: tensor<?x4xf32> {uprog.read = "contiguous"},
 // CHECK-SAME:   %{{.*}}: tensor<?x4xf32> {uprog.ragged = 0 : i64, uprog.read = "rows"},
 // CHECK-SAME:   %{{.*}}: tensor<?xindex> {uprog.offsets = 0 : i64})
-// CHECK-SAME:   -> (tensor<?x4xf32> {uprog.siblings = 2 : i64}, tensor<?x4xf32> {uprog.siblings = 2 : i64})
+// CHECK-SAME:   -> (tensor<?x4xf32> {uprog.siblings = 2 : i64}, tensor<?x4xf32> {uprog.position = 1 : i64, uprog.siblings = 2 : i64})
 uprog.operator @pair.rows(%n: index, %x: tensor<?x4xf32>,
                           %xs: tensor<?x4xf32> {uprog.ragged = 0 : i64},
                           %o: tensor<?xindex> {uprog.offsets = 0 : i64})

@@ -401,3 +401,87 @@ func.func @f(%t: !rec.adt<@Tree>) {
   batch.recall @g(%t) : (!rec.adt<@Tree>) -> ()
   return
 }
+
+// -----
+
+// A layout has all dimensions of a table,
+// expected-error @+1 {{'batch.table' op has a layout of 1 dimensions; the slot and those of a row are 2}}
+batch.table @t : tensor<4xf32> group(0) layout(affine_map<(s) -> (s)>)
+
+// -----
+
+// expected-error @+1 {{'batch.table' op has a layout, but its rows are single elements}}
+batch.table @t : tensor<f32> group(0) layout(affine_map<(s) -> (s)>)
+
+// -----
+
+// is made of digits,
+// expected-error @+1 {{'batch.table' op has a layout that is not made of digits of the indices: 'd', 'd floordiv a', 'd mod b' and '(d floordiv a) mod b'}}
+batch.table @t : tensor<4xf32> group(0) layout(affine_map<(s, i) -> (s, i ceildiv 2)>)
+
+// -----
+
+// and takes each of these once:
+// expected-error @+1 {{'batch.table' op has a layout that does not take every digit of d1 once}}
+batch.table @t : tensor<64xf32> group(0) layout(affine_map<(s, i) -> (s, i mod 16)>)
+
+// -----
+
+// expected-error @+1 {{'batch.table' op has a layout that does not take every digit of d1 once}}
+batch.table @t : tensor<64xf32> group(0) layout(affine_map<(s, i) -> (s, i floordiv 8, i mod 16)>)
+
+// -----
+
+// expected-error @+1 {{'batch.table' op has a layout with a fused dimension in which elements overlap or leave gaps}}
+batch.table @t : tensor<4x16xf32> group(0) layout(affine_map<(s, i, j) -> (s, i * 15 + j)>)
+
+// -----
+
+// Slots come first,
+// expected-error @+1 {{'batch.table' op has a layout in which slots do not come first: how many there are is known when it runs; split the slots and reorder their second part}}
+batch.table @t : tensor<64xf32> group(0) layout(affine_map<(s, i) -> (i floordiv 16, s, i mod 16)>)
+
+// -----
+
+// are split once,
+// expected-error @+1 {{'batch.table' op has a layout that splits slots other than once, by a power of two}}
+batch.table @t : tensor<64xf32> group(0) layout(affine_map<(s, i) -> (s floordiv 6, s mod 6, i)>)
+
+// -----
+
+// and do not come last: vectors are in a row.
+// expected-error @+1 {{'batch.table' op has a layout whose innermost dimension does not hold a multiple of 64 bytes of consecutive elements of a row, which vectors need}}
+batch.table @t : tensor<64xf32> group(0) layout(affine_map<(s, i) -> (s floordiv 16, i, s mod 16)>)
+
+// -----
+
+// expected-error @+1 {{'batch.table' op has a layout whose innermost dimension does not hold a multiple of 64 bytes}}
+batch.table @t : tensor<64xf32> group(0) layout(affine_map<(s, i) -> (s, i floordiv 8, i mod 8)>)
+
+// -----
+
+// A table lies beside one that is there,
+// expected-error @+1 {{'batch.table' op there is no batch.table @h}}
+batch.table @t : tensor<4xf32> group(0) beside(@h)
+
+// -----
+
+// that lies beside no other,
+batch.table @h : tensor<4xf32> group(0)
+batch.table @c : tensor<4xf32> group(0) beside(@h)
+// expected-error @+1 {{'batch.table' op lies beside @c, which lies beside another table itself}}
+batch.table @t : tensor<4xf32> group(0) beside(@c)
+
+// -----
+
+// and has the same slots
+batch.table @h : tensor<4xf32> group(0)
+// expected-error @+1 {{'batch.table' op lies beside @h, which has other slots: it is of group 0}}
+batch.table @t : tensor<4xf32> group(1) beside(@h)
+
+// -----
+
+// in the same blocks.
+batch.table @h : tensor<4xf32> group(0) layout(affine_map<(s, i) -> (s floordiv 8, s mod 8, i)>)
+// expected-error @+1 {{'batch.table' op lies beside @h, the slots of which are split otherwise}}
+batch.table @t : tensor<4xf32> group(0) beside(@h)

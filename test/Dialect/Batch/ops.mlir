@@ -6,11 +6,18 @@ rec.adt @Tree {
   rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
 }
 
+// CHECK: #[[LAYOUT:.*]] = affine_map<(d0, d1, d2) -> (d0 floordiv 8, d2 floordiv 16, d0 mod 8, d1, d2 mod 16)>
+
 // A table has rows of one type and a group; a source may be a parameter.
 // CHECK:      batch.table @h : tensor<4xf32> group(0)
+// CHECK-NEXT: batch.table @c : tensor<4xf32> group(0) beside(@h)
+// CHECK-NEXT: batch.table @m : tensor<3x32xf32> group(1) layout(#[[LAYOUT]])
 // CHECK-NEXT: batch.source @E : tensor<4xf32> parameter(0)
 // CHECK-NEXT: batch.source @input : tensor<3x32x32xf32>
 batch.table @h : tensor<4xf32> group(0)
+batch.table @c : tensor<4xf32> group(0) beside(@h)
+batch.table @m : tensor<3x32xf32> group(1)
+    layout(affine_map<(s, i, j) -> (s floordiv 8, j floordiv 16, s mod 8, i, j mod 16)>)
 batch.source @E : tensor<4xf32> parameter(0)
 batch.source @input : tensor<3x32x32xf32>
 

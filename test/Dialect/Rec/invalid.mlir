@@ -481,3 +481,18 @@ func.func @mark(%x: f32) -> f32 {
   %y = arith.negf %x {rec.backedge = 1} : f32
   return %y : f32
 }
+
+// -----
+
+rec.adt @Tree arity 1 {
+  rec.variant @leaf(word: index)
+  // expected-error @below {{has 2 parts of its own ADT, which has arity 1}}
+  rec.variant @node(left: !rec.adt<@Tree>, rest: !rec.list<!rec.adt<@Tree>>, right: !rec.adt<@Tree>)
+}
+
+// -----
+
+// expected-error @below {{attribute 'arity' failed to satisfy constraint: 64-bit signless integer attribute whose value is non-negative}}
+rec.adt @Tree arity -1 {
+  rec.variant @leaf(word: index)
+}

@@ -27,9 +27,15 @@ rec.adt @Shared kind dag {
   rec.variant @node(parts: !rec.list<!rec.adt<@Shared>>)
 }
 
-// CHECK: rec.adt @Unshared kind tree {
-rec.adt @Unshared kind tree {
+// CHECK: rec.adt @Unshared kind tree arity 3 {
+rec.adt @Unshared kind tree arity 3 {
   rec.variant @node(parts: !rec.list<!rec.adt<@Unshared>>)
+}
+
+// Parts of other ADTs do not count.
+// CHECK: rec.adt @Flat arity 0 {
+rec.adt @Flat arity 0 {
+  rec.variant @node(part: !rec.adt<@Shared>)
 }
 
 // CHECK: rec.adt @Other attributes {mark} {

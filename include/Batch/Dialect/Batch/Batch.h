@@ -23,6 +23,8 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include "Batch/Dialect/Batch/TableLayout.h"
+
 #include "Batch/Dialect/Batch/BatchDialect.h.inc"
 #include "Batch/Dialect/Batch/BatchEnums.h.inc"
 

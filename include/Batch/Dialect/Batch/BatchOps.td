@@ -170,20 +170,45 @@ def Batch_ForceOp : Batch_Op<"force", [SameOperandsAndResultType]> {
 // Storage
 //===----------------------------------------------------------------------===//
 
-def Batch_TableOp : Batch_Op<"table", [Symbol, HasParent<"::mlir::ModuleOp">]> {
+def Batch_TableOp : Batch_Op<"table", [
+    Symbol, HasParent<"::mlir::ModuleOp">,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "the result table of a value class";
   let description = [{
     A row (slot) per result. Several kernels write row ranges of one table;
     slots are numbered in schedule order. Tables of one `group` are written by
     the same kernels in the same way, so a task has one slot number in all.
 
+    A layout takes a slot (d0) and the indices in its row to dimensions in
+    memory, outermost first; `TableLayout.h` says which ones there are. The rows
+    of a table that lies `beside` another of its group come behind those of that
+    table, slot by slot (block by block, if slots are split).
+
     ```mlir
     batch.table @h : tensor<256xf32> group(0)
+    batch.table @c : tensor<256xf32> group(0) beside(@h)
+    batch.table @m : tensor<8x32xf32> group(0)
+      layout(affine_map<(d0, d1, d2) -> (d0, d2 floordiv 16, d1, d2 mod 16)>)
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$row, I64Attr:$group);
-  let assemblyFormat = "$sym_name `:` $row `group` `(` $group `)` attr-dict";
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$row, I64Attr:$group,
+                       OptionalAttr<AffineMapAttr>:$layout,
+                       OptionalAttr<FlatSymbolRefAttr>:$beside);
+  let assemblyFormat = [{
+    $sym_name `:` $row `group` `(` $group `)` (`layout` `(` $layout^ `)`)?
+    (`beside` `(` $beside^ `)`)? attr-dict
+  }];
+  let builders = [OpBuilder<(ins "StringRef":$name, "Type":$row,
+                                 "int64_t":$group, "AffineMap":$layout)>];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The layout of this table by itself.
+    TableLayout getOwnLayout();
+    /// The same with the distance that blocks of slots have in memory, where
+    /// others may lie between them, and the bytes before the first one.
+    TableLayout getTableLayout();
+    int64_t getOffset();
+  }];
 }
 
 def Batch_SourceOp : Batch_Op<"source", [Symbol, HasParent<"::mlir::ModuleOp">]> {

@@ -44,22 +44,24 @@ def AdtOp : Rec_Op<"adt", [
     A kind says which shapes the values given to a program have: in a `tree` no
     node is a part of two nodes, in a `sequence` it also has at most one part of
     the ADT itself; a `dag` may share nodes, as may an ADT without a kind.
-    Inputs that are not of the kind are refused when they are read. Results need
-    not be of it.
+    The arity is the largest number of parts of its own ADT that a node has,
+    the entries of lists included. Inputs that are not of the kind or exceed the
+    arity are refused when they are read. Results need not keep to either.
 
     Example:
 
     ```mlir
-    rec.adt @Tree kind tree {
+    rec.adt @Tree kind tree arity 2 {
       rec.variant @leaf(word: index)
       rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
     }
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<Rec_Kind>:$kind);
+  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<Rec_Kind>:$kind,
+                       OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$arity);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $sym_name (`kind` $kind^)? attr-dict-with-keyword $body
+    $sym_name (`kind` $kind^)? (`arity` $arity^)? attr-dict-with-keyword $body
   }];
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{

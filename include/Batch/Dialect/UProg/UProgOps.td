@@ -60,6 +60,10 @@ def UProg_OperatorOp : UProg_FunctionOp<"operator"> {
     with `n + 1` entries. Results have one row per task. Rows are independent:
     units may share them out in any way.
 
+    Rows of tables that are not in row-major order have a `uprog.layout`, an
+    affine map as `batch.table` has it; where others lie between them,
+    `uprog.block_bytes` is the distance of two blocks of slots.
+
     ```mlir
     uprog.operator @cell.rows(%n: index, %h: tensor<?x4xf32>,
                               %w: tensor<4x4xf32> {uprog.parameter = 0 : i64})
@@ -78,6 +82,8 @@ def UProg_OperatorOp : UProg_FunctionOp<"operator"> {
     static constexpr StringLiteral kRagged = "uprog.ragged";
     static constexpr StringLiteral kParameter = "uprog.parameter";
     static constexpr StringLiteral kOffsets = "uprog.offsets";
+    static constexpr StringLiteral kLayout = "uprog.layout";
+    static constexpr StringLiteral kBlockBytes = "uprog.block_bytes";
     /// Value of one of these attributes of argument `index`, if it has it.
     std::optional<int64_t> getRagged(unsigned index);
     std::optional<int64_t> getParameter(unsigned index);

@@ -1,0 +1,43 @@
+// RUN: batch-opt %s --convert-operators-to-cpu --canonicalize | FileCheck %s
+
+#x = affine_map<(r, n, k) -> (r, k)>
+#w = affine_map<(r, n, k) -> (n, k)>
+#y = affine_map<(r, n, k) -> (r, n)>
+
+// A table that is read through two index arrays (the left and the right
+// children's) is gathered once, while both parts of a row are packed into one,
+// for all gates (Cortex, A.3). What a gate makes is indexed by the row of the
+// tile, not by the node: it never leaves the worker's scratch.
+// CHECK-LABEL: func.func private @gates.rows.stage0
+// CHECK-COUNT-2: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr -> i32
+// CHECK-NOT:     llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr -> i32
+// CHECK-COUNT-3: call @batch.tiles
+// CHECK-NOT:     -> i32
+// CHECK:         return
+// CHECK-NOT:   @gates.rows.stage1
+// CHECK-LABEL: func.func @gates.rows(
+// CHECK-SAME:    task_scratch = 0 : i64
+uprog.operator @gates.rows(%n: index, %l: tensor<?x32xf32> {uprog.read = "gather"},
+                           %r: tensor<?x32xf32> {uprog.read = "gather"},
+                           %a: tensor<32x64xf32> {uprog.parameter = 0 : i64},
+                           %b: tensor<32x64xf32> {uprog.parameter = 1 : i64},
+                           %c: tensor<32x64xf32> {uprog.parameter = 2 : i64})
+    -> tensor<?x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?x32xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %lr = tensor.concat dim(1) %l, %r : (tensor<?x32xf32>, tensor<?x32xf32>) -> tensor<?x64xf32>
+  %i = linalg.matmul indexing_maps = [#x, #w, #y]
+         ins(%lr, %a : tensor<?x64xf32>, tensor<32x64xf32>)
+         outs(%start : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %o = linalg.matmul indexing_maps = [#x, #w, #y]
+         ins(%lr, %b : tensor<?x64xf32>, tensor<32x64xf32>)
+         outs(%start : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %u = linalg.matmul indexing_maps = [#x, #w, #y]
+         ins(%lr, %c : tensor<?x64xf32>, tensor<32x64xf32>)
+         outs(%start : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %io = arith.mulf %i, %o : tensor<?x32xf32>
+  %t = math.tanh %u : tensor<?x32xf32>
+  %h = arith.mulf %io, %t : tensor<?x32xf32>
+  uprog.yield %h : tensor<?x32xf32>
+}

@@ -1,0 +1,56 @@
+// RUN: batch-opt %s --convert-operators-to-cpu --split-input-file | FileCheck %s
+
+// Slots in blocks of 8, rows of 40 in three pieces of 16 columns, 8 rows of a
+// piece together: [slot/8][column/16][slot%8][column%16]. A block takes 1536
+// bytes, in which rows are 64 apart, and pieces 128 elements.
+#blocks = affine_map<(s, i) -> (s floordiv 8, i floordiv 16, s mod 8, i mod 16)>
+// CHECK-LABEL: func.func private @copy.rows.stage0
+// CHECK-DAG:     %[[BLOCK:.*]] = arith.constant 8 : i64
+// CHECK-DAG:     %[[BLOCKBYTES:.*]] = arith.constant 1536 : i64
+// CHECK-DAG:     %[[SLOTBYTES:.*]] = arith.constant 64 : i64
+// CHECK-DAG:     %[[PIECE:.*]] = arith.constant 128 : i64
+// CHECK:         %[[LOADED:.*]] = llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr -> i32
+// CHECK:         %[[SLOT:.*]] = arith.extsi %[[LOADED]] : i32 to i64
+// CHECK:         %[[IN:.*]] = arith.remui %[[SLOT]], %[[BLOCK]] : i64
+// CHECK:         %[[INBYTES:.*]] = arith.muli %[[IN]], %[[SLOTBYTES]] : i64
+// CHECK:         %[[NUMBER:.*]] = arith.divui %[[SLOT]], %[[BLOCK]] : i64
+// CHECK:         %[[BYTES:.*]] = arith.muli %[[NUMBER]], %[[BLOCKBYTES]] : i64
+// CHECK:         %[[OFFSET:.*]] = arith.addi %[[BYTES]], %[[INBYTES]] : i64
+// CHECK:         llvm.getelementptr %{{.*}}[%[[OFFSET]]]
+// CHECK:         arith.divui %[[COLUMN:.*]], %{{.*}} : i64
+// CHECK:         arith.muli %{{.*}}, %[[PIECE]] : i64
+// Vectors are read and written whole.
+// CHECK:         llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr -> vector<16xf32>
+// CHECK:         llvm.store %{{.*}}, %{{.*}} {alignment = 4 : i64} : vector<16xf32>, !llvm.ptr
+uprog.operator @copy.rows(%n: index, %x: tensor<?x40xf32> {uprog.read = "gather", uprog.layout = #blocks})
+    -> (tensor<?x40xf32> {uprog.layout = #blocks}) {
+  uprog.yield %x : tensor<?x40xf32>
+}
+
+// -----
+
+// Columns from the middle of a vector on lie in two pieces: they are gathered.
+#pieces = affine_map<(s, i) -> (s floordiv 2, i floordiv 16, s mod 2, i mod 16)>
+// CHECK-LABEL: func.func private @middle.rows.stage0
+// CHECK:         %[[AT:.*]] = arith.addi %{{.*}}, %{{.*}} : vector<16xi64>
+// CHECK:         arith.divui %[[AT]], %{{.*}} : vector<16xi64>
+// CHECK:         arith.remui %{{.*}}, %{{.*}} : vector<16xi64>
+// CHECK:         llvm.intr.masked.gather
+uprog.operator @middle.rows(%n: index, %x: tensor<?x40xf32> {uprog.layout = #pieces})
+    -> tensor<?x32xf32> {
+  %y = tensor.extract_slice %x[0, 5] [%n, 32] [1, 1] : tensor<?x40xf32> to tensor<?x32xf32>
+  uprog.yield %y : tensor<?x32xf32>
+}
+
+// -----
+
+// The rows of another table lie between those of this one: 256 bytes from one
+// to the next, not 128.
+// CHECK-LABEL: func.func private @beside.rows.stage0
+// CHECK-DAG:     %[[DISTANCE:.*]] = arith.constant 256 : i64
+// CHECK:         %[[SLOT:.*]] = arith.extsi
+// CHECK:         arith.muli %[[SLOT]], %[[DISTANCE]] : i64
+uprog.operator @beside.rows(%n: index, %x: tensor<?x32xf32> {uprog.block_bytes = 256 : i64})
+    -> tensor<?x32xf32> {
+  uprog.yield %x : tensor<?x32xf32>
+}

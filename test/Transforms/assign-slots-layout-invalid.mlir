@@ -1,0 +1,67 @@
+// RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='x: split(1, 16)'" 2>&1 | FileCheck %s --check-prefix=NAME
+// NAME: :[[#@LINE+59]]:1: error: there is no table 'x' to lay out; tables are 'output_0' 'node_0'
+
+// RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: tile(1, 16)'" 2>&1 | FileCheck %s --check-prefix=PRIMITIVE
+// PRIMITIVE: :[[#@LINE+32]]:1: error: table 'output_0': there is no primitive 'tile' with 2 such arguments; primitives are split(DIM, FACTOR), reorder(DIM, ...) and fuse(DIM, NEXT)
+// RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: split'" 2>&1 | FileCheck %s --check-prefix=TEXT
+// TEXT: table 'output_0': cannot read 'split'; primitives are split(DIM, FACTOR), reorder(DIM, ...) and fuse(DIM, NEXT)
+
+// RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: split(3, 16)'" 2>&1 | FileCheck %s --check-prefix=DIMENSION
+// DIMENSION: table 'output_0': 'split' names dimension 3, but there are 3 here, counted from 0, the slot
+// RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: reorder(0, 2)'" 2>&1 | FileCheck %s --check-prefix=ORDER
+// ORDER: table 'output_0': 'reorder' has to name each of the 3 dimensions once
+// RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: fuse(0, 2)'" 2>&1 | FileCheck %s --check-prefix=FUSE
+// FUSE: table 'output_0': 'fuse(0, 2)' takes a dimension and the next one
+// RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: split(2, 16) split(3, 6)'" 2>&1 | FileCheck %s --check-prefix=AGAIN
+// AGAIN: table 'output_0': 'split(3, 6)' does not fall between two elements of the dimensions that were split or fused before
+// RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: reorder(1, 0, 2) fuse(0, 1)'" 2>&1 | FileCheck %s --check-prefix=FUSED
+// FUSED: table 'output_0': slots come first in a fused dimension: how many there are is known when it runs
+
+// What a table cannot be (test/Dialect/Batch/invalid.mlir has all of it):
+
+// RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: reorder(0, 2, 1)'" 2>&1 | FileCheck %s --check-prefix=LAST
+// LAST: table 'output_0': has a layout whose innermost dimension does not hold a multiple of 64 bytes of consecutive elements of a row
+// RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: beside(@node_0)'" 2>&1 | FileCheck %s --check-prefix=BESIDE
+// BESIDE: 'batch.table' op lies beside @node_0, which has other slots: it is of group
+
+// Rows that meet parameters' stay as they are; slots may lie elsewhere:
+
+// RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='node_0: split(1, 16)'" 2>&1 | FileCheck %s --check-prefix=MEETS
+// MEETS: table 'node_0' cannot have a layout within its rows: they meet rows of parameters, which lie in row-major order
+// RUN: batch-opt %s --batch-linearize --batch-assign-slots="layout='node_0: split(0, 16)'" -o /dev/null
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+  rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
+}
+// The primitives are wrong for this kernel's table.
+batch.kernel @output(%h: tensor<40xf32>) -> tensor<3x40xf32> attributes {phase = 1 : i64} {
+  %m = tensor.empty() : tensor<3x40xf32>
+  batch.yield %m : tensor<3x40xf32>
+}
+batch.kernel @node(%l: tensor<40xf32>, %r: tensor<40xf32>) -> tensor<40xf32> {
+  %h = arith.addf %l, %r : tensor<40xf32>
+  batch.yield %h : tensor<40xf32>
+}
+func.func private @encode(%t: !rec.adt<@Tree>, %E: tensor<?x40xf32>) -> tensor<40xf32> {
+  %h = rec.match %t : !rec.adt<@Tree> -> tensor<40xf32> {
+  case @leaf(%word: index) {
+    %e = tensor.extract_slice %E[%word, 0] [1, 40] [1, 1] : tensor<?x40xf32> to tensor<40xf32>
+    rec.yield %e : tensor<40xf32>
+  }
+  case @node(%l: !rec.adt<@Tree>, %r: !rec.adt<@Tree>) {
+    %hl = func.call @encode(%l, %E) : (!rec.adt<@Tree>, tensor<?x40xf32>) -> tensor<40xf32>
+    %hr = func.call @encode(%r, %E) : (!rec.adt<@Tree>, tensor<?x40xf32>) -> tensor<40xf32>
+    %d = batch.depth(%hl, %hr) : tensor<40xf32>, tensor<40xf32>
+    %y = batch.invoke @node(%hl, %hr) depth(%d) : (tensor<40xf32>, tensor<40xf32>) -> tensor<40xf32>
+    rec.yield %y : tensor<40xf32>
+  }
+  }
+  return %h : tensor<40xf32>
+}
+func.func @main(%t: !rec.adt<@Tree> {batch.name = "tree"}, %E: tensor<?x40xf32> {batch.shared = "E"})
+    -> (tensor<3x40xf32> {batch.name = "m"}) attributes {batch.entry} {
+  %h = func.call @encode(%t, %E) : (!rec.adt<@Tree>, tensor<?x40xf32>) -> tensor<40xf32>
+  %d = batch.depth(%h) : tensor<40xf32>
+  %m = batch.invoke @output(%h) depth(%d) : (tensor<40xf32>) -> tensor<3x40xf32>
+  return %m : tensor<3x40xf32>
+}
