@@ -25,38 +25,42 @@ static size_t reserved(const std::vector<T> &vector) {
   return vector.capacity() * sizeof(T);
 }
 
-size_t DepthScheduler::bytes() const {
-  return reserved(orders) + reserved(temporary) + reserved(begins) +
-         reserved(stepBegins) + reserved(phases) + reserved(stepList) +
-         reserved(runOrder) + reserved(histogram);
+size_t DepthSorter::bytes() const {
+  return reserved(orders) + reserved(temporary) + reserved(stepBegins) +
+         reserved(stepList) + reserved(histogram);
 }
 
-void DepthScheduler::run(const TaskQueue *queues, int64_t numKernels) {
+size_t DepthScheduler::bytes() const {
+  size_t sum = reserved(stepList) + reserved(begins) + reserved(stepBegins) +
+               reserved(phases) + reserved(runOrder) + reserved(histogram) +
+               reserved(temporary);
+  for (const std::vector<Place> &places : placesOf)
+    sum += reserved(places);
+  return sum;
+}
+
+void DepthSorter::run(const TaskQueue *queues, int64_t numKernels) {
   int64_t tasks = 0;
   for (int64_t kernel = 0; kernel < numKernels; ++kernel)
     tasks += queues[kernel].count;
   int32_t *order = room(orders, tasks);
-  room(begins, numKernels + 1);
   room(stepBegins, numKernels + 1);
   stepList.clear();
 
   int64_t begin = 0;
   for (int64_t kernel = 0; kernel < numKernels; ++kernel) {
-    begins[kernel] = begin;
     stepBegins[kernel] = stepList.size();
     if (queues[kernel].count)
       sortKernel(queues[kernel], kernel, order + begin, begin);
     begin += queues[kernel].count;
   }
-  begins[numKernels] = begin;
   stepBegins[numKernels] = stepList.size();
-  orderSteps(queues, numKernels);
 }
 
 /// The usual case in one pass less: no depth reaches `shallow`. Returns false
 /// where one does.
-bool DepthScheduler::sortShallow(const TaskQueue &queue, int64_t kernel,
-                                 int32_t *order, int64_t begin) {
+bool DepthSorter::sortShallow(const TaskQueue &queue, int64_t kernel,
+                              int32_t *order, int64_t begin) {
   constexpr uint64_t shallow = 512;
   int32_t next[shallow] = {};
   // Copies: the stores must not make the loops read them again.
@@ -91,8 +95,8 @@ bool DepthScheduler::sortShallow(const TaskQueue &queue, int64_t kernel,
   return true;
 }
 
-void DepthScheduler::sortKernel(const TaskQueue &queue, int64_t kernel,
-                                int32_t *order, int64_t begin) {
+void DepthSorter::sortKernel(const TaskQueue &queue, int64_t kernel,
+                             int32_t *order, int64_t begin) {
   if (sortShallow(queue, kernel, order, begin))
     return;
   int64_t least = queue.depth(0), most = least;
@@ -129,8 +133,8 @@ void DepthScheduler::sortKernel(const TaskQueue &queue, int64_t kernel,
 
 /// Few tasks over a wide range of depths: a radix sort in two passes of 12
 /// bits.
-void DepthScheduler::sortSparse(const TaskQueue &queue, int64_t kernel,
-                                int32_t *order, int64_t begin) {
+void DepthSorter::sortSparse(const TaskQueue &queue, int64_t kernel,
+                             int32_t *order, int64_t begin) {
   constexpr int64_t buckets = 1 << 12;
   int32_t *from = room(temporary, queue.count), *to = order;
   int32_t *next = room(histogram, buckets);
@@ -159,6 +163,56 @@ void DepthScheduler::sortSparse(const TaskQueue &queue, int64_t kernel,
           {kernel, queue.depth(order[first]), begin + first, i + 1 - first});
       first = i + 1;
     }
+}
+
+void DepthScheduler::run(const TaskQueue *queues, int64_t numKernels,
+                         const DepthSorter *const *parts, int64_t numParts) {
+  room(begins, numKernels + 1);
+  room(stepBegins, numKernels + 1);
+  room(placesOf, numParts);
+  for (std::vector<Place> &places : placesOf)
+    places.clear();
+  stepList.clear();
+  begins[0] = stepBegins[0] = 0;
+  for (int64_t kernel = 0; kernel < numKernels; ++kernel) {
+    joinKernel(queues[kernel].constant, kernel, parts, numParts);
+    stepBegins[kernel + 1] = stepList.size();
+  }
+  orderSteps(queues, numKernels);
+}
+
+/// Merges the steps of a kernel, which the parts have in the order of depths.
+void DepthScheduler::joinKernel(bool constant, int64_t kernel,
+                                const DepthSorter *const *parts,
+                                int64_t numParts) {
+  // How far a part is, its places say.
+  auto next = [&](int64_t part) -> const DepthStep * {
+    size_t step = placesOf[part].size();
+    return static_cast<int64_t>(step) < parts[part]->kernelSteps(kernel + 1)
+               ? &parts[part]->steps()[step]
+               : nullptr;
+  };
+  int64_t begin = begins[kernel];
+  for (;;) {
+    int64_t depth = INT64_MAX;
+    for (int64_t part = 0; part < numParts; ++part)
+      if (const DepthStep *step = next(part))
+        depth = std::min(depth, step->depth);
+    if (depth == INT64_MAX)
+      break;
+    DepthStep whole{kernel, depth, begin, 0};
+    for (int64_t part = 0; part < numParts; ++part) {
+      const DepthStep *step = next(part);
+      if (!step || step->depth != depth)
+        continue;
+      int64_t place = constant ? begin : begin + whole.count;
+      placesOf[part].push_back({static_cast<int64_t>(stepList.size()), place});
+      whole.count = place - begin + step->count;
+    }
+    stepList.push_back(whole);
+    begin += whole.count;
+  }
+  begins[kernel + 1] = begin;
 }
 
 void DepthScheduler::orderSteps(const TaskQueue *queues, int64_t numKernels) {
@@ -236,6 +290,7 @@ std::string batchrt::checkTasks(const TaskQueue *queues, int64_t numKernels) {
 }
 
 std::string batchrt::verifySchedule(const TaskQueue *queues, int64_t numKernels,
+                                    const DepthSorter &sorter,
                                     const DepthScheduler &schedule,
                                     const std::vector<int64_t> &operandBegin,
                                     const std::vector<int64_t> &operands) {
@@ -250,7 +305,7 @@ std::string batchrt::verifySchedule(const TaskQueue *queues, int64_t numKernels,
       return "step " + std::to_string(i) + " has no kernel";
     const TaskQueue &queue = queues[step.kernel];
     for (int64_t j = step.begin; j < step.begin + step.count; ++j) {
-      int64_t record = schedule.order()[j];
+      int64_t record = sorter.order()[j];
       if (record < 0 || record >= queue.count)
         return "step " + std::to_string(i) + " has a task of another kernel";
       uint32_t task = queue.task(record);

@@ -24,7 +24,7 @@ namespace {
 constexpr int64_t H = 20, rowBytes = 128, width = 16;
 
 const char descriptor[] = R"({
-  "abi": 1, "name": "fake", "target": {"cpu": "generic", "features": []},
+  "abi": 4, "name": "fake", "target": {"cpu": "generic", "features": []},
   "parameters": [{"name": "E", "shape": [-1, 20], "dtype": "f32"},
                  {"name": "b", "shape": [20], "dtype": "f32"},
                  {"name": "W", "shape": [20, 20], "dtype": "f32"}],
@@ -87,7 +87,7 @@ const char descriptor[] = R"({
     {"name": "merge", "phase": 1, "operands": [{"cell": 1, "kind": "gather", "table": 2},
                                                {"cell": 2, "kind": "gather", "table": 2}],
      "results": [{"table": 1, "position": 0, "siblings": 1}]}],
-  "memo": 3, "workerScratch": 256,
+  "memo": 3, "workerScratch": 256, "separable": true,
   "has": {"inspect": true, "execute": true, "unbatched": true}
 })";
 
@@ -157,10 +157,10 @@ void checkWord(BatchContext *context, int64_t word) {
     context->runtime->fail(context, BATCH_ERROR_ROW_OUT_OF_BOUNDS, word, 1);
 }
 
-void inspect(BatchContext *context) {
+void traverse(BatchContext *context, int64_t begin, int64_t end) {
   int64_t *h = context->memo[0], *state = context->memo[1];
   int64_t *size = context->memo[2];
-  for (int64_t node = 0; node < context->numInputNodes; ++node) {
+  for (int64_t node = begin; node < end; ++node) {
     int64_t field = context->cells[0][node];
     switch (context->variants[node]) {
     case Leaf: {
@@ -202,7 +202,13 @@ void inspect(BatchContext *context) {
     }
     size[node] &= 0xffff;
   }
-  for (int64_t i = 0; i < context->numInstances; ++i) {
+}
+
+void inspect(BatchContext *context, int64_t begin, int64_t end) {
+  int64_t *h = context->memo[0], *state = context->memo[1];
+  int64_t *size = context->memo[2];
+  for (int64_t i = begin; i < end; ++i) {
+    traverse(context, context->instanceNodes[i], context->instanceNodes[i + 1]);
     int64_t tree = context->arguments[0][i];
     if (context->constants[Bias] < 0)
       context->constants[Bias] = record(context, Bias, 0, nullptr, 0);

@@ -59,12 +59,30 @@ struct RandomTasks {
   }
 };
 
-void compareWithBruteForce(const RandomTasks &tasks,
-                           DepthScheduler &scheduler) {
+/// What a session keeps for all its runs.
+struct Scheduling {
+  std::vector<DepthSorter> sorters{3};
+  DepthScheduler scheduler;
+
+  /// Schedules parts given as queues of their own.
+  void run(const std::vector<std::vector<TaskQueue>> &parts) {
+    std::vector<const DepthSorter *> sorted;
+    for (size_t p = 0; p < parts.size(); ++p) {
+      sorters[p].run(parts[p].data(), parts[p].size());
+      sorted.push_back(&sorters[p]);
+    }
+    scheduler.run(parts[0].data(), parts[0].size(), sorted.data(),
+                  sorted.size());
+  }
+};
+
+void compareWithBruteForce(const RandomTasks &tasks, Scheduling &scheduling) {
   int64_t kernels = tasks.queues.size();
   ASSERT_EQ(checkTasks(tasks.queues.data(), kernels), "");
-  scheduler.run(tasks.queues.data(), kernels);
-  ASSERT_EQ(verifySchedule(tasks.queues.data(), kernels, scheduler,
+  scheduling.run({tasks.queues});
+  const DepthScheduler &scheduler = scheduling.scheduler;
+  const DepthSorter &sorter = scheduling.sorters[0];
+  ASSERT_EQ(verifySchedule(tasks.queues.data(), kernels, sorter, scheduler,
                            tasks.operandBegin, tasks.operands),
             "");
   ASSERT_EQ(scheduler.sequence().size(), tasks.steps.size());
@@ -77,33 +95,91 @@ void compareWithBruteForce(const RandomTasks &tasks,
     std::vector<uint32_t> found;
     for (int64_t i = 0; i < step.count; ++i)
       found.push_back(
-          tasks.queues[step.kernel].task(scheduler.order()[step.begin + i]));
+          tasks.queues[step.kernel].task(sorter.order()[step.begin + i]));
     EXPECT_EQ(found, expected->second);
+    ++expected;
+  }
+}
+
+/// Cuts the queues in three parts, one of which may be empty, and compares
+/// steps and the order of tasks with those of the whole.
+void compareParts(const RandomTasks &tasks, Scheduling &scheduling) {
+  std::vector<std::vector<TaskQueue>> parts(3, tasks.queues);
+  for (size_t k = 0; k < tasks.queues.size(); ++k) {
+    const TaskQueue &queue = tasks.queues[k];
+    int64_t cuts[] = {0, queue.count / 3, queue.count * (k % 3) / 2,
+                      queue.count};
+    std::sort(cuts, cuts + 4);
+    for (int p = 0; p < 3; ++p) {
+      parts[p][k].records += cuts[p] * queue.recordCells;
+      parts[p][k].count = cuts[p + 1] - cuts[p];
+    }
+  }
+  scheduling.run(parts);
+  const DepthScheduler &scheduler = scheduling.scheduler;
+  std::vector<uint32_t> order(tasks.operandBegin.size() - 1, -1);
+  for (int p = 0; p < 3; ++p) {
+    const DepthSorter &sorter = scheduling.sorters[p];
+    ASSERT_EQ(scheduler.places(p).size(), sorter.steps().size());
+    for (size_t s = 0; s < sorter.steps().size(); ++s) {
+      const DepthStep &step = sorter.steps()[s];
+      for (int64_t i = 0; i < step.count; ++i)
+        order[scheduler.places(p)[s].begin + i] =
+            parts[p][step.kernel].task(sorter.order()[step.begin + i]);
+    }
+  }
+  ASSERT_EQ(scheduler.sequence().size(), tasks.steps.size());
+  auto expected = tasks.steps.begin();
+  for (int32_t s : scheduler.sequence()) {
+    const DepthStep &step = scheduler.steps()[s];
+    EXPECT_EQ(std::make_tuple(tasks.queues[step.kernel].phase, step.depth,
+                              step.kernel),
+              expected->first);
+    EXPECT_EQ(std::vector<uint32_t>(order.begin() + step.begin,
+                                    order.begin() + step.begin + step.count),
+              expected->second);
     ++expected;
   }
 }
 } // namespace
 
 TEST(DepthSchedule, AgreesWithBruteForce) {
-  DepthScheduler scheduler; // one for all, as a session has it
-  for (int seed = 0; seed < 200; ++seed)
-    compareWithBruteForce(
-        RandomTasks(seed, 1 + seed * 3, 1 + seed % 7, 1 + seed % 5), scheduler);
+  Scheduling scheduling; // one for all, as a session has it
+  for (int seed = 0; seed < 200; ++seed) {
+    RandomTasks tasks(seed, 1 + seed * 3, 1 + seed % 7, 1 + seed % 5);
+    compareWithBruteForce(tasks, scheduling);
+    compareParts(tasks, scheduling);
+  }
 }
 
 TEST(DepthSchedule, FewTasksOverManyDepths) {
-  DepthScheduler scheduler;
-  for (int seed = 0; seed < 50; ++seed)
-    compareWithBruteForce(RandomTasks(seed, 1 + seed, 3, 1 << 20), scheduler);
+  Scheduling scheduling;
+  for (int seed = 0; seed < 50; ++seed) {
+    RandomTasks tasks(seed, 1 + seed, 3, 1 << 20);
+    compareWithBruteForce(tasks, scheduling);
+    compareParts(tasks, scheduling);
+  }
+}
+
+TEST(DepthSchedule, ConstantTaskOfAllParts) {
+  std::vector<int64_t> records{0};
+  TaskQueue constant{records.data(), 1, 1, 0, /*constant=*/true};
+  TaskQueue none{nullptr, 1, 0, 0, /*constant=*/true};
+  Scheduling scheduling;
+  scheduling.run({{none}, {constant}, {constant}});
+  ASSERT_EQ(scheduling.scheduler.steps().size(), 1u);
+  EXPECT_EQ(scheduling.scheduler.steps()[0].count, 1);
+  EXPECT_EQ(scheduling.scheduler.kernelBegin(1), 1);
+  EXPECT_EQ(scheduling.scheduler.places(1)[0].begin, 0);
+  EXPECT_EQ(scheduling.scheduler.places(2)[0].begin, 0);
 }
 
 TEST(DepthSchedule, NoTasks) {
-  DepthScheduler scheduler;
-  std::vector<TaskQueue> queues(3);
-  scheduler.run(queues.data(), 3);
-  EXPECT_TRUE(scheduler.steps().empty());
-  scheduler.run(nullptr, 0);
-  EXPECT_TRUE(scheduler.sequence().empty());
+  Scheduling scheduling;
+  scheduling.run({std::vector<TaskQueue>(3)});
+  EXPECT_TRUE(scheduling.scheduler.steps().empty());
+  scheduling.run({{}});
+  EXPECT_TRUE(scheduling.scheduler.sequence().empty());
 }
 
 TEST(DepthSchedule, ChecksProblems) {
@@ -120,10 +196,13 @@ TEST(DepthSchedule, VerifiesOrder) {
   // Task 1 needs task 0, but both have one depth.
   std::vector<int64_t> records{0, 1};
   TaskQueue queue{records.data(), 1, 2, 0};
-  DepthScheduler scheduler;
-  scheduler.run(&queue, 1);
-  EXPECT_EQ(verifySchedule(&queue, 1, scheduler, {0, 0, 1}, {0}),
-            "task 1 runs before its operand 0");
-  EXPECT_EQ(verifySchedule(&queue, 1, scheduler, {0, 0, 0, 0}, {}),
-            "task 2 never runs");
+  Scheduling scheduling;
+  scheduling.run({{queue}});
+  auto verify = [&](const std::vector<int64_t> &operandBegin,
+                    const std::vector<int64_t> &operands) {
+    return verifySchedule(&queue, 1, scheduling.sorters[0],
+                          scheduling.scheduler, operandBegin, operands);
+  };
+  EXPECT_EQ(verify({0, 0, 1}, {0}), "task 1 runs before its operand 0");
+  EXPECT_EQ(verify({0, 0, 0, 0}, {}), "task 2 never runs");
 }

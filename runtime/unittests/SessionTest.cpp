@@ -8,11 +8,25 @@
 #include "Support.h"
 #include "batch-runtime/Outputs.h"
 
+#include <atomic>
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <thread>
 
 using namespace batchrt;
+
+/// Allocations of the whole process.
+static std::atomic<int64_t> allocations{0};
+
+void *operator new(size_t bytes) {
+  ++allocations;
+  if (void *memory = std::malloc(bytes))
+    return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void *memory) noexcept { std::free(memory); }
+void operator delete(void *memory, size_t) noexcept { std::free(memory); }
 
 namespace {
 std::string fake(const char *kind) {
@@ -29,7 +43,8 @@ struct Trial {
 
   Trial(const char *kind, const std::string &text, int threads = 1,
         size_t stack = size_t(256) << 20, int64_t batch = 0,
-        const std::string &given = "random:1", const std::string &tensors = "")
+        const std::string &given = "random:1", const std::string &tensors = "",
+        int64_t nodesPerWorker = 2048)
       : object(CompiledObject::open(fake(kind))) {
     InputOptions options;
     options.inputs =
@@ -39,8 +54,9 @@ struct Trial {
     inputs = std::make_unique<Inputs>(object.descriptor(), options);
     parameters = std::make_unique<BoundParameters>(
         object.descriptor(), ParameterOptions{given, inputs->largestIndex});
-    session = std::make_unique<Session>(object, *parameters, inputs->tensors,
-                                        SessionOptions{threads, stack});
+    session = std::make_unique<Session>(
+        object, *parameters, inputs->tensors,
+        SessionOptions{threads, stack, nodesPerWorker});
   }
 
   std::vector<Output> batched(int repeat = 1) {
@@ -131,6 +147,99 @@ TEST(Session, TimedRunsComputeTheSame) {
   for (int64_t i = 0; i < forest.numInstances; ++i)
     timed.collect(*run.session, i);
   EXPECT_FALSE(compareOutputs(timed.outputs(), outputs, std::nullopt).first);
+}
+
+/// The tasks of the last run step by step, named by their places.
+static std::string describeTasks(const Session &session) {
+  const Plan &plan = session.plan();
+  const DepthScheduler &schedule = plan.schedule();
+  std::map<int64_t, int64_t> places;
+  for (int32_t s : schedule.sequence())
+    plan.forEachTask(s, [&](int64_t place, const int64_t *record) {
+      places[Plan::taskOf(record[0])] = place;
+    });
+  std::string text = concat(plan.tasks(), " tasks, ", plan.slots(), " slots");
+  for (int32_t s : schedule.sequence()) {
+    const DepthStep &step = schedule.steps()[s];
+    text += concat("\nkernel ", step.kernel, " depth ", step.depth, ":");
+    std::map<int64_t, std::string> tasks; // a constant one comes several times
+    plan.forEachTask(s, [&](int64_t place, const int64_t *record) {
+      std::string task = concat(" ", place);
+      for (const OperandInfo &operand :
+           session.descriptor().kernels[step.kernel].operands) {
+        int64_t cell = record[operand.cell];
+        if (operand.ragged)
+          task += concat(" list of ", listLength(cell));
+        else if (operand.kind == OperandInfo::Scalar || cell < 0)
+          task += concat(" ", cell);
+        else
+          task += concat(" task ", places[Plan::taskOf(cell)], " result ",
+                         cell >> 56);
+      }
+      tasks[place] = task;
+    });
+    for (auto &[place, task] : tasks)
+      text += task;
+  }
+  return text;
+}
+
+TEST(Session, AnyNumberOfWorkersInspects) {
+  for (const char *kind : {"plain", "input"}) {
+    auto run = [&](int threads, int64_t nodesPerWorker, int64_t inspectors) {
+      Trial trial(kind, "random:3,40", threads, size_t(16) << 20, 0, "random:1",
+                  "", nodesPerWorker);
+      EXPECT_EQ(trial.difference(2), "");
+      trial.batched();
+      EXPECT_EQ(trial.session->counters().inspectors, inspectors);
+      return describeTasks(*trial.session);
+    };
+    std::string expected = run(1, 1, 1);
+    for (int threads : {2, 3, 5})
+      EXPECT_EQ(run(threads, 20, threads), expected);
+    // Too few nodes for several.
+    EXPECT_EQ(run(3, int64_t(1) << 20, 1), expected);
+  }
+}
+
+TEST(Session, LaterRunsAllocateNothing) {
+  for (int threads : {1, 3}) {
+    Trial run("plain", "random:3,40", threads, size_t(16) << 20, 0, "random:1",
+              "", 20);
+    EXPECT_EQ(run.difference(2), "");
+    run.session->run(*run.inputs->batches[0]);
+    size_t bytes = run.session->bytes();
+    int64_t before = allocations;
+    for (int i = 0; i < 3; ++i) {
+      run.session->inspect();
+      run.session->schedule();
+      run.session->execute();
+    }
+    EXPECT_EQ(allocations, before);
+    EXPECT_EQ(run.session->bytes(), bytes);
+  }
+}
+
+TEST(Session, ErrorOfTheFirstInstance) {
+  std::string text;
+  for (int i = 0; i < 40; ++i)
+    text += concat("[\"many\", [[\"leaf\", ", i % 20 == 13 ? 100 + i : 0,
+                   "], [\"leaf\", 1]]]\n");
+  TemporaryFolder folder;
+  std::vector<float> values(3 * 20 + 20 + 400, 0.25f);
+  const char *data = reinterpret_cast<char *>(values.data());
+  std::string path = folder.file("p.safetensors");
+  writeTensorFile(path, {{"E", DType::F32, {3, 20}, data},
+                         {"W", DType::F32, {20, 20}, data},
+                         {"b", DType::F32, {20}, data}});
+  for (int threads : {1, 2, 4}) {
+    Trial run("plain", text, threads, size_t(1) << 20, 0, path, "", 1);
+    // The session goes on.
+    for (int i = 0; i < 2; ++i)
+      EXPECT_MESSAGE("index 113 is out of range for parameter 'E' with 3 rows "
+                     "(instance 13, line 14: leaf.word)",
+                     run.batched());
+  }
 }
 
 TEST(Session, InputTensors) {
@@ -338,7 +447,7 @@ TEST(Session, ScheduleIsLegal) {
   Trial run("plain", "random:9,60");
   run.batched();
   const Plan &plan = run.session->plan();
-  EXPECT_EQ(checkTasks(plan.queues().data(), plan.queues().size()), "");
+  EXPECT_EQ(checkTasks(plan.queues(0).data(), plan.queues(0).size()), "");
 }
 
 TEST(Session, ScheduleTime) {

@@ -4,7 +4,8 @@
   random_programs.py [--programs=N] [--forests=M] [--seed=S] [--only=K] [--keep]
 
 Makes N programs and runs each on M mini-batches, batched and unbatched, on one
-and two threads; every bit must be equal. A program has one to three ADTs that
+to three threads, each of which inspects where it can; every bit must be equal, and
+every count. A program has one to three ADTs that
 refer to each other, with scalar, ADT and list fields, lists as such and as
 list-shaped ADTs, and one or two functions per ADT that call each other; its cases
 mix embedding rows, products with parameters, elementwise code, conditionals on
@@ -441,14 +442,18 @@ def run_one(number, options, scratch):
         [value for f in range(options.forests)
          for value in forest.batch(f, batch)])
     program = batchtest.compile_model(source, source[:-5] + ".so")
-    tasks = []
-    for threads in (1, 2):
-        found = batchtest.run_model(program, inputs, batch=batch, threads=threads,
+    counts = []
+    for threads in (1, 2, 3):
+        found = batchtest.run_model(program, inputs, "--nodes-per-worker=1",
+                                    batch=batch, threads=threads,
                                     params="random:%d" % number)
-        tasks.append(found["tasks"])
+        counts.append([found[name] for name in ("tasks", "batches", "slots")])
         if found["max_relative_error"] != 0:
             raise batchtest.ToolError("error %g" % found["max_relative_error"])
-    return tasks[0]
+        if counts[-1] != counts[0]:
+            raise batchtest.ToolError("counts %s on %d threads, %s on one" %
+                                      (counts[-1], threads, counts[0]))
+    return counts[0][0]
 
 
 def main():

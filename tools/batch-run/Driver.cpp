@@ -129,6 +129,7 @@ double Driver::runUnbatched(bool collect) {
 void Driver::count() {
   RunCounters now = session.counters(), &sum = report.counters;
   sum.nodes += now.nodes;
+  sum.inspectors = std::max(sum.inspectors, now.inspectors);
   sum.tasks += now.tasks;
   sum.batches += now.batches;
   sum.launches += now.launches;

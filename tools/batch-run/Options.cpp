@@ -43,6 +43,7 @@ DATA
 RUNNING
   --batch=N                 instances of a mini-batch (default: all at once)
   --threads=N               workers (default: 1)
+  --nodes-per-worker=N      a worker inspects no fewer nodes (default: 2048)
   --stack-size=BYTES        stack of recursions, K, M or G may follow (default:
                             256M, of which only what is used takes memory)
   --unbatched               run only the unbatched code
@@ -197,6 +198,8 @@ std::vector<Option> makeTable(Options &options) {
          options.session.threads = static_cast<int>(
              std::min<int64_t>(parseCount("threads", value, 1), 4096));
        }},
+      {"nodes-per-worker", Option::Required,
+       count("nodes-per-worker", options.session.nodesPerWorker, 1)},
       {"stack-size", Option::Required,
        [&](const std::string &value) {
          options.session.stackSize = parseBytes("stack-size", value);

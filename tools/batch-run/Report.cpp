@@ -102,6 +102,7 @@ void batchrun::printText(const Options &options, const Report &report,
     };
     line("instances", report.instances);
     line("nodes", counters.nodes);
+    line("inspectors", counters.inspectors);
     line("tasks", counters.tasks);
     line("batches", counters.batches);
     line("launches", counters.launches);
@@ -141,6 +142,7 @@ void batchrun::printJson(const Options &options, const Report &report,
                  {"instances", report.instances},
                  {"mini_batches", report.miniBatches},
                  {"nodes", counters.nodes},
+                 {"inspectors", counters.inspectors},
                  {"tasks", counters.tasks},
                  {"batches", counters.batches},
                  {"launches", counters.launches},

@@ -6,9 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // The depth policy: all tasks of one kernel with equal phase and depth run
-// together, batches in the order (phase, depth, kernel). Linear in the number
-// of tasks, and without allocation once its arrays have grown to the size of
-// the largest run. Free of IR: the runtime links it, the compiler may.
+// together, batches in the order (phase, depth, kernel). The tasks may come in
+// parts, which workers sort each for itself. Linear in the number of tasks, and
+// without allocation once its arrays have grown to the size of the largest run.
+// Free of IR: the runtime links it, the compiler may.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,6 +33,8 @@ struct TaskQueue {
   int64_t recordCells = 1;
   int64_t count = 0;
   int64_t phase = 0;
+  /// The tasks of all parts are one and the same.
+  bool constant = false;
 
   int64_t depth(int64_t record) const {
     return records[record * recordCells] >> 32;
@@ -41,8 +44,8 @@ struct TaskQueue {
   }
 };
 
-/// One batch: `count` tasks of `kernel`; their records are
-/// order()[begin ... begin+count).
+/// One batch, or what one part has of it: `count` tasks of `kernel`, the
+/// begin-th of all and those after it.
 struct DepthStep {
   int64_t kernel;
   int64_t depth;
@@ -50,22 +53,20 @@ struct DepthStep {
   int64_t count;
 };
 
-class DepthScheduler {
+/// The tasks of one part by kernel and depth.
+class DepthSorter {
 public:
-  /// Schedules all queues, which are those of kernels 0 ... numKernels-1.
+  /// Sorts all queues, which are those of kernels 0 ... numKernels-1.
   void run(const TaskQueue *queues, int64_t numKernels);
 
   /// Record numbers within their queue: kernel after kernel, within a kernel by
   /// depth, within a depth in recorded order.
   const int32_t *order() const { return orders.data(); }
-  /// Where the records of a kernel begin in order().
-  int64_t kernelBegin(int64_t kernel) const { return begins[kernel]; }
   /// Steps kernel after kernel, within a kernel by depth; those of kernel k are
-  /// [kernelSteps(k), kernelSteps(k+1)).
+  /// [kernelSteps(k), kernelSteps(k+1)). The records of a step are
+  /// order()[begin ... begin+count).
   const std::vector<DepthStep> &steps() const { return stepList; }
   int64_t kernelSteps(int64_t kernel) const { return stepBegins[kernel]; }
-  /// The steps in the order in which they run, as positions in steps().
-  const std::vector<int32_t> &sequence() const { return runOrder; }
   /// Bytes of all arrays.
   size_t bytes() const;
 
@@ -76,23 +77,62 @@ private:
                   int64_t begin);
   void sortSparse(const TaskQueue &queue, int64_t kernel, int32_t *order,
                   int64_t begin);
-  void orderSteps(const TaskQueue *queues, int64_t numKernels);
 
   std::vector<int32_t> orders, temporary;
-  std::vector<int64_t> begins, stepBegins, phases;
+  std::vector<int64_t> stepBegins;
   std::vector<DepthStep> stepList;
-  std::vector<int32_t> runOrder;
   std::vector<int32_t> histogram;
 };
 
-/// Says what is wrong with the problem itself: depths out of range, task
-/// numbers that are not 0 ... tasks-1. Empty if nothing is.
+/// The schedule of all parts: in every batch the tasks of a part come before
+/// those of the next, so it is that of the tasks in one queue.
+class DepthScheduler {
+public:
+  /// `queues` says the phases of the kernels and which are constant.
+  void run(const TaskQueue *queues, int64_t numKernels,
+           const DepthSorter *const *parts, int64_t numParts);
+
+  /// All steps, kernel after kernel, within a kernel by depth.
+  const std::vector<DepthStep> &steps() const { return stepList; }
+  int64_t kernelSteps(int64_t kernel) const { return stepBegins[kernel]; }
+  /// Where the tasks of a kernel begin.
+  int64_t kernelBegin(int64_t kernel) const { return begins[kernel]; }
+  /// The steps in the order in which they run, as positions in steps().
+  const std::vector<int32_t> &sequence() const { return runOrder; }
+
+  /// The step that a step of a part belongs to, and the number of its first
+  /// task in all.
+  struct Place {
+    int64_t step, begin;
+  };
+  /// By the steps of the part.
+  const std::vector<Place> &places(int64_t part) const {
+    return placesOf[part];
+  }
+  /// Bytes of all arrays.
+  size_t bytes() const;
+
+private:
+  void joinKernel(bool constant, int64_t kernel,
+                  const DepthSorter *const *parts, int64_t numParts);
+  void orderSteps(const TaskQueue *queues, int64_t numKernels);
+
+  std::vector<DepthStep> stepList;
+  std::vector<int64_t> begins, stepBegins, phases;
+  std::vector<std::vector<Place>> placesOf;
+  std::vector<int32_t> runOrder, histogram, temporary;
+};
+
+/// Says what is wrong with one part itself: depths out of range, task numbers
+/// that are not 0 ... tasks-1. Empty if nothing is.
 std::string checkTasks(const TaskQueue *queues, int64_t numKernels);
 
-/// Says what is wrong with a schedule: every task has to run exactly once, in a
-/// step of its own kernel, after all its operands. Operands of task t are tasks
-/// operands[operandBegin[t] ... operandBegin[t+1]). Empty if it is legal.
+/// Says what is wrong with the schedule of one part: every task has to run
+/// exactly once, in a step of its own kernel, after all its operands. Operands
+/// of task t are tasks operands[operandBegin[t] ... operandBegin[t+1]). Empty
+/// if it is legal.
 std::string verifySchedule(const TaskQueue *queues, int64_t numKernels,
+                           const DepthSorter &sorter,
                            const DepthScheduler &schedule,
                            const std::vector<int64_t> &operandBegin,
                            const std::vector<int64_t> &operands);

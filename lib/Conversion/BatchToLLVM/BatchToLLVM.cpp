@@ -149,6 +149,11 @@ LogicalResult ObjectBuilder::checkCalls() {
 LogicalResult ObjectBuilder::convertFunctions() {
   if (failed(addContextArgument(module, hostFunctions)))
     return failure();
+  // A traversal gets the first of its nodes and the one behind the last.
+  for (unsigned i = 1; traversal && i <= 2; ++i)
+    if (failed(traversal.insertArgument(i, builder.getI64Type(), {},
+                                        traversal.getLoc())))
+      return failure();
   MLIRContext *context = module.getContext();
   TypeConverter converter;
   converter.addConversion([](Type type) { return type; });
@@ -262,24 +267,29 @@ LLVM::LLVMFuncOp ObjectBuilder::makeEntryPoint(StringRef name,
   return function;
 }
 
-/// Calls the inspector of one instance for each.
+/// Traverses the nodes of one instance and calls its inspector, for each in a
+/// range.
 void ObjectBuilder::makeInspect() {
   Location loc = module.getLoc();
-  inspectPoint = makeEntryPoint("batch.inspect", 0);
+  inspectPoint = makeEntryPoint("batch.inspect", 2);
   ContextBuilder cb(builder, loc);
-  if (traversal)
-    func::CallOp::create(builder, loc, traversal, cb.getContext());
-  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
-  Value instances =
-      arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
-                                 cb.loadField(ContextField::numInstances));
+  Value begin = inspectPoint.getArgument(1), end = inspectPoint.getArgument(2);
   Value arguments = cb.loadField(ContextField::arguments);
   Value results = cb.loadField(ContextField::results);
   scf::ForOp::create(
-      builder, loc, zero, instances, one, ValueRange(),
+      builder, loc, begin, end, cb.constant(1), ValueRange(),
       [&](OpBuilder &loop, Location loc, Value instance, ValueRange) {
         ContextBuilder inner(loop, loc, cb.getContext());
+        if (traversal) {
+          Value nodes = inner.loadField(ContextField::instanceNodes);
+          Value next =
+              arith::AddIOp::create(loop, loc, instance, inner.constant(1));
+          func::CallOp::create(
+              loop, loc, traversal,
+              {cb.getContext(),
+               inner.loadCell(nodes, instance, MemoryKind::Base),
+               inner.loadCell(nodes, next, MemoryKind::Base)});
+        }
         SmallVector<Value> values = {cb.getContext()};
         ArrayRef<Type> types = inspector.getArgumentTypes();
         for (auto [index, type] : llvm::enumerate(types.drop_front())) {

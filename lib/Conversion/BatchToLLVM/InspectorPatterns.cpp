@@ -303,12 +303,9 @@ ConvertTraverse::matchAndRewrite(TraverseOp op, OpAdaptor,
                                  ConversionPatternRewriter &rewriter) const {
   Location loc = op.getLoc();
   ContextBuilder cb(rewriter, loc);
-  Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
-  Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
-  Value nodes =
-      arith::IndexCastOp::create(rewriter, loc, rewriter.getIndexType(),
-                                 cb.loadField(ContextField::numInputNodes));
-  Value count = cb.toCell(nodes);
+  auto traversal = op->getParentOfType<func::FuncOp>();
+  Value begin = traversal.getArgument(1), end = traversal.getArgument(2);
+  Value count = arith::SubIOp::create(rewriter, loc, end, begin);
   const Reservation &room = layout.getReservation(op);
   if (room.nodes != 0)
     cb.reserveNodes(
@@ -319,11 +316,11 @@ ConvertTraverse::matchAndRewrite(TraverseOp op, OpAdaptor,
     cb.reserveRecords(cb.getQueue(number), number,
                       arith::MulIOp::create(rewriter, loc, count, bytes));
   }
-  auto loop = scf::ForOp::create(rewriter, loc, zero, nodes, one);
+  auto loop = scf::ForOp::create(rewriter, loc, begin, end, cb.constant(1));
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(loop.getBody()->getTerminator());
   ContextBuilder inner(rewriter, loc, cb.getContext());
-  Value node = inner.toCell(loop.getInductionVar());
+  Value node = loop.getInductionVar();
   Value variant = inner.loadVariant(node);
   for (auto name : op.getFunctions().getAsRange<FlatSymbolRefAttr>()) {
     auto function =

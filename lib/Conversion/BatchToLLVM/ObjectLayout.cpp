@@ -414,6 +414,16 @@ json::Value ObjectLayout::describeLaunch(DictionaryAttr launch) const {
   return json::Value(std::move(object));
 }
 
+/// True if no remembered call of the inspector can be one of two instances: all
+/// have a node among their arguments, and no node is of two instances.
+static bool isSeparable(ModuleOp module) {
+  return llvm::all_of(module.getOps<func::FuncOp>(), [](func::FuncOp function) {
+    return !function->hasAttr(kMemoizedAttr) ||
+           llvm::any_of(function.getArgumentTypes(),
+                        llvm::IsaPred<rec::AdtType>);
+  });
+}
+
 FailureOr<json::Value> ObjectLayout::describe(const InstanceProgram &program,
                                               const Target &target) const {
   json::Object object;
@@ -461,6 +471,7 @@ FailureOr<json::Value> ObjectLayout::describe(const InstanceProgram &program,
           workerScratch, info.getAs<IntegerAttr>("worker_scratch").getInt());
   }
   object["workerScratch"] = workerScratch;
+  object["separable"] = isSeparable(module);
   object["has"] = json::Object{
       {"inspect", inspects}, {"execute", executes}, {"unbatched", true}};
   return json::Value(std::move(object));

@@ -36,7 +36,7 @@
 
 #include <stdint.h>
 
-#define BATCH_ABI_VERSION 3
+#define BATCH_ABI_VERSION 4
 
 #ifdef __cplusplus
 extern "C" {
@@ -131,8 +131,8 @@ typedef struct BatchDeviceControl {
 typedef struct BatchObject {
   uint64_t abiVersion;
   const char *descriptor; ///< JSON, NUL-terminated
-  /// Records the tasks of all instances.
-  void (*inspect)(BatchContext *);
+  /// Records the tasks of instances begin ... end-1.
+  void (*inspect)(BatchContext *, int64_t begin, int64_t end);
   /// Runs all steps; called once by every worker.
   void (*execute)(BatchContext *, int64_t worker, int64_t workers);
   /// Runs one instance directly, one task at a time.

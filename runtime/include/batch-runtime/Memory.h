@@ -108,9 +108,10 @@ private:
   friend struct FiberEntry;
   FiberStack &stack;
   void *caller = nullptr, *inside = nullptr;
-  // For AddressSanitizer: the caller's stack.
+  // For sanitizers: the caller's stack.
   const void *callerBottom = nullptr;
   size_t callerSize = 0;
+  void *callerTracking = nullptr, *insideTracking = nullptr;
 };
 
 /// What calls returned, by function and argument cells: open addressing over a

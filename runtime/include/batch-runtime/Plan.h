@@ -13,7 +13,10 @@
 #include "batch-runtime/Descriptor.h"
 #include "batch-runtime/Memory.h"
 #include "batch-runtime/PlanImage.h"
+#include "batch-runtime/Workers.h"
 
+#include <algorithm>
+#include <deque>
 #include <vector>
 
 namespace batchrt {
@@ -21,13 +24,25 @@ namespace batchrt {
 class RowFinder;
 
 /// Turns recorded tasks into the steps that the executor runs: order, slots,
-/// tables, operand index arrays. All memory is kept for the next run.
+/// tables, operand index arrays. Tasks come in parts, one for each worker that
+/// inspected, which sorts and lays out its own. All memory is kept for the next
+/// run.
 class Plan {
 public:
   explicit Plan(const Descriptor &descriptor);
 
-  /// Fills in steps and numSteps of the context from its queues.
-  void build(BatchContext &context);
+  /// The number of the first task of part `part` of `parts`, and one more than
+  /// that of the last it may have.
+  static int64_t firstTask(int64_t part, int64_t parts) {
+    return part << taskBits(parts);
+  }
+  static int64_t endTask(int64_t part, int64_t parts) {
+    return firstTask(part + 1, parts);
+  }
+
+  /// Fills in steps and numSteps of the first context from the queues of all,
+  /// one of each part.
+  void build(const std::vector<BatchContext *> &contexts, WorkerPool &workers);
 
   /// Where a task's result or a source's row lies; `table` is that of results
   /// with this handle's type.
@@ -42,7 +57,9 @@ public:
   }
   /// The row of a task's result within its table.
   int64_t slot(int64_t handle, int table) const {
-    return slotsOf(descriptor.tables[table].group)[taskOf(handle)] +
+    int64_t task = taskOf(handle);
+    const Part &part = parts[task >> taskBits(numParts)];
+    return part.slotsOf(descriptor.tables[table].group)[task - part.firstTask] +
            (handle >> 56);
   }
 
@@ -52,7 +69,16 @@ public:
                   std::vector<ImageRegion> &regions) const;
 
   const DepthScheduler &schedule() const { return scheduler; }
-  const std::vector<TaskQueue> &queues() const { return taskQueues; }
+  /// The tasks of one part by kernel.
+  const std::vector<TaskQueue> &queues(int64_t part) const {
+    return parts[part].queues;
+  }
+  /// Calls `body(position, record)` for the tasks of a step in order, given its
+  /// number and theirs in the whole schedule. A constant task has a record of
+  /// each part.
+  template <class Body>
+  void forEachTask(int64_t step, const Body &body) const;
+  int64_t tasks() const { return numTasks; }
   /// Rows of all tables together.
   int64_t slots() const { return totalSlots; }
   /// Bytes that were reserved, by what for.
@@ -67,30 +93,66 @@ public:
   }
 
 private:
-  const int32_t *slotsOf(int group) const {
-    return slotArray.as<int32_t>() + group * numTasks;
+  /// The tasks of consecutive instances, which name no tasks but these.
+  struct Part {
+    const BatchContext *context = nullptr;
+    int64_t firstTask = 0, numTasks = 0;
+    std::vector<TaskQueue> queues;
+    DepthSorter sorter;
+    Buffer slotArray;
+    /// Where the rows of a step of a ragged operand begin, in the operand's
+    /// array and in the step of all parts; at first `begin` is their number.
+    struct RaggedRows {
+      int64_t begin, inStep;
+    };
+    std::vector<RaggedRows> raggedRows; ///< by kernel, operand and step
+    RaggedRows *nextRagged = nullptr;   ///< where placeRaggedRows() is
+    int64_t nextStep = 0;
+
+    int32_t *slotsOf(int group) const {
+      return slotArray.as<int32_t>() + group * numTasks;
+    }
+  };
+  /// Task numbers have 32 bits, the highest of which say the part.
+  static int taskBits(int64_t parts) {
+    int bits = 32;
+    while (int64_t(1) << (32 - bits) < parts)
+      --bits;
+    return bits;
   }
   /// Slot 0 of a table.
   char *tableData(int table) const {
     const TableInfo &info = descriptor.tables[table];
     return tables[info.beside < 0 ? table : info.beside].data() + info.offset;
   }
-  void collectQueues(const BatchContext &context);
+
+  using Places = std::vector<DepthScheduler::Place>;
+  void collectQueues(Part &part, int64_t endTask) const;
+  void countRaggedRows(Part &part) const;
+  void checkSize();
   void assignSlots();
   void layOutOperands();
-  void fillKernel(const BatchContext &context, int64_t kernel);
-  void fillPlain(const BatchContext &context, int64_t kernel, int64_t operand,
-                 char *rows);
-  void fillRagged(const BatchContext &context, int64_t kernel, int64_t operand,
-                  char *rows, int32_t *offsets);
-  RowFinder rowFinder(const BatchContext &context, int table) const;
+  int64_t placeRaggedRows(int64_t kernel);
+  void fillSlots(Part &part, const Places &places) const;
+  void fillOperands(const Part &part, const Places &places) const;
+  template <class Entry>
+  void forEachCell(const Part &part, const Places &places, int64_t kernel,
+                   int64_t cell, Entry entry) const;
+  void fillPlain(const Part &part, const Places &places, int64_t kernel,
+                 int64_t operand, char *rows) const;
+  void fillRagged(const Part &part, const Places &places, int64_t kernel,
+                  int64_t operand, char *rows, int32_t *offsets,
+                  const Part::RaggedRows *where) const;
+  RowFinder rowFinder(const Part &part, int table) const;
   void makeSteps(BatchContext &context);
   bool isIndependent(const DepthStep &a, const DepthStep &b) const;
   void reserveScratch();
 
   const Descriptor &descriptor;
+  std::deque<Part> parts; ///< of which the first numParts are of this run
+  int64_t numParts = 0;
+  std::vector<const DepthSorter *> sorters;
   DepthScheduler scheduler;
-  std::vector<TaskQueue> taskQueues;
   int64_t numTasks = 0, totalSlots = 0;
   std::vector<int64_t> groupRows;
   /// Each step begins at a multiple of this.
@@ -103,7 +165,7 @@ private:
   };
   std::vector<std::vector<GroupUse>> groupUses;
   std::vector<Buffer> tables;
-  Buffer slotArray, indexArrays, scratch;
+  Buffer indexArrays, scratch;
   size_t usedIndexBytes = 0, usedScratchBytes = 0;
 
   /// Where the arrays of one kernel operand lie in indexArrays.
@@ -118,6 +180,26 @@ private:
   std::vector<int64_t> operandBegin, resultBegin; ///< by step
   std::vector<int64_t> scratchOffsets;            ///< by step
 };
+
+template <class Body>
+void Plan::forEachTask(int64_t step, const Body &body) const {
+  for (int64_t p = 0; p < numParts; ++p) {
+    const Part &part = parts[p];
+    const std::vector<DepthScheduler::Place> &places = scheduler.places(p);
+    // Steps and places of a part have the same order.
+    auto place = std::lower_bound(
+        places.begin(), places.end(), step,
+        [](const auto &place, int64_t step) { return place.step < step; });
+    if (place == places.end() || place->step != step)
+      continue;
+    const DepthStep &own = part.sorter.steps()[place - places.begin()];
+    const TaskQueue &queue = part.queues[own.kernel];
+    for (int64_t i = 0; i < own.count; ++i)
+      body(place->begin + i,
+           queue.records +
+               part.sorter.order()[own.begin + i] * queue.recordCells);
+  }
+}
 
 } // namespace batchrt
 

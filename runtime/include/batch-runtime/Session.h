@@ -33,6 +33,9 @@ struct RuntimeCalls;
 struct SessionOptions {
   int threads = 1;
   size_t stackSize = size_t(256) << 20;
+  /// Each worker that inspects gets at least as many nodes and elements of list
+  /// arguments. Fewer do not pay for waking it.
+  int64_t nodesPerWorker = 2048;
 
   // Of objects for a device.
   int deviceNumber = 0;
@@ -49,7 +52,8 @@ struct StepTime {
 
 /// Counts of one run of a mini-batch.
 struct RunCounters {
-  int64_t nodes = 0; ///< input nodes
+  int64_t nodes = 0;      ///< input nodes
+  int64_t inspectors = 0; ///< workers that inspected
   int64_t tasks = 0;
   int64_t batches = 0;  ///< steps of the schedule
   int64_t launches = 0; ///< steps run
@@ -120,12 +124,19 @@ public:
 private:
   friend struct RuntimeCalls;
   struct State;
+  struct Part;
   enum class Mode { None, Batched, Unbatched };
 
   void refreshForest();
   void resetForest();
+  void growNodes(int64_t wanted);
+  void growList(int64_t wanted);
   void enter(Mode mode);
-  void call(int64_t instance);
+  void splitInstances();
+  Part &makePart();
+  void makeRoom();
+  void inspectPart(int64_t number);
+  [[noreturn]] void throwError(const Part &part, int64_t instance) const;
   std::string explain(int64_t code, int64_t a, int64_t b) const;
 
   const CompiledObject object;
@@ -134,11 +145,9 @@ private:
   const SessionOptions options;
   Plan runPlan;
   WorkerPool workers;
-  FiberStack stack;
-  Fiber fiber;
   BumpArena arena;
-  MemoTable memo;
   Forest *loaded = nullptr;
+  int64_t numParts = 1; ///< of the mini-batch, in which workers inspect it
   Mode mode = Mode::None;
   int64_t lastBarriers = 0;
   std::unique_ptr<DeviceExecutor> device; ///< instead of the workers

@@ -10,6 +10,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -45,6 +47,11 @@ public:
   /// The same; returns the microseconds that a worker spent in the job without
   /// waiting at barriers, the mean over workers.
   double runTimed(void (*job)(void *, int), void *argument);
+  /// Calls `body(part)` for the parts 0 ... parts-1, each on a worker of its
+  /// own, and waits for all. Of what they throw the first part's is thrown
+  /// again. One part runs on the calling thread alone.
+  template <class Body>
+  void forEachPart(int64_t parts, const Body &body);
   /// All workers meet; what each wrote before is visible to all after. Only
   /// within a job, by every worker equally often.
   void barrier(int worker) {
@@ -83,6 +90,38 @@ private:
   std::vector<int> workerCores;
   std::vector<std::thread> threads;
 };
+
+template <class Body>
+void WorkerPool::forEachPart(int64_t parts, const Body &body) {
+  if (parts == 1)
+    return body(0);
+  struct Parts {
+    const Body &body;
+    int64_t count;
+    std::mutex lock;
+    int64_t failed;
+    std::exception_ptr error;
+
+    static void run(void *argument, int worker) {
+      Parts &parts = *static_cast<Parts *>(argument);
+      if (worker >= parts.count)
+        return;
+      try {
+        parts.body(worker);
+      } catch (...) {
+        std::lock_guard<std::mutex> guard(parts.lock);
+        if (worker < parts.failed) {
+          parts.failed = worker;
+          parts.error = std::current_exception();
+        }
+      }
+    }
+  };
+  Parts job{body, parts, {}, parts, nullptr};
+  run(Parts::run, &job);
+  if (job.error)
+    std::rethrow_exception(job.error);
+}
 
 } // namespace batchrt
 

@@ -30,6 +30,9 @@
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
+#ifdef __SANITIZE_THREAD__
+#include <sanitizer/tsan_interface.h>
+#endif
 
 using namespace batchrt;
 
@@ -156,6 +159,25 @@ void finishSwitch(void *saved, const void **bottom, size_t *size) {
   (void)saved, (void)bottom, (void)size;
 #endif
 }
+
+// Tell ThreadSanitizer of a new stack, and that the stack changes; what the
+// switch returns is the one that is left.
+#ifdef __SANITIZE_THREAD__
+void trackNew(void *&stack) {
+  if (stack)
+    __tsan_destroy_fiber(stack);
+  stack = __tsan_create_fiber(0);
+}
+
+void *trackSwitch(void *stack) {
+  void *left = __tsan_get_current_fiber();
+  __tsan_switch_to_fiber(stack, 0);
+  return left;
+}
+#else
+void trackNew(void *&) {}
+void *trackSwitch(void *) { return nullptr; }
+#endif
 } // namespace
 
 struct batchrt::FiberEntry {
@@ -166,6 +188,7 @@ struct batchrt::FiberEntry {
     fiber.caller = caller;
     start.body(start.argument);
     startSwitch(nullptr, fiber.callerBottom, fiber.callerSize);
+    trackSwitch(fiber.callerTracking);
     switchTo(fiber.caller, &finished);
     __builtin_unreachable();
   }
@@ -179,6 +202,8 @@ bool Fiber::run(void (*body)(void *), void *argument) {
   Start start{this, body, argument};
   void *saved = nullptr;
   startSwitch(&saved, stack.bottom(), stack.size());
+  trackNew(insideTracking);
+  callerTracking = trackSwitch(insideTracking);
   Arrival arrival = enterStack(stack, FiberEntry::enter, start);
   finishSwitch(saved, nullptr, nullptr);
   inside = arrival.from;
@@ -188,6 +213,7 @@ bool Fiber::run(void (*body)(void *), void *argument) {
 bool Fiber::resume() {
   void *saved = nullptr;
   startSwitch(&saved, stack.bottom(), stack.size());
+  callerTracking = trackSwitch(insideTracking);
   Arrival arrival = switchTo(inside, nullptr);
   finishSwitch(saved, nullptr, nullptr);
   inside = arrival.from;
@@ -197,6 +223,7 @@ bool Fiber::resume() {
 void Fiber::suspend() {
   void *saved = nullptr;
   startSwitch(&saved, callerBottom, callerSize);
+  trackSwitch(callerTracking);
   Arrival arrival = switchTo(caller, nullptr);
   finishSwitch(saved, &callerBottom, &callerSize);
   caller = arrival.from;
@@ -204,6 +231,7 @@ void Fiber::suspend() {
 
 void Fiber::leave() {
   startSwitch(nullptr, callerBottom, callerSize);
+  trackSwitch(callerTracking);
   switchTo(caller, &finished);
   __builtin_unreachable();
 }

@@ -242,6 +242,7 @@ Descriptor::Descriptor(const char *text) {
       kernels.push_back(parseKernel(entry));
     memo = value<int64_t>(root, "memo", 0);
     workerScratch = value<int64_t>(root, "workerScratch", 0);
+    separable = value(root, "separable", false);
     if (root.contains("device")) {
       const json &device = root["device"];
       launch.emplace();

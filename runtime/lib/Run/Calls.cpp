@@ -15,56 +15,58 @@ using namespace batchrt;
 
 /// No exception may pass through compiled code: an error leaves the fiber.
 struct batchrt::RuntimeCalls {
-  using State = Session::State;
+  using Part = Session::Part;
+
+  [[noreturn]] static void leave(Part &part, Part::End end) {
+    part.end = end;
+    part.fiber.leave();
+  }
 
   template <class Body>
   static auto guarded(BatchContext *context, Body body) {
-    State &state = State::of(context);
+    Part &part = Part::of(context);
     try {
-      return body(state, *state.session);
+      return body(part, *part.session);
     } catch (const std::exception &error) {
-      state.message = error.what();
+      part.message = error.what();
     }
-    state.failed = true;
-    state.session->fiber.leave();
+    leave(part, Part::Failed);
+  }
+
+  /// Several workers cannot move the forest under each other: the part is
+  /// inspected again, with twice the room.
+  static void needRoom(Part &part, int64_t &room, int64_t wanted) {
+    if (part.session->numParts == 1 ||
+        part.session->mode == Session::Mode::Unbatched)
+      return;
+    room = std::max(wanted, 2 * room);
+    leave(part, Part::NoRoom);
   }
 
   static void growNodes(BatchContext *context, int64_t count) {
-    guarded(context, [&](State &state, Session &session) {
-      Forest &forest = *session.loaded;
-      size_t wanted = static_cast<size_t>(state.numNodes + count);
-      size_t capacity = std::max<size_t>(
-          {wanted, 2 * static_cast<size_t>(state.nodeCapacity), 1024});
-      if (wanted > INT32_MAX)
-        raise(
-            "the mini-batch has more than 2^31 nodes; give a smaller --batch");
-      forest.variants.resize(capacity);
-      for (std::vector<int64_t> &column : forest.cells)
-        column.resize(capacity);
-      session.refreshForest();
+    Part &own = Part::of(context);
+    needRoom(own, own.nodeRoom, own.numNodes + count - own.firstNode);
+    guarded(context, [&](Part &part, Session &session) {
+      session.growNodes(part.numNodes + count);
     });
   }
 
   static void growList(BatchContext *context, int64_t count) {
-    guarded(context, [&](State &state, Session &session) {
-      size_t wanted = static_cast<size_t>(state.listSize + count);
-      if (wanted > INT32_MAX)
-        raise("the lists of the mini-batch have more than 2^31 entries; give a "
-              "smaller --batch");
-      session.loaded->listPool.resize(std::max<size_t>(
-          {wanted, 2 * static_cast<size_t>(state.listCapacity), 1024}));
-      session.refreshForest();
+    Part &own = Part::of(context);
+    needRoom(own, own.entryRoom, own.listSize + count - own.firstEntry);
+    guarded(context, [&](Part &part, Session &session) {
+      session.growList(part.listSize + count);
     });
   }
 
   static void growQueue(BatchContext *context, int64_t kernel, int64_t bytes) {
-    guarded(context, [&](State &state, Session &session) {
-      BatchQueue &queue = state.queues[kernel];
+    guarded(context, [&](Part &part, Session &session) {
+      BatchQueue &queue = part.queues[kernel];
       int64_t cells = session.descriptor().kernels[kernel].recordCells;
       int64_t used = queue.end - queue.begin;
       size_t usedBytes = used * sizeof(int64_t);
       size_t record = cells * sizeof(int64_t);
-      Buffer &memory = state.queueMemory[kernel];
+      Buffer &memory = part.queueMemory[kernel];
       size_t wanted = usedBytes + static_cast<size_t>(bytes);
       memory.grow(std::max({wanted, 256 * record, 2 * usedBytes}), usedBytes,
                   "recorded tasks");
@@ -76,37 +78,36 @@ struct batchrt::RuntimeCalls {
   }
 
   static void *growArena(BatchContext *context, int64_t bytes) {
-    return guarded(context, [&](State &state, Session &session) -> void * {
-      return session.arena.grow(state, static_cast<size_t>(bytes));
+    return guarded(context, [&](Part &part, Session &session) -> void * {
+      return session.arena.grow(part, static_cast<size_t>(bytes));
     });
   }
 
   static int64_t memoFind(BatchContext *context, int64_t function,
                           const int64_t *key, int64_t keySize, int64_t *results,
                           int64_t resultCount) {
-    return State::of(context).session->memo.find(function, key, keySize,
-                                                 results, resultCount);
+    return Part::of(context).known.find(function, key, keySize, results,
+                                        resultCount);
   }
 
   static void memoStore(BatchContext *context, int64_t function,
                         const int64_t *key, int64_t keySize,
                         const int64_t *results, int64_t resultCount) {
-    guarded(context, [&](State &, Session &session) {
-      session.memo.store(function, key, keySize, results, resultCount);
+    guarded(context, [&](Part &part, Session &) {
+      part.known.store(function, key, keySize, results, resultCount);
     });
   }
 
   static void barrier(BatchContext *context, int64_t worker) {
-    State::of(context).session->workers.barrier(static_cast<int>(worker));
+    Part::of(context).session->workers.barrier(static_cast<int>(worker));
   }
 
   static void fail(BatchContext *context, int64_t code, int64_t a, int64_t b) {
-    State &state = State::of(context);
-    state.failed = true;
-    state.code = code;
-    state.a = a;
-    state.b = b;
-    state.session->fiber.leave();
+    Part &part = Part::of(context);
+    part.code = code;
+    part.a = a;
+    part.b = b;
+    leave(part, Part::Failed);
   }
 };
 

@@ -49,7 +49,11 @@ size_t Forest::bytes() const {
 size_t Plan::tableBytes() const { return reserved(tables); }
 
 size_t Plan::scheduleBytes() const {
-  return scheduler.bytes() + slotArray.capacity() + indexArrays.capacity() +
+  size_t sum = 0;
+  for (const Part &part : parts)
+    sum += part.sorter.bytes() + part.slotArray.capacity() +
+           reserved(part.raggedRows);
+  return sum + scheduler.bytes() + indexArrays.capacity() +
          reserved(stepOffsets) + reserved(steps) + reserved(operands) +
          reserved(results) + reserved(operandBegin) + reserved(resultBegin) +
          reserved(scratchOffsets);
@@ -58,8 +62,9 @@ size_t Plan::scheduleBytes() const {
 MemoryUse Session::memory() const {
   MemoryUse use;
   use.results = runPlan.tableBytes();
-  use.records = reserved(state->queueMemory) + reserved(state->memos) +
-                reserved(state->resultCells) + memo.bytes();
+  use.records = reserved(state->memos) + reserved(state->resultCells);
+  for (const auto &part : state->parts)
+    use.records += reserved(part->queueMemory) + part->known.bytes();
   use.schedule = runPlan.scheduleBytes();
   use.scratch = runPlan.scratchBytes() + reserved(state->workerMemory) +
                 state->unbatchedScratch.capacity() + arena.capacity();
@@ -129,7 +134,7 @@ void readOutputs(const Session &session, int64_t step, RowLives &lives) {
   const BatchContext &context = session.context();
   std::vector<std::pair<const Type *, int64_t>> work;
   for (size_t r = 0; r < descriptor.results.size(); ++r)
-    for (int64_t i = 0; i < context.numInstances; ++i)
+    for (int64_t i = 0; i < session.forest().numInstances; ++i)
       work.emplace_back(&descriptor.results[r].type, context.results[r][i]);
   std::vector<bool> seen(context.numNodes);
   while (!work.empty()) {
@@ -155,19 +160,21 @@ void readOutputs(const Session &session, int64_t step, RowLives &lives) {
 size_t Session::liveResults() const {
   const DepthScheduler &schedule = runPlan.schedule();
   int64_t step = 0;
-  RowLives lives(*this, state->numSteps);
+  RowLives lives(*this, context().numSteps);
   for (int32_t s : schedule.sequence()) {
     const DepthStep &batch = schedule.steps()[s];
     const KernelInfo &kernel = descriptor().kernels[batch.kernel];
-    const TaskQueue &queue = runPlan.queues()[batch.kernel];
-    for (int64_t i = batch.begin; i < batch.begin + batch.count; ++i) {
-      int64_t record = schedule.order()[i];
-      readOperands(*this, kernel, queue.records + record * queue.recordCells,
-                   step, lives);
+    int64_t next = batch.begin;
+    runPlan.forEachTask(s, [&](int64_t place, const int64_t *record) {
+      if (place != next)
+        return; // a constant task of another part
+      ++next;
+      readOperands(*this, kernel, record, step, lives);
       for (const ResultInfo &result : kernel.results)
-        lives.write(step, result.position << 56 | queue.task(record),
+        lives.write(step,
+                    result.position << 56 | static_cast<uint32_t>(record[0]),
                     result.table);
-    }
+    });
     ++step;
   }
   readOutputs(*this, step, lives);

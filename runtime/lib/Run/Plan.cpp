@@ -22,8 +22,6 @@ static int64_t align64(int64_t bytes) { return (bytes + 63) & ~int64_t(63); }
 
 /// Entries of an index array are 4 bytes for gathers, 8 for the rest.
 static int64_t entryBytes(const OperandInfo &operand) {
-  if (operand.kind == OperandInfo::Contiguous)
-    return 0;
   return operand.kind == OperandInfo::Gather ? 4 : 8;
 }
 
@@ -48,10 +46,9 @@ static std::vector<size_t> findSameRows(const Descriptor &descriptor,
 }
 
 Plan::Plan(const Descriptor &descriptor)
-    : descriptor(descriptor), taskQueues(descriptor.kernels.size()),
-      groupRows(descriptor.groups), groupBlocks(descriptor.groups, 1),
-      stepOffsets(descriptor.groups), tables(descriptor.tables.size()),
-      arrays(descriptor.kernels.size()) {
+    : descriptor(descriptor), groupRows(descriptor.groups),
+      groupBlocks(descriptor.groups, 1), stepOffsets(descriptor.groups),
+      tables(descriptor.tables.size()), arrays(descriptor.kernels.size()) {
   for (const TableInfo &table : descriptor.tables)
     groupBlocks[table.group] = std::max(groupBlocks[table.group], table.block);
   for (const KernelInfo &kernel : descriptor.kernels) {
@@ -75,40 +72,94 @@ Plan::Plan(const Descriptor &descriptor)
   }
 }
 
-void Plan::build(BatchContext &context) {
-  collectQueues(context);
-  scheduler.run(taskQueues.data(), static_cast<int64_t>(taskQueues.size()));
-  // The handle of the first task beyond would have been wrong, and all after.
-  for (const DepthStep &step : scheduler.steps())
-    if (step.depth > TaskQueue::maxDepth)
-      raise("results depend on each other in a chain of more than ",
-            TaskQueue::maxDepth, " tasks; give smaller inputs");
+void Plan::build(const std::vector<BatchContext *> &contexts,
+                 WorkerPool &workers) {
+  numParts = static_cast<int64_t>(contexts.size());
+  sorters.clear();
+  for (int64_t p = 0; p < numParts; ++p) {
+    if (static_cast<size_t>(p) == parts.size())
+      parts.emplace_back();
+    parts[p].context = contexts[p];
+    parts[p].firstTask = firstTask(p, numParts);
+    sorters.push_back(&parts[p].sorter);
+  }
+  workers.forEachPart(numParts, [&](int64_t p) {
+    collectQueues(parts[p], endTask(p, numParts));
+    parts[p].sorter.run(parts[p].queues.data(),
+                        static_cast<int64_t>(parts[p].queues.size()));
+    countRaggedRows(parts[p]);
+  });
+  scheduler.run(parts[0].queues.data(),
+                static_cast<int64_t>(parts[0].queues.size()), sorters.data(),
+                numParts);
+  checkSize();
   assignSlots();
   layOutOperands();
-  for (size_t k = 0; k < taskQueues.size(); ++k)
-    fillKernel(context, static_cast<int64_t>(k));
-  makeSteps(context);
+  workers.forEachPart(numParts, [&](int64_t p) {
+    fillSlots(parts[p], scheduler.places(p));
+    fillOperands(parts[p], scheduler.places(p));
+  });
+  makeSteps(*contexts[0]);
   reserveScratch();
 }
 
-void Plan::collectQueues(const BatchContext &context) {
-  numTasks = context.numTasks;
-  if (numTasks > INT32_MAX)
-    raise("the mini-batch has ", numTasks,
-          " tasks, 2147483647 is the most; give a smaller --batch");
+void Plan::collectQueues(Part &part, int64_t endTask) const {
+  const BatchContext &context = *part.context;
+  part.numTasks = context.numTasks - part.firstTask;
+  if (context.numTasks > endTask || part.numTasks > INT32_MAX)
+    raise("a worker inspected ", part.numTasks, " tasks, ",
+          std::min<int64_t>(endTask - part.firstTask, INT32_MAX),
+          " is the most; give a smaller --batch");
   int64_t recorded = 0;
-  for (size_t k = 0; k < taskQueues.size(); ++k) {
+  part.queues.resize(descriptor.kernels.size());
+  for (size_t k = 0; k < part.queues.size(); ++k) {
     const KernelInfo &kernel = descriptor.kernels[k];
-    TaskQueue &queue = taskQueues[k];
+    TaskQueue &queue = part.queues[k];
     queue.records = context.queues[k].begin;
     queue.recordCells = kernel.recordCells;
     queue.count =
         (context.queues[k].end - context.queues[k].begin) / queue.recordCells;
     queue.phase = kernel.phase;
+    queue.constant = kernel.constant;
     recorded += queue.count;
   }
-  if (recorded != numTasks)
-    raise("the object recorded ", recorded, " tasks, but counted ", numTasks);
+  if (recorded != part.numTasks)
+    raise("the object recorded ", recorded, " tasks, but counted ",
+          part.numTasks);
+}
+
+void Plan::countRaggedRows(Part &part) const {
+  part.raggedRows.clear();
+  for (size_t k = 0; k < part.queues.size(); ++k) {
+    const TaskQueue &queue = part.queues[k];
+    for (size_t o = 0; o < arrays[k].size(); ++o) {
+      const OperandInfo &operand = descriptor.kernels[k].operands[o];
+      if (!operand.ragged || sameRows[k][o] != o)
+        continue;
+      const int64_t *cells = queue.records + operand.cell;
+      for (int64_t s = part.sorter.kernelSteps(k);
+           s < part.sorter.kernelSteps(k + 1); ++s) {
+        const DepthStep &step = part.sorter.steps()[s];
+        const int32_t *order = part.sorter.order() + step.begin;
+        int64_t rows = 0;
+        for (int64_t i = 0; i < step.count; ++i)
+          rows += listLength(cells[order[i] * queue.recordCells]);
+        part.raggedRows.push_back({rows, 0});
+      }
+    }
+  }
+}
+
+void Plan::checkSize() {
+  numTasks = scheduler.kernelBegin(descriptor.kernels.size());
+  if (numTasks > INT32_MAX)
+    raise("the mini-batch has ", numTasks,
+          " tasks, 2147483647 is the most; give a smaller --batch");
+  // The handle of the first task beyond would have been wrong, and all after.
+  for (const DepthStep &step : scheduler.steps())
+    if (step.depth > TaskQueue::maxDepth)
+      raise("results depend on each other in a chain of more than ",
+            TaskQueue::maxDepth, " tasks; give smaller inputs");
 }
 
 void Plan::assignSlots() {
@@ -137,32 +188,15 @@ void Plan::assignSlots() {
       tables[t].reserve((rows + table.block - 1) / table.block * table.rowBytes,
                         "result tables");
   }
-
-  slotArray.reserve(descriptor.groups * numTasks * sizeof(int32_t),
-                    "slots of tasks");
-  int32_t *slots = slotArray.as<int32_t>();
-  const int32_t *order = scheduler.order();
-  for (size_t s = 0; s < list.size(); ++s) {
-    const DepthStep &step = list[s];
-    const TaskQueue &queue = taskQueues[step.kernel];
-    const int32_t *records = order + step.begin;
-    for (const GroupUse &use : groupUses[step.kernel]) {
-      int32_t *slotOf = slots + use.group * numTasks;
-      int32_t row = static_cast<int32_t>(stepOffsets[use.group][s]);
-      int32_t siblings = static_cast<int32_t>(use.siblings);
-      const int64_t *words = queue.records;
-      int64_t recordCells = queue.recordCells;
-      for (int64_t i = 0; i < step.count; ++i, row += siblings)
-        slotOf[static_cast<uint32_t>(words[records[i] * recordCells])] = row;
-    }
-  }
 }
 
 /// Sizes first: rows of all tasks of a kernel, and offsets step by step.
 void Plan::layOutOperands() {
   int64_t bytes = 0;
+  for (int64_t p = 0; p < numParts; ++p)
+    parts[p].nextRagged = parts[p].raggedRows.data();
   for (size_t k = 0; k < arrays.size(); ++k) {
-    const TaskQueue &queue = taskQueues[k];
+    int64_t tasks = scheduler.kernelBegin(k + 1) - scheduler.kernelBegin(k);
     int64_t steps = scheduler.kernelSteps(k + 1) - scheduler.kernelSteps(k);
     for (size_t o = 0; o < arrays[k].size(); ++o) {
       const OperandInfo &operand = descriptor.kernels[k].operands[o];
@@ -171,12 +205,9 @@ void Plan::layOutOperands() {
         array = arrays[k][sameRows[k][o]];
         continue;
       }
-      array.entries = queue.count;
+      array.entries = tasks;
       if (operand.ragged) {
-        array.entries = 0;
-        const int64_t *cell = queue.records + operand.cell;
-        for (int64_t i = 0; i < queue.count; ++i, cell += queue.recordCells)
-          array.entries += listLength(*cell);
+        array.entries = placeRaggedRows(k);
         if (array.entries > INT32_MAX)
           raise("the mini-batch has ", array.entries,
                 " rows in an operand of "
@@ -184,7 +215,7 @@ void Plan::layOutOperands() {
                 descriptor.kernels[k].name,
                 "', 2147483647 is the most; give a smaller --batch");
         array.offsets = bytes;
-        bytes += align64((queue.count + steps) * 4);
+        bytes += align64((tasks + steps) * 4);
       }
       array.rows = bytes;
       bytes += align64(array.entries * entryBytes(operand));
@@ -194,42 +225,101 @@ void Plan::layOutOperands() {
   indexArrays.reserve(bytes, "operand index arrays");
 }
 
-void Plan::fillKernel(const BatchContext &context, int64_t kernel) {
-  if (taskQueues[kernel].count == 0)
-    return;
-  for (size_t o = 0; o < arrays[kernel].size(); ++o) {
-    if (sameRows[kernel][o] != o)
-      continue;
-    const OperandInfo &operand = descriptor.kernels[kernel].operands[o];
-    char *base = indexArrays.data();
-    char *rows = base + arrays[kernel][o].rows;
-    if (operand.ragged)
-      fillRagged(context, kernel, o, rows,
-                 reinterpret_cast<int32_t *>(base + arrays[kernel][o].offsets));
-    else
-      fillPlain(context, kernel, o, rows);
+/// Makes places of the numbers of rows of the next ragged operand, which is
+/// kernel `kernel`'s; returns the sum.
+int64_t Plan::placeRaggedRows(int64_t kernel) {
+  for (int64_t p = 0; p < numParts; ++p)
+    parts[p].nextStep = parts[p].sorter.kernelSteps(kernel);
+  int64_t rows = 0;
+  for (int64_t s = scheduler.kernelSteps(kernel);
+       s < scheduler.kernelSteps(kernel + 1); ++s) {
+    int64_t first = rows;
+    for (int64_t p = 0; p < numParts; ++p) {
+      Part &part = parts[p];
+      if (part.nextStep == part.sorter.kernelSteps(kernel + 1) ||
+          scheduler.places(p)[part.nextStep].step != s)
+        continue;
+      ++part.nextStep;
+      int64_t count = part.nextRagged->begin;
+      *part.nextRagged++ = {rows, rows - first};
+      rows += count;
+    }
+  }
+  return rows;
+}
+
+void Plan::fillSlots(Part &part, const Places &places) const {
+  part.slotArray.reserve(descriptor.groups * part.numTasks * sizeof(int32_t),
+                         "slots of tasks");
+  for (size_t s = 0; s < places.size(); ++s) {
+    const DepthStep &step = part.sorter.steps()[s];
+    const TaskQueue &queue = part.queues[step.kernel];
+    const int32_t *records = part.sorter.order() + step.begin;
+    // Tasks of earlier parts in the same batch.
+    int64_t before = places[s].begin - scheduler.steps()[places[s].step].begin;
+    for (const GroupUse &use : groupUses[step.kernel]) {
+      int32_t *slotOf = part.slotsOf(use.group);
+      int32_t siblings = static_cast<int32_t>(use.siblings);
+      int32_t row = static_cast<int32_t>(
+          stepOffsets[use.group][places[s].step] + before * use.siblings);
+      const int64_t *words = queue.records;
+      int64_t recordCells = queue.recordCells, firstTask = part.firstTask;
+      for (int64_t i = 0; i < step.count; ++i, row += siblings)
+        slotOf[static_cast<uint32_t>(words[records[i] * recordCells]) -
+               firstTask] = row;
+    }
+  }
+}
+
+void Plan::fillOperands(const Part &part, const Places &places) const {
+  const Part::RaggedRows *ragged = part.raggedRows.data();
+  for (size_t k = 0; k < arrays.size(); ++k) {
+    int64_t steps = part.sorter.kernelSteps(k + 1) - part.sorter.kernelSteps(k);
+    for (size_t o = 0; o < arrays[k].size() && steps != 0; ++o) {
+      if (sameRows[k][o] != o)
+        continue;
+      char *base = indexArrays.data();
+      char *rows = base + arrays[k][o].rows;
+      if (!descriptor.kernels[k].operands[o].ragged) {
+        fillPlain(part, places, k, o, rows);
+        continue;
+      }
+      fillRagged(part, places, k, o, rows,
+                 reinterpret_cast<int32_t *>(base + arrays[k][o].offsets),
+                 ragged);
+      ragged += steps;
+    }
   }
 }
 
 /// Calls `entry(i, cell)` for the cells of one operand, in schedule order. All
 /// that the loop reads is copied first: the stores might alias it.
 template <class Entry>
-static void forEachCell(const TaskQueue &queue, const int32_t *order,
-                        int64_t cell, Entry entry) {
+void Plan::forEachCell(const Part &part, const Places &places, int64_t kernel,
+                       int64_t cell, Entry entry) const {
+  const TaskQueue &queue = part.queues[kernel];
   const int64_t *cells = queue.records + cell;
-  int64_t count = queue.count, recordCells = queue.recordCells;
-  for (int64_t i = 0; i < count; ++i)
-    entry(i, cells[order[i] * recordCells]);
+  int64_t recordCells = queue.recordCells;
+  int64_t begin = scheduler.kernelBegin(kernel);
+  for (int64_t s = part.sorter.kernelSteps(kernel);
+       s < part.sorter.kernelSteps(kernel + 1); ++s) {
+    const DepthStep &step = part.sorter.steps()[s];
+    const int32_t *order = part.sorter.order() + step.begin;
+    int64_t at = places[s].begin - begin, count = step.count;
+    for (int64_t i = 0; i < count; ++i)
+      entry(at + i, cells[order[i] * recordCells]);
+  }
 }
 
-/// Plan::row() for many handles of one type. Handles of tasks and of sources
-/// mix in no predictable way, so there is no branch between them.
+/// Plan::row() for many handles of one type and part. Handles of tasks and of
+/// sources mix in no predictable way, so there is no branch between them.
 class batchrt::RowFinder {
 public:
-  RowFinder(const int32_t *slots, const char *base, const TableInfo &info,
-            const BatchSource *sources)
-      : slots(slots ? slots : &noSlot), table{base, 0, info.rowBytes},
-        sources(sources), mask(info.block - 1), slotBytes(info.slotBytes) {
+  RowFinder(const int32_t *slots, int64_t firstTask, const char *base,
+            const TableInfo &info, const BatchSource *sources)
+      : slots(slots ? slots : &noSlot), firstTask(firstTask),
+        table{base, 0, info.rowBytes}, sources(sources), mask(info.block - 1),
+        slotBytes(info.slotBytes) {
     while (info.block >> shift > 1)
       ++shift;
   }
@@ -237,7 +327,7 @@ public:
   const char *operator()(int64_t handle) const {
     int64_t low = static_cast<uint32_t>(handle);
     int64_t isSource = handle >> 63; // all ones, or zero
-    int64_t slot = slots[low & ~isSource] + (handle >> 56);
+    int64_t slot = slots[(low - firstTask) & ~isSource] + (handle >> 56);
     int64_t row = (low & isSource) | ((slot >> shift) & ~isSource);
     const BatchSource *from = &sources[(handle >> 56) & 127];
     from = handle < 0 ? from : &table;
@@ -248,77 +338,87 @@ public:
 private:
   static constexpr int32_t noSlot = 0;
   const int32_t *slots;
+  int64_t firstTask;
   BatchSource table;
   const BatchSource *sources;
   int64_t shift = 0, mask, slotBytes;
 };
 
-RowFinder Plan::rowFinder(const BatchContext &context, int table) const {
+RowFinder Plan::rowFinder(const Part &part, int table) const {
+  const BatchSource *sources = part.context->sources;
   if (table < 0)
-    return {nullptr, nullptr, {}, context.sources};
+    return {nullptr, 0, nullptr, {}, sources};
   const TableInfo &info = descriptor.tables[table];
-  return {slotsOf(info.group), tableData(table), info, context.sources};
+  return {part.slotsOf(info.group), part.firstTask, tableData(table), info,
+          sources};
 }
 
-void Plan::fillPlain(const BatchContext &context, int64_t kernel,
-                     int64_t operand, char *rows) {
+void Plan::fillPlain(const Part &part, const Places &places, int64_t kernel,
+                     int64_t operand, char *rows) const {
   const OperandInfo &info = descriptor.kernels[kernel].operands[operand];
-  const TaskQueue &queue = taskQueues[kernel];
-  const int32_t *order = scheduler.order() + scheduler.kernelBegin(kernel);
   switch (info.kind) {
   case OperandInfo::Scalar: {
     int64_t *out = reinterpret_cast<int64_t *>(rows);
-    forEachCell(queue, order, info.cell,
+    forEachCell(part, places, kernel, info.cell,
                 [=](int64_t i, int64_t cell) { out[i] = cell; });
     return;
   }
   case OperandInfo::Gather: {
     int32_t *out = reinterpret_cast<int32_t *>(rows);
     if (info.table < 0) {
-      forEachCell(queue, order, info.cell, [=](int64_t i, int64_t cell) {
-        out[i] = static_cast<int32_t>(cell);
-      });
+      forEachCell(part, places, kernel, info.cell,
+                  [=](int64_t i, int64_t cell) {
+                    out[i] = static_cast<int32_t>(cell);
+                  });
       return;
     }
-    const int32_t *slots = slotsOf(descriptor.tables[info.table].group);
-    forEachCell(queue, order, info.cell, [=](int64_t i, int64_t cell) {
-      out[i] =
-          slots[static_cast<uint32_t>(cell)] + static_cast<int32_t>(cell >> 56);
+    const int32_t *slots = part.slotsOf(descriptor.tables[info.table].group);
+    int64_t firstTask = part.firstTask;
+    forEachCell(part, places, kernel, info.cell, [=](int64_t i, int64_t cell) {
+      out[i] = slots[static_cast<uint32_t>(cell) - firstTask] +
+               static_cast<int32_t>(cell >> 56);
     });
     return;
   }
-  case OperandInfo::Rows: {
+  case OperandInfo::Rows:
+  case OperandInfo::Contiguous: {
     const char **out = reinterpret_cast<const char **>(rows);
-    const RowFinder row = rowFinder(context, info.table);
-    forEachCell(queue, order, info.cell,
+    const RowFinder row = rowFinder(part, info.table);
+    forEachCell(part, places, kernel, info.cell,
                 [&row, out](int64_t i, int64_t cell) { out[i] = row(cell); });
     return;
   }
-  case OperandInfo::Contiguous:
-    return; // makeSteps() finds the first row
   }
 }
 
-void Plan::fillRagged(const BatchContext &context, int64_t kernel,
-                      int64_t operand, char *rows, int32_t *offsets) {
+void Plan::fillRagged(const Part &part, const Places &places, int64_t kernel,
+                      int64_t operand, char *rows, int32_t *offsets,
+                      const Part::RaggedRows *where) const {
   const OperandInfo &info = descriptor.kernels[kernel].operands[operand];
-  const TaskQueue &queue = taskQueues[kernel];
-  const int32_t *order = scheduler.order();
+  const TaskQueue &queue = part.queues[kernel];
   const int64_t *cells = queue.records + info.cell;
-  const int32_t *slots =
-      info.table >= 0 ? slotsOf(descriptor.tables[info.table].group) : nullptr;
-  const RowFinder row = rowFinder(context, info.table);
+  const int32_t *slots = info.table >= 0
+                             ? part.slotsOf(descriptor.tables[info.table].group)
+                             : nullptr;
+  const int64_t firstTask = part.firstTask;
+  const RowFinder row = rowFinder(part, info.table);
   const OperandInfo::Kind kind = info.kind;
-  const int64_t *pool = context.listPool;
+  const int64_t *pool = part.context->listPool;
   const int64_t recordCells = queue.recordCells;
-  int64_t at = 0;
-  for (int64_t s = scheduler.kernelSteps(kernel);
-       s < scheduler.kernelSteps(kernel + 1); ++s) {
-    const DepthStep &step = scheduler.steps()[s];
-    int64_t first = at;
+  for (int64_t s = part.sorter.kernelSteps(kernel);
+       s < part.sorter.kernelSteps(kernel + 1); ++s, ++where) {
+    const DepthStep &step = part.sorter.steps()[s];
+    const int32_t *order = part.sorter.order() + step.begin;
+    const DepthStep &whole = scheduler.steps()[places[s].step];
+    int64_t at = where->begin, first = at - where->inStep;
+    // The steps before have one offset more than tasks each.
+    int32_t *ends = offsets +
+                    (places[s].begin - scheduler.kernelBegin(kernel)) +
+                    (places[s].step - scheduler.kernelSteps(kernel));
+    if (places[s].begin == whole.begin)
+      *ends = 0;
     for (int64_t i = 0; i < step.count; ++i) {
-      *offsets++ = static_cast<int32_t>(at - first);
-      int64_t list = cells[order[step.begin + i] * recordCells];
+      int64_t list = cells[order[i] * recordCells];
       const int64_t *entry = pool + listFirst(list);
       const int64_t *end = entry + listLength(list);
       for (; entry != end; ++entry, ++at) {
@@ -328,13 +428,13 @@ void Plan::fillRagged(const BatchContext &context, int64_t kernel,
           reinterpret_cast<const char **>(rows)[at] = row(*entry);
         else if (slots)
           reinterpret_cast<int32_t *>(rows)[at] =
-              slots[static_cast<uint32_t>(*entry)] +
+              slots[static_cast<uint32_t>(*entry) - firstTask] +
               static_cast<int32_t>(*entry >> 56);
         else
           reinterpret_cast<int32_t *>(rows)[at] = static_cast<int32_t>(*entry);
       }
+      *++ends = static_cast<int32_t>(at - first);
     }
-    *offsets++ = static_cast<int32_t>(at - first);
   }
 }
 
@@ -345,7 +445,7 @@ void Plan::makeSteps(BatchContext &context) {
   operands.clear();
   results.clear();
   // By kernel, because ragged arrays advance from step to step of a kernel.
-  for (size_t k = 0; k < taskQueues.size(); ++k) {
+  for (size_t k = 0; k < arrays.size(); ++k) {
     const KernelInfo &kernel = descriptor.kernels[k];
     int64_t firstStep = scheduler.kernelSteps(k);
     for (int64_t s = firstStep; s < scheduler.kernelSteps(k + 1); ++s) {
@@ -374,23 +474,16 @@ void Plan::makeSteps(BatchContext &context) {
           operand.rows = rows + done * entryBytes(info);
         }
         if (info.kind == OperandInfo::Contiguous) {
-          const TaskQueue &queue = taskQueues[k];
-          const char *first = nullptr;
-          for (int64_t i = 0; i < step.count; ++i) {
-            int64_t record = scheduler.order()[step.begin + i];
-            int64_t cell =
-                queue.records[record * queue.recordCells + info.cell];
-            const char *at = row(cell, info.table, context.sources);
-            int64_t bytes = info.table >= 0
-                                ? descriptor.tables[info.table].rowBytes
-                                : context.sources[info.source].rowBytes;
-            first = first ? first : at;
-            if (at != first + i * bytes)
+          auto *at = static_cast<const char *const *>(operand.rows);
+          int64_t bytes = info.table >= 0
+                              ? descriptor.tables[info.table].rowBytes
+                              : context.sources[info.source].rowBytes;
+          for (int64_t i = 0; i < step.count; ++i)
+            if (at[i] != at[0] + i * bytes)
               raise("kernel '", kernel.name,
                     "' was compiled for operands in "
                     "consecutive rows, but the schedule does not give them so");
-          }
-          operand.base = first;
+          operand.base = at[0];
           operand.rows = nullptr;
         }
         operands.push_back(operand);

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 
 using namespace batchrt;
 
@@ -19,34 +20,26 @@ Session::Session(const CompiledObject &object,
                  const SessionOptions &options)
     : object(object), parameters(parameters), tensors(tensors),
       options(options), runPlan(object.descriptor()), workers(options.threads),
-      stack(options.stackSize), fiber(stack), state(new State()) {
+      state(new State()) {
   const Descriptor &info = descriptor();
   State &s = *state;
-  s.session = this;
-  s.runtime = &runtimeFunctions;
-  s.stackLimit = stack.limit();
+  Part &part = makePart();
+  part.runtime = &runtimeFunctions;
 
   s.cellPointers.resize(info.cellColumns);
-  s.cells = s.cellPointers.data();
+  part.cells = s.cellPointers.data();
   s.argumentPointers.resize(info.arguments.size());
-  s.arguments = s.argumentPointers.data();
+  part.arguments = s.argumentPointers.data();
   s.resultCells.resize(info.results.size());
   s.resultPointers.resize(info.results.size());
-  s.results = s.resultPointers.data();
+  part.results = s.resultPointers.data();
   s.memos.resize(info.memo);
   s.memoPointers.resize(info.memo);
-  s.memo = s.memoPointers.data();
-
-  size_t kernels = info.kernels.size();
-  s.queueList.resize(kernels, BatchQueue{nullptr, nullptr, nullptr});
-  s.queueMemory.resize(kernels);
-  s.queues = s.queueList.data();
-  s.constantList.resize(kernels, -1);
-  s.constants = s.constantList.data();
+  part.memo = s.memoPointers.data();
 
   for (size_t i = 0; i < info.forms.size(); ++i)
     s.formPointers.push_back(parameters.form(i));
-  s.forms = s.formPointers.data();
+  part.forms = s.formPointers.data();
   for (size_t i = 0; i < info.sources.size(); ++i) {
     const SourceInfo &source = info.sources[i];
     BatchSource row{nullptr, 0, 0};
@@ -57,13 +50,13 @@ Session::Session(const CompiledObject &object,
              parameters.rowBytes(source.form)};
     s.sourceList.push_back(row);
   }
-  s.sources = s.sourceList.data();
+  part.sources = s.sourceList.data();
 
   s.workerMemory.resize(workers.size());
   for (Buffer &memory : s.workerMemory)
     s.workerPointers.push_back(memory.reserve(
         std::max<int64_t>(info.workerScratch, 64), "scratch of workers"));
-  s.workerScratch = s.workerPointers.data();
+  part.workerScratch = s.workerPointers.data();
   int64_t scratch = 64;
   for (const KernelInfo &kernel : info.kernels)
     scratch = std::max(scratch, kernel.taskScratch);
@@ -72,14 +65,28 @@ Session::Session(const CompiledObject &object,
 
 Session::~Session() = default;
 
-const BatchContext &Session::context() const { return *state; }
+const BatchContext &Session::context() const { return *state->parts.front(); }
+
+/// One more part, with a stack and queues of its own.
+Session::Part &Session::makePart() {
+  state->parts.push_back(std::make_unique<Part>(*this, options.stackSize));
+  Part &part = *state->parts.back();
+  size_t kernels = descriptor().kernels.size();
+  size_t bytes = kernels * sizeof(BatchQueue);
+  std::memset(part.queueList.reserve(bytes, "recorded tasks"), 0, bytes);
+  part.queues = part.queueList.as<BatchQueue>();
+  part.queueMemory.resize(kernels);
+  part.constantList.resize(kernels, -1);
+  part.constants = part.constantList.data();
+  part.stackLimit = part.stack.limit();
+  return part;
+}
 
 void Session::load(Forest &forest) {
   loaded = &forest;
   mode = Mode::None;
   State &s = *state;
-  s.numInstances = forest.numInstances;
-  s.numInputNodes = forest.numNodes;
+  s.parts.front()->instanceNodes = forest.instanceNodes.data();
   for (size_t i = 0; i < s.resultCells.size(); ++i) {
     s.resultCells[i].assign(std::max<int64_t>(forest.numInstances, 1), 0);
     s.resultPointers[i] = s.resultCells[i].data();
@@ -98,23 +105,81 @@ void Session::load(Forest &forest) {
       s.sourceList[i].rows = tensors.count(static_cast<int>(i));
     }
   resetForest();
+  splitInstances();
+}
+
+/// Cuts the mini-batch into parts of about equal size, if it is large enough.
+void Session::splitInstances() {
+  Forest &forest = *loaded;
+  auto sizeOf = [&](int64_t instance) {
+    int64_t size =
+        forest.instanceNodes[instance + 1] - forest.instanceNodes[instance];
+    for (size_t a = 0; a < forest.arguments.size(); ++a)
+      if (descriptor().arguments[a].type.kind == Type::List)
+        size += listLength(forest.arguments[a][instance]);
+    return size;
+  };
+  int64_t sum = 0, done = 0, instance = 0;
+  numParts = 1;
+  if (workers.size() > 1 && descriptor().separable) {
+    for (int64_t i = 0; i < forest.numInstances; ++i)
+      sum += sizeOf(i);
+    numParts = std::clamp<int64_t>(
+        sum / std::max<int64_t>(options.nodesPerWorker, 1), 1, workers.size());
+  }
+  state->contexts.clear();
+  for (int64_t p = 0; p < numParts; ++p) {
+    Part &part = static_cast<size_t>(p) == state->parts.size()
+                     ? makePart()
+                     : *state->parts[p];
+    state->contexts.push_back(&part);
+    part.beginInstance = instance;
+    while (instance < forest.numInstances &&
+           (p + 1 == numParts || done * numParts < sum * (p + 1)))
+      done += sizeOf(instance++);
+    part.endInstance = instance;
+  }
 }
 
 /// Compiled code sees the forest through pointers, which change when it grows.
 void Session::refreshForest() {
-  State &s = *state;
-  s.variants = loaded->variants.data();
-  s.nodeCapacity = static_cast<int64_t>(loaded->variants.size());
-  for (size_t c = 0; c < s.cellPointers.size(); ++c)
-    s.cellPointers[c] = loaded->cells[c].data();
-  s.listPool = loaded->listPool.data();
-  s.listCapacity = static_cast<int64_t>(loaded->listPool.size());
+  Part &part = *state->parts.front();
+  part.variants = loaded->variants.data();
+  part.nodeCapacity = static_cast<int64_t>(loaded->variants.size());
+  for (size_t c = 0; c < state->cellPointers.size(); ++c)
+    state->cellPointers[c] = loaded->cells[c].data();
+  part.listPool = loaded->listPool.data();
+  part.listCapacity = static_cast<int64_t>(loaded->listPool.size());
 }
 
 /// Drops the nodes and lists that a run has added.
 void Session::resetForest() {
-  state->numNodes = loaded->numNodes;
-  state->listSize = loaded->listSize;
+  state->parts.front()->numNodes = loaded->numNodes;
+  state->parts.front()->listSize = loaded->listSize;
+  refreshForest();
+}
+
+void Session::growNodes(int64_t wanted) {
+  int64_t capacity = static_cast<int64_t>(loaded->variants.size());
+  if (wanted <= capacity)
+    return;
+  if (wanted > INT32_MAX)
+    raise("the mini-batch has more than 2^31 nodes; give a smaller --batch");
+  capacity = std::max<int64_t>({wanted, 2 * capacity, 1024});
+  loaded->variants.resize(capacity);
+  for (std::vector<int64_t> &column : loaded->cells)
+    column.resize(capacity);
+  refreshForest();
+}
+
+void Session::growList(int64_t wanted) {
+  int64_t capacity = static_cast<int64_t>(loaded->listPool.size());
+  if (wanted <= capacity)
+    return;
+  if (wanted > INT32_MAX)
+    raise("the lists of the mini-batch have more than 2^31 entries; give a "
+          "smaller --batch");
+  loaded->listPool.resize(std::max<int64_t>({wanted, 2 * capacity, 1024}));
   refreshForest();
 }
 
@@ -126,7 +191,7 @@ void Session::enter(Mode wanted) {
   for (const TensorCell &cell : loaded->tensors) {
     int64_t value = cell.handle;
     if (wanted == Mode::Unbatched) {
-      const BatchSource &source = state->sources[(value >> 56) & 127];
+      const BatchSource &source = state->sourceList[(value >> 56) & 127];
       const char *row =
           source.base + static_cast<uint32_t>(value) * source.rowBytes;
       value = reinterpret_cast<int64_t>(row);
@@ -146,18 +211,25 @@ void Session::enter(Mode wanted) {
 }
 
 namespace {
-struct Call {
-  void (*inspect)(BatchContext *);
+struct Inspection {
+  void (*inspect)(BatchContext *, int64_t, int64_t);
+  BatchContext *context;
+  int64_t begin, end;
+
+  static void run(void *argument) {
+    Inspection &call = *static_cast<Inspection *>(argument);
+    call.inspect(call.context, call.begin, call.end);
+  }
+};
+
+struct UnbatchedRun {
   void (*unbatched)(BatchContext *, int64_t);
   BatchContext *context;
   int64_t instance;
 
   static void run(void *argument) {
-    Call &call = *static_cast<Call *>(argument);
-    if (call.inspect)
-      call.inspect(call.context);
-    else
-      call.unbatched(call.context, call.instance);
+    UnbatchedRun &call = *static_cast<UnbatchedRun *>(argument);
+    call.unbatched(call.context, call.instance);
   }
 };
 
@@ -173,20 +245,10 @@ struct Job {
 };
 } // namespace
 
-/// Runs compiled code on its own stack; an instance below 0 means the
-/// inspector.
-void Session::call(int64_t instance) {
-  State &s = *state;
-  s.failed = false;
-  s.code = 0;
-  s.message.clear();
-  Call call{instance < 0 ? object.entry().inspect : nullptr,
-            object.entry().unbatched, state.get(), instance};
-  fiber.run(Call::run, &call);
-  if (!s.failed)
-    return;
+/// What compiled code failed with; `instance` is below 0 if it inspected.
+void Session::throwError(const Part &part, int64_t instance) const {
   std::string message =
-      s.message.empty() ? explain(s.code, s.a, s.b) : s.message;
+      part.message.empty() ? explain(part.code, part.a, part.b) : part.message;
   if (instance >= 0)
     message =
         concat("instance ", loaded->firstInstance + instance, ": ", message);
@@ -197,30 +259,82 @@ void Session::inspect() {
   if (!object.entry().inspect)
     raise("the object was compiled without an inspector");
   enter(Mode::Batched);
-  resetForest();
-  State &s = *state;
-  for (BatchQueue &queue : s.queueList)
-    queue.end = queue.begin;
-  std::fill(s.constantList.begin(), s.constantList.end(), -1);
-  s.numTasks = 0;
-  s.numSteps = 0;
-  memo.clear();
-  call(-1);
+  auto &parts = state->parts;
+  auto end = parts.begin() + numParts;
+  auto returned = [](auto &part) { return part->end == Part::Returned; };
+  for (;;) {
+    resetForest();
+    makeRoom();
+    workers.forEachPart(numParts, [this](int64_t p) { inspectPart(p); });
+    // The first error is that of the first instance that has one.
+    auto part = std::find_if_not(parts.begin(), end, returned);
+    if (part == end)
+      break;
+    if ((*part)->end == Part::Failed)
+      throwError(**part, /*instance=*/-1);
+  }
+  // Nodes and entries of all parts are below those of the last.
+  parts.front()->numNodes = end[-1]->numNodes;
+  parts.front()->listSize = end[-1]->listSize;
 }
 
-void Session::schedule() { runPlan.build(*state); }
+/// Gives each part what the first one has, and where it may add nodes and list
+/// entries.
+void Session::makeRoom() {
+  Part &first = *state->parts.front();
+  first.numSteps = 0;
+  if (numParts == 1)
+    return;
+  int64_t nodes = first.numNodes, entries = first.listSize;
+  for (int64_t p = 0; p < numParts; ++p) {
+    nodes += state->parts[p]->nodeRoom;
+    entries += state->parts[p]->entryRoom;
+  }
+  growNodes(nodes);
+  growList(entries);
+  nodes = first.numNodes;
+  entries = first.listSize;
+  for (int64_t p = 0; p < numParts; ++p) {
+    Part &part = *state->parts[p];
+    BatchContext own = part;
+    static_cast<BatchContext &>(part) = first;
+    part.queues = own.queues;
+    part.constants = own.constants;
+    part.stackLimit = own.stackLimit;
+    part.firstNode = part.numNodes = nodes;
+    part.nodeCapacity = nodes += part.nodeRoom;
+    part.firstEntry = part.listSize = entries;
+    part.listCapacity = entries += part.entryRoom;
+  }
+}
+
+void Session::inspectPart(int64_t number) {
+  Part &part = *state->parts[number];
+  for (size_t k = 0; k < part.queueMemory.size(); ++k)
+    part.queues[k].end = part.queues[k].begin;
+  std::fill(part.constantList.begin(), part.constantList.end(), -1);
+  part.numTasks = Plan::firstTask(number, numParts);
+  part.known.clear();
+  part.end = Part::Returned;
+  part.message.clear();
+  Inspection call{object.entry().inspect, &part, part.beginInstance,
+                  part.endInstance};
+  part.fiber.run(Inspection::run, &call);
+}
+
+void Session::schedule() { runPlan.build(state->contexts, workers); }
 
 void Session::execute() {
   if (descriptor().launch) {
     if (!device)
       device = std::make_unique<DeviceExecutor>(object, parameters, options);
-    device->run(*state, runPlan);
+    device->run(context(), runPlan);
     lastBarriers = device->barriers();
     return;
   }
   if (!object.entry().execute)
     raise("the object was compiled without an executor");
-  Job job{object.entry().execute, state.get(), workers.size()};
+  Job job{object.entry().execute, state->contexts.front(), workers.size()};
   int64_t before = workers.barriers();
   workers.run(Job::run, &job);
   lastBarriers = workers.barriers() - before;
@@ -229,15 +343,16 @@ void Session::execute() {
 double Session::executeTimed() {
   if (!object.entry().execute)
     raise("the object was compiled without an executor");
-  Job job{object.entry().execute, state.get(), workers.size()};
+  BatchContext &context = *state->parts.front();
+  Job job{object.entry().execute, &context, workers.size()};
   // What steps without tasks take is not spent in kernels.
-  BatchStep *steps = state->steps;
-  std::vector<BatchStep> empty(steps, steps + state->numSteps);
+  BatchStep *steps = context.steps;
+  std::vector<BatchStep> empty(steps, steps + context.numSteps);
   for (BatchStep &step : empty)
     step.count = 0;
-  state->steps = empty.data();
+  context.steps = empty.data();
   double between = workers.runTimed(Job::run, &job);
-  state->steps = steps;
+  context.steps = steps;
   return workers.runTimed(Job::run, &job) - between;
 }
 
@@ -248,19 +363,20 @@ std::vector<StepTime> Session::executeTraced() {
     return std::chrono::duration<double, std::micro>(Clock::now() - begin)
         .count();
   };
-  BatchStep *steps = state->steps;
-  int64_t count = state->numSteps, barriers = 0;
+  BatchContext &context = *state->parts.front();
+  BatchStep *steps = context.steps;
+  int64_t count = context.numSteps, barriers = 0;
   std::vector<StepTime> times;
-  state->numSteps = 1;
+  context.numSteps = 1;
   for (int64_t i = 0; i < count; ++i) {
-    state->steps = steps + i;
+    context.steps = steps + i;
     double start = now();
     execute();
     barriers += lastBarriers;
     times.push_back({steps[i].kernel, steps[i].count, start, now()});
   }
-  state->steps = steps;
-  state->numSteps = count;
+  context.steps = steps;
+  context.numSteps = count;
   lastBarriers = barriers;
   return times;
 }
@@ -272,24 +388,31 @@ void Session::runUnbatched(int64_t instance) {
         "does not hold the instance functions any more");
   enter(Mode::Unbatched);
   resetForest();
-  arena.reset(*state);
-  memo.clear();
-  state->scratch = state->unbatchedScratch.data();
-  call(instance);
+  Part &part = *state->parts.front();
+  arena.reset(part);
+  part.known.clear();
+  part.scratch = state->unbatchedScratch.data();
+  part.end = Part::Returned;
+  part.message.clear();
+  UnbatchedRun call{object.entry().unbatched, &part, instance};
+  part.fiber.run(UnbatchedRun::run, &call);
+  if (part.end != Part::Returned)
+    throwError(part, instance);
 }
 
 const char *Session::tensor(const Type &type, int64_t cell) const {
   if (mode == Mode::Unbatched)
     return reinterpret_cast<const char *>(cell);
-  return runPlan.row(cell, type.table, state->sources);
+  return runPlan.row(cell, type.table, state->sourceList.data());
 }
 
 RunCounters Session::counters() const {
   RunCounters counters;
-  counters.nodes = state->numInputNodes;
-  counters.tasks = state->numTasks;
-  counters.batches = state->numSteps;
-  counters.launches = device ? 1 : state->numSteps;
+  counters.nodes = loaded->numNodes;
+  counters.inspectors = numParts;
+  counters.tasks = runPlan.tasks();
+  counters.batches = context().numSteps;
+  counters.launches = device ? 1 : counters.batches;
   counters.barriers = lastBarriers;
   counters.slots = runPlan.slots();
   return counters;
@@ -323,7 +446,7 @@ std::string Session::explain(int64_t code, int64_t a, int64_t b) const {
     int64_t rows = 0;
     if (b > 0 && b < static_cast<int64_t>(info.sources.size())) {
       const SourceInfo &source = info.sources[b];
-      rows = state->sources[b].rows;
+      rows = state->sourceList[b].rows;
       if (source.parameter >= 0)
         name = "parameter '" + info.parameters[source.parameter].name + "'";
     }
@@ -331,7 +454,8 @@ std::string Session::explain(int64_t code, int64_t a, int64_t b) const {
                   " rows", findIndex(info, *loaded, a));
   }
   case BATCH_ERROR_STACK_OVERFLOW:
-    return concat("the recursion is deeper than the stack of ", stack.size(),
+    return concat("the recursion is deeper than the stack of ",
+                  state->parts.front()->stack.size(),
                   " bytes allows; give a larger one with --stack-size=BYTES");
   case BATCH_ERROR_RAGGED_MISMATCH:
     return concat("two ragged tensors that belong together have ", a, " and ",

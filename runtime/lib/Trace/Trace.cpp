@@ -9,6 +9,7 @@
 #include "batch-runtime/Error.h"
 
 #include <nlohmann/json.hpp>
+#include <unordered_map>
 
 using namespace batchrt;
 
@@ -52,36 +53,42 @@ void batchrt::writeTaskGraph(const std::string &path, const Session &session) {
     };
     print("digraph tasks {\n  rankdir=BT;\n"
           "  node [shape=box, style=filled, colorscheme=set312];\n");
+    // Tasks are named by their place in the schedule.
+    std::unordered_map<int64_t, int64_t> names;
+    for (int32_t s : schedule.sequence())
+      plan.forEachTask(s, [&](int64_t position, const int64_t *record) {
+        names[Plan::taskOf(record[0])] = position;
+      });
+    int64_t last = -1;
     for (size_t i = 0; i < schedule.sequence().size(); ++i) {
       const DepthStep &step = schedule.steps()[schedule.sequence()[i]];
-      const TaskQueue &queue = plan.queues()[step.kernel];
       const KernelInfo &kernel = descriptor.kernels[step.kernel];
-      for (int64_t j = step.begin; j < step.begin + step.count; ++j) {
-        int64_t record = schedule.order()[j];
-        uint32_t task = queue.task(record);
-        print("  t", task, " [label=\"", kernel.name, "\\n", task, " @",
+      plan.forEachTask(schedule.sequence()[i], [&](int64_t name,
+                                                   const int64_t *record) {
+        if (name == last)
+          return; // a constant task of another part
+        last = name;
+        print("  t", name, " [label=\"", kernel.name, "\\n", name, " @",
               step.depth, "\", fillcolor=", i % 12 + 1, ", tooltip=\"step ", i,
               "\"];\n");
         auto edge = [&](int64_t handle) {
           if (Plan::taskOf(handle) >= 0)
-            print("  t", Plan::taskOf(handle), " -> t", task, ";\n");
+            print("  t", names[Plan::taskOf(handle)], " -> t", name, ";\n");
         };
-        const int64_t *cells = queue.records + record * queue.recordCells;
-        for (size_t o = 0; o < kernel.operands.size(); ++o) {
-          const OperandInfo &operand = kernel.operands[o];
+        for (const OperandInfo &operand : kernel.operands) {
           if (operand.kind == OperandInfo::Scalar ||
               (operand.kind == OperandInfo::Gather && operand.table < 0))
             continue;
+          int64_t cell = record[operand.cell];
           if (!operand.ragged) {
-            edge(cells[operand.cell]);
+            edge(cell);
             continue;
           }
-          const int64_t *entries =
-              session.context().listPool + listFirst(cells[operand.cell]);
-          for (int64_t e = 0; e < listLength(cells[operand.cell]); ++e)
+          const int64_t *entries = session.context().listPool + listFirst(cell);
+          for (int64_t e = 0; e < listLength(cell); ++e)
             edge(entries[e]);
         }
-      }
+      });
     }
     print("}\n");
   });

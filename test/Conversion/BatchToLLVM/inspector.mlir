@@ -92,12 +92,11 @@ func.func @main.inspect(%t: !rec.adt<@Tree>, %word: index)
   return %s : !batch.handle
 }
 
-// A traversal runs a function on all input nodes of its ADT and stores what it
+// A traversal runs a function on an instance's nodes of its ADT and stores what it
 // returns; the function recalls it by the node.
 // CHECK-LABEL: func.func private @main.traverse
-// CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr)
-// CHECK:         scf.for %[[I:.*]] = %{{.*}} to %{{.*}} step %{{.*}} {
-// CHECK:           %[[NODE:.*]] = arith.index_cast %[[I]] : index to i64
+// CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[FIRST:.*]]: i64, %[[END:.*]]: i64)
+// CHECK:         scf.for %[[NODE:.*]] = %[[FIRST]] to %[[END]] step %{{.*}} {
 // CHECK:           %[[OURS:.*]] = arith.cmpi ult, %{{.*}}, %{{.*}} : i64
 // CHECK-NEXT:      scf.if %[[OURS]] {
 // CHECK-NEXT:        %[[N:.*]] = func.call @visit.inspect(%[[CTX]], %[[NODE]]) : (!llvm.ptr, i64) -> index
@@ -110,14 +109,15 @@ func.func @main.traverse() attributes {batch.traversal} {
 // The object has its entry points and its descriptor; declarations of kernels,
 // tables, sources and ADTs are said there and gone here.
 // CHECK-NOT:   batch.
-// CHECK:       llvm.func internal @batch.inspect(%[[CTX:.*]]: !llvm.ptr) {
-// CHECK-NEXT:    func.call @main.traverse(%[[CTX]])
-// CHECK:         scf.for
+// CHECK:       llvm.func internal @batch.inspect(%[[CTX:.*]]: !llvm.ptr, %[[BEGIN:.*]]: i64, %[[END:.*]]: i64) {
+// CHECK:         scf.for %{{.*}} = %[[BEGIN]] to %[[END]] step
+// CHECK:           func.call @main.traverse(%[[CTX]], %{{.*}}, %{{.*}})
 // CHECK:           func.call @main.inspect(%[[CTX]],
 // CHECK:       llvm.func internal @batch.unbatched(%[[CTX:.*]]: !llvm.ptr, %{{.*}}: i64) {
 // CHECK:         func.call @main(%[[CTX]],
 // CHECK:       llvm.mlir.global internal constant @batch.descriptor("{\22abi\22:
 // CHECK-SAME:    {\22position\22:1,\22siblings\22:2,\22table\22:0}]
+// CHECK-SAME:    \22separable\22:true
 // CHECK-SAME:    \22workerScratch\22:128
 // CHECK:       llvm.mlir.global external constant @batch_object()
 // CHECK:         llvm.mlir.addressof @batch.descriptor

@@ -288,8 +288,8 @@ def Batch_TraverseOp : Batch_Op<"traverse", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "runs functions on all nodes, children first";
   let description = [{
-    The linearizer of bottom-up recursion: one loop over the nodes of the input
-    forest in post-order, without recursion. Each function takes one ADT value;
+    The linearizer of bottom-up recursion: one loop over the nodes of an
+    instance in post-order, without recursion. Each function takes one ADT value;
     it is run on every node of that ADT and its results are remembered for
     `batch.recall`. A node that is shared is visited once.
 
