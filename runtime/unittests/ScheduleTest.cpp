@@ -107,7 +107,8 @@ void compareParts(const RandomTasks &tasks, Scheduling &scheduling) {
   std::vector<std::vector<TaskQueue>> parts(3, tasks.queues);
   for (size_t k = 0; k < tasks.queues.size(); ++k) {
     const TaskQueue &queue = tasks.queues[k];
-    int64_t cuts[] = {0, queue.count / 3, queue.count * (k % 3) / 2,
+    int64_t halves = static_cast<int64_t>(k % 3);
+    int64_t cuts[] = {0, queue.count / 3, queue.count * halves / 2,
                       queue.count};
     std::sort(cuts, cuts + 4);
     for (int p = 0; p < 3; ++p) {

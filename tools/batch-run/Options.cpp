@@ -43,7 +43,7 @@ DATA
 RUNNING
   --batch=N                 instances of a mini-batch (default: all at once)
   --threads=N               workers (default: 1)
-  --nodes-per-worker=N      a worker inspects no fewer nodes (default: 2048)
+  --nodes-per-worker=N      a worker inspects no fewer nodes (default: 1024)
   --stack-size=BYTES        stack of recursions, K, M or G may follow (default:
                             256M, of which only what is used takes memory)
   --unbatched               run only the unbatched code

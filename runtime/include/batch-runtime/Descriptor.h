@@ -156,7 +156,7 @@ struct Descriptor {
   int64_t memo = 0;
   int64_t workerScratch = 0;
   std::optional<LaunchInfo> launch; ///< of objects for a device
-  bool separable = false; ///< several workers may inspect
+  bool separable = false;           ///< several workers may inspect
   bool hasInspect = false, hasExecute = false, hasUnbatched = false;
 
   /// By variant number, null where there is none.

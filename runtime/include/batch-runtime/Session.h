@@ -35,7 +35,7 @@ struct SessionOptions {
   size_t stackSize = size_t(256) << 20;
   /// Each worker that inspects gets at least as many nodes and elements of list
   /// arguments. Fewer do not pay for waking it.
-  int64_t nodesPerWorker = 2048;
+  int64_t nodesPerWorker = 1024;
 
   // Of objects for a device.
   int deviceNumber = 0;
