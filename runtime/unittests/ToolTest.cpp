@@ -118,7 +118,7 @@ TEST_F(Tool, Errors) {
   fails(model + random + "--threads", "--threads needs a value");
   fails(model + random + "--threads=0", "at least 1");
   fails(model + random + "--json=1", "takes no value");
-  fails(model + random + "--device=cuda", "available: cpu");
+  fails(model + random + "--device=vulkan", "no device 'vulkan'");
   fails(model + random + "--size=H=64", "give it to batch-compile");
   fails(model + "other.so", "two models");
   fails("no.so " + random, "cannot read 'no.so'");

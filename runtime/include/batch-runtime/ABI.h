@@ -43,6 +43,7 @@ extern "C" {
 #endif
 
 typedef struct BatchContext BatchContext;
+struct BatchEmulatorThread;
 
 /// Error codes for `fail`, with the meaning of its two values.
 typedef enum BatchError {

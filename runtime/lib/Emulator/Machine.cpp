@@ -125,7 +125,7 @@ void Machine::resume(size_t position) {
         },
         &thread);
   }
-  if (returned)
+  if (returned || thread.exits)
     ended(thread);
   if (thread.state != ThreadState::Ready) {
     // Others may have become ready, at the end.
@@ -216,6 +216,7 @@ int64_t Machine::timer(Thread &thread, const char *where) {
 
 void Machine::exit(Thread &thread, const char *where) {
   thread.where = where;
+  thread.exits = true;
   thread.fiber.leave();
 }
 

@@ -48,7 +48,7 @@ struct Thread : BatchEmulatorThread {
   Machine *machine;
   Block *inBlock;
   Fiber fiber;
-  bool started = false;
+  bool started = false, exits = false;
   ThreadState state = ThreadState::Ready;
   const char *where = "the start"; ///< of its last operation
   ThreadClock clock;

@@ -232,6 +232,6 @@ void Fiber::suspend() {
 void Fiber::leave() {
   startSwitch(nullptr, callerBottom, callerSize);
   trackSwitch(callerTracking);
-  switchTo(caller, &finished);
+  switchTo(caller, nullptr);
   __builtin_unreachable();
 }
