@@ -472,6 +472,7 @@ TEST_F(EmulatorTest, UpdatesOfAllKinds) {
 TEST_F(EmulatorTest, WatchdogOfTheKernel) {
   int32_t words[2] = {};
   region(words, "words");
+  settings.maxSwitches = 100'000;
   launch(2, 4, [&](Gpu gpu) {
     int64_t begin = gpu.call().timer(gpu.self, "begin");
     while (gpu.atomicLoad(words, "spin") == 0)
