@@ -222,6 +222,7 @@ int64_t Machine::timer(Thread &thread, const char *where) {
 
 void Machine::exit(Thread &thread, const char *where) {
   thread.where = where;
+  ended(thread);
   thread.fiber.leave();
 }
 
