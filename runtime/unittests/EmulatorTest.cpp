@@ -215,6 +215,32 @@ TEST_F(EmulatorTest, DivergentBarrierIsDeadlock) {
                "thread 7: ended; threads 8-63: at the block barrier"});
 }
 
+TEST_F(EmulatorTest, ThreadsLeave) {
+  int32_t memory[64] = {};
+  region(memory, "memory");
+  for (uint64_t seed = 0; seed < 5; ++seed)
+    launch(
+        2, 32,
+        [&](Gpu gpu) {
+          gpu.barrier("b");
+          gpu.store(memory + 32 * gpu.block() + gpu.thread(), 1, "w");
+          if (gpu.thread() % 2)
+            gpu.call().exit(gpu.self, "exit");
+          gpu.store(memory + 32 * gpu.block() + gpu.thread(), 2, "w");
+        },
+        seed);
+  for (int i = 0; i < 64; ++i)
+    EXPECT_EQ(memory[i], i % 2 ? 1 : 2);
+  expectError(1, 32,
+              [](Gpu gpu) {
+                if (gpu.thread() == 0)
+                  gpu.call().exit(gpu.self, "exit");
+                gpu.barrier("b");
+              },
+              {"deadlock:", "thread 0: ended; threads 1-31: at the block "
+                            "barrier, b"});
+}
+
 TEST_F(EmulatorTest, LanesAtDifferentBarriers) {
   expectError(1, 2,
               [](Gpu gpu) { gpu.barrier(gpu.thread() ? "else" : "then"); },
@@ -472,6 +498,7 @@ TEST_F(EmulatorTest, UpdatesOfAllKinds) {
 TEST_F(EmulatorTest, WatchdogOfTheKernel) {
   int32_t words[2] = {};
   region(words, "words");
+  settings.maxSwitches = 100'000;
   launch(2, 4, [&](Gpu gpu) {
     int64_t begin = gpu.call().timer(gpu.self, "begin");
     while (gpu.atomicLoad(words, "spin") == 0)

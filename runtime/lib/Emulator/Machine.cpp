@@ -17,7 +17,7 @@ static constexpr uint64_t switchTime = 10;
 /// A kernel whose threads all wait for so much virtual time waits for ever.
 static constexpr uint64_t longTime = uint64_t(3600) * 1'000'000'000;
 /// A thread that was so often back at the same atomic load polls.
-static constexpr int returnsOfPoll = 16;
+static constexpr int returnsOfPoll = 4;
 
 Machine::Machine(GlobalMemory &memory, EmulatorCounters &counters,
                  const EmulatedLaunch &launch,
@@ -125,7 +125,7 @@ void Machine::resume(size_t position) {
         },
         &thread);
   }
-  if (returned || thread.exits)
+  if (returned)
     ended(thread);
   if (thread.state != ThreadState::Ready) {
     // Others may have become ready, at the end.
@@ -169,17 +169,23 @@ uint32_t Machine::endTime() const {
 
 // A thread polls if it was back at an atomic load several times while nothing
 // changed: no memory was written, no thread has come to a barrier or ended.
-// Once all threads that could run do that, nothing ever will change.
+// Once all threads that could run do that, nothing ever will change. Which load
+// to wait for is chosen anew after 1, 2, 4, ... loads, so that it is one of the
+// loop's at some time (Brent's way to find a cycle).
 
 void Machine::poll(Thread &thread, const void *address, const char *where) {
   if (thread.polledAt != changes) {
     thread.polledAt = changes;
+    thread.polls = 0;
+    thread.readsTimer = false;
+  }
+  ++thread.polls;
+  if ((thread.polls & (thread.polls - 1)) == 0) {
     thread.polled = address;
     thread.polledWhere = where;
     thread.returns = 0;
-    thread.readsTimer = false;
   } else if (thread.polled == address && thread.polledWhere == where &&
-             ++thread.returns >= returnsOfPoll && thread.spinsAt != changes) {
+             ++thread.returns == returnsOfPoll && thread.spinsAt != changes) {
     thread.spinsAt = changes;
     ++spinning;
   }
@@ -216,7 +222,7 @@ int64_t Machine::timer(Thread &thread, const char *where) {
 
 void Machine::exit(Thread &thread, const char *where) {
   thread.where = where;
-  thread.exits = true;
+  ended(thread);
   thread.fiber.leave();
 }
 

@@ -48,7 +48,7 @@ struct Thread : BatchEmulatorThread {
   Machine *machine;
   Block *inBlock;
   Fiber fiber;
-  bool started = false, exits = false;
+  bool started = false;
   ThreadState state = ThreadState::Ready;
   const char *where = "the start"; ///< of its last operation
   ThreadClock clock;
@@ -64,11 +64,12 @@ struct Thread : BatchEmulatorThread {
   const uint32_t *fragments[2];
   const float *addend;
   float *product;
-  // How it polls: what it has looked at first since something changed, and how
-  // often it was back there. See Machine::poll().
+  // How it polls: how often it has looked at something since `polledAt`, and
+  // how often it was back at one of these. See Machine::poll().
+  uint64_t polledAt = 0, spinsAt = 0;
+  uint64_t polls = 0;
   const void *polled = nullptr;
   const char *polledWhere = nullptr;
-  uint64_t polledAt = 0, spinsAt = 0;
   int returns = 0;
   bool readsTimer = false;
 };

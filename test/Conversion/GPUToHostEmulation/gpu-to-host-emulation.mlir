@@ -110,6 +110,7 @@ gpu.module @kernels {
     %d = llvm.extractvalue %c[0] : !llvm.struct<(i32, i1)>
     nvvm.cluster.arrive
     nvvm.cluster.wait
+    nvvm.exit
     %t = llvm.mlir.addressof @tile : !llvm.ptr<3>
     %m = nvvm.mapa %t, %n : !llvm.ptr<3> -> !llvm.ptr<7>
     %g = llvm.addrspacecast %m : !llvm.ptr<7> to !llvm.ptr

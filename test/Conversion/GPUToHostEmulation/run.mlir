@@ -5,14 +5,14 @@
 // DEFINE:   --batch-expand-math --convert-scf-to-cf --convert-to-llvm \
 // DEFINE:   --reconcile-unrealized-casts
 // DEFINE: %{object} = mlir-translate --mlir-to-llvmir | \
-// DEFINE:   llc -O1 -relocation-model=pic -filetype=obj -o %t.o
+// DEFINE:   llc -O1 -mcpu=native -relocation-model=pic -filetype=obj -o %t.o
 // DEFINE: %{link} = ld.lld -shared -z defs -o %t.so %t.o
 // DEFINE: %{sum} = emulate-kernel %t.so sum 3 64 shared=8 f32:192=iota f32:3 f32:1 i32:64=0
 
 // RUN: %{lower} %s | %{object}
 // RUN: %{link}
 // RUN: %{sum} | FileCheck %s --check-prefix=SUM
-// RUN: emulate-kernel %t.so neighbour 4 32 cluster=2 shared=136 i32:128 | FileCheck %s --check-prefix=NEIGHBOUR
+// RUN: emulate-kernel %t.so neighbour 4 32 cluster=2 shared=144 i32:128 | FileCheck %s --check-prefix=NEIGHBOUR
 // RUN: emulate-kernel %t.so tanh 1 40 f32:40=0.5 f32:40 i64:40 | FileCheck %s --check-prefix=TANH
 // SUM: 2016 6112 10208
 // SUM-NEXT: 18336
@@ -181,7 +181,10 @@ gpu.module @kernels {
     %thread = gpu.thread_id x
     %first = arith.muli %thread, %c4 : index
     %left = arith.subi %n, %first : index
-    %mask = vector.create_mask %left : vector<4xi1>
+    %lanes = arith.constant dense<[0, 1, 2, 3]> : vector<4xi64>
+    %end = arith.index_cast %left : index to i64
+    %ends = vector.broadcast %end : i64 to vector<4xi64>
+    %mask = arith.cmpi slt, %lanes, %ends : vector<4xi64>
     %i = arith.index_cast %first : index to i64
     %from = llvm.getelementptr %in[%i] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, f32
     %x = llvm.intr.masked.load %from, %mask, %zero {alignment = 4 : i32} : (!llvm.ptr<1>, vector<4xi1>, vector<4xf32>) -> vector<4xf32>
