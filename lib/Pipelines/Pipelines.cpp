@@ -108,6 +108,11 @@ void mlir::batch::buildCPUWorkersPipeline(OpPassManager &pm,
 
 void mlir::batch::buildGPUPersistentPipeline(
     OpPassManager &pm, const GPUPersistentOptions &options) {
+  CheckGPUTargetPassOptions check;
+  check.chip = options.chip;
+  check.format = options.format;
+  check.executor = options.executor;
+  pm.addPass(createCheckGPUTargetPass(check));
   ConvertOperatorsToGPUPassOptions operators;
   operators.blockSize = options.blockSize;
   pm.addPass(createConvertOperatorsToGPUPass(operators));
@@ -142,7 +147,7 @@ void mlir::batch::buildGPUPersistentPipeline(
   } else {
     GpuNVVMAttachTargetOptions target;
     target.chip = options.chip;
-    target.features = "+ptx80";
+    target.features = ""; // the oldest PTX that has the chip
     target.optLevel = 3;
     pm.addPass(createGpuNVVMAttachTarget(target));
     ConvertToLLVMPassOptions rest;

@@ -194,6 +194,25 @@ def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
                            "::mlir::NVVM::NVVMDialect"];
 }
 
+def CheckGPUTargetPass : Pass<"batch-check-gpu-target", "::mlir::ModuleOp"> {
+  let summary = "say whether code for a GPU can be made";
+  let description = [{
+    Changes nothing. Makes errors of what would otherwise go wrong long after, in
+    LLVM or in a toolkit: formats and chips that nobody knows, chips that lack what
+    a persistent kernel needs, formats whose tools are not installed.
+
+    See test/Pipelines/gpu-persistent-invalid.test.
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", /*default=*/"\"\"",
+           "Chip to make code for; empty: none">,
+    Option<"format", "format", "std::string", /*default=*/"\"llvm\"",
+           "What becomes of the kernel: llvm, isa, bin or fatbin">,
+    Option<"executor", "executor", "std::string", /*default=*/"\"device\"",
+           "What runs a plan: device, cluster or block">,
+  ];
+}
+
 def MathToIntrinsicsPass : Pass<"batch-math-to-intrinsics"> {
   let summary = "turn math into intrinsics that GPUs have instructions for";
   let description = [{

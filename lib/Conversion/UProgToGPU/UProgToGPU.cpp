@@ -328,6 +328,11 @@ class ConvertUProgToGPUPass
     for (uprog::ProgramOp program : programs)
       if (failed(KernelBuilder(module, device, shape, barrier).lower(program)))
         return signalPassFailure();
+    // One block on a multiprocessor is enough, and may have all registers.
+    if (!amd)
+      for (auto kernel : device.getOps<gpu::GPUFuncOp>())
+        kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                        OpBuilder(kernel).getI32IntegerAttr(1));
     module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
                     UnitAttr::get(module.getContext()));
   }

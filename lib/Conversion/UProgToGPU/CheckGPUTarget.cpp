@@ -1,0 +1,125 @@
+//===- CheckGPUTarget.cpp - Whether code for a GPU can be made ------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Conversion/Passes.h"
+
+#include "mlir/Target/LLVM/NVVM/Utils.h"
+#include "mlir/Target/LLVM/ROCDL/Utils.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Triple.h"
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_CHECKGPUTARGETPASS
+#include "Batch/Conversion/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+
+/// The first with acquire loads, which blocks meet with.
+static constexpr unsigned kOldestChip = 70;
+/// The first with clusters.
+static constexpr unsigned kOldestClusters = 90;
+
+/// Whether LLVM makes code for a chip.
+static bool isKnownChip(StringRef chip, bool amd) {
+  llvm::InitializeAllTargetInfos();
+  llvm::InitializeAllTargetMCs();
+  llvm::Triple triple(amd ? "amdgcn-amd-amdhsa" : "nvptx64-nvidia-cuda");
+  std::string error;
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return false;
+  std::unique_ptr<llvm::MCSubtargetInfo> info(
+      target->createMCSubtargetInfo(triple, "", ""));
+  return info && info->isCPUStringValid(chip);
+}
+
+/// Whether a tool is where upstream's pass looks for it.
+static bool hasTool(StringRef name, StringRef folder) {
+  return llvm::sys::findProgramByName(name, {folder}) ||
+         llvm::sys::findProgramByName(name);
+}
+
+namespace {
+struct CheckGPUTargetPass
+    : batch::impl::CheckGPUTargetPassBase<CheckGPUTargetPass> {
+  using CheckGPUTargetPassBase::CheckGPUTargetPassBase;
+
+  void runOnOperation() override {
+    if (failed(check()))
+      signalPassFailure();
+  }
+
+  LogicalResult check();
+  LogicalResult checkTools(bool amd);
+};
+} // namespace
+
+LogicalResult CheckGPUTargetPass::check() {
+  ModuleOp module = getOperation();
+  if (!llvm::is_contained({"llvm", "isa", "bin", "fatbin"}, format))
+    return module.emitError("unknown format '")
+           << format << "'; formats are llvm, isa, bin and fatbin";
+  if (chip.empty()) {
+    if (format != "llvm")
+      return module.emitError("format '")
+             << format << "' needs a chip, such as chip=sm_90";
+    return success();
+  }
+  StringRef number(chip);
+  bool amd = number.starts_with("gfx"), nvidia = number.consume_front("sm_");
+  if (!(amd || nvidia) || !isKnownChip(chip, amd))
+    return module.emitError("unknown chip '")
+           << chip << "'; chips are NVIDIA's from sm_" << kOldestChip
+           << " on and AMD's, such as gfx90a and gfx942";
+  unsigned version = 0;
+  number.consumeInteger(10, version);
+  if (nvidia && version < kOldestChip)
+    return module.emitError("chip '")
+           << chip << "' has no acquire loads, which blocks meet with; use sm_"
+           << kOldestChip << " or later";
+  if (executor == "cluster" && version < kOldestClusters)
+    return module.emitError("chip '")
+           << chip << "' has no clusters; use executor=device or sm_"
+           << kOldestClusters << " or later";
+  return checkTools(amd);
+}
+
+LogicalResult CheckGPUTargetPass::checkTools(bool amd) {
+  if (format == "llvm" || format == "isa")
+    return success();
+  ModuleOp module = getOperation();
+  SmallString<128> folder(amd ? ROCDL::getROCMPath()
+                              : NVVM::getCUDAToolkitPath());
+  if (amd) {
+    // Upstream looks nowhere else.
+    llvm::sys::path::append(folder, "llvm", "bin", "ld.lld");
+    if (!llvm::sys::fs::can_execute(folder))
+      return module.emitError("format '")
+             << format
+             << "' needs the linker of ROCm, but there is no 'llvm/bin/ld.lld' "
+                "where ROCM_PATH says; use format=isa";
+    return success();
+  }
+  llvm::sys::path::append(folder, "bin");
+  SmallVector<StringRef> tools{"ptxas"};
+  if (format == "fatbin")
+    tools.push_back("fatbinary");
+  for (StringRef tool : tools)
+    if (!hasTool(tool, folder))
+      return module.emitError("format '")
+             << format << "' needs '" << tool
+             << "' of a CUDA toolkit, but it is neither on the PATH nor where "
+                "CUDA_HOME says; use format=isa";
+  return success();
+}

@@ -1,0 +1,161 @@
+// RUN: batch-opt %s --convert-operators-to-gpu --split-input-file | FileCheck %s
+// RUN: batch-opt %s --convert-operators-to-gpu=block-size=64 --split-input-file \
+// RUN:   | FileCheck %s --check-prefix=SMALL
+
+#rn = affine_map<(r, n) -> (r, n)>
+#r = affine_map<(r, n) -> (r)>
+
+// Elementwise code only: an element a lane, in tiles of 2 rows of 16; operands
+// are read as the step says, results lie as far apart as siblings need.
+// CHECK-LABEL: func.func private @reads.rows.stage0
+// CHECK-DAG:     %[[STRIDE:.*]] = arith.constant 128 : i64
+// CHECK-DAG:     %[[WARPS:.*]] = arith.constant 8 : i64
+// CHECK:         arith.muli %{{.*}}, %[[WARPS]] : i64
+// CHECK:         scf.for
+// CHECK:           scf.for
+// CHECK:             %[[ROW:.*]] = arith.divui %{{.*}}, %c16_i64
+// CHECK:             %[[COLUMN:.*]] = arith.remui %{{.*}}, %c16_i64
+// CHECK:             scf.if
+// A slot of a table.
+// CHECK:               %[[SLOT:.*]] = llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> i32
+// CHECK:               arith.extsi %[[SLOT]] : i32 to i64
+// An address.
+// CHECK:               llvm.load %{{.*}} {alignment = 8 : i64} : !llvm.ptr<1> -> !llvm.ptr<1>
+// CHECK-COUNT-3:       llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> f32
+// A cell.
+// CHECK:               %[[CELL:.*]] = llvm.load %{{.*}} : !llvm.ptr<1> -> i64
+// CHECK:               arith.trunci %[[CELL]] : i64 to i32
+// CHECK:               %[[E:.*]] = math.exp
+// CHECK:               arith.muli %{{.*}}, %[[STRIDE]] : i64
+// CHECK:               llvm.store %[[E]]
+// CHECK-NOT:     gpu.shuffle
+// CHECK-NOT:     gpu.barrier
+// CHECK:         return
+
+// Two warps in a block of 64 threads.
+// SMALL-LABEL: func.func private @reads.rows.stage0
+// SMALL:         %[[SHARE:.*]] = arith.divui %arg2, %[[ACROSS:.*]] : i64
+// SMALL:         arith.muli %[[SHARE]], %c2_i64 : i64
+uprog.operator @reads.rows(%n: index,
+    %g: tensor<?x16xf32> {uprog.read = "gather"},
+    %r: tensor<?x16xf32> {uprog.read = "rows"},
+    %c: tensor<?x16xf32> {uprog.read = "contiguous"},
+    %s: tensor<?xf32> {uprog.read = "scalar"})
+    -> (tensor<?x16xf32> {uprog.siblings = 2 : i64}) {
+  %e = tensor.empty(%n) : tensor<?x16xf32>
+  %y = linalg.generic {indexing_maps = [#rn, #rn, #rn, #r, #rn],
+                       iterator_types = ["parallel", "parallel"]}
+         ins(%g, %r, %c, %s : tensor<?x16xf32>, tensor<?x16xf32>, tensor<?x16xf32>, tensor<?xf32>)
+         outs(%e : tensor<?x16xf32>) {
+  ^bb0(%0: f32, %1: f32, %2: f32, %3: f32, %o: f32):
+    %4 = arith.addf %0, %1 : f32
+    %5 = arith.mulf %2, %3 : f32
+    %6 = arith.subf %4, %5 : f32
+    %7 = math.exp %6 : f32
+    linalg.yield %7 : f32
+  } -> tensor<?x16xf32>
+  uprog.yield %y : tensor<?x16xf32>
+}
+
+// -----
+
+#x = affine_map<(r, n, k) -> (r, k)>
+#w = affine_map<(r, n, k) -> (n, k)>
+#y = affine_map<(r, n, k) -> (r, n)>
+
+// What a contraction reads whole is made by an earlier stage, in scratch of the
+// step: 128 bytes of each task.
+// CHECK-LABEL: uprog.operator @chain.rows
+// CHECK-SAME:    batch.kernel_info = {ragged_scratch = [], stages = 2 : i64, task_scratch = 128 : i64}
+// CHECK-LABEL: func.func private @chain.rows.stage0(%arg0: !llvm.ptr<1>
+// CHECK-DAG:     %[[SCRATCH:.*]] = llvm.load %{{.*}} : !llvm.ptr<1> -> !llvm.ptr<1>
+// CHECK:         %[[T:.*]] = math.tanh
+// CHECK:         %[[ROW:.*]] = llvm.getelementptr %[[SCRATCH]][
+// CHECK:         llvm.getelementptr %[[ROW]][
+// CHECK:         llvm.store %[[T]]
+// CHECK-NOT:     gpu.shuffle
+// CHECK-LABEL: func.func private @chain.rows.stage1
+// CHECK:         %[[SCRATCH:.*]] = llvm.load %{{.*}} : !llvm.ptr<1> -> !llvm.ptr<1>
+// CHECK:         iter_args
+// CHECK:           llvm.getelementptr %[[SCRATCH]][
+// CHECK:         gpu.shuffle
+// CHECK-NOT:   stage2
+uprog.operator @chain.rows(%n: index, %x: tensor<?x32xf32>,
+                           %w: tensor<32x32xf32> {uprog.parameter = 0 : i64})
+    -> tensor<?x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?x32xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %t = math.tanh %x : tensor<?x32xf32>
+  %y = linalg.matmul indexing_maps = [#x, #w, #y]
+         ins(%t, %w : tensor<?x32xf32>, tensor<32x32xf32>)
+         outs(%start : tensor<?x32xf32>) -> tensor<?x32xf32>
+  uprog.yield %y : tensor<?x32xf32>
+}
+
+// -----
+
+#r = affine_map<(r, n) -> (r)>
+#rn = affine_map<(r, n) -> (r, n)>
+
+// Other reductions run along a row, in one lane.
+// CHECK-LABEL: func.func private @norm.rows.stage0
+// CHECK:         scf.if
+// CHECK:           %[[SUM:.*]] = scf.for %{{.*}} iter_args(%[[ACC:.*]] = %{{.*}}) -> (f32)
+// CHECK:             math.fma %[[X:.*]], %[[X]], %[[ACC]] : f32
+// CHECK:           llvm.store %{{.*}} : f32, !llvm.ptr<1>
+// CHECK-NOT:     gpu.shuffle
+uprog.operator @norm.rows(%n: index, %x: tensor<?x20xf32>) -> tensor<?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %s = linalg.generic {indexing_maps = [#rn, #r], iterator_types = ["parallel", "reduction"]}
+         ins(%x : tensor<?x20xf32>) outs(%start : tensor<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %p = arith.mulf %a, %a : f32
+    %q = arith.addf %o, %p : f32
+    linalg.yield %q : f32
+  } -> tensor<?xf32>
+  uprog.yield %s : tensor<?xf32>
+}
+
+// -----
+
+// Ragged rows are rows like any others, as many as the offsets say; what a task
+// makes of its own is a stage of its own.
+// CHECK-LABEL: uprog.operator @pool.rows
+// CHECK-SAME:    ragged_scratch = [64], stages = 2 : i64, task_scratch = 0 : i64
+// CHECK-LABEL: func.func private @pool.rows.stage0
+// CHECK:         %[[COUNT:.*]] = llvm.load %{{.*}} : !llvm.ptr<1> -> i32
+// CHECK:         %[[ROWS:.*]] = arith.extsi %[[COUNT]] : i32 to i64
+// CHECK:         scf.for
+// CHECK:           math.tanh
+// CHECK-LABEL: func.func private @pool.rows.stage1
+// CHECK:         scf.if
+// CHECK:           scf.for %{{.*}} iter_args(%[[SUM:[a-z0-9]*]] = %
+// CHECK:             arith.addf %[[SUM]], %{{.*}} : f32
+uprog.operator @pool.rows(%n: index, %q: tensor<?x16xf32>,
+                          %x: tensor<?x16xf32> {uprog.ragged = 0 : i64},
+                          %offsets: tensor<?xindex> {uprog.offsets = 0 : i64})
+    -> tensor<?x16xf32> {
+  %b = batch.segment_broadcast %q by %offsets : tensor<?x16xf32>, tensor<?xindex>
+  %s = arith.addf %x, %b : tensor<?x16xf32>
+  %t = math.tanh %s : tensor<?x16xf32>
+  %y = batch.segment_reduce add %t by %offsets into %q : tensor<?x16xf32>, tensor<?xindex>
+  uprog.yield %y : tensor<?x16xf32>
+}
+
+// -----
+
+// A constant lies in global memory.
+// CHECK:       gpu.module @device
+// CHECK:         llvm.mlir.global internal constant @batch.constant.0({{.*}}addr_space = 1 : i32
+// CHECK-LABEL:   func.func private @constant.rows.stage0
+// CHECK:           llvm.mlir.addressof @batch.constant.0 : !llvm.ptr<1>
+uprog.operator @constant.rows(%n: index, %x: tensor<?x3xf32>) -> tensor<?x3xf32> {
+  %c = arith.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
+  %e = tensor.empty(%n) : tensor<?x3xf32>
+  %b = linalg.broadcast ins(%c : tensor<3xf32>) outs(%e : tensor<?x3xf32>) dimensions = [0]
+  %y = arith.addf %x, %b : tensor<?x3xf32>
+  uprog.yield %y : tensor<?x3xf32>
+}

@@ -1,0 +1,71 @@
+// RUN: batch-opt %s --convert-uprog-to-gpu --split-input-file --verify-diagnostics
+
+// A launch is one device.
+gpu.module @device {
+}
+// expected-error @+1 {{only programs of device level become persistent kernels}}
+uprog.program @p() level(block) {
+  uprog.yield
+}
+
+// -----
+
+// expected-error @+1 {{there is no gpu.module @device; run convert-operators-to-gpu first}}
+uprog.program @p() level(device) {
+  uprog.yield
+}
+
+// -----
+
+gpu.module @device {
+}
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) {
+  uprog.yield
+}
+uprog.program @p(%plan: !batch.plan, %x: tensor<?x4xf32>) level(device) {
+  %i = arith.constant 0 : index
+  %step = batch.plan_step %plan[%i]
+  // expected-error @+1 {{operator @k.rows has no functions for thread blocks yet; run convert-operators-to-gpu first}}
+  uprog.run @k.rows(%x : tensor<?x4xf32>) step(%step : !batch.step) tasks(%i)
+  uprog.yield
+}
+
+// -----
+
+// The operator says that it has two stages.
+gpu.module @device {
+  func.func private @k.rows.stage0(%step: !llvm.ptr<1>, %forms: !llvm.ptr<1>, %unit: i64, %units: i64) {
+    return
+  }
+}
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) attributes {batch.kernel_info = {stages = 2 : i64}} {
+  uprog.yield
+}
+uprog.program @p(%plan: !batch.plan, %x: tensor<?x4xf32>) level(device) {
+  %i = arith.constant 0 : index
+  %step = batch.plan_step %plan[%i]
+  // expected-error @+1 {{gpu.module @device has no function @k.rows.stage1}}
+  uprog.run @k.rows(%x : tensor<?x4xf32>) step(%step : !batch.step) tasks(%i)
+  uprog.yield
+}
+
+// -----
+
+gpu.module @device {
+}
+uprog.program @p() level(device) {
+  // expected-error @+1 {{has no lowering to a persistent kernel}}
+  %m = uprog.alloc device : memref<4xf32>
+  uprog.yield
+}
+
+// -----
+
+// Threads of a block meet as a block.
+gpu.module @device {
+}
+uprog.program @p() level(device) {
+  // expected-error @+1 {{has no lowering to a persistent kernel}}
+  uprog.barrier thread
+  uprog.yield
+}

@@ -1,0 +1,135 @@
+// RUN: batch-opt %s --convert-uprog-to-gpu | FileCheck %s --check-prefixes=CHECK,DEVICE,NVIDIA
+// RUN: batch-opt %s --convert-uprog-to-gpu=amd | FileCheck %s --check-prefixes=CHECK,DEVICE,AMD
+// RUN: batch-opt %s --convert-uprog-to-gpu="executor=cluster cluster-size=4" \
+// RUN:   | FileCheck %s --check-prefixes=CHECK,CLUSTER
+// RUN: batch-opt %s --convert-uprog-to-gpu="executor=block block-size=64" \
+// RUN:   | FileCheck %s --check-prefixes=CHECK,BLOCK
+
+// CHECK: module attributes {gpu.container_module}
+gpu.module @device {
+  func.func private @k.rows.stage0(%step: !llvm.ptr<1>, %forms: !llvm.ptr<1>, %unit: i64, %units: i64) {
+    return
+  }
+  func.func private @k.rows.stage1(%step: !llvm.ptr<1>, %forms: !llvm.ptr<1>, %unit: i64, %units: i64) {
+    return
+  }
+}
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>)
+    attributes {batch.kernel_info = {stages = 2 : i64}} {
+  uprog.yield
+}
+
+// The barrier in global memory: what a block wrote is visible before it is
+// counted; the last one knows of all before it lets them go.
+// DEVICE-LABEL: func.func private @meet(
+// DEVICE-SAME:      %[[CONTROL:.*]]: !llvm.ptr<1>, %[[BLOCKS:.*]]: i32, %{{.*}}: i32, %{{.*}}: i64)
+// DEVICE:         gpu.barrier
+// DEVICE-NEXT:    scf.if
+// DEVICE:           %[[GENERATION:.*]] = llvm.getelementptr %[[CONTROL]][128]
+// NVIDIA-NEXT:      %[[BEFORE:.*]] = llvm.load %[[GENERATION]] atomic syncscope("device") monotonic
+// AMD-NEXT:         %[[BEFORE:.*]] = llvm.load %[[GENERATION]] atomic syncscope("agent") monotonic
+// NVIDIA:           llvm.fence syncscope("device") release
+// NVIDIA-NEXT:      llvm.atomicrmw add %[[CONTROL]], %{{.*}} syncscope("device") monotonic
+// NVIDIA:           scf.if
+// NVIDIA-NEXT:        llvm.fence syncscope("device") acq_rel
+// NVIDIA-NEXT:        llvm.store %{{.*}}, %[[GENERATION]] atomic syncscope("device") release
+// NVIDIA-NEXT:      } else {
+// NVIDIA:             scf.while
+// NVIDIA-NEXT:          %[[NOW:.*]] = llvm.load %[[GENERATION]] atomic syncscope("device") acquire
+// NVIDIA-NEXT:          arith.cmpi eq, %[[NOW]], %[[BEFORE]]
+// AMD:                scf.while
+// AMD-NEXT:             llvm.load %[[GENERATION]] atomic syncscope("agent") acquire
+// DEVICE:         gpu.barrier
+// The watchdog's clock is NVIDIA's.
+// AMD-NOT:        globaltimer
+// AMD-NOT:        nvvm
+// NVIDIA:         nvvm.exit
+// CLUSTER-NOT:  @meet
+// BLOCK-NOT:    @meet
+
+// A group of blocks takes one plan after the other. Its blocks are the units
+// that share out a step.
+// CHECK-LABEL: gpu.func @main_execute(
+// CHECK-SAME:      %[[PLANS:.*]]: !llvm.ptr<1>, %[[NUM_PLANS:.*]]: i64, %[[FORMS:.*]]: !llvm.ptr<1>, %[[CONTROL:.*]]: !llvm.ptr<1>, %[[BLOCKS:.*]]: i64, %[[WATCHDOG:.*]]: i64) kernel
+// NVIDIA-SAME:     known_block_size = array<i32: 256, 1, 1>, nvvm.minctasm = 1 : i32
+// CLUSTER-SAME:    known_cluster_size = array<i32: 4, 1, 1>
+// BLOCK-SAME:      known_block_size = array<i32: 64, 1, 1>
+// DEVICE:        %[[ID:.*]] = gpu.block_id x
+// DEVICE:        %[[UNIT:.*]] = arith.index_cast %[[ID]] : index to i64
+// DEVICE:        scf.for %[[PLAN:.*]] = %c0_i64 to %[[NUM_PLANS]] step %c1_i64
+// CLUSTER:       %[[ID:.*]] = gpu.cluster_block_id x
+// CLUSTER:       %[[UNIT:.*]] = arith.index_cast %[[ID]] : index to i64
+// CLUSTER:       %[[DIM:.*]] = gpu.cluster_dim_blocks x
+// CLUSTER:       %[[UNITS:.*]] = arith.index_cast %[[DIM]] : index to i64
+// CLUSTER:       %[[GROUP:.*]] = gpu.cluster_id x
+// CLUSTER:       %[[FIRST:.*]] = arith.index_cast %[[GROUP]] : index to i64
+// CLUSTER:       %[[COUNT:.*]] = gpu.cluster_dim x
+// CLUSTER:       %[[GROUPS:.*]] = arith.index_cast %[[COUNT]] : index to i64
+// CLUSTER:       scf.for %[[PLAN:.*]] = %[[FIRST]] to %[[NUM_PLANS]] step %[[GROUPS]]
+// BLOCK:         %[[ID:.*]] = gpu.block_id x
+// BLOCK:         %[[FIRST:.*]] = arith.index_cast %[[ID]] : index to i64
+// BLOCK:         scf.for %[[PLAN:.*]] = %[[FIRST]] to %[[NUM_PLANS]] step %[[BLOCKS]]
+// CHECK:           llvm.getelementptr %[[PLANS]][
+// CHECK:           %[[STEPS:.*]] = llvm.load %{{.*}} : !llvm.ptr<1> -> !llvm.ptr<1>
+
+// Stages of an operator are exchanges too; the last one is the step's.
+// CHECK:           scf.for %[[I:.*]] = %
+// CHECK:             %[[STEP:.*]] = llvm.getelementptr %[[STEPS]][
+// CHECK:             scf.index_switch
+// CHECK-NEXT:        case 3 {
+// DEVICE:              func.call @k.rows.stage0(%[[STEP]], %[[FORMS]], %[[UNIT]], %[[BLOCKS]])
+// DEVICE:              func.call @meet(%[[CONTROL]], %{{.*}}, %{{.*}}, %[[WATCHDOG]])
+// DEVICE-NEXT:         func.call @k.rows.stage1(%[[STEP]], %[[FORMS]], %[[UNIT]], %[[BLOCKS]])
+// CLUSTER:             func.call @k.rows.stage0(%[[STEP]], %[[FORMS]], %[[UNIT]], %[[UNITS]])
+// CLUSTER-NEXT:        nvvm.cluster.arrive {aligned}
+// CLUSTER-NEXT:        nvvm.cluster.wait {aligned}
+// CLUSTER-NEXT:        func.call @k.rows.stage1(%[[STEP]], %[[FORMS]], %[[UNIT]], %[[UNITS]])
+// BLOCK:               func.call @k.rows.stage0(%[[STEP]], %[[FORMS]], %c0_i64, %c1_i64)
+// BLOCK-NEXT:          gpu.barrier
+// BLOCK-NEXT:          func.call @k.rows.stage1(%[[STEP]], %[[FORMS]], %c0_i64, %c1_i64)
+// CHECK-NEXT:          scf.yield
+
+// Units meet behind a step where the plan says so, in field 5.
+// CHECK:             %[[FIELD:.*]] = llvm.getelementptr %[[STEP]][5]
+// CHECK-NEXT:        %[[WORD:.*]] = llvm.load %[[FIELD]]
+// CHECK-NEXT:        %[[MEETS:.*]] = arith.index_cast %[[WORD]] : i64 to index
+// CHECK-NEXT:        scf.index_switch %[[MEETS]]
+// CHECK-NEXT:        case 1 {
+// DEVICE:              func.call @meet
+// CLUSTER-NEXT:        nvvm.cluster.arrive {aligned}
+// CLUSTER-NEXT:        nvvm.cluster.wait {aligned}
+// BLOCK-NEXT:          gpu.barrier
+// CHECK-NEXT:          scf.yield
+// CHECK:         gpu.return
+
+// One launch, and what a host needs to know of it.
+// CHECK-LABEL: func.func @main.execute(
+// DEVICE-SAME:     batch.launch = {block_size = 256 : i64, cluster_size = 1 : i64, executor = "device", kernel = "main_execute"}
+// CLUSTER-SAME:    batch.launch = {block_size = 256 : i64, cluster_size = 4 : i64, executor = "cluster", kernel = "main_execute"}
+// BLOCK-SAME:      batch.launch = {block_size = 64 : i64, cluster_size = 1 : i64, executor = "block", kernel = "main_execute"}
+// CHECK:         %[[GRID:.*]] = arith.index_cast %arg4 : i64 to index
+// DEVICE:        gpu.launch_func @device::@main_execute blocks in (%[[GRID]], %c1, %c1) threads in (%c256, %c1, %c1)
+// CLUSTER:       gpu.launch_func @device::@main_execute clusters in (%c4, %c1, %c1) blocks in (%[[GRID]], %c1, %c1)
+// BLOCK:         gpu.launch_func @device::@main_execute blocks in (%[[GRID]], %c1, %c1) threads in (%c64, %c1, %c1)
+// CHECK-NOT:     gpu.launch_func
+// CHECK-NOT:     uprog.program
+uprog.program @main.execute(%plan: !batch.plan) level(device) {
+  %c0 = arith.constant 0 : index
+  %steps = batch.plan_size %plan
+  uprog.for %i = %c0 to %steps {
+    %step = batch.plan_step %plan[%i]
+    %k = batch.step_kernel %step
+    uprog.branch %k uniform
+    case 3 {
+      %n = batch.step_tasks %step
+      %x = batch.operand %step[0] #batch.read<kind = rows> -> tensor<?x4xf32>
+      uprog.run @k.rows(%x : tensor<?x4xf32>) step(%step : !batch.step) tasks(%n)
+    }
+    %meets = batch.step_meets %step
+    uprog.branch %meets uniform
+    case 1 {
+      uprog.barrier device
+    }
+  }
+  uprog.yield
+}
