@@ -67,6 +67,10 @@ for name, tools in (("mlir-opt", ("mlir-opt-22", "mlir-opt")),
     if any(shutil.which(tool, path=path) for tool in tools):
         config.available_features.add(name)
 
+# The assembler of a CUDA toolkit.
+if shutil.which("ptxas", path=path):
+    config.available_features.add("ptxas")
+
 # Cross compilation for 64-bit ARM: Debian's cross compiler and qemu-user.
 if all(shutil.which(tool, path=path)
        for tool in ("aarch64-linux-gnu-g++", "qemu-aarch64")):

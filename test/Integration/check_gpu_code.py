@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""check_gpu_code.py [--ptxas]: what --gpu-persistent makes of the example models.
+
+Every model becomes one kernel and one launch, and the kernel PTX that needs no
+library; some become code for AMD. With --ptxas: the assembler of CUDA takes the
+code, and finds registers and shared memory enough.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+import batchtest
+
+# Shared memory of a block, in bytes.
+SHARED = {"sm_80": 163 * 1024, "sm_90": 227 * 1024}
+
+
+def persistent(model, size, options, *flags):
+    """What batch-opt prints of a model, on stdout and stderr."""
+    command = [batchtest.tool("batch-opt"),
+               os.path.join(batchtest.MODELS, model + ".mlir"),
+               "--autobatch=sizes=H=%d" % size,
+               "--gpu-persistent=" + options] + list(flags)
+    done = subprocess.run(command, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE)
+    if done.returncode:
+        raise batchtest.ToolError("%s\nended with %d:\n%s" % (
+            " ".join(command), done.returncode, done.stderr.decode()[-4000:]))
+    return done.stdout.decode(), done.stderr.decode()
+
+
+def assembly(module):
+    """The text of the only object of a gpu.binary."""
+    (text,) = re.findall(r'assembly = "((?:[^"\\]|\\.)*)"', module)
+    return re.sub(r"\\([0-9A-F]{2}|[\\\"])",
+                  lambda m: m[1] if len(m[1]) == 1 else chr(int(m[1], 16)),
+                  text)
+
+
+def check_model(checks, model):
+    result = checks.run(model + " becomes PTX", lambda: persistent(
+        model, 16, "chip=sm_90 format=isa",
+        "--mlir-print-ir-after=convert-uprog-to-gpu"))
+    if not result:
+        return
+    module, before = result
+
+    def count(what, pattern, text, wanted):
+        checks.equal("%s: %s" % (model, what),
+                     len(re.findall(pattern, text, re.M)), wanted)
+
+    count("one gpu.module", r"^ *gpu\.module @", before, 1)
+    count("one kernel", r"^ *gpu\.func .*\) kernel ", before, 1)
+    count("one launch", r"gpu\.launch_func ", before, 1)
+    count("one launch of the binary", r"gpu\.launch_func ", module, 1)
+    ptx = assembly(module)
+    count("one entry", r"^\.visible \.entry main_execute\(", ptx, 1)
+    wanted = [("acquire loads", r"ld\.acquire\.gpu\.global"),
+              ("fences", r"fence\.acq_rel\.gpu")]
+    if model != "treernn":  # has no product with weights
+        wanted.append(("loads of 16 bytes", r"ld\.global\.v4\."))
+    for what, pattern in wanted:
+        checks.expect("%s: has %s" % (model, what), re.search(pattern, ptx))
+    for what, pattern in (("volatile accesses", r"\.volatile"),
+                          ("library calls", r"__nv_|\.extern"),
+                          ("local memory", r"\.local\b")):
+        count("no " + what, pattern, ptx, 0)
+
+
+def check_amd(checks, model, chip):
+    result = checks.run("%s becomes code for %s" % (model, chip),
+                        lambda: persistent(model, 16,
+                                           "chip=%s format=isa" % chip))
+    if not result:
+        return
+    code = assembly(result[0])
+    checks.expect("%s: for %s" % (model, chip), re.search(
+        r'\.amdgcn_target "amdgcn-amd-amdhsa-+%s' % chip, code))
+    checks.expect("%s: one kernel" % model,
+                  code.count(".amdhsa_kernel ") == 1)
+    checks.expect("%s: no library calls" % model,
+                  not re.search(r"__oc[km]l_", code))
+
+
+def check_ptxas(checks, model, size, chip, options=""):
+    name = "%s at %d on %s%s" % (model, size, chip, options)
+    folder = batchtest.temporary()
+    ptx, cubin = (os.path.join(folder, "k." + e) for e in ("ptx", "cubin"))
+
+    def assemble():
+        module, _ = persistent(model, size,
+                               "chip=%s format=isa%s" % (chip, options))
+        with open(ptx, "w") as file:
+            file.write(assembly(module))
+        done = subprocess.run(["ptxas", "-v", "-arch=" + chip, ptx, "-o", cubin],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode:
+            raise batchtest.ToolError("ptxas: " + done.stdout.decode()[-4000:])
+        return done.stdout.decode()
+
+    log = checks.run(name + " assembles", assemble)
+    if not log:
+        return
+
+    def number(pattern):
+        return sum(int(n) for n in re.findall(pattern, log))
+
+    registers = number(r"Used (\d+) registers")
+    checks.expect("%s: %d registers" % (name, registers), 0 < registers <= 255)
+    checks.equal(name + ": no spills",
+                 number(r"(\d+) bytes spill (?:stores|loads)"), 0)
+    checks.equal(name + ": no stack", number(r"(\d+) bytes stack frame"), 0)
+    shared = number(r"(\d+) bytes smem")
+    checks.expect("%s: %d bytes of shared memory" % (name, shared),
+                  shared <= SHARED[chip])
+
+
+def main(arguments):
+    checks = batchtest.Checks("GPU code")
+    if "--ptxas" in arguments:
+        for model in ("treelstm_nary", "treegru_nary", "treefc", "mvrnn"):
+            for chip in SHARED:
+                check_ptxas(checks, model, 256, chip)
+        check_ptxas(checks, "dagrnn", 256, "sm_80")
+        check_ptxas(checks, "treernn_w", 256, "sm_90", " executor=cluster")
+    else:
+        for model in batchtest.ALL:
+            check_model(checks, model)
+        check_amd(checks, "treelstm_nary", "gfx90a")
+        check_amd(checks, "mvrnn", "gfx942")
+    checks.exit()
+
+
+main(sys.argv[1:])
