@@ -3,6 +3,8 @@
 // RUN:   | FileCheck %s --check-prefix=BLOCK
 // RUN: batch-opt %models/treelstm_nary.mlir --autobatch=sizes=H=16 --gpu-persistent=chip=sm_80 \
 // RUN:   | FileCheck %s --check-prefix=LLVM
+// RUN: batch-opt %models/treernn.mlir --autobatch=sizes=H=16 --gpu-persistent="chip=sm_100 format=isa" \
+// RUN:   | FileCheck %s --check-prefix=PTX
 
 // Without a chip it stops at the gpu dialect: one launch, one module, one kernel.
 // CHECK-NOT:   gpu.launch_func
@@ -29,3 +31,6 @@
 // LLVM-NOT:      {{(arith|scf|math|vector|cf|gpu)\.[a-z_]+ }}
 // LLVM-NOT:      func.func
 // LLVM:          llvm.func @main_execute({{.*}} nvvm.kernel, nvvm.maxntid = array<i32: 256, 1, 1>, nvvm.minctasm = 1 : i32
+
+// PTX is of the version that the chip needs.
+// PTX:         .version 8.6\0A.target sm_100\0A
