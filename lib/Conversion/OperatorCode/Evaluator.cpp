@@ -288,9 +288,12 @@ Value Evaluator::loadElement(Value row, ArrayRef<int64_t> shape,
       llvm::find_if(indices, [](const Index &index) { return index.lanes; });
   int64_t extent = shape[lanesIndex - indices.begin()];
   if (place.stride == 1) {
-    // Padding makes it safe to load behind the end.
+    // Padding makes it safe to load behind the end. GPUs load whole vectors
+    // only if told that they are aligned.
     if (lanesIndex->residue == 0 && layout.getRun() % lanes == 0)
-      return fromStored(b, b.load(type, pointer, bytes), element);
+      return fromStored(
+          b, b.load(type, pointer, b.addressSpace ? lanes * bytes : bytes),
+          element);
     Value loaded = LLVM::MaskedLoadOp::create(
         b, type, pointer, mask(lanesIndex->base, extent),
         LLVM::ZeroOp::create(b, type), b.getI32IntegerAttr(bytes));

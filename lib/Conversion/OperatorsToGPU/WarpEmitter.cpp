@@ -21,8 +21,8 @@ using namespace mlir::uprog;
 
 /// A tile of contractions: the fewer of its rows are in use the more is wasted,
 /// the fewer columns it has the less a loaded row is used.
-static constexpr int64_t kPanelRows = 8;
-static constexpr int64_t kPanelColumns = 4;
+static constexpr int64_t kPanelRows = 4;
+static constexpr int64_t kPanelColumns = 8;
 WarpEmitter::WarpEmitter(const StagePlan &plan, ModuleTables &tables,
                          CodeBuilder &b, int64_t warps)
     : plan(plan), tables(tables), b(b), evaluator(b, plan, tables),
@@ -72,7 +72,7 @@ func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
   Value share = b.div(unit, across);
   Value shares =
       b.div(b.add(b.sub(units, first), b.sub(across, b.constant(1))), across);
-  Value firstTile = b.add(b.mul(share, b.constant(warps)), warp);
+  Value firstTile = b.add(b.mul(warp, shares), share);
   Value nextTile = b.mul(shares, b.constant(warps));
   b.loop(first, columnTiles, across, [&](Value column) {
     b.loop(firstTile, rowTiles, nextTile, [&](Value row) {

@@ -61,8 +61,8 @@ void DeviceExecutor::chooseShape() {
     resident = std::min<int64_t>(resident, options.blocks);
   shape.blocks = resident / shape.clusterSize * shape.clusterSize;
   if (shape.blocks == 0)
-    raise("no block of the kernel fits on ", device->info().name,
-          ": it needs ", shape.blockSize, " threads and ", shape.sharedBytes,
+    raise("no block of the kernel fits on ", device->info().name, ": it needs ",
+          shape.blockSize, " threads and ", shape.sharedBytes,
           " bytes of shared memory, in clusters of ", shape.clusterSize);
 }
 
@@ -113,11 +113,10 @@ void DeviceExecutor::run(const BatchContext &context, const Plan &plan) {
   input.regions = formRegions;
   for (size_t s = 0; s < descriptor.sources.size(); ++s)
     if (descriptor.sources[s].input && context.sources[s].rows > 0)
-      input.regions.push_back(
-          {context.sources[s].base,
-           static_cast<size_t>(context.sources[s].rows *
-                               context.sources[s].rowBytes),
-           ImageRegion::CopiedIn});
+      input.regions.push_back({context.sources[s].base,
+                               static_cast<size_t>(context.sources[s].rows *
+                                                   context.sources[s].rowBytes),
+                               ImageRegion::CopiedIn});
   plan.addRegions(outputTables, input.regions);
   layOutImage(input, layout);
   arena.reset(layout.bytes, std::max(layout.inEnd, layout.outEnd));
@@ -137,9 +136,9 @@ void DeviceExecutor::run(const BatchContext &context, const Plan &plan) {
                   at.count, " tasks");
   };
   device->launch(kernel, shape,
-                 {arena.address(layout.plans), input.plans.size(),
-                  formsAddress, watchdog.control,
-                  static_cast<uint64_t>(shape.blocks), watchdog.nanoseconds()});
+                 {arena.address(layout.plans), input.plans.size(), formsAddress,
+                  watchdog.control, static_cast<uint64_t>(shape.blocks),
+                  watchdog.nanoseconds()});
   arena.copyOut(layout.control, layout.outEnd);
   device->wait(watchdog);
   const char *control = arena.staging(layout.control);

@@ -21,7 +21,6 @@
 // CHECK-DAG:       %[[C0:.*]] = arith.constant 0 : i64
 // CHECK-DAG:       %[[C4:.*]] = arith.constant 4 : i64
 // CHECK-DAG:       %[[C8:.*]] = arith.constant 8 : i64
-// CHECK-DAG:       %[[C16:.*]] = arith.constant 16 : i64
 // CHECK-DAG:       %[[C32:.*]] = arith.constant 32 : i64
 // CHECK-DAG:       %[[C128:.*]] = arith.constant 128 : i64
 // CHECK:           %[[THREAD:.*]] = arith.index_cast %{{.*}} : index to i64
@@ -29,19 +28,20 @@
 // CHECK:           %[[WARP:.*]] = arith.divui %[[THREAD]], %[[C32]]
 
 // A block's column of tiles depends on the number of blocks alone; blocks that
-// have the same one share its rows, warp by warp.
-// CHECK:           %[[ACROSS:.*]] = arith.minsi %[[UNITS]], %[[C16]]
+// have the same one share its rows, tile by tile.
+// CHECK:           %[[ACROSS:.*]] = arith.minsi %[[UNITS]], %[[C8]]
 // CHECK:           %[[FIRST:.*]] = arith.remui %[[UNIT]], %[[ACROSS]]
 // CHECK:           %[[SHARE:.*]] = arith.divui %[[UNIT]], %[[ACROSS]]
-// CHECK:           %[[OWN:.*]] = arith.muli %[[SHARE]], %[[C8]]
-// CHECK:           %[[ROW:.*]] = arith.addi %[[OWN]], %[[WARP]]
-// CHECK:           scf.for %{{.*}} = %[[FIRST]] to %[[C16]] step %[[ACROSS]]
+// CHECK:           %[[SHARES:.*]] = arith.divui %{{.*}}, %[[ACROSS]]
+// CHECK:           %[[OWN:.*]] = arith.muli %[[WARP]], %[[SHARES]]
+// CHECK:           %[[ROW:.*]] = arith.addi %[[OWN]], %[[SHARE]]
+// CHECK:           scf.for %{{.*}} = %[[FIRST]] to %[[C8]] step %[[ACROSS]]
 // CHECK:             scf.for %{{.*}} = %[[ROW]] to
 
-// Lanes take four of k each, of all 8 x 4 sums of the tile.
+// Lanes take four of k each, of all 4 x 8 sums of the tile.
 // CHECK:               %[[K:.*]] = arith.muli %[[LANE]], %[[C4]]
 // CHECK:               %[[SUMS:.*]]:32 = scf.for %{{.*}} = %[[K]] to %[[C128]] step %[[C128]]
-// CHECK-COUNT-4:         llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+// CHECK-COUNT-8:         llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
 // CHECK-COUNT-128:       math.fma
 // CHECK-NOT:             math.fma
 // CHECK:                 scf.yield

@@ -35,7 +35,8 @@
 // Two warps in a block of 64 threads.
 // SMALL-LABEL: func.func private @reads.rows.stage0
 // SMALL:         %[[SHARE:.*]] = arith.divui %arg2, %[[ACROSS:.*]] : i64
-// SMALL:         arith.muli %[[SHARE]], %c2_i64 : i64
+// SMALL:         %[[SHARES:.*]] = arith.divui %{{.*}}, %[[ACROSS]] : i64
+// SMALL:         arith.muli %[[SHARES]], %c2_i64 : i64
 uprog.operator @reads.rows(%n: index,
     %g: tensor<?x16xf32> {uprog.read = "gather"},
     %r: tensor<?x16xf32> {uprog.read = "rows"},
