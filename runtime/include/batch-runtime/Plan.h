@@ -75,6 +75,8 @@ private:
     const TableInfo &info = descriptor.tables[table];
     return tables[info.beside < 0 ? table : info.beside].data() + info.offset;
   }
+  /// Bytes of a table's memory, with what lies beside it.
+  size_t storageBytes(size_t table) const;
   void collectQueues(const BatchContext &context);
   void assignSlots();
   void layOutOperands();
