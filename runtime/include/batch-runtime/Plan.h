@@ -125,6 +125,8 @@ private:
     const TableInfo &info = descriptor.tables[table];
     return tables[info.beside < 0 ? table : info.beside].data() + info.offset;
   }
+  /// Bytes of a table's memory, with what lies beside it.
+  size_t storageBytes(size_t table) const;
 
   using Places = std::vector<DepthScheduler::Place>;
   void collectQueues(Part &part, int64_t endTask) const;

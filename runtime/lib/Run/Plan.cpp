@@ -162,6 +162,12 @@ void Plan::checkSize() {
             TaskQueue::maxDepth, " tasks; give smaller inputs");
 }
 
+size_t Plan::storageBytes(size_t table) const {
+  const TableInfo &info = descriptor.tables[table];
+  int64_t rows = groupRows[info.group];
+  return (rows + info.block - 1) / info.block * info.rowBytes;
+}
+
 void Plan::assignSlots() {
   const std::vector<DepthStep> &list = scheduler.steps();
   std::fill(groupRows.begin(), groupRows.end(), 0);
@@ -185,8 +191,7 @@ void Plan::assignSlots() {
             "', 2147483647 is the most; give a smaller --batch");
     totalSlots += rows;
     if (table.beside < 0)
-      tables[t].reserve((rows + table.block - 1) / table.block * table.rowBytes,
-                        "result tables");
+      tables[t].reserve(storageBytes(t), "result tables");
   }
 }
 
@@ -542,13 +547,16 @@ void Plan::reserveScratch() {
 
 void Plan::addRegions(const std::vector<bool> &outputs,
                       std::vector<ImageRegion> &regions) const {
-  for (size_t t = 0; t < tables.size(); ++t) {
-    const TableInfo &table = descriptor.tables[t];
-    regions.push_back(
-        {tables[t].data(),
-         static_cast<size_t>(groupRows[table.group] * table.rowBytes),
-         outputs[t] ? ImageRegion::CopiedOut : ImageRegion::DeviceOnly});
-  }
+  // A table beside another has no memory of its own.
+  std::vector<bool> copied = outputs;
+  for (size_t t = 0; t < tables.size(); ++t)
+    if (descriptor.tables[t].beside >= 0 && outputs[t])
+      copied[descriptor.tables[t].beside] = true;
+  for (size_t t = 0; t < tables.size(); ++t)
+    if (descriptor.tables[t].beside < 0)
+      regions.push_back(
+          {tables[t].data(), storageBytes(t),
+           copied[t] ? ImageRegion::CopiedOut : ImageRegion::DeviceOnly});
   regions.push_back(
       {indexArrays.data(), usedIndexBytes, ImageRegion::CopiedIn});
   regions.push_back(
