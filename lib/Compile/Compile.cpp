@@ -7,6 +7,7 @@
 
 #include "Batch/Compile/Compile.h"
 
+#include "Batch/Conversion/GPUTarget.h"
 #include "Batch/Conversion/Passes.h"
 #include "Batch/Pipelines/Pipelines.h"
 #include "mlir/Pass/PassManager.h"
@@ -156,9 +157,7 @@ static LogicalResult addDevicePasses(OpPassManager &pm, Location loc,
     return emitError(loc) << "'" << gpu.chip
                           << "' is no chip of NVIDIA; use sm_80, sm_90, ...";
   // Binary code and PTX with a toolkit; without one the driver compiles PTX.
-  bool toolkit = llvm::sys::findProgramByName("ptxas") &&
-                 llvm::sys::findProgramByName("fatbinary");
-  gpu.format = toolkit ? "fatbin" : "isa";
+  gpu.format = findMissingCUDATool("fatbin").empty() ? "fatbin" : "isa";
   buildGPUPersistentPipeline(pm, gpu);
   return success();
 }

@@ -315,7 +315,7 @@ TEST_F(Cuda, CodeThatDoesNotLoad) {
   DeviceCode other{cubin.data(), cubin.size(), "main.execute", "sm_80"};
   cuda.results["cuModuleLoadDataEx"] = CUDA_ERROR_NO_BINARY_FOR_GPU;
   EXPECT_MESSAGE("the model was compiled to machine code for sm_80, which Fake "
-                 "GPU (sm_90) does not run; compile it again with chip=sm_90",
+                 "GPU (sm_90) does not run; compile it again with --chip=sm_90",
                  device->load(other));
   cuda.results["cuModuleLoadDataEx"] = CUDA_ERROR_OUT_OF_MEMORY;
   EXPECT_MESSAGE("the GPU failed while loading the model's machine code",

@@ -57,6 +57,7 @@ for model in batchtest.ALL:
                 with open(together, "rb") as file:
                     checks.expect(what + ": as one by one", file.read() == wanted)
                 checks.equal(what + ": launches", found["launches"], 1)
+                checks.equal(what + ": copies, in and out", found["copies"], 2)
                 if executor != "device":
                     checks.equal(what + ": barriers in global memory",
                                  found["barriers"], 0)
@@ -64,6 +65,11 @@ for model in batchtest.ALL:
                     levels = found["batches"] - 1  # the output layer has none
                     checks.equal(what + ": barriers", found["barriers"],
                                  levels + EXCHANGES[model] * levels)
+
+# The parts of a run are timed, the kernel too.
+found = checks.run("timed", lambda: batchtest.run_model(
+    program, "random:1,3", "--bench=2", check=False))
+checks.expect("a kernel takes time", found and found["time_us"]["kernels"] > 0)
 
 # A block that waits for too long ends the run with an error that says where.
 program = checks.run("compile for the watchdog", lambda: batchtest.compile_model(

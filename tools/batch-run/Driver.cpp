@@ -134,6 +134,7 @@ void Driver::count() {
   sum.batches += now.batches;
   sum.launches += now.launches;
   sum.barriers += now.barriers;
+  sum.copies += now.copies;
   sum.gatherBytes += now.gatherBytes;
   sum.slots += now.slots;
   for (const DepthStep &step : session.plan().schedule().steps()) {

@@ -107,6 +107,7 @@ void batchrun::printText(const Options &options, const Report &report,
     line("batches", counters.batches);
     line("launches", counters.launches);
     line("barriers", counters.barriers);
+    line("copies", counters.copies);
     line("slots", counters.slots);
     line("gather_bytes", counters.gatherBytes);
     for (auto &[name, tasks] : report.kernelTasks)
@@ -147,6 +148,7 @@ void batchrun::printJson(const Options &options, const Report &report,
                  {"batches", counters.batches},
                  {"launches", counters.launches},
                  {"barriers", counters.barriers},
+                 {"copies", counters.copies},
                  {"slots", counters.slots},
                  {"gather_bytes", counters.gatherBytes},
                  {"threads", options.session.threads}};

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Batch/Conversion/Passes.h"
+#include "Batch/Dialect/Batch/Batch.h"
 #include "EmulatorAccess.h"
 #include "batch-runtime/EmulatorABI.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -29,8 +30,6 @@ using namespace mlir;
 using namespace mlir::batch;
 
 namespace {
-
-constexpr StringLiteral kSharedBytesAttr = "batch.shared_bytes";
 
 /// Converts the functions of one gpu.module.
 class KernelEmulation {
@@ -169,7 +168,7 @@ LogicalResult KernelEmulation::moveFunction(FunctionOpInterface function) {
     return success();
   }
   entries.insert(moved);
-  moved->setAttr(kSharedBytesAttr, builder.getI64IntegerAttr(sharedBytes));
+  moved->setAttr(kEmulatedAttr, builder.getI64IntegerAttr(sharedBytes));
   return success();
 }
 

@@ -13,7 +13,6 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -23,6 +22,7 @@ using namespace mlir::uprog;
 /// the fewer columns it has the less a loaded row is used.
 static constexpr int64_t kPanelRows = 4;
 static constexpr int64_t kPanelColumns = 8;
+
 WarpEmitter::WarpEmitter(const StagePlan &plan, ModuleTables &tables,
                          CodeBuilder &b, int64_t warps)
     : plan(plan), tables(tables), b(b), evaluator(b, plan, tables),
@@ -30,11 +30,12 @@ WarpEmitter::WarpEmitter(const StagePlan &plan, ModuleTables &tables,
 
 func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
   stage = &plan.getStages()[number];
-  bool panels = llvm::any_of(
+  hasPanels = llvm::any_of(
       stage->nodes, [](Node *node) { return node->kind == NodeKind::Panels; });
   int64_t columns = stage->space.columns();
-  tileColumns = panels ? kPanelColumns
-                       : std::min<int64_t>(kLanes, llvm::PowerOf2Ceil(columns));
+  tileColumns = hasPanels
+                    ? kPanelColumns
+                    : std::min<int64_t>(kLanes, llvm::PowerOf2Ceil(columns));
   tileRows = kLanes / tileColumns;
   static_assert(kPanelRows * kPanelColumns == kLanes);
 
@@ -100,7 +101,7 @@ void WarpEmitter::emitTile(Value firstRow, Value rowCount, Value firstColumn) {
   if (stage->space.rank() > 0)
     element.push_back({clamp(column, columnCount)});
 
-  if (tileRows == kPanelRows && tileColumns == kPanelColumns) {
+  if (hasPanels) {
     SmallVector<Indices> rows;
     for (int64_t i = 0; i < tileRows; ++i) {
       rows.push_back(evaluator.positionOf(

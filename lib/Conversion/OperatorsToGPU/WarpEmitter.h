@@ -51,6 +51,7 @@ private:
 
   // Of the stage being emitted.
   const Stage *stage = nullptr;
+  bool hasPanels = false;
   int64_t tileRows = 1, tileColumns = 1;
   Value lane;
 };

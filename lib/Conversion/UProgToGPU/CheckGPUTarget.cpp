@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Batch/Conversion/GPUTarget.h"
 #include "Batch/Conversion/Passes.h"
 
 #include "mlir/Target/LLVM/NVVM/Utils.h"
@@ -44,10 +45,18 @@ static bool isKnownChip(StringRef chip, bool amd) {
   return info && info->isCPUStringValid(chip);
 }
 
-/// Whether a tool is where upstream's pass looks for it.
-static bool hasTool(StringRef name, StringRef folder) {
-  return llvm::sys::findProgramByName(name, {folder}) ||
-         llvm::sys::findProgramByName(name);
+/// Looks where upstream's pass does.
+StringRef batch::findMissingCUDATool(StringRef format) {
+  SmallString<128> folder(NVVM::getCUDAToolkitPath());
+  llvm::sys::path::append(folder, "bin");
+  SmallVector<StringRef> tools{"ptxas"};
+  if (format == "fatbin")
+    tools.push_back("fatbinary");
+  for (StringRef tool : tools)
+    if (!llvm::sys::findProgramByName(tool, {folder.str()}) &&
+        !llvm::sys::findProgramByName(tool))
+      return tool;
+  return "";
 }
 
 namespace {
@@ -99,27 +108,22 @@ LogicalResult CheckGPUTargetPass::checkTools(bool amd) {
   if (format == "llvm" || format == "isa")
     return success();
   ModuleOp module = getOperation();
-  SmallString<128> folder(amd ? ROCDL::getROCMPath()
-                              : NVVM::getCUDAToolkitPath());
   if (amd) {
     // Upstream looks nowhere else.
-    llvm::sys::path::append(folder, "llvm", "bin", "ld.lld");
-    if (!llvm::sys::fs::can_execute(folder))
+    SmallString<128> linker(ROCDL::getROCMPath());
+    llvm::sys::path::append(linker, "llvm", "bin", "ld.lld");
+    if (!llvm::sys::fs::can_execute(linker))
       return module.emitError("format '")
              << format
              << "' needs the linker of ROCm, but there is no 'llvm/bin/ld.lld' "
                 "where ROCM_PATH says; use format=isa";
     return success();
   }
-  llvm::sys::path::append(folder, "bin");
-  SmallVector<StringRef> tools{"ptxas"};
-  if (format == "fatbin")
-    tools.push_back("fatbinary");
-  for (StringRef tool : tools)
-    if (!hasTool(tool, folder))
-      return module.emitError("format '")
-             << format << "' needs '" << tool
-             << "' of a CUDA toolkit, but it is neither on the PATH nor where "
-                "CUDA_HOME says; use format=isa";
+  StringRef missing = findMissingCUDATool(format);
+  if (!missing.empty())
+    return module.emitError("format '")
+           << format << "' needs '" << missing
+           << "' of a CUDA toolkit, but it is neither on the PATH nor where "
+              "CUDA_HOME says; use format=isa";
   return success();
 }

@@ -56,8 +56,9 @@ struct RunCounters {
   int64_t inspectors = 0; ///< workers that inspected
   int64_t tasks = 0;
   int64_t batches = 0;  ///< steps of the schedule
-  int64_t launches = 0; ///< steps run
+  int64_t launches = 0; ///< steps run, or of a device's kernel
   int64_t barriers = 0;
+  int64_t copies = 0;      ///< to and from a device
   int64_t gatherBytes = 0; ///< copied by gathers of their own: none so far
   int64_t slots = 0;       ///< rows of result tables
 };
@@ -100,7 +101,8 @@ public:
   /// Step by step, with times.
   std::vector<StepTime> executeTraced();
   /// As execute(); returns the microseconds that a worker spends in kernels:
-  /// neither between steps nor waiting for others. The mean over workers.
+  /// neither between steps nor waiting for others. The mean over workers. On a
+  /// device, what its kernel takes.
   double executeTimed();
 
   /// Runs one instance of the mini-batch directly. Its results live until the

@@ -308,23 +308,24 @@ CUmodule CudaDevice::loadModule(const DeviceCode &code) {
     raise("the model was compiled to ", kind,
           code.chip.empty() ? " for another GPU" : madeFor, ", which ",
           facts.name, " (", facts.chip,
-          ") does not run; compile it again with chip=", facts.chip);
+          ") does not run; compile it again with --chip=", facts.chip);
   case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
     raise("the NVIDIA driver is too old for the model's PTX: it is for CUDA ",
           driver.version(), " (", driver.describe(result),
-          "); install a newer driver, or compile the model to machine code "
-          "with format=bin");
+          "); install a newer driver, or compile the model with --chip=",
+          facts.chip, " where a CUDA toolkit makes machine code of it");
   case CUDA_ERROR_JIT_COMPILER_NOT_FOUND:
     raise("the NVIDIA driver cannot compile the model's PTX (",
           driver.describe(result),
           "); install its library libnvidia-ptxjitcompiler.so.1, or compile "
-          "the model to machine code with format=bin");
+          "the model with --chip=",
+          facts.chip, " where a CUDA toolkit makes machine code of it");
   case CUDA_ERROR_INVALID_IMAGE:
   case CUDA_ERROR_INVALID_PTX:
     raise("the NVIDIA driver, which is for CUDA ", driver.version(),
           ", refuses the model's ", kind, madeFor, " (",
           driver.describe(result), ")", log.empty() ? "" : ":\n" + log,
-          "\ninstall a newer driver, or compile the model again with chip=",
+          "\ninstall a newer driver, or compile the model again with --chip=",
           facts.chip);
   default:
     driver.fail(result, concat("loading the model's ", kind,
@@ -364,7 +365,7 @@ void CudaDevice::reserveShared(CUfunction function, const LaunchShape &shape) {
     raise("the kernel needs ", fixed + shape.sharedBytes,
           " bytes of shared memory for a block, ", facts.name, " has ",
           facts.maxSharedPerBlock,
-          "; compile the model again with chip=", facts.chip);
+          "; compile the model again with --chip=", facts.chip);
   driver.check(driver.funcSetAttribute(
                    function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                    static_cast<int>(shape.sharedBytes)),
@@ -447,8 +448,7 @@ void CudaDevice::launch(DeviceKernel kernel, const LaunchShape &shape,
   if (shape.clusterSize > 1 && !facts.hasClusters)
     raise(facts.name, " (", facts.chip,
           ") has no clusters of blocks; compile the model again with "
-          "chip=",
-          facts.chip);
+          "--executor=device");
   reserveShared(function, shape);
   CUlaunchConfig config = configFor(shape, shape.blocks);
   config.hStream = streamOf(stream);
@@ -475,14 +475,13 @@ void CudaDevice::launch(DeviceKernel kernel, const LaunchShape &shape,
   case CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
     raise(facts.name, " has too few registers for ", blocks, " (",
           driver.describe(result),
-          "); compile the model again with chip=", facts.chip);
+          "); compile the model again with --chip=", facts.chip);
   case CUDA_ERROR_INVALID_CLUSTER_SIZE:
     raise(facts.name, " cannot run ", blocks, " in clusters of ",
           shape.clusterSize, " (", driver.describe(result), "), at most ",
           maxClusterSize(kernel, shape),
           " that divide the number of blocks; compile the model again with "
-          "chip=",
-          facts.chip);
+          "--executor=device");
   default:
     driver.fail(result, concat("launching ", blocks));
   }

@@ -24,7 +24,8 @@ DeviceExecutor::DeviceExecutor(const CompiledObject &object,
                                const BoundParameters &parameters,
                                const SessionOptions &options)
     : object(object), descriptor(object.descriptor()), options(options),
-      device(openDevice(object, options)), arena(*device, "the mini-batch") {
+      device(openDevice(object, options)), arena(*device, "the mini-batch"),
+      begin(device->createEvent()), end(device->createEvent()) {
   const BatchObject &entry = object.entry();
   const LaunchInfo &launch = *descriptor.launch;
   DeviceCode code{entry.deviceCode, entry.deviceCodeSize, launch.kernel,
@@ -41,6 +42,8 @@ DeviceExecutor::DeviceExecutor(const CompiledObject &object,
 }
 
 DeviceExecutor::~DeviceExecutor() {
+  device->releaseEvent(begin);
+  device->releaseEvent(end);
   for (uint64_t address : allocations)
     device->release(address);
 }
@@ -55,7 +58,7 @@ void DeviceExecutor::chooseShape() {
   if (shape.clusterSize > most)
     raise("the object's clusters have ", shape.clusterSize, " blocks, ",
           device->info().name, " has at most ", most,
-          "; compile with a smaller --cluster-size or --executor=device");
+          "; compile the model again with --executor=device");
   int64_t resident = device->residentBlocks(kernel, shape);
   if (options.blocks > 0)
     resident = std::min<int64_t>(resident, options.blocks);
@@ -119,15 +122,19 @@ void DeviceExecutor::run(const BatchContext &context, const Plan &plan) {
                                ImageRegion::CopiedIn});
   plan.addRegions(outputTables, input.regions);
   layOutImage(input, layout);
+  const DeviceArena::Counts before = arena.counts();
   arena.reset(layout.bytes, std::max(layout.inEnd, layout.outEnd));
   arena.allocate(layout.bytes);
   writeImage(input, layout, arena.staging(), arena.address());
   arena.copyIn(0, layout.inEnd);
 
+  const uint64_t controlAddress = arena.address(layout.control);
   Watchdog watchdog;
   watchdog.seconds = options.watchdog;
-  watchdog.control = arena.address(layout.control);
   watchdog.blocks = shape.blocks;
+  // Blocks count their arrivals at the barrier in global memory only.
+  if (descriptor.launch->executor == "device")
+    watchdog.control = controlAddress;
   watchdog.describeStep = [&](int64_t step) {
     if (step >= context.numSteps)
       return std::string();
@@ -135,10 +142,12 @@ void DeviceExecutor::run(const BatchContext &context, const Plan &plan) {
     return concat("kernel '", descriptor.kernels[at.kernel].name, "', ",
                   at.count, " tasks");
   };
+  device->record(begin);
   device->launch(kernel, shape,
                  {arena.address(layout.plans), input.plans.size(), formsAddress,
-                  watchdog.control, static_cast<uint64_t>(shape.blocks),
+                  controlAddress, static_cast<uint64_t>(shape.blocks),
                   watchdog.nanoseconds()});
+  device->record(end);
   arena.copyOut(layout.control, layout.outEnd);
   device->wait(watchdog);
   const char *control = arena.staging(layout.control);
@@ -146,5 +155,8 @@ void DeviceExecutor::run(const BatchContext &context, const Plan &plan) {
   BatchDeviceControl words;
   std::memcpy(&words, control, sizeof(words));
   lastBarriers = words.generation;
+  lastCopies = arena.counts().copiesIn - before.copiesIn +
+               arena.counts().copiesOut - before.copiesOut;
+  lastTime = device->microseconds(begin, end);
   readImage(input, layout, arena.staging());
 }

@@ -29,7 +29,9 @@ public:
 
   /// Of the last run.
   int64_t barriers() const { return lastBarriers; }
-  const DeviceArena::Counts &copies() const { return arena.counts(); }
+  int64_t copies() const { return lastCopies; }
+  /// Microseconds from the launch to its end.
+  double kernelTime() const { return lastTime; }
 
 private:
   void bindForms(const BoundParameters &parameters);
@@ -49,7 +51,9 @@ private:
   std::vector<uint64_t> allocations;
   uint64_t formsAddress = 0;
   std::vector<bool> outputTables;
-  int64_t lastBarriers = 0;
+  DeviceEvent begin, end; ///< of the kernel
+  int64_t lastBarriers = 0, lastCopies = 0;
+  double lastTime = 0;
 };
 
 } // namespace batchrt

@@ -341,6 +341,10 @@ void Session::execute() {
 }
 
 double Session::executeTimed() {
+  if (descriptor().launch) {
+    execute();
+    return device->kernelTime();
+  }
   if (!object.entry().execute)
     raise("the object was compiled without an executor");
   BatchContext &context = *state->parts.front();
@@ -413,6 +417,7 @@ RunCounters Session::counters() const {
   counters.tasks = runPlan.tasks();
   counters.batches = context().numSteps;
   counters.launches = device ? 1 : counters.batches;
+  counters.copies = device ? device->copies() : 0;
   counters.barriers = lastBarriers;
   counters.slots = runPlan.slots();
   return counters;

@@ -104,9 +104,9 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>)
 
 // One launch, and what a host needs to know of it.
 // CHECK-LABEL: func.func @main.execute(
-// DEVICE-SAME:     batch.launch = {block_size = 256 : i64, cluster_size = 1 : i64, executor = "device", kernel = "main_execute"}
-// CLUSTER-SAME:    batch.launch = {block_size = 256 : i64, cluster_size = 4 : i64, executor = "cluster", kernel = "main_execute"}
-// BLOCK-SAME:      batch.launch = {block_size = 64 : i64, cluster_size = 1 : i64, executor = "block", kernel = "main_execute"}
+// DEVICE-SAME:     batch.kernel_launch = {block_size = 256 : i64, cluster_size = 1 : i64, executor = "device", kernel = "main_execute"}
+// CLUSTER-SAME:    batch.kernel_launch = {block_size = 256 : i64, cluster_size = 4 : i64, executor = "cluster", kernel = "main_execute"}
+// BLOCK-SAME:      batch.kernel_launch = {block_size = 64 : i64, cluster_size = 1 : i64, executor = "block", kernel = "main_execute"}
 // CHECK:         %[[GRID:.*]] = arith.index_cast %arg4 : i64 to index
 // DEVICE:        gpu.launch_func @device::@main_execute blocks in (%[[GRID]], %c1, %c1) threads in (%c256, %c1, %c1)
 // CLUSTER:       gpu.launch_func @device::@main_execute clusters in (%c4, %c1, %c1) blocks in (%[[GRID]], %c1, %c1)

@@ -65,12 +65,12 @@ inline constexpr StringLiteral kReadAttr = "batch.read";
 inline constexpr StringLiteral kKernelInfoAttr = "batch.kernel_info";
 /// The gpu.module with an object's persistent kernel.
 inline constexpr StringLiteral kDeviceModule = "device";
+/// On the host function that launches that kernel: {kernel, executor,
+/// block_size, cluster_size}.
+inline constexpr StringLiteral kLaunchAttr = "batch.kernel_launch";
 /// On the function of a kernel that the emulator calls: the bytes of its static
 /// shared memory.
 inline constexpr StringLiteral kEmulatedAttr = "batch.shared_bytes";
-/// On the host function that launches it: {kernel, executor, block_size,
-/// cluster_size}.
-inline constexpr StringLiteral kLaunchAttr = "batch.launch";
 /// On a module: the forms of parameters that kernel functions read.
 inline constexpr StringLiteral kFormsAttr = "batch.forms";
 /// On a function of the inspector or of the instance program: calls with equal
