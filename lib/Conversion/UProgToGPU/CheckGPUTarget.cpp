@@ -119,7 +119,7 @@ LogicalResult CheckGPUTargetPass::checkTools(bool amd) {
                 "where ROCM_PATH says; use format=isa";
     return success();
   }
-  StringRef missing = findMissingCUDATool(format);
+  StringRef missing = batch::findMissingCUDATool(format);
   if (!missing.empty())
     return module.emitError("format '")
            << format << "' needs '" << missing
