@@ -72,7 +72,8 @@ const char descriptor[] = R"({
     {"name": "sum_many", "phase": 0,
      "operands": [{"cell": 1, "kind": "rows", "table": 0, "ragged": true}],
      "results": [{"table": 0, "position": 0, "siblings": 1}],
-     "raggedScratch": [{"operand": 0, "bytes": 64}]},
+     "raggedScratch": [{"operand": 0, "bytes": 64}],
+     "workerScratch": [64, 32, 256]},
     {"name": "bias", "phase": 0, "constant": true, "operands": [],
      "results": [{"table": 3, "position": 0, "siblings": 1}]},
     {"name": "final", "phase": 1, "operands": [
@@ -87,7 +88,7 @@ const char descriptor[] = R"({
     {"name": "merge", "phase": 1, "operands": [{"cell": 1, "kind": "gather", "table": 2},
                                                {"cell": 2, "kind": "gather", "table": 2}],
      "results": [{"table": 1, "position": 0, "siblings": 1}]}],
-  "memo": 3, "workerScratch": 256, "separable": true,
+  "memo": 3, "separable": true,
   "has": {"inspect": true, "execute": true, "unbatched": true}
 })";
 

@@ -99,7 +99,8 @@ def ConvertOperatorsToCPUPass
     `batch.table` has it; default: in row-major order). Attributes that it makes: on the function
     `batch.kernel_info = {stages, task_scratch, ragged_scratch,
     worker_scratch}`, sizes in bytes per task, per row of each ragged domain and
-    per worker; on the module `batch.forms`, the forms of parameters that
+    [fixed, per task, most] of a worker, which needs min(fixed + n * per task,
+    most) for n tasks; on the module `batch.forms`, the forms of parameters that
     kernels index.
 
     See test/Conversion/OperatorsToCPU.

@@ -218,14 +218,17 @@ FailureOr<json::Value> ObjectLayout::describeKernel(KernelOp kernel) const {
                      {"position", kernel.getPosition(i)},
                      {"siblings", kernel.getSiblings(i)}});
   }
-  return json::Value(json::Object{
+  json::Object described{
       {"name", kernel.getSymName().str()},
       {"phase", static_cast<int64_t>(kernel.getPhase())},
       {"constant", constant},
       {"operands", std::move(operands)},
       {"results", std::move(results)},
       {"taskScratch", info.getAs<IntegerAttr>("task_scratch").getInt()},
-      {"raggedScratch", std::move(ragged)}});
+      {"raggedScratch", std::move(ragged)}};
+  if (auto bytes = info.getAs<DenseI64ArrayAttr>("worker_scratch"))
+    described["workerScratch"] = json::Array(bytes.asArrayRef());
+  return json::Value(std::move(described));
 }
 
 LogicalResult ObjectLayout::describeEntry(json::Object &object,
@@ -459,18 +462,13 @@ FailureOr<json::Value> ObjectLayout::describe(const InstanceProgram &program,
   }
   object["kernels"] = std::move(kernelList);
   object["memo"] = memoCount;
-  int64_t workerScratch = 0;
   bool inspects = false, executes = false;
   for (auto function : module.getOps<func::FuncOp>()) {
     if (auto launch = function->getAttrOfType<DictionaryAttr>(kLaunchAttr))
       object["device"] = describeLaunch(launch);
     inspects |= function->hasAttr(kInspectorAttr);
     executes |= function->hasAttr(kExecutorAttr);
-    if (auto info = function->getAttrOfType<DictionaryAttr>(kKernelInfoAttr))
-      workerScratch = std::max(
-          workerScratch, info.getAs<IntegerAttr>("worker_scratch").getInt());
   }
-  object["workerScratch"] = workerScratch;
   object["separable"] = isSeparable(module);
   object["has"] = json::Object{
       {"inspect", inspects}, {"execute", executes}, {"unbatched", true}};

@@ -99,6 +99,7 @@ static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
          llvm::zip_equal(raggedScratch, rows.getAsRange<IntegerAttr>()))
       bytes = std::max(bytes, other.getInt());
   }
+  const StageEmitter::WorkerScratch &work = emitter.getWorkerScratch();
   SmallVector<Attribute> ragged;
   for (int64_t bytes : raggedScratch)
     ragged.push_back(b.getI64IntegerAttr(bytes));
@@ -109,7 +110,8 @@ static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
            b.getNamedAttr("task_scratch", b.getI64IntegerAttr(taskScratch)),
            b.getNamedAttr("ragged_scratch", b.getArrayAttr(ragged)),
            b.getNamedAttr("worker_scratch",
-                          b.getI64IntegerAttr(emitter.getWorkerScratch())),
+                          b.getDenseI64ArrayAttr({work.fixed, work.perTask,
+                                                  work.most})),
            b.getNamedAttr("row_split", b.getI64IntegerAttr(sharing.rowSplit)),
            b.getNamedAttr("row_block",
                           b.getI64IntegerAttr(sharing.rowBlock))}));

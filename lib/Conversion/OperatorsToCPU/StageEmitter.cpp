@@ -65,7 +65,7 @@ void StageEmitter::planScratch(const Stage &stage) {
   // A vector more, so that rows do not fall into the same cache sets.
   tileStride = std::min(panels, kMaxPanels) * panelWidth + lanes;
   hasPanels = false;
-  int64_t rowBytes = 0;
+  packedRowBytes = 0;
   bool inPlace = false;
   for (Node *node : stage.nodes) {
     inPlace |= node->kind == NodeKind::InPlace;
@@ -80,39 +80,41 @@ void StageEmitter::planScratch(const Stage &stage) {
       return pack.operand->get() == operand->get() && pack.map == map;
     });
     if (it == packs.end()) {
-      Pack pack{operand, map, node->depth,
-                int64_t(llvm::alignTo(node->depth, lanes)) + lanes, node};
-      rowBytes += pack.stride * 4;
+      Pack pack{operand, map, node->depth, packedRowBytes, node};
+      packedRowBytes += (llvm::alignTo(node->depth, lanes) + lanes) * 4;
       it = packs.insert(it, pack);
     }
     packOfNode[node] = it - packs.begin();
   }
   int64_t maxRows = registers.maxRows;
   blockRowsMax = maxRows * kMaxTiles;
-  if (rowBytes)
-    blockRowsMax =
-        std::clamp<int64_t>(kPackedBytes / rowBytes / maxRows, 2, kMaxTiles) *
-        maxRows;
+  if (packedRowBytes)
+    blockRowsMax = std::clamp<int64_t>(kPackedBytes / packedRowBytes / maxRows,
+                                       2, kMaxTiles) *
+                   maxRows;
   // A tile must not have rows of two tasks.
   if (inPlace)
     blockRowsMax = stage.space.leading();
-  int64_t bytes = 0;
-  for (Pack &pack : packs) {
-    pack.offset = bytes;
-    bytes += llvm::alignTo(blockRowsMax * pack.stride * 4, 64);
-  }
+  packsOffset = 0;
   for (Node *node : stage.nodes) {
     if (!isHeavy(*node))
       continue;
     for (Value result : node->op->getResults()) {
-      tileOffsets[result] = bytes;
-      bytes += llvm::alignTo(
+      tileOffsets[result] = packsOffset;
+      packsOffset += llvm::alignTo(
           maxRows * tileStride *
               elementBytes(getElementTypeOrSelf(result.getType())),
           64);
     }
   }
-  workerScratch = std::max(workerScratch, bytes);
+  workerScratch.fixed = std::max(workerScratch.fixed, packsOffset);
+  int64_t taskRows = stage.space.domain >= 0 || !stage.space.hasRows()
+                         ? blockRowsMax
+                         : stage.space.leading();
+  workerScratch.perTask =
+      std::max(workerScratch.perTask, packedRowBytes * taskRows);
+  workerScratch.most = std::max(workerScratch.most,
+                                packsOffset + packedRowBytes * blockRowsMax);
 }
 
 //===----------------------------------------------------------------------===//
@@ -178,6 +180,12 @@ void StageEmitter::emitPacks(Value firstRow, Value rows) {
   });
 }
 
+Value StageEmitter::packedRow(const Pack &pack, Value row) {
+  return b.offset(arguments.work,
+                  b.add(b.constant(packsOffset + pack.offset),
+                        b.mul(row, b.constant(packedRowBytes))));
+}
+
 void StageEmitter::emitPack(const Pack &pack, Value row,
                             ArrayRef<Index> position) {
   int64_t lanes = evaluator.getLanes(), rank = stage->space.rank();
@@ -204,11 +212,9 @@ void StageEmitter::emitPack(const Pack &pack, Value row,
                return;
              if (vector)
                value = evaluator.broadcast(value);
-             Value offset = b.add(b.mul(row, b.constant(pack.stride)), k);
-             Value pointer =
-                 b.offset(arguments.work, b.add(b.constant(pack.offset),
-                                                b.mul(offset, b.constant(4))));
-             b.store(value, pointer, 4);
+             b.store(value,
+                     b.offset(packedRow(pack, row), b.mul(k, b.constant(4))),
+                     4);
            });
   }
 }
@@ -371,11 +377,9 @@ void StageEmitter::emitPanels(Node &node, Value tileRow, Value rows,
   const Pack &pack = packs[packOfNode[&node]];
   const PanelOperand &right = node.right;
   func::FuncOp tiles =
-      kernels.get({pack.stride, right.width, panelWidth / evaluator.getLanes(),
+      kernels.get({packedRowBytes / 4, right.width, panelWidth / evaluator.getLanes(),
                    tileStride, accumulate, /*streamed=*/true});
-  Value left = b.offset(arguments.work,
-                        b.add(b.constant(pack.offset),
-                              b.mul(tileRow, b.constant(pack.stride * 4))));
+  Value left = packedRow(pack, tileRow);
   int64_t panelBytes = right.k * right.width * 4;
   Value form = b.offset(evaluator.getForm(tables.getPanels(right)),
                         b.constant(right.nOffset / right.width * panelBytes +

@@ -34,8 +34,12 @@ public:
   /// rowBegin, rowEnd, part, parts).
   func::FuncOp emit(int64_t number, StringRef name);
 
-  /// Bytes of worker scratch that the stages emitted so far need.
-  int64_t getWorkerScratch() const { return workerScratch; }
+  /// Bytes of a worker's scratch that the stages emitted so far need: for n
+  /// tasks min(fixed + n * perTask, most).
+  struct WorkerScratch {
+    int64_t fixed = 0, perTask = 0, most = 0;
+  };
+  const WorkerScratch &getWorkerScratch() const { return workerScratch; }
   bool hasFailed() const { return evaluator.hasFailed(); }
 
 private:
@@ -43,9 +47,8 @@ private:
     OpOperand *operand;
     AffineMap map; ///< from (row and inner dims, k) to operand dims
     int64_t depth;
-    int64_t stride;
-    const Node *node;   ///< one of those that read it
-    int64_t offset = 0; ///< in the worker's scratch
+    int64_t offset;   ///< in a packed row
+    const Node *node; ///< one of those that read it
   };
 
   /// What to prefetch while a tile is computed: its share, as one of `tiles`,
@@ -58,6 +61,7 @@ private:
   AffineMap packMap(const Node &node);
   void emitPacks(Value firstRow, Value rows);
   void emitPack(const Pack &pack, Value row, ArrayRef<Index> position);
+  Value packedRow(const Pack &pack, Value row);
   void emitColumns(const Stage &stage, Value blockRow, Value blockRows);
   void emitTile(const Stage &stage, Value blockRow, Value tileRow, Value rows,
                 Value panel, Value panels, const Ahead &ahead);
@@ -91,12 +95,15 @@ private:
   // Of the stage being emitted.
   const Stage *stage = nullptr;
   StageArguments arguments;
+  /// The worker's scratch: tiles of results, then at packsOffset the rows of
+  /// all packs of a block, row by row.
   std::vector<Pack> packs;
+  int64_t packsOffset = 0, packedRowBytes = 0;
   DenseMap<const Node *, size_t> packOfNode;
   DenseMap<Value, int64_t> tileOffsets;
   int64_t blockRowsMax = 0, tileStride = 0, panelWidth = 0;
   bool hasPanels = false;
-  int64_t workerScratch = 0;
+  WorkerScratch workerScratch;
 };
 
 } // namespace mlir::uprog

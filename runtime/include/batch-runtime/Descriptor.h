@@ -121,6 +121,15 @@ struct RaggedScratch {
   int64_t bytes = 0;
 };
 
+struct WorkerScratch {
+  int64_t fixed = 0, perTask = 0, most = 0;
+
+  /// That a worker needs for so many tasks.
+  int64_t bytes(int64_t tasks) const {
+    return std::min(fixed + tasks * perTask, most);
+  }
+};
+
 struct KernelInfo {
   std::string name;
   int64_t phase = 0;
@@ -129,6 +138,7 @@ struct KernelInfo {
   std::vector<ResultInfo> results;
   int64_t taskScratch = 0;
   std::vector<RaggedScratch> raggedScratch;
+  WorkerScratch workerScratch;
   int64_t recordCells = 1;
 };
 
@@ -154,7 +164,6 @@ struct Descriptor {
   std::vector<SourceInfo> sources; ///< source 0 is unused
   std::vector<KernelInfo> kernels;
   int64_t memo = 0;
-  int64_t workerScratch = 0;
   std::optional<LaunchInfo> launch; ///< of objects for a device
   bool separable = false;           ///< several workers may inspect
   bool hasInspect = false, hasExecute = false, hasUnbatched = false;

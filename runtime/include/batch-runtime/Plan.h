@@ -85,6 +85,8 @@ public:
   size_t tableBytes() const;
   size_t scheduleBytes() const;
   size_t scratchBytes() const { return scratch.capacity(); }
+  /// That each worker needs to run the steps.
+  size_t workerScratch() const { return usedWorkerBytes; }
 
   /// The task that a handle names, -1 for a row of a source.
   static int64_t taskOf(int64_t handle) {
@@ -168,7 +170,7 @@ private:
   std::vector<std::vector<GroupUse>> groupUses;
   std::vector<Buffer> tables;
   Buffer indexArrays, scratch;
-  size_t usedIndexBytes = 0, usedScratchBytes = 0;
+  size_t usedIndexBytes = 0, usedScratchBytes = 0, usedWorkerBytes = 0;
 
   /// Where the arrays of one kernel operand lie in indexArrays.
   struct OperandArrays {

@@ -136,6 +136,7 @@ private:
   void enter(Mode mode);
   void splitInstances();
   Part &makePart();
+  void reserveWorkers(size_t bytes, size_t count);
   void makeRoom();
   void inspectPart(int64_t number);
   [[noreturn]] void throwError(const Part &part, int64_t instance) const;

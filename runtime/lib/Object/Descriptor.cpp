@@ -145,6 +145,10 @@ KernelInfo parseKernel(const json &text) {
   for (const json &scratch : optional(text, "raggedScratch"))
     kernel.raggedScratch.push_back({member(scratch, "operand").get<int>(),
                                     member(scratch, "bytes").get<int64_t>()});
+  if (text.contains("workerScratch")) {
+    auto bytes = text["workerScratch"].get<std::array<int64_t, 3>>();
+    kernel.workerScratch = {bytes[0], bytes[1], bytes[2]};
+  }
   return kernel;
 }
 } // namespace
@@ -241,7 +245,6 @@ Descriptor::Descriptor(const char *text) {
     for (const json &entry : optional(root, "kernels"))
       kernels.push_back(parseKernel(entry));
     memo = value<int64_t>(root, "memo", 0);
-    workerScratch = value<int64_t>(root, "workerScratch", 0);
     separable = value(root, "separable", false);
     if (root.contains("device")) {
       const json &device = root["device"];

@@ -525,7 +525,7 @@ bool Plan::isIndependent(const DepthStep &a, const DepthStep &b) const {
 void Plan::reserveScratch() {
   std::vector<int64_t> &offsets = scratchOffsets;
   offsets.clear();
-  int64_t used = 0, most = 64;
+  int64_t used = 0, most = 64, worker = 64;
   for (const BatchStep &step : steps) {
     const KernelInfo &kernel = descriptor.kernels[step.kernel];
     int64_t bytes = kernel.taskScratch * step.count;
@@ -533,6 +533,7 @@ void Plan::reserveScratch() {
       const BatchOperand &operand = step.operands[ragged.operand];
       bytes += ragged.bytes * operand.offsets[step.count];
     }
+    worker = std::max(worker, kernel.workerScratch.bytes(step.count));
     offsets.push_back(used);
     used += align64(bytes);
     most = std::max(most, used);
@@ -540,6 +541,7 @@ void Plan::reserveScratch() {
       used = 0;
   }
   usedScratchBytes = most;
+  usedWorkerBytes = worker;
   char *base = scratch.reserve(most, "intermediates");
   for (size_t i = 0; i < steps.size(); ++i)
     steps[i].scratch = base + offsets[i];

@@ -53,19 +53,19 @@ Session::Session(const CompiledObject &object,
   part.sources = s.sourceList.data();
 
   s.workerMemory.resize(workers.size());
-  for (Buffer &memory : s.workerMemory)
-    s.workerPointers.push_back(memory.reserve(
-        std::max<int64_t>(info.workerScratch, 64), "scratch of workers"));
+  s.workerPointers.resize(workers.size());
   part.workerScratch = s.workerPointers.data();
-  int64_t scratch = 64;
-  for (const KernelInfo &kernel : info.kernels)
-    scratch = std::max(scratch, kernel.taskScratch);
-  s.unbatchedScratch.reserve(scratch, "intermediates");
 }
 
 Session::~Session() = default;
 
 const BatchContext &Session::context() const { return *state->parts.front(); }
+
+void Session::reserveWorkers(size_t bytes, size_t count) {
+  for (size_t w = 0; w < count; ++w)
+    state->workerPointers[w] =
+        state->workerMemory[w].reserve(bytes, "scratch of workers");
+}
 
 /// One more part, with a stack and queues of its own.
 Session::Part &Session::makePart() {
@@ -322,7 +322,11 @@ void Session::inspectPart(int64_t number) {
   part.fiber.run(Inspection::run, &call);
 }
 
-void Session::schedule() { runPlan.build(state->contexts, workers); }
+void Session::schedule() {
+  runPlan.build(state->contexts, workers);
+  if (object.entry().execute)
+    reserveWorkers(runPlan.workerScratch(), workers.size());
+}
 
 void Session::execute() {
   if (descriptor().launch) {
@@ -395,7 +399,13 @@ void Session::runUnbatched(int64_t instance) {
   Part &part = *state->parts.front();
   arena.reset(part);
   part.known.clear();
-  part.scratch = state->unbatchedScratch.data();
+  int64_t scratch = 64, worker = 64;
+  for (const KernelInfo &kernel : descriptor().kernels) {
+    scratch = std::max(scratch, kernel.taskScratch);
+    worker = std::max(worker, kernel.workerScratch.bytes(1));
+  }
+  part.scratch = state->unbatchedScratch.reserve(scratch, "intermediates");
+  reserveWorkers(worker, 1);
   part.end = Part::Returned;
   part.message.clear();
   UnbatchedRun call{object.entry().unbatched, &part, instance};

@@ -8,10 +8,10 @@ batch.table @h : tensor<4xf32> group(0)
 batch.source @E : tensor<4xf32> parameter(0)
 func.func private @once.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
     attributes {batch.kernel_info = {stages = 1 : i64, task_scratch = 0 : i64,
-                                     ragged_scratch = [], worker_scratch = 0 : i64}}
+                                     ragged_scratch = [], worker_scratch = array<i64: 0, 0, 0>}}
 func.func private @cell.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
     attributes {batch.kernel_info = {stages = 1 : i64, task_scratch = 64 : i64,
-                                     ragged_scratch = [], worker_scratch = 128 : i64}}
+                                     ragged_scratch = [], worker_scratch = array<i64: 64, 16, 128>}}
 batch.kernel @once() -> (tensor<4xf32> {batch.in_table = @h}) {
   %zero = arith.constant dense<0.0> : tensor<4xf32>
   batch.yield %zero : tensor<4xf32>
@@ -117,8 +117,8 @@ func.func @main.traverse() attributes {batch.traversal} {
 // CHECK:         func.call @main(%[[CTX]],
 // CHECK:       llvm.mlir.global internal constant @batch.descriptor("{\22abi\22:
 // CHECK-SAME:    {\22position\22:1,\22siblings\22:2,\22table\22:0}]
+// CHECK-SAME:    \22workerScratch\22:[64,16,128]
 // CHECK-SAME:    \22separable\22:true
-// CHECK-SAME:    \22workerScratch\22:128
 // CHECK:       llvm.mlir.global external constant @batch_object()
 // CHECK:         llvm.mlir.addressof @batch.descriptor
 // CHECK:         llvm.mlir.addressof @batch.inspect

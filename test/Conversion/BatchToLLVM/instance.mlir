@@ -8,7 +8,7 @@ rec.adt @Nat {
 }
 func.func private @cell.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
     attributes {batch.kernel_info = {stages = 3 : i64, task_scratch = 0 : i64,
-                                     ragged_scratch = [], worker_scratch = 0 : i64}}
+                                     ragged_scratch = [], worker_scratch = array<i64: 0, 0, 0>}}
 batch.kernel @cell(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared}) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }

@@ -4,7 +4,7 @@
 
 func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
     attributes {batch.kernel_info = {stages = 2 : i64, task_scratch = 64 : i64,
-                                     ragged_scratch = [], worker_scratch = 0 : i64,
+                                     ragged_scratch = [], worker_scratch = array<i64: 0, 0, 0>,
                                      row_split = 12 : i64, row_block = 0 : i64}}
 
 // A program becomes a function that each worker of a pool runs. A run is done by
