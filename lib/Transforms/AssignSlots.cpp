@@ -59,17 +59,29 @@ private:
 
 } // namespace
 
+/// Rows of so many bytes are worth an array of slots of their own.
+static constexpr int64_t kLongRow = 4096;
+
 /// How many results of each kernel a class holds; classes where this is equal
-/// can share slot numbers.
-static std::map<StringRef, unsigned> getSignature(const ValueClass &group) {
-  std::map<StringRef, unsigned> signature;
-  for (auto [kernel, result] : group.producers)
-    ++signature[kernel.getSymName()];
+/// can share slot numbers. They do unless the one has long rows, the other
+/// shorter ones: slots of long rows are used again once nobody reads them.
+using Signature = std::pair<std::map<StringRef, unsigned>, int64_t>;
+
+static Signature getSignature(const ValueClass &valueClass) {
+  Signature signature{{}, 0};
+  for (auto [kernel, result] : valueClass.producers)
+    ++signature.first[kernel.getSymName()];
+  RankedTensorType row = valueClass.row;
+  if (row.hasStaticShape()) {
+    int64_t bytes =
+        row.getNumElements() * (row.getElementTypeBitWidth() + 7) / 8;
+    signature.second = bytes >= kLongRow ? bytes : 0;
+  }
   return signature;
 }
 
 LogicalResult SlotAssigner::makeTables() {
-  std::map<std::map<StringRef, unsigned>, int64_t> groups;
+  std::map<Signature, int64_t> groups;
   builder.setInsertionPoint(program.getFunctions().front());
   for (const ValueClass &valueClass : classes.getClasses()) {
     auto &table = tables.emplace_back();

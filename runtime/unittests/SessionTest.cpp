@@ -48,7 +48,7 @@ struct Trial {
   Trial(const char *kind, const std::string &text, int threads = 1,
         size_t stack = size_t(256) << 20, int64_t batch = 0,
         const std::string &given = "random:1", const std::string &tensors = "",
-        int64_t nodesPerWorker = 1024)
+        int64_t nodesPerWorker = 1024, int64_t reusedRowBytes = 1024)
       : object(CompiledObject::open(fake(kind))) {
     InputOptions options;
     options.inputs =
@@ -60,7 +60,7 @@ struct Trial {
         object.descriptor(), ParameterOptions{given, inputs->largestIndex});
     session = std::make_unique<Session>(
         object, *parameters, inputs->tensors,
-        SessionOptions{threads, stack, nodesPerWorker});
+        SessionOptions{threads, stack, nodesPerWorker, reusedRowBytes});
   }
 
   std::vector<Output> batched(int repeat = 1) {
@@ -206,10 +206,26 @@ TEST(Session, AnyNumberOfWorkersInspects) {
   }
 }
 
+TEST(Session, LongRowsAreUsedAgain) {
+  for (const char *kind : {"plain", "input"})
+    for (int threads : {1, 3}) {
+      auto slots = [&](int64_t reusedRowBytes) {
+        Trial trial(kind, "random:3,40", threads, size_t(16) << 20, 0,
+                    "random:1", "", 20, reusedRowBytes);
+        EXPECT_EQ(trial.difference(2), "");
+        trial.batched();
+        return trial.session->counters().slots;
+      };
+      int64_t once = slots(1024);
+      EXPECT_LT(slots(1), once);
+      EXPECT_EQ(slots(129), once);
+    }
+}
+
 TEST(Session, LaterRunsAllocateNothing) {
-  for (int threads : {1, 3}) {
+  for (auto [threads, reused] : {std::pair(1, 1024), {3, 1024}, {3, 1}}) {
     Trial run("plain", "random:3,40", threads, size_t(16) << 20, 0, "random:1",
-              "", 20);
+              "", 20, reused);
     EXPECT_EQ(run.difference(2), "");
     run.session->run(*run.inputs->batches[0]);
     size_t bytes = run.session->memory().total();

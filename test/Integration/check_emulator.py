@@ -26,9 +26,9 @@ EXCHANGES = {"treernn": 0, "treernn_w": 0, "treefc": 0, "treelstm_nary": 0,
              "treelstm_nary_tai": 0, "treegru_nary": 1}
 
 
-def run(program, model, forest, batch, seed, output):
+def run(program, model, forest, batch, seed, output, *more):
     return batchtest.run_model(
-        program, "random:%d,3" % forest, "--blocks=8", "--seed=%d" % seed,
+        program, "random:%d,3" % forest, "--blocks=8", "--seed=%d" % seed, *more,
         "--check-unbatched=1e-5", "--outputs=" + output, batch=batch, check=False)
 
 
@@ -51,7 +51,8 @@ for model in batchtest.ALL:
                 what = "%s: forest %d, seed %d" % (name, forest, seed)
                 together = os.path.join(scratch, "together.safetensors")
                 found = checks.run(what, lambda: run(
-                    program, model, forest, 3, seed, together))
+                    program, model, forest, 3, seed, together,
+                    "--reuse-rows=1"))
                 if not found:
                     continue
                 with open(together, "rb") as file:

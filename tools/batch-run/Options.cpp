@@ -44,6 +44,8 @@ RUNNING
   --batch=N                 instances of a mini-batch (default: all at once)
   --threads=N               workers (default: 1)
   --nodes-per-worker=N      a worker inspects no fewer nodes (default: 1024)
+  --reuse-rows=BYTES        results of a task with so many bytes make room for
+                            others when they are read no more (default: 1024)
   --stack-size=BYTES        stack of recursions, K, M or G may follow (default:
                             256M, of which only what is used takes memory)
   --unbatched               run only the unbatched code
@@ -200,6 +202,8 @@ std::vector<Option> makeTable(Options &options) {
        }},
       {"nodes-per-worker", Option::Required,
        count("nodes-per-worker", options.session.nodesPerWorker, 1)},
+      {"reuse-rows", Option::Required,
+       count("reuse-rows", options.session.reusedRowBytes, 1)},
       {"stack-size", Option::Required,
        [&](const std::string &value) {
          options.session.stackSize = parseBytes("stack-size", value);

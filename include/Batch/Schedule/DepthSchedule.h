@@ -62,6 +62,8 @@ public:
   /// Record numbers within their queue: kernel after kernel, within a kernel by
   /// depth, within a depth in recorded order.
   const int32_t *order() const { return orders.data(); }
+  /// For those who have a better order of the records of a step.
+  int32_t *order() { return orders.data(); }
   /// Steps kernel after kernel, within a kernel by depth; those of kernel k are
   /// [kernelSteps(k), kernelSteps(k+1)). The records of a step are
   /// order()[begin ... begin+count).

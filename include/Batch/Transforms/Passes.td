@@ -383,7 +383,9 @@ def AssignSlotsPass : Pass<"batch-assign-slots", "::mlir::ModuleOp"> {
     executor: a loop over the steps of a plan that launches the step's kernel.
     Each operand is read by the cheapest kind that its class allows: `gather`
     where all rows lie in one table or source, `rows` where they are mixed.
-    Results are written to consecutive slots, in schedule order. A module without
+    Tables that the same kernels write share slot numbers (a group), except that
+    rows of a page (4 KB) and more share them with rows of their length only: a
+    slot is used again when nobody reads its rows any more. Results are written to consecutive slots, in schedule order. A module without
     an inspector is left as it is.
 
     `layout` changes where the elements of tables lie (Cortex, section 5.1), with

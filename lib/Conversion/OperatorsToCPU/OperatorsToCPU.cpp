@@ -109,9 +109,9 @@ static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
           {b.getNamedAttr("stages", b.getI64IntegerAttr(count)),
            b.getNamedAttr("task_scratch", b.getI64IntegerAttr(taskScratch)),
            b.getNamedAttr("ragged_scratch", b.getArrayAttr(ragged)),
-           b.getNamedAttr("worker_scratch",
-                          b.getDenseI64ArrayAttr({work.fixed, work.perTask,
-                                                  work.most})),
+           b.getNamedAttr(
+               "worker_scratch",
+               b.getDenseI64ArrayAttr({work.fixed, work.perTask, work.most})),
            b.getNamedAttr("row_split", b.getI64IntegerAttr(sharing.rowSplit)),
            b.getNamedAttr("row_block",
                           b.getI64IntegerAttr(sharing.rowBlock))}));

@@ -113,8 +113,8 @@ void StageEmitter::planScratch(const Stage &stage) {
                          : stage.space.leading();
   workerScratch.perTask =
       std::max(workerScratch.perTask, packedRowBytes * taskRows);
-  workerScratch.most = std::max(workerScratch.most,
-                                packsOffset + packedRowBytes * blockRowsMax);
+  workerScratch.most =
+      std::max(workerScratch.most, packsOffset + packedRowBytes * blockRowsMax);
 }
 
 //===----------------------------------------------------------------------===//
@@ -201,21 +201,20 @@ void StageEmitter::emitPack(const Pack &pack, Value row,
     int64_t begin = bounds[i], end = bounds[i + 1];
     if (begin >= end || begin < 0 || end > pack.depth)
       continue;
-    b.loop(b.constant(0), b.constant(end - begin), vector ? lanes : 1,
-           [&](Value j) {
-             Value k = b.add(b.constant(begin), j);
-             dims[rank + 1] = {k, vector, vector ? begin % lanes : -1, begin,
-                               end};
-             Value value = evaluator.eval(
-                 pack.operand->get(), evaluator.operandIndices(pack.map, dims));
-             if (!value)
-               return;
-             if (vector)
-               value = evaluator.broadcast(value);
-             b.store(value,
-                     b.offset(packedRow(pack, row), b.mul(k, b.constant(4))),
-                     4);
-           });
+    b.loop(
+        b.constant(0), b.constant(end - begin), vector ? lanes : 1,
+        [&](Value j) {
+          Value k = b.add(b.constant(begin), j);
+          dims[rank + 1] = {k, vector, vector ? begin % lanes : -1, begin, end};
+          Value value = evaluator.eval(
+              pack.operand->get(), evaluator.operandIndices(pack.map, dims));
+          if (!value)
+            return;
+          if (vector)
+            value = evaluator.broadcast(value);
+          b.store(value,
+                  b.offset(packedRow(pack, row), b.mul(k, b.constant(4))), 4);
+        });
   }
 }
 
@@ -376,9 +375,9 @@ void StageEmitter::emitPanels(Node &node, Value tileRow, Value rows,
   Value result = node.op->getResult(0), zero = b.constant(0);
   const Pack &pack = packs[packOfNode[&node]];
   const PanelOperand &right = node.right;
-  func::FuncOp tiles =
-      kernels.get({packedRowBytes / 4, right.width, panelWidth / evaluator.getLanes(),
-                   tileStride, accumulate, /*streamed=*/true});
+  func::FuncOp tiles = kernels.get({packedRowBytes / 4, right.width,
+                                    panelWidth / evaluator.getLanes(),
+                                    tileStride, accumulate, /*streamed=*/true});
   Value left = packedRow(pack, tileRow);
   int64_t panelBytes = right.k * right.width * 4;
   Value form = b.offset(evaluator.getForm(tables.getPanels(right)),

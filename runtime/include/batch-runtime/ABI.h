@@ -36,7 +36,7 @@
 
 #include <stdint.h>
 
-#define BATCH_ABI_VERSION 4
+#define BATCH_ABI_VERSION 5
 
 #ifdef __cplusplus
 extern "C" {

@@ -13,6 +13,8 @@
 #include "batch-runtime/Descriptor.h"
 #include "batch-runtime/Memory.h"
 #include "batch-runtime/PlanImage.h"
+#include "batch-runtime/ResultRows.h"
+#include "batch-runtime/RowAllocator.h"
 #include "batch-runtime/Workers.h"
 
 #include <algorithm>
@@ -29,7 +31,9 @@ class RowFinder;
 /// run.
 class Plan {
 public:
-  explicit Plan(const Descriptor &descriptor);
+  /// Rows of so many bytes, in all tables of a group, are used again when they
+  /// are read no more.
+  Plan(const Descriptor &descriptor, int64_t reusedRowBytes);
 
   /// The number of the first task of part `part` of `parts`, and one more than
   /// that of the last it may have.
@@ -42,7 +46,8 @@ public:
 
   /// Fills in steps and numSteps of the first context from the queues of all,
   /// one of each part.
-  void build(const std::vector<BatchContext *> &contexts, WorkerPool &workers);
+  void build(const std::vector<BatchContext *> &contexts, int64_t numInstances,
+             WorkerPool &workers);
 
   /// Where a task's result or a source's row lies; `table` is that of results
   /// with this handle's type.
@@ -108,12 +113,23 @@ private:
       int64_t begin, inStep;
     };
     std::vector<RaggedRows> raggedRows; ///< by kernel, operand and step
-    RaggedRows *nextRagged = nullptr;   ///< where placeRaggedRows() is
+    Buffer lastReads;                   ///< by pooled group and task
+    std::vector<int32_t> counts, sorted;
+    RaggedRows *nextRagged = nullptr; ///< where placeRaggedRows() is
     int64_t nextStep = 0;
 
     int32_t *slotsOf(int group) const {
       return slotArray.as<int32_t>() + group * numTasks;
     }
+    /// The last epoch that reads a task's rows, by task; -1 if none does.
+    int32_t *lastReadsOf(int pooled) const {
+      return lastReads.as<int32_t>() + pooled * numTasks;
+    }
+  };
+  /// A group that a kernel has results in, with its rows per task.
+  struct GroupUse {
+    int group;
+    int64_t siblings;
   };
   /// Task numbers have 32 bits, the highest of which say the part.
   static int taskBits(int64_t parts) {
@@ -124,8 +140,7 @@ private:
   }
   /// Slot 0 of a table.
   char *tableData(int table) const {
-    const TableInfo &info = descriptor.tables[table];
-    return tables[info.beside < 0 ? table : info.beside].data() + info.offset;
+    return tables[memoryOf[table]].data() + descriptor.tables[table].offset;
   }
   /// Bytes of a table's memory, with what lies beside it.
   size_t storageBytes(size_t table) const;
@@ -134,6 +149,15 @@ private:
   void collectQueues(Part &part, int64_t endTask) const;
   void countRaggedRows(Part &part) const;
   void checkSize();
+  // PlanRows.cpp
+  void choosePools(int64_t reusedRowBytes);
+  void numberEpochs();
+  void findLastReads(const BatchContext &context, int64_t numInstances,
+                     WorkerPool &workers);
+  void findReads(Part &part, const Places &places) const;
+  void keepResults(const BatchContext &context, int64_t numInstances);
+  void sortByLastRead(Part &part, const Places &places) const;
+  int64_t takeRows(int64_t step, const GroupUse &use);
   void assignSlots();
   void layOutOperands();
   int64_t placeRaggedRows(int64_t kernel);
@@ -162,12 +186,22 @@ private:
   /// Each step begins at a multiple of this.
   std::vector<int64_t> groupBlocks;
   std::vector<std::vector<int64_t>> stepOffsets; ///< [group][step]
-  /// The groups a kernel has results in, with its rows per task in each.
-  struct GroupUse {
-    int group;
-    int64_t siblings;
+  std::vector<std::vector<GroupUse>> groupUses;  ///< by kernel
+
+  /// Groups with rows of the same lengths, which take them from one memory and
+  /// use them again.
+  struct Pool {
+    int leader; ///< the group whose tables have the memory
+    RowAllocator rows;
   };
-  std::vector<std::vector<GroupUse>> groupUses;
+  std::vector<Pool> pools;
+  std::vector<int> poolOf; ///< by group, -1: its rows are used once
+  std::vector<int> pooled; ///< by group, the number among those of pools
+  int64_t numPooled = 0;
+  std::vector<int> memoryOf;   ///< by table, the table whose memory it lies in
+  std::vector<int32_t> epochs; ///< by step
+  ResultRows resultRows;
+
   std::vector<Buffer> tables;
   Buffer indexArrays, scratch;
   size_t usedIndexBytes = 0, usedScratchBytes = 0, usedWorkerBytes = 0;

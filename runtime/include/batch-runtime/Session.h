@@ -36,6 +36,9 @@ struct SessionOptions {
   /// Each worker that inspects gets at least as many nodes and elements of list
   /// arguments. Fewer do not pay for waking it.
   int64_t nodesPerWorker = 1024;
+  /// A task's rows of so many bytes are used again when they are read no more.
+  /// Finding that out costs about as much as scheduling.
+  int64_t reusedRowBytes = 1024;
 
   // Of objects for a device.
   int deviceNumber = 0;

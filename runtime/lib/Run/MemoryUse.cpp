@@ -52,11 +52,14 @@ size_t Plan::scheduleBytes() const {
   size_t sum = 0;
   for (const Part &part : parts)
     sum += part.sorter.bytes() + part.slotArray.capacity() +
-           reserved(part.raggedRows);
+           reserved(part.raggedRows) + part.lastReads.capacity() +
+           reserved(part.counts) + reserved(part.sorted);
+  for (const Pool &pool : pools)
+    sum += pool.rows.bytes();
   return sum + scheduler.bytes() + indexArrays.capacity() +
          reserved(stepOffsets) + reserved(steps) + reserved(operands) +
          reserved(results) + reserved(operandBegin) + reserved(resultBegin) +
-         reserved(scratchOffsets);
+         reserved(scratchOffsets) + reserved(epochs);
 }
 
 MemoryUse Session::memory() const {
@@ -82,7 +85,8 @@ public:
   void write(int64_t step, int64_t handle, int table) {
     size_t row = session.plan().slot(handle, table);
     if (last[table].size() <= row)
-      last[table].resize(row + 1);
+      last[table].resize(row + 1, -1);
+    end(table, last[table][row]);
     change[step] += bytes(table);
     last[table][row] = step;
   }
@@ -95,8 +99,7 @@ public:
   int64_t most() {
     for (size_t table = 0; table < last.size(); ++table)
       for (int64_t step : last[table])
-        if (step + 1 < static_cast<int64_t>(change.size()))
-          change[step + 1] -= bytes(static_cast<int>(table));
+        end(static_cast<int>(table), step);
     int64_t now = 0, most = 0;
     for (int64_t bytes : change)
       most = std::max(most, now += bytes);
@@ -104,12 +107,17 @@ public:
   }
 
 private:
+  /// A row of the table is not in use after the step.
+  void end(int table, int64_t step) {
+    if (step >= 0 && step + 1 < static_cast<int64_t>(change.size()))
+      change[step + 1] -= bytes(table);
+  }
   int64_t bytes(int table) const {
     return session.descriptor().tables[table].ownBytes;
   }
   const Session &session;
   std::vector<int64_t> change;            ///< of the bytes in use, at each step
-  std::vector<std::vector<int64_t>> last; ///< [table][row], a step
+  std::vector<std::vector<int64_t>> last; ///< [table][row], a step or -1
 };
 
 void readOperands(const Session &session, const KernelInfo &kernel,
@@ -128,33 +136,6 @@ void readOperands(const Session &session, const KernelInfo &kernel,
   }
 }
 
-/// What results hold, down to the fields of ADT values.
-void readOutputs(const Session &session, int64_t step, RowLives &lives) {
-  const Descriptor &descriptor = session.descriptor();
-  const BatchContext &context = session.context();
-  std::vector<std::pair<const Type *, int64_t>> work;
-  for (size_t r = 0; r < descriptor.results.size(); ++r)
-    for (int64_t i = 0; i < session.forest().numInstances; ++i)
-      work.emplace_back(&descriptor.results[r].type, context.results[r][i]);
-  std::vector<bool> seen(context.numNodes);
-  while (!work.empty()) {
-    auto [type, cell] = work.back();
-    work.pop_back();
-    if (type->kind == Type::Tensor) {
-      lives.read(step, cell, type->table);
-    } else if (type->kind == Type::List) {
-      for (int64_t i = 0; i < listLength(cell); ++i)
-        work.emplace_back(&type->element(),
-                          context.listPool[listFirst(cell) + i]);
-    } else if (type->kind == Type::Adt && !seen[cell]) {
-      seen[cell] = true;
-      const Variant *variant =
-          descriptor.variantByNumber(context.variants[cell]);
-      for (size_t f = 0; f < variant->fields.size(); ++f)
-        work.emplace_back(&variant->fields[f].type, context.cells[f][cell]);
-    }
-  }
-}
 } // namespace
 
 size_t Session::liveResults() const {
@@ -177,6 +158,8 @@ size_t Session::liveResults() const {
     });
     ++step;
   }
-  readOutputs(*this, step, lives);
+  ResultRows().forEach(
+      descriptor(), context(), forest().numInstances,
+      [&](int64_t handle, int table) { lives.read(step, handle, table); });
   return lives.most();
 }

@@ -45,7 +45,7 @@ static std::vector<size_t> findSameRows(const Descriptor &descriptor,
   return same;
 }
 
-Plan::Plan(const Descriptor &descriptor)
+Plan::Plan(const Descriptor &descriptor, int64_t reusedRowBytes)
     : descriptor(descriptor), groupRows(descriptor.groups),
       groupBlocks(descriptor.groups, 1), stepOffsets(descriptor.groups),
       tables(descriptor.tables.size()), arrays(descriptor.kernels.size()) {
@@ -66,6 +66,7 @@ Plan::Plan(const Descriptor &descriptor)
     }
     groupUses.push_back(uses);
   }
+  choosePools(reusedRowBytes);
   for (size_t k = 0; k < arrays.size(); ++k) {
     arrays[k].resize(descriptor.kernels[k].operands.size());
     sameRows.push_back(findSameRows(descriptor, descriptor.kernels[k]));
@@ -73,7 +74,7 @@ Plan::Plan(const Descriptor &descriptor)
 }
 
 void Plan::build(const std::vector<BatchContext *> &contexts,
-                 WorkerPool &workers) {
+                 int64_t numInstances, WorkerPool &workers) {
   numParts = static_cast<int64_t>(contexts.size());
   sorters.clear();
   for (int64_t p = 0; p < numParts; ++p) {
@@ -93,6 +94,8 @@ void Plan::build(const std::vector<BatchContext *> &contexts,
                 static_cast<int64_t>(parts[0].queues.size()), sorters.data(),
                 numParts);
   checkSize();
+  if (!pools.empty())
+    findLastReads(*contexts[0], numInstances, workers);
   assignSlots();
   layOutOperands();
   workers.forEachPart(numParts, [&](int64_t p) {
@@ -160,39 +163,6 @@ void Plan::checkSize() {
     if (step.depth > TaskQueue::maxDepth)
       raise("results depend on each other in a chain of more than ",
             TaskQueue::maxDepth, " tasks; give smaller inputs");
-}
-
-size_t Plan::storageBytes(size_t table) const {
-  const TableInfo &info = descriptor.tables[table];
-  int64_t rows = groupRows[info.group];
-  return (rows + info.block - 1) / info.block * info.rowBytes;
-}
-
-void Plan::assignSlots() {
-  const std::vector<DepthStep> &list = scheduler.steps();
-  std::fill(groupRows.begin(), groupRows.end(), 0);
-  for (auto &offsets : stepOffsets)
-    if (offsets.size() < list.size())
-      offsets.resize(list.size());
-  // Slots are numbered in the order in which steps run.
-  for (int32_t s : scheduler.sequence())
-    for (const GroupUse &use : groupUses[list[s].kernel]) {
-      int64_t block = groupBlocks[use.group];
-      stepOffsets[use.group][s] = groupRows[use.group];
-      int64_t rows = list[s].count * use.siblings;
-      groupRows[use.group] += (rows + block - 1) / block * block;
-    }
-  totalSlots = 0;
-  for (size_t t = 0; t < tables.size(); ++t) {
-    const TableInfo &table = descriptor.tables[t];
-    int64_t rows = groupRows[table.group];
-    if (rows > INT32_MAX)
-      raise("the mini-batch needs ", rows, " rows of table '", table.name,
-            "', 2147483647 is the most; give a smaller --batch");
-    totalSlots += rows;
-    if (table.beside < 0)
-      tables[t].reserve(storageBytes(t), "result tables");
-  }
 }
 
 /// Sizes first: rows of all tasks of a kernel, and offsets step by step.
@@ -549,13 +519,12 @@ void Plan::reserveScratch() {
 
 void Plan::addRegions(const std::vector<bool> &outputs,
                       std::vector<ImageRegion> &regions) const {
-  // A table beside another has no memory of its own.
   std::vector<bool> copied = outputs;
   for (size_t t = 0; t < tables.size(); ++t)
-    if (descriptor.tables[t].beside >= 0 && outputs[t])
-      copied[descriptor.tables[t].beside] = true;
+    if (outputs[t])
+      copied[memoryOf[t]] = true;
   for (size_t t = 0; t < tables.size(); ++t)
-    if (descriptor.tables[t].beside < 0)
+    if (memoryOf[t] == static_cast<int>(t))
       regions.push_back(
           {tables[t].data(), storageBytes(t),
            copied[t] ? ImageRegion::CopiedOut : ImageRegion::DeviceOnly});

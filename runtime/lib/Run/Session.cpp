@@ -19,8 +19,8 @@ Session::Session(const CompiledObject &object,
                  const BoundParameters &parameters, const InputTensors &tensors,
                  const SessionOptions &options)
     : object(object), parameters(parameters), tensors(tensors),
-      options(options), runPlan(object.descriptor()), workers(options.threads),
-      state(new State()) {
+      options(options), runPlan(object.descriptor(), options.reusedRowBytes),
+      workers(options.threads), state(new State()) {
   const Descriptor &info = descriptor();
   State &s = *state;
   Part &part = makePart();
@@ -323,7 +323,7 @@ void Session::inspectPart(int64_t number) {
 }
 
 void Session::schedule() {
-  runPlan.build(state->contexts, workers);
+  runPlan.build(state->contexts, loaded->numInstances, workers);
   if (object.entry().execute)
     reserveWorkers(runPlan.workerScratch(), workers.size());
 }
@@ -361,7 +361,8 @@ double Session::executeTimed() {
   context.steps = empty.data();
   double between = workers.runTimed(Job::run, &job);
   context.steps = steps;
-  return workers.runTimed(Job::run, &job) - between;
+  // One of the two may have been interrupted.
+  return std::max(workers.runTimed(Job::run, &job) - between, 0.0);
 }
 
 std::vector<StepTime> Session::executeTraced() {

@@ -1,0 +1,55 @@
+//===- RowAllocator.h - Rows of a table that are used again -----*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_ROWALLOCATOR_H
+#define BATCH_RUNTIME_ROWALLOCATOR_H
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace batchrt {
+
+/// Hands out ranges of rows, which are free again from some epoch on. An epoch
+/// is what runs between two meetings of the units: rows that one of its steps
+/// reads are not written by another.
+class RowAllocator {
+public:
+  /// Forgets all rows.
+  void reset();
+  /// Epochs come in order, from 0.
+  void enter(int64_t epoch);
+  /// The first of `count` consecutive rows: in the shortest free range that is
+  /// long enough, else at the end.
+  int64_t take(int64_t count);
+  /// Rows begin ... begin+count-1 are free from `epoch` on, which is later than
+  /// the one entered.
+  void release(int64_t begin, int64_t count, int64_t epoch);
+  /// The number of rows that there have to be.
+  int64_t rows() const { return end; }
+  /// Bytes of all arrays.
+  size_t bytes() const;
+
+private:
+  struct Range {
+    int64_t begin, end;
+  };
+  struct Release {
+    Range range;
+    int64_t next; ///< of the same epoch, -1: none
+  };
+
+  int64_t end = 0, entered = 0;
+  std::vector<Range> freeRanges, merged; ///< in order, apart from each other
+  std::vector<Range> arriving;
+  std::vector<Release> releases;
+  std::vector<int64_t> firstRelease; ///< by epoch
+};
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_ROWALLOCATOR_H
