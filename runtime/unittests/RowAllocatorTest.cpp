@@ -65,8 +65,8 @@ TEST(RowAllocator, NoRowHasTwoOwners) {
         ASSERT_LE(first + count, rows.rows());
         freeFrom.resize(rows.rows(), 0);
         for (int64_t i = first; i < first + count;) {
-          int64_t length = std::min<int64_t>(1 + random() % 7,
-                                             first + count - i);
+          int64_t length =
+              std::min<int64_t>(1 + random() % 7, first + count - i);
           int64_t until = random() % 9 ? epoch + 1 + random() % 12 : INT64_MAX;
           for (int64_t end = i + length; i < end; ++i) {
             ASSERT_LE(freeFrom[i], epoch) << "row " << i;

@@ -171,3 +171,28 @@ func.func @ragged(%t: !tree) -> !vec attributes {batch.entry} {
 func.func @control(%n: index) -> index attributes {batch.entry} {
   return %n : index
 }
+
+// -----
+
+// Long rows have slots with others of their length only.
+// CHECK-DAG:  batch.table @make_0 : tensor<4xf32> group([[SHORT:[0-9]+]])
+// CHECK-DAG:  batch.table @make_1 : tensor<1024xf32> group([[LONG:[0-9]+]])
+// CHECK-DAG:  batch.table @make_2 : tensor<32x32xf32> group([[LONG]])
+// CHECK-DAG:  batch.table @make_3 : tensor<1023xf32> group([[SHORT]])
+batch.kernel @make(%x: tensor<4xf32>)
+    -> (tensor<4xf32>, tensor<1024xf32>, tensor<32x32xf32>, tensor<1023xf32>) {
+  %long = tensor.empty() : tensor<1024xf32>
+  %square = tensor.empty() : tensor<32x32xf32>
+  %less = tensor.empty() : tensor<1023xf32>
+  batch.yield %x, %long, %square, %less
+    : tensor<4xf32>, tensor<1024xf32>, tensor<32x32xf32>, tensor<1023xf32>
+}
+func.func @main(%x: tensor<4xf32>)
+    -> (tensor<4xf32>, tensor<1024xf32>, tensor<32x32xf32>, tensor<1023xf32>)
+    attributes {batch.entry} {
+  %d = batch.depth()
+  %0:4 = batch.invoke @make(%x) depth(%d)
+    : (tensor<4xf32>) -> (tensor<4xf32>, tensor<1024xf32>, tensor<32x32xf32>, tensor<1023xf32>)
+  return %0#0, %0#1, %0#2, %0#3
+    : tensor<4xf32>, tensor<1024xf32>, tensor<32x32xf32>, tensor<1023xf32>
+}

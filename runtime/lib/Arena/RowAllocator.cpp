@@ -20,8 +20,7 @@ void RowAllocator::reset() {
 
 void RowAllocator::enter(int64_t epoch) {
   arriving.clear();
-  int64_t last =
-      std::min(epoch, static_cast<int64_t>(firstRelease.size()) - 1);
+  int64_t last = std::min(epoch, static_cast<int64_t>(firstRelease.size()) - 1);
   for (; entered <= last; ++entered)
     for (int64_t r = firstRelease[entered]; r >= 0; r = releases[r].next)
       arriving.push_back(releases[r].range);

@@ -92,9 +92,8 @@ void Plan::numberEpochs() {
 void Plan::findLastReads(const BatchContext &context, int64_t numInstances,
                          WorkerPool &workers) {
   numberEpochs();
-  workers.forEachPart(numParts, [&](int64_t p) {
-    findReads(parts[p], scheduler.places(p));
-  });
+  workers.forEachPart(
+      numParts, [&](int64_t p) { findReads(parts[p], scheduler.places(p)); });
   keepResults(context, numInstances);
   workers.forEachPart(numParts, [&](int64_t p) {
     sortByLastRead(parts[p], scheduler.places(p));
@@ -103,8 +102,8 @@ void Plan::findLastReads(const BatchContext &context, int64_t numInstances,
 
 void Plan::findReads(Part &part, const Places &places) const {
   int64_t size = numPooled * part.numTasks;
-  auto *all = reinterpret_cast<int32_t *>(part.lastReads.reserve(
-      size * sizeof(int32_t), "last readers of tasks"));
+  auto *all = reinterpret_cast<int32_t *>(
+      part.lastReads.reserve(size * sizeof(int32_t), "last readers of tasks"));
   std::fill(all, all + size, -1);
   const int64_t *pool = part.context->listPool;
   for (size_t k = 0; k < part.queues.size(); ++k)
@@ -146,16 +145,16 @@ void Plan::findReads(Part &part, const Places &places) const {
 
 void Plan::keepResults(const BatchContext &context, int64_t numInstances) {
   resultRows.forEach(descriptor, context, numInstances,
-                      [&](int64_t handle, int table) {
-                        if (handle < 0 || table < 0)
-                          return;
-                        int group = pooled[descriptor.tables[table].group];
-                        if (group < 0)
-                          return;
-                        int64_t task = taskOf(handle);
-                        Part &part = parts[task >> taskBits(numParts)];
-                        part.lastReadsOf(group)[task - part.firstTask] = kKept;
-                      });
+                     [&](int64_t handle, int table) {
+                       if (handle < 0 || table < 0)
+                         return;
+                       int group = pooled[descriptor.tables[table].group];
+                       if (group < 0)
+                         return;
+                       int64_t task = taskOf(handle);
+                       Part &part = parts[task >> taskBits(numParts)];
+                       part.lastReadsOf(group)[task - part.firstTask] = kKept;
+                     });
 }
 
 /// Sorts the tasks of each step by the last epoch that reads their rows in its
