@@ -1,4 +1,4 @@
-//===- ExpandMathTest.cpp - Accuracy of exp and tanh ----------------------===//
+//===- ExpandMathTest.cpp - Accuracy of exp, tanh and log -----------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -87,6 +87,7 @@ protected:
     for (int width : {1, 4, 16}) {
       source += loopSource("exp", width, "%y = math.exp %x : TYPE");
       source += loopSource("tanh", width, "%y = math.tanh %x : TYPE");
+      source += loopSource("log", width, "%y = math.log %x : TYPE");
       std::string one = width == 1 ? "1.0" : "dense<1.0>";
       source += loopSource("sigmoid", width,
                            "%one = arith.constant " + one + R"( : TYPE
@@ -102,7 +103,7 @@ protected:
     batch::populateExpandMathPatterns(patterns);
     walkAndApplyPatterns(module, FrozenRewritePatternSet(std::move(patterns)));
     module.walk([](Operation *op) {
-      ASSERT_FALSE((isa<math::ExpOp, math::TanhOp>(op)));
+      ASSERT_FALSE((isa<math::ExpOp, math::TanhOp, math::LogOp>(op)));
     });
 
     PassManager pm(context);
@@ -204,6 +205,13 @@ TEST_F(ExpandMathTest, TanhOverTheWholeRange) {
   EXPECT_LE(subnormal, 1.0);
 }
 
+TEST_F(ExpandMathTest, LogOverTheWholeRange) {
+  double relative, subnormal;
+  measure("log", [](double x) { return std::log(x); }, relative, subnormal);
+  EXPECT_LE(relative, 1e-6);
+  EXPECT_LE(subnormal, 1.0);
+}
+
 TEST_F(ExpandMathTest, SigmoidOverTheWholeRange) {
   double relative, subnormal;
   measure(
@@ -233,6 +241,13 @@ TEST_F(ExpandMathTest, SpecialValuesAreExact) {
     EXPECT_EQ(at("tanh", -0.0f, width), 0.0f);
     EXPECT_TRUE(std::signbit(at("tanh", -0.0f, width)));
     EXPECT_EQ(at("tanh", 1e-45f, width), 1e-45f);
+    EXPECT_TRUE(std::isnan(at("log", kNaN, width)));
+    EXPECT_TRUE(std::isnan(at("log", -1.0f, width)));
+    EXPECT_TRUE(std::isnan(at("log", -kInfinity, width)));
+    EXPECT_EQ(at("log", kInfinity, width), kInfinity);
+    EXPECT_EQ(at("log", 0.0f, width), -kInfinity);
+    EXPECT_EQ(at("log", -0.0f, width), -kInfinity);
+    EXPECT_EQ(at("log", 1.0f, width), 0.0f);
     EXPECT_EQ(at("sigmoid", kInfinity, width), 1.0f);
     EXPECT_EQ(at("sigmoid", -kInfinity, width), 0.0f);
     EXPECT_EQ(at("sigmoid", 0.0f, width), 0.5f);
@@ -251,7 +266,7 @@ TEST_F(ExpandMathTest, TanhNeverLeavesTheUnitInterval) {
 }
 
 TEST_F(ExpandMathTest, BitsDoNotDependOnTheWidth) {
-  for (StringRef name : {"exp", "tanh", "sigmoid"}) {
+  for (StringRef name : {"exp", "tanh", "log", "sigmoid"}) {
     std::vector<float> xs(kBlock);
     // Odd multiples of a large odd number meet every exponent and sign.
     for (uint32_t round = 0; round < 64; ++round) {

@@ -228,9 +228,9 @@ def MathToIntrinsicsPass : Pass<"batch-math-to-intrinsics"> {
 }
 
 def ExpandMathPass : Pass<"batch-expand-math"> {
-  let summary = "expand tanh and exp to polynomials with stated errors";
+  let summary = "expand exp, tanh and log to polynomials with stated errors";
   let description = [{
-    Replaces `math.exp` and `math.tanh` on f32 scalars and vectors by
+    Replaces `math.exp`, `math.tanh` and `math.log` on f32 scalars and vectors by
     range reduction and polynomials in `math.fma`. The relative error is at most
     1e-6 above the smallest normal number; NaN and infinities are exact cases.
     The same operations run for scalars and for vectors of every width, so

@@ -1,4 +1,4 @@
-//===- ExpandMath.cpp - Polynomials for exp and tanh ----------------------===//
+//===- ExpandMath.cpp - Polynomials for exp, tanh and log -----------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,6 +14,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
+#include <limits>
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_EXPANDMATHPASS
@@ -96,14 +97,23 @@ public:
   Value subInt(Value a, Value b) {
     return arith::SubIOp::create(builder, loc, a, b);
   }
-  Value half(Value a) {
-    return arith::ShRSIOp::create(builder, loc, a, i32(1));
+  /// floor(a / 2^n).
+  Value shiftRight(Value a, int32_t n) {
+    return arith::ShRSIOp::create(builder, loc, a, i32(n));
+  }
+  Value lowBits(Value a, int32_t mask) {
+    return arith::AndIOp::create(builder, loc, a, i32(mask));
+  }
+  Value fromBits(Value a) {
+    return arith::BitcastOp::create(builder, loc, real, a);
+  }
+  Value fromInt(Value a) {
+    return arith::SIToFPOp::create(builder, loc, real, a);
   }
   /// 2^n for -126 <= n <= 127.
   Value powerOfTwo(Value n) {
     Value biased = addInt(n, i32(127));
-    Value exponent = arith::ShLIOp::create(builder, loc, biased, i32(23));
-    return arith::BitcastOp::create(builder, loc, real, exponent);
+    return fromBits(arith::ShLIOp::create(builder, loc, biased, i32(23)));
   }
 
 private:
@@ -163,7 +173,7 @@ Value buildExp(Code &code, Value x) {
   Reduced reduced = reduce(code, x);
   // 2^n in two factors: n goes from -150 to 128. The first product is exact,
   // the second rounds once, into the subnormal range too.
-  Value first = code.half(reduced.n);
+  Value first = code.shiftRight(reduced.n, 1);
   Value second = code.subInt(reduced.n, first);
   Value result = expOfRemainder(code, reduced.remainder);
   result = code.mul(result, code.powerOfTwo(first));
@@ -191,6 +201,38 @@ Value buildTanh(Code &code, Value x) {
   large = code.sub(one, large);
   Value result = code.ifLess(magnitude, code.f32(0.625f), small, large);
   return code.copySign(result, x);
+}
+
+/// x = 2^e m with sqrt(1/2) <= m < sqrt(2), and log x = e ln 2 + log m. With
+/// s = (m - 1) / (m + 1), log m = 2 atanh(s) = 2 s + s^3 P(s^2).
+Value buildLog(Code &code, Value x) {
+  constexpr float smallestNormal = 1.17549435e-38f;
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  Value smallest = code.f32(smallestNormal), zero = code.f32(0.0f);
+  // Subnormal numbers become normal ones.
+  Value scaled = code.ifLess(x, smallest, code.mul(x, code.f32(8388608.0f)), x);
+  Value scale = code.ifLess(x, smallest, code.f32(-23.0f), zero);
+  constexpr int32_t rootHalf = 0x3F3504F3;
+  Value above = code.subInt(code.bits(scaled), code.i32(rootHalf));
+  Value exponent = code.add(code.fromInt(code.shiftRight(above, 23)), scale);
+  Value m = code.fromBits(
+      code.addInt(code.lowBits(above, 0x007FFFFF), code.i32(rootHalf)));
+  // Both differences are exact: the first by the range of m.
+  Value difference = code.sub(m, code.f32(1.0f));
+  Value s = code.div(difference, code.add(difference, code.f32(2.0f)));
+  Value square = code.mul(s, s);
+  // The series of atanh; at |s| = 0.172 the next term is 3e-9 of the result.
+  Value cubic =
+      code.horner(square, {0.222222222f, 0.285714286f, 0.4f, 0.666666667f});
+  Value twice = code.add(s, s);
+  Value low = code.fma(exponent, code.f32(-1.90465421e-9f),
+                       code.mul(code.mul(s, square), cubic));
+  Value sum = code.fma(exponent, code.f32(0.693147182f), code.add(twice, low));
+  // log 0 = -inf, NaN below; inf and NaN stay what they are.
+  Value none = code.f32(std::numeric_limits<float>::quiet_NaN());
+  Value atZero = code.ifLess(x, zero, none, code.f32(-infinity));
+  sum = code.ifLess(zero, x, sum, atZero);
+  return code.ifLess(x, code.f32(infinity), sum, x);
 }
 
 //===----------------------------------------------------------------------===//
@@ -233,7 +275,7 @@ struct ExpandMathPass : batch::impl::ExpandMathPassBase<ExpandMathPass> {
     OpBuilder builder(module.getContext());
     DenseMap<std::pair<OperationName, Type>, func::FuncOp> functions;
     module.walk([&](Operation *op) {
-      if (!isa<math::ExpOp, math::TanhOp>(op))
+      if (!isa<math::ExpOp, math::TanhOp, math::LogOp>(op))
         return;
       Type type = op->getResult(0).getType();
       auto caller = op->getParentOfType<func::FuncOp>();
@@ -270,6 +312,6 @@ struct ExpandMathPass : batch::impl::ExpandMathPassBase<ExpandMathPass> {
 
 void mlir::batch::populateExpandMathPatterns(RewritePatternSet &patterns) {
   patterns
-      .add<ExpandOp<math::ExpOp, buildExp>, ExpandOp<math::TanhOp, buildTanh>>(
-          patterns.getContext());
+      .add<ExpandOp<math::ExpOp, buildExp>, ExpandOp<math::TanhOp, buildTanh>,
+           ExpandOp<math::LogOp, buildLog>>(patterns.getContext());
 }

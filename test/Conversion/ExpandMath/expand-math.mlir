@@ -77,3 +77,23 @@ func.func @untouched(%x: f64, %v: vector<[4]xf32>, %t: tensor<4xf32>, %s: f32)
   %3 = math.log %s : f32
   return %0, %1, %2, %3 : f64, vector<[4]xf32>, tensor<4xf32>, f32
 }
+
+// -----
+
+// log: the exponent and the fraction apart, a quotient and a polynomial of its
+// square; zero, negative numbers, infinity and NaN by selects.
+// CHECK-LABEL: func.func @log_vector
+// CHECK-SAME:    %[[X:.*]]: vector<8xf32>
+func.func @log_vector(%x: vector<8xf32>) -> vector<8xf32> {
+  // CHECK:         arith.bitcast %{{.*}} : vector<8xf32> to vector<8xi32>
+  // CHECK:         arith.shrsi
+  // CHECK:         arith.sitofp
+  // CHECK:         arith.andi
+  // CHECK:         arith.divf
+  // CHECK-COUNT-5: math.fma
+  // CHECK:         %[[Y:.*]] = arith.select %{{.*}}, %{{.*}}, %[[X]]
+  // CHECK-NOT:     math.log
+  // CHECK:         return %[[Y]]
+  %y = math.log %x : vector<8xf32>
+  return %y : vector<8xf32>
+}
