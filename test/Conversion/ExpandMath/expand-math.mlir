@@ -70,11 +70,11 @@ func.func @untouched(%x: f64, %v: vector<[4]xf32>, %t: tensor<4xf32>, %s: f32)
   // CHECK: math.exp %{{.*}} : f64
   // CHECK: math.tanh %{{.*}} : vector<[4]xf32>
   // CHECK: math.exp %{{.*}} : tensor<4xf32>
-  // CHECK: math.log %{{.*}} : f32
+  // CHECK: math.erf %{{.*}} : f32
   %0 = math.exp %x : f64
   %1 = math.tanh %v : vector<[4]xf32>
   %2 = math.exp %t : tensor<4xf32>
-  %3 = math.log %s : f32
+  %3 = math.erf %s : f32
   return %0, %1, %2, %3 : f64, vector<[4]xf32>, tensor<4xf32>, f32
 }
 
