@@ -3,7 +3,8 @@
 
   make_bundle.py [--build=build] [--output=bundle] [--device=cuda|emulator]
                  [--chip=sm_90a] [--models=a,b] [--sizes=256,512] [--instances=64]
-                 [--executors=device,cluster,block] [--length=100] [--tools=FOLDER]
+                 [--executors=device,cluster,block] [--length=100]
+                 [--cpu=x86-64-v3] [--tools=FOLDER]
 
 It holds objects of every model of examples/models (MV-RNN at a quarter of the
 sizes) and of the sequence models beside this script, for each executor; inputs: the
@@ -11,7 +12,7 @@ first trees of GUM where ../shared/data is there, else of examples/data, 10x10
 grids, sequences; batch-run and batch-barrier, linked so that they need glibc and a
 driver only (with --tools: those of another folder, as they are); and run.py with
 its modules. The objects' host code, which finds tasks and checks results, is for
-x86-64-v3. A bundle for the emulator is small and tries the scripts out.
+--cpu. A bundle for the emulator is small and tries the scripts out.
 
 Builds no compiler: scripts/check does. Lists the files; more than 50 MB are an
 error.
@@ -20,6 +21,7 @@ error.
 import argparse
 import json
 import os
+import platform
 import random
 import re
 import shutil
@@ -118,11 +120,12 @@ def compile_objects(models, inputs, options):
             for executor in options.executors:
                 name = "objects/%s-%d-%s.so" % (model, size, executor)
                 target = os.path.join(options.output, name)
-                flags = ["--device=" + options.device, "--executor=" + executor]
+                flags = ["--device=" + options.device, "--executor=" + executor,
+                         "--cpu=" + options.cpu]
                 if options.device == "cuda":
                     flags.append("--chip=" + options.chip)
                 kept = batchtest.compile_model(source, target, size,
-                                               "--cpu=x86-64-v3", *flags)
+                                               *flags)
                 if kept != target:
                     shutil.copyfile(kept, target)
                 entry["objects"][executor] = name
@@ -164,6 +167,8 @@ def parse():
                         default=["device", "cluster", "block"])
     parser.add_argument("--instances", type=int)
     parser.add_argument("--length", type=int, help="words of a sequence")
+    parser.add_argument("--cpu", default="x86-64-v3" if platform.machine() ==
+                        "x86_64" else "neoverse-n1")
     parser.add_argument("--tools", help="a folder with " + " and ".join(TOOLS))
     options = parser.parse_args()
     small = options.device == "emulator"
@@ -215,8 +220,8 @@ def main():
         json.dump(manifest, file, indent=1)
         file.write("\n")
     total = list_files(options.output)
-    print("The tools need glibc %s, an x86-64-v3 CPU%s; run.py PyTorch too." % (
-        manifest["glibc"], " and an NVIDIA driver" if manifest["chip"] else ""))
+    print("The tools need glibc %s, a CPU as %s%s; run.py PyTorch too." % (
+        manifest["glibc"], options.cpu, " and an NVIDIA driver" if manifest["chip"] else ""))
     if total > MOST_BYTES:
         sys.exit("the bundle has more than %d MB; leave models or sizes out" %
                  (MOST_BYTES / 1e6))

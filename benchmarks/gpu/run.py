@@ -2,7 +2,7 @@
 """Measures compiled models on a GPU, from a folder that make_bundle.py has made.
 
   run.py [--parts=ceilings,barriers,models] [--models=a,b] [--sizes=256,512]
-         [--batches=1,10,64] [--repetitions=5] [--runs=5] [--output=results.json]
+         [--batches=1,10,64] [--repetitions=3] [--runs=5] [--output=results.json]
          [--add] [--quick] [--no-peers] [--device=cuda|emulator]
          [--torch-device=cuda|cpu] [--tolerance=1e-4]
   run.py --sanitize [--models=a,b]
@@ -18,10 +18,12 @@ those of PyTorch with ours: |a-b| / max(|b|, rms of b) at most the tolerance, el
 the exit code is 1.
 
 Ours and the peers run in turn, every repetition one after the other. Medians, per
-mini-batch, in microseconds: the kernel; the host, which inspects and schedules; in
-total, with the copies of all results to the host. Ratios are of pairs, peer over
-our total with the best executor: above 1 ours is faster. Stores JSON and draws it
-beside. --add keeps what the output has already, for a run in pieces.
+mini-batch, in microseconds: the kernel; the host, which inspects and schedules; the
+copies of inputs, plans and all results, with the launch; in total, with the
+executor that takes least. Ratios are of pairs, peer over our total: above 1 ours is
+faster. Floor: the larger of the products at the GPU's f32 rate and the bytes that
+must move at its copy bandwidth, over the kernel. Stores JSON and draws it beside.
+--add keeps what the output has already, for a run in pieces.
 
 --sanitize runs the smallest objects on two instances under compute-sanitizer:
 memcheck, racecheck, synccheck. --quick is for trying out: few runs, small batches.
@@ -120,6 +122,17 @@ def open_peer(options):
     return torch_gpu.Peer(options.torch_device), None
 
 
+def driver():
+    """Its version and the GPU's clocks, as nvidia-smi says."""
+    fields = "name,driver_version,clocks.sm,clocks.max.sm,clocks.mem"
+    try:
+        return subprocess.run(
+            ["nvidia-smi", "--query-gpu=" + fields, "--format=csv,noheader"],
+            stdout=subprocess.PIPE, check=True).stdout.decode().strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
 # --- measuring ----------------------------------------------------------------
 
 def measure_barriers(objects, options, processors):
@@ -142,8 +155,8 @@ def measure_barriers(objects, options, processors):
 def outputs_of(path):
     """Tensors by name, without the offsets of ragged ones."""
     import torch
-    return {name: torch.frombuffer(values, dtype=torch.float32).view(shape).to(
-                "cpu") for name, (_, shape, values)
+    return {name: torch.frombuffer(values, dtype=torch.float32).view(shape)
+            for name, (_, shape, values)
             in batchtest.read_safetensors(path).items()
             if not name.endswith(".offsets")}
 
@@ -165,60 +178,96 @@ def same_files(a, b):
         return first.read() == second.read()
 
 
-def measure(entry, batch, wanted, peer, peer_errors, options, folder):
-    """One line of the table."""
-    count = -(-len(entry.values) // batch)
+def check_peer(entry, wanted, peer, options):
+    """{(form, batch): its largest error}; what cannot be captured is left out."""
+    peer.load(entry.model, entry.size, entry.shapes(), entry.values, entry.graphs)
+    tensors = outputs_of(next(iter(wanted.values()))[1])
+    errors = {}
+    for form in peer.forms():
+        for batch in options.batches:
+            # Node by node, there are no mini-batches.
+            first = errors.get((form, options.batches[0]))
+            if form == "recursive" and first is not None:
+                errors[form, batch] = first
+                continue
+            try:
+                error = peer.check(form, batch, tensors)
+            except RuntimeError as problem:
+                if form != "graph":
+                    raise
+                print("skipped: %s as a graph (%s)" % (
+                    entry.model, str(problem).splitlines()[0]))
+                break
+            if not error <= options.tolerance:
+                raise batchtest.ToolError("PyTorch %s is wrong by %g" %
+                                          (form, error))
+            errors[form, batch] = error
+    return errors
+
+
+def time_all(entry, wanted, peer, forms, options, folder):
+    """({(executor, batch): times}, {(form, batch): times}), of all repetitions."""
     path = os.path.join(folder, "outputs.safetensors")
-    ours = {executor: [] for executor in entry.paths}
-    theirs = {form: [] for form in (peer.forms() if peer else [])}
+    ours = {(executor, batch): [] for batch in options.batches
+            for executor in entry.paths}
+    theirs = {key: [] for key in forms}
     for repetition in range(options.repetitions):
-        for executor, times in ours.items():
-            last = entry.run(executor, batch, "--bench=%d" % options.runs,
-                             "--outputs=" + path)
-            times.append(last["time_us"])
-            if not same_files(path, wanted[executor][1]):
+        for (executor, batch), times in ours.items():
+            more = [] if repetition else ["--outputs=" + path]
+            times.append(entry.run(executor, batch, "--bench=%d" % options.runs,
+                                   *more)["time_us"])
+            if more and not same_files(path, wanted[executor][1]):
                 raise batchtest.ToolError(
                     "%s: results with --batch=%d are others than in one batch" %
                     (executor, batch))
-        for form, times in theirs.items():
-            if repetition == 0 and (form, batch) not in peer_errors:
-                error = peer.check(form, batch, peer_errors["wanted"])
-                if not error <= options.tolerance:
-                    raise batchtest.ToolError("PyTorch %s is wrong by %g" %
-                                              (form, error))
-                peer_errors[form, batch] = error
-            runs = peer.time(form, batch, options.runs)
-            times.append({key: statistics.median(run[key] for run in runs)
-                          for key in runs[0]})
+        for (form, batch), times in theirs.items():
+            if form == "recursive" and batch != options.batches[0]:
+                times.append(theirs[form, options.batches[0]][-1])
+                continue
+            runs = peer.time(form, batch, 1 if form == "recursive" else
+                             options.runs)
+            times.append({part: statistics.median(run[part] for run in runs)
+                          for part in runs[0]})
+    return ours, theirs
 
-    def per_batch(repetitions):
-        return {key: [round(times[key] / count, 2) for times in repetitions]
-                for key in repetitions[0]}
 
-    def medians(parts):
-        return {key: statistics.median(values) for key, values in parts.items()}
+def summarize(parts, count):
+    """Times per mini-batch, of all repetitions and their medians."""
+    parts = {part: [round(value / count, 2) for value in values]
+             for part, values in parts.items()}
+    return {"us": parts, "median_us": {part: statistics.median(values)
+                                       for part, values in parts.items()}}
 
-    result = {"model": entry.model, "size": entry.size, "batch": batch,
-              "mini_batches": count, "ours": {}, "peers": {}}
-    for executor, times in ours.items():
-        parts = per_batch(times)
-        parts["host"] = [round(a + b, 2) for a, b
-                         in zip(parts["inspect"], parts["schedule"])]
-        result["ours"][executor] = {
-            "us": parts, "median_us": medians(parts),
-            "error": wanted[executor][0]}
-    best = min(ours, key=lambda name: result["ours"][name]["median_us"]["total"])
-    result["best"] = best
-    for form, times in theirs.items():
-        parts = per_batch(times)
-        ratios = [a / b for a, b in zip(parts["us"],
-                                        result["ours"][best]["us"]["total"])]
-        result["peers"][form] = {
-            "us": parts, "median_us": medians(parts),
-            "ratio": round(statistics.median(ratios), 3),
-            "ratio_range": [round(min(ratios), 3), round(max(ratios), 3)],
-            "error": peer_errors[form, batch]}
-    return result
+
+def measure(entry, peer, options, folder):
+    """The lines of the table for a model at one size."""
+    wanted = check_ours(entry, options, folder)
+    errors = check_peer(entry, wanted, peer, options) if peer else {}
+    ours, theirs = time_all(entry, wanted, peer, errors, options, folder)
+    for batch in options.batches:
+        count = -(-len(entry.values) // batch)
+        result = {"model": entry.model, "size": entry.size, "batch": batch,
+                  "mini_batches": count, "ours": {}, "peers": {}}
+        for executor in entry.paths:
+            times = ours[executor, batch]
+            parts = {part: [time[part] for time in times] for part in times[0]}
+            parts["host"] = [time["inspect"] + time["schedule"] for time in times]
+            parts["copies"] = [time["execute"] - time["kernels"] for time in times]
+            result["ours"][executor] = dict(summarize(parts, count),
+                                            error=wanted[executor][0])
+        best = result["best"] = min(entry.paths, key=lambda executor: result[
+            "ours"][executor]["median_us"]["total"])
+        totals = [time["total"] for time in ours[best, batch]]
+        for (form, of), times in theirs.items():
+            if of != batch:
+                continue
+            parts = {part: [time[part] for time in times] for part in times[0]}
+            ratios = [a / b for a, b in zip(parts["us"], totals)]
+            result["peers"][form] = dict(
+                summarize(parts, count), error=errors[form, batch],
+                ratio=round(statistics.median(ratios), 3),
+                ratio_range=[round(min(ratios), 3), round(max(ratios), 3)])
+        yield result
 
 
 def add_floors(result, entry, ceilings):
@@ -237,9 +286,9 @@ def add_floors(result, entry, ceilings):
 
 def print_result(result):
     parts = result["ours"][result["best"]]["median_us"]
-    line = "%-18s %5d %5d %-8s %9.1f %8.1f %9.1f" % (
+    line = "%-18s %5d %5d %-8s %9.1f %8.1f %8.1f %9.1f" % (
         result["model"], result["size"], result["batch"], result["best"],
-        parts["kernels"], parts["host"], parts["total"])
+        parts["kernels"], parts["host"], parts["copies"], parts["total"])
     line += " %6.1f%%" % (100 * result["floor_share"]) if "floor_share" in result \
         else " %7s" % "-"
     for form, peer in result["peers"].items():
@@ -251,26 +300,21 @@ def print_result(result):
 
 def measure_models(objects, peer, options, record):
     """Fills in the record's results; returns how many models failed."""
-    print("%-18s %5s %5s %-8s %9s %8s %9s %7s  PyTorch, us (over ours)" % (
-        "model", "size", "batch", "best", "kernel", "host", "total us", "floor"))
+    print("%-18s %5s %5s %-8s %9s %8s %8s %9s %7s  PyTorch, us (over ours)" % (
+        "model", "size", "batch", "best", "kernel", "host", "copies", "total us",
+        "floor"))
     failures = 0
     for entry in objects:
         with tempfile.TemporaryDirectory() as folder:
             try:
-                wanted = check_ours(entry, options, folder)
-                errors = {}
-                if peer:
-                    errors["wanted"] = outputs_of(next(iter(wanted.values()))[1])
-                    peer.load(entry.model, entry.size, entry.shapes(),
-                              entry.values, entry.graphs)
-                for batch in options.batches:
-                    result = measure(entry, batch, wanted, peer, errors, options,
-                                     folder)
+                for result in measure(entry, peer, options, folder):
                     add_floors(result, entry, record.get("ceilings"))
                     record["results"].append(result)
                     print_result(result)
             except (batchtest.ToolError, RuntimeError, ValueError) as error:
-                print("%-18s %5d FAILED: %s" % (entry.model, entry.size, error))
+                print("%-18s %5d FAILED: %s" % (
+                    entry.model, entry.size,
+                    (str(error).strip() or repr(error)).splitlines()[-1]))
                 failures += 1
     return failures
 
@@ -280,8 +324,9 @@ def sanitize(objects, options):
     if not shutil.which("compute-sanitizer"):
         sys.exit("missing: compute-sanitizer, which a CUDA toolkit has; put its "
                  "folder on the PATH")
-    failures = 0
-    least = {}
+    failures, least = 0, {}
+    # Code that is checked may need more registers: few blocks always fit.
+    blocks = options.blocks or ["--blocks=16"]
     for entry in objects:
         kept = least.setdefault(entry.model, entry)
         least[entry.model] = min(kept, entry, key=lambda each: each.size)
@@ -292,7 +337,7 @@ def sanitize(objects, options):
                     ["compute-sanitizer", "--tool=" + name, "--error-exitcode=99",
                      batchtest.tool("batch-run"), path, "--params=" + PARAMETERS,
                      "--inputs=" + entry.inputs, "--limit=2",
-                     "--check-unbatched=%g" % options.tolerance] + options.blocks,
+                     "--check-unbatched=%g" % options.tolerance] + blocks,
                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
                 print("%-18s %-8s %-10s %s" % (
                     entry.model, executor, name,
@@ -333,7 +378,7 @@ def parse(bundle):
                      (bundle["device"], options.device))
     options.batches = options.batches or ([1, 4] if options.quick
                                           else [1, 10, 64])
-    options.repetitions = options.repetitions or (1 if options.quick else 5)
+    options.repetitions = options.repetitions or (1 if options.quick else 3)
     options.runs = options.runs or (2 if options.quick else 5)
     # The emulator runs few blocks where it is not told.
     options.blocks = ["--blocks=8"] if options.device == "emulator" else []
@@ -366,6 +411,7 @@ def main():
 
     record = {**batchtest.where_and_when("gpu"), "bundle": {
         key: value for key, value in bundle.items() if key != "models"},
+        "driver": driver(),
         "instances": options.instances, "repetitions": options.repetitions,
         "runs": options.runs, "results": []}
     kept = {}

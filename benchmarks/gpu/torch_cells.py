@@ -41,7 +41,8 @@ class Model(torch_peer.Model):
     everywhere = False  # inner nodes have words too
 
     def prepare(self, plan):
-        state = {name: torch.empty(plan.nodes, self.size) for name in self.names}
+        state = {name: self.E.new_empty(plan.nodes, self.size)
+                 for name in self.names}
         state["words"] = tensor(plan.all_words if self.everywhere else plan.words)
         state["leaves"], state["levels"] = plan.leaves, []
         for begin, end, kids in plan.levels:

@@ -8,7 +8,7 @@ A peer has our parameters, made by the same formula, and the same inputs:
   cudnn      of the sequence models: torch.nn.LSTM and GRU; graph: captured
 
 Times are from the first call to the end of the GPU's work, results stay on the GPU;
-of graphs also what the GPU takes for them. Lists of levels are made before.
+of graphs and cuDNN also what the GPU takes. Lists of levels are made before.
 """
 
 import math
@@ -63,7 +63,8 @@ class Sequence(torch_peer.Model):
         lstm = "W_f" in p
         self.names = ("h", "c") if lstm else ("h",)
         gates = "ifgo" if lstm else "rzn"
-        self.net = (torch.nn.LSTM if lstm else torch.nn.GRU)(size, size)
+        kind = torch.nn.LSTM if lstm else torch.nn.GRU
+        self.net = kind(size, size, device=torch_peer.device).eval()
         zero = torch.zeros(size)
         parts = {"weight_ih_l0": [p["W_" + gate] for gate in gates],
                  "weight_hh_l0": [p["U_" + gate] for gate in gates],
@@ -96,7 +97,7 @@ class Peer:
 
     def __init__(self, device):
         self.cuda = device == "cuda"
-        torch.set_default_device(device)
+        torch_peer.device = device
         torch.backends.cuda.matmul.allow_tf32 = False
         torch.backends.cudnn.allow_tf32 = False
 
@@ -104,12 +105,12 @@ class Peer:
         graph = ["graph"] if self.cuda else []
         return (["cudnn"] if self.sequences else ["recursive", "levels"]) + graph
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def load(self, model, size, shapes, values, graphs):
         """`shapes` of the parameters by name, -1 is the number of words; `values`
         and the same as graphs or, of sequence models, lists of words."""
         self.sequences = model not in MODELS
-        self.values, self.graphs = values, graphs
+        self.values, self.graphs, self.calls = values, graphs, {}
         self.trees = model in torch_peer.MODELS
         words = 1 + max(max(graph if self.sequences else graph[1])
                         for graph in graphs)
@@ -166,50 +167,55 @@ class Peer:
     @torch.inference_mode()
     def time(self, form, batch, runs):
         """[{"us", "device_us"}] of `runs` runs over all mini-batches."""
-        if form == "recursive":
-            calls = [self.recursive]
-        else:
-            calls = [self.capture(state) if form == "graph" else
-                     lambda state=state: self.model.run(state)
-                     for state, _ in list(self.states(batch))]
-        found = []
-        for run in range(runs + 2):
-            times = [stopwatch(call, self.cuda) for call in calls]
-            wall, device = map(sum, zip(*times))
-            found.append({"us": wall, "device_us": device} if form == "graph"
-                         else {"us": wall})
-        return found[2:]
+        if (form, batch) not in self.calls:
+            self.calls[form, batch] = [self.recursive] if form == "recursive" \
+                else [self.capture(state) if form == "graph" else
+                      lambda state=state: self.model.run(state)
+                      for state, _ in self.states(batch)]
+        calls, found = self.calls[form, batch], []
+        for run in range(runs + 1):  # the first one is a warm-up
+            found.append({"us": sum(wall_time(call, self.cuda) for call in calls)})
+            if self.cuda and form in ("graph", "cudnn"):
+                found[-1]["device_us"] = sum(map(device_time, calls))
+        return found[1:]
 
 
-def stopwatch(call, cuda):
-    """Microseconds of a call, and what the GPU takes for it."""
-    if not cuda:
-        start = time.perf_counter()
-        call()
-        return (time.perf_counter() - start) * 1e6, 0.0
+def wall_time(call, cuda):
+    """Microseconds to the end of all that a call starts."""
+    wait = torch.cuda.synchronize if cuda else lambda: None
+    wait()
+    start = time.perf_counter()
+    call()
+    wait()
+    return (time.perf_counter() - start) * 1e6
+
+
+def device_time(call):
+    """Microseconds that the GPU takes for a call."""
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     torch.cuda.synchronize()
-    start = time.perf_counter()
     begin.record()
     call()
     end.record()
     torch.cuda.synchronize()
-    return (time.perf_counter() - start) * 1e6, begin.elapsed_time(end) * 1e3
+    return begin.elapsed_time(end) * 1e3
 
 
 # --- the machine --------------------------------------------------------------
 
 def ceilings(cuda):
     """What the device does at best: products, copies, a launch."""
+    device = torch_peer.device
+
     def best(call, times=20):
-        stopwatch(call, cuda)
-        return min(stopwatch(call, cuda)[1 if cuda else 0]
+        call()
+        return min(device_time(call) if cuda else wall_time(call, cuda)
                    for _ in range(times)) * 1e-6
 
     def product(extent, dtype):
-        a, b = (torch.randn(extent, extent).to(dtype) for _ in range(2))
-        out = torch.empty(extent, extent, dtype=dtype)
-        return 2 * extent**3 / best(lambda: torch.mm(a, b, out=out)) / 1e9
+        a, b = (torch.randn(extent, extent, device=device).to(dtype)
+                for _ in range(2))
+        return 2 * extent**3 / best(lambda: torch.mm(a, b)) / 1e9
 
     extent, elements = (8192, 1 << 28) if cuda else (512, 1 << 20)
     found = {"f32_gflops": product(extent, torch.float32)}
@@ -218,10 +224,11 @@ def ceilings(cuda):
         found["tf32_gflops"] = product(extent, torch.float32)
         torch.backends.cuda.matmul.allow_tf32 = False
         found["bf16_gflops"] = product(extent, torch.bfloat16)
-    source, target = torch.zeros(elements), torch.empty(elements)
+    source = torch.zeros(elements, device=device)
+    target = torch.empty_like(source)
     found["copy_gbytes"] = 8 * elements / best(lambda: target.copy_(source)) / 1e9
-    small = torch.zeros(1)
-    found["launch_us"] = min(stopwatch(lambda: small.add_(1), cuda)[0]
+    small = source[:1]
+    found["launch_us"] = min(wall_time(lambda: small.add_(1), cuda)
                              for _ in range(200))
     return found
 

@@ -4,8 +4,7 @@ By level, all nodes of one height of a mini-batch run at once: index_select gath
 the children's rows, one product has the weights of all gates, every result goes
 into a slice of a tensor that holds all nodes. All of these views are made in
 prepare(), so that run() is calls into PyTorch only. Weights are stored transposed,
-[in, out]: then the product reads both operands as they lie. All tensors are on
-PyTorch's default device.
+[in, out]: then the product reads both operands as they lie.
 """
 
 import math
@@ -34,10 +33,11 @@ def describe():
 
 
 inference = torch.inference_mode
+device = "cpu"  # where all tensors are
 
 
 def tensor(values):
-    return torch.as_tensor(values, device=torch.get_default_device()).contiguous()
+    return torch.as_tensor(values, device=device).contiguous()
 
 
 def rows(*parts):
@@ -71,7 +71,7 @@ class Model:
         """One that mini-batches share, as large as the largest of them needs."""
         size = math.prod(shape)
         if name not in self.pool or len(self.pool[name]) < size:
-            self.pool[name] = torch.empty(size)
+            self.pool[name] = torch.empty(size, device=device)
         return self.pool[name][:size].view(shape)
 
     def make(self, plan, nodes, leaves={}, scratch={}):
