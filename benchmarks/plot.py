@@ -57,7 +57,7 @@ def panel(out, top, title, unit, models, batches, values, kind="batch %s", line=
         out.append('<text transform="translate(%.1f,%d) rotate(-35)" '
                    'text-anchor="end">%s</text>' %
                    (x + BAR * len(batches) / 2, top + HEIGHT + 16, escape(model)))
-    if line is not None:
+    if line is not None and line <= peak:
         y = top + HEIGHT - HEIGHT * line / peak
         out.append('<line x1="%d" y1="%.1f" x2="%d" y2="%.1f" stroke="black" '
                    'stroke-dasharray="4 3"/>' % (LEFT, y, LEFT + width, y))
@@ -122,7 +122,8 @@ def draw_gpu(record, output):
 
     def add(title, unit, rows, columns, values, kind="batch %s", line=None):
         nonlocal top, width
-        if any(values.values()):
+        rows = [row for row in rows if values[row]]
+        if rows:
             width = max(width, panel(out, top, title, unit, rows, columns, values,
                                      kind, line))
             top += HEIGHT + GAP

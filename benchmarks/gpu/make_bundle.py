@@ -221,7 +221,8 @@ def main():
         file.write("\n")
     total = list_files(options.output)
     print("The tools need glibc %s, a CPU as %s%s; run.py PyTorch too." % (
-        manifest["glibc"], options.cpu, " and an NVIDIA driver" if manifest["chip"] else ""))
+        manifest["glibc"], options.cpu,
+        " and an NVIDIA driver" if manifest["chip"] else ""))
     if total > MOST_BYTES:
         sys.exit("the bundle has more than %d MB; leave models or sizes out" %
                  (MOST_BYTES / 1e6))

@@ -48,6 +48,7 @@ import graphs  # noqa: E402
 import structural  # noqa: E402
 
 PARAMETERS = "random:1"
+COUNTS = ("tasks", "batches", "launches", "barriers", "copies")
 SANITIZERS = ("memcheck", "racecheck", "synccheck")
 
 
@@ -162,14 +163,15 @@ def outputs_of(path):
 
 
 def check_ours(entry, options, folder):
-    """{executor: (its largest error, its file of outputs)}, of all instances in
-    one mini-batch."""
+    """{executor: (largest error and counts, file of outputs)}, of all instances
+    in one mini-batch."""
     found = {}
     for executor in entry.paths:
         path = os.path.join(folder, executor + ".safetensors")
         counts = entry.run(executor, None, "--outputs=" + path, "--watchdog=10",
                            "--check-unbatched=%g" % options.tolerance)
-        found[executor] = (counts["max_relative_error"], path)
+        found[executor] = ({"error": counts["max_relative_error"], "counts": {
+            key: counts[key] for key in COUNTS}}, path)
     return found
 
 
@@ -253,8 +255,8 @@ def measure(entry, peer, options, folder):
             parts = {part: [time[part] for time in times] for part in times[0]}
             parts["host"] = [time["inspect"] + time["schedule"] for time in times]
             parts["copies"] = [time["execute"] - time["kernels"] for time in times]
-            result["ours"][executor] = dict(summarize(parts, count),
-                                            error=wanted[executor][0])
+            result["ours"][executor] = {**summarize(parts, count),
+                                        **wanted[executor][0]}
         best = result["best"] = min(entry.paths, key=lambda executor: result[
             "ours"][executor]["median_us"]["total"])
         totals = [time["total"] for time in ours[best, batch]]

@@ -38,7 +38,8 @@ def make(name, *options):
     return os.path.join(folder, "run.py")
 
 
-bundle = make("emulated", "--device=emulator", "--models=" + ",".join(sorted(MODELS)))
+bundle = make("emulated", "--device=emulator",
+              "--models=" + ",".join(sorted(MODELS)))
 try:
     import torch  # noqa: F401
     peers = {"recursive", "levels"}
@@ -60,6 +61,8 @@ for result in record["results"]:
     for executor, found in result["ours"].items():
         checks.expect("%s: %s is compared" % (name, executor),
                       0 <= found["error"] <= 1e-4)
+        checks.equal("%s: launches of %s" % (name, executor),
+                     found["counts"]["launches"], 1)
         checks.expect("%s: %s is timed" % (name, executor),
                       found["median_us"]["kernels"] > 0)
     if name != "lstm":
