@@ -433,11 +433,15 @@ def main():
             record["ceilings"] = torch_gpu.ceilings(peer.cuda)
             print(", ".join("%s %.4g" % item
                             for item in record["ceilings"].items()))
-    if "barriers" in options.parts:
-        record["barriers"] = measure_barriers(objects, options, processors)
     failures = 0
+    if "barriers" in options.parts:
+        try:
+            record["barriers"] = measure_barriers(objects, options, processors)
+        except batchtest.ToolError as error:
+            print("barriers FAILED: " + str(error).strip().splitlines()[-1])
+            failures = 1
     if "models" in options.parts:
-        failures = measure_models(objects, peer, options, record)
+        failures += measure_models(objects, peer, options, record)
 
     def key(result):
         return result["model"], result["size"], result["batch"]
@@ -448,7 +452,7 @@ def main():
     with open(options.output, "w") as file:
         json.dump(record, file, indent=1)
         file.write("\n")
-    print("stored in " + options.output)
+    print("stored in " + options.output, flush=True)
     subprocess.run([sys.executable, os.path.join(HERE, "lib", "plot.py"),
                     options.output], check=True)
     sys.exit(1 if failures else 0)
