@@ -21,8 +21,8 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Which of the entry's arguments each argument of a function is, -1 for what is
-/// none of them or makes no difference. Such a tuple is a context.
+/// Which of the entry's arguments each argument of a function is, -1 for what
+/// is none of them or makes no difference. Such a tuple is a context.
 using Context = SmallVector<int64_t>;
 
 /// Weights: parameters that a product reads whole. A row of a table can be told
@@ -54,8 +54,7 @@ Context DuplicateFunctionsPass::getEntryContext(func::FuncOp entry) const {
   Context context;
   for (BlockArgument argument : entry.getArguments()) {
     int64_t number = argument.getArgNumber();
-    bool weight =
-        entry.getArgAttr(number, kSharedAttr) && isWeight(argument);
+    bool weight = entry.getArgAttr(number, kSharedAttr) && isWeight(argument);
     context.push_back(weight ? number : -1);
   }
   return context;
@@ -67,8 +66,7 @@ Context DuplicateFunctionsPass::getCalleeContext(func::CallOp call,
   Context context;
   for (Value operand : call.getOperands()) {
     auto argument = dyn_cast<BlockArgument>(operand);
-    bool known =
-        argument && argument.getOwner() == &function.getBody().front();
+    bool known = argument && argument.getOwner() == &function.getBody().front();
     context.push_back(known ? own[argument.getArgNumber()] : -1);
   }
   return context;
@@ -83,22 +81,23 @@ void DuplicateFunctionsPass::collect(const InstanceProgram &program) {
   contexts[entry].push_back(work.front().second);
   for (size_t next = 0; next < work.size(); ++next) {
     auto [function, context] = work[next];
-    function.walk([&, function = function, context = context](func::CallOp call) {
-      func::FuncOp callee = program.getCallee(call);
-      if (!callee)
-        return;
-      Context inner = getCalleeContext(call, context);
-      SmallVector<Context> &known = contexts[callee];
-      if (llvm::is_contained(known, inner))
-        return;
-      // One context more would be one for all.
-      if (known.size() == maxCopies)
-        inner.assign(inner.size(), -1);
-      if (known.size() > maxCopies || llvm::is_contained(known, inner))
-        return;
-      known.push_back(inner);
-      work.push_back({callee, inner});
-    });
+    function.walk(
+        [&, function = function, context = context](func::CallOp call) {
+          func::FuncOp callee = program.getCallee(call);
+          if (!callee)
+            return;
+          Context inner = getCalleeContext(call, context);
+          SmallVector<Context> &known = contexts[callee];
+          if (llvm::is_contained(known, inner))
+            return;
+          // One context more would be one for all.
+          if (known.size() == maxCopies)
+            inner.assign(inner.size(), -1);
+          if (known.size() > maxCopies || llvm::is_contained(known, inner))
+            return;
+          known.push_back(inner);
+          work.push_back({callee, inner});
+        });
   }
 }
 
@@ -112,8 +111,8 @@ void DuplicateFunctionsPass::runOnOperation() {
   SymbolTable symbols(getOperation());
   for (auto &[function, known] : contexts) {
     if (known.size() > maxCopies) {
-      remark::missed(function.getLoc(), remark::RemarkOpts::name("Duplicate")
-                                            .category("batch"))
+      remark::missed(function.getLoc(),
+                     remark::RemarkOpts::name("Duplicate").category("batch"))
           << ("@" + function.getSymName() +
               " is called with more sets of weights than max-copies=" +
               Twine(maxCopies) +
@@ -129,8 +128,8 @@ void DuplicateFunctionsPass::runOnOperation() {
       copies[function].push_back(copy);
     }
     if (known.size() > 1)
-      remark::passed(function.getLoc(), remark::RemarkOpts::name("Duplicate")
-                                            .category("batch"))
+      remark::passed(function.getLoc(),
+                     remark::RemarkOpts::name("Duplicate").category("batch"))
           << ("@" + function.getSymName() + " is called with " +
               Twine(known.size()) + " sets of weights: a function for each")
                  .str();
@@ -144,8 +143,7 @@ void DuplicateFunctionsPass::runOnOperation() {
           return;
         Context inner = getCalleeContext(call, context);
         auto at = llvm::find(found->second, inner);
-        call.setCallee(
-            copies[callee][at - found->second.begin()].getSymName());
+        call.setCallee(copies[callee][at - found->second.begin()].getSymName());
       });
 }
 
