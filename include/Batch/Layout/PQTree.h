@@ -47,6 +47,8 @@ public:
 
   /// The leaf of number i is node i.
   int32_t numLeaves() const { return leaves; }
+  /// All nodes are below this number.
+  int32_t numNodes() const { return static_cast<int32_t>(nodes.size()); }
   /// `none` if there are no leaves.
   Node root() const { return top; }
   Kind kind(Node node) const { return nodes[node].kind; }
