@@ -110,8 +110,7 @@ std::string measureCells() {
   return rows;
 }
 
-/// Sets of ten neighbours of a hidden order: `apart` next to each other,
-/// otherwise anywhere.
+/// Sets of ten neighbours in a hidden order, anywhere in it.
 std::string measureTrees() {
   std::printf("\n%10s %10s %10s %10s %14s\n", "elements", "entries", "build ms",
               "reduce ms", "visits/entry");
@@ -161,9 +160,11 @@ std::string measureTrees() {
 } // namespace
 
 int main(int argc, char **argv) {
-  std::string text = "{\n \"benchmark\": \"layout\",\n \"cells\": [\n" +
-                     measureCells() + "\n ],\n \"pq_tree\": [\n" +
-                     measureTrees() + "\n ]\n}\n";
+  std::string text = "{\n \"benchmark\": \"layout\",\n \"cells\": [\n";
+  text += measureCells();
+  text += "\n ],\n \"pq_tree\": [\n";
+  text += measureTrees();
+  text += "\n ]\n}\n";
   if (argc < 2)
     return 0;
   std::FILE *file = std::fopen(argv[1], "w");

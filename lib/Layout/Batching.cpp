@@ -53,6 +53,18 @@ struct State {
   Cost rest;
 };
 
+/// A way from the first state: some batches.
+struct Path {
+  /// To the end, at least, and so far.
+  Cost least, cost;
+  int32_t state;
+  /// The path without the last step; none if there is none.
+  int32_t previous;
+  const State::Step *step;
+  /// It is a way to the end, and there is no layout without conflicts for it.
+  bool hasConflicts;
+};
+
 class Search {
 public:
   Search(const StaticBlock &block, const BatchingOptions &options);
@@ -71,7 +83,7 @@ private:
   void findRests();
   bool isSwapped(const State &from, const State::Step &first,
                  const State::Step &second) const;
-  bool layOut(const OperatorBatches &batches, Batching &best, Cost &bestCost);
+  OperatorBatches batchesOf(const std::vector<Path> &paths, int32_t path) const;
 
   const StaticBlock &block;
   const BatchingOptions &options;
@@ -82,7 +94,6 @@ private:
   std::vector<State> states;
   std::map<std::vector<bool>, int32_t> numbers;
   bool complete = true;
-  std::set<OperatorBatches> laidOut;
 };
 } // namespace
 
@@ -300,86 +311,88 @@ bool Search::isSwapped(const State &from, const State::Step &first,
   return swapped && swapped->next == second.next;
 }
 
-/// Returns false if no more layouts are to be tried.
-bool Search::layOut(const OperatorBatches &batches, Batching &best,
-                    Cost &bestCost) {
-  OperatorBatches sorted = batches;
-  std::sort(sorted.begin(), sorted.end());
-  if (!laidOut.insert(sorted).second)
-    return true;
-  if (best.layouts == options.maxLayouts) {
-    best.isBest = false;
-    return false;
-  }
-  ++best.layouts;
-  Layout layout =
-      findLayout(layoutProblem(block, batches, options.sharedReads));
-  Cost cost{static_cast<int64_t>(batches.size() + layout.copies.size()),
-            layout.bytesCopied()};
-  if (best.layouts > 1 && !(cost < bestCost))
-    return true;
-  bestCost = cost;
-  best.batches = batches;
-  best.layout = std::move(layout);
-  return true;
+OperatorBatches Search::batchesOf(const std::vector<Path> &paths,
+                                  int32_t path) const {
+  OperatorBatches batches;
+  for (; paths[path].step; path = paths[path].previous)
+    batches.push_back(paths[path].step->batch);
+  std::reverse(batches.begin(), batches.end());
+  return batches;
 }
 
 Batching Search::run() {
   findStates();
   findRests();
 
-  /// A way through the states: the cheapest first, then the one that was found
-  /// first.
-  struct Path {
-    Cost least, cost;
-    int32_t state, previous;
-    const State::Step *step;
-  };
-  std::vector<Path> paths{{states[0].rest, {}, 0, -1, nullptr}};
+  std::vector<Path> paths{{states[0].rest, {}, 0, -1, nullptr, false}};
   auto isAfter = [&](int32_t a, int32_t b) {
     if (paths[a].least < paths[b].least || paths[b].least < paths[a].least)
       return paths[b].least < paths[a].least;
-    // Of equals the longest, which ends soonest.
+    // Of equals the last, which is the nearest to its end.
     return a < b;
   };
   std::priority_queue<int32_t, std::vector<int32_t>, decltype(isAfter)> queue(
       isAfter);
+  auto push = [&](const Path &path) {
+    paths.push_back(path);
+    queue.push(static_cast<int32_t>(paths.size() - 1));
+  };
   queue.push(0);
 
   Batching best;
   best.states = static_cast<int64_t>(states.size());
   best.isBest = complete;
-  Cost bestCost;
+  std::optional<Cost> bestCost;
   while (!queue.empty()) {
     int32_t current = queue.top();
     queue.pop();
     Path path = paths[current];
-    if (best.layouts > 0 && !(path.least < bestCost))
+    if (bestCost && !(path.least < *bestCost))
       break;
     const State &state = states[path.state];
-    if (state.steps.empty()) {
-      OperatorBatches batches;
-      for (int32_t p = current; paths[p].step; p = paths[p].previous)
-        batches.push_back(paths[p].step->batch);
-      std::reverse(batches.begin(), batches.end());
-      if (!layOut(batches, best, bestCost))
-        break;
-      continue;
-    }
-    if (static_cast<int64_t>(paths.size()) > options.maxStates &&
-        best.layouts > 0) {
+    bool isFull = static_cast<int64_t>(paths.size()) > options.maxPaths;
+    if (isFull && bestCost) {
       best.isBest = false;
       break;
     }
+
+    if (state.steps.empty()) {
+      OperatorBatches batches = batchesOf(paths, current);
+      LayoutProblem problem =
+          layoutProblem(block, batches, options.sharedReads);
+      std::optional<Layout> layout;
+      if (!path.hasConflicts && !isFull) {
+        ++best.layouts;
+        layout = findLayoutWithoutConflicts(problem);
+        if (!layout) {
+          // At least one more copy: others may come first.
+          path.hasConflicts = true;
+          path.least = path.least + Cost{1, 0};
+          push(path);
+          continue;
+        }
+      } else {
+        ++best.layouts;
+        layout = findLayout(problem);
+      }
+      Cost cost{static_cast<int64_t>(batches.size() + layout->copies.size()),
+                layout->bytesCopied()};
+      if (bestCost && !(cost < *bestCost))
+        continue;
+      bestCost = cost;
+      best.batches = std::move(batches);
+      best.layout = *std::move(layout);
+      continue;
+    }
+
     for (size_t i = state.steps.size(); i-- > 0;) {
       const State::Step &step = state.steps[i];
       if (path.step &&
           isSwapped(states[paths[path.previous].state], *path.step, step))
         continue;
       Cost cost = path.cost + step.cost;
-      paths.push_back(
-          {cost + states[step.next].rest, cost, step.next, current, &step});
-      queue.push(static_cast<int32_t>(paths.size() - 1));
+      push({cost + states[step.next].rest, cost, step.next, current, &step,
+            false});
     }
   }
   return best;

@@ -496,17 +496,11 @@ Layout batchrt::layoutInOrder(const LayoutProblem &problem,
   return layout;
 }
 
-Layout batchrt::findLayout(const LayoutProblem &problem) {
-  Solver solver(problem);
-  std::vector<Claim> claims = allClaims(problem);
-  std::vector<int32_t> order;
-  if (solver.solve(claims, order))
-    return layoutInOrder(problem, std::move(order));
-
-  // Fewer claims are easier to meet: halving finds the first that is too much.
-  std::stable_sort(
-      claims.begin(), claims.end(),
-      [](const Claim &a, const Claim &b) { return a.bytes > b.bytes; });
+/// Meets claims one after the other; what does not fit with those before it is
+/// put into `dropped`. Returns false if it has more than `most` bytes.
+static bool meetInTurn(Solver &solver, const std::vector<Claim> &claims,
+                       int64_t most, std::vector<int32_t> &order,
+                       std::vector<Claim> &dropped) {
   std::vector<Claim> kept;
   auto fitsUpTo = [&](size_t begin, size_t end) {
     std::vector<Claim> some = kept;
@@ -516,7 +510,10 @@ Layout batchrt::findLayout(const LayoutProblem &problem) {
         [](const Claim &a, const Claim &b) { return a.batch < b.batch; });
     return solver.solve(some, order);
   };
+  dropped.clear();
   for (size_t next = 0; next < claims.size();) {
+    // Fewer claims are easier to meet: halving finds the first that is too
+    // much.
     size_t fits = next, tooMuch = claims.size() + 1;
     while (tooMuch - fits > 1) {
       size_t middle =
@@ -525,11 +522,63 @@ Layout batchrt::findLayout(const LayoutProblem &problem) {
     }
     kept.insert(kept.end(), claims.begin() + next, claims.begin() + fits);
     next = fits + 1;
+    if (fits == claims.size())
+      break;
+    dropped.push_back(claims[fits]);
+    most -= claims[fits].bytes;
+    if (most < 0)
+      return false;
   }
-  claims.clear();
-  bool fits = fitsUpTo(0, 0);
-  assert(fits && "what was kept has been solved before");
-  (void)fits;
+  return fitsUpTo(0, 0);
+}
+
+std::optional<Layout>
+batchrt::findLayoutWithoutConflicts(const LayoutProblem &problem) {
+  std::vector<int32_t> order;
+  if (!Solver(problem).solve(allClaims(problem), order))
+    return std::nullopt;
+  return layoutInOrder(problem, std::move(order));
+}
+
+Layout batchrt::findLayout(const LayoutProblem &problem) {
+  if (std::optional<Layout> layout = findLayoutWithoutConflicts(problem))
+    return *std::move(layout);
+
+  Solver solver(problem);
+  std::vector<Claim> claims = allClaims(problem);
+  std::vector<int32_t> order;
+  std::stable_sort(
+      claims.begin(), claims.end(),
+      [](const Claim &a, const Claim &b) { return a.bytes > b.bytes; });
+  std::vector<Claim> dropped;
+  meetInTurn(solver, claims, INT64_MAX, order, dropped);
+  auto bytesOfAll = [](const std::vector<Claim> &list) {
+    int64_t sum = 0;
+    for (const Claim &claim : list)
+      sum += claim.bytes;
+    return sum;
+  };
+  // What was dropped comes first instead, if that is better.
+  constexpr size_t maxClaims = 64;
+  for (bool better = claims.size() <= maxClaims; better;) {
+    better = false;
+    for (const Claim &first : std::vector<Claim>(dropped)) {
+      std::vector<Claim> others = claims, otherDropped;
+      std::vector<int32_t> otherOrder;
+      auto isFirst = [&](const Claim &claim) {
+        return claim.batch == first.batch && claim.access == first.access;
+      };
+      std::stable_partition(others.begin(), others.end(), isFirst);
+      if (!meetInTurn(solver, others, bytesOfAll(dropped) - 1, otherOrder,
+                      otherDropped))
+        continue;
+      claims = std::move(others);
+      order = std::move(otherOrder);
+      dropped = std::move(otherDropped);
+      better = true;
+      break;
+    }
+  }
   return layoutInOrder(problem, std::move(order));
 }
 

@@ -158,8 +158,8 @@ TEST(Layout, Nothing) {
   EXPECT_EQ(verifyLayout(problem, findLayout(problem)), "");
 }
 
-// A layout without copies is found if there is one, and otherwise one in which
-// nothing is copied without need.
+// A layout without copies is found if there is one. Otherwise it is one of the
+// best for most of these problems, which are all conflicts.
 TEST(Layout, AgreesWithBruteForce) {
   std::mt19937 random(3);
   int64_t ideal = 0, best = 0, rounds = 2000 * timesIfLong(20);
@@ -171,14 +171,15 @@ TEST(Layout, AgreesWithBruteForce) {
     ASSERT_EQ(verifyLayout(problem, layout), "") << "round " << round;
     int64_t fewest = fewestBytes(problem);
     ASSERT_GE(layout.bytesCopied(), fewest);
-    if (fewest == 0)
+    if (fewest == 0) {
       ASSERT_TRUE(layout.copies.empty()) << "round " << round;
+    }
     ideal += fewest == 0;
     best += layout.bytesCopied() == fewest;
   }
   EXPECT_GT(ideal, rounds / 10);
   EXPECT_LT(ideal, rounds * 9 / 10);
-  EXPECT_GT(best, rounds * 8 / 10);
+  EXPECT_GT(best, rounds * 95 / 100);
 }
 
 // Batches that all fit one hidden order, too many variables for brute force.
@@ -260,6 +261,8 @@ TEST(Layout, VerifyFindsFaults) {
 //===----------------------------------------------------------------------===//
 
 namespace {
+using Batch = std::vector<int32_t>;
+
 void verifyBatching(const StaticBlock &block, const Batching &batching,
                     bool sharedReads) {
   EXPECT_EQ(verifyBatches(block, batching.batches), "");
@@ -267,7 +270,170 @@ void verifyBatching(const StaticBlock &block, const Batching &batching,
                          batching.layout),
             "");
 }
+
+/// Operators of two kinds with one operand and one with two.
+StaticBlock randomBlock(std::mt19937 &random, int operators) {
+  StaticBlock block;
+  for (int i = 1 + random() % 4; i > 0; --i)
+    block.variables.push_back({static_cast<int64_t>(8 + random() % 2 * 8), 0});
+  for (int o = 0; o < operators; ++o) {
+    Operator op;
+    op.kind = random() % 3;
+    for (int i = op.kind == 2 ? 2 : 1; i > 0; --i)
+      op.operands.push_back(random() % block.variables.size());
+    op.results.push_back(static_cast<int32_t>(block.variables.size()));
+    block.variables.push_back({8, 0});
+    block.operators.push_back(op);
+  }
+  return block;
+}
+
+/// Calls back with all sequences of batches: with every batch of ready
+/// operators, or with all ready operators of a kind only.
+template <class Callback>
+void forEachSequence(const StaticBlock &block, bool allReady,
+                     OperatorBatches &sequence, uint32_t done,
+                     Callback &&callback) {
+  uint32_t operators = static_cast<uint32_t>(block.operators.size());
+  if (done == (uint32_t(1) << operators) - 1)
+    return callback(sequence);
+  for (int32_t kind = 0; kind < 3; ++kind) {
+    Batch ready;
+    for (uint32_t o = 0; o < operators; ++o) {
+      bool isReady = !(done >> o & 1) && block.operators[o].kind == kind;
+      for (uint32_t before = 0; before < operators; ++before)
+        for (int32_t operand : block.operators[o].operands)
+          if (block.operators[before].results[0] == operand)
+            isReady = isReady && (done >> before & 1);
+      if (isReady)
+        ready.push_back(static_cast<int32_t>(o));
+    }
+    uint32_t all = (uint32_t(1) << ready.size()) - 1;
+    for (uint32_t some = allReady ? std::max(all, uint32_t(1)) : 1; some <= all;
+         ++some) {
+      Batch batch;
+      uint32_t after = done;
+      for (size_t i = 0; i < ready.size(); ++i)
+        if (some >> i & 1) {
+          batch.push_back(ready[i]);
+          after |= uint32_t(1) << ready[i];
+        }
+      sequence.push_back(batch);
+      forEachSequence(block, allReady, sequence, after, callback);
+      sequence.pop_back();
+    }
+  }
+}
+
+using LaunchesAndBytes = std::pair<int64_t, int64_t>;
+
+LaunchesAndBytes leastCost(const StaticBlock &block, bool allReady,
+                           bool sharedReads) {
+  LaunchesAndBytes least{INT64_MAX, 0};
+  OperatorBatches sequence;
+  forEachSequence(
+      block, allReady, sequence, 0, [&](const OperatorBatches &batches) {
+        // Their layout costs something on top.
+        if (static_cast<int64_t>(batches.size()) > least.first)
+          return;
+        Layout layout = findLayout(layoutProblem(block, batches, sharedReads));
+        least = std::min(
+            least, {static_cast<int64_t>(batches.size() + layout.copies.size()),
+                    layout.bytesCopied()});
+      });
+  return least;
+}
 } // namespace
+
+// Never worse than all ready operators of a kind at a time in the best order,
+// which is the search of the paper; mostly as good as any batches whatever.
+TEST(Batching, AgreesWithBruteForce) {
+  std::mt19937 random(8);
+  int64_t best = 0, rounds = 500 * timesIfLong(20);
+  for (int64_t round = 0; round < rounds; ++round) {
+    StaticBlock block = randomBlock(random, 1 + round % 7);
+    ASSERT_EQ(checkBlock(block), "");
+    BatchingOptions options;
+    options.sharedReads = round % 2;
+    Batching batching = findBatching(block, options);
+    verifyBatching(block, batching, options.sharedReads);
+    EXPECT_TRUE(batching.isBest);
+    LaunchesAndBytes found{batching.launches(), batching.layout.bytesCopied()};
+    ASSERT_LE(found, leastCost(block, true, options.sharedReads))
+        << "round " << round;
+    LaunchesAndBytes least = leastCost(block, false, options.sharedReads);
+    ASSERT_GE(found, least) << "round " << round;
+    best += found == least;
+  }
+  EXPECT_GT(best, rounds * 9 / 10);
+}
+
+// Past the limits it goes on greedily.
+TEST(Batching, Limits) {
+  StaticBlock block;
+  const StaticBlock cell = cells::lstm().block;
+  for (int copy = 0; copy < 4; ++copy) {
+    int32_t first = static_cast<int32_t>(block.variables.size());
+    block.variables.insert(block.variables.end(), cell.variables.begin(),
+                           cell.variables.end());
+    for (Operator op : cell.operators) {
+      for (int32_t &operand : op.operands)
+        operand += first;
+      for (int32_t &result : op.results)
+        result += first;
+      block.operators.push_back(op);
+    }
+  }
+  BatchingOptions options;
+  options.sharedReads = true;
+  options.maxStates = options.maxPaths = 50;
+  Batching batching = findBatching(block, options);
+  verifyBatching(block, batching, true);
+  EXPECT_FALSE(batching.isBest);
+  EXPECT_LE(batching.states, 500);
+  // One step of each of them at a time, in one batch.
+  EXPECT_LE(batching.batches.size(), findBatching(cell).batches.size() + 1);
+}
+
+TEST(Batching, NoOperators) {
+  StaticBlock block;
+  block.variables.resize(3);
+  Batching batching = findBatching(block);
+  verifyBatching(block, batching, false);
+  EXPECT_TRUE(batching.batches.empty());
+}
+
+TEST(Batching, ChecksBlocks) {
+  StaticBlock block{{{8, 0}, {8, 0}, {8, 0}}, {{0, {0}, {1}}, {0, {1}, {2}}}};
+  EXPECT_EQ(checkBlock(block), "");
+  StaticBlock wrong = block;
+  wrong.operators[1].operands.push_back(0);
+  EXPECT_NE(checkBlock(wrong).find("than those of its kind"),
+            std::string::npos);
+  wrong = block;
+  wrong.operators[1].operands[0] = 3;
+  EXPECT_EQ(checkBlock(wrong), "operator 1 uses variable 3, but there are 3");
+  wrong = block;
+  std::swap(wrong.operators[0], wrong.operators[1]);
+  EXPECT_EQ(checkBlock(wrong),
+            "variable 1 is used before operator 1 writes it");
+  wrong = block;
+  wrong.operators.push_back({0, {0}, {2}});
+  EXPECT_EQ(checkBlock(wrong), "variable 2 is written twice");
+}
+
+TEST(Batching, VerifyFindsFaults) {
+  StaticBlock block{{{8, 0}, {8, 0}, {8, 0}, {8, 0}},
+                    {{0, {0}, {1}}, {0, {1}, {2}}, {1, {0}, {3}}}};
+  EXPECT_EQ(verifyBatches(block, {{0}, {1}, {2}}), "");
+  EXPECT_EQ(verifyBatches(block, {{0, 1}, {2}}),
+            "operator 1 runs before its operand 1 is written");
+  EXPECT_EQ(verifyBatches(block, {{0, 2}, {1}}),
+            "batch 0 has operators of several kinds");
+  EXPECT_EQ(verifyBatches(block, {{0}, {2}}), "operator 1 never runs");
+  EXPECT_EQ(verifyBatches(block, {{0}, {0}}),
+            "operator 0 runs twice or does not exist");
+}
 
 // ED-Batch, table 2: no more memory kernels and bytes than with its layout.
 TEST(Batching, CellsOfThePaper) {

@@ -42,8 +42,8 @@ struct BatchingOptions {
   bool sharedReads = false;
   /// How much the search may try. Past it, states continue greedily only,
   /// and the best layout so far counts.
-  int64_t maxStates = 20000;
-  int64_t maxLayouts = 64;
+  int64_t maxStates = 2000;
+  int64_t maxPaths = 20000;
 };
 
 struct Batching {

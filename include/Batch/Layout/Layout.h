@@ -15,6 +15,7 @@
 #define BATCH_LAYOUT_LAYOUT_H
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -72,9 +73,15 @@ struct Layout {
   int64_t bytesCopied() const;
 };
 
-/// Finds an order in which no access needs a copy if there is one. Otherwise
-/// accesses are added one after the other, most bytes first, and those that do
-/// not fit are copied: none of them could be left out of the copies alone.
+/// Finds an order in which nothing is copied that some layout helps, if there
+/// is one. Exact; nearly linear in the size of all accesses.
+std::optional<Layout> findLayoutWithoutConflicts(const LayoutProblem &problem);
+
+/// The same if there is one. Otherwise accesses are met one after the other,
+/// most bytes first, and those that do not fit with the ones before are copied;
+/// in small problems those that were copied are then given precedence as long
+/// as that leaves fewer bytes. Each conflict takes a logarithmic number of
+/// attempts.
 Layout findLayout(const LayoutProblem &problem);
 
 /// The copies that a given order of variables needs. The operators of a batch
