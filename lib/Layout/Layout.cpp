@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cassert>
 #include <numeric>
+#include <set>
 
 using namespace batchrt;
 
@@ -385,9 +386,9 @@ static bool isContiguous(const std::vector<int32_t> &variables,
 }
 
 /// Whether an access can be without a copy in no layout, and why.
-static bool hasReason(const LayoutProblem &problem,
-                      const std::vector<int32_t> &variables,
-                      AccessCopy::Reason &reason) {
+static bool noLayoutHelps(const LayoutProblem &problem,
+                          const std::vector<int32_t> &variables,
+                          AccessCopy::Reason &reason) {
   std::vector<int32_t> sorted = variables;
   std::sort(sorted.begin(), sorted.end());
   if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
@@ -443,7 +444,7 @@ static std::vector<Claim> allClaims(const LayoutProblem &problem) {
       continue;
     for (size_t a = 0; a < batch.accesses.size(); ++a) {
       AccessCopy::Reason reason;
-      if (!hasReason(problem, batch.accesses[a], reason))
+      if (!noLayoutHelps(problem, batch.accesses[a], reason))
         claims.push_back({static_cast<int32_t>(b), static_cast<int32_t>(a),
                           bytesOf(problem, batch.accesses[a])});
     }
@@ -462,7 +463,7 @@ Layout batchrt::layoutInOrder(const LayoutProblem &problem,
     std::vector<int32_t> operators(batch.numOperators()), best;
     std::iota(operators.begin(), operators.end(), 0);
     std::vector<AccessCopy> bestCopies;
-    int64_t bestBytes = INT64_MAX;
+    std::pair<int64_t, size_t> bestCost{INT64_MAX, 0};
     for (size_t chosen = 0; chosen <= batch.accesses.size(); ++chosen) {
       if (chosen > 0)
         std::stable_sort(operators.begin(), operators.end(),
@@ -476,16 +477,17 @@ Layout batchrt::layoutInOrder(const LayoutProblem &problem,
         const std::vector<int32_t> &variables = batch.accesses[a];
         AccessCopy::Reason reason;
         if (operators.size() < 2 || isShared(problem, variables) ||
-            (!hasReason(problem, variables, reason) &&
+            (!noLayoutHelps(problem, variables, reason) &&
              isContiguous(variables, operators, place)))
           continue;
         copies.push_back({static_cast<int32_t>(b), static_cast<int32_t>(a),
                           bytesOf(problem, variables), reason});
         bytes += copies.back().bytes;
       }
-      if (bytes >= bestBytes)
+      std::pair<int64_t, size_t> cost{bytes, copies.size()};
+      if (cost >= bestCost)
         continue;
-      bestBytes = bytes;
+      bestCost = cost;
       best = operators;
       bestCopies = std::move(copies);
     }
@@ -496,40 +498,133 @@ Layout batchrt::layoutInOrder(const LayoutProblem &problem,
   return layout;
 }
 
-/// Meets claims one after the other; what does not fit with those before it is
-/// put into `dropped`. Returns false if it has more than `most` bytes.
-static bool meetInTurn(Solver &solver, const std::vector<Claim> &claims,
-                       int64_t most, std::vector<int32_t> &order,
-                       std::vector<Claim> &dropped) {
-  std::vector<Claim> kept;
-  auto fitsUpTo = [&](size_t begin, size_t end) {
-    std::vector<Claim> some = kept;
-    some.insert(some.end(), claims.begin() + begin, claims.begin() + end);
-    std::stable_sort(
-        some.begin(), some.end(),
-        [](const Claim &a, const Claim &b) { return a.batch < b.batch; });
-    return solver.solve(some, order);
-  };
-  dropped.clear();
-  for (size_t next = 0; next < claims.size();) {
-    // Fewer claims are easier to meet: halving finds the first that is too
-    // much.
-    size_t fits = next, tooMuch = claims.size() + 1;
-    while (tooMuch - fits > 1) {
-      size_t middle =
-          tooMuch > claims.size() ? claims.size() : fits + (tooMuch - fits) / 2;
-      (fitsUpTo(next, middle) ? fits : tooMuch) = middle;
-    }
-    kept.insert(kept.end(), claims.begin() + next, claims.begin() + fits);
-    next = fits + 1;
-    if (fits == claims.size())
-      break;
-    dropped.push_back(claims[fits]);
-    most -= claims[fits].bytes;
-    if (most < 0)
-      return false;
+namespace {
+/// Chooses which claims to drop if they cannot all be met. Claims are numbers
+/// here, most bytes first.
+class Conflicts {
+public:
+  explicit Conflicts(const LayoutProblem &problem);
+
+  std::vector<int32_t> resolve();
+
+private:
+  using Claims = std::vector<int32_t>;
+
+  bool fits(const Claims &some);
+  size_t firstTooMuch(const Claims &fixed, const Claims &more);
+  Claims core(const Claims &some);
+  bool dropFewest();
+  void dropInTurn();
+
+  Solver solver;
+  std::vector<Claim> claims;
+  std::vector<int32_t> order;
+};
+} // namespace
+
+Conflicts::Conflicts(const LayoutProblem &problem)
+    : solver(problem), claims(allClaims(problem)) {
+  std::stable_sort(
+      claims.begin(), claims.end(),
+      [](const Claim &a, const Claim &b) { return a.bytes > b.bytes; });
+}
+
+bool Conflicts::fits(const Claims &some) {
+  std::vector<Claim> list;
+  for (int32_t c : some)
+    list.push_back(claims[c]);
+  std::stable_sort(
+      list.begin(), list.end(),
+      [](const Claim &a, const Claim &b) { return a.batch < b.batch; });
+  return solver.solve(list, order);
+}
+
+/// How many of `more` do not fit with `fixed`, at least; one more than there
+/// are if all do. Fewer claims are easier to meet, so halving finds it.
+size_t Conflicts::firstTooMuch(const Claims &fixed, const Claims &more) {
+  size_t lower = 0, upper = more.size() + 1;
+  while (lower < upper) {
+    size_t middle =
+        upper > more.size() ? more.size() : lower + (upper - lower) / 2;
+    Claims some = fixed;
+    some.insert(some.end(), more.begin(), more.begin() + middle);
+    if (fits(some))
+      lower = middle + 1;
+    else
+      upper = middle;
   }
-  return fitsUpTo(0, 0);
+  return lower;
+}
+
+/// Some of the claims, which do not fit, that fit as soon as one is left out.
+Conflicts::Claims Conflicts::core(const Claims &some) {
+  Claims result, rest = some;
+  for (;;) {
+    size_t count = firstTooMuch(result, rest);
+    if (count == 0)
+      return result;
+    result.push_back(rest[count - 1]);
+    rest.resize(count - 1);
+  }
+}
+
+/// Drops the fewest bytes, and then the fewest claims: sets of dropped claims
+/// in that order, each with one claim of a core that it leaves more than
+/// another one. Returns false if that takes too long.
+bool Conflicts::dropFewest() {
+  constexpr size_t maxClaims = 64;
+  constexpr int maxSets = 256;
+  if (claims.size() > maxClaims)
+    return false;
+  using Dropped = std::pair<std::pair<int64_t, size_t>, Claims>;
+  std::set<Dropped> queue{{{0, 0}, {}}};
+  std::vector<Claims> cores;
+  for (int sets = 0; sets < maxSets; ++sets) {
+    auto [cost, dropped] = *queue.begin();
+    queue.erase(queue.begin());
+    auto isDropped = [&, &dropped = dropped](int32_t claim) {
+      return std::binary_search(dropped.begin(), dropped.end(), claim);
+    };
+    auto left = std::find_if(
+        cores.begin(), cores.end(), [&](const Claims &claimsOfCore) {
+          return std::none_of(claimsOfCore.begin(), claimsOfCore.end(),
+                              isDropped);
+        });
+    if (left == cores.end()) {
+      Claims kept;
+      for (int32_t c = 0; c < static_cast<int32_t>(claims.size()); ++c)
+        if (!isDropped(c))
+          kept.push_back(c);
+      if (fits(kept))
+        return true;
+      left = cores.insert(cores.end(), core(kept));
+    }
+    for (int32_t claim : *left) {
+      Claims more = dropped;
+      more.insert(std::lower_bound(more.begin(), more.end(), claim), claim);
+      queue.insert({{cost.first + claims[claim].bytes, more.size()}, more});
+    }
+  }
+  return false;
+}
+
+/// Meets the claims one after the other, without those that do not fit with the
+/// ones before them.
+void Conflicts::dropInTurn() {
+  Claims kept, rest(claims.size());
+  std::iota(rest.begin(), rest.end(), 0);
+  while (!rest.empty()) {
+    size_t count = firstTooMuch(kept, rest);
+    kept.insert(kept.end(), rest.begin(), rest.begin() + (count - 1));
+    rest.erase(rest.begin(), rest.begin() + std::min(count, rest.size()));
+  }
+  fits(kept);
+}
+
+std::vector<int32_t> Conflicts::resolve() {
+  if (!dropFewest())
+    dropInTurn();
+  return std::move(order);
 }
 
 std::optional<Layout>
@@ -543,43 +638,7 @@ batchrt::findLayoutWithoutConflicts(const LayoutProblem &problem) {
 Layout batchrt::findLayout(const LayoutProblem &problem) {
   if (std::optional<Layout> layout = findLayoutWithoutConflicts(problem))
     return *std::move(layout);
-
-  Solver solver(problem);
-  std::vector<Claim> claims = allClaims(problem);
-  std::vector<int32_t> order;
-  std::stable_sort(
-      claims.begin(), claims.end(),
-      [](const Claim &a, const Claim &b) { return a.bytes > b.bytes; });
-  std::vector<Claim> dropped;
-  meetInTurn(solver, claims, INT64_MAX, order, dropped);
-  auto bytesOfAll = [](const std::vector<Claim> &list) {
-    int64_t sum = 0;
-    for (const Claim &claim : list)
-      sum += claim.bytes;
-    return sum;
-  };
-  // What was dropped comes first instead, if that is better.
-  constexpr size_t maxClaims = 64;
-  for (bool better = claims.size() <= maxClaims; better;) {
-    better = false;
-    for (const Claim &first : std::vector<Claim>(dropped)) {
-      std::vector<Claim> others = claims, otherDropped;
-      std::vector<int32_t> otherOrder;
-      auto isFirst = [&](const Claim &claim) {
-        return claim.batch == first.batch && claim.access == first.access;
-      };
-      std::stable_partition(others.begin(), others.end(), isFirst);
-      if (!meetInTurn(solver, others, bytesOfAll(dropped) - 1, otherOrder,
-                      otherDropped))
-        continue;
-      claims = std::move(others);
-      order = std::move(otherOrder);
-      dropped = std::move(otherDropped);
-      better = true;
-      break;
-    }
-  }
-  return layoutInOrder(problem, std::move(order));
+  return layoutInOrder(problem, Conflicts(problem).resolve());
 }
 
 static bool isPermutation(std::vector<int32_t> order, size_t size) {
@@ -612,7 +671,7 @@ std::string batchrt::verifyLayout(const LayoutProblem &problem,
       AccessCopy::Reason reason;
       bool isFine = operators.size() < 2 || isShared(problem, variables) ||
                     (isContiguous(variables, operators, place) &&
-                     !hasReason(problem, variables, reason));
+                     !noLayoutHelps(problem, variables, reason));
       std::string access = name + ": access " + std::to_string(a);
       if (!isFine && !isCopied)
         return access + " is not contiguous and not copied";

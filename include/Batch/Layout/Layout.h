@@ -77,11 +77,11 @@ struct Layout {
 /// is one. Exact; nearly linear in the size of all accesses.
 std::optional<Layout> findLayoutWithoutConflicts(const LayoutProblem &problem);
 
-/// The same if there is one. Otherwise accesses are met one after the other,
-/// most bytes first, and those that do not fit with the ones before are copied;
-/// in small problems those that were copied are then given precedence as long
-/// as that leaves fewer bytes. Each conflict takes a logarithmic number of
-/// attempts.
+/// The same if there is one. Otherwise the fewest bytes are copied, and then by
+/// the fewest copies; in large problems, or such with many conflicts, accesses
+/// are met one after the other instead, most bytes first, and those that do not
+/// fit with the ones before are copied. An attempt is as fast as the function
+/// above; a conflict takes a logarithmic number of them.
 Layout findLayout(const LayoutProblem &problem);
 
 /// The copies that a given order of variables needs. The operators of a batch
