@@ -157,6 +157,49 @@ std::string measureTrees() {
   }
   return rows;
 }
+/// Batches of ten operators with three operands each, anywhere in a hidden
+/// order of variables; some with two variables of an operand exchanged.
+std::string measureLayouts() {
+  std::printf("\n%10s %10s %10s %10s\n", "variables", "batches", "copies",
+              "ms");
+  std::string rows;
+  auto measure = [&](int32_t n, int spoilt) {
+    std::mt19937 random(n);
+    std::vector<int32_t> hidden(n), operators(10);
+    std::iota(hidden.begin(), hidden.end(), 0);
+    std::iota(operators.begin(), operators.end(), 0);
+    std::shuffle(hidden.begin(), hidden.end(), random);
+    LayoutProblem problem;
+    problem.variables.assign(n, {8, 0});
+    for (int32_t b = 0; b < n / 30; ++b) {
+      problem.batches.emplace_back();
+      auto &accesses = problem.batches.back().accesses;
+      std::shuffle(operators.begin(), operators.end(), random);
+      for (int a = 0; a < 3; ++a) {
+        int32_t begin = random() % (n - 9);
+        accesses.emplace_back();
+        for (int32_t o : operators)
+          accesses.back().push_back(hidden[begin + o]);
+      }
+      if (b < spoilt)
+        std::swap(accesses[0][0], accesses[0][1]);
+    }
+    Layout layout;
+    double ms = median(5, [&] { layout = findLayout(problem); });
+    std::printf("%10d %10d %10zu %10.2f\n", n, n / 30, layout.copies.size(),
+                ms);
+    if (!rows.empty())
+      rows += ",\n";
+    rows += "  {\"variables\": " + std::to_string(n) +
+            ", \"batches\": " + std::to_string(n / 30) +
+            ", \"copies\": " + std::to_string(layout.copies.size()) +
+            ", \"ms\": " + std::to_string(ms) + "}";
+  };
+  for (int32_t n = 100; n <= 100000; n *= 10)
+    measure(n, 0);
+  measure(1000, 5);
+  return rows;
+}
 } // namespace
 
 int main(int argc, char **argv) {
@@ -164,6 +207,8 @@ int main(int argc, char **argv) {
   text += measureCells();
   text += "\n ],\n \"pq_tree\": [\n";
   text += measureTrees();
+  text += "\n ],\n \"layouts\": [\n";
+  text += measureLayouts();
   text += "\n ]\n}\n";
   if (argc < 2)
     return 0;

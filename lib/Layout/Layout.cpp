@@ -25,6 +25,8 @@ struct TreeView {
 
   /// The lowest node with both places of the frontier below it.
   Node above(int32_t first, int32_t last) const;
+  /// Which of a node's children has a place of the frontier below it.
+  int32_t numberBelow(Node node, int32_t place) const;
 
   std::vector<int32_t> frontier, place;
   struct NodeView {
@@ -34,8 +36,6 @@ struct TreeView {
     int32_t begin = 0, end = 0;
     PQTree::Kind kind = PQTree::Kind::free;
     std::vector<Node> children;
-
-    bool isInside(int32_t b, int32_t e) const { return begin >= b && end <= e; }
   };
   std::vector<NodeView> nodes;
   Node root;
@@ -153,6 +153,13 @@ Node TreeView::above(int32_t first, int32_t last) const {
   return node;
 }
 
+int32_t TreeView::numberBelow(Node node, int32_t place) const {
+  Node below = frontier[place];
+  while (nodes[below].parent != node)
+    below = nodes[below].parent;
+  return nodes[below].number;
+}
+
 Node NodeOrders::find(Node node, size_t size, Map &map) {
   path.clear();
   for (; parents[node] != node; node = parents[node])
@@ -266,18 +273,23 @@ void Solver::forEachNode(const Claim &claim, const TreeView &view,
     begin = std::min(begin, view.place[variable]);
     end = std::max(end, view.place[variable] + 1);
   }
-  std::vector<Node> stack{view.above(begin, end - 1)}, children;
-  while (!stack.empty()) {
-    Node node = stack.back();
-    stack.pop_back();
-    children.clear();
-    for (Node child : view.nodes[node].children)
-      if (view.nodes[child].isInside(begin, end))
-        children.push_back(child);
-    if (children.empty())
-      continue;
+  // All of the top's children may be many more.
+  Node top = view.above(begin, end - 1);
+  const std::vector<Node> &ofTop = view.nodes[top].children;
+  std::vector<Node> children(ofTop.begin() + view.numberBelow(top, begin),
+                             ofTop.begin() + view.numberBelow(top, end - 1) +
+                                 1);
+  std::vector<Node> stack;
+  for (Node node = top;;) {
     callback(node, children);
     stack.insert(stack.end(), children.rbegin(), children.rend());
+    do {
+      if (stack.empty())
+        return;
+      node = stack.back();
+      stack.pop_back();
+      children = view.nodes[node].children;
+    } while (children.empty());
   }
 }
 
@@ -359,12 +371,8 @@ bool Solver::uniteOrders(const Claim &from, const Claim &to,
       assert(view.nodes[other].children.size() == children.size() &&
              "the trees are isomorphic");
       map.clear();
-      for (Node child : children) {
-        Node below = view.frontier[placeOfImage(child)];
-        while (view.nodes[below].parent != other)
-          below = view.nodes[below].parent;
-        map.push_back(view.nodes[below].number);
-      }
+      for (Node child : children)
+        map.push_back(view.numberBelow(other, placeOfImage(child)));
     }
     fits = fits && orders.unite(node, other, map);
   });
