@@ -211,8 +211,9 @@ Search::candidates(const std::vector<bool> &done) const {
   std::vector<OperatorBatch> batches;
   for (const auto &[ratio, i] : ratios)
     batches.push_back(ready[i]);
-  for (const OperatorBatch &all : ready)
-    addParts(all, batches);
+  if (options.parts)
+    for (const OperatorBatch &all : ready)
+      addParts(all, batches);
   return batches;
 }
 

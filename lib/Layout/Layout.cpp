@@ -88,7 +88,7 @@ private:
   }
   bool broadcast(const std::vector<Claim> &claims, PQTree &tree);
   bool broadcastFrom(const Claim &from, const std::vector<Claim> &batch,
-                     const TreeView &view, PQTree &tree, bool &changed);
+                     const TreeView &view, PQTree &tree);
   bool uniteOrders(const std::vector<Claim> &claims, const TreeView &view,
                    NodeOrders &orders);
   bool uniteOrders(const Claim &from, const Claim &to, const TreeView &view,
@@ -102,6 +102,10 @@ private:
   /// Of the variables of the claim that is broadcast.
   std::vector<int32_t> indexOf;
   std::vector<int32_t> image;
+  /// The batches with a variable in a claim, and those whose trees have changed
+  /// since they were broadcast.
+  std::vector<std::vector<int32_t>> batchesOf;
+  std::vector<char> changed;
 };
 } // namespace
 
@@ -294,15 +298,26 @@ void Solver::forEachNode(const Claim &claim, const TreeView &view,
 }
 
 /// Makes the trees below all accesses of a batch isomorphic: what is next to
-/// each other in one of them, whatever the order, is so in the others.
+/// each other in one of them, whatever the order, is so in the others. A
+/// reduction changes the trees of those accesses only that meet its set.
 bool Solver::broadcast(const std::vector<Claim> &claims, PQTree &tree) {
-  for (bool changed = true; changed;) {
-    changed = false;
+  batchesOf.assign(problem.variables.size(), {});
+  for (const Claim &claim : claims)
+    for (int32_t variable : variables(claim))
+      batchesOf[variable].push_back(claim.batch);
+  changed.assign(problem.batches.size(), true);
+  std::vector<char> work;
+  auto isChanged = [](char is) { return is; };
+  while (std::any_of(changed.begin(), changed.end(), isChanged)) {
+    work = changed;
+    changed.assign(changed.size(), false);
     // It may be out of date in a moment; what it says stays true.
     TreeView view(tree);
     bool fits = forEachBatch(claims, [&](const std::vector<Claim> &batch) {
+      if (!work[batch[0].batch])
+        return true;
       for (const Claim &from : batch)
-        if (!broadcastFrom(from, batch, view, tree, changed))
+        if (!broadcastFrom(from, batch, view, tree))
           return false;
       return true;
     });
@@ -313,7 +328,7 @@ bool Solver::broadcast(const std::vector<Claim> &claims, PQTree &tree) {
 }
 
 bool Solver::broadcastFrom(const Claim &from, const std::vector<Claim> &batch,
-                           const TreeView &view, PQTree &tree, bool &changed) {
+                           const TreeView &view, PQTree &tree) {
   setIndices(from);
   size_t whole = variables(from).size();
   bool fits = true;
@@ -328,7 +343,10 @@ bool Solver::broadcastFrom(const Claim &from, const std::vector<Claim> &batch,
         image.push_back(variables(to)[indexOf[view.frontier[place]]]);
       bool changedNow;
       fits = tree.reduce(image, &changedNow);
-      changed |= changedNow;
+      if (changedNow)
+        for (int32_t variable : image)
+          for (int32_t batch : batchesOf[variable])
+            changed[batch] = true;
     }
   };
   forEachNode(from, view, [&](Node node, const std::vector<Node> &children) {
@@ -458,6 +476,21 @@ static std::vector<Claim> allClaims(const LayoutProblem &problem) {
     }
   }
   return claims;
+}
+
+std::string batchrt::checkProblem(const LayoutProblem &problem) {
+  for (size_t b = 0; b < problem.batches.size(); ++b)
+    for (const std::vector<int32_t> &variables : problem.batches[b].accesses) {
+      std::string name = "batch " + std::to_string(b);
+      if (variables.size() != problem.batches[b].accesses[0].size())
+        return name + " has accesses of several lengths";
+      for (int32_t variable : variables)
+        if (variable < 0 ||
+            variable >= static_cast<int32_t>(problem.variables.size()))
+          return name + " uses variable " + std::to_string(variable) +
+                 ", but there are " + std::to_string(problem.variables.size());
+    }
+  return "";
 }
 
 Layout batchrt::layoutInOrder(const LayoutProblem &problem,

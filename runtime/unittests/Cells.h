@@ -155,10 +155,14 @@ inline Builder::Value update(Builder &c, Builder::Value h, Builder::Value br,
   return c.add(c.mul(z, h), c.mul(c.rest(z), n));
 }
 
-inline Cell treeGruInternal() {
+/// The children share their biases, or have their own.
+inline Cell treeGruInternal(bool ownBiases = false) {
   Builder c;
   auto l = c.x(), r = c.x(), br = c.b(), bz = c.b(), bc = c.b();
-  c.op("half", {c.add(update(c, l, br, bz, bc), update(c, r, br, bz, bc))});
+  auto left = update(c, l, br, bz, bc);
+  auto right =
+      ownBiases ? update(c, r, c.b(), c.b(), c.b()) : update(c, r, br, bz, bc);
+  c.op("half", {c.add(left, right)});
   return c.make("TreeGRU-Internal", 2, 16, 10.43);
 }
 

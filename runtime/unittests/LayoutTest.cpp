@@ -166,6 +166,7 @@ TEST(Layout, AgreesWithBruteForce) {
     bool repeats = round % 4 == 3;
     LayoutProblem problem =
         randomProblem(random, 3 + round % (round % 16 ? 3 : 5), repeats);
+    ASSERT_EQ(checkProblem(problem), "");
     Layout layout = findLayout(problem);
     ASSERT_EQ(verifyLayout(problem, layout), "") << "round " << round;
     int64_t fewest = fewestBytes(problem);
@@ -212,6 +213,14 @@ TEST(Layout, Deterministic) {
     EXPECT_EQ(one.order, two.order);
     EXPECT_EQ(one.operators, two.operators);
   }
+}
+
+TEST(Layout, ChecksProblems) {
+  EXPECT_EQ(checkProblem(problemOf(3, {{{{0, 1}, {1, 2}}}})), "");
+  EXPECT_EQ(checkProblem(problemOf(3, {{{{0, 1}, {2}}}})),
+            "batch 0 has accesses of several lengths");
+  EXPECT_EQ(checkProblem(problemOf(3, {{{{0, 3}}}})),
+            "batch 0 uses variable 3, but there are 3");
 }
 
 TEST(Layout, VerifyFindsFaults) {
@@ -448,5 +457,25 @@ TEST(Batching, CellsOfThePaper) {
     verifyBatching(cell.block, without, true);
     EXPECT_LE(without.launches(), batching.launches());
     EXPECT_TRUE(without.layout.copies.empty());
+  }
+}
+
+// The search of the paper gives its numbers, to the byte: so the cells are what
+// it has measured. Only of the inner cell of the TreeLSTM it cannot be told.
+TEST(Batching, SearchOfThePaper) {
+  BatchingOptions options;
+  options.parts = false;
+  for (cells::Cell cell : cells::all()) {
+    SCOPED_TRACE(cell.name);
+    if (cell.name == "TreeLSTM-Internal")
+      continue;
+    if (cell.name == "TreeGRU-Internal")
+      cell = cells::treeGruInternal(/*ownBiases=*/true);
+    Batching batching = findBatching(cell.block, options);
+    verifyBatching(cell.block, batching, false);
+    EXPECT_EQ(memoryKernels(cell, batching.batches, batching.layout),
+              cell.paperKernels);
+    EXPECT_EQ(memoryBytes(cell, batching.layout), cell.paperBytes);
+    EXPECT_GE(batching.launches(), findBatching(cell.block).launches());
   }
 }

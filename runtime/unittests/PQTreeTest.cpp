@@ -85,11 +85,10 @@ int64_t countOrders(const PQTree &tree, PQTree::Node node) {
 
 /// The structure as text: a tree that has not changed has the same one.
 std::string textOf(const PQTree &tree, PQTree::Node node) {
-  std::string text = std::to_string(node);
+  std::string text = std::to_string(node) + '(';
   for (PQTree::Node child : tree.children(node))
-    text += (text.back() == ')' || child == tree.children(node)[0] ? "(" : "") +
-            textOf(tree, child) + ")";
-  return text;
+    text += textOf(tree, child);
+  return text + ')';
 }
 std::string textOf(const PQTree &tree) { return textOf(tree, tree.root()); }
 

@@ -40,6 +40,9 @@ using OperatorBatches = std::vector<std::vector<int32_t>>;
 struct BatchingOptions {
   /// As in LayoutProblem.
   bool sharedReads = false;
+  /// A batch may be a part of the operators that are ready; if not, it is all
+  /// of a kind, as in the paper.
+  bool parts = true;
   /// How much the search may try. Past it, states continue greedily only,
   /// and the best layout so far counts.
   int64_t maxStates = 2000;

@@ -73,6 +73,10 @@ struct Layout {
   int64_t bytesCopied() const;
 };
 
+/// Says what is wrong with a problem: the accesses of a batch are not equally
+/// long, or there is no such variable. Empty if nothing is.
+std::string checkProblem(const LayoutProblem &problem);
+
 /// Finds an order in which nothing is copied that some layout helps, if there
 /// is one. Exact; nearly linear in the size of all accesses.
 std::optional<Layout> findLayoutWithoutConflicts(const LayoutProblem &problem);
