@@ -302,6 +302,14 @@ TEST(Session, PlansAreBalanced) {
                                          3 * 3 + 1}));
 }
 
+TEST(Session, DevicesDoNotRunStepByStep) {
+  Trial trial("device", "random:3,4", 1, size_t(16) << 20, 0, "random:1", "",
+              1024, 1024, 2);
+  trial.batched();
+  EXPECT_MESSAGE("a device runs all steps in one launch",
+                 trial.session->executeTraced());
+}
+
 TEST(Session, LaterRunsAllocateNothing) {
   for (auto [threads, reused] : {std::pair(1, 1024), {3, 1024}, {3, 1}}) {
     Trial run("plain", "random:3,40", threads, size_t(16) << 20, 0, "random:1",

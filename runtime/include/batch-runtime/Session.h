@@ -102,7 +102,7 @@ public:
   void inspect();
   void schedule();
   void execute();
-  /// Step by step, with times.
+  /// Step by step, with times. Not on a device.
   std::vector<StepTime> executeTraced();
   /// As execute(); returns the microseconds that a worker spends in kernels:
   /// neither between steps nor waiting for others. The mean over workers. On a
@@ -143,7 +143,6 @@ private:
   void reserveWorkers(size_t bytes, size_t count);
   void makeRoom();
   void inspectPart(int64_t number);
-  void runOnDevice(const std::vector<BatchPlan> &plans);
   [[noreturn]] void throwError(const Part &part, int64_t instance) const;
   std::string explain(int64_t code, int64_t a, int64_t b) const;
 

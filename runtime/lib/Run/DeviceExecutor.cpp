@@ -126,9 +126,8 @@ std::string DeviceExecutor::describeStep(int64_t step) const {
                 " tasks");
 }
 
-void DeviceExecutor::run(const BatchContext &context, const Plan &plan,
-                         const std::vector<BatchPlan> &plans) {
-  input.plans = plans;
+void DeviceExecutor::run(const BatchContext &context, const Plan &plan) {
+  input.plans = plan.plans();
   input.regions = formRegions;
   for (size_t s = 0; s < descriptor.sources.size(); ++s)
     if (descriptor.sources[s].input && context.sources[s].rows > 0)

@@ -26,10 +26,8 @@ public:
 
   /// Groups of blocks of a launch, each of which runs plans of its own.
   int64_t groups() const;
-  /// Runs `plans`, whose memory is that of `plan`. Result tables that outputs
-  /// read are in host memory afterwards.
-  void run(const BatchContext &context, const Plan &plan,
-           const std::vector<BatchPlan> &plans);
+  /// Result tables that outputs read are in host memory afterwards.
+  void run(const BatchContext &context, const Plan &plan);
 
   /// Of the last run.
   int64_t barriers() const { return lastBarriers; }
