@@ -80,7 +80,8 @@ LogicalResult ChooseExecutorPass::choose(Level &group, std::string &why) {
   llvm::raw_string_ostream os(why = "");
   for (Level candidate : {Level::Block, Level::Cluster}) {
     if (candidate == Level::Cluster && !facts.hasClusters) {
-      os << ", and the chip has no clusters";
+      os << (chip.empty() ? ", and not every chip has clusters"
+                          : ", and the chip has no clusters");
       break;
     }
     int64_t blocks = candidate == Level::Cluster ? clusterSize : 1;

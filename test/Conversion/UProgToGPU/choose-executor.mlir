@@ -43,7 +43,7 @@ uprog.program @small() level(device) {
 #y = affine_map<(r, n, k) -> (r, n)>
 
 // More weights than a block can hold.
-// ANY:   Executor {{.*}} executor device, 262144 bytes of weights are more than a block's 101376 bytes of shared memory, and the chip has no clusters
+// ANY:   Executor {{.*}} executor device, 262144 bytes of weights are more than a block's 101376 bytes of shared memory, and not every chip has clusters
 // SM80:  Executor {{.*}} executor device, 262144 bytes of weights are more than a block's 166912 bytes of shared memory, and the chip has no clusters
 // SM90:  Executor {{.*}} executor cluster, 262144 bytes of weights fit in a cluster's 1859584 bytes of shared memory, and it computes the 131072 FLOP of a task's largest stage during a barrier in global memory
 // CHECK:      uprog.program @medium() level(cluster) {
