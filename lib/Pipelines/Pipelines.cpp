@@ -7,6 +7,7 @@
 
 #include "Batch/Pipelines/Pipelines.h"
 
+#include "Batch/Conversion/GPUTarget.h"
 #include "Batch/Conversion/Passes.h"
 #include "Batch/Transforms/Passes.h"
 #include "mlir/Conversion/Passes.h"
@@ -115,6 +116,13 @@ void mlir::batch::buildGPUPersistentPipeline(
   pm.addPass(createCheckGPUTargetPass(check));
   ConvertOperatorsToGPUPassOptions operators;
   operators.blockSize = options.blockSize;
+  ChipFacts facts = getChipFacts(options.chip);
+  operators.sharedMemory = options.sharedMemory < 0
+                               ? facts.sharedMemory
+                               : options.sharedMemory.getValue();
+  operators.units = options.executor == "cluster" ? options.clusterSize
+                    : options.executor == "block" ? 1
+                                                  : facts.multiprocessors;
   pm.addPass(createConvertOperatorsToGPUPass(operators));
   bool amd = StringRef(options.chip).starts_with("gfx");
   ConvertUProgToGPUPassOptions program;

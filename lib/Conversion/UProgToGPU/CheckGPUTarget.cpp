@@ -10,6 +10,7 @@
 
 #include "mlir/Target/LLVM/NVVM/Utils.h"
 #include "mlir/Target/LLVM/ROCDL/Utils.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/FileSystem.h"
@@ -43,6 +44,24 @@ static bool isKnownChip(StringRef chip, bool amd) {
   std::unique_ptr<llvm::MCSubtargetInfo> info(
       target->createMCSubtargetInfo(triple, "", ""));
   return info && info->isCPUStringValid(chip);
+}
+
+batch::ChipFacts batch::getChipFacts(StringRef chip) {
+  if (chip.starts_with("sm_"))
+    chip.consume_back("a");
+  return llvm::StringSwitch<ChipFacts>(chip)
+      .Case("", {99 << 10, 108})
+      .Case("sm_70", {96 << 10, 80})
+      .Case("sm_75", {64 << 10, 72})
+      .Case("sm_80", {163 << 10, 108})
+      .Case("sm_86", {99 << 10, 84})
+      .Case("sm_87", {163 << 10, 16})
+      .Case("sm_89", {99 << 10, 142})
+      .Case("sm_90", {227 << 10, 132})
+      .Case("sm_100", {227 << 10, 148})
+      .Case("gfx90a", {64 << 10, 110})
+      .Case("gfx942", {64 << 10, 304})
+      .Default({48 << 10, 64});
 }
 
 /// Looks where upstream's pass does.
