@@ -4,7 +4,8 @@ races, deadlocks and accesses to memory that is not there or was never written.
 
 For each model and executor, over random forests and seeds of the scheduler: results
 within 1e-5 of the CPU's unbatched code, and bit for bit those of --batch=1 on the
-emulator. Counts: one launch a run; barriers as the dependences need.
+emulator. Counts: one launch a run; barriers as the dependences need. Where weights lie,
+in shared memory or not, changes no bit.
 """
 
 import argparse
@@ -24,6 +25,12 @@ scratch = batchtest.temporary()
 # candidate reads all columns of a gate; the others' need none.
 EXCHANGES = {"treernn": 0, "treernn_w": 0, "treefc": 0, "treelstm_nary": 0,
              "treelstm_nary_tai": 0, "treegru_nary": 1}
+
+
+# Bytes of shared memory for weights, blocks: none are kept; some columns of some
+# matrices; all, but a block has more columns than was expected.
+PLACES = {"treelstm_nary": ((0, 8), (2560, 8), (2560, 1), (-1, 1)),
+          "mvrnn": ((0, 8), (1024, 1)), "dagrnn": ((0, 8), (512, 1))}
 
 
 def run(program, model, forest, batch, seed, output, *more):
@@ -66,6 +73,22 @@ for model in batchtest.ALL:
                     levels = found["batches"] - 1  # the output layer has none
                     checks.equal(what + ": barriers", found["barriers"],
                                  levels + EXCHANGES[model] * levels)
+
+for model, places in PLACES.items():
+    results = []
+    for bytes, blocks in places:
+        name = "%s, %d bytes for weights, %d blocks" % (model, bytes, blocks)
+        program = checks.run("compile " + name, lambda: batchtest.compile_model(
+            os.path.join(batchtest.MODELS, model + ".mlir"),
+            os.path.join(scratch, "places.so"), 16, "--device=emulator",
+            "--shared-memory=%d" % bytes))
+        output = os.path.join(scratch, "places.safetensors")
+        if program and checks.run(name, lambda: run(
+                program, model, 0, 3, 0, output, "--blocks=%d" % blocks)):
+            with open(output, "rb") as file:
+                results.append(file.read())
+    checks.expect(model + ": the same wherever weights lie",
+                  len(results) == len(places) and len(set(results)) == 1)
 
 # The parts of a run are timed, the kernel too.
 found = checks.run("timed", lambda: batchtest.run_model(
