@@ -120,6 +120,7 @@ void mlir::batch::buildGPUPersistentPipeline(
   operators.sharedMemory = options.sharedMemory < 0
                                ? facts.sharedMemory
                                : options.sharedMemory.getValue();
+  operators.asyncCopies = facts.asyncCopies;
   operators.units = options.executor == "cluster" ? options.clusterSize
                     : options.executor == "block" ? 1
                                                   : facts.multiprocessors;

@@ -133,8 +133,8 @@ def ConvertOperatorsToGPUPass
     are the same at every step, and so are the weights that they read.
 
     A block keeps these weights in its shared memory for the whole launch, as far
-    as there is room: the function `@load_weights` fills it, and has the attribute
-    `batch.kept_bytes`. Weights of kernels that run at one step only are not kept.
+    as there is room: the function `@load_weights` begins to fill it, and has the
+    attribute `batch.kept_bytes`; stages that read it wait first. Weights of kernels that run at one step only are not kept.
     First come those that most rows of a task are multiplied with. `units` says how
     many tiles are a block's, as a guess: where there are more in the end, their
     weights are read from global memory. The remark `Weights` says what is kept.
@@ -151,6 +151,9 @@ def ConvertOperatorsToGPUPass
            "Bytes of shared memory that a block may keep weights in; 0: none">,
     Option<"units", "units", "int64_t", /*default=*/"108",
            "How many blocks are expected to share out a stage">,
+    Option<"asyncCopies", "async-copies", "bool", /*default=*/"true",
+           "The chip can copy to shared memory while threads do other things: "
+           "sm_80 and later">,
   ];
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::gpu::GPUDialect",
@@ -158,7 +161,8 @@ def ConvertOperatorsToGPUPass
                            "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect",
                            "::mlir::vector::VectorDialect",
-                           "::mlir::LLVM::LLVMDialect"];
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::NVVM::NVVMDialect"];
 }
 
 def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {

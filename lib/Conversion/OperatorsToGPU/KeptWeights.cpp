@@ -9,6 +9,7 @@
 
 #include "WarpEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -151,23 +152,44 @@ Value KeptWeights::getTile(CodeBuilder &b, const KeptMatrix &matrix,
   return b.offset(memory, b.add(tile, b.constant(matrix.offset)));
 }
 
-/// Copies what a block keeps of a matrix.
-static void emitCopy(CodeBuilder &b, const KeptMatrix &matrix,
-                     const ColumnShare &share, Value from, Value thread,
-                     int64_t threads) {
+void KeptWeights::emitWait(CodeBuilder &b, const Stage &stage) const {
+  if (llvm::none_of(stage.nodes, [&](const Node *node) { return find(*node); }))
+    return;
+  if (async)
+    NVVM::CpAsyncWaitGroupOp::create(b, 0);
+  gpu::BarrierOp::create(b);
+}
+
+/// Copies 4 or 16 bytes from global to shared memory.
+static void emitCopy(CodeBuilder &b, Value from, Value to, int64_t bytes,
+                     bool async) {
+  if (async) {
+    auto cache = bytes == kVectorBytes ? NVVM::LoadCacheModifierKind::CG
+                                       : NVVM::LoadCacheModifierKind::CA;
+    NVVM::CpAsyncOp::create(b, to, from, bytes, cache, /*cpSize=*/Value());
+    return;
+  }
+  Type type = b.getF32Type();
+  if (bytes == kVectorBytes)
+    type = VectorType::get({kVector}, type);
+  b.store(b.load(type, from, bytes), to, bytes);
+}
+
+void KeptWeights::emitLoad(const KeptMatrix &matrix, CodeBuilder &b, Value form,
+                           Value unit, Value units, Value thread,
+                           int64_t threads) const {
   const PanelOperand &panels = matrix.panels;
   bool whole = matrix.depth % kVector == 0 && panels.k % kVector == 0 &&
                panels.kOffset % kVector == 0;
-  Type type = b.getF32Type();
-  if (whole)
-    type = VectorType::get({kVector}, type);
-  int64_t width = whole ? kVector : 1, bytes = width * kElementBytes;
-  Value pieces = b.constant(matrix.depth / width); // of a column
-  Value kept = b.mul(share.across, b.constant(matrix.kept));
-  Value end = b.min(b.add(share.first, kept), share.tiles);
+  int64_t bytes = whole ? kVectorBytes : kElementBytes;
+  Value pieces = b.constant(matrix.depth * kElementBytes / bytes); // a column's
   Value fromColumn = b.constant(panels.k * kElementBytes);
   Value toColumn = b.constant(matrix.stride() * kElementBytes);
-  from = b.offset(from, b.constant(panels.kOffset * kElementBytes));
+  form = b.offset(form, b.constant(panels.kOffset * kElementBytes));
+
+  ColumnShare share(b, unit, units, matrix.tiles);
+  Value kept = b.mul(share.across, b.constant(matrix.kept));
+  Value end = b.min(b.add(share.first, kept), share.tiles);
   b.loop(share.first, end, share.across, b.constant(0),
          [&](Value tile, ValueRange turn) {
            Value column = b.mul(tile, b.constant(kTileColumns));
@@ -176,15 +198,15 @@ static void emitCopy(CodeBuilder &b, const KeptMatrix &matrix,
              columns =
                  b.min(columns, b.sub(b.constant(matrix.columns), column));
            column = b.add(column, b.constant(panels.nOffset));
-           Value source = b.offset(from, b.mul(column, fromColumn));
-           Value target = KeptWeights::getTile(b, matrix, turn[0]);
+           Value source = b.offset(form, b.mul(column, fromColumn));
+           Value target = getTile(b, matrix, turn[0]);
            b.loop(thread, b.mul(columns, pieces), threads, [&](Value i) {
-             Value c = b.div(i, pieces);
+             Value column = b.div(i, pieces);
              Value piece = b.mul(b.rem(i, pieces), b.constant(bytes));
-             Value read = b.offset(source, b.mul(c, fromColumn));
-             Value written = b.offset(target, b.mul(c, toColumn));
-             b.store(b.load(type, b.offset(read, piece), bytes),
-                     b.offset(written, piece), bytes);
+             Value from = b.offset(source, b.mul(column, fromColumn));
+             Value to = b.offset(target, b.mul(column, toColumn));
+             from = b.offset(from, piece);
+             emitCopy(b, from, b.offset(to, piece), bytes, async);
            });
            return CodeBuilder::Values{b.add(turn[0], b.constant(1))};
          });
@@ -209,13 +231,16 @@ void KeptWeights::emitLoad(gpu::GPUModuleOp module, ModuleTables &tables,
   Value units = function.getArgument(2);
   Value thread = gpu::ThreadIdOp::create(b, gpu::Dimension::x);
   thread = arith::IndexCastOp::create(b, i64, thread);
-  for (const KeptMatrix &matrix : matrices) {
-    if (matrix.kept == 0)
-      continue;
-    ColumnShare share(b, unit, units, matrix.tiles);
-    Value form = b.loadPointer(forms, tables.getPanels(matrix.panels) * 8);
-    emitCopy(b, matrix, share, form, thread, threads);
-  }
-  gpu::BarrierOp::create(b);
+  // All addresses first, so that nothing waits for them one by one.
+  SmallVector<Value> addresses;
+  for (const KeptMatrix &matrix : matrices)
+    addresses.push_back(
+        matrix.kept ? b.loadPointer(forms, tables.getPanels(matrix.panels) * 8)
+                    : Value());
+  for (auto [matrix, address] : llvm::zip(matrices, addresses))
+    if (matrix.kept)
+      emitLoad(matrix, b, address, unit, units, thread, threads);
+  if (async)
+    NVVM::CpAsyncCommitGroupOp::create(b);
   func::ReturnOp::create(b);
 }

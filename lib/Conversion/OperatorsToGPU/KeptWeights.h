@@ -52,8 +52,9 @@ public:
   static constexpr StringLiteral kLoad = "load_weights";
 
   /// `room`: bytes of shared memory; `units`: blocks that are expected to share
-  /// out a stage.
-  KeptWeights(int64_t room, int64_t units) : room(room), units(units) {}
+  /// out a stage; `async`: there are copies that go on while threads do.
+  KeptWeights(int64_t room, int64_t units, bool async)
+      : room(room), units(units), async(async) {}
 
   /// Adds what an operator multiplies with.
   void add(const StagePlan &plan);
@@ -63,6 +64,9 @@ public:
   void describe(const StagePlan &plan) const;
   void describe(Location loc) const;
 
+  /// Makes all threads of a block wait until the memory is filled, if the stage
+  /// reads it.
+  void emitWait(CodeBuilder &b, const Stage &stage) const;
   /// The weights of a contraction, or null if none of them are kept.
   const KeptMatrix *find(const Node &node) const;
   /// Where in shared memory tile number `turn` of a block's share lies.
@@ -73,7 +77,12 @@ public:
                 int64_t threads) const;
 
 private:
-  int64_t room, units, used = 0, wanted = 0;
+  void emitLoad(const KeptMatrix &matrix, CodeBuilder &b, Value form,
+                Value unit, Value units, Value thread, int64_t threads) const;
+
+  int64_t room, units;
+  bool async;
+  int64_t used = 0, wanted = 0;
   std::vector<KeptMatrix> matrices;
   DenseMap<const Node *, size_t> matrixOf;
 };

@@ -11,6 +11,7 @@
 #include "WarpEmitter.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -96,7 +97,7 @@ struct ConvertOperatorsToGPUPass
     ModuleTables tables(module, device, kGlobalMemory);
     llvm::StringSet<> once = findOperatorsOfOneStep(module);
     std::vector<std::unique_ptr<StagePlan>> plans;
-    KeptWeights weights(sharedMemory, units);
+    KeptWeights weights(sharedMemory, units, asyncCopies);
     for (OperatorOp op : operators) {
       plans.push_back(std::make_unique<StagePlan>(op, kVectorLanes));
       if (failed(plans.back()->build()))

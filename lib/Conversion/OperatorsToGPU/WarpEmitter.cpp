@@ -51,6 +51,7 @@ func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
   lane = b.rem(thread, b.constant(kLanes));
   Value warp = b.div(thread, b.constant(kLanes));
   evaluator.beginStage(number, arguments);
+  weights.emitWait(b, *stage);
 
   Value rowCount = b.constant(stage->space.leading());
   if (stage->space.hasRows()) {

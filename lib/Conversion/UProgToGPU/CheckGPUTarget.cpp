@@ -10,7 +10,6 @@
 
 #include "mlir/Target/LLVM/NVVM/Utils.h"
 #include "mlir/Target/LLVM/ROCDL/Utils.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/FileSystem.h"
@@ -47,21 +46,32 @@ static bool isKnownChip(StringRef chip, bool amd) {
 }
 
 batch::ChipFacts batch::getChipFacts(StringRef chip) {
-  if (chip.starts_with("sm_"))
-    chip.consume_back("a");
-  return llvm::StringSwitch<ChipFacts>(chip)
-      .Case("", {99 << 10, 108})
-      .Case("sm_70", {96 << 10, 80})
-      .Case("sm_75", {64 << 10, 72})
-      .Case("sm_80", {163 << 10, 108})
-      .Case("sm_86", {99 << 10, 84})
-      .Case("sm_87", {163 << 10, 16})
-      .Case("sm_89", {99 << 10, 142})
-      .Case("sm_90", {227 << 10, 132})
-      .Case("sm_100", {227 << 10, 148})
-      .Case("gfx90a", {64 << 10, 110})
-      .Case("gfx942", {64 << 10, 304})
-      .Default({48 << 10, 64});
+  if (chip.empty())
+    return {99 << 10, 108, true};
+  StringRef number(chip);
+  unsigned version = 0;
+  bool amd = !number.consume_front("sm_");
+  number.consumeInteger(10, version);
+  if (amd)
+    return {64 << 10, 110, false};
+  switch (version) {
+  case 70:
+    return {96 << 10, 80, false};
+  case 75:
+    return {64 << 10, 72, false};
+  case 80:
+  case 87:
+    return {163 << 10, 108, true};
+  case 86:
+  case 89:
+    return {99 << 10, 142, true};
+  case 90:
+    return {227 << 10, 132, true};
+  case 100:
+    return {227 << 10, 148, true};
+  default:
+    return {48 << 10, 108, version >= 80};
+  }
 }
 
 /// Looks where upstream's pass does.

@@ -1,6 +1,8 @@
 // RUN: batch-opt %s --convert-operators-to-gpu=units=4 --split-input-file | FileCheck %s
 // RUN: batch-opt %s --convert-operators-to-gpu="units=1 shared-memory=32768" --split-input-file \
 // RUN:   | FileCheck %s --check-prefix=WHOLE
+// RUN: batch-opt %s --convert-operators-to-gpu=async-copies=false --split-input-file \
+// RUN:   | FileCheck %s --check-prefix=PLAIN
 // RUN: batch-opt %s --convert-operators-to-gpu=shared-memory=0 --split-input-file \
 // RUN:   | FileCheck %s --check-prefix=NONE
 
@@ -19,6 +21,8 @@
 // CHECK-DAG:       %[[C1:.*]] = arith.constant 1 : i64
 // CHECK-DAG:       %[[C2:.*]] = arith.constant 2 : i64
 // CHECK-DAG:       %[[C4096:.*]] = arith.constant 4096 : i64
+// CHECK:           nvvm.cp.async.wait.group 0
+// CHECK-NEXT:      gpu.barrier
 // CHECK:           scf.for {{.*}} iter_args(%[[TURN:.*]] = %[[C0]]) -> (i64)
 // CHECK:             %[[KEPT:.*]] = arith.cmpi slt, %[[TURN]], %[[C2]]
 // CHECK:             %[[SUMS:.*]]:32 = scf.if %[[KEPT]] ->
@@ -37,7 +41,8 @@
 // CHECK:             %[[NEXT:.*]] = arith.addi %[[TURN]], %[[C1]]
 // CHECK:             scf.yield %[[NEXT]]
 
-// All threads of a block copy the same tiles, 16 bytes each, and meet.
+// All threads of a block copy its tiles, 16 bytes each. They do not wait: the
+// kernel goes on until it needs them.
 // CHECK-LABEL:   func.func private @load_weights(
 // CHECK-SAME:        %[[FORMS:.*]]: !llvm.ptr<1>, %[[UNIT:.*]]: i64, %[[UNITS:.*]]: i64) attributes {batch.kept_bytes = 8192 : i64
 // CHECK-DAG:       %[[C2:.*]] = arith.constant 2 : i64
@@ -51,10 +56,18 @@
 // CHECK:           %[[END:.*]] = arith.minsi %[[BEHIND]], %[[C8]]
 // CHECK:           scf.for %{{.*}} = %[[FIRST]] to %[[END]] step %[[ACROSS]]
 // CHECK:             scf.for %{{.*}} = %[[THREAD]] to %{{.*}} step %[[C256]]
-// CHECK:               %[[VALUE:.*]] = llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
-// CHECK:               llvm.store %[[VALUE]], %{{.*}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<3>
-// CHECK:           gpu.barrier
+// CHECK:               nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 16, cache = cg
+// CHECK:           nvvm.cp.async.commit.group
 // CHECK-NEXT:      return
+
+// Chips without such copies load and store.
+// PLAIN-NOT:     nvvm
+// PLAIN-LABEL:   func.func private @cell.rows.stage0(
+// PLAIN:           gpu.barrier
+// PLAIN:         func.func private @load_weights(
+// PLAIN:           %[[VALUE:.*]] = llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+// PLAIN:           llvm.store %[[VALUE]], %{{.*}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<3>
+// PLAIN-NOT:     nvvm
 
 // Where all tiles are kept there is nothing to ask.
 // WHOLE-LABEL:   func.func private @cell.rows.stage0(
@@ -100,7 +113,7 @@ uprog.operator @cell.rows(%n: index, %x: tensor<?x128xf32>,
 // CHECK:             %[[COLUMN:.*]] = arith.divui %[[I]], %[[C6]]
 // CHECK:             arith.muli %[[COLUMN]], %[[C24]]
 // CHECK:             arith.muli %[[COLUMN]], %[[C32]]
-// CHECK:             llvm.store %{{.*}} : f32, !llvm.ptr<3>
+// CHECK:             nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 4, cache = ca
 uprog.operator @narrow.rows(%n: index, %x: tensor<?x6xf32>,
                             %w: tensor<3x6xf32> {uprog.parameter = 0 : i64})
     -> tensor<?x3xf32> {
