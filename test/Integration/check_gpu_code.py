@@ -61,6 +61,7 @@ def check_model(checks, model):
               ("fences", r"fence\.acq_rel\.gpu")]
     if model != "treernn":  # has no product with weights
         wanted += [("loads of 16 bytes", r"ld\.global\.v4\."),
+                   ("copies of weights", r"cp\.async\.cg\.shared\.global"),
                    ("weights in shared memory", r"ld\.shared\.v4\.")]
     for what, pattern in wanted:
         checks.expect("%s: has %s" % (model, what), re.search(pattern, ptx))
