@@ -26,12 +26,11 @@ scratch = batchtest.temporary()
 EXCHANGES = {"treernn": 0, "treernn_w": 0, "treefc": 0, "treelstm_nary": 0,
              "treelstm_nary_tai": 0, "treegru_nary": 1}
 
-
 # Size (columns that fill no tile; those and sums that fill no vector; neither), then
 # bytes of shared memory for weights and blocks: none are kept; some columns of some
 # matrices; all, but a block has more columns than was expected.
 PLACES = {"treelstm_nary": (20, (0, 8), (4000, 8), (4000, 1), (-1, 1)),
-          "mvrnn": (13, (0, 8), (1500, 1)), "dagrnn": (16, (0, 8), (512, 1))}
+          "mvrnn": (13, (0, 8), (500, 1)), "dagrnn": (16, (0, 8), (512, 1))}
 
 
 def run(program, model, forest, batch, seed, output, *more):
@@ -77,12 +76,12 @@ for model in batchtest.ALL:
 
 for model, (size, *places) in PLACES.items():
     results = []
-    for bytes, blocks in places:
-        name = "%s, %d bytes for weights, %d blocks" % (model, bytes, blocks)
+    for room, blocks in places:
+        name = "%s, %d bytes for weights, %d blocks" % (model, room, blocks)
         program = checks.run("compile " + name, lambda: batchtest.compile_model(
             os.path.join(batchtest.MODELS, model + ".mlir"),
             os.path.join(scratch, "places.so"), size, "--device=emulator",
-            "--shared-memory=%d" % bytes))
+            "--shared-memory=%d" % room))
         output = os.path.join(scratch, "places.safetensors")
         if program and checks.run(name, lambda: run(
                 program, model, 0, 3, 0, output, "--blocks=%d" % blocks)):
