@@ -113,12 +113,16 @@ void mlir::batch::buildGPUPersistentPipeline(
   check.format = options.format;
   check.executor = options.executor;
   pm.addPass(createCheckGPUTargetPass(check));
+  ChooseExecutorPassOptions choose;
+  choose.executor = options.executor;
+  choose.chip = options.chip;
+  choose.clusterSize = options.clusterSize;
+  pm.addPass(createChooseExecutorPass(choose));
   ConvertOperatorsToGPUPassOptions operators;
   operators.blockSize = options.blockSize;
   pm.addPass(createConvertOperatorsToGPUPass(operators));
   bool amd = StringRef(options.chip).starts_with("gfx");
   ConvertUProgToGPUPassOptions program;
-  program.executor = options.executor;
   program.blockSize = options.blockSize;
   program.clusterSize = options.clusterSize;
   program.amd = amd;

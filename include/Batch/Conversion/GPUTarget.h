@@ -9,8 +9,18 @@
 #define BATCH_CONVERSION_GPUTARGET_H
 
 #include "llvm/ADT/StringRef.h"
+#include <cstdint>
 
 namespace mlir::batch {
+
+/// What a kernel may count on.
+struct ChipFacts {
+  int64_t sharedMemory;     ///< bytes that a block may have, by opt-in
+  bool hasClusters = false; ///< of thread blocks
+};
+
+/// Those of a chip; empty: what all chips from sm_80 on have.
+ChipFacts getChipFacts(llvm::StringRef chip);
 
 /// The tool of a CUDA toolkit that is needed to make "bin" or "fatbin" code and
 /// lies neither in the toolkit nor on the PATH; empty if all are there.

@@ -10,6 +10,7 @@
 
 #include "mlir/Target/LLVM/NVVM/Utils.h"
 #include "mlir/Target/LLVM/ROCDL/Utils.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/FileSystem.h"
@@ -43,6 +44,28 @@ static bool isKnownChip(StringRef chip, bool amd) {
   std::unique_ptr<llvm::MCSubtargetInfo> info(
       target->createMCSubtargetInfo(triple, "", ""));
   return info && info->isCPUStringValid(chip);
+}
+
+batch::ChipFacts batch::getChipFacts(StringRef chip) {
+  StringRef name = chip;
+  if (name.starts_with("sm_"))
+    name = name.rtrim("af");
+  ChipFacts facts;
+  facts.sharedMemory =
+      llvm::StringSwitch<int64_t>(name)
+          .Case("", 99 << 10)
+          .Case("sm_70", 96 << 10)
+          .Cases({"sm_72", "sm_75"}, 64 << 10)
+          .Cases({"sm_80", "sm_87"}, 163 << 10)
+          .Cases({"sm_86", "sm_89", "sm_120", "sm_121"}, 99 << 10)
+          .Cases({"sm_90", "sm_100", "sm_101", "sm_103"}, 227 << 10)
+          .Cases({"gfx90a", "gfx942"}, 64 << 10)
+          .Default(48 << 10);
+  unsigned version = 0;
+  facts.hasClusters = name.consume_front("sm_") &&
+                      !name.consumeInteger(10, version) &&
+                      version >= kOldestClusters;
+  return facts;
 }
 
 /// Looks where upstream's pass does.
@@ -97,7 +120,7 @@ LogicalResult CheckGPUTargetPass::check() {
     return module.emitError("chip '")
            << chip << "' has no acquire loads, which blocks meet with; use sm_"
            << kOldestChip << " or later";
-  if (executor == "cluster" && version < kOldestClusters)
+  if (executor == "cluster" && !batch::getChipFacts(chip).hasClusters)
     return module.emitError("chip '")
            << chip << "' has no clusters; use executor=device or sm_"
            << kOldestClusters << " or later";
