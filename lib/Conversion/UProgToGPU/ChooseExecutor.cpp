@@ -19,8 +19,8 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// What a block computes during a barrier in global memory: 1e11 FLOP/s, a fifth
-/// or so of what a multiprocessor can, for 2.6 us. An estimate.
+/// What a block computes during a barrier in global memory: 1e11 FLOP/s, a
+/// fifth or so of what a multiprocessor can, for 2.6 us. An estimate.
 static constexpr int64_t kBarrierFlops = int64_t(1) << 18;
 /// A lane loads 16 bytes at once.
 static constexpr int64_t kVectorLanes = 4;

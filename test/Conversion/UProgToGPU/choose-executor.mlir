@@ -14,10 +14,10 @@
 
 // A block holds all weights and is done with a task before all blocks have met.
 // Barriers of the whole group follow.
-// ANY:   Executor {{.*}} program @small: executor block, 16384 bytes of weights fit in a block's 101376 bytes of shared memory, and it computes the 8192 FLOP of a task's largest stage during a barrier in global memory
+// ANY:   Executor {{.*}}program @small: executor block, 16384 bytes of weights fit in a block's 101376 bytes of shared memory, and it computes the 8192 FLOP of a task's largest stage during a barrier in global memory
 // SM80:  Executor {{.*}} @small: executor block, 16384 bytes of weights fit in a block's 166912 bytes
 // SM90:  Executor {{.*}} @small: executor block, 16384 bytes of weights fit in a block's 232448 bytes
-// GIVEN: Executor {{.*}} program @small: executor cluster, as the option says
+// GIVEN: Executor {{.*}}program @small: executor cluster, as the option says
 // CHECK:      uprog.program @small() level(block) {
 // CHECK-NEXT: uprog.barrier block
 // CHECK-NEXT: uprog.barrier block
@@ -72,7 +72,7 @@ uprog.program @medium() level(device) {
 
 // More than a cluster can.
 // SM80:  Executor {{.*}} executor device, 4194304 bytes of weights are more than a block's
-// SM90:  Executor {{.*}} executor device, 4194304 bytes of weights are more than a cluster's 1859584 bytes of shared memory{{$}}
+// SM90:  Executor {{.*}} executor device, 4194304 bytes of weights are more than a cluster's 1859584 bytes of shared memory"
 // CHECK:      uprog.program @large() level(device) {
 // CHECK-NEXT: uprog.barrier device
 uprog.operator @k.rows(%n: index, %x: tensor<?x1024xf32>,
