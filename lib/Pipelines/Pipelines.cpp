@@ -114,6 +114,11 @@ void mlir::batch::buildGPUPersistentPipeline(
   check.format = options.format;
   check.executor = options.executor;
   pm.addPass(createCheckGPUTargetPass(check));
+  ChooseExecutorPassOptions choose;
+  choose.executor = options.executor;
+  choose.chip = options.chip;
+  choose.clusterSize = options.clusterSize;
+  pm.addPass(createChooseExecutorPass(choose));
   ConvertOperatorsToGPUPassOptions operators;
   operators.blockSize = options.blockSize;
   ChipFacts facts = getChipFacts(options.chip);
@@ -121,13 +126,11 @@ void mlir::batch::buildGPUPersistentPipeline(
                                ? facts.sharedMemory
                                : options.sharedMemory.getValue();
   operators.asyncCopies = facts.asyncCopies;
-  operators.units = options.executor == "cluster" ? options.clusterSize
-                    : options.executor == "block" ? 1
-                                                  : facts.multiprocessors;
+  operators.blocks = facts.multiprocessors;
+  operators.clusterSize = options.clusterSize;
   pm.addPass(createConvertOperatorsToGPUPass(operators));
   bool amd = StringRef(options.chip).starts_with("gfx");
   ConvertUProgToGPUPassOptions program;
-  program.executor = options.executor;
   program.blockSize = options.blockSize;
   program.clusterSize = options.clusterSize;
   program.amd = amd;

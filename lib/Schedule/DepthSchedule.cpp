@@ -32,8 +32,8 @@ size_t DepthSorter::bytes() const {
 
 size_t DepthScheduler::bytes() const {
   size_t sum = reserved(stepList) + reserved(begins) + reserved(stepBegins) +
-               reserved(phases) + reserved(runOrder) + reserved(histogram) +
-               reserved(temporary);
+               reserved(planBegins) + reserved(phases) + reserved(runOrder) +
+               reserved(histogram) + reserved(temporary);
   for (const std::vector<Place> &places : placesOf)
     sum += reserved(places);
   return sum;
@@ -166,25 +166,49 @@ void DepthSorter::sortSparse(const TaskQueue &queue, int64_t kernel,
 }
 
 void DepthScheduler::run(const TaskQueue *queues, int64_t numKernels,
-                         const DepthSorter *const *parts, int64_t numParts) {
+                         const DepthSorter *const *parts, int64_t numParts,
+                         int64_t plans) {
+  numPlans = plans;
+  const int64_t planParts = numParts / numPlans;
   room(begins, numKernels + 1);
-  room(stepBegins, numKernels + 1);
+  room(stepBegins, numKernels * numPlans + 1);
+  room(planBegins, numPlans + 1);
   room(placesOf, numParts);
   for (std::vector<Place> &places : placesOf)
     places.clear();
   stepList.clear();
-  begins[0] = stepBegins[0] = 0;
+  int64_t begin = 0;
   for (int64_t kernel = 0; kernel < numKernels; ++kernel) {
-    joinKernel(queues[kernel].constant, kernel, parts, numParts);
-    stepBegins[kernel + 1] = stepList.size();
+    begins[kernel] = begin;
+    for (int64_t plan = 0; plan < numPlans; ++plan) {
+      stepBegins[kernel * numPlans + plan] = stepList.size();
+      begin = joinKernel(queues[kernel].constant, kernel, plan, begin, parts,
+                         planParts);
+    }
   }
-  orderSteps(queues, numKernels);
+  begins[numKernels] = begin;
+  stepBegins[numKernels * numPlans] = stepList.size();
+
+  phases.clear();
+  for (int64_t kernel = 0; kernel < numKernels; ++kernel)
+    phases.push_back(queues[kernel].phase);
+  std::sort(phases.begin(), phases.end());
+  phases.erase(std::unique(phases.begin(), phases.end()), phases.end());
+  runOrder.clear();
+  for (int64_t plan = 0; plan < numPlans; ++plan) {
+    planBegins[plan] = runOrder.size();
+    orderSteps(queues, numKernels, plan);
+  }
+  planBegins[numPlans] = runOrder.size();
 }
 
-/// Merges the steps of a kernel, which the parts have in the order of depths.
-void DepthScheduler::joinKernel(bool constant, int64_t kernel,
-                                const DepthSorter *const *parts,
-                                int64_t numParts) {
+/// Merges the steps of a kernel, which the parts of a plan have in the order of
+/// depths. Its tasks are numbered from `begin` on; returns where they end.
+int64_t DepthScheduler::joinKernel(bool constant, int64_t kernel, int64_t plan,
+                                   int64_t begin,
+                                   const DepthSorter *const *parts,
+                                   int64_t planParts) {
+  const int64_t firstPart = plan * planParts, endPart = firstPart + planParts;
   // How far a part is, its places say.
   auto next = [&](int64_t part) -> const DepthStep * {
     size_t step = placesOf[part].size();
@@ -192,16 +216,15 @@ void DepthScheduler::joinKernel(bool constant, int64_t kernel,
                ? &parts[part]->steps()[step]
                : nullptr;
   };
-  int64_t begin = begins[kernel];
   for (;;) {
     int64_t depth = INT64_MAX;
-    for (int64_t part = 0; part < numParts; ++part)
+    for (int64_t part = firstPart; part < endPart; ++part)
       if (const DepthStep *step = next(part))
         depth = std::min(depth, step->depth);
     if (depth == INT64_MAX)
-      break;
-    DepthStep whole{kernel, depth, begin, 0};
-    for (int64_t part = 0; part < numParts; ++part) {
+      return begin;
+    DepthStep whole{kernel, depth, begin, 0, plan};
+    for (int64_t part = firstPart; part < endPart; ++part) {
       const DepthStep *step = next(part);
       if (!step || step->depth != depth)
         continue;
@@ -212,24 +235,18 @@ void DepthScheduler::joinKernel(bool constant, int64_t kernel,
     stepList.push_back(whole);
     begin += whole.count;
   }
-  begins[kernel + 1] = begin;
 }
 
-void DepthScheduler::orderSteps(const TaskQueue *queues, int64_t numKernels) {
-  runOrder.clear();
-  phases.clear();
-  for (int64_t kernel = 0; kernel < numKernels; ++kernel)
-    phases.push_back(queues[kernel].phase);
-  std::sort(phases.begin(), phases.end());
-  phases.erase(std::unique(phases.begin(), phases.end()), phases.end());
-
+void DepthScheduler::orderSteps(const TaskQueue *queues, int64_t numKernels,
+                                int64_t plan) {
   for (int64_t phase : phases) {
     size_t first = runOrder.size();
     int64_t least = INT64_MAX, most = 0;
     for (int64_t kernel = 0; kernel < numKernels; ++kernel) {
       if (queues[kernel].phase != phase)
         continue;
-      for (int64_t s = stepBegins[kernel]; s < stepBegins[kernel + 1]; ++s) {
+      const int64_t *own = &stepBegins[kernel * numPlans + plan];
+      for (int64_t s = own[0]; s < own[1]; ++s) {
         runOrder.push_back(static_cast<int32_t>(s));
         least = std::min(least, stepList[s].depth);
         most = std::max(most, stepList[s].depth);

@@ -15,10 +15,27 @@
 //===----------------------------------------------------------------------===//
 
 #include "batch-runtime/ABI.h"
+#include "batch-runtime/EmulatorABI.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <string>
+
+// Which of them it is.
+#ifdef WITH_X
+static constexpr bool withX = true;
+#else
+static constexpr bool withX = false;
+#endif
+#ifndef CLUSTER_SIZE
+#define CLUSTER_SIZE 1
+#endif
+
+/// Groups of blocks that an emulated launch gave work, of all launches.
+extern "C" {
+__attribute__((visibility("default"))) int64_t fakeGroups = 0;
+}
 
 namespace {
 constexpr int64_t H = 20, rowBytes = 128, width = 16;
@@ -52,7 +69,7 @@ const char descriptor[] = R"({
         {"name": "h", "type": {"tensor": [20], "dtype": "f32", "table": 0, "source": 1}}]}]}],
   "cellColumns": 3,
   "arguments": [{"name": "tree", "type": {"adt": "Tree"}}
-#ifdef_x , {"name": "x", "type": {"tensor": [20], "dtype": "f32", "source": 2}}
+#x , {"name": "x", "type": {"tensor": [20], "dtype": "f32", "source": 2}}
   ],
   "results": [{"name": "states", "type": {"adt": "States"}},
               {"name": "root", "type": {"tensor": [20], "dtype": "f32", "table": 1}},
@@ -63,7 +80,7 @@ const char descriptor[] = R"({
              {"name": "bias", "rowBytes": 128, "group": 3}],
   "groups": 4,
   "sources": [null, {"parameter": 0, "form": 0}
-#ifdef_x , {"input": [20]}
+#x , {"input": [20]}
   ],
   "kernels": [
     {"name": "sum2", "phase": 0, "operands": [{"cell": 1, "kind": "rows", "table": 0},
@@ -79,7 +96,7 @@ const char descriptor[] = R"({
     {"name": "final", "phase": 1, "operands": [
        {"cell": 1, "kind": "rows", "table": 0}, {"cell": 2, "kind": "scalar"},
        {"cell": 3, "kind": "gather", "table": 3}
-#ifdef_x , {"cell": 4, "kind": "gather", "source": 2}
+#x , {"cell": 4, "kind": "gather", "source": 2}
      ],
      "results": [{"table": 1, "position": 0, "siblings": 1}]},
     {"name": "split", "phase": 1, "operands": [{"cell": 1, "kind": "contiguous", "table": 1}],
@@ -89,28 +106,23 @@ const char descriptor[] = R"({
                                                {"cell": 2, "kind": "gather", "table": 2}],
      "results": [{"table": 1, "position": 0, "siblings": 1}]}],
   "memo": 3, "separable": true,
+#device
   "has": {"inspect": true, "execute": true, "unbatched": true}
 })";
 
-/// The descriptor with or without the input tensor.
+/// The descriptor with or without the input tensor, for a device or the CPU.
 const char *makeDescriptor() {
-  static char text[sizeof(descriptor)];
-  char *out = text;
-  const char mark[] = "#ifdef_x";
-  for (const char *line = descriptor; *line;) {
-    const char *end = std::strchr(line, '\n');
-    size_t length = end ? end - line + 1 : std::strlen(line);
-    if (std::strncmp(line, mark, sizeof(mark) - 1) != 0) {
-      std::memcpy(out, line, length);
-      out += length;
-    } else if (WITH_X) {
-      std::memcpy(out, line + sizeof(mark) - 1, length - (sizeof(mark) - 1));
-      out += length - (sizeof(mark) - 1);
-    }
-    line += length;
-  }
-  *out = 0;
-  return text;
+  static std::string text = descriptor;
+  for (size_t at; (at = text.find("#x")) != std::string::npos;)
+    text.erase(at, withX ? 2 : text.find('\n', at) - at);
+  std::string device;
+#ifdef EXECUTOR
+  device = R"("device": {"kernel": "fake", "executor": ")" EXECUTOR
+           R"(", "blockSize": 32, "clusterSize": )" +
+           std::to_string(CLUSTER_SIZE) + "},";
+#endif
+  text.replace(text.find("#device"), std::strlen("#device"), device);
+  return text.c_str();
 }
 
 enum { Sum2, SumMany, Bias, Final, Split, Merge };
@@ -215,9 +227,9 @@ void inspect(BatchContext *context, int64_t begin, int64_t end) {
       context->constants[Bias] = record(context, Bias, 0, nullptr, 0);
     int64_t bias = context->constants[Bias];
     int64_t operands[] = {h[tree], size[tree], bias,
-                          WITH_X ? context->arguments[1][i] : 0};
+                          withX ? context->arguments[1][i] : 0};
     int64_t depth = std::max(depthAfter(h[tree]), depthAfter(bias));
-    int64_t out = record(context, Final, depth, operands, 3 + WITH_X);
+    int64_t out = record(context, Final, depth, operands, 3 + withX);
     int64_t pair = record(context, Split, depth + 1, &out, 1);
     int64_t pairs[] = {pair, pair | int64_t(1) << 56};
     context->results[0][i] = state[tree];
@@ -278,7 +290,7 @@ void runTask(BatchContext *context, const BatchStep &step, int64_t t) {
   case Final:
     finalRow(context, operand(o[0], t, false),
              static_cast<const int64_t *>(o[1].rows)[t], operand(o[2], t, true),
-             WITH_X ? operand(o[3], t, true) : nullptr, out(0, 1));
+             withX ? operand(o[3], t, true) : nullptr, out(0, 1));
     break;
   case Split: {
     const float *v = floats(o[0].base + t * rowBytes);
@@ -303,6 +315,26 @@ void execute(BatchContext *context, int64_t worker, int64_t workers) {
       runTask(context, step, t);
     context->runtime->barrier(context, worker);
   }
+}
+
+/// The first thread of a group of blocks does all that the group has to.
+void emulate(BatchEmulatorThread *thread, void *const *arguments) {
+  auto argument = [&](int number) {
+    return *static_cast<const uint64_t *>(arguments[number]);
+  };
+  if (thread->thread || thread->clusterBlock)
+    return;
+  BatchContext context{};
+  context.forms = reinterpret_cast<const char **>(argument(2));
+  auto *plans = reinterpret_cast<const BatchPlan *>(argument(0));
+  uint64_t group = thread->block / thread->clusterBlocks;
+  uint64_t groups = thread->blocks / thread->clusterBlocks;
+  if (group < argument(1) && plans[group].numSteps)
+    ++fakeGroups;
+  for (uint64_t p = group; p < argument(1); p += groups)
+    for (int64_t s = 0; s < plans[p].numSteps; ++s)
+      for (int64_t t = 0; t < plans[p].steps[s].count; ++t)
+        runTask(&context, plans[p].steps[s], t);
 }
 
 float *allocate(BatchContext *context) {
@@ -375,8 +407,8 @@ void unbatched(BatchContext *context, int64_t instance) {
   float *two = allocate(context), *three = allocate(context);
   add(b, b, bias);
   finalRow(context, reinterpret_cast<float *>(tree.h), tree.size, bias,
-           WITH_X ? reinterpret_cast<float *>(context->arguments[1][instance])
-                  : nullptr,
+           withX ? reinterpret_cast<float *>(context->arguments[1][instance])
+                 : nullptr,
            out);
   for (int64_t i = 0; i < H; ++i) {
     two[i] = 2 * out[i];
@@ -396,5 +428,6 @@ void unbatched(BatchContext *context, int64_t instance) {
 
 extern "C" {
 __attribute__((visibility("default"))) BatchObject batch_object = {
-    BATCH_ABI_VERSION, makeDescriptor(), inspect, execute, unbatched};
+    BATCH_ABI_VERSION, makeDescriptor(), inspect, execute,
+    unbatched,         nullptr,          0,       emulate};
 }

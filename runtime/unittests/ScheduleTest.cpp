@@ -65,14 +65,15 @@ struct Scheduling {
   DepthScheduler scheduler;
 
   /// Schedules parts given as queues of their own.
-  void run(const std::vector<std::vector<TaskQueue>> &parts) {
+  void run(const std::vector<std::vector<TaskQueue>> &parts,
+           int64_t plans = 1) {
     std::vector<const DepthSorter *> sorted;
     for (size_t p = 0; p < parts.size(); ++p) {
       sorters[p].run(parts[p].data(), parts[p].size());
       sorted.push_back(&sorters[p]);
     }
     scheduler.run(parts[0].data(), parts[0].size(), sorted.data(),
-                  sorted.size());
+                  sorted.size(), plans);
   }
 };
 
@@ -101,9 +102,8 @@ void compareWithBruteForce(const RandomTasks &tasks, Scheduling &scheduling) {
   }
 }
 
-/// Cuts the queues in three parts, one of which may be empty, and compares
-/// steps and the order of tasks with those of the whole.
-void compareParts(const RandomTasks &tasks, Scheduling &scheduling) {
+/// Cuts the queues in three parts, one of which may be empty.
+std::vector<std::vector<TaskQueue>> cutInParts(const RandomTasks &tasks) {
   std::vector<std::vector<TaskQueue>> parts(3, tasks.queues);
   for (size_t k = 0; k < tasks.queues.size(); ++k) {
     const TaskQueue &queue = tasks.queues[k];
@@ -116,6 +116,12 @@ void compareParts(const RandomTasks &tasks, Scheduling &scheduling) {
       parts[p][k].count = cuts[p + 1] - cuts[p];
     }
   }
+  return parts;
+}
+
+/// Compares steps and the order of tasks with those of the whole.
+void compareParts(const RandomTasks &tasks, Scheduling &scheduling) {
+  std::vector<std::vector<TaskQueue>> parts = cutInParts(tasks);
   scheduling.run(parts);
   const DepthScheduler &scheduler = scheduling.scheduler;
   std::vector<uint32_t> order(tasks.operandBegin.size() - 1, -1);
@@ -142,6 +148,43 @@ void compareParts(const RandomTasks &tasks, Scheduling &scheduling) {
     ++expected;
   }
 }
+/// Each part in a plan of its own has the schedule that it has alone; the plans
+/// share out the numbers of a kernel's tasks.
+void comparePlans(const RandomTasks &tasks, Scheduling &scheduling) {
+  std::vector<std::vector<TaskQueue>> parts = cutInParts(tasks);
+  scheduling.run(parts, /*plans=*/3);
+  const DepthScheduler &scheduler = scheduling.scheduler;
+  int64_t kernels = tasks.queues.size();
+  ASSERT_EQ(scheduler.plans(), 3);
+  ASSERT_EQ(scheduler.planBegin(0), 0);
+  ASSERT_EQ(scheduler.planBegin(3),
+            static_cast<int64_t>(scheduler.sequence().size()));
+  std::vector<int64_t> ends;
+  for (int64_t k = 0; k < kernels; ++k)
+    ends.push_back(scheduler.kernelBegin(k));
+  for (int64_t p = 0; p < 3; ++p) {
+    Scheduling alone;
+    alone.run({parts[p]});
+    const std::vector<int32_t> &expected = alone.scheduler.sequence();
+    int64_t begin = scheduler.planBegin(p);
+    ASSERT_EQ(scheduler.planBegin(p + 1) - begin,
+              static_cast<int64_t>(expected.size()));
+    for (size_t i = 0; i < expected.size(); ++i) {
+      const DepthStep &step =
+          scheduler.steps()[scheduler.sequence()[begin + i]];
+      const DepthStep &wanted = alone.scheduler.steps()[expected[i]];
+      EXPECT_EQ(step.kernel, wanted.kernel);
+      EXPECT_EQ(step.depth, wanted.depth);
+      EXPECT_EQ(step.count, wanted.count);
+      EXPECT_EQ(step.begin, ends[step.kernel] + wanted.begin -
+                                alone.scheduler.kernelBegin(step.kernel));
+    }
+    for (int64_t k = 0; k < kernels; ++k)
+      ends[k] += parts[p][k].count;
+  }
+  for (int64_t k = 0; k < kernels; ++k)
+    EXPECT_EQ(ends[k], scheduler.kernelBegin(k + 1));
+}
 } // namespace
 
 TEST(DepthSchedule, AgreesWithBruteForce) {
@@ -150,6 +193,7 @@ TEST(DepthSchedule, AgreesWithBruteForce) {
     RandomTasks tasks(seed, 1 + seed * 3, 1 + seed % 7, 1 + seed % 5);
     compareWithBruteForce(tasks, scheduling);
     compareParts(tasks, scheduling);
+    comparePlans(tasks, scheduling);
   }
 }
 
@@ -159,6 +203,7 @@ TEST(DepthSchedule, FewTasksOverManyDepths) {
     RandomTasks tasks(seed, 1 + seed, 3, 1 << 20);
     compareWithBruteForce(tasks, scheduling);
     compareParts(tasks, scheduling);
+    comparePlans(tasks, scheduling);
   }
 }
 
@@ -173,6 +218,13 @@ TEST(DepthSchedule, ConstantTaskOfAllParts) {
   EXPECT_EQ(scheduling.scheduler.kernelBegin(1), 1);
   EXPECT_EQ(scheduling.scheduler.places(1)[0].begin, 0);
   EXPECT_EQ(scheduling.scheduler.places(2)[0].begin, 0);
+
+  // Plans do not read each other's results.
+  scheduling.run({{none}, {constant}, {constant}}, /*plans=*/3);
+  ASSERT_EQ(scheduling.scheduler.steps().size(), 2u);
+  EXPECT_EQ(scheduling.scheduler.kernelBegin(1), 2);
+  EXPECT_EQ(scheduling.scheduler.places(1)[0].begin, 0);
+  EXPECT_EQ(scheduling.scheduler.places(2)[0].begin, 1);
 }
 
 TEST(DepthSchedule, NoTasks) {

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <dlfcn.h>
 #include <map>
 #include <thread>
 
@@ -48,7 +49,8 @@ struct Trial {
   Trial(const char *kind, const std::string &text, int threads = 1,
         size_t stack = size_t(256) << 20, int64_t batch = 0,
         const std::string &given = "random:1", const std::string &tensors = "",
-        int64_t nodesPerWorker = 1024, int64_t reusedRowBytes = 1024)
+        int64_t nodesPerWorker = 1024, int64_t reusedRowBytes = 1024,
+        int64_t blocks = 0)
       : object(CompiledObject::open(fake(kind))) {
     InputOptions options;
     options.inputs =
@@ -58,9 +60,10 @@ struct Trial {
     inputs = std::make_unique<Inputs>(object.descriptor(), options);
     parameters = std::make_unique<BoundParameters>(
         object.descriptor(), ParameterOptions{given, inputs->largestIndex});
-    session = std::make_unique<Session>(
-        object, *parameters, inputs->tensors,
-        SessionOptions{threads, stack, nodesPerWorker, reusedRowBytes});
+    SessionOptions run{threads, stack, nodesPerWorker, reusedRowBytes};
+    run.emulator.blocks = blocks;
+    session =
+        std::make_unique<Session>(object, *parameters, inputs->tensors, run);
   }
 
   std::vector<Output> batched(int repeat = 1) {
@@ -220,6 +223,83 @@ TEST(Session, LongRowsAreUsedAgain) {
       EXPECT_LT(slots(1), once);
       EXPECT_EQ(slots(129), once);
     }
+}
+
+/// Plans run at the same time: none may write rows of another.
+static std::string findSharedRows(const Session &session) {
+  std::map<char *, size_t> writers;
+  const std::vector<BatchPlan> &plans = session.plan().plans();
+  for (size_t p = 0; p < plans.size(); ++p)
+    for (int64_t s = 0; s < plans[p].numSteps; ++s) {
+      const BatchStep &step = plans[p].steps[s];
+      const KernelInfo &kernel = session.descriptor().kernels[step.kernel];
+      for (size_t r = 0; r < kernel.results.size(); ++r) {
+        const ResultInfo &result = kernel.results[r];
+        int64_t distance = session.descriptor().tables[result.table].rowBytes *
+                           result.siblings;
+        for (int64_t t = 0; t < step.count; ++t) {
+          char *row = step.results[r] + t * distance;
+          size_t writer = writers.emplace(row, p).first->second;
+          if (writer != p)
+            return concat("plans ", writer, " and ", p, " write one row");
+        }
+      }
+    }
+  return "";
+}
+
+// A group of blocks has a plan of its own, which are run by one launch.
+TEST(Session, PlansOfGroups) {
+  for (std::string kind : {"device", "cluster", "block"}) {
+    void *library = dlopen(fake(kind.c_str()).c_str(), RTLD_NOW);
+    auto &groupsAtWork = *static_cast<int64_t *>(dlsym(library, "fakeGroups"));
+    for (int threads : {1, 3})
+      for (int64_t batch : {0, 1, 7})
+        for (int64_t blocks : {2, 8, 100}) {
+          Trial trial(kind.c_str(), "random:3,40", threads, size_t(16) << 20,
+                      batch, "random:1", "", /*nodesPerWorker=*/20,
+                      /*reusedRowBytes=*/1, blocks);
+          EXPECT_EQ(trial.difference(2), "")
+              << kind << " " << threads << " " << batch << " " << blocks;
+          groupsAtWork = 0;
+          Forest &forest = *trial.inputs->batches.front();
+          trial.session->run(forest);
+          RunCounters counters = trial.session->counters();
+          int64_t groups = kind == "device"    ? 1
+                           : kind == "cluster" ? blocks / 2
+                                               : blocks;
+          int64_t plans = std::min(groups, forest.numInstances);
+          EXPECT_EQ(counters.plans, plans);
+          EXPECT_EQ(groupsAtWork, plans);
+          EXPECT_EQ(counters.launches, 1);
+          EXPECT_EQ(counters.copies, 2);
+          EXPECT_EQ(findSharedRows(*trial.session), "");
+        }
+    dlclose(library);
+  }
+}
+
+// Each plan has an instance at least, and the large ones do not pile up.
+TEST(Session, PlansAreBalanced) {
+  std::string large = R"(["leaf", 0])", text;
+  for (int i = 0; i < 50; ++i)
+    large = R"(["node", ["leaf", 1], )" + large + "]";
+  for (int i = 0; i < 12; ++i)
+    text += (i < 2 || i == 8 ? large : R"(["leaf", 2])") + "\n";
+  Trial trial("block", text, 1, size_t(16) << 20, 0, "random:1", "", 1024, 1024,
+              4);
+  EXPECT_EQ(trial.difference(), "");
+  trial.session->run(*trial.inputs->batches.front());
+  std::vector<int64_t> tasks;
+  for (const BatchPlan &plan : trial.session->plan().plans()) {
+    tasks.push_back(0);
+    for (int64_t s = 0; s < plan.numSteps; ++s)
+      tasks.back() += plan.steps[s].count;
+    EXPECT_EQ(plan.steps[plan.numSteps - 1].meets, 0);
+  }
+  // The three tasks of an instance's output, and one constant task for each.
+  EXPECT_EQ(tasks, (std::vector<int64_t>{50 + 3 + 1, 50 + 3 + 1, 50 + 7 * 3 + 1,
+                                         3 * 3 + 1}));
 }
 
 TEST(Session, LaterRunsAllocateNothing) {

@@ -4,8 +4,9 @@ races, deadlocks and accesses to memory that is not there or was never written.
 
 For each model and executor, over random forests and seeds of the scheduler: results
 within 1e-5 of the CPU's unbatched code, and bit for bit those of --batch=1 on the
-emulator. Counts: one launch a run; barriers as the dependences need. Where weights lie,
-in shared memory or not, changes no bit.
+emulator. Counts: one launch a run; a plan for each group of blocks that gets
+instances; barriers as the dependences need. Where weights lie, in
+shared memory or not, changes no bit.
 """
 
 import argparse
@@ -33,10 +34,55 @@ PLACES = {"treelstm_nary": (20, (0, 8), (4000, 8), (4000, 1), (-1, 1)),
           "mvrnn": (13, (0, 8), (500, 1)), "dagrnn": (16, (0, 8), (512, 1))}
 
 
-def run(program, model, forest, batch, seed, output, *more):
+# Runs of every model with an executor, as (instances, --batch, --blocks). A
+# cluster has 8 blocks.
+SHAPES = {"device": [(3, 3, 8)], "cluster": [(3, 3, 16)], "block": [(3, 3, 8)]}
+# Runs of some, with more instances than groups and several mini-batches.
+MORE = {"device": [], "cluster": [(7, 7, 24), (7, 4, 16)],
+        "block": [(7, 7, 3), (7, 5, 4)]}
+SOME = ["treernn_w", "treelstm_cs"]
+
+
+def run(program, forest, shape, seed, output, *more):
+    instances, batch, blocks = shape
     return batchtest.run_model(
-        program, "random:%d,3" % forest, "--blocks=8", "--seed=%d" % seed, *more,
-        "--check-unbatched=1e-5", "--outputs=" + output, batch=batch, check=False)
+        program, "random:%d,%d" % (forest, instances), "--blocks=%d" % blocks,
+        "--seed=%d" % seed, *more, "--check-unbatched=1e-5",
+        "--outputs=" + output, batch=batch, check=False)
+
+
+def check(name, program, model, executor, forest, shape):
+    instances, batch, blocks = shape
+    name = "%s, forest %d, %d of %d instances on %d blocks" % (
+        name, forest, batch, instances, blocks)
+    alone = os.path.join(scratch, "alone.safetensors")
+    checks.run(name + ", one by one", lambda: run(
+        program, forest, (instances, 1, blocks), forest, alone))
+    with open(alone, "rb") as file:
+        wanted = file.read()
+    sizes = [min(batch, instances - i) for i in range(0, instances, batch)]
+    groups = {"device": 1, "cluster": blocks // 8, "block": blocks}[executor]
+    for seed in range(seeds):
+        what = "%s, seed %d" % (name, seed)
+        together = os.path.join(scratch, "together.safetensors")
+        found = checks.run(what, lambda: run(
+            program, forest, shape, seed, together, "--reuse-rows=1"))
+        if not found:
+            continue
+        with open(together, "rb") as file:
+            checks.expect(what + ": as one by one", file.read() == wanted)
+        checks.equal(what + ": plans", found["plans"],
+                     sum(min(groups, size) for size in sizes))
+        checks.equal(what + ": launches", found["launches"], len(sizes))
+        checks.equal(what + ": copies, in and out", found["copies"],
+                     2 * len(sizes))
+        if executor != "device":
+            checks.equal(what + ": barriers in global memory",
+                         found["barriers"], 0)
+        elif model in EXCHANGES:
+            levels = found["batches"] - 1  # the output layer has none
+            checks.equal(what + ": barriers", found["barriers"],
+                         levels + EXCHANGES[model] * levels)
 
 
 for model in batchtest.ALL:
@@ -48,31 +94,10 @@ for model in batchtest.ALL:
             "--device=emulator", "--executor=" + executor))
         if not program:
             continue
+        shapes = SHAPES[executor] + (MORE[executor] if model in SOME else [])
         for forest in range(forests):
-            alone = os.path.join(scratch, "alone.safetensors")
-            checks.run("%s: forest %d one by one" % (name, forest), lambda: run(
-                program, model, forest, 1, forest, alone))
-            with open(alone, "rb") as file:
-                wanted = file.read()
-            for seed in range(seeds):
-                what = "%s: forest %d, seed %d" % (name, forest, seed)
-                together = os.path.join(scratch, "together.safetensors")
-                found = checks.run(what, lambda: run(
-                    program, model, forest, 3, seed, together,
-                    "--reuse-rows=1"))
-                if not found:
-                    continue
-                with open(together, "rb") as file:
-                    checks.expect(what + ": as one by one", file.read() == wanted)
-                checks.equal(what + ": launches", found["launches"], 1)
-                checks.equal(what + ": copies, in and out", found["copies"], 2)
-                if executor != "device":
-                    checks.equal(what + ": barriers in global memory",
-                                 found["barriers"], 0)
-                elif model in EXCHANGES:
-                    levels = found["batches"] - 1  # the output layer has none
-                    checks.equal(what + ": barriers", found["barriers"],
-                                 levels + EXCHANGES[model] * levels)
+            for shape in shapes:
+                check(name, program, model, executor, forest, shape)
 
 for model, (size, *places) in PLACES.items():
     results = []
@@ -81,10 +106,10 @@ for model, (size, *places) in PLACES.items():
         program = checks.run("compile " + name, lambda: batchtest.compile_model(
             os.path.join(batchtest.MODELS, model + ".mlir"),
             os.path.join(scratch, "places.so"), size, "--device=emulator",
-            "--shared-memory=%d" % room))
+            "--executor=device", "--shared-memory=%d" % room))
         output = os.path.join(scratch, "places.safetensors")
         if program and checks.run(name, lambda: run(
-                program, model, 0, 3, 0, output, "--blocks=%d" % blocks)):
+                program, 0, (3, 3, blocks), 0, output)):
             with open(output, "rb") as file:
                 results.append(file.read())
     checks.expect(model + ": the same wherever weights lie",
@@ -95,10 +120,19 @@ found = checks.run("timed", lambda: batchtest.run_model(
     program, "random:1,3", "--bench=2", check=False))
 checks.expect("a kernel takes time", found and found["time_us"]["kernels"] > 0)
 
+# Blocks run a small model where no option says otherwise.
+program = checks.run("compile without an executor", lambda: batchtest.compile_model(
+    os.path.join(batchtest.MODELS, "treefc.mlir"),
+    os.path.join(scratch, "auto.so"), 16, "--device=emulator"))
+found = checks.run("run it", lambda: run(
+    program, 1, (3, 3, 8), 1, os.path.join(scratch, "auto.safetensors")))
+checks.equal("a plan for each instance", found and found["plans"], 3)
+
 # A block that waits for too long ends the run with an error that says where.
 program = checks.run("compile for the watchdog", lambda: batchtest.compile_model(
     os.path.join(batchtest.MODELS, "treefc.mlir"),
-    os.path.join(scratch, "watchdog.so"), 16, "--device=emulator"))
+    os.path.join(scratch, "watchdog.so"), 16, "--device=emulator",
+    "--executor=device"))
 try:
     batchtest.run_model(program, "random:1,3", "--watchdog=1e-9", check=False)
     checks.expect("a watchdog of a nanosecond bites", False)

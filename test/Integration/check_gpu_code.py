@@ -41,7 +41,7 @@ def assembly(module):
 
 def check_model(checks, model):
     result = checks.run(model + " becomes PTX", lambda: persistent(
-        model, 16, "chip=sm_90 format=isa",
+        model, 16, "chip=sm_90 format=isa executor=device",
         "--mlir-print-ir-after=convert-uprog-to-gpu"))
     if not result:
         return
@@ -127,8 +127,8 @@ def main(arguments):
     if "--ptxas" in arguments:
         for model in ("treelstm_nary", "treegru_nary", "treefc", "mvrnn"):
             for chip in SHARED:
-                check_ptxas(checks, model, 256, chip)
-        check_ptxas(checks, "dagrnn", 256, "sm_80")
+                check_ptxas(checks, model, 256, chip, " executor=device")
+        check_ptxas(checks, "dagrnn", 256, "sm_80", " executor=block")
         check_ptxas(checks, "treelstm_nary", 256, "sm_90", " executor=cluster")
     else:
         for model in batchtest.ALL:

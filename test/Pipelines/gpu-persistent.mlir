@@ -1,4 +1,4 @@
-// RUN: batch-opt %models/treelstm_nary.mlir --autobatch=sizes=H=16 --gpu-persistent | FileCheck %s
+// RUN: batch-opt %models/treelstm_nary.mlir --autobatch=sizes=H=16 --gpu-persistent=executor=device | FileCheck %s
 // RUN: batch-opt %models/treelstm_nary.mlir --autobatch=sizes=H=16 --gpu-persistent="executor=block block-size=64" \
 // RUN:   | FileCheck %s --check-prefix=BLOCK
 // RUN: batch-opt %models/treelstm_nary.mlir --autobatch=sizes=H=16 --gpu-persistent=chip=sm_80 \

@@ -47,9 +47,10 @@ int main(int argc, char **argv) {
       cl::desc("Where mini-batches run: 'cpu', 'cuda' (one persistent kernel) "
                "or 'emulator' (the same kernel, checked on the CPU)"));
   cl::opt<std::string> executor(
-      "executor", cl::init("device"), cl::cat(category),
-      cl::desc("What runs a mini-batch or a part of it on a GPU: 'device' (all "
-               "blocks together), 'cluster' or 'block'"));
+      "executor", cl::init("auto"), cl::cat(category),
+      cl::desc(
+          "What runs a mini-batch or a part of it on a GPU: 'device' (all "
+          "blocks together), 'cluster', 'block' or 'auto', which chooses"));
   cl::opt<std::string> chip(
       "chip", cl::cat(category),
       cl::desc("Chip of the GPU: sm_80, sm_90, ...; default: the oldest that "

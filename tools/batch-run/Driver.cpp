@@ -130,6 +130,7 @@ void Driver::count() {
   RunCounters now = session.counters(), &sum = report.counters;
   sum.nodes += now.nodes;
   sum.inspectors = std::max(sum.inspectors, now.inspectors);
+  sum.plans += now.plans;
   sum.tasks += now.tasks;
   sum.batches += now.batches;
   sum.launches += now.launches;

@@ -55,7 +55,7 @@ RUNNING
   --seed=N                  of the order in which the emulator runs threads
 
 COMPILING (for a .mlir; handed on to batch-compile)
-  --device=cpu|cuda|emulator --executor=device|cluster|block --chip=NAME
+  --device=cpu|cuda|emulator --executor=auto|device|cluster|block --chip=NAME
   --shared-memory=BYTES     of a GPU's block, for weights (default: all)
   --strategy=S --policy=P --size=H=64 --tuning=FILE --target=TRIPLE --cpu=NAME
 

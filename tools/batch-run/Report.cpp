@@ -103,6 +103,7 @@ void batchrun::printText(const Options &options, const Report &report,
     line("instances", report.instances);
     line("nodes", counters.nodes);
     line("inspectors", counters.inspectors);
+    line("plans", counters.plans);
     line("tasks", counters.tasks);
     line("batches", counters.batches);
     line("launches", counters.launches);
@@ -144,6 +145,7 @@ void batchrun::printJson(const Options &options, const Report &report,
                  {"mini_batches", report.miniBatches},
                  {"nodes", counters.nodes},
                  {"inspectors", counters.inspectors},
+                 {"plans", counters.plans},
                  {"tasks", counters.tasks},
                  {"batches", counters.batches},
                  {"launches", counters.launches},

@@ -23,8 +23,8 @@ struct CompileOptions {
   /// Where mini-batches run: "cpu", "cuda" or "emulator".
   std::string device = "cpu";
   /// What runs a mini-batch or a part of it on a device other than the CPU:
-  /// "device", "cluster" or "block".
-  std::string executor = "device";
+  /// "device", "cluster", "block" or "auto".
+  std::string executor = "auto";
   /// Chip of a GPU, such as "sm_90"; empty: the oldest that has what the
   /// executor needs.
   std::string chip;

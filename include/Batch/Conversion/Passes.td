@@ -135,9 +135,10 @@ def ConvertOperatorsToGPUPass
     A block keeps these weights in its shared memory for the whole launch, as far
     as there is room: the function `@load_weights` begins to fill it, and has the
     attribute `batch.kept_bytes`; stages that read it wait first. Weights of kernels that run at one step only are not kept.
-    First come those that most rows of a task are multiplied with. `units` says how
-    many tiles are a block's, as a guess: where there are more in the end, their
-    weights are read from global memory. The remark `Weights` says what is kept.
+    First come those that most rows of a task are multiplied with. The level of the
+    program says how many blocks share out a stage, and so how many tiles are a
+    block's; of all blocks `blocks` is a guess. Where a block has more tiles in the
+    end, their weights are read from global memory. The remark `Weights` says what is kept.
 
     The operators stay, for the unbatched code; their `batch.kernel_info =
     {stages, task_scratch, ragged_scratch}` says what the functions need.
@@ -149,8 +150,10 @@ def ConvertOperatorsToGPUPass
            "Threads of a block">,
     Option<"sharedMemory", "shared-memory", "int64_t", /*default=*/"101376",
            "Bytes of shared memory that a block may keep weights in; 0: none">,
-    Option<"units", "units", "int64_t", /*default=*/"108",
-           "How many blocks are expected to share out a stage">,
+    Option<"blocks", "blocks", "int64_t", /*default=*/"108",
+           "Blocks of a launch, as far as is known">,
+    Option<"clusterSize", "cluster-size", "int64_t", /*default=*/"8",
+           "Blocks of a cluster">,
     Option<"asyncCopies", "async-copies", "bool", /*default=*/"true",
            "The chip can copy to shared memory while threads do other things: "
            "sm_80 and later">,
@@ -168,7 +171,7 @@ def ConvertOperatorsToGPUPass
 def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
   let summary = "make one persistent kernel of a program";
   let description = [{
-    A `uprog.program` of device level becomes one kernel of `gpu.module @device`
+    A `uprog.program` becomes one kernel of `gpu.module @device`
     and a host function with one `gpu.launch_func`. Its arguments are the plans to
     run and their number, the forms of parameters, the control words of the
     barrier (all addresses in global memory), the number of blocks, and how many
@@ -176,9 +179,10 @@ def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
 
     A group of blocks runs one plan after the other; every block takes its part
     of every step, and the blocks of a group meet where a step says so, and
-    between the stages of an operator. `executor` says what a group is:
+    between the stages of an operator. The level of the program says what a group
+    is:
 
-    | executor | a group is | it meets at |
+    | level | a group is | it meets at |
     |---|---|---|
     | `device` | all blocks | a barrier in global memory |
     | `cluster` | a thread-block cluster | the cluster's hardware barrier |
@@ -196,8 +200,6 @@ def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
     See test/Conversion/UProgToGPU.
   }];
   let options = [
-    Option<"executor", "executor", "std::string", /*default=*/"\"device\"",
-           "What runs a plan: device, cluster or block">,
     Option<"blockSize", "block-size", "int64_t", /*default=*/"256",
            "Threads of a block">,
     Option<"clusterSize", "cluster-size", "int64_t", /*default=*/"8",
@@ -228,8 +230,38 @@ def CheckGPUTargetPass : Pass<"batch-check-gpu-target", "::mlir::ModuleOp"> {
            "Chip to make code for; empty: none">,
     Option<"format", "format", "std::string", /*default=*/"\"llvm\"",
            "What becomes of the kernel: llvm, isa, bin or fatbin">,
-    Option<"executor", "executor", "std::string", /*default=*/"\"device\"",
-           "What runs a plan: device, cluster or block">,
+    Option<"executor", "executor", "std::string", /*default=*/"\"auto\"",
+           "What runs a plan: device, cluster, block or auto">,
+  ];
+}
+
+def ChooseExecutorPass : Pass<"batch-choose-executor", "::mlir::ModuleOp"> {
+  let summary = "choose which blocks of a GPU run a plan together";
+  let description = [{
+    Gives programs, and their barriers, the level of the group of blocks that runs
+    a plan: `device`, `cluster` or `block`. Smaller groups meet sooner, but each
+    reads all weights, and a task has only the group's blocks.
+
+    `auto` takes the smallest group that
+
+    - can hold the weights of all kernels in its shared memory, and
+    - computes the largest stage of a task in no more time than all blocks take to
+      meet at a barrier in global memory: 2¹⁸ FLOP for each of its blocks.
+
+    That is a block, else a cluster where the chip has them, else the device. What
+    contractions read and compute counts, weights once for each kernel. Without a
+    chip it counts on what all have from sm_80 on. The remark `Executor` says which
+    it is and why.
+
+    See test/Conversion/UProgToGPU/choose-executor.mlir.
+  }];
+  let options = [
+    Option<"executor", "executor", "std::string", /*default=*/"\"auto\"",
+           "What runs a plan: device, cluster, block or auto">,
+    Option<"chip", "chip", "std::string", /*default=*/"\"\"",
+           "Chip to choose for; empty: any">,
+    Option<"clusterSize", "cluster-size", "int64_t", /*default=*/"8",
+           "Blocks of a cluster">,
   ];
 }
 

@@ -82,8 +82,9 @@ struct GPUPersistentOptions : PassPipelineOptions<GPUPersistentOptions> {
   Option<std::string> executor{
       *this, "executor",
       llvm::cl::desc("What runs a mini-batch or a part of it: 'device' (all "
-                     "blocks, meeting in global memory), 'cluster' or 'block'"),
-      llvm::cl::init("device")};
+                     "blocks, meeting in global memory), 'cluster', 'block' or "
+                     "'auto', which chooses by weights and tasks"),
+      llvm::cl::init("auto")};
   Option<int64_t> blockSize{*this, "block-size",
                             llvm::cl::desc("Threads of a block"),
                             llvm::cl::init(256)};

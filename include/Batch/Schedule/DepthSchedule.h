@@ -51,6 +51,7 @@ struct DepthStep {
   int64_t depth;
   int64_t begin;
   int64_t count;
+  int64_t plan = 0; ///< the one that it is of, in a schedule
 };
 
 /// The tasks of one part by kernel and depth.
@@ -87,20 +88,29 @@ private:
 };
 
 /// The schedule of all parts: in every batch the tasks of a part come before
-/// those of the next, so it is that of the tasks in one queue.
+/// those of the next, so it is that of the tasks in one queue. Or several
+/// plans, each the schedule of as many parts: steps that run apart.
 class DepthScheduler {
 public:
-  /// `queues` says the phases of the kernels and which are constant.
+  /// `queues` says the phases of the kernels and which are constant. Plan i has
+  /// parts i*n ... i*n+n-1, where n is numParts / plans.
   void run(const TaskQueue *queues, int64_t numKernels,
-           const DepthSorter *const *parts, int64_t numParts);
+           const DepthSorter *const *parts, int64_t numParts,
+           int64_t plans = 1);
 
-  /// All steps, kernel after kernel, within a kernel by depth.
+  /// All steps, kernel after kernel, within a kernel plan after plan, within a
+  /// plan by depth.
   const std::vector<DepthStep> &steps() const { return stepList; }
-  int64_t kernelSteps(int64_t kernel) const { return stepBegins[kernel]; }
+  int64_t kernelSteps(int64_t kernel) const {
+    return stepBegins[kernel * numPlans];
+  }
   /// Where the tasks of a kernel begin.
   int64_t kernelBegin(int64_t kernel) const { return begins[kernel]; }
-  /// The steps in the order in which they run, as positions in steps().
+  /// The steps in the order in which they run, as positions in steps(); plan
+  /// after plan. Those of plan i are [planBegin(i), planBegin(i+1)).
   const std::vector<int32_t> &sequence() const { return runOrder; }
+  int64_t planBegin(int64_t plan) const { return planBegins[plan]; }
+  int64_t plans() const { return numPlans; }
 
   /// The step that a step of a part belongs to, and the number of its first
   /// task in all.
@@ -115,12 +125,14 @@ public:
   size_t bytes() const;
 
 private:
-  void joinKernel(bool constant, int64_t kernel,
-                  const DepthSorter *const *parts, int64_t numParts);
-  void orderSteps(const TaskQueue *queues, int64_t numKernels);
+  int64_t joinKernel(bool constant, int64_t kernel, int64_t plan, int64_t begin,
+                     const DepthSorter *const *parts, int64_t planParts);
+  void orderSteps(const TaskQueue *queues, int64_t numKernels, int64_t plan);
 
+  int64_t numPlans = 1;
   std::vector<DepthStep> stepList;
-  std::vector<int64_t> begins, stepBegins, phases;
+  std::vector<int64_t> begins, planBegins, phases;
+  std::vector<int64_t> stepBegins; ///< [kernel][plan]
   std::vector<std::vector<Place>> placesOf;
   std::vector<int32_t> runOrder, histogram, temporary;
 };

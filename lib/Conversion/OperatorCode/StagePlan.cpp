@@ -747,3 +747,39 @@ LogicalResult StagePlan::build() {
   makeStages();
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// Costs
+//===----------------------------------------------------------------------===//
+
+/// Bytes of the parameters that a contraction reads.
+int64_t StagePlan::getWeightBytes(const Node &node) const {
+  if (node.kind == NodeKind::Panels)
+    return node.depth * node.space.columns() * 4;
+  int64_t bytes = 0;
+  for (const Read &read : node.reads) {
+    auto argument = dyn_cast<BlockArgument>(read.base);
+    if (!argument || !getOperator().getParameter(argument.getArgNumber()))
+      continue;
+    auto type = cast<RankedTensorType>(argument.getType());
+    if (type.hasStaticShape())
+      bytes += makeLayout(type.getShape(), type.getElementType()).getRowBytes();
+  }
+  return bytes;
+}
+
+ContractionCost StagePlan::getContractionCost() const {
+  ContractionCost cost;
+  for (const Stage &stage : stages) {
+    int64_t flops = 0;
+    for (const Node *node : stage.nodes) {
+      if (!node->isContraction())
+        continue;
+      flops += 2 * node->depth * node->space.leading() * node->space.columns();
+      cost.weightBytes += getWeightBytes(*node);
+    }
+    cost.taskFlops += flops;
+    cost.stageFlops = std::max(cost.stageFlops, flops);
+  }
+  return cost;
+}

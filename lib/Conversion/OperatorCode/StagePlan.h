@@ -103,6 +103,10 @@ struct Node {
   // Panels only.
   bool packVectors = true; ///< A is packed in vectors
   PanelOperand right{};
+
+  bool isContraction() const {
+    return kind == NodeKind::Panels || kind == NodeKind::InPlace;
+  }
 };
 
 /// Where a value that outlives its stage lies.
@@ -118,6 +122,13 @@ struct Stage {
   SmallVector<Node *> nodes;
   /// Values written by this stage, results and scratch.
   SmallVector<std::pair<Value, Storage>> stores;
+};
+
+/// What the contractions of an operator take; a ragged row counts like a task.
+struct ContractionCost {
+  int64_t weightBytes = 0; ///< of parameters that they read
+  int64_t taskFlops = 0;   ///< of all stages
+  int64_t stageFlops = 0;  ///< of the stage that has most
 };
 
 using batch::elementBytes;
@@ -164,6 +175,7 @@ public:
                                 DictionaryAttr attributes = {});
   /// Position of argument `index` among the operands of a step, or -1.
   int64_t getStepOperand(unsigned index) const { return stepOperands[index]; }
+  ContractionCost getContractionCost() const;
 
 private:
   LogicalResult computeSpaces();
@@ -191,6 +203,7 @@ private:
                     SmallVectorImpl<Read> &reads,
                     std::optional<unsigned> only = std::nullopt);
   bool isAligned(const Read &read, const Node &reader);
+  int64_t getWeightBytes(const Node &node) const;
   void assignLevels();
   void makeStages();
   SmallVector<SymbolicIndex, 4> identity(const RowSpace &space, bool vector);

@@ -19,42 +19,19 @@ static constexpr int64_t kKeptBytes = int64_t(1) << 20;
 /// row) is faster by rows from about a hundred rows on.
 static constexpr int64_t kFlopsPerByte = 48;
 
-static bool isContractionNode(const Node &node) {
-  return node.kind == NodeKind::Panels || node.kind == NodeKind::InPlace;
-}
-
-/// Bytes of the parameters that a contraction reads.
-static int64_t getWeightBytes(const Node &node, OperatorOp op) {
-  if (node.kind == NodeKind::Panels)
-    return node.depth * node.space.columns() * 4;
-  int64_t bytes = 0;
-  for (const Read &read : node.reads) {
-    auto argument = dyn_cast<BlockArgument>(read.base);
-    if (!argument || !op.getParameter(argument.getArgNumber()))
-      continue;
-    auto type = cast<RankedTensorType>(argument.getType());
-    if (type.hasStaticShape())
-      bytes += StagePlan::makeLayout(type.getShape(), type.getElementType())
-                   .getRowBytes();
-  }
-  return bytes;
-}
-
 Sharing uprog::chooseSharing(const StagePlan &plan,
                              const RegisterTiles &registers) {
   OperatorOp op = plan.getOperator();
   Sharing sharing{};
+  ContractionCost cost = plan.getContractionCost();
+  sharing.weightBytes = cost.weightBytes;
+  sharing.taskFlops = cost.taskFlops;
   int64_t leading = 1, columns = 0;
   for (const Stage &stage : plan.getStages()) {
     columns = std::max(columns, stage.space.columns());
-    for (const Node *node : stage.nodes) {
-      if (!isContractionNode(*node))
-        continue;
-      int64_t elements = node->space.leading() * node->space.columns();
-      leading = std::max(leading, node->space.leading());
-      sharing.taskFlops += 2 * node->depth * elements;
-      sharing.weightBytes += getWeightBytes(*node, op);
-    }
+    for (const Node *node : stage.nodes)
+      if (node->isContraction())
+        leading = std::max(leading, node->space.leading());
   }
   auto addBytes = [&](Type type) {
     if (auto tensor = dyn_cast<RankedTensorType>(type);

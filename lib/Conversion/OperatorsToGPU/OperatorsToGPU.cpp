@@ -85,9 +85,9 @@ struct ConvertOperatorsToGPUPass
       module.emitError("block-size must be a multiple of 32 up to 1024");
       return signalPassFailure();
     }
-    if (sharedMemory < 0 || units < 1) {
-      module.emitError("shared-memory is a number of bytes, units a number of "
-                       "blocks from 1 on");
+    if (sharedMemory < 0 || blocks < 1 || clusterSize < 1) {
+      module.emitError("shared-memory is a number of bytes, blocks and "
+                       "cluster-size are numbers of blocks from 1 on");
       return signalPassFailure();
     }
     OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
@@ -97,7 +97,7 @@ struct ConvertOperatorsToGPUPass
     ModuleTables tables(module, device, kGlobalMemory);
     llvm::StringSet<> once = findOperatorsOfOneStep(module);
     std::vector<std::unique_ptr<StagePlan>> plans;
-    KeptWeights weights(sharedMemory, units, asyncCopies);
+    KeptWeights weights(sharedMemory, getUnits(), asyncCopies);
     for (OperatorOp op : operators) {
       plans.push_back(std::make_unique<StagePlan>(op, kVectorLanes));
       if (failed(plans.back()->build()))
@@ -117,6 +117,15 @@ struct ConvertOperatorsToGPUPass
     builder.addressSpace = kGlobalMemory;
     weights.emitLoad(device, tables, builder, blockSize);
     tables.save();
+  }
+
+  /// How many blocks share out a stage, as far as is known.
+  int64_t getUnits() {
+    int64_t units = blocks;
+    for (auto program : getOperation().getOps<ProgramOp>())
+      if (program.getLevel() != Level::Device)
+        units = program.getLevel() == Level::Cluster ? clusterSize : 1;
+    return units;
   }
 };
 } // namespace

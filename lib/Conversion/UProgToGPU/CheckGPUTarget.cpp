@@ -10,6 +10,7 @@
 
 #include "mlir/Target/LLVM/NVVM/Utils.h"
 #include "mlir/Target/LLVM/ROCDL/Utils.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/FileSystem.h"
@@ -29,6 +30,8 @@ using namespace mlir;
 static constexpr unsigned kOldestChip = 70;
 /// The first with clusters.
 static constexpr unsigned kOldestClusters = 90;
+/// The first that copies to shared memory while threads do other things.
+static constexpr unsigned kOldestCopies = 80;
 
 /// Whether LLVM makes code for a chip.
 static bool isKnownChip(StringRef chip, bool amd) {
@@ -46,32 +49,33 @@ static bool isKnownChip(StringRef chip, bool amd) {
 }
 
 batch::ChipFacts batch::getChipFacts(StringRef chip) {
-  if (chip.empty())
-    return {99 << 10, 108, true};
-  StringRef number(chip);
+  StringRef name = chip;
+  if (name.starts_with("sm_"))
+    name = name.rtrim("af");
+  ChipFacts facts;
+  facts.sharedMemory =
+      llvm::StringSwitch<int64_t>(name)
+          .Case("", 99 << 10)
+          .Case("sm_70", 96 << 10)
+          .Cases({"sm_72", "sm_75"}, 64 << 10)
+          .Cases({"sm_80", "sm_87"}, 163 << 10)
+          .Cases({"sm_86", "sm_89", "sm_120", "sm_121"}, 99 << 10)
+          .Cases({"sm_90", "sm_100", "sm_101", "sm_103"}, 227 << 10)
+          .Cases({"gfx90a", "gfx942"}, 64 << 10)
+          .Default(48 << 10);
+  facts.multiprocessors = llvm::StringSwitch<int64_t>(name)
+                              .Case("sm_70", 80)
+                              .Case("sm_75", 72)
+                              .Cases({"sm_86", "sm_89"}, 142)
+                              .Case("sm_90", 132)
+                              .Case("sm_100", 148)
+                              .Case("gfx942", 304)
+                              .Default(108);
   unsigned version = 0;
-  bool amd = !number.consume_front("sm_");
-  number.consumeInteger(10, version);
-  if (amd)
-    return {64 << 10, 110, false};
-  switch (version) {
-  case 70:
-    return {96 << 10, 80, false};
-  case 75:
-    return {64 << 10, 72, false};
-  case 80:
-  case 87:
-    return {163 << 10, 108, true};
-  case 86:
-  case 89:
-    return {99 << 10, 142, true};
-  case 90:
-    return {227 << 10, 132, true};
-  case 100:
-    return {227 << 10, 148, true};
-  default:
-    return {48 << 10, 108, version >= 80};
-  }
+  bool nvidia = name.consume_front("sm_") && !name.consumeInteger(10, version);
+  facts.hasClusters = nvidia && version >= kOldestClusters;
+  facts.asyncCopies = chip.empty() || (nvidia && version >= kOldestCopies);
+  return facts;
 }
 
 /// Looks where upstream's pass does.
@@ -126,7 +130,7 @@ LogicalResult CheckGPUTargetPass::check() {
     return module.emitError("chip '")
            << chip << "' has no acquire loads, which blocks meet with; use sm_"
            << kOldestChip << " or later";
-  if (executor == "cluster" && version < kOldestClusters)
+  if (executor == "cluster" && !batch::getChipFacts(chip).hasClusters)
     return module.emitError("chip '")
            << chip << "' has no clusters; use executor=device or sm_"
            << kOldestClusters << " or later";

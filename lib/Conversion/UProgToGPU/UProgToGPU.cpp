@@ -190,7 +190,7 @@ LogicalResult KernelBuilder::lowerBlock(Block &block) {
         scf::YieldOp::create(b);
       }
     } else if (auto barrierOp = dyn_cast<uprog::BarrierOp>(op)) {
-      if (barrierOp.getLevel() == Level::Device)
+      if (barrierOp.getLevel() == shape.group)
         meet();
       else if (barrierOp.getLevel() == Level::Block)
         gpu::BarrierOp::create(b);
@@ -269,9 +269,6 @@ void KernelBuilder::makeLaunch(uprog::ProgramOp program,
 }
 
 LogicalResult KernelBuilder::lower(uprog::ProgramOp program) {
-  if (program.getLevel() != Level::Device)
-    return program.emitError(
-        "only programs of device level become persistent kernels");
   b.setLoc(program.getLoc());
   b.setInsertionPointToEnd(device.getBody());
   // Dots are not for names of kernels.
@@ -321,12 +318,6 @@ class ConvertUProgToGPUPass
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    std::optional<Level> group = uprog::symbolizeLevel(executor);
-    if (!group || *group == Level::Thread) {
-      module.emitError("unknown executor '")
-          << executor << "'; executors are device, cluster and block";
-      return signalPassFailure();
-    }
     SmallVector<uprog::ProgramOp> programs(module.getOps<uprog::ProgramOp>());
     if (programs.empty())
       return;
@@ -337,12 +328,19 @@ class ConvertUProgToGPUPass
       return signalPassFailure();
     }
     func::FuncOp barrier;
-    if (*group == Level::Device)
-      barrier = uprog::addDeviceBarrier(device, amd);
-    LaunchShape shape{*group, blockSize, clusterSize};
-    for (uprog::ProgramOp program : programs)
+    for (uprog::ProgramOp program : programs) {
+      Level group = program.getLevel();
+      if (group == Level::Thread) {
+        program.emitError("of thread level is no program of a kernel; run "
+                          "batch-choose-executor first");
+        return signalPassFailure();
+      }
+      if (group == Level::Device && !barrier)
+        barrier = uprog::addDeviceBarrier(device, amd);
+      LaunchShape shape{group, blockSize, clusterSize};
       if (failed(KernelBuilder(module, device, shape, barrier).lower(program)))
         return signalPassFailure();
+    }
     // One block on a multiprocessor is enough, and may have all registers.
     if (!amd)
       for (auto kernel : device.getOps<gpu::GPUFuncOp>())

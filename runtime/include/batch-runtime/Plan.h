@@ -26,9 +26,8 @@ namespace batchrt {
 class RowFinder;
 
 /// Turns recorded tasks into the steps that the executor runs: order, slots,
-/// tables, operand index arrays. Tasks come in parts, one for each worker that
-/// inspected, which sorts and lays out its own. All memory is kept for the next
-/// run.
+/// tables, operand index arrays. Tasks come in parts, which workers sort and
+/// lay out. All memory is kept for the next run.
 class Plan {
 public:
   /// Rows of so many bytes, in all tables of a group, are used again when they
@@ -45,9 +44,12 @@ public:
   }
 
   /// Fills in steps and numSteps of the first context from the queues of all,
-  /// one of each part.
+  /// one of each part. With `apart`, every part is a plan of its own, which
+  /// reads and writes no rows of another.
   void build(const std::vector<BatchContext *> &contexts, int64_t numInstances,
-             WorkerPool &workers);
+             WorkerPool &workers, bool apart = false);
+  /// One for all parts, or one for each.
+  const std::vector<BatchPlan> &plans() const { return planList; }
 
   /// Where a task's result or a source's row lies; `table` is that of results
   /// with this handle's type.
@@ -138,6 +140,10 @@ private:
       --bits;
     return bits;
   }
+  /// Of a plan of the scheduler.
+  int64_t firstPart(int64_t plan) const {
+    return plan * (numParts / scheduler.plans());
+  }
   /// Slot 0 of a table.
   char *tableData(int table) const {
     return tables[memoryOf[table]].data() + descriptor.tables[table].offset;
@@ -213,6 +219,7 @@ private:
   std::vector<std::vector<OperandArrays>> arrays;
   std::vector<std::vector<size_t>> sameRows; ///< [kernel][operand]
   std::vector<BatchStep> steps;
+  std::vector<BatchPlan> planList;
   std::vector<BatchOperand> operands;
   std::vector<char *> results;
   std::vector<int64_t> operandBegin, resultBegin; ///< by step
@@ -221,7 +228,8 @@ private:
 
 template <class Body>
 void Plan::forEachTask(int64_t step, const Body &body) const {
-  for (int64_t p = 0; p < numParts; ++p) {
+  const int64_t plan = scheduler.steps()[step].plan;
+  for (int64_t p = firstPart(plan); p < firstPart(plan + 1); ++p) {
     const Part &part = parts[p];
     const std::vector<DepthScheduler::Place> &places = scheduler.places(p);
     // Steps and places of a part have the same order.

@@ -21,6 +21,9 @@ class RowAllocator {
 public:
   /// Forgets all rows.
   void reset();
+  /// Epochs begin again, with rows behind those so far: they are for steps that
+  /// run at the same time.
+  void startPlan();
   /// Epochs come in order, from 0.
   void enter(int64_t epoch);
   /// The first of `count` consecutive rows: in the shortest free range that is

@@ -57,6 +57,7 @@ struct StepTime {
 struct RunCounters {
   int64_t nodes = 0;      ///< input nodes
   int64_t inspectors = 0; ///< workers that inspected
+  int64_t plans = 0;      ///< that run apart from each other
   int64_t tasks = 0;
   int64_t batches = 0;  ///< steps of the schedule
   int64_t launches = 0; ///< steps run, or of a device's kernel
@@ -142,6 +143,7 @@ private:
   void reserveWorkers(size_t bytes, size_t count);
   void makeRoom();
   void inspectPart(int64_t number);
+  void runOnDevice(const std::vector<BatchPlan> &plans);
   [[noreturn]] void throwError(const Part &part, int64_t instance) const;
   std::string explain(int64_t code, int64_t a, int64_t b) const;
 
@@ -153,7 +155,8 @@ private:
   WorkerPool workers;
   BumpArena arena;
   Forest *loaded = nullptr;
-  int64_t numParts = 1; ///< of the mini-batch, in which workers inspect it
+  int64_t numParts = 1;    ///< of the mini-batch, in which workers inspect it
+  bool plansApart = false; ///< each part has a plan of its own
   Mode mode = Mode::None;
   int64_t lastBarriers = 0;
   std::unique_ptr<DeviceExecutor> device; ///< instead of the workers

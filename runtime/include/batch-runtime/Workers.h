@@ -47,8 +47,8 @@ public:
   /// The same; returns the microseconds that a worker spent in the job without
   /// waiting at barriers, the mean over workers.
   double runTimed(void (*job)(void *, int), void *argument);
-  /// Calls `body(part)` for the parts 0 ... parts-1, each on a worker of its
-  /// own, and waits for all. Of what they throw the first part's is thrown
+  /// Calls `body(part)` for the parts 0 ... parts-1 and waits for all: worker w
+  /// takes w, w + size(), .... Of what they throw the first part's is thrown
   /// again. One part runs on the calling thread alone.
   template <class Body>
   void forEachPart(int64_t parts, const Body &body);
@@ -97,27 +97,29 @@ void WorkerPool::forEachPart(int64_t parts, const Body &body) {
     return body(0);
   struct Parts {
     const Body &body;
-    int64_t count;
+    int64_t count, workers;
     std::mutex lock;
     int64_t failed;
     std::exception_ptr error;
 
     static void run(void *argument, int worker) {
       Parts &parts = *static_cast<Parts *>(argument);
-      if (worker >= parts.count)
-        return;
+      for (int64_t part = worker; part < parts.count; part += parts.workers)
+        parts.runPart(part);
+    }
+    void runPart(int64_t part) {
       try {
-        parts.body(worker);
+        body(part);
       } catch (...) {
-        std::lock_guard<std::mutex> guard(parts.lock);
-        if (worker < parts.failed) {
-          parts.failed = worker;
-          parts.error = std::current_exception();
+        std::lock_guard<std::mutex> guard(lock);
+        if (part < failed) {
+          failed = part;
+          error = std::current_exception();
         }
       }
     }
   };
-  Parts job{body, parts, {}, parts, nullptr};
+  Parts job{body, parts, count, {}, parts, nullptr};
   run(Parts::run, &job);
   if (job.error)
     std::rethrow_exception(job.error);

@@ -12,7 +12,12 @@
 using namespace batchrt;
 
 void RowAllocator::reset() {
-  end = entered = 0;
+  end = 0;
+  startPlan();
+}
+
+void RowAllocator::startPlan() {
+  entered = 0;
   freeRanges.clear();
   releases.clear();
   firstRelease.clear();

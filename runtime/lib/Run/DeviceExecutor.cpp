@@ -111,8 +111,24 @@ void DeviceExecutor::findOutputTables() {
   }
 }
 
-void DeviceExecutor::run(const BatchContext &context, const Plan &plan) {
-  input.plans.assign(1, {context.steps, context.numSteps});
+int64_t DeviceExecutor::groups() const {
+  bool together = descriptor.launch->executor == "device";
+  return together ? 1 : shape.blocks / shape.clusterSize;
+}
+
+/// Blocks that run all steps together have one plan.
+std::string DeviceExecutor::describeStep(int64_t step) const {
+  const BatchPlan &plan = input.plans.front();
+  if (step >= plan.numSteps)
+    return "";
+  const BatchStep &at = plan.steps[step];
+  return concat("kernel '", descriptor.kernels[at.kernel].name, "', ", at.count,
+                " tasks");
+}
+
+void DeviceExecutor::run(const BatchContext &context, const Plan &plan,
+                         const std::vector<BatchPlan> &plans) {
+  input.plans = plans;
   input.regions = formRegions;
   for (size_t s = 0; s < descriptor.sources.size(); ++s)
     if (descriptor.sources[s].input && context.sources[s].rows > 0)
@@ -135,13 +151,7 @@ void DeviceExecutor::run(const BatchContext &context, const Plan &plan) {
   // Blocks count their arrivals at the barrier in global memory only.
   if (descriptor.launch->executor == "device")
     watchdog.control = controlAddress;
-  watchdog.describeStep = [&](int64_t step) {
-    if (step >= context.numSteps)
-      return std::string();
-    const BatchStep &at = context.steps[step];
-    return concat("kernel '", descriptor.kernels[at.kernel].name, "', ",
-                  at.count, " tasks");
-  };
+  watchdog.describeStep = [&](int64_t step) { return describeStep(step); };
   device->record(begin);
   device->launch(kernel, shape,
                  {arena.address(layout.plans), input.plans.size(), formsAddress,

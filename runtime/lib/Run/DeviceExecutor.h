@@ -14,9 +14,9 @@
 
 namespace batchrt {
 
-/// Runs the steps of a plan by one launch of an object's persistent kernel.
-/// Parameters are on the device from the beginning; a run copies once in and
-/// once out.
+/// Runs all plans of a mini-batch by one launch of an object's persistent
+/// kernel. Parameters are on the device from the beginning; a run copies once
+/// in and once out.
 class DeviceExecutor {
 public:
   DeviceExecutor(const CompiledObject &object,
@@ -24,8 +24,12 @@ public:
                  const SessionOptions &options);
   ~DeviceExecutor();
 
-  /// Result tables that outputs read are in host memory afterwards.
-  void run(const BatchContext &context, const Plan &plan);
+  /// Groups of blocks of a launch, each of which runs plans of its own.
+  int64_t groups() const;
+  /// Runs `plans`, whose memory is that of `plan`. Result tables that outputs
+  /// read are in host memory afterwards.
+  void run(const BatchContext &context, const Plan &plan,
+           const std::vector<BatchPlan> &plans);
 
   /// Of the last run.
   int64_t barriers() const { return lastBarriers; }
@@ -37,6 +41,7 @@ private:
   void bindForms(const BoundParameters &parameters);
   void findOutputTables();
   void chooseShape();
+  std::string describeStep(int64_t step) const;
 
   const CompiledObject object;
   const Descriptor &descriptor;

@@ -57,9 +57,9 @@ size_t Plan::scheduleBytes() const {
   for (const Pool &pool : pools)
     sum += pool.rows.bytes();
   return sum + scheduler.bytes() + indexArrays.capacity() +
-         reserved(stepOffsets) + reserved(steps) + reserved(operands) +
-         reserved(results) + reserved(operandBegin) + reserved(resultBegin) +
-         reserved(scratchOffsets) + reserved(epochs);
+         reserved(stepOffsets) + reserved(steps) + reserved(planList) +
+         reserved(operands) + reserved(results) + reserved(operandBegin) +
+         reserved(resultBegin) + reserved(scratchOffsets) + reserved(epochs);
 }
 
 MemoryUse Session::memory() const {

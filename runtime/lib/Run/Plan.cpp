@@ -74,7 +74,7 @@ Plan::Plan(const Descriptor &descriptor, int64_t reusedRowBytes)
 }
 
 void Plan::build(const std::vector<BatchContext *> &contexts,
-                 int64_t numInstances, WorkerPool &workers) {
+                 int64_t numInstances, WorkerPool &workers, bool apart) {
   numParts = static_cast<int64_t>(contexts.size());
   sorters.clear();
   for (int64_t p = 0; p < numParts; ++p) {
@@ -92,7 +92,7 @@ void Plan::build(const std::vector<BatchContext *> &contexts,
   });
   scheduler.run(parts[0].queues.data(),
                 static_cast<int64_t>(parts[0].queues.size()), sorters.data(),
-                numParts);
+                numParts, apart ? numParts : 1);
   checkSize();
   if (!pools.empty())
     findLastReads(*contexts[0], numInstances, workers);
@@ -208,8 +208,8 @@ int64_t Plan::placeRaggedRows(int64_t kernel) {
   int64_t rows = 0;
   for (int64_t s = scheduler.kernelSteps(kernel);
        s < scheduler.kernelSteps(kernel + 1); ++s) {
-    int64_t first = rows;
-    for (int64_t p = 0; p < numParts; ++p) {
+    const int64_t first = rows, plan = scheduler.steps()[s].plan;
+    for (int64_t p = firstPart(plan); p < firstPart(plan + 1); ++p) {
       Part &part = parts[p];
       if (part.nextStep == part.sorter.kernelSteps(kernel + 1) ||
           scheduler.places(p)[part.nextStep].step != s)
@@ -472,14 +472,21 @@ void Plan::makeSteps(BatchContext &context) {
   }
 
   steps.clear();
+  planList.clear();
   const std::vector<int32_t> &sequence = scheduler.sequence();
-  for (size_t i = 0; i < sequence.size(); ++i) {
-    const DepthStep &step = list[sequence[i]];
-    steps.push_back({step.kernel, step.count,
-                     operands.data() + operandBegin[sequence[i]],
-                     results.data() + resultBegin[sequence[i]], nullptr,
-                     i + 1 < sequence.size() &&
-                         !isIndependent(step, list[sequence[i + 1]])});
+  steps.reserve(sequence.size());
+  for (int64_t plan = 0; plan < scheduler.plans(); ++plan) {
+    int64_t begin = scheduler.planBegin(plan);
+    int64_t end = scheduler.planBegin(plan + 1);
+    planList.push_back({steps.data() + begin, end - begin});
+    for (int64_t i = begin; i < end; ++i) {
+      const DepthStep &step = list[sequence[i]];
+      bool meets = i + 1 < end && !isIndependent(step, list[sequence[i + 1]]);
+      steps.push_back({step.kernel, step.count,
+                       operands.data() + operandBegin[sequence[i]],
+                       results.data() + resultBegin[sequence[i]],
+                       /*scratch=*/nullptr, meets});
+    }
   }
   context.steps = steps.data();
   context.numSteps = static_cast<int64_t>(steps.size());
@@ -491,28 +498,33 @@ bool Plan::isIndependent(const DepthStep &a, const DepthStep &b) const {
                                    descriptor.kernels[b.kernel].phase;
 }
 
-/// Steps share scratch memory if the units meet between them.
+/// Steps of a plan share scratch memory if the units meet between them.
 void Plan::reserveScratch() {
   std::vector<int64_t> &offsets = scratchOffsets;
   offsets.clear();
-  int64_t used = 0, most = 64, worker = 64;
-  for (const BatchStep &step : steps) {
-    const KernelInfo &kernel = descriptor.kernels[step.kernel];
-    int64_t bytes = kernel.taskScratch * step.count;
-    for (const RaggedScratch &ragged : kernel.raggedScratch) {
-      const BatchOperand &operand = step.operands[ragged.operand];
-      bytes += ragged.bytes * operand.offsets[step.count];
+  int64_t most = 0, worker = 64;
+  for (const BatchPlan &plan : planList) {
+    const int64_t begin = most;
+    int64_t used = begin;
+    for (int64_t s = 0; s < plan.numSteps; ++s) {
+      const BatchStep &step = plan.steps[s];
+      const KernelInfo &kernel = descriptor.kernels[step.kernel];
+      int64_t bytes = kernel.taskScratch * step.count;
+      for (const RaggedScratch &ragged : kernel.raggedScratch) {
+        const BatchOperand &operand = step.operands[ragged.operand];
+        bytes += ragged.bytes * operand.offsets[step.count];
+      }
+      worker = std::max(worker, kernel.workerScratch.bytes(step.count));
+      offsets.push_back(used);
+      used += align64(bytes);
+      most = std::max(most, used);
+      if (step.meets)
+        used = begin;
     }
-    worker = std::max(worker, kernel.workerScratch.bytes(step.count));
-    offsets.push_back(used);
-    used += align64(bytes);
-    most = std::max(most, used);
-    if (step.meets)
-      used = 0;
   }
-  usedScratchBytes = most;
+  usedScratchBytes = std::max<int64_t>(most, 64);
   usedWorkerBytes = worker;
-  char *base = scratch.reserve(most, "intermediates");
+  char *base = scratch.reserve(usedScratchBytes, "intermediates");
   for (size_t i = 0; i < steps.size(); ++i)
     steps[i].scratch = base + offsets[i];
 }

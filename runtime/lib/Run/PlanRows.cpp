@@ -10,7 +10,8 @@
 // all that read them have run: the tasks of a step are sorted by the last
 // epoch that reads them, so that what is free at any time is the first of its
 // rows, and each step takes the shortest free range that is long enough. Rows
-// that results of the model hold are never free.
+// that results of the model hold are never free. Plans share no rows: they run
+// at the same time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -82,7 +83,9 @@ void Plan::numberEpochs() {
   int32_t epoch = 0;
   const DepthStep *last = nullptr;
   for (int32_t s : scheduler.sequence()) {
-    if (last && !isIndependent(*last, list[s]))
+    if (!last || last->plan != list[s].plan)
+      epoch = 0;
+    else if (!isIndependent(*last, list[s]))
       ++epoch;
     epochs[s] = epoch;
     last = &list[s];
@@ -171,7 +174,10 @@ void Plan::sortByLastRead(Part &part, const Places &places) const {
     const TaskQueue &queue = part.queues[step.kernel];
     // Kept rows come last, as if read in an epoch after all.
     const int32_t first = epochs[places[s].step];
-    const int32_t end = epochs[scheduler.sequence().back()] + 1;
+    const int64_t plan = scheduler.steps()[places[s].step].plan;
+    const int32_t lastStep =
+        scheduler.sequence()[scheduler.planBegin(plan + 1) - 1];
+    const int32_t end = epochs[lastStep] + 1;
     auto key = [&](int32_t record) {
       int32_t last = lastReads[queue.task(record) - part.firstTask];
       return std::clamp(last, first, end) - first;
@@ -243,7 +249,12 @@ void Plan::assignSlots() {
       offsets.resize(list.size());
   for (Pool &pool : pools)
     pool.rows.reset();
-  for (int32_t s : scheduler.sequence())
+  int64_t plan = 0;
+  for (int32_t s : scheduler.sequence()) {
+    if (list[s].plan != plan)
+      for (Pool &pool : pools)
+        pool.rows.startPlan();
+    plan = list[s].plan;
     for (const GroupUse &use : groupUses[list[s].kernel]) {
       int64_t &offset = stepOffsets[use.group][s];
       if (poolOf[use.group] >= 0) {
@@ -255,6 +266,7 @@ void Plan::assignSlots() {
       int64_t rows = list[s].count * use.siblings;
       groupRows[use.group] += (rows + block - 1) / block * block;
     }
+  }
   for (const Pool &pool : pools)
     groupRows[pool.leader] = pool.rows.rows();
   totalSlots = 0;

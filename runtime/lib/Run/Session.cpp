@@ -67,9 +67,13 @@ void Session::reserveWorkers(size_t bytes, size_t count) {
         state->workerMemory[w].reserve(bytes, "scratch of workers");
 }
 
-/// One more part, with a stack and queues of its own.
+/// One more part, with queues of its own.
 Session::Part &Session::makePart() {
-  state->parts.push_back(std::make_unique<Part>(*this, options.stackSize));
+  auto &stacks = state->stacks;
+  if (stacks.size() < static_cast<size_t>(workers.size()))
+    stacks.push_back(std::make_unique<FiberStack>(options.stackSize));
+  FiberStack &stack = *stacks[state->parts.size() % workers.size()];
+  state->parts.push_back(std::make_unique<Part>(*this, stack));
   Part &part = *state->parts.back();
   size_t kernels = descriptor().kernels.size();
   size_t bytes = kernels * sizeof(BatchQueue);
@@ -105,37 +109,43 @@ void Session::load(Forest &forest) {
       s.sourceList[i].rows = tensors.count(static_cast<int>(i));
     }
   resetForest();
-  splitInstances();
 }
 
-/// Cuts the mini-batch into parts of about equal size, if it is large enough.
+/// Cuts the mini-batch into parts of about equal size: one for each plan of a
+/// device, or for each worker if it is large enough.
 void Session::splitInstances() {
   Forest &forest = *loaded;
+  // An instance without nodes takes time, too.
   auto sizeOf = [&](int64_t instance) {
     int64_t size =
-        forest.instanceNodes[instance + 1] - forest.instanceNodes[instance];
+        1 + forest.instanceNodes[instance + 1] - forest.instanceNodes[instance];
     for (size_t a = 0; a < forest.arguments.size(); ++a)
       if (descriptor().arguments[a].type.kind == Type::List)
         size += listLength(forest.arguments[a][instance]);
     return size;
   };
   int64_t sum = 0, done = 0, instance = 0;
-  numParts = 1;
-  if (workers.size() > 1 && descriptor().separable) {
-    for (int64_t i = 0; i < forest.numInstances; ++i)
-      sum += sizeOf(i);
-    numParts = std::clamp<int64_t>(
-        sum / std::max<int64_t>(options.nodesPerWorker, 1), 1, workers.size());
-  }
+  for (int64_t i = 0; i < forest.numInstances; ++i)
+    sum += sizeOf(i);
+  plansApart = descriptor().separable && device && device->groups() > 1;
+  int64_t wanted = 1;
+  if (plansApart)
+    wanted = device->groups();
+  else if (descriptor().separable)
+    wanted = std::min<int64_t>(
+        workers.size(), sum / std::max<int64_t>(options.nodesPerWorker, 1));
+  numParts = std::max<int64_t>(std::min(wanted, forest.numInstances), 1);
   state->contexts.clear();
   for (int64_t p = 0; p < numParts; ++p) {
     Part &part = static_cast<size_t>(p) == state->parts.size()
                      ? makePart()
                      : *state->parts[p];
     state->contexts.push_back(&part);
+    // At least one instance each.
+    int64_t last = forest.numInstances - (numParts - p - 1);
     part.beginInstance = instance;
-    while (instance < forest.numInstances &&
-           (p + 1 == numParts || done * numParts < sum * (p + 1)))
+    while (instance < last &&
+           (instance == part.beginInstance || done * numParts < sum * (p + 1)))
       done += sizeOf(instance++);
     part.endInstance = instance;
   }
@@ -258,6 +268,9 @@ void Session::throwError(const Part &part, int64_t instance) const {
 void Session::inspect() {
   if (!object.entry().inspect)
     raise("the object was compiled without an inspector");
+  if (descriptor().launch && !device)
+    device = std::make_unique<DeviceExecutor>(object, parameters, options);
+  splitInstances();
   enter(Mode::Batched);
   auto &parts = state->parts;
   auto end = parts.begin() + numParts;
@@ -323,17 +336,14 @@ void Session::inspectPart(int64_t number) {
 }
 
 void Session::schedule() {
-  runPlan.build(state->contexts, loaded->numInstances, workers);
+  runPlan.build(state->contexts, loaded->numInstances, workers, plansApart);
   if (object.entry().execute)
     reserveWorkers(runPlan.workerScratch(), workers.size());
 }
 
 void Session::execute() {
-  if (descriptor().launch) {
-    if (!device)
-      device = std::make_unique<DeviceExecutor>(object, parameters, options);
-    device->run(context(), runPlan);
-    lastBarriers = device->barriers();
+  if (device) {
+    runOnDevice(runPlan.plans());
     return;
   }
   if (!object.entry().execute)
@@ -344,8 +354,13 @@ void Session::execute() {
   lastBarriers = workers.barriers() - before;
 }
 
+void Session::runOnDevice(const std::vector<BatchPlan> &plans) {
+  device->run(context(), runPlan, plans);
+  lastBarriers = device->barriers();
+}
+
 double Session::executeTimed() {
-  if (descriptor().launch) {
+  if (device) {
     execute();
     return device->kernelTime();
   }
@@ -380,7 +395,10 @@ std::vector<StepTime> Session::executeTraced() {
   for (int64_t i = 0; i < count; ++i) {
     context.steps = steps + i;
     double start = now();
-    execute();
+    if (device)
+      runOnDevice({{steps + i, 1}});
+    else
+      execute();
     barriers += lastBarriers;
     times.push_back({steps[i].kernel, steps[i].count, start, now()});
   }
@@ -424,7 +442,8 @@ const char *Session::tensor(const Type &type, int64_t cell) const {
 RunCounters Session::counters() const {
   RunCounters counters;
   counters.nodes = loaded->numNodes;
-  counters.inspectors = numParts;
+  counters.inspectors = std::min<int64_t>(numParts, workers.size());
+  counters.plans = static_cast<int64_t>(runPlan.plans().size());
   counters.tasks = runPlan.tasks();
   counters.batches = context().numSteps;
   counters.launches = device ? 1 : counters.batches;

@@ -14,13 +14,14 @@ namespace batchrt {
 
 /// The context that compiled code sees where it runs on one worker: consecutive
 /// instances that it inspects, or one that it runs unbatched. Contexts of a run
-/// differ in what is here; the executor's is that of the first part.
+/// differ in what is here; the executor's is that of the first part. A worker
+/// inspects one part, or several one after the other.
 struct alignas(64) Session::Part : BatchContext {
-  Part(Session &session, int64_t stackSize)
-      : BatchContext(), session(&session), stack(stackSize), fiber(stack) {}
+  Part(Session &session, FiberStack &stack)
+      : BatchContext(), session(&session), stack(stack), fiber(stack) {}
 
   Session *session;
-  FiberStack stack;
+  FiberStack &stack; ///< of the worker that inspects this part
   Fiber fiber;
   MemoTable known;
   Buffer queueList; ///< on cache lines of its own
@@ -54,8 +55,9 @@ struct Session::State {
   std::vector<Buffer> workerMemory;
   std::vector<char *> workerPointers;
   Buffer unbatchedScratch;
-  std::vector<std::unique_ptr<Part>> parts; ///< at least one
-  std::vector<BatchContext *> contexts;     ///< of the parts of this run
+  std::vector<std::unique_ptr<FiberStack>> stacks; ///< of workers
+  std::vector<std::unique_ptr<Part>> parts;        ///< at least one
+  std::vector<BatchContext *> contexts;            ///< of the parts of this run
 };
 
 /// The table of functions that compiled code calls.

@@ -1,5 +1,5 @@
-// RUN: batch-opt %s --convert-operators-to-gpu=units=4 --split-input-file | FileCheck %s
-// RUN: batch-opt %s --convert-operators-to-gpu="units=1 shared-memory=32768" --split-input-file \
+// RUN: batch-opt %s --convert-operators-to-gpu=blocks=4 --split-input-file | FileCheck %s
+// RUN: batch-opt %s --convert-operators-to-gpu="blocks=1 shared-memory=32768" --split-input-file \
 // RUN:   | FileCheck %s --check-prefix=WHOLE
 // RUN: batch-opt %s --convert-operators-to-gpu=async-copies=false --split-input-file \
 // RUN:   | FileCheck %s --check-prefix=PLAIN

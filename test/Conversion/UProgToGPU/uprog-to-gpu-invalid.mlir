@@ -1,10 +1,10 @@
 // RUN: batch-opt %s --convert-uprog-to-gpu --split-input-file --verify-diagnostics
 
-// A launch is one device.
+// Threads are no groups of blocks.
 gpu.module @device {
 }
-// expected-error @+1 {{only programs of device level become persistent kernels}}
-uprog.program @p() level(block) {
+// expected-error @+1 {{of thread level is no program of a kernel; run batch-choose-executor first}}
+uprog.program @p() level(thread) {
   uprog.yield
 }
 

@@ -1,8 +1,8 @@
 // RUN: batch-opt %s --convert-uprog-to-gpu | FileCheck %s --check-prefixes=CHECK,DEVICE,NVIDIA
 // RUN: batch-opt %s --convert-uprog-to-gpu=amd | FileCheck %s --check-prefixes=CHECK,DEVICE,AMD
-// RUN: batch-opt %s --convert-uprog-to-gpu="executor=cluster cluster-size=4" \
+// RUN: batch-opt %s --batch-choose-executor=executor=cluster --convert-uprog-to-gpu=cluster-size=4 \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,CLUSTER
-// RUN: batch-opt %s --convert-uprog-to-gpu="executor=block block-size=64" \
+// RUN: batch-opt %s --batch-choose-executor=executor=block --convert-uprog-to-gpu=block-size=64 \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,BLOCK
 
 // CHECK: module attributes {gpu.container_module}

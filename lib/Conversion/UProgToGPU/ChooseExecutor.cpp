@@ -1,0 +1,107 @@
+//===- ChooseExecutor.cpp - Which blocks run a plan together --------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "../OperatorCode/StagePlan.h"
+#include "Batch/Conversion/GPUTarget.h"
+#include "Batch/Conversion/Passes.h"
+
+#include "mlir/IR/Remarks.h"
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_CHOOSEEXECUTORPASS
+#include "Batch/Conversion/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+using namespace mlir::uprog;
+
+/// What a block computes during a barrier in global memory: 1e11 FLOP/s, a
+/// fifth or so of what a multiprocessor can, for 2.6 us. An estimate.
+static constexpr int64_t kBarrierFlops = int64_t(1) << 18;
+/// A lane loads 16 bytes at once.
+static constexpr int64_t kVectorLanes = 4;
+
+namespace {
+struct ChooseExecutorPass
+    : batch::impl::ChooseExecutorPassBase<ChooseExecutorPass> {
+  using ChooseExecutorPassBase::ChooseExecutorPassBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    std::optional<Level> given = symbolizeLevel(executor);
+    if (executor != "auto" && (!given || *given == Level::Thread)) {
+      module.emitError("unknown executor '")
+          << executor << "'; executors are auto, device, cluster and block";
+      return signalPassFailure();
+    }
+    SmallVector<ProgramOp> programs(module.getOps<ProgramOp>());
+    if (programs.empty())
+      return;
+    std::string why = "as the option says";
+    Level group = given.value_or(Level::Device);
+    if (!given && failed(choose(group, why)))
+      return signalPassFailure();
+    for (ProgramOp program : programs) {
+      remark::analysis(program.getLoc(),
+                       remark::RemarkOpts::name("Executor").category("batch"))
+          << ("program @" + program.getSymName() + ": executor " +
+              stringifyLevel(group) + ", " + why)
+                 .str();
+      Level all = program.getLevel();
+      program.setLevel(group);
+      program.walk([&](BarrierOp barrier) {
+        if (barrier.getLevel() == all)
+          barrier.setLevel(group);
+      });
+    }
+  }
+
+  LogicalResult choose(Level &group, std::string &why);
+};
+} // namespace
+
+/// The smallest group of blocks that can hold all weights in shared memory and
+/// compute the largest stage of a task while all blocks would meet.
+LogicalResult ChooseExecutorPass::choose(Level &group, std::string &why) {
+  int64_t weights = 0, flops = 0;
+  for (OperatorOp op : getOperation().getOps<OperatorOp>()) {
+    StagePlan plan(op, kVectorLanes);
+    if (failed(plan.build()))
+      return failure();
+    ContractionCost cost = plan.getContractionCost();
+    weights += cost.weightBytes;
+    flops = std::max(flops, cost.stageFlops);
+  }
+  batch::ChipFacts facts = batch::getChipFacts(chip);
+  llvm::raw_string_ostream os(why = "");
+  for (Level candidate : {Level::Block, Level::Cluster}) {
+    if (candidate == Level::Cluster && !facts.hasClusters) {
+      os << ", and the chip has no clusters";
+      break;
+    }
+    int64_t blocks = candidate == Level::Cluster ? clusterSize : 1;
+    int64_t memory = blocks * facts.sharedMemory;
+    int64_t computed = blocks * kBarrierFlops;
+    StringRef name = stringifyLevel(candidate);
+    why.clear();
+    if (weights > memory) {
+      os << weights << " bytes of weights are more than a " << name << "'s "
+         << memory << " bytes of shared memory";
+    } else if (flops > computed) {
+      os << flops << " FLOP in a task's largest stage are more than the "
+         << computed << " that a " << name
+         << " computes during a barrier in global memory";
+    } else {
+      os << weights << " bytes of weights fit in a " << name << "'s " << memory
+         << " bytes of shared memory, and it computes the " << flops
+         << " FLOP of a task's largest stage during a barrier in global memory";
+      group = candidate;
+      break;
+    }
+  }
+  return success();
+}
