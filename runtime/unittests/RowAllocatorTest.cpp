@@ -51,6 +51,21 @@ TEST(RowAllocator, JoinsNeighboursAndTheEnd) {
   EXPECT_EQ(rows.rows(), 1);
 }
 
+// Rows of another plan are in use, whatever its epochs say.
+TEST(RowAllocator, PlansHaveRowsOfTheirOwn) {
+  RowAllocator rows;
+  rows.enter(0);
+  EXPECT_EQ(rows.take(4), 0);
+  rows.release(0, 4, 1);
+  rows.startPlan();
+  rows.enter(2);
+  EXPECT_EQ(rows.take(2), 4);
+  rows.release(4, 2, 3);
+  rows.enter(3);
+  EXPECT_EQ(rows.take(1), 4);
+  EXPECT_EQ(rows.rows(), 6);
+}
+
 /// Against rows that are marked one by one.
 TEST(RowAllocator, NoRowHasTwoOwners) {
   std::mt19937 random(7);
