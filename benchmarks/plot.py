@@ -5,7 +5,8 @@ Two panels over the models, at the largest number of threads and the first hidde
 size of each model: speed-up over the unbatched lowering, and the share of the
 machine's floor; one bar per batch size. Of an ablation: a panel per batch size, the
 time of every variant over the default's, one bar per model, and a panel with the
-unbatched lowering. Standard library only.
+unbatched lowering. Of a GPU: kernels, each PyTorch peer over ours, barriers. Standard
+library only.
 """
 
 import json
@@ -56,7 +57,7 @@ def panel(out, top, title, unit, models, batches, values, kind="batch %s", line=
         out.append('<text transform="translate(%.1f,%d) rotate(-35)" '
                    'text-anchor="end">%s</text>' %
                    (x + BAR * len(batches) / 2, top + HEIGHT + 16, escape(model)))
-    if line is not None:
+    if line is not None and line <= peak:
         y = top + HEIGHT - HEIGHT * line / peak
         out.append('<line x1="%d" y1="%.1f" x2="%d" y2="%.1f" stroke="black" '
                    'stroke-dasharray="4 3"/>' % (LEFT, y, LEFT + width, y))
@@ -114,6 +115,64 @@ def draw_ablation(record, output):
     write(output, max(width, LEFT + 130 * len(models) + 20), top, out)
 
 
+def draw_gpu(record, output):
+    """Panels by hidden size: the kernel's time, and each peer's over our total;
+    then barriers by number of blocks."""
+    out, top, width = [], TOP, 0
+
+    def add(title, unit, rows, columns, values, kind="batch %s", line=None):
+        nonlocal top, width
+        rows = [row for row in rows if values[row]]
+        if rows:
+            width = max(width, panel(out, top, title, unit, rows, columns, values,
+                                     kind, line))
+            top += HEIGHT + GAP
+
+    results = record["results"]
+    batches = sorted({r["batch"] for r in results})
+    forms = list(dict.fromkeys(form for r in results for form in r["peers"]))
+    # The sizes of most models, and those that stand for them elsewhere.
+    ranks = {}
+    for r in results:
+        sizes = sorted({q["size"] for q in results if q["model"] == r["model"]})
+        ranks.setdefault(sizes.index(r["size"]), []).append(r)
+    for _, chosen in sorted(ranks.items()):
+        models = list(dict.fromkeys(r["model"] for r in chosen))
+        sizes = "/".join(map(str, sorted({r["size"] for r in chosen},
+                                         reverse=True)))
+
+        def collect(value):
+            found = {model: {} for model in models}
+            for r in chosen:
+                if value(r) is not None:
+                    found[r["model"]][r["batch"]] = value(r)
+            return found
+
+        add("Kernel, microseconds, hidden size " + sizes, "", models, batches,
+            collect(lambda r: r["ours"][r["best"]]["median_us"]["kernels"]))
+        for form in forms:
+            add("PyTorch %s over our total, hidden size %s" % (form, sizes), "x",
+                models, batches, collect(
+                    lambda r: r["peers"].get(form, {}).get("ratio")), line=1)
+    barriers = record.get("barriers", [])
+    executors = list(dict.fromkeys(b["executor"] for b in barriers))
+    rows = ["%d blocks" % n for n in sorted({b["blocks"] for b in barriers})]
+    values = {row: {} for row in rows}
+    for b in barriers:
+        values["%d blocks" % b["blocks"]][b["executor"]] = b["barrier_ns"]
+    add("Barrier, ns, by blocks of a launch: " + ", ".join(executors), "", rows,
+        executors, values, "%s")
+    for b, batch in enumerate(batches):
+        out.append('<rect x="%d" y="34" width="12" height="12" fill="%s"/>' %
+                   (LEFT + 90 * b, COLORS[b % len(COLORS)]))
+        out.append('<text x="%d" y="44">batch %d</text>' %
+                   (LEFT + 90 * b + 16, batch))
+    out.append('<text x="%d" y="22">%s</text>' % (LEFT, escape("%s; %s" % (
+        record.get("peer", {}).get("gpu", record["bundle"]["device"]),
+        record["date"]))))
+    write(output, max(width, 640), top, out)
+
+
 def main():
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
@@ -121,6 +180,8 @@ def main():
         record = json.load(file)
     output = sys.argv[2] if len(sys.argv) == 3 else \
         sys.argv[1].rsplit(".", 1)[0] + ".svg"
+    if record["benchmark"] == "gpu":
+        return draw_gpu(record, output)
     results = record["results"]
     if not results:
         sys.exit("%s holds no results" % sys.argv[1])

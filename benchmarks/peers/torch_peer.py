@@ -9,7 +9,6 @@ prepare(), so that run() is calls into PyTorch only. Weights are stored transpos
 
 import math
 
-import numpy
 import torch
 
 
@@ -34,19 +33,21 @@ def describe():
 
 
 inference = torch.inference_mode
+device = "cpu"  # where all tensors are
 
 
 def tensor(values):
-    return torch.from_numpy(numpy.ascontiguousarray(values))
+    return torch.as_tensor(values, device=device).contiguous()
+
+
+def rows(*parts):
+    """Vectors or matrices after each other."""
+    return torch.cat([tensor(part) for part in parts])
 
 
 def stack(*matrices):
     """Matrices [out, in] beside each other, transposed: [in, sum of out]."""
-    return tensor(numpy.concatenate(matrices).T)
-
-
-def rows(*vectors):
-    return tensor(numpy.concatenate(vectors))
+    return rows(*matrices).T.contiguous()
 
 
 class Scratch:
@@ -63,14 +64,14 @@ class Model:
     def __init__(self, p, size):
         self.size, self.pool = size, {}
         self.load(p, size)
-        self.w_out = tensor(p["W_out"].T) if "W_out" in p else None
+        self.w_out = stack(p["W_out"]) if "W_out" in p else None
         self.W_out = tensor(p["W_out"]) if "W_out" in p else None
 
     def buffer(self, name, *shape):
         """One that mini-batches share, as large as the largest of them needs."""
         size = math.prod(shape)
         if name not in self.pool or len(self.pool[name]) < size:
-            self.pool[name] = torch.empty(size)
+            self.pool[name] = torch.empty(size, device=device)
         return self.pool[name][:size].view(shape)
 
     def make(self, plan, nodes, leaves={}, scratch={}):
@@ -88,10 +89,10 @@ class Model:
     def prepare(self, plan):
         """The tensors and views of one mini-batch."""
         state = self.buffers(plan)
-        state["words"] = torch.from_numpy(plan.words)
+        state["words"] = tensor(plan.words)
         state["first"] = self.leaf_views(state, plan.leaves)
         state["levels"] = [
-            self.views(state, begin, end, torch.from_numpy(kids))
+            self.views(state, begin, end, tensor(kids))
             for begin, end, kids in plan.levels]
         if self.w_out is not None:
             state["logits"] = self.buffer("logits", plan.nodes,
@@ -107,7 +108,7 @@ class Model:
 
     def outputs(self, state):
         names = list(self.names) + (["logits"] if self.w_out is not None else [])
-        return {name: state[name].numpy() for name in names}
+        return {name: state[name].cpu() for name in names}
 
     def recursive(self, trees):
         """One call per node; the results of all nodes, in post-order."""
@@ -118,7 +119,7 @@ class Model:
 
     def collect(self, found):
         names = list(self.names) + (["logits"] if self.w_out is not None else [])
-        return {name: torch.stack([node[i] for node in found]).numpy()
+        return {name: torch.stack([node[i] for node in found]).cpu()
                 for i, name in enumerate(names)}
 
 
@@ -171,7 +172,7 @@ class TreeLSTM(Model):
         self.own = p["U_fl"].shape[1] == size
         self.E = tensor(p["E"])
         leaf = [p["W_i"], p["W_o"], p["W_u"]]
-        self.w_leaf, self.W_leaf = stack(*leaf), tensor(numpy.concatenate(leaf))
+        self.w_leaf, self.W_leaf = stack(*leaf), rows(*leaf)
         self.b_leaf = rows(p["b_i"], p["b_o"], p["b_u"])
         self.b = rows(p["b_i"], p["b_o"], p["b_f"], p["b_f"], p["b_u"])
         if self.own:
@@ -182,12 +183,12 @@ class TreeLSTM(Model):
             self.w_r = stack(*[u[:, size:] for u in gates], p["U_fr"])
             self.b_l = rows(p["b_f"], p["b_i"], p["b_o"], p["b_u"])
             self.b_r = tensor(p["b_f"])
-            self.W = tensor(numpy.concatenate(gates))
+            self.W = rows(*gates)
             self.W_fl, self.W_fr = tensor(p["U_fl"]), tensor(p["U_fr"])
             self.b_f = tensor(p["b_f"])
         else:
             gates = [p["U_i"], p["U_o"], p["U_fl"], p["U_fr"], p["U_u"]]
-            self.w, self.W = stack(*gates), tensor(numpy.concatenate(gates))
+            self.w, self.W = stack(*gates), rows(*gates)
 
     def buffers(self, plan):
         size = self.size
@@ -283,7 +284,7 @@ class TreeGRU(Model):
         self.w_leaf, self.w_c_leaf = stack(*pair[0]), stack(p["U_c0"])
         self.w = torch.stack([stack(*m) for m in pair[1:]])
         self.w_c = torch.stack([stack(p["U_c%d" % k]) for k in (1, 2)])
-        self.W = [tensor(numpy.concatenate(m)) for m in pair]
+        self.W = [rows(*m) for m in pair]
         self.W_c = [tensor(p["U_c%d" % k]) for k in range(3)]
         self.b, self.b_c = rows(p["b_r"], p["b_z"]), tensor(p["b_c"])
         self.b_pair = self.b.expand(2, 1, 2 * size)
@@ -355,7 +356,7 @@ class MVRNN(Model):
 
     def load(self, p, size):
         self.E, self.E_m = tensor(p["E_v"]), tensor(p["E_m"])
-        self.E_t = tensor(p["E_m"].transpose(0, 2, 1))
+        self.E_t = self.E_m.transpose(1, 2).contiguous()
         self.w, self.W = stack(p["W_v"]), tensor(p["W_v"])
         self.b, self.b_m = tensor(p["b_v"]), tensor(p["b_m"])
         self.w_l, self.w_r = stack(p["W_m"][:, :size]), stack(p["W_m"][:, size:])
@@ -400,8 +401,7 @@ class MVRNN(Model):
 
     def outputs(self, s):
         result = Model.outputs(self, s)
-        result["M_root"] = s["M"][torch.from_numpy(s["roots"])].transpose(
-            1, 2).numpy()
+        result["M_root"] = s["M"][tensor(s["roots"])].transpose(1, 2).cpu()
         return result
 
     def recursive(self, trees):
@@ -413,7 +413,7 @@ class MVRNN(Model):
 
     def collect(self, found):
         result = Model.collect(self, found)
-        result["M_root"] = torch.stack(self.matrices).numpy()
+        result["M_root"] = torch.stack(self.matrices).cpu()
         return result
 
     def encode(self, tree, found):

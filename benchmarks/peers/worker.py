@@ -126,14 +126,15 @@ class Worker:
                 self.model.run(state)
                 # Per node, in post-order; what is per instance stays.
                 parts.append({
-                    name: values[plan.row] if name != "M_root" else values
+                    name: numpy.asarray(values)[
+                        plan.row if name != "M_root" else slice(None)]
                     for name, values in self.model.outputs(state).items()})
             found = {name: numpy.concatenate([part[name] for part in parts])
                      for name in parts[0]}
         if set(found) != set(wanted):
             raise ValueError("outputs %s, wanted %s" %
                              (sorted(found), sorted(wanted)))
-        return {"error": max(difference(found[name], wanted[name])
+        return {"error": max(difference(numpy.asarray(found[name]), wanted[name])
                              for name in wanted)}
 
     def time(self, form, batch, runs):

@@ -31,6 +31,8 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
 
   // Kernels. Helpers go first: a call would end a straight-line block.
   pm.addPass(createInlineHelpersPass());
+  // Only recursion is left to be called with several sets of weights.
+  pm.addPass(createDuplicateFunctionsPass());
   // Recursion. Marks are where the user put them only before code is copied.
   // Specialized code is unrolled with its tests; all three bring code together
   // in which zeros fold.

@@ -102,6 +102,11 @@ private:
   LogicalResult batchFromElements(tensor::FromElementsOp op);
   LogicalResult batchConcat(tensor::ConcatOp op);
   LogicalResult batchExtractSlice(tensor::ExtractSliceOp op);
+  LogicalResult batchPick(Operation *op, Value source,
+                          ArrayRef<OpFoldResult> offsets,
+                          ArrayRef<OpFoldResult> sizes,
+                          ArrayRef<OpFoldResult> strides,
+                          const llvm::SmallBitVector &dropped);
   LogicalResult batchInsertSlice(tensor::InsertSliceOp op);
   template <typename ReshapeOp>
   LogicalResult batchReshape(ReshapeOp op);

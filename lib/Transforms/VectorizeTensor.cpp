@@ -213,28 +213,116 @@ LogicalResult KernelBatcher::batchSplat(tensor::SplatOp op) {
 
 LogicalResult KernelBatcher::batchExtract(tensor::ExtractOp op) {
   BatchedValue form = lookup(op.getTensor());
-  std::optional<SmallVector<int64_t>> indices =
-      getConstantIntValues(getAsOpFoldResult(op.getIndices()));
-  if (form.kind != BatchedValue::PerTask || !indices)
-    return op.emitOpError("cannot be batched: a per-task tensor is read at "
-                          "constant indices only; pass the row or the element "
-                          "to the kernel");
-  if (indices->empty()) {
+  if (form.kind != BatchedValue::PerTask)
+    return op.emitOpError("cannot be batched: it reads a tensor that is not "
+                          "one task's own; pass the row or the element to the "
+                          "kernel");
+  if (op.getIndices().empty()) {
     map(op, BatchedValue::PerTask, form.value);
     return success();
   }
-  auto type = cast<RankedTensorType>(form.value.getType());
-  SmallVector<OpFoldResult> offsets = {builder.getIndexAttr(0)};
-  for (int64_t index : *indices)
-    offsets.push_back(builder.getIndexAttr(index));
-  SmallVector<OpFoldResult> ones(type.getRank(), builder.getIndexAttr(1));
-  SmallVector<OpFoldResult> sizes = ones;
-  sizes[0] = tasks;
-  map(op, BatchedValue::PerTask,
-      tensor::ExtractSliceOp::create(
-          builder, op.getLoc(),
-          getBatchedType(op.getType(), BatchedValue::PerTask), form.value,
-          offsets, sizes, ones));
+  SmallVector<OpFoldResult> indices = getAsOpFoldResult(op.getIndices());
+  SmallVector<OpFoldResult> ones(indices.size(), builder.getIndexAttr(1));
+  llvm::SmallBitVector dropped(indices.size(), true);
+  return batchPick(op, op.getTensor(), indices, ones, ones, dropped);
+}
+
+/// Takes whole what is at other positions for other tasks, and picks the
+/// elements from it. All that are not picked count as -0.0, or as 0 if they are
+/// integers, so the sum is the picked one bit for bit.
+LogicalResult KernelBatcher::batchPick(Operation *op, Value source,
+                                       ArrayRef<OpFoldResult> offsets,
+                                       ArrayRef<OpFoldResult> sizes,
+                                       ArrayRef<OpFoldResult> strides,
+                                       const llvm::SmallBitVector &dropped) {
+  Location loc = op->getLoc();
+  auto type = cast<RankedTensorType>(source.getType());
+  Type element = type.getElementType();
+  BatchedValue form = lookup(source);
+  SmallVector<OpFoldResult> first = {builder.getIndexAttr(0)}, counts = {tasks},
+                            steps = {builder.getIndexAttr(1)};
+  // Of the slice with whole dimensions: its shape, loops and maps.
+  SmallVector<int64_t> shape = {ShapedType::kDynamic};
+  SmallVector<utils::IteratorType> iterators = {utils::IteratorType::parallel};
+  SmallVector<std::pair<unsigned, Value>> positions; // by loop
+  SmallVector<AffineExpr> kept = {builder.getAffineDimExpr(0)};
+  for (auto [dim, offset, size, stride] :
+       llvm::enumerate(offsets, sizes, strides)) {
+    auto position = dyn_cast<Value>(offset);
+    if (position && lookup(position).kind == BatchedValue::PerTask) {
+      if (form.kind != BatchedValue::PerTask || !isOneInteger(size) ||
+          !dropped[dim] || type.isDynamicDim(dim))
+        return op->emitOpError(
+            "takes a slice that differs from task to task, other than one "
+            "position of a tensor of known size");
+      positions.push_back({iterators.size(), lookup(position).value});
+      iterators.push_back(utils::IteratorType::reduction);
+      first.push_back(builder.getIndexAttr(0));
+      counts.push_back(builder.getIndexAttr(type.getDimSize(dim)));
+      steps.push_back(builder.getIndexAttr(1));
+      shape.push_back(type.getDimSize(dim));
+      continue;
+    }
+    auto get = [&](OpFoldResult part) -> OpFoldResult {
+      if (auto value = dyn_cast<Value>(part))
+        return lookup(value).value;
+      return part;
+    };
+    first.push_back(get(offset));
+    counts.push_back(get(size));
+    steps.push_back(get(stride));
+    if (dropped[dim])
+      continue;
+    kept.push_back(builder.getAffineDimExpr(iterators.size()));
+    iterators.push_back(utils::IteratorType::parallel);
+    shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
+  }
+  auto slice = tensor::ExtractSliceOp::create(
+      builder, loc, RankedTensorType::get(shape, element), form.value, first,
+      counts, steps);
+  if (positions.empty()) {
+    map(op->getResult(0), form.kind, slice, form.domain);
+    return success();
+  }
+
+  TypedAttr neutral = builder.getZeroAttr(element);
+  if (auto real = dyn_cast<FloatType>(element))
+    neutral = FloatAttr::get(
+        real, APFloat::getZero(real.getFloatSemantics(), /*Negative=*/true));
+  Value none = arith::ConstantOp::create(builder, loc, neutral);
+  Value start =
+      linalg::FillOp::create(builder, loc, none,
+                             buildEmpty(loc, op->getResult(0).getType(),
+                                        BatchedValue::PerTask, /*domain=*/-1))
+          .getResult(0);
+  auto loops = static_cast<unsigned>(iterators.size());
+  MLIRContext *context = builder.getContext();
+  SmallVector<Value> inputs = {slice};
+  SmallVector<AffineMap> maps = {builder.getMultiDimIdentityMap(loops)};
+  for (auto [loop, position] : positions) {
+    inputs.push_back(position);
+    maps.push_back(AffineMap::get(loops, 0, kept.front(), context));
+  }
+  maps.push_back(AffineMap::get(loops, 0, kept, context));
+  auto generic = linalg::GenericOp::create(
+      builder, loc, start.getType(), inputs, start, maps, iterators,
+      [&](OpBuilder &nested, Location, ValueRange arguments) {
+        Value value = arguments.front();
+        for (auto [number, position] : llvm::enumerate(positions)) {
+          Value index = linalg::IndexOp::create(nested, loc, position.first);
+          Value isHere =
+              arith::CmpIOp::create(nested, loc, arith::CmpIPredicate::eq,
+                                    index, arguments[number + 1]);
+          value = arith::SelectOp::create(nested, loc, isHere, value, none);
+        }
+        Value sum =
+            isa<FloatType>(element)
+                ? arith::AddFOp::create(nested, loc, value, arguments.back())
+                      .getResult()
+                : arith::AddIOp::create(nested, loc, value, arguments.back());
+        linalg::YieldOp::create(nested, loc, sum);
+      });
+  map(op->getResult(0), BatchedValue::PerTask, generic.getResult(0));
   return success();
 }
 
@@ -354,6 +442,12 @@ LogicalResult KernelBatcher::batchExtractSlice(tensor::ExtractSliceOp op) {
   if (form.kind == BatchedValue::Once)
     return op.emitOpError("takes a slice of a shared tensor at a per-task "
                           "position: pass the slice to the kernel");
+  if (llvm::any_of(op.getOffsets(), [&](Value offset) {
+        return lookup(offset).kind == BatchedValue::PerTask;
+      }))
+    return batchPick(op, op.getSource(), op.getMixedOffsets(),
+                     op.getMixedSizes(), op.getMixedStrides(),
+                     op.getDroppedDims());
   FailureOr<Slice> slice = getSlice(op, op.getSourceType(), form);
   if (failed(slice))
     return failure();

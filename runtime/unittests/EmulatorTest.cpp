@@ -11,6 +11,7 @@
 
 #include "batch-runtime/Emulator.h"
 #include "Support.h"
+#include "batch-runtime/Device.h"
 
 #include <cmath>
 #include <cstring>
@@ -824,6 +825,34 @@ TEST_F(EmulatorTest, LaunchesAreOrdered) {
   });
   for (int32_t value : data)
     EXPECT_EQ(value, 2);
+}
+
+// What a run has left in an arena is not written for the next one.
+TEST_F(EmulatorTest, ArenasStartOver) {
+  std::unique_ptr<Device> device = openEmulatedDevice({});
+  BatchEmulatedKernel entry = [](BatchEmulatorThread *thread,
+                                 void *const *arguments) {
+    (**static_cast<const Kernel *const *>(arguments[0]))(Gpu{thread});
+  };
+  DeviceCode code;
+  code.data = reinterpret_cast<const void *>(entry);
+  code.kernel = "k";
+  DeviceKernel kernel = device->load(code);
+  DeviceArena arena(*device, "the test");
+  auto run = [&](size_t copied) {
+    arena.reset(1024, 1024);
+    arena.allocate(1024);
+    std::memset(arena.staging(), 1, 1024);
+    arena.copyIn(0, copied);
+    Kernel read = [&](Gpu gpu) {
+      gpu.load(reinterpret_cast<int32_t *>(arena.address(512)), "r");
+    };
+    LaunchShape shape;
+    shape.blocks = shape.blockSize = 1;
+    device->launch(kernel, shape, {reinterpret_cast<uint64_t>(&read)});
+  };
+  EXPECT_NO_THROW(run(1024));
+  EXPECT_THROW(run(512), Error);
 }
 
 TEST_F(EmulatorTest, Regions) {

@@ -30,6 +30,12 @@ CHILD_SUM = ["treegru_cs", "simpletreegru", "treelstm_cs"]
 DEP = ["treegru_cs_dep", "treelstm_cs_dep"]
 DAG = ["dagrnn"]
 ALL = BINARY + CHILD_SUM + DEP + DAG
+# Those with inputs of their own (sequences.py).
+TYPED = ["treelstm_2type"]
+CHAINS = ["bilstm_tagger", "bilstm_tagger_char", "lstm_nmt"]
+LATTICES = ["lattice_lstm", "lattice_lstm_ed", "lattice_gru", "lattice_gru_pool",
+            "lattice_gru_gate"]
+EVERY = ALL + TYPED + CHAINS + LATTICES
 
 
 def where_and_when(benchmark):

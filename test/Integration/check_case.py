@@ -12,13 +12,22 @@ import batchtest
 import convert_case
 
 
+def sizes(model, meta):
+    """Options of batch-compile."""
+    if model == "bilstm_tagger_char":
+        return ["--size=L=%d" % (meta["hidden"] // 2)]
+    if model == "lstm_nmt":
+        return ["--size=H=%d" % meta["hidden"], "--size=V=%d" % meta["cfg"]["vocab"]]
+    return ["--size=H=%d" % meta["hidden"]]
+
+
 def main(model, case):
     checks = batchtest.Checks(os.path.basename(case))
     folder = batchtest.temporary()
     meta, inputs, expected = convert_case.convert(case, folder)
     program = checks.run("compile", lambda: batchtest.compile_model(
         os.path.join(batchtest.MODELS, model + ".mlir"),
-        os.path.join(folder, "model.so"), meta["hidden"]))
+        os.path.join(folder, "model.so"), None, *sizes(model, meta)))
     if not program:
         checks.exit()
     params = os.path.join(case, "params.safetensors")

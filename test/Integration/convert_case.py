@@ -7,7 +7,8 @@ CASE is the case's folder, OUTPUT a folder to write inputs.jsonl and
 expected.safetensors to. Child-sum models get ["node", l, r] as ["node", [l, r]];
 a DAG's node list becomes a shared value whose root is the one node that no other
 reads, and its expected rows, given in the order of the list, are put in the
-order in which results are written (depth first from the root).
+order in which results are written (depth first from the root). Lattices become
+shared values too, and words of the character tagger say which kind they are.
 """
 
 import json
@@ -15,6 +16,7 @@ import os
 import sys
 
 import batchtest
+import sequences
 
 CHILD_SUM = ("treegru_cs", "simpletreegru", "treelstm_cs")
 
@@ -70,6 +72,15 @@ def convert(case, output):
     for number, instance in enumerate(instances):
         if meta["model"] in CHILD_SUM:
             instance = {"tree": kid_lists(instance["tree"])}
+        elif meta["model"] in batchtest.LATTICES:
+            chars = [char for char, _ in instance["nodes"]]
+            words = [(first, last, word)
+                     for last, (_, ends) in enumerate(instance["nodes"])
+                     for first, word in ends]
+            instance = {"end": sequences.lattice(meta["model"], chars, words)}
+        elif meta["model"] == "bilstm_tagger_char":
+            instance = {"tokens": [["rare" if isinstance(token, list) else "known",
+                                    token] for token in instance["tokens"]]}
         elif "nodes" in instance:
             value, order = shared_value(instance["nodes"])
             instance = {"dag": value}

@@ -86,9 +86,9 @@ batch.kernel @splat(%n: index, %x: f32) -> tensor<f32> {
 
 // -----
 
-// Elements are read at constant positions.
-batch.kernel @element(%x: tensor<4xf32>, %i: index) -> tensor<1xf32> {
-  // expected-error @+1 {{cannot be batched: a per-task tensor is read at constant indices only; pass the row or the element to the kernel}}
+// Elements are read from a task's own tensor.
+batch.kernel @element(%x: tensor<4xf32> {batch.shared, uprog.parameter = 0 : i64}, %i: index) -> tensor<1xf32> {
+  // expected-error @+1 {{cannot be batched: it reads a tensor that is not one task's own; pass the row or the element to the kernel}}
   %e = tensor.extract %x[%i] : tensor<4xf32>
   %y = tensor.from_elements %e : tensor<1xf32>
   batch.yield %y : tensor<1xf32>
@@ -96,9 +96,9 @@ batch.kernel @element(%x: tensor<4xf32>, %i: index) -> tensor<1xf32> {
 
 // -----
 
-// So are slices.
+// What lies at other positions for other tasks is one position of a dimension.
 batch.kernel @slice(%x: tensor<4xf32>, %i: index) -> tensor<2xf32> {
-  // expected-error @+1 {{takes a slice that differs from task to task: offsets, sizes and strides must be constant or shared, and a ragged extent must be taken whole}}
+  // expected-error @+1 {{takes a slice that differs from task to task, other than one position of a tensor of known size}}
   %y = tensor.extract_slice %x[%i] [2] [1] : tensor<4xf32> to tensor<2xf32>
   batch.yield %y : tensor<2xf32>
 }

@@ -531,3 +531,32 @@ batch.kernel @argmax(%x: tensor<4xf32>) -> (tensor<f32>, tensor<index>) {
   } -> (tensor<f32>, tensor<index>)
   batch.yield %m, %i : tensor<f32>, tensor<index>
 }
+
+// -----
+
+// Elements and slices at positions that differ from task to task are picked from
+// the whole: all others count as -0.0, which changes no sum.
+// CHECK-DAG:   #[[ALL:.*]] = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+// CHECK-DAG:   #[[TASK3:.*]] = affine_map<(d0, d1, d2) -> (d0)>
+// CHECK-DAG:   #[[KEPT:.*]] = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK-LABEL: uprog.operator @pick.rows
+// CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[X:[a-z0-9]*]]: tensor<?x8xf32>, %[[M:[a-z0-9]*]]: tensor<?x6x4xf32>, %[[I:[a-z0-9]*]]: tensor<?xindex>
+batch.kernel @pick(%x: tensor<8xf32>, %m: tensor<6x4xf32>, %i: index)
+    -> (tensor<1xf32>, tensor<2xf32>) {
+  // CHECK: %[[NONE:.*]] = arith.constant -0.000000e+00 : f32
+  // CHECK: %[[START:.*]] = linalg.fill ins(%[[NONE]] : f32) outs(%{{.*}} : tensor<?xf32>)
+  // CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]
+  // CHECK-SAME: ins(%{{.*}}, %[[I]] : tensor<?x8xf32>, tensor<?xindex>) outs(%[[START]] : tensor<?xf32>)
+  // CHECK-NEXT: ^bb0(%[[V:.*]]: f32, %[[P:.*]]: index, %[[SUM:.*]]: f32):
+  // CHECK:   %[[D:.*]] = linalg.index 1
+  // CHECK:   %[[HERE:.*]] = arith.cmpi eq, %[[D]], %[[P]]
+  // CHECK:   %[[OWN:.*]] = arith.select %[[HERE]], %[[V]], %[[NONE]]
+  // CHECK:   arith.addf %[[OWN]], %[[SUM]]
+  %e = tensor.extract %x[%i] : tensor<8xf32>
+  %y = tensor.from_elements %e : tensor<1xf32>
+  // CHECK: %[[SLICE:.*]] = tensor.extract_slice %[[M]][0, 0, 1] [%[[N]], 6, 2] [1, 1, 1]
+  // CHECK: linalg.generic {indexing_maps = [#[[ALL]], #[[TASK3]], #[[KEPT]]], iterator_types = ["parallel", "reduction", "parallel"]}
+  // CHECK-SAME: ins(%[[SLICE]], %[[I]] : tensor<?x6x2xf32>, tensor<?xindex>)
+  %z = tensor.extract_slice %m[%i, 1] [1, 2] [1, 1] : tensor<6x4xf32> to tensor<2xf32>
+  batch.yield %y, %z : tensor<1xf32>, tensor<2xf32>
+}

@@ -73,6 +73,35 @@ def InlineHelpersPass : Pass<"batch-inline-helpers", "::mlir::ModuleOp"> {
   }];
 }
 
+def DuplicateFunctionsPass
+    : Pass<"batch-duplicate-functions", "::mlir::ModuleOp"> {
+  let summary = "make a function for each set of weights it is called with";
+  let description = [{
+    A recursive function that is called with several sets of weights, such as the
+    two directions of a recurrent network, would be one kernel for which weights
+    differ from task to task. A product with weights that all tasks share is many
+    times cheaper, so each set gets a copy of the function (ACRoBat, section 5.1:
+    taint analysis with one level of context). Calls are told apart by the
+    parameters of the entry that they pass on as matrices of known size. Vectors,
+    and tables of which tasks read rows, do not count: tasks that differ in these
+    alone are batched together.
+
+    ```mlir
+    %f = func.call @rnn(%words, %W_forward) : (!list, !mat) -> !vec
+    %b = func.call @rnn(%words, %W_back) : (!list, !mat) -> !vec
+    // becomes
+    %f = func.call @rnn(%words, %W_forward) : (!list, !mat) -> !vec
+    %b = func.call @rnn_0(%words, %W_back) : (!list, !mat) -> !vec
+    ```
+
+    See test/Transforms/duplicate-functions.mlir.
+  }];
+  let options = [
+    Option<"maxCopies", "max-copies", "unsigned", /*default=*/"16",
+           "Leave a function alone that has more sets of weights">,
+  ];
+}
+
 def IfToSelectPass : Pass<"batch-if-to-select", "::mlir::ModuleOp"> {
   let summary = "compute both branches of small conditionals";
   let description = [{

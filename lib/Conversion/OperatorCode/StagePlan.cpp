@@ -535,13 +535,16 @@ LogicalResult StagePlan::classifyReduction(Node &node,
   }
   node.kind = NodeKind::Lanes;
   SmallVector<Read> reads;
-  if (getCombiner(linalgOp) &&
-      readOperands(node, rank + linalgOp.getNumReductionLoops(), reads) &&
-      isContiguous(reads)) {
+  bool fitsLanes =
+      readOperands(node, rank + linalgOp.getNumReductionLoops(), reads);
+  if (fitsLanes && getCombiner(linalgOp) && isContiguous(reads)) {
     node.reads = reads;
     return success();
   }
   node.kind = safe ? NodeKind::Columns : NodeKind::Sequential;
+  // Who is read decides about stages, however it is read.
+  if (rank == 0)
+    node.reads = reads;
   return success();
 }
 

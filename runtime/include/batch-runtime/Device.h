@@ -91,6 +91,9 @@ public:
   /// the out-of-memory message.
   uint64_t allocate(size_t bytes, const char *what);
   virtual void release(uint64_t address) noexcept = 0;
+  /// What lies in this memory is of no use any more. A device that knows who
+  /// wrote what forgets that.
+  virtual void discard(uint64_t /*address*/, size_t /*bytes*/) {}
   /// Memory of the host that copies need not be held up for.
   char *allocateStaging(size_t bytes, const char *what);
   virtual void releaseStaging(char *memory) noexcept = 0;

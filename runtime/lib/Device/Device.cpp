@@ -52,6 +52,8 @@ void DeviceArena::reset(size_t bytes, size_t staged) {
     base = device.allocate(next, what);
     size = next;
     ++count.growths;
+  } else if (base) {
+    device.discard(base, size);
   }
   if (staged > stagingSize) {
     size_t next = grown(stagingSize, staged);

@@ -32,6 +32,11 @@ public:
     emulator.removeRegion(reinterpret_cast<void *>(address));
     memory.erase(address);
   }
+  void discard(uint64_t address, size_t bytes) override {
+    auto *base = reinterpret_cast<void *>(address);
+    emulator.removeRegion(base);
+    emulator.addRegion(base, bytes, "device memory");
+  }
   void releaseStaging(char *address) noexcept override {
     memory.erase(reinterpret_cast<uint64_t>(address));
   }

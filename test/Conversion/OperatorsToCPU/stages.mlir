@@ -98,3 +98,42 @@ uprog.operator @pool.rows(%n: index, %q: tensor<?x16xf32>,
   %y = batch.segment_reduce add %t by %offsets into %q : tensor<?x16xf32>, tensor<?xindex>
   uprog.yield %y : tensor<?x16xf32>
 }
+
+// -----
+
+#n1 = affine_map<(r, n) -> (r, n)>
+#r1 = affine_map<(r, n) -> (r)>
+
+// A reduction that is not one combination of what lies in lanes, such as the
+// position of the largest, runs one by one, behind the stage that it reads.
+// CHECK-LABEL: func.func private @first.rows.stage0
+// CHECK:         call @batch.tiles
+// CHECK:       func.func private @first.rows.stage1
+// CHECK:         arith.minsi
+// CHECK-LABEL: func.func @first.rows(
+// CHECK-SAME:    stages = 2 : i64
+uprog.operator @first.rows(%n: index, %x: tensor<?x32xf32>,
+                           %w: tensor<9x32xf32> {uprog.parameter = 0 : i64})
+    -> tensor<?xi32> {
+  %zero = arith.constant 0.0 : f32
+  %none = arith.constant 99 : i32
+  %empty = tensor.empty(%n) : tensor<?x9xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x9xf32>) -> tensor<?x9xf32>
+  %scores = linalg.matmul indexing_maps = [affine_map<(r, n, k) -> (r, k)>,
+              affine_map<(r, n, k) -> (n, k)>, affine_map<(r, n, k) -> (r, n)>]
+         ins(%x, %w : tensor<?x32xf32>, tensor<9x32xf32>)
+         outs(%start : tensor<?x9xf32>) -> tensor<?x9xf32>
+  %e = tensor.empty(%n) : tensor<?xi32>
+  %far = linalg.fill ins(%none : i32) outs(%e : tensor<?xi32>) -> tensor<?xi32>
+  %y = linalg.generic {indexing_maps = [#n1, #r1], iterator_types = ["parallel", "reduction"]}
+         ins(%scores : tensor<?x9xf32>) outs(%far : tensor<?xi32>) {
+  ^bb0(%score: f32, %least: i32):
+    %i = linalg.index 1 : index
+    %here = arith.index_cast %i : index to i32
+    %positive = arith.cmpf ogt, %score, %zero : f32
+    %candidate = arith.select %positive, %here, %least : i32
+    %m = arith.minsi %candidate, %least : i32
+    linalg.yield %m : i32
+  } -> tensor<?xi32>
+  uprog.yield %y : tensor<?xi32>
+}

@@ -1,0 +1,193 @@
+//===- barrier.cpp - What a barrier of a persistent kernel costs ----------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// batch-barrier OBJECT STEPS RUNS BLOCKS...
+//
+// Runs plans of steps without tasks with an object's own kernel: with a meeting
+// after each step, without one, and a single step. Differences per step are the
+// time of a barrier and of a step's bookkeeping. Prints a JSON array with an
+// object for each number of blocks, medians of the runs.
+//
+//===----------------------------------------------------------------------===//
+
+#include "batch-runtime/Device.h"
+#include "batch-runtime/Error.h"
+#include "batch-runtime/Object.h"
+#include "batch-runtime/Parameters.h"
+#include "batch-runtime/PlanImage.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+using namespace batchrt;
+
+namespace {
+/// Runs empty steps on blocks of an object's device.
+class EmptySteps {
+public:
+  EmptySteps(const CompiledObject &object, const BoundParameters &parameters,
+             int64_t blocks);
+
+  struct Result {
+    double microseconds;
+    int64_t barriers; ///< of all blocks
+  };
+  Result run(int64_t count, bool meet);
+
+private:
+  static std::unique_ptr<Device> open(const BatchObject &entry,
+                                      int64_t blocks) {
+    return entry.emulate ? openEmulatedDevice({blocks, 0}) : openCudaDevice();
+  }
+  void bindForms(const BoundParameters &parameters);
+
+  const Descriptor &descriptor;
+  const LaunchInfo &info;
+  std::unique_ptr<Device> device;
+  DeviceArena forms, image;
+  uint64_t formsTable = 0;
+  DeviceKernel kernel = 0;
+  LaunchShape shape;
+  DeviceEvent begin, end;
+};
+} // namespace
+
+EmptySteps::EmptySteps(const CompiledObject &object,
+                       const BoundParameters &parameters, int64_t blocks)
+    : descriptor(object.descriptor()), info(*descriptor.launch),
+      device(open(object.entry(), blocks)), forms(*device, "parameters"),
+      image(*device, "steps"),
+      shape{blocks, info.blockSize, info.clusterSize, info.sharedBytes},
+      begin(device->createEvent()), end(device->createEvent()) {
+  const BatchObject &entry = object.entry();
+  DeviceCode code{entry.deviceCode, entry.deviceCodeSize, info.kernel,
+                  info.chip};
+  if (entry.emulate)
+    code.data = reinterpret_cast<const void *>(
+        reinterpret_cast<uintptr_t>(entry.emulate));
+  kernel = device->load(code);
+  int64_t most = device->residentBlocks(kernel, shape);
+  if (blocks > most || blocks % info.clusterSize)
+    raise(blocks, " blocks do not run together: they have to be a multiple of ",
+          info.clusterSize, ", at most ", most);
+  bindForms(parameters);
+}
+
+/// Kernels may read parameters before their first step.
+void EmptySteps::bindForms(const BoundParameters &parameters) {
+  size_t count = descriptor.forms.size(), bytes = count * 8 + 256;
+  for (size_t f = 0; f < count; ++f)
+    bytes += parameters.bytes(f) + 256;
+  forms.reset(bytes, bytes);
+  size_t table = forms.allocate(count * 8);
+  for (size_t f = 0; f < count; ++f) {
+    size_t at = forms.allocate(parameters.bytes(f));
+    uint64_t address = forms.address(at);
+    std::memcpy(forms.staging(table + f * 8), &address, 8);
+    std::memcpy(forms.staging(at), parameters.form(f), parameters.bytes(f));
+  }
+  forms.copyIn(0, forms.used());
+  device->synchronize();
+  formsTable = forms.address(table);
+}
+
+EmptySteps::Result EmptySteps::run(int64_t count, bool meet) {
+  const KernelInfo &first = descriptor.kernels.front();
+  std::vector<BatchOperand> operands(first.operands.size() + 1);
+  std::vector<char *> results(first.results.size() + 1);
+  std::vector<BatchStep> steps(
+      count, {0, 0, operands.data(), results.data(), nullptr, meet});
+  steps.back().meets = 0;
+  ImageInput input;
+  input.kernels = &descriptor.kernels;
+  input.plans = {{steps.data(), count}};
+  input.blocks = shape.blocks;
+  ImageLayout layout;
+  layOutImage(input, layout);
+  image.reset(layout.bytes, layout.bytes);
+  image.allocate(layout.bytes);
+  writeImage(input, layout, image.staging(), image.address());
+  image.copyIn(0, layout.inEnd);
+  uint64_t control = image.address(layout.control);
+  device->record(begin);
+  device->launch(kernel, shape,
+                 {image.address(layout.plans), 1, formsTable, control,
+                  static_cast<uint64_t>(shape.blocks), /*watchdog=*/0});
+  device->record(end);
+  image.copyOut(layout.control, layout.outEnd);
+  device->synchronize();
+  BatchDeviceControl words;
+  std::memcpy(&words, image.staging(layout.control), sizeof(words));
+  return {device->microseconds(begin, end), words.generation};
+}
+
+static double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+static void measure(const CompiledObject &object,
+                    const BoundParameters &parameters, int64_t blocks,
+                    int64_t steps, int64_t runs, const char *before) {
+  const LaunchInfo &launch = *object.descriptor().launch;
+  EmptySteps empty(object, parameters, blocks);
+  std::vector<double> barrier, step;
+  for (int64_t i = -1; i < runs; ++i) {
+    EmptySteps::Result one = empty.run(1, false);
+    EmptySteps::Result apart = empty.run(steps, false);
+    EmptySteps::Result together = empty.run(steps, true);
+    // Others than all blocks meet elsewhere.
+    int64_t wanted = launch.executor == "device" ? steps - 1 : 0;
+    if (together.barriers - apart.barriers != wanted)
+      raise(steps, " steps met ", together.barriers - apart.barriers,
+            " times, not ", wanted);
+    if (i < 0)
+      continue; // a warm-up
+    auto perStep = [&](double more, double fewer) {
+      return (more - fewer) * 1e3 / (steps - 1);
+    };
+    barrier.push_back(perStep(together.microseconds, apart.microseconds));
+    step.push_back(perStep(apart.microseconds, one.microseconds));
+  }
+  std::printf("%s{\"executor\": \"%s\", \"blocks\": %lld, \"cluster_size\": "
+              "%lld, \"block_size\": %lld, \"steps\": %lld, \"barrier_ns\": "
+              "%.1f, \"step_ns\": %.1f}",
+              before, launch.executor.c_str(), static_cast<long long>(blocks),
+              static_cast<long long>(launch.clusterSize),
+              static_cast<long long>(launch.blockSize),
+              static_cast<long long>(steps), median(barrier), median(step));
+}
+
+static void runAll(const std::vector<std::string> &arguments) {
+  std::vector<int64_t> numbers;
+  for (size_t i = 1; i < arguments.size(); ++i)
+    numbers.push_back(std::atoll(arguments[i].c_str()));
+  if (numbers.size() < 3 || numbers[0] < 2 ||
+      *std::min_element(numbers.begin(), numbers.end()) < 1)
+    raise("usage: batch-barrier OBJECT STEPS RUNS BLOCKS..., all above 0 and "
+          "at least two steps");
+  CompiledObject object = CompiledObject::open(arguments[0]);
+  if (!object.descriptor().launch)
+    raise("'", arguments[0], "' is not for a GPU; compile with --device=cuda");
+  BoundParameters parameters(object.descriptor(), {"random:0", 0, false});
+  for (size_t i = 2; i < numbers.size(); ++i)
+    measure(object, parameters, numbers[i], numbers[0], numbers[1],
+            i == 2 ? "[" : ",\n ");
+  std::puts("]");
+}
+
+int main(int argc, char **argv) {
+  try {
+    runAll({argv + 1, argv + argc});
+    return 0;
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "batch-barrier: error: %s\n", error.what());
+  }
+  return 1;
+}

@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+"""Makes a folder with all that a GPU machine needs to run our benchmarks.
+
+  make_bundle.py [--build=build] [--output=bundle] [--device=cuda|emulator]
+                 [--chip=sm_90a] [--models=a,b] [--sizes=256,512] [--instances=64]
+                 [--executors=device,cluster,block] [--length=100]
+                 [--cpu=x86-64-v3] [--tools=FOLDER]
+
+It holds objects of every model of examples/models (MV-RNN at a quarter of the
+sizes) and of the sequence models beside this script, for each executor; inputs: the
+first trees of GUM where ../shared/data is there, else of examples/data, 10x10
+grids, sequences; batch-run and batch-barrier, linked so that they need glibc and a
+driver only (with --tools: those of another folder, as they are); and run.py with
+its modules. The objects' host code, which finds tasks and checks results, is for
+--cpu. A bundle for the emulator is small and tries the scripts out.
+
+Builds no compiler: scripts/check does. Lists the files; more than 50 MB are an
+error.
+"""
+
+import argparse
+import json
+import os
+import platform
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+for folder in ("test/Integration", "benchmarks/structural"):
+    sys.path.insert(0, os.path.join(ROOT, folder))
+sys.dont_write_bytecode = True
+import batchtest  # noqa: E402
+import run as structural  # noqa: E402
+
+MOST_BYTES = 50e6
+SEQUENCES = ["lstm", "gru"]
+TOOLS = ["batch-run", "batch-barrier"]
+MODULES = {"batchtest.py": "test/Integration/batchtest.py",
+           "structural.py": "benchmarks/structural/run.py",
+           "plot.py": "benchmarks/plot.py",
+           "torch_peer.py": "benchmarks/peers/torch_peer.py",
+           "torch_cells.py": "benchmarks/gpu/torch_cells.py",
+           "torch_gpu.py": "benchmarks/gpu/torch_gpu.py",
+           "graphs.py": "benchmarks/gpu/graphs.py"}
+
+
+def build_tools(folder):
+    """The runtime's tools, for any Linux of a glibc that is not older."""
+    options = ["-DCMAKE_BUILD_TYPE=Release", "-DBATCH_BUILD_TESTS=OFF",
+               "-DBATCH_BENCHMARK_TOOLS=ON", "-DBoost_USE_STATIC_LIBS=ON",
+               "-DCMAKE_EXE_LINKER_FLAGS=-static-libstdc++ -Wl,--gc-sections"]
+    for command in (["cmake", "-S", os.path.join(ROOT, "runtime"), "-B", folder]
+                    + options, ["cmake", "--build", folder, "-j",
+                                os.environ.get("BATCH_JOBS", "2")]):
+        done = subprocess.run(command, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT)
+        if done.returncode:
+            sys.exit("%s\nended with %d:\n%s" % (
+                " ".join(command), done.returncode, done.stdout.decode()))
+    return os.path.join(folder, "bin")
+
+
+def needed_glibc(path):
+    """The newest version of glibc that a program names."""
+    with open(path, "rb") as file:
+        found = re.findall(rb"\0GLIBC_(\d+)\.(\d+)", file.read())
+    return ".".join(map(str, max((int(a), int(b)) for a, b in found)))
+
+
+def numbered(values, binary):
+    """Bracketed trees as JSON values, words numbered by first appearance."""
+    words = {}
+
+    def convert(tree):
+        if isinstance(tree[1], str):
+            return ["leaf", words.setdefault(tree[1], len(words))]
+        kids = [convert(kid) for kid in tree[1:]]
+        return ["node"] + (kids if binary else [kids])
+
+    return [convert(value) for value in values]
+
+
+def write_inputs(models, options, folder):
+    """{model: its input file}, one file for each kind of structure."""
+    found = {}
+    for model in models:
+        kind = next((name for name in ("BINARY", "CHILD_SUM", "DEP", "DAG")
+                     if model in getattr(batchtest, name)), "SEQUENCE").lower()
+        found[model] = "inputs/%s.jsonl" % kind
+        path = os.path.join(options.output, found[model])
+        if os.path.exists(path):
+            continue
+        if kind == "sequence":
+            generator = random.Random(1)
+            values = [[generator.randrange(1000) for _ in range(options.length)]
+                      for _ in range(options.instances)]
+        else:
+            _, values = structural.make_inputs(model, options, folder)
+            if kind in ("binary", "child_sum"):
+                values = numbered(values, kind == "binary")
+        batchtest.write_lines(path, values)
+    return found
+
+
+def compile_objects(models, inputs, options):
+    """Entries of the manifest: objects by model, size and executor."""
+    for model in models:
+        own = os.path.join(HERE, "models", model + ".mlir")
+        source = own if model in SEQUENCES else os.path.join(
+            batchtest.MODELS, model + ".mlir")
+        for size in options.sizes:
+            size = size // 4 if model == "mvrnn" else size
+            entry = {"model": model, "size": size, "inputs": inputs[model],
+                     "objects": {}}
+            for executor in options.executors:
+                name = "objects/%s-%d-%s.so" % (model, size, executor)
+                target = os.path.join(options.output, name)
+                flags = ["--device=" + options.device, "--executor=" + executor,
+                         "--cpu=" + options.cpu]
+                if options.device == "cuda":
+                    flags.append("--chip=" + options.chip)
+                kept = batchtest.compile_model(source, target, size,
+                                               *flags)
+                if kept != target:
+                    shutil.copyfile(kept, target)
+                entry["objects"][executor] = name
+            yield entry
+
+
+def list_files(folder):
+    """Prints files and sizes, of objects their sum; returns all bytes."""
+    total, objects = 0, []
+    for at, _, names in os.walk(folder):
+        for name in sorted(names):
+            path = os.path.join(at, name)
+            size = os.path.getsize(path)
+            total += size
+            if name.endswith(".so"):
+                objects.append(size)
+            else:
+                print("%10d %s" % (size, os.path.relpath(path, folder)))
+    print("%10d objects/ (%d, the largest has %d)" %
+          (sum(objects), len(objects), max(objects)))
+    print("%10d in all" % total)
+    return total
+
+
+def parse():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    data = os.path.join(ROOT, "..", "shared", "data", "gum_trees")
+    numbers = lambda text: [int(part) for part in text.split(",")]
+    names = lambda text: text.split(",")
+    everything = batchtest.ALL + SEQUENCES
+    parser.add_argument("--build", default=os.path.join(ROOT, "build"))
+    parser.add_argument("--output", default="bundle")
+    parser.add_argument("--device", choices=("cuda", "emulator"), default="cuda")
+    parser.add_argument("--chip", default="sm_90a")
+    parser.add_argument("--models", type=names, default=everything)
+    parser.add_argument("--sizes", type=numbers)
+    parser.add_argument("--executors", type=names,
+                        default=["device", "cluster", "block"])
+    parser.add_argument("--instances", type=int)
+    parser.add_argument("--length", type=int, help="words of a sequence")
+    parser.add_argument("--cpu", default="x86-64-v3" if platform.machine() ==
+                        "x86_64" else "neoverse-n1")
+    parser.add_argument("--tools", help="a folder with " + " and ".join(TOOLS))
+    options = parser.parse_args()
+    small = options.device == "emulator"
+    options.sizes = options.sizes or ([16] if small else [256, 512])
+    options.instances = options.instances or (4 if small else 64)
+    options.length = options.length or (6 if small else 100)
+    unknown = set(options.models) - set(everything)
+    if unknown:
+        parser.error("unknown model: " + ", ".join(sorted(unknown)))
+    there = os.path.isdir(data)
+    samples = os.path.join(ROOT, "examples", "data")
+    options.trees = os.path.join(*((data, "binary.txt") if there
+                                   else (samples, "trees.txt")))
+    options.nary = os.path.join(*((data, "nary.txt") if there
+                                  else (samples, "nary_trees.txt")))
+    return options
+
+
+def main():
+    options = parse()
+    os.environ["BATCH_TOOLS"] = os.path.join(options.build, "bin")
+    if os.path.exists(options.output):
+        sys.exit("'%s' is there already; remove it, or give another --output" %
+                 options.output)
+    for folder in ("bin", "inputs", "lib", "objects"):
+        os.makedirs(os.path.join(options.output, folder))
+    with tempfile.TemporaryDirectory() as folder:
+        tools = options.tools or build_tools(folder)
+        for name in TOOLS:
+            shutil.copy(os.path.join(tools, name),
+                        os.path.join(options.output, "bin"))
+        inputs = write_inputs(options.models, options, folder)
+    for name, source in MODULES.items():
+        shutil.copyfile(os.path.join(ROOT, source),
+                        os.path.join(options.output, "lib", name))
+    shutil.copy(os.path.join(HERE, "run.py"), options.output)
+    try:
+        models = list(compile_objects(options.models, inputs, options))
+    except batchtest.ToolError as error:
+        sys.exit(str(error))
+    version = batchtest.call("batch-run", "--version").splitlines()[0]
+    manifest = {"device": options.device, "ours": version,
+                "chip": options.chip if options.device == "cuda" else None,
+                "glibc": needed_glibc(os.path.join(options.output, "bin",
+                                                   "batch-run")),
+                "trees": os.path.basename(os.path.dirname(options.trees)),
+                "instances": options.instances, "models": models}
+    with open(os.path.join(options.output, "bundle.json"), "w") as file:
+        json.dump(manifest, file, indent=1)
+        file.write("\n")
+    total = list_files(options.output)
+    print("The tools need glibc %s, a CPU as %s%s; run.py PyTorch too." % (
+        manifest["glibc"], options.cpu,
+        " and an NVIDIA driver" if manifest["chip"] else ""))
+    if total > MOST_BYTES:
+        sys.exit("the bundle has more than %d MB; leave models or sizes out" %
+                 (MOST_BYTES / 1e6))
+    print("python3 %s" % os.path.join(options.output, "run.py"))
+
+
+main()

@@ -1,0 +1,461 @@
+#!/usr/bin/env python3
+"""Measures compiled models on a GPU, from a folder that make_bundle.py has made.
+
+  run.py [--parts=ceilings,barriers,models] [--models=a,b] [--sizes=256,512]
+         [--batches=1,10,64] [--repetitions=3] [--runs=5] [--output=results.json]
+         [--add] [--quick] [--no-peers] [--device=cuda|emulator]
+         [--torch-device=cuda|cpu] [--tolerance=1e-4]
+  run.py --sanitize [--models=a,b]
+
+ceilings: products and copies by PyTorch, a launch. barriers: what one adds to steps
+without tasks, by executor and number of blocks. models: every model, size and batch
+size with each executor, and PyTorch node by node, by level, and by level as a CUDA
+graph; sequences beside cuDNN (lib/torch_gpu.py says how).
+
+Before anything is timed, the results of all nodes are compared with those of the
+unbatched code on the CPU, those of other batch sizes bit for bit with them, and
+those of PyTorch with ours: |a-b| / max(|b|, rms of b) at most the tolerance, else
+the exit code is 1.
+
+Ours and the peers run in turn, every repetition one after the other. Medians, per
+mini-batch, in microseconds: the kernel; the host, which inspects and schedules; the
+copies of inputs, plans and all results, with the launch; in total, with the
+executor that takes least. Ratios are of pairs, peer over our total: above 1 ours is
+faster. Floor: the larger of the products at the GPU's f32 rate and the bytes that
+must move at its copy bandwidth, over the kernel. Stores JSON and draws it beside.
+--add keeps what the output has already, for a run in pieces.
+
+--sanitize runs the smallest objects on two instances under compute-sanitizer:
+memcheck, racecheck, synccheck. --quick is for trying out: few runs, small batches.
+"""
+
+import argparse
+import ctypes
+import json
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "lib"))
+sys.dont_write_bytecode = True
+import batchtest  # noqa: E402
+import graphs  # noqa: E402
+import structural  # noqa: E402
+
+PARAMETERS = "random:1"
+COUNTS = ("tasks", "batches", "launches", "barriers", "copies")
+SANITIZERS = ("memcheck", "racecheck", "synccheck")
+
+
+class Object:
+    """A model at one size: its objects by executor, and its inputs."""
+
+    def __init__(self, entry, options):
+        self.model, self.size = entry["model"], entry["size"]
+        self.paths = {executor: os.path.join(HERE, path)
+                      for executor, path in entry["objects"].items()}
+        self.inputs = os.path.join(HERE, entry["inputs"])
+        self.options = options
+        with open(self.inputs) as file:
+            self.values = [json.loads(line) for line in file][:options.instances]
+        self.is_sequence = self.model not in structural.MODELS
+        self.graphs = self.values if self.is_sequence else [
+            graphs.graph_of(value) for value in self.values]
+
+    def shapes(self):
+        """Of the parameters, from an object's descriptor (docs/ABI.md)."""
+        class BatchObject(ctypes.Structure):
+            _fields_ = [("abi", ctypes.c_uint64), ("text", ctypes.c_char_p)]
+
+        library = ctypes.CDLL(next(iter(self.paths.values())))
+        text = BatchObject.in_dll(library, "batch_object").text
+        return {parameter["name"]: parameter["shape"]
+                for parameter in json.loads(text)["parameters"]}
+
+    def run(self, executor, batch, *more):
+        return batchtest.run_model(
+            self.paths[executor], self.inputs, "--limit=%d" % len(self.values),
+            *more, *self.options.blocks, params=PARAMETERS, batch=batch,
+            check=False)
+
+    def nodes(self):
+        """Leaves, inner nodes and children."""
+        kids = [own for graph in self.graphs for own in graph[0]]
+        leaves = sum(not own for own in kids)
+        return leaves, len(kids) - leaves, sum(map(len, kids))
+
+
+# --- what is there ------------------------------------------------------------
+
+def find_missing(bundle, objects, options):
+    """What keeps the bundle from running here, a line each."""
+    found = []
+    name, version = platform.libc_ver()
+    if name == "glibc" and [int(x) for x in version.split(".")] < [
+            int(x) for x in bundle["glibc"].split(".")]:
+        found.append("glibc %s or later; this is %s" % (bundle["glibc"], version))
+    try:
+        batchtest.run_model(
+            next(iter(objects[0].paths.values())), objects[0].inputs, "--limit=1",
+            *options.blocks, params=PARAMETERS, check=False)
+    except (batchtest.ToolError, OSError) as error:
+        found.append("a device that runs the objects: %s" %
+                     str(error).splitlines()[-1])
+    return found
+
+
+def open_peer(options):
+    """(PyTorch on its device or None, why not)."""
+    if options.no_peers:
+        return None, "--no-peers"
+    try:
+        import torch
+        import torch_gpu
+    except ImportError as error:
+        return None, "PyTorch (python3 -m pip install torch): %s" % error
+    if options.torch_device == "cuda" and not torch.cuda.is_available():
+        return None, "PyTorch %s has no CUDA device" % torch.__version__
+    return torch_gpu.Peer(options.torch_device), None
+
+
+def driver():
+    """Its version and the GPU's clocks, as nvidia-smi says."""
+    fields = "name,driver_version,clocks.sm,clocks.max.sm,clocks.mem"
+    try:
+        return subprocess.run(
+            ["nvidia-smi", "--query-gpu=" + fields, "--format=csv,noheader"],
+            stdout=subprocess.PIPE, check=True).stdout.decode().strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+# --- measuring ----------------------------------------------------------------
+
+def measure_barriers(objects, options, processors):
+    """What batch-barrier says of the smallest model's kernels."""
+    chosen = min(objects, key=lambda each: (each.model != "treefc", each.size))
+    steps, runs = (5, 3) if options.quick else (1000, 21)
+    grids = [1 << i for i in range(16) if 1 << i < processors] + [processors]
+    found = []
+    for executor, path in chosen.paths.items():
+        blocks = {"device": grids, "cluster": [8]}.get(executor, [1])
+        found += json.loads(batchtest.call("batch-barrier", path, steps, runs,
+                                           *blocks))
+    for result in found:
+        print("%-8s %4d blocks: barrier %9.1f ns, step %9.1f ns" % (
+            result["executor"], result["blocks"], result["barrier_ns"],
+            result["step_ns"]))
+    return found
+
+
+def outputs_of(path):
+    """Tensors by name, without the offsets of ragged ones."""
+    import torch
+    return {name: torch.frombuffer(values, dtype=torch.float32).view(shape)
+            for name, (_, shape, values)
+            in batchtest.read_safetensors(path).items()
+            if not name.endswith(".offsets")}
+
+
+def check_ours(entry, options, folder):
+    """{executor: (largest error and counts, file of outputs)}, of all instances
+    in one mini-batch."""
+    found = {}
+    for executor in entry.paths:
+        path = os.path.join(folder, executor + ".safetensors")
+        counts = entry.run(executor, None, "--outputs=" + path, "--watchdog=10",
+                           "--check-unbatched=%g" % options.tolerance)
+        found[executor] = ({"error": counts["max_relative_error"], "counts": {
+            key: counts[key] for key in COUNTS}}, path)
+    return found
+
+
+def same_files(a, b):
+    with open(a, "rb") as first, open(b, "rb") as second:
+        return first.read() == second.read()
+
+
+def check_peer(entry, wanted, peer, options):
+    """{(form, batch): its largest error}; what cannot be captured is left out."""
+    peer.load(entry.model, entry.size, entry.shapes(), entry.values, entry.graphs)
+    tensors = outputs_of(next(iter(wanted.values()))[1])
+    errors = {}
+    for form in peer.forms():
+        for batch in options.batches:
+            # Node by node, there are no mini-batches.
+            first = errors.get((form, options.batches[0]))
+            if form == "recursive" and first is not None:
+                errors[form, batch] = first
+                continue
+            try:
+                error = peer.check(form, batch, tensors)
+            except RuntimeError as problem:
+                if form != "graph":
+                    raise
+                print("skipped: %s as a graph (%s)" % (
+                    entry.model, str(problem).splitlines()[0]))
+                break
+            if not error <= options.tolerance:
+                raise batchtest.ToolError("PyTorch %s is wrong by %g" %
+                                          (form, error))
+            errors[form, batch] = error
+    return errors
+
+
+def time_all(entry, wanted, peer, forms, options, folder):
+    """({(executor, batch): times}, {(form, batch): times}), of all repetitions."""
+    path = os.path.join(folder, "outputs.safetensors")
+    ours = {(executor, batch): [] for batch in options.batches
+            for executor in entry.paths}
+    theirs = {key: [] for key in forms}
+    for repetition in range(options.repetitions):
+        for (executor, batch), times in ours.items():
+            more = [] if repetition else ["--outputs=" + path]
+            times.append(entry.run(executor, batch, "--bench=%d" % options.runs,
+                                   *more)["time_us"])
+            if more and not same_files(path, wanted[executor][1]):
+                raise batchtest.ToolError(
+                    "%s: results with --batch=%d are others than in one batch" %
+                    (executor, batch))
+        for (form, batch), times in theirs.items():
+            if form == "recursive" and batch != options.batches[0]:
+                times.append(theirs[form, options.batches[0]][-1])
+                continue
+            runs = peer.time(form, batch, 1 if form == "recursive" else
+                             options.runs)
+            times.append({part: statistics.median(run[part] for run in runs)
+                          for part in runs[0]})
+    return ours, theirs
+
+
+def summarize(parts, count):
+    """Times per mini-batch, of all repetitions and their medians."""
+    parts = {part: [round(value / count, 2) for value in values]
+             for part, values in parts.items()}
+    return {"us": parts, "median_us": {part: statistics.median(values)
+                                       for part, values in parts.items()}}
+
+
+def measure(entry, peer, options, folder):
+    """The lines of the table for a model at one size."""
+    wanted = check_ours(entry, options, folder)
+    errors = check_peer(entry, wanted, peer, options) if peer else {}
+    ours, theirs = time_all(entry, wanted, peer, errors, options, folder)
+    for batch in options.batches:
+        count = -(-len(entry.values) // batch)
+        result = {"model": entry.model, "size": entry.size, "batch": batch,
+                  "mini_batches": count, "ours": {}, "peers": {}}
+        for executor in entry.paths:
+            times = ours[executor, batch]
+            parts = {part: [time[part] for time in times] for part in times[0]}
+            parts["host"] = [time["inspect"] + time["schedule"] for time in times]
+            parts["copies"] = [time["execute"] - time["kernels"] for time in times]
+            result["ours"][executor] = {**summarize(parts, count),
+                                        **wanted[executor][0]}
+        best = result["best"] = min(entry.paths, key=lambda executor: result[
+            "ours"][executor]["median_us"]["total"])
+        totals = [time["total"] for time in ours[best, batch]]
+        for (form, of), times in theirs.items():
+            if of != batch:
+                continue
+            parts = {part: [time[part] for time in times] for part in times[0]}
+            ratios = [a / b for a, b in zip(parts["us"], totals)]
+            result["peers"][form] = dict(
+                summarize(parts, count), error=errors[form, batch],
+                ratio=round(statistics.median(ratios), 3),
+                ratio_range=[round(min(ratios), 3), round(max(ratios), 3)])
+        yield result
+
+
+def add_floors(result, entry, ceilings):
+    """GFLOP/s of a kernel's products, and its share of the GPU's floor."""
+    if entry.is_sequence or not ceilings:
+        return
+    kernel = result["ours"][result["best"]]["median_us"]["kernels"]
+    kernel *= result["mini_batches"]
+    flops, compute, memory = structural.floors(
+        entry.model, entry.size, entry.nodes(),
+        {"fma_gflops": ceilings["f32_gflops"],
+         "copy_gbytes": ceilings["copy_gbytes"]}, result["mini_batches"])
+    result["gflops"] = flops / kernel / 1e3
+    result["floor_share"] = max(compute, memory) / kernel * 1e6
+
+
+def print_result(result):
+    parts = result["ours"][result["best"]]["median_us"]
+    line = "%-18s %5d %5d %-8s %9.1f %8.1f %8.1f %9.1f" % (
+        result["model"], result["size"], result["batch"], result["best"],
+        parts["kernels"], parts["host"], parts["copies"], parts["total"])
+    line += " %6.1f%%" % (100 * result["floor_share"]) if "floor_share" in result \
+        else " %7s" % "-"
+    for form, peer in result["peers"].items():
+        line += "  %s %.1f (%.2fx)" % (form, peer["median_us"]["us"],
+                                       peer["ratio"])
+    print(line)
+    sys.stdout.flush()
+
+
+def measure_models(objects, peer, options, record):
+    """Fills in the record's results; returns how many models failed."""
+    print("%-18s %5s %5s %-8s %9s %8s %8s %9s %7s  PyTorch, us (over ours)" % (
+        "model", "size", "batch", "best", "kernel", "host", "copies", "total us",
+        "floor"))
+    failures = 0
+    for entry in objects:
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                for result in measure(entry, peer, options, folder):
+                    add_floors(result, entry, record.get("ceilings"))
+                    record["results"].append(result)
+                    print_result(result)
+            except (batchtest.ToolError, RuntimeError, ValueError) as error:
+                print("%-18s %5d FAILED: %s" % (
+                    entry.model, entry.size,
+                    (str(error).strip() or repr(error)).splitlines()[-1]))
+                failures += 1
+    return failures
+
+
+def sanitize(objects, options):
+    """Runs the smallest objects under compute-sanitizer; returns failures."""
+    if not shutil.which("compute-sanitizer"):
+        sys.exit("missing: compute-sanitizer, which a CUDA toolkit has; put its "
+                 "folder on the PATH")
+    failures, least = 0, {}
+    # Code that is checked may need more registers: few blocks always fit.
+    blocks = options.blocks or ["--blocks=16"]
+    for entry in objects:
+        kept = least.setdefault(entry.model, entry)
+        least[entry.model] = min(kept, entry, key=lambda each: each.size)
+    for entry in least.values():
+        for executor, path in entry.paths.items():
+            for name in SANITIZERS:
+                done = subprocess.run(
+                    ["compute-sanitizer", "--tool=" + name, "--error-exitcode=99",
+                     batchtest.tool("batch-run"), path, "--params=" + PARAMETERS,
+                     "--inputs=" + entry.inputs, "--limit=2",
+                     "--check-unbatched=%g" % options.tolerance] + blocks,
+                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                print("%-18s %-8s %-10s %s" % (
+                    entry.model, executor, name,
+                    "ok" if done.returncode == 0 else "FAILED"))
+                sys.stdout.flush()
+                if done.returncode:
+                    print(done.stdout.decode(errors="replace")[-4000:])
+                    failures += 1
+    return failures
+
+
+def parse(bundle):
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    numbers = lambda text: [int(part) for part in text.split(",")]
+    names = lambda text: text.split(",")
+    parser.add_argument("--parts", type=names,
+                        default=["ceilings", "barriers", "models"])
+    parser.add_argument("--models", type=names)
+    parser.add_argument("--sizes", type=numbers)
+    parser.add_argument("--batches", type=numbers)
+    parser.add_argument("--instances", type=int, default=bundle["instances"])
+    parser.add_argument("--repetitions", type=int)
+    parser.add_argument("--runs", type=int,
+                        help="runs of a repetition, of which the median counts")
+    parser.add_argument("--output", default="results.json")
+    parser.add_argument("--add", action="store_true")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--sanitize", action="store_true")
+    parser.add_argument("--no-peers", action="store_true")
+    parser.add_argument("--device", default=bundle["device"])
+    parser.add_argument("--torch-device", choices=("cuda", "cpu"), default="cuda")
+    parser.add_argument("--tolerance", type=float, default=1e-4)
+    options = parser.parse_args()
+    if options.device != bundle["device"]:
+        parser.error("the objects of this bundle are for --device=%s; make one "
+                     "with make_bundle.py --device=%s" %
+                     (bundle["device"], options.device))
+    options.batches = options.batches or ([1, 4] if options.quick
+                                          else [1, 10, 64])
+    options.repetitions = options.repetitions or (1 if options.quick else 3)
+    options.runs = options.runs or (2 if options.quick else 5)
+    # The emulator runs few blocks where it is not told.
+    options.blocks = ["--blocks=8"] if options.device == "emulator" else []
+    return options
+
+
+def main():
+    with open(os.path.join(HERE, "bundle.json")) as file:
+        bundle = json.load(file)
+    options = parse(bundle)
+    os.environ["BATCH_TOOLS"] = os.path.join(HERE, "bin")
+    objects = [Object(entry, options) for entry in bundle["models"]
+               if not options.models or entry["model"] in options.models]
+    if options.sizes:
+        objects = [entry for entry in objects if entry.size in options.sizes or
+                   entry.model == "mvrnn" and 4 * entry.size in options.sizes]
+    if not objects:
+        sys.exit("the bundle has no such models and sizes")
+    missing = find_missing(bundle, objects, options)
+    peer, why = open_peer(options)
+    if not peer and not options.no_peers and not options.sanitize:
+        if options.device == "cuda":
+            missing.append(why + "; --no-peers measures ours alone")
+        else:
+            print("skipped: the peers (%s)" % why)
+    if missing:
+        sys.exit("\n".join("missing: " + line for line in missing))
+    if options.sanitize:
+        sys.exit(1 if sanitize(objects, options) else 0)
+
+    record = {**batchtest.where_and_when("gpu"), "bundle": {
+        key: value for key, value in bundle.items() if key != "models"},
+        "driver": driver(),
+        "instances": options.instances, "repetitions": options.repetitions,
+        "runs": options.runs, "results": []}
+    kept = {}
+    if options.add and os.path.exists(options.output):
+        with open(options.output) as file:
+            kept = json.load(file)
+    for part in ("ceilings", "barriers"):
+        if part in kept:
+            record[part] = kept[part]
+    processors = 8
+    if peer:
+        import torch_gpu
+        about = record["peer"] = torch_gpu.describe(peer.cuda)
+        print(", ".join("%s %s" % item for item in about.items()))
+        processors = about.get("multiprocessors", processors)
+        if "ceilings" in options.parts:
+            record["ceilings"] = torch_gpu.ceilings(peer.cuda)
+            print(", ".join("%s %.4g" % item
+                            for item in record["ceilings"].items()))
+    failures = 0
+    if "barriers" in options.parts:
+        try:
+            record["barriers"] = measure_barriers(objects, options, processors)
+        except batchtest.ToolError as error:
+            print("barriers FAILED: " + str(error).strip().splitlines()[-1])
+            failures = 1
+    if "models" in options.parts:
+        failures += measure_models(objects, peer, options, record)
+
+    def key(result):
+        return result["model"], result["size"], result["batch"]
+
+    again = {key(result) for result in record["results"]}
+    record["results"] += [result for result in kept.get("results", [])
+                          if key(result) not in again]
+    with open(options.output, "w") as file:
+        json.dump(record, file, indent=1)
+        file.write("\n")
+    print("stored in " + options.output, flush=True)
+    subprocess.run([sys.executable, os.path.join(HERE, "lib", "plot.py"),
+                    options.output], check=True)
+    sys.exit(1 if failures else 0)
+
+
+main()

@@ -1,0 +1,243 @@
+"""What run.py measures with PyTorch: peers of the models, and the GPU's ceilings.
+
+A peer has our parameters, made by the same formula, and the same inputs:
+
+  recursive  a Python call per node, eager
+  levels     all nodes of one height of a mini-batch at once, eager
+  graph      the same as a CUDA graph, captured for exactly these inputs
+  cudnn      of the sequence models: torch.nn.LSTM and GRU; graph: captured
+
+Times are from the first call to the end of the GPU's work, results stay on the GPU;
+of graphs and cuDNN also what the GPU takes. Lists of levels are made before.
+"""
+
+import math
+import time
+
+import torch
+import torch_cells
+import torch_peer
+from graphs import Plan
+
+MODELS = dict(torch_peer.MODELS, **torch_cells.MODELS)
+WRAP = 1 << 64
+
+
+# --- parameters --------------------------------------------------------------
+
+def mix(x):
+    """The finalizer of SplitMix64, of Python's integers and of tensors."""
+    for shift, factor in ((30, 0xbf58476d1ce4e5b9), (27, 0x94d049bb133111eb),
+                          (31, 1)):
+        if isinstance(x, int):
+            x = (x ^ (x >> shift)) * factor % WRAP
+        else:  # signed, so that bits come in from the left
+            mask = (1 << (64 - shift)) - 1
+            x = (x ^ ((x >> shift) & mask)) * signed(factor)
+    return x
+
+
+def signed(x):
+    return x - WRAP if x >= WRAP // 2 else x
+
+
+def random_parameter(seed, name, shape):
+    """As --params=random:SEED makes it (docs/Formats.md)."""
+    golden, key = 0x9e3779b97f4a7c15, 0xcbf29ce484222325
+    for byte in name.encode():
+        key = (key ^ byte) * 0x100000001b3 % WRAP
+    start = mix((seed * golden + key) % WRAP)
+    index = torch.arange(1, math.prod(shape) + 1, device="cpu")
+    bits = (mix(index * signed(golden) + signed(start)) >> 40) & 0xffffff
+    values = (bits.double() / 2**23 - 1) * math.sqrt(3 / shape[-1])
+    return values.float().view(shape)
+
+
+# --- models -------------------------------------------------------------------
+
+class Sequence(torch_peer.Model):
+    """torch.nn.LSTM or GRU; words are looked up before."""
+
+    def load(self, p, size):
+        self.E = torch_peer.tensor(p["E"])
+        lstm = "W_f" in p
+        self.names = ("h", "c") if lstm else ("h",)
+        gates = "ifgo" if lstm else "rzn"
+        kind = torch.nn.LSTM if lstm else torch.nn.GRU
+        self.net = kind(size, size, device=torch_peer.device).eval()
+        zero = torch.zeros(size)
+        parts = {"weight_ih_l0": [p["W_" + gate] for gate in gates],
+                 "weight_hh_l0": [p["U_" + gate] for gate in gates],
+                 "bias_ih_l0": [p["b_" + gate] for gate in gates],
+                 "bias_hh_l0": [p.get("d_" + gate, zero) for gate in gates]}
+        for name, values in parts.items():
+            getattr(self.net, name).copy_(torch_peer.rows(*values))
+        self.net.flatten_parameters()
+
+    def prepare(self, sequences):
+        words = torch_peer.tensor(sequences).T
+        return {"x": self.E[words]}
+
+    def run(self, state):
+        state["last"] = self.net(state["x"])[1]
+
+    def outputs(self, state):
+        last = state["last"] if len(self.names) > 1 else [state["last"]]
+        return {name: values[0].cpu() for name, values in zip(self.names, last)}
+
+
+def difference(found, wanted):
+    scale = wanted.double().square().mean().sqrt()
+    relative = (found - wanted).abs() / wanted.abs().clamp(min=float(scale))
+    return float(relative.max()) if found.isfinite().all() else math.inf
+
+
+class Peer:
+    """The models on one device, "cuda" or "cpu"."""
+
+    def __init__(self, device):
+        self.cuda = device == "cuda"
+        torch_peer.device = device
+        torch.backends.cuda.matmul.allow_tf32 = False
+        torch.backends.cudnn.allow_tf32 = False
+
+    def forms(self):
+        graph = ["graph"] if self.cuda else []
+        return (["cudnn"] if self.sequences else ["recursive", "levels"]) + graph
+
+    @torch.no_grad()
+    def load(self, model, size, shapes, values, graphs):
+        """`shapes` of the parameters by name, -1 is the number of words; `values`
+        and the same as graphs or, of sequence models, lists of words."""
+        self.sequences = model not in MODELS
+        self.values, self.graphs, self.calls = values, graphs, {}
+        self.trees = model in torch_peer.MODELS
+        words = 1 + max(max(graph if self.sequences else graph[1])
+                        for graph in graphs)
+        parameters = {
+            name: torch_peer.tensor(random_parameter(1, name, [
+                words if extent < 0 else extent for extent in shape]))
+            for name, shape in shapes.items()}
+        self.model = MODELS.get(model, Sequence)(parameters, size)
+
+    def states(self, batch):
+        """What each mini-batch computes on, and its plan."""
+        for first in range(0, len(self.graphs), batch):
+            plan = self.graphs[first:first + batch]
+            plan = plan if self.sequences else Plan(plan)
+            yield self.model.prepare(plan), plan
+
+    @torch.inference_mode()
+    def check(self, form, batch, wanted):
+        """The largest relative difference to tensors by name."""
+        if form == "recursive":
+            found = self.model.collect(self.recursive())
+        else:
+            parts = []
+            for state, plan in self.states(batch):
+                self.capture(state)() if form == "graph" else \
+                    self.model.run(state)
+                # Per node, in post-order; what is per instance stays.
+                parts.append({
+                    name: values if self.sequences or name == "M_root"
+                    else values[plan.row]
+                    for name, values in self.model.outputs(state).items()})
+            found = {name: torch.cat([part[name] for part in parts])
+                     for name in parts[0]}
+        if set(found) != set(wanted):
+            raise ValueError("outputs %s, wanted %s" %
+                             (sorted(found), sorted(wanted)))
+        return max(difference(found[name], wanted[name]) for name in wanted)
+
+    def recursive(self):
+        return self.model.recursive(self.values if self.trees else self.graphs)
+
+    def capture(self, state):
+        """The run of a mini-batch as a CUDA graph."""
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            self.model.run(state)
+        torch.cuda.current_stream().wait_stream(side)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            self.model.run(state)
+        return graph.replay
+
+    @torch.inference_mode()
+    def time(self, form, batch, runs):
+        """[{"us", "device_us"}] of `runs` runs over all mini-batches."""
+        if (form, batch) not in self.calls:
+            self.calls[form, batch] = [self.recursive] if form == "recursive" \
+                else [self.capture(state) if form == "graph" else
+                      lambda state=state: self.model.run(state)
+                      for state, _ in self.states(batch)]
+        calls, found = self.calls[form, batch], []
+        for run in range(runs + 1):  # the first one is a warm-up
+            found.append({"us": sum(wall_time(call, self.cuda) for call in calls)})
+            if self.cuda and form in ("graph", "cudnn"):
+                found[-1]["device_us"] = sum(map(device_time, calls))
+        return found[1:]
+
+
+def wall_time(call, cuda):
+    """Microseconds to the end of all that a call starts."""
+    wait = torch.cuda.synchronize if cuda else lambda: None
+    wait()
+    start = time.perf_counter()
+    call()
+    wait()
+    return (time.perf_counter() - start) * 1e6
+
+
+def device_time(call):
+    """Microseconds that the GPU takes for a call."""
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    torch.cuda.synchronize()
+    begin.record()
+    call()
+    end.record()
+    torch.cuda.synchronize()
+    return begin.elapsed_time(end) * 1e3
+
+
+# --- the machine --------------------------------------------------------------
+
+def ceilings(cuda):
+    """What the device does at best: products, copies, a launch."""
+    device = torch_peer.device
+
+    def best(call, times=20):
+        call()
+        return min(device_time(call) if cuda else wall_time(call, cuda)
+                   for _ in range(times)) * 1e-6
+
+    def product(extent, dtype):
+        a, b = (torch.randn(extent, extent, device=device).to(dtype)
+                for _ in range(2))
+        return 2 * extent**3 / best(lambda: torch.mm(a, b)) / 1e9
+
+    extent, elements = (8192, 1 << 28) if cuda else (512, 1 << 20)
+    found = {"f32_gflops": product(extent, torch.float32)}
+    if cuda:
+        torch.backends.cuda.matmul.allow_tf32 = True
+        found["tf32_gflops"] = product(extent, torch.float32)
+        torch.backends.cuda.matmul.allow_tf32 = False
+        found["bf16_gflops"] = product(extent, torch.bfloat16)
+    source = torch.zeros(elements, device=device)
+    target = torch.empty_like(source)
+    found["copy_gbytes"] = 8 * elements / best(lambda: target.copy_(source)) / 1e9
+    small = source[:1]
+    found["launch_us"] = min(wall_time(lambda: small.add_(1), cuda)
+                             for _ in range(200))
+    return found
+
+
+def describe(cuda):
+    found = {"torch": torch.__version__}
+    if cuda:
+        facts = torch.cuda.get_device_properties(0)
+        found.update(gpu=facts.name, multiprocessors=facts.multi_processor_count,
+                     cuda=torch.version.cuda,
+                     cudnn=torch.backends.cudnn.version())
+    return found

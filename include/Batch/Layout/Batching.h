@@ -1,0 +1,88 @@
+//===- Batching.h - Batches of operators in a static block ------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Which operators of a static block run together, so that it takes the fewest
+// launches of batches and of memory kernels (ED-Batch, section 3: a grid search
+// over batching orders, then the layout). Free of IR.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_LAYOUT_BATCHING_H
+#define BATCH_LAYOUT_BATCHING_H
+
+#include "Batch/Layout/Layout.h"
+
+namespace batchrt {
+
+/// Operators of one kind have equally many operands and results of equal
+/// shapes, and can run as one batch.
+struct Operator {
+  int32_t kind;
+  std::vector<int32_t> operands;
+  std::vector<int32_t> results;
+};
+
+/// Straight-line code: an operator follows those that write its operands.
+/// Every variable is written once at most; those that are never written are
+/// inputs and parameters.
+struct StaticBlock {
+  std::vector<Variable> variables;
+  std::vector<Operator> operators;
+};
+
+/// Numbers of operators, batch after batch as they run.
+using OperatorBatches = std::vector<std::vector<int32_t>>;
+
+struct BatchingOptions {
+  /// As in LayoutProblem.
+  bool sharedReads = false;
+  /// A batch may be a part of the operators that are ready; if not, it is all
+  /// of a kind, as in the paper.
+  bool parts = true;
+  /// How much the search may try. Past it, states continue greedily only,
+  /// and the best layout so far counts.
+  int64_t maxStates = 2000;
+  int64_t maxPaths = 20000;
+};
+
+struct Batching {
+  OperatorBatches batches;
+  Layout layout;
+  /// Nothing in the search space is better.
+  bool isBest = true;
+  int64_t states = 0;
+  int64_t layouts = 0;
+
+  int64_t launches() const {
+    return static_cast<int64_t>(batches.size() + layout.copies.size());
+  }
+};
+
+/// Says what is wrong with a block; empty if nothing is.
+std::string checkBlock(const StaticBlock &block);
+
+/// What batches read and write. Accesses are operands, then results.
+LayoutProblem layoutProblem(const StaticBlock &block,
+                            const OperatorBatches &batches,
+                            bool sharedReads = false);
+
+/// Finds batches with the fewest launches of batches and memory kernels, and
+/// among these one with the fewest bytes copied. A batch is all operators of a
+/// kind that are ready, or as many of them as have no variable twice in the
+/// same operand, or, if shared reads are free, those that share one.
+Batching findBatching(const StaticBlock &block,
+                      const BatchingOptions &options = {});
+
+/// Says what is wrong with batches: every operator has to run exactly once,
+/// after those that write its operands, with others of its kind only. Empty if
+/// they are legal.
+std::string verifyBatches(const StaticBlock &block,
+                          const OperatorBatches &batches);
+
+} // namespace batchrt
+
+#endif // BATCH_LAYOUT_BATCHING_H

@@ -1,0 +1,151 @@
+//===- PQTree.h - Orders in which sets are consecutive ----------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The PQ tree of Booth and Lueker (Testing for the consecutive ones property,
+// interval graphs, and graph planarity using PQ-tree algorithms, 1976): all
+// orders of the numbers 0 ... n-1 in which every one of some sets is
+// consecutive. Free of IR.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_LAYOUT_PQTREE_H
+#define BATCH_LAYOUT_PQTREE_H
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace batchrt {
+
+/// Leaves are the numbers; an order is read off from left to right. The
+/// children of a P node may be in any order, those of a Q node in the order
+/// they are in or in its reverse. P nodes have two children or more, Q nodes
+/// three or more.
+class PQTree {
+public:
+  using Node = int32_t;
+  static constexpr Node none = -1;
+  enum class Kind : uint8_t { leaf, p, q, free };
+
+  /// All orders of 0 ... numLeaves-1.
+  explicit PQTree(int32_t numLeaves);
+
+  /// Keeps only the orders in which `set` is consecutive. Returns false, and
+  /// leaves the tree as it is, if there is none. Visits the part of the tree
+  /// that the set meets and nothing else: all reductions of a tree together
+  /// are linear in the sizes of the sets, as long as they succeed. Says in
+  /// `changed` whether the tree has other orders than before.
+  bool reduce(const std::vector<int32_t> &set, bool *changed = nullptr);
+
+  /// One of the orders.
+  std::vector<int32_t> frontier() const;
+
+  /// The leaf of number i is node i.
+  int32_t numLeaves() const { return leaves; }
+  /// All nodes are below this number.
+  int32_t numNodes() const { return static_cast<int32_t>(nodes.size()); }
+  /// `none` if there are no leaves.
+  Node root() const { return top; }
+  Kind kind(Node node) const { return nodes[node].kind; }
+  /// From left to right.
+  std::vector<Node> children(Node node) const;
+
+  /// Says what is wrong with the structure itself; empty if nothing is.
+  std::string check() const;
+  /// Says which set is not consecutive in every order of the tree; empty if
+  /// all are. Looks at the finished tree only.
+  std::string verify(const std::vector<std::vector<int32_t>> &sets) const;
+
+  /// Nodes that all reductions so far have visited: what they cost.
+  int64_t visited() const { return visits; }
+
+private:
+  enum class Mark : uint8_t { unmarked, queued, blocked, unblocked };
+  enum class Label : uint8_t { empty, partial, full };
+
+  struct NodeData {
+    /// Only the root, children of P nodes and the outermost two children of a
+    /// Q node know their parent; others say `interior`.
+    Node parent = none;
+    /// Under a P node the previous and the next child, under a Q node the two
+    /// neighbours in no particular order, so that a Q node can be turned round
+    /// in constant time.
+    Node sibling[2] = {none, none};
+    /// The outermost two children.
+    Node end[2] = {none, none};
+    /// Of a P node.
+    int32_t children = 0;
+    Kind kind = Kind::free;
+
+    // What follows belongs to the reduction with this number.
+    Mark mark = Mark::unmarked;
+    Label label = Label::empty;
+    uint8_t numPartial = 0;
+    uint32_t reduction = 0;
+    /// The parent, also of interior children.
+    Node upper = none;
+    int32_t pertinentChildren = 0, pertinentLeaves = 0, fullChildren = 0;
+    Node firstFull = none, nextFull = none;
+    Node partial[2] = {none, none};
+  };
+  static constexpr Node interior = -2;
+
+  /// The pertinent children of a Q node, which are next to each other.
+  struct Run {
+    bool consecutive;
+    /// The neighbours on both sides, `none` at an end of the Q node, and
+    /// whether the outermost child of the run is partial there.
+    Node beyond[2];
+    bool partial[2];
+  };
+
+  NodeData &touch(Node node);
+  Label label(Node node) const;
+  bool isQChild(Node node) const;
+  Node nextSibling(Node node, Node previous) const;
+
+  bool bubble();
+  void unblock(Node node, Node parent);
+  Node labelNodes(int32_t numPertinent);
+  Run pertinentRun(Node node) const;
+  bool labelNode(Node node, bool isRoot);
+
+  Node newNode(Kind kind);
+  void release(Node node);
+  void replace(Node node, Node by);
+  void replaceSibling(Node node, Node sibling, Node by);
+  void detach(Node node);
+  void addToP(Node p, Node child);
+  void addToQ(Node q, int side, Node child);
+  int fullSide(Node q) const;
+  Node groupFull(Node p);
+  Node remainder(Node p);
+  void flatten(Node q);
+  void applyP(Node node);
+  void applyRootP(Node node);
+  void applyQ(Node node);
+
+  std::string checkNode(Node node, std::vector<char> &seen) const;
+  std::vector<Node> preorder() const;
+
+  std::vector<NodeData> nodes;
+  std::vector<Node> freeNodes;
+  int32_t leaves;
+  Node top = none;
+  /// Stands for a Q node, some interior children of which are all that is
+  /// pertinent: which Q node it is cannot be told in time, and need not be.
+  Node pseudo;
+  uint32_t reduction = 0;
+  int64_t visits = 0;
+  /// Reused: a work list, and the nodes that wait for an unblocked neighbour.
+  std::vector<Node> queue, blocked;
+};
+
+} // namespace batchrt
+
+#endif // BATCH_LAYOUT_PQTREE_H
