@@ -145,6 +145,7 @@ static LogicalResult addDevicePasses(OpPassManager &pm, Location loc,
     return success();
   GPUPersistentOptions gpu;
   gpu.executor = options.executor;
+  gpu.sharedMemory = options.sharedMemory;
   if (options.device == "emulator") {
     buildGPUPersistentPipeline(pm, gpu);
     pm.addPass(createConvertGPUToHostEmulationPass());
@@ -153,6 +154,9 @@ static LogicalResult addDevicePasses(OpPassManager &pm, Location loc,
   gpu.chip = !options.chip.empty()           ? options.chip
              : options.executor == "cluster" ? "sm_90"
                                              : "sm_80";
+  // Later chips run the code too.
+  if (options.chip.empty() && options.sharedMemory < 0)
+    gpu.sharedMemory = getChipFacts("").sharedMemory;
   if (!StringRef(gpu.chip).starts_with("sm_"))
     return emitError(loc) << "'" << gpu.chip
                           << "' is no chip of NVIDIA; use sm_80, sm_90, ...";

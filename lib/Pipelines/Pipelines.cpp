@@ -7,6 +7,7 @@
 
 #include "Batch/Pipelines/Pipelines.h"
 
+#include "Batch/Conversion/GPUTarget.h"
 #include "Batch/Conversion/Passes.h"
 #include "Batch/Transforms/Passes.h"
 #include "mlir/Conversion/Passes.h"
@@ -122,6 +123,13 @@ void mlir::batch::buildGPUPersistentPipeline(
   pm.addPass(createChooseExecutorPass(choose));
   ConvertOperatorsToGPUPassOptions operators;
   operators.blockSize = options.blockSize;
+  ChipFacts facts = getChipFacts(options.chip);
+  operators.sharedMemory = options.sharedMemory < 0
+                               ? facts.sharedMemory
+                               : options.sharedMemory.getValue();
+  operators.asyncCopies = facts.asyncCopies;
+  operators.blocks = facts.multiprocessors;
+  operators.clusterSize = options.clusterSize;
   pm.addPass(createConvertOperatorsToGPUPass(operators));
   bool amd = StringRef(options.chip).starts_with("gfx");
   ConvertUProgToGPUPassOptions program;

@@ -179,6 +179,53 @@ TEST_F(EmulatorTest, MissingBarrierIsRace) {
                "a barrier of the block is missing"});
 }
 
+/// Threads copy their words to shared memory and read those of others.
+void copyAndRead(Gpu gpu, const int32_t *in, bool waits, bool meets) {
+  int64_t t = gpu.thread();
+  gpu.call().copyAsync(gpu.self, gpu.shared(t), in + t, 4, "copy");
+  gpu.call().commitCopies(gpu.self, "commit");
+  gpu.call().copyAsync(gpu.self, gpu.shared(64 + t), in + t, 4, "second copy");
+  gpu.call().commitCopies(gpu.self, "second commit");
+  if (waits)
+    gpu.call().waitCopies(gpu.self, 1, "wait");
+  if (meets)
+    gpu.barrier("barrier");
+  EXPECT_EQ(gpu.loadShared(63 - t, "read"), 63 - t);
+}
+
+TEST_F(EmulatorTest, AsyncCopies) {
+  int32_t in[64];
+  std::iota(std::begin(in), std::end(in), 0);
+  region(in, "in", true, RegionUse::ReadOnly);
+  settings.sharedBytes = 512;
+  launch(2, 64, [&](Gpu gpu) { copyAndRead(gpu, in, true, true); });
+  expectError(1, 64, [&](Gpu gpu) { copyAndRead(gpu, in, false, true); },
+              {"reads 'shared memory of block 0' + ", "never written"});
+  expectError(1, 64, [&](Gpu gpu) { copyAndRead(gpu, in, true, false); },
+              {"'shared memory of block 0' + "});
+  // The second group was not waited for; nor were copies that no group has.
+  expectError(1, 64,
+              [&](Gpu gpu) {
+                copyAndRead(gpu, in, true, true);
+                gpu.loadShared(64, "read");
+              },
+              {"'shared memory of block 0' + 256, which was never written"});
+  expectError(1, 1,
+              [&](Gpu gpu) {
+                gpu.call().copyAsync(gpu.self, gpu.shared(0), in, 4, "copy");
+                gpu.call().waitCopies(gpu.self, 0, "wait");
+                gpu.loadShared(0, "read");
+              },
+              {"never written"});
+  expectError(1, 1,
+              [&](Gpu gpu) {
+                gpu.call().copyAsync(gpu.self, gpu.shared(126), in, 16, "copy");
+                gpu.call().commitCopies(gpu.self, "commit");
+                gpu.call().waitCopies(gpu.self, 0, "wait");
+              },
+              {"writes 16 bytes"});
+}
+
 TEST_F(EmulatorTest, ReadThenWriteIsRace) {
   int32_t memory[1] = {};
   region(memory, "memory");

@@ -5,7 +5,8 @@ races, deadlocks and accesses to memory that is not there or was never written.
 For each model and executor, over random forests and seeds of the scheduler: results
 within 1e-5 of the CPU's unbatched code, and bit for bit those of --batch=1 on the
 emulator. Counts: one launch a run; a plan for each group of blocks that gets
-instances; barriers as the dependences need.
+instances; barriers as the dependences need. Where weights lie, in
+shared memory or not, changes no bit.
 """
 
 import argparse
@@ -25,6 +26,12 @@ scratch = batchtest.temporary()
 # candidate reads all columns of a gate; the others' need none.
 EXCHANGES = {"treernn": 0, "treernn_w": 0, "treefc": 0, "treelstm_nary": 0,
              "treelstm_nary_tai": 0, "treegru_nary": 1}
+
+# Size (columns that fill no tile; those and sums that fill no vector; neither), then
+# bytes of shared memory for weights and blocks: none are kept; some columns of some
+# matrices; all, but a block has more columns than was expected.
+PLACES = {"treelstm_nary": (20, (0, 8), (4000, 8), (4000, 1), (-1, 1)),
+          "mvrnn": (13, (0, 8), (500, 1)), "dagrnn": (16, (0, 8), (512, 1))}
 
 
 # Runs of every model with an executor, as (instances, --batch, --blocks). A
@@ -91,6 +98,22 @@ for model in batchtest.ALL:
         for forest in range(forests):
             for shape in shapes:
                 check(name, program, model, executor, forest, shape)
+
+for model, (size, *places) in PLACES.items():
+    results = []
+    for room, blocks in places:
+        name = "%s, %d bytes for weights, %d blocks" % (model, room, blocks)
+        program = checks.run("compile " + name, lambda: batchtest.compile_model(
+            os.path.join(batchtest.MODELS, model + ".mlir"),
+            os.path.join(scratch, "places.so"), size, "--device=emulator",
+            "--executor=device", "--shared-memory=%d" % room))
+        output = os.path.join(scratch, "places.safetensors")
+        if program and checks.run(name, lambda: run(
+                program, 0, (3, 3, blocks), 0, output)):
+            with open(output, "rb") as file:
+                results.append(file.read())
+    checks.expect(model + ": the same wherever weights lie",
+                  len(results) == len(places) and len(set(results)) == 1)
 
 # The parts of a run are timed, the kernel too.
 found = checks.run("timed", lambda: batchtest.run_model(

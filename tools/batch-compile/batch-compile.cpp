@@ -55,6 +55,11 @@ int main(int argc, char **argv) {
       "chip", cl::cat(category),
       cl::desc("Chip of the GPU: sm_80, sm_90, ...; default: the oldest that "
                "can"));
+  cl::opt<int64_t> sharedMemory(
+      "shared-memory", cl::init(-1), cl::cat(category), cl::value_desc("bytes"),
+      cl::desc("Shared memory of a GPU that a block may keep weights in; 0: "
+               "none; default: all that the chip has, without --chip what all "
+               "have"));
   cl::opt<std::string> strategy(
       "strategy", cl::init("auto"), cl::cat(category),
       cl::desc(
@@ -111,6 +116,7 @@ int main(int argc, char **argv) {
   options.device = device;
   options.executor = executor;
   options.chip = chip;
+  options.sharedMemory = sharedMemory;
   options.tuning = tuning;
   options.triple = triple;
   options.cpu = cpu;

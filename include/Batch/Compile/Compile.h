@@ -28,6 +28,9 @@ struct CompileOptions {
   /// Chip of a GPU, such as "sm_90"; empty: the oldest that has what the
   /// executor needs.
   std::string chip;
+  /// Bytes of a GPU's shared memory that a block may keep weights in; -1: all
+  /// that the chip has, or what all chips have if none is given.
+  int64_t sharedMemory = -1;
   /// Target triple; empty: the host's.
   std::string triple;
   /// Target CPU by LLVM's name; "native": the host's. Empty: the host's where

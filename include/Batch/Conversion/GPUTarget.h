@@ -16,7 +16,9 @@ namespace mlir::batch {
 /// What a kernel may count on.
 struct ChipFacts {
   int64_t sharedMemory;     ///< bytes that a block may have, by opt-in
+  int64_t multiprocessors;  ///< of the largest GPU with this chip
   bool hasClusters = false; ///< of thread blocks
+  bool asyncCopies = false; ///< to shared memory, while threads do other things
 };
 
 /// Those of a chip; empty: what all chips from sm_80 on have.

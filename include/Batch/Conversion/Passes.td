@@ -130,7 +130,15 @@ def ConvertOperatorsToGPUPass
     tiles of 32 elements. In a contraction the lanes share out the reduction and
     add up their parts in a fixed order; everything else is one lane per element,
     in registers, behind the contractions. The blocks that own a tile of columns
-    are the same in every launch, and so are the weights that they read.
+    are the same at every step, and so are the weights that they read.
+
+    A block keeps these weights in its shared memory for the whole launch, as far
+    as there is room: the function `@load_weights` begins to fill it, and has the
+    attribute `batch.kept_bytes`; stages that read it wait first. Weights of kernels that run at one step only are not kept.
+    First come those that most rows of a task are multiplied with. The level of the
+    program says how many blocks share out a stage, and so how many tiles are a
+    block's; of all blocks `blocks` is a guess. Where a block has more tiles in the
+    end, their weights are read from global memory. The remark `Weights` says what is kept.
 
     The operators stay, for the unbatched code; their `batch.kernel_info =
     {stages, task_scratch, ragged_scratch}` says what the functions need.
@@ -140,6 +148,15 @@ def ConvertOperatorsToGPUPass
   let options = [
     Option<"blockSize", "block-size", "int64_t", /*default=*/"256",
            "Threads of a block">,
+    Option<"sharedMemory", "shared-memory", "int64_t", /*default=*/"101376",
+           "Bytes of shared memory that a block may keep weights in; 0: none">,
+    Option<"blocks", "blocks", "int64_t", /*default=*/"108",
+           "Blocks of a launch, as far as is known">,
+    Option<"clusterSize", "cluster-size", "int64_t", /*default=*/"8",
+           "Blocks of a cluster">,
+    Option<"asyncCopies", "async-copies", "bool", /*default=*/"true",
+           "The chip can copy to shared memory while threads do other things: "
+           "sm_80 and later">,
   ];
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::gpu::GPUDialect",
@@ -147,7 +164,8 @@ def ConvertOperatorsToGPUPass
                            "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect",
                            "::mlir::vector::VectorDialect",
-                           "::mlir::LLVM::LLVMDialect"];
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::NVVM::NVVMDialect"];
 }
 
 def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
@@ -169,6 +187,10 @@ def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
     | `device` | all blocks | a barrier in global memory |
     | `cluster` | a thread-block cluster | the cluster's hardware barrier |
     | `block` | a block | the block's barrier |
+
+    Before that, all threads call the function of the `gpu.module` that has
+    `batch.kept_bytes`, if there is one: it fills the block's shared memory with
+    weights. The launch adds as much.
 
     The barrier in global memory: the first thread of a block makes what its block
     wrote visible (a release fence), counts its arrival, and waits for the

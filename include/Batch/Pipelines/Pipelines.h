@@ -91,6 +91,12 @@ struct GPUPersistentOptions : PassPipelineOptions<GPUPersistentOptions> {
   Option<int64_t> clusterSize{*this, "cluster-size",
                               llvm::cl::desc("Blocks of a cluster"),
                               llvm::cl::init(8)};
+  Option<int64_t> sharedMemory{
+      *this, "shared-memory",
+      llvm::cl::desc("Bytes of shared memory that a block may keep weights in; "
+                     "0: none, -1: all that the chip has, without a chip what "
+                     "all have from sm_80 on"),
+      llvm::cl::init(-1)};
   Option<std::string> chip{
       *this, "chip",
       llvm::cl::desc("Lower the kernel for this chip: sm_80, sm_90a, ..., or "

@@ -405,10 +405,10 @@ json::Value ObjectLayout::describeLaunch(DictionaryAttr launch) const {
   object["executor"] = launch.getAs<StringAttr>("executor").str();
   object["blockSize"] = launch.getAs<IntegerAttr>("block_size").getInt();
   object["clusterSize"] = launch.getAs<IntegerAttr>("cluster_size").getInt();
-  int64_t shared = 0;
+  int64_t shared = launch.getAs<IntegerAttr>("shared_bytes").getInt();
   for (auto function : module.getOps<func::FuncOp>())
     if (auto bytes = function->getAttrOfType<IntegerAttr>(kEmulatedAttr))
-      shared = bytes.getInt();
+      shared += bytes.getInt();
   object["sharedBytes"] = shared;
   for (auto binary : module.getOps<gpu::BinaryOp>())
     if (auto target = dyn_cast<NVVM::NVVMTargetAttr>(

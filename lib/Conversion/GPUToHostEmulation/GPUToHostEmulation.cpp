@@ -67,6 +67,7 @@ private:
   LogicalResult convertShuffle(gpu::ShuffleOp op);
   LogicalResult convertMma(NVVM::MmaOp op);
   LogicalResult convertMapa(NVVM::MapaOp op);
+  LogicalResult convertCopy(NVVM::CpAsyncOp op);
   /// A call that takes the place of an operation without results.
   LogicalResult replaceByCall(Operation *op, EmulatorFunction function,
                               ArrayRef<int64_t> arguments = {});
@@ -490,6 +491,16 @@ LogicalResult KernelEmulation::convertMapa(NVVM::MapaOp op) {
   return success();
 }
 
+LogicalResult KernelEmulation::convertCopy(NVVM::CpAsyncOp op) {
+  if (op.getCpSize())
+    return op.emitOpError("fills up with zeros, which the emulator does not");
+  EmulatorBuilder b = at(op);
+  b.call(EmulatorFunction::copyAsync,
+         {op.getDst(), op.getSrc(), b.constant(op.getSize())});
+  op.erase();
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Other operations
 //===----------------------------------------------------------------------===//
@@ -667,6 +678,13 @@ LogicalResult KernelEmulation::convert(Operation *op) {
       })
       .Case([&](NVVM::MapaOp mapa) { return convertMapa(mapa); })
       .Case([&](NVVM::MmaOp mma) { return convertMma(mma); })
+      .Case([&](NVVM::CpAsyncOp copy) { return convertCopy(copy); })
+      .Case([&](NVVM::CpAsyncCommitGroupOp commit) {
+        return replaceByCall(commit, EmulatorFunction::commitCopies);
+      })
+      .Case([&](NVVM::CpAsyncWaitGroupOp wait) {
+        return replaceByCall(wait, EmulatorFunction::waitCopies, {wait.getN()});
+      })
       .Case([&](NVVM::GlobalTimerOp timer) {
         EmulatorBuilder b = at(timer);
         Value time = b.call(EmulatorFunction::timer, {});

@@ -101,7 +101,7 @@ Value CodeBuilder::less(Value a, Value b) {
 Value CodeBuilder::offset(Value pointer, Value bytes) {
   if (getConstant(bytes) == 0)
     return pointer;
-  return LLVM::GEPOp::create(*this, ptrType(), getI8Type(), pointer,
+  return LLVM::GEPOp::create(*this, pointer.getType(), getI8Type(), pointer,
                              ArrayRef<LLVM::GEPArg>{bytes});
 }
 
@@ -181,6 +181,22 @@ Value CodeBuilder::select(Value condition, llvm::function_ref<Value()> whenTrue,
   ifOp.getThenRegion().push_back(sides[0]);
   ifOp.getElseRegion().push_back(sides[1]);
   return ifOp.getResult(0);
+}
+
+CodeBuilder::Values
+CodeBuilder::select(Value condition, TypeRange types,
+                    llvm::function_ref<Values()> whenTrue,
+                    llvm::function_ref<Values()> whenFalse) {
+  auto ifOp =
+      scf::IfOp::create(*this, types, condition, /*withElseRegion=*/true);
+  InsertionGuard guard(*this);
+  for (bool side : {true, false}) {
+    setInsertionPointToStart(side ? ifOp.thenBlock() : ifOp.elseBlock());
+    region(true);
+    scf::YieldOp::create(*this, side ? whenTrue() : whenFalse());
+    region(false);
+  }
+  return Values(ifOp.getResults());
 }
 
 void CodeBuilder::when(Value condition, llvm::function_ref<void()> whenTrue,

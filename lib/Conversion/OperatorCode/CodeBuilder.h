@@ -62,6 +62,10 @@ public:
             llvm::function_ref<void(Value)> body);
   Value select(Value condition, llvm::function_ref<Value()> whenTrue,
                llvm::function_ref<Value()> whenFalse);
+  /// Of as many values as there are types.
+  Values select(Value condition, TypeRange types,
+                llvm::function_ref<Values()> whenTrue,
+                llvm::function_ref<Values()> whenFalse);
   void when(Value condition, llvm::function_ref<void()> whenTrue,
             llvm::function_ref<void()> whenFalse = {});
 

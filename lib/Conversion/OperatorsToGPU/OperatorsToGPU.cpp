@@ -11,6 +11,9 @@
 #include "WarpEmitter.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_CONVERTOPERATORSTOGPUPASS
@@ -25,15 +28,30 @@ static constexpr unsigned kGlobalMemory = 1;
 /// A lane loads 16 bytes at once.
 static constexpr int64_t kVectorLanes = 4;
 
-static LogicalResult convertOperator(OperatorOp op, gpu::GPUModuleOp module,
+/// Operators of kernels whose tasks all have a depth that is known: they run at
+/// one step of a plan.
+static llvm::StringSet<> findOperatorsOfOneStep(ModuleOp module) {
+  llvm::StringSet<> known, unknown;
+  module.walk([&](batch::RecordOp record) {
+    auto depth = record.getDepth().getDefiningOp<batch::DepthOp>();
+    bool constant = (depth && depth.getInputs().empty()) ||
+                    matchPattern(record.getDepth(), m_Constant());
+    (constant ? known : unknown).insert((record.getKernel() + ".rows").str());
+  });
+  for (const auto &name : unknown)
+    known.erase(name.getKey());
+  return known;
+}
+
+static LogicalResult convertOperator(const StagePlan &plan,
+                                     const KeptWeights &weights,
+                                     gpu::GPUModuleOp module,
                                      ModuleTables &tables, int64_t warps) {
-  StagePlan plan(op, kVectorLanes);
-  if (failed(plan.build()))
-    return failure();
+  OperatorOp op = plan.getOperator();
   CodeBuilder b(op.getLoc(), op.getContext());
   b.addressSpace = kGlobalMemory;
   b.setInsertionPointToEnd(module.getBody());
-  WarpEmitter emitter(plan, tables, b, warps);
+  WarpEmitter emitter(plan, weights, tables, b, warps);
   int64_t count = plan.getStages().size();
   for (int64_t s = 0; s < count; ++s) {
     emitter.emit(s, (op.getSymName() + ".stage" + Twine(s)).str());
@@ -67,16 +85,47 @@ struct ConvertOperatorsToGPUPass
       module.emitError("block-size must be a multiple of 32 up to 1024");
       return signalPassFailure();
     }
+    if (sharedMemory < 0 || blocks < 1 || clusterSize < 1) {
+      module.emitError("shared-memory is a number of bytes, blocks and "
+                       "cluster-size are numbers of blocks from 1 on");
+      return signalPassFailure();
+    }
     OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
     auto device =
         gpu::GPUModuleOp::create(b, module.getLoc(), batch::kDeviceModule);
     SymbolTable(module).insert(device);
     ModuleTables tables(module, device, kGlobalMemory);
-    for (OperatorOp op : operators)
-      if (failed(convertOperator(op, device, tables,
+    llvm::StringSet<> once = findOperatorsOfOneStep(module);
+    std::vector<std::unique_ptr<StagePlan>> plans;
+    KeptWeights weights(sharedMemory, getUnits(), asyncCopies);
+    for (OperatorOp op : operators) {
+      plans.push_back(std::make_unique<StagePlan>(op, kVectorLanes));
+      if (failed(plans.back()->build()))
+        return signalPassFailure();
+      if (!once.contains(op.getSymName()))
+        weights.add(*plans.back());
+    }
+    weights.place();
+    for (const std::unique_ptr<StagePlan> &plan : plans) {
+      weights.describe(*plan);
+      if (failed(convertOperator(*plan, weights, device, tables,
                                  blockSize / WarpEmitter::kLanes)))
         return signalPassFailure();
+    }
+    weights.describe(module.getLoc());
+    CodeBuilder builder(module.getLoc(), module.getContext());
+    builder.addressSpace = kGlobalMemory;
+    weights.emitLoad(device, tables, builder, blockSize);
     tables.save();
+  }
+
+  /// How many blocks share out a stage, as far as is known.
+  int64_t getUnits() {
+    int64_t units = blocks;
+    for (auto program : getOperation().getOps<ProgramOp>())
+      if (program.getLevel() != Level::Device)
+        units = program.getLevel() == Level::Cluster ? clusterSize : 1;
+    return units;
   }
 };
 } // namespace

@@ -18,15 +18,10 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// A tile of contractions: the fewer of its rows are in use the more is wasted,
-/// the fewer columns it has the less a loaded row is used.
-static constexpr int64_t kPanelRows = 4;
-static constexpr int64_t kPanelColumns = 8;
-
-WarpEmitter::WarpEmitter(const StagePlan &plan, ModuleTables &tables,
-                         CodeBuilder &b, int64_t warps)
-    : plan(plan), tables(tables), b(b), evaluator(b, plan, tables),
-      warps(warps) {}
+WarpEmitter::WarpEmitter(const StagePlan &plan, const KeptWeights &weights,
+                         ModuleTables &tables, CodeBuilder &b, int64_t warps)
+    : plan(plan), weights(weights), tables(tables), b(b),
+      evaluator(b, plan, tables), warps(warps) {}
 
 func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
   stage = &plan.getStages()[number];
@@ -56,6 +51,7 @@ func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
   lane = b.rem(thread, b.constant(kLanes));
   Value warp = b.div(thread, b.constant(kLanes));
   evaluator.beginStage(number, arguments);
+  weights.emitWait(b, *stage);
 
   Value rowCount = b.constant(stage->space.leading());
   if (stage->space.hasRows()) {
@@ -66,27 +62,29 @@ func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
   }
   Value rowTiles =
       b.div(b.add(rowCount, b.constant(tileRows - 1)), b.constant(tileRows));
-  Value columnTiles = b.constant(llvm::divideCeil(columns, tileColumns));
+  ColumnShare own(b, unit, units, llvm::divideCeil(columns, tileColumns));
   // Blocks beyond the number of column tiles share their rows.
-  Value across = b.min(units, columnTiles);
-  Value first = b.rem(unit, across);
-  Value share = b.div(unit, across);
+  Value share = b.div(unit, own.across);
   Value shares =
-      b.div(b.add(b.sub(units, first), b.sub(across, b.constant(1))), across);
+      b.div(b.add(b.sub(units, own.first), b.sub(own.across, b.constant(1))),
+            own.across);
   Value firstTile = b.add(b.mul(warp, shares), share);
   Value nextTile = b.mul(shares, b.constant(warps));
-  b.loop(first, columnTiles, across, [&](Value column) {
-    b.loop(firstTile, rowTiles, nextTile, [&](Value row) {
-      emitTile(b.mul(row, b.constant(tileRows)), rowCount,
-               b.mul(column, b.constant(tileColumns)));
-    });
-  });
+  b.loop(own.first, own.tiles, own.across, b.constant(0),
+         [&](Value column, ValueRange turn) {
+           b.loop(firstTile, rowTiles, nextTile, [&](Value row) {
+             emitTile(b.mul(row, b.constant(tileRows)), rowCount,
+                      b.mul(column, b.constant(tileColumns)), turn[0]);
+           });
+           return CodeBuilder::Values{b.add(turn[0], b.constant(1))};
+         });
   evaluator.endStage();
   func::ReturnOp::create(b);
   return function;
 }
 
-void WarpEmitter::emitTile(Value firstRow, Value rowCount, Value firstColumn) {
+void WarpEmitter::emitTile(Value firstRow, Value rowCount, Value firstColumn,
+                           Value turn) {
   // Lanes beyond the edge compute the last row or column again, and store
   // nothing.
   auto clamp = [&](Value value, Value end) {
@@ -110,7 +108,7 @@ void WarpEmitter::emitTile(Value firstRow, Value rowCount, Value firstColumn) {
     }
     for (Node *node : stage->nodes)
       if (node->kind == NodeKind::Panels)
-        emitContraction(*node, rows, firstColumn, element);
+        emitContraction(*node, rows, firstColumn, turn, element);
   }
   b.when(valid, [&] {
     evaluator.prepareRow(*stage, element);
@@ -130,24 +128,55 @@ void WarpEmitter::emitTile(Value firstRow, Value rowCount, Value firstColumn) {
 }
 
 void WarpEmitter::emitContraction(const Node &node, ArrayRef<Indices> rows,
-                                  Value firstColumn, ArrayRef<Index> element) {
+                                  Value firstColumn, Value turn,
+                                  ArrayRef<Index> element) {
   auto op = cast<linalg::LinalgOp>(node.op);
-  OpOperand *left = op.getDpsInputOperand(node.left);
-  int64_t lanes = evaluator.getLanes();
-  ReductionLoops loops(node);
   SmallVector<Indices> dims; // of each row, any column
   for (const Indices &row : rows) {
     Indices out(row);
     out.push_back({firstColumn});
     dims.push_back(evaluator.loopIndices(op, out));
   }
-  PanelOperand right = node.right;
-  right.width = 1; // B[n][k]: lanes read along k
-  Value n = b.add(firstColumn, b.constant(right.nOffset));
-  Value offset =
-      b.add(b.mul(n, b.constant(right.k)), b.constant(right.kOffset));
-  Value weights = b.offset(evaluator.getForm(tables.getPanels(right)),
-                           b.mul(offset, b.constant(4)));
+  auto fromGlobal = [&] {
+    PanelOperand right = node.right;
+    right.width = 1; // B[n][k]: lanes read along k
+    Value n = b.add(firstColumn, b.constant(right.nOffset));
+    Value offset =
+        b.add(b.mul(n, b.constant(right.k)), b.constant(right.kOffset));
+    Value tile = b.offset(evaluator.getForm(tables.getPanels(right)),
+                          b.mul(offset, b.constant(4)));
+    return multiply(node, dims, firstColumn, tile, right.k);
+  };
+  const KeptMatrix *kept = weights.find(node);
+  auto fromShared = [&] {
+    Value tile = KeptWeights::getTile(b, *kept, turn);
+    return multiply(node, dims, firstColumn, tile, kept->stride());
+  };
+  SmallVector<Type> types(kLanes, b.getF32Type());
+  CodeBuilder::Values parts;
+  if (!kept)
+    parts = fromGlobal();
+  else if (kept->kept == kept->tiles)
+    parts = fromShared();
+  else
+    parts = b.select(b.less(turn, b.constant(kept->kept)), types, fromShared,
+                     fromGlobal);
+  Value sum = addUp(parts);
+  Value start = op.getDpsInits()[0];
+  if (!isZero(start))
+    if (Value value = evaluator.eval(start, element))
+      sum = arith::AddFOp::create(b, value, sum);
+  evaluator.remember(op->getResult(0), element, sum);
+}
+
+CodeBuilder::Values WarpEmitter::multiply(const Node &node,
+                                          MutableArrayRef<Indices> rows,
+                                          Value firstColumn, Value weights,
+                                          int64_t stride) {
+  auto op = cast<linalg::LinalgOp>(node.op);
+  OpOperand *left = op.getDpsInputOperand(node.left);
+  int64_t lanes = evaluator.getLanes();
+  ReductionLoops loops(node);
   // Bytes from there to a column: constants, where no tile goes over the edge.
   SmallVector<Value> columns;
   Value last = b.sub(b.constant(stage->space.columns() - 1), firstColumn);
@@ -155,7 +184,7 @@ void WarpEmitter::emitContraction(const Node &node, ArrayRef<Indices> rows,
     Value column = b.constant(c);
     if (stage->space.columns() % tileColumns)
       column = b.min(column, last);
-    columns.push_back(b.mul(column, b.constant(right.k * 4)));
+    columns.push_back(b.mul(column, b.constant(stride * 4)));
   }
 
   // Sum number r * tileColumns + c is that of row r and column c.
@@ -164,7 +193,7 @@ void WarpEmitter::emitContraction(const Node &node, ArrayRef<Indices> rows,
   for (auto [begin, end] : loops.pieces) {
     auto isWhole = [&](int64_t value) { return value % lanes == 0; };
     bool vector = node.packVectors && isWhole(begin) && isWhole(end) &&
-                  isWhole(right.k) && isWhole(right.kOffset);
+                  isWhole(node.right.k) && isWhole(node.right.kOffset);
     int64_t width = vector ? lanes : 1;
     Type type = b.getF32Type();
     if (vector)
@@ -183,7 +212,7 @@ void WarpEmitter::emitContraction(const Node &node, ArrayRef<Indices> rows,
           SmallVector<Value> factors;
           for (Value column : columns)
             factors.push_back(b.load(type, b.offset(at, column), 4 * width));
-          for (auto [r, row] : llvm::enumerate(dims)) {
+          for (auto [r, row] : llvm::enumerate(rows)) {
             row[loops.dims.back()] = {k, vector, vector ? 0 : -1, begin, end};
             Value value = evaluator.eval(
                 left->get(),
@@ -200,12 +229,7 @@ void WarpEmitter::emitContraction(const Node &node, ArrayRef<Indices> rows,
           return next;
         });
   }
-  Value sum = addUp(sums);
-  Value start = op.getDpsInits()[0];
-  if (!isZero(start))
-    if (Value value = evaluator.eval(start, element))
-      sum = arith::AddFOp::create(b, value, sum);
-  evaluator.remember(op->getResult(0), element, sum);
+  return sums;
 }
 
 /// Each step halves the sums that a lane holds parts of: it sends one half's

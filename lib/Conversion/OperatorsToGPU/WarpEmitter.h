@@ -9,6 +9,7 @@
 #define BATCH_CONVERSION_OPERATORSTOGPU_WARPEMITTER_H
 
 #include "../OperatorCode/Evaluator.h"
+#include "KeptWeights.h"
 
 namespace mlir::uprog {
 
@@ -20,14 +21,19 @@ namespace mlir::uprog {
 ///       everything else: a lane per element of the tile
 ///
 /// A tile has as many elements as a warp has lanes. The weights of a column
-/// tile are read by the same blocks in every launch. How sums are split depends
+/// tile are read by the same blocks at every step, from their shared memory if
+/// they keep them. How sums are split depends
 /// on sizes only, so that a row's bits do not depend on its batch.
 class WarpEmitter {
 public:
   static constexpr int64_t kLanes = 32; ///< of a warp
+  /// A tile of contractions: the fewer of its rows are in use the more is
+  /// wasted, the fewer columns it has the less a loaded row is used.
+  static constexpr int64_t kPanelRows = 4;
+  static constexpr int64_t kPanelColumns = 8;
 
-  WarpEmitter(const StagePlan &plan, ModuleTables &tables, CodeBuilder &b,
-              int64_t warps);
+  WarpEmitter(const StagePlan &plan, const KeptWeights &weights,
+              ModuleTables &tables, CodeBuilder &b, int64_t warps);
 
   /// Makes the function of stage `number`, f(step, forms, unit, units): what
   /// block `unit` of `units` does.
@@ -36,14 +42,21 @@ public:
   bool hasFailed() const { return evaluator.hasFailed(); }
 
 private:
-  void emitTile(Value firstRow, Value rowCount, Value firstColumn);
+  /// `turn`: how many tiles of columns the block has had before.
+  void emitTile(Value firstRow, Value rowCount, Value firstColumn, Value turn);
   /// The sum of a contraction at this lane's element.
   void emitContraction(const Node &node, ArrayRef<Indices> rows,
-                       Value firstColumn, ArrayRef<Index> element);
+                       Value firstColumn, Value turn, ArrayRef<Index> element);
+  /// This lane's parts of the sums of a contraction; weights of the tile's
+  /// columns lie at `weights`, `stride` elements from one to the next.
+  CodeBuilder::Values multiply(const Node &node, MutableArrayRef<Indices> rows,
+                               Value firstColumn, Value weights,
+                               int64_t stride);
   /// Sum number `lane` of all lanes' parts of kLanes sums.
   Value addUp(ArrayRef<Value> parts);
 
   const StagePlan &plan;
+  const KeptWeights &weights;
   ModuleTables &tables;
   CodeBuilder &b;
   Evaluator evaluator;

@@ -30,6 +30,8 @@ using namespace mlir;
 static constexpr unsigned kOldestChip = 70;
 /// The first with clusters.
 static constexpr unsigned kOldestClusters = 90;
+/// The first that copies to shared memory while threads do other things.
+static constexpr unsigned kOldestCopies = 80;
 
 /// Whether LLVM makes code for a chip.
 static bool isKnownChip(StringRef chip, bool amd) {
@@ -61,10 +63,18 @@ batch::ChipFacts batch::getChipFacts(StringRef chip) {
           .Cases({"sm_90", "sm_100", "sm_101", "sm_103"}, 227 << 10)
           .Cases({"gfx90a", "gfx942"}, 64 << 10)
           .Default(48 << 10);
+  facts.multiprocessors = llvm::StringSwitch<int64_t>(name)
+                              .Case("sm_70", 80)
+                              .Case("sm_75", 72)
+                              .Cases({"sm_86", "sm_89"}, 142)
+                              .Case("sm_90", 132)
+                              .Case("sm_100", 148)
+                              .Case("gfx942", 304)
+                              .Default(108);
   unsigned version = 0;
-  facts.hasClusters = name.consume_front("sm_") &&
-                      !name.consumeInteger(10, version) &&
-                      version >= kOldestClusters;
+  bool nvidia = name.consume_front("sm_") && !name.consumeInteger(10, version);
+  facts.hasClusters = nvidia && version >= kOldestClusters;
+  facts.asyncCopies = chip.empty() || (nvidia && version >= kOldestCopies);
   return facts;
 }
 

@@ -52,6 +52,7 @@ private:
   LogicalResult lowerBlock(Block &block);
   LogicalResult lowerRun(uprog::RunOp run);
   void makeLaunch(uprog::ProgramOp program, gpu::GPUFuncOp kernel);
+  void loadWeights();
   void findGroup();
   void meet();
 
@@ -86,6 +87,7 @@ private:
   /// groups of the launch.
   Value unit, units, group, groups;
   Value steps, numSteps, stepNumber;
+  int64_t sharedBytes = 0; ///< that a launch adds
 };
 
 } // namespace
@@ -221,6 +223,15 @@ LogicalResult KernelBuilder::lowerBlock(Block &block) {
   return success();
 }
 
+/// Fills the block's shared memory, if there is a function for it.
+void KernelBuilder::loadWeights() {
+  for (auto function : device.getOps<func::FuncOp>())
+    if (auto bytes = function->getAttrOfType<IntegerAttr>(kKeptBytesAttr)) {
+      sharedBytes = bytes.getInt();
+      func::CallOp::create(b, function, ValueRange{forms, unit, units});
+    }
+}
+
 void KernelBuilder::makeLaunch(uprog::ProgramOp program,
                                gpu::GPUFuncOp kernel) {
   b.setInsertionPoint(program);
@@ -237,7 +248,8 @@ void KernelBuilder::makeLaunch(uprog::ProgramOp program,
            b.getNamedAttr("block_size", b.getI64IntegerAttr(shape.blockSize)),
            b.getNamedAttr(
                "cluster_size",
-               b.getI64IntegerAttr(clustered ? shape.clusterSize : 1))}));
+               b.getI64IntegerAttr(clustered ? shape.clusterSize : 1)),
+           b.getNamedAttr("shared_bytes", b.getI64IntegerAttr(sharedBytes))}));
   b.setInsertionPointToStart(host.addEntryBlock());
   Value one = arith::ConstantIndexOp::create(b, 1);
   Value threads = arith::ConstantIndexOp::create(b, shape.blockSize);
@@ -247,9 +259,11 @@ void KernelBuilder::makeLaunch(uprog::ProgramOp program,
     Value size = arith::ConstantIndexOp::create(b, shape.clusterSize);
     cluster = gpu::KernelDim3{size, one, one};
   }
+  Value shared;
+  if (sharedBytes > 0)
+    shared = arith::ConstantOp::create(b, b.getI32IntegerAttr(sharedBytes));
   gpu::LaunchFuncOp::create(b, kernel, gpu::KernelDim3{grid, one, one},
-                            gpu::KernelDim3{threads, one, one},
-                            /*dynamicSharedMemorySize=*/Value(),
+                            gpu::KernelDim3{threads, one, one}, shared,
                             host.getArguments(), Type(), ValueRange(), cluster);
   func::ReturnOp::create(b);
 }
@@ -277,6 +291,7 @@ LogicalResult KernelBuilder::lower(uprog::ProgramOp program) {
   watchdog = kernel.getArgument(5);
   b.setInsertionPointToStart(&kernel.getBody().front());
   findGroup();
+  loadWeights();
   auto loop = scf::ForOp::create(b, group, numPlans, groups);
   {
     OpBuilder::InsertionGuard guard(b);

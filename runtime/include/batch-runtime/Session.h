@@ -143,6 +143,7 @@ private:
   void reserveWorkers(size_t bytes, size_t count);
   void makeRoom();
   void inspectPart(int64_t number);
+  void runOnDevice(const std::vector<BatchPlan> &plans);
   [[noreturn]] void throwError(const Part &part, int64_t instance) const;
   std::string explain(int64_t code, int64_t a, int64_t b) const;
 

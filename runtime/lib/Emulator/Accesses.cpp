@@ -121,6 +121,36 @@ void Machine::access(Thread &thread, uintptr_t address, int64_t bytes,
 }
 
 //===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+void Machine::copyAsync(Thread &thread, void *to, const void *from,
+                        int64_t bytes, const char *where) {
+  access(thread, reinterpret_cast<uintptr_t>(from), bytes, bytes,
+         BATCH_SPACE_GLOBAL, {true, false, false, where});
+  thread.copies.push_back({to, from, bytes, where});
+}
+
+void Machine::commitCopies(Thread &thread, const char *where) {
+  thread.where = where;
+  thread.copyGroups.push_back(std::move(thread.copies));
+  thread.copies.clear();
+}
+
+/// Nobody sees a copy earlier than that, so that a wait that is missing is
+/// found.
+void Machine::waitCopies(Thread &thread, int64_t groups, const char *where) {
+  thread.where = where;
+  for (; static_cast<int64_t>(thread.copyGroups.size()) > groups;
+       thread.copyGroups.pop_front())
+    for (const Copy &copy : thread.copyGroups.front()) {
+      access(thread, reinterpret_cast<uintptr_t>(copy.to), copy.bytes,
+             copy.bytes, BATCH_SPACE_SHARED, {false, true, false, copy.where});
+      std::memcpy(copy.to, copy.from, copy.bytes);
+    }
+}
+
+//===----------------------------------------------------------------------===//
 // Atomics
 //===----------------------------------------------------------------------===//
 

@@ -357,6 +357,9 @@ const BatchEmulatorFunctions emulator::functions = {
     Forward<&Machine::mapShared>::call,
     Forward<&Machine::shuffle>::call,
     Forward<&Machine::multiply>::call,
+    Forward<&Machine::copyAsync>::call,
+    Forward<&Machine::commitCopies>::call,
+    Forward<&Machine::waitCopies>::call,
     Forward<&Machine::timer>::call,
     Forward<&Machine::exit>::call,
 };

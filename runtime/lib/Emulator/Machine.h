@@ -13,6 +13,7 @@
 #include "batch-runtime/Error.h"
 #include "batch-runtime/Memory.h"
 
+#include <deque>
 #include <optional>
 #include <unordered_map>
 
@@ -36,6 +37,14 @@ enum class ThreadState {
 struct Publication {
   SharedClock clock;
   int64_t scope = BATCH_SCOPE_DEVICE, block = 0;
+};
+
+/// A copy from global to shared memory that the thread has not waited for.
+struct Copy {
+  void *to;
+  const void *from;
+  int64_t bytes;
+  const char *where;
 };
 
 /// A thread's way through the cluster barrier.
@@ -64,6 +73,9 @@ struct Thread : BatchEmulatorThread {
   const uint32_t *fragments[2];
   const float *addend;
   float *product;
+  // Copies that are under way: in groups that end, and those of the next one.
+  std::deque<std::vector<Copy>> copyGroups;
+  std::vector<Copy> copies;
   // How it polls: how often it has looked at something since `polledAt`, and
   // how often it was back at one of these. See Machine::poll().
   uint64_t polledAt = 0, spinsAt = 0;
@@ -139,6 +151,10 @@ public:
   void multiply(Thread &thread, int64_t elementBits, int64_t k,
                 const uint32_t *a, const uint32_t *b, const float *c, float *d,
                 const char *where);
+  void copyAsync(Thread &thread, void *to, const void *from, int64_t bytes,
+                 const char *where);
+  void commitCopies(Thread &thread, const char *where);
+  void waitCopies(Thread &thread, int64_t groups, const char *where);
   int64_t timer(Thread &thread, const char *where);
   void exit(Thread &thread, const char *where);
 

@@ -155,3 +155,13 @@ module attributes {gpu.container_module} {
     }
   }
 }
+
+// -----
+
+gpu.module @m {
+  gpu.func @k(%to: !llvm.ptr<3>, %from: !llvm.ptr<1>, %n: i32) kernel {
+    // expected-error @below {{fills up with zeros, which the emulator does not}}
+    nvvm.cp.async.shared.global %to, %from, 16, cache = cg, %n : !llvm.ptr<3>, !llvm.ptr<1>, i32
+    gpu.return
+  }
+}

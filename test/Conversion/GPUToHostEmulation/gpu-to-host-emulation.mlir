@@ -92,6 +92,19 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // A copy is one call; its two checks are the emulator's.
+  // CHECK-LABEL: func.func @copy.emulate
+  // CHECK: %[[TILE:.*]] = llvm.getelementptr %{{.*}}[16]
+  // CHECK: %[[BYTES:.*]] = llvm.mlir.constant(16 : i64)
+  // CHECK: llvm.call %{{.*}}(%{{.*}}, %[[TILE]], %{{.*}}, %[[BYTES]], %{{.*}})
+  // CHECK-NOT: llvm.call
+  // CHECK: return
+  gpu.func @copy(%p: !llvm.ptr<1>) kernel {
+    %tile = llvm.mlir.addressof @tile : !llvm.ptr<3>
+    nvvm.cp.async.shared.global %tile, %p, 16, cache = cg : !llvm.ptr<3>, !llvm.ptr<1>
+    gpu.return
+  }
+
   // Nothing of the GPU is left of these.
   // CHECK-LABEL: func.func @rest.emulate
   // CHECK-NOT: atomic
@@ -111,6 +124,8 @@ gpu.module @kernels {
     nvvm.cluster.arrive
     nvvm.cluster.wait
     nvvm.exit
+    nvvm.cp.async.commit.group
+    nvvm.cp.async.wait.group 1
     %t = llvm.mlir.addressof @tile : !llvm.ptr<3>
     %m = nvvm.mapa %t, %n : !llvm.ptr<3> -> !llvm.ptr<7>
     %g = llvm.addrspacecast %m : !llvm.ptr<7> to !llvm.ptr

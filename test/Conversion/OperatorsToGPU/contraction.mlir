@@ -1,4 +1,4 @@
-// RUN: batch-opt %s --convert-operators-to-gpu --split-input-file | FileCheck %s
+// RUN: batch-opt %s --convert-operators-to-gpu=shared-memory=0 --split-input-file | FileCheck %s
 
 #x = affine_map<(r, n, k) -> (r, k)>
 #w = affine_map<(r, n, k) -> (n, k)>

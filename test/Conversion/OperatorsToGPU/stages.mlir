@@ -1,5 +1,5 @@
-// RUN: batch-opt %s --convert-operators-to-gpu --split-input-file | FileCheck %s
-// RUN: batch-opt %s --convert-operators-to-gpu=block-size=64 --split-input-file \
+// RUN: batch-opt %s --convert-operators-to-gpu=shared-memory=0 --split-input-file | FileCheck %s
+// RUN: batch-opt %s --convert-operators-to-gpu="block-size=64 shared-memory=0" --split-input-file \
 // RUN:   | FileCheck %s --check-prefix=SMALL
 
 #rn = affine_map<(r, n) -> (r, n)>

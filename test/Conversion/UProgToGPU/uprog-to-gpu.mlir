@@ -13,6 +13,10 @@ gpu.module @device {
   func.func private @k.rows.stage1(%step: !llvm.ptr<1>, %forms: !llvm.ptr<1>, %unit: i64, %units: i64) {
     return
   }
+  // Fills a block's shared memory.
+  func.func private @fill(%forms: !llvm.ptr<1>, %unit: i64, %units: i64) attributes {batch.kept_bytes = 4096 : i64} {
+    return
+  }
 }
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>)
     attributes {batch.kernel_info = {stages = 2 : i64}} {
@@ -56,7 +60,8 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>)
 // BLOCK-SAME:      known_block_size = array<i32: 64, 1, 1>
 // DEVICE:        %[[ID:.*]] = gpu.block_id x
 // DEVICE:        %[[UNIT:.*]] = arith.index_cast %[[ID]] : index to i64
-// DEVICE:        scf.for %[[PLAN:.*]] = %c0_i64 to %[[NUM_PLANS]] step %c1_i64
+// DEVICE:        func.call @fill(%[[FORMS]], %[[UNIT]], %[[BLOCKS]])
+// DEVICE-NEXT:   scf.for %[[PLAN:.*]] = %c0_i64 to %[[NUM_PLANS]] step %c1_i64
 // CLUSTER:       %[[ID:.*]] = gpu.cluster_block_id x
 // CLUSTER:       %[[UNIT:.*]] = arith.index_cast %[[ID]] : index to i64
 // CLUSTER:       %[[DIM:.*]] = gpu.cluster_dim_blocks x
@@ -65,10 +70,12 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>)
 // CLUSTER:       %[[FIRST:.*]] = arith.index_cast %[[GROUP]] : index to i64
 // CLUSTER:       %[[COUNT:.*]] = gpu.cluster_dim x
 // CLUSTER:       %[[GROUPS:.*]] = arith.index_cast %[[COUNT]] : index to i64
-// CLUSTER:       scf.for %[[PLAN:.*]] = %[[FIRST]] to %[[NUM_PLANS]] step %[[GROUPS]]
+// CLUSTER:       func.call @fill(%[[FORMS]], %[[UNIT]], %[[UNITS]])
+// CLUSTER-NEXT:  scf.for %[[PLAN:.*]] = %[[FIRST]] to %[[NUM_PLANS]] step %[[GROUPS]]
 // BLOCK:         %[[ID:.*]] = gpu.block_id x
 // BLOCK:         %[[FIRST:.*]] = arith.index_cast %[[ID]] : index to i64
-// BLOCK:         scf.for %[[PLAN:.*]] = %[[FIRST]] to %[[NUM_PLANS]] step %[[BLOCKS]]
+// BLOCK:         func.call @fill(%[[FORMS]], %c0_i64, %c1_i64)
+// BLOCK-NEXT:    scf.for %[[PLAN:.*]] = %[[FIRST]] to %[[NUM_PLANS]] step %[[BLOCKS]]
 // CHECK:           llvm.getelementptr %[[PLANS]][
 // CHECK:           %[[STEPS:.*]] = llvm.load %{{.*}} : !llvm.ptr<1> -> !llvm.ptr<1>
 
@@ -104,13 +111,13 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>)
 
 // One launch, and what a host needs to know of it.
 // CHECK-LABEL: func.func @main.execute(
-// DEVICE-SAME:     batch.kernel_launch = {block_size = 256 : i64, cluster_size = 1 : i64, executor = "device", kernel = "main_execute"}
-// CLUSTER-SAME:    batch.kernel_launch = {block_size = 256 : i64, cluster_size = 4 : i64, executor = "cluster", kernel = "main_execute"}
-// BLOCK-SAME:      batch.kernel_launch = {block_size = 64 : i64, cluster_size = 1 : i64, executor = "block", kernel = "main_execute"}
+// DEVICE-SAME:     batch.kernel_launch = {block_size = 256 : i64, cluster_size = 1 : i64, executor = "device", kernel = "main_execute", shared_bytes = 4096 : i64}
+// CLUSTER-SAME:    batch.kernel_launch = {block_size = 256 : i64, cluster_size = 4 : i64, executor = "cluster", kernel = "main_execute", shared_bytes = 4096 : i64}
+// BLOCK-SAME:      batch.kernel_launch = {block_size = 64 : i64, cluster_size = 1 : i64, executor = "block", kernel = "main_execute", shared_bytes = 4096 : i64}
 // CHECK:         %[[GRID:.*]] = arith.index_cast %arg4 : i64 to index
-// DEVICE:        gpu.launch_func @device::@main_execute blocks in (%[[GRID]], %c1, %c1) threads in (%c256, %c1, %c1)
+// DEVICE:        gpu.launch_func @device::@main_execute blocks in (%[[GRID]], %c1, %c1) threads in (%c256, %c1, %c1) dynamic_shared_memory_size %c4096_i32
 // CLUSTER:       gpu.launch_func @device::@main_execute clusters in (%c4, %c1, %c1) blocks in (%[[GRID]], %c1, %c1)
-// BLOCK:         gpu.launch_func @device::@main_execute blocks in (%[[GRID]], %c1, %c1) threads in (%c64, %c1, %c1)
+// BLOCK:         gpu.launch_func @device::@main_execute blocks in (%[[GRID]], %c1, %c1) threads in (%c64, %c1, %c1) dynamic_shared_memory_size %c4096_i32
 // CHECK-NOT:     gpu.launch_func
 // CHECK-NOT:     uprog.program
 uprog.program @main.execute(%plan: !batch.plan) level(device) {

@@ -66,11 +66,14 @@ inline constexpr StringLiteral kKernelInfoAttr = "batch.kernel_info";
 /// The gpu.module with an object's persistent kernel.
 inline constexpr StringLiteral kDeviceModule = "device";
 /// On the host function that launches that kernel: {kernel, executor,
-/// block_size, cluster_size}.
+/// block_size, cluster_size, shared_bytes}.
 inline constexpr StringLiteral kLaunchAttr = "batch.kernel_launch";
 /// On the function of a kernel that the emulator calls: the bytes of its static
 /// shared memory.
 inline constexpr StringLiteral kEmulatedAttr = "batch.shared_bytes";
+/// On the function of a gpu.module with which blocks fill their shared memory
+/// with weights: how many bytes a launch has to add for it.
+inline constexpr StringLiteral kKeptBytesAttr = "batch.kept_bytes";
 /// On a module: the forms of parameters that kernel functions read.
 inline constexpr StringLiteral kFormsAttr = "batch.forms";
 /// On a function of the inspector or of the instance program: calls with equal

@@ -1,0 +1,84 @@
+// RUN: batch-opt %s --convert-operators-to-gpu="blocks=2 shared-memory=3072" --split-input-file \
+// RUN:     --remark-format=emitRemark --remarks-filter=batch -o /dev/null 2>&1 | FileCheck %s
+
+#x = affine_map<(r, n, k) -> (r, k)>
+#w = affine_map<(r, n, k) -> (n, k)>
+#y = affine_map<(r, n, k) -> (r, n)>
+
+// Four tiles of 1024 bytes, for two blocks; a matrix that two operators read is
+// kept once.
+// CHECK: Weights {{.*}}"weights of @one that a block keeps in shared memory: 2048 of 2048 bytes in stage 0"
+// CHECK: Weights {{.*}}"weights of @two that a block keeps in shared memory: 2048 of 2048 bytes in stage 0"
+// CHECK: [Passed] Weights {{.*}}"2048 of 2048 bytes of weights stay in the 3072 bytes of a block's shared memory"
+uprog.operator @one(%n: index, %x: tensor<?x32xf32>,
+                    %w: tensor<32x32xf32> {uprog.parameter = 0 : i64}) -> tensor<?x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?x32xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %r = linalg.matmul indexing_maps = [#x, #w, #y] ins(%x, %w : tensor<?x32xf32>, tensor<32x32xf32>)
+      outs(%start : tensor<?x32xf32>) -> tensor<?x32xf32>
+  uprog.yield %r : tensor<?x32xf32>
+}
+uprog.operator @two(%n: index, %x: tensor<?x32xf32>,
+                    %w: tensor<32x32xf32> {uprog.parameter = 0 : i64}) -> tensor<?x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?x32xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %r = linalg.matmul indexing_maps = [#x, #w, #y] ins(%x, %w : tensor<?x32xf32>, tensor<32x32xf32>)
+      outs(%start : tensor<?x32xf32>) -> tensor<?x32xf32>
+  uprog.yield %r : tensor<?x32xf32>
+}
+
+// -----
+
+#x = affine_map<(r, n, k) -> (r, k)>
+#w = affine_map<(r, n, k) -> (n, k)>
+#y = affine_map<(r, n, k) -> (r, n)>
+
+// What several rows of a task are multiplied with comes first, tiles that still
+// fit follow.
+// CHECK: Weights {{.*}}"weights of @tasks that a block keeps in shared memory: 1024 of 2048 bytes in stage 0"
+// CHECK: Weights {{.*}}"weights of @edges that a block keeps in shared memory: 2048 of 2048 bytes in stage 0"
+// CHECK: [Passed] Weights {{.*}}"3072 of 4096 bytes of weights stay in the 3072 bytes of a block's shared memory; the others stream from the L2 cache at every step"
+uprog.operator @tasks(%n: index, %x: tensor<?x32xf32>,
+                      %w: tensor<32x32xf32> {uprog.parameter = 0 : i64}) -> tensor<?x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?x32xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %r = linalg.matmul indexing_maps = [#x, #w, #y] ins(%x, %w : tensor<?x32xf32>, tensor<32x32xf32>)
+      outs(%start : tensor<?x32xf32>) -> tensor<?x32xf32>
+  uprog.yield %r : tensor<?x32xf32>
+}
+uprog.operator @edges(%n: index, %s: tensor<?x32xf32>,
+                      %x: tensor<?x32xf32> {uprog.ragged = 0 : i64},
+                      %offsets: tensor<?xindex> {uprog.offsets = 0 : i64},
+                      %w: tensor<32x32xf32> {uprog.parameter = 1 : i64}) -> tensor<?x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %rows = tensor.dim %x, %c0 : tensor<?x32xf32>
+  %empty = tensor.empty(%rows) : tensor<?x32xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %r = linalg.matmul indexing_maps = [#x, #w, #y] ins(%x, %w : tensor<?x32xf32>, tensor<32x32xf32>)
+      outs(%start : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %t = batch.segment_reduce add %r by %offsets into %s : tensor<?x32xf32>, tensor<?xindex>
+  uprog.yield %t : tensor<?x32xf32>
+}
+
+// -----
+
+#x = affine_map<(r, n, k) -> (r, k)>
+#w = affine_map<(r, n, k) -> (n, k)>
+#y = affine_map<(r, n, k) -> (r, n)>
+
+// A tile of 4096 bytes does not fit.
+// CHECK: Weights {{.*}}"weights of @large that a block keeps in shared memory: 0 of 8192 bytes in stage 0"
+// CHECK: [Missed] Weights {{.*}}"0 of 8192 bytes of weights stay in the 3072 bytes of a block's shared memory; the others stream from the L2 cache at every step"
+uprog.operator @large(%n: index, %x: tensor<?x128xf32>,
+                      %w: tensor<32x128xf32> {uprog.parameter = 0 : i64}) -> tensor<?x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?x32xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %r = linalg.matmul indexing_maps = [#x, #w, #y] ins(%x, %w : tensor<?x128xf32>, tensor<32x128xf32>)
+      outs(%start : tensor<?x32xf32>) -> tensor<?x32xf32>
+  uprog.yield %r : tensor<?x32xf32>
+}

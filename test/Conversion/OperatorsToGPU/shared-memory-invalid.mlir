@@ -1,0 +1,9 @@
+// RUN: batch-opt %s --convert-operators-to-gpu=shared-memory=-2 --verify-diagnostics
+// RUN: batch-opt %s --convert-operators-to-gpu=blocks=0 --verify-diagnostics
+
+// expected-error @+1 {{shared-memory is a number of bytes, blocks and cluster-size are numbers of blocks from 1 on}}
+module {
+  uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+    uprog.yield %x : tensor<?x4xf32>
+  }
+}
