@@ -141,11 +141,17 @@ static FailureOr<Target> makeTarget(Location loc,
 /// Adds what makes code for a device other than the CPU.
 static LogicalResult addDevicePasses(OpPassManager &pm, Location loc,
                                      const CompileOptions &options) {
-  if (options.device == "cpu")
+  if (options.device == "cpu") {
+    if (options.precision != "f32")
+      return emitError(loc) << "precision '" << options.precision
+                            << "' is for --device=cuda and --device=emulator; "
+                               "the CPU computes in f32";
     return success();
+  }
   GPUPersistentOptions gpu;
   gpu.executor = options.executor;
   gpu.sharedMemory = options.sharedMemory;
+  gpu.precision = options.precision;
   if (options.device == "emulator") {
     buildGPUPersistentPipeline(pm, gpu);
     pm.addPass(createConvertGPUToHostEmulationPass());

@@ -115,6 +115,7 @@ void mlir::batch::buildGPUPersistentPipeline(
   check.chip = options.chip;
   check.format = options.format;
   check.executor = options.executor;
+  check.precision = options.precision;
   pm.addPass(createCheckGPUTargetPass(check));
   ChooseExecutorPassOptions choose;
   choose.executor = options.executor;
@@ -130,6 +131,7 @@ void mlir::batch::buildGPUPersistentPipeline(
   operators.asyncCopies = facts.asyncCopies;
   operators.blocks = facts.multiprocessors;
   operators.clusterSize = options.clusterSize;
+  operators.precision = options.precision;
   pm.addPass(createConvertOperatorsToGPUPass(operators));
   bool amd = StringRef(options.chip).starts_with("gfx");
   ConvertUProgToGPUPassOptions program;

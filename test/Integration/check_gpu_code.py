@@ -14,7 +14,13 @@ import sys
 import batchtest
 
 # Shared memory of a block, in bytes.
-SHARED = {"sm_80": 163 * 1024, "sm_90": 227 * 1024}
+SHARED = {"sm_80": 163 * 1024, "sm_90": 227 * 1024, "sm_90a": 227 * 1024}
+
+# Instructions of tensor cores, and those that round factors for them.
+MMA = {"tf32": ("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32",
+                "cvt.rna.tf32.f32"),
+       "bf16": ("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32",
+                "cvt.rn.bf16x2.f32")}
 
 
 def persistent(model, size, options, *flags):
@@ -69,6 +75,31 @@ def check_model(checks, model):
                           ("library calls", r"__nv_|\.extern (?!\.shared)"),
                           ("local memory", r"\.local\b")):
         count("no " + what, pattern, ptx, 0)
+
+
+def check_tensor_cores(checks, model, precision):
+    """The k loops of a model at hidden 64: its leaf has three products that read
+    the same row, its node three of [left, right] and two of one child each."""
+    result = checks.run("%s in %s becomes PTX" % (model, precision),
+                        lambda: persistent(model, 64, "chip=sm_80 format=isa "
+                                           "shared-memory=0 precision=" +
+                                           precision))
+    if not result:
+        return
+    ptx = assembly(result[0])
+    name = "%s in %s: " % (model, precision)
+    product, rounding = MMA[precision]
+    # Two steps of 16 k in each loop, for the output one column of 8.
+    steps = 2 * (3 + 2 * 3 + 2 + 1)
+    loads = 2 * (2 + 3 + 2 * (2 + 3) + 2 * (2 + 1) + 2 + 1)
+    per_step, per_load = (2, 4) if precision == "tf32" else (1, 2)
+    checks.equal(name + "products", ptx.count(product), per_step * steps)
+    checks.equal(name + "roundings", ptx.count(rounding), per_load * loads)
+    checks.equal(name + "loads of 16 bytes",
+                 len(re.findall(r"ld\.global\.v4\.", ptx)), loads)
+    checks.equal(name + "no shuffles", ptx.count("shfl."), 0)
+    checks.equal(name + "no local memory",
+                 len(re.findall(r"\.local\b", ptx)), 0)
 
 
 def check_amd(checks, model, chip):
@@ -128,11 +159,19 @@ def main(arguments):
         for model in ("treelstm_nary", "treegru_nary", "treefc", "mvrnn"):
             for chip in SHARED:
                 check_ptxas(checks, model, 256, chip, " executor=device")
+            for precision in MMA:
+                check_ptxas(checks, model, 256, "sm_80",
+                            " executor=device precision=" + precision)
+        for precision in MMA:
+            check_ptxas(checks, "treelstm_nary", 256, "sm_90a",
+                        " executor=device precision=" + precision)
         check_ptxas(checks, "dagrnn", 256, "sm_80", " executor=block")
         check_ptxas(checks, "treelstm_nary", 256, "sm_90", " executor=cluster")
     else:
         for model in batchtest.ALL:
             check_model(checks, model)
+        for precision in MMA:
+            check_tensor_cores(checks, "treelstm_nary", precision)
         check_amd(checks, "treelstm_nary", "gfx90a")
         check_amd(checks, "mvrnn", "gfx942")
     checks.exit()

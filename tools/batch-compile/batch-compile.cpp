@@ -51,6 +51,10 @@ int main(int argc, char **argv) {
       cl::desc(
           "What runs a mini-batch or a part of it on a GPU: 'device' (all "
           "blocks together), 'cluster', 'block' or 'auto', which chooses"));
+  cl::opt<std::string> precision(
+      "precision", cl::init("f32"), cl::cat(category),
+      cl::desc("What factors of products with weights are rounded to on a GPU: "
+               "'f32' (they are not), 'tf32' or 'bf16', on tensor cores"));
   cl::opt<std::string> chip(
       "chip", cl::cat(category),
       cl::desc("Chip of the GPU: sm_80, sm_90, ...; default: the oldest that "
@@ -115,6 +119,7 @@ int main(int argc, char **argv) {
   options.sizes.assign(sizes.begin(), sizes.end());
   options.device = device;
   options.executor = executor;
+  options.precision = precision;
   options.chip = chip;
   options.sharedMemory = sharedMemory;
   options.tuning = tuning;

@@ -57,6 +57,7 @@ RUNNING
 COMPILING (for a .mlir; handed on to batch-compile)
   --device=cpu|cuda|emulator --executor=auto|device|cluster|block --chip=NAME
   --shared-memory=BYTES     of a GPU's block, for weights (default: all)
+  --precision=f32|tf32|bf16
   --strategy=S --policy=P --size=H=64 --tuning=FILE --target=TRIPLE --cpu=NAME
 
 CHECKING
@@ -218,6 +219,7 @@ std::vector<Option> makeTable(Options &options) {
          options.compile.push_back("--device=" + value);
        }},
       {"executor", Option::Required, hand("executor")},
+      {"precision", Option::Required, hand("precision")},
       {"chip", Option::Required, hand("chip")},
       {"shared-memory", Option::Required, hand("shared-memory")},
       {"blocks", Option::Required,

@@ -25,6 +25,9 @@ struct CompileOptions {
   /// What runs a mini-batch or a part of it on a device other than the CPU:
   /// "device", "cluster", "block" or "auto".
   std::string executor = "auto";
+  /// What factors of products with weights are rounded to on such a device:
+  /// "f32" (they are not), "tf32" or "bf16".
+  std::string precision = "f32";
   /// Chip of a GPU, such as "sm_90"; empty: the oldest that has what the
   /// executor needs.
   std::string chip;

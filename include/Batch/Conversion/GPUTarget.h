@@ -8,10 +8,23 @@
 #ifndef BATCH_CONVERSION_GPUTARGET_H
 #define BATCH_CONVERSION_GPUTARGET_H
 
-#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/StringSwitch.h"
 #include <cstdint>
+#include <optional>
 
 namespace mlir::batch {
+
+/// What the factors of products with weights are rounded to; their sums are
+/// f32. All but F32 run on tensor cores.
+enum class Precision { F32, TF32, BF16 };
+
+inline std::optional<Precision> symbolizePrecision(llvm::StringRef name) {
+  return llvm::StringSwitch<std::optional<Precision>>(name)
+      .Case("f32", Precision::F32)
+      .Case("tf32", Precision::TF32)
+      .Case("bf16", Precision::BF16)
+      .Default(std::nullopt);
+}
 
 /// What a kernel may count on.
 struct ChipFacts {

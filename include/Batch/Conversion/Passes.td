@@ -140,6 +140,11 @@ def ConvertOperatorsToGPUPass
     block's; of all blocks `blocks` is a guess. Where a block has more tiles in the
     end, their weights are read from global memory. The remark `Weights` says what is kept.
 
+    With a `precision` other than f32 warps compute products with weights on tensor
+    cores, in tiles of 16 rows by 8 columns: lanes load f32, round it and multiply
+    with `nvvm.mma.sync`, of shape m16n8k8 for tf32 and m16n8k16 for bf16. Sums are
+    f32, and every lane gets four of them. Other products are f32 as before.
+
     The operators stay, for the unbatched code; their `batch.kernel_info =
     {stages, task_scratch, ragged_scratch}` says what the functions need.
 
@@ -157,6 +162,9 @@ def ConvertOperatorsToGPUPass
     Option<"asyncCopies", "async-copies", "bool", /*default=*/"true",
            "The chip can copy to shared memory while threads do other things: "
            "sm_80 and later">,
+    Option<"precision", "precision", "std::string", /*default=*/"\"f32\"",
+           "What factors of products with weights are rounded to: f32, tf32 or "
+           "bf16">,
   ];
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::gpu::GPUDialect",
@@ -221,7 +229,7 @@ def CheckGPUTargetPass : Pass<"batch-check-gpu-target", "::mlir::ModuleOp"> {
   let description = [{
     Changes nothing. Makes errors of what would otherwise go wrong long after, in
     LLVM or in a toolkit: formats and chips that nobody knows, chips that lack what
-    a persistent kernel needs, formats whose tools are not installed.
+    a persistent kernel or its options need, formats whose tools are not installed.
 
     See test/Pipelines/gpu-persistent-invalid.test.
   }];
@@ -232,6 +240,8 @@ def CheckGPUTargetPass : Pass<"batch-check-gpu-target", "::mlir::ModuleOp"> {
            "What becomes of the kernel: llvm, isa, bin or fatbin">,
     Option<"executor", "executor", "std::string", /*default=*/"\"auto\"",
            "What runs a plan: device, cluster, block or auto">,
+    Option<"precision", "precision", "std::string", /*default=*/"\"f32\"",
+           "What factors of products with weights are rounded to">,
   ];
 }
 

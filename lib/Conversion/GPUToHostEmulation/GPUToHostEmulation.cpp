@@ -66,6 +66,8 @@ private:
   LogicalResult convertCall(func::CallOp op);
   LogicalResult convertShuffle(gpu::ShuffleOp op);
   LogicalResult convertMma(NVVM::MmaOp op);
+  LogicalResult convertToTF32(NVVM::ConvertFloatToTF32Op op);
+  LogicalResult convertToBF16(NVVM::ConvertF32x2ToBF16x2Op op);
   LogicalResult convertMapa(NVVM::MapaOp op);
   LogicalResult convertCopy(NVVM::CpAsyncOp op);
   /// A call that takes the place of an operation without results.
@@ -617,6 +619,62 @@ LogicalResult KernelEmulation::convertMma(NVVM::MmaOp op) {
   return success();
 }
 
+/// Rounds f32 to a type with fewer bits of fraction, the last `dropped` of
+/// which become zero. `toEven`: halves go to the even neighbor, not away from
+/// zero. NaN becomes the one that GPUs make of it.
+static Value roundBits(OpBuilder &b, Location loc, Value value, int64_t dropped,
+                       bool toEven) {
+  Type i32 = b.getI32Type();
+  auto constant = [&](int64_t bits) -> Value {
+    return arith::ConstantIntOp::create(b, loc, i32, bits);
+  };
+  int64_t ulp = int64_t(1) << dropped, nan = 0x80000000 - ulp;
+  Value bits = arith::BitcastOp::create(b, loc, i32, value);
+  Value half = constant(ulp / 2);
+  if (toEven) {
+    Value odd = arith::ShRUIOp::create(b, loc, bits, constant(dropped));
+    odd = arith::AndIOp::create(b, loc, odd, constant(1));
+    half = arith::AddIOp::create(b, loc, constant(ulp / 2 - 1), odd);
+  }
+  // A carry out of the fraction makes the exponent right too.
+  Value rounded = arith::AddIOp::create(b, loc, bits, half);
+  rounded = arith::AndIOp::create(b, loc, rounded, constant(-ulp));
+  Value isNaN =
+      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, value, value);
+  return arith::SelectOp::create(b, loc, isNaN, constant(nan), rounded);
+}
+
+LogicalResult KernelEmulation::convertToTF32(NVVM::ConvertFloatToTF32Op op) {
+  if (op.getRnd() != NVVM::FPRoundingMode::RNA ||
+      op.getSat() != NVVM::SaturationMode::NONE || op.getRelu())
+    return op.emitOpError("is not rounding to the nearest, halves away from "
+                          "zero, which is what the emulator has");
+  OpBuilder b(op);
+  op.replaceAllUsesWith(
+      roundBits(b, op.getLoc(), op.getSrc(), 13, /*toEven=*/false));
+  op.erase();
+  return success();
+}
+
+LogicalResult KernelEmulation::convertToBF16(NVVM::ConvertF32x2ToBF16x2Op op) {
+  if (op.getRnd() != NVVM::FPRoundingMode::RN ||
+      op.getSat() != NVVM::SaturationMode::NONE || op.getRelu())
+    return op.emitOpError("is not rounding to the nearest, halves to even, "
+                          "which is what the emulator has");
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  auto round = [&](Value value) {
+    return roundBits(b, loc, value, 16, /*toEven=*/true);
+  };
+  Value shift = arith::ConstantIntOp::create(b, loc, b.getI32Type(), 16);
+  Value low = arith::ShRUIOp::create(b, loc, round(op.getSrcLo()), shift);
+  Value pair = arith::OrIOp::create(b, loc, low, round(op.getSrcHi()));
+  op.replaceAllUsesWith(
+      LLVM::BitcastOp::create(b, loc, op.getType(), pair).getResult());
+  op.erase();
+  return success();
+}
+
 LogicalResult KernelEmulation::checkPlain(Operation *op) {
   Dialect *dialect = op->getDialect();
   bool known =
@@ -684,6 +742,12 @@ LogicalResult KernelEmulation::convert(Operation *op) {
       })
       .Case([&](NVVM::CpAsyncWaitGroupOp wait) {
         return replaceByCall(wait, EmulatorFunction::waitCopies, {wait.getN()});
+      })
+      .Case([&](NVVM::ConvertFloatToTF32Op round) {
+        return convertToTF32(round);
+      })
+      .Case([&](NVVM::ConvertF32x2ToBF16x2Op round) {
+        return convertToBF16(round);
       })
       .Case([&](NVVM::GlobalTimerOp timer) {
         EmulatorBuilder b = at(timer);

@@ -41,6 +41,13 @@ CodeBuilder::Values ReductionLoops::nest(
                 });
 }
 
+bool uprog::readsVectors(const Node &node, int64_t begin, int64_t end,
+                         int64_t lanes) {
+  auto isWhole = [&](int64_t value) { return value % lanes == 0; };
+  return node.packVectors && isWhole(begin) && isWhole(end) &&
+         isWhole(node.right.k) && isWhole(node.right.kOffset);
+}
+
 CodeBuilder::Values Evaluator::reduce(const Node &node,
                                       ArrayRef<Indices> elements, bool vector,
                                       llvm::function_ref<void(size_t)> enter) {

@@ -28,6 +28,10 @@ struct ReductionLoops {
   SmallVector<std::pair<int64_t, int64_t>> pieces; ///< of the last one
 };
 
+/// Whether a contraction with weights reads elements [begin, end) of both
+/// operands in whole vectors.
+bool readsVectors(const Node &node, int64_t begin, int64_t end, int64_t lanes);
+
 } // namespace mlir::uprog
 
 #endif // BATCH_CONVERSION_OPERATORCODE_REDUCTIONLOOPS_H

@@ -46,12 +46,13 @@ static llvm::StringSet<> findOperatorsOfOneStep(ModuleOp module) {
 static LogicalResult convertOperator(const StagePlan &plan,
                                      const KeptWeights &weights,
                                      gpu::GPUModuleOp module,
-                                     ModuleTables &tables, int64_t warps) {
+                                     ModuleTables &tables, int64_t warps,
+                                     batch::Precision precision) {
   OperatorOp op = plan.getOperator();
   CodeBuilder b(op.getLoc(), op.getContext());
   b.addressSpace = kGlobalMemory;
   b.setInsertionPointToEnd(module.getBody());
-  WarpEmitter emitter(plan, weights, tables, b, warps);
+  WarpEmitter emitter(plan, weights, tables, b, warps, precision);
   int64_t count = plan.getStages().size();
   for (int64_t s = 0; s < count; ++s) {
     emitter.emit(s, (op.getSymName() + ".stage" + Twine(s)).str());
@@ -77,6 +78,12 @@ struct ConvertOperatorsToGPUPass
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    auto factors = batch::symbolizePrecision(precision);
+    if (!factors) {
+      module.emitError("unknown precision '")
+          << precision << "'; precisions are f32, tf32 and bf16";
+      return signalPassFailure();
+    }
     SmallVector<OperatorOp> operators(module.getOps<OperatorOp>());
     if (operators.empty())
       return;
@@ -109,7 +116,7 @@ struct ConvertOperatorsToGPUPass
     for (const std::unique_ptr<StagePlan> &plan : plans) {
       weights.describe(*plan);
       if (failed(convertOperator(*plan, weights, device, tables,
-                                 blockSize / WarpEmitter::kLanes)))
+                                 blockSize / WarpEmitter::kLanes, *factors)))
         return signalPassFailure();
     }
     weights.describe(module.getLoc());

@@ -19,20 +19,25 @@ using namespace mlir;
 using namespace mlir::uprog;
 
 WarpEmitter::WarpEmitter(const StagePlan &plan, const KeptWeights &weights,
-                         ModuleTables &tables, CodeBuilder &b, int64_t warps)
+                         ModuleTables &tables, CodeBuilder &b, int64_t warps,
+                         batch::Precision precision)
     : plan(plan), weights(weights), tables(tables), b(b),
-      evaluator(b, plan, tables), warps(warps) {}
+      evaluator(b, plan, tables), fragments(precision, b, evaluator),
+      warps(warps), precision(precision) {}
 
 func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
   stage = &plan.getStages()[number];
   hasPanels = llvm::any_of(
       stage->nodes, [](Node *node) { return node->kind == NodeKind::Panels; });
+  useFragments = hasPanels && precision != batch::Precision::F32;
   int64_t columns = stage->space.columns();
-  tileColumns = hasPanels
+  tileColumns = useFragments ? FragmentEmitter::kColumns
+                : hasPanels
                     ? kPanelColumns
                     : std::min<int64_t>(kLanes, llvm::PowerOf2Ceil(columns));
-  tileRows = kLanes / tileColumns;
-  static_assert(kPanelRows * kPanelColumns == kLanes);
+  tileRows = useFragments ? FragmentEmitter::kRows : kLanes / tileColumns;
+  static_assert(kPanelRows * kPanelColumns == kLanes &&
+                kPanelColumns == FragmentEmitter::kColumns);
 
   Type ptr = b.ptrType(), i64 = b.getI64Type();
   auto function = func::FuncOp::create(
@@ -52,6 +57,8 @@ func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
   Value warp = b.div(thread, b.constant(kLanes));
   evaluator.beginStage(number, arguments);
   weights.emitWait(b, *stage);
+  if (useFragments)
+    fragments.beginStage(lane);
 
   Value rowCount = b.constant(stage->space.leading());
   if (stage->space.hasRows()) {
@@ -91,15 +98,36 @@ void WarpEmitter::emitTile(Value firstRow, Value rowCount, Value firstColumn,
     return b.min(value, b.sub(end, b.constant(1)));
   };
   Value columnCount = b.constant(stage->space.columns());
-  Value row = b.add(firstRow, b.div(lane, b.constant(tileColumns)));
-  Value column = b.add(firstColumn, b.rem(lane, b.constant(tileColumns)));
-  Value valid = arith::AndIOp::create(b, b.less(row, rowCount),
-                                      b.less(column, columnCount));
-  Indices element = evaluator.positionOf(stage->space, clamp(row, rowCount));
-  if (stage->space.rank() > 0)
-    element.push_back({clamp(column, columnCount)});
+  // Of this lane's elements.
+  SmallVector<Value> ownRows{b.div(lane, b.constant(tileColumns))};
+  SmallVector<Value> ownColumns{b.rem(lane, b.constant(tileColumns))};
+  if (useFragments) {
+    ownRows = fragments.getRows();
+    ownColumns = fragments.getColumns();
+  }
+  SmallVector<Value> validity;
+  SmallVector<Indices> elements;
+  for (Value ownRow : ownRows)
+    for (Value ownColumn : ownColumns) {
+      Value row = b.add(firstRow, ownRow);
+      Value column = b.add(firstColumn, ownColumn);
+      validity.push_back(arith::AndIOp::create(b, b.less(row, rowCount),
+                                               b.less(column, columnCount)));
+      elements.push_back(
+          evaluator.positionOf(stage->space, clamp(row, rowCount)));
+      if (stage->space.rank() > 0)
+        elements.back().push_back({clamp(column, columnCount)});
+    }
 
-  if (hasPanels) {
+  if (useFragments) {
+    SmallVector<Indices> rows;
+    for (Value ownRow : ownRows) {
+      rows.push_back(evaluator.positionOf(
+          stage->space, clamp(b.add(firstRow, ownRow), rowCount)));
+      evaluator.prepareRow(*stage, rows.back());
+    }
+    emitFragments(rows, elements, firstColumn, turn);
+  } else if (hasPanels) {
     SmallVector<Indices> rows;
     for (int64_t i = 0; i < tileRows; ++i) {
       rows.push_back(evaluator.positionOf(
@@ -108,28 +136,88 @@ void WarpEmitter::emitTile(Value firstRow, Value rowCount, Value firstColumn,
     }
     for (Node *node : stage->nodes)
       if (node->kind == NodeKind::Panels)
-        emitContraction(*node, rows, firstColumn, turn, element);
+        finishContraction(*node, elements,
+                          emitContraction(*node, rows, firstColumn, turn));
   }
-  b.when(valid, [&] {
-    evaluator.prepareRow(*stage, element);
-    for (Node *node : stage->nodes) {
-      if (node->kind == NodeKind::Panels ||
-          node->kind == NodeKind::Elementwise ||
-          node->kind == NodeKind::SegmentReduce)
-        continue;
-      auto sums = evaluator.reduce(*node, element, /*vector=*/false);
-      for (auto [result, sum] : llvm::zip(node->op->getResults(), sums))
-        evaluator.remember(result, element, sum);
-    }
-    for (auto &[value, storage] : stage->stores)
-      if (Value computed = evaluator.eval(value, element))
-        evaluator.store(computed, value, storage, element);
-  });
+  for (auto [valid, element] : llvm::zip_equal(validity, elements))
+    b.when(valid, [&, &element = element] { emitElement(element); });
 }
 
-void WarpEmitter::emitContraction(const Node &node, ArrayRef<Indices> rows,
-                                  Value firstColumn, Value turn,
-                                  ArrayRef<Index> element) {
+void WarpEmitter::emitElement(const Indices &element) {
+  evaluator.prepareRow(*stage, element);
+  for (Node *node : stage->nodes) {
+    if (node->kind == NodeKind::Panels || node->kind == NodeKind::Elementwise ||
+        node->kind == NodeKind::SegmentReduce)
+      continue;
+    auto sums = evaluator.reduce(*node, element, /*vector=*/false);
+    for (auto [result, sum] : llvm::zip(node->op->getResults(), sums))
+      evaluator.remember(result, element, sum);
+  }
+  for (auto &[value, storage] : stage->stores)
+    if (Value computed = evaluator.eval(value, element))
+      evaluator.store(computed, value, storage, element);
+}
+
+Value WarpEmitter::weightsAt(const Node &node, Value column) {
+  PanelOperand right = node.right;
+  right.width = 1; // B[n][k]: lanes read along k
+  Value n = b.add(column, b.constant(right.nOffset));
+  Value offset =
+      b.add(b.mul(n, b.constant(right.k)), b.constant(right.kOffset));
+  return b.offset(evaluator.getForm(tables.getPanels(right)),
+                  b.mul(offset, b.constant(4)));
+}
+
+/// Which tiles of weights lie in shared memory depends on the block's turn, the
+/// same for all lanes.
+void WarpEmitter::emitFragments(ArrayRef<Indices> rows,
+                                ArrayRef<Indices> elements, Value firstColumn,
+                                Value turn) {
+  int64_t columns = stage->space.columns();
+  Value loaded = fragments.getLoadedColumn();
+  if (columns % tileColumns)
+    loaded = b.min(loaded, b.sub(b.constant(columns - 1), firstColumn));
+  SmallVector<const Node *> nodes;
+  std::optional<int64_t> kept; // tiles of all that have some
+  for (Node *node : stage->nodes) {
+    if (node->kind != NodeKind::Panels)
+      continue;
+    nodes.push_back(node);
+    const KeptMatrix *matrix = weights.find(*node);
+    if (matrix && matrix->kept < matrix->tiles)
+      kept = std::min(kept.value_or(matrix->kept), matrix->kept);
+  }
+  auto emitProducts = [&](bool early) {
+    SmallVector<FragmentEmitter::Product> products;
+    for (const Node *node : nodes) {
+      const KeptMatrix *matrix = weights.find(*node);
+      Value at;
+      if (matrix && (early || matrix->kept == matrix->tiles))
+        at = b.offset(KeptWeights::getTile(b, *matrix, turn),
+                      b.mul(loaded, b.constant(matrix->stride() * 4)));
+      else
+        at = weightsAt(*node, b.add(firstColumn, loaded));
+      products.push_back({node, at});
+    }
+    CodeBuilder::Values all;
+    for (const CodeBuilder::Values &sums : fragments.emit(products, rows))
+      llvm::append_range(all, sums);
+    return all;
+  };
+  SmallVector<Type> types(nodes.size() * elements.size(), b.getF32Type());
+  CodeBuilder::Values sums = kept ? b.select(
+                                        b.less(turn, b.constant(*kept)), types,
+                                        [&] { return emitProducts(true); },
+                                        [&] { return emitProducts(false); })
+                                  : emitProducts(true);
+  for (auto [i, node] : llvm::enumerate(nodes))
+    finishContraction(
+        *node, elements,
+        ValueRange(sums).slice(i * elements.size(), elements.size()));
+}
+
+Value WarpEmitter::emitContraction(const Node &node, ArrayRef<Indices> rows,
+                                   Value firstColumn, Value turn) {
   auto op = cast<linalg::LinalgOp>(node.op);
   SmallVector<Indices> dims; // of each row, any column
   for (const Indices &row : rows) {
@@ -138,14 +226,8 @@ void WarpEmitter::emitContraction(const Node &node, ArrayRef<Indices> rows,
     dims.push_back(evaluator.loopIndices(op, out));
   }
   auto fromGlobal = [&] {
-    PanelOperand right = node.right;
-    right.width = 1; // B[n][k]: lanes read along k
-    Value n = b.add(firstColumn, b.constant(right.nOffset));
-    Value offset =
-        b.add(b.mul(n, b.constant(right.k)), b.constant(right.kOffset));
-    Value tile = b.offset(evaluator.getForm(tables.getPanels(right)),
-                          b.mul(offset, b.constant(4)));
-    return multiply(node, dims, firstColumn, tile, right.k);
+    return multiply(node, dims, firstColumn, weightsAt(node, firstColumn),
+                    node.right.k);
   };
   const KeptMatrix *kept = weights.find(node);
   auto fromShared = [&] {
@@ -161,12 +243,7 @@ void WarpEmitter::emitContraction(const Node &node, ArrayRef<Indices> rows,
   else
     parts = b.select(b.less(turn, b.constant(kept->kept)), types, fromShared,
                      fromGlobal);
-  Value sum = addUp(parts);
-  Value start = op.getDpsInits()[0];
-  if (!isZero(start))
-    if (Value value = evaluator.eval(start, element))
-      sum = arith::AddFOp::create(b, value, sum);
-  evaluator.remember(op->getResult(0), element, sum);
+  return addUp(parts);
 }
 
 CodeBuilder::Values WarpEmitter::multiply(const Node &node,
@@ -191,9 +268,7 @@ CodeBuilder::Values WarpEmitter::multiply(const Node &node,
   Value zero = arith::ConstantOp::create(b, b.getF32FloatAttr(0));
   CodeBuilder::Values sums(kLanes, zero);
   for (auto [begin, end] : loops.pieces) {
-    auto isWhole = [&](int64_t value) { return value % lanes == 0; };
-    bool vector = node.packVectors && isWhole(begin) && isWhole(end) &&
-                  isWhole(node.right.k) && isWhole(node.right.kOffset);
+    bool vector = readsVectors(node, begin, end, lanes);
     int64_t width = vector ? lanes : 1;
     Type type = b.getF32Type();
     if (vector)
@@ -230,6 +305,19 @@ CodeBuilder::Values WarpEmitter::multiply(const Node &node,
         });
   }
   return sums;
+}
+
+void WarpEmitter::finishContraction(const Node &node,
+                                    ArrayRef<Indices> elements,
+                                    ValueRange sums) {
+  auto op = cast<linalg::LinalgOp>(node.op);
+  Value start = op.getDpsInits()[0];
+  for (auto [element, sum] : llvm::zip_equal(elements, sums)) {
+    if (!isZero(start))
+      if (Value value = evaluator.eval(start, element))
+        sum = arith::AddFOp::create(b, value, sum);
+    evaluator.remember(op->getResult(0), element, sum);
+  }
 }
 
 /// Each step halves the sums that a lane holds parts of: it sends one half's

@@ -8,7 +8,7 @@
 #ifndef BATCH_CONVERSION_OPERATORSTOGPU_WARPEMITTER_H
 #define BATCH_CONVERSION_OPERATORSTOGPU_WARPEMITTER_H
 
-#include "../OperatorCode/Evaluator.h"
+#include "FragmentEmitter.h"
 #include "KeptWeights.h"
 
 namespace mlir::uprog {
@@ -20,10 +20,11 @@ namespace mlir::uprog {
 ///       contractions: lanes share out k, then add up their parts
 ///       everything else: a lane per element of the tile
 ///
-/// A tile has as many elements as a warp has lanes. The weights of a column
-/// tile are read by the same blocks at every step, from their shared memory if
-/// they keep them. How sums are split depends
-/// on sizes only, so that a row's bits do not depend on its batch.
+/// A tile has as many elements as a warp has lanes; where contractions run on
+/// tensor cores (FragmentEmitter) it has four of each lane. The weights of a
+/// column tile are read by the same blocks at every step, from their shared
+/// memory if they keep them. How sums are split depends on sizes only, so that
+/// a row's bits do not depend on its batch.
 class WarpEmitter {
 public:
   static constexpr int64_t kLanes = 32; ///< of a warp
@@ -33,7 +34,8 @@ public:
   static constexpr int64_t kPanelColumns = 8;
 
   WarpEmitter(const StagePlan &plan, const KeptWeights &weights,
-              ModuleTables &tables, CodeBuilder &b, int64_t warps);
+              ModuleTables &tables, CodeBuilder &b, int64_t warps,
+              batch::Precision precision);
 
   /// Makes the function of stage `number`, f(step, forms, unit, units): what
   /// block `unit` of `units` does.
@@ -44,14 +46,24 @@ public:
 private:
   /// `turn`: how many tiles of columns the block has had before.
   void emitTile(Value firstRow, Value rowCount, Value firstColumn, Value turn);
-  /// The sum of a contraction at this lane's element.
-  void emitContraction(const Node &node, ArrayRef<Indices> rows,
-                       Value firstColumn, Value turn, ArrayRef<Index> element);
+  /// Everything but contractions with weights, at one of this lane's elements.
+  void emitElement(const Indices &element);
+  /// The sum of products of a contraction at this lane's element.
+  Value emitContraction(const Node &node, ArrayRef<Indices> rows,
+                        Value firstColumn, Value turn);
   /// This lane's parts of the sums of a contraction; weights of the tile's
   /// columns lie at `weights`, `stride` elements from one to the next.
   CodeBuilder::Values multiply(const Node &node, MutableArrayRef<Indices> rows,
                                Value firstColumn, Value weights,
                                int64_t stride);
+  /// All contractions of the stage on tensor cores, at this lane's elements.
+  void emitFragments(ArrayRef<Indices> rows, ArrayRef<Indices> elements,
+                     Value firstColumn, Value turn);
+  /// A contraction's results at this lane's elements, from sums of products.
+  void finishContraction(const Node &node, ArrayRef<Indices> elements,
+                         ValueRange sums);
+  /// Where the weights of a contraction's column begin in global memory.
+  Value weightsAt(const Node &node, Value column);
   /// Sum number `lane` of all lanes' parts of kLanes sums.
   Value addUp(ArrayRef<Value> parts);
 
@@ -60,11 +72,13 @@ private:
   ModuleTables &tables;
   CodeBuilder &b;
   Evaluator evaluator;
+  FragmentEmitter fragments;
   int64_t warps;
+  batch::Precision precision;
 
   // Of the stage being emitted.
   const Stage *stage = nullptr;
-  bool hasPanels = false;
+  bool hasPanels = false, useFragments = false;
   int64_t tileRows = 1, tileColumns = 1;
   Value lane;
 };

@@ -32,6 +32,8 @@ static constexpr unsigned kOldestChip = 70;
 static constexpr unsigned kOldestClusters = 90;
 /// The first that copies to shared memory while threads do other things.
 static constexpr unsigned kOldestCopies = 80;
+/// The first with tensor cores for tf32 and bf16.
+static constexpr unsigned kOldestTensorCores = 80;
 
 /// Whether LLVM makes code for a chip.
 static bool isKnownChip(StringRef chip, bool amd) {
@@ -134,6 +136,11 @@ LogicalResult CheckGPUTargetPass::check() {
     return module.emitError("chip '")
            << chip << "' has no clusters; use executor=device or sm_"
            << kOldestClusters << " or later";
+  bool tensorCores = nvidia && version >= kOldestTensorCores;
+  if (!tensorCores && (precision == "tf32" || precision == "bf16"))
+    return module.emitError("chip '")
+           << chip << "' gets products in f32 only; use precision=f32, or sm_"
+           << kOldestTensorCores << " or later for " << precision;
   return checkTools(amd);
 }
 

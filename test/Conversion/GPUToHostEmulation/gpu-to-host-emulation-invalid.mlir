@@ -141,6 +141,26 @@ gpu.module @m {
 
 // -----
 
+gpu.module @m {
+  gpu.func @k(%x: f32) kernel {
+    // expected-error @below {{is not rounding to the nearest, halves away from zero}}
+    %r = nvvm.convert.float.to.tf32 %x {rnd = #nvvm.fp_rnd_mode<rn>}
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @k(%x: f32) kernel {
+    // expected-error @below {{is not rounding to the nearest, halves to even}}
+    %r = nvvm.convert.f32x2.to.bf16x2 %x, %x {rnd = #nvvm.fp_rnd_mode<rz>} : vector<2xbf16>
+    gpu.return
+  }
+}
+
+// -----
+
 module attributes {gpu.container_module} {
   func.func @host() {
     %c1 = arith.constant 1 : index

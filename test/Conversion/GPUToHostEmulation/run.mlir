@@ -14,10 +14,12 @@
 // RUN: %{sum} | FileCheck %s --check-prefix=SUM
 // RUN: emulate-kernel %t.so neighbour 4 32 cluster=2 shared=144 i32:128 | FileCheck %s --check-prefix=NEIGHBOUR
 // RUN: emulate-kernel %t.so tanh 1 40 f32:40=0.5 f32:40 i64:40 | FileCheck %s --check-prefix=TANH
+// RUN: emulate-kernel %t.so round 1 8 i32:16 | FileCheck %s --check-prefix=ROUND
 // SUM: 2016 6112 10208
 // SUM-NEXT: 18336
 // NEIGHBOUR: 63 62 {{.*}} 32 31 30 {{.*}} 0 127 {{.*}} 64
 // TANH: 0.462117 0.462117
+// ROUND: 1065361408 1065369472 -1082122240 1065402240 1065353216 1065369472 1065385984 1065369472 1065451520 1065369474 2139095040 1065385856 2139095040 1065385856 2147475456 1065385983
 
 // RUN: sed '/PARTIAL$/d' %s | %{lower} | %{object}
 // RUN: %{link}
@@ -139,6 +141,25 @@ gpu.module @kernels {
       }
       llvm.store %all, %out : f32, !llvm.ptr<1>
     }
+    gpu.return
+  }
+
+  // Rounds halves between neighbors, what is nearer to one, the largest number,
+  // infinity and NaN to tf32, and to bf16 below a one.
+  gpu.func @round(%out: !llvm.ptr<1>) kernel {
+    %bits = arith.constant dense<[0x3f801000, 0xbf801000, 0x3f800fff, 0x3f808000, 0x3f818000, 0x7f7fffff, 0x7f800000, 0xffffffff]> : vector<8xi32>
+    %one = arith.constant 1.0 : f32
+    %thread = gpu.thread_id x
+    %i = arith.index_cast %thread : index to i64
+    %own = vector.extract %bits[%thread] : i32 from vector<8xi32>
+    %x = arith.bitcast %own : i32 to f32
+    %tf32 = nvvm.convert.float.to.tf32 %x {rnd = #nvvm.fp_rnd_mode<rna>}
+    %pair = nvvm.convert.f32x2.to.bf16x2 %one, %x {rnd = #nvvm.fp_rnd_mode<rn>} : vector<2xbf16>
+    %bf16 = llvm.bitcast %pair : vector<2xbf16> to i32
+    %to = llvm.getelementptr %out[%i] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, !llvm.array<2 x i32>
+    %second = llvm.getelementptr %to[1] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i32
+    llvm.store %tf32, %to : i32, !llvm.ptr<1>
+    llvm.store %bf16, %second : i32, !llvm.ptr<1>
     gpu.return
   }
 

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""check_precision.py PRODUCTS.mlir: products in tf32 and bf16, on the emulator.
+
+Every sum of PRODUCTS is within the bound of docs/GPU.md, and as near to that of
+rounded factors as sums in f32 are. Every model with products is within the bound
+for models, further from the CPU than sums in f32 are, and bit for bit as with
+--batch=1.
+"""
+
+import argparse
+import math
+import os
+import random
+import struct
+
+import batchtest
+
+parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+parser.add_argument("products")
+products = parser.parse_args().products
+checks = batchtest.Checks("precision")
+scratch = batchtest.temporary()
+
+# Bits of fraction that are dropped of f32, and the largest relative error of that.
+DROPPED = {"tf32": 13, "bf16": 16}
+ROUNDING = {"tf32": 2.0 ** -11, "bf16": 2.0 ** -8}
+WITH_PRODUCTS = [model for model in batchtest.ALL if model != "treernn"]
+
+
+def path(name):
+    return os.path.join(scratch, name)
+
+
+def compiled(source, precision, size=None):
+    name = "%s, %s" % (os.path.basename(source), precision)
+    output = path(os.path.basename(source) + precision + ".so")
+    return checks.run("compile " + name, lambda: batchtest.compile_model(
+        source, output, size, "-O1", "--device=emulator",
+        "--precision=" + precision))
+
+
+def read(file):
+    with open(path(file), "rb") as data:
+        return data.read()
+
+
+def rounded(value, precision):
+    """A float as the hardware gets it."""
+    ulp = 1 << DROPPED[precision]
+    (bits,) = struct.unpack("<I", struct.pack("<f", value))
+    half = ulp // 2
+    if precision == "bf16":  # halves to even
+        half += bits // ulp % 2 - 1
+    return struct.unpack("<f", struct.pack("<I", (bits + half) // ulp * ulp))[0]
+
+
+# --- Single products ------------------------------------------------------------
+
+generator = random.Random(7)
+
+
+def matrix(rows, columns):
+    return ("F32", [rows, columns],
+            [struct.unpack("<f", struct.pack("<f", generator.gauss(0, 1)))[0]
+             for _ in range(rows * columns)])
+
+
+ROWS = 21  # one tile of rows, and a part of one
+parameters = {"E": matrix(ROWS, 44), "W": matrix(20, 44), "V": matrix(5, 30)}
+# Halves between two neighbors.
+for i, value in enumerate((1 + 2.0 ** -11, -1 - 3 * 2.0 ** -11,
+                           1 + 2.0 ** -8, 1 + 3 * 2.0 ** -8)):
+    parameters["E"][2][i] = parameters["W"][2][i] = value
+batchtest.write_safetensors(path("parameters.safetensors"), parameters)
+words = batchtest.write_lines(path("words.txt"), range(ROWS))
+
+
+def check_sums(name, weights, first, precision, found):
+    """Looks at the sums of rows of E, from column `first` on, and `weights`."""
+    _, (columns, depth), factors = weights
+    bound = 2 * ROUNDING[precision] + ROUNDING[precision] ** 2
+    sums = depth * 2.0 ** -23  # f32, rounded somehow
+    worst = worst_rounded = 0.0
+    for i in range(ROWS):
+        x = parameters["E"][2][44 * i + first:44 * i + first + depth]
+        for j in range(columns):
+            w = factors[depth * j:depth * (j + 1)]
+            scale = math.fsum(abs(a * b) for a, b in zip(x, w))
+            exact = math.fsum(a * b for a, b in zip(x, w))
+            close = math.fsum(rounded(a, precision) * rounded(b, precision)
+                              for a, b in zip(x, w))
+            value = found[columns * i + j]
+            worst = max(worst, abs(value - exact) / scale)
+            worst_rounded = max(worst_rounded, abs(value - close) / scale)
+    what = "%s in %s: " % (name, precision)
+    checks.expect(what + "within the bound", worst <= bound + sums,
+                  "(%g, bound %g)" % (worst, bound + sums))
+    checks.expect(what + "not in f32", worst > sums, "(%g)" % worst)
+    checks.expect(what + "the sums of rounded factors", worst_rounded <= sums,
+                  "(%g, bound %g)" % (worst_rounded, sums))
+
+
+for precision in DROPPED:
+    program = compiled(products, precision)
+    if not program:
+        continue
+
+    def run(batch, output):
+        return batchtest.run_model(
+            program, words, "--blocks=2", "--outputs=" + path(output),
+            params=path("parameters.safetensors"), batch=batch, check=False)
+
+    if not checks.run("products in " + precision,
+                      lambda: run(ROWS, "sums.safetensors")):
+        continue
+    tensors = batchtest.read_safetensors(path("sums.safetensors"))
+    check_sums("y", parameters["W"], 0, precision, tensors["y"][2])
+    check_sums("z", parameters["V"], 7, precision, tensors["z"][2])
+    checks.run("one by one in " + precision, lambda: run(1, "one.safetensors"))
+    checks.expect("products in %s: as one by one" % precision,
+                  read("sums.safetensors") == read("one.safetensors"))
+
+# --- Models -----------------------------------------------------------------------
+
+for model in WITH_PRODUCTS:
+    for precision in DROPPED:
+        name = "%s in %s" % (model, precision)
+        program = compiled(os.path.join(batchtest.MODELS, model + ".mlir"),
+                           precision, 16)
+        if not program:
+            continue
+
+        def run(batch, output, *options):
+            return batchtest.run_model(
+                program, "random:1,3", "--blocks=8",
+                "--outputs=" + path(output), *options, batch=batch, check=False)
+
+        found = checks.run(name, lambda: run(3, "all.safetensors",
+                                             "--check-unbatched=1"))
+        checks.run(name + ", one by one", lambda: run(1, "one.safetensors"))
+        if not found:
+            continue
+        error, levels = found["max_relative_error"], found["batches"]
+        bound = levels * 2 * ROUNDING[precision]
+        checks.expect("%s: error %.1e, bound %.1e" % (name, error, bound),
+                      error <= bound)
+        checks.expect(name + ": not in f32", error > ROUNDING[precision] / 16)
+        checks.expect(name + ": as one by one",
+                      read("all.safetensors") == read("one.safetensors"))
+
+checks.exit()
