@@ -1,0 +1,70 @@
+//===- Policies.h - What picks the next batch -------------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+//
+// Schedules of a task graph by a policy, in time linear in its tasks and
+// operands. Free of IR: the runtime links it, the compiler may.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_SCHEDULE_POLICIES_H
+#define BATCH_SCHEDULE_POLICIES_H
+
+#include "Batch/Schedule/StateMachine.h"
+
+namespace batchrt {
+
+/// The first type that meets the sufficient condition of ED-Batch (Lemma 2.1):
+/// all of its tasks that wait for none of their own type are ready, so that no
+/// schedule begins better. -1 if none does.
+int32_t pickSufficient(const Frontier &frontier);
+/// The type with the greatest ratio of Eq. 1: its ready tasks over those that
+/// wait for none of their own type. Equal ratios: the lower type.
+int32_t pickByRatio(const Frontier &frontier);
+/// The type whose remaining tasks have the least mean depth, of those with
+/// ready tasks. Equal means: the lower type.
+int32_t pickByDepth(const Frontier &frontier);
+
+/// Keeps its memory for the next schedule: runs after the largest allocate
+/// nothing.
+class PolicyScheduler {
+public:
+  /// Tasks of one type and depth run together, in the order (depth, type), as
+  /// in TensorFlow Fold.
+  const Schedule &depth(const TaskGraph &graph);
+  /// The type with the least mean depth runs next, as in DyNet.
+  const Schedule &agenda(const TaskGraph &graph);
+  /// The type with the greatest ratio runs next.
+  const Schedule &greedy(const TaskGraph &graph);
+  /// What meets the sufficient condition runs next, else what the machine says,
+  /// in states that it does not know the type with the greatest ratio.
+  const Schedule &follow(const TaskGraph &graph, const StateMachine &machine);
+  /// Types in the order given, as long as tasks remain. Each has to have ready
+  /// tasks when it is due.
+  const Schedule &replay(const TaskGraph &graph,
+                         const std::vector<int32_t> &types);
+
+  /// Batches of the last follow() in states that the machine does not know.
+  int64_t unknownStates() const { return unknown; }
+  /// Bytes of all arrays.
+  size_t bytes() const;
+
+private:
+  void begin(const TaskGraph &graph, unsigned facts);
+  const Schedule &end();
+
+  FrontierPlan plan;
+  Frontier frontier;
+  Schedule schedule;
+  State state;
+  std::vector<int32_t> ends;
+  int64_t unknown = 0;
+};
+
+} // namespace batchrt
+
+#endif // BATCH_SCHEDULE_POLICIES_H
