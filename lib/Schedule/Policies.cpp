@@ -43,6 +43,7 @@ int32_t batchrt::pickByDepth(const Frontier &frontier) {
 void PolicyScheduler::begin(const TaskGraph &graph, unsigned facts) {
   schedule.batches.clear();
   frontier.swapOrder(schedule.order);
+  unknown = 0;
   plan.compute(graph, facts);
   frontier.start(plan);
 }
@@ -50,6 +51,21 @@ void PolicyScheduler::begin(const TaskGraph &graph, unsigned facts) {
 const Schedule &PolicyScheduler::end() {
   frontier.swapOrder(schedule.order);
   return schedule;
+}
+
+const Schedule &PolicyScheduler::run(Policy policy, const TaskGraph &graph,
+                                     const StateMachine &machine) {
+  switch (policy) {
+  case Policy::Agenda:
+    return agenda(graph);
+  case Policy::Greedy:
+    return greedy(graph);
+  case Policy::Machine:
+    return follow(graph, machine);
+  case Policy::Depth:
+    break;
+  }
+  return depth(graph);
 }
 
 const Schedule &PolicyScheduler::depth(const TaskGraph &graph) {
@@ -83,7 +99,6 @@ const Schedule &PolicyScheduler::greedy(const TaskGraph &graph) {
 const Schedule &PolicyScheduler::follow(const TaskGraph &graph,
                                         const StateMachine &machine) {
   begin(graph, neededFacts(machine.encoding()));
-  unknown = 0;
   while (!frontier.done()) {
     int32_t type = pickSufficient(frontier);
     if (type < 0) {

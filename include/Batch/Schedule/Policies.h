@@ -29,10 +29,15 @@ int32_t pickByRatio(const Frontier &frontier);
 /// ready tasks. Equal means: the lower type.
 int32_t pickByDepth(const Frontier &frontier);
 
+enum class Policy { Depth, Agenda, Greedy, Machine };
+
 /// Keeps its memory for the next schedule: runs after the largest allocate
 /// nothing.
 class PolicyScheduler {
 public:
+  /// By any policy; `machine` is read by Policy::Machine only.
+  const Schedule &run(Policy policy, const TaskGraph &graph,
+                      const StateMachine &machine);
   /// Tasks of one type and depth run together, in the order (depth, type), as
   /// in TensorFlow Fold.
   const Schedule &depth(const TaskGraph &graph);
@@ -48,7 +53,7 @@ public:
   const Schedule &replay(const TaskGraph &graph,
                          const std::vector<int32_t> &types);
 
-  /// Batches of the last follow() in states that the machine does not know.
+  /// Batches of the last schedule in states that its machine does not know.
   int64_t unknownStates() const { return unknown; }
   /// Bytes of all arrays.
   size_t bytes() const;

@@ -335,6 +335,21 @@ void Session::inspectPart(int64_t number) {
   part.fiber.run(Inspection::run, &call);
 }
 
+void Session::setPolicy(Policy policy, const StateMachine &machine) {
+  std::vector<std::string> kernels;
+  for (const KernelInfo &kernel : descriptor().kernels)
+    kernels.push_back(kernel.name);
+  try {
+    runPlan.setPolicy(policy, machine.renumbered(kernels));
+  } catch (const std::runtime_error &error) {
+    raise(error.what());
+  }
+}
+
+TaskGraph Session::taskGraph() const {
+  return RecordedTasks(descriptor()).read(state->contexts);
+}
+
 void Session::schedule() {
   runPlan.build(state->contexts, loaded->numInstances, workers, plansApart);
   if (object.entry().execute)
@@ -447,6 +462,7 @@ RunCounters Session::counters() const {
   counters.copies = device ? device->copies() : 0;
   counters.barriers = lastBarriers;
   counters.slots = runPlan.slots();
+  counters.unknownStates = runPlan.unknownStates();
   return counters;
 }
 
