@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <sstream>
-#include <stdexcept>
 
 using namespace batchrt;
 
@@ -123,15 +122,13 @@ static size_t numTypes(const State &state, Encoding encoding) {
   return state.size() - (encoding == Encoding::Share);
 }
 
-StateMachine
-StateMachine::renumbered(const std::vector<std::string> &program) const {
+std::string StateMachine::renumber(const std::vector<std::string> &program) {
   std::vector<int32_t> to;
   for (const std::string &type : names) {
     auto found = std::find(program.begin(), program.end(), type);
     if (found == program.end())
-      throw std::runtime_error("the policy is for another program: there is no "
-                               "kernel '" +
-                               type + "'; learn it from this one");
+      return "the policy is for another program: there is no kernel '" + type +
+             "'; learn it from this one";
     to.push_back(static_cast<int32_t>(found - program.begin()));
   }
   StateMachine result(kind, program);
@@ -146,7 +143,8 @@ StateMachine::renumbered(const std::vector<std::string> &program) const {
       std::sort(state.begin(), state.end() - 1);
     result.set(state, to[actions[number]]);
   }
-  return result;
+  *this = std::move(result);
+  return "";
 }
 
 std::string StateMachine::print() const {
@@ -169,122 +167,131 @@ std::string StateMachine::print() const {
 }
 
 namespace {
-/// Reads the lines of a machine.
+/// Reads the lines of a machine. Functions return false after an error.
 class Parser {
 public:
   Parser(const std::string &text, const std::string &file)
       : lines(text), file(file) {}
 
-  StateMachine run() {
-    std::string version = field("batch-policy");
-    if (version != "1")
-      fail("version " + version + " is not known, only version 1 is");
-    std::string encoding = field("encoding");
+  bool run(StateMachine &machine) {
+    if (!readField("batch-policy"))
+      return false;
+    if (rest != "1")
+      return fail("version " + rest + " is not known, only version 1 is");
+    if (!readField("encoding"))
+      return false;
     auto known =
-        std::find(std::begin(encodingNames), std::end(encodingNames), encoding);
+        std::find(std::begin(encodingNames), std::end(encodingNames), rest);
     if (known == std::end(encodingNames))
-      fail("there is no encoding '" + encoding +
-           "'; encodings are base, max, sort, share and path");
+      return fail("there is no encoding '" + rest +
+                  "'; encodings are base, max, sort, share and path");
     kind = static_cast<Encoding>(known - std::begin(encodingNames));
-    nextLine();
-    while (word == "kernel") {
-      if (rest.empty() ||
-          std::find(names.begin(), names.end(), rest) != names.end())
-        fail(rest.empty() ? "a kernel without a name"
-                          : "kernel '" + rest + "' is there twice");
-      if (names.size() == TaskGraph::maxTypes)
-        fail("more than " + std::to_string(TaskGraph::maxTypes) + " kernels");
-      names.push_back(rest);
-      nextLine();
-    }
-    StateMachine machine(kind, names);
-    for (; word == "state"; nextLine())
-      readState(machine);
+    if (!readKernels())
+      return false;
+    machine = StateMachine(kind, names);
+    while (word == "state")
+      if (!readState(machine) || !nextLine())
+        return false;
     if (word != "end" || !rest.empty())
-      fail("expected 'state' or 'end', found '" + word + "'");
+      return fail("expected 'state' or 'end', found '" + word + "'");
     std::string beyond;
-    if (std::getline(lines, beyond)) {
-      ++line;
-      fail("text after 'end'");
-    }
-    return machine;
+    ++line;
+    return !std::getline(lines, beyond) || fail("text after 'end'");
   }
+
+  std::string error;
 
 private:
-  [[noreturn]] void fail(const std::string &message) const {
-    throw std::runtime_error(file + ":" + std::to_string(line) + ": " +
-                             message);
+  bool fail(const std::string &message) {
+    error = file + ":" + std::to_string(line) + ": " + message;
+    return false;
   }
 
-  void nextLine() {
+  bool nextLine() {
     std::string all;
     ++line;
     if (!std::getline(lines, all))
-      fail("the file ends before 'end'");
+      return fail("the file ends before 'end'");
     if (!all.empty() && all.back() == '\r')
       all.pop_back();
     size_t space = all.find(' ');
     word = all.substr(0, space);
     rest = space == std::string::npos ? "" : all.substr(space + 1);
+    return true;
   }
 
-  std::string field(const char *expected) {
-    nextLine();
-    if (word != expected)
-      fail(std::string("expected '") + expected + "', found '" + word + "'");
-    return rest;
+  bool readField(const char *expected) {
+    return nextLine() &&
+           (word == expected || fail(std::string("expected '") + expected +
+                                     "', found '" + word + "'"));
   }
 
-  /// A number below `bound`.
-  uint16_t number(const std::string &text, size_t bound) const {
+  bool readKernels() {
+    while (nextLine()) {
+      if (word != "kernel")
+        return true;
+      if (rest.empty())
+        return fail("a kernel without a name");
+      if (std::find(names.begin(), names.end(), rest) != names.end())
+        return fail("kernel '" + rest + "' is there twice");
+      if (names.size() == TaskGraph::maxTypes)
+        return fail("more than " + std::to_string(TaskGraph::maxTypes) +
+                    " kernels");
+      names.push_back(rest);
+    }
+    return false;
+  }
+
+  /// Appends the number of a kernel.
+  bool readType(const std::string &text, State &state) {
     if (text.empty() || text.size() > 5 ||
         text.find_first_not_of("0123456789") != std::string::npos)
-      fail("expected a number, found '" + text + "'");
+      return fail("expected a number, found '" + text + "'");
     size_t value = std::stoul(text);
-    if (value >= bound)
-      fail("there is no kernel " + text + ", only " + std::to_string(bound));
-    return static_cast<uint16_t>(value);
+    if (value >= names.size())
+      return fail("there is no kernel " + text + ", only " +
+                  std::to_string(names.size()));
+    state.push_back(static_cast<uint16_t>(value));
+    return true;
   }
 
-  void readState(StateMachine &machine) const {
+  bool readState(StateMachine &machine) {
     std::istringstream items(rest);
     std::vector<std::string> words;
-    std::string item;
-    while (items >> item)
+    for (std::string item; items >> item;)
       words.push_back(item);
     size_t extra = kind == Encoding::Max || kind == Encoding::Share;
     if (words.size() < 3 + extra || words[words.size() - 2] != ":")
-      fail("expected 'state KERNELS : KERNEL'");
-    State state;
-    size_t ready = words.size() - 2 - extra;
+      return fail("expected 'state KERNELS : KERNEL'");
+    State state, others; // others: the most frequent one, the next one
+    const size_t ready = words.size() - 2 - extra;
     for (size_t i = 0; i < ready; ++i) {
-      state.push_back(number(words[i], names.size()));
+      if (!readType(words[i], state))
+        return false;
       if (std::count(state.begin(), state.end(), state.back()) > 1)
-        fail("kernel " + words[i] + " is ready twice");
+        return fail("kernel " + words[i] + " is ready twice");
     }
     bool ascending = kind == Encoding::Base || kind == Encoding::Max;
     if (ascending && !std::is_sorted(state.begin(), state.end()))
-      fail("kernels are not in the order of their numbers");
-    auto isReady = [&](uint16_t type) {
-      return std::find(state.begin(), state.begin() + ready, type) !=
-             state.begin() + ready;
-    };
-    if (kind == Encoding::Max) {
-      state.push_back(number(words[ready], names.size()));
-      if (!isReady(state.back()))
-        fail("kernel " + words[ready] + " is not ready");
-    }
+      return fail("kernels are not in the order of their numbers");
+    if ((kind == Encoding::Max && !readType(words[ready], others)) ||
+        !readType(words.back(), others))
+      return false;
+    for (uint16_t type : others)
+      if (std::find(state.begin(), state.end(), type) == state.end())
+        return fail("kernel " + std::to_string(type) + " is not ready");
+    if (kind == Encoding::Max)
+      state.push_back(others.front());
     if (kind == Encoding::Share) {
-      if (words[ready].size() != 1 || words[ready] < "0" || words[ready] > "7")
-        fail("expected eighths from 0 to 7, found '" + words[ready] + "'");
-      state.push_back(static_cast<uint16_t>(words[ready][0] - '0'));
+      const std::string &eighths = words[ready];
+      if (eighths.size() != 1 || eighths < "0" || eighths > "7")
+        return fail("expected eighths from 0 to 7, found '" + eighths + "'");
+      state.push_back(static_cast<uint16_t>(eighths[0] - '0'));
     }
-    uint16_t action = number(words.back(), names.size());
-    if (!isReady(action))
-      fail("kernel " + words.back() + " is not ready");
     if (machine.next(state) >= 0)
-      fail("the state is there twice");
-    machine.set(state, action);
+      return fail("the state is there twice");
+    machine.set(state, others.back());
+    return true;
   }
 
   std::istringstream lines;
@@ -296,7 +303,12 @@ private:
 };
 } // namespace
 
-StateMachine StateMachine::parse(const std::string &text,
-                                 const std::string &file) {
-  return Parser(text, file).run();
+std::string StateMachine::parse(const std::string &text,
+                                const std::string &file) {
+  StateMachine machine;
+  Parser parser(text, file);
+  if (!parser.run(machine))
+    return parser.error;
+  *this = std::move(machine);
+  return "";
 }

@@ -26,7 +26,10 @@ static StateMachine readTable(const std::string &path) {
   std::ostringstream text;
   if (!file || !(text << file.rdbuf()))
     raise("cannot read '", path, "'");
-  return StateMachine::parse(text.str(), path);
+  StateMachine machine;
+  if (std::string wrong = machine.parse(text.str(), path); !wrong.empty())
+    raise(wrong);
+  return machine;
 }
 
 StateMachine batchrun::makeStateMachine(const Options &options,

@@ -85,15 +85,15 @@ public:
   /// `type` has to be one of the state.
   void set(const State &state, int32_t type);
 
-  /// The machine for a program that numbers types otherwise. Types of the
-  /// program that the machine does not have may be there; throws
-  /// std::runtime_error if one of the machine's is not in the program.
-  StateMachine renumbered(const std::vector<std::string> &program) const;
+  /// Numbers types as a program does, which may have more of them. Says what is
+  /// wrong if it lacks one, then nothing changes; empty if all is well.
+  std::string renumber(const std::vector<std::string> &program);
 
   /// As text, the same for equal machines; see docs/Policies.md.
   std::string print() const;
-  /// Throws std::runtime_error: "FILE:LINE: what is wrong".
-  static StateMachine parse(const std::string &text, const std::string &file);
+  /// Becomes the machine of a text. "FILE:LINE: what is wrong" if it is not
+  /// one, then nothing changes; empty if all is well.
+  std::string parse(const std::string &text, const std::string &file);
 
 private:
   Encoding kind = Encoding::Base;

@@ -94,7 +94,7 @@ public:
 
   /// What picks the next batch from now on; at first the depth policy. The
   /// machine, which Policy::Machine follows, is for the kernels of the object.
-  void setPolicy(Policy policy, const StateMachine &machine = {});
+  void setPolicy(Policy policy, StateMachine machine = {});
   /// The tasks of the mini-batch that was inspected last. Types are kernels.
   TaskGraph taskGraph() const;
 

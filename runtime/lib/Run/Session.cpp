@@ -335,15 +335,13 @@ void Session::inspectPart(int64_t number) {
   part.fiber.run(Inspection::run, &call);
 }
 
-void Session::setPolicy(Policy policy, const StateMachine &machine) {
+void Session::setPolicy(Policy policy, StateMachine machine) {
   std::vector<std::string> kernels;
   for (const KernelInfo &kernel : descriptor().kernels)
     kernels.push_back(kernel.name);
-  try {
-    runPlan.setPolicy(policy, machine.renumbered(kernels));
-  } catch (const std::runtime_error &error) {
-    raise(error.what());
-  }
+  if (std::string wrong = machine.renumber(kernels); !wrong.empty())
+    raise(wrong);
+  runPlan.setPolicy(policy, std::move(machine));
 }
 
 TaskGraph Session::taskGraph() const {
