@@ -17,8 +17,10 @@ static size_t reserved(const std::vector<T> &vector) {
 void FrontierPlan::compute(const TaskGraph &graph, unsigned wanted) {
   tasks = &graph;
   // Few sets of facts have code of their own.
-  bool ownCode = wanted == (Ratios | Paths) ||
-                 (wanted != Paths && (wanted & (wanted - 1)) == 0);
+  const unsigned sets[] = {OnlyReady, Ratios | Relays, Ratios | Paths, Depths,
+                           Chains};
+  bool ownCode =
+      std::find(std::begin(sets), std::end(sets), wanted) != std::end(sets);
   facts = ownCode ? wanted : unsigned(AllFacts);
   typeBegin.assign(graph.numTypes + 1, 0);
   for (uint16_t type : graph.types)
@@ -66,7 +68,6 @@ void FrontierPlan::findRelayedTypes() {
   const int32_t numTypes = std::min(tasks->numTypes, 64);
   const uint16_t *types = tasks->types.data();
   std::vector<uint64_t> &below = relayed;
-  below.assign(tasks->numTypes, 0);
   for (int32_t task = 0, o = 0; task < tasks->size(); ++task) {
     uint64_t bit = bitOf(types[task]);
     for (int32_t end = tasks->operandBegin[task + 1]; o < end; ++o)
@@ -86,18 +87,24 @@ void FrontierPlan::findRelayedTypes() {
     int8_t counter = 0;
     for (uint64_t left = relayed[type]; left; left &= left - 1)
       relays[type * relayColumns + __builtin_ctzll(left)] = counter++;
+    numRelayed[type] = counter;
   }
 }
 
 void FrontierPlan::findRelays() {
-  findRelayedTypes();
+  relayed.assign(tasks->numTypes, 0);
+  numRelayed.assign(tasks->numTypes, 0);
+  if (facts & Relays)
+    findRelayedTypes();
   const int32_t size = tasks->size();
   orphans.assign(tasks->numTypes, 0);
-  relayCounts.clear();
-  bool anyRelayed = false;
-  for (uint64_t types : relayed)
-    anyRelayed |= types != 0;
+  int32_t pairs = 0;
+  for (int32_t type = 0; type < tasks->numTypes; ++type)
+    pairs += (typeBegin[type + 1] - typeBegin[type]) * numRelayed[type];
+  const bool anyRelayed = pairs != 0;
+  relayCounts.assign(pairs, 0);
   waitsFor.resize(anyRelayed ? size : 0);
+  int32_t nextPair = 0;
   for (int32_t task = 0, o = 0; task < size; ++task) {
     Node &node = nodes[task];
     const int32_t type = node.type, end = tasks->operandBegin[task + 1];
@@ -111,9 +118,10 @@ void FrontierPlan::findRelays() {
     } else {
       const uint64_t relayedHere = relayed[type];
       uint64_t waits = 0;
-      node.relay = static_cast<int32_t>(relayCounts.size());
-      for (uint64_t left = relayedHere; left; left &= left - 1)
-        relayCounts.push_back(0);
+      const int8_t *relayOf = relays.data() + type * relayColumns;
+      int32_t *counts = relayCounts.data() + nextPair;
+      node.relay = nextPair;
+      nextPair += numRelayed[type];
       for (; o < end; ++o) {
         uint64_t types = waitsFor[tasks->operands[o]];
         node.kin += types >> type & 1;
@@ -186,14 +194,15 @@ void FrontierPlan::findChains() {
 size_t FrontierPlan::bytes() const {
   return reserved(consumerBegin) + reserved(consumers) + reserved(typeBegin) +
          reserved(nodes) + reserved(orphans) + reserved(relayed) +
-         reserved(relays) + reserved(waitsFor) + reserved(relayCounts) +
-         reserved(depths) + reserved(depthSums) + reserved(chain) +
-         reserved(chainBegin) + reserved(chainCounts) + reserved(rows);
+         reserved(relays) + reserved(numRelayed) + reserved(waitsFor) +
+         reserved(relayCounts) + reserved(depths) + reserved(depthSums) +
+         reserved(chain) + reserved(chainBegin) + reserved(chainCounts) +
+         reserved(rows);
 }
 
-void Frontier::start(const FrontierPlan &newPlan) {
+void Frontier::start(const FrontierPlan &newPlan, unsigned newFacts) {
   plan = &newPlan;
-  facts = plan->facts;
+  facts = newFacts;
   const TaskGraph &graph = plan->graph();
   left = graph.size();
   tasks.resize(left);
@@ -242,19 +251,19 @@ Batch Frontier::commit(int32_t type, int32_t end) {
   case OnlyReady:
     commitTasks<OnlyReady>(type, end);
     break;
-  case Ratios:
-    commitTasks<Ratios>(type, end);
-    break;
-  case Depths:
-    commitTasks<Depths>(type, end);
+  case Ratios | Relays:
+    commitTasks<Ratios | Relays>(type, end);
     break;
   case Ratios | Paths:
     commitTasks<Ratios | Paths>(type, end);
     break;
+  case Depths:
+    commitTasks<Depths>(type, end);
+    break;
   case Chains:
     commitTasks<Chains>(type, end);
     break;
-  case AllFacts:
+  default:
     commitTasks<AllFacts>(type, end);
     break;
   }
@@ -270,10 +279,8 @@ Batch Frontier::commit(int32_t type, int32_t end) {
 
 /// A task no longer waits for a type; tells those that read it.
 void Frontier::stopWaiting(int32_t task, int32_t type) {
-  work.assign(1, task);
-  while (!work.empty()) {
-    task = work.back();
-    work.pop_back();
+  work.clear();
+  for (;;) {
     for (int32_t c = plan->consumerBegin[task];
          c < plan->consumerBegin[task + 1]; ++c) {
       FrontierPlan::Node &node = nodes[plan->consumers[c]];
@@ -283,6 +290,10 @@ void Frontier::stopWaiting(int32_t task, int32_t type) {
       else if (counter >= 0 && --relays[node.relay + counter] == 0)
         work.push_back(plan->consumers[c]);
     }
+    if (work.empty())
+      return;
+    task = work.back();
+    work.pop_back();
   }
 }
 
@@ -313,12 +324,13 @@ void Frontier::commitTasks(int32_t type, int32_t end) {
       int32_t consumer = consumers[c];
       FrontierPlan::Node &node = all[consumer];
       if constexpr (facts & Ratios) {
-        int32_t counter =
-            relayOf[node.type * FrontierPlan::relayColumns + relayColumn];
         if (node.type == type)
           orphanCount += --node.kin == 0;
-        else if (counter >= 0 && --counters[node.relay + counter] == 0)
-          stopWaiting(consumer, type);
+        else if constexpr (facts & Relays)
+          if (int32_t counter =
+                  relayOf[node.type * FrontierPlan::relayColumns + relayColumn];
+              counter >= 0 && --counters[node.relay + counter] == 0)
+            stopWaiting(consumer, type);
       }
       if (--node.pending != 0)
         continue;

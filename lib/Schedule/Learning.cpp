@@ -163,8 +163,8 @@ private:
     return actions;
   }
 
-  /// Batches of all graphs together. `visited` are the states it came through,
-  /// in the order in which it first did.
+  /// Batches of all graphs together. `visited` are the states it came
+  /// through, in the order in which it first did.
   int64_t count(const Actions &actions, std::vector<int32_t> &visited) {
     int64_t batches = 0;
     visited.clear();

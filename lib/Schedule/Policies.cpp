@@ -44,6 +44,7 @@ void PolicyScheduler::begin(const TaskGraph &graph, unsigned facts) {
   schedule.batches.clear();
   frontier.swapOrder(schedule.order);
   unknown = 0;
+  isShortest = false;
   plan.compute(graph, facts);
   frontier.start(plan);
 }
@@ -59,9 +60,11 @@ const Schedule &PolicyScheduler::run(Policy policy, const TaskGraph &graph,
   case Policy::Agenda:
     return agenda(graph);
   case Policy::Greedy:
-    return greedy(graph);
+    greedy(graph);
+    return trim();
   case Policy::Machine:
-    return follow(graph, machine);
+    follow(graph, machine);
+    return trim();
   case Policy::Depth:
     break;
   }
@@ -90,18 +93,24 @@ const Schedule &PolicyScheduler::agenda(const TaskGraph &graph) {
 }
 
 const Schedule &PolicyScheduler::greedy(const TaskGraph &graph) {
-  begin(graph, Ratios);
-  while (!frontier.done())
-    schedule.batches.push_back(frontier.commit(pickByRatio(frontier)));
+  begin(graph, Ratios | Relays);
+  isShortest = true;
+  while (!frontier.done()) {
+    int32_t type = pickByRatio(frontier);
+    isShortest &= frontier.ready(type) == frontier.orphans(type);
+    schedule.batches.push_back(frontier.commit(type));
+  }
   return end();
 }
 
 const Schedule &PolicyScheduler::follow(const TaskGraph &graph,
                                         const StateMachine &machine) {
   begin(graph, neededFacts(machine.encoding()));
+  isShortest = true;
   while (!frontier.done()) {
     int32_t type = pickSufficient(frontier);
     if (type < 0) {
+      isShortest = false;
       encode(frontier, machine.encoding(), state);
       type = machine.next(state);
     }
@@ -114,6 +123,12 @@ const Schedule &PolicyScheduler::follow(const TaskGraph &graph,
   return end();
 }
 
+const Schedule &PolicyScheduler::trim() {
+  if (!isShortest)
+    trimmer.run(plan, schedule);
+  return schedule;
+}
+
 const Schedule &PolicyScheduler::replay(const TaskGraph &graph,
                                         const std::vector<int32_t> &types) {
   begin(graph, OnlyReady);
@@ -123,7 +138,7 @@ const Schedule &PolicyScheduler::replay(const TaskGraph &graph,
 }
 
 size_t PolicyScheduler::bytes() const {
-  return plan.bytes() + frontier.bytes() +
+  return plan.bytes() + frontier.bytes() + trimmer.bytes() +
          schedule.order.capacity() * sizeof(int32_t) +
          schedule.batches.capacity() * sizeof(Batch) +
          state.capacity() * sizeof(uint16_t) +

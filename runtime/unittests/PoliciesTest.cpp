@@ -60,6 +60,9 @@ everySchedule(const TaskGraph &graph) {
   schedules.emplace_back("depth", scheduler.depth(graph));
   schedules.emplace_back("agenda", scheduler.agenda(graph));
   schedules.emplace_back("greedy", scheduler.greedy(graph));
+  schedules.emplace_back("greedy, trimmed", scheduler.trim());
+  scheduler.depth(graph);
+  schedules.emplace_back("depth, trimmed", scheduler.trim());
   LearningOptions options;
   options.trials = 20;
   options.polish = 20;
@@ -71,6 +74,7 @@ everySchedule(const TaskGraph &graph) {
     EXPECT_EQ(learned.batches,
               static_cast<int64_t>(schedules.back().second.batches.size()));
     EXPECT_EQ(learned.bound, lowerBound(graph));
+    schedules.emplace_back("trimmed", scheduler.trim());
   }
   schedules.emplace_back("unknown", scheduler.follow(graph, StateMachine()));
   return schedules;
@@ -203,6 +207,28 @@ TEST(Policies, SchedulesAreLegal) {
       EXPECT_GE(static_cast<int64_t>(schedule.batches.size()), bound) << name;
     }
   }
+}
+
+// Trimming twice saves nothing more than trimming once, mostly: it never adds.
+TEST(Policies, Trim) {
+  PolicyScheduler scheduler;
+  for (int seed = 0; seed < 60; ++seed) {
+    TaskGraph graph = someGraph(seed);
+    for (bool greedy : {false, true}) {
+      Schedule whole =
+          greedy ? scheduler.greedy(graph) : scheduler.depth(graph);
+      Schedule once = scheduler.trim();
+      EXPECT_EQ(once.verify(graph), "") << "seed " << seed;
+      EXPECT_LE(once.batches.size(), whole.batches.size());
+      Schedule twice = scheduler.trim();
+      EXPECT_EQ(twice.verify(graph), "");
+      EXPECT_LE(twice.batches.size(), once.batches.size());
+    }
+  }
+  // One batch of outputs in place of four.
+  TaskGraph figure = figureOne();
+  scheduler.depth(figure);
+  EXPECT_EQ(scheduler.trim().batches.size(), 6u);
 }
 
 TEST(Policies, DepthIsTopological) {
@@ -359,6 +385,37 @@ TEST(Frontier, KeepsWhatRecomputingFinds) {
   }
 }
 
+TEST(Frontier, DirectRatios) {
+  for (int seed = 0; seed < 20; ++seed) {
+    TaskGraph graph = someGraph(seed);
+    FrontierPlan plan;
+    plan.compute(graph, Ratios | Paths);
+    Frontier frontier;
+    frontier.start(plan);
+    std::vector<bool> ran(graph.size(), false);
+    while (!frontier.done()) {
+      std::vector<int32_t> orphans(graph.numTypes);
+      for (int32_t task = 0; task < graph.size(); ++task) {
+        bool waits = false;
+        for (int32_t o = graph.operandBegin[task];
+             o < graph.operandBegin[task + 1]; ++o)
+          waits |= !ran[graph.operands[o]] &&
+                   graph.types[graph.operands[o]] == graph.types[task];
+        orphans[graph.types[task]] += !ran[task] && !waits;
+      }
+      Recomputed expected(graph, ran);
+      for (int32_t type = 0; type < graph.numTypes; ++type) {
+        ASSERT_EQ(frontier.orphans(type), orphans[type]);
+        ASSERT_EQ(frontier.longestPath(type), expected.longestPath[type]);
+        ASSERT_GE(frontier.orphans(type), expected.orphans[type]);
+      }
+      Batch batch = frontier.commit(pickByRatio(frontier));
+      for (int32_t i = batch.begin; i < batch.begin + batch.count; ++i)
+        ran[frontier.order()[i]] = true;
+    }
+  }
+}
+
 TEST(Search, OrderOfSchedules) {
   PolicyScheduler scheduler;
   for (int seed = 0; seed < 60; ++seed) {
@@ -410,7 +467,8 @@ TEST(Learning, Workloads) {
       TaskGraph graph = workloads::make(workload, structures, 300, size, 2);
       ASSERT_EQ(graph.check(), "");
       double bound = static_cast<double>(lowerBound(graph));
-      const Schedule &schedule = scheduler.follow(graph, learned.machine);
+      const Schedule &schedule =
+          scheduler.run(Policy::Machine, graph, learned.machine);
       EXPECT_EQ(schedule.verify(graph), "");
       double batches = static_cast<double>(schedule.batches.size());
       std::string kind = workload.kind;
@@ -462,9 +520,9 @@ TEST(PolicyScheduler, NoAllocationsAfterTheFirstRun) {
     auto runAll = [&] {
       scheduler.depth(graph);
       scheduler.agenda(graph);
-      scheduler.greedy(graph);
-      scheduler.follow(graph, path);
-      scheduler.follow(graph, share);
+      scheduler.run(Policy::Greedy, graph, path);
+      scheduler.run(Policy::Machine, graph, path);
+      scheduler.run(Policy::Machine, graph, share);
     };
     runAll();
     size_t bytes = scheduler.bytes();

@@ -165,7 +165,7 @@ TEST(Session, PoliciesComputeTheSame) {
       EXPECT_LE(counters.tasks, graph.size());
       EXPECT_GE(counters.batches, learned.bound);
       if (policy == Policy::Machine)
-        EXPECT_EQ(counters.batches, learned.batches);
+        EXPECT_LE(counters.batches, learned.batches);
     }
 }
 

@@ -23,15 +23,18 @@ namespace batchrt {
 /// What a frontier keeps beside the ready tasks.
 enum FrontierFacts : unsigned {
   OnlyReady = 0,
-  /// The ratio of Eq. 1 of ED-Batch.
+  /// The ratio of Eq. 1 of ED-Batch. A task waits for tasks of its own type
+  /// that it reads.
   Ratios = 1,
+  /// With Ratios: and for those above what it reads, through other types.
+  Relays = 2,
   /// Sums of depths, for the agenda.
-  Depths = 2,
+  Depths = 4,
   /// The longest paths that begin at ready tasks.
-  Paths = 4,
+  Paths = 8,
   /// Longest chains of each type, for the lower bound of what remains.
-  Chains = 8,
-  AllFacts = Ratios | Depths | Paths | Chains,
+  Chains = 16,
+  AllFacts = Ratios | Relays | Depths | Paths | Chains,
 };
 
 /// What a graph says before anything runs. Keeps its memory for the next graph.
@@ -41,6 +44,12 @@ public:
   void compute(const TaskGraph &graph, unsigned facts);
 
   const TaskGraph &graph() const { return *tasks; }
+  /// Where the tasks of each type begin if those of one follow each other.
+  const std::vector<int32_t> &typeBegins() const { return typeBegin; }
+  /// How often results of a task are read.
+  int32_t readers(int32_t task) const {
+    return consumerBegin[task + 1] - consumerBegin[task];
+  }
   size_t bytes() const;
 
 private:
@@ -79,6 +88,7 @@ private:
   std::vector<uint64_t> relayed;
   static constexpr int32_t relayColumns = 65; ///< the last for all others
   std::vector<int8_t> relays;                 ///< relay()
+  std::vector<int8_t> numRelayed;             ///< by type
   /// By task and relayed type, operands by which it waits for the type.
   std::vector<int32_t> relayCounts;
   /// The types that readers of a task wait for because of it.
@@ -94,8 +104,9 @@ private:
 
 class Frontier {
 public:
-  /// Nothing has run.
-  void start(const FrontierPlan &plan);
+  /// Nothing has run. Keeps the facts of the plan, or only some of them.
+  void start(const FrontierPlan &plan) { start(plan, plan.facts); }
+  void start(const FrontierPlan &plan, unsigned facts);
 
   /// Runs all ready tasks of a type, of which there have to be some.
   Batch commit(int32_t type) { return commit(type, tail[type]); }
@@ -118,7 +129,7 @@ public:
   void swapOrder(std::vector<int32_t> &other) { tasks.swap(other); }
 
   /// With Ratios: tasks of a type that wait for no task of that type, so that
-  /// ready() over it is the ratio of Eq. 1, with paths through other types.
+  /// ready() over it is the ratio of Eq. 1.
   int32_t orphans(int32_t type) const { return orphan[type]; }
 
   /// With Depths: the sum over the tasks of a type that have not run.

@@ -36,7 +36,8 @@ struct LearningOptions {
 
 struct Learned {
   StateMachine machine;
-  /// Of the machine on all graphs together, and their lower bounds.
+  /// Of the machine on all graphs together, before trimming, and their lower
+  /// bounds.
   int64_t batches = 0, bound = 0;
   int32_t trials = 0;
 };

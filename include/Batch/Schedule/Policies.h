@@ -15,6 +15,7 @@
 #define BATCH_SCHEDULE_POLICIES_H
 
 #include "Batch/Schedule/StateMachine.h"
+#include "Batch/Schedule/Trim.h"
 
 namespace batchrt {
 
@@ -35,7 +36,8 @@ enum class Policy { Depth, Agenda, Greedy, Machine };
 /// nothing.
 class PolicyScheduler {
 public:
-  /// By any policy; `machine` is read by Policy::Machine only.
+  /// By any policy, trimmed if that is the greedy one or a machine; `machine`
+  /// is read by Policy::Machine only.
   const Schedule &run(Policy policy, const TaskGraph &graph,
                       const StateMachine &machine);
   /// Tasks of one type and depth run together, in the order (depth, type), as
@@ -48,6 +50,9 @@ public:
   /// What meets the sufficient condition runs next, else what the machine says,
   /// in states that it does not know the type with the greatest ratio.
   const Schedule &follow(const TaskGraph &graph, const StateMachine &machine);
+  /// The last schedule without batches that it can do without. If every batch
+  /// of it met the sufficient condition there are none.
+  const Schedule &trim();
   /// Types in the order given, as long as tasks remain. Each has to have ready
   /// tasks when it is due.
   const Schedule &replay(const TaskGraph &graph,
@@ -64,10 +69,12 @@ private:
 
   FrontierPlan plan;
   Frontier frontier;
+  Trimmer trimmer;
   Schedule schedule;
   State state;
   std::vector<int32_t> ends;
   int64_t unknown = 0;
+  bool isShortest = false; ///< all batches met the sufficient condition
 };
 
 } // namespace batchrt
