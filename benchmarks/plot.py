@@ -16,7 +16,8 @@ import sys
 from xml.sax.saxutils import escape
 
 COLORS = ("#9ecae1", "#4292c6", "#08519c", "#e6550d", "#31a354", "#fdae6b",
-          "#756bb1", "#636363", "#d6616b")
+          "#756bb1", "#636363", "#d6616b", "#a1d99b",
+          "#bcbddc")
 LEFT, TOP, HEIGHT, GAP, BAR = 70, 70, 200, 110, 14
 
 

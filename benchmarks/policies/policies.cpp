@@ -241,23 +241,27 @@ Json measure(const Workload &workload, const Data &data,
                    {"bound", measurement.mean(bound)}};
     result.update(measurement.search());
     Json &policies = result["policies"];
-    policies["depth"] =
+    const StateMachine none;
+    auto run = [&](Policy policy, const StateMachine &machine) {
+      return measurement.measure([&](const TaskGraph &graph) -> auto & {
+        return scheduler.run(policy, graph, machine);
+      });
+    };
+    policies["depth"] = run(Policy::Depth, none);
+    policies["agenda"] = run(Policy::Agenda, none);
+    policies["depth, trimmed"] =
         measurement.measure([&](const TaskGraph &graph) -> auto & {
-          return scheduler.depth(graph);
+          scheduler.depth(graph);
+          return scheduler.trim();
         });
-    policies["agenda"] =
-        measurement.measure([&](const TaskGraph &graph) -> auto & {
-          return scheduler.agenda(graph);
-        });
-    policies["greedy"] =
+    policies["ratio"] =
         measurement.measure([&](const TaskGraph &graph) -> auto & {
           return scheduler.greedy(graph);
         });
+    policies["greedy"] = run(Policy::Greedy, none);
     for (const StateMachine &machine : machines) {
       int64_t unknown = 0;
-      Json one = measurement.measure([&](const TaskGraph &graph) -> auto & {
-        return scheduler.follow(graph, machine);
-      });
+      Json one = run(Policy::Machine, machine);
       for (const TaskGraph &graph : measurement.graphs) {
         scheduler.follow(graph, machine);
         unknown += scheduler.unknownStates();

@@ -22,8 +22,8 @@ sys.path.insert(0, os.path.join(ROOT, "test", "Integration"))
 sys.dont_write_bytecode = True
 import batchtest  # noqa: E402: date and machine, as in other benchmarks
 
-POLICIES = ("depth", "agenda", "greedy", "fsm base", "fsm max", "fsm sort",
-            "fsm share", "fsm path")
+POLICIES = ("depth", "agenda", "depth, trimmed", "ratio", "greedy", "fsm base",
+            "fsm max", "fsm sort", "fsm share", "fsm path")
 MARK = "<!-- benchmarks/policies: %s -->"
 
 

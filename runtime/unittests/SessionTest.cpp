@@ -164,8 +164,9 @@ TEST(Session, PoliciesComputeTheSame) {
       // A constant task, which all parts record, runs once.
       EXPECT_LE(counters.tasks, graph.size());
       EXPECT_GE(counters.batches, learned.bound);
-      if (policy == Policy::Machine)
+      if (policy == Policy::Machine) {
         EXPECT_LE(counters.batches, learned.batches);
+      }
     }
 }
 
