@@ -17,8 +17,8 @@ static size_t reserved(const std::vector<T> &vector) {
 void FrontierPlan::compute(const TaskGraph &graph, unsigned wanted) {
   tasks = &graph;
   // Few sets of facts have code of their own.
-  const unsigned sets[] = {OnlyReady, Ratios | Relays, Ratios | Paths, Depths,
-                           Chains};
+  const unsigned sets[] = {OnlyReady,      Ratios, Ratios | Relays,
+                           Ratios | Paths, Depths, Chains};
   bool ownCode =
       std::find(std::begin(sets), std::end(sets), wanted) != std::end(sets);
   facts = ownCode ? wanted : unsigned(AllFacts);
@@ -250,6 +250,9 @@ Batch Frontier::commit(int32_t type, int32_t end) {
   switch (facts) {
   case OnlyReady:
     commitTasks<OnlyReady>(type, end);
+    break;
+  case Ratios:
+    commitTasks<Ratios>(type, end);
     break;
   case Ratios | Relays:
     commitTasks<Ratios | Relays>(type, end);

@@ -20,7 +20,7 @@ const char *batchrt::name(Encoding encoding) {
 }
 
 unsigned batchrt::neededFacts(Encoding encoding) {
-  return encoding == Encoding::Path ? Ratios | Paths : Ratios | Relays;
+  return encoding == Encoding::Path ? Ratios | Paths : Ratios;
 }
 
 /// Sorts the types of a state by falling keys, equal ones by type. There are
