@@ -5,10 +5,9 @@ Two panels over the models, at the largest number of threads and the first hidde
 size of each model: speed-up over the unbatched lowering, and the share of the
 machine's floor; one bar per batch size. Of an ablation: a panel per batch size, the
 time of every variant over the default's, one bar per model, and a panel with the
-unbatched lowering. Of a GPU: kernels, each PyTorch peer over ours, barriers. Standard
-library only.
-unbatched lowering. Of policies: a panel per batch size, batches over the lower bound,
-one bar per policy. Standard library only.
+unbatched lowering. Of a GPU: kernels, each PyTorch peer over ours, barriers. Of
+policies: a panel per batch size, batches over the lower bound, one bar per policy.
+Standard library only.
 """
 
 import json
