@@ -224,6 +224,11 @@ Json measure(const Workload &workload, const Data &data,
         {"states", learned.machine.states()}};
     machines.push_back(learned.machine);
   }
+  double start = seconds();
+  StateMachine chosen = learn({learntFrom}, workload.types).machine;
+  training["chosen"] = {{"seconds", seconds() - start},
+                        {"encoding", name(chosen.encoding())},
+                        {"states", chosen.states()}};
   for (int32_t batch : options.batches) {
     std::vector<TaskGraph> graphs;
     int64_t tasks = 0, bound = 0;
@@ -259,6 +264,7 @@ Json measure(const Workload &workload, const Data &data,
           return scheduler.greedy(graph);
         });
     policies["greedy"] = run(Policy::Greedy, none);
+    policies["fsm"] = run(Policy::Machine, chosen);
     for (const StateMachine &machine : machines) {
       int64_t unknown = 0;
       Json one = run(Policy::Machine, machine);

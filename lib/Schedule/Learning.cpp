@@ -248,5 +248,25 @@ private:
 Learned batchrt::learn(const std::vector<TaskGraph> &graphs,
                        const std::vector<std::string> &types, Encoding encoding,
                        const LearningOptions &options) {
-  return Learner(graphs, encoding, options).run(types);
+  Learned learned = Learner(graphs, encoding, options).run(types);
+  PolicyScheduler scheduler;
+  for (const TaskGraph &graph : graphs)
+    learned.trimmed += static_cast<int64_t>(
+        scheduler.run(Policy::Machine, graph, learned.machine).batches.size());
+  return learned;
+}
+
+Learned batchrt::learn(const std::vector<TaskGraph> &graphs,
+                       const std::vector<std::string> &types,
+                       const LearningOptions &options) {
+  Learned best;
+  for (Encoding encoding : {Encoding::Path, Encoding::Sort, Encoding::Base,
+                            Encoding::Max, Encoding::Share}) {
+    Learned learned = learn(graphs, types, encoding, options);
+    if (encoding == Encoding::Path || learned.trimmed < best.trimmed)
+      best = std::move(learned);
+    if (best.trimmed == best.bound)
+      break;
+  }
+  return best;
 }

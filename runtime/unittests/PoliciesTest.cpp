@@ -75,6 +75,8 @@ everySchedule(const TaskGraph &graph) {
               static_cast<int64_t>(schedules.back().second.batches.size()));
     EXPECT_EQ(learned.bound, lowerBound(graph));
     schedules.emplace_back("trimmed", scheduler.trim());
+    EXPECT_EQ(learned.trimmed,
+              static_cast<int64_t>(schedules.back().second.batches.size()));
   }
   schedules.emplace_back("unknown", scheduler.follow(graph, StateMachine()));
   return schedules;
@@ -503,6 +505,7 @@ TEST(Learning, SeveralGraphs) {
   Learned learned = learn(graphs, {"I", "O", "R"});
   EXPECT_EQ(learned.bound, 12);
   EXPECT_EQ(learned.batches, 12);
+  EXPECT_EQ(learned.trimmed, 12);
 }
 
 TEST(PolicyScheduler, NoAllocationsAfterTheFirstRun) {

@@ -56,7 +56,7 @@ StateMachine batchrun::makeStateMachine(const Options &options,
       "batch-run: note: learnt a policy from the first %lld instances: "
       "%lld batches, at least %lld are needed\n",
       static_cast<long long>(inputs.numInstances),
-      static_cast<long long>(learned.batches),
+      static_cast<long long>(learned.trimmed),
       static_cast<long long>(learned.bound));
   if (!options.learnPolicy.empty()) {
     std::string text = learned.machine.print();

@@ -40,12 +40,17 @@ struct Learned {
   /// bounds.
   int64_t batches = 0, bound = 0;
   int32_t trials = 0;
+  int64_t trimmed = 0; ///< batches after trimming
 };
 
 /// Learns from graphs of one program, whose types have these names.
 Learned learn(const std::vector<TaskGraph> &graphs,
+              const std::vector<std::string> &types, Encoding encoding,
+              const LearningOptions &options = {});
+/// With the encoding that makes the fewest batches after trimming; of equal
+/// ones path, then sort, base, max, share.
+Learned learn(const std::vector<TaskGraph> &graphs,
               const std::vector<std::string> &types,
-              Encoding encoding = Encoding::Path,
               const LearningOptions &options = {});
 
 } // namespace batchrt
