@@ -127,8 +127,7 @@ void FrontierPlan::findRelays() {
         node.kin += types >> type & 1;
         waits |= types;
         for (uint64_t left = types & relayedHere; left; left &= left - 1)
-          ++relayCounts[node.relay +
-                        relays[type * relayColumns + __builtin_ctzll(left)]];
+          ++counts[relayOf[__builtin_ctzll(left)]];
       }
       waitsFor[task] = (waits & relayedHere) | bitOf(type);
     }

@@ -211,6 +211,14 @@ TEST(Policies, SchedulesAreLegal) {
   }
 }
 
+// Only 64 types are looked for through others.
+TEST(Policies, ManyTypes) {
+  std::mt19937_64 random(5);
+  TaskGraph graph = workloads::randomGraph(random, 2000, 100, 2);
+  for (const auto &[name, schedule] : everySchedule(graph))
+    EXPECT_EQ(schedule.verify(graph), "") << name;
+}
+
 // Trimming twice saves nothing more than trimming once, mostly: it never adds.
 TEST(Policies, Trim) {
   PolicyScheduler scheduler;
