@@ -5,8 +5,9 @@ Two panels over the models, at the largest number of threads and the first hidde
 size of each model: speed-up over the unbatched lowering, and the share of the
 machine's floor; one bar per batch size. Of an ablation: a panel per batch size, the
 time of every variant over the default's, one bar per model, and a panel with the
-unbatched lowering. Of a GPU: kernels, each PyTorch peer over ours, barriers. Standard
-library only.
+unbatched lowering. Of a GPU: kernels, each PyTorch peer over ours, barriers. Of
+policies: a panel per batch size, batches over the lower bound, one bar per policy.
+Standard library only.
 """
 
 import json
@@ -14,7 +15,8 @@ import sys
 from xml.sax.saxutils import escape
 
 COLORS = ("#9ecae1", "#4292c6", "#08519c", "#e6550d", "#31a354", "#fdae6b",
-          "#756bb1")
+          "#756bb1", "#636363", "#d6616b", "#a1d99b",
+          "#bcbddc")
 LEFT, TOP, HEIGHT, GAP, BAR = 70, 70, 200, 110, 14
 
 
@@ -171,6 +173,30 @@ def draw_gpu(record, output):
         record.get("peer", {}).get("gpu", record["bundle"]["device"]),
         record["date"]))))
     write(output, max(width, 640), top, out)
+def draw_policies(record, output):
+    results = record["results"]
+    workloads = list(dict.fromkeys(r["workload"] for r in results))
+    names = list(results[0]["policies"]) + ["search"]
+    out, top, width = [], TOP, 0
+    for batch in sorted({r["batch"] for r in results}):
+        values = {}
+        for r in results:
+            if r["batch"] != batch:
+                continue
+            found = {name: policy["batches"] / r["bound"]
+                     for name, policy in r["policies"].items()}
+            values[r["workload"]] = {**found, "search": r["best"] / r["bound"]}
+        width = max(width, panel(
+            out, top, "Batches over the lower bound, batch %d" % batch, "x",
+            workloads, names, values, "%s", 1))
+        top += HEIGHT + GAP
+    for n, name in enumerate(names):
+        out.append('<rect x="%d" y="34" width="12" height="12" fill="%s"/>' %
+                   (LEFT + 90 * n, COLORS[n % len(COLORS)]))
+        out.append('<text x="%d" y="44">%s</text>' % (LEFT + 90 * n + 16, name))
+    out.append('<text x="%d" y="22">%s</text>' % (LEFT, escape(
+        "%s; %s" % (record["cpu"], record["date"]))))
+    write(output, width, top, out)
 
 
 def main():
@@ -187,6 +213,8 @@ def main():
         sys.exit("%s holds no results" % sys.argv[1])
     if record["benchmark"] == "ablation":
         return draw_ablation(record, output)
+    if record["benchmark"] == "policies":
+        return draw_policies(record, output)
     threads = max(result["threads"] for result in results)
     first_size, models = {}, []
     for result in results:

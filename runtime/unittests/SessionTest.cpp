@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Batch/Schedule/Learning.h"
 #include "Support.h"
 #include "batch-runtime/Outputs.h"
 
@@ -137,6 +138,48 @@ TEST(Session, BatchedEqualsUnbatched) {
       Trial run("plain", "random:3,40", threads, size_t(16) << 20, batch);
       EXPECT_EQ(run.difference(2), "") << threads << " " << batch;
     }
+}
+
+// No policy changes a bit of the results, however many workers inspect.
+TEST(Session, PoliciesComputeTheSame) {
+  const CompiledObject object = CompiledObject::open(fake("plain"));
+  std::vector<std::string> kernels;
+  for (const KernelInfo &kernel : object.descriptor().kernels)
+    kernels.push_back(kernel.name);
+  for (int threads : {1, 3})
+    for (Policy policy :
+         {Policy::Depth, Policy::Agenda, Policy::Greedy, Policy::Machine}) {
+      Trial run("plain", "random:3,40", threads, size_t(16) << 20, 0,
+                "random:1", "", /*nodesPerWorker=*/1);
+      Forest &forest = *run.inputs->batches.front();
+      run.session->load(forest);
+      run.session->inspect();
+      TaskGraph graph = run.session->taskGraph();
+      ASSERT_EQ(graph.check(), "");
+      Learned learned = learn({graph}, kernels);
+      run.session->setPolicy(policy, learned.machine);
+      EXPECT_EQ(run.difference(2), "");
+      RunCounters counters = run.session->counters();
+      EXPECT_EQ(counters.unknownStates, 0);
+      // A constant task, which all parts record, runs once.
+      EXPECT_LE(counters.tasks, graph.size());
+      EXPECT_GE(counters.batches, learned.bound);
+      if (policy == Policy::Machine) {
+        EXPECT_LE(counters.batches, learned.batches);
+      }
+    }
+}
+
+TEST(Session, PolicyOfAnotherProgram) {
+  Trial run("plain", "random:3,4");
+  try {
+    run.session->setPolicy(Policy::Machine,
+                           StateMachine(Encoding::Path, {"sum2", "sum3"}));
+    ADD_FAILURE();
+  } catch (const Error &error) {
+    EXPECT_STREQ(error.what(), "the policy is for another program: there is no "
+                               "kernel 'sum3'; learn it from this one");
+  }
 }
 
 // Times are taken in runs that compute the same.

@@ -88,6 +88,29 @@ TEST_F(Tool, WritesFiles) {
   EXPECT_EQ(readTextFile(out), readTextFile(alone));
 }
 
+TEST_F(Tool, Policies) {
+  for (const char *policy : {"depth", "agenda", "greedy", "fsm"})
+    succeeds(model + random + "--check-unbatched --policy=" + policy,
+             "unbatched: the same");
+  std::string table = folder.file("table");
+  succeeds(model + random + "--learn-policy=" + table,
+           "learnt a policy from the first 20 instances");
+  EXPECT_NE(readTextFile(table).find("\nkernel sum_many\n"), std::string::npos);
+  succeeds(model + random + "--check-unbatched --json --policy-table=" + table,
+           "\"unknown_states\": 0");
+  fails(model + random + "--policy=best", "there is no policy 'best'; policies "
+                                          "are depth, agenda, greedy and fsm");
+  fails(model + random + "--policy=greedy --policy-table=" + table,
+        "tables are for --policy=fsm");
+  fails(model + random + "--learn-policy=" + table + " --policy-table=" + table,
+        "leave one out");
+  fails(model + random + "--unbatched --policy=agenda", "leave one out");
+  fails(model + random + "--policy-table=none", "cannot read 'none'");
+  fails(model + random + "--policy-table=" +
+            folder.write("bad", "batch-policy 1\nencoding no\n"),
+        "bad:2: there is no encoding 'no'");
+}
+
 TEST_F(Tool, FindsDifferences) {
   std::string out = folder.file("out");
   fails(broken + random + "--check-unbatched --outputs=" + out,

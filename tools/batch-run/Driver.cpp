@@ -138,6 +138,7 @@ void Driver::count() {
   sum.copies += now.copies;
   sum.gatherBytes += now.gatherBytes;
   sum.slots += now.slots;
+  sum.unknownStates += now.unknownStates;
   for (const DepthStep &step : session.plan().schedule().steps()) {
     const std::string &name = object.descriptor().kernels[step.kernel].name;
     report.kernelTasks[name] += step.count;
@@ -195,6 +196,10 @@ void Driver::measureMemory() {
 }
 
 int Driver::run() {
+  if (options.policy == Policy::Machine)
+    session.setPolicy(options.policy, makeStateMachine(options, session));
+  else
+    session.setPolicy(options.policy);
   report.instances = inputs.numInstances;
   report.miniBatches = static_cast<int64_t>(inputs.batches.size());
   if (!options.onlyUnbatched)

@@ -14,6 +14,7 @@
 #include <functional>
 
 using namespace batchrun;
+using batchrt::Policy;
 using batchrt::raise;
 
 const char *const batchrun::helpText =
@@ -52,13 +53,19 @@ RUNNING
   --blocks=N                of a GPU launch, at most; the emulator runs 4
   --watchdog=SECONDS        a GPU block may wait for others, then the run ends
                             with an error (default: 0, for ever)
+  --policy=P                what picks the next batch: depth (default), agenda,
+                            greedy, or fsm, a state machine; no policy changes
+                            a bit of the results
+  --policy-table=FILE       the state machine to follow; without it, fsm learns
+                            one from the first 32 instances
+  --learn-policy=FILE       learn one, follow it, and write it to FILE
   --seed=N                  of the order in which the emulator runs threads
 
 COMPILING (for a .mlir; handed on to batch-compile)
   --device=cpu|cuda|emulator --executor=auto|device|cluster|block --chip=NAME
   --shared-memory=BYTES     of a GPU's block, for weights (default: all)
   --precision=f32|tf32|bf16
-  --strategy=S --policy=P --size=H=64 --tuning=FILE --target=TRIPLE --cpu=NAME
+  --strategy=S --size=H=64 --tuning=FILE --target=TRIPLE --cpu=NAME
 
 CHECKING
   --check-unbatched[=TOL]   run every instance unbatched too and compare: bit for
@@ -146,6 +153,19 @@ size_t distance(const std::string &a, const std::string &b) {
     }
   }
   return row[b.size()];
+}
+
+Policy parsePolicy(const std::string &name) {
+  const std::pair<const char *, Policy> policies[] = {
+      {"depth", Policy::Depth},
+      {"agenda", Policy::Agenda},
+      {"greedy", Policy::Greedy},
+      {"fsm", Policy::Machine}};
+  for (const auto &[known, policy] : policies)
+    if (name == known)
+      return policy;
+  raise("there is no policy '", name,
+        "'; policies are depth, agenda, greedy and fsm");
 }
 
 struct Option {
@@ -236,7 +256,10 @@ std::vector<Option> makeTable(Options &options) {
          options.session.emulator.seed = parseCount("seed", value, 0);
        }},
       {"strategy", Option::Required, hand("strategy")},
-      {"policy", Option::Required, hand("policy")},
+      {"policy", Option::Required,
+       [&](const std::string &value) { options.policy = parsePolicy(value); }},
+      {"policy-table", Option::Required, text(options.policyTable)},
+      {"learn-policy", Option::Required, text(options.learnPolicy)},
       {"size", Option::Required, hand("size")},
       {"tuning", Option::Required, hand("tuning")},
       {"tune", Option::Required, text(options.tune)},
@@ -324,6 +347,16 @@ Options batchrun::parseOptions(int argc, char **argv) {
   if (options.onlyUnbatched && options.checkUnbatched)
     raise("--unbatched runs nothing that --check-unbatched could compare with; "
           "leave one out");
+  if (!options.policyTable.empty() && !options.learnPolicy.empty())
+    raise("--learn-policy makes the table that --policy-table reads; leave one "
+          "out");
+  if (!(options.policyTable + options.learnPolicy).empty()) {
+    if (options.policy != Policy::Depth && options.policy != Policy::Machine)
+      raise("tables are for --policy=fsm");
+    options.policy = Policy::Machine;
+  }
+  if (options.onlyUnbatched && options.policy != Policy::Depth)
+    raise("a policy makes batches, --unbatched has none; leave one out");
   if (options.onlyUnbatched && !(options.trace + options.dot).empty())
     raise("--trace and --dot show batches, --unbatched has none");
   return options;

@@ -32,6 +32,9 @@ struct Options {
   int64_t benchRuns = 0; ///< 0: no benchmark
   bool counters = false, json = false;
   std::string trace, dot, outputs, tune;
+  batchrt::Policy policy = batchrt::Policy::Depth;
+  std::string policyTable; ///< to read, or empty
+  std::string learnPolicy; ///< to write, or empty
   std::string expect;
   double expectRelative = 1e-4, expectAbsolute = 1e-5;
 };
@@ -52,6 +55,11 @@ public:
 private:
   std::string folder, object;
 };
+
+/// The policy of --policy=fsm: that of --policy-table, or learnt from the first
+/// instances, of which the session has to be.
+batchrt::StateMachine makeStateMachine(const Options &options,
+                                       batchrt::Session &session);
 
 /// Measures what --tuning may say of the model's kernels and writes it to the
 /// file of --tune; returns the exit code.

@@ -111,6 +111,7 @@ void batchrun::printText(const Options &options, const Report &report,
     line("copies", counters.copies);
     line("slots", counters.slots);
     line("gather_bytes", counters.gatherBytes);
+    line("unknown_states", counters.unknownStates);
     for (auto &[name, tasks] : report.kernelTasks)
       std::printf("  %s: %lld tasks in %lld batches\n", name.c_str(),
                   static_cast<long long>(tasks),
@@ -153,6 +154,7 @@ void batchrun::printJson(const Options &options, const Report &report,
                  {"copies", counters.copies},
                  {"slots", counters.slots},
                  {"gather_bytes", counters.gatherBytes},
+                 {"unknown_states", counters.unknownStates},
                  {"threads", options.session.threads}};
   if (options.checkUnbatched) {
     object["max_relative_error"] = finite(report.largestError);

@@ -13,6 +13,7 @@
 #include "batch-runtime/Descriptor.h"
 #include "batch-runtime/Memory.h"
 #include "batch-runtime/PlanImage.h"
+#include "batch-runtime/RecordedTasks.h"
 #include "batch-runtime/ResultRows.h"
 #include "batch-runtime/RowAllocator.h"
 #include "batch-runtime/Workers.h"
@@ -42,6 +43,11 @@ public:
   static int64_t endTask(int64_t part, int64_t parts) {
     return firstTask(part + 1, parts);
   }
+
+  /// What picks the next batch from now on. A machine has the kernels as its
+  /// types, in their order. By depth the phases of kernels count; other
+  /// policies mix phases as the tasks allow.
+  void setPolicy(Policy policy, StateMachine machine);
 
   /// Fills in steps and numSteps of the first context from the queues of all,
   /// one of each part. With `apart`, every part is a plan of its own, which
@@ -86,6 +92,8 @@ public:
   template <class Body>
   void forEachTask(int64_t step, const Body &body) const;
   int64_t tasks() const { return numTasks; }
+  /// Batches that a machine did not decide: it does not know the state.
+  int64_t unknownStates() const { return policies.unknownStates(); }
   /// Rows of all tables together.
   int64_t slots() const { return totalSlots; }
   /// Bytes that were reserved, by what for.
@@ -183,6 +191,10 @@ private:
   void reserveScratch();
 
   const Descriptor &descriptor;
+  Policy policy = Policy::Depth;
+  StateMachine machine;
+  RecordedTasks recorded;
+  PolicyScheduler policies;
   std::deque<Part> parts; ///< of which the first numParts are of this run
   int64_t numParts = 0;
   std::vector<const DepthSorter *> sorters;

@@ -65,6 +65,8 @@ struct RunCounters {
   int64_t copies = 0;      ///< to and from a device
   int64_t gatherBytes = 0; ///< copied by gathers of their own: none so far
   int64_t slots = 0;       ///< rows of result tables
+  /// Batches that a policy's machine did not decide: unknown states.
+  int64_t unknownStates = 0;
 };
 
 /// Bytes that a session holds: the most that any mini-batch so far needed.
@@ -89,6 +91,12 @@ public:
   /// Makes `forest` the mini-batch of the following calls, which grow it. Input
   /// tensors that it names have to be there by now.
   void load(Forest &forest);
+
+  /// What picks the next batch from now on; at first the depth policy. The
+  /// machine, which Policy::Machine follows, is for the kernels of the object.
+  void setPolicy(Policy policy, StateMachine machine = {});
+  /// The tasks of the mini-batch that was inspected last. Types are kernels.
+  TaskGraph taskGraph() const;
 
   /// A whole batched run of a mini-batch.
   void run(Forest &forest) {

@@ -56,10 +56,11 @@ size_t Plan::scheduleBytes() const {
            reserved(part.counts) + reserved(part.sorted);
   for (const Pool &pool : pools)
     sum += pool.rows.bytes();
-  return sum + scheduler.bytes() + indexArrays.capacity() +
-         reserved(stepOffsets) + reserved(steps) + reserved(planList) +
-         reserved(operands) + reserved(results) + reserved(operandBegin) +
-         reserved(resultBegin) + reserved(scratchOffsets) + reserved(epochs);
+  return sum + recorded.bytes() + policies.bytes() + scheduler.bytes() +
+         indexArrays.capacity() + reserved(stepOffsets) + reserved(steps) +
+         reserved(planList) + reserved(operands) + reserved(results) +
+         reserved(operandBegin) + reserved(resultBegin) +
+         reserved(scratchOffsets) + reserved(epochs);
 }
 
 MemoryUse Session::memory() const {

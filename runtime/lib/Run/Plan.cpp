@@ -46,9 +46,10 @@ static std::vector<size_t> findSameRows(const Descriptor &descriptor,
 }
 
 Plan::Plan(const Descriptor &descriptor, int64_t reusedRowBytes)
-    : descriptor(descriptor), groupRows(descriptor.groups),
-      groupBlocks(descriptor.groups, 1), stepOffsets(descriptor.groups),
-      tables(descriptor.tables.size()), arrays(descriptor.kernels.size()) {
+    : descriptor(descriptor), recorded(descriptor),
+      groupRows(descriptor.groups), groupBlocks(descriptor.groups, 1),
+      stepOffsets(descriptor.groups), tables(descriptor.tables.size()),
+      arrays(descriptor.kernels.size()) {
   for (const TableInfo &table : descriptor.tables)
     groupBlocks[table.group] = std::max(groupBlocks[table.group], table.block);
   for (const KernelInfo &kernel : descriptor.kernels) {
@@ -73,9 +74,17 @@ Plan::Plan(const Descriptor &descriptor, int64_t reusedRowBytes)
   }
 }
 
+void Plan::setPolicy(Policy newPolicy, StateMachine newMachine) {
+  policy = newPolicy;
+  machine = std::move(newMachine);
+}
+
 void Plan::build(const std::vector<BatchContext *> &contexts,
                  int64_t numInstances, WorkerPool &workers, bool apart) {
   numParts = static_cast<int64_t>(contexts.size());
+  if (policy != Policy::Depth)
+    recorded.writeDepths(
+        policies.run(policy, recorded.read(contexts), machine));
   sorters.clear();
   for (int64_t p = 0; p < numParts; ++p) {
     if (static_cast<size_t>(p) == parts.size())
@@ -122,7 +131,7 @@ void Plan::collectQueues(Part &part, int64_t endTask) const {
     queue.recordCells = kernel.recordCells;
     queue.count =
         (context.queues[k].end - context.queues[k].begin) / queue.recordCells;
-    queue.phase = kernel.phase;
+    queue.phase = policy == Policy::Depth ? kernel.phase : 0;
     queue.constant = kernel.constant;
     recorded += queue.count;
   }
@@ -494,8 +503,8 @@ void Plan::makeSteps(BatchContext &context) {
 
 /// Tasks of one depth and phase do not read each other.
 bool Plan::isIndependent(const DepthStep &a, const DepthStep &b) const {
-  return a.depth == b.depth && descriptor.kernels[a.kernel].phase ==
-                                   descriptor.kernels[b.kernel].phase;
+  const std::vector<TaskQueue> &queues = parts[0].queues;
+  return a.depth == b.depth && queues[a.kernel].phase == queues[b.kernel].phase;
 }
 
 /// Steps of a plan share scratch memory if the units meet between them.

@@ -335,6 +335,19 @@ void Session::inspectPart(int64_t number) {
   part.fiber.run(Inspection::run, &call);
 }
 
+void Session::setPolicy(Policy policy, StateMachine machine) {
+  std::vector<std::string> kernels;
+  for (const KernelInfo &kernel : descriptor().kernels)
+    kernels.push_back(kernel.name);
+  if (std::string wrong = machine.renumber(kernels); !wrong.empty())
+    raise(wrong);
+  runPlan.setPolicy(policy, std::move(machine));
+}
+
+TaskGraph Session::taskGraph() const {
+  return RecordedTasks(descriptor()).read(state->contexts);
+}
+
 void Session::schedule() {
   runPlan.build(state->contexts, loaded->numInstances, workers, plansApart);
   if (object.entry().execute)
@@ -447,6 +460,7 @@ RunCounters Session::counters() const {
   counters.copies = device ? device->copies() : 0;
   counters.barriers = lastBarriers;
   counters.slots = runPlan.slots();
+  counters.unknownStates = runPlan.unknownStates();
   return counters;
 }
 

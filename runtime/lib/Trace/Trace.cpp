@@ -63,32 +63,21 @@ void batchrt::writeTaskGraph(const std::string &path, const Session &session) {
     for (size_t i = 0; i < schedule.sequence().size(); ++i) {
       const DepthStep &step = schedule.steps()[schedule.sequence()[i]];
       const KernelInfo &kernel = descriptor.kernels[step.kernel];
-      plan.forEachTask(schedule.sequence()[i], [&](int64_t name,
-                                                   const int64_t *record) {
-        if (name == last)
-          return; // a constant task of another part
-        last = name;
-        print("  t", name, " [label=\"", kernel.name, "\\n", name, " @",
-              step.depth, "\", fillcolor=", i % 12 + 1, ", tooltip=\"step ", i,
-              "\"];\n");
-        auto edge = [&](int64_t handle) {
-          if (Plan::taskOf(handle) >= 0)
-            print("  t", names[Plan::taskOf(handle)], " -> t", name, ";\n");
-        };
-        for (const OperandInfo &operand : kernel.operands) {
-          if (operand.kind == OperandInfo::Scalar ||
-              (operand.kind == OperandInfo::Gather && operand.table < 0))
-            continue;
-          int64_t cell = record[operand.cell];
-          if (!operand.ragged) {
-            edge(cell);
-            continue;
-          }
-          const int64_t *entries = session.context().listPool + listFirst(cell);
-          for (int64_t e = 0; e < listLength(cell); ++e)
-            edge(entries[e]);
-        }
-      });
+      plan.forEachTask(
+          schedule.sequence()[i], [&](int64_t name, const int64_t *record) {
+            if (name == last)
+              return; // a constant task of another part
+            last = name;
+            print("  t", name, " [label=\"", kernel.name, "\\n", name, " @",
+                  step.depth, "\", fillcolor=", i % 12 + 1, ", tooltip=\"step ",
+                  i, "\"];\n");
+            auto edge = [&](int64_t handle) {
+              if (Plan::taskOf(handle) >= 0)
+                print("  t", names[Plan::taskOf(handle)], " -> t", name, ";\n");
+            };
+            RecordedTasks::forEachRead(kernel, record,
+                                       session.context().listPool, edge);
+          });
     }
     print("}\n");
   });

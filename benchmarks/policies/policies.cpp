@@ -1,0 +1,358 @@
+//===- policies.cpp - Batches and times of every policy -------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// batch-policies [--data=FOLDER] [--batches=32,256] [--beam=N] [--exact=N]
+// [--runs=N] [--workloads=A,B]: prints one JSON object. Machines learn from one
+// mini-batch of 32 instances and are followed on others. Structures are read
+// from files of a folder where they are (README.md), else made from a seed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Schedule/Policies.h"
+#include "Batch/Schedule/Learning.h"
+#include "Batch/Schedule/Search.h"
+#include "Workloads.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <sstream>
+
+using namespace batchrt;
+using namespace workloads;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+[[noreturn]] void fail(const std::string &message) {
+  std::cerr << "batch-policies: " << message << "\n";
+  std::exit(1);
+}
+
+double seconds() {
+  return std::chrono::duration<double>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+/// Structures to learn from and others to measure.
+struct Data {
+  Structures training, measured;
+};
+
+/// The lines of a file, none if it is not there.
+std::vector<std::string> readLines(const std::string &file) {
+  std::vector<std::string> lines;
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);)
+    lines.push_back(line);
+  return lines;
+}
+
+/// (3 (2 It) (4 ...)): a bracket without brackets in it is a leaf.
+Tree parseTree(const std::string &line) {
+  Tree tree;
+  std::vector<std::vector<int32_t>> open;
+  for (char c : line) {
+    if (c == '(')
+      open.emplace_back();
+    if (c != ')')
+      continue;
+    if (open.empty())
+      fail("a tree with a ')' too many");
+    std::vector<int32_t> children = open.back();
+    open.pop_back();
+    if (children.size() == 1 || children.size() > 2)
+      fail("a tree that is not binary");
+    if (children.empty())
+      tree.push_back({-1, -1});
+    else
+      tree.push_back({children[0], children[1]});
+    if (!open.empty())
+      open.back().push_back(static_cast<int32_t>(tree.size()) - 1);
+  }
+  return tree;
+}
+
+Lattice parseLattice(const std::string &line) {
+  Json json = Json::parse(line);
+  Lattice lattice{json.at("n_chars"), {}};
+  for (const Json &word : json.at("words"))
+    lattice.words.push_back({word.at(0), word.at(1)});
+  return lattice;
+}
+
+std::array<int32_t, 2> parsePair(const std::string &line) {
+  Json json = Json::parse(line);
+  return {json.at(0), json.at(1)};
+}
+
+/// Appends what the lines of a file say.
+template <class T, class Parse>
+void readInto(std::vector<T> &list, const std::string &file, Parse parse) {
+  for (const std::string &line : readLines(file))
+    list.push_back(parse(line));
+}
+
+/// Every other line of files that have no two parts.
+template <class T>
+void split(std::vector<T> &training, std::vector<T> &measured) {
+  for (size_t i = 1; i < training.size(); i += 2)
+    measured.push_back(training[i]);
+  for (size_t i = 0; 2 * i < training.size(); ++i)
+    training[i] = training[2 * i];
+  training.resize((training.size() + 1) / 2);
+}
+
+Data readData(const std::string &folder) {
+  Data data;
+  Structures &training = data.training, &measured = data.measured;
+  if (!folder.empty()) {
+    readInto(training.lattices, folder + "/gsdsimp_lattice/dev.lattice.jsonl",
+             parseLattice);
+    readInto(measured.lattices, folder + "/gsdsimp_lattice/test.lattice.jsonl",
+             parseLattice);
+    readInto(training.lengthPairs,
+             folder + "/iwslt15_lengths/tst2012.lengths.jsonl", parsePair);
+    readInto(measured.lengthPairs,
+             folder + "/iwslt15_lengths/tst2013.lengths.jsonl", parsePair);
+    readInto(training.lengths, folder + "/wikigold/all.ids.jsonl",
+             [](const std::string &line) {
+               return static_cast<int32_t>(Json::parse(line).size());
+             });
+    split(training.lengths, measured.lengths);
+    for (const std::string &line :
+         readLines(folder + "/gum_trees/binary.txt")) {
+      Tree tree = parseTree(line);
+      if (tree.size() > 1)
+        training.trees.push_back(tree);
+    }
+    split(training.trees, measured.trees);
+  }
+  fillIn(training, 1, 512);
+  fillIn(measured, 2, 512);
+  return data;
+}
+
+struct Options {
+  std::string data;
+  std::vector<int32_t> batches{32, 256};
+  std::vector<std::string> workloads;
+  int32_t beam = 64, runs = 21;
+  int64_t exact = 20000;
+};
+
+/// Mini-batches of one size, and what is measured on them.
+class Measurement {
+public:
+  Measurement(std::vector<TaskGraph> graphs, const Options &options)
+      : graphs(std::move(graphs)), options(options) {}
+
+  using Policy = std::function<const Schedule &(const TaskGraph &)>;
+
+  /// Mean batches of a mini-batch and nanoseconds per task.
+  Json measure(const Policy &policy) const {
+    int64_t batches = 0, tasks = 0;
+    for (const TaskGraph &graph : graphs) {
+      const Schedule &schedule = policy(graph);
+      if (std::string wrong = schedule.verify(graph); !wrong.empty())
+        fail(wrong);
+      batches += static_cast<int64_t>(schedule.batches.size());
+      tasks += graph.size();
+    }
+    std::vector<double> times;
+    for (int32_t run = 0; run < options.runs; ++run) {
+      double start = seconds();
+      for (const TaskGraph &graph : graphs)
+        policy(graph);
+      times.push_back((seconds() - start) * 1e9 / static_cast<double>(tasks));
+    }
+    std::sort(times.begin(), times.end());
+    return {{"batches", mean(batches)},
+            {"ns_per_task", times[times.size() / 2]},
+            {"ns_per_task_min", times[0]}};
+  }
+
+  double mean(int64_t sum) const {
+    return static_cast<double>(sum) / static_cast<double>(graphs.size());
+  }
+
+  /// The fewest batches that searches find.
+  Json search() const {
+    int64_t beam = 0, best = 0;
+    bool optimal = true;
+    for (const TaskGraph &graph : graphs) {
+      Found wide = searchBeam(graph, options.beam);
+      Found exact = searchExact(graph, options.exact);
+      beam += static_cast<int64_t>(wide.types.size());
+      best +=
+          static_cast<int64_t>(std::min(wide.types.size(), exact.types.size()));
+      optimal &= wide.optimal || exact.optimal;
+    }
+    return {{"beam", mean(beam)}, {"best", mean(best)}, {"optimal", optimal}};
+  }
+
+  const std::vector<TaskGraph> graphs;
+
+private:
+  const Options &options;
+};
+
+Json measure(const Workload &workload, const Data &data,
+             const Options &options) {
+  PolicyScheduler scheduler;
+  Json training = Json::object(), results = Json::array();
+  std::vector<StateMachine> machines;
+  TaskGraph learntFrom = make(workload, data.training, 0, 32, 1);
+  for (int e = 0; e < numEncodings; ++e) {
+    double start = seconds();
+    Learned learned =
+        learn({learntFrom}, workload.types, static_cast<Encoding>(e));
+    training[name(static_cast<Encoding>(e))] = {
+        {"seconds", seconds() - start},
+        {"trials", learned.trials},
+        {"states", learned.machine.states()}};
+    machines.push_back(learned.machine);
+  }
+  double start = seconds();
+  StateMachine chosen = learn({learntFrom}, workload.types).machine;
+  training["chosen"] = {{"seconds", seconds() - start},
+                        {"encoding", name(chosen.encoding())},
+                        {"states", chosen.states()}};
+  for (int32_t batch : options.batches) {
+    std::vector<TaskGraph> graphs;
+    int64_t tasks = 0, bound = 0;
+    for (int32_t first = 0; first < std::max(256, batch); first += batch) {
+      graphs.push_back(make(workload, data.measured, first, batch, 2));
+      tasks += graphs.back().size();
+      bound += lowerBound(graphs.back());
+    }
+    Measurement measurement(std::move(graphs), options);
+    Json result = {{"workload", workload.name},
+                   {"kind", workload.kind},
+                   {"batch", batch},
+                   {"mini_batches", measurement.graphs.size()},
+                   {"tasks", measurement.mean(tasks)},
+                   {"bound", measurement.mean(bound)}};
+    result.update(measurement.search());
+    Json &policies = result["policies"];
+    const StateMachine none;
+    auto run = [&](Policy policy, const StateMachine &machine) {
+      return measurement.measure([&](const TaskGraph &graph) -> auto & {
+        return scheduler.run(policy, graph, machine);
+      });
+    };
+    policies["depth"] = run(Policy::Depth, none);
+    policies["agenda"] = run(Policy::Agenda, none);
+    policies["depth, trimmed"] =
+        measurement.measure([&](const TaskGraph &graph) -> auto & {
+          scheduler.depth(graph);
+          return scheduler.trim();
+        });
+    policies["ratio"] =
+        measurement.measure([&](const TaskGraph &graph) -> auto & {
+          return scheduler.greedy(graph);
+        });
+    policies["greedy"] = run(Policy::Greedy, none);
+    policies["fsm"] = run(Policy::Machine, chosen);
+    for (const StateMachine &machine : machines) {
+      int64_t unknown = 0;
+      Json one = run(Policy::Machine, machine);
+      for (const TaskGraph &graph : measurement.graphs) {
+        scheduler.follow(graph, machine);
+        unknown += scheduler.unknownStates();
+      }
+      one["unknown_states"] = measurement.mean(unknown);
+      policies[std::string("fsm ") + name(machine.encoding())] = one;
+    }
+    results.push_back(result);
+    std::cerr << workload.name << ", batch " << batch << "\n";
+  }
+  return {{"results", results},
+          {"training",
+           {{"workload", workload.name},
+            {"tasks", learntFrom.size()},
+            {"encodings", training}}}};
+}
+
+template <class T, class Convert>
+std::vector<T> parseList(const std::string &text, Convert convert) {
+  std::vector<T> list;
+  std::istringstream in(text);
+  for (std::string item; std::getline(in, item, ',');)
+    list.push_back(convert(item));
+  return list;
+}
+
+int32_t parseCount(const std::string &text) {
+  char *end = nullptr;
+  long value = std::strtol(text.c_str(), &end, 10);
+  if (end == text.c_str() || *end || value < 1 || value > 1 << 20)
+    fail("expected a number from 1 to 1048576, found '" + text + "'");
+  return static_cast<int32_t>(value);
+}
+
+Options parseOptions(int argc, char **argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    std::string word = argv[i];
+    size_t equals = word.find('=');
+    std::string key = word.substr(0, equals);
+    std::string value =
+        equals == std::string::npos ? "" : word.substr(equals + 1);
+    if (key == "--data")
+      options.data = value;
+    else if (key == "--batches")
+      options.batches = parseList<int32_t>(value, parseCount);
+    else if (key == "--beam")
+      options.beam = parseCount(value);
+    else if (key == "--exact")
+      options.exact = parseCount(value);
+    else if (key == "--runs")
+      options.runs = parseCount(value);
+    else if (key == "--workloads")
+      options.workloads =
+          parseList<std::string>(value, [](auto &item) { return item; });
+    else
+      fail("unknown option '" + word +
+           "'; there are --data, --batches, --beam, --exact, --runs and "
+           "--workloads");
+  }
+  return options;
+}
+
+} // namespace
+
+int main(int argc, char **argv) try {
+  Options options = parseOptions(argc, argv);
+  Data data = readData(options.data);
+  Json all = {{"benchmark", "policies"},
+              {"beam_width", options.beam},
+              {"exact_frontiers", options.exact},
+              {"results", Json::array()},
+              {"training", Json::array()}};
+  for (const Workload &workload : workloads::all()) {
+    if (!options.workloads.empty() &&
+        std::find(options.workloads.begin(), options.workloads.end(),
+                  workload.name) == options.workloads.end())
+      continue;
+    Json one = measure(workload, data, options);
+    for (const Json &result : one["results"])
+      all["results"].push_back(result);
+    all["training"].push_back(one["training"]);
+  }
+  std::cout << all.dump(1) << "\n";
+  return 0;
+} catch (const std::exception &error) {
+  fail(error.what());
+}

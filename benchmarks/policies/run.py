@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""How many batches does each policy make, and how long does it take?
+
+  run.py [--build=build] [--data=FOLDER] [--beam=256] [--exact=20000] [--runs=21]
+         [--output=FILE] [--docs[=FILE]]
+
+Runs batch-policies, which scripts/check builds (cmake -S runtime does too), on task
+graphs of the workloads of ED-Batch: from lattices, trees and sentence lengths of a
+folder (by default ../shared/data where present), or from a seed. Machines learn from
+one mini-batch of 32 instances; 256 other instances are measured, in mini-batches of 32
+and 256. Prints tables and stores JSON; --docs also writes them into docs/Policies.md.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "test", "Integration"))
+sys.dont_write_bytecode = True
+import batchtest  # noqa: E402: date and machine, as in other benchmarks
+
+POLICIES = ("depth", "agenda", "depth, trimmed", "ratio", "greedy", "fsm",
+            "fsm base", "fsm max", "fsm sort", "fsm share", "fsm path")
+MARK = "<!-- benchmarks/policies: %s -->"
+
+
+def mean(value):
+    return "%.0f" % value if value == int(value) else "%.1f" % value
+
+
+def row(*cells):
+    return "| " + " | ".join(cells) + " |"
+
+
+def tables(record):
+    lines = [row("workload", "batch", "bound", "search", *POLICIES),
+             row(*["---"] * (4 + len(POLICIES)))]
+    for result in record["results"]:
+        policies = [mean(result["policies"][name]["batches"]) for name in POLICIES]
+        best = mean(result["best"]) + ("" if result["optimal"] else "?")
+        lines.append(row(result["workload"], str(result["batch"]),
+                         mean(result["bound"]), best, *policies))
+    lines += ["", "Nanoseconds per task, medians:", "",
+              row("workload", "batch", "tasks", *POLICIES),
+              row(*["---"] * (3 + len(POLICIES)))]
+    for result in record["results"]:
+        lines.append(row(result["workload"], str(result["batch"]),
+                         "%.0f" % result["tasks"],
+                         *["%.0f" % result["policies"][name]["ns_per_task"]
+                           for name in POLICIES]))
+    encodings = [name[4:] for name in POLICIES if name.startswith("fsm ")]
+    lines += ["", "Learning, seconds (trials, states):", "",
+              row("workload", *encodings, "fsm"),
+              row(*["---"] * (2 + len(encodings)))]
+    for training in record["training"]:
+        lines.append(row(training["workload"], *[
+            "%.2f (%d, %d)" % (found["seconds"], found["trials"], found["states"])
+            for found in (training["encodings"][name] for name in encodings)],
+            "%.2f, %s" % (training["encodings"]["chosen"]["seconds"],
+                          training["encodings"]["chosen"]["encoding"])))
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    data = os.path.join(ROOT, "..", "shared", "data")
+    parser.add_argument("--build", default=os.path.join(ROOT, "build"))
+    parser.add_argument("--data", default=data if os.path.isdir(data) else "")
+    parser.add_argument("--beam", type=int, default=256)
+    parser.add_argument("--exact", type=int, default=20000)
+    parser.add_argument("--runs", type=int, default=21)
+    parser.add_argument("--output", default=os.path.join(
+        ROOT, "benchmarks", "results", "policies.json"))
+    parser.add_argument("--docs", nargs="?", const=os.path.join(
+        ROOT, "docs", "Policies.md"))
+    options = parser.parse_args()
+
+    program = os.path.join(options.build, "bin", "batch-policies")
+    found = subprocess.run(
+        [program, "--data=" + options.data, "--beam=%d" % options.beam,
+         "--exact=%d" % options.exact, "--runs=%d" % options.runs],
+        stdout=subprocess.PIPE, check=True)
+    record = {**batchtest.where_and_when("policies"),
+              "data": "files" if options.data else "generated",
+              **json.loads(found.stdout)}
+    text = tables(record)
+    print(text)
+    with open(options.output, "w") as file:
+        json.dump(record, file, indent=1)
+        file.write("\n")
+    print("\nstored in " + os.path.relpath(options.output))
+    if options.docs:
+        with open(options.docs) as file:
+            page = file.read()
+        before, rest = page.split(MARK % "begin")
+        after = rest.split(MARK % "end")[1]
+        with open(options.docs, "w") as file:
+            file.write(before + MARK % "begin" + "\n" + text + "\n" + MARK % "end" +
+                       after)
+
+
+main()

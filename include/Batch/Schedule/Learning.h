@@ -1,0 +1,58 @@
+//===- Learning.h - Learns which batch to run next --------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+//
+// Tabular Q-learning with N-step bootstrapping (ED-Batch, section 2.3). The
+// same graphs and seed give the same machine. Free of IR.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_SCHEDULE_LEARNING_H
+#define BATCH_SCHEDULE_LEARNING_H
+
+#include "Batch/Schedule/StateMachine.h"
+
+namespace batchrt {
+
+/// Fixed for all models; the defaults are what docs/Policies.md was made with.
+struct LearningOptions {
+  uint64_t seed = 1;
+  int32_t trials = 1000; ///< at most
+  /// After so many trials the policy is tried: learning ends at the bound.
+  int32_t checkEvery = 50;
+  /// Weight of the ratio in the reward of a batch, -1 + weight x ratio.
+  double ratioWeight = 0.5;
+  double rate = 0.3, discount = 0.95;
+  int32_t steps = 8; ///< rewards that an update adds up
+  /// Share of random choices, at first and at last.
+  double explore = 0.5, exploreLast = 0.02;
+  /// Trials of other choices in single states after learning.
+  int32_t polish = 2000;
+};
+
+struct Learned {
+  StateMachine machine;
+  /// Of the machine on all graphs together, before trimming, and their lower
+  /// bounds.
+  int64_t batches = 0, bound = 0;
+  int32_t trials = 0;
+  int64_t trimmed = 0; ///< batches after trimming
+};
+
+/// Learns from graphs of one program, whose types have these names.
+Learned learn(const std::vector<TaskGraph> &graphs,
+              const std::vector<std::string> &types, Encoding encoding,
+              const LearningOptions &options = {});
+/// With the encoding that makes the fewest batches after trimming; of equal
+/// ones path, then sort, base, max, share.
+Learned learn(const std::vector<TaskGraph> &graphs,
+              const std::vector<std::string> &types,
+              const LearningOptions &options = {});
+
+} // namespace batchrt
+
+#endif // BATCH_SCHEDULE_LEARNING_H

@@ -1,0 +1,356 @@
+//===- Frontier.cpp - The tasks that can run next -------------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Schedule/Frontier.h"
+
+using namespace batchrt;
+
+template <class T>
+static size_t reserved(const std::vector<T> &vector) {
+  return vector.capacity() * sizeof(T);
+}
+
+void FrontierPlan::compute(const TaskGraph &graph, unsigned wanted) {
+  tasks = &graph;
+  // Few sets of facts have code of their own.
+  const unsigned sets[] = {OnlyReady,      Ratios, Ratios | Relays,
+                           Ratios | Paths, Depths, Chains};
+  bool ownCode =
+      std::find(std::begin(sets), std::end(sets), wanted) != std::end(sets);
+  facts = ownCode ? wanted : unsigned(AllFacts);
+  typeBegin.assign(graph.numTypes + 1, 0);
+  for (uint16_t type : graph.types)
+    ++typeBegin[type + 1];
+  for (int32_t type = 0; type < graph.numTypes; ++type)
+    typeBegin[type + 1] += typeBegin[type];
+  findConsumers();
+  if (facts & Ratios)
+    findRelays();
+  if (facts & Depths)
+    findDepths();
+  if (facts & Paths)
+    findPaths();
+  if (facts & Chains)
+    findChains();
+}
+
+void FrontierPlan::findConsumers() {
+  const int32_t size = tasks->size();
+  const int32_t *begin = tasks->operandBegin.data();
+  const int32_t *operands = tasks->operands.data();
+  nodes.resize(size);
+  consumers.resize(tasks->operands.size());
+  // Counted one further on, so that filling in leaves each at its begin.
+  consumerBegin.assign(size + 2, 0);
+  int32_t *next = consumerBegin.data() + 1;
+  for (int32_t o = 0, end = begin[size]; o < end; ++o)
+    ++next[operands[o] + 1];
+  for (int32_t task = 0; task < size; ++task)
+    next[task + 1] += next[task];
+  for (int32_t task = 0; task < size; ++task) {
+    nodes[task] = {tasks->types[task], begin[task + 1] - begin[task], 0, 0, 0};
+    for (int32_t o = begin[task]; o < begin[task + 1]; ++o)
+      consumers[next[operands[o]]++] = task;
+  }
+}
+
+/// The bit of a type that may be relayed.
+static uint64_t bitOf(int32_t type) {
+  return type < 64 ? uint64_t(1) << type : 0;
+}
+
+/// Reachability between types, as if all tasks of a type were one.
+void FrontierPlan::findRelayedTypes() {
+  const int32_t numTypes = std::min(tasks->numTypes, 64);
+  const uint16_t *types = tasks->types.data();
+  std::vector<uint64_t> &below = relayed;
+  for (int32_t task = 0, o = 0; task < tasks->size(); ++task) {
+    uint64_t bit = bitOf(types[task]);
+    for (int32_t end = tasks->operandBegin[task + 1]; o < end; ++o)
+      below[types[tasks->operands[o]]] |= bit;
+  }
+  for (int32_t through = 0; through < numTypes; ++through)
+    for (int32_t type = 0; type < numTypes; ++type)
+      if (below[type] >> through & 1)
+        below[type] |= below[through];
+  uint64_t above[64] = {};
+  for (int32_t type = 0; type < numTypes; ++type)
+    for (uint64_t left = below[type]; left; left &= left - 1)
+      above[__builtin_ctzll(left)] |= bitOf(type);
+  relays.assign(size_t(relayColumns) * tasks->numTypes, -1);
+  for (int32_t type = 0; type < tasks->numTypes; ++type) {
+    relayed[type] = type < 64 ? below[type] & above[type] & ~bitOf(type) : 0;
+    int8_t counter = 0;
+    for (uint64_t left = relayed[type]; left; left &= left - 1)
+      relays[type * relayColumns + __builtin_ctzll(left)] = counter++;
+    numRelayed[type] = counter;
+  }
+}
+
+void FrontierPlan::findRelays() {
+  relayed.assign(tasks->numTypes, 0);
+  numRelayed.assign(tasks->numTypes, 0);
+  if (facts & Relays)
+    findRelayedTypes();
+  const int32_t size = tasks->size();
+  orphans.assign(tasks->numTypes, 0);
+  int32_t pairs = 0;
+  for (int32_t type = 0; type < tasks->numTypes; ++type)
+    pairs += (typeBegin[type + 1] - typeBegin[type]) * numRelayed[type];
+  const bool anyRelayed = pairs != 0;
+  relayCounts.assign(pairs, 0);
+  waitsFor.resize(anyRelayed ? size : 0);
+  int32_t nextPair = 0;
+  for (int32_t task = 0, o = 0; task < size; ++task) {
+    Node &node = nodes[task];
+    const int32_t type = node.type, end = tasks->operandBegin[task + 1];
+    if (!anyRelayed) {
+      for (; o < end; ++o)
+        node.kin += tasks->types[tasks->operands[o]] == type;
+    } else if (type >= 64) {
+      for (; o < end; ++o)
+        node.kin += tasks->types[tasks->operands[o]] == type;
+      waitsFor[task] = 0;
+    } else {
+      const uint64_t relayedHere = relayed[type];
+      uint64_t waits = 0;
+      const int8_t *relayOf = relays.data() + type * relayColumns;
+      int32_t *counts = relayCounts.data() + nextPair;
+      node.relay = nextPair;
+      nextPair += numRelayed[type];
+      for (; o < end; ++o) {
+        uint64_t types = waitsFor[tasks->operands[o]];
+        node.kin += types >> type & 1;
+        waits |= types;
+        for (uint64_t left = types & relayedHere; left; left &= left - 1)
+          ++counts[relayOf[__builtin_ctzll(left)]];
+      }
+      waitsFor[task] = (waits & relayedHere) | bitOf(type);
+    }
+    orphans[type] += node.kin == 0;
+  }
+}
+
+void FrontierPlan::findDepths() {
+  const int32_t size = tasks->size();
+  depths.resize(size);
+  depthSums.assign(tasks->numTypes, 0);
+  for (int32_t task = 0; task < size; ++task) {
+    int32_t depth = 0;
+    for (int32_t o = tasks->operandBegin[task];
+         o < tasks->operandBegin[task + 1]; ++o)
+      depth = std::max(depth, depths[tasks->operands[o]] + 1);
+    depths[task] = depth;
+    depthSums[tasks->types[task]] += depth;
+  }
+}
+
+void FrontierPlan::findPaths() {
+  for (int32_t task = tasks->size(); task-- > 0;) {
+    int32_t path = ++nodes[task].path;
+    for (int32_t o = tasks->operandBegin[task];
+         o < tasks->operandBegin[task + 1]; ++o) {
+      Node &operand = nodes[tasks->operands[o]];
+      operand.path = std::max(operand.path, path);
+    }
+  }
+}
+
+void FrontierPlan::findChains() {
+  const int32_t size = tasks->size(), numTypes = tasks->numTypes;
+  chain.resize(size);
+  // Per task the longest chain of every type below it. Rows are of whole
+  // vectors.
+  const int32_t width = (numTypes + 3) / 4 * 4;
+  rows.assign(static_cast<size_t>(size) * width, 0);
+  chainBegin.assign(numTypes + 1, 0);
+  int32_t *longest = chainBegin.data() + 1;
+  for (int32_t task = size; task-- > 0;) {
+    int32_t *row = rows.data() + static_cast<size_t>(task) * width;
+    uint16_t type = tasks->types[task];
+    int32_t length = ++row[type];
+    chain[task] = length;
+    longest[type] = std::max(longest[type], length);
+    for (int32_t o = tasks->operandBegin[task];
+         o < tasks->operandBegin[task + 1]; ++o) {
+      int32_t *above =
+          rows.data() + static_cast<size_t>(tasks->operands[o]) * width;
+      for (int32_t i = 0; i < width; ++i)
+        above[i] = std::max(above[i], row[i]);
+    }
+  }
+  for (int32_t type = 0; type < numTypes; ++type)
+    chainBegin[type + 1] += chainBegin[type] + 1;
+  chainCounts.assign(chainBegin[numTypes], 0);
+  for (int32_t task = 0; task < size; ++task)
+    ++chainCounts[chainBegin[tasks->types[task]] + chain[task]];
+}
+
+size_t FrontierPlan::bytes() const {
+  return reserved(consumerBegin) + reserved(consumers) + reserved(typeBegin) +
+         reserved(nodes) + reserved(orphans) + reserved(relayed) +
+         reserved(relays) + reserved(numRelayed) + reserved(waitsFor) +
+         reserved(relayCounts) + reserved(depths) + reserved(depthSums) +
+         reserved(chain) + reserved(chainBegin) + reserved(chainCounts) +
+         reserved(rows);
+}
+
+void Frontier::start(const FrontierPlan &newPlan, unsigned newFacts) {
+  plan = &newPlan;
+  facts = newFacts;
+  const TaskGraph &graph = plan->graph();
+  left = graph.size();
+  tasks.resize(left);
+  head.assign(plan->typeBegin.begin(), plan->typeBegin.end() - 1);
+  tail = head;
+  nodes = plan->nodes;
+  if (facts & Ratios) {
+    orphan = plan->orphans;
+    relays = plan->relayCounts;
+  }
+  if (facts & Depths)
+    depthSums = plan->depthSums;
+  if (facts & Paths)
+    longestPaths.assign(graph.numTypes, 0);
+  if (facts & Chains) {
+    chainLeft = plan->chainCounts;
+    chainReady.assign(chainLeft.size(), 0);
+    longest.resize(graph.numTypes);
+    chainSum = 0;
+    for (int32_t type = 0; type < graph.numTypes; ++type) {
+      longest[type] = plan->chainBegin[type + 1] - plan->chainBegin[type] - 1;
+      chainSum += longest[type];
+    }
+  }
+  for (int32_t task = 0; task < left; ++task)
+    if (nodes[task].pending == 0)
+      makeReady(task);
+}
+
+void Frontier::makeReady(int32_t task) {
+  int32_t type = nodes[task].type;
+  tasks[tail[type]++] = task;
+  if (facts & Paths)
+    longestPaths[type] = std::max(longestPaths[type], nodes[task].path);
+  if (facts & Chains)
+    ++chainReady[plan->chainBegin[type] + plan->chain[task]];
+}
+
+Batch Frontier::commit(int32_t type, int32_t end) {
+  Batch batch{type, head[type], end - head[type]};
+  left -= batch.count;
+  // All that were ready run, and those that become ready count anew.
+  if (facts & Paths)
+    longestPaths[type] = 0;
+  switch (facts) {
+  case OnlyReady:
+    commitTasks<OnlyReady>(type, end);
+    break;
+  case Ratios:
+    commitTasks<Ratios>(type, end);
+    break;
+  case Ratios | Relays:
+    commitTasks<Ratios | Relays>(type, end);
+    break;
+  case Ratios | Paths:
+    commitTasks<Ratios | Paths>(type, end);
+    break;
+  case Depths:
+    commitTasks<Depths>(type, end);
+    break;
+  case Chains:
+    commitTasks<Chains>(type, end);
+    break;
+  default:
+    commitTasks<AllFacts>(type, end);
+    break;
+  }
+  if (facts & Chains) {
+    const int32_t *counts = chainLeft.data() + plan->chainBegin[type];
+    while (longest[type] && counts[longest[type]] == 0) {
+      --longest[type];
+      --chainSum;
+    }
+  }
+  return batch;
+}
+
+/// A task no longer waits for a type; tells those that read it.
+void Frontier::stopWaiting(int32_t task, int32_t type) {
+  work.clear();
+  for (;;) {
+    for (int32_t c = plan->consumerBegin[task];
+         c < plan->consumerBegin[task + 1]; ++c) {
+      FrontierPlan::Node &node = nodes[plan->consumers[c]];
+      int32_t counter = plan->relay(node.type, type);
+      if (node.type == type)
+        orphan[type] += --node.kin == 0;
+      else if (counter >= 0 && --relays[node.relay + counter] == 0)
+        work.push_back(plan->consumers[c]);
+    }
+    if (work.empty())
+      return;
+    task = work.back();
+    work.pop_back();
+  }
+}
+
+template <unsigned facts>
+void Frontier::commitTasks(int32_t type, int32_t end) {
+  // Copies: the stores must not make the loops read them again.
+  const int32_t *consumerBegin = plan->consumerBegin.data();
+  const int32_t *consumers = plan->consumers.data();
+  const int32_t *chain = plan->chain.data();
+  const int32_t *chainBegin = plan->chainBegin.data();
+  const int8_t *relayOf = plan->relays.data(); // plan->relay()
+  const int32_t relayColumn = std::min(type, 64);
+  int32_t *const counters = relays.data();
+  FrontierPlan::Node *const all = nodes.data();
+  int32_t *const order = tasks.data(), *const tails = tail.data();
+  int32_t *const pathOf = longestPaths.data();
+  int32_t orphanCount = 0;
+  for (int32_t i = head[type]; i < end; ++i) {
+    int32_t task = order[i];
+    if constexpr (facts & Depths)
+      depthSums[type] -= plan->depths[task];
+    if constexpr (facts & Chains) {
+      --chainLeft[chainBegin[type] + chain[task]];
+      --chainReady[chainBegin[type] + chain[task]];
+    }
+    for (int32_t c = consumerBegin[task], last = consumerBegin[task + 1];
+         c < last; ++c) {
+      int32_t consumer = consumers[c];
+      FrontierPlan::Node &node = all[consumer];
+      if constexpr (facts & Ratios) {
+        if (node.type == type)
+          orphanCount += --node.kin == 0;
+        else if constexpr (facts & Relays)
+          if (int32_t counter =
+                  relayOf[node.type * FrontierPlan::relayColumns + relayColumn];
+              counter >= 0 && --counters[node.relay + counter] == 0)
+            stopWaiting(consumer, type);
+      }
+      if (--node.pending != 0)
+        continue;
+      order[tails[node.type]++] = consumer;
+      if constexpr (facts & Paths)
+        pathOf[node.type] = std::max(pathOf[node.type], node.path);
+      if constexpr (facts & Chains)
+        ++chainReady[chainBegin[node.type] + chain[consumer]];
+    }
+  }
+  if constexpr (facts & Ratios)
+    orphan[type] += orphanCount - (end - head[type]);
+  head[type] = end;
+}
+
+size_t Frontier::bytes() const {
+  return reserved(nodes) + reserved(tasks) + reserved(head) + reserved(tail) +
+         reserved(orphan) + reserved(relays) + reserved(work) +
+         reserved(depthSums) + reserved(longestPaths) + reserved(chainLeft) +
+         reserved(chainReady) + reserved(longest);
+}

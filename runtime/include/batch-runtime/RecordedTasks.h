@@ -1,0 +1,73 @@
+//===- RecordedTasks.h - The task graph of a mini-batch ---------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_RECORDEDTASKS_H
+#define BATCH_RUNTIME_RECORDEDTASKS_H
+
+#include "Batch/Schedule/Policies.h"
+#include "batch-runtime/ABI.h"
+#include "batch-runtime/Descriptor.h"
+#include "batch-runtime/Forest.h"
+
+namespace batchrt {
+
+/// The records of inspectors as a task graph, whose types are the kernels.
+/// Keeps its memory for the next mini-batch.
+class RecordedTasks {
+public:
+  explicit RecordedTasks(const Descriptor &descriptor);
+
+  /// Reads the records of all parts. Tasks are numbered part after part, within
+  /// a part as recorded.
+  const TaskGraph &read(const std::vector<BatchContext *> &contexts);
+
+  /// Makes a schedule that of the depth policy: writes depths into the records
+  /// just read, one for each batch, or for several in a row that do not read
+  /// each other.
+  void writeDepths(const Schedule &schedule);
+
+  /// Calls `body(handle)` for the tensors that a task of a kernel reads, tasks'
+  /// results and rows of sources. `lists` is the context's list pool.
+  template <class Body>
+  static void forEachRead(const KernelInfo &kernel, const int64_t *record,
+                          const int64_t *lists, const Body &body);
+
+  size_t bytes() const;
+
+private:
+  template <class Body>
+  void forEachRecord(const Body &body) const;
+
+  const Descriptor &descriptor;
+  std::vector<BatchContext *> contexts; ///< of the records last read
+  std::vector<int64_t> firstTasks;      ///< of the parts, in the graph
+  TaskGraph graph;
+  std::vector<int32_t> batchOf; ///< by task
+  std::vector<int32_t> depths;  ///< by batch
+};
+
+template <class Body>
+void RecordedTasks::forEachRead(const KernelInfo &kernel, const int64_t *record,
+                                const int64_t *lists, const Body &body) {
+  for (const OperandInfo &operand : kernel.operands) {
+    if (operand.kind == OperandInfo::Scalar ||
+        (operand.kind == OperandInfo::Gather && operand.table < 0))
+      continue;
+    int64_t cell = record[operand.cell];
+    if (!operand.ragged) {
+      body(cell);
+      continue;
+    }
+    const int64_t *entries = lists + listFirst(cell);
+    for (int64_t e = 0; e < listLength(cell); ++e)
+      body(entries[e]);
+  }
+}
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_RECORDEDTASKS_H

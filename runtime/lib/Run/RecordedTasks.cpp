@@ -1,0 +1,118 @@
+//===- RecordedTasks.cpp - The task graph of a mini-batch -----------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "batch-runtime/RecordedTasks.h"
+#include "batch-runtime/Error.h"
+#include "batch-runtime/Plan.h"
+
+using namespace batchrt;
+
+RecordedTasks::RecordedTasks(const Descriptor &descriptor)
+    : descriptor(descriptor) {
+  graph.numTypes = static_cast<int32_t>(descriptor.kernels.size());
+}
+
+/// Calls `body(part, kernel, task, record)`, tasks as the graph numbers them.
+template <class Body>
+void RecordedTasks::forEachRecord(const Body &body) const {
+  const int64_t parts = static_cast<int64_t>(contexts.size());
+  for (int64_t p = 0; p < parts; ++p) {
+    const int64_t offset = firstTasks[p] - Plan::firstTask(p, parts);
+    for (size_t k = 0; k < descriptor.kernels.size(); ++k) {
+      const int64_t cells = descriptor.kernels[k].recordCells;
+      const BatchQueue &queue = contexts[p]->queues[k];
+      for (int64_t *record = queue.begin; record != queue.end; record += cells)
+        body(p, k, Plan::taskOf(*record) + offset, record);
+    }
+  }
+}
+
+const TaskGraph &
+RecordedTasks::read(const std::vector<BatchContext *> &newContexts) {
+  contexts = newContexts;
+  if (graph.numTypes > TaskGraph::maxTypes)
+    raise("the program has ", graph.numTypes, " kernels, ", TaskGraph::maxTypes,
+          " is the most for this policy; use --policy=depth");
+  const int64_t parts = static_cast<int64_t>(contexts.size());
+  int64_t tasks = 0, reads = 0;
+  firstTasks.clear();
+  for (int64_t p = 0; p < parts; ++p) {
+    firstTasks.push_back(tasks);
+    tasks += contexts[p]->numTasks - Plan::firstTask(p, parts);
+  }
+  if (tasks > INT32_MAX)
+    raise("the mini-batch has ", tasks,
+          " tasks, 2147483647 is the most; give a smaller --batch");
+  graph.types.resize(tasks);
+  graph.operandBegin.assign(tasks + 1, 0);
+  // A task reads the same one through several operands mostly, h and c of a
+  // cell: one after another they count once.
+  auto forEachOperand = [&](int64_t p, size_t k, const int64_t *record,
+                            const auto &body) {
+    int64_t offset = firstTasks[p] - Plan::firstTask(p, parts), last = -1;
+    forEachRead(descriptor.kernels[k], record, contexts[p]->listPool,
+                [&](int64_t handle) {
+                  int64_t task = Plan::taskOf(handle);
+                  if (task >= 0 && task != last)
+                    body(static_cast<int32_t>(task + offset));
+                  last = task;
+                });
+  };
+  forEachRecord([&](int64_t p, size_t k, int64_t task, const int64_t *record) {
+    graph.types[task] = static_cast<uint16_t>(k);
+    forEachOperand(p, k, record, [&](int32_t) {
+      ++graph.operandBegin[task + 1];
+      ++reads;
+    });
+  });
+  if (reads > INT32_MAX)
+    raise("the tasks of the mini-batch have ", reads,
+          " operands, 2147483647 is the most; give a smaller --batch");
+  for (int64_t task = 0; task < tasks; ++task)
+    graph.operandBegin[task + 1] += graph.operandBegin[task];
+  graph.operands.resize(reads);
+  forEachRecord([&](int64_t p, size_t k, int64_t task, const int64_t *record) {
+    int32_t *operand = graph.operands.data() + graph.operandBegin[task];
+    forEachOperand(p, k, record, [&](int32_t read) { *operand++ = read; });
+  });
+  return graph;
+}
+
+void RecordedTasks::writeDepths(const Schedule &schedule) {
+  batchOf.resize(graph.size());
+  depths.resize(schedule.batches.size());
+  // The first batch of those that have the present depth.
+  int32_t first = 0, depth = 0;
+  for (int32_t b = 0; b < static_cast<int32_t>(schedule.batches.size()); ++b) {
+    const Batch &batch = schedule.batches[b];
+    int32_t latest = -1;
+    for (int32_t i = batch.begin; i < batch.begin + batch.count; ++i) {
+      int32_t task = schedule.order[i];
+      batchOf[task] = b;
+      for (int32_t o = graph.operandBegin[task];
+           o < graph.operandBegin[task + 1]; ++o)
+        latest = std::max(latest, batchOf[graph.operands[o]]);
+    }
+    if (latest >= first) {
+      first = b;
+      ++depth;
+    }
+    depths[b] = depth;
+  }
+  forEachRecord([&](int64_t, size_t, int64_t task, int64_t *record) {
+    *record = static_cast<int64_t>(depths[batchOf[task]]) << 32 |
+              static_cast<int64_t>(static_cast<uint32_t>(*record));
+  });
+}
+
+size_t RecordedTasks::bytes() const {
+  auto reserved = [](const auto &vector) {
+    return vector.capacity() * sizeof(vector[0]);
+  };
+  return reserved(graph.types) + reserved(graph.operandBegin) +
+         reserved(graph.operands) + reserved(batchOf) + reserved(depths);
+}
