@@ -182,6 +182,7 @@ makeLLVMModule(ModuleOp module, llvm::LLVMContext &context,
   AutobatchOptions autobatch;
   autobatch.strategy = options.strategy;
   autobatch.policy = options.policy;
+  autobatch.policyTable = options.policyTable;
   autobatch.sizes = ArrayRef<std::string>(options.sizes);
   buildAutobatchPipeline(pm, autobatch);
   if (failed(addDevicePasses(pm, module.getLoc(), options)))

@@ -62,8 +62,14 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   LinearizePassOptions linearize;
   linearize.strategy = options.strategy;
   pm.addPass(createLinearizePass(linearize));
+  // A module may have a policy already.
+  if (options.policy != "depth" || !options.policyTable.empty()) {
+    AttachPolicyPassOptions policy;
+    policy.policy = options.policy;
+    policy.table = options.policyTable;
+    pm.addPass(createAttachPolicyPass(policy));
+  }
   AssignSlotsPassOptions slots;
-  slots.policy = options.policy;
   slots.layout = options.layout;
   pm.addPass(createAssignSlotsPass(slots));
   pm.addPass(createMergeHandlesPass());

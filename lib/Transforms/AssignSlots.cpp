@@ -364,11 +364,6 @@ class AssignSlotsPass
     : public batch::impl::AssignSlotsPassBase<AssignSlotsPass> {
   using AssignSlotsPassBase::AssignSlotsPassBase;
   void runOnOperation() override {
-    if (policy != "depth") {
-      getOperation().emitError("there is no policy '")
-          << policy << "'; policies are 'depth'";
-      return signalPassFailure();
-    }
     if (failed(SlotAssigner(getOperation(), layout).run()))
       signalPassFailure();
   }

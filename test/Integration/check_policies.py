@@ -33,6 +33,16 @@ def main(arguments):
             checks.equal("%s, %s: batches on 3 threads" % (name, policy),
                          found[1]["batches"], found[0]["batches"])
             batches[policy] = found[0]["batches"]
+        # Objects carry a policy, which the user may override.
+        for options in (["--policy=fsm", "--policy-table=" + table],
+                        ["--policy=greedy"]):
+            own = batchtest.compile_model(source, os.path.join(scratch, "own.so"),
+                                          size, *options)
+            policy = "policy-table" if len(options) > 1 else "greedy"
+            checks.equal("%s compiled with %s" % (name, policy),
+                         batchtest.run_model(own, inputs)["batches"], batches[policy])
+            checks.equal(name + " by depth all the same", batchtest.run_model(
+                own, inputs, "--policy=depth")["batches"], batches["depth"])
         checks.expect("%s: %s" % (name, batches), batches["policy-table"] <=
                       min(batches["depth"], batches["agenda"]))
     checks.exit()

@@ -68,8 +68,13 @@ int main(int argc, char **argv) {
       "strategy", cl::init("auto"), cl::cat(category),
       cl::desc(
           "Where control runs: 'auto', 'linearize' or 'none' (unbatched)"));
-  cl::opt<std::string> policy("policy", cl::init("depth"), cl::cat(category),
-                              cl::desc("What picks the next batch: 'depth'"));
+  cl::opt<std::string> policy(
+      "policy", cl::init("depth"), cl::cat(category),
+      cl::desc("What picks the next batch: 'depth', 'agenda', 'greedy' or "
+               "'fsm', which takes a --policy-table"));
+  cl::opt<std::string> policyTable(
+      "policy-table", cl::cat(category), cl::value_desc("file"),
+      cl::desc("State machine, from batch-run --learn-policy=FILE"));
   cl::list<std::string> sizes("size", cl::CommaSeparated, cl::cat(category),
                               cl::value_desc("NAME=NUMBER"),
                               cl::desc("Value of a named size of the model"));
@@ -116,6 +121,7 @@ int main(int argc, char **argv) {
   batch::CompileOptions options;
   options.strategy = strategy;
   options.policy = policy;
+  options.policyTable = policyTable;
   options.sizes.assign(sizes.begin(), sizes.end());
   options.device = device;
   options.executor = executor;

@@ -197,9 +197,9 @@ void Driver::measureMemory() {
 
 int Driver::run() {
   if (options.policy == Policy::Machine)
-    session.setPolicy(options.policy, makeStateMachine(options, session));
-  else
-    session.setPolicy(options.policy);
+    session.setPolicy(Policy::Machine, makeStateMachine(options, session));
+  else if (options.policy)
+    session.setPolicy(*options.policy);
   report.instances = inputs.numInstances;
   report.miniBatches = static_cast<int64_t>(inputs.batches.size());
   if (!options.onlyUnbatched)

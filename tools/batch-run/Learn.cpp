@@ -36,6 +36,9 @@ StateMachine batchrun::makeStateMachine(const Options &options,
                                         Session &session) {
   if (!options.policyTable.empty())
     return readTable(options.policyTable);
+  if (options.learnPolicy.empty() &&
+      session.descriptor().policy == Policy::Machine)
+    return session.descriptor().machine;
   InputOptions some = options.input;
   some.batch = learntInstances;
   if (some.limit < 0 || some.limit > learntInstances)

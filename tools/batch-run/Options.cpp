@@ -53,7 +53,8 @@ RUNNING
   --blocks=N                of a GPU launch, at most; the emulator runs 4
   --watchdog=SECONDS        a GPU block may wait for others, then the run ends
                             with an error (default: 0, for ever)
-  --policy=P                what picks the next batch: depth (default), agenda,
+  --policy=P                what picks the next batch: depth (default, unless the
+                            model was compiled with another), agenda,
                             greedy, or fsm, a state machine; no policy changes
                             a bit of the results
   --policy-table=FILE       the state machine to follow; without it, fsm learns
@@ -156,14 +157,8 @@ size_t distance(const std::string &a, const std::string &b) {
 }
 
 Policy parsePolicy(const std::string &name) {
-  const std::pair<const char *, Policy> policies[] = {
-      {"depth", Policy::Depth},
-      {"agenda", Policy::Agenda},
-      {"greedy", Policy::Greedy},
-      {"fsm", Policy::Machine}};
-  for (const auto &[known, policy] : policies)
-    if (name == known)
-      return policy;
+  if (std::optional<Policy> policy = batchrt::findPolicy(name))
+    return *policy;
   raise("there is no policy '", name,
         "'; policies are depth, agenda, greedy and fsm");
 }
@@ -351,11 +346,11 @@ Options batchrun::parseOptions(int argc, char **argv) {
     raise("--learn-policy makes the table that --policy-table reads; leave one "
           "out");
   if (!(options.policyTable + options.learnPolicy).empty()) {
-    if (options.policy != Policy::Depth && options.policy != Policy::Machine)
+    if (options.policy.value_or(Policy::Machine) != Policy::Machine)
       raise("tables are for --policy=fsm");
     options.policy = Policy::Machine;
   }
-  if (options.onlyUnbatched && options.policy != Policy::Depth)
+  if (options.onlyUnbatched && options.policy)
     raise("a policy makes batches, --unbatched has none; leave one out");
   if (options.onlyUnbatched && !(options.trace + options.dot).empty())
     raise("--trace and --dot show batches, --unbatched has none");

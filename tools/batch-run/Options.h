@@ -32,9 +32,9 @@ struct Options {
   int64_t benchRuns = 0; ///< 0: no benchmark
   bool counters = false, json = false;
   std::string trace, dot, outputs, tune;
-  batchrt::Policy policy = batchrt::Policy::Depth;
-  std::string policyTable; ///< to read, or empty
-  std::string learnPolicy; ///< to write, or empty
+  std::optional<batchrt::Policy> policy; ///< else the object's
+  std::string policyTable;               ///< to read, or empty
+  std::string learnPolicy;               ///< to write, or empty
   std::string expect;
   double expectRelative = 1e-4, expectAbsolute = 1e-5;
 };

@@ -19,6 +19,8 @@ namespace mlir::batch {
 struct CompileOptions {
   std::string strategy = "auto";
   std::string policy = "depth";
+  /// The file with the state machine of policy "fsm".
+  std::string policyTable;
   std::vector<std::string> sizes;
   /// Where mini-batches run: "cpu", "cuda" or "emulator".
   std::string device = "cpu";

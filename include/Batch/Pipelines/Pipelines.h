@@ -22,8 +22,14 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
                      "(linearize where possible) or 'none' (kernels only)"),
       llvm::cl::init("auto")};
   Option<std::string> policy{
-      *this, "policy", llvm::cl::desc("What picks the next batch: 'depth'"),
+      *this, "policy",
+      llvm::cl::desc("What picks the next batch: 'depth', 'agenda', 'greedy' "
+                     "or 'fsm', which takes a policy-table"),
       llvm::cl::init("depth")};
+  Option<std::string> policyTable{
+      *this, "policy-table",
+      llvm::cl::desc("State machine that 'batch-run --learn-policy' wrote"),
+      llvm::cl::init("")};
   ListOption<std::string> sizes{
       *this, "sizes",
       llvm::cl::desc("Values of named sizes, such as H=64,V=100")};

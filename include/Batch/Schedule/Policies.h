@@ -17,6 +17,9 @@
 #include "Batch/Schedule/StateMachine.h"
 #include "Batch/Schedule/Trim.h"
 
+#include <optional>
+#include <string>
+
 namespace batchrt {
 
 /// The first type that meets the sufficient condition of ED-Batch (Lemma 2.1):
@@ -31,6 +34,9 @@ int32_t pickByRatio(const Frontier &frontier);
 int32_t pickByDepth(const Frontier &frontier);
 
 enum class Policy { Depth, Agenda, Greedy, Machine };
+
+/// That of "depth", "agenda", "greedy" or "fsm".
+std::optional<Policy> findPolicy(const std::string &name);
 
 /// Keeps its memory for the next schedule: runs after the largest allocate
 /// nothing.

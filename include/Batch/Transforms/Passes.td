@@ -445,8 +445,6 @@ def AssignSlotsPass : Pass<"batch-assign-slots", "::mlir::ModuleOp"> {
     See test/Transforms/assign-slots.mlir.
   }];
   let options = [
-    Option<"policy", "policy", "std::string", /*default=*/"\"depth\"",
-           "What picks the next batch: 'depth'">,
     Option<"layout", "layout", "std::string", /*default=*/"\"\"",
            "Layout primitives for tables, such as 'split(0, 8) reorder(0, 2, 1)'">,
   ];
@@ -454,6 +452,30 @@ def AssignSlotsPass : Pass<"batch-assign-slots", "::mlir::ModuleOp"> {
                            "::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",
                            "::mlir::scf::SCFDialect"];
+}
+
+def AttachPolicyPass : Pass<"batch-attach-policy", "::mlir::ModuleOp"> {
+  let summary = "say what picks the next batch";
+  let description = [{
+    Puts the policy into the module, from where it goes into the object: what
+    `batch-run` follows unless it is told otherwise. A table of a state machine,
+    which `batch-run --learn-policy=FILE` writes, has to be one for the module's
+    kernels; it is kept in the attribute.
+
+    ```mlir
+    module attributes {batch.policy = #batch.policy<greedy>} {}
+    ```
+
+    See test/Transforms/attach-policy.mlir.
+  }];
+  let options = [
+    Option<"policy", "policy", "std::string", /*default=*/"\"\"",
+           "What picks the next batch: depth, agenda, greedy or fsm; default: "
+           "fsm with a table, else nothing changes">,
+    Option<"table", "table", "std::string", /*default=*/"\"\"",
+           "File with the state machine of fsm">,
+  ];
+  let dependentDialects = ["::mlir::batch::BatchDialect"];
 }
 
 def MergeHandlesPass : Pass<"batch-merge-handles", "::mlir::ModuleOp"> {

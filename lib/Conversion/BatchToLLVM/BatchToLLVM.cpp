@@ -506,6 +506,7 @@ LogicalResult ObjectBuilder::build(const ObjectLayout::Target &target) {
       function->removeAttr(name);
   }
   module->removeAttr(kFormsAttr);
+  module->removeAttr(kPolicyAttr);
   module->removeAttr(kSizesAttr);
   module->removeAttr(gpu::GPUDialect::getContainerModuleAttrName());
   return success();

@@ -470,6 +470,11 @@ FailureOr<json::Value> ObjectLayout::describe(const InstanceProgram &program,
     executes |= function->hasAttr(kExecutorAttr);
   }
   object["separable"] = isSeparable(module);
+  if (auto policy = module->getAttrOfType<PolicyAttr>(kPolicyAttr)) {
+    object["policy"] = stringifyPolicyKind(policy.getKind()).str();
+    if (StringAttr table = policy.getTable())
+      object["policyTable"] = table.getValue().str();
+  }
   object["has"] = json::Object{
       {"inspect", inspects}, {"execute", executes}, {"unbatched", true}};
   return json::Value(std::move(object));

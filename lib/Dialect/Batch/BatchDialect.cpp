@@ -55,6 +55,13 @@ LogicalResult BatchDialect::verifyOperationAttribute(Operation *op,
   return success();
 }
 
+LogicalResult PolicyAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 PolicyKind kind, StringAttr table) {
+  if ((kind == PolicyKind::Fsm) != bool(table))
+    return emitError() << "policy 'fsm' has a table, the others have none";
+  return success();
+}
+
 LogicalResult BatchDialect::verifyRegionArgAttribute(Operation *op,
                                                      unsigned regionIndex,
                                                      unsigned argIndex,

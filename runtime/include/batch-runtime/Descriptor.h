@@ -13,6 +13,7 @@
 #ifndef BATCH_RUNTIME_DESCRIPTOR_H
 #define BATCH_RUNTIME_DESCRIPTOR_H
 
+#include "Batch/Schedule/Policies.h"
 #include "batch-runtime/Tensors.h"
 
 #include <optional>
@@ -166,6 +167,8 @@ struct Descriptor {
   int64_t memo = 0;
   std::optional<LaunchInfo> launch; ///< of objects for a device
   bool separable = false;           ///< several workers may inspect
+  Policy policy = Policy::Depth;    ///< unless the user wants another
+  StateMachine machine;             ///< of Policy::Machine
   bool hasInspect = false, hasExecute = false, hasUnbatched = false;
 
   /// By variant number, null where there is none.

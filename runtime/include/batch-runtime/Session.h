@@ -92,7 +92,7 @@ public:
   /// tensors that it names have to be there by now.
   void load(Forest &forest);
 
-  /// What picks the next batch from now on; at first the depth policy. The
+  /// What picks the next batch from now on; at first the object's policy. The
   /// machine, which Policy::Machine follows, is for the kernels of the object.
   void setPolicy(Policy policy, StateMachine machine = {});
   /// The tasks of the mini-batch that was inspected last. Types are kernels.

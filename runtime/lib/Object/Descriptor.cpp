@@ -246,6 +246,17 @@ Descriptor::Descriptor(const char *text) {
       kernels.push_back(parseKernel(entry));
     memo = value<int64_t>(root, "memo", 0);
     separable = value(root, "separable", false);
+    auto policyName = value<std::string>(root, "policy", "depth");
+    std::optional<Policy> known = findPolicy(policyName);
+    if (!known)
+      raise("the descriptor has a policy '", policyName,
+            "' that this runtime does not know");
+    policy = *known;
+    if (root.contains("policyTable"))
+      if (std::string wrong = machine.parse(
+              root["policyTable"].get<std::string>(), "the object's policy");
+          !wrong.empty())
+        raise(wrong);
     if (root.contains("device")) {
       const json &device = root["device"];
       launch.emplace();

@@ -55,6 +55,8 @@ Session::Session(const CompiledObject &object,
   s.workerMemory.resize(workers.size());
   s.workerPointers.resize(workers.size());
   part.workerScratch = s.workerPointers.data();
+  if (info.policy != Policy::Depth)
+    setPolicy(info.policy, info.machine);
 }
 
 Session::~Session() = default;

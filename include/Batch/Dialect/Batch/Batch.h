@@ -74,6 +74,8 @@ inline constexpr StringLiteral kEmulatedAttr = "batch.shared_bytes";
 /// On the function of a gpu.module with which blocks fill their shared memory
 /// with weights: how many bytes a launch has to add for it.
 inline constexpr StringLiteral kKeptBytesAttr = "batch.kept_bytes";
+/// On a module: the PolicyAttr that its schedules follow.
+inline constexpr StringLiteral kPolicyAttr = "batch.policy";
 /// On a module: the forms of parameters that kernel functions read.
 inline constexpr StringLiteral kFormsAttr = "batch.forms";
 /// On a function of the inspector or of the instance program: calls with equal

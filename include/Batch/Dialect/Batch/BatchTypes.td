@@ -78,7 +78,10 @@ def Batch_ReadAttr : AttrDef<Batch_Dialect, "Read"> {
 }
 
 def Batch_PolicyKind : I32EnumAttr<"PolicyKind", "what picks the next batch", [
-      I32EnumAttrCase<"Depth", 0, "depth">]> {
+      I32EnumAttrCase<"Depth", 0, "depth">,
+      I32EnumAttrCase<"Agenda", 1, "agenda">,
+      I32EnumAttrCase<"Greedy", 2, "greedy">,
+      I32EnumAttrCase<"Fsm", 3, "fsm">]> {
   let cppNamespace = "::mlir::batch";
   let genSpecializedAttr = 0;
 }
@@ -87,11 +90,23 @@ def Batch_PolicyAttr : AttrDef<Batch_Dialect, "Policy"> {
   let mnemonic = "policy";
   let summary = "what picks the next batch";
   let description = [{
-    `#batch.policy<depth>` runs the tasks of a phase in the order of their
-    depths; tasks of one kernel and equal depth are one batch.
+    | policy | next batch |
+    |---|---|
+    | `depth` | tasks of one kernel and equal depth, in the order of depths |
+    | `agenda` | the kernel whose remaining tasks have the least mean depth |
+    | `greedy` | the kernel with the greatest share of tasks that are ready |
+    | `fsm` | what a learned state machine says, given as its table |
+
+    docs/Policies.md has the details. A module without `batch.policy` runs by depth.
+
+    ```mlir
+    module attributes {batch.policy = #batch.policy<greedy>} {}
+    ```
   }];
-  let parameters = (ins EnumParameter<Batch_PolicyKind>:$kind);
-  let assemblyFormat = "`<` $kind `>`";
+  let parameters = (ins EnumParameter<Batch_PolicyKind>:$kind,
+                        OptionalParameter<"::mlir::StringAttr">:$table);
+  let assemblyFormat = "`<` $kind (`,` $table^)? `>`";
+  let genVerifyDecl = 1;
 }
 
 #endif // BATCH_DIALECT_BATCH_TYPES_TD

@@ -1,0 +1,22 @@
+// RUN: not batch-opt %s --batch-attach-policy=policy=random 2>&1 | FileCheck %s --check-prefix=NAME
+// RUN: not batch-opt %s --autobatch=policy=random 2>&1 | FileCheck %s --check-prefix=NAME
+// RUN: not batch-opt %s --batch-attach-policy=policy=fsm 2>&1 | FileCheck %s --check-prefix=TABLE
+// RUN: not batch-opt %s --batch-attach-policy="policy=greedy table=%t.policy" 2>&1 | FileCheck %s --check-prefix=ONLY
+// RUN: not batch-opt %s --batch-attach-policy=table=%t.none 2>&1 | FileCheck %s --check-prefix=FILE
+// RUN: printf 'batch-policy 1\nencoding square\n' > %t.policy
+// RUN: not batch-opt %s --batch-attach-policy=table=%t.policy 2>&1 | FileCheck %s --check-prefix=LINE
+// RUN: printf 'batch-policy 1\nencoding base\nkernel root\nend\n' > %t.other
+// RUN: not batch-opt %s --batch-attach-policy=table=%t.other 2>&1 | FileCheck %s --check-prefix=KERNEL
+// RUN: echo 'module attributes {batch.policy = #batch.policy<fsm>} {}' | not batch-opt 2>&1 | FileCheck %s --check-prefix=ATTR
+// RUN: echo 'module attributes {batch.policy = #batch.policy<depth, "x">} {}' | not batch-opt 2>&1 | FileCheck %s --check-prefix=ATTR
+
+// NAME: error: there is no policy 'random'; policies are 'depth', 'agenda', 'greedy' and, with a table, 'fsm'
+// TABLE: error: policy 'fsm' needs the table of a state machine, which 'batch-run --learn-policy=FILE' writes
+// ONLY: error: a table is for policy 'fsm'
+// FILE: error: cannot read '{{.*}}.none'
+// LINE: error: {{.*}}.policy:2:
+// KERNEL: error: {{.*}}kernel
+// ATTR: error: policy 'fsm' has a table, the others have none
+batch.kernel @leaf(%x: tensor<4xf32>) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
+}
