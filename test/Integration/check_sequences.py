@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""check_sequences.py [--long] MODEL DATA: batched equals unbatched, bit for bit.
+"""check_sequences.py [--long|--emulator] MODEL DATA: batched equals unbatched.
 
 DATA is shared/data; where it is absent inputs are generated. The first 40
 instances at hidden size 16, or with --long 500 at the model's default size;
-batches of 1, 10 and 64, one and two threads.
+batches of 1, 10 and 64, one and two threads; bit for bit. With --emulator 2
+instances by each executor of a GPU: within 1e-5 of the CPU, and bit for bit what
+they are one by one.
 """
 
 import itertools
@@ -14,25 +16,57 @@ import batchtest
 import sequences
 
 
-def main(arguments):
-    long = "--long" in arguments
-    model, data = [a for a in arguments if a != "--long"]
-    checks = batchtest.Checks(model)
-    scratch = batchtest.temporary()
-    program = checks.run("compile", lambda: batchtest.compile_model(
+def compile_model(model, scratch, *options):
+    return batchtest.compile_model(
         os.path.join(batchtest.MODELS, model + ".mlir"),
-        os.path.join(scratch, "model.so"), None,
-        *([] if long else sequences.sizes(model))))
+        os.path.join(scratch, "model.so"), None, *options)
+
+
+def check_emulator(checks, model, inputs, scratch):
+    for executor in ("device", "cluster", "block"):
+        program = checks.run("compile for executor " + executor, lambda:
+                             compile_model(model, scratch, "--device=emulator",
+                                           "--executor=" + executor,
+                                           *sequences.sizes(model)))
+        outputs = []
+        for batch in (1, 2):
+            path = os.path.join(scratch, "outputs")
+            found = program and checks.run(
+                "%s, batch %d" % (executor, batch), lambda: batchtest.run_model(
+                    program, inputs, "--check-unbatched=1e-5", "--blocks=8",
+                    "--reuse-rows=1", "--outputs=" + path, batch=batch,
+                    check=False))
+            if found:
+                with open(path, "rb") as file:
+                    outputs.append(file.read())
+        checks.expect(executor + ": batches as one by one",
+                      len(outputs) == 2 and outputs[0] == outputs[1])
+
+
+def check_cpu(checks, model, inputs, scratch, long):
+    program = checks.run("compile", lambda: compile_model(
+        model, scratch, *([] if long else sequences.sizes(model))))
     if not program:
-        checks.exit()
-    inputs = batchtest.write_lines(
-        os.path.join(scratch, "inputs.jsonl"),
-        sequences.instances(model, 500 if long else 40, data))
+        return
     for batch, threads in itertools.product((1, 10, 64), (1, 2)):
         checks.run("batch %d, %d threads" % (batch, threads),
                    lambda: batchtest.run_model(
                        program, inputs, "--nodes-per-worker=100", batch=batch,
                        threads=threads))
+
+
+def main(arguments):
+    long, emulator = "--long" in arguments, "--emulator" in arguments
+    model, data = [a for a in arguments if not a.startswith("--")]
+    checks = batchtest.Checks(model)
+    scratch = batchtest.temporary()
+    count = 2 if emulator else 500 if long else 40
+    inputs = batchtest.write_lines(os.path.join(scratch, "inputs.jsonl"),
+                                   sequences.instances(model, count, data))
+    if emulator:
+        check_emulator(checks, model, inputs, scratch)
+    else:
+        check_cpu(checks, model, inputs, scratch, long)
     checks.exit()
 
 
