@@ -51,8 +51,7 @@ class AttachPolicyPass
     if (*kind == PolicyKind::Depth)
       module->removeAttr(kPolicyAttr);
     else
-      module->setAttr(kPolicyAttr,
-                      PolicyAttr::get(&getContext(), *kind, text));
+      module->setAttr(kPolicyAttr, PolicyAttr::get(&getContext(), *kind, text));
   }
 
   /// The table, which has to be one for the module's kernels; null after an
