@@ -113,6 +113,10 @@ N-ary TreeLSTM, hidden size %d, on %d parse trees (%s):
     print("%-34s %12g   %s" %
           ("largest relative error", error,
            "(bit for bit the same)" if error == 0 else ""))
+    if len(found) > 1 and found[1]["time_us"]["total"] > first["time_us"]["total"]:
+        print("\n%d threads were slower than one: workers wait for each other at every "
+              "level,\nand need cores of their own. The load of this machine is %.1f "
+              "on %d cores." % (threads, os.getloadavg()[0], os.cpu_count()))
 
 
 main()
