@@ -33,8 +33,8 @@ def check_emulator(checks, model, inputs, scratch):
             path = os.path.join(scratch, "outputs")
             found = program and checks.run(
                 "%s, batch %d" % (executor, batch), lambda: batchtest.run_model(
-                    program, inputs, "--check-unbatched=1e-5", "--blocks=8",
-                    "--reuse-rows=1", "--outputs=" + path, batch=batch,
+                    program, inputs, "--check-unbatched=1e-5", "--reuse-rows=1",
+                    "--outputs=" + path, batch=batch,
                     check=False))
             if found:
                 with open(path, "rb") as file:

@@ -50,7 +50,8 @@ RUNNING
   --stack-size=BYTES        stack of recursions, K, M or G may follow (default:
                             256M, of which only what is used takes memory)
   --unbatched               run only the unbatched code
-  --blocks=N                of a GPU launch, at most; the emulator runs 4
+  --blocks=N                of a GPU launch, at most; the emulator runs 4,
+                            or two clusters
   --watchdog=SECONDS        a GPU block may wait for others, then the run ends
                             with an error (default: 0, for ever)
   --policy=P                what picks the next batch: depth (default, unless the

@@ -153,8 +153,9 @@ protected:
 std::unique_ptr<Device> openCudaDevice(int ordinal = 0);
 
 struct EmulatorOptions {
-  int64_t blocks = 4; ///< that run at the same time
-  uint64_t seed = 0;  ///< of the order in which threads run
+  /// That run at the same time; 0: 4, or two clusters.
+  int64_t blocks = 0;
+  uint64_t seed = 0; ///< of the order in which threads run
 };
 
 /// A GPU emulated on the host, which finds races, deadlocks and accesses to

@@ -19,7 +19,9 @@ namespace {
 /// Everything is done when a call returns. Streams are all the same.
 class EmulatedDevice : public Device {
 public:
-  explicit EmulatedDevice(const EmulatorOptions &options) : options(options) {
+  explicit EmulatedDevice(const EmulatorOptions &given) : options(given) {
+    if (options.blocks == 0)
+      options.blocks = 4;
     facts.name = "emulator";
     facts.chip = "emulator";
     facts.multiprocessors = options.blocks;

@@ -15,8 +15,13 @@ using namespace batchrt;
 
 static std::unique_ptr<Device> openDevice(const CompiledObject &object,
                                           const SessionOptions &options) {
-  if (object.entry().emulate)
-    return openEmulatedDevice(options.emulator);
+  if (object.entry().emulate) {
+    EmulatorOptions emulator = options.emulator;
+    if (emulator.blocks == 0)
+      emulator.blocks =
+          std::max<int64_t>(4, 2 * object.descriptor().launch->clusterSize);
+    return openEmulatedDevice(emulator);
+  }
   return openCudaDevice(options.deviceNumber);
 }
 
