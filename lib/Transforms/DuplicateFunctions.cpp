@@ -10,6 +10,7 @@
 #include "Batch/Transforms/Passes.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_DUPLICATEFUNCTIONSPASS
@@ -40,14 +41,18 @@ public:
 
 private:
   Context getEntryContext(func::FuncOp entry) const;
-  /// The context of what `call` calls, in one of the function it is in.
-  Context getCalleeContext(func::CallOp call, const Context &own) const;
-  void collect(const InstanceProgram &program);
+  /// The context in which `call` calls `callee`, in one of the function it is
+  /// in.
+  Context getCalleeContext(func::CallOp call, func::FuncOp callee,
+                           const Context &own) const;
+  bool collect(const InstanceProgram &program);
 
   /// All contexts of each function, the first found first, and the functions
   /// for them.
   llvm::MapVector<func::FuncOp, SmallVector<Context>> contexts;
   DenseMap<func::FuncOp, SmallVector<func::FuncOp>> copies;
+  /// Functions that stay one for all calls.
+  llvm::SetVector<func::FuncOp> undivided;
 };
 
 Context DuplicateFunctionsPass::getEntryContext(func::FuncOp entry) const {
@@ -61,65 +66,72 @@ Context DuplicateFunctionsPass::getEntryContext(func::FuncOp entry) const {
 }
 
 Context DuplicateFunctionsPass::getCalleeContext(func::CallOp call,
+                                                 func::FuncOp callee,
                                                  const Context &own) const {
+  Context context(call.getNumOperands(), -1);
+  if (undivided.contains(callee))
+    return context;
   auto function = call->getParentOfType<func::FuncOp>();
-  Context context;
-  for (Value operand : call.getOperands()) {
+  for (auto [number, operand] : llvm::enumerate(call.getOperands())) {
     auto argument = dyn_cast<BlockArgument>(operand);
-    bool known = argument && argument.getOwner() == &function.getBody().front();
-    context.push_back(known ? own[argument.getArgNumber()] : -1);
+    if (argument && argument.getOwner() == &function.getBody().front())
+      context[number] = own[argument.getArgNumber()];
   }
   return context;
 }
 
-/// Follows the calls from the entry. A function that is called in more contexts
-/// than `max-copies` is one for all of them.
-void DuplicateFunctionsPass::collect(const InstanceProgram &program) {
+/// Follows the calls from the entry, which is one itself. False if a function
+/// is called in more contexts than `max-copies`: it is undivided from now on.
+bool DuplicateFunctionsPass::collect(const InstanceProgram &program) {
+  contexts.clear();
   func::FuncOp entry = program.getEntry();
   SmallVector<std::pair<func::FuncOp, Context>> work = {
       {entry, getEntryContext(entry)}};
   contexts[entry].push_back(work.front().second);
   for (size_t next = 0; next < work.size(); ++next) {
     auto [function, context] = work[next];
-    function.walk(
-        [&, function = function, context = context](func::CallOp call) {
+    WalkResult result =
+        function.walk([&, context = context](func::CallOp call) -> WalkResult {
           func::FuncOp callee = program.getCallee(call);
-          if (!callee)
-            return;
-          Context inner = getCalleeContext(call, context);
+          if (!callee || callee == entry)
+            return WalkResult::advance();
+          Context inner = getCalleeContext(call, callee, context);
           SmallVector<Context> &known = contexts[callee];
           if (llvm::is_contained(known, inner))
-            return;
-          // One context more would be one for all.
-          if (known.size() == maxCopies)
-            inner.assign(inner.size(), -1);
-          if (known.size() > maxCopies || llvm::is_contained(known, inner))
-            return;
+            return WalkResult::advance();
+          if (known.size() == maxCopies) {
+            undivided.insert(callee);
+            return WalkResult::interrupt();
+          }
           known.push_back(inner);
           work.push_back({callee, inner});
+          return WalkResult::advance();
         });
+    if (result.wasInterrupted())
+      return false;
   }
+  return true;
 }
 
 void DuplicateFunctionsPass::runOnOperation() {
-  contexts.clear();
   copies.clear();
+  undivided.clear();
   InstanceProgram program(getOperation());
   if (!program.getEntry())
     return;
-  collect(program);
+  // Calls of an undivided function pass no weights on that are known.
+  while (!collect(program))
+    ;
+  for (func::FuncOp function : undivided)
+    remark::missed(function.getLoc(),
+                   remark::RemarkOpts::name("Duplicate").category("batch"))
+        << ("@" + function.getSymName() +
+            " is called with more sets of weights than max-copies=" +
+            Twine(maxCopies) +
+            ": it is not duplicated, and weights are read task by task")
+               .str();
   SymbolTable symbols(getOperation());
   for (auto &[function, known] : contexts) {
-    if (known.size() > maxCopies) {
-      remark::missed(function.getLoc(),
-                     remark::RemarkOpts::name("Duplicate").category("batch"))
-          << ("@" + function.getSymName() +
-              " is called with more sets of weights than max-copies=" +
-              Twine(maxCopies) +
-              ": it is not duplicated, and weights are read task by task")
-                 .str();
-      known.truncate(1);
-    }
     copies[function].push_back(function);
     Block::iterator behind = std::next(Block::iterator(function));
     for (size_t i = 1; i < known.size(); ++i) {
@@ -139,9 +151,9 @@ void DuplicateFunctionsPass::runOnOperation() {
       copy.walk([&, &context = context](func::CallOp call) {
         auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
         auto found = contexts.find(callee);
-        if (found == contexts.end() || found->second.size() < 2)
+        if (found == contexts.end() || callee == program.getEntry())
           return;
-        Context inner = getCalleeContext(call, context);
+        Context inner = getCalleeContext(call, callee, context);
         auto at = llvm::find(found->second, inner);
         call.setCallee(copies[callee][at - found->second.begin()].getSymName());
       });

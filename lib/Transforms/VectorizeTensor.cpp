@@ -248,13 +248,19 @@ LogicalResult KernelBatcher::batchPick(Operation *op, Value source,
   SmallVector<AffineExpr> kept = {builder.getAffineDimExpr(0)};
   for (auto [dim, offset, size, stride] :
        llvm::enumerate(offsets, sizes, strides)) {
+    auto isOnce = [&](OpFoldResult part) {
+      auto value = dyn_cast<Value>(part);
+      return !value || lookup(value).kind == BatchedValue::Once;
+    };
     auto position = dyn_cast<Value>(offset);
-    if (position && lookup(position).kind == BatchedValue::PerTask) {
-      if (form.kind != BatchedValue::PerTask || !isOneInteger(size) ||
-          !dropped[dim] || type.isDynamicDim(dim))
-        return op->emitOpError(
-            "takes a slice that differs from task to task, other than one "
-            "position of a tensor of known size");
+    bool picked = position && lookup(position).kind == BatchedValue::PerTask;
+    if (picked ? form.kind != BatchedValue::PerTask || !isOneInteger(size) ||
+                     !dropped[dim] || type.isDynamicDim(dim)
+               : !isOnce(offset) || !isOnce(size) || !isOnce(stride))
+      return op->emitOpError(
+          "takes a slice that differs from task to task, other than one "
+          "position of a tensor of known size");
+    if (picked) {
       positions.push_back({iterators.size(), lookup(position).value});
       iterators.push_back(utils::IteratorType::reduction);
       first.push_back(builder.getIndexAttr(0));

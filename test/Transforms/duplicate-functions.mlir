@@ -98,3 +98,32 @@ func.func @main(%l: !list, %E: !emb {batch.shared = "E"}, %F: !emb {batch.shared
   %1 = func.call @sum(%l, %F, %c) : (!list, !emb, !vec) -> !vec
   return %0, %1 : !vec, !vec
 }
+
+// -----
+
+!vec = tensor<4xf32>
+!mat = tensor<4x4xf32>
+!list = !rec.adt<@List>
+
+rec.adt @List {
+  rec.variant @nil()
+  rec.variant @cons(rest: !list)
+}
+
+// There is one entry, however it calls itself.
+// CHECK-LABEL: func.func @main(
+// CHECK:       call @main(
+// CHECK-NOT:   func.func
+func.func @main(%l: !list, %a: !mat {batch.shared = "a"}, %b: !mat {batch.shared = "b"},
+                %c: !vec {batch.shared = "c"}) -> !vec attributes {batch.entry} {
+  %h = rec.match %l : !list -> !vec {
+  case @nil() {
+    rec.yield %c : !vec
+  }
+  case @cons(%r: !list) {
+    %x = func.call @main(%r, %b, %a, %c) : (!list, !mat, !mat, !vec) -> !vec
+    %y = linalg.matvec ins(%a, %x : !mat, !vec) outs(%c : !vec) -> !vec
+    rec.yield %y : !vec
+  } }
+  return %h : !vec
+}

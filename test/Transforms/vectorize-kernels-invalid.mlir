@@ -307,3 +307,24 @@ batch.kernel @buffer(%x: f32) -> tensor<4xf32> {
   linalg.fill ins(%x : f32) outs(%m : memref<4xf32>)
   batch.yield %z : tensor<4xf32>
 }
+
+// -----
+
+// A size that differs from task to task has no batched form.
+batch.kernel @size(%m: tensor<4x8xf32>, %n: index) -> tensor<1xf32> {
+  // expected-error @+1 {{takes a slice that differs from task to task: offsets, sizes and strides must be constant or shared, and a ragged extent must be taken whole}}
+  %s = tensor.extract_slice %m[0, 0] [1, %n] [1, 1] : tensor<4x8xf32> to tensor<?xf32>
+  %c0 = arith.constant 0 : index
+  %x = tensor.extract %s[%c0] : tensor<?xf32>
+  %y = tensor.from_elements %x : tensor<1xf32>
+  batch.yield %y : tensor<1xf32>
+}
+
+// -----
+
+// Nor has a stride, beside a position that has one.
+batch.kernel @stride(%m: tensor<4x8xf32>, %i: index, %n: index) -> tensor<4xf32> {
+  // expected-error @+1 {{takes a slice that differs from task to task, other than one position of a tensor of known size}}
+  %s = tensor.extract_slice %m[%i, 0] [1, 4] [1, %n] : tensor<4x8xf32> to tensor<4xf32>
+  batch.yield %s : tensor<4xf32>
+}

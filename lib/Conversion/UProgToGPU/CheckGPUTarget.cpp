@@ -68,9 +68,11 @@ batch::ChipFacts batch::getChipFacts(StringRef chip) {
   facts.multiprocessors = llvm::StringSwitch<int64_t>(name)
                               .Case("sm_70", 80)
                               .Case("sm_75", 72)
-                              .Cases({"sm_86", "sm_89"}, 142)
+                              .Case("sm_86", 84)
+                              .Case("sm_89", 142)
                               .Case("sm_90", 132)
                               .Case("sm_100", 148)
+                              .Case("gfx90a", 110)
                               .Case("gfx942", 304)
                               .Default(108);
   unsigned version = 0;

@@ -123,7 +123,7 @@ private:
       int64_t begin, inStep;
     };
     std::vector<RaggedRows> raggedRows; ///< by kernel, operand and step
-    Buffer lastReads;                   ///< by pooled group and task
+    Buffer lastReads;                   ///< by group and task
     std::vector<int32_t> counts, sorted;
     RaggedRows *nextRagged = nullptr; ///< where placeRaggedRows() is
     int64_t nextStep = 0;
@@ -132,8 +132,8 @@ private:
       return slotArray.as<int32_t>() + group * numTasks;
     }
     /// The last epoch that reads a task's rows, by task; -1 if none does.
-    int32_t *lastReadsOf(int pooled) const {
-      return lastReads.as<int32_t>() + pooled * numTasks;
+    int32_t *lastReadsOf(int group) const {
+      return lastReads.as<int32_t>() + group * numTasks;
     }
   };
   /// A group that a kernel has results in, with its rows per task.
@@ -213,9 +213,7 @@ private:
     RowAllocator rows;
   };
   std::vector<Pool> pools;
-  std::vector<int> poolOf; ///< by group, -1: its rows are used once
-  std::vector<int> pooled; ///< by group, the number among those of pools
-  int64_t numPooled = 0;
+  std::vector<int> poolOf;     ///< by group, -1: its rows are used once
   std::vector<int> memoryOf;   ///< by table, the table whose memory it lies in
   std::vector<int32_t> epochs; ///< by step
   ResultRows resultRows;

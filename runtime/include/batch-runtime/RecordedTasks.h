@@ -30,8 +30,9 @@ public:
   /// each other.
   void writeDepths(const Schedule &schedule);
 
-  /// Calls `body(handle)` for the tensors that a task of a kernel reads, tasks'
-  /// results and rows of sources. `lists` is the context's list pool.
+  /// Calls `body(handle, table)` for the tensors that a task of a kernel reads,
+  /// tasks' results and rows of sources. `table` is that of results, or -1.
+  /// `lists` is the context's list pool.
   template <class Body>
   static void forEachRead(const KernelInfo &kernel, const int64_t *record,
                           const int64_t *lists, const Body &body);
@@ -59,12 +60,12 @@ void RecordedTasks::forEachRead(const KernelInfo &kernel, const int64_t *record,
       continue;
     int64_t cell = record[operand.cell];
     if (!operand.ragged) {
-      body(cell);
+      body(cell, operand.table);
       continue;
     }
     const int64_t *entries = lists + listFirst(cell);
     for (int64_t e = 0; e < listLength(cell); ++e)
-      body(entries[e]);
+      body(entries[e], operand.table);
   }
 }
 

@@ -120,23 +120,6 @@ private:
   std::vector<int64_t> change;            ///< of the bytes in use, at each step
   std::vector<std::vector<int64_t>> last; ///< [table][row], a step or -1
 };
-
-void readOperands(const Session &session, const KernelInfo &kernel,
-                  const int64_t *record, int64_t step, RowLives &lives) {
-  for (const OperandInfo &operand : kernel.operands) {
-    if (operand.kind == OperandInfo::Scalar)
-      continue;
-    int64_t cell = record[operand.cell];
-    if (!operand.ragged) {
-      lives.read(step, cell, operand.table);
-      continue;
-    }
-    const int64_t *entries = session.context().listPool + listFirst(cell);
-    for (int64_t e = 0; e < listLength(cell); ++e)
-      lives.read(step, entries[e], operand.table);
-  }
-}
-
 } // namespace
 
 size_t Session::liveResults() const {
@@ -151,7 +134,9 @@ size_t Session::liveResults() const {
       if (place != next)
         return; // a constant task of another part
       ++next;
-      readOperands(*this, kernel, record, step, lives);
+      RecordedTasks::forEachRead(
+          kernel, record, context().listPool,
+          [&](int64_t handle, int table) { lives.read(step, handle, table); });
       for (const ResultInfo &result : kernel.results)
         lives.write(step,
                     result.position << 56 | static_cast<uint32_t>(record[0]),

@@ -54,7 +54,6 @@ void Plan::choosePools(int64_t reusedRowBytes) {
                       });
   };
   poolOf.assign(descriptor.groups, -1);
-  pooled.assign(descriptor.groups, -1);
   for (int group = 0; group < descriptor.groups; ++group) {
     if (rowBytes[group] < reusedRowBytes || groupBlocks[group] > 1 ||
         isConstant[group])
@@ -65,7 +64,6 @@ void Plan::choosePools(int64_t reusedRowBytes) {
     if (pool == pools.size())
       pools.push_back({group, {}});
     poolOf[group] = static_cast<int>(pool);
-    pooled[group] = static_cast<int>(numPooled++);
     for (size_t i = 0; i < owners[group].size(); ++i)
       memoryOf[owners[group][i]] = owners[pools[pool].leader][i];
   }
@@ -104,46 +102,28 @@ void Plan::findLastReads(const BatchContext &context, int64_t numInstances,
 }
 
 void Plan::findReads(Part &part, const Places &places) const {
-  int64_t size = numPooled * part.numTasks;
+  int64_t size = descriptor.groups * part.numTasks;
   auto *all = reinterpret_cast<int32_t *>(
       part.lastReads.reserve(size * sizeof(int32_t), "last readers of tasks"));
   std::fill(all, all + size, -1);
-  const int64_t *pool = part.context->listPool;
-  for (size_t k = 0; k < part.queues.size(); ++k)
-    for (size_t o = 0; o < arrays[k].size(); ++o) {
-      const OperandInfo &operand = descriptor.kernels[k].operands[o];
-      if (operand.kind == OperandInfo::Scalar || operand.table < 0 ||
-          sameRows[k][o] != o)
-        continue;
-      int group = pooled[descriptor.tables[operand.table].group];
-      if (group < 0)
-        continue;
-      int32_t *lastReads = part.lastReadsOf(group);
-      const TaskQueue &queue = part.queues[k];
-      for (int64_t s = part.sorter.kernelSteps(k);
-           s < part.sorter.kernelSteps(k + 1); ++s) {
-        const DepthStep &step = part.sorter.steps()[s];
-        const int32_t *order =
-            static_cast<const DepthSorter &>(part.sorter).order() + step.begin;
-        const int32_t epoch = epochs[places[s].step];
-        auto read = [&](int64_t handle) {
-          if (handle < 0)
-            return;
-          int32_t &last = lastReads[taskOf(handle) - part.firstTask];
-          last = std::max(last, epoch);
-        };
-        for (int64_t i = 0; i < step.count; ++i) {
-          int64_t cell =
-              queue.records[order[i] * queue.recordCells + operand.cell];
-          if (!operand.ragged) {
-            read(cell);
-            continue;
-          }
-          const int64_t *entries = pool + listFirst(cell);
-          std::for_each(entries, entries + listLength(cell), read);
-        }
-      }
-    }
+  for (size_t s = 0; s < places.size(); ++s) {
+    const DepthStep &step = part.sorter.steps()[s];
+    const TaskQueue &queue = part.queues[step.kernel];
+    const int32_t epoch = epochs[places[s].step];
+    const int32_t *order =
+        static_cast<const DepthSorter &>(part.sorter).order() + step.begin;
+    auto read = [&](int64_t handle, int table) {
+      if (handle < 0 || table < 0)
+        return;
+      int32_t &last = part.lastReadsOf(
+          descriptor.tables[table].group)[taskOf(handle) - part.firstTask];
+      last = std::max(last, epoch);
+    };
+    for (int64_t i = 0; i < step.count; ++i)
+      RecordedTasks::forEachRead(descriptor.kernels[step.kernel],
+                                 queue.records + order[i] * queue.recordCells,
+                                 part.context->listPool, read);
+  }
 }
 
 void Plan::keepResults(const BatchContext &context, int64_t numInstances) {
@@ -151,9 +131,7 @@ void Plan::keepResults(const BatchContext &context, int64_t numInstances) {
                      [&](int64_t handle, int table) {
                        if (handle < 0 || table < 0)
                          return;
-                       int group = pooled[descriptor.tables[table].group];
-                       if (group < 0)
-                         return;
+                       int group = descriptor.tables[table].group;
                        int64_t task = taskOf(handle);
                        Part &part = parts[task >> taskBits(numParts)];
                        part.lastReadsOf(group)[task - part.firstTask] = kKept;
@@ -170,7 +148,7 @@ void Plan::sortByLastRead(Part &part, const Places &places) const {
         [&](const GroupUse &use) { return poolOf[use.group] >= 0; });
     if (use == groupUses[step.kernel].end())
       continue;
-    const int32_t *lastReads = part.lastReadsOf(pooled[use->group]);
+    const int32_t *lastReads = part.lastReadsOf(use->group);
     const TaskQueue &queue = part.queues[step.kernel];
     // Kept rows come last, as if read in an epoch after all.
     const int32_t first = epochs[places[s].step];
@@ -223,7 +201,7 @@ int64_t Plan::takeRows(int64_t s, const GroupUse &use) {
   forEachTask(s, [&](int64_t position, const int64_t *record) {
     int64_t task = static_cast<uint32_t>(record[0]);
     const Part &part = parts[task >> taskBits(numParts)];
-    int32_t last = part.lastReadsOf(pooled[use.group])[task - part.firstTask];
+    int32_t last = part.lastReadsOf(use.group)[task - part.firstTask];
     if (last != runLast) {
       endRun();
       runBegin = position - step.begin;

@@ -55,7 +55,7 @@ RecordedTasks::read(const std::vector<BatchContext *> &newContexts) {
                             const auto &body) {
     int64_t offset = firstTasks[p] - Plan::firstTask(p, parts), last = -1;
     forEachRead(descriptor.kernels[k], record, contexts[p]->listPool,
-                [&](int64_t handle) {
+                [&](int64_t handle, int) {
                   int64_t task = Plan::taskOf(handle);
                   if (task >= 0 && task != last)
                     body(static_cast<int32_t>(task + offset));

@@ -71,7 +71,7 @@ void batchrt::writeTaskGraph(const std::string &path, const Session &session) {
             print("  t", name, " [label=\"", kernel.name, "\\n", name, " @",
                   step.depth, "\", fillcolor=", i % 12 + 1, ", tooltip=\"step ",
                   i, "\"];\n");
-            auto edge = [&](int64_t handle) {
+            auto edge = [&](int64_t handle, int) {
               if (Plan::taskOf(handle) >= 0)
                 print("  t", names[Plan::taskOf(handle)], " -> t", name, ";\n");
             };
