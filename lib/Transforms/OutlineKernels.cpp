@@ -56,6 +56,7 @@ public:
 
 private:
   bool isTensorOp(Operation *op) const;
+  void findScalarCode();
   void collectBlocks(Region &region);
   LogicalResult outlineBlock(Block *block);
   void classify(Block *block);
@@ -77,6 +78,8 @@ private:
   SmallVector<bool> feedsRecursion;
   /// Values that depend on a result of control flow: a call, a match, a loop.
   DenseSet<Value> dependsOnControl;
+  /// Ops on elements of tensors that only tensor ops read.
+  DenseSet<Operation *> scalarCode;
   SmallVector<Block *> blocks;
   /// Of the block at hand.
   bool hasCell = false;
@@ -94,6 +97,8 @@ static bool isReduction(Operation *op) {
 }
 
 bool Outliner::isTensorOp(Operation *op) const {
+  if (scalarCode.contains(op))
+    return true;
   if (op->getNumResults() == 0 ||
       !llvm::all_of(op->getResultTypes(),
                     [](Type type) { return isa<RankedTensorType>(type); }))
@@ -104,6 +109,38 @@ bool Outliner::isTensorOp(Operation *op) const {
   return isa<linalg::LinalgDialect, tensor::TensorDialect, arith::ArithDialect,
              math::MathDialect>(op->getDialect()) ||
          isa<BatchableOpInterface>(op);
+}
+
+/// Elements of tensors are known to kernels only: what is computed with them
+/// and read by tensor ops alone is kernel code.
+void Outliner::findScalarCode() {
+  auto isConstant = [](Value value) {
+    return getConstantIntValue(value).has_value();
+  };
+  for (Block *block : blocks) {
+    for (Operation &op : *block) {
+      if (op.getNumResults() == 0 || op.getNumRegions() != 0 ||
+          llvm::any_of(op.getResultTypes(),
+                       [](Type type) { return isa<ShapedType>(type); }))
+        continue;
+      auto extract = dyn_cast<tensor::ExtractOp>(op);
+      // Which element of a shared tensor must not depend on the task.
+      bool reads = extract && (!sharedness.isShared(extract.getTensor()) ||
+                               llvm::all_of(extract.getIndices(), isConstant));
+      if (isa<arith::ArithDialect, math::MathDialect>(op.getDialect()))
+        reads |= llvm::any_of(op.getOperands(), [&](Value operand) {
+          return scalarCode.contains(operand.getDefiningOp());
+        });
+      if (reads)
+        scalarCode.insert(&op);
+    }
+    for (Operation &op : llvm::reverse(*block))
+      if (llvm::any_of(op.getUsers(), [&](Operation *user) {
+            Operation *ancestor = block->findAncestorOpInBlock(*user);
+            return !ancestor || !isTensorOp(ancestor);
+          }))
+        scalarCode.erase(&op);
+  }
 }
 
 /// The extent of a ragged tensor: a kernel that reads the tensor knows it.
@@ -201,6 +238,9 @@ LogicalResult Outliner::run() {
     return success();
   for (func::FuncOp function : program.getFunctions())
     normalizeExtents(function);
+  for (func::FuncOp function : program.getFunctions())
+    collectBlocks(function.getBody());
+  findScalarCode();
 
   // A recursive result matters if a tensor op reads it, perhaps after calls,
   // matches and loops handed it on.
@@ -227,8 +267,6 @@ LogicalResult Outliner::run() {
                  [&](ValueFlow::Node node) { return !reachesTensorOp[node]; });
   feedsRecursion = flow.ancestors(recursive);
 
-  for (func::FuncOp function : program.getFunctions())
-    collectBlocks(function.getBody());
   for (auto kernel : module.getOps<KernelOp>())
     kernels[kernel.getFunctionType()].push_back(kernel);
   for (Block *block : blocks)
@@ -304,7 +342,10 @@ void Outliner::classify(Block *block) {
       for (Value result : op.getResults())
         dependsOnControl.insert(result);
     Part part = Part::Cell;
-    if (shared)
+    // A kernel has no scalar results, so each that needs one computes it.
+    if (scalarCode.contains(&op))
+      part = Part::Cheap;
+    else if (shared)
       part = isReduction(&op) ? Part::Shared : Part::Cheap;
     else if (!feeds)
       part = Part::Output;
@@ -480,18 +521,26 @@ LogicalResult Outliner::outlineGroup(Block *block, GroupKey key,
         inputs.insert(value);
   }
 
+  // Whether code outside of the kernel reads a value, or a cheap op that does.
+  auto leaves = [&](Value value) {
+    SmallVector<Value> worklist = {value};
+    while (!worklist.empty())
+      for (Operation *user : worklist.pop_back_val().getUsers()) {
+        while (user->getBlock() != block)
+          user = user->getParentOp();
+        if (groups.count(user) && groups[user].first == Part::Cheap)
+          llvm::append_range(worklist, user->getResults());
+        else if (!members.contains(user))
+          return true;
+      }
+    return false;
+  };
   SmallVector<Value> outputs;
   for (Operation *op : body) {
     if (!llvm::is_contained(ops, op))
       continue;
     for (Value result : op->getResults()) {
-      bool leaves = llvm::any_of(result.getUsers(), [&](Operation *user) {
-        while (user->getBlock() != block)
-          user = user->getParentOp();
-        return !members.contains(user) ||
-               (groups.count(user) && groups[user].first == Part::Cheap);
-      });
-      if (!leaves)
+      if (!leaves(result))
         continue;
       if (!cast<RankedTensorType>(result.getType()).hasStaticShape())
         return op->emitError("a tensor of dynamic shape leaves straight-line "

@@ -266,3 +266,50 @@ func.func @constant() -> tensor<4xf32> attributes {batch.entry} {
   %zero = arith.constant dense<0.0> : tensor<4xf32>
   return %zero : tensor<4xf32>
 }
+
+// -----
+
+// Elements of tensors, and what is computed with them, are code of the kernel
+// that uses them; constant elements of parameters too.
+// CHECK:       batch.kernel @elements_0(%[[X:[^:]*]]: tensor<4xf64>, %[[W:[^:]*]]: tensor<2xf64> {batch.shared, {{.*}}}, %[[S:[^:]*]]: f64) -> tensor<f64>
+// CHECK-DAG:     %[[E:.*]] = tensor.extract %[[X]][%{{.*}}]
+// CHECK-DAG:     %[[V:.*]] = tensor.extract %[[W]][%{{.*}}]
+// CHECK:         %[[P:.*]] = arith.mulf %[[E]], %[[S]] : f64
+// CHECK:         %[[Q:.*]] = arith.addf %[[P]], %[[V]] : f64
+// CHECK:         %[[Y:.*]] = tensor.from_elements %[[Q]]
+// CHECK-NEXT:    batch.yield %[[Y]]
+// CHECK-LABEL: func.func @elements
+// CHECK-NOT:     tensor.extract
+// CHECK:         batch.invoke @elements_0
+func.func @elements(%x: tensor<4xf64>, %s: f64,
+                    %w: tensor<2xf64> {batch.shared = "w"}) -> tensor<f64>
+    attributes {batch.entry} {
+  %one = arith.constant 1 : index
+  %e = tensor.extract %x[%one] : tensor<4xf64>
+  %v = tensor.extract %w[%one] : tensor<2xf64>
+  %p = arith.mulf %e, %s : f64
+  %q = arith.addf %p, %v : f64
+  %y = tensor.from_elements %q : tensor<f64>
+  return %y : tensor<f64>
+}
+
+// -----
+
+// What control reads stays outside.
+// CHECK-LABEL: func.func @chosen
+// CHECK:         %[[E:.*]] = tensor.extract
+// CHECK:         %[[C:.*]] = arith.cmpf ogt, %[[E]]
+// CHECK:         scf.if %[[C]]
+func.func @chosen(%x: tensor<4xf64>) -> tensor<4xf64> attributes {batch.entry} {
+  %one = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f64
+  %e = tensor.extract %x[%one] : tensor<4xf64>
+  %c = arith.cmpf ogt, %e, %zero : f64
+  %y = scf.if %c -> tensor<4xf64> {
+    %n = arith.negf %x : tensor<4xf64>
+    scf.yield %n : tensor<4xf64>
+  } else {
+    scf.yield %x : tensor<4xf64>
+  }
+  return %y : tensor<4xf64>
+}

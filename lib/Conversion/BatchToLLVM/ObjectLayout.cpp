@@ -309,7 +309,8 @@ void ObjectLayout::describeRows(json::Object &object) const {
     auto row = cast<RankedTensorType>(source.getRow());
     if (!source.getParameter()) {
       sourceList.push_back(
-          json::Object{{"input", describeShape(row.getShape())}});
+          json::Object{{"input", describeShape(row.getShape())},
+                       {"dtype", describeScalar(row.getElementType())}});
       continue;
     }
     int64_t parameter = *source.getParameter();

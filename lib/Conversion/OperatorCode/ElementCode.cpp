@@ -10,7 +10,9 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::uprog;
@@ -127,27 +129,80 @@ Value Evaluator::evalScalar(Value value) {
         operands.push_back(evalScalar(operand));
       if (failed)
         return {};
-      return evalElement(op, operands);
+      return evalElement(op, operands)[cast<OpResult>(value).getResultNumber()];
+    }
+    if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
+      // What was computed at the place at hand is not known at the entry.
+      std::vector<std::map<Key, Value>> outer(1);
+      std::swap(scopes, outer);
+      Indices indices;
+      for (Value position : extract.getIndices())
+        if (std::optional<int64_t> known = getConstantIntValue(position))
+          indices.push_back(index(*known));
+        else if (Value scalar = evalScalar(position))
+          indices.push_back(
+              index(arith::IndexCastOp::create(b, b.getI64Type(), scalar)));
+      Value element = failed ? Value() : eval(extract.getTensor(), indices);
+      std::swap(scopes, outer);
+      return element;
     }
     fail(op, "is not supported in an operator yet");
     return {};
   });
 }
 
-Value Evaluator::evalElement(Operation *op, ValueRange operands) {
+/// The divisor of an integer division, or 1 where dividing by it would trap. A
+/// kernel may run on rows that nobody reads, and on lanes behind a row's end.
+Value Evaluator::safeDivisor(Operation *op, ValueRange operands) {
+  Value dividend = operands[0], divisor = operands[1];
+  APInt known;
+  bool isSigned = isa<arith::DivSIOp, arith::RemSIOp, arith::CeilDivSIOp,
+                      arith::FloorDivSIOp>(op);
+  if (matchPattern(op->getOperand(1), m_ConstantInt(&known)) &&
+      !known.isZero() && !(isSigned && known.isAllOnes()))
+    return divisor;
+  Type type = divisor.getType(), element = getElementTypeOrSelf(type);
+  unsigned bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+  auto constant = [&](const APInt &value) -> Value {
+    TypedAttr attr = IntegerAttr::get(element, value);
+    if (auto vector = dyn_cast<VectorType>(type))
+      attr = DenseElementsAttr::get(vector, Attribute(attr));
+    return arith::ConstantOp::create(b, attr);
+  };
+  auto equals = [&](Value value, const APInt &other) -> Value {
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, value,
+                                 constant(other));
+  };
+  Value traps = equals(divisor, APInt::getZero(bits));
+  if (isSigned) {
+    Value minusOne = equals(divisor, APInt::getAllOnes(bits));
+    Value least = equals(dividend, APInt::getSignedMinValue(bits));
+    Value overflows = arith::AndIOp::create(b, minusOne, least);
+    traps = arith::OrIOp::create(b, traps, overflows);
+  }
+  return arith::SelectOp::create(b, traps, constant(APInt(bits, 1)), divisor);
+}
+
+SmallVector<Value> Evaluator::evalElement(Operation *op, ValueRange operands) {
   SmallVector<Value> values(operands);
   bool vector = llvm::any_of(
       values, [](Value value) { return isa<VectorType>(value.getType()); });
   if (vector)
     for (Value &value : values)
       value = broadcast(value);
-  Type type = getElementTypeOrSelf(op->getResult(0).getType());
-  if (auto constant = dyn_cast<arith::ConstantOp>(op))
-    return b.clone(*op)->getResult(0);
-  OperationState state(b.getLoc(), op->getName(), values,
-                       TypeRange(vector ? vectorOf(type) : type),
+  if (op->hasTrait<OpTrait::ConstantLike>())
+    return {b.clone(*op)->getResult(0)};
+  if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
+          arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(op))
+    values[1] = safeDivisor(op, values);
+  SmallVector<Type> types;
+  for (Type type : op->getResultTypes()) {
+    type = getElementTypeOrSelf(type);
+    types.push_back(vector ? vectorOf(type) : type);
+  }
+  OperationState state(b.getLoc(), op->getName(), values, types,
                        op->getAttrs());
-  return b.create(state)->getResult(0);
+  return SmallVector<Value>(b.create(state)->getResults());
 }
 
 SmallVector<Value> Evaluator::evalBody(Block &body, ValueRange arguments,
@@ -202,7 +257,9 @@ SmallVector<Value> Evaluator::evalBody(Block &body, ValueRange arguments,
       return {};
     }
     if (!product) {
-      mapping.map(op.getResult(0), evalElement(&op, operands));
+      for (auto [result, value] :
+           llvm::zip_equal(op.getResults(), evalElement(&op, operands)))
+        mapping.map(result, value);
       continue;
     }
     if (llvm::any_of(operands,
@@ -333,7 +390,7 @@ Value Evaluator::evalOp(Operation *op, OpResult value,
     operands.push_back(eval(operand, indices));
   if (failed)
     return {};
-  return evalElement(op, operands);
+  return evalElement(op, operands)[value.getResultNumber()];
 }
 
 Value Evaluator::evalConcat(Operation *op, ArrayRef<Index> indices) {

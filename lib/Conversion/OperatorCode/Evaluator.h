@@ -56,8 +56,8 @@ public:
   Indices operandIndices(AffineMap map, ArrayRef<Index> dims);
   /// Loop indices of `op` from those of its results; reduction dims are null.
   Indices loopIndices(linalg::LinalgOp op, ArrayRef<Index> results);
-  /// One elementwise op on scalars or vectors.
-  Value evalElement(Operation *op, ValueRange operands);
+  /// One elementwise op on scalars or vectors: its results.
+  SmallVector<Value> evalElement(Operation *op, ValueRange operands);
   /// Operands of the body of `op` except the accumulators, which stay null.
   SmallVector<Value> evalInputs(linalg::LinalgOp op, ArrayRef<Index> dims);
 
@@ -122,6 +122,7 @@ private:
   Value evalReshape(Operation *op, ArrayRef<Index> indices);
   Value evalSegmentReduce(Operation *op, ArrayRef<Index> indices);
   Value evalScalar(Value value);
+  Value safeDivisor(Operation *op, ValueRange operands);
   Value indexValue(const Index &index);
   Value ownerOf(int64_t domain, Value row);
   Value rowPointer(BlockArgument argument, Value row);

@@ -361,16 +361,33 @@ int64_t uprog::getPanelWidth(int64_t columns, int64_t lanes) {
   return std::min<int64_t>(2 * lanes, llvm::alignTo(columns, lanes));
 }
 
-/// Whether `node` multiplies and adds f32.
-static bool isFloatContraction(const Node &node, linalg::LinalgOp op) {
-  return isContraction(op) &&
-         llvm::all_of(op->getOperandTypes(), [](Type type) {
-           return getElementTypeOrSelf(type).isF32();
+int64_t uprog::getVectorLanes(OperatorOp op, int64_t vectorBits) {
+  int64_t bytes = 4;
+  auto visit = [&](Type type) {
+    // A tensor without inner dimensions has a scalar per task.
+    if (auto tensor = dyn_cast<RankedTensorType>(type);
+        tensor && !llvm::all_of(tensor.getShape(), ShapedType::isDynamic))
+      bytes = std::max(bytes, elementBytes(tensor.getElementType()));
+  };
+  for (Type type : op.getBody().getArgumentTypes())
+    visit(type);
+  for (Operation &inner : op.getBody().front())
+    for (Type type : inner.getResultTypes())
+      visit(type);
+  return vectorBits / (8 * bytes);
+}
+
+/// Whether all operands are f32, or all f64.
+static bool isFloatContraction(linalg::LinalgOp op) {
+  Type element = getElementTypeOrSelf(op->getResult(0));
+  return isContraction(op) && (element.isF32() || element.isF64()) &&
+         llvm::all_of(op->getOperandTypes(), [&](Type type) {
+           return getElementTypeOrSelf(type) == element;
          });
 }
 
 bool StagePlan::matchPanels(Node &node, linalg::LinalgOp linalgOp) {
-  if (!isFloatContraction(node, linalgOp) || node.space.rank() == 0)
+  if (!isFloatContraction(linalgOp) || node.space.rank() == 0)
     return false;
   MLIRContext *context = op.getContext();
   AffineExpr n = getAffineDimExpr(node.space.rank(), context);
@@ -451,7 +468,7 @@ int64_t StagePlan::getStride(const Read &read, AffineExpr dim) {
 /// A product of matrices of which one may differ from task to task. Its rows
 /// are those of one task, so that a tile of them shares what it reads of B.
 bool StagePlan::matchInPlace(Node &node, linalg::LinalgOp linalgOp) {
-  if (!isFloatContraction(node, linalgOp) || node.space.rank() != 2)
+  if (!isFloatContraction(linalgOp) || node.space.rank() != 2)
     return false;
   MLIRContext *context = op.getContext();
   AffineExpr i = getAffineDimExpr(1, context), j = getAffineDimExpr(2, context);
@@ -758,7 +775,7 @@ LogicalResult StagePlan::build() {
 /// Bytes of the parameters that a contraction reads.
 int64_t StagePlan::getWeightBytes(const Node &node) const {
   if (node.kind == NodeKind::Panels)
-    return node.depth * node.space.columns() * 4;
+    return node.depth * node.space.columns() * node.elementBytes();
   int64_t bytes = 0;
   for (const Read &read : node.reads) {
     auto argument = dyn_cast<BlockArgument>(read.base);

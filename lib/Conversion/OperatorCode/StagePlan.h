@@ -70,6 +70,10 @@ enum class NodeKind {
   SegmentReduce, ///< reduction over the ragged rows of a task
 };
 
+/// Lanes of the vectors of an operator: the elements that fit of the widest
+/// type that its rows have, of 32 bits at least.
+int64_t getVectorLanes(OperatorOp op, int64_t vectorBits);
+
 /// Columns that a register tile covers at least, of rows with `columns`.
 int64_t getPanelWidth(int64_t columns, int64_t lanes);
 
@@ -106,6 +110,10 @@ struct Node {
 
   bool isContraction() const {
     return kind == NodeKind::Panels || kind == NodeKind::InPlace;
+  }
+  /// Of the first result.
+  int64_t elementBytes() const {
+    return batch::elementBytes(getElementTypeOrSelf(op->getResult(0)));
   }
 };
 

@@ -16,8 +16,8 @@ using namespace mlir::uprog;
 /// How far ahead of its use a panel is fetched into the first-level cache.
 static constexpr int64_t kPrefetchBytes = 1024;
 
-RegisterTiles::RegisterTiles(int64_t vectorBits, int64_t registers) {
-  lanes = vectorBits / 32;
+RegisterTiles::RegisterTiles(int64_t vectorBits, int64_t registers)
+    : vectorBits(vectorBits) {
   // Two vectors of B, a broadcast of A and some air for the scheduler.
   budget = std::max<int64_t>(registers - (registers >= 32 ? 8 : 4), 2);
   maxRows = budget / 2;
@@ -32,9 +32,13 @@ int64_t RegisterTiles::panelsFor(int64_t rows) const {
 
 /// The part of a function's name that tells shapes apart.
 std::string MicroKernels::suffix(const MicroKernelShape &shape) {
-  return (".a" + Twine(shape.leftStride) + ".b" + Twine(shape.rightStride) +
-          ".c" + Twine(shape.outStride) + (shape.accumulate ? ".add" : "") +
-          (shape.streamed ? "" : ".near"))
+  bool full = shape.lanes * shape.elementBytes * 8 == tiles.vectorBits;
+  std::string element = shape.elementBytes == 8 ? ".f64" : "";
+  if (!full)
+    element += ".l" + std::to_string(shape.lanes);
+  return (element + ".a" + Twine(shape.leftStride) + ".b" +
+          Twine(shape.rightStride) + ".c" + Twine(shape.outStride) +
+          (shape.accumulate ? ".add" : "") + (shape.streamed ? "" : ".near"))
       .str();
 }
 
@@ -43,7 +47,9 @@ func::FuncOp MicroKernels::getTile(const MicroKernelShape &shape, int64_t rows,
   Location loc = module.getLoc();
   CodeBuilder b(loc, module.getContext());
   b.setInsertionPointToEnd(module.getBody());
-  Type ptr = b.ptrType(), i64 = b.getI64Type(), f32 = b.getF32Type();
+  Type ptr = b.ptrType(), i64 = b.getI64Type();
+  int64_t bytes = shape.elementBytes, lanes = shape.lanes;
+  Type element = bytes == 8 ? Type(b.getF64Type()) : Type(b.getF32Type());
   std::string name = "batch.tile." + std::to_string(rows) + "x" +
                      std::to_string(panels) + "x" +
                      std::to_string(shape.vectors) + suffix(shape);
@@ -58,31 +64,32 @@ func::FuncOp MicroKernels::getTile(const MicroKernelShape &shape, int64_t rows,
   Value panelBytes = function.getArgument(4);
   Value ahead = function.getArgument(5), aheadStep = function.getArgument(6);
 
-  int64_t lanes = tiles.lanes, vectors = panels * shape.vectors;
-  Type vector = VectorType::get({lanes}, f32);
+  int64_t vectors = panels * shape.vectors;
+  Type vector = VectorType::get({lanes}, element);
   SmallVector<Value> panelPointers;
   for (int64_t p = 0; p < panels; ++p)
     panelPointers.push_back(b.offset(right, b.mul(panelBytes, b.constant(p))));
   auto outPointer = [&](int64_t row, int64_t v) {
-    return b.offset(out, b.constant((row * shape.outStride + v * lanes) * 4));
+    return b.offset(out,
+                    b.constant((row * shape.outStride + v * lanes) * bytes));
   };
   SmallVector<Value> init;
   Value zero = arith::ConstantOp::create(b, b.getZeroAttr(vector));
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t v = 0; v < vectors; ++v)
-      init.push_back(shape.accumulate ? b.load(vector, outPointer(row, v), 4)
-                                      : zero);
+      init.push_back(
+          shape.accumulate ? b.load(vector, outPointer(row, v), bytes) : zero);
   auto sums =
       b.loop(b.constant(0), depth, 1, init, [&](Value k, ValueRange carried) {
         CodeBuilder::Values next(carried);
-        Value rightOffset = b.mul(k, b.constant(shape.rightStride * 4));
+        Value rightOffset = b.mul(k, b.constant(shape.rightStride * bytes));
         SmallVector<Value> columns;
         for (int64_t v = 0; v < vectors; ++v) {
           Value pointer =
               b.offset(panelPointers[v / shape.vectors], rightOffset);
           pointer =
-              b.offset(pointer, b.constant(v % shape.vectors * lanes * 4));
-          columns.push_back(b.load(vector, pointer, 4));
+              b.offset(pointer, b.constant(v % shape.vectors * lanes * bytes));
+          columns.push_back(b.load(vector, pointer, bytes));
           // Panels come from the second-level cache or beyond, at a pace that
           // the hardware's prefetcher alone does not keep up with.
           if (shape.streamed)
@@ -95,11 +102,12 @@ func::FuncOp MicroKernels::getTile(const MicroKernelShape &shape, int64_t rows,
         if (shape.streamed && 2 * rows >= tiles.maxRows)
           LLVM::Prefetch::create(b, b.offset(ahead, b.mul(k, aheadStep)),
                                  /*rw=*/0, /*hint=*/2, /*cache=*/1);
-        Value element = b.offset(a, b.mul(k, b.constant(4)));
+        Value left = b.offset(a, b.mul(k, b.constant(bytes)));
         for (int64_t row = 0; row < rows; ++row) {
-          Value scalar = b.load(
-              f32, b.offset(element, b.constant(row * shape.leftStride * 4)),
-              4);
+          Value scalar =
+              b.load(element,
+                     b.offset(left, b.constant(row * shape.leftStride * bytes)),
+                     bytes);
           Value spread = vector::BroadcastOp::create(b, vector, scalar);
           for (int64_t v = 0; v < vectors; ++v)
             next[row * vectors + v] = vector::FMAOp::create(
@@ -109,7 +117,7 @@ func::FuncOp MicroKernels::getTile(const MicroKernelShape &shape, int64_t rows,
       });
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t v = 0; v < vectors; ++v)
-      b.store(sums[row * vectors + v], outPointer(row, v), 4);
+      b.store(sums[row * vectors + v], outPointer(row, v), bytes);
   func::ReturnOp::create(b);
   return function;
 }
@@ -141,7 +149,8 @@ func::FuncOp MicroKernels::get(const MicroKernelShape &shape) {
     OpBuilder::InsertionGuard guard(b);
     b.createBlock(&dispatch.getCaseRegions()[i]);
     auto call = [&](int64_t width, Value first) {
-      Value columns = b.mul(first, b.constant(shape.vectors * tiles.lanes * 4));
+      Value columns = b.mul(
+          first, b.constant(shape.vectors * shape.lanes * shape.elementBytes));
       func::CallOp::create(b, getTile(shape, count, width),
                            ValueRange{arguments[0],
                                       b.offset(right, b.mul(first, panelBytes)),

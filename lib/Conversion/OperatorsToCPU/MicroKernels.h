@@ -18,7 +18,7 @@ namespace mlir::uprog {
 struct RegisterTiles {
   RegisterTiles(int64_t vectorBits, int64_t registers);
 
-  int64_t lanes;   ///< f32 elements of a vector
+  int64_t vectorBits;
   int64_t budget;  ///< accumulators
   int64_t maxRows; ///< rows of a tile that is one panel wide
   /// Panels that a tile of `rows` rows covers: few rows need more columns to
@@ -29,18 +29,22 @@ struct RegisterTiles {
 /// Which code a contraction needs. All of it is shared by every operator of a
 /// module that needs the same.
 struct MicroKernelShape {
-  int64_t leftStride;  ///< elements between rows of A
-  int64_t rightStride; ///< elements between rows of a panel
-  int64_t vectors;     ///< vectors of a panel that are computed
-  int64_t outStride;   ///< elements between rows of C
-  bool accumulate;     ///< start from what is in C instead of zero
-  bool streamed;       ///< panels come from beyond the first-level cache
+  int64_t elementBytes; ///< 4: f32, 8: f64
+  int64_t lanes;        ///< elements of a vector
+  int64_t leftStride;   ///< elements between rows of A
+  int64_t rightStride;  ///< elements between rows of a panel
+  int64_t vectors;      ///< vectors of a panel that are computed
+  int64_t outStride;    ///< elements between rows of C
+  bool accumulate;      ///< start from what is in C instead of zero
+  bool streamed;        ///< panels come from beyond the first-level cache
 
   bool operator<(const MicroKernelShape &other) const {
-    return std::tie(leftStride, rightStride, vectors, outStride, accumulate,
-                    streamed) < std::tie(other.leftStride, other.rightStride,
-                                         other.vectors, other.outStride,
-                                         other.accumulate, other.streamed);
+    auto key = [](const MicroKernelShape &shape) {
+      return std::tie(shape.elementBytes, shape.lanes, shape.leftStride,
+                      shape.rightStride, shape.vectors, shape.outStride,
+                      shape.accumulate, shape.streamed);
+    };
+    return key(*this) < key(other);
   }
 };
 

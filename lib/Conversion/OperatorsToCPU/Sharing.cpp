@@ -53,7 +53,7 @@ Sharing uprog::chooseSharing(const StagePlan &plan,
   // for more than one worker.
   bool kept = sharing.weightBytes <= kKeptBytes;
   int64_t tile = llvm::divideCeil(registers.maxRows, leading);
-  if (columns <= getPanelWidth(columns, registers.lanes))
+  if (columns <= getPanelWidth(columns, plan.getLanes()))
     sharing.rowSplit = 1;
   else if (kept)
     sharing.rowSplit = tile;

@@ -80,8 +80,10 @@ void StageEmitter::planScratch(const Stage &stage) {
       return pack.operand->get() == operand->get() && pack.map == map;
     });
     if (it == packs.end()) {
-      Pack pack{operand, map, node->depth, packedRowBytes, node};
-      packedRowBytes += (llvm::alignTo(node->depth, lanes) + lanes) * 4;
+      Pack pack{operand, map, node->depth, packedRowBytes, node->elementBytes(),
+                node};
+      packedRowBytes +=
+          (llvm::alignTo(node->depth, lanes) + lanes) * pack.elementBytes;
       it = packs.insert(it, pack);
     }
     packOfNode[node] = it - packs.begin();
@@ -201,20 +203,22 @@ void StageEmitter::emitPack(const Pack &pack, Value row,
     int64_t begin = bounds[i], end = bounds[i + 1];
     if (begin >= end || begin < 0 || end > pack.depth)
       continue;
-    b.loop(
-        b.constant(0), b.constant(end - begin), vector ? lanes : 1,
-        [&](Value j) {
-          Value k = b.add(b.constant(begin), j);
-          dims[rank + 1] = {k, vector, vector ? begin % lanes : -1, begin, end};
-          Value value = evaluator.eval(
-              pack.operand->get(), evaluator.operandIndices(pack.map, dims));
-          if (!value)
-            return;
-          if (vector)
-            value = evaluator.broadcast(value);
-          b.store(value,
-                  b.offset(packedRow(pack, row), b.mul(k, b.constant(4))), 4);
-        });
+    b.loop(b.constant(0), b.constant(end - begin), vector ? lanes : 1,
+           [&](Value j) {
+             Value k = b.add(b.constant(begin), j);
+             dims[rank + 1] = {k, vector, vector ? begin % lanes : -1, begin,
+                               end};
+             Value value = evaluator.eval(
+                 pack.operand->get(), evaluator.operandIndices(pack.map, dims));
+             if (!value)
+               return;
+             if (vector)
+               value = evaluator.broadcast(value);
+             b.store(value,
+                     b.offset(packedRow(pack, row),
+                              b.mul(k, b.constant(pack.elementBytes))),
+                     pack.elementBytes);
+           });
   }
 }
 
@@ -357,14 +361,16 @@ void StageEmitter::emitInPlace(Node &node, Value firstRow, Value rows,
       continue;
     dims[reductions.front()] = {b.constant(begin), false, -1, begin, end};
     func::FuncOp tiles =
-        kernels.get({node.leftStride, node.rightStride,
-                     panelWidth / evaluator.getLanes(), tileStride, accumulate,
+        kernels.get({node.elementBytes(), evaluator.getLanes(), node.leftStride,
+                     node.rightStride, panelWidth / evaluator.getLanes(),
+                     tileStride, accumulate,
                      /*streamed=*/false});
     func::CallOp::create(
         b, tiles,
         ValueRange{addressOf(node.left), addressOf(1 - node.left), tile,
                    b.constant(end - begin), rows, panels,
-                   b.constant(panelWidth * 4), tile, b.constant(0)});
+                   b.constant(panelWidth * node.elementBytes()), tile,
+                   b.constant(0)});
     accumulate = true;
   }
 }
@@ -375,16 +381,18 @@ void StageEmitter::emitPanels(Node &node, Value tileRow, Value rows,
   Value result = node.op->getResult(0), zero = b.constant(0);
   const Pack &pack = packs[packOfNode[&node]];
   const PanelOperand &right = node.right;
-  func::FuncOp tiles = kernels.get({packedRowBytes / 4, right.width,
-                                    panelWidth / evaluator.getLanes(),
-                                    tileStride, accumulate, /*streamed=*/true});
+  int64_t bytes = node.elementBytes(), lanes = evaluator.getLanes();
+  func::FuncOp tiles =
+      kernels.get({bytes, lanes, packedRowBytes / bytes, right.width,
+                   panelWidth / lanes, tileStride, accumulate,
+                   /*streamed=*/true});
   Value left = packedRow(pack, tileRow);
-  int64_t panelBytes = right.k * right.width * 4;
+  int64_t panelBytes = right.k * right.width * bytes;
   Value form = b.offset(evaluator.getForm(tables.getPanels(right)),
                         b.constant(right.nOffset / right.width * panelBytes +
-                                   right.kOffset * right.width * 4));
+                                   right.kOffset * right.width * bytes));
   Value rightPointer = b.offset(form, b.mul(panel, b.constant(panelBytes)));
-  int64_t stepBytes = right.width * 4;
+  int64_t stepBytes = right.width * bytes;
   Value aheadBytes =
       b.div(b.mul(ahead.tile, b.constant(node.depth * stepBytes)), ahead.tiles);
   Value aheadPointer = b.offset(

@@ -47,7 +47,8 @@ private:
     OpOperand *operand;
     AffineMap map; ///< from (row and inner dims, k) to operand dims
     int64_t depth;
-    int64_t offset;   ///< in a packed row
+    int64_t offset; ///< bytes from the beginning of a packed row
+    int64_t elementBytes;
     const Node *node; ///< one of those that read it
   };
 

@@ -1,0 +1,81 @@
+// RUN: batch-opt %s --convert-operators-to-cpu | FileCheck %s
+// RUN: batch-opt %s --convert-operators-to-cpu="vector-bits=256 vector-registers=16" | FileCheck %s --check-prefix=AVX2
+
+#x = affine_map<(r, n, k) -> (r, k)>
+#w = affine_map<(r, n, k) -> (n, k)>
+#y = affine_map<(r, n, k) -> (r, n)>
+#all = affine_map<(r, i) -> (r, i)>
+#row = affine_map<(r, i) -> (r)>
+
+// Both readings of a matrix of f64 are panels, half as wide as those of f32.
+// CHECK: module attributes {batch.forms = [
+// CHECK-SAME: {form = "panels", k = 20 : i64, n = 40 : i64, parameter = 0 : i64, transposed = true, width = 16 : i64},
+// CHECK-SAME: {form = "panels", k = 40 : i64, n = 20 : i64, parameter = 0 : i64, transposed = false, width = 16 : i64}
+// AVX2: width = 8 : i64
+
+// CHECK-LABEL: func.func private @both.rows.stage0
+// CHECK:         call @batch.tiles.v2.f64
+uprog.operator @both.rows(%n: index, %x: tensor<?x20xf64>, %z: tensor<?x40xf64>,
+                          %w: tensor<40x20xf64> {uprog.parameter = 0 : i64})
+    -> (tensor<?x40xf64>, tensor<?x20xf64>) {
+  %zero = arith.constant 0.0 : f64
+  %e0 = tensor.empty(%n) : tensor<?x40xf64>
+  %s0 = linalg.fill ins(%zero : f64) outs(%e0 : tensor<?x40xf64>) -> tensor<?x40xf64>
+  %y0 = linalg.matmul indexing_maps = [#x, #w, #y]
+          ins(%x, %w : tensor<?x20xf64>, tensor<40x20xf64>)
+          outs(%s0 : tensor<?x40xf64>) -> tensor<?x40xf64>
+  %e1 = tensor.empty(%n) : tensor<?x20xf64>
+  %s1 = linalg.fill ins(%zero : f64) outs(%e1 : tensor<?x20xf64>) -> tensor<?x20xf64>
+  %y1 = linalg.matmul ins(%z, %w : tensor<?x40xf64>, tensor<40x20xf64>)
+          outs(%s1 : tensor<?x20xf64>) -> tensor<?x20xf64>
+  uprog.yield %y0, %y1 : tensor<?x40xf64>, tensor<?x20xf64>
+}
+
+// The lanes of a dot product of two operands lie along the sum.
+// CHECK-LABEL: func.func private @dot.rows.stage0
+// CHECK:         vector.fma %{{.*}} : vector<8xf64>
+// CHECK-NOT:     arith.mulf
+// AVX2-LABEL:  func.func private @dot.rows.stage0
+// AVX2:          vector.fma %{{.*}} : vector<4xf64>
+uprog.operator @dot.rows(%n: index, %x: tensor<?x40xf64>, %y: tensor<?x40xf64>) -> tensor<?xf64> {
+  %zero = arith.constant 0.0 : f64
+  %e = tensor.empty(%n) : tensor<?xf64>
+  %s = linalg.fill ins(%zero : f64) outs(%e : tensor<?xf64>) -> tensor<?xf64>
+  %d = linalg.generic {indexing_maps = [#all, #all, #row], iterator_types = ["parallel", "reduction"]}
+         ins(%x, %y : tensor<?x40xf64>, tensor<?x40xf64>) outs(%s : tensor<?xf64>) {
+  ^bb0(%a: f64, %b: f64, %o: f64):
+    %p = arith.mulf %a, %b : f64
+    %q = arith.addf %o, %p : f64
+    linalg.yield %q : f64
+  } -> tensor<?xf64>
+  uprog.yield %d : tensor<?xf64>
+}
+
+// All vectors of an operator have as many lanes as those of its widest rows;
+// scalars of the tasks, such as positions, make none narrower.
+// CHECK-LABEL: func.func private @mixed.rows.stage0
+// CHECK:         arith.extf %{{.*}} : vector<8xf32> to vector<8xf64>
+// CHECK-LABEL: func.func private @scalars.rows.stage0
+// CHECK:         arith.mulf %{{.*}} : vector<16xf32>
+uprog.operator @mixed.rows(%n: index, %x: tensor<?x40xf32>) -> tensor<?x40xf64> {
+  %y = arith.extf %x : tensor<?x40xf32> to tensor<?x40xf64>
+  uprog.yield %y : tensor<?x40xf64>
+}
+uprog.operator @scalars.rows(%n: index, %x: tensor<?x40xf32>,
+                             %s: tensor<?xf64> {uprog.read = "scalar"}) -> tensor<?x40xf32> {
+  %t = arith.truncf %s : tensor<?xf64> to tensor<?xf32>
+  %e = tensor.empty(%n) : tensor<?x40xf32>
+  %b = linalg.broadcast ins(%t : tensor<?xf32>) outs(%e : tensor<?x40xf32>) dimensions = [1]
+  %y = arith.mulf %x, %b : tensor<?x40xf32>
+  uprog.yield %y : tensor<?x40xf32>
+}
+
+// A tile of f64 fills the registers too.
+// CHECK-LABEL: func.func private @batch.tile.1x4x2.f64.a
+// CHECK:         vector.broadcast %{{.*}} : f64 to vector<8xf64>
+// CHECK-COUNT-8: vector.fma %{{.*}} : vector<8xf64>
+// CHECK-NEXT:    scf.yield
+// CHECK-LABEL: func.func private @batch.tile.12x1x2.f64.a
+// CHECK-COUNT-24: vector.fma %{{.*}} : vector<8xf64>
+// CHECK-NOT:      vector.fma
+// CHECK:          return
