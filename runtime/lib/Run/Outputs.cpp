@@ -29,9 +29,7 @@ static const Type &rowType(const Type &type) {
 }
 
 static DType outputType(const Type &row) {
-  if (row.kind == Type::Index || row.kind == Type::Integer)
-    return DType::I64;
-  return row.dtype;
+  return row.kind == Type::Index ? DType::I64 : row.dtype;
 }
 
 OutputCollector::OutputCollector(const Descriptor &descriptor)
