@@ -25,6 +25,8 @@ namespace mlir::uprog {
 class FragmentEmitter {
 public:
   static constexpr int64_t kRows = 16, kColumns = 8;
+  /// f32 that a lane loads at once.
+  static constexpr int64_t kVector = 4;
 
   FragmentEmitter(batch::Precision precision, CodeBuilder &b,
                   Evaluator &evaluator)

@@ -22,8 +22,6 @@ using namespace mlir::uprog;
 static constexpr StringLiteral kMemory = "weights";
 static constexpr unsigned kSharedMemory = 3;
 static constexpr int64_t kVectorBytes = 16;
-static constexpr int64_t kElementBytes = 4;
-static constexpr int64_t kVector = kVectorBytes / kElementBytes;
 static constexpr int64_t kTileColumns = WarpEmitter::kPanelColumns;
 
 ColumnShare::ColumnShare(CodeBuilder &b, Value unit, Value units,
@@ -31,10 +29,12 @@ ColumnShare::ColumnShare(CodeBuilder &b, Value unit, Value units,
     : tiles(b.constant(numTiles)), across(b.min(units, tiles)),
       first(b.rem(unit, across)) {}
 
-int64_t KeptMatrix::stride() const { return llvm::alignTo(depth, kVector); }
+int64_t KeptMatrix::stride() const {
+  return llvm::alignTo(depth, kVectorBytes / elementBytes);
+}
 
 int64_t KeptMatrix::tileBytes() const {
-  return std::min(columns, kTileColumns) * stride() * kElementBytes;
+  return std::min(columns, kTileColumns) * stride() * elementBytes;
 }
 
 /// What readers of the same bytes have in common.
@@ -55,6 +55,7 @@ void KeptWeights::add(const StagePlan &plan) {
       matrix.panels.width = 1; // B[n][k]: lanes read along k
       matrix.columns = stage.space.columns();
       matrix.depth = node->depth;
+      matrix.elementBytes = node->elementBytes();
       matrix.tiles = llvm::divideCeil(matrix.columns, kTileColumns);
       matrix.share =
           llvm::divideCeil(matrix.tiles, std::min(units, matrix.tiles));
@@ -160,7 +161,7 @@ void KeptWeights::emitWait(CodeBuilder &b, const Stage &stage) const {
   gpu::BarrierOp::create(b);
 }
 
-/// Copies 4 or 16 bytes from global to shared memory.
+/// Copies 4, 8 or 16 bytes from global to shared memory.
 static void emitCopy(CodeBuilder &b, Value from, Value to, int64_t bytes,
                      bool async) {
   if (async) {
@@ -170,8 +171,8 @@ static void emitCopy(CodeBuilder &b, Value from, Value to, int64_t bytes,
     return;
   }
   Type type = b.getF32Type();
-  if (bytes == kVectorBytes)
-    type = VectorType::get({kVector}, type);
+  if (bytes > 4)
+    type = VectorType::get({bytes / 4}, type);
   b.store(b.load(type, from, bytes), to, bytes);
 }
 
@@ -179,13 +180,15 @@ void KeptWeights::emitLoad(const KeptMatrix &matrix, CodeBuilder &b, Value form,
                            Value unit, Value units, Value thread,
                            int64_t threads) const {
   const PanelOperand &panels = matrix.panels;
-  bool whole = matrix.depth % kVector == 0 && panels.k % kVector == 0 &&
-               panels.kOffset % kVector == 0;
-  int64_t bytes = whole ? kVectorBytes : kElementBytes;
-  Value pieces = b.constant(matrix.depth * kElementBytes / bytes); // a column's
-  Value fromColumn = b.constant(panels.k * kElementBytes);
-  Value toColumn = b.constant(matrix.stride() * kElementBytes);
-  form = b.offset(form, b.constant(panels.kOffset * kElementBytes));
+  int64_t elementBytes = matrix.elementBytes;
+  int64_t vector = kVectorBytes / elementBytes;
+  bool whole = matrix.depth % vector == 0 && panels.k % vector == 0 &&
+               panels.kOffset % vector == 0;
+  int64_t bytes = whole ? kVectorBytes : elementBytes;
+  Value pieces = b.constant(matrix.depth * elementBytes / bytes); // a column's
+  Value fromColumn = b.constant(panels.k * elementBytes);
+  Value toColumn = b.constant(matrix.stride() * elementBytes);
+  form = b.offset(form, b.constant(panels.kOffset * elementBytes));
 
   ColumnShare share(b, unit, units, matrix.tiles);
   Value kept = b.mul(share.across, b.constant(matrix.kept));

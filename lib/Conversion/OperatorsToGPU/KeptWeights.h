@@ -27,6 +27,7 @@ struct ColumnShare {
 struct KeptMatrix {
   PanelOperand panels;    ///< B[n][k] in global memory
   int64_t columns, depth; ///< what is read of it
+  int64_t elementBytes;
   int64_t heat = 0;       ///< rows of a task that it is multiplied with
   int64_t tiles = 0;      ///< of columns
   int64_t share = 0;      ///< tiles that a block takes, as far as is known

@@ -26,7 +26,7 @@ using namespace mlir::uprog;
 /// Rows and weights in global memory; see the NVVM dialect.
 static constexpr unsigned kGlobalMemory = 1;
 /// A lane loads 16 bytes at once.
-static constexpr int64_t kVectorLanes = 4;
+static constexpr int64_t kVectorBits = 128;
 
 /// Operators of kernels whose tasks all have a depth that is known: they run at
 /// one step of a plan.
@@ -106,7 +106,8 @@ struct ConvertOperatorsToGPUPass
     std::vector<std::unique_ptr<StagePlan>> plans;
     KeptWeights weights(sharedMemory, getUnits(), asyncCopies);
     for (OperatorOp op : operators) {
-      plans.push_back(std::make_unique<StagePlan>(op, kVectorLanes));
+      plans.push_back(std::make_unique<StagePlan>(
+          op, getVectorLanes(op, kVectorBits)));
       if (failed(plans.back()->build()))
         return signalPassFailure();
       if (!once.contains(op.getSymName()))

@@ -29,7 +29,9 @@ func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
   stage = &plan.getStages()[number];
   hasPanels = llvm::any_of(
       stage->nodes, [](Node *node) { return node->kind == NodeKind::Panels; });
-  useFragments = hasPanels && precision != batch::Precision::F32;
+  // Tensor cores take the place of f32 only.
+  useFragments = hasPanels && precision != batch::Precision::F32 &&
+                 plan.getLanes() == FragmentEmitter::kVector;
   int64_t columns = stage->space.columns();
   tileColumns = useFragments ? FragmentEmitter::kColumns
                 : hasPanels
@@ -165,7 +167,7 @@ Value WarpEmitter::weightsAt(const Node &node, Value column) {
   Value offset =
       b.add(b.mul(n, b.constant(right.k)), b.constant(right.kOffset));
   return b.offset(evaluator.getForm(tables.getPanels(right)),
-                  b.mul(offset, b.constant(4)));
+                  b.mul(offset, b.constant(node.elementBytes())));
 }
 
 /// Which tiles of weights lie in shared memory depends on the block's turn, the
@@ -234,7 +236,8 @@ Value WarpEmitter::emitContraction(const Node &node, ArrayRef<Indices> rows,
     Value tile = KeptWeights::getTile(b, *kept, turn);
     return multiply(node, dims, firstColumn, tile, kept->stride());
   };
-  SmallVector<Type> types(kLanes, b.getF32Type());
+  SmallVector<Type> types(kLanes,
+                          getElementTypeOrSelf(node.op->getResult(0)));
   CodeBuilder::Values parts;
   if (!kept)
     parts = fromGlobal();
@@ -252,7 +255,8 @@ CodeBuilder::Values WarpEmitter::multiply(const Node &node,
                                           int64_t stride) {
   auto op = cast<linalg::LinalgOp>(node.op);
   OpOperand *left = op.getDpsInputOperand(node.left);
-  int64_t lanes = evaluator.getLanes();
+  Type element = getElementTypeOrSelf(node.op->getResult(0));
+  int64_t lanes = evaluator.getLanes(), bytes = node.elementBytes();
   ReductionLoops loops(node);
   // Bytes from there to a column: constants, where no tile goes over the edge.
   SmallVector<Value> columns;
@@ -261,18 +265,16 @@ CodeBuilder::Values WarpEmitter::multiply(const Node &node,
     Value column = b.constant(c);
     if (stage->space.columns() % tileColumns)
       column = b.min(column, last);
-    columns.push_back(b.mul(column, b.constant(stride * 4)));
+    columns.push_back(b.mul(column, b.constant(stride * bytes)));
   }
 
   // Sum number r * tileColumns + c is that of row r and column c.
-  Value zero = arith::ConstantOp::create(b, b.getF32FloatAttr(0));
+  Value zero = arith::ConstantOp::create(b, b.getFloatAttr(element, 0));
   CodeBuilder::Values sums(kLanes, zero);
   for (auto [begin, end] : loops.pieces) {
     bool vector = readsVectors(node, begin, end, lanes);
     int64_t width = vector ? lanes : 1;
-    Type type = b.getF32Type();
-    if (vector)
-      type = evaluator.vectorOf(type);
+    Type type = vector ? evaluator.vectorOf(element) : element;
     auto take = [&](Value value, int64_t i) -> Value {
       if (!isa<VectorType>(value.getType()))
         return value;
@@ -283,10 +285,10 @@ CodeBuilder::Values WarpEmitter::multiply(const Node &node,
         first, b.constant(end), kLanes * width, sums,
         [&, begin = begin, end = end](Value k, ValueRange parts) {
           CodeBuilder::Values next(parts);
-          Value at = b.offset(weights, b.mul(k, b.constant(4)));
+          Value at = b.offset(weights, b.mul(k, b.constant(bytes)));
           SmallVector<Value> factors;
           for (Value column : columns)
-            factors.push_back(b.load(type, b.offset(at, column), 4 * width));
+            factors.push_back(b.load(type, b.offset(at, column), bytes * width));
           for (auto [r, row] : llvm::enumerate(rows)) {
             row[loops.dims.back()] = {k, vector, vector ? 0 : -1, begin, end};
             Value value = evaluator.eval(
@@ -320,6 +322,28 @@ void WarpEmitter::finishContraction(const Node &node,
   }
 }
 
+/// What the lane whose number differs by the bits of `distance` sends. Warps
+/// exchange 32 bits at once.
+static Value exchange(CodeBuilder &b, Value value, Value distance,
+                      Value width) {
+  auto shuffle = [&](Value part) -> Value {
+    return gpu::ShuffleOp::create(b, part, distance, width,
+                                  gpu::ShuffleMode::XOR)
+        .getShuffleResult();
+  };
+  Type type = value.getType();
+  if (type.getIntOrFloatBitWidth() == 32)
+    return shuffle(value);
+  Type i64 = b.getI64Type(), i32 = b.getI32Type();
+  Value bits = arith::BitcastOp::create(b, i64, value), shift = b.constant(32);
+  Value low = shuffle(arith::TruncIOp::create(b, i32, bits));
+  Value high = shuffle(arith::TruncIOp::create(
+      b, i32, arith::ShRUIOp::create(b, bits, shift)));
+  high = arith::ShLIOp::create(b, arith::ExtUIOp::create(b, i64, high), shift);
+  low = arith::ExtUIOp::create(b, i64, low);
+  return arith::BitcastOp::create(b, type, arith::OrIOp::create(b, low, high));
+}
+
 /// Each step halves the sums that a lane holds parts of: it sends one half's
 /// parts to a lane that keeps that half, and adds what it gets to the other.
 Value WarpEmitter::addUp(ArrayRef<Value> parts) {
@@ -335,9 +359,7 @@ Value WarpEmitter::addUp(ArrayRef<Value> parts) {
     for (int32_t i = 0; i < half; ++i) {
       Value keep = arith::SelectOp::create(b, upper, sums[i + half], sums[i]);
       Value send = arith::SelectOp::create(b, upper, sums[i], sums[i + half]);
-      Value other = gpu::ShuffleOp::create(b, send, distance, width,
-                                           gpu::ShuffleMode::XOR)
-                        .getShuffleResult();
+      Value other = exchange(b, send, distance, width);
       sums[i] = arith::AddFOp::create(b, keep, other);
     }
     sums.resize(half);

@@ -1,0 +1,46 @@
+// RUN: batch-opt %s --convert-operators-to-gpu=shared-memory=0 | FileCheck %s
+// RUN: batch-opt %s --convert-operators-to-gpu="shared-memory=0 precision=tf32" | FileCheck %s --check-prefix=TF32
+
+#x = affine_map<(r, n, k) -> (r, k)>
+#w = affine_map<(r, n, k) -> (n, k)>
+#y = affine_map<(r, n, k) -> (r, n)>
+
+// A lane takes two f64 of k each.
+// CHECK-LABEL:   func.func private @product.rows.stage0(
+// CHECK-DAG:       %[[C2:.*]] = arith.constant 2 : i64
+// CHECK-DAG:       %[[C64:.*]] = arith.constant 64 : i64
+// CHECK-DAG:       %[[C32:.*]] = arith.constant 32 : i64
+// CHECK:               %[[K:.*]] = arith.muli %{{.*}}, %[[C2]]
+// CHECK:               %[[SUMS:.*]]:32 = scf.for %{{.*}} = %[[K]] to %{{.*}} step %[[C64]]
+// CHECK-COUNT-8:         llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<2xf64>
+// CHECK-COUNT-64:        math.fma %{{.*}} : f64
+// CHECK-NOT:             math.fma
+// CHECK:                 scf.yield
+
+// Warps exchange the halves of a sum.
+// CHECK:               %[[SEND:.*]] = arith.select %{{.*}}, %[[SUMS]]#0, %[[SUMS]]#16
+// CHECK-NEXT:          %[[BITS:.*]] = arith.bitcast %[[SEND]] : f64 to i64
+// CHECK-NEXT:          %[[LOW:.*]] = arith.trunci %[[BITS]] : i64 to i32
+// CHECK-NEXT:          %[[OTHERLOW:.*]], %{{.*}} = gpu.shuffle xor %[[LOW]]
+// CHECK-NEXT:          %[[UPPER:.*]] = arith.shrui %[[BITS]], %[[C32]]
+// CHECK-NEXT:          %[[HIGH:.*]] = arith.trunci %[[UPPER]] : i64 to i32
+// CHECK-NEXT:          %[[OTHERHIGH:.*]], %{{.*}} = gpu.shuffle xor %[[HIGH]]
+// CHECK:               %[[BOTH:.*]] = arith.ori
+// CHECK-NEXT:          %[[OTHER:.*]] = arith.bitcast %[[BOTH]] : i64 to f64
+// CHECK-NEXT:          arith.addf %{{.*}}, %[[OTHER]] : f64
+
+// Tensor cores do not take the place of f64.
+// TF32-LABEL:    func.func private @product.rows.stage0(
+// TF32-NOT:        nvvm.mma
+// TF32:            math.fma %{{.*}} : f64
+uprog.operator @product.rows(%n: index, %x: tensor<?x128xf64>,
+                             %w: tensor<64x128xf64> {uprog.parameter = 0 : i64})
+    -> tensor<?x64xf64> {
+  %zero = arith.constant 0.0 : f64
+  %empty = tensor.empty(%n) : tensor<?x64xf64>
+  %start = linalg.fill ins(%zero : f64) outs(%empty : tensor<?x64xf64>) -> tensor<?x64xf64>
+  %y = linalg.matmul indexing_maps = [#x, #w, #y]
+         ins(%x, %w : tensor<?x128xf64>, tensor<64x128xf64>)
+         outs(%start : tensor<?x64xf64>) -> tensor<?x64xf64>
+  uprog.yield %y : tensor<?x64xf64>
+}
