@@ -73,8 +73,7 @@ static Signature getSignature(const ValueClass &valueClass) {
     ++signature.first[kernel.getSymName()];
   RankedTensorType row = valueClass.row;
   if (row.hasStaticShape()) {
-    int64_t bytes = row.getNumElements() *
-                    llvm::divideCeil(row.getElementTypeBitWidth(), 8);
+    int64_t bytes = row.getNumElements() * elementBytes(row.getElementType());
     signature.second = bytes >= kLongRow ? bytes : 0;
   }
   return signature;

@@ -72,7 +72,8 @@ private:
 } // namespace
 
 /// Makes the sources of row views and counts where the linearizer did not: the
-/// unbatched code reads parameters through them too.
+/// unbatched code reads parameters through them too, and elements through a
+/// source that is the whole parameter.
 static void makeSources(ModuleOp module) {
   InstanceProgram program(module);
   Sharedness sharedness(program);
@@ -82,6 +83,12 @@ static void makeSources(ModuleOp module) {
       if (auto parameter = sharedness.getParameter(slice.getSource());
           parameter && isRowView(slice))
         getOrCreateSource(module, symbols, slice.getType(), *parameter);
+    });
+    function.walk([&](tensor::ExtractOp extract) {
+      auto type = extract.getTensor().getType();
+      if (auto parameter = sharedness.getParameter(extract.getTensor());
+          parameter && type.hasStaticShape())
+        getOrCreateSource(module, symbols, type, *parameter);
     });
     function.walk([&](tensor::DimOp dim) {
       RankedTensorType row = getCountedRow(dim);

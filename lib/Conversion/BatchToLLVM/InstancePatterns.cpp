@@ -301,12 +301,12 @@ ConvertExtract::matchAndRewrite(tensor::ExtractOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const {
   auto type = op.getTensor().getType();
   Type element = type.getElementType();
-  if (!type.hasStaticShape() || element.getIntOrFloatBitWidth() % 8 != 0)
+  if (!type.hasStaticShape())
     return op.emitError("has no lowering outside of kernels for ") << type;
   Location loc = op.getLoc();
   ContextBuilder cb(rewriter, loc);
   // Strides in bytes; rows of the last dimension are padded.
-  int64_t stride = element.getIntOrFloatBitWidth() / 8;
+  int64_t stride = elementBytes(element);
   Value address = adaptor.getTensor();
   for (int64_t dim = type.getRank() - 1; dim >= 0; --dim) {
     Value index = cb.toCell(adaptor.getIndices()[dim]);
@@ -320,7 +320,15 @@ ConvertExtract::matchAndRewrite(tensor::ExtractOp op, OpAdaptor adaptor,
   Value pointer = LLVM::IntToPtrOp::create(
       rewriter, loc, LLVM::LLVMPointerType::get(rewriter.getContext()),
       address);
-  rewriter.replaceOpWithNewOp<LLVM::LoadOp>(op, element, pointer);
+  Type stored = element;
+  if (!isa<FloatType>(element))
+    stored = rewriter.getIntegerType(elementBytes(element) * 8);
+  Value loaded = LLVM::LoadOp::create(rewriter, loc, stored, pointer);
+  if (element.isIndex())
+    loaded = cb.fromCell(loaded, element);
+  else if (stored != element)
+    loaded = arith::TruncIOp::create(rewriter, loc, element, loaded);
+  rewriter.replaceOp(op, loaded);
   return success();
 }
 

@@ -100,3 +100,33 @@ func.func @extents(%rows: tensor<?x4xf32>, %E: tensor<?x4xf32> {batch.shared = "
   %m = tensor.dim %rows, %zero : tensor<?x4xf32>
   return %n, %m : index, index
 }
+
+// -----
+
+// Elements of all types are read where they lie, those of parameters through a
+// source that is the whole parameter. An i1 takes a byte; rows of the last
+// dimension are padded to 64 bytes.
+// CHECK-LABEL: func.func private @main(
+// CHECK-SAME:    %{{.*}}: !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64, %[[C:.*]]: i64, %{{.*}}: i64) -> (i1, index, f64, i32)
+// CHECK:         %[[BYTE:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i8
+// CHECK-NEXT:    %[[BIT:.*]] = arith.trunci %[[BYTE]] : i8 to i1
+// CHECK:         %[[FROMC:.*]] = llvm.inttoptr %[[C]]
+// CHECK-NEXT:    %[[REAL:.*]] = llvm.load %[[FROMC]] : !llvm.ptr -> f64
+// CHECK:         %[[ROWBYTES:.*]] = arith.constant 64 : i64
+// CHECK-NEXT:    arith.muli %{{.*}}, %[[ROWBYTES]]
+// CHECK:         %[[WORD:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i32
+// CHECK:         return %[[BIT]], %{{.*}}, %[[REAL]], %[[WORD]]
+// CHECK-LABEL: llvm.func internal @batch.unbatched
+// CHECK-DAG:     %[[SOURCE1:.*]] = arith.constant 3 : i64
+// CHECK-DAG:     %[[SOURCE2:.*]] = arith.constant 6 : i64
+func.func @main(%a: tensor<11xi1>, %n: tensor<2xindex>, %c: tensor<f64> {batch.shared = "c"},
+                %d: tensor<3x5xi32> {batch.shared = "d"})
+    -> (i1, index, f64, i32) attributes {batch.entry} {
+  %i1 = arith.constant 1 : index
+  %i3 = arith.constant 3 : index
+  %bit = tensor.extract %a[%i3] : tensor<11xi1>
+  %index = tensor.extract %n[%i1] : tensor<2xindex>
+  %real = tensor.extract %c[] : tensor<f64>
+  %word = tensor.extract %d[%i1, %i3] : tensor<3x5xi32>
+  return %bit, %index, %real, %word : i1, index, f64, i32
+}
