@@ -157,7 +157,7 @@ class Checks:
 
 # --- safetensors ------------------------------------------------------------
 
-CODES = {"F32": "f", "F64": "d", "I32": "i", "I64": "q", "U8": "B"}
+CODES = {"F32": "f", "F64": "d", "I32": "i", "I64": "q", "U8": "B", "BOOL": "B"}
 
 
 def read_safetensors(path):
