@@ -173,4 +173,37 @@ if emulated:
                  checks.run("run", lambda: run(emulated, COUNT, 1,
                                                "--check-unbatched=1e-13",
                                                "--blocks=8")), one)
+
+# A reduction adds up in the same order whatever else its kernel computes: here a
+# sum of products of f32 beside f64, which halve the lanes of all vectors.
+ALONE = """
+#v = affine_map<(i) -> (i)>
+#s = affine_map<(i) -> ()>
+func.func @main(%%x: tensor<%(n)dxf32> {batch.name = "x"})
+    -> (tensor<f32> {batch.name = "dot"}%(results)s) attributes {batch.entry} {
+  %%zero = arith.constant 0.0 : f32
+  %%e = tensor.empty() : tensor<f32>
+  %%s = linalg.fill ins(%%zero : f32) outs(%%e : tensor<f32>) -> tensor<f32>
+  %%dot = linalg.dot ins(%%x, %%x : tensor<%(n)dxf32>, tensor<%(n)dxf32>)
+           outs(%%s : tensor<f32>) -> tensor<f32>
+  %(code)s
+}
+"""
+BESIDE = """%%wide = arith.extf %%x : tensor<%(n)dxf32> to tensor<%(n)dxf64>
+  return %%dot, %%wide : tensor<f32>, tensor<%(n)dxf64>"""
+for n in (20, 77):
+    found = []
+    for name, results, code in [
+            ("alone", "", "return %dot : tensor<f32>"),
+            ("beside", ', tensor<%dxf64> {batch.name = "wide"}' % n,
+             BESIDE % {"n": n})]:
+        source = path("%s%d.mlir" % (name, n))
+        with open(source, "w") as file:
+            file.write(ALONE % {"n": n, "results": results, "code": code})
+        out = path(name)
+        made = checks.run("%s, %d elements" % (name, n), lambda: batchtest.run_model(
+            batchtest.compile_model(source, path(name + ".so")), "random:4,9",
+            "--outputs=" + out, batch=4))
+        found.append(made and batchtest.read_safetensors(out)["dot"])
+    checks.equal("same bits alone and beside f64, %d elements" % n, *found)
 checks.exit()

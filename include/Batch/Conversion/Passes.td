@@ -91,6 +91,13 @@ def ConvertOperatorsToCPUPass
     tile, the single row included, adds up in the same order, so a row's bits do
     not depend on the batch it runs in.
 
+    Elements are index, i1, i8, i16, i32, i64, f16, bf16, f32 or f64; contractions
+    of f32 and of f64 with parameters run in register tiles. All vectors of an
+    operator have as many lanes as fit of its widest type; the order in which a
+    reduction adds up follows from the type of its result alone. An integer
+    division whose divisor is zero, or whose quotient does not fit, gives any
+    number: kernels may run on rows that nobody reads, and must not trap there.
+
     Attributes that it reads: on arguments `uprog.read = "gather" | "rows" |
     "contiguous" | "scalar"` (how ABI.h says the operand lies; default
     `"gather"`), on results `uprog.siblings` (rows of a task in the result's
@@ -143,7 +150,8 @@ def ConvertOperatorsToGPUPass
     With a `precision` other than f32 warps compute products with weights on tensor
     cores, in tiles of 16 rows by 8 columns: lanes load f32, round it and multiply
     with `nvvm.mma.sync`, of shape m16n8k8 for tf32 and m16n8k16 for bf16. Sums are
-    f32, and every lane gets four of them. Other products are f32 as before.
+    f32, and every lane gets four of them. Other products are f32 as before, and
+    all products of an operator that holds f64 have the types it says.
 
     The operators stay, for the unbatched code; their `batch.kernel_info =
     {stages, task_scratch, ragged_scratch}` says what the functions need.

@@ -8,6 +8,7 @@
 #include "ObjectLayout.h"
 
 #include "Batch/Conversion/RecToLLVM/ABILayout.h"
+#include "Batch/Dialect/Batch/ElementTypes.h"
 #include "Batch/Dialect/UProg/UProg.h"
 #include "batch-runtime/ABI.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -134,7 +135,7 @@ static json::Array describeShape(ArrayRef<int64_t> shape) {
 FailureOr<json::Value> ObjectLayout::describeType(Location loc, Type type,
                                                   Attribute table,
                                                   Attribute source) const {
-  if (type.isIntOrIndexOrFloat())
+  if (isElementType(type))
     return json::Value(describeScalar(type));
   if (auto adt = dyn_cast<rec::AdtType>(type))
     return json::Value(json::Object{{"adt", adt.getName().getValue().str()}});
@@ -152,6 +153,10 @@ FailureOr<json::Value> ObjectLayout::describeType(Location loc, Type type,
              << "a value of type " << type
              << " cannot be an argument or result of the entry: only its first "
                 "dimension may differ between instances";
+    if (!isElementType(tensor.getElementType()))
+      return emitError(loc) << "a value of type " << type
+                            << " cannot be an argument or result of the entry: "
+                               "its elements have no type of the runtime's";
     if (!tensor.hasStaticShape())
       return describeType(
           loc,

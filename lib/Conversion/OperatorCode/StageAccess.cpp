@@ -77,11 +77,11 @@ struct SymbolicMath {
 };
 } // namespace
 
-bool StagePlan::resolve(Value value, ArrayRef<SymbolicIndex> indices,
-                        bool foreignRow, SmallVectorImpl<Read> &reads,
-                        Breaks *breaks) {
+bool StagePlan::resolve(const Node &node, Value value,
+                        ArrayRef<SymbolicIndex> indices, bool foreignRow,
+                        SmallVectorImpl<Read> &reads, Breaks *breaks) {
   using Indices = SmallVector<SymbolicIndex, 4>;
-  SymbolicMath math{lanes, op.getContext()};
+  SymbolicMath math{node.lanes, op.getContext()};
   SmallVector<std::tuple<Value, Indices, bool>> worklist;
   worklist.push_back({value, Indices(indices), foreignRow});
   // Where a vector crosses from one piece to the next it must do so between
@@ -255,7 +255,7 @@ bool StagePlan::readOperands(Node &node, std::optional<unsigned> lanesDim,
   for (auto [i, kind] : llvm::enumerate(linalgOp.getIteratorTypesArray()))
     if (kind == utils::IteratorType::reduction)
       dims[i] = symbolic(next++);
-  SymbolicMath math{lanes, context};
+  SymbolicMath math{node.lanes, context};
   bool safe = true;
   for (OpOperand &operand : node.op->getOpOperands()) {
     if (!linalgOp.payloadUsesValueFromOperand(&operand))
@@ -266,7 +266,7 @@ bool StagePlan::readOperands(Node &node, std::optional<unsigned> lanesDim,
     for (AffineExpr expr :
          linalgOp.getMatchingIndexingMap(&operand).getResults())
       indices.push_back(math.apply(expr, dims));
-    safe &= resolve(operand.get(), indices, false, reads,
+    safe &= resolve(node, operand.get(), indices, false, reads,
                     reductions ? &breaks : nullptr);
   }
   node.breaks = breaks.positions;

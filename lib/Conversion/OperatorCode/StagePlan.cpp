@@ -7,6 +7,7 @@
 
 #include "StagePlan.h"
 
+#include "Batch/Dialect/Batch/ElementTypes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -131,6 +132,10 @@ LogicalResult StagePlan::computeSpaces() {
     RowSpace space;
     if (auto type = dyn_cast<RankedTensorType>(argument.getType())) {
       ArrayRef<int64_t> shape = type.getShape();
+      if (!batch::isElementType(type.getElementType()))
+        return op.emitError("operand ")
+               << i << " has elements of type " << type.getElementType()
+               << ", which operators do not read";
       if (op.getParameter(i)) {
         space.shape.assign(shape.begin(), shape.end());
       } else {
@@ -180,6 +185,10 @@ LogicalResult StagePlan::computeSpace(Operation *inner) {
     auto type = dyn_cast<RankedTensorType>(result.getType());
     if (!type)
       return inner->emitOpError("mixes tensor and other results");
+    if (!batch::isElementType(type.getElementType()))
+      return inner->emitOpError("makes elements of type ")
+             << type.getElementType()
+             << ", which operators do not compute with";
     RowSpace space;
     ArrayRef<int64_t> shape = type.getShape();
     if (!ShapedType::isDynamicShape(shape)) {
@@ -361,20 +370,27 @@ int64_t uprog::getPanelWidth(int64_t columns, int64_t lanes) {
   return std::min<int64_t>(2 * lanes, llvm::alignTo(columns, lanes));
 }
 
-int64_t uprog::getVectorLanes(OperatorOp op, int64_t vectorBits) {
-  int64_t bytes = 4;
-  auto visit = [&](Type type) {
+int64_t StagePlan::getNaturalLanes(Type element) const {
+  return vectorBits / (8 * std::max<int64_t>(elementBytes(element), 4));
+}
+
+int64_t StagePlan::chooseLanes() {
+  int64_t least = vectorBits / 32;
+  auto visit = [&](Type type, bool reduced) {
     // A tensor without inner dimensions has a scalar per task.
-    if (auto tensor = dyn_cast<RankedTensorType>(type);
-        tensor && !llvm::all_of(tensor.getShape(), ShapedType::isDynamic))
-      bytes = std::max(bytes, elementBytes(tensor.getElementType()));
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (tensor && batch::isElementType(tensor.getElementType()) &&
+        (reduced || !llvm::all_of(tensor.getShape(), ShapedType::isDynamic)))
+      least = std::min(least, getNaturalLanes(tensor.getElementType()));
   };
   for (Type type : op.getBody().getArgumentTypes())
-    visit(type);
-  for (Operation &inner : op.getBody().front())
+    visit(type, /*reduced=*/false);
+  for (Operation &inner : op.getBody().front()) {
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(inner);
     for (Type type : inner.getResultTypes())
-      visit(type);
-  return vectorBits / (8 * bytes);
+      visit(type, linalgOp && linalgOp.getNumReductionLoops() != 0);
+  }
+  return least;
 }
 
 /// Whether all operands are f32, or all f64.
@@ -422,8 +438,8 @@ bool StagePlan::matchPanels(Node &node, linalg::LinalgOp linalgOp) {
       if (nOffset < 0 || kOffset < 0)
         continue;
       int64_t fullN = shape[transposed ? 0 : 1];
-      int64_t width = getPanelWidth(fullN, lanes);
-      int64_t stageWidth = getPanelWidth(node.space.columns(), lanes);
+      int64_t width = getPanelWidth(fullN, node.lanes);
+      int64_t stageWidth = getPanelWidth(node.space.columns(), node.lanes);
       if (nOffset % width != 0 || stageWidth > width ||
           (stageWidth < width && node.space.columns() > stageWidth))
         continue;
@@ -437,7 +453,7 @@ bool StagePlan::matchPanels(Node &node, linalg::LinalgOp linalgOp) {
                     transposed,
                     nOffset,
                     kOffset,
-                    width};
+                    getPanelWidth(fullN, lanes)};
       return true;
     }
   }
@@ -473,7 +489,7 @@ bool StagePlan::matchInPlace(Node &node, linalg::LinalgOp linalgOp) {
   MLIRContext *context = op.getContext();
   AffineExpr i = getAffineDimExpr(1, context), j = getAffineDimExpr(2, context);
   AffineExpr k = getAffineDimExpr(3, context);
-  int64_t width = getPanelWidth(node.space.columns(), lanes);
+  int64_t width = getPanelWidth(node.space.columns(), node.lanes);
   int64_t covered = llvm::alignTo(node.space.columns(), width);
   for (unsigned right : {1u, 0u}) {
     // An operand that is computed on the way lies nowhere.
@@ -529,8 +545,8 @@ LogicalResult StagePlan::classifyReduction(Node &node,
   if (matchPanels(node, linalgOp)) {
     node.kind = NodeKind::Panels;
     // The start value is read in vectors.
-    if (resolve(linalgOp.getDpsInits()[0], identity(node.space, true), false,
-                node.reads)) {
+    if (resolve(node, linalgOp.getDpsInits()[0], identity(node.space, true),
+                false, node.reads)) {
       node.packVectors = readOperands(node, rank + 1, node.reads, node.left);
       return success();
     }
@@ -538,8 +554,8 @@ LogicalResult StagePlan::classifyReduction(Node &node,
   }
   if (matchInPlace(node, linalgOp)) {
     node.kind = NodeKind::InPlace;
-    if (resolve(linalgOp.getDpsInits()[0], identity(node.space, true), false,
-                node.reads))
+    if (resolve(node, linalgOp.getDpsInits()[0], identity(node.space, true),
+                false, node.reads))
       return success();
     node.reads.clear();
   }
@@ -569,6 +585,7 @@ LogicalResult StagePlan::addNode(Operation *inner) {
   auto node = std::make_unique<Node>();
   node->op = inner;
   node->space = getSpace(inner->getResult(0));
+  node->lanes = lanes;
   bool vector = node->space.rank() > 0;
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(inner)) {
     for (OpResult result : inner->getResults()) {
@@ -593,6 +610,8 @@ LogicalResult StagePlan::addNode(Operation *inner) {
            !element.hasTrait<OpTrait::ConstantLike>()))
         return element.emitOpError("is not supported in an operator yet");
     if (linalgOp.getNumReductionLoops() != 0) {
+      node->lanes =
+          getNaturalLanes(getElementTypeOrSelf(inner->getResult(0).getType()));
       if (failed(classifyReduction(*node, linalgOp)))
         return failure();
     } else {
@@ -603,17 +622,17 @@ LogicalResult StagePlan::addNode(Operation *inner) {
     }
   } else if (auto reduce = dyn_cast<batch::SegmentReduceOp>(inner)) {
     node->kind = NodeKind::SegmentReduce;
-    bool safe = resolve(reduce.getRows(), identity(node->space, vector), true,
-                        node->reads);
-    safe &= resolve(reduce.getInit(), identity(node->space, vector), false,
-                    node->reads);
+    bool safe = resolve(*node, reduce.getRows(), identity(node->space, vector),
+                        true, node->reads);
+    safe &= resolve(*node, reduce.getInit(), identity(node->space, vector),
+                    false, node->reads);
     node->scalar = !safe;
   } else {
     bool safe = true;
     for (Value operand : inner->getOperands())
       if (isa<RankedTensorType>(operand.getType()))
-        safe &=
-            resolve(operand, identity(node->space, vector), false, node->reads);
+        safe &= resolve(*node, operand, identity(node->space, vector), false,
+                        node->reads);
     node->scalar = !safe;
   }
   nodeOf[inner] = node.get();
@@ -757,9 +776,10 @@ LogicalResult StagePlan::build() {
       continue;
     auto copy = std::make_unique<Node>();
     copy->space = getSpace(value);
+    copy->lanes = lanes;
     bool vector = copy->space.rank() > 0;
-    copy->scalar =
-        !resolve(value, identity(copy->space, vector), false, copy->reads);
+    copy->scalar = !resolve(*copy, value, identity(copy->space, vector), false,
+                            copy->reads);
     copyOfResult[operand.getOperandNumber()] = copy.get();
     copies.push_back(std::move(copy));
   }

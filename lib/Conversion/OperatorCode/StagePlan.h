@@ -70,10 +70,6 @@ enum class NodeKind {
   SegmentReduce, ///< reduction over the ragged rows of a task
 };
 
-/// Lanes of the vectors of an operator: the elements that fit of the widest
-/// type that its rows have, of 32 bits at least.
-int64_t getVectorLanes(OperatorOp op, int64_t vectorBits);
-
 /// Columns that a register tile covers at least, of rows with `columns`.
 int64_t getPanelWidth(int64_t columns, int64_t lanes);
 
@@ -92,6 +88,10 @@ struct Node {
   NodeKind kind = NodeKind::Elementwise;
   RowSpace space;
   SmallVector<Read> reads;
+  /// Where vectors begin is a multiple of these elements. Those of a reduction
+  /// follow from its type alone, and so does the order in which it adds up,
+  /// whatever else the operator computes.
+  int64_t lanes = 1;
   /// Runs one element at a time because some access does not fit vectors.
   bool scalar = false;
   /// Where, along the last reduction dimension, a concatenated operand goes
@@ -152,7 +152,8 @@ Operation *getCombiner(linalg::LinalgOp op);
 
 class StagePlan {
 public:
-  StagePlan(OperatorOp op, int64_t lanes) : op(op), lanes(lanes) {}
+  StagePlan(OperatorOp op, int64_t vectorBits)
+      : op(op), vectorBits(vectorBits), lanes(chooseLanes()) {}
 
   /// Emits an error at the op that is not supported.
   LogicalResult build();
@@ -160,6 +161,8 @@ public:
   ArrayRef<Stage> getStages() const { return stages; }
   int64_t getTaskScratch() const { return taskScratch; }
   ArrayRef<int64_t> getRaggedScratch() const { return raggedScratch; }
+  /// Lanes of all vectors of the operator: the elements that fit of the widest
+  /// type that its rows or reductions have.
   int64_t getLanes() const { return lanes; }
   OperatorOp getOperator() const { return op; }
 
@@ -186,6 +189,9 @@ public:
   ContractionCost getContractionCost() const;
 
 private:
+  int64_t chooseLanes();
+  /// Elements of a vector of that type; of 32 bits if it is narrower.
+  int64_t getNaturalLanes(Type element) const;
   LogicalResult computeSpaces();
   LogicalResult computeLayouts();
   LogicalResult computeSpace(Operation *op);
@@ -200,11 +206,12 @@ private:
     AffineExpr dim;
     SmallVector<int64_t> positions;
   };
-  /// Follows `value[indices]` through views to what is really read. Returns
-  /// false if an access does not fit the lanes; where it crosses from piece to
-  /// piece along `breaks->dim` it does.
-  bool resolve(Value value, ArrayRef<SymbolicIndex> indices, bool foreignRow,
-               SmallVectorImpl<Read> &reads, Breaks *breaks = nullptr);
+  /// Follows `value[indices]`, which `node` reads, through views to what is
+  /// really read. Returns false if an access does not fit the lanes; where it
+  /// crosses from piece to piece along `breaks->dim` it does.
+  bool resolve(const Node &node, Value value, ArrayRef<SymbolicIndex> indices,
+               bool foreignRow, SmallVectorImpl<Read> &reads,
+               Breaks *breaks = nullptr);
   /// What the operands of a LinalgOp read, with the lanes along dimension
   /// `lanesDim` of the node. `only`: a single operand.
   bool readOperands(Node &node, std::optional<unsigned> lanesDim,
@@ -217,7 +224,7 @@ private:
   SmallVector<SymbolicIndex, 4> identity(const RowSpace &space, bool vector);
 
   OperatorOp op;
-  int64_t lanes;
+  int64_t vectorBits, lanes;
   llvm::MapVector<Value, RowSpace> spaces;
   DenseMap<Operation *, bool> virtualOps;
   DenseMap<Operation *, int64_t> cheapness;

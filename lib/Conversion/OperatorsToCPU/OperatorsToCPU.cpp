@@ -34,7 +34,7 @@ static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
                                      const KernelTuning &tuning) {
   if (tuning.tileRows > 0)
     registers.maxRows = std::min(registers.maxRows, tuning.tileRows);
-  StagePlan plan(op, getVectorLanes(op, registers.vectorBits));
+  StagePlan plan(op, registers.vectorBits);
   if (failed(plan.build()))
     return failure();
   CodeBuilder b(op.getLoc(), op.getContext());

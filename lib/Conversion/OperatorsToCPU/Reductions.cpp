@@ -86,8 +86,11 @@ Value StageEmitter::reduceLanes(Node &node, ArrayRef<Index> position) {
   size_t inputs = op.getNumDpsInputs();
   Indices dims = evaluator.loopIndices(op, position);
   unsigned last = loops.dims.back();
-  int64_t unroll =
-      loops.extents.back() >= kLaneVectors * lanes ? kLaneVectors : 1;
+  // As many partial results as vectors of its own type have, even if others of
+  // the operator have fewer lanes.
+  int64_t unroll = node.lanes / lanes;
+  if (loops.extents.back() >= kLaneVectors * node.lanes)
+    unroll *= kLaneVectors;
   TypedAttr zero;
   if (isa<math::FmaOp>(combiner))
     zero = b.getFloatAttr(combiner->getResult(0).getType(), -0.0);

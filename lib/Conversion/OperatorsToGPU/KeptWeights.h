@@ -28,11 +28,11 @@ struct KeptMatrix {
   PanelOperand panels;    ///< B[n][k] in global memory
   int64_t columns, depth; ///< what is read of it
   int64_t elementBytes;
-  int64_t heat = 0;       ///< rows of a task that it is multiplied with
-  int64_t tiles = 0;      ///< of columns
-  int64_t share = 0;      ///< tiles that a block takes, as far as is known
-  int64_t kept = 0;       ///< the first ones of them lie in shared memory
-  int64_t offset = 0;     ///< in bytes, of the first one
+  int64_t heat = 0;   ///< rows of a task that it is multiplied with
+  int64_t tiles = 0;  ///< of columns
+  int64_t share = 0;  ///< tiles that a block takes, as far as is known
+  int64_t kept = 0;   ///< the first ones of them lie in shared memory
+  int64_t offset = 0; ///< in bytes, of the first one
 
   /// Elements from a column to the next in shared memory: whole vectors.
   int64_t stride() const;

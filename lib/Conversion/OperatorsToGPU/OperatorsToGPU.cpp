@@ -106,8 +106,7 @@ struct ConvertOperatorsToGPUPass
     std::vector<std::unique_ptr<StagePlan>> plans;
     KeptWeights weights(sharedMemory, getUnits(), asyncCopies);
     for (OperatorOp op : operators) {
-      plans.push_back(std::make_unique<StagePlan>(
-          op, getVectorLanes(op, kVectorBits)));
+      plans.push_back(std::make_unique<StagePlan>(op, kVectorBits));
       if (failed(plans.back()->build()))
         return signalPassFailure();
       if (!once.contains(op.getSymName()))

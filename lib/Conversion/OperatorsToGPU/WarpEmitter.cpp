@@ -236,8 +236,7 @@ Value WarpEmitter::emitContraction(const Node &node, ArrayRef<Indices> rows,
     Value tile = KeptWeights::getTile(b, *kept, turn);
     return multiply(node, dims, firstColumn, tile, kept->stride());
   };
-  SmallVector<Type> types(kLanes,
-                          getElementTypeOrSelf(node.op->getResult(0)));
+  SmallVector<Type> types(kLanes, getElementTypeOrSelf(node.op->getResult(0)));
   CodeBuilder::Values parts;
   if (!kept)
     parts = fromGlobal();
@@ -288,7 +287,8 @@ CodeBuilder::Values WarpEmitter::multiply(const Node &node,
           Value at = b.offset(weights, b.mul(k, b.constant(bytes)));
           SmallVector<Value> factors;
           for (Value column : columns)
-            factors.push_back(b.load(type, b.offset(at, column), bytes * width));
+            factors.push_back(
+                b.load(type, b.offset(at, column), bytes * width));
           for (auto [r, row] : llvm::enumerate(rows)) {
             row[loops.dims.back()] = {k, vector, vector ? 0 : -1, begin, end};
             Value value = evaluator.eval(
@@ -337,8 +337,8 @@ static Value exchange(CodeBuilder &b, Value value, Value distance,
   Type i64 = b.getI64Type(), i32 = b.getI32Type();
   Value bits = arith::BitcastOp::create(b, i64, value), shift = b.constant(32);
   Value low = shuffle(arith::TruncIOp::create(b, i32, bits));
-  Value high = shuffle(arith::TruncIOp::create(
-      b, i32, arith::ShRUIOp::create(b, bits, shift)));
+  Value high = shuffle(
+      arith::TruncIOp::create(b, i32, arith::ShRUIOp::create(b, bits, shift)));
   high = arith::ShLIOp::create(b, arith::ExtUIOp::create(b, i64, high), shift);
   low = arith::ExtUIOp::create(b, i64, low);
   return arith::BitcastOp::create(b, type, arith::OrIOp::create(b, low, high));

@@ -7,7 +7,9 @@
 
 #include "Batch/Dialect/Batch/Batch.h"
 
+#include "Batch/Dialect/Batch/ElementTypes.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
 
 using namespace mlir;
@@ -66,7 +68,18 @@ bool KernelOp::isRagged(unsigned index) {
 LogicalResult KernelOp::verify() {
   if (static_cast<int64_t>(getPhase()) < 0)
     return emitOpError("phase must not be negative");
+  auto checkElements = [&](Type type) -> LogicalResult {
+    Type element = getElementTypeOrSelf(type);
+    if (isElementType(element))
+      return success();
+    return emitOpError("has elements of type ")
+           << element << "; kernels read and write index, i1, i8, i16, i32, "
+           << "i64, f16, bf16, f32 and f64";
+  };
   for (auto [index, type] : llvm::enumerate(getArgumentTypes())) {
+    if (type.isIntOrIndexOrFloat() || isa<RankedTensorType>(type))
+      if (failed(checkElements(type)))
+        return failure();
     if (isShared(index) || type.isIntOrIndexOrFloat())
       continue;
     auto tensor = dyn_cast<RankedTensorType>(type);
@@ -85,6 +98,8 @@ LogicalResult KernelOp::verify() {
     if (!tensor || !tensor.hasStaticShape())
       return emitOpError("result #")
              << index << " must be a static tensor, got " << type;
+    if (failed(checkElements(type)))
+      return failure();
   }
   return success();
 }

@@ -82,3 +82,17 @@ func.func @main(%E: tensor<?xf32> {batch.shared = "E"}) -> index
   %n = tensor.dim %E, %zero : tensor<?xf32>
   return %n : index
 }
+
+// -----
+
+// expected-error @+1 {{a value of type 'f80' cannot be an argument or result of the entry}}
+func.func @main(%x: f80) attributes {batch.entry} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{a value of type 'tensor<4xi128>' cannot be an argument or result of the entry: its elements have no type of the runtime's}}
+func.func @main(%x: tensor<4xi128>) attributes {batch.entry} {
+  return
+}

@@ -70,6 +70,38 @@ uprog.operator @scalars.rows(%n: index, %x: tensor<?x40xf32>,
   uprog.yield %y : tensor<?x40xf32>
 }
 
+// A reduction has as many partial results, and so the same order, as in an
+// operator of its own type alone: here 64, in eight vectors.
+// CHECK-LABEL: func.func private @beside.rows.stage
+// CHECK:         scf.for {{.*}} iter_args({{.*}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
+// CHECK-LABEL: func.func private @alone.rows.stage0
+// CHECK:         scf.for {{.*}} iter_args({{.*}}) -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
+uprog.operator @beside.rows(%n: index, %x: tensor<?x80xf32>) -> (tensor<?xf32>, tensor<?x80xf64>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %s = linalg.fill ins(%zero : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %d = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+         ins(%x : tensor<?x80xf32>) outs(%s : tensor<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %q = arith.addf %o, %a : f32
+    linalg.yield %q : f32
+  } -> tensor<?xf32>
+  %w = arith.extf %x : tensor<?x80xf32> to tensor<?x80xf64>
+  uprog.yield %d, %w : tensor<?xf32>, tensor<?x80xf64>
+}
+uprog.operator @alone.rows(%n: index, %x: tensor<?x80xf32>) -> tensor<?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %s = linalg.fill ins(%zero : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %d = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+         ins(%x : tensor<?x80xf32>) outs(%s : tensor<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %q = arith.addf %o, %a : f32
+    linalg.yield %q : f32
+  } -> tensor<?xf32>
+  uprog.yield %d : tensor<?xf32>
+}
+
 // A tile of f64 fills the registers too.
 // CHECK-LABEL: func.func private @batch.tile.1x4x2.f64.a
 // CHECK:         vector.broadcast %{{.*}} : f64 to vector<8xf64>

@@ -103,3 +103,20 @@ uprog.operator @contiguous.rows(%n: index, %x: tensor<?x16xf32> {uprog.read = "c
     -> tensor<?x16xf32> {
   uprog.yield %x : tensor<?x16xf32>
 }
+
+// -----
+
+uprog.operator @wide.rows(%n: index, %x: tensor<?x16xi64>) -> tensor<?x16xi1> {
+  // expected-error @+1 {{makes elements of type 'i128', which operators do not compute with}}
+  %w = arith.extsi %x : tensor<?x16xi64> to tensor<?x16xi128>
+  %y = arith.trunci %w : tensor<?x16xi128> to tensor<?x16xi1>
+  uprog.yield %y : tensor<?x16xi1>
+}
+
+// -----
+
+// expected-error @+1 {{operand 1 has elements of type 'complex<f32>', which operators do not read}}
+uprog.operator @complex.rows(%n: index, %x: tensor<?x16xcomplex<f32>>,
+                             %y: tensor<?x16xf32>) -> tensor<?x16xf32> {
+  uprog.yield %y : tensor<?x16xf32>
+}

@@ -485,3 +485,20 @@ batch.table @t : tensor<4xf32> group(1) beside(@h)
 batch.table @h : tensor<4xf32> group(0) layout(affine_map<(s, i) -> (s floordiv 8, s mod 8, i)>)
 // expected-error @+1 {{'batch.table' op lies beside @h, the slots of which are split otherwise}}
 batch.table @t : tensor<4xf32> group(0) beside(@h)
+
+// -----
+
+// expected-error @+1 {{has elements of type 'i128'; kernels read and write index, i1, i8, i16, i32, i64, f16, bf16, f32 and f64}}
+batch.kernel @elements(%x: tensor<4xi128>) -> tensor<4xf32> {
+  %y = arith.sitofp %x : tensor<4xi128> to tensor<4xf32>
+  batch.yield %y : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{has elements of type 'f80'}}
+batch.kernel @elements(%x: f32) -> tensor<f80> {
+  %y = arith.extf %x : f32 to f80
+  %z = tensor.from_elements %y : tensor<f80>
+  batch.yield %z : tensor<f80>
+}
