@@ -1,4 +1,4 @@
-//===- ExpandMathTest.cpp - Accuracy of exp, tanh and log -----------------===//
+//===- ExpandMathTest.cpp - Accuracy of exp, log, sin and others ----------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Compiles the expansions in memory and compares them with the host's functions
-// in double, over the whole range of floats.
+// in the next wider type: f32 over the whole range of floats, f64 at millions
+// of points.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,19 +38,55 @@ namespace {
 
 constexpr int kBlock = 4096;
 
-/// `name_16`, `name_4` and `name_1` apply a function to 4096 floats in place,
-/// 16, 4 or 1 at a time.
-std::string loopSource(StringRef name, int width, StringRef body) {
-  std::string type =
-      width == 1 ? "f32" : "vector<" + std::to_string(width) + "xf32>";
+/// What depends on the type under test.
+template <typename T>
+struct Info;
+template <>
+struct Info<float> {
+  using Bits = uint32_t;
+  using Wide = double;
+  static constexpr const char *name = "f32";
+  static constexpr int widths[] = {1, 4, 16};
+  static constexpr float sineRange = 0x1p20f;
+};
+template <>
+struct Info<double> {
+  using Bits = uint64_t;
+  using Wide = long double;
+  static constexpr const char *name = "f64";
+  static constexpr int widths[] = {1, 2, 8};
+  static constexpr double sineRange = 0x1p49;
+};
+
+template <typename T>
+T fromBits(typename Info<T>::Bits bits) {
+  T value;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+template <typename T>
+bool sameBits(T a, T b) {
+  return std::memcmp(&a, &b, sizeof(a)) == 0;
+}
+
+std::string symbol(StringRef function, StringRef element, int width) {
+  return (function + "_" + element + "_" + Twine(width)).str();
+}
+
+/// A function applies another one to 4096 numbers in place, `width` at a time.
+std::string loopSource(StringRef name, StringRef element, int width,
+                       StringRef body) {
+  std::string type = width == 1 ? element.str()
+                                : "vector<" + std::to_string(width) + "x" +
+                                      element.str() + ">";
   std::string source = R"(
-    llvm.func @NAME_WIDTH(%data: !llvm.ptr) attributes {llvm.emit_c_interface} {
+    llvm.func @SYMBOL(%data: !llvm.ptr) attributes {llvm.emit_c_interface} {
       %zero = llvm.mlir.constant(0 : i64) : i64
       %step = llvm.mlir.constant(WIDTH : i64) : i64
       %end = llvm.mlir.constant(4096 : i64) : i64
       llvm.br ^loop(%zero : i64)
     ^loop(%i: i64):
-      %p = llvm.getelementptr %data[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+      %p = llvm.getelementptr %data[%i] : (!llvm.ptr, i64) -> !llvm.ptr, ELEMENT
       %x = llvm.load %p {alignment = 4 : i64} : !llvm.ptr -> TYPE
       BODY
       llvm.store %y, %p {alignment = 4 : i64} : TYPE, !llvm.ptr
@@ -64,14 +101,36 @@ std::string loopSource(StringRef name, int width, StringRef body) {
       source.replace(at, from.size(), to);
   };
   replace("BODY", body);
-  replace("NAME", name);
+  replace("SYMBOL", symbol(name, element, width));
   replace("WIDTH", std::to_string(width));
+  replace("ELEMENT", element);
   replace("TYPE", type);
   return source;
 }
 
+const char *const kFunctions[] = {"cos",   "exp", "expm1", "log",
+                                  "log1p", "sin", "tanh"};
+
 class ExpandMathTest : public ::testing::Test {
 protected:
+  template <typename T>
+  static std::string sources() {
+    std::string source;
+    for (int width : Info<T>::widths) {
+      for (StringRef name : kFunctions)
+        source += loopSource(name, Info<T>::name, width,
+                             ("%y = math." + name + " %x : TYPE").str());
+      std::string one = width == 1 ? "1.0" : "dense<1.0>";
+      source += loopSource("sigmoid", Info<T>::name, width,
+                           "%one = arith.constant " + one + R"( : TYPE
+                           %n = arith.negf %x : TYPE
+                           %e = math.exp %n : TYPE
+                           %d = arith.addf %e, %one : TYPE
+                           %y = arith.divf %one, %d : TYPE)");
+    }
+    return source;
+  }
+
   static void SetUpTestSuite() {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
@@ -83,19 +142,7 @@ protected:
     registerLLVMDialectTranslation(registry);
     context->appendDialectRegistry(registry);
 
-    std::string source;
-    for (int width : {1, 4, 16}) {
-      source += loopSource("exp", width, "%y = math.exp %x : TYPE");
-      source += loopSource("tanh", width, "%y = math.tanh %x : TYPE");
-      source += loopSource("log", width, "%y = math.log %x : TYPE");
-      std::string one = width == 1 ? "1.0" : "dense<1.0>";
-      source += loopSource("sigmoid", width,
-                           "%one = arith.constant " + one + R"( : TYPE
-                           %n = arith.negf %x : TYPE
-                           %e = math.exp %n : TYPE
-                           %d = arith.addf %e, %one : TYPE
-                           %y = arith.divf %one, %d : TYPE)");
-    }
+    std::string source = sources<float>() + sources<double>();
     module = parseSourceString<ModuleOp>(source, context).release();
     ASSERT_TRUE(module);
 
@@ -103,7 +150,8 @@ protected:
     batch::populateExpandMathPatterns(patterns);
     walkAndApplyPatterns(module, FrozenRewritePatternSet(std::move(patterns)));
     module.walk([](Operation *op) {
-      ASSERT_FALSE((isa<math::ExpOp, math::TanhOp, math::LogOp>(op)));
+      ASSERT_FALSE((isa<math::CosOp, math::ExpM1Op, math::ExpOp, math::Log1pOp,
+                        math::LogOp, math::SinOp, math::TanhOp>(op)));
     });
 
     PassManager pm(context);
@@ -126,57 +174,130 @@ protected:
     delete context;
   }
 
-  using Function = void (*)(float *);
-  static Function lookup(StringRef name, int width) {
-    auto found = engine->lookup((name + "_" + std::to_string(width)).str());
+  template <typename T>
+  using Function = void (*)(T *);
+  template <typename T>
+  static Function<T> lookup(StringRef name, int width = Info<T>::widths[2]) {
+    auto found = engine->lookup(symbol(name, Info<T>::name, width));
     EXPECT_TRUE(static_cast<bool>(found));
-    return found ? reinterpret_cast<Function>(*found) : nullptr;
+    return found ? reinterpret_cast<Function<T>>(*found) : nullptr;
   }
 
   /// The value of a function at one point.
-  static float at(StringRef name, float x, int width = 16) {
-    std::vector<float> data(kBlock, x);
-    lookup(name, width)(data.data());
+  template <typename T>
+  static T at(StringRef name, T x, int width) {
+    std::vector<T> data(kBlock, x);
+    lookup<T>(name, width)(data.data());
     return data[5];
   }
 
-  /// Largest relative error where the result is normal, largest absolute error
-  /// (in steps of the smallest subnormal) where it is not, over floats that are
-  /// `stride` apart.
-  static void measure(StringRef name, double (*reference)(double),
-                      double &relative, double &subnormal) {
-    constexpr uint64_t stride = 257;
-    constexpr double smallest = std::numeric_limits<float>::min();
-    constexpr double step = std::numeric_limits<float>::denorm_min();
-    constexpr double largest = std::numeric_limits<float>::max();
-    Function function = lookup(name, 16);
-    relative = subnormal = 0;
-    std::vector<float> xs(kBlock), ys(kBlock);
-    for (uint64_t base = 0; base <= UINT32_MAX; base += stride * kBlock) {
-      for (int i = 0; i < kBlock; ++i) {
-        auto bits = static_cast<uint32_t>(base + i * stride);
-        std::memcpy(&xs[i], &bits, sizeof(bits));
-      }
-      ys = xs;
-      function(ys.data());
-      for (int i = 0; i < kBlock; ++i) {
-        double y = ys[i], exact = reference(xs[i]);
-        if (std::isnan(exact)) {
-          ASSERT_TRUE(std::isnan(y)) << name.str() << " of NaN";
-        } else if (std::abs(exact) > largest) {
-          // The last half step before infinity may round either way.
-          ASSERT_TRUE(std::isinf(y) || y >= largest)
-              << name.str() << " " << xs[i];
-        } else if (std::abs(exact) >= smallest) {
-          relative = std::max(relative, std::abs(y - exact) / std::abs(exact));
-        } else {
-          subnormal = std::max(subnormal, std::abs(y - exact) / step);
+  /// Largest errors over the points of one measurement.
+  struct Errors {
+    double relative = 0;  ///< where the result is normal
+    double subnormal = 0; ///< in steps of the smallest subnormal elsewhere
+    double absolute = 0;
+  };
+
+  /// Compares a function with its reference at blocks of points.
+  template <typename T, typename Reference>
+  class Measurement {
+  public:
+    Measurement(StringRef name, Reference reference)
+        : name(name.str()), reference(reference), function(lookup<T>(name)) {}
+
+    /// point(i) for i in [0, count), rounded up to whole blocks.
+    template <typename Point>
+    void over(uint64_t count, Point point) {
+      using Wide = typename Info<T>::Wide;
+      constexpr T smallest = std::numeric_limits<T>::min();
+      constexpr T largest = std::numeric_limits<T>::max();
+      constexpr Wide step = std::numeric_limits<T>::denorm_min();
+      std::vector<T> xs(kBlock), ys(kBlock);
+      for (uint64_t base = 0; base < count; base += kBlock) {
+        for (int i = 0; i < kBlock; ++i)
+          xs[i] = point(base + i);
+        ys = xs;
+        function(ys.data());
+        for (int i = 0; i < kBlock; ++i) {
+          Wide y = ys[i], exact = reference(Wide(xs[i]));
+          if (std::isnan(exact)) {
+            ASSERT_TRUE(std::isnan(y)) << name << " " << xs[i];
+            continue;
+          }
+          if (std::abs(exact) > largest) {
+            // The last half step before infinity may round either way.
+            ASSERT_TRUE(std::isinf(y) || y >= largest) << name << " " << xs[i];
+            continue;
+          }
+          Wide error = std::abs(y - exact);
+          // A NaN must not pass for a small error.
+          ASSERT_FALSE(std::isnan(y)) << name << " " << xs[i];
+          errors.absolute = std::max(errors.absolute, double(error));
+          if (std::abs(exact) >= smallest)
+            errors.relative =
+                std::max(errors.relative, double(error / std::abs(exact)));
+          else
+            errors.subnormal = std::max(errors.subnormal, double(error / step));
         }
       }
     }
-    RecordProperty(name.str() + "_relative", std::to_string(relative));
-    printf("%s: relative error %.3g, subnormal error %.3g steps\n",
-           name.str().c_str(), relative, subnormal);
+
+    /// All exponents and signs, a `stride` of bits apart.
+    void overBits(uint64_t stride) {
+      uint64_t count = std::numeric_limits<typename Info<T>::Bits>::max();
+      over(count / stride + 1,
+           [&](uint64_t i) { return fromBits<T>(i * stride); });
+    }
+    /// `count` numbers from `low` to `high`, with no short period in their
+    /// bits.
+    void between(T low, T high, uint64_t count) {
+      over(count, [&](uint64_t i) {
+        uint64_t random = i * 0x9E3779B97F4A7C15;
+        return T(low + (high - low) * (double(random >> 11) * 0x1p-53));
+      });
+    }
+    /// Numbers near those that take no part in an interval, from both sides.
+    void around(T center, T scale) {
+      over(2 * kBlock, [&](uint64_t i) {
+        T distance = scale * std::exp2(-T(i % kBlock) * T(60) / kBlock);
+        return i < kBlock ? center + distance : center - distance;
+      });
+    }
+
+    Errors report() {
+      printf("%s of %s: relative error %.3g, subnormal error %.3g steps, "
+             "absolute error %.3g\n",
+             name.c_str(), Info<T>::name, errors.relative, errors.subnormal,
+             errors.absolute);
+      return errors;
+    }
+
+  private:
+    std::string name;
+    Reference reference;
+    Function<T> function;
+    Errors errors;
+  };
+
+  /// Errors over all floats, a stride apart.
+  template <typename Reference>
+  static Errors measureFloats(StringRef name, Reference reference) {
+    Measurement<float, Reference> measurement(name, reference);
+    measurement.overBits(257);
+    return measurement.report();
+  }
+
+  /// Errors over doubles of all exponents, and from -bound to bound.
+  template <typename Reference>
+  static Errors measureDoubles(StringRef name, double bound,
+                               Reference reference) {
+    Measurement<double, Reference> measurement(name, reference);
+    measurement.overBits(0x00000F1234567891);
+    measurement.between(-bound, bound, 1 << 20);
+    measurement.between(-1.0, 1.0, 1 << 20);
+    for (double center : {0.0, 1.0, -1.0, 0.5, std::sqrt(2.0), std::sqrt(0.5)})
+      measurement.around(center, 0.4);
+    return measurement.report();
   }
 
   static MLIRContext *context;
@@ -188,105 +309,167 @@ MLIRContext *ExpandMathTest::context = nullptr;
 ModuleOp ExpandMathTest::module;
 ExecutionEngine *ExpandMathTest::engine = nullptr;
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+// References compute in the type that they are given.
+auto exactExp = [](auto x) { return std::exp(x); };
+auto exactExpm1 = [](auto x) { return std::expm1(x); };
+auto exactLog = [](auto x) { return std::log(x); };
+auto exactLog1p = [](auto x) { return std::log1p(x); };
+auto exactTanh = [](auto x) { return std::tanh(x); };
+auto exactSin = [](auto x) { return std::sin(x); };
+auto exactCos = [](auto x) { return std::cos(x); };
+auto exactSigmoid = [](auto x) { return 1 / (1 + std::exp(-x)); };
 
-TEST_F(ExpandMathTest, ExpOverTheWholeRange) {
-  double relative, subnormal;
-  measure("exp", [](double x) { return std::exp(x); }, relative, subnormal);
-  EXPECT_LE(relative, 1e-6);
-  EXPECT_LE(subnormal, 1.0);
+TEST_F(ExpandMathTest, Floats) {
+  auto expectSmall = [](Errors errors) {
+    EXPECT_LE(errors.relative, 1e-6);
+    EXPECT_LE(errors.subnormal, 1.0);
+  };
+  expectSmall(measureFloats("exp", exactExp));
+  expectSmall(measureFloats("expm1", exactExpm1));
+  expectSmall(measureFloats("log", exactLog));
+  expectSmall(measureFloats("log1p", exactLog1p));
+  expectSmall(measureFloats("tanh", exactTanh));
 }
 
-TEST_F(ExpandMathTest, TanhOverTheWholeRange) {
-  double relative, subnormal;
-  measure("tanh", [](double x) { return std::tanh(x); }, relative, subnormal);
-  EXPECT_LE(relative, 1e-6);
-  EXPECT_LE(subnormal, 1.0);
+TEST_F(ExpandMathTest, Doubles) {
+  auto expectSmall = [](Errors errors) {
+    EXPECT_LE(errors.relative, 1e-15);
+    EXPECT_LE(errors.subnormal, 1.0);
+  };
+  expectSmall(measureDoubles("exp", 750, exactExp));
+  expectSmall(measureDoubles("expm1", 750, exactExpm1));
+  expectSmall(measureDoubles("log", 1e6, exactLog));
+  expectSmall(measureDoubles("log1p", 1e6, exactLog1p));
+  expectSmall(measureDoubles("tanh", 25, exactTanh));
 }
 
-TEST_F(ExpandMathTest, LogOverTheWholeRange) {
-  double relative, subnormal;
-  measure("log", [](double x) { return std::log(x); }, relative, subnormal);
-  EXPECT_LE(relative, 1e-6);
-  EXPECT_LE(subnormal, 1.0);
-}
-
-TEST_F(ExpandMathTest, SigmoidOverTheWholeRange) {
-  double relative, subnormal;
-  measure(
-      "sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }, relative,
-      subnormal);
-  EXPECT_LE(relative, 1e-6);
+TEST_F(ExpandMathTest, Sigmoid) {
+  Errors floats = measureFloats("sigmoid", exactSigmoid);
+  EXPECT_LE(floats.relative, 1e-6);
   // exp(-x) is already infinite there, where the exact result is subnormal.
-  EXPECT_LE(subnormal, double(1 << 23));
+  EXPECT_LE(floats.subnormal, double(1 << 23));
+  Errors doubles = measureDoubles("sigmoid", 750, exactSigmoid);
+  EXPECT_LE(doubles.relative, 1e-15);
+}
+
+TEST_F(ExpandMathTest, SineAndCosine) {
+  auto measure = [](StringRef name, auto type, auto reference) {
+    using T = decltype(type);
+    Measurement<T, decltype(reference)> measurement(name, reference);
+    T range = std::nextafter(Info<T>::sineRange, T(0));
+    for (T bound : {T(1), T(4), T(100), T(1e5), range})
+      measurement.between(-bound, bound, 1 << 18);
+    // Zeros of one and extremes of the other.
+    for (int i = -1000; i <= 1000; i += 25)
+      measurement.around(T(i * 1.5707963267948966), T(0.1));
+    return measurement.report();
+  };
+  EXPECT_LE(measure("sin", float(), exactSin).absolute, 1e-7);
+  EXPECT_LE(measure("cos", float(), exactCos).absolute, 1e-7);
+  EXPECT_LE(measure("sin", double(), exactSin).absolute, 2e-16);
+  EXPECT_LE(measure("cos", double(), exactCos).absolute, 2e-16);
+}
+
+template <typename T, typename At>
+void expectSpecialValues(At at) {
+  constexpr T infinity = std::numeric_limits<T>::infinity();
+  constexpr T nan = std::numeric_limits<T>::quiet_NaN();
+  constexpr T largest = std::numeric_limits<T>::max();
+  constexpr T step = std::numeric_limits<T>::denorm_min();
+  for (StringRef name : kFunctions)
+    EXPECT_TRUE(std::isnan(at(name, nan)));
+  for (StringRef name : {"sin", "tanh", "expm1", "log1p"})
+    for (T x : {T(0.0), T(-0.0), 2 * step, -2 * step})
+      EXPECT_TRUE(sameBits(at(name, x), x)) << name.str() << " " << x;
+  for (StringRef name : {"sin", "cos"}) {
+    EXPECT_TRUE(std::isnan(at(name, infinity)));
+    EXPECT_TRUE(std::isnan(at(name, -infinity)));
+    for (T x = Info<T>::sineRange; std::abs(x) < infinity; x *= T(-3.7)) {
+      T y = std::abs(at(name, x));
+      EXPECT_TRUE(y == 0 || y == 1) << x;
+    }
+  }
+  EXPECT_EQ(at("cos", T(0)), T(1));
+  T over = sizeof(T) == 4 ? 89 : 710, under = sizeof(T) == 4 ? -104 : -746;
+  for (T x : {-infinity, -largest, under})
+    EXPECT_EQ(at("exp", x), T(0));
+  for (T x : {infinity, largest, over}) {
+    EXPECT_EQ(at("exp", x), infinity);
+    EXPECT_EQ(at("expm1", x), infinity);
+    EXPECT_EQ(at("expm1", -x), T(-1));
+    EXPECT_EQ(at("tanh", x), T(1));
+    EXPECT_EQ(at("tanh", -x), T(-1));
+  }
+  EXPECT_EQ(at("exp", T(0)), T(1));
+  EXPECT_EQ(at("exp", T(-0.0)), T(1));
+  for (T x : {T(-1), -step, -largest, -infinity})
+    EXPECT_TRUE(std::isnan(at("log", x)));
+  EXPECT_EQ(at("log", infinity), infinity);
+  EXPECT_EQ(at("log", T(0)), -infinity);
+  EXPECT_EQ(at("log", T(-0.0)), -infinity);
+  EXPECT_EQ(at("log", T(1)), T(0));
+  EXPECT_EQ(at("log1p", infinity), infinity);
+  EXPECT_EQ(at("log1p", T(-1)), -infinity);
+  for (T x : {T(-1.5), -largest, -infinity})
+    EXPECT_TRUE(std::isnan(at("log1p", x)));
+  EXPECT_EQ(at("sigmoid", infinity), T(1));
+  EXPECT_EQ(at("sigmoid", -infinity), T(0));
+  EXPECT_EQ(at("sigmoid", T(0)), T(0.5));
 }
 
 TEST_F(ExpandMathTest, SpecialValuesAreExact) {
-  for (int width : {1, 4, 16}) {
-    EXPECT_TRUE(std::isnan(at("exp", kNaN, width)));
-    EXPECT_EQ(at("exp", kInfinity, width), kInfinity);
-    EXPECT_EQ(at("exp", -kInfinity, width), 0.0f);
-    EXPECT_EQ(at("exp", 0.0f, width), 1.0f);
-    EXPECT_EQ(at("exp", -0.0f, width), 1.0f);
-    EXPECT_EQ(at("exp", 89.0f, width), kInfinity);
-    EXPECT_EQ(at("exp", 3.4e38f, width), kInfinity);
-    EXPECT_EQ(at("exp", -104.0f, width), 0.0f);
-    EXPECT_EQ(at("exp", -3.4e38f, width), 0.0f);
-    EXPECT_TRUE(std::isnan(at("tanh", kNaN, width)));
-    EXPECT_EQ(at("tanh", kInfinity, width), 1.0f);
-    EXPECT_EQ(at("tanh", -kInfinity, width), -1.0f);
-    EXPECT_EQ(at("tanh", 0.0f, width), 0.0f);
-    EXPECT_FALSE(std::signbit(at("tanh", 0.0f, width)));
-    EXPECT_EQ(at("tanh", -0.0f, width), 0.0f);
-    EXPECT_TRUE(std::signbit(at("tanh", -0.0f, width)));
-    EXPECT_EQ(at("tanh", 1e-45f, width), 1e-45f);
-    EXPECT_TRUE(std::isnan(at("log", kNaN, width)));
-    EXPECT_TRUE(std::isnan(at("log", -1.0f, width)));
-    EXPECT_TRUE(std::isnan(at("log", -kInfinity, width)));
-    EXPECT_EQ(at("log", kInfinity, width), kInfinity);
-    EXPECT_EQ(at("log", 0.0f, width), -kInfinity);
-    EXPECT_EQ(at("log", -0.0f, width), -kInfinity);
-    EXPECT_EQ(at("log", 1.0f, width), 0.0f);
-    EXPECT_EQ(at("sigmoid", kInfinity, width), 1.0f);
-    EXPECT_EQ(at("sigmoid", -kInfinity, width), 0.0f);
-    EXPECT_EQ(at("sigmoid", 0.0f, width), 0.5f);
-  }
+  for (int width : Info<float>::widths)
+    expectSpecialValues<float>(
+        [&](StringRef name, float x) { return at<float>(name, x, width); });
+  for (int width : Info<double>::widths)
+    expectSpecialValues<double>(
+        [&](StringRef name, double x) { return at<double>(name, x, width); });
 }
 
 TEST_F(ExpandMathTest, TanhNeverLeavesTheUnitInterval) {
-  std::vector<float> data(kBlock);
-  for (int start = 0; start < 12 * kBlock; start += kBlock) {
-    for (int i = 0; i < kBlock; ++i)
-      data[i] = float(start + i) / kBlock;
-    lookup("tanh", 16)(data.data());
-    for (float y : data)
-      ASSERT_LE(y, 1.0f);
-  }
+  auto check = [](auto type, int end) {
+    using T = decltype(type);
+    std::vector<T> data(kBlock);
+    for (int start = 0; start < end * kBlock; start += kBlock) {
+      for (int i = 0; i < kBlock; ++i)
+        data[i] = T(start + i) / kBlock;
+      lookup<T>("tanh")(data.data());
+      for (T y : data)
+        ASSERT_LE(y, T(1));
+    }
+  };
+  check(float(), 12);
+  check(double(), 22);
 }
 
 TEST_F(ExpandMathTest, BitsDoNotDependOnTheWidth) {
-  for (StringRef name : {"exp", "tanh", "log", "sigmoid"}) {
-    std::vector<float> xs(kBlock);
-    // Odd multiples of a large odd number meet every exponent and sign.
-    for (uint32_t round = 0; round < 64; ++round) {
-      for (uint32_t i = 0; i < kBlock; ++i) {
-        uint32_t bits = (round * kBlock + i) * 2654435761u;
-        std::memcpy(&xs[i], &bits, sizeof(bits));
-      }
-      std::vector<float> wide = xs, narrow = xs, scalar = xs;
-      lookup(name, 16)(wide.data());
-      lookup(name, 4)(narrow.data());
-      lookup(name, 1)(scalar.data());
-      for (int i = 0; i < kBlock; ++i) {
-        if (std::isnan(wide[i]) && std::isnan(narrow[i]) &&
-            std::isnan(scalar[i]))
-          continue;
-        ASSERT_EQ(std::memcmp(&wide[i], &scalar[i], 4), 0) << xs[i];
-        ASSERT_EQ(std::memcmp(&narrow[i], &scalar[i], 4), 0) << xs[i];
+  auto check = [](auto type) {
+    using T = decltype(type);
+    std::vector<StringRef> names(std::begin(kFunctions), std::end(kFunctions));
+    names.push_back("sigmoid");
+    for (StringRef name : names) {
+      std::vector<T> xs(kBlock);
+      // Odd multiples of a large odd number meet every exponent and sign.
+      for (uint32_t round = 0; round < 64; ++round) {
+        for (uint32_t i = 0; i < kBlock; ++i)
+          xs[i] = fromBits<T>((round * kBlock + i) * 0x9E3779B97F4A7C15 >>
+                              (64 - 8 * sizeof(T)));
+        std::vector<T> wide = xs, narrow = xs, scalar = xs;
+        lookup<T>(name, Info<T>::widths[2])(wide.data());
+        lookup<T>(name, Info<T>::widths[1])(narrow.data());
+        lookup<T>(name, Info<T>::widths[0])(scalar.data());
+        for (int i = 0; i < kBlock; ++i) {
+          if (std::isnan(wide[i]) && std::isnan(narrow[i]) &&
+              std::isnan(scalar[i]))
+            continue;
+          ASSERT_TRUE(sameBits(wide[i], scalar[i])) << name.str() << xs[i];
+          ASSERT_TRUE(sameBits(narrow[i], scalar[i])) << name.str() << xs[i];
+        }
       }
     }
-  }
+  };
+  check(float());
+  check(double());
 }
 
 } // namespace

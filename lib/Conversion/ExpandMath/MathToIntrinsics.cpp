@@ -43,8 +43,8 @@ struct MathToIntrinsicsPass
       if (name.empty()) {
         op->emitOpError("has no code for GPUs without a library of CUDA or "
                         "ROCm; those of math that do are absf, ceil, "
-                        "copysign, exp, floor, fma, roundeven, sqrt, tanh "
-                        "and trunc, exp and tanh on f32");
+                        "copysign, cos, exp, expm1, floor, fma, log, log1p, "
+                        "roundeven, sin, sqrt, tanh and trunc, on f32 and f64");
         return WalkResult::interrupt();
       }
       b.setInsertionPoint(op);

@@ -1,7 +1,6 @@
 // RUN: batch-opt %s --batch-expand-math --split-input-file | FileCheck %s
 
-// The accuracy over all floats is checked by unittests/Conversion.
-
+// The accuracy is checked by unittests/Conversion.
 
 // exp: the argument is bounded, reduced by multiples of ln 2 in two fmas, and
 // the power of two is put back in two factors, so that overflow and subnormal
@@ -15,9 +14,8 @@ func.func @exp_scalar(%x: f32) -> f32 {
   // CHECK:       %[[LOW:.*]] = arith.constant -1.040000e+02 : f32
   // CHECK:       %[[UNDER:.*]] = arith.cmpf olt, %[[X1]], %[[LOW]] : f32
   // CHECK:       %[[X2:.*]] = arith.select %[[UNDER]], %[[LOW]], %[[X1]] : f32
-  // CHECK-COUNT-3: math.fma {{.*}} : f32
-  // CHECK:       arith.shrsi {{.*}} : i32
-  // CHECK-COUNT-6: math.fma {{.*}} : f32
+  // CHECK-COUNT-9: math.fma {{.*}} : f32
+  // CHECK:       arith.shrui {{.*}} : i32
   // CHECK:       arith.shli {{.*}} : i32
   // CHECK:       arith.mulf
   // CHECK:       arith.shli {{.*}} : i32
@@ -34,9 +32,8 @@ func.func @exp_scalar(%x: f32) -> f32 {
 func.func @exp_vector(%x: vector<12x32xf32>) -> vector<12x32xf32> {
   // CHECK:         arith.select {{.*}} : vector<12x32xi1>, vector<12x32xf32>
   // CHECK:         arith.select {{.*}} : vector<12x32xi1>, vector<12x32xf32>
-  // CHECK-COUNT-3: math.fma {{.*}} : vector<12x32xf32>
-  // CHECK:         arith.shrsi {{.*}} : vector<12x32xi32>
-  // CHECK-COUNT-6: math.fma {{.*}} : vector<12x32xf32>
+  // CHECK-COUNT-9: math.fma {{.*}} : vector<12x32xf32>
+  // CHECK:         arith.shrui {{.*}} : vector<12x32xi32>
   // CHECK-COUNT-2: arith.mulf {{.*}} : vector<12x32xf32>
   %y = math.exp %x : vector<12x32xf32>
   return %y : vector<12x32xf32>
@@ -44,16 +41,28 @@ func.func @exp_vector(%x: vector<12x32xf32>) -> vector<12x32xf32> {
 
 // -----
 
-// tanh: a polynomial near zero, an exponential elsewhere, a select between
-// them, and the sign of the argument last, so that -0 stays -0.
+// f64 takes a longer polynomial.
+// CHECK-LABEL: func.func @exp_double
+func.func @exp_double(%x: vector<8xf64>) -> vector<8xf64> {
+  // CHECK:          arith.constant dense<7.100000e+02> : vector<8xf64>
+  // CHECK-COUNT-14: math.fma {{.*}} : vector<8xf64>
+  // CHECK:          arith.shrui {{.*}} : vector<8xi64>
+  // CHECK-COUNT-2:  arith.mulf {{.*}} : vector<8xf64>
+  %y = math.exp %x : vector<8xf64>
+  return %y : vector<8xf64>
+}
+
+// -----
+
+// tanh: half of expm1 over itself and one, which never exceeds 1, and the sign
+// of the argument last, so that -0 stays -0.
 // CHECK-LABEL: func.func @tanh_vector
 // CHECK-SAME:    %[[X:.*]]: vector<16xf32>
 func.func @tanh_vector(%x: vector<16xf32>) -> vector<16xf32> {
-  // CHECK:     %[[ABS:.*]] = math.absf %[[X]]
-  // CHECK:     arith.divf
-  // CHECK:     %[[LARGE:.*]] = arith.subf
-  // CHECK:     %[[LESS:.*]] = arith.cmpf olt, %[[ABS]],
-  // CHECK:     %[[R:.*]] = arith.select %[[LESS]], %{{.*}}, %[[LARGE]]
+  // CHECK:     math.absf %[[X]]
+  // CHECK:     %[[ONE:.*]] = arith.constant dense<1.000000e+00>
+  // CHECK:     %[[SUM:.*]] = arith.addf %[[HALF:.*]], %[[ONE]]
+  // CHECK:     %[[R:.*]] = arith.divf %[[HALF]], %[[SUM]]
   // CHECK:     %[[Y:.*]] = math.copysign %[[R]], %[[X]]
   // CHECK-NOT: scf.if
   // CHECK:     return %[[Y]]
@@ -63,19 +72,59 @@ func.func @tanh_vector(%x: vector<16xf32>) -> vector<16xf32> {
 
 // -----
 
+// expm1 doubles the half.
+// CHECK-LABEL: func.func @expm1
+// CHECK-SAME:    %[[X:.*]]: f64
+func.func @expm1(%x: f64) -> f64 {
+  // CHECK:      %[[R:.*]] = arith.addf %[[HALF:.*]], %[[HALF]]
+  // CHECK-NEXT: %[[Y:.*]] = math.copysign %[[R]], %[[X]]
+  // CHECK-NEXT: return %[[Y]]
+  %y = math.expm1 %x : f64
+  return %y : f64
+}
+
+// -----
+
+// sin and cos: both polynomials, the lowest bit of the number of quarters
+// selects one, the next one the sign. cos is a quarter ahead.
+// CHECK-LABEL: func.func @sin_cos
+// CHECK-SAME:    %[[X:.*]]: f64
+func.func @sin_cos(%x: f64) -> (f64, f64) {
+  // CHECK:       %[[N:.*]] = arith.bitcast %{{.*}} : f64 to i64
+  // CHECK:       arith.cmpi ne
+  // CHECK-NEXT:  arith.select
+  // CHECK:       arith.shli %[[N]]
+  // CHECK:       %[[SIN_BITS:.*]] = arith.xori
+  // CHECK-NEXT:  %[[SIN:.*]] = arith.bitcast %[[SIN_BITS]]
+  %y = math.sin %x : f64
+  // CHECK:       %[[N:.*]] = arith.bitcast %{{.*}} : f64 to i64
+  // CHECK:       %[[AHEAD:.*]] = arith.addi %[[N]], %c1_i64
+  // CHECK:       arith.shli %[[AHEAD]]
+  // CHECK:       %[[COS_BITS:.*]] = arith.xori
+  // CHECK-NEXT:  %[[COS:.*]] = arith.bitcast %[[COS_BITS]]
+  // CHECK-NEXT:  return %[[SIN]], %[[COS]]
+  %z = math.cos %x : f64
+  return %y, %z : f64, f64
+}
+
+// -----
+
 // Other types and other functions are left alone.
 // CHECK-LABEL: func.func @untouched
-func.func @untouched(%x: f64, %v: vector<[4]xf32>, %t: tensor<4xf32>, %s: f32)
-    -> (f64, vector<[4]xf32>, tensor<4xf32>, f32) {
-  // CHECK: math.exp %{{.*}} : f64
+func.func @untouched(%x: f16, %v: vector<[4]xf32>, %t: tensor<4xf32>, %s: f32,
+                     %d: f64)
+    -> (f16, vector<[4]xf32>, tensor<4xf32>, f32, f64) {
+  // CHECK: math.exp %{{.*}} : f16
   // CHECK: math.tanh %{{.*}} : vector<[4]xf32>
   // CHECK: math.exp %{{.*}} : tensor<4xf32>
   // CHECK: math.erf %{{.*}} : f32
-  %0 = math.exp %x : f64
+  // CHECK: math.sqrt %{{.*}} : f64
+  %0 = math.exp %x : f16
   %1 = math.tanh %v : vector<[4]xf32>
   %2 = math.exp %t : tensor<4xf32>
   %3 = math.erf %s : f32
-  return %0, %1, %2, %3 : f64, vector<[4]xf32>, tensor<4xf32>, f32
+  %4 = math.sqrt %d : f64
+  return %0, %1, %2, %3, %4 : f16, vector<[4]xf32>, tensor<4xf32>, f32, f64
 }
 
 // -----
@@ -86,8 +135,7 @@ func.func @untouched(%x: f64, %v: vector<[4]xf32>, %t: tensor<4xf32>, %s: f32)
 // CHECK-SAME:    %[[X:.*]]: vector<8xf32>
 func.func @log_vector(%x: vector<8xf32>) -> vector<8xf32> {
   // CHECK:         arith.bitcast %{{.*}} : vector<8xf32> to vector<8xi32>
-  // CHECK:         arith.shrsi
-  // CHECK:         arith.sitofp
+  // CHECK:         arith.shrui
   // CHECK:         arith.andi
   // CHECK:         arith.divf
   // CHECK-COUNT-5: math.fma
@@ -96,4 +144,21 @@ func.func @log_vector(%x: vector<8xf32>) -> vector<8xf32> {
   // CHECK:         return %[[Y]]
   %y = math.log %x : vector<8xf32>
   return %y : vector<8xf32>
+}
+
+// -----
+
+// log1p: a two-sum finds what rounding 1 + x leaves out, over 1 + x it is added.
+// CHECK-LABEL: func.func @log1p
+// CHECK-SAME:    %[[X:.*]]: f32
+func.func @log1p(%x: f32) -> f32 {
+  // CHECK:      %[[ONE:.*]] = arith.constant 1.0{{.*}} : f32
+  // CHECK-NEXT: %[[U:.*]] = arith.addf %[[ONE]], %[[X]]
+  // CHECK-NEXT: %[[ROUNDED:.*]] = arith.subf %[[U]], %[[ONE]]
+  // CHECK:      %[[ERROR:.*]] = arith.addf
+  // CHECK-NEXT: %[[REST:.*]] = arith.divf %[[ERROR]], %[[U]]
+  // CHECK:      arith.addf %{{.*}}, %[[REST]]
+  // CHECK:      math.copysign %{{.*}}, %[[X]]
+  %y = math.log1p %x : f32
+  return %y : f32
 }

@@ -36,17 +36,17 @@ func.func @integers(%x: i32) -> i32 {
 
 // -----
 
-func.func @log(%x: f32) -> f32 {
+func.func @erf(%x: f32) -> f32 {
   // expected-error @+1 {{has no code for GPUs without a library of CUDA or ROCm; those of math that do are absf, ceil,}}
-  %a = math.log %x : f32
+  %a = math.erf %x : f32
   return %a : f32
 }
 
 // -----
 
 // What batch-expand-math leaves is not known either.
-func.func @exp(%x: f64) -> f64 {
+func.func @exp(%x: f16) -> f16 {
   // expected-error @+1 {{'math.exp' op has no code for GPUs}}
-  %a = math.exp %x : f64
-  return %a : f64
+  %a = math.exp %x : f16
+  return %a : f16
 }
