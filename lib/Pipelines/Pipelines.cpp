@@ -23,6 +23,8 @@ using namespace mlir::batch;
 
 void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
                                          const AutobatchOptions &options) {
+  // What is declared is an error further down.
+  pm.addPass(createLinkLibraryPass());
   SpecializeSizesPassOptions sizes;
   sizes.sizes.assign(options.sizes.begin(), options.sizes.end());
   pm.addPass(createSpecializeSizesPass(sizes));

@@ -6,6 +6,7 @@
 // RUN:   --remarks-filter=batch -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 
 // The stages come in the order that their inputs need, and each result verifies.
+// STAGE:      IR Dump After LinkLibraryPass (batch-link-library)
 // STAGE:      IR Dump After SpecializeSizesPass (batch-specialize-sizes)
 // STAGE:      IR Dump After ListElementsPass (batch-list-elements)
 // STAGE:      IR Dump After InlineHelpersPass (batch-inline-helpers)

@@ -11,6 +11,32 @@
 include "mlir/Pass/PassBase.td"
 
 //===----------------------------------------------------------------------===//
+// Library
+//===----------------------------------------------------------------------===//
+
+def LinkLibraryPass : Pass<"batch-link-library", "::mlir::ModuleOp"> {
+  let summary = "define functions of the library that a model declares";
+  let description = [{
+    The compiler brings a small library of functions in plain MLIR
+    ([Library.md](Library.md)). A declaration of one of them becomes its
+    definition, together with what it calls. Other declarations stay, and a
+    definition of the module's own is never replaced.
+
+    ```mlir
+    func.func private @random.uniform.f32(i32) -> f32
+    // becomes
+    func.func private @random.uniform.f32(%bits: i32) -> f32 {
+      ...
+    ```
+
+    See test/Transforms/link-library.mlir.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::math::MathDialect"];
+}
+
+//===----------------------------------------------------------------------===//
 // Sizes
 //===----------------------------------------------------------------------===//
 

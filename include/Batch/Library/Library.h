@@ -1,0 +1,23 @@
+//===- Library.h - Functions that models may declare ------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_LIBRARY_LIBRARY_H
+#define BATCH_LIBRARY_LIBRARY_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace mlir::batch {
+
+/// Parses the library, which is a part of the compiler: all functions of
+/// lib/Library/*.mlir in one module. Public ones are for models to declare,
+/// private ones are their helpers. arith, func and math have to be loaded.
+OwningOpRef<ModuleOp> parseLibrary(MLIRContext *context);
+
+} // namespace mlir::batch
+
+#endif // BATCH_LIBRARY_LIBRARY_H

@@ -1,0 +1,38 @@
+// REQUIRES: batch-run, cc
+// RUN: batch-opt %s --batch-link-library --batch-inline-helpers --batch-outline-kernels | FileCheck %s
+
+// Tensors of draws: an element's index is its counter. One kernel computes them, in
+// vectors. check_random.py says which numbers they are (random.mlir).
+// CHECK:     batch.kernel
+// CHECK:       linalg.generic
+// CHECK-NOT:     call
+// CHECK-NOT: batch.kernel
+
+func.func private @random.threefry2x32(i32, i32, i32, i32) -> (i32, i32)
+func.func private @random.philox4x32(i32, i32, i32, i32, i32, i32) -> (i32, i32, i32, i32)
+func.func private @random.uniform.f32(i32) -> f32
+func.func private @random.normals.f32(i32, i32) -> (f32, f32)
+
+func.func @main(%k0: i32 {batch.name = "k0"}, %k1: i32 {batch.name = "k1"},
+                %c0: i32 {batch.name = "c0"})
+    -> (tensor<37xf32> {batch.name = "uniforms"}, tensor<37xf32> {batch.name = "normals0"},
+        tensor<37xf32> {batch.name = "normals1"})
+    attributes {batch.entry} {
+  %e = tensor.empty() : tensor<37xf32>
+  %uniforms, %normals:2 = linalg.generic {
+      indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+      iterator_types = ["parallel"]}
+      outs(%e, %e, %e : tensor<37xf32>, tensor<37xf32>, tensor<37xf32>) {
+  ^bb0(%0: f32, %1: f32, %2: f32):
+    %zero = arith.constant 0 : i32
+    %index = linalg.index 0 : index
+    %i = arith.index_cast %index : index to i32
+    %t:2 = func.call @random.threefry2x32(%k0, %k1, %c0, %i) : (i32, i32, i32, i32) -> (i32, i32)
+    %n:2 = func.call @random.normals.f32(%t#0, %t#1) : (i32, i32) -> (f32, f32)
+    %p:4 = func.call @random.philox4x32(%k0, %k1, %c0, %i, %zero, %zero)
+        : (i32, i32, i32, i32, i32, i32) -> (i32, i32, i32, i32)
+    %u = func.call @random.uniform.f32(%p#0) : (i32) -> f32
+    linalg.yield %u, %n#0, %n#1 : f32, f32, f32
+  } -> (tensor<37xf32>, tensor<37xf32>, tensor<37xf32>)
+  return %uniforms, %normals#0, %normals#1 : tensor<37xf32>, tensor<37xf32>, tensor<37xf32>
+}
