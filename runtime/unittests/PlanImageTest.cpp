@@ -164,7 +164,7 @@ private:
     buffers.emplace_back();
     char *memory = buffers.back().reserve(bytes, "a test");
     std::memset(memory, 0, bytes);
-    input.regions.push_back({memory, bytes, kind, 0});
+    input.regions.push_back({memory, bytes, kind});
     return memory;
   }
   char *rowsOf(ImageRegion::Kind kind, int64_t rows) {
@@ -327,6 +327,13 @@ TEST(PlanImage, Layout) {
         EXPECT_EQ(kind == ImageRegion::CopiedIn, end <= layout.control);
         EXPECT_EQ(kind == ImageRegion::DeviceOnly, end > layout.outEnd);
       }
+  // There is a gap behind each part.
+  ASSERT_EQ(layout.parts.size(), 5 + layout.regions.size() - 1);
+  for (size_t i = 0; i < layout.parts.size(); ++i) {
+    size_t next = i + 1 < layout.parts.size() ? layout.parts[i + 1].offset
+                                              : layout.bytes;
+    EXPECT_GT(next, layout.parts[i].offset + layout.parts[i].bytes);
+  }
   EXPECT_GE(layout.inEnd, layout.control + 384 + 132 * 4);
   EXPECT_GE(layout.bytes, end);
 }

@@ -7,6 +7,8 @@ within 1e-5 of the CPU's unbatched code, and bit for bit those of --batch=1 on t
 emulator. Counts: one launch a run; a plan for each group of blocks that gets
 instances; barriers as the dependences need. Where weights lie, in
 shared memory or not, changes no bit.
+
+A forest is a mini-batch; all of a model's are run by one process for each seed.
 """
 
 import argparse
@@ -17,8 +19,10 @@ import batchtest
 parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
 parser.add_argument("--long", action="store_true",
                     help="50 forests and 20 seeds instead of 1 and 1")
-long = parser.parse_args().long
-forests, seeds = (50, 20) if long else (1, 1)
+parser.add_argument("--models", help="only these, separated by commas")
+arguments = parser.parse_args()
+forests, seeds = (50, 20) if arguments.long else (1, 1)
+models = arguments.models.split(",") if arguments.models else batchtest.ALL
 checks = batchtest.Checks("emulator")
 scratch = batchtest.temporary()
 
@@ -34,8 +38,8 @@ PLACES = {"treelstm_nary": (20, (0, 8), (4000, 8), (4000, 1), (-1, 1)),
           "mvrnn": (13, (0, 8), (500, 1)), "dagrnn": (16, (0, 8), (512, 1))}
 
 
-# Runs of every model with an executor, as (instances, --batch, --blocks). A
-# cluster has 8 blocks.
+# Runs of every model with an executor, as (instances of a forest, --batch,
+# --blocks). A cluster has 8 blocks.
 SHAPES = {"device": [(3, 3, 8)], "cluster": [(3, 3, 16)], "block": [(3, 3, 8)]}
 # Runs of some, with more instances than groups and several mini-batches.
 MORE = {"device": [], "cluster": [(7, 7, 24), (7, 4, 16)],
@@ -43,21 +47,22 @@ MORE = {"device": [], "cluster": [(7, 7, 24), (7, 4, 16)],
 SOME = ["treernn_w", "treelstm_cs"]
 
 
-def run(program, forest, shape, seed, output, *more):
+def run(program, shape, seed, output, *more):
     instances, batch, blocks = shape
     return batchtest.run_model(
-        program, "random:%d,%d" % (forest, instances), "--blocks=%d" % blocks,
+        program, "random:0,%d" % instances, "--blocks=%d" % blocks,
         "--seed=%d" % seed, *more, "--check-unbatched=1e-5",
         "--outputs=" + output, batch=batch, check=False)
 
 
-def check(name, program, model, executor, forest, shape):
-    instances, batch, blocks = shape
-    name = "%s, forest %d, %d of %d instances on %d blocks" % (
-        name, forest, batch, instances, blocks)
+def check(name, program, model, executor, shape):
+    instances, batch, blocks = forests * shape[0], *shape[1:]
+    name = "%s, %d instances, %d at once on %d blocks" % (
+        name, instances, batch, blocks)
     alone = os.path.join(scratch, "alone.safetensors")
-    checks.run(name + ", one by one", lambda: run(
-        program, forest, (instances, 1, blocks), forest, alone))
+    if not checks.run(name + ", one by one", lambda: run(
+            program, (instances, 1, blocks), 0, alone)):
+        return
     with open(alone, "rb") as file:
         wanted = file.read()
     sizes = [min(batch, instances - i) for i in range(0, instances, batch)]
@@ -66,7 +71,8 @@ def check(name, program, model, executor, forest, shape):
         what = "%s, seed %d" % (name, seed)
         together = os.path.join(scratch, "together.safetensors")
         found = checks.run(what, lambda: run(
-            program, forest, shape, seed, together, "--reuse-rows=1"))
+            program, (instances, batch, blocks), seed, together,
+            "--reuse-rows=1"))
         if not found:
             continue
         with open(together, "rb") as file:
@@ -80,12 +86,13 @@ def check(name, program, model, executor, forest, shape):
             checks.equal(what + ": barriers in global memory",
                          found["barriers"], 0)
         elif model in EXCHANGES:
-            levels = found["batches"] - 1  # the output layer has none
+            # The output layer has none.
+            levels = found["batches"] - len(sizes)
             checks.equal(what + ": barriers", found["barriers"],
                          levels + EXCHANGES[model] * levels)
 
 
-for model in batchtest.ALL:
+for model in models:
     for executor in ("device", "cluster", "block"):
         name = "%s, %s" % (model, executor)
         program = checks.run("compile " + name, lambda: batchtest.compile_model(
@@ -95,9 +102,10 @@ for model in batchtest.ALL:
         if not program:
             continue
         shapes = SHAPES[executor] + (MORE[executor] if model in SOME else [])
-        for forest in range(forests):
-            for shape in shapes:
-                check(name, program, model, executor, forest, shape)
+        for shape in shapes:
+            check(name, program, model, executor, shape)
+if arguments.models:
+    checks.exit()
 
 for model, (size, *places) in PLACES.items():
     results = []
@@ -109,7 +117,7 @@ for model, (size, *places) in PLACES.items():
             "--executor=device", "--shared-memory=%d" % room))
         output = os.path.join(scratch, "places.safetensors")
         if program and checks.run(name, lambda: run(
-                program, 0, (3, 3, blocks), 0, output)):
+                program, (3, 3, blocks), 0, output)):
             with open(output, "rb") as file:
                 results.append(file.read())
     checks.expect(model + ": the same wherever weights lie",
@@ -125,7 +133,7 @@ program = checks.run("compile without an executor", lambda: batchtest.compile_mo
     os.path.join(batchtest.MODELS, "treefc.mlir"),
     os.path.join(scratch, "auto.so"), 16, "--device=emulator"))
 found = checks.run("run it", lambda: run(
-    program, 1, (3, 3, 8), 1, os.path.join(scratch, "auto.safetensors")))
+    program, (3, 3, 8), 1, os.path.join(scratch, "auto.safetensors")))
 checks.equal("a plan for each instance", found and found["plans"], 3)
 
 # A block that waits for too long ends the run with an error that says where.

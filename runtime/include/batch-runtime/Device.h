@@ -70,6 +70,12 @@ struct Watchdog {
   uint64_t nanoseconds() const { return static_cast<uint64_t>(seconds * 1e9); }
 };
 
+/// Bytes of device memory that belong together.
+struct DevicePart {
+  size_t offset, bytes;
+  const char *what; ///< for messages
+};
+
 /// The size of a kernel's control words, a BatchDeviceControl.
 size_t controlBytes(int64_t blocks);
 
@@ -94,6 +100,11 @@ public:
   /// What lies in this memory is of no use any more. A device that knows who
   /// wrote what forgets that.
   virtual void discard(uint64_t /*address*/, size_t /*bytes*/) {}
+  /// Until it is discarded, kernels access nothing of this memory but these
+  /// parts, each of which begins at a multiple of 4. A device that sees all
+  /// accesses takes others for errors.
+  virtual void divide(uint64_t /*address*/,
+                      const std::vector<DevicePart> & /*parts*/) {}
   /// Memory of the host that copies need not be held up for.
   char *allocateStaging(size_t bytes, const char *what);
   virtual void releaseStaging(char *memory) noexcept = 0;
@@ -183,6 +194,10 @@ public:
   void reset(size_t bytes, size_t staged);
   /// The offset of the next `bytes`, a multiple of 256.
   size_t allocate(size_t bytes);
+  /// Kernels access these parts only.
+  void divide(const std::vector<DevicePart> &parts) {
+    device.divide(base, parts);
+  }
 
   uint64_t address(size_t offset = 0) const { return base + offset; }
   char *staging(size_t offset = 0) const { return stagingBase + offset; }

@@ -15,6 +15,9 @@
 //   |<------------------- in -------------------------->|
 //                                   |<------- out ------------->|
 //
+// Behind each part is a gap that belongs to none: a device that watches
+// accesses sees one beyond the end.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef BATCH_RUNTIME_PLANIMAGE_H
@@ -22,6 +25,7 @@
 
 #include "batch-runtime/ABI.h"
 #include "batch-runtime/Descriptor.h"
+#include "batch-runtime/Device.h"
 
 #include <vector>
 
@@ -39,7 +43,8 @@ struct ImageRegion {
   const void *host = nullptr;
   size_t bytes = 0;
   Kind kind = CopiedIn;
-  uint64_t device = 0; ///< of Resident regions
+  const char *what = "memory"; ///< for messages
+  uint64_t device = 0;         ///< of Resident regions
 };
 
 struct ImageInput {
@@ -56,6 +61,7 @@ struct ImageLayout {
   size_t inEnd = 0;            ///< [0, inEnd) is copied in
   size_t outEnd = 0;           ///< [control, outEnd) is copied out
   size_t bytes = 0;
+  std::vector<DevicePart> parts; ///< all but Resident and empty ones
 };
 
 /// Says where everything lies. `layout` may be an old one: its memory is used.

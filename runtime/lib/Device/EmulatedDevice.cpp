@@ -9,6 +9,7 @@
 #include "batch-runtime/Emulator.h"
 #include "batch-runtime/Memory.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <map>
@@ -31,13 +32,18 @@ public:
   }
 
   void release(uint64_t address) noexcept override {
-    emulator.removeRegion(reinterpret_cast<void *>(address));
+    removeRegions(address);
     memory.erase(address);
   }
   void discard(uint64_t address, size_t bytes) override {
-    auto *base = reinterpret_cast<void *>(address);
-    emulator.removeRegion(base);
-    emulator.addRegion(base, bytes, "device memory");
+    divide(address, {{0, bytes, "device memory"}});
+  }
+  void divide(uint64_t address, const std::vector<DevicePart> &parts) override {
+    removeRegions(address);
+    for (const DevicePart &part : parts)
+      emulator.addRegion(reinterpret_cast<void *>(address + part.offset),
+                         part.bytes, part.what);
+    memory.at(address).parts = parts;
   }
   void releaseStaging(char *address) noexcept override {
     memory.erase(reinterpret_cast<uint64_t>(address));
@@ -45,7 +51,13 @@ public:
   void copyIn(uint64_t to, const void *from, size_t bytes,
               DeviceStream) override {
     std::memcpy(reinterpret_cast<void *>(to), from, bytes);
-    emulator.markWritten(reinterpret_cast<void *>(to), bytes);
+    const auto &[address, allocation] = *std::prev(memory.upper_bound(to));
+    for (const DevicePart &part : allocation.parts) {
+      uint64_t begin = std::max(to, address + part.offset);
+      uint64_t end = std::min(to + bytes, address + part.offset + part.bytes);
+      if (begin < end)
+        emulator.markWritten(reinterpret_cast<void *>(begin), end - begin);
+    }
   }
   void copyOut(void *to, uint64_t from, size_t bytes, DeviceStream) override {
     std::memcpy(to, reinterpret_cast<void *>(from), bytes);
@@ -102,9 +114,9 @@ public:
 
 protected:
   uint64_t tryAllocate(size_t bytes) override {
-    char *address = tryAllocateStaging(bytes);
-    emulator.addRegion(address, bytes, "device memory");
-    return reinterpret_cast<uint64_t>(address);
+    auto address = reinterpret_cast<uint64_t>(tryAllocateStaging(bytes));
+    discard(address, bytes);
+    return address;
   }
   char *tryAllocateStaging(size_t bytes) override {
     // Room to align by hand: the kernel's rows are aligned to 256 bytes.
@@ -112,7 +124,7 @@ protected:
     char *base = buffer.reserve(bytes + 256, "the emulator's memory");
     char *address = reinterpret_cast<char *>(
         (reinterpret_cast<uint64_t>(base) + 255) & ~uint64_t(255));
-    memory.emplace(reinterpret_cast<uint64_t>(address), std::move(buffer));
+    memory[reinterpret_cast<uint64_t>(address)].buffer = std::move(buffer);
     return address;
   }
   size_t freeMemory() override { return SIZE_MAX; }
@@ -123,9 +135,22 @@ protected:
   void abandon() noexcept override {}
 
 private:
+  /// Memory of the device, which is divided into regions, or of the host.
+  struct Allocation {
+    Buffer buffer;
+    std::vector<DevicePart> parts;
+  };
+
+  void removeRegions(uint64_t address) {
+    Allocation &allocation = memory.at(address);
+    for (const DevicePart &part : allocation.parts)
+      emulator.removeRegion(reinterpret_cast<void *>(address + part.offset));
+    allocation.parts.clear();
+  }
+
   EmulatorOptions options;
   Emulator emulator;
-  std::map<uint64_t, Buffer> memory;
+  std::map<uint64_t, Allocation> memory;
   std::vector<DeviceCode> kernels;
   std::vector<std::chrono::steady_clock::time_point> events;
 };

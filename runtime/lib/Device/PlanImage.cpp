@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "batch-runtime/PlanImage.h"
-#include "batch-runtime/Device.h"
 #include "batch-runtime/Error.h"
 
 #include <algorithm>
@@ -16,12 +15,8 @@ using namespace batchrt;
 
 static_assert(sizeof(void *) == 8, "structs have 64-bit addresses");
 
-/// The next offset after `bytes` more.
-static size_t advance(size_t &top, size_t bytes) {
-  size_t at = top;
-  top = (top + bytes + 255) / 256 * 256;
-  return at;
-}
+/// Bytes behind each part, at least.
+static constexpr size_t gapBytes = 64;
 
 static const KernelInfo &kernelOf(const ImageInput &input,
                                   const BatchStep &step) {
@@ -39,19 +34,27 @@ void batchrt::layOutImage(const ImageInput &input, ImageLayout &layout) {
     }
   }
   size_t top = 0;
-  layout.plans = advance(top, input.plans.size() * sizeof(BatchPlan));
-  layout.steps = advance(top, steps * sizeof(BatchStep));
-  layout.operands = advance(top, operands * sizeof(BatchOperand));
-  layout.results = advance(top, results * sizeof(char *));
+  layout.parts.clear();
+  auto add = [&](size_t bytes, const char *what) {
+    size_t at = top;
+    if (bytes)
+      layout.parts.push_back({at, bytes, what});
+    top = (top + bytes + gapBytes + 255) / 256 * 256;
+    return at;
+  };
+  layout.plans = add(input.plans.size() * sizeof(BatchPlan), "plans");
+  layout.steps = add(steps * sizeof(BatchStep), "steps");
+  layout.operands = add(operands * sizeof(BatchOperand), "operands");
+  layout.results = add(results * sizeof(char *), "addresses of results");
 
   layout.regions.assign(input.regions.size(), 0);
   auto place = [&](ImageRegion::Kind kind) {
     for (size_t r = 0; r < input.regions.size(); ++r)
       if (input.regions[r].kind == kind)
-        layout.regions[r] = advance(top, input.regions[r].bytes);
+        layout.regions[r] = add(input.regions[r].bytes, input.regions[r].what);
   };
   place(ImageRegion::CopiedIn);
-  layout.control = advance(top, controlBytes(input.blocks));
+  layout.control = add(controlBytes(input.blocks), "control words");
   layout.inEnd = top;
   place(ImageRegion::CopiedOut);
   layout.outEnd = top;

@@ -83,7 +83,7 @@ void DeviceExecutor::bindForms(const BoundParameters &parameters) {
     device->copyIn(address, parameters.form(f), parameters.bytes(f));
     addresses.push_back(address);
     formRegions.push_back({parameters.form(f), parameters.bytes(f),
-                           ImageRegion::Resident, address});
+                           ImageRegion::Resident, "parameters", address});
   }
   size_t bytes = std::max<size_t>(addresses.size() * 8, 8);
   formsAddress = device->allocate(bytes, "addresses of parameters");
@@ -139,12 +139,13 @@ void DeviceExecutor::run(const BatchContext &context, const Plan &plan) {
       input.regions.push_back({context.sources[s].base,
                                static_cast<size_t>(context.sources[s].rows *
                                                    context.sources[s].rowBytes),
-                               ImageRegion::CopiedIn});
+                               ImageRegion::CopiedIn, "input tensors"});
   plan.addRegions(outputTables, input.regions);
   layOutImage(input, layout);
   const DeviceArena::Counts before = arena.counts();
   arena.reset(layout.bytes, std::max(layout.inEnd, layout.outEnd));
   arena.allocate(layout.bytes);
+  arena.divide(layout.parts);
   writeImage(input, layout, arena.staging(), arena.address());
   arena.copyIn(0, layout.inEnd);
 

@@ -548,9 +548,10 @@ void Plan::addRegions(const std::vector<bool> &outputs,
     if (memoryOf[t] == static_cast<int>(t))
       regions.push_back(
           {tables[t].data(), storageBytes(t),
-           copied[t] ? ImageRegion::CopiedOut : ImageRegion::DeviceOnly});
-  regions.push_back(
-      {indexArrays.data(), usedIndexBytes, ImageRegion::CopiedIn});
-  regions.push_back(
-      {scratch.data(), usedScratchBytes, ImageRegion::DeviceOnly});
+           copied[t] ? ImageRegion::CopiedOut : ImageRegion::DeviceOnly,
+           descriptor.tables[t].name.c_str()});
+  regions.push_back({indexArrays.data(), usedIndexBytes, ImageRegion::CopiedIn,
+                     "operand index arrays"});
+  regions.push_back({scratch.data(), usedScratchBytes, ImageRegion::DeviceOnly,
+                     "intermediates"});
 }
