@@ -20,6 +20,25 @@ static T *room(std::vector<T> &vector, int64_t size) {
   return vector.data();
 }
 
+/// One more element, to be filled in where it lies: that of push_back() would
+/// be written in words and read in vectors at once, which stalls.
+template <class T>
+static T &addTo(std::vector<T> &vector) {
+  vector.emplace_back();
+  return vector.back();
+}
+
+static void addStep(std::vector<DepthStep> &steps, int64_t kernel,
+                    int64_t depth, int64_t begin, int64_t count,
+                    int64_t plan = 0) {
+  DepthStep &step = addTo(steps);
+  step.kernel = kernel;
+  step.depth = depth;
+  step.begin = begin;
+  step.count = count;
+  step.plan = plan;
+}
+
 template <class T>
 static size_t reserved(const std::vector<T> &vector) {
   return vector.capacity() * sizeof(T);
@@ -27,7 +46,7 @@ static size_t reserved(const std::vector<T> &vector) {
 
 size_t DepthSorter::bytes() const {
   return reserved(orders) + reserved(temporary) + reserved(stepBegins) +
-         reserved(stepList) + reserved(histogram);
+         reserved(stepList) + reserved(histogram) + reserved(depthCounts);
 }
 
 size_t DepthScheduler::bytes() const {
@@ -62,7 +81,10 @@ void DepthSorter::run(const TaskQueue *queues, int64_t numKernels) {
 bool DepthSorter::sortShallow(const TaskQueue &queue, int64_t kernel,
                               int32_t *order, int64_t begin) {
   constexpr uint64_t shallow = 512;
-  int32_t next[shallow] = {};
+  // All zero between calls: most have few depths to clear.
+  if (depthCounts.empty())
+    depthCounts.resize(shallow);
+  int32_t *next = depthCounts.data();
   // Copies: the stores must not make the loops read them again.
   const int64_t *records = queue.records;
   const int64_t count = queue.count, recordCells = queue.recordCells;
@@ -75,14 +97,16 @@ bool DepthSorter::sortShallow(const TaskQueue &queue, int64_t kernel,
     bits |= depth;
     ++next[depth & (shallow - 1)];
   }
-  if (bits >= shallow)
+  if (bits >= shallow) {
+    std::fill(next, next + shallow, 0);
     return false;
+  }
   int32_t sum = 0;
   for (uint64_t depth = 0; depth <= bits; ++depth) {
     int32_t tasks = next[depth];
     if (tasks)
-      stepList.push_back(
-          {kernel, static_cast<int64_t>(depth), begin + sum, tasks});
+      addStep(stepList, kernel, static_cast<int64_t>(depth), begin + sum,
+              tasks);
     next[depth] = sum;
     sum += tasks;
   }
@@ -92,6 +116,7 @@ bool DepthSorter::sortShallow(const TaskQueue &queue, int64_t kernel,
   else
     for (int64_t i = 0; i < count; ++i)
       order[next[depthOf(i)]++] = static_cast<int32_t>(i);
+  std::fill(next, next + bits + 1, 0);
   return true;
 }
 
@@ -209,6 +234,19 @@ int64_t DepthScheduler::joinKernel(bool constant, int64_t kernel, int64_t plan,
                                    const DepthSorter *const *parts,
                                    int64_t planParts) {
   const int64_t firstPart = plan * planParts, endPart = firstPart + planParts;
+  if (planParts == 1) {
+    const DepthSorter &part = *parts[firstPart];
+    for (int64_t s = part.kernelSteps(kernel); s < part.kernelSteps(kernel + 1);
+         ++s) {
+      const DepthStep &step = part.steps()[s];
+      Place &place = addTo(placesOf[firstPart]);
+      place.step = static_cast<int64_t>(stepList.size());
+      place.begin = begin;
+      addStep(stepList, kernel, step.depth, begin, step.count, plan);
+      begin += step.count;
+    }
+    return begin;
+  }
   // How far a part is, its places say.
   auto next = [&](int64_t part) -> const DepthStep * {
     size_t step = placesOf[part].size();

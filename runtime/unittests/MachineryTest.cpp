@@ -60,6 +60,23 @@ TEST(Workers, MeetAtBarriers) {
   }
 }
 
+// A worker alone passes barriers, which are none then.
+TEST(Workers, OneMayBeAlone) {
+  WorkerPool pool(3);
+  for (int run = 0; run < 3; ++run) {
+    BarrierJob alone{&pool, std::vector<int64_t>(1), 5};
+    pool.run(BarrierJob::run, &alone, /*shared=*/false);
+    EXPECT_EQ(alone.values, std::vector<int64_t>{5});
+    EXPECT_EQ(pool.barriers(), run * 2 * 5);
+    BarrierJob all{&pool, std::vector<int64_t>(3), 5};
+    pool.run(BarrierJob::run, &all);
+    EXPECT_EQ(all.errors, 0);
+    EXPECT_EQ(pool.barriers(), (run + 1) * 2 * 5);
+  }
+  EmptySteps job{&pool, 3};
+  EXPECT_GE(pool.runTimed(EmptySteps::run, &job, /*shared=*/false), 0);
+}
+
 TEST(Workers, SleepAndWake) {
   WorkerPool pool(2);
   for (int run = 0; run < 3; ++run) {

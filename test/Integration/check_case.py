@@ -35,7 +35,7 @@ def main(model, case):
                            (meta["batch"], 2)):
         checks.run("batch %d on %d threads" % (batch, threads),
                    lambda: batchtest.run_model(
-                       program, inputs,
+                       program, inputs, "--share-tasks=%d" % batch,
                        "--expect=%s,%g,%g" % (expected, meta["rtol"],
                                               meta["atol"]),
                        params=params, batch=batch, threads=threads))

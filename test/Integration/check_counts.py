@@ -3,7 +3,8 @@
 
 A leaf batch, an inner batch per height, an output batch; a launch per batch; a
 barrier between two batches only where one reads the other; no bytes copied by
-gathers; one task for a shared node.
+gathers; one task for a shared node; workers that share batches only where these
+have work for them.
 """
 
 import os
@@ -14,10 +15,10 @@ checks = batchtest.Checks("counts")
 scratch = batchtest.temporary()
 
 
-def compiled(model):
+def compiled(model, size=16):
     return checks.run("compile " + model, lambda: batchtest.compile_model(
         os.path.join(batchtest.MODELS, model + ".mlir"),
-        os.path.join(scratch, model + ".so"), 16))
+        os.path.join(scratch, model + ".so"), size))
 
 
 def count(model, inputs, instances, **wanted):
@@ -46,15 +47,19 @@ def trees(name):
 
 
 def inner_nodes(path):
-    inner = 0
+    """Number of inner nodes by height, from 1 on."""
+    counts = {}
+
+    def height(tree):
+        if isinstance(tree[1], str):
+            return 0
+        found = 1 + max(height(kid) for kid in tree[1:])
+        counts[found] = counts.get(found, 0) + 1
+        return found
+
     for line in open(path):
-        work = [batchtest.parse_brackets(line)]
-        while work:
-            node = work.pop()
-            if not isinstance(node[1], str):
-                inner += 1
-                work += node[1:]
-    return inner
+        height(batchtest.parse_brackets(line))
+    return [counts[found] for found in sorted(counts)]
 
 
 path, instances, nodes, height = trees("trees.txt")
@@ -64,8 +69,34 @@ count("treelstm_nary", path, instances, tasks=2 * nodes, batches=height + 2,
 count("treegru_nary", path, instances, tasks=2 * nodes, batches=height + 2,
       barriers=height + 1)
 # A leaf is a row of the embedding: nothing to compute, nothing to copy.
-count("treernn", path, instances, tasks=inner_nodes(path), batches=height, barriers=height - 1)
-count("treefc", path, instances, tasks=inner_nodes(path), batches=height, barriers=height - 1)
+inner = inner_nodes(path)
+count("treernn", path, instances, tasks=sum(inner), batches=height, barriers=height - 1)
+count("treefc", path, instances, tasks=sum(inner), batches=height, barriers=height - 1)
+
+# Two workers share batches of so many tasks; one runs the others, and meets nobody
+# between two of these.
+for least in (1, 3, 10, 10 ** 6):
+    shared = [tasks >= least for tasks in inner]
+    found = checks.run("run treefc", lambda: batchtest.run_model(
+        compiled("treefc"), path, "--share-tasks=%d" % least, batch=instances,
+        threads=2))
+    what = "treefc, batches of %d tasks are shared: " % least
+    checks.equal(what + "how many", found and found["shared_batches"], sum(shared))
+    checks.equal(what + "barriers", found and found["barriers"],
+                 sum(a or b for a, b in zip(shared, shared[1:])))
+
+# Small cells, one tree at a time: nothing to share. Large ones: everything.
+for size, share in ((16, False), (256, True)):
+    program = compiled("treefc", size)
+    one, two = (checks.run("run treefc %d on %d threads" % (size, threads),
+                           lambda: batchtest.run_model(program, path, batch=1,
+                                                       threads=threads))
+                for threads in (1, 2))
+    what = "treefc %d: shared" % size
+    checks.equal(what, two and two["shared_batches"],
+                 two and two["batches"] * share)
+    checks.equal(what + ", barriers", two and two["barriers"],
+                 one and one["barriers"] * share)
 
 # Every number of children is one kernel.
 path, instances, nodes, height = trees("nary_trees.txt")

@@ -21,8 +21,8 @@ def main(arguments):
         files = [os.path.join(scratch, "%s%d" % (kind, threads))
                  for kind in ("outputs", "graph")]
         found = batchtest.run_model(
-            program, inputs, "--nodes-per-worker=1", "--outputs=" + files[0],
-            "--dot=" + files[1], threads=threads, check=threads != 1)
+            program, inputs, "--nodes-per-worker=1", "--share-tasks=2",
+            "--outputs=" + files[0], "--dot=" + files[1], threads=threads, check=threads != 1)
         checks.equal("%d workers inspect" % threads, found["inspectors"], threads)
         data = []
         for path in files:

@@ -27,7 +27,8 @@ def main(arguments):
         for option in ("policy=depth", "policy=agenda", "policy=greedy",
                        "policy-table=" + table):
             found = [batchtest.run_model(program, inputs, "--" + option,
-                                         "--nodes-per-worker=1", threads=threads)
+                                         "--nodes-per-worker=1",
+                                         "--share-tasks=2", threads=threads)
                      for threads in (1, 3)]
             policy = option.split("=")[0 if "table" in option else 1]
             checks.equal("%s, %s: batches on 3 threads" % (name, policy),

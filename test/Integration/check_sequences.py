@@ -51,8 +51,8 @@ def check_cpu(checks, model, inputs, scratch, long):
     for batch, threads in itertools.product((1, 10, 64), (1, 2)):
         checks.run("batch %d, %d threads" % (batch, threads),
                    lambda: batchtest.run_model(
-                       program, inputs, "--nodes-per-worker=100", batch=batch,
-                       threads=threads))
+                       program, inputs, "--nodes-per-worker=100",
+                       "--share-tasks=%d" % batch, batch=batch, threads=threads))
 
 
 def main(arguments):

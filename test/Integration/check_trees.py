@@ -53,8 +53,9 @@ def main(arguments):
     for title, path in inputs_of(model, folders, long, scratch):
         for batch, threads in itertools.product((1, 10, 64), (1, 2)):
             checks.run("%s, batch %d, %d threads" % (title, batch, threads),
-                       lambda: batchtest.run_model(program, path, batch=batch,
-                                                   threads=threads))
+                       lambda: batchtest.run_model(
+                           program, path, "--share-tasks=%d" % batch,
+                           batch=batch, threads=threads))
     checks.exit()
 
 

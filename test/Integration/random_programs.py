@@ -445,8 +445,8 @@ def run_one(number, options, scratch):
     counts = []
     for threads, *more in ((1,), (2,), (3,), (1, "--reuse-rows=1"),
                            (3, "--reuse-rows=1")):
-        found = batchtest.run_model(program, inputs, "--nodes-per-worker=1", *more,
-                                    batch=batch, threads=threads,
+        found = batchtest.run_model(program, inputs, "--nodes-per-worker=1",
+                                    "--share-tasks=%d" % threads, *more, batch=batch, threads=threads,
                                     params="random:%d" % number)
         slots = found["slots"]
         if more: # How many rows are used again depends on who inspects what.

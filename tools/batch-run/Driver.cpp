@@ -133,6 +133,7 @@ void Driver::count() {
   sum.plans += now.plans;
   sum.tasks += now.tasks;
   sum.batches += now.batches;
+  sum.shared += now.shared;
   sum.launches += now.launches;
   sum.barriers += now.barriers;
   sum.copies += now.copies;

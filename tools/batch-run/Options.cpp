@@ -44,7 +44,9 @@ DATA
 RUNNING
   --batch=N                 instances of a mini-batch (default: all at once)
   --threads=N               workers (default: 1)
-  --nodes-per-worker=N      a worker inspects no fewer nodes (default: 1024)
+  --nodes-per-worker=N      a worker inspects no fewer nodes (default: 4096)
+  --share-tasks=N           workers share batches of N tasks, one runs smaller ones
+                            (default: 0, each kernel has a measure of its own)
   --reuse-rows=BYTES        results of a task with so many bytes make room for
                             others when they are read no more (default: 1024)
   --stack-size=BYTES        stack of recursions, K, M or G may follow (default:
@@ -220,6 +222,8 @@ std::vector<Option> makeTable(Options &options) {
        }},
       {"nodes-per-worker", Option::Required,
        count("nodes-per-worker", options.session.nodesPerWorker, 1)},
+      {"share-tasks", Option::Required,
+       count("share-tasks", options.session.shareTasks, 0)},
       {"reuse-rows", Option::Required,
        count("reuse-rows", options.session.reusedRowBytes, 1)},
       {"stack-size", Option::Required,

@@ -106,6 +106,7 @@ void batchrun::printText(const Options &options, const Report &report,
     line("plans", counters.plans);
     line("tasks", counters.tasks);
     line("batches", counters.batches);
+    line("shared_batches", counters.shared);
     line("launches", counters.launches);
     line("barriers", counters.barriers);
     line("copies", counters.copies);
@@ -149,6 +150,7 @@ void batchrun::printJson(const Options &options, const Report &report,
                  {"plans", counters.plans},
                  {"tasks", counters.tasks},
                  {"batches", counters.batches},
+                 {"shared_batches", counters.shared},
                  {"launches", counters.launches},
                  {"barriers", counters.barriers},
                  {"copies", counters.copies},

@@ -105,10 +105,11 @@ def ConvertOperatorsToCPUPass
     both `uprog.layout` and `uprog.block_bytes` (where elements and slots lie, as
     `batch.table` has it; default: in row-major order). Attributes that it makes: on the function
     `batch.kernel_info = {stages, task_scratch, ragged_scratch,
-    worker_scratch}`, sizes in bytes per task, per row of each ragged domain and
-    [fixed, per task, most] of a worker, which needs min(fixed + n * per task,
-    most) for n tasks; on the module `batch.forms`, the forms of parameters that
-    kernels index.
+    worker_scratch, row_split, row_block, share_tasks}`: sizes in bytes per
+    task, per row of each ragged domain and [fixed, per task, most] of a worker,
+    which needs min(fixed + n * per task, most) for n tasks, and how workers
+    share tasks (the remark `Sharing` says it); on the module `batch.forms`, the
+    forms of parameters that kernels index.
 
     See test/Conversion/OperatorsToCPU.
   }];

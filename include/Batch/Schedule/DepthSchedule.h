@@ -84,7 +84,7 @@ private:
   std::vector<int32_t> orders, temporary;
   std::vector<int64_t> stepBegins;
   std::vector<DepthStep> stepList;
-  std::vector<int32_t> histogram;
+  std::vector<int32_t> histogram, depthCounts;
 };
 
 /// The schedule of all parts: in every batch the tasks of a part come before

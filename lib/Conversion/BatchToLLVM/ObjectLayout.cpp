@@ -233,6 +233,8 @@ FailureOr<json::Value> ObjectLayout::describeKernel(KernelOp kernel) const {
       {"raggedScratch", std::move(ragged)}};
   if (auto bytes = info.getAs<DenseI64ArrayAttr>("worker_scratch"))
     described["workerScratch"] = json::Array(bytes.asArrayRef());
+  if (auto tasks = info.getAs<IntegerAttr>("share_tasks"))
+    described["shareTasks"] = tasks.getInt();
   return json::Value(std::move(described));
 }
 

@@ -76,6 +76,8 @@ static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
     sharing.rowSplit = tuning.rowSplit;
   if (tuning.rowBlock >= 0)
     sharing.rowBlock = tuning.rowBlock;
+  if (tuning.shareTasks > 0)
+    sharing.shareTasks = tuning.shareTasks;
   remark::analysis(op.getLoc(),
                    remark::RemarkOpts::name("Sharing").category("batch"))
       << ("kernel function @" + Twine(name) + ": " +
@@ -86,7 +88,8 @@ static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
           (sharing.rowBlock
                ? ", in blocks of " + std::to_string(sharing.rowBlock)
                : std::string()) +
-          ", smaller ones by columns")
+          ", smaller ones by columns, of less than " +
+          Twine(sharing.shareTasks) + " tasks not at all")
              .str();
   // What functions for another target need is known already.
   int64_t taskScratch = plan.getTaskScratch();
@@ -113,8 +116,9 @@ static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
                "worker_scratch",
                b.getDenseI64ArrayAttr({work.fixed, work.perTask, work.most})),
            b.getNamedAttr("row_split", b.getI64IntegerAttr(sharing.rowSplit)),
-           b.getNamedAttr("row_block",
-                          b.getI64IntegerAttr(sharing.rowBlock))}));
+           b.getNamedAttr("row_block", b.getI64IntegerAttr(sharing.rowBlock)),
+           b.getNamedAttr("share_tasks",
+                          b.getI64IntegerAttr(sharing.shareTasks))}));
   op.erase();
   return success();
 }

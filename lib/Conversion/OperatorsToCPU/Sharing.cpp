@@ -18,6 +18,12 @@ static constexpr int64_t kKeptBytes = int64_t(1) << 20;
 /// Measured on two cores with AVX-512: a dense layer (half a FLOP per byte and
 /// row) is faster by rows from about a hundred rows on.
 static constexpr int64_t kFlopsPerByte = 48;
+/// Of fewer FLOPs two workers save less than it takes them to meet, a quarter
+/// of a microsecond where both have a core.
+static constexpr int64_t kSharedFlops = 1 << 16;
+/// FLOPs in the time in which a worker reads, computes element by element and
+/// writes a byte of rows.
+static constexpr int64_t kFlopsPerRowByte = 4;
 
 Sharing uprog::chooseSharing(const StagePlan &plan,
                              const RegisterTiles &registers) {
@@ -61,8 +67,13 @@ Sharing uprog::chooseSharing(const StagePlan &plan,
     sharing.rowSplit = std::max<int64_t>(
         tile, llvm::divideCeil(kFlopsPerByte * sharing.weightBytes,
                                std::max<int64_t>(sharing.taskFlops, 1)));
+  // Those who share columns meet after every stage.
+  int64_t stages = plan.getStages().size();
+  int64_t taskWork = sharing.taskFlops + kFlopsPerRowByte * sharing.taskBytes;
+  sharing.shareTasks =
+      llvm::divideCeil(kSharedFlops * stages, std::max<int64_t>(taskWork, 1));
   // Weights that are not kept would be read again for every block.
-  if (kept && plan.getStages().size() > 1)
+  if (kept && stages > 1)
     sharing.rowBlock =
         std::max<int64_t>(tile, (kKeptBytes - sharing.weightBytes) /
                                     std::max<int64_t>(sharing.taskBytes, 1));

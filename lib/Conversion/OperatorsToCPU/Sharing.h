@@ -24,6 +24,9 @@ struct Sharing {
   /// A worker runs all stages on this many tasks before it takes the next ones,
   /// so that what the stages read and write stays in its cache; 0: on all.
   int64_t rowBlock;
+  /// So many tasks are worth a meeting of workers; one worker alone runs fewer,
+  /// unless others run at the same time.
+  int64_t shareTasks;
 
   // What they follow from.
   int64_t weightBytes = 0; ///< of parameters that contractions read

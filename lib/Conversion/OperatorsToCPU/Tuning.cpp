@@ -53,13 +53,16 @@ LogicalResult Tuning::load(StringRef path, ModuleOp module) {
     KernelTuning tuning;
     for (const auto &[name, number] : *choices) {
       StringRef choice = name;
-      int64_t *field = choice == "tile_rows"   ? &tuning.tileRows
-                       : choice == "row_split" ? &tuning.rowSplit
-                       : choice == "row_block" ? &tuning.rowBlock
-                                               : nullptr;
+      int64_t *field = choice == "tile_rows"     ? &tuning.tileRows
+                       : choice == "row_split"   ? &tuning.rowSplit
+                       : choice == "row_block"   ? &tuning.rowBlock
+                       : choice == "share_tasks" ? &tuning.shareTasks
+                                                 : nullptr;
       if (!field)
         return error("has an unknown choice '" + choice + "' for kernel '" +
-                     kernel + "'; choices are tile_rows, row_split, row_block");
+                     kernel +
+                     "'; choices are tile_rows, row_split, row_block, "
+                     "share_tasks");
       std::optional<int64_t> chosen = number.getAsInteger();
       int64_t least = choice == "row_block" ? 0 : 1;
       if (!chosen || *chosen < least || *chosen > (int64_t(1) << 40))

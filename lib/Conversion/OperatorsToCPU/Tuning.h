@@ -18,6 +18,7 @@ struct KernelTuning {
   int64_t tileRows = -1; ///< rows of a register tile, at least 1
   int64_t rowSplit = -1; ///< see Sharing.h
   int64_t rowBlock = -1;
+  int64_t shareTasks = -1;
 };
 
 /// The contents of a file that `batch-run --tune` wrote (docs/Formats.md).

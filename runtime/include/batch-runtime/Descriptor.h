@@ -99,6 +99,8 @@ struct TableInfo {
   ElementLayout elements;
 
   int64_t slotOffset(int64_t slot) const {
+    if (block == 1)
+      return slot * rowBytes;
     return (slot / block) * rowBytes + (slot % block) * slotBytes;
   }
 };
@@ -141,6 +143,8 @@ struct KernelInfo {
   std::vector<RaggedScratch> raggedScratch;
   WorkerScratch workerScratch;
   int64_t recordCells = 1;
+  /// So many tasks are worth a meeting of workers.
+  int64_t shareTasks = 1;
 };
 
 /// How the persistent kernel for a device is launched.

@@ -54,6 +54,17 @@ public:
   /// reads and writes no rows of another.
   void build(const std::vector<BatchContext *> &contexts, int64_t numInstances,
              WorkerPool &workers, bool apart = false);
+  /// Consecutive steps that all workers share, or that one of them runs.
+  struct Stretch {
+    int64_t begin, end;
+    bool shared;
+  };
+  /// Cuts the one plan into stretches. Workers share steps that run at the same
+  /// time if these have enough tasks for that: `shareTasks`, or if that is 0 as
+  /// many as their kernels say. They do not meet behind the last step of a
+  /// stretch.
+  void shareSteps(int64_t workers, int64_t shareTasks);
+  const std::vector<Stretch> &stretches() const { return stretchList; }
   /// One for all parts, or one for each.
   const std::vector<BatchPlan> &plans() const { return planList; }
 
@@ -180,12 +191,19 @@ private:
   template <class Entry>
   void forEachCell(const Part &part, const Places &places, int64_t kernel,
                    int64_t cell, Entry entry) const;
-  void fillPlain(const Part &part, const Places &places, int64_t kernel,
-                 int64_t operand, char *rows) const;
-  void fillRagged(const Part &part, const Places &places, int64_t kernel,
-                  int64_t operand, char *rows, int32_t *offsets,
-                  const Part::RaggedRows *where) const;
+  template <class Entry>
+  void forEachEntry(const Part &part, const Places &places, int64_t kernel,
+                    int64_t cell, int32_t *offsets,
+                    const Part::RaggedRows *where, Entry entry) const;
+  template <class ForEach>
+  void fillRows(const Part &part, const OperandInfo &info, char *rows,
+                const ForEach &forEach) const;
   RowFinder rowFinder(const Part &part, int table) const;
+  void makeOperand(const BatchContext &context, int64_t kernel, size_t number,
+                   BatchOperand *to) const;
+  const char *firstOfConsecutive(const BatchContext &context, int64_t kernel,
+                                 const OperandInfo &info, const char *rows,
+                                 int64_t count) const;
   void makeSteps(BatchContext &context);
   bool isIndependent(const DepthStep &a, const DepthStep &b) const;
   void reserveScratch();
@@ -228,12 +246,18 @@ private:
   };
   std::vector<std::vector<OperandArrays>> arrays;
   std::vector<std::vector<size_t>> sameRows; ///< [kernel][operand]
+  /// Where the lists of a kernel's first step begin in `operands` and
+  /// `results`; those of its other steps follow.
+  struct StepLists {
+    size_t operands = 0, results = 0;
+  };
+  std::vector<StepLists> stepLists; ///< by kernel
   std::vector<BatchStep> steps;
   std::vector<BatchPlan> planList;
+  std::vector<Stretch> stretchList;
   std::vector<BatchOperand> operands;
   std::vector<char *> results;
-  std::vector<int64_t> operandBegin, resultBegin; ///< by step
-  std::vector<int64_t> scratchOffsets;            ///< by step
+  std::vector<int64_t> scratchOffsets; ///< by step
 };
 
 template <class Body>

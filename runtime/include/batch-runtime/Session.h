@@ -35,10 +35,13 @@ struct SessionOptions {
   size_t stackSize = size_t(256) << 20;
   /// Each worker that inspects gets at least as many nodes and elements of list
   /// arguments. Fewer do not pay for waking it.
-  int64_t nodesPerWorker = 1024;
+  int64_t nodesPerWorker = 4096;
   /// A task's rows of so many bytes are used again when they are read no more.
   /// Finding that out costs about as much as scheduling.
   int64_t reusedRowBytes = 1024;
+  /// All workers share batches of so many tasks, one runs smaller ones; 0: as
+  /// kernels say.
+  int64_t shareTasks = 0;
 
   // Of objects for a device.
   int deviceNumber = 0;
@@ -60,6 +63,7 @@ struct RunCounters {
   int64_t plans = 0;      ///< that run apart from each other
   int64_t tasks = 0;
   int64_t batches = 0;  ///< steps of the schedule
+  int64_t shared = 0;   ///< of these, steps that several workers ran
   int64_t launches = 0; ///< steps run, or of a device's kernel
   int64_t barriers = 0;
   int64_t copies = 0;      ///< to and from a device
@@ -113,8 +117,8 @@ public:
   /// Step by step, with times. Not on a device.
   std::vector<StepTime> executeTraced();
   /// As execute(); returns the microseconds that a worker spends in kernels:
-  /// neither between steps nor waiting for others. The mean over workers. On a
-  /// device, what its kernel takes.
+  /// neither between steps nor waiting for others. The mean over those who run
+  /// them. On a device, what its kernel takes.
   double executeTimed();
 
   /// Runs one instance of the mini-batch directly. Its results live until the
@@ -151,6 +155,8 @@ private:
   void reserveWorkers(size_t bytes, size_t count);
   void makeRoom();
   void inspectPart(int64_t number);
+  template <class Body>
+  int64_t forEachStretch(const Body &body);
   void runOnDevice(const std::vector<BatchPlan> &plans);
   [[noreturn]] void throwError(const Part &part, int64_t instance) const;
   std::string explain(int64_t code, int64_t a, int64_t b) const;

@@ -42,11 +42,12 @@ public:
   WorkerPool &operator=(const WorkerPool &) = delete;
 
   int size() const { return count; }
-  /// Calls `job(argument, worker)` once on every worker and waits for all.
-  void run(void (*job)(void *, int), void *argument);
+  /// Calls `job(argument, worker)` once on every worker and waits for all; if
+  /// it is not shared, on worker 0 alone, which meets nobody.
+  void run(void (*job)(void *, int), void *argument, bool shared = true);
   /// The same; returns the microseconds that a worker spent in the job without
-  /// waiting at barriers, the mean over workers.
-  double runTimed(void (*job)(void *, int), void *argument);
+  /// waiting at barriers, the mean over those who run it.
+  double runTimed(void (*job)(void *, int), void *argument, bool shared = true);
   /// Calls `body(part)` for the parts 0 ... parts-1 and waits for all: worker w
   /// takes w, w + size(), .... Of what they throw the first part's is thrown
   /// again. One part runs on the calling thread alone.
@@ -55,6 +56,8 @@ public:
   /// All workers meet; what each wrote before is visible to all after. Only
   /// within a job, by every worker equally often.
   void barrier(int worker) {
+    if (alone)
+      return;
     if (worker == 0)
       ++barrierCount;
     if (count > 1)
@@ -81,6 +84,7 @@ private:
   void *argument = nullptr;
   bool stop = false;
   bool timed = false;
+  bool alone = false; ///< worker 0 is
   /// Microseconds of one worker, without waits, on a cache line of its own.
   struct alignas(64) WorkTime {
     double busy = 0;

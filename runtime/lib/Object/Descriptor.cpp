@@ -149,6 +149,8 @@ KernelInfo parseKernel(const json &text) {
     auto bytes = text["workerScratch"].get<std::array<int64_t, 3>>();
     kernel.workerScratch = {bytes[0], bytes[1], bytes[2]};
   }
+  kernel.shareTasks =
+      std::max<int64_t>(value<int64_t>(text, "shareTasks", 1), 1);
   return kernel;
 }
 } // namespace

@@ -59,7 +59,6 @@ size_t Plan::scheduleBytes() const {
   return sum + recorded.bytes() + policies.bytes() + scheduler.bytes() +
          indexArrays.capacity() + reserved(stepOffsets) + reserved(steps) +
          reserved(planList) + reserved(operands) + reserved(results) +
-         reserved(operandBegin) + reserved(resultBegin) +
          reserved(scratchOffsets) + reserved(epochs);
 }
 

@@ -49,7 +49,7 @@ Plan::Plan(const Descriptor &descriptor, int64_t reusedRowBytes)
     : descriptor(descriptor), recorded(descriptor),
       groupRows(descriptor.groups), groupBlocks(descriptor.groups, 1),
       stepOffsets(descriptor.groups), tables(descriptor.tables.size()),
-      arrays(descriptor.kernels.size()) {
+      arrays(descriptor.kernels.size()), stepLists(descriptor.kernels.size()) {
   for (const TableInfo &table : descriptor.tables)
     groupBlocks[table.group] = std::max(groupBlocks[table.group], table.block);
   for (const KernelInfo &kernel : descriptor.kernels) {
@@ -255,27 +255,6 @@ void Plan::fillSlots(Part &part, const Places &places) const {
   }
 }
 
-void Plan::fillOperands(const Part &part, const Places &places) const {
-  const Part::RaggedRows *ragged = part.raggedRows.data();
-  for (size_t k = 0; k < arrays.size(); ++k) {
-    int64_t steps = part.sorter.kernelSteps(k + 1) - part.sorter.kernelSteps(k);
-    for (size_t o = 0; o < arrays[k].size() && steps != 0; ++o) {
-      if (sameRows[k][o] != o)
-        continue;
-      char *base = indexArrays.data();
-      char *rows = base + arrays[k][o].rows;
-      if (!descriptor.kernels[k].operands[o].ragged) {
-        fillPlain(part, places, k, o, rows);
-        continue;
-      }
-      fillRagged(part, places, k, o, rows,
-                 reinterpret_cast<int32_t *>(base + arrays[k][o].offsets),
-                 ragged);
-      ragged += steps;
-    }
-  }
-}
-
 /// Calls `entry(i, cell)` for the cells of one operand, in schedule order. All
 /// that the loop reads is copied first: the stores might alias it.
 template <class Entry>
@@ -337,56 +316,47 @@ RowFinder Plan::rowFinder(const Part &part, int table) const {
           sources};
 }
 
-void Plan::fillPlain(const Part &part, const Places &places, int64_t kernel,
-                     int64_t operand, char *rows) const {
-  const OperandInfo &info = descriptor.kernels[kernel].operands[operand];
+/// Writes an operand's index array: the entries that `forEach` calls its
+/// argument for, with their position and cell.
+template <class ForEach>
+void Plan::fillRows(const Part &part, const OperandInfo &info, char *rows,
+                    const ForEach &forEach) const {
   switch (info.kind) {
   case OperandInfo::Scalar: {
     int64_t *out = reinterpret_cast<int64_t *>(rows);
-    forEachCell(part, places, kernel, info.cell,
-                [=](int64_t i, int64_t cell) { out[i] = cell; });
-    return;
+    return forEach([=](int64_t i, int64_t cell) { out[i] = cell; });
   }
   case OperandInfo::Gather: {
     int32_t *out = reinterpret_cast<int32_t *>(rows);
-    if (info.table < 0) {
-      forEachCell(part, places, kernel, info.cell,
-                  [=](int64_t i, int64_t cell) {
-                    out[i] = static_cast<int32_t>(cell);
-                  });
-      return;
-    }
+    if (info.table < 0)
+      return forEach([=](int64_t i, int64_t cell) {
+        out[i] = static_cast<int32_t>(cell);
+      });
     const int32_t *slots = part.slotsOf(descriptor.tables[info.table].group);
     int64_t firstTask = part.firstTask;
-    forEachCell(part, places, kernel, info.cell, [=](int64_t i, int64_t cell) {
+    return forEach([=](int64_t i, int64_t cell) {
       out[i] = slots[static_cast<uint32_t>(cell) - firstTask] +
                static_cast<int32_t>(cell >> 56);
     });
-    return;
   }
   case OperandInfo::Rows:
   case OperandInfo::Contiguous: {
     const char **out = reinterpret_cast<const char **>(rows);
     const RowFinder row = rowFinder(part, info.table);
-    forEachCell(part, places, kernel, info.cell,
-                [&row, out](int64_t i, int64_t cell) { out[i] = row(cell); });
-    return;
+    return forEach(
+        [&row, out](int64_t i, int64_t cell) { out[i] = row(cell); });
   }
   }
 }
 
-void Plan::fillRagged(const Part &part, const Places &places, int64_t kernel,
-                      int64_t operand, char *rows, int32_t *offsets,
-                      const Part::RaggedRows *where) const {
-  const OperandInfo &info = descriptor.kernels[kernel].operands[operand];
+/// Calls `entry(i, cell)` for the entries of a ragged operand's lists, in
+/// schedule order, and writes where the tasks' rows end.
+template <class Entry>
+void Plan::forEachEntry(const Part &part, const Places &places, int64_t kernel,
+                        int64_t cell, int32_t *offsets,
+                        const Part::RaggedRows *where, Entry entry) const {
   const TaskQueue &queue = part.queues[kernel];
-  const int64_t *cells = queue.records + info.cell;
-  const int32_t *slots = info.table >= 0
-                             ? part.slotsOf(descriptor.tables[info.table].group)
-                             : nullptr;
-  const int64_t firstTask = part.firstTask;
-  const RowFinder row = rowFinder(part, info.table);
-  const OperandInfo::Kind kind = info.kind;
+  const int64_t *cells = queue.records + cell;
   const int64_t *pool = part.context->listPool;
   const int64_t recordCells = queue.recordCells;
   for (int64_t s = part.sorter.kernelSteps(kernel);
@@ -394,6 +364,7 @@ void Plan::fillRagged(const Part &part, const Places &places, int64_t kernel,
     const DepthStep &step = part.sorter.steps()[s];
     const int32_t *order = part.sorter.order() + step.begin;
     const DepthStep &whole = scheduler.steps()[places[s].step];
+    const int64_t count = step.count;
     int64_t at = where->begin, first = at - where->inStep;
     // The steps before have one offset more than tasks each.
     int32_t *ends = offsets +
@@ -401,100 +372,137 @@ void Plan::fillRagged(const Part &part, const Places &places, int64_t kernel,
                     (places[s].step - scheduler.kernelSteps(kernel));
     if (places[s].begin == whole.begin)
       *ends = 0;
-    for (int64_t i = 0; i < step.count; ++i) {
+    for (int64_t i = 0; i < count; ++i) {
       int64_t list = cells[order[i] * recordCells];
-      const int64_t *entry = pool + listFirst(list);
-      const int64_t *end = entry + listLength(list);
-      for (; entry != end; ++entry, ++at) {
-        if (kind == OperandInfo::Scalar)
-          reinterpret_cast<int64_t *>(rows)[at] = *entry;
-        else if (kind == OperandInfo::Rows)
-          reinterpret_cast<const char **>(rows)[at] = row(*entry);
-        else if (slots)
-          reinterpret_cast<int32_t *>(rows)[at] =
-              slots[static_cast<uint32_t>(*entry) - firstTask] +
-              static_cast<int32_t>(*entry >> 56);
-        else
-          reinterpret_cast<int32_t *>(rows)[at] = static_cast<int32_t>(*entry);
-      }
+      const int64_t *begin = pool + listFirst(list);
+      const int64_t length = listLength(list);
+      for (int64_t e = 0; e < length; ++e)
+        entry(at + e, begin[e]);
+      at += length;
       *++ends = static_cast<int32_t>(at - first);
     }
   }
 }
 
+void Plan::fillOperands(const Part &part, const Places &places) const {
+  const Part::RaggedRows *ragged = part.raggedRows.data();
+  for (size_t k = 0; k < arrays.size(); ++k) {
+    int64_t steps = part.sorter.kernelSteps(k + 1) - part.sorter.kernelSteps(k);
+    for (size_t o = 0; o < arrays[k].size() && steps != 0; ++o) {
+      if (sameRows[k][o] != o)
+        continue;
+      char *base = indexArrays.data();
+      const OperandInfo &info = descriptor.kernels[k].operands[o];
+      char *rows = base + arrays[k][o].rows;
+      if (!info.ragged) {
+        fillRows(part, info, rows, [&](auto entry) {
+          forEachCell(part, places, k, info.cell, entry);
+        });
+        continue;
+      }
+      auto *offsets = reinterpret_cast<int32_t *>(base + arrays[k][o].offsets);
+      fillRows(part, info, rows, [&](auto entry) {
+        forEachEntry(part, places, k, info.cell, offsets, ragged, entry);
+      });
+      ragged += steps;
+    }
+  }
+}
+
+/// Writes what an operand is in each step of its kernel; `to` is that of the
+/// first step, others follow at a distance of all operands.
+void Plan::makeOperand(const BatchContext &context, int64_t kernel,
+                       size_t number, BatchOperand *to) const {
+  const std::vector<OperandInfo> &all = descriptor.kernels[kernel].operands;
+  const OperandInfo &info = all[number];
+  const OperandArrays &array = arrays[kernel][number];
+  const int64_t bytes = entryBytes(info);
+  const char *rows = indexArrays.data() + array.rows;
+  const auto *offsets =
+      reinterpret_cast<const int32_t *>(indexArrays.data() + array.offsets);
+  const char *base = nullptr;
+  if (info.kind == OperandInfo::Gather || info.kind == OperandInfo::Contiguous)
+    base = info.table >= 0 ? tableData(info.table)
+                           : context.sources[info.source].base;
+  const int64_t end = scheduler.kernelSteps(kernel + 1);
+  for (int64_t s = scheduler.kernelSteps(kernel); s < end;
+       ++s, to += all.size()) {
+    const int64_t count = scheduler.steps()[s].count;
+    const int64_t entries = info.ragged ? offsets[count] : count;
+    *to = {base, rows, info.ragged ? offsets : nullptr};
+    if (info.kind == OperandInfo::Contiguous) {
+      to->base = firstOfConsecutive(context, kernel, info, rows, entries);
+      to->rows = nullptr;
+    }
+    // The next step of the kernel goes on here.
+    rows += entries * bytes;
+    offsets += count + 1;
+  }
+}
+
+/// The first of `count` rows, which lie one behind the other.
+const char *Plan::firstOfConsecutive(const BatchContext &context,
+                                     int64_t kernel, const OperandInfo &info,
+                                     const char *rows, int64_t count) const {
+  auto *at = reinterpret_cast<const char *const *>(rows);
+  int64_t bytes = info.table >= 0 ? descriptor.tables[info.table].rowBytes
+                                  : context.sources[info.source].rowBytes;
+  for (int64_t i = 0; i < count; ++i)
+    if (at[i] != at[0] + i * bytes)
+      raise("kernel '", descriptor.kernels[kernel].name,
+            "' was compiled for operands in consecutive rows, but the schedule "
+            "does not give them so");
+  return at[0];
+}
+
 void Plan::makeSteps(BatchContext &context) {
   const std::vector<DepthStep> &list = scheduler.steps();
-  operandBegin.clear();
-  resultBegin.clear();
-  operands.clear();
-  results.clear();
-  // By kernel, because ragged arrays advance from step to step of a kernel.
+  size_t numOperands = 0, numResults = 0;
+  for (size_t k = 0; k < arrays.size(); ++k) {
+    int64_t count = scheduler.kernelSteps(k + 1) - scheduler.kernelSteps(k);
+    stepLists[k] = {numOperands, numResults};
+    numOperands += count * descriptor.kernels[k].operands.size();
+    numResults += count * descriptor.kernels[k].results.size();
+  }
+  // Growing only: all entries are written.
+  operands.resize(std::max(operands.size(), numOperands));
+  results.resize(std::max(results.size(), numResults));
   for (size_t k = 0; k < arrays.size(); ++k) {
     const KernelInfo &kernel = descriptor.kernels[k];
-    int64_t firstStep = scheduler.kernelSteps(k);
-    for (int64_t s = firstStep; s < scheduler.kernelSteps(k + 1); ++s) {
-      const DepthStep &step = list[s];
-      int64_t done = step.begin - scheduler.kernelBegin(k); // tasks before
-      operandBegin.push_back(operands.size());
-      resultBegin.push_back(results.size());
-      for (size_t o = 0; o < kernel.operands.size(); ++o) {
-        const OperandInfo &info = kernel.operands[o];
-        OperandArrays &array = arrays[k][o];
-        char *rows = indexArrays.data() + array.rows;
-        BatchOperand operand{nullptr, nullptr, nullptr};
-        if (info.kind == OperandInfo::Gather ||
-            info.kind == OperandInfo::Contiguous)
-          operand.base = info.table >= 0 ? tableData(info.table)
-                                         : context.sources[info.source].base;
-        if (info.ragged) {
-          int32_t *offsets =
-              reinterpret_cast<int32_t *>(indexArrays.data() + array.offsets) +
-              done + (s - firstStep);
-          operand.offsets = offsets;
-          operand.rows = rows;
-          // The next step of the kernel goes on here.
-          array.rows += offsets[step.count] * entryBytes(info);
-        } else {
-          operand.rows = rows + done * entryBytes(info);
-        }
-        if (info.kind == OperandInfo::Contiguous) {
-          auto *at = static_cast<const char *const *>(operand.rows);
-          int64_t bytes = info.table >= 0
-                              ? descriptor.tables[info.table].rowBytes
-                              : context.sources[info.source].rowBytes;
-          for (int64_t i = 0; i < step.count; ++i)
-            if (at[i] != at[0] + i * bytes)
-              raise("kernel '", kernel.name,
-                    "' was compiled for operands in "
-                    "consecutive rows, but the schedule does not give them so");
-          operand.base = at[0];
-          operand.rows = nullptr;
-        }
-        operands.push_back(operand);
-      }
-      for (const ResultInfo &result : kernel.results) {
-        const TableInfo &table = descriptor.tables[result.table];
-        int64_t row = stepOffsets[table.group][s] + result.position;
-        results.push_back(tableData(result.table) + table.slotOffset(row));
-      }
+    for (size_t o = 0; o < kernel.operands.size(); ++o)
+      makeOperand(context, k, o, operands.data() + stepLists[k].operands + o);
+    for (size_t r = 0; r < kernel.results.size(); ++r) {
+      const ResultInfo &result = kernel.results[r];
+      const TableInfo &table = descriptor.tables[result.table];
+      char *base = tableData(result.table);
+      char **to = results.data() + stepLists[k].results + r;
+      for (int64_t s = scheduler.kernelSteps(k);
+           s < scheduler.kernelSteps(k + 1); ++s, to += kernel.results.size())
+        *to = base +
+              table.slotOffset(stepOffsets[table.group][s] + result.position);
     }
   }
 
-  steps.clear();
   planList.clear();
   const std::vector<int32_t> &sequence = scheduler.sequence();
-  steps.reserve(sequence.size());
+  steps.resize(sequence.size());
   for (int64_t plan = 0; plan < scheduler.plans(); ++plan) {
     int64_t begin = scheduler.planBegin(plan);
     int64_t end = scheduler.planBegin(plan + 1);
     planList.push_back({steps.data() + begin, end - begin});
     for (int64_t i = begin; i < end; ++i) {
       const DepthStep &step = list[sequence[i]];
+      const KernelInfo &kernel = descriptor.kernels[step.kernel];
+      const StepLists &lists = stepLists[step.kernel];
+      size_t number = sequence[i] - scheduler.kernelSteps(step.kernel);
       bool meets = i + 1 < end && !isIndependent(step, list[sequence[i + 1]]);
-      steps.push_back({step.kernel, step.count,
-                       operands.data() + operandBegin[sequence[i]],
-                       results.data() + resultBegin[sequence[i]],
-                       /*scratch=*/nullptr, meets});
+      steps[i] = {
+          step.kernel,
+          step.count,
+          operands.data() + lists.operands + number * kernel.operands.size(),
+          results.data() + lists.results + number * kernel.results.size(),
+          /*scratch=*/nullptr,
+          meets};
     }
   }
   context.steps = steps.data();
@@ -536,6 +544,33 @@ void Plan::reserveScratch() {
   char *base = scratch.reserve(usedScratchBytes, "intermediates");
   for (size_t i = 0; i < steps.size(); ++i)
     steps[i].scratch = base + offsets[i];
+}
+
+void Plan::shareSteps(int64_t workers, int64_t shareTasks) {
+  stretchList.clear();
+  const int64_t count = static_cast<int64_t>(steps.size());
+  if (workers == 1 && count) {
+    stretchList.push_back({0, count, true});
+    return;
+  }
+  int64_t begin = 0;
+  double enough = 0;
+  for (int64_t s = 0; s < count; ++s) {
+    const BatchStep &step = steps[s];
+    int64_t tasks =
+        shareTasks ? shareTasks : descriptor.kernels[step.kernel].shareTasks;
+    enough += static_cast<double>(step.count) / static_cast<double>(tasks);
+    if (!step.meets && s + 1 < count)
+      continue;
+    const bool shared = enough >= 1;
+    if (stretchList.empty() || stretchList.back().shared != shared) {
+      if (begin)
+        steps[begin - 1].meets = 0;
+      stretchList.push_back({begin, s + 1, shared});
+    }
+    stretchList.back().end = begin = s + 1;
+    enough = 0;
+  }
 }
 
 void Plan::addRegions(const std::vector<bool> &outputs,

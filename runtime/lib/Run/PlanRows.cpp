@@ -242,7 +242,7 @@ void Plan::assignSlots() {
       int64_t block = groupBlocks[use.group];
       offset = groupRows[use.group];
       int64_t rows = list[s].count * use.siblings;
-      groupRows[use.group] += (rows + block - 1) / block * block;
+      groupRows[use.group] += (rows + block - 1) & -block; // powers of two
     }
   }
   for (const Pool &pool : pools)

@@ -352,8 +352,33 @@ TaskGraph Session::taskGraph() const {
 
 void Session::schedule() {
   runPlan.build(state->contexts, loaded->numInstances, workers, plansApart);
-  if (object.entry().execute)
+  if (object.entry().execute) {
+    runPlan.shareSteps(workers.size(), options.shareTasks);
     reserveWorkers(runPlan.workerScratch(), workers.size());
+  }
+}
+
+/// Calls `body(context, job, shared)` for each stretch of the plan, with a
+/// context that has its steps only. Returns how often workers met.
+template <class Body>
+int64_t Session::forEachStretch(const Body &body) {
+  if (!object.entry().execute)
+    raise("the object was compiled without an executor");
+  BatchContext &context = *state->parts.front();
+  BatchStep *steps = context.steps;
+  const int64_t numSteps = context.numSteps;
+  int64_t before = workers.barriers(), stretches = 0;
+  for (const Plan::Stretch &stretch : runPlan.stretches()) {
+    context.steps = steps + stretch.begin;
+    context.numSteps = stretch.end - stretch.begin;
+    Job job{object.entry().execute, &context,
+            stretch.shared ? workers.size() : 1};
+    body(context, job, stretch.shared);
+    ++stretches;
+  }
+  context.steps = steps;
+  context.numSteps = numSteps;
+  return workers.barriers() - before + std::max<int64_t>(stretches - 1, 0);
 }
 
 void Session::execute() {
@@ -362,12 +387,9 @@ void Session::execute() {
     lastBarriers = device->barriers();
     return;
   }
-  if (!object.entry().execute)
-    raise("the object was compiled without an executor");
-  Job job{object.entry().execute, state->contexts.front(), workers.size()};
-  int64_t before = workers.barriers();
-  workers.run(Job::run, &job);
-  lastBarriers = workers.barriers() - before;
+  lastBarriers = forEachStretch([&](BatchContext &, Job &job, bool shared) {
+    workers.run(Job::run, &job, shared);
+  });
 }
 
 double Session::executeTimed() {
@@ -375,20 +397,24 @@ double Session::executeTimed() {
     execute();
     return device->kernelTime();
   }
-  if (!object.entry().execute)
-    raise("the object was compiled without an executor");
-  BatchContext &context = *state->parts.front();
-  Job job{object.entry().execute, &context, workers.size()};
+  auto time = [&] {
+    double sum = 0;
+    forEachStretch([&](BatchContext &, Job &job, bool shared) {
+      sum += workers.runTimed(Job::run, &job, shared);
+    });
+    return sum;
+  };
   // What steps without tasks take is not spent in kernels.
+  BatchContext &context = *state->parts.front();
   BatchStep *steps = context.steps;
   std::vector<BatchStep> empty(steps, steps + context.numSteps);
   for (BatchStep &step : empty)
     step.count = 0;
   context.steps = empty.data();
-  double between = workers.runTimed(Job::run, &job);
+  double between = time();
   context.steps = steps;
   // One of the two may have been interrupted.
-  return std::max(workers.runTimed(Job::run, &job) - between, 0.0);
+  return std::max(time() - between, 0.0);
 }
 
 std::vector<StepTime> Session::executeTraced() {
@@ -402,21 +428,18 @@ std::vector<StepTime> Session::executeTraced() {
     return std::chrono::duration<double, std::micro>(Clock::now() - begin)
         .count();
   };
-  BatchContext &context = *state->parts.front();
-  BatchStep *steps = context.steps;
-  int64_t count = context.numSteps, barriers = 0;
   std::vector<StepTime> times;
-  context.numSteps = 1;
-  for (int64_t i = 0; i < count; ++i) {
-    context.steps = steps + i;
-    double start = now();
-    execute();
-    barriers += lastBarriers;
-    times.push_back({steps[i].kernel, steps[i].count, start, now()});
-  }
-  context.steps = steps;
-  context.numSteps = count;
-  lastBarriers = barriers;
+  lastBarriers =
+      forEachStretch([&](BatchContext &context, Job &job, bool shared) {
+        BatchStep *end = context.steps + context.numSteps;
+        context.numSteps = 1;
+        for (; context.steps != end; ++context.steps) {
+          double start = now();
+          workers.run(Job::run, &job, shared);
+          times.push_back(
+              {context.steps->kernel, context.steps->count, start, now()});
+        }
+      });
   return times;
 }
 
@@ -458,6 +481,9 @@ RunCounters Session::counters() const {
   counters.plans = static_cast<int64_t>(runPlan.plans().size());
   counters.tasks = runPlan.tasks();
   counters.batches = context().numSteps;
+  if (workers.size() > 1 && !device)
+    for (const Plan::Stretch &stretch : runPlan.stretches())
+      counters.shared += stretch.shared ? stretch.end - stretch.begin : 0;
   counters.launches = device ? 1 : counters.batches;
   counters.copies = device ? device->copies() : 0;
   counters.barriers = lastBarriers;

@@ -149,26 +149,29 @@ WorkerPool::~WorkerPool() {
     thread.join();
 }
 
-void WorkerPool::run(void (*newJob)(void *, int), void *newArgument) {
-  stepAside(workerCores);
+void WorkerPool::run(void (*newJob)(void *, int), void *newArgument,
+                     bool shared) {
   job = newJob;
   argument = newArgument;
-  if (count > 1)
-    start.advance();
+  alone = !shared;
+  if (count == 1 || alone)
+    return work(0);
+  stepAside(workerCores);
+  start.advance();
   work(0);
-  if (count > 1)
-    meet();
+  meet();
 }
 
-double WorkerPool::runTimed(void (*newJob)(void *, int), void *newArgument) {
+double WorkerPool::runTimed(void (*newJob)(void *, int), void *newArgument,
+                            bool shared) {
   times.assign(count, {});
   timed = true;
-  run(newJob, newArgument);
+  run(newJob, newArgument, shared);
   timed = false;
   double sum = 0;
   for (const WorkTime &time : times)
     sum += time.busy;
-  return sum / count;
+  return shared ? sum / count : sum;
 }
 
 using Clock = std::chrono::steady_clock;

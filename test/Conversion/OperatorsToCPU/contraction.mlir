@@ -26,7 +26,7 @@
 // CHECK-NOT:   @cell.rows.stage1
 
 // CHECK-LABEL: func.func @cell.rows(
-// CHECK-SAME:    attributes {batch.kernel_info = {ragged_scratch = [], row_block = 0 : i64, row_split = 12 : i64, stages = 1 : i64, task_scratch = 0 : i64, worker_scratch =
+// CHECK-SAME:    attributes {batch.kernel_info = {ragged_scratch = [], row_block = 0 : i64, row_split = 12 : i64, share_tasks = {{[0-9]+}} : i64, stages = 1 : i64, task_scratch = 0 : i64, worker_scratch =
 uprog.operator @cell.rows(%n: index, %x: tensor<?x20xf32>, %h: tensor<?x20xf32>,
                           %w: tensor<64x40xf32> {uprog.parameter = 0 : i64},
                           %b: tensor<64xf32> {uprog.parameter = 1 : i64},

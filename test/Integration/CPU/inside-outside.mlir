@@ -1,6 +1,6 @@
 // REQUIRES: batch-run, cc
 // RUN: batch-run %s --params=random:1 --inputs=%inputs/nary_trees.txt --check-unbatched --json | FileCheck %s
-// RUN: batch-run %s --params=random:1 --inputs=%inputs/nary_trees.txt --check-unbatched --json --threads=2 --batch=5 | FileCheck %s --check-prefix=SMALL
+// RUN: batch-run %s --params=random:1 --inputs=%inputs/nary_trees.txt --check-unbatched --json --threads=2 --share-tasks=1 --batch=5 | FileCheck %s --check-prefix=SMALL
 
 // Up a tree and down again over what the way up has made (inside, outside), with
 // rec.map over results. The way down begins when the way up has ended for all

@@ -2,7 +2,7 @@
 // RUN: %python %S/Inputs/list_shaped.py > %t.jsonl
 // RUN: batch-compile %s -o %t.so
 // RUN: batch-run %t.so --params=random:0 --inputs=%t.jsonl --batch=3 --check-unbatched --json | FileCheck %s
-// RUN: batch-run %t.so --params=random:0 --inputs=%t.jsonl --batch=7 --threads=2 --check-unbatched --json | FileCheck %s
+// RUN: batch-run %t.so --params=random:0 --inputs=%t.jsonl --batch=7 --threads=2 --share-tasks=1 --check-unbatched --json | FileCheck %s
 
 // RUN: %if long %{ %integration/check_stages.py %S/list-shaped %t.jsonl %}
 

@@ -2,7 +2,7 @@
 // RUN: echo '["leaf", 3]'                > %t.jsonl
 // RUN: echo '["leaf", 5]'               >> %t.jsonl
 // RUN: echo '["node", ["leaf", 2], ["leaf", 5]]' >> %t.jsonl
-// RUN: batch-run %s --params=random:1 --inputs=%t.jsonl --check-unbatched --json --threads=2 --nodes-per-worker=1 | FileCheck %s
+// RUN: batch-run %s --params=random:1 --inputs=%t.jsonl --check-unbatched --json --threads=2 --share-tasks=1 --nodes-per-worker=1 | FileCheck %s
 
 // Calls that take no node are the same in all instances: five steps serve all
 // leaves. So one worker has to inspect all instances.

@@ -1,6 +1,6 @@
 // REQUIRES: batch-run, cc
 // RUN: batch-run %s --params=random:1 --inputs=%inputs/trees.txt --check-unbatched --json | FileCheck %s
-// RUN: batch-run %s --params=random:1 --inputs=%inputs/trees.txt --check-unbatched --json --threads=2 --batch=5 | FileCheck %s --check-prefix=SMALL
+// RUN: batch-run %s --params=random:1 --inputs=%inputs/trees.txt --check-unbatched --json --threads=2 --share-tasks=1 --batch=5 | FileCheck %s --check-prefix=SMALL
 
 // States are passed down a tree: a batch for the first state, one per level from
 // the roots on, and one for all leaves, which nothing waits for.

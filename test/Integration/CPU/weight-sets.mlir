@@ -2,7 +2,7 @@
 // RUN: echo '{"l":["cons",1,["cons",2,["nil"]]]}' > %t.jsonl
 // RUN: echo '{"l":["nil"]}' >> %t.jsonl
 // RUN: echo '{"l":["cons",7,["cons",2,["cons",1,["nil"]]]]}' >> %t.jsonl
-// RUN: batch-run %s --params=random:1 --inputs=%t.jsonl --check-unbatched --json --threads=2 | FileCheck %s
+// RUN: batch-run %s --params=random:1 --inputs=%t.jsonl --check-unbatched --json --threads=2 --share-tasks=1 | FileCheck %s
 // RUN: batch-opt %s -batch-inline-helpers -batch-outline-kernels -batch-assign-phases -batch-tag-depths -o %t.mlir
 // RUN: batch-run %t.mlir --params=random:1 --inputs=%t.jsonl --check-unbatched --json | FileCheck %s --check-prefix=TOGETHER
 
