@@ -263,14 +263,19 @@ void Plan::forEachCell(const Part &part, const Places &places, int64_t kernel,
   const TaskQueue &queue = part.queues[kernel];
   const int64_t *cells = queue.records + cell;
   int64_t recordCells = queue.recordCells;
-  int64_t begin = scheduler.kernelBegin(kernel);
-  for (int64_t s = part.sorter.kernelSteps(kernel);
-       s < part.sorter.kernelSteps(kernel + 1); ++s) {
-    const DepthStep &step = part.sorter.steps()[s];
-    const int32_t *order = part.sorter.order() + step.begin;
-    int64_t at = places[s].begin - begin, count = step.count;
+  const int64_t begin = scheduler.kernelBegin(kernel);
+  const int64_t end = part.sorter.kernelSteps(kernel + 1);
+  const DepthStep *steps = part.sorter.steps().data();
+  for (int64_t s = part.sorter.kernelSteps(kernel); s < end; ++s) {
+    const int32_t *order = part.sorter.order() + steps[s].begin;
+    const int64_t first = s, at = places[s].begin;
+    // The next steps, if no other part comes between.
+    while (s + 1 < end &&
+           places[s + 1].begin - at == steps[s + 1].begin - steps[first].begin)
+      ++s;
+    const int64_t count = steps[s].begin + steps[s].count - steps[first].begin;
     for (int64_t i = 0; i < count; ++i)
-      entry(at + i, cells[order[i] * recordCells]);
+      entry(at - begin + i, cells[order[i] * recordCells]);
   }
 }
 
