@@ -20,9 +20,9 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <functional>
 #include <iostream>
@@ -39,10 +39,9 @@ namespace {
   std::exit(1);
 }
 
+/// Processor time: others may use the machine as well.
 double seconds() {
-  return std::chrono::duration<double>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
+  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
 
 /// Structures to learn from and others to measure.
@@ -213,11 +212,14 @@ Json measure(const Workload &workload, const Data &data,
   PolicyScheduler scheduler;
   Json training = Json::object(), results = Json::array();
   std::vector<StateMachine> machines;
-  TaskGraph learntFrom = make(workload, data.training, 0, 32, 1);
+  std::vector<TaskGraph> learntFrom;
+  for (int32_t size : learntBatches)
+    for (int32_t first = 0; first < learntInstances; first += size)
+      learntFrom.push_back(make(workload, data.training, first, size, 1));
   for (int e = 0; e < numEncodings; ++e) {
     double start = seconds();
     Learned learned =
-        learn({learntFrom}, workload.types, static_cast<Encoding>(e));
+        learn(learntFrom, workload.types, static_cast<Encoding>(e));
     training[name(static_cast<Encoding>(e))] = {
         {"seconds", seconds() - start},
         {"trials", learned.trials},
@@ -225,7 +227,7 @@ Json measure(const Workload &workload, const Data &data,
     machines.push_back(learned.machine);
   }
   double start = seconds();
-  StateMachine chosen = learn({learntFrom}, workload.types).machine;
+  StateMachine chosen = learn(learntFrom, workload.types).machine;
   training["chosen"] = {{"seconds", seconds() - start},
                         {"encoding", name(chosen.encoding())},
                         {"states", chosen.states()}};
@@ -281,7 +283,7 @@ Json measure(const Workload &workload, const Data &data,
   return {{"results", results},
           {"training",
            {{"workload", workload.name},
-            {"tasks", learntFrom.size()},
+            {"tasks", learntFrom[0].size()},
             {"encodings", training}}}};
 }
 

@@ -23,7 +23,7 @@ sys.dont_write_bytecode = True
 import batchtest  # noqa: E402: date and machine, as in other benchmarks
 
 POLICIES = ("depth", "agenda", "depth, trimmed", "ratio", "greedy", "fsm",
-            "fsm base", "fsm max", "fsm sort", "fsm share", "fsm path")
+            "fsm base", "fsm max", "fsm sort", "fsm share", "fsm urgency")
 MARK = "<!-- benchmarks/policies: %s -->"
 
 
@@ -43,7 +43,7 @@ def tables(record):
         best = mean(result["best"]) + ("" if result["optimal"] else "?")
         lines.append(row(result["workload"], str(result["batch"]),
                          mean(result["bound"]), best, *policies))
-    lines += ["", "Nanoseconds per task, medians:", "",
+    lines += ["", "Nanoseconds of processor time per task, medians:", "",
               row("workload", "batch", "tasks", *POLICIES),
               row(*["---"] * (3 + len(POLICIES)))]
     for result in record["results"]:

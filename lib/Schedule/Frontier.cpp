@@ -14,11 +14,21 @@ static size_t reserved(const std::vector<T> &vector) {
   return vector.capacity() * sizeof(T);
 }
 
+const std::array<double, Urgency::numPowers> Urgency::powers = [] {
+  std::array<double, numPowers> powers;
+  double power = 1;
+  for (double &entry : powers) {
+    entry = power;
+    power /= 1.5;
+  }
+  return powers;
+}();
+
 void FrontierPlan::compute(const TaskGraph &graph, unsigned wanted) {
   tasks = &graph;
   // Few sets of facts have code of their own.
-  const unsigned sets[] = {OnlyReady,      Ratios, Ratios | Relays,
-                           Ratios | Paths, Depths, Chains};
+  const unsigned sets[] = {OnlyReady,          Ratios, Ratios | Relays,
+                           Ratios | Urgencies, Depths, Chains};
   bool ownCode =
       std::find(std::begin(sets), std::end(sets), wanted) != std::end(sets);
   facts = ownCode ? wanted : unsigned(AllFacts);
@@ -32,7 +42,7 @@ void FrontierPlan::compute(const TaskGraph &graph, unsigned wanted) {
     findRelays();
   if (facts & Depths)
     findDepths();
-  if (facts & Paths)
+  if (facts & Urgencies)
     findPaths();
   if (facts & Chains)
     findChains();
@@ -214,8 +224,8 @@ void Frontier::start(const FrontierPlan &newPlan, unsigned newFacts) {
   }
   if (facts & Depths)
     depthSums = plan->depthSums;
-  if (facts & Paths)
-    longestPaths.assign(graph.numTypes, 0);
+  if (facts & Urgencies)
+    urgencies.assign(graph.numTypes, Urgency());
   if (facts & Chains) {
     chainLeft = plan->chainCounts;
     chainReady.assign(chainLeft.size(), 0);
@@ -234,8 +244,8 @@ void Frontier::start(const FrontierPlan &newPlan, unsigned newFacts) {
 void Frontier::makeReady(int32_t task) {
   int32_t type = nodes[task].type;
   tasks[tail[type]++] = task;
-  if (facts & Paths)
-    longestPaths[type] = std::max(longestPaths[type], nodes[task].path);
+  if (facts & Urgencies)
+    urgencies[type].add(nodes[task].path);
   if (facts & Chains)
     ++chainReady[plan->chainBegin[type] + plan->chain[task]];
 }
@@ -244,8 +254,8 @@ Batch Frontier::commit(int32_t type, int32_t end) {
   Batch batch{type, head[type], end - head[type]};
   left -= batch.count;
   // All that were ready run, and those that become ready count anew.
-  if (facts & Paths)
-    longestPaths[type] = 0;
+  if (facts & Urgencies)
+    urgencies[type] = Urgency();
   switch (facts) {
   case OnlyReady:
     commitTasks<OnlyReady>(type, end);
@@ -256,8 +266,8 @@ Batch Frontier::commit(int32_t type, int32_t end) {
   case Ratios | Relays:
     commitTasks<Ratios | Relays>(type, end);
     break;
-  case Ratios | Paths:
-    commitTasks<Ratios | Paths>(type, end);
+  case Ratios | Urgencies:
+    commitTasks<Ratios | Urgencies>(type, end);
     break;
   case Depths:
     commitTasks<Depths>(type, end);
@@ -311,7 +321,7 @@ void Frontier::commitTasks(int32_t type, int32_t end) {
   int32_t *const counters = relays.data();
   FrontierPlan::Node *const all = nodes.data();
   int32_t *const order = tasks.data(), *const tails = tail.data();
-  int32_t *const pathOf = longestPaths.data();
+  Urgency *const urgencyOf = urgencies.data();
   int32_t orphanCount = 0;
   for (int32_t i = head[type]; i < end; ++i) {
     int32_t task = order[i];
@@ -337,8 +347,8 @@ void Frontier::commitTasks(int32_t type, int32_t end) {
       if (--node.pending != 0)
         continue;
       order[tails[node.type]++] = consumer;
-      if constexpr (facts & Paths)
-        pathOf[node.type] = std::max(pathOf[node.type], node.path);
+      if constexpr (facts & Urgencies)
+        urgencyOf[node.type].add(node.path);
       if constexpr (facts & Chains)
         ++chainReady[chainBegin[node.type] + chain[consumer]];
     }
@@ -351,6 +361,6 @@ void Frontier::commitTasks(int32_t type, int32_t end) {
 size_t Frontier::bytes() const {
   return reserved(nodes) + reserved(tasks) + reserved(head) + reserved(tail) +
          reserved(orphan) + reserved(relays) + reserved(work) +
-         reserved(depthSums) + reserved(longestPaths) + reserved(chainLeft) +
+         reserved(depthSums) + reserved(urgencies) + reserved(chainLeft) +
          reserved(chainReady) + reserved(longest);
 }

@@ -9,6 +9,7 @@
 #include "Batch/Schedule/Policies.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace batchrt;
 
@@ -35,55 +36,56 @@ private:
   uint64_t state;
 };
 
+/// Whether so many batches are fewer than those of another policy, and by more
+/// than chance: what a policy makes beyond the bound varies from graph to graph
+/// by about its square root.
+bool isBetter(int64_t batches, int64_t others, int64_t bound,
+              const LearningOptions &options) {
+  const double saved = static_cast<double>(others - batches);
+  return saved > 0 &&
+         saved >= options.deviations *
+                      std::sqrt(static_cast<double>(others - bound));
+}
+
 class Learner {
 public:
-  Learner(const std::vector<TaskGraph> &graphs, Encoding encoding,
+  Learner(const std::vector<TaskGraph> &graphs,
+          const std::vector<std::string> &types, Encoding encoding,
           const LearningOptions &options)
-      : options(options), encoding(encoding), plans(graphs.size()),
-        random(options.seed) {
+      : options(options), graphs(graphs), plans(graphs.size()),
+        random(options.seed), untrained(encoding, types), kept{untrained} {
     for (size_t g = 0; g < graphs.size(); ++g) {
       plans[g].compute(graphs[g], neededFacts(encoding));
-      bound += lowerBound(graphs[g]);
+      kept.bound += lowerBound(graphs[g]);
       numTypes = std::max(numTypes, graphs[g].numTypes);
     }
   }
 
-  Learned run(const std::vector<std::string> &types) {
-    int32_t trial = 0;
-    keepIfFewer(firstOfAll());
-    while (trial < options.trials && fewest > bound) {
+  Learned run() {
+    kept.machine = startMachine();
+    kept.batches = count(kept.machine);
+    int32_t &trial = kept.trials;
+    while (trial < options.trials && kept.batches > kept.bound) {
       double done = static_cast<double>(trial) / options.trials;
       double explore =
           options.explore * (1 - done) + options.exploreLast * done;
       for (const FrontierPlan &plan : plans)
         learnFrom(plan, explore);
       if (++trial % options.checkEvery == 0 || trial == options.trials)
-        keepIfFewer(bestPolicy());
+        keepIfBetter(bestMachine());
     }
-    polish();
-    Learned learned{StateMachine(encoding, types), fewest, bound, trial};
-    for (size_t number = 0; number < kept.size(); ++number)
-      if (kept[number] >= 0)
-        learned.machine.set(states.state(static_cast<int32_t>(number)),
-                            kept[number]);
-    return learned;
+    return std::move(kept);
   }
 
 private:
-  /// The types that run in states, -1 where the greedy rule says.
-  using Actions = std::vector<int32_t>;
-
   /// The number of a frontier's state, a new one if it was not there.
   int32_t findState(const Frontier &frontier) {
-    encode(frontier, encoding, state);
+    encode(frontier, untrained.encoding(), state);
     int32_t number = states.add(state);
     if (number == static_cast<int32_t>(ready.size())) {
-      // A state begins with its types. All but the last number are, or all.
-      auto end = state.end() -
-                 (encoding == Encoding::Max || encoding == Encoding::Share);
-      ready.emplace_back(state.begin(), end);
+      ready.emplace_back(state.begin(),
+                         state.begin() + numReady(state, untrained.encoding()));
       values.resize(values.size() + numTypes, 0);
-      tried.push_back(false);
     }
     return number;
   }
@@ -125,7 +127,6 @@ private:
           static_cast<double>(frontier.ready(type)) / frontier.orphans(type);
       steps.push_back({number, type, -1 + options.ratioWeight * ratio});
       frontier.commit(type);
-      tried[number] = true;
     }
     // The last first, so that what a step brings is known to those before it.
     const int64_t count = static_cast<int64_t>(steps.size());
@@ -141,131 +142,85 @@ private:
     }
   }
 
-  /// Runs the first type of each state.
-  Actions firstOfAll() {
+  /// Before anything is learnt, what a state names or begins with runs.
+  StateMachine startMachine() {
+    StateMachine machine = untrained;
     for (const FrontierPlan &plan : plans) {
       frontier.start(plan);
       while (!frontier.done()) {
         int32_t type = pickSufficient(frontier);
-        frontier.commit(type < 0 ? ready[findState(frontier)][0] : type);
-      }
-    }
-    Actions actions;
-    for (const std::vector<int32_t> &types : ready)
-      actions.push_back(types[0]);
-    return actions;
-  }
-
-  Actions bestPolicy() {
-    Actions actions;
-    for (int32_t number = 0; number < states.size(); ++number)
-      actions.push_back(tried[number] ? bestType(number) : -1);
-    return actions;
-  }
-
-  /// Batches of all graphs together. `visited` are the states it came
-  /// through, in the order in which it first did.
-  int64_t count(const Actions &actions, std::vector<int32_t> &visited) {
-    int64_t batches = 0;
-    visited.clear();
-    wasVisited.assign(wasVisited.size(), false);
-    for (const FrontierPlan &plan : plans) {
-      frontier.start(plan);
-      for (; !frontier.done(); ++batches) {
-        if (int32_t type = pickSufficient(frontier); type >= 0) {
-          frontier.commit(type);
-          continue;
+        if (type < 0) {
+          encode(frontier, machine.encoding(), state);
+          type = namesOne(machine.encoding()) ? state.back() : state.front();
+          machine.set(state, type);
         }
-        int32_t number = findState(frontier);
-        if (number >= static_cast<int32_t>(wasVisited.size()))
-          wasVisited.resize(number + 1, false);
-        if (!wasVisited[number])
-          visited.push_back(number);
-        wasVisited[number] = true;
-        int32_t type = number < static_cast<int32_t>(actions.size())
-                           ? actions[number]
-                           : -1;
-        frontier.commit(type < 0 ? pickByRatio(frontier) : type);
+        frontier.commit(type);
       }
     }
+    return machine;
+  }
+
+  /// What was learnt so far.
+  StateMachine bestMachine() {
+    StateMachine machine = untrained;
+    for (int32_t number = 0; number < states.size(); ++number)
+      machine.set(states.state(number), bestType(number));
+    return machine;
+  }
+
+  /// Batches of all graphs together.
+  int64_t count(const StateMachine &machine) {
+    int64_t batches = 0;
+    for (const TaskGraph &graph : graphs)
+      batches += static_cast<int64_t>(
+          scheduler.run(Policy::Machine, graph, machine).batches.size());
     return batches;
   }
 
-  bool keepIfFewer(const Actions &actions) {
-    std::vector<int32_t> visited;
-    int64_t batches = count(actions, visited);
-    if (fewest >= 0 && batches >= fewest)
-      return false;
-    fewest = batches;
-    kept = actions;
-    path = std::move(visited);
-    return true;
-  }
-
-  /// Tries other types in single states, as long as that saves batches.
-  void polish() {
-    int32_t trials = 0;
-    for (bool again = true; again;) {
-      again = false;
-      std::vector<int32_t> visited = path;
-      for (int32_t number : visited)
-        for (int32_t type : ready[number]) {
-          if (fewest == bound || trials == options.polish)
-            return;
-          Actions actions = kept;
-          if (static_cast<int32_t>(actions.size()) <= number)
-            actions.resize(number + 1, -1);
-          if (actions[number] == type)
-            continue;
-          actions[number] = type;
-          ++trials;
-          again |= keepIfFewer(actions);
-        }
-    }
+  void keepIfBetter(StateMachine machine) {
+    int64_t batches = count(machine);
+    if (!isBetter(batches, kept.batches, kept.bound, options))
+      return;
+    kept.machine = std::move(machine);
+    kept.batches = batches;
   }
 
   const LearningOptions &options;
-  const Encoding encoding;
+  const std::vector<TaskGraph> &graphs;
   std::vector<FrontierPlan> plans;
   Frontier frontier;
+  PolicyScheduler scheduler;
   Random random;
   int32_t numTypes = 0;
-  int64_t bound = 0;
 
   State state;
   StateIndex states;
   // By state.
   std::vector<std::vector<int32_t>> ready;
   std::vector<double> values; ///< of the types, numTypes each
-  std::vector<bool> tried, wasVisited;
 
-  Actions kept;
-  int64_t fewest = -1;       ///< batches of `kept`
-  std::vector<int32_t> path; ///< states of `kept`
+  const StateMachine untrained;
+  Learned kept;
 };
 } // namespace
 
 Learned batchrt::learn(const std::vector<TaskGraph> &graphs,
                        const std::vector<std::string> &types, Encoding encoding,
                        const LearningOptions &options) {
-  Learned learned = Learner(graphs, encoding, options).run(types);
-  PolicyScheduler scheduler;
-  for (const TaskGraph &graph : graphs)
-    learned.trimmed += static_cast<int64_t>(
-        scheduler.run(Policy::Machine, graph, learned.machine).batches.size());
-  return learned;
+  return Learner(graphs, types, encoding, options).run();
 }
 
 Learned batchrt::learn(const std::vector<TaskGraph> &graphs,
                        const std::vector<std::string> &types,
                        const LearningOptions &options) {
   Learned best;
-  for (Encoding encoding : {Encoding::Path, Encoding::Sort, Encoding::Base,
+  for (Encoding encoding : {Encoding::Urgency, Encoding::Sort, Encoding::Base,
                             Encoding::Max, Encoding::Share}) {
     Learned learned = learn(graphs, types, encoding, options);
-    if (encoding == Encoding::Path || learned.trimmed < best.trimmed)
+    if (encoding == Encoding::Urgency ||
+        isBetter(learned.batches, best.batches, best.bound, options))
       best = std::move(learned);
-    if (best.trimmed == best.bound)
+    if (best.batches == best.bound)
       break;
   }
   return best;

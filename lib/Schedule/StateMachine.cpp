@@ -13,14 +13,14 @@
 using namespace batchrt;
 
 static const char *const encodingNames[numEncodings] = {"base", "max", "sort",
-                                                        "share", "path"};
+                                                        "share", "urgency"};
 
 const char *batchrt::name(Encoding encoding) {
   return encodingNames[static_cast<int>(encoding)];
 }
 
 unsigned batchrt::neededFacts(Encoding encoding) {
-  return encoding == Encoding::Path ? Ratios | Paths : Ratios;
+  return encoding == Encoding::Urgency ? Ratios | Urgencies : Ratios;
 }
 
 /// Sorts the types of a state by falling keys, equal ones by type. There are
@@ -37,6 +37,16 @@ static void sortTypes(State &state, Key key) {
   }
 }
 
+/// The type of a state with the greatest key, the lowest of equals.
+template <class Key>
+static uint16_t greatest(const State &state, Key key) {
+  uint16_t best = state[0];
+  for (uint16_t type : state)
+    if (key(best) < key(type))
+      best = type;
+  return best;
+}
+
 void batchrt::encode(const Frontier &frontier, Encoding encoding,
                      State &state) {
   state.clear();
@@ -47,14 +57,9 @@ void batchrt::encode(const Frontier &frontier, Encoding encoding,
   switch (encoding) {
   case Encoding::Base:
     break;
-  case Encoding::Max: {
-    uint16_t most = state[0];
-    for (uint16_t type : state)
-      if (ready(type) > ready(most))
-        most = type;
-    state.push_back(most);
+  case Encoding::Max:
+    state.push_back(greatest(state, ready));
     break;
-  }
   case Encoding::Share: {
     sortTypes(state, ready);
     int64_t size = static_cast<int64_t>(frontier.order().size());
@@ -65,10 +70,9 @@ void batchrt::encode(const Frontier &frontier, Encoding encoding,
   case Encoding::Sort:
     sortTypes(state, ready);
     break;
-  case Encoding::Path:
-    sortTypes(state, [&](int32_t type) {
-      return int64_t(frontier.longestPath(type)) << 32 | ready(type);
-    });
+  case Encoding::Urgency:
+    state.push_back(
+        greatest(state, [&](int32_t type) { return frontier.urgency(type); }));
     break;
   }
 }
@@ -117,9 +121,13 @@ void StateMachine::set(const State &state, int32_t type) {
     actions[number] = type;
 }
 
-/// How many numbers of a state are types: a share at its end is not.
-static size_t numTypes(const State &state, Encoding encoding) {
-  return state.size() - (encoding == Encoding::Share);
+/// Whether the ready types of a state are in the order of their numbers.
+static bool isAscending(Encoding encoding) {
+  return encoding == Encoding::Base || namesOne(encoding);
+}
+
+size_t batchrt::numReady(const State &state, Encoding encoding) {
+  return state.size() - (namesOne(encoding) || encoding == Encoding::Share);
 }
 
 std::string StateMachine::renumber(const std::vector<std::string> &program) {
@@ -134,13 +142,11 @@ std::string StateMachine::renumber(const std::vector<std::string> &program) {
   StateMachine result(kind, program);
   for (int32_t number = 0; number < states(); ++number) {
     State state = index.state(number);
-    for (size_t i = 0; i < numTypes(state, kind); ++i)
+    const size_t ready = numReady(state, kind);
+    for (size_t i = 0; i < ready + namesOne(kind); ++i)
       state[i] = static_cast<uint16_t>(to[state[i]]);
-    // These states have their types in the order of their numbers.
-    if (kind == Encoding::Base)
-      std::sort(state.begin(), state.end());
-    if (kind == Encoding::Max)
-      std::sort(state.begin(), state.end() - 1);
+    if (isAscending(kind))
+      std::sort(state.begin(), state.begin() + ready);
     result.set(state, to[actions[number]]);
   }
   *this = std::move(result);
@@ -184,7 +190,7 @@ public:
         std::find(std::begin(encodingNames), std::end(encodingNames), rest);
     if (known == std::end(encodingNames))
       return fail("there is no encoding '" + rest +
-                  "'; encodings are base, max, sort, share and path");
+                  "'; encodings are base, max, sort, share and urgency");
     kind = static_cast<Encoding>(known - std::begin(encodingNames));
     if (!readKernels())
       return false;
@@ -260,10 +266,10 @@ private:
     std::vector<std::string> words;
     for (std::string item; items >> item;)
       words.push_back(item);
-    size_t extra = kind == Encoding::Max || kind == Encoding::Share;
+    size_t extra = namesOne(kind) || kind == Encoding::Share;
     if (words.size() < 3 + extra || words[words.size() - 2] != ":")
       return fail("expected 'state KERNELS : KERNEL'");
-    State state, others; // others: the most frequent one, the next one
+    State state, others; // others: the one that is named, the next one
     const size_t ready = words.size() - 2 - extra;
     for (size_t i = 0; i < ready; ++i) {
       if (!readType(words[i], state))
@@ -271,16 +277,15 @@ private:
       if (std::count(state.begin(), state.end(), state.back()) > 1)
         return fail("kernel " + words[i] + " is ready twice");
     }
-    bool ascending = kind == Encoding::Base || kind == Encoding::Max;
-    if (ascending && !std::is_sorted(state.begin(), state.end()))
+    if (isAscending(kind) && !std::is_sorted(state.begin(), state.end()))
       return fail("kernels are not in the order of their numbers");
-    if ((kind == Encoding::Max && !readType(words[ready], others)) ||
+    if ((namesOne(kind) && !readType(words[ready], others)) ||
         !readType(words.back(), others))
       return false;
     for (uint16_t type : others)
       if (std::find(state.begin(), state.end(), type) == state.end())
         return fail("kernel " + std::to_string(type) + " is not ready");
-    if (kind == Encoding::Max)
+    if (namesOne(kind))
       state.push_back(others.front());
     if (kind == Encoding::Share) {
       const std::string &eighths = words[ready];

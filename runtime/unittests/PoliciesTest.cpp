@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdlib>
 #include <new>
 
@@ -71,18 +72,15 @@ everySchedule(const TaskGraph &graph) {
   schedules.emplace_back("depth, trimmed", scheduler.trim());
   LearningOptions options;
   options.trials = 20;
-  options.polish = 20;
   for (int e = 0; e < numEncodings; ++e) {
     Learned learned =
         learn({graph}, namesOf(graph), static_cast<Encoding>(e), options);
     schedules.emplace_back(name(static_cast<Encoding>(e)),
                            scheduler.follow(graph, learned.machine));
+    schedules.emplace_back("trimmed", scheduler.trim());
     EXPECT_EQ(learned.batches,
               static_cast<int64_t>(schedules.back().second.batches.size()));
     EXPECT_EQ(learned.bound, lowerBound(graph));
-    schedules.emplace_back("trimmed", scheduler.trim());
-    EXPECT_EQ(learned.trimmed,
-              static_cast<int64_t>(schedules.back().second.batches.size()));
   }
   schedules.emplace_back("unknown", scheduler.follow(graph, StateMachine()));
   return schedules;
@@ -135,14 +133,15 @@ int64_t fewestBatches(const TaskGraph &graph) {
 
 /// What a frontier keeps, computed anew from the set of tasks that ran.
 struct Recomputed {
-  std::vector<int32_t> ready, remaining, orphans, longestPath, longestChain;
+  std::vector<int32_t> ready, remaining, orphans, longestChain;
   std::vector<int64_t> depthSum;
+  std::vector<double> urgency;
   std::vector<bool> lowersBound;
 
   Recomputed(const TaskGraph &graph, const std::vector<bool> &ran)
       : ready(graph.numTypes), remaining(graph.numTypes),
-        orphans(graph.numTypes), longestPath(graph.numTypes),
-        longestChain(graph.numTypes), depthSum(graph.numTypes),
+        orphans(graph.numTypes), longestChain(graph.numTypes),
+        depthSum(graph.numTypes), urgency(graph.numTypes),
         lowersBound(graph.numTypes) {
     std::vector<int32_t> depths(graph.size()), paths(graph.size(), 0);
     std::vector<bool> isReady(graph.size());
@@ -198,11 +197,21 @@ struct Recomputed {
         paths[graph.operands[o]] =
             std::max(paths[graph.operands[o]], paths[task]);
       if (isReady[task])
-        longestPath[graph.types[task]] =
-            std::max(longestPath[graph.types[task]], paths[task]);
+        urgency[graph.types[task]] += std::pow(1.5, paths[task]);
     }
   }
 };
+
+/// Types compare as the urgencies that are found anew do.
+void expectUrgencies(const Frontier &frontier, const Recomputed &expected) {
+  for (int32_t a = 0; a < frontier.numTypes(); ++a)
+    for (int32_t b = 0; b < frontier.numTypes(); ++b) {
+      double difference = expected.urgency[b] - expected.urgency[a];
+      if (std::abs(difference) > 1e-9 * expected.urgency[b]) {
+        EXPECT_EQ(frontier.urgency(a) < frontier.urgency(b), difference > 0);
+      }
+    }
+}
 } // namespace
 
 TEST(Policies, SchedulesAreLegal) {
@@ -241,10 +250,15 @@ TEST(Policies, Trim) {
       EXPECT_LE(twice.batches.size(), once.batches.size());
     }
   }
-  // One batch of outputs in place of four.
+  // One batch of outputs in place of four. Words wait for the word before the
+  // node that reads them; tasks of a batch keep their order.
   TaskGraph figure = figureOne();
   scheduler.depth(figure);
-  EXPECT_EQ(scheduler.trim().batches.size(), 6u);
+  Schedule trimmed = scheduler.trim();
+  ASSERT_EQ(trimmed.batches.size(), 6u);
+  EXPECT_EQ(trimmed.batches[4].type, 1);
+  EXPECT_EQ(trimmed.order, (std::vector<int32_t>{0, 1, 4, 2, 5, 3, 6, 7, 8, 9,
+                                                 10, 11, 12, 13, 14}));
 }
 
 TEST(Policies, DepthIsTopological) {
@@ -379,7 +393,6 @@ TEST(Frontier, KeepsWhatRecomputingFinds) {
         ASSERT_EQ(frontier.remaining(type), expected.remaining[type]);
         ASSERT_EQ(frontier.orphans(type), expected.orphans[type]);
         ASSERT_EQ(frontier.depthSum(type), expected.depthSum[type]);
-        ASSERT_EQ(frontier.longestPath(type), expected.longestPath[type]);
         ASSERT_EQ(frontier.longestChain(type), expected.longestChain[type]);
         ASSERT_EQ(frontier.lowersBound(type), expected.lowersBound[type]);
         bound += expected.longestChain[type];
@@ -387,6 +400,7 @@ TEST(Frontier, KeepsWhatRecomputingFinds) {
           types.push_back(type);
       }
       ASSERT_EQ(frontier.bound(), bound);
+      expectUrgencies(frontier, expected);
       int32_t greedy = pickByRatio(frontier);
       for (int32_t type : types)
         ASSERT_LE(expected.ready[type] * expected.orphans[greedy],
@@ -405,7 +419,7 @@ TEST(Frontier, DirectRatios) {
   for (int seed = 0; seed < 20; ++seed) {
     TaskGraph graph = someGraph(seed);
     FrontierPlan plan;
-    plan.compute(graph, Ratios | Paths);
+    plan.compute(graph, Ratios | Urgencies);
     Frontier frontier;
     frontier.start(plan);
     std::vector<bool> ran(graph.size(), false);
@@ -422,9 +436,9 @@ TEST(Frontier, DirectRatios) {
       Recomputed expected(graph, ran);
       for (int32_t type = 0; type < graph.numTypes; ++type) {
         ASSERT_EQ(frontier.orphans(type), orphans[type]);
-        ASSERT_EQ(frontier.longestPath(type), expected.longestPath[type]);
         ASSERT_GE(frontier.orphans(type), expected.orphans[type]);
       }
+      expectUrgencies(frontier, expected);
       Batch batch = frontier.commit(pickByRatio(frontier));
       for (int32_t i = batch.begin; i < batch.begin + batch.count; ++i)
         ran[frontier.order()[i]] = true;
@@ -476,8 +490,11 @@ TEST(Learning, Workloads) {
   PolicyScheduler scheduler;
   for (const workloads::Workload &workload : workloads::all()) {
     SCOPED_TRACE(workload.name);
-    TaskGraph batch = workloads::make(workload, structures, 0, 32, 1);
-    Learned learned = learn({batch}, workload.types);
+    std::vector<TaskGraph> graphs;
+    for (int32_t size : learntBatches)
+      for (int32_t first = 0; first < learntInstances; first += size)
+        graphs.push_back(workloads::make(workload, structures, first, size, 1));
+    Learned learned = learn(graphs, workload.types);
     // Learnt from 32 instances, followed on others.
     for (size_t size : {1, 8, 32, 64, 256}) {
       TaskGraph graph = workloads::make(workload, structures, 300, size, 2);
@@ -488,8 +505,13 @@ TEST(Learning, Workloads) {
       EXPECT_EQ(schedule.verify(graph), "");
       double batches = static_cast<double>(schedule.batches.size());
       std::string kind = workload.kind;
+      // Of these lattices the beam's share is up to 1.15.
       double factor = kind == "lattices" ? 1.2 : kind == "2type" ? 1.25 : 1;
       EXPECT_LE(batches, bound * factor) << "batch " << size;
+      double found = static_cast<double>(searchBeam(graph, 16).types.size());
+      double share = size == 32 || size == 256 ? 1.02 : 1.03;
+      EXPECT_LE(batches, std::max(found + 1, found * share))
+          << "batch " << size;
       EXPECT_LE(batches, scheduler.depth(graph).batches.size());
       EXPECT_LE(batches, scheduler.agenda(graph).batches.size());
     }
@@ -501,7 +523,7 @@ TEST(Learning, SameSeedSameMachine) {
   workloads::fillIn(structures, 5, 32);
   const workloads::Workload &workload = workloads::all().back();
   TaskGraph graph = workloads::make(workload, structures, 0, 8, 1);
-  for (Encoding encoding : {Encoding::Sort, Encoding::Path}) {
+  for (Encoding encoding : {Encoding::Sort, Encoding::Urgency}) {
     std::string first =
         learn({graph}, workload.types, encoding).machine.print();
     EXPECT_EQ(learn({graph}, workload.types, encoding).machine.print(), first);
@@ -513,13 +535,35 @@ TEST(Learning, SameSeedSameMachine) {
   }
 }
 
+// What is learnt replaces the first table only where it saves more than chance
+// would: without that condition it makes fewer batches of the graphs that it
+// knows.
+TEST(Learning, DoubtsChance) {
+  workloads::Structures structures;
+  workloads::fillIn(structures, 5, 32);
+  const std::vector<workloads::Workload> &all = workloads::all();
+  auto workload = std::find_if(all.begin(), all.end(), [](const auto &item) {
+    return item.kind == std::string("2type");
+  });
+  TaskGraph graph = workloads::make(*workload, structures, 0, 32, 1);
+  LearningOptions options;
+  auto batches = [&] {
+    return learn({graph}, workload->types, Encoding::Urgency, options).batches;
+  };
+  options.trials = 0;
+  int64_t first = batches();
+  options.trials = 300;
+  EXPECT_EQ(batches(), first);
+  options.deviations = 0;
+  EXPECT_LT(batches(), first);
+}
+
 TEST(Learning, SeveralGraphs) {
   std::vector<TaskGraph> graphs{figureOne(), TaskGraph(), figureOne()};
   graphs[1].numTypes = 3;
   Learned learned = learn(graphs, {"I", "O", "R"});
   EXPECT_EQ(learned.bound, 12);
   EXPECT_EQ(learned.batches, 12);
-  EXPECT_EQ(learned.trimmed, 12);
 }
 
 TEST(PolicyScheduler, NoAllocationsAfterTheFirstRun) {
@@ -529,16 +573,16 @@ TEST(PolicyScheduler, NoAllocationsAfterTheFirstRun) {
     TaskGraph graph = workloads::make(workload, structures, 0, 16, 1);
     LearningOptions options;
     options.trials = 10;
-    StateMachine path =
-        learn({graph}, workload.types, Encoding::Path, options).machine;
+    StateMachine urgency =
+        learn({graph}, workload.types, Encoding::Urgency, options).machine;
     StateMachine share =
         learn({graph}, workload.types, Encoding::Share, options).machine;
     PolicyScheduler scheduler;
     auto runAll = [&] {
       scheduler.depth(graph);
       scheduler.agenda(graph);
-      scheduler.run(Policy::Greedy, graph, path);
-      scheduler.run(Policy::Machine, graph, path);
+      scheduler.run(Policy::Greedy, graph, urgency);
+      scheduler.run(Policy::Machine, graph, urgency);
       scheduler.run(Policy::Machine, graph, share);
     };
     runAll();
@@ -550,15 +594,38 @@ TEST(PolicyScheduler, NoAllocationsAfterTheFirstRun) {
   }
 }
 
-TEST(PolicyScheduler, CountsUnknownStates) {
+// A state that the table does not have: the greedy rule decides, counted.
+TEST(PolicyScheduler, UnknownStates) {
   std::mt19937_64 random(7);
   TaskGraph graph = workloads::randomGraph(random, 200, 4, 2);
+  FrontierPlan plan;
+  plan.compute(graph, Ratios);
+  Frontier frontier;
+  frontier.start(plan);
+  std::vector<int32_t> types;
+  int64_t decisions = 0;
+  while (!frontier.done()) {
+    types.push_back(pickSufficient(frontier));
+    if (types.back() < 0) {
+      types.back() = pickByRatio(frontier);
+      ++decisions;
+    }
+    frontier.commit(types.back());
+  }
   PolicyScheduler scheduler;
-  StateMachine machine = learn({graph}, namesOf(graph), Encoding::Sort).machine;
-  scheduler.follow(graph, machine);
-  EXPECT_EQ(scheduler.unknownStates(), 0);
-  scheduler.follow(graph, StateMachine(Encoding::Sort, namesOf(graph)));
-  EXPECT_GT(scheduler.unknownStates(), 0);
+  const Schedule &schedule =
+      scheduler.follow(graph, StateMachine(Encoding::Sort, namesOf(graph)));
+  ASSERT_EQ(schedule.batches.size(), types.size());
+  for (size_t b = 0; b < types.size(); ++b)
+    EXPECT_EQ(schedule.batches[b].type, types[b]) << "batch " << b;
+  EXPECT_EQ(scheduler.unknownStates(), decisions);
+  EXPECT_GT(decisions, 0);
+  for (int e = 0; e < numEncodings; ++e) {
+    scheduler.follow(
+        graph,
+        learn({graph}, namesOf(graph), static_cast<Encoding>(e)).machine);
+    EXPECT_EQ(scheduler.unknownStates(), 0) << name(static_cast<Encoding>(e));
+  }
 }
 
 TEST(StateMachine, RoundTrip) {
@@ -566,7 +633,6 @@ TEST(StateMachine, RoundTrip) {
     TaskGraph graph = someGraph(seed);
     LearningOptions options;
     options.trials = 10;
-    options.polish = 10;
     for (int e = 0; e < numEncodings; ++e) {
       StateMachine machine =
           learn({graph}, namesOf(graph), static_cast<Encoding>(e), options)
@@ -586,7 +652,7 @@ TEST(StateMachine, RoundTrip) {
 
 TEST(StateMachine, MalformedFiles) {
   const std::string good = "batch-policy 1\n"
-                           "encoding path\n"
+                           "encoding sort\n"
                            "kernel leaf\n"
                            "kernel inner node\n"
                            "state 0 1 : 1\n"
@@ -606,9 +672,9 @@ TEST(StateMachine, MalformedFiles) {
       {"{}\n", "f:1: expected 'batch-policy', found '{}'"},
       {replaced("policy 1", "policy 2"),
        "f:1: version 2 is not known, only version 1 is"},
-      {replaced("path", "graph"),
+      {replaced("sort", "graph"),
        "f:2: there is no encoding 'graph'; encodings are base, max, sort, "
-       "share and path"},
+       "share and urgency"},
       {replaced("inner node", "leaf"), "f:4: kernel 'leaf' is there twice"},
       {replaced("kernel leaf", "kernel"), "f:3: a kernel without a name"},
       {replaced("0 1 : 1", "0 2 : 0"), "f:5: there is no kernel 2, only 2"},
@@ -621,9 +687,10 @@ TEST(StateMachine, MalformedFiles) {
       {replaced("end", "ende"), "f:7: expected 'state' or 'end', found 'ende'"},
       {replaced("end\n", ""), "f:7: the file ends before 'end'"},
       {good + "more\n", "f:8: text after 'end'"},
-      {replaced("path", "share"),
+      {replaced("sort", "share"),
        "f:5: kernel 1 is not ready"}, // 0, and an eighth of all tasks
-      {replaced("path", "base"), "f:6: kernels are not in the order of their "
+      {replaced("sort", "urgency"), "f:5: kernel 1 is not ready"}, // named
+      {replaced("sort", "base"), "f:6: kernels are not in the order of their "
                                  "numbers"},
   };
   for (const auto &[text, message] : cases)
@@ -645,6 +712,10 @@ TEST(StateMachine, OtherNumbersOfKernels) {
   max.set({0, 1, 1}, 0);
   EXPECT_EQ(max.renumber({"b", "a"}), "");
   EXPECT_EQ(max.next({0, 1, 0}), 1);
+  StateMachine urgency(Encoding::Urgency, {"a", "b"});
+  urgency.set({0, 1, 1}, 1);
+  EXPECT_EQ(urgency.renumber({"c", "b", "a"}), "");
+  EXPECT_EQ(urgency.next({1, 2, 1}), 1);
   StateMachine share(Encoding::Share, {"a", "b"});
   share.set({1, 0, 7}, 0);
   EXPECT_EQ(share.renumber({"b", "a"}), "");

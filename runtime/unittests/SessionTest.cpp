@@ -174,7 +174,7 @@ TEST(Session, PolicyOfAnotherProgram) {
   Trial run("plain", "random:3,4");
   try {
     run.session->setPolicy(Policy::Machine,
-                           StateMachine(Encoding::Path, {"sum2", "sum3"}));
+                           StateMachine(Encoding::Urgency, {"sum2", "sum3"}));
     ADD_FAILURE();
   } catch (const Error &error) {
     EXPECT_STREQ(error.what(), "the policy is for another program: there is no "

@@ -17,10 +17,6 @@
 using namespace batchrun;
 using namespace batchrt;
 
-/// Instances of the mini-batch to learn from, as in ED-Batch: the table serves
-/// any number.
-static constexpr int64_t learntInstances = 32;
-
 static StateMachine readTable(const std::string &path) {
   std::ifstream file(path);
   std::ostringstream text;
@@ -40,15 +36,19 @@ StateMachine batchrun::makeStateMachine(const Options &options,
       session.descriptor().policy == Policy::Machine)
     return session.descriptor().machine;
   InputOptions some = options.input;
-  some.batch = learntInstances;
   if (some.limit < 0 || some.limit > learntInstances)
     some.limit = learntInstances;
-  Inputs inputs(session.descriptor(), some);
   std::vector<TaskGraph> graphs;
-  for (auto &forest : inputs.batches) {
-    session.load(*forest);
-    session.inspect();
-    graphs.push_back(session.taskGraph());
+  int64_t instances = 0;
+  for (int32_t size : learntBatches) {
+    some.batch = size;
+    Inputs inputs(session.descriptor(), some);
+    instances = inputs.numInstances;
+    for (auto &forest : inputs.batches) {
+      session.load(*forest);
+      session.inspect();
+      graphs.push_back(session.taskGraph());
+    }
   }
   std::vector<std::string> kernels;
   for (const KernelInfo &kernel : session.descriptor().kernels)
@@ -58,8 +58,8 @@ StateMachine batchrun::makeStateMachine(const Options &options,
       stderr,
       "batch-run: note: learnt a policy from the first %lld instances: "
       "%lld batches, at least %lld are needed\n",
-      static_cast<long long>(inputs.numInstances),
-      static_cast<long long>(learned.trimmed),
+      static_cast<long long>(instances),
+      static_cast<long long>(learned.batches),
       static_cast<long long>(learned.bound));
   if (!options.learnPolicy.empty()) {
     std::string text = learned.machine.print();

@@ -17,6 +17,7 @@
 #include "Batch/Schedule/TaskGraph.h"
 
 #include <algorithm>
+#include <array>
 
 namespace batchrt {
 
@@ -30,11 +31,44 @@ enum FrontierFacts : unsigned {
   Relays = 2,
   /// Sums of depths, for the agenda.
   Depths = 4,
-  /// The longest paths that begin at ready tasks.
-  Paths = 8,
+  /// How urgent the ready tasks are.
+  Urgencies = 8,
   /// Longest chains of each type, for the lower bound of what remains.
   Chains = 16,
-  AllFacts = Ratios | Relays | Depths | Paths | Chains,
+  AllFacts = Ratios | Relays | Depths | Urgencies | Chains,
+};
+
+/// How urgent tasks are together: each counts 1.5 to the power of the tasks on
+/// the longest path from it. What is far from the end comes first, but many
+/// tasks that are a little nearer weigh as much.
+class Urgency {
+public:
+  /// Adds a task. A number of any size: paths may be long.
+  void add(int32_t path) {
+    if (path <= longest) {
+      sum += power(path - longest);
+    } else {
+      sum = sum * power(longest - path) + 1;
+      longest = path;
+    }
+  }
+  bool operator<(const Urgency &other) const {
+    return longest < other.longest
+               ? sum * power(longest - other.longest) < other.sum
+               : sum < other.sum * power(other.longest - longest);
+  }
+
+private:
+  /// 1.5 to the power of a number that is not positive; 0 where so little
+  /// counts for nothing beside 1.
+  static double power(int32_t exponent) {
+    return exponent > -numPowers ? powers[-exponent] : 0;
+  }
+  static constexpr int32_t numPowers = 64;
+  static const std::array<double, numPowers> powers;
+
+  int32_t longest = 0;
+  double sum = 0; ///< in units of a task whose path is the longest
 };
 
 /// What a graph says before anything runs. Keeps its memory for the next graph.
@@ -135,9 +169,8 @@ public:
   /// With Depths: the sum over the tasks of a type that have not run.
   int64_t depthSum(int32_t type) const { return depthSums[type]; }
 
-  /// With Paths: the most tasks on a path that begins at a ready task of a
-  /// type.
-  int32_t longestPath(int32_t type) const { return longestPaths[type]; }
+  /// With Urgencies: of the ready tasks of a type.
+  const Urgency &urgency(int32_t type) const { return urgencies[type]; }
 
   /// With Chains: the most tasks of a type on a path of what remains.
   int32_t longestChain(int32_t type) const { return longest[type]; }
@@ -163,7 +196,8 @@ private:
   std::vector<FrontierPlan::Node> nodes;
   std::vector<int32_t> tasks, head, tail, orphan, relays, work;
   std::vector<int64_t> depthSums;
-  std::vector<int32_t> longestPaths, chainLeft, chainReady, longest;
+  std::vector<Urgency> urgencies;
+  std::vector<int32_t> chainLeft, chainReady, longest;
 };
 
 } // namespace batchrt

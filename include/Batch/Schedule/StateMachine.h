@@ -29,9 +29,8 @@ enum class Encoding {
   Sort,
   /// And how many eighths of all tasks have run.
   Share,
-  /// The types that are ready, that from which the longest path begins first;
-  /// of equal ones that with more ready tasks.
-  Path,
+  /// And which of them is the most urgent.
+  Urgency,
 };
 constexpr int numEncodings = 5;
 
@@ -43,6 +42,13 @@ unsigned neededFacts(Encoding encoding);
 using State = std::vector<uint16_t>;
 /// Sets `state` to that of a frontier. Equal counts: the lower type first.
 void encode(const Frontier &frontier, Encoding encoding, State &state);
+
+/// Whether the last number of a state is one of its types once more.
+inline bool namesOne(Encoding encoding) {
+  return encoding == Encoding::Max || encoding == Encoding::Urgency;
+}
+/// How many numbers of a state are the ready types: all, or all but the last.
+size_t numReady(const State &state, Encoding encoding);
 
 /// Numbers states 0, 1, ... in the order in which they are added.
 class StateIndex {
