@@ -2,7 +2,7 @@
 """check_case.py MODEL CASE: a golden case, and batched against unbatched.
 
 All nodes, at every batch size up to the number of instances, on one and two
-threads.
+threads, and with every policy.
 """
 
 import os
@@ -31,14 +31,21 @@ def main(model, case):
     if not program:
         checks.exit()
     params = os.path.join(case, "params.safetensors")
-    for batch, threads in ((1, 1), (2, 1), (2, 2), (meta["batch"], 1),
-                           (meta["batch"], 2)):
-        checks.run("batch %d on %d threads" % (batch, threads),
+
+    def check(batch, threads, policy):
+        checks.run("batch %d on %d threads by %s" % (batch, threads, policy),
                    lambda: batchtest.run_model(
                        program, inputs, "--share-tasks=%d" % batch,
+                       "--policy=" + policy,
                        "--expect=%s,%g,%g" % (expected, meta["rtol"],
                                               meta["atol"]),
                        params=params, batch=batch, threads=threads))
+
+    for batch, threads in ((1, 1), (2, 1), (2, 2), (meta["batch"], 1),
+                           (meta["batch"], 2)):
+        check(batch, threads, "depth")
+    for policy in ("agenda", "greedy", "fsm"):
+        check(meta["batch"], 1, policy)
     checks.exit()
 
 

@@ -14,6 +14,7 @@ import random
 import struct
 
 import batchtest
+import sequences
 
 parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
 parser.add_argument("products")
@@ -24,19 +25,19 @@ scratch = batchtest.temporary()
 # Bits of fraction that are dropped of f32, and the largest relative error of that.
 DROPPED = {"tf32": 13, "bf16": 16}
 ROUNDING = {"tf32": 2.0 ** -11, "bf16": 2.0 ** -8}
-WITH_PRODUCTS = [model for model in batchtest.ALL if model != "treernn"]
+WITH_PRODUCTS = [model for model in batchtest.EVERY if model != "treernn"]
 
 
 def path(name):
     return os.path.join(scratch, name)
 
 
-def compiled(source, precision, size=None):
+def compiled(source, precision, *options):
     name = "%s, %s" % (os.path.basename(source), precision)
     output = path(os.path.basename(source) + precision + ".so")
     return checks.run("compile " + name, lambda: batchtest.compile_model(
-        source, output, size, "-O1", "--device=emulator",
-        "--precision=" + precision))
+        source, output, None, "-O1", "--device=emulator",
+        "--precision=" + precision, *options))
 
 
 def read(file):
@@ -123,16 +124,20 @@ for precision in DROPPED:
 # --- Models -----------------------------------------------------------------------
 
 for model in WITH_PRODUCTS:
+    inputs = "random:1,3"
+    if model not in batchtest.ALL:
+        inputs = batchtest.write_lines(path("inputs.jsonl"),
+                                       sequences.instances(model, 3))
     for precision in DROPPED:
         name = "%s in %s" % (model, precision)
         program = compiled(os.path.join(batchtest.MODELS, model + ".mlir"),
-                           precision, 16)
+                           precision, *sequences.sizes(model))
         if not program:
             continue
 
         def run(batch, output, *options):
             return batchtest.run_model(
-                program, "random:1,3", "--blocks=8",
+                program, inputs, "--blocks=8",
                 "--outputs=" + path(output), *options, batch=batch, check=False)
 
         found = checks.run(name, lambda: run(3, "all.safetensors",

@@ -7,13 +7,20 @@ import random
 
 import batchtest
 
-# How a model's small form is compiled.
-SIZES = {"lstm_nmt": ["--size=H=16", "--size=V=97"],
-         "bilstm_tagger_char": ["--size=L=8"]}
+
+def named_sizes(model, hidden=16):
+    """Sizes of a model whose rows are `hidden` wide; small ones have a small
+    vocabulary."""
+    if model == "bilstm_tagger_char":
+        return {"L": hidden // 2}
+    if model == "lstm_nmt" and hidden == 16:
+        return {"H": hidden, "V": 97}
+    return {"H": hidden}
 
 
 def sizes(model):
-    return SIZES.get(model, ["--size=H=16"])
+    """Options of batch-compile for the small form."""
+    return ["--size=%s=%d" % size for size in named_sizes(model).items()]
 
 
 def lines_of(data, name, count):
