@@ -10,6 +10,7 @@ have work for them.
 import os
 
 import batchtest
+import sequences
 
 checks = batchtest.Checks("counts")
 scratch = batchtest.temporary()
@@ -114,5 +115,25 @@ count("dagrnn", path, 1, tasks=2 * 40, batches=40 + 1, barriers=40)
 grids = batchtest.dags(1)
 path = batchtest.write_lines(os.path.join(scratch, "grid.jsonl"), grids)
 count("dagrnn", path, 1, tasks=2 * 100, batches=19 + 1, barriers=19)
+
+# The step over the padding before letters reads a constant row and parameters: it
+# is one task, however many words are spelled.
+words = [["rare", [1, 2, 3]], ["known", 4], ["rare", [5]], ["rare", [6, 7]]]
+path = batchtest.write_lines(os.path.join(scratch, "spelled.jsonl"),
+                             [{"tokens": words}, {"tokens": words[2:]}])
+model = "bilstm_tagger_char"
+program = checks.run("compile " + model, lambda: batchtest.compile_model(
+    os.path.join(batchtest.MODELS, model + ".mlir"),
+    os.path.join(scratch, model + ".so"), None, *sequences.sizes(model)))
+for threads in (1, 2):
+    dot = os.path.join(scratch, "tasks.dot")
+    if program and checks.run(
+            "draw the tasks of %d threads" % threads,
+            lambda: batchtest.run_model(
+                program, path, "--dot=" + dot, "--nodes-per-worker=1", batch=2,
+                threads=threads)):
+        with open(dot) as file:
+            steps = file.read().count('"main_map_rare_once\\n')
+        checks.equal(model + ": steps over the first padding", steps, threads)
 
 checks.exit()

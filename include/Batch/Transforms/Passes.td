@@ -188,7 +188,8 @@ def OutlineKernelsPass : Pass<"batch-outline-kernels", "::mlir::ModuleOp"> {
     becomes a kernel without per-task operands, which runs once. Kernels with
     equal code are one. A row of a parameter, `tensor.extract_slice %E[%i, 0]
     [1, n] [1, 1]`, stays in the function: it is an operand that is read where
-    it lies. An element of a tensor (`tensor.extract`) and what is computed with
+    it lies. A kernel that reads no other than rows at constant places runs once
+    as well. An element of a tensor (`tensor.extract`) and what is computed with
     it are code of the kernels that use it, unless control reads it.
 
     See test/Transforms/outline-kernels.mlir.

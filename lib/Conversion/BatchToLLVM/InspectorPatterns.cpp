@@ -183,8 +183,8 @@ ConvertRecord::matchAndRewrite(RecordOp op, OpAdaptor adaptor,
   };
 
   Value handle;
-  if (cells.empty()) {
-    // A constant kernel: one task per run.
+  if (layout.isConstant(kernel)) {
+    // One task per run.
     Value constants = cb.loadField(ContextField::constants);
     Value known = cb.loadCell(constants, cb.constant(number));
     Value isNew = arith::CmpIOp::create(

@@ -13,6 +13,7 @@
 #include "batch-runtime/ABI.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -34,6 +35,7 @@ ObjectLayout::ObjectLayout(ModuleOp module) : module(module), variants(module) {
   for (auto source : module.getOps<SourceOp>())
     sources.try_emplace(source.getSymNameAttr(), sources.size() + 1);
   assignRecordCells();
+  findConstantKernels();
   SymbolTable symbols(module);
   module.walk([&](TraverseOp traverse) {
     reservations[traverse] = reserve(traverse);
@@ -98,6 +100,31 @@ void ObjectLayout::assignRecordCells() {
       cells.push_back(isCopy ? cells[first[operand]] : next++);
     }
   }
+}
+
+/// True if both handles are of the same row of a source, whatever the inputs.
+static bool areSameConstantRow(Value a, Value b) {
+  auto rowA = a.getDefiningOp<RowOp>(), rowB = b.getDefiningOp<RowOp>();
+  APInt indexA, indexB;
+  return rowA && rowB && rowA.getSourceAttr() == rowB.getSourceAttr() &&
+         matchPattern(rowA.getIndex(), m_ConstantInt(&indexA)) &&
+         matchPattern(rowB.getIndex(), m_ConstantInt(&indexB)) &&
+         indexA == indexB;
+}
+
+void ObjectLayout::findConstantKernels() {
+  for (auto kernel : module.getOps<KernelOp>())
+    constantKernels.insert(kernel);
+  // All records are compared with the first one of the kernel, it too.
+  DenseMap<Operation *, RecordOp> first;
+  SymbolTable symbols(module);
+  module.walk([&](RecordOp record) {
+    auto kernel = symbols.lookup<KernelOp>(record.getKernelAttr().getAttr());
+    RecordOp other = first.try_emplace(kernel, record).first->second;
+    if (!llvm::all_of_zip(record.getInputs(), other.getInputs(),
+                          areSameConstantRow))
+      constantKernels.erase(kernel);
+  });
 }
 
 int64_t ObjectLayout::getResultBytes(KernelOp kernel, unsigned result) const {
@@ -177,7 +204,6 @@ FailureOr<json::Value> ObjectLayout::describeType(Location loc, Type type,
 
 FailureOr<json::Value> ObjectLayout::describeKernel(KernelOp kernel) const {
   json::Array operands, results, ragged;
-  bool constant = true;
   DenseSet<int64_t> domains;
   auto function = SymbolTable::lookupNearestSymbolFrom<FunctionOpInterface>(
       kernel,
@@ -191,7 +217,6 @@ FailureOr<json::Value> ObjectLayout::describeKernel(KernelOp kernel) const {
   for (unsigned i = 0; i < kernel.getNumArguments(); ++i) {
     if (kernel.isShared(i))
       continue;
-    constant = false;
     auto read = kernel.getArgAttrOfType<ReadAttr>(i, kReadAttr);
     json::Object operand;
     operand["cell"] = getRecordCells(kernel)[operands.size()];
@@ -226,7 +251,7 @@ FailureOr<json::Value> ObjectLayout::describeKernel(KernelOp kernel) const {
   json::Object described{
       {"name", kernel.getSymName().str()},
       {"phase", static_cast<int64_t>(kernel.getPhase())},
-      {"constant", constant},
+      {"constant", isConstant(kernel)},
       {"operands", std::move(operands)},
       {"results", std::move(results)},
       {"taskScratch", info.getAs<IntegerAttr>("task_scratch").getInt()},

@@ -41,6 +41,12 @@ public:
   ArrayRef<int64_t> getRecordCells(KernelOp kernel) const {
     return recordCells.find(kernel)->second;
   }
+  /// Whether all records of a kernel would be equal, so that one is enough for
+  /// a run: they read nothing but shared arguments and the same rows of
+  /// sources, at places that the program says.
+  bool isConstant(KernelOp kernel) const {
+    return constantKernels.contains(kernel);
+  }
   /// Bytes that a result takes in unbatched code, where it has the layout of
   /// its table.
   int64_t getResultBytes(KernelOp kernel, unsigned result) const;
@@ -66,6 +72,7 @@ public:
 
 private:
   void assignRecordCells();
+  void findConstantKernels();
   FailureOr<llvm::json::Value> describeType(Location loc, Type type,
                                             Attribute table,
                                             Attribute source) const;
@@ -83,6 +90,7 @@ private:
   DenseMap<StringAttr, rec::AdtType> traversedAdts;
   DenseMap<Operation *, Reservation> reservations;
   DenseMap<Operation *, SmallVector<int64_t>> recordCells;
+  DenseSet<Operation *> constantKernels;
   int64_t memoCount = 0;
 };
 

@@ -12,6 +12,12 @@ func.func private @once.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i6
 func.func private @cell.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
     attributes {batch.kernel_info = {stages = 1 : i64, task_scratch = 64 : i64,
                                      ragged_scratch = [], worker_scratch = array<i64: 64, 16, 128>}}
+func.func private @padded.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
+    attributes {batch.kernel_info = {stages = 1 : i64, task_scratch = 0 : i64,
+                                     ragged_scratch = [], worker_scratch = array<i64: 0, 0, 0>}}
+func.func private @either.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
+    attributes {batch.kernel_info = {stages = 1 : i64, task_scratch = 0 : i64,
+                                     ragged_scratch = [], worker_scratch = array<i64: 0, 0, 0>}}
 batch.kernel @once() -> (tensor<4xf32> {batch.in_table = @h}) {
   %zero = arith.constant dense<0.0> : tensor<4xf32>
   batch.yield %zero : tensor<4xf32>
@@ -21,12 +27,36 @@ batch.kernel @cell(%x: tensor<4xf32>, %n: index)
   batch.yield %x, %x : tensor<4xf32>, tensor<4xf32>
 }
 
+batch.kernel @padded(%x: tensor<4xf32>, %y: tensor<4xf32>)
+    -> (tensor<4xf32> {batch.in_table = @h}) {
+  %z = arith.addf %x, %y : tensor<4xf32>
+  batch.yield %z : tensor<4xf32>
+}
+batch.kernel @either(%x: tensor<4xf32>) -> (tensor<4xf32> {batch.in_table = @h}) {
+  batch.yield %x : tensor<4xf32>
+}
+
 func.func private @visit(%t: !rec.adt<@Tree>) -> index {
   %n = arith.constant 1 : index
   return %n : index
 }
+
+// A task that reads rows at constant places, the same wherever it is recorded, is
+// recorded once per run, as is one without operands.
+// CHECK-LABEL: func.func private @visit.inspect
+// CHECK:         %[[KNOWN:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i64
+// CHECK:         %[[NEW:.*]] = arith.cmpi slt, %[[KNOWN]], %{{.*}} : i64
+// CHECK-NEXT:    scf.if %[[NEW]] -> (i64) {
+// CHECK:         return
 func.func private @visit.inspect(%t: !rec.adt<@Tree>) -> index {
   %n = arith.constant 1 : index
+  %p = batch.row @E[%n]
+  %two = arith.constant 2 : index
+  %q = batch.row @E[%two]
+  %d = batch.depth()
+  %z = batch.record @padded(%p, %q) depth(%d) : (!batch.handle, !batch.handle) -> !batch.handle
+  %e = batch.record @either(%p) depth(%d) : (!batch.handle) -> !batch.handle
+  %f = batch.record @either(%q) depth(%d) : (!batch.handle) -> !batch.handle
   return %n : index
 }
 
@@ -87,6 +117,11 @@ func.func @main.inspect(%t: !rec.adt<@Tree>, %word: index)
   batch.ghost depth(%d)
   %h:2 = batch.record @cell(%x, %word) depth(%d)
       : (!batch.handle, index) -> (!batch.handle, !batch.handle)
+  %two = arith.constant 2 : index
+  %one = arith.constant 1 : index
+  %p = batch.row @E[%one]
+  %q = batch.row @E[%two]
+  %again = batch.record @padded(%p, %q) depth(%d0) : (!batch.handle, !batch.handle) -> !batch.handle
   %n = batch.recall @visit.inspect(%t) : (!rec.adt<@Tree>) -> index
   %s = batch.settle %h#1 : !batch.handle
   return %s : !batch.handle
@@ -116,8 +151,12 @@ func.func @main.traverse() attributes {batch.traversal} {
 // CHECK:       llvm.func internal @batch.unbatched(%[[CTX:.*]]: !llvm.ptr, %{{.*}}: i64) {
 // CHECK:         func.call @main(%[[CTX]],
 // CHECK:       llvm.mlir.global internal constant @batch.descriptor("{\22abi\22:
+// CHECK-SAME:    {\22constant\22:true,\22name\22:\22once\22
+// CHECK-SAME:    {\22constant\22:false,\22name\22:\22cell\22
 // CHECK-SAME:    {\22position\22:1,\22siblings\22:2,\22table\22:0}]
 // CHECK-SAME:    \22workerScratch\22:[64,16,128]
+// CHECK-SAME:    {\22constant\22:true,\22name\22:\22padded\22
+// CHECK-SAME:    {\22constant\22:false,\22name\22:\22either\22
 // CHECK-SAME:    \22separable\22:true
 // CHECK:       llvm.mlir.global external constant @batch_object()
 // CHECK:         llvm.mlir.addressof @batch.descriptor

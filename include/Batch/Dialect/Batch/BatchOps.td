@@ -239,7 +239,8 @@ def Batch_RecordOp : Batch_Op<"record", [
   let summary = "records one task of a kernel";
   let description = [{
     What `batch.invoke` becomes in the inspector. Shared operands are gone; a
-    kernel that reads nothing else is recorded once per run.
+    kernel that reads nothing else, or only rows at constant places, the same in
+    all of its records, is recorded once per run.
 
     ```mlir
     %h = batch.record @cell(%x) depth(%d) : (!batch.handle) -> !batch.handle
