@@ -15,7 +15,7 @@ static size_t reserved(const std::vector<T> &vector) {
 }
 
 const std::array<double, Urgency::numPowers> Urgency::powers = [] {
-  std::array<double, numPowers> powers;
+  std::array<double, numPowers> powers{};
   double power = 1;
   for (double &entry : powers) {
     entry = power;
