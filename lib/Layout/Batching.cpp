@@ -74,6 +74,7 @@ public:
 private:
   std::vector<OperatorBatch> readyByKind(const std::vector<bool> &done) const;
   int64_t sourcesOfKind(int32_t kind, const std::vector<bool> &done) const;
+  int64_t left(int32_t kind, const std::vector<bool> &done) const;
   std::vector<OperatorBatch> candidates(const std::vector<bool> &done) const;
   void addParts(const OperatorBatch &ready,
                 std::vector<OperatorBatch> &batches) const;
@@ -155,6 +156,14 @@ int64_t Search::sourcesOfKind(int32_t kind,
   return count;
 }
 
+/// The operators of a kind that have not run.
+int64_t Search::left(int32_t kind, const std::vector<bool> &done) const {
+  int64_t count = 0;
+  for (size_t o = 0; o < done.size(); ++o)
+    count += !done[o] && block.operators[o].kind == kind;
+  return count;
+}
+
 /// Adds parts of the operators that are ready.
 void Search::addParts(const OperatorBatch &ready,
                       std::vector<OperatorBatch> &batches) const {
@@ -199,6 +208,10 @@ void Search::addParts(const OperatorBatch &ready,
 std::vector<OperatorBatch>
 Search::candidates(const std::vector<bool> &done) const {
   std::vector<OperatorBatch> ready = readyByKind(done);
+  // The last of a kind may as well run at once: it is a batch in any case.
+  for (const OperatorBatch &batch : ready)
+    if (batch.size() == 1 && left(block.operators[batch[0]].kind, done) == 1)
+      return {batch};
   // The paper's sufficient condition: it is best to run a kind all of whose
   // next operators are ready.
   std::vector<std::pair<double, size_t>> ratios;
