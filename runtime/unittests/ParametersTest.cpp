@@ -67,6 +67,25 @@ TEST(Parameters, Forms) {
     EXPECT_EQ(reinterpret_cast<uintptr_t>(bound.form(f)) % 64, 0u);
 }
 
+TEST(Parameters, Stacked) {
+  Files files;
+  // B = [V; W]^T, in panels of two columns: the second has one of V and one of
+  // W. Parameters are read in their own order.
+  Descriptor descriptor(R"({
+    "parameters": [{"name": "W", "shape": [2, 2], "dtype": "f32"},
+                   {"name": "V", "shape": [3, 2], "dtype": "f32"}],
+    "forms": [{"parameter": 1, "stacked": [0], "form": "panels", "n": 5, "k": 2,
+               "transposed": true, "width": 2}]})");
+  std::vector<float> w{7, 8, 9, 10};
+  NamedTensor named{
+      "W", DType::F32, {2, 2}, reinterpret_cast<char *>(w.data())};
+  BoundParameters bound(descriptor,
+                        {files.write({files.f32("V", {3, 2}), named})});
+  std::vector<float> panels{1, 3, 2, 4, 5, 7, 6, 8, 9, 0, 10, 0};
+  for (size_t i = 0; i < panels.size(); ++i)
+    EXPECT_EQ(floatsOf(bound, 0)[i], panels[i]) << i;
+}
+
 TEST(Parameters, Errors) {
   Files files;
   Descriptor descriptor(model);
@@ -125,6 +144,17 @@ TEST(Descriptor, Errors) {
                  Descriptor(R"({"parameters": [{"name": "a"}]})"));
   EXPECT_MESSAGE("unknown form", Descriptor(R"({"parameters": [
       {"name": "a", "shape": []}], "forms": [{"parameter": 0, "form": "x"}]})"));
+  auto stack = [](const char *shape, const char *stacked) {
+    return std::string(R"({"parameters": [{"name": "a", "shape": [3, 2]},
+      {"name": "b", "shape": )") +
+           shape + R"(}], "forms": [{"parameter": 0, "stacked": )" + stacked +
+           R"(, "form": "panels", "n": 4, "k": 2, "width": 4,
+             "transposed": true}]})";
+  };
+  Descriptor(stack("[1, 2]", "[1]"));
+  EXPECT_MESSAGE("names parameter 2", Descriptor(stack("[1, 2]", "[2]")));
+  EXPECT_MESSAGE("'b', whose shape", Descriptor(stack("[1, 3]", "[1]")));
+  EXPECT_MESSAGE("stacks 5 rows", Descriptor(stack("[2, 2]", "[1]")));
   EXPECT_MESSAGE(
       "names parameter 3",
       Descriptor(R"({"forms": [{"parameter": 3, "form": "rows"}]})"));

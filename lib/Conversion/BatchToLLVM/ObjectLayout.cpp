@@ -328,6 +328,8 @@ void ObjectLayout::describeRows(json::Object &object) const {
           described[key] = flag.getValue();
         else if (auto number = dyn_cast<IntegerAttr>(entry.getValue()))
           described[key] = number.getInt();
+        else if (auto list = dyn_cast<DenseI64ArrayAttr>(entry.getValue()))
+          described[key] = json::Array(list.asArrayRef());
         else
           described[key] = cast<StringAttr>(entry.getValue()).str();
       }

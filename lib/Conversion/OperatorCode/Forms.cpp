@@ -35,13 +35,19 @@ int64_t ModuleTables::getRows(int64_t parameter) {
 
 int64_t ModuleTables::getPanels(const PanelOperand &panels) {
   Builder b(module.getContext());
-  return getForm(b.getDictionaryAttr(
-      {b.getNamedAttr("parameter", b.getI64IntegerAttr(panels.parameter)),
-       b.getNamedAttr("form", b.getStringAttr("panels")),
-       b.getNamedAttr("n", b.getI64IntegerAttr(panels.n)),
-       b.getNamedAttr("k", b.getI64IntegerAttr(panels.k)),
-       b.getNamedAttr("transposed", b.getBoolAttr(panels.transposed)),
-       b.getNamedAttr("width", b.getI64IntegerAttr(panels.width))}));
+  SmallVector<NamedAttribute> form = {
+      b.getNamedAttr("parameter",
+                     b.getI64IntegerAttr(panels.parameters.front())),
+      b.getNamedAttr("form", b.getStringAttr("panels")),
+      b.getNamedAttr("n", b.getI64IntegerAttr(panels.n)),
+      b.getNamedAttr("k", b.getI64IntegerAttr(panels.k)),
+      b.getNamedAttr("transposed", b.getBoolAttr(panels.transposed)),
+      b.getNamedAttr("width", b.getI64IntegerAttr(panels.width))};
+  if (panels.parameters.size() > 1)
+    form.push_back(b.getNamedAttr(
+        "stacked",
+        b.getDenseI64ArrayAttr(ArrayRef(panels.parameters).drop_front())));
+  return getForm(b.getDictionaryAttr(form));
 }
 
 StringRef ModuleTables::getConstant(DenseElementsAttr value) {

@@ -402,6 +402,43 @@ static bool isFloatContraction(linalg::LinalgOp op) {
          });
 }
 
+/// Whether the rows of the parameters that a contraction reads, one parameter
+/// after the other, are its columns. Then it reads all of them.
+bool StagePlan::matchStack(Node &node, MutableArrayRef<Read> reads) {
+  MLIRContext *context = op.getContext();
+  AffineExpr n = getAffineDimExpr(node.space.rank(), context);
+  AffineExpr k = getAffineDimExpr(node.space.rank() + 1, context);
+  auto firstColumn = [&](const Read &read) {
+    auto offset = dyn_cast<AffineConstantExpr>(read.indices[0].expr - n);
+    return offset ? -offset.getValue() : int64_t(-1);
+  };
+  PanelOperand stack{};
+  stack.transposed = true;
+  if (llvm::any_of(reads,
+                   [](const Read &read) { return read.indices.size() != 2; }))
+    return false;
+  llvm::stable_sort(reads, [&](const Read &a, const Read &b) {
+    return firstColumn(a) < firstColumn(b);
+  });
+  for (const Read &read : reads) {
+    auto argument = dyn_cast<BlockArgument>(read.base);
+    if (!argument || !op.getParameter(argument.getArgNumber()) ||
+        read.indices[1].expr != k || firstColumn(read) != stack.n)
+      return false;
+    auto shape = cast<RankedTensorType>(argument.getType()).getShape();
+    if (ShapedType::isDynamicShape(shape))
+      return false;
+    stack.parameters.push_back(*op.getParameter(argument.getArgNumber()));
+    stack.n += shape[0];
+    stack.k = shape[1];
+  }
+  if (stack.n != node.space.columns())
+    return false;
+  stack.width = getPanelWidth(stack.n, lanes);
+  node.right = std::move(stack);
+  return true;
+}
+
 bool StagePlan::matchPanels(Node &node, linalg::LinalgOp linalgOp) {
   if (!isFloatContraction(linalgOp) || node.space.rank() == 0)
     return false;
@@ -419,6 +456,12 @@ bool StagePlan::matchPanels(Node &node, linalg::LinalgOp linalgOp) {
       continue;
     SmallVector<Read> reads;
     readOperands(node, std::nullopt, reads, right);
+    SmallVector<unsigned> reductions;
+    linalgOp.getReductionDims(reductions);
+    node.depth = linalgOp.getStaticLoopRanges()[reductions.front()];
+    node.left = 1 - right;
+    if (reads.size() > 1 && matchStack(node, reads))
+      return true;
     if (reads.size() != 1 || reads[0].indices.size() != 2)
       continue;
     const Read *panel = &reads[0];
@@ -443,11 +486,7 @@ bool StagePlan::matchPanels(Node &node, linalg::LinalgOp linalgOp) {
       if (nOffset % width != 0 || stageWidth > width ||
           (stageWidth < width && node.space.columns() > stageWidth))
         continue;
-      node.left = 1 - right;
-      SmallVector<unsigned> reductions;
-      linalgOp.getReductionDims(reductions);
-      node.depth = linalgOp.getStaticLoopRanges()[reductions.front()];
-      node.right = {*op.getParameter(argument.getArgNumber()),
+      node.right = {{*op.getParameter(argument.getArgNumber())},
                     fullN,
                     shape[transposed ? 1 : 0],
                     transposed,

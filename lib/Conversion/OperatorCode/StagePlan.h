@@ -74,9 +74,9 @@ enum class NodeKind {
 int64_t getPanelWidth(int64_t columns, int64_t lanes);
 
 /// The second operand of a contraction, B[k + kOffset][n + nOffset] of
-/// parameter `parameter` with extents `n` by `k`.
+/// a parameter with extents `n` by `k`, or of several, stacked along `n`.
 struct PanelOperand {
-  int64_t parameter;
+  SmallVector<int64_t, 1> parameters;
   int64_t n, k;
   bool transposed;
   int64_t nOffset, kOffset;
@@ -199,6 +199,7 @@ private:
   LogicalResult addNode(Operation *op);
   LogicalResult classifyReduction(Node &node, linalg::LinalgOp op);
   bool matchPanels(Node &node, linalg::LinalgOp op);
+  bool matchStack(Node &node, MutableArrayRef<Read> reads);
   bool matchInPlace(Node &node, linalg::LinalgOp op);
   int64_t getStride(const Read &read, AffineExpr dim);
   /// Pieces of concatenations along a dimension.

@@ -40,7 +40,7 @@ int64_t KeptMatrix::tileBytes() const {
 /// What readers of the same bytes have in common.
 static auto getKey(const KeptMatrix &matrix) {
   const PanelOperand &panels = matrix.panels;
-  return std::make_tuple(panels.parameter, panels.n, panels.k,
+  return std::make_tuple(panels.parameters, panels.n, panels.k,
                          panels.transposed, panels.nOffset, panels.kOffset,
                          matrix.columns, matrix.depth);
 }

@@ -160,23 +160,55 @@ private:
   std::optional<TensorFile> file;
 };
 
-/// Columns of B in panels of `width`: P[p][k][j] = B[k][p * width + j].
+/// Columns `begin` to `end` of B in panels of `width`:
+/// P[p][k][j] = B[k][p * width + j]. They are all that `data` has.
 template <class T>
-void packPanels(const FormInfo &form, const char *data, char *target) {
+void packPanels(const FormInfo &form, int64_t begin, int64_t end,
+                const char *data, char *target) {
   T *out = reinterpret_cast<T *>(target);
-  for (int64_t first = 0; first < form.n; first += form.width)
+  for (int64_t p = begin / form.width; p * form.width < end; ++p) {
+    const int64_t first = std::max(begin, p * form.width);
+    const int64_t last = std::min(end, (p + 1) * form.width);
     for (int64_t k = 0; k < form.k; ++k)
-      for (int64_t j = 0; j < form.width; ++j, ++out) {
-        int64_t n = first + j;
-        T element = 0;
-        if (n < form.n)
-          std::memcpy(&element,
-                      data +
-                          (form.transposed ? n * form.k + k : k * form.n + n) *
-                              static_cast<int64_t>(sizeof(T)),
-                      sizeof(T));
-        *out = element;
+      for (int64_t n = first; n < last; ++n) {
+        int64_t from = form.transposed ? (n - begin) * form.k + k
+                                       : k * (end - begin) + n - begin;
+        std::memcpy(&out[(p * form.k + k) * form.width + n % form.width],
+                    data + from * static_cast<int64_t>(sizeof(T)), sizeof(T));
       }
+  }
+}
+
+/// Packs the columns of a form that are those of parameter `p`.
+void packColumns(const FormInfo &form, const Descriptor &descriptor, int p,
+                 const Loaded &loaded, char *target) {
+  int64_t columns = 0;
+  auto pack = [&](int parameter) {
+    const ParameterInfo &info = descriptor.parameters[parameter];
+    // Stacked parameters have static shapes, others may not have.
+    int64_t begin = columns;
+    columns += form.stacked.empty() ? form.n : info.shape[0];
+    if (parameter != p)
+      return;
+    int64_t size = byteSize(info.dtype);
+    if (size == 4)
+      packPanels<uint32_t>(form, begin, columns, loaded.data, target);
+    else if (size == 8)
+      packPanels<uint64_t>(form, begin, columns, loaded.data, target);
+    else if (size == 2)
+      packPanels<uint16_t>(form, begin, columns, loaded.data, target);
+    else
+      packPanels<uint8_t>(form, begin, columns, loaded.data, target);
+  };
+  pack(form.parameter);
+  for (int parameter : form.stacked)
+    pack(parameter);
+}
+
+bool hasParameter(const FormInfo &form, int p) {
+  return form.parameter == p ||
+         std::find(form.stacked.begin(), form.stacked.end(), p) !=
+             form.stacked.end();
 }
 } // namespace
 
@@ -190,26 +222,24 @@ BoundParameters::BoundParameters(const Descriptor &descriptor,
     Loaded loaded = loader.load(parameter);
     for (size_t f = 0; f < descriptor.forms.size(); ++f) {
       const FormInfo &form = descriptor.forms[f];
-      if (form.parameter != static_cast<int>(p))
+      if (!hasParameter(form, static_cast<int>(p)))
         continue;
       std::string what = "parameter '" + parameter.name + "'";
       if (form.panels) {
-        if (form.n * form.k != elementCount(loaded.shape))
+        if (form.stacked.empty() &&
+            form.n * form.k != elementCount(loaded.shape))
           raise("parameter '", parameter.name, "' of shape ",
                 shapeName(loaded.shape), " does not fit its panels of ", form.k,
                 " by ", form.n);
         int64_t panels = (form.n + form.width - 1) / form.width;
-        int64_t size = byteSize(parameter.dtype);
-        layouts[f].bytes = panels * form.width * form.k * size;
-        char *target = buffers[f].reserve(layouts[f].bytes, what.c_str());
-        if (size == 4)
-          packPanels<uint32_t>(form, loaded.data, target);
-        else if (size == 8)
-          packPanels<uint64_t>(form, loaded.data, target);
-        else if (size == 2)
-          packPanels<uint16_t>(form, loaded.data, target);
-        else
-          packPanels<uint8_t>(form, loaded.data, target);
+        if (!buffers[f].data()) {
+          layouts[f].bytes =
+              panels * form.width * form.k * byteSize(parameter.dtype);
+          std::memset(buffers[f].reserve(layouts[f].bytes, what.c_str()), 0,
+                      layouts[f].bytes);
+        }
+        packColumns(form, descriptor, static_cast<int>(p), loaded,
+                    buffers[f].data());
         continue;
       }
       const std::vector<int64_t> &shape = loaded.shape;

@@ -180,6 +180,7 @@ Descriptor::Descriptor(const char *text) {
         form.k = member(entry, "k").get<int64_t>();
         form.width = member(entry, "width").get<int64_t>();
         form.transposed = value(entry, "transposed", false);
+        form.stacked = value(entry, "stacked", std::vector<int>());
       }
       forms.push_back(form);
     }
@@ -295,6 +296,21 @@ void Descriptor::check() const {
     inRange(form.parameter, parameters.size(), "parameter");
     if (form.panels && (form.width <= 0 || form.n < 0 || form.k < 0))
       raise("the descriptor has a malformed form of panels");
+    if (form.stacked.empty())
+      continue;
+    int64_t rows = 0;
+    auto addRows = [&](int parameter) {
+      inRange(parameter, parameters.size(), "parameter");
+      const std::vector<int64_t> &shape = parameters[parameter].shape;
+      if (!form.transposed || shape.size() != 2 || shape[1] != form.k)
+        raise("the descriptor stacks parameter '", parameters[parameter].name,
+              "', whose shape does not fit");
+      rows += shape[0];
+    };
+    addRows(form.parameter);
+    std::for_each(form.stacked.begin(), form.stacked.end(), addRows);
+    if (rows != form.n)
+      raise("the descriptor stacks ", rows, " rows, but names ", form.n);
   }
   std::set<int> numbers;
   for (const AdtInfo &adt : adts)

@@ -1,0 +1,41 @@
+// RUN: batch-opt %s --convert-operators-to-cpu | FileCheck %s
+
+#x = affine_map<(r, n, k) -> (r, k)>
+#w = affine_map<(r, n, k) -> (n, k)>
+#y = affine_map<(r, n, k) -> (r, n)>
+
+// Parameters whose rows are stacked are packed as one; a part of a stack is not.
+// CHECK: module attributes {batch.forms = [
+// CHECK-SAME: {form = "panels", k = 20 : i64, n = 80 : i64, parameter = 1 : i64, stacked = array<i64: 0>, transposed = true, width = 32 : i64},
+// CHECK-SAME: {form = "rows", parameter = 1 : i64}, {form = "rows", parameter = 0 : i64}]}
+// CHECK-LABEL: func.func private @stacked.rows.stage0
+// CHECK:         call @batch.tiles.v2.
+// CHECK-LABEL: func.func private @part.rows.stage0
+// CHECK-NOT:     call @batch.tiles
+uprog.operator @stacked.rows(%n: index, %x: tensor<?x20xf32>,
+                             %a: tensor<48x20xf32> {uprog.parameter = 0 : i64},
+                             %b: tensor<32x20xf32> {uprog.parameter = 1 : i64})
+    -> tensor<?x80xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?x80xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x80xf32>) -> tensor<?x80xf32>
+  %ba = tensor.concat dim(0) %b, %a : (tensor<32x20xf32>, tensor<48x20xf32>) -> tensor<80x20xf32>
+  %y = linalg.matmul indexing_maps = [#x, #w, #y]
+         ins(%x, %ba : tensor<?x20xf32>, tensor<80x20xf32>)
+         outs(%start : tensor<?x80xf32>) -> tensor<?x80xf32>
+  uprog.yield %y : tensor<?x80xf32>
+}
+uprog.operator @part.rows(%n: index, %x: tensor<?x20xf32>,
+                          %a: tensor<48x20xf32> {uprog.parameter = 0 : i64},
+                          %b: tensor<32x20xf32> {uprog.parameter = 1 : i64})
+    -> tensor<?x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?x64xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %ba = tensor.concat dim(0) %b, %a : (tensor<32x20xf32>, tensor<48x20xf32>) -> tensor<80x20xf32>
+  %part = tensor.extract_slice %ba[0, 0] [64, 20] [1, 1] : tensor<80x20xf32> to tensor<64x20xf32>
+  %y = linalg.matmul indexing_maps = [#x, #w, #y]
+         ins(%x, %part : tensor<?x20xf32>, tensor<64x20xf32>)
+         outs(%start : tensor<?x64xf32>) -> tensor<?x64xf32>
+  uprog.yield %y : tensor<?x64xf32>
+}
