@@ -58,6 +58,11 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   // Depths count within phases.
   pm.addPass(createAssignPhasesPass());
   pm.addPass(createTagDepthsPass());
+  if (options.layoutKernels != "none") {
+    LayoutPQPassOptions kernels;
+    kernels.equal = options.layoutKernels;
+    pm.addPass(createLayoutPQPass(kernels));
+  }
   pm.addPass(createVectorizeKernelsPass());
 
   // Control, then memory.

@@ -45,6 +45,11 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
       *this, "unroll",
       llvm::cl::desc("How many levels of a recursion one call computes"),
       llvm::cl::init(1)};
+  Option<std::string> layoutKernels{
+      *this, "layout-kernels",
+      llvm::cl::desc("Batch operators inside of kernels that are equal by "
+                     "'weights' or 'shapes'; 'none': leave kernels alone"),
+      llvm::cl::init("none")};
   Option<std::string> layout{
       *this, "layout",
       llvm::cl::desc(

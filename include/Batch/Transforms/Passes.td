@@ -521,6 +521,59 @@ def MergeHandlesPass : Pass<"batch-merge-handles", "::mlir::ModuleOp"> {
 }
 
 //===----------------------------------------------------------------------===//
+// Inside of kernels
+//===----------------------------------------------------------------------===//
+
+def LayoutPQPass : Pass<"batch-layout-pq", "::mlir::ModuleOp"> {
+  let summary = "batch equal operators inside of kernels";
+  let description = [{
+    Products of a parameter with a vector, and elementwise code on vectors, run
+    as one operator where they are equal. Which do, and in what order their
+    values lie one behind the other, `Batch/Layout` finds with a PQ tree, so
+    that next to nothing has to be copied ([Layout](Layout.md)). A row of a
+    product has the same sum as before, so no bit changes.
+
+    With `equal=weights`, operators are equal that compute the same, with the
+    same parameters, of products on: what a kernel does for each of several
+    nodes. They become the rows of a matrix.
+
+    ```mlir
+    %a = linalg.matvec ins(%w, %x : !mat, !vec) outs(%b : !vec) -> !vec
+    %c = linalg.matvec ins(%w, %y : !mat, !vec) outs(%b : !vec) -> !vec
+    // becomes
+    %xy = tensor.concat dim(0) %rowx, %rowy                     // 2 x K
+    %ac = linalg.contract indexing_maps = [rows, transposed, out]
+            ins(%xy, %w) outs(%bb) -> tensor<2xNxf32>
+    ```
+
+    With `equal=shapes`, all of one operation and shape are, after equally many
+    products: the gates of a cell. Parameters that one product alone reads are
+    stacked, in the order that suits what reads the results; a product with
+    stacked parameters has them packed so when they are bound.
+
+    ```mlir
+    %i = linalg.matvec ins(%wi, %x : !mat, !vec) outs(%bi : !vec) -> !vec
+    %f = linalg.matvec ins(%wf, %x : !mat, !vec) outs(%bf : !vec) -> !vec
+    // becomes
+    %w = tensor.concat dim(0) %wi, %wf                          // 2N x K
+    %b = tensor.concat dim(0) %bi, %bf
+    %if = linalg.matvec ins(%w, %x) outs(%b) -> tensor<2Nxf32>
+    ```
+
+    Remarks say how many batches and memory kernels there are, and what is
+    copied and why. See test/Transforms/layout-pq.mlir.
+  }];
+  let options = [
+    Option<"equal", "equal", "std::string", /*default=*/"\"shapes\"",
+           "What makes operators equal: 'weights', the same code with the same "
+           "parameters, or 'shapes', the same operation on equal shapes">,
+  ];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
+//===----------------------------------------------------------------------===//
 // The batch dimension
 //===----------------------------------------------------------------------===//
 
