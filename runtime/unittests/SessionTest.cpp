@@ -51,7 +51,7 @@ struct Trial {
         size_t stack = size_t(256) << 20, int64_t batch = 0,
         const std::string &given = "random:1", const std::string &tensors = "",
         int64_t nodesPerWorker = 1024, int64_t reusedRowBytes = 1024,
-        int64_t blocks = 0)
+        int64_t blocks = 0, TaskOrdering ordering = TaskOrdering::Recorded)
       : object(CompiledObject::open(fake(kind))) {
     InputOptions options;
     options.inputs =
@@ -61,7 +61,8 @@ struct Trial {
     inputs = std::make_unique<Inputs>(object.descriptor(), options);
     parameters = std::make_unique<BoundParameters>(
         object.descriptor(), ParameterOptions{given, inputs->largestIndex});
-    SessionOptions run{threads, stack, nodesPerWorker, reusedRowBytes};
+    SessionOptions run{threads, stack, nodesPerWorker, reusedRowBytes,
+                       ordering};
     run.emulator.blocks = blocks;
     session =
         std::make_unique<Session>(object, *parameters, inputs->tensors, run);
@@ -268,6 +269,25 @@ TEST(Session, LongRowsAreUsedAgain) {
     }
 }
 
+TEST(Session, TasksComeAsTheirReaders) {
+  for (const char *kind : {"plain", "input"})
+    for (int threads : {1, 3})
+      for (int64_t reused : {1, 1024}) {
+        auto count = [&](TaskOrdering ordering) {
+          Trial trial(kind, "random:3,40", threads, size_t(16) << 20, 0,
+                      "random:1", "", 20, reused, 0, ordering);
+          EXPECT_EQ(trial.difference(2), "");
+          trial.batched();
+          return trial.session->plan().countGathers();
+        };
+        GatherCounts recorded = count(TaskOrdering::Recorded);
+        GatherCounts readers = count(TaskOrdering::Readers);
+        EXPECT_EQ(readers.rows, recorded.rows);
+        EXPECT_LT(readers.runs, recorded.runs);
+        EXPECT_LE(recorded.runs, recorded.rows);
+      }
+}
+
 /// Plans run at the same time: none may write rows of another.
 static std::string findSharedRows(const Session &session) {
   std::map<char *, size_t> writers;
@@ -354,9 +374,15 @@ TEST(Session, DevicesDoNotRunStepByStep) {
 }
 
 TEST(Session, LaterRunsAllocateNothing) {
-  for (auto [threads, reused] : {std::pair(1, 1024), {3, 1024}, {3, 1}}) {
+  using Ordering = TaskOrdering;
+  for (auto [threads, reused, ordering] :
+       {std::tuple(1, 1024, Ordering::Recorded),
+        {3, 1024, Ordering::Recorded},
+        {3, 1, Ordering::Recorded},
+        {3, 1024, Ordering::Readers},
+        {3, 1, Ordering::Readers}}) {
     Trial run("plain", "random:3,40", threads, size_t(16) << 20, 0, "random:1",
-              "", 20, reused);
+              "", 20, reused, 0, ordering);
     EXPECT_EQ(run.difference(2), "");
     run.session->run(*run.inputs->batches[0]);
     size_t bytes = run.session->memory().total();

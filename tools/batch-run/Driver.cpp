@@ -90,8 +90,12 @@ PartTimes Driver::runBatched(bool first) {
       batched.collect(session, i);
     times.collect += watch.lap();
     count();
-    if (options.counters || options.json)
+    if (options.counters || options.json) {
       report.liveResults = std::max(report.liveResults, session.liveResults());
+      batchrt::GatherCounts gathers = session.plan().countGathers();
+      report.gathers.rows += gathers.rows;
+      report.gathers.runs += gathers.runs;
+    }
     if (!options.dot.empty() && forest == inputs.batches.front())
       writeTaskGraph(options.dot, session);
   }

@@ -49,6 +49,9 @@ RUNNING
                             (default: 0, each kernel has a measure of its own)
   --reuse-rows=BYTES        results of a task with so many bytes make room for
                             others when they are read no more (default: 1024)
+  --task-order=ORDER        tasks of a batch come as recorded (default), instance
+                            by instance, or as their readers do, so that rows
+                            that are read together lie one behind the other
   --stack-size=BYTES        stack of recursions, K, M or G may follow (default:
                             256M, of which only what is used takes memory)
   --unbatched               run only the unbatched code
@@ -226,6 +229,15 @@ std::vector<Option> makeTable(Options &options) {
        count("share-tasks", options.session.shareTasks, 0)},
       {"reuse-rows", Option::Required,
        count("reuse-rows", options.session.reusedRowBytes, 1)},
+      {"task-order", Option::Required,
+       [&](const std::string &value) {
+         if (value != "recorded" && value != "readers")
+           raise("there is no task order '", value,
+                 "'; tasks are ordered as recorded or by their readers");
+         options.session.ordering = value == "readers"
+                                        ? batchrt::TaskOrdering::Readers
+                                        : batchrt::TaskOrdering::Recorded;
+       }},
       {"stack-size", Option::Required,
        [&](const std::string &value) {
          options.session.stackSize = parseBytes("stack-size", value);

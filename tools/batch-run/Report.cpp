@@ -112,6 +112,8 @@ void batchrun::printText(const Options &options, const Report &report,
     line("copies", counters.copies);
     line("slots", counters.slots);
     line("gather_bytes", counters.gatherBytes);
+    line("gathered_rows", report.gathers.rows);
+    line("gathered_runs", report.gathers.runs);
     line("unknown_states", counters.unknownStates);
     for (auto &[name, tasks] : report.kernelTasks)
       std::printf("  %s: %lld tasks in %lld batches\n", name.c_str(),
@@ -156,6 +158,8 @@ void batchrun::printJson(const Options &options, const Report &report,
                  {"copies", counters.copies},
                  {"slots", counters.slots},
                  {"gather_bytes", counters.gatherBytes},
+                 {"gathered_rows", report.gathers.rows},
+                 {"gathered_runs", report.gathers.runs},
                  {"unknown_states", counters.unknownStates},
                  {"threads", options.session.threads}};
   if (options.checkUnbatched) {

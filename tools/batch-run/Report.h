@@ -26,6 +26,7 @@ struct PartTimes {
 struct Report {
   int64_t instances = 0, miniBatches = 0;
   batchrt::RunCounters counters; ///< sums over mini-batches
+  batchrt::GatherCounts gathers; ///< the same, where counters are asked for
   std::map<std::string, int64_t> kernelTasks, kernelBatches;
   std::vector<PartTimes> times;
   std::vector<double> kernels;   ///< microseconds of a worker, per run

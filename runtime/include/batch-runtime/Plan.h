@@ -26,6 +26,18 @@ namespace batchrt {
 
 class RowFinder;
 
+/// In which order the tasks of a step come.
+enum class TaskOrdering {
+  Recorded, ///< instance by instance
+  Readers,  ///< as those that read their results come
+};
+
+/// What operands of the steps read.
+struct GatherCounts {
+  int64_t rows = 0;
+  int64_t runs = 0; ///< pieces of rows that lie one behind the other
+};
+
 /// Turns recorded tasks into the steps that the executor runs: order, slots,
 /// tables, operand index arrays. Tasks come in parts, which workers sort and
 /// lay out. All memory is kept for the next run.
@@ -33,7 +45,8 @@ class Plan {
 public:
   /// Rows of so many bytes, in all tables of a group, are used again when they
   /// are read no more.
-  Plan(const Descriptor &descriptor, int64_t reusedRowBytes);
+  Plan(const Descriptor &descriptor, int64_t reusedRowBytes,
+       TaskOrdering ordering = TaskOrdering::Recorded);
 
   /// The number of the first task of part `part` of `parts`, and one more than
   /// that of the last it may have.
@@ -107,6 +120,7 @@ public:
   int64_t unknownStates() const { return policies.unknownStates(); }
   /// Rows of all tables together.
   int64_t slots() const { return totalSlots; }
+  GatherCounts countGathers() const;
   /// Bytes that were reserved, by what for.
   size_t tableBytes() const;
   size_t scheduleBytes() const;
@@ -121,6 +135,20 @@ public:
   }
 
 private:
+  /// What it takes to order the tasks of a part by their readers.
+  struct ReadOrder {
+    struct Read {
+      int32_t task;
+      int32_t before; ///< the read before that of the same step, or -1
+    };
+    std::vector<int32_t> sequence;         ///< the part's steps as they run
+    std::vector<int32_t> stepOf, recordOf; ///< by task
+    std::vector<int32_t> lastRead;         ///< by step, one of the reads
+    std::vector<int32_t> taken;
+    std::vector<Read> reads;
+    size_t bytes() const;
+  };
+
   /// The tasks of consecutive instances, which name no tasks but these.
   struct Part {
     const BatchContext *context = nullptr;
@@ -136,6 +164,8 @@ private:
     std::vector<RaggedRows> raggedRows; ///< by kernel, operand and step
     Buffer lastReads;                   ///< by group and task
     std::vector<int32_t> counts, sorted;
+    std::vector<std::pair<int64_t, int32_t>> keys; ///< of records, to be sorted
+    ReadOrder readOrder;
     RaggedRows *nextRagged = nullptr; ///< where placeRaggedRows() is
     int64_t nextStep = 0;
 
@@ -174,6 +204,9 @@ private:
   void collectQueues(Part &part, int64_t endTask) const;
   void countRaggedRows(Part &part) const;
   void checkSize();
+  // PlanOrder.cpp
+  class TaskOrder;
+  void orderByReaders(WorkerPool &workers);
   // PlanRows.cpp
   void choosePools(int64_t reusedRowBytes);
   void numberEpochs();
@@ -209,6 +242,7 @@ private:
   void reserveScratch();
 
   const Descriptor &descriptor;
+  const TaskOrdering ordering;
   Policy policy = Policy::Depth;
   StateMachine machine;
   RecordedTasks recorded;
@@ -234,6 +268,7 @@ private:
   std::vector<int> poolOf;     ///< by group, -1: its rows are used once
   std::vector<int> memoryOf;   ///< by table, the table whose memory it lies in
   std::vector<int32_t> epochs; ///< by step
+  std::vector<int32_t> ranks;  ///< of steps, in the order in which they run
   ResultRows resultRows;
 
   std::vector<Buffer> tables;

@@ -42,6 +42,7 @@ struct SessionOptions {
   /// All workers share batches of so many tasks, one runs smaller ones; 0: as
   /// kernels say.
   int64_t shareTasks = 0;
+  TaskOrdering ordering = TaskOrdering::Recorded;
 
   // Of objects for a device.
   int deviceNumber = 0;

@@ -45,8 +45,9 @@ static std::vector<size_t> findSameRows(const Descriptor &descriptor,
   return same;
 }
 
-Plan::Plan(const Descriptor &descriptor, int64_t reusedRowBytes)
-    : descriptor(descriptor), recorded(descriptor),
+Plan::Plan(const Descriptor &descriptor, int64_t reusedRowBytes,
+           TaskOrdering ordering)
+    : descriptor(descriptor), ordering(ordering), recorded(descriptor),
       groupRows(descriptor.groups), groupBlocks(descriptor.groups, 1),
       stepOffsets(descriptor.groups), tables(descriptor.tables.size()),
       arrays(descriptor.kernels.size()), stepLists(descriptor.kernels.size()) {
@@ -103,6 +104,8 @@ void Plan::build(const std::vector<BatchContext *> &contexts,
                 static_cast<int64_t>(parts[0].queues.size()), sorters.data(),
                 numParts, apart ? numParts : 1);
   checkSize();
+  if (ordering == TaskOrdering::Readers)
+    orderByReaders(workers);
   if (!pools.empty())
     findLastReads(*contexts[0], numInstances, workers);
   assignSlots();

@@ -161,12 +161,13 @@ void Plan::sortByLastRead(Part &part, const Places &places) const {
       return std::clamp(last, first, end) - first;
     };
     int32_t *begin = part.sorter.order() + step.begin;
-    auto isBefore = [&](int32_t a, int32_t b) {
-      int32_t keyA = key(a), keyB = key(b);
-      return keyA != keyB ? keyA < keyB : a < b;
-    };
     if (end - first > 4 * step.count) {
-      std::sort(begin, begin + step.count, isBefore);
+      part.keys.clear();
+      for (int64_t i = 0; i < step.count; ++i)
+        part.keys.push_back({int64_t(key(begin[i])) << 32 | i, begin[i]});
+      std::sort(part.keys.begin(), part.keys.end());
+      for (int64_t i = 0; i < step.count; ++i)
+        begin[i] = part.keys[i].second;
       continue;
     }
     part.counts.assign(end - first + 2, 0);

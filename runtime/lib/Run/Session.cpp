@@ -19,7 +19,8 @@ Session::Session(const CompiledObject &object,
                  const BoundParameters &parameters, const InputTensors &tensors,
                  const SessionOptions &options)
     : object(object), parameters(parameters), tensors(tensors),
-      options(options), runPlan(object.descriptor(), options.reusedRowBytes),
+      options(options),
+      runPlan(object.descriptor(), options.reusedRowBytes, options.ordering),
       workers(options.threads), state(new State()) {
   const Descriptor &info = descriptor();
   State &s = *state;
