@@ -48,8 +48,8 @@ static linalg::MatvecOp getProduct(Operation *op) {
   if (!product || !product->getNumResults())
     return {};
   auto matrix = dyn_cast<BlockArgument>(product.getInputs()[0]);
-  if (!matrix || !op->getParentOfType<KernelOp>().isShared(
-                     matrix.getArgNumber()))
+  if (!matrix ||
+      !op->getParentOfType<KernelOp>().isShared(matrix.getArgNumber()))
     return {};
   bool isStatic = cast<RankedTensorType>(matrix.getType()).hasStaticShape() &&
                   getVector(product.getInputs()[1].getType());
@@ -380,9 +380,9 @@ Value KernelRewriter::getRange(const Stack &stack, int64_t first, int64_t count,
         {index(count), index(type.getDimSize(1))}, {index(1), index(1)});
   } else if (count != stack.count) {
     int64_t length = type.getDimSize(0) / stack.count;
-    range = tensor::ExtractSliceOp::create(
-        b, loc, range, {index(first * length)}, {index(count * length)},
-        {index(1)});
+    range =
+        tensor::ExtractSliceOp::create(b, loc, range, {index(first * length)},
+                                       {index(count * length)}, {index(1)});
   }
   if (asMatrix != stack.isMatrix)
     return asMatrix ? toMatrix(range, count) : toVector(range);
@@ -413,8 +413,7 @@ Value KernelRewriter::getRepeated(Value value, int64_t count, bool asMatrix) {
         type.getElementType());
     return arith::ConstantOp::create(b, loc, splat.resizeSplat(all));
   }
-  Value empty =
-      tensor::EmptyOp::create(b, loc, shape, type.getElementType());
+  Value empty = tensor::EmptyOp::create(b, loc, shape, type.getElementType());
   Value matrix = linalg::BroadcastOp::create(b, loc, get(value), empty,
                                              ArrayRef<int64_t>{0})
                      ->getResult(0);
@@ -488,14 +487,14 @@ KernelRewriter::Stack KernelRewriter::emitProducts(ArrayRef<Operation *> ops) {
   }
   AffineExpr row, n, k;
   bindDims(b.getContext(), row, n, k);
-  auto maps = AffineMap::inferFromExprList(
-      {ArrayRef<AffineExpr>{row, k}, ArrayRef<AffineExpr>{n, k},
-       ArrayRef<AffineExpr>{row, n}},
-      b.getContext());
+  auto maps = AffineMap::inferFromExprList({ArrayRef<AffineExpr>{row, k},
+                                            ArrayRef<AffineExpr>{n, k},
+                                            ArrayRef<AffineExpr>{row, n}},
+                                           b.getContext());
   Value rows = getStacked(getOperands(ops, 1), isMatrix);
-  Value made = linalg::ContractOp::create(
-                   b, loc, init.getType(), ValueRange{rows, matrices.front()},
-                   init, b.getAffineMapArrayAttr(maps))
+  Value made = linalg::ContractOp::create(b, loc, init.getType(),
+                                          ValueRange{rows, matrices.front()},
+                                          init, b.getAffineMapArrayAttr(maps))
                    .getResult(0);
   return {made, count, isMatrix};
 }
@@ -540,9 +539,8 @@ void KernelRewriter::finish() {
     operand.set(get(operand.get()));
   }
   // Readers before what they read.
-  llvm::sort(replaced, [](Operation *a, Operation *b) {
-    return b->isBeforeInBlock(a);
-  });
+  llvm::sort(replaced,
+             [](Operation *a, Operation *b) { return b->isBeforeInBlock(a); });
   for (Operation *op : replaced)
     op->erase();
 }

@@ -151,10 +151,12 @@ TEST(Descriptor, Errors) {
            R"(, "form": "panels", "n": 4, "k": 2, "width": 4,
              "transposed": true}]})";
   };
-  Descriptor(stack("[1, 2]", "[1]"));
-  EXPECT_MESSAGE("names parameter 2", Descriptor(stack("[1, 2]", "[2]")));
-  EXPECT_MESSAGE("'b', whose shape", Descriptor(stack("[1, 3]", "[1]")));
-  EXPECT_MESSAGE("stacks 5 rows", Descriptor(stack("[2, 2]", "[1]")));
+  Descriptor(stack("[1, 2]", "[1]").c_str());
+  EXPECT_MESSAGE("names parameter 2",
+                 Descriptor(stack("[1, 2]", "[2]").c_str()));
+  EXPECT_MESSAGE("'b', whose shape",
+                 Descriptor(stack("[1, 3]", "[1]").c_str()));
+  EXPECT_MESSAGE("stacks 5 rows", Descriptor(stack("[2, 2]", "[1]").c_str()));
   EXPECT_MESSAGE(
       "names parameter 3",
       Descriptor(R"({"forms": [{"parameter": 3, "form": "rows"}]})"));

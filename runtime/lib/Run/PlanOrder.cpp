@@ -64,8 +64,8 @@ void Plan::orderByReaders(WorkerPool &workers) {
   ranks.resize(sequence.size());
   for (size_t i = 0; i < sequence.size(); ++i)
     ranks[sequence[i]] = static_cast<int32_t>(i);
-  workers.forEachPart(
-      numParts, [&](int64_t p) { TaskOrder(*this, parts[p], p).run(); });
+  workers.forEachPart(numParts,
+                      [&](int64_t p) { TaskOrder(*this, parts[p], p).run(); });
 }
 
 Plan::TaskOrder::TaskOrder(const Plan &plan, Part &part, int64_t number)
@@ -209,8 +209,7 @@ size_t Plan::ReadOrder::bytes() const {
 GatherCounts Plan::countGathers() const {
   GatherCounts counts;
   for (size_t s = 0; s < scheduler.steps().size(); ++s) {
-    const KernelInfo &kernel =
-        descriptor.kernels[scheduler.steps()[s].kernel];
+    const KernelInfo &kernel = descriptor.kernels[scheduler.steps()[s].kernel];
     for (const OperandInfo &operand : kernel.operands) {
       if (operand.kind == OperandInfo::Scalar)
         continue;
