@@ -330,8 +330,8 @@ TEST(PlanImage, Layout) {
   // There is a gap behind each part.
   ASSERT_EQ(layout.parts.size(), 5 + layout.regions.size() - 1);
   for (size_t i = 0; i < layout.parts.size(); ++i) {
-    size_t next = i + 1 < layout.parts.size() ? layout.parts[i + 1].offset
-                                              : layout.bytes;
+    size_t next =
+        i + 1 < layout.parts.size() ? layout.parts[i + 1].offset : layout.bytes;
     EXPECT_GT(next, layout.parts[i].offset + layout.parts[i].bytes);
   }
   EXPECT_GE(layout.inEnd, layout.control + 384 + 132 * 4);

@@ -13,11 +13,12 @@
 
 namespace mlir::batch {
 
-/// True for what an element of a row, or a scalar of an instance, can be: index,
-/// i1, i8, i16, i32, i64, f16, bf16, f32 and f64.
+/// True for what an element of a row, or a scalar of an instance, can be:
+/// index, i1, i8, i16, i32, i64, f16, bf16, f32 and f64.
 inline bool isElementType(Type type) {
   if (type.isSignlessInteger())
-    return llvm::is_contained({1u, 8u, 16u, 32u, 64u}, type.getIntOrFloatBitWidth());
+    return llvm::is_contained({1u, 8u, 16u, 32u, 64u},
+                              type.getIntOrFloatBitWidth());
   return type.isIndex() || type.isF16() || type.isBF16() || type.isF32() ||
          type.isF64();
 }
