@@ -148,10 +148,16 @@ def main(arguments):
     write_inputs(inputs, keys[:count], [c[:1] for c in counters], ("k0", "k1", "c0"))
     data, found = outputs(checks, "tensors", tensors, inputs, scratch)
     places = [(keys[i], counters[i][0], j) for i in range(count) for j in range(extent)]
+    drawn = [philox(k, (c, j, 0, 0)) for k, c, j in places]
+    checks.equal("tensors of bits", [x & MASK for x in found["bits"]],
+                 [x[3] for x in drawn])
     checks.equal("tensors of uniforms", found["uniforms"],
-                 [uniform(philox(k, (c, j, 0, 0))[0]) for k, c, j in places])
-    check_normals("tensors of normals", (found["normals0"], found["normals1"]),
-                  [normals(*threefry(k, (c, j))) for k, c, j in places], 4e-6)
+                 [uniform(x[0]) for x in drawn])
+    wanted = [normals(*threefry(k, (c, j))) for k, c, j in places]
+    check_normals("tensors of normals of f32", [found["normals"]],
+                  [pair[1:] for pair in wanted], 4e-6)
+    check_normals("tensors of normals of f64", (found["wide0"], found["wide1"]),
+                  wanted, 1e-14)
     path = os.path.join(scratch, "emulator")
     checks.run("the emulator", lambda: batchtest.call(
         "batch-run", tensors, "--device=emulator", "--params=random:1",

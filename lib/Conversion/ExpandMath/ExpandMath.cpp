@@ -38,19 +38,19 @@ namespace {
 struct Format {
   int32_t width;
   int32_t mantissaBits;
-  int32_t bias;            ///< of the exponent
-  int64_t rootHalf;        ///< the bits of the square root of 1/2
-  double inverseLn2;       ///< 1 / ln 2
-  double ln2[2];           ///< ln 2 rounded, and what that is off by
-  double expRange[2];      ///< beyond it, exp is 0 or infinite
-  double expm1Lowest;      ///< below it, expm1 is -1
-  double tanhHighest;      ///< from here on, tanh is 1
-  ArrayRef<double> exp;    ///< Q in exp r = 1 + r + r^2 Q(r), |r| <= ln 2 / 2
-  ArrayRef<double> log;    ///< P in 2 atanh s = 2 s + s^3 P(s^2), |s| < 0.172
-  double inverseHalfPi;    ///< 2 / pi
-  double halfPi[2];        ///< pi / 2 rounded down, and the rest
-  double sineHighest;      ///< |sin| and |cos| are 0 or 1 from here on
-  ArrayRef<double> sine;   ///< S in sin r = r S(r^2), |r| <= 0.83
+  int32_t bias;          ///< of the exponent
+  int64_t rootHalf;      ///< the bits of the square root of 1/2
+  double inverseLn2;     ///< 1 / ln 2
+  double ln2[2];         ///< ln 2 rounded, and what that is off by
+  double expRange[2];    ///< beyond it, exp is 0 or infinite
+  double expm1Lowest;    ///< below it, expm1 is -1
+  double tanhHighest;    ///< from here on, tanh is 1
+  ArrayRef<double> exp;  ///< Q in exp r = 1 + r + r^2 Q(r), |r| <= ln 2 / 2
+  ArrayRef<double> log;  ///< P in 2 atanh s = 2 s + s^3 P(s^2), |s| < 0.172
+  double inverseHalfPi;  ///< 2 / pi
+  double halfPi[2];      ///< pi / 2 rounded down: sin -0 needs a positive rest
+  double sineHighest;    ///< |sin| and |cos| are 0 or 1 from here on
+  ArrayRef<double> sine; ///< S in sin r = r S(r^2), |r| <= 0.83
   ArrayRef<double> cosine; ///< C in cos r = C(r^2), |r| <= 0.83
 
   /// Added to a number of less than half its size and taken away again, rounds
@@ -72,22 +72,24 @@ constexpr double sine32[] = {-0.000194797889, 0.00833189394, -0.166666508, 1.0};
 // Error 1.7e-10.
 constexpr double cosine32[] = {2.43963714e-05, -0.0013886994, 0.0416666381,
                                -0.5, 1.0};
-constexpr Format format32 = {32,
-                             23,
-                             127,
-                             0x3F3504F3,
-                             1.44269502,
-                             {0.693147182, -1.90465421e-9},
-                             {-104.0, 89.0},
-                             -20.0,
-                             10.0,
-                             exp32,
-                             log32,
-                             0.636619747,
-                             {1.57079625, 7.54979013e-08},
-                             0x1p20,
-                             sine32,
-                             cosine32};
+constexpr Format format32 = {
+    /*width=*/32,
+    /*mantissaBits=*/23,
+    /*bias=*/127,
+    /*rootHalf=*/0x3F3504F3,
+    /*inverseLn2=*/1.44269502,
+    /*ln2=*/{0.693147182, -1.90465421e-9},
+    /*expRange=*/{-104.0, 89.0},
+    /*expm1Lowest=*/-20.0,
+    /*tanhHighest=*/10.0,
+    /*exp=*/exp32,
+    /*log=*/log32,
+    /*inverseHalfPi=*/0.636619747,
+    /*halfPi=*/{1.57079625, 7.54979013e-08},
+    /*sineHighest=*/0x1p20,
+    /*sine=*/sine32,
+    /*cosine=*/cosine32,
+};
 
 // exp: r^2 Q(r) / expm1 r is off by 2e-17 at most.
 constexpr double exp64[] = {2.5114491666288498e-08, 2.7626341001992713e-07,
@@ -117,22 +119,24 @@ constexpr double cosine64[] = {-1.1353561530812923e-11,
                                0.04166666666666663,
                                -0.5,
                                1.0};
-constexpr Format format64 = {64,
-                             52,
-                             1023,
-                             0x3FE6A09E667F3BCD,
-                             1.4426950408889634,
-                             {0.6931471805599453, 2.3190468138462996e-17},
-                             {-746.0, 710.0},
-                             -40.0,
-                             20.0,
-                             exp64,
-                             log64,
-                             0.6366197723675814,
-                             {1.5707963267948966, 6.123233995736766e-17},
-                             0x1p49,
-                             sine64,
-                             cosine64};
+constexpr Format format64 = {
+    /*width=*/64,
+    /*mantissaBits=*/52,
+    /*bias=*/1023,
+    /*rootHalf=*/0x3FE6A09E667F3BCD,
+    /*inverseLn2=*/1.4426950408889634,
+    /*ln2=*/{0.6931471805599453, 2.3190468138462996e-17},
+    /*expRange=*/{-746.0, 710.0},
+    /*expm1Lowest=*/-40.0,
+    /*tanhHighest=*/20.0,
+    /*exp=*/exp64,
+    /*log=*/log64,
+    /*inverseHalfPi=*/0.6366197723675814,
+    /*halfPi=*/{1.5707963267948966, 6.123233995736766e-17},
+    /*sineHighest=*/0x1p49,
+    /*sine=*/sine64,
+    /*cosine=*/cosine64,
+};
 
 //===----------------------------------------------------------------------===//
 // Arithmetic on numbers or vectors of them

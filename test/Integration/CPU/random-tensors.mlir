@@ -12,27 +12,34 @@ func.func private @random.threefry2x32(i32, i32, i32, i32) -> (i32, i32)
 func.func private @random.philox4x32(i32, i32, i32, i32, i32, i32) -> (i32, i32, i32, i32)
 func.func private @random.uniform.f32(i32) -> f32
 func.func private @random.normals.f32(i32, i32) -> (f32, f32)
+func.func private @random.normals.f64(i32, i32) -> (f64, f64)
 
+#i = affine_map<(i) -> (i)>
 func.func @main(%k0: i32 {batch.name = "k0"}, %k1: i32 {batch.name = "k1"},
                 %c0: i32 {batch.name = "c0"})
-    -> (tensor<37xf32> {batch.name = "uniforms"}, tensor<37xf32> {batch.name = "normals0"},
-        tensor<37xf32> {batch.name = "normals1"})
+    -> (tensor<37xi32> {batch.name = "bits"}, tensor<37xf32> {batch.name = "uniforms"},
+        tensor<37xf32> {batch.name = "normals"}, tensor<37xf64> {batch.name = "wide0"},
+        tensor<37xf64> {batch.name = "wide1"})
     attributes {batch.entry} {
-  %e = tensor.empty() : tensor<37xf32>
-  %uniforms, %normals:2 = linalg.generic {
-      indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
-      iterator_types = ["parallel"]}
-      outs(%e, %e, %e : tensor<37xf32>, tensor<37xf32>, tensor<37xf32>) {
-  ^bb0(%0: f32, %1: f32, %2: f32):
+  %none = tensor.empty() : tensor<37xi32>
+  %empty = tensor.empty() : tensor<37xf32>
+  %wide = tensor.empty() : tensor<37xf64>
+  %bits, %uniforms, %normals, %wides:2 = linalg.generic {
+      indexing_maps = [#i, #i, #i, #i, #i], iterator_types = ["parallel"]}
+      outs(%none, %empty, %empty, %wide, %wide : tensor<37xi32>, tensor<37xf32>,
+           tensor<37xf32>, tensor<37xf64>, tensor<37xf64>) {
+  ^bb0(%0: i32, %1: f32, %2: f32, %3: f64, %4: f64):
     %zero = arith.constant 0 : i32
     %index = linalg.index 0 : index
     %i = arith.index_cast %index : index to i32
     %t:2 = func.call @random.threefry2x32(%k0, %k1, %c0, %i) : (i32, i32, i32, i32) -> (i32, i32)
-    %n:2 = func.call @random.normals.f32(%t#0, %t#1) : (i32, i32) -> (f32, f32)
+    %n32:2 = func.call @random.normals.f32(%t#0, %t#1) : (i32, i32) -> (f32, f32)
+    %n64:2 = func.call @random.normals.f64(%t#0, %t#1) : (i32, i32) -> (f64, f64)
     %p:4 = func.call @random.philox4x32(%k0, %k1, %c0, %i, %zero, %zero)
         : (i32, i32, i32, i32, i32, i32) -> (i32, i32, i32, i32)
     %u = func.call @random.uniform.f32(%p#0) : (i32) -> f32
-    linalg.yield %u, %n#0, %n#1 : f32, f32, f32
-  } -> (tensor<37xf32>, tensor<37xf32>, tensor<37xf32>)
-  return %uniforms, %normals#0, %normals#1 : tensor<37xf32>, tensor<37xf32>, tensor<37xf32>
+    linalg.yield %p#3, %u, %n32#1, %n64#0, %n64#1 : i32, f32, f32, f64, f64
+  } -> (tensor<37xi32>, tensor<37xf32>, tensor<37xf32>, tensor<37xf64>, tensor<37xf64>)
+  return %bits, %uniforms, %normals, %wides#0, %wides#1
+      : tensor<37xi32>, tensor<37xf32>, tensor<37xf32>, tensor<37xf64>, tensor<37xf64>
 }
