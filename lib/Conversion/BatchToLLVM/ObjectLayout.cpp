@@ -38,7 +38,7 @@ ObjectLayout::ObjectLayout(ModuleOp module) : module(module), variants(module) {
   findConstantKernels();
   SymbolTable symbols(module);
   module.walk([&](TraverseOp traverse) {
-    reservations[traverse] = reserve(traverse);
+    reservations[traverse] = reserve(traverse, constantKernels);
     for (auto name : traverse.getFunctions().getAsRange<FlatSymbolRefAttr>()) {
       auto function = symbols.lookup<FunctionOpInterface>(name.getAttr());
       memos[name.getAttr()] = memoCount;

@@ -22,6 +22,9 @@ using Kind = KernelOp;
 
 class Counter {
 public:
+  explicit Counter(const DenseSet<Operation *> &constants)
+      : constants(constants) {}
+
   /// The most that one run of `block` adds, by kind. Returns nothing where a
   /// call hides it.
   bool count(Block &block, bool inLoop, llvm::MapVector<Kind, int64_t> &most);
@@ -36,12 +39,13 @@ private:
     if (auto record = dyn_cast<RecordOp>(op)) {
       auto kernel = SymbolTable::lookupNearestSymbolFrom<KernelOp>(
           op, record.getKernelAttr());
-      // A constant kernel has one record in all.
-      if (!record.getInputs().empty())
+      if (!constants.contains(kernel))
         return kernel;
     }
     return std::nullopt;
   }
+
+  const DenseSet<Operation *> &constants;
 };
 
 } // namespace
@@ -75,8 +79,9 @@ bool Counter::count(Block &block, bool inLoop,
   return true;
 }
 
-Reservation batch::reserve(TraverseOp traverse) {
-  Counter counter;
+Reservation batch::reserve(TraverseOp traverse,
+                           const DenseSet<Operation *> &constants) {
+  Counter counter(constants);
   llvm::MapVector<Kind, int64_t> sum;
   for (auto name : traverse.getFunctions().getAsRange<FlatSymbolRefAttr>()) {
     auto function =

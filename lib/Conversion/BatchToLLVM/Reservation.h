@@ -23,7 +23,9 @@ struct Reservation {
 /// What `traverse` adds per node outside of loops, and marks the ops that add
 /// it with kReservedAttr. Nothing if its functions call others, and nothing of
 /// a kind that they also add in loops: how much that takes is not known.
-Reservation reserve(TraverseOp traverse);
+/// Kernels of `constants` have one record in all.
+Reservation reserve(TraverseOp traverse,
+                    const DenseSet<Operation *> &constants);
 
 } // namespace mlir::batch
 

@@ -44,8 +44,11 @@ func.func private @visit(%t: !rec.adt<@Tree>) -> index {
 // A task that reads rows at constant places, the same wherever it is recorded, is
 // recorded once per run, as is one without operands.
 // CHECK-LABEL: func.func private @visit.inspect
+// CHECK-COUNT-2: arith.cmpi uge
+// CHECK:         arith.ori
 // CHECK:         %[[KNOWN:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i64
-// CHECK:         %[[NEW:.*]] = arith.cmpi slt, %[[KNOWN]], %{{.*}} : i64
+// CHECK-NEXT:    %[[ZERO:.*]] = arith.constant 0 : i64
+// CHECK-NEXT:    %[[NEW:.*]] = arith.cmpi slt, %[[KNOWN]], %[[ZERO]] : i64
 // CHECK-NEXT:    scf.if %[[NEW]] -> (i64) {
 // CHECK:         return
 func.func private @visit.inspect(%t: !rec.adt<@Tree>) -> index {
