@@ -23,7 +23,7 @@ using namespace mlir::uprog;
 /// fifth or so of what a multiprocessor can, for 2.6 us. An estimate.
 static constexpr int64_t kBarrierFlops = int64_t(1) << 18;
 /// A lane loads 16 bytes at once.
-static constexpr int64_t kVectorLanes = 4;
+static constexpr int64_t kVectorBits = 128;
 
 namespace {
 struct ChooseExecutorPass
@@ -69,7 +69,7 @@ struct ChooseExecutorPass
 LogicalResult ChooseExecutorPass::choose(Level &group, std::string &why) {
   int64_t weights = 0, flops = 0;
   for (OperatorOp op : getOperation().getOps<OperatorOp>()) {
-    StagePlan plan(op, kVectorLanes);
+    StagePlan plan(op, kVectorBits);
     if (failed(plan.build()))
       return failure();
     ContractionCost cost = plan.getContractionCost();
