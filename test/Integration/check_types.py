@@ -8,6 +8,7 @@ any mini-batch and number of threads, and on the emulator.
 """
 
 import os
+import platform
 import random
 import struct
 
@@ -163,6 +164,11 @@ if program:
     for batch, threads in [(1, 1), (7, 1), (COUNT, 2), (5, 2)]:
         checks.equal("same bits, batches of %d on %d threads" % (batch, threads),
                      checks.run("run", lambda: run(program, batch, threads)), first)
+if platform.machine() == "x86_64":
+    narrower = checks.run("compile for AVX2", lambda: batchtest.compile_model(
+        MODEL, path("narrower.so"), None, "--cpu=x86-64-v3"))
+    if narrower and checks.run("vectors of four", lambda: run(narrower, 9, 2)):
+        compare(batchtest.read_safetensors(path("outputs")))
 emulated = checks.run("compile for the emulator", lambda: batchtest.compile_model(
     MODEL, path("emulated.so"), None, "--device=emulator"))
 if emulated:
