@@ -156,7 +156,7 @@ def run(program, batch, threads, *more):
 
 
 program = checks.run("compile", lambda: batchtest.compile_model(
-    MODEL, path("model.so")))
+    MODEL, path("model.so"), None, "--strategy=linearize"))
 if program:
     first = checks.run("all at once", lambda: run(program, COUNT, 1))
     if first:
@@ -166,11 +166,12 @@ if program:
                      checks.run("run", lambda: run(program, batch, threads)), first)
 if platform.machine() == "x86_64":
     narrower = checks.run("compile for AVX2", lambda: batchtest.compile_model(
-        MODEL, path("narrower.so"), None, "--cpu=x86-64-v3"))
+        MODEL, path("narrower.so"), None, "--strategy=linearize",
+        "--cpu=x86-64-v3"))
     if narrower and checks.run("vectors of four", lambda: run(narrower, 9, 2)):
         compare(batchtest.read_safetensors(path("outputs")))
 emulated = checks.run("compile for the emulator", lambda: batchtest.compile_model(
-    MODEL, path("emulated.so"), None, "--device=emulator"))
+    MODEL, path("emulated.so"), None, "--strategy=linearize", "--device=emulator"))
 if emulated:
     one = checks.run("one by one", lambda: run(
         emulated, 1, 1, "--check-unbatched=1e-13", "--blocks=8"))
