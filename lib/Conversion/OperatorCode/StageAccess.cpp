@@ -146,20 +146,19 @@ bool StagePlan::resolve(const Node &node, Value value,
       llvm::SmallBitVector dropped = insert.getDroppedDims();
       Indices inner;
       for (unsigned i = 0, e = dropped.size(); i < e; ++i) {
-        int64_t offset = insert.getStaticOffsets()[i];
-        if (dropped[i])
-          continue;
         if (i == 0 && rows) {
           inner.push_back(at[i]);
           continue;
         }
+        int64_t offset = insert.getStaticOffsets()[i];
         int64_t size = insert.getStaticSizes()[i];
         if (offset)
           boundary(at[i], offset);
         if (offset + size !=
             cast<RankedTensorType>(current.getType()).getDimSize(i))
           boundary(at[i], offset + size);
-        inner.push_back(math.add(at[i], -offset));
+        if (!dropped[i])
+          inner.push_back(math.add(at[i], -offset));
       }
       push(insert.getSource(), inner);
       push(insert.getDest(), at);
