@@ -8,6 +8,8 @@
 #include "Batch/Analysis/Sharedness.h"
 
 #include "Batch/Dialect/Batch/Batch.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace mlir::batch;
@@ -75,9 +77,14 @@ void Sharedness::visit(Operation *op) {
       return;
     }
   }
-  bool shared = true;
-  for (Value operand : op->getOperands()) {
-    Sharing state = getSharing(operand);
+  // Kernels compute what is shared before anything else; no control may wait
+  // for it in between.
+  bool shared = !isa<tensor::ExtractOp>(op);
+  // A body may read more than the operands.
+  llvm::SetVector<Value> used(op->operand_begin(), op->operand_end());
+  getUsedValuesDefinedAbove(op->getRegions(), used);
+  for (Value value : used) {
+    Sharing state = getSharing(value);
     if (state.kind == Sharing::Unknown)
       return;
     shared &= state.isShared();

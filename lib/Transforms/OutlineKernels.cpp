@@ -245,7 +245,7 @@ LogicalResult Outliner::run() {
   // A recursive result matters if a tensor op reads it, perhaps after calls,
   // matches and loops handed it on.
   SmallVector<ValueFlow::Node> readByTensorOps;
-  SmallVector<ValueFlow::Node> recursive;
+  SmallVector<ValueFlow::Node> recursive, readByControl;
   for (func::FuncOp function : program.getFunctions())
     function.walk([&](Operation *op) {
       if (auto call = dyn_cast<func::CallOp>(op);
@@ -261,10 +261,16 @@ LogicalResult Outliner::run() {
         for (Value operand : op->getOperands())
           if (flow.contains(operand))
             readByTensorOps.push_back(flow.getNode(operand));
+      if (auto extract = dyn_cast<tensor::ExtractOp>(op);
+          extract && !isTensorOp(op) && !isTensorOp(op->getParentOp()) &&
+          flow.contains(extract.getTensor()))
+        readByControl.push_back(flow.getNode(extract.getTensor()));
     });
   SmallVector<bool> reachesTensorOp = flow.ancestors(readByTensorOps);
   llvm::erase_if(recursive,
                  [&](ValueFlow::Node node) { return !reachesTensorOp[node]; });
+  // What control reads may decide whether the recursion goes on.
+  recursive.append(readByControl);
   feedsRecursion = flow.ancestors(recursive);
 
   for (auto kernel : module.getOps<KernelOp>())
@@ -296,6 +302,11 @@ void Outliner::classify(Block *block) {
           llvm::any_of(def->getResultTypes(),
                        [](Type type) { return !type.isIntOrIndexOrFloat(); }) &&
           !isa<tensor::ExtractSliceOp, InvokeOp>(def);
+      // So does a number that control takes out of a tensor.
+      if (auto extract = dyn_cast<tensor::ExtractOp>(def);
+          extract && !isTensorOp(def))
+        control = extract.getTensor().getDefiningOp() &&
+                  extract.getTensor().getDefiningOp()->getBlock() == block;
       level = std::max(level, levels.lookup(def) + (control ? 1 : 0));
     };
     for (Value operand : op->getOperands())

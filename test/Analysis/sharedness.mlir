@@ -92,3 +92,25 @@ func.func @main(%w: tensor<4xf32> {batch.shared = "w"})
   %0 = call @f(%w) : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// What the body of an op reads counts as its operands do; a number taken out of a
+// tensor is for control, which no kernel that runs once waits for.
+
+// expected-remark @+1 {{arguments: instance, parameter 0}}
+func.func @main(%s: f32, %w: tensor<4xf32> {batch.shared = "w"})
+    -> tensor<4xf32> attributes {batch.entry} {
+  %zero = arith.constant 0 : index
+  %empty = tensor.empty() : tensor<4xf32>
+  // expected-remark @+1 {{results: instance}}
+  %0 = linalg.generic {indexing_maps = [affine_map<(d) -> (d)>],
+                       iterator_types = ["parallel"]}
+      outs(%empty : tensor<4xf32>) attrs = {test.print} {
+  ^bb0(%unused: f32):
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  // expected-remark @+1 {{results: instance}}
+  %first = tensor.extract %w[%zero] {test.print} : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -313,3 +313,33 @@ func.func @chosen(%x: tensor<4xf64>) -> tensor<4xf64> attributes {batch.entry} {
   }
   return %y : tensor<4xf64>
 }
+
+// -----
+
+// A number that control takes out of a tensor is a point of control too: what needs
+// it is in a later kernel than what the tensor comes from.
+// CHECK-LABEL: batch.kernel @main_0(
+// CHECK:         linalg.dot
+// CHECK:         batch.yield
+// CHECK-LABEL: batch.kernel @main_1(
+// CHECK-SAME:    %[[S:[^:]*]]: f32
+// CHECK:         tensor.splat %[[S]] : tensor<4xf32>
+// CHECK:         batch.yield
+
+// CHECK-LABEL: func.func @main
+// CHECK:         %[[D:.*]] = batch.invoke @main_0
+// CHECK-NEXT:    %[[N:.*]] = tensor.extract %[[D]][] : tensor<f32>
+// CHECK-NEXT:    %[[H:.*]] = arith.mulf %[[N]], %{{.*}} : f32
+// CHECK-NEXT:    %[[Y:.*]] = batch.invoke @main_1(%[[H]]
+// CHECK-NEXT:    return %[[Y]], %[[H]]
+func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, f32) attributes {batch.entry} {
+  %half = arith.constant 0.5 : f32
+  %zero = arith.constant dense<0.0> : tensor<f32>
+  %d = linalg.dot ins(%x, %x : tensor<4xf32>, tensor<4xf32>)
+                  outs(%zero : tensor<f32>) -> tensor<f32>
+  %n = tensor.extract %d[] : tensor<f32>
+  %h = arith.mulf %n, %half : f32
+  %s = tensor.splat %h : tensor<4xf32>
+  %y = arith.mulf %s, %x : tensor<4xf32>
+  return %y, %h : tensor<4xf32>, f32
+}
