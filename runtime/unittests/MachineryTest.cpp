@@ -10,6 +10,7 @@
 #include "batch-runtime/Object.h"
 #include "batch-runtime/Workers.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <map>
@@ -223,6 +224,54 @@ TEST(Arena, ReusesChunks) {
   char *large = arena.grow(context, size_t(200) << 20);
   large[(size_t(200) << 20) - 1] = 1;
   EXPECT_EQ(context.arenaTop, large + (size_t(200) << 20));
+}
+
+TEST(Arena, KeepsRows) {
+  BumpArena arena;
+  BatchContext context{};
+  arena.reset(context);
+  auto take = [&](int64_t bytes, char value) {
+    char *row = context.arenaTop;
+    if (context.arenaLimit - row < bytes)
+      row = arena.grow(context, bytes);
+    else
+      context.arenaTop += bytes;
+    std::memset(row, value, bytes);
+    return reinterpret_cast<int64_t>(row);
+  };
+  auto holds = [](int64_t row, int64_t bytes, char value) {
+    const char *begin = reinterpret_cast<const char *>(row);
+    return std::all_of(begin, begin + bytes,
+                       [&](char c) { return c == value; });
+  };
+  int64_t old = take(128, 1);
+  char *mark = context.arenaTop;
+  size_t capacity = 0;
+  // A loop with two rows that are carried and one from before it; each round
+  // takes up to 3 MB, so that chunks end anywhere.
+  int64_t rows[] = {take(64, 2), old, take(1 << 20, 3)};
+  const int64_t bytes[] = {64, 128, 1 << 20};
+  for (int round = 0; round < 200; ++round) {
+    for (int i = 0; i < 30; ++i)
+      take(64 * (1 + (round * 31 + i * 7) % 1600), 9);
+    // They change places: either may lie where the other goes.
+    rows[0] = take(64, static_cast<char>(round));
+    if (round % 3 == 0)
+      rows[2] = take(1 << 20, 3);
+    arena.keep(context, mark, rows, bytes, 3);
+    ASSERT_TRUE(holds(rows[0], 64, static_cast<char>(round)));
+    ASSERT_EQ(rows[1], old);
+    ASSERT_TRUE(holds(old, 128, 1));
+    ASSERT_TRUE(holds(rows[2], 1 << 20, 3));
+    if (round == 20)
+      capacity = arena.capacity();
+  }
+  EXPECT_EQ(arena.capacity(), capacity);
+  // Before anything was taken.
+  BumpArena fresh;
+  fresh.reset(context);
+  fresh.keep(context, context.arenaTop, nullptr, nullptr, 0);
+  EXPECT_EQ(context.arenaTop, nullptr);
 }
 
 TEST(HostCpu, Features) {

@@ -12,9 +12,11 @@
 #include "Batch/Conversion/RecToLLVM/RecToLLVM.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/Batch/Views.h"
+#include "Batch/Dialect/Rec/Rec.h"
 #include "Batch/Dialect/UProg/UProg.h"
 #include "ObjectLayout.h"
 #include "Patterns.h"
+#include "ReleaseRows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/Transforms/FuncConversions.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -37,6 +39,9 @@ static constexpr StringLiteral kKeyAttr = "batch.key";
 /// On entry arguments that are shared: the source of the whole parameter, or 0.
 static constexpr StringLiteral kWholeSourceAttr = "batch.whole_source";
 
+/// On recursive functions that are not memoized.
+static constexpr StringLiteral kGuardedAttr = "batch.guarded";
+
 namespace {
 
 class ObjectBuilder {
@@ -51,6 +56,7 @@ private:
   LogicalResult checkCalls();
   void markInstanceProgram();
   LogicalResult convertFunctions();
+  void guard(func::FuncOp function);
   void memoize(func::FuncOp function, int64_t number);
   LLVM::LLVMFuncOp makeEntryPoint(StringRef name, unsigned extraArguments);
   void makeInspect();
@@ -70,6 +76,42 @@ private:
 };
 
 } // namespace
+
+/// The row of a type that carries tensors, or null.
+static RankedTensorType getRow(Type type) {
+  while (auto list = dyn_cast<rec::ListType>(type))
+    type = list.getElementType();
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (tensor && rec::isRaggedTensor(tensor))
+    return RankedTensorType::get(tensor.getShape().drop_front(),
+                                 tensor.getElementType());
+  return tensor;
+}
+
+/// Makes and marks the sources of input tensors, which else come with tables.
+static void makeInputSources(ModuleOp module, func::FuncOp entry,
+                             SymbolTable &symbols) {
+  auto getSource = [&](RankedTensorType row) {
+    return FlatSymbolRefAttr::get(
+        getOrCreateSource(module, symbols, row, /*parameter=*/-1));
+  };
+  for (BlockArgument argument : entry.getArguments()) {
+    unsigned number = argument.getArgNumber();
+    if (RankedTensorType row = getRow(argument.getType());
+        row && !entry.getArgAttr(number, kSharedAttr))
+      entry.setArgAttr(number, kSourceAttr, getSource(row));
+  }
+  for (auto adt : module.getOps<rec::AdtOp>())
+    for (rec::VariantOp variant : adt.getVariants()) {
+      NamedAttrList sources;
+      for (unsigned field = 0; field < variant.getNumFields(); ++field)
+        if (RankedTensorType row = getRow(variant.getFieldType(field)))
+          sources.set(variant.getFieldName(field), getSource(row));
+      if (!sources.empty())
+        variant->setAttr(kSourceAttr,
+                         sources.getDictionary(module.getContext()));
+    }
+}
 
 /// Makes the sources of row views and counts where the linearizer did not: the
 /// unbatched code reads parameters through them too, and elements through a
@@ -97,6 +139,12 @@ static void makeSources(ModuleOp module) {
         getOrCreateSource(module, symbols, row, *parameter);
     });
   }
+  bool isLinearized =
+      llvm::any_of(module.getOps<func::FuncOp>(), [](func::FuncOp function) {
+        return function->hasAttr(kInspectorAttr);
+      });
+  if (program.getEntry() && !isLinearized)
+    makeInputSources(module, program.getEntry(), symbols);
 }
 
 /// Marks what the patterns cannot see locally: sources of views, arguments that
@@ -123,8 +171,15 @@ void ObjectBuilder::markInstanceProgram() {
                      builder.getI64IntegerAttr(
                          layout.getSource(*parameter, getCountedRow(dim))));
     });
-    if (program.isRecursive(function))
-      function->setAttr(kMemoizedAttr, builder.getUnitAttr());
+    if (program.isRecursive(function)) {
+      // Only structure is shared: without a node, calls are as good as all
+      // different.
+      bool hasNode = llvm::any_of(function.getArgumentTypes(), [](Type type) {
+        return isa<rec::RecDialect>(type.getDialect());
+      });
+      function->setAttr(hasNode ? kMemoizedAttr : kGuardedAttr,
+                        builder.getUnitAttr());
+    }
     // Calls may differ in what is shared too: each passes a constant of its
     // own.
     for (BlockArgument argument : function.getArguments())
@@ -161,6 +216,9 @@ LogicalResult ObjectBuilder::convertFunctions() {
     if (failed(traversal.insertArgument(i, builder.getI64Type(), {},
                                         traversal.getLoc())))
       return failure();
+  if (ownsItsRows(module, hostFunctions))
+    for (func::FuncOp function : hostFunctions)
+      releaseRows(function);
   MLIRContext *context = module.getContext();
   TypeConverter converter;
   converter.addConversion([](Type type) { return type; });
@@ -190,10 +248,39 @@ LogicalResult ObjectBuilder::convertFunctions() {
     return converter.isSignatureLegal(function.getFunctionType()) &&
            converter.isLegal(&function.getBody());
   });
-  target.addDynamicallyLegalOp<arith::SelectOp, func::CallOp, func::ReturnOp>(
+  target.addDynamicallyLegalOp<arith::SelectOp, func::CallOp, func::ReturnOp,
+                               UnrealizedConversionCastOp>(
       [&](Operation *op) { return converter.isLegal(op); });
   SmallVector<Operation *> ops(hostFunctions.begin(), hostFunctions.end());
   return applyPartialConversion(ops, target, std::move(patterns));
+}
+
+/// Has recursion that is too deep end the run: `here` is an address on the
+/// stack.
+static void checkDepth(OpBuilder &builder, Location loc, Value here) {
+  ContextBuilder cb(builder, loc);
+  Value address =
+      LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), here);
+  Value deep =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, address,
+                            cb.loadField(ContextField::stackLimit));
+  scf::IfOp::create(builder, loc, deep, [&](OpBuilder &then, Location loc) {
+    ContextBuilder inner(then, loc, cb.getContext());
+    inner.fail(BATCH_ERROR_STACK_OVERFLOW, inner.constant(0),
+               inner.constant(0));
+    scf::YieldOp::create(then, loc);
+  });
+}
+
+/// Recursion that is too deep ends the run.
+void ObjectBuilder::guard(func::FuncOp function) {
+  Location loc = function.getLoc();
+  builder.setInsertionPointToStart(&function.getBody().front());
+  Value one = ContextBuilder(builder, loc).constant(1);
+  Value here = LLVM::AllocaOp::create(
+      builder, loc, LLVM::LLVMPointerType::get(builder.getContext()),
+      builder.getI64Type(), one, 8);
+  checkDepth(builder, loc, here);
 }
 
 /// Wraps a function: a call with known arguments returns what it returned
@@ -223,17 +310,7 @@ void ObjectBuilder::memoize(func::FuncOp function, int64_t number) {
   };
   Value key = allocate(keys.size());
   Value results = allocate(function.getNumResults());
-  Value here =
-      LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), key);
-  Value deep =
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, here,
-                            cb.loadField(ContextField::stackLimit));
-  scf::IfOp::create(builder, loc, deep, [&](OpBuilder &then, Location loc) {
-    ContextBuilder inner(then, loc, cb.getContext());
-    inner.fail(BATCH_ERROR_STACK_OVERFLOW, inner.constant(0),
-               inner.constant(0));
-    scf::YieldOp::create(then, loc);
-  });
+  checkDepth(builder, loc, key);
   for (auto [position, index] : llvm::enumerate(keys))
     cb.storeCell(key, cb.constant(position),
                  cb.toCell(body->getArgument(index)));
@@ -478,6 +555,8 @@ LogicalResult ObjectBuilder::build(const ObjectLayout::Target &target) {
   for (func::FuncOp function : hostFunctions)
     if (function->hasAttr(kMemoizedAttr))
       memoize(function, number++);
+    else if (function->hasAttr(kGuardedAttr))
+      guard(function);
   if (inspector)
     makeInspect();
   if (executor)
@@ -508,8 +587,9 @@ LogicalResult ObjectBuilder::build(const ObjectLayout::Target &target) {
       function.setArgAttrsAttr(keepLLVM(attrs));
     if (ArrayAttr attrs = function.getResAttrsAttr())
       function.setResAttrsAttr(keepLLVM(attrs));
-    for (StringRef name : {kEntryAttr, kInspectorAttr, kTraversalAttr,
-                           kExecutorAttr, kMemoizedAttr, kKernelInfoAttr})
+    for (StringRef name :
+         {kEntryAttr, kInspectorAttr, kTraversalAttr, kExecutorAttr,
+          kMemoizedAttr, kGuardedAttr, kKernelInfoAttr})
       function->removeAttr(name);
   }
   module->removeAttr(kFormsAttr);

@@ -78,6 +78,18 @@ public:
                   ConversionPatternRewriter &rewriter) const override;
 };
 
+/// The cell of a row, and back: a tensor is its row's address.
+class ConvertCast : public OpConversionPattern<UnrealizedConversionCastOp> {
+public:
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(UnrealizedConversionCastOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, adaptor.getInputs());
+    return success();
+  }
+};
+
 /// Without a schedule nothing has to be flushed.
 class ConvertForce : public OpConversionPattern<ForceOp> {
 public:
@@ -336,6 +348,6 @@ void mlir::batch::populateInstancePatterns(const TypeConverter &converter,
                                            const ObjectLayout &layout,
                                            RewritePatternSet &patterns) {
   patterns.add<ConvertInvoke>(converter, patterns.getContext(), layout);
-  patterns.add<ConvertRowView, ConvertExtent, ConvertExtract, ConvertForce>(
-      converter, patterns.getContext());
+  patterns.add<ConvertRowView, ConvertExtent, ConvertExtract, ConvertCast,
+               ConvertForce>(converter, patterns.getContext());
 }

@@ -243,10 +243,11 @@ FailureOr<json::Value> ObjectLayout::describeKernel(KernelOp kernel) const {
   }
   for (unsigned i = 0; i < kernel.getNumResults(); ++i) {
     auto table = kernel.getResultAttrOfType<FlatSymbolRefAttr>(i, kTableAttr);
-    results.push_back(
-        json::Object{{"table", table ? getTable(table.getAttr()) : -1},
-                     {"position", kernel.getPosition(i)},
-                     {"siblings", kernel.getSiblings(i)}});
+    // Unbatched code alone has no tables.
+    if (table)
+      results.push_back(json::Object{{"table", getTable(table.getAttr())},
+                                     {"position", kernel.getPosition(i)},
+                                     {"siblings", kernel.getSiblings(i)}});
   }
   json::Object described{
       {"name", kernel.getSymName().str()},
@@ -286,9 +287,10 @@ LogicalResult ObjectLayout::describeEntry(json::Object &object,
       continue;
     }
     auto name = entry.getArgAttrOfType<StringAttr>(index, kNameAttr);
-    FailureOr<json::Value> type = describeType(
-        entry.getLoc(), argument.getType(), {},
-        inspector ? inspector.getArgAttr(position, kSourceAttr) : Attribute());
+    FailureOr<json::Value> type =
+        describeType(entry.getLoc(), argument.getType(), {},
+                     inspector ? inspector.getArgAttr(position, kSourceAttr)
+                               : entry.getArgAttr(index, kSourceAttr));
     if (failed(type))
       return failure();
     arguments.push_back(json::Object{

@@ -36,7 +36,7 @@
 
 #include <stdint.h>
 
-#define BATCH_ABI_VERSION 6
+#define BATCH_ABI_VERSION 7
 
 #ifdef __cplusplus
 extern "C" {

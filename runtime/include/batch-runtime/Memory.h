@@ -54,11 +54,22 @@ public:
   /// `bytes` at the start of the next chunk that can hold them; what remains
   /// of that chunk serves the following requests.
   char *grow(BatchContext &context, size_t bytes);
+  /// Frees what was taken since the arena's top was `mark`, but for `count`
+  /// rows (addresses): rows that are younger than the mark move behind it.
+  void keep(BatchContext &context, char *mark, int64_t *rows,
+            const int64_t *bytes, size_t count);
   size_t capacity() const;
 
 private:
+  bool holds(size_t chunk, const char *address) const {
+    return address >= chunks[chunk].data() &&
+           address <= chunks[chunk].data() + chunks[chunk].capacity();
+  }
+
   std::vector<Buffer> chunks;
   size_t current = 0;
+  /// Rows on their way, which may overlap the place where others go.
+  Buffer moving;
 };
 
 /// The stack of a fiber: reserved address space with a guard page below, of

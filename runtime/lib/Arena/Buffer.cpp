@@ -99,8 +99,53 @@ char *BumpArena::grow(BatchContext &context, size_t bytes) {
   return chunk.data();
 }
 
+void BumpArena::keep(BatchContext &context, char *mark, int64_t *rows,
+                     const int64_t *bytes, size_t count) {
+  size_t first = mark ? current : 0;
+  while (mark && !holds(first, mark))
+    --first;
+  auto isYounger = [&](const char *row) {
+    if (mark && holds(first, row) && row < mark)
+      return false;
+    for (size_t chunk = first; chunk <= current; ++chunk)
+      if (holds(chunk, row))
+        return true;
+    return false;
+  };
+  size_t total = 0;
+  for (size_t i = 0; i < count; ++i)
+    total += static_cast<size_t>(bytes[i]);
+  char *copies = moving.reserve(total, "tensors of the unbatched code");
+  std::vector<size_t> young;
+  for (size_t i = 0, end = 0; i < count; ++i) {
+    const char *row = reinterpret_cast<const char *>(rows[i]);
+    if (!isYounger(row))
+      continue;
+    young.push_back(i);
+    std::memcpy(copies + end, row, static_cast<size_t>(bytes[i]));
+    end += static_cast<size_t>(bytes[i]);
+  }
+  if (chunks.empty())
+    return;
+  current = first;
+  Buffer &chunk = chunks[current];
+  context.arenaTop = mark ? mark : chunk.data();
+  context.arenaLimit = chunk.data() + chunk.capacity();
+  for (size_t i : young) {
+    size_t size = static_cast<size_t>(bytes[i]);
+    char *place = context.arenaTop;
+    if (static_cast<size_t>(context.arenaLimit - place) < size)
+      place = grow(context, size);
+    else
+      context.arenaTop += size;
+    std::memcpy(place, copies, size);
+    copies += size;
+    rows[i] = reinterpret_cast<int64_t>(place);
+  }
+}
+
 size_t BumpArena::capacity() const {
-  size_t sum = 0;
+  size_t sum = moving.capacity();
   for (const Buffer &chunk : chunks)
     sum += chunk.capacity();
   return sum;

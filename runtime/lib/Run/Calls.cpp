@@ -83,6 +83,13 @@ struct batchrt::RuntimeCalls {
     });
   }
 
+  static void keepRows(BatchContext *context, char *mark, int64_t *rows,
+                       const int64_t *bytes, int64_t count) {
+    guarded(context, [&](Part &part, Session &session) {
+      session.arena.keep(part, mark, rows, bytes, static_cast<size_t>(count));
+    });
+  }
+
   static int64_t memoFind(BatchContext *context, int64_t function,
                           const int64_t *key, int64_t keySize, int64_t *results,
                           int64_t resultCount) {

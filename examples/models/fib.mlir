@@ -1,0 +1,31 @@
+// Fibonacci numbers by double recursion: the depth of the recursion and the number
+// of calls, 2 fib(n) - 1, differ from instance to instance.
+//
+//   fib(n) = n <= 1 ? 1 : fib(n - 1) + fib(n - 2)
+//
+// Run it:
+//   echo '{"n": 16}' > n.jsonl
+//   batch-run examples/models/fib.mlir --inputs=n.jsonl
+
+func.func private @fibonacci(%n: i64) -> i64 {
+  %one = arith.constant 1 : i64
+  %base = arith.cmpi sle, %n, %one : i64
+  %y = scf.if %base -> i64 {
+    scf.yield %one : i64
+  } else {
+    %two = arith.constant 2 : i64
+    %n1 = arith.subi %n, %one : i64
+    %n2 = arith.subi %n, %two : i64
+    %y1 = func.call @fibonacci(%n1) : (i64) -> i64
+    %y2 = func.call @fibonacci(%n2) : (i64) -> i64
+    %sum = arith.addi %y1, %y2 : i64
+    scf.yield %sum : i64
+  }
+  return %y : i64
+}
+
+func.func @main(%n: i64 {batch.name = "n"}) -> (i64 {batch.name = "fib"})
+    attributes {batch.entry} {
+  %y = call @fibonacci(%n) : (i64) -> i64
+  return %y : i64
+}

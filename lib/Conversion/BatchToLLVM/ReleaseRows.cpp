@@ -1,0 +1,130 @@
+//===- ReleaseRows.cpp - Free the tensors of unbatched code ---------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The unbatched code takes rows for its tensors from an arena that only grows.
+// Where no row can outlive its scope but in what the scope returns, the scope
+// gives the others back: a round of a loop, and a call.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ReleaseRows.h"
+
+#include "Batch/Conversion/RecToLLVM/ContextAccess.h"
+#include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Dialect/Rec/Rec.h"
+#include "ObjectLayout.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+/// True if the type is, or is made of, a type of the rec dialect.
+static bool isStructure(Type type) {
+  return isa<rec::RecDialect>(type.getDialect());
+}
+
+bool batch::ownsItsRows(ModuleOp module, ArrayRef<func::FuncOp> functions) {
+  // Rows of tables have their places, nodes and lists hold rows.
+  if (!module.getOps<TableOp>().empty())
+    return false;
+  return llvm::all_of(functions, [](func::FuncOp function) {
+    if (llvm::any_of(function.getArgumentTypes(), isStructure))
+      return false;
+    return !function
+                .walk([](Operation *op) {
+                  bool structure =
+                      isa<rec::RecDialect>(op->getDialect()) ||
+                      llvm::any_of(op->getResultTypes(), isStructure);
+                  return structure ? WalkResult::interrupt()
+                                   : WalkResult::advance();
+                })
+                .wasInterrupted();
+  });
+}
+
+/// The arena's top at the insertion point of `builder`.
+static Value makeMark(OpBuilder &builder, Location loc) {
+  return ContextBuilder(builder, loc).loadField(ContextField::arenaTop);
+}
+
+/// Frees rows behind `mark` before the terminator `op`, but for its operands.
+static void release(Operation *op, Value mark) {
+  OpBuilder builder(op);
+  Location loc = op->getLoc();
+  SetVector<Value> tensors;
+  for (Value operand : op->getOperands())
+    if (isa<RankedTensorType>(operand.getType()))
+      tensors.insert(operand);
+
+  auto allocate = [&]() -> Value {
+    OpBuilder::InsertionGuard guard(builder);
+    auto function = op->getParentOfType<func::FuncOp>();
+    builder.setInsertionPointToStart(&function.getBody().front());
+    ContextBuilder cb(builder, loc);
+    return LLVM::AllocaOp::create(
+        builder, loc, LLVM::LLVMPointerType::get(builder.getContext()),
+        builder.getI64Type(), cb.constant(std::max<int64_t>(tensors.size(), 1)),
+        /*alignment=*/8);
+  };
+  ContextBuilder cb(builder, loc);
+  Value rows = allocate(), bytes = allocate();
+  Type cell = builder.getI64Type();
+  for (auto [index, tensor] : llvm::enumerate(tensors)) {
+    auto row = UnrealizedConversionCastOp::create(builder, loc, cell, tensor);
+    cb.storeCell(rows, cb.constant(index), row.getResult(0));
+    cb.storeCell(
+        bytes, cb.constant(index),
+        cb.constant(getRowBytes(cast<RankedTensorType>(tensor.getType()))));
+  }
+  cb.call(RuntimeFunction::keepRows,
+          {mark, rows, bytes, cb.constant(tensors.size())});
+  for (auto [index, tensor] : llvm::enumerate(tensors)) {
+    Value row = cb.loadCell(rows, cb.constant(index));
+    auto kept =
+        UnrealizedConversionCastOp::create(builder, loc, tensor.getType(), row);
+    op->replaceUsesOfWith(tensor, kept.getResult(0));
+  }
+}
+
+void batch::releaseRows(func::FuncOp function) {
+  // What a scope hands on is known to be a row only if its size is.
+  auto isKnown = [](Operation *terminator) {
+    return llvm::all_of(terminator->getOperandTypes(), [](Type type) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      return !tensor || tensor.hasStaticShape();
+    });
+  };
+  SmallVector<Operation *> loops;
+  function.walk([&](Operation *op) {
+    if (!isa<scf::ForOp, scf::WhileOp>(op))
+      return;
+    bool makesRows = op->walk([](Operation *inner) {
+                         return isa<InvokeOp, func::CallOp>(inner)
+                                    ? WalkResult::interrupt()
+                                    : WalkResult::advance();
+                       }).wasInterrupted();
+    if (makesRows)
+      loops.push_back(op);
+  });
+  for (Operation *loop : loops) {
+    Operation *yield = loop->getRegions().back().back().getTerminator();
+    if (!isKnown(yield))
+      continue;
+    OpBuilder builder(loop);
+    release(yield, makeMark(builder, loop->getLoc()));
+  }
+
+  SmallVector<func::ReturnOp> returns(function.getOps<func::ReturnOp>().begin(),
+                                      function.getOps<func::ReturnOp>().end());
+  if (function->hasAttr(kEntryAttr) || !llvm::all_of(returns, isKnown))
+    return;
+  OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
+  Value mark = makeMark(builder, function.getLoc());
+  for (func::ReturnOp op : returns)
+    release(op, mark);
+}
