@@ -5,7 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Sizes.h"
+
+#include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -20,6 +25,7 @@ namespace mlir::batch {
 } // namespace mlir::batch
 
 using namespace mlir;
+using namespace mlir::batch;
 
 namespace {
 
@@ -29,8 +35,6 @@ constexpr int64_t maxFactor = 8;
 constexpr int64_t minSize = 2;
 /// Larger sizes are refused so that products of them do not overflow.
 constexpr int64_t maxSize = std::numeric_limits<int32_t>::max();
-
-constexpr StringLiteral sizesName = "batch.sizes";
 
 struct Size {
   int64_t defaultValue;
@@ -147,103 +151,125 @@ private:
   bool hasFailed = false;
 };
 
+} // namespace
+
+/// Reads `batch.sizes`.
+static LogicalResult readDefaults(ModuleOp module, Sizes &sizes) {
+  Attribute attr = module->getAttr(kSizesAttr);
+  if (!attr)
+    return success();
+  auto dictionary = dyn_cast<DictionaryAttr>(attr);
+  if (!dictionary)
+    return module.emitError("expects '")
+           << kSizesAttr << "' to be a dictionary such as {H = 256 : index}";
+  for (NamedAttribute entry : dictionary) {
+    auto value = dyn_cast<IntegerAttr>(entry.getValue());
+    if (!value || !value.getType().isIndex() || value.getInt() < minSize ||
+        value.getInt() > maxSize)
+      return module.emitError("expects size '")
+             << entry.getName().getValue()
+             << "' to be an index from 2 to 2147483647";
+    int64_t number = value.getInt();
+    sizes.insert({entry.getName().getValue(), {number, number}});
+  }
+  return success();
+}
+
+/// Checks that no default is a small multiple of another.
+static LogicalResult checkDefaults(ModuleOp module, const Sizes &sizes) {
+  for (auto it = sizes.begin(), end = sizes.end(); it != end; ++it)
+    for (auto other = std::next(it); other != end; ++other) {
+      auto [small, large] =
+          std::minmax(it->second.defaultValue, other->second.defaultValue);
+      if (large % small == 0 && large / small <= maxFactor)
+        return module.emitError("sizes '")
+               << it->first << "' and '" << other->first << "' have defaults "
+               << it->second.defaultValue << " and "
+               << other->second.defaultValue
+               << ", one 1 to 8 times the other: a dimension would not say "
+                  "which one it follows";
+    }
+  return success();
+}
+
+/// Reads NAME=NUMBER into the values of `defaults`.
+static LogicalResult readValues(ModuleOp module, ArrayRef<std::string> values,
+                                Sizes &defaults) {
+  for (StringRef text : values) {
+    auto [name, number] = text.split('=');
+    int64_t value;
+    if (number.getAsInteger(10, value) || value < minSize || value > maxSize)
+      return module.emitError("expects a size as NAME=NUMBER with a number "
+                              "from 2 to 2147483647, got '")
+             << text << "'";
+    auto it = defaults.find(name);
+    if (it == defaults.end()) {
+      InFlightDiagnostic diagnostic = module.emitError("has no size named '")
+                                      << name << "'; ";
+      if (defaults.empty())
+        return diagnostic << "it names no sizes";
+      return diagnostic << "its sizes are "
+                        << llvm::join(llvm::make_first_range(defaults), ", ");
+    }
+    it->second.value = value;
+  }
+  return success();
+}
+
+LogicalResult mlir::batch::specializeSizes(ModuleOp module,
+                                           ArrayRef<std::string> values) {
+  Sizes sizes;
+  if (failed(readDefaults(module, sizes)) ||
+      failed(readValues(module, values, sizes)))
+    return failure();
+  if (llvm::all_of(sizes, [](const auto &entry) {
+        return entry.second.value == entry.second.defaultValue;
+      }))
+    return success();
+  // Sizes that were given equal values earlier are fine until now.
+  if (failed(checkDefaults(module, sizes)))
+    return failure();
+
+  DimensionMap dimensions(sizes);
+  SizeRewriter rewriter(dimensions);
+  WalkResult result = module.walk([&](Operation *op) {
+    return failed(rewriter.rewrite(op)) ? WalkResult::interrupt()
+                                        : WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return failure();
+
+  Builder builder(module.getContext());
+  SmallVector<NamedAttribute> attrs;
+  for (const auto &[name, size] : sizes)
+    attrs.push_back(
+        builder.getNamedAttr(name, builder.getIndexAttr(size.value)));
+  module->setAttr(kSizesAttr, builder.getDictionaryAttr(attrs));
+  return success();
+}
+
+namespace {
 struct SpecializeSizesPass
     : batch::impl::SpecializeSizesPassBase<SpecializeSizesPass> {
   using SpecializeSizesPassBase::SpecializeSizesPassBase;
 
   void runOnOperation() override {
-    Sizes sizes;
-    if (failed(readDefaults(sizes)) || failed(readOption(sizes)))
+    if (failed(batch::specializeSizes(getOperation(),
+                                      llvm::to_vector_of<std::string>(sizes))))
       return signalPassFailure();
-    if (llvm::all_of(sizes, [](const auto &entry) {
-          return entry.second.value == entry.second.defaultValue;
-        }))
-      return markAllAnalysesPreserved();
-    // Sizes that were given equal values earlier are fine until now.
-    if (failed(checkDefaults(sizes)))
-      return signalPassFailure();
-
-    DimensionMap dimensions(sizes);
-    SizeRewriter rewriter(dimensions);
-    WalkResult result = getOperation().walk([&](Operation *op) {
-      return failed(rewriter.rewrite(op)) ? WalkResult::interrupt()
-                                          : WalkResult::advance();
+    getOperation().walk([](tensor::DimOp extent) {
+      std::optional<int64_t> dim = extent.getConstantIndex();
+      RankedTensorType type =
+          dyn_cast<RankedTensorType>(extent.getSource().getType());
+      if (!dim || !type || *dim >= type.getRank() || type.isDynamicDim(*dim))
+        return;
+      OpBuilder builder(extent);
+      extent.replaceAllUsesWith(
+          arith::ConstantIndexOp::create(builder, extent.getLoc(),
+                                         type.getDimSize(*dim))
+              .getResult());
+      extent.erase();
     });
-    if (result.wasInterrupted())
-      return signalPassFailure();
-
-    Builder builder(&getContext());
-    SmallVector<NamedAttribute> values;
-    for (const auto &[name, size] : sizes)
-      values.push_back(
-          builder.getNamedAttr(name, builder.getIndexAttr(size.value)));
-    getOperation()->setAttr(sizesName, builder.getDictionaryAttr(values));
-  }
-
-private:
-  /// Reads `batch.sizes`.
-  LogicalResult readDefaults(Sizes &sizes) {
-    ModuleOp module = getOperation();
-    Attribute attr = module->getAttr(sizesName);
-    if (!attr)
-      return success();
-    auto dictionary = dyn_cast<DictionaryAttr>(attr);
-    if (!dictionary)
-      return module.emitError("expects '")
-             << sizesName << "' to be a dictionary such as {H = 256 : index}";
-    for (NamedAttribute entry : dictionary) {
-      auto value = dyn_cast<IntegerAttr>(entry.getValue());
-      if (!value || !value.getType().isIndex() || value.getInt() < minSize ||
-          value.getInt() > maxSize)
-        return module.emitError("expects size '")
-               << entry.getName().getValue()
-               << "' to be an index from 2 to 2147483647";
-      int64_t number = value.getInt();
-      sizes.insert({entry.getName().getValue(), {number, number}});
-    }
-    return success();
-  }
-
-  /// Checks that no default is a small multiple of another.
-  LogicalResult checkDefaults(const Sizes &sizes) {
-    for (auto it = sizes.begin(), end = sizes.end(); it != end; ++it)
-      for (auto other = std::next(it); other != end; ++other) {
-        auto [small, large] =
-            std::minmax(it->second.defaultValue, other->second.defaultValue);
-        if (large % small == 0 && large / small <= maxFactor)
-          return getOperation().emitError("sizes '")
-                 << it->first << "' and '" << other->first << "' have defaults "
-                 << it->second.defaultValue << " and "
-                 << other->second.defaultValue
-                 << ", one 1 to 8 times the other: a dimension would not say "
-                    "which one it follows";
-      }
-    return success();
-  }
-
-  /// Reads the option into the values of `defaults`.
-  LogicalResult readOption(Sizes &defaults) {
-    ModuleOp module = getOperation();
-    for (StringRef text : sizes) {
-      auto [name, number] = text.split('=');
-      int64_t value;
-      if (number.getAsInteger(10, value) || value < minSize || value > maxSize)
-        return module.emitError("expects a size as NAME=NUMBER with a number "
-                                "from 2 to 2147483647, got '")
-               << text << "'";
-      auto it = defaults.find(name);
-      if (it == defaults.end()) {
-        InFlightDiagnostic diagnostic = module.emitError("has no size named '")
-                                        << name << "'; ";
-        if (defaults.empty())
-          return diagnostic << "it names no sizes";
-        return diagnostic << "its sizes are "
-                          << llvm::join(llvm::make_first_range(defaults), ", ");
-      }
-      it->second.value = value;
-    }
-    return success();
   }
 };
-
 } // namespace

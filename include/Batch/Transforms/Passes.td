@@ -29,11 +29,30 @@ def LinkLibraryPass : Pass<"batch-link-library", "::mlir::ModuleOp"> {
       ...
     ```
 
+    Some functions are written for any size, and over functions of the model's: a
+    group of them is a module with `batch.sizes`, and declares what it expects the
+    model to define. The types of the first declaration give the sizes. What the
+    model's function reads besides follows the arguments of all functions that
+    call it.
+
+    ```mlir
+    func.func private @log_density(%q: tensor<25xf64>, %X: tensor<100x25xf64>)
+        -> (f64, tensor<25xf64>) {
+      ...
+    }
+    func.func private @nuts.sample(%seed: i32, %chain: i32, %X: tensor<100x25xf64>)
+        -> tensor<512x25xf64>
+    // becomes the sampler in 25 dimensions, which returns 512 positions
+    ```
+
     See test/Transforms/link-library.mlir.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",
-                           "::mlir::math::MathDialect"];
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 //===----------------------------------------------------------------------===//
@@ -53,8 +72,12 @@ def SpecializeSizesPass : Pass<"batch-specialize-sizes", "::mlir::ModuleOp"> {
     is a dimension that follows two sizes. Without the option the pass only
     checks that `batch.sizes` is well formed.
 
+    Code gets a size as a number by `tensor.dim`: that of a static dimension is a
+    constant after this pass.
+
     See test/Transforms/specialize-sizes.mlir.
   }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
   let options = [
     ListOption<"sizes", "sizes", "std::string",
                "New values as NAME=NUMBER, separated by commas">,
