@@ -40,9 +40,7 @@ namespace {
 }
 
 /// Processor time: others may use the machine as well.
-double seconds() {
-  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
-}
+double seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 /// Structures to learn from and others to measure.
 struct Data {

@@ -2,7 +2,8 @@
 """check_case.py MODEL CASE: a golden case, and batched against unbatched.
 
 All nodes, at every batch size up to the number of instances, on one and two
-threads, and with every policy.
+threads, and with every policy. Models whose control reads tensors run one instance
+at a time.
 """
 
 import os
@@ -18,6 +19,12 @@ def sizes(model, meta):
         return ["--size=L=%d" % (meta["hidden"] // 2)]
     if model == "lstm_nmt":
         return ["--size=H=%d" % meta["hidden"], "--size=V=%d" % meta["cfg"]["vocab"]]
+    if model == "fib":
+        return []
+    if model == "nuts_gauss":
+        return ["--size=D=%d" % meta["hidden"]]
+    if model == "nuts_logreg":
+        return ["--size=D=%d" % meta["hidden"], "--size=ROWS=%d" % meta["cfg"]["n"]]
     return ["--size=H=%d" % meta["hidden"]]
 
 
@@ -31,15 +38,21 @@ def main(model, case):
     if not program:
         checks.exit()
     params = os.path.join(case, "params.safetensors")
+    expect = "--expect=%s,%g,%g" % (expected, meta["rtol"], meta["atol"])
+    if model in batchtest.CONTROL:
+        tensors = os.path.join(case, "inputs.safetensors")
+        options = ["--input-tensors=" + tensors] if os.path.exists(tensors) else []
+        checks.run("unbatched", lambda: batchtest.run_model(
+            program, inputs, "--unbatched", expect, *options, params=params,
+            check=False))
+        checks.exit()
 
     def check(batch, threads, policy):
         checks.run("batch %d on %d threads by %s" % (batch, threads, policy),
                    lambda: batchtest.run_model(
                        program, inputs, "--share-tasks=%d" % batch,
-                       "--policy=" + policy,
-                       "--expect=%s,%g,%g" % (expected, meta["rtol"],
-                                              meta["atol"]),
-                       params=params, batch=batch, threads=threads))
+                       "--policy=" + policy, expect, params=params, batch=batch,
+                       threads=threads))
 
     for batch, threads in ((1, 1), (2, 1), (2, 2), (meta["batch"], 1),
                            (meta["batch"], 2)):
