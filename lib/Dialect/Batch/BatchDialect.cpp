@@ -8,6 +8,7 @@
 #include "Batch/Dialect/Batch/Batch.h"
 
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FoldInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -22,7 +23,22 @@ using namespace mlir::batch;
 #define GET_ATTRDEF_CLASSES
 #include "Batch/Dialect/Batch/BatchAttributes.cpp.inc"
 
+namespace {
+
+/// Constants stay in the block of a machine that needs them: between blocks
+/// there is no code.
+struct BatchFoldInterface : DialectFoldInterface {
+  using DialectFoldInterface::DialectFoldInterface;
+
+  bool shouldMaterializeInto(Region *region) const final {
+    return isa<BlockOp>(region->getParentOp());
+  }
+};
+
+} // namespace
+
 void BatchDialect::initialize() {
+  addInterfaces<BatchFoldInterface>();
   addOperations<
 #define GET_OP_LIST
 #include "Batch/Dialect/Batch/BatchOps.cpp.inc"

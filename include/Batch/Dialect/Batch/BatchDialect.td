@@ -19,6 +19,7 @@ def Batch_Dialect : Dialect {
     is a static block of tensor code written for one instance. The instance
     functions *invoke* kernels; the inspector functions made from them *record*
     tasks instead; the executor *launches* batches of tasks over result tables.
+    Where control is batched too, a `batch.machine` runs the program by *blocks*.
     docs/Dialects/Batch.md has the rationale.
   }];
   let useDefaultTypePrinterParser = 1;
@@ -29,5 +30,8 @@ def Batch_Dialect : Dialect {
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
 }
+
+class Batch_Op<string opMnemonic, list<Trait> traits = []>
+    : Op<Batch_Dialect, opMnemonic, traits>;
 
 #endif // BATCH_DIALECT_BATCH_DIALECT_TD

@@ -9,14 +9,12 @@
 #define BATCH_DIALECT_BATCH_OPS_TD
 
 include "Batch/Dialect/Batch/BatchTypes.td"
+include "Batch/Dialect/Batch/MachineOps.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/FunctionInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
-
-class Batch_Op<string opMnemonic, list<Trait> traits = []>
-    : Op<Batch_Dialect, opMnemonic, traits>;
 
 //===----------------------------------------------------------------------===//
 // Kernels and their invocations: one instance

@@ -1,0 +1,246 @@
+//===- MachineOps.td - Programs of blocks and variables ----*- tablegen -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_DIALECT_BATCH_MACHINEOPS_TD
+#define BATCH_DIALECT_BATCH_MACHINEOPS_TD
+
+include "Batch/Dialect/Batch/BatchDialect.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/FunctionInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+//===----------------------------------------------------------------------===//
+// The machine, its variables and its blocks
+//===----------------------------------------------------------------------===//
+
+def Batch_MachineOp : Batch_Op<"machine", [
+    FunctionOpInterface, IsolatedFromAbove, Symbol, SymbolTable,
+    HasParent<"::mlir::ModuleOp">, NoTerminator]> {
+  let summary = "a program of blocks and variables, with a program counter";
+  let description = [{
+    The whole program of one instance, calls and recursion included, as one
+    table of blocks (program-counter autobatching, section 3). A *lane* runs an
+    instance. It has a stack of program counters and its own row of every
+    variable; a step runs one block for some of the lanes that are at it. Lanes
+    start at the first block with an empty stack of program counters and are
+    out at a `batch.return` that finds this stack empty.
+
+    Arguments are the shared arguments of the entry, in order. Blocks stand in
+    program order: the entry first, functions in order of their first call.
+    `cached_tops` says that the top of each stack is kept apart from the rows
+    below it, so that reads do not depend on the depth of a lane's stack.
+
+    ```mlir
+    batch.machine @main.machine(%w: tensor<4x4xf32> {batch.shared = "W"}) {
+      batch.variable @x : tensor<4xf32> argument(0) result(0)
+      batch.block @main.0 {
+        %x = batch.top @x : tensor<4xf32>
+        %y = linalg.matvec ins(%w, %x : tensor<4x4xf32>, tensor<4xf32>)
+                           outs(%x : tensor<4xf32>) -> tensor<4xf32>
+        batch.set @x, %y : tensor<4xf32>
+        batch.return
+      }
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name,
+                       TypeAttrOf<FunctionType>:$function_type,
+                       UnitAttr:$cached_tops,
+                       OptionalAttr<DictArrayAttr>:$arg_attrs,
+                       OptionalAttr<DictArrayAttr>:$res_attrs);
+  let regions = (region AnyRegion:$body);
+  let builders = [OpBuilder<(ins "StringRef":$name, "TypeRange":$shared)>];
+  let skipDefaultBuilders = 1;
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    ArrayRef<Type> getArgumentTypes() { return getFunctionType().getInputs(); }
+    ArrayRef<Type> getResultTypes() { return getFunctionType().getResults(); }
+    Region *getCallableRegion() { return &getBody(); }
+  }];
+}
+
+def Batch_VariableOp : Batch_Op<"variable", [Symbol, HasParent<"MachineOp">]> {
+  let summary = "a variable of a machine: a value per lane";
+  let description = [{
+    A row per lane, which lives from step to step, and with `stack` a stack of
+    rows per lane, of which blocks see the top. The bottom row of variable
+    `argument(n)` starts as per-instance argument `n` of the entry (shared
+    arguments do not count), that of others with an unspecified value. The top
+    of variable `result(n)` is result `n` of the entry when the lane is out.
+
+    ```mlir
+    batch.variable @fib.n : i64 stack argument(0)
+    batch.variable @fib.result : i64 result(0)
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$type,
+                       UnitAttr:$stack, OptionalAttr<I64Attr>:$argument_number,
+                       OptionalAttr<I64Attr>:$result_number);
+  let assemblyFormat = [{
+    $sym_name `:` $type (`stack` $stack^)?
+    (`argument` `(` $argument_number^ `)`)?
+    (`result` `(` $result_number^ `)`)? attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def Batch_BlockOp : Batch_Op<"block", [
+    Symbol, HasParent<"MachineOp">, SingleBlock, NoRegionArguments]> {
+  let summary = "what a machine does in one step of a lane";
+  let description = [{
+    Straight-line code for one lane that reads and writes the tops of variables,
+    in order, and says in its terminator where the lane goes. Values live until
+    the end of the block; shared arguments are visible.
+
+    ```mlir
+    batch.block @fib.0 {
+      %n = batch.top @fib.n : i64
+      %c = arith.cmpi slt, %n, %two : i64
+      batch.branch %c, @fib.1, @fib.2
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name $body attr-dict";
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The blocks that the terminator names: where a lane goes, and where it
+    /// comes back to if it makes a call.
+    SmallVector<StringAttr> getTargets();
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Variables
+//===----------------------------------------------------------------------===//
+
+/// An op of a block that names a variable.
+class Batch_VariableUseOp<string mnemonic, list<Trait> traits>
+    : Batch_Op<mnemonic, !listconcat(traits, [
+        HasParent<"BlockOp">,
+        DeclareOpInterfaceMethods<SymbolUserOpInterface>])>;
+
+def Batch_TopOp : Batch_VariableUseOp<"top", [MemoryEffects<[MemRead]>]> {
+  let summary = "the top of a variable";
+  let description = [{
+    ```mlir
+    %n = batch.top @fib.n : i64
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$variable);
+  let results = (outs AnyType:$value);
+  let assemblyFormat = "$variable attr-dict `:` type($value)";
+}
+
+def Batch_SetOp : Batch_VariableUseOp<"set", [MemoryEffects<[MemWrite]>]> {
+  let summary = "overwrites the top of a variable";
+  let description = [{
+    The paper's Update: rows below the top stay as they are.
+
+    ```mlir
+    batch.set @fib.n, %m : i64
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$variable, AnyType:$value);
+  let assemblyFormat = "$variable `,` $value attr-dict `:` type($value)";
+}
+
+def Batch_PushOp
+    : Batch_VariableUseOp<"push", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "pushes a row onto a variable's stack";
+  let description = [{
+    Without a value the new row is a copy of the top: the variable is saved.
+
+    ```mlir
+    batch.push @fib.n
+    batch.push @fib.n, %m : i64
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$variable, Optional<AnyType>:$value);
+  let assemblyFormat = "$variable (`,` $value^ `:` type($value))? attr-dict";
+}
+
+def Batch_PopOp
+    : Batch_VariableUseOp<"pop", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "drops the top row of a variable's stack";
+  let description = [{
+    ```mlir
+    batch.pop @fib.n
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$variable);
+  let assemblyFormat = "$variable attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Terminators
+//===----------------------------------------------------------------------===//
+
+/// The end of a block.
+class Batch_BlockEndOp<string mnemonic, list<Trait> traits = []>
+    : Batch_Op<mnemonic, !listconcat(traits,
+        [Terminator, HasParent<"BlockOp">])>;
+
+def Batch_JumpOp : Batch_BlockEndOp<"jump", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "the lane goes on at a block";
+  let description = [{
+    ```mlir
+    batch.jump @fib.3
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$target);
+  let assemblyFormat = "$target attr-dict";
+}
+
+def Batch_BranchOp : Batch_BlockEndOp<"branch", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "the lane goes on at one of two blocks";
+  let description = [{
+    At the first if the condition holds.
+
+    ```mlir
+    batch.branch %c, @fib.1, @fib.2
+    ```
+  }];
+  let arguments = (ins I1:$condition, FlatSymbolRefAttr:$true_target,
+                       FlatSymbolRefAttr:$false_target);
+  let assemblyFormat = [{
+    $condition `,` $true_target `,` $false_target attr-dict
+  }];
+}
+
+def Batch_PushJumpOp : Batch_BlockEndOp<"push_jump", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "a call: the lane goes on at a block and will come back";
+  let description = [{
+    Pushes the block to return to onto the lane's program counters.
+
+    ```mlir
+    batch.push_jump @fib.0 return_to(@fib.3)
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$target, FlatSymbolRefAttr:$return_to);
+  let assemblyFormat = "$target `return_to` `(` $return_to `)` attr-dict";
+}
+
+def Batch_ReturnOp : Batch_BlockEndOp<"return"> {
+  let summary = "the lane goes back to where it was called from";
+  let description = [{
+    Pops the program counter to go on at; a lane that has none is out.
+
+    ```mlir
+    batch.return
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+#endif // BATCH_DIALECT_BATCH_MACHINEOPS_TD

@@ -1,0 +1,197 @@
+//===- MachineOps.cpp - Programs of blocks and variables ------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Dialect/Batch/Batch.h"
+
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/FunctionImplementation.h"
+#include "llvm/ADT/SmallSet.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+//===----------------------------------------------------------------------===//
+// MachineOp
+//===----------------------------------------------------------------------===//
+
+void MachineOp::build(OpBuilder &builder, OperationState &state, StringRef name,
+                      TypeRange shared) {
+  state.addAttribute(getSymNameAttrName(state.name),
+                     builder.getStringAttr(name));
+  state.addAttribute(getFunctionTypeAttrName(state.name),
+                     TypeAttr::get(builder.getFunctionType(shared, {})));
+  Block &body = state.addRegion()->emplaceBlock();
+  body.addArguments(shared,
+                    SmallVector<Location>(shared.size(), state.location));
+}
+
+ParseResult MachineOp::parse(OpAsmParser &parser, OperationState &result) {
+  auto buildType = [](Builder &builder, ArrayRef<Type> inputs,
+                      ArrayRef<Type> results,
+                      function_interface_impl::VariadicFlag, std::string &) {
+    return builder.getFunctionType(inputs, results);
+  };
+  return function_interface_impl::parseFunctionOp(
+      parser, result, /*allowVariadic=*/false,
+      getFunctionTypeAttrName(result.name), buildType,
+      getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+}
+
+void MachineOp::print(OpAsmPrinter &printer) {
+  function_interface_impl::printFunctionOp(
+      printer, *this, /*isVariadic=*/false, getFunctionTypeAttrName(),
+      getArgAttrsAttrName(), getResAttrsAttrName());
+}
+
+LogicalResult MachineOp::verify() {
+  if (!getResultTypes().empty())
+    return emitOpError("has no results; those of the entry are in variables");
+  for (unsigned i = 0, e = getNumArguments(); i < e; ++i)
+    if (!getArgAttr(i, kSharedAttr))
+      return emitOpError("argument #")
+             << i << " must be shared; what differs is in variables";
+  return success();
+}
+
+LogicalResult MachineOp::verifyRegions() {
+  for (Operation &op : getBody().getOps())
+    if (!isa<VariableOp, BlockOp>(op))
+      return op.emitOpError("must be in a batch.block");
+  if (getOps<BlockOp>().empty())
+    return emitOpError("needs a batch.block to start at");
+  llvm::SmallSet<int64_t, 8> arguments, results;
+  for (VariableOp variable : getOps<VariableOp>()) {
+    std::optional<int64_t> argument = variable.getArgumentNumber();
+    if (argument && !arguments.insert(*argument).second)
+      return variable.emitOpError("is a second variable for argument #")
+             << *argument;
+    std::optional<int64_t> result = variable.getResultNumber();
+    if (result && !results.insert(*result).second)
+      return variable.emitOpError("is a second variable for result #")
+             << *result;
+  }
+  for (int64_t i = 0, e = results.size(); i < e; ++i)
+    if (!results.contains(i))
+      return emitOpError("has no variable for result #") << i;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// VariableOp
+//===----------------------------------------------------------------------===//
+
+/// Variables hold what can be a row of an array.
+static bool isRowElement(Type type) {
+  if (auto integer = dyn_cast<IntegerType>(type))
+    return integer.isSignless() && integer.getWidth() <= 64;
+  return isa<IndexType, Float32Type, Float64Type>(type);
+}
+
+LogicalResult VariableOp::verify() {
+  Type element = getType();
+  if (auto tensor = dyn_cast<RankedTensorType>(element);
+      tensor && tensor.hasStaticShape())
+    element = tensor.getElementType();
+  if (!isRowElement(element))
+    return emitOpError("must be an integer of at most 64 bits, an index, f32, "
+                       "f64 or a static tensor of them, got ")
+           << getType();
+  for (std::optional<int64_t> number : {getArgumentNumber(), getResultNumber()})
+    if (number && *number < 0)
+      return emitOpError("numbers of arguments and results count from 0");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// BlockOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult BlockOp::verifyRegions() {
+  if (!isa<JumpOp, BranchOp, PushJumpOp, ReturnOp>(
+          getBody().front().getTerminator()))
+    return emitOpError("must end in batch.jump, batch.branch, batch.push_jump "
+                       "or batch.return");
+  return success();
+}
+
+SmallVector<StringAttr> BlockOp::getTargets() {
+  Operation *end = getBody().front().getTerminator();
+  if (auto jump = dyn_cast<JumpOp>(end))
+    return {jump.getTargetAttr().getAttr()};
+  if (auto branch = dyn_cast<BranchOp>(end))
+    return {branch.getTrueTargetAttr().getAttr(),
+            branch.getFalseTargetAttr().getAttr()};
+  if (auto call = dyn_cast<PushJumpOp>(end))
+    return {call.getTargetAttr().getAttr(), call.getReturnToAttr().getAttr()};
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Ops that name variables
+//===----------------------------------------------------------------------===//
+
+/// Checks that `op` names a variable, of the type of `value` unless null.
+static LogicalResult verifyVariable(Operation *op, FlatSymbolRefAttr name,
+                                    Value value, bool needsStack,
+                                    SymbolTableCollection &symbols) {
+  auto variable = symbols.lookupNearestSymbolFrom<VariableOp>(op, name);
+  if (!variable)
+    return op->emitOpError("there is no batch.variable ") << name;
+  if (value && value.getType() != variable.getType())
+    return op->emitOpError("variable ") << name << " is of type "
+                                        << variable.getType() << ", got "
+                                        << value.getType();
+  if (needsStack && !variable.getStack())
+    return op->emitOpError("variable ") << name << " has no stack";
+  return success();
+}
+
+LogicalResult TopOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyVariable(*this, getVariableAttr(), getValue(),
+                        /*needsStack=*/false, symbols);
+}
+
+LogicalResult SetOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyVariable(*this, getVariableAttr(), getValue(),
+                        /*needsStack=*/false, symbols);
+}
+
+LogicalResult PushOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyVariable(*this, getVariableAttr(), getValue(),
+                        /*needsStack=*/true, symbols);
+}
+
+LogicalResult PopOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyVariable(*this, getVariableAttr(), /*value=*/{},
+                        /*needsStack=*/true, symbols);
+}
+
+//===----------------------------------------------------------------------===//
+// Terminators
+//===----------------------------------------------------------------------===//
+
+/// Checks that the blocks that `end` names are there.
+static LogicalResult verifyTargets(Operation *end,
+                                   SymbolTableCollection &symbols) {
+  for (StringAttr target : cast<BlockOp>(end->getParentOp()).getTargets())
+    if (!symbols.lookupNearestSymbolFrom<BlockOp>(end, target))
+      return end->emitOpError("there is no batch.block ")
+             << FlatSymbolRefAttr::get(target);
+  return success();
+}
+
+LogicalResult JumpOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyTargets(*this, symbols);
+}
+
+LogicalResult BranchOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyTargets(*this, symbols);
+}
+
+LogicalResult PushJumpOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyTargets(*this, symbols);
+}

@@ -1,0 +1,250 @@
+// RUN: batch-opt %s --split-input-file --verify-diagnostics
+
+// Results of the entry are in variables.
+// expected-error @+1 {{'batch.machine' op has no results; those of the entry are in variables}}
+batch.machine @m() -> i64 {
+  batch.block @b {
+    batch.return
+  }
+}
+
+// -----
+
+// What differs from lane to lane is no argument.
+// expected-error @+1 {{'batch.machine' op argument #0 must be shared; what differs is in variables}}
+batch.machine @m(%n: i64) {
+  batch.block @b {
+    batch.return
+  }
+}
+
+// -----
+
+// A shared argument of a machine is a parameter with a name.
+// expected-error @+1 {{'batch.machine' op argument #0: 'batch.shared' of a function is a string, the name of the parameter}}
+batch.machine @m(%w: tensor<4xf32> {batch.shared}) {
+  batch.block @b {
+    batch.return
+  }
+}
+
+// -----
+
+// A machine starts somewhere.
+// expected-error @+1 {{'batch.machine' op needs a batch.block to start at}}
+batch.machine @m() {
+  batch.variable @x : i64
+}
+
+// -----
+
+// expected-error @+1 {{'batch.machine' op Operations with a 'SymbolTable' must have exactly one block}}
+batch.machine private @m()
+
+// -----
+
+// Between blocks there is no code.
+batch.machine @m() {
+  // expected-error @+1 {{'arith.constant' op must be in a batch.block}}
+  %c = arith.constant 1 : i64
+  batch.block @b {
+    batch.return
+  }
+}
+
+// -----
+
+// An argument of the entry starts in one variable.
+batch.machine @m() {
+  batch.variable @x : i64 argument(1)
+  // expected-error @+1 {{'batch.variable' op is a second variable for argument #1}}
+  batch.variable @y : i64 argument(1)
+  batch.block @b {
+    batch.return
+  }
+}
+
+// -----
+
+// A result of the entry ends in one variable.
+batch.machine @m() {
+  batch.variable @x : i64 result(0)
+  // expected-error @+1 {{'batch.variable' op is a second variable for result #0}}
+  batch.variable @y : i64 result(0)
+  batch.block @b {
+    batch.return
+  }
+}
+
+// -----
+
+// expected-error @+1 {{'batch.machine' op has no variable for result #0}}
+batch.machine @m() {
+  batch.variable @y : i64 result(1)
+  batch.block @b {
+    batch.return
+  }
+}
+
+// -----
+
+batch.machine @m() {
+  // expected-error @+1 {{'batch.variable' op numbers of arguments and results count from 0}}
+  batch.variable @y : i64 argument(-1)
+  batch.block @b {
+    batch.return
+  }
+}
+
+// -----
+
+// A variable is a row of an array.
+batch.machine @m() {
+  // expected-error @+1 {{'batch.variable' op must be an integer of at most 64 bits, an index, f32, f64 or a static tensor of them, got 'tensor<?xf32>'}}
+  batch.variable @x : tensor<?xf32>
+  batch.block @b {
+    batch.return
+  }
+}
+
+// -----
+
+batch.machine @m() {
+  // expected-error @+1 {{'batch.variable' op must be an integer of at most 64 bits, an index, f32, f64 or a static tensor of them, got 'i128'}}
+  batch.variable @x : i128
+  batch.block @b {
+    batch.return
+  }
+}
+
+// -----
+
+// Variables belong to machines.
+// expected-error @+1 {{'batch.variable' op expects parent op 'batch.machine'}}
+batch.variable @x : i64
+
+// -----
+
+// A block says where its lanes go.
+batch.machine @m() {
+  // expected-error @+1 {{'batch.block' op must end in batch.jump, batch.branch, batch.push_jump or batch.return}}
+  batch.block @b {
+    uprog.yield
+  }
+}
+
+// -----
+
+// A variable is one of the machine's.
+batch.machine @m() {
+  batch.block @x {
+    // expected-error @+1 {{'batch.top' op there is no batch.variable @x}}
+    %x = batch.top @x : i64
+    batch.return
+  }
+}
+
+// -----
+
+batch.machine @m() {
+  batch.block @b {
+    // expected-error @+1 {{'batch.pop' op there is no batch.variable @x}}
+    batch.pop @x
+    batch.return
+  }
+}
+
+// -----
+
+// What is read and written has the variable's type.
+batch.machine @m() {
+  batch.variable @x : i64
+  batch.block @b {
+    // expected-error @+1 {{'batch.top' op variable @x is of type 'i64', got 'i32'}}
+    %x = batch.top @x : i32
+    batch.return
+  }
+}
+
+// -----
+
+batch.machine @m(%w: tensor<4xf32> {batch.shared = "W"}) {
+  batch.variable @x : tensor<8xf32> stack
+  batch.block @b {
+    // expected-error @+1 {{'batch.set' op variable @x is of type 'tensor<8xf32>', got 'tensor<4xf32>'}}
+    batch.set @x, %w : tensor<4xf32>
+    batch.return
+  }
+}
+
+// -----
+
+batch.machine @m(%w: tensor<4xf32> {batch.shared = "W"}) {
+  batch.variable @x : tensor<8xf32> stack
+  batch.block @b {
+    // expected-error @+1 {{'batch.push' op variable @x is of type 'tensor<8xf32>', got 'tensor<4xf32>'}}
+    batch.push @x, %w : tensor<4xf32>
+    batch.return
+  }
+}
+
+// -----
+
+// Only what has a stack is pushed and popped.
+batch.machine @m() {
+  batch.variable @x : i64
+  batch.block @b {
+    // expected-error @+1 {{'batch.push' op variable @x has no stack}}
+    batch.push @x
+    batch.return
+  }
+}
+
+// -----
+
+batch.machine @m() {
+  batch.variable @x : i64
+  batch.block @b {
+    // expected-error @+1 {{'batch.pop' op variable @x has no stack}}
+    batch.pop @x
+    batch.return
+  }
+}
+
+// -----
+
+// Lanes go to blocks.
+batch.machine @m() {
+  batch.variable @x : i64
+  batch.block @b {
+    // expected-error @+1 {{'batch.jump' op there is no batch.block @x}}
+    batch.jump @x
+  }
+}
+
+// -----
+
+batch.machine @m() {
+  batch.variable @c : i1
+  batch.block @b {
+    %c = batch.top @c : i1
+    // expected-error @+1 {{'batch.branch' op there is no batch.block @elsewhere}}
+    batch.branch %c, @b, @elsewhere
+  }
+}
+
+// -----
+
+batch.machine @m() {
+  batch.block @b {
+    // expected-error @+1 {{'batch.push_jump' op there is no batch.block @nowhere}}
+    batch.push_jump @b return_to(@nowhere)
+  }
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @+1 {{'batch.return' op expects parent op 'batch.block'}}
+  batch.return
+}
