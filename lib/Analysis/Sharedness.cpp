@@ -58,9 +58,15 @@ void Sharedness::visit(Operation *op) {
       join(result, {Sharing::Instance, -1});
     return;
   }
+  if (auto function = dyn_cast<func::FuncOp>(op)) {
+    // What a block of a control flow graph takes depends on the way there.
+    for (Block &block : function.getBody())
+      if (!block.isEntryBlock())
+        for (BlockArgument argument : block.getArguments())
+          join(argument, {Sharing::Instance, -1});
+    return;
+  }
   if (op->getNumRegions() != 0) {
-    if (isa<func::FuncOp>(op))
-      return;
     // linalg bodies and the like compute; control flow may differ.
     bool computes =
         llvm::all_of(op->getResultTypes(),

@@ -95,6 +95,25 @@ func.func @main(%w: tensor<4xf32> {batch.shared = "w"})
 
 // -----
 
+// What a block takes depends on the way to it.
+
+// expected-remark @+1 {{arguments: parameter 0, instance}}
+func.func private @f(%w: tensor<4xf32>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+// expected-remark @+1 {{arguments: parameter 0, parameter 1, instance}}
+func.func @main(%w: tensor<4xf32> {batch.shared = "w"},
+                %v: tensor<4xf32> {batch.shared = "v"}, %c: i1)
+    -> tensor<4xf32> attributes {batch.entry} {
+  %0 = call @f(%w, %w) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  cf.cond_br %c, ^end(%w : tensor<4xf32>), ^end(%v : tensor<4xf32>)
+^end(%x: tensor<4xf32>):
+  %1 = call @f(%w, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
 // What the body of an op reads counts as its operands do; a number taken out of a
 // tensor is for control, which no kernel that runs once waits for.
 

@@ -84,19 +84,17 @@ LogicalResult MachineOp::verifyRegions() {
 // VariableOp
 //===----------------------------------------------------------------------===//
 
-/// Variables hold what can be a row of an array.
-static bool isRowElement(Type type) {
+bool VariableOp::isValidType(Type type) {
+  if (auto tensor = dyn_cast<RankedTensorType>(type);
+      tensor && tensor.hasStaticShape())
+    type = tensor.getElementType();
   if (auto integer = dyn_cast<IntegerType>(type))
     return integer.isSignless() && integer.getWidth() <= 64;
   return isa<IndexType, Float32Type, Float64Type>(type);
 }
 
 LogicalResult VariableOp::verify() {
-  Type element = getType();
-  if (auto tensor = dyn_cast<RankedTensorType>(element);
-      tensor && tensor.hasStaticShape())
-    element = tensor.getElementType();
-  if (!isRowElement(element))
+  if (!isValidType(getType()))
     return emitOpError("must be an integer of at most 64 bits, an index, f32, "
                        "f64 or a static tensor of them, got ")
            << getType();
@@ -142,9 +140,9 @@ static LogicalResult verifyVariable(Operation *op, FlatSymbolRefAttr name,
   if (!variable)
     return op->emitOpError("there is no batch.variable ") << name;
   if (value && value.getType() != variable.getType())
-    return op->emitOpError("variable ") << name << " is of type "
-                                        << variable.getType() << ", got "
-                                        << value.getType();
+    return op->emitOpError("variable ")
+           << name << " is of type " << variable.getType() << ", got "
+           << value.getType();
   if (needsStack && !variable.getStack())
     return op->emitOpError("variable ") << name << " has no stack";
   return success();

@@ -88,6 +88,11 @@ def Batch_VariableOp : Batch_Op<"variable", [Symbol, HasParent<"MachineOp">]> {
     (`result` `(` $result_number^ `)`)? attr-dict
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// True if a variable can hold values of this type: integers of at most 64
+    /// bits, index, f32, f64 and static tensors of them.
+    static bool isValidType(Type type);
+  }];
 }
 
 def Batch_BlockOp : Batch_Op<"block", [

@@ -1,0 +1,42 @@
+//===- MachineLiveness.h - Which tops of variables are read -----*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_ANALYSIS_MACHINELIVENESS_H
+#define BATCH_ANALYSIS_MACHINELIVENESS_H
+
+#include "Batch/Dialect/Batch/Batch.h"
+#include "llvm/ADT/BitVector.h"
+
+namespace mlir::batch {
+
+/// Which variables of a machine are live where: the value at the top may still
+/// be read. Follows calls into the callee and returns to all return points of
+/// the function; a value that is pushed counts as read, as a pop may bring it
+/// back.
+class MachineLiveness {
+public:
+  explicit MachineLiveness(MachineOp machine);
+
+  /// True if the top of `variable` may be read after `op`, an op of a block.
+  bool isLiveAfter(Operation *op, FlatSymbolRefAttr variable) const;
+
+private:
+  /// Bits are numbers of variables.
+  struct BlockState {
+    llvm::BitVector reads, writes, in, out;
+  };
+  void addSuccessors(ArrayRef<BlockOp> order);
+
+  DenseMap<StringAttr, unsigned> numbers;
+  DenseMap<StringAttr, BlockOp> blocks;
+  DenseMap<Operation *, BlockState> states;
+  DenseMap<Operation *, SmallVector<BlockOp>> successors;
+};
+
+} // namespace mlir::batch
+
+#endif // BATCH_ANALYSIS_MACHINELIVENESS_H

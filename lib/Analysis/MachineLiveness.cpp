@@ -1,0 +1,127 @@
+//===- MachineLiveness.cpp - Which tops of variables are read -------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Analysis/MachineLiveness.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+namespace {
+
+enum class Access { None, Read, Write };
+
+} // namespace
+
+/// What `op` does first to the top of a variable, which is in `variable` then.
+/// What a pop drops is not read again.
+static Access getAccess(Operation *op, FlatSymbolRefAttr &variable) {
+  if (auto top = dyn_cast<TopOp>(op)) {
+    variable = top.getVariableAttr();
+    return Access::Read;
+  }
+  if (auto push = dyn_cast<PushOp>(op)) {
+    variable = push.getVariableAttr();
+    return Access::Read;
+  }
+  if (auto set = dyn_cast<SetOp>(op)) {
+    variable = set.getVariableAttr();
+    return Access::Write;
+  }
+  if (auto pop = dyn_cast<PopOp>(op)) {
+    variable = pop.getVariableAttr();
+    return Access::Write;
+  }
+  return Access::None;
+}
+
+MachineLiveness::MachineLiveness(MachineOp machine) {
+  for (auto variable : machine.getOps<VariableOp>())
+    numbers.try_emplace(variable.getSymNameAttr(), numbers.size());
+  auto order = llvm::to_vector(machine.getOps<BlockOp>());
+  for (BlockOp block : order)
+    blocks[block.getSymNameAttr()] = block;
+  addSuccessors(order);
+
+  for (BlockOp block : order) {
+    BlockState &state = states[block];
+    for (llvm::BitVector *bits :
+         {&state.reads, &state.writes, &state.in, &state.out})
+      bits->resize(numbers.size());
+    FlatSymbolRefAttr variable;
+    for (Operation &op : llvm::reverse(block.getBody().front())) {
+      Access access = getAccess(&op, variable);
+      if (access == Access::None)
+        continue;
+      unsigned number = numbers.lookup(variable.getAttr());
+      state.reads[number] = access == Access::Read;
+      state.writes[number] = access == Access::Write;
+    }
+    // What results are read by is not in the machine.
+    if (isa<ReturnOp>(block.getBody().front().getTerminator()))
+      for (auto result : machine.getOps<VariableOp>())
+        if (result.getResultNumber())
+          state.out.set(numbers.lookup(result.getSymNameAttr()));
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (BlockOp block : llvm::reverse(order)) {
+      BlockState &state = states[block];
+      for (BlockOp successor : successors[block])
+        state.out |= states[successor].in;
+      llvm::BitVector in = state.out;
+      in.reset(state.writes);
+      in |= state.reads;
+      changed |= in != state.in;
+      state.in = std::move(in);
+    }
+  }
+}
+
+/// Finds where lanes may be after each block. The blocks of a function are what
+/// its first one reaches without entering the functions that it calls.
+void MachineLiveness::addSuccessors(ArrayRef<BlockOp> order) {
+  llvm::MapVector<BlockOp, SmallVector<BlockOp>> returnPoints;
+  for (BlockOp block : order) {
+    for (StringAttr target : block.getTargets())
+      successors[block].push_back(blocks.lookup(target));
+    if (isa<PushJumpOp>(block.getBody().front().getTerminator())) {
+      ArrayRef<BlockOp> targets = successors[block];
+      returnPoints[targets.front()].push_back(targets.back());
+    }
+  }
+  for (auto &[start, points] : returnPoints) {
+    llvm::SetVector<BlockOp> function;
+    function.insert(start);
+    for (size_t i = 0; i < function.size(); ++i) {
+      BlockOp block = function[i];
+      Operation *end = block.getBody().front().getTerminator();
+      if (isa<ReturnOp>(end)) {
+        llvm::append_range(successors[block], points);
+        continue;
+      }
+      auto targets = block.getTargets();
+      for (StringAttr target :
+           ArrayRef(targets).drop_front(isa<PushJumpOp>(end) ? 1 : 0))
+        function.insert(blocks.lookup(target));
+    }
+  }
+}
+
+bool MachineLiveness::isLiveAfter(Operation *op,
+                                  FlatSymbolRefAttr variable) const {
+  FlatSymbolRefAttr accessed;
+  for (Operation *next = op->getNextNode(); next; next = next->getNextNode()) {
+    Access access = getAccess(next, accessed);
+    if (access != Access::None && accessed == variable)
+      return access == Access::Read;
+  }
+  return states.find(op->getParentOp())
+      ->second.out.test(numbers.lookup(variable.getAttr()));
+}

@@ -1,0 +1,223 @@
+//===- StepFunctions.cpp - Functions as graphs of steps -------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "StepFunctions.h"
+
+#include "Batch/Analysis/StepLiveness.h"
+#include "Batch/Dialect/Batch/Batch.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+/// True if `op` is control of its function, not of a body in tensor code.
+static bool isFunctionControl(Operation *op) {
+  Operation *parent = op->getParentOp();
+  while (isa_and_nonnull<scf::SCFDialect>(parent->getDialect()))
+    parent = parent->getParentOp();
+  return isa<func::FuncOp>(parent);
+}
+
+static LogicalResult convertStructuredControl(ModuleOp module) {
+  RewritePatternSet patterns(module.getContext());
+  populateSCFToControlFlowConversionPatterns(patterns);
+  ConversionTarget target(*module.getContext());
+  target.addDynamicallyLegalDialect<scf::SCFDialect>(
+      [](Operation *op) { return !isFunctionControl(op); });
+  target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+  return applyPartialConversion(module, target, std::move(patterns));
+}
+
+/// Makes a chain of comparisons of a switch: a machine branches two ways.
+static void expandSwitch(cf::SwitchOp op) {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  SmallVector<APInt> numbers;
+  if (std::optional<DenseIntElementsAttr> attr = op.getCaseValues())
+    llvm::append_range(numbers, attr->getValues<APInt>());
+  for (auto [i, number] : llvm::enumerate(numbers)) {
+    Value value = arith::ConstantOp::create(
+        builder, loc, builder.getIntegerAttr(op.getFlag().getType(), number));
+    Value equal = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::eq, op.getFlag(), value);
+    if (i + 1 == numbers.size()) {
+      cf::CondBranchOp::create(builder, loc, equal, op.getCaseDestinations()[i],
+                               op.getCaseOperands(i), op.getDefaultDestination(),
+                               op.getDefaultOperands());
+      break;
+    }
+    Block *block = builder.getInsertionBlock();
+    Block *next = builder.createBlock(block->getParent(),
+                                      std::next(block->getIterator()));
+    builder.setInsertionPointToEnd(block);
+    cf::CondBranchOp::create(builder, loc, equal, op.getCaseDestinations()[i],
+                             op.getCaseOperands(i), next, ValueRange());
+    builder.setInsertionPointToEnd(next);
+  }
+  if (numbers.empty())
+    cf::BranchOp::create(builder, loc, op.getDefaultDestination(),
+                         op.getDefaultOperands());
+  op.erase();
+}
+
+/// The one value that `argument` has whichever way its block is entered, or
+/// null.
+static Value getOnlyValue(BlockArgument argument) {
+  Value only;
+  Block *block = argument.getOwner();
+  for (auto it = block->pred_begin(), end = block->pred_end(); it != end;
+       ++it) {
+    auto branch = cast<BranchOpInterface>((*it)->getTerminator());
+    Value value = branch.getSuccessorOperands(
+        it.getSuccessorIndex())[argument.getArgNumber()];
+    if (value == argument || value == only)
+      continue;
+    if (only)
+      return {};
+    only = value;
+  }
+  return only;
+}
+
+/// Removes arguments of blocks that have one value. True if there were any.
+static bool removeRedundantArguments(func::FuncOp function) {
+  bool removed = false;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (Block &block : llvm::drop_begin(function.getBody()))
+      for (BlockArgument argument :
+           llvm::reverse(llvm::to_vector(block.getArguments()))) {
+        Value value = getOnlyValue(argument);
+        if (!value)
+          continue;
+        argument.replaceAllUsesWith(value);
+        for (auto it = block.pred_begin(), end = block.pred_end(); it != end;
+             ++it)
+          cast<BranchOpInterface>((*it)->getTerminator())
+              .getSuccessorOperands(it.getSuccessorIndex())
+              .erase(argument.getArgNumber());
+        block.eraseArgument(argument.getArgNumber());
+        removed = changed = true;
+      }
+  }
+  return removed;
+}
+
+/// Returns at once where a block goes on to one that only returns.
+static void returnEarly(func::FuncOp function) {
+  for (Block &block : llvm::make_early_inc_range(function.getBody())) {
+    auto end = dyn_cast<func::ReturnOp>(block.front());
+    if (!end || block.isEntryBlock())
+      continue;
+    for (Block *before : llvm::to_vector(block.getPredecessors())) {
+      auto branch = dyn_cast<cf::BranchOp>(before->getTerminator());
+      if (!branch)
+        continue;
+      IRMapping mapping;
+      mapping.map(block.getArguments(), branch.getDestOperands());
+      OpBuilder(branch).clone(*end.getOperation(), mapping);
+      branch.erase();
+    }
+    if (block.hasNoPredecessors())
+      block.erase();
+  }
+}
+
+/// Merges chains of blocks and lets branches jump over blocks that only jump.
+static void simplifyGraph(func::FuncOp function) {
+  MLIRContext *context = function.getContext();
+  RewritePatternSet patterns(context);
+  cf::BranchOp::getCanonicalizationPatterns(patterns, context);
+  cf::CondBranchOp::getCanonicalizationPatterns(patterns, context);
+  FrozenRewritePatternSet frozen(std::move(patterns));
+  GreedyRewriteConfig config;
+  config.enableFolding(false).enableConstantCSE(false);
+  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Normal);
+  do {
+    // Ends at a limit of iterations at worst, with a graph that is right.
+    (void)applyPatternsGreedily(function, frozen, config);
+  } while (removeRedundantArguments(function));
+  returnEarly(function);
+  removeRedundantArguments(function);
+}
+
+/// Ends blocks behind calls. A tail call has nothing behind it but the return
+/// of what it returns.
+static LogicalResult splitAtCalls(func::FuncOp function, bool tailCalls) {
+  SmallVector<func::CallOp> calls;
+  function.walk([&](func::CallOp call) { calls.push_back(call); });
+  for (func::CallOp call : calls) {
+    if (call->getParentOp() != function)
+      return call.emitError("is in a body of tensor code, where strategy "
+                            "'lockstep' cannot follow it");
+    Operation *next = call->getNextNode();
+    if (tailCalls && isa<func::ReturnOp>(next) &&
+        llvm::equal(next->getOperands(), call.getResults()))
+      continue;
+    Block *block = call->getBlock();
+    Block *returnPoint = block->splitBlock(next);
+    OpBuilder builder = OpBuilder::atBlockEnd(block);
+    cf::BranchOp::create(builder, call.getLoc(), returnPoint);
+  }
+  return success();
+}
+
+FailureOr<OwningOpRef<ModuleOp>>
+mlir::batch::copyAsStepFunctions(const InstanceProgram &program,
+                                 bool tailCalls) {
+  OwningOpRef<ModuleOp> module =
+      ModuleOp::create(program.getEntry().getLoc());
+  for (func::FuncOp function : program.getFunctions())
+    module->push_back(function->clone());
+  if (failed(convertStructuredControl(*module)))
+    return failure();
+  for (auto function : module->getOps<func::FuncOp>()) {
+    function.walk([](Operation *op) {
+      if (auto force = dyn_cast<ForceOp>(op)) {
+        force.getValue().replaceAllUsesWith(force.getTensor());
+        force.erase();
+      } else if (isa<rec::PhaseOp>(op)) {
+        op->erase();
+      } else if (auto branch = dyn_cast<cf::SwitchOp>(op)) {
+        expandSwitch(branch);
+      }
+    });
+    simplifyGraph(function);
+    if (failed(splitAtCalls(function, tailCalls)))
+      return failure();
+  }
+  return module;
+}
+
+SmallVector<Block *> mlir::batch::getProgramOrder(func::FuncOp function) {
+  SmallVector<Block *> order;
+  DenseSet<Block *> visited;
+  // Blocks and how many of their successors, the last first, are visited.
+  SmallVector<std::pair<Block *, unsigned>> path;
+  auto enter = [&](Block *block) {
+    if (visited.insert(block).second)
+      path.push_back({block, 0});
+  };
+  enter(&function.getBody().front());
+  while (!path.empty()) {
+    auto &[block, done] = path.back();
+    unsigned left = block->getNumSuccessors() - done++;
+    if (left > 0) {
+      enter(block->getSuccessor(left - 1));
+      continue;
+    }
+    order.push_back(block);
+    path.pop_back();
+  }
+  std::reverse(order.begin(), order.end());
+  return order;
+}

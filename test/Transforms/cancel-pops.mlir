@@ -1,0 +1,84 @@
+// RUN: batch-opt %s --batch-cancel-pops | FileCheck %s
+
+// CHECK-LABEL: batch.machine @pairs
+batch.machine @pairs() {
+  batch.variable @x : i64 stack
+  batch.variable @y : i64 stack
+  batch.variable @r : i64 result(0)
+
+  // A pop and a push of a value update the top.
+  // CHECK-LABEL: batch.block @update {
+  // CHECK-NEXT:    %[[R:.*]] = batch.top @r : i64
+  // CHECK-NEXT:    batch.set @x, %[[R]] : i64
+  // CHECK-NEXT:    batch.jump
+  batch.block @update {
+    batch.pop @x
+    %r = batch.top @r : i64
+    batch.push @x, %r : i64
+    batch.jump @save
+  }
+
+  // A row that is saved again stays saved: nobody reads the top meanwhile.
+  // CHECK-LABEL: batch.block @save {
+  // CHECK-NEXT:    batch.push_jump
+  batch.block @save {
+    batch.pop @y
+    batch.push @y
+    batch.push_jump @callee return_to(@read)
+  }
+
+  // What is read in between is popped, and so is what is written.
+  // CHECK-LABEL: batch.block @read {
+  // CHECK-NEXT:    batch.pop @x
+  // CHECK-NEXT:    batch.pop @y
+  // CHECK-NEXT:    %[[X:.*]] = batch.top @x : i64
+  // CHECK-NEXT:    batch.set @y, %[[X]] : i64
+  // CHECK-NEXT:    batch.push @y
+  // CHECK-NEXT:    batch.push @x, %[[X]] : i64
+  // CHECK-NEXT:    batch.push_jump
+  batch.block @read {
+    batch.pop @x
+    batch.pop @y
+    %x = batch.top @x : i64
+    batch.set @y, %x : i64
+    batch.push @y
+    batch.push @x, %x : i64
+    batch.push_jump @callee return_to(@argument)
+  }
+
+  // A copy that the callee reads has to be made.
+  // CHECK-LABEL: batch.block @argument {
+  // CHECK-NEXT:    batch.pop @x
+  // CHECK-NEXT:    batch.push @x{{$}}
+  // CHECK-NEXT:    batch.push_jump
+  batch.block @argument {
+    batch.pop @x
+    batch.push @x
+    batch.push_jump @callee return_to(@end)
+  }
+
+  // The second of two pops has a push: the first stays.
+  // CHECK-LABEL: batch.block @end {
+  // CHECK-NEXT:    batch.pop @x
+  // CHECK-NEXT:    %[[ZERO:.*]] = arith.constant 0 : i64
+  // CHECK-NEXT:    batch.set @x, %[[ZERO]] : i64
+  // CHECK-NEXT:    batch.pop @y
+  // CHECK-NEXT:    batch.pop @x
+  // CHECK-NEXT:    batch.return
+  batch.block @end {
+    batch.pop @x
+    batch.pop @x
+    %zero = arith.constant 0 : i64
+    batch.push @x, %zero : i64
+    batch.pop @y
+    batch.pop @x
+    batch.return
+  }
+
+  batch.block @callee {
+    %x = batch.top @x : i64
+    batch.set @y, %x : i64
+    batch.set @r, %x : i64
+    batch.return
+  }
+}

@@ -1,0 +1,117 @@
+// RUN: batch-opt %s --split-input-file --verify-diagnostics --batch-recursion-to-stack --mlir-print-op-on-diagnostic=false
+
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+}
+
+// Lockstep control does not walk data structures; another strategy does.
+// expected-error @+2 {{is of type '!rec.adt<@Tree>', and strategy 'lockstep' does not walk data structures}}
+// expected-note @+1 {{legal strategies: 'linearize' and 'none', which runs one instance at a time}}
+func.func @main(%t: !rec.adt<@Tree>) -> i64 attributes {batch.entry} {
+  %zero = arith.constant 0 : i64
+  return %zero : i64
+}
+
+// -----
+
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+}
+
+// Where control needs a tensor, linearize is not legal either.
+func.func @main(%x: tensor<4xf32>, %i: index) -> f32 attributes {batch.entry} {
+  %c = arith.constant 0.0 : f32
+  %e = tensor.extract %x[%i] : tensor<4xf32>
+  %positive = arith.cmpf ogt, %e, %c : f32
+  // expected-error @+2 {{is not for strategy 'lockstep', which does not walk data structures}}
+  // expected-note @+1 {{legal strategies: 'none', which runs one instance at a time}}
+  %leaf = rec.construct @Tree::@leaf(%i) : (index) -> !rec.adt<@Tree>
+  %r = scf.if %positive -> f32 {
+    scf.yield %e : f32
+  } else {
+    scf.yield %c : f32
+  }
+  return %r : f32
+}
+
+// -----
+
+// A row of a variable has one size.
+// expected-error @+2 {{is of type 'tensor<?x4xf32>' and lives from step to step, but strategy 'lockstep' keeps integers of at most 64 bits, index, f32, f64 and static tensors of them alone}}
+// expected-note @+1 {{legal strategies: 'linearize' and 'none', which runs one instance at a time}}
+func.func @main(%x: tensor<?x4xf32>) -> index attributes {batch.entry} {
+  %zero = arith.constant 0 : index
+  %n = tensor.dim %x, %zero : tensor<?x4xf32>
+  return %n : index
+}
+
+// -----
+
+// expected-error @+2 {{result #1 is of type 'f16', but strategy 'lockstep' keeps integers of at most 64 bits, index, f32, f64 and static tensors of them alone}}
+// expected-note @+1 {{legal strategies: 'linearize' and 'none', which runs one instance at a time}}
+func.func @main(%x: f32) -> (f32, f16) attributes {batch.entry} {
+  %y = arith.truncf %x : f32 to f16
+  return %x, %y : f32, f16
+}
+
+// -----
+
+// A function has one set of weights.
+func.func private @f(%x: tensor<4xf32>, %w: tensor<4x4xf32>) -> tensor<4xf32> {
+  %y = linalg.matvec ins(%w, %x : tensor<4x4xf32>, tensor<4xf32>)
+                     outs(%x : tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+func.func @main(%x: tensor<4xf32>, %v: tensor<4x4xf32> {batch.shared = "v"},
+                %w: tensor<4x4xf32> {batch.shared = "w"})
+    -> tensor<4xf32> attributes {batch.entry} {
+  %y = call @f(%x, %v) : (tensor<4xf32>, tensor<4x4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{gives argument #1 of @f other weights than another call does; run batch-duplicate-functions before batch-recursion-to-stack}}
+  %z = call @f(%y, %w) : (tensor<4xf32>, tensor<4x4xf32>) -> tensor<4xf32>
+  return %z : tensor<4xf32>
+}
+
+// -----
+
+// A shared argument of the entry is what the parameter file says.
+func.func @main(%n: i64, %v: tensor<4xf32> {batch.shared = "v"},
+                %w: tensor<4xf32> {batch.shared = "w"})
+    -> tensor<4xf32> attributes {batch.entry} {
+  // expected-error @+1 {{gives shared argument #1 of the entry another value, but it is equal for all instances and calls; call another function instead}}
+  %z = call @main(%n, %w, %v) : (i64, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %z : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{is only declared; a function that the entry calls needs a body}}
+func.func private @f(i64) -> i64
+func.func @main(%n: i64) -> i64 attributes {batch.entry} {
+  %m = call @f(%n) : (i64) -> i64
+  return %m : i64
+}
+
+// -----
+
+// A block may run for any lanes in any order: it only computes.
+func.func @main(%c: i1) -> i1 attributes {batch.entry} {
+  // expected-error @+1 {{has effects; strategy 'lockstep' runs code that only computes values}}
+  cf.assert %c, "no"
+  return %c : i1
+}
+
+// -----
+
+func.func private @f(%i: index) -> i64 {
+  %x = arith.index_cast %i : index to i64
+  return %x : i64
+}
+func.func @main() -> tensor<4xi64> attributes {batch.entry} {
+  %t = tensor.generate {
+  ^bb0(%i: index):
+    // expected-error @+1 {{is in a body of tensor code, where strategy 'lockstep' cannot follow it}}
+    %x = func.call @f(%i) : (index) -> i64
+    tensor.yield %x : i64
+  } : tensor<4xi64>
+  return %t : tensor<4xi64>
+}
