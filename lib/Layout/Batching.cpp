@@ -208,9 +208,12 @@ void Search::addParts(const OperatorBatch &ready,
 std::vector<OperatorBatch>
 Search::candidates(const std::vector<bool> &done) const {
   std::vector<OperatorBatch> ready = readyByKind(done);
-  // The last of a kind may as well run at once: it is a batch in any case.
+  // The last of a kind may as well run at once: it is a batch in any case. When
+  // it runs may change what is copied, which only small blocks find out.
+  constexpr size_t small = 12;
   for (const OperatorBatch &batch : ready)
-    if (batch.size() == 1 && left(block.operators[batch[0]].kind, done) == 1)
+    if (block.operators.size() > small && batch.size() == 1 &&
+        left(block.operators[batch[0]].kind, done) == 1)
       return {batch};
   // The paper's sufficient condition: it is best to run a kind all of whose
   // next operators are ready.

@@ -54,6 +54,12 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   // A branch may hold a helper's code, so it is judged after inlining; what
   // becomes straight-line is outlined together with the code around it.
   pm.addPass(createIfToSelectPass());
+  // Blocks of a machine are kernels of their own, made of the same code.
+  RecursionToStackPassOptions stack;
+  stack.strategy = options.strategy;
+  pm.addPass(createRecursionToStackPass(stack));
+  pm.addPass(createCancelPopsPass());
+  pm.addPass(createOutlineBlocksPass());
   pm.addPass(createOutlineKernelsPass());
   // Depths count within phases.
   pm.addPass(createAssignPhasesPass());
@@ -66,6 +72,7 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   pm.addPass(createVectorizeKernelsPass());
 
   // Control, then memory.
+  pm.addPass(createLockstepPass());
   LinearizePassOptions linearize;
   linearize.strategy = options.strategy;
   pm.addPass(createLinearizePass(linearize));

@@ -287,6 +287,9 @@ LogicalResult Linearizer::run() {
   func::FuncOp entry = program.getEntry();
   if (!entry || symbols.lookup(inspectorName(entry)))
     return success();
+  // Control runs in lock step already.
+  if (!module.getOps<MachineOp>().empty())
+    return success();
   for (func::FuncOp function : program.getFunctions())
     if (function.isExternal())
       return function.emitError("is only declared; a function that the entry "
@@ -353,11 +356,13 @@ namespace {
 class LinearizePass : public batch::impl::LinearizePassBase<LinearizePass> {
   using LinearizePassBase::LinearizePassBase;
   void runOnOperation() override {
-    if (strategy == "none")
+    if (llvm::is_contained({"lockstep", "mask", "none"}, StringRef(strategy)))
       return;
     if (strategy != "auto" && strategy != "linearize") {
       getOperation().emitError("there is no strategy '")
-          << strategy << "'; strategies are 'auto', 'linearize' and 'none'";
+          << strategy
+          << "'; strategies are 'auto', 'linearize', 'lockstep', 'mask' and "
+             "'none'";
       return signalPassFailure();
     }
     if (failed(Linearizer(getOperation(), strategy).run()))

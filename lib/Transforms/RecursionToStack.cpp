@@ -20,6 +20,7 @@
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/SetVector.h"
@@ -265,8 +266,8 @@ void MachineBuilder::createMachine(SymbolTable &symbols) {
       types.push_back(entry.getArgumentTypes()[i]);
       attributes.push_back(entry.getArgAttrDict(i));
     }
-  machine = MachineOp::create(
-      builder, entry.getLoc(), (entry.getSymName() + ".machine").str(), types);
+  machine = MachineOp::create(builder, entry.getLoc(),
+                              (entry.getSymName() + ".machine").str(), types);
   machine.setAllArgAttrs(ArrayRef<DictionaryAttr>(attributes));
   machine.setCachedTops(options.cachedTops);
   symbols.insert(machine, std::next(Block::iterator(entry)));
@@ -276,8 +277,8 @@ void MachineBuilder::createMachine(SymbolTable &symbols) {
 VariableOp MachineBuilder::createVariable(Location loc, const Twine &name,
                                           Type type, bool stack) {
   builder.setInsertionPointToEnd(&machine.getBody().front());
-  auto variable =
-      VariableOp::create(builder, loc, name.str(), type, stack, IntegerAttr(), IntegerAttr());
+  auto variable = VariableOp::create(builder, loc, name.str(), type, stack,
+                                     IntegerAttr(), IntegerAttr());
   names->insert(variable);
   return variable;
 }
@@ -341,15 +342,15 @@ LogicalResult MachineBuilder::declareResults() {
     if (shared.empty())
       for (auto [number, type] : llvm::enumerate(function.getResultTypes())) {
         if (!VariableOp::isValidType(type))
-          return noteStrategies(
-              function.emitError("result #")
-                  << number << " is of type " << type
-                  << ", but strategy 'lockstep' keeps " << kVariableTypes
-                  << " alone",
-              original);
-        shared.push_back(createVariable(
-            function.getLoc(), function.getSymName() + ".result" + Twine(number),
-            type, !options.neededStacks));
+          return noteStrategies(function.emitError("result #")
+                                    << number << " is of type " << type
+                                    << ", but strategy 'lockstep' keeps "
+                                    << kVariableTypes << " alone",
+                                original);
+        shared.push_back(
+            createVariable(function.getLoc(),
+                           function.getSymName() + ".result" + Twine(number),
+                           type, !options.neededStacks));
       }
     results[function] = shared;
   }
@@ -375,8 +376,8 @@ void MachineBuilder::declareBlocks(func::FuncOp function) {
   for (auto [number, block] : llvm::enumerate(blocksOf[function])) {
     builder.setInsertionPointToEnd(&machine.getBody().front());
     Location loc = block->empty() ? function.getLoc() : block->front().getLoc();
-    auto op = BlockOp::create(builder, loc,
-                              (function.getSymName() + "." + Twine(number)).str());
+    auto op = BlockOp::create(
+        builder, loc, (function.getSymName() + "." + Twine(number)).str());
     op.getBody().emplaceBlock();
     names->insert(op);
     blocks[block] = op;
@@ -435,8 +436,8 @@ Value MachineBuilder::read(Value value) {
   IRMapping operands;
   for (Value operand : op->getOperands())
     operands.map(operand, read(operand));
-  values.map(value, builder.clone(*op, operands)->getResult(
-                        cast<OpResult>(value).getResultNumber()));
+  values.map(value, builder.clone(*op, operands)
+                        ->getResult(cast<OpResult>(value).getResultNumber()));
   return values.lookup(value);
 }
 
@@ -462,7 +463,8 @@ LogicalResult MachineBuilder::emitBlock(Block *block) {
 }
 
 LogicalResult MachineBuilder::emitOp(Operation *op) {
-  if (isOpTriviallyDead(op) || llvm::any_of(op->getResults(), isRematerializable))
+  if (isOpTriviallyDead(op) ||
+      llvm::any_of(op->getResults(), isRematerializable))
     return success();
   if (!isMemoryEffectFree(op))
     return op->emitError("has effects; strategy 'lockstep' runs code that only "
@@ -595,7 +597,8 @@ void MachineBuilder::emitReturnPoint(func::CallOp call) {
     if (!result.use_empty())
       taken.push_back({result, TopOp::create(builder, loc, result.getType(),
                                              ::getName(variable))});
-  for (Value saved : llvm::reverse(getSaved(call)))
+  SmallVector<Value> allSaved = getSaved(call);
+  for (Value saved : llvm::reverse(allSaved))
     PopOp::create(builder, loc, ::getName(variables.lookup(saved)));
   for (auto [result, value] : taken)
     define(result, value);
@@ -612,20 +615,54 @@ struct RecursionToStackPass
   using RecursionToStackPassBase::RecursionToStackPassBase;
 
   void runOnOperation() override {
-    InstanceProgram program(getOperation());
-    func::FuncOp entry = program.getEntry();
-    if (!entry)
-      return;
-    if (failed(checkProgram(program)))
+    if (!llvm::is_contained({"auto", "linearize", "lockstep", "mask", "none"},
+                            StringRef(strategy))) {
+      getOperation().emitError("there is no strategy '")
+          << strategy
+          << "'; strategies are 'auto', 'linearize', 'lockstep', 'mask' and "
+             "'none'";
       return signalPassFailure();
+    }
+    InstanceProgram program(getOperation());
+    if (!program.getEntry() || strategy == "linearize" || strategy == "none")
+      return;
+    if (strategy != "auto") {
+      if (failed(makeMachine(program)))
+        signalPassFailure();
+      return;
+    }
+    StructuralControl structure(program);
+    if (structure.isStructural())
+      return;
+    // What has no machine is not batched, which another pass says.
+    ScopedDiagnosticHandler silence(&getContext(),
+                                    [](Diagnostic &) { return success(); });
+    if (failed(makeMachine(program))) {
+      for (auto machine :
+           llvm::make_early_inc_range(getOperation().getOps<MachineOp>()))
+        machine.erase();
+      return;
+    }
+    remark::passed(structure.getTensorControl()->op->getLoc(),
+                   remark::RemarkOpts::name("Lockstep").category("batch"))
+        << "control depends on a tensor here: it runs in lock step";
+  }
+
+private:
+  LogicalResult makeMachine(const InstanceProgram &program) {
+    if (failed(checkProgram(program)))
+      return failure();
     FailureOr<OwningOpRef<ModuleOp>> steps =
         copyAsStepFunctions(program, tailCalls);
-    RecursionToStackPassOptions options{liveSaves, temporaries, neededStacks,
-                                        cachedTops, tailCalls};
+    RecursionToStackPassOptions options{liveSaves,  temporaries, neededStacks,
+                                        cachedTops, tailCalls,   strategy};
     SymbolTable symbols(getOperation());
     if (failed(steps) ||
         failed(MachineBuilder(program, **steps, options).build(symbols)))
-      signalPassFailure();
+      return failure();
+    for (auto machine : getOperation().getOps<MachineOp>())
+      machine.setFrames(strategy == "mask");
+    return success();
   }
 };
 

@@ -47,11 +47,12 @@ static void expandSwitch(cf::SwitchOp op) {
   for (auto [i, number] : llvm::enumerate(numbers)) {
     Value value = arith::ConstantOp::create(
         builder, loc, builder.getIntegerAttr(op.getFlag().getType(), number));
-    Value equal = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::eq, op.getFlag(), value);
+    Value equal = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        op.getFlag(), value);
     if (i + 1 == numbers.size()) {
       cf::CondBranchOp::create(builder, loc, equal, op.getCaseDestinations()[i],
-                               op.getCaseOperands(i), op.getDefaultDestination(),
+                               op.getCaseOperands(i),
+                               op.getDefaultDestination(),
                                op.getDefaultOperands());
       break;
     }
@@ -93,9 +94,9 @@ static bool removeRedundantArguments(func::FuncOp function) {
   bool removed = false;
   for (bool changed = true; changed;) {
     changed = false;
-    for (Block &block : llvm::drop_begin(function.getBody()))
-      for (BlockArgument argument :
-           llvm::reverse(llvm::to_vector(block.getArguments()))) {
+    for (Block &block : llvm::drop_begin(function.getBody())) {
+      SmallVector<BlockArgument> arguments(block.getArguments());
+      for (BlockArgument argument : llvm::reverse(arguments)) {
         Value value = getOnlyValue(argument);
         if (!value)
           continue;
@@ -108,6 +109,7 @@ static bool removeRedundantArguments(func::FuncOp function) {
         block.eraseArgument(argument.getArgNumber());
         removed = changed = true;
       }
+    }
   }
   return removed;
 }
@@ -174,8 +176,7 @@ static LogicalResult splitAtCalls(func::FuncOp function, bool tailCalls) {
 FailureOr<OwningOpRef<ModuleOp>>
 mlir::batch::copyAsStepFunctions(const InstanceProgram &program,
                                  bool tailCalls) {
-  OwningOpRef<ModuleOp> module =
-      ModuleOp::create(program.getEntry().getLoc());
+  OwningOpRef<ModuleOp> module = ModuleOp::create(program.getEntry().getLoc());
   for (func::FuncOp function : program.getFunctions())
     module->push_back(function->clone());
   if (failed(convertStructuredControl(*module)))

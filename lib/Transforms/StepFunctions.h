@@ -16,8 +16,8 @@ namespace mlir::batch {
 /// flow graphs of as few blocks as may be, in which each block is one step: the
 /// form that `StepLiveness` reads. Terminators are `cf.br`, `cf.cond_br` and
 /// `func.return`. Tensor code is copied as it is: nothing is folded, so that it
-/// has the same bits as in the unbatched program. Without `tailCalls` every call
-/// comes back.
+/// has the same bits as in the unbatched program. Without `tailCalls` every
+/// call comes back.
 FailureOr<OwningOpRef<ModuleOp>>
 copyAsStepFunctions(const InstanceProgram &program, bool tailCalls);
 

@@ -217,7 +217,8 @@ LogicalResult KernelBatcher::batchOp(Operation *op) {
       return lookup(value).kind == BatchedValue::Once;
     });
   }
-  if (!allOnce) {
+  // Operators make no tensor of scalars that all tasks share, but fill rows.
+  if (!allOnce || isa<tensor::FromElementsOp>(op)) {
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
       return batchLinalg(linalgOp);
     return batchTensorOp(op);

@@ -61,8 +61,8 @@ struct Trial {
     inputs = std::make_unique<Inputs>(object.descriptor(), options);
     parameters = std::make_unique<BoundParameters>(
         object.descriptor(), ParameterOptions{given, inputs->largestIndex});
-    SessionOptions run{threads, stack, nodesPerWorker, reusedRowBytes,
-                       ordering};
+    SessionOptions run{threads, stack, nodesPerWorker, reusedRowBytes};
+    run.ordering = ordering;
     run.emulator.blocks = blocks;
     session =
         std::make_unique<Session>(object, *parameters, inputs->tensors, run);

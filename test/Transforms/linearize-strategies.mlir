@@ -5,7 +5,7 @@
 // RUN: not batch-opt %s --batch-linearize=strategy=eager 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=UNKNOWN
 
-// UNKNOWN: error: there is no strategy 'eager'; strategies are 'auto', 'linearize' and 'none'
+// UNKNOWN: error: there is no strategy 'eager'; strategies are 'auto', 'linearize', 'lockstep', 'mask' and 'none'
 
 // Where control depends on a tensor, `auto` and `none` leave the program; `auto`
 // says why.

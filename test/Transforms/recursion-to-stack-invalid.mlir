@@ -1,4 +1,4 @@
-// RUN: batch-opt %s --split-input-file --verify-diagnostics --batch-recursion-to-stack --mlir-print-op-on-diagnostic=false
+// RUN: batch-opt %s --split-input-file --verify-diagnostics --batch-recursion-to-stack=strategy=lockstep --mlir-print-op-on-diagnostic=false
 
 rec.adt @Tree {
   rec.variant @leaf(word: index)

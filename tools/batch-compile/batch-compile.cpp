@@ -66,8 +66,8 @@ int main(int argc, char **argv) {
                "have"));
   cl::opt<std::string> strategy(
       "strategy", cl::init("auto"), cl::cat(category),
-      cl::desc(
-          "Where control runs: 'auto', 'linearize' or 'none' (unbatched)"));
+      cl::desc("Where control runs: 'auto', 'linearize', 'lockstep', 'mask' or "
+               "'none' (unbatched)"));
   cl::opt<std::string> policy(
       "policy", cl::init("depth"), cl::cat(category),
       cl::desc("What picks the next batch: 'depth', 'agenda', 'greedy' or "

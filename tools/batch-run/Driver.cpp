@@ -86,8 +86,12 @@ PartTimes Driver::runBatched(bool first) {
     times.execute += watch.lap();
     if (!first)
       continue;
-    for (int64_t i = 0; i < forest->numInstances; ++i)
+    for (int64_t i = 0; i < forest->numInstances; ++i) {
       batched.collect(session, i);
+      if (std::string why = session.failure(i); !why.empty())
+        report.failures.push_back(
+            batchrt::concat("instance ", forest->firstInstance + i, ": ", why));
+    }
     times.collect += watch.lap();
     count();
     if (options.counters || options.json) {
@@ -144,6 +148,19 @@ void Driver::count() {
   sum.gatherBytes += now.gatherBytes;
   sum.slots += now.slots;
   sum.unknownStates += now.unknownStates;
+  if (const auto &lockstep = object.descriptor().lockstep) {
+    LockstepCounters lanes = session.lockstepCounters();
+    report.lanes = lanes.lanes;
+    report.stackBytes += lanes.stackBytes;
+    report.topBytes += lanes.topBytes;
+    report.blocks.resize(lanes.blocks.size());
+    for (size_t b = 0; b < lanes.blocks.size(); ++b) {
+      report.blocks[b].name = lockstep->blocks[b].name;
+      report.blocks[b].runs += lanes.blocks[b].runs;
+      report.blocks[b].laneRuns += lanes.blocks[b].laneRuns;
+      report.blocks[b].laneRoom += lanes.blocks[b].laneRoom;
+    }
+  }
   for (const DepthStep &step : session.plan().schedule().steps()) {
     const std::string &name = object.descriptor().kernels[step.kernel].name;
     report.kernelTasks[name] += step.count;
@@ -231,10 +248,12 @@ int Driver::run() {
     std::fprintf(stderr,
                  "batch-run: error: batched differs from unbatched: %s\n",
                  report.difference->c_str());
+  for (const std::string &failure : report.failures)
+    std::fprintf(stderr, "batch-run: error: %s\n", failure.c_str());
   if (report.unexpected)
     std::fprintf(stderr, "batch-run: error: not as expected: %s\n",
                  report.unexpected->c_str());
-  return good ? 0 : 1;
+  return good && report.failures.empty() ? 0 : 1;
 }
 
 int batchrun::run(const Options &options) {
@@ -263,7 +282,8 @@ int batchrun::run(const Options &options) {
             "--outputs files instead");
   }
   if (!options.onlyUnbatched &&
-      !(descriptor.hasInspect && (descriptor.hasExecute || descriptor.launch)))
+      !((descriptor.hasInspect || descriptor.lockstep) &&
+        (descriptor.hasExecute || descriptor.launch)))
     raise("the object has no batched code, only --unbatched is possible: it "
           "was compiled with --strategy=none, or control depends on a tensor "
           "(batch-opt --autobatch=strategy=linearize says where)");

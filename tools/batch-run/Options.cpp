@@ -68,6 +68,23 @@ RUNNING
   --learn-policy=FILE       learn one, follow it, and write it to FILE
   --seed=N                  of the order in which the emulator runs threads
 
+CONTROL IN LOCK STEP (models whose control depends on tensors)
+  --block-choice=C          the block that runs next: program, the first that
+                            lanes wait for (default), or most, that for which
+                            most lanes wait; changes no bit of the results
+  --patience=N              steps after which a waiting lane has its turn in any
+                            case (default: 64)
+  --refill                  lanes that are done take the next instance: all
+                            instances run in one go, on --batch=N lanes
+  --stack-depth=N           calls that a lane may be in (default: 64)
+  --max-steps=N             blocks that an instance may run
+  --partial-results         if instances run into one of the two limits, write
+                            zeros for them and the results of the others; the
+                            exit code is 1 all the same
+  --mask-from=SHARE         run a block on all lanes, and drop results of those
+                            that wait for another, if this share of the lanes
+                            waits for it (default: never; 0: always)
+
 COMPILING (for a .mlir; handed on to batch-compile)
   --device=cpu|cuda|emulator --executor=auto|device|cluster|block --chip=NAME
   --shared-memory=BYTES     of a GPU's block, for weights (default: all)
@@ -268,6 +285,27 @@ std::vector<Option> makeTable(Options &options) {
          options.session.emulator.seed = parseCount("seed", value, 0);
        }},
       {"strategy", Option::Required, hand("strategy")},
+      {"block-choice", Option::Required,
+       [&](const std::string &value) {
+         if (value != "program" && value != "most")
+           raise("there is no block choice '", value,
+                 "'; choices are program and most");
+         options.session.lockstep.choice =
+             value == "most" ? BATCH_CHOICE_MOST : BATCH_CHOICE_PROGRAM;
+       }},
+      {"patience", Option::Required,
+       count("patience", options.session.lockstep.patience, 1)},
+      {"refill", Option::None, flag(options.refill)},
+      {"stack-depth", Option::Required,
+       count("stack-depth", options.session.lockstep.stackDepth, 1)},
+      {"max-steps", Option::Required,
+       count("max-steps", options.session.lockstep.maxSteps, 1)},
+      {"partial-results", Option::None,
+       flag(options.session.lockstep.partialResults)},
+      {"mask-from", Option::Required,
+       [&](const std::string &value) {
+         options.session.lockstep.maskFrom = parseNumber("mask-from", value);
+       }},
       {"policy", Option::Required,
        [&](const std::string &value) { options.policy = parsePolicy(value); }},
       {"policy-table", Option::Required, text(options.policyTable)},
@@ -355,6 +393,10 @@ Options batchrun::parseOptions(int argc, char **argv) {
       raise("--tune finds out what --tuning says; leave one out");
     if (options.onlyUnbatched)
       raise("--tune measures batches, --unbatched has none");
+  }
+  if (options.refill) {
+    options.session.lockstep.lanes = options.input.batch;
+    options.input.batch = 0;
   }
   if (options.onlyUnbatched && options.checkUnbatched)
     raise("--unbatched runs nothing that --check-unbatched could compare with; "

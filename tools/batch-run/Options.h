@@ -30,6 +30,7 @@ struct Options {
   std::optional<double> tolerance; ///< of the check; bit for bit without
   bool onlyUnbatched = false;
   int64_t benchRuns = 0; ///< 0: no benchmark
+  bool refill = false;
   bool counters = false, json = false;
   std::string trace, dot, outputs, tune;
   std::optional<batchrt::Policy> policy; ///< else the object's

@@ -119,6 +119,18 @@ void batchrun::printText(const Options &options, const Report &report,
       std::printf("  %s: %lld tasks in %lld batches\n", name.c_str(),
                   static_cast<long long>(tasks),
                   static_cast<long long>(report.kernelBatches.at(name)));
+    if (!report.blocks.empty()) {
+      line("lanes", report.lanes);
+      line("stack_bytes", report.stackBytes);
+      line("top_bytes", report.topBytes);
+    }
+    for (const Report::Block &block : report.blocks)
+      std::printf("  block %s: %lld runs, %lld lanes, %.1f %% of all\n",
+                  block.name.c_str(), static_cast<long long>(block.runs),
+                  static_cast<long long>(block.laneRuns),
+                  block.laneRoom ? 100.0 * static_cast<double>(block.laneRuns) /
+                                       static_cast<double>(block.laneRoom)
+                                 : 0.0);
     std::printf("bytes\n");
     for (auto &[name, bytes] : memory(report))
       std::printf("  %-12s %zu\n", name, bytes);
@@ -196,6 +208,18 @@ void batchrun::printJson(const Options &options, const Report &report,
                        {"tasks", tasks},
                        {"batches", report.kernelBatches.at(name)}});
   object["kernels"] = kernels;
+  if (!report.blocks.empty()) {
+    object["lanes"] = report.lanes;
+    object["stack_bytes"] = report.stackBytes;
+    object["top_bytes"] = report.topBytes;
+    json blocks = json::array();
+    for (const Report::Block &block : report.blocks)
+      blocks.push_back({{"name", block.name},
+                        {"runs", block.runs},
+                        {"lane_runs", block.laneRuns},
+                        {"lane_room", block.laneRoom}});
+    object["blocks"] = blocks;
+  }
   json shapes = json::object();
   for (const Output &output : outputs)
     shapes[output.name] = {{"dtype", batchrt::fileName(output.type)},

@@ -28,6 +28,14 @@ struct Report {
   batchrt::RunCounters counters; ///< sums over mini-batches
   batchrt::GatherCounts gathers; ///< the same, where counters are asked for
   std::map<std::string, int64_t> kernelTasks, kernelBatches;
+  /// Of programs in lock step: blocks in program order, lanes of a mini-batch,
+  /// bytes moved from and to stacks and to tops.
+  struct Block : batchrt::LockstepCounters::Block {
+    std::string name;
+  };
+  std::vector<Block> blocks;
+  int64_t lanes = 0, stackBytes = 0, topBytes = 0;
+  std::vector<std::string> failures; ///< of instances without results
   std::vector<PartTimes> times;
   std::vector<double> kernels;   ///< microseconds of a worker, per run
   std::vector<double> unbatched; ///< microseconds for all instances, per run

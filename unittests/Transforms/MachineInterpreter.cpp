@@ -71,8 +71,7 @@ LogicalResult runLoop(scf::ForOp loop, Frame &frame) {
   int64_t upper = getInt(frame.lookup(loop.getUpperBound()));
   int64_t step = getInt(frame.lookup(loop.getStep()));
   for (int64_t i = getInt(lower); i < upper; i += step) {
-    Values arguments = {
-        IntegerAttr::get(loop.getInductionVar().getType(), i)};
+    Values arguments = {IntegerAttr::get(loop.getInductionVar().getType(), i)};
     llvm::append_range(arguments, carried);
     auto next = runRegion(loop.getRegion(), arguments, frame);
     if (failed(next))
@@ -132,8 +131,8 @@ LogicalResult runOp(Operation *op, Frame &frame) {
                      frame);
   if (auto branch = dyn_cast<scf::IndexSwitchOp>(op)) {
     int64_t value = getInt(frame.lookup(branch.getArg()));
-    for (auto [number, region] : llvm::zip_equal(branch.getCases(),
-                                                 branch.getCaseRegions()))
+    for (auto [number, region] :
+         llvm::zip_equal(branch.getCases(), branch.getCaseRegions()))
       if (number == value)
         return runBranch(op, region, frame);
     return runBranch(op, branch.getDefaultRegion(), frame);
@@ -159,8 +158,7 @@ FailureOr<Values> runRegion(Region &region, ArrayRef<Attribute> arguments,
       return end->emitError("goes nowhere");
     for (unsigned i = 0, e = end->getNumSuccessors(); i < e; ++i)
       if (end->getSuccessor(i) == next) {
-        auto forwarded =
-            branch.getSuccessorOperands(i).getForwardedOperands();
+        auto forwarded = branch.getSuccessorOperands(i).getForwardedOperands();
         // Both ways of a branch may lead to one block.
         if (auto cond = dyn_cast<cf::CondBranchOp>(end))
           forwarded = getInt(operands.front()) != 0

@@ -43,7 +43,8 @@ private:
   std::string pick(const Scope &scope) {
     // Newer values more often, so that chains arise.
     size_t size = scope.size();
-    return scope[pick(2) ? pick(size) : size - 1 - pick(std::min<size_t>(size, 3))];
+    return scope[pick(2) ? pick(size)
+                         : size - 1 - pick(std::min<size_t>(size, 3))];
   }
   std::string fresh() { return "%v" + std::to_string(next++); }
   void line(const std::string &code) {

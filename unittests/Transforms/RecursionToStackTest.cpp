@@ -31,9 +31,9 @@ constexpr unsigned kTailCalls = 32;
 class RecursionToStackTest : public ::testing::Test {
 protected:
   RecursionToStackTest() {
-    context.loadDialect<BatchDialect, arith::ArithDialect,
-                        cf::ControlFlowDialect, func::FuncDialect,
-                        scf::SCFDialect>();
+    context
+        .loadDialect<BatchDialect, arith::ArithDialect, cf::ControlFlowDialect,
+                     func::FuncDialect, scf::SCFDialect>();
   }
 
   /// Makes a machine of `program`. Null after a failure.
@@ -42,6 +42,7 @@ protected:
     if (!module)
       return {};
     RecursionToStackPassOptions options;
+    options.strategy = "lockstep";
     options.liveSaves = optimizations & 1;
     options.temporaries = optimizations & 2;
     options.neededStacks = optimizations & 4;

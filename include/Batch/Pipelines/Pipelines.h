@@ -17,9 +17,12 @@ namespace mlir::batch {
 struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
   Option<std::string> strategy{
       *this, "strategy",
-      llvm::cl::desc("Where control runs: 'linearize' (ahead, in an inspector; "
-                     "an error where the program is not structural), 'auto' "
-                     "(linearize where possible) or 'none' (kernels only)"),
+      llvm::cl::desc(
+          "Where control runs: 'linearize' (ahead, in an inspector; "
+          "an error where the program is not structural), 'lockstep' "
+          "(block by block for many lanes), 'mask' (the same, call "
+          "by call), 'auto' (the first of these that is legal) or "
+          "'none' (kernels only)"),
       llvm::cl::init("auto")};
   Option<std::string> policy{
       *this, "policy",

@@ -508,6 +508,10 @@ def RecursionToStackPass
            "Keep the tops of stacks apart from the rows below them">,
     Option<"tailCalls", "tail-calls", "bool", /*default=*/"true",
            "Jump to a function whose results are returned as they are">,
+    Option<"strategy", "strategy", "std::string", /*default=*/"\"auto\"",
+           "'lockstep', 'mask' (calls of lanes end before their callers go on), "
+           "'auto' (lockstep, where control depends on a tensor), or another, "
+           "which makes no machine">,
   ];
   let dependentDialects = ["::mlir::batch::BatchDialect",
                            "::mlir::arith::ArithDialect",
@@ -727,6 +731,80 @@ def VectorizeKernelsPass
                            "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect",
                            "::mlir::arith::ArithDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// Control in lock step
+//===----------------------------------------------------------------------===//
+
+def OutlineBlocksPass : Pass<"batch-outline-blocks", "::mlir::ModuleOp"> {
+  let summary = "make a kernel of the code of each block of a machine";
+  let description = [{
+    What a block of a `batch.machine` computes for its variables and its branch
+    becomes a `batch.kernel` with the block's name. The block is then, in this
+    order: stack operations that uncover rows it reads, reads, one
+    `batch.invoke`, stack operations with its results, the terminator. A row
+    that is only copied from a variable that the block does not change is not
+    computed. Variables hold tensors from now on; scalars have rank 0.
+
+    ```mlir
+    batch.block @main.0 {
+      %n = batch.top @n : i64
+      %m = arith.addi %n, %n : i64
+      batch.set @n, %m : i64
+      batch.return
+    }
+    // becomes
+    batch.kernel @main.0(%n: tensor<i64>) -> tensor<i64> { ... }
+    batch.block @main.0 {
+      %n = batch.top @n : tensor<i64>
+      %m = batch.invoke @main.0(%n) : (tensor<i64>) -> tensor<i64>
+      batch.set @n, %m : tensor<i64>
+      batch.return
+    }
+    ```
+
+    See test/Transforms/outline-blocks.mlir.
+  }];
+  let dependentDialects = ["::mlir::batch::BatchDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def LockstepPass : Pass<"batch-lockstep", "::mlir::ModuleOp"> {
+  let summary = "run the blocks of a machine for many lanes at a time";
+  let description = [{
+    Makes the executor of a `batch.machine`: a `uprog.program` in which lanes
+    take instances, and one block after the other runs for all lanes that wait
+    for it (program-counter autobatching, Radul et al., MLSys 2020, algorithm
+    2). Units share nothing, so the program has block level: each runs it by
+    itself, on lanes of its own.
+
+    ```mlir
+    uprog.program @main.execute(%lanes: !batch.lanes) level(block) {
+      batch.start_lanes %lanes @main.machine
+      uprog.while {
+        %block, %any = batch.next_block %lanes
+        uprog.condition(%any) %block : index
+      } do {
+      ^bb0(%block: index):
+        %step = batch.take_lanes %lanes[%block]
+        uprog.branch %block uniform
+        case 0 {
+          %n = batch.operand %step[0] <kind = gather, from = @n> -> tensor<?xi64>
+          %tasks = batch.step_tasks %step
+          uprog.run @main.0.rows(%n : tensor<?xi64>) step(%step) tasks(%tasks)
+          batch.lane_ops %lanes @main.machine::@main.0
+        }
+        uprog.yield
+      }
+      uprog.yield
+    }
+    ```
+
+    See test/Transforms/lockstep.mlir.
+  }];
+  let dependentDialects = ["::mlir::uprog::UProgDialect",
+                           "::mlir::batch::BatchDialect"];
 }
 
 #endif // BATCH_TRANSFORMS_PASSES_TD

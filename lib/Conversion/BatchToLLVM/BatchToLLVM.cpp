@@ -570,7 +570,7 @@ LogicalResult ObjectBuilder::build(const ObjectLayout::Target &target) {
 
   // All that was said in these ops is in the code and the descriptor now.
   for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
-    if (isa<KernelOp, TableOp, SourceOp, rec::AdtOp>(op))
+    if (isa<KernelOp, TableOp, SourceOp, MachineOp, rec::AdtOp>(op))
       op.erase();
   for (auto function : module.getOps<func::FuncOp>()) {
     function.setPrivate();

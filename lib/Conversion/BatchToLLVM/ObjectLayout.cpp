@@ -9,6 +9,7 @@
 
 #include "Batch/Conversion/RecToLLVM/ABILayout.h"
 #include "Batch/Dialect/Batch/ElementTypes.h"
+#include "Batch/Dialect/Batch/MachineLayout.h"
 #include "Batch/Dialect/UProg/UProg.h"
 #include "batch-runtime/ABI.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -223,7 +224,9 @@ FailureOr<json::Value> ObjectLayout::describeKernel(KernelOp kernel) const {
     operand["kind"] = read ? stringifyReadKind(read.getKind()).str() : "rows";
     if (read && read.getFrom()) {
       StringAttr from = read.getFrom().getAttr();
-      if (tables.contains(from))
+      if (std::optional<int64_t> variable = findVariable(from))
+        operand["variable"] = *variable;
+      else if (tables.contains(from))
         operand["table"] = getTable(from);
       else
         operand["source"] = getSource(from);
@@ -243,8 +246,10 @@ FailureOr<json::Value> ObjectLayout::describeKernel(KernelOp kernel) const {
   }
   for (unsigned i = 0; i < kernel.getNumResults(); ++i) {
     auto table = kernel.getResultAttrOfType<FlatSymbolRefAttr>(i, kTableAttr);
+    if (isBlock(kernel))
+      results.push_back(json::Object{{"rowBytes", getResultBytes(kernel, i)}});
     // Unbatched code alone has no tables.
-    if (table)
+    else if (table)
       results.push_back(json::Object{{"table", getTable(table.getAttr())},
                                      {"position", kernel.getPosition(i)},
                                      {"siblings", kernel.getSiblings(i)}});
@@ -434,6 +439,45 @@ FailureOr<json::Value> ObjectLayout::describeAdts() const {
   return json::Value(std::move(adts));
 }
 
+std::optional<int64_t> ObjectLayout::findVariable(StringAttr name) const {
+  for (auto machine : module.getOps<MachineOp>())
+    for (auto [number, variable] :
+         llvm::enumerate(machine.getBody().getOps<VariableOp>()))
+      if (variable.getSymNameAttr() == name)
+        return number;
+  return std::nullopt;
+}
+
+/// True for the code of a machine's block.
+bool ObjectLayout::isBlock(KernelOp kernel) const {
+  return llvm::any_of(module.getOps<MachineOp>(), [&](MachineOp machine) {
+    return isa_and_nonnull<BlockOp>(
+        SymbolTable::lookupSymbolIn(machine, kernel.getSymNameAttr()));
+  });
+}
+
+/// The variables and blocks of a program that runs in lock step.
+json::Value ObjectLayout::describeMachine(MachineOp machine) const {
+  MachineLayout layout(machine);
+  json::Array variables, blocks;
+  for (auto &[name, variable] : layout.getVariables())
+    variables.push_back(json::Object{{"name", name.str()},
+                                     {"rowBytes", variable.rowBytes},
+                                     {"stack", variable.hasStack}});
+  for (auto block : machine.getBody().getOps<BlockOp>()) {
+    auto [stackBytes, topBytes] = layout.countBytes(block);
+    json::Object described{{"name", block.getSymName().str()},
+                           {"stackBytes", stackBytes},
+                           {"topBytes", topBytes}};
+    for (auto invoke : block.getBody().front().getOps<InvokeOp>())
+      described["kernel"] = kernels.lookup(invoke.getKernelAttr().getAttr());
+    blocks.push_back(std::move(described));
+  }
+  return json::Object{{"frames", bool(machine.getFrames())},
+                      {"variables", std::move(variables)},
+                      {"blocks", std::move(blocks)}};
+}
+
 /// The launch of a persistent kernel. `module` holds its code, or what the
 /// emulator runs.
 json::Value ObjectLayout::describeLaunch(DictionaryAttr launch) const {
@@ -507,6 +551,8 @@ FailureOr<json::Value> ObjectLayout::describe(const InstanceProgram &program,
     executes |= function->hasAttr(kExecutorAttr);
   }
   object["separable"] = isSeparable(module);
+  for (auto machine : module.getOps<MachineOp>())
+    object["lockstep"] = describeMachine(machine);
   if (auto policy = module->getAttrOfType<PolicyAttr>(kPolicyAttr)) {
     object["policy"] = stringifyPolicyKind(policy.getKind()).str();
     if (StringAttr table = policy.getTable())

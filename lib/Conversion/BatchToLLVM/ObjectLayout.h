@@ -77,6 +77,10 @@ private:
                                             Attribute table,
                                             Attribute source) const;
   FailureOr<llvm::json::Value> describeKernel(KernelOp kernel) const;
+  bool isBlock(KernelOp kernel) const;
+  llvm::json::Value describeMachine(MachineOp machine) const;
+  /// The number of a variable of a machine.
+  std::optional<int64_t> findVariable(StringAttr name) const;
   llvm::json::Value describeLaunch(DictionaryAttr launch) const;
   FailureOr<llvm::json::Value> describeAdts() const;
   LogicalResult describeEntry(llvm::json::Object &object,

@@ -10,6 +10,7 @@
 #include "Batch/Conversion/RecToLLVM/ContextAccess.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/UProg/UProg.h"
+#include "LaneCode.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -27,7 +28,8 @@ using namespace mlir::batch::abi;
 
 namespace {
 
-/// Lowers one program. Every unit of device level is a worker thread.
+/// Lowers one program. Workers are the units of the device, which run a program
+/// of that level together; each runs one of block level by itself.
 class ProgramLowering {
 public:
   ProgramLowering(ModuleOp module, int64_t rowSplit, int64_t rowBlock)
@@ -39,6 +41,9 @@ public:
 private:
   LogicalResult lowerBlock(Block &block);
   LogicalResult lowerRun(uprog::RunOp run);
+  LogicalResult lowerWhile(uprog::WhileOp loop);
+  LogicalResult lowerStart(StartLanesOp start);
+  LogicalResult lowerLaneOps(LaneOpsOp op);
   Value toI64(Value index);
   Value toIndex(Value integer);
 
@@ -47,6 +52,9 @@ private:
   IRMapping mapping;
   int64_t rowSplit, rowBlock;
   Value context, worker, workers;
+  bool alone = false; ///< of block level
+  MachineOp machine;  ///< of a program that has lanes
+  Value lanes;
 };
 
 } // namespace
@@ -100,14 +108,31 @@ LogicalResult ProgramLowering::lowerRun(uprog::RunOp run) {
                                     parts, stageBegin, stageEnd});
   };
 
+  auto callRows = [&](Value begin, Value end) {
+    if (block == 0)
+      return call(begin, end, zero, one, zero, cb.constant(stages));
+    auto loop =
+        scf::ForOp::create(builder, loc, begin, end, cb.constant(block));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(loop.getBody()->getTerminator());
+    Value first = loop.getInductionVar();
+    Value last = arith::AddIOp::create(builder, loc, first, cb.constant(block));
+    last = arith::MinSIOp::create(builder, loc, last, end);
+    call(first, last, zero, one, zero, cb.constant(stages));
+  };
+  if (alone) {
+    callRows(zero, tasks);
+    return success();
+  }
+
   // The rows of a large batch, or the columns of a small one.
   Value enough =
       arith::MulIOp::create(builder, loc, workers, cb.constant(split));
-  Value alone = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                      workers, one);
+  Value single = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                       workers, one);
   Value large = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
                                       tasks, enough);
-  Value byRows = arith::OrIOp::create(builder, loc, alone, large);
+  Value byRows = arith::OrIOp::create(builder, loc, single, large);
   auto choice = scf::IfOp::create(builder, loc, byRows, /*withElse=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(choice.thenBlock()->getTerminator());
@@ -118,18 +143,7 @@ LogicalResult ProgramLowering::lowerRun(uprog::RunOp run) {
   Value next = arith::AddIOp::create(builder, loc, worker, one);
   Value begin = share(worker);
   Value end = share(next);
-  if (block == 0) {
-    call(begin, end, zero, one, zero, cb.constant(stages));
-  } else {
-    auto loop =
-        scf::ForOp::create(builder, loc, begin, end, cb.constant(block));
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPoint(loop.getBody()->getTerminator());
-    Value first = loop.getInductionVar();
-    Value last = arith::AddIOp::create(builder, loc, first, cb.constant(block));
-    last = arith::MinSIOp::create(builder, loc, last, end);
-    call(first, last, zero, one, zero, cb.constant(stages));
-  }
+  callRows(begin, end);
   builder.setInsertionPoint(choice.elseBlock()->getTerminator());
   for (int64_t stage = 0; stage < stages; ++stage) {
     call(zero, tasks, worker, workers, cb.constant(stage),
@@ -137,6 +151,61 @@ LogicalResult ProgramLowering::lowerRun(uprog::RunOp run) {
     if (stage + 1 < stages)
       cb.call(RuntimeFunction::barrier, worker);
   }
+  return success();
+}
+
+LogicalResult ProgramLowering::lowerWhile(uprog::WhileOp loop) {
+  Location loc = loop.getLoc();
+  auto condition =
+      cast<uprog::ConditionOp>(loop.getBefore().front().getTerminator());
+  auto copy = scf::WhileOp::create(
+      builder, loc, condition.getValues().getTypes(), ValueRange());
+  OpBuilder::InsertionGuard guard(builder);
+  builder.createBlock(&copy.getBefore());
+  if (failed(lowerBlock(loop.getBefore().front())))
+    return failure();
+  SmallVector<Value> values;
+  for (Value value : condition.getValues())
+    values.push_back(mapping.lookup(value));
+  scf::ConditionOp::create(builder, loc,
+                           mapping.lookup(condition.getCondition()), values);
+  Block *body = builder.createBlock(&copy.getAfter(), {},
+                                    condition.getValues().getTypes(),
+                                    SmallVector<Location>(values.size(), loc));
+  mapping.map(loop.getBody().getArguments(), body->getArguments());
+  if (failed(lowerBlock(loop.getBody().front())))
+    return failure();
+  scf::YieldOp::create(builder, loc);
+  return success();
+}
+
+LogicalResult ProgramLowering::lowerStart(StartLanesOp start) {
+  func::FuncOp entry;
+  for (auto function :
+       start->getParentOfType<ModuleOp>().getOps<func::FuncOp>())
+    if (function->hasAttr(kEntryAttr))
+      entry = function;
+  if (!entry)
+    return start.emitError("needs the entry that its machine was made from");
+  LaneCode code(builder, start.getLoc(), machine, context, lanes);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(context.getDefiningOp()
+                                  ? context.getDefiningOp()
+                                  : context.getParentBlock()->getParentOp());
+    code.makeNextInstance(entry);
+  }
+  code.startLanes();
+  return success();
+}
+
+LogicalResult ProgramLowering::lowerLaneOps(LaneOpsOp op) {
+  auto block = machine.lookupSymbol<BlockOp>(op.getBlock().getLeafReference());
+  LaneCode code(builder, op.getLoc(), machine, context, lanes);
+  if (op.getPrologue())
+    code.runPrologue(block);
+  else
+    code.runEpilogue(block);
   return success();
 }
 
@@ -171,6 +240,30 @@ LogicalResult ProgramLowering::lowerBlock(Block &block) {
           return failure();
         scf::YieldOp::create(builder, loc);
       }
+    } else if (auto loop = dyn_cast<uprog::WhileOp>(op)) {
+      if (failed(lowerWhile(loop)))
+        return failure();
+    } else if (auto start = dyn_cast<StartLanesOp>(op)) {
+      if (failed(lowerStart(start)))
+        return failure();
+    } else if (auto leave = dyn_cast<LeaveFrameOp>(op)) {
+      LaneCode(builder, loc, machine, context, lanes).leaveFrame();
+    } else if (auto ref = dyn_cast<uprog::RefOp>(op)) {
+      func::CallOp::create(builder, loc, ref.getCallee(), TypeRange(),
+                           ValueRange{context, worker, workers});
+    } else if (auto laneOps = dyn_cast<LaneOpsOp>(op)) {
+      if (failed(lowerLaneOps(laneOps)))
+        return failure();
+    } else if (auto next = dyn_cast<NextBlockOp>(op)) {
+      auto [number, any] =
+          LaneCode(builder, loc, machine, context, lanes).nextBlock();
+      mapping.map(next.getBlock(), toIndex(number));
+      mapping.map(next.getAny(), any);
+    } else if (auto take = dyn_cast<TakeLanesOp>(op)) {
+      Value number = toI64(mapping.lookup(take.getBlock()));
+      mapping.map(
+          take.getStep(),
+          LaneCode(builder, loc, machine, context, lanes).takeLanes(number));
     } else if (auto barrier = dyn_cast<uprog::BarrierOp>(op)) {
       // Workers are the units of the device; what is below runs on one.
       if (barrier.getLevel() == uprog::Level::Device)
@@ -209,20 +302,43 @@ LogicalResult ProgramLowering::lowerBlock(Block &block) {
 }
 
 LogicalResult ProgramLowering::lower(uprog::ProgramOp program) {
-  if (program.getLevel() != uprog::Level::Device)
-    return program.emitError("only programs of device level run on workers");
+  alone = program.getLevel() == uprog::Level::Block;
+  if (program.getLevel() != uprog::Level::Device && !alone)
+    return program.emitError("has level ")
+           << uprog::stringifyLevel(program.getLevel())
+           << ": workers run programs of device level together, or of block "
+              "level each by itself";
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
   Type i64 = builder.getI64Type();
   builder.setInsertionPoint(program);
   auto function =
       func::FuncOp::create(builder, program.getLoc(), program.getSymName(),
                            builder.getFunctionType({pointer, i64, i64}, {}));
-  function->setAttr(kExecutorAttr, builder.getUnitAttr());
+  // What is referred to is not the executor.
+  if (SymbolTable::symbolKnownUseEmpty(program,
+                                       program->getParentOfType<ModuleOp>())) {
+    function->setAttr(kExecutorAttr, builder.getUnitAttr());
+  } else {
+    function.setPrivate();
+    function->setAttr(
+        "llvm.linkage",
+        LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
+  }
   Block *body = function.addEntryBlock();
   context = body->getArgument(0);
   worker = body->getArgument(1);
   workers = body->getArgument(2);
   builder.setInsertionPointToStart(body);
+  if (llvm::any_of(program.getArgumentTypes(), llvm::IsaPred<LanesType>)) {
+    auto machines = program->getParentOfType<ModuleOp>().getOps<MachineOp>();
+    if (machines.empty())
+      return program.emitError(
+          "has lanes, but the module has no batch.machine");
+    machine = *machines.begin();
+    ContextBuilder cb(builder, program.getLoc(), context);
+    Value cell = cb.loadCell(cb.loadField(ContextField::lanes), worker);
+    lanes = LLVM::IntToPtrOp::create(builder, program.getLoc(), pointer, cell);
+  }
   if (failed(lowerBlock(program.getBody().front())))
     return failure();
   func::ReturnOp::create(builder, program.getLoc());

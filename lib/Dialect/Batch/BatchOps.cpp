@@ -122,7 +122,9 @@ LogicalResult KernelOp::verifyRegions() {
 /// The kernel that `op` names, or an error.
 static FailureOr<KernelOp> lookupKernel(Operation *op, FlatSymbolRefAttr name,
                                         SymbolTableCollection &symbols) {
-  auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(op, name);
+  // Kernels are the module's, also those that blocks of a machine invoke.
+  auto kernel =
+      symbols.lookupSymbolIn<KernelOp>(op->getParentOfType<ModuleOp>(), name);
   if (!kernel)
     return op->emitOpError("there is no batch.kernel ") << name;
   return kernel;
@@ -386,5 +388,21 @@ LogicalResult RecallOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (TypeRange(function.getResultTypes()) != getResultTypes())
     return emitOpError("result types differ from those of ")
            << getFunctionAttr();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Lanes
+//===----------------------------------------------------------------------===//
+
+LogicalResult StartLanesOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (!symbols.lookupNearestSymbolFrom<MachineOp>(*this, getMachineAttr()))
+    return emitOpError("names no machine: ") << getMachineAttr();
+  return success();
+}
+
+LogicalResult LaneOpsOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (!symbols.lookupNearestSymbolFrom<BlockOp>(*this, getBlockAttr()))
+    return emitOpError("names no block of a machine: ") << getBlockAttr();
   return success();
 }

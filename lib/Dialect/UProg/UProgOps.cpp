@@ -228,6 +228,26 @@ LogicalResult ForOp::verifyRegions() {
 }
 
 //===----------------------------------------------------------------------===//
+// WhileOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult WhileOp::verifyRegions() {
+  Block &before = getBefore().front(), &body = getBody().front();
+  if (before.getNumArguments() != 0)
+    return emitOpError("first region must have no arguments");
+  auto condition =
+      before.empty() ? ConditionOp() : dyn_cast<ConditionOp>(before.back());
+  if (!condition)
+    return emitOpError("first region must end in uprog.condition");
+  if (body.empty() || !isa<YieldOp>(body.back()) ||
+      body.back().getNumOperands() != 0)
+    return emitOpError("second region must end in a uprog.yield of nothing");
+  if (condition.getValues().getTypes() != TypeRange(body.getArgumentTypes()))
+    return emitOpError("passes on other types than its second region takes");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // BranchOp
 //===----------------------------------------------------------------------===//
 
@@ -268,6 +288,21 @@ LogicalResult BranchOp::verify() {
   auto *duplicate = std::adjacent_find(sorted.begin(), sorted.end());
   if (duplicate != sorted.end())
     return emitOpError("has two cases ") << *duplicate;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// RefOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult RefOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto program =
+      symbols.lookupNearestSymbolFrom<ProgramOp>(*this, getCalleeAttr());
+  if (!program)
+    return emitOpError("there is no uprog.program ") << getCalleeAttr();
+  if (TypeRange(program.getArgumentTypes()) != getInputs().getTypes())
+    return emitOpError("passes other types than ")
+           << getCalleeAttr() << " takes";
   return success();
 }
 

@@ -101,6 +101,61 @@ typedef struct BatchStep {
   int64_t meets; ///< 1: all units meet after this step, 0: they go on
 } BatchStep;
 
+/// A variable of a lockstep program, on the lanes of one unit: a row per lane,
+/// and the rows that its stack holds below.
+typedef struct BatchVariable {
+  char *tops;
+  char *stack;     ///< entry d of lane l is row d*lanes + l; null: no stack
+  int64_t *depths; ///< by lane: how many entries there are
+} BatchVariable;
+
+/// How an instance of a lockstep program ended: 0 if well, else one of these
+/// in the high half and the block it ended in in the low one.
+typedef enum BatchLaneEnd {
+  BATCH_LANE_STACK_OVERFLOW = 1,
+  BATCH_LANE_TOO_MANY_STEPS = 2,
+} BatchLaneEnd;
+
+/// What one unit of a lockstep program works on: lanes, each with an instance,
+/// that wait for their next block. Units share nothing but `nextInstance` and
+/// the arguments, results and ends of instances.
+typedef struct BatchLanes {
+  int64_t lanes;
+  int64_t numInstances;
+  int64_t *nextInstance; ///< that no lane has taken yet; atomic
+  int64_t stackDepth;    ///< entries that a stack has room for
+  int64_t maxSteps;      ///< blocks that an instance may run
+  int64_t choice;        ///< of the next block, a BatchBlockChoice
+  int64_t patience;      ///< steps after which a waiting block is run first
+  int64_t maskFrom;      ///< as many lanes and more run masked
+  int64_t now;           ///< steps run so far
+  int64_t frame;         ///< of a program with frames: blocks below the present
+                         ///< one; else 0
+  int64_t count;         ///< lanes that run the present block
+  int64_t masked;        ///< 1: it runs on all lanes, results of others drop
+  int64_t *instances;    ///< by lane, -1: none
+  int64_t *blocks;       ///< by lane: the one it waits for, counted from the
+                         ///< first frame; -1: none
+  int64_t *laneSteps;    ///< by lane: blocks that its instance has run
+  int32_t *active;       ///< lanes that run the present block, in order
+  int64_t *returns;      ///< blocks to return to, as a variable's stack
+  int64_t *returnDepths; ///< by lane
+  BatchVariable *variables;
+  BatchStep *steps;       ///< by block; operand rows are `active`
+  BatchStep *maskedSteps; ///< the same; operand rows are all lanes
+  int64_t *waiting;       ///< by frame and block: lanes that wait for it
+  int64_t *since;         ///< the same: step at which the first of them came
+  int64_t *runs;          ///< by block: how often it has run,
+  int64_t *laneRuns;      ///< and on how many lanes in all
+  int64_t *ends;          ///< by instance: how it ended
+} BatchLanes;
+
+/// Which of the blocks that lanes wait for runs next.
+typedef enum BatchBlockChoice {
+  BATCH_CHOICE_PROGRAM = 0, ///< the first one in program order
+  BATCH_CHOICE_MOST = 1,    ///< the one with the most lanes
+} BatchBlockChoice;
+
 struct BatchContext {
 #define BATCH_CONTEXT_FIELD(type, name) type name;
 #include "batch-runtime/ContextFields.def"

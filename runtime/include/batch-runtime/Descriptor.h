@@ -112,6 +112,7 @@ struct OperandInfo {
   Kind kind = Gather;
   int64_t cell = 0; ///< of the kernel's records, from 1
   int table = -1, source = -1;
+  int variable = -1; ///< of a lockstep program
   bool ragged = false;
 };
 
@@ -140,6 +141,8 @@ struct KernelInfo {
   bool constant = false;
   std::vector<OperandInfo> operands;
   std::vector<ResultInfo> results;
+  /// Of results that have no table: those of a lockstep program's blocks.
+  std::vector<int64_t> resultBytes;
   int64_t taskScratch = 0;
   std::vector<RaggedScratch> raggedScratch;
   WorkerScratch workerScratch;
@@ -156,6 +159,28 @@ struct LaunchInfo {
   int64_t blockSize = 0, clusterSize = 1, sharedBytes = 0;
 };
 
+/// A variable of a lockstep program.
+struct VariableInfo {
+  std::string name;
+  int64_t rowBytes = 0;
+  bool stack = false;
+};
+
+/// A block of a lockstep program. Bytes are those of one lane.
+struct BlockInfo {
+  std::string name;
+  int kernel = -1;        ///< -1: it computes nothing
+  int64_t stackBytes = 0; ///< moved to and from stacks,
+  int64_t topBytes = 0;   ///< and to tops
+};
+
+/// A program whose control runs in lock step.
+struct LockstepInfo {
+  bool frames = false; ///< calls of lanes end before their callers go on
+  std::vector<VariableInfo> variables;
+  std::vector<BlockInfo> blocks;
+};
+
 struct Descriptor {
   std::string name;
   std::string triple, cpu;
@@ -170,10 +195,11 @@ struct Descriptor {
   std::vector<SourceInfo> sources; ///< source 0 is unused
   std::vector<KernelInfo> kernels;
   int64_t memo = 0;
-  std::optional<LaunchInfo> launch; ///< of objects for a device
-  bool separable = false;           ///< several workers may inspect
-  Policy policy = Policy::Depth;    ///< unless the user wants another
-  StateMachine machine;             ///< of Policy::Machine
+  std::optional<LaunchInfo> launch;     ///< of objects for a device
+  std::optional<LockstepInfo> lockstep; ///< instead of an inspector
+  bool separable = false;               ///< several workers may inspect
+  Policy policy = Policy::Depth;        ///< unless the user wants another
+  StateMachine machine;                 ///< of Policy::Machine
   bool hasInspect = false, hasExecute = false, hasUnbatched = false;
 
   /// By variant number, null where there is none.

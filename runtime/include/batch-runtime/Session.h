@@ -28,7 +28,22 @@
 namespace batchrt {
 
 class DeviceExecutor;
+class Lockstep;
 struct RuntimeCalls;
+
+/// Of objects whose control runs in lock step.
+struct LockstepOptions {
+  int64_t lanes = 0;            ///< 0: one for each instance of a mini-batch
+  int64_t stackDepth = 64;      ///< of recursions
+  int64_t maxSteps = INT64_MAX; ///< blocks that an instance may run
+  /// Results of instances that ended well can be had if others did not.
+  bool partialResults = false;
+  BatchBlockChoice choice = BATCH_CHOICE_PROGRAM;
+  int64_t patience = 64; ///< steps that a lane waits at most for its turn
+  /// The share of lanes from which on a block runs on all of them, and results
+  /// of the others are dropped; above 1: never.
+  double maskFrom = 2;
+};
 
 struct SessionOptions {
   int threads = 1;
@@ -44,6 +59,8 @@ struct SessionOptions {
   int64_t shareTasks = 0;
   TaskOrdering ordering = TaskOrdering::Recorded;
 
+  LockstepOptions lockstep;
+
   // Of objects for a device.
   int deviceNumber = 0;
   int64_t blocks = 0;  ///< the most in a launch; 0: as many as run together
@@ -55,6 +72,20 @@ struct SessionOptions {
 struct StepTime {
   int64_t kernel, count;
   double begin, end;
+};
+
+/// Counts of a run in lock step.
+struct LockstepCounters {
+  struct Block {
+    int64_t runs = 0;     ///< how often it ran
+    int64_t laneRuns = 0; ///< on how many lanes in all,
+    int64_t laneRoom = 0; ///< of how many that there were
+  };
+  int64_t lanes = 0;
+  int64_t steps = 0;                    ///< blocks run
+  int64_t laneRuns = 0;                 ///< lanes that ran them, in all
+  int64_t stackBytes = 0, topBytes = 0; ///< moved from and to stacks, to tops
+  std::vector<Block> blocks;
 };
 
 /// Counts of one run of a mini-batch.
@@ -133,6 +164,10 @@ public:
   const Forest &forest() const { return *loaded; }
   const Descriptor &descriptor() const { return object.descriptor(); }
   RunCounters counters() const;
+  /// Of objects whose control runs in lock step.
+  LockstepCounters lockstepCounters() const;
+  /// Why an instance has no results; empty if it has.
+  std::string failure(int64_t instance) const;
   MemoryUse memory() const;
   /// The bytes of result rows that no schedule-preserving layout could do
   /// without: those that a step of the batched run writes, and earlier ones
@@ -158,6 +193,8 @@ private:
   void inspectPart(int64_t number);
   template <class Body>
   int64_t forEachStretch(const Body &body);
+  void prepareLockstep();
+  void executeLanes();
   void runOnDevice(const std::vector<BatchPlan> &plans);
   [[noreturn]] void throwError(const Part &part, int64_t instance) const;
   std::string explain(int64_t code, int64_t a, int64_t b) const;
@@ -175,6 +212,7 @@ private:
   Mode mode = Mode::None;
   int64_t lastBarriers = 0;
   std::unique_ptr<DeviceExecutor> device; ///< instead of the workers
+  std::unique_ptr<Lockstep> lockstep;     ///< instead of plans
   std::unique_ptr<State> state;
 };
 

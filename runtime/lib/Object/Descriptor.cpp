@@ -119,9 +119,25 @@ OperandInfo parseOperand(const json &text) {
     raise("the descriptor has an unknown operand kind '", kind, "'");
   operand.table = value(text, "table", -1);
   operand.source = value(text, "source", -1);
+  operand.variable = value(text, "variable", -1);
   operand.cell = member(text, "cell").get<int64_t>();
   operand.ragged = value(text, "ragged", false);
   return operand;
+}
+
+LockstepInfo parseLockstep(const json &text) {
+  LockstepInfo lockstep;
+  lockstep.frames = value(text, "frames", false);
+  for (const json &entry : member(text, "variables"))
+    lockstep.variables.push_back({member(entry, "name").get<std::string>(),
+                                  member(entry, "rowBytes").get<int64_t>(),
+                                  value(entry, "stack", false)});
+  for (const json &entry : member(text, "blocks"))
+    lockstep.blocks.push_back({member(entry, "name").get<std::string>(),
+                               value(entry, "kernel", -1),
+                               value<int64_t>(entry, "stackBytes", 0),
+                               value<int64_t>(entry, "topBytes", 0)});
+  return lockstep;
 }
 
 KernelInfo parseKernel(const json &text) {
@@ -138,9 +154,12 @@ KernelInfo parseKernel(const json &text) {
     kernel.recordCells = std::max(kernel.recordCells, cell + 1);
   }
   for (const json &result : optional(text, "results"))
-    kernel.results.push_back({member(result, "table").get<int>(),
-                              value<int64_t>(result, "position", 0),
-                              value<int64_t>(result, "siblings", 1)});
+    if (result.contains("rowBytes"))
+      kernel.resultBytes.push_back(result["rowBytes"].get<int64_t>());
+    else
+      kernel.results.push_back({member(result, "table").get<int>(),
+                                value<int64_t>(result, "position", 0),
+                                value<int64_t>(result, "siblings", 1)});
   kernel.taskScratch = value<int64_t>(text, "taskScratch", 0);
   for (const json &scratch : optional(text, "raggedScratch"))
     kernel.raggedScratch.push_back({member(scratch, "operand").get<int>(),
@@ -270,6 +289,8 @@ Descriptor::Descriptor(const char *text) {
       launch->clusterSize = value<int64_t>(device, "clusterSize", 1);
       launch->sharedBytes = value<int64_t>(device, "sharedBytes", 0);
     }
+    if (root.contains("lockstep"))
+      lockstep = parseLockstep(root["lockstep"]);
     const json &has = optional(root, "has");
     hasInspect = value(has, "inspect", false);
     hasExecute = value(has, "execute", false);
@@ -354,9 +375,12 @@ void Descriptor::check() const {
         inRange(operand.table, tables.size(), "table");
       if (operand.source >= 0)
         inRange(operand.source, sources.size(), "source");
-      if (operand.table < 0 && operand.source < 0 &&
-          (operand.kind == OperandInfo::Gather ||
-           operand.kind == OperandInfo::Contiguous))
+      if (operand.variable >= 0)
+        inRange(operand.variable, lockstep ? lockstep->variables.size() : 0,
+                "variable");
+      else if (operand.table < 0 && operand.source < 0 &&
+               (operand.kind == OperandInfo::Gather ||
+                operand.kind == OperandInfo::Contiguous))
         raise("kernel '", kernel.name,
               "' has an operand without a table or a source");
     }
@@ -365,6 +389,10 @@ void Descriptor::check() const {
     for (const RaggedScratch &scratch : kernel.raggedScratch)
       inRange(scratch.operand, kernel.operands.size(), "operand");
   }
+  if (lockstep)
+    for (const BlockInfo &block : lockstep->blocks)
+      if (block.kernel >= 0)
+        inRange(block.kernel, kernels.size(), "kernel");
 }
 
 std::string batchrt::describe(const Descriptor &descriptor, const Type &type) {

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Lockstep.h"
 #include "SessionState.h"
 
 #include <algorithm>
@@ -72,6 +73,8 @@ MemoryUse Session::memory() const {
   use.schedule = runPlan.scheduleBytes();
   use.scratch = runPlan.scratchBytes() + reserved(state->workerMemory) +
                 state->unbatchedScratch.capacity() + arena.capacity();
+  if (lockstep)
+    use.scratch += lockstep->bytes();
   return use;
 }
 
@@ -123,6 +126,8 @@ private:
 } // namespace
 
 size_t Session::liveResults() const {
+  if (lockstep)
+    return 0;
   const DepthScheduler &schedule = runPlan.schedule();
   int64_t step = 0;
   RowLives lives(*this, context().numSteps);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "DeviceExecutor.h"
+#include "Lockstep.h"
 #include "SessionState.h"
 #include "batch-runtime/Error.h"
 
@@ -58,6 +59,8 @@ Session::Session(const CompiledObject &object,
   part.workerScratch = s.workerPointers.data();
   if (info.policy != Policy::Depth)
     setPolicy(info.policy, info.machine);
+  if (info.lockstep)
+    lockstep = std::make_unique<Lockstep>(info, options.lockstep);
 }
 
 Session::~Session() = default;
@@ -268,7 +271,29 @@ void Session::throwError(const Part &part, int64_t instance) const {
   throw Error(message);
 }
 
+/// Lanes read arguments and write results as unbatched code does: scalars in
+/// cells, tensors where cells say.
+void Session::prepareLockstep() {
+  enter(Mode::Unbatched);
+  resetForest();
+  lockstep->prepare(loaded->numInstances, workers.size());
+  state->parts.front()->lanes = lockstep->lanes();
+  for (size_t r = 0; r < state->resultCells.size(); ++r) {
+    const Type &type = descriptor().results[r].type;
+    if (type.kind != Type::Tensor)
+      continue;
+    int64_t bytes = RowLayout(type.shape, type.dtype).rowBytes();
+    char *rows = lockstep->resultRows(r, bytes);
+    for (int64_t i = 0; i < loaded->numInstances; ++i)
+      state->resultCells[r][i] = reinterpret_cast<int64_t>(rows + i * bytes);
+  }
+  state->contexts = {state->parts.front().get()};
+  reserveWorkers(lockstep->workerScratch(), workers.size());
+}
+
 void Session::inspect() {
+  if (lockstep)
+    return;
   if (!object.entry().inspect)
     raise("the object was compiled without an inspector");
   if (descriptor().launch && !device)
@@ -352,6 +377,8 @@ TaskGraph Session::taskGraph() const {
 }
 
 void Session::schedule() {
+  if (lockstep)
+    return prepareLockstep();
   runPlan.build(state->contexts, loaded->numInstances, workers, plansApart);
   if (object.entry().execute) {
     runPlan.shareSteps(workers.size(), options.shareTasks);
@@ -382,12 +409,34 @@ int64_t Session::forEachStretch(const Body &body) {
   return workers.barriers() - before + std::max<int64_t>(stretches - 1, 0);
 }
 
+void Session::executeLanes() {
+  if (!object.entry().execute)
+    raise("the object was compiled without an executor");
+  Job job{object.entry().execute, state->parts.front().get(), workers.size()};
+  workers.run(Job::run, &job, /*shared=*/true);
+  lastBarriers = 0;
+  for (int64_t i = 0; i < loaded->numInstances; ++i)
+    if (std::string why = lockstep->describeEnd(i); !why.empty())
+      if (!options.lockstep.partialResults)
+        raise("instance ", loaded->firstInstance + i, ": ", why);
+}
+
+std::string Session::failure(int64_t instance) const {
+  return lockstep ? lockstep->describeEnd(instance) : "";
+}
+
+LockstepCounters Session::lockstepCounters() const {
+  return lockstep ? lockstep->counters() : LockstepCounters();
+}
+
 void Session::execute() {
   if (device) {
     device->run(context(), runPlan);
     lastBarriers = device->barriers();
     return;
   }
+  if (lockstep)
+    return executeLanes();
   lastBarriers = forEachStretch([&](BatchContext &, Job &job, bool shared) {
     workers.run(Job::run, &job, shared);
   });
@@ -397,6 +446,12 @@ double Session::executeTimed() {
   if (device) {
     execute();
     return device->kernelTime();
+  }
+  if (lockstep) {
+    // Blocks run between bookkeeping of their own: all of it counts.
+    prepareLockstep();
+    Job job{object.entry().execute, state->parts.front().get(), workers.size()};
+    return workers.runTimed(Job::run, &job, /*shared=*/true);
   }
   auto time = [&] {
     double sum = 0;
@@ -423,6 +478,8 @@ std::vector<StepTime> Session::executeTraced() {
     raise(
         "a device runs all steps in one launch, nobody sees when each begins; "
         "leave out --trace, or give --device=cpu");
+  if (lockstep)
+    raise("blocks of lanes are no steps of a schedule; leave out --trace");
   using Clock = std::chrono::steady_clock;
   auto begin = Clock::now();
   auto now = [&] {
@@ -485,6 +542,11 @@ RunCounters Session::counters() const {
   if (workers.size() > 1 && !device)
     for (const Plan::Stretch &stretch : runPlan.stretches())
       counters.shared += stretch.shared ? stretch.end - stretch.begin : 0;
+  if (lockstep) {
+    LockstepCounters lanes = lockstep->counters();
+    counters.tasks = lanes.laneRuns;
+    counters.batches = lanes.steps;
+  }
   counters.launches = device ? 1 : counters.batches;
   counters.copies = device ? device->copies() : 0;
   counters.barriers = lastBarriers;

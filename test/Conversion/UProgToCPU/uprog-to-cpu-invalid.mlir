@@ -1,8 +1,8 @@
 // RUN: batch-opt %s --convert-uprog-to-cpu --split-input-file --verify-diagnostics
 
 // A pool of workers is one device.
-// expected-error @+1 {{only programs of device level run on workers}}
-uprog.program @p() level(block) {
+// expected-error @+1 {{has level thread: workers run programs of device level together, or of block level each by itself}}
+uprog.program @p() level(thread) {
   uprog.yield
 }
 

@@ -502,3 +502,26 @@ batch.kernel @elements(%x: f32) -> tensor<f80> {
   %z = tensor.from_elements %y : tensor<f80>
   batch.yield %z : tensor<f80>
 }
+
+// -----
+
+// Lanes run a machine
+func.func @start(%lanes: !batch.lanes) {
+  // expected-error @+1 {{'batch.start_lanes' op names no machine: @nothing}}
+  batch.start_lanes %lanes @nothing
+  return
+}
+
+// -----
+
+// and its blocks.
+batch.machine @machine() {
+  batch.block @block {
+    batch.return
+  }
+}
+func.func @ops(%lanes: !batch.lanes) {
+  // expected-error @+1 {{'batch.lane_ops' op names no block of a machine: @machine::@other}}
+  batch.lane_ops %lanes @machine::@other
+  return
+}

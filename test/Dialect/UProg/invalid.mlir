@@ -218,3 +218,71 @@ uprog.program @p() level(device) {
   %m = uprog.alloc block : memref<?x512xf32>
   uprog.yield
 }
+
+// -----
+
+// A loop says when it ends,
+uprog.program @p(%n: index) level(block) {
+  // expected-error @+1 {{'uprog.while' op first region must end in uprog.condition}}
+  uprog.while {
+    uprog.yield
+  } do {
+    uprog.yield
+  }
+  uprog.yield
+}
+
+// -----
+
+// and passes on what its body takes.
+uprog.program @p(%n: index, %c: i1) level(block) {
+  // expected-error @+1 {{'uprog.while' op passes on other types than its second region takes}}
+  uprog.while {
+    uprog.condition(%c) %n : index
+  } do {
+    uprog.yield
+  }
+  uprog.yield
+}
+
+// -----
+
+uprog.program @p(%n: index, %c: i1) level(block) {
+  // expected-error @+1 {{'uprog.while' op second region must end in a uprog.yield of nothing}}
+  uprog.while {
+    uprog.condition(%c)
+  } do {
+    uprog.yield %n : index
+  }
+  uprog.yield
+}
+
+// -----
+
+uprog.program @p(%n: index, %c: i1) level(block) {
+  // expected-error @+1 {{'uprog.while' op first region must have no arguments}}
+  uprog.while {
+  ^bb0(%i: index):
+    uprog.condition(%c)
+  } do {
+    uprog.yield
+  }
+  uprog.yield
+}
+
+// -----
+
+// A reference is to a program, with its arguments.
+uprog.program @p(%n: index) level(block) {
+  // expected-error @+1 {{'uprog.ref' op there is no uprog.program @q}}
+  uprog.ref @q(%n) : index
+  uprog.yield
+}
+
+// -----
+
+uprog.program @p(%n: index) level(block) {
+  // expected-error @+1 {{'uprog.ref' op passes other types than @p takes}}
+  uprog.ref @p()
+  uprog.yield
+}

@@ -102,3 +102,42 @@ uprog.program @lowered(%step: !batch.step, %n: index) level(device) {
   uprog.yield
 }
 func.func private @kernel(index)
+
+// A program of lanes: the loop ends when no lane waits, and may be run again by
+// itself.
+batch.machine @machine() attributes {cached_tops, frames} {
+  batch.block @block {
+    batch.return
+  }
+}
+func.func @entry() attributes {batch.entry} {
+  return
+}
+// CHECK:      uprog.program @frame(%[[LANES:.*]]: !batch.lanes) level(block) {
+uprog.program @frame(%lanes: !batch.lanes) level(block) {
+  // CHECK-NEXT: batch.start_lanes %[[LANES]] @machine
+  batch.start_lanes %lanes @machine
+  // CHECK-NEXT: uprog.while {
+  uprog.while {
+    // CHECK-NEXT: %[[BLOCK:.*]], %[[ANY:.*]] = batch.next_block %[[LANES]]
+    %block, %any = batch.next_block %lanes
+    // CHECK-NEXT: uprog.condition(%[[ANY]]) %[[BLOCK]] : index
+    uprog.condition(%any) %block : index
+  // CHECK-NEXT: } do {
+  } do {
+  // CHECK-NEXT: ^bb0(%[[B:.*]]: index):
+  ^bb0(%b: index):
+    // CHECK-NEXT: batch.take_lanes %[[LANES]][%[[B]]]
+    %step = batch.take_lanes %lanes[%b]
+    // CHECK-NEXT: batch.lane_ops %[[LANES]] @machine::@block prologue
+    batch.lane_ops %lanes @machine::@block prologue
+    // CHECK-NEXT: batch.lane_ops %[[LANES]] @machine::@block{{$}}
+    batch.lane_ops %lanes @machine::@block
+    // CHECK-NEXT: uprog.ref @frame(%[[LANES]]) : !batch.lanes
+    uprog.ref @frame(%lanes) : !batch.lanes
+    // CHECK-NEXT: batch.leave_frame %[[LANES]] @machine
+    batch.leave_frame %lanes @machine
+    uprog.yield
+  }
+  uprog.yield
+}

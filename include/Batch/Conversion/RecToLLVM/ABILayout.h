@@ -49,6 +49,60 @@ inline constexpr int64_t kStepMeets = offsetof(BatchStep, meets) / kCellBytes;
 inline constexpr int64_t kStepResults =
     offsetof(BatchStep, results) / kCellBytes;
 
+// Lanes of a lockstep program.
+inline constexpr int64_t kLanesLanes = offsetof(BatchLanes, lanes) / kCellBytes;
+inline constexpr int64_t kLanesNumInstances =
+    offsetof(BatchLanes, numInstances) / kCellBytes;
+inline constexpr int64_t kLanesNextInstance =
+    offsetof(BatchLanes, nextInstance) / kCellBytes;
+inline constexpr int64_t kLanesStackDepth =
+    offsetof(BatchLanes, stackDepth) / kCellBytes;
+inline constexpr int64_t kLanesMaxSteps =
+    offsetof(BatchLanes, maxSteps) / kCellBytes;
+inline constexpr int64_t kLanesChoice =
+    offsetof(BatchLanes, choice) / kCellBytes;
+inline constexpr int64_t kLanesPatience =
+    offsetof(BatchLanes, patience) / kCellBytes;
+inline constexpr int64_t kLanesMaskFrom =
+    offsetof(BatchLanes, maskFrom) / kCellBytes;
+inline constexpr int64_t kLanesNow = offsetof(BatchLanes, now) / kCellBytes;
+inline constexpr int64_t kLanesFrame = offsetof(BatchLanes, frame) / kCellBytes;
+inline constexpr int64_t kLanesCount = offsetof(BatchLanes, count) / kCellBytes;
+inline constexpr int64_t kLanesMasked =
+    offsetof(BatchLanes, masked) / kCellBytes;
+inline constexpr int64_t kLanesInstances =
+    offsetof(BatchLanes, instances) / kCellBytes;
+inline constexpr int64_t kLanesBlocks =
+    offsetof(BatchLanes, blocks) / kCellBytes;
+inline constexpr int64_t kLanesLaneSteps =
+    offsetof(BatchLanes, laneSteps) / kCellBytes;
+inline constexpr int64_t kLanesActive =
+    offsetof(BatchLanes, active) / kCellBytes;
+inline constexpr int64_t kLanesReturns =
+    offsetof(BatchLanes, returns) / kCellBytes;
+inline constexpr int64_t kLanesReturnDepths =
+    offsetof(BatchLanes, returnDepths) / kCellBytes;
+inline constexpr int64_t kLanesVariables =
+    offsetof(BatchLanes, variables) / kCellBytes;
+inline constexpr int64_t kLanesSteps = offsetof(BatchLanes, steps) / kCellBytes;
+inline constexpr int64_t kLanesMaskedSteps =
+    offsetof(BatchLanes, maskedSteps) / kCellBytes;
+inline constexpr int64_t kLanesWaiting =
+    offsetof(BatchLanes, waiting) / kCellBytes;
+inline constexpr int64_t kLanesSince = offsetof(BatchLanes, since) / kCellBytes;
+inline constexpr int64_t kLanesRuns = offsetof(BatchLanes, runs) / kCellBytes;
+inline constexpr int64_t kLanesLaneRuns =
+    offsetof(BatchLanes, laneRuns) / kCellBytes;
+inline constexpr int64_t kLanesEnds = offsetof(BatchLanes, ends) / kCellBytes;
+
+inline constexpr int64_t kVariableBytes = sizeof(BatchVariable);
+inline constexpr int64_t kVariableTops =
+    offsetof(BatchVariable, tops) / kCellBytes;
+inline constexpr int64_t kVariableStack =
+    offsetof(BatchVariable, stack) / kCellBytes;
+inline constexpr int64_t kVariableDepths =
+    offsetof(BatchVariable, depths) / kCellBytes;
+
 /// The parts of a handle.
 inline constexpr int64_t kHandleDepthShift = 32;
 inline constexpr int64_t kHandleDepthMask = 0xffffff;

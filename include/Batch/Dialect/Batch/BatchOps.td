@@ -473,4 +473,88 @@ def Batch_SegmentBroadcastOp : Batch_Op<"segment_broadcast", [
   }];
 }
 
+//===----------------------------------------------------------------------===//
+// Lanes: control in lock step
+//===----------------------------------------------------------------------===//
+
+def Batch_StartLanesOp : Batch_Op<"start_lanes", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "every lane takes an instance";
+  let description = [{
+    A lane that gets one waits for the first block of the machine. Lanes that
+    are done take the next instance by themselves.
+
+    ```mlir
+    batch.start_lanes %lanes @main.machine
+    ```
+  }];
+  let arguments = (ins Batch_LanesType:$lanes, FlatSymbolRefAttr:$machine);
+  let assemblyFormat = "$lanes $machine attr-dict";
+}
+
+def Batch_NextBlockOp : Batch_Op<"next_block"> {
+  let summary = "the block that runs next";
+  let description = [{
+    One that lanes wait for: the first in program order, or the one most lanes
+    wait for, as the host says when it runs the program; in any case one for
+    which a lane has waited too long, if there is any. `any` is false if no lane
+    waits: all instances are done.
+
+    ```mlir
+    %block, %any = batch.next_block %lanes
+    ```
+  }];
+  let arguments = (ins Batch_LanesType:$lanes);
+  let results = (outs Index:$block, I1:$any);
+  let assemblyFormat = "$lanes attr-dict";
+}
+
+def Batch_TakeLanesOp : Batch_Op<"take_lanes"> {
+  let summary = "the lanes that wait for a block, as a batch";
+  let description = [{
+    Makes a dense list of their numbers; the step's operands read the rows of
+    variables by it. If so many wait that it pays, the step has all lanes as
+    tasks, and what it computes for the others is dropped.
+
+    ```mlir
+    %step = batch.take_lanes %lanes[%block]
+    ```
+  }];
+  let arguments = (ins Batch_LanesType:$lanes, Index:$block);
+  let results = (outs Batch_StepType:$step);
+  let assemblyFormat = "$lanes `[` $block `]` attr-dict";
+}
+
+def Batch_LaneOpsOp : Batch_Op<"lane_ops", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "what a block does to the variables of the lanes taken";
+  let description = [{
+    The stack operations of a block of a `batch.machine`: those before its
+    invocation of a kernel (`prologue`), or those after it and the terminator,
+    which says what the lanes wait for next. In a machine with `frames` a call
+    enters a new frame: only its lanes run until `batch.leave_frame`.
+
+    ```mlir
+    batch.lane_ops %lanes @main.machine::@fib.2 prologue
+    batch.lane_ops %lanes @main.machine::@fib.2
+    ```
+  }];
+  let arguments = (ins Batch_LanesType:$lanes, SymbolRefAttr:$block,
+                       UnitAttr:$prologue);
+  let assemblyFormat = "$lanes $block (`prologue` $prologue^)? attr-dict";
+}
+
+def Batch_LeaveFrameOp : Batch_Op<"leave_frame"> {
+  let summary = "all lanes of a call have come back";
+  let description = [{
+    The lanes of the frame below run again, those that have come back too.
+
+    ```mlir
+    batch.leave_frame %lanes @main.machine
+    ```
+  }];
+  let arguments = (ins Batch_LanesType:$lanes, FlatSymbolRefAttr:$machine);
+  let assemblyFormat = "$lanes $machine attr-dict";
+}
+
 #endif // BATCH_DIALECT_BATCH_OPS_TD

@@ -37,6 +37,10 @@ def Batch_StepType : Batch_Type<"Step", "step"> {
   let summary = "one batch of a plan: its kernel, its tasks, its operands";
 }
 
+def Batch_LanesType : Batch_Type<"Lanes", "lanes"> {
+  let summary = "the lanes of one unit, on which blocks run in lock step";
+}
+
 //===----------------------------------------------------------------------===//
 // Attributes
 //===----------------------------------------------------------------------===//

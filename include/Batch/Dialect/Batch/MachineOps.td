@@ -31,6 +31,8 @@ def Batch_MachineOp : Batch_Op<"machine", [
 
     Arguments are the shared arguments of the entry, in order. Blocks stand in
     program order: the entry first, functions in order of their first call.
+    With `frames` a call runs to its end for all lanes that make it together
+    before others of the caller go on (local static autobatching, section 2).
     `cached_tops` says that the top of each stack is kept apart from the rows
     below it, so that reads do not depend on the depth of a lane's stack.
 
@@ -49,7 +51,7 @@ def Batch_MachineOp : Batch_Op<"machine", [
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
                        TypeAttrOf<FunctionType>:$function_type,
-                       UnitAttr:$cached_tops,
+                       UnitAttr:$cached_tops, UnitAttr:$frames,
                        OptionalAttr<DictArrayAttr>:$arg_attrs,
                        OptionalAttr<DictArrayAttr>:$res_attrs);
   let regions = (region AnyRegion:$body);

@@ -164,6 +164,43 @@ def UProg_ForOp : UProg_Op<"for", [
   let builders = [OpBuilder<(ins "Value":$lower, "Value":$upper)>];
 }
 
+def UProg_WhileOp : UProg_Op<"while", [
+    AutomaticAllocationScope, RecursiveMemoryEffects, SingleBlock]> {
+  let summary = "a loop uTask that ends when its first region says so";
+  let description = [{
+    Runs `before`, and, if its `uprog.condition` is true, `body` with the values
+    that it passes on, again and again. The condition is equal on all units of
+    the level.
+
+    ```mlir
+    uprog.while {
+      %block, %any = batch.next_block %lanes
+      uprog.condition(%any) %block : index
+    } do {
+    ^bb0(%block: index):
+      uprog.yield
+    }
+    ```
+  }];
+  let regions = (region SizedRegion<1>:$before, SizedRegion<1>:$body);
+  let assemblyFormat = "$before `do` $body attr-dict";
+  let hasRegionVerifier = 1;
+}
+
+def UProg_ConditionOp : UProg_Op<"condition", [
+    Pure, Terminator, HasParent<"WhileOp">]> {
+  let summary = "whether a loop goes on, and with which values";
+  let description = [{
+    ```mlir
+    uprog.condition(%any) %block : index
+    ```
+  }];
+  let arguments = (ins I1:$condition, Variadic<AnyType>:$values);
+  let assemblyFormat = [{
+    `(` $condition `)` ($values^ `:` type($values))? attr-dict
+  }];
+}
+
 def UProg_BranchOp : UProg_Op<"branch", [
     RecursiveMemoryEffects, NoRegionArguments, SingleBlock,
     SingleBlockImplicitTerminator<"YieldOp">]> {
@@ -189,6 +226,20 @@ def UProg_BranchOp : UProg_Op<"branch", [
     $selector (`uniform` $uniform^)? attr-dict `` custom<BranchCases>($cases, $caseRegions)
   }];
   let hasVerifier = 1;
+}
+
+def UProg_RefOp : UProg_Op<"ref", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "a reference uTask: runs a uProgram, perhaps the one it is in";
+  let description = [{
+    The unit runs the program to its end, then goes on.
+
+    ```mlir
+    uprog.ref @main.frame(%lanes) : !batch.lanes
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyType>:$inputs);
+  let assemblyFormat = "$callee `(` $inputs `)` attr-dict (`:` type($inputs)^)?";
 }
 
 def UProg_BarrierOp : UProg_Op<"barrier", [MemoryEffects<[MemWrite]>]> {

@@ -1,0 +1,50 @@
+//===- MachineLayout.h - Rows of a machine's variables ---------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_DIALECT_BATCH_MACHINELAYOUT_H
+#define BATCH_DIALECT_BATCH_MACHINELAYOUT_H
+
+#include "Batch/Dialect/Batch/Batch.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace mlir::batch {
+
+/// The numbers and sizes of a machine's variables, all tensors, and blocks.
+class MachineLayout {
+public:
+  explicit MachineLayout(MachineOp machine);
+
+  struct Variable {
+    int64_t number = 0;
+    bool hasStack = false;
+    /// Which argument or result of the entry it is, if any.
+    std::optional<uint64_t> argument, result;
+    int64_t rowBytes = 0;  ///< from one row to the next
+    int64_t copyBytes = 0; ///< of a row that hold the value
+  };
+
+  const Variable &getVariable(StringAttr name) const {
+    return variables.find(name)->second;
+  }
+  int64_t getBlock(StringAttr name) const { return blocks.lookup(name); }
+  const llvm::MapVector<StringAttr, Variable> &getVariables() const {
+    return variables;
+  }
+  int64_t getNumBlocks() const { return blocks.size(); }
+  /// What the lane operations of a block move for one lane: bytes from and to
+  /// stacks, and to tops.
+  std::pair<int64_t, int64_t> countBytes(BlockOp block) const;
+
+private:
+  bool cachedTops;
+  llvm::MapVector<StringAttr, Variable> variables;
+  DenseMap<StringAttr, int64_t> blocks;
+};
+
+} // namespace mlir::batch
+
+#endif // BATCH_DIALECT_BATCH_MACHINELAYOUT_H

@@ -1,0 +1,58 @@
+//===- MachineLayout.cpp - Rows of a machine's variables
+//----------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Dialect/Batch/MachineLayout.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+MachineLayout::MachineLayout(MachineOp machine)
+    : cachedTops(machine.getCachedTops()) {
+  for (auto op : machine.getBody().getOps<VariableOp>()) {
+    Variable variable;
+    variable.hasStack = op.getStack();
+    variable.argument = op.getArgumentNumber();
+    variable.result = op.getResultNumber();
+    variable.number = variables.size();
+    auto type = cast<RankedTensorType>(op.getType());
+    int64_t bytes = elementBytes(type.getElementType());
+    variable.rowBytes = TableLayout(type.getShape(), bytes).getRowBytes();
+    variable.copyBytes = type.getRank() ? variable.rowBytes : bytes;
+    variables[op.getSymNameAttr()] = variable;
+  }
+  for (auto op : machine.getBody().getOps<BlockOp>())
+    blocks.try_emplace(op.getSymNameAttr(), blocks.size());
+}
+
+std::pair<int64_t, int64_t> MachineLayout::countBytes(BlockOp block) const {
+  int64_t stack = 0, top = 0;
+  DenseSet<StringAttr> read;
+  for (Operation &op : block.getBody().front()) {
+    auto name = op.getAttrOfType<FlatSymbolRefAttr>("variable");
+    if (!name)
+      continue;
+    const Variable &variable = getVariable(name.getAttr());
+    int64_t bytes = variable.copyBytes;
+    bool hasStack = variable.hasStack;
+    if (isa<TopOp>(op)) {
+      // Without cached tops the value comes from the stack, once a step.
+      if (hasStack && !cachedTops && read.insert(name.getAttr()).second)
+        stack += bytes;
+    } else if (isa<SetOp>(op)) {
+      (hasStack && !cachedTops ? stack : top) += bytes;
+    } else if (auto push = dyn_cast<PushOp>(op)) {
+      stack += cachedTops || push.getValue() ? bytes : 2 * bytes;
+      if (cachedTops && push.getValue())
+        top += bytes;
+    } else if (isa<PopOp>(op) && cachedTops) {
+      stack += bytes;
+      top += bytes;
+    }
+  }
+  return {stack, top};
+}

@@ -1,0 +1,54 @@
+//===- Lockstep.h - Memory of lockstep programs -----------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_LIB_RUN_LOCKSTEP_H
+#define BATCH_RUNTIME_LIB_RUN_LOCKSTEP_H
+
+#include "batch-runtime/Session.h"
+
+namespace batchrt {
+
+/// What the workers of a lockstep program work on. Each has lanes of its own,
+/// which take instances from a common counter.
+class Lockstep {
+public:
+  Lockstep(const Descriptor &descriptor, const LockstepOptions &options);
+  ~Lockstep();
+
+  /// Gets ready for a run of `numInstances` instances on `workers` workers.
+  void prepare(int64_t numInstances, int64_t workers);
+  /// For the context: by worker.
+  BatchLanes **lanes() { return pointers.data(); }
+  /// Rows for result `r` of the entry, a tensor with `rowBytes`.
+  char *resultRows(size_t r, int64_t rowBytes);
+  /// The most bytes of `workerScratch` that a worker needs.
+  int64_t workerScratch() const;
+
+  /// How an instance ended: empty if well.
+  std::string describeEnd(int64_t instance) const;
+  /// Counts of the last run.
+  LockstepCounters counters() const;
+  size_t bytes() const;
+
+private:
+  struct Unit;
+  void prepareUnit(Unit &unit, int64_t lanes);
+  void prepareSteps(Unit &unit);
+
+  const Descriptor &descriptor;
+  const LockstepInfo &info;
+  const LockstepOptions options;
+  int64_t numInstances = 0, nextInstance = 0, mostLanes = 0;
+  std::vector<int64_t> ends;
+  std::vector<std::unique_ptr<Unit>> units;
+  std::vector<BatchLanes *> pointers;
+  std::vector<Buffer> results;
+};
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_LIB_RUN_LOCKSTEP_H

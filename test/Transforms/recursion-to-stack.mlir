@@ -1,0 +1,286 @@
+// RUN: batch-opt %s --split-input-file --batch-recursion-to-stack=strategy=lockstep | FileCheck %s
+// RUN: batch-opt %s --split-input-file --batch-recursion-to-stack="strategy=lockstep live-saves=false temporaries=false needed-stacks=false cached-tops=false tail-calls=false" \
+// RUN:   | FileCheck %s --check-prefix=NAIVE
+
+// Two calls. Each saves what is live across it; the result of the first is
+// copied before the second overwrites it. The entry ends in a call, so the
+// callee leaves its result where the entry's is and returns for it. Functions
+// stay as they are.
+
+// CHECK-LABEL: func.func @main
+// CHECK:         call @fib
+// CHECK:       batch.machine @main.machine() attributes {cached_tops} {
+// CHECK-NEXT:    batch.variable @main.arg0 : i64 argument(0)
+// CHECK-NEXT:    batch.variable @fib.arg0 : i64 stack
+// CHECK-NEXT:    batch.variable @fib.v0 : i64 stack
+// CHECK-NEXT:    batch.variable @main.result0 : i64 result(0)
+// CHECK-NEXT:    batch.block @main.0 {
+// CHECK-NEXT:      %[[N:.*]] = batch.top @main.arg0 : i64
+// CHECK-NEXT:      batch.set @fib.arg0, %[[N]] : i64
+// CHECK-NEXT:      batch.jump @fib.0
+// CHECK-NEXT:    }
+// CHECK-NEXT:    batch.block @fib.0 {
+// CHECK:           %[[N:.*]] = batch.top @fib.arg0 : i64
+// CHECK:           %[[LEAF:.*]] = arith.cmpi slt, %[[N]]
+// CHECK-NEXT:      batch.branch %[[LEAF]], @fib.1, @fib.2
+// CHECK-NEXT:    }
+// CHECK-NEXT:    batch.block @fib.1 {
+// CHECK-NEXT:      %[[N:.*]] = batch.top @fib.arg0 : i64
+// CHECK-NEXT:      batch.set @main.result0, %[[N]] : i64
+// CHECK-NEXT:      batch.return
+// CHECK-NEXT:    }
+// CHECK-NEXT:    batch.block @fib.2 {
+// CHECK:           %[[N:.*]] = batch.top @fib.arg0 : i64
+// CHECK:           %[[N1:.*]] = arith.subi %[[N]]
+// CHECK-NEXT:      batch.push @fib.arg0, %[[N1]] : i64
+// CHECK-NEXT:      batch.push_jump @fib.0 return_to(@fib.3)
+// CHECK-NEXT:    }
+// CHECK-NEXT:    batch.block @fib.3 {
+// CHECK-NEXT:      %[[A:.*]] = batch.top @main.result0 : i64
+// CHECK-NEXT:      batch.pop @fib.arg0
+// CHECK-NEXT:      batch.set @fib.v0, %[[A]] : i64
+// CHECK:           %[[N:.*]] = batch.top @fib.arg0 : i64
+// CHECK:           %[[N2:.*]] = arith.subi %[[N]]
+// CHECK-NEXT:      batch.push @fib.v0{{$}}
+// CHECK-NEXT:      batch.set @fib.arg0, %[[N2]] : i64
+// CHECK-NEXT:      batch.push_jump @fib.0 return_to(@fib.4)
+// CHECK-NEXT:    }
+// CHECK-NEXT:    batch.block @fib.4 {
+// CHECK-NEXT:      %[[B:.*]] = batch.top @main.result0 : i64
+// CHECK-NEXT:      batch.pop @fib.v0
+// CHECK-NEXT:      %[[A:.*]] = batch.top @fib.v0 : i64
+// CHECK-NEXT:      %[[S:.*]] = arith.addi %[[A]], %[[B]] : i64
+// CHECK-NEXT:      batch.set @main.result0, %[[S]] : i64
+// CHECK-NEXT:      batch.return
+
+// Without optimizations every value is a variable with a stack, and calls save
+// them all and come back.
+// NAIVE:       batch.machine @main.machine() {
+// NAIVE-NOT:     batch.variable @{{.*}} : i64{{$}}
+// NAIVE:         batch.block @main.0 {
+// NAIVE:           batch.push @main.arg0
+// NAIVE:           batch.push_jump @fib.0 return_to(@main.1)
+// NAIVE:         batch.block @main.1 {
+// NAIVE-NEXT:      %[[R:.*]] = batch.top @fib.result0 : i64
+// NAIVE-NEXT:      batch.pop @main.v0
+// NAIVE-NEXT:      batch.pop @main.arg0
+// NAIVE-NEXT:      batch.set @main.v0, %[[R]] : i64
+// NAIVE-NEXT:      %[[R:.*]] = batch.top @main.v0 : i64
+// NAIVE-NEXT:      batch.set @main.result0, %[[R]] : i64
+// NAIVE-NEXT:      batch.return
+func.func @fib(%n: i64) -> i64 {
+  %one = arith.constant 1 : i64
+  %two = arith.constant 2 : i64
+  %leaf = arith.cmpi slt, %n, %two : i64
+  %r = scf.if %leaf -> i64 {
+    scf.yield %n : i64
+  } else {
+    %n1 = arith.subi %n, %one : i64
+    %a = func.call @fib(%n1) : (i64) -> i64
+    %n2 = arith.subi %n, %two : i64
+    %b = func.call @fib(%n2) : (i64) -> i64
+    %s = arith.addi %a, %b : i64
+    scf.yield %s : i64
+  }
+  return %r : i64
+}
+func.func @main(%n: i64 {batch.name = "n"}) -> i64 attributes {batch.entry} {
+  %r = func.call @fib(%n) : (i64) -> i64
+  return %r : i64
+}
+
+// -----
+
+// f(b, a): all arguments are read before one is written, and what the caller
+// needs again is pushed together with what the callee gets.
+
+// CHECK-LABEL: batch.machine @main.machine
+// CHECK:         batch.block @f.2 {
+// CHECK:           %[[N:.*]] = batch.top @f.arg0 : i64
+// CHECK:           %[[M:.*]] = arith.subi %[[N]]
+// CHECK-NEXT:      %[[B:.*]] = batch.top @f.arg2 : i64
+// CHECK-NEXT:      %[[A:.*]] = batch.top @f.arg1 : i64
+// CHECK-NEXT:      batch.push @f.arg1, %[[B]] : i64
+// CHECK-NEXT:      batch.set @f.arg0, %[[M]] : i64
+// CHECK-NEXT:      batch.set @f.arg2, %[[A]] : i64
+// CHECK-NEXT:      batch.push_jump @f.0 return_to(@f.3)
+func.func @f(%n: i64, %a: i64, %b: i64) -> (i64, i64) {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %done = arith.cmpi eq, %n, %zero : i64
+  cf.cond_br %done, ^stop, ^go
+^stop:
+  return %a, %b : i64, i64
+^go:
+  %m = arith.subi %n, %one : i64
+  %s:2 = func.call @f(%m, %b, %a) : (i64, i64, i64) -> (i64, i64)
+  %x = arith.addi %s#0, %a : i64
+  return %x, %s#1 : i64, i64
+}
+func.func @main(%a: i64, %b: i64) -> (i64, i64) attributes {batch.entry} {
+  %three = arith.constant 3 : i64
+  %r:2 = func.call @f(%three, %a, %b) : (i64, i64, i64) -> (i64, i64)
+  return %r#1, %r#0 : i64, i64
+}
+
+// -----
+
+// Mutual tail recursion is jumps alone: no stack, one result variable. The
+// parameter is passed through as the machine's argument.
+
+// CHECK-LABEL: batch.machine @main.machine
+// CHECK-SAME:    (%[[W:.*]]: i64 {batch.shared = "w"}) attributes {cached_tops} {
+// CHECK-NOT:     stack
+// CHECK-NOT:     result1
+// CHECK-NOT:     push
+// CHECK:         batch.block @even.1 {
+// CHECK-NEXT:      batch.set @main.result0, %[[W]] : i64
+// CHECK-NEXT:      batch.return
+// CHECK:         batch.jump @odd.0
+// CHECK:         batch.jump @even.0
+func.func @even(%n: i64, %w: i64) -> i64 {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %done = arith.cmpi eq, %n, %zero : i64
+  %r = scf.if %done -> i64 {
+    scf.yield %w : i64
+  } else {
+    %m = arith.subi %n, %one : i64
+    %s = func.call @odd(%w, %m) : (i64, i64) -> i64
+    scf.yield %s : i64
+  }
+  return %r : i64
+}
+func.func @odd(%w: i64, %n: i64) -> i64 {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %done = arith.cmpi eq, %n, %zero : i64
+  %r = scf.if %done -> i64 {
+    scf.yield %zero : i64
+  } else {
+    %m = arith.subi %n, %one : i64
+    %s = func.call @even(%m, %w) : (i64, i64) -> i64
+    scf.yield %s : i64
+  }
+  return %r : i64
+}
+func.func @main(%w: i64 {batch.shared = "w"}, %n: i64) -> i64 attributes {batch.entry} {
+  %r = func.call @even(%n, %w) : (i64, i64) -> i64
+  return %r : i64
+}
+
+// -----
+
+// A loop whose values swap. Both targets of its branch get their arguments
+// before the branch; there are no blocks for edges. A program without recursion
+// has no stacks, not even where it calls a function.
+
+// CHECK-LABEL: batch.machine @main.machine
+// CHECK-NOT:     stack
+// CHECK-NOT:     batch.push @
+// CHECK:         batch.block @main.1 {
+// CHECK:           batch.branch %{{.*}}, @main.2, @main.3
+// CHECK:         batch.block @main.2 {
+// CHECK:           %[[J:.*]] = arith.subi
+// CHECK-NEXT:      %[[Y:.*]] = batch.top @main.[[VY:.*]] : i64
+// CHECK-NEXT:      %[[X:.*]] = batch.top @main.[[VX:.*]] : i64
+// CHECK-NEXT:      batch.set @main.{{.*}}, %[[J]] : i64
+// CHECK-NEXT:      batch.set @main.[[VX]], %[[Y]] : i64
+// CHECK-NEXT:      batch.set @main.[[VY]], %[[X]] : i64
+// CHECK-NEXT:      batch.jump @main.1
+// CHECK:         batch.block @main.3 {
+// CHECK:           batch.push_jump @square.0 return_to(@main.4)
+// CHECK:         batch.block @main.4 {
+// CHECK:         batch.block @square.0 {
+func.func @square(%x: i64) -> i64 {
+  %y = arith.muli %x, %x : i64
+  return %y : i64
+}
+func.func @main(%n: i64, %a: i64, %b: i64) -> i64 attributes {batch.entry} {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %r:3 = scf.while (%i = %n, %x = %a, %y = %b)
+      : (i64, i64, i64) -> (i64, i64, i64) {
+    %more = arith.cmpi sgt, %i, %zero : i64
+    scf.condition(%more) %i, %x, %y : i64, i64, i64
+  } do {
+  ^bb0(%i: i64, %x: i64, %y: i64):
+    %j = arith.subi %i, %one : i64
+    scf.yield %j, %y, %x : i64, i64, i64
+  }
+  %s = func.call @square(%r#1) : (i64) -> i64
+  %t = arith.addi %s, %r#2 : i64
+  return %t : i64
+}
+
+// -----
+
+// An argument that one target of a branch takes and the other reads: it keeps
+// its value on the way there.
+
+// CHECK-LABEL: batch.machine @main.machine
+// CHECK:         batch.block @main.1 {
+// CHECK-NEXT:      %[[X:.*]] = batch.top @main.v0 : i64
+// CHECK-NEXT:      %[[Y:.*]] = arith.addi %[[X]], %[[X]] : i64
+// CHECK:           %[[MORE:.*]] = arith.cmpi slt, %[[Y]]
+// CHECK-NEXT:      %[[NEXT:.*]] = arith.select %[[MORE]], %[[Y]], %[[X]] : i64
+// CHECK-NEXT:      batch.set @main.v0, %[[NEXT]] : i64
+// CHECK-NEXT:      batch.branch %[[MORE]], @main.1, @main.2
+func.func @main(%n: i64) -> i64 attributes {batch.entry} {
+  cf.br ^loop(%n : i64)
+^loop(%x: i64):
+  %y = arith.addi %x, %x : i64
+  %limit = arith.constant 100 : i64
+  %more = arith.cmpi slt, %y, %limit : i64
+  cf.cond_br %more, ^loop(%y : i64), ^end
+^end:
+  return %x : i64
+}
+
+// -----
+
+// Tensors: constants and zeros are made where they are needed, a matrix that
+// all calls share is no variable, a vector that differs is.
+
+// CHECK-LABEL: batch.machine @main.machine
+// CHECK-SAME:    (%[[W:.*]]: tensor<4x4xf64> {batch.shared = "W"}, %[[V:.*]]: tensor<4xf64> {batch.shared = "v"})
+// CHECK-NEXT:    batch.variable @main.arg2 : tensor<4xf64> argument(0)
+// CHECK-NEXT:    batch.variable @f.arg0 : tensor<4xf64>{{$}}
+// CHECK-NEXT:    batch.variable @f.arg2 : tensor<4xf64>{{$}}
+// CHECK-NOT:     batch.variable {{.*}}4x4
+// CHECK:         batch.block @f.1 {
+// CHECK:           %[[ZERO:.*]] = linalg.fill
+// CHECK:           linalg.matvec ins(%[[W]], %{{.*}} : tensor<4x4xf64>, tensor<4xf64>) outs(%[[ZERO]] : tensor<4xf64>)
+func.func @f(%x: tensor<4xf64>, %w: tensor<4x4xf64>, %v: tensor<4xf64>) -> tensor<4xf64> {
+  %c = arith.constant 0.0 : f64
+  %i = arith.constant 0 : index
+  %e = tensor.empty() : tensor<4xf64>
+  %zero = linalg.fill ins(%c : f64) outs(%e : tensor<4xf64>) -> tensor<4xf64>
+  %first = tensor.extract %x[%i] : tensor<4xf64>
+  %more = arith.cmpf ogt, %first, %c : f64
+  %r = scf.if %more -> tensor<4xf64> {
+    %y = linalg.matvec ins(%w, %x : tensor<4x4xf64>, tensor<4xf64>)
+                       outs(%zero : tensor<4xf64>) -> tensor<4xf64>
+    %z = arith.addf %y, %v : tensor<4xf64>
+    %s = func.call @f(%z, %w, %y) : (tensor<4xf64>, tensor<4x4xf64>, tensor<4xf64>) -> tensor<4xf64>
+    scf.yield %s : tensor<4xf64>
+  } else {
+    scf.yield %x : tensor<4xf64>
+  }
+  return %r : tensor<4xf64>
+}
+func.func @main(%w: tensor<4x4xf64> {batch.shared = "W"},
+                %v: tensor<4xf64> {batch.shared = "v"}, %x: tensor<4xf64>)
+    -> tensor<4xf64> attributes {batch.entry} {
+  %r = func.call @f(%x, %w, %v) : (tensor<4xf64>, tensor<4x4xf64>, tensor<4xf64>) -> tensor<4xf64>
+  return %r : tensor<4xf64>
+}
+
+// -----
+
+// Without an entry there is nothing to do.
+// CHECK-LABEL: func.func private @alone
+// CHECK-NOT:   batch.machine
+func.func private @alone(%n: i64) -> i64 {
+  return %n : i64
+}
