@@ -24,13 +24,22 @@ MMA = {"tf32": ("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32",
                 "cvt.rn.bf16x2.f32")}
 
 
+# A program in lock step, without its suffix.
+WALK = os.path.join(batchtest.ROOT, "test", "Integration", "GPU", "Inputs", "walk")
+
+
+def sizes_option(model, size):
+    named = sequences.named_sizes(model, size)
+    return "sizes=" + ",".join("%s=%d" % item for item in named.items())
+
+
 def persistent(model, size, options, *flags):
-    """What batch-opt prints of a model, on stdout and stderr."""
+    """What batch-opt prints of a model, on stdout and stderr. One without a size runs
+    in lock step."""
     command = [batchtest.tool("batch-opt"),
                os.path.join(batchtest.MODELS, model + ".mlir"),
-               "--autobatch=sizes=" + ",".join(
-                   "%s=%d" % named for named in
-                   sequences.named_sizes(model, size).items()),
+               "--autobatch=" + (sizes_option(model, size) if size
+                                 else "strategy=lockstep"),
                "--gpu-persistent=" + options] + list(flags)
     done = subprocess.run(command, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE)
@@ -121,7 +130,8 @@ def check_amd(checks, model, chip):
 
 
 def check_ptxas(checks, model, size, chip, options=""):
-    name = "%s at %d on %s%s" % (model, size, chip, options)
+    where = "at %d" % size if size else "in lock step"
+    name = "%s %s on %s%s" % (os.path.basename(model), where, chip, options)
     folder = batchtest.temporary()
     ptx, cubin = (os.path.join(folder, "k." + e) for e in ("ptx", "cubin"))
 
@@ -174,6 +184,7 @@ def main(arguments):
                 check_ptxas(checks, model, 256, "sm_90", " executor=device")
         check_ptxas(checks, "dagrnn", 256, "sm_80", " executor=block")
         check_ptxas(checks, "treelstm_nary", 256, "sm_90", " executor=cluster")
+        check_ptxas(checks, WALK, None, "sm_90")
     else:
         for model in batchtest.EVERY:
             check_model(checks, model)

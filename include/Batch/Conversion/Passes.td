@@ -214,6 +214,11 @@ def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
     generation to change with acquire loads; the last one to arrive changes it.
     A block that waits for too long writes a record, and all blocks leave.
 
+    Every block runs a program on lanes by itself, on lanes of its own: the
+    kernel's arguments are then the context, which names them, and the number of
+    blocks. The threads of a block share out the lanes and meet at its barrier. A
+    machine with `frames` is an error: a block has no stack for calls.
+
     See test/Conversion/UProgToGPU.
   }];
   let options = [
@@ -271,6 +276,9 @@ def ChooseExecutorPass : Pass<"batch-choose-executor", "::mlir::ModuleOp"> {
     contractions read and compute counts, weights once for each kernel. Without a
     chip it counts on what all have from sm_80 on. The remark `Executor` says which
     it is and why.
+
+    A program on lanes runs on blocks, each with lanes of its own; asking for
+    anything else is an error.
 
     See test/Conversion/UProgToGPU/choose-executor.mlir.
   }];

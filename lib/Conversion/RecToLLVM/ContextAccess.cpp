@@ -69,7 +69,8 @@ Value batch::getContext(Operation *op) {
 
 ContextBuilder::ContextBuilder(OpBuilder &builder, Location loc, Value context)
     : builder(builder), loc(loc), context(context),
-      pointerType(LLVM::LLVMPointerType::get(builder.getContext())),
+      pointerType(context ? context.getType()
+                          : LLVM::LLVMPointerType::get(builder.getContext())),
       cellType(builder.getI64Type()) {
   if (!context) {
     Operation *parent = builder.getInsertionBlock()->getParentOp();

@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../LaneCode/LaneCode.h"
 #include "Batch/Conversion/Passes.h"
 #include "Batch/Conversion/RecToLLVM/ABILayout.h"
 #include "Batch/Conversion/RecToLLVM/ContextAccess.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/UProg/UProg.h"
-#include "LaneCode.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -180,20 +180,16 @@ LogicalResult ProgramLowering::lowerWhile(uprog::WhileOp loop) {
 }
 
 LogicalResult ProgramLowering::lowerStart(StartLanesOp start) {
-  func::FuncOp entry;
-  for (auto function :
-       start->getParentOfType<ModuleOp>().getOps<func::FuncOp>())
-    if (function->hasAttr(kEntryAttr))
-      entry = function;
-  if (!entry)
-    return start.emitError("needs the entry that its machine was made from");
+  FailureOr<func::FuncOp> entry = findEntry(start);
+  if (failed(entry))
+    return failure();
   LaneCode code(builder, start.getLoc(), machine, context, lanes);
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(context.getDefiningOp()
                                   ? context.getDefiningOp()
                                   : context.getParentBlock()->getParentOp());
-    code.makeNextInstance(entry);
+    code.makeNextInstance(*entry);
   }
   code.startLanes();
   return success();

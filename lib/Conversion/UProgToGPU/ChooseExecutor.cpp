@@ -8,6 +8,7 @@
 #include "../OperatorCode/StagePlan.h"
 #include "Batch/Conversion/GPUTarget.h"
 #include "Batch/Conversion/Passes.h"
+#include "Batch/Dialect/Batch/Batch.h"
 
 #include "mlir/IR/Remarks.h"
 
@@ -41,10 +42,25 @@ struct ChooseExecutorPass
     SmallVector<ProgramOp> programs(module.getOps<ProgramOp>());
     if (programs.empty())
       return;
+    auto hasLanes = [](ProgramOp program) {
+      return llvm::any_of(program.getArgumentTypes(),
+                          llvm::IsaPred<batch::LanesType>);
+    };
+    auto lockstep = llvm::find_if(programs, hasLanes);
     std::string why = "as the option says";
     Level group = given.value_or(Level::Device);
-    if (!given && failed(choose(group, why)))
+    if (lockstep != programs.end()) {
+      if (given.value_or(Level::Block) != Level::Block) {
+        lockstep->emitError("runs lanes, which every block has for itself; use "
+                            "executor=block or auto, not ")
+            << executor;
+        return signalPassFailure();
+      }
+      group = Level::Block;
+      why = "every block runs lanes of its own";
+    } else if (!given && failed(choose(group, why))) {
       return signalPassFailure();
+    }
     for (ProgramOp program : programs) {
       remark::analysis(program.getLoc(),
                        remark::RemarkOpts::name("Executor").category("batch"))

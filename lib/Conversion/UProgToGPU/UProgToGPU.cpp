@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../LaneCode/LaneCode.h"
 #include "Batch/Conversion/Passes.h"
 #include "Batch/Conversion/RecToLLVM/ABILayout.h"
 #include "Batch/Dialect/Batch/Batch.h"
@@ -42,16 +43,23 @@ struct LaunchShape {
 class KernelBuilder {
 public:
   KernelBuilder(ModuleOp module, gpu::GPUModuleOp device,
-                const LaunchShape &shape, func::FuncOp barrier)
+                const LaunchShape &shape, func::FuncOp barrier, bool amd)
       : operators(module), functions(device), device(device), shape(shape),
-        barrier(barrier), b(module.getLoc(), module.getContext()) {}
+        barrier(barrier), amd(amd), b(module.getLoc(), module.getContext()) {}
 
   LogicalResult lower(uprog::ProgramOp program);
 
 private:
+  gpu::GPUFuncOp beginKernel(uprog::ProgramOp program, TypeRange arguments);
+  void makeLaunch(uprog::ProgramOp program, gpu::GPUFuncOp kernel,
+                  unsigned blocksArgument);
+  LogicalResult lowerPlans(uprog::ProgramOp program);
+  LogicalResult lowerLanes(uprog::ProgramOp program);
   LogicalResult lowerBlock(Block &block);
   LogicalResult lowerRun(uprog::RunOp run);
-  void makeLaunch(uprog::ProgramOp program, gpu::GPUFuncOp kernel);
+  LogicalResult lowerWhile(uprog::WhileOp loop);
+  LogicalResult lowerStart(StartLanesOp start);
+  LaneCode laneCode();
   void loadWeights();
   void findGroup();
   void meet();
@@ -80,8 +88,13 @@ private:
   gpu::GPUModuleOp device;
   LaunchShape shape;
   func::FuncOp barrier;
+  bool amd;
   ImplicitLocOpBuilder b;
   IRMapping mapping;
+  /// Of a program that has lanes: its machine and entry, what all blocks have,
+  /// this block's lanes, and this thread.
+  MachineOp machine;
+  Value context, lanes, thread;
   Value plans, numPlans, forms, control, blocks, watchdog;
   /// This block's number in its group, blocks of a group; this group's number,
   /// groups of the launch.
@@ -157,6 +170,55 @@ LogicalResult KernelBuilder::lowerRun(uprog::RunOp run) {
              << device.getSymName() << " has no function @" << name;
     func::CallOp::create(b, function, ValueRange{step, forms, unit, units});
   }
+  // Lanes go on with what other threads computed.
+  if (machine)
+    meet();
+  return success();
+}
+
+LaneCode KernelBuilder::laneCode() {
+  LaneUnit block;
+  block.threads = shape.blockSize;
+  block.thread = thread;
+  block.blockScope = amd ? "workgroup" : "block";
+  block.deviceScope = amd ? "agent" : "device";
+  return LaneCode(b, b.getLoc(), machine, context, lanes, block);
+}
+
+/// All threads of a block see the same condition.
+LogicalResult KernelBuilder::lowerWhile(uprog::WhileOp loop) {
+  auto condition =
+      cast<uprog::ConditionOp>(loop.getBefore().front().getTerminator());
+  TypeRange types = condition.getValues().getTypes();
+  auto copy = scf::WhileOp::create(b, types, ValueRange());
+  OpBuilder::InsertionGuard guard(b);
+  b.createBlock(&copy.getBefore());
+  if (failed(lowerBlock(loop.getBefore().front())))
+    return failure();
+  SmallVector<Value> values;
+  for (Value value : condition.getValues())
+    values.push_back(mapping.lookup(value));
+  scf::ConditionOp::create(b, mapping.lookup(condition.getCondition()), values);
+  Block *body =
+      b.createBlock(&copy.getAfter(), {}, types,
+                    SmallVector<Location>(types.size(), loop.getLoc()));
+  mapping.map(loop.getBody().getArguments(), body->getArguments());
+  if (failed(lowerBlock(loop.getBody().front())))
+    return failure();
+  scf::YieldOp::create(b);
+  return success();
+}
+
+LogicalResult KernelBuilder::lowerStart(StartLanesOp start) {
+  FailureOr<func::FuncOp> entry = findEntry(start);
+  if (failed(entry))
+    return failure();
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(device.getBody());
+    laneCode().makeNextInstance(*entry);
+  }
+  laneCode().startLanes();
   return success();
 }
 
@@ -189,6 +251,26 @@ LogicalResult KernelBuilder::lowerBlock(Block &block) {
           return failure();
         scf::YieldOp::create(b);
       }
+    } else if (auto loop = dyn_cast<uprog::WhileOp>(op)) {
+      if (failed(lowerWhile(loop)))
+        return failure();
+    } else if (auto start = dyn_cast<StartLanesOp>(op)) {
+      if (failed(lowerStart(start)))
+        return failure();
+    } else if (auto next = dyn_cast<NextBlockOp>(op)) {
+      auto [number, any] = laneCode().nextBlock();
+      mapping.map(next.getBlock(), toIndex(number));
+      mapping.map(next.getAny(), any);
+    } else if (auto take = dyn_cast<TakeLanesOp>(op)) {
+      Value number = toI64(mapping.lookup(take.getBlock()));
+      mapping.map(take.getStep(), laneCode().takeLanes(number));
+    } else if (auto laneOps = dyn_cast<LaneOpsOp>(op)) {
+      auto of =
+          machine.lookupSymbol<BlockOp>(laneOps.getBlock().getLeafReference());
+      if (laneOps.getPrologue())
+        laneCode().runPrologue(of);
+      else
+        laneCode().runEpilogue(of);
     } else if (auto barrierOp = dyn_cast<uprog::BarrierOp>(op)) {
       if (barrierOp.getLevel() == shape.group)
         meet();
@@ -232,8 +314,8 @@ void KernelBuilder::loadWeights() {
     }
 }
 
-void KernelBuilder::makeLaunch(uprog::ProgramOp program,
-                               gpu::GPUFuncOp kernel) {
+void KernelBuilder::makeLaunch(uprog::ProgramOp program, gpu::GPUFuncOp kernel,
+                               unsigned blocksArgument) {
   b.setInsertionPoint(program);
   auto host =
       func::FuncOp::create(b, program.getSymName(),
@@ -253,7 +335,7 @@ void KernelBuilder::makeLaunch(uprog::ProgramOp program,
   b.setInsertionPointToStart(host.addEntryBlock());
   Value one = arith::ConstantIndexOp::create(b, 1);
   Value threads = arith::ConstantIndexOp::create(b, shape.blockSize);
-  Value grid = toIndex(host.getArgument(4));
+  Value grid = toIndex(host.getArguments()[blocksArgument]);
   std::optional<gpu::KernelDim3> cluster;
   if (clustered) {
     Value size = arith::ConstantIndexOp::create(b, shape.clusterSize);
@@ -268,28 +350,34 @@ void KernelBuilder::makeLaunch(uprog::ProgramOp program,
   func::ReturnOp::create(b);
 }
 
-LogicalResult KernelBuilder::lower(uprog::ProgramOp program) {
-  b.setLoc(program.getLoc());
+gpu::GPUFuncOp KernelBuilder::beginKernel(uprog::ProgramOp program,
+                                          TypeRange arguments) {
   b.setInsertionPointToEnd(device.getBody());
   // Dots are not for names of kernels.
   std::string name = program.getSymName().str();
   llvm::replace(name, '.', '_');
-  Type ptr = ptrType(), i64 = b.getI64Type();
-  auto kernel = gpu::GPUFuncOp::create(
-      b, name, b.getFunctionType({ptr, i64, ptr, ptr, i64, i64}, {}));
+  auto kernel =
+      gpu::GPUFuncOp::create(b, name, b.getFunctionType(arguments, {}));
   kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
   kernel.setKnownBlockSize(
       SmallVector<int32_t>{static_cast<int32_t>(shape.blockSize), 1, 1});
   if (shape.group == Level::Cluster)
     kernel.setKnownClusterSize(
         SmallVector<int32_t>{static_cast<int32_t>(shape.clusterSize), 1, 1});
+  b.setInsertionPointToStart(&kernel.getBody().front());
+  return kernel;
+}
+
+/// Every group runs one plan after the other.
+LogicalResult KernelBuilder::lowerPlans(uprog::ProgramOp program) {
+  Type ptr = ptrType(), i64 = b.getI64Type();
+  gpu::GPUFuncOp kernel = beginKernel(program, {ptr, i64, ptr, ptr, i64, i64});
   plans = kernel.getArgument(0);
   numPlans = kernel.getArgument(1);
   forms = kernel.getArgument(2);
   control = kernel.getArgument(3);
   blocks = kernel.getArgument(4);
   watchdog = kernel.getArgument(5);
-  b.setInsertionPointToStart(&kernel.getBody().front());
   findGroup();
   loadWeights();
   auto loop = scf::ForOp::create(b, group, numPlans, groups);
@@ -306,7 +394,44 @@ LogicalResult KernelBuilder::lower(uprog::ProgramOp program) {
   }
   b.setLoc(program.getLoc());
   gpu::ReturnOp::create(b);
-  makeLaunch(program, kernel);
+  makeLaunch(program, kernel, /*blocksArgument=*/4);
+  return success();
+}
+
+/// Every block runs the program on lanes of its own.
+LogicalResult KernelBuilder::lowerLanes(uprog::ProgramOp program) {
+  auto machines = program->getParentOfType<ModuleOp>().getOps<MachineOp>();
+  if (machines.empty())
+    return program.emitError("has lanes, but the module has no batch.machine");
+  machine = *machines.begin();
+  if (machine.getFrames())
+    return program.emitError(
+        "runs calls on the stack of the host, which blocks of a GPU do not "
+        "have; compile with --strategy=lockstep");
+  gpu::GPUFuncOp kernel = beginKernel(program, {ptrType(), b.getI64Type()});
+  context = kernel.getArgument(0);
+  blocks = kernel.getArgument(1);
+  findGroup();
+  thread = toI64(gpu::ThreadIdOp::create(b, gpu::Dimension::x));
+  ContextBuilder cb(b, b.getLoc(), context);
+  forms = cb.loadField(ContextField::forms);
+  Value cell = cb.loadCell(cb.loadField(ContextField::lanes), group);
+  lanes = LLVM::IntToPtrOp::create(b, ptrType(), cell);
+  loadWeights();
+  if (failed(lowerBlock(program.getBody().front())))
+    return failure();
+  b.setLoc(program.getLoc());
+  gpu::ReturnOp::create(b);
+  makeLaunch(program, kernel, /*blocksArgument=*/1);
+  return success();
+}
+
+LogicalResult KernelBuilder::lower(uprog::ProgramOp program) {
+  b.setLoc(program.getLoc());
+  bool hasLanes =
+      llvm::any_of(program.getArgumentTypes(), llvm::IsaPred<LanesType>);
+  if (failed(hasLanes ? lowerLanes(program) : lowerPlans(program)))
+    return failure();
   program.erase();
   return success();
 }
@@ -338,7 +463,8 @@ class ConvertUProgToGPUPass
       if (group == Level::Device && !barrier)
         barrier = uprog::addDeviceBarrier(device, amd);
       LaunchShape shape{group, blockSize, clusterSize};
-      if (failed(KernelBuilder(module, device, shape, barrier).lower(program)))
+      if (failed(KernelBuilder(module, device, shape, barrier, amd)
+                     .lower(program)))
         return signalPassFailure();
     }
     // One block on a multiprocessor is enough, and may have all registers.

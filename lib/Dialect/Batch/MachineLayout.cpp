@@ -1,5 +1,4 @@
-//===- MachineLayout.cpp - Rows of a machine's variables
-//----------------------===//
+//===- MachineLayout.cpp - Rows of a machine's variables ------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,6 +22,12 @@ MachineLayout::MachineLayout(MachineOp machine)
     int64_t bytes = elementBytes(type.getElementType());
     variable.rowBytes = TableLayout(type.getShape(), bytes).getRowBytes();
     variable.copyBytes = type.getRank() ? variable.rowBytes : bytes;
+    int64_t columns = type.getRank() ? type.getShape().back() : 1;
+    variable.lines = columns ? type.getNumElements() / columns : 0;
+    variable.lineBytes = std::max<int64_t>(columns, 1) * bytes;
+    constexpr int64_t largestPiece = 16;
+    variable.pieceBytes =
+        std::min(largestPiece, variable.lineBytes & -variable.lineBytes);
     variables[op.getSymNameAttr()] = variable;
   }
   for (auto op : machine.getBody().getOps<BlockOp>())

@@ -131,6 +131,18 @@ std::string DeviceExecutor::describeStep(int64_t step) const {
                 " tasks");
 }
 
+void DeviceExecutor::launch(const LaunchShape &shape,
+                            const std::vector<uint64_t> &arguments,
+                            const Watchdog &watchdog, size_t outBegin,
+                            size_t outEnd) {
+  device->record(begin);
+  device->launch(kernel, shape, arguments);
+  device->record(end);
+  arena.copyOut(outBegin, outEnd);
+  device->wait(watchdog);
+  lastTime = device->microseconds(begin, end);
+}
+
 void DeviceExecutor::run(const BatchContext &context, const Plan &plan) {
   input.plans = plan.plans();
   input.regions = formRegions;
@@ -157,14 +169,11 @@ void DeviceExecutor::run(const BatchContext &context, const Plan &plan) {
   if (descriptor.launch->executor == "device")
     watchdog.control = controlAddress;
   watchdog.describeStep = [&](int64_t step) { return describeStep(step); };
-  device->record(begin);
-  device->launch(kernel, shape,
-                 {arena.address(layout.plans), input.plans.size(), formsAddress,
-                  controlAddress, static_cast<uint64_t>(shape.blocks),
-                  watchdog.nanoseconds()});
-  device->record(end);
-  arena.copyOut(layout.control, layout.outEnd);
-  device->wait(watchdog);
+  launch(shape,
+         {arena.address(layout.plans), input.plans.size(), formsAddress,
+          controlAddress, static_cast<uint64_t>(shape.blocks),
+          watchdog.nanoseconds()},
+         watchdog, layout.control, layout.outEnd);
   const char *control = arena.staging(layout.control);
   checkControl(control, watchdog);
   BatchDeviceControl words;
@@ -172,6 +181,30 @@ void DeviceExecutor::run(const BatchContext &context, const Plan &plan) {
   lastBarriers = words.generation;
   lastCopies = arena.counts().copiesIn - before.copiesIn +
                arena.counts().copiesOut - before.copiesOut;
-  lastTime = device->microseconds(begin, end);
   readImage(input, layout, arena.staging());
+}
+
+void DeviceExecutor::run(const BatchContext &context, Lockstep &lockstep) {
+  if (!lanes)
+    lanes.emplace(descriptor, options.lockstep);
+  lanes->layOut(lockstep.instances(), shape.blocks);
+  const DeviceArena::Counts before = arena.counts();
+  arena.reset(lanes->bytes(), lanes->outEnd());
+  arena.allocate(lanes->bytes());
+  arena.divide(lanes->deviceParts());
+  lanes->write(context, formsAddress, arena.staging(), arena.address());
+  arena.copyIn(0, lanes->inEnd());
+  Watchdog watchdog;
+  watchdog.seconds = options.watchdog;
+  LaunchShape own = shape;
+  own.blocks = watchdog.blocks = lanes->blocks();
+  launch(own,
+         {arena.address(lanes->context()), static_cast<uint64_t>(own.blocks)},
+         watchdog, lanes->outBegin(), lanes->outEnd());
+  lastBarriers = 0;
+  lastCopies = arena.counts().copiesIn - before.copiesIn +
+               arena.counts().copiesOut - before.copiesOut;
+  lanes->readResults(context, arena.staging());
+  lockstep.setOutcome(lanes->counts(arena.staging()),
+                      lanes->ends(arena.staging()));
 }

@@ -8,15 +8,19 @@
 #ifndef BATCH_RUNTIME_LIB_RUN_DEVICEEXECUTOR_H
 #define BATCH_RUNTIME_LIB_RUN_DEVICEEXECUTOR_H
 
+#include "LaneImage.h"
+#include "Lockstep.h"
 #include "batch-runtime/Device.h"
 #include "batch-runtime/PlanImage.h"
 #include "batch-runtime/Session.h"
 
+#include <optional>
+
 namespace batchrt {
 
-/// Runs all plans of a mini-batch by one launch of an object's persistent
-/// kernel. Parameters are on the device from the beginning; a run copies once
-/// in and once out.
+/// Runs all plans of a mini-batch, or its lockstep program, by one launch of an
+/// object's persistent kernel. Parameters are on the device from the beginning;
+/// a run copies once in and once out.
 class DeviceExecutor {
 public:
   DeviceExecutor(const CompiledObject &object,
@@ -28,6 +32,8 @@ public:
   int64_t groups() const;
   /// Result tables that outputs read are in host memory afterwards.
   void run(const BatchContext &context, const Plan &plan);
+  /// Results are where the context says afterwards.
+  void run(const BatchContext &context, Lockstep &lockstep);
 
   /// Of the last run.
   int64_t barriers() const { return lastBarriers; }
@@ -40,6 +46,9 @@ private:
   void findOutputTables();
   void chooseShape();
   std::string describeStep(int64_t step) const;
+  /// Launches the kernel and copies [begin, end) of the arena back.
+  void launch(const LaunchShape &shape, const std::vector<uint64_t> &arguments,
+              const Watchdog &watchdog, size_t begin, size_t end);
 
   const CompiledObject object;
   const Descriptor &descriptor;
@@ -50,6 +59,7 @@ private:
   DeviceArena arena;
   ImageInput input;
   ImageLayout layout;
+  std::optional<LaneImage> lanes; ///< of lockstep programs
   std::vector<ImageRegion> formRegions;
   std::vector<uint64_t> allocations;
   uint64_t formsAddress = 0;

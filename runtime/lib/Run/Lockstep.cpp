@@ -32,6 +32,16 @@ struct Lockstep::Unit : BatchLanes {
   std::vector<BatchStep> stepList, maskedList;
 };
 
+void batchrt::applyOptions(const LockstepOptions &options, BatchLanes &lanes) {
+  lanes.stackDepth = options.stackDepth;
+  lanes.maxSteps = options.maxSteps;
+  lanes.choice = static_cast<int64_t>(options.choice);
+  lanes.patience = options.patience;
+  lanes.maskFrom = options.maskFrom <= 1
+                       ? static_cast<int64_t>(options.maskFrom * lanes.lanes)
+                       : lanes.lanes + 1;
+}
+
 Lockstep::Lockstep(const Descriptor &descriptor, const LockstepOptions &options)
     : descriptor(descriptor), info(*descriptor.lockstep), options(options) {
   // Frames lie on the stacks of workers.
@@ -66,15 +76,10 @@ void Lockstep::prepareUnit(Unit &unit, int64_t lanes) {
   const int64_t blocks = static_cast<int64_t>(info.blocks.size());
   const size_t variables = info.variables.size();
   bool same = unit.variables && unit.lanes == lanes;
+  unit.lanes = lanes;
   unit.numInstances = numInstances;
   unit.nextInstance = &nextInstance;
-  unit.stackDepth = options.stackDepth;
-  unit.maxSteps = options.maxSteps;
-  unit.choice = static_cast<int64_t>(options.choice);
-  unit.patience = options.patience;
-  unit.maskFrom = options.maskFrom <= 1
-                      ? static_cast<int64_t>(options.maskFrom * lanes)
-                      : lanes + 1;
+  applyOptions(options, unit);
   unit.now = 0;
   unit.frame = 0;
   unit.ends = ends.data();
@@ -87,7 +92,6 @@ void Lockstep::prepareUnit(Unit &unit, int64_t lanes) {
   if (same)
     return;
 
-  unit.lanes = lanes;
   unit.laneCells.assign(4 * lanes, 0);
   unit.instances = unit.laneCells.data();
   unit.blocks = unit.instances + lanes;
@@ -195,6 +199,15 @@ int64_t Lockstep::workerScratch() const {
   for (const KernelInfo &kernel : descriptor.kernels)
     bytes = std::max(bytes, kernel.workerScratch.bytes(mostLanes));
   return bytes;
+}
+
+void Lockstep::setOutcome(std::vector<BatchLanes> counts,
+                          const int64_t *newEnds) {
+  deviceCounts = std::move(counts);
+  pointers.clear();
+  for (BatchLanes &unit : deviceCounts)
+    pointers.push_back(&unit);
+  ends.assign(newEnds, newEnds + numInstances);
 }
 
 std::string Lockstep::describeEnd(int64_t instance) const {

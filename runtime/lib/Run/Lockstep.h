@@ -12,6 +12,9 @@
 
 namespace batchrt {
 
+/// Says how lanes are to be run. Their number has been set.
+void applyOptions(const LockstepOptions &options, BatchLanes &lanes);
+
 /// What the workers of a lockstep program work on. Each has lanes of its own,
 /// which take instances from a common counter.
 class Lockstep {
@@ -19,7 +22,8 @@ public:
   Lockstep(const Descriptor &descriptor, const LockstepOptions &options);
   ~Lockstep();
 
-  /// Gets ready for a run of `numInstances` instances on `workers` workers.
+  /// Gets ready for a run of `numInstances` instances on `workers` workers; 0
+  /// for a run on a device.
   void prepare(int64_t numInstances, int64_t workers);
   /// For the context: by worker.
   BatchLanes **lanes() { return pointers.data(); }
@@ -28,6 +32,10 @@ public:
   /// The most bytes of `workerScratch` that a worker needs.
   int64_t workerScratch() const;
 
+  int64_t instances() const { return numInstances; }
+  /// Takes over what a device says of its run: the counts of its units, which
+  /// the caller keeps, and how instances ended.
+  void setOutcome(std::vector<BatchLanes> counts, const int64_t *ends);
   /// How an instance ended: empty if well.
   std::string describeEnd(int64_t instance) const;
   /// Counts of the last run.
@@ -46,6 +54,7 @@ private:
   std::vector<int64_t> ends;
   std::vector<std::unique_ptr<Unit>> units;
   std::vector<BatchLanes *> pointers;
+  std::vector<BatchLanes> deviceCounts;
   std::vector<Buffer> results;
 };
 

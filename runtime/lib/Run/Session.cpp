@@ -276,7 +276,7 @@ void Session::throwError(const Part &part, int64_t instance) const {
 void Session::prepareLockstep() {
   enter(Mode::Unbatched);
   resetForest();
-  lockstep->prepare(loaded->numInstances, workers.size());
+  lockstep->prepare(loaded->numInstances, device ? 0 : workers.size());
   state->parts.front()->lanes = lockstep->lanes();
   for (size_t r = 0; r < state->resultCells.size(); ++r) {
     const Type &type = descriptor().results[r].type;
@@ -288,16 +288,17 @@ void Session::prepareLockstep() {
       state->resultCells[r][i] = reinterpret_cast<int64_t>(rows + i * bytes);
   }
   state->contexts = {state->parts.front().get()};
-  reserveWorkers(lockstep->workerScratch(), workers.size());
+  if (!device)
+    reserveWorkers(lockstep->workerScratch(), workers.size());
 }
 
 void Session::inspect() {
+  if (descriptor().launch && !device)
+    device = std::make_unique<DeviceExecutor>(object, parameters, options);
   if (lockstep)
     return;
   if (!object.entry().inspect)
     raise("the object was compiled without an inspector");
-  if (descriptor().launch && !device)
-    device = std::make_unique<DeviceExecutor>(object, parameters, options);
   splitInstances();
   enter(Mode::Batched);
   auto &parts = state->parts;
@@ -410,10 +411,14 @@ int64_t Session::forEachStretch(const Body &body) {
 }
 
 void Session::executeLanes() {
-  if (!object.entry().execute)
-    raise("the object was compiled without an executor");
-  Job job{object.entry().execute, state->parts.front().get(), workers.size()};
-  workers.run(Job::run, &job, /*shared=*/true);
+  if (device) {
+    device->run(context(), *lockstep);
+  } else {
+    if (!object.entry().execute)
+      raise("the object was compiled without an executor");
+    Job job{object.entry().execute, state->parts.front().get(), workers.size()};
+    workers.run(Job::run, &job, /*shared=*/true);
+  }
   lastBarriers = 0;
   for (int64_t i = 0; i < loaded->numInstances; ++i)
     if (std::string why = lockstep->describeEnd(i); !why.empty())
@@ -430,13 +435,13 @@ LockstepCounters Session::lockstepCounters() const {
 }
 
 void Session::execute() {
+  if (lockstep)
+    return executeLanes();
   if (device) {
     device->run(context(), runPlan);
     lastBarriers = device->barriers();
     return;
   }
-  if (lockstep)
-    return executeLanes();
   lastBarriers = forEachStretch([&](BatchContext &, Job &job, bool shared) {
     workers.run(Job::run, &job, shared);
   });

@@ -57,7 +57,8 @@ Value getContext(Operation *op);
 class ContextBuilder {
 public:
   /// Builds at `builder`'s insertion point, which must lie in a function that
-  /// has a context unless `context` is given.
+  /// has a context unless `context` is given. All that it points to lies in the
+  /// context's address space.
   ContextBuilder(OpBuilder &builder, Location loc, Value context = {});
 
   Value getContext() const { return context; }

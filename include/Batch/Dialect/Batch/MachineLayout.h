@@ -25,6 +25,11 @@ public:
     std::optional<uint64_t> argument, result;
     int64_t rowBytes = 0;  ///< from one row to the next
     int64_t copyBytes = 0; ///< of a row that hold the value
+    /// A row is lines, which have padding behind them and are cut into pieces
+    /// that one instruction moves.
+    int64_t lines = 1, lineBytes = 0, pieceBytes = 0;
+
+    int64_t pieces() const { return lines * (lineBytes / pieceBytes); }
   };
 
   const Variable &getVariable(StringAttr name) const {

@@ -8,6 +8,7 @@
 #include "LaneCode.h"
 #include "Batch/Conversion/RecToLLVM/ABILayout.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -17,8 +18,19 @@ using namespace mlir::batch;
 using namespace mlir::batch::abi;
 using arith::CmpIPredicate;
 
+/// Threads of a block that exchange values without memory.
+static constexpr int64_t kWarp = 32;
+
 std::string batch::getNextInstanceName(MachineOp machine) {
   return (machine.getSymName() + ".next_instance").str();
+}
+
+FailureOr<func::FuncOp> batch::findEntry(StartLanesOp start) {
+  for (auto function :
+       start->getParentOfType<ModuleOp>().getOps<func::FuncOp>())
+    if (function->hasAttr(kEntryAttr))
+      return function;
+  return start.emitError("needs the entry that its machine was made from");
 }
 
 //===----------------------------------------------------------------------===//
@@ -26,9 +38,9 @@ std::string batch::getNextInstanceName(MachineOp machine) {
 //===----------------------------------------------------------------------===//
 
 LaneCode::LaneCode(OpBuilder &builder, Location loc, MachineOp machine,
-                   Value context, Value lanes)
+                   Value context, Value lanes, const LaneUnit &unit)
     : builder(builder), loc(loc), machine(machine), layout(machine),
-      cb(builder, loc, context), lanes(lanes) {}
+      cb(builder, loc, context), lanes(lanes), unit(unit) {}
 
 Value LaneCode::add(Value a, Value b) {
   return arith::AddIOp::create(builder, loc, a, b);
@@ -65,6 +77,27 @@ void LaneCode::loop(Value count, function_ref<void(Value)> body) {
   body(loop.getInductionVar());
 }
 
+void LaneCode::share(Value count, function_ref<void(Value)> body) {
+  if (!unit.isGroup())
+    return loop(count, body);
+  auto loop = scf::ForOp::create(builder, loc, unit.thread, count,
+                                 constant(unit.threads));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(loop.getBody()->getTerminator());
+  body(loop.getInductionVar());
+}
+
+void LaneCode::byFirstThread(function_ref<void()> body) {
+  if (!unit.isGroup())
+    return body();
+  when(compare(CmpIPredicate::eq, unit.thread, constant(0)), body);
+}
+
+void LaneCode::meet() {
+  if (unit.isGroup())
+    gpu::BarrierOp::create(builder, loc);
+}
+
 Value LaneCode::number(int64_t field) { return load(lanes, constant(field)); }
 
 void LaneCode::setNumber(int64_t field, Value value) {
@@ -75,15 +108,38 @@ Value LaneCode::bytesAt(Value base, Value offset) {
   return cb.address(base, offset, builder.getI8Type());
 }
 
+void LaneCode::shareBy(Share next) {
+  if (shared != Share::Nothing && shared != next)
+    meet();
+  shared = next;
+}
+
+Value LaneCode::laneAt(Value active, Value place) {
+  Value where = cb.address(active, place, builder.getI32Type());
+  Value lane = LLVM::LoadOp::create(builder, loc, builder.getI32Type(), where);
+  return arith::ExtSIOp::create(builder, loc, builder.getI64Type(), lane);
+}
+
 void LaneCode::forActive(function_ref<void(Value, Value)> body) {
+  shareBy(Share::Lanes);
   Value active = array(kLanesActive);
-  loop(number(kLanesCount), [&](Value place) {
-    Value where = cb.address(active, place, builder.getI32Type());
-    Value lane =
-        LLVM::LoadOp::create(builder, loc, builder.getI32Type(), where);
-    body(place,
-         arith::ExtSIOp::create(builder, loc, builder.getI64Type(), lane));
+  share(number(kLanesCount),
+        [&](Value place) { body(place, laneAt(active, place)); });
+}
+
+void LaneCode::forPieces(const MachineLayout::Variable &entry,
+                         function_ref<void(Value, Value, Value)> body) {
+  shareBy(Share::Pieces);
+  Value active = array(kLanesActive), pieces = constant(entry.pieces());
+  share(mul(number(kLanesCount), pieces), [&](Value i) {
+    Value place = arith::DivUIOp::create(builder, loc, i, pieces);
+    Value piece = arith::RemUIOp::create(builder, loc, i, pieces);
+    body(place, laneAt(active, place), piece);
   });
+}
+
+bool LaneCode::isWide(const MachineLayout::Variable &entry) {
+  return unit.isGroup() && entry.pieces() > 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -110,20 +166,73 @@ Value LaneCode::currentRow(const MachineLayout::Variable &entry, Value lane) {
                  mul(lane, constant(entry.rowBytes)));
 }
 
-void LaneCode::copyRow(Value to, Value from, int64_t bytes) {
+void LaneCode::copyRow(Value to, Value from,
+                       const MachineLayout::Variable &entry) {
+  if (unit.isGroup()) {
+    // No byte of padding, which nobody may have written.
+    if (entry.pieces() == 1)
+      return copyPiece(to, from, entry, constant(0));
+    return loop(constant(entry.pieces()),
+                [&](Value piece) { copyPiece(to, from, entry, piece); });
+  }
   constexpr int64_t chunk = 64;
-  if (bytes < chunk) {
-    Type type = builder.getIntegerType(8 * bytes);
+  if (entry.copyBytes < chunk) {
+    Type type = builder.getIntegerType(8 * entry.copyBytes);
     Value value = LLVM::LoadOp::create(builder, loc, type, from);
     LLVM::StoreOp::create(builder, loc, value, to);
     return;
   }
   Type type = VectorType::get(chunk / 4, builder.getI32Type());
-  loop(constant(bytes / chunk), [&](Value i) {
+  loop(constant(entry.copyBytes / chunk), [&](Value i) {
     Value offset = mul(i, constant(chunk));
     Value value =
         LLVM::LoadOp::create(builder, loc, type, bytesAt(from, offset));
     LLVM::StoreOp::create(builder, loc, value, bytesAt(to, offset));
+  });
+}
+
+/// The type of a piece of `bytes`.
+static Type getPieceType(OpBuilder &builder, int64_t bytes) {
+  if (bytes <= 8)
+    return builder.getIntegerType(8 * bytes);
+  return VectorType::get(bytes / 4, builder.getI32Type());
+}
+
+void LaneCode::copyPiece(Value to, Value from,
+                         const MachineLayout::Variable &entry, Value piece) {
+  Value offset = pieceOffset(entry, piece);
+  Type type = getPieceType(builder, entry.pieceBytes);
+  Value value = LLVM::LoadOp::create(builder, loc, type, bytesAt(from, offset));
+  LLVM::StoreOp::create(builder, loc, value, bytesAt(to, offset));
+}
+
+Value LaneCode::pieceOffset(const MachineLayout::Variable &entry, Value piece) {
+  Value bytes = constant(entry.pieceBytes);
+  if (entry.lines == 1)
+    return mul(piece, bytes);
+  Value inLine = constant(entry.lineBytes / entry.pieceBytes);
+  Value line = arith::DivUIOp::create(builder, loc, piece, inLine);
+  Value place = arith::RemUIOp::create(builder, loc, piece, inLine);
+  return add(mul(line, constant(entry.rowBytes / entry.lines)),
+             mul(place, bytes));
+}
+
+void LaneCode::clearRows(const MachineLayout::Variable &entry) {
+  Type type = getPieceType(builder, entry.pieceBytes);
+  Value zero =
+      arith::ConstantOp::create(builder, loc, type, builder.getZeroAttr(type));
+  Value pieces = constant(entry.pieces());
+  share(mul(number(kLanesLanes), pieces), [&](Value i) {
+    Value lane = arith::DivUIOp::create(builder, loc, i, pieces);
+    Value piece = arith::RemUIOp::create(builder, loc, i, pieces);
+    Value offset =
+        add(mul(lane, constant(entry.rowBytes)), pieceOffset(entry, piece));
+    Value tops = variable(entry, kVariableTops);
+    LLVM::StoreOp::create(builder, loc, zero, bytesAt(tops, offset));
+    if (!entry.hasStack || machine.getCachedTops())
+      return;
+    Value stack = variable(entry, kVariableStack);
+    LLVM::StoreOp::create(builder, loc, zero, bytesAt(stack, offset));
   });
 }
 
@@ -149,7 +258,7 @@ Value LaneCode::valueRow(Value value, Value place, Value lane) {
   return resultRow(cast<InvokeOp>(result.getOwner()), result, place, lane);
 }
 
-Value LaneCode::makeRoom(Value depths, Value lane, Value block) {
+Value LaneCode::makeRoom(Value depths, Value lane) {
   Value depth = load(depths, lane);
   Value last = number(kLanesStackDepth);
   Value hasRoom = compare(CmpIPredicate::slt, depth, last);
@@ -167,29 +276,93 @@ Value LaneCode::makeRoom(Value depths, Value lane, Value block) {
 void LaneCode::push(PushOp op, Value place, Value lane) {
   const auto &entry = layout.getVariable(op.getVariableAttr().getAttr());
   Value depths = variable(entry, kVariableDepths);
-  Value depth = makeRoom(depths, lane, constant(present));
+  Value depth = makeRoom(depths, lane);
   if (machine.getCachedTops()) {
     Value top = currentRow(entry, lane);
-    copyRow(stackRow(entry, depth, lane), top, entry.copyBytes);
+    copyRow(stackRow(entry, depth, lane), top, entry);
     if (op.getValue())
-      copyRow(top, valueRow(op.getValue(), place, lane), entry.copyBytes);
+      copyRow(top, valueRow(op.getValue(), place, lane), entry);
     return;
   }
   // The rows of stacks that have no room left are the same one.
   Value above = load(depths, lane);
   Value from = op.getValue() ? valueRow(op.getValue(), place, lane)
                              : stackRow(entry, depth, lane);
-  copyRow(stackRow(entry, above, lane), from, entry.copyBytes);
+  copyRow(stackRow(entry, above, lane), from, entry);
 }
 
-void LaneCode::pop(PopOp op, Value lane) {
+void LaneCode::push(PushOp op) {
+  const auto &entry = layout.getVariable(op.getVariableAttr().getAttr());
+  if (!isWide(entry))
+    return forActive([&](Value place, Value lane) { push(op, place, lane); });
+  // Rows first, while depths are the old ones.
+  Value depths = variable(entry, kVariableDepths);
+  forPieces(entry, [&](Value place, Value lane, Value piece) {
+    Value depth = load(depths, lane);
+    Value row = stackRow(entry, depth, lane);
+    Value value = op.getValue() ? valueRow(op.getValue(), place, lane) : row;
+    if (machine.getCachedTops()) {
+      Value top = currentRow(entry, lane);
+      copyPiece(row, top, entry, piece);
+      if (op.getValue())
+        copyPiece(top, value, entry, piece);
+      return;
+    }
+    Value hasRoom =
+        compare(CmpIPredicate::slt, depth, number(kLanesStackDepth));
+    Value above = select(hasRoom, add(depth, constant(1)), depth);
+    copyPiece(stackRow(entry, above, lane), value, entry, piece);
+  });
+  forActive([&](Value, Value lane) { makeRoom(depths, lane); });
+}
+
+void LaneCode::pop(PopOp op) {
   const auto &entry = layout.getVariable(op.getVariableAttr().getAttr());
   Value depths = variable(entry, kVariableDepths);
-  Value depth = add(load(depths, lane), constant(-1));
-  store(depths, lane, depth);
-  if (machine.getCachedTops())
-    copyRow(currentRow(entry, lane), stackRow(entry, depth, lane),
-            entry.copyBytes);
+  auto below = [&](Value lane) {
+    return add(load(depths, lane), constant(-1));
+  };
+  bool moves = machine.getCachedTops();
+  if (moves && isWide(entry)) {
+    forPieces(entry, [&](Value, Value lane, Value piece) {
+      copyPiece(currentRow(entry, lane), stackRow(entry, below(lane), lane),
+                entry, piece);
+    });
+    moves = false;
+  }
+  forActive([&](Value, Value lane) {
+    Value depth = below(lane);
+    store(depths, lane, depth);
+    if (moves)
+      copyRow(currentRow(entry, lane), stackRow(entry, depth, lane), entry);
+  });
+}
+
+void LaneCode::set(SetOp op) {
+  const auto &entry = layout.getVariable(op.getVariableAttr().getAttr());
+  if (isWide(entry))
+    return forPieces(entry, [&](Value place, Value lane, Value piece) {
+      copyPiece(currentRow(entry, lane), valueRow(op.getValue(), place, lane),
+                entry, piece);
+    });
+  forActive([&](Value place, Value lane) {
+    copyRow(currentRow(entry, lane), valueRow(op.getValue(), place, lane),
+            entry);
+  });
+}
+
+void LaneCode::copyToTops(const MachineLayout::Variable &entry) {
+  auto top = [&](Value lane) {
+    return bytesAt(variable(entry, kVariableTops),
+                   mul(lane, constant(entry.rowBytes)));
+  };
+  if (isWide(entry))
+    return forPieces(entry, [&](Value, Value lane, Value piece) {
+      copyPiece(top(lane), currentRow(entry, lane), entry, piece);
+    });
+  forActive([&](Value, Value lane) {
+    copyRow(top(lane), currentRow(entry, lane), entry);
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -201,20 +374,30 @@ void LaneCode::arrive(Value lane, Value frame, Value target) {
     target = add(frame, target);
   store(array(kLanesBlocks), lane, target);
   Value waiting = array(kLanesWaiting);
-  Value before = load(waiting, target);
+  Value before =
+      unit.isGroup()
+          ? LLVM::AtomicRMWOp::create(
+                builder, loc, LLVM::AtomicBinOp::add,
+                cb.address(waiting, target, builder.getI64Type()), constant(1),
+                LLVM::AtomicOrdering::monotonic, unit.blockScope)
+                .getResult()
+          : load(waiting, target);
   when(compare(CmpIPredicate::eq, before, constant(0)),
        [&] { store(array(kLanesSince), target, number(kLanesNow)); });
-  store(waiting, target, add(before, constant(1)));
+  if (!unit.isGroup())
+    store(waiting, target, add(before, constant(1)));
 }
 
-void LaneCode::callNextInstance(Value lane, Value done) {
+void LaneCode::callNextInstance(Value lane, bool isDone) {
+  Value done =
+      arith::ConstantIntOp::create(builder, loc, builder.getI1Type(), isDone);
   func::CallOp::create(builder, loc, getNextInstanceName(machine), TypeRange(),
                        ValueRange{cb.getContext(), lanes, lane, done});
 }
 
 void LaneCode::makeNextInstance(func::FuncOp entry) {
   OpBuilder::InsertionGuard guard(builder);
-  Type ptr = LLVM::LLVMPointerType::get(builder.getContext());
+  Type ptr = cb.getContext().getType();
   Type i64 = builder.getI64Type();
   auto function = func::FuncOp::create(
       builder, loc, getNextInstanceName(machine),
@@ -227,7 +410,7 @@ void LaneCode::makeNextInstance(func::FuncOp entry) {
   builder.setInsertionPointToStart(body);
   Value lane = body->getArgument(2), done = body->getArgument(3);
   LaneCode code(builder, loc, machine, body->getArgument(0),
-                body->getArgument(1));
+                body->getArgument(1), unit);
   SmallVector<Type> arguments;
   for (unsigned i = 0; i < entry.getNumArguments(); ++i)
     if (!entry.getArgAttr(i, kSharedAttr))
@@ -249,7 +432,7 @@ void LaneCode::makeNextInstance(func::FuncOp entry) {
       if (isa<RankedTensorType>(type)) {
         Value to = LLVM::IntToPtrOp::create(builder, loc, ptr,
                                             code.load(cells, instance));
-        code.copyRow(to, row, variable.copyBytes);
+        code.copyRow(to, row, variable);
         continue;
       }
       Value cell = LLVM::LoadOp::create(builder, loc, cellType(type), row);
@@ -261,9 +444,9 @@ void LaneCode::makeNextInstance(func::FuncOp entry) {
     }
   });
   Value counter = code.array(kLanesNextInstance);
-  Value next = LLVM::AtomicRMWOp::create(builder, loc, LLVM::AtomicBinOp::add,
-                                         counter, code.constant(1),
-                                         LLVM::AtomicOrdering::monotonic);
+  Value next = LLVM::AtomicRMWOp::create(
+      builder, loc, LLVM::AtomicBinOp::add, counter, code.constant(1),
+      LLVM::AtomicOrdering::monotonic, unit.deviceScope);
   Value isThere =
       code.compare(CmpIPredicate::slt, next, code.number(kLanesNumInstances));
   code.store(code.array(kLanesInstances), lane,
@@ -287,7 +470,7 @@ void LaneCode::makeNextInstance(func::FuncOp entry) {
           Type type = arguments[*variable.argument];
           if (isa<RankedTensorType>(type)) {
             Value from = LLVM::IntToPtrOp::create(builder, loc, ptr, cell);
-            code.copyRow(row, from, variable.copyBytes);
+            code.copyRow(row, from, variable);
             continue;
           }
           Value bits = cell;
@@ -302,13 +485,18 @@ void LaneCode::makeNextInstance(func::FuncOp entry) {
 }
 
 void LaneCode::startLanes() {
-  Value no = arith::ConstantIntOp::create(builder, loc, builder.getI1Type(), 0);
-  loop(number(kLanesLanes), [&](Value lane) { callNextInstance(lane, no); });
+  if (unit.isGroup()) {
+    for (auto &[name, variable] : layout.getVariables())
+      clearRows(variable);
+    meet();
+  }
+  share(number(kLanesLanes),
+        [&](Value lane) { callNextInstance(lane, /*isDone=*/false); });
+  meet();
 }
 
 std::pair<Value, Value> LaneCode::nextBlock() {
   Value now = add(number(kLanesNow), constant(1));
-  setNumber(kLanesNow, now);
   // The present frame's part of both.
   Value waiting = array(kLanesWaiting), since = array(kLanesSince);
   if (machine.getFrames()) {
@@ -350,66 +538,159 @@ std::pair<Value, Value> LaneCode::nextBlock() {
   Value overdue = compare(CmpIPredicate::sle, loop.getResult(3), tooOld);
   Value block = select(overdue, loop.getResult(2), loop.getResult(0));
   Value any = compare(CmpIPredicate::sge, block, zero);
+  meet();
   // The last look finds nothing and is no step.
-  setNumber(kLanesNow, select(any, now, add(now, constant(-1))));
+  byFirstThread(
+      [&] { setNumber(kLanesNow, select(any, now, add(now, constant(-1)))); });
   return {block, any};
 }
 
-Value LaneCode::takeLanes(Value block) {
-  Value blocks = array(kLanesBlocks), active = array(kLanesActive);
-  Value steps = array(kLanesLaneSteps), maxSteps = number(kLanesMaxSteps);
-  Value all = number(kLanesLanes), zero = constant(0), one = constant(1);
-  Value place = machine.getFrames() ? add(number(kLanesFrame), block) : block;
-  store(array(kLanesWaiting), place, zero);
-  auto list =
-      scf::ForOp::create(builder, loc, zero, all, one, ValueRange{zero});
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(list.getBody());
-    Value lane = list.getInductionVar(), taken = list.getRegionIterArg(0);
-    Value waits = compare(CmpIPredicate::eq, load(blocks, lane), place);
-    auto choice = scf::IfOp::create(builder, loc, builder.getI64Type(), waits,
+/// Where lanes are listed that run a block.
+struct LaneCode::List {
+  Value blocks, steps, maxSteps, active, all;
+};
+
+LaneCode::List LaneCode::beginList() {
+  return {array(kLanesBlocks), array(kLanesLaneSteps), number(kLanesMaxSteps),
+          array(kLanesActive), number(kLanesLanes)};
+}
+
+Value LaneCode::countStep(const List &list, Value lane) {
+  Value count = add(load(list.steps, lane), constant(1));
+  store(list.steps, lane, count);
+  return compare(CmpIPredicate::sle, count, list.maxSteps);
+}
+
+void LaneCode::append(const List &list, Value taken, Value lane) {
+  Value where = cb.address(list.active, taken, builder.getI32Type());
+  Value number =
+      arith::TruncIOp::create(builder, loc, builder.getI32Type(), lane);
+  LLVM::StoreOp::create(builder, loc, number, where);
+}
+
+/// A lane has run too many blocks.
+void LaneCode::stopInstance(Value lane, Value block) {
+  Value code = add(constant(int64_t(BATCH_LANE_TOO_MANY_STEPS) << 32), block);
+  store(array(kLanesEnds), load(array(kLanesInstances), lane), code);
+  callNextInstance(lane, /*isDone=*/false);
+}
+
+/// Lists the lanes that wait at a place. Returns how many there are.
+Value LaneCode::listLanes(Value block, Value place) {
+  List list = beginList();
+  Value zero = constant(0);
+  auto loop = scf::ForOp::create(builder, loc, zero, list.all, constant(1),
+                                 ValueRange{zero});
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value lane = loop.getInductionVar(), taken = loop.getRegionIterArg(0);
+  Value waits = compare(CmpIPredicate::eq, load(list.blocks, lane), place);
+  auto choice = scf::IfOp::create(builder, loc, builder.getI64Type(), waits,
+                                  /*withElseRegion=*/true);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  Value goesOn = countStep(list, lane);
+  when(
+      goesOn, [&] { append(list, taken, lane); },
+      [&] { stopInstance(lane, block); });
+  Value next = add(taken, arith::ExtUIOp::create(builder, loc,
+                                                 builder.getI64Type(), goesOn));
+  scf::YieldOp::create(builder, loc, next);
+  builder.setInsertionPointToStart(choice.elseBlock());
+  scf::YieldOp::create(builder, loc, taken);
+  builder.setInsertionPointToEnd(loop.getBody());
+  scf::YieldOp::create(builder, loc, choice.getResult(0));
+  return loop.getResult(0);
+}
+
+/// The same by the threads of a warp: each looks at one lane, and learns from
+/// the others how many of those before it are on the list.
+Value LaneCode::listLanesByWarp(Value block, Value place) {
+  Type i1 = builder.getI1Type(), i32 = builder.getI32Type();
+  List list = beginList();
+  Value zero = constant(0);
+  auto number32 = [&](int64_t value) -> Value {
+    return arith::ConstantIntOp::create(builder, loc, i32, value);
+  };
+  auto shuffle = [&](Value value, int64_t offset, gpu::ShuffleMode mode) {
+    return gpu::ShuffleOp::create(builder, loc, value, number32(offset),
+                                  number32(kWarp), mode)
+        .getShuffleResult();
+  };
+  auto choose = [&](Value condition, function_ref<Value()> body) -> Value {
+    auto choice = scf::IfOp::create(builder, loc, i1, condition,
                                     /*withElseRegion=*/true);
-    builder.setInsertionPointToStart(choice.thenBlock());
-    Value count = add(load(steps, lane), one);
-    store(steps, lane, count);
-    Value goesOn = compare(CmpIPredicate::sle, count, maxSteps);
-    when(
-        goesOn,
-        [&] {
-          Value where = cb.address(active, taken, builder.getI32Type());
-          Value number =
-              arith::TruncIOp::create(builder, loc, builder.getI32Type(), lane);
-          LLVM::StoreOp::create(builder, loc, number, where);
-        },
-        [&] {
-          Value code =
-              add(constant(int64_t(BATCH_LANE_TOO_MANY_STEPS) << 32), block);
-          store(array(kLanesEnds), load(array(kLanesInstances), lane), code);
-          callNextInstance(lane, arith::ConstantIntOp::create(
-                                     builder, loc, builder.getI1Type(), 0));
-        });
-    Value next =
-        add(taken,
-            arith::ExtUIOp::create(builder, loc, builder.getI64Type(), goesOn));
-    scf::YieldOp::create(builder, loc, next);
+    OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(choice.elseBlock());
-    scf::YieldOp::create(builder, loc, taken);
-    builder.setInsertionPointToEnd(list.getBody());
-    scf::YieldOp::create(builder, loc, choice.getResult(0));
+    Value no = arith::ConstantIntOp::create(builder, loc, i1, 0);
+    scf::YieldOp::create(builder, loc, no);
+    builder.setInsertionPointToStart(choice.thenBlock());
+    scf::YieldOp::create(builder, loc, body());
+    return choice.getResult(0);
+  };
+  auto loop = scf::ForOp::create(builder, loc, zero, list.all, constant(kWarp),
+                                 ValueRange{zero});
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value lane = add(loop.getInductionVar(), unit.thread);
+  Value taken = loop.getRegionIterArg(0);
+  Value waits = choose(compare(CmpIPredicate::slt, lane, list.all), [&] {
+    return compare(CmpIPredicate::eq, load(list.blocks, lane), place);
+  });
+  Value goesOn = choose(waits, [&] {
+    Value goesOn = countStep(list, lane);
+    when(goesOn, [] {}, [&] { stopInstance(lane, block); });
+    return goesOn;
+  });
+  Value one = arith::ExtUIOp::create(builder, loc, i32, goesOn), sum = one;
+  for (int64_t distance = 1; distance < kWarp; distance *= 2) {
+    Value before = shuffle(sum, distance, gpu::ShuffleMode::UP);
+    Value isThere =
+        compare(CmpIPredicate::sge, unit.thread, constant(distance));
+    sum = add(sum, select(isThere, before, number32(0)));
   }
-  Value count = list.getResult(0);
-  setNumber(kLanesCount, count);
-  Value masked = compare(CmpIPredicate::sge, count, number(kLanesMaskFrom));
-  setNumber(kLanesMasked,
-            arith::ExtUIOp::create(builder, loc, builder.getI64Type(), masked));
-  Value runs = array(kLanesRuns), laneRuns = array(kLanesLaneRuns);
-  store(runs, block, add(load(runs, block), one));
-  store(laneRuns, block, add(load(laneRuns, block), count));
-  Value base = select(masked, array(kLanesMaskedSteps), array(kLanesSteps));
-  Value step = bytesAt(base, mul(block, constant(kStepBytes)));
-  store(step, constant(kStepCount), select(masked, all, count));
-  return step;
+  auto extend = [&](Value value) -> Value {
+    return arith::ExtUIOp::create(builder, loc, builder.getI64Type(), value);
+  };
+  when(goesOn, [&] {
+    Value before = arith::SubIOp::create(builder, loc, sum, one);
+    append(list, add(taken, extend(before)), lane);
+  });
+  Value last = shuffle(sum, kWarp - 1, gpu::ShuffleMode::IDX);
+  Value next = add(taken, extend(last));
+  scf::YieldOp::create(builder, loc, next);
+  return loop.getResult(0);
+}
+
+Value LaneCode::takeLanes(Value block) {
+  Value place = machine.getFrames() ? add(number(kLanesFrame), block) : block;
+  auto getStep = [&](Value masked) {
+    Value base = select(masked, array(kLanesMaskedSteps), array(kLanesSteps));
+    return bytesAt(base, mul(block, constant(kStepBytes)));
+  };
+  auto take = [&](Value count) {
+    setNumber(kLanesCount, count);
+    Value masked = compare(CmpIPredicate::sge, count, number(kLanesMaskFrom));
+    setNumber(kLanesMasked, arith::ExtUIOp::create(
+                                builder, loc, builder.getI64Type(), masked));
+    Value runs = array(kLanesRuns), laneRuns = array(kLanesLaneRuns);
+    store(runs, block, add(load(runs, block), constant(1)));
+    store(laneRuns, block, add(load(laneRuns, block), count));
+    Value step = getStep(masked);
+    store(step, constant(kStepCount),
+          select(masked, number(kLanesLanes), count));
+    return step;
+  };
+  byFirstThread([&] { store(array(kLanesWaiting), place, constant(0)); });
+  if (!unit.isGroup())
+    return take(listLanes(block, place));
+  // Lanes that are stopped here wait for the first block.
+  meet();
+  when(compare(CmpIPredicate::slt, unit.thread, constant(kWarp)), [&] {
+    Value count = listLanesByWarp(block, place);
+    byFirstThread([&] { take(count); });
+  });
+  meet();
+  return getStep(compare(CmpIPredicate::ne, number(kLanesMasked), constant(0)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -430,29 +711,19 @@ void LaneCode::runPrologue(BlockOp block) {
   for (Operation &op : block.getBody().front()) {
     if (&op == invoke)
       break;
-    if (auto pop = dyn_cast<PopOp>(op))
-      forActive([&](Value, Value lane) { this->pop(pop, lane); });
-    else if (auto push = dyn_cast<PushOp>(op))
-      forActive(
-          [&](Value place, Value lane) { this->push(push, place, lane); });
-    else if (auto set = dyn_cast<SetOp>(op)) {
-      const auto &entry = layout.getVariable(set.getVariableAttr().getAttr());
-      forActive([&](Value place, Value lane) {
-        copyRow(currentRow(entry, lane), valueRow(set.getValue(), place, lane),
-                entry.copyBytes);
-      });
+    if (auto pop = dyn_cast<PopOp>(op)) {
+      this->pop(pop);
+    } else if (auto push = dyn_cast<PushOp>(op)) {
+      this->push(push);
+    } else if (auto set = dyn_cast<SetOp>(op)) {
+      this->set(set);
     } else if (auto top = dyn_cast<TopOp>(op)) {
-      // Kernels read the rows of tops.
       const auto &entry = layout.getVariable(top.getVariableAttr().getAttr());
-      if (!entry.hasStack || machine.getCachedTops())
-        continue;
-      forActive([&](Value, Value lane) {
-        Value row = bytesAt(variable(entry, kVariableTops),
-                            mul(lane, constant(entry.rowBytes)));
-        copyRow(row, currentRow(entry, lane), entry.copyBytes);
-      });
+      if (entry.hasStack && !machine.getCachedTops())
+        copyToTops(entry);
     }
   }
+  meet();
 }
 
 bool LaneCode::canFail(BlockOp block) {
@@ -472,7 +743,7 @@ void LaneCode::leave(Operation *terminator, Value place, Value lane) {
     return add(mul(depth, number(kLanesLanes)), lane);
   };
   if (auto call = dyn_cast<PushJumpOp>(terminator)) {
-    Value depth = makeRoom(array(kLanesReturnDepths), lane, constant(present));
+    Value depth = makeRoom(array(kLanesReturnDepths), lane);
     store(returns, returnPlace(depth), target(call.getReturnToAttr()));
     return arrive(lane, frame, target(call.getTargetAttr()));
   }
@@ -498,10 +769,7 @@ void LaneCode::leave(Operation *terminator, Value place, Value lane) {
           frame = add(frame, constant(-layout.getNumBlocks()));
         arrive(lane, frame, load(returns, returnPlace(below)));
       },
-      [&] {
-        callNextInstance(lane, arith::ConstantIntOp::create(
-                                   builder, loc, builder.getI1Type(), 1));
-      });
+      [&] { callNextInstance(lane, /*isDone=*/true); });
 }
 
 void LaneCode::runEpilogue(BlockOp block) {
@@ -515,18 +783,12 @@ void LaneCode::runEpilogue(BlockOp block) {
     }
     if (!after)
       continue;
-    if (auto pop = dyn_cast<PopOp>(op)) {
-      forActive([&](Value, Value lane) { this->pop(pop, lane); });
-    } else if (auto push = dyn_cast<PushOp>(op)) {
-      forActive(
-          [&](Value place, Value lane) { this->push(push, place, lane); });
-    } else if (auto set = dyn_cast<SetOp>(op)) {
-      const auto &entry = layout.getVariable(set.getVariableAttr().getAttr());
-      forActive([&](Value place, Value lane) {
-        copyRow(currentRow(entry, lane), valueRow(set.getValue(), place, lane),
-                entry.copyBytes);
-      });
-    }
+    if (auto pop = dyn_cast<PopOp>(op))
+      this->pop(pop);
+    else if (auto push = dyn_cast<PushOp>(op))
+      this->push(push);
+    else if (auto set = dyn_cast<SetOp>(op))
+      this->set(set);
   }
   Operation *terminator = block.getBody().front().getTerminator();
   if (machine.getFrames() && isa<PushJumpOp>(terminator))
@@ -541,11 +803,9 @@ void LaneCode::runEpilogue(BlockOp block) {
     when(
         compare(CmpIPredicate::eq, end, constant(0)),
         [&] { leave(terminator, place, lane); },
-        [&] {
-          callNextInstance(lane, arith::ConstantIntOp::create(
-                                     builder, loc, builder.getI1Type(), 0));
-        });
+        [&] { callNextInstance(lane, /*isDone=*/false); });
   });
+  meet();
 }
 
 void LaneCode::leaveFrame() {

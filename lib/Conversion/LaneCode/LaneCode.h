@@ -7,12 +7,13 @@
 //
 // What a lockstep program does besides running kernels: choose the next block,
 // list its lanes, move rows of variables, and say where lanes go. Everything
-// lies in a BatchLanes (ABI.h).
+// lies in a BatchLanes (ABI.h). One thread does it, or the threads of a GPU's
+// block together: they share out the lanes, and the pieces of wide rows.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_CONVERSION_UPROGTOCPU_LANECODE_H
-#define BATCH_CONVERSION_UPROGTOCPU_LANECODE_H
+#ifndef BATCH_CONVERSION_LANECODE_LANECODE_H
+#define BATCH_CONVERSION_LANECODE_LANECODE_H
 
 #include "Batch/Conversion/RecToLLVM/ContextAccess.h"
 #include "Batch/Dialect/Batch/MachineLayout.h"
@@ -20,12 +21,27 @@
 
 namespace mlir::batch {
 
-/// Emits that code at the insertion point of a builder.
+/// What runs the code: one thread, or all threads of a GPU's block.
+struct LaneUnit {
+  int64_t threads = 1;
+  Value thread; ///< the number of this one, an i64, if there are several
+  /// Between which threads atomic operations are: of a block, of all blocks.
+  StringRef blockScope, deviceScope;
+
+  bool isGroup() const { return threads > 1; }
+};
+
+/// The entry that the machine was made from, whose arguments and results its
+/// lanes read and write. Fails with an error if the module has none.
+FailureOr<func::FuncOp> findEntry(StartLanesOp start);
+
+/// Emits that code at the insertion point of a builder. Threads of a group run
+/// it together; they have met before, and meet at the end of every part.
 class LaneCode {
 public:
   /// `context` and `lanes` are !llvm.ptr: of a BatchContext and a BatchLanes.
   LaneCode(OpBuilder &builder, Location loc, MachineOp machine, Value context,
-           Value lanes);
+           Value lanes, const LaneUnit &unit = {});
 
   /// Makes the function that `startLanes` and `runOps` call: a lane hands over
   /// the results of its instance, if that is done, and takes the next one.
@@ -51,6 +67,10 @@ private:
             function_ref<void()> otherwise = nullptr);
   /// A loop over i64 numbers from 0 to `count` - 1.
   void loop(Value count, function_ref<void(Value)> body);
+  /// The same, shared out among the threads.
+  void share(Value count, function_ref<void(Value)> body);
+  void byFirstThread(function_ref<void()> body);
+  void meet();
 
   Value number(int64_t field);
   void setNumber(int64_t field, Value value);
@@ -61,29 +81,57 @@ private:
   }
   Value bytesAt(Value base, Value offset);
 
+  /// What threads share out: one has all of a lane, or of a piece of a row.
+  enum class Share { Nothing, Lanes, Pieces };
+  /// Threads meet where another one goes on with a lane.
+  void shareBy(Share next);
+  Value laneAt(Value active, Value place);
   /// For each lane that runs the present block: its place among them, and the
   /// lane.
   void forActive(function_ref<void(Value, Value)> body);
+  /// For each of these and each piece of its row of a variable.
+  void forPieces(const MachineLayout::Variable &variable,
+                 function_ref<void(Value, Value, Value)> body);
+  /// Whether threads share out rows, not lanes.
+  bool isWide(const MachineLayout::Variable &variable);
   Value variable(const MachineLayout::Variable &variable, int64_t field);
   /// Where the value of a variable lies, for reads and writes.
   Value currentRow(const MachineLayout::Variable &variable, Value lane);
   Value stackRow(const MachineLayout::Variable &variable, Value entry,
                  Value lane);
-  void copyRow(Value to, Value from, int64_t bytes);
+  void copyRow(Value to, Value from, const MachineLayout::Variable &variable);
+  void copyPiece(Value to, Value from, const MachineLayout::Variable &variable,
+                 Value piece);
+  Value pieceOffset(const MachineLayout::Variable &variable, Value piece);
+  /// Lets rows begin with zeros: the present ones, and the lowest ones.
+  void clearRows(const MachineLayout::Variable &variable);
   /// The row of result `result` of the block's kernel for a lane.
   Value resultRow(InvokeOp invoke, OpResult result, Value place, Value lane);
   Value valueRow(Value value, Value place, Value lane);
 
+  void push(PushOp op);
   void push(PushOp op, Value place, Value lane);
-  void pop(PopOp op, Value lane);
+  void pop(PopOp op);
+  void set(SetOp op);
+  /// Makes the present row of a variable that of its tops, which kernels read.
+  void copyToTops(const MachineLayout::Variable &variable);
   /// One more entry of a stack, if it has room; else the lane's instance ends
   /// with an error.
-  Value makeRoom(Value depths, Value lane, Value block);
+  Value makeRoom(Value depths, Value lane);
   /// A lane waits for a block of a frame.
   void arrive(Value lane, Value frame, Value target);
   void leave(Operation *terminator, Value place, Value lane);
   bool canFail(BlockOp block);
-  void callNextInstance(Value lane, Value done);
+  void callNextInstance(Value lane, bool done);
+
+  struct List;
+  List beginList();
+  /// Counts one more block of a lane. Returns whether it may run it.
+  Value countStep(const List &list, Value lane);
+  void append(const List &list, Value taken, Value lane);
+  void stopInstance(Value lane, Value block);
+  Value listLanes(Value block, Value place);
+  Value listLanesByWarp(Value block, Value place);
 
   OpBuilder &builder;
   Location loc;
@@ -91,7 +139,9 @@ private:
   MachineLayout layout;
   ContextBuilder cb;
   Value lanes;
-  int64_t present = 0; ///< the number of the block whose code is made
+  LaneUnit unit;
+  int64_t present = 0;           ///< the number of the block whose code is made
+  Share shared = Share::Nothing; ///< what the code so far shares out
 };
 
 /// The name of the function that makeNextInstance() makes.
@@ -99,4 +149,4 @@ std::string getNextInstanceName(MachineOp machine);
 
 } // namespace mlir::batch
 
-#endif // BATCH_CONVERSION_UPROGTOCPU_LANECODE_H
+#endif // BATCH_CONVERSION_LANECODE_LANECODE_H

@@ -1,0 +1,49 @@
+// RUN: batch-opt %s --batch-choose-executor=executor=block --convert-operators-to-gpu \
+// RUN:   --convert-uprog-to-gpu --split-input-file --verify-diagnostics
+// RUN: not batch-opt %s --batch-choose-executor=executor=device --split-input-file 2>&1 \
+// RUN:   | FileCheck %s
+
+// Calls that are frames need a stack.
+// CHECK: lanes-invalid.mlir:[[# @LINE + 5]]:1: error: runs lanes, which every block has for itself; use executor=block or auto, not device
+uprog.operator @b.rows(%n: index) {
+  uprog.yield
+}
+// expected-error @+1 {{runs calls on the stack of the host, which blocks of a GPU do not have; compile with --strategy=lockstep}}
+uprog.program @main.execute(%lanes: !batch.lanes) level(block) {
+  batch.start_lanes %lanes @main.machine
+  batch.leave_frame %lanes @main.machine
+  uprog.yield
+}
+batch.machine @main.machine() attributes {frames} {
+  batch.variable @x : tensor<i64> argument(0) result(0)
+  batch.block @b {
+    batch.return
+  }
+}
+
+// -----
+
+uprog.operator @b.rows(%n: index) {
+  uprog.yield
+}
+uprog.program @main.execute(%lanes: !batch.lanes) level(block) {
+  // expected-error @+1 {{needs the entry that its machine was made from}}
+  batch.start_lanes %lanes @main.machine
+  uprog.yield
+}
+batch.machine @main.machine() {
+  batch.variable @x : tensor<i64> argument(0) result(0)
+  batch.block @b {
+    batch.return
+  }
+}
+
+// -----
+
+uprog.operator @b.rows(%n: index) {
+  uprog.yield
+}
+// expected-error @+1 {{has lanes, but the module has no batch.machine}}
+uprog.program @main.execute(%lanes: !batch.lanes) level(block) {
+  uprog.yield
+}
