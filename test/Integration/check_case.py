@@ -2,8 +2,8 @@
 """check_case.py MODEL CASE: a golden case, and batched against unbatched.
 
 All nodes, at every batch size up to the number of instances, on one and two
-threads, and with every policy. Models whose control reads tensors run one instance
-at a time.
+threads, and with every policy. Models whose control reads tensors run in lock
+step, in every way.
 """
 
 import os
@@ -28,24 +28,42 @@ def sizes(model, meta):
     return ["--size=H=%d" % meta["hidden"]]
 
 
+# Which lanes run together, and how: no choice changes a bit.
+LOCKSTEP = [[], ["--threads=2"], ["--block-choice=most", "--patience=3"],
+            ["--refill", "--batch=2"], ["--mask-from=0"],
+            ["--mask-from=0.5", "--block-choice=most", "--threads=2"]]
+
+
+def check_control(checks, model, case, inputs, folder, expect, options):
+    tensors = os.path.join(case, "inputs.safetensors")
+    given = ["--input-tensors=" + tensors] if os.path.exists(tensors) else []
+    params = os.path.join(case, "params.safetensors")
+    for strategy in ("lockstep", "mask"):
+        program = checks.run("compile " + strategy, lambda: batchtest.compile_model(
+            os.path.join(batchtest.MODELS, model + ".mlir"),
+            os.path.join(folder, strategy + ".so"), None,
+            "--strategy=" + strategy, *options))
+        for choice in LOCKSTEP if program else []:
+            checks.run("%s %s" % (strategy, " ".join(choice)),
+                       lambda: batchtest.run_model(program, inputs, expect, *given,
+                                                   *choice, params=params))
+    checks.exit()
+
+
 def main(model, case):
     checks = batchtest.Checks(os.path.basename(case))
     folder = batchtest.temporary()
     meta, inputs, expected = convert_case.convert(case, folder)
+    expect = "--expect=%s,%g,%g" % (expected, meta["rtol"], meta["atol"])
+    if model in batchtest.CONTROL:
+        check_control(checks, model, case, inputs, folder, expect,
+                      sizes(model, meta))
     program = checks.run("compile", lambda: batchtest.compile_model(
         os.path.join(batchtest.MODELS, model + ".mlir"),
         os.path.join(folder, "model.so"), None, *sizes(model, meta)))
     if not program:
         checks.exit()
     params = os.path.join(case, "params.safetensors")
-    expect = "--expect=%s,%g,%g" % (expected, meta["rtol"], meta["atol"])
-    if model in batchtest.CONTROL:
-        tensors = os.path.join(case, "inputs.safetensors")
-        options = ["--input-tensors=" + tensors] if os.path.exists(tensors) else []
-        checks.run("unbatched", lambda: batchtest.run_model(
-            program, inputs, "--unbatched", expect, *options, params=params,
-            check=False))
-        checks.exit()
 
     def check(batch, threads, policy):
         checks.run("batch %d on %d threads by %s" % (batch, threads, policy),
