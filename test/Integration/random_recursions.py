@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+"""random_recursions.py [--programs=20] [--seed=1] [--instances=24] [--keep=FILE]
+
+Random recursive programs over numbers and vectors, with loops and branches that
+depend on both, run in lock step and by masks, with every choice of which lanes
+run together, and equal their unbatched lowering bit for bit. Twenty of them are
+one module: an entry calls the one that an argument names.
+"""
+
+import argparse
+import os
+import random
+import shutil
+
+import batchtest
+
+PER_MODULE = 20
+CHOICES = [[], ["--threads=2"], ["--block-choice=most", "--patience=2"], ["--refill", "--batch=5"],
+           ["--refill", "--batch=3", "--threads=2"], ["--mask-from=0"],
+           ["--mask-from=0.5"]]
+
+
+class Function:
+    """The text of one function: n counts down with each call, a number and a
+    vector go along. Numbers stay below 1024."""
+
+    def __init__(self, generator, name, callees):
+        self.generator, self.name, self.callees = generator, name, callees
+        self.lines, self.values, self.calls = [], 0, generator.randint(1, 3)
+
+    def emit(self, indent, text):
+        self.values += 1
+        name = "%%v%d" % self.values
+        self.lines.append("  " * indent + name + " = " + text)
+        return name
+
+    def constant(self, indent, value):
+        return self.emit(indent, "arith.constant %d : i64" % value)
+
+    def number(self, indent, numbers):
+        pick = self.generator.choice
+        kind = pick(["addi", "subi", "muli", "xori", "constant"])
+        if kind == "constant":
+            return self.constant(indent, self.generator.randint(0, 9))
+        value = self.emit(indent, "arith.%s %s, %s : i64" % (
+            kind, pick(numbers), pick(numbers)))
+        mask = self.constant(indent, 1023)
+        return self.emit(indent, "arith.andi %s, %s : i64" % (value, mask))
+
+    def vector(self, indent, numbers, vectors):
+        pick = self.generator.choice
+        kind = pick(["addf", "subf", "maximumf", "tanh", "splat"])
+        if kind == "tanh":
+            return self.emit(indent, "math.tanh %s : !vec" % pick(vectors))
+        if kind == "splat":
+            value = self.emit(indent, "arith.sitofp %s : i64 to f32" % pick(numbers))
+            return self.emit(indent, "tensor.splat %s : !vec" % value)
+        return self.emit(indent, "arith.%s %s, %s : !vec" % (
+            kind, pick(vectors), pick(vectors)))
+
+    def condition(self, indent, numbers, vectors):
+        if self.generator.random() < 0.5:
+            one = self.constant(indent, 1)
+            bit = self.emit(indent, "arith.andi %s, %s : i64" % (
+                self.generator.choice(numbers), one))
+            return self.emit(indent, "arith.cmpi eq, %s, %s : i64" % (bit, one))
+        index = self.emit(indent, "arith.constant %d : index" %
+                          self.generator.randint(0, 3))
+        value = self.emit(indent, "tensor.extract %s[%s] : !vec" % (
+            self.generator.choice(vectors), index))
+        zero = self.emit(indent, "arith.constant 0.25 : f32")
+        return self.emit(indent, "arith.cmpf ogt, %s, %s : f32" % (value, zero))
+
+    def call(self, indent, numbers, vectors):
+        self.calls -= 1
+        less = self.constant(indent, self.generator.randint(1, 2))
+        n = self.emit(indent, "arith.subi %%n, %s : i64" % less)
+        name = self.emit(indent, "func.call @%s(%s, %s, %s) : (i64, i64, !vec) "
+                         "-> (i64, !vec)" % (
+                             self.generator.choice(self.callees), n,
+                             self.generator.choice(numbers),
+                             self.generator.choice(vectors)))
+        self.lines[-1] = self.lines[-1].replace(name + " =", name + ":2 =")
+        return name + "#0", name + "#1"
+
+    def structured(self, indent, numbers, vectors, depth, head, ends):
+        """A region op with a number and a vector as results."""
+        self.values += 1
+        name = "%%v%d" % self.values
+        self.lines.append("  " * indent + name + ":2 = " + head)
+        for end, inner in ends:
+            a, x = self.body(indent + 1, numbers + inner[:1], vectors + inner[1:],
+                             depth + 1)
+            self.lines.append("  " * (indent + 1) +
+                              "scf.yield %s, %s : i64, !vec" % (a, x))
+            self.lines.append("  " * indent + end)
+        return name + "#0", name + "#1"
+
+    def body(self, indent, numbers, vectors, depth):
+        numbers, vectors = list(numbers), list(vectors)
+        for _ in range(self.generator.randint(1, 4 - depth)):
+            kind = self.generator.choice(["number", "vector", "call", "if", "for"])
+            if kind == "number":
+                numbers.append(self.number(indent, numbers))
+            elif kind == "vector":
+                vectors.append(self.vector(indent, numbers, vectors))
+            elif kind == "call" and self.calls > 0:
+                a, x = self.call(indent, numbers, vectors)
+                numbers.append(a)
+                vectors.append(x)
+            elif kind == "if" and depth < 2:
+                c = self.condition(indent, numbers, vectors)
+                a, x = self.structured(indent, numbers, vectors, depth,
+                                       "scf.if %s -> (i64, !vec) {" % c,
+                                       [("} else {", []), ("}", [])])
+                numbers.append(a)
+                vectors.append(x)
+            elif kind == "for" and depth < 2:
+                three = self.constant(indent, 3)
+                trips = self.emit(indent, "arith.andi %s, %s : i64" % (
+                    self.generator.choice(numbers), three))
+                zero, one = self.constant(indent, 0), self.constant(indent, 1)
+                self.values += 1
+                tag = self.values
+                head = ("scf.for %%i%d = %s to %s step %s iter_args(%%a%d = %s, "
+                        "%%x%d = %s) -> (i64, !vec) : i64 {" % (
+                            tag, zero, trips, one, tag,
+                            self.generator.choice(numbers), tag,
+                            self.generator.choice(vectors)))
+                a, x = self.structured(
+                    indent, numbers, vectors, depth, head,
+                    [("}", ["%%a%d" % tag, "%%x%d" % tag])])
+                numbers.append(a)
+                vectors.append(x)
+        a = self.number(indent, numbers)
+        if self.generator.random() < 0.7:
+            return a, vectors[-1]
+        return numbers[-1], self.vector(indent, numbers, vectors)
+
+    def text(self):
+        one = self.constant(1, 1)
+        base = self.emit(1, "arith.cmpi slt, %%n, %s : i64" % one)
+        a, x = self.choice(base)
+        return ("func.func private @%s(%%n: i64, %%a: i64, %%x: !vec) -> (i64, !vec) "
+                "{\n%s\n  return %s, %s : i64, !vec\n}\n" % (
+                    self.name, "\n".join(self.lines), a, x))
+
+    def choice(self, base):
+        self.values += 1
+        name = "%%v%d" % self.values
+        self.lines.append("  " + name + ":2 = scf.if %s -> (i64, !vec) {" % base)
+        x = self.vector(2, ["%n", "%a"], ["%x"])
+        self.lines.append("    scf.yield %%a, %s : i64, !vec" % x)
+        self.lines.append("  } else {")
+        a, x = self.body(2, ["%n", "%a"], ["%x"], 0)
+        self.lines.append("    scf.yield %s, %s : i64, !vec" % (a, x))
+        self.lines.append("  }")
+        return name + "#0", name + "#1"
+
+
+def module(generator, count):
+    """The text of `count` programs and their entry."""
+    text = ["!vec = tensor<4xf32>\n"]
+    for program in range(count):
+        names = ["p%d_%d" % (program, i) for i in range(generator.randint(1, 3))]
+        for name in names:
+            text.append(Function(generator, name, names).text())
+    text.append('''func.func @main(%which: index {batch.name = "which"},
+                %n: i64 {batch.name = "n"}, %a: i64 {batch.name = "a"},
+                %x: !vec {batch.name = "x"})
+    -> (i64 {batch.name = "a"}, !vec {batch.name = "x"}) attributes {batch.entry} {
+  %r:2 = scf.index_switch %which -> i64, !vec
+''')
+    for program in range(count):
+        text.append('''  case %d {
+    %%r:2 = func.call @p%d_0(%%n, %%a, %%x) : (i64, i64, !vec) -> (i64, !vec)
+    scf.yield %%r#0, %%r#1 : i64, !vec
+  }
+''' % (program, program))
+    text.append('''  default {
+    scf.yield %a, %x : i64, !vec
+  }
+  return %r#0, %r#1 : i64, !vec
+}
+''')
+    return "".join(text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--programs", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--instances", type=int, default=24)
+    parser.add_argument("--keep", help="write the first module here")
+    options = parser.parse_args()
+    checks = batchtest.Checks("random recursions")
+    folder = batchtest.temporary()
+    for first in range(0, options.programs, PER_MODULE):
+        generator = random.Random("%d %d" % (options.seed, first))
+        count = min(PER_MODULE, options.programs - first)
+        source = os.path.join(folder, "programs.mlir")
+        with open(source, "w") as file:
+            file.write(module(generator, count))
+        if options.keep and first == 0:
+            shutil.copy(source, options.keep)
+        inputs, tensors = [], {}
+        for i in range(options.instances * count // 4):
+            tensors["%d.x" % i] = ("F32", [4], [generator.uniform(-1, 1)
+                                               for _ in range(4)])
+            inputs.append({"which": i % count, "n": generator.randint(0, 4),
+                           "a": generator.randint(0, 99),
+                           "x": {"tensor": "%d.x" % i}})
+        lines = batchtest.write_lines(os.path.join(folder, "inputs.jsonl"), inputs)
+        rows = os.path.join(folder, "x.safetensors")
+        batchtest.write_safetensors(rows, tensors)
+        for strategy in ("lockstep", "mask"):
+            what = "programs %d to %d by %s" % (first, first + count - 1, strategy)
+            program = checks.run(what, lambda: batchtest.compile_model(
+                source, os.path.join(folder, strategy + ".so"), None, "-O1",
+                "--strategy=" + strategy))
+            for choice in CHOICES if program else []:
+                checks.run("%s %s" % (what, " ".join(choice)),
+                           lambda: batchtest.run_model(
+                               program, lines, "--input-tensors=" + rows, *choice,
+                               "--max-steps=1000000"))
+    checks.exit()
+
+
+if __name__ == "__main__":
+    main()
