@@ -39,16 +39,18 @@ def main(arguments):
 
     wanted = checks.run("the source", lambda: outputs("source", source, size))
     flags = []
+    open_size = size  # until the passes have set it
     for number, name in enumerate(passes()):
         flag = "--" + name
         if name == "batch-specialize-sizes":
             flag += "=sizes=H=%d" % size
+            open_size = None
         flags.append(flag)
         path = os.path.join(scratch, "stage%d.mlir" % number)
 
         def stage():
             batchtest.call("batch-opt", source, "-o", path, *flags)
-            return outputs("stage%d" % number, path, None)
+            return outputs("stage%d" % number, path, open_size)
 
         found = checks.run("after " + name, stage)
         if found and wanted:
