@@ -10,6 +10,7 @@
 #   %tree_folders         the folders of parse trees that are there
 #   %long                 "--long" in a long run, else nothing
 #   %random               how many random programs and forests
+#   %recursions           how many random recursive programs
 #
 # Parameters (lit -D name=value): long=1 runs the tests of the feature `long` too.
 
@@ -92,6 +93,7 @@ config.substitutions += [
      (config.batch_tools_dir, os.path.join(config.test_exec_root, "compiled"),
       config.python, helpers)),
     ("%long", "--long" if long else ""),
+    ("%recursions", "--programs=2000" if long else "--programs=20"),
     ("%random", "--programs=100 --forests=100" if long else
      "--programs=5 --forests=20"),
     ("%tree_folders", " ".join(tree_folders)),

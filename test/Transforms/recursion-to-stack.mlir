@@ -9,7 +9,7 @@
 
 // CHECK-LABEL: func.func @main
 // CHECK:         call @fib
-// CHECK:       batch.machine @main.machine() attributes {cached_tops} {
+// CHECK-LABEL: batch.machine @main.machine() attributes {cached_tops} {
 // CHECK-NEXT:    batch.variable @main.arg0 : i64 argument(0)
 // CHECK-NEXT:    batch.variable @fib.arg0 : i64 stack
 // CHECK-NEXT:    batch.variable @fib.v0 : i64 stack
@@ -55,7 +55,7 @@
 
 // Without optimizations every value is a variable with a stack, and calls save
 // them all and come back.
-// NAIVE:       batch.machine @main.machine() {
+// NAIVE-LABEL: batch.machine @main.machine() {
 // NAIVE-NOT:     batch.variable @{{.*}} : i64{{$}}
 // NAIVE:         batch.block @main.0 {
 // NAIVE:           batch.push @main.arg0
