@@ -153,12 +153,12 @@ KernelInfo parseKernel(const json &text) {
             " of records with ", kernel.recordCells, " cells before it");
     kernel.recordCells = std::max(kernel.recordCells, cell + 1);
   }
+  // Kernels of unbatched code alone have results without a table.
   for (const json &result : optional(text, "results"))
     if (result.contains("rowBytes"))
       kernel.resultBytes.push_back(result["rowBytes"].get<int64_t>());
-    else
-      kernel.results.push_back({member(result, "table").get<int>(),
-                                value<int64_t>(result, "position", 0),
+    else if (int table = member(result, "table").get<int>(); table >= 0)
+      kernel.results.push_back({table, value<int64_t>(result, "position", 0),
                                 value<int64_t>(result, "siblings", 1)});
   kernel.taskScratch = value<int64_t>(text, "taskScratch", 0);
   for (const json &scratch : optional(text, "raggedScratch"))
