@@ -3,7 +3,7 @@
 
 All nodes, at every batch size up to the number of instances, on one and two
 threads, and with every policy. Models whose control reads tensors run in lock
-step, in every way.
+step, in every way, and on the emulator.
 """
 
 import os
@@ -47,6 +47,15 @@ def check_control(checks, model, case, inputs, folder, expect, options):
             checks.run("%s %s" % (strategy, " ".join(choice)),
                        lambda: batchtest.run_model(program, inputs, expect, *given,
                                                    *choice, params=params))
+    # Sums of a GPU have another order.
+    program = checks.run("compile for the emulator", lambda: batchtest.compile_model(
+        os.path.join(batchtest.MODELS, model + ".mlir"),
+        os.path.join(folder, "emulator.so"), None, "--strategy=lockstep",
+        "--device=emulator", *options))
+    if program:
+        checks.run("on two blocks of the emulator", lambda: batchtest.run_model(
+            program, inputs, expect, *given, "--blocks=2", "--check-unbatched=1e-6",
+            params=params, check=False))
     checks.exit()
 
 
