@@ -86,6 +86,11 @@ def check_fib():
           program, "--inputs=" + one, "--stack-depth=4")
     fails("too many steps", "instance 1: has run 40 blocks without an end", program,
           "--inputs=" + one, "--max-steps=40")
+    # A lane other than the first is stopped, and takes the next instance.
+    more = batchtest.write_lines(os.path.join(scratch, "more.jsonl"),
+                                 [{"n": n} for n in [2, 9] + 9 * [2]])
+    fails("a stopped lane goes on", "instance 1: has run 40 blocks", program,
+          "--inputs=" + more, "--max-steps=40", "--blocks=1", "--refill", "--batch=2")
     partial = os.path.join(scratch, "partial.safetensors")
     fails("partial results", "instance 1: has run 40 blocks", program,
           "--inputs=" + one, "--max-steps=40", "--partial-results",
