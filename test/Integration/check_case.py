@@ -30,7 +30,8 @@ def sizes(model, meta):
 
 # Which lanes run together, and how: no choice changes a bit.
 LOCKSTEP = [[], ["--threads=2"], ["--block-choice=most", "--patience=3"],
-            ["--refill", "--batch=2"], ["--mask-from=0"],
+            ["--refill", "--batch=2"], ["--block-choice=program"],
+            ["--mask-from=0"],
             ["--mask-from=0.5", "--block-choice=most", "--threads=2"]]
 
 

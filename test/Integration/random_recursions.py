@@ -17,7 +17,8 @@ import batchtest
 PER_MODULE = 20
 CHOICES = [[], ["--threads=2"], ["--block-choice=most", "--patience=2"], ["--refill", "--batch=5"],
            ["--refill", "--batch=3", "--threads=2"], ["--mask-from=0"],
-           ["--mask-from=0.5"]]
+           ["--mask-from=0.5"],
+           ["--block-choice=program"]]
 
 
 class Function:

@@ -69,11 +69,14 @@ RUNNING
   --seed=N                  of the order in which the emulator runs threads
 
 CONTROL IN LOCK STEP (models whose control depends on tensors)
-  --block-choice=C          the block that runs next: program, the first that
-                            lanes wait for (default), or most, that for which
-                            most lanes wait; changes no bit of the results
+  --block-choice=C          the block that runs next, of those that lanes wait
+                            for: work, that which has cost least so far, so that
+                            what costs most waits for more lanes (default),
+                            program, the first in program order, or most, that
+                            for which most lanes wait; changes no bit of the
+                            results
   --patience=N              steps after which a waiting lane has its turn in any
-                            case (default: 64)
+                            case (default: 1024)
   --refill                  lanes that are done take the next instance: all
                             instances run in one go, on --batch=N lanes
   --stack-depth=N           calls that a lane may be in (default: 64)
@@ -287,11 +290,13 @@ std::vector<Option> makeTable(Options &options) {
       {"strategy", Option::Required, hand("strategy")},
       {"block-choice", Option::Required,
        [&](const std::string &value) {
-         if (value != "program" && value != "most")
+         if (value != "program" && value != "most" && value != "work")
            raise("there is no block choice '", value,
-                 "'; choices are program and most");
-         options.session.lockstep.choice =
-             value == "most" ? BATCH_CHOICE_MOST : BATCH_CHOICE_PROGRAM;
+                 "'; choices are work, program and most");
+         options.session.lockstep.choice = value == "most" ? BATCH_CHOICE_MOST
+                                           : value == "work"
+                                               ? BATCH_CHOICE_WORK
+                                               : BATCH_CHOICE_PROGRAM;
        }},
       {"patience", Option::Required,
        count("patience", options.session.lockstep.patience, 1)},

@@ -504,16 +504,20 @@ std::pair<Value, Value> LaneCode::nextBlock() {
     waiting = bytesAt(waiting, offset);
     since = bytesAt(since, offset);
   }
-  Value most = compare(CmpIPredicate::eq, number(kLanesChoice),
-                       constant(BATCH_CHOICE_MOST));
+  auto isChoice = [&](int64_t choice) {
+    return compare(CmpIPredicate::eq, number(kLanesChoice), constant(choice));
+  };
+  Value most = isChoice(BATCH_CHOICE_MOST), work = isChoice(BATCH_CHOICE_WORK);
+  Value costs = array(kLanesCosts), laneRuns = array(kLanesLaneRuns);
   Value tooOld =
       arith::SubIOp::create(builder, loc, now, number(kLanesPatience));
-  // The best block so far and its lanes, the oldest one and its step.
+  // The best block so far and its key, the least one; the oldest one and its
+  // step.
   Value none = constant(-1), zero = constant(0);
   Value never = constant(std::numeric_limits<int64_t>::max());
   auto loop =
       scf::ForOp::create(builder, loc, zero, constant(layout.getNumBlocks()),
-                         constant(1), ValueRange{none, zero, none, never});
+                         constant(1), ValueRange{none, never, none, never});
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
@@ -521,17 +525,17 @@ std::pair<Value, Value> LaneCode::nextBlock() {
     ValueRange best = loop.getRegionIterArgs();
     Value count = load(waiting, block);
     Value any = compare(CmpIPredicate::sgt, count, zero);
-    Value first = compare(CmpIPredicate::slt, best[0], zero);
-    Value more = arith::AndIOp::create(
-        builder, loc, most, compare(CmpIPredicate::sgt, count, best[1]));
+    Value done = mul(load(laneRuns, block), load(costs, block));
+    Value fewest = arith::SubIOp::create(builder, loc, zero, count);
+    Value key = select(most, fewest, select(work, done, zero));
     Value better = arith::AndIOp::create(
-        builder, loc, any, arith::OrIOp::create(builder, loc, first, more));
+        builder, loc, any, compare(CmpIPredicate::slt, key, best[1]));
     Value came = load(since, block);
     Value older = arith::AndIOp::create(
         builder, loc, any, compare(CmpIPredicate::slt, came, best[3]));
     scf::YieldOp::create(builder, loc,
                          ValueRange{select(better, block, best[0]),
-                                    select(better, count, best[1]),
+                                    select(better, key, best[1]),
                                     select(older, block, best[2]),
                                     select(older, came, best[3])});
   }

@@ -143,6 +143,7 @@ typedef struct BatchLanes {
   BatchVariable *variables;
   BatchStep *steps;       ///< by block; operand rows are `active`
   BatchStep *maskedSteps; ///< the same; operand rows are all lanes
+  const int64_t *costs;   ///< by block: of running it on a lane
   int64_t *waiting;       ///< by frame and block: lanes that wait for it
   int64_t *since;         ///< the same: step at which the first of them came
   int64_t *runs;          ///< by block: how often it has run,
@@ -154,6 +155,7 @@ typedef struct BatchLanes {
 typedef enum BatchBlockChoice {
   BATCH_CHOICE_PROGRAM = 0, ///< the first one in program order
   BATCH_CHOICE_MOST = 1,    ///< the one with the most lanes
+  BATCH_CHOICE_WORK = 2,    ///< the one that has cost least so far
 } BatchBlockChoice;
 
 struct BatchContext {

@@ -38,8 +38,8 @@ struct LockstepOptions {
   int64_t maxSteps = INT64_MAX; ///< blocks that an instance may run
   /// Results of instances that ended well can be had if others did not.
   bool partialResults = false;
-  BatchBlockChoice choice = BATCH_CHOICE_PROGRAM;
-  int64_t patience = 64; ///< steps that a lane waits at most for its turn
+  BatchBlockChoice choice = BATCH_CHOICE_WORK;
+  int64_t patience = 1024; ///< steps that a lane waits at most for its turn
   /// The share of lanes from which on a block runs on all of them, and results
   /// of the others are dropped; above 1: never.
   double maskFrom = 2;

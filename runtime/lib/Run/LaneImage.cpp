@@ -81,6 +81,8 @@ void LaneImage::layOut(int64_t newInstances, int64_t blocks) {
     unit.results = add(results * sizeof(char *), "addresses of results");
   }
 
+  costs = add(info.blocks.size() * 8, "costs of blocks");
+
   beginOfOut = top;
   counter = add(sizeof(int64_t), "the counter of instances");
   endsAt = add(instances * 8, "ends of instances");
@@ -170,6 +172,8 @@ void LaneImage::write(const BatchContext &host, uint64_t forms, char *staging,
       for (int64_t i = 0; i < numInstances; ++i)
         cells[i] = static_cast<int64_t>(device + resultRows[r] + i * rowBytes);
   }
+  const std::vector<int64_t> blocks = costsOfBlocks(descriptor);
+  std::copy(blocks.begin(), blocks.end(), places.here<int64_t>(costs));
   for (size_t u = 0; u < units.size(); ++u) {
     places.here<BatchLanes *>(lists)[u] =
         places.there<BatchLanes>(units[u].head);
@@ -195,6 +199,7 @@ void LaneImage::writeUnit(const Unit &unit, char *staging,
   head.variables = places.there<BatchVariable>(unit.variables);
   head.steps = places.there<BatchStep>(unit.steps);
   head.maskedSteps = head.steps + blocks;
+  head.costs = places.there<int64_t>(costs);
   head.waiting = places.there<int64_t>(unit.counters);
   head.since = head.waiting + blocks;
   head.runs = head.since + blocks;

@@ -71,6 +71,7 @@ private:
   std::vector<size_t> argumentCells, argumentRows, resultCells, resultRows;
   size_t contextAt = 0, lists = 0, argumentList = 0, resultList = 0;
   size_t allLanes = 0, counter = 0, endsAt = 0;
+  size_t costs = 0; ///< of blocks
   size_t endOfIn = 0, beginOfOut = 0, endOfOut = 0, size = 0;
 };
 

@@ -35,15 +35,28 @@ struct Lockstep::Unit : BatchLanes {
 void batchrt::applyOptions(const LockstepOptions &options, BatchLanes &lanes) {
   lanes.stackDepth = options.stackDepth;
   lanes.maxSteps = options.maxSteps;
-  lanes.choice = static_cast<int64_t>(options.choice);
+  lanes.choice = options.choice;
   lanes.patience = options.patience;
   lanes.maskFrom = options.maskFrom <= 1
                        ? static_cast<int64_t>(options.maskFrom * lanes.lanes)
                        : lanes.lanes + 1;
 }
 
+std::vector<int64_t> batchrt::costsOfBlocks(const Descriptor &descriptor) {
+  std::vector<int64_t> costs;
+  // The dearer a kernel, the fewer tasks of it are worth a meeting of workers.
+  constexpr int64_t meeting = 1 << 16;
+  for (const BlockInfo &block : descriptor.lockstep->blocks)
+    costs.push_back(block.kernel < 0
+                        ? 1
+                        : 1 + meeting /
+                                  descriptor.kernels[block.kernel].shareTasks);
+  return costs;
+}
+
 Lockstep::Lockstep(const Descriptor &descriptor, const LockstepOptions &options)
-    : descriptor(descriptor), info(*descriptor.lockstep), options(options) {
+    : descriptor(descriptor), info(*descriptor.lockstep), options(options),
+      costs(costsOfBlocks(descriptor)) {
   // Frames lie on the stacks of workers.
   constexpr int64_t mostFrames = 4096;
   if (info.frames && options.stackDepth > mostFrames)
@@ -83,6 +96,7 @@ void Lockstep::prepareUnit(Unit &unit, int64_t lanes) {
   unit.now = 0;
   unit.frame = 0;
   unit.ends = ends.data();
+  unit.costs = costs.data();
   const int64_t places = blocks * (info.frames ? options.stackDepth + 2 : 1);
   unit.blockCells.assign(2 * places + 2 * blocks, 0);
   unit.waiting = unit.blockCells.data();

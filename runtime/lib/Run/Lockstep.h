@@ -14,6 +14,8 @@ namespace batchrt {
 
 /// Says how lanes are to be run. Their number has been set.
 void applyOptions(const LockstepOptions &options, BatchLanes &lanes);
+/// What it costs to run each block on a lane, in parts of a meeting of workers.
+std::vector<int64_t> costsOfBlocks(const Descriptor &descriptor);
 
 /// What the workers of a lockstep program work on. Each has lanes of its own,
 /// which take instances from a common counter.
@@ -50,6 +52,7 @@ private:
   const Descriptor &descriptor;
   const LockstepInfo &info;
   const LockstepOptions options;
+  const std::vector<int64_t> costs; ///< of blocks
   int64_t numInstances = 0, nextInstance = 0, mostLanes = 0;
   std::vector<int64_t> ends;
   std::vector<std::unique_ptr<Unit>> units;

@@ -87,6 +87,7 @@ inline constexpr int64_t kLanesVariables =
 inline constexpr int64_t kLanesSteps = offsetof(BatchLanes, steps) / kCellBytes;
 inline constexpr int64_t kLanesMaskedSteps =
     offsetof(BatchLanes, maskedSteps) / kCellBytes;
+inline constexpr int64_t kLanesCosts = offsetof(BatchLanes, costs) / kCellBytes;
 inline constexpr int64_t kLanesWaiting =
     offsetof(BatchLanes, waiting) / kCellBytes;
 inline constexpr int64_t kLanesSince = offsetof(BatchLanes, since) / kCellBytes;
