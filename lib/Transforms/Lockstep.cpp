@@ -8,7 +8,6 @@
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/UProg/UProg.h"
 #include "Batch/Transforms/Passes.h"
-#include "mlir/IR/Remarks.h"
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_LOCKSTEPPASS

@@ -8,7 +8,6 @@
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/UProg/UProg.h"
 #include "Batch/Transforms/Passes.h"
-#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -52,7 +51,7 @@ public:
 private:
   Value read(TopOp top);
   void trace();
-  void findNeeded();
+  void findMade();
   void makePrologue();
   void makeKernel();
   void makeEpilogue();
@@ -69,9 +68,9 @@ private:
   DenseMap<Value, Value> seen;
   llvm::MapVector<Row, Value> rows;
   DenseMap<Value, Row> rowOf;
-  /// Values that variables get and the condition; those that the kernel makes,
-  /// the operations for them, and what it reads.
-  llvm::SmallSetVector<Value, 8> needed, made, shared;
+  /// Values that the kernel makes for variables and the condition, the
+  /// operations for them, and what it reads.
+  llvm::SmallSetVector<Value, 8> made, shared;
   llvm::SetVector<Operation *> slice;
   llvm::SmallSetVector<Value, 8> inputs;
   SmallVector<Operation *> old;
@@ -138,12 +137,11 @@ bool BlockOutliner::isCopied(Value value) {
 }
 
 /// What the kernel has to compute.
-void BlockOutliner::findNeeded() {
+void BlockOutliner::findMade() {
   auto need = [&](Value value) {
     auto known = seen.find(value);
     if (known != seen.end())
       value = known->second;
-    needed.insert(value);
     if (!isCopied(value))
       made.insert(value);
   };
@@ -346,7 +344,7 @@ void BlockOutliner::makeEpilogue() {
 
 void BlockOutliner::run() {
   trace();
-  findNeeded();
+  findMade();
   builder.setInsertionPoint(body.getTerminator());
   makePrologue();
   makeKernel();

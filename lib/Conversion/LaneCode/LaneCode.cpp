@@ -159,11 +159,15 @@ Value LaneCode::stackRow(const MachineLayout::Variable &entry, Value depth,
                  mul(row, constant(entry.rowBytes)));
 }
 
+Value LaneCode::topRow(const MachineLayout::Variable &entry, Value lane) {
+  return bytesAt(variable(entry, kVariableTops),
+                 mul(lane, constant(entry.rowBytes)));
+}
+
 Value LaneCode::currentRow(const MachineLayout::Variable &entry, Value lane) {
   if (entry.hasStack && !machine.getCachedTops())
     return stackRow(entry, load(variable(entry, kVariableDepths), lane), lane);
-  return bytesAt(variable(entry, kVariableTops),
-                 mul(lane, constant(entry.rowBytes)));
+  return topRow(entry, lane);
 }
 
 void LaneCode::copyRow(Value to, Value from,
@@ -352,16 +356,12 @@ void LaneCode::set(SetOp op) {
 }
 
 void LaneCode::copyToTops(const MachineLayout::Variable &entry) {
-  auto top = [&](Value lane) {
-    return bytesAt(variable(entry, kVariableTops),
-                   mul(lane, constant(entry.rowBytes)));
-  };
   if (isWide(entry))
     return forPieces(entry, [&](Value, Value lane, Value piece) {
-      copyPiece(top(lane), currentRow(entry, lane), entry, piece);
+      copyPiece(topRow(entry, lane), currentRow(entry, lane), entry, piece);
     });
   forActive([&](Value, Value lane) {
-    copyRow(top(lane), currentRow(entry, lane), entry);
+    copyRow(topRow(entry, lane), currentRow(entry, lane), entry);
   });
 }
 

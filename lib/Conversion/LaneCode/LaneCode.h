@@ -95,6 +95,7 @@ private:
   /// Whether threads share out rows, not lanes.
   bool isWide(const MachineLayout::Variable &variable);
   Value variable(const MachineLayout::Variable &variable, int64_t field);
+  Value topRow(const MachineLayout::Variable &variable, Value lane);
   /// Where the value of a variable lies, for reads and writes.
   Value currentRow(const MachineLayout::Variable &variable, Value lane);
   Value stackRow(const MachineLayout::Variable &variable, Value entry,

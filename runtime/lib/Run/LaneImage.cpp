@@ -32,12 +32,14 @@ static size_t sumOf(const std::vector<int64_t> &sizes) {
 void LaneImage::layOut(int64_t newInstances, int64_t blocks) {
   numInstances = newInstances;
   const size_t instances = numInstances;
-  int64_t lanes =
-      options.lanes > 0 ? std::min(options.lanes, numInstances) : numInstances;
+  // A block without lanes is not launched.
+  int64_t lanes = shareLanes(options, numInstances, 1).front();
   blocks = std::max<int64_t>(std::min(blocks, lanes), 1);
-  units.assign(blocks, {});
-  for (int64_t u = 0; u < blocks; ++u)
-    units[u].lanes = lanes * (u + 1) / blocks - lanes * u / blocks;
+  units.clear();
+  for (int64_t own : shareLanes(options, numInstances, blocks)) {
+    units.emplace_back();
+    units.back().lanes = own;
+  }
 
   // Of any block's kernel.
   size_t operands = 0, results = 0, scratchBytes = 0, resultBytes = 0;

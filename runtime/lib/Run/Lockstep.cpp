@@ -23,8 +23,8 @@ struct Lockstep::Unit : BatchLanes {
   std::vector<int64_t> blockCells; ///< by frame and block: waiting, since;
                                    ///< by block: runs, lanes
   std::vector<int32_t> activeLanes, allLanes;
-  Buffer returnStack, scratchRows;
-  std::vector<Buffer> tops, stacks, resultRows;
+  Buffer returnStack, scratchRows, resultRows;
+  std::vector<Buffer> tops, stacks;
   std::vector<std::vector<int64_t>> stackDepths;
   std::vector<BatchVariable> variableList;
   std::vector<std::vector<BatchOperand>> operands; ///< by block, then masked
@@ -40,6 +40,16 @@ void batchrt::applyOptions(const LockstepOptions &options, BatchLanes &lanes) {
   lanes.maskFrom = options.maskFrom <= 1
                        ? static_cast<int64_t>(options.maskFrom * lanes.lanes)
                        : lanes.lanes + 1;
+}
+
+std::vector<int64_t> batchrt::shareLanes(const LockstepOptions &options,
+                                         int64_t numInstances, int64_t units) {
+  int64_t lanes =
+      options.lanes > 0 ? std::min(options.lanes, numInstances) : numInstances;
+  std::vector<int64_t> shares;
+  for (int64_t u = 0; u < units; ++u)
+    shares.push_back(lanes * (u + 1) / units - lanes * u / units);
+  return shares;
 }
 
 std::vector<int64_t> batchrt::costsOfBlocks(const Descriptor &descriptor) {
@@ -71,17 +81,15 @@ void Lockstep::prepare(int64_t newInstances, int64_t workers) {
   numInstances = newInstances;
   nextInstance = 0;
   ends.assign(std::max<int64_t>(numInstances, 1), 0);
-  int64_t lanes =
-      options.lanes > 0 ? std::min(options.lanes, numInstances) : numInstances;
   mostLanes = 0;
   pointers.clear();
-  for (int64_t w = 0; w < workers; ++w) {
-    if (static_cast<size_t>(w) == units.size())
+  for (int64_t own : shareLanes(options, numInstances, workers)) {
+    size_t worker = pointers.size();
+    if (worker == units.size())
       units.push_back(std::make_unique<Unit>());
-    int64_t own = lanes * (w + 1) / workers - lanes * w / workers;
-    prepareUnit(*units[w], own);
+    prepareUnit(*units[worker], own);
     mostLanes = std::max(mostLanes, own);
-    pointers.push_back(units[w].get());
+    pointers.push_back(units[worker].get());
   }
 }
 
@@ -165,8 +173,7 @@ void Lockstep::prepareSteps(Unit &unit) {
   char *scratch = unit.scratchRows.reserve((unit.lanes + 1) * scratchBytes + 64,
                                            "intermediates");
   // All blocks have their results in the same memory, one at a time.
-  unit.resultRows.resize(1);
-  char *resultBase = unit.resultRows[0].reserve(
+  char *resultBase = unit.resultRows.reserve(
       (unit.lanes + 1) * resultBytes + 64, "results of blocks");
   unit.operands.assign(2 * blocks, {});
   unit.resultLists.assign(blocks, {});
@@ -275,8 +282,8 @@ size_t Lockstep::bytes() const {
   for (const auto &unit : units) {
     add(unit->tops);
     add(unit->stacks);
-    add(unit->resultRows);
-    sum += unit->returnStack.capacity() + unit->scratchRows.capacity();
+    sum += unit->returnStack.capacity() + unit->scratchRows.capacity() +
+           unit->resultRows.capacity();
   }
   return sum;
 }

@@ -14,6 +14,10 @@ namespace batchrt {
 
 /// Says how lanes are to be run. Their number has been set.
 void applyOptions(const LockstepOptions &options, BatchLanes &lanes);
+/// The lanes of each of `units` units, which may have none; the last one has
+/// the most.
+std::vector<int64_t> shareLanes(const LockstepOptions &options,
+                                int64_t numInstances, int64_t units);
 /// What it costs to run each block on a lane, in parts of a meeting of workers.
 std::vector<int64_t> costsOfBlocks(const Descriptor &descriptor);
 
