@@ -13,11 +13,11 @@ runs the whole pipeline, and would make up for what was left out; after that not
 is left to run); the default is made the same way. --variants=help lists them.
 
 Models over the first trees of a file (by default the GUM trees of ../shared/data where
-present, else examples/data; DAG-RNN on 10x10 grids) at one hidden size (MV-RNN: a
-quarter of it). No model of examples/models has zeros in a base case or small
-conditionals, so two are made from treelstm_cs: `treelstm_cs_zeros`, whose leaf runs
-the cell on a state of zeros, and `treelstm_cs_if`, whose leaf takes tanh or sigmoid
-by its word. `treegru_marked` and `simpletreegru_marked`, on binary trees, say where
+present, else examples/data; DAG-RNN on 10x10 grids; sequences and lattices of
+examples/data) at one hidden size (MV-RNN: a quarter of it). No model of examples/models
+has zeros in a base case or small conditionals, so two are made from treelstm_cs:
+`treelstm_cs_zeros`, whose leaf runs the cell on a state of zeros, and `treelstm_cs_if`,
+whose leaf takes tanh or sigmoid by its word. `treegru_marked` and `simpletreegru_marked`, on binary trees, say where
 refactor may cut; the other models do not.
 
 Before anything is timed the outputs of default and variant are compared: bit for bit,
@@ -51,12 +51,16 @@ TOLERANCE = 1e-4
 
 MODELS = ["treelstm_nary", "treelstm_cs", "treegru_cs", "mvrnn", "dagrnn",
           "treelstm_cs_zeros", "treelstm_cs_if", "treegru_marked",
-          "simpletreegru_marked"]
+          "simpletreegru_marked", "bilstm_tagger", "lstm_nmt", "lattice_lstm"]
+
+# Sequences and lattices, from examples/data, again and again.
+EXAMPLES = {"bilstm_tagger": "sentences.jsonl", "lstm_nmt": "sentence_pairs.jsonl",
+            "lattice_lstm": "char_lattices.jsonl"}
 
 # Passes that --autobatch leaves out unless asked to.
-OPTIONAL = ["rec-refactor"]
+OPTIONAL = ["rec-refactor", "batch-layout-pq"]
 
-TREES = [model for model in MODELS if model != "dagrnn"]
+TREES = [model for model in MODELS if model != "dagrnn" and model not in EXAMPLES]
 LSTMS = [model for model in MODELS if model.startswith("treelstm")]
 BLOCKS = "split(0, 8) split(2, 16) reorder(0, 2, 1, 3)"
 
@@ -82,6 +86,11 @@ VARIANTS = {
         "passes": {"batch-assign-slots":
                    "layout={h: %s; c: %s}" % (BLOCKS, BLOCKS)},
         "models": LSTMS},
+    "layout-kernels=shapes": {"with": "batch-layout-pq",
+                              "passes": {"batch-layout-pq": "equal=shapes"}},
+    "layout-kernels=weights": {"with": "batch-layout-pq",
+                               "passes": {"batch-layout-pq": "equal=weights"}},
+    "task-order=readers": {"run": ["--task-order=readers"]},
     "assume-finite": {"passes": {"rec-fold-zeros": "assume-finite"}, "bits": False},
     "unbatched": {"unbatched": True},
 }
@@ -170,6 +179,12 @@ def lower(model, size, variant, path):
 
 def make_inputs(model, options, folder):
     base = model.removesuffix("_zeros").removesuffix("_if")
+    if base in EXAMPLES:
+        with open(os.path.join(batchtest.INPUTS, EXAMPLES[base])) as file:
+            lines = file.read().splitlines()
+        return batchtest.write_lines(
+            os.path.join(folder, base + ".jsonl"),
+            [lines[i % len(lines)] for i in range(options.instances)])
     if base in batchtest.DAG:
         generator = random.Random(1)
         return batchtest.write_lines(
@@ -204,8 +219,8 @@ def run(program, inputs, variant, batch, threads, *arguments):
         found = batchtest.run_model(program, inputs, "--unbatched", *arguments,
                                     check=False)
         return {}, found.get("unbatched_us")
-    found = batchtest.run_model(program, inputs, *arguments, batch=batch,
-                                threads=threads, check=False)
+    found = batchtest.run_model(program, inputs, *variant.get("run", []), *arguments,
+                                batch=batch, threads=threads, check=False)
     return ({key: found[key] for key in ("tasks", "batches", "barriers")},
             found["time_us"]["total"])
 
@@ -346,7 +361,8 @@ def main():
                     text, default = reference
                     changed = os.path.join(folder, "variant.mlir")
                     same = lower(model, size, variant, changed) == text
-                    skip = same and name not in ("again", "unbatched")
+                    skip = same and name not in ("again", "unbatched") and \
+                        "run" not in variant
                     program = default if same else batchtest.compile_model(
                         changed, os.path.join(folder, "variant.so"))
                     for batch in options.batches:
@@ -366,12 +382,7 @@ def main():
     again = [key(result) for result in record["results"]]
     record["results"] += [old for old in kept if key(old) not in again]
     record["results"].sort(key=key)
-    os.makedirs(os.path.dirname(os.path.abspath(options.output)), exist_ok=True)
-    head = {name: value for name, value in record.items() if name != "results"}
-    with open(options.output, "w") as file:
-        file.write('%s,\n "results": [\n%s\n ]\n}\n' % (
-            json.dumps(head, indent=1)[:-len("\n}")],
-            ",\n".join("  " + json.dumps(r) for r in record["results"])))
+    batchtest.store_record(options.output, record)
     print_table(record["results"])
     print("stored in " + os.path.relpath(options.output))
     sys.exit(1 if failures else 0)

@@ -449,9 +449,7 @@ def main():
     again = {key(result) for result in record["results"]}
     record["results"] += [result for result in kept.get("results", [])
                           if key(result) not in again]
-    with open(options.output, "w") as file:
-        json.dump(record, file, indent=1)
-        file.write("\n")
+    batchtest.store_record(options.output, record)
     print("stored in " + options.output, flush=True)
     subprocess.run([sys.executable, os.path.join(HERE, "lib", "plot.py"),
                     options.output], check=True)

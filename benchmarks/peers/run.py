@@ -224,14 +224,6 @@ def key(result):
         result[part] for part in ("size", "batch", "threads")]
 
 
-def format_record(record):
-    """JSON with a line per result."""
-    head = {key: value for key, value in record.items() if key != "results"}
-    lines = ["  " + json.dumps(result) for result in record["results"]]
-    return '%s,\n "results": [\n%s\n ]\n}\n' % (
-        json.dumps(head, indent=1)[:-len("\n}")], ",\n".join(lines))
-
-
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -315,9 +307,7 @@ def main():
     again = [key(result) for result in record["results"]]
     record["results"] += [old for old in kept if key(old) not in again]
     record["results"].sort(key=key)
-    os.makedirs(os.path.dirname(os.path.abspath(options.output)), exist_ok=True)
-    with open(options.output, "w") as file:
-        file.write(format_record(record))
+    batchtest.store_record(options.output, record)
     print("stored in " + os.path.relpath(options.output))
     sys.exit(1 if failures else 0)
 

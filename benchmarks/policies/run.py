@@ -89,9 +89,7 @@ def main():
               **json.loads(found.stdout)}
     text = tables(record)
     print(text)
-    with open(options.output, "w") as file:
-        json.dump(record, file, indent=1)
-        file.write("\n")
+    batchtest.store_record(options.output, record)
     print("\nstored in " + os.path.relpath(options.output))
     if options.docs:
         with open(options.docs) as file:

@@ -292,10 +292,7 @@ def main():
                 for result in evaluate(model, size, values, *found):
                     record["results"].append(result)
                     print_result(result)
-    os.makedirs(os.path.dirname(os.path.abspath(options.output)), exist_ok=True)
-    with open(options.output, "w") as file:
-        json.dump(record, file, indent=1)
-        file.write("\n")
+    batchtest.store_record(options.output, record)
     print("stored in " + os.path.relpath(options.output))
     sys.exit(1 if failures else 0)
 

@@ -55,6 +55,16 @@ def where_and_when(benchmark):
             .strftime("%Y-%m-%d %H:%M UTC")}
 
 
+def store_record(path, record):
+    """Writes a benchmark's record as JSON, a line per result."""
+    head = {key: value for key, value in record.items() if key != "results"}
+    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+    with open(path, "w") as file:
+        file.write('%s,\n "results": [\n%s\n ]\n}\n' % (
+            json.dumps(head, indent=1)[:-len("\n}")],
+            ",\n".join("  " + json.dumps(result) for result in record["results"])))
+
+
 class ToolError(Exception):
     """A tool ended with an error; the text says which and how."""
 

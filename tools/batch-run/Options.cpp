@@ -44,7 +44,7 @@ DATA
 RUNNING
   --batch=N                 instances of a mini-batch (default: all at once)
   --threads=N               workers (default: 1)
-  --nodes-per-worker=N      a worker inspects no fewer nodes (default: 4096)
+  --nodes-per-worker=N      a worker inspects no fewer nodes (default: 256)
   --share-tasks=N           workers share batches of N tasks, one runs smaller ones
                             (default: 0, each kernel has a measure of its own)
   --reuse-rows=BYTES        results of a task with so many bytes make room for

@@ -50,7 +50,7 @@ struct SessionOptions {
   size_t stackSize = size_t(256) << 20;
   /// Each worker that inspects gets at least as many nodes and elements of list
   /// arguments. Fewer do not pay for waking it.
-  int64_t nodesPerWorker = 4096;
+  int64_t nodesPerWorker = 256;
   /// A task's rows of so many bytes are used again when they are read no more.
   /// Finding that out costs about as much as scheduling.
   int64_t reusedRowBytes = 1024;
