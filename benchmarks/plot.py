@@ -6,7 +6,8 @@ size of each model: speed-up over the unbatched lowering, and the share of the
 machine's floor; one bar per batch size. Of an ablation: a panel per batch size, the
 time of every variant over the default's, one bar per model, and a panel with the
 unbatched lowering. Of a GPU: kernels, each PyTorch peer over ours, barriers. Of
-policies: a panel per batch size, batches over the lower bound, one bar per policy.
+policies: a panel per batch size, batches over the lower bound, one bar per policy. Of
+lockstep: utilization by lanes, gradients per second by chains.
 Standard library only.
 """
 
@@ -173,6 +174,8 @@ def draw_gpu(record, output):
         record.get("peer", {}).get("gpu", record["bundle"]["device"]),
         record["date"]))))
     write(output, max(width, 640), top, out)
+
+
 def draw_policies(record, output):
     results = record["results"]
     workloads = list(dict.fromkeys(r["workload"] for r in results))
@@ -199,6 +202,35 @@ def draw_policies(record, output):
     write(output, width, top, out)
 
 
+def draw_lockstep(record, output):
+    out, top, width = [], TOP, 0
+    for part, rows, title, unit in (
+            ("utilization", "lanes", "Utilization of gradients, by lanes", ""),
+            ("speed", "chains", "Gradients per second of a thread, by chains", "")):
+        values, ways = {}, []
+        for r in record["results"]:
+            if r["part"] != part:
+                continue
+            value = r.get("utilization") if part == "utilization" else \
+                sorted(r["per_second"])[len(r["per_second"]) // 2]
+            values.setdefault("%d %s" % (r[rows], rows), {})[r["way"]] = value
+            ways += [r["way"]] if r["way"] not in ways else []
+        if not values:
+            continue
+        width = max(width, panel(out, top, title, unit, list(values), ways, values,
+                                 "%s"))
+        for w, way in enumerate(ways):
+            out.append('<rect x="%d" y="%d" width="12" height="12" fill="%s"/>' %
+                       (LEFT + 140 * w, top + HEIGHT + 70, COLORS[w % len(COLORS)]))
+            out.append('<text x="%d" y="%d">%s</text>' %
+                       (LEFT + 140 * w + 16, top + HEIGHT + 80, escape(way)))
+        width = max(width, LEFT + 140 * len(ways))
+        top += HEIGHT + GAP
+    out.append('<text x="%d" y="22">%s</text>' % (LEFT, escape(
+        "%s; %s" % (record["cpu"], record["date"]))))
+    write(output, width, top, out)
+
+
 def main():
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
@@ -215,6 +247,8 @@ def main():
         return draw_ablation(record, output)
     if record["benchmark"] == "policies":
         return draw_policies(record, output)
+    if record["benchmark"] == "lockstep":
+        return draw_lockstep(record, output)
     threads = max(result["threads"] for result in results)
     first_size, models = {}, []
     for result in results:

@@ -35,7 +35,6 @@ the output file has already, for a run in pieces. Builds nothing: scripts/check 
 import argparse
 import json
 import os
-import platform
 import random
 import re
 import statistics
@@ -56,9 +55,6 @@ MODELS = ["treelstm_nary", "treelstm_cs", "treegru_cs", "mvrnn", "dagrnn",
 # Sequences and lattices, from examples/data, again and again.
 EXAMPLES = {"bilstm_tagger": "sentences.jsonl", "lstm_nmt": "sentence_pairs.jsonl",
             "lattice_lstm": "char_lattices.jsonl"}
-
-# Passes that --autobatch leaves out unless asked to.
-OPTIONAL = ["rec-refactor", "batch-layout-pq"]
 
 TREES = [model for model in MODELS if model != "dagrnn" and model not in EXAMPLES]
 LSTMS = [model for model in MODELS if model.startswith("treelstm")]
@@ -94,13 +90,6 @@ VARIANTS = {
     "assume-finite": {"passes": {"rec-fold-zeros": "assume-finite"}, "bits": False},
     "unbatched": {"unbatched": True},
 }
-
-
-def passes():
-    """The passes of --autobatch in docs/Pipelines.md, in order."""
-    with open(os.path.join(ROOT, "docs", "Pipelines.md")) as file:
-        table = file.read().split("## --autobatch")[1].split("\n## ")[0]
-    return re.findall(r"^\| *\d+ *\| *`([a-z0-9-]+)` *\|", table, re.M)
 
 
 def replace(text, old, new):
@@ -146,16 +135,6 @@ def model_text(model):
     return text
 
 
-def vector_options():
-    """Options of --cpu-workers, as batch-compile sets them for this machine."""
-    bits, registers = 128, 32
-    if platform.machine() == "x86_64":
-        with open("/proc/cpuinfo") as file:
-            wide = re.search(r"\bavx512f\b", file.read())
-        bits, registers = (512, 32) if wide else (256, 16)
-    return "vector-bits=%d vector-registers=%d" % (bits, registers)
-
-
 def lower(model, size, variant, path):
     """Writes the variant's LLVM dialect to a file and returns it."""
     text = model_text(model)
@@ -163,15 +142,14 @@ def lower(model, size, variant, path):
         file.write(text)
     options = dict({"batch-specialize-sizes": "sizes=H=%d" % size},
                    **variant.get("passes", {}))
-    flags = ["--" + name + ("=" + options[name] if name in options else "")
-             for name in passes() if name != variant.get("without") and
-             (name not in OPTIONAL or name == variant.get("with"))]
-    workers = vector_options()
+    workers = batchtest.vector_options()
     if "tuning" in variant:
         with open(path + ".json", "w") as file:
             json.dump({"version": 1, "kernels": {"*": variant["tuning"]}}, file)
         workers += " tuning=" + path + ".json"
-    batchtest.call("batch-opt", path + ".source", "-o", path, *flags,
+    batchtest.call("batch-opt", path + ".source", "-o", path,
+                   *batchtest.autobatch_passes(options, variant.get("without"),
+                                               variant.get("with")),
                    "--cpu-workers=" + workers)
     with open(path) as file:
         return file.read()

@@ -13,6 +13,7 @@ import json
 import os
 import platform
 import random
+import re
 import shutil
 import struct
 import subprocess
@@ -118,6 +119,27 @@ def compile_model(source, output, size=None, *options):
         shutil.copyfile(output, partial)
         os.replace(partial, kept)
     return kept
+
+
+def autobatch_passes(options, without=None, extra=None):
+    """The passes of --autobatch in docs/Pipelines.md as flags of batch-opt, with
+    options by name. What the pipeline leaves out unless asked to is left out."""
+    with open(os.path.join(ROOT, "docs", "Pipelines.md")) as file:
+        table = file.read().split("## --autobatch")[1].split("\n## ")[0]
+    return ["--" + name + ("=" + options[name] if name in options else "")
+            for name in re.findall(r"^\| *\d+ *\| *`([a-z0-9-]+)` *\|", table, re.M)
+            if name != without and
+            (name not in ("rec-refactor", "batch-layout-pq") or name == extra)]
+
+
+def vector_options():
+    """Options of --cpu-workers, as batch-compile sets them for this machine."""
+    bits, registers = 128, 32
+    if platform.machine() == "x86_64":
+        with open("/proc/cpuinfo") as file:
+            wide = re.search(r"\bavx512f\b", file.read())
+        bits, registers = (512, 32) if wide else (256, 16)
+    return "vector-bits=%d vector-registers=%d" % (bits, registers)
 
 
 def run_model(program, inputs, *options, params="random:1", batch=None,

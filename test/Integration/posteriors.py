@@ -138,28 +138,28 @@ def logistic(count, dimensions, data_seed=7):
     return {"X": matrix(rows), "y": vector(labels), "w_true": vector(weights)}
 
 
-def write_inputs(options):
-    model = options.model
-    generator = random.Random(options.seed)
-    chains = [{"seed": options.seed, "chain": i} for i in range(options.chains)]
+def write_inputs(model, folder, count, data=DATA, seed=1, dimensions=100, rows=10000):
+    """Files for a number of chains."""
+    generator = random.Random(seed)
+    chains = [{"seed": seed, "chain": i} for i in range(count)]
     starts = {}
     if model == "german_credit":
-        parameters = german_credit(options.data)
+        parameters = german_credit(data)
     elif model in REAL:
-        parameters = posteriordb(options.data, model)
+        parameters = posteriordb(data, model)
     else:
         scale = 1.0
         if model == "nuts_gauss":
-            parameters = gaussian(options.dimensions)
-            centre = [0.0] * options.dimensions
+            parameters = gaussian(dimensions)
+            centre = [0.0] * dimensions
         else:
-            parameters = logistic(options.rows, options.dimensions)
+            parameters = logistic(rows, dimensions)
             centre, scale = parameters["w_true"][2], 0.05
         for i, chain in enumerate(chains):
             chain["q0"] = {"tensor": "%d.q0" % i}
             starts["%d.q0" % i] = vector([c + scale * generator.gauss(0, 1)
                                           for c in centre])
-    path = os.path.join(options.folder, model)
+    path = os.path.join(folder, model)
     batchtest.write_safetensors(path + ".safetensors", parameters)
     batchtest.write_lines(path + ".jsonl", chains)
     if starts:
@@ -298,8 +298,7 @@ def check(options):
 
 def run(options):
     options.folder = batchtest.temporary()
-    options.chains, options.seed = 64, 1
-    write_inputs(options)
+    write_inputs(options.model, options.folder, 64, options.data)
     path = os.path.join(options.folder, options.model)
     program = batchtest.compile_model(
         os.path.join(batchtest.MODELS, options.model + ".mlir"), path + ".so")
@@ -412,8 +411,11 @@ def main():
         command.add_argument("--data", default=DATA)
     commands.add_parser("test")
     options = parser.parse_args()
-    {"inputs": write_inputs, "check": check, "run": run, "test": lambda _: test()}[
+    {"inputs": lambda given: write_inputs(
+        given.model, given.folder, given.chains, given.data, given.seed,
+        given.dimensions, given.rows), "check": check, "run": run, "test": lambda _: test()}[
         options.command](options)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -110,6 +110,11 @@ int main(int argc, char **argv) {
   mlir::registerAllExtensions(registry);
   batch::registerAllDialects(registry);
   MLIRContext context(registry);
+  // An error names a line of the model; the operation may be all of it.
+  if (!cl::getRegisteredOptions()
+           .lookup("mlir-print-op-on-diagnostic")
+           ->getNumOccurrences())
+    context.printOpOnDiagnostic(false);
   llvm::SourceMgr sources;
   SourceMgrDiagnosticHandler handler(sources, &context);
   if (input != "-" && !llvm::sys::fs::exists(input))

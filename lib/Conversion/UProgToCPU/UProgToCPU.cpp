@@ -103,9 +103,12 @@ LogicalResult ProgramLowering::lowerRun(uprog::RunOp run) {
   Value zero = cb.constant(0), one = cb.constant(1);
   auto call = [&](Value begin, Value end, Value part, Value parts,
                   Value stageBegin, Value stageEnd) {
-    func::CallOp::create(builder, loc, kernel,
-                         ValueRange{step, forms, scratch, own, begin, end, part,
-                                    parts, stageBegin, stageEnd});
+    auto op = func::CallOp::create(builder, loc, kernel,
+                                   ValueRange{step, forms, scratch, own, begin,
+                                              end, part, parts, stageBegin,
+                                              stageEnd});
+    // LLVM takes quadratic time for one function with the code of all blocks.
+    op.setNoInline(alone);
   };
 
   auto callRows = [&](Value begin, Value end) {
