@@ -1,17 +1,18 @@
 //===- gradient.cpp - A batched gradient written by hand --------*- C++ -*-===//
 //
-// batch-gradient CHAINS OBSERVATIONS REGRESSORS RUNS: seconds that a loop written
-// by hand takes for the log density of Bayesian logistic regression and its
-// gradient, for all chains at once and no chain waiting for another; as JSON, with
-// values to check. The counterpart of @log_density in examples/models/
-// nuts_logreg.mlir, on the same synthetic kind of data:
+// batch-gradient CHAINS OBSERVATIONS REGRESSORS RUNS: seconds that a loop
+// written by hand takes for the log density of Bayesian logistic regression and
+// its gradient, for all chains at once and no chain waiting for another; as
+// JSON, with values to check. The counterpart of @log_density in
+// examples/models/ nuts_logreg.mlir, on the same synthetic kind of data:
 //
 //   a = X w,  log p = sum(y a - ln(1 + exp(a))) - w.w / 2,
 //   gradient = X^T (y - sigmoid(a)) - w
 //
-// It is what one writes who knows the problem: chains lie side by side in vectors,
-// both products keep their sums in registers, and a block of observations goes
-// through product, sigmoid and product while it lies in the first-level cache.
+// It is what one writes who knows the problem: chains lie side by side in
+// vectors, both products keep their sums in registers, and a block of
+// observations goes through product, sigmoid and product while it lies in the
+// first-level cache.
 //
 //===----------------------------------------------------------------------===//
 
@@ -92,8 +93,8 @@ void evaluate(const Problem &p, const Vector *w, Vector *gradient, double *logp,
     std::fill(block, block + rows * kVectors, Vector{});
     multiply(x, rows, p.regressors, 1, w, p.regressors, block);
     for (int64_t r = 0; r < rows; ++r)
-      residuals(p.y[first + r], reinterpret_cast<double *>(block + r * kVectors),
-                logp);
+      residuals(p.y[first + r],
+                reinterpret_cast<double *>(block + r * kVectors), logp);
     multiply(x, p.regressors, 1, p.regressors, block, rows, gradient);
   }
 }

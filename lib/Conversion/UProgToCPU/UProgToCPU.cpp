@@ -5,17 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../LaneCode/LaneCode.h"
+#include "../ProgramCode/ProgramCode.h"
 #include "Batch/Conversion/Passes.h"
 #include "Batch/Conversion/RecToLLVM/ABILayout.h"
-#include "Batch/Conversion/RecToLLVM/ContextAccess.h"
-#include "Batch/Dialect/Batch/Batch.h"
-#include "Batch/Dialect/UProg/UProg.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_CONVERTUPROGTOCPUPASS
@@ -30,47 +24,31 @@ namespace {
 
 /// Lowers one program. Workers are the units of the device, which run a program
 /// of that level together; each runs one of block level by itself.
-class ProgramLowering {
+class ProgramLowering : ProgramCode {
 public:
   ProgramLowering(ModuleOp module, int64_t rowSplit, int64_t rowBlock)
-      : symbols(module), builder(module.getContext()), rowSplit(rowSplit),
+      : ProgramCode(module), symbols(module), rowSplit(rowSplit),
         rowBlock(rowBlock) {}
 
   LogicalResult lower(uprog::ProgramOp program);
 
 private:
-  LogicalResult lowerBlock(Block &block);
+  LogicalResult lowerOp(Operation *op) override;
+  LaneCode laneCode() override {
+    return LaneCode(b, b.getLoc(), machine, context, lanes);
+  }
   LogicalResult lowerRun(uprog::RunOp run);
-  LogicalResult lowerWhile(uprog::WhileOp loop);
-  LogicalResult lowerStart(StartLanesOp start);
-  LogicalResult lowerLaneOps(LaneOpsOp op);
-  Value toI64(Value index);
-  Value toIndex(Value integer);
+  Value loadStepField(Value step, int64_t field);
 
   SymbolTable symbols;
-  OpBuilder builder;
-  IRMapping mapping;
   int64_t rowSplit, rowBlock;
-  Value context, worker, workers;
+  Value worker, workers;
   bool alone = false; ///< of block level
-  MachineOp machine;  ///< of a program that has lanes
-  Value lanes;
 };
 
 } // namespace
 
-Value ProgramLowering::toI64(Value index) {
-  return arith::IndexCastOp::create(builder, index.getLoc(),
-                                    builder.getI64Type(), index);
-}
-
-Value ProgramLowering::toIndex(Value integer) {
-  return arith::IndexCastOp::create(builder, integer.getLoc(),
-                                    builder.getIndexType(), integer);
-}
-
 LogicalResult ProgramLowering::lowerRun(uprog::RunOp run) {
-  Location loc = run.getLoc();
   auto kernel = symbols.lookup<func::FuncOp>(run.getCallee());
   auto info = kernel ? kernel->getAttrOfType<DictionaryAttr>(kKernelInfoAttr)
                      : DictionaryAttr();
@@ -90,7 +68,7 @@ LogicalResult ProgramLowering::lowerRun(uprog::RunOp run) {
   int64_t split = rowSplit > 0 ? rowSplit : getInfo("row_split");
   int64_t block = rowBlock >= 0 ? rowBlock : getInfo("row_block");
 
-  ContextBuilder cb(builder, loc, context);
+  ContextBuilder cb(b, run.getLoc(), context);
   Value step = mapping.lookup(run.getStep());
   Value tasks = toI64(mapping.lookup(run.getTasks()));
   Value forms = cb.loadField(ContextField::forms);
@@ -98,15 +76,14 @@ LogicalResult ProgramLowering::lowerRun(uprog::RunOp run) {
   Value allScratch = cb.loadField(ContextField::workerScratch);
   Value scratchCell = cb.loadCell(allScratch, worker);
   Value own = LLVM::IntToPtrOp::create(
-      builder, loc, LLVM::LLVMPointerType::get(builder.getContext()),
-      scratchCell);
+      b, LLVM::LLVMPointerType::get(b.getContext()), scratchCell);
   Value zero = cb.constant(0), one = cb.constant(1);
   auto call = [&](Value begin, Value end, Value part, Value parts,
                   Value stageBegin, Value stageEnd) {
-    auto op = func::CallOp::create(builder, loc, kernel,
-                                   ValueRange{step, forms, scratch, own, begin,
-                                              end, part, parts, stageBegin,
-                                              stageEnd});
+    auto op =
+        func::CallOp::create(b, kernel,
+                             ValueRange{step, forms, scratch, own, begin, end,
+                                        part, parts, stageBegin, stageEnd});
     // LLVM takes quadratic time for one function with the code of all blocks.
     op.setNoInline(alone);
   };
@@ -114,13 +91,12 @@ LogicalResult ProgramLowering::lowerRun(uprog::RunOp run) {
   auto callRows = [&](Value begin, Value end) {
     if (block == 0)
       return call(begin, end, zero, one, zero, cb.constant(stages));
-    auto loop =
-        scf::ForOp::create(builder, loc, begin, end, cb.constant(block));
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPoint(loop.getBody()->getTerminator());
+    auto loop = scf::ForOp::create(b, begin, end, cb.constant(block));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(loop.getBody()->getTerminator());
     Value first = loop.getInductionVar();
-    Value last = arith::AddIOp::create(builder, loc, first, cb.constant(block));
-    last = arith::MinSIOp::create(builder, loc, last, end);
+    Value last = arith::AddIOp::create(b, first, cb.constant(block));
+    last = arith::MinSIOp::create(b, last, end);
     call(first, last, zero, one, zero, cb.constant(stages));
   };
   if (alone) {
@@ -129,25 +105,24 @@ LogicalResult ProgramLowering::lowerRun(uprog::RunOp run) {
   }
 
   // The rows of a large batch, or the columns of a small one.
-  Value enough =
-      arith::MulIOp::create(builder, loc, workers, cb.constant(split));
-  Value single = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                       workers, one);
-  Value large = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
-                                      tasks, enough);
-  Value byRows = arith::OrIOp::create(builder, loc, single, large);
-  auto choice = scf::IfOp::create(builder, loc, byRows, /*withElse=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPoint(choice.thenBlock()->getTerminator());
+  Value enough = arith::MulIOp::create(b, workers, cb.constant(split));
+  Value single =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, workers, one);
+  Value large =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::sge, tasks, enough);
+  Value byRows = arith::OrIOp::create(b, single, large);
+  auto choice = scf::IfOp::create(b, byRows, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(choice.thenBlock()->getTerminator());
   auto share = [&](Value position) -> Value {
-    Value product = arith::MulIOp::create(builder, loc, tasks, position);
-    return arith::DivSIOp::create(builder, loc, product, workers);
+    Value product = arith::MulIOp::create(b, tasks, position);
+    return arith::DivSIOp::create(b, product, workers);
   };
-  Value next = arith::AddIOp::create(builder, loc, worker, one);
+  Value next = arith::AddIOp::create(b, worker, one);
   Value begin = share(worker);
   Value end = share(next);
   callRows(begin, end);
-  builder.setInsertionPoint(choice.elseBlock()->getTerminator());
+  b.setInsertionPoint(choice.elseBlock()->getTerminator());
   for (int64_t stage = 0; stage < stages; ++stage) {
     call(zero, tasks, worker, workers, cb.constant(stage),
          cb.constant(stage + 1));
@@ -157,147 +132,58 @@ LogicalResult ProgramLowering::lowerRun(uprog::RunOp run) {
   return success();
 }
 
-LogicalResult ProgramLowering::lowerWhile(uprog::WhileOp loop) {
-  Location loc = loop.getLoc();
-  auto condition =
-      cast<uprog::ConditionOp>(loop.getBefore().front().getTerminator());
-  auto copy = scf::WhileOp::create(
-      builder, loc, condition.getValues().getTypes(), ValueRange());
-  OpBuilder::InsertionGuard guard(builder);
-  builder.createBlock(&copy.getBefore());
-  if (failed(lowerBlock(loop.getBefore().front())))
-    return failure();
-  SmallVector<Value> values;
-  for (Value value : condition.getValues())
-    values.push_back(mapping.lookup(value));
-  scf::ConditionOp::create(builder, loc,
-                           mapping.lookup(condition.getCondition()), values);
-  Block *body = builder.createBlock(&copy.getAfter(), {},
-                                    condition.getValues().getTypes(),
-                                    SmallVector<Location>(values.size(), loc));
-  mapping.map(loop.getBody().getArguments(), body->getArguments());
-  if (failed(lowerBlock(loop.getBody().front())))
-    return failure();
-  scf::YieldOp::create(builder, loc);
-  return success();
+/// A field of a step, as an index.
+Value ProgramLowering::loadStepField(Value step, int64_t field) {
+  ContextBuilder cb(b, b.getLoc(), context);
+  return toIndex(cb.loadCell(mapping.lookup(step), cb.constant(field)));
 }
 
-LogicalResult ProgramLowering::lowerStart(StartLanesOp start) {
-  FailureOr<func::FuncOp> entry = findEntry(start);
-  if (failed(entry))
-    return failure();
-  LaneCode code(builder, start.getLoc(), machine, context, lanes);
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPoint(context.getDefiningOp()
-                                  ? context.getDefiningOp()
-                                  : context.getParentBlock()->getParentOp());
-    code.makeNextInstance(*entry);
-  }
-  code.startLanes();
-  return success();
-}
-
-LogicalResult ProgramLowering::lowerLaneOps(LaneOpsOp op) {
-  auto block = machine.lookupSymbol<BlockOp>(op.getBlock().getLeafReference());
-  LaneCode code(builder, op.getLoc(), machine, context, lanes);
-  if (op.getPrologue())
-    code.runPrologue(block);
-  else
-    code.runEpilogue(block);
-  return success();
-}
-
-LogicalResult ProgramLowering::lowerBlock(Block &block) {
-  for (Operation &op : block.without_terminator()) {
-    Location loc = op.getLoc();
-    ContextBuilder cb(builder, loc, context);
-    if (auto run = dyn_cast<uprog::RunOp>(op)) {
-      if (failed(lowerRun(run)))
-        return failure();
-    } else if (auto loop = dyn_cast<uprog::ForOp>(op)) {
-      Value one = arith::ConstantIndexOp::create(builder, loc, 1);
-      auto copy =
-          scf::ForOp::create(builder, loc, mapping.lookup(loop.getLower()),
-                             mapping.lookup(loop.getUpper()), one);
-      mapping.map(loop.getBody().getArgument(0), copy.getInductionVar());
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPoint(copy.getBody()->getTerminator());
-      if (failed(lowerBlock(loop.getBody().front())))
-        return failure();
-    } else if (auto branch = dyn_cast<uprog::BranchOp>(op)) {
-      auto copy = scf::IndexSwitchOp::create(
-          builder, loc, TypeRange(), mapping.lookup(branch.getSelector()),
-          branch.getCases(), branch.getCases().size());
-      OpBuilder::InsertionGuard guard(builder);
-      builder.createBlock(&copy.getDefaultRegion());
-      scf::YieldOp::create(builder, loc);
-      for (auto [from, to] :
-           llvm::zip_equal(branch.getCaseRegions(), copy.getCaseRegions())) {
-        builder.createBlock(&to);
-        if (failed(lowerBlock(from.front())))
-          return failure();
-        scf::YieldOp::create(builder, loc);
-      }
-    } else if (auto loop = dyn_cast<uprog::WhileOp>(op)) {
-      if (failed(lowerWhile(loop)))
-        return failure();
-    } else if (auto start = dyn_cast<StartLanesOp>(op)) {
-      if (failed(lowerStart(start)))
-        return failure();
-    } else if (auto leave = dyn_cast<LeaveFrameOp>(op)) {
-      LaneCode(builder, loc, machine, context, lanes).leaveFrame();
-    } else if (auto ref = dyn_cast<uprog::RefOp>(op)) {
-      func::CallOp::create(builder, loc, ref.getCallee(), TypeRange(),
-                           ValueRange{context, worker, workers});
-    } else if (auto laneOps = dyn_cast<LaneOpsOp>(op)) {
-      if (failed(lowerLaneOps(laneOps)))
-        return failure();
-    } else if (auto next = dyn_cast<NextBlockOp>(op)) {
-      auto [number, any] =
-          LaneCode(builder, loc, machine, context, lanes).nextBlock();
-      mapping.map(next.getBlock(), toIndex(number));
-      mapping.map(next.getAny(), any);
-    } else if (auto take = dyn_cast<TakeLanesOp>(op)) {
-      Value number = toI64(mapping.lookup(take.getBlock()));
-      mapping.map(
-          take.getStep(),
-          LaneCode(builder, loc, machine, context, lanes).takeLanes(number));
-    } else if (auto barrier = dyn_cast<uprog::BarrierOp>(op)) {
-      // Workers are the units of the device; what is below runs on one.
-      if (barrier.getLevel() == uprog::Level::Device)
-        cb.call(RuntimeFunction::barrier, worker);
-    } else if (auto size = dyn_cast<PlanSizeOp>(op)) {
-      mapping.map(size.getResult(),
-                  toIndex(cb.loadField(ContextField::numSteps)));
-    } else if (auto step = dyn_cast<PlanStepOp>(op)) {
-      Value index = toI64(mapping.lookup(step.getIndex()));
-      Value offset =
-          arith::MulIOp::create(builder, loc, index, cb.constant(kStepBytes));
-      mapping.map(step.getResult(),
-                  cb.address(cb.loadField(ContextField::steps), offset,
-                             builder.getI8Type()));
-    } else if (auto number = dyn_cast<StepKernelOp>(op)) {
-      mapping.map(number.getResult(),
-                  toIndex(cb.loadCell(mapping.lookup(number.getStep()),
-                                      cb.constant(kStepKernel))));
-    } else if (auto count = dyn_cast<StepTasksOp>(op)) {
-      mapping.map(count.getResult(),
-                  toIndex(cb.loadCell(mapping.lookup(count.getStep()),
-                                      cb.constant(kStepCount))));
-    } else if (auto meets = dyn_cast<StepMeetsOp>(op)) {
-      mapping.map(meets.getResult(),
-                  toIndex(cb.loadCell(mapping.lookup(meets.getStep()),
-                                      cb.constant(kStepMeets))));
-    } else if (isa<OperandOp>(op)) {
-      // Kernel functions find their operands in the step.
-    } else if (op.getDialect() && isa<arith::ArithDialect>(op.getDialect())) {
-      builder.clone(op, mapping);
-    } else {
-      return op.emitError("has no lowering to CPU workers");
-    }
-  }
-  return success();
+LogicalResult ProgramLowering::lowerOp(Operation *op) {
+  ContextBuilder cb(b, b.getLoc(), context);
+  return TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](uprog::RunOp run) { return lowerRun(run); })
+      .Case([&](uprog::RefOp ref) {
+        func::CallOp::create(b, ref.getCallee(), TypeRange(),
+                             ValueRange{context, worker, workers});
+        return success();
+      })
+      .Case([&](uprog::BarrierOp barrier) {
+        // Workers are the units of the device; what is below runs on one.
+        if (barrier.getLevel() == uprog::Level::Device)
+          cb.call(RuntimeFunction::barrier, worker);
+        return success();
+      })
+      .Case([&](PlanSizeOp size) {
+        mapping.map(size.getResult(),
+                    toIndex(cb.loadField(ContextField::numSteps)));
+        return success();
+      })
+      .Case([&](PlanStepOp step) {
+        Value index = toI64(mapping.lookup(step.getIndex()));
+        Value offset = arith::MulIOp::create(b, index, cb.constant(kStepBytes));
+        mapping.map(step.getResult(),
+                    cb.address(cb.loadField(ContextField::steps), offset,
+                               b.getI8Type()));
+        return success();
+      })
+      .Case([&](StepKernelOp number) {
+        mapping.map(number.getResult(),
+                    loadStepField(number.getStep(), kStepKernel));
+        return success();
+      })
+      .Case([&](StepTasksOp count) {
+        mapping.map(count.getResult(),
+                    loadStepField(count.getStep(), kStepCount));
+        return success();
+      })
+      .Case([&](StepMeetsOp meets) {
+        mapping.map(meets.getResult(),
+                    loadStepField(meets.getStep(), kStepMeets));
+        return success();
+      })
+      .Default([](Operation *other) {
+        return other->emitError("has no lowering to CPU workers");
+      });
 }
 
 LogicalResult ProgramLowering::lower(uprog::ProgramOp program) {
@@ -307,40 +193,36 @@ LogicalResult ProgramLowering::lower(uprog::ProgramOp program) {
            << uprog::stringifyLevel(program.getLevel())
            << ": workers run programs of device level together, or of block "
               "level each by itself";
-  Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
-  Type i64 = builder.getI64Type();
-  builder.setInsertionPoint(program);
-  auto function =
-      func::FuncOp::create(builder, program.getLoc(), program.getSymName(),
-                           builder.getFunctionType({pointer, i64, i64}, {}));
+  b.setLoc(program.getLoc());
+  Type pointer = LLVM::LLVMPointerType::get(b.getContext());
+  Type i64 = b.getI64Type();
+  b.setInsertionPoint(program);
+  auto function = func::FuncOp::create(
+      b, program.getSymName(), b.getFunctionType({pointer, i64, i64}, {}));
   // What is referred to is not the executor.
   if (SymbolTable::symbolKnownUseEmpty(program,
                                        program->getParentOfType<ModuleOp>())) {
-    function->setAttr(kExecutorAttr, builder.getUnitAttr());
+    function->setAttr(kExecutorAttr, b.getUnitAttr());
   } else {
     function.setPrivate();
     function->setAttr(
         "llvm.linkage",
-        LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
+        LLVM::LinkageAttr::get(b.getContext(), LLVM::Linkage::Internal));
   }
   Block *body = function.addEntryBlock();
   context = body->getArgument(0);
   worker = body->getArgument(1);
   workers = body->getArgument(2);
-  builder.setInsertionPointToStart(body);
-  if (llvm::any_of(program.getArgumentTypes(), llvm::IsaPred<LanesType>)) {
-    auto machines = program->getParentOfType<ModuleOp>().getOps<MachineOp>();
-    if (machines.empty())
-      return program.emitError(
-          "has lanes, but the module has no batch.machine");
-    machine = *machines.begin();
-    ContextBuilder cb(builder, program.getLoc(), context);
-    Value cell = cb.loadCell(cb.loadField(ContextField::lanes), worker);
-    lanes = LLVM::IntToPtrOp::create(builder, program.getLoc(), pointer, cell);
+  b.setInsertionPointToStart(body);
+  if (hasLanes(program)) {
+    if (failed(findMachine(program)))
+      return failure();
+    findLanes(worker);
   }
   if (failed(lowerBlock(program.getBody().front())))
     return failure();
-  func::ReturnOp::create(builder, program.getLoc());
+  b.setLoc(program.getLoc());
+  func::ReturnOp::create(b);
   program.erase();
   return success();
 }

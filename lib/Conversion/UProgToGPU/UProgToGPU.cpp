@@ -5,19 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../LaneCode/LaneCode.h"
+#include "../ProgramCode/ProgramCode.h"
 #include "Batch/Conversion/Passes.h"
 #include "Batch/Conversion/RecToLLVM/ABILayout.h"
-#include "Batch/Dialect/Batch/Batch.h"
-#include "Batch/Dialect/UProg/UProg.h"
 #include "DeviceBarrier.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/IRMapping.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_CONVERTUPROGTOGPUPASS
@@ -40,12 +35,12 @@ struct LaunchShape {
 };
 
 /// Lowers one program: every unit is a thread block.
-class KernelBuilder {
+class KernelBuilder : ProgramCode {
 public:
   KernelBuilder(ModuleOp module, gpu::GPUModuleOp device,
                 const LaunchShape &shape, func::FuncOp barrier, bool amd)
-      : operators(module), functions(device), device(device), shape(shape),
-        barrier(barrier), amd(amd), b(module.getLoc(), module.getContext()) {}
+      : ProgramCode(module), operators(module), functions(device),
+        device(device), shape(shape), barrier(barrier), amd(amd) {}
 
   LogicalResult lower(uprog::ProgramOp program);
 
@@ -55,24 +50,14 @@ private:
                   unsigned blocksArgument);
   LogicalResult lowerPlans(uprog::ProgramOp program);
   LogicalResult lowerLanes(uprog::ProgramOp program);
-  LogicalResult lowerBlock(Block &block);
+  LogicalResult lowerOp(Operation *op) override;
+  LaneCode laneCode() override;
   LogicalResult lowerRun(uprog::RunOp run);
-  LogicalResult lowerWhile(uprog::WhileOp loop);
-  LogicalResult lowerStart(StartLanesOp start);
-  LaneCode laneCode();
+  LogicalResult lowerBarrier(uprog::BarrierOp op);
   void loadWeights();
   void findGroup();
   void meet();
 
-  Value constant(int64_t value) {
-    return arith::ConstantOp::create(b, b.getI64IntegerAttr(value));
-  }
-  Value toI64(Value index) {
-    return arith::IndexCastOp::create(b, b.getI64Type(), index);
-  }
-  Value toIndex(Value integer) {
-    return arith::IndexCastOp::create(b, b.getIndexType(), integer);
-  }
   Type ptrType() {
     return LLVM::LLVMPointerType::get(b.getContext(), kGlobalMemory);
   }
@@ -89,12 +74,7 @@ private:
   LaunchShape shape;
   func::FuncOp barrier;
   bool amd;
-  ImplicitLocOpBuilder b;
-  IRMapping mapping;
-  /// Of a program that has lanes: its machine and entry, what all blocks have,
-  /// this block's lanes, and this thread.
-  MachineOp machine;
-  Value context, lanes, thread;
+  Value thread; ///< the number of this one in its block, in a program of lanes
   Value plans, numPlans, forms, control, blocks, watchdog;
   /// This block's number in its group, blocks of a group; this group's number,
   /// groups of the launch.
@@ -185,124 +165,45 @@ LaneCode KernelBuilder::laneCode() {
   return LaneCode(b, b.getLoc(), machine, context, lanes, block);
 }
 
-/// All threads of a block see the same condition.
-LogicalResult KernelBuilder::lowerWhile(uprog::WhileOp loop) {
-  auto condition =
-      cast<uprog::ConditionOp>(loop.getBefore().front().getTerminator());
-  TypeRange types = condition.getValues().getTypes();
-  auto copy = scf::WhileOp::create(b, types, ValueRange());
-  OpBuilder::InsertionGuard guard(b);
-  b.createBlock(&copy.getBefore());
-  if (failed(lowerBlock(loop.getBefore().front())))
-    return failure();
-  SmallVector<Value> values;
-  for (Value value : condition.getValues())
-    values.push_back(mapping.lookup(value));
-  scf::ConditionOp::create(b, mapping.lookup(condition.getCondition()), values);
-  Block *body =
-      b.createBlock(&copy.getAfter(), {}, types,
-                    SmallVector<Location>(types.size(), loop.getLoc()));
-  mapping.map(loop.getBody().getArguments(), body->getArguments());
-  if (failed(lowerBlock(loop.getBody().front())))
-    return failure();
-  scf::YieldOp::create(b);
+LogicalResult KernelBuilder::lowerBarrier(uprog::BarrierOp op) {
+  if (op.getLevel() == shape.group)
+    meet();
+  else if (op.getLevel() == Level::Block)
+    gpu::BarrierOp::create(b);
+  else
+    return op.emitError("has no lowering to a persistent kernel");
   return success();
 }
 
-LogicalResult KernelBuilder::lowerStart(StartLanesOp start) {
-  FailureOr<func::FuncOp> entry = findEntry(start);
-  if (failed(entry))
-    return failure();
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(device.getBody());
-    laneCode().makeNextInstance(*entry);
-  }
-  laneCode().startLanes();
-  return success();
-}
-
-LogicalResult KernelBuilder::lowerBlock(Block &block) {
-  for (Operation &op : block.without_terminator()) {
-    b.setLoc(op.getLoc());
-    if (auto run = dyn_cast<uprog::RunOp>(op)) {
-      if (failed(lowerRun(run)))
-        return failure();
-    } else if (auto loop = dyn_cast<uprog::ForOp>(op)) {
-      Value one = arith::ConstantIndexOp::create(b, 1);
-      auto copy = scf::ForOp::create(b, mapping.lookup(loop.getLower()),
-                                     mapping.lookup(loop.getUpper()), one);
-      mapping.map(loop.getBody().getArgument(0), copy.getInductionVar());
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPoint(copy.getBody()->getTerminator());
-      if (failed(lowerBlock(loop.getBody().front())))
-        return failure();
-    } else if (auto branch = dyn_cast<uprog::BranchOp>(op)) {
-      auto copy = scf::IndexSwitchOp::create(
-          b, TypeRange(), mapping.lookup(branch.getSelector()),
-          branch.getCases(), branch.getCases().size());
-      OpBuilder::InsertionGuard guard(b);
-      b.createBlock(&copy.getDefaultRegion());
-      scf::YieldOp::create(b);
-      for (auto [from, to] :
-           llvm::zip_equal(branch.getCaseRegions(), copy.getCaseRegions())) {
-        b.createBlock(&to);
-        if (failed(lowerBlock(from.front())))
-          return failure();
-        scf::YieldOp::create(b);
-      }
-    } else if (auto loop = dyn_cast<uprog::WhileOp>(op)) {
-      if (failed(lowerWhile(loop)))
-        return failure();
-    } else if (auto start = dyn_cast<StartLanesOp>(op)) {
-      if (failed(lowerStart(start)))
-        return failure();
-    } else if (auto next = dyn_cast<NextBlockOp>(op)) {
-      auto [number, any] = laneCode().nextBlock();
-      mapping.map(next.getBlock(), toIndex(number));
-      mapping.map(next.getAny(), any);
-    } else if (auto take = dyn_cast<TakeLanesOp>(op)) {
-      Value number = toI64(mapping.lookup(take.getBlock()));
-      mapping.map(take.getStep(), laneCode().takeLanes(number));
-    } else if (auto laneOps = dyn_cast<LaneOpsOp>(op)) {
-      auto of =
-          machine.lookupSymbol<BlockOp>(laneOps.getBlock().getLeafReference());
-      if (laneOps.getPrologue())
-        laneCode().runPrologue(of);
-      else
-        laneCode().runEpilogue(of);
-    } else if (auto barrierOp = dyn_cast<uprog::BarrierOp>(op)) {
-      if (barrierOp.getLevel() == shape.group)
-        meet();
-      else if (barrierOp.getLevel() == Level::Block)
-        gpu::BarrierOp::create(b);
-      else
-        return op.emitError("has no lowering to a persistent kernel");
-    } else if (auto size = dyn_cast<PlanSizeOp>(op)) {
-      mapping.map(size.getResult(), toIndex(numSteps));
-    } else if (auto step = dyn_cast<PlanStepOp>(op)) {
-      stepNumber = mapping.lookup(step.getIndex());
-      Value cell =
-          arith::MulIOp::create(b, toI64(stepNumber), constant(kStepCells));
-      mapping.map(step.getResult(),
-                  LLVM::GEPOp::create(b, ptrType(), b.getI64Type(), steps,
-                                      ArrayRef<LLVM::GEPArg>{cell}));
-    } else if (isa<StepKernelOp, StepTasksOp, StepMeetsOp>(op)) {
-      int64_t cell = isa<StepKernelOp>(op)  ? kStepKernel
-                     : isa<StepTasksOp>(op) ? kStepCount
-                                            : kStepMeets;
-      Value base = mapping.lookup(op.getOperand(0));
-      mapping.map(op.getResult(0),
-                  toIndex(loadField(b.getI64Type(), base, cell)));
-    } else if (isa<OperandOp>(op)) {
-      // The functions find their operands in the step.
-    } else if (isa_and_nonnull<arith::ArithDialect>(op.getDialect())) {
-      b.clone(op, mapping);
-    } else {
-      return op.emitError("has no lowering to a persistent kernel");
-    }
-  }
-  return success();
+LogicalResult KernelBuilder::lowerOp(Operation *op) {
+  return TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](uprog::RunOp run) { return lowerRun(run); })
+      .Case([&](uprog::BarrierOp op) { return lowerBarrier(op); })
+      .Case([&](PlanSizeOp size) {
+        mapping.map(size.getResult(), toIndex(numSteps));
+        return success();
+      })
+      .Case([&](PlanStepOp step) {
+        stepNumber = mapping.lookup(step.getIndex());
+        Value cell =
+            arith::MulIOp::create(b, toI64(stepNumber), constant(kStepCells));
+        mapping.map(step.getResult(),
+                    LLVM::GEPOp::create(b, ptrType(), b.getI64Type(), steps,
+                                        ArrayRef<LLVM::GEPArg>{cell}));
+        return success();
+      })
+      .Case<StepKernelOp, StepTasksOp, StepMeetsOp>([&](Operation *field) {
+        int64_t cell = isa<StepKernelOp>(field)  ? kStepKernel
+                       : isa<StepTasksOp>(field) ? kStepCount
+                                                 : kStepMeets;
+        Value base = mapping.lookup(field->getOperand(0));
+        mapping.map(field->getResult(0),
+                    toIndex(loadField(b.getI64Type(), base, cell)));
+        return success();
+      })
+      .Default([](Operation *other) {
+        return other->emitError("has no lowering to a persistent kernel");
+      });
 }
 
 /// Fills the block's shared memory, if there is a function for it.
@@ -400,10 +301,8 @@ LogicalResult KernelBuilder::lowerPlans(uprog::ProgramOp program) {
 
 /// Every block runs the program on lanes of its own.
 LogicalResult KernelBuilder::lowerLanes(uprog::ProgramOp program) {
-  auto machines = program->getParentOfType<ModuleOp>().getOps<MachineOp>();
-  if (machines.empty())
-    return program.emitError("has lanes, but the module has no batch.machine");
-  machine = *machines.begin();
+  if (failed(findMachine(program)))
+    return failure();
   if (machine.getFrames())
     return program.emitError(
         "runs calls on the stack of the host, which blocks of a GPU do not "
@@ -413,10 +312,8 @@ LogicalResult KernelBuilder::lowerLanes(uprog::ProgramOp program) {
   blocks = kernel.getArgument(1);
   findGroup();
   thread = toI64(gpu::ThreadIdOp::create(b, gpu::Dimension::x));
-  ContextBuilder cb(b, b.getLoc(), context);
-  forms = cb.loadField(ContextField::forms);
-  Value cell = cb.loadCell(cb.loadField(ContextField::lanes), group);
-  lanes = LLVM::IntToPtrOp::create(b, ptrType(), cell);
+  forms = ContextBuilder(b, b.getLoc(), context).loadField(ContextField::forms);
+  findLanes(group);
   loadWeights();
   if (failed(lowerBlock(program.getBody().front())))
     return failure();
@@ -428,9 +325,7 @@ LogicalResult KernelBuilder::lowerLanes(uprog::ProgramOp program) {
 
 LogicalResult KernelBuilder::lower(uprog::ProgramOp program) {
   b.setLoc(program.getLoc());
-  bool hasLanes =
-      llvm::any_of(program.getArgumentTypes(), llvm::IsaPred<LanesType>);
-  if (failed(hasLanes ? lowerLanes(program) : lowerPlans(program)))
+  if (failed(hasLanes(program) ? lowerLanes(program) : lowerPlans(program)))
     return failure();
   program.erase();
   return success();

@@ -5,10 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../FunctionSyntax.h"
 #include "Batch/Dialect/Batch/Batch.h"
 
-#include "mlir/IR/OpImplementation.h"
-#include "mlir/Interfaces/FunctionImplementation.h"
 #include "llvm/ADT/SmallSet.h"
 
 using namespace mlir;
@@ -30,22 +29,10 @@ void MachineOp::build(OpBuilder &builder, OperationState &state, StringRef name,
 }
 
 ParseResult MachineOp::parse(OpAsmParser &parser, OperationState &result) {
-  auto buildType = [](Builder &builder, ArrayRef<Type> inputs,
-                      ArrayRef<Type> results,
-                      function_interface_impl::VariadicFlag, std::string &) {
-    return builder.getFunctionType(inputs, results);
-  };
-  return function_interface_impl::parseFunctionOp(
-      parser, result, /*allowVariadic=*/false,
-      getFunctionTypeAttrName(result.name), buildType,
-      getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+  return parseFunction<MachineOp>(parser, result);
 }
 
-void MachineOp::print(OpAsmPrinter &printer) {
-  function_interface_impl::printFunctionOp(
-      printer, *this, /*isVariadic=*/false, getFunctionTypeAttrName(),
-      getArgAttrsAttrName(), getResAttrsAttrName());
-}
+void MachineOp::print(OpAsmPrinter &printer) { printFunction(printer, *this); }
 
 LogicalResult MachineOp::verify() {
   if (!getResultTypes().empty())

@@ -5,10 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../FunctionSyntax.h"
 #include "Batch/Dialect/UProg/UProg.h"
-
-#include "mlir/IR/OpImplementation.h"
-#include "mlir/Interfaces/FunctionImplementation.h"
 
 using namespace mlir;
 using namespace mlir::uprog;
@@ -27,24 +25,12 @@ static void printBranchCases(OpAsmPrinter &printer, BranchOp op,
 // OperatorOp, ProgramOp
 //===----------------------------------------------------------------------===//
 
-static Type buildFunctionType(Builder &builder, ArrayRef<Type> inputs,
-                              ArrayRef<Type> results,
-                              function_interface_impl::VariadicFlag,
-                              std::string &) {
-  return builder.getFunctionType(inputs, results);
-}
-
 ParseResult OperatorOp::parse(OpAsmParser &parser, OperationState &result) {
-  return function_interface_impl::parseFunctionOp(
-      parser, result, /*allowVariadic=*/false,
-      getFunctionTypeAttrName(result.name), buildFunctionType,
-      getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+  return batch::parseFunction<OperatorOp>(parser, result);
 }
 
 void OperatorOp::print(OpAsmPrinter &printer) {
-  function_interface_impl::printFunctionOp(
-      printer, *this, /*isVariadic=*/false, getFunctionTypeAttrName(),
-      getArgAttrsAttrName(), getResAttrsAttrName());
+  batch::printFunction(printer, *this);
 }
 
 static std::optional<int64_t> getIntegerArgAttr(OperatorOp op, unsigned index,

@@ -76,6 +76,33 @@ struct DevicePart {
   const char *what; ///< for messages
 };
 
+/// Places parts one behind the other, at multiples of `alignment`. Behind each
+/// is a gap of 64 bytes or more that belongs to none: a device that watches
+/// accesses sees one beyond the end.
+class PartLayout {
+public:
+  /// Empties `parts`, which then gets those that are not empty.
+  PartLayout(std::vector<DevicePart> &parts, size_t alignment)
+      : parts(parts), alignment(alignment) {
+    parts.clear();
+  }
+
+  /// The offset of the next part; `what` is for messages.
+  size_t add(size_t bytes, const char *what) {
+    size_t at = top;
+    if (bytes)
+      parts.push_back({at, bytes, what});
+    top = (top + bytes + 64 + alignment - 1) / alignment * alignment;
+    return at;
+  }
+  size_t end() const { return top; }
+
+private:
+  std::vector<DevicePart> &parts;
+  const size_t alignment;
+  size_t top = 0;
+};
+
 /// The size of a kernel's control words, a BatchDeviceControl.
 size_t controlBytes(int64_t blocks);
 

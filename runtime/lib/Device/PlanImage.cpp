@@ -15,9 +15,6 @@ using namespace batchrt;
 
 static_assert(sizeof(void *) == 8, "structs have 64-bit addresses");
 
-/// Bytes behind each part, at least.
-static constexpr size_t gapBytes = 64;
-
 static const KernelInfo &kernelOf(const ImageInput &input,
                                   const BatchStep &step) {
   return (*input.kernels)[step.kernel];
@@ -33,33 +30,26 @@ void batchrt::layOutImage(const ImageInput &input, ImageLayout &layout) {
       results += kernel.results.size();
     }
   }
-  size_t top = 0;
-  layout.parts.clear();
-  auto add = [&](size_t bytes, const char *what) {
-    size_t at = top;
-    if (bytes)
-      layout.parts.push_back({at, bytes, what});
-    top = (top + bytes + gapBytes + 255) / 256 * 256;
-    return at;
-  };
-  layout.plans = add(input.plans.size() * sizeof(BatchPlan), "plans");
-  layout.steps = add(steps * sizeof(BatchStep), "steps");
-  layout.operands = add(operands * sizeof(BatchOperand), "operands");
-  layout.results = add(results * sizeof(char *), "addresses of results");
+  PartLayout placed(layout.parts, 256);
+  layout.plans = placed.add(input.plans.size() * sizeof(BatchPlan), "plans");
+  layout.steps = placed.add(steps * sizeof(BatchStep), "steps");
+  layout.operands = placed.add(operands * sizeof(BatchOperand), "operands");
+  layout.results = placed.add(results * sizeof(char *), "addresses of results");
 
   layout.regions.assign(input.regions.size(), 0);
   auto place = [&](ImageRegion::Kind kind) {
     for (size_t r = 0; r < input.regions.size(); ++r)
       if (input.regions[r].kind == kind)
-        layout.regions[r] = add(input.regions[r].bytes, input.regions[r].what);
+        layout.regions[r] =
+            placed.add(input.regions[r].bytes, input.regions[r].what);
   };
   place(ImageRegion::CopiedIn);
-  layout.control = add(controlBytes(input.blocks), "control words");
-  layout.inEnd = top;
+  layout.control = placed.add(controlBytes(input.blocks), "control words");
+  layout.inEnd = placed.end();
   place(ImageRegion::CopiedOut);
-  layout.outEnd = top;
+  layout.outEnd = placed.end();
   place(ImageRegion::DeviceOnly);
-  layout.bytes = top;
+  layout.bytes = placed.end();
 }
 
 namespace {

@@ -14,10 +14,6 @@
 
 using namespace batchrt;
 
-/// Bytes behind each part, at least: one that watches accesses sees those that
-/// go too far.
-static constexpr size_t gapBytes = 64;
-
 /// The bytes of a row of a tensor; 0 for a number.
 static size_t rowBytesOf(const Type &type) {
   return type.kind == Type::Tensor
@@ -53,15 +49,10 @@ void LaneImage::layOut(int64_t newInstances, int64_t blocks) {
     resultBytes = std::max(resultBytes, sumOf(kernel.resultBytes));
   }
 
-  size_t top = 0;
-  parts.clear();
   // Rows are aligned to 64 bytes.
+  PartLayout layout(parts, 64);
   auto add = [&](size_t bytes, const char *what) {
-    size_t at = top;
-    if (bytes)
-      parts.push_back({at, bytes, what});
-    top = (top + bytes + gapBytes + 63) / 64 * 64;
-    return at;
+    return layout.add(bytes, what);
   };
   contextAt = add(sizeof(BatchContext), "the context");
   lists = add(blocks * sizeof(BatchLanes *), "addresses of lanes");
@@ -85,7 +76,7 @@ void LaneImage::layOut(int64_t newInstances, int64_t blocks) {
 
   costs = add(info.blocks.size() * 8, "costs of blocks");
 
-  beginOfOut = top;
+  beginOfOut = layout.end();
   counter = add(sizeof(int64_t), "the counter of instances");
   endsAt = add(instances * 8, "ends of instances");
   for (Unit &unit : units) {
@@ -95,12 +86,12 @@ void LaneImage::layOut(int64_t newInstances, int64_t blocks) {
   resultCells.clear();
   for (size_t r = 0; r < descriptor.results.size(); ++r)
     resultCells.push_back(add(instances * 8, "results"));
-  endOfIn = top;
+  endOfIn = layout.end();
   resultRows.clear();
   for (const Field &result : descriptor.results)
     resultRows.push_back(
         add(instances * rowBytesOf(result.type), "rows of results"));
-  endOfOut = top;
+  endOfOut = layout.end();
 
   const size_t entries = options.stackDepth + 1;
   for (Unit &unit : units) {
@@ -119,7 +110,7 @@ void LaneImage::layOut(int64_t newInstances, int64_t blocks) {
           add(variable.stack ? own * 8 : 0, "depths of a stack"));
     }
   }
-  size = top;
+  size = layout.end();
 }
 
 namespace {

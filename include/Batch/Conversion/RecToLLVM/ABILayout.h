@@ -20,95 +20,73 @@ static_assert(sizeof(void *) == 8, "objects are made for 64-bit targets");
 
 inline constexpr int64_t kCellBytes = 8;
 
+#define BATCH_FIELD(constant, type, field)                                     \
+  inline constexpr int64_t constant = offsetof(type, field) / kCellBytes;
+
 inline constexpr int64_t kQueueBytes = sizeof(BatchQueue);
-inline constexpr int64_t kQueueEnd = offsetof(BatchQueue, end) / kCellBytes;
-inline constexpr int64_t kQueueLimit = offsetof(BatchQueue, limit) / kCellBytes;
+BATCH_FIELD(kQueueEnd, BatchQueue, end)
+BATCH_FIELD(kQueueLimit, BatchQueue, limit)
 
 inline constexpr int64_t kSourceBytes = sizeof(BatchSource);
 inline constexpr int64_t kSourceCells = kSourceBytes / kCellBytes;
-inline constexpr int64_t kSourceBase = offsetof(BatchSource, base) / kCellBytes;
-inline constexpr int64_t kSourceRows = offsetof(BatchSource, rows) / kCellBytes;
+BATCH_FIELD(kSourceBase, BatchSource, base)
+BATCH_FIELD(kSourceRows, BatchSource, rows)
 
 inline constexpr int64_t kOperandCells = sizeof(BatchOperand) / kCellBytes;
-inline constexpr int64_t kOperandBase =
-    offsetof(BatchOperand, base) / kCellBytes;
-inline constexpr int64_t kOperandRows =
-    offsetof(BatchOperand, rows) / kCellBytes;
-inline constexpr int64_t kOperandOffsets =
-    offsetof(BatchOperand, offsets) / kCellBytes;
+BATCH_FIELD(kOperandBase, BatchOperand, base)
+BATCH_FIELD(kOperandRows, BatchOperand, rows)
+BATCH_FIELD(kOperandOffsets, BatchOperand, offsets)
 
 inline constexpr int64_t kStepBytes = sizeof(BatchStep);
 inline constexpr int64_t kStepCells = kStepBytes / kCellBytes;
-inline constexpr int64_t kStepKernel = offsetof(BatchStep, kernel) / kCellBytes;
-inline constexpr int64_t kStepCount = offsetof(BatchStep, count) / kCellBytes;
-inline constexpr int64_t kStepOperands =
-    offsetof(BatchStep, operands) / kCellBytes;
-inline constexpr int64_t kStepScratch =
-    offsetof(BatchStep, scratch) / kCellBytes;
-inline constexpr int64_t kStepMeets = offsetof(BatchStep, meets) / kCellBytes;
-inline constexpr int64_t kStepResults =
-    offsetof(BatchStep, results) / kCellBytes;
+BATCH_FIELD(kStepKernel, BatchStep, kernel)
+BATCH_FIELD(kStepCount, BatchStep, count)
+BATCH_FIELD(kStepOperands, BatchStep, operands)
+BATCH_FIELD(kStepScratch, BatchStep, scratch)
+BATCH_FIELD(kStepMeets, BatchStep, meets)
+BATCH_FIELD(kStepResults, BatchStep, results)
 
 // Lanes of a lockstep program.
-inline constexpr int64_t kLanesLanes = offsetof(BatchLanes, lanes) / kCellBytes;
-inline constexpr int64_t kLanesNumInstances =
-    offsetof(BatchLanes, numInstances) / kCellBytes;
-inline constexpr int64_t kLanesNextInstance =
-    offsetof(BatchLanes, nextInstance) / kCellBytes;
-inline constexpr int64_t kLanesStackDepth =
-    offsetof(BatchLanes, stackDepth) / kCellBytes;
-inline constexpr int64_t kLanesMaxSteps =
-    offsetof(BatchLanes, maxSteps) / kCellBytes;
-inline constexpr int64_t kLanesChoice =
-    offsetof(BatchLanes, choice) / kCellBytes;
-inline constexpr int64_t kLanesPatience =
-    offsetof(BatchLanes, patience) / kCellBytes;
-inline constexpr int64_t kLanesMaskFrom =
-    offsetof(BatchLanes, maskFrom) / kCellBytes;
-inline constexpr int64_t kLanesNow = offsetof(BatchLanes, now) / kCellBytes;
-inline constexpr int64_t kLanesFrame = offsetof(BatchLanes, frame) / kCellBytes;
-inline constexpr int64_t kLanesCount = offsetof(BatchLanes, count) / kCellBytes;
-inline constexpr int64_t kLanesMasked =
-    offsetof(BatchLanes, masked) / kCellBytes;
-inline constexpr int64_t kLanesInstances =
-    offsetof(BatchLanes, instances) / kCellBytes;
-inline constexpr int64_t kLanesBlocks =
-    offsetof(BatchLanes, blocks) / kCellBytes;
-inline constexpr int64_t kLanesLaneSteps =
-    offsetof(BatchLanes, laneSteps) / kCellBytes;
-inline constexpr int64_t kLanesActive =
-    offsetof(BatchLanes, active) / kCellBytes;
-inline constexpr int64_t kLanesReturns =
-    offsetof(BatchLanes, returns) / kCellBytes;
-inline constexpr int64_t kLanesReturnDepths =
-    offsetof(BatchLanes, returnDepths) / kCellBytes;
-inline constexpr int64_t kLanesVariables =
-    offsetof(BatchLanes, variables) / kCellBytes;
-inline constexpr int64_t kLanesSteps = offsetof(BatchLanes, steps) / kCellBytes;
-inline constexpr int64_t kLanesMaskedSteps =
-    offsetof(BatchLanes, maskedSteps) / kCellBytes;
-inline constexpr int64_t kLanesCosts = offsetof(BatchLanes, costs) / kCellBytes;
-inline constexpr int64_t kLanesWaiting =
-    offsetof(BatchLanes, waiting) / kCellBytes;
-inline constexpr int64_t kLanesSince = offsetof(BatchLanes, since) / kCellBytes;
-inline constexpr int64_t kLanesRuns = offsetof(BatchLanes, runs) / kCellBytes;
-inline constexpr int64_t kLanesLaneRuns =
-    offsetof(BatchLanes, laneRuns) / kCellBytes;
-inline constexpr int64_t kLanesEnds = offsetof(BatchLanes, ends) / kCellBytes;
+BATCH_FIELD(kLanesLanes, BatchLanes, lanes)
+BATCH_FIELD(kLanesNumInstances, BatchLanes, numInstances)
+BATCH_FIELD(kLanesNextInstance, BatchLanes, nextInstance)
+BATCH_FIELD(kLanesStackDepth, BatchLanes, stackDepth)
+BATCH_FIELD(kLanesMaxSteps, BatchLanes, maxSteps)
+BATCH_FIELD(kLanesChoice, BatchLanes, choice)
+BATCH_FIELD(kLanesPatience, BatchLanes, patience)
+BATCH_FIELD(kLanesMaskFrom, BatchLanes, maskFrom)
+BATCH_FIELD(kLanesNow, BatchLanes, now)
+BATCH_FIELD(kLanesFrame, BatchLanes, frame)
+BATCH_FIELD(kLanesCount, BatchLanes, count)
+BATCH_FIELD(kLanesMasked, BatchLanes, masked)
+BATCH_FIELD(kLanesInstances, BatchLanes, instances)
+BATCH_FIELD(kLanesBlocks, BatchLanes, blocks)
+BATCH_FIELD(kLanesLaneSteps, BatchLanes, laneSteps)
+BATCH_FIELD(kLanesActive, BatchLanes, active)
+BATCH_FIELD(kLanesReturns, BatchLanes, returns)
+BATCH_FIELD(kLanesReturnDepths, BatchLanes, returnDepths)
+BATCH_FIELD(kLanesVariables, BatchLanes, variables)
+BATCH_FIELD(kLanesSteps, BatchLanes, steps)
+BATCH_FIELD(kLanesMaskedSteps, BatchLanes, maskedSteps)
+BATCH_FIELD(kLanesCosts, BatchLanes, costs)
+BATCH_FIELD(kLanesWaiting, BatchLanes, waiting)
+BATCH_FIELD(kLanesSince, BatchLanes, since)
+BATCH_FIELD(kLanesRuns, BatchLanes, runs)
+BATCH_FIELD(kLanesLaneRuns, BatchLanes, laneRuns)
+BATCH_FIELD(kLanesEnds, BatchLanes, ends)
 
 inline constexpr int64_t kVariableBytes = sizeof(BatchVariable);
-inline constexpr int64_t kVariableTops =
-    offsetof(BatchVariable, tops) / kCellBytes;
-inline constexpr int64_t kVariableStack =
-    offsetof(BatchVariable, stack) / kCellBytes;
-inline constexpr int64_t kVariableDepths =
-    offsetof(BatchVariable, depths) / kCellBytes;
+BATCH_FIELD(kVariableTops, BatchVariable, tops)
+BATCH_FIELD(kVariableStack, BatchVariable, stack)
+BATCH_FIELD(kVariableDepths, BatchVariable, depths)
 
 /// The parts of a handle.
 inline constexpr int64_t kHandleDepthShift = 32;
 inline constexpr int64_t kHandleDepthMask = 0xffffff;
 inline constexpr int64_t kHandleTagShift = 56;
 inline constexpr int64_t kHandleSourceTag = 128;
+
+#undef BATCH_FIELD
 
 } // namespace mlir::batch::abi
 

@@ -1,0 +1,140 @@
+//===- ProgramCode.cpp - What targets share of a program ------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProgramCode.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+bool ProgramCode::hasLanes(uprog::ProgramOp program) {
+  return llvm::any_of(program.getArgumentTypes(), llvm::IsaPred<LanesType>);
+}
+
+LogicalResult ProgramCode::findMachine(uprog::ProgramOp program) {
+  auto machines = program->getParentOfType<ModuleOp>().getOps<MachineOp>();
+  if (machines.empty())
+    return program.emitError("has lanes, but the module has no batch.machine");
+  machine = *machines.begin();
+  return success();
+}
+
+void ProgramCode::findLanes(Value unit) {
+  ContextBuilder cb(b, b.getLoc(), context);
+  Value cell = cb.loadCell(cb.loadField(ContextField::lanes), unit);
+  lanes = LLVM::IntToPtrOp::create(b, context.getType(), cell);
+}
+
+LogicalResult ProgramCode::lowerFor(uprog::ForOp loop) {
+  Value one = arith::ConstantIndexOp::create(b, 1);
+  auto copy = scf::ForOp::create(b, mapping.lookup(loop.getLower()),
+                                 mapping.lookup(loop.getUpper()), one);
+  mapping.map(loop.getBody().getArgument(0), copy.getInductionVar());
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(copy.getBody()->getTerminator());
+  return lowerBlock(loop.getBody().front());
+}
+
+LogicalResult ProgramCode::lowerBranch(uprog::BranchOp branch) {
+  auto copy = scf::IndexSwitchOp::create(
+      b, TypeRange(), mapping.lookup(branch.getSelector()), branch.getCases(),
+      branch.getCases().size());
+  OpBuilder::InsertionGuard guard(b);
+  b.createBlock(&copy.getDefaultRegion());
+  scf::YieldOp::create(b);
+  for (auto [from, to] :
+       llvm::zip_equal(branch.getCaseRegions(), copy.getCaseRegions())) {
+    b.createBlock(&to);
+    if (failed(lowerBlock(from.front())))
+      return failure();
+    scf::YieldOp::create(b);
+  }
+  return success();
+}
+
+LogicalResult ProgramCode::lowerWhile(uprog::WhileOp loop) {
+  auto condition =
+      cast<uprog::ConditionOp>(loop.getBefore().front().getTerminator());
+  TypeRange types = condition.getValues().getTypes();
+  auto copy = scf::WhileOp::create(b, types, ValueRange());
+  OpBuilder::InsertionGuard guard(b);
+  b.createBlock(&copy.getBefore());
+  if (failed(lowerBlock(loop.getBefore().front())))
+    return failure();
+  SmallVector<Value> values;
+  for (Value value : condition.getValues())
+    values.push_back(mapping.lookup(value));
+  scf::ConditionOp::create(b, mapping.lookup(condition.getCondition()), values);
+  Block *body =
+      b.createBlock(&copy.getAfter(), {}, types,
+                    SmallVector<Location>(types.size(), loop.getLoc()));
+  mapping.map(loop.getBody().getArguments(), body->getArguments());
+  if (failed(lowerBlock(loop.getBody().front())))
+    return failure();
+  scf::YieldOp::create(b);
+  return success();
+}
+
+LogicalResult ProgramCode::lowerStart(StartLanesOp start) {
+  FailureOr<func::FuncOp> entry = findEntry(start);
+  if (failed(entry))
+    return failure();
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(context.getParentBlock()->getParentOp());
+    laneCode().makeNextInstance(*entry);
+  }
+  laneCode().startLanes();
+  return success();
+}
+
+void ProgramCode::lowerNext(NextBlockOp next) {
+  auto [number, any] = laneCode().nextBlock();
+  mapping.map(next.getBlock(), toIndex(number));
+  mapping.map(next.getAny(), any);
+}
+
+void ProgramCode::lowerTake(TakeLanesOp take) {
+  Value number = toI64(mapping.lookup(take.getBlock()));
+  mapping.map(take.getStep(), laneCode().takeLanes(number));
+}
+
+void ProgramCode::lowerLaneOps(LaneOpsOp op) {
+  auto block = machine.lookupSymbol<BlockOp>(op.getBlock().getLeafReference());
+  if (op.getPrologue())
+    laneCode().runPrologue(block);
+  else
+    laneCode().runEpilogue(block);
+}
+
+LogicalResult ProgramCode::lowerBlock(Block &block) {
+  for (Operation &op : block.without_terminator()) {
+    b.setLoc(op.getLoc());
+    LogicalResult result = success();
+    TypeSwitch<Operation *>(&op)
+        .Case([&](uprog::ForOp loop) { result = lowerFor(loop); })
+        .Case([&](uprog::BranchOp branch) { result = lowerBranch(branch); })
+        .Case([&](uprog::WhileOp loop) { result = lowerWhile(loop); })
+        .Case([&](StartLanesOp start) { result = lowerStart(start); })
+        .Case([&](NextBlockOp next) { lowerNext(next); })
+        .Case([&](TakeLanesOp take) { lowerTake(take); })
+        .Case([&](LaneOpsOp laneOps) { lowerLaneOps(laneOps); })
+        .Case([&](LeaveFrameOp) { laneCode().leaveFrame(); })
+        // Kernel functions find their operands in the step.
+        .Case([](OperandOp) {})
+        .Default([&](Operation *other) {
+          if (isa_and_nonnull<arith::ArithDialect>(other->getDialect()))
+            b.clone(*other, mapping);
+          else
+            result = lowerOp(other);
+        });
+    if (failed(result))
+      return failure();
+  }
+  return success();
+}
