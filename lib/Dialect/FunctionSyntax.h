@@ -1,4 +1,5 @@
-//===- FunctionSyntax.h - How operations with functions are written -*- C++ -*-===//
+//===- FunctionSyntax.h - How operations with functions are written -*- C++
+//-*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

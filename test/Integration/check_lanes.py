@@ -80,6 +80,14 @@ def check_fib():
                  (5, ["--blocks=2", "--mask-from=0"])]
     check_runs("fib", program, inputs, cpu, "--check-unbatched", variants)
 
+    few, many = (batchtest.run_model(
+        program, inputs, "--blocks=2", "--stack-depth=%d" % depth, batch=6,
+        check=False)["memory_bytes"]["device"] for depth in (16, 1016))
+    # Two stacks of numbers, and return addresses: 8 bytes each, a lane. Reserved
+    # memory grows by more than is asked for.
+    checks.expect("memory of stacks on the device",
+                  3 * 8 * 1000 * 6 <= many - few < 20 * 8 * 1000 * 6)
+
     one = batchtest.write_lines(os.path.join(scratch, "one.jsonl"),
                                 [{"n": n} for n in (3, 9, 2)])
     fails("the recursion is too deep", "instance 1: the recursion is deeper than 4",

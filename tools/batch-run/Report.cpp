@@ -57,7 +57,8 @@ std::vector<std::pair<const char *, size_t>> memory(const Report &report) {
           {"schedule", use.schedule},
           {"scratch", use.scratch},
           {"total", report.inputBytes + report.parameterBytes + use.total()},
-          {"live_results", report.liveResults}};
+          {"live_results", report.liveResults},
+          {"device", use.device}};
 }
 
 std::vector<double> collectTimes(const Report &report) {

@@ -111,7 +111,9 @@ struct MemoryUse {
   size_t records = 0;  ///< what the inspector writes: tasks, remembered calls
   size_t schedule = 0; ///< steps, slots, operand index arrays
   size_t scratch = 0;  ///< intermediates of kernels, tensors of unbatched code
+  size_t device = 0;   ///< memory of a device: parameters, and all of a run
 
+  /// Of the host.
   size_t total() const { return results + records + schedule + scratch; }
 };
 

@@ -80,6 +80,7 @@ void DeviceExecutor::bindForms(const BoundParameters &parameters) {
     size_t bytes = std::max<size_t>(parameters.bytes(f), 1);
     uint64_t address = device->allocate(bytes, "parameters");
     allocations.push_back(address);
+    allocatedBytes += bytes;
     device->copyIn(address, parameters.form(f), parameters.bytes(f));
     addresses.push_back(address);
     formRegions.push_back({parameters.form(f), parameters.bytes(f),
@@ -88,6 +89,7 @@ void DeviceExecutor::bindForms(const BoundParameters &parameters) {
   size_t bytes = std::max<size_t>(addresses.size() * 8, 8);
   formsAddress = device->allocate(bytes, "addresses of parameters");
   allocations.push_back(formsAddress);
+  allocatedBytes += bytes;
   if (!addresses.empty())
     device->copyIn(formsAddress, addresses.data(), addresses.size() * 8);
   device->synchronize();

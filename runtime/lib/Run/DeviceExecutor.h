@@ -38,6 +38,8 @@ public:
   /// Of the last run.
   int64_t barriers() const { return lastBarriers; }
   int64_t copies() const { return lastCopies; }
+  /// Bytes reserved on the device.
+  size_t bytes() const { return allocatedBytes + arena.capacity(); }
   /// Microseconds from the launch to its end.
   double kernelTime() const { return lastTime; }
 
@@ -62,6 +64,7 @@ private:
   std::optional<LaneImage> lanes; ///< of lockstep programs
   std::vector<ImageRegion> formRegions;
   std::vector<uint64_t> allocations;
+  size_t allocatedBytes = 0; ///< of these
   uint64_t formsAddress = 0;
   std::vector<bool> outputTables;
   DeviceEvent begin, end; ///< of the kernel

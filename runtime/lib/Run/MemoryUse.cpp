@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "DeviceExecutor.h"
 #include "Lockstep.h"
 #include "SessionState.h"
 
@@ -75,6 +76,8 @@ MemoryUse Session::memory() const {
                 state->unbatchedScratch.capacity() + arena.capacity();
   if (lockstep)
     use.scratch += lockstep->bytes();
+  if (device)
+    use.device = device->bytes();
   return use;
 }
 
