@@ -171,8 +171,8 @@ static LogicalResult checkProgram(const InstanceProgram &program) {
       if (isa<rec::RecDialect>(type.getDialect()))
         return noteStrategies(emitError(loc)
                                   << "is of type " << type
-                                  << ", and strategy 'lockstep' does not walk "
-                                     "data structures",
+                                  << ", and strategies 'lockstep' and 'mask' "
+                                     "do not walk data structures",
                               program);
     return success();
   };
@@ -187,8 +187,8 @@ static LogicalResult checkProgram(const InstanceProgram &program) {
       if (isa_and_nonnull<rec::RecDialect>(op->getDialect()) &&
           !isa<rec::PhaseOp>(op))
         return noteStrategies(
-            op->emitError("is not for strategy 'lockstep', which does not walk "
-                          "data structures"),
+            op->emitError("is not for strategies 'lockstep' and 'mask', which "
+                          "do not walk data structures"),
             program);
       return check(op->getLoc(), op->getResultTypes());
     });
@@ -289,7 +289,8 @@ LogicalResult MachineBuilder::declareVariable(Value value, const Twine &name) {
     return noteStrategies(
         emitError(value.getLoc())
             << "is of type " << type
-            << " and lives from step to step, but strategy 'lockstep' keeps "
+            << " and lives from step to step, but strategies 'lockstep' and "
+               "'mask' keep "
             << kVariableTypes << " alone",
         original);
   valuesOf[value.getParentRegion()->getParentOp()].push_back(value);
@@ -344,7 +345,8 @@ LogicalResult MachineBuilder::declareResults() {
         if (!VariableOp::isValidType(type))
           return noteStrategies(function.emitError("result #")
                                     << number << " is of type " << type
-                                    << ", but strategy 'lockstep' keeps "
+                                    << ", but strategies 'lockstep' and 'mask' "
+                                       "keep "
                                     << kVariableTypes << " alone",
                                 original);
         shared.push_back(
@@ -467,8 +469,9 @@ LogicalResult MachineBuilder::emitOp(Operation *op) {
       llvm::any_of(op->getResults(), isRematerializable))
     return success();
   if (!isMemoryEffectFree(op))
-    return op->emitError("has effects; strategy 'lockstep' runs code that only "
-                         "computes values");
+    return op->emitError(
+        "has effects; strategies 'lockstep' and 'mask' run code that only "
+        "computes values");
   llvm::SetVector<Value> used(op->operand_begin(), op->operand_end());
   getUsedValuesDefinedAbove(op->getRegions(), used);
   IRMapping operands;

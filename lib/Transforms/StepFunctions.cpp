@@ -159,8 +159,8 @@ static LogicalResult splitAtCalls(func::FuncOp function, bool tailCalls) {
   function.walk([&](func::CallOp call) { calls.push_back(call); });
   for (func::CallOp call : calls) {
     if (call->getParentOp() != function)
-      return call.emitError("is in a body of tensor code, where strategy "
-                            "'lockstep' cannot follow it");
+      return call.emitError("is in a body of tensor code, where lanes "
+                            "cannot follow it");
     Operation *next = call->getNextNode();
     if (tailCalls && isa<func::ReturnOp>(next) &&
         llvm::equal(next->getOperands(), call.getResults()))

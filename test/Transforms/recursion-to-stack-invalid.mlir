@@ -5,7 +5,7 @@ rec.adt @Tree {
 }
 
 // Lockstep control does not walk data structures; another strategy does.
-// expected-error @+2 {{is of type '!rec.adt<@Tree>', and strategy 'lockstep' does not walk data structures}}
+// expected-error @+2 {{is of type '!rec.adt<@Tree>', and strategies 'lockstep' and 'mask' do not walk data structures}}
 // expected-note @+1 {{legal strategies: 'linearize' and 'none', which runs one instance at a time}}
 func.func @main(%t: !rec.adt<@Tree>) -> i64 attributes {batch.entry} {
   %zero = arith.constant 0 : i64
@@ -23,7 +23,7 @@ func.func @main(%x: tensor<4xf32>, %i: index) -> f32 attributes {batch.entry} {
   %c = arith.constant 0.0 : f32
   %e = tensor.extract %x[%i] : tensor<4xf32>
   %positive = arith.cmpf ogt, %e, %c : f32
-  // expected-error @+2 {{is not for strategy 'lockstep', which does not walk data structures}}
+  // expected-error @+2 {{is not for strategies 'lockstep' and 'mask', which do not walk data structures}}
   // expected-note @+1 {{legal strategies: 'none', which runs one instance at a time}}
   %leaf = rec.construct @Tree::@leaf(%i) : (index) -> !rec.adt<@Tree>
   %r = scf.if %positive -> f32 {
@@ -37,7 +37,7 @@ func.func @main(%x: tensor<4xf32>, %i: index) -> f32 attributes {batch.entry} {
 // -----
 
 // A row of a variable has one size.
-// expected-error @+2 {{is of type 'tensor<?x4xf32>' and lives from step to step, but strategy 'lockstep' keeps integers of at most 64 bits, index, f32, f64 and static tensors of them alone}}
+// expected-error @+2 {{is of type 'tensor<?x4xf32>' and lives from step to step, but strategies 'lockstep' and 'mask' keep integers of at most 64 bits, index, f32, f64 and static tensors of them alone}}
 // expected-note @+1 {{legal strategies: 'linearize' and 'none', which runs one instance at a time}}
 func.func @main(%x: tensor<?x4xf32>) -> index attributes {batch.entry} {
   %zero = arith.constant 0 : index
@@ -47,7 +47,7 @@ func.func @main(%x: tensor<?x4xf32>) -> index attributes {batch.entry} {
 
 // -----
 
-// expected-error @+2 {{result #1 is of type 'f16', but strategy 'lockstep' keeps integers of at most 64 bits, index, f32, f64 and static tensors of them alone}}
+// expected-error @+2 {{result #1 is of type 'f16', but strategies 'lockstep' and 'mask' keep integers of at most 64 bits, index, f32, f64 and static tensors of them alone}}
 // expected-note @+1 {{legal strategies: 'linearize' and 'none', which runs one instance at a time}}
 func.func @main(%x: f32) -> (f32, f16) attributes {batch.entry} {
   %y = arith.truncf %x : f32 to f16
@@ -95,7 +95,7 @@ func.func @main(%n: i64) -> i64 attributes {batch.entry} {
 
 // A block may run for any lanes in any order: it only computes.
 func.func @main(%c: i1) -> i1 attributes {batch.entry} {
-  // expected-error @+1 {{has effects; strategy 'lockstep' runs code that only computes values}}
+  // expected-error @+1 {{has effects; strategies 'lockstep' and 'mask' run code that only computes values}}
   cf.assert %c, "no"
   return %c : i1
 }
@@ -109,7 +109,7 @@ func.func private @f(%i: index) -> i64 {
 func.func @main() -> tensor<4xi64> attributes {batch.entry} {
   %t = tensor.generate {
   ^bb0(%i: index):
-    // expected-error @+1 {{is in a body of tensor code, where strategy 'lockstep' cannot follow it}}
+    // expected-error @+1 {{is in a body of tensor code, where lanes cannot follow it}}
     %x = func.call @f(%i) : (index) -> i64
     tensor.yield %x : i64
   } : tensor<4xi64>

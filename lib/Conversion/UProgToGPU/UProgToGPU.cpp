@@ -343,8 +343,12 @@ class ConvertUProgToGPUPass
       return;
     auto device = SymbolTable(module).lookup<gpu::GPUModuleOp>(kDeviceModule);
     if (!device) {
-      programs[0].emitError("there is no gpu.module @")
-          << kDeviceModule << "; run convert-operators-to-gpu first";
+      if (module.getOps<uprog::OperatorOp>().empty())
+        programs[0].emitError("runs no operators, so there is nothing for a "
+                              "device; compile it for the CPU");
+      else
+        programs[0].emitError("there is no gpu.module @")
+            << kDeviceModule << "; run convert-operators-to-gpu first";
       return signalPassFailure();
     }
     func::FuncOp barrier;

@@ -10,6 +10,16 @@ uprog.program @p() level(thread) {
 
 // -----
 
+// expected-error @+1 {{runs no operators, so there is nothing for a device; compile it for the CPU}}
+uprog.program @p() level(device) {
+  uprog.yield
+}
+
+// -----
+
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) {
+  uprog.yield
+}
 // expected-error @+1 {{there is no gpu.module @device; run convert-operators-to-gpu first}}
 uprog.program @p() level(device) {
   uprog.yield
