@@ -139,6 +139,7 @@ void DeviceExecutor::launch(const LaunchShape &shape,
                             size_t outEnd) {
   device->record(begin);
   device->launch(kernel, shape, arguments);
+  ++lastLaunches;
   device->record(end);
   arena.copyOut(outBegin, outEnd);
   device->wait(watchdog);
@@ -146,6 +147,7 @@ void DeviceExecutor::launch(const LaunchShape &shape,
 }
 
 void DeviceExecutor::run(const BatchContext &context, const Plan &plan) {
+  lastLaunches = 0;
   input.plans = plan.plans();
   input.regions = formRegions;
   for (size_t s = 0; s < descriptor.sources.size(); ++s)
@@ -187,6 +189,7 @@ void DeviceExecutor::run(const BatchContext &context, const Plan &plan) {
 }
 
 void DeviceExecutor::run(const BatchContext &context, Lockstep &lockstep) {
+  lastLaunches = 0;
   if (!lanes)
     lanes.emplace(descriptor, options.lockstep);
   lanes->layOut(lockstep.instances(), shape.blocks);

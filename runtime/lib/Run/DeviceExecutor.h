@@ -36,6 +36,7 @@ public:
   void run(const BatchContext &context, Lockstep &lockstep);
 
   /// Of the last run.
+  int64_t launches() const { return lastLaunches; }
   int64_t barriers() const { return lastBarriers; }
   int64_t copies() const { return lastCopies; }
   /// Bytes reserved on the device.
@@ -68,7 +69,7 @@ private:
   uint64_t formsAddress = 0;
   std::vector<bool> outputTables;
   DeviceEvent begin, end; ///< of the kernel
-  int64_t lastBarriers = 0, lastCopies = 0;
+  int64_t lastLaunches = 0, lastBarriers = 0, lastCopies = 0;
   double lastTime = 0;
 };
 

@@ -552,7 +552,7 @@ RunCounters Session::counters() const {
     counters.tasks = lanes.laneRuns;
     counters.batches = lanes.steps;
   }
-  counters.launches = device ? 1 : counters.batches;
+  counters.launches = device ? device->launches() : counters.batches;
   counters.copies = device ? device->copies() : 0;
   counters.barriers = lastBarriers;
   counters.slots = runPlan.slots();
