@@ -20,7 +20,9 @@ floors, products at the FMA peak and bytes that must move at the copy bandwidth;
 the share of a third one ("levels"): level by level the larger of its products at
 the FMA peak and its weights at the speed at which the machine reads that many
 bytes again and again; and the time of the unbatched lowering, the same kernels one
-task at a time on one thread, over that of the batched run.
+task at a time on one thread, over that of the batched run. What is fixed is measured
+first ("overheads", microseconds): a run of a tree of one leaf, and a step of one task,
+which all workers meet behind.
 """
 
 import argparse
@@ -183,6 +185,30 @@ def larger(before, after):
     return before if isinstance(before, str) else max(before, after)
 
 
+def measure_overheads(options, folder):
+    """By number of threads: a run of TreeLSTM on one leaf, and a step of TreeRNN on a
+    chain whose steps are all shared, both at hidden size 16."""
+
+    def run(model, tree, threads, *more):
+        program = batchtest.compile_model(
+            os.path.join(batchtest.MODELS, model + ".mlir"),
+            os.path.join(folder, model + ".so"), 16)
+        return batchtest.run_model(
+            program, batchtest.write_lines(os.path.join(folder, "tree"), [tree]),
+            "--bench=%d" % (10 * options.runs), *more, threads=threads, check=False)
+
+    found, leaf = [], "(0 word)"
+    chain = ("(0 " + leaf) * 1000 + leaf + ")" * 1000
+    for threads in options.threads:
+        one = run("treelstm_nary", leaf, threads)
+        many = run("treernn", chain, threads, "--share-tasks=1")
+        found.append({"threads": threads, "leaf_us": one["time_us"]["total"],
+                      "step_us": many["time_us"]["execute"] / many["batches"]})
+        print("%d thread(s): one leaf %.2f us, a step of one task %.2f us" %
+              (threads, found[-1]["leaf_us"], found[-1]["step_us"]))
+    return found
+
+
 def measure(model, size, inputs, options, folder):
     """{(batch, threads): what batch-run says}, the time of the unbatched code and
     the machine's peaks by threads."""
@@ -273,6 +299,8 @@ def main():
         print("%d thread(s): FMA peak %.0f GFLOP/s (%s), copy %.1f GB/s" %
               (threads, machine["threads"][str(threads)]["fma_gflops"],
                machine["isa"], machine["threads"][str(threads)]["copy_gbytes"]))
+    with tempfile.TemporaryDirectory() as folder:
+        record["overheads"] = measure_overheads(options, folder)
     print("%-18s %5s %5s %3s %9s %9s %9s %10s %8s %8s %7s %7s %9s" %
           ("model", "size", "batch", "thr", "inspect", "schedule", "execute",
            "total us", "kernels", "GFLOP/s", "floor", "levels", "speed-up"))
