@@ -47,10 +47,10 @@ LogicalResult ProgramCode::lowerBranch(uprog::BranchOp branch) {
   OpBuilder::InsertionGuard guard(b);
   b.createBlock(&copy.getDefaultRegion());
   scf::YieldOp::create(b);
-  for (auto [from, to] :
-       llvm::zip_equal(branch.getCaseRegions(), copy.getCaseRegions())) {
+  for (auto [number, from, to] : llvm::zip_equal(
+           branch.getCases(), branch.getCaseRegions(), copy.getCaseRegions())) {
     b.createBlock(&to);
-    if (failed(lowerBlock(from.front())))
+    if (failed(lowerCase(from, number)))
       return failure();
     scf::YieldOp::create(b);
   }

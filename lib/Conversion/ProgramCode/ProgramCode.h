@@ -29,6 +29,10 @@ protected:
   LogicalResult lowerBlock(Block &block);
   /// Lowers what the target does in its own way.
   virtual LogicalResult lowerOp(Operation *op) = 0;
+  /// Lowers one of the cases of a branch.
+  virtual LogicalResult lowerCase(Region &region, int64_t number) {
+    return lowerBlock(region.front());
+  }
   /// For the insertion point.
   virtual LaneCode laneCode() = 0;
 

@@ -9,7 +9,9 @@
 #include "Batch/Conversion/Passes.h"
 #include "Batch/Conversion/RecToLLVM/ABILayout.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_CONVERTUPROGTOCPUPASS
@@ -34,6 +36,7 @@ public:
 
 private:
   LogicalResult lowerOp(Operation *op) override;
+  LogicalResult lowerCase(Region &region, int64_t number) override;
   LaneCode laneCode() override {
     return LaneCode(b, b.getLoc(), machine, context, lanes);
   }
@@ -42,6 +45,7 @@ private:
 
   SymbolTable symbols;
   int64_t rowSplit, rowBlock;
+  func::FuncOp function; ///< of the program
   Value worker, workers;
   bool alone = false; ///< of block level
 };
@@ -80,12 +84,9 @@ LogicalResult ProgramLowering::lowerRun(uprog::RunOp run) {
   Value zero = cb.constant(0), one = cb.constant(1);
   auto call = [&](Value begin, Value end, Value part, Value parts,
                   Value stageBegin, Value stageEnd) {
-    auto op =
-        func::CallOp::create(b, kernel,
-                             ValueRange{step, forms, scratch, own, begin, end,
-                                        part, parts, stageBegin, stageEnd});
-    // LLVM takes quadratic time for one function with the code of all blocks.
-    op.setNoInline(alone);
+    func::CallOp::create(b, kernel,
+                         ValueRange{step, forms, scratch, own, begin, end, part,
+                                    parts, stageBegin, stageEnd});
   };
 
   auto callRows = [&](Value begin, Value end) {
@@ -130,6 +131,51 @@ LogicalResult ProgramLowering::lowerRun(uprog::RunOp run) {
       cb.call(RuntimeFunction::barrier, worker);
   }
   return success();
+}
+
+/// Makes a function that only other code of the object calls.
+static void makeInternal(func::FuncOp function) {
+  function.setPrivate();
+  function->setAttr(
+      "llvm.linkage",
+      LLVM::LinkageAttr::get(function.getContext(), LLVM::Linkage::Internal));
+}
+
+/// Each case of a machine's loop is a function of its own: LLVM takes time that
+/// grows with the square of the code in a loop, and this one runs all blocks.
+LogicalResult ProgramLowering::lowerCase(Region &region, int64_t number) {
+  if (!machine)
+    return lowerBlock(region.front());
+  SmallVector<Value> operands{context, worker, workers, lanes};
+  SetVector<Value> used;
+  getUsedValuesDefinedAbove(region, used);
+  // What is not mapped, such as the lanes, no code reads.
+  used.remove_if([&](Value value) { return !mapping.contains(value); });
+  for (Value value : used)
+    operands.push_back(mapping.lookup(value));
+  std::string name = llvm::formatv("{0}.{1}", function.getSymName(), number);
+  auto call = func::CallOp::create(b, name, TypeRange(), operands);
+  call.setNoInline(true);
+
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(function);
+  auto outlined = func::FuncOp::create(
+      b, name, b.getFunctionType(call.getOperandTypes(), {}));
+  makeInternal(outlined);
+  auto enter = [&](ValueRange values) {
+    context = values[0];
+    worker = values[1];
+    workers = values[2];
+    lanes = values[3];
+    mapping.map(used.getArrayRef(), values.drop_front(4));
+  };
+  Block *body = outlined.addEntryBlock();
+  b.setInsertionPointToStart(body);
+  enter(body->getArguments());
+  LogicalResult result = lowerBlock(region.front());
+  func::ReturnOp::create(b);
+  enter(operands);
+  return result;
 }
 
 /// A field of a step, as an index.
@@ -197,17 +243,14 @@ LogicalResult ProgramLowering::lower(uprog::ProgramOp program) {
   Type pointer = LLVM::LLVMPointerType::get(b.getContext());
   Type i64 = b.getI64Type();
   b.setInsertionPoint(program);
-  auto function = func::FuncOp::create(
-      b, program.getSymName(), b.getFunctionType({pointer, i64, i64}, {}));
+  function = func::FuncOp::create(b, program.getSymName(),
+                                  b.getFunctionType({pointer, i64, i64}, {}));
   // What is referred to is not the executor.
   if (SymbolTable::symbolKnownUseEmpty(program,
                                        program->getParentOfType<ModuleOp>())) {
     function->setAttr(kExecutorAttr, b.getUnitAttr());
   } else {
-    function.setPrivate();
-    function->setAttr(
-        "llvm.linkage",
-        LLVM::LinkageAttr::get(b.getContext(), LLVM::Linkage::Internal));
+    makeInternal(function);
   }
   Block *body = function.addEntryBlock();
   context = body->getArgument(0);

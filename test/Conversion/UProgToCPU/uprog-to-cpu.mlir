@@ -82,3 +82,70 @@ uprog.program @empty() level(device) {
   uprog.barrier block
   uprog.yield
 }
+
+// -----
+
+func.func private @first.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
+    attributes {batch.kernel_info = {stages = 1 : i64, task_scratch = 0 : i64,
+                                     ragged_scratch = [], worker_scratch = array<i64: 0, 0, 0>,
+                                     row_split = 12 : i64, row_block = 0 : i64}}
+
+// What a machine's block does is a function that is called in one place and
+// stays apart, so that the loop over steps is small for any number of blocks.
+// CHECK-LABEL: func.func private @main.execute.0(
+// CHECK-SAME:    %[[CTX:.*]]: !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64, %[[LANES:.*]]: !llvm.ptr, %[[STEP:.*]]: !llvm.ptr)
+// CHECK-SAME:    attributes {llvm.linkage = #llvm.linkage<internal>}
+// CHECK:         call @first.rows(%[[STEP]],
+// CHECK:         return
+// CHECK-LABEL: func.func private @main.execute.1(
+// CHECK-NOT:     @first.rows
+// CHECK:         return
+// CHECK-LABEL: func.func @main.execute(
+// CHECK:         scf.while
+// CHECK:           scf.index_switch
+// CHECK:           case 0 {
+// CHECK-NEXT:        func.call @main.execute.0({{.*}} {no_inline}
+// CHECK-NEXT:        scf.yield
+// CHECK:           case 1 {
+// CHECK-NEXT:        func.call @main.execute.1({{.*}} {no_inline}
+// CHECK-NEXT:        scf.yield
+batch.kernel @first(%x: tensor<2xf32>) -> tensor<2xf32> attributes {phase = 0 : i64} {
+  batch.yield %x : tensor<2xf32>
+}
+batch.machine @main.machine() attributes {cached_tops} {
+  batch.variable @x : tensor<2xf32> argument(0) result(0)
+  batch.block @first {
+    %x = batch.top @x : tensor<2xf32>
+    %y = batch.invoke @first(%x) : (tensor<2xf32>) -> tensor<2xf32>
+    batch.set @x, %y : tensor<2xf32>
+    batch.jump @second
+  }
+  batch.block @second {
+    batch.return
+  }
+}
+uprog.program @main.execute(%lanes: !batch.lanes) level(block) attributes {batch.executor} {
+  batch.start_lanes %lanes @main.machine
+  uprog.while {
+    %block, %any = batch.next_block %lanes
+    uprog.condition(%any) %block : index
+  } do {
+  ^bb0(%block: index):
+    %step = batch.take_lanes %lanes[%block]
+    uprog.branch %block uniform
+    case 0 {
+      %x = batch.operand %step[0] <kind = gather, from = @x> -> tensor<?x2xf32>
+      %n = batch.step_tasks %step
+      uprog.run @first.rows(%x : tensor<?x2xf32>) step(%step : !batch.step) tasks(%n)
+      batch.lane_ops %lanes @main.machine::@first
+    }
+    case 1 {
+      batch.lane_ops %lanes @main.machine::@second
+    }
+    uprog.yield
+  }
+  uprog.yield
+}
+func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> attributes {batch.entry} {
+  return %x : tensor<2xf32>
+}
