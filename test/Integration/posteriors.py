@@ -406,11 +406,12 @@ def main():
     verdict.add_argument("outputs")
     both = commands.add_parser("run")
     both.add_argument("model", choices=REAL)
-    both.add_argument("options", nargs="*")
     for command in (inputs, verdict, both):
         command.add_argument("--data", default=DATA)
     commands.add_parser("test")
-    options = parser.parse_args()
+    split = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    options = parser.parse_args(sys.argv[1:split])
+    options.options = sys.argv[split + 1:]
     {"inputs": lambda given: write_inputs(
         given.model, given.folder, given.chains, given.data, given.seed,
         given.dimensions, given.rows), "check": check, "run": run, "test": lambda _: test()}[
