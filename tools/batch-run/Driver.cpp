@@ -153,6 +153,7 @@ void Driver::count() {
     report.lanes = lanes.lanes;
     report.stackBytes += lanes.stackBytes;
     report.topBytes += lanes.topBytes;
+    report.longestWait = std::max(report.longestWait, lanes.longestWait);
     report.blocks.resize(lanes.blocks.size());
     for (size_t b = 0; b < lanes.blocks.size(); ++b) {
       report.blocks[b].name = lockstep->blocks[b].name;

@@ -124,6 +124,7 @@ void batchrun::printText(const Options &options, const Report &report,
       line("lanes", report.lanes);
       line("stack_bytes", report.stackBytes);
       line("top_bytes", report.topBytes);
+      line("longest_wait", report.longestWait);
     }
     for (const Report::Block &block : report.blocks)
       std::printf("  block %s: %lld runs, %lld lanes, %.1f %% of all\n",
@@ -213,6 +214,7 @@ void batchrun::printJson(const Options &options, const Report &report,
     object["lanes"] = report.lanes;
     object["stack_bytes"] = report.stackBytes;
     object["top_bytes"] = report.topBytes;
+    object["longest_wait"] = report.longestWait;
     json blocks = json::array();
     for (const Report::Block &block : report.blocks)
       blocks.push_back({{"name", block.name},

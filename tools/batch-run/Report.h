@@ -29,12 +29,12 @@ struct Report {
   batchrt::GatherCounts gathers; ///< the same, where counters are asked for
   std::map<std::string, int64_t> kernelTasks, kernelBatches;
   /// Of programs in lock step: blocks in program order, lanes of a mini-batch,
-  /// bytes moved from and to stacks and to tops.
+  /// bytes moved from and to stacks and to tops, the longest wait of a lane.
   struct Block : batchrt::LockstepCounters::Block {
     std::string name;
   };
   std::vector<Block> blocks;
-  int64_t lanes = 0, stackBytes = 0, topBytes = 0;
+  int64_t lanes = 0, stackBytes = 0, topBytes = 0, longestWait = 0;
   std::vector<std::string> failures; ///< of instances without results
   std::vector<PartTimes> times;
   std::vector<double> kernels;   ///< microseconds of a worker, per run

@@ -684,7 +684,15 @@ Value LaneCode::takeLanes(Value block) {
           select(masked, number(kLanesLanes), count));
     return step;
   };
-  byFirstThread([&] { store(array(kLanesWaiting), place, constant(0)); });
+  byFirstThread([&] {
+    // Lanes that are stopped below arrive anew, now.
+    Value wait = arith::SubIOp::create(builder, loc, number(kLanesNow),
+                                       load(array(kLanesSince), place));
+    setNumber(
+        kLanesLongestWait,
+        arith::MaxSIOp::create(builder, loc, number(kLanesLongestWait), wait));
+    store(array(kLanesWaiting), place, constant(0));
+  });
   if (!unit.isGroup())
     return take(listLanes(block, place));
   // Lanes that are stopped here wait for the first block.

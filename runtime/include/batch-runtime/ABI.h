@@ -36,7 +36,7 @@
 
 #include <stdint.h>
 
-#define BATCH_ABI_VERSION 7
+#define BATCH_ABI_VERSION 8
 
 #ifdef __cplusplus
 extern "C" {
@@ -129,6 +129,8 @@ typedef struct BatchLanes {
   int64_t patience;      ///< steps after which a waiting block is run first
   int64_t maskFrom;      ///< as many lanes and more run masked
   int64_t now;           ///< steps run so far
+  int64_t longestWait;   ///< the most steps from a lane's arrival at a block to
+                         ///< the one that ran it, included
   int64_t frame;         ///< of a program with frames: blocks below the present
                          ///< one; else 0
   int64_t count;         ///< lanes that run the present block

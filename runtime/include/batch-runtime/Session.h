@@ -82,8 +82,9 @@ struct LockstepCounters {
     int64_t laneRoom = 0; ///< of how many that there were
   };
   int64_t lanes = 0;
-  int64_t steps = 0;                    ///< blocks run
-  int64_t laneRuns = 0;                 ///< lanes that ran them, in all
+  int64_t steps = 0;       ///< blocks run
+  int64_t longestWait = 0; ///< steps that a lane waited for its block, at most
+  int64_t laneRuns = 0;    ///< lanes that ran them, in all
   int64_t stackBytes = 0, topBytes = 0; ///< moved from and to stacks, to tops
   std::vector<Block> blocks;
 };

@@ -260,6 +260,7 @@ std::vector<BatchLanes> LaneImage::counts(char *staging) const {
     BatchLanes own = {};
     own.lanes = unit.lanes;
     own.now = head->now;
+    own.longestWait = head->longestWait;
     own.runs = reinterpret_cast<int64_t *>(staging + unit.counters) +
                2 * info.blocks.size();
     own.laneRuns = own.runs + info.blocks.size();

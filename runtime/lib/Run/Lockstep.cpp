@@ -102,6 +102,7 @@ void Lockstep::prepareUnit(Unit &unit, int64_t lanes) {
   unit.nextInstance = &nextInstance;
   applyOptions(options, unit);
   unit.now = 0;
+  unit.longestWait = 0;
   unit.frame = 0;
   unit.ends = ends.data();
   unit.costs = costs.data();
@@ -256,6 +257,7 @@ LockstepCounters Lockstep::counters() const {
   for (const BatchLanes *unit : pointers) {
     counters.lanes += unit->lanes;
     counters.steps += unit->now;
+    counters.longestWait = std::max(counters.longestWait, unit->longestWait);
     for (size_t b = 0; b < info.blocks.size(); ++b) {
       LockstepCounters::Block &block = counters.blocks[b];
       block.runs += unit->runs[b];
