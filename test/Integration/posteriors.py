@@ -9,9 +9,9 @@
       compares the draws that batch-run wrote (--outputs) with the reference: each
       parameter's mean and standard deviation within 4 times the Monte-Carlo error
       of both together, and split R-hat below 1.01.
-  posteriors.py run MODEL [--data=FOLDER] [-- OPTION of batch-run...]
-      makes the inputs, runs the model (--unbatched unless options say how) and
-      checks its draws.
+  posteriors.py run MODEL [--data=FOLDER] [--draws=N] [-- OPTION of batch-run...]
+      makes the inputs, runs 64 chains of the model (--unbatched unless options say
+      how) and checks their draws.
   posteriors.py test
       tests the check itself, on draws of known distributions.
 
@@ -301,7 +301,8 @@ def run(options):
     write_inputs(options.model, options.folder, 64, options.data)
     path = os.path.join(options.folder, options.model)
     program = batchtest.compile_model(
-        os.path.join(batchtest.MODELS, options.model + ".mlir"), path + ".so")
+        os.path.join(batchtest.MODELS, options.model + ".mlir"), path + ".so", None,
+        *(["--size=N=%d" % options.draws] if options.draws else []))
     options.outputs = path + ".draws"
     batchtest.run_model(program, path + ".jsonl", "--outputs=" + options.outputs,
                         *(options.options or ["--unbatched"]),
@@ -406,6 +407,7 @@ def main():
     verdict.add_argument("outputs")
     both = commands.add_parser("run")
     both.add_argument("model", choices=REAL)
+    both.add_argument("--draws", type=int, help="of each chain")
     for command in (inputs, verdict, both):
         command.add_argument("--data", default=DATA)
     commands.add_parser("test")
