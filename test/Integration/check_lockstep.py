@@ -232,6 +232,10 @@ def check_limits():
         text, _ = run_on_limits(calls, file("limits.jsonl"), "--stack-depth=4")
         checks.expect(recursion + ": names options", "--stack-depth=N" in text, text)
 
+    text, _ = run_on_limits("model.so", "inputs", "--partial-results",
+                            "--check-unbatched")
+    checks.expect("what has no results is not compared",
+                  "--check-unbatched compares the results of all" in text, text)
     for strategy in ("lockstep", "mask"):
         program = compiled(os.path.join(SOURCES, "rounds.mlir"), "rounds by " + strategy,
                            "--strategy=" + strategy)

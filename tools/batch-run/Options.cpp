@@ -80,7 +80,7 @@ CONTROL IN LOCK STEP (models whose control depends on tensors)
   --refill                  lanes that are done take the next instance: all
                             instances run in one go, on --batch=N lanes
   --stack-depth=N           calls that a lane may be in (default: 64)
-  --max-steps=N             blocks that an instance may run
+  --max-steps=N             blocks that an instance may run (default: no limit)
   --partial-results         if instances run into one of the two limits, write
                             zeros for them and the results of the others; the
                             exit code is 1 all the same
@@ -406,6 +406,9 @@ Options batchrun::parseOptions(int argc, char **argv) {
   if (options.onlyUnbatched && options.checkUnbatched)
     raise("--unbatched runs nothing that --check-unbatched could compare with; "
           "leave one out");
+  if (options.checkUnbatched && options.session.lockstep.partialResults)
+    raise("--check-unbatched compares the results of all instances, "
+          "--partial-results lets some have none; leave one out");
   if (!options.policyTable.empty() && !options.learnPolicy.empty())
     raise("--learn-policy makes the table that --policy-table reads; leave one "
           "out");
