@@ -14,16 +14,6 @@ static size_t reserved(const std::vector<T> &vector) {
   return vector.capacity() * sizeof(T);
 }
 
-const std::array<double, Urgency::numPowers> Urgency::powers = [] {
-  std::array<double, numPowers> powers{};
-  double power = 1;
-  for (double &entry : powers) {
-    entry = power;
-    power /= 1.5;
-  }
-  return powers;
-}();
-
 void FrontierPlan::compute(const TaskGraph &graph, unsigned wanted) {
   tasks = &graph;
   // Few sets of facts have code of their own.
@@ -37,22 +27,24 @@ void FrontierPlan::compute(const TaskGraph &graph, unsigned wanted) {
     ++typeBegin[type + 1];
   for (int32_t type = 0; type < graph.numTypes; ++type)
     typeBegin[type + 1] += typeBegin[type];
-  findConsumers();
-  if (facts & Ratios)
+  findNodes();
+  if (facts & Relays)
     findRelays();
   if (facts & Depths)
     findDepths();
   if (facts & Urgencies)
-    findPaths();
+    findUrgencies();
   if (facts & Chains)
     findChains();
 }
 
-void FrontierPlan::findConsumers() {
+void FrontierPlan::findNodes() {
   const int32_t size = tasks->size();
   const int32_t *begin = tasks->operandBegin.data();
   const int32_t *operands = tasks->operands.data();
+  const uint16_t *types = tasks->types.data();
   nodes.resize(size);
+  orphans.assign(tasks->numTypes, 0);
   consumers.resize(tasks->operands.size());
   // Counted one further on, so that filling in leaves each at its begin.
   consumerBegin.assign(size + 2, 0);
@@ -62,9 +54,14 @@ void FrontierPlan::findConsumers() {
   for (int32_t task = 0; task < size; ++task)
     next[task + 1] += next[task];
   for (int32_t task = 0; task < size; ++task) {
-    nodes[task] = {tasks->types[task], begin[task + 1] - begin[task], 0, 0, 0};
-    for (int32_t o = begin[task]; o < begin[task + 1]; ++o)
+    const int32_t type = types[task], count = begin[task + 1] - begin[task];
+    int32_t kin = 0;
+    for (int32_t o = begin[task]; o < begin[task + 1]; ++o) {
       consumers[next[operands[o]]++] = task;
+      kin += types[operands[o]] == type;
+    }
+    nodes[task] = {type, count, kin, count};
+    orphans[type] += kin == 0;
   }
 }
 
@@ -77,6 +74,8 @@ static uint64_t bitOf(int32_t type) {
 void FrontierPlan::findRelayedTypes() {
   const int32_t numTypes = std::min(tasks->numTypes, 64);
   const uint16_t *types = tasks->types.data();
+  relayed.assign(tasks->numTypes, 0);
+  numRelayed.assign(tasks->numTypes, 0);
   std::vector<uint64_t> &below = relayed;
   for (int32_t task = 0, o = 0; task < tasks->size(); ++task) {
     uint64_t bit = bitOf(types[task]);
@@ -102,36 +101,32 @@ void FrontierPlan::findRelayedTypes() {
 }
 
 void FrontierPlan::findRelays() {
-  relayed.assign(tasks->numTypes, 0);
-  numRelayed.assign(tasks->numTypes, 0);
-  if (facts & Relays)
-    findRelayedTypes();
+  findRelayedTypes();
   const int32_t size = tasks->size();
-  orphans.assign(tasks->numTypes, 0);
   int32_t pairs = 0;
   for (int32_t type = 0; type < tasks->numTypes; ++type)
     pairs += (typeBegin[type + 1] - typeBegin[type]) * numRelayed[type];
-  const bool anyRelayed = pairs != 0;
   relayCounts.assign(pairs, 0);
-  waitsFor.resize(anyRelayed ? size : 0);
+  if (pairs == 0)
+    return;
+  relayBegin.resize(size);
+  waitsFor.resize(size);
+  orphans.assign(tasks->numTypes, 0);
   int32_t nextPair = 0;
   for (int32_t task = 0, o = 0; task < size; ++task) {
     Node &node = nodes[task];
     const int32_t type = node.type, end = tasks->operandBegin[task + 1];
-    if (!anyRelayed) {
-      for (; o < end; ++o)
-        node.kin += tasks->types[tasks->operands[o]] == type;
-    } else if (type >= 64) {
-      for (; o < end; ++o)
-        node.kin += tasks->types[tasks->operands[o]] == type;
+    if (type >= 64) {
+      o = end;
       waitsFor[task] = 0;
     } else {
       const uint64_t relayedHere = relayed[type];
       uint64_t waits = 0;
       const int8_t *relayOf = relays.data() + type * relayColumns;
       int32_t *counts = relayCounts.data() + nextPair;
-      node.relay = nextPair;
+      relayBegin[task] = nextPair;
       nextPair += numRelayed[type];
+      node.kin = 0;
       for (; o < end; ++o) {
         uint64_t types = waitsFor[tasks->operands[o]];
         node.kin += types >> type & 1;
@@ -159,14 +154,24 @@ void FrontierPlan::findDepths() {
   }
 }
 
-void FrontierPlan::findPaths() {
+void FrontierPlan::findUrgencies() {
+  // The sum of as many tasks as there may be is a number. Tasks so far from the
+  // end that they would be more urgent all are as urgent.
+  constexpr double most = 1e290;
+  const int32_t *begin = tasks->operandBegin.data();
+  const int32_t *operands = tasks->operands.data();
+  const uint16_t *types = tasks->types.data();
+  outlooks.assign(tasks->size(), {1, 0});
+  Outlook *const all = outlooks.data();
   for (int32_t task = tasks->size(); task-- > 0;) {
-    int32_t path = ++nodes[task].path;
-    for (int32_t o = tasks->operandBegin[task];
-         o < tasks->operandBegin[task + 1]; ++o) {
-      Node &operand = nodes[tasks->operands[o]];
-      operand.path = std::max(operand.path, path);
+    const double above = std::min(1.1 * all[task].urgency, most);
+    uint64_t waitsFor = 0;
+    for (int32_t o = begin[task], end = begin[task + 1]; o < end; ++o) {
+      const int32_t operand = operands[o];
+      waitsFor += typeCode(types[operand]);
+      all[operand].urgency = std::max(all[operand].urgency, above);
     }
+    all[task].waitsFor = waitsFor;
   }
 }
 
@@ -204,9 +209,9 @@ size_t FrontierPlan::bytes() const {
   return reserved(consumerBegin) + reserved(consumers) + reserved(typeBegin) +
          reserved(nodes) + reserved(orphans) + reserved(relayed) +
          reserved(relays) + reserved(numRelayed) + reserved(waitsFor) +
-         reserved(relayCounts) + reserved(depths) + reserved(depthSums) +
-         reserved(chain) + reserved(chainBegin) + reserved(chainCounts) +
-         reserved(rows);
+         reserved(relayCounts) + reserved(relayBegin) + reserved(depths) +
+         reserved(depthSums) + reserved(chain) + reserved(chainBegin) +
+         reserved(chainCounts) + reserved(rows);
 }
 
 void Frontier::start(const FrontierPlan &newPlan, unsigned newFacts) {
@@ -224,8 +229,12 @@ void Frontier::start(const FrontierPlan &newPlan, unsigned newFacts) {
   }
   if (facts & Depths)
     depthSums = plan->depthSums;
-  if (facts & Urgencies)
-    urgencies.assign(graph.numTypes, Urgency());
+  if (facts & Urgencies) {
+    successorTypes = std::min(graph.numTypes, 64);
+    outlooks = plan->outlooks;
+    urgencies.assign(graph.numTypes, 0);
+    successors.assign(successorTypes * successorTypes, 0);
+  }
   if (facts & Chains) {
     chainLeft = plan->chainCounts;
     chainReady.assign(chainLeft.size(), 0);
@@ -245,17 +254,70 @@ void Frontier::makeReady(int32_t task) {
   int32_t type = nodes[task].type;
   tasks[tail[type]++] = task;
   if (facts & Urgencies)
-    urgencies[type].add(nodes[task].path);
+    addUrgency(task);
   if (facts & Chains)
     ++chainReady[plan->chainBegin[type] + plan->chain[task]];
+}
+
+/// Counts a task that became ready, and those that now wait for its type only.
+inline void Frontier::addUrgency(int32_t task) {
+  const int32_t *consumers = plan->consumers.data();
+  FrontierPlan::Node *const all = nodes.data();
+  const FrontierPlan::Outlook *const outlook = outlooks.data();
+  const int32_t type = all[task].type;
+  const uint64_t code = FrontierPlan::typeCode(type);
+  urgencies[type] += outlook[task].urgency;
+  for (int32_t c = plan->consumerBegin[task],
+               end = plan->consumerBegin[task + 1];
+       c < end; ++c) {
+    const int32_t consumer = consumers[c];
+    if (--all[consumer].unready == 0 &&
+        outlook[consumer].waitsFor == all[consumer].pending * code)
+      addSuccessor(consumer, type);
+  }
+}
+
+/// All operands of a task ran or are ready, and one of a type ran just now: the
+/// others may all be of one other type.
+inline void Frontier::checkSuccessor(int32_t task, int32_t type) {
+  const uint64_t waitsFor = outlooks[task].waitsFor;
+  const uint32_t count = nodes[task].pending;
+  if (waitsFor == count * FrontierPlan::typeCode(type))
+    return;
+  const uint32_t other = static_cast<uint32_t>(waitsFor) / count;
+  if (waitsFor == count * FrontierPlan::typeCode(other))
+    addSuccessor(task, other);
+}
+
+/// A task waits for ready tasks of a type and for nothing else.
+inline void Frontier::addSuccessor(int32_t task, int32_t type) {
+  const int32_t own = nodes[task].type;
+  if (own < successorTypes && type < successorTypes)
+    successors[type * successorTypes + own] += outlooks[task].urgency;
+}
+
+double Frontier::urgency(int32_t type) const {
+  double after = 0;
+  for (int32_t next = 0; next < numTypes(); ++next) {
+    // Its own batch ran all that are ready.
+    double sum = next == type ? 0 : urgencies[next];
+    if (type < successorTypes && next < successorTypes)
+      sum += successors[type * successorTypes + next];
+    after = std::max(after, sum);
+  }
+  return urgencies[type] + after;
 }
 
 Batch Frontier::commit(int32_t type, int32_t end) {
   Batch batch{type, head[type], end - head[type]};
   left -= batch.count;
   // All that were ready run, and those that become ready count anew.
-  if (facts & Urgencies)
-    urgencies[type] = Urgency();
+  if (facts & Urgencies) {
+    urgencies[type] = 0;
+    if (type < successorTypes)
+      std::fill_n(successors.begin() + type * successorTypes, successorTypes,
+                  0);
+  }
   switch (facts) {
   case OnlyReady:
     commitTasks<OnlyReady>(type, end);
@@ -299,7 +361,8 @@ void Frontier::stopWaiting(int32_t task, int32_t type) {
       int32_t counter = plan->relay(node.type, type);
       if (node.type == type)
         orphan[type] += --node.kin == 0;
-      else if (counter >= 0 && --relays[node.relay + counter] == 0)
+      else if (counter >= 0 &&
+               --relays[plan->relayBegin[plan->consumers[c]] + counter] == 0)
         work.push_back(plan->consumers[c]);
     }
     if (work.empty())
@@ -321,7 +384,9 @@ void Frontier::commitTasks(int32_t type, int32_t end) {
   int32_t *const counters = relays.data();
   FrontierPlan::Node *const all = nodes.data();
   int32_t *const order = tasks.data(), *const tails = tail.data();
-  Urgency *const urgencyOf = urgencies.data();
+  const int32_t *relayBegin = plan->relayBegin.data();
+  FrontierPlan::Outlook *const outlook = outlooks.data();
+  const uint64_t code = FrontierPlan::typeCode(type);
   int32_t orphanCount = 0;
   for (int32_t i = head[type]; i < end; ++i) {
     int32_t task = order[i];
@@ -341,14 +406,20 @@ void Frontier::commitTasks(int32_t type, int32_t end) {
         else if constexpr (facts & Relays)
           if (int32_t counter =
                   relayOf[node.type * FrontierPlan::relayColumns + relayColumn];
-              counter >= 0 && --counters[node.relay + counter] == 0)
+              counter >= 0 && --counters[relayBegin[consumer] + counter] == 0)
             stopWaiting(consumer, type);
       }
-      if (--node.pending != 0)
+      if constexpr (facts & Urgencies)
+        outlook[consumer].waitsFor -= code;
+      if (--node.pending != 0) {
+        if constexpr (facts & Urgencies)
+          if (node.unready == 0)
+            checkSuccessor(consumer, type);
         continue;
+      }
       order[tails[node.type]++] = consumer;
       if constexpr (facts & Urgencies)
-        urgencyOf[node.type].add(node.path);
+        addUrgency(consumer);
       if constexpr (facts & Chains)
         ++chainReady[chainBegin[node.type] + chain[consumer]];
     }
@@ -361,6 +432,6 @@ void Frontier::commitTasks(int32_t type, int32_t end) {
 size_t Frontier::bytes() const {
   return reserved(nodes) + reserved(tasks) + reserved(head) + reserved(tail) +
          reserved(orphan) + reserved(relays) + reserved(work) +
-         reserved(depthSums) + reserved(urgencies) + reserved(chainLeft) +
-         reserved(chainReady) + reserved(longest);
+         reserved(depthSums) + reserved(urgencies) + reserved(successors) +
+         reserved(chainLeft) + reserved(chainReady) + reserved(longest);
 }

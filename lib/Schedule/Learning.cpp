@@ -220,6 +220,8 @@ Learned batchrt::learn(const std::vector<TaskGraph> &graphs,
     if (encoding == Encoding::Urgency ||
         isBetter(learned.batches, best.batches, best.bound, options))
       best = std::move(learned);
+    if (best.machine.states() == 0)
+      best.machine = StateMachine(Encoding::Base, types);
     if (best.batches == best.bound)
       break;
   }

@@ -41,9 +41,12 @@ static void sortTypes(State &state, Key key) {
 template <class Key>
 static uint16_t greatest(const State &state, Key key) {
   uint16_t best = state[0];
-  for (uint16_t type : state)
-    if (key(best) < key(type))
-      best = type;
+  auto bestKey = key(best);
+  for (size_t i = 1; i < state.size(); ++i)
+    if (auto own = key(state[i]); bestKey < own) {
+      best = state[i];
+      bestKey = own;
+    }
   return best;
 }
 

@@ -17,7 +17,6 @@
 #include "Batch/Schedule/TaskGraph.h"
 
 #include <algorithm>
-#include <array>
 
 namespace batchrt {
 
@@ -31,44 +30,11 @@ enum FrontierFacts : unsigned {
   Relays = 2,
   /// Sums of depths, for the agenda.
   Depths = 4,
-  /// How urgent the ready tasks are.
+  /// How urgent tasks are that are ready, or would be after one more batch.
   Urgencies = 8,
   /// Longest chains of each type, for the lower bound of what remains.
   Chains = 16,
   AllFacts = Ratios | Relays | Depths | Urgencies | Chains,
-};
-
-/// How urgent tasks are together: each counts 1.5 to the power of the tasks on
-/// the longest path from it. What is far from the end comes first, but many
-/// tasks that are a little nearer weigh as much.
-class Urgency {
-public:
-  /// Adds a task. A number of any size: paths may be long.
-  void add(int32_t path) {
-    if (path <= longest) {
-      sum += power(path - longest);
-    } else {
-      sum = sum * power(longest - path) + 1;
-      longest = path;
-    }
-  }
-  bool operator<(const Urgency &other) const {
-    return longest < other.longest
-               ? sum * power(longest - other.longest) < other.sum
-               : sum < other.sum * power(other.longest - longest);
-  }
-
-private:
-  /// 1.5 to the power of a number that is not positive; 0 where so little
-  /// counts for nothing beside 1.
-  static double power(int32_t exponent) {
-    return exponent > -numPowers ? powers[-exponent] : 0;
-  }
-  static constexpr int32_t numPowers = 64;
-  static const std::array<double, numPowers> powers;
-
-  int32_t longest = 0;
-  double sum = 0; ///< in units of a task whose path is the longest
 };
 
 /// What a graph says before anything runs. Keeps its memory for the next graph.
@@ -94,15 +60,22 @@ private:
     int32_t pending; ///< operands that have not run
     /// Operands by which the task waits for tasks of its own type.
     int32_t kin;
-    /// Where its counters of relayed types begin.
-    int32_t relay;
-    int32_t path; ///< tasks on the longest path from it
+    int32_t unready; ///< operands that are not ready; kept with Urgencies
   };
-  void findConsumers();
+  struct Outlook {
+    double urgency; ///< of this task alone
+    /// Codes of the types of the operands that have not run, summed up: that of
+    /// some type, times their number, if they all are of that type.
+    uint64_t waitsFor;
+  };
+  static uint64_t typeCode(uint32_t type) {
+    return type | uint64_t(type * type) << 32;
+  }
+  void findNodes();
   void findRelays();
   void findRelayedTypes();
   void findDepths();
-  void findPaths();
+  void findUrgencies();
   void findChains();
   /// The counter of a type among those of a task of type `through`; negative
   /// if tasks never wait for tasks of the type through such a one.
@@ -115,7 +88,8 @@ private:
   std::vector<int32_t> consumerBegin, consumers;
   std::vector<int32_t> typeBegin; ///< where the tasks of a type begin
   std::vector<Node> nodes;
-  std::vector<int32_t> orphans; ///< tasks of a type whose kin is 0
+  std::vector<Outlook> outlooks; ///< by task
+  std::vector<int32_t> orphans;  ///< tasks of a type whose kin is 0
   /// By type, the types that tasks of it relay: those that lie on a cycle with
   /// it, were all tasks of a type one. Types from 64 on are not relayed: their
   /// tasks count as waiting only for what they read.
@@ -123,8 +97,9 @@ private:
   static constexpr int32_t relayColumns = 65; ///< the last for all others
   std::vector<int8_t> relays;                 ///< relay()
   std::vector<int8_t> numRelayed;             ///< by type
-  /// By task and relayed type, operands by which it waits for the type.
-  std::vector<int32_t> relayCounts;
+  /// By task and relayed type, operands by which it waits for the type; where
+  /// the counters of each task begin.
+  std::vector<int32_t> relayCounts, relayBegin;
   /// The types that readers of a task wait for because of it.
   std::vector<uint64_t> waitsFor;
   std::vector<int32_t> depths;
@@ -169,8 +144,11 @@ public:
   /// With Depths: the sum over the tasks of a type that have not run.
   int64_t depthSum(int32_t type) const { return depthSums[type]; }
 
-  /// With Urgencies: of the ready tasks of a type.
-  const Urgency &urgency(int32_t type) const { return urgencies[type]; }
+  /// With Urgencies: of what a batch of the type and the best one after it run.
+  /// A task counts 1.1 times as much as the most urgent one that reads it, or
+  /// 1: what is far from the end comes first, but many tasks that are a little
+  /// nearer weigh as much.
+  double urgency(int32_t type) const;
 
   /// With Chains: the most tasks of a type on a path of what remains.
   int32_t longestChain(int32_t type) const { return longest[type]; }
@@ -188,15 +166,23 @@ private:
   template <unsigned facts>
   void commitTasks(int32_t type, int32_t end);
   void makeReady(int32_t task);
+  void addUrgency(int32_t task);
+  void checkSuccessor(int32_t task, int32_t type);
+  void addSuccessor(int32_t task, int32_t type);
   void stopWaiting(int32_t task, int32_t type);
 
   const FrontierPlan *plan = nullptr;
   unsigned facts = OnlyReady;
   int32_t left = 0, chainSum = 0;
   std::vector<FrontierPlan::Node> nodes;
+  std::vector<FrontierPlan::Outlook> outlooks;
   std::vector<int32_t> tasks, head, tail, orphan, relays, work;
   std::vector<int64_t> depthSums;
-  std::vector<Urgency> urgencies;
+  std::vector<double> urgencies; ///< of the ready tasks of a type
+  /// Of the tasks of type b that wait for ready tasks of type a and for nothing
+  /// else, at a * successorTypes + b. Further types have none.
+  std::vector<double> successors;
+  int32_t successorTypes = 0;
   std::vector<int32_t> chainLeft, chainReady, longest;
 };
 

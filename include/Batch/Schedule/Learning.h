@@ -54,7 +54,8 @@ Learned learn(const std::vector<TaskGraph> &graphs,
               const std::vector<std::string> &types, Encoding encoding,
               const LearningOptions &options = {});
 /// With the first of the encodings urgency, sort, base, max and share that none
-/// of those after it is better than.
+/// of those after it is better than; with base, which keeps least, where there
+/// is nothing to decide.
 Learned learn(const std::vector<TaskGraph> &graphs,
               const std::vector<std::string> &types,
               const LearningOptions &options = {});

@@ -29,7 +29,7 @@ enum class Encoding {
   Sort,
   /// And how many eighths of all tasks have run.
   Share,
-  /// And which of them is the most urgent.
+  /// And which of them is the most urgent, with the best batch after it.
   Urgency,
 };
 constexpr int numEncodings = 5;
