@@ -2,10 +2,12 @@
 """check_case.py MODEL CASE: a golden case, and batched against unbatched.
 
 All nodes, at every batch size up to the number of instances, on one and two
-threads, and with every policy. Models whose control reads tensors run in lock
-step, in every way, and on the emulator.
+threads; with every policy and order of tasks, and every layout of kernels where
+the model is one of ED-Batch's. Models whose control reads tensors run in lock step,
+in every way, and on the emulator.
 """
 
+import itertools
 import os
 import sys
 
@@ -35,6 +37,11 @@ LOCKSTEP = [[], ["--threads=2"], ["--block-choice=most", "--patience=3"],
             ["--mask-from=0.5", "--block-choice=most", "--threads=2"]]
 
 
+# Models of the workloads of ED-Batch.
+WORKLOADS = (["treelstm_nary", "treegru_nary", "mvrnn"] + batchtest.CHAINS +
+             batchtest.TYPED + batchtest.LATTICES)
+
+
 def check_control(checks, model, case, inputs, folder, expect, options):
     tensors = os.path.join(case, "inputs.safetensors")
     given = ["--input-tensors=" + tensors] if os.path.exists(tensors) else []
@@ -60,6 +67,16 @@ def check_control(checks, model, case, inputs, folder, expect, options):
     checks.exit()
 
 
+def compile_laid_out(model, meta, folder, layout):
+    """The model with equal operators of its kernels batched."""
+    path = os.path.join(folder, layout + ".mlir")
+    values = ",".join(option[len("--size="):] for option in sizes(model, meta))
+    batchtest.call("batch-opt", os.path.join(batchtest.MODELS, model + ".mlir"),
+                   "-o", path,
+                   "--autobatch=sizes=%s layout-kernels=%s" % (values, layout))
+    return batchtest.compile_model(path, path + ".so", None, "-O0")
+
+
 def main(model, case):
     checks = batchtest.Checks(os.path.basename(case))
     folder = batchtest.temporary()
@@ -75,18 +92,23 @@ def main(model, case):
         checks.exit()
     params = os.path.join(case, "params.safetensors")
 
-    def check(batch, threads, policy):
-        checks.run("batch %d on %d threads by %s" % (batch, threads, policy),
+    def check(program, batch, threads, *options):
+        checks.run("batch %d on %d threads %s" % (batch, threads, " ".join(options)),
                    lambda: batchtest.run_model(
-                       program, inputs, "--share-tasks=%d" % batch,
-                       "--policy=" + policy, expect, params=params, batch=batch,
-                       threads=threads))
+                       program, inputs, "--share-tasks=%d" % batch, expect, *options,
+                       params=params, batch=batch, threads=threads))
 
     for batch, threads in ((1, 1), (2, 1), (2, 2), (meta["batch"], 1),
                            (meta["batch"], 2)):
-        check(batch, threads, "depth")
-    for policy in ("agenda", "greedy", "fsm"):
-        check(meta["batch"], 1, policy)
+        check(program, batch, threads)
+    programs = [program]
+    for layout in ("shapes", "weights") if model in WORKLOADS else ():
+        programs.append(checks.run("compile, layout-kernels=" + layout, lambda:
+                                   compile_laid_out(model, meta, folder, layout)))
+    for program, policy, order in itertools.product(
+            filter(None, programs), ("depth", "agenda", "greedy", "fsm"),
+            ("recorded", "readers")):
+        check(program, meta["batch"], 1, "--policy=" + policy, "--task-order=" + order)
     checks.exit()
 
 
