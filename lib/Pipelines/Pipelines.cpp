@@ -28,7 +28,8 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   SpecializeSizesPassOptions sizes;
   sizes.sizes.assign(options.sizes.begin(), options.sizes.end());
   pm.addPass(createSpecializeSizesPass(sizes));
-  // Everything below knows lists only.
+  // Everything below knows scf, and lists, only.
+  pm.addPass(createLiftCFPass());
   pm.addPass(createListElementsPass());
 
   // Kernels. Helpers go first: a call would end a straight-line block.

@@ -2,9 +2,10 @@
 """random_recursions.py [--programs=20] [--seed=1] [--instances=24] [--keep=FILE]
 
 Random recursive programs over numbers and vectors, with loops and branches that
-depend on both, run in lock step and by masks, with every choice of which lanes
-run together, and equal their unbatched lowering bit for bit. Twenty of them are
-one module: an entry calls the one that an argument names.
+depend on both, as scf and as graphs of blocks (cf), run in lock step and by masks,
+with every choice of which lanes run together, and equal their unbatched lowering
+bit for bit. Twenty of them are one module: an entry calls the one that an argument
+names.
 """
 
 import argparse
@@ -159,13 +160,66 @@ class Function:
         return name + "#0", name + "#1"
 
 
+class Graph(Function):
+    """A function whose body is a graph of blocks, with branches from any to any:
+    loops with several ways in and out. k counts down with each block."""
+
+    def text(self):
+        pick = self.generator.choice
+        count = self.generator.randint(2, 4)
+        types = "(%s : i64, i64, !vec)"
+        three = self.constant(1, 3)
+        k = self.emit(1, "arith.andi %%a, %s : i64" % three)
+        one = self.constant(1, 1)
+        base = self.emit(1, "arith.cmpi slt, %%n, %s : i64" % one)
+        self.lines.append("  cf.cond_br %s, ^end(%%a, %%x : i64, !vec), ^b0%s" % (
+            base, types % ("%s, %%a, %%x" % k)))
+        for block in range(count):
+            k, a, x = ("%%%s%d" % (name, block) for name in "kax")
+            self.lines.append("^b%d(%s: i64, %s: i64, %s: !vec):" % (
+                block, k, a, x))
+            numbers, vectors = ["%n", "%a", a], ["%x", x]
+            numbers.append(self.number(1, numbers))
+            vectors.append(self.vector(1, numbers, vectors))
+            if self.calls > 0 and self.generator.random() < 0.6:
+                a, x = self.call(1, numbers, vectors)
+                numbers.append(a)
+                vectors.append(x)
+            condition = self.condition(1, numbers, vectors)
+            which = self.emit(1, "arith.andi %s, %s : i64" % (pick(numbers), three))
+            less = self.emit(1, "arith.subi %s, %s : i64" % (k, one))
+            ends = self.emit(1, "arith.cmpi slt, %s, %s : i64" % (less, one))
+
+            def to(values):
+                return "^b%d%s" % (self.generator.randrange(count), types % values)
+
+            self.lines.append("  cf.cond_br %s, ^end(%s, %s : i64, !vec), ^go%d" % (
+                ends, numbers[-1], vectors[-1], block))
+            self.lines.append("^go%d:" % block)
+            # A branch of a switch cannot name one of several results.
+            numbers, vectors = ([value for value in values if "#" not in value]
+                                for values in (numbers, vectors))
+            onward = ["%s, %s, %s" % (less, pick(numbers), pick(vectors))
+                      for _ in range(3)]
+            if self.generator.random() < 0.3:
+                self.lines.append("  cf.switch %s : i64, [default: %s, 1: %s, 2: %s]"
+                                  % (which, *map(to, onward)))
+            else:
+                self.lines.append("  cf.cond_br %s, %s, %s" % (
+                    condition, to(onward[0]), to(onward[1])))
+        return ("func.func private @%s(%%n: i64, %%a: i64, %%x: !vec) -> (i64, !vec) "
+                "{\n%s\n^end(%%r: i64, %%y: !vec):\n  return %%r, %%y : i64, !vec\n}\n"
+                % (self.name, "\n".join(self.lines)))
+
+
 def module(generator, count):
     """The text of `count` programs and their entry."""
     text = ["!vec = tensor<4xf32>\n"]
     for program in range(count):
         names = ["p%d_%d" % (program, i) for i in range(generator.randint(1, 3))]
         for name in names:
-            text.append(Function(generator, name, names).text())
+            kind = Graph if generator.random() < 0.3 else Function
+            text.append(kind(generator, name, names).text())
     text.append('''func.func @main(%which: index {batch.name = "which"},
                 %n: i64 {batch.name = "n"}, %a: i64 {batch.name = "a"},
                 %x: !vec {batch.name = "x"})

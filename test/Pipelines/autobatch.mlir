@@ -8,6 +8,7 @@
 // The stages come in the order that their inputs need, and each result verifies.
 // STAGE:      IR Dump After LinkLibraryPass (batch-link-library)
 // STAGE:      IR Dump After SpecializeSizesPass (batch-specialize-sizes)
+// STAGE:      IR Dump After LiftCFPass (batch-lift-cf)
 // STAGE:      IR Dump After ListElementsPass (batch-list-elements)
 // STAGE:      IR Dump After InlineHelpersPass (batch-inline-helpers)
 // STAGE-NOT:  call @add

@@ -85,6 +85,45 @@ def SpecializeSizesPass : Pass<"batch-specialize-sizes", "::mlir::ModuleOp"> {
 }
 
 //===----------------------------------------------------------------------===//
+// Branches
+//===----------------------------------------------------------------------===//
+
+def LiftCFPass : Pass<"batch-lift-cf", "::mlir::ModuleOp"> {
+  let summary = "make scf of the branches of functions";
+  let description = [{
+    A function of several blocks becomes one block of `scf.if`,
+    `scf.index_switch` and `scf.while`, by upstream's transformation of control
+    flow graphs. Loops with several ways in or out, and branches that cross,
+    become such with a number that says where they go on. No bit of a result
+    changes.
+
+    ```mlir
+      cf.br ^loop(%n : i64)
+    ^loop(%i: i64):
+      %more = arith.cmpi sgt, %i, %zero : i64
+      %less = arith.subi %i, %one : i64
+      cf.cond_br %more, ^loop(%less : i64), ^end
+    // becomes
+      %r = scf.while (%i = %n) : (i64) -> i64 {
+        %more = arith.cmpi sgt, %i, %zero : i64
+        %less = arith.subi %i, %one : i64
+        %next = scf.if %more -> i64 { scf.yield %less } else { scf.yield %0 }
+        scf.condition(%more) %next : i64
+      } do { ... }
+    ```
+
+    Values that a path does not have are zeros there. A value of a type that has
+    no zero, such as an ADT, is an error where it would need one, and so is a loop
+    without a way out.
+
+    See test/Transforms/lift-cf.mlir.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::cf::ControlFlowDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+//===----------------------------------------------------------------------===//
 // Lists
 //===----------------------------------------------------------------------===//
 

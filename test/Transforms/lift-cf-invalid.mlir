@@ -1,0 +1,64 @@
+// RUN: batch-opt %s --split-input-file --verify-diagnostics --batch-lift-cf --mlir-print-op-on-diagnostic=false
+
+func.func @main(%n: i64) -> i64 attributes {batch.entry} {
+  %one = arith.constant 1 : i64
+  %more = arith.cmpi sgt, %n, %one : i64
+  cf.cond_br %more, ^loop(%n : i64), ^end
+^loop(%i: i64):
+  %j = arith.addi %i, %one : i64
+  // expected-error @+1 {{has a loop without a way out}}
+  cf.br ^loop(%j : i64)
+^end:
+  return %n : i64
+}
+
+// -----
+
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+}
+
+// The loop has no tree to go round with where it ends, and none at first.
+// expected-error @+1 {{carries a value of type '!rec.adt<@Tree>' along a branch where it has none yet, and there is no zero of this type; write this control as 'scf'}}
+func.func @main(%n: i64, %t: !rec.adt<@Tree>) -> !rec.adt<@Tree>
+    attributes {batch.entry} {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  cf.br ^loop(%n, %t : i64, !rec.adt<@Tree>)
+^loop(%i: i64, %u: !rec.adt<@Tree>):
+  %more = arith.cmpi sgt, %i, %zero : i64
+  cf.cond_br %more, ^body, ^end(%u : !rec.adt<@Tree>)
+^body:
+  %j = arith.subi %i, %one : i64
+  cf.br ^loop(%j, %t : i64, !rec.adt<@Tree>)
+^end(%r: !rec.adt<@Tree>):
+  return %r : !rec.adt<@Tree>
+}
+
+// -----
+
+func.func @main(%n: i64) -> i64 attributes {batch.entry} {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %more = arith.cmpi sgt, %n, %zero : i64
+  // expected-error @+1 {{has branches in a region; only functions may have them, so call one}}
+  %r = scf.execute_region -> i64 {
+    cf.cond_br %more, ^a, ^b
+  ^a:
+    scf.yield %one : i64
+  ^b:
+    scf.yield %zero : i64
+  }
+  return %r : i64
+}
+
+// -----
+
+func.func @main(%n: i64, %bit: i1) -> i64 attributes {batch.entry} {
+  cf.cond_br %bit, ^a, ^b
+^a:
+  return %n : i64
+^b:
+  // expected-error @+1 {{ends a block of a function; only 'cf.br', 'cf.cond_br', 'cf.switch' and 'func.return' do}}
+  llvm.unreachable
+}
