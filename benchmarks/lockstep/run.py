@@ -40,7 +40,7 @@ sys.dont_write_bytecode = True
 import batchtest  # noqa: E402
 import posteriors  # noqa: E402
 
-CHOICES = ["work", "most", "program"]
+CHOICES = ["work", "learned", "most", "program"]
 
 # Options of passes, and a pass that is left out.
 OPTIMIZATIONS = {

@@ -7,6 +7,7 @@
 
 #include "Batch/Schedule/Learning.h"
 #include "Batch/Schedule/Policies.h"
+#include "Batch/Schedule/Random.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,28 +15,6 @@
 using namespace batchrt;
 
 namespace {
-/// The same numbers on every platform.
-class Random {
-public:
-  explicit Random(uint64_t seed) : state(seed) {}
-
-  uint64_t next() {
-    state += 0x9e3779b97f4a7c15;
-    uint64_t z = state;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-  }
-  size_t below(size_t bound) { return next() % bound; }
-  /// In [0, 1).
-  double share() {
-    return static_cast<double>(next() >> 11) / (uint64_t(1) << 53);
-  }
-
-private:
-  uint64_t state;
-};
-
 /// Whether so many batches are fewer than those of another policy, and by more
 /// than chance: what a policy makes beyond the bound varies from graph to graph
 /// by about its square root.

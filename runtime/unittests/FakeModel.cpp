@@ -41,7 +41,7 @@ namespace {
 constexpr int64_t H = 20, rowBytes = 128, width = 16;
 
 const char descriptor[] = R"({
-  "abi": 7, "name": "fake", "target": {"cpu": "generic", "features": []},
+  "abi": 8, "name": "fake", "target": {"cpu": "generic", "features": []},
   "parameters": [{"name": "E", "shape": [-1, 20], "dtype": "f32"},
                  {"name": "b", "shape": [20], "dtype": "f32"},
                  {"name": "W", "shape": [20, 20], "dtype": "f32"}],

@@ -19,7 +19,7 @@ PER_MODULE = 20
 CHOICES = [[], ["--threads=2"], ["--block-choice=most", "--patience=2"], ["--refill", "--batch=5"],
            ["--refill", "--batch=3", "--threads=2"], ["--mask-from=0"],
            ["--mask-from=0.5"],
-           ["--block-choice=program"]]
+           ["--block-choice=program"], ["--block-choice=learned", "--limit=40"]]
 
 
 class Function:

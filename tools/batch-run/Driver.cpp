@@ -219,10 +219,20 @@ void Driver::measureMemory() {
 }
 
 int Driver::run() {
-  if (options.policy == Policy::Machine)
+  const bool learned =
+      options.session.lockstep.choice == BATCH_CHOICE_LEARNED ||
+      options.policy == Policy::Machine;
+  if (object.descriptor().lockstep) {
+    if (learned && !options.onlyUnbatched)
+      session.setBlockPolicy(makeBlockPolicy(options, object, parameters));
+  } else if (options.session.lockstep.choice == BATCH_CHOICE_LEARNED) {
+    raise("--block-choice=learned is for control in lock step, and this "
+          "model's runs ahead; its policies are --policy=...");
+  } else if (options.policy == Policy::Machine) {
     session.setPolicy(Policy::Machine, makeStateMachine(options, session));
-  else if (options.policy)
+  } else if (options.policy) {
     session.setPolicy(*options.policy);
+  }
   report.instances = inputs.numInstances;
   report.miniBatches = static_cast<int64_t>(inputs.batches.size());
   if (!options.onlyUnbatched)

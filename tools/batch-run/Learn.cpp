@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Batch/Schedule/BlockPolicy.h"
 #include "Batch/Schedule/Learning.h"
 #include "Options.h"
 #include "batch-runtime/Error.h"
@@ -26,6 +27,12 @@ static StateMachine readTable(const std::string &path) {
   if (std::string wrong = machine.parse(text.str(), path); !wrong.empty())
     raise(wrong);
   return machine;
+}
+
+static void writeTable(const std::string &path, const StateMachine &machine) {
+  std::string text = machine.print();
+  writeFileAtomically(
+      path, [&](const auto &write) { write(text.data(), text.size()); });
 }
 
 StateMachine batchrun::makeStateMachine(const Options &options,
@@ -61,11 +68,59 @@ StateMachine batchrun::makeStateMachine(const Options &options,
       static_cast<long long>(instances),
       static_cast<long long>(learned.batches),
       static_cast<long long>(learned.bound));
-  if (!options.learnPolicy.empty()) {
-    std::string text = learned.machine.print();
-    writeFileAtomically(options.learnPolicy, [&](const auto &write) {
-      write(text.data(), text.size());
-    });
+  if (!options.learnPolicy.empty())
+    writeTable(options.learnPolicy, learned.machine);
+  return learned.machine;
+}
+
+/// What the first instances run, each by itself.
+static LanePaths recordPaths(const Options &options,
+                             const CompiledObject &object,
+                             const BoundParameters &parameters) {
+  const Descriptor &descriptor = object.descriptor();
+  if (descriptor.launch)
+    raise("what a device runs is not recorded: learn with --device=cpu "
+          "--learn-policy=FILE, and give the table with --policy-table=FILE");
+  InputOptions some = options.input;
+  some.batch = 1;
+  if (some.limit < 0 || some.limit > learntInstances)
+    some.limit = learntInstances;
+  Inputs inputs(descriptor, some);
+  SessionOptions single = options.session;
+  single.threads = 1;
+  LockstepOptions &lanes = single.lockstep;
+  lanes.lanes = 1;
+  lanes.recordPath = true;
+  // Of an instance that is longer, or has no end, the beginning is enough.
+  constexpr int64_t longestPath = 1 << 16;
+  lanes.maxSteps = std::min(lanes.maxSteps, longestPath);
+  lanes.partialResults = true;
+  Session session(object, parameters, inputs.tensors, single);
+  LanePaths program;
+  for (const BlockInfo &block : descriptor.lockstep->blocks)
+    program.blocks.push_back(block.name);
+  program.costs = session.blockCosts();
+  for (auto &forest : inputs.batches) {
+    session.run(*forest);
+    program.paths.push_back(session.blockPath());
   }
+  return program;
+}
+
+StateMachine batchrun::makeBlockPolicy(const Options &options,
+                                       const CompiledObject &object,
+                                       const BoundParameters &parameters) {
+  if (!options.policyTable.empty())
+    return readTable(options.policyTable);
+  LearnedBlocks learned =
+      learnBlocks(recordPaths(options, object, parameters),
+                  {learntBatches.begin(), learntBatches.end()});
+  std::fprintf(stderr,
+               "batch-run: note: learnt a choice of blocks from the first %d "
+               "instances: it costs %.3f of the default\n",
+               learntInstances,
+               static_cast<double>(learned.cost) / learned.costWithout);
+  if (!options.learnPolicy.empty())
+    writeTable(options.learnPolicy, learned.machine);
   return learned.machine;
 }

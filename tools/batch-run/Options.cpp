@@ -72,9 +72,10 @@ CONTROL IN LOCK STEP (models whose control depends on tensors)
   --block-choice=C          the block that runs next, of those that lanes wait
                             for: work, that which has cost least so far, so that
                             what costs most waits for more lanes (default),
-                            program, the first in program order, or most, that
-                            for which most lanes wait; changes no bit of the
-                            results
+                            program, the first in program order, most, that
+                            for which most lanes wait, or learned, what a state
+                            machine says (--policy-table, --learn-policy);
+                            changes no bit of the results
   --patience=N              steps after which a waiting lane has its turn in any
                             case (default: 1024)
   --refill                  lanes that are done take the next instance: all
@@ -189,6 +190,19 @@ Policy parsePolicy(const std::string &name) {
         "'; policies are depth, agenda, greedy and fsm");
 }
 
+BatchBlockChoice parseBlockChoice(const std::string &name) {
+  const std::pair<const char *, BatchBlockChoice> choices[] = {
+      {"work", BATCH_CHOICE_WORK},
+      {"program", BATCH_CHOICE_PROGRAM},
+      {"most", BATCH_CHOICE_MOST},
+      {"learned", BATCH_CHOICE_LEARNED}};
+  for (const auto &[known, choice] : choices)
+    if (name == known)
+      return choice;
+  raise("there is no block choice '", name,
+        "'; choices are work, program, most and learned");
+}
+
 struct Option {
   enum Value { None, Optional, Required };
   const char *name;
@@ -290,13 +304,8 @@ std::vector<Option> makeTable(Options &options) {
       {"strategy", Option::Required, hand("strategy")},
       {"block-choice", Option::Required,
        [&](const std::string &value) {
-         if (value != "program" && value != "most" && value != "work")
-           raise("there is no block choice '", value,
-                 "'; choices are work, program and most");
-         options.session.lockstep.choice = value == "most" ? BATCH_CHOICE_MOST
-                                           : value == "work"
-                                               ? BATCH_CHOICE_WORK
-                                               : BATCH_CHOICE_PROGRAM;
+         options.session.lockstep.choice = parseBlockChoice(value);
+         options.blockChoice = true;
        }},
       {"patience", Option::Required,
        count("patience", options.session.lockstep.patience, 1)},
@@ -413,9 +422,13 @@ Options batchrun::parseOptions(int argc, char **argv) {
     raise("--learn-policy makes the table that --policy-table reads; leave one "
           "out");
   if (!(options.policyTable + options.learnPolicy).empty()) {
-    if (options.policy.value_or(Policy::Machine) != Policy::Machine)
-      raise("tables are for --policy=fsm");
-    options.policy = Policy::Machine;
+    bool learned = options.session.lockstep.choice == BATCH_CHOICE_LEARNED;
+    if (options.policy.value_or(Policy::Machine) != Policy::Machine ||
+        (options.blockChoice && !learned))
+      raise("tables are for --policy=fsm, and in lock step for "
+            "--block-choice=learned");
+    if (!learned)
+      options.policy = Policy::Machine;
   }
   if (options.onlyUnbatched && options.policy)
     raise("a policy makes batches, --unbatched has none; leave one out");

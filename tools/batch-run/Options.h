@@ -34,6 +34,7 @@ struct Options {
   bool counters = false, json = false;
   std::string trace, dot, outputs, tune;
   std::optional<batchrt::Policy> policy; ///< else the object's
+  bool blockChoice = false;              ///< whether it was given
   std::string policyTable;               ///< to read, or empty
   std::string learnPolicy;               ///< to write, or empty
   std::string expect;
@@ -61,6 +62,12 @@ private:
 /// instances, of which the session has to be.
 batchrt::StateMachine makeStateMachine(const Options &options,
                                        batchrt::Session &session);
+
+/// The machine of --block-choice=learned: that of --policy-table, or learnt
+/// from the first instances.
+batchrt::StateMachine
+makeBlockPolicy(const Options &options, const batchrt::CompiledObject &object,
+                const batchrt::BoundParameters &parameters);
 
 /// Measures what --tuning may say of the model's kernels and writes it to the
 /// file of --tune; returns the exit code.

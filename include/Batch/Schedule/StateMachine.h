@@ -82,6 +82,7 @@ public:
   /// Names of the types, which are numbered in this order.
   const std::vector<std::string> &types() const { return names; }
   int32_t states() const { return index.size(); }
+  State state(int32_t number) const { return index.state(number); }
 
   /// The next type, -1 in an unknown state.
   int32_t next(const State &state) const {

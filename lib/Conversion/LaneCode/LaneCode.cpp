@@ -7,6 +7,7 @@
 
 #include "LaneCode.h"
 #include "Batch/Conversion/RecToLLVM/ABILayout.h"
+#include "Batch/Schedule/BlockPolicy.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -495,6 +496,73 @@ void LaneCode::startLanes() {
   meet();
 }
 
+Value LaneCode::learnedBlock(Value waiting) {
+  Value none = constant(-1), zero = constant(0);
+  Value costs = array(kLanesCosts), limit = number(kLanesCheap);
+  Value factor = constant(static_cast<int64_t>(batchrt::stateHashFactor));
+  auto mix = [&](Value hash, Value item) {
+    return mul(arith::XOrIOp::create(builder, loc, hash, item), factor);
+  };
+  // A cheap block, the hash of the others that lanes wait for, and the one of
+  // them with most lanes.
+  auto loop =
+      scf::ForOp::create(builder, loc, zero, constant(layout.getNumBlocks()),
+                         constant(1), ValueRange{none, factor, none, zero});
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Value block = loop.getInductionVar();
+    ValueRange last = loop.getRegionIterArgs();
+    Value count = load(waiting, block);
+    Value any = compare(CmpIPredicate::sgt, count, zero);
+    Value isCheap = compare(CmpIPredicate::slt, load(costs, block), limit);
+    Value isFirst = compare(CmpIPredicate::slt, last[0], zero);
+    Value more = compare(CmpIPredicate::sgt, count, last[3]);
+    // The new value if lanes wait for the block, and it is cheap or not.
+    auto ifCheap = [&](Value value, Value other) {
+      return select(any, select(isCheap, value, other), other);
+    };
+    auto ifDear = [&](Value value, Value other) {
+      return select(any, select(isCheap, other, value), other);
+    };
+    scf::YieldOp::create(
+        builder, loc,
+        ValueRange{ifCheap(select(isFirst, block, last[0]), last[0]),
+                   ifDear(mix(last[1], block), last[1]),
+                   ifDear(select(more, block, last[2]), last[2]),
+                   ifDear(select(more, count, last[3]), last[3])});
+  }
+  Value hash = arith::OrIOp::create(
+      builder, loc, mix(loop.getResult(1), loop.getResult(2)), constant(1));
+  Value states = array(kLanesStates), lastSlot = number(kLanesLastSlot);
+  auto wrap = [&](Value slot) -> Value {
+    return arith::AndIOp::create(builder, loc, slot, lastSlot);
+  };
+  Type i64 = builder.getI64Type();
+  Value start = wrap(
+      arith::ShRUIOp::create(builder, loc, hash, constant(32)).getResult());
+  auto cell = [&](Value slot, int64_t which) {
+    return load(states, add(mul(slot, constant(2)), constant(which)));
+  };
+  auto search =
+      scf::WhileOp::create(builder, loc, TypeRange{i64}, ValueRange{start});
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    Block *before = builder.createBlock(&search.getBefore(), {}, {i64}, {loc});
+    Value slot = before->getArgument(0), known = cell(slot, 0);
+    Value isOther = arith::AndIOp::create(
+        builder, loc, compare(CmpIPredicate::ne, known, zero),
+        compare(CmpIPredicate::ne, known, hash));
+    scf::ConditionOp::create(builder, loc, isOther, slot);
+    Block *after = builder.createBlock(&search.getAfter(), {}, {i64}, {loc});
+    scf::YieldOp::create(builder, loc,
+                         wrap(add(after->getArgument(0), constant(1))));
+  }
+  Value cheap = loop.getResult(0);
+  Value isCheap = compare(CmpIPredicate::sge, cheap, zero);
+  return select(isCheap, cheap, cell(search.getResult(0), 1));
+}
+
 std::pair<Value, Value> LaneCode::nextBlock() {
   Value now = add(number(kLanesNow), constant(1));
   // The present frame's part of both.
@@ -507,7 +575,10 @@ std::pair<Value, Value> LaneCode::nextBlock() {
   auto isChoice = [&](int64_t choice) {
     return compare(CmpIPredicate::eq, number(kLanesChoice), constant(choice));
   };
-  Value most = isChoice(BATCH_CHOICE_MOST), work = isChoice(BATCH_CHOICE_WORK);
+  Value most = isChoice(BATCH_CHOICE_MOST);
+  Value learned = isChoice(BATCH_CHOICE_LEARNED);
+  Value work =
+      arith::OrIOp::create(builder, loc, learned, isChoice(BATCH_CHOICE_WORK));
   Value costs = array(kLanesCosts), laneRuns = array(kLanesLaneRuns);
   Value tooOld =
       arith::SubIOp::create(builder, loc, now, number(kLanesPatience));
@@ -542,10 +613,40 @@ std::pair<Value, Value> LaneCode::nextBlock() {
   Value overdue = compare(CmpIPredicate::sle, loop.getResult(3), tooOld);
   Value block = select(overdue, loop.getResult(2), loop.getResult(0));
   Value any = compare(CmpIPredicate::sge, block, zero);
+  // A learned choice asks its table where no block is overdue.
+  Value asks = arith::AndIOp::create(
+      builder, loc, learned,
+      arith::AndIOp::create(
+          builder, loc, any,
+          compare(CmpIPredicate::sgt, loop.getResult(3), tooOld)));
+  auto answer = scf::IfOp::create(builder, loc, builder.getI64Type(), asks,
+                                  /*withElseRegion=*/true);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(answer.thenBlock());
+    scf::YieldOp::create(builder, loc, learnedBlock(waiting));
+    builder.setInsertionPointToStart(answer.elseBlock());
+    scf::YieldOp::create(builder, loc, block);
+  }
+  Value isUnknown = arith::AndIOp::create(
+      builder, loc, asks,
+      compare(CmpIPredicate::slt, answer.getResult(0), zero));
+  block = select(isUnknown, block, answer.getResult(0));
   meet();
-  // The last look finds nothing and is no step.
-  byFirstThread(
-      [&] { setNumber(kLanesNow, select(any, now, add(now, constant(-1)))); });
+  byFirstThread([&] {
+    // The last look finds nothing and is no step.
+    setNumber(kLanesNow, select(any, now, add(now, constant(-1))));
+    Value unknown =
+        arith::ExtUIOp::create(builder, loc, builder.getI64Type(), isUnknown);
+    setNumber(kLanesUnknownStates, add(number(kLanesUnknownStates), unknown));
+  });
+  if (!unit.isGroup()) {
+    Value path = array(kLanesPath);
+    Value null = LLVM::ZeroOp::create(builder, loc, path.getType());
+    when(
+        LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, path, null),
+        [&] { store(path, add(now, constant(-1)), block); });
+  }
   return {block, any};
 }
 

@@ -125,6 +125,10 @@ private:
   bool canFail(BlockOp block);
   void callNextInstance(Value lane, bool done);
 
+  /// The block that the table of states says, -1 if it does not know the state
+  /// (BlockPolicy.h).
+  Value learnedBlock(Value waiting);
+
   struct List;
   List beginList();
   /// Counts one more block of a lane. Returns whether it may run it.

@@ -151,6 +151,12 @@ typedef struct BatchLanes {
   int64_t *runs;          ///< by block: how often it has run,
   int64_t *laneRuns;      ///< and on how many lanes in all
   int64_t *ends;          ///< by instance: how it ended
+  int64_t cheap;          ///< blocks that cost less run before a state is read
+  const int64_t *states;  ///< a table of states by hash: the hash, 0 where none
+                          ///< is; the block that runs next, -1 there
+  int64_t lastSlot;       ///< of the table; their number is a power of two
+  int64_t unknownStates;  ///< steps in states that it lacks
+  int64_t *path;          ///< by step: the block that ran; null: nobody asks
 } BatchLanes;
 
 /// Which of the blocks that lanes wait for runs next.
@@ -158,6 +164,7 @@ typedef enum BatchBlockChoice {
   BATCH_CHOICE_PROGRAM = 0, ///< the first one in program order
   BATCH_CHOICE_MOST = 1,    ///< the one with the most lanes
   BATCH_CHOICE_WORK = 2,    ///< the one that has cost least so far
+  BATCH_CHOICE_LEARNED = 3, ///< what a learned table says, else the same
 } BatchBlockChoice;
 
 struct BatchContext {

@@ -43,6 +43,8 @@ struct LockstepOptions {
   /// The share of lanes from which on a block runs on all of them, and results
   /// of the others are dropped; above 1: never.
   double maskFrom = 2;
+  /// Keeps the blocks that run; `maxSteps` bounds them. Not on a device.
+  bool recordPath = false;
 };
 
 struct SessionOptions {
@@ -86,6 +88,8 @@ struct LockstepCounters {
   int64_t longestWait = 0; ///< steps that a lane waited for its block, at most
   int64_t laneRuns = 0;    ///< lanes that ran them, in all
   int64_t stackBytes = 0, topBytes = 0; ///< moved from and to stacks, to tops
+  /// Steps that the learned table did not decide: unknown states.
+  int64_t unknownStates = 0;
   std::vector<Block> blocks;
 };
 
@@ -134,6 +138,9 @@ public:
   /// What picks the next batch from now on; at first the object's policy. The
   /// machine, which Policy::Machine follows, is for the kernels of the object.
   void setPolicy(Policy policy, StateMachine machine = {});
+  /// In lock step, what the machine says runs next from now on. It is for the
+  /// blocks of the object.
+  void setBlockPolicy(StateMachine machine);
   /// The tasks of the mini-batch that was inspected last. Types are kernels.
   TaskGraph taskGraph() const;
 
@@ -169,6 +176,10 @@ public:
   RunCounters counters() const;
   /// Of objects whose control runs in lock step.
   LockstepCounters lockstepCounters() const;
+  /// Of the first worker's last run: the blocks, one after the other.
+  std::vector<int32_t> blockPath() const;
+  /// What it costs to run each block on a lane.
+  std::vector<int64_t> blockCosts() const;
   /// Why an instance has no results; empty if it has.
   std::string failure(int64_t instance) const;
   MemoryUse memory() const;

@@ -191,7 +191,7 @@ void DeviceExecutor::run(const BatchContext &context, const Plan &plan) {
 void DeviceExecutor::run(const BatchContext &context, Lockstep &lockstep) {
   lastLaunches = 0;
   if (!lanes)
-    lanes.emplace(descriptor, options.lockstep);
+    lanes.emplace(descriptor, lockstep);
   lanes->layOut(lockstep.instances(), shape.blocks);
   const DeviceArena::Counts before = arena.counts();
   arena.reset(lanes->bytes(), lanes->outEnd());

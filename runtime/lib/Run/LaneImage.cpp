@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "LaneImage.h"
-#include "Lockstep.h"
 
 #include <algorithm>
 #include <cstring>
@@ -75,6 +74,7 @@ void LaneImage::layOut(int64_t newInstances, int64_t blocks) {
   }
 
   costs = add(info.blocks.size() * 8, "costs of blocks");
+  states = add(lockstep.stateTable().size() * 8, "the table of states");
 
   beginOfOut = layout.end();
   counter = add(sizeof(int64_t), "the counter of instances");
@@ -167,6 +167,8 @@ void LaneImage::write(const BatchContext &host, uint64_t forms, char *staging,
   }
   const std::vector<int64_t> blocks = costsOfBlocks(descriptor);
   std::copy(blocks.begin(), blocks.end(), places.here<int64_t>(costs));
+  std::copy(lockstep.stateTable().begin(), lockstep.stateTable().end(),
+            places.here<int64_t>(states));
   for (size_t u = 0; u < units.size(); ++u) {
     places.here<BatchLanes *>(lists)[u] =
         places.there<BatchLanes>(units[u].head);
@@ -182,7 +184,7 @@ void LaneImage::writeUnit(const Unit &unit, char *staging,
   head.lanes = unit.lanes;
   head.numInstances = numInstances;
   head.nextInstance = places.there<int64_t>(counter);
-  applyOptions(options, head);
+  lockstep.applyOptions(head);
   head.instances = places.there<int64_t>(unit.laneCells);
   head.blocks = head.instances + unit.lanes;
   head.laneSteps = head.blocks + unit.lanes;
@@ -193,6 +195,7 @@ void LaneImage::writeUnit(const Unit &unit, char *staging,
   head.steps = places.there<BatchStep>(unit.steps);
   head.maskedSteps = head.steps + blocks;
   head.costs = places.there<int64_t>(costs);
+  head.states = places.there<int64_t>(states);
   head.waiting = places.there<int64_t>(unit.counters);
   head.since = head.waiting + blocks;
   head.runs = head.since + blocks;
@@ -261,6 +264,7 @@ std::vector<BatchLanes> LaneImage::counts(char *staging) const {
     own.lanes = unit.lanes;
     own.now = head->now;
     own.longestWait = head->longestWait;
+    own.unknownStates = head->unknownStates;
     own.runs = reinterpret_cast<int64_t *>(staging + unit.counters) +
                2 * info.blocks.size();
     own.laneRuns = own.runs + info.blocks.size();

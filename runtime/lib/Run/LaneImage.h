@@ -17,14 +17,15 @@
 #ifndef BATCH_RUNTIME_LIB_RUN_LANEIMAGE_H
 #define BATCH_RUNTIME_LIB_RUN_LANEIMAGE_H
 
-#include "batch-runtime/Session.h"
+#include "Lockstep.h"
 
 namespace batchrt {
 
 class LaneImage {
 public:
-  LaneImage(const Descriptor &descriptor, const LockstepOptions &options)
-      : descriptor(descriptor), info(*descriptor.lockstep), options(options) {}
+  LaneImage(const Descriptor &descriptor, const Lockstep &lockstep)
+      : descriptor(descriptor), info(*descriptor.lockstep), lockstep(lockstep),
+        options(lockstep.getOptions()) {}
 
   /// Says where everything lies, for at most `blocks` blocks.
   void layOut(int64_t numInstances, int64_t blocks);
@@ -64,14 +65,16 @@ private:
 
   const Descriptor &descriptor;
   const LockstepInfo &info;
-  const LockstepOptions options;
+  const Lockstep &lockstep;
+  const LockstepOptions &options;
   int64_t numInstances = 0;
   std::vector<Unit> units;
   std::vector<DevicePart> parts;
   std::vector<size_t> argumentCells, argumentRows, resultCells, resultRows;
   size_t contextAt = 0, lists = 0, argumentList = 0, resultList = 0;
   size_t allLanes = 0, counter = 0, endsAt = 0;
-  size_t costs = 0; ///< of blocks
+  size_t costs = 0;  ///< of blocks
+  size_t states = 0; ///< the table of a learned choice
   size_t endOfIn = 0, beginOfOut = 0, endOfOut = 0, size = 0;
 };
 

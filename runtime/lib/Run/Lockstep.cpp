@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lockstep.h"
+#include "Batch/Schedule/BlockPolicy.h"
 #include "batch-runtime/Error.h"
 
 #include <algorithm>
@@ -23,6 +24,7 @@ struct Lockstep::Unit : BatchLanes {
   std::vector<int64_t> blockCells; ///< by frame and block: waiting, since;
                                    ///< by block: runs, lanes
   std::vector<int32_t> activeLanes, allLanes;
+  std::vector<int64_t> blockPath;
   Buffer returnStack, scratchRows, resultRows;
   std::vector<Buffer> tops, stacks;
   std::vector<std::vector<int64_t>> stackDepths;
@@ -32,7 +34,7 @@ struct Lockstep::Unit : BatchLanes {
   std::vector<BatchStep> stepList, maskedList;
 };
 
-void batchrt::applyOptions(const LockstepOptions &options, BatchLanes &lanes) {
+void Lockstep::applyOptions(BatchLanes &lanes) const {
   lanes.stackDepth = options.stackDepth;
   lanes.maxSteps = options.maxSteps;
   lanes.choice = options.choice;
@@ -40,6 +42,8 @@ void batchrt::applyOptions(const LockstepOptions &options, BatchLanes &lanes) {
   lanes.maskFrom = options.maskFrom <= 1
                        ? static_cast<int64_t>(options.maskFrom * lanes.lanes)
                        : lanes.lanes + 1;
+  lanes.cheap = cheapBelow(costs);
+  lanes.lastSlot = static_cast<int64_t>(states.size()) / 2 - 1;
 }
 
 std::vector<int64_t> batchrt::shareLanes(const LockstepOptions &options,
@@ -66,7 +70,7 @@ std::vector<int64_t> batchrt::costsOfBlocks(const Descriptor &descriptor) {
 
 Lockstep::Lockstep(const Descriptor &descriptor, const LockstepOptions &options)
     : descriptor(descriptor), info(*descriptor.lockstep), options(options),
-      costs(costsOfBlocks(descriptor)) {
+      costs(costsOfBlocks(descriptor)), states(makeStateTable({})) {
   // Frames lie on the stacks of workers.
   constexpr int64_t mostFrames = 4096;
   if (info.frames && options.stackDepth > mostFrames)
@@ -76,6 +80,17 @@ Lockstep::Lockstep(const Descriptor &descriptor, const LockstepOptions &options)
 }
 
 Lockstep::~Lockstep() = default;
+
+void Lockstep::setPolicy(const StateMachine &machine) {
+  states = makeStateTable(machine);
+  options.choice = BATCH_CHOICE_LEARNED;
+}
+
+std::vector<int32_t> Lockstep::path() const {
+  const std::vector<int64_t> &blocks = units.front()->blockPath;
+  return std::vector<int32_t>(blocks.begin(),
+                              blocks.begin() + units.front()->now);
+}
 
 void Lockstep::prepare(int64_t newInstances, int64_t workers) {
   numInstances = newInstances;
@@ -100,12 +115,18 @@ void Lockstep::prepareUnit(Unit &unit, int64_t lanes) {
   unit.lanes = lanes;
   unit.numInstances = numInstances;
   unit.nextInstance = &nextInstance;
-  applyOptions(options, unit);
+  applyOptions(unit);
   unit.now = 0;
   unit.longestWait = 0;
   unit.frame = 0;
   unit.ends = ends.data();
   unit.costs = costs.data();
+  unit.states = states.data();
+  unit.unknownStates = 0;
+  if (options.recordPath)
+    // The last look finds nothing.
+    unit.blockPath.assign(options.maxSteps * lanes + 1, 0);
+  unit.path = options.recordPath ? unit.blockPath.data() : nullptr;
   const int64_t places = blocks * (info.frames ? options.stackDepth + 2 : 1);
   unit.blockCells.assign(2 * places + 2 * blocks, 0);
   unit.waiting = unit.blockCells.data();
@@ -258,6 +279,7 @@ LockstepCounters Lockstep::counters() const {
     counters.lanes += unit->lanes;
     counters.steps += unit->now;
     counters.longestWait = std::max(counters.longestWait, unit->longestWait);
+    counters.unknownStates += unit->unknownStates;
     for (size_t b = 0; b < info.blocks.size(); ++b) {
       LockstepCounters::Block &block = counters.blocks[b];
       block.runs += unit->runs[b];

@@ -12,8 +12,6 @@
 
 namespace batchrt {
 
-/// Says how lanes are to be run. Their number has been set.
-void applyOptions(const LockstepOptions &options, BatchLanes &lanes);
 /// The lanes of each of `units` units, which may have none; the last one has
 /// the most.
 std::vector<int64_t> shareLanes(const LockstepOptions &options,
@@ -31,6 +29,12 @@ public:
   /// Gets ready for a run of `numInstances` instances on `workers` workers; 0
   /// for a run on a device.
   void prepare(int64_t numInstances, int64_t workers);
+  /// Makes the choice of blocks the learned one, by a machine that is numbered
+  /// as the program's blocks are.
+  void setPolicy(const StateMachine &machine);
+  const LockstepOptions &getOptions() const { return options; }
+  /// Says how lanes are to be run. Their number has been set.
+  void applyOptions(BatchLanes &lanes) const;
   /// For the context: by worker.
   BatchLanes **lanes() { return pointers.data(); }
   /// Rows for result `r` of the entry, a tensor with `rowBytes`.
@@ -46,6 +50,10 @@ public:
   std::string describeEnd(int64_t instance) const;
   /// Counts of the last run.
   LockstepCounters counters() const;
+  /// The blocks that the first worker ran, if they are recorded.
+  std::vector<int32_t> path() const;
+  /// What a learned choice reads: cells of slots (BlockPolicy.h).
+  const std::vector<int64_t> &stateTable() const { return states; }
   size_t bytes() const;
 
 private:
@@ -55,8 +63,9 @@ private:
 
   const Descriptor &descriptor;
   const LockstepInfo &info;
-  const LockstepOptions options;
+  LockstepOptions options;
   const std::vector<int64_t> costs; ///< of blocks
+  std::vector<int64_t> states;
   int64_t numInstances = 0, nextInstance = 0, mostLanes = 0;
   std::vector<int64_t> ends;
   std::vector<std::unique_ptr<Unit>> units;

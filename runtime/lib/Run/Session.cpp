@@ -373,6 +373,18 @@ void Session::setPolicy(Policy policy, StateMachine machine) {
   runPlan.setPolicy(policy, std::move(machine));
 }
 
+void Session::setBlockPolicy(StateMachine machine) {
+  std::vector<std::string> blocks;
+  for (const BlockInfo &block : descriptor().lockstep->blocks)
+    blocks.push_back(block.name);
+  if (machine.states() && machine.encoding() != Encoding::Max)
+    raise("a choice of blocks reads states of encoding 'max', not '",
+          name(machine.encoding()), "'; learn it from this program");
+  if (std::string wrong = machine.renumber(blocks); !wrong.empty())
+    raise(wrong);
+  lockstep->setPolicy(machine);
+}
+
 TaskGraph Session::taskGraph() const {
   return RecordedTasks(descriptor()).read(state->contexts);
 }
@@ -428,6 +440,12 @@ void Session::executeLanes() {
 
 std::string Session::failure(int64_t instance) const {
   return lockstep ? lockstep->describeEnd(instance) : "";
+}
+
+std::vector<int32_t> Session::blockPath() const { return lockstep->path(); }
+
+std::vector<int64_t> Session::blockCosts() const {
+  return costsOfBlocks(descriptor());
 }
 
 LockstepCounters Session::lockstepCounters() const {
@@ -544,6 +562,7 @@ RunCounters Session::counters() const {
   counters.plans = static_cast<int64_t>(runPlan.plans().size());
   counters.tasks = runPlan.tasks();
   counters.batches = context().numSteps;
+  counters.unknownStates = runPlan.unknownStates();
   if (workers.size() > 1 && !device)
     for (const Plan::Stretch &stretch : runPlan.stretches())
       counters.shared += stretch.shared ? stretch.end - stretch.begin : 0;
@@ -551,12 +570,12 @@ RunCounters Session::counters() const {
     LockstepCounters lanes = lockstep->counters();
     counters.tasks = lanes.laneRuns;
     counters.batches = lanes.steps;
+    counters.unknownStates = lanes.unknownStates;
   }
   counters.launches = device ? device->launches() : counters.batches;
   counters.copies = device ? device->copies() : 0;
   counters.barriers = lastBarriers;
   counters.slots = runPlan.slots();
-  counters.unknownStates = runPlan.unknownStates();
   return counters;
 }
 

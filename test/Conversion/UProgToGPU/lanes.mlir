@@ -40,9 +40,18 @@
 // CHECK:           func.call @main.machine.next_instance(%[[CONTEXT]], %[[LANES]], %[[LANE]],
 // CHECK:         gpu.barrier
 
-// All threads look for the next block; the first one counts the step.
+// All threads look for the next block, in a table of states where the choice is
+// a learned one; the first one counts the step.
 // CHECK:         scf.while
 // CHECK:           scf.for
+// CHECK:           scf.if
+// CHECK:             scf.for
+// CHECK:               arith.xori
+// CHECK:               arith.muli
+// CHECK:             %[[HASH:.*]] = arith.ori
+// CHECK:             %[[SLOT:.*]] = arith.andi
+// CHECK:             scf.while (%{{.*}} = %[[SLOT]])
+// CHECK:               arith.cmpi ne, %{{.*}}, %[[HASH]]
 // CHECK:           gpu.barrier
 // CHECK:           scf.if
 // CHECK:             llvm.store

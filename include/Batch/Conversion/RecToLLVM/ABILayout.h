@@ -75,6 +75,11 @@ BATCH_FIELD(kLanesSince, BatchLanes, since)
 BATCH_FIELD(kLanesRuns, BatchLanes, runs)
 BATCH_FIELD(kLanesLaneRuns, BatchLanes, laneRuns)
 BATCH_FIELD(kLanesEnds, BatchLanes, ends)
+BATCH_FIELD(kLanesCheap, BatchLanes, cheap)
+BATCH_FIELD(kLanesStates, BatchLanes, states)
+BATCH_FIELD(kLanesLastSlot, BatchLanes, lastSlot)
+BATCH_FIELD(kLanesUnknownStates, BatchLanes, unknownStates)
+BATCH_FIELD(kLanesPath, BatchLanes, path)
 
 inline constexpr int64_t kVariableBytes = sizeof(BatchVariable);
 BATCH_FIELD(kVariableTops, BatchVariable, tops)

@@ -1,0 +1,41 @@
+//===- Random.h - Random numbers ---------------------------------*- C++
+//-*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_SCHEDULE_RANDOM_H
+#define BATCH_SCHEDULE_RANDOM_H
+
+#include <cstddef>
+#include <cstdint>
+
+namespace batchrt {
+
+/// The same numbers on every platform.
+class Random {
+public:
+  explicit Random(uint64_t seed) : state(seed) {}
+
+  uint64_t next() {
+    state += 0x9e3779b97f4a7c15;
+    uint64_t z = state;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+  }
+  size_t below(size_t bound) { return next() % bound; }
+  /// In [0, 1).
+  double share() {
+    return static_cast<double>(next() >> 11) / (uint64_t(1) << 53);
+  }
+
+private:
+  uint64_t state;
+};
+
+} // namespace batchrt
+
+#endif // BATCH_SCHEDULE_RANDOM_H

@@ -1,0 +1,118 @@
+//===- BlockPolicyTest.cpp - A learned choice of blocks -------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Schedule/BlockPolicy.h"
+#include "Batch/Schedule/Random.h"
+
+#include <gtest/gtest.h>
+
+using namespace batchrt;
+
+namespace {
+
+/// A loop of a cheap block and one of three dear ones, by chance.
+LanePaths makeProgram(uint64_t seed, int instances) {
+  LanePaths program;
+  program.blocks = {"loop", "small", "large", "middle"};
+  program.costs = {1, 1000, 8000, 3000};
+  Random random(seed);
+  for (int i = 0; i < instances; ++i) {
+    std::vector<int32_t> path;
+    for (size_t n = 20 + random.below(20); n > 0; --n) {
+      path.push_back(0);
+      size_t which = random.below(6);
+      path.push_back(which < 3 ? 1 : which < 4 ? 2 : 3);
+    }
+    program.paths.push_back(path);
+  }
+  return program;
+}
+
+TEST(BlockPolicy, RunsCostWhatTheirStepsDo) {
+  LanePaths program{{"a", "b"}, {1, 100}, {4, {0, 1, 0, 1}}};
+  const StateMachine none(Encoding::Max, program.blocks);
+  EXPECT_EQ(costOfRun(program, 4, none), 202);
+  EXPECT_EQ(costOfRun(program, 2, none), 404);
+  EXPECT_EQ(costOfRun(program, 1, none), 808);
+}
+
+TEST(BlockPolicy, CheapBlocksGoFirst) {
+  // Without that the second lane would run the dear block by itself.
+  LanePaths program{{"a", "b"}, {1, 100}, {{1}, {0, 0, 0, 1}}};
+  EXPECT_EQ(cheapBelow(program.costs), 1);
+  program.costs[1] = 200;
+  EXPECT_EQ(cheapBelow(program.costs), 3);
+  EXPECT_EQ(costOfRun(program, 2, StateMachine(Encoding::Max, program.blocks)),
+            203);
+}
+
+TEST(BlockPolicy, MachinesDecide) {
+  // The second block has cost less when both wait, but the first one, run
+  // first, brings all lanes together.
+  LanePaths program{
+      {"a", "b"}, {100, 100}, {{0, 0, 1}, {0, 1}, {0, 1}, {0, 1}}};
+  StateMachine machine(Encoding::Max, program.blocks);
+  EXPECT_EQ(costOfRun(program, 4, machine), 400);
+  machine.set({0, 1, 1}, 0);
+  EXPECT_EQ(costOfRun(program, 4, machine), 300);
+}
+
+TEST(BlockPolicy, TablesHaveAllStates) {
+  StateMachine machine(Encoding::Max, {"a", "b", "c", "d", "e", "f"});
+  std::vector<State> states;
+  for (uint16_t a = 0; a < 6; ++a)
+    for (uint16_t b = a + 1; b < 6; ++b)
+      for (uint16_t most : {a, b}) {
+        states.push_back({a, b, most});
+        machine.set(states.back(), most == a ? b : a);
+      }
+  std::vector<int64_t> table = makeStateTable(machine);
+  const size_t slots = table.size() / 2;
+  EXPECT_EQ(slots & (slots - 1), 0u);
+  auto find = [&](const State &state) {
+    int64_t hash = hashOf(state);
+    size_t slot = static_cast<uint64_t>(hash) >> 32 & (slots - 1);
+    while (table[2 * slot] && table[2 * slot] != hash)
+      slot = (slot + 1) & (slots - 1);
+    return table[2 * slot + 1];
+  };
+  for (const State &state : states)
+    EXPECT_EQ(find(state), machine.next(state));
+  EXPECT_EQ(find({0, 1, 2, 2}), -1);
+  // Of no machine at all too.
+  EXPECT_EQ(makeStateTable({}), std::vector<int64_t>({0, -1, 0, -1}));
+}
+
+TEST(BlockPolicy, Learns) {
+  LanePaths program = makeProgram(1, 32);
+  LearnedBlocks learned = learnBlocks(program, {32, 16, 8});
+  EXPECT_LT(learned.cost, learned.costWithout * 0.95);
+  // It serves instances and lanes that it was not learnt from.
+  LanePaths others = makeProgram(2, 100);
+  const StateMachine none(Encoding::Max, program.blocks);
+  for (int64_t lanes : {4, 12, 64})
+    EXPECT_LT(costOfRun(others, lanes, learned.machine),
+              costOfRun(others, lanes, none))
+        << lanes << " lanes";
+}
+
+TEST(BlockPolicy, LearnsTheSameFromTheSame) {
+  LanePaths program = makeProgram(3, 16);
+  LearnedBlocks first = learnBlocks(program, {8});
+  EXPECT_EQ(learnBlocks(program, {8}).machine.print(), first.machine.print());
+}
+
+TEST(BlockPolicy, LearnsNothingWhereNothingCanBeBetter) {
+  // All lanes go together: every step is full.
+  LanePaths program{{"a", "b"}, {1, 100}, {8, {0, 1, 0, 1}}};
+  LearnedBlocks learned = learnBlocks(program, {8, 4});
+  EXPECT_EQ(learned.cost, learned.costWithout);
+  EXPECT_EQ(learned.machine.states(), 0);
+  EXPECT_LT(learned.trials, BlockLearningOptions().trials);
+}
+
+} // namespace
