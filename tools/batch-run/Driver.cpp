@@ -225,9 +225,6 @@ int Driver::run() {
   if (object.descriptor().lockstep) {
     if (learned && !options.onlyUnbatched)
       session.setBlockPolicy(makeBlockPolicy(options, object, parameters));
-  } else if (options.session.lockstep.choice == BATCH_CHOICE_LEARNED) {
-    raise("--block-choice=learned is for control in lock step, and this "
-          "model's runs ahead; its policies are --policy=...");
   } else if (options.policy == Policy::Machine) {
     session.setPolicy(Policy::Machine, makeStateMachine(options, session));
   } else if (options.policy) {
@@ -298,5 +295,7 @@ int batchrun::run(const Options &options) {
     raise("the object has no batched code, only --unbatched is possible: it "
           "was compiled with --strategy=none, or control depends on a tensor "
           "(batch-opt --autobatch=strategy=linearize says where)");
+  if (!options.onlyUnbatched)
+    checkControl(options, descriptor);
   return Driver(options, object).run();
 }

@@ -208,6 +208,7 @@ struct Option {
   const char *name;
   Value value;
   std::function<void(const std::string &)> set;
+  Control control = Control::Any; ///< of models that it is for
 };
 
 void parseExpect(Options &options, const std::string &value) {
@@ -258,11 +259,13 @@ std::vector<Option> makeTable(Options &options) {
              std::min<int64_t>(parseCount("threads", value, 1), 4096));
        }},
       {"nodes-per-worker", Option::Required,
-       count("nodes-per-worker", options.session.nodesPerWorker, 1)},
+       count("nodes-per-worker", options.session.nodesPerWorker, 1),
+       Control::Inspected},
       {"share-tasks", Option::Required,
-       count("share-tasks", options.session.shareTasks, 0)},
+       count("share-tasks", options.session.shareTasks, 0), Control::Inspected},
       {"reuse-rows", Option::Required,
-       count("reuse-rows", options.session.reusedRowBytes, 1)},
+       count("reuse-rows", options.session.reusedRowBytes, 1),
+       Control::Inspected},
       {"task-order", Option::Required,
        [&](const std::string &value) {
          if (value != "recorded" && value != "readers")
@@ -271,7 +274,8 @@ std::vector<Option> makeTable(Options &options) {
          options.session.ordering = value == "readers"
                                         ? batchrt::TaskOrdering::Readers
                                         : batchrt::TaskOrdering::Recorded;
-       }},
+       },
+       Control::Inspected},
       {"stack-size", Option::Required,
        [&](const std::string &value) {
          options.session.stackSize = parseBytes("stack-size", value);
@@ -306,27 +310,32 @@ std::vector<Option> makeTable(Options &options) {
        [&](const std::string &value) {
          options.session.lockstep.choice = parseBlockChoice(value);
          options.blockChoice = true;
-       }},
+       },
+       Control::Lockstep},
       {"patience", Option::Required,
-       count("patience", options.session.lockstep.patience, 1)},
-      {"refill", Option::None, flag(options.refill)},
+       count("patience", options.session.lockstep.patience, 1),
+       Control::Lockstep},
+      {"refill", Option::None, flag(options.refill), Control::Lockstep},
       {"stack-depth", Option::Required,
-       count("stack-depth", options.session.lockstep.stackDepth, 1)},
+       count("stack-depth", options.session.lockstep.stackDepth, 1),
+       Control::Lockstep},
       {"max-steps", Option::Required,
-       count("max-steps", options.session.lockstep.maxSteps, 1)},
+       count("max-steps", options.session.lockstep.maxSteps, 1),
+       Control::Lockstep},
       {"partial-results", Option::None,
-       flag(options.session.lockstep.partialResults)},
+       flag(options.session.lockstep.partialResults), Control::Lockstep},
       {"mask-from", Option::Required,
        [&](const std::string &value) {
          options.session.lockstep.maskFrom = parseNumber("mask-from", value);
-       }},
+       },
+       Control::Lockstep},
       {"policy", Option::Required,
        [&](const std::string &value) { options.policy = parsePolicy(value); }},
       {"policy-table", Option::Required, text(options.policyTable)},
       {"learn-policy", Option::Required, text(options.learnPolicy)},
       {"size", Option::Required, hand("size")},
       {"tuning", Option::Required, hand("tuning")},
-      {"tune", Option::Required, text(options.tune)},
+      {"tune", Option::Required, text(options.tune), Control::Inspected},
       {"target", Option::Required, hand("target")},
       {"cpu", Option::Required, hand("cpu")},
       {"check-unbatched", Option::Optional,
@@ -344,13 +353,25 @@ std::vector<Option> makeTable(Options &options) {
        }},
       {"counters", Option::None, flag(options.counters)},
       {"json", Option::None, flag(options.json)},
-      {"trace", Option::Required, text(options.trace)},
-      {"dot", Option::Required, text(options.dot)},
+      {"trace", Option::Required, text(options.trace), Control::Inspected},
+      {"dot", Option::Required, text(options.dot), Control::Inspected},
       {"help", Option::None, flag(options.help)},
       {"version", Option::None, flag(options.version)},
   };
 }
 } // namespace
+
+void batchrun::checkControl(const Options &options,
+                            const batchrt::Descriptor &descriptor) {
+  const bool lockstep = descriptor.lockstep.has_value();
+  for (const auto &[name, control] : options.given)
+    if (lockstep && control == Control::Inspected)
+      raise(name, " is for models whose tasks are known before they run; this "
+                  "one's control runs in lock step, leave it out");
+    else if (!lockstep && control == Control::Lockstep)
+      raise(name, " is for models whose control runs in lock step; this one's "
+                  "tasks are known before they run, leave it out");
+}
 
 Options batchrun::parseOptions(int argc, char **argv) {
   Options options;
@@ -390,7 +411,11 @@ Options batchrun::parseOptions(int argc, char **argv) {
     if ((found->value == Option::Required || hasValue) && value.empty())
       raise("--", name, " needs a value: --", name, "=...");
     found->set(value);
+    if (found->control != Control::Any)
+      options.given.push_back({"--" + name, found->control});
   }
+  if (options.policy && *options.policy != Policy::Machine)
+    options.given.push_back({"--policy", Control::Inspected});
   if (options.help || options.version)
     return options;
   if (options.model.empty())

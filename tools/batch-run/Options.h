@@ -17,6 +17,9 @@
 
 namespace batchrun {
 
+/// How control of a model runs: ahead, by an inspector, or in lock step.
+enum class Control { Any, Inspected, Lockstep };
+
 struct Options {
   std::string model;
   std::string parameters;
@@ -39,11 +42,17 @@ struct Options {
   std::string learnPolicy;               ///< to write, or empty
   std::string expect;
   double expectRelative = 1e-4, expectAbsolute = 1e-5;
+  /// Options that were given and are for models of one kind of control.
+  std::vector<std::pair<std::string, Control>> given;
 };
 
 /// Raises a batchrt::Error with a hint for what it does not understand.
 Options parseOptions(int argc, char **argv);
 extern const char *const helpText;
+
+/// Raises an Error if an option was given that is for other models.
+void checkControl(const Options &options,
+                  const batchrt::Descriptor &descriptor);
 
 /// Compiles a model with the batch-compile beside this program; the object is
 /// removed when the result goes away.

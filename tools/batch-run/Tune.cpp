@@ -114,7 +114,9 @@ static CompiledObject compile(const Options &options,
   std::vector<std::string> words = options.compile;
   words.push_back("--tuning=" + file.path);
   TemporaryObject compiled(options.model, words);
-  return CompiledObject::open(compiled.path());
+  CompiledObject object = CompiledObject::open(compiled.path());
+  checkControl(options, object.descriptor());
+  return object;
 }
 
 Trial::Trial(const Options &options, const Settings &settings)
