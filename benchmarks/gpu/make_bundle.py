@@ -6,12 +6,13 @@
                  [--executors=device,cluster,block] [--length=100]
                  [--cpu=x86-64-v3] [--tools=FOLDER]
 
-It holds objects of every model of examples/models (MV-RNN at a quarter of the
-sizes) and of the sequence models beside this script, for each executor; inputs: the
-first trees of GUM where ../shared/data is there, else of examples/data, 10x10
-grids, sequences; batch-run and batch-barrier, linked so that they need glibc and a
-driver only (with --tools: those of another folder, as they are); and run.py with
-its modules. The objects' host code, which finds tasks and checks results, is for
+It holds objects of every model over trees and DAGs of examples/models (MV-RNN at a
+quarter of the sizes) and of the sequence models beside this script, for each
+executor; inputs: the first trees of GUM where ../shared/data is there, else of
+examples/data, 10x10 grids, sequences; batch-run and batch-barrier, linked so that
+they need glibc and a driver only (with --tools: those of another folder, as they
+are); and run.py with its modules. The objects' host code, which finds tasks and
+checks results, is for
 --cpu. A bundle for the emulator is small and tries the scripts out.
 
 Builds no compiler: scripts/check does. Lists the files; more than 50 MB are an
