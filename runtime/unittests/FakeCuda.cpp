@@ -187,16 +187,18 @@ static bool isAllocated(CUdeviceptr address, size_t bytes) {
   return address + bytes <= entry.first + entry.second;
 }
 EXPORT CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from,
-                                     size_t bytes, CUstream) {
+                                     size_t bytes, CUstream stream) {
   CALL(cuMemcpyHtoDAsync_v2);
+  state.workStreams.push_back(stream);
   if (!isAllocated(to, bytes))
     return CUDA_ERROR_INVALID_VALUE;
   std::memcpy(reinterpret_cast<void *>(to), from, bytes);
   return CUDA_SUCCESS;
 }
 EXPORT CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes,
-                                     CUstream) {
+                                     CUstream stream) {
   CALL(cuMemcpyDtoHAsync_v2);
+  state.workStreams.push_back(stream);
   if (!isAllocated(from, bytes))
     return CUDA_ERROR_INVALID_VALUE;
   std::memcpy(to, reinterpret_cast<void *>(from), bytes);
@@ -225,8 +227,9 @@ EXPORT CUresult cuStreamQuery(CUstream stream) {
     state.whenAsked();
   return CUDA_ERROR_NOT_READY;
 }
-EXPORT CUresult cuStreamSynchronize(CUstream) {
+EXPORT CUresult cuStreamSynchronize(CUstream stream) {
   CALL(cuStreamSynchronize);
+  state.workStreams.push_back(stream);
   return CUDA_SUCCESS;
 }
 
@@ -240,8 +243,9 @@ EXPORT CUresult cuEventDestroy_v2(CUevent) {
   --state.events;
   return CUDA_SUCCESS;
 }
-EXPORT CUresult cuEventRecord(CUevent, CUstream) {
+EXPORT CUresult cuEventRecord(CUevent, CUstream stream) {
   CALL(cuEventRecord);
+  state.workStreams.push_back(stream);
   return CUDA_SUCCESS;
 }
 EXPORT CUresult cuEventElapsedTime(float *milliseconds, CUevent, CUevent) {
@@ -338,6 +342,7 @@ EXPORT CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction,
   launch.sharedBytes = config->sharedMemBytes;
   launch.clusterSize = clusterOf(config);
   launch.stream = config->hStream;
+  state.workStreams.push_back(config->hStream);
   for (unsigned i = 0; i < config->numAttrs; ++i)
     if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
       launch.cooperative = config->attrs[i].value.cooperative == 1;

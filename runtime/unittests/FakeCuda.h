@@ -49,6 +49,7 @@ struct FakeCuda {
   // What happened.
   std::vector<std::string> calls;
   std::vector<FakeLaunch> launches;
+  std::vector<void *> workStreams; ///< of copies, launches, events, waits
   std::map<int, int> functionAttributes;
   std::map<uint64_t, size_t> allocations; ///< of the device
   std::map<void *, size_t> hostAllocations;

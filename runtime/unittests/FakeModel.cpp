@@ -424,10 +424,21 @@ void unbatched(BatchContext *context, int64_t instance) {
   context->results[1][instance] = reinterpret_cast<int64_t>(root);
   context->results[2][instance] = tree.size;
 }
+
+// What a device runs.
+#ifdef PTX
+constexpr const char *deviceCode = PTX;
+constexpr int64_t deviceBytes = sizeof(PTX);
+constexpr auto launchEmulated = static_cast<decltype(&emulate)>(nullptr);
+#else
+constexpr const char *deviceCode = nullptr;
+constexpr int64_t deviceBytes = 0;
+constexpr auto launchEmulated = &emulate;
+#endif
 } // namespace
 
 extern "C" {
 __attribute__((visibility("default"))) BatchObject batch_object = {
-    BATCH_ABI_VERSION, makeDescriptor(), inspect, execute,
-    unbatched,         nullptr,          0,       emulate};
+    BATCH_ABI_VERSION, makeDescriptor(), inspect,     execute,
+    unbatched,         deviceCode,       deviceBytes, launchEmulated};
 }

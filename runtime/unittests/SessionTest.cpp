@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Batch/Schedule/Learning.h"
+#include "FakeDriver.h"
 #include "Support.h"
 #include "batch-runtime/Outputs.h"
 
@@ -371,6 +372,33 @@ TEST(Session, DevicesDoNotRunStepByStep) {
   trial.batched();
   EXPECT_MESSAGE("a device runs all steps in one launch",
                  trial.session->executeTraced());
+}
+
+TEST(Session, GpusRunInTheCallersStream) {
+  FakeDriver driver;
+  driver.cuda->kernelName = "fake";
+  driver.cuda->numArguments = 6;
+  Trial trial("gpu", "random:3,4");
+  SessionOptions options;
+  options.stream = 0x1230;
+  Session session(trial.object, *trial.parameters, trial.inputs->tensors,
+                  options);
+  session.load(*trial.inputs->batches[0]);
+  session.inspect();
+  session.schedule();
+  for (int i = 0; i < 2; ++i) {
+    driver.cuda->calls.clear();
+    driver.cuda->workStreams.clear();
+    session.execute();
+    EXPECT_EQ(driver.cuda->count("cuMemcpyHtoDAsync_v2"), 1);
+    EXPECT_EQ(driver.cuda->count("cuLaunchKernelEx"), 1);
+    EXPECT_EQ(driver.cuda->count("cuMemcpyDtoHAsync_v2"), 1);
+    EXPECT_EQ(session.counters().launches, 1);
+    EXPECT_EQ(session.counters().copies, 2);
+    // Two events and a wait, too.
+    EXPECT_EQ(driver.cuda->workStreams,
+              std::vector<void *>(6, reinterpret_cast<void *>(0x1230)));
+  }
 }
 
 TEST(Session, LaterRunsAllocateNothing) {

@@ -65,6 +65,9 @@ struct SessionOptions {
 
   // Of objects for a device.
   int deviceNumber = 0;
+  /// What runs are part of: a CUstream of the GPU's primary context, which is
+  /// the one of CUDA's runtime library, as a number; 0: a stream of its own.
+  uint64_t stream = 0;
   int64_t blocks = 0;  ///< the most in a launch; 0: as many as run together
   double watchdog = 0; ///< seconds that a block may wait; 0: for ever
   EmulatorOptions emulator;

@@ -137,12 +137,13 @@ void DeviceExecutor::launch(const LaunchShape &shape,
                             const std::vector<uint64_t> &arguments,
                             const Watchdog &watchdog, size_t outBegin,
                             size_t outEnd) {
-  device->record(begin);
-  device->launch(kernel, shape, arguments);
+  const DeviceStream stream = options.stream;
+  device->record(begin, stream);
+  device->launch(kernel, shape, arguments, stream);
   ++lastLaunches;
-  device->record(end);
-  arena.copyOut(outBegin, outEnd);
-  device->wait(watchdog);
+  device->record(end, stream);
+  arena.copyOut(outBegin, outEnd, stream);
+  device->wait(watchdog, stream);
   lastTime = device->microseconds(begin, end);
 }
 
@@ -163,7 +164,7 @@ void DeviceExecutor::run(const BatchContext &context, const Plan &plan) {
   arena.allocate(layout.bytes);
   arena.divide(layout.parts);
   writeImage(input, layout, arena.staging(), arena.address());
-  arena.copyIn(0, layout.inEnd);
+  arena.copyIn(0, layout.inEnd, options.stream);
 
   const uint64_t controlAddress = arena.address(layout.control);
   Watchdog watchdog;
@@ -198,7 +199,7 @@ void DeviceExecutor::run(const BatchContext &context, Lockstep &lockstep) {
   arena.allocate(lanes->bytes());
   arena.divide(lanes->deviceParts());
   lanes->write(context, formsAddress, arena.staging(), arena.address());
-  arena.copyIn(0, lanes->inEnd());
+  arena.copyIn(0, lanes->inEnd(), options.stream);
   Watchdog watchdog;
   watchdog.seconds = options.watchdog;
   LaunchShape own = shape;
