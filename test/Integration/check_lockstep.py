@@ -49,7 +49,7 @@ def contents(path):
 
 LANES = (1, 2, 7, 64, 1024, 4096)
 CHOICES = [list(options) for options in itertools.product(
-    ("--block-choice=work", "--block-choice=program", "--block-choice=most"),
+    ["--block-choice=" + choice for choice in ("work", "program", "most", "learned")],
     ("--mask-from=0", "--mask-from=0.5", "--mask-from=2"),
     ("--threads=1", "--threads=2"))]
 
@@ -161,7 +161,8 @@ def check_waiting(device):
         file("waiting.jsonl"), [{"cheap": 0, "dear": 4}] +
         [{"cheap": 20, "dear": 0} for _ in range(24)])
     patience, found = 12, []
-    for choice in ("work", "program", "most"):
+    choices = ["work", "program", "most"] + ["learned"] * (device == "cpu")
+    for choice in choices:
         waits = {}
         for steps in (patience, 10**9):
             what = "%s, %s, patience %d" % (device, choice, steps)
