@@ -64,8 +64,7 @@ def check_grid(name, source, sizes, make):
         wanted = {}
         for lanes in LANES:
             # More instances than lanes, which are no multiple, and fewer.
-            counts = (150, 4500) if lanes == 4096 else (4500,) if lanes == 1024 \
-                else (150,)
+            counts = {1024: (4500,), 4096: (150, 4500)}.get(lanes, (150,))
             for count, refill in itertools.product(counts, ([], ["--refill"])):
                 lines, tensors, params = make(count)
                 inputs = batchtest.write_lines(file("inputs"), lines)
@@ -104,7 +103,7 @@ def check_emulated(name, source, sizes, make):
     inputs = batchtest.write_lines(file("inputs"), lines)
     batchtest.write_safetensors(file("tensors"), tensors)
     batchtest.write_safetensors(file("params"), params)
-    for options in (["--blocks=1"], ["--blocks=2", "--batch=5", "--refill"]):
+    for options in ["--blocks=1"], ["--blocks=2", "--batch=5", "--refill"]:
         if program:
             checks.run("%s on the emulator, %s" % (name, " ".join(options)),
                        lambda: batchtest.run_model(
@@ -258,8 +257,8 @@ def check_limits():
     checks.expect("what has no results is not compared",
                   "--check-unbatched compares the results of all" in text, text)
     for strategy in ("lockstep", "mask"):
-        program = compiled(os.path.join(SOURCES, "rounds.mlir"), "rounds by " + strategy,
-                           "--strategy=" + strategy)
+        program = compiled(os.path.join(SOURCES, "rounds.mlir"),
+                           "rounds by " + strategy, "--strategy=" + strategy)
         calls = compiled(model("fib"), "fib for limits by " + strategy,
                          "--strategy=" + strategy)
         for options in ([], ["--threads=2"], ["--batch=4"],
@@ -298,7 +297,8 @@ def check_traffic():
                                               None, "-O0", "--strategy=none")
             report = batchtest.run_model(program, inputs)
             return report["stack_bytes"], report["top_bytes"]
-        return checks.run("traffic with " + (", ".join(on) or "nothing"), make) or (0, 0)
+        what = "traffic with " + (", ".join(on) or "nothing")
+        return checks.run(what, make) or (0, 0)
 
     all_stack, all_tops = traffic(OPTIMIZATIONS)
     none, _ = traffic([])

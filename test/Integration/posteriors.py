@@ -416,7 +416,8 @@ def main():
     options.options = sys.argv[split + 1:]
     {"inputs": lambda given: write_inputs(
         given.model, given.folder, given.chains, given.data, given.seed,
-        given.dimensions, given.rows), "check": check, "run": run, "test": lambda _: test()}[
+        given.dimensions, given.rows), "check": check, "run": run,
+     "test": lambda _: test()}[
         options.command](options)
 
 
