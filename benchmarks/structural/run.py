@@ -19,7 +19,8 @@ their own ("kernels"); GFLOP/s of the products; the share of the larger of two
 floors, products at the FMA peak and bytes that must move at the copy bandwidth;
 the share of a third one ("levels"): level by level the larger of its products at
 the FMA peak and its weights at the speed at which the machine reads that many
-bytes again and again; and the time of the unbatched lowering, the same kernels one
+bytes again and again; the share of levels and activations together ("model"), at
+the speed of TreeRNN's; and the time of the unbatched lowering, the same kernels one
 task at a time on one thread, over that of the batched run. What is fixed is measured
 first ("overheads", microseconds): a run of a tree of one leaf, and a step of one task,
 which all workers meet behind.
@@ -60,6 +61,16 @@ MODELS = {
     "mvrnn": lambda h: (10 * h, 4 * h * h * h + 8 * h * h + 10 * h, 0,
                         4 * h * h + 7 * h, h + 5, h * h + h),
     "dagrnn": lambda h: (4 * h * h, 4 * h * h, 0, 2 * h * h + h, h, h),
+}
+
+# Activations (sigmoid, tanh) of each of its h columns: of a leaf, of an inner node,
+# of each child.
+ACTIVATIONS = {
+    "treernn": (0, 1, 0), "treernn_w": (1, 1, 0), "treefc": (0, 0, 0),
+    "treegru_nary": (3, 3, 0), "treegru_cs": (2, 3, 0), "treegru_cs_dep": (2, 3, 0),
+    "simpletreegru": (2, 3, 0), "treelstm_nary": (4, 6, 0),
+    "treelstm_nary_tai": (4, 6, 0), "treelstm_cs": (4, 4, 1),
+    "treelstm_cs_dep": (4, 4, 1), "mvrnn": (0, 1, 0), "dagrnn": (1, 1, 0),
 }
 
 
@@ -209,6 +220,19 @@ def measure_overheads(options, folder):
     return found
 
 
+def measure_activation(options, folder):
+    """Nanoseconds of a tanh of one element, on one thread: what TreeRNN takes, which
+    has nothing else, for elements of 256 columns."""
+    inputs, values = make_inputs("treernn", options, folder)
+    program = batchtest.compile_model(
+        os.path.join(batchtest.MODELS, "treernn.mlir"),
+        os.path.join(folder, "treernn.so"), 256)
+    found = batchtest.run_model(program, inputs, "--bench=%d" % options.runs,
+                                batch=len(values), check=False)
+    _, inner, _ = count_nodes("treernn", values)
+    return found["time_us"]["kernels"] * 1e3 / (inner * 256)
+
+
 def measure(model, size, inputs, options, folder):
     """{(batch, threads): what batch-run says}, the time of the unbatched code and
     the machine's peaks by threads."""
@@ -229,13 +253,16 @@ def measure(model, size, inputs, options, folder):
     return runs, unbatched, larger(before, peaks())["threads"]
 
 
-def evaluate(model, size, values, runs, unbatched, peaks):
+def evaluate(model, size, values, runs, unbatched, peaks, activation_ns):
     """What is stored of each run."""
     nodes = count_nodes(model, values)
+    activations = size * sum(
+        a * n for a, n in zip(ACTIVATIONS[model], nodes)) * activation_ns / 1e9
     for (batch, threads), found in runs.items():
         count, peak = found["mini_batches"], peaks[str(threads)]
         total = found["time_us"]["total"]
         flops, compute, memory = floors(model, size, nodes, peak, count)
+        levels = level_floor(model, size, values, batch, threads, peak)
         yield {"model": model, "size": size, "batch": batch, "threads": threads,
                "mini_batches": count, "nodes": nodes[0] + nodes[1],
                "tasks": found["tasks"], "batches": found["batches"],
@@ -247,8 +274,11 @@ def evaluate(model, size, values, runs, unbatched, peaks):
                "gflops": flops / total / 1e3,
                "peak": peak,
                "floor_share": max(compute, memory) / total * 1e6,
-               "level_share": level_floor(model, size, values, batch, threads,
-                                          peak) / total * 1e6,
+               "level_share": levels / total * 1e6,
+               # What the model of levels and activations allows of the peak, and
+               # how much of the time it explains.
+               "model_allows": compute / (levels + activations / threads),
+               "model_share": (levels + activations / threads) / total * 1e6,
                "unbatched_us": unbatched / count,
                "speedup": unbatched / total}
 
@@ -256,11 +286,12 @@ def evaluate(model, size, values, runs, unbatched, peaks):
 def print_result(result):
     parts = result["median_us"]
     print("%-18s %5d %5d %3d %9.1f %9.1f %9.1f %10.1f %7.2fx %8.1f %6.1f%% %6.1f%% "
-          "%8.2fx" %
+          "%6.1f%% %8.2fx" %
           (result["model"], result["size"], result["batch"], result["threads"],
            parts["inspect"], parts["schedule"], parts["execute"], parts["total"],
            result["over_kernels"], result["gflops"], 100 * result["floor_share"],
-           100 * result["level_share"], result["speedup"]))
+           100 * result["level_share"], 100 * result["model_share"],
+           result["speedup"]))
     sys.stdout.flush()
 
 
@@ -301,9 +332,12 @@ def main():
                machine["isa"], machine["threads"][str(threads)]["copy_gbytes"]))
     with tempfile.TemporaryDirectory() as folder:
         record["overheads"] = measure_overheads(options, folder)
-    print("%-18s %5s %5s %3s %9s %9s %9s %10s %8s %8s %7s %7s %9s" %
+        record["activation_ns"] = activation = measure_activation(options, folder)
+        print("one activation %.2f ns" % activation)
+    print("%-18s %5s %5s %3s %9s %9s %9s %10s %8s %8s %7s %7s %7s %9s" %
           ("model", "size", "batch", "thr", "inspect", "schedule", "execute",
-           "total us", "kernels", "GFLOP/s", "floor", "levels", "speed-up"))
+           "total us", "kernels", "GFLOP/s", "floor", "levels", "model",
+           "speed-up"))
 
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -317,7 +351,7 @@ def main():
                     print("%-18s %5d %s" % (model, size, error))
                     failures += 1
                     continue
-                for result in evaluate(model, size, values, *found):
+                for result in evaluate(model, size, values, *found, activation):
                     record["results"].append(result)
                     print_result(result)
     batchtest.store_record(options.output, record)
