@@ -66,6 +66,7 @@ BLOCKS = "split(0, 8) split(2, 16) reorder(0, 2, 1, 3)"
 VARIANTS = {
     "again": {},
     "no rec-fold-zeros": {"without": "rec-fold-zeros"},
+    "no hoisting": {"passes": {"batch-outline-kernels": "hoist=false"}},
     "no batch-if-to-select": {"without": "batch-if-to-select"},
     "no batch-assign-phases": {"without": "batch-assign-phases"},
     "no batch-merge-handles": {"without": "batch-merge-handles"},

@@ -46,9 +46,9 @@ using GroupKey = std::pair<Part, unsigned>;
 
 class Outliner {
 public:
-  Outliner(ModuleOp module)
+  Outliner(ModuleOp module, bool hoist)
       : module(module), symbols(module), program(module), sharedness(program),
-        flow(program) {}
+        flow(program), hoist(hoist) {}
 
   ~Outliner();
 
@@ -81,6 +81,7 @@ private:
   /// Ops on elements of tensors that only tensor ops read.
   DenseSet<Operation *> scalarCode;
   SmallVector<Block *> blocks;
+  const bool hoist;
   /// Of the block at hand.
   bool hasCell = false;
   DenseMap<Operation *, GroupKey> groups;
@@ -360,7 +361,7 @@ void Outliner::classify(Block *block) {
       part = isReduction(&op) ? Part::Shared : Part::Cheap;
     else if (!feeds)
       part = Part::Output;
-    else if (!depends)
+    else if (hoist && !depends)
       part = Part::Input;
     groups[&op] = {part, level};
   }
@@ -627,6 +628,8 @@ LogicalResult Outliner::outlineGroup(Block *block, GroupKey key,
 namespace {
 class OutlineKernelsPass
     : public batch::impl::OutlineKernelsPassBase<OutlineKernelsPass> {
+  using OutlineKernelsPassBase::OutlineKernelsPassBase;
+
   void runOnOperation() override {
     {
       InstanceProgram program(getOperation());
@@ -635,7 +638,7 @@ class OutlineKernelsPass
         splitRowViews(function, sharedness);
     }
     // The outliner's analyses see the program as it is now.
-    if (failed(Outliner(getOperation()).run()))
+    if (failed(Outliner(getOperation(), hoist).run()))
       signalPassFailure();
   }
 };

@@ -1,4 +1,5 @@
 // RUN: batch-opt %s --batch-outline-kernels --split-input-file | FileCheck %s
+// RUN: batch-opt %s --batch-outline-kernels=hoist=false --split-input-file | FileCheck %s --check-prefix=INSIDE
 
 !vec = tensor<4xf32>
 !mat = tensor<4x4xf32>
@@ -103,6 +104,13 @@ rec.adt @Out {
 // CHECK-NEXT:   %[[A:.*]] = linalg.matvec ins(%[[W]], %[[S]] : {{.*}}) outs(%[[WX]] :
 // CHECK-NEXT:   %[[H:.*]] = math.tanh %[[A]]
 // CHECK-NEXT:   batch.yield %[[H]]
+
+// Without hoisting the input part is the cell's.
+// INSIDE-NOT: @encode_node_input
+// INSIDE:     batch.kernel @encode_node(
+// INSIDE:       linalg.matvec
+// INSIDE:       linalg.matvec
+// INSIDE:       batch.yield
 
 // Every kernel is invoked where its operands are there; nothing of the tensor
 // code remains.

@@ -254,8 +254,14 @@ def OutlineKernelsPass : Pass<"batch-outline-kernels", "::mlir::ModuleOp"> {
     as well. An element of a tensor (`tensor.extract`) and what is computed with
     it are code of the kernels that use it, unless control reads it.
 
+    `hoist=false` leaves the input part in the cell, which shows what it brings.
+
     See test/Transforms/outline-kernels.mlir.
   }];
+  let options = [
+    Option<"hoist", "hoist", "bool", /*default=*/"true",
+           "Make kernels of what does not depend on the recursion">,
+  ];
   let dependentDialects = ["::mlir::batch::BatchDialect"];
 }
 
