@@ -124,8 +124,8 @@ void Lockstep::prepareUnit(Unit &unit, int64_t lanes) {
   unit.states = states.data();
   unit.unknownStates = 0;
   if (options.recordPath)
-    // The last look finds nothing.
-    unit.blockPath.assign(options.maxSteps * lanes + 1, 0);
+    // A step is one of some instance; the last look finds nothing.
+    unit.blockPath.assign(options.maxSteps * numInstances + 1, 0);
   unit.path = options.recordPath ? unit.blockPath.data() : nullptr;
   const int64_t places = blocks * (info.frames ? options.stackDepth + 2 : 1);
   unit.blockCells.assign(2 * places + 2 * blocks, 0);
