@@ -200,10 +200,10 @@ static void addTwoTypes(TaskGraph &graph, const Structures &structures,
 }
 
 /// A word's cell reads the state where it begins, the character's cell where it
-/// ends reads it (Zhang and Yang).
-static void addLatticeLstm(TaskGraph &graph, const Structures &structures,
-                           size_t index, std::mt19937_64 &) {
-  const Lattice &lattice = at(structures.lattices, index);
+/// ends reads it (Zhang and Yang). Characters at which words end may have a
+/// cell of their own.
+static void addCharacters(TaskGraph &graph, const Lattice &lattice,
+                          int32_t joinedType) {
   std::vector<std::vector<int32_t>> ending(lattice.characters);
   for (const std::array<int32_t, 2> &word : lattice.words)
     ending[word[1]].push_back(word[0]);
@@ -214,10 +214,21 @@ static void addLatticeLstm(TaskGraph &graph, const Structures &structures,
       reads.push_back(states.back());
     for (int32_t begin : ending[i])
       reads.push_back(graph.add(1, {states[begin]}));
-    states.push_back(graph.add(0, reads));
+    states.push_back(graph.add(ending[i].empty() ? 0 : joinedType, reads));
     outputs.push_back(graph.add(2, {states.back()}));
   }
   graph.add(3, outputs);
+}
+
+static void addLatticeLstm(TaskGraph &graph, const Structures &structures,
+                           size_t index, std::mt19937_64 &) {
+  addCharacters(graph, at(structures.lattices, index), 0);
+}
+
+/// As examples/models/lattice_lstm.mlir has it.
+static void addTwoCells(TaskGraph &graph, const Structures &structures,
+                        size_t index, std::mt19937_64 &) {
+  addCharacters(graph, at(structures.lattices, index), 4);
 }
 
 /// States lie between characters; what arrives at one, a character's cell and
@@ -270,6 +281,10 @@ const std::vector<Workload> &workloads::all() {
        "lattices",
        {"character", "word", "output", "sum"},
        addLatticeLstm},
+      {"LatticeLSTM-2Cells",
+       "2cells",
+       {"character", "word", "output", "sum", "joined"},
+       addTwoCells},
       {"LatticeGRU",
        "lattices",
        {"character", "word", "state", "output", "sum"},

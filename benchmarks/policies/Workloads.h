@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Task graphs of the eight workloads of ED-Batch (and of the tagger with
-// characters), without their tensors: one task per cell, one per output, one
-// that sums the outputs of an instance. Structures are made from a seed, or
-// read from files.
+// characters and a LatticeLSTM with two kinds of characters), without their
+// tensors: one task per cell, one per output, one that sums the outputs of an
+// instance. Structures are made from a seed, or read from files.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,7 +48,8 @@ void fillIn(Structures &structures, uint64_t seed, int32_t count);
 
 struct Workload {
   const char *name;
-  /// chains, trees, lattices or 2type: what is expected of policies differs.
+  /// chains, trees, lattices, 2cells (lattices with two kinds of characters) or
+  /// 2type: what is expected of policies differs.
   const char *kind;
   std::vector<std::string> types;
   /// Appends the tasks of instance `index`.

@@ -195,7 +195,7 @@ struct Recomputed {
       for (int32_t o = graph.operandBegin[task];
            o < graph.operandBegin[task + 1]; ++o)
         urgencies[graph.operands[o]] =
-            std::max(urgencies[graph.operands[o]], 1.1 * urgencies[task]);
+            std::max(urgencies[graph.operands[o]], 1.08 * urgencies[task]);
     for (int32_t type = 0; type < graph.numTypes; ++type) {
       // Of what is ready when all ready tasks of the type ran.
       std::vector<double> after(graph.numTypes, 0);
@@ -539,7 +539,10 @@ TEST(Learning, Workloads) {
       double batches = static_cast<double>(schedule.batches.size());
       std::string kind = workload.kind;
       // Of these lattices the beam's share is up to 1.15.
-      double factor = kind == "lattices" ? 1.2 : kind == "2type" ? 1.25 : 1;
+      double factor = kind == "lattices" ? 1.2
+                      : kind == "2type"  ? 1.25
+                      : kind == "2cells" ? 1.4
+                                         : 1;
       EXPECT_LE(batches, bound * factor) << "batch " << size;
       double found = static_cast<double>(searchBeam(graph, 16).types.size());
       double share = size == 32 || size == 256 ? 1.02 : 1.03;
@@ -573,10 +576,10 @@ TEST(Learning, SameSeedSameMachine) {
 // knows.
 TEST(Learning, DoubtsChance) {
   workloads::Structures structures;
-  workloads::fillIn(structures, 5, 32);
+  workloads::fillIn(structures, 3, 32);
   const std::vector<workloads::Workload> &all = workloads::all();
   auto workload = std::find_if(all.begin(), all.end(), [](const auto &item) {
-    return item.kind == std::string("2type");
+    return item.kind == std::string("2cells");
   });
   TaskGraph graph = workloads::make(*workload, structures, 0, 32, 1);
   LearningOptions options;
