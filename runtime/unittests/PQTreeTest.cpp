@@ -337,7 +337,7 @@ TEST(PQTree, OneOrderLeft) {
 // What a reduction visits grows with the sets, neither with the tree nor with
 // the reductions before it; also if sets do not fit.
 TEST(PQTree, VisitsLittle) {
-  for (int32_t n : {1000, 100000}) {
+  for (int32_t n : {1000, 1000000}) {
     Intervals intervals(n, n / 10, 18, n);
     PQTree tree(n);
     int64_t entries = 0;
