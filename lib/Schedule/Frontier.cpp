@@ -164,7 +164,7 @@ void FrontierPlan::findUrgencies() {
   outlooks.assign(tasks->size(), {1, 0});
   Outlook *const all = outlooks.data();
   for (int32_t task = tasks->size(); task-- > 0;) {
-    const double above = std::min(1.08 * all[task].urgency, most);
+    const double above = std::min(4.0 / 3 * all[task].urgency, most);
     uint64_t waitsFor = 0;
     for (int32_t o = begin[task], end = begin[task + 1]; o < end; ++o) {
       const int32_t operand = operands[o];

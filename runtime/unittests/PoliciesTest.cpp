@@ -195,7 +195,7 @@ struct Recomputed {
       for (int32_t o = graph.operandBegin[task];
            o < graph.operandBegin[task + 1]; ++o)
         urgencies[graph.operands[o]] =
-            std::max(urgencies[graph.operands[o]], 1.08 * urgencies[task]);
+            std::max(urgencies[graph.operands[o]], 4.0 / 3 * urgencies[task]);
     for (int32_t type = 0; type < graph.numTypes; ++type) {
       // Of what is ready when all ready tasks of the type ran.
       std::vector<double> after(graph.numTypes, 0);

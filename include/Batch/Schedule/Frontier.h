@@ -145,7 +145,7 @@ public:
   int64_t depthSum(int32_t type) const { return depthSums[type]; }
 
   /// With Urgencies: of what a batch of the type and the best one after it run.
-  /// A task counts 1.08 times as much as the most urgent one that reads it, or
+  /// A task counts 4/3 times as much as the most urgent one that reads it, or
   /// 1: what is far from the end comes first, but many tasks that are a little
   /// nearer weigh as much.
   double urgency(int32_t type) const;
