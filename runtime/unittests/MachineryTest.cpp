@@ -267,11 +267,14 @@ TEST(Arena, KeepsRows) {
       capacity = arena.capacity();
   }
   EXPECT_EQ(arena.capacity(), capacity);
-  // Before anything was taken.
+  // Before anything was taken: an argument, which is handed back.
   BumpArena fresh;
   fresh.reset(context);
-  fresh.keep(context, context.arenaTop, nullptr, nullptr, 0);
+  char argument[64];
+  int64_t row = reinterpret_cast<int64_t>(argument);
+  fresh.keep(context, context.arenaTop, &row, bytes, 1);
   EXPECT_EQ(context.arenaTop, nullptr);
+  EXPECT_EQ(row, reinterpret_cast<int64_t>(argument));
 }
 
 TEST(HostCpu, Features) {

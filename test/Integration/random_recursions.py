@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""random_recursions.py [--programs=20] [--seed=1] [--instances=24] [--keep=FILE]
+"""random_recursions.py [--programs=20] [--first=0] [--seed=1] [--instances=24]
+                     [--keep=FILE]
 
 Random recursive programs over numbers and vectors, with loops and branches that
 depend on both, as scf and as graphs of blocks (cf), run in lock step and by masks,
 with every choice of which lanes run together, and equal their unbatched lowering
 bit for bit. Twenty of them are one module: an entry calls the one that an argument
-names.
+names. Programs with the same seed and number are the same, so that --first runs a
+module again that failed, or half of a long run.
 """
 
 import argparse
@@ -244,19 +246,25 @@ def module(generator, count):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--programs", type=int, default=20)
+    parser.add_argument("--first", type=int, default=0,
+                        help="the number of the first program, a multiple of %d" %
+                        PER_MODULE)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--instances", type=int, default=24)
     parser.add_argument("--keep", help="write the first module here")
     options = parser.parse_args()
+    if options.first % PER_MODULE:
+        parser.error("--first must be a multiple of %d" % PER_MODULE)
+    last = options.first + options.programs
     checks = batchtest.Checks("random recursions")
     folder = batchtest.temporary()
-    for first in range(0, options.programs, PER_MODULE):
+    for first in range(options.first, last, PER_MODULE):
         generator = random.Random("%d %d" % (options.seed, first))
-        count = min(PER_MODULE, options.programs - first)
+        count = min(PER_MODULE, last - first)
         source = os.path.join(folder, "programs.mlir")
         with open(source, "w") as file:
             file.write(module(generator, count))
-        if options.keep and first == 0:
+        if options.keep and first == options.first:
             shutil.copy(source, options.keep)
         inputs, tensors = [], {}
         for i in range(options.instances * count // 4):

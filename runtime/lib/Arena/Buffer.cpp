@@ -101,6 +101,8 @@ char *BumpArena::grow(BatchContext &context, size_t bytes) {
 
 void BumpArena::keep(BatchContext &context, char *mark, int64_t *rows,
                      const int64_t *bytes, size_t count) {
+  if (chunks.empty())
+    return;
   size_t first = mark ? current : 0;
   while (mark && !holds(first, mark))
     --first;
@@ -125,8 +127,6 @@ void BumpArena::keep(BatchContext &context, char *mark, int64_t *rows,
     std::memcpy(copies + end, row, static_cast<size_t>(bytes[i]));
     end += static_cast<size_t>(bytes[i]);
   }
-  if (chunks.empty())
-    return;
   current = first;
   Buffer &chunk = chunks[current];
   context.arenaTop = mark ? mark : chunk.data();
