@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../HideLibraryOptions.h"
 #include "Batch/Compile/Compile.h"
 #include "Batch/InitAll.h"
 #include "mlir/IR/AsmState.h"
@@ -36,6 +37,7 @@ code, and runs with batch-run, without LLVM.
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  batch::hideLibraryOptions();
   cl::OptionCategory category("batch-compile options");
   cl::opt<std::string> input(cl::Positional, cl::desc("<model.mlir>"),
                              cl::Required, cl::cat(category));

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../HideLibraryOptions.h"
 #include "Batch/InitAll.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -14,7 +15,23 @@
 #include "TestPasses.h"
 #endif
 
+static const char overview[] =
+    R"(Batch: batches dynamic deep-learning programs
+
+Runs passes and pipelines on a module, in the order in which they are given, and
+prints it. The passes of Batch are --batch-*, and its pipelines:
+
+  batch-opt --autobatch model.mlir                       over a mini-batch
+  batch-opt --autobatch='strategy=lockstep' model.mlir   control in lock step
+  batch-opt --autobatch --cpu-workers model.mlir         for a pool of workers
+  batch-opt --autobatch --gpu-persistent model.mlir      in one GPU kernel
+
+--mlir-print-ir-after-all shows each step; batch-compile makes an object of a
+model, and batch-run runs it.
+)";
+
 int main(int argc, char **argv) {
+  mlir::batch::hideLibraryOptions();
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
@@ -24,6 +41,6 @@ int main(int argc, char **argv) {
 #ifdef BATCH_INCLUDE_TESTS
   mlir::batch::test::registerTestPasses();
 #endif
-  return mlir::asMainReturnCode(mlir::MlirOptMain(
-      argc, argv, "Batch: batches dynamic deep-learning programs\n", registry));
+  return mlir::asMainReturnCode(
+      mlir::MlirOptMain(argc, argv, overview, registry));
 }

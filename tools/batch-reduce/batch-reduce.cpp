@@ -5,12 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../HideLibraryOptions.h"
 #include "Batch/InitAll.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
 
 int main(int argc, char **argv) {
+  mlir::batch::hideLibraryOptions();
   mlir::registerAllPasses();
   mlir::batch::registerAllPasses();
   mlir::DialectRegistry registry;

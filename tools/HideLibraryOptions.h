@@ -1,0 +1,25 @@
+//===- HideLibraryOptions.h - A --help of a tool's own options -*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_TOOLS_HIDELIBRARYOPTIONS_H
+#define BATCH_TOOLS_HIDELIBRARYOPTIONS_H
+
+#include "llvm/Support/CommandLine.h"
+
+namespace mlir::batch {
+
+/// Leaves the options that LLVM's libraries register when they are loaded to
+/// --help-hidden. Called before a tool registers its own.
+inline void hideLibraryOptions() {
+  for (auto &entry : llvm::cl::getRegisteredOptions())
+    if (entry.second->Categories.front()->getName() != "Generic Options")
+      entry.second->setHiddenFlag(llvm::cl::Hidden);
+}
+
+} // namespace mlir::batch
+
+#endif // BATCH_TOOLS_HIDELIBRARYOPTIONS_H
