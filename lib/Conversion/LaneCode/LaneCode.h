@@ -65,8 +65,15 @@ private:
   Value select(Value condition, Value a, Value b);
   void when(Value condition, function_ref<void()> body,
             function_ref<void()> otherwise = nullptr);
+  /// The value that one of two pieces of code makes, which alone runs.
+  Value either(Value condition, function_ref<Value()> body,
+               function_ref<Value()> otherwise);
   /// A loop over i64 numbers from 0 to `count` - 1.
   void loop(Value count, function_ref<void(Value)> body);
+  /// A loop over such numbers, `step` apart, that hands on values from round to
+  /// round, the first time `start`. Returns the last ones.
+  ValueRange carry(Value count, int64_t step, ValueRange start,
+                   function_ref<SmallVector<Value>(Value, ValueRange)> body);
   /// The same, shared out among the threads.
   void share(Value count, function_ref<void(Value)> body);
   void byFirstThread(function_ref<void()> body);
@@ -123,8 +130,15 @@ private:
   void arrive(Value lane, Value frame, Value target);
   void leave(Operation *terminator, Value place, Value lane);
   bool canFail(BlockOp block);
+  /// What a lane's instance returns goes where the caller wants it, and what a
+  /// new one gets becomes the lane's variables.
+  void handOverResults(func::FuncOp entry, Value lane);
+  void takeArguments(func::FuncOp entry, Value lane, Value instance);
   void callNextInstance(Value lane, bool done);
 
+  /// What nextBlock() sees in a round over the blocks that lanes wait for.
+  struct Candidates;
+  Candidates findCandidates(Value waiting, Value since);
   /// The block that the table of states says, -1 if it does not know the state
   /// (BlockPolicy.h).
   Value learnedBlock(Value waiting);
