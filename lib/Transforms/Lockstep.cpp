@@ -31,6 +31,7 @@ public:
 private:
   void beginProgram(StringRef name);
   LogicalResult makeLoop();
+  Value takeLanes(Location loc, Value block);
   LogicalResult makeCase(BlockOp block, Value step);
   LogicalResult runKernel(InvokeOp invoke, Value step);
   void makeLaneOps(BlockOp block, bool prologue);
@@ -106,6 +107,23 @@ LogicalResult LockstepBuilder::makeCase(BlockOp block, Value step) {
   return success();
 }
 
+/// The lanes that wait for a block, as a step.
+Value LockstepBuilder::takeLanes(Location loc, Value block) {
+  Type index = builder.getIndexType();
+  auto listType = MemRefType::get({ShapedType::kDynamic}, builder.getI32Type());
+  auto room = LaneListOp::create(builder, loc, index, listType, lanes);
+  auto listed = uprog::CompactOp::create(builder, loc, index, room.getCount(),
+                                         room.getList());
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    Block *body = builder.createBlock(&listed.getBody(), {}, {index}, {loc});
+    Value runs =
+        EnterBlockOp::create(builder, loc, lanes, body->getArgument(0), block);
+    uprog::ConditionOp::create(builder, loc, runs, ValueRange());
+  }
+  return TakeLanesOp::create(builder, loc, lanes, block, listed.getCount());
+}
+
 /// The loop that runs blocks until no lane waits.
 LogicalResult LockstepBuilder::makeLoop() {
   Location loc = machine.getLoc();
@@ -117,7 +135,7 @@ LogicalResult LockstepBuilder::makeLoop() {
   Block *step =
       builder.createBlock(&loop.getBody(), {}, {builder.getIndexType()}, {loc});
   Value number = step->getArgument(0);
-  Value taken = TakeLanesOp::create(builder, loc, lanes, number);
+  Value taken = takeLanes(loc, number);
   SmallVector<BlockOp> blocks(machine.getBody().getOps<BlockOp>());
   auto cases = llvm::to_vector(llvm::seq<int64_t>(0, blocks.size()));
   auto branch = uprog::BranchOp::create(builder, loc, number, /*uniform=*/true,

@@ -10,7 +10,12 @@
 // CHECK-NEXT:      uprog.condition(%[[ANY]]) %[[BLOCK]] : index
 // CHECK-NEXT:    } do {
 // CHECK-NEXT:    ^bb0(%[[B:.*]]: index):
-// CHECK-NEXT:      %[[STEP:.*]] = batch.take_lanes %[[LANES]][%[[B]]]
+// CHECK-NEXT:      %[[ALL:.*]], %[[LIST:.*]] = batch.lane_list %[[LANES]] : memref<?xi32>
+// CHECK-NEXT:      %[[COUNT:.*]] = uprog.compact %[[LANE:.*]] < %[[ALL]] into %[[LIST]] : memref<?xi32> {
+// CHECK-NEXT:        %[[RUNS:.*]] = batch.enter_block %[[LANES]][%[[LANE]]], %[[B]]
+// CHECK-NEXT:        uprog.condition(%[[RUNS]])
+// CHECK-NEXT:      }
+// CHECK-NEXT:      %[[STEP:.*]] = batch.take_lanes %[[LANES]][%[[B]]] tasks(%[[COUNT]])
 // CHECK-NEXT:      uprog.branch %[[B]] uniform
 // CHECK-NEXT:      case 0 {
 // CHECK-NEXT:        %[[X:.*]] = batch.operand %[[STEP]][0] <kind = gather, from = @x> -> tensor<?x2xf32>

@@ -26,6 +26,10 @@ inline std::optional<Precision> symbolizePrecision(llvm::StringRef name) {
       .Default(std::nullopt);
 }
 
+/// Bytes of a block's shared memory that lists of numbers (uprog.compact) take,
+/// which weights leave to them.
+inline constexpr int64_t kListBytes = 16;
+
 /// What a kernel may count on.
 struct ChipFacts {
   int64_t sharedMemory;     ///< bytes that a block may have, by opt-in

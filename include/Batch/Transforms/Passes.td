@@ -832,7 +832,12 @@ def LockstepPass : Pass<"batch-lockstep", "::mlir::ModuleOp"> {
         uprog.condition(%any) %block : index
       } do {
       ^bb0(%block: index):
-        %step = batch.take_lanes %lanes[%block]
+        %all, %list = batch.lane_list %lanes : memref<?xi32>
+        %count = uprog.compact %lane < %all into %list : memref<?xi32> {
+          %runs = batch.enter_block %lanes[%lane], %block
+          uprog.condition(%runs)
+        }
+        %step = batch.take_lanes %lanes[%block] tasks(%count)
         uprog.branch %block uniform
         case 0 {
           %n = batch.operand %step[0] <kind = gather, from = @n> -> tensor<?xi64>

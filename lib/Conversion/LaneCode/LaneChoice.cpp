@@ -8,7 +8,6 @@
 #include "Batch/Conversion/RecToLLVM/ABILayout.h"
 #include "Batch/Schedule/BlockPolicy.h"
 #include "LaneCode.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -17,42 +16,41 @@ using namespace mlir::batch;
 using namespace mlir::batch::abi;
 using arith::CmpIPredicate;
 
-/// Threads of a block that exchange values without memory.
-static constexpr int64_t kWarp = 32;
-
 Value LaneCode::learnedBlock(Value waiting) {
   Value none = constant(-1), zero = constant(0);
-  Value costs = array(kLanesCosts), limit = number(kLanesCheap);
+  Value costs = array(kLanesCosts), bound = limit(kLanesCheap);
   Value factor = constant(static_cast<int64_t>(batchrt::stateHashFactor));
   auto mix = [&](Value hash, Value item) {
     return mul(arith::XOrIOp::create(builder, loc, hash, item), factor);
   };
   // A cheap block, the hash of the others that lanes wait for, and the one of
   // them with most lanes.
-  ValueRange found = carry(
-      constant(layout.getNumBlocks()), 1, {none, factor, none, zero},
-      [&](Value block, ValueRange last) -> SmallVector<Value> {
-        Value count = load(waiting, block);
-        Value any = compare(CmpIPredicate::sgt, count, zero);
-        Value isCheap = compare(CmpIPredicate::slt, load(costs, block), limit);
-        Value isFirst = compare(CmpIPredicate::slt, last[0], zero);
-        Value more = compare(CmpIPredicate::sgt, count, last[3]);
-        // The new value if lanes wait for the block, and it is cheap or not.
-        auto ifCheap = [&](Value value, Value other) {
-          return select(any, select(isCheap, value, other), other);
-        };
-        auto ifDear = [&](Value value, Value other) {
-          return select(any, select(isCheap, other, value), other);
-        };
-        return {ifCheap(select(isFirst, block, last[0]), last[0]),
-                ifDear(mix(last[1], block), last[1]),
-                ifDear(select(more, block, last[2]), last[2]),
-                ifDear(select(more, count, last[3]), last[3])};
-      });
+  ValueRange found =
+      carry(constant(layout.getNumBlocks()), 1, {none, factor, none, zero},
+            [&](Value block, ValueRange last) -> SmallVector<Value> {
+              Value count = load(waiting, block);
+              Value any = compare(CmpIPredicate::sgt, count, zero);
+              Value isCheap =
+                  compare(CmpIPredicate::slt, load(costs, block), bound);
+              Value isFirst = compare(CmpIPredicate::slt, last[0], zero);
+              Value more = compare(CmpIPredicate::sgt, count, last[3]);
+              // The new value if lanes wait for the block, and it is cheap or
+              // not.
+              auto ifCheap = [&](Value value, Value other) {
+                return select(any, select(isCheap, value, other), other);
+              };
+              auto ifDear = [&](Value value, Value other) {
+                return select(any, select(isCheap, other, value), other);
+              };
+              return {ifCheap(select(isFirst, block, last[0]), last[0]),
+                      ifDear(mix(last[1], block), last[1]),
+                      ifDear(select(more, block, last[2]), last[2]),
+                      ifDear(select(more, count, last[3]), last[3])};
+            });
   Value cheap = found[0], most = found[2];
   Value hash =
       arith::OrIOp::create(builder, loc, mix(found[1], most), constant(1));
-  Value states = array(kLanesStates), lastSlot = number(kLanesLastSlot);
+  Value states = array(kLanesStates), lastSlot = limit(kLanesLastSlot);
   auto wrap = [&](Value slot) -> Value {
     return arith::AndIOp::create(builder, loc, slot, lastSlot);
   };
@@ -86,7 +84,7 @@ struct LaneCode::Candidates {
 
 LaneCode::Candidates LaneCode::findCandidates(Value waiting, Value since) {
   auto isChoice = [&](int64_t choice) {
-    return compare(CmpIPredicate::eq, number(kLanesChoice), constant(choice));
+    return compare(CmpIPredicate::eq, limit(kLanesChoice), constant(choice));
   };
   Value most = isChoice(BATCH_CHOICE_MOST);
   // A learned choice falls back on work.
@@ -128,17 +126,17 @@ std::pair<Value, Value> LaneCode::nextBlock() {
   }
   Candidates found = findCandidates(waiting, since);
   Value tooOld =
-      arith::SubIOp::create(builder, loc, now, number(kLanesPatience));
+      arith::SubIOp::create(builder, loc, now, limit(kLanesPatience));
   Value isOverdue = compare(CmpIPredicate::sle, found.came, tooOld);
   Value block = select(isOverdue, found.oldest, found.best);
   Value any = compare(CmpIPredicate::sge, block, zero);
   // A learned choice asks its table where no block is overdue.
-  Value isLearned = compare(CmpIPredicate::eq, number(kLanesChoice),
+  Value isLearned = compare(CmpIPredicate::eq, limit(kLanesChoice),
                             constant(BATCH_CHOICE_LEARNED));
   Value isInTime = compare(CmpIPredicate::sgt, found.came, tooOld);
-  Value asks = arith::AndIOp::create(
-      builder, loc, isLearned,
-      arith::AndIOp::create(builder, loc, any, isInTime));
+  Value asks =
+      arith::AndIOp::create(builder, loc, isLearned,
+                            arith::AndIOp::create(builder, loc, any, isInTime));
   Value answer = either(
       asks, [&] { return learnedBlock(waiting); }, [&] { return block; });
   Value isUnknown = arith::AndIOp::create(
@@ -151,6 +149,16 @@ std::pair<Value, Value> LaneCode::nextBlock() {
     Value unknown =
         arith::ExtUIOp::create(builder, loc, builder.getI64Type(), isUnknown);
     setNumber(kLanesUnknownStates, add(number(kLanesUnknownStates), unknown));
+    // Lanes that come back while others enter the block wait for it anew.
+    when(any, [&] {
+      Value place = placeOf(block);
+      Value wait = arith::SubIOp::create(builder, loc, now,
+                                         load(array(kLanesSince), place));
+      setNumber(kLanesLongestWait,
+                arith::MaxSIOp::create(builder, loc, number(kLanesLongestWait),
+                                       wait));
+      store(array(kLanesWaiting), place, zero);
+    });
   });
   if (!unit.isGroup()) {
     Value path = array(kLanesPath);
@@ -162,143 +170,51 @@ std::pair<Value, Value> LaneCode::nextBlock() {
   return {block, any};
 }
 
-/// Where lanes are listed that run a block.
-struct LaneCode::List {
-  Value blocks, steps, maxSteps, active, all;
-};
-
-LaneCode::List LaneCode::beginList() {
-  return {array(kLanesBlocks), array(kLanesLaneSteps), number(kLanesMaxSteps),
-          array(kLanesActive), number(kLanesLanes)};
+Value LaneCode::placeOf(Value block) {
+  return machine.getFrames() ? add(number(kLanesFrame), block) : block;
 }
 
-Value LaneCode::countStep(const List &list, Value lane) {
-  Value count = add(load(list.steps, lane), constant(1));
-  store(list.steps, lane, count);
-  return compare(CmpIPredicate::sle, count, list.maxSteps);
+std::pair<Value, Value> LaneCode::laneList() {
+  return {limit(kLanesLanes), array(kLanesActive)};
 }
 
-void LaneCode::append(const List &list, Value taken, Value lane) {
-  Value where = cb.address(list.active, taken, builder.getI32Type());
-  Value number =
-      arith::TruncIOp::create(builder, loc, builder.getI32Type(), lane);
-  LLVM::StoreOp::create(builder, loc, number, where);
-}
-
-/// A lane has run too many blocks.
-void LaneCode::stopInstance(Value lane, Value block) {
-  Value code = add(constant(int64_t(BATCH_LANE_TOO_MANY_STEPS) << 32), block);
-  store(array(kLanesEnds), load(array(kLanesInstances), lane), code);
-  callNextInstance(lane, /*isDone=*/false);
-}
-
-/// Lists the lanes that wait at a place. Returns how many there are.
-Value LaneCode::listLanes(Value block, Value place) {
-  List list = beginList();
-  auto listLane = [&](Value lane, Value taken) -> Value {
-    Value goesOn = countStep(list, lane);
+Value LaneCode::enterBlock(Value lane, Value block) {
+  Value waits = compare(CmpIPredicate::eq, load(array(kLanesBlocks), lane),
+                        placeOf(block));
+  auto countStep = [&] {
+    Value steps = array(kLanesLaneSteps);
+    Value count = add(load(steps, lane), constant(1));
+    store(steps, lane, count);
+    Value goesOn = compare(CmpIPredicate::sle, count, limit(kLanesMaxSteps));
     when(
-        goesOn, [&] { append(list, taken, lane); },
-        [&] { stopInstance(lane, block); });
-    return add(taken, arith::ExtUIOp::create(builder, loc, builder.getI64Type(),
-                                             goesOn));
+        goesOn, [] {},
+        [&] {
+          Value code =
+              add(constant(int64_t(BATCH_LANE_TOO_MANY_STEPS) << 32), block);
+          store(array(kLanesEnds), load(array(kLanesInstances), lane), code);
+          callNextInstance(lane, /*isDone=*/false);
+        });
+    return goesOn;
   };
-  return carry(list.all, 1, constant(0),
-               [&](Value lane, ValueRange taken) -> SmallVector<Value> {
-                 Value waits = compare(CmpIPredicate::eq,
-                                       load(list.blocks, lane), place);
-                 return {either(
-                     waits, [&] { return listLane(lane, taken[0]); },
-                     [&] { return taken[0]; })};
-               })[0];
+  return either(waits, countStep, [&]() -> Value {
+    return arith::ConstantIntOp::create(builder, loc, builder.getI1Type(), 0);
+  });
 }
 
-/// The same by the threads of a warp: each looks at one lane, and learns from
-/// the others how many of those before it are on the list.
-Value LaneCode::listLanesByWarp(Value block, Value place) {
-  Type i32 = builder.getI32Type();
-  List list = beginList();
-  auto number32 = [&](int64_t value) -> Value {
-    return arith::ConstantIntOp::create(builder, loc, i32, value);
-  };
-  auto extend = [&](Type type, Value value) -> Value {
-    return arith::ExtUIOp::create(builder, loc, type, value);
-  };
-  auto shuffle = [&](Value value, int64_t offset, gpu::ShuffleMode mode) {
-    return gpu::ShuffleOp::create(builder, loc, value, number32(offset),
-                                  number32(kWarp), mode)
-        .getShuffleResult();
-  };
-  auto both = [&](Value condition, function_ref<Value()> body) {
-    return either(condition, body, [&]() -> Value {
-      return arith::ConstantIntOp::create(builder, loc, builder.getI1Type(), 0);
-    });
-  };
-  return carry(
-      list.all, kWarp, constant(0),
-      [&](Value first, ValueRange taken) -> SmallVector<Value> {
-        Value lane = add(first, unit.thread);
-        Value waits = both(compare(CmpIPredicate::slt, lane, list.all), [&] {
-          return compare(CmpIPredicate::eq, load(list.blocks, lane), place);
-        });
-        Value goesOn = both(waits, [&] {
-          Value goesOn = countStep(list, lane);
-          when(goesOn, [] {}, [&] { stopInstance(lane, block); });
-          return goesOn;
-        });
-        Value one = extend(i32, goesOn), sum = one;
-        for (int64_t distance = 1; distance < kWarp; distance *= 2) {
-          Value before = shuffle(sum, distance, gpu::ShuffleMode::UP);
-          Value isThere =
-              compare(CmpIPredicate::sge, unit.thread, constant(distance));
-          sum = add(sum, select(isThere, before, number32(0)));
-        }
-        Type i64 = builder.getI64Type();
-        when(goesOn, [&] {
-          Value before = arith::SubIOp::create(builder, loc, sum, one);
-          append(list, add(taken[0], extend(i64, before)), lane);
-        });
-        Value last = shuffle(sum, kWarp - 1, gpu::ShuffleMode::IDX);
-        return {add(taken[0], extend(i64, last))};
-      })[0];
-}
-
-Value LaneCode::takeLanes(Value block) {
-  Value place = machine.getFrames() ? add(number(kLanesFrame), block) : block;
-  auto getStep = [&](Value masked) {
-    Value base = select(masked, array(kLanesMaskedSteps), array(kLanesSteps));
-    return bytesAt(base, mul(block, constant(kStepBytes)));
-  };
-  auto take = [&](Value count) {
+Value LaneCode::takeLanes(Value block, Value count) {
+  Value masked = compare(CmpIPredicate::sge, count, limit(kLanesMaskFrom));
+  Value base = select(masked, array(kLanesMaskedSteps), array(kLanesSteps));
+  Value step = bytesAt(base, mul(block, constant(kStepBytes)));
+  byFirstThread([&] {
     setNumber(kLanesCount, count);
-    Value masked = compare(CmpIPredicate::sge, count, number(kLanesMaskFrom));
     setNumber(kLanesMasked, arith::ExtUIOp::create(
                                 builder, loc, builder.getI64Type(), masked));
     Value runs = array(kLanesRuns), laneRuns = array(kLanesLaneRuns);
     store(runs, block, add(load(runs, block), constant(1)));
     store(laneRuns, block, add(load(laneRuns, block), count));
-    Value step = getStep(masked);
     store(step, constant(kStepCount),
-          select(masked, number(kLanesLanes), count));
-    return step;
-  };
-  byFirstThread([&] {
-    // Lanes that are stopped below arrive anew, now.
-    Value wait = arith::SubIOp::create(builder, loc, number(kLanesNow),
-                                       load(array(kLanesSince), place));
-    setNumber(
-        kLanesLongestWait,
-        arith::MaxSIOp::create(builder, loc, number(kLanesLongestWait), wait));
-    store(array(kLanesWaiting), place, constant(0));
-  });
-  if (!unit.isGroup())
-    return take(listLanes(block, place));
-  // Lanes that are stopped here wait for the first block.
-  meet();
-  when(compare(CmpIPredicate::slt, unit.thread, constant(kWarp)), [&] {
-    Value count = listLanesByWarp(block, place);
-    byFirstThread([&] { take(count); });
+          select(masked, limit(kLanesLanes), count));
   });
   meet();
-  return getStep(compare(CmpIPredicate::ne, number(kLanesMasked), constant(0)));
+  return step;
 }

@@ -120,6 +120,18 @@ void LaneCode::meet() {
 
 Value LaneCode::number(int64_t field) { return load(lanes, constant(field)); }
 
+Value LaneCode::limit(int64_t field) {
+  Value value = number(field);
+  value.getDefiningOp<LLVM::LoadOp>().setInvariant(true);
+  return value;
+}
+
+Value LaneCode::array(int64_t field) {
+  Value pointer = cb.loadPointer(lanes, field);
+  pointer.getDefiningOp<LLVM::LoadOp>().setInvariant(true);
+  return pointer;
+}
+
 void LaneCode::setNumber(int64_t field, Value value) {
   store(lanes, constant(field), value);
 }
@@ -270,7 +282,7 @@ void LaneCode::makeNextInstance(func::FuncOp entry) {
       builder, loc, LLVM::AtomicBinOp::add, code.array(kLanesNextInstance),
       code.constant(1), LLVM::AtomicOrdering::monotonic, unit.deviceScope);
   Value isThere =
-      code.compare(CmpIPredicate::slt, next, code.number(kLanesNumInstances));
+      code.compare(CmpIPredicate::slt, next, code.limit(kLanesNumInstances));
   code.store(code.array(kLanesInstances), lane,
              code.select(isThere, next, code.constant(-1)));
   code.store(code.array(kLanesLaneSteps), lane, code.constant(0));
@@ -295,7 +307,7 @@ void LaneCode::startLanes() {
       clearRows(variable);
     meet();
   }
-  share(number(kLanesLanes),
+  share(limit(kLanesLanes),
         [&](Value lane) { callNextInstance(lane, /*isDone=*/false); });
   meet();
 }
@@ -347,7 +359,7 @@ void LaneCode::leave(Operation *terminator, Value place, Value lane) {
     return arrive(lane, frame, target(jump.getTargetAttr()));
   Value returns = array(kLanesReturns);
   auto returnPlace = [&](Value depth) {
-    return add(mul(depth, number(kLanesLanes)), lane);
+    return add(mul(depth, limit(kLanesLanes)), lane);
   };
   if (auto call = dyn_cast<PushJumpOp>(terminator)) {
     Value depth = makeRoom(array(kLanesReturnDepths), lane);

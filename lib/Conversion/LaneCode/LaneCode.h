@@ -36,7 +36,8 @@ struct LaneUnit {
 FailureOr<func::FuncOp> findEntry(StartLanesOp start);
 
 /// Emits that code at the insertion point of a builder. Threads of a group run
-/// it together; they have met before, and meet at the end of every part.
+/// it together; they have met before, and meet at the end of every part. Only
+/// enterBlock() is one thread's.
 class LaneCode {
 public:
   /// `context` and `lanes` are !llvm.ptr: of a BatchContext and a BatchLanes.
@@ -50,8 +51,12 @@ public:
   void startLanes();
   /// The number of the next block (i64), and whether there is one (i1).
   std::pair<Value, Value> nextBlock();
-  /// The address of the step of a block (i64).
-  Value takeLanes(Value block);
+  /// The number of lanes (i64), and where those are listed that run a block.
+  std::pair<Value, Value> laneList();
+  /// Whether a lane (i64) runs a block (i64), an i1.
+  Value enterBlock(Value lane, Value block);
+  /// The address of the step of a block that so many lanes run (i64).
+  Value takeLanes(Value block, Value count);
   /// Everything before the kernel, or everything after it.
   void runPrologue(BlockOp block);
   void runEpilogue(BlockOp block);
@@ -79,9 +84,12 @@ private:
   void byFirstThread(function_ref<void()> body);
   void meet();
 
+  /// Fields of the BatchLanes. The code changes no pointers and no limits, so
+  /// that loads of these may leave loops.
   Value number(int64_t field);
   void setNumber(int64_t field, Value value);
-  Value array(int64_t field) { return cb.loadPointer(lanes, field); }
+  Value limit(int64_t field);
+  Value array(int64_t field);
   Value load(Value base, Value index) { return cb.loadCell(base, index); }
   void store(Value base, Value index, Value value) {
     cb.storeCell(base, index, value);
@@ -143,14 +151,8 @@ private:
   /// (BlockPolicy.h).
   Value learnedBlock(Value waiting);
 
-  struct List;
-  List beginList();
-  /// Counts one more block of a lane. Returns whether it may run it.
-  Value countStep(const List &list, Value lane);
-  void append(const List &list, Value taken, Value lane);
-  void stopInstance(Value lane, Value block);
-  Value listLanes(Value block, Value place);
-  Value listLanesByWarp(Value block, Value place);
+  /// Where lanes wait for a block: that of the present frame.
+  Value placeOf(Value block);
 
   OpBuilder &builder;
   Location loc;

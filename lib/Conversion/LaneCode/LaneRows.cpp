@@ -22,7 +22,7 @@ Value LaneCode::variable(const MachineLayout::Variable &variable,
 
 Value LaneCode::stackRow(const MachineLayout::Variable &entry, Value depth,
                          Value lane) {
-  Value row = add(mul(depth, number(kLanesLanes)), lane);
+  Value row = add(mul(depth, limit(kLanesLanes)), lane);
   return bytesAt(variable(entry, kVariableStack),
                  mul(row, constant(entry.rowBytes)));
 }
@@ -94,7 +94,7 @@ void LaneCode::clearRows(const MachineLayout::Variable &entry) {
   Value zero =
       arith::ConstantOp::create(builder, loc, type, builder.getZeroAttr(type));
   Value pieces = constant(entry.pieces());
-  share(mul(number(kLanesLanes), pieces), [&](Value i) {
+  share(mul(limit(kLanesLanes), pieces), [&](Value i) {
     Value lane = arith::DivUIOp::create(builder, loc, i, pieces);
     Value piece = arith::RemUIOp::create(builder, loc, i, pieces);
     Value offset =
@@ -132,7 +132,7 @@ Value LaneCode::valueRow(Value value, Value place, Value lane) {
 
 Value LaneCode::makeRoom(Value depths, Value lane) {
   Value depth = load(depths, lane);
-  Value last = number(kLanesStackDepth);
+  Value last = limit(kLanesStackDepth);
   Value hasRoom = compare(CmpIPredicate::slt, depth, last);
   when(
       hasRoom, [&] { store(depths, lane, add(depth, constant(1))); },
@@ -180,8 +180,7 @@ void LaneCode::push(PushOp op) {
         copyPiece(top, value, entry, piece);
       return;
     }
-    Value hasRoom =
-        compare(CmpIPredicate::slt, depth, number(kLanesStackDepth));
+    Value hasRoom = compare(CmpIPredicate::slt, depth, limit(kLanesStackDepth));
     Value above = select(hasRoom, add(depth, constant(1)), depth);
     copyPiece(stackRow(entry, above, lane), value, entry, piece);
   });

@@ -76,6 +76,16 @@ struct ConvertOperatorsToGPUPass
     : batch::impl::ConvertOperatorsToGPUPassBase<ConvertOperatorsToGPUPass> {
   using ConvertOperatorsToGPUPassBase::ConvertOperatorsToGPUPassBase;
 
+  /// Bytes of a block's shared memory that weights may lie in.
+  int64_t getWeightRoom() {
+    bool hasLists =
+        getOperation()
+            ->walk([](CompactOp) { return WalkResult::interrupt(); })
+            .wasInterrupted();
+    return std::max<int64_t>(sharedMemory - (hasLists ? batch::kListBytes : 0),
+                             0);
+  }
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     auto factors = batch::symbolizePrecision(precision);
@@ -104,7 +114,7 @@ struct ConvertOperatorsToGPUPass
     ModuleTables tables(module, device, kGlobalMemory);
     llvm::StringSet<> once = findOperatorsOfOneStep(module);
     std::vector<std::unique_ptr<StagePlan>> plans;
-    KeptWeights weights(sharedMemory, getUnits(), asyncCopies);
+    KeptWeights weights(getWeightRoom(), getUnits(), asyncCopies);
     for (OperatorOp op : operators) {
       plans.push_back(std::make_unique<StagePlan>(op, kVectorBits));
       if (failed(plans.back()->build()))

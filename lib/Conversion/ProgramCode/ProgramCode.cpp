@@ -80,6 +80,16 @@ LogicalResult ProgramCode::lowerWhile(uprog::WhileOp loop) {
   return success();
 }
 
+FailureOr<Value> ProgramCode::lowerPredicate(uprog::CompactOp compact,
+                                             Value number) {
+  Block &body = compact.getBody().front();
+  mapping.map(body.getArgument(0), toIndex(number));
+  if (failed(lowerBlock(body)))
+    return failure();
+  auto condition = cast<uprog::ConditionOp>(body.getTerminator());
+  return mapping.lookup(condition.getCondition());
+}
+
 LogicalResult ProgramCode::lowerStart(StartLanesOp start) {
   FailureOr<func::FuncOp> entry = findEntry(start);
   if (failed(entry))
@@ -99,9 +109,22 @@ void ProgramCode::lowerNext(NextBlockOp next) {
   mapping.map(next.getAny(), any);
 }
 
+void ProgramCode::lowerList(LaneListOp list) {
+  auto [count, room] = laneCode().laneList();
+  mapping.map(list.getCount(), toIndex(count));
+  mapping.map(list.getList(), room);
+}
+
+void ProgramCode::lowerEnter(EnterBlockOp enter) {
+  Value lane = toI64(mapping.lookup(enter.getLane()));
+  Value block = toI64(mapping.lookup(enter.getBlock()));
+  mapping.map(enter.getRuns(), laneCode().enterBlock(lane, block));
+}
+
 void ProgramCode::lowerTake(TakeLanesOp take) {
-  Value number = toI64(mapping.lookup(take.getBlock()));
-  mapping.map(take.getStep(), laneCode().takeLanes(number));
+  Value block = toI64(mapping.lookup(take.getBlock()));
+  Value count = toI64(mapping.lookup(take.getCount()));
+  mapping.map(take.getStep(), laneCode().takeLanes(block, count));
 }
 
 void ProgramCode::lowerLaneOps(LaneOpsOp op) {
@@ -122,6 +145,9 @@ LogicalResult ProgramCode::lowerBlock(Block &block) {
         .Case([&](uprog::WhileOp loop) { result = lowerWhile(loop); })
         .Case([&](StartLanesOp start) { result = lowerStart(start); })
         .Case([&](NextBlockOp next) { lowerNext(next); })
+        .Case([&](uprog::CompactOp list) { result = lowerCompact(list); })
+        .Case([&](LaneListOp list) { lowerList(list); })
+        .Case([&](EnterBlockOp enter) { lowerEnter(enter); })
         .Case([&](TakeLanesOp take) { lowerTake(take); })
         .Case([&](LaneOpsOp laneOps) { lowerLaneOps(laneOps); })
         .Case([&](LeaveFrameOp) { laneCode().leaveFrame(); })

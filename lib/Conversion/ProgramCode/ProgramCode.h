@@ -29,6 +29,10 @@ protected:
   LogicalResult lowerBlock(Block &block);
   /// Lowers what the target does in its own way.
   virtual LogicalResult lowerOp(Operation *op) = 0;
+  /// Lowers a list of numbers; the list is an !llvm.ptr to 32-bit ones.
+  virtual LogicalResult lowerCompact(uprog::CompactOp compact) = 0;
+  /// Lowers the region that says whether a number is listed.
+  FailureOr<Value> lowerPredicate(uprog::CompactOp compact, Value number);
   /// Lowers one of the cases of a branch.
   virtual LogicalResult lowerCase(Region &region, int64_t number) {
     return lowerBlock(region.front());
@@ -65,6 +69,8 @@ private:
   LogicalResult lowerWhile(uprog::WhileOp loop);
   LogicalResult lowerStart(StartLanesOp start);
   void lowerNext(NextBlockOp next);
+  void lowerList(LaneListOp list);
+  void lowerEnter(EnterBlockOp enter);
   void lowerTake(TakeLanesOp take);
   void lowerLaneOps(LaneOpsOp op);
 };

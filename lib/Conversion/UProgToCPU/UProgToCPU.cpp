@@ -36,6 +36,7 @@ public:
 
 private:
   LogicalResult lowerOp(Operation *op) override;
+  LogicalResult lowerCompact(uprog::CompactOp compact) override;
   LogicalResult lowerCase(Region &region, int64_t number) override;
   LaneCode laneCode() override {
     return LaneCode(b, b.getLoc(), machine, context, lanes);
@@ -130,6 +131,29 @@ LogicalResult ProgramLowering::lowerRun(uprog::RunOp run) {
     if (stage + 1 < stages)
       cb.call(RuntimeFunction::barrier, worker);
   }
+  return success();
+}
+
+/// Writes every number where the next one of the list goes.
+LogicalResult ProgramLowering::lowerCompact(uprog::CompactOp compact) {
+  ContextBuilder cb(b, b.getLoc(), context);
+  Value list = mapping.lookup(compact.getList());
+  Value upper = toI64(mapping.lookup(compact.getUpper()));
+  auto loop = scf::ForOp::create(b, constant(0), upper, constant(1),
+                                 ValueRange{constant(0)});
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value number = loop.getInductionVar(), count = loop.getRegionIterArg(0);
+    FailureOr<Value> holds = lowerPredicate(compact, number);
+    if (failed(holds))
+      return failure();
+    Value listed = arith::TruncIOp::create(b, b.getI32Type(), number);
+    LLVM::StoreOp::create(b, listed, cb.address(list, count, b.getI32Type()));
+    Value one = arith::ExtUIOp::create(b, b.getI64Type(), *holds);
+    scf::YieldOp::create(b, ValueRange{arith::AddIOp::create(b, count, one)});
+  }
+  mapping.map(compact.getCount(), toIndex(loop.getResult(0)));
   return success();
 }
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../ProgramCode/ProgramCode.h"
+#include "Batch/Conversion/GPUTarget.h"
 #include "Batch/Conversion/Passes.h"
 #include "Batch/Conversion/RecToLLVM/ABILayout.h"
 #include "DeviceBarrier.h"
@@ -26,6 +27,10 @@ using mlir::uprog::Level;
 
 /// Plans, steps, rows and weights lie in global memory.
 static constexpr unsigned kGlobalMemory = 1;
+/// What the threads of a block have together.
+static constexpr unsigned kSharedMemory = 3;
+/// Threads that exchange values without memory.
+static constexpr int64_t kWarp = 32;
 
 namespace {
 
@@ -51,9 +56,11 @@ private:
   LogicalResult lowerPlans(uprog::ProgramOp program);
   LogicalResult lowerLanes(uprog::ProgramOp program);
   LogicalResult lowerOp(Operation *op) override;
+  LogicalResult lowerCompact(uprog::CompactOp compact) override;
   LaneCode laneCode() override;
   LogicalResult lowerRun(uprog::RunOp run);
   LogicalResult lowerBarrier(uprog::BarrierOp op);
+  Value findCountCell();
   void loadWeights();
   void findGroup();
   void meet();
@@ -153,6 +160,94 @@ LogicalResult KernelBuilder::lowerRun(uprog::RunOp run) {
   // Lanes go on with what other threads computed.
   if (machine)
     meet();
+  return success();
+}
+
+/// One i64 of shared memory by which a thread tells the others how long a list
+/// is.
+Value KernelBuilder::findCountCell() {
+  constexpr StringLiteral name = "compact.count";
+  if (!device.lookupSymbol(name)) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(device.getBody());
+    LLVM::GlobalOp::create(b, b.getI64Type(), /*isConstant=*/false,
+                           LLVM::Linkage::Internal, name, Attribute(),
+                           kListBytes, kSharedMemory);
+  }
+  return LLVM::AddressOfOp::create(
+      b, LLVM::LLVMPointerType::get(b.getContext(), kSharedMemory), name);
+}
+
+/// The first warp asks: each thread for one number, and it learns from the
+/// others how many of those before it are on the list.
+LogicalResult KernelBuilder::lowerCompact(uprog::CompactOp compact) {
+  Type i1 = b.getI1Type(), i32 = b.getI32Type(), i64 = b.getI64Type();
+  ContextBuilder cb(b, b.getLoc(), context);
+  Value list = mapping.lookup(compact.getList());
+  Value upper = toI64(mapping.lookup(compact.getUpper()));
+  Value self = toI64(gpu::ThreadIdOp::create(b, gpu::Dimension::x));
+  auto number32 = [&](int64_t value) -> Value {
+    return arith::ConstantIntOp::create(b, i32, value);
+  };
+  auto shuffle = [&](Value value, int64_t offset, gpu::ShuffleMode mode) {
+    return gpu::ShuffleOp::create(b, value, number32(offset), number32(kWarp),
+                                  mode)
+        .getShuffleResult();
+  };
+  auto compare = [&](arith::CmpIPredicate predicate, Value a, Value other) {
+    return arith::CmpIOp::create(b, predicate, a, other);
+  };
+  Value cell = findCountCell();
+  gpu::BarrierOp::create(b);
+  auto first = scf::IfOp::create(
+      b, compare(arith::CmpIPredicate::slt, self, constant(kWarp)),
+      /*withElseRegion=*/false);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(first.thenBlock()->getTerminator());
+    auto loop = scf::ForOp::create(b, constant(0), upper, constant(kWarp),
+                                   ValueRange{constant(0)});
+    auto tells = scf::IfOp::create(
+        b, compare(arith::CmpIPredicate::eq, self, constant(0)),
+        /*withElseRegion=*/false);
+    b.setInsertionPoint(tells.thenBlock()->getTerminator());
+    LLVM::StoreOp::create(b, loop.getResult(0), cell);
+    b.setInsertionPointToStart(loop.getBody());
+    Value number = arith::AddIOp::create(b, loop.getInductionVar(), self);
+    Value count = loop.getRegionIterArg(0);
+    auto asked = scf::IfOp::create(
+        b, i1, compare(arith::CmpIPredicate::slt, number, upper),
+        /*withElseRegion=*/true);
+    b.setInsertionPointToStart(asked.elseBlock());
+    scf::YieldOp::create(b, ValueRange{arith::ConstantIntOp::create(b, i1, 0)});
+    b.setInsertionPointToStart(asked.thenBlock());
+    FailureOr<Value> answer = lowerPredicate(compact, number);
+    if (failed(answer))
+      return failure();
+    scf::YieldOp::create(b, *answer);
+    b.setInsertionPointToEnd(loop.getBody());
+    Value holds = asked.getResult(0);
+    Value one = arith::ExtUIOp::create(b, i32, holds), sum = one;
+    for (int64_t distance = 1; distance < kWarp; distance *= 2) {
+      Value before = shuffle(sum, distance, gpu::ShuffleMode::UP);
+      Value isThere =
+          compare(arith::CmpIPredicate::sge, self, constant(distance));
+      before = arith::SelectOp::create(b, isThere, before, number32(0));
+      sum = arith::AddIOp::create(b, sum, before);
+    }
+    auto listed = scf::IfOp::create(b, holds, /*withElseRegion=*/false);
+    Value all = arith::ExtUIOp::create(
+        b, i64, shuffle(sum, kWarp - 1, gpu::ShuffleMode::IDX));
+    scf::YieldOp::create(b, ValueRange{arith::AddIOp::create(b, count, all)});
+    b.setInsertionPoint(listed.thenBlock()->getTerminator());
+    Value before =
+        arith::ExtUIOp::create(b, i64, arith::SubIOp::create(b, sum, one));
+    Value place = arith::AddIOp::create(b, count, before);
+    LLVM::StoreOp::create(b, arith::TruncIOp::create(b, i32, number),
+                          cb.address(list, place, i32));
+  }
+  gpu::BarrierOp::create(b);
+  mapping.map(compact.getCount(), toIndex(LLVM::LoadOp::create(b, i64, cell)));
   return success();
 }
 

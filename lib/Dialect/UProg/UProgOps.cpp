@@ -234,6 +234,44 @@ LogicalResult WhileOp::verifyRegions() {
 }
 
 //===----------------------------------------------------------------------===//
+// CompactOp
+//===----------------------------------------------------------------------===//
+
+ParseResult CompactOp::parse(OpAsmParser &parser, OperationState &result) {
+  OpAsmParser::Argument number;
+  Type index = number.type = parser.getBuilder().getIndexType();
+  OpAsmParser::UnresolvedOperand upper, list;
+  Type listType;
+  result.addTypes(index);
+  return failure(parser.parseArgument(number) || parser.parseLess() ||
+                 parser.parseOperand(upper) || parser.parseKeyword("into") ||
+                 parser.parseOperand(list) || parser.parseColonType(listType) ||
+                 parser.resolveOperand(upper, index, result.operands) ||
+                 parser.resolveOperand(list, listType, result.operands) ||
+                 parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+                 parser.parseRegion(*result.addRegion(), number));
+}
+
+void CompactOp::print(OpAsmPrinter &printer) {
+  printer << ' ' << getBody().getArgument(0) << " < " << getUpper() << " into "
+          << getList() << " : " << getList().getType();
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs());
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+LogicalResult CompactOp::verifyRegions() {
+  Block &body = getBody().front();
+  if (body.getNumArguments() != 1 || !body.getArgument(0).getType().isIndex())
+    return emitOpError("body must have one argument, an index");
+  auto condition =
+      body.empty() ? ConditionOp() : dyn_cast<ConditionOp>(body.back());
+  if (!condition || !condition.getValues().empty())
+    return emitOpError("body must end in a uprog.condition without values");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // BranchOp
 //===----------------------------------------------------------------------===//
 

@@ -100,8 +100,19 @@ func.func private @first.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i
 // CHECK-LABEL: func.func private @main.execute.1(
 // CHECK-NOT:     @first.rows
 // CHECK:         return
+// A list has the numbers, in order, for which the condition holds: each is written,
+// and stays if it does.
 // CHECK-LABEL: func.func @main.execute(
 // CHECK:         scf.while
+// CHECK:         } do {
+// CHECK:           scf.for %[[LANE:.*]] = %{{.*}} to %{{.*}} step %c1_i64{{.*}} iter_args(%[[COUNT:.*]] = %c0_i64{{.*}})
+// CHECK:             %[[RUNS:.*]] = scf.if %{{.*}} -> (i1) {
+// CHECK:             %[[NUMBER:.*]] = arith.trunci %[[LANE]] : i64 to i32
+// CHECK-NEXT:        %[[PLACE:.*]] = llvm.getelementptr %{{.*}}[%[[COUNT]]] : (!llvm.ptr, i64) -> !llvm.ptr, i32
+// CHECK-NEXT:        llvm.store %[[NUMBER]], %[[PLACE]] : i32, !llvm.ptr
+// CHECK-NEXT:        %[[ONE:.*]] = arith.extui %[[RUNS]] : i1 to i64
+// CHECK-NEXT:        %[[NEXT:.*]] = arith.addi %[[COUNT]], %[[ONE]] : i64
+// CHECK-NEXT:        scf.yield %[[NEXT]] : i64
 // CHECK:           scf.index_switch
 // CHECK:           case 0 {
 // CHECK-NEXT:        func.call @main.execute.0({{.*}} {no_inline}
@@ -131,7 +142,12 @@ uprog.program @main.execute(%lanes: !batch.lanes) level(block) attributes {batch
     uprog.condition(%any) %block : index
   } do {
   ^bb0(%block: index):
-    %step = batch.take_lanes %lanes[%block]
+    %all, %list = batch.lane_list %lanes : memref<?xi32>
+    %count = uprog.compact %lane < %all into %list : memref<?xi32> {
+      %runs = batch.enter_block %lanes[%lane], %block
+      uprog.condition(%runs)
+    }
+    %step = batch.take_lanes %lanes[%block] tasks(%count)
     uprog.branch %block uniform
     case 0 {
       %x = batch.operand %step[0] <kind = gather, from = @x> -> tensor<?x2xf32>

@@ -58,13 +58,19 @@
 // CHECK:           scf.condition
 // CHECK:         } do {
 
-// A warp lists the lanes.
+// A warp lists the lanes, and its first thread tells the others how many.
+// CHECK:           %[[CELL:.*]] = llvm.mlir.addressof @compact.count : !llvm.ptr<3>
 // CHECK:           gpu.barrier
-// CHECK:           %[[WARP:.*]] = arith.cmpi slt, %[[THREAD]], %c32_i64 : i64
+// CHECK:           %[[WARP:.*]] = arith.cmpi slt, %[[SELF:.*]], %c32_i64{{.*}} : i64
 // CHECK:           scf.if %[[WARP]] {
-// CHECK:             scf.for
+// CHECK:             %[[COUNT:.*]] = scf.for
 // CHECK-COUNT-5:       gpu.shuffle up
 // CHECK:               gpu.shuffle idx
+// CHECK:             %[[FIRST:.*]] = arith.cmpi eq, %[[SELF]], %c0_i64{{.*}} : i64
+// CHECK-NEXT:        scf.if %[[FIRST]] {
+// CHECK-NEXT:          llvm.store %[[COUNT]], %[[CELL]] : i64, !llvm.ptr<3>
+// CHECK:           gpu.barrier
+// CHECK-NEXT:      llvm.load %[[CELL]] : !llvm.ptr<3> -> i64
 // CHECK:           gpu.barrier
 // CHECK:           scf.index_switch
 // CHECK-NEXT:      case 0 {

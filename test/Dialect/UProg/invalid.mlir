@@ -286,3 +286,45 @@ uprog.program @p(%n: index) level(block) {
   uprog.ref @p()
   uprog.yield
 }
+
+// -----
+
+// A list asks a condition of each number,
+uprog.program @p(%n: index, %list: memref<?xi32>) level(block) {
+  // expected-error @+1 {{'uprog.compact' op body must end in a uprog.condition without values}}
+  %count = uprog.compact %i < %n into %list : memref<?xi32> {
+    uprog.yield
+  }
+  uprog.yield
+}
+
+// -----
+
+uprog.program @p(%n: index, %list: memref<?xi32>, %c: i1) level(block) {
+  // expected-error @+1 {{'uprog.compact' op body must end in a uprog.condition without values}}
+  %count = uprog.compact %i < %n into %list : memref<?xi32> {
+    uprog.condition(%c) %i : index
+  }
+  uprog.yield
+}
+
+// -----
+
+// and has room for numbers.
+uprog.program @p(%n: index, %list: memref<?xf32>, %c: i1) level(block) {
+  // expected-error @+1 {{'uprog.compact' op operand #1 must be 1D memref of 32-bit signless integer values, but got 'memref<?xf32>'}}
+  %count = uprog.compact %i < %n into %list : memref<?xf32> {
+    uprog.condition(%c)
+  }
+  uprog.yield
+}
+
+// -----
+
+uprog.program @p(%n: index, %list: memref<?xi32>, %c: i1) level(block) {
+  // expected-error @+1 {{'uprog.compact' op body must have one argument, an index}}
+  %count = "uprog.compact"(%n, %list) ({
+    "uprog.condition"(%c) : (i1) -> ()
+  }) : (index, memref<?xi32>) -> index
+  uprog.yield
+}

@@ -127,8 +127,18 @@ uprog.program @frame(%lanes: !batch.lanes) level(block) {
   } do {
   // CHECK-NEXT: ^bb0(%[[B:.*]]: index):
   ^bb0(%b: index):
-    // CHECK-NEXT: batch.take_lanes %[[LANES]][%[[B]]]
-    %step = batch.take_lanes %lanes[%b]
+    // CHECK-NEXT: %[[ALL:.*]], %[[LIST:.*]] = batch.lane_list %[[LANES]] : memref<?xi32>
+    %all, %list = batch.lane_list %lanes : memref<?xi32>
+    // CHECK-NEXT: %[[COUNT:.*]] = uprog.compact %[[LANE:.*]] < %[[ALL]] into %[[LIST]] : memref<?xi32> {
+    %count = uprog.compact %lane < %all into %list : memref<?xi32> {
+      // CHECK-NEXT: %[[RUNS:.*]] = batch.enter_block %[[LANES]][%[[LANE]]], %[[B]]
+      %runs = batch.enter_block %lanes[%lane], %b
+      // CHECK-NEXT: uprog.condition(%[[RUNS]])
+      uprog.condition(%runs)
+    // CHECK-NEXT: }
+    }
+    // CHECK-NEXT: batch.take_lanes %[[LANES]][%[[B]]] tasks(%[[COUNT]])
+    %step = batch.take_lanes %lanes[%b] tasks(%count)
     // CHECK-NEXT: batch.lane_ops %[[LANES]] @machine::@block prologue
     batch.lane_ops %lanes @machine::@block prologue
     // CHECK-NEXT: batch.lane_ops %[[LANES]] @machine::@block{{$}}

@@ -498,7 +498,8 @@ def Batch_NextBlockOp : Batch_Op<"next_block"> {
     One that lanes wait for: the first in program order, or the one most lanes
     wait for, as the host says when it runs the program; in any case one for
     which a lane has waited too long, if there is any. `any` is false if no lane
-    waits: all instances are done.
+    waits: all instances are done. Else all lanes that wait for the block are
+    about to run it.
 
     ```mlir
     %block, %any = batch.next_block %lanes
@@ -509,20 +510,48 @@ def Batch_NextBlockOp : Batch_Op<"next_block"> {
   let assemblyFormat = "$lanes attr-dict";
 }
 
-def Batch_TakeLanesOp : Batch_Op<"take_lanes"> {
-  let summary = "the lanes that wait for a block, as a batch";
+def Batch_LaneListOp : Batch_Op<"lane_list", [Pure]> {
+  let summary = "how many lanes there are, and room for a list of them";
   let description = [{
-    Makes a dense list of their numbers; the step's operands read the rows of
-    variables by it. If so many wait that it pays, the step has all lanes as
+    ```mlir
+    %all, %list = batch.lane_list %lanes : memref<?xi32>
+    ```
+  }];
+  let arguments = (ins Batch_LanesType:$lanes);
+  let results = (outs Index:$count, MemRefRankOf<[I32], [1]>:$list);
+  let assemblyFormat = "$lanes attr-dict `:` type($list)";
+}
+
+def Batch_EnterBlockOp : Batch_Op<"enter_block"> {
+  let summary = "whether a lane runs a block";
+  let description = [{
+    True if the lane waits for the block, which is counted as one more that its
+    instance runs. An instance that has run too many ends here; its lane takes the
+    next one.
+
+    ```mlir
+    %runs = batch.enter_block %lanes[%lane], %block
+    ```
+  }];
+  let arguments = (ins Batch_LanesType:$lanes, Index:$lane, Index:$block);
+  let results = (outs I1:$runs);
+  let assemblyFormat = "$lanes `[` $lane `]` `,` $block attr-dict";
+}
+
+def Batch_TakeLanesOp : Batch_Op<"take_lanes"> {
+  let summary = "the lanes that run a block, as a batch";
+  let description = [{
+    The first `count` lanes of the list; the step's operands read the rows of
+    variables by it. If they are so many that it pays, the step has all lanes as
     tasks, and what it computes for the others is dropped.
 
     ```mlir
-    %step = batch.take_lanes %lanes[%block]
+    %step = batch.take_lanes %lanes[%block] tasks(%count)
     ```
   }];
-  let arguments = (ins Batch_LanesType:$lanes, Index:$block);
+  let arguments = (ins Batch_LanesType:$lanes, Index:$block, Index:$count);
   let results = (outs Batch_StepType:$step);
-  let assemblyFormat = "$lanes `[` $block `]` attr-dict";
+  let assemblyFormat = "$lanes `[` $block `]` `tasks` `(` $count `)` attr-dict";
 }
 
 def Batch_LaneOpsOp : Batch_Op<"lane_ops", [

@@ -188,9 +188,11 @@ def UProg_WhileOp : UProg_Op<"while", [
 }
 
 def UProg_ConditionOp : UProg_Op<"condition", [
-    Pure, Terminator, HasParent<"WhileOp">]> {
-  let summary = "whether a loop goes on, and with which values";
+    Pure, Terminator, ParentOneOf<["WhileOp", "CompactOp"]>]> {
+  let summary = "whether a loop goes on, or a number is listed";
   let description = [{
+    A loop goes on with the values.
+
     ```mlir
     uprog.condition(%any) %block : index
     ```
@@ -199,6 +201,32 @@ def UProg_ConditionOp : UProg_Op<"condition", [
   let assemblyFormat = [{
     `(` $condition `)` ($values^ `:` type($values))? attr-dict
   }];
+}
+
+def UProg_CompactOp : UProg_Op<"compact", [
+    RecursiveMemoryEffects, SingleBlock]> {
+  let summary = "the numbers for which a predicate holds, as a dense list";
+  let description = [{
+    Asks the region for each number from 0 to `upper` - 1, once, and writes those
+    for which its `uprog.condition` is true to `list`, in ascending order. The
+    result is how many they are. Each unit does so by itself; where a unit is many
+    threads, they share out the numbers, and all see the list afterwards. So what
+    the region does for one number must not depend on another.
+
+    ```mlir
+    %lanes_of_block = uprog.compact %lane < %all into %list : memref<?xi32> {
+      %runs = batch.enter_block %lanes[%lane], %block
+      uprog.condition(%runs)
+    }
+    ```
+  }];
+  let arguments = (ins Index:$upper,
+                       Arg<MemRefRankOf<[I32], [1]>, "with room for all numbers",
+                           [MemWrite]>:$list);
+  let results = (outs Index:$count);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasRegionVerifier = 1;
 }
 
 def UProg_BranchOp : UProg_Op<"branch", [
