@@ -181,11 +181,12 @@ std::pair<Value, Value> LaneCode::laneList() {
 Value LaneCode::enterBlock(Value lane, Value block) {
   Value waits = compare(CmpIPredicate::eq, load(array(kLanesBlocks), lane),
                         placeOf(block));
+  // Loaded for every lane, these leave the loop over lanes.
+  Value steps = array(kLanesLaneSteps), most = limit(kLanesMaxSteps);
   auto countStep = [&] {
-    Value steps = array(kLanesLaneSteps);
     Value count = add(load(steps, lane), constant(1));
     store(steps, lane, count);
-    Value goesOn = compare(CmpIPredicate::sle, count, limit(kLanesMaxSteps));
+    Value goesOn = compare(CmpIPredicate::sle, count, most);
     when(
         goesOn, [] {},
         [&] {

@@ -84,7 +84,7 @@ private:
   void byFirstThread(function_ref<void()> body);
   void meet();
 
-  /// Fields of the BatchLanes. The code changes no pointers and no limits, so
+  /// Fields of the BatchLanes. The code changes no limits and no pointers, so
   /// that loads of these may leave loops.
   Value number(int64_t field);
   void setNumber(int64_t field, Value value);

@@ -134,7 +134,7 @@ LogicalResult ProgramLowering::lowerRun(uprog::RunOp run) {
   return success();
 }
 
-/// Writes every number where the next one of the list goes.
+/// A loop over the numbers that carries how many are listed.
 LogicalResult ProgramLowering::lowerCompact(uprog::CompactOp compact) {
   ContextBuilder cb(b, b.getLoc(), context);
   Value list = mapping.lookup(compact.getList());
@@ -148,10 +148,16 @@ LogicalResult ProgramLowering::lowerCompact(uprog::CompactOp compact) {
     FailureOr<Value> holds = lowerPredicate(compact, number);
     if (failed(holds))
       return failure();
-    Value listed = arith::TruncIOp::create(b, b.getI32Type(), number);
-    LLVM::StoreOp::create(b, listed, cb.address(list, count, b.getI32Type()));
-    Value one = arith::ExtUIOp::create(b, b.getI64Type(), *holds);
-    scf::YieldOp::create(b, ValueRange{arith::AddIOp::create(b, count, one)});
+    auto listed = scf::IfOp::create(b, b.getI64Type(), *holds,
+                                    /*withElseRegion=*/true);
+    scf::YieldOp::create(b, listed.getResults());
+    b.setInsertionPointToStart(listed.thenBlock());
+    Value last = arith::TruncIOp::create(b, b.getI32Type(), number);
+    LLVM::StoreOp::create(b, last, cb.address(list, count, b.getI32Type()));
+    Value more = arith::AddIOp::create(b, count, constant(1));
+    scf::YieldOp::create(b, more);
+    b.setInsertionPointToStart(listed.elseBlock());
+    scf::YieldOp::create(b, count);
   }
   mapping.map(compact.getCount(), toIndex(loop.getResult(0)));
   return success();

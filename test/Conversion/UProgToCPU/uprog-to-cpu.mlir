@@ -100,19 +100,21 @@ func.func private @first.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i
 // CHECK-LABEL: func.func private @main.execute.1(
 // CHECK-NOT:     @first.rows
 // CHECK:         return
-// A list has the numbers, in order, for which the condition holds: each is written,
-// and stays if it does.
+// A loop lists the numbers for which the condition holds.
 // CHECK-LABEL: func.func @main.execute(
 // CHECK:         scf.while
 // CHECK:         } do {
-// CHECK:           scf.for %[[LANE:.*]] = %{{.*}} to %{{.*}} step %c1_i64{{.*}} iter_args(%[[COUNT:.*]] = %c0_i64{{.*}})
+// CHECK:           scf.for %[[LANE:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[COUNT:.*]] = %{{.*}}) -> (i64)
 // CHECK:             %[[RUNS:.*]] = scf.if %{{.*}} -> (i1) {
-// CHECK:             %[[NUMBER:.*]] = arith.trunci %[[LANE]] : i64 to i32
-// CHECK-NEXT:        %[[PLACE:.*]] = llvm.getelementptr %{{.*}}[%[[COUNT]]] : (!llvm.ptr, i64) -> !llvm.ptr, i32
-// CHECK-NEXT:        llvm.store %[[NUMBER]], %[[PLACE]] : i32, !llvm.ptr
-// CHECK-NEXT:        %[[ONE:.*]] = arith.extui %[[RUNS]] : i1 to i64
-// CHECK-NEXT:        %[[NEXT:.*]] = arith.addi %[[COUNT]], %[[ONE]] : i64
-// CHECK-NEXT:        scf.yield %[[NEXT]] : i64
+// CHECK:             %[[NEXT:.*]] = scf.if %[[RUNS]] -> (i64) {
+// CHECK-NEXT:          %[[NUMBER:.*]] = arith.trunci %[[LANE]] : i64 to i32
+// CHECK-NEXT:          %[[PLACE:.*]] = llvm.getelementptr %{{.*}}[%[[COUNT]]] : (!llvm.ptr, i64) -> !llvm.ptr, i32
+// CHECK-NEXT:          llvm.store %[[NUMBER]], %[[PLACE]] : i32, !llvm.ptr
+// CHECK:               %[[MORE:.*]] = arith.addi %[[COUNT]], %{{.*}} : i64
+// CHECK-NEXT:          scf.yield %[[MORE]] : i64
+// CHECK-NEXT:        } else {
+// CHECK-NEXT:          scf.yield %[[COUNT]] : i64
+// CHECK:             scf.yield %[[NEXT]] : i64
 // CHECK:           scf.index_switch
 // CHECK:           case 0 {
 // CHECK-NEXT:        func.call @main.execute.0({{.*}} {no_inline}
