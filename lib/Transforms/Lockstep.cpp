@@ -8,6 +8,7 @@
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/UProg/UProg.h"
 #include "Batch/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_LOCKSTEPPASS
@@ -31,6 +32,7 @@ public:
 private:
   void beginProgram(StringRef name);
   LogicalResult makeLoop();
+  NextBlockOp chooseBlock(Location loc);
   Value takeLanes(Location loc, Value block);
   LogicalResult makeCase(BlockOp block, Value step);
   LogicalResult runKernel(InvokeOp invoke, Value step);
@@ -107,6 +109,26 @@ LogicalResult LockstepBuilder::makeCase(BlockOp block, Value step) {
   return success();
 }
 
+/// The block that runs next: of those that lanes wait for, the preferred one or
+/// the one waited for longest.
+NextBlockOp LockstepBuilder::chooseBlock(Location loc) {
+  Type index = builder.getIndexType(), i64 = builder.getI64Type();
+  auto blocks = machine.getBody().getOps<BlockOp>();
+  Value count = arith::ConstantIndexOp::create(
+      builder, loc, std::distance(blocks.begin(), blocks.end()));
+  auto least = uprog::ReduceOp::create(builder, loc, TypeRange{i64, i64},
+                                       TypeRange{index, index}, count);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    Block *body = builder.createBlock(&least.getBody(), {}, {index}, {loc});
+    auto keys = BlockKeysOp::create(builder, loc, i64, i64, lanes,
+                                    body->getArgument(0));
+    uprog::YieldOp::create(builder, loc, keys->getResults());
+  }
+  return NextBlockOp::create(builder, loc, lanes, least.getNumbers()[0],
+                             least.getNumbers()[1], least.getKeys()[1]);
+}
+
 /// The lanes that wait for a block, as a step.
 Value LockstepBuilder::takeLanes(Location loc, Value block) {
   Type index = builder.getIndexType();
@@ -130,7 +152,7 @@ LogicalResult LockstepBuilder::makeLoop() {
   auto loop = uprog::WhileOp::create(builder, loc);
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&loop.getBefore());
-  auto next = NextBlockOp::create(builder, loc, lanes);
+  NextBlockOp next = chooseBlock(loc);
   uprog::ConditionOp::create(builder, loc, next.getAny(), next.getBlock());
   Block *step =
       builder.createBlock(&loop.getBody(), {}, {builder.getIndexType()}, {loc});

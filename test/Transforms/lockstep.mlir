@@ -6,7 +6,12 @@
 // CHECK-SAME:    %[[LANES:.*]]: !batch.lanes, %[[W:.*]]: tensor<2xf32>) level(block) attributes {batch.executor} {
 // CHECK-NEXT:    batch.start_lanes %[[LANES]] @main.machine
 // CHECK-NEXT:    uprog.while {
-// CHECK-NEXT:      %[[BLOCK:.*]], %[[ANY:.*]] = batch.next_block %[[LANES]]
+// CHECK-NEXT:      %[[BLOCKS:.*]] = arith.constant 3 : index
+// CHECK-NEXT:      %[[KEYS:.*]]:2, %[[LEAST:.*]]:2 = uprog.reduce min %[[I:.*]] < %[[BLOCKS]] {
+// CHECK-NEXT:        %[[PREFERENCE:.*]], %[[SINCE:.*]] = batch.block_keys %[[LANES]][%[[I]]]
+// CHECK-NEXT:        uprog.yield %[[PREFERENCE]], %[[SINCE]] : i64, i64
+// CHECK-NEXT:      }
+// CHECK-NEXT:      %[[BLOCK:.*]], %[[ANY:.*]] = batch.next_block %[[LANES]] of %[[LEAST]]#0, %[[LEAST]]#1 since %[[KEYS]]#1
 // CHECK-NEXT:      uprog.condition(%[[ANY]]) %[[BLOCK]] : index
 // CHECK-NEXT:    } do {
 // CHECK-NEXT:    ^bb0(%[[B:.*]]: index):

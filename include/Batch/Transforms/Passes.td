@@ -828,7 +828,11 @@ def LockstepPass : Pass<"batch-lockstep", "::mlir::ModuleOp"> {
     uprog.program @main.execute(%lanes: !batch.lanes) level(block) {
       batch.start_lanes %lanes @main.machine
       uprog.while {
-        %block, %any = batch.next_block %lanes
+        %keys:2, %least:2 = uprog.reduce min %i < %blocks {
+          %preference, %since = batch.block_keys %lanes[%i]
+          uprog.yield %preference, %since : i64, i64
+        }
+        %block, %any = batch.next_block %lanes of %least#0, %least#1 since %keys#1
         uprog.condition(%any) %block : index
       } do {
       ^bb0(%block: index):

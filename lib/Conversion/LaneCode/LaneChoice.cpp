@@ -16,8 +16,18 @@ using namespace mlir::batch;
 using namespace mlir::batch::abi;
 using arith::CmpIPredicate;
 
-Value LaneCode::learnedBlock(Value waiting) {
+/// No lane waits: a key that no block has.
+static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+
+Value LaneCode::inFrame(Value array) {
+  if (!machine.getFrames())
+    return array;
+  return bytesAt(array, mul(number(kLanesFrame), constant(kCellBytes)));
+}
+
+Value LaneCode::learnedBlock() {
   Value none = constant(-1), zero = constant(0);
+  Value waiting = inFrame(array(kLanesWaiting));
   Value costs = array(kLanesCosts), bound = limit(kLanesCheap);
   Value factor = constant(static_cast<int64_t>(batchrt::stateHashFactor));
   auto mix = [&](Value hash, Value item) {
@@ -75,70 +85,43 @@ Value LaneCode::learnedBlock(Value waiting) {
   return select(isCheap, cheap, cell(search.getResult(0), 1));
 }
 
-/// Blocks that lanes wait for, -1 if there is none.
-struct LaneCode::Candidates {
-  Value best;   ///< the one that the choice prefers
-  Value oldest; ///< for which a lane has waited longest
-  Value came;   ///< the step since when
-};
-
-LaneCode::Candidates LaneCode::findCandidates(Value waiting, Value since) {
+std::pair<Value, Value> LaneCode::blockKeys(Value block) {
   auto isChoice = [&](int64_t choice) {
     return compare(CmpIPredicate::eq, limit(kLanesChoice), constant(choice));
   };
-  Value most = isChoice(BATCH_CHOICE_MOST);
   // A learned choice falls back on work.
   Value work =
       arith::OrIOp::create(builder, loc, isChoice(BATCH_CHOICE_LEARNED),
                            isChoice(BATCH_CHOICE_WORK));
-  Value costs = array(kLanesCosts), laneRuns = array(kLanesLaneRuns);
-  Value none = constant(-1), zero = constant(0);
-  Value never = constant(std::numeric_limits<int64_t>::max());
-  // The best block so far and its key, the least one; the oldest one and its
-  // step.
-  ValueRange found = carry(
-      constant(layout.getNumBlocks()), 1, {none, never, none, never},
-      [&](Value block, ValueRange last) -> SmallVector<Value> {
-        Value count = load(waiting, block);
-        Value any = compare(CmpIPredicate::sgt, count, zero);
-        Value done = mul(load(laneRuns, block), load(costs, block));
-        Value fewest = arith::SubIOp::create(builder, loc, zero, count);
-        Value key = select(most, fewest, select(work, done, zero));
-        Value better = arith::AndIOp::create(
-            builder, loc, any, compare(CmpIPredicate::slt, key, last[1]));
-        Value came = load(since, block);
-        Value older = arith::AndIOp::create(
-            builder, loc, any, compare(CmpIPredicate::slt, came, last[3]));
-        return {select(better, block, last[0]), select(better, key, last[1]),
-                select(older, block, last[2]), select(older, came, last[3])};
-      });
-  return {found[0], found[2], found[3]};
+  Value zero = constant(0), never = constant(kNever);
+  Value count = load(inFrame(array(kLanesWaiting)), block);
+  Value any = compare(CmpIPredicate::sgt, count, zero);
+  Value done =
+      mul(load(array(kLanesLaneRuns), block), load(array(kLanesCosts), block));
+  Value fewest = arith::SubIOp::create(builder, loc, zero, count);
+  Value preference =
+      select(isChoice(BATCH_CHOICE_MOST), fewest, select(work, done, zero));
+  Value came = load(inFrame(array(kLanesSince)), block);
+  return {select(any, preference, never), select(any, came, never)};
 }
 
-std::pair<Value, Value> LaneCode::nextBlock() {
+std::pair<Value, Value> LaneCode::nextBlock(Value preferred, Value oldest,
+                                            Value came) {
   Value now = add(number(kLanesNow), constant(1)), zero = constant(0);
-  // The present frame's part of both.
-  Value waiting = array(kLanesWaiting), since = array(kLanesSince);
-  if (machine.getFrames()) {
-    Value offset = mul(number(kLanesFrame), constant(kCellBytes));
-    waiting = bytesAt(waiting, offset);
-    since = bytesAt(since, offset);
-  }
-  Candidates found = findCandidates(waiting, since);
   Value tooOld =
       arith::SubIOp::create(builder, loc, now, limit(kLanesPatience));
-  Value isOverdue = compare(CmpIPredicate::sle, found.came, tooOld);
-  Value block = select(isOverdue, found.oldest, found.best);
-  Value any = compare(CmpIPredicate::sge, block, zero);
+  Value isOverdue = compare(CmpIPredicate::sle, came, tooOld);
+  Value block = select(isOverdue, oldest, preferred);
+  Value any = compare(CmpIPredicate::slt, came, constant(kNever));
   // A learned choice asks its table where no block is overdue.
   Value isLearned = compare(CmpIPredicate::eq, limit(kLanesChoice),
                             constant(BATCH_CHOICE_LEARNED));
-  Value isInTime = compare(CmpIPredicate::sgt, found.came, tooOld);
+  Value isInTime = compare(CmpIPredicate::sgt, came, tooOld);
   Value asks =
       arith::AndIOp::create(builder, loc, isLearned,
                             arith::AndIOp::create(builder, loc, any, isInTime));
-  Value answer = either(
-      asks, [&] { return learnedBlock(waiting); }, [&] { return block; });
+  Value answer =
+      either(asks, [&] { return learnedBlock(); }, [&] { return block; });
   Value isUnknown = arith::AndIOp::create(
       builder, loc, asks, compare(CmpIPredicate::slt, answer, zero));
   block = select(isUnknown, block, answer);
@@ -158,15 +141,15 @@ std::pair<Value, Value> LaneCode::nextBlock() {
                 arith::MaxSIOp::create(builder, loc, number(kLanesLongestWait),
                                        wait));
       store(array(kLanesWaiting), place, zero);
+      if (unit.isGroup())
+        return;
+      Value path = array(kLanesPath);
+      Value null = LLVM::ZeroOp::create(builder, loc, path.getType());
+      when(LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, path,
+                                null),
+           [&] { store(path, add(now, constant(-1)), block); });
     });
   });
-  if (!unit.isGroup()) {
-    Value path = array(kLanesPath);
-    Value null = LLVM::ZeroOp::create(builder, loc, path.getType());
-    when(
-        LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, path, null),
-        [&] { store(path, add(now, constant(-1)), block); });
-  }
   return {block, any};
 }
 

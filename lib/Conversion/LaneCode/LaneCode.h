@@ -37,7 +37,7 @@ FailureOr<func::FuncOp> findEntry(StartLanesOp start);
 
 /// Emits that code at the insertion point of a builder. Threads of a group run
 /// it together; they have met before, and meet at the end of every part. Only
-/// enterBlock() is one thread's.
+/// blockKeys() and enterBlock() are one thread's.
 class LaneCode {
 public:
   /// `context` and `lanes` are !llvm.ptr: of a BatchContext and a BatchLanes.
@@ -49,8 +49,12 @@ public:
   void makeNextInstance(func::FuncOp entry);
 
   void startLanes();
-  /// The number of the next block (i64), and whether there is one (i1).
-  std::pair<Value, Value> nextBlock();
+  /// How much a block (i64) is to run next, and since when a lane waits for it:
+  /// two i64s, the less, the sooner.
+  std::pair<Value, Value> blockKeys(Value block);
+  /// The number of the next block (i64), and whether there is one (i1), given
+  /// the preferred one, the one waited for longest, and since when (i64s).
+  std::pair<Value, Value> nextBlock(Value preferred, Value oldest, Value came);
   /// The number of lanes (i64), and where those are listed that run a block.
   std::pair<Value, Value> laneList();
   /// Whether a lane (i64) runs a block (i64), an i1.
@@ -144,12 +148,11 @@ private:
   void takeArguments(func::FuncOp entry, Value lane, Value instance);
   void callNextInstance(Value lane, bool done);
 
-  /// What nextBlock() sees in a round over the blocks that lanes wait for.
-  struct Candidates;
-  Candidates findCandidates(Value waiting, Value since);
+  /// By block, the present frame's part of an array that is by place.
+  Value inFrame(Value array);
   /// The block that the table of states says, -1 if it does not know the state
   /// (BlockPolicy.h).
-  Value learnedBlock(Value waiting);
+  Value learnedBlock();
 
   /// Where lanes wait for a block: that of the present frame.
   Value placeOf(Value block);

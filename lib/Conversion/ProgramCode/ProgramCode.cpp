@@ -80,6 +80,43 @@ LogicalResult ProgramCode::lowerWhile(uprog::WhileOp loop) {
   return success();
 }
 
+FailureOr<SmallVector<Value>>
+ProgramCode::findLeast(uprog::ReduceOp reduce, Value first, int64_t step) {
+  size_t count = reduce.getKeys().size();
+  Value upper = toI64(mapping.lookup(reduce.getUpper()));
+  SmallVector<Value> start(count,
+                           constant(std::numeric_limits<int64_t>::max()));
+  start.append(count, constant(0));
+  auto loop = scf::ForOp::create(b, first, upper, constant(step), start);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value number = loop.getInductionVar();
+  Block &body = reduce.getBody().front();
+  mapping.map(body.getArgument(0), toIndex(number));
+  if (failed(lowerBlock(body)))
+    return failure();
+  SmallVector<Value> keys, numbers;
+  for (auto [i, operand] :
+       llvm::enumerate(body.getTerminator()->getOperands())) {
+    Value key = mapping.lookup(operand), last = loop.getRegionIterArg(i);
+    Value less = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, key, last);
+    keys.push_back(arith::SelectOp::create(b, less, key, last));
+    numbers.push_back(arith::SelectOp::create(
+        b, less, number, loop.getRegionIterArg(count + i)));
+  }
+  llvm::append_range(keys, numbers);
+  scf::YieldOp::create(b, keys);
+  return SmallVector<Value>(loop.getResults());
+}
+
+void ProgramCode::mapLeast(uprog::ReduceOp reduce, ArrayRef<Value> found) {
+  size_t count = reduce.getKeys().size();
+  mapping.map(reduce.getKeys(), found.take_front(count));
+  for (auto [result, number] :
+       llvm::zip_equal(reduce.getNumbers(), found.drop_front(count)))
+    mapping.map(result, toIndex(number));
+}
+
 FailureOr<Value> ProgramCode::lowerPredicate(uprog::CompactOp compact,
                                              Value number) {
   Block &body = compact.getBody().front();
@@ -103,9 +140,18 @@ LogicalResult ProgramCode::lowerStart(StartLanesOp start) {
   return success();
 }
 
+void ProgramCode::lowerKeys(BlockKeysOp keys) {
+  Value block = toI64(mapping.lookup(keys.getBlock()));
+  auto [preference, since] = laneCode().blockKeys(block);
+  mapping.map(keys.getPreference(), preference);
+  mapping.map(keys.getSince(), since);
+}
+
 void ProgramCode::lowerNext(NextBlockOp next) {
-  auto [number, any] = laneCode().nextBlock();
-  mapping.map(next.getBlock(), toIndex(number));
+  auto [block, any] = laneCode().nextBlock(
+      toI64(mapping.lookup(next.getPreferred())),
+      toI64(mapping.lookup(next.getOldest())), mapping.lookup(next.getSince()));
+  mapping.map(next.getBlock(), toIndex(block));
   mapping.map(next.getAny(), any);
 }
 
@@ -145,6 +191,8 @@ LogicalResult ProgramCode::lowerBlock(Block &block) {
         .Case([&](uprog::WhileOp loop) { result = lowerWhile(loop); })
         .Case([&](StartLanesOp start) { result = lowerStart(start); })
         .Case([&](NextBlockOp next) { lowerNext(next); })
+        .Case([&](uprog::ReduceOp reduce) { result = lowerReduce(reduce); })
+        .Case([&](BlockKeysOp keys) { lowerKeys(keys); })
         .Case([&](uprog::CompactOp list) { result = lowerCompact(list); })
         .Case([&](LaneListOp list) { lowerList(list); })
         .Case([&](EnterBlockOp enter) { lowerEnter(enter); })

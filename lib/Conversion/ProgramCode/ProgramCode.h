@@ -29,6 +29,13 @@ protected:
   LogicalResult lowerBlock(Block &block);
   /// Lowers what the target does in its own way.
   virtual LogicalResult lowerOp(Operation *op) = 0;
+  /// Lowers the least keys of numbers.
+  virtual LogicalResult lowerReduce(uprog::ReduceOp reduce) = 0;
+  /// A loop over every `step`th number from `first` on that finds the least
+  /// keys, then the numbers that have them, both i64s.
+  FailureOr<SmallVector<Value>> findLeast(uprog::ReduceOp reduce, Value first,
+                                          int64_t step);
+  void mapLeast(uprog::ReduceOp reduce, ArrayRef<Value> found);
   /// Lowers a list of numbers; the list is an !llvm.ptr to 32-bit ones.
   virtual LogicalResult lowerCompact(uprog::CompactOp compact) = 0;
   /// Lowers the region that says whether a number is listed.
@@ -69,6 +76,7 @@ private:
   LogicalResult lowerWhile(uprog::WhileOp loop);
   LogicalResult lowerStart(StartLanesOp start);
   void lowerNext(NextBlockOp next);
+  void lowerKeys(BlockKeysOp keys);
   void lowerList(LaneListOp list);
   void lowerEnter(EnterBlockOp enter);
   void lowerTake(TakeLanesOp take);

@@ -36,6 +36,7 @@ public:
 
 private:
   LogicalResult lowerOp(Operation *op) override;
+  LogicalResult lowerReduce(uprog::ReduceOp reduce) override;
   LogicalResult lowerCompact(uprog::CompactOp compact) override;
   LogicalResult lowerCase(Region &region, int64_t number) override;
   LaneCode laneCode() override {
@@ -131,6 +132,14 @@ LogicalResult ProgramLowering::lowerRun(uprog::RunOp run) {
     if (stage + 1 < stages)
       cb.call(RuntimeFunction::barrier, worker);
   }
+  return success();
+}
+
+LogicalResult ProgramLowering::lowerReduce(uprog::ReduceOp reduce) {
+  FailureOr<SmallVector<Value>> found = findLeast(reduce, constant(0), 1);
+  if (failed(found))
+    return failure();
+  mapLeast(reduce, *found);
   return success();
 }
 

@@ -56,10 +56,15 @@ private:
   LogicalResult lowerPlans(uprog::ProgramOp program);
   LogicalResult lowerLanes(uprog::ProgramOp program);
   LogicalResult lowerOp(Operation *op) override;
+  LogicalResult lowerReduce(uprog::ReduceOp reduce) override;
   LogicalResult lowerCompact(uprog::CompactOp compact) override;
   LaneCode laneCode() override;
   LogicalResult lowerRun(uprog::RunOp run);
   LogicalResult lowerBarrier(uprog::BarrierOp op);
+  Value shuffle(Value value, int64_t offset, gpu::ShuffleMode mode);
+  Value compare(arith::CmpIPredicate predicate, Value a, Value other) {
+    return arith::CmpIOp::create(b, predicate, a, other);
+  }
   Value findCountCell();
   void loadWeights();
   void findGroup();
@@ -163,6 +168,52 @@ LogicalResult KernelBuilder::lowerRun(uprog::RunOp run) {
   return success();
 }
 
+/// What another thread of the warp has, 32 bits at once.
+Value KernelBuilder::shuffle(Value value, int64_t offset,
+                             gpu::ShuffleMode mode) {
+  Type i32 = b.getI32Type(), i64 = b.getI64Type();
+  if (value.getType() == i64) {
+    auto part = [&](Value half) -> Value {
+      Value bits = arith::TruncIOp::create(b, i32, half);
+      return arith::ExtUIOp::create(b, i64, shuffle(bits, offset, mode));
+    };
+    Value high = arith::ShRUIOp::create(b, value, constant(32));
+    Value low = part(value);
+    high = arith::ShLIOp::create(b, part(high), constant(32));
+    return arith::OrIOp::create(b, high, low);
+  }
+  return gpu::ShuffleOp::create(
+             b, value, arith::ConstantIntOp::create(b, i32, offset),
+             arith::ConstantIntOp::create(b, i32, kWarp), mode)
+      .getShuffleResult();
+}
+
+/// The threads of every warp share out the numbers, then what they found.
+LogicalResult KernelBuilder::lowerReduce(uprog::ReduceOp reduce) {
+  Value self = toI64(gpu::ThreadIdOp::create(b, gpu::Dimension::x));
+  Value first = arith::AndIOp::create(b, self, constant(kWarp - 1));
+  FailureOr<SmallVector<Value>> found = findLeast(reduce, first, kWarp);
+  if (failed(found))
+    return failure();
+  size_t count = reduce.getKeys().size();
+  for (size_t i = 0; i < count; ++i) {
+    Value &key = (*found)[i], &number = (*found)[count + i];
+    for (int64_t distance = 1; distance < kWarp; distance *= 2) {
+      Value otherKey = shuffle(key, distance, gpu::ShuffleMode::XOR);
+      Value otherNumber = shuffle(number, distance, gpu::ShuffleMode::XOR);
+      Value less = compare(arith::CmpIPredicate::slt, otherKey, key);
+      Value same = compare(arith::CmpIPredicate::eq, otherKey, key);
+      Value before = compare(arith::CmpIPredicate::slt, otherNumber, number);
+      before = arith::AndIOp::create(b, same, before);
+      Value better = arith::OrIOp::create(b, less, before);
+      key = arith::SelectOp::create(b, better, otherKey, key);
+      number = arith::SelectOp::create(b, better, otherNumber, number);
+    }
+  }
+  mapLeast(reduce, *found);
+  return success();
+}
+
 /// One i64 of shared memory by which a thread tells the others how long a list
 /// is.
 Value KernelBuilder::findCountCell() {
@@ -186,17 +237,6 @@ LogicalResult KernelBuilder::lowerCompact(uprog::CompactOp compact) {
   Value list = mapping.lookup(compact.getList());
   Value upper = toI64(mapping.lookup(compact.getUpper()));
   Value self = toI64(gpu::ThreadIdOp::create(b, gpu::Dimension::x));
-  auto number32 = [&](int64_t value) -> Value {
-    return arith::ConstantIntOp::create(b, i32, value);
-  };
-  auto shuffle = [&](Value value, int64_t offset, gpu::ShuffleMode mode) {
-    return gpu::ShuffleOp::create(b, value, number32(offset), number32(kWarp),
-                                  mode)
-        .getShuffleResult();
-  };
-  auto compare = [&](arith::CmpIPredicate predicate, Value a, Value other) {
-    return arith::CmpIOp::create(b, predicate, a, other);
-  };
   Value cell = findCountCell();
   gpu::BarrierOp::create(b);
   auto first = scf::IfOp::create(
@@ -228,11 +268,12 @@ LogicalResult KernelBuilder::lowerCompact(uprog::CompactOp compact) {
     b.setInsertionPointToEnd(loop.getBody());
     Value holds = asked.getResult(0);
     Value one = arith::ExtUIOp::create(b, i32, holds), sum = one;
+    Value none = arith::ConstantIntOp::create(b, i32, 0);
     for (int64_t distance = 1; distance < kWarp; distance *= 2) {
       Value before = shuffle(sum, distance, gpu::ShuffleMode::UP);
       Value isThere =
           compare(arith::CmpIPredicate::sge, self, constant(distance));
-      before = arith::SelectOp::create(b, isThere, before, number32(0));
+      before = arith::SelectOp::create(b, isThere, before, none);
       sum = arith::AddIOp::create(b, sum, before);
     }
     auto listed = scf::IfOp::create(b, holds, /*withElseRegion=*/false);

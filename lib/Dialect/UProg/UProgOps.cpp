@@ -234,19 +234,81 @@ LogicalResult WhileOp::verifyRegions() {
 }
 
 //===----------------------------------------------------------------------===//
-// CompactOp
+// ReduceOp, CompactOp
 //===----------------------------------------------------------------------===//
+
+/// `%number < %upper`
+static ParseResult parseNumbers(OpAsmParser &parser, OperationState &result,
+                                OpAsmParser::Argument &number) {
+  OpAsmParser::UnresolvedOperand upper;
+  number.type = parser.getBuilder().getIndexType();
+  return failure(parser.parseArgument(number) || parser.parseLess() ||
+                 parser.parseOperand(upper) ||
+                 parser.resolveOperand(upper, number.type, result.operands));
+}
+
+/// Checks that a body asks for a number.
+static LogicalResult verifyNumber(Operation *op, Block &body) {
+  if (body.getNumArguments() != 1 || !body.getArgument(0).getType().isIndex())
+    return op->emitOpError("body must have one argument, an index");
+  return success();
+}
+
+ParseResult ReduceOp::parse(OpAsmParser &parser, OperationState &result) {
+  OpAsmParser::Argument number;
+  Region *body = result.addRegion();
+  if (parser.parseKeyword("min") || parseNumbers(parser, result, number) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+      parser.parseRegion(*body, number))
+    return failure();
+  // As many results as keys; the verifier says if there are none.
+  unsigned keys = 0;
+  if (!body->empty() && !body->front().empty())
+    if (auto yield = dyn_cast<YieldOp>(body->front().back()))
+      keys = yield.getNumOperands();
+  Builder &builder = parser.getBuilder();
+  result.addTypes(SmallVector<Type>(keys, builder.getI64Type()));
+  result.addTypes(SmallVector<Type>(keys, builder.getIndexType()));
+  result.getOrAddProperties<Properties>().resultSegmentSizes = {
+      static_cast<int32_t>(keys), static_cast<int32_t>(keys)};
+  return success();
+}
+
+void ReduceOp::print(OpAsmPrinter &printer) {
+  printer << " min " << getBody().getArgument(0) << " < " << getUpper();
+  printer.printOptionalAttrDictWithKeyword(
+      llvm::to_vector((*this)->getDiscardableAttrs()));
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+LogicalResult ReduceOp::verifyRegions() {
+  Block &body = getBody().front();
+  if (failed(verifyNumber(*this, body)))
+    return failure();
+  auto yield = body.empty() ? YieldOp() : dyn_cast<YieldOp>(body.back());
+  if (!yield || yield.getNumOperands() == 0 ||
+      yield.getOperandTypes() != TypeRange(getKeys().getTypes()) ||
+      getNumbers().size() != getKeys().size())
+    return emitOpError("body must end in a uprog.yield of its keys, i64s");
+  std::optional<SmallVector<MemoryEffects::EffectInstance>> effects =
+      getEffectsRecursively(*this);
+  if (!effects || llvm::any_of(*effects, [](const auto &effect) {
+        return !isa<MemoryEffects::Read>(effect.getEffect());
+      }))
+    return emitOpError("body must do nothing but read: threads may ask for the "
+                       "same number");
+  return success();
+}
 
 ParseResult CompactOp::parse(OpAsmParser &parser, OperationState &result) {
   OpAsmParser::Argument number;
-  Type index = number.type = parser.getBuilder().getIndexType();
-  OpAsmParser::UnresolvedOperand upper, list;
+  OpAsmParser::UnresolvedOperand list;
   Type listType;
-  result.addTypes(index);
-  return failure(parser.parseArgument(number) || parser.parseLess() ||
-                 parser.parseOperand(upper) || parser.parseKeyword("into") ||
-                 parser.parseOperand(list) || parser.parseColonType(listType) ||
-                 parser.resolveOperand(upper, index, result.operands) ||
+  result.addTypes(parser.getBuilder().getIndexType());
+  return failure(parseNumbers(parser, result, number) ||
+                 parser.parseKeyword("into") || parser.parseOperand(list) ||
+                 parser.parseColonType(listType) ||
                  parser.resolveOperand(list, listType, result.operands) ||
                  parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
                  parser.parseRegion(*result.addRegion(), number));
@@ -262,8 +324,8 @@ void CompactOp::print(OpAsmPrinter &printer) {
 
 LogicalResult CompactOp::verifyRegions() {
   Block &body = getBody().front();
-  if (body.getNumArguments() != 1 || !body.getArgument(0).getType().isIndex())
-    return emitOpError("body must have one argument, an index");
+  if (failed(verifyNumber(*this, body)))
+    return failure();
   auto condition =
       body.empty() ? ConditionOp() : dyn_cast<ConditionOp>(body.back());
   if (!condition || !condition.getValues().empty())

@@ -100,9 +100,14 @@ func.func private @first.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i
 // CHECK-LABEL: func.func private @main.execute.1(
 // CHECK-NOT:     @first.rows
 // CHECK:         return
-// A loop lists the numbers for which the condition holds.
+// A loop finds the least keys, the first of them where several are equal, and one
+// lists the numbers for which the condition holds.
 // CHECK-LABEL: func.func @main.execute(
 // CHECK:         scf.while
+// CHECK:           scf.for %[[BLOCK:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[LEAST:.*]] = %c9223372036854775807_i64, %{{.*}} = %c9223372036854775807_i64, %[[WHICH:.*]] = %{{.*}}, %{{.*}} = %{{.*}})
+// CHECK:             %[[LESS:.*]] = arith.cmpi slt, %[[KEY:.*]], %[[LEAST]] : i64
+// CHECK-NEXT:        arith.select %[[LESS]], %[[KEY]], %[[LEAST]] : i64
+// CHECK-NEXT:        arith.select %[[LESS]], %[[BLOCK]], %[[WHICH]] : i64
 // CHECK:         } do {
 // CHECK:           scf.for %[[LANE:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[COUNT:.*]] = %{{.*}}) -> (i64)
 // CHECK:             %[[RUNS:.*]] = scf.if %{{.*}} -> (i1) {
@@ -140,7 +145,12 @@ batch.machine @main.machine() attributes {cached_tops} {
 uprog.program @main.execute(%lanes: !batch.lanes) level(block) attributes {batch.executor} {
   batch.start_lanes %lanes @main.machine
   uprog.while {
-    %block, %any = batch.next_block %lanes
+    %two = arith.constant 2 : index
+    %keys:2, %least:2 = uprog.reduce min %i < %two {
+      %preference, %since = batch.block_keys %lanes[%i]
+      uprog.yield %preference, %since : i64, i64
+    }
+    %block, %any = batch.next_block %lanes of %least#0, %least#1 since %keys#1
     uprog.condition(%any) %block : index
   } do {
   ^bb0(%block: index):

@@ -40,10 +40,14 @@
 // CHECK:           func.call @main.machine.next_instance(%[[CONTEXT]], %[[LANES]], %[[LANE]],
 // CHECK:         gpu.barrier
 
-// All threads look for the next block, in a table of states where the choice is
-// a learned one; the first one counts the step.
+// The threads of a warp share out the blocks and reduce what they found, 64 bits
+// in two parts; all look into a table of states where the choice is a learned one;
+// the first one counts the step.
 // CHECK:         scf.while
-// CHECK:           scf.for
+// CHECK:           %[[OF_WARP:.*]] = arith.andi %{{.*}}, %c31_i64{{.*}} : i64
+// CHECK:           scf.for %{{.*}} = %[[OF_WARP]] to %{{.*}} step %c32_i64
+// CHECK-COUNT-40:  gpu.shuffle xor
+// CHECK-NOT:       gpu.shuffle
 // CHECK:           scf.if
 // CHECK:             scf.for
 // CHECK:               arith.xori

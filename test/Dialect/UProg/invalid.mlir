@@ -328,3 +328,47 @@ uprog.program @p(%n: index, %list: memref<?xi32>, %c: i1) level(block) {
   }) : (index, memref<?xi32>) -> index
   uprog.yield
 }
+
+// -----
+
+// Keys are i64s,
+uprog.program @p(%n: index) level(block) {
+  // expected-error @+1 {{'uprog.reduce' op body must end in a uprog.yield of its keys, i64s}}
+  uprog.reduce min %i < %n {
+    uprog.yield
+  }
+  uprog.yield
+}
+
+// -----
+
+uprog.program @p(%n: index) level(block) {
+  // expected-error @+1 {{'uprog.reduce' op body must end in a uprog.yield of its keys, i64s}}
+  %key, %which = uprog.reduce min %i < %n {
+    uprog.yield %i : index
+  }
+  uprog.yield
+}
+
+// -----
+
+// and finding them changes nothing.
+uprog.program @p(%n: index, %lanes: !batch.lanes) level(block) {
+  // expected-error @+1 {{'uprog.reduce' op body must do nothing but read: threads may ask for the same number}}
+  %key, %which = uprog.reduce min %i < %n {
+    %runs = batch.enter_block %lanes[%i], %i
+    %key = arith.extui %runs : i1 to i64
+    uprog.yield %key : i64
+  }
+  uprog.yield
+}
+
+// -----
+
+uprog.program @p(%n: index, %k: i64) level(block) {
+  // expected-error @+1 {{'uprog.reduce' op body must have one argument, an index}}
+  %key, %which = "uprog.reduce"(%n) <{resultSegmentSizes = array<i32: 1, 1>}> ({
+    "uprog.yield"(%k) : (i64) -> ()
+  }) : (index) -> (i64, index)
+  uprog.yield
+}

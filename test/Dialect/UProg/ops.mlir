@@ -119,8 +119,18 @@ uprog.program @frame(%lanes: !batch.lanes) level(block) {
   batch.start_lanes %lanes @machine
   // CHECK-NEXT: uprog.while {
   uprog.while {
-    // CHECK-NEXT: %[[BLOCK:.*]], %[[ANY:.*]] = batch.next_block %[[LANES]]
-    %block, %any = batch.next_block %lanes
+    // CHECK-NEXT: %[[TWO:.*]] = arith.constant 2 : index
+    %two = arith.constant 2 : index
+    // CHECK-NEXT: %[[KEYS:.*]]:2, %[[LEAST:.*]]:2 = uprog.reduce min %[[I:.*]] < %[[TWO]] {
+    %keys:2, %least:2 = uprog.reduce min %i < %two {
+      // CHECK-NEXT: %[[PREFERENCE:.*]], %[[SINCE:.*]] = batch.block_keys %[[LANES]][%[[I]]]
+      %preference, %since = batch.block_keys %lanes[%i]
+      // CHECK-NEXT: uprog.yield %[[PREFERENCE]], %[[SINCE]] : i64, i64
+      uprog.yield %preference, %since : i64, i64
+    // CHECK-NEXT: }
+    }
+    // CHECK-NEXT: %[[BLOCK:.*]], %[[ANY:.*]] = batch.next_block %[[LANES]] of %[[LEAST]]#0, %[[LEAST]]#1 since %[[KEYS]]#1
+    %block, %any = batch.next_block %lanes of %least#0, %least#1 since %keys#1
     // CHECK-NEXT: uprog.condition(%[[ANY]]) %[[BLOCK]] : index
     uprog.condition(%any) %block : index
   // CHECK-NEXT: } do {

@@ -492,22 +492,42 @@ def Batch_StartLanesOp : Batch_Op<"start_lanes", [
   let assemblyFormat = "$lanes $machine attr-dict";
 }
 
+def Batch_BlockKeysOp : Batch_Op<"block_keys", [MemoryEffects<[MemRead]>]> {
+  let summary = "how much a block is to run next";
+  let description = [{
+    The less, the sooner, both: `preference` by the choice that the host has made
+    when it runs the program (0, so that program order decides; how few lanes wait;
+    or what the block has cost so far), and `since`, the step at which the first of
+    the lanes came that wait. The greatest i64 if none waits.
+
+    ```mlir
+    %preference, %since = batch.block_keys %lanes[%block]
+    ```
+  }];
+  let arguments = (ins Batch_LanesType:$lanes, Index:$block);
+  let results = (outs I64:$preference, I64:$since);
+  let assemblyFormat = "$lanes `[` $block `]` attr-dict";
+}
+
 def Batch_NextBlockOp : Batch_Op<"next_block"> {
   let summary = "the block that runs next";
   let description = [{
-    One that lanes wait for: the first in program order, or the one most lanes
-    wait for, as the host says when it runs the program; in any case one for
-    which a lane has waited too long, if there is any. `any` is false if no lane
-    waits: all instances are done. Else all lanes that wait for the block are
-    about to run it.
+    Given the preferred one, the one that a lane has waited for longest, and since
+    when: the latter if that is too long ago; else what a learned choice says, if
+    the host has made it and it knows the state; else the preferred one. `any` is
+    false if no lane waits: all instances are done. Else all lanes that wait for
+    the block are about to run it.
 
     ```mlir
-    %block, %any = batch.next_block %lanes
+    %block, %any = batch.next_block %lanes of %preferred, %oldest since %step
     ```
   }];
-  let arguments = (ins Batch_LanesType:$lanes);
+  let arguments = (ins Batch_LanesType:$lanes, Index:$preferred, Index:$oldest,
+                       I64:$since);
   let results = (outs Index:$block, I1:$any);
-  let assemblyFormat = "$lanes attr-dict";
+  let assemblyFormat = [{
+    $lanes `of` $preferred `,` $oldest `since` $since attr-dict
+  }];
 }
 
 def Batch_LaneListOp : Batch_Op<"lane_list", [Pure]> {

@@ -174,7 +174,7 @@ def UProg_WhileOp : UProg_Op<"while", [
 
     ```mlir
     uprog.while {
-      %block, %any = batch.next_block %lanes
+      %block, %any = batch.next_block %lanes of %preferred, %oldest since %step
       uprog.condition(%any) %block : index
     } do {
     ^bb0(%block: index):
@@ -201,6 +201,30 @@ def UProg_ConditionOp : UProg_Op<"condition", [
   let assemblyFormat = [{
     `(` $condition `)` ($values^ `:` type($values))? attr-dict
   }];
+}
+
+def UProg_ReduceOp : UProg_Op<"reduce", [
+    RecursiveMemoryEffects, SingleBlock, AttrSizedResultSegments]> {
+  let summary = "the least keys of numbers, and which numbers have them";
+  let description = [{
+    The region says keys of each number from 0 to `upper` - 1. For each of these
+    keys there are two results: the least one, and the first number that has it;
+    the greatest i64 and 0 if no key is less than that. Each unit does so by itself;
+    where a unit is many threads, it is an all-reduce over them. They may ask for
+    the same number, so the region writes nothing.
+
+    ```mlir
+    %keys:2, %blocks:2 = uprog.reduce min %block < %all {
+      %cost, %since = batch.block_keys %lanes[%block]
+      uprog.yield %cost, %since : i64, i64
+    }
+    ```
+  }];
+  let arguments = (ins Index:$upper);
+  let results = (outs Variadic<I64>:$keys, Variadic<Index>:$numbers);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasRegionVerifier = 1;
 }
 
 def UProg_CompactOp : UProg_Op<"compact", [
