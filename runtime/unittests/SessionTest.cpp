@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Allocations.h"
 #include "Batch/Schedule/Learning.h"
 #include "FakeDriver.h"
 #include "Support.h"
 #include "batch-runtime/Outputs.h"
 
-#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <dlfcn.h>
@@ -18,22 +18,6 @@
 #include <thread>
 
 using namespace batchrt;
-
-/// Allocations of the whole process.
-static std::atomic<int64_t> allocations{0};
-
-__attribute__((noinline)) void *operator new(size_t bytes) {
-  ++allocations;
-  if (void *memory = std::malloc(bytes))
-    return memory;
-  throw std::bad_alloc();
-}
-__attribute__((noinline)) void operator delete(void *memory) noexcept {
-  std::free(memory);
-}
-__attribute__((noinline)) void operator delete(void *memory, size_t) noexcept {
-  std::free(memory);
-}
 
 namespace {
 std::string fake(const char *kind) {
@@ -414,13 +398,13 @@ TEST(Session, LaterRunsAllocateNothing) {
     EXPECT_EQ(run.difference(2), "");
     run.session->run(*run.inputs->batches[0]);
     size_t bytes = run.session->memory().total();
-    int64_t before = allocations;
+    int64_t before = countAllocations();
     for (int i = 0; i < 3; ++i) {
       run.session->inspect();
       run.session->schedule();
       run.session->execute();
     }
-    EXPECT_EQ(allocations.load(), before);
+    EXPECT_EQ(countAllocations(), before);
     EXPECT_EQ(run.session->memory().total(), bytes);
   }
 }

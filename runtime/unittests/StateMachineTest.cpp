@@ -1,0 +1,106 @@
+//===- StateMachineTest.cpp - Tests of state machines and their files -----===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Schedule/StateMachine.h"
+#include "PolicyGraphs.h"
+
+using namespace batchrt;
+using namespace batchrt::test;
+
+TEST(StateMachine, RoundTrip) {
+  for (int seed = 0; seed < 30; ++seed) {
+    TaskGraph graph = someGraph(seed);
+    LearningOptions options;
+    options.trials = 10;
+    for (int e = 0; e < numEncodings; ++e) {
+      StateMachine machine =
+          learn({graph}, namesOf(graph), static_cast<Encoding>(e), options)
+              .machine;
+      std::string text = machine.print();
+      StateMachine read;
+      ASSERT_EQ(read.parse(text, "file"), "");
+      EXPECT_EQ(read.print(), text);
+      EXPECT_EQ(read.types(), namesOf(graph));
+      EXPECT_EQ(read.states(), machine.states());
+      PolicyScheduler scheduler;
+      size_t batches = scheduler.follow(graph, machine).batches.size();
+      EXPECT_EQ(scheduler.follow(graph, read).batches.size(), batches);
+    }
+  }
+}
+
+TEST(StateMachine, MalformedFiles) {
+  const std::string good = "batch-policy 1\n"
+                           "encoding sort\n"
+                           "kernel leaf\n"
+                           "kernel inner node\n"
+                           "state 0 1 : 1\n"
+                           "state 1 0 : 0\n"
+                           "end\n";
+  StateMachine machine;
+  ASSERT_EQ(machine.parse(good, "f"), "");
+  EXPECT_EQ(machine.print(), good);
+  auto replaced = [&](const std::string &from, const std::string &to) {
+    std::string text = good;
+    size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos);
+    return text.replace(at, from.size(), to);
+  };
+  const std::pair<std::string, std::string> cases[] = {
+      {"", "f:1: the file ends before 'end'"},
+      {"{}\n", "f:1: expected 'batch-policy', found '{}'"},
+      {replaced("policy 1", "policy 2"),
+       "f:1: version 2 is not known, only version 1 is"},
+      {replaced("sort", "graph"),
+       "f:2: there is no encoding 'graph'; encodings are base, max, sort, "
+       "share and urgency"},
+      {replaced("inner node", "leaf"), "f:4: kernel 'leaf' is there twice"},
+      {replaced("kernel leaf", "kernel"), "f:3: a kernel without a name"},
+      {replaced("0 1 : 1", "0 2 : 0"), "f:5: there is no kernel 2, only 2"},
+      {replaced("0 1 : 1", "0 -1 : 0"), "f:5: expected a number, found '-1'"},
+      {replaced("0 1 : 1", "0 1 1"), "f:5: expected 'state KERNELS : KERNEL'"},
+      {replaced("0 1 : 1", ": 1"), "f:5: expected 'state KERNELS : KERNEL'"},
+      {replaced("0 1 : 1", "0 0 : 0"), "f:5: kernel 0 is ready twice"},
+      {replaced("0 1 : 1", "0 : 1"), "f:5: kernel 1 is not ready"},
+      {replaced("1 0 : 0", "0 1 : 0"), "f:6: the state is there twice"},
+      {replaced("end", "ende"), "f:7: expected 'state' or 'end', found 'ende'"},
+      {replaced("end\n", ""), "f:7: the file ends before 'end'"},
+      {good + "more\n", "f:8: text after 'end'"},
+      {replaced("sort", "share"),
+       "f:5: kernel 1 is not ready"}, // 0, and an eighth of all tasks
+      {replaced("sort", "urgency"), "f:5: kernel 1 is not ready"}, // named
+      {replaced("sort", "base"), "f:6: kernels are not in the order of their "
+                                 "numbers"},
+  };
+  for (const auto &[text, message] : cases)
+    EXPECT_EQ(machine.parse(text, "f"), message);
+  EXPECT_EQ(machine.print(), good);
+}
+
+TEST(StateMachine, OtherNumbersOfKernels) {
+  StateMachine machine(Encoding::Base, {"a", "b"});
+  machine.set({0, 1}, 0);
+  EXPECT_EQ(machine.renumber({"b", "c"}),
+            "the policy is for another program: there is no kernel 'a'; learn "
+            "it from this one");
+  EXPECT_EQ(machine.next({0, 1}), 0);
+  EXPECT_EQ(machine.renumber({"c", "b", "a"}), "");
+  EXPECT_EQ(machine.next({1, 2}), 2);
+  EXPECT_EQ(machine.next({0, 1}), -1);
+  StateMachine max(Encoding::Max, {"a", "b"});
+  max.set({0, 1, 1}, 0);
+  EXPECT_EQ(max.renumber({"b", "a"}), "");
+  EXPECT_EQ(max.next({0, 1, 0}), 1);
+  StateMachine urgency(Encoding::Urgency, {"a", "b"});
+  urgency.set({0, 1, 1}, 1);
+  EXPECT_EQ(urgency.renumber({"c", "b", "a"}), "");
+  EXPECT_EQ(urgency.next({1, 2, 1}), 1);
+  StateMachine share(Encoding::Share, {"a", "b"});
+  share.set({1, 0, 7}, 0);
+  EXPECT_EQ(share.renumber({"b", "a"}), "");
+  EXPECT_EQ(share.next({0, 1, 7}), 1);
+}
