@@ -1,0 +1,81 @@
+//===- OutputsTest.cpp - Tests of outputs and their comparison ------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "batch-runtime/Outputs.h"
+#include "Trial.h"
+
+#include <cstring>
+
+using namespace batchrt;
+using namespace batchrt::test;
+
+TEST(Session, ComparisonNamesTheInstance) {
+  Trial run("broken", "random:3,5");
+  EXPECT_NE(run.difference().find("instance 1, output 'root', element 2: "),
+            std::string::npos)
+      << run.difference();
+  Difference difference = compareOutputs(run.batched(), run.unbatched(), 1e-5);
+  EXPECT_FALSE(difference.first);
+  EXPECT_GT(difference.largestError, 0);
+  EXPECT_LT(difference.largestError, 1e-5);
+}
+
+TEST(Session, Expected) {
+  Trial run("plain", "(1 (2 a) (3 b))\n(1 a)");
+  std::vector<Output> outputs = run.batched();
+  TemporaryFolder folder;
+  const Output &h = named(outputs, "h"), &count = named(outputs, "count");
+  std::string path = folder.file("e.safetensors");
+  std::vector<char> changed = h.data;
+  auto compare = [&](const std::vector<NamedTensor> &entries) {
+    writeTensorFile(path, entries);
+    int64_t compared = 0;
+    Difference difference =
+        compareExpected(outputs, TensorFile::open(path), 1e-4, 1e-5, &compared);
+    return difference.first.value_or(concat(compared, " good"));
+  };
+  NamedTensor h0{"0.h", DType::F32, {3, 20}, h.data.data()};
+  NamedTensor c1{"1.count", DType::I64, {}, count.data.data() + 8};
+  EXPECT_EQ(compare({h0, c1, {"7.h", DType::F32, {1, 1}, h.data.data()}}),
+            "2 good");
+  EXPECT_NE(compare({{"0.h", DType::F32, {2, 20}, h.data.data()}})
+                .find("has shape [3,20], expected [2,20]"),
+            std::string::npos);
+  EXPECT_NE(compare({{"0.q", DType::F32, {1}, h.data.data()}})
+                .find("output 'q' is expected, but the model has h"),
+            std::string::npos);
+  float wrong = at(h, 1, 0) + 0.01f;
+  std::memcpy(changed.data() + 80, &wrong, 4);
+  EXPECT_NE(compare({{"0.h", DType::F32, {3, 20}, changed.data()}})
+                .find("instance 0, output 'h', row 1, element 0: "),
+            std::string::npos);
+  EXPECT_NE(compare({{"0.count", DType::I64, {}, count.data.data() + 8}})
+                .find("3, expected 1"),
+            std::string::npos);
+}
+
+TEST(Session, WritesOutputs) {
+  Trial run("plain", "(1 (2 a) (3 b))\n(1 a)");
+  OutputCollector collector(run.object.descriptor());
+  run.session->load(*run.inputs->batches[0]);
+  run.session->inspect();
+  run.session->schedule();
+  run.session->execute();
+  collector.collect(*run.session, 0);
+  collector.collect(*run.session, 1);
+  collector.write(run.folder.file("out"));
+  TensorFile file = TensorFile::open(run.folder.file("out"));
+  EXPECT_EQ(file.find("h")->shape, (std::vector<int64_t>{4, 20}));
+  const TensorView *offsets = file.find("h.offsets");
+  ASSERT_TRUE(offsets);
+  EXPECT_EQ(offsets->type, DType::I64);
+  EXPECT_EQ(loadInteger(DType::I64, offsets->data, 1), 3);
+  EXPECT_EQ(loadInteger(DType::I64, offsets->data, 2), 4);
+  EXPECT_EQ(file.find("root")->shape, (std::vector<int64_t>{2, 20}));
+  EXPECT_EQ(file.find("root.offsets"), nullptr);
+  EXPECT_EQ(file.find("count")->shape, (std::vector<int64_t>{2}));
+}
