@@ -14,7 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "batch-runtime/Device.h"
+#include "batch-runtime/DeviceArena.h"
 #include "batch-runtime/Error.h"
 #include "batch-runtime/Object.h"
 #include "batch-runtime/Parameters.h"

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "FakeDriver.h"
+#include "batch-runtime/DeviceArena.h"
+#include "batch-runtime/Watchdog.h"
 
 #include <cstring>
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "EmulatedKernels.h"
-#include "batch-runtime/Device.h"
+#include "batch-runtime/DeviceArena.h"
 
 #include <cstring>
 #include <memory>

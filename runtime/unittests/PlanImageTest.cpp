@@ -12,7 +12,9 @@
 
 #include "batch-runtime/PlanImage.h"
 #include "FakeDriver.h"
+#include "batch-runtime/DeviceArena.h"
 #include "batch-runtime/Memory.h"
+#include "batch-runtime/Watchdog.h"
 
 #include <cstring>
 #include <deque>

@@ -15,12 +15,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace batchrt {
+
+struct Watchdog;
 
 /// Handles that only their device understands.
 using DeviceKernel = uint64_t;
@@ -56,59 +57,11 @@ struct LaunchShape {
   int64_t sharedBytes = 0; ///< dynamic shared memory of a block
 };
 
-/// When to give up on a kernel that does not end. Without control words the
-/// limit is on the whole run.
-struct Watchdog {
-  double seconds = 0;   ///< limit on one barrier wait; 0: wait for ever
-  double margin = 2;    ///< seconds that the kernel has to notice it itself
-  uint64_t control = 0; ///< device address of the kernel's control words
-  int64_t blocks = 0;
-  /// Describes a step for messages: "kernel 'cell', 340 tasks". May be empty.
-  std::function<std::string(int64_t step)> describeStep;
-
-  /// What the kernel takes.
-  uint64_t nanoseconds() const { return static_cast<uint64_t>(seconds * 1e9); }
-};
-
 /// Bytes of device memory that belong together.
 struct DevicePart {
   size_t offset, bytes;
   const char *what; ///< for messages
 };
-
-/// Places parts one behind the other, at multiples of `alignment`. Behind each
-/// is a gap of 64 bytes or more that belongs to none: a device that watches
-/// accesses sees one beyond the end.
-class PartLayout {
-public:
-  /// Empties `parts`, which then gets those that are not empty.
-  PartLayout(std::vector<DevicePart> &parts, size_t alignment)
-      : parts(parts), alignment(alignment) {
-    parts.clear();
-  }
-
-  /// The offset of the next part; `what` is for messages.
-  size_t add(size_t bytes, const char *what) {
-    size_t at = top;
-    if (bytes)
-      parts.push_back({at, bytes, what});
-    top = (top + bytes + 64 + alignment - 1) / alignment * alignment;
-    return at;
-  }
-  size_t end() const { return top; }
-
-private:
-  std::vector<DevicePart> &parts;
-  const size_t alignment;
-  size_t top = 0;
-};
-
-/// The size of a kernel's control words, a BatchDeviceControl.
-size_t controlBytes(int64_t blocks);
-
-/// Raises an Error if the kernel's own watchdog has ended it; `control` is a
-/// copy of its control words.
-void checkControl(const char *control, const Watchdog &watchdog);
 
 /// Any number of threads may use a device, each with streams of its own.
 class Device {
@@ -199,55 +152,6 @@ struct EmulatorOptions {
 /// A GPU emulated on the host, which finds races, deadlocks and accesses to
 /// memory that is not there or was never written (Emulator.h).
 std::unique_ptr<Device> openEmulatedDevice(const EmulatorOptions &options);
-
-/// One block of device memory, given out from its start, and staging memory
-/// for a first part of it, at the same offsets.
-class DeviceArena {
-public:
-  struct Counts {
-    int64_t growths = 0, copiesIn = 0, copiesOut = 0;
-    size_t bytesIn = 0, bytesOut = 0;
-  };
-
-  /// `what` names the purpose in the out-of-memory message.
-  DeviceArena(Device &device, const char *what) : device(device), what(what) {}
-  ~DeviceArena();
-  DeviceArena(const DeviceArena &) = delete;
-  DeviceArena &operator=(const DeviceArena &) = delete;
-
-  /// Starts over, with room for `bytes` and staging memory for the first
-  /// `staged` of them. If that needs more memory than there is, what was in
-  /// the arena is lost; no work that uses it may be under way.
-  void reset(size_t bytes, size_t staged);
-  /// The offset of the next `bytes`, a multiple of 256.
-  size_t allocate(size_t bytes);
-  /// Kernels access these parts only.
-  void divide(const std::vector<DevicePart> &parts) {
-    device.divide(base, parts);
-  }
-
-  uint64_t address(size_t offset = 0) const { return base + offset; }
-  char *staging(size_t offset = 0) const { return stagingBase + offset; }
-
-  /// Copies bytes `begin` to `end` between device and staging memory.
-  void copyIn(size_t begin, size_t end, DeviceStream stream = 0);
-  void copyOut(size_t begin, size_t end, DeviceStream stream = 0);
-
-  size_t used() const { return top; }
-  size_t capacity() const { return size; }
-  size_t stagingCapacity() const { return stagingSize; }
-  const Counts &counts() const { return count; }
-
-private:
-  void checkStaged(size_t begin, size_t end) const;
-
-  Device &device;
-  const char *what;
-  uint64_t base = 0;
-  char *stagingBase = nullptr;
-  size_t size = 0, stagingSize = 0, top = 0, room = 0;
-  Counts count;
-};
 
 } // namespace batchrt
 

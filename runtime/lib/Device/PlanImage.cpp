@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "batch-runtime/PlanImage.h"
+#include "batch-runtime/DeviceArena.h"
 #include "batch-runtime/Error.h"
+#include "batch-runtime/Watchdog.h"
 
 #include <algorithm>
 #include <cstring>

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "batch-runtime/Watchdog.h"
 #include "batch-runtime/ABI.h"
 #include "batch-runtime/Device.h"
 #include "batch-runtime/Error.h"

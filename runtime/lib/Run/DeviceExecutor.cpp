@@ -7,6 +7,7 @@
 
 #include "DeviceExecutor.h"
 #include "batch-runtime/Error.h"
+#include "batch-runtime/Watchdog.h"
 
 #include <algorithm>
 #include <cstring>

@@ -10,7 +10,7 @@
 
 #include "LaneImage.h"
 #include "Lockstep.h"
-#include "batch-runtime/Device.h"
+#include "batch-runtime/DeviceArena.h"
 #include "batch-runtime/PlanImage.h"
 #include "batch-runtime/Session.h"
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LaneImage.h"
+#include "batch-runtime/DeviceArena.h"
 
 #include <algorithm>
 #include <cstring>
