@@ -1,0 +1,309 @@
+//===- StageReductions.cpp - How a stage reduces ----------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The kind of a reduction's node and what it reads: a contraction takes one
+// operand as a parameter in panels or both where they lie, any other reduction
+// has output columns or reduced elements in the lanes of vectors.
+//
+//===----------------------------------------------------------------------===//
+
+#include "StagePlan.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::uprog;
+
+Operation *uprog::getCombiner(linalg::LinalgOp op) {
+  Block &block = op->getRegion(0).front();
+  if (op->getNumResults() != 1)
+    return nullptr;
+  Operation *combiner = block.getTerminator()->getOperand(0).getDefiningOp();
+  BlockArgument accumulator = block.getArguments().back();
+  if (!combiner || !accumulator.hasOneUse())
+    return nullptr;
+  if (auto fma = dyn_cast<math::FmaOp>(combiner))
+    return fma.getC() == accumulator ? combiner : nullptr;
+  if (combiner->getNumOperands() != 2 ||
+      !llvm::is_contained(combiner->getOperands(), accumulator) ||
+      !arith::getNeutralElement(combiner))
+    return nullptr;
+  return combiner;
+}
+
+bool uprog::isContraction(linalg::LinalgOp op) {
+  if (op.getNumReductionLoops() != 1 || op.getNumDpsInputs() != 2)
+    return false;
+  Operation *combiner = getCombiner(op);
+  Block &block = op->getRegion(0).front();
+  Value a = block.getArgument(0), b = block.getArgument(1);
+  auto isProduct = [&](Value x, Value y) {
+    return (x == a && y == b) || (x == b && y == a);
+  };
+  if (auto fma = dyn_cast_or_null<math::FmaOp>(combiner))
+    return block.getOperations().size() == 2 &&
+           isProduct(fma.getA(), fma.getB());
+  auto add = dyn_cast_or_null<arith::AddFOp>(combiner);
+  if (!add || block.getOperations().size() != 3)
+    return false;
+  Value product =
+      add.getLhs() == block.getArguments().back() ? add.getRhs() : add.getLhs();
+  auto mul = product.getDefiningOp<arith::MulFOp>();
+  return mul && isProduct(mul.getLhs(), mul.getRhs());
+}
+
+/// True if every vector is loaded from consecutive elements.
+static bool isContiguous(ArrayRef<Read> reads) {
+  for (const Read &read : reads)
+    for (const SymbolicIndex &index : read.indices)
+      if (index.lanes && &index != &read.indices.back())
+        return false;
+  return true;
+}
+
+bool uprog::isZero(Value value) {
+  if (value.getDefiningOp<tensor::EmptyOp>())
+    return true;
+  if (auto fill = value.getDefiningOp<linalg::FillOp>())
+    return matchPattern(fill.getInputs()[0], m_PosZeroFloat());
+  return matchPattern(value, m_PosZeroFloat());
+}
+
+int64_t uprog::getPanelWidth(int64_t columns, int64_t lanes) {
+  return std::min<int64_t>(2 * lanes, llvm::alignTo(columns, lanes));
+}
+
+/// Whether all operands are f32, or all f64.
+static bool isFloatContraction(linalg::LinalgOp op) {
+  Type element = getElementTypeOrSelf(op->getResult(0));
+  return isContraction(op) && (element.isF32() || element.isF64()) &&
+         llvm::all_of(op->getOperandTypes(), [&](Type type) {
+           return getElementTypeOrSelf(type) == element;
+         });
+}
+
+/// Whether the rows of the parameters that a contraction reads, one parameter
+/// after the other, are its columns. Then it reads all of them.
+bool StagePlan::matchStack(Node &node, MutableArrayRef<Read> reads) {
+  MLIRContext *context = op.getContext();
+  AffineExpr n = getAffineDimExpr(node.space.rank(), context);
+  AffineExpr k = getAffineDimExpr(node.space.rank() + 1, context);
+  auto firstColumn = [&](const Read &read) {
+    auto offset = dyn_cast<AffineConstantExpr>(read.indices[0].expr - n);
+    return offset ? -offset.getValue() : int64_t(-1);
+  };
+  PanelOperand stack{};
+  stack.transposed = true;
+  if (llvm::any_of(reads,
+                   [](const Read &read) { return read.indices.size() != 2; }))
+    return false;
+  llvm::stable_sort(reads, [&](const Read &a, const Read &b) {
+    return firstColumn(a) < firstColumn(b);
+  });
+  for (const Read &read : reads) {
+    auto argument = dyn_cast<BlockArgument>(read.base);
+    if (!argument || !op.getParameter(argument.getArgNumber()) ||
+        read.indices[1].expr != k || firstColumn(read) != stack.n)
+      return false;
+    auto shape = cast<RankedTensorType>(argument.getType()).getShape();
+    if (ShapedType::isDynamicShape(shape))
+      return false;
+    stack.parameters.push_back(*op.getParameter(argument.getArgNumber()));
+    stack.n += shape[0];
+    stack.k = shape[1];
+  }
+  if (stack.n != node.space.columns())
+    return false;
+  stack.width = getPanelWidth(stack.n, lanes);
+  node.right = std::move(stack);
+  return true;
+}
+
+bool StagePlan::matchPanels(Node &node, linalg::LinalgOp linalgOp) {
+  if (!isFloatContraction(linalgOp) || node.space.rank() == 0)
+    return false;
+  MLIRContext *context = op.getContext();
+  AffineExpr n = getAffineDimExpr(node.space.rank(), context);
+  AffineExpr k = getAffineDimExpr(node.space.rank() + 1, context);
+  AffineMap out = linalgOp.getIndexingMapMatchingResult(node.op->getResult(0));
+  unsigned columns = cast<AffineDimExpr>(out.getResults().back()).getPosition();
+  for (unsigned right : {1u, 0u}) {
+    OpOperand *leftOperand = linalgOp.getDpsInputOperand(1 - right);
+    OpOperand *rightOperand = linalgOp.getDpsInputOperand(right);
+    Operation *def = rightOperand->get().getDefiningOp();
+    if (linalgOp.getMatchingIndexingMap(leftOperand).isFunctionOfDim(columns) ||
+        (def && cheapness.lookup(def) > 0))
+      continue;
+    SmallVector<Read> reads;
+    readOperands(node, std::nullopt, reads, right);
+    SmallVector<unsigned> reductions;
+    linalgOp.getReductionDims(reductions);
+    node.depth = linalgOp.getStaticLoopRanges()[reductions.front()];
+    node.left = 1 - right;
+    if (reads.size() > 1 && matchStack(node, reads))
+      return true;
+    if (reads.size() != 1 || reads[0].indices.size() != 2)
+      continue;
+    const Read *panel = &reads[0];
+    auto argument = dyn_cast<BlockArgument>(panel->base);
+    if (!argument || !op.getParameter(argument.getArgNumber()))
+      continue;
+    auto shape = cast<RankedTensorType>(argument.getType()).getShape();
+    if (ShapedType::isDynamicShape(shape))
+      continue;
+    auto offsetFrom = [](AffineExpr expr, AffineExpr base) {
+      auto rest = dyn_cast<AffineConstantExpr>(expr - base);
+      return rest ? rest.getValue() : int64_t(-1);
+    };
+    for (bool transposed : {false, true}) {
+      int64_t nOffset = offsetFrom(panel->indices[transposed ? 0 : 1].expr, n);
+      int64_t kOffset = offsetFrom(panel->indices[transposed ? 1 : 0].expr, k);
+      if (nOffset < 0 || kOffset < 0)
+        continue;
+      int64_t fullN = shape[transposed ? 0 : 1];
+      int64_t width = getPanelWidth(fullN, node.lanes);
+      int64_t stageWidth = getPanelWidth(node.space.columns(), node.lanes);
+      if (nOffset % width != 0 || stageWidth > width ||
+          (stageWidth < width && node.space.columns() > stageWidth))
+        continue;
+      node.right = {{*op.getParameter(argument.getArgNumber())},
+                    fullN,
+                    shape[transposed ? 1 : 0],
+                    transposed,
+                    nOffset,
+                    kOffset,
+                    getPanelWidth(fullN, lanes)};
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Elements of storage from an access to that for the next value of `dim`: 0 if
+/// it is the same, -1 if the distance is not constant.
+int64_t StagePlan::getStride(const Read &read, AffineExpr dim) {
+  bool rows = getSpace(read.base).hasRows();
+  unsigned position = cast<AffineDimExpr>(dim).getPosition();
+  TableLayout layout = getLayout(read.base);
+  int64_t stride = 0;
+  for (auto [i, index] : llvm::enumerate(read.indices)) {
+    if (!index.expr.isFunctionOfDim(position))
+      continue;
+    if (stride != 0 || (rows && i == 0) ||
+        !isa<AffineConstantExpr>(index.expr - dim))
+      return -1;
+    const TableLayout::Digit *digit = layout.getOnlyDigit(i - rows);
+    if (!digit)
+      return -1;
+    stride = digit->stride;
+  }
+  return stride;
+}
+
+/// A product of matrices of which one may differ from task to task. Its rows
+/// are those of one task, so that a tile of them shares what it reads of B.
+bool StagePlan::matchInPlace(Node &node, linalg::LinalgOp linalgOp) {
+  if (!isFloatContraction(linalgOp) || node.space.rank() != 2)
+    return false;
+  MLIRContext *context = op.getContext();
+  AffineExpr i = getAffineDimExpr(1, context), j = getAffineDimExpr(2, context);
+  AffineExpr k = getAffineDimExpr(3, context);
+  int64_t width = getPanelWidth(node.space.columns(), node.lanes);
+  int64_t covered = llvm::alignTo(node.space.columns(), width);
+  for (unsigned right : {1u, 0u}) {
+    // An operand that is computed on the way lies nowhere.
+    auto isComputed = [&](unsigned number) {
+      Operation *def =
+          linalgOp.getDpsInputOperand(number)->get().getDefiningOp();
+      return def && cheapness.lookup(def) > 0;
+    };
+    if (isComputed(0) || isComputed(1))
+      continue;
+    auto liesInMemory = [&](const Read &read) {
+      return !read.foreignRow &&
+             (isa<BlockArgument>(read.base) || getNode(read.base));
+    };
+    SmallVector<Read> lefts, rights;
+    if (!readOperands(node, std::nullopt, lefts, 1 - right) ||
+        lefts.size() != 1 || !liesInMemory(lefts[0]) ||
+        getStride(lefts[0], k) != 1 || getStride(lefts[0], j) != 0 ||
+        getStride(lefts[0], i) <= 0)
+      continue;
+    // The reduction falls into the pieces of B.
+    if (!readOperands(node, node.space.rank(), rights, right) || rights.empty())
+      continue;
+    int64_t stride = getStride(rights[0], k);
+    if (stride <= 0 || llvm::any_of(rights, [&](const Read &read) {
+          return !liesInMemory(read) || read.indices.back().expr != j ||
+                 getSpace(read.base).columns() < node.space.columns() ||
+                 getStride(read, k) != stride || getStride(read, i) != 0 ||
+                 getLayout(read.base).getRun() < covered;
+        }))
+      continue;
+    node.left = 1 - right;
+    SmallVector<unsigned> reductions;
+    linalgOp.getReductionDims(reductions);
+    node.depth = linalgOp.getStaticLoopRanges()[reductions.front()];
+    node.leftStride = getStride(lefts[0], i);
+    node.rightStride = stride;
+    llvm::append_range(node.reads, lefts);
+    llvm::append_range(node.reads, rights);
+    return true;
+  }
+  return false;
+}
+
+LogicalResult StagePlan::classifyReduction(Node &node,
+                                           linalg::LinalgOp linalgOp) {
+  SmallVector<int64_t> ranges = linalgOp.getStaticLoopRanges();
+  for (auto [i, kind] : llvm::enumerate(linalgOp.getIteratorTypesArray()))
+    if (kind == utils::IteratorType::reduction &&
+        ShapedType::isDynamic(ranges[i]))
+      return node.op->emitOpError("reduces over a dynamic dimension");
+  unsigned rank = node.space.rank();
+  if (matchPanels(node, linalgOp)) {
+    node.kind = NodeKind::Panels;
+    // The start value is read in vectors.
+    if (resolve(node, linalgOp.getDpsInits()[0], identity(node.space, true),
+                false, node.reads)) {
+      node.packVectors = readOperands(node, rank + 1, node.reads, node.left);
+      return success();
+    }
+    node.reads.clear();
+  }
+  if (matchInPlace(node, linalgOp)) {
+    node.kind = NodeKind::InPlace;
+    if (resolve(node, linalgOp.getDpsInits()[0], identity(node.space, true),
+                false, node.reads))
+      return success();
+    node.reads.clear();
+  }
+  bool safe = false;
+  if (rank > 0) {
+    node.kind = NodeKind::Columns;
+    safe = readOperands(node, rank, node.reads);
+    if (safe && isContiguous(node.reads))
+      return success();
+  }
+  node.kind = NodeKind::Lanes;
+  SmallVector<Read> reads;
+  bool fitsLanes =
+      readOperands(node, rank + linalgOp.getNumReductionLoops(), reads);
+  if (fitsLanes && getCombiner(linalgOp) && isContiguous(reads)) {
+    node.reads = reads;
+    return success();
+  }
+  node.kind = safe ? NodeKind::Columns : NodeKind::Sequential;
+  // Who is read decides about stages, however it is read.
+  if (rank == 0)
+    node.reads = reads;
+  return success();
+}
