@@ -7,6 +7,7 @@
 
 #include "Batch/Schedule/Search.h"
 #include "Batch/Schedule/Policies.h"
+#include "Batch/Schedule/Random.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -19,12 +20,8 @@ namespace {
 class TaskHashes {
 public:
   explicit TaskHashes(int32_t tasks) {
-    for (int32_t task = 0; task < tasks; ++task) {
-      uint64_t hash = (task + 1) * 0x9e3779b97f4a7c15;
-      hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9;
-      hash = (hash ^ (hash >> 27)) * 0x94d049bb133111eb;
-      hashes.push_back(hash ^ (hash >> 31));
-    }
+    for (int32_t task = 0; task < tasks; ++task)
+      hashes.push_back(mixBits((task + 1) * goldenRatio));
   }
 
   /// Of the ready tasks of a type.

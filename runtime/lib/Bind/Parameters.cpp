@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "batch-runtime/Parameters.h"
+#include "Batch/Schedule/Random.h"
 #include "batch-runtime/Error.h"
 
 #include <algorithm>
@@ -15,26 +16,17 @@
 
 using namespace batchrt;
 
-static uint64_t mix(uint64_t x) {
-  x ^= x >> 30;
-  x *= 0xbf58476d1ce4e5b9u;
-  x ^= x >> 27;
-  x *= 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
-static constexpr uint64_t golden = 0x9e3779b97f4a7c15u;
-
 /// What seed and name give.
 static uint64_t randomKey(uint64_t seed, const std::string &name) {
   uint64_t hash = 0xcbf29ce484222325u;
   for (unsigned char c : name)
     hash = (hash ^ c) * 0x100000001b3u;
-  return mix(seed * golden + hash);
+  return mixBits(seed * goldenRatio + hash);
 }
 
 static double randomValue(uint64_t key, int64_t index, double bound) {
-  uint64_t bits = mix(key + (static_cast<uint64_t>(index) + 1) * golden) >> 40;
+  uint64_t bits =
+      mixBits(key + (static_cast<uint64_t>(index) + 1) * goldenRatio) >> 40;
   return (static_cast<double>(bits) * 0x1p-23 - 1.0) * bound;
 }
 

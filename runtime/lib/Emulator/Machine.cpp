@@ -75,12 +75,8 @@ Machine::Machine(GlobalMemory &memory, EmulatorCounters &counters,
 //===----------------------------------------------------------------------===//
 
 uint64_t Machine::random(uint64_t bound) {
-  // splitmix64
-  uint64_t z = generator += 0x9e3779b97f4a7c15;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
   return static_cast<uint64_t>(
-      (static_cast<unsigned __int128>(z ^ (z >> 31)) * bound) >> 64);
+      (static_cast<unsigned __int128>(generator.next()) * bound) >> 64);
 }
 
 void Machine::drawQuantum() {

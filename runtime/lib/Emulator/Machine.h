@@ -8,6 +8,7 @@
 #ifndef BATCH_RUNTIME_LIB_EMULATOR_MACHINE_H
 #define BATCH_RUNTIME_LIB_EMULATOR_MACHINE_H
 
+#include "Batch/Schedule/Random.h"
 #include "Memory.h"
 #include "batch-runtime/Emulator.h"
 #include "batch-runtime/Error.h"
@@ -216,7 +217,7 @@ private:
   std::vector<Thread *> ready;
   Thread *running = nullptr;
   std::unordered_map<const void *, Publication> published;
-  uint64_t generator;
+  Random generator;
   int64_t quantum = 0; ///< plain accesses until the next switch
   int64_t switches = 0;
   uint64_t clock = 0;   ///< virtual nanoseconds

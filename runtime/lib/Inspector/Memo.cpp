@@ -5,24 +5,17 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Batch/Schedule/Random.h"
 #include "batch-runtime/Memory.h"
 
 #include <cstring>
 
 using namespace batchrt;
 
-static uint64_t mix(uint64_t x) {
-  x ^= x >> 30;
-  x *= 0xbf58476d1ce4e5b9u;
-  x ^= x >> 27;
-  x *= 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
 static uint64_t hashKey(int64_t function, const int64_t *key, int64_t size) {
-  uint64_t hash = mix(static_cast<uint64_t>(function) + 0x9e3779b97f4a7c15u);
+  uint64_t hash = mixBits(static_cast<uint64_t>(function) + goldenRatio);
   for (int64_t i = 0; i < size; ++i)
-    hash = mix(hash + 0x9e3779b97f4a7c15u + static_cast<uint64_t>(key[i]));
+    hash = mixBits(hash + goldenRatio + static_cast<uint64_t>(key[i]));
   return hash;
 }
 
