@@ -124,11 +124,8 @@ void ValueFlow::visit(Operation *op) {
     return;
   }
   if (auto match = dyn_cast<rec::MatchOp>(op)) {
-    auto type = cast<rec::AdtType>(match.getValue().getType());
     for (auto [number, region] : llvm::enumerate(match.getRegions())) {
-      auto name = SymbolRefAttr::get(type.getName().getAttr(),
-                                     {match.getCaseName(number)});
-      rec::VariantOp variant = rec::lookupVariant(op, name, symbols);
+      rec::VariantOp variant = rec::lookupCase(match, number, symbols);
       for (BlockArgument argument : region.getArguments())
         if (carriesTensor(argument.getType()))
           copy(ensureField(variant, argument.getArgNumber()), ensure(argument));

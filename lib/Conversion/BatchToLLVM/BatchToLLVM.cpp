@@ -18,13 +18,11 @@
 #include "Patterns.h"
 #include "ReleaseRows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/Transforms/FuncConversions.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/SCF/Transforms/Patterns.h"
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_CONVERTBATCHTOLLVMPASS
@@ -235,21 +233,11 @@ LogicalResult ObjectBuilder::convertFunctions() {
                                       patterns);
   populateInspectorPatterns(converter, layout, patterns);
   populateInstancePatterns(converter, layout, patterns);
-  scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
-                                                       target);
-  populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns,
-                                                                 converter);
-  populateCallOpTypeConversionPattern(patterns, converter);
-  populateReturnOpTypeConversionPattern(patterns, converter);
+  populateFunctionConversionsAndLegality(converter, patterns, target);
   target.addIllegalDialect<rec::RecDialect, BatchDialect>();
   target
       .addIllegalOp<tensor::DimOp, tensor::ExtractOp, tensor::ExtractSliceOp>();
-  target.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp function) {
-    return converter.isSignatureLegal(function.getFunctionType()) &&
-           converter.isLegal(&function.getBody());
-  });
-  target.addDynamicallyLegalOp<arith::SelectOp, func::CallOp, func::ReturnOp,
-                               UnrealizedConversionCastOp>(
+  target.addDynamicallyLegalOp<UnrealizedConversionCastOp>(
       [&](Operation *op) { return converter.isLegal(op); });
   SmallVector<Operation *> ops(hostFunctions.begin(), hostFunctions.end());
   return applyPartialConversion(ops, target, std::move(patterns));

@@ -11,10 +11,8 @@
 #include "Batch/Dialect/Rec/AdtLookup.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Func/Transforms/FuncConversions.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/SCF/Transforms/Patterns.h"
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_CONVERTRECTOLLVMPASS
@@ -44,21 +42,10 @@ struct ConvertRecToLLVMPass
                            scf::SCFDialect>();
     rec::VariantNumbering numbering(module);
     populateRecToLLVMConversionPatterns(converter, numbering, patterns);
-    scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
-                                                         target);
-    populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns,
-                                                                   converter);
-    populateCallOpTypeConversionPattern(patterns, converter);
-    populateReturnOpTypeConversionPattern(patterns, converter);
+    populateFunctionConversionsAndLegality(converter, patterns, target);
 
     target.addLegalOp<rec::AdtOp, rec::VariantOp>();
     target.addIllegalDialect<rec::RecDialect>();
-    target.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp function) {
-      return converter.isSignatureLegal(function.getFunctionType()) &&
-             converter.isLegal(&function.getBody());
-    });
-    target.addDynamicallyLegalOp<arith::SelectOp, func::CallOp, func::ReturnOp>(
-        [&](Operation *op) { return converter.isLegal(op); });
     if (failed(applyPartialConversion(module, target, std::move(patterns))))
       signalPassFailure();
   }

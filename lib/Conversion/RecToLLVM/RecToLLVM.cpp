@@ -11,7 +11,10 @@
 #include "Batch/Dialect/Rec/Rec.h"
 #include "batch-runtime/ABI.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Func/Transforms/FuncConversions.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/Patterns.h"
 
 using namespace mlir;
 using namespace mlir::batch;
@@ -413,4 +416,21 @@ void batch::populateRecToLLVMConversionPatterns(
   patterns
       .add<ConvertFold, ConvertLength, ConvertMap, ConvertPhase, ConvertSelect>(
           converter, context);
+}
+
+void batch::populateFunctionConversionsAndLegality(
+    const TypeConverter &converter, RewritePatternSet &patterns,
+    ConversionTarget &target) {
+  scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
+                                                       target);
+  populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns,
+                                                                 converter);
+  populateCallOpTypeConversionPattern(patterns, converter);
+  populateReturnOpTypeConversionPattern(patterns, converter);
+  target.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp function) {
+    return converter.isSignatureLegal(function.getFunctionType()) &&
+           converter.isLegal(&function.getBody());
+  });
+  target.addDynamicallyLegalOp<arith::SelectOp, func::CallOp, func::ReturnOp>(
+      [&](Operation *op) { return converter.isLegal(op); });
 }

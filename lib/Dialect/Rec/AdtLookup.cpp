@@ -33,6 +33,14 @@ VariantOp rec::lookupVariant(Operation *from, SymbolRefAttr variant,
              : VariantOp();
 }
 
+VariantOp rec::lookupCase(MatchOp match, unsigned number,
+                          SymbolTableCollection &symbolTables) {
+  StringAttr adt = match.getValue().getType().getName().getAttr();
+  return lookupVariant(match,
+                       SymbolRefAttr::get(adt, {match.getCaseName(number)}),
+                       symbolTables);
+}
+
 std::optional<ListShape> rec::getListShape(AdtOp adt) {
   SmallVector<VariantOp> variants(adt.getVariants());
   if (variants.size() != 2)

@@ -30,6 +30,12 @@ void populateRecToLLVMConversionPatterns(const TypeConverter &converter,
                                          const rec::VariantNumbering &numbering,
                                          RewritePatternSet &patterns);
 
+/// Converts the types of functions, calls, returns, selects and the control
+/// flow of scf, which are legal with converted types only.
+void populateFunctionConversionsAndLegality(const TypeConverter &converter,
+                                            RewritePatternSet &patterns,
+                                            ConversionTarget &target);
+
 } // namespace mlir::batch
 
 #endif // BATCH_CONVERSION_RECTOLLVM_RECTOLLVM_H

@@ -21,6 +21,10 @@ AdtOp lookupAdt(Operation *from, FlatSymbolRefAttr name,
 VariantOp lookupVariant(Operation *from, SymbolRefAttr variant,
                         SymbolTableCollection &symbolTables);
 
+/// Returns the variant that case `number` of a match is for.
+VariantOp lookupCase(MatchOp match, unsigned number,
+                     SymbolTableCollection &symbolTables);
+
 /// What makes an ADT list-shaped, as `rec.elements` says it.
 struct ListShape {
   VariantOp link;         ///< an element and the rest of the list
