@@ -9,6 +9,7 @@
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::batch;
@@ -22,23 +23,16 @@ enum class Access { None, Read, Write };
 /// What `op` does first to the top of a variable, which is in `variable` then.
 /// What a pop drops is not read again.
 static Access getAccess(Operation *op, FlatSymbolRefAttr &variable) {
-  if (auto top = dyn_cast<TopOp>(op)) {
-    variable = top.getVariableAttr();
-    return Access::Read;
-  }
-  if (auto push = dyn_cast<PushOp>(op)) {
-    variable = push.getVariableAttr();
-    return Access::Read;
-  }
-  if (auto set = dyn_cast<SetOp>(op)) {
-    variable = set.getVariableAttr();
-    return Access::Write;
-  }
-  if (auto pop = dyn_cast<PopOp>(op)) {
-    variable = pop.getVariableAttr();
-    return Access::Write;
-  }
-  return Access::None;
+  return llvm::TypeSwitch<Operation *, Access>(op)
+      .Case<TopOp, PushOp>([&](auto read) {
+        variable = read.getVariableAttr();
+        return Access::Read;
+      })
+      .Case<SetOp, PopOp>([&](auto write) {
+        variable = write.getVariableAttr();
+        return Access::Write;
+      })
+      .Default(Access::None);
 }
 
 MachineLiveness::MachineLiveness(MachineOp machine) {

@@ -78,26 +78,15 @@ public:
                   ConversionPatternRewriter &rewriter) const override;
 };
 
-/// The cell of a row, and back: a tensor is its row's address.
-class ConvertCast : public OpConversionPattern<UnrealizedConversionCastOp> {
+/// What is its operand here.
+template <class Op>
+class UseOperand : public OpConversionPattern<Op> {
 public:
-  using OpConversionPattern::OpConversionPattern;
+  using OpConversionPattern<Op>::OpConversionPattern;
   LogicalResult
-  matchAndRewrite(UnrealizedConversionCastOp op, OpAdaptor adaptor,
+  matchAndRewrite(Op op, typename Op::Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOp(op, adaptor.getInputs());
-    return success();
-  }
-};
-
-/// Without a schedule nothing has to be flushed.
-class ConvertForce : public OpConversionPattern<ForceOp> {
-public:
-  using OpConversionPattern::OpConversionPattern;
-  LogicalResult
-  matchAndRewrite(ForceOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOp(op, adaptor.getTensor());
+    rewriter.replaceOp(op, adaptor.getOperands());
     return success();
   }
 };
@@ -348,6 +337,10 @@ void mlir::batch::populateInstancePatterns(const TypeConverter &converter,
                                            const ObjectLayout &layout,
                                            RewritePatternSet &patterns) {
   patterns.add<ConvertInvoke>(converter, patterns.getContext(), layout);
-  patterns.add<ConvertRowView, ConvertExtent, ConvertExtract, ConvertCast,
-               ConvertForce>(converter, patterns.getContext());
+  patterns.add<ConvertRowView, ConvertExtent, ConvertExtract>(
+      converter, patterns.getContext());
+  // A tensor is the cell of its row. Without a schedule nothing has to be
+  // flushed.
+  patterns.add<UseOperand<UnrealizedConversionCastOp>, UseOperand<ForceOp>>(
+      converter, patterns.getContext());
 }

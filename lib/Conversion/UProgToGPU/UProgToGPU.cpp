@@ -51,8 +51,8 @@ public:
 
 private:
   gpu::GPUFuncOp beginKernel(uprog::ProgramOp program, TypeRange arguments);
-  void makeLaunch(uprog::ProgramOp program, gpu::GPUFuncOp kernel,
-                  unsigned blocksArgument);
+  void endKernel(uprog::ProgramOp program, gpu::GPUFuncOp kernel,
+                 unsigned blocksArgument);
   LogicalResult lowerPlans(uprog::ProgramOp program);
   LogicalResult lowerLanes(uprog::ProgramOp program);
   LogicalResult lowerOp(Operation *op) override;
@@ -351,8 +351,11 @@ void KernelBuilder::loadWeights() {
     }
 }
 
-void KernelBuilder::makeLaunch(uprog::ProgramOp program, gpu::GPUFuncOp kernel,
-                               unsigned blocksArgument) {
+/// Makes the function of the host that launches the kernel too.
+void KernelBuilder::endKernel(uprog::ProgramOp program, gpu::GPUFuncOp kernel,
+                              unsigned blocksArgument) {
+  b.setLoc(program.getLoc());
+  gpu::ReturnOp::create(b);
   b.setInsertionPoint(program);
   auto host =
       func::FuncOp::create(b, program.getSymName(),
@@ -429,9 +432,7 @@ LogicalResult KernelBuilder::lowerPlans(uprog::ProgramOp program) {
     if (failed(lowerBlock(program.getBody().front())))
       return failure();
   }
-  b.setLoc(program.getLoc());
-  gpu::ReturnOp::create(b);
-  makeLaunch(program, kernel, /*blocksArgument=*/4);
+  endKernel(program, kernel, /*blocksArgument=*/4);
   return success();
 }
 
@@ -453,9 +454,7 @@ LogicalResult KernelBuilder::lowerLanes(uprog::ProgramOp program) {
   loadWeights();
   if (failed(lowerBlock(program.getBody().front())))
     return failure();
-  b.setLoc(program.getLoc());
-  gpu::ReturnOp::create(b);
-  makeLaunch(program, kernel, /*blocksArgument=*/1);
+  endKernel(program, kernel, /*blocksArgument=*/1);
   return success();
 }
 
