@@ -77,55 +77,15 @@ struct Scheduling {
   }
 };
 
-void compareWithBruteForce(const RandomTasks &tasks, Scheduling &scheduling) {
-  int64_t kernels = tasks.queues.size();
-  ASSERT_EQ(checkTasks(tasks.queues.data(), kernels), "");
-  scheduling.run({tasks.queues});
-  const DepthScheduler &scheduler = scheduling.scheduler;
-  const DepthSorter &sorter = scheduling.sorters[0];
-  ASSERT_EQ(verifySchedule(tasks.queues.data(), kernels, sorter, scheduler,
-                           tasks.operandBegin, tasks.operands),
-            "");
-  ASSERT_EQ(scheduler.sequence().size(), tasks.steps.size());
-  auto expected = tasks.steps.begin();
-  for (int32_t s : scheduler.sequence()) {
-    const DepthStep &step = scheduler.steps()[s];
-    EXPECT_EQ(std::make_tuple(tasks.queues[step.kernel].phase, step.depth,
-                              step.kernel),
-              expected->first);
-    std::vector<uint32_t> found;
-    for (int64_t i = 0; i < step.count; ++i)
-      found.push_back(
-          tasks.queues[step.kernel].task(sorter.order()[step.begin + i]));
-    EXPECT_EQ(found, expected->second);
-    ++expected;
-  }
-}
-
-/// Cuts the queues in three parts, one of which may be empty.
-std::vector<std::vector<TaskQueue>> cutInParts(const RandomTasks &tasks) {
-  std::vector<std::vector<TaskQueue>> parts(3, tasks.queues);
-  for (size_t k = 0; k < tasks.queues.size(); ++k) {
-    const TaskQueue &queue = tasks.queues[k];
-    int64_t halves = static_cast<int64_t>(k % 3);
-    int64_t cuts[] = {0, queue.count / 3, queue.count * halves / 2,
-                      queue.count};
-    std::sort(cuts, cuts + 4);
-    for (int p = 0; p < 3; ++p) {
-      parts[p][k].records += cuts[p] * queue.recordCells;
-      parts[p][k].count = cuts[p + 1] - cuts[p];
-    }
-  }
-  return parts;
-}
-
-/// Compares steps and the order of tasks with those of the whole.
-void compareParts(const RandomTasks &tasks, Scheduling &scheduling) {
-  std::vector<std::vector<TaskQueue>> parts = cutInParts(tasks);
+/// Schedules parts and compares steps and the order of tasks with those of
+/// brute force.
+void compareSteps(const RandomTasks &tasks,
+                  const std::vector<std::vector<TaskQueue>> &parts,
+                  Scheduling &scheduling) {
   scheduling.run(parts);
   const DepthScheduler &scheduler = scheduling.scheduler;
   std::vector<uint32_t> order(tasks.operandBegin.size() - 1, -1);
-  for (int p = 0; p < 3; ++p) {
+  for (size_t p = 0; p < parts.size(); ++p) {
     const DepthSorter &sorter = scheduling.sorters[p];
     ASSERT_EQ(scheduler.places(p).size(), sorter.steps().size());
     for (size_t s = 0; s < sorter.steps().size(); ++s) {
@@ -148,6 +108,34 @@ void compareParts(const RandomTasks &tasks, Scheduling &scheduling) {
     ++expected;
   }
 }
+
+void compareWhole(const RandomTasks &tasks, Scheduling &scheduling) {
+  int64_t kernels = tasks.queues.size();
+  ASSERT_EQ(checkTasks(tasks.queues.data(), kernels), "");
+  compareSteps(tasks, {tasks.queues}, scheduling);
+  EXPECT_EQ(verifySchedule(tasks.queues.data(), kernels, scheduling.sorters[0],
+                           scheduling.scheduler, tasks.operandBegin,
+                           tasks.operands),
+            "");
+}
+
+/// Cuts the queues in three parts, one of which may be empty.
+std::vector<std::vector<TaskQueue>> cutInParts(const RandomTasks &tasks) {
+  std::vector<std::vector<TaskQueue>> parts(3, tasks.queues);
+  for (size_t k = 0; k < tasks.queues.size(); ++k) {
+    const TaskQueue &queue = tasks.queues[k];
+    int64_t halves = static_cast<int64_t>(k % 3);
+    int64_t cuts[] = {0, queue.count / 3, queue.count * halves / 2,
+                      queue.count};
+    std::sort(cuts, cuts + 4);
+    for (int p = 0; p < 3; ++p) {
+      parts[p][k].records += cuts[p] * queue.recordCells;
+      parts[p][k].count = cuts[p + 1] - cuts[p];
+    }
+  }
+  return parts;
+}
+
 /// Each part in a plan of its own has the schedule that it has alone; the plans
 /// share out the numbers of a kernel's tasks.
 void comparePlans(const RandomTasks &tasks, Scheduling &scheduling) {
@@ -191,8 +179,8 @@ TEST(DepthSchedule, AgreesWithBruteForce) {
   Scheduling scheduling; // one for all, as a session has it
   for (int seed = 0; seed < 200; ++seed) {
     RandomTasks tasks(seed, 1 + seed * 3, 1 + seed % 7, 1 + seed % 5);
-    compareWithBruteForce(tasks, scheduling);
-    compareParts(tasks, scheduling);
+    compareWhole(tasks, scheduling);
+    compareSteps(tasks, cutInParts(tasks), scheduling);
     comparePlans(tasks, scheduling);
   }
 }
@@ -201,8 +189,8 @@ TEST(DepthSchedule, FewTasksOverManyDepths) {
   Scheduling scheduling;
   for (int seed = 0; seed < 50; ++seed) {
     RandomTasks tasks(seed, 1 + seed, 3, 1 << 20);
-    compareWithBruteForce(tasks, scheduling);
-    compareParts(tasks, scheduling);
+    compareWhole(tasks, scheduling);
+    compareSteps(tasks, cutInParts(tasks), scheduling);
     comparePlans(tasks, scheduling);
   }
 }

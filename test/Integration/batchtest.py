@@ -121,6 +121,12 @@ def compile_model(source, output, size=None, *options):
     return kept
 
 
+def small_size(source):
+    """16 for a model that has a size H, for compile_model; else None."""
+    with open(source) as file:
+        return 16 if "{H = " in file.read() else None
+
+
 def autobatch_passes(options, without=None, extra=None):
     """The passes of --autobatch in docs/Pipelines.md as flags of batch-opt, with
     options by name. What the pipeline leaves out unless asked to is left out."""

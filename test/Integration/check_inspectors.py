@@ -32,10 +32,8 @@ def main(arguments):
 
     for source, inputs in zip(arguments[::2], arguments[1::2]):
         name = os.path.basename(source)
-        with open(source) as file:
-            size = 16 if "{H = " in file.read() else None
         program = batchtest.compile_model(source, os.path.join(scratch, "model.so"),
-                                          size)
+                                          batchtest.small_size(source))
         expected = run(program, inputs, 1)
         for threads in (2, 3):
             found = run(program, inputs, threads)
