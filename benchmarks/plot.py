@@ -67,6 +67,18 @@ def panel(out, top, title, unit, models, batches, values, kind="batch %s", line=
     return LEFT + width + 20
 
 
+def legend(out, names, step, top=34):
+    for n, name in enumerate(names):
+        out.append('<rect x="%d" y="%d" width="12" height="12" fill="%s"/>' %
+                   (LEFT + step * n, top, COLORS[n % len(COLORS)]))
+        out.append('<text x="%d" y="%d">%s</text>' %
+                   (LEFT + step * n + 16, top + 10, escape(name)))
+
+
+def caption(out, text):
+    out.append('<text x="%d" y="22">%s</text>' % (LEFT, escape(text)))
+
+
 def write(output, width, height, out):
     with open(output, "w") as file:
         file.write('<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" '
@@ -107,14 +119,10 @@ def draw_ablation(record, output):
             out, top, "Unbatched, one thread: time over the default's", "x", names,
             models, ratios(names, "variant", chosen), "%s", 1))
         top += HEIGHT + GAP
-    for m, model in enumerate(models):
-        out.append('<rect x="%d" y="34" width="12" height="12" fill="%s"/>' %
-                   (LEFT + 130 * m, COLORS[m % len(COLORS)]))
-        out.append('<text x="%d" y="44">%s</text>' % (LEFT + 130 * m + 16, model))
-    out.append('<text x="%d" y="22">%s</text>' % (LEFT, escape(
-        "%s, %d thread(s), hidden size %s; %s" % (
-            record["cpu"], record["threads"], "/".join(str(size) for size in sorted(
-                {r["size"] for r in results}, reverse=True)), record["date"]))))
+    legend(out, models, 130)
+    sizes = sorted({r["size"] for r in results}, reverse=True)
+    caption(out, "%s, %d thread(s), hidden size %s; %s" % (
+        record["cpu"], record["threads"], "/".join(map(str, sizes)), record["date"]))
     write(output, max(width, LEFT + 130 * len(models) + 20), top, out)
 
 
@@ -165,14 +173,10 @@ def draw_gpu(record, output):
         values["%d blocks" % b["blocks"]][b["executor"]] = b["barrier_ns"]
     add("Barrier, ns, by blocks of a launch: " + ", ".join(executors), "", rows,
         executors, values, "%s")
-    for b, batch in enumerate(batches):
-        out.append('<rect x="%d" y="34" width="12" height="12" fill="%s"/>' %
-                   (LEFT + 90 * b, COLORS[b % len(COLORS)]))
-        out.append('<text x="%d" y="44">batch %d</text>' %
-                   (LEFT + 90 * b + 16, batch))
-    out.append('<text x="%d" y="22">%s</text>' % (LEFT, escape("%s; %s" % (
+    legend(out, ["batch %d" % batch for batch in batches], 90)
+    caption(out, "%s; %s" % (
         record.get("peer", {}).get("gpu", record["bundle"]["device"]),
-        record["date"]))))
+        record["date"]))
     write(output, max(width, 640), top, out)
 
 
@@ -193,12 +197,8 @@ def draw_policies(record, output):
             out, top, "Batches over the lower bound, batch %d" % batch, "x",
             workloads, names, values, "%s", 1))
         top += HEIGHT + GAP
-    for n, name in enumerate(names):
-        out.append('<rect x="%d" y="34" width="12" height="12" fill="%s"/>' %
-                   (LEFT + 90 * n, COLORS[n % len(COLORS)]))
-        out.append('<text x="%d" y="44">%s</text>' % (LEFT + 90 * n + 16, name))
-    out.append('<text x="%d" y="22">%s</text>' % (LEFT, escape(
-        "%s; %s" % (record["cpu"], record["date"]))))
+    legend(out, names, 90)
+    caption(out, "%s; %s" % (record["cpu"], record["date"]))
     write(output, width, top, out)
 
 
@@ -219,15 +219,10 @@ def draw_lockstep(record, output):
             continue
         width = max(width, panel(out, top, title, unit, list(values), ways, values,
                                  "%s"))
-        for w, way in enumerate(ways):
-            out.append('<rect x="%d" y="%d" width="12" height="12" fill="%s"/>' %
-                       (LEFT + 140 * w, top + HEIGHT + 70, COLORS[w % len(COLORS)]))
-            out.append('<text x="%d" y="%d">%s</text>' %
-                       (LEFT + 140 * w + 16, top + HEIGHT + 80, escape(way)))
+        legend(out, ways, 140, top + HEIGHT + 70)
         width = max(width, LEFT + 140 * len(ways))
         top += HEIGHT + GAP
-    out.append('<text x="%d" y="22">%s</text>' % (LEFT, escape(
-        "%s; %s" % (record["cpu"], record["date"]))))
+    caption(out, "%s; %s" % (record["cpu"], record["date"]))
     write(output, width, top, out)
 
 
@@ -268,16 +263,10 @@ def main():
                   "x", models, batches, speed)
     panel(out, TOP + HEIGHT + GAP, "Share of the machine's floor", "%", models,
           batches, share)
-    for b, batch in enumerate(batches):
-        out.append('<rect x="%d" y="34" width="12" height="12" fill="%s"/>' %
-                   (LEFT + 90 * b, COLORS[b % len(COLORS)]))
-        out.append('<text x="%d" y="44">batch %d</text>' %
-                   (LEFT + 90 * b + 16, batch))
-    caption = "%s, %d thread(s), hidden size %s; %s" % (
-        record["cpu"], threads, "/".join(
-            str(size) for size in sorted(set(first_size.values()), reverse=True)),
-        record["date"])
-    out.append('<text x="%d" y="22">%s</text>' % (LEFT, escape(caption)))
+    legend(out, ["batch %d" % batch for batch in batches], 90)
+    sizes = sorted(set(first_size.values()), reverse=True)
+    caption(out, "%s, %d thread(s), hidden size %s; %s" % (
+        record["cpu"], threads, "/".join(map(str, sizes)), record["date"]))
     height = TOP + 2 * (HEIGHT + GAP)
     write(output, width, height, out)
 
