@@ -65,7 +65,7 @@ static std::string describeTasks(const Session &session) {
   std::map<int64_t, int64_t> places;
   for (int32_t s : schedule.sequence())
     plan.forEachTask(s, [&](int64_t place, const int64_t *record) {
-      places[Plan::taskOf(record[0])] = place;
+      places[taskOf(record[0])] = place;
     });
   std::string text = concat(plan.tasks(), " tasks, ", plan.slots(), " slots");
   for (int32_t s : schedule.sequence()) {
@@ -82,8 +82,8 @@ static std::string describeTasks(const Session &session) {
         else if (operand.kind == OperandInfo::Scalar || cell < 0)
           task += concat(" ", cell);
         else
-          task += concat(" task ", places[Plan::taskOf(cell)], " result ",
-                         cell >> 56);
+          task +=
+              concat(" task ", places[taskOf(cell)], " result ", cell >> 56);
       }
       tasks[place] = task;
     });

@@ -16,6 +16,7 @@
 #include "batch-runtime/RecordedTasks.h"
 #include "batch-runtime/ResultRows.h"
 #include "batch-runtime/RowAllocator.h"
+#include "batch-runtime/TaskNumbers.h"
 #include "batch-runtime/Workers.h"
 
 #include <algorithm>
@@ -47,15 +48,6 @@ public:
   /// are read no more.
   Plan(const Descriptor &descriptor, int64_t reusedRowBytes,
        TaskOrdering ordering = TaskOrdering::Recorded);
-
-  /// The number of the first task of part `part` of `parts`, and one more than
-  /// that of the last it may have.
-  static int64_t firstTask(int64_t part, int64_t parts) {
-    return part << taskBits(parts);
-  }
-  static int64_t endTask(int64_t part, int64_t parts) {
-    return firstTask(part + 1, parts);
-  }
 
   /// What picks the next batch from now on. A machine has the kernels as its
   /// types, in their order. By depth the phases of kernels count; other
@@ -95,7 +87,7 @@ public:
   /// The row of a task's result within its table.
   int64_t slot(int64_t handle, int table) const {
     int64_t task = taskOf(handle);
-    const Part &part = parts[task >> taskBits(numParts)];
+    const Part &part = parts[partOf(task, numParts)];
     return part.slotsOf(descriptor.tables[table].group)[task - part.firstTask] +
            (handle >> 56);
   }
@@ -127,12 +119,6 @@ public:
   size_t scratchBytes() const { return scratch.capacity(); }
   /// That each worker needs to run the steps.
   size_t workerScratch() const { return usedWorkerBytes; }
-
-  /// The task that a handle names, -1 for a row of a source.
-  static int64_t taskOf(int64_t handle) {
-    return handle < 0 ? -1
-                      : static_cast<int64_t>(static_cast<uint32_t>(handle));
-  }
 
 private:
   /// What it takes to order the tasks of a part by their readers.
@@ -182,13 +168,6 @@ private:
     int group;
     int64_t siblings;
   };
-  /// Task numbers have 32 bits, the highest of which say the part.
-  static int taskBits(int64_t parts) {
-    int bits = 32;
-    while (int64_t(1) << (32 - bits) < parts)
-      --bits;
-    return bits;
-  }
   /// Of a plan of the scheduler.
   int64_t firstPart(int64_t plan) const {
     return plan * (numParts / scheduler.plans());

@@ -37,6 +37,11 @@ public:
   static void forEachRead(const KernelInfo &kernel, const int64_t *record,
                           const int64_t *lists, const Body &body);
 
+  /// Calls `body(handle)` for what an operand of a task reads.
+  template <class Body>
+  static void forEachHandle(const OperandInfo &operand, const int64_t *record,
+                            const int64_t *lists, const Body &body);
+
   size_t bytes() const;
 
 private:
@@ -52,20 +57,28 @@ private:
 };
 
 template <class Body>
+void RecordedTasks::forEachHandle(const OperandInfo &operand,
+                                  const int64_t *record, const int64_t *lists,
+                                  const Body &body) {
+  int64_t cell = record[operand.cell];
+  if (!operand.ragged) {
+    body(cell);
+    return;
+  }
+  const int64_t *entries = lists + listFirst(cell);
+  for (int64_t e = 0; e < listLength(cell); ++e)
+    body(entries[e]);
+}
+
+template <class Body>
 void RecordedTasks::forEachRead(const KernelInfo &kernel, const int64_t *record,
                                 const int64_t *lists, const Body &body) {
   for (const OperandInfo &operand : kernel.operands) {
     if (operand.kind == OperandInfo::Scalar ||
         (operand.kind == OperandInfo::Gather && operand.table < 0))
       continue;
-    int64_t cell = record[operand.cell];
-    if (!operand.ragged) {
-      body(cell, operand.table);
-      continue;
-    }
-    const int64_t *entries = lists + listFirst(cell);
-    for (int64_t e = 0; e < listLength(cell); ++e)
-      body(entries[e], operand.table);
+    forEachHandle(operand, record, lists,
+                  [&](int64_t handle) { body(handle, operand.table); });
   }
 }
 

@@ -91,11 +91,11 @@ void Plan::build(const std::vector<BatchContext *> &contexts,
     if (static_cast<size_t>(p) == parts.size())
       parts.emplace_back();
     parts[p].context = contexts[p];
-    parts[p].firstTask = firstTask(p, numParts);
+    parts[p].firstTask = firstTaskOf(p, numParts);
     sorters.push_back(&parts[p].sorter);
   }
   workers.forEachPart(numParts, [&](int64_t p) {
-    collectQueues(parts[p], endTask(p, numParts));
+    collectQueues(parts[p], endTaskOf(p, numParts));
     parts[p].sorter.run(parts[p].queues.data(),
                         static_cast<int64_t>(parts[p].queues.size()));
     countRaggedRows(parts[p]);

@@ -14,7 +14,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "batch-runtime/Forest.h"
 #include "batch-runtime/Plan.h"
 
 #include <algorithm>
@@ -44,20 +43,6 @@ private:
   const std::vector<DepthStep> &steps;
   int32_t *order;
 };
-
-/// Calls `body(handle)` for what an operand of a task reads.
-template <class Body>
-static void forEachHandle(const OperandInfo &operand, const int64_t *record,
-                          const int64_t *lists, const Body &body) {
-  int64_t cell = record[operand.cell];
-  if (!operand.ragged) {
-    body(cell);
-    return;
-  }
-  const int64_t *entries = lists + listFirst(cell);
-  for (int64_t e = 0; e < listLength(cell); ++e)
-    body(entries[e]);
-}
 
 void Plan::orderByReaders(WorkerPool &workers) {
   const std::vector<int32_t> &sequence = scheduler.sequence();
@@ -97,11 +82,12 @@ void Plan::TaskOrder::forEachRead(int32_t step, size_t operand, int32_t number,
       plan.descriptor.kernels[steps[step].kernel].operands[operand];
   if (info.kind == OperandInfo::Scalar || info.table < 0)
     return;
-  forEachHandle(info, recordOf(step, number), part.context->listPool,
-                [&](int64_t handle) {
-                  if (handle >= 0)
-                    body(Plan::taskOf(handle) - part.firstTask);
-                });
+  auto read = [&](int64_t handle) {
+    if (handle >= 0)
+      body(batchrt::taskOf(handle) - part.firstTask);
+  };
+  RecordedTasks::forEachHandle(info, recordOf(step, number),
+                               part.context->listPool, read);
 }
 
 void Plan::TaskOrder::run() {
@@ -221,18 +207,18 @@ GatherCounts Plan::countGathers() const {
         if (place != next)
           return; // a constant task of another part
         ++next;
-        forEachHandle(operand, record, parts[0].context->listPool,
-                      [&](int64_t handle) {
-                        std::pair<int64_t, int64_t> row{handle >> 56, 0};
-                        if (isSource || handle < 0)
-                          row.second = static_cast<uint32_t>(handle);
-                        else
-                          row = {0, slot(handle, operand.table)};
-                        ++counts.rows;
-                        counts.runs += row.first != last.first ||
-                                       row.second != last.second + 1;
-                        last = row;
-                      });
+        RecordedTasks::forEachHandle(
+            operand, record, parts[0].context->listPool, [&](int64_t handle) {
+              std::pair<int64_t, int64_t> row{handle >> 56, 0};
+              if (isSource || handle < 0)
+                row.second = static_cast<uint32_t>(handle);
+              else
+                row = {0, slot(handle, operand.table)};
+              ++counts.rows;
+              counts.runs +=
+                  row.first != last.first || row.second != last.second + 1;
+              last = row;
+            });
       });
     }
   }

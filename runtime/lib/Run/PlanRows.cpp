@@ -133,7 +133,7 @@ void Plan::keepResults(const BatchContext &context, int64_t numInstances) {
                          return;
                        int group = descriptor.tables[table].group;
                        int64_t task = taskOf(handle);
-                       Part &part = parts[task >> taskBits(numParts)];
+                       Part &part = parts[partOf(task, numParts)];
                        part.lastReadsOf(group)[task - part.firstTask] = kKept;
                      });
 }
@@ -201,7 +201,7 @@ int64_t Plan::takeRows(int64_t s, const GroupUse &use) {
   };
   forEachTask(s, [&](int64_t position, const int64_t *record) {
     int64_t task = static_cast<uint32_t>(record[0]);
-    const Part &part = parts[task >> taskBits(numParts)];
+    const Part &part = parts[partOf(task, numParts)];
     int32_t last = part.lastReadsOf(use.group)[task - part.firstTask];
     if (last != runLast) {
       endRun();

@@ -7,7 +7,7 @@
 
 #include "batch-runtime/RecordedTasks.h"
 #include "batch-runtime/Error.h"
-#include "batch-runtime/Plan.h"
+#include "batch-runtime/TaskNumbers.h"
 
 using namespace batchrt;
 
@@ -21,12 +21,12 @@ template <class Body>
 void RecordedTasks::forEachRecord(const Body &body) const {
   const int64_t parts = static_cast<int64_t>(contexts.size());
   for (int64_t p = 0; p < parts; ++p) {
-    const int64_t offset = firstTasks[p] - Plan::firstTask(p, parts);
+    const int64_t offset = firstTasks[p] - firstTaskOf(p, parts);
     for (size_t k = 0; k < descriptor.kernels.size(); ++k) {
       const int64_t cells = descriptor.kernels[k].recordCells;
       const BatchQueue &queue = contexts[p]->queues[k];
       for (int64_t *record = queue.begin; record != queue.end; record += cells)
-        body(p, k, Plan::taskOf(*record) + offset, record);
+        body(p, k, taskOf(*record) + offset, record);
     }
   }
 }
@@ -42,7 +42,7 @@ RecordedTasks::read(const std::vector<BatchContext *> &newContexts) {
   firstTasks.clear();
   for (int64_t p = 0; p < parts; ++p) {
     firstTasks.push_back(tasks);
-    tasks += contexts[p]->numTasks - Plan::firstTask(p, parts);
+    tasks += contexts[p]->numTasks - firstTaskOf(p, parts);
   }
   if (tasks > INT32_MAX)
     raise("the mini-batch has ", tasks,
@@ -53,10 +53,10 @@ RecordedTasks::read(const std::vector<BatchContext *> &newContexts) {
   // cell: one after another they count once.
   auto forEachOperand = [&](int64_t p, size_t k, const int64_t *record,
                             const auto &body) {
-    int64_t offset = firstTasks[p] - Plan::firstTask(p, parts), last = -1;
+    int64_t offset = firstTasks[p] - firstTaskOf(p, parts), last = -1;
     forEachRead(descriptor.kernels[k], record, contexts[p]->listPool,
                 [&](int64_t handle, int) {
-                  int64_t task = Plan::taskOf(handle);
+                  int64_t task = taskOf(handle);
                   if (task >= 0 && task != last)
                     body(static_cast<int32_t>(task + offset));
                   last = task;

@@ -355,7 +355,7 @@ void Session::inspectPart(int64_t number) {
   for (size_t k = 0; k < part.queueMemory.size(); ++k)
     part.queues[k].end = part.queues[k].begin;
   std::fill(part.constantList.begin(), part.constantList.end(), -1);
-  part.numTasks = Plan::firstTask(number, numParts);
+  part.numTasks = firstTaskOf(number, numParts);
   part.known.clear();
   part.end = Part::Returned;
   part.message.clear();

@@ -57,7 +57,7 @@ void batchrt::writeTaskGraph(const std::string &path, const Session &session) {
     std::unordered_map<int64_t, int64_t> names;
     for (int32_t s : schedule.sequence())
       plan.forEachTask(s, [&](int64_t position, const int64_t *record) {
-        names[Plan::taskOf(record[0])] = position;
+        names[taskOf(record[0])] = position;
       });
     int64_t last = -1;
     for (size_t i = 0; i < schedule.sequence().size(); ++i) {
@@ -72,8 +72,8 @@ void batchrt::writeTaskGraph(const std::string &path, const Session &session) {
                   step.depth, "\", fillcolor=", i % 12 + 1, ", tooltip=\"step ",
                   i, "\"];\n");
             auto edge = [&](int64_t handle, int) {
-              if (Plan::taskOf(handle) >= 0)
-                print("  t", names[Plan::taskOf(handle)], " -> t", name, ";\n");
+              if (taskOf(handle) >= 0)
+                print("  t", names[taskOf(handle)], " -> t", name, ";\n");
             };
             RecordedTasks::forEachRead(kernel, record,
                                        session.context().listPool, edge);

@@ -1,0 +1,47 @@
+//===- TaskNumbers.h - How tasks are numbered -------------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Workers record the tasks of a mini-batch in parts. The number of a task has
+// 32 bits, the highest of which say its part.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_TASKNUMBERS_H
+#define BATCH_RUNTIME_TASKNUMBERS_H
+
+#include <cstdint>
+
+namespace batchrt {
+
+/// Bits that number the tasks of one of `parts` parts.
+inline int taskBits(int64_t parts) {
+  int bits = 32;
+  while (int64_t(1) << (32 - bits) < parts)
+    --bits;
+  return bits;
+}
+
+/// The first task of a part, and one more than the last it may have.
+inline int64_t firstTaskOf(int64_t part, int64_t parts) {
+  return part << taskBits(parts);
+}
+inline int64_t endTaskOf(int64_t part, int64_t parts) {
+  return firstTaskOf(part + 1, parts);
+}
+
+inline int64_t partOf(int64_t task, int64_t parts) {
+  return task >> taskBits(parts);
+}
+
+/// The task that a handle names, -1 for a row of a source.
+inline int64_t taskOf(int64_t handle) {
+  return handle < 0 ? -1 : static_cast<int64_t>(static_cast<uint32_t>(handle));
+}
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_TASKNUMBERS_H
