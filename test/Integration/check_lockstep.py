@@ -265,6 +265,15 @@ def check_limits():
                         ["--batch=3", "--refill", "--mask-from=0"]):
             if program and calls:
                 check(strategy, program, calls, *options)
+        # Frames of calls by masks: one behind that in which an instance ends.
+        program = compiled(os.path.join(SOURCES, "countdown.mlir"),
+                           "countdown by " + strategy, "--strategy=" + strategy)
+        if program:
+            error = "the recursion is deeper than 4 calls, in block main."
+            check_limit("no end, " + strategy, program,
+                        [{"n": n} for n in (2, -1, 0, 4, -3)], (1, 4), {"n": 1},
+                        ["instance %d: %s" % (i, error) for i in (1, 4)],
+                        "--stack-depth=4")
     program = rounds("rounds for emulator", "--device=emulator")
     calls = compiled(model("fib"), "fib for emulator", "--strategy=lockstep",
                      "--device=emulator")

@@ -127,7 +127,9 @@ void Lockstep::prepareUnit(Unit &unit, int64_t lanes) {
     // A step is one of some instance; the last look finds nothing.
     unit.blockPath.assign(options.maxSteps * numInstances + 1, 0);
   unit.path = options.recordPath ? unit.blockPath.data() : nullptr;
-  const int64_t places = blocks * (info.frames ? options.stackDepth + 2 : 1);
+  // The entry's frame, one for each call, one where an instance that has made
+  // too many ends, and the one that is looked into behind it.
+  const int64_t places = blocks * (info.frames ? options.stackDepth + 3 : 1);
   unit.blockCells.assign(2 * places + 2 * blocks, 0);
   unit.waiting = unit.blockCells.data();
   unit.since = unit.waiting + places;
