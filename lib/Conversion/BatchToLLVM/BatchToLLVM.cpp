@@ -111,9 +111,24 @@ static void makeInputSources(ModuleOp module, func::FuncOp entry,
     }
 }
 
+/// True if `use` needs the parameter as a row: it meets other values, in
+/// results or loops. Kernels and views find parameters by themselves, and so do
+/// functions that know theirs.
+static bool isRowOfParameter(OpOperand &use, const InstanceProgram &program,
+                             const Sharedness &sharedness) {
+  Operation *op = use.getOwner();
+  if (auto call = dyn_cast<func::CallOp>(op))
+    if (func::FuncOp callee = program.getCallee(call);
+        callee && !callee.isExternal())
+      return !sharedness.getParameter(
+          callee.getArgument(use.getOperandNumber()));
+  return !isa<InvokeOp, tensor::ExtractSliceOp, tensor::ExtractOp,
+              tensor::DimOp>(op);
+}
+
 /// Makes the sources of row views and counts where the linearizer did not: the
-/// unbatched code reads parameters through them too, and elements through a
-/// source that is the whole parameter.
+/// unbatched code reads parameters through them too, and elements and what
+/// meets other values through a source that is the whole parameter.
 static void makeSources(ModuleOp module) {
   InstanceProgram program(module);
   Sharedness sharedness(program);
@@ -136,6 +151,15 @@ static void makeSources(ModuleOp module) {
           parameter && row)
         getOrCreateSource(module, symbols, row, *parameter);
     });
+    for (BlockArgument argument : function.getArguments()) {
+      auto type = dyn_cast<RankedTensorType>(argument.getType());
+      auto parameter = sharedness.getParameter(argument);
+      if (parameter && type && type.hasStaticShape() &&
+          llvm::any_of(argument.getUses(), [&](OpOperand &use) {
+            return isRowOfParameter(use, program, sharedness);
+          }))
+        getOrCreateSource(module, symbols, type, *parameter);
+    }
   }
   bool isLinearized =
       llvm::any_of(module.getOps<func::FuncOp>(), [](func::FuncOp function) {
