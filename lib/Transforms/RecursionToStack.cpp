@@ -101,7 +101,8 @@ private:
 };
 
 constexpr StringLiteral kVariableTypes =
-    "integers of at most 64 bits, index, f32, f64 and static tensors of them";
+    "integers of at most 64 bits, index, f32, f64 and nonempty static tensors "
+    "of them";
 
 } // namespace
 
@@ -180,9 +181,15 @@ static LogicalResult checkProgram(const InstanceProgram &program) {
     if (function.isExternal())
       return function.emitError("is only declared; a function that the entry "
                                 "calls needs a body");
-    for (BlockArgument argument : function.getArguments())
+    for (BlockArgument argument : function.getArguments()) {
       if (failed(check(argument.getLoc(), argument.getType())))
         return failure();
+      if (function.getArgAttr(argument.getArgNumber(), kSharedAttr) &&
+          !isa<RankedTensorType>(argument.getType()))
+        return emitError(argument.getLoc())
+               << "is shared and must be a tensor; scalars can be tensors of "
+                  "rank 0";
+    }
     WalkResult result = function.walk([&](Operation *op) -> WalkResult {
       if (isa_and_nonnull<rec::RecDialect>(op->getDialect()) &&
           !isa<rec::PhaseOp>(op))

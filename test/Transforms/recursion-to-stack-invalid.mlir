@@ -37,7 +37,7 @@ func.func @main(%x: tensor<4xf32>, %i: index) -> f32 attributes {batch.entry} {
 // -----
 
 // A row of a variable has one size.
-// expected-error @+2 {{is of type 'tensor<?x4xf32>' and lives from step to step, but strategies 'lockstep' and 'mask' keep integers of at most 64 bits, index, f32, f64 and static tensors of them alone}}
+// expected-error @+2 {{is of type 'tensor<?x4xf32>' and lives from step to step, but strategies 'lockstep' and 'mask' keep integers of at most 64 bits, index, f32, f64 and nonempty static tensors of them alone}}
 // expected-note @+1 {{legal strategies: 'linearize' and 'none', which runs one instance at a time}}
 func.func @main(%x: tensor<?x4xf32>) -> index attributes {batch.entry} {
   %zero = arith.constant 0 : index
@@ -47,7 +47,7 @@ func.func @main(%x: tensor<?x4xf32>) -> index attributes {batch.entry} {
 
 // -----
 
-// expected-error @+2 {{result #1 is of type 'f16', but strategies 'lockstep' and 'mask' keep integers of at most 64 bits, index, f32, f64 and static tensors of them alone}}
+// expected-error @+2 {{result #1 is of type 'f16', but strategies 'lockstep' and 'mask' keep integers of at most 64 bits, index, f32, f64 and nonempty static tensors of them alone}}
 // expected-note @+1 {{legal strategies: 'linearize' and 'none', which runs one instance at a time}}
 func.func @main(%x: f32) -> (f32, f16) attributes {batch.entry} {
   %y = arith.truncf %x : f32 to f16
@@ -114,4 +114,21 @@ func.func @main() -> tensor<4xi64> attributes {batch.entry} {
     tensor.yield %x : i64
   } : tensor<4xi64>
   return %t : tensor<4xi64>
+}
+
+// -----
+
+// expected-error @+1 {{is shared and must be a tensor; scalars can be tensors of rank 0}}
+func.func @main(%n: f32, %s: f32 {batch.shared = "s"}) -> f32
+    attributes {batch.entry} {
+  %sum = arith.addf %n, %s : f32
+  return %sum : f32
+}
+
+// -----
+
+// expected-error @+2 {{is of type 'tensor<2x0xi64>' and lives from step to step, but strategies 'lockstep' and 'mask' keep integers of at most 64 bits, index, f32, f64 and nonempty static tensors of them alone}}
+// expected-note @+1 {{legal strategies: 'linearize' and 'none', which runs one instance at a time}}
+func.func @main(%x: tensor<2x0xi64>) -> tensor<2x0xi64> attributes {batch.entry} {
+  return %x : tensor<2x0xi64>
 }

@@ -129,44 +129,45 @@ func.func @main(%a: i64, %b: i64) -> (i64, i64) attributes {batch.entry} {
 // parameter is passed through as the machine's argument.
 
 // CHECK-LABEL: batch.machine @main.machine
-// CHECK-SAME:    (%[[W:.*]]: i64 {batch.shared = "w"}) attributes {cached_tops} {
+// CHECK-SAME:    (%[[W:.*]]: tensor<i64> {batch.shared = "w"}) attributes {cached_tops} {
 // CHECK-NOT:     stack
 // CHECK-NOT:     result1
 // CHECK-NOT:     push
 // CHECK:         batch.block @even.1 {
-// CHECK-NEXT:      batch.set @main.result0, %[[W]] : i64
+// CHECK-NEXT:      batch.set @main.result0, %[[W]] : tensor<i64>
 // CHECK-NEXT:      batch.return
 // CHECK:         batch.jump @odd.0
 // CHECK:         batch.jump @even.0
-func.func @even(%n: i64, %w: i64) -> i64 {
+func.func @even(%n: i64, %w: tensor<i64>) -> tensor<i64> {
   %zero = arith.constant 0 : i64
   %one = arith.constant 1 : i64
   %done = arith.cmpi eq, %n, %zero : i64
-  %r = scf.if %done -> i64 {
-    scf.yield %w : i64
+  %r = scf.if %done -> tensor<i64> {
+    scf.yield %w : tensor<i64>
   } else {
     %m = arith.subi %n, %one : i64
-    %s = func.call @odd(%w, %m) : (i64, i64) -> i64
-    scf.yield %s : i64
+    %s = func.call @odd(%w, %m) : (tensor<i64>, i64) -> tensor<i64>
+    scf.yield %s : tensor<i64>
   }
-  return %r : i64
+  return %r : tensor<i64>
 }
-func.func @odd(%w: i64, %n: i64) -> i64 {
+func.func @odd(%w: tensor<i64>, %n: i64) -> tensor<i64> {
   %zero = arith.constant 0 : i64
+  %none = arith.constant dense<0> : tensor<i64>
   %one = arith.constant 1 : i64
   %done = arith.cmpi eq, %n, %zero : i64
-  %r = scf.if %done -> i64 {
-    scf.yield %zero : i64
+  %r = scf.if %done -> tensor<i64> {
+    scf.yield %none : tensor<i64>
   } else {
     %m = arith.subi %n, %one : i64
-    %s = func.call @even(%m, %w) : (i64, i64) -> i64
-    scf.yield %s : i64
+    %s = func.call @even(%m, %w) : (i64, tensor<i64>) -> tensor<i64>
+    scf.yield %s : tensor<i64>
   }
-  return %r : i64
+  return %r : tensor<i64>
 }
-func.func @main(%w: i64 {batch.shared = "w"}, %n: i64) -> i64 attributes {batch.entry} {
-  %r = func.call @even(%n, %w) : (i64, i64) -> i64
-  return %r : i64
+func.func @main(%w: tensor<i64> {batch.shared = "w"}, %n: i64) -> tensor<i64> attributes {batch.entry} {
+  %r = func.call @even(%n, %w) : (i64, tensor<i64>) -> tensor<i64>
+  return %r : tensor<i64>
 }
 
 // -----

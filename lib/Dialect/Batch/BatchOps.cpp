@@ -94,6 +94,22 @@ LogicalResult KernelOp::verify() {
 LogicalResult KernelOp::verifyRegions() {
   if (getBody().empty())
     return emitOpError("needs a body");
+  auto checkExtents = [](Location loc, Type type) -> LogicalResult {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor || !llvm::is_contained(tensor.getShape(), 0))
+      return success();
+    return mlir::emitError(loc)
+           << "is of type " << type
+           << ", which has no elements; kernels compute tensors "
+              "that have some";
+  };
+  for (BlockArgument argument : getBody().getArguments())
+    if (failed(checkExtents(argument.getLoc(), argument.getType())))
+      return failure();
+  for (Operation &op : getBody().front())
+    for (Type type : op.getResultTypes())
+      if (failed(checkExtents(op.getLoc(), type)))
+        return failure();
   auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
   if (!yield)
     return emitOpError("must end in batch.yield");

@@ -73,7 +73,8 @@ LogicalResult MachineOp::verifyRegions() {
 
 bool VariableOp::isValidType(Type type) {
   if (auto tensor = dyn_cast<RankedTensorType>(type);
-      tensor && tensor.hasStaticShape())
+      tensor && tensor.hasStaticShape() &&
+      !llvm::is_contained(tensor.getShape(), 0))
     type = tensor.getElementType();
   if (auto integer = dyn_cast<IntegerType>(type))
     return integer.isSignless() && integer.getWidth() <= 64;
@@ -83,7 +84,7 @@ bool VariableOp::isValidType(Type type) {
 LogicalResult VariableOp::verify() {
   if (!isValidType(getType()))
     return emitOpError("must be an integer of at most 64 bits, an index, f32, "
-                       "f64 or a static tensor of them, got ")
+                       "f64 or a nonempty static tensor of them, got ")
            << getType();
   for (std::optional<int64_t> number : {getArgumentNumber(), getResultNumber()})
     if (number && *number < 0)

@@ -488,6 +488,22 @@ batch.table @t : tensor<4xf32> group(0) beside(@h)
 
 // -----
 
+// expected-error @+1 {{is of type 'tensor<4x0xf32>', which has no elements; kernels compute tensors that have some}}
+batch.kernel @empty(%x: tensor<4x0xf32>) {
+  batch.yield
+}
+
+// -----
+
+batch.kernel @empty(%x: f32) -> tensor<f32> {
+  // expected-error @+1 {{is of type 'tensor<0xf32>', which has no elements}}
+  %none = tensor.splat %x : tensor<0xf32>
+  %y = tensor.from_elements %x : tensor<f32>
+  batch.yield %y : tensor<f32>
+}
+
+// -----
+
 // expected-error @+1 {{has elements of type 'i128'; kernels read and write index, i1, i8, i16, i32, i64, f16, bf16, f32 and f64}}
 batch.kernel @elements(%x: tensor<4xi128>) -> tensor<4xf32> {
   %y = arith.sitofp %x : tensor<4xi128> to tensor<4xf32>

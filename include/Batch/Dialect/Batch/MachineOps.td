@@ -92,7 +92,7 @@ def Batch_VariableOp : Batch_Op<"variable", [Symbol, HasParent<"MachineOp">]> {
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// True if a variable can hold values of this type: integers of at most 64
-    /// bits, index, f32, f64 and static tensors of them.
+    /// bits, index, f32, f64 and nonempty static tensors of them.
     static bool isValidType(Type type);
   }];
 }
