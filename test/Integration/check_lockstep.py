@@ -261,7 +261,7 @@ def check_limits():
                            "rounds by " + strategy, "--strategy=" + strategy)
         calls = compiled(model("fib"), "fib for limits by " + strategy,
                          "--strategy=" + strategy)
-        for options in ([], ["--threads=2"], ["--batch=4"],
+        for options in ([], ["--threads=2"], ["--batch=4", "--block-choice=learned"],
                         ["--batch=3", "--refill", "--mask-from=0"]):
             if program and calls:
                 check(strategy, program, calls, *options)

@@ -71,6 +71,8 @@ std::vector<int64_t> batchrt::costsOfBlocks(const Descriptor &descriptor) {
 Lockstep::Lockstep(const Descriptor &descriptor, const LockstepOptions &options)
     : descriptor(descriptor), info(*descriptor.lockstep), options(options),
       costs(costsOfBlocks(descriptor)), states(makeStateTable({})) {
+  if (options.stackDepth > INT32_MAX)
+    raise("--stack-depth is at most ", INT32_MAX);
   // Frames lie on the stacks of workers.
   constexpr int64_t mostFrames = 4096;
   if (info.frames && options.stackDepth > mostFrames)
@@ -124,8 +126,8 @@ void Lockstep::prepareUnit(Unit &unit, int64_t lanes) {
   unit.states = states.data();
   unit.unknownStates = 0;
   if (options.recordPath)
-    // A step is one of some instance; the last look finds nothing.
-    unit.blockPath.assign(options.maxSteps * numInstances + 1, 0);
+    // A step is one of some instance, or stops it; the last look finds nothing.
+    unit.blockPath.assign((options.maxSteps + 1) * numInstances + 1, 0);
   unit.path = options.recordPath ? unit.blockPath.data() : nullptr;
   // The entry's frame, one for each call, one where an instance that has made
   // too many ends, and the one that is looked into behind it.
