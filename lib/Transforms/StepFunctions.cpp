@@ -28,6 +28,14 @@ static bool isFunctionControl(Operation *op) {
 }
 
 static LogicalResult convertStructuredControl(ModuleOp module) {
+  WalkResult result = module.walk([](scf::ForallOp loop) -> WalkResult {
+    if (isFunctionControl(loop))
+      return loop.emitError("is no control that lanes follow; write it as "
+                            "'scf.for', or as tensor code");
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return failure();
   RewritePatternSet patterns(module.getContext());
   populateSCFToControlFlowConversionPatterns(patterns);
   ConversionTarget target(*module.getContext());

@@ -132,3 +132,17 @@ func.func @main(%n: f32, %s: f32 {batch.shared = "s"}) -> f32
 func.func @main(%x: tensor<2x0xi64>) -> tensor<2x0xi64> attributes {batch.entry} {
   return %x : tensor<2x0xi64>
 }
+
+// -----
+
+func.func @main(%n: index, %x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
+  %zero = arith.constant 0.0 : f32
+  // expected-error @+1 {{is no control that lanes follow; write it as 'scf.for', or as tensor code}}
+  %y = scf.forall (%i) in (%n) shared_outs(%o = %x) -> tensor<4xf32> {
+    %e = tensor.splat %zero : tensor<1xf32>
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %e into %o[%i] [1] [1] : tensor<1xf32> into tensor<4xf32>
+    }
+  }
+  return %y : tensor<4xf32>
+}
