@@ -213,10 +213,12 @@ LogicalResult KernelBatcher::batchSplat(tensor::SplatOp op) {
 
 LogicalResult KernelBatcher::batchExtract(tensor::ExtractOp op) {
   BatchedValue form = lookup(op.getTensor());
-  if (form.kind != BatchedValue::PerTask)
+  if (form.kind != BatchedValue::PerTask &&
+      !(form.kind == BatchedValue::Once &&
+        op.getTensor().getType().hasStaticShape()))
     return op.emitOpError("cannot be batched: it reads a tensor that is not "
-                          "one task's own; pass the row or the element to the "
-                          "kernel");
+                          "one task's own, of an extent that is not known; "
+                          "pass the row or the element to the kernel");
   if (op.getIndices().empty()) {
     map(op, BatchedValue::PerTask, form.value);
     return success();
@@ -239,10 +241,15 @@ LogicalResult KernelBatcher::batchPick(Operation *op, Value source,
   auto type = cast<RankedTensorType>(source.getType());
   Type element = type.getElementType();
   BatchedValue form = lookup(source);
-  SmallVector<OpFoldResult> first = {builder.getIndexAttr(0)}, counts = {tasks},
-                            steps = {builder.getIndexAttr(1)};
+  SmallVector<OpFoldResult> first, counts, steps;
   // Of the slice with whole dimensions: its shape, loops and maps.
-  SmallVector<int64_t> shape = {ShapedType::kDynamic};
+  SmallVector<int64_t> shape;
+  if (form.isBatched()) {
+    first.push_back(builder.getIndexAttr(0));
+    counts.push_back(tasks);
+    steps.push_back(builder.getIndexAttr(1));
+    shape.push_back(ShapedType::kDynamic);
+  }
   SmallVector<utils::IteratorType> iterators = {utils::IteratorType::parallel};
   SmallVector<std::pair<unsigned, Value>> positions; // by loop
   SmallVector<AffineExpr> kept = {builder.getAffineDimExpr(0)};
@@ -254,8 +261,7 @@ LogicalResult KernelBatcher::batchPick(Operation *op, Value source,
     };
     auto position = dyn_cast<Value>(offset);
     bool picked = position && lookup(position).kind == BatchedValue::PerTask;
-    if (picked ? form.kind != BatchedValue::PerTask || !isOneInteger(size) ||
-                     !dropped[dim] || type.isDynamicDim(dim)
+    if (picked ? !isOneInteger(size) || !dropped[dim] || type.isDynamicDim(dim)
                : !isOnce(offset) || !isOnce(size) || !isOnce(stride))
       return op->emitOpError(
           "takes a slice that differs from task to task, other than one "
@@ -305,6 +311,8 @@ LogicalResult KernelBatcher::batchPick(Operation *op, Value source,
   MLIRContext *context = builder.getContext();
   SmallVector<Value> inputs = {slice};
   SmallVector<AffineMap> maps = {builder.getMultiDimIdentityMap(loops)};
+  if (!form.isBatched())
+    maps.front() = maps.front().dropResult(0);
   for (auto [loop, position] : positions) {
     inputs.push_back(position);
     maps.push_back(AffineMap::get(loops, 0, kept.front(), context));
@@ -445,7 +453,7 @@ KernelBatcher::getSlice(OffsetSizeAndStrideOpInterface op, Type whole,
 
 LogicalResult KernelBatcher::batchExtractSlice(tensor::ExtractSliceOp op) {
   BatchedValue form = lookup(op.getSource());
-  if (form.kind == BatchedValue::Once)
+  if (form.kind == BatchedValue::Once && !op.getSourceType().hasStaticShape())
     return op.emitOpError("takes a slice of a shared tensor at a per-task "
                           "position: pass the slice to the kernel");
   if (llvm::any_of(op.getOffsets(), [&](Value offset) {

@@ -86,10 +86,10 @@ batch.kernel @splat(%n: index, %x: f32) -> tensor<f32> {
 
 // -----
 
-// Elements are read from a task's own tensor.
-batch.kernel @element(%x: tensor<4xf32> {batch.shared, uprog.parameter = 0 : i64}, %i: index) -> tensor<1xf32> {
-  // expected-error @+1 {{cannot be batched: it reads a tensor that is not one task's own; pass the row or the element to the kernel}}
-  %e = tensor.extract %x[%i] : tensor<4xf32>
+// Elements are picked from what has a known extent.
+batch.kernel @element(%x: tensor<?xf32> {batch.shared, uprog.parameter = 0 : i64}, %i: index) -> tensor<1xf32> {
+  // expected-error @+1 {{cannot be batched: it reads a tensor that is not one task's own, of an extent that is not known; pass the row or the element to the kernel}}
+  %e = tensor.extract %x[%i] : tensor<?xf32>
   %y = tensor.from_elements %e : tensor<1xf32>
   batch.yield %y : tensor<1xf32>
 }
@@ -105,10 +105,10 @@ batch.kernel @slice(%x: tensor<4xf32>, %i: index) -> tensor<2xf32> {
 
 // -----
 
-// A row of a shared tensor is an operand of its own.
-batch.kernel @row(%e: tensor<8x4xf32> {batch.shared, uprog.parameter = 0 : i64}, %i: index) -> tensor<4xf32> {
+// A row of a shared tensor that has any number of them is an operand of its own.
+batch.kernel @row(%e: tensor<?x4xf32> {batch.shared, uprog.parameter = 0 : i64}, %i: index) -> tensor<4xf32> {
   // expected-error @+1 {{takes a slice of a shared tensor at a per-task position: pass the slice to the kernel}}
-  %y = tensor.extract_slice %e[%i, 0] [1, 4] [1, 1] : tensor<8x4xf32> to tensor<4xf32>
+  %y = tensor.extract_slice %e[%i, 0] [1, 4] [1, 1] : tensor<?x4xf32> to tensor<4xf32>
   batch.yield %y : tensor<4xf32>
 }
 

@@ -560,3 +560,24 @@ batch.kernel @pick(%x: tensor<8xf32>, %m: tensor<6x4xf32>, %i: index)
   %z = tensor.extract_slice %m[%i, 1] [1, 2] [1, 1] : tensor<6x4xf32> to tensor<2xf32>
   batch.yield %y, %z : tensor<1xf32>, tensor<2xf32>
 }
+
+// -----
+
+// So they are from a shared tensor.
+// CHECK-DAG:   #[[WHOLE:.*]] = affine_map<(d0, d1, d2) -> (d1, d2)>
+// CHECK-DAG:   #[[TASK:.*]] = affine_map<(d0, d1, d2) -> (d0)>
+// CHECK-DAG:   #[[KEPT:.*]] = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK-LABEL: uprog.operator @pick_shared.rows
+// CHECK-SAME:    %[[E:[a-z0-9]*]]: tensor<8x4xf32> {uprog.parameter = 0 : i64}, %[[I:[a-z0-9]*]]: tensor<?xindex>
+batch.kernel @pick_shared(%e: tensor<8x4xf32> {batch.shared, uprog.parameter = 0 : i64},
+                          %i: index) -> (tensor<4xf32>, tensor<f32>) {
+  %two = arith.constant 2 : index
+  // CHECK: %[[SLICE:.*]] = tensor.extract_slice %[[E]][0, 0] [8, 4] [1, 1]
+  // CHECK: linalg.generic {indexing_maps = [#[[WHOLE]], #[[TASK]], #[[KEPT]]], iterator_types = ["parallel", "reduction", "parallel"]}
+  // CHECK-SAME: ins(%[[SLICE]], %[[I]] : tensor<8x4xf32>, tensor<?xindex>)
+  %row = tensor.extract_slice %e[%i, 0] [1, 4] [1, 1] : tensor<8x4xf32> to tensor<4xf32>
+  // CHECK: tensor.extract_slice %[[E]][0, 2] [8, 1] [1, 1] : tensor<8x4xf32> to tensor<8xf32>
+  %x = tensor.extract %e[%i, %two] : tensor<8x4xf32>
+  %y = tensor.from_elements %x : tensor<f32>
+  batch.yield %row, %y : tensor<4xf32>, tensor<f32>
+}

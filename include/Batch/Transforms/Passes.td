@@ -744,7 +744,9 @@ def VectorizeKernelsPass
     gets one more parallel loop. Ragged tensors are concatenated: reductions
     over their extent become `batch.segment_reduce`, per-task operands of their
     elementwise code `batch.segment_broadcast`. Code of shared operands alone
-    stays as it is. Operations of other dialects take part if they implement
+    stays as it is. An element or a slice at a position that differs from task
+    to task is picked from the whole tensor, which is read for each task; a
+    shared tensor must be static for that. Operations of other dialects take part if they implement
     `BatchableOpInterface`.
 
     ```mlir

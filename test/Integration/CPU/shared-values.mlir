@@ -3,7 +3,7 @@
 // RUN: batch-run %s --strategy=mask --params=random:1 --inputs=random:1,9 --batch=4 --check-unbatched --json | FileCheck %s
 
 // Parameters that meet other values: what a function or a branch returns, what a
-// loop begins with.
+// loop begins with. Rows and elements of them at places that lanes compute.
 
 // CHECK: "unbatched_equal": true
 
@@ -26,7 +26,7 @@ func.func private @add(%n: index, %v: !vec) -> !vec {
 }
 
 func.func @main(%n: index, %v: !vec {batch.shared = "v"}, %a: !mat {batch.shared = "a"},
-                %b: !mat {batch.shared = "b"}) -> (!vec, !mat, !vec)
+                %b: !mat {batch.shared = "b"}) -> (!vec, !mat, !vec, f32)
     attributes {batch.entry} {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
@@ -41,7 +41,10 @@ func.func @main(%n: index, %v: !vec {batch.shared = "v"}, %a: !mat {batch.shared
   }
   %loop = scf.for %i = %zero to %rounds step %one iter_args(%x = %v) -> !vec {
     %y = linalg.matvec ins(%m, %x : !mat, !vec) outs(%v : !vec) -> !vec
-    scf.yield %y : !vec
+    %row = tensor.extract_slice %a[%i, 0] [1, 4] [1, 1] : !mat to !vec
+    %z = arith.addf %y, %row : !vec
+    scf.yield %z : !vec
   }
-  return %sum, %m, %loop : !vec, !mat, !vec
+  %element = tensor.extract %b[%rounds, %one] : !mat
+  return %sum, %m, %loop, %element : !vec, !mat, !vec, f32
 }
