@@ -10,6 +10,7 @@ asked for. Each optimization of stacks takes counted traffic away.
 
 import argparse
 import itertools
+import math
 import os
 import random
 import subprocess
@@ -123,7 +124,10 @@ def check_lanes():
                   "x": {"tensor": "x%d" % (i % 50)}} for i in range(count)]
         tensors = {"x%d" % i: ("F32", [4], [numbers.uniform(-1, 1) for _ in range(4)])
                    for i in range(50)}
-        return lines, tensors, {}
+        params = {name: ("F32", shape, [numbers.uniform(-1, 1)
+                                        for _ in range(math.prod(shape))])
+                  for name, shape in (("w", [4]), ("t", [4, 4]))}
+        return lines, tensors, params
 
     def gauss(count):
         numbers = random.Random(count)

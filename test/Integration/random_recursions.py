@@ -2,15 +2,17 @@
 """random_recursions.py [--programs=20] [--first=0] [--seed=1] [--instances=24]
                      [--keep=FILE]
 
-Random recursive programs over numbers and vectors, with loops and branches that
-depend on both, as scf and as graphs of blocks (cf), run in lock step and by masks,
-with every choice of which lanes run together, and equal their unbatched lowering
-bit for bit. Twenty of them are one module: an entry calls the one that an argument
-names. Programs with the same seed and number are the same, so that --first runs a
-module again that failed, or half of a long run.
+Random recursive programs over numbers and tensors, parameters and rows of them
+among these, with loops and branches that depend on both, as scf and as graphs of
+blocks (cf), run in lock step and by masks, with every choice of which lanes run
+together, and equal their unbatched lowering bit for bit. Twenty of them are one
+module: an entry calls the one that an argument names, and all tensors have a type.
+Programs with the same seed and number are the same, so that --first runs a module
+again that failed, or half of a long run.
 """
 
 import argparse
+import math
 import os
 import random
 import shutil
@@ -18,6 +20,7 @@ import shutil
 import batchtest
 
 PER_MODULE = 20
+TYPES = [("f32", (4,)), ("f64", (3,)), ("f32", (2, 3)), ("f32", (17,)), ("f64", (1, 1))]
 CHOICES = [[], ["--threads=2"], ["--block-choice=most", "--patience=2"], ["--refill", "--batch=5"],
            ["--refill", "--batch=3", "--threads=2"], ["--mask-from=0"],
            ["--mask-from=0.5"],
@@ -26,10 +29,12 @@ CHOICES = [[], ["--threads=2"], ["--block-choice=most", "--patience=2"], ["--ref
 
 class Function:
     """The text of one function: n counts down with each call, a number and a
-    vector go along. Numbers stay below 1024."""
+    tensor (vector) go along, as do two parameters: a tensor and a table of four.
+    Numbers stay below 1024."""
 
-    def __init__(self, generator, name, callees):
+    def __init__(self, generator, name, callees, element, shape):
         self.generator, self.name, self.callees = generator, name, callees
+        self.element, self.shape = element, shape
         self.lines, self.values, self.calls = [], 0, generator.randint(1, 3)
 
     def emit(self, indent, text):
@@ -53,12 +58,23 @@ class Function:
 
     def vector(self, indent, numbers, vectors):
         pick = self.generator.choice
-        kind = pick(["addf", "subf", "maximumf", "tanh", "splat"])
+        kind = pick(["addf", "subf", "maximumf", "tanh", "splat", "row"])
         if kind == "tanh":
             return self.emit(indent, "math.tanh %s : !vec" % pick(vectors))
         if kind == "splat":
-            value = self.emit(indent, "arith.sitofp %s : i64 to f32" % pick(numbers))
+            value = self.emit(indent, "arith.sitofp %s : i64 to %s" % (
+                pick(numbers), self.element))
             return self.emit(indent, "tensor.splat %s : !vec" % value)
+        if kind == "row":
+            three = self.constant(indent, 3)
+            value = self.emit(indent, "arith.andi %s, %s : i64" % (
+                pick(numbers), three))
+            index = self.emit(indent, "arith.index_cast %s : i64 to index" % value)
+            rank = len(self.shape)
+            return self.emit(indent, "tensor.extract_slice %%t[%s%s] [1, %s] [1%s] : "
+                             "!table to !vec" % (
+                                 index, ", 0" * rank, ", ".join(map(str, self.shape)),
+                                 ", 1" * rank))
         return self.emit(indent, "arith.%s %s, %s : !vec" % (
             kind, pick(vectors), pick(vectors)))
 
@@ -68,19 +84,21 @@ class Function:
             bit = self.emit(indent, "arith.andi %s, %s : i64" % (
                 self.generator.choice(numbers), one))
             return self.emit(indent, "arith.cmpi eq, %s, %s : i64" % (bit, one))
-        index = self.emit(indent, "arith.constant %d : index" %
-                          self.generator.randint(0, 3))
+        place = [self.emit(indent, "arith.constant %d : index" %
+                           self.generator.randrange(extent))
+                 for extent in self.shape]
         value = self.emit(indent, "tensor.extract %s[%s] : !vec" % (
-            self.generator.choice(vectors), index))
-        zero = self.emit(indent, "arith.constant 0.25 : f32")
-        return self.emit(indent, "arith.cmpf ogt, %s, %s : f32" % (value, zero))
+            self.generator.choice(vectors), ", ".join(place)))
+        zero = self.emit(indent, "arith.constant 0.25 : %s" % self.element)
+        return self.emit(indent, "arith.cmpf ogt, %s, %s : %s" % (
+            value, zero, self.element))
 
     def call(self, indent, numbers, vectors):
         self.calls -= 1
         less = self.constant(indent, self.generator.randint(1, 2))
         n = self.emit(indent, "arith.subi %%n, %s : i64" % less)
-        name = self.emit(indent, "func.call @%s(%s, %s, %s) : (i64, i64, !vec) "
-                         "-> (i64, !vec)" % (
+        name = self.emit(indent, "func.call @%s(%s, %s, %s, %%w, %%t) : (i64, i64, "
+                         "!vec, !vec, !table) -> (i64, !vec)" % (
                              self.generator.choice(self.callees), n,
                              self.generator.choice(numbers),
                              self.generator.choice(vectors)))
@@ -145,18 +163,19 @@ class Function:
         one = self.constant(1, 1)
         base = self.emit(1, "arith.cmpi slt, %%n, %s : i64" % one)
         a, x = self.choice(base)
-        return ("func.func private @%s(%%n: i64, %%a: i64, %%x: !vec) -> (i64, !vec) "
-                "{\n%s\n  return %s, %s : i64, !vec\n}\n" % (
+        return ("func.func private @%s(%%n: i64, %%a: i64, %%x: !vec, %%w: !vec, "
+                "%%t: !table) -> (i64, !vec) {\n%s\n  return %s, %s : i64, !vec\n}\n"
+                % (
                     self.name, "\n".join(self.lines), a, x))
 
     def choice(self, base):
         self.values += 1
         name = "%%v%d" % self.values
         self.lines.append("  " + name + ":2 = scf.if %s -> (i64, !vec) {" % base)
-        x = self.vector(2, ["%n", "%a"], ["%x"])
+        x = self.vector(2, ["%n", "%a"], ["%x", "%w"])
         self.lines.append("    scf.yield %%a, %s : i64, !vec" % x)
         self.lines.append("  } else {")
-        a, x = self.body(2, ["%n", "%a"], ["%x"], 0)
+        a, x = self.body(2, ["%n", "%a"], ["%x", "%w"], 0)
         self.lines.append("    scf.yield %s, %s : i64, !vec" % (a, x))
         self.lines.append("  }")
         return name + "#0", name + "#1"
@@ -180,7 +199,7 @@ class Graph(Function):
             k, a, x = ("%%%s%d" % (name, block) for name in "kax")
             self.lines.append("^b%d(%s: i64, %s: i64, %s: !vec):" % (
                 block, k, a, x))
-            numbers, vectors = ["%n", "%a", a], ["%x", x]
+            numbers, vectors = ["%n", "%a", a], ["%x", "%w", x]
             numbers.append(self.number(1, numbers))
             vectors.append(self.vector(1, numbers, vectors))
             if self.calls > 0 and self.generator.random() < 0.6:
@@ -209,28 +228,33 @@ class Graph(Function):
             else:
                 self.lines.append("  cf.cond_br %s, %s, %s" % (
                     condition, to(onward[0]), to(onward[1])))
-        return ("func.func private @%s(%%n: i64, %%a: i64, %%x: !vec) -> (i64, !vec) "
-                "{\n%s\n^end(%%r: i64, %%y: !vec):\n  return %%r, %%y : i64, !vec\n}\n"
+        return ("func.func private @%s(%%n: i64, %%a: i64, %%x: !vec, %%w: !vec, "
+                "%%t: !table) -> (i64, !vec) {\n%s\n^end(%%r: i64, %%y: !vec):\n"
+                "  return %%r, %%y : i64, !vec\n}\n"
                 % (self.name, "\n".join(self.lines)))
 
 
-def module(generator, count):
-    """The text of `count` programs and their entry."""
-    text = ["!vec = tensor<4xf32>\n"]
+def module(generator, count, element="f32", shape=(4,)):
+    """The text of `count` programs and their entry, over tensors of a type."""
+    extents = "".join("%dx" % extent for extent in shape)
+    text = ["!vec = tensor<%s%s>\n!table = tensor<4x%s%s>\n" % (
+        2 * (extents, element))]
     for program in range(count):
         names = ["p%d_%d" % (program, i) for i in range(generator.randint(1, 3))]
         for name in names:
             kind = Graph if generator.random() < 0.3 else Function
-            text.append(kind(generator, name, names).text())
+            text.append(kind(generator, name, names, element, shape).text())
     text.append('''func.func @main(%which: index {batch.name = "which"},
                 %n: i64 {batch.name = "n"}, %a: i64 {batch.name = "a"},
-                %x: !vec {batch.name = "x"})
+                %x: !vec {batch.name = "x"}, %w: !vec {batch.shared = "w"},
+                %t: !table {batch.shared = "t"})
     -> (i64 {batch.name = "a"}, !vec {batch.name = "x"}) attributes {batch.entry} {
   %r:2 = scf.index_switch %which -> i64, !vec
 ''')
     for program in range(count):
         text.append('''  case %d {
-    %%r:2 = func.call @p%d_0(%%n, %%a, %%x) : (i64, i64, !vec) -> (i64, !vec)
+    %%r:2 = func.call @p%d_0(%%n, %%a, %%x, %%w, %%t)
+      : (i64, i64, !vec, !vec, !table) -> (i64, !vec)
     scf.yield %%r#0, %%r#1 : i64, !vec
   }
 ''' % (program, program))
@@ -263,13 +287,14 @@ def main():
         count = min(PER_MODULE, last - first)
         source = os.path.join(folder, "programs.mlir")
         with open(source, "w") as file:
-            file.write(module(generator, count))
+            element, shape = TYPES[first // PER_MODULE % len(TYPES)]
+            file.write(module(generator, count, element, shape))
         if options.keep and first == options.first:
             shutil.copy(source, options.keep)
         inputs, tensors = [], {}
         for i in range(options.instances * count // 4):
-            tensors["%d.x" % i] = ("F32", [4], [generator.uniform(-1, 1)
-                                               for _ in range(4)])
+            tensors["%d.x" % i] = (element.upper(), shape, [
+                generator.uniform(-1, 1) for _ in range(math.prod(shape))])
             inputs.append({"which": i % count, "n": generator.randint(0, 4),
                            "a": generator.randint(0, 99),
                            "x": {"tensor": "%d.x" % i}})
