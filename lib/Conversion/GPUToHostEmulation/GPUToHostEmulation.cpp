@@ -68,6 +68,9 @@ LogicalResult KernelEmulation::placeShared() {
   SmallVector<LLVM::GlobalOp> dynamic;
   for (auto global : kernels.getOps<LLVM::GlobalOp>()) {
     Type type = global.getGlobalType();
+    // Who reads it says so, where the user can see it.
+    if (global.getConstant())
+      continue;
     if (global.getAddrSpace() != BATCH_SPACE_SHARED)
       return global.emitOpError("is not in shared memory (address space 3); "
                                 "the emulator has no other global variables");
@@ -225,7 +228,8 @@ LogicalResult KernelEmulation::convertAddressOf(LLVM::AddressOfOp op,
                                                 Value thread) {
   auto offset = sharedOffsets.find(op.getGlobalName());
   if (offset == sharedOffsets.end())
-    return op.emitOpError("is of no global variable of the gpu.module");
+    return op.emitError("reads a constant tensor of several values, which the "
+                        "emulator does not have; make it a shared argument");
   op.replaceAllUsesWith(
       EmulatorBuilder(op, thread, locations).sharedAddress(offset->second));
   op.erase();
