@@ -746,8 +746,8 @@ def VectorizeKernelsPass
     elementwise code `batch.segment_broadcast`. Code of shared operands alone
     stays as it is. An element or a slice at a position that differs from task
     to task is picked from the whole tensor, which is read for each task; a
-    shared tensor must be static for that. Operations of other dialects take part if they implement
-    `BatchableOpInterface`.
+    shared tensor must be static for that. Operations of other dialects take
+    part if they implement `BatchableOpInterface`.
 
     ```mlir
     batch.kernel @k(%x: tensor<4xf32>,

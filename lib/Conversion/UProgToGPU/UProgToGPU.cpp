@@ -62,8 +62,8 @@ private:
   LogicalResult lowerRun(uprog::RunOp run);
   LogicalResult lowerBarrier(uprog::BarrierOp op);
   Value shuffle(Value value, int64_t offset, gpu::ShuffleMode mode);
-  Value compare(arith::CmpIPredicate predicate, Value a, Value other) {
-    return arith::CmpIOp::create(b, predicate, a, other);
+  Value compare(arith::CmpIPredicate predicate, Value left, Value right) {
+    return arith::CmpIOp::create(b, predicate, left, right);
   }
   Value findCountCell();
   void loadWeights();

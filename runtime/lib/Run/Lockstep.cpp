@@ -126,8 +126,8 @@ void Lockstep::prepareUnit(Unit &unit, int64_t lanes) {
   unit.states = states.data();
   unit.unknownStates = 0;
   if (options.recordPath)
-    // A step is one of some instance, or stops it; the last look finds nothing.
-    unit.blockPath.assign((options.maxSteps + 1) * numInstances + 1, 0);
+    // A step is one of some instance, or stops it.
+    unit.blockPath.assign((options.maxSteps + 1) * numInstances, 0);
   unit.path = options.recordPath ? unit.blockPath.data() : nullptr;
   // The entry's frame, one for each call, one where an instance that has made
   // too many ends, and the one that is looked into behind it.
