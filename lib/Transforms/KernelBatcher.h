@@ -102,6 +102,7 @@ private:
   LogicalResult batchFromElements(tensor::FromElementsOp op);
   LogicalResult batchConcat(tensor::ConcatOp op);
   LogicalResult batchExtractSlice(tensor::ExtractSliceOp op);
+  bool isUnknown(Value position) const;
   LogicalResult batchPick(Operation *op, Value source,
                           ArrayRef<OpFoldResult> offsets,
                           ArrayRef<OpFoldResult> sizes,

@@ -218,7 +218,12 @@ LogicalResult KernelBatcher::batchOp(Operation *op) {
     });
   }
   // Operators make no tensor of scalars that all tasks share, but fill rows.
-  if (!allOnce || isa<tensor::FromElementsOp>(op)) {
+  // They slice at places that code knows.
+  auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
+  bool picks = slice && llvm::any_of(slice.getOffsets(), [&](Value offset) {
+                 return isUnknown(offset);
+               });
+  if (!allOnce || picks || isa<tensor::FromElementsOp>(op)) {
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
       return batchLinalg(linalgOp);
     return batchTensorOp(op);

@@ -229,6 +229,14 @@ LogicalResult KernelBatcher::batchExtract(tensor::ExtractOp op) {
   return batchPick(op, op.getTensor(), indices, ones, ones, dropped);
 }
 
+/// True if code cannot know `position`: it differs from task to task, or is
+/// computed from parameters. What loops count is known once they are unrolled.
+bool KernelBatcher::isUnknown(Value position) const {
+  return lookup(position).kind == BatchedValue::PerTask ||
+         (isa<KernelOp>(position.getParentRegion()->getParentOp()) &&
+          !matchPattern(position, m_Constant()));
+}
+
 /// Takes whole what is at other positions for other tasks, and picks the
 /// elements from it. All that are not picked count as -0.0, or as 0 if they are
 /// integers, so the sum is the picked one bit for bit.
@@ -260,14 +268,18 @@ LogicalResult KernelBatcher::batchPick(Operation *op, Value source,
       return !value || lookup(value).kind == BatchedValue::Once;
     };
     auto position = dyn_cast<Value>(offset);
-    bool picked = position && lookup(position).kind == BatchedValue::PerTask;
-    if (picked ? !isOneInteger(size) || !dropped[dim] || type.isDynamicDim(dim)
+    bool picked = position && isUnknown(position);
+    if (picked ? form.kind == BatchedValue::Rows || !isOneInteger(size) ||
+                     !dropped[dim] || type.isDynamicDim(dim)
                : !isOnce(offset) || !isOnce(size) || !isOnce(stride))
       return op->emitOpError(
           "takes a slice that differs from task to task, other than one "
           "position of a tensor of known size");
     if (picked) {
-      positions.push_back({iterators.size(), lookup(position).value});
+      Value own = getAs(op, position, BatchedValue::PerTask, /*domain=*/-1);
+      if (!own)
+        return failure();
+      positions.push_back({iterators.size(), own});
       iterators.push_back(utils::IteratorType::reduction);
       first.push_back(builder.getIndexAttr(0));
       counts.push_back(builder.getIndexAttr(type.getDimSize(dim)));
@@ -456,9 +468,8 @@ LogicalResult KernelBatcher::batchExtractSlice(tensor::ExtractSliceOp op) {
   if (form.kind == BatchedValue::Once && !op.getSourceType().hasStaticShape())
     return op.emitOpError("takes a slice of a shared tensor at a per-task "
                           "position: pass the slice to the kernel");
-  if (llvm::any_of(op.getOffsets(), [&](Value offset) {
-        return lookup(offset).kind == BatchedValue::PerTask;
-      }))
+  if (llvm::any_of(op.getOffsets(),
+                   [&](Value offset) { return isUnknown(offset); }))
     return batchPick(op, op.getSource(), op.getMixedOffsets(),
                      op.getMixedSizes(), op.getMixedStrides(),
                      op.getDroppedDims());

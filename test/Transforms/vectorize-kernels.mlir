@@ -570,7 +570,7 @@ batch.kernel @pick(%x: tensor<8xf32>, %m: tensor<6x4xf32>, %i: index)
 // CHECK-LABEL: uprog.operator @pick_shared.rows
 // CHECK-SAME:    %[[E:[a-z0-9]*]]: tensor<8x4xf32> {uprog.parameter = 0 : i64}, %[[I:[a-z0-9]*]]: tensor<?xindex>
 batch.kernel @pick_shared(%e: tensor<8x4xf32> {batch.shared, uprog.parameter = 0 : i64},
-                          %i: index) -> (tensor<4xf32>, tensor<f32>) {
+                          %i: index) -> (tensor<4xf32>, tensor<f32>, tensor<4xf32>) {
   %two = arith.constant 2 : index
   // CHECK: %[[SLICE:.*]] = tensor.extract_slice %[[E]][0, 0] [8, 4] [1, 1]
   // CHECK: linalg.generic {indexing_maps = [#[[WHOLE]], #[[TASK]], #[[KEPT]]], iterator_types = ["parallel", "reduction", "parallel"]}
@@ -579,5 +579,12 @@ batch.kernel @pick_shared(%e: tensor<8x4xf32> {batch.shared, uprog.parameter = 0
   // CHECK: tensor.extract_slice %[[E]][0, 2] [8, 1] [1, 1] : tensor<8x4xf32> to tensor<8xf32>
   %x = tensor.extract %e[%i, %two] : tensor<8x4xf32>
   %y = tensor.from_elements %x : tensor<f32>
-  batch.yield %row, %y : tensor<4xf32>, tensor<f32>
+  // Code does not compute where it reads, not even where that is equal for all.
+  // CHECK: %[[FOUR:.*]] = arith.addi
+  // CHECK: %[[REPEATED:.*]] = linalg.fill ins(%[[FOUR]] : index)
+  // CHECK: linalg.generic
+  // CHECK-SAME: ins(%{{.*}}, %[[REPEATED]] : tensor<8x4xf32>, tensor<?xindex>)
+  %four = arith.addi %two, %two : index
+  %same = tensor.extract_slice %e[%four, 0] [1, 4] [1, 1] : tensor<8x4xf32> to tensor<4xf32>
+  batch.yield %row, %y, %same : tensor<4xf32>, tensor<f32>, tensor<4xf32>
 }
