@@ -33,19 +33,9 @@ def LinkLibraryPass : Pass<"batch-link-library", "::mlir::ModuleOp"> {
     group of them is a module with `batch.sizes`, and declares what it expects the
     model to define. The types of the first declaration give the sizes. What the
     model's function reads besides follows the arguments of all functions that
-    call it.
+    call it. [Library.md](Library.md) has an example.
 
-    ```mlir
-    func.func private @log_density(%q: tensor<25xf64>, %X: tensor<100x25xf64>)
-        -> (f64, tensor<25xf64>) {
-      ...
-    }
-    func.func private @nuts.sample(%seed: i32, %chain: i32, %X: tensor<100x25xf64>)
-        -> tensor<512x25xf64>
-    // becomes the sampler in 25 dimensions, which returns 512 positions
-    ```
-
-    See test/Transforms/link-library.mlir.
+    See test/Transforms/link-library.mlir and link-library-sizes.mlir.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",

@@ -35,28 +35,30 @@ Value LaneCode::learnedBlock() {
   };
   // A cheap block, the hash of the others that lanes wait for, and the one of
   // them with most lanes.
-  ValueRange found =
-      carry(constant(layout.getNumBlocks()), 1, {none, factor, none, zero},
-            [&](Value block, ValueRange last) -> SmallVector<Value> {
-              Value count = load(waiting, block);
-              Value any = compare(CmpIPredicate::sgt, count, zero);
-              Value isCheap =
-                  compare(CmpIPredicate::slt, load(costs, block), bound);
-              Value isFirst = compare(CmpIPredicate::slt, last[0], zero);
-              Value more = compare(CmpIPredicate::sgt, count, last[3]);
-              // The new value if lanes wait for the block, and it is cheap or
-              // not.
-              auto ifCheap = [&](Value value, Value other) {
-                return select(any, select(isCheap, value, other), other);
-              };
-              auto ifDear = [&](Value value, Value other) {
-                return select(any, select(isCheap, other, value), other);
-              };
-              return {ifCheap(select(isFirst, block, last[0]), last[0]),
-                      ifDear(mix(last[1], block), last[1]),
-                      ifDear(select(more, block, last[2]), last[2]),
-                      ifDear(select(more, count, last[3]), last[3])};
-            });
+  auto loop = scf::ForOp::create(
+      builder, loc, zero, constant(layout.getNumBlocks()), constant(1),
+      ValueRange{none, factor, none, zero},
+      [&](OpBuilder &, Location, Value block, ValueRange last) {
+        Value count = load(waiting, block);
+        Value any = compare(CmpIPredicate::sgt, count, zero);
+        Value isCheap = compare(CmpIPredicate::slt, load(costs, block), bound);
+        Value isFirst = compare(CmpIPredicate::slt, last[0], zero);
+        Value more = compare(CmpIPredicate::sgt, count, last[3]);
+        // The new value if lanes wait for the block, and it is cheap or not.
+        auto ifCheap = [&](Value value, Value other) {
+          return select(any, select(isCheap, value, other), other);
+        };
+        auto ifDear = [&](Value value, Value other) {
+          return select(any, select(isCheap, other, value), other);
+        };
+        scf::YieldOp::create(
+            builder, loc,
+            ValueRange{ifCheap(select(isFirst, block, last[0]), last[0]),
+                       ifDear(mix(last[1], block), last[1]),
+                       ifDear(select(more, block, last[2]), last[2]),
+                       ifDear(select(more, count, last[3]), last[3])});
+      });
+  ValueRange found = loop.getResults();
   Value cheap = found[0], most = found[2];
   Value hash =
       arith::OrIOp::create(builder, loc, mix(found[1], most), constant(1));
@@ -110,13 +112,12 @@ std::pair<Value, Value> LaneCode::nextBlock(Value preferred, Value oldest,
   Value now = add(number(kLanesNow), constant(1)), zero = constant(0);
   Value tooOld =
       arith::SubIOp::create(builder, loc, now, limit(kLanesPatience));
-  Value isOverdue = compare(CmpIPredicate::sle, came, tooOld);
-  Value block = select(isOverdue, oldest, preferred);
+  Value isInTime = compare(CmpIPredicate::sgt, came, tooOld);
+  Value block = select(isInTime, preferred, oldest);
   Value any = compare(CmpIPredicate::slt, came, constant(kNever));
   // A learned choice asks its table where no block is overdue.
   Value isLearned = compare(CmpIPredicate::eq, limit(kLanesChoice),
                             constant(BATCH_CHOICE_LEARNED));
-  Value isInTime = compare(CmpIPredicate::sgt, came, tooOld);
   Value asks =
       arith::AndIOp::create(builder, loc, isLearned,
                             arith::AndIOp::create(builder, loc, any, isInTime));

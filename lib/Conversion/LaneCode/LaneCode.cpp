@@ -86,17 +86,6 @@ void LaneCode::loop(Value count, function_ref<void(Value)> body) {
   body(loop.getInductionVar());
 }
 
-ValueRange
-LaneCode::carry(Value count, int64_t step, ValueRange start,
-                function_ref<SmallVector<Value>(Value, ValueRange)> body) {
-  return scf::ForOp::create(
-             builder, loc, constant(0), count, constant(step), start,
-             [&](OpBuilder &, Location, Value i, ValueRange carried) {
-               scf::YieldOp::create(builder, loc, body(i, carried));
-             })
-      .getResults();
-}
-
 void LaneCode::share(Value count, function_ref<void(Value)> body) {
   if (!unit.isGroup())
     return loop(count, body);

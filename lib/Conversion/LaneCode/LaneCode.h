@@ -44,7 +44,7 @@ public:
   LaneCode(OpBuilder &builder, Location loc, MachineOp machine, Value context,
            Value lanes, const LaneUnit &unit = {});
 
-  /// Makes the function that `startLanes` and `runOps` call: a lane hands over
+  /// Makes the function that the code below calls: a lane hands over
   /// the results of its instance, if that is done, and takes the next one.
   void makeNextInstance(func::FuncOp entry);
 
@@ -79,10 +79,6 @@ private:
                function_ref<Value()> otherwise);
   /// A loop over i64 numbers from 0 to `count` - 1.
   void loop(Value count, function_ref<void(Value)> body);
-  /// A loop over such numbers, `step` apart, that hands on values from round to
-  /// round, the first time `start`. Returns the last ones.
-  ValueRange carry(Value count, int64_t step, ValueRange start,
-                   function_ref<SmallVector<Value>(Value, ValueRange)> body);
   /// The same, shared out among the threads.
   void share(Value count, function_ref<void(Value)> body);
   void byFirstThread(function_ref<void()> body);

@@ -82,3 +82,45 @@ uprog.operator @large(%n: index, %x: tensor<?x128xf32>,
       outs(%start : tensor<?x32xf32>) -> tensor<?x32xf32>
   uprog.yield %r : tensor<?x32xf32>
 }
+
+// -----
+
+#x = affine_map<(r, n, k) -> (r, k)>
+#w = affine_map<(r, n, k) -> (n, k)>
+#y = affine_map<(r, n, k) -> (r, n)>
+
+// A tile of 3072 bytes just does,
+// CHECK: [Passed] Weights {{.*}}"3072 of 6144 bytes of weights stay in the 3072 bytes of a block's shared memory;
+uprog.operator @tile(%n: index, %x: tensor<?x96xf32>,
+                     %w: tensor<32x96xf32> {uprog.parameter = 0 : i64}) -> tensor<?x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?x32xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %r = linalg.matmul indexing_maps = [#x, #w, #y] ins(%x, %w : tensor<?x96xf32>, tensor<32x96xf32>)
+      outs(%start : tensor<?x32xf32>) -> tensor<?x32xf32>
+  uprog.yield %r : tensor<?x32xf32>
+}
+
+// -----
+
+#x = affine_map<(r, n, k) -> (r, k)>
+#w = affine_map<(r, n, k) -> (n, k)>
+#y = affine_map<(r, n, k) -> (r, n)>
+
+// but not beside a list of numbers, which takes 16.
+// CHECK: [Missed] Weights {{.*}}"0 of 6144 bytes of weights stay in the 3056 bytes of a block's shared memory;
+uprog.operator @tile(%n: index, %x: tensor<?x96xf32>,
+                     %w: tensor<32x96xf32> {uprog.parameter = 0 : i64}) -> tensor<?x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?x32xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %r = linalg.matmul indexing_maps = [#x, #w, #y] ins(%x, %w : tensor<?x96xf32>, tensor<32x96xf32>)
+      outs(%start : tensor<?x32xf32>) -> tensor<?x32xf32>
+  uprog.yield %r : tensor<?x32xf32>
+}
+uprog.program @lists(%n: index, %list: memref<?xi32>, %c: i1) level(device) {
+  %count = uprog.compact %i < %n into %list : memref<?xi32> {
+    uprog.condition(%c)
+  }
+  uprog.yield
+}
