@@ -304,6 +304,11 @@ def RefactorPass : Pass<"rec-refactor", "::mlir::ModuleOp"> {
     map over it, and so kernels of their own. A mark on the call of a helper
     function counts for all its ops. Without marks nothing changes.
 
+    The head's stages stay stages of the kernel that it becomes part of, and
+    workers meet between them: with a mark behind the match half as many batches
+    have 0 to 3 % fewer barriers, and take as long; with one in a case there
+    are more of both, and 12 to 17 % more time (benchmarks/README.md, Ablation).
+
     A shared part would have its tail computed by each of the nodes that it is a
     part of, so the ADT of the parts has to be of kind `tree` or `sequence`.
 
@@ -367,6 +372,11 @@ def SpecializePass : Pass<"rec-specialize", "::mlir::ModuleOp"> {
     match on the same value, which never loses. Shared parts would be computed
     again, so the ADT of the parts has to be of kind `tree` or `sequence`.
 
+    Measured trees take 0 to 10 % longer with `test=leaf` on a CPU
+    (benchmarks/README.md, Ablation): fewer tasks, but not fewer barriers.
+    Parts in lists stay tasks of their own, so nothing changes for child-sum
+    cells.
+
     ```mlir
     case @node(%l: !tree, %r: !tree) {
       %hl = func.call @encode(%l) : (!tree) -> !vec
@@ -404,8 +414,14 @@ def UnrollPass : Pass<"rec-unroll", "::mlir::ModuleOp"> {
     each is one straight line and one kernel, and what a part hands to its node
     stays inside. Half as many levels are left, each with more kinds of kernels;
     the tasks of a level, and so all siblings that a level computes, are
-    batched as before. It wins for sequences and small cells and loses where
-    levels are large. Every value is computed as before, with equal bits.
+    batched as before. Every value is computed as before, with equal bits.
+
+    There are fewer tasks, but mostly more barriers: workers meet between the
+    stages of a kernel, and an unrolled one has those of two levels. Binary trees
+    take 1 to 19 % longer with `factor=2` on a CPU (benchmarks/README.md,
+    Ablation); sequences have fewer batches and have not been timed. Parts in
+    lists stay tasks of their own, so child-sum cells have the same tasks and
+    barriers with it and without.
 
     Where nodes are shared, unrolling would compute them again, so the ADTs of
     the parts have to be of kind `tree` or `sequence`.
