@@ -18,19 +18,22 @@ import re
 # ---------------------------------------------------------------------------- Entities
 
 
+DECLARED = "declared"  # the kind of what is defined elsewhere: no code unless it is used
+
+
 class Entity:
-    """A definition: its name, and its text as a list of literals and of references,
-    which are pairs (marker, name)."""
+    """A definition or declaration: its name, and its text as a list of literals and of
+    references, which are tuples of a name."""
 
     def __init__(self, name, pieces, visible, kind):
         self.name, self.pieces, self.visible, self.kind = name, pieces, visible, kind
 
     def text(self, names):
-        return "".join(p if isinstance(p, str) else p[0] + names.get(p[1], p[1])
+        return "".join(p if isinstance(p, str) else names.get(p[0], p[0])
                        for p in self.pieces)
 
     def references(self):
-        return [p[1] for p in self.pieces if not isinstance(p, str)]
+        return [p[0] for p in self.pieces if not isinstance(p, str)]
 
 
 def number(entities):
@@ -52,12 +55,13 @@ def number(entities):
             stack += [table[r] for r in reversed(entity.references())
                       if r in table and r not in done]
 
-    for entity in sorted((e for e in entities if e.visible), key=lambda e: e.name):
+    for entity in sorted((e for e in entities if e.visible and e.kind != DECLARED),
+                         key=lambda e: e.name):
         visit(entity)
     # What nothing visible uses, its own references by the order in it.
     rest = []
     for entity in entities:
-        if entity.name not in done:
+        if entity.name not in done and entity.kind != DECLARED:
             local = {}
             for r in entity.references():
                 if r in table and r not in names:
@@ -143,11 +147,11 @@ def ir_pieces(lines):
             at = token.end()
             kind, text = token.lastgroup, token[0]
             if kind == "symbol":
-                out.append(("", "@" + text[1:].strip('"')))
+                out.append(("@" + text[1:].strip('"'),))
             elif kind == "local":
                 out.append(value(text[1:]))
             elif kind in ("metadata", "attributes"):
-                out.append(("", text))
+                out.append((text,))
             elif kind == "string":
                 out.append(text)
         out.append(head[at:])
@@ -183,7 +187,7 @@ def parse_ir(text):
         elif line.startswith("declare "):
             name = symbol(line)
             if not name.startswith("llvm.dbg."):
-                add("@" + name, [line], True, "@")
+                add("@" + name, [line], True, DECLARED)
         elif line.startswith("@"):
             inside = re.match(r'@\S+ = (private|internal) ', line)
             if lengths:
@@ -269,7 +273,7 @@ def ptx_pieces(part, own, defined):
             if word.startswith(own + "_param_"):
                 new = "param_" + word[len(own) + 7:]
             elif word in defined:
-                new = ("", word)
+                new = (word,)
         if new is not None:
             pieces += [text[at:token.start()], new]
             at = token.end()
