@@ -7,8 +7,8 @@
 
 #include "Batch/Pipelines/Pipelines.h"
 
-#include "Batch/Conversion/GPUTarget.h"
 #include "Batch/Conversion/Passes.h"
+#include "Batch/Target/GPU/GPUTarget.h"
 #include "Batch/Transforms/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "../HideLibraryOptions.h"
-#include "Batch/Compile/Compile.h"
 #include "Batch/InitAll.h"
+#include "Batch/Target/Compile/Compile.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/InitAllDialects.h"

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch/Conversion/RecToLLVM/ABILayout.h"
-#include "Batch/Conversion/RecToLLVM/ContextAccess.h"
 #include "Batch/Dialect/UProg/UProg.h"
+#include "Batch/Target/ABI/ABILayout.h"
+#include "Batch/Target/ABI/ContextAccess.h"
 #include "ObjectLayout.h"
 #include "Patterns.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

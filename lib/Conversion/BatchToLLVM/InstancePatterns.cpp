@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch/Conversion/RecToLLVM/ABILayout.h"
-#include "Batch/Conversion/RecToLLVM/ContextAccess.h"
 #include "Batch/Dialect/Rec/Rec.h"
 #include "Batch/Dialect/UProg/UProg.h"
+#include "Batch/Target/ABI/ABILayout.h"
+#include "Batch/Target/ABI/ContextAccess.h"
 #include "ObjectLayout.h"
 #include "Patterns.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

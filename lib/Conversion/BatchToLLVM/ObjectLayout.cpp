@@ -7,10 +7,10 @@
 
 #include "ObjectLayout.h"
 
-#include "Batch/Conversion/RecToLLVM/ABILayout.h"
 #include "Batch/Dialect/Batch/ElementTypes.h"
 #include "Batch/Dialect/Batch/MachineLayout.h"
 #include "Batch/Dialect/UProg/UProg.h"
+#include "Batch/Target/ABI/ABILayout.h"
 #include "batch-runtime/ABI.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

@@ -13,9 +13,9 @@
 
 #include "ReleaseRows.h"
 
-#include "Batch/Conversion/RecToLLVM/ContextAccess.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/Rec/Rec.h"
+#include "Batch/Target/ABI/ContextAccess.h"
 #include "ObjectLayout.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

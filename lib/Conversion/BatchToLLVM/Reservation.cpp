@@ -7,8 +7,8 @@
 
 #include "Reservation.h"
 
-#include "Batch/Conversion/RecToLLVM/ContextAccess.h"
 #include "Batch/Dialect/Rec/Rec.h"
+#include "Batch/Target/ABI/ContextAccess.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch/Conversion/RecToLLVM/ABILayout.h"
 #include "Batch/Schedule/BlockPolicy.h"
+#include "Batch/Target/ABI/ABILayout.h"
 #include "LaneCode.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

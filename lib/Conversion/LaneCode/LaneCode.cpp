@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LaneCode.h"
-#include "Batch/Conversion/RecToLLVM/ABILayout.h"
+#include "Batch/Target/ABI/ABILayout.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

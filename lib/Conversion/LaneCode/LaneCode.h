@@ -15,8 +15,8 @@
 #ifndef BATCH_CONVERSION_LANECODE_LANECODE_H
 #define BATCH_CONVERSION_LANECODE_LANECODE_H
 
-#include "Batch/Conversion/RecToLLVM/ContextAccess.h"
 #include "Batch/Dialect/Batch/MachineLayout.h"
+#include "Batch/Target/ABI/ContextAccess.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace mlir::batch {

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch/Conversion/RecToLLVM/ABILayout.h"
+#include "Batch/Target/ABI/ABILayout.h"
 #include "LaneCode.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 

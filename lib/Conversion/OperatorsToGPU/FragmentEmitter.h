@@ -9,7 +9,7 @@
 #define BATCH_CONVERSION_OPERATORSTOGPU_FRAGMENTEMITTER_H
 
 #include "../OperatorCode/Evaluator.h"
-#include "Batch/Conversion/GPUTarget.h"
+#include "Batch/Target/GPU/GPUTarget.h"
 
 namespace mlir::uprog {
 

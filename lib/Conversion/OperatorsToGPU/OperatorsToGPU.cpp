@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Batch/Conversion/Passes.h"
-#include "Batch/Conversion/RecToLLVM/ABILayout.h"
+#include "Batch/Target/ABI/ABILayout.h"
 
 #include "WarpEmitter.h"
 

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Batch/Conversion/Passes.h"
-#include "Batch/Conversion/RecToLLVM/ContextAccess.h"
 #include "Batch/Conversion/RecToLLVM/RecToLLVM.h"
 #include "Batch/Dialect/Rec/AdtLookup.h"
+#include "Batch/Target/ABI/ContextAccess.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

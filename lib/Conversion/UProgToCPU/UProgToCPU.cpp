@@ -7,7 +7,7 @@
 
 #include "../ProgramCode/ProgramCode.h"
 #include "Batch/Conversion/Passes.h"
-#include "Batch/Conversion/RecToLLVM/ABILayout.h"
+#include "Batch/Target/ABI/ABILayout.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch/Conversion/GPUTarget.h"
 #include "Batch/Conversion/Passes.h"
+#include "Batch/Target/GPU/GPUTarget.h"
 
 #include "mlir/Target/LLVM/NVVM/Utils.h"
 #include "mlir/Target/LLVM/ROCDL/Utils.h"

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "../OperatorCode/StagePlan.h"
-#include "Batch/Conversion/GPUTarget.h"
 #include "Batch/Conversion/Passes.h"
 #include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Target/GPU/GPUTarget.h"
 
 #include "mlir/IR/Remarks.h"
 

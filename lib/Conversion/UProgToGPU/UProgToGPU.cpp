@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "../ProgramCode/ProgramCode.h"
-#include "Batch/Conversion/GPUTarget.h"
 #include "Batch/Conversion/Passes.h"
-#include "Batch/Conversion/RecToLLVM/ABILayout.h"
+#include "Batch/Target/ABI/ABILayout.h"
+#include "Batch/Target/GPU/GPUTarget.h"
 #include "DeviceBarrier.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_CONVERSION_GPUTARGET_H
-#define BATCH_CONVERSION_GPUTARGET_H
+#ifndef BATCH_TARGET_GPU_GPUTARGET_H
+#define BATCH_TARGET_GPU_GPUTARGET_H
 
 #include "llvm/ADT/StringSwitch.h"
 #include <cstdint>
@@ -47,4 +47,4 @@ llvm::StringRef findMissingCUDATool(llvm::StringRef format);
 
 } // namespace mlir::batch
 
-#endif // BATCH_CONVERSION_GPUTARGET_H
+#endif // BATCH_TARGET_GPU_GPUTARGET_H

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch/Compile/Compile.h"
+#include "Batch/Target/Compile/Compile.h"
 
-#include "Batch/Conversion/GPUTarget.h"
 #include "Batch/Conversion/Passes.h"
 #include "Batch/Pipelines/Pipelines.h"
+#include "Batch/Target/GPU/GPUTarget.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch/Conversion/RecToLLVM/ContextAccess.h"
-#include "Batch/Conversion/RecToLLVM/ABILayout.h"
+#include "Batch/Target/ABI/ContextAccess.h"
+#include "Batch/Target/ABI/ABILayout.h"
 #include "batch-runtime/ABI.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

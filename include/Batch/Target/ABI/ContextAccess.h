@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_CONVERSION_RECTOLLVM_CONTEXTACCESS_H
-#define BATCH_CONVERSION_RECTOLLVM_CONTEXTACCESS_H
+#ifndef BATCH_TARGET_ABI_CONTEXTACCESS_H
+#define BATCH_TARGET_ABI_CONTEXTACCESS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -133,4 +133,4 @@ private:
 
 } // namespace mlir::batch
 
-#endif // BATCH_CONVERSION_RECTOLLVM_CONTEXTACCESS_H
+#endif // BATCH_TARGET_ABI_CONTEXTACCESS_H

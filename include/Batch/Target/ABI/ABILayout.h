@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_CONVERSION_RECTOLLVM_ABILAYOUT_H
-#define BATCH_CONVERSION_RECTOLLVM_ABILAYOUT_H
+#ifndef BATCH_TARGET_ABI_ABILAYOUT_H
+#define BATCH_TARGET_ABI_ABILAYOUT_H
 
 #include "batch-runtime/ABI.h"
 
@@ -96,4 +96,4 @@ inline constexpr int64_t kHandleSourceTag = 128;
 
 } // namespace mlir::batch::abi
 
-#endif // BATCH_CONVERSION_RECTOLLVM_ABILAYOUT_H
+#endif // BATCH_TARGET_ABI_ABILAYOUT_H

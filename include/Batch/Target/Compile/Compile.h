@@ -1,0 +1,62 @@
+//===- Compile.h - From a module to a shared object -------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_TARGET_COMPILE_COMPILE_H
+#define BATCH_TARGET_COMPILE_COMPILE_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringRef.h"
+#include <string>
+#include <vector>
+
+namespace mlir::batch {
+
+/// What `compileToSharedObject` should make.
+struct CompileOptions {
+  std::string strategy = "auto";
+  std::string policy = "depth";
+  /// The file with the state machine of policy "fsm".
+  std::string policyTable;
+  std::vector<std::string> sizes;
+  /// Where mini-batches run: "cpu", "cuda" or "emulator".
+  std::string device = "cpu";
+  /// What runs a mini-batch or a part of it on a device other than the CPU:
+  /// "device", "cluster", "block" or "auto".
+  std::string executor = "auto";
+  /// What factors of products with weights are rounded to on such a device:
+  /// "f32" (they are not), "tf32" or "bf16".
+  std::string precision = "f32";
+  /// Chip of a GPU, such as "sm_90"; empty: the oldest that has what the
+  /// executor needs.
+  std::string chip;
+  /// Bytes of a GPU's shared memory that a block may keep weights in; -1: all
+  /// that the chip has, or what all chips have if none is given.
+  int64_t sharedMemory = -1;
+  /// Target triple; empty: the host's.
+  std::string triple;
+  /// Target CPU by LLVM's name; "native": the host's. Empty: the host's where
+  /// the target has its architecture, else the architecture's baseline.
+  std::string cpu;
+  /// File of `batch-run --tune` with measured choices; empty: none.
+  std::string tuning;
+  /// Optimization level of LLVM, 0 to 3.
+  unsigned optLevel = 3;
+};
+
+/// Compiles a module at any stage to a shared object at `path` with the C ABI
+/// of batch-runtime/ABI.h. Emits errors at `module`'s locations; `path` is
+/// written whole or not at all. `module` is lowered in place.
+LogicalResult compileToSharedObject(ModuleOp module, llvm::StringRef path,
+                                    const CompileOptions &options);
+
+/// The same up to LLVM IR text, for people and tests.
+LogicalResult compileToLLVMIR(ModuleOp module, llvm::raw_ostream &output,
+                              const CompileOptions &options);
+
+} // namespace mlir::batch
+
+#endif // BATCH_TARGET_COMPILE_COMPILE_H
