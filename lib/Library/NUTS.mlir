@@ -139,30 +139,12 @@ module attributes {batch.sizes = {D = 1009 : index, N = 10007 : index}} {
       %seed: i32, %chain: i32, %trajectory: i32, %slot: i32)
       -> (!vec, !vec, !vec, !vec, !vec, !vec, f64, !vec, f64, i1, f64, i32) {
     %leaf = arith.constant 0 : i32
-    %is_leaf = arith.cmpi eq, %depth, %leaf : i32
-    %tree:12 = scf.if %is_leaf
+    %is_inner = arith.cmpi ne, %depth, %leaf : i32
+    // The recursion first, the leaf last, as in the authors' program of the paper on
+    // program-counter autobatching: a choice of blocks by program order lets lanes
+    // wait for each other at the leaf, where the gradient is.
+    %tree:12 = scf.if %is_inner
         -> (!vec, !vec, !vec, !vec, !vec, !vec, f64, !vec, f64, i1, f64, i32) {
-      %logp, %q1, %g1, %r1 =
-          func.call @nuts.leapfrog(%q, %grad, %r, %step, %steps, %variance)
-          : (!vec, !vec, !vec, f64, index, !vec) -> (f64, !vec, !vec, !vec)
-      %joint = func.call @nuts.joint(%logp, %r1, %variance)
-          : (f64, !vec, !vec) -> f64
-      // No comparison holds for a trajectory that has left for infinity.
-      %inside = arith.cmpf ogt, %joint, %log_slice : f64
-      %n = arith.uitofp %inside : i1 to f64
-      %limit = arith.constant 1000.0 : f64
-      %lowest = arith.subf %log_slice, %limit : f64
-      %go = arith.cmpf ogt, %joint, %lowest : f64
-      %zero = arith.constant 0.0 : f64
-      %gain = arith.subf %joint, %joint0 : f64
-      %comparable = arith.cmpf ord, %gain, %zero : f64
-      %negative = arith.minimumf %gain, %zero : f64
-      %ratio = math.exp %negative : f64
-      %acceptance = arith.select %comparable, %ratio, %zero : f64
-      %one = arith.constant 1 : i32
-      scf.yield %q1, %r1, %q1, %g1, %r1, %q1, %logp, %g1, %n, %go, %acceptance, %one
-          : !vec, !vec, !vec, !vec, !vec, !vec, f64, !vec, f64, i1, f64, i32
-    } else {
       %one = arith.constant 1 : i32
       %below = arith.subi %depth, %one : i32
       %left = arith.shli %node, %one : i32
@@ -206,6 +188,27 @@ module attributes {batch.sizes = {D = 1009 : index, N = 10007 : index}} {
       }
       scf.yield %both#0, %both#1, %both#2, %both#3, %both#4, %both#5, %both#6,
           %both#7, %both#8, %both#9, %both#10, %both#11
+          : !vec, !vec, !vec, !vec, !vec, !vec, f64, !vec, f64, i1, f64, i32
+    } else {
+      %logp, %q1, %g1, %r1 =
+          func.call @nuts.leapfrog(%q, %grad, %r, %step, %steps, %variance)
+          : (!vec, !vec, !vec, f64, index, !vec) -> (f64, !vec, !vec, !vec)
+      %joint = func.call @nuts.joint(%logp, %r1, %variance)
+          : (f64, !vec, !vec) -> f64
+      // No comparison holds for a trajectory that has left for infinity.
+      %inside = arith.cmpf ogt, %joint, %log_slice : f64
+      %n = arith.uitofp %inside : i1 to f64
+      %limit = arith.constant 1000.0 : f64
+      %lowest = arith.subf %log_slice, %limit : f64
+      %go = arith.cmpf ogt, %joint, %lowest : f64
+      %zero = arith.constant 0.0 : f64
+      %gain = arith.subf %joint, %joint0 : f64
+      %comparable = arith.cmpf ord, %gain, %zero : f64
+      %negative = arith.minimumf %gain, %zero : f64
+      %ratio = math.exp %negative : f64
+      %acceptance = arith.select %comparable, %ratio, %zero : f64
+      %one = arith.constant 1 : i32
+      scf.yield %q1, %r1, %q1, %g1, %r1, %q1, %logp, %g1, %n, %go, %acceptance, %one
           : !vec, !vec, !vec, !vec, !vec, !vec, f64, !vec, f64, i1, f64, i32
     }
     return %tree#0, %tree#1, %tree#2, %tree#3, %tree#4, %tree#5, %tree#6, %tree#7,
