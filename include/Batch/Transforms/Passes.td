@@ -305,9 +305,9 @@ def RefactorPass : Pass<"rec-refactor", "::mlir::ModuleOp"> {
     function counts for all its ops. Without marks nothing changes.
 
     The head's stages stay stages of the kernel that it becomes part of, and
-    workers meet between them: with a mark behind the match half as many batches
-    have 0 to 3 % fewer barriers, and take as long; with one in a case there
-    are more of both, and 12 to 17 % more time (benchmarks/README.md, Ablation).
+    workers meet between them. Two workers, on a mark behind the match, need half as
+    many batches, 0 to 3 % fewer barriers and as much time; with a mark in a case
+    more of both and 12 to 17 % more time (benchmarks/README.md, Ablation).
 
     A shared part would have its tail computed by each of the nodes that it is a
     part of, so the ADT of the parts has to be of kind `tree` or `sequence`.
@@ -372,7 +372,7 @@ def SpecializePass : Pass<"rec-specialize", "::mlir::ModuleOp"> {
     match on the same value, which never loses. Shared parts would be computed
     again, so the ADT of the parts has to be of kind `tree` or `sequence`.
 
-    Measured trees take 0 to 10 % longer with `test=leaf` on a CPU
+    Two workers take 0 to 10 % longer for the trees measured with `test=leaf`
     (benchmarks/README.md, Ablation): fewer tasks, but not fewer barriers.
     Parts in lists stay tasks of their own, so nothing changes for child-sum
     cells.
@@ -417,8 +417,8 @@ def UnrollPass : Pass<"rec-unroll", "::mlir::ModuleOp"> {
     batched as before. Every value is computed as before, with equal bits.
 
     There are fewer tasks, but mostly more barriers: workers meet between the
-    stages of a kernel, and an unrolled one has those of two levels. Binary trees
-    take 1 to 19 % longer with `factor=2` on a CPU (benchmarks/README.md,
+    stages of a kernel, and an unrolled one has those of two levels. Two workers
+    take 1 to 19 % longer for binary trees with `factor=2` (benchmarks/README.md,
     Ablation); sequences have fewer batches and have not been timed. Parts in
     lists stay tasks of their own, so child-sum cells have the same tasks and
     barriers with it and without.
