@@ -52,6 +52,9 @@ struct Workload {
   /// 2type: what is expected of policies differs.
   const char *kind;
   std::vector<std::string> types;
+  /// By type, as batch-assign-phases has it: a type that reads what a recursion
+  /// of other types makes is of a later phase than they are.
+  std::vector<int32_t> phases;
   /// Appends the tasks of instance `index`.
   void (*add)(batchrt::TaskGraph &graph, const Structures &structures,
               size_t index, std::mt19937_64 &random);

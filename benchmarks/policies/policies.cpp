@@ -149,6 +149,56 @@ struct Options {
   int64_t exact = 20000;
 };
 
+/// The schedule that batch-run makes by default: tasks of one phase, depth in
+/// the phase and type together, in this order. Keeps its memory.
+class PhasedDepth {
+public:
+  explicit PhasedDepth(const std::vector<int32_t> &phases) : phases(phases) {}
+
+  const Schedule &run(const TaskGraph &graph) {
+    depths.assign(graph.size(), 0);
+    int32_t most = 0;
+    for (int32_t task = 0; task < graph.size(); ++task) {
+      for (int32_t i = graph.operandBegin[task];
+           i < graph.operandBegin[task + 1]; ++i) {
+        int32_t operand = graph.operands[i];
+        if (phases[graph.types[operand]] == phases[graph.types[task]])
+          depths[task] = std::max(depths[task], depths[operand] + 1);
+      }
+      most = std::max(most, depths[task]);
+    }
+    // Tasks by type, within a type by phase (it has one) and depth.
+    const int32_t columns = most + 1;
+    counts.assign(size_t(graph.numTypes) * columns + 1, 0);
+    auto place = [&](int32_t task) {
+      return size_t(graph.types[task]) * columns + depths[task];
+    };
+    for (int32_t task = 0; task < graph.size(); ++task)
+      ++counts[place(task) + 1];
+    for (size_t i = 1; i < counts.size(); ++i)
+      counts[i] += counts[i - 1];
+    schedule.batches.clear();
+    const int32_t last = *std::max_element(phases.begin(), phases.end());
+    for (int32_t phase = 0; phase <= last; ++phase)
+      for (int32_t depth = 0; depth <= most; ++depth)
+        for (int32_t type = 0; type < graph.numTypes; ++type) {
+          size_t at = size_t(type) * columns + depth;
+          if (phases[type] == phase && counts[at + 1] > counts[at])
+            schedule.batches.push_back(
+                {type, counts[at], counts[at + 1] - counts[at]});
+        }
+    schedule.order.resize(graph.size());
+    for (int32_t task = 0; task < graph.size(); ++task)
+      schedule.order[counts[place(task)]++] = task;
+    return schedule;
+  }
+
+private:
+  const std::vector<int32_t> &phases;
+  std::vector<int32_t> depths, counts;
+  Schedule schedule;
+};
+
 /// Mini-batches of one size, and what is measured on them.
 class Measurement {
 public:
@@ -205,30 +255,51 @@ private:
   const Options &options;
 };
 
+/// Machines of every encoding and the one of the best, which is the last, and
+/// what is said of them.
+std::vector<StateMachine> train(const Workload &workload,
+                                const std::vector<TaskGraph> &graphs,
+                                Json &training) {
+  std::vector<StateMachine> machines;
+  auto add = [&](const char *what, auto learnWith) {
+    LearningOptions options, none;
+    none.trials = 0;
+    double start = seconds();
+    Learned learned = learnWith(options);
+    double end = seconds();
+    const StateMachine &machine = learned.machine;
+    training[what] = {{"seconds", end - start},
+                      {"encoding", name(machine.encoding())},
+                      {"trials", learned.trials},
+                      {"states", machine.states()},
+                      {"learning_changed_it",
+                       machine.print() != learnWith(none).machine.print()}};
+    machines.push_back(machine);
+  };
+  for (int e = 0; e < numEncodings; ++e) {
+    Encoding encoding = static_cast<Encoding>(e);
+    add(name(encoding), [&](const LearningOptions &options) {
+      return learn(graphs, workload.types, encoding, options);
+    });
+  }
+  add("chosen", [&](const LearningOptions &options) {
+    return learn(graphs, workload.types, options);
+  });
+  return machines;
+}
+
 Json measure(const Workload &workload, const Data &data,
              const Options &options) {
   PolicyScheduler scheduler;
   Json training = Json::object(), results = Json::array();
-  std::vector<StateMachine> machines;
   std::vector<TaskGraph> learntFrom;
   for (int32_t size : learntBatches)
     for (int32_t first = 0; first < learntInstances; first += size)
       learntFrom.push_back(make(workload, data.training, first, size, 1));
-  for (int e = 0; e < numEncodings; ++e) {
-    double start = seconds();
-    Learned learned =
-        learn(learntFrom, workload.types, static_cast<Encoding>(e));
-    training[name(static_cast<Encoding>(e))] = {
-        {"seconds", seconds() - start},
-        {"trials", learned.trials},
-        {"states", learned.machine.states()}};
-    machines.push_back(learned.machine);
-  }
-  double start = seconds();
-  StateMachine chosen = learn(learntFrom, workload.types).machine;
-  training["chosen"] = {{"seconds", seconds() - start},
-                        {"encoding", name(chosen.encoding())},
-                        {"states", chosen.states()}};
+  std::vector<StateMachine> machines = train(workload, learntFrom, training);
+  const StateMachine chosen = machines.back();
+  machines.pop_back();
+  PhasedDepth phasedDepth(workload.phases);
   for (int32_t batch : options.batches) {
     std::vector<TaskGraph> graphs;
     int64_t tasks = 0, bound = 0;
@@ -252,9 +323,13 @@ Json measure(const Workload &workload, const Data &data,
         return scheduler.run(policy, graph, machine);
       });
     };
-    policies["depth"] = run(Policy::Depth, none);
+    policies["depth"] =
+        measurement.measure([&](const TaskGraph &graph) -> auto & {
+          return phasedDepth.run(graph);
+        });
+    policies["depth, no phases"] = run(Policy::Depth, none);
     policies["agenda"] = run(Policy::Agenda, none);
-    policies["depth, trimmed"] =
+    policies["depth, no phases, trimmed"] =
         measurement.measure([&](const TaskGraph &graph) -> auto & {
           scheduler.depth(graph);
           return scheduler.trim();

@@ -22,8 +22,9 @@ sys.path.insert(0, os.path.join(ROOT, "test", "Integration"))
 sys.dont_write_bytecode = True
 import batchtest  # noqa: E402: date and machine, as in other benchmarks
 
-POLICIES = ("depth", "agenda", "depth, trimmed", "ratio", "greedy", "fsm",
-            "fsm base", "fsm max", "fsm sort", "fsm share", "fsm urgency")
+POLICIES = ("depth", "depth, no phases", "agenda", "depth, no phases, trimmed",
+            "ratio", "greedy", "fsm", "fsm base", "fsm max", "fsm sort",
+            "fsm share", "fsm urgency")
 MARK = "<!-- benchmarks/policies: %s -->"
 
 
@@ -52,15 +53,18 @@ def tables(record):
                          *["%.0f" % result["policies"][name]["ns_per_task"]
                            for name in POLICIES]))
     encodings = [name[4:] for name in POLICIES if name.startswith("fsm ")]
-    lines += ["", "Learning, seconds (trials, states):", "",
+    lines += ["", "Learning, seconds (trials, states; * where the table is another one than "
+              "without trials):", "",
               row("workload", *encodings, "fsm"),
               row(*["---"] * (2 + len(encodings)))]
     for training in record["training"]:
+        chosen = training["encodings"]["chosen"]
         lines.append(row(training["workload"], *[
-            "%.2f (%d, %d)" % (found["seconds"], found["trials"], found["states"])
+            "%.2f (%d, %d)%s" % (found["seconds"], found["trials"], found["states"],
+                                 "*" * found["learning_changed_it"])
             for found in (training["encodings"][name] for name in encodings)],
-            "%.2f, %s" % (training["encodings"]["chosen"]["seconds"],
-                          training["encodings"]["chosen"]["encoding"])))
+            "%.2f, %s%s" % (chosen["seconds"], chosen["encoding"],
+                            "*" * chosen["learning_changed_it"])))
     return "\n".join(lines)
 
 
