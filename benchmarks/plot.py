@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """plot.py RESULTS.json [OUTPUT.svg]: draws what a benchmark stored.
 
-Two panels over the models, at the largest number of threads and the first hidden
-size of each model: speed-up over the unbatched lowering, and the share of the
-machine's floor; one bar per batch size. Of an ablation: a panel per batch size, the
+Three panels over the models, at the first hidden size of each: batched over unbatched,
+both on one thread; the largest number of threads over one; and with that number the
+share of the machine's floor; one bar per batch size. Of an ablation: a panel per batch size, the
 time of every variant over the default's, one bar per model, and a panel with the
 unbatched lowering. Of a GPU: kernels, each PyTorch peer over ours, barriers. Of
 policies: a panel per batch size, batches over the lower bound, one bar per policy. Of
@@ -17,7 +17,7 @@ from xml.sax.saxutils import escape
 
 COLORS = ("#9ecae1", "#4292c6", "#08519c", "#e6550d", "#31a354", "#fdae6b",
           "#756bb1", "#636363", "#d6616b", "#a1d99b",
-          "#bcbddc")
+          "#bcbddc", "#c49c94", "#17becf")
 LEFT, TOP, HEIGHT, GAP, BAR = 70, 70, 200, 110, 14
 
 
@@ -116,8 +116,9 @@ def draw_ablation(record, output):
     if chosen:
         names = ["batch %d" % batch for batch in batches]
         width = max(width, panel(
-            out, top, "Unbatched, one thread: time over the default's", "x", names,
-            models, ratios(names, "variant", chosen), "%s", 1))
+            out, top, "Unbatched on one thread: time over the default's on %s" %
+            ("one" if chosen[0].get("threads") == 1 else record["threads"]), "x",
+            names, models, ratios(names, "variant", chosen), "%s", 1))
         top += HEIGHT + GAP
     legend(out, models, 130)
     sizes = sorted({r["size"] for r in results}, reverse=True)
@@ -197,7 +198,8 @@ def draw_policies(record, output):
             out, top, "Batches over the lower bound, batch %d" % batch, "x",
             workloads, names, values, "%s", 1))
         top += HEIGHT + GAP
-    legend(out, names, 90)
+    legend(out, names, 160)
+    width = max(width, LEFT + 160 * len(names))
     caption(out, "%s; %s" % (record["cpu"], record["date"]))
     write(output, width, top, out)
 
@@ -251,24 +253,33 @@ def main():
             first_size[result["model"]] = result["size"]
             models.append(result["model"])
     batches = sorted({result["batch"] for result in results})
-    speed = {model: {} for model in models}
-    share = {model: {} for model in models}
-    for result in results:
-        model = result["model"]
-        if result["threads"] == threads and result["size"] == first_size[model]:
-            speed[model][result["batch"]] = result["speedup"]
-            share[model][result["batch"]] = 100 * result["floor_share"]
-    out = []
-    width = panel(out, TOP, "Speed-up over the unbatched lowering (one thread)",
-                  "x", models, batches, speed)
-    panel(out, TOP + HEIGHT + GAP, "Share of the machine's floor", "%", models,
-          batches, share)
+
+    def collect(count, what, factor=1):
+        values = {model: {} for model in models}
+        for result in results:
+            model = result["model"]
+            if (result["threads"] == count and what in result and
+                    result["size"] == first_size[model]):
+                values[model][result["batch"]] = factor * result[what]
+        return values
+
+    out, top, width = [], TOP, 0
+    for title, unit, values, line in (
+            ("Batched over unbatched, both on one thread", "x",
+             collect(1, "over_unbatched"), 1),
+            ("%d threads over one" % threads, "x",
+             collect(threads, "over_one_thread"), 1),
+            ("Share of the machine's floor, %d thread(s)" % threads, "%",
+             collect(threads, "floor_share", 100), None)):
+        if any(values.values()):
+            width = max(width, panel(out, top, title, unit, models, batches, values,
+                                     line=line))
+            top += HEIGHT + GAP
     legend(out, ["batch %d" % batch for batch in batches], 90)
     sizes = sorted(set(first_size.values()), reverse=True)
-    caption(out, "%s, %d thread(s), hidden size %s; %s" % (
-        record["cpu"], threads, "/".join(map(str, sizes)), record["date"]))
-    height = TOP + 2 * (HEIGHT + GAP)
-    write(output, width, height, out)
+    caption(out, "%s, hidden size %s; %s" % (
+        record["cpu"], "/".join(map(str, sizes)), record["date"]))
+    write(output, width, top, out)
 
 
 main()

@@ -20,6 +20,9 @@ has zeros in a base case or small conditionals, so two are made from treelstm_cs
 whose leaf takes tanh or sigmoid by its word. `treegru_marked` and `simpletreegru_marked`, on binary trees, say where
 refactor may cut; the other models do not.
 
+Mini-batches have exactly as many instances as --batches says: what is left over of
+--instances is left out, and the JSON says how many were run.
+
 Before anything is timed the outputs of default and variant are compared: bit for bit,
 but for assume-finite (|a-b| / max(|b|, rms of b) at most 1e-4), else the exit code is
 1. A variant that makes the same code as the default is not run, and its ratio is "=".
@@ -28,7 +31,8 @@ of inspect + schedule + execute (a median of --runs each), and the result the me
 over the repetitions: above 1 the optimization helps where it was switched off, and
 hurts where it was switched on. "again" is the default against itself: what is not
 further from 1 than it says nothing. Tasks, batches and barriers of all mini-batches
-do not depend on the machine. The unbatched lowering uses one thread. --add keeps what
+do not depend on the machine. The unbatched lowering uses one thread, and so does the
+default that it is compared with. --add keeps what
 the output file has already, for a run in pieces. Builds nothing: scripts/check does.
 """
 
@@ -207,7 +211,11 @@ def run(program, inputs, variant, batch, threads, *arguments):
 def measure(programs, variant, inputs, batch, options, folder):
     """Checks and times one variant: what is stored of it."""
     outputs = [os.path.join(folder, name) for name in ("default.st", "variant.st")]
-    counts = [run(program, inputs, kind, batch, options.threads, "--outputs=" + path)[0]
+    count = batchtest.mini_batches(options.instances, batch)
+    whole = "--limit=%d" % (count * batch)
+    threads = 1 if variant.get("unbatched") else options.threads
+    counts = [run(program, inputs, kind, batch, threads, whole,
+                  "--outputs=" + path)[0]
               for program, kind, path in zip(programs, ({}, variant), outputs)]
     data = []
     for path in outputs:
@@ -222,10 +230,10 @@ def measure(programs, variant, inputs, batch, options, folder):
     times = [[], []]
     for _ in range(options.repetitions):
         for program, kind, found in zip(programs, ({}, variant), times):
-            found.append(run(program, inputs, kind, batch, options.threads,
+            found.append(run(program, inputs, kind, batch, threads, whole,
                              "--bench=%d" % options.runs)[1])
     ratios = [b / a for a, b in zip(*times)]
-    return {"same_bits": same, "error": error, "default": counts[0],
+    return {"mini_batches": count, "threads": threads, "same_bits": same, "error": error, "default": counts[0],
             "counts": counts[1],
             "default_us": [round(time, 1) for time in times[0]],
             "us": [round(time, 1) for time in times[1]],

@@ -12,7 +12,8 @@ without tasks, by executor and number of blocks. models: every model, size and b
 size with each executor, and PyTorch node by node, by level, and by level as a CUDA
 graph; sequences beside cuDNN (lib/torch_gpu.py says how).
 
-Before anything is timed, the results of all nodes are compared with those of the
+Mini-batches have exactly as many instances as --batches says: what is left over is left
+out. Before anything is timed, the results of all nodes are compared with those of the
 unbatched code on the CPU, those of other batch sizes bit for bit with them, and
 those of PyTorch with ours: |a-b| / max(|b|, rms of b) at most the tolerance, else
 the exit code is 1.
@@ -77,15 +78,19 @@ class Object:
         return {parameter["name"]: parameter["shape"]
                 for parameter in json.loads(text)["parameters"]}
 
-    def run(self, executor, batch, *more):
+    def whole(self, batch):
+        """How many instances make mini-batches of exactly `batch`."""
+        return batch * batchtest.mini_batches(len(self.values), batch)
+
+    def run(self, executor, batch, instances, *more):
         return batchtest.run_model(
-            self.paths[executor], self.inputs, "--limit=%d" % len(self.values),
+            self.paths[executor], self.inputs, "--limit=%d" % instances,
             *more, *self.options.blocks, params=PARAMETERS, batch=batch,
             check=False)
 
-    def nodes(self):
+    def nodes(self, instances):
         """Leaves, inner nodes and children."""
-        kids = [own for graph in self.graphs for own in graph[0]]
+        kids = [own for graph in self.graphs[:instances] for own in graph[0]]
         leaves = sum(not own for own in kids)
         return leaves, len(kids) - leaves, sum(map(len, kids))
 
@@ -162,13 +167,14 @@ def outputs_of(path):
             if not name.endswith(".offsets")}
 
 
-def check_ours(entry, options, folder):
-    """{executor: (largest error and counts, file of outputs)}, of all instances
+def check_ours(entry, instances, options, folder):
+    """{executor: (largest error and counts, file of outputs)}, of so many instances
     in one mini-batch."""
     found = {}
     for executor in entry.paths:
-        path = os.path.join(folder, executor + ".safetensors")
-        counts = entry.run(executor, None, "--outputs=" + path, "--watchdog=10",
+        path = os.path.join(folder, "%s-%d.safetensors" % (executor, instances))
+        counts = entry.run(executor, None, instances, "--outputs=" + path,
+                           "--watchdog=10",
                            "--check-unbatched=%g" % options.tolerance)
         found[executor] = ({"error": counts["max_relative_error"], "counts": {
             key: counts[key] for key in COUNTS}}, path)
@@ -180,20 +186,29 @@ def same_files(a, b):
         return first.read() == second.read()
 
 
+def node_by_node(entry, form, batch, known):
+    """Node by node there are no mini-batches: what is known already of the same
+    instances, or None."""
+    return next((key for key in known if form == key[0] == "recursive" and
+                 key[1] != batch and entry.whole(key[1]) == entry.whole(batch)), None)
+
+
 def check_peer(entry, wanted, peer, options):
-    """{(form, batch): its largest error}; what cannot be captured is left out."""
+    """{(form, batch): its largest error}; what cannot be captured is left out. What is
+    wanted is by instances."""
     peer.load(entry.model, entry.size, entry.shapes(), entry.values, entry.graphs)
-    tensors = outputs_of(next(iter(wanted.values()))[1])
+    tensors = {instances: outputs_of(next(iter(found.values()))[1])
+               for instances, found in wanted.items()}
     errors = {}
     for form in peer.forms():
         for batch in options.batches:
-            # Node by node, there are no mini-batches.
-            first = errors.get((form, options.batches[0]))
-            if form == "recursive" and first is not None:
-                errors[form, batch] = first
+            same = node_by_node(entry, form, batch, errors)
+            if same:
+                errors[form, batch] = errors[same]
                 continue
             try:
-                error = peer.check(form, batch, tensors)
+                error = peer.check(form, batch, entry.whole(batch),
+                                   tensors[entry.whole(batch)])
             except RuntimeError as problem:
                 if form != "graph":
                     raise
@@ -216,18 +231,21 @@ def time_all(entry, wanted, peer, forms, options, folder):
     for repetition in range(options.repetitions):
         for (executor, batch), times in ours.items():
             more = [] if repetition else ["--outputs=" + path]
-            times.append(entry.run(executor, batch, "--bench=%d" % options.runs,
-                                   *more)["time_us"])
-            if more and not same_files(path, wanted[executor][1]):
+            instances = entry.whole(batch)
+            times.append(entry.run(executor, batch, instances,
+                                   "--bench=%d" % options.runs, *more)["time_us"])
+            if more and not same_files(path, wanted[instances][executor][1]):
                 raise batchtest.ToolError(
                     "%s: results with --batch=%d are others than in one batch" %
                     (executor, batch))
         for (form, batch), times in theirs.items():
-            if form == "recursive" and batch != options.batches[0]:
-                times.append(theirs[form, options.batches[0]][-1])
+            same = node_by_node(entry, form, batch, [
+                key for key in theirs if len(theirs[key]) > repetition])
+            if same:
+                times.append(theirs[same][-1])
                 continue
-            runs = peer.time(form, batch, 1 if form == "recursive" else
-                             options.runs)
+            runs = peer.time(form, batch, entry.whole(batch),
+                             1 if form == "recursive" else options.runs)
             times.append({part: statistics.median(run[part] for run in runs)
                           for part in runs[0]})
     return ours, theirs
@@ -243,11 +261,12 @@ def summarize(parts, count):
 
 def measure(entry, peer, options, folder):
     """The lines of the table for a model at one size."""
-    wanted = check_ours(entry, options, folder)
+    wanted = {instances: check_ours(entry, instances, options, folder)
+              for instances in sorted({entry.whole(batch) for batch in options.batches})}
     errors = check_peer(entry, wanted, peer, options) if peer else {}
     ours, theirs = time_all(entry, wanted, peer, errors, options, folder)
     for batch in options.batches:
-        count = -(-len(entry.values) // batch)
+        count = entry.whole(batch) // batch
         result = {"model": entry.model, "size": entry.size, "batch": batch,
                   "mini_batches": count, "ours": {}, "peers": {}}
         for executor in entry.paths:
@@ -256,7 +275,7 @@ def measure(entry, peer, options, folder):
             parts["host"] = [time["inspect"] + time["schedule"] for time in times]
             parts["copies"] = [time["execute"] - time["kernels"] for time in times]
             result["ours"][executor] = {**summarize(parts, count),
-                                        **wanted[executor][0]}
+                                        **wanted[count * batch][executor][0]}
         best = result["best"] = min(entry.paths, key=lambda executor: result[
             "ours"][executor]["median_us"]["total"])
         totals = [time["total"] for time in ours[best, batch]]
@@ -279,7 +298,8 @@ def add_floors(result, entry, ceilings):
     kernel = result["ours"][result["best"]]["median_us"]["kernels"]
     kernel *= result["mini_batches"]
     flops, compute, memory = structural.floors(
-        entry.model, entry.size, entry.nodes(),
+        entry.model, entry.size,
+        entry.nodes(result["mini_batches"] * result["batch"]),
         {"fma_gflops": ceilings["f32_gflops"],
          "copy_gbytes": ceilings["copy_gbytes"]}, result["mini_batches"])
     result["gflops"] = flops / kernel / 1e3

@@ -120,21 +120,21 @@ class Peer:
             for name, shape in shapes.items()}
         self.model = MODELS.get(model, Sequence)(parameters, size)
 
-    def states(self, batch):
+    def states(self, batch, instances):
         """What each mini-batch computes on, and its plan."""
-        for first in range(0, len(self.graphs), batch):
+        for first in range(0, instances, batch):
             plan = self.graphs[first:first + batch]
             plan = plan if self.sequences else Plan(plan)
             yield self.model.prepare(plan), plan
 
     @torch.inference_mode()
-    def check(self, form, batch, wanted):
+    def check(self, form, batch, instances, wanted):
         """The largest relative difference to tensors by name."""
         if form == "recursive":
-            found = self.model.collect(self.recursive())
+            found = self.model.collect(self.recursive(instances))
         else:
             parts = []
-            for state, plan in self.states(batch):
+            for state, plan in self.states(batch, instances):
                 self.capture(state)() if form == "graph" else \
                     self.model.run(state)
                 # Per node, in post-order; what is per instance stays.
@@ -149,8 +149,9 @@ class Peer:
                              (sorted(found), sorted(wanted)))
         return max(difference(found[name], wanted[name]) for name in wanted)
 
-    def recursive(self):
-        return self.model.recursive(self.values if self.trees else self.graphs)
+    def recursive(self, instances):
+        values = self.values if self.trees else self.graphs
+        return self.model.recursive(values[:instances])
 
     def capture(self, state):
         """The run of a mini-batch as a CUDA graph."""
@@ -165,13 +166,14 @@ class Peer:
         return graph.replay
 
     @torch.inference_mode()
-    def time(self, form, batch, runs):
-        """[{"us", "device_us"}] of `runs` runs over all mini-batches."""
+    def time(self, form, batch, instances, runs):
+        """[{"us", "device_us"}] of `runs` runs over mini-batches of so many instances."""
         if (form, batch) not in self.calls:
-            self.calls[form, batch] = [self.recursive] if form == "recursive" \
+            self.calls[form, batch] = [lambda: self.recursive(instances)] \
+                if form == "recursive" \
                 else [self.capture(state) if form == "graph" else
                       lambda state=state: self.model.run(state)
-                      for state, _ in self.states(batch)]
+                      for state, _ in self.states(batch, instances)]
         calls, found = self.calls[form, batch], []
         for run in range(runs + 1):  # the first one is a warm-up
             found.append({"us": sum(wall_time(call, self.cuda) for call in calls)})

@@ -21,6 +21,10 @@ machine. Before anything is timed, all results of all nodes are compared with ou
 installed for the Python this runs in is skipped, and says so; with none left there
 is nothing to do and the exit code is 0. Builds nothing: scripts/check does.
 
+Mini-batches have exactly as many instances as --batches says: what is left over of
+--instances is left out ("mini_batches" of "batch" instances in the JSON). The recursive
+peer runs the same instances.
+
 Per mini-batch, medians over the repetitions, in microseconds: ours in total
 (inspect, schedule and execute); of a peer what runs once its level lists are there.
 Next to it the median of the paired ratios, peer over ours: above 1 ours is faster.
@@ -157,29 +161,32 @@ def make_parameters(model, size, words, path):
 def measure(program, model, size, batch, threads, peers, options, files):
     """One line of the table: ours and all peers in turn, per mini-batch."""
     inputs, params, outputs = files
-    batchtest.run_model(program, inputs, "--outputs=" + outputs, params=params,
-                        batch=batch, threads=threads, check=False)
+    count = batchtest.mini_batches(options.instances, batch)
+    whole = count * batch
+    batchtest.run_model(program, inputs, "--outputs=" + outputs, "--limit=%d" % whole,
+                        params=params, batch=batch, threads=threads, check=False)
     forms = [(peer, form) for peer in peers for form in FORMS[peer.name]]
     errors = {}
     for peer, form in forms:
-        error = peer.ask("check", form=form, batch=batch, outputs=outputs)["error"]
+        error = peer.ask("check", form=form, batch=batch, instances=whole,
+                         outputs=outputs)["error"]
         if not error <= TOLERANCE:
             raise batchtest.ToolError("%s %s is wrong by %g" %
                                       (peer.name, form, error))
         errors[peer.name, form] = error
 
-    count = -(-options.instances // batch)
     ours = {"inspect": [], "schedule": [], "execute": [], "total": []}
     found = {key: {"lists": [], "execute": []} for key in errors}
     for _ in range(options.repetitions):
         times = batchtest.run_model(
-            program, inputs, "--bench=%d" % options.runs, params=params,
-            batch=batch, threads=threads, check=False)["time_us"]
+            program, inputs, "--bench=%d" % options.runs, "--limit=%d" % whole,
+            params=params, batch=batch, threads=threads, check=False)["time_us"]
         for part in ours:
             ours[part].append(times[part] / count)
         for peer, form in forms:
             runs = options.runs if form == "levels" else 1
-            times = peer.ask("time", form=form, batch=batch, runs=runs)
+            times = peer.ask("time", form=form, batch=batch, instances=whole,
+                             runs=runs)
             for part, values in found[peer.name, form].items():
                 values.append(statistics.median(times[part]) / count)
 

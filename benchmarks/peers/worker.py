@@ -5,9 +5,10 @@ Reads a JSON object a line and answers with one. A process of its own has its
 number of threads from the start, and its library's threads sleep while others run.
 
   {"do": "load", "model": …, "size": …, "params": FILE, "inputs": FILE.jsonl}
-  {"do": "check", "form": "levels"|"recursive", "batch": …, "outputs": FILE}
+  {"do": "check", "form": "levels"|"recursive", "batch": …, "instances": …,
+   "outputs": FILE}
       → {"error": the largest |a-b| / max(|b|, rms of b) over all results}
-  {"do": "time", "form": …, "batch": …, "runs": …}
+  {"do": "time", "form": …, "batch": …, "instances": …, "runs": …}
       → {"lists": […], "execute": […]}: microseconds of all mini-batches, by run
 """
 
@@ -108,19 +109,19 @@ class Worker:
         self.model = self.peer.MODELS[model](tensors, size)
         return {}
 
-    def mini_batches(self, batch):
-        return [self.arrays[i:i + batch] for i in range(0, len(self.trees), batch)]
+    def mini_batches(self, batch, instances):
+        return [self.arrays[i:i + batch] for i in range(0, instances, batch)]
 
-    def check(self, form, batch, outputs):
+    def check(self, form, batch, instances, outputs):
         wanted = {name: numpy.array(values).reshape(shape)
                   for name, (_, shape, values)
                   in batchtest.read_safetensors(outputs).items()
                   if not name.endswith(".offsets")}
         if form == "recursive":
-            found = self.model.collect(self.model.recursive(self.trees))
+            found = self.model.collect(self.model.recursive(self.trees[:instances]))
         else:
             parts = []
-            for trees in self.mini_batches(batch):
+            for trees in self.mini_batches(batch, instances):
                 plan = Plan(trees)
                 state = self.model.prepare(plan)
                 self.model.run(state)
@@ -137,19 +138,19 @@ class Worker:
         return {"error": max(difference(numpy.asarray(found[name]), wanted[name])
                              for name in wanted)}
 
-    def time(self, form, batch, runs):
+    def time(self, form, batch, instances, runs):
         lists, execute = [], []
         if form == "recursive":
             for run in range(runs + 1):
                 start = time.perf_counter()
-                self.model.recursive(self.trees)
+                self.model.recursive(self.trees[:instances])
                 execute.append(lap(start))
             return {"lists": [0] * runs, "execute": execute[1:]}
         states = []
         for run in range(runs + 1):  # the first one makes the buffers
             start = time.perf_counter()
             states = [self.model.prepare(Plan(trees))
-                      for trees in self.mini_batches(batch)]
+                      for trees in self.mini_batches(batch, instances)]
             lists.append(lap(start))
         for run in range(runs + 3):
             total = 0

@@ -3,7 +3,7 @@
 
   run.py [--build=build] [--trees=FILE] [--nary=FILE] [--instances=64] [--runs=N]
          [--models=a,b] [--sizes=256,512] [--batches=1,10,64] [--threads=1,2]
-         [--output=FILE]
+         [--output=FILE] [--add]
 
 Runs every model of examples/models over the first trees of a file (by default the
 GUM trees of ../shared/data where present, else examples/data; DAG-RNN on 10x10
@@ -13,6 +13,10 @@ machines are faster and slower by turns, so the larger of each two numbers is th
 peak of the runs between. Builds nothing: both are built by scripts/check. Prints a
 table and stores JSON.
 
+Mini-batches have exactly as many instances as --batches says: what is left over of
+--instances is left out, so of 64 there are 6 of 10. The JSON says how many were run
+("mini_batches" of "batch" instances).
+
 Per mini-batch, medians (the JSON has the minima too): inspect, schedule, execute,
 total in microseconds; the total over what a worker spends in kernels, in runs of
 their own ("kernels"); GFLOP/s of the products; the share of the larger of two
@@ -20,10 +24,12 @@ floors, products at the FMA peak and bytes that must move at the copy bandwidth;
 the share of a third one ("levels"): level by level the larger of its products at
 the FMA peak and its weights at the speed at which the machine reads that many
 bytes again and again; the share of levels and activations together ("model"), at
-the speed of TreeRNN's; and the time of the unbatched lowering, the same kernels one
-task at a time on one thread, over that of the batched run. What is fixed is measured
-first ("overheads", microseconds): a run of a tree of one leaf, and a step of one task,
-which all workers meet behind.
+the speed of TreeRNN's; on one thread the gain of batching ("batching"): the time of the
+unbatched lowering, the same kernels one task at a time on one thread, over the total;
+on more threads what these bring ("threads"): the total on one thread over theirs. What
+is fixed is measured first ("overheads", microseconds): a run of a tree of one leaf, and a step of one task,
+which all workers meet behind. --add keeps what the output file has already, for a run
+in pieces: what is fixed, too. "commands" of the JSON are those that made it.
 """
 
 import argparse
@@ -234,8 +240,8 @@ def measure_activation(options, folder):
 
 
 def measure(model, size, inputs, options, folder):
-    """{(batch, threads): what batch-run says}, the time of the unbatched code and
-    the machine's peaks by threads."""
+    """{(batch, threads): what batch-run says} and the machine's peaks by threads. The
+    unbatched code runs beside one thread, on the same instances."""
     program = os.path.join(folder, "model.so")
     batchtest.compile_model(os.path.join(batchtest.MODELS, model + ".mlir"),
                             program, size)
@@ -243,23 +249,34 @@ def measure(model, size, inputs, options, folder):
     def peaks():
         return json.loads(batchtest.call("batch-peak", *options.threads))
 
-    before, runs, unbatched = peaks(), {}, None
+    before, runs = peaks(), {}
     for batch in options.batches:
+        whole = batch * batchtest.mini_batches(options.instances, batch)
         for threads in options.threads:
-            runs[batch, threads] = found = batchtest.run_model(
-                program, inputs, "--bench=%d" % options.runs, batch=batch,
-                threads=threads, check=unbatched is None)
-            unbatched = unbatched or found["unbatched_us"]
-    return runs, unbatched, larger(before, peaks())["threads"]
+            runs[batch, threads] = batchtest.run_model(
+                program, inputs, "--bench=%d" % options.runs, "--limit=%d" % whole,
+                batch=batch, threads=threads, check=threads == 1)
+    return runs, larger(before, peaks())["threads"]
 
 
-def evaluate(model, size, values, runs, unbatched, peaks, activation_ns):
+def gains(runs, batch, threads):
+    """What batching brings on one thread, or more threads bring over one."""
+    total = runs[batch, threads]["time_us"]["total"]
+    if threads == 1:
+        return {"over_unbatched": runs[batch, 1]["unbatched_us"] / total}
+    if (batch, 1) in runs:
+        return {"over_one_thread": runs[batch, 1]["time_us"]["total"] / total}
+    return {}
+
+
+def evaluate(model, size, all_values, runs, peaks, activation_ns):
     """What is stored of each run."""
-    nodes = count_nodes(model, values)
-    activations = size * sum(
-        a * n for a, n in zip(ACTIVATIONS[model], nodes)) * activation_ns / 1e9
     for (batch, threads), found in runs.items():
         count, peak = found["mini_batches"], peaks[str(threads)]
+        values = all_values[:count * batch]
+        nodes = count_nodes(model, values)
+        activations = size * sum(
+            a * n for a, n in zip(ACTIVATIONS[model], nodes)) * activation_ns / 1e9
         total = found["time_us"]["total"]
         flops, compute, memory = floors(model, size, nodes, peak, count)
         levels = level_floor(model, size, values, batch, threads, peak)
@@ -279,19 +296,25 @@ def evaluate(model, size, values, runs, unbatched, peaks, activation_ns):
                # how much of the time it explains.
                "model_allows": compute / (levels + activations / threads),
                "model_share": (levels + activations / threads) / total * 1e6,
-               "unbatched_us": unbatched / count,
-               "speedup": unbatched / total}
+               **gains(runs, batch, threads)}
+
+
+def key(result):
+    """What a result is of, in the order in which results are stored."""
+    return [list(MODELS).index(result["model"])] + [
+        result[part] for part in ("size", "batch", "threads")]
 
 
 def print_result(result):
     parts = result["median_us"]
+    gain = ["%7.2fx" % result[what] if what in result else "%8s" % "-"
+            for what in ("over_unbatched", "over_one_thread")]
     print("%-18s %5d %5d %3d %9.1f %9.1f %9.1f %10.1f %7.2fx %8.1f %6.1f%% %6.1f%% "
-          "%6.1f%% %8.2fx" %
+          "%6.1f%% %s %s" %
           (result["model"], result["size"], result["batch"], result["threads"],
            parts["inspect"], parts["schedule"], parts["execute"], parts["total"],
            result["over_kernels"], result["gflops"], 100 * result["floor_share"],
-           100 * result["level_share"], 100 * result["model_share"],
-           result["speedup"]))
+           100 * result["level_share"], 100 * result["model_share"], *gain))
     sys.stdout.flush()
 
 
@@ -315,29 +338,41 @@ def main():
     parser.add_argument("--threads", type=numbers, default=[1, 2])
     parser.add_argument("--output", default=os.path.join(
         ROOT, "benchmarks", "results", "structural.json"))
+    parser.add_argument("--add", action="store_true",
+                        help="keep what the output file has and this run has not")
     options = parser.parse_args()
     os.environ["BATCH_TOOLS"] = os.path.join(options.build, "bin")
     unknown = set(options.models.split(",")) - set(MODELS)
     if unknown:
         sys.exit("unknown model: " + ", ".join(sorted(unknown)))
 
+    kept = {"commands": [], "results": []}
+    if options.add and os.path.exists(options.output):
+        with open(options.output) as file:
+            kept = json.load(file)
     machine = json.loads(batchtest.call("batch-peak", *options.threads))
     record = {**batchtest.where_and_when("structural"), "machine": machine,
+              "commands": kept["commands"] + [" ".join(
+                  ["benchmarks/structural/run.py"] + sys.argv[1:])],
               "trees": os.path.basename(os.path.dirname(options.trees)),
-              "instances": options.instances, "results": []}
+              "results": []}
     print("%s, %s, %d cores" % (record["date"], record["cpu"], record["cores"]))
     for threads in options.threads:
         print("%d thread(s): FMA peak %.0f GFLOP/s (%s), copy %.1f GB/s" %
               (threads, machine["threads"][str(threads)]["fma_gflops"],
                machine["isa"], machine["threads"][str(threads)]["copy_gbytes"]))
-    with tempfile.TemporaryDirectory() as folder:
-        record["overheads"] = measure_overheads(options, folder)
-        record["activation_ns"] = activation = measure_activation(options, folder)
-        print("one activation %.2f ns" % activation)
-    print("%-18s %5s %5s %3s %9s %9s %9s %10s %8s %8s %7s %7s %7s %9s" %
+    if kept["results"]:
+        record["overheads"] = kept["overheads"]
+        record["activation_ns"] = kept["activation_ns"]
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            record["overheads"] = measure_overheads(options, folder)
+            record["activation_ns"] = measure_activation(options, folder)
+            print("one activation %.2f ns" % record["activation_ns"])
+    print("%-18s %5s %5s %3s %9s %9s %9s %10s %8s %8s %7s %7s %7s %8s %8s" %
           ("model", "size", "batch", "thr", "inspect", "schedule", "execute",
            "total us", "kernels", "GFLOP/s", "floor", "levels", "model",
-           "speed-up"))
+           "batching", "threads"))
 
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -351,9 +386,13 @@ def main():
                     print("%-18s %5d %s" % (model, size, error))
                     failures += 1
                     continue
-                for result in evaluate(model, size, values, *found, activation):
+                for result in evaluate(model, size, values, *found,
+                                       record["activation_ns"]):
                     record["results"].append(result)
                     print_result(result)
+    again = [key(result) for result in record["results"]]
+    record["results"] += [old for old in kept["results"] if key(old) not in again]
+    record["results"].sort(key=key)
     batchtest.store_record(options.output, record)
     print("stored in " + os.path.relpath(options.output))
     sys.exit(1 if failures else 0)

@@ -160,6 +160,14 @@ def run_model(program, inputs, *options, params="random:1", batch=None,
     return json.loads(call("batch-run", *arguments, *options))
 
 
+def mini_batches(instances, batch):
+    """How many mini-batches of exactly `batch` instances there are: benchmarks leave out
+    a smaller last one, which would make the mean that of another size."""
+    if instances < batch:
+        raise ToolError("%d instances make no mini-batch of %d" % (instances, batch))
+    return instances // batch
+
+
 class Checks:
     """Counts checks and prints each one; leave with exit()."""
 
