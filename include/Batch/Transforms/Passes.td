@@ -304,8 +304,8 @@ def RefactorPass : Pass<"rec-refactor", "::mlir::ModuleOp"> {
     map over it, and so kernels of their own. A mark on the call of a helper
     function counts for all its ops. Without marks nothing changes.
 
-    The head's stages stay stages of the kernel that it becomes part of, and
-    workers meet between them. Two workers, on a mark behind the match, need half as
+    The head's stages stay stages of the kernel that it becomes part of, with a
+    barrier between each two. Two workers, on a mark behind the match, need half as
     many batches, 0 to 3 % fewer barriers and as much time; with a mark in a case
     more of both and 12 to 17 % more time (benchmarks/README.md, Ablation).
 
@@ -416,7 +416,7 @@ def UnrollPass : Pass<"rec-unroll", "::mlir::ModuleOp"> {
     the tasks of a level, and so all siblings that a level computes, are
     batched as before. Every value is computed as before, with equal bits.
 
-    There are fewer tasks, but mostly more barriers: workers meet between the
+    There are fewer tasks, but mostly more barriers: there is one between the
     stages of a kernel, and an unrolled one has those of two levels. Two workers
     take 1 to 19 % longer for binary trees with `factor=2` (benchmarks/README.md,
     Ablation); sequences have fewer batches and have not been timed. Parts in
