@@ -99,7 +99,7 @@ def Batch_PolicyAttr : AttrDef<Batch_Dialect, "Policy"> {
     | `depth` | tasks of one kernel and equal depth, in the order of depths |
     | `agenda` | the kernel whose remaining tasks have the least mean depth |
     | `greedy` | the kernel with the greatest share of tasks that are ready |
-    | `fsm` | what a learned state machine says, given as its table |
+    | `fsm` | what the table of a state machine says, where no kernel is surely best |
 
     docs/Policies.md has the details. A module without `batch.policy` runs by depth.
 
