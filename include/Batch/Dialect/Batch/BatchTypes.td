@@ -96,7 +96,7 @@ def Batch_PolicyAttr : AttrDef<Batch_Dialect, "Policy"> {
   let description = [{
     | policy | next batch |
     |---|---|
-    | `depth` | tasks of one kernel and equal depth, in the order of depths |
+    | `depth` | tasks of one kernel and equal depth, in the order of phases and depths |
     | `agenda` | the kernel whose remaining tasks have the least mean depth |
     | `greedy` | the kernel with the greatest share of tasks that are ready |
     | `fsm` | what the table of a state machine says, where no kernel is surely best |
