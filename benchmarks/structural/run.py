@@ -242,9 +242,9 @@ def measure_activation(options, folder):
 def measure(model, size, inputs, options, folder):
     """{(batch, threads): what batch-run says} and the machine's peaks by threads. The
     unbatched code runs beside one thread, on the same instances."""
-    program = os.path.join(folder, "model.so")
-    batchtest.compile_model(os.path.join(batchtest.MODELS, model + ".mlir"),
-                            program, size)
+    program = batchtest.compile_model(
+        os.path.join(batchtest.MODELS, model + ".mlir"),
+        os.path.join(folder, "model.so"), size)
 
     def peaks():
         return json.loads(batchtest.call("batch-peak", *options.threads))
