@@ -15,7 +15,7 @@
 #ifndef BATCH_BENCHMARKS_POLICIES_WORKLOADS_H
 #define BATCH_BENCHMARKS_POLICIES_WORKLOADS_H
 
-#include "Batch/Schedule/TaskGraph.h"
+#include "batch-runtime/Schedule/TaskGraph.h"
 
 #include <array>
 #include <random>

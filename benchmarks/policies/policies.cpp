@@ -12,10 +12,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch/Schedule/Policies.h"
-#include "Batch/Schedule/Learning.h"
-#include "Batch/Schedule/Search.h"
+#include "batch-runtime/Schedule/Policies.h"
 #include "Workloads.h"
+#include "batch-runtime/Schedule/Learning.h"
+#include "batch-runtime/Schedule/Search.h"
 
 #include <nlohmann/json.hpp>
 

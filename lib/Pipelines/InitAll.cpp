@@ -7,6 +7,7 @@
 
 #include "Batch/InitAll.h"
 
+#include "Batch/Codegen/Passes.h"
 #include "Batch/Conversion/Passes.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/Rec/Rec.h"
@@ -72,5 +73,6 @@ void mlir::batch::registerAllDialects(DialectRegistry &registry) {
 void mlir::batch::registerAllPasses() {
   registerTransformsPasses();
   registerConversionPasses();
+  registerCodegenPasses();
   registerPipelines();
 }

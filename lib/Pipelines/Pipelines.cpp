@@ -7,6 +7,7 @@
 
 #include "Batch/Pipelines/Pipelines.h"
 
+#include "Batch/Codegen/Passes.h"
 #include "Batch/Conversion/Passes.h"
 #include "Batch/Target/GPU/GPUTarget.h"
 #include "Batch/Transforms/Passes.h"

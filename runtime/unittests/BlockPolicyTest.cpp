@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch/Schedule/BlockPolicy.h"
-#include "Batch/Schedule/Random.h"
+#include "batch-runtime/Schedule/BlockPolicy.h"
+#include "batch-runtime/Schedule/Random.h"
 
 #include <gtest/gtest.h>
 

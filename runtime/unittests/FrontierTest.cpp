@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch/Schedule/Frontier.h"
+#include "batch-runtime/Schedule/Frontier.h"
 #include "PolicyGraphs.h"
 
 #include <algorithm>

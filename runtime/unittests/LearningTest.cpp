@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch/Schedule/Learning.h"
-#include "Batch/Schedule/Search.h"
+#include "batch-runtime/Schedule/Learning.h"
 #include "PolicyGraphs.h"
+#include "batch-runtime/Schedule/Search.h"
 
 #include <algorithm>
 

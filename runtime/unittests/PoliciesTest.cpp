@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch/Schedule/Policies.h"
+#include "batch-runtime/Schedule/Policies.h"
 #include "Allocations.h"
-#include "Batch/Schedule/Search.h"
 #include "PolicyGraphs.h"
+#include "batch-runtime/Schedule/Search.h"
 
 #include <algorithm>
 

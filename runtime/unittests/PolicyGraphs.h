@@ -8,9 +8,9 @@
 #ifndef BATCH_RUNTIME_UNITTESTS_POLICYGRAPHS_H
 #define BATCH_RUNTIME_UNITTESTS_POLICYGRAPHS_H
 
-#include "Batch/Schedule/Learning.h"
-#include "Batch/Schedule/Policies.h"
 #include "Workloads.h"
+#include "batch-runtime/Schedule/Learning.h"
+#include "batch-runtime/Schedule/Policies.h"
 
 #include "gtest/gtest.h"
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch/Schedule/DepthSchedule.h"
+#include "batch-runtime/Schedule/DepthSchedule.h"
 
 #include "gtest/gtest.h"
 

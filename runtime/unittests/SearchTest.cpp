@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch/Schedule/Search.h"
+#include "batch-runtime/Schedule/Search.h"
 #include "PolicyGraphs.h"
 
 using namespace batchrt;

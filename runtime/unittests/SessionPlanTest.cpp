@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch/Schedule/Learning.h"
 #include "Trial.h"
+#include "batch-runtime/Schedule/Learning.h"
 
 #include <algorithm>
 #include <chrono>

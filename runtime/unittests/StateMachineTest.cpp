@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch/Schedule/StateMachine.h"
+#include "batch-runtime/Schedule/StateMachine.h"
 #include "PolicyGraphs.h"
 
 using namespace batchrt;

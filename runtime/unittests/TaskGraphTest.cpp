@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch/Schedule/TaskGraph.h"
+#include "batch-runtime/Schedule/TaskGraph.h"
 #include "PolicyGraphs.h"
 
 using namespace batchrt;

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch/Schedule/BlockPolicy.h"
-#include "Batch/Schedule/Learning.h"
 #include "Options.h"
 #include "batch-runtime/Error.h"
+#include "batch-runtime/Schedule/BlockPolicy.h"
+#include "batch-runtime/Schedule/Learning.h"
 #include "batch-runtime/Tensors.h"
 
 #include <cstdio>

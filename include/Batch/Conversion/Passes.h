@@ -8,16 +8,25 @@
 #ifndef BATCH_CONVERSION_PASSES_H
 #define BATCH_CONVERSION_PASSES_H
 
-#include "mlir/IR/BuiltinOps.h"
-#include "mlir/Pass/Pass.h"
+#include "Batch/Conversion/BatchToLLVM/Passes.h"
+#include "Batch/Conversion/BatchToUProg/Passes.h"
+#include "Batch/Conversion/ExpandMath/Passes.h"
+#include "Batch/Conversion/GPUToHostEmulation/Passes.h"
+#include "Batch/Conversion/RecToLLVM/Passes.h"
+#include "Batch/Conversion/UProgToCPU/Passes.h"
+#include "Batch/Conversion/UProgToGPU/Passes.h"
 
 namespace mlir::batch {
 
-#define GEN_PASS_DECL
-#include "Batch/Conversion/Passes.h.inc"
-
-#define GEN_PASS_REGISTRATION
-#include "Batch/Conversion/Passes.h.inc"
+inline void registerConversionPasses() {
+  registerBatchToUProgPasses();
+  registerUProgToCPUPasses();
+  registerBatchToLLVMPasses();
+  registerUProgToGPUPasses();
+  registerExpandMathPasses();
+  registerGPUToHostEmulationPasses();
+  registerRecToLLVMPasses();
+}
 
 } // namespace mlir::batch
 

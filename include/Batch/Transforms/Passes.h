@@ -8,16 +8,21 @@
 #ifndef BATCH_TRANSFORMS_PASSES_H
 #define BATCH_TRANSFORMS_PASSES_H
 
-#include "mlir/IR/BuiltinOps.h"
-#include "mlir/Pass/Pass.h"
+#include "Batch/Transforms/Control/Passes.h"
+#include "Batch/Transforms/Kernels/Passes.h"
+#include "Batch/Transforms/Memory/Passes.h"
+#include "Batch/Transforms/Normalize/Passes.h"
+#include "Batch/Transforms/Recursion/Passes.h"
 
 namespace mlir::batch {
 
-#define GEN_PASS_DECL
-#include "Batch/Transforms/Passes.h.inc"
-
-#define GEN_PASS_REGISTRATION
-#include "Batch/Transforms/Passes.h.inc"
+inline void registerTransformsPasses() {
+  registerTransformsNormalizePasses();
+  registerTransformsRecursionPasses();
+  registerTransformsKernelsPasses();
+  registerTransformsControlPasses();
+  registerTransformsMemoryPasses();
+}
 
 } // namespace mlir::batch
 

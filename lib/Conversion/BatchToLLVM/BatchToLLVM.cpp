@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Batch/Analysis/Sharedness.h"
-#include "Batch/Conversion/Passes.h"
+#include "Batch/Conversion/BatchToLLVM/Passes.h"
 #include "Batch/Conversion/RecToLLVM/RecToLLVM.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/Batch/Views.h"
@@ -26,7 +26,7 @@
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_CONVERTBATCHTOLLVMPASS
-#include "Batch/Conversion/Passes.h.inc"
+#include "Batch/Conversion/BatchToLLVM/Passes.h.inc"
 } // namespace mlir::batch
 
 using namespace mlir;

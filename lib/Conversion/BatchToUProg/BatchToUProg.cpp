@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch/Conversion/Passes.h"
+#include "Batch/Conversion/BatchToUProg/Passes.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/UProg/UProg.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -15,7 +15,7 @@
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_CONVERTBATCHTOUPROGPASS
-#include "Batch/Conversion/Passes.h.inc"
+#include "Batch/Conversion/BatchToUProg/Passes.h.inc"
 } // namespace mlir::batch
 
 using namespace mlir;

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Batch/Conversion/ExpandMath.h"
-#include "Batch/Conversion/Passes.h"
+#include "Batch/Conversion/ExpandMath/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -19,7 +19,7 @@
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_EXPANDMATHPASS
-#include "Batch/Conversion/Passes.h.inc"
+#include "Batch/Conversion/ExpandMath/Passes.h.inc"
 } // namespace mlir::batch
 
 using namespace mlir;

@@ -5,13 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch/Conversion/Passes.h"
+#include "Batch/Conversion/ExpandMath/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_MATHTOINTRINSICSPASS
-#include "Batch/Conversion/Passes.h.inc"
+#include "Batch/Conversion/ExpandMath/Passes.h.inc"
 } // namespace mlir::batch
 
 using namespace mlir;

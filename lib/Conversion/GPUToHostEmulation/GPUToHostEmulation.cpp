@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch/Conversion/Passes.h"
+#include "Batch/Conversion/GPUToHostEmulation/Passes.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "OperationEmulation.h"
 #include "batch-runtime/EmulatorABI.h"
@@ -16,7 +16,7 @@
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_CONVERTGPUTOHOSTEMULATIONPASS
-#include "Batch/Conversion/Passes.h.inc"
+#include "Batch/Conversion/GPUToHostEmulation/Passes.h.inc"
 } // namespace mlir::batch
 
 using namespace mlir;

@@ -8,7 +8,7 @@
 #ifndef BATCH_CONVERSION_PROGRAMCODE_PROGRAMCODE_H
 #define BATCH_CONVERSION_PROGRAMCODE_PROGRAMCODE_H
 
-#include "../LaneCode/LaneCode.h"
+#include "../../Codegen/Lanes/LaneCode.h"
 #include "Batch/Dialect/UProg/UProg.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"

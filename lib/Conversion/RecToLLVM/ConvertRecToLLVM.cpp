@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch/Conversion/Passes.h"
+#include "Batch/Conversion/RecToLLVM/Passes.h"
 #include "Batch/Conversion/RecToLLVM/RecToLLVM.h"
 #include "Batch/Dialect/Rec/AdtLookup.h"
 #include "Batch/Target/ABI/ContextAccess.h"
@@ -16,7 +16,7 @@
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_CONVERTRECTOLLVMPASS
-#include "Batch/Conversion/Passes.h.inc"
+#include "Batch/Conversion/RecToLLVM/Passes.h.inc"
 } // namespace mlir::batch
 
 using namespace mlir;

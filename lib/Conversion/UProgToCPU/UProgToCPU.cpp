@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../ProgramCode/ProgramCode.h"
-#include "Batch/Conversion/Passes.h"
+#include "Batch/Conversion/UProgToCPU/Passes.h"
 #include "Batch/Target/ABI/ABILayout.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -15,7 +15,7 @@
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_CONVERTUPROGTOCPUPASS
-#include "Batch/Conversion/Passes.h.inc"
+#include "Batch/Conversion/UProgToCPU/Passes.h.inc"
 } // namespace mlir::batch
 
 using namespace mlir;

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch/Conversion/Passes.h"
+#include "Batch/Conversion/UProgToGPU/Passes.h"
 #include "Batch/Target/GPU/GPUTarget.h"
 
 #include "mlir/Target/LLVM/NVVM/Utils.h"
@@ -21,7 +21,7 @@
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_CHECKGPUTARGETPASS
-#include "Batch/Conversion/Passes.h.inc"
+#include "Batch/Conversion/UProgToGPU/Passes.h.inc"
 } // namespace mlir::batch
 
 using namespace mlir;

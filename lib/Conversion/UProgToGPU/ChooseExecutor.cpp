@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../OperatorCode/StagePlan.h"
-#include "Batch/Conversion/Passes.h"
+#include "../../Codegen/Stages/StagePlan.h"
+#include "Batch/Conversion/UProgToGPU/Passes.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Target/GPU/GPUTarget.h"
 
@@ -14,7 +14,7 @@
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_CHOOSEEXECUTORPASS
-#include "Batch/Conversion/Passes.h.inc"
+#include "Batch/Conversion/UProgToGPU/Passes.h.inc"
 } // namespace mlir::batch
 
 using namespace mlir;

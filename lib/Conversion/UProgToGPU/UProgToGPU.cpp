@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../ProgramCode/ProgramCode.h"
-#include "Batch/Conversion/Passes.h"
+#include "Batch/Conversion/UProgToGPU/Passes.h"
 #include "Batch/Target/ABI/ABILayout.h"
 #include "Batch/Target/GPU/GPUTarget.h"
 #include "DeviceBarrier.h"
@@ -17,7 +17,7 @@
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_CONVERTUPROGTOGPUPASS
-#include "Batch/Conversion/Passes.h.inc"
+#include "Batch/Conversion/UProgToGPU/Passes.h.inc"
 } // namespace mlir::batch
 
 using namespace mlir;

@@ -13,7 +13,7 @@
 #ifndef BATCH_RUNTIME_DESCRIPTOR_H
 #define BATCH_RUNTIME_DESCRIPTOR_H
 
-#include "Batch/Schedule/Policies.h"
+#include "batch-runtime/Schedule/Policies.h"
 #include "batch-runtime/Tensors.h"
 
 #include <optional>

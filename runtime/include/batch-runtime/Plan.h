@@ -8,7 +8,6 @@
 #ifndef BATCH_RUNTIME_PLAN_H
 #define BATCH_RUNTIME_PLAN_H
 
-#include "Batch/Schedule/DepthSchedule.h"
 #include "batch-runtime/ABI.h"
 #include "batch-runtime/Descriptor.h"
 #include "batch-runtime/Memory.h"
@@ -16,6 +15,7 @@
 #include "batch-runtime/RecordedTasks.h"
 #include "batch-runtime/ResultRows.h"
 #include "batch-runtime/RowAllocator.h"
+#include "batch-runtime/Schedule/DepthSchedule.h"
 #include "batch-runtime/TaskNumbers.h"
 #include "batch-runtime/Workers.h"
 

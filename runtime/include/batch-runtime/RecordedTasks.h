@@ -8,10 +8,10 @@
 #ifndef BATCH_RUNTIME_RECORDEDTASKS_H
 #define BATCH_RUNTIME_RECORDEDTASKS_H
 
-#include "Batch/Schedule/Policies.h"
 #include "batch-runtime/ABI.h"
 #include "batch-runtime/Descriptor.h"
 #include "batch-runtime/Forest.h"
+#include "batch-runtime/Schedule/Policies.h"
 
 namespace batchrt {
 

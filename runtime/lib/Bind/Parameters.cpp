@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "batch-runtime/Parameters.h"
-#include "Batch/Schedule/Random.h"
 #include "batch-runtime/Error.h"
+#include "batch-runtime/Schedule/Random.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch/Schedule/Random.h"
 #include "batch-runtime/Memory.h"
+#include "batch-runtime/Schedule/Random.h"
 
 #include <cstring>
 

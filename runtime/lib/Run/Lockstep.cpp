@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lockstep.h"
-#include "Batch/Schedule/BlockPolicy.h"
 #include "batch-runtime/Error.h"
+#include "batch-runtime/Schedule/BlockPolicy.h"
 
 #include <algorithm>
 #include <cstring>

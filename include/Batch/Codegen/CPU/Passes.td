@@ -1,0 +1,62 @@
+//===- Passes.td - Operators as code for a CPU -------------*- tablegen -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CODEGEN_CPU_PASSES_TD
+#define BATCH_CODEGEN_CPU_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertOperatorsToCPUPass
+    : Pass<"convert-operators-to-cpu", "::mlir::ModuleOp"> {
+  let summary = "lower batched operators to CPU kernel functions";
+  let description = [{
+    Turns every `uprog.operator @k.rows` into a function `@k.rows` over raw rows:
+    a sequence of stages, each one pass over row tiles and column blocks with
+    its elementwise code fused behind its contractions. Register tiles are
+    derived from the vector width and the number of vector registers. Every row
+    tile, the single row included, adds up in the same order, so a row's bits do
+    not depend on the batch it runs in.
+
+    Elements are index, i1, i8, i16, i32, i64, f16, bf16, f32 or f64; contractions
+    of f32 and of f64 with parameters run in register tiles. All vectors of an
+    operator have as many lanes as fit of its widest type; the order in which a
+    reduction adds up follows from the type of its result alone. An integer
+    division whose divisor is zero, or whose quotient does not fit, gives any
+    number: kernels may run on rows that nobody reads, and must not trap there.
+
+    Attributes that it reads: on arguments `uprog.read = "gather" | "rows" |
+    "contiguous" | "scalar"` (how ABI.h says the operand lies; default
+    `"gather"`), on results `uprog.siblings` (rows of a task in the result's
+    table; default 1) and `uprog.position` (which of them it is; default 0), on
+    both `uprog.layout` and `uprog.block_bytes` (where elements and slots lie, as
+    `batch.table` has it; default: in row-major order). Attributes that it makes: on the function
+    `batch.kernel_info = {stages, task_scratch, ragged_scratch,
+    worker_scratch, row_split, row_block, share_tasks}`: sizes in bytes per
+    task, per row of each ragged domain and [fixed, per task, most] of a worker,
+    which needs min(fixed + n * per task, most) for n tasks, and how workers
+    share tasks (the remark `Sharing` says it); on the module `batch.forms`, the
+    forms of parameters that kernels index.
+
+    See test/Codegen/CPU.
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"512",
+           "Width of a vector register of the target in bits">,
+    Option<"vectorRegisters", "vector-registers", "int64_t", /*default=*/"32",
+           "Number of vector registers of the target">,
+    Option<"tuning", "tuning", "std::string", /*default=*/"\"\"",
+           "File of batch-run --tune with measured choices">,
+  ];
+  let dependentDialects = ["::mlir::func::FuncDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::vector::VectorDialect",
+                           "::mlir::LLVM::LLVMDialect"];
+}
+
+#endif // BATCH_CODEGEN_CPU_PASSES_TD

@@ -1,0 +1,120 @@
+//===- Passes.td - The one crossing from batch to uprog ----*- tablegen -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CONVERSION_BATCHTOUPROG_PASSES_TD
+#define BATCH_CONVERSION_BATCHTOUPROG_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def VectorizeKernelsPass
+    : Pass<"batch-vectorize-kernels", "::mlir::ModuleOp"> {
+  let summary = "add the batch dimension to kernels";
+  let description = [{
+    Makes a `uprog.operator @k.rows` for every `batch.kernel @k` that has none:
+    the same tensor code for `n` tasks at once. Every per-task tensor gets a
+    leading dimension; `linalg.matvec` with a shared matrix becomes
+    `linalg.matmul`, with a per-task matrix a batched matvec; elementwise code
+    gets one more parallel loop. Ragged tensors are concatenated: reductions
+    over their extent become `batch.segment_reduce`, per-task operands of their
+    elementwise code `batch.segment_broadcast`. Code of shared operands alone
+    stays as it is. An element or a slice at a position that differs from task
+    to task is picked from the whole tensor, which is read for each task; a
+    shared tensor must be static for that. Operations of other dialects take
+    part if they implement `BatchableOpInterface`.
+
+    ```mlir
+    batch.kernel @k(%x: tensor<4xf32>,
+                    %w: tensor<8x4xf32> {batch.shared, uprog.parameter = 0})
+        -> tensor<8xf32> {
+      %zero = arith.constant dense<0.0> : tensor<8xf32>
+      %y = linalg.matvec ins(%w, %x : tensor<8x4xf32>, tensor<4xf32>)
+                         outs(%zero : tensor<8xf32>) -> tensor<8xf32>
+      batch.yield %y : tensor<8xf32>
+    }
+    // becomes
+    uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>,
+                           %w: tensor<8x4xf32> {uprog.parameter = 0})
+        -> tensor<?x8xf32> {
+      %0 = tensor.empty(%n) : tensor<?x8xf32>
+      %zero = linalg.fill ins(%c0 : f32) outs(%0 : tensor<?x8xf32>)
+      %y = linalg.matmul indexing_maps = [rows, transposed, out]
+             ins(%x, %w : tensor<?x4xf32>, tensor<8x4xf32>)
+             outs(%zero : tensor<?x8xf32>) -> tensor<?x8xf32>
+      uprog.yield %y : tensor<?x8xf32>
+    }
+    ```
+
+    See test/Conversion/BatchToUProg/vectorize-kernels.mlir.
+  }];
+  let dependentDialects = ["::mlir::uprog::UProgDialect",
+                           "::mlir::batch::BatchDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
+def LockstepPass : Pass<"batch-lockstep", "::mlir::ModuleOp"> {
+  let summary = "run the blocks of a machine for many lanes at a time";
+  let description = [{
+    Makes the executor of a `batch.machine`: a `uprog.program` in which lanes
+    take instances, and one block after the other runs for all lanes that wait
+    for it (program-counter autobatching, Radul et al., MLSys 2020, algorithm
+    2). Units share nothing, so the program has block level: each runs it by
+    itself, on lanes of its own.
+
+    ```mlir
+    uprog.program @main.execute(%lanes: !batch.lanes) level(block) {
+      batch.start_lanes %lanes @main.machine
+      uprog.while {
+        %keys:2, %least:2 = uprog.reduce min %i < %blocks {
+          %preference, %since = batch.block_keys %lanes[%i]
+          uprog.yield %preference, %since : i64, i64
+        }
+        %block, %any = batch.next_block %lanes of %least#0, %least#1 since %keys#1
+        uprog.condition(%any) %block : index
+      } do {
+      ^bb0(%block: index):
+        %all, %list = batch.lane_list %lanes : memref<?xi32>
+        %count = uprog.compact %lane < %all into %list : memref<?xi32> {
+          %runs = batch.enter_block %lanes[%lane], %block
+          uprog.condition(%runs)
+        }
+        %step = batch.take_lanes %lanes[%block] tasks(%count)
+        uprog.branch %block uniform
+        case 0 {
+          %n = batch.operand %step[0] <kind = gather, from = @n> -> tensor<?xi64>
+          %tasks = batch.step_tasks %step
+          uprog.run @main.0.rows(%n : tensor<?xi64>) step(%step) tasks(%tasks)
+          batch.lane_ops %lanes @main.machine::@main.0
+        }
+        uprog.yield
+      }
+      uprog.yield
+    }
+    ```
+
+    See test/Conversion/BatchToUProg/lockstep.mlir.
+  }];
+  let dependentDialects = ["::mlir::uprog::UProgDialect",
+                           "::mlir::batch::BatchDialect"];
+}
+
+def ConvertBatchToUProgPass
+    : Pass<"convert-batch-to-uprog", "::mlir::ModuleOp"> {
+  let summary = "make a uprog.program of the executor";
+  let description = [{
+    The executor's loop becomes a `uprog.for` that all units run in step, its
+    choice of a kernel a uniform `uprog.branch`, each launch the `uprog.run` of
+    the kernel's operator. All units meet at the end of a step: the next one
+    reads what this one wrote, and that is the only dependence the loop carries.
+
+    See test/Conversion/BatchToUProg.
+  }];
+  let dependentDialects = ["::mlir::uprog::UProgDialect"];
+}
+
+#endif // BATCH_CONVERSION_BATCHTOUPROG_PASSES_TD

@@ -1,0 +1,32 @@
+//===- Passes.td - Data structures as memory ---------------*- tablegen -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CONVERSION_RECTOLLVM_PASSES_TD
+#define BATCH_CONVERSION_RECTOLLVM_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertRecToLLVMPass
+    : Pass<"convert-rec-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "lower rec to scf, arith and llvm over a context";
+  let description = [{
+    Gives every function the context as its first argument and replaces values
+    of ADTs, lists and tensors by cells: a match becomes a switch over the
+    variant of a node, a construction takes a new node of the forest, a map
+    fills new entries of the list pool. The declarations of ADTs stay.
+
+    The pipelines use the patterns together with those of `batch`; alone they
+    serve programs without tensor code.
+
+    See test/Conversion/RecToLLVM.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+#endif // BATCH_CONVERSION_RECTOLLVM_PASSES_TD

@@ -1,0 +1,41 @@
+//===- Passes.td - Programs on a pool of workers -----------*- tablegen -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CONVERSION_UPROGTOCPU_PASSES_TD
+#define BATCH_CONVERSION_UPROGTOCPU_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertUProgToCPUPass
+    : Pass<"convert-uprog-to-cpu", "::mlir::ModuleOp"> {
+  let summary = "lower programs to code that every worker of a pool runs";
+  let description = [{
+    A `uprog.program` of device level becomes a function over (context, worker,
+    workers); a unit is a worker thread. `uprog.run` shares its tasks out in one
+    of two ways, by their number: large batches by rows, so that no worker waits
+    inside a kernel; small ones by columns, so that each worker reads its own
+    part of the weights only and row tiles stay full. What is large,
+    `convert-operators-to-cpu` has decided kernel by kernel from the size of its
+    weights and its work per task (the remark `Sharing` says how).
+
+    See test/Conversion/UProgToCPU.
+  }];
+  let options = [
+    Option<"rowSplit", "row-split", "int64_t", /*default=*/"0",
+           "Share batches by rows from this many tasks per worker on, whatever "
+           "the kernel says; 0: as it says">,
+    Option<"rowBlock", "row-block", "int64_t", /*default=*/"-1",
+           "Run all stages on this many tasks before the next ones, whatever the "
+           "kernel says; 0: on all, -1: as it says">,
+  ];
+  let dependentDialects = ["::mlir::func::FuncDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::LLVM::LLVMDialect"];
+}
+
+#endif // BATCH_CONVERSION_UPROGTOCPU_PASSES_TD

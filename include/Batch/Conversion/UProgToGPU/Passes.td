@@ -1,0 +1,120 @@
+//===- Passes.td - Programs as persistent kernels ----------*- tablegen -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CONVERSION_UPROGTOGPU_PASSES_TD
+#define BATCH_CONVERSION_UPROGTOGPU_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def CheckGPUTargetPass : Pass<"batch-check-gpu-target", "::mlir::ModuleOp"> {
+  let summary = "say whether code for a GPU can be made";
+  let description = [{
+    Changes nothing. Makes errors of what would otherwise go wrong long after, in
+    LLVM or in a toolkit: formats and chips that nobody knows, chips that lack what
+    a persistent kernel or its options need, formats whose tools are not installed.
+
+    See test/Pipelines/gpu-persistent-invalid.test.
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", /*default=*/"\"\"",
+           "Chip to make code for; empty: none">,
+    Option<"format", "format", "std::string", /*default=*/"\"llvm\"",
+           "What becomes of the kernel: llvm, isa, bin or fatbin">,
+    Option<"executor", "executor", "std::string", /*default=*/"\"auto\"",
+           "What runs a plan: device, cluster, block or auto">,
+    Option<"precision", "precision", "std::string", /*default=*/"\"f32\"",
+           "What factors of products with weights are rounded to">,
+  ];
+}
+
+def ChooseExecutorPass : Pass<"batch-choose-executor", "::mlir::ModuleOp"> {
+  let summary = "choose which blocks of a GPU run a plan together";
+  let description = [{
+    Gives programs, and their barriers, the level of the group of blocks that runs
+    a plan: `device`, `cluster` or `block`. Smaller groups meet sooner, but each
+    reads all weights, and a task has only the group's blocks.
+
+    `auto` takes the smallest group that
+
+    - can hold the weights of all kernels in its shared memory, and
+    - computes the largest stage of a task in no more time than all blocks take to
+      meet at a barrier in global memory: 2¹⁸ FLOP for each of its blocks.
+
+    That is a block, else a cluster where the chip has them, else the device. What
+    contractions read and compute counts, weights once for each kernel. Without a
+    chip it counts on what all have from sm_80 on. The remark `Executor` says which
+    it is and why.
+
+    A program on lanes runs on blocks, each with lanes of its own; asking for
+    anything else is an error.
+
+    See test/Conversion/UProgToGPU/choose-executor.mlir.
+  }];
+  let options = [
+    Option<"executor", "executor", "std::string", /*default=*/"\"auto\"",
+           "What runs a plan: device, cluster, block or auto">,
+    Option<"chip", "chip", "std::string", /*default=*/"\"\"",
+           "Chip to choose for; empty: any">,
+    Option<"clusterSize", "cluster-size", "int64_t", /*default=*/"8",
+           "Blocks of a cluster">,
+  ];
+}
+
+def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
+  let summary = "make one persistent kernel of a program";
+  let description = [{
+    A `uprog.program` becomes one kernel of `gpu.module @device`
+    and a host function with one `gpu.launch_func`. Its arguments are the plans to
+    run and their number, the forms of parameters, the control words of the
+    barrier (all addresses in global memory), the number of blocks, and how many
+    nanoseconds a block may wait for others (0: for ever).
+
+    A group of blocks runs one plan after the other; every block takes its part
+    of every step, and the blocks of a group meet where a step says so, and
+    between the stages of an operator. The level of the program says what a group
+    is:
+
+    | level | a group is | it meets at |
+    |---|---|---|
+    | `device` | all blocks | a barrier in global memory |
+    | `cluster` | a thread-block cluster | the cluster's hardware barrier |
+    | `block` | a block | the block's barrier |
+
+    Before that, all threads call the function of the `gpu.module` that has
+    `batch.kept_bytes`, if there is one: it fills the block's shared memory with
+    weights. The launch adds as much.
+
+    The barrier in global memory: the first thread of a block makes what its block
+    wrote visible (a release fence), counts its arrival, and waits for the
+    generation to change with acquire loads; the last one to arrive changes it.
+    A block that waits for too long writes a record, and all blocks leave.
+
+    Every block runs a program on lanes by itself, on lanes of its own: the
+    kernel's arguments are then the context, which names them, and the number of
+    blocks. The threads of a block share out the lanes and meet at its barrier. A
+    machine with `frames` is an error: a block has no stack for calls.
+
+    See test/Conversion/UProgToGPU.
+  }];
+  let options = [
+    Option<"blockSize", "block-size", "int64_t", /*default=*/"256",
+           "Threads of a block">,
+    Option<"clusterSize", "cluster-size", "int64_t", /*default=*/"8",
+           "Blocks of a cluster">,
+    Option<"amd", "amd", "bool", /*default=*/"false",
+           "For AMD: its name of the scope of a device, and no watchdog, whose "
+           "clock only NVIDIA has">,
+  ];
+  let dependentDialects = ["::mlir::func::FuncDialect",
+                           "::mlir::gpu::GPUDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::NVVM::NVVMDialect"];
+}
+
+#endif // BATCH_CONVERSION_UPROGTOGPU_PASSES_TD

@@ -1,0 +1,150 @@
+//===- Passes.td - Where control runs ----------------------*- tablegen -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_TRANSFORMS_CONTROL_PASSES_TD
+#define BATCH_TRANSFORMS_CONTROL_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def AssignPhasesPass : Pass<"batch-assign-phases", "::mlir::ModuleOp"> {
+  let summary = "order kernels by what must run before them";
+  let description = [{
+    A kernel that reads what a recursion of other kernels makes gets a later
+    phase than they have: all its tasks, at whatever depth they arise, can be
+    one batch when the recursion is over (ACRoBat, section 4.1).
+
+    See test/Transforms/Control/assign-phases.mlir.
+  }];
+}
+
+def TagDepthsPass : Pass<"batch-tag-depths", "::mlir::ModuleOp"> {
+  let summary = "give every task its depth, in the IR";
+  let description = [{
+    Adds `depth(%d)` to each `batch.invoke`, with `%d = batch.depth` of the
+    operands that tasks of the same phase compute. Where there are none the
+    depth is the constant 0: the operator is hoisted. In the inspector the
+    handles carry their depths, so this is one maximum per task (ACRoBat,
+    section 4.1: inline depth computation).
+
+    See test/Transforms/Control/tag-depths.mlir.
+  }];
+  let dependentDialects = ["::mlir::batch::BatchDialect"];
+}
+
+def LinearizePass : Pass<"batch-linearize", "::mlir::ModuleOp"> {
+  let summary = "make the inspector of a structural program";
+  let description = [{
+    Copies the instance program with its tensor code taken out: tensors become
+    handles, invocations become `batch.record`. Where recursion is bottom-up
+    over all nodes it becomes a `batch.traverse`, one loop over the nodes in
+    post-order (Cortex, section 2); other recursion stays and remembers its
+    calls. The instance program is kept: it is the unbatched lowering.
+
+    Where control depends on a tensor, `linearize` is an error and `auto` leaves
+    the program as it is, with a remark.
+
+    See test/Transforms/Control/linearize.mlir.
+  }];
+  let options = [
+    Option<"strategy", "strategy", "std::string", /*default=*/"\"linearize\"",
+           "'linearize', 'auto' or 'none'">,
+  ];
+  let dependentDialects = ["::mlir::batch::BatchDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::rec::RecDialect"];
+}
+
+def RecursionToStackPass
+    : Pass<"batch-recursion-to-stack", "::mlir::ModuleOp"> {
+  let summary = "make a machine of a program with calls and recursion";
+  let description = [{
+    Copies the entry and all functions that it calls into one `batch.machine`
+    (program-counter autobatching, section 3): structured control becomes
+    branches between blocks, a call the push of what the caller needs again and
+    a `batch.push_jump`. What lives from step to step is a `batch.variable`.
+    The instance program is kept: it is the unbatched lowering.
+
+    Each optimization of section 3.2 can be switched off. `live-saves`: a caller
+    saves a variable only if it is live across the call. `temporaries`: what
+    lives within a step is a value, not a variable. `needed-stacks`: a variable
+    has a stack only if it is live across a call that may come to the same
+    function again; so programs without recursion have no stacks.
+    `cached-tops`: the machine keeps tops apart from stacks. The fifth is
+    `batch-cancel-pops`. Besides, a call the results of which are returned as
+    they are is a jump with `tail-calls`: such recursion needs no stack.
+
+    A shared argument that is passed through calls is an argument of the
+    machine; run `batch-duplicate-functions` before, so that each function knows
+    its weights. Data structures (`rec`) and ragged tensors are errors.
+
+    ```mlir
+    func.func @fib(%n: i64) -> i64 {
+      ...
+      %a = func.call @fib(%n1) : (i64) -> i64
+      %b = func.call @fib(%n2) : (i64) -> i64
+      ...
+    }
+    // becomes
+    batch.block @fib.1 {
+      %n = batch.top @fib.arg0 : i64
+      %n1 = arith.subi %n, %one : i64
+      batch.push @fib.arg0, %n1 : i64
+      batch.push_jump @fib.0 return_to(@fib.2)
+    }
+    batch.block @fib.2 {
+      %a = batch.top @fib.result0 : i64
+      batch.pop @fib.arg0
+      ...
+    ```
+
+    See test/Transforms/Control/recursion-to-stack.mlir.
+  }];
+  let options = [
+    Option<"liveSaves", "live-saves", "bool", /*default=*/"true",
+           "Save a variable around a call only if it is live across it">,
+    Option<"temporaries", "temporaries", "bool", /*default=*/"true",
+           "No variable for what lives within a step">,
+    Option<"neededStacks", "needed-stacks", "bool", /*default=*/"true",
+           "A stack only for what is live across a recursive call">,
+    Option<"cachedTops", "cached-tops", "bool", /*default=*/"true",
+           "Keep the tops of stacks apart from the rows below them">,
+    Option<"tailCalls", "tail-calls", "bool", /*default=*/"true",
+           "Jump to a function whose results are returned as they are">,
+    Option<"strategy", "strategy", "std::string", /*default=*/"\"auto\"",
+           "'lockstep', 'mask' (calls of lanes end before their callers go on), "
+           "'auto' (lockstep, where control depends on a tensor), or another, "
+           "which makes no machine">,
+  ];
+  let dependentDialects = ["::mlir::batch::BatchDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::cf::ControlFlowDialect",
+                           "::mlir::func::FuncDialect"];
+}
+
+def CancelPopsPass : Pass<"batch-cancel-pops", "::mlir::ModuleOp"> {
+  let summary = "make updates of pops and pushes";
+  let description = [{
+    A `batch.pop` followed by a `batch.push` of the same variable, without an
+    access in between, becomes a `batch.set` of the top (program-counter
+    autobatching, section 3.2, optimization 5). If the push saves the variable
+    and nothing reads its top before it is written again, both go: the saved row
+    stays where it is, from one call to the next.
+
+    ```mlir
+    batch.pop @fib.arg0
+    ...
+    batch.push @fib.arg0, %m : i64
+    // becomes
+    batch.set @fib.arg0, %m : i64
+    ```
+
+    See test/Transforms/Control/cancel-pops.mlir.
+  }];
+}
+
+#endif // BATCH_TRANSFORMS_CONTROL_PASSES_TD

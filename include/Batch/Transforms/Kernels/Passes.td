@@ -1,0 +1,144 @@
+//===- Passes.td - Tensor code as kernels ------------------*- tablegen -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_TRANSFORMS_KERNELS_PASSES_TD
+#define BATCH_TRANSFORMS_KERNELS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def OutlineKernelsPass : Pass<"batch-outline-kernels", "::mlir::ModuleOp"> {
+  let summary = "outline straight-line tensor code to kernels";
+  let description = [{
+    Every maximal straight-line block of tensor code becomes a `batch.kernel`
+    and a `batch.invoke`: as much as lies between two points of control (calls,
+    matches, loops), so that there are few, large tasks. A block is cut in three
+    where that pays (ACRoBat, appendix A.1 and A.2):
+
+    - *input*: what does not depend on the recursion can run for all nodes at
+      once, ahead;
+    - *cell*: the recursion itself;
+    - *output*: what no recursive result depends on can run for all nodes at
+      once, afterwards.
+
+    The first and last are kernels of their own only if they hold a reduction
+    (a matrix product). Constants and elementwise code on constants are copied
+    into the kernels that use them; other code that is equal for all instances
+    becomes a kernel without per-task operands, which runs once. Kernels with
+    equal code are one. A row of a parameter, `tensor.extract_slice %E[%i, 0]
+    [1, n] [1, 1]`, stays in the function: it is an operand that is read where
+    it lies. A kernel that reads no other than rows at constant places runs once
+    as well. An element of a tensor (`tensor.extract`) and what is computed with
+    it are code of the kernels that use it, unless control reads it.
+
+    `hoist=false` leaves the input part in the cell, which shows what it brings.
+
+    See test/Transforms/Kernels/outline-kernels.mlir.
+  }];
+  let options = [
+    Option<"hoist", "hoist", "bool", /*default=*/"true",
+           "Make kernels of what does not depend on the recursion">,
+  ];
+  let dependentDialects = ["::mlir::batch::BatchDialect"];
+}
+
+def OutlineBlocksPass : Pass<"batch-outline-blocks", "::mlir::ModuleOp"> {
+  let summary = "make a kernel of the code of each block of a machine";
+  let description = [{
+    What a block of a `batch.machine` computes for its variables and its branch
+    becomes a `batch.kernel` with the block's name. The block is then, in this
+    order: stack operations that uncover rows it reads, reads, one
+    `batch.invoke`, stack operations with its results, the terminator. A row
+    that is only copied from a variable that the block does not change is not
+    computed. Variables hold tensors from now on; scalars have rank 0.
+
+    ```mlir
+    batch.block @main.0 {
+      %n = batch.top @n : i64
+      %m = arith.addi %n, %n : i64
+      batch.set @n, %m : i64
+      batch.return
+    }
+    // becomes
+    batch.kernel @main.0(%n: tensor<i64>) -> tensor<i64> { ... }
+    batch.block @main.0 {
+      %n = batch.top @n : tensor<i64>
+      %m = batch.invoke @main.0(%n) : (tensor<i64>) -> tensor<i64>
+      batch.set @n, %m : tensor<i64>
+      batch.return
+    }
+    ```
+
+    See test/Transforms/Kernels/outline-blocks.mlir.
+  }];
+  let dependentDialects = ["::mlir::batch::BatchDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def MergeHandlesPass : Pass<"batch-merge-handles", "::mlir::ModuleOp"> {
+  let summary = "make one handle of handles that are equal";
+  let description = [{
+    A handle names a task and a position among the task's results in one table.
+    Results of a task that lie at the same position of different tables (`h` and
+    `c` of an LSTM) therefore have equal handles. This pass makes one value of
+    them, in records, in the results of `rec.match`, `rec.map`, `scf.if` and
+    `scf.index_switch`, and in the results of private functions, so that the
+    inspector remembers, records and compares each once.
+
+    See test/Transforms/Kernels/merge-handles.mlir.
+  }];
+}
+
+def LayoutPQPass : Pass<"batch-layout-pq", "::mlir::ModuleOp"> {
+  let summary = "batch equal operators inside of kernels";
+  let description = [{
+    Products of a parameter with a vector, and elementwise code on vectors, run
+    as one operator where they are equal. Which do, and in what order their
+    values lie one behind the other, `Batch/Layout` finds with a PQ tree, so
+    that next to nothing has to be copied ([Layout](Layout.md)). A row of a
+    product has the same sum as before, so no bit changes.
+
+    With `equal=weights`, operators are equal that compute the same, with the
+    same parameters, of products on: what a kernel does for each of several
+    nodes. They become the rows of a matrix.
+
+    ```mlir
+    %a = linalg.matvec ins(%w, %x : !mat, !vec) outs(%b : !vec) -> !vec
+    %c = linalg.matvec ins(%w, %y : !mat, !vec) outs(%b : !vec) -> !vec
+    // becomes
+    %xy = tensor.concat dim(0) %rowx, %rowy                     // 2 x K
+    %ac = linalg.contract indexing_maps = [rows, transposed, out]
+            ins(%xy, %w) outs(%bb) -> tensor<2xNxf32>
+    ```
+
+    With `equal=shapes`, all of one operation and shape are, after equally many
+    products: the gates of a cell. Parameters that one product alone reads are
+    stacked, in the order that suits what reads the results; a product with
+    stacked parameters has them packed so when they are bound.
+
+    ```mlir
+    %i = linalg.matvec ins(%wi, %x : !mat, !vec) outs(%bi : !vec) -> !vec
+    %f = linalg.matvec ins(%wf, %x : !mat, !vec) outs(%bf : !vec) -> !vec
+    // becomes
+    %w = tensor.concat dim(0) %wi, %wf                          // 2N x K
+    %b = tensor.concat dim(0) %bi, %bf
+    %if = linalg.matvec ins(%w, %x) outs(%b) -> tensor<2Nxf32>
+    ```
+
+    Remarks say how many batches and memory kernels there are, and what is
+    copied and why. See test/Transforms/Kernels/layout-pq.mlir.
+  }];
+  let options = [
+    Option<"equal", "equal", "std::string", /*default=*/"\"shapes\"",
+           "What makes operators equal: 'weights', the same code with the same "
+           "parameters, or 'shapes', the same operation on equal shapes">,
+  ];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
+#endif // BATCH_TRANSFORMS_KERNELS_PASSES_TD

@@ -1,0 +1,203 @@
+//===- Passes.td - What models are written in --------------*- tablegen -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_TRANSFORMS_NORMALIZE_PASSES_TD
+#define BATCH_TRANSFORMS_NORMALIZE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def LinkLibraryPass : Pass<"batch-link-library", "::mlir::ModuleOp"> {
+  let summary = "define functions of the library that a model declares";
+  let description = [{
+    The compiler brings a small library of functions in plain MLIR
+    ([Library.md](Library.md)). A declaration of one of them becomes its
+    definition, together with what it calls. Other declarations stay, and a
+    definition of the module's own is never replaced.
+
+    ```mlir
+    func.func private @random.uniform.f32(i32) -> f32
+    // becomes
+    func.func private @random.uniform.f32(%bits: i32) -> f32 {
+      ...
+    ```
+
+    Some functions are written for any size, and over functions of the model's: a
+    group of them is a module with `batch.sizes`, and declares what it expects the
+    model to define. The types of the first declaration give the sizes. What the
+    model's function reads besides follows the arguments of all functions that
+    call it. [Library.md](Library.md) has an example.
+
+    See test/Transforms/Normalize/link-library.mlir and link-library-sizes.mlir.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def SpecializeSizesPass : Pass<"batch-specialize-sizes", "::mlir::ModuleOp"> {
+  let summary = "give the named sizes of a model other values";
+  let description = [{
+    A module may name its sizes with their defaults:
+    `module attributes {batch.sizes = {H = 256 : index}}`. Every static tensor
+    dimension that is 1 to 8 times a default follows the size: with `H=64`,
+    `tensor<1024x256xf32>` becomes `tensor<256x64xf32>`. So do static offsets,
+    sizes and strides of slices and the extents of splat constants. Index
+    constants are not dimensions and stay. `batch.sizes` then has the new
+    values. Defaults of which one is 1 to 8 times another are refused, and so
+    is a dimension that follows two sizes. Without the option the pass only
+    checks that `batch.sizes` is well formed.
+
+    Code gets a size as a number by `tensor.dim`: that of a static dimension is a
+    constant after this pass.
+
+    See test/Transforms/Normalize/specialize-sizes.mlir.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let options = [
+    ListOption<"sizes", "sizes", "std::string",
+               "New values as NAME=NUMBER, separated by commas">,
+  ];
+}
+
+def LiftCFPass : Pass<"batch-lift-cf", "::mlir::ModuleOp"> {
+  let summary = "make scf of the branches of functions";
+  let description = [{
+    A function of several blocks becomes one block of `scf.if`,
+    `scf.index_switch` and `scf.while`, by upstream's transformation of control
+    flow graphs. Loops with several ways in or out, and branches that cross,
+    become such with a number that says where they go on. No bit of a result
+    changes.
+
+    ```mlir
+      cf.br ^loop(%n : i64)
+    ^loop(%i: i64):
+      %more = arith.cmpi sgt, %i, %zero : i64
+      %less = arith.subi %i, %one : i64
+      cf.cond_br %more, ^loop(%less : i64), ^end
+    // becomes
+      %r = scf.while (%i = %n) : (i64) -> i64 {
+        %more = arith.cmpi sgt, %i, %zero : i64
+        %less = arith.subi %i, %one : i64
+        %next = scf.if %more -> i64 { scf.yield %less } else { scf.yield %0 }
+        scf.condition(%more) %next : i64
+      } do { ... }
+    ```
+
+    Values that a path does not have are zeros there. A value of a type that has
+    no zero, such as an ADT, is an error where it would need one, and so is a loop
+    without a way out.
+
+    See test/Transforms/Normalize/lift-cf.mlir.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::cf::ControlFlowDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def ListElementsPass : Pass<"batch-list-elements", "::mlir::ModuleOp"> {
+  let summary = "walk list-shaped ADTs by the lists of their elements";
+  let description = [{
+    A map or fold over a value of a list-shaped ADT becomes one over the list of
+    its elements, which `rec.elements` gives. So only that op has to know how
+    such a value is taken apart.
+
+    ```mlir
+    %n = rec.fold %w: index in %words init(%m = %zero)
+        : !rec.adt<@Words> -> index { ... }
+    // becomes
+    %list = rec.elements %words : !rec.adt<@Words> -> !rec.list<index>
+    %n = rec.fold %w in %list init(%m = %zero) : !rec.list<index> -> index { ... }
+    ```
+
+    See test/Transforms/Normalize/list-elements.mlir.
+  }];
+}
+
+def InlineHelpersPass : Pass<"batch-inline-helpers", "::mlir::ModuleOp"> {
+  let summary = "inline functions that do not recurse";
+  let description = [{
+    A function of one block that cannot call itself is copied into its callers
+    and removed, callees first. Recursion and the entry stay: upstream's inliner
+    may unroll recursion for ever.
+
+    See test/Transforms/Normalize/inline-helpers.mlir.
+  }];
+}
+
+def DuplicateFunctionsPass
+    : Pass<"batch-duplicate-functions", "::mlir::ModuleOp"> {
+  let summary = "make a function for each set of weights it is called with";
+  let description = [{
+    A recursive function that is called with several sets of weights, such as the
+    two directions of a recurrent network, would be one kernel for which weights
+    differ from task to task. A product with weights that all tasks share is many
+    times cheaper, so each set gets a copy of the function (ACRoBat, section 5.1:
+    taint analysis with one level of context). Calls are told apart by the
+    parameters of the entry that they pass on as matrices of known size. Vectors,
+    and tables of which tasks read rows, do not count: tasks that differ in these
+    alone are batched together.
+
+    ```mlir
+    %f = func.call @rnn(%words, %W_forward) : (!list, !mat) -> !vec
+    %b = func.call @rnn(%words, %W_back) : (!list, !mat) -> !vec
+    // becomes
+    %f = func.call @rnn(%words, %W_forward) : (!list, !mat) -> !vec
+    %b = func.call @rnn_0(%words, %W_back) : (!list, !mat) -> !vec
+    ```
+
+    See test/Transforms/Normalize/duplicate-functions.mlir.
+  }];
+  let options = [
+    Option<"maxCopies", "max-copies", "unsigned", /*default=*/"16",
+           "Leave a function alone that has more sets of weights">,
+  ];
+}
+
+def IfToSelectPass : Pass<"batch-if-to-select", "::mlir::ModuleOp"> {
+  let summary = "compute both branches of small conditionals";
+  let description = [{
+    A conditional ends a straight-line block: left as control it cuts a kernel
+    in two, with a sub-batch for each branch between them, compacted to the
+    tasks that take it. Where the branches are small, computing both for all
+    tasks and selecting the result is cheaper. An `scf.if` becomes
+    straight-line code with `arith.select` if
+
+    - its condition is structural and its results are static tensors;
+    - its branches hold elementwise tensor code alone, which may run where it is
+      not needed: no reductions or contractions, calls, matches or loops, and no
+      reads at an index;
+    - a branch computes something: a choice between rows that lie ready costs
+      nothing in the inspector;
+    - both branches together take at most `max-ops` operations per element.
+
+    Remarks say what was chosen and why.
+
+    ```mlir
+    %y = scf.if %bit -> (tensor<4xf32>) {
+      %n = arith.negf %x : tensor<4xf32>
+      scf.yield %n : tensor<4xf32>
+    } else {
+      scf.yield %x : tensor<4xf32>
+    }
+    // becomes
+    %n = arith.negf %x : tensor<4xf32>
+    %y = arith.select %bit, %n, %x : tensor<4xf32>
+    ```
+
+    See test/Transforms/Normalize/if-to-select.mlir.
+  }];
+  let options = [
+    Option<"maxOps", "max-ops", "int64_t", /*default=*/"16",
+           "Most operations per element in both branches together">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+#endif // BATCH_TRANSFORMS_NORMALIZE_PASSES_TD

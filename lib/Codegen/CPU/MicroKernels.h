@@ -1,0 +1,76 @@
+//===- MicroKernels.h - Register tiles of contractions ----------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CONVERSION_OPERATORSTOCPU_MICROKERNELS_H
+#define BATCH_CONVERSION_OPERATORSTOCPU_MICROKERNELS_H
+
+#include "../Stages/CodeBuilder.h"
+#include "mlir/IR/BuiltinOps.h"
+#include <map>
+
+namespace mlir::uprog {
+
+/// What the target's vector registers allow.
+struct RegisterTiles {
+  RegisterTiles(int64_t vectorBits, int64_t registers);
+
+  int64_t vectorBits;
+  int64_t budget;  ///< accumulators
+  int64_t maxRows; ///< rows of a tile that is one panel wide
+  /// Panels that a tile of `rows` rows covers: few rows need more columns to
+  /// hide the latency of an fma.
+  int64_t panelsFor(int64_t rows) const;
+};
+
+/// Which code a contraction needs. All of it is shared by every operator of a
+/// module that needs the same.
+struct MicroKernelShape {
+  int64_t elementBytes; ///< 4: f32, 8: f64
+  int64_t lanes;        ///< elements of a vector
+  int64_t leftStride;   ///< elements between rows of A
+  int64_t rightStride;  ///< elements between rows of a panel
+  int64_t vectors;      ///< vectors of a panel that are computed
+  int64_t outStride;    ///< elements between rows of C
+  bool accumulate;      ///< start from what is in C instead of zero
+  bool streamed;        ///< panels come from beyond the first-level cache
+
+  bool operator<(const MicroKernelShape &other) const {
+    auto key = [](const MicroKernelShape &shape) {
+      return std::tie(shape.elementBytes, shape.lanes, shape.leftStride,
+                      shape.rightStride, shape.vectors, shape.outStride,
+                      shape.accumulate, shape.streamed);
+    };
+    return key(*this) < key(other);
+  }
+};
+
+/// Makes the register-tile functions of a module. Each adds up in ascending
+/// order, one fma per step, whatever the number of rows and columns.
+class MicroKernels {
+public:
+  MicroKernels(ModuleOp module, const RegisterTiles &tiles)
+      : module(module), tiles(tiles) {}
+
+  /// f(A, B, C, depth, rows, panels, bytes from panel to panel, ahead, step):
+  /// C[rows][panels * width] = A[rows][depth] * B. If panels are streamed, it
+  /// prefetches from `ahead` on, `step` bytes further with each step of the
+  /// reduction.
+  func::FuncOp get(const MicroKernelShape &shape);
+
+private:
+  std::string suffix(const MicroKernelShape &shape);
+  func::FuncOp getTile(const MicroKernelShape &shape, int64_t rows,
+                       int64_t panels);
+
+  ModuleOp module;
+  RegisterTiles tiles;
+  std::map<MicroKernelShape, func::FuncOp> dispatchers;
+};
+
+} // namespace mlir::uprog
+
+#endif // BATCH_CONVERSION_OPERATORSTOCPU_MICROKERNELS_H

@@ -1,0 +1,153 @@
+//===- OperatorsToCPU.cpp - Operators to CPU kernel functions ---*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Codegen/CPU/Passes.h"
+
+#include "Sharing.h"
+#include "StageEmitter.h"
+#include "Tuning.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Remarks.h"
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_CONVERTOPERATORSTOCPUPASS
+#include "Batch/Codegen/CPU/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+using namespace mlir::uprog;
+
+/// Makes the kernel function of `op` beside it and erases `op`.
+static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
+                                     MicroKernels &kernels,
+                                     RegisterTiles registers,
+                                     const KernelTuning &tuning) {
+  if (tuning.tileRows > 0)
+    registers.maxRows = std::min(registers.maxRows, tuning.tileRows);
+  StagePlan plan(op, registers.vectorBits);
+  if (failed(plan.build()))
+    return failure();
+  CodeBuilder b(op.getLoc(), op.getContext());
+  b.setInsertionPoint(op);
+  StageEmitter emitter(plan, tables, kernels, registers, b);
+  std::string name = op.getSymName().str();
+  SmallVector<func::FuncOp> stages;
+  int64_t count = plan.getStages().size();
+  for (int64_t s = 0; s < count; ++s) {
+    stages.push_back(emitter.emit(s, name + ".stage" + std::to_string(s)));
+    if (emitter.hasFailed())
+      return failure();
+  }
+  b.onRegion = nullptr;
+
+  Type ptr = b.ptrType(), i64 = b.getI64Type();
+  auto function = func::FuncOp::create(
+      b, name,
+      b.getFunctionType({ptr, ptr, ptr, ptr, i64, i64, i64, i64, i64, i64},
+                        {}));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.beginFunction(function);
+    ValueRange arguments = function.getArguments();
+    for (auto [s, stage] : llvm::enumerate(stages)) {
+      Value number = b.constant(s);
+      Value notBefore = arith::CmpIOp::create(b, arith::CmpIPredicate::sle,
+                                              arguments[8], number);
+      Value runs =
+          arith::AndIOp::create(b, notBefore, b.less(number, arguments[9]));
+      b.when(runs, [&, stage = stage] {
+        func::CallOp::create(b, stage, arguments.take_front(8));
+      });
+    }
+    func::ReturnOp::create(b);
+  }
+  Sharing sharing = chooseSharing(plan, registers);
+  if (tuning.rowSplit > 0)
+    sharing.rowSplit = tuning.rowSplit;
+  if (tuning.rowBlock >= 0)
+    sharing.rowBlock = tuning.rowBlock;
+  if (tuning.shareTasks > 0)
+    sharing.shareTasks = tuning.shareTasks;
+  remark::analysis(op.getLoc(),
+                   remark::RemarkOpts::name("Sharing").category("batch"))
+      << ("kernel function @" + Twine(name) + ": " +
+          Twine(sharing.weightBytes) + " bytes of weights, " +
+          Twine(sharing.taskFlops) + " FLOP and " + Twine(sharing.taskBytes) +
+          " bytes per task; launches of " + Twine(sharing.rowSplit) +
+          " tasks per worker and more are shared by rows" +
+          (sharing.rowBlock
+               ? ", in blocks of " + std::to_string(sharing.rowBlock)
+               : std::string()) +
+          ", smaller ones by columns, of less than " +
+          Twine(sharing.shareTasks) + " tasks not at all")
+             .str();
+  // What functions for another target need is known already.
+  int64_t taskScratch = plan.getTaskScratch();
+  SmallVector<int64_t> raggedScratch(plan.getRaggedScratch());
+  if (auto known = op->getAttrOfType<DictionaryAttr>(batch::kKernelInfoAttr)) {
+    taskScratch = std::max(taskScratch,
+                           known.getAs<IntegerAttr>("task_scratch").getInt());
+    auto rows = known.getAs<ArrayAttr>("ragged_scratch");
+    for (auto [bytes, other] :
+         llvm::zip_equal(raggedScratch, rows.getAsRange<IntegerAttr>()))
+      bytes = std::max(bytes, other.getInt());
+  }
+  const StageEmitter::WorkerScratch &work = emitter.getWorkerScratch();
+  SmallVector<Attribute> ragged;
+  for (int64_t bytes : raggedScratch)
+    ragged.push_back(b.getI64IntegerAttr(bytes));
+  function->setAttr(
+      batch::kKernelInfoAttr,
+      b.getDictionaryAttr(
+          {b.getNamedAttr("stages", b.getI64IntegerAttr(count)),
+           b.getNamedAttr("task_scratch", b.getI64IntegerAttr(taskScratch)),
+           b.getNamedAttr("ragged_scratch", b.getArrayAttr(ragged)),
+           b.getNamedAttr(
+               "worker_scratch",
+               b.getDenseI64ArrayAttr({work.fixed, work.perTask, work.most})),
+           b.getNamedAttr("row_split", b.getI64IntegerAttr(sharing.rowSplit)),
+           b.getNamedAttr("row_block", b.getI64IntegerAttr(sharing.rowBlock)),
+           b.getNamedAttr("share_tasks",
+                          b.getI64IntegerAttr(sharing.shareTasks))}));
+  op.erase();
+  return success();
+}
+
+namespace {
+struct ConvertOperatorsToCPUPass
+    : batch::impl::ConvertOperatorsToCPUPassBase<ConvertOperatorsToCPUPass> {
+  using ConvertOperatorsToCPUPassBase::ConvertOperatorsToCPUPassBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (vectorBits < 128 || (vectorBits & (vectorBits - 1)) ||
+        vectorRegisters < 8) {
+      module.emitError("vector-bits must be a power of two of at least 128, "
+                       "vector-registers at least 8");
+      return signalPassFailure();
+    }
+    Tuning measured;
+    if (failed(measured.load(tuning, module)))
+      return signalPassFailure();
+    RegisterTiles registers(vectorBits, vectorRegisters);
+    ModuleTables tables(module, module);
+    MicroKernels kernels(module, registers);
+    SmallVector<OperatorOp> operators(module.getOps<OperatorOp>());
+    for (OperatorOp op : operators)
+      if (failed(convertOperator(op, tables, kernels, registers,
+                                 measured.get(op.getSymName()))))
+        return signalPassFailure();
+    tables.save();
+  }
+};
+} // namespace

@@ -1,0 +1,112 @@
+//===- StageEmitter.h - The loops of a stage --------------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CONVERSION_OPERATORSTOCPU_STAGEEMITTER_H
+#define BATCH_CONVERSION_OPERATORSTOCPU_STAGEEMITTER_H
+
+#include "../Stages/Evaluator.h"
+#include "MicroKernels.h"
+
+namespace mlir::uprog {
+
+/// Makes the functions of an operator's stages:
+///
+///   for each block of rows
+///     pack the left operands of contractions
+///     for each block of columns of this part
+///       for each tile of rows
+///         contractions and other reductions, each into a tile of its own
+///         for each row, each vector of columns: everything else
+///
+/// A "row" here is `columns()` elements: rows of values with more inner
+/// dimensions are split into several.
+class StageEmitter {
+public:
+  StageEmitter(const StagePlan &plan, ModuleTables &tables,
+               MicroKernels &kernels, const RegisterTiles &registers,
+               CodeBuilder &b);
+
+  /// Makes the function of stage `number`, f(step, forms, scratch, work,
+  /// rowBegin, rowEnd, part, parts).
+  func::FuncOp emit(int64_t number, StringRef name);
+
+  /// Bytes of a worker's scratch that the stages emitted so far need: for n
+  /// tasks min(fixed + n * perTask, most).
+  struct WorkerScratch {
+    int64_t fixed = 0, perTask = 0, most = 0;
+  };
+  const WorkerScratch &getWorkerScratch() const { return workerScratch; }
+  bool hasFailed() const { return evaluator.hasFailed(); }
+
+private:
+  struct Pack {
+    OpOperand *operand;
+    AffineMap map; ///< from (row and inner dims, k) to operand dims
+    int64_t depth;
+    int64_t offset; ///< bytes from the beginning of a packed row
+    int64_t elementBytes;
+    const Node *node; ///< one of those that read it
+  };
+
+  /// What to prefetch while a tile is computed: its share, as one of `tiles`,
+  /// of the panel that comes after all of them. Nothing if there is one tile.
+  struct Ahead {
+    Value panel, tile, tiles;
+  };
+
+  void planScratch(const Stage &stage);
+  AffineMap packMap(const Node &node);
+  void emitPacks(Value firstRow, Value rows);
+  void emitPack(const Pack &pack, Value row, ArrayRef<Index> position);
+  Value packedRow(const Pack &pack, Value row);
+  void emitColumns(const Stage &stage, Value blockRow, Value blockRows);
+  void emitTile(const Stage &stage, Value blockRow, Value tileRow, Value rows,
+                Value panel, Value panels, const Ahead &ahead);
+  /// Puts the start value of a contraction into its tile; false if it is zero.
+  bool emitStart(Node &node, Value firstRow, Value rows, Value firstColumn,
+                 Value lastColumn);
+  void emitPanels(Node &node, Value tileRow, Value rows, Value panel,
+                  Value panels, Value firstColumn, const Ahead &ahead,
+                  bool accumulate);
+  void emitInPlace(Node &node, Value firstRow, Value rows, Value panels,
+                   Value firstColumn, bool accumulate);
+  /// A row of a tile, and its indices without the column's.
+  struct RowPosition {
+    Value row;
+    Indices indices;
+  };
+  void emitReduction(Node &node, Value firstRow, Value rows, Value firstColumn,
+                     Value lastColumn);
+  void reduceColumns(Node &node, ArrayRef<RowPosition> rows, Value firstColumn,
+                     Value column, int64_t vectors, bool vector);
+  Value reduceLanes(Node &node, ArrayRef<Index> position);
+  Value finishLanes(Operation *combiner, ArrayRef<Value> sums);
+
+  const StagePlan &plan;
+  ModuleTables &tables;
+  MicroKernels &kernels;
+  RegisterTiles registers;
+  CodeBuilder &b;
+  Evaluator evaluator;
+
+  // Of the stage being emitted.
+  const Stage *stage = nullptr;
+  StageArguments arguments;
+  /// The worker's scratch: tiles of results, then at packsOffset the rows of
+  /// all packs of a block, row by row.
+  std::vector<Pack> packs;
+  int64_t packsOffset = 0, packedRowBytes = 0;
+  DenseMap<const Node *, size_t> packOfNode;
+  DenseMap<Value, int64_t> tileOffsets;
+  int64_t blockRowsMax = 0, tileStride = 0, panelWidth = 0;
+  bool hasPanels = false;
+  WorkerScratch workerScratch;
+};
+
+} // namespace mlir::uprog
+
+#endif // BATCH_CONVERSION_OPERATORSTOCPU_STAGEEMITTER_H

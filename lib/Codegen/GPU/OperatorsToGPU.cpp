@@ -1,0 +1,148 @@
+//===- OperatorsToGPU.cpp - Operators to functions of a gpu.module --------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Codegen/GPU/Passes.h"
+#include "Batch/Target/ABI/ABILayout.h"
+
+#include "WarpEmitter.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_CONVERTOPERATORSTOGPUPASS
+#include "Batch/Codegen/GPU/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+using namespace mlir::uprog;
+
+/// Rows and weights in global memory; see the NVVM dialect.
+static constexpr unsigned kGlobalMemory = 1;
+/// A lane loads 16 bytes at once.
+static constexpr int64_t kVectorBits = 128;
+
+/// Operators of kernels whose tasks all have a depth that is known: they run at
+/// one step of a plan.
+static llvm::StringSet<> findOperatorsOfOneStep(ModuleOp module) {
+  llvm::StringSet<> known, unknown;
+  module.walk([&](batch::RecordOp record) {
+    auto depth = record.getDepth().getDefiningOp<batch::DepthOp>();
+    bool constant = (depth && depth.getInputs().empty()) ||
+                    matchPattern(record.getDepth(), m_Constant());
+    (constant ? known : unknown).insert((record.getKernel() + ".rows").str());
+  });
+  for (const auto &name : unknown)
+    known.erase(name.getKey());
+  return known;
+}
+
+static LogicalResult convertOperator(const StagePlan &plan,
+                                     const KeptWeights &weights,
+                                     gpu::GPUModuleOp module,
+                                     ModuleTables &tables, int64_t warps,
+                                     batch::Precision precision) {
+  OperatorOp op = plan.getOperator();
+  CodeBuilder b(op.getLoc(), op.getContext());
+  b.addressSpace = kGlobalMemory;
+  b.setInsertionPointToEnd(module.getBody());
+  WarpEmitter emitter(plan, weights, tables, b, warps, precision);
+  int64_t count = plan.getStages().size();
+  for (int64_t s = 0; s < count; ++s) {
+    emitter.emit(s, (op.getSymName() + ".stage" + Twine(s)).str());
+    if (emitter.hasFailed())
+      return failure();
+  }
+  SmallVector<Attribute> ragged;
+  for (int64_t bytes : plan.getRaggedScratch())
+    ragged.push_back(b.getI64IntegerAttr(bytes));
+  op->setAttr(batch::kKernelInfoAttr,
+              b.getDictionaryAttr(
+                  {b.getNamedAttr("stages", b.getI64IntegerAttr(count)),
+                   b.getNamedAttr("task_scratch",
+                                  b.getI64IntegerAttr(plan.getTaskScratch())),
+                   b.getNamedAttr("ragged_scratch", b.getArrayAttr(ragged))}));
+  return success();
+}
+
+namespace {
+struct ConvertOperatorsToGPUPass
+    : batch::impl::ConvertOperatorsToGPUPassBase<ConvertOperatorsToGPUPass> {
+  using ConvertOperatorsToGPUPassBase::ConvertOperatorsToGPUPassBase;
+
+  /// Bytes of a block's shared memory that weights may lie in.
+  int64_t getWeightRoom() {
+    bool hasLists =
+        getOperation()
+            ->walk([](CompactOp) { return WalkResult::interrupt(); })
+            .wasInterrupted();
+    return std::max<int64_t>(sharedMemory - (hasLists ? batch::kListBytes : 0),
+                             0);
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto factors = batch::symbolizePrecision(precision);
+    if (!factors) {
+      module.emitError("unknown precision '")
+          << precision << "'; precisions are f32, tf32 and bf16";
+      return signalPassFailure();
+    }
+    SmallVector<OperatorOp> operators(module.getOps<OperatorOp>());
+    if (operators.empty())
+      return;
+    if (blockSize < WarpEmitter::kLanes || blockSize > 1024 ||
+        blockSize % WarpEmitter::kLanes) {
+      module.emitError("block-size must be a multiple of 32 up to 1024");
+      return signalPassFailure();
+    }
+    if (sharedMemory < 0 || blocks < 1 || clusterSize < 1) {
+      module.emitError("shared-memory is a number of bytes, blocks and "
+                       "cluster-size are numbers of blocks from 1 on");
+      return signalPassFailure();
+    }
+    OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
+    auto device =
+        gpu::GPUModuleOp::create(b, module.getLoc(), batch::kDeviceModule);
+    SymbolTable(module).insert(device);
+    ModuleTables tables(module, device, kGlobalMemory);
+    llvm::StringSet<> once = findOperatorsOfOneStep(module);
+    std::vector<std::unique_ptr<StagePlan>> plans;
+    KeptWeights weights(getWeightRoom(), getUnits(), asyncCopies);
+    for (OperatorOp op : operators) {
+      plans.push_back(std::make_unique<StagePlan>(op, kVectorBits));
+      if (failed(plans.back()->build()))
+        return signalPassFailure();
+      if (!once.contains(op.getSymName()))
+        weights.add(*plans.back());
+    }
+    weights.place();
+    for (const std::unique_ptr<StagePlan> &plan : plans) {
+      weights.describe(*plan);
+      if (failed(convertOperator(*plan, weights, device, tables,
+                                 blockSize / WarpEmitter::kLanes, *factors)))
+        return signalPassFailure();
+    }
+    weights.describe(module.getLoc());
+    CodeBuilder builder(module.getLoc(), module.getContext());
+    builder.addressSpace = kGlobalMemory;
+    weights.emitLoad(device, tables, builder, blockSize);
+    tables.save();
+  }
+
+  /// How many blocks share out a stage, as far as is known.
+  int64_t getUnits() {
+    int64_t units = blocks;
+    for (auto program : getOperation().getOps<ProgramOp>())
+      if (program.getLevel() != Level::Device)
+        units = program.getLevel() == Level::Cluster ? clusterSize : 1;
+    return units;
+  }
+};
+} // namespace

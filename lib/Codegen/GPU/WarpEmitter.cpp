@@ -1,0 +1,368 @@
+//===- WarpEmitter.cpp - The code of a stage for warps ----------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "WarpEmitter.h"
+
+#include "../Stages/ReductionLoops.h"
+#include "batch-runtime/ABI.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::uprog;
+
+WarpEmitter::WarpEmitter(const StagePlan &plan, const KeptWeights &weights,
+                         ModuleTables &tables, CodeBuilder &b, int64_t warps,
+                         batch::Precision precision)
+    : plan(plan), weights(weights), tables(tables), b(b),
+      evaluator(b, plan, tables), fragments(precision, b, evaluator),
+      warps(warps), precision(precision) {}
+
+func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
+  stage = &plan.getStages()[number];
+  hasPanels = llvm::any_of(
+      stage->nodes, [](Node *node) { return node->kind == NodeKind::Panels; });
+  // Tensor cores take the place of f32 only.
+  useFragments = hasPanels && precision != batch::Precision::F32 &&
+                 plan.getLanes() == FragmentEmitter::kVector;
+  int64_t columns = stage->space.columns();
+  tileColumns = useFragments ? FragmentEmitter::kColumns
+                : hasPanels
+                    ? kPanelColumns
+                    : std::min<int64_t>(kLanes, llvm::PowerOf2Ceil(columns));
+  tileRows = useFragments ? FragmentEmitter::kRows : kLanes / tileColumns;
+  static_assert(kPanelRows * kPanelColumns == kLanes &&
+                kPanelColumns == FragmentEmitter::kColumns);
+
+  Type ptr = b.ptrType(), i64 = b.getI64Type();
+  auto function = func::FuncOp::create(
+      b, name, b.getFunctionType({ptr, ptr, i64, i64}, {}));
+  makeInternal(function);
+  OpBuilder::InsertionGuard guard(b);
+  b.beginFunction(function);
+  Value step = function.getArgument(0), unit = function.getArgument(2);
+  Value units = function.getArgument(3);
+  StageArguments arguments;
+  arguments.step = step;
+  arguments.forms = function.getArgument(1);
+  arguments.scratch = b.loadPointer(step, offsetof(BatchStep, scratch));
+  Value thread = gpu::ThreadIdOp::create(b, gpu::Dimension::x);
+  thread = arith::IndexCastOp::create(b, i64, thread);
+  lane = b.rem(thread, b.constant(kLanes));
+  Value warp = b.div(thread, b.constant(kLanes));
+  evaluator.beginStage(number, arguments);
+  weights.emitWait(b, *stage);
+  if (useFragments)
+    fragments.beginStage(lane);
+
+  Value rowCount = b.constant(stage->space.leading());
+  if (stage->space.hasRows()) {
+    Value rows = evaluator.getCount();
+    if (stage->space.domain >= 0)
+      rows = evaluator.getOffset(stage->space.domain, rows);
+    rowCount = b.mul(rows, rowCount);
+  }
+  Value rowTiles =
+      b.div(b.add(rowCount, b.constant(tileRows - 1)), b.constant(tileRows));
+  ColumnShare own(b, unit, units, llvm::divideCeil(columns, tileColumns));
+  // Blocks beyond the number of column tiles share their rows.
+  Value share = b.div(unit, own.across);
+  Value shares =
+      b.div(b.add(b.sub(units, own.first), b.sub(own.across, b.constant(1))),
+            own.across);
+  Value firstTile = b.add(b.mul(warp, shares), share);
+  Value nextTile = b.mul(shares, b.constant(warps));
+  b.loop(own.first, own.tiles, own.across, b.constant(0),
+         [&](Value column, ValueRange turn) {
+           b.loop(firstTile, rowTiles, nextTile, [&](Value row) {
+             emitTile(b.mul(row, b.constant(tileRows)), rowCount,
+                      b.mul(column, b.constant(tileColumns)), turn[0]);
+           });
+           return CodeBuilder::Values{b.add(turn[0], b.constant(1))};
+         });
+  evaluator.endStage();
+  func::ReturnOp::create(b);
+  return function;
+}
+
+void WarpEmitter::emitTile(Value firstRow, Value rowCount, Value firstColumn,
+                           Value turn) {
+  // Lanes beyond the edge compute the last row or column again, and store
+  // nothing.
+  auto clamp = [&](Value value, Value end) {
+    return b.min(value, b.sub(end, b.constant(1)));
+  };
+  Value columnCount = b.constant(stage->space.columns());
+  // Of this lane's elements.
+  SmallVector<Value> ownRows{b.div(lane, b.constant(tileColumns))};
+  SmallVector<Value> ownColumns{b.rem(lane, b.constant(tileColumns))};
+  if (useFragments) {
+    ownRows = fragments.getRows();
+    ownColumns = fragments.getColumns();
+  }
+  SmallVector<Value> validity;
+  SmallVector<Indices> elements;
+  for (Value ownRow : ownRows)
+    for (Value ownColumn : ownColumns) {
+      Value row = b.add(firstRow, ownRow);
+      Value column = b.add(firstColumn, ownColumn);
+      validity.push_back(arith::AndIOp::create(b, b.less(row, rowCount),
+                                               b.less(column, columnCount)));
+      elements.push_back(
+          evaluator.positionOf(stage->space, clamp(row, rowCount)));
+      if (stage->space.rank() > 0)
+        elements.back().push_back({clamp(column, columnCount)});
+    }
+
+  if (useFragments) {
+    SmallVector<Indices> rows;
+    for (Value ownRow : ownRows) {
+      rows.push_back(evaluator.positionOf(
+          stage->space, clamp(b.add(firstRow, ownRow), rowCount)));
+      evaluator.prepareRow(*stage, rows.back());
+    }
+    emitFragments(rows, elements, firstColumn, turn);
+  } else if (hasPanels) {
+    SmallVector<Indices> rows;
+    for (int64_t i = 0; i < tileRows; ++i) {
+      rows.push_back(evaluator.positionOf(
+          stage->space, clamp(b.add(firstRow, b.constant(i)), rowCount)));
+      evaluator.prepareRow(*stage, rows.back());
+    }
+    for (Node *node : stage->nodes)
+      if (node->kind == NodeKind::Panels)
+        finishContraction(*node, elements,
+                          emitContraction(*node, rows, firstColumn, turn));
+  }
+  for (auto [valid, element] : llvm::zip_equal(validity, elements))
+    b.when(valid, [&, &element = element] { emitElement(element); });
+}
+
+void WarpEmitter::emitElement(const Indices &element) {
+  evaluator.prepareRow(*stage, element);
+  for (Node *node : stage->nodes) {
+    if (node->kind == NodeKind::Panels || node->kind == NodeKind::Elementwise ||
+        node->kind == NodeKind::SegmentReduce)
+      continue;
+    auto sums = evaluator.reduce(*node, element, /*vector=*/false);
+    for (auto [result, sum] : llvm::zip(node->op->getResults(), sums))
+      evaluator.remember(result, element, sum);
+  }
+  for (auto &[value, storage] : stage->stores)
+    if (Value computed = evaluator.eval(value, element))
+      evaluator.store(computed, value, storage, element);
+}
+
+Value WarpEmitter::weightsAt(const Node &node, Value column) {
+  PanelOperand right = node.right;
+  right.width = 1; // B[n][k]: lanes read along k
+  Value n = b.add(column, b.constant(right.nOffset));
+  Value offset =
+      b.add(b.mul(n, b.constant(right.k)), b.constant(right.kOffset));
+  return b.offset(evaluator.getForm(tables.getPanels(right)),
+                  b.mul(offset, b.constant(node.elementBytes())));
+}
+
+/// Which tiles of weights lie in shared memory depends on the block's turn, the
+/// same for all lanes.
+void WarpEmitter::emitFragments(ArrayRef<Indices> rows,
+                                ArrayRef<Indices> elements, Value firstColumn,
+                                Value turn) {
+  int64_t columns = stage->space.columns();
+  Value loaded = fragments.getLoadedColumn();
+  if (columns % tileColumns)
+    loaded = b.min(loaded, b.sub(b.constant(columns - 1), firstColumn));
+  SmallVector<const Node *> nodes;
+  std::optional<int64_t> kept; // tiles of all that have some
+  for (Node *node : stage->nodes) {
+    if (node->kind != NodeKind::Panels)
+      continue;
+    nodes.push_back(node);
+    const KeptMatrix *matrix = weights.find(*node);
+    if (matrix && matrix->kept < matrix->tiles)
+      kept = std::min(kept.value_or(matrix->kept), matrix->kept);
+  }
+  auto emitProducts = [&](bool early) {
+    SmallVector<FragmentEmitter::Product> products;
+    for (const Node *node : nodes) {
+      const KeptMatrix *matrix = weights.find(*node);
+      Value at;
+      if (matrix && (early || matrix->kept == matrix->tiles))
+        at = b.offset(KeptWeights::getTile(b, *matrix, turn),
+                      b.mul(loaded, b.constant(matrix->stride() * 4)));
+      else
+        at = weightsAt(*node, b.add(firstColumn, loaded));
+      products.push_back({node, at});
+    }
+    CodeBuilder::Values all;
+    for (const CodeBuilder::Values &sums : fragments.emit(products, rows))
+      llvm::append_range(all, sums);
+    return all;
+  };
+  SmallVector<Type> types(nodes.size() * elements.size(), b.getF32Type());
+  CodeBuilder::Values sums = kept ? b.select(
+                                        b.less(turn, b.constant(*kept)), types,
+                                        [&] { return emitProducts(true); },
+                                        [&] { return emitProducts(false); })
+                                  : emitProducts(true);
+  for (auto [i, node] : llvm::enumerate(nodes))
+    finishContraction(
+        *node, elements,
+        ValueRange(sums).slice(i * elements.size(), elements.size()));
+}
+
+Value WarpEmitter::emitContraction(const Node &node, ArrayRef<Indices> rows,
+                                   Value firstColumn, Value turn) {
+  auto op = cast<linalg::LinalgOp>(node.op);
+  SmallVector<Indices> dims; // of each row, any column
+  for (const Indices &row : rows) {
+    Indices out(row);
+    out.push_back({firstColumn});
+    dims.push_back(evaluator.loopIndices(op, out));
+  }
+  auto fromGlobal = [&] {
+    return multiply(node, dims, firstColumn, weightsAt(node, firstColumn),
+                    node.right.k);
+  };
+  const KeptMatrix *kept = weights.find(node);
+  auto fromShared = [&] {
+    Value tile = KeptWeights::getTile(b, *kept, turn);
+    return multiply(node, dims, firstColumn, tile, kept->stride());
+  };
+  SmallVector<Type> types(kLanes, getElementTypeOrSelf(node.op->getResult(0)));
+  CodeBuilder::Values parts;
+  if (!kept)
+    parts = fromGlobal();
+  else if (kept->kept == kept->tiles)
+    parts = fromShared();
+  else
+    parts = b.select(b.less(turn, b.constant(kept->kept)), types, fromShared,
+                     fromGlobal);
+  return addUp(parts);
+}
+
+CodeBuilder::Values WarpEmitter::multiply(const Node &node,
+                                          MutableArrayRef<Indices> rows,
+                                          Value firstColumn, Value weights,
+                                          int64_t stride) {
+  auto op = cast<linalg::LinalgOp>(node.op);
+  OpOperand *left = op.getDpsInputOperand(node.left);
+  Type element = getElementTypeOrSelf(node.op->getResult(0));
+  int64_t lanes = evaluator.getLanes(), bytes = node.elementBytes();
+  ReductionLoops loops(node);
+  // Bytes from there to a column: constants, where no tile goes over the edge.
+  SmallVector<Value> columns;
+  Value last = b.sub(b.constant(stage->space.columns() - 1), firstColumn);
+  for (int64_t c = 0; c < tileColumns; ++c) {
+    Value column = b.constant(c);
+    if (stage->space.columns() % tileColumns)
+      column = b.min(column, last);
+    columns.push_back(b.mul(column, b.constant(stride * bytes)));
+  }
+
+  // Sum number r * tileColumns + c is that of row r and column c.
+  Value zero = arith::ConstantOp::create(b, b.getFloatAttr(element, 0));
+  CodeBuilder::Values sums(kLanes, zero);
+  for (auto [begin, end] : loops.pieces) {
+    bool vector = readsVectors(node, begin, end, lanes);
+    int64_t width = vector ? lanes : 1;
+    Type type = vector ? evaluator.vectorOf(element) : element;
+    auto take = [&](Value value, int64_t i) -> Value {
+      if (!isa<VectorType>(value.getType()))
+        return value;
+      return vector::ExtractOp::create(b, value, ArrayRef<int64_t>{i});
+    };
+    Value first = b.add(b.constant(begin), b.mul(lane, b.constant(width)));
+    sums = b.loop(
+        first, b.constant(end), kLanes * width, sums,
+        [&, begin = begin, end = end](Value k, ValueRange parts) {
+          CodeBuilder::Values next(parts);
+          Value at = b.offset(weights, b.mul(k, b.constant(bytes)));
+          SmallVector<Value> factors;
+          for (Value column : columns)
+            factors.push_back(
+                b.load(type, b.offset(at, column), bytes * width));
+          for (auto [r, row] : llvm::enumerate(rows)) {
+            row[loops.dims.back()] = {k, vector, vector ? 0 : -1, begin, end};
+            Value value = evaluator.eval(
+                left->get(),
+                evaluator.operandIndices(op.getMatchingIndexingMap(left), row));
+            if (!value)
+              return CodeBuilder::Values(parts);
+            for (auto [c, factor] : llvm::enumerate(factors)) {
+              Value &sum = next[r * tileColumns + c];
+              for (int64_t i = 0; i < width; ++i)
+                sum = math::FmaOp::create(b, take(value, i), take(factor, i),
+                                          sum);
+            }
+          }
+          return next;
+        });
+  }
+  return sums;
+}
+
+void WarpEmitter::finishContraction(const Node &node,
+                                    ArrayRef<Indices> elements,
+                                    ValueRange sums) {
+  auto op = cast<linalg::LinalgOp>(node.op);
+  Value start = op.getDpsInits()[0];
+  for (auto [element, sum] : llvm::zip_equal(elements, sums)) {
+    if (!isZero(start))
+      if (Value value = evaluator.eval(start, element))
+        sum = arith::AddFOp::create(b, value, sum);
+    evaluator.remember(op->getResult(0), element, sum);
+  }
+}
+
+/// What the lane whose number differs by the bits of `distance` sends. Warps
+/// exchange 32 bits at once.
+static Value exchange(CodeBuilder &b, Value value, Value distance,
+                      Value width) {
+  auto shuffle = [&](Value part) -> Value {
+    return gpu::ShuffleOp::create(b, part, distance, width,
+                                  gpu::ShuffleMode::XOR)
+        .getShuffleResult();
+  };
+  Type type = value.getType();
+  if (type.getIntOrFloatBitWidth() == 32)
+    return shuffle(value);
+  Type i64 = b.getI64Type(), i32 = b.getI32Type();
+  Value bits = arith::BitcastOp::create(b, i64, value), shift = b.constant(32);
+  Value low = shuffle(arith::TruncIOp::create(b, i32, bits));
+  Value high = shuffle(
+      arith::TruncIOp::create(b, i32, arith::ShRUIOp::create(b, bits, shift)));
+  high = arith::ShLIOp::create(b, arith::ExtUIOp::create(b, i64, high), shift);
+  low = arith::ExtUIOp::create(b, i64, low);
+  return arith::BitcastOp::create(b, type, arith::OrIOp::create(b, low, high));
+}
+
+/// Each step halves the sums that a lane holds parts of: it sends one half's
+/// parts to a lane that keeps that half, and adds what it gets to the other.
+Value WarpEmitter::addUp(ArrayRef<Value> parts) {
+  SmallVector<Value> sums(parts);
+  Type i32 = b.getI32Type();
+  for (int32_t half = kLanes / 2; half > 0; half /= 2) {
+    Value bit = b.rem(b.div(lane, b.constant(half)), b.constant(2));
+    Value upper = arith::TruncIOp::create(b, b.getI1Type(), bit);
+    auto constant = [&](int32_t value) -> Value {
+      return arith::ConstantOp::create(b, b.getIntegerAttr(i32, value));
+    };
+    Value distance = constant(half), width = constant(kLanes);
+    for (int32_t i = 0; i < half; ++i) {
+      Value keep = arith::SelectOp::create(b, upper, sums[i + half], sums[i]);
+      Value send = arith::SelectOp::create(b, upper, sums[i], sums[i + half]);
+      Value other = exchange(b, send, distance, width);
+      sums[i] = arith::AddFOp::create(b, keep, other);
+    }
+    sums.resize(half);
+  }
+  return sums[0];
+}

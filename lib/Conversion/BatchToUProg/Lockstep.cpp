@@ -1,0 +1,231 @@
+//===- Lockstep.cpp - An executor that runs blocks for lanes --------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Conversion/BatchToUProg/Passes.h"
+#include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Dialect/UProg/UProg.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_LOCKSTEPPASS
+#include "Batch/Conversion/BatchToUProg/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+using namespace mlir::batch;
+
+namespace {
+
+/// Builds the program of one machine.
+class LockstepBuilder {
+public:
+  LockstepBuilder(MachineOp machine, func::FuncOp entry)
+      : machine(machine), entry(entry), symbols(entry->getParentOp()),
+        builder(machine.getContext()) {}
+
+  LogicalResult build();
+
+private:
+  void beginProgram(StringRef name);
+  LogicalResult makeLoop();
+  NextBlockOp chooseBlock(Location loc);
+  Value takeLanes(Location loc, Value block);
+  LogicalResult makeCase(BlockOp block, Value step);
+  LogicalResult runKernel(InvokeOp invoke, Value step);
+  void makeLaneOps(BlockOp block, bool prologue);
+
+  MachineOp machine;
+  func::FuncOp entry;
+  SymbolTable symbols;
+  OpBuilder builder;
+  uprog::ProgramOp program;
+  Value lanes;
+  StringAttr frame; ///< the program of a call, of machines with frames
+};
+
+} // namespace
+
+void LockstepBuilder::makeLaneOps(BlockOp block, bool prologue) {
+  auto name = SymbolRefAttr::get(
+      machine.getSymNameAttr(), FlatSymbolRefAttr::get(block.getSymNameAttr()));
+  LaneOpsOp::create(builder, block.getLoc(), lanes, name, prologue);
+}
+
+/// Runs the kernel of a block: reads of variables gather rows by lane.
+LogicalResult LockstepBuilder::runKernel(InvokeOp invoke, Value step) {
+  Location loc = invoke.getLoc();
+  auto kernel = symbols.lookup<KernelOp>(invoke.getKernel());
+  std::string name = (invoke.getKernel() + ".rows").str();
+  auto op = symbols.lookup<uprog::OperatorOp>(name);
+  if (!kernel || !op)
+    return invoke.emitError("there is no operator @")
+           << name << "; run batch-vectorize-kernels first";
+  SmallVector<Value> inputs;
+  int64_t number = 0;
+  for (auto [i, operand] : llvm::enumerate(invoke.getInputs())) {
+    auto top = operand.getDefiningOp<TopOp>();
+    if (!top) {
+      unsigned parameter = cast<BlockArgument>(operand).getArgNumber();
+      inputs.push_back(program.getBody().getArgument(1 + parameter));
+      continue;
+    }
+    auto read = ReadAttr::get(builder.getContext(), ReadKind::Gather,
+                              top.getVariableAttr(), /*segments=*/false);
+    kernel.setArgAttr(i, kReadAttr, read);
+    op.setArgAttr(i + 1, "uprog.read", builder.getStringAttr("gather"));
+    inputs.push_back(OperandOp::create(
+        builder, loc, op.getArgumentTypes()[i + 1], step, number++, read));
+  }
+  Value tasks = StepTasksOp::create(builder, loc, builder.getIndexType(), step);
+  uprog::RunOp::create(builder, loc,
+                       FlatSymbolRefAttr::get(op.getSymNameAttr()), inputs,
+                       step, tasks);
+  return success();
+}
+
+LogicalResult LockstepBuilder::makeCase(BlockOp block, Value step) {
+  auto invokes = block.getBody().front().getOps<InvokeOp>();
+  if (!invokes.empty()) {
+    InvokeOp invoke = *invokes.begin();
+    // Without cached tops all reads are copies from stacks.
+    if (!machine.getCachedTops() ||
+        llvm::any_of(block.getBody().front(), [&](Operation &op) {
+          return isa<PopOp, PushOp, SetOp>(op) && op.isBeforeInBlock(invoke);
+        }))
+      makeLaneOps(block, /*prologue=*/true);
+    if (failed(runKernel(invoke, step)))
+      return failure();
+  }
+  makeLaneOps(block, /*prologue=*/false);
+  if (frame && isa<PushJumpOp>(block.getBody().front().getTerminator())) {
+    uprog::RefOp::create(builder, block.getLoc(), FlatSymbolRefAttr::get(frame),
+                         program.getArguments());
+    LeaveFrameOp::create(builder, block.getLoc(), lanes, machine.getSymName());
+  }
+  return success();
+}
+
+/// The block that runs next: of those that lanes wait for, the preferred one or
+/// the one waited for longest.
+NextBlockOp LockstepBuilder::chooseBlock(Location loc) {
+  Type index = builder.getIndexType(), i64 = builder.getI64Type();
+  auto blocks = machine.getBody().getOps<BlockOp>();
+  Value count = arith::ConstantIndexOp::create(
+      builder, loc, std::distance(blocks.begin(), blocks.end()));
+  auto least = uprog::ReduceOp::create(builder, loc, TypeRange{i64, i64},
+                                       TypeRange{index, index}, count);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    Block *body = builder.createBlock(&least.getBody(), {}, {index}, {loc});
+    auto keys = BlockKeysOp::create(builder, loc, i64, i64, lanes,
+                                    body->getArgument(0));
+    uprog::YieldOp::create(builder, loc, keys->getResults());
+  }
+  return NextBlockOp::create(builder, loc, lanes, least.getNumbers()[0],
+                             least.getNumbers()[1], least.getKeys()[1]);
+}
+
+/// The lanes that wait for a block, as a step.
+Value LockstepBuilder::takeLanes(Location loc, Value block) {
+  Type index = builder.getIndexType();
+  auto listType = MemRefType::get({ShapedType::kDynamic}, builder.getI32Type());
+  auto room = LaneListOp::create(builder, loc, index, listType, lanes);
+  auto listed = uprog::CompactOp::create(builder, loc, index, room.getCount(),
+                                         room.getList());
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    Block *body = builder.createBlock(&listed.getBody(), {}, {index}, {loc});
+    Value runs =
+        EnterBlockOp::create(builder, loc, lanes, body->getArgument(0), block);
+    uprog::ConditionOp::create(builder, loc, runs, ValueRange());
+  }
+  return TakeLanesOp::create(builder, loc, lanes, block, listed.getCount());
+}
+
+/// The loop that runs blocks until no lane waits.
+LogicalResult LockstepBuilder::makeLoop() {
+  Location loc = machine.getLoc();
+  auto loop = uprog::WhileOp::create(builder, loc);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.createBlock(&loop.getBefore());
+  NextBlockOp next = chooseBlock(loc);
+  uprog::ConditionOp::create(builder, loc, next.getAny(), next.getBlock());
+  Block *step =
+      builder.createBlock(&loop.getBody(), {}, {builder.getIndexType()}, {loc});
+  Value number = step->getArgument(0);
+  Value taken = takeLanes(loc, number);
+  SmallVector<BlockOp> blocks(machine.getBody().getOps<BlockOp>());
+  auto cases = llvm::to_vector(llvm::seq<int64_t>(0, blocks.size()));
+  auto branch = uprog::BranchOp::create(builder, loc, number, /*uniform=*/true,
+                                        cases, blocks.size());
+  uprog::YieldOp::create(builder, loc);
+  for (auto [block, region] :
+       llvm::zip_equal(blocks, branch.getCaseRegions())) {
+    builder.createBlock(&region);
+    if (failed(makeCase(block, taken)))
+      return failure();
+    uprog::YieldOp::create(builder, loc);
+  }
+  return success();
+}
+
+/// Begins a program with the lanes and the shared arguments.
+void LockstepBuilder::beginProgram(StringRef name) {
+  Location loc = machine.getLoc();
+  SmallVector<Type> types{LanesType::get(builder.getContext())};
+  llvm::append_range(types, machine.getArgumentTypes());
+  builder.setInsertionPointAfter(machine);
+  program = uprog::ProgramOp::create(
+      builder, loc, name, builder.getFunctionType(types, {}),
+      uprog::Level::Block, /*arg_attrs=*/ArrayAttr(),
+      /*res_attrs=*/ArrayAttr());
+  Block *body = builder.createBlock(&program.getBody(), {}, types,
+                                    SmallVector<Location>(types.size(), loc));
+  lanes = body->getArgument(0);
+}
+
+LogicalResult LockstepBuilder::build() {
+  Location loc = machine.getLoc();
+  if (machine.getFrames()) {
+    // Calls run this program again.
+    beginProgram((entry.getSymName() + ".frame").str());
+    frame = program.getSymNameAttr();
+    if (failed(makeLoop()))
+      return failure();
+    uprog::YieldOp::create(builder, loc);
+  }
+  beginProgram((entry.getSymName() + ".execute").str());
+  program->setAttr(kExecutorAttr, builder.getUnitAttr());
+  StartLanesOp::create(builder, loc, lanes, machine.getSymName());
+  if (frame)
+    uprog::RefOp::create(builder, loc, FlatSymbolRefAttr::get(frame),
+                         program.getArguments());
+  else if (failed(makeLoop()))
+    return failure();
+  uprog::YieldOp::create(builder, loc);
+  return success();
+}
+
+namespace {
+class LockstepPass : public batch::impl::LockstepPassBase<LockstepPass> {
+  void runOnOperation() override {
+    func::FuncOp entry;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (function->hasAttr(kEntryAttr))
+        entry = function;
+    for (auto machine : llvm::to_vector(getOperation().getOps<MachineOp>())) {
+      if (!entry) {
+        machine.emitError("is no one's: the module has no entry "
+                          "('batch.entry')");
+        return signalPassFailure();
+      }
+      if (failed(LockstepBuilder(machine, entry).build()))
+        return signalPassFailure();
+    }
+  }
+};
+} // namespace

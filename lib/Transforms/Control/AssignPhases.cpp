@@ -1,0 +1,188 @@
+//===- AssignPhases.cpp - Order kernels by what must run before them ------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Analysis/ValueFlow.h"
+#include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Transforms/Control/Passes.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_ASSIGNPHASESPASS
+#include "Batch/Transforms/Control/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+using namespace mlir::batch;
+
+namespace {
+
+/// Which kernels read what which kernels compute, however it got there.
+struct KernelGraph {
+  SmallVector<KernelOp> kernels;
+  SmallVector<llvm::SetVector<unsigned>> producers;
+  /// Per kernel, those on the other side of a `rec.phase` before it.
+  SmallVector<llvm::SetVector<unsigned>> marked;
+};
+
+class AssignPhasesPass
+    : public batch::impl::AssignPhasesPassBase<AssignPhasesPass> {
+  void runOnOperation() override;
+};
+
+} // namespace
+
+/// Orders the kernels on both sides of each `rec.phase`. One that runs on both
+/// sides cannot be ordered.
+static void addMarks(KernelGraph &graph, const InstanceProgram &program,
+                     const DenseMap<StringAttr, unsigned> &numbers) {
+  using Kernels = llvm::SetVector<unsigned>;
+  DenseMap<Operation *, Kernels> invokedBy;
+  auto collect = [&](Operation *op, Kernels &kernels) {
+    op->walk([&](Operation *nested) {
+      if (auto invoke = dyn_cast<InvokeOp>(nested))
+        kernels.insert(numbers.lookup(invoke.getKernelAttr().getAttr()));
+      else if (auto call = dyn_cast<func::CallOp>(nested))
+        if (func::FuncOp callee = program.getCallee(call)) {
+          Kernels &known = invokedBy[callee];
+          kernels.insert(known.begin(), known.end());
+        }
+    });
+  };
+  // Callees come first; a second sweep closes mutual recursion.
+  for (ArrayRef<func::FuncOp> component : program.getComponents())
+    for (size_t sweep = 0; sweep < component.size() + 1; ++sweep)
+      for (func::FuncOp function : component) {
+        Kernels kernels;
+        collect(function, kernels);
+        invokedBy[function].insert(kernels.begin(), kernels.end());
+      }
+  for (func::FuncOp function : program.getFunctions())
+    function.walk([&](rec::PhaseOp mark) {
+      Kernels before, after;
+      for (Operation &op : *mark->getBlock())
+        collect(&op, op.isBeforeInBlock(mark) ? before : after);
+      for (unsigned kernel : after)
+        for (unsigned earlier : before)
+          if (!before.contains(kernel) && !after.contains(earlier))
+            graph.marked[kernel].insert(earlier);
+    });
+}
+
+static KernelGraph buildGraph(ModuleOp module) {
+  KernelGraph graph;
+  DenseMap<StringAttr, unsigned> numbers;
+  for (auto kernel : module.getOps<KernelOp>()) {
+    numbers[kernel.getSymNameAttr()] = graph.kernels.size();
+    graph.kernels.push_back(kernel);
+  }
+  graph.producers.resize(graph.kernels.size());
+  graph.marked.resize(graph.kernels.size());
+
+  InstanceProgram program(module);
+  ValueFlow flow(program);
+  for (func::FuncOp function : program.getFunctions())
+    function.walk([&](InvokeOp invoke) {
+      unsigned consumer = numbers.lookup(invoke.getKernelAttr().getAttr());
+      for (Value input : invoke.getInputs()) {
+        if (!flow.contains(input))
+          continue;
+        for (ValueFlow::Node origin : flow.origins(flow.getNode(input)))
+          if (Value value = flow.getValue(origin))
+            if (auto producer = value.getDefiningOp<InvokeOp>())
+              graph.producers[consumer].insert(
+                  numbers.lookup(producer.getKernelAttr().getAttr()));
+      }
+    });
+  addMarks(graph, program, numbers);
+  for (auto [kernel, earlier] : llvm::enumerate(graph.marked))
+    graph.producers[kernel].insert(earlier.begin(), earlier.end());
+  return graph;
+}
+
+/// Strongly connected components of the graph, producers first.
+static SmallVector<SmallVector<unsigned>>
+findComponents(const KernelGraph &graph) {
+  // Reachability by depth-first finishing order (Kosaraju), iterative.
+  unsigned size = graph.kernels.size();
+  SmallVector<SmallVector<unsigned>> consumers(size);
+  for (unsigned kernel = 0; kernel < size; ++kernel)
+    for (unsigned producer : graph.producers[kernel])
+      consumers[producer].push_back(kernel);
+  SmallVector<unsigned> finished;
+  SmallVector<bool> seen(size);
+  for (unsigned root = 0; root < size; ++root) {
+    if (seen[root])
+      continue;
+    SmallVector<std::pair<unsigned, unsigned>> stack = {{root, 0}};
+    seen[root] = true;
+    while (!stack.empty()) {
+      auto &[node, position] = stack.back();
+      if (position == consumers[node].size()) {
+        finished.push_back(node);
+        stack.pop_back();
+        continue;
+      }
+      unsigned next = consumers[node][position++];
+      if (!seen[next]) {
+        seen[next] = true;
+        stack.push_back({next, 0});
+      }
+    }
+  }
+  SmallVector<SmallVector<unsigned>> components;
+  SmallVector<bool> assigned(size);
+  for (unsigned root : llvm::reverse(finished)) {
+    if (assigned[root])
+      continue;
+    auto &component = components.emplace_back();
+    SmallVector<unsigned> stack = {root};
+    assigned[root] = true;
+    while (!stack.empty()) {
+      unsigned node = stack.pop_back_val();
+      component.push_back(node);
+      for (unsigned producer : graph.producers[node])
+        if (!assigned[producer]) {
+          assigned[producer] = true;
+          stack.push_back(producer);
+        }
+    }
+  }
+  return components;
+}
+
+void AssignPhasesPass::runOnOperation() {
+  KernelGraph graph = buildGraph(getOperation());
+  SmallVector<int64_t> phases(graph.kernels.size(), 0);
+  SmallVector<unsigned> componentOf(graph.kernels.size());
+  SmallVector<SmallVector<unsigned>> components = findComponents(graph);
+  for (auto [number, component] : llvm::enumerate(components))
+    for (unsigned kernel : component)
+      componentOf[kernel] = number;
+  auto isCycle = [&](unsigned component) {
+    unsigned kernel = components[component].front();
+    return components[component].size() > 1 ||
+           graph.producers[kernel].contains(kernel);
+  };
+  // Producers come first, so their phases are final. What a recursion makes is
+  // there for all instances before a later phase begins.
+  for (auto [number, component] : llvm::enumerate(components)) {
+    int64_t phase = 0;
+    for (unsigned kernel : component)
+      for (unsigned producer : graph.producers[kernel])
+        if (componentOf[producer] != number)
+          phase = std::max(phase,
+                           phases[producer] +
+                               (isCycle(componentOf[producer]) ||
+                                        graph.marked[kernel].contains(producer)
+                                    ? 1
+                                    : 0));
+    for (unsigned kernel : component) {
+      phases[kernel] = phase;
+      graph.kernels[kernel].setPhase(phase);
+    }
+  }
+}

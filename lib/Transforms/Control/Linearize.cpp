@@ -1,0 +1,372 @@
+//===- Linearize.cpp - Make the inspector of a structural program ---------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Analysis/ControlStructure.h"
+#include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Dialect/Batch/Views.h"
+#include "Batch/Dialect/Rec/AdtLookup.h"
+#include "Batch/Transforms/Control/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Remarks.h"
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_LINEARIZEPASS
+#include "Batch/Transforms/Control/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+using namespace mlir::batch;
+
+namespace {
+
+class Linearizer {
+public:
+  Linearizer(ModuleOp module, StringRef strategy)
+      : strategy(strategy), module(module), symbols(module), program(module),
+        sharedness(program) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult makeInspector(func::FuncOp function);
+  LogicalResult convertOp(Operation *op, OpBuilder &builder);
+  LogicalResult convertExtent(tensor::DimOp dim, OpBuilder &builder);
+  Value getRow(OpBuilder &builder, Location loc, Value tensor);
+  Type convertType(Type type);
+  StringAttr inspectorName(func::FuncOp function) {
+    return StringAttr::get(module.getContext(),
+                           function.getSymName() + ".inspect");
+  }
+
+  StringRef strategy;
+  ModuleOp module;
+  SymbolTable symbols;
+  InstanceProgram program;
+  Sharedness sharedness;
+  DenseSet<Operation *> traversed;
+  /// Instance values to what stands for them in the inspector at hand.
+  IRMapping mapping;
+};
+
+} // namespace
+
+Type Linearizer::convertType(Type type) {
+  if (auto tensor = dyn_cast<RankedTensorType>(type)) {
+    Type handle = HandleType::get(type.getContext());
+    if (tensor.getRank() > 0 && tensor.isDynamicDim(0))
+      return rec::ListType::get(handle);
+    return handle;
+  }
+  if (auto list = dyn_cast<rec::ListType>(type))
+    return rec::ListType::get(convertType(list.getElementType()));
+  return type;
+}
+
+/// A handle for a parameter that is used as a value of its own.
+Value Linearizer::getRow(OpBuilder &builder, Location loc, Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SourceOp source = getOrCreateSource(module, symbols, type,
+                                      *sharedness.getParameter(tensor));
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  return RowOp::create(builder, loc, FlatSymbolRefAttr::get(source), zero);
+}
+
+LogicalResult Linearizer::makeInspector(func::FuncOp function) {
+  OpBuilder builder(function->getContext());
+  builder.setInsertionPointAfter(function);
+  SmallVector<Type> inputs, results;
+  SmallVector<BlockArgument> kept;
+  for (BlockArgument argument : function.getArguments())
+    if (!sharedness.getParameter(argument)) {
+      inputs.push_back(convertType(argument.getType()));
+      kept.push_back(argument);
+    }
+  for (Type type : function.getResultTypes())
+    results.push_back(convertType(type));
+  auto inspector = func::FuncOp::create(
+      builder, function.getLoc(), inspectorName(function).getValue(),
+      builder.getFunctionType(inputs, results));
+  inspector.setPrivate();
+  if (function == program.getEntry()) {
+    inspector.setPublic();
+    inspector->setAttr(kInspectorAttr, builder.getUnitAttr());
+    unsigned position = 0;
+    for (BlockArgument argument : kept) {
+      if (Attribute name =
+              function.getArgAttr(argument.getArgNumber(), kNameAttr))
+        inspector.setArgAttr(position, kNameAttr, name);
+      ++position;
+    }
+    for (unsigned i = 0; i < results.size(); ++i)
+      if (Attribute name = function.getResultAttr(i, kNameAttr))
+        inspector.setResultAttr(i, kNameAttr, name);
+  } else if (program.isRecursive(function) && !traversed.contains(function)) {
+    inspector->setAttr(kMemoizedAttr, builder.getUnitAttr());
+  }
+  symbols.insert(inspector);
+
+  mapping.clear();
+  Block *body = inspector.addEntryBlock();
+  for (auto [argument, value] : llvm::zip_equal(kept, body->getArguments()))
+    mapping.map(argument, value);
+  // Walk blocks with a worklist: clone each op without its regions, convert
+  // it, then do its regions.
+  SmallVector<std::pair<Block *, Block *>> worklist = {
+      {&function.getBody().front(), body}};
+  while (!worklist.empty()) {
+    auto [from, to] = worklist.pop_back_val();
+    builder.setInsertionPointToEnd(to);
+    for (Operation &op : *from) {
+      if (failed(convertOp(&op, builder)))
+        return failure();
+      if (!isa<rec::RecDialect, scf::SCFDialect>(op.getDialect()))
+        continue;
+      Operation *copy = nullptr;
+      if (op.getNumRegions() > 0 && !to->empty())
+        copy = &to->back();
+      for (unsigned i = 0; i < op.getNumRegions(); ++i)
+        for (Block &block : op.getRegion(i)) {
+          Block *target = new Block();
+          copy->getRegion(i).push_back(target);
+          for (BlockArgument argument : block.getArguments())
+            mapping.map(argument,
+                        target->addArgument(convertType(argument.getType()),
+                                            argument.getLoc()));
+          worklist.push_back({&block, target});
+        }
+    }
+  }
+  return success();
+}
+
+/// Extents are part of the data structure, those of parameters are known when
+/// they are bound.
+LogicalResult Linearizer::convertExtent(tensor::DimOp dim, OpBuilder &builder) {
+  Location loc = dim.getLoc();
+  Value source = mapping.lookupOrNull(dim.getSource()), extent;
+  std::optional<int64_t> number = dim.getConstantIndex();
+  auto type = cast<RankedTensorType>(dim.getSource().getType());
+  RankedTensorType row = getCountedRow(dim);
+  if (number && *number < type.getRank() && !type.isDynamicDim(*number)) {
+    extent =
+        arith::ConstantIndexOp::create(builder, loc, type.getDimSize(*number));
+  } else if (auto parameter = sharedness.getParameter(dim.getSource());
+             parameter && row) {
+    SourceOp rows = getOrCreateSource(module, symbols, row, *parameter);
+    extent = NumRowsOp::create(builder, loc, FlatSymbolRefAttr::get(rows));
+  } else if (number == 0 && source && isa<rec::ListType>(source.getType())) {
+    extent =
+        rec::LengthOp::create(builder, loc, builder.getIndexType(), source);
+  } else {
+    return dim.emitError("asks for an extent that control does not know; it "
+                         "knows the first one of a ragged tensor, and of a "
+                         "parameter whose others are static");
+  }
+  mapping.map(dim.getResult(), extent);
+  return success();
+}
+
+LogicalResult Linearizer::convertOp(Operation *op, OpBuilder &builder) {
+  Location loc = op->getLoc();
+  // Parameters are not passed around in the inspector; one that is used as a
+  // value becomes a row of a source.
+  auto lookup = [&](Value value) -> Value {
+    if (Value known = mapping.lookupOrNull(value))
+      return known;
+    if (isa<RankedTensorType>(value.getType()) &&
+        sharedness.getParameter(value))
+      return getRow(builder, loc, value);
+    return Value();
+  };
+  auto append = [&](Value value,
+                    SmallVectorImpl<Value> &values) -> LogicalResult {
+    values.push_back(lookup(value));
+    if (values.back())
+      return success();
+    return op->emitError("uses a tensor that strategy 'linearize' cannot "
+                         "follow; only kernels compute tensors");
+  };
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
+      slice && isRowView(slice) && sharedness.getParameter(slice.getSource())) {
+    SourceOp source =
+        getOrCreateSource(module, symbols, slice.getResultType(),
+                          *sharedness.getParameter(slice.getSource()));
+    OpFoldResult offset = getRowIndex(slice);
+    Value index = dyn_cast<Value>(offset);
+    index = index ? mapping.lookup(index)
+                  : arith::ConstantIndexOp::create(
+                        builder, loc,
+                        cast<IntegerAttr>(cast<Attribute>(offset)).getInt())
+                        .getResult();
+    mapping.map(
+        slice.getResult(),
+        RowOp::create(builder, loc, FlatSymbolRefAttr::get(source), index)
+            .getResult());
+    return success();
+  }
+  if (auto invoke = dyn_cast<InvokeOp>(op)) {
+    auto kernel = symbols.lookup<KernelOp>(invoke.getKernel());
+    SmallVector<Value> inputs;
+    for (auto [index, input] : llvm::enumerate(invoke.getInputs()))
+      if (!kernel.isShared(index) && failed(append(input, inputs)))
+        return failure();
+    SmallVector<Type> types(invoke.getNumResults(),
+                            HandleType::get(builder.getContext()));
+    if (!invoke.getDepth())
+      return invoke.emitError("has no depth; run batch-tag-depths before "
+                              "batch-linearize");
+    auto record = RecordOp::create(builder, loc, types, invoke.getKernelAttr(),
+                                   inputs, mapping.lookup(invoke.getDepth()));
+    mapping.map(invoke.getResults(), record.getResults());
+    return success();
+  }
+  if (auto call = dyn_cast<func::CallOp>(op)) {
+    func::FuncOp callee = program.getCallee(call);
+    SmallVector<Value> operands;
+    for (auto [operand, argument] :
+         llvm::zip_equal(call.getOperands(), callee.getArguments()))
+      if (!sharedness.getParameter(argument) &&
+          failed(append(operand, operands)))
+        return failure();
+    SmallVector<Type> types;
+    for (Type type : call.getResultTypes())
+      types.push_back(convertType(type));
+    StringAttr name = inspectorName(callee);
+    Operation *copy;
+    if (traversed.contains(callee))
+      copy = RecallOp::create(builder, loc, types, FlatSymbolRefAttr::get(name),
+                              operands.front());
+    else
+      copy = func::CallOp::create(builder, loc, name, types, operands);
+    mapping.map(call.getResults(), copy->getResults());
+    return success();
+  }
+  if (auto dim = dyn_cast<tensor::DimOp>(op))
+    return convertExtent(dim, builder);
+  if (rec::walksAdt(op))
+    return op->emitError("walks a value of a list-shaped ADT; run "
+                         "batch-list-elements before batch-linearize");
+  if (op->getNumResults() > 0 && !isa<rec::RecDialect>(op->getDialect()) &&
+      llvm::all_of(op->getResults(), [&](Value result) {
+        return sharedness.isShared(result) &&
+               isa<RankedTensorType>(result.getType());
+      }))
+    return success();
+
+  // Everything else only changes types.
+  OperationState state(loc, op->getName());
+  for (Value operand : op->getOperands())
+    if (failed(append(operand, state.operands)))
+      return failure();
+  for (Type type : op->getResultTypes())
+    state.addTypes(convertType(type));
+  for (Type type : op->getResultTypes())
+    if (isa<RankedTensorType>(type) && op->getNumRegions() == 0 &&
+        !isa<rec::RecDialect, scf::SCFDialect>(op->getDialect()) &&
+        !isa<SettleOp>(op))
+      return op->emitError("computes a tensor outside of kernels; strategy "
+                           "'linearize' cannot batch it");
+  state.addAttributes(llvm::to_vector(op->getDiscardableAttrs()));
+  state.propertiesAttr = op->getPropertiesAsAttribute();
+  for (unsigned i = 0; i < op->getNumRegions(); ++i)
+    state.addRegion();
+  Operation *copy = builder.create(state);
+  mapping.map(op->getResults(), copy->getResults());
+  return success();
+}
+
+LogicalResult Linearizer::run() {
+  func::FuncOp entry = program.getEntry();
+  if (!entry || symbols.lookup(inspectorName(entry)))
+    return success();
+  // Control runs in lock step already.
+  if (!module.getOps<MachineOp>().empty())
+    return success();
+  for (func::FuncOp function : program.getFunctions())
+    if (function.isExternal())
+      return function.emitError("is only declared; a function that the entry "
+                                "calls needs a body");
+  StructuralControl structure(program);
+  if (!structure.isStructural()) {
+    Operation *op = structure.getTensorControl()->op;
+    if (strategy == "auto") {
+      remark::missed(op->getLoc(),
+                     remark::RemarkOpts::name("Linearize").category("batch"))
+          << "control depends on a tensor here: not batched, runs one instance "
+             "at a time";
+      return success();
+    }
+    InFlightDiagnostic error = op->emitError(
+        "control depends on a tensor here, so the program is not structural "
+        "and strategy 'linearize' cannot batch it");
+    error.attachNote()
+        << "legal strategies: 'none', which runs one instance at "
+           "a time";
+    return error;
+  }
+
+  SmallVector<SmallVector<Attribute>> traversals;
+  RecursionClasses recursion(program, sharedness);
+  for (const RecursionClass &component : recursion.getClasses()) {
+    if (component.onePass) {
+      auto &names = traversals.emplace_back();
+      for (func::FuncOp function : component.functions) {
+        traversed.insert(function);
+        names.push_back(FlatSymbolRefAttr::get(inspectorName(function)));
+      }
+    }
+    func::FuncOp first = component.functions.front();
+    remark::passed(first.getLoc(),
+                   remark::RemarkOpts::name("Linearize").category("batch"))
+        << (component.onePass
+                ? "recursion is bottom-up: one loop over the nodes, "
+                  "children first, inspects it"
+                : "recursion is not bottom-up over all nodes: the "
+                  "inspector recurses and remembers its calls");
+  }
+  for (func::FuncOp function : program.getFunctions())
+    if (failed(makeInspector(function)))
+      return failure();
+  if (traversals.empty())
+    return success();
+
+  OpBuilder builder(module.getContext());
+  builder.setInsertionPointAfter(symbols.lookup(inspectorName(entry)));
+  auto prepare = func::FuncOp::create(builder, entry.getLoc(),
+                                      (entry.getSymName() + ".traverse").str(),
+                                      builder.getFunctionType({}, {}));
+  prepare->setAttr(kTraversalAttr, builder.getUnitAttr());
+  symbols.insert(prepare);
+  builder.setInsertionPointToStart(prepare.addEntryBlock());
+  for (ArrayRef<Attribute> names : traversals)
+    TraverseOp::create(builder, entry.getLoc(), builder.getArrayAttr(names));
+  func::ReturnOp::create(builder, entry.getLoc());
+  return success();
+}
+
+namespace {
+class LinearizePass : public batch::impl::LinearizePassBase<LinearizePass> {
+  using LinearizePassBase::LinearizePassBase;
+  void runOnOperation() override {
+    if (llvm::is_contained({"lockstep", "mask", "none"}, StringRef(strategy)))
+      return;
+    if (strategy != "auto" && strategy != "linearize") {
+      getOperation().emitError("there is no strategy '")
+          << strategy
+          << "'; strategies are 'auto', 'linearize', 'lockstep', 'mask' and "
+             "'none'";
+      return signalPassFailure();
+    }
+    if (failed(Linearizer(getOperation(), strategy).run()))
+      signalPassFailure();
+  }
+};
+} // namespace

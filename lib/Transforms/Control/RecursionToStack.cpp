@@ -1,0 +1,679 @@
+//===- RecursionToStack.cpp - Make a machine of a program -----------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Program-counter autobatching, section 3: all control flow graphs become one
+// table of blocks, calls become stack operations. Every caller saves its own
+// variables around a call, so a function finds nothing of value in them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "StepFunctions.h"
+
+#include "Batch/Analysis/ControlStructure.h"
+#include "Batch/Analysis/StepLiveness.h"
+#include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Transforms/Control/Passes.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_RECURSIONTOSTACKPASS
+#include "Batch/Transforms/Control/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+using namespace mlir::batch;
+
+namespace {
+
+/// What a block writes before a lane leaves it: a value for a variable.
+using Assignment = std::pair<VariableOp, Value>;
+
+/// Makes a machine of functions that are graphs of steps.
+class MachineBuilder {
+public:
+  /// `steps` has the functions of `original`.
+  MachineBuilder(const InstanceProgram &original, ModuleOp steps,
+                 const RecursionToStackPassOptions &options)
+      : original(original), options(options), program(steps),
+        sharedness(program), liveness(program) {}
+
+  /// The machine stands behind the entry in its module, which has `symbols`.
+  LogicalResult build(SymbolTable &symbols);
+
+private:
+  LogicalResult checkParameters();
+  void orderFunctions();
+  void createMachine(SymbolTable &symbols);
+  LogicalResult declareVariables(func::FuncOp function);
+  LogicalResult declareVariable(Value value, const Twine &name);
+  LogicalResult declareResults();
+  void numberArguments();
+  VariableOp createVariable(Location loc, const Twine &name, Type type,
+                            bool stack);
+  void declareBlocks(func::FuncOp function);
+
+  bool isVariable(Value value) const;
+  bool isStack(Value value) const;
+  SmallVector<Value> getSaved(func::CallOp call) const;
+
+  LogicalResult emitBlock(Block *block);
+  void emitReturnPoint(func::CallOp call);
+  LogicalResult emitOp(Operation *op);
+  void emitTerminator(Operation *op);
+  void emitBranch(cf::CondBranchOp op);
+  void emitCall(func::CallOp call);
+  Value read(Value value);
+  void define(Value value, Value computed);
+  void assign(SmallVectorImpl<Assignment> &assignments, Value target,
+              Value value);
+  void emitSets(Location loc, ArrayRef<Assignment> assignments);
+  FlatSymbolRefAttr getName(Block *block);
+
+  const InstanceProgram &original;
+  const RecursionToStackPassOptions &options;
+  InstanceProgram program;
+  Sharedness sharedness;
+  StepLiveness liveness;
+
+  MachineOp machine;
+  OpBuilder builder{program.getEntry().getContext()};
+  /// Names in the machine are unique by this.
+  std::optional<SymbolTable> names;
+  SmallVector<func::FuncOp> functions;
+  DenseMap<Operation *, SmallVector<Block *>> blocksOf;
+  DenseMap<Block *, BlockOp> blocks;
+  DenseMap<Operation *, SmallVector<Value>> valuesOf;
+  DenseMap<Value, VariableOp> variables;
+  /// The variables in which functions leave their results.
+  DenseMap<Operation *, SmallVector<VariableOp>> results;
+  /// The values that the current block has computed or read.
+  IRMapping values;
+};
+
+constexpr StringLiteral kVariableTypes =
+    "integers of at most 64 bits, index, f32, f64 and nonempty static tensors "
+    "of them";
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What is a variable
+//===----------------------------------------------------------------------===//
+
+/// Constants and tensors of them are made anew where they are needed.
+static bool isRematerializable(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !isPure(op))
+    return false;
+  if (op->getNumOperands() == 0 && op->getNumRegions() == 0)
+    return true;
+  return isa<linalg::FillOp, tensor::SplatOp>(op) &&
+         llvm::all_of(op->getOperands(), isRematerializable);
+}
+
+bool MachineBuilder::isVariable(Value value) const {
+  if (value.use_empty() || sharedness.getParameter(value) ||
+      isRematerializable(value))
+    return false;
+  if (auto call = value.getDefiningOp<func::CallOp>();
+      call && StepLiveness::isTailCall(call))
+    return false;
+  if (liveness.isLiveAcrossStep(value))
+    return true;
+  return !options.temporaries && VariableOp::isValidType(value.getType());
+}
+
+bool MachineBuilder::isStack(Value value) const {
+  return !options.neededStacks || liveness.isLiveAcrossRecursion(value);
+}
+
+/// The values that `call` has to save, in the order of their definition.
+SmallVector<Value> MachineBuilder::getSaved(func::CallOp call) const {
+  if (StepLiveness::isTailCall(call) ||
+      (options.neededStacks && !program.isRecursiveCall(call)))
+    return {};
+  SmallVector<Value> saved;
+  for (Value value : valuesOf.find(call->getParentOp())->second)
+    if (isStack(value) &&
+        (!options.liveSaves || liveness.isLiveAcross(value, call)))
+      saved.push_back(value);
+  return saved;
+}
+
+//===----------------------------------------------------------------------===//
+// What is not supported
+//===----------------------------------------------------------------------===//
+
+/// Says which strategies `program` has instead.
+static LogicalResult noteStrategies(InFlightDiagnostic error,
+                                    const InstanceProgram &program) {
+  error.attachNote() << (StructuralControl(program).isStructural()
+                             ? "legal strategies: 'linearize' and 'none', "
+                               "which runs one instance at a time"
+                             : "legal strategies: 'none', which runs one "
+                               "instance at a time");
+  return error;
+}
+
+/// Errors about types of values, of a program as it came.
+static LogicalResult checkProgram(const InstanceProgram &program) {
+  auto check = [&](Location loc, TypeRange types) -> LogicalResult {
+    for (Type type : types)
+      if (isa<rec::RecDialect>(type.getDialect()))
+        return noteStrategies(emitError(loc)
+                                  << "is of type " << type
+                                  << ", and strategies 'lockstep' and 'mask' "
+                                     "do not walk data structures",
+                              program);
+    return success();
+  };
+  for (func::FuncOp function : program.getFunctions()) {
+    if (function.isExternal())
+      return function.emitError("is only declared; a function that the entry "
+                                "calls needs a body");
+    for (BlockArgument argument : function.getArguments()) {
+      if (failed(check(argument.getLoc(), argument.getType())))
+        return failure();
+      if (function.getArgAttr(argument.getArgNumber(), kSharedAttr) &&
+          !isa<RankedTensorType>(argument.getType()))
+        return emitError(argument.getLoc())
+               << "is shared and must be a tensor; scalars can be tensors of "
+                  "rank 0";
+    }
+    WalkResult result = function.walk([&](Operation *op) -> WalkResult {
+      if (isa_and_nonnull<rec::RecDialect>(op->getDialect()) &&
+          !isa<rec::PhaseOp>(op))
+        return noteStrategies(
+            op->emitError("is not for strategies 'lockstep' and 'mask', which "
+                          "do not walk data structures"),
+            program);
+      return check(op->getLoc(), op->getResultTypes());
+    });
+    if (result.wasInterrupted())
+      return failure();
+  }
+  return success();
+}
+
+/// Checks that each function knows its parameters. Matrices that differ from
+/// call to call would be copied for each lane.
+LogicalResult MachineBuilder::checkParameters() {
+  func::FuncOp entry = program.getEntry();
+  for (BlockArgument argument : entry.getArguments()) {
+    unsigned number = argument.getArgNumber();
+    if (!entry.getArgAttr(number, kSharedAttr) ||
+        sharedness.getParameter(argument))
+      continue;
+    for (func::CallOp call : program.getCallers(entry))
+      if (call.getOperand(number) != argument)
+        return call.emitError("gives shared argument #")
+               << number
+               << " of the entry another value, but it is equal for all "
+                  "instances and calls; call another function instead";
+  }
+  for (func::FuncOp function : program.getFunctions())
+    for (BlockArgument argument : function.getArguments()) {
+      auto type = dyn_cast<RankedTensorType>(argument.getType());
+      if (!type || type.getRank() < 2 || !type.hasStaticShape())
+        continue;
+      unsigned number = argument.getArgNumber();
+      std::optional<int64_t> first;
+      for (func::CallOp call : program.getCallers(function)) {
+        std::optional<int64_t> parameter =
+            sharedness.getParameter(call.getOperand(number));
+        if (!parameter)
+          continue;
+        if (!first)
+          first = parameter;
+        if (*first != *parameter)
+          return call.emitError("gives argument #")
+                 << number << " of @" << function.getSymName()
+                 << " other weights than another call does; run "
+                    "batch-duplicate-functions before "
+                    "batch-recursion-to-stack";
+      }
+    }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The parts of the machine
+//===----------------------------------------------------------------------===//
+
+/// The entry first, functions in the order of their first call.
+void MachineBuilder::orderFunctions() {
+  llvm::SetVector<Operation *> order;
+  order.insert(program.getEntry());
+  for (size_t i = 0; i < order.size(); ++i) {
+    auto function = cast<func::FuncOp>(order[i]);
+    functions.push_back(function);
+    blocksOf[function] = getProgramOrder(function);
+    for (Block *block : blocksOf[function])
+      if (func::CallOp call = StepLiveness::getCall(*block))
+        order.insert(program.getCallee(call));
+  }
+}
+
+void MachineBuilder::createMachine(SymbolTable &symbols) {
+  func::FuncOp entry = original.getEntry();
+  SmallVector<Type> types;
+  SmallVector<DictionaryAttr> attributes;
+  for (unsigned i = 0, e = entry.getNumArguments(); i < e; ++i)
+    if (entry.getArgAttr(i, kSharedAttr)) {
+      types.push_back(entry.getArgumentTypes()[i]);
+      attributes.push_back(entry.getArgAttrDict(i));
+    }
+  machine = MachineOp::create(builder, entry.getLoc(),
+                              (entry.getSymName() + ".machine").str(), types);
+  machine.setAllArgAttrs(ArrayRef<DictionaryAttr>(attributes));
+  machine.setCachedTops(options.cachedTops);
+  symbols.insert(machine, std::next(Block::iterator(entry)));
+  names.emplace(machine);
+}
+
+VariableOp MachineBuilder::createVariable(Location loc, const Twine &name,
+                                          Type type, bool stack) {
+  builder.setInsertionPointToEnd(&machine.getBody().front());
+  auto variable = VariableOp::create(builder, loc, name.str(), type, stack,
+                                     IntegerAttr(), IntegerAttr());
+  names->insert(variable);
+  return variable;
+}
+
+LogicalResult MachineBuilder::declareVariable(Value value, const Twine &name) {
+  Type type = value.getType();
+  if (!VariableOp::isValidType(type))
+    return noteStrategies(
+        emitError(value.getLoc())
+            << "is of type " << type
+            << " and lives from step to step, but strategies 'lockstep' and "
+               "'mask' keep "
+            << kVariableTypes << " alone",
+        original);
+  valuesOf[value.getParentRegion()->getParentOp()].push_back(value);
+  variables[value] = createVariable(value.getLoc(), name, type, isStack(value));
+  return success();
+}
+
+LogicalResult MachineBuilder::declareVariables(func::FuncOp function) {
+  StringRef name = function.getSymName();
+  valuesOf[function];
+  for (BlockArgument argument : function.getArguments())
+    if (isVariable(argument) &&
+        failed(declareVariable(argument,
+                               name + ".arg" + Twine(argument.getArgNumber()))))
+      return failure();
+  unsigned number = 0;
+  auto declare = [&](Value value) {
+    return isVariable(value)
+               ? declareVariable(value, name + ".v" + Twine(number++))
+               : success();
+  };
+  for (Block *block : blocksOf[function]) {
+    if (!block->isEntryBlock())
+      for (BlockArgument argument : block->getArguments())
+        if (failed(declare(argument)))
+          return failure();
+    for (Operation &op : *block)
+      for (Value result : op.getResults())
+        if (failed(declare(result)))
+          return failure();
+  }
+  return success();
+}
+
+/// Functions that end in calls of each other leave their results in the same
+/// variables, so that the callee can return for its caller.
+LogicalResult MachineBuilder::declareResults() {
+  llvm::EquivalenceClasses<Operation *> classes;
+  for (func::FuncOp function : functions) {
+    classes.insert(function.getOperation());
+    for (Block *block : blocksOf[function])
+      if (func::CallOp call = StepLiveness::getCall(*block);
+          call && StepLiveness::isTailCall(call))
+        classes.unionSets(function.getOperation(),
+                          program.getCallee(call).getOperation());
+  }
+  DenseMap<Operation *, SmallVector<VariableOp>> ofClass;
+  for (func::FuncOp function : functions) {
+    auto &shared = ofClass[classes.getLeaderValue(function.getOperation())];
+    if (shared.empty())
+      for (auto [number, type] : llvm::enumerate(function.getResultTypes())) {
+        if (!VariableOp::isValidType(type))
+          return noteStrategies(function.emitError("result #")
+                                    << number << " is of type " << type
+                                    << ", but strategies 'lockstep' and 'mask' "
+                                       "keep "
+                                    << kVariableTypes << " alone",
+                                original);
+        shared.push_back(
+            createVariable(function.getLoc(),
+                           function.getSymName() + ".result" + Twine(number),
+                           type, !options.neededStacks));
+      }
+    results[function] = shared;
+  }
+  return success();
+}
+
+/// What the entry takes and returns has its number on it.
+void MachineBuilder::numberArguments() {
+  func::FuncOp entry = program.getEntry();
+  int64_t number = 0;
+  for (BlockArgument argument : entry.getArguments()) {
+    if (entry.getArgAttr(argument.getArgNumber(), kSharedAttr))
+      continue;
+    if (VariableOp variable = variables.lookup(argument))
+      variable.setArgumentNumber(number);
+    ++number;
+  }
+  for (auto [number, variable] : llvm::enumerate(results[entry]))
+    variable.setResultNumber(number);
+}
+
+void MachineBuilder::declareBlocks(func::FuncOp function) {
+  for (auto [number, block] : llvm::enumerate(blocksOf[function])) {
+    builder.setInsertionPointToEnd(&machine.getBody().front());
+    Location loc = block->empty() ? function.getLoc() : block->front().getLoc();
+    auto op = BlockOp::create(
+        builder, loc, (function.getSymName() + "." + Twine(number)).str());
+    op.getBody().emplaceBlock();
+    names->insert(op);
+    blocks[block] = op;
+  }
+}
+
+LogicalResult MachineBuilder::build(SymbolTable &symbols) {
+  if (failed(checkParameters()))
+    return failure();
+  orderFunctions();
+  createMachine(symbols);
+  for (func::FuncOp function : functions)
+    if (failed(declareVariables(function)))
+      return failure();
+  if (failed(declareResults()))
+    return failure();
+  numberArguments();
+  for (func::FuncOp function : functions)
+    declareBlocks(function);
+  for (func::FuncOp function : functions)
+    for (Block *block : blocksOf[function])
+      if (failed(emitBlock(block)))
+        return failure();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// What blocks do
+//===----------------------------------------------------------------------===//
+
+static FlatSymbolRefAttr getName(VariableOp variable) {
+  return FlatSymbolRefAttr::get(variable.getSymNameAttr());
+}
+
+FlatSymbolRefAttr MachineBuilder::getName(Block *block) {
+  return FlatSymbolRefAttr::get(blocks.lookup(block).getSymNameAttr());
+}
+
+/// The value in the current block: computed there, a parameter, or read. With
+/// temporaries, what is computed or read is not read again: an SSA value does
+/// not change while the block runs, and its variable only at the block's end.
+Value MachineBuilder::read(Value value) {
+  if (std::optional<int64_t> parameter = sharedness.getParameter(value))
+    return machine.getArgument(*parameter);
+  if (Value computed = values.lookupOrNull(value))
+    return computed;
+  if (VariableOp variable = variables.lookup(value)) {
+    Value top = TopOp::create(builder, value.getLoc(), value.getType(),
+                              ::getName(variable));
+    if (options.temporaries)
+      values.map(value, top);
+    return top;
+  }
+  Operation *op = value.getDefiningOp();
+  assert(isRematerializable(value) && "is neither here nor in a variable");
+  IRMapping operands;
+  for (Value operand : op->getOperands())
+    operands.map(operand, read(operand));
+  values.map(value, builder.clone(*op, operands)
+                        ->getResult(cast<OpResult>(value).getResultNumber()));
+  return values.lookup(value);
+}
+
+/// `computed` is what the current block has for `value`.
+void MachineBuilder::define(Value value, Value computed) {
+  VariableOp variable = variables.lookup(value);
+  if (variable)
+    SetOp::create(builder, value.getLoc(), ::getName(variable), computed);
+  if (!variable || options.temporaries)
+    values.map(value, computed);
+}
+
+LogicalResult MachineBuilder::emitBlock(Block *block) {
+  builder.setInsertionPointToEnd(&blocks[block].getBody().front());
+  values.clear();
+  if (func::CallOp call = StepLiveness::getReturningCall(*block))
+    emitReturnPoint(call);
+  for (Operation &op : block->without_terminator())
+    if (!isa<func::CallOp>(op) && failed(emitOp(&op)))
+      return failure();
+  emitTerminator(block->getTerminator());
+  return success();
+}
+
+LogicalResult MachineBuilder::emitOp(Operation *op) {
+  if (isOpTriviallyDead(op) ||
+      llvm::any_of(op->getResults(), isRematerializable))
+    return success();
+  if (!isMemoryEffectFree(op))
+    return op->emitError(
+        "has effects; strategies 'lockstep' and 'mask' run code that only "
+        "computes values");
+  llvm::SetVector<Value> used(op->operand_begin(), op->operand_end());
+  getUsedValuesDefinedAbove(op->getRegions(), used);
+  IRMapping operands;
+  for (Value value : used)
+    operands.map(value, read(value));
+  Operation *copy = builder.clone(*op, operands);
+  for (auto [result, computed] :
+       llvm::zip_equal(op->getResults(), copy->getResults()))
+    define(result, computed);
+  return success();
+}
+
+void MachineBuilder::emitTerminator(Operation *op) {
+  if (func::CallOp call = StepLiveness::getCall(*op->getBlock()))
+    return emitCall(call);
+  if (auto branch = dyn_cast<cf::CondBranchOp>(op))
+    return emitBranch(branch);
+  SmallVector<Assignment> assignments;
+  if (auto branch = dyn_cast<cf::BranchOp>(op)) {
+    for (auto [argument, operand] : llvm::zip_equal(
+             branch.getDest()->getArguments(), branch.getDestOperands()))
+      assign(assignments, argument, operand);
+    emitSets(op->getLoc(), assignments);
+    JumpOp::create(builder, op->getLoc(), getName(branch.getDest()));
+    return;
+  }
+  for (auto [variable, operand] :
+       llvm::zip_equal(results[op->getParentOp()], op->getOperands()))
+    assignments.push_back({variable, read(operand)});
+  emitSets(op->getLoc(), assignments);
+  batch::ReturnOp::create(builder, op->getLoc());
+}
+
+/// Adds that the variable of `target` becomes `value`, unless it is that. All
+/// values are read before any variable is written: `f(b, a)` swaps.
+void MachineBuilder::assign(SmallVectorImpl<Assignment> &assignments,
+                            Value target, Value value) {
+  VariableOp variable = variables.lookup(target);
+  if (variable && value != target)
+    assignments.push_back({variable, read(value)});
+}
+
+void MachineBuilder::emitSets(Location loc, ArrayRef<Assignment> assignments) {
+  for (auto [variable, value] : assignments)
+    SetOp::create(builder, loc, ::getName(variable), value);
+}
+
+/// Arguments of either target are set before the lane goes to one of them, so
+/// that an edge needs no block of its own. One that the other target reads
+/// keeps its value on the way there.
+void MachineBuilder::emitBranch(cf::CondBranchOp op) {
+  Location loc = op.getLoc();
+  Value condition = read(op.getCondition());
+  SmallVector<Assignment> assignments;
+  auto select = [&](Value ifTrue, Value ifFalse) -> Value {
+    return arith::SelectOp::create(builder, loc, condition, ifTrue, ifFalse);
+  };
+  Block *trueTarget = op.getTrueDest(), *falseTarget = op.getFalseDest();
+  if (trueTarget == falseTarget) {
+    for (auto [argument, ifTrue, ifFalse] :
+         llvm::zip_equal(trueTarget->getArguments(), op.getTrueDestOperands(),
+                         op.getFalseDestOperands()))
+      if (VariableOp variable = variables.lookup(argument))
+        assignments.push_back({variable, select(read(ifTrue), read(ifFalse))});
+  } else {
+    for (bool taken : {true, false}) {
+      Block *target = taken ? trueTarget : falseTarget;
+      Block *other = taken ? falseTarget : trueTarget;
+      ValueRange operands =
+          taken ? op.getTrueDestOperands() : op.getFalseDestOperands();
+      for (auto [argument, operand] :
+           llvm::zip_equal(target->getArguments(), operands)) {
+        size_t count = assignments.size();
+        assign(assignments, argument, operand);
+        if (assignments.size() == count || !liveness.isLiveIn(argument, other))
+          continue;
+        Value kept = read(argument), given = assignments.back().second;
+        assignments.back().second =
+            taken ? select(given, kept) : select(kept, given);
+      }
+    }
+  }
+  emitSets(loc, assignments);
+  batch::BranchOp::create(builder, loc, condition, getName(trueTarget),
+                          getName(falseTarget));
+}
+
+/// Saves what the caller needs again and enters the callee. A variable that is
+/// saved and an argument too, of a function that calls itself, is pushed with
+/// the argument's value.
+void MachineBuilder::emitCall(func::CallOp call) {
+  Location loc = call.getLoc();
+  func::FuncOp callee = program.getCallee(call);
+  SmallVector<Assignment> assignments;
+  for (auto [argument, operand] :
+       llvm::zip_equal(callee.getArguments(), call.getOperands()))
+    assign(assignments, argument, operand);
+  for (Value saved : getSaved(call)) {
+    VariableOp variable = variables.lookup(saved);
+    auto *argument = llvm::find_if(assignments, [&](Assignment assignment) {
+      return assignment.first == variable;
+    });
+    Value value;
+    if (argument != assignments.end()) {
+      value = argument->second;
+      assignments.erase(argument);
+    }
+    PushOp::create(builder, loc, ::getName(variable), value);
+  }
+  emitSets(loc, assignments);
+  FlatSymbolRefAttr target = getName(&callee.getBody().front());
+  if (StepLiveness::isTailCall(call))
+    JumpOp::create(builder, loc, target);
+  else
+    PushJumpOp::create(builder, loc, target,
+                       getName(call->getBlock()->getSuccessor(0)));
+}
+
+/// Takes the callee's results, which the next call overwrites, and restores
+/// what was saved.
+void MachineBuilder::emitReturnPoint(func::CallOp call) {
+  Location loc = call.getLoc();
+  SmallVector<std::pair<Value, Value>> taken;
+  for (auto [result, variable] :
+       llvm::zip_equal(call.getResults(), results[program.getCallee(call)]))
+    if (!result.use_empty())
+      taken.push_back({result, TopOp::create(builder, loc, result.getType(),
+                                             ::getName(variable))});
+  SmallVector<Value> allSaved = getSaved(call);
+  for (Value saved : llvm::reverse(allSaved))
+    PopOp::create(builder, loc, ::getName(variables.lookup(saved)));
+  for (auto [result, value] : taken)
+    define(result, value);
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+struct RecursionToStackPass
+    : batch::impl::RecursionToStackPassBase<RecursionToStackPass> {
+  using RecursionToStackPassBase::RecursionToStackPassBase;
+
+  void runOnOperation() override {
+    if (!llvm::is_contained({"auto", "linearize", "lockstep", "mask", "none"},
+                            StringRef(strategy))) {
+      getOperation().emitError("there is no strategy '")
+          << strategy
+          << "'; strategies are 'auto', 'linearize', 'lockstep', 'mask' and "
+             "'none'";
+      return signalPassFailure();
+    }
+    InstanceProgram program(getOperation());
+    if (!program.getEntry() || strategy == "linearize" || strategy == "none")
+      return;
+    if (strategy != "auto") {
+      if (failed(makeMachine(program)))
+        signalPassFailure();
+      return;
+    }
+    StructuralControl structure(program);
+    if (structure.isStructural())
+      return;
+    // What has no machine is not batched, which another pass says.
+    ScopedDiagnosticHandler silence(&getContext(),
+                                    [](Diagnostic &) { return success(); });
+    if (failed(makeMachine(program))) {
+      for (auto machine :
+           llvm::make_early_inc_range(getOperation().getOps<MachineOp>()))
+        machine.erase();
+      return;
+    }
+    remark::passed(structure.getTensorControl()->op->getLoc(),
+                   remark::RemarkOpts::name("Lockstep").category("batch"))
+        << "control depends on a tensor here: it runs in lock step";
+  }
+
+private:
+  LogicalResult makeMachine(const InstanceProgram &program) {
+    if (failed(checkProgram(program)))
+      return failure();
+    FailureOr<OwningOpRef<ModuleOp>> steps =
+        copyAsStepFunctions(program, tailCalls);
+    RecursionToStackPassOptions options{liveSaves,  temporaries, neededStacks,
+                                        cachedTops, tailCalls,   strategy};
+    SymbolTable symbols(getOperation());
+    if (failed(steps) ||
+        failed(MachineBuilder(program, **steps, options).build(symbols)))
+      return failure();
+    for (auto machine : getOperation().getOps<MachineOp>())
+      machine.setFrames(strategy == "mask");
+    return success();
+  }
+};
+
+} // namespace

@@ -1,0 +1,143 @@
+//===- TagDepths.cpp - Give every task its depth --------------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Analysis/ValueFlow.h"
+#include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Transforms/Control/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include <map>
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_TAGDEPTHSPASS
+#include "Batch/Transforms/Control/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+using namespace mlir::batch;
+
+namespace {
+
+class DepthTagger {
+public:
+  explicit DepthTagger(ModuleOp module) : program(module), flow(program) {
+    for (auto kernel : module.getOps<KernelOp>())
+      phases[kernel.getSymNameAttr()] = kernel.getPhase();
+  }
+
+  void run();
+
+private:
+  int64_t getPhase(InvokeOp invoke) const {
+    return phases.lookup(invoke.getKernelAttr().getAttr());
+  }
+  int64_t getLastPhase(ValueFlow::Node node) const;
+  bool countsIn(Value value, int64_t phase) const {
+    return flow.contains(value) && getLastPhase(flow.getNode(value)) >= phase;
+  }
+  void tag(InvokeOp invoke);
+  void settle(OpOperand &operand, Value entered);
+  bool isReadUpTo(int64_t phase, ValueFlow::Node node);
+
+  InstanceProgram program;
+  ValueFlow flow;
+  DenseMap<StringAttr, int64_t> phases;
+  /// By phase: what reaches kernels of that phase and of those before it.
+  std::map<int64_t, DenseSet<ValueFlow::Node>> read;
+};
+
+} // namespace
+
+/// The phase of the last kernel that may have made a tensor; -1 if none has.
+int64_t DepthTagger::getLastPhase(ValueFlow::Node node) const {
+  int64_t last = -1;
+  for (ValueFlow::Node origin : flow.origins(node)) {
+    Value source = flow.getValue(origin);
+    if (auto producer = source ? source.getDefiningOp<InvokeOp>() : InvokeOp())
+      last = std::max(last, getPhase(producer));
+  }
+  return last;
+}
+
+/// Depths count within a phase: what an earlier phase computes, or nothing
+/// computes, is there when the phase begins.
+void DepthTagger::tag(InvokeOp invoke) {
+  if (invoke.getDepth())
+    return;
+  SmallVector<Value> operands;
+  for (Value input : invoke.getInputs())
+    if (!llvm::is_contained(operands, input) &&
+        countsIn(input, getPhase(invoke)))
+      operands.push_back(input);
+  OpBuilder builder(invoke);
+  Value depth = DepthOp::create(builder, invoke.getLoc(),
+                                builder.getIndexType(), operands);
+  invoke.getDepthMutable().assign(depth);
+}
+
+/// Whether a kernel of that phase or an earlier one may read the tensor.
+bool DepthTagger::isReadUpTo(int64_t phase, ValueFlow::Node node) {
+  auto [it, isNew] = read.try_emplace(phase);
+  if (isNew)
+    for (func::FuncOp function : program.getFunctions())
+      function.walk([&](InvokeOp invoke) {
+        if (getPhase(invoke) > phase)
+          return;
+        for (Value input : invoke.getInputs())
+          if (flow.contains(input))
+            it->second.insert_range(flow.origins(flow.getNode(input)));
+      });
+  return it->second.contains(node);
+}
+
+/// `operand` enters a recursion or loop as `entered`. If later phases alone go
+/// on from there, with tensors of their own besides, its depth must not count.
+void DepthTagger::settle(OpOperand &operand, Value entered) {
+  auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+  if (!type || !type.hasStaticShape() || !flow.contains(operand.get()))
+    return;
+  int64_t phase = getLastPhase(flow.getNode(operand.get()));
+  ValueFlow::Node target = flow.getNode(entered);
+  if (phase < 0 || getLastPhase(target) <= phase || isReadUpTo(phase, target))
+    return;
+  OpBuilder builder(operand.getOwner());
+  operand.set(SettleOp::create(builder, operand.getOwner()->getLoc(), type,
+                               operand.get()));
+}
+
+void DepthTagger::run() {
+  SmallVector<std::pair<OpOperand *, Value>> entries;
+  for (func::FuncOp function : program.getFunctions())
+    function.walk([&](Operation *op) {
+      MutableArrayRef<OpOperand> operands;
+      ValueRange entered;
+      if (auto call = dyn_cast<func::CallOp>(op)) {
+        func::FuncOp callee = program.getCallee(call);
+        if (!callee || callee.isExternal())
+          return;
+        operands = call->getOpOperands();
+        entered = callee.getArguments();
+      } else if (auto fold = dyn_cast<rec::FoldOp>(op)) {
+        operands = fold.getInitsMutable();
+        entered = fold.getAccumulators();
+      } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+        operands = loop.getInitArgsMutable();
+        entered = loop.getRegionIterArgs();
+      } else if (auto invoke = dyn_cast<InvokeOp>(op)) {
+        tag(invoke);
+      }
+      for (auto [operand, value] : llvm::zip_equal(operands, entered))
+        entries.push_back({&operand, value});
+    });
+  for (auto [operand, value] : entries)
+    settle(*operand, value);
+}
+
+namespace {
+class TagDepthsPass : public batch::impl::TagDepthsPassBase<TagDepthsPass> {
+  void runOnOperation() override { DepthTagger(getOperation()).run(); }
+};
+} // namespace

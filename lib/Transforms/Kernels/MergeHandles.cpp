@@ -1,0 +1,216 @@
+//===- MergeHandles.cpp - One handle for results that lie together --------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A handle names a task and a position among its results in one table; which
+// table is meant, its reader knows. So results of one task at the same position
+// of different tables (h and c of an LSTM) have equal handles. Here equal
+// handles become one value: through records, regions, and results of functions,
+// which lose the copies.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Dialect/Rec/Rec.h"
+#include "Batch/Transforms/Kernels/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_MERGEHANDLESPASS
+#include "Batch/Transforms/Kernels/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+using namespace mlir::batch;
+
+namespace {
+
+class HandleMerger {
+public:
+  explicit HandleMerger(ModuleOp module) : module(module), symbols(module) {}
+
+  void run();
+
+private:
+  void mergeRecord(RecordOp record);
+  bool mergeRegionResults(Operation *op);
+  bool mergeFunctionResults(func::FuncOp function);
+  bool mergeIn(func::FuncOp function);
+
+  ModuleOp module;
+  SymbolTable symbols;
+};
+
+} // namespace
+
+static bool holdsHandles(Type type) {
+  while (auto list = dyn_cast<rec::ListType>(type))
+    type = list.getElementType();
+  return isa<HandleType>(type);
+}
+
+/// Which of `values` equals an earlier one that holds handles: its number;
+/// itself for all others.
+static SmallVector<unsigned> findCopies(ValueRange values) {
+  SmallVector<unsigned> first;
+  for (unsigned i = 0; i < values.size(); ++i) {
+    unsigned earlier = i;
+    for (unsigned j = 0; j < i && earlier == i; ++j)
+      if (values[j] == values[i] && holdsHandles(values[i].getType()))
+        earlier = j;
+    first.push_back(earlier);
+  }
+  return first;
+}
+
+/// What is equal in both.
+static SmallVector<unsigned> intersect(ArrayRef<unsigned> a,
+                                       ArrayRef<unsigned> b) {
+  SmallVector<unsigned> first;
+  for (unsigned i = 0; i < a.size(); ++i) {
+    unsigned earlier = i;
+    for (unsigned j = 0; j < i && earlier == i; ++j)
+      if (a[j] == a[i] && b[j] == b[i])
+        earlier = j;
+    first.push_back(earlier);
+  }
+  return first;
+}
+
+/// The results that stand for others, as a set of those to erase. Uses of those
+/// are replaced.
+static llvm::BitVector replaceCopies(ValueRange results,
+                                     ArrayRef<unsigned> first) {
+  llvm::BitVector copies(first.size());
+  for (unsigned i = 0; i < first.size(); ++i) {
+    if (first[i] == i)
+      continue;
+    results[i].replaceAllUsesWith(results[first[i]]);
+    copies.set(i);
+  }
+  return copies;
+}
+
+/// Makes `op` again without the results in `erased`, whose uses are gone.
+static Operation *eraseResults(Operation *op, const llvm::BitVector &erased) {
+  OperationState state(op->getLoc(), op->getName());
+  state.addOperands(op->getOperands());
+  state.addAttributes(llvm::to_vector(op->getDiscardableAttrs()));
+  state.propertiesAttr = op->getPropertiesAsAttribute();
+  for (OpResult result : op->getResults())
+    if (!erased.test(result.getResultNumber()))
+      state.addTypes(result.getType());
+  for (Region &region : op->getRegions())
+    state.addRegion()->takeBody(region);
+  OpBuilder builder(op);
+  Operation *made = builder.create(state);
+  unsigned next = 0;
+  for (OpResult result : op->getResults())
+    if (!erased.test(result.getResultNumber()))
+      result.replaceAllUsesWith(made->getResult(next++));
+  op->erase();
+  return made;
+}
+
+/// Results of a task that differ in their table alone.
+void HandleMerger::mergeRecord(RecordOp record) {
+  auto kernel = symbols.lookup<KernelOp>(record.getKernelAttr().getAttr());
+  for (unsigned i = 1; i < record.getNumResults(); ++i)
+    for (unsigned j = 0; j < i; ++j)
+      if (kernel.getPosition(i) == kernel.getPosition(j)) {
+        record.getResult(i).replaceAllUsesWith(record.getResult(j));
+        break;
+      }
+}
+
+/// Results that all regions yield the same for. The ops here run one of their
+/// regions, or one region for every element.
+bool HandleMerger::mergeRegionResults(Operation *op) {
+  if (!isa<rec::MatchOp, rec::MapOp, scf::IfOp, scf::IndexSwitchOp>(op) ||
+      op->getNumResults() < 2)
+    return false;
+  SmallVector<Operation *> terminators;
+  SmallVector<unsigned> first;
+  for (Region &region : op->getRegions()) {
+    Operation *terminator = region.front().getTerminator();
+    SmallVector<unsigned> here = findCopies(terminator->getOperands());
+    first = terminators.empty() ? here : intersect(first, here);
+    terminators.push_back(terminator);
+  }
+  llvm::BitVector copies = replaceCopies(op->getResults(), first);
+  if (copies.none())
+    return false;
+  for (Operation *terminator : terminators)
+    terminator->eraseOperands(copies);
+  eraseResults(op, copies);
+  return true;
+}
+
+/// Results that are the same value, with all calls.
+bool HandleMerger::mergeFunctionResults(func::FuncOp function) {
+  if (!function.isPrivate() || !function.getBody().hasOneBlock())
+    return false;
+  Operation *ret = function.getBody().front().getTerminator();
+  SmallVector<unsigned> first = findCopies(ret->getOperands());
+  llvm::BitVector copies(first.size());
+  for (unsigned i = 0; i < first.size(); ++i)
+    if (first[i] != i)
+      copies.set(i);
+  if (copies.none())
+    return false;
+  ret->eraseOperands(copies);
+  (void)function.eraseResults(copies);
+  std::optional<SymbolTable::UseRange> uses =
+      SymbolTable::getSymbolUses(function, module);
+  for (SymbolTable::SymbolUse use : *uses)
+    if (isa<func::CallOp, RecallOp>(use.getUser())) {
+      replaceCopies(use.getUser()->getResults(), first);
+      eraseResults(use.getUser(), copies);
+    }
+  return true;
+}
+
+bool HandleMerger::mergeIn(func::FuncOp function) {
+  SmallVector<Operation *> ops;
+  function.walk([&](Operation *op) { ops.push_back(op); });
+  // Inner ops come first; what an outer one holds stays where it is.
+  bool changed = false;
+  for (Operation *op : ops) {
+    if (auto depth = dyn_cast<DepthOp>(op)) {
+      llvm::SetVector<Value> inputs(op->operand_begin(), op->operand_end());
+      if (inputs.size() < op->getNumOperands())
+        op->setOperands(inputs.getArrayRef());
+      continue;
+    }
+    changed |= mergeRegionResults(op);
+  }
+  return mergeFunctionResults(function) || changed;
+}
+
+void HandleMerger::run() {
+  SmallVector<func::FuncOp> functions;
+  module.walk([&](RecordOp record) { mergeRecord(record); });
+  for (auto function : module.getOps<func::FuncOp>())
+    functions.push_back(function);
+  // What a callee merges its callers may merge too.
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (func::FuncOp function : functions)
+      changed |= mergeIn(function);
+  }
+}
+
+namespace {
+class MergeHandlesPass
+    : public batch::impl::MergeHandlesPassBase<MergeHandlesPass> {
+  using MergeHandlesPassBase::MergeHandlesPassBase;
+  void runOnOperation() override { HandleMerger(getOperation()).run(); }
+};
+} // namespace

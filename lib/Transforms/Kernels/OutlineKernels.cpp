@@ -1,0 +1,645 @@
+//===- OutlineKernels.cpp - Outline straight-line tensor code -------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Analysis/Sharedness.h"
+#include "Batch/Analysis/ValueFlow.h"
+#include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Dialect/Batch/BatchInterfaces.h"
+#include "Batch/Dialect/Batch/Views.h"
+#include "Batch/Dialect/UProg/UProg.h"
+#include "Batch/Transforms/Kernels/Passes.h"
+#include "mlir/Analysis/TopologicalSortUtils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_OUTLINEKERNELSPASS
+#include "Batch/Transforms/Kernels/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+using namespace mlir::batch;
+
+namespace {
+
+/// What a tensor op of a block depends on and what depends on it.
+enum class Part {
+  Cheap,  ///< copied into the kernels that use it
+  Shared, ///< the same for all instances, and not cheap: computed once
+  Input,  ///< does not depend on the recursion: hoisted
+  Cell,   ///< everything else
+  Output, ///< no recursive result depends on it: a later phase
+};
+
+/// Ops of one block that become one kernel: they are of one part, and no call
+/// or other control lies between them.
+using GroupKey = std::pair<Part, unsigned>;
+
+class Outliner {
+public:
+  Outliner(ModuleOp module, bool hoist)
+      : module(module), symbols(module), program(module), sharedness(program),
+        flow(program), hoist(hoist) {}
+
+  ~Outliner();
+
+  LogicalResult run();
+
+private:
+  bool isTensorOp(Operation *op) const;
+  void findScalarCode();
+  void collectBlocks(Region &region);
+  LogicalResult outlineBlock(Block *block);
+  void classify(Block *block);
+  void settleCheap(Block *block);
+  LogicalResult outlineGroup(Block *block, GroupKey key,
+                             ArrayRef<Operation *> ops);
+  std::string nameKernel(Block *block, Part part);
+  KernelOp findEqual(KernelOp kernel);
+  void eraseOp(Operation *op);
+  /// Taken out of the program, freed at the end.
+  SmallVector<Operation *> dead;
+
+  ModuleOp module;
+  SymbolTable symbols;
+  InstanceProgram program;
+  Sharedness sharedness;
+  ValueFlow flow;
+  /// Nodes on which a recursive result that some tensor op reads depends.
+  SmallVector<bool> feedsRecursion;
+  /// Values that depend on a result of control flow: a call, a match, a loop.
+  DenseSet<Value> dependsOnControl;
+  /// Ops on elements of tensors that only tensor ops read.
+  DenseSet<Operation *> scalarCode;
+  SmallVector<Block *> blocks;
+  const bool hoist;
+  /// Of the block at hand.
+  bool hasCell = false;
+  DenseMap<Operation *, GroupKey> groups;
+  /// All kernels of the module by their types.
+  DenseMap<Type, SmallVector<KernelOp>> kernels;
+};
+
+} // namespace
+
+/// True if some loop of `op` adds up.
+static bool isReduction(Operation *op) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  return linalgOp && linalgOp.getNumReductionLoops() > 0;
+}
+
+bool Outliner::isTensorOp(Operation *op) const {
+  if (scalarCode.contains(op))
+    return true;
+  if (op->getNumResults() == 0 ||
+      !llvm::all_of(op->getResultTypes(),
+                    [](Type type) { return isa<RankedTensorType>(type); }))
+    return false;
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    if (isRowView(slice) && sharedness.isShared(slice.getSource()))
+      return false;
+  return isa<linalg::LinalgDialect, tensor::TensorDialect, arith::ArithDialect,
+             math::MathDialect>(op->getDialect()) ||
+         isa<BatchableOpInterface>(op);
+}
+
+/// Elements of tensors are known to kernels only: what is computed with them
+/// and read by tensor ops alone is kernel code.
+void Outliner::findScalarCode() {
+  auto isConstant = [](Value value) {
+    return getConstantIntValue(value).has_value();
+  };
+  for (Block *block : blocks) {
+    for (Operation &op : *block) {
+      if (op.getNumResults() == 0 || op.getNumRegions() != 0 ||
+          llvm::any_of(op.getResultTypes(),
+                       [](Type type) { return isa<ShapedType>(type); }))
+        continue;
+      auto extract = dyn_cast<tensor::ExtractOp>(op);
+      // Which element of a shared tensor must not depend on the task.
+      bool reads = extract && (!sharedness.isShared(extract.getTensor()) ||
+                               llvm::all_of(extract.getIndices(), isConstant));
+      if (isa<arith::ArithDialect, math::MathDialect>(op.getDialect()))
+        reads |= llvm::any_of(op.getOperands(), [&](Value operand) {
+          return scalarCode.contains(operand.getDefiningOp());
+        });
+      if (reads)
+        scalarCode.insert(&op);
+    }
+    for (Operation &op : llvm::reverse(*block))
+      if (llvm::any_of(op.getUsers(), [&](Operation *user) {
+            Operation *ancestor = block->findAncestorOpInBlock(*user);
+            return !ancestor || !isTensorOp(ancestor);
+          }))
+        scalarCode.erase(&op);
+  }
+}
+
+/// The extent of a ragged tensor: a kernel that reads the tensor knows it.
+static bool isExtent(Operation *op) {
+  auto dim = dyn_cast<tensor::DimOp>(op);
+  return dim && dim.getConstantIndex() == 0;
+}
+
+/// Makes the extents of new tensors those of ragged tensors: the length of a
+/// list that was mapped is the extent of what the map made.
+static void normalizeExtents(func::FuncOp function) {
+  function.walk([](rec::LengthOp length) {
+    Value ragged;
+    if (isa<RankedTensorType>(length.getList().getType()))
+      ragged = length.getList();
+    for (Operation *user : length.getList().getUsers())
+      if (auto map = dyn_cast<rec::MapOp>(user);
+          map && map->getBlock() == length->getBlock() && !ragged)
+        for (Value result : map.getResults())
+          if (isa<RankedTensorType>(result.getType()) && !ragged)
+            ragged = result;
+    if (!ragged)
+      return;
+    for (OpOperand &use : llvm::make_early_inc_range(length->getUses())) {
+      if (!isa<tensor::EmptyOp>(use.getOwner()))
+        continue;
+      OpBuilder builder(use.getOwner());
+      Location loc = length.getLoc();
+      Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+      use.set(tensor::DimOp::create(builder, loc, ragged, zero));
+    }
+  });
+}
+
+/// Makes a slice of a part of a row of a parameter a slice of the whole row,
+/// which is an operand, and of the part, which is code.
+static void splitRowViews(func::FuncOp function, const Sharedness &sharedness) {
+  function.walk([&](tensor::ExtractSliceOp slice) {
+    RankedTensorType source = slice.getSourceType();
+    if (isRowView(slice) || !sharedness.getParameter(slice.getSource()) ||
+        !slice.isDynamicOffset(0) || source.getRank() < 2 ||
+        slice.getStaticSizes()[0] != 1 || !slice.hasUnitStride() ||
+        llvm::any_of(source.getShape().drop_front(), ShapedType::isDynamic))
+      return;
+    OpBuilder builder(slice);
+    Location loc = slice.getLoc();
+    // Dimension 0 of size 1 stays if the result has it.
+    bool keeps = slice.getType().getRank() == source.getRank();
+    SmallVector<OpFoldResult> offsets(source.getRank(),
+                                      builder.getIndexAttr(0));
+    SmallVector<OpFoldResult> sizes = {builder.getIndexAttr(1)};
+    SmallVector<OpFoldResult> strides(source.getRank(),
+                                      builder.getIndexAttr(1));
+    for (int64_t size : source.getShape().drop_front())
+      sizes.push_back(builder.getIndexAttr(size));
+    offsets[0] = getRowIndex(slice);
+    SmallVector<int64_t> shape(source.getShape().drop_front());
+    if (keeps)
+      shape.insert(shape.begin(), 1);
+    auto rowType = RankedTensorType::get(shape, source.getElementType());
+    Value row = tensor::ExtractSliceOp::create(
+        builder, loc, rowType, slice.getSource(), offsets, sizes, strides);
+    SmallVector<OpFoldResult> partOffsets = slice.getMixedOffsets();
+    SmallVector<OpFoldResult> partSizes = slice.getMixedSizes();
+    if (keeps)
+      partOffsets[0] = builder.getIndexAttr(0);
+    else {
+      partOffsets.erase(partOffsets.begin());
+      partSizes.erase(partSizes.begin());
+    }
+    SmallVector<OpFoldResult> partStrides(partSizes.size(),
+                                          builder.getIndexAttr(1));
+    Value part =
+        tensor::ExtractSliceOp::create(builder, loc, slice.getType(), row,
+                                       partOffsets, partSizes, partStrides);
+    slice.replaceAllUsesWith(part);
+    slice.erase();
+  });
+}
+
+void Outliner::collectBlocks(Region &region) {
+  SmallVector<Region *> worklist = {&region};
+  for (size_t i = 0; i < worklist.size(); ++i)
+    for (Block &block : *worklist[i]) {
+      blocks.push_back(&block);
+      for (Operation &op : block)
+        if (!isTensorOp(&op))
+          for (Region &nested : op.getRegions())
+            worklist.push_back(&nested);
+    }
+}
+
+LogicalResult Outliner::run() {
+  if (!program.getEntry())
+    return success();
+  for (func::FuncOp function : program.getFunctions())
+    normalizeExtents(function);
+  for (func::FuncOp function : program.getFunctions())
+    collectBlocks(function.getBody());
+  findScalarCode();
+
+  // A recursive result matters if a tensor op reads it, perhaps after calls,
+  // matches and loops handed it on.
+  SmallVector<ValueFlow::Node> readByTensorOps;
+  SmallVector<ValueFlow::Node> recursive, readByControl;
+  for (func::FuncOp function : program.getFunctions())
+    function.walk([&](Operation *op) {
+      if (auto call = dyn_cast<func::CallOp>(op);
+          call && program.isRecursiveCall(call))
+        for (Value result : call.getResults())
+          if (flow.contains(result))
+            recursive.push_back(flow.getNode(result));
+      if (isa<rec::FoldOp, scf::ForOp, scf::WhileOp>(op))
+        for (BlockArgument argument : op->getRegion(0).getArguments())
+          if (flow.contains(argument))
+            recursive.push_back(flow.getNode(argument));
+      if (isTensorOp(op))
+        for (Value operand : op->getOperands())
+          if (flow.contains(operand))
+            readByTensorOps.push_back(flow.getNode(operand));
+      if (auto extract = dyn_cast<tensor::ExtractOp>(op);
+          extract && !isTensorOp(op) && !isTensorOp(op->getParentOp()) &&
+          flow.contains(extract.getTensor()))
+        readByControl.push_back(flow.getNode(extract.getTensor()));
+    });
+  SmallVector<bool> reachesTensorOp = flow.ancestors(readByTensorOps);
+  llvm::erase_if(recursive,
+                 [&](ValueFlow::Node node) { return !reachesTensorOp[node]; });
+  // What control reads may decide whether the recursion goes on.
+  recursive.append(readByControl);
+  feedsRecursion = flow.ancestors(recursive);
+
+  for (auto kernel : module.getOps<KernelOp>())
+    kernels[kernel.getFunctionType()].push_back(kernel);
+  for (Block *block : blocks)
+    if (failed(outlineBlock(block)))
+      return failure();
+  // What only kernels copied is dead by now.
+  for (Block *block : llvm::reverse(blocks))
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
+      if ((isTensorOp(&op) || isExtent(&op)) && op.use_empty())
+        eraseOp(&op);
+  return success();
+}
+
+void Outliner::classify(Block *block) {
+  // level: how many control ops lie between the start of the block and a value.
+  DenseMap<Operation *, unsigned> levels;
+  // A mark is a point of control that everything after it depends on.
+  unsigned highest = 0, marked = 0;
+  auto levelOf = [&](Operation *op) {
+    unsigned level = marked;
+    auto visit = [&](Value value) {
+      Operation *def = value.getDefiningOp();
+      if (!def || def->getBlock() != block)
+        return;
+      bool control =
+          !isTensorOp(def) &&
+          llvm::any_of(def->getResultTypes(),
+                       [](Type type) { return !type.isIntOrIndexOrFloat(); }) &&
+          !isa<tensor::ExtractSliceOp, InvokeOp>(def);
+      // So does a number that control takes out of a tensor.
+      if (auto extract = dyn_cast<tensor::ExtractOp>(def);
+          extract && !isTensorOp(def))
+        control = extract.getTensor().getDefiningOp() &&
+                  extract.getTensor().getDefiningOp()->getBlock() == block;
+      level = std::max(level, levels.lookup(def) + (control ? 1 : 0));
+    };
+    for (Value operand : op->getOperands())
+      visit(operand);
+    for (Region &region : op->getRegions())
+      visitUsedValuesDefinedAbove(
+          region, region, [&](OpOperand *operand) { visit(operand->get()); });
+    return level;
+  };
+  for (Operation &op : *block) {
+    unsigned level = levels[&op] = levelOf(&op);
+    highest = std::max(highest, level);
+    if (isa<rec::PhaseOp>(op))
+      marked = highest + 1;
+    if (!isTensorOp(&op)) {
+      bool view = isa<tensor::ExtractSliceOp>(op);
+      for (Value result : op.getResults())
+        if (!view && carriesTensor(result.getType()))
+          dependsOnControl.insert(result);
+      for (Region &region : op.getRegions())
+        for (BlockArgument argument : region.getArguments())
+          if (!isa<rec::MatchOp>(op) && carriesTensor(argument.getType()))
+            dependsOnControl.insert(argument);
+      continue;
+    }
+    bool shared = true, depends = false;
+    auto visit = [&](Value value) {
+      shared &= sharedness.isShared(value);
+      depends |= dependsOnControl.contains(value) ||
+                 (isa<BlockArgument>(value) && !sharedness.isShared(value) &&
+                  isa<func::FuncOp>(
+                      cast<BlockArgument>(value).getOwner()->getParentOp()) &&
+                  carriesTensor(value.getType()));
+    };
+    for (Value operand : op.getOperands())
+      visit(operand);
+    SetVector<Value> captured;
+    getUsedValuesDefinedAbove(op.getRegions(), captured);
+    llvm::for_each(captured, visit);
+    bool feeds = llvm::any_of(op.getResults(), [&](Value result) {
+      return flow.contains(result) && feedsRecursion[flow.getNode(result)];
+    });
+    if (depends)
+      for (Value result : op.getResults())
+        dependsOnControl.insert(result);
+    Part part = Part::Cell;
+    // A kernel has no scalar results, so each that needs one computes it.
+    if (scalarCode.contains(&op))
+      part = Part::Cheap;
+    else if (shared)
+      part = isReduction(&op) ? Part::Shared : Part::Cheap;
+    else if (!feeds)
+      part = Part::Output;
+    else if (hoist && !depends)
+      part = Part::Input;
+    groups[&op] = {part, level};
+  }
+}
+
+/// Input and output parts without a reduction are not worth a kernel of their
+/// own: the former is computed again where it is used, the latter with the
+/// cell. What control flow reads cannot be copied: it becomes a kernel.
+void Outliner::settleCheap(Block *block) {
+  DenseSet<unsigned> inputLevels, outputLevels;
+  hasCell = false;
+  for (Operation &op : *block) {
+    auto it = groups.find(&op);
+    if (it == groups.end())
+      continue;
+    auto [part, level] = it->second;
+    hasCell |= part == Part::Cell;
+    if (isReduction(&op) && part == Part::Input)
+      inputLevels.insert(level);
+    if (isReduction(&op) && part == Part::Output)
+      outputLevels.insert(level);
+  }
+  for (Operation &op : *block) {
+    auto it = groups.find(&op);
+    if (it == groups.end())
+      continue;
+    auto &[part, level] = it->second;
+    if (part == Part::Input && hasCell && !inputLevels.contains(level))
+      part = Part::Cheap;
+    if (part == Part::Output && !outputLevels.contains(level))
+      part = Part::Cell;
+  }
+  for (Operation &op : llvm::reverse(*block)) {
+    auto it = groups.find(&op);
+    if (it == groups.end() || it->second.first != Part::Cheap)
+      continue;
+    bool readByControl = llvm::any_of(op.getUsers(), [&](Operation *user) {
+      Operation *ancestor = user;
+      while (ancestor && !isTensorOp(ancestor))
+        ancestor = ancestor->getParentOp() &&
+                           isa<func::FuncOp>(ancestor->getParentOp())
+                       ? nullptr
+                       : ancestor->getParentOp();
+      return !ancestor;
+    });
+    if (readByControl && isa<RankedTensorType>(op.getResult(0).getType()))
+      it->second.first =
+          sharedness.isShared(op.getResult(0)) ? Part::Shared : Part::Cell;
+  }
+}
+
+LogicalResult Outliner::outlineBlock(Block *block) {
+  classify(block);
+  settleCheap(block);
+  llvm::MapVector<GroupKey, SmallVector<Operation *>> order;
+  for (Operation &op : *block) {
+    auto it = groups.find(&op);
+    if (it == groups.end() || it->second.first == Part::Cheap)
+      continue;
+    // All shared code of a block is one kernel, whatever lies between.
+    GroupKey key = it->second;
+    if (key.first == Part::Shared)
+      key.second = 0;
+    order[key].push_back(&op);
+  }
+  for (auto &[key, ops] : order)
+    if (failed(outlineGroup(block, key, ops)))
+      return failure();
+
+  // Cheap ops live on in kernels only.
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
+    if ((isTensorOp(&op) || isExtent(&op)) && op.use_empty())
+      eraseOp(&op);
+  if (!order.empty())
+    sortTopologically(block);
+  return success();
+}
+
+/// Takes `op` out of the program. It is freed when the pass is done: the
+/// analyses know values by address, and a new op must not get an old one.
+void Outliner::eraseOp(Operation *op) {
+  op->dropAllUses();
+  op->dropAllReferences();
+  op->remove();
+  dead.push_back(op);
+}
+
+Outliner::~Outliner() {
+  for (Operation *op : dead)
+    op->destroy();
+}
+
+std::string Outliner::nameKernel(Block *block, Part part) {
+  auto function = block->getParent()->getParentOfType<func::FuncOp>();
+  if (part == Part::Output)
+    return (function.getSymName() + "_output").str();
+  SmallVector<StringRef> words;
+  if (part == Part::Input && hasCell)
+    words.push_back("input");
+  else if (part == Part::Shared)
+    words.push_back("once");
+  Operation *op = block->getParentOp();
+  for (Region *region = block->getParent(); !isa<func::FuncOp>(op);
+       region = op->getParentRegion(), op = op->getParentOp()) {
+    if (auto match = dyn_cast<rec::MatchOp>(op))
+      words.push_back(match.getCaseName(region->getRegionNumber()).getValue());
+    else
+      words.push_back(op->getName().stripDialect());
+  }
+  words.push_back(cast<func::FuncOp>(op).getSymName());
+  std::reverse(words.begin(), words.end());
+  return llvm::join(words, "_");
+}
+
+/// A kernel with the same code as `kernel`, if there is one.
+KernelOp Outliner::findEqual(KernelOp kernel) {
+  auto sameArguments = [&](KernelOp other) {
+    for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
+      if (NamedAttrList(kernel.getArgAttrDict(i)) !=
+          NamedAttrList(other.getArgAttrDict(i)))
+        return false;
+    return true;
+  };
+  for (KernelOp other : kernels[kernel.getFunctionType()])
+    if (sameArguments(other) && OperationEquivalence::isRegionEquivalentTo(
+                                    &other.getBody(), &kernel.getBody(),
+                                    OperationEquivalence::IgnoreLocations))
+      return other;
+  return {};
+}
+
+LogicalResult Outliner::outlineGroup(Block *block, GroupKey key,
+                                     ArrayRef<Operation *> ops) {
+  // The kernel's ops: the group and the cheap ops it needs, in block order.
+  DenseSet<Operation *> members(ops.begin(), ops.end());
+  SmallVector<Operation *> body(ops);
+  auto visit = [&](Value value) {
+    Operation *def = value.getDefiningOp();
+    if (!def)
+      return;
+    auto it = groups.find(def);
+    bool copy = (it != groups.end() && it->second.first == Part::Cheap) ||
+                def->hasTrait<OpTrait::ConstantLike>() || isExtent(def);
+    if (copy && members.insert(def).second)
+      body.push_back(def);
+  };
+  for (size_t i = 0; i < body.size(); ++i) {
+    for (Value operand : body[i]->getOperands())
+      visit(operand);
+    SetVector<Value> captured;
+    getUsedValuesDefinedAbove(body[i]->getRegions(), captured);
+    llvm::for_each(captured, visit);
+  }
+  // Copies of outer blocks' cheap ops come first; the rest is in block order.
+  llvm::stable_sort(body, [](Operation *a, Operation *b) {
+    if (a->getBlock() == b->getBlock())
+      return a->isBeforeInBlock(b);
+    return a->getBlock()->findAncestorOpInBlock(*b) != nullptr;
+  });
+  // Arguments in the order of their first use, which does not depend on
+  // addresses.
+  SetVector<Value> inputs;
+  for (Operation *op : body) {
+    SetVector<Value> used(op->operand_begin(), op->operand_end());
+    getUsedValuesDefinedAbove(op->getRegions(), used);
+    for (Value value : used)
+      if (Operation *def = value.getDefiningOp();
+          !def || !members.contains(def))
+        inputs.insert(value);
+  }
+
+  // Whether code outside of the kernel reads a value, or a cheap op that does.
+  auto leaves = [&](Value value) {
+    SmallVector<Value> worklist = {value};
+    while (!worklist.empty())
+      for (Operation *user : worklist.pop_back_val().getUsers()) {
+        while (user->getBlock() != block)
+          user = user->getParentOp();
+        if (groups.count(user) && groups[user].first == Part::Cheap)
+          llvm::append_range(worklist, user->getResults());
+        else if (!members.contains(user))
+          return true;
+      }
+    return false;
+  };
+  SmallVector<Value> outputs;
+  for (Operation *op : body) {
+    if (!llvm::is_contained(ops, op))
+      continue;
+    for (Value result : op->getResults()) {
+      if (!leaves(result))
+        continue;
+      if (!cast<RankedTensorType>(result.getType()).hasStaticShape())
+        return op->emitError("a tensor of dynamic shape leaves straight-line "
+                             "code; only static tensors can be stored as rows "
+                             "of a table: reduce over the dynamic extent in "
+                             "the same block, or give it a static shape");
+      outputs.push_back(result);
+    }
+  }
+  if (outputs.empty())
+    return success();
+
+  // Build it.
+  OpBuilder builder(module.getContext());
+  auto function = ops.front()->getParentOfType<func::FuncOp>();
+  builder.setInsertionPoint(function);
+  SmallVector<Attribute> argAttrs;
+  for (Value input : inputs) {
+    NamedAttrList attrs;
+    if (std::optional<int64_t> parameter = sharedness.getParameter(input)) {
+      attrs.set(kSharedAttr, builder.getUnitAttr());
+      attrs.set(uprog::OperatorOp::kParameter,
+                builder.getI64IntegerAttr(*parameter));
+    }
+    argAttrs.push_back(attrs.getDictionary(module.getContext()));
+  }
+  auto type =
+      builder.getFunctionType(ValueRange(inputs.getArrayRef()).getTypes(),
+                              ValueRange(outputs).getTypes());
+  Location loc = ops.front()->getLoc();
+  auto kernel = KernelOp::create(
+      builder, loc, nameKernel(block, key.first), type, /*phase=*/0,
+      builder.getArrayAttr(argAttrs), /*res_attrs=*/ArrayAttr());
+  Block *entry = builder.createBlock(&kernel.getBody());
+  IRMapping mapping;
+  for (Value input : inputs)
+    mapping.map(input, entry->addArgument(input.getType(), input.getLoc()));
+  for (Operation *op : body)
+    builder.clone(*op, mapping);
+  SmallVector<Value> yielded;
+  for (Value output : outputs)
+    yielded.push_back(mapping.lookup(output));
+  YieldOp::create(builder, loc, yielded);
+
+  if (KernelOp equal = findEqual(kernel)) {
+    kernel.erase();
+    kernel = equal;
+  } else {
+    symbols.insert(kernel, function->getIterator());
+    kernels[kernel.getFunctionType()].push_back(kernel);
+  }
+
+  builder.setInsertionPoint(ops.front());
+  auto invoke = InvokeOp::create(
+      builder, loc, ValueRange(outputs).getTypes(),
+      FlatSymbolRefAttr::get(kernel.getSymNameAttr()), inputs.getArrayRef(),
+      /*depth=*/Value());
+  for (auto [output, result] : llvm::zip_equal(outputs, invoke.getResults())) {
+    if (dependsOnControl.contains(output))
+      dependsOnControl.insert(result);
+    output.replaceAllUsesExcept(result,
+                                llvm::SmallPtrSet<Operation *, 1>{invoke});
+  }
+  // The ops are dead now, but may be out of order until the block is sorted.
+  for (Operation *op : llvm::reverse(body))
+    if (llvm::is_contained(ops, op)) {
+      groups.erase(op);
+      eraseOp(op);
+    }
+  return success();
+}
+
+namespace {
+class OutlineKernelsPass
+    : public batch::impl::OutlineKernelsPassBase<OutlineKernelsPass> {
+  using OutlineKernelsPassBase::OutlineKernelsPassBase;
+
+  void runOnOperation() override {
+    {
+      InstanceProgram program(getOperation());
+      Sharedness sharedness(program);
+      for (func::FuncOp function : program.getFunctions())
+        splitRowViews(function, sharedness);
+    }
+    // The outliner's analyses see the program as it is now.
+    if (failed(Outliner(getOperation(), hoist).run()))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,370 @@
+//===- AssignSlots.cpp - Tables for value classes, launches for kernels ---===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Analysis/ValueClasses.h"
+#include "Batch/Dialect/Batch/Views.h"
+#include "Batch/Dialect/Rec/AdtLookup.h"
+#include "Batch/Dialect/UProg/UProg.h"
+#include "Batch/Transforms/Memory/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Remarks.h"
+#include <map>
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_ASSIGNSLOTSPASS
+#include "Batch/Transforms/Memory/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+using namespace mlir::batch;
+
+namespace {
+
+class SlotAssigner {
+public:
+  SlotAssigner(ModuleOp module, StringRef layouts)
+      : module(module), layouts(layouts), symbols(module), program(module),
+        sharedness(program), flow(program), classes(program, sharedness, flow),
+        builder(module.getContext()) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult makeTables();
+  LogicalResult layOutTables();
+  LogicalResult layOutTable(TableOp table, StringRef primitives);
+  LogicalResult checkLayout(TableOp table);
+  FlatSymbolRefAttr getSource(RankedTensorType row, int64_t parameter);
+  FailureOr<ReadAttr> getRead(KernelOp kernel, unsigned argument);
+  void markLocations();
+  LogicalResult makeExecutor();
+
+  ModuleOp module;
+  StringRef layouts;
+  SymbolTable symbols;
+  InstanceProgram program;
+  Sharedness sharedness;
+  ValueFlow flow;
+  ValueClasses classes;
+  OpBuilder builder;
+  /// Table of each class; null where nothing is computed.
+  SmallVector<FlatSymbolRefAttr> tables;
+};
+
+} // namespace
+
+/// Rows of so many bytes are worth an array of slots of their own.
+static constexpr int64_t kLongRow = 4096;
+
+/// How many results of each kernel a class holds; classes where this is equal
+/// can share slot numbers. They do unless the one has long rows, the other
+/// shorter ones: slots of long rows are used again once nobody reads them.
+using Signature = std::pair<std::map<StringRef, unsigned>, int64_t>;
+
+static Signature getSignature(const ValueClass &valueClass) {
+  Signature signature{{}, 0};
+  for (auto [kernel, result] : valueClass.producers)
+    ++signature.first[kernel.getSymName()];
+  RankedTensorType row = valueClass.row;
+  if (row.hasStaticShape()) {
+    int64_t bytes = row.getNumElements() * elementBytes(row.getElementType());
+    signature.second = bytes >= kLongRow ? bytes : 0;
+  }
+  return signature;
+}
+
+LogicalResult SlotAssigner::makeTables() {
+  std::map<Signature, int64_t> groups;
+  builder.setInsertionPoint(program.getFunctions().front());
+  for (const ValueClass &valueClass : classes.getClasses()) {
+    auto &table = tables.emplace_back();
+    if (valueClass.producers.empty())
+      continue;
+    auto [kernel, result] = valueClass.producers.front();
+    std::string name = !valueClass.name.empty()
+                           ? valueClass.name.str()
+                           : (kernel.getSymName() + "_" + Twine(result)).str();
+    auto [group, inserted] =
+        groups.try_emplace(getSignature(valueClass), groups.size());
+    auto op = TableOp::create(builder, kernel.getLoc(), name, valueClass.row,
+                              group->second, AffineMap());
+    symbols.insert(op);
+    op->moveBefore(program.getFunctions().front());
+    table = FlatSymbolRefAttr::get(op);
+  }
+  return layOutTables();
+}
+
+/// "PRIMITIVES", of all tables, or "NAME: PRIMITIVES; ...".
+LogicalResult SlotAssigner::layOutTables() {
+  SmallVector<StringRef> entries;
+  layouts.split(entries, ';', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  for (StringRef entry : entries) {
+    auto [name, primitives] = entry.split(':');
+    if (!entry.contains(':')) {
+      for (auto table : module.getOps<TableOp>())
+        if (failed(layOutTable(table, entry)))
+          return failure();
+      continue;
+    }
+    auto table = symbols.lookup<TableOp>(name.trim());
+    if (!table) {
+      auto diag = emitError(program.getEntry().getLoc())
+                  << "there is no table '" << name.trim()
+                  << "' to lay out; tables are";
+      for (auto known : module.getOps<TableOp>())
+        diag << " '" << known.getSymName() << "'";
+      return diag;
+    }
+    if (failed(layOutTable(table, primitives)))
+      return failure();
+  }
+  for (auto table : module.getOps<TableOp>())
+    if (failed(checkLayout(table)))
+      return failure();
+  return success();
+}
+
+LogicalResult SlotAssigner::layOutTable(TableOp table, StringRef primitives) {
+  primitives = primitives.trim();
+  StringRef beside = primitives;
+  if (beside.consume_front("beside(") && beside.consume_back(")")) {
+    table.setBeside(beside.trim().ltrim('@'));
+    return success();
+  }
+  auto row = cast<RankedTensorType>(table.getRow());
+  auto emitError = [&]() {
+    return table.emitError("table '") << table.getSymName() << "': ";
+  };
+  FailureOr<AffineMap> map = applyLayoutPrimitives(
+      emitError, row.getShape(), primitives, module.getContext());
+  if (failed(map) ||
+      failed(TableLayout::verify(emitError, row.getShape(),
+                                 elementBytes(row.getElementType()), *map)))
+    return failure();
+  table.setLayout(*map);
+  return success();
+}
+
+/// A row that is read by its address has to look the same wherever it lies.
+LogicalResult SlotAssigner::checkLayout(TableOp table) {
+  if (table.getOwnLayout().isRowMajor())
+    return success();
+  auto hasLayout = [&](unsigned number) {
+    return tables[number] && tables[number].getAttr() == table.getSymNameAttr();
+  };
+  for (auto [number, valueClass] : llvm::enumerate(classes.getClasses()))
+    if (hasLayout(number) &&
+        (valueClass.hasInputs || !valueClass.parameterRows.empty()))
+      return table.emitError("table '")
+             << table.getSymName()
+             << "' cannot have a layout within its rows: they meet rows of "
+             << (valueClass.hasInputs ? "inputs" : "parameters")
+             << ", which lie in row-major order";
+  for (func::FuncOp function : program.getFunctions()) {
+    WalkResult result = function.walk([&](tensor::ExtractOp extract) {
+      Value tensor = extract.getTensor();
+      if (sharedness.isShared(tensor) || !flow.contains(tensor) ||
+          !hasLayout(classes.getClass(tensor)))
+        return WalkResult::advance();
+      extract.emitError("takes an element of a row of table '")
+          << table.getSymName() << "', which has a layout";
+      return WalkResult::interrupt();
+    });
+    if (result.wasInterrupted())
+      return failure();
+  }
+  return success();
+}
+
+FlatSymbolRefAttr SlotAssigner::getSource(RankedTensorType row,
+                                          int64_t parameter) {
+  return FlatSymbolRefAttr::get(
+      getOrCreateSource(module, symbols, row, parameter));
+}
+
+FailureOr<ReadAttr> SlotAssigner::getRead(KernelOp kernel, unsigned argument) {
+  MLIRContext *context = module.getContext();
+  Type type = kernel.getArgumentTypes()[argument];
+  if (kernel.isShared(argument))
+    return ReadAttr::get(context, ReadKind::Shared, {}, false);
+  if (type.isIntOrIndexOrFloat())
+    return ReadAttr::get(context, ReadKind::Scalar, {}, false);
+  bool ragged = kernel.isRagged(argument);
+  unsigned number = classes.getOperandClass(kernel, argument);
+  const ValueClass &valueClass = classes.getClasses()[number];
+  unsigned places = (valueClass.producers.empty() ? 0 : 1) +
+                    valueClass.parameterRows.size() + valueClass.hasInputs;
+  if (places == 0)
+    return kernel.emitError("argument #")
+           << argument << " is never computed and is no input";
+  // Ragged rows are read by address: the unbatched code has them wherever they
+  // were computed.
+  if (places > 1 || ragged)
+    return ReadAttr::get(context, ReadKind::Rows, tables[number], ragged);
+  FlatSymbolRefAttr from = tables[number];
+  if (valueClass.hasInputs)
+    from = getSource(valueClass.row, -1);
+  else if (!from)
+    from = getSource(valueClass.parameterRows.front().second,
+                     valueClass.parameterRows.front().first);
+  return ReadAttr::get(context, ReadKind::Gather, from, ragged);
+}
+
+/// Notes on the inspector and on the variants where tensors lie, for whoever
+/// hands in inputs and reads results.
+void SlotAssigner::markLocations() {
+  func::FuncOp entry = program.getEntry();
+  auto inspector =
+      symbols.lookup<func::FuncOp>((entry.getSymName() + ".inspect").str());
+  Operation *ret = entry.getBody().front().getTerminator();
+  for (auto [index, value] : llvm::enumerate(ret->getOperands())) {
+    if (!carriesTensor(value.getType()))
+      continue;
+    FlatSymbolRefAttr table;
+    if (flow.contains(value) && !sharedness.getParameter(value))
+      table = tables[classes.getClass(value)];
+    if (table)
+      inspector.setResultAttr(index, kTableAttr, table);
+  }
+  unsigned position = 0;
+  for (BlockArgument argument : entry.getArguments()) {
+    if (sharedness.isShared(argument))
+      continue;
+    if (carriesTensor(argument.getType()))
+      inspector.setArgAttr(
+          position, kSourceAttr,
+          getSource(classes.getClasses()[classes.getClass(argument)].row, -1));
+    ++position;
+  }
+  for (auto adt : module.getOps<rec::AdtOp>())
+    for (rec::VariantOp variant : adt.getVariants()) {
+      NamedAttrList inTables, inSources;
+      for (unsigned field = 0; field < variant.getNumFields(); ++field) {
+        if (!flow.containsField(variant, field))
+          continue;
+        unsigned number = classes.getFieldClass(variant, field);
+        if (tables[number])
+          inTables.set(variant.getFieldName(field), tables[number]);
+        if (classes.getClasses()[number].hasInputs)
+          inSources.set(variant.getFieldName(field),
+                        getSource(classes.getClasses()[number].row, -1));
+      }
+      if (!inTables.empty())
+        variant->setAttr(kTableAttr,
+                         inTables.getDictionary(module.getContext()));
+      if (!inSources.empty())
+        variant->setAttr(kSourceAttr,
+                         inSources.getDictionary(module.getContext()));
+    }
+}
+
+LogicalResult SlotAssigner::makeExecutor() {
+  func::FuncOp entry = program.getEntry();
+  Location loc = entry.getLoc();
+  SmallVector<Type> types = {PlanType::get(module.getContext())};
+  for (BlockArgument argument : entry.getArguments())
+    if (sharedness.isShared(argument))
+      types.push_back(argument.getType());
+  builder.setInsertionPointToEnd(module.getBody());
+  auto executor = func::FuncOp::create(builder, loc,
+                                       (entry.getSymName() + ".execute").str(),
+                                       builder.getFunctionType(types, {}));
+  executor->setAttr(kExecutorAttr, builder.getUnitAttr());
+  symbols.insert(executor);
+  Block *body = executor.addEntryBlock();
+  builder.setInsertionPointToStart(body);
+
+  Value plan = body->getArgument(0);
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  Value steps = PlanSizeOp::create(builder, loc, builder.getIndexType(), plan);
+  auto loop = scf::ForOp::create(builder, loc, zero, steps, one);
+  func::ReturnOp::create(builder, loc);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value step =
+      PlanStepOp::create(builder, loc, StepType::get(module.getContext()), plan,
+                         loop.getInductionVar());
+  Value number =
+      StepKernelOp::create(builder, loc, builder.getIndexType(), step);
+  SmallVector<int64_t> cases;
+  SmallVector<KernelOp> kernels;
+  for (auto [index, kernel] : llvm::enumerate(module.getOps<KernelOp>()))
+    if (classes.isInvoked(kernel)) {
+      cases.push_back(index);
+      kernels.push_back(kernel);
+    }
+  auto choice = scf::IndexSwitchOp::create(builder, loc, TypeRange(), number,
+                                           cases, cases.size());
+  builder.createBlock(&choice.getDefaultRegion());
+  scf::YieldOp::create(builder, loc);
+  for (auto [kernel, region] :
+       llvm::zip_equal(kernels, choice.getCaseRegions())) {
+    builder.createBlock(&region);
+    SmallVector<Attribute> reads, writes;
+    SmallVector<Value> shared;
+    for (unsigned i = 0; i < kernel.getNumArguments(); ++i) {
+      FailureOr<ReadAttr> read = getRead(kernel, i);
+      if (failed(read))
+        return failure();
+      reads.push_back(*read);
+      kernel.setArgAttr(i, kReadAttr, *read);
+      if (kernel.isShared(i)) {
+        auto parameter = kernel.getArgAttrOfType<IntegerAttr>(
+            i, uprog::OperatorOp::kParameter);
+        if (!parameter)
+          return kernel.emitError("shared argument #")
+                 << i << " names no parameter ('uprog.parameter')";
+        shared.push_back(body->getArgument(1 + parameter.getInt()));
+      }
+    }
+    for (unsigned i = 0; i < kernel.getNumResults(); ++i) {
+      writes.push_back(tables[classes.getResultClass(kernel, i)]);
+      kernel.setResultAttr(i, kTableAttr, writes.back());
+    }
+    builder.setInsertionPointToEnd(&region.front());
+    LaunchOp::create(builder, kernel.getLoc(),
+                     FlatSymbolRefAttr::get(kernel.getSymNameAttr()), step,
+                     builder.getArrayAttr(reads), shared,
+                     builder.getArrayAttr(writes));
+    scf::YieldOp::create(builder, loc);
+  }
+  return success();
+}
+
+LogicalResult SlotAssigner::run() {
+  func::FuncOp entry = program.getEntry();
+  if (!entry || symbols.lookup((entry.getSymName() + ".execute").str()))
+    return success();
+  if (!symbols.lookup((entry.getSymName() + ".inspect").str()))
+    return success();
+  if (failed(makeTables()))
+    return failure();
+  markLocations();
+  if (failed(makeExecutor()))
+    return failure();
+  remark::analysis(entry.getLoc(),
+                   remark::RemarkOpts::name("Slots").category("batch"))
+      << (Twine(llvm::count_if(
+              tables, [](FlatSymbolRefAttr table) { return bool(table); })) +
+          " result tables; every gather is part of a launch")
+             .str();
+  return success();
+}
+
+namespace {
+class AssignSlotsPass
+    : public batch::impl::AssignSlotsPassBase<AssignSlotsPass> {
+  using AssignSlotsPassBase::AssignSlotsPassBase;
+  void runOnOperation() override {
+    if (failed(SlotAssigner(getOperation(), layout).run()))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,80 @@
+//===- AttachPolicy.cpp - Says what picks the next batch ------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Transforms/Memory/Passes.h"
+#include "batch-runtime/Schedule/StateMachine.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_ATTACHPOLICYPASS
+#include "Batch/Transforms/Memory/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+using namespace mlir::batch;
+
+namespace {
+class AttachPolicyPass
+    : public batch::impl::AttachPolicyPassBase<AttachPolicyPass> {
+  using AttachPolicyPassBase::AttachPolicyPassBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (policy.empty() && table.empty())
+      return;
+    std::optional<PolicyKind> kind =
+        policy.empty() ? PolicyKind::Fsm : symbolizePolicyKind(policy);
+    if (!kind) {
+      module.emitError("there is no policy '")
+          << policy
+          << "'; policies are 'depth', 'agenda', 'greedy' and, with a table, "
+             "'fsm'";
+      return signalPassFailure();
+    }
+    if ((*kind == PolicyKind::Fsm) == table.empty()) {
+      module.emitError(
+          table.empty()
+              ? "policy 'fsm' needs the table of a state machine, which "
+                "'batch-run --learn-policy=FILE' writes"
+              : "a table is for policy 'fsm'");
+      return signalPassFailure();
+    }
+    StringAttr text;
+    if (!table.empty() && !(text = readTable(module)))
+      return signalPassFailure();
+    // By depth is what happens without a policy.
+    if (*kind == PolicyKind::Depth)
+      module->removeAttr(kPolicyAttr);
+    else
+      module->setAttr(kPolicyAttr, PolicyAttr::get(&getContext(), *kind, text));
+  }
+
+  /// The table, which has to be one for the module's kernels; null after an
+  /// error.
+  StringAttr readTable(ModuleOp module) {
+    auto file = llvm::MemoryBuffer::getFile(table, /*IsText=*/true);
+    if (!file) {
+      module.emitError("cannot read '")
+          << table << "': " << file.getError().message();
+      return {};
+    }
+    std::vector<std::string> kernels;
+    for (auto kernel : module.getOps<KernelOp>())
+      kernels.push_back(kernel.getSymName().str());
+    batchrt::StateMachine machine;
+    std::string wrong = machine.parse((*file)->getBuffer().str(), table);
+    if (wrong.empty())
+      wrong = machine.renumber(kernels);
+    if (!wrong.empty()) {
+      module.emitError(wrong);
+      return {};
+    }
+    return StringAttr::get(&getContext(), machine.print());
+  }
+};
+} // namespace

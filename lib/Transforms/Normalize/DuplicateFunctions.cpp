@@ -1,0 +1,162 @@
+//===- DuplicateFunctions.cpp - A function for each set of weights --------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Analysis/InstanceProgram.h"
+#include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Transforms/Normalize/Passes.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_DUPLICATEFUNCTIONSPASS
+#include "Batch/Transforms/Normalize/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+using namespace mlir::batch;
+
+namespace {
+
+/// Which of the entry's arguments each argument of a function is, -1 for what
+/// is none of them or makes no difference. Such a tuple is a context.
+using Context = SmallVector<int64_t>;
+
+/// Weights: parameters that a product reads whole. A row of a table can be told
+/// task by task, and so can a bias.
+bool isWeight(BlockArgument argument) {
+  auto type = dyn_cast<RankedTensorType>(argument.getType());
+  return type && type.getRank() >= 2 && type.hasStaticShape();
+}
+
+class DuplicateFunctionsPass
+    : public batch::impl::DuplicateFunctionsPassBase<DuplicateFunctionsPass> {
+public:
+  using DuplicateFunctionsPassBase::DuplicateFunctionsPassBase;
+  void runOnOperation() override;
+
+private:
+  Context getEntryContext(func::FuncOp entry) const;
+  /// The context in which `call` calls `callee`, in one of the function it is
+  /// in.
+  Context getCalleeContext(func::CallOp call, func::FuncOp callee,
+                           const Context &own) const;
+  bool collect(const InstanceProgram &program);
+
+  /// All contexts of each function, the first found first, and the functions
+  /// for them.
+  llvm::MapVector<func::FuncOp, SmallVector<Context>> contexts;
+  DenseMap<func::FuncOp, SmallVector<func::FuncOp>> copies;
+  /// Functions that stay one for all calls.
+  llvm::SetVector<func::FuncOp> undivided;
+};
+
+Context DuplicateFunctionsPass::getEntryContext(func::FuncOp entry) const {
+  Context context;
+  for (BlockArgument argument : entry.getArguments()) {
+    int64_t number = argument.getArgNumber();
+    bool weight = entry.getArgAttr(number, kSharedAttr) && isWeight(argument);
+    context.push_back(weight ? number : -1);
+  }
+  return context;
+}
+
+Context DuplicateFunctionsPass::getCalleeContext(func::CallOp call,
+                                                 func::FuncOp callee,
+                                                 const Context &own) const {
+  Context context(call.getNumOperands(), -1);
+  if (undivided.contains(callee))
+    return context;
+  auto function = call->getParentOfType<func::FuncOp>();
+  for (auto [number, operand] : llvm::enumerate(call.getOperands())) {
+    auto argument = dyn_cast<BlockArgument>(operand);
+    if (argument && argument.getOwner() == &function.getBody().front())
+      context[number] = own[argument.getArgNumber()];
+  }
+  return context;
+}
+
+/// Follows the calls from the entry, which is one itself. False if a function
+/// is called in more contexts than `max-copies`: it is undivided from now on.
+bool DuplicateFunctionsPass::collect(const InstanceProgram &program) {
+  contexts.clear();
+  func::FuncOp entry = program.getEntry();
+  SmallVector<std::pair<func::FuncOp, Context>> work = {
+      {entry, getEntryContext(entry)}};
+  contexts[entry].push_back(work.front().second);
+  for (size_t next = 0; next < work.size(); ++next) {
+    auto [function, context] = work[next];
+    WalkResult result =
+        function.walk([&, context = context](func::CallOp call) -> WalkResult {
+          func::FuncOp callee = program.getCallee(call);
+          if (!callee || callee == entry)
+            return WalkResult::advance();
+          Context inner = getCalleeContext(call, callee, context);
+          SmallVector<Context> &known = contexts[callee];
+          if (llvm::is_contained(known, inner))
+            return WalkResult::advance();
+          if (known.size() == maxCopies) {
+            undivided.insert(callee);
+            return WalkResult::interrupt();
+          }
+          known.push_back(inner);
+          work.push_back({callee, inner});
+          return WalkResult::advance();
+        });
+    if (result.wasInterrupted())
+      return false;
+  }
+  return true;
+}
+
+void DuplicateFunctionsPass::runOnOperation() {
+  copies.clear();
+  undivided.clear();
+  InstanceProgram program(getOperation());
+  if (!program.getEntry())
+    return;
+  // Calls of an undivided function pass no weights on that are known.
+  while (!collect(program))
+    ;
+  for (func::FuncOp function : undivided)
+    remark::missed(function.getLoc(),
+                   remark::RemarkOpts::name("Duplicate").category("batch"))
+        << ("@" + function.getSymName() +
+            " is called with more sets of weights than max-copies=" +
+            Twine(maxCopies) +
+            ": it is not duplicated, and weights are read task by task")
+               .str();
+  SymbolTable symbols(getOperation());
+  for (auto &[function, known] : contexts) {
+    copies[function].push_back(function);
+    Block::iterator behind = std::next(Block::iterator(function));
+    for (size_t i = 1; i < known.size(); ++i) {
+      auto copy = cast<func::FuncOp>(function->clone());
+      symbols.insert(copy, behind);
+      copies[function].push_back(copy);
+    }
+    if (known.size() > 1)
+      remark::passed(function.getLoc(),
+                     remark::RemarkOpts::name("Duplicate").category("batch"))
+          << ("@" + function.getSymName() + " is called with " +
+              Twine(known.size()) + " sets of weights: a function for each")
+                 .str();
+  }
+  for (auto &[function, known] : contexts)
+    for (auto [context, copy] : llvm::zip_equal(known, copies[function]))
+      copy.walk([&, &context = context](func::CallOp call) {
+        auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
+        auto found = contexts.find(callee);
+        if (found == contexts.end() || callee == program.getEntry())
+          return;
+        Context inner = getCalleeContext(call, callee, context);
+        auto at = llvm::find(found->second, inner);
+        call.setCallee(copies[callee][at - found->second.begin()].getSymName());
+      });
+}
+
+} // namespace

@@ -1,0 +1,166 @@
+//===- IfToSelect.cpp - Compute both branches of small conditionals -------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Analysis/ControlStructure.h"
+#include "Batch/Analysis/ValueFlow.h"
+#include "Batch/Dialect/Batch/BatchInterfaces.h"
+#include "Batch/Dialect/Batch/Views.h"
+#include "Batch/Transforms/Normalize/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_IFTOSELECTPASS
+#include "Batch/Transforms/Normalize/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+using namespace mlir::batch;
+
+/// Why `op`, of a branch, must not or need not run where the branch is not
+/// taken; empty if it may.
+static StringRef findObstacle(Operation *op) {
+  if (isa<scf::IfOp>(op))
+    return "holds a conditional that stays control";
+  if (!isa<arith::ArithDialect, linalg::LinalgDialect, math::MathDialect,
+           tensor::TensorDialect>(op->getDialect()) &&
+      !isa<BatchableOpInterface>(op))
+    return "holds calls or other control";
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+      linalgOp && linalgOp.getNumReductionLoops() > 0)
+    return "holds a reduction or contraction";
+  for (Type type : op->getResultTypes())
+    if (auto shaped = dyn_cast<ShapedType>(type);
+        shaped && !shaped.hasStaticShape())
+      return "holds tensors of dynamic shape";
+  // An index that is out of range where the branch is not taken would be an
+  // error of the program's.
+  bool indexed = isa<tensor::TensorDialect>(op->getDialect()) &&
+                 !isa<tensor::SplatOp, tensor::FromElementsOp>(op) &&
+                 llvm::any_of(op->getOperandTypes(), llvm::IsaPred<IndexType>);
+  op->walk([&](tensor::ExtractOp) { indexed = true; });
+  if (indexed)
+    return "reads a tensor at an index";
+  if (!isMemoryEffectFree(op) || !isSpeculatable(op))
+    return "holds code that must not run in vain";
+  return {};
+}
+
+/// Elementwise operations per element; what makes constants and empty tensors
+/// is free.
+static int64_t countOps(Operation *op) {
+  if (op->hasTrait<OpTrait::ConstantLike>() || isa<tensor::EmptyOp>(op))
+    return 0;
+  int64_t nested = 0;
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      for (Operation &inner : block.without_terminator())
+        nested += !inner.hasTrait<OpTrait::ConstantLike>();
+  return std::max<int64_t>(nested, 1);
+}
+
+/// True if tensor code of the function computes `value`, so that control on it
+/// cuts that code. What calls, matches and loops hand over is ready.
+static bool isComputed(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(op))
+    return !isRowView(slice);
+  return op && !op->hasTrait<OpTrait::ConstantLike>() &&
+         isa<arith::ArithDialect, linalg::LinalgDialect, math::MathDialect,
+             tensor::TensorDialect>(op->getDialect());
+}
+
+namespace {
+
+class IfToSelectPass : public batch::impl::IfToSelectPassBase<IfToSelectPass> {
+  using IfToSelectPassBase::IfToSelectPassBase;
+
+  void runOnOperation() override {
+    InstanceProgram program(getOperation());
+    if (!program.getEntry())
+      return;
+    StructuralControl structure(program);
+    for (func::FuncOp function : program.getFunctions()) {
+      // Inner conditionals come first: straight-line by then, or an obstacle.
+      SmallVector<scf::IfOp> branches;
+      function.walk([&](scf::IfOp branch) { branches.push_back(branch); });
+      for (scf::IfOp branch : branches)
+        visit(branch, structure);
+    }
+  }
+
+  void visit(scf::IfOp branch, const StructuralControl &structure) {
+    // Conditionals that choose scalars or ADT values are the inspector's.
+    if (llvm::none_of(branch.getResultTypes(), carriesTensor))
+      return;
+    std::string reason;
+    int64_t count = 0;
+    if (!structure.isStructural(branch.getCondition()))
+      reason = "its condition depends on a tensor";
+    else if (!llvm::all_of(branch.getResultTypes(), [](Type type) {
+               auto tensor = dyn_cast<RankedTensorType>(type);
+               return tensor && tensor.hasStaticShape();
+             }))
+      reason = "its results are not all static tensors";
+    bool computes = false;
+    for (Block *block : {branch.thenBlock(), branch.elseBlock()}) {
+      for (Operation &op : block->without_terminator()) {
+        if (reason.empty())
+          if (StringRef obstacle = findObstacle(&op); !obstacle.empty())
+            reason = ("a branch " + obstacle).str();
+        count += countOps(&op);
+      }
+      computes |=
+          llvm::any_of(block->getTerminator()->getOperands(), isComputed);
+    }
+    if (reason.empty() && !computes)
+      reason = "it chooses between rows that lie ready";
+    if (reason.empty() && count > maxOps)
+      reason = "both branches together take " + std::to_string(count) +
+               " ops, more than max-ops=" + std::to_string(maxOps);
+    // One string: the remark engine keeps pieces apart.
+    if (!reason.empty()) {
+      remark::missed(branch.getLoc(),
+                     remark::RemarkOpts::name("IfToSelect").category("batch"))
+          << "conditional stays control, each branch a sub-batch of its own: " +
+                 reason;
+      return;
+    }
+    remark::passed(branch.getLoc(),
+                   remark::RemarkOpts::name("IfToSelect").category("batch"))
+        << "conditional became a select: both branches together take " +
+               std::to_string(count) + " ops";
+    replace(branch);
+  }
+
+  static void replace(scf::IfOp branch) {
+    OpBuilder builder(branch);
+    SmallVector<ValueRange> yielded;
+    for (Block *block : {branch.thenBlock(), branch.elseBlock()}) {
+      yielded.push_back(block->getTerminator()->getOperands());
+      for (Operation &op :
+           llvm::make_early_inc_range(block->without_terminator()))
+        op.moveBefore(branch);
+    }
+    for (auto [result, onTrue, onFalse] :
+         llvm::zip_equal(branch.getResults(), yielded[0], yielded[1])) {
+      Value chosen = onTrue;
+      if (onTrue != onFalse)
+        chosen = arith::SelectOp::create(
+            builder, branch.getLoc(), branch.getCondition(), onTrue, onFalse);
+      result.replaceAllUsesWith(chosen);
+    }
+    branch.erase();
+  }
+};
+
+} // namespace

@@ -1,0 +1,275 @@
+//===- SpecializeSizes.cpp - Give the named sizes other values ------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Sizes.h"
+
+#include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Transforms/Normalize/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/Pass/Pass.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_SPECIALIZESIZESPASS
+#include "Batch/Transforms/Normalize/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+using namespace mlir::batch;
+
+namespace {
+
+/// Dimensions up to this many times a named size follow it.
+constexpr int64_t maxFactor = 8;
+/// The dimensions 1 to 8 would all follow a smaller size.
+constexpr int64_t minSize = 2;
+/// Larger sizes are refused so that products of them do not overflow.
+constexpr int64_t maxSize = std::numeric_limits<int32_t>::max();
+
+struct Size {
+  int64_t defaultValue;
+  int64_t value;
+};
+/// In the order of the dictionary, which is by name.
+using Sizes = llvm::MapVector<StringRef, Size>;
+
+/// What becomes of every dimension that follows a size.
+class DimensionMap {
+public:
+  explicit DimensionMap(const Sizes &sizes) {
+    for (const auto &[name, size] : sizes)
+      for (int64_t factor = 1; factor <= maxFactor; ++factor)
+        entries[factor * size.defaultValue].push_back(
+            {name, factor, factor * size.value});
+  }
+
+  /// Returns the new value of a dimension, or a diagnostic at `op` where two
+  /// sizes disagree about it.
+  FailureOr<int64_t> map(int64_t dimension, Operation *op) const {
+    auto it = entries.find(dimension);
+    if (it == entries.end())
+      return dimension;
+    const Entry &first = it->second.front();
+    for (const Entry &other : it->second)
+      if (other.value != first.value)
+        return op->emitError("dimension ")
+               << dimension << " is " << first.factor << " x size '"
+               << first.name << "' and " << other.factor << " x size '"
+               << other.name << "'; give the sizes other defaults";
+    return first.value;
+  }
+
+  FailureOr<SmallVector<int64_t>> map(ArrayRef<int64_t> dimensions,
+                                      Operation *op) const {
+    SmallVector<int64_t> result;
+    for (int64_t dimension : dimensions) {
+      FailureOr<int64_t> value = map(dimension, op);
+      if (failed(value))
+        return failure();
+      result.push_back(*value);
+    }
+    return result;
+  }
+
+private:
+  struct Entry {
+    StringRef name;
+    int64_t factor;
+    int64_t value;
+  };
+  DenseMap<int64_t, SmallVector<Entry, 1>> entries;
+};
+
+/// Rewrites the types, constants and static index lists of one op at a time.
+class SizeRewriter {
+public:
+  explicit SizeRewriter(const DimensionMap &dimensions)
+      : dimensions(dimensions) {
+    replacer.addReplacement([this](RankedTensorType type) {
+      return std::make_pair(Type(rewrite(type)), WalkResult::skip());
+    });
+    replacer.addReplacement([this](ElementsAttr attr) {
+      return std::make_pair(Attribute(rewrite(attr)), WalkResult::skip());
+    });
+  }
+
+  LogicalResult rewrite(Operation *op) {
+    current = op;
+    hasFailed = false;
+    replacer.replaceElementsIn(op, /*replaceAttrs=*/true,
+                               /*replaceLocs=*/false, /*replaceTypes=*/true);
+    // What upstream calls the static parts of index lists.
+    for (StringRef name : {"static_offsets", "static_sizes", "static_strides",
+                           "static_output_shape", "static_low", "static_high"})
+      if (auto list = op->getAttrOfType<DenseI64ArrayAttr>(name)) {
+        auto values = dimensions.map(list.asArrayRef(), op);
+        if (failed(values))
+          return failure();
+        op->setAttr(name, DenseI64ArrayAttr::get(op->getContext(), *values));
+      }
+    return failure(hasFailed);
+  }
+
+private:
+  RankedTensorType rewrite(RankedTensorType type) {
+    auto shape = dimensions.map(type.getShape(), current);
+    hasFailed |= failed(shape);
+    return succeeded(shape) ? type.clone(*shape) : type;
+  }
+
+  ElementsAttr rewrite(ElementsAttr attr) {
+    auto type = dyn_cast<RankedTensorType>(attr.getShapedType());
+    // Lists of integers that only look like elements have no shape to change.
+    if (!type || isa<DenseArrayAttr>(attr))
+      return attr;
+    RankedTensorType newType = rewrite(type);
+    if (newType == type)
+      return attr;
+    if (auto dense = dyn_cast<SplatElementsAttr>(attr))
+      return cast<ElementsAttr>(dense.resizeSplat(newType));
+    if (!hasFailed)
+      current->emitError("constant of type ")
+          << type << " cannot become " << newType
+          << ": its elements differ; make it a parameter";
+    hasFailed = true;
+    return attr;
+  }
+
+  const DimensionMap &dimensions;
+  AttrTypeReplacer replacer;
+  Operation *current = nullptr;
+  bool hasFailed = false;
+};
+
+} // namespace
+
+/// Reads `batch.sizes`.
+static LogicalResult readDefaults(ModuleOp module, Sizes &sizes) {
+  Attribute attr = module->getAttr(kSizesAttr);
+  if (!attr)
+    return success();
+  auto dictionary = dyn_cast<DictionaryAttr>(attr);
+  if (!dictionary)
+    return module.emitError("expects '")
+           << kSizesAttr << "' to be a dictionary such as {H = 256 : index}";
+  for (NamedAttribute entry : dictionary) {
+    auto value = dyn_cast<IntegerAttr>(entry.getValue());
+    if (!value || !value.getType().isIndex() || value.getInt() < minSize ||
+        value.getInt() > maxSize)
+      return module.emitError("expects size '")
+             << entry.getName().getValue()
+             << "' to be an index from 2 to 2147483647";
+    int64_t number = value.getInt();
+    sizes.insert({entry.getName().getValue(), {number, number}});
+  }
+  return success();
+}
+
+/// Checks that no default is a small multiple of another.
+static LogicalResult checkDefaults(ModuleOp module, const Sizes &sizes) {
+  for (auto it = sizes.begin(), end = sizes.end(); it != end; ++it)
+    for (auto other = std::next(it); other != end; ++other) {
+      auto [small, large] =
+          std::minmax(it->second.defaultValue, other->second.defaultValue);
+      if (large % small == 0 && large / small <= maxFactor)
+        return module.emitError("sizes '")
+               << it->first << "' and '" << other->first << "' have defaults "
+               << it->second.defaultValue << " and "
+               << other->second.defaultValue
+               << ", one 1 to 8 times the other: a dimension would not say "
+                  "which one it follows";
+    }
+  return success();
+}
+
+/// Reads NAME=NUMBER into the values of `defaults`.
+static LogicalResult readValues(ModuleOp module, ArrayRef<std::string> values,
+                                Sizes &defaults) {
+  for (StringRef text : values) {
+    auto [name, number] = text.split('=');
+    int64_t value;
+    if (number.getAsInteger(10, value) || value < minSize || value > maxSize)
+      return module.emitError("expects a size as NAME=NUMBER with a number "
+                              "from 2 to 2147483647, got '")
+             << text << "'";
+    auto it = defaults.find(name);
+    if (it == defaults.end()) {
+      InFlightDiagnostic diagnostic = module.emitError("has no size named '")
+                                      << name << "'; ";
+      if (defaults.empty())
+        return diagnostic << "it names no sizes";
+      return diagnostic << "its sizes are "
+                        << llvm::join(llvm::make_first_range(defaults), ", ");
+    }
+    it->second.value = value;
+  }
+  return success();
+}
+
+LogicalResult mlir::batch::specializeSizes(ModuleOp module,
+                                           ArrayRef<std::string> values) {
+  Sizes sizes;
+  if (failed(readDefaults(module, sizes)) ||
+      failed(readValues(module, values, sizes)))
+    return failure();
+  if (llvm::all_of(sizes, [](const auto &entry) {
+        return entry.second.value == entry.second.defaultValue;
+      }))
+    return success();
+  // Sizes that were given equal values earlier are fine until now.
+  if (failed(checkDefaults(module, sizes)))
+    return failure();
+
+  DimensionMap dimensions(sizes);
+  SizeRewriter rewriter(dimensions);
+  WalkResult result = module.walk([&](Operation *op) {
+    return failed(rewriter.rewrite(op)) ? WalkResult::interrupt()
+                                        : WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return failure();
+
+  Builder builder(module.getContext());
+  SmallVector<NamedAttribute> attrs;
+  for (const auto &[name, size] : sizes)
+    attrs.push_back(
+        builder.getNamedAttr(name, builder.getIndexAttr(size.value)));
+  module->setAttr(kSizesAttr, builder.getDictionaryAttr(attrs));
+  return success();
+}
+
+namespace {
+struct SpecializeSizesPass
+    : batch::impl::SpecializeSizesPassBase<SpecializeSizesPass> {
+  using SpecializeSizesPassBase::SpecializeSizesPassBase;
+
+  void runOnOperation() override {
+    if (failed(batch::specializeSizes(getOperation(),
+                                      llvm::to_vector_of<std::string>(sizes))))
+      return signalPassFailure();
+    getOperation().walk([](tensor::DimOp extent) {
+      std::optional<int64_t> dim = extent.getConstantIndex();
+      RankedTensorType type =
+          dyn_cast<RankedTensorType>(extent.getSource().getType());
+      if (!dim || !type || *dim >= type.getRank() || type.isDynamicDim(*dim))
+        return;
+      OpBuilder builder(extent);
+      extent.replaceAllUsesWith(
+          arith::ConstantIndexOp::create(builder, extent.getLoc(),
+                                         type.getDimSize(*dim))
+              .getResult());
+      extent.erase();
+    });
+  }
+};
+} // namespace

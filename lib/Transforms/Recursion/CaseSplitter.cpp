@@ -1,0 +1,189 @@
+//===- CaseSplitter.cpp - Copy cases for the variants of parts ------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CaseSplitter.h"
+
+#include "../CallInlining.h"
+
+#include "Batch/Dialect/Rec/AdtLookup.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+CaseSplitter::CaseSplitter(ModuleOp module, const InstanceProgram &program,
+                           int64_t maxCopies)
+    : module(module), program(program), maxCopies(maxCopies) {
+  for (func::FuncOp function : program.getFunctions())
+    if (program.isRecursive(function) && function.getBody().hasOneBlock())
+      callees[function.getSymNameAttr()] = function.clone();
+}
+
+CaseSplitter::~CaseSplitter() {
+  for (auto &[name, callee] : callees)
+    callee->erase();
+}
+
+func::CallOp CaseSplitter::getSelected(func::FuncOp function) const {
+  func::CallOp first;
+  function.walk<WalkOrder::PreOrder>([&](func::CallOp call) {
+    if (!selected.contains(call))
+      return WalkResult::advance();
+    first = call;
+    return WalkResult::interrupt();
+  });
+  return first;
+}
+
+BlockArgument CaseSplitter::getPart(func::CallOp call) {
+  for (Value operand : call.getOperands()) {
+    auto part = dyn_cast<BlockArgument>(operand);
+    if (part && isa<rec::AdtType>(part.getType()) &&
+        isa<rec::MatchOp, rec::MapOp, rec::FoldOp>(
+            part.getOwner()->getParentOp()))
+      return part;
+  }
+  return {};
+}
+
+Value CaseSplitter::getSelectedPart(func::CallOp call) const {
+  std::optional<unsigned> operand = selected.lookup(call).operand;
+  return operand ? call.getOperand(*operand) : getPart(call);
+}
+
+/// A shared part would be computed again for every node that it is a part of,
+/// and results would hold several copies of it.
+LogicalResult CaseSplitter::checkUnshared(func::CallOp call, Value part) {
+  rec::AdtOp adt = rec::lookupAdt(
+      module, cast<rec::AdtType>(part.getType()).getName(), symbols);
+  if (adt.isUnshared())
+    return success();
+  InFlightDiagnostic error =
+      call.emitError("cannot be replaced by the callee's code: it takes a part "
+                     "that may be shared, and would be computed again for "
+                     "every node that it is a part of");
+  if (adt.getKind())
+    error.attachNote(adt.getLoc()) << "the ADT is declared a DAG";
+  else
+    error.attachNote(adt.getLoc())
+        << "declare 'kind tree' or 'kind sequence' if no value shares nodes";
+  return error;
+}
+
+void CaseSplitter::decideMatches(Block &block, Value value, StringAttr variant,
+                                 ValueRange fields) {
+  // Inner matches come first, so what is moved out holds none.
+  block.walk([&](rec::MatchOp match) {
+    if (match.getValue() != value)
+      return;
+    Block &taken = match.getCase(variant)->front();
+    if (taken.getArgumentTypes() != fields.getTypes())
+      return;
+    for (auto [argument, field] : llvm::zip_equal(taken.getArguments(), fields))
+      argument.replaceAllUsesWith(field);
+    Operation *yield = taken.getTerminator();
+    match.getResults().replaceAllUsesWith(yield->getOperands());
+    yield->erase();
+    match->getBlock()->getOperations().splice(match->getIterator(),
+                                              taken.getOperations());
+    // What is left are the cases that are not taken.
+    match->walk([&](func::CallOp call) { selected.erase(call); });
+    match.erase();
+  });
+}
+
+LogicalResult CaseSplitter::addCopy(func::FuncOp function) {
+  if (++copies[function] <= maxCopies)
+    return success();
+  return function.emitError("would get more than max-copies=")
+         << maxCopies
+         << " copies of code; unroll fewer levels or test less, or allow more";
+}
+
+LogicalResult CaseSplitter::inlineSelected(func::CallOp call) {
+  if (failed(addCopy(call->getParentOfType<func::FuncOp>())))
+    return failure();
+  unsigned levels = selected.lookup(call).levels - 1;
+  selected.erase(call);
+  func::FuncOp callee = callees.lookup(call.getCalleeAttr().getAttr());
+  auto component = program.getComponent(program.getCallee(call));
+  IRMapping mapping = inlineCall(call, callee);
+  if (levels == 0)
+    return success();
+  callee.walk([&](func::CallOp inner) {
+    func::FuncOp next = program.getCallee(inner);
+    if (next && program.isRecursive(next) &&
+        program.getComponent(next) == component)
+      select(cast<func::CallOp>(mapping.lookup(inner.getOperation())), levels);
+  });
+  return success();
+}
+
+FailureOr<rec::MatchOp>
+CaseSplitter::split(func::CallOp call,
+                    llvm::function_ref<bool(rec::VariantOp)> isTaken) {
+  Block *block = call->getBlock();
+  Value part = getSelectedPart(call);
+  if (failed(checkUnshared(call, part)))
+    return failure();
+  rec::AdtOp adt = rec::lookupAdt(
+      module, cast<rec::AdtType>(part.getType()).getName(), symbols);
+  SmallVector<rec::VariantOp> variants(adt.getVariants());
+  auto function = call->getParentOfType<func::FuncOp>();
+
+  Operation *terminator = block->getTerminator();
+  OpBuilder builder(terminator);
+  Location loc = part.getParentBlock()->getParentOp()->getLoc();
+  SmallVector<Operation *> code;
+  for (Operation &op : block->without_terminator())
+    code.push_back(&op);
+  SmallVector<Attribute> names;
+  for (rec::VariantOp variant : variants)
+    names.push_back(FlatSymbolRefAttr::get(variant.getSymNameAttr()));
+  auto match =
+      rec::MatchOp::create(builder, loc, terminator->getOperandTypes(), part,
+                           builder.getArrayAttr(names), variants.size());
+  for (auto [number, variant] : llvm::enumerate(variants)) {
+    if (failed(addCopy(function)))
+      return failure();
+    SmallVector<Type> fields;
+    for (unsigned i = 0; i < variant.getNumFields(); ++i)
+      fields.push_back(variant.getFieldType(i));
+    Block *arm = builder.createBlock(&match->getRegion(number), {}, fields,
+                                     SmallVector<Location>(fields.size(), loc));
+    IRMapping mapping;
+    SmallVector<func::CallOp> taken;
+    for (Operation *op : code) {
+      builder.clone(*op, mapping);
+      op->walk([&](func::CallOp inner) {
+        if (!isSelected(inner))
+          return;
+        bool takesPart = getSelectedPart(inner) == part;
+        if (takesPart && !isTaken(variant))
+          return;
+        auto copy = cast<func::CallOp>(mapping.lookup(inner.getOperation()));
+        select(copy, selected.lookup(inner).levels,
+               selected.lookup(inner).operand);
+        if (takesPart)
+          taken.push_back(copy);
+      });
+    }
+    SmallVector<Value> results;
+    for (Value operand : terminator->getOperands())
+      results.push_back(mapping.lookupOrDefault(operand));
+    rec::YieldOp::create(builder, loc, results);
+    for (func::CallOp copy : taken)
+      if (failed(inlineSelected(copy)))
+        return failure();
+    decideMatches(*arm, part, variant.getSymNameAttr(), arm->getArguments());
+  }
+  terminator->setOperands(match.getResults());
+  for (Operation *op : llvm::reverse(code)) {
+    op->walk([&](func::CallOp inner) { selected.erase(inner); });
+    op->erase();
+  }
+  return match;
+}

@@ -1,0 +1,341 @@
+//===- Refactor.cpp - Move the backedge of recursion ----------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "../CallInlining.h"
+#include "CaseSplitter.h"
+
+#include "Batch/Analysis/Sharedness.h"
+#include "Batch/Transforms/Recursion/Passes.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_REFACTORPASS
+#include "Batch/Transforms/Recursion/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+using namespace mlir::batch;
+
+namespace {
+
+/// Where a block of a recursive function is cut in two. The *tail* are the
+/// marked ops and what depends on them; it goes to the callers. The *head* is
+/// the rest, with the recursive calls; it becomes a function.
+struct Cut {
+  func::FuncOp function;
+  Block *block;
+  Operation *mark;
+  /// In order, without what is computed from parameters and constants alone:
+  /// both sides have that.
+  SetVector<Operation *> head;
+  /// What the head has a copy of, in order.
+  SmallVector<Operation *> copied;
+  /// Values from outside that the head reads, and those of the head that the
+  /// tail reads.
+  SetVector<Value> inputs;
+  SmallVector<Value> results;
+  func::CallOp call;
+};
+
+class Refactorer {
+public:
+  Refactorer(ModuleOp module, int64_t maxCopies)
+      : module(module), symbols(module), maxCopies(maxCopies) {}
+
+  LogicalResult run();
+
+private:
+  void findMarks(const InstanceProgram &program);
+  LogicalResult checkPlace(Cut &cut);
+  LogicalResult divide(Cut &cut, const InstanceProgram &program,
+                       const Sharedness &sharedness);
+  LogicalResult checkCalls(const InstanceProgram &program);
+  void outlineHead(Cut &cut);
+  LogicalResult moveToRecursiveCallers();
+  void moveToOutsideCallers();
+
+  ModuleOp module;
+  SymbolTable symbols;
+  int64_t maxCopies;
+  SmallVector<Cut> cuts;
+};
+
+} // namespace
+
+/// The operands of `op` and what its regions read from outside.
+static SetVector<Value> getUsedValues(Operation *op) {
+  SetVector<Value> values(op->operand_begin(), op->operand_end());
+  getUsedValuesDefinedAbove(op->getRegions(), values);
+  return values;
+}
+
+/// The op of `block` that is `op` or around it; null if there is none.
+static Operation *getAncestorIn(Block *block, Operation *op) {
+  return block->findAncestorOpInBlock(*op);
+}
+
+/// Makes one cut per block with marked ops, in order.
+void Refactorer::findMarks(const InstanceProgram &program) {
+  for (func::FuncOp function : program.getFunctions())
+    function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (!op->hasAttr(rec::kBackedgeAttr))
+        return;
+      Block *block = op->getBlock();
+      if (llvm::none_of(cuts,
+                        [&](const Cut &cut) { return cut.block == block; }))
+        cuts.push_back({function, block, op, {}, {}, {}, {}, {}});
+    });
+}
+
+/// A cut has to be in one place of structured code.
+LogicalResult Refactorer::checkPlace(Cut &cut) {
+  if (!cut.function.getBody().hasOneBlock())
+    return cut.mark->emitError("is marked in a function of several blocks, "
+                               "which cannot be cut; use structured control");
+  for (const Cut &other : cuts)
+    if (&other != &cut &&
+        getAncestorIn(other.block, cut.block->getParentOp())) {
+      InFlightDiagnostic error = cut.mark->emitError(
+          "is marked inside a block that has a mark too; mark one place only");
+      error.attachNote(other.mark->getLoc()) << "the other mark";
+      return error;
+    }
+  return success();
+}
+
+/// Tells the head from the tail.
+LogicalResult Refactorer::divide(Cut &cut, const InstanceProgram &program,
+                                 const Sharedness &sharedness) {
+  DenseSet<Value> tailValues;
+  bool inTail = false, recursive = false;
+  for (Operation &op : cut.block->without_terminator()) {
+    bool isTail =
+        op.hasAttr(rec::kBackedgeAttr) ||
+        llvm::any_of(getUsedValues(&op),
+                     [&](Value value) { return tailValues.contains(value); }) ||
+        (inTail && isa<rec::PhaseOp>(op));
+    inTail |= isTail;
+    func::CallOp inner;
+    op.walk([&](func::CallOp call) {
+      if (program.isRecursiveCall(call))
+        inner = call;
+    });
+    recursive |= inner && !isTail;
+    if (isTail) {
+      if (inner) {
+        InFlightDiagnostic error = inner.emitError(
+            "depends on what 'rec.backedge' marks; only what follows all "
+            "recursive calls of a block can move to the callers: mark a later "
+            "op");
+        error.attachNote(cut.mark->getLoc()) << "the mark";
+        return error;
+      }
+      tailValues.insert(op.result_begin(), op.result_end());
+    } else if (op.getNumResults() == 0 ||
+               !llvm::all_of(op.getResults(), [&](Value value) {
+                 return sharedness.isShared(value);
+               })) {
+      cut.head.insert(&op);
+    }
+  }
+  if (!recursive)
+    return cut.mark->emitError(
+        "is marked 'rec.backedge', but no recursive call comes before it in "
+        "its block; mark what follows the recursive calls of a case");
+  return success();
+}
+
+/// Finds out what the head reads, what it has to have a copy of, and what the
+/// tail reads.
+static void collectInterface(Cut &cut, const Sharedness &sharedness) {
+  SetVector<Operation *> worklist(cut.head.begin(), cut.head.end());
+  for (size_t i = 0; i < worklist.size(); ++i)
+    for (Value value : getUsedValues(worklist[i])) {
+      Operation *op = value.getDefiningOp();
+      if (op && cut.head.contains(op))
+        continue;
+      if (op && sharedness.isShared(value))
+        worklist.insert(op);
+      else
+        cut.inputs.insert(value);
+    }
+  cut.function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (worklist.contains(op) && !cut.head.contains(op))
+      cut.copied.push_back(op);
+  });
+  for (Operation *op : cut.head)
+    for (Value result : op->getResults())
+      if (llvm::any_of(result.getUsers(), [&](Operation *user) {
+            return !cut.head.contains(getAncestorIn(cut.block, user));
+          }))
+        cut.results.push_back(result);
+}
+
+/// A recursive call that no cut is behind would keep the whole function
+/// recursive.
+LogicalResult Refactorer::checkCalls(const InstanceProgram &program) {
+  SetVector<func::FuncOp> functions;
+  for (Cut &cut : cuts)
+    functions.insert(cut.function);
+  for (func::FuncOp function : functions)
+    for (func::CallOp call : program.getCallers(function)) {
+      bool isCut = llvm::any_of(cuts, [&](const Cut &cut) {
+        return cut.head.contains(getAncestorIn(cut.block, call));
+      });
+      if (call->getParentOfType<func::FuncOp>() == function && !isCut)
+        return call.emitError(
+            "has no op marked 'rec.backedge' behind it, as other cases of the "
+            "function have; mark one in every case that calls recursively");
+    }
+  return success();
+}
+
+/// Makes the head a function that the block calls.
+void Refactorer::outlineHead(Cut &cut) {
+  Location loc = cut.mark->getLoc();
+  OpBuilder builder(module.getContext());
+  builder.setInsertionPointAfter(cut.function);
+  auto head = func::FuncOp::create(
+      builder, loc, (cut.function.getSymName() + "_head").str(),
+      builder.getFunctionType(ValueRange(cut.inputs.getArrayRef()).getTypes(),
+                              ValueRange(cut.results).getTypes()));
+  head.setPrivate();
+  symbols.insert(head);
+
+  IRMapping mapping;
+  Block *body = head.addEntryBlock();
+  mapping.map(cut.inputs.getArrayRef(), body->getArguments());
+  builder.setInsertionPointToStart(body);
+  for (Operation *op : cut.copied)
+    builder.clone(*op, mapping);
+  for (Operation *op : cut.head)
+    builder.clone(*op, mapping);
+  SmallVector<Value> results;
+  for (Value result : cut.results)
+    results.push_back(mapping.lookup(result));
+  func::ReturnOp::create(builder, loc, results);
+
+  builder.setInsertionPointToStart(cut.block);
+  cut.call = func::CallOp::create(builder, loc, head, cut.inputs.getArrayRef());
+  for (auto [result, value] :
+       llvm::zip_equal(cut.results, cut.call.getResults()))
+    result.replaceAllUsesWith(value);
+  for (Operation *op : llvm::reverse(cut.head))
+    op->erase();
+  // What only the head needed of the code that both have.
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*cut.block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+  for (Operation &op : *cut.block)
+    op.removeAttr(rec::kBackedgeAttr);
+  remark::passed(loc, remark::RemarkOpts::name("Refactor").category("batch"))
+      << "what is marked moved to the callers of @" +
+             cut.function.getSymName().str() + "; they call @" +
+             head.getSymName().str() + " for the rest";
+}
+
+/// The number of the argument whose variants decide whether the cut is reached,
+/// if there is one.
+static std::optional<unsigned> getTestedArgument(const Cut &cut) {
+  std::optional<unsigned> number;
+  for (auto match = cut.call->getParentOfType<rec::MatchOp>(); match;
+       match = match->getParentOfType<rec::MatchOp>()) {
+    auto argument = dyn_cast<BlockArgument>(match.getValue());
+    if (argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()))
+      number = argument.getArgNumber();
+  }
+  return number;
+}
+
+/// Replaces recursive calls by what is left of the functions: the call of the
+/// head, and the tail. Where a case has been cut, the code around a call is
+/// copied for each variant of the part, so that it and the tail are one
+/// straight line.
+LogicalResult Refactorer::moveToRecursiveCallers() {
+  InstanceProgram program(module);
+  CaseSplitter splitter(module, program, maxCopies);
+  llvm::MapVector<StringAttr, std::optional<unsigned>> tested;
+  for (Cut &cut : cuts)
+    tested.insert({cut.function.getSymNameAttr(), getTestedArgument(cut)});
+  for (auto [name, argument] : tested)
+    for (func::CallOp call :
+         program.getCallers(symbols.lookup<func::FuncOp>(name)))
+      if (program.isRecursiveCall(call))
+        splitter.select(call, /*levels=*/1, argument);
+  for (func::FuncOp function : program.getFunctions())
+    while (func::CallOp call = splitter.getSelected(function)) {
+      std::optional<unsigned> argument =
+          tested.lookup(call.getCalleeAttr().getAttr());
+      if (argument && isa<BlockArgument>(call.getOperand(*argument))) {
+        if (failed(splitter.split(call, [](rec::VariantOp) { return true; })))
+          return failure();
+        continue;
+      }
+      BlockArgument part = CaseSplitter::getPart(call);
+      if ((part && failed(splitter.checkUnshared(call, part))) ||
+          failed(splitter.inlineSelected(call)))
+        return failure();
+    }
+  return success();
+}
+
+/// What does not recurse any more is copied to where it is called, like other
+/// helpers, callees first.
+void Refactorer::moveToOutsideCallers() {
+  InstanceProgram program(module);
+  SetVector<func::FuncOp> functions;
+  for (Cut &cut : cuts)
+    functions.insert(cut.function);
+  functions.remove(program.getEntry());
+  for (ArrayRef<func::FuncOp> component : program.getComponents())
+    for (func::FuncOp function : component)
+      if (functions.contains(function) && !program.isRecursive(function))
+        for (func::CallOp call : program.getCallers(function))
+          inlineCall(call, function);
+  for (func::FuncOp function : functions)
+    if (SymbolTable::symbolKnownUseEmpty(function, module))
+      function.erase();
+}
+
+LogicalResult Refactorer::run() {
+  {
+    InstanceProgram program(module);
+    Sharedness sharedness(program);
+    findMarks(program);
+    for (Cut &cut : cuts) {
+      if (failed(checkPlace(cut)) || failed(divide(cut, program, sharedness)))
+        return failure();
+      collectInterface(cut, sharedness);
+    }
+    if (failed(checkCalls(program)))
+      return failure();
+  }
+  if (cuts.empty()) {
+    remark::missed(module.getLoc(),
+                   remark::RemarkOpts::name("Refactor").category("batch"))
+        << "no op is marked 'rec.backedge'";
+    return success();
+  }
+  for (Cut &cut : cuts)
+    outlineHead(cut);
+  if (failed(moveToRecursiveCallers()))
+    return failure();
+  moveToOutsideCallers();
+  return success();
+}
+
+namespace {
+class RefactorPass : public batch::impl::RefactorPassBase<RefactorPass> {
+  using RefactorPassBase::RefactorPassBase;
+  void runOnOperation() override {
+    if (failed(Refactorer(getOperation(), maxCopies).run()))
+      return signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,75 @@
+//===- BlockPolicy.h - A learned choice of blocks ---------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A state machine that says which block of a program runs next in lock step.
+// What an instance runs does not depend on that, so it is learnt from paths
+// that were recorded once. Free of IR: the runtime links it, and the compiler
+// makes code that reads its table.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_SCHEDULE_BLOCKPOLICY_H
+#define BATCH_RUNTIME_SCHEDULE_BLOCKPOLICY_H
+
+#include "batch-runtime/Schedule/StateMachine.h"
+
+namespace batchrt {
+
+/// A program as its instances run it.
+struct LanePaths {
+  std::vector<std::string> blocks; ///< their names
+  std::vector<int64_t> costs;      ///< of running each block on all lanes
+  std::vector<std::vector<int32_t>> paths; ///< by instance: blocks it runs
+};
+
+/// Blocks that cost less than this share of the dearest are cheap. They run
+/// first, in program order; a state is about the others.
+constexpr int64_t cheapShare = 64;
+int64_t cheapBelow(const std::vector<int64_t> &costs);
+
+/// Of a state, never 0: `hash = (hash ^ item) * stateHashFactor` for each item,
+/// from the factor on.
+constexpr uint64_t stateHashFactor = 0x9e3779b97f4a7c15;
+int64_t hashOf(const State &state);
+/// A machine as a table of slots by bits 32 and up of the hash, the next free
+/// one where it is taken: the hash and the block; 0 and -1 where none is. Their
+/// number is a power of two.
+std::vector<int64_t> makeStateTable(const StateMachine &machine);
+
+/// What the steps of a run cost in which lanes take instances one by one. In
+/// states that the machine does not know, the block runs that has cost least.
+int64_t costOfRun(const LanePaths &program, int64_t lanes,
+                  const StateMachine &machine);
+
+struct BlockLearningOptions {
+  uint64_t seed = 1;
+  int32_t trials = 200; ///< at most
+  /// After so many trials the table is tried; learning ends when two tries in
+  /// a row have found nothing better.
+  int32_t checkEvery = 20;
+  double rate = 0.2, discount = 0.98;
+  int32_t steps = 16; ///< rewards that an update adds up
+  /// Share of random choices, at first and at last.
+  double explore = 0.3, exploreLast = 0.02;
+};
+
+struct LearnedBlocks {
+  StateMachine machine;
+  /// Of the machine on all numbers of lanes together, and without one.
+  int64_t cost = 0, costWithout = 0;
+  int32_t trials = 0;
+};
+
+/// Learns from runs on several numbers of lanes. The same paths and seed give
+/// the same machine.
+LearnedBlocks learnBlocks(const LanePaths &program,
+                          const std::vector<int64_t> &lanes,
+                          const BlockLearningOptions &options = {});
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_SCHEDULE_BLOCKPOLICY_H

@@ -1,0 +1,156 @@
+//===- DepthSchedule.h - Scheduling by depth --------------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The depth policy: all tasks of one kernel with equal phase and depth run
+// together, batches in the order (phase, depth, kernel). The tasks may come in
+// parts, which workers sort each for itself. Linear in the number of tasks, and
+// without allocation once its arrays have grown to the size of the largest run.
+// Free of IR: the runtime links it, the compiler may.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_SCHEDULE_DEPTHSCHEDULE_H
+#define BATCH_RUNTIME_SCHEDULE_DEPTHSCHEDULE_H
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace batchrt {
+
+/// The recorded tasks of one kernel. A record is `recordCells` cells; the first
+/// is (depth << 32 | task number). Depths have 24 bits.
+struct TaskQueue {
+  /// A handle says its task's depth + 1 in 24 bits.
+  static constexpr int64_t maxDepth = (1 << 24) - 2;
+
+  const int64_t *records = nullptr;
+  int64_t recordCells = 1;
+  int64_t count = 0;
+  int64_t phase = 0;
+  /// The tasks of all parts are one and the same.
+  bool constant = false;
+
+  int64_t depth(int64_t record) const {
+    return records[record * recordCells] >> 32;
+  }
+  uint32_t task(int64_t record) const {
+    return static_cast<uint32_t>(records[record * recordCells]);
+  }
+};
+
+/// One batch, or what one part has of it: `count` tasks of `kernel`, the
+/// begin-th of all and those after it.
+struct DepthStep {
+  int64_t kernel;
+  int64_t depth;
+  int64_t begin;
+  int64_t count;
+  int64_t plan = 0; ///< the one that it is of, in a schedule
+};
+
+/// The tasks of one part by kernel and depth.
+class DepthSorter {
+public:
+  /// Sorts all queues, which are those of kernels 0 ... numKernels-1.
+  void run(const TaskQueue *queues, int64_t numKernels);
+
+  /// Record numbers within their queue: kernel after kernel, within a kernel by
+  /// depth, within a depth in recorded order.
+  const int32_t *order() const { return orders.data(); }
+  /// For those who have a better order of the records of a step.
+  int32_t *order() { return orders.data(); }
+  /// Steps kernel after kernel, within a kernel by depth; those of kernel k are
+  /// [kernelSteps(k), kernelSteps(k+1)). The records of a step are
+  /// order()[begin ... begin+count).
+  const std::vector<DepthStep> &steps() const { return stepList; }
+  int64_t kernelSteps(int64_t kernel) const { return stepBegins[kernel]; }
+  /// Bytes of all arrays.
+  size_t bytes() const;
+
+private:
+  bool sortShallow(const TaskQueue &queue, int64_t kernel, int32_t *order,
+                   int64_t begin);
+  void sortKernel(const TaskQueue &queue, int64_t kernel, int32_t *order,
+                  int64_t begin);
+  void sortSparse(const TaskQueue &queue, int64_t kernel, int32_t *order,
+                  int64_t begin);
+
+  std::vector<int32_t> orders, temporary;
+  std::vector<int64_t> stepBegins;
+  std::vector<DepthStep> stepList;
+  std::vector<int32_t> histogram, depthCounts;
+};
+
+/// The schedule of all parts: in every batch the tasks of a part come before
+/// those of the next, so it is that of the tasks in one queue. Or several
+/// plans, each the schedule of as many parts: steps that run apart.
+class DepthScheduler {
+public:
+  /// `queues` says the phases of the kernels and which are constant. Plan i has
+  /// parts i*n ... i*n+n-1, where n is numParts / plans.
+  void run(const TaskQueue *queues, int64_t numKernels,
+           const DepthSorter *const *parts, int64_t numParts,
+           int64_t plans = 1);
+
+  /// All steps, kernel after kernel, within a kernel plan after plan, within a
+  /// plan by depth.
+  const std::vector<DepthStep> &steps() const { return stepList; }
+  int64_t kernelSteps(int64_t kernel) const {
+    return stepBegins[kernel * numPlans];
+  }
+  /// Where the tasks of a kernel begin.
+  int64_t kernelBegin(int64_t kernel) const { return begins[kernel]; }
+  /// The steps in the order in which they run, as positions in steps(); plan
+  /// after plan. Those of plan i are [planBegin(i), planBegin(i+1)).
+  const std::vector<int32_t> &sequence() const { return runOrder; }
+  int64_t planBegin(int64_t plan) const { return planBegins[plan]; }
+  int64_t plans() const { return numPlans; }
+
+  /// The step that a step of a part belongs to, and the number of its first
+  /// task in all.
+  struct Place {
+    int64_t step, begin;
+  };
+  /// By the steps of the part.
+  const std::vector<Place> &places(int64_t part) const {
+    return placesOf[part];
+  }
+  /// Bytes of all arrays.
+  size_t bytes() const;
+
+private:
+  int64_t joinKernel(bool constant, int64_t kernel, int64_t plan, int64_t begin,
+                     const DepthSorter *const *parts, int64_t planParts);
+  void orderSteps(const TaskQueue *queues, int64_t numKernels, int64_t plan);
+
+  int64_t numPlans = 1;
+  std::vector<DepthStep> stepList;
+  std::vector<int64_t> begins, planBegins, phases;
+  std::vector<int64_t> stepBegins; ///< [kernel][plan]
+  std::vector<std::vector<Place>> placesOf;
+  std::vector<int32_t> runOrder, histogram, temporary;
+};
+
+/// Says what is wrong with one part itself: depths out of range, task numbers
+/// that are not 0 ... tasks-1. Empty if nothing is.
+std::string checkTasks(const TaskQueue *queues, int64_t numKernels);
+
+/// Says what is wrong with the schedule of one part: every task has to run
+/// exactly once, in a step of its own kernel, after all its operands. Operands
+/// of task t are tasks operands[operandBegin[t] ... operandBegin[t+1]). Empty
+/// if it is legal.
+std::string verifySchedule(const TaskQueue *queues, int64_t numKernels,
+                           const DepthSorter &sorter,
+                           const DepthScheduler &schedule,
+                           const std::vector<int64_t> &operandBegin,
+                           const std::vector<int64_t> &operands);
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_SCHEDULE_DEPTHSCHEDULE_H

@@ -1,0 +1,65 @@
+//===- Learning.h - Learns which batch to run next --------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+//
+// Tabular Q-learning with N-step bootstrapping (ED-Batch, section 2.3). The
+// same graphs and seed give the same machine. Free of IR.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_SCHEDULE_LEARNING_H
+#define BATCH_RUNTIME_SCHEDULE_LEARNING_H
+
+#include "batch-runtime/Schedule/StateMachine.h"
+
+#include <array>
+
+namespace batchrt {
+
+/// Instances to learn from, in mini-batches of several sizes: the table has to
+/// serve mini-batches of any.
+constexpr int32_t learntInstances = 32;
+constexpr std::array<int32_t, 3> learntBatches = {32, 16, 8};
+
+/// Fixed for all models; the defaults are what docs/Policies.md was made with.
+struct LearningOptions {
+  uint64_t seed = 1;
+  int32_t trials = 300; ///< at most
+  /// After so many trials the policy is tried: learning ends at the bound.
+  int32_t checkEvery = 25;
+  /// Weight of the ratio in the reward of a batch, -1 + weight x ratio.
+  double ratioWeight = 0.5;
+  double rate = 0.3, discount = 0.95;
+  int32_t steps = 8; ///< rewards that an update adds up
+  /// Share of random choices, at first and at last.
+  double explore = 0.5, exploreLast = 0.02;
+  /// What is learnt replaces what was there if it saves more batches than so
+  /// many standard deviations: what fits the graphs by chance serves no others.
+  double deviations = 2;
+};
+
+struct Learned {
+  StateMachine machine;
+  /// Of the machine on all graphs together, and their lower bounds.
+  int64_t batches = 0, bound = 0;
+  int32_t trials = 0;
+};
+
+/// Learns from graphs of one program, whose types have these names.
+Learned learn(const std::vector<TaskGraph> &graphs,
+              const std::vector<std::string> &types, Encoding encoding,
+              const LearningOptions &options = {});
+/// With the first of the encodings urgency, sort, base, max and share that none
+/// of those after it is better than; with base, which keeps least, where there
+/// is nothing to decide.
+Learned learn(const std::vector<TaskGraph> &graphs,
+              const std::vector<std::string> &types,
+              const LearningOptions &options = {});
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_SCHEDULE_LEARNING_H

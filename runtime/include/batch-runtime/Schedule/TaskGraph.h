@@ -1,0 +1,65 @@
+//===- TaskGraph.h - Tasks, what they read, their batches -------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What policies decide about: a graph of tasks, and a sequence of batches. Free
+// of IR: the runtime links it, the compiler may.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_SCHEDULE_TASKGRAPH_H
+#define BATCH_RUNTIME_SCHEDULE_TASKGRAPH_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace batchrt {
+
+/// Tasks in a topological order, each of one type: its kernel. A task reads
+/// results of tasks before it.
+struct TaskGraph {
+  static constexpr int32_t maxTypes = 1 << 12;
+
+  int32_t numTypes = 0;
+  std::vector<uint16_t> types;
+  /// Task t reads the results of operands[operandBegin[t] ...
+  /// operandBegin[t+1]), one task perhaps several times.
+  std::vector<int32_t> operandBegin{0}, operands;
+
+  int32_t size() const { return static_cast<int32_t>(types.size()); }
+  /// Appends a task and returns its number.
+  int32_t add(int32_t type, const std::vector<int32_t> &reads);
+  /// Appends the tasks of another graph.
+  void append(const TaskGraph &other);
+  void clear();
+  /// Says what is wrong with the graph; empty if nothing is.
+  std::string check() const;
+};
+
+/// Tasks of one type that run together: `count` of Schedule::order.
+struct Batch {
+  int32_t type, begin, count;
+};
+
+struct Schedule {
+  /// Tasks type after type, within a type in the order in which they run.
+  std::vector<int32_t> order;
+  /// In the order in which they run.
+  std::vector<Batch> batches;
+
+  /// Says what is wrong: every task has to run exactly once, in a batch of its
+  /// type, after all that it reads. Empty if the schedule is legal.
+  std::string verify(const TaskGraph &graph) const;
+};
+
+/// No schedule has fewer batches: the sum, over types, of the most tasks of the
+/// type on one path (ED-Batch, A.3, with paths through other types).
+int64_t lowerBound(const TaskGraph &graph);
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_SCHEDULE_TASKGRAPH_H

@@ -1,0 +1,40 @@
+//===- Trim.h - Batches that a schedule can do without ----------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_SCHEDULE_TRIM_H
+#define BATCH_RUNTIME_SCHEDULE_TRIM_H
+
+#include "batch-runtime/Schedule/Frontier.h"
+
+namespace batchrt {
+
+/// Drops batches whose tasks can all run in later ones. Policies run tasks as
+/// soon as their type is due; many of them could wait for another batch of the
+/// type. A sweep from the last batch to the first runs every task as late as it
+/// can, and drops batches that no task needs. Linear, and without allocation
+/// once its arrays are as large as the largest graph needs.
+class Trimmer {
+public:
+  /// `schedule` is one of the plan's graph, in which a batch is all tasks of
+  /// its type that are ready, or some of them.
+  void run(const FrontierPlan &plan, Schedule &schedule);
+  /// Bytes of all arrays.
+  size_t bytes() const;
+
+private:
+  std::vector<int32_t> due;       ///< by task, its batch in the schedule
+  std::vector<int32_t> dueCounts; ///< by batch, its tasks that have not run
+  std::vector<int32_t> readers;   ///< tasks that read a task and have not run
+  /// Tasks type after type, those of a type from the last to the first: what
+  /// ran ends at the end of the type, what can run next before it.
+  std::vector<int32_t> order, ran, next;
+  std::vector<Batch> kept;
+};
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_SCHEDULE_TRIM_H

@@ -1,0 +1,437 @@
+//===- Frontier.cpp - The tasks that can run next -------------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "batch-runtime/Schedule/Frontier.h"
+
+using namespace batchrt;
+
+template <class T>
+static size_t reserved(const std::vector<T> &vector) {
+  return vector.capacity() * sizeof(T);
+}
+
+void FrontierPlan::compute(const TaskGraph &graph, unsigned wanted) {
+  tasks = &graph;
+  // Few sets of facts have code of their own.
+  const unsigned sets[] = {OnlyReady,          Ratios, Ratios | Relays,
+                           Ratios | Urgencies, Depths, Chains};
+  bool ownCode =
+      std::find(std::begin(sets), std::end(sets), wanted) != std::end(sets);
+  facts = ownCode ? wanted : unsigned(AllFacts);
+  typeBegin.assign(graph.numTypes + 1, 0);
+  for (uint16_t type : graph.types)
+    ++typeBegin[type + 1];
+  for (int32_t type = 0; type < graph.numTypes; ++type)
+    typeBegin[type + 1] += typeBegin[type];
+  findNodes();
+  if (facts & Relays)
+    findRelays();
+  if (facts & Depths)
+    findDepths();
+  if (facts & Urgencies)
+    findUrgencies();
+  if (facts & Chains)
+    findChains();
+}
+
+void FrontierPlan::findNodes() {
+  const int32_t size = tasks->size();
+  const int32_t *begin = tasks->operandBegin.data();
+  const int32_t *operands = tasks->operands.data();
+  const uint16_t *types = tasks->types.data();
+  nodes.resize(size);
+  orphans.assign(tasks->numTypes, 0);
+  consumers.resize(tasks->operands.size());
+  // Counted one further on, so that filling in leaves each at its begin.
+  consumerBegin.assign(size + 2, 0);
+  int32_t *next = consumerBegin.data() + 1;
+  for (int32_t o = 0, end = begin[size]; o < end; ++o)
+    ++next[operands[o] + 1];
+  for (int32_t task = 0; task < size; ++task)
+    next[task + 1] += next[task];
+  for (int32_t task = 0; task < size; ++task) {
+    const int32_t type = types[task], count = begin[task + 1] - begin[task];
+    int32_t kin = 0;
+    for (int32_t o = begin[task]; o < begin[task + 1]; ++o) {
+      consumers[next[operands[o]]++] = task;
+      kin += types[operands[o]] == type;
+    }
+    nodes[task] = {type, count, kin, count};
+    orphans[type] += kin == 0;
+  }
+}
+
+/// The bit of a type that may be relayed.
+static uint64_t bitOf(int32_t type) {
+  return type < 64 ? uint64_t(1) << type : 0;
+}
+
+/// Reachability between types, as if all tasks of a type were one.
+void FrontierPlan::findRelayedTypes() {
+  const int32_t numTypes = std::min(tasks->numTypes, 64);
+  const uint16_t *types = tasks->types.data();
+  relayed.assign(tasks->numTypes, 0);
+  numRelayed.assign(tasks->numTypes, 0);
+  std::vector<uint64_t> &below = relayed;
+  for (int32_t task = 0, o = 0; task < tasks->size(); ++task) {
+    uint64_t bit = bitOf(types[task]);
+    for (int32_t end = tasks->operandBegin[task + 1]; o < end; ++o)
+      below[types[tasks->operands[o]]] |= bit;
+  }
+  for (int32_t through = 0; through < numTypes; ++through)
+    for (int32_t type = 0; type < numTypes; ++type)
+      if (below[type] >> through & 1)
+        below[type] |= below[through];
+  uint64_t above[64] = {};
+  for (int32_t type = 0; type < numTypes; ++type)
+    for (uint64_t left = below[type]; left; left &= left - 1)
+      above[__builtin_ctzll(left)] |= bitOf(type);
+  relays.assign(size_t(relayColumns) * tasks->numTypes, -1);
+  for (int32_t type = 0; type < tasks->numTypes; ++type) {
+    relayed[type] = type < 64 ? below[type] & above[type] & ~bitOf(type) : 0;
+    int8_t counter = 0;
+    for (uint64_t left = relayed[type]; left; left &= left - 1)
+      relays[type * relayColumns + __builtin_ctzll(left)] = counter++;
+    numRelayed[type] = counter;
+  }
+}
+
+void FrontierPlan::findRelays() {
+  findRelayedTypes();
+  const int32_t size = tasks->size();
+  int32_t pairs = 0;
+  for (int32_t type = 0; type < tasks->numTypes; ++type)
+    pairs += (typeBegin[type + 1] - typeBegin[type]) * numRelayed[type];
+  relayCounts.assign(pairs, 0);
+  if (pairs == 0)
+    return;
+  relayBegin.resize(size);
+  waitsFor.resize(size);
+  orphans.assign(tasks->numTypes, 0);
+  int32_t nextPair = 0;
+  for (int32_t task = 0, o = 0; task < size; ++task) {
+    Node &node = nodes[task];
+    const int32_t type = node.type, end = tasks->operandBegin[task + 1];
+    if (type >= 64) {
+      o = end;
+      waitsFor[task] = 0;
+    } else {
+      const uint64_t relayedHere = relayed[type];
+      uint64_t waits = 0;
+      const int8_t *relayOf = relays.data() + type * relayColumns;
+      int32_t *counts = relayCounts.data() + nextPair;
+      relayBegin[task] = nextPair;
+      nextPair += numRelayed[type];
+      node.kin = 0;
+      for (; o < end; ++o) {
+        uint64_t types = waitsFor[tasks->operands[o]];
+        node.kin += types >> type & 1;
+        waits |= types;
+        for (uint64_t left = types & relayedHere; left; left &= left - 1)
+          ++counts[relayOf[__builtin_ctzll(left)]];
+      }
+      waitsFor[task] = (waits & relayedHere) | bitOf(type);
+    }
+    orphans[type] += node.kin == 0;
+  }
+}
+
+void FrontierPlan::findDepths() {
+  const int32_t size = tasks->size();
+  depths.resize(size);
+  depthSums.assign(tasks->numTypes, 0);
+  for (int32_t task = 0; task < size; ++task) {
+    int32_t depth = 0;
+    for (int32_t o = tasks->operandBegin[task];
+         o < tasks->operandBegin[task + 1]; ++o)
+      depth = std::max(depth, depths[tasks->operands[o]] + 1);
+    depths[task] = depth;
+    depthSums[tasks->types[task]] += depth;
+  }
+}
+
+void FrontierPlan::findUrgencies() {
+  // The sum of as many tasks as there may be is a number. Tasks so far from the
+  // end that they would be more urgent all are as urgent.
+  constexpr double most = 1e290;
+  const int32_t *begin = tasks->operandBegin.data();
+  const int32_t *operands = tasks->operands.data();
+  const uint16_t *types = tasks->types.data();
+  outlooks.assign(tasks->size(), {1, 0});
+  Outlook *const all = outlooks.data();
+  for (int32_t task = tasks->size(); task-- > 0;) {
+    const double above = std::min(4.0 / 3 * all[task].urgency, most);
+    uint64_t waitsFor = 0;
+    for (int32_t o = begin[task], end = begin[task + 1]; o < end; ++o) {
+      const int32_t operand = operands[o];
+      waitsFor += typeCode(types[operand]);
+      all[operand].urgency = std::max(all[operand].urgency, above);
+    }
+    all[task].waitsFor = waitsFor;
+  }
+}
+
+void FrontierPlan::findChains() {
+  const int32_t size = tasks->size(), numTypes = tasks->numTypes;
+  chain.resize(size);
+  // Per task the longest chain of every type below it. Rows are of whole
+  // vectors.
+  const int32_t width = (numTypes + 3) / 4 * 4;
+  rows.assign(static_cast<size_t>(size) * width, 0);
+  chainBegin.assign(numTypes + 1, 0);
+  int32_t *longest = chainBegin.data() + 1;
+  for (int32_t task = size; task-- > 0;) {
+    int32_t *row = rows.data() + static_cast<size_t>(task) * width;
+    uint16_t type = tasks->types[task];
+    int32_t length = ++row[type];
+    chain[task] = length;
+    longest[type] = std::max(longest[type], length);
+    for (int32_t o = tasks->operandBegin[task];
+         o < tasks->operandBegin[task + 1]; ++o) {
+      int32_t *above =
+          rows.data() + static_cast<size_t>(tasks->operands[o]) * width;
+      for (int32_t i = 0; i < width; ++i)
+        above[i] = std::max(above[i], row[i]);
+    }
+  }
+  for (int32_t type = 0; type < numTypes; ++type)
+    chainBegin[type + 1] += chainBegin[type] + 1;
+  chainCounts.assign(chainBegin[numTypes], 0);
+  for (int32_t task = 0; task < size; ++task)
+    ++chainCounts[chainBegin[tasks->types[task]] + chain[task]];
+}
+
+size_t FrontierPlan::bytes() const {
+  return reserved(consumerBegin) + reserved(consumers) + reserved(typeBegin) +
+         reserved(nodes) + reserved(orphans) + reserved(relayed) +
+         reserved(relays) + reserved(numRelayed) + reserved(waitsFor) +
+         reserved(relayCounts) + reserved(relayBegin) + reserved(depths) +
+         reserved(depthSums) + reserved(chain) + reserved(chainBegin) +
+         reserved(chainCounts) + reserved(rows);
+}
+
+void Frontier::start(const FrontierPlan &newPlan, unsigned newFacts) {
+  plan = &newPlan;
+  facts = newFacts;
+  const TaskGraph &graph = plan->graph();
+  left = graph.size();
+  tasks.resize(left);
+  head.assign(plan->typeBegin.begin(), plan->typeBegin.end() - 1);
+  tail = head;
+  nodes = plan->nodes;
+  if (facts & Ratios) {
+    orphan = plan->orphans;
+    relays = plan->relayCounts;
+  }
+  if (facts & Depths)
+    depthSums = plan->depthSums;
+  if (facts & Urgencies) {
+    successorTypes = std::min(graph.numTypes, 64);
+    outlooks = plan->outlooks;
+    urgencies.assign(graph.numTypes, 0);
+    successors.assign(successorTypes * successorTypes, 0);
+  }
+  if (facts & Chains) {
+    chainLeft = plan->chainCounts;
+    chainReady.assign(chainLeft.size(), 0);
+    longest.resize(graph.numTypes);
+    chainSum = 0;
+    for (int32_t type = 0; type < graph.numTypes; ++type) {
+      longest[type] = plan->chainBegin[type + 1] - plan->chainBegin[type] - 1;
+      chainSum += longest[type];
+    }
+  }
+  for (int32_t task = 0; task < left; ++task)
+    if (nodes[task].pending == 0)
+      makeReady(task);
+}
+
+void Frontier::makeReady(int32_t task) {
+  int32_t type = nodes[task].type;
+  tasks[tail[type]++] = task;
+  if (facts & Urgencies)
+    addUrgency(task);
+  if (facts & Chains)
+    ++chainReady[plan->chainBegin[type] + plan->chain[task]];
+}
+
+/// Counts a task that became ready, and those that now wait for its type only.
+inline void Frontier::addUrgency(int32_t task) {
+  const int32_t *consumers = plan->consumers.data();
+  FrontierPlan::Node *const all = nodes.data();
+  const FrontierPlan::Outlook *const outlook = outlooks.data();
+  const int32_t type = all[task].type;
+  const uint64_t code = FrontierPlan::typeCode(type);
+  urgencies[type] += outlook[task].urgency;
+  for (int32_t c = plan->consumerBegin[task],
+               end = plan->consumerBegin[task + 1];
+       c < end; ++c) {
+    const int32_t consumer = consumers[c];
+    if (--all[consumer].unready == 0 &&
+        outlook[consumer].waitsFor == all[consumer].pending * code)
+      addSuccessor(consumer, type);
+  }
+}
+
+/// All operands of a task ran or are ready, and one of a type ran just now: the
+/// others may all be of one other type.
+inline void Frontier::checkSuccessor(int32_t task, int32_t type) {
+  const uint64_t waitsFor = outlooks[task].waitsFor;
+  const uint32_t count = nodes[task].pending;
+  if (waitsFor == count * FrontierPlan::typeCode(type))
+    return;
+  const uint32_t other = static_cast<uint32_t>(waitsFor) / count;
+  if (waitsFor == count * FrontierPlan::typeCode(other))
+    addSuccessor(task, other);
+}
+
+/// A task waits for ready tasks of a type and for nothing else.
+inline void Frontier::addSuccessor(int32_t task, int32_t type) {
+  const int32_t own = nodes[task].type;
+  if (own < successorTypes && type < successorTypes)
+    successors[type * successorTypes + own] += outlooks[task].urgency;
+}
+
+double Frontier::urgency(int32_t type) const {
+  double after = 0;
+  for (int32_t next = 0; next < numTypes(); ++next) {
+    // Its own batch ran all that are ready.
+    double sum = next == type ? 0 : urgencies[next];
+    if (type < successorTypes && next < successorTypes)
+      sum += successors[type * successorTypes + next];
+    after = std::max(after, sum);
+  }
+  return urgencies[type] + after;
+}
+
+Batch Frontier::commit(int32_t type, int32_t end) {
+  Batch batch{type, head[type], end - head[type]};
+  left -= batch.count;
+  // All that were ready run, and those that become ready count anew.
+  if (facts & Urgencies) {
+    urgencies[type] = 0;
+    if (type < successorTypes)
+      std::fill_n(successors.begin() + type * successorTypes, successorTypes,
+                  0);
+  }
+  switch (facts) {
+  case OnlyReady:
+    commitTasks<OnlyReady>(type, end);
+    break;
+  case Ratios:
+    commitTasks<Ratios>(type, end);
+    break;
+  case Ratios | Relays:
+    commitTasks<Ratios | Relays>(type, end);
+    break;
+  case Ratios | Urgencies:
+    commitTasks<Ratios | Urgencies>(type, end);
+    break;
+  case Depths:
+    commitTasks<Depths>(type, end);
+    break;
+  case Chains:
+    commitTasks<Chains>(type, end);
+    break;
+  default:
+    commitTasks<AllFacts>(type, end);
+    break;
+  }
+  if (facts & Chains) {
+    const int32_t *counts = chainLeft.data() + plan->chainBegin[type];
+    while (longest[type] && counts[longest[type]] == 0) {
+      --longest[type];
+      --chainSum;
+    }
+  }
+  return batch;
+}
+
+/// A task no longer waits for a type; tells those that read it.
+void Frontier::stopWaiting(int32_t task, int32_t type) {
+  work.clear();
+  for (;;) {
+    for (int32_t c = plan->consumerBegin[task];
+         c < plan->consumerBegin[task + 1]; ++c) {
+      FrontierPlan::Node &node = nodes[plan->consumers[c]];
+      int32_t counter = plan->relay(node.type, type);
+      if (node.type == type)
+        orphan[type] += --node.kin == 0;
+      else if (counter >= 0 &&
+               --relays[plan->relayBegin[plan->consumers[c]] + counter] == 0)
+        work.push_back(plan->consumers[c]);
+    }
+    if (work.empty())
+      return;
+    task = work.back();
+    work.pop_back();
+  }
+}
+
+template <unsigned facts>
+void Frontier::commitTasks(int32_t type, int32_t end) {
+  // Copies: the stores must not make the loops read them again.
+  const int32_t *consumerBegin = plan->consumerBegin.data();
+  const int32_t *consumers = plan->consumers.data();
+  const int32_t *chain = plan->chain.data();
+  const int32_t *chainBegin = plan->chainBegin.data();
+  const int8_t *relayOf = plan->relays.data(); // plan->relay()
+  const int32_t relayColumn = std::min(type, 64);
+  int32_t *const counters = relays.data();
+  FrontierPlan::Node *const all = nodes.data();
+  int32_t *const order = tasks.data(), *const tails = tail.data();
+  const int32_t *relayBegin = plan->relayBegin.data();
+  FrontierPlan::Outlook *const outlook = outlooks.data();
+  const uint64_t code = FrontierPlan::typeCode(type);
+  int32_t orphanCount = 0;
+  for (int32_t i = head[type]; i < end; ++i) {
+    int32_t task = order[i];
+    if constexpr (facts & Depths)
+      depthSums[type] -= plan->depths[task];
+    if constexpr (facts & Chains) {
+      --chainLeft[chainBegin[type] + chain[task]];
+      --chainReady[chainBegin[type] + chain[task]];
+    }
+    for (int32_t c = consumerBegin[task], last = consumerBegin[task + 1];
+         c < last; ++c) {
+      int32_t consumer = consumers[c];
+      FrontierPlan::Node &node = all[consumer];
+      if constexpr (facts & Ratios) {
+        if (node.type == type)
+          orphanCount += --node.kin == 0;
+        else if constexpr (facts & Relays)
+          if (int32_t counter =
+                  relayOf[node.type * FrontierPlan::relayColumns + relayColumn];
+              counter >= 0 && --counters[relayBegin[consumer] + counter] == 0)
+            stopWaiting(consumer, type);
+      }
+      if constexpr (facts & Urgencies)
+        outlook[consumer].waitsFor -= code;
+      if (--node.pending != 0) {
+        if constexpr (facts & Urgencies)
+          if (node.unready == 0)
+            checkSuccessor(consumer, type);
+        continue;
+      }
+      order[tails[node.type]++] = consumer;
+      if constexpr (facts & Urgencies)
+        addUrgency(consumer);
+      if constexpr (facts & Chains)
+        ++chainReady[chainBegin[node.type] + chain[consumer]];
+    }
+  }
+  if constexpr (facts & Ratios)
+    orphan[type] += orphanCount - (end - head[type]);
+  head[type] = end;
+}
+
+size_t Frontier::bytes() const {
+  return reserved(nodes) + reserved(tasks) + reserved(head) + reserved(tail) +
+         reserved(orphan) + reserved(relays) + reserved(work) +
+         reserved(depthSums) + reserved(urgencies) + reserved(successors) +
+         reserved(chainLeft) + reserved(chainReady) + reserved(longest);
+}
