@@ -24,8 +24,8 @@ def compiled(model, size=16):
 
 
 # What reads a plan, and decides.
-CONTROL = {"arith.constant", "batch.operand", "batch.plan_size", "batch.plan_step",
-           "batch.step_kernel", "batch.step_meets", "batch.step_tasks",
+CONTROL = {"arith.constant", "uprog.plan_size", "uprog.plan_step",
+           "uprog.step_kernel", "uprog.step_meets", "uprog.step_tasks",
            "uprog.barrier", "uprog.branch", "uprog.for", "uprog.program"}
 
 

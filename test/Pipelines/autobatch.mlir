@@ -22,9 +22,10 @@
 // STAGE:      IR Dump After LinearizePass (batch-linearize)
 // STAGE:      batch.record
 // STAGE:      IR Dump After AssignSlotsPass (batch-assign-slots)
-// STAGE:      batch.launch
+// STAGE:      batch.table
+// STAGE-NOT:  uprog.program
 // STAGE:      IR Dump After ConvertBatchToUProgPass (convert-batch-to-uprog)
-// STAGE-NOT:  batch.launch
+// STAGE:      uprog.program
 
 // What was decided is said at the place that it is about.
 // REMARK-DAG: autobatch.mlir:[[#@LINE+39]]:{{[0-9]+}}: remark: {{.*}}recursion is bottom-up: one loop over the nodes, children first, inspects it
@@ -36,8 +37,8 @@
 // CHECK-LABEL: uprog.program @main.execute
 // CHECK-NOT:     uprog.barrier
 // CHECK:         uprog.for %{{.*}} = %{{.*}} to %{{.*}} {
-// CHECK-NEXT:      %[[STEP:.*]] = batch.plan_step
-// CHECK-NEXT:      %[[KERNEL:.*]] = batch.step_kernel %[[STEP]]
+// CHECK-NEXT:      %[[STEP:.*]] = uprog.plan_step
+// CHECK-NEXT:      %[[KERNEL:.*]] = uprog.step_kernel %[[STEP]]
 // CHECK-NEXT:      uprog.branch %[[KERNEL]] uniform
 // CHECK-NEXT:      case 0 {
 // CHECK:             uprog.run @encode_leaf.rows
@@ -45,7 +46,7 @@
 // CHECK-NEXT:      case 1 {
 // CHECK:             uprog.run @encode_node.rows
 // CHECK-NEXT:      }
-// CHECK-NEXT:      %[[MEETS:.*]] = batch.step_meets %[[STEP]]
+// CHECK-NEXT:      %[[MEETS:.*]] = uprog.step_meets %[[STEP]]
 // CHECK-NEXT:      uprog.branch %[[MEETS]] uniform
 // CHECK-NEXT:      case 1 {
 // CHECK-NEXT:        uprog.barrier device

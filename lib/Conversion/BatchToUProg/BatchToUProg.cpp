@@ -10,8 +10,7 @@
 #include "Batch/Dialect/UProg/UProg.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_CONVERTBATCHTOUPROGPASS
@@ -20,27 +19,6 @@ namespace mlir::batch {
 
 using namespace mlir;
 using namespace mlir::batch;
-
-namespace {
-
-class ProgramBuilder {
-public:
-  ProgramBuilder(ModuleOp module)
-      : symbols(module), builder(module.getContext()) {}
-
-  LogicalResult convert(func::FuncOp executor);
-
-private:
-  LogicalResult convertBlock(Block &block);
-  LogicalResult convertLaunch(LaunchOp launch);
-  void makeBarrier(scf::ForOp loop);
-
-  SymbolTable symbols;
-  OpBuilder builder;
-  IRMapping mapping;
-};
-
-} // namespace
 
 /// Says where the rows of a table lie, if that is not clear from their type.
 static void markLayout(SymbolTable &symbols, FlatSymbolRefAttr name,
@@ -56,33 +34,30 @@ static void markLayout(SymbolTable &symbols, FlatSymbolRefAttr name,
          Builder(name.getContext()).getI64IntegerAttr(bytes));
 }
 
-/// Hands on how a launch reads and writes to the operator, whose lowering
-/// depends on it.
+/// Hands on how a step reads and writes to the operator, whose lowering depends
+/// on it.
 static void markOperator(SymbolTable &symbols, uprog::OperatorOp op,
-                         KernelOp kernel, LaunchOp launch) {
+                         KernelOp kernel) {
   OpBuilder builder(op);
-  for (auto [index, attr] : llvm::enumerate(launch.getReads())) {
-    auto read = cast<ReadAttr>(attr);
+  for (unsigned index = 0; index < kernel.getNumArguments(); ++index) {
+    auto read = kernel.getArgAttrOfType<ReadAttr>(index, kReadAttr);
     if (read.getKind() == ReadKind::Shared)
       continue;
     op.setArgAttr(index + 1, "uprog.read",
                   builder.getStringAttr(stringifyReadKind(read.getKind())));
-    markLayout(symbols, read.getFrom(),
-               [&, index = index](StringRef key, Attribute value) {
-                 op.setArgAttr(index + 1, key, value);
-               });
+    markLayout(symbols, read.getFrom(), [&](StringRef key, Attribute value) {
+      op.setArgAttr(index + 1, key, value);
+    });
     if (std::optional<int64_t> domain = op.getRagged(index + 1))
       kernel.setArgAttr(index, uprog::OperatorOp::kRagged,
                         builder.getI64IntegerAttr(*domain));
   }
   for (unsigned i = 0; i < op.getNumResults(); ++i) {
-    auto table = cast<FlatSymbolRefAttr>(launch.getWrites()[i]);
+    auto table = kernel.getResultAttrOfType<FlatSymbolRefAttr>(i, kTableAttr);
     auto mark = [&](StringRef key, Attribute value) {
       op.setResultAttr(i, key, value);
     };
-    int64_t siblings = llvm::count(launch.getWrites(), launch.getWrites()[i]);
-    int64_t position =
-        llvm::count(launch.getWrites().getValue().take_front(i), table);
+    int64_t siblings = kernel.getSiblings(i), position = kernel.getPosition(i);
     if (siblings > 1)
       mark("uprog.siblings", builder.getI64IntegerAttr(siblings));
     if (position > 0)
@@ -112,104 +87,94 @@ static void markDefaults(ModuleOp module) {
   }
 }
 
-LogicalResult ProgramBuilder::convertLaunch(LaunchOp launch) {
-  Location loc = launch.getLoc();
-  std::string name = (launch.getKernel() + ".rows").str();
-  auto op = symbols.lookup<uprog::OperatorOp>(name);
-  if (!op)
-    return launch.emitError("there is no operator @")
-           << name << "; run batch-vectorize-kernels first";
-  auto kernel = symbols.lookup<KernelOp>(launch.getKernel());
-  markOperator(symbols, op, kernel, launch);
-
-  Value step = mapping.lookup(launch.getStep());
-  Value tasks = StepTasksOp::create(builder, loc, builder.getIndexType(), step);
-  SmallVector<Value> inputs;
-  auto shared = launch.getShared().begin();
-  int64_t number = 0;
-  for (auto [index, attr] : llvm::enumerate(launch.getReads())) {
-    auto read = cast<ReadAttr>(attr);
-    if (read.getKind() == ReadKind::Shared)
-      inputs.push_back(mapping.lookup(*shared++));
-    else
-      inputs.push_back(OperandOp::create(builder, loc,
-                                         op.getArgumentTypes()[index + 1], step,
-                                         number++, read));
-  }
-  uprog::RunOp::create(builder, loc,
-                       FlatSymbolRefAttr::get(op.getSymNameAttr()), inputs,
-                       step, tasks);
-  return success();
+/// Checks that every recorded kernel has an operator and tables.
+static LogicalResult checkKernels(ModuleOp module, SymbolTable &symbols) {
+  WalkResult result = module.walk([&](RecordOp record) {
+    auto kernel = symbols.lookup<KernelOp>(record.getKernel());
+    std::string name = (kernel.getSymName() + ".rows").str();
+    if (!symbols.lookup<uprog::OperatorOp>(name)) {
+      record.emitError("there is no operator @")
+          << name << "; run batch-vectorize-kernels first";
+      return WalkResult::interrupt();
+    }
+    for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
+      if (!kernel.getArgAttr(i, kReadAttr)) {
+        record.emitError("nothing says how argument #")
+            << i << " of kernel @" << kernel.getSymName()
+            << " is read; run batch-assign-slots first";
+        return WalkResult::interrupt();
+      }
+    for (unsigned i = 0; i < kernel.getNumResults(); ++i)
+      if (!kernel.getResultAttr(i, kTableAttr)) {
+        record.emitError("result #")
+            << i << " of kernel @" << kernel.getSymName()
+            << " has no table; run batch-assign-slots first";
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
 }
 
-/// Ends an iteration of `loop`: the units meet where the step says so.
-void ProgramBuilder::makeBarrier(scf::ForOp loop) {
-  Location loc = loop.getLoc();
-  auto steps = loop.getBody()->getOps<PlanStepOp>();
-  if (steps.empty()) {
-    uprog::BarrierOp::create(builder, loc, uprog::Level::Device);
-    return;
-  }
-  Value meets = StepMeetsOp::create(builder, loc, builder.getIndexType(),
-                                    mapping.lookup(*steps.begin()));
-  auto branch = uprog::BranchOp::create(builder, loc, meets, /*uniform=*/true,
-                                        ArrayRef<int64_t>{1}, 1);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.createBlock(&branch.getCaseRegions().front());
+/// The kernels that tasks are recorded of, and their numbers in module order.
+static SmallVector<std::pair<int64_t, KernelOp>>
+getRecordedKernels(ModuleOp module) {
+  llvm::StringSet<> names;
+  module.walk([&](RecordOp record) { names.insert(record.getKernel()); });
+  SmallVector<std::pair<int64_t, KernelOp>> kernels;
+  for (auto [number, kernel] : llvm::enumerate(module.getOps<KernelOp>()))
+    if (names.contains(kernel.getSymName()))
+      kernels.push_back({number, kernel});
+  return kernels;
+}
+
+/// Makes the program that runs a plan: a loop over its steps, which runs the
+/// operator of each step's kernel. All units meet after a step that says so.
+static void makeProgram(func::FuncOp entry, SymbolTable &symbols) {
+  auto module = entry->getParentOfType<ModuleOp>();
+  Location loc = entry.getLoc();
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  Type index = builder.getIndexType();
+  Type planType = PlanType::get(builder.getContext());
+  auto program = uprog::ProgramOp::create(
+      builder, loc, (entry.getSymName() + ".execute").str(),
+      builder.getFunctionType(planType, {}), uprog::Level::Device,
+      /*arg_attrs=*/ArrayAttr(), /*res_attrs=*/ArrayAttr());
+  program->setAttr(kExecutorAttr, builder.getUnitAttr());
+  Value plan = builder.createBlock(&program.getBody(), {}, planType, loc)
+                   ->getArgument(0);
+
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value steps = uprog::PlanSizeOp::create(builder, loc, index, plan);
+  auto loop = uprog::ForOp::create(builder, loc, zero, steps);
+  uprog::YieldOp::create(builder, loc);
+  builder.setInsertionPoint(loop.getBody().front().getTerminator());
+  Value step = uprog::PlanStepOp::create(
+      builder, loc, uprog::StepType::get(builder.getContext()), plan,
+      loop.getBody().getArgument(0));
+  Value number = uprog::StepKernelOp::create(builder, loc, index, step);
+  auto kernels = getRecordedKernels(module);
+  auto choice = uprog::BranchOp::create(
+      builder, loc, number, /*uniform=*/true,
+      llvm::to_vector(llvm::make_first_range(kernels)), kernels.size());
+  Value meets = uprog::StepMeetsOp::create(builder, loc, index, step);
+  auto meeting = uprog::BranchOp::create(builder, loc, meets, /*uniform=*/true,
+                                         ArrayRef<int64_t>{1}, 1);
+
+  builder.createBlock(&meeting.getCaseRegions().front());
   uprog::BarrierOp::create(builder, loc, uprog::Level::Device);
   uprog::YieldOp::create(builder, loc);
-}
-
-LogicalResult ProgramBuilder::convertBlock(Block &block) {
-  for (Operation &op : block.without_terminator()) {
-    if (auto launch = dyn_cast<LaunchOp>(op)) {
-      if (failed(convertLaunch(launch)))
-        return failure();
-    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      auto copy = uprog::ForOp::create(builder, loop.getLoc(),
-                                       mapping.lookup(loop.getLowerBound()),
-                                       mapping.lookup(loop.getUpperBound()));
-      mapping.map(loop.getInductionVar(), copy.getBody().getArgument(0));
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPoint(copy.getBody().front().getTerminator());
-      if (failed(convertBlock(*loop.getBody())))
-        return failure();
-      makeBarrier(loop);
-    } else if (auto choice = dyn_cast<scf::IndexSwitchOp>(op)) {
-      auto copy = uprog::BranchOp::create(
-          builder, choice.getLoc(), mapping.lookup(choice.getArg()),
-          /*uniform=*/true, choice.getCases(), choice.getCases().size());
-      for (auto [from, to] :
-           llvm::zip_equal(choice.getCaseRegions(), copy.getCaseRegions())) {
-        OpBuilder::InsertionGuard guard(builder);
-        builder.createBlock(&to);
-        if (failed(convertBlock(from.front())))
-          return failure();
-        uprog::YieldOp::create(builder, choice.getLoc());
-      }
-    } else {
-      builder.clone(op, mapping);
-    }
+  for (auto [kernel, region] : llvm::zip_equal(llvm::make_second_range(kernels),
+                                               choice.getCaseRegions())) {
+    auto op = symbols.lookup<uprog::OperatorOp>(
+        (kernel.getSymName() + ".rows").str());
+    markOperator(symbols, op, kernel);
+    builder.createBlock(&region);
+    Location at = kernel.getLoc();
+    Value tasks = uprog::StepTasksOp::create(builder, at, index, step);
+    uprog::RunOp::create(builder, at, op.getSymName(), step, tasks);
+    uprog::YieldOp::create(builder, loc);
   }
-  return success();
-}
-
-LogicalResult ProgramBuilder::convert(func::FuncOp executor) {
-  builder.setInsertionPoint(executor);
-  auto program = uprog::ProgramOp::create(
-      builder, executor.getLoc(), executor.getSymName(),
-      executor.getFunctionType(), uprog::Level::Device,
-      executor.getArgAttrsAttr(), executor.getResAttrsAttr());
-  program->setAttr(kExecutorAttr, builder.getUnitAttr());
-  Block *body = builder.createBlock(
-      &program.getBody(), {}, executor.getArgumentTypes(),
-      SmallVector<Location>(executor.getNumArguments(), executor.getLoc()));
-  mapping.map(executor.getArguments(), body->getArguments());
-  if (failed(convertBlock(executor.getBody().front())))
-    return failure();
-  uprog::YieldOp::create(builder, executor.getLoc());
-  executor.erase();
-  return success();
 }
 
 namespace {
@@ -218,13 +183,15 @@ class ConvertBatchToUProgPass
   void runOnOperation() override {
     ModuleOp module = getOperation();
     markDefaults(module);
-    for (auto function :
-         llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
-      if (function->hasAttr(kExecutorAttr) &&
-          llvm::any_of(function.getArgumentTypes(),
-                       [](Type type) { return isa<PlanType>(type); }))
-        if (failed(ProgramBuilder(module).convert(function)))
-          return signalPassFailure();
+    auto entry =
+        dyn_cast_or_null<func::FuncOp>(lookupEntry(module).getOperation());
+    SymbolTable symbols(module);
+    if (!entry || symbols.lookup((entry.getSymName() + ".execute").str()) ||
+        !symbols.lookup((entry.getSymName() + ".inspect").str()))
+      return;
+    if (failed(checkKernels(module, symbols)))
+      return signalPassFailure();
+    makeProgram(entry, symbols);
   }
 };
 } // namespace

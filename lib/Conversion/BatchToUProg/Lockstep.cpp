@@ -64,26 +64,18 @@ LogicalResult LockstepBuilder::runKernel(InvokeOp invoke, Value step) {
   if (!kernel || !op)
     return invoke.emitError("there is no operator @")
            << name << "; run batch-vectorize-kernels first";
-  SmallVector<Value> inputs;
-  int64_t number = 0;
   for (auto [i, operand] : llvm::enumerate(invoke.getInputs())) {
     auto top = operand.getDefiningOp<TopOp>();
-    if (!top) {
-      unsigned parameter = cast<BlockArgument>(operand).getArgNumber();
-      inputs.push_back(program.getBody().getArgument(1 + parameter));
+    if (!top)
       continue;
-    }
     auto read = ReadAttr::get(builder.getContext(), ReadKind::Gather,
                               top.getVariableAttr(), /*segments=*/false);
     kernel.setArgAttr(i, kReadAttr, read);
     op.setArgAttr(i + 1, "uprog.read", builder.getStringAttr("gather"));
-    inputs.push_back(OperandOp::create(
-        builder, loc, op.getArgumentTypes()[i + 1], step, number++, read));
   }
-  Value tasks = StepTasksOp::create(builder, loc, builder.getIndexType(), step);
-  uprog::RunOp::create(builder, loc,
-                       FlatSymbolRefAttr::get(op.getSymNameAttr()), inputs,
-                       step, tasks);
+  Value tasks =
+      uprog::StepTasksOp::create(builder, loc, builder.getIndexType(), step);
+  uprog::RunOp::create(builder, loc, op.getSymName(), step, tasks);
   return success();
 }
 
@@ -143,7 +135,9 @@ Value LockstepBuilder::takeLanes(Location loc, Value block) {
         EnterBlockOp::create(builder, loc, lanes, body->getArgument(0), block);
     uprog::ConditionOp::create(builder, loc, runs, ValueRange());
   }
-  return TakeLanesOp::create(builder, loc, lanes, block, listed.getCount());
+  return uprog::TakeLanesOp::create(builder, loc,
+                                    uprog::StepType::get(builder.getContext()),
+                                    lanes, block, listed.getCount());
 }
 
 /// The loop that runs blocks until no lane waits.
@@ -173,19 +167,17 @@ LogicalResult LockstepBuilder::makeLoop() {
   return success();
 }
 
-/// Begins a program with the lanes and the shared arguments.
+/// Begins a program on the lanes.
 void LockstepBuilder::beginProgram(StringRef name) {
   Location loc = machine.getLoc();
-  SmallVector<Type> types{LanesType::get(builder.getContext())};
-  llvm::append_range(types, machine.getArgumentTypes());
+  Type type = LanesType::get(builder.getContext());
   builder.setInsertionPointAfter(machine);
   program = uprog::ProgramOp::create(
-      builder, loc, name, builder.getFunctionType(types, {}),
+      builder, loc, name, builder.getFunctionType(type, {}),
       uprog::Level::Block, /*arg_attrs=*/ArrayAttr(),
       /*res_attrs=*/ArrayAttr());
-  Block *body = builder.createBlock(&program.getBody(), {}, types,
-                                    SmallVector<Location>(types.size(), loc));
-  lanes = body->getArgument(0);
+  lanes =
+      builder.createBlock(&program.getBody(), {}, type, loc)->getArgument(0);
 }
 
 LogicalResult LockstepBuilder::build() {

@@ -167,7 +167,7 @@ void ProgramCode::lowerEnter(EnterBlockOp enter) {
   mapping.map(enter.getRuns(), laneCode().enterBlock(lane, block));
 }
 
-void ProgramCode::lowerTake(TakeLanesOp take) {
+void ProgramCode::lowerTake(uprog::TakeLanesOp take) {
   Value block = toI64(mapping.lookup(take.getBlock()));
   Value count = toI64(mapping.lookup(take.getCount()));
   mapping.map(take.getStep(), laneCode().takeLanes(block, count));
@@ -196,11 +196,9 @@ LogicalResult ProgramCode::lowerBlock(Block &block) {
         .Case([&](uprog::CompactOp list) { result = lowerCompact(list); })
         .Case([&](LaneListOp list) { lowerList(list); })
         .Case([&](EnterBlockOp enter) { lowerEnter(enter); })
-        .Case([&](TakeLanesOp take) { lowerTake(take); })
+        .Case([&](uprog::TakeLanesOp take) { lowerTake(take); })
         .Case([&](LaneOpsOp laneOps) { lowerLaneOps(laneOps); })
         .Case([&](LeaveFrameOp) { laneCode().leaveFrame(); })
-        // Kernel functions find their operands in the step.
-        .Case([](OperandOp) {})
         .Default([&](Operation *other) {
           if (isa_and_nonnull<arith::ArithDialect>(other->getDialect()))
             b.clone(*other, mapping);

@@ -79,7 +79,7 @@ private:
   void lowerKeys(BlockKeysOp keys);
   void lowerList(LaneListOp list);
   void lowerEnter(EnterBlockOp enter);
-  void lowerTake(TakeLanesOp take);
+  void lowerTake(uprog::TakeLanesOp take);
   void lowerLaneOps(LaneOpsOp op);
 };
 

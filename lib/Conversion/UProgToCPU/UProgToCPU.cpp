@@ -238,12 +238,12 @@ LogicalResult ProgramLowering::lowerOp(Operation *op) {
           cb.call(RuntimeFunction::barrier, worker);
         return success();
       })
-      .Case([&](PlanSizeOp size) {
+      .Case([&](uprog::PlanSizeOp size) {
         mapping.map(size.getResult(),
                     toIndex(cb.loadField(ContextField::numSteps)));
         return success();
       })
-      .Case([&](PlanStepOp step) {
+      .Case([&](uprog::PlanStepOp step) {
         Value index = toI64(mapping.lookup(step.getIndex()));
         Value offset = arith::MulIOp::create(b, index, cb.constant(kStepBytes));
         mapping.map(step.getResult(),
@@ -251,17 +251,17 @@ LogicalResult ProgramLowering::lowerOp(Operation *op) {
                                b.getI8Type()));
         return success();
       })
-      .Case([&](StepKernelOp number) {
+      .Case([&](uprog::StepKernelOp number) {
         mapping.map(number.getResult(),
                     loadStepField(number.getStep(), kStepKernel));
         return success();
       })
-      .Case([&](StepTasksOp count) {
+      .Case([&](uprog::StepTasksOp count) {
         mapping.map(count.getResult(),
                     loadStepField(count.getStep(), kStepCount));
         return success();
       })
-      .Case([&](StepMeetsOp meets) {
+      .Case([&](uprog::StepMeetsOp meets) {
         mapping.map(meets.getResult(),
                     loadStepField(meets.getStep(), kStepMeets));
         return success();

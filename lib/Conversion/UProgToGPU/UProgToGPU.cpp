@@ -315,11 +315,11 @@ LogicalResult KernelBuilder::lowerOp(Operation *op) {
   return TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](uprog::RunOp run) { return lowerRun(run); })
       .Case([&](uprog::BarrierOp op) { return lowerBarrier(op); })
-      .Case([&](PlanSizeOp size) {
+      .Case([&](uprog::PlanSizeOp size) {
         mapping.map(size.getResult(), toIndex(numSteps));
         return success();
       })
-      .Case([&](PlanStepOp step) {
+      .Case([&](uprog::PlanStepOp step) {
         stepNumber = mapping.lookup(step.getIndex());
         Value cell =
             arith::MulIOp::create(b, toI64(stepNumber), constant(kStepCells));
@@ -328,15 +328,16 @@ LogicalResult KernelBuilder::lowerOp(Operation *op) {
                                         ArrayRef<LLVM::GEPArg>{cell}));
         return success();
       })
-      .Case<StepKernelOp, StepTasksOp, StepMeetsOp>([&](Operation *field) {
-        int64_t cell = isa<StepKernelOp>(field)  ? kStepKernel
-                       : isa<StepTasksOp>(field) ? kStepCount
-                                                 : kStepMeets;
-        Value base = mapping.lookup(field->getOperand(0));
-        mapping.map(field->getResult(0),
-                    toIndex(loadField(b.getI64Type(), base, cell)));
-        return success();
-      })
+      .Case<uprog::StepKernelOp, uprog::StepTasksOp, uprog::StepMeetsOp>(
+          [&](Operation *field) {
+            int64_t cell = isa<uprog::StepKernelOp>(field)  ? kStepKernel
+                           : isa<uprog::StepTasksOp>(field) ? kStepCount
+                                                            : kStepMeets;
+            Value base = mapping.lookup(field->getOperand(0));
+            mapping.map(field->getResult(0),
+                        toIndex(loadField(b.getI64Type(), base, cell)));
+            return success();
+          })
       .Default([](Operation *other) {
         return other->emitError("has no lowering to a persistent kernel");
       });

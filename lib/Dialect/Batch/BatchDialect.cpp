@@ -98,6 +98,10 @@ LogicalResult BatchDialect::verifyRegionArgAttribute(Operation *op,
   if (attr.getName() == kNameAttr && !isa<StringAttr>(attr.getValue()))
     return op->emitOpError("argument #")
            << argIndex << ": 'batch.name' must be a string";
+  if (attr.getName() == kReadAttr &&
+      !(onKernel && isa<ReadAttr>(attr.getValue())))
+    return op->emitOpError("argument #")
+           << argIndex << ": 'batch.read' is a #batch.read, on kernels alone";
   return success();
 }
 

@@ -118,8 +118,80 @@ LogicalResult KernelOp::verifyRegions() {
   return success();
 }
 
+/// A name of where rows lie: of a table or source, or of a variable of a
+/// machine.
+static bool namesRows(ModuleOp module, FlatSymbolRefAttr name,
+                      SymbolTableCollection &symbols) {
+  Operation *symbol = symbols.lookupSymbolIn(module, name);
+  if (isa_and_nonnull<TableOp, SourceOp>(symbol))
+    return true;
+  return llvm::any_of(module.getOps<MachineOp>(), [&](MachineOp machine) {
+    return isa_and_nonnull<VariableOp>(symbols.lookupSymbolIn(machine, name));
+  });
+}
+
+/// Checks how a step reads argument `index`.
+static LogicalResult verifyRead(KernelOp kernel, unsigned index, ReadAttr read,
+                                SymbolTableCollection &symbols) {
+  bool isShared = read.getKind() == ReadKind::Shared;
+  if (isShared != kernel.isShared(index))
+    return kernel.emitOpError("argument #")
+           << index << (isShared ? " is" : " is not")
+           << " read as shared, but it " << (isShared ? "is not" : "is");
+  if (read.getSegments() != kernel.isRagged(index))
+    return kernel.emitOpError("argument #")
+           << index
+           << ": `segments` must be set for ragged arguments and no others";
+  FlatSymbolRefAttr from = read.getFrom();
+  if (read.getKind() == ReadKind::Gather && !from)
+    return kernel.emitOpError("argument #")
+           << index
+           << " needs `from`, the table or source that it is read from";
+  auto module = kernel->getParentOfType<ModuleOp>();
+  if (from && !namesRows(module, from, symbols))
+    return kernel.emitOpError("argument #")
+           << index << ": there is no batch.table, batch.source or "
+           << "batch.variable " << from;
+  auto table = dyn_cast_or_null<TableOp>(
+      from ? symbols.lookupSymbolIn(module, from) : nullptr);
+  Type argument = kernel.getArgumentTypes()[index];
+  if (kernel.isRagged(index)) {
+    auto rows = cast<RankedTensorType>(argument);
+    argument = RankedTensorType::get(rows.getShape().drop_front(),
+                                     rows.getElementType());
+  }
+  if (table && table.getRow() != argument)
+    return kernel.emitOpError("argument #")
+           << index << " is read from table " << from << " with rows "
+           << table.getRow() << ", but is " << argument;
+  return success();
+}
+
+LogicalResult KernelOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  for (unsigned i = 0; i < getNumArguments(); ++i)
+    if (auto read = getArgAttrOfType<ReadAttr>(i, kReadAttr))
+      if (failed(verifyRead(*this, i, read, symbols)))
+        return failure();
+  auto module = (*this)->getParentOfType<ModuleOp>();
+  for (auto [i, type] : llvm::enumerate(getResultTypes())) {
+    auto name = getResultAttrOfType<FlatSymbolRefAttr>(i, kTableAttr);
+    if (!name)
+      continue;
+    auto table =
+        dyn_cast_or_null<TableOp>(symbols.lookupSymbolIn(module, name));
+    if (!table)
+      return emitOpError("result #")
+             << i << ": there is no batch.table " << name;
+    if (table.getRow() != type)
+      return emitOpError("result #")
+             << i << " is in table " << name << " with rows " << table.getRow()
+             << ", but is " << type;
+  }
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
-// InvokeOp, RecordOp, LaunchOp
+// InvokeOp, RecordOp
 //===----------------------------------------------------------------------===//
 
 /// The kernel that `op` names, or an error.
@@ -177,73 +249,6 @@ LogicalResult RecordOp::verifySymbolUses(SymbolTableCollection &symbols) {
       return emitOpError("operand #")
              << position - 1 << " must be " << expected << " for argument #"
              << i << " of kernel " << getKernelAttr() << ", got " << type;
-  }
-  return success();
-}
-
-LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  FailureOr<KernelOp> kernel = lookupKernel(*this, getKernelAttr(), symbols);
-  if (failed(kernel))
-    return failure();
-  if (getReads().size() != kernel->getNumArguments())
-    return emitOpError("has ")
-           << getReads().size() << " reads, but kernel " << getKernelAttr()
-           << " has " << kernel->getNumArguments() << " arguments";
-  unsigned shared = 0;
-  for (auto [index, attr] : llvm::enumerate(getReads())) {
-    auto read = cast<ReadAttr>(attr);
-    bool isShared = read.getKind() == ReadKind::Shared;
-    if (isShared != kernel->isShared(index))
-      return emitOpError("read #") << index << (isShared ? " is" : " is not")
-                                   << " shared, but the kernel's argument "
-                                   << (isShared ? "is not" : "is");
-    if (read.getSegments() != kernel->isRagged(index))
-      return emitOpError("read #")
-             << index
-             << ": `segments` must be set for ragged arguments and no others";
-    shared += isShared;
-    bool needsRows = read.getKind() == ReadKind::Contiguous ||
-                     read.getKind() == ReadKind::Gather;
-    if (needsRows && !read.getFrom())
-      return emitOpError("read #")
-             << index << " needs `from`, the table or source it reads";
-    Type row;
-    if (auto table = read.getFrom() ? symbols.lookupNearestSymbolFrom<TableOp>(
-                                          *this, read.getFrom())
-                                    : TableOp())
-      row = table.getRow();
-    Type argument = kernel->getArgumentTypes()[index];
-    if (kernel->isRagged(index)) {
-      auto rows = cast<RankedTensorType>(argument);
-      argument = RankedTensorType::get(rows.getShape().drop_front(),
-                                       rows.getElementType());
-    }
-    if (row && row != argument)
-      return emitOpError("read #")
-             << index << " is of table " << read.getFrom() << " with rows "
-             << row << ", but the argument is " << argument;
-    if (read.getFrom() &&
-        !symbols.lookupNearestSymbolFrom<TableOp>(*this, read.getFrom()) &&
-        !symbols.lookupNearestSymbolFrom<SourceOp>(*this, read.getFrom()))
-      return emitOpError("there is no batch.table or batch.source ")
-             << read.getFrom();
-  }
-  if (shared != getShared().size())
-    return emitOpError("has ") << getShared().size() << " shared operands for "
-                               << shared << " shared reads";
-  if (getWrites().size() != kernel->getNumResults())
-    return emitOpError("writes ")
-           << getWrites().size() << " tables, but kernel " << getKernelAttr()
-           << " has " << kernel->getNumResults() << " results";
-  for (auto [name, type] :
-       llvm::zip_equal(getWrites().getAsRange<FlatSymbolRefAttr>(),
-                       kernel->getResultTypes())) {
-    auto table = symbols.lookupNearestSymbolFrom<TableOp>(*this, name);
-    if (!table)
-      return emitOpError("there is no batch.table ") << name;
-    if (table.getRow() != type)
-      return emitOpError("table ") << name << " has rows " << table.getRow()
-                                   << ", but the result is " << type;
   }
   return success();
 }

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Batch/Dialect/UProg/UProg.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::uprog;
@@ -13,7 +15,14 @@ using namespace mlir::uprog;
 #include "Batch/Dialect/UProg/UProgDialect.cpp.inc"
 #include "Batch/Dialect/UProg/UProgEnums.cpp.inc"
 
+#define GET_TYPEDEF_CLASSES
+#include "Batch/Dialect/UProg/UProgTypes.cpp.inc"
+
 void UProgDialect::initialize() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "Batch/Dialect/UProg/UProgTypes.cpp.inc"
+      >();
   addOperations<
 #define GET_OP_LIST
 #include "Batch/Dialect/UProg/UProgOps.cpp.inc"

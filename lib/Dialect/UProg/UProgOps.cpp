@@ -152,17 +152,8 @@ LogicalResult ProgramOp::verify() { return verifyYield(*this); }
 LogicalResult RunOp::verifySymbolUses(SymbolTableCollection &symbols) {
   Operation *symbol = symbols.lookupNearestSymbolFrom(*this, getCalleeAttr());
   // A target's lowering may have made a function of the operator already.
-  if (isa_and_nonnull<FunctionOpInterface>(symbol) && !isa<OperatorOp>(symbol))
-    return success();
-  auto callee = dyn_cast_or_null<OperatorOp>(symbol);
-  if (!callee)
+  if (!isa_and_nonnull<FunctionOpInterface>(symbol))
     return emitOpError("there is no uprog.operator ") << getCalleeAttr();
-  unsigned operands = 0;
-  for (unsigned i = 1, e = callee.getNumArguments(); i < e; ++i)
-    operands += !callee.getOffsets(i);
-  if (getInputs().size() != operands)
-    return emitOpError("operator ") << getCalleeAttr() << " takes " << operands
-                                    << " operands, got " << getInputs().size();
   return success();
 }
 

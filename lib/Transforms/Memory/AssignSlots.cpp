@@ -1,4 +1,4 @@
-//===- AssignSlots.cpp - Tables for value classes, launches for kernels ---===//
+//===- AssignSlots.cpp - Tables for value classes ---===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,8 +10,6 @@
 #include "Batch/Dialect/Rec/AdtLookup.h"
 #include "Batch/Dialect/UProg/UProg.h"
 #include "Batch/Transforms/Memory/Passes.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Remarks.h"
 #include <map>
@@ -43,7 +41,7 @@ private:
   FlatSymbolRefAttr getSource(RankedTensorType row, int64_t parameter);
   FailureOr<ReadAttr> getRead(KernelOp kernel, unsigned argument);
   void markLocations();
-  LogicalResult makeExecutor();
+  LogicalResult markKernels();
 
   ModuleOp module;
   StringRef layouts;
@@ -265,89 +263,38 @@ void SlotAssigner::markLocations() {
     }
 }
 
-LogicalResult SlotAssigner::makeExecutor() {
-  func::FuncOp entry = program.getEntry();
-  Location loc = entry.getLoc();
-  SmallVector<Type> types = {PlanType::get(module.getContext())};
-  for (BlockArgument argument : entry.getArguments())
-    if (sharedness.isShared(argument))
-      types.push_back(argument.getType());
-  builder.setInsertionPointToEnd(module.getBody());
-  auto executor = func::FuncOp::create(builder, loc,
-                                       (entry.getSymName() + ".execute").str(),
-                                       builder.getFunctionType(types, {}));
-  executor->setAttr(kExecutorAttr, builder.getUnitAttr());
-  symbols.insert(executor);
-  Block *body = executor.addEntryBlock();
-  builder.setInsertionPointToStart(body);
-
-  Value plan = body->getArgument(0);
-  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
-  Value steps = PlanSizeOp::create(builder, loc, builder.getIndexType(), plan);
-  auto loop = scf::ForOp::create(builder, loc, zero, steps, one);
-  func::ReturnOp::create(builder, loc);
-  builder.setInsertionPointToStart(loop.getBody());
-  Value step =
-      PlanStepOp::create(builder, loc, StepType::get(module.getContext()), plan,
-                         loop.getInductionVar());
-  Value number =
-      StepKernelOp::create(builder, loc, builder.getIndexType(), step);
-  SmallVector<int64_t> cases;
-  SmallVector<KernelOp> kernels;
-  for (auto [index, kernel] : llvm::enumerate(module.getOps<KernelOp>()))
-    if (classes.isInvoked(kernel)) {
-      cases.push_back(index);
-      kernels.push_back(kernel);
-    }
-  auto choice = scf::IndexSwitchOp::create(builder, loc, TypeRange(), number,
-                                           cases, cases.size());
-  builder.createBlock(&choice.getDefaultRegion());
-  scf::YieldOp::create(builder, loc);
-  for (auto [kernel, region] :
-       llvm::zip_equal(kernels, choice.getCaseRegions())) {
-    builder.createBlock(&region);
-    SmallVector<Attribute> reads, writes;
-    SmallVector<Value> shared;
+/// Notes on kernels how a step reads their operands and where results lie.
+LogicalResult SlotAssigner::markKernels() {
+  for (auto kernel : module.getOps<KernelOp>()) {
+    if (!classes.isInvoked(kernel))
+      continue;
     for (unsigned i = 0; i < kernel.getNumArguments(); ++i) {
       FailureOr<ReadAttr> read = getRead(kernel, i);
       if (failed(read))
         return failure();
-      reads.push_back(*read);
       kernel.setArgAttr(i, kReadAttr, *read);
-      if (kernel.isShared(i)) {
-        auto parameter = kernel.getArgAttrOfType<IntegerAttr>(
-            i, uprog::OperatorOp::kParameter);
-        if (!parameter)
-          return kernel.emitError("shared argument #")
-                 << i << " names no parameter ('uprog.parameter')";
-        shared.push_back(body->getArgument(1 + parameter.getInt()));
-      }
+      if (kernel.isShared(i) && !kernel.getArgAttrOfType<IntegerAttr>(
+                                    i, uprog::OperatorOp::kParameter))
+        return kernel.emitError("shared argument #")
+               << i << " names no parameter ('uprog.parameter')";
     }
-    for (unsigned i = 0; i < kernel.getNumResults(); ++i) {
-      writes.push_back(tables[classes.getResultClass(kernel, i)]);
-      kernel.setResultAttr(i, kTableAttr, writes.back());
-    }
-    builder.setInsertionPointToEnd(&region.front());
-    LaunchOp::create(builder, kernel.getLoc(),
-                     FlatSymbolRefAttr::get(kernel.getSymNameAttr()), step,
-                     builder.getArrayAttr(reads), shared,
-                     builder.getArrayAttr(writes));
-    scf::YieldOp::create(builder, loc);
+    for (unsigned i = 0; i < kernel.getNumResults(); ++i)
+      kernel.setResultAttr(i, kTableAttr,
+                           tables[classes.getResultClass(kernel, i)]);
   }
   return success();
 }
 
 LogicalResult SlotAssigner::run() {
   func::FuncOp entry = program.getEntry();
-  if (!entry || symbols.lookup((entry.getSymName() + ".execute").str()))
+  if (!entry || !module.getOps<TableOp>().empty())
     return success();
   if (!symbols.lookup((entry.getSymName() + ".inspect").str()))
     return success();
   if (failed(makeTables()))
     return failure();
   markLocations();
-  if (failed(makeExecutor()))
+  if (failed(markKernels()))
     return failure();
   remark::analysis(entry.getLoc(),
                    remark::RemarkOpts::name("Slots").category("batch"))

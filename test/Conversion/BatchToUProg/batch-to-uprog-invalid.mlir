@@ -1,12 +1,54 @@
 // RUN: batch-opt %s --convert-batch-to-uprog --split-input-file --verify-diagnostics
 
-// A launch needs the operator of its kernel.
+// A task needs the operator of its kernel.
 batch.kernel @k() {
   batch.yield
 }
-func.func @main.execute(%plan: !batch.plan, %i: index) attributes {batch.executor} {
-  %step = batch.plan_step %plan[%i]
+func.func @main() attributes {batch.entry} {
+  return
+}
+func.func @main.inspect() attributes {batch.inspector} {
+  %d = arith.constant 0 : index
   // expected-error @+1 {{there is no operator @k.rows; run batch-vectorize-kernels first}}
-  batch.launch @k %step reads [] writes []
+  batch.record @k() depth(%d) : () -> ()
+  return
+}
+
+// -----
+
+// A step has to know how it reads,
+batch.kernel @k(%i: index) {
+  batch.yield
+}
+uprog.operator @k.rows(%n: index, %i: tensor<?xindex>) {
+  uprog.yield
+}
+func.func @main(%i: index) attributes {batch.entry} {
+  return
+}
+func.func @main.inspect(%i: index) attributes {batch.inspector} {
+  // expected-error @+1 {{nothing says how argument #0 of kernel @k is read; run batch-assign-slots first}}
+  batch.record @k(%i) depth(%i) : (index) -> ()
+  return
+}
+
+// -----
+
+// and where it writes.
+batch.kernel @k() -> tensor<4xf32> {
+  %x = arith.constant dense<0.0> : tensor<4xf32>
+  batch.yield %x : tensor<4xf32>
+}
+uprog.operator @k.rows(%n: index) -> tensor<?x4xf32> {
+  %x = tensor.empty(%n) : tensor<?x4xf32>
+  uprog.yield %x : tensor<?x4xf32>
+}
+func.func @main() attributes {batch.entry} {
+  return
+}
+func.func @main.inspect() attributes {batch.inspector} {
+  %d = arith.constant 0 : index
+  // expected-error @+1 {{result #0 of kernel @k has no table; run batch-assign-slots first}}
+  %h = batch.record @k() depth(%d) : () -> !batch.handle
   return
 }

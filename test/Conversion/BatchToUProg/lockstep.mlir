@@ -3,7 +3,7 @@
 
 // One loop: the next block, its lanes, its kernel, what becomes of its results.
 // CHECK-LABEL: uprog.program @main.execute(
-// CHECK-SAME:    %[[LANES:.*]]: !batch.lanes, %[[W:.*]]: tensor<2xf32>) level(block) attributes {batch.executor} {
+// CHECK-SAME:    %[[LANES:.*]]: !batch.lanes) level(block) attributes {batch.executor} {
 // CHECK-NEXT:    batch.start_lanes %[[LANES]] @main.machine
 // CHECK-NEXT:    uprog.while {
 // CHECK-NEXT:      %[[BLOCKS:.*]] = arith.constant 3 : index
@@ -20,17 +20,16 @@
 // CHECK-NEXT:        %[[RUNS:.*]] = batch.enter_block %[[LANES]][%[[LANE]]], %[[B]]
 // CHECK-NEXT:        uprog.condition(%[[RUNS]])
 // CHECK-NEXT:      }
-// CHECK-NEXT:      %[[STEP:.*]] = batch.take_lanes %[[LANES]][%[[B]]] tasks(%[[COUNT]])
+// CHECK-NEXT:      %[[STEP:.*]] = uprog.take_lanes %[[LANES]][%[[B]]] tasks(%[[COUNT]])
 // CHECK-NEXT:      uprog.branch %[[B]] uniform
 // CHECK-NEXT:      case 0 {
-// CHECK-NEXT:        %[[X:.*]] = batch.operand %[[STEP]][0] <kind = gather, from = @x> -> tensor<?x2xf32>
-// CHECK-NEXT:        %[[N:.*]] = batch.step_tasks %[[STEP]]
-// CHECK-NEXT:        uprog.run @first.rows(%[[X]], %[[W]] : tensor<?x2xf32>, tensor<2xf32>) step(%[[STEP]] : !batch.step) tasks(%[[N]])
+// CHECK-NEXT:        %[[N:.*]] = uprog.step_tasks %[[STEP]]
+// CHECK-NEXT:        uprog.run @first.rows step(%[[STEP]]) tasks(%[[N]])
 // CHECK-NEXT:        batch.lane_ops %[[LANES]] @main.machine::@first
 // CHECK-NEXT:      }
 // CHECK-NEXT:      case 1 {
 // CHECK-NEXT:        batch.lane_ops %[[LANES]] @main.machine::@second prologue
-// CHECK:             uprog.run @second.rows(
+// CHECK:             uprog.run @second.rows step
 // CHECK-NEXT:        batch.lane_ops %[[LANES]] @main.machine::@second
 // CHECK-NEXT:      }
 // CHECK-NEXT:      case 2 {
@@ -72,7 +71,7 @@ func.func @main(%x: tensor<2xf32>, %w: tensor<2xf32> {batch.shared = "w"}) -> te
 // CHECK-NOT:     batch.executor
 // CHECK:         case 0 {
 // CHECK-NEXT:      batch.lane_ops %[[LANES:.*]] @main.machine::@first prologue
-// CHECK:           uprog.run @first.rows(
+// CHECK:           uprog.run @first.rows step
 // CHECK-NEXT:      batch.lane_ops %[[LANES]] @main.machine::@first
 // CHECK-NEXT:      uprog.ref @main.frame(%[[LANES]]) : !batch.lanes
 // CHECK-NEXT:      batch.leave_frame %[[LANES]] @main.machine

@@ -14,9 +14,9 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) {
 }
 uprog.program @p(%plan: !batch.plan, %x: tensor<?x4xf32>) level(device) {
   %i = arith.constant 0 : index
-  %step = batch.plan_step %plan[%i]
+  %step = uprog.plan_step %plan[%i]
   // expected-error @+1 {{operator @k.rows is no kernel function yet; run convert-operators-to-cpu first}}
-  uprog.run @k.rows(%x : tensor<?x4xf32>) step(%step : !batch.step) tasks(%i)
+  uprog.run @k.rows step(%step) tasks(%i)
   uprog.yield
 }
 
@@ -27,9 +27,9 @@ func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, 
     attributes {batch.kernel_info = {stages = 1 : i64, row_block = 0 : i64}}
 uprog.program @p(%plan: !batch.plan, %x: tensor<?x4xf32>) level(device) {
   %i = arith.constant 0 : index
-  %step = batch.plan_step %plan[%i]
+  %step = uprog.plan_step %plan[%i]
   // expected-error @+1 {{kernel function @k.rows does not say 'row_split' in 'batch.kernel_info'}}
-  uprog.run @k.rows(%x : tensor<?x4xf32>) step(%step : !batch.step) tasks(%i)
+  uprog.run @k.rows step(%step) tasks(%i)
   uprog.yield
 }
 

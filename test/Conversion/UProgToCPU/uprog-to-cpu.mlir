@@ -56,15 +56,14 @@ func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, 
 // SPLIT:             func.call @k.rows(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[FIRST]], %[[STOP]],
 uprog.program @main.execute(%plan: !batch.plan) level(device) {
   %c0 = arith.constant 0 : index
-  %steps = batch.plan_size %plan
+  %steps = uprog.plan_size %plan
   uprog.for %i = %c0 to %steps {
-    %step = batch.plan_step %plan[%i]
-    %k = batch.step_kernel %step
+    %step = uprog.plan_step %plan[%i]
+    %k = uprog.step_kernel %step
     uprog.branch %k uniform
     case 3 {
-      %n = batch.step_tasks %step
-      %x = batch.operand %step[0] #batch.read<kind = rows> -> tensor<?x4xf32>
-      uprog.run @k.rows(%x : tensor<?x4xf32>) step(%step : !batch.step) tasks(%n)
+      %n = uprog.step_tasks %step
+      uprog.run @k.rows step(%step) tasks(%n)
     }
     uprog.barrier device
   }
@@ -159,12 +158,11 @@ uprog.program @main.execute(%lanes: !batch.lanes) level(block) attributes {batch
       %runs = batch.enter_block %lanes[%lane], %block
       uprog.condition(%runs)
     }
-    %step = batch.take_lanes %lanes[%block] tasks(%count)
+    %step = uprog.take_lanes %lanes[%block] tasks(%count)
     uprog.branch %block uniform
     case 0 {
-      %x = batch.operand %step[0] <kind = gather, from = @x> -> tensor<?x2xf32>
-      %n = batch.step_tasks %step
-      uprog.run @first.rows(%x : tensor<?x2xf32>) step(%step : !batch.step) tasks(%n)
+      %n = uprog.step_tasks %step
+      uprog.run @first.rows step(%step) tasks(%n)
       batch.lane_ops %lanes @main.machine::@first
     }
     case 1 {

@@ -34,9 +34,9 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) {
 }
 uprog.program @p(%plan: !batch.plan, %x: tensor<?x4xf32>) level(device) {
   %i = arith.constant 0 : index
-  %step = batch.plan_step %plan[%i]
+  %step = uprog.plan_step %plan[%i]
   // expected-error @+1 {{operator @k.rows has no functions for thread blocks yet; run convert-operators-to-gpu first}}
-  uprog.run @k.rows(%x : tensor<?x4xf32>) step(%step : !batch.step) tasks(%i)
+  uprog.run @k.rows step(%step) tasks(%i)
   uprog.yield
 }
 
@@ -53,9 +53,9 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) attributes {batch.kernel_
 }
 uprog.program @p(%plan: !batch.plan, %x: tensor<?x4xf32>) level(device) {
   %i = arith.constant 0 : index
-  %step = batch.plan_step %plan[%i]
+  %step = uprog.plan_step %plan[%i]
   // expected-error @+1 {{gpu.module @device has no function @k.rows.stage1}}
-  uprog.run @k.rows(%x : tensor<?x4xf32>) step(%step : !batch.step) tasks(%i)
+  uprog.run @k.rows step(%step) tasks(%i)
   uprog.yield
 }
 

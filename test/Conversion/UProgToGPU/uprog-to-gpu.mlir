@@ -122,17 +122,16 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>)
 // CHECK-NOT:     uprog.program
 uprog.program @main.execute(%plan: !batch.plan) level(device) {
   %c0 = arith.constant 0 : index
-  %steps = batch.plan_size %plan
+  %steps = uprog.plan_size %plan
   uprog.for %i = %c0 to %steps {
-    %step = batch.plan_step %plan[%i]
-    %k = batch.step_kernel %step
+    %step = uprog.plan_step %plan[%i]
+    %k = uprog.step_kernel %step
     uprog.branch %k uniform
     case 3 {
-      %n = batch.step_tasks %step
-      %x = batch.operand %step[0] #batch.read<kind = rows> -> tensor<?x4xf32>
-      uprog.run @k.rows(%x : tensor<?x4xf32>) step(%step : !batch.step) tasks(%n)
+      %n = uprog.step_tasks %step
+      uprog.run @k.rows step(%step) tasks(%n)
     }
-    %meets = batch.step_meets %step
+    %meets = uprog.step_meets %step
     uprog.branch %meets uniform
     case 1 {
       uprog.barrier device

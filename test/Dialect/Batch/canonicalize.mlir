@@ -45,17 +45,15 @@ batch.kernel @cell(%x: index) -> tensor<4xf32> {
   batch.yield %zero : tensor<4xf32>
 }
 
-// What is recorded, traversed or launched has effects: nothing of it goes.
+// What is recorded or traversed has effects: nothing of it goes.
 // CHECK-LABEL: func.func @effects
 // CHECK:         batch.ghost
 // CHECK:         batch.record @cell
 // CHECK:         batch.traverse [@visit]
-// CHECK:         batch.launch @cell
-func.func @effects(%step: !batch.step, %n: index) {
+func.func @effects(%n: index) {
   batch.ghost depth(%n)
   %h = batch.record @cell(%n) depth(%n) : (index) -> !batch.handle
   batch.traverse [@visit]
-  batch.launch @cell %step reads [#batch.read<kind = scalar>] writes [@h]
   return
 }
 

@@ -27,11 +27,7 @@ func.func @f(%x: f32) {
 
 // A table is read by arguments of its row's type.
 batch.table @t : tensor<8xf32> group(0)
-batch.kernel @k(%x: tensor<4xf32>) {
+// expected-error @+1 {{'batch.kernel' op argument #0 is read from table @t with rows 'tensor<8xf32>', but is 'tensor<4xf32>'}}
+batch.kernel @k(%x: tensor<4xf32> {batch.read = #batch.read<kind = gather, from = @t>}) {
   batch.yield
-}
-func.func @f(%step: !batch.step) {
-  // expected-error @+1 {{'batch.launch' op}}
-  batch.launch @k %step reads [#batch.read<kind = gather, from = @t>] writes []
-  return
 }

@@ -116,15 +116,6 @@ func.func @f(%d: index) {
 
 // -----
 
-batch.table @t : tensor<4xf32> group(0)
-func.func @f(%step: !batch.step) {
-  // expected-error @+1 {{'batch.launch' op there is no batch.kernel @t}}
-  batch.launch @t %step reads [] writes []
-  return
-}
-
-// -----
-
 // An invocation hands over all operands, shared ones included.
 batch.kernel @k(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared}) {
   batch.yield
@@ -171,151 +162,85 @@ func.func @f(%n: index) {
 
 // -----
 
-// A launch says for each argument how it is read.
-batch.kernel @k(%x: index) {
+// How an operand is read has an attribute of its own,
+// expected-error @+1 {{'batch.kernel' op argument #0: 'batch.read' is a #batch.read, on kernels alone}}
+batch.kernel @k(%x: index {batch.read = "gather"}) {
   batch.yield
 }
-func.func @f(%step: !batch.step) {
-  // expected-error @+1 {{'batch.launch' op has 0 reads, but kernel @k has 1 arguments}}
-  batch.launch @k %step reads [] writes []
-  return
-}
+
+// -----
+
+// which functions do not have.
+// expected-error @+1 {{'func.func' op argument #0: 'batch.read' is a #batch.read, on kernels alone}}
+func.func private @f(%n: index {batch.read = #batch.read<kind = scalar>})
 
 // -----
 
 // What the kernel shares cannot be read per task,
 batch.source @E : tensor<4xf32> parameter(0)
-batch.kernel @k(%x: tensor<4xf32> {batch.shared}) {
+// expected-error @+1 {{'batch.kernel' op argument #0 is not read as shared, but it is}}
+batch.kernel @k(%x: tensor<4xf32> {batch.shared, batch.read = #batch.read<kind = gather, from = @E>}) {
   batch.yield
-}
-func.func @f(%step: !batch.step) {
-  // expected-error @+1 {{'batch.launch' op read #0 is not shared, but the kernel's argument is}}
-  batch.launch @k %step reads [#batch.read<kind = gather, from = @E>] writes []
-  return
 }
 
 // -----
 
 // nor the other way round.
-batch.kernel @k(%x: tensor<4xf32>) {
+// expected-error @+1 {{'batch.kernel' op argument #0 is read as shared, but it is not}}
+batch.kernel @k(%x: tensor<4xf32> {batch.read = #batch.read<kind = shared>}) {
   batch.yield
-}
-func.func @f(%step: !batch.step, %x: tensor<4xf32>) {
-  // expected-error @+1 {{'batch.launch' op read #0 is shared, but the kernel's argument is not}}
-  batch.launch @k %step reads [#batch.read<kind = shared>]
-      shared(%x : tensor<4xf32>) writes []
-  return
 }
 
 // -----
 
 // Segments go with ragged arguments,
-batch.kernel @k(%x: tensor<?x4xf32>) {
+// expected-error @+1 {{'batch.kernel' op argument #0: `segments` must be set for ragged arguments and no others}}
+batch.kernel @k(%x: tensor<?x4xf32> {batch.read = #batch.read<kind = rows>}) {
   batch.yield
-}
-func.func @f(%step: !batch.step) {
-  // expected-error @+1 {{'batch.launch' op read #0: `segments` must be set for ragged arguments and no others}}
-  batch.launch @k %step reads [#batch.read<kind = rows>] writes []
-  return
 }
 
 // -----
 
 // and with no others.
-batch.kernel @k(%x: tensor<4xf32>) {
+// expected-error @+1 {{'batch.kernel' op argument #0: `segments` must be set for ragged arguments and no others}}
+batch.kernel @k(%x: tensor<4xf32> {batch.read = #batch.read<kind = rows, segments = true>}) {
   batch.yield
 }
-func.func @f(%step: !batch.step) {
-  // expected-error @+1 {{'batch.launch' op read #0: `segments` must be set for ragged arguments and no others}}
-  batch.launch @k %step reads [#batch.read<kind = rows, segments = true>] writes []
-  return
-}
 
 // -----
 
-// Indices count rows of one table or source.
-batch.kernel @k(%x: tensor<4xf32>) {
+// Indices count rows of one table or source,
+// expected-error @+1 {{'batch.kernel' op argument #0 needs `from`, the table or source that it is read from}}
+batch.kernel @k(%x: tensor<4xf32> {batch.read = #batch.read<kind = gather>}) {
   batch.yield
 }
-func.func @f(%step: !batch.step) {
-  // expected-error @+1 {{'batch.launch' op read #0 needs `from`, the table or source it reads}}
-  batch.launch @k %step reads [#batch.read<kind = gather>] writes []
-  return
-}
 
 // -----
 
-batch.kernel @k(%x: tensor<4xf32>) {
+// or lanes' rows of a variable.
+// expected-error @+1 {{'batch.kernel' op argument #0: there is no batch.table, batch.source or batch.variable @k}}
+batch.kernel @k(%x: tensor<4xf32> {batch.read = #batch.read<kind = gather, from = @k>}) {
   batch.yield
 }
-func.func @f(%step: !batch.step) {
-  // expected-error @+1 {{'batch.launch' op read #0 needs `from`, the table or source it reads}}
-  batch.launch @k %step reads [#batch.read<kind = contiguous>] writes []
-  return
-}
 
 // -----
 
-batch.kernel @k(%x: tensor<4xf32>) {
-  batch.yield
-}
-func.func @f(%step: !batch.step) {
-  // expected-error @+1 {{'batch.launch' op there is no batch.table or batch.source @k}}
-  batch.launch @k %step reads [#batch.read<kind = gather, from = @k>] writes []
-  return
-}
-
-// -----
-
-// Every shared read takes an operand.
-batch.kernel @k(%x: tensor<4xf32> {batch.shared}) {
-  batch.yield
-}
-func.func @f(%step: !batch.step) {
-  // expected-error @+1 {{'batch.launch' op has 0 shared operands for 1 shared reads}}
-  batch.launch @k %step reads [#batch.read<kind = shared>] writes []
-  return
-}
-
-// -----
-
-// Every result goes to a table,
-batch.kernel @k() -> tensor<4xf32> {
-  %x = arith.constant dense<0.0> : tensor<4xf32>
-  batch.yield %x : tensor<4xf32>
-}
-func.func @f(%step: !batch.step) {
-  // expected-error @+1 {{'batch.launch' op writes 0 tables, but kernel @k has 1 results}}
-  batch.launch @k %step reads [] writes []
-  return
-}
-
-// -----
-
-// which exists,
+// A result lies in a table,
 batch.source @E : tensor<4xf32> parameter(0)
-batch.kernel @k() -> tensor<4xf32> {
+// expected-error @+1 {{'batch.kernel' op result #0: there is no batch.table @E}}
+batch.kernel @k() -> (tensor<4xf32> {batch.in_table = @E}) {
   %x = arith.constant dense<0.0> : tensor<4xf32>
   batch.yield %x : tensor<4xf32>
-}
-func.func @f(%step: !batch.step) {
-  // expected-error @+1 {{'batch.launch' op there is no batch.table @E}}
-  batch.launch @k %step reads [] writes [@E]
-  return
 }
 
 // -----
 
-// and has rows of its type.
+// which has rows of its type.
 batch.table @t : tensor<8xf32> group(0)
-batch.kernel @k() -> tensor<4xf32> {
+// expected-error @+1 {{'batch.kernel' op result #0 is in table @t with rows 'tensor<8xf32>', but is 'tensor<4xf32>'}}
+batch.kernel @k() -> (tensor<4xf32> {batch.in_table = @t}) {
   %x = arith.constant dense<0.0> : tensor<4xf32>
   batch.yield %x : tensor<4xf32>
-}
-func.func @f(%step: !batch.step) {
-  // expected-error @+1 {{'batch.launch' op table @t has rows 'tensor<8xf32>', but the result is 'tensor<4xf32>'}}
-  batch.launch @k %step reads [] writes [@t]
-  return
 }
 
 // -----

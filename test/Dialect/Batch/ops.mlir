@@ -124,32 +124,20 @@ func.func @traverse(%t: !rec.adt<@Tree>) -> !batch.handle {
   return %h : !batch.handle
 }
 
-// The executor walks a plan and launches batches; every kind of read prints.
-// CHECK-LABEL: func.func @execute
-// CHECK-SAME:    (%[[PLAN:.*]]: !batch.plan, %[[W:.*]]: tensor<4x4xf32>)
-func.func @execute(%plan: !batch.plan, %w: tensor<4x4xf32>) {
-  // CHECK: %[[SIZE:.*]] = batch.plan_size %[[PLAN]]
-  %size = batch.plan_size %plan
-  // CHECK: %[[STEP:.*]] = batch.plan_step %[[PLAN]][%[[SIZE]]]
-  %step = batch.plan_step %plan[%size]
-  // CHECK: batch.step_kernel %[[STEP]]
-  %k = batch.step_kernel %step
-  // CHECK: batch.step_tasks %[[STEP]]
-  %n = batch.step_tasks %step
-  // CHECK:      batch.launch @cell %[[STEP]] reads
-  // CHECK-SAME: [#batch.read<kind = gather, from = @h>, #batch.read<kind = rows, from = @h, segments = true>,
-  // CHECK-SAME: #batch.read<kind = scalar>, #batch.read<kind = shared>]
-  // CHECK-SAME: shared(%[[W]] : tensor<4x4xf32>) writes [@h]
-  batch.launch @cell %step
-      reads [#batch.read<kind = gather, from = @h>,
-             #batch.read<kind = rows, from = @h, segments = true>,
-             #batch.read<kind = scalar>, #batch.read<kind = shared>]
-      shared(%w : tensor<4x4xf32>) writes [@h]
-  // CHECK: batch.launch @nothing %[[STEP]] reads [] writes []
-  batch.launch @nothing %step reads [] writes []
-  // CHECK: batch.operand %[[STEP]][0] <kind = contiguous, from = @E> -> tensor<?x4xf32>
-  %x = batch.operand %step[0] #batch.read<kind = contiguous, from = @E> -> tensor<?x4xf32>
-  return
+// A kernel says how a step reads its operands and where results lie; every kind
+// of read prints.
+// CHECK-LABEL: batch.kernel @placed
+// CHECK-SAME:    tensor<4xf32> {batch.read = #batch.read<kind = gather, from = @h>}
+// CHECK-SAME:    tensor<?x4xf32> {batch.read = #batch.read<kind = rows, from = @h, segments = true>}
+// CHECK-SAME:    index {batch.read = #batch.read<kind = scalar>}
+// CHECK-SAME:    tensor<4x4xf32> {batch.read = #batch.read<kind = shared>, batch.shared}
+// CHECK-SAME:    -> (tensor<4xf32> {batch.in_table = @h})
+batch.kernel @placed(%x: tensor<4xf32> {batch.read = #batch.read<kind = gather, from = @h>},
+    %xs: tensor<?x4xf32> {batch.read = #batch.read<kind = rows, from = @h, segments = true>},
+    %n: index {batch.read = #batch.read<kind = scalar>},
+    %w: tensor<4x4xf32> {batch.read = #batch.read<kind = shared>, batch.shared})
+    -> (tensor<4xf32> {batch.in_table = @h}) {
+  batch.yield %x : tensor<4xf32>
 }
 
 // Segments are combined and spread by their offsets.

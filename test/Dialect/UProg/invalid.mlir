@@ -99,9 +99,9 @@ uprog.program @p() level(warp) {
 
 // -----
 
-uprog.program @p(%step: !batch.step, %n: index) level(device) {
+uprog.program @p(%step: !uprog.step, %n: index) level(device) {
   // expected-error @+1 {{'uprog.run' op there is no uprog.operator @k.rows}}
-  uprog.run @k.rows(%n : index) step(%step : !batch.step) tasks(%n)
+  uprog.run @k.rows step(%step) tasks(%n)
   uprog.yield
 }
 
@@ -109,21 +109,9 @@ uprog.program @p(%step: !batch.step, %n: index) level(device) {
 
 // A table cannot be run.
 batch.table @k.rows : tensor<4xf32> group(0)
-uprog.program @p(%step: !batch.step, %n: index) level(device) {
+uprog.program @p(%step: !uprog.step, %n: index) level(device) {
   // expected-error @+1 {{'uprog.run' op there is no uprog.operator @k.rows}}
-  uprog.run @k.rows(%n : index) step(%step : !batch.step) tasks(%n)
-  uprog.yield
-}
-
-// -----
-
-// A run hands over all operands but the number of tasks and offsets.
-uprog.operator @k.rows(%n: index, %o: tensor<?xindex> {uprog.offsets = 0 : i64}) {
-  uprog.yield
-}
-uprog.program @p(%step: !batch.step, %n: index) level(device) {
-  // expected-error @+1 {{'uprog.run' op operator @k.rows takes 0 operands, got 1}}
-  uprog.run @k.rows(%n : index) step(%step : !batch.step) tasks(%n)
+  uprog.run @k.rows step(%step) tasks(%n)
   uprog.yield
 }
 

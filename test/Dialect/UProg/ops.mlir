@@ -28,9 +28,9 @@ uprog.operator private @nothing.rows(
 }
 
 // A program runs operators in loops and branches, with barriers at its level.
-// CHECK:      uprog.program @main.execute(%[[STEP:.*]]: !batch.step, %[[N:.*]]: index, %[[W:.*]]: tensor<4x4xf32>)
+// CHECK:      uprog.program @main.execute(%[[STEP:.*]]: !uprog.step, %[[N:.*]]: index, %[[W:.*]]: tensor<4x4xf32>)
 // CHECK-SAME:   level(device) attributes {batch.executor} {
-uprog.program @main.execute(%step: !batch.step, %n: index, %w: tensor<4x4xf32>)
+uprog.program @main.execute(%step: !uprog.step, %n: index, %w: tensor<4x4xf32>)
     level(device) attributes {batch.executor} {
   // CHECK: uprog.for %[[I:.*]] = %[[N]] to %[[N]] {
   uprog.for %i = %n to %n {
@@ -38,10 +38,8 @@ uprog.program @main.execute(%step: !batch.step, %n: index, %w: tensor<4x4xf32>)
     uprog.branch %i uniform
     // CHECK-NEXT: case 0 {
     case 0 {
-      %h = batch.operand %step[0] #batch.read<kind = rows> -> tensor<?x4xf32>
-      %s = batch.operand %step[1] #batch.read<kind = scalar> -> tensor<?xindex>
-      // CHECK: uprog.run @cell.rows(%[[H:.*]], %{{.*}}, %[[H]], %[[W]] : tensor<?x4xf32>, tensor<?xindex>, tensor<?x4xf32>, tensor<4x4xf32>) step(%[[STEP]] : !batch.step) tasks(%[[N]])
-      uprog.run @cell.rows(%h, %s, %h, %w : tensor<?x4xf32>, tensor<?xindex>, tensor<?x4xf32>, tensor<4x4xf32>) step(%step : !batch.step) tasks(%n)
+      // CHECK: uprog.run @cell.rows step(%[[STEP]]) tasks(%[[N]])
+      uprog.run @cell.rows step(%step) tasks(%n)
       // CHECK-NEXT: uprog.barrier block
       uprog.barrier block
     // CHECK-NEXT: }
@@ -95,10 +93,10 @@ uprog.program @cluster() level(cluster) {
 }
 
 // A run may name a function that a target's lowering made of the operator.
-// CHECK:      uprog.program @lowered(%[[STEP:.*]]: !batch.step, %[[N:.*]]: index) level(device) {
-// CHECK-NEXT:   uprog.run @kernel(%[[N]] : index) step(%[[STEP]] : !batch.step) tasks(%[[N]])
-uprog.program @lowered(%step: !batch.step, %n: index) level(device) {
-  uprog.run @kernel(%n : index) step(%step : !batch.step) tasks(%n)
+// CHECK:      uprog.program @lowered(%[[STEP:.*]]: !uprog.step, %[[N:.*]]: index) level(device) {
+// CHECK-NEXT:   uprog.run @kernel step(%[[STEP]]) tasks(%[[N]])
+uprog.program @lowered(%step: !uprog.step, %n: index) level(device) {
+  uprog.run @kernel step(%step) tasks(%n)
   uprog.yield
 }
 func.func private @kernel(index)
@@ -147,8 +145,8 @@ uprog.program @frame(%lanes: !batch.lanes) level(block) {
       uprog.condition(%runs)
     // CHECK-NEXT: }
     }
-    // CHECK-NEXT: batch.take_lanes %[[LANES]][%[[B]]] tasks(%[[COUNT]])
-    %step = batch.take_lanes %lanes[%b] tasks(%count)
+    // CHECK-NEXT: uprog.take_lanes %[[LANES]][%[[B]]] tasks(%[[COUNT]])
+    %step = uprog.take_lanes %lanes[%b] tasks(%count)
     // CHECK-NEXT: batch.lane_ops %[[LANES]] @machine::@block prologue
     batch.lane_ops %lanes @machine::@block prologue
     // CHECK-NEXT: batch.lane_ops %[[LANES]] @machine::@block{{$}}

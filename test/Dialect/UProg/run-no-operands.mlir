@@ -5,9 +5,9 @@ uprog.operator @k.rows(%n: index) {
 }
 
 // An operator without operands, of a constant kernel, is run like any other.
-// CHECK:      uprog.program @p(%[[STEP:.*]]: !batch.step, %[[N:.*]]: index) level(device) {
-// CHECK-NEXT:   uprog.run @k.rows step(%[[STEP]] : !batch.step) tasks(%[[N]])
-uprog.program @p(%step: !batch.step, %n: index) level(device) {
-  "uprog.run"(%step, %n) <{callee = @k.rows}> : (!batch.step, index) -> ()
+// CHECK:      uprog.program @p(%[[STEP:.*]]: !uprog.step, %[[N:.*]]: index) level(device) {
+// CHECK-NEXT:   uprog.run @k.rows step(%[[STEP]]) tasks(%[[N]])
+uprog.program @p(%step: !uprog.step, %n: index) level(device) {
+  "uprog.run"(%step, %n) <{callee = @k.rows}> : (!uprog.step, index) -> ()
   uprog.yield
 }

@@ -1,10 +1,8 @@
 // RUN: batch-opt %s --batch-linearize --batch-assign-slots | FileCheck %s
 
-// What nothing invokes has no table and is not launched.
+// What nothing invokes has no table.
 // CHECK:       batch.kernel @unused
 // CHECK-NOT:   batch.table
-// CHECK-LABEL: func.func @main.execute
-// CHECK-NOT:     batch.launch
 batch.kernel @unused(%x: tensor<8xf32>) -> tensor<8xf32> {
   batch.yield %x : tensor<8xf32>
 }

@@ -78,23 +78,6 @@ func.func private @encode(%t: !tree, %E: !emb, %W: !mat) -> (!vec, !vec, !vec, !
 // CHECK-SAME:    (%{{.*}}: !rec.adt<@Tree>, %{{.*}}: !batch.handle {batch.in_source = @input})
 // CHECK-SAME:    -> (!rec.adt<@Out>, !batch.handle {batch.in_table = @h})
 
-// The executor runs the plan's steps; each is a launch of its kernel, whatever
-// the kernel reads.
-// CHECK-LABEL: func.func @main.execute
-// CHECK-SAME:    (%[[PLAN:.*]]: !batch.plan, %{{.*}}: tensor<?x4xf32>, %[[W:.*]]: tensor<4x4xf32>)
-// CHECK-SAME:    attributes {batch.executor}
-// CHECK:         %[[STEPS:.*]] = batch.plan_size %[[PLAN]]
-// CHECK-NEXT:    scf.for %[[I:.*]] = %{{.*}} to %[[STEPS]] step %{{.*}} {
-// CHECK-NEXT:      %[[STEP:.*]] = batch.plan_step %[[PLAN]][%[[I]]]
-// CHECK-NEXT:      %[[KERNEL:.*]] = batch.step_kernel %[[STEP]]
-// CHECK-NEXT:      scf.index_switch %[[KERNEL]]
-// CHECK-NEXT:      case 0 {
-// CHECK-NEXT:        batch.launch @leaf %[[STEP]] reads
-// CHECK-SAME:          [#batch.read<kind = gather, from = @input>, #batch.read<kind = gather, from = @E>, #batch.read<kind = scalar>]
-// CHECK-SAME:          writes [@h, @c]
-// CHECK:           case 1 {
-// CHECK-NEXT:        batch.launch @node %[[STEP]] reads
-// CHECK-SAME:          shared(%[[W]] : tensor<4x4xf32>) writes [@h, @c, @node_2]
 func.func @main(%t: !tree, %x: !vec, %E: !emb {batch.shared = "E"},
                 %W: !mat {batch.shared = "W"}) -> (!out, !vec)
     attributes {batch.entry} {
@@ -154,22 +137,9 @@ func.func private @encode(%t: !tree) -> !vec {
   return %h : !vec
 }
 
-// CHECK-LABEL: func.func @ragged.execute
-// CHECK:         batch.launch @sum %[[STEP:.*]] reads [#batch.read<kind = rows, from = @sum_0, segments = true>] writes [@sum_0]
-// CHECK:         batch.launch @split %[[STEP]] reads [#batch.read<kind = gather, from = @sum_0>] writes [@sum_0, @sum_0]
-// CHECK-NOT:     batch.launch
 func.func @ragged(%t: !tree) -> !vec attributes {batch.entry} {
   %h = call @encode(%t) : (!tree) -> !vec
   return %h : !vec
-}
-
-// -----
-
-// Without kernels the executor has nothing to choose from.
-// CHECK-LABEL: func.func @control.execute
-// CHECK-NOT:     batch.launch
-func.func @control(%n: index) -> index attributes {batch.entry} {
-  return %n : index
 }
 
 // -----

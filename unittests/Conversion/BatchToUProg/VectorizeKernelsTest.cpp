@@ -10,10 +10,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Batch/Conversion/BatchToUProg/Passes.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/Batch/BatchInterfaces.h"
 #include "Batch/Dialect/UProg/UProg.h"
-#include "Batch/Conversion/BatchToUProg/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

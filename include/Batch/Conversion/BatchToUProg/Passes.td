@@ -83,12 +83,11 @@ def LockstepPass : Pass<"batch-lockstep", "::mlir::ModuleOp"> {
           %runs = batch.enter_block %lanes[%lane], %block
           uprog.condition(%runs)
         }
-        %step = batch.take_lanes %lanes[%block] tasks(%count)
+        %step = uprog.take_lanes %lanes[%block] tasks(%count)
         uprog.branch %block uniform
         case 0 {
-          %n = batch.operand %step[0] <kind = gather, from = @n> -> tensor<?xi64>
-          %tasks = batch.step_tasks %step
-          uprog.run @main.0.rows(%n : tensor<?xi64>) step(%step) tasks(%tasks)
+          %tasks = uprog.step_tasks %step
+          uprog.run @main.0.rows step(%step) tasks(%tasks)
           batch.lane_ops %lanes @main.machine::@main.0
         }
         uprog.yield
@@ -105,12 +104,35 @@ def LockstepPass : Pass<"batch-lockstep", "::mlir::ModuleOp"> {
 
 def ConvertBatchToUProgPass
     : Pass<"convert-batch-to-uprog", "::mlir::ModuleOp"> {
-  let summary = "make a uprog.program of the executor";
+  let summary = "make the uprog.program that runs a plan";
   let description = [{
-    The executor's loop becomes a `uprog.for` that all units run in step, its
-    choice of a kernel a uniform `uprog.branch`, each launch the `uprog.run` of
-    the kernel's operator. All units meet at the end of a step: the next one
-    reads what this one wrote, and that is the only dependence the loop carries.
+    Makes the executor of an entry that has an inspector: a loop over the steps of
+    a plan, which all units run in step. A uniform branch on the number of the
+    step's kernel has a `uprog.run` of the operator of each kernel that tasks are
+    recorded of; its attributes say how a step reads the kernel's operands and
+    where results lie. All units meet after a step that says so, and nowhere else.
+
+    ```mlir
+    uprog.program @main.execute(%plan: !batch.plan) level(device) {
+      %zero = arith.constant 0 : index
+      %steps = uprog.plan_size %plan
+      uprog.for %i = %zero to %steps {
+        %step = uprog.plan_step %plan[%i]
+        %kernel = uprog.step_kernel %step
+        uprog.branch %kernel uniform
+        case 0 {
+          %tasks = uprog.step_tasks %step
+          uprog.run @leaf.rows step(%step) tasks(%tasks)
+        }
+        %meets = uprog.step_meets %step
+        uprog.branch %meets uniform
+        case 1 {
+          uprog.barrier device
+        }
+      }
+      uprog.yield
+    }
+    ```
 
     See test/Conversion/BatchToUProg.
   }];

@@ -58,7 +58,7 @@ inline constexpr StringLiteral kExecutorAttr = "batch.executor";
 /// to such names. A value that may be a row of an input has both.
 inline constexpr StringLiteral kTableAttr = "batch.in_table";
 inline constexpr StringLiteral kSourceAttr = "batch.in_source";
-/// On arguments of kernels: the `#batch.read` of their launches.
+/// On arguments of kernels: how a step reads them, a `#batch.read`.
 inline constexpr StringLiteral kReadAttr = "batch.read";
 /// On kernel functions: a dictionary with their numbers of stages and bytes of
 /// scratch memory.

@@ -18,7 +18,8 @@ def Batch_Dialect : Dialect {
     The `batch` dialect says which tensor code runs together. A `batch.kernel`
     is a static block of tensor code written for one instance. The instance
     functions *invoke* kernels; the inspector functions made from them *record*
-    tasks instead; the executor *launches* batches of tasks over result tables.
+    tasks instead, which run in batches over result tables; their executor is a
+    program of `uprog`.
     Where control is batched too, a `batch.machine` runs the program by *blocks*.
     docs/Dialects/Batch.md has the rationale.
   }];

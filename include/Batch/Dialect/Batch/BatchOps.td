@@ -8,6 +8,7 @@
 #ifndef BATCH_DIALECT_BATCH_OPS_TD
 #define BATCH_DIALECT_BATCH_OPS_TD
 
+include "Batch/Dialect/Batch/BatchAttrs.td"
 include "Batch/Dialect/Batch/BatchTypes.td"
 include "Batch/Dialect/Batch/MachineOps.td"
 include "mlir/IR/SymbolInterfaces.td"
@@ -22,7 +23,8 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Batch_KernelOp : Batch_Op<"kernel", [
     FunctionOpInterface, IsolatedFromAbove, Symbol,
-    HasParent<"::mlir::ModuleOp">, SingleBlock]> {
+    HasParent<"::mlir::ModuleOp">, SingleBlock,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a static block of tensor code, written for one instance";
   let description = [{
     Arguments marked `batch.shared` (a unit attribute here) are equal for all
@@ -30,6 +32,9 @@ def Batch_KernelOp : Batch_Op<"kernel", [
     `tensor<?x...>` whose extent differs from task to task. There is no control
     flow that depends on data. `phase` orders kernels: all tasks of a phase run
     before those of the next.
+
+    Once tables are assigned, an argument says how a step reads it (`batch.read`,
+    a `#batch.read`) and a result in which table it lies (`batch.in_table`).
 
     ```mlir
     batch.kernel @cell(%h: tensor<4xf32>, %w: tensor<4x4xf32> {batch.shared})
@@ -317,112 +322,6 @@ def Batch_RecallOp : Batch_Op<"recall", [
 }
 
 //===----------------------------------------------------------------------===//
-// The schedule and its launches
-//===----------------------------------------------------------------------===//
-
-def Batch_PlanSizeOp : Batch_Op<"plan_size", [Pure]> {
-  let summary = "number of steps of a plan";
-  let description = [{
-    ```mlir
-    %n = batch.plan_size %plan
-    ```
-  }];
-  let arguments = (ins Batch_PlanType:$plan);
-  let results = (outs Index:$size);
-  let assemblyFormat = "$plan attr-dict";
-}
-
-def Batch_PlanStepOp : Batch_Op<"plan_step", [Pure]> {
-  let summary = "a step of a plan";
-  let description = [{
-    ```mlir
-    %step = batch.plan_step %plan[%i]
-    ```
-  }];
-  let arguments = (ins Batch_PlanType:$plan, Index:$index);
-  let results = (outs Batch_StepType:$step);
-  let assemblyFormat = "$plan `[` $index `]` attr-dict";
-}
-
-def Batch_StepKernelOp : Batch_Op<"step_kernel", [Pure]> {
-  let summary = "number of a step's kernel, in module order";
-  let description = [{
-    ```mlir
-    %k = batch.step_kernel %step
-    ```
-  }];
-  let arguments = (ins Batch_StepType:$step);
-  let results = (outs Index:$kernel);
-  let assemblyFormat = "$step attr-dict";
-}
-
-def Batch_StepMeetsOp : Batch_Op<"step_meets", [Pure]> {
-  let summary = "whether all units meet after a step";
-  let description = [{
-    1 if a later step reads what this one or one since the last meeting writes;
-    0 if the next step is independent of them, and after the last step.
-
-    ```mlir
-    %meets = batch.step_meets %step
-    ```
-  }];
-  let arguments = (ins Batch_StepType:$step);
-  let results = (outs Index:$meets);
-  let assemblyFormat = "$step attr-dict";
-}
-
-def Batch_StepTasksOp : Batch_Op<"step_tasks", [Pure]> {
-  let summary = "number of tasks of a step";
-  let description = [{
-    ```mlir
-    %n = batch.step_tasks %step
-    ```
-  }];
-  let arguments = (ins Batch_StepType:$step);
-  let results = (outs Index:$tasks);
-  let assemblyFormat = "$step attr-dict";
-}
-
-def Batch_LaunchOp : Batch_Op<"launch", [
-    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "runs a batch";
-  let description = [{
-    Runs all tasks of a step. `reads` has one entry per argument of the kernel;
-    those that are `shared` take the next operand. Results go to consecutive
-    rows of the tables in `writes`. Gathers are part of the launch: nothing is
-    copied before it.
-
-    ```mlir
-    batch.launch @cell %step
-      reads [#batch.read<kind = gather, from = @h>, #batch.read<kind = shared>]
-      shared(%w : tensor<4x4xf32>) writes [@h]
-    ```
-  }];
-  let arguments = (ins FlatSymbolRefAttr:$kernel, Batch_StepType:$step,
-                       TypedArrayAttrBase<Batch_ReadAttr, "reads">:$reads,
-                       Variadic<AnyRankedTensor>:$shared,
-                       FlatSymbolRefArrayAttr:$writes);
-  let assemblyFormat = [{
-    $kernel $step `reads` $reads
-    (`shared` `(` $shared^ `:` type($shared) `)`)? `writes` $writes attr-dict
-  }];
-}
-
-def Batch_OperandOp : Batch_Op<"operand", [Pure]> {
-  let summary = "what a step reads as one operand, as batched rows";
-  let description = [{
-    ```mlir
-    %h = batch.operand %step[0] #batch.read<kind = gather, from = @h>
-           -> tensor<?x4xf32>
-    ```
-  }];
-  let arguments = (ins Batch_StepType:$step, I64Attr:$number,
-                       Batch_ReadAttr:$read);
-  let results = (outs AnyRankedTensor:$rows);
-  let assemblyFormat = "$step `[` $number `]` $read attr-dict `->` type($rows)";
-}
-
-//===----------------------------------------------------------------------===//
 // Ragged rows inside batched kernels
 //===----------------------------------------------------------------------===//
 
@@ -556,22 +455,6 @@ def Batch_EnterBlockOp : Batch_Op<"enter_block"> {
   let arguments = (ins Batch_LanesType:$lanes, Index:$lane, Index:$block);
   let results = (outs I1:$runs);
   let assemblyFormat = "$lanes `[` $lane `]` `,` $block attr-dict";
-}
-
-def Batch_TakeLanesOp : Batch_Op<"take_lanes"> {
-  let summary = "the lanes that run a block, as a batch";
-  let description = [{
-    The first `count` lanes of the list; the step's operands read the rows of
-    variables by it. If they are so many that it pays, the step has all lanes as
-    tasks, and what it computes for the others is dropped.
-
-    ```mlir
-    %step = batch.take_lanes %lanes[%block] tasks(%count)
-    ```
-  }];
-  let arguments = (ins Batch_LanesType:$lanes, Index:$block, Index:$count);
-  let results = (outs Batch_StepType:$step);
-  let assemblyFormat = "$lanes `[` $block `]` `tasks` `(` $count `)` attr-dict";
 }
 
 def Batch_LaneOpsOp : Batch_Op<"lane_ops", [

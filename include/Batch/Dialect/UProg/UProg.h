@@ -8,6 +8,7 @@
 #ifndef BATCH_DIALECT_UPROG_UPROG_H
 #define BATCH_DIALECT_UPROG_UPROG_H
 
+#include "Batch/Dialect/Batch/Batch.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -21,6 +22,9 @@
 
 #include "Batch/Dialect/UProg/UProgDialect.h.inc"
 #include "Batch/Dialect/UProg/UProgEnums.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "Batch/Dialect/UProg/UProgTypes.h.inc"
 
 #define GET_OP_CLASSES
 #include "Batch/Dialect/UProg/UProgOps.h.inc"

@@ -20,6 +20,8 @@ def UProg_Dialect : Dialect {
     they share out, and barriers where they meet. It names no target.
     docs/Dialects/UProg.md has the rationale.
   }];
+  let useDefaultTypePrinterParser = 1;
+  let dependentDialects = ["::mlir::batch::BatchDialect"];
 }
 
 #endif // BATCH_DIALECT_UPROG_DIALECT_TD

@@ -8,6 +8,7 @@
 #ifndef BATCH_DIALECT_UPROG_OPS_TD
 #define BATCH_DIALECT_UPROG_OPS_TD
 
+include "Batch/Dialect/Batch/BatchTypes.td"
 include "Batch/Dialect/UProg/UProgDialect.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
@@ -25,6 +26,11 @@ def UProg_Level : I32EnumAttr<"Level", "unit level", [
       I32EnumAttrCase<"Cluster", 2, "cluster">,
       I32EnumAttrCase<"Device", 3, "device">]> {
   let cppNamespace = "::mlir::uprog";
+}
+
+def UProg_StepType : TypeDef<UProg_Dialect, "Step"> {
+  let mnemonic = "step";
+  let summary = "one batch: its kernel, its tasks, where their rows lie";
 }
 
 //===----------------------------------------------------------------------===//
@@ -125,20 +131,103 @@ def UProg_RunOp : UProg_Op<"run", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "the units share out an operator's tasks";
   let description = [{
-    `step` says where the rows of operands and results lie. When the op is done
-    on one unit, that unit's share is done; `uprog.barrier` waits for all.
+    `step` says where the rows of operands and results lie, in the order in which
+    the operator has them; shared operands are the parameters that it names. When
+    the op is done on one unit, that unit's share is done; `uprog.barrier` waits
+    for all.
 
     ```mlir
-    uprog.run @cell.rows(%h, %w : tensor<?x4xf32>, tensor<4x4xf32>)
-      step(%step : !batch.step) tasks(%n)
+    uprog.run @cell.rows step(%step) tasks(%n)
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyType>:$inputs,
-                       AnyType:$step, Index:$tasks);
+  let arguments = (ins FlatSymbolRefAttr:$callee, UProg_StepType:$step,
+                       Index:$tasks);
   let assemblyFormat = [{
-    $callee (`(` $inputs^ `:` type($inputs) `)`)?
-    `step` `(` $step `:` type($step) `)` `tasks` `(` $tasks `)` attr-dict
+    $callee `step` `(` $step `)` `tasks` `(` $tasks `)` attr-dict
   }];
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+def UProg_PlanSizeOp : UProg_Op<"plan_size", [Pure]> {
+  let summary = "number of steps of a plan";
+  let description = [{
+    ```mlir
+    %n = uprog.plan_size %plan
+    ```
+  }];
+  let arguments = (ins Batch_PlanType:$plan);
+  let results = (outs Index:$size);
+  let assemblyFormat = "$plan attr-dict";
+}
+
+def UProg_PlanStepOp : UProg_Op<"plan_step", [Pure]> {
+  let summary = "a step of a plan";
+  let description = [{
+    ```mlir
+    %step = uprog.plan_step %plan[%i]
+    ```
+  }];
+  let arguments = (ins Batch_PlanType:$plan, Index:$index);
+  let results = (outs UProg_StepType:$step);
+  let assemblyFormat = "$plan `[` $index `]` attr-dict";
+}
+
+def UProg_TakeLanesOp : UProg_Op<"take_lanes"> {
+  let summary = "the lanes that run a block, as a step";
+  let description = [{
+    The first `count` lanes of the list; the step's operands read the rows of
+    variables by it. If they are so many that it pays, the step has all lanes as
+    tasks, and what it computes for the others is dropped.
+
+    ```mlir
+    %step = uprog.take_lanes %lanes[%block] tasks(%count)
+    ```
+  }];
+  let arguments = (ins Batch_LanesType:$lanes, Index:$block, Index:$count);
+  let results = (outs UProg_StepType:$step);
+  let assemblyFormat = "$lanes `[` $block `]` `tasks` `(` $count `)` attr-dict";
+}
+
+def UProg_StepKernelOp : UProg_Op<"step_kernel", [Pure]> {
+  let summary = "number of a step's kernel, in module order";
+  let description = [{
+    ```mlir
+    %k = uprog.step_kernel %step
+    ```
+  }];
+  let arguments = (ins UProg_StepType:$step);
+  let results = (outs Index:$kernel);
+  let assemblyFormat = "$step attr-dict";
+}
+
+def UProg_StepTasksOp : UProg_Op<"step_tasks", [Pure]> {
+  let summary = "number of tasks of a step";
+  let description = [{
+    ```mlir
+    %n = uprog.step_tasks %step
+    ```
+  }];
+  let arguments = (ins UProg_StepType:$step);
+  let results = (outs Index:$tasks);
+  let assemblyFormat = "$step attr-dict";
+}
+
+def UProg_StepMeetsOp : UProg_Op<"step_meets", [Pure]> {
+  let summary = "whether all units meet after a step";
+  let description = [{
+    1 if a later step reads what this one or one since the last meeting writes;
+    0 if the next step is independent of them, and after the last step.
+
+    ```mlir
+    %meets = uprog.step_meets %step
+    ```
+  }];
+  let arguments = (ins UProg_StepType:$step);
+  let results = (outs Index:$meets);
+  let assemblyFormat = "$step attr-dict";
 }
 
 //===----------------------------------------------------------------------===//
@@ -264,8 +353,7 @@ def UProg_BranchOp : UProg_Op<"branch", [
     ```mlir
     uprog.branch %kernel uniform
     case 0 {
-      uprog.run @leaf.rows(%x : tensor<?x4xf32>)
-        step(%step : !batch.step) tasks(%n)
+      uprog.run @leaf.rows step(%step) tasks(%n)
     }
     case 1 {
     }

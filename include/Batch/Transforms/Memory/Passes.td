@@ -11,11 +11,11 @@
 include "mlir/Pass/PassBase.td"
 
 def AssignSlotsPass : Pass<"batch-assign-slots", "::mlir::ModuleOp"> {
-  let summary = "make tables for value classes and launches for kernels";
+  let summary = "make tables for value classes";
   let description = [{
-    Gives every value class that kernels compute a `batch.table` and makes the
-    executor: a loop over the steps of a plan that launches the step's kernel.
-    Each operand is read by the cheapest kind that its class allows: `gather`
+    Gives every value class that kernels compute a `batch.table`, and notes on
+    kernels where results lie (`batch.in_table`) and how a step reads each operand
+    (`batch.read`), by the cheapest kind that its class allows: `gather`
     where all rows lie in one table or source, `rows` where they are mixed.
     Tables that the same kernels write share slot numbers (a group), except that
     rows of a page (4 KB) and more share them with rows of their length only: a

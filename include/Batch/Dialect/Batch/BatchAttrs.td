@@ -1,0 +1,83 @@
+//===- BatchAttrs.td - Attributes of the batch dialect -----*- tablegen -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_DIALECT_BATCH_ATTRS_TD
+#define BATCH_DIALECT_BATCH_ATTRS_TD
+
+include "Batch/Dialect/Batch/BatchDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+def Batch_ReadKind : I32EnumAttr<"ReadKind", "how a step reads an operand", [
+      I32EnumAttrCase<"Shared", 0, "shared">,
+      I32EnumAttrCase<"Contiguous", 1, "contiguous">,
+      I32EnumAttrCase<"Gather", 2, "gather">,
+      I32EnumAttrCase<"Rows", 3, "rows">,
+      I32EnumAttrCase<"Scalar", 4, "scalar">]> {
+  let cppNamespace = "::mlir::batch";
+  let genSpecializedAttr = 0;
+}
+
+def Batch_ReadAttr : AttrDef<Batch_Dialect, "Read"> {
+  let mnemonic = "read";
+  let summary = "how a step reads one operand of a kernel";
+  let description = [{
+    | kind | row of task `t` |
+    |---|---|
+    | `shared` | the same tensor for all tasks |
+    | `contiguous` | row `offset + t` of one table or source |
+    | `gather` | row `indices[t]` of one table or source |
+    | `rows` | at address `t`: the value class mixes a table with sources |
+    | `scalar` | cell `t`: an index, integer or float |
+
+    A `segments` operand is ragged: task `t` owns entries `offsets[t]` to
+    `offsets[t+1]` of what is read by one of the first four kinds.
+
+    ```mlir
+    #batch.read<kind = gather, from = @h>
+    #batch.read<kind = rows, from = @h, segments = true>
+    ```
+  }];
+  let parameters = (ins EnumParameter<Batch_ReadKind>:$kind,
+                        OptionalParameter<"::mlir::FlatSymbolRefAttr">:$from,
+                        DefaultValuedParameter<"bool", "false">:$segments);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Batch_PolicyKind : I32EnumAttr<"PolicyKind", "what picks the next batch", [
+      I32EnumAttrCase<"Depth", 0, "depth">,
+      I32EnumAttrCase<"Agenda", 1, "agenda">,
+      I32EnumAttrCase<"Greedy", 2, "greedy">,
+      I32EnumAttrCase<"Fsm", 3, "fsm">]> {
+  let cppNamespace = "::mlir::batch";
+  let genSpecializedAttr = 0;
+}
+
+def Batch_PolicyAttr : AttrDef<Batch_Dialect, "Policy"> {
+  let mnemonic = "policy";
+  let summary = "what picks the next batch";
+  let description = [{
+    | policy | next batch |
+    |---|---|
+    | `depth` | tasks of one kernel and equal depth, in the order of phases and depths |
+    | `agenda` | the kernel whose remaining tasks have the least mean depth |
+    | `greedy` | the kernel with the greatest share of tasks that are ready |
+    | `fsm` | what the table of a state machine says, where no kernel is surely best |
+
+    docs/Policies.md has the details. A module without `batch.policy` runs by depth.
+
+    ```mlir
+    module attributes {batch.policy = #batch.policy<greedy>} {}
+    ```
+  }];
+  let parameters = (ins EnumParameter<Batch_PolicyKind>:$kind,
+                        OptionalParameter<"::mlir::StringAttr">:$table);
+  let assemblyFormat = "`<` $kind (`,` $table^)? `>`";
+  let genVerifyDecl = 1;
+}
+
+#endif // BATCH_DIALECT_BATCH_ATTRS_TD
