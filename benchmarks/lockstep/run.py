@@ -1,33 +1,47 @@
 #!/usr/bin/env python3
 """How much do samplers gain when control runs in lock step?
 
-  run.py [--build=build] [--parts=utilization,traffic,speed] [--lanes=1,8,32,128]
-         [--chains=1,16,64,256,1024] [--transitions=10] [--dimensions=100]
-         [--observations=10000] [--repetitions=5] [--output=FILE]
+  run.py [--build=build] [--parts=utilization,choices,traffic,speed]
+         [--lanes=1,8,32,128] [--chains=1,16,64,256,1024] [--transitions=10]
+         [--dimensions=100] [--observations=10000] [--repetitions=5]
+         [--output=FILE] [--add]
 
-Builds nothing: scripts/check does. Prints tables and stores JSON. The No-U-Turn
-Sampler of examples/models, compared as in the paper on program-counter autobatching
-(Radul et al., MLSys 2020):
+Builds nothing: scripts/check does. Prints tables and stores JSON; --add keeps what
+the file has of other parts and numbers of lanes or chains. The No-U-Turn Sampler of
+examples/models, compared as in the paper on program-counter autobatching (Radul et
+al., MLSys 2020). `program` is the paper's choice of blocks, the earliest one, and the
+sampler's blocks have the order of the authors' program: the recursion, then the leaf.
+`masks` is the paper's baseline, its Algorithm 1, which makes the same choice.
+`learned` follows a table that was learnt from 32 chains of which no run that is
+measured has any.
 
 utilization  of gradients on a correlated Gaussian: evaluations that were wanted over
              lanes that were there, by block choice, without and with refill (4 chains
              a lane then), beside masks, where lanes meet at every transition. The
-             paper's figure 7; does not depend on the machine.
+             paper's figure 7, whose runs have no refill; does not depend on the
+             machine.
+choices      steps, and utilization of gradients and of all blocks by what the compiler
+             estimates that they cost, with refill, 4 chains a lane, on 32 lanes: the
+             Gaussian over 5 times the transitions, and a small regression. Does not
+             depend on the machine.
 traffic      bytes that move from and to variables (stacks, and rows beside them) per
              gradient on the same chains, with every optimization of section 3.2
              switched off alone. Does not depend on the machine either.
 speed        gradients per second of one thread on logistic regression, by chains: in
-             lock step, with masks (every block on all lanes, as in the paper; and on
-             those that take part only), one chain at a time, and a loop written by
-             hand (batch-gradient) that evaluates the same gradient for all chains,
-             32 at least, every time. All run in turn, and a ratio is that of one turn; medians. The
-             paper's figure 6. Ours counts the whole run, the tree of the sampler
-             included, over the gradients that it wanted.
+             lock step, with masks (`masks`: every block on all lanes, as in the paper's
+             Algorithm 1; `masks, compacted`: on those that take part only, the gather
+             and scatter of its section 2, as lock step runs its blocks here), one
+             chain at a time, and a loop written by hand (batch-gradient) that
+             evaluates the same gradient for all chains, 32 at least, every time. All
+             run in turn, and a ratio is that of one turn; medians. The paper's
+             figure 6. Ours counts the whole run, the tree of the sampler included,
+             over the gradients that it wanted.
 
 Before speeds are compared, all ways of running have to give the same bits.
 """
 
 import argparse
+import ctypes
 import json
 import os
 import statistics
@@ -41,6 +55,10 @@ import batchtest  # noqa: E402
 import posteriors  # noqa: E402
 
 CHOICES = ["work", "learned", "most", "program"]
+# Algorithm 1 runs the earliest block that a lane waits for, however long others wait.
+MASKS = ["--block-choice=program", "--patience=1000000000"]
+# `batch-run --learn-policy` learns from so many chains.
+LEARNT = 32
 
 # Options of passes, and a pass that is left out.
 OPTIMIZATIONS = {
@@ -54,14 +72,19 @@ OPTIMIZATIONS = {
 
 
 class Sampler:
-    """A model with its inputs, compiled in a folder."""
+    """A model with its inputs, compiled in a folder: chains to measure, and behind
+    them in the same numbering those to learn from."""
 
     def __init__(self, model, folder, chains, sizes, **inputs):
         self.model = model
         self.folder = folder
         self.source = os.path.join(batchtest.MODELS, model + ".mlir")
         self.sizes = ",".join("%s=%d" % size for size in sizes.items())
-        posteriors.write_inputs(model, folder, chains, **inputs)
+        posteriors.write_inputs(model, folder, chains + LEARNT, **inputs)
+        with open(self.path(".jsonl")) as file:
+            lines = file.read().splitlines()
+        batchtest.write_lines(self.path(".jsonl"), lines[:chains])
+        batchtest.write_lines(self.path("-held-out.jsonl"), lines[chains:])
 
     def path(self, name):
         return os.path.join(self.folder, self.model + name)
@@ -81,6 +104,16 @@ class Sampler:
                        "--cpu-workers=" + batchtest.vector_options())
         batchtest.call("batch-compile", lowered, "-o", output)
         return output
+
+    def choices(self, program):
+        """Options for each choice of blocks; one of them is learnt here."""
+        table = self.path(".table")
+        batchtest.run_model(
+            program, self.path("-held-out.jsonl"), "--learn-policy=" + table,
+            "--input-tensors=" + self.path("_starts.safetensors"),
+            params=self.path(".safetensors"), batch=LEARNT, check=False)
+        return {choice: ["--policy-table=" + table] if choice == "learned" else
+                ["--block-choice=" + choice] for choice in CHOICES}
 
     def run(self, program, chains, lanes, *options):
         """What batch-run says, the outputs' bytes, and the gradients wanted."""
@@ -110,8 +143,9 @@ def utilization(options, folder):
                       {"D": options.dimensions, "N": options.transitions},
                       dimensions=options.dimensions)
     lockstep, masks = (sampler.compile(name, name) for name in ("lockstep", "mask"))
-    ways = [(choice, lockstep, 1, ["--block-choice=" + choice]) for choice in CHOICES]
-    ways.append(("masks", masks, 1, []))
+    ways = [(choice, lockstep, 1, given)
+            for choice, given in sampler.choices(lockstep).items()]
+    ways.append(("masks", masks, 1, MASKS))
     ways += [(way + ", refill", program, 4, given + ["--refill"])
              for way, program, _, given in ways]
     for lanes in options.lanes:
@@ -122,6 +156,49 @@ def utilization(options, folder):
                    "chains": share * lanes, "way": way, "gradients": gradients,
                    "runs": block["runs"], "utilization":
                    round(gradients / max(block["lane_room"], 1), 4)}
+
+
+class Object(ctypes.Structure):
+    """The beginning of BatchObject in batch-runtime/ABI.h."""
+    _fields_ = [("version", ctypes.c_uint64), ("descriptor", ctypes.c_char_p)]
+
+
+def block_costs(program):
+    """Of each block on a lane, as --learn-policy counts it (costsOfBlocks in
+    runtime/lib/Run/Lockstep.cpp): by the compiler's estimates."""
+    described = json.loads(Object.in_dll(
+        ctypes.CDLL(program, os.RTLD_LAZY), "batch_object").descriptor)
+    return {block["name"]:
+            1 + 65536 // described["kernels"][block["kernel"]]["shareTasks"]
+            if "kernel" in block else 1 for block in described["lockstep"]["blocks"]}
+
+
+def choices(options, folder):
+    lanes = 32
+    few, rows = max(options.dimensions // 5, 2), max(options.observations // 20, 2)
+    for model, sizes, inputs in (
+            ("nuts_gauss", {"D": options.dimensions, "N": 5 * options.transitions},
+             {"dimensions": options.dimensions}),
+            ("nuts_logreg", {"D": few, "N": options.transitions, "ROWS": rows},
+             {"dimensions": few, "rows": rows})):
+        sampler = Sampler(model, folder, 4 * lanes, sizes, **inputs)
+        lockstep, masks = (sampler.compile(name, name) for name in ("lockstep", "mask"))
+        ways = [(choice, lockstep, given)
+                for choice, given in sampler.choices(lockstep).items()]
+        ways.append(("masks", masks, MASKS))
+        for way, program, given in ways:
+            found, _, gradients = sampler.run(program, 4 * lanes, lanes, "--refill",
+                                              *given)
+            costs = block_costs(program)
+            ran, room = (sum(costs[block["name"]] * block[count]
+                             for block in found["blocks"])
+                         for count in ("lane_runs", "lane_room"))
+            block = gradient_block(found, gradients)
+            yield {"part": "choices", "model": model, "lanes": lanes,
+                   "chains": 4 * lanes, "way": way, "steps": found["batches"],
+                   "unknown_states": found["unknown_states"], "gradients": gradients,
+                   "utilization": round(gradients / block["lane_room"], 4),
+                   "all_blocks": round(ran / room, 4)}
 
 
 def traffic(options, folder):
@@ -146,11 +223,11 @@ def speed(options, folder):
                       {"D": options.dimensions, "ROWS": options.observations, "N": 2},
                       dimensions=options.dimensions, rows=options.observations)
     lockstep, masks = (sampler.compile(name, name) for name in ("lockstep", "mask"))
+    choices = sampler.choices(lockstep)
     for chains in options.chains:
-        ways = {choice: (lockstep, ["--block-choice=" + choice])
-                for choice in CHOICES}
-        ways["masks"] = (masks, ["--mask-from=0"])
-        ways["masks, compacted"] = (masks, [])
+        ways = {choice: (lockstep, given) for choice, given in choices.items()}
+        ways["masks"] = (masks, MASKS + ["--mask-from=0"])
+        ways["masks, compacted"] = (masks, MASKS)
         rates = {way: [] for way in [*ways, "one at a time", "by hand"]}
         reference, shares = None, {}
         for _ in range(options.repetitions):
@@ -175,11 +252,11 @@ def speed(options, folder):
                                     statistics.median(hand["seconds"]))
         for way, found in rates.items():
             result = {"part": "speed", "model": sampler.model, "chains": chains,
-                      "way": way, "per_second": [round(rate, 1) for rate in found],
-                      "over_hand": round(statistics.median(
-                          a / b for a, b in zip(found, rates["by hand"])), 3),
-                      "over_masks": round(statistics.median(
-                          a / b for a, b in zip(found, rates["masks"])), 3)}
+                      "way": way, "per_second": [round(rate, 1) for rate in found]}
+            for name, other in (("hand", "by hand"), ("masks", "masks"),
+                                ("compacted", "masks, compacted")):
+                result["over_" + name] = round(statistics.median(
+                    a / b for a, b in zip(found, rates[other])), 3)
             if way in shares:
                 result["utilization"] = shares[way]
             yield result
@@ -190,19 +267,31 @@ def line_of(result):
         return "%5d lanes, %5d chains, %-15s %7d gradients, utilization %.3f" % (
             result["lanes"], result["chains"], result["way"], result["gradients"],
             result["utilization"])
+    if result["part"] == "choices":
+        return "%-12s %-8s %7d steps, utilization %.3f of gradients, %.3f of all" % (
+            result["model"], result["way"], result["steps"], result["utilization"],
+            result["all_blocks"])
     if result["part"] == "traffic":
         return "%-20s %8d bytes of stacks and %8d beside them per gradient" % (
             result["optimizations"], result["stack_bytes"], result["top_bytes"])
-    return "%5d chains, %-16s %9.1f gradients/s, %5.2f of by hand, %5.2f of masks" % (
+    return "%5d chains, %-16s %9.1f gradients/s, %5.2f of by hand, %5.2f of masks, \
+%5.2f of compacted" % (
         result["chains"], result["way"], statistics.median(result["per_second"]),
-        result["over_hand"], result["over_masks"])
+        result["over_hand"], result["over_masks"], result["over_compacted"])
+
+
+def key(result):
+    """What a result is about: those of an earlier run are replaced by it."""
+    return [result.get(name) for name in
+            ("part", "model", "lanes", "chains", "way", "optimizations")]
 
 
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     numbers = lambda text: [int(part) for part in text.split(",")]
-    parts = {"utilization": utilization, "traffic": traffic, "speed": speed}
+    parts = {"utilization": utilization, "choices": choices, "traffic": traffic,
+             "speed": speed}
     parser.add_argument("--build", default=os.path.join(ROOT, "build"))
     parser.add_argument("--parts", default=",".join(parts))
     parser.add_argument("--lanes", type=numbers, default=[1, 8, 32, 128])
@@ -213,6 +302,8 @@ def main():
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--output", default=os.path.join(
         ROOT, "benchmarks", "results", "lockstep.json"))
+    parser.add_argument("--add", action="store_true",
+                        help="keep what the output file has and this run has not")
     options = parser.parse_args()
     os.environ["BATCH_TOOLS"] = os.path.join(options.build, "bin")
     wanted = options.parts.split(",")
@@ -223,6 +314,10 @@ def main():
               "peak": json.loads(batchtest.call("batch-peak", "1")),
               "dimensions": options.dimensions, "transitions": options.transitions,
               "observations": options.observations, "results": []}
+    kept = []
+    if options.add and os.path.exists(options.output):
+        with open(options.output) as file:
+            kept = json.load(file)["results"]
     print("%s, %s" % (record["date"], record["cpu"]))
     failures = 0
     for part in wanted:
@@ -234,6 +329,11 @@ def main():
             except batchtest.ToolError as error:
                 print("%s FAILED: %s" % (part, error))
                 failures += 1
+    again = [key(result) for result in record["results"]]
+    record["results"] += [old for old in kept if key(old) not in again]
+    record["results"].sort(key=lambda result: (
+        list(parts).index(result["part"]), result.get("chains", 0)
+        if result["part"] == "speed" else result["lanes"]))
     batchtest.store_record(options.output, record)
     print("stored in " + os.path.relpath(options.output))
     sys.exit(1 if failures else 0)
