@@ -225,18 +225,6 @@ void StructuralControl::visitTerminator(Operation *op) {
 // RecursionClasses
 //===----------------------------------------------------------------------===//
 
-StringRef mlir::batch::stringifyDirection(RecursionDirection direction) {
-  switch (direction) {
-  case RecursionDirection::BottomUp:
-    return "bottom-up";
-  case RecursionDirection::TopDown:
-    return "top-down";
-  case RecursionDirection::Mixed:
-    return "mixed";
-  }
-  llvm_unreachable("unknown direction");
-}
-
 /// The element of `loop` that stands for list operand `position`; null for the
 /// initial values of a fold.
 static BlockArgument getElement(Operation *loop, unsigned position) {
@@ -291,38 +279,6 @@ static BlockArgument getWhole(Value value) {
   return cast_or_null<BlockArgument>(value);
 }
 
-/// True if `value` is an ADT argument of the function around it, a part of one,
-/// or a choice between such.
-static bool isPartOfArgument(Value value) {
-  if (!getAdt(value.getType()))
-    return false;
-  SetVector<Value> worklist;
-  worklist.insert(value);
-  for (size_t i = 0; i < worklist.size(); ++i) {
-    Value part = worklist[i];
-    if (isFunctionArgument(part))
-      continue;
-    if (Value container = getContainer(part)) {
-      worklist.insert(container);
-      continue;
-    }
-    Operation *op = part.getDefiningOp();
-    if (!op)
-      return false;
-    if (auto select = dyn_cast<arith::SelectOp>(op)) {
-      worklist.insert(select.getTrueValue());
-      worklist.insert(select.getFalseValue());
-      continue;
-    }
-    if (!isa<scf::IfOp, scf::IndexSwitchOp, rec::MatchOp>(op))
-      return false;
-    unsigned number = cast<OpResult>(part).getResultNumber();
-    for (Region &region : op->getRegions())
-      worklist.insert(region.front().getTerminator()->getOperand(number));
-  }
-  return true;
-}
-
 RecursionClasses::RecursionClasses(const InstanceProgram &program,
                                    const Sharedness &sharedness)
     : program(program), sharedness(sharedness) {
@@ -335,14 +291,6 @@ RecursionClass
 RecursionClasses::classify(ArrayRef<func::FuncOp> component) const {
   RecursionClass result;
   result.functions.assign(component.begin(), component.end());
-  bool down = llvm::any_of(component, [&](func::FuncOp function) {
-    return llvm::any_of(program.getCallers(function), [&](func::CallOp call) {
-      return program.isRecursiveCall(call) && passesDown(call);
-    });
-  });
-  if (down)
-    result.direction = usesResults(component) ? RecursionDirection::Mixed
-                                              : RecursionDirection::TopDown;
   // The loop runs one function per node type.
   DenseSet<Type> adts;
   result.onePass = llvm::all_of(component, [&](func::FuncOp function) {
@@ -354,87 +302,6 @@ RecursionClasses::classify(ArrayRef<func::FuncOp> component) const {
     return true;
   });
   return result;
-}
-
-/// True if a recursive call takes something of its own besides a part of an
-/// ADT argument. What the caller hands on unchanged is the same for all calls.
-bool RecursionClasses::passesDown(func::CallOp call) const {
-  func::FuncOp callee = program.getCallee(call);
-  for (auto [operand, argument] :
-       llvm::zip_equal(call.getOperands(), callee.getArguments())) {
-    auto own = dyn_cast<BlockArgument>(operand);
-    bool handedOn = own && isa<func::FuncOp>(own.getOwner()->getParentOp());
-    if (!sharedness.isShared(argument) && !handedOn &&
-        !isPartOfArgument(operand))
-      return true;
-  }
-  return false;
-}
-
-/// True if tensor code or control of the component depends on a result of a
-/// recursive call. Handing results on and building results of them does not
-/// count, nor does what happens after the recursion.
-bool RecursionClasses::usesResults(ArrayRef<func::FuncOp> component) const {
-  SmallVector<Value> worklist;
-  DenseSet<Value> seen;
-  auto track = [&](ValueRange values) {
-    for (Value value : values)
-      if (seen.insert(value).second)
-        worklist.push_back(value);
-  };
-  for (func::FuncOp function : component)
-    for (func::CallOp call : program.getCallers(function))
-      if (program.isRecursiveCall(call))
-        track(call.getResults());
-
-  auto trackLoop = [&](Operation *loop) {
-    track(loop->getResults());
-    for (Region &region : loop->getRegions())
-      track(region.getArguments());
-  };
-  for (size_t i = 0; i < worklist.size(); ++i)
-    for (OpOperand &use : worklist[i].getUses()) {
-      Operation *op = use.getOwner();
-      Operation *parent = op->getParentOp();
-      unsigned position = use.getOperandNumber();
-      if (auto call = dyn_cast<func::CallOp>(op)) {
-        if (func::FuncOp callee = program.getCallee(call))
-          if (!callee.isExternal())
-            track(callee.getArgument(position));
-      } else if (isa<func::ReturnOp>(op)) {
-        auto function = cast<func::FuncOp>(parent);
-        bool inside = llvm::is_contained(component, function);
-        for (func::CallOp call : program.getCallers(function))
-          if (!inside || program.isRecursiveCall(call))
-            track(call.getResult(position));
-      } else if (isa<rec::ConstructOp, rec::ElementsOp>(op)) {
-        track(op->getResults());
-      } else if (isa<rec::LengthOp, tensor::DimOp, DepthOp>(op)) {
-        // The data structure decides these.
-      } else if (auto match = dyn_cast<rec::MatchOp>(op)) {
-        for (Region &region : match.getRegions())
-          track(region.getArguments());
-      } else if (isa<rec::MapOp, rec::FoldOp>(op)) {
-        if (BlockArgument element = getElement(op, position))
-          track(element);
-        else
-          trackLoop(op);
-      } else if (op->hasTrait<OpTrait::IsTerminator>() && isControl(op)) {
-        if (isa<LoopLikeOpInterface>(parent) && !isa<rec::MapOp>(parent))
-          trackLoop(parent);
-        else if (position < parent->getNumResults())
-          track(parent->getResult(position));
-      } else if (auto loop = dyn_cast<scf::ForOp>(op);
-                 loop && position >= loop.getNumControlOperands()) {
-        trackLoop(op);
-      } else if (isControl(op) || !isControl(parent) ||
-                 llvm::any_of(op->getResultTypes(), carriesTensor)) {
-        return true;
-      } else {
-        track(op->getResults());
-      }
-    }
-  return false;
 }
 
 /// True if every node that a call in `function` reaches is visited: each field

@@ -7,7 +7,7 @@ rec.adt @Tree {
   rec.variant @leaf(x: tensor<4xf32>)
   rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
 }
-// expected-remark @+1 {{self recursion, bottom-up, one pass covers it}}
+// expected-remark @+1 {{one pass covers it}}
 func.func private @f(%t: !rec.adt<@Tree>, %w: tensor<4xf32>) -> tensor<4xf32> {
   %0 = rec.match %t : !rec.adt<@Tree> -> tensor<4xf32> {
   case @leaf(%x: tensor<4xf32>) {
@@ -30,13 +30,13 @@ func.func @main(%t: !rec.adt<@Tree>, %w: tensor<4xf32> {batch.shared = "w"})
 
 // -----
 
-// A part that is not visited: still bottom-up, but one pass would do too much.
+// A part that is not visited: one pass would do too much.
 
 rec.adt @Tree {
   rec.variant @leaf(x: tensor<4xf32>)
   rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
 }
-// expected-remark-re @+1 {{self recursion, bottom-up{{$}}}}
+// expected-remark @+1 {{no single pass covers it}}
 func.func private @f(%t: !rec.adt<@Tree>) -> tensor<4xf32> {
   %0 = rec.match %t : !rec.adt<@Tree> -> tensor<4xf32> {
   case @leaf(%x: tensor<4xf32>) {
@@ -56,14 +56,14 @@ func.func @main(%t: !rec.adt<@Tree>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// An argument that is handed on unchanged is equal for all calls, so this is
-// bottom-up; a pass over the nodes does not know it.
+// An argument that is handed on unchanged is equal for all calls, but a pass over
+// the nodes does not know it.
 
 rec.adt @Tree {
   rec.variant @leaf(x: tensor<4xf32>)
   rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
 }
-// expected-remark-re @+1 {{self recursion, bottom-up{{$}}}}
+// expected-remark @+1 {{no single pass covers it}}
 func.func private @f(%t: !rec.adt<@Tree>, %c: tensor<4xf32>) -> tensor<4xf32> {
   %0 = rec.match %t : !rec.adt<@Tree> -> tensor<4xf32> {
   case @leaf(%x: tensor<4xf32>) {
@@ -86,13 +86,13 @@ func.func @main(%t: !rec.adt<@Tree>, %c: tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
-// A choice between parts is a part, but which one a pass cannot know.
+// A call goes to one of two parts: a pass cannot know which.
 
 rec.adt @Tree {
   rec.variant @leaf(x: tensor<4xf32>)
   rec.variant @node(bit: i1, left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
 }
-// expected-remark-re @+1 {{self recursion, bottom-up{{$}}}}
+// expected-remark @+1 {{no single pass covers it}}
 func.func private @f(%t: !rec.adt<@Tree>) -> tensor<4xf32> {
   %0 = rec.match %t : !rec.adt<@Tree> -> tensor<4xf32> {
   case @leaf(%x: tensor<4xf32>) {
@@ -123,7 +123,7 @@ rec.adt @Tree {
   rec.variant @leaf(x: tensor<4xf32>)
   rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
 }
-// expected-remark-re @+1 {{self recursion, bottom-up{{$}}}}
+// expected-remark @+1 {{no single pass covers it}}
 func.func private @f(%t: !rec.adt<@Tree>) -> tensor<4xf32> {
   %0 = rec.match %t : !rec.adt<@Tree> -> tensor<4xf32> {
   case @leaf(%x: tensor<4xf32>) {
@@ -159,8 +159,7 @@ func.func @main(%t: !rec.adt<@Tree>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// Calls take a state that the parent computed; what they return only builds
-// results. Code after the recursion does not count.
+// Calls take a state that the parent computed, which a pass does not know.
 
 rec.adt @Tree {
   rec.variant @leaf(x: tensor<4xf32>)
@@ -170,7 +169,7 @@ rec.adt @States {
   rec.variant @leaf(h: tensor<4xf32>)
   rec.variant @node(h: tensor<4xf32>, kids: !rec.list<!rec.adt<@States>>)
 }
-// expected-remark-re @+1 {{self recursion, top-down{{$}}}}
+// expected-remark @+1 {{no single pass covers it}}
 func.func private @f(%t: !rec.adt<@Tree>, %p: tensor<4xf32>) -> !rec.adt<@States> {
   %0 = rec.match %t : !rec.adt<@Tree> -> !rec.adt<@States> {
   case @leaf(%x: tensor<4xf32>) {
@@ -206,68 +205,9 @@ func.func @main(%t: !rec.adt<@Tree>, %p: tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
-// The same, but tensor code reads what the calls return, inside of ADT values.
+// Recursion over numbers has no nodes.
 
-rec.adt @Tree {
-  rec.variant @leaf(x: tensor<4xf32>)
-  rec.variant @node(kids: !rec.list<!rec.adt<@Tree>>)
-}
-rec.adt @States {
-  rec.variant @leaf(h: tensor<4xf32>)
-  rec.variant @node(h: tensor<4xf32>, kids: !rec.list<!rec.adt<@States>>)
-}
-// expected-remark-re @+1 {{self recursion, mixed{{$}}}}
-func.func private @f(%t: !rec.adt<@Tree>, %p: tensor<4xf32>) -> !rec.adt<@States> {
-  %0 = rec.match %t : !rec.adt<@Tree> -> !rec.adt<@States> {
-  case @leaf(%x: tensor<4xf32>) {
-    %h = arith.addf %p, %x : tensor<4xf32>
-    %s = rec.construct @States::@leaf(%h) : (tensor<4xf32>) -> !rec.adt<@States>
-    rec.yield %s : !rec.adt<@States>
-  }
-  case @node(%kids: !rec.list<!rec.adt<@Tree>>) {
-    %h = math.tanh %p : tensor<4xf32>
-    %ks = rec.map %k in %kids : !rec.list<!rec.adt<@Tree>> -> !rec.list<!rec.adt<@States>> {
-      %sk = func.call @f(%k, %h) : (!rec.adt<@Tree>, tensor<4xf32>) -> !rec.adt<@States>
-      rec.yield %sk : !rec.adt<@States>
-    }
-    %zero = arith.constant dense<0.0> : tensor<4xf32>
-    %sum = rec.fold %k in %ks init(%acc = %zero)
-        : !rec.list<!rec.adt<@States>> -> tensor<4xf32> {
-      %next = rec.match %k : !rec.adt<@States> -> tensor<4xf32> {
-      case @leaf(%hk: tensor<4xf32>) {
-        %a = arith.addf %acc, %hk : tensor<4xf32>
-        rec.yield %a : tensor<4xf32>
-      }
-      case @node(%hk: tensor<4xf32>, %kks: !rec.list<!rec.adt<@States>>) {
-        rec.yield %acc : tensor<4xf32>
-      } }
-      rec.yield %next : tensor<4xf32>
-    }
-    %s = rec.construct @States::@node(%sum, %ks)
-        : (tensor<4xf32>, !rec.list<!rec.adt<@States>>) -> !rec.adt<@States>
-    rec.yield %s : !rec.adt<@States>
-  } }
-  return %0 : !rec.adt<@States>
-}
-func.func @main(%t: !rec.adt<@Tree>, %p: tensor<4xf32>) -> tensor<4xf32>
-    attributes {batch.entry} {
-  %0 = call @f(%t, %p) : (!rec.adt<@Tree>, tensor<4xf32>) -> !rec.adt<@States>
-  %1 = rec.match %0 : !rec.adt<@States> -> tensor<4xf32> {
-  case @leaf(%h: tensor<4xf32>) {
-    rec.yield %h : tensor<4xf32>
-  }
-  case @node(%h: tensor<4xf32>, %kids: !rec.list<!rec.adt<@States>>) {
-    %y = math.tanh %h : tensor<4xf32>
-    rec.yield %y : tensor<4xf32>
-  } }
-  return %1 : tensor<4xf32>
-}
-
-// -----
-
-// Recursion over numbers computes its arguments and uses its results.
-
-// expected-remark-re @+1 {{self recursion, mixed{{$}}}}
+// expected-remark @+1 {{no single pass covers it}}
 func.func private @fib(%n: index, %x: tensor<4xf32>) -> tensor<4xf32> {
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -302,7 +242,7 @@ rec.adt @Forest {
   rec.variant @nil()
   rec.variant @cons(head: !rec.adt<@Tree>, tail: !rec.adt<@Forest>)
 }
-// expected-remark @+1 {{mutual recursion, bottom-up, one pass covers it}}
+// expected-remark @+1 {{one pass covers it}}
 func.func private @tree(%t: !rec.adt<@Tree>) -> tensor<4xf32> {
   %0 = rec.match %t : !rec.adt<@Tree> -> tensor<4xf32> {
   case @leaf(%x: tensor<4xf32>) {
@@ -315,7 +255,7 @@ func.func private @tree(%t: !rec.adt<@Tree>) -> tensor<4xf32> {
   } }
   return %0 : tensor<4xf32>
 }
-// expected-remark @+1 {{mutual recursion, bottom-up, one pass covers it}}
+// expected-remark @+1 {{one pass covers it}}
 func.func private @forest(%f: !rec.adt<@Forest>) -> tensor<4xf32> {
   %0 = rec.match %f : !rec.adt<@Forest> -> tensor<4xf32> {
   case @nil() {
@@ -337,14 +277,13 @@ func.func @main(%t: !rec.adt<@Tree>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// Two functions over one type, in turns: bottom-up, but a pass would run both at
-// every node.
+// Two functions over one type, in turns: a pass would run both at every node.
 
 rec.adt @Chain {
   rec.variant @end(x: tensor<4xf32>)
   rec.variant @link(next: !rec.adt<@Chain>)
 }
-// expected-remark-re @+1 {{mutual recursion, bottom-up{{$}}}}
+// expected-remark @+1 {{no single pass covers it}}
 func.func private @even(%c: !rec.adt<@Chain>) -> tensor<4xf32> {
   %0 = rec.match %c : !rec.adt<@Chain> -> tensor<4xf32> {
   case @end(%x: tensor<4xf32>) {
@@ -357,7 +296,7 @@ func.func private @even(%c: !rec.adt<@Chain>) -> tensor<4xf32> {
   } }
   return %0 : tensor<4xf32>
 }
-// expected-remark-re @+1 {{mutual recursion, bottom-up{{$}}}}
+// expected-remark @+1 {{no single pass covers it}}
 func.func private @odd(%c: !rec.adt<@Chain>) -> tensor<4xf32> {
   %0 = rec.match %c : !rec.adt<@Chain> -> tensor<4xf32> {
   case @end(%x: tensor<4xf32>) {
@@ -372,46 +311,6 @@ func.func private @odd(%c: !rec.adt<@Chain>) -> tensor<4xf32> {
 }
 func.func @main(%c: !rec.adt<@Chain>) -> tensor<4xf32> attributes {batch.entry} {
   %0 = call @even(%c) : (!rec.adt<@Chain>) -> tensor<4xf32>
-  return %0 : tensor<4xf32>
-}
-
-// -----
-
-// Mutual, and down: each call takes what the other function computed.
-
-rec.adt @Chain {
-  rec.variant @end()
-  rec.variant @link(next: !rec.adt<@Chain>)
-}
-// expected-remark-re @+1 {{mutual recursion, top-down{{$}}}}
-func.func private @even(%c: !rec.adt<@Chain>, %x: tensor<4xf32>) -> tensor<4xf32> {
-  %0 = rec.match %c : !rec.adt<@Chain> -> tensor<4xf32> {
-  case @end() {
-    rec.yield %x : tensor<4xf32>
-  }
-  case @link(%next: !rec.adt<@Chain>) {
-    %y = math.tanh %x : tensor<4xf32>
-    %h = func.call @odd(%next, %y) : (!rec.adt<@Chain>, tensor<4xf32>) -> tensor<4xf32>
-    rec.yield %h : tensor<4xf32>
-  } }
-  return %0 : tensor<4xf32>
-}
-// expected-remark-re @+1 {{mutual recursion, top-down{{$}}}}
-func.func private @odd(%c: !rec.adt<@Chain>, %x: tensor<4xf32>) -> tensor<4xf32> {
-  %0 = rec.match %c : !rec.adt<@Chain> -> tensor<4xf32> {
-  case @end() {
-    rec.yield %x : tensor<4xf32>
-  }
-  case @link(%next: !rec.adt<@Chain>) {
-    %y = arith.negf %x : tensor<4xf32>
-    %h = func.call @even(%next, %y) : (!rec.adt<@Chain>, tensor<4xf32>) -> tensor<4xf32>
-    rec.yield %h : tensor<4xf32>
-  } }
-  return %0 : tensor<4xf32>
-}
-func.func @main(%c: !rec.adt<@Chain>, %x: tensor<4xf32>) -> tensor<4xf32>
-    attributes {batch.entry} {
-  %0 = call @even(%c, %x) : (!rec.adt<@Chain>, tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
 
@@ -435,7 +334,7 @@ rec.adt @Words {
   rec.variant @end()
   rec.variant @word(word: index, rest: !words)
 }
-// expected-remark @+1 {{self recursion, bottom-up, one pass covers it}}
+// expected-remark @+1 {{one pass covers it}}
 func.func private @f(%t: !tree) -> tensor<4xf32> {
   %0 = rec.match %t : !tree -> tensor<4xf32> {
   case @leaf(%x: tensor<4xf32>, %words: !words) {
@@ -476,7 +375,7 @@ rec.adt @Forest {
   rec.variant @end(last: !rec.list<!tree>)
   rec.variant @tree(first: !tree, rest: !forest)
 }
-// expected-remark-re @+1 {{self recursion, bottom-up{{$}}}}
+// expected-remark @+1 {{no single pass covers it}}
 func.func private @f(%t: !tree) -> tensor<4xf32> {
   %0 = rec.match %t : !tree -> tensor<4xf32> {
   case @leaf(%x: tensor<4xf32>) {
@@ -514,7 +413,7 @@ rec.adt @Forest {
   rec.variant @end()
   rec.variant @tree(first: !tree, rest: !forest)
 }
-// expected-remark-re @+1 {{self recursion, bottom-up{{$}}}}
+// expected-remark @+1 {{no single pass covers it}}
 func.func private @f(%t: !tree) -> tensor<4xf32> {
   %0 = rec.match %t : !tree -> tensor<4xf32> {
   case @leaf(%x: tensor<4xf32>) {
@@ -556,7 +455,7 @@ rec.adt @Forest {
   rec.variant @end(x: tensor<4xf32>)
   rec.variant @tree(first: !tree, rest: !forest)
 }
-// expected-remark-re @+1 {{mutual recursion, bottom-up{{$}}}}
+// expected-remark @+1 {{no single pass covers it}}
 func.func private @f(%t: !tree) -> tensor<4xf32> {
   %0 = rec.match %t : !tree -> tensor<4xf32> {
   case @leaf(%x: tensor<4xf32>) {
@@ -574,7 +473,7 @@ func.func private @f(%t: !tree) -> tensor<4xf32> {
   } }
   return %0 : tensor<4xf32>
 }
-// expected-remark-re @+1 {{mutual recursion, bottom-up{{$}}}}
+// expected-remark @+1 {{no single pass covers it}}
 func.func private @g(%f: !forest) -> tensor<4xf32> {
   %0 = rec.match %f : !forest -> tensor<4xf32> {
   case @end(%x: tensor<4xf32>) {
@@ -607,7 +506,7 @@ rec.adt @Forest {
   rec.variant @end()
   rec.variant @tree(first: !tree, rest: !forest)
 }
-// expected-remark-re @+1 {{self recursion, bottom-up{{$}}}}
+// expected-remark @+1 {{no single pass covers it}}
 func.func private @f(%t: !tree) -> tensor<4xf32> {
   %0 = rec.match %t : !tree -> tensor<4xf32> {
   case @leaf(%x: tensor<4xf32>) {
@@ -636,42 +535,4 @@ func.func @main(%t: !tree) -> tensor<?x4xf32> attributes {batch.entry} {
     rec.yield %h : tensor<4xf32>
   }
   return %hs : tensor<?x4xf32>
-}
-
-// -----
-
-// Elements of results hand them on, as matches do.
-
-!chain = !rec.adt<@Chain>
-!rows = !rec.adt<@Rows>
-rec.adt @Chain {
-  rec.variant @end()
-  rec.variant @link(next: !chain)
-}
-rec.adt @Rows {
-  rec.variant @end()
-  rec.variant @row(row: tensor<4xf32>, rest: !rows)
-}
-// expected-remark-re @+1 {{self recursion, top-down{{$}}}}
-func.func private @f(%c: !chain, %x: tensor<4xf32>) -> !rows {
-  %0 = rec.match %c : !chain -> !rows {
-  case @end() {
-    %end = rec.construct @Rows::@end() : () -> !rows
-    rec.yield %end : !rows
-  }
-  case @link(%next: !chain) {
-    %y = math.tanh %x : tensor<4xf32>
-    %rest = func.call @f(%next, %y) : (!chain, tensor<4xf32>) -> !rows
-    %es = rec.elements %rest : !rows -> !rec.list<tensor<4xf32>>
-    %s = rec.fold %e in %es init(%a = %rest) : !rec.list<tensor<4xf32>> -> !rows {
-      %r = rec.construct @Rows::@row(%e, %a) : (tensor<4xf32>, !rows) -> !rows
-      rec.yield %r : !rows
-    }
-    rec.yield %s : !rows
-  } }
-  return %0 : !rows
-}
-func.func @main(%c: !chain, %x: tensor<4xf32>) -> !rows attributes {batch.entry} {
-  %0 = call @f(%c, %x) : (!chain, tensor<4xf32>) -> !rows
-  return %0 : !rows
 }

@@ -41,14 +41,14 @@ struct TestStructuralControlPass
   }
 };
 
-/// Remarks the class of every recursion at its functions.
+/// Remarks at the functions of every recursion whether one pass covers it.
 struct TestRecursionClassPass
     : PassWrapper<TestRecursionClassPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TestRecursionClassPass)
 
   StringRef getArgument() const final { return "test-print-recursion-class"; }
   StringRef getDescription() const final {
-    return "Print which way tensors flow through recursion";
+    return "Print where one loop over all nodes can replace a recursion";
   }
 
   void runOnOperation() override {
@@ -57,9 +57,8 @@ struct TestRecursionClassPass
     RecursionClasses recursion(program, sharedness);
     for (const RecursionClass &component : recursion.getClasses())
       for (func::FuncOp function : component.functions)
-        function.emitRemark(component.isMutual() ? "mutual" : "self")
-            << " recursion, " << stringifyDirection(component.direction)
-            << (component.onePass ? ", one pass covers it" : "");
+        function.emitRemark(component.onePass ? "one pass covers it"
+                                              : "no single pass covers it");
   }
 };
 

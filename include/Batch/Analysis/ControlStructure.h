@@ -66,31 +66,14 @@ private:
   bool changed = false;
 };
 
-/// Which way tensors flow through a recursion.
-enum class RecursionDirection {
-  /// All recursive calls take parts of their caller's ADT argument, and besides
-  /// only what is equal for all calls. Results flow to the root.
-  BottomUp,
-  /// Calls take values of their own, computed by the caller, and nothing but
-  /// the building of results uses what they return.
-  TopDown,
-  Mixed, ///< both
-};
-
-/// "bottom-up", "top-down" or "mixed".
-StringRef stringifyDirection(RecursionDirection direction);
-
 /// Functions that call each other.
 struct RecursionClass {
   SmallVector<func::FuncOp> functions;
-  RecursionDirection direction = RecursionDirection::BottomUp;
   /// True if one loop over all nodes, children first, can replace the recursion
-  /// (Cortex, section 2: properties P.1 to P.3). It is bottom-up then, visits
-  /// every part of the structure, and is never called on anything else.
+  /// (Cortex, section 2: properties P.1 to P.3): it takes nothing but a node
+  /// and parameters, visits every part of the structure, and is never called on
+  /// anything else.
   bool onePass = false;
-
-  /// True if several functions recurse through each other.
-  bool isMutual() const { return functions.size() > 1; }
 };
 
 /// The recursion classes of the recursive components of a program.
@@ -104,8 +87,6 @@ public:
 
 private:
   RecursionClass classify(ArrayRef<func::FuncOp> component) const;
-  bool passesDown(func::CallOp call) const;
-  bool usesResults(ArrayRef<func::FuncOp> component) const;
   bool isOnePass(func::FuncOp function) const;
   bool coversAllNodes(func::FuncOp function) const;
   bool takesInputs(func::FuncOp function) const;
