@@ -40,7 +40,6 @@ ValueFlow::ValueFlow(const InstanceProgram &program) : program(program) {
 ValueFlow::Node ValueFlow::addNode(Value value) {
   values.push_back(value);
   copies.emplace_back();
-  computes.emplace_back();
   reverseCopies.emplace_back();
   reverseComputes.emplace_back();
   return values.size() - 1;
@@ -196,7 +195,6 @@ void ValueFlow::visit(Operation *op) {
     for (Value operand : op->getOperands())
       if (carriesTensor(operand.getType())) {
         Node source = ensure(operand);
-        computes[source].push_back(target);
         reverseComputes[target].push_back(source);
       }
   }

@@ -37,7 +37,6 @@ public:
     return fieldNodes.contains({variant, field});
   }
   ArrayRef<Node> getCopies(Node node) const { return copies[node]; }
-  ArrayRef<Node> getComputes(Node node) const { return computes[node]; }
   /// The value of a node; null for fields.
   Value getValue(Node node) const { return values[node]; }
 
@@ -61,8 +60,7 @@ private:
   DenseMap<Value, Node> nodes;
   DenseMap<std::pair<Operation *, unsigned>, Node> fieldNodes;
   SmallVector<Value> values;
-  SmallVector<SmallVector<Node, 2>> copies, computes;
-  SmallVector<SmallVector<Node, 2>> reverseCopies, reverseComputes;
+  SmallVector<SmallVector<Node, 2>> copies, reverseCopies, reverseComputes;
 };
 
 } // namespace mlir::batch

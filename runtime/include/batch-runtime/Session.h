@@ -212,7 +212,6 @@ private:
   int64_t forEachStretch(const Body &body);
   void prepareLockstep();
   void executeLanes();
-  void runOnDevice(const std::vector<BatchPlan> &plans);
   [[noreturn]] void throwError(const Part &part, int64_t instance) const;
   std::string explain(int64_t code, int64_t a, int64_t b) const;
 
