@@ -91,7 +91,6 @@ VARIANTS = {
                               "passes": {"batch-layout-pq": "equal=shapes"}},
     "layout-kernels=weights": {"with": "batch-layout-pq",
                                "passes": {"batch-layout-pq": "equal=weights"}},
-    "task-order=readers": {"run": ["--task-order=readers"]},
     "assume-finite": {"passes": {"rec-fold-zeros": "assume-finite"}, "bits": False},
     "unbatched": {"unbatched": True},
 }
@@ -202,8 +201,8 @@ def run(program, inputs, variant, batch, threads, *arguments):
         found = batchtest.run_model(program, inputs, "--unbatched", *arguments,
                                     check=False)
         return {}, found.get("unbatched_us")
-    found = batchtest.run_model(program, inputs, *variant.get("run", []), *arguments,
-                                batch=batch, threads=threads, check=False)
+    found = batchtest.run_model(program, inputs, *arguments, batch=batch,
+                                threads=threads, check=False)
     return ({key: found[key] for key in ("tasks", "batches", "barriers")},
             found["time_us"]["total"])
 
@@ -348,8 +347,7 @@ def main():
                     text, default = reference
                     changed = os.path.join(folder, "variant.mlir")
                     same = lower(model, size, variant, changed) == text
-                    skip = same and name not in ("again", "unbatched") and \
-                        "run" not in variant
+                    skip = same and name not in ("again", "unbatched")
                     program = default if same else batchtest.compile_model(
                         changed, os.path.join(folder, "variant.so"))
                     for batch in options.batches:

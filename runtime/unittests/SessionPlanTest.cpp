@@ -127,23 +127,16 @@ TEST(Session, LongRowsAreUsedAgain) {
     }
 }
 
-TEST(Session, TasksComeAsTheirReaders) {
+TEST(Session, CountsTheRowsThatOperandsRead) {
   for (const char *kind : {"plain", "input"})
-    for (int threads : {1, 3})
-      for (int64_t reused : {1, 1024}) {
-        auto count = [&](TaskOrdering ordering) {
-          Trial trial(kind, "random:3,40", threads, size_t(16) << 20, 0,
-                      "random:1", "", 20, reused, 0, ordering);
-          EXPECT_EQ(trial.difference(2), "");
-          trial.batched();
-          return trial.session->plan().countGathers();
-        };
-        GatherCounts recorded = count(TaskOrdering::Recorded);
-        GatherCounts readers = count(TaskOrdering::Readers);
-        EXPECT_EQ(readers.rows, recorded.rows);
-        EXPECT_LT(readers.runs, recorded.runs);
-        EXPECT_LE(recorded.runs, recorded.rows);
-      }
+    for (int threads : {1, 3}) {
+      Trial trial(kind, "random:3,40", threads, size_t(16) << 20, 0, "random:1",
+                  "", 20);
+      trial.batched();
+      GatherCounts gathers = trial.session->plan().countGathers();
+      EXPECT_LE(gathers.runs, gathers.rows);
+      EXPECT_GT(gathers.runs, 0);
+    }
 }
 
 /// Plans run at the same time: none may write rows of another.

@@ -33,7 +33,7 @@ struct Trial {
         size_t stack = size_t(256) << 20, int64_t batch = 0,
         const std::string &given = "random:1", const std::string &tensors = "",
         int64_t nodesPerWorker = 1024, int64_t reusedRowBytes = 1024,
-        int64_t blocks = 0, TaskOrdering ordering = TaskOrdering::Recorded)
+        int64_t blocks = 0)
       : object(CompiledObject::open(fake(kind))) {
     InputOptions options;
     options.inputs =
@@ -44,7 +44,6 @@ struct Trial {
     parameters = std::make_unique<BoundParameters>(
         object.descriptor(), ParameterOptions{given, inputs->largestIndex});
     SessionOptions run{threads, stack, nodesPerWorker, reusedRowBytes};
-    run.ordering = ordering;
     run.emulator.blocks = blocks;
     session =
         std::make_unique<Session>(object, *parameters, inputs->tensors, run);

@@ -105,10 +105,9 @@ def main(model, case):
     for layout in ("shapes", "weights") if model in WORKLOADS else ():
         programs.append(checks.run("compile, layout-kernels=" + layout, lambda:
                                    compile_laid_out(model, meta, folder, layout)))
-    for program, policy, order in itertools.product(
-            filter(None, programs), ("depth", "agenda", "greedy", "fsm"),
-            ("recorded", "readers")):
-        check(program, meta["batch"], 1, "--policy=" + policy, "--task-order=" + order)
+    for program, policy in itertools.product(
+            filter(None, programs), ("depth", "agenda", "greedy", "fsm")):
+        check(program, meta["batch"], 1, "--policy=" + policy)
     checks.exit()
 
 

@@ -49,9 +49,6 @@ RUNNING
                             (default: 0, each kernel has a measure of its own)
   --reuse-rows=BYTES        results of a task with so many bytes make room for
                             others when they are read no more (default: 1024)
-  --task-order=ORDER        tasks of a batch come as recorded (default), instance
-                            by instance, or as their readers do, so that rows
-                            that are read together lie one behind the other
   --stack-size=BYTES        stack of recursions, K, M or G may follow (default:
                             256M, of which only what is used takes memory)
   --unbatched               run only the unbatched code
@@ -266,16 +263,6 @@ std::vector<Option> makeTable(Options &options) {
       {"reuse-rows", Option::Required,
        count("reuse-rows", options.session.reusedRowBytes, 1),
        Control::Inspected},
-      {"task-order", Option::Required,
-       [&](const std::string &value) {
-         if (value != "recorded" && value != "readers")
-           raise("there is no task order '", value,
-                 "'; tasks are ordered as recorded or by their readers");
-         options.session.ordering = value == "readers"
-                                        ? batchrt::TaskOrdering::Readers
-                                        : batchrt::TaskOrdering::Recorded;
-       },
-       Control::Inspected},
       {"stack-size", Option::Required,
        [&](const std::string &value) {
          options.session.stackSize = parseBytes("stack-size", value);
@@ -394,6 +381,9 @@ Options batchrun::parseOptions(int argc, char **argv) {
     auto found = std::find_if(table.begin(), table.end(), [&](auto &option) {
       return dashes == 2 && name == option.name;
     });
+    if (dashes == 2 && name == "task-order")
+      raise("--task-order was removed: it gained nothing; the tasks of a batch "
+            "come as they were recorded, leave it out");
     if (found == table.end()) {
       auto nearest =
           std::min_element(table.begin(), table.end(), [&](auto &a, auto &b) {

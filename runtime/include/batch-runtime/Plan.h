@@ -27,12 +27,6 @@ namespace batchrt {
 
 class RowFinder;
 
-/// In which order the tasks of a step come.
-enum class TaskOrdering {
-  Recorded, ///< instance by instance
-  Readers,  ///< as those that read their results come
-};
-
 /// What operands of the steps read.
 struct GatherCounts {
   int64_t rows = 0;
@@ -46,8 +40,7 @@ class Plan {
 public:
   /// Rows of so many bytes, in all tables of a group, are used again when they
   /// are read no more.
-  Plan(const Descriptor &descriptor, int64_t reusedRowBytes,
-       TaskOrdering ordering = TaskOrdering::Recorded);
+  Plan(const Descriptor &descriptor, int64_t reusedRowBytes);
 
   /// What picks the next batch from now on. A machine has the kernels as its
   /// types, in their order. By depth the phases of kernels count; other
@@ -121,20 +114,6 @@ public:
   size_t workerScratch() const { return usedWorkerBytes; }
 
 private:
-  /// What it takes to order the tasks of a part by their readers.
-  struct ReadOrder {
-    struct Read {
-      int32_t task;
-      int32_t before; ///< the read before that of the same step, or -1
-    };
-    std::vector<int32_t> sequence;         ///< the part's steps as they run
-    std::vector<int32_t> stepOf, recordOf; ///< by task
-    std::vector<int32_t> lastRead;         ///< by step, one of the reads
-    std::vector<int32_t> taken;
-    std::vector<Read> reads;
-    size_t bytes() const;
-  };
-
   /// The tasks of consecutive instances, which name no tasks but these.
   struct Part {
     const BatchContext *context = nullptr;
@@ -151,7 +130,6 @@ private:
     Buffer lastReads;                   ///< by group and task
     std::vector<int32_t> counts, sorted;
     std::vector<std::pair<int64_t, int32_t>> keys; ///< of records, to be sorted
-    ReadOrder readOrder;
     RaggedRows *nextRagged = nullptr; ///< where placeRaggedRows() is
     int64_t nextStep = 0;
 
@@ -183,9 +161,6 @@ private:
   void collectQueues(Part &part, int64_t endTask) const;
   void countRaggedRows(Part &part) const;
   void checkSize();
-  // PlanOrder.cpp
-  class TaskOrder;
-  void orderByReaders(WorkerPool &workers);
   // PlanRows.cpp
   void choosePools(int64_t reusedRowBytes);
   void numberEpochs();
@@ -221,7 +196,6 @@ private:
   void reserveScratch();
 
   const Descriptor &descriptor;
-  const TaskOrdering ordering;
   Policy policy = Policy::Depth;
   StateMachine machine;
   RecordedTasks recorded;
@@ -247,7 +221,6 @@ private:
   std::vector<int> poolOf;     ///< by group, -1: its rows are used once
   std::vector<int> memoryOf;   ///< by table, the table whose memory it lies in
   std::vector<int32_t> epochs; ///< by step
-  std::vector<int32_t> ranks;  ///< of steps, in the order in which they run
   ResultRows resultRows;
 
   std::vector<Buffer> tables;

@@ -59,7 +59,6 @@ struct SessionOptions {
   /// All workers share batches of so many tasks, one runs smaller ones; 0: as
   /// kernels say.
   int64_t shareTasks = 0;
-  TaskOrdering ordering = TaskOrdering::Recorded;
 
   LockstepOptions lockstep;
 

@@ -55,14 +55,13 @@ size_t Plan::scheduleBytes() const {
   for (const Part &part : parts)
     sum += part.sorter.bytes() + part.slotArray.capacity() +
            reserved(part.raggedRows) + part.lastReads.capacity() +
-           reserved(part.counts) + reserved(part.sorted) + reserved(part.keys) +
-           part.readOrder.bytes();
+           reserved(part.counts) + reserved(part.sorted) + reserved(part.keys);
   for (const Pool &pool : pools)
     sum += pool.rows.bytes();
   return sum + recorded.bytes() + policies.bytes() + scheduler.bytes() +
          indexArrays.capacity() + reserved(stepOffsets) + reserved(steps) +
          reserved(planList) + reserved(operands) + reserved(results) +
-         reserved(scratchOffsets) + reserved(epochs) + reserved(ranks);
+         reserved(scratchOffsets) + reserved(epochs);
 }
 
 MemoryUse Session::memory() const {

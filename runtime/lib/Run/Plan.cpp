@@ -45,9 +45,8 @@ static std::vector<size_t> findSameRows(const Descriptor &descriptor,
   return same;
 }
 
-Plan::Plan(const Descriptor &descriptor, int64_t reusedRowBytes,
-           TaskOrdering ordering)
-    : descriptor(descriptor), ordering(ordering), recorded(descriptor),
+Plan::Plan(const Descriptor &descriptor, int64_t reusedRowBytes)
+    : descriptor(descriptor), recorded(descriptor),
       groupRows(descriptor.groups), groupBlocks(descriptor.groups, 1),
       stepOffsets(descriptor.groups), tables(descriptor.tables.size()),
       arrays(descriptor.kernels.size()), stepLists(descriptor.kernels.size()) {
@@ -104,8 +103,6 @@ void Plan::build(const std::vector<BatchContext *> &contexts,
                 static_cast<int64_t>(parts[0].queues.size()), sorters.data(),
                 numParts, apart ? numParts : 1);
   checkSize();
-  if (ordering == TaskOrdering::Readers)
-    orderByReaders(workers);
   if (!pools.empty())
     findLastReads(*contexts[0], numInstances, workers);
   assignSlots();
@@ -597,4 +594,37 @@ void Plan::addRegions(const std::vector<bool> &outputs,
                      "operand index arrays"});
   regions.push_back({scratch.data(), usedScratchBytes, ImageRegion::DeviceOnly,
                      "intermediates"});
+}
+
+GatherCounts Plan::countGathers() const {
+  GatherCounts counts;
+  for (size_t s = 0; s < scheduler.steps().size(); ++s) {
+    const KernelInfo &kernel = descriptor.kernels[scheduler.steps()[s].kernel];
+    for (const OperandInfo &operand : kernel.operands) {
+      if (operand.kind == OperandInfo::Scalar)
+        continue;
+      // The table or source of the last row, and its number there.
+      std::pair<int64_t, int64_t> last{INT64_MIN, 0};
+      const bool isSource = operand.table < 0;
+      int64_t next = scheduler.steps()[s].begin;
+      forEachTask(s, [&](int64_t place, const int64_t *record) {
+        if (place != next)
+          return; // a constant task of another part
+        ++next;
+        RecordedTasks::forEachHandle(
+            operand, record, parts[0].context->listPool, [&](int64_t handle) {
+              std::pair<int64_t, int64_t> row{handle >> 56, 0};
+              if (isSource || handle < 0)
+                row.second = static_cast<uint32_t>(handle);
+              else
+                row = {0, slot(handle, operand.table)};
+              ++counts.rows;
+              counts.runs +=
+                  row.first != last.first || row.second != last.second + 1;
+              last = row;
+            });
+      });
+    }
+  }
+  return counts;
 }

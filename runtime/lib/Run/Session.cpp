@@ -20,8 +20,7 @@ Session::Session(const CompiledObject &object,
                  const BoundParameters &parameters, const InputTensors &tensors,
                  const SessionOptions &options)
     : object(object), parameters(parameters), tensors(tensors),
-      options(options),
-      runPlan(object.descriptor(), options.reusedRowBytes, options.ordering),
+      options(options), runPlan(object.descriptor(), options.reusedRowBytes),
       workers(options.threads), state(new State()) {
   const Descriptor &info = descriptor();
   State &s = *state;
