@@ -99,7 +99,7 @@ const char descriptor[] = R"({
 #x , {"cell": 4, "kind": "gather", "source": 2}
      ],
      "results": [{"table": 1, "position": 0, "siblings": 1}]},
-    {"name": "split", "phase": 1, "operands": [{"cell": 1, "kind": "contiguous", "table": 1}],
+    {"name": "split", "phase": 1, "operands": [{"cell": 1, "kind": "gather", "table": 1}],
      "results": [{"table": 2, "position": 0, "siblings": 2},
                  {"table": 2, "position": 1, "siblings": 2}]},
     {"name": "merge", "phase": 1, "operands": [{"cell": 1, "kind": "gather", "table": 2},
@@ -293,7 +293,7 @@ void runTask(BatchContext *context, const BatchStep &step, int64_t t) {
              withX ? operand(o[3], t, true) : nullptr, out(0, 1));
     break;
   case Split: {
-    const float *v = floats(o[0].base + t * rowBytes);
+    const float *v = operand(o[0], t, true);
     for (int64_t i = 0; i < H; ++i) {
       out(0, 2)[i] = 2 * v[i];
       out(1, 2)[i] = 3 * v[i];

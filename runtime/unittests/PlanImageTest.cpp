@@ -36,9 +36,6 @@ void runStep(const BatchStep &step, const KernelInfo &kernel) {
       for (int64_t i = begin; i < end; ++i) {
         const char *row = nullptr;
         switch (kernel.operands[o].kind) {
-        case OperandInfo::Contiguous:
-          row = operand.base + i * rowBytes;
-          break;
         case OperandInfo::Gather:
           row = operand.base +
                 static_cast<const int32_t *>(operand.rows)[i] * rowBytes;
@@ -89,7 +86,7 @@ public:
     };
     kernels.resize(3);
     kernels[0].name = "leaf";
-    kernels[0].operands = {operand(OperandInfo::Contiguous),
+    kernels[0].operands = {operand(OperandInfo::Gather),
                            operand(OperandInfo::Scalar)};
     kernels[0].results.resize(1);
     kernels[1].name = "node";
@@ -212,9 +209,6 @@ private:
         number = offsets[count];
       }
       switch (kind.kind) {
-      case OperandInfo::Contiguous:
-        operand.base = parameters + pick(50 - count) * rowBytes;
-        break;
       case OperandInfo::Gather: {
         operand.base = inputs;
         char *rows = entries(number * 4);

@@ -77,7 +77,6 @@ typedef struct BatchSource {
 
 /// How one operand of a step is read. For ragged operands row i of task t is
 /// entry offsets[t] + i.
-///   contiguous  row t lies at base + t*rowBytes
 ///   gather      row t lies at base + ((const int32_t *)rows)[t]*rowBytes
 ///   rows        row t lies at ((const char *const *)rows)[t]
 ///   scalar      the cell of task t is ((const int64_t *)rows)[t]

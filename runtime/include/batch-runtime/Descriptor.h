@@ -107,7 +107,7 @@ struct TableInfo {
 };
 
 struct OperandInfo {
-  enum Kind { Contiguous, Gather, Rows, Scalar };
+  enum Kind { Gather, Rows, Scalar };
 
   Kind kind = Gather;
   int64_t cell = 0; ///< of the kernel's records, from 1

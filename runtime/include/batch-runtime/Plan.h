@@ -188,9 +188,6 @@ private:
   RowFinder rowFinder(const Part &part, int table) const;
   void makeOperand(const BatchContext &context, int64_t kernel, size_t number,
                    BatchOperand *to) const;
-  const char *firstOfConsecutive(const BatchContext &context, int64_t kernel,
-                                 const OperandInfo &info, const char *rows,
-                                 int64_t count) const;
   void makeSteps(BatchContext &context);
   bool isIndependent(const DepthStep &a, const DepthStep &b) const;
   void reserveScratch();

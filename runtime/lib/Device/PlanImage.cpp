@@ -225,8 +225,6 @@ void ImageWriter::writeOperand(const BatchStep &step, const BatchOperand &from,
   if (entries == 0)
     return; // nothing is read, the addresses may be past the end
   to.base = pointer<const char>(translate(from.base, 0, "rows"));
-  if (info.kind == OperandInfo::Contiguous)
-    return;
   size_t bytes = entries * (info.kind == OperandInfo::Gather ? 4 : 8);
   uint64_t rows = translate(from.rows, bytes, "an index array", true);
   to.rows = pointer<const void>(rows);

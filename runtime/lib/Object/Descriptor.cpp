@@ -107,9 +107,7 @@ private:
 OperandInfo parseOperand(const json &text) {
   OperandInfo operand;
   std::string kind = member(text, "kind").get<std::string>();
-  if (kind == "contiguous")
-    operand.kind = OperandInfo::Contiguous;
-  else if (kind == "gather")
+  if (kind == "gather")
     operand.kind = OperandInfo::Gather;
   else if (kind == "rows")
     operand.kind = OperandInfo::Rows;
@@ -379,8 +377,7 @@ void Descriptor::check() const {
         inRange(operand.variable, lockstep ? lockstep->variables.size() : 0,
                 "variable");
       else if (operand.table < 0 && operand.source < 0 &&
-               (operand.kind == OperandInfo::Gather ||
-                operand.kind == OperandInfo::Contiguous))
+               operand.kind == OperandInfo::Gather)
         raise("kernel '", kernel.name,
               "' has an operand without a table or a source");
     }

@@ -344,8 +344,7 @@ void Plan::fillRows(const Part &part, const OperandInfo &info, char *rows,
                static_cast<int32_t>(cell >> 56);
     });
   }
-  case OperandInfo::Rows:
-  case OperandInfo::Contiguous: {
+  case OperandInfo::Rows: {
     const char **out = reinterpret_cast<const char **>(rows);
     const RowFinder row = rowFinder(part, info.table);
     return forEach(
@@ -426,7 +425,7 @@ void Plan::makeOperand(const BatchContext &context, int64_t kernel,
   const auto *offsets =
       reinterpret_cast<const int32_t *>(indexArrays.data() + array.offsets);
   const char *base = nullptr;
-  if (info.kind == OperandInfo::Gather || info.kind == OperandInfo::Contiguous)
+  if (info.kind == OperandInfo::Gather)
     base = info.table >= 0 ? tableData(info.table)
                            : context.sources[info.source].base;
   const int64_t end = scheduler.kernelSteps(kernel + 1);
@@ -435,29 +434,10 @@ void Plan::makeOperand(const BatchContext &context, int64_t kernel,
     const int64_t count = scheduler.steps()[s].count;
     const int64_t entries = info.ragged ? offsets[count] : count;
     *to = {base, rows, info.ragged ? offsets : nullptr};
-    if (info.kind == OperandInfo::Contiguous) {
-      to->base = firstOfConsecutive(context, kernel, info, rows, entries);
-      to->rows = nullptr;
-    }
     // The next step of the kernel goes on here.
     rows += entries * bytes;
     offsets += count + 1;
   }
-}
-
-/// The first of `count` rows, which lie one behind the other.
-const char *Plan::firstOfConsecutive(const BatchContext &context,
-                                     int64_t kernel, const OperandInfo &info,
-                                     const char *rows, int64_t count) const {
-  auto *at = reinterpret_cast<const char *const *>(rows);
-  int64_t bytes = info.table >= 0 ? descriptor.tables[info.table].rowBytes
-                                  : context.sources[info.source].rowBytes;
-  for (int64_t i = 0; i < count; ++i)
-    if (at[i] != at[0] + i * bytes)
-      raise("kernel '", descriptor.kernels[kernel].name,
-            "' was compiled for operands in consecutive rows, but the schedule "
-            "does not give them so");
-  return at[0];
 }
 
 void Plan::makeSteps(BatchContext &context) {
