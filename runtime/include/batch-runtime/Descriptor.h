@@ -215,6 +215,10 @@ struct Descriptor {
 
 private:
   void check() const;
+  void checkForm(const FormInfo &form) const;
+  void checkVariants() const;
+  void checkTable(const TableInfo &table) const;
+  void checkKernel(const KernelInfo &kernel) const;
   std::vector<const Variant *> byNumber;
 };
 

@@ -170,6 +170,98 @@ KernelInfo parseKernel(const json &text) {
       std::max<int64_t>(value<int64_t>(text, "shareTasks", 1), 1);
   return kernel;
 }
+
+FormInfo parseForm(const json &text) {
+  FormInfo form;
+  form.parameter = member(text, "parameter").get<int>();
+  std::string kind = member(text, "form").get<std::string>();
+  if (kind != "rows" && kind != "panels")
+    raise("the descriptor has an unknown form '", kind, "'");
+  form.panels = kind == "panels";
+  if (form.panels) {
+    form.n = member(text, "n").get<int64_t>();
+    form.k = member(text, "k").get<int64_t>();
+    form.width = member(text, "width").get<int64_t>();
+    form.transposed = value(text, "transposed", false);
+    form.stacked = value(text, "stacked", std::vector<int>());
+  }
+  return form;
+}
+
+AdtInfo parseAdt(const json &text, int number, const TypeParser &types) {
+  AdtInfo adt;
+  adt.name = member(text, "name").get<std::string>();
+  adt.kind = value<std::string>(text, "kind", "");
+  adt.arity = value<int64_t>(text, "arity", -1);
+  for (const json &from : member(text, "variants")) {
+    Variant variant;
+    variant.name = member(from, "name").get<std::string>();
+    variant.number = member(from, "number").get<int>();
+    variant.adt = number;
+    variant.fields = types.fields(optional(from, "fields"));
+    adt.variants.push_back(std::move(variant));
+  }
+  return adt;
+}
+
+/// Names those that have none, `prefix` and their number.
+void nameFields(std::vector<Field> &fields, const char *prefix) {
+  for (size_t i = 0; i < fields.size(); ++i)
+    if (fields[i].name.empty())
+      fields[i].name = prefix + std::to_string(i);
+}
+
+TableInfo parseTable(const json &text) {
+  TableInfo table;
+  table.name = value<std::string>(text, "name", "");
+  table.rowBytes = member(text, "rowBytes").get<int64_t>();
+  table.group = value(text, "group", 0);
+  table.block = value<int64_t>(text, "block", 1);
+  table.slotBytes = value<int64_t>(text, "slotBytes", 0);
+  table.ownBytes = value<int64_t>(text, "ownBytes", table.rowBytes);
+  table.beside = value(text, "beside", -1);
+  table.offset = value<int64_t>(text, "offset", 0);
+  table.elements.run = value<int64_t>(text, "run", 1);
+  for (const json &digit : optional(text, "digits")) {
+    auto numbers = digit.get<std::array<int64_t, 4>>();
+    table.elements.digits.push_back(
+        {numbers[0], numbers[1], numbers[2], numbers[3]});
+  }
+  return table;
+}
+
+SourceInfo parseSource(const json &text) {
+  SourceInfo source;
+  if (text.is_object() && text.contains("input")) {
+    source.input = true;
+    source.shape = text["input"].get<std::vector<int64_t>>();
+    source.dtype = parseTypeName(value<std::string>(text, "dtype", "f32"));
+  } else if (text.is_object()) {
+    source.parameter = member(text, "parameter").get<int>();
+    source.form = member(text, "form").get<int>();
+  }
+  return source;
+}
+
+LaunchInfo parseLaunch(const json &text) {
+  LaunchInfo launch;
+  launch.kernel = value<std::string>(text, "kernel", "");
+  launch.chip = value<std::string>(text, "chip", "");
+  launch.executor = value<std::string>(text, "executor", "device");
+  launch.blockSize = value<int64_t>(text, "blockSize", 0);
+  launch.clusterSize = value<int64_t>(text, "clusterSize", 1);
+  launch.sharedBytes = value<int64_t>(text, "sharedBytes", 0);
+  return launch;
+}
+
+Policy parsePolicy(const json &root) {
+  auto name = value<std::string>(root, "policy", "depth");
+  std::optional<Policy> known = findPolicy(name);
+  if (!known)
+    raise("the descriptor has a policy '", name,
+          "' that this runtime does not know");
+  return *known;
+}
 } // namespace
 
 Descriptor::Descriptor(const char *text) {
@@ -185,108 +277,38 @@ Descriptor::Descriptor(const char *text) {
           {member(entry, "name").get<std::string>(),
            member(entry, "shape").get<std::vector<int64_t>>(),
            parseTypeName(value<std::string>(entry, "dtype", "f32"))});
-    for (const json &entry : optional(root, "forms")) {
-      FormInfo form;
-      form.parameter = member(entry, "parameter").get<int>();
-      std::string kind = member(entry, "form").get<std::string>();
-      if (kind != "rows" && kind != "panels")
-        raise("the descriptor has an unknown form '", kind, "'");
-      form.panels = kind == "panels";
-      if (form.panels) {
-        form.n = member(entry, "n").get<int64_t>();
-        form.k = member(entry, "k").get<int64_t>();
-        form.width = member(entry, "width").get<int64_t>();
-        form.transposed = value(entry, "transposed", false);
-        form.stacked = value(entry, "stacked", std::vector<int>());
-      }
-      forms.push_back(form);
-    }
+    for (const json &entry : optional(root, "forms"))
+      forms.push_back(parseForm(entry));
 
     const json &adtList = optional(root, "adts");
     TypeParser types(adtList);
-    for (const json &entry : adtList) {
-      AdtInfo adt;
-      adt.name = member(entry, "name").get<std::string>();
-      adt.kind = value<std::string>(entry, "kind", "");
-      adt.arity = value<int64_t>(entry, "arity", -1);
-      for (const json &from : member(entry, "variants")) {
-        Variant variant;
-        variant.name = member(from, "name").get<std::string>();
-        variant.number = member(from, "number").get<int>();
-        variant.adt = static_cast<int>(adts.size());
-        variant.fields = types.fields(optional(from, "fields"));
-        adt.variants.push_back(std::move(variant));
-      }
-      adts.push_back(std::move(adt));
-    }
+    for (const json &entry : adtList)
+      adts.push_back(parseAdt(entry, static_cast<int>(adts.size()), types));
     cellColumns = value<int64_t>(root, "cellColumns", 0);
     arguments = types.fields(optional(root, "arguments"));
     results = types.fields(optional(root, "results"));
-    for (size_t i = 0; i < arguments.size(); ++i)
-      if (arguments[i].name.empty())
-        arguments[i].name = "argument" + std::to_string(i);
-    for (size_t i = 0; i < results.size(); ++i)
-      if (results[i].name.empty())
-        results[i].name = "result" + std::to_string(i);
+    nameFields(arguments, "argument");
+    nameFields(results, "result");
 
-    for (const json &entry : optional(root, "tables")) {
-      TableInfo table;
-      table.name = value<std::string>(entry, "name", "");
-      table.rowBytes = member(entry, "rowBytes").get<int64_t>();
-      table.group = value(entry, "group", 0);
-      table.block = value<int64_t>(entry, "block", 1);
-      table.slotBytes = value<int64_t>(entry, "slotBytes", 0);
-      table.ownBytes = value<int64_t>(entry, "ownBytes", table.rowBytes);
-      table.beside = value(entry, "beside", -1);
-      table.offset = value<int64_t>(entry, "offset", 0);
-      table.elements.run = value<int64_t>(entry, "run", 1);
-      for (const json &digit : optional(entry, "digits")) {
-        auto numbers = digit.get<std::array<int64_t, 4>>();
-        table.elements.digits.push_back(
-            {numbers[0], numbers[1], numbers[2], numbers[3]});
-      }
-      tables.push_back(std::move(table));
-    }
+    for (const json &entry : optional(root, "tables"))
+      tables.push_back(parseTable(entry));
     groups = value(root, "groups", 0);
-    for (const json &entry : optional(root, "sources")) {
-      SourceInfo source;
-      if (entry.is_object() && entry.contains("input")) {
-        source.input = true;
-        source.shape = entry["input"].get<std::vector<int64_t>>();
-        source.dtype = parseTypeName(value<std::string>(entry, "dtype", "f32"));
-      } else if (entry.is_object()) {
-        source.parameter = member(entry, "parameter").get<int>();
-        source.form = member(entry, "form").get<int>();
-      }
-      sources.push_back(source);
-    }
+    for (const json &entry : optional(root, "sources"))
+      sources.push_back(parseSource(entry));
     if (sources.empty())
       sources.emplace_back();
     for (const json &entry : optional(root, "kernels"))
       kernels.push_back(parseKernel(entry));
     memo = value<int64_t>(root, "memo", 0);
     separable = value(root, "separable", false);
-    auto policyName = value<std::string>(root, "policy", "depth");
-    std::optional<Policy> known = findPolicy(policyName);
-    if (!known)
-      raise("the descriptor has a policy '", policyName,
-            "' that this runtime does not know");
-    policy = *known;
+    policy = parsePolicy(root);
     if (root.contains("policyTable"))
       if (std::string wrong = machine.parse(
               root["policyTable"].get<std::string>(), "the object's policy");
           !wrong.empty())
         raise(wrong);
-    if (root.contains("device")) {
-      const json &device = root["device"];
-      launch.emplace();
-      launch->kernel = value<std::string>(device, "kernel", "");
-      launch->chip = value<std::string>(device, "chip", "");
-      launch->executor = value<std::string>(device, "executor", "device");
-      launch->blockSize = value<int64_t>(device, "blockSize", 0);
-      launch->clusterSize = value<int64_t>(device, "clusterSize", 1);
-      launch->sharedBytes = value<int64_t>(device, "sharedBytes", 0);
-    }
+    if (root.contains("device"))
+      launch = parseLaunch(root["device"]);
     if (root.contains("lockstep"))
       lockstep = parseLockstep(root["lockstep"]);
     const json &has = optional(root, "has");
@@ -305,91 +327,102 @@ Descriptor::Descriptor(const char *text) {
     }
 }
 
+static void checkRange(int64_t index, size_t size, const char *what) {
+  if (index < 0 || index >= static_cast<int64_t>(size))
+    raise("the descriptor names ", what, " ", index, ", but there are ", size);
+}
+
 void Descriptor::check() const {
-  auto inRange = [](int64_t index, size_t size, const char *what) {
-    if (index < 0 || index >= static_cast<int64_t>(size))
-      raise("the descriptor names ", what, " ", index, ", but there are ",
-            size);
+  for (const FormInfo &form : forms)
+    checkForm(form);
+  checkVariants();
+  for (const TableInfo &table : tables)
+    checkTable(table);
+  if (sources.size() > 128)
+    raise("the descriptor has ", sources.size(), " sources, 128 is the most");
+  for (const SourceInfo &source : sources)
+    if (source.form >= 0)
+      checkRange(source.form, forms.size(), "form");
+  for (const KernelInfo &kernel : kernels)
+    checkKernel(kernel);
+  if (lockstep)
+    for (const BlockInfo &block : lockstep->blocks)
+      if (block.kernel >= 0)
+        checkRange(block.kernel, kernels.size(), "kernel");
+}
+
+void Descriptor::checkForm(const FormInfo &form) const {
+  checkRange(form.parameter, parameters.size(), "parameter");
+  if (form.panels && (form.width <= 0 || form.n < 0 || form.k < 0))
+    raise("the descriptor has a malformed form of panels");
+  if (form.stacked.empty())
+    return;
+  int64_t rows = 0;
+  auto addRows = [&](int parameter) {
+    checkRange(parameter, parameters.size(), "parameter");
+    const std::vector<int64_t> &shape = parameters[parameter].shape;
+    if (!form.transposed || shape.size() != 2 || shape[1] != form.k)
+      raise("the descriptor stacks parameter '", parameters[parameter].name,
+            "', whose shape does not fit");
+    rows += shape[0];
   };
-  for (const FormInfo &form : forms) {
-    inRange(form.parameter, parameters.size(), "parameter");
-    if (form.panels && (form.width <= 0 || form.n < 0 || form.k < 0))
-      raise("the descriptor has a malformed form of panels");
-    if (form.stacked.empty())
-      continue;
-    int64_t rows = 0;
-    auto addRows = [&](int parameter) {
-      inRange(parameter, parameters.size(), "parameter");
-      const std::vector<int64_t> &shape = parameters[parameter].shape;
-      if (!form.transposed || shape.size() != 2 || shape[1] != form.k)
-        raise("the descriptor stacks parameter '", parameters[parameter].name,
-              "', whose shape does not fit");
-      rows += shape[0];
-    };
-    addRows(form.parameter);
-    std::for_each(form.stacked.begin(), form.stacked.end(), addRows);
-    if (rows != form.n)
-      raise("the descriptor stacks ", rows, " rows, but names ", form.n);
-  }
+  addRows(form.parameter);
+  std::for_each(form.stacked.begin(), form.stacked.end(), addRows);
+  if (rows != form.n)
+    raise("the descriptor stacks ", rows, " rows, but names ", form.n);
+}
+
+void Descriptor::checkVariants() const {
   std::set<int> numbers;
   for (const AdtInfo &adt : adts)
     for (const Variant &variant : adt.variants) {
-      inRange(variant.number, 256, "variant number");
+      checkRange(variant.number, 256, "variant number");
       if (!numbers.insert(variant.number).second)
         raise("the descriptor has variant number ", variant.number, " twice");
       if (static_cast<int64_t>(variant.fields.size()) > cellColumns)
         raise("the descriptor has more fields in variant '", variant.name,
               "' than cell columns");
     }
-  for (const TableInfo &table : tables) {
-    inRange(table.group, groups, "group");
-    if (table.block < 1 || (table.block & (table.block - 1)) != 0)
-      raise("the descriptor has blocks of ", table.block, " slots in table '",
-            table.name, "', which is no power of two");
-    if (table.beside >= 0) {
-      inRange(table.beside, tables.size(), "table");
-      const TableInfo &owner = tables[table.beside];
-      if (owner.beside >= 0 || owner.group != table.group ||
-          owner.block != table.block || owner.rowBytes != table.rowBytes)
-        raise("the descriptor has table '", table.name, "' beside '",
-              owner.name, "', which has other slots");
-    }
-    for (const ElementLayout::Digit &digit : table.elements.digits)
-      if (digit.dim < 0 || digit.divisor < 1 || digit.modulus < 0)
-        raise("the descriptor has a malformed layout of table '", table.name,
-              "'");
-    if (table.elements.run < 1)
-      raise("the descriptor has a malformed layout of table '", table.name,
-            "'");
+}
+
+void Descriptor::checkTable(const TableInfo &table) const {
+  checkRange(table.group, groups, "group");
+  if (table.block < 1 || (table.block & (table.block - 1)) != 0)
+    raise("the descriptor has blocks of ", table.block, " slots in table '",
+          table.name, "', which is no power of two");
+  if (table.beside >= 0) {
+    checkRange(table.beside, tables.size(), "table");
+    const TableInfo &owner = tables[table.beside];
+    if (owner.beside >= 0 || owner.group != table.group ||
+        owner.block != table.block || owner.rowBytes != table.rowBytes)
+      raise("the descriptor has table '", table.name, "' beside '", owner.name,
+            "', which has other slots");
   }
-  if (sources.size() > 128)
-    raise("the descriptor has ", sources.size(), " sources, 128 is the most");
-  for (const SourceInfo &source : sources)
-    if (source.form >= 0)
-      inRange(source.form, forms.size(), "form");
-  for (const KernelInfo &kernel : kernels) {
-    for (const OperandInfo &operand : kernel.operands) {
-      if (operand.table >= 0)
-        inRange(operand.table, tables.size(), "table");
-      if (operand.source >= 0)
-        inRange(operand.source, sources.size(), "source");
-      if (operand.variable >= 0)
-        inRange(operand.variable, lockstep ? lockstep->variables.size() : 0,
-                "variable");
-      else if (operand.table < 0 && operand.source < 0 &&
-               operand.kind == OperandInfo::Gather)
-        raise("kernel '", kernel.name,
-              "' has an operand without a table or a source");
-    }
-    for (const ResultInfo &result : kernel.results)
-      inRange(result.table, tables.size(), "table");
-    for (const RaggedScratch &scratch : kernel.raggedScratch)
-      inRange(scratch.operand, kernel.operands.size(), "operand");
+  bool malformed = table.elements.run < 1;
+  for (const ElementLayout::Digit &digit : table.elements.digits)
+    malformed |= digit.dim < 0 || digit.divisor < 1 || digit.modulus < 0;
+  if (malformed)
+    raise("the descriptor has a malformed layout of table '", table.name, "'");
+}
+
+void Descriptor::checkKernel(const KernelInfo &kernel) const {
+  for (const OperandInfo &operand : kernel.operands) {
+    if (operand.table >= 0)
+      checkRange(operand.table, tables.size(), "table");
+    if (operand.source >= 0)
+      checkRange(operand.source, sources.size(), "source");
+    if (operand.variable >= 0)
+      checkRange(operand.variable, lockstep ? lockstep->variables.size() : 0,
+                 "variable");
+    else if (operand.table < 0 && operand.source < 0 &&
+             operand.kind == OperandInfo::Gather)
+      raise("kernel '", kernel.name,
+            "' has an operand without a table or a source");
   }
-  if (lockstep)
-    for (const BlockInfo &block : lockstep->blocks)
-      if (block.kernel >= 0)
-        inRange(block.kernel, kernels.size(), "kernel");
+  for (const ResultInfo &result : kernel.results)
+    checkRange(result.table, tables.size(), "table");
+  for (const RaggedScratch &scratch : kernel.raggedScratch)
+    checkRange(scratch.operand, kernel.operands.size(), "operand");
 }
 
 std::string batchrt::describe(const Descriptor &descriptor, const Type &type) {
