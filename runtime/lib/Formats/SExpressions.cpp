@@ -169,13 +169,8 @@ int64_t TreeReader::labelNumber(const Bracket &bracket) {
   return *labels.number(label);
 }
 
-int64_t TreeReader::close(const Bracket &bracket, ValueBuilder &builder,
-                          Vocabulary &words, std::vector<int64_t> &children) {
-  int64_t count = static_cast<int64_t>(children.size() - bracket.begin);
-  bool leaf = bracket.wordLength != 0;
-  if (!leaf && count == 0)
-    error(
-        "the bracket has neither a word nor brackets; a leaf is (LABEL WORD)");
+const Variant &TreeReader::chooseVariant(bool leaf, int64_t count,
+                                         bool &labelled) const {
   // The best fit: fixed fields before a list, with the label for a node only
   // where no variant goes without it, for a leaf where one takes it.
   const Variant *best = nullptr;
@@ -196,47 +191,59 @@ int64_t TreeReader::close(const Bracket &bracket, ValueBuilder &builder,
       bestRank = rank;
     }
   }
-  if (!best) {
-    std::string names;
-    for (const Variant &variant : adt->variants)
-      names += (names.empty() ? "" : ", ") + variant.name;
-    error(leaf
-              ? concat("ADT ", adt->name,
-                       " has no variant for a word: one "
-                       "with one field of type index; it has ",
-                       names)
-              : concat("ADT ", adt->name, " has no variant for a bracket with ",
-                       count, " bracket(s): one with ", count,
-                       " fields of the ADT, or with a list of it; it has ",
-                       names));
-  }
+  labelled = !leaf || bestRank == 0;
+  if (best)
+    return *best;
+  std::string names;
+  for (const Variant &variant : adt->variants)
+    names += (names.empty() ? "" : ", ") + variant.name;
+  error(leaf ? concat("ADT ", adt->name,
+                      " has no variant for a word: one "
+                      "with one field of type index; it has ",
+                      names)
+             : concat("ADT ", adt->name, " has no variant for a bracket with ",
+                      count, " bracket(s): one with ", count,
+                      " fields of the ADT, or with a list of it; it has ",
+                      names));
+}
+
+int64_t TreeReader::wordNumber(const Bracket &bracket,
+                               Vocabulary &words) const {
+  std::string word = text.substr(bracket.word, bracket.wordLength);
+  std::optional<int64_t> number = words.number(word);
+  if (!number)
+    error("the word '" + word + "' is not in the vocabulary '" + words.path() +
+          "', which has no '<unk>' either");
+  return *number;
+}
+
+int64_t TreeReader::close(const Bracket &bracket, ValueBuilder &builder,
+                          Vocabulary &words, std::vector<int64_t> &children) {
+  int64_t count = static_cast<int64_t>(children.size() - bracket.begin);
+  bool leaf = bracket.wordLength != 0;
+  if (!leaf && count == 0)
+    error(
+        "the bracket has neither a word nor brackets; a leaf is (LABEL WORD)");
+  bool labelled;
+  const Variant &variant = chooseVariant(leaf, count, labelled);
   std::vector<int64_t> cells;
   size_t child = bracket.begin;
-  bool labelled = leaf ? bestRank == 0 : true;
-  for (const Field &field : best->fields) {
+  for (const Field &field : variant.fields) {
     if (field.type.kind == Type::Adt) {
       cells.push_back(children[child++]);
     } else if (field.type.kind == Type::List) {
       cells.push_back(builder.addList(children.data() + child, count));
     } else {
-      int64_t index;
-      if (leaf && !(labelled && cells.empty())) {
-        std::string word = text.substr(bracket.word, bracket.wordLength);
-        std::optional<int64_t> number = words.number(word);
-        if (!number)
-          error("the word '" + word + "' is not in the vocabulary '" +
-                words.path() + "', which has no '<unk>' either");
-        index = *number;
-      } else {
-        index = labelNumber(bracket);
-      }
+      bool isWord = leaf && !(labelled && cells.empty());
+      int64_t index =
+          isWord ? wordNumber(bracket, words) : labelNumber(bracket);
       builder.largestIndex = std::max(builder.largestIndex, index);
       cells.push_back(index);
     }
   }
   children.resize(bracket.begin);
   try {
-    return builder.addNode(*best, cells.data());
+    return builder.addNode(variant, cells.data());
   } catch (const Error &tooMany) {
     error(tooMany.what());
   }

@@ -45,6 +45,10 @@ private:
     size_t begin, length;
   };
   Token token();
+  /// The variant for a bracket with a word or `count` brackets; `labelled` says
+  /// whether its first index is the label.
+  const Variant &chooseVariant(bool leaf, int64_t count, bool &labelled) const;
+  int64_t wordNumber(const Bracket &bracket, Vocabulary &words) const;
   int64_t close(const Bracket &bracket, ValueBuilder &builder,
                 Vocabulary &words, std::vector<int64_t> &children);
   void registerLabel(const Bracket &bracket);

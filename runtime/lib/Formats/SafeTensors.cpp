@@ -93,6 +93,69 @@ bool isCount(const json &value) {
   return value.is_number_unsigned() &&
          value.get<uint64_t>() <= static_cast<uint64_t>(INT64_MAX);
 }
+
+/// Where the data of a tensor lies, from the end of the header.
+struct Range {
+  uint64_t begin, end;
+  std::string name;
+};
+
+/// Reads the type and shape of a tensor, and how many bytes they take.
+uint64_t parseView(const std::string &path, const std::string &name,
+                   const json &entry, TensorView &view) {
+  if (!entry.is_object() || !entry.contains("dtype") ||
+      !entry.contains("shape") || !entry.contains("data_offsets") ||
+      !entry["dtype"].is_string() || !entry["shape"].is_array() ||
+      !entry["data_offsets"].is_array() || entry["data_offsets"].size() != 2)
+    raise("'", path, "': the entry of tensor '", name,
+          "' needs dtype, shape and two data_offsets");
+  view.type = parseFileType(path, name, entry["dtype"].get<std::string>());
+  uint64_t bytes = byteSize(view.type);
+  for (const json &extent : entry["shape"]) {
+    if (!isCount(extent))
+      raise("'", path, "': tensor '", name, "' has a malformed shape ",
+            entry["shape"].dump());
+    view.shape.push_back(extent.get<int64_t>());
+    if (__builtin_mul_overflow(bytes, extent.get<uint64_t>(), &bytes))
+      raise("'", path, "': tensor '", name, "' has an impossible shape ",
+            shapeName(view.shape));
+  }
+  return bytes;
+}
+
+Range parseRange(const std::string &path, const std::string &name,
+                 const json &offsets, uint64_t dataSize) {
+  if (!isCount(offsets[0]) || !isCount(offsets[1]))
+    raise("'", path, "': tensor '", name, "' has malformed data_offsets ",
+          offsets.dump());
+  uint64_t begin = offsets[0].get<uint64_t>(), end = offsets[1].get<uint64_t>();
+  if (begin > end || end > dataSize)
+    raise("'", path, "': the data of tensor '", name, "' lies at bytes ", begin,
+          " to ", end, ", but the file has only ", dataSize,
+          " bytes of data; it may be truncated");
+  return {begin, end, name};
+}
+
+/// Checks that every byte of the data belongs to one tensor.
+void checkCovered(const std::string &path, std::vector<Range> &ranges,
+                  uint64_t dataSize) {
+  std::sort(ranges.begin(), ranges.end(), [](const Range &a, const Range &b) {
+    return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
+  });
+  uint64_t covered = 0;
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    if (ranges[i].begin < covered)
+      raise("'", path, "': the data of tensors '", ranges[i - 1].name,
+            "' and '", ranges[i].name, "' overlap");
+    if (ranges[i].begin > covered)
+      raise("'", path, "': bytes ", covered, " to ", ranges[i].begin,
+            " of the data belong to no tensor");
+    covered = ranges[i].end;
+  }
+  if (covered != dataSize)
+    raise("'", path, "': the last ", dataSize - covered,
+          " bytes of the data belong to no tensor");
+}
 } // namespace
 
 TensorFile TensorFile::open(const std::string &path) {
@@ -115,69 +178,23 @@ TensorFile TensorFile::open(const std::string &path) {
   const char *data = bytes + 8 + length;
   uint64_t dataSize = static_cast<uint64_t>(size) - 8 - length;
 
-  struct Range {
-    uint64_t begin, end;
-    std::string name;
-  };
   std::vector<Range> ranges;
   for (auto &[name, entry] : header.items()) {
     if (name == "__metadata__")
       continue;
-    if (!entry.is_object() || !entry.contains("dtype") ||
-        !entry.contains("shape") || !entry.contains("data_offsets") ||
-        !entry["dtype"].is_string() || !entry["shape"].is_array() ||
-        !entry["data_offsets"].is_array() || entry["data_offsets"].size() != 2)
-      raise("'", path, "': the entry of tensor '", name,
-            "' needs dtype, shape and two data_offsets");
     TensorView view;
-    view.type = parseFileType(path, name, entry["dtype"].get<std::string>());
-    uint64_t bytesWanted = byteSize(view.type);
-    for (const json &extent : entry["shape"]) {
-      if (!isCount(extent))
-        raise("'", path, "': tensor '", name, "' has a malformed shape ",
-              entry["shape"].dump());
-      view.shape.push_back(extent.get<int64_t>());
-      if (__builtin_mul_overflow(bytesWanted, extent.get<uint64_t>(),
-                                 &bytesWanted))
-        raise("'", path, "': tensor '", name, "' has an impossible shape ",
-              shapeName(view.shape));
-    }
-    const json &offsets = entry["data_offsets"];
-    if (!isCount(offsets[0]) || !isCount(offsets[1]))
-      raise("'", path, "': tensor '", name, "' has malformed data_offsets ",
-            offsets.dump());
-    uint64_t begin = offsets[0].get<uint64_t>(),
-             end = offsets[1].get<uint64_t>();
-    if (begin > end || end > dataSize)
-      raise("'", path, "': the data of tensor '", name, "' lies at bytes ",
-            begin, " to ", end, ", but the file has only ", dataSize,
-            " bytes of data; it may be truncated");
-    if (end - begin != bytesWanted)
+    uint64_t wanted = parseView(path, name, entry, view);
+    Range range = parseRange(path, name, entry["data_offsets"], dataSize);
+    if (range.end - range.begin != wanted)
       raise("'", path, "': tensor '", name, "' of shape ",
             shapeName(view.shape), " and type ", fileName(view.type), " needs ",
-            bytesWanted, " bytes, but has ", end - begin);
-    view.data = data + begin;
-    if (begin != end)
-      ranges.push_back({begin, end, name});
+            wanted, " bytes, but has ", range.end - range.begin);
+    view.data = data + range.begin;
+    if (range.begin != range.end)
+      ranges.push_back(range);
     file.entries.emplace(name, std::move(view));
   }
-
-  std::sort(ranges.begin(), ranges.end(), [](const Range &a, const Range &b) {
-    return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
-  });
-  uint64_t covered = 0;
-  for (size_t i = 0; i < ranges.size(); ++i) {
-    if (ranges[i].begin < covered)
-      raise("'", path, "': the data of tensors '", ranges[i - 1].name,
-            "' and '", ranges[i].name, "' overlap");
-    if (ranges[i].begin > covered)
-      raise("'", path, "': bytes ", covered, " to ", ranges[i].begin,
-            " of the data belong to no tensor");
-    covered = ranges[i].end;
-  }
-  if (covered != dataSize)
-    raise("'", path, "': the last ", dataSize - covered,
-          " bytes of the data belong to no tensor");
+  checkCovered(path, ranges, dataSize);
   return file;
 }
 
