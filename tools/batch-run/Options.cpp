@@ -200,11 +200,13 @@ BatchBlockChoice parseBlockChoice(const std::string &name) {
         "'; choices are work, program, most and learned");
 }
 
+using Setter = std::function<void(const std::string &)>;
+
 struct Option {
   enum Value { None, Optional, Required };
   const char *name;
   Value value;
-  std::function<void(const std::string &)> set;
+  Setter set;
   Control control = Control::Any; ///< of models that it is for
 };
 
@@ -225,23 +227,28 @@ void parseExpect(Options &options, const std::string &value) {
   }
 }
 
-std::vector<Option> makeTable(Options &options) {
-  auto text = [](std::string &target) {
-    return [&target](const std::string &value) { target = value; };
+Setter text(std::string &target) {
+  return [&target](const std::string &value) { target = value; };
+}
+
+Setter flag(bool &target) {
+  return [&target](const std::string &) { target = true; };
+}
+
+Setter count(const char *name, int64_t &target, int64_t least) {
+  return [&target, name, least](const std::string &value) {
+    target = parseCount(name, value, least);
   };
-  auto flag = [](bool &target) {
-    return [&target](const std::string &) { target = true; };
+}
+
+/// Handed on to batch-compile.
+Setter hand(Options &options, const char *name) {
+  return [&options, name](const std::string &value) {
+    options.compile.push_back(std::string("--") + name + "=" + value);
   };
-  auto count = [](const char *name, int64_t &target, int64_t least) {
-    return [&target, name, least](const std::string &value) {
-      target = parseCount(name, value, least);
-    };
-  };
-  auto hand = [&options](const char *name) {
-    return [&options, name](const std::string &value) {
-      options.compile.push_back(std::string("--") + name + "=" + value);
-    };
-  };
+}
+
+std::vector<Option> runOptions(Options &options) {
   return {
       {"params", Option::Required, text(options.parameters)},
       {"inputs", Option::Required, text(options.input.inputs)},
@@ -251,7 +258,7 @@ std::vector<Option> makeTable(Options &options) {
       {"report-nan", Option::None, flag(options.reportNan)},
       {"batch", Option::Required, count("batch", options.input.batch, 1)},
       {"threads", Option::Required,
-       [&](const std::string &value) {
+       [&options](const std::string &value) {
          options.session.threads = static_cast<int>(
              std::min<int64_t>(parseCount("threads", value, 1), 4096));
        }},
@@ -264,37 +271,47 @@ std::vector<Option> makeTable(Options &options) {
        count("reuse-rows", options.session.reusedRowBytes, 1),
        Control::Inspected},
       {"stack-size", Option::Required,
-       [&](const std::string &value) {
+       [&options](const std::string &value) {
          options.session.stackSize = parseBytes("stack-size", value);
        }},
       {"unbatched", Option::None, flag(options.onlyUnbatched)},
+  };
+}
+
+std::vector<Option> deviceOptions(Options &options) {
+  return {
       {"device", Option::Required,
-       [&](const std::string &value) {
+       [&options](const std::string &value) {
          if (value != "cpu" && value != "cuda" && value != "emulator")
            raise("there is no device '", value,
                  "'; devices are cpu, cuda and emulator");
          options.compile.push_back("--device=" + value);
        }},
-      {"executor", Option::Required, hand("executor")},
-      {"precision", Option::Required, hand("precision")},
-      {"chip", Option::Required, hand("chip")},
-      {"shared-memory", Option::Required, hand("shared-memory")},
+      {"executor", Option::Required, hand(options, "executor")},
+      {"precision", Option::Required, hand(options, "precision")},
+      {"chip", Option::Required, hand(options, "chip")},
+      {"shared-memory", Option::Required, hand(options, "shared-memory")},
       {"blocks", Option::Required,
-       [&](const std::string &value) {
+       [&options](const std::string &value) {
          options.session.blocks = parseCount("blocks", value, 1);
          options.session.emulator.blocks = options.session.blocks;
        }},
       {"watchdog", Option::Required,
-       [&](const std::string &value) {
+       [&options](const std::string &value) {
          options.session.watchdog = parseNumber("watchdog", value);
        }},
       {"seed", Option::Required,
-       [&](const std::string &value) {
+       [&options](const std::string &value) {
          options.session.emulator.seed = parseCount("seed", value, 0);
        }},
-      {"strategy", Option::Required, hand("strategy")},
+      {"strategy", Option::Required, hand(options, "strategy")},
+  };
+}
+
+std::vector<Option> lockstepOptions(Options &options) {
+  return {
       {"block-choice", Option::Required,
-       [&](const std::string &value) {
+       [&options](const std::string &value) {
          options.session.lockstep.choice = parseBlockChoice(value);
          options.blockChoice = true;
        },
@@ -312,30 +329,42 @@ std::vector<Option> makeTable(Options &options) {
       {"partial-results", Option::None,
        flag(options.session.lockstep.partialResults), Control::Lockstep},
       {"mask-from", Option::Required,
-       [&](const std::string &value) {
+       [&options](const std::string &value) {
          options.session.lockstep.maskFrom = parseNumber("mask-from", value);
        },
        Control::Lockstep},
+  };
+}
+
+std::vector<Option> compileOptions(Options &options) {
+  return {
       {"policy", Option::Required,
-       [&](const std::string &value) { options.policy = parsePolicy(value); }},
+       [&options](const std::string &value) {
+         options.policy = parsePolicy(value);
+       }},
       {"policy-table", Option::Required, text(options.policyTable)},
       {"learn-policy", Option::Required, text(options.learnPolicy)},
-      {"size", Option::Required, hand("size")},
-      {"tuning", Option::Required, hand("tuning")},
+      {"size", Option::Required, hand(options, "size")},
+      {"tuning", Option::Required, hand(options, "tuning")},
       {"tune", Option::Required, text(options.tune), Control::Inspected},
-      {"target", Option::Required, hand("target")},
-      {"cpu", Option::Required, hand("cpu")},
+      {"target", Option::Required, hand(options, "target")},
+      {"cpu", Option::Required, hand(options, "cpu")},
+  };
+}
+
+std::vector<Option> resultOptions(Options &options) {
+  return {
       {"check-unbatched", Option::Optional,
-       [&](const std::string &value) {
+       [&options](const std::string &value) {
          options.checkUnbatched = true;
          if (!value.empty())
            options.tolerance = parseNumber("check-unbatched", value);
        }},
       {"expect", Option::Required,
-       [&](const std::string &value) { parseExpect(options, value); }},
+       [&options](const std::string &value) { parseExpect(options, value); }},
       {"outputs", Option::Required, text(options.outputs)},
       {"bench", Option::Optional,
-       [&](const std::string &value) {
+       [&options](const std::string &value) {
          options.benchRuns = value.empty() ? 20 : parseCount("bench", value, 1);
        }},
       {"counters", Option::None, flag(options.counters)},
@@ -345,6 +374,115 @@ std::vector<Option> makeTable(Options &options) {
       {"help", Option::None, flag(options.help)},
       {"version", Option::None, flag(options.version)},
   };
+}
+
+/// All options. Where two names are as near to an unknown one, the first of
+/// them is suggested.
+std::vector<Option> makeTable(Options &options) {
+  std::vector<Option> table;
+  for (auto *group : {runOptions, deviceOptions, lockstepOptions,
+                      compileOptions, resultOptions})
+    for (Option &option : group(options))
+      table.push_back(std::move(option));
+  return table;
+}
+
+/// An argument --NAME, --NAME=VALUE or -NAME, in pieces.
+struct Argument {
+  explicit Argument(const std::string &text) : text(text) {
+    dashes = text.rfind("--", 0) == 0 ? 2 : 1;
+    size_t equals = text.find('=');
+    hasValue = equals != std::string::npos;
+    name = text.substr(dashes, hasValue ? equals - dashes : equals);
+    value = hasValue ? text.substr(equals + 1) : "";
+  }
+  std::string text, name, value;
+  size_t dashes;
+  bool hasValue;
+};
+
+const Option &findOption(const std::vector<Option> &table,
+                         const Argument &argument) {
+  const std::string &name = argument.name;
+  if (argument.dashes == 2 && name == "task-order")
+    raise("--task-order was removed: it gained nothing; the tasks of a batch "
+          "come as they were recorded, leave it out");
+  auto found = std::find_if(table.begin(), table.end(), [&](auto &option) {
+    return argument.dashes == 2 && name == option.name;
+  });
+  if (found != table.end())
+    return *found;
+  auto nearest =
+      std::min_element(table.begin(), table.end(), [&](auto &a, auto &b) {
+        return distance(name, a.name) < distance(name, b.name);
+      });
+  raise("unknown option '", argument.text, "'",
+        distance(name, nearest->name) <= 3
+            ? std::string("; did you mean --") + nearest->name + "?"
+            : "; batch-run --help lists all");
+}
+
+void setOption(Options &options, const std::vector<Option> &table,
+               const Argument &argument) {
+  const Option &option = findOption(table, argument);
+  if (option.value == Option::None && argument.hasValue)
+    raise("--", argument.name, " takes no value");
+  if ((option.value == Option::Required || argument.hasValue) &&
+      argument.value.empty())
+    raise("--", argument.name, " needs a value: --", argument.name, "=...");
+  option.set(argument.value);
+  if (option.control != Control::Any)
+    options.given.push_back({"--" + argument.name, option.control});
+}
+
+void checkTuning(const Options &options) {
+  if (options.tune.empty())
+    return;
+  auto isTuning = [](const std::string &word) {
+    return word.rfind("--tuning=", 0) == 0;
+  };
+  if (std::any_of(options.compile.begin(), options.compile.end(), isTuning))
+    raise("--tune finds out what --tuning says; leave one out");
+  if (options.onlyUnbatched)
+    raise("--tune measures batches, --unbatched has none");
+}
+
+/// Options that read or make a table are for machines: says so or chooses one.
+void checkTables(Options &options) {
+  if (!options.policyTable.empty() && !options.learnPolicy.empty())
+    raise("--learn-policy makes the table that --policy-table reads; leave one "
+          "out");
+  if ((options.policyTable + options.learnPolicy).empty())
+    return;
+  bool learned = options.session.lockstep.choice == BATCH_CHOICE_LEARNED;
+  if (options.policy.value_or(Policy::Machine) != Policy::Machine ||
+      (options.blockChoice && !learned))
+    raise("tables are for --policy=fsm, and in lock step for "
+          "--block-choice=learned");
+  if (!learned)
+    options.policy = Policy::Machine;
+}
+
+/// Checks that no option contradicts another.
+void checkTogether(Options &options) {
+  if (options.model.empty())
+    raise("no model is given; usage: batch-run MODEL.mlir --inputs=... "
+          "(batch-run --help)");
+  if (options.input.inputs.empty())
+    raise(
+        "no inputs are given; add --inputs=FILE or --inputs=random:SEED,COUNT");
+  checkTuning(options);
+  if (options.onlyUnbatched && options.checkUnbatched)
+    raise("--unbatched runs nothing that --check-unbatched could compare with; "
+          "leave one out");
+  if (options.checkUnbatched && options.session.lockstep.partialResults)
+    raise("--check-unbatched compares the results of all instances, "
+          "--partial-results lets some have none; leave one out");
+  checkTables(options);
+  if (options.onlyUnbatched && options.policy)
+    raise("a policy makes batches, --unbatched has none; leave one out");
+  if (options.onlyUnbatched && !(options.trace + options.dot).empty())
+    raise("--trace and --dot show batches, --unbatched has none");
 }
 } // namespace
 
@@ -367,87 +505,23 @@ Options batchrun::parseOptions(int argc, char **argv) {
     std::string argument = argv[i];
     if (argument == "-h" || argument == "-help")
       argument = "--help";
-    if (argument.empty() || argument[0] != '-') {
-      if (!options.model.empty())
-        raise("two models are given, '", options.model, "' and '", argument,
-              "'; options are written --name=value");
-      options.model = argument;
+    if (!argument.empty() && argument[0] == '-') {
+      setOption(options, table, Argument(argument));
       continue;
     }
-    size_t dashes = argument.rfind("--", 0) == 0 ? 2 : 1;
-    size_t equals = argument.find('=');
-    std::string name = argument.substr(
-        dashes, equals == std::string::npos ? equals : equals - dashes);
-    auto found = std::find_if(table.begin(), table.end(), [&](auto &option) {
-      return dashes == 2 && name == option.name;
-    });
-    if (dashes == 2 && name == "task-order")
-      raise("--task-order was removed: it gained nothing; the tasks of a batch "
-            "come as they were recorded, leave it out");
-    if (found == table.end()) {
-      auto nearest =
-          std::min_element(table.begin(), table.end(), [&](auto &a, auto &b) {
-            return distance(name, a.name) < distance(name, b.name);
-          });
-      raise("unknown option '", argument, "'",
-            distance(name, nearest->name) <= 3
-                ? std::string("; did you mean --") + nearest->name + "?"
-                : "; batch-run --help lists all");
-    }
-    bool hasValue = equals != std::string::npos;
-    std::string value = hasValue ? argument.substr(equals + 1) : "";
-    if (found->value == Option::None && hasValue)
-      raise("--", name, " takes no value");
-    if ((found->value == Option::Required || hasValue) && value.empty())
-      raise("--", name, " needs a value: --", name, "=...");
-    found->set(value);
-    if (found->control != Control::Any)
-      options.given.push_back({"--" + name, found->control});
+    if (!options.model.empty())
+      raise("two models are given, '", options.model, "' and '", argument,
+            "'; options are written --name=value");
+    options.model = argument;
   }
   if (options.policy && *options.policy != Policy::Machine)
     options.given.push_back({"--policy", Control::Inspected});
   if (options.help || options.version)
     return options;
-  if (options.model.empty())
-    raise("no model is given; usage: batch-run MODEL.mlir --inputs=... "
-          "(batch-run --help)");
-  if (options.input.inputs.empty())
-    raise(
-        "no inputs are given; add --inputs=FILE or --inputs=random:SEED,COUNT");
-  if (!options.tune.empty()) {
-    auto isTuning = [](const std::string &word) {
-      return word.rfind("--tuning=", 0) == 0;
-    };
-    if (std::any_of(options.compile.begin(), options.compile.end(), isTuning))
-      raise("--tune finds out what --tuning says; leave one out");
-    if (options.onlyUnbatched)
-      raise("--tune measures batches, --unbatched has none");
-  }
+  checkTogether(options);
   if (options.refill) {
     options.session.lockstep.lanes = options.input.batch;
     options.input.batch = 0;
   }
-  if (options.onlyUnbatched && options.checkUnbatched)
-    raise("--unbatched runs nothing that --check-unbatched could compare with; "
-          "leave one out");
-  if (options.checkUnbatched && options.session.lockstep.partialResults)
-    raise("--check-unbatched compares the results of all instances, "
-          "--partial-results lets some have none; leave one out");
-  if (!options.policyTable.empty() && !options.learnPolicy.empty())
-    raise("--learn-policy makes the table that --policy-table reads; leave one "
-          "out");
-  if (!(options.policyTable + options.learnPolicy).empty()) {
-    bool learned = options.session.lockstep.choice == BATCH_CHOICE_LEARNED;
-    if (options.policy.value_or(Policy::Machine) != Policy::Machine ||
-        (options.blockChoice && !learned))
-      raise("tables are for --policy=fsm, and in lock step for "
-            "--block-choice=learned");
-    if (!learned)
-      options.policy = Policy::Machine;
-  }
-  if (options.onlyUnbatched && options.policy)
-    raise("a policy makes batches, --unbatched has none; leave one out");
-  if (options.onlyUnbatched && !(options.trace + options.dot).empty())
-    raise("--trace and --dot show batches, --unbatched has none");
   return options;
 }
