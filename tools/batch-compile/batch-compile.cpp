@@ -35,74 +35,113 @@ code, and runs with batch-run, without LLVM.
   batch-compile model.mlir -o model.so --target=aarch64-linux-gnu
 )";
 
-int main(int argc, char **argv) {
-  llvm::InitLLVM init(argc, argv);
-  batch::hideLibraryOptions();
-  cl::OptionCategory category("batch-compile options");
-  cl::opt<std::string> input(cl::Positional, cl::desc("<model.mlir>"),
-                             cl::Required, cl::cat(category));
-  cl::opt<std::string> output("o", cl::desc("Where the shared object goes"),
+namespace {
+struct Flags {
+  cl::OptionCategory category{"batch-compile options"};
+  cl::opt<std::string> input{cl::Positional, cl::desc("<model.mlir>"),
+                             cl::Required, cl::cat(category)};
+  cl::opt<std::string> output{"o", cl::desc("Where the shared object goes"),
                               cl::value_desc("file"), cl::init("a.so"),
-                              cl::cat(category));
-  cl::opt<std::string> device(
+                              cl::cat(category)};
+  cl::opt<std::string> device{
       "device", cl::init("cpu"), cl::cat(category),
       cl::desc("Where mini-batches run: 'cpu', 'cuda' (one persistent kernel) "
-               "or 'emulator' (the same kernel, checked on the CPU)"));
-  cl::opt<std::string> executor(
+               "or 'emulator' (the same kernel, checked on the CPU)")};
+  cl::opt<std::string> executor{
       "executor", cl::init("auto"), cl::cat(category),
       cl::desc(
           "What runs a mini-batch or a part of it on a GPU: 'device' (all "
-          "blocks together), 'cluster', 'block' or 'auto', which chooses"));
-  cl::opt<std::string> precision(
+          "blocks together), 'cluster', 'block' or 'auto', which chooses")};
+  cl::opt<std::string> precision{
       "precision", cl::init("f32"), cl::cat(category),
       cl::desc("What factors of products with weights are rounded to on a GPU: "
-               "'f32' (they are not), 'tf32' or 'bf16', on tensor cores"));
-  cl::opt<std::string> chip(
+               "'f32' (they are not), 'tf32' or 'bf16', on tensor cores")};
+  cl::opt<std::string> chip{
       "chip", cl::cat(category),
       cl::desc("Chip of the GPU: sm_80, sm_90, ...; default: the oldest that "
-               "can"));
-  cl::opt<int64_t> sharedMemory(
+               "can")};
+  cl::opt<int64_t> sharedMemory{
       "shared-memory", cl::init(-1), cl::cat(category), cl::value_desc("bytes"),
       cl::desc("Shared memory of a GPU that a block may keep weights in; 0: "
                "none; default: all that the chip has, without --chip what all "
-               "have"));
-  cl::opt<std::string> strategy(
+               "have")};
+  cl::opt<std::string> strategy{
       "strategy", cl::init("auto"), cl::cat(category),
       cl::desc("Where control runs: 'auto', 'linearize', 'lockstep', 'mask' or "
-               "'none' (unbatched)"));
-  cl::opt<std::string> policy(
+               "'none' (unbatched)")};
+  cl::opt<std::string> policy{
       "policy", cl::init("depth"), cl::cat(category),
       cl::desc("What picks the next batch: 'depth', 'agenda', 'greedy' or "
-               "'fsm', which takes a --policy-table"));
-  cl::opt<std::string> policyTable(
+               "'fsm', which takes a --policy-table")};
+  cl::opt<std::string> policyTable{
       "policy-table", cl::cat(category), cl::value_desc("file"),
-      cl::desc("State machine, from batch-run --learn-policy=FILE"));
-  cl::list<std::string> sizes("size", cl::CommaSeparated, cl::cat(category),
+      cl::desc("State machine, from batch-run --learn-policy=FILE")};
+  cl::list<std::string> sizes{"size", cl::CommaSeparated, cl::cat(category),
                               cl::value_desc("NAME=NUMBER"),
-                              cl::desc("Value of a named size of the model"));
-  cl::opt<std::string> tuning(
+                              cl::desc("Value of a named size of the model")};
+  cl::opt<std::string> tuning{
       "tuning", cl::cat(category), cl::value_desc("file"),
-      cl::desc("Measured choices, from batch-run --tune=FILE"));
-  cl::opt<std::string> triple("target", cl::cat(category),
+      cl::desc("Measured choices, from batch-run --tune=FILE")};
+  cl::opt<std::string> triple{"target", cl::cat(category),
                               cl::desc("Target triple, of Linux on x86_64 or "
-                                       "aarch64; default: this machine"));
-  cl::opt<std::string> cpu(
+                                       "aarch64; default: this machine")};
+  cl::opt<std::string> cpu{
       "cpu", cl::cat(category),
       cl::desc(
           "Target CPU: 'native', 'x86-64-v3', 'neoverse-n1', ...; default: "
-          "this machine's, of another architecture the oldest"));
-  cl::opt<unsigned> level("O", cl::Prefix, cl::init(3), cl::cat(category),
-                          cl::desc("Optimization level of LLVM, 0 to 3"));
-  cl::opt<bool> emitLLVM("emit-llvm", cl::cat(category),
-                         cl::desc("Write LLVM IR instead"));
+          "this machine's, of another architecture the oldest")};
+  cl::opt<unsigned> level{"O", cl::Prefix, cl::init(3), cl::cat(category),
+                          cl::desc("Optimization level of LLVM, 0 to 3")};
+  cl::opt<bool> emitLLVM{"emit-llvm", cl::cat(category),
+                         cl::desc("Write LLVM IR instead")};
+
+  batch::CompileOptions getOptions() const {
+    batch::CompileOptions options;
+    options.strategy = strategy;
+    options.policy = policy;
+    options.policyTable = policyTable;
+    options.sizes.assign(sizes.begin(), sizes.end());
+    options.device = device;
+    options.executor = executor;
+    options.precision = precision;
+    options.chip = chip;
+    options.sharedMemory = sharedMemory;
+    options.tuning = tuning;
+    options.triple = triple;
+    options.cpu = cpu;
+    options.optLevel = level;
+    return options;
+  }
+};
+} // namespace
+
+static int fail(const llvm::Twine &message) {
+  llvm::errs() << "batch-compile: error: " << message << '\n';
+  return 1;
+}
+
+static int writeLLVMIR(ModuleOp module, const Flags &flags) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (failed(batch::compileToLLVMIR(module, stream, flags.getOptions())))
+    return 1;
+  std::error_code code;
+  llvm::ToolOutputFile file(flags.output, code, llvm::sys::fs::OF_Text);
+  if (code)
+    return fail("cannot write '" + flags.output + "': " + code.message());
+  file.os() << text;
+  file.keep();
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  batch::hideLibraryOptions();
+  Flags flags;
   registerMLIRContextCLOptions();
   registerPassManagerCLOptions();
   cl::ParseCommandLineOptions(argc, argv, overview);
-
-  auto fail = [](const llvm::Twine &message) {
-    llvm::errs() << "batch-compile: error: " << message << '\n';
-    return 1;
-  };
+  const std::string &device = flags.device, &input = flags.input;
   if (device != "cpu" && device != "cuda" && device != "emulator")
     return fail("there is no device '" + device +
                 "'; devices are 'cpu', 'cuda' and 'emulator'");
@@ -125,32 +164,8 @@ int main(int argc, char **argv) {
   if (!module)
     return 1;
 
-  batch::CompileOptions options;
-  options.strategy = strategy;
-  options.policy = policy;
-  options.policyTable = policyTable;
-  options.sizes.assign(sizes.begin(), sizes.end());
-  options.device = device;
-  options.executor = executor;
-  options.precision = precision;
-  options.chip = chip;
-  options.sharedMemory = sharedMemory;
-  options.tuning = tuning;
-  options.triple = triple;
-  options.cpu = cpu;
-  options.optLevel = level;
-  if (!emitLLVM)
-    return failed(batch::compileToSharedObject(*module, output, options));
-  std::string error;
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  if (failed(batch::compileToLLVMIR(*module, stream, options)))
-    return 1;
-  std::error_code code;
-  llvm::ToolOutputFile file(output, code, llvm::sys::fs::OF_Text);
-  if (code)
-    return fail("cannot write '" + output + "': " + code.message());
-  file.os() << text;
-  file.keep();
-  return 0;
+  if (flags.emitLLVM)
+    return writeLLVMIR(*module, flags);
+  return failed(
+      batch::compileToSharedObject(*module, flags.output, flags.getOptions()));
 }
