@@ -108,6 +108,10 @@ private:
                           ArrayRef<OpFoldResult> sizes,
                           ArrayRef<OpFoldResult> strides,
                           const llvm::SmallBitVector &dropped);
+  Value sumPicked(Operation *op, Value slice, bool batched,
+                  ArrayRef<utils::IteratorType> iterators,
+                  ArrayRef<std::pair<unsigned, Value>> positions,
+                  ArrayRef<AffineExpr> kept);
   LogicalResult batchInsertSlice(tensor::InsertSliceOp op);
   template <typename ReshapeOp>
   LogicalResult batchReshape(ReshapeOp op);

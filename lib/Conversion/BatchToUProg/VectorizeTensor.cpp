@@ -308,7 +308,19 @@ LogicalResult KernelBatcher::batchPick(Operation *op, Value source,
     map(op->getResult(0), form.kind, slice, form.domain);
     return success();
   }
+  map(op->getResult(0), BatchedValue::PerTask,
+      sumPicked(op, slice, form.isBatched(), iterators, positions, kept));
+  return success();
+}
 
+/// The sum of the elements of `slice` at each task's own `positions`, which are
+/// given by loop; `kept` are the loops of the result.
+Value KernelBatcher::sumPicked(Operation *op, Value slice, bool batched,
+                               ArrayRef<utils::IteratorType> iterators,
+                               ArrayRef<std::pair<unsigned, Value>> positions,
+                               ArrayRef<AffineExpr> kept) {
+  Location loc = op->getLoc();
+  Type element = cast<RankedTensorType>(slice.getType()).getElementType();
   TypedAttr neutral = builder.getZeroAttr(element);
   if (auto real = dyn_cast<FloatType>(element))
     neutral = FloatAttr::get(
@@ -323,7 +335,7 @@ LogicalResult KernelBatcher::batchPick(Operation *op, Value source,
   MLIRContext *context = builder.getContext();
   SmallVector<Value> inputs = {slice};
   SmallVector<AffineMap> maps = {builder.getMultiDimIdentityMap(loops)};
-  if (!form.isBatched())
+  if (!batched)
     maps.front() = maps.front().dropResult(0);
   for (auto [loop, position] : positions) {
     inputs.push_back(position);
@@ -348,8 +360,7 @@ LogicalResult KernelBatcher::batchPick(Operation *op, Value source,
                 : arith::AddIOp::create(nested, loc, value, arguments.back());
         linalg::YieldOp::create(nested, loc, sum);
       });
-  map(op->getResult(0), BatchedValue::PerTask, generic.getResult(0));
-  return success();
+  return generic.getResult(0);
 }
 
 LogicalResult KernelBatcher::batchFromElements(tensor::FromElementsOp op) {

@@ -58,11 +58,25 @@ private:
   bool isTensorOp(Operation *op) const;
   void findScalarCode();
   void collectBlocks(Region &region);
+  void findRecursion();
   LogicalResult outlineBlock(Block *block);
   void classify(Block *block);
+  unsigned levelOf(Operation *op, const DenseMap<Operation *, unsigned> &levels,
+                   unsigned marked) const;
+  void followControl(Operation *op);
+  Part partOf(Operation *op);
   void settleCheap(Block *block);
   LogicalResult outlineGroup(Block *block, GroupKey key,
                              ArrayRef<Operation *> ops);
+  SmallVector<Operation *> collectBody(ArrayRef<Operation *> ops) const;
+  bool leavesKernel(Value value, Block *block,
+                    const DenseSet<Operation *> &members) const;
+  FailureOr<SmallVector<Value>>
+  findOutputs(Block *block, ArrayRef<Operation *> ops,
+              const DenseSet<Operation *> &members) const;
+  KernelOp makeKernel(StringRef name, ArrayRef<Operation *> body,
+                      ArrayRef<Value> inputs, ArrayRef<Value> outputs,
+                      Operation *first);
   std::string nameKernel(Block *block, Part part);
   KernelOp findEqual(KernelOp kernel);
   void eraseOp(Operation *op);
@@ -242,38 +256,7 @@ LogicalResult Outliner::run() {
   for (func::FuncOp function : program.getFunctions())
     collectBlocks(function.getBody());
   findScalarCode();
-
-  // A recursive result matters if a tensor op reads it, perhaps after calls,
-  // matches and loops handed it on.
-  SmallVector<ValueFlow::Node> readByTensorOps;
-  SmallVector<ValueFlow::Node> recursive, readByControl;
-  for (func::FuncOp function : program.getFunctions())
-    function.walk([&](Operation *op) {
-      if (auto call = dyn_cast<func::CallOp>(op);
-          call && program.isRecursiveCall(call))
-        for (Value result : call.getResults())
-          if (flow.contains(result))
-            recursive.push_back(flow.getNode(result));
-      if (isa<rec::FoldOp, scf::ForOp, scf::WhileOp>(op))
-        for (BlockArgument argument : op->getRegion(0).getArguments())
-          if (flow.contains(argument))
-            recursive.push_back(flow.getNode(argument));
-      if (isTensorOp(op))
-        for (Value operand : op->getOperands())
-          if (flow.contains(operand))
-            readByTensorOps.push_back(flow.getNode(operand));
-      if (auto extract = dyn_cast<tensor::ExtractOp>(op);
-          extract && !isTensorOp(op) && !isTensorOp(op->getParentOp()) &&
-          flow.contains(extract.getTensor()))
-        readByControl.push_back(flow.getNode(extract.getTensor()));
-    });
-  SmallVector<bool> reachesTensorOp = flow.ancestors(readByTensorOps);
-  llvm::erase_if(recursive,
-                 [&](ValueFlow::Node node) { return !reachesTensorOp[node]; });
-  // What control reads may decide whether the recursion goes on.
-  recursive.append(readByControl);
-  feedsRecursion = flow.ancestors(recursive);
-
+  findRecursion();
   for (auto kernel : module.getOps<KernelOp>())
     kernels[kernel.getFunctionType()].push_back(kernel);
   for (Block *block : blocks)
@@ -287,82 +270,130 @@ LogicalResult Outliner::run() {
   return success();
 }
 
+/// Finds what feeds recursion. A recursive result matters if a tensor op reads
+/// it, perhaps after calls, matches and loops handed it on.
+void Outliner::findRecursion() {
+  SmallVector<ValueFlow::Node> readByTensorOps;
+  SmallVector<ValueFlow::Node> recursive, readByControl;
+  auto add = [&](SmallVector<ValueFlow::Node> &nodes, ValueRange values) {
+    for (Value value : values)
+      if (flow.contains(value))
+        nodes.push_back(flow.getNode(value));
+  };
+  for (func::FuncOp function : program.getFunctions())
+    function.walk([&](Operation *op) {
+      if (auto call = dyn_cast<func::CallOp>(op);
+          call && program.isRecursiveCall(call))
+        add(recursive, call.getResults());
+      if (isa<rec::FoldOp, scf::ForOp, scf::WhileOp>(op))
+        add(recursive, op->getRegion(0).getArguments());
+      if (isTensorOp(op))
+        add(readByTensorOps, op->getOperands());
+      if (auto extract = dyn_cast<tensor::ExtractOp>(op);
+          extract && !isTensorOp(op) && !isTensorOp(op->getParentOp()))
+        add(readByControl, extract.getTensor());
+    });
+  SmallVector<bool> reachesTensorOp = flow.ancestors(readByTensorOps);
+  llvm::erase_if(recursive,
+                 [&](ValueFlow::Node node) { return !reachesTensorOp[node]; });
+  // What control reads may decide whether the recursion goes on.
+  recursive.append(readByControl);
+  feedsRecursion = flow.ancestors(recursive);
+}
+
+/// How many control ops lie between the start of the block and `op`, given that
+/// number for the ops before it; at least `marked`.
+unsigned Outliner::levelOf(Operation *op,
+                           const DenseMap<Operation *, unsigned> &levels,
+                           unsigned marked) const {
+  unsigned level = marked;
+  Block *block = op->getBlock();
+  auto visit = [&](Value value) {
+    Operation *def = value.getDefiningOp();
+    if (!def || def->getBlock() != block)
+      return;
+    bool control =
+        !isTensorOp(def) &&
+        llvm::any_of(def->getResultTypes(),
+                     [](Type type) { return !type.isIntOrIndexOrFloat(); }) &&
+        !isa<tensor::ExtractSliceOp, InvokeOp>(def);
+    // So does a number that control takes out of a tensor.
+    if (auto extract = dyn_cast<tensor::ExtractOp>(def);
+        extract && !isTensorOp(def))
+      control = extract.getTensor().getDefiningOp() &&
+                extract.getTensor().getDefiningOp()->getBlock() == block;
+    level = std::max(level, levels.lookup(def) + (control ? 1 : 0));
+  };
+  for (Value operand : op->getOperands())
+    visit(operand);
+  for (Region &region : op->getRegions())
+    visitUsedValuesDefinedAbove(
+        region, region, [&](OpOperand *operand) { visit(operand->get()); });
+  return level;
+}
+
+/// Marks what depends on control because it comes out of `op`.
+void Outliner::followControl(Operation *op) {
+  bool view = isa<tensor::ExtractSliceOp>(op);
+  for (Value result : op->getResults())
+    if (!view && carriesTensor(result.getType()))
+      dependsOnControl.insert(result);
+  for (Region &region : op->getRegions())
+    for (BlockArgument argument : region.getArguments())
+      if (!isa<rec::MatchOp>(op) && carriesTensor(argument.getType()))
+        dependsOnControl.insert(argument);
+}
+
+/// The part that a tensor op belongs to. Marks its results if they depend on
+/// control.
+Part Outliner::partOf(Operation *op) {
+  bool shared = true, depends = false;
+  auto isOwnArgument = [&](Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument && !sharedness.isShared(value) &&
+           isa<func::FuncOp>(argument.getOwner()->getParentOp()) &&
+           carriesTensor(value.getType());
+  };
+  auto visit = [&](Value value) {
+    shared &= sharedness.isShared(value);
+    depends |= dependsOnControl.contains(value) || isOwnArgument(value);
+  };
+  for (Value operand : op->getOperands())
+    visit(operand);
+  SetVector<Value> captured;
+  getUsedValuesDefinedAbove(op->getRegions(), captured);
+  llvm::for_each(captured, visit);
+  if (depends)
+    for (Value result : op->getResults())
+      dependsOnControl.insert(result);
+  // A kernel has no scalar results, so each that needs one computes it.
+  if (scalarCode.contains(op))
+    return Part::Cheap;
+  if (shared)
+    return isReduction(op) ? Part::Shared : Part::Cheap;
+  bool feeds = llvm::any_of(op->getResults(), [&](Value result) {
+    return flow.contains(result) && feedsRecursion[flow.getNode(result)];
+  });
+  if (!feeds)
+    return Part::Output;
+  return hoist && !depends ? Part::Input : Part::Cell;
+}
+
 void Outliner::classify(Block *block) {
-  // level: how many control ops lie between the start of the block and a value.
   DenseMap<Operation *, unsigned> levels;
   // A mark is a point of control that everything after it depends on.
   unsigned highest = 0, marked = 0;
-  auto levelOf = [&](Operation *op) {
-    unsigned level = marked;
-    auto visit = [&](Value value) {
-      Operation *def = value.getDefiningOp();
-      if (!def || def->getBlock() != block)
-        return;
-      bool control =
-          !isTensorOp(def) &&
-          llvm::any_of(def->getResultTypes(),
-                       [](Type type) { return !type.isIntOrIndexOrFloat(); }) &&
-          !isa<tensor::ExtractSliceOp, InvokeOp>(def);
-      // So does a number that control takes out of a tensor.
-      if (auto extract = dyn_cast<tensor::ExtractOp>(def);
-          extract && !isTensorOp(def))
-        control = extract.getTensor().getDefiningOp() &&
-                  extract.getTensor().getDefiningOp()->getBlock() == block;
-      level = std::max(level, levels.lookup(def) + (control ? 1 : 0));
-    };
-    for (Value operand : op->getOperands())
-      visit(operand);
-    for (Region &region : op->getRegions())
-      visitUsedValuesDefinedAbove(
-          region, region, [&](OpOperand *operand) { visit(operand->get()); });
-    return level;
-  };
   for (Operation &op : *block) {
-    unsigned level = levels[&op] = levelOf(&op);
+    unsigned level = levelOf(&op, levels, marked);
+    levels[&op] = level;
     highest = std::max(highest, level);
     if (isa<rec::PhaseOp>(op))
       marked = highest + 1;
     if (!isTensorOp(&op)) {
-      bool view = isa<tensor::ExtractSliceOp>(op);
-      for (Value result : op.getResults())
-        if (!view && carriesTensor(result.getType()))
-          dependsOnControl.insert(result);
-      for (Region &region : op.getRegions())
-        for (BlockArgument argument : region.getArguments())
-          if (!isa<rec::MatchOp>(op) && carriesTensor(argument.getType()))
-            dependsOnControl.insert(argument);
+      followControl(&op);
       continue;
     }
-    bool shared = true, depends = false;
-    auto visit = [&](Value value) {
-      shared &= sharedness.isShared(value);
-      depends |= dependsOnControl.contains(value) ||
-                 (isa<BlockArgument>(value) && !sharedness.isShared(value) &&
-                  isa<func::FuncOp>(
-                      cast<BlockArgument>(value).getOwner()->getParentOp()) &&
-                  carriesTensor(value.getType()));
-    };
-    for (Value operand : op.getOperands())
-      visit(operand);
-    SetVector<Value> captured;
-    getUsedValuesDefinedAbove(op.getRegions(), captured);
-    llvm::for_each(captured, visit);
-    bool feeds = llvm::any_of(op.getResults(), [&](Value result) {
-      return flow.contains(result) && feedsRecursion[flow.getNode(result)];
-    });
-    if (depends)
-      for (Value result : op.getResults())
-        dependsOnControl.insert(result);
-    Part part = Part::Cell;
-    // A kernel has no scalar results, so each that needs one computes it.
-    if (scalarCode.contains(&op))
-      part = Part::Cheap;
-    else if (shared)
-      part = isReduction(&op) ? Part::Shared : Part::Cheap;
-    else if (!feeds)
-      part = Part::Output;
-    else if (hoist && !depends)
-      part = Part::Input;
+    Part part = partOf(&op);
     groups[&op] = {part, level};
   }
 }
@@ -493,9 +524,9 @@ KernelOp Outliner::findEqual(KernelOp kernel) {
   return {};
 }
 
-LogicalResult Outliner::outlineGroup(Block *block, GroupKey key,
-                                     ArrayRef<Operation *> ops) {
-  // The kernel's ops: the group and the cheap ops it needs, in block order.
+/// The ops of a kernel: `ops` and the cheap ones that they need.
+SmallVector<Operation *>
+Outliner::collectBody(ArrayRef<Operation *> ops) const {
   DenseSet<Operation *> members(ops.begin(), ops.end());
   SmallVector<Operation *> body(ops);
   auto visit = [&](Value value) {
@@ -521,8 +552,13 @@ LogicalResult Outliner::outlineGroup(Block *block, GroupKey key,
       return a->isBeforeInBlock(b);
     return a->getBlock()->findAncestorOpInBlock(*b) != nullptr;
   });
-  // Arguments in the order of their first use, which does not depend on
-  // addresses.
+  return body;
+}
+
+/// What `body` reads of other ops, in the order of the first use, which does
+/// not depend on addresses.
+static SetVector<Value> findInputs(ArrayRef<Operation *> body,
+                                   const DenseSet<Operation *> &members) {
   SetVector<Value> inputs;
   for (Operation *op : body) {
     SetVector<Value> used(op->operand_begin(), op->operand_end());
@@ -532,27 +568,34 @@ LogicalResult Outliner::outlineGroup(Block *block, GroupKey key,
           !def || !members.contains(def))
         inputs.insert(value);
   }
+  return inputs;
+}
 
-  // Whether code outside of the kernel reads a value, or a cheap op that does.
-  auto leaves = [&](Value value) {
-    SmallVector<Value> worklist = {value};
-    while (!worklist.empty())
-      for (Operation *user : worklist.pop_back_val().getUsers()) {
-        while (user->getBlock() != block)
-          user = user->getParentOp();
-        if (groups.count(user) && groups[user].first == Part::Cheap)
-          llvm::append_range(worklist, user->getResults());
-        else if (!members.contains(user))
-          return true;
-      }
-    return false;
-  };
+/// Whether code outside of the kernel reads a value, or a cheap op that does.
+bool Outliner::leavesKernel(Value value, Block *block,
+                            const DenseSet<Operation *> &members) const {
+  SmallVector<Value> worklist = {value};
+  while (!worklist.empty())
+    for (Operation *user : worklist.pop_back_val().getUsers()) {
+      while (user->getBlock() != block)
+        user = user->getParentOp();
+      auto group = groups.find(user);
+      if (group != groups.end() && group->second.first == Part::Cheap)
+        llvm::append_range(worklist, user->getResults());
+      else if (!members.contains(user))
+        return true;
+    }
+  return false;
+}
+
+/// The results of `ops` that leave the kernel.
+FailureOr<SmallVector<Value>>
+Outliner::findOutputs(Block *block, ArrayRef<Operation *> ops,
+                      const DenseSet<Operation *> &members) const {
   SmallVector<Value> outputs;
-  for (Operation *op : body) {
-    if (!llvm::is_contained(ops, op))
-      continue;
+  for (Operation *op : ops)
     for (Value result : op->getResults()) {
-      if (!leaves(result))
+      if (!leavesKernel(result, block, members))
         continue;
       if (!cast<RankedTensorType>(result.getType()).hasStaticShape())
         return op->emitError("a tensor of dynamic shape leaves straight-line "
@@ -561,13 +604,15 @@ LogicalResult Outliner::outlineGroup(Block *block, GroupKey key,
                              "the same block, or give it a static shape");
       outputs.push_back(result);
     }
-  }
-  if (outputs.empty())
-    return success();
+  return outputs;
+}
 
-  // Build it.
+/// A kernel of these ops before the function of `first`, or an equal one.
+KernelOp Outliner::makeKernel(StringRef name, ArrayRef<Operation *> body,
+                              ArrayRef<Value> inputs, ArrayRef<Value> outputs,
+                              Operation *first) {
   OpBuilder builder(module.getContext());
-  auto function = ops.front()->getParentOfType<func::FuncOp>();
+  auto function = first->getParentOfType<func::FuncOp>();
   builder.setInsertionPoint(function);
   SmallVector<Attribute> argAttrs;
   for (Value input : inputs) {
@@ -579,13 +624,12 @@ LogicalResult Outliner::outlineGroup(Block *block, GroupKey key,
     }
     argAttrs.push_back(attrs.getDictionary(module.getContext()));
   }
-  auto type =
-      builder.getFunctionType(ValueRange(inputs.getArrayRef()).getTypes(),
-                              ValueRange(outputs).getTypes());
-  Location loc = ops.front()->getLoc();
-  auto kernel = KernelOp::create(
-      builder, loc, nameKernel(block, key.first), type, /*phase=*/0,
-      builder.getArrayAttr(argAttrs), /*res_attrs=*/ArrayAttr());
+  auto type = builder.getFunctionType(ValueRange(inputs).getTypes(),
+                                      ValueRange(outputs).getTypes());
+  Location loc = first->getLoc();
+  auto kernel = KernelOp::create(builder, loc, name, type, /*phase=*/0,
+                                 builder.getArrayAttr(argAttrs),
+                                 /*res_attrs=*/ArrayAttr());
   Block *entry = builder.createBlock(&kernel.getBody());
   IRMapping mapping;
   for (Value input : inputs)
@@ -599,18 +643,32 @@ LogicalResult Outliner::outlineGroup(Block *block, GroupKey key,
 
   if (KernelOp equal = findEqual(kernel)) {
     kernel.erase();
-    kernel = equal;
-  } else {
-    symbols.insert(kernel, function->getIterator());
-    kernels[kernel.getFunctionType()].push_back(kernel);
+    return equal;
   }
+  symbols.insert(kernel, function->getIterator());
+  kernels[kernel.getFunctionType()].push_back(kernel);
+  return kernel;
+}
 
-  builder.setInsertionPoint(ops.front());
+LogicalResult Outliner::outlineGroup(Block *block, GroupKey key,
+                                     ArrayRef<Operation *> ops) {
+  SmallVector<Operation *> body = collectBody(ops);
+  DenseSet<Operation *> members(body.begin(), body.end());
+  SetVector<Value> inputs = findInputs(body, members);
+  FailureOr<SmallVector<Value>> outputs = findOutputs(block, ops, members);
+  if (failed(outputs))
+    return failure();
+  if (outputs->empty())
+    return success();
+  KernelOp kernel = makeKernel(nameKernel(block, key.first), body,
+                               inputs.getArrayRef(), *outputs, ops.front());
+
+  OpBuilder builder(ops.front());
   auto invoke = InvokeOp::create(
-      builder, loc, ValueRange(outputs).getTypes(),
+      builder, ops.front()->getLoc(), ValueRange(*outputs).getTypes(),
       FlatSymbolRefAttr::get(kernel.getSymNameAttr()), inputs.getArrayRef(),
       /*depth=*/Value());
-  for (auto [output, result] : llvm::zip_equal(outputs, invoke.getResults())) {
+  for (auto [output, result] : llvm::zip_equal(*outputs, invoke.getResults())) {
     if (dependsOnControl.contains(output))
       dependsOnControl.insert(result);
     output.replaceAllUsesExcept(result,
