@@ -51,6 +51,7 @@ public:
   LogicalResult build(const ObjectLayout::Target &target);
 
 private:
+  void collectFunctions();
   LogicalResult checkCalls();
   void markInstanceProgram();
   LogicalResult convertFunctions();
@@ -62,6 +63,7 @@ private:
   void makeExecute();
   void makeEmulate();
   void makeObject(StringRef descriptor);
+  void cleanUp();
 
   ModuleOp module;
   OpBuilder builder;
@@ -514,16 +516,9 @@ void ObjectBuilder::makeObject(StringRef descriptor) {
   LLVM::ReturnOp::create(builder, loc, value);
 }
 
-LogicalResult ObjectBuilder::build(const ObjectLayout::Target &target) {
-  func::FuncOp entry = program.getEntry();
-  if (!entry)
-    return module.emitError("has no entry: mark the function for one instance "
-                            "with 'attributes {batch.entry}'");
-  FailureOr<llvm::json::Value> descriptor = layout.describe(program, target);
-  if (failed(descriptor))
-    return failure();
-  markInstanceProgram();
-  // The program and what was made of it; the object needs no other function.
+/// Sorts the functions by what the object needs them for: those of the program
+/// and what was made of it. Erases all others.
+void ObjectBuilder::collectFunctions() {
   DenseSet<StringAttr> names;
   for (func::FuncOp function : program.getFunctions()) {
     names.insert(function.getSymNameAttr());
@@ -560,6 +555,18 @@ LogicalResult ObjectBuilder::build(const ObjectLayout::Target &target) {
       inspector = function;
     hostFunctions.push_back(function);
   }
+}
+
+LogicalResult ObjectBuilder::build(const ObjectLayout::Target &target) {
+  func::FuncOp entry = program.getEntry();
+  if (!entry)
+    return module.emitError("has no entry: mark the function for one instance "
+                            "with 'attributes {batch.entry}'");
+  FailureOr<llvm::json::Value> descriptor = layout.describe(program, target);
+  if (failed(descriptor))
+    return failure();
+  markInstanceProgram();
+  collectFunctions();
   if (failed(checkCalls()) || failed(convertFunctions()))
     return failure();
 
@@ -579,22 +586,29 @@ LogicalResult ObjectBuilder::build(const ObjectLayout::Target &target) {
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream(text) << *descriptor;
   makeObject(text);
+  cleanUp();
+  return success();
+}
 
-  // All that was said in these ops is in the code and the descriptor now.
+/// The attributes of arguments or results that are LLVM's.
+static ArrayAttr keepLLVM(ArrayAttr all) {
+  Builder builder(all.getContext());
+  SmallVector<Attribute> kept;
+  for (auto attrs : all.getAsRange<DictionaryAttr>())
+    kept.push_back(builder.getDictionaryAttr(llvm::to_vector(
+        llvm::make_filter_range(attrs, [](NamedAttribute attr) {
+          return attr.getName().strref().starts_with("llvm.");
+        }))));
+  return builder.getArrayAttr(kept);
+}
+
+/// Erases the ops and attributes that the code and the descriptor say now.
+void ObjectBuilder::cleanUp() {
   for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
     if (isa<KernelOp, TableOp, SourceOp, MachineOp, rec::AdtOp>(op))
       op.erase();
   for (auto function : module.getOps<func::FuncOp>()) {
     function.setPrivate();
-    auto keepLLVM = [&](ArrayAttr all) {
-      SmallVector<Attribute> kept;
-      for (auto attrs : all.getAsRange<DictionaryAttr>())
-        kept.push_back(builder.getDictionaryAttr(llvm::to_vector(
-            llvm::make_filter_range(attrs, [](NamedAttribute attr) {
-              return attr.getName().strref().starts_with("llvm.");
-            }))));
-      return builder.getArrayAttr(kept);
-    };
     if (ArrayAttr attrs = function.getArgAttrsAttr())
       function.setArgAttrsAttr(keepLLVM(attrs));
     if (ArrayAttr attrs = function.getResAttrsAttr())
@@ -608,7 +622,6 @@ LogicalResult ObjectBuilder::build(const ObjectLayout::Target &target) {
   module->removeAttr(kPolicyAttr);
   module->removeAttr(kSizesAttr);
   module->removeAttr(gpu::GPUDialect::getContainerModuleAttrName());
-  return success();
 }
 
 namespace {
