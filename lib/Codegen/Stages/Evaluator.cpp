@@ -348,9 +348,7 @@ Value Evaluator::rowPointer(BlockArgument argument, Value row) {
   StringRef kind = read ? read.getValue() : "gather";
   TableLayout layout = plan.getLayout(argument);
   Value pointer;
-  if (kind == "contiguous") {
-    pointer = b.offset(field(0), slotOffset(layout, row));
-  } else if (kind == "rows") {
+  if (kind == "rows") {
     pointer =
         b.load(b.ptrType(), b.offset(field(8), b.mul(row, b.constant(8))), 8);
   } else if (kind == "scalar") {

@@ -65,11 +65,6 @@ LogicalResult StagePlan::computeLayouts() {
     const TableLayout &layout = argumentLayouts.back();
     if (failed(check(layout, "operand", i)))
       return failure();
-    if (auto read = op.getArgAttrOfType<StringAttr>(i, "uprog.read"))
-      if (read.getValue() == "contiguous" && layout.getBlock() > 1)
-        return op.emitError() << "operand " << i
-                              << " is read from consecutive slots, but these "
-                                 "lie in blocks";
   }
   for (auto [i, type] : llvm::enumerate(op.getResultTypes())) {
     auto tensor = cast<RankedTensorType>(type);

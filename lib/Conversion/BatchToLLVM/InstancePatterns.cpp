@@ -194,9 +194,8 @@ ConvertInvoke::matchAndRewrite(InvokeOp op, OpAdaptor adaptor,
     };
     Value ownValue = cb.address(values, slot, rewriter.getI64Type());
     auto read = kernel.getArgAttrOfType<ReadAttr>(index, kReadAttr);
-    bool gathers = read ? read.getKind() == ReadKind::Gather ||
-                              read.getKind() == ReadKind::Contiguous
-                        : !kernel.isRagged(index);
+    bool gathers =
+        read ? read.getKind() == ReadKind::Gather : !kernel.isRagged(index);
     if (kernel.isRagged(index)) {
       // One segment: the rows of the list, by address.
       Value length = cb.listLength(input);

@@ -19,7 +19,7 @@
 uprog.operator @reads.rows(%n: index,
     %g: tensor<?x16xf32> {uprog.read = "gather"},
     %r: tensor<?x16xf32> {uprog.read = "rows"},
-    %c: tensor<?x16xf32> {uprog.read = "contiguous"},
+    %c: tensor<?x16xf32> {uprog.read = "gather"},
     %s: tensor<?xf32> {uprog.read = "scalar"})
     -> (tensor<?x16xf32> {uprog.siblings = 2 : i64}) {
   %e = tensor.empty(%n) : tensor<?x16xf32>

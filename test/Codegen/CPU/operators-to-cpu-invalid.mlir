@@ -97,15 +97,6 @@ uprog.operator @offsets.rows(%n: index, %x: tensor<?x4xf32> {uprog.ragged = 0 : 
 
 // -----
 
-// expected-error @+1 {{operand 1 is read from consecutive slots, but these lie in blocks}}
-uprog.operator @contiguous.rows(%n: index, %x: tensor<?x16xf32> {uprog.read = "contiguous",
-    uprog.layout = affine_map<(s, i) -> (s floordiv 2, s mod 2, i)>})
-    -> tensor<?x16xf32> {
-  uprog.yield %x : tensor<?x16xf32>
-}
-
-// -----
-
 uprog.operator @wide.rows(%n: index, %x: tensor<?x16xi64>) -> tensor<?x16xi1> {
   // expected-error @+1 {{makes elements of type 'i128', which operators do not compute with}}
   %w = arith.extsi %x : tensor<?x16xi64> to tensor<?x16xi128>

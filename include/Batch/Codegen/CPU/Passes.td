@@ -29,11 +29,11 @@ def ConvertOperatorsToCPUPass
     number: kernels may run on rows that nobody reads, and must not trap there.
 
     Attributes that it reads: on arguments `uprog.read = "gather" | "rows" |
-    "contiguous" | "scalar"` (how ABI.h says the operand lies; default
-    `"gather"`), on results `uprog.siblings` (rows of a task in the result's
-    table; default 1) and `uprog.position` (which of them it is; default 0), on
-    both `uprog.layout` and `uprog.block_bytes` (where elements and slots lie, as
-    `batch.table` has it; default: in row-major order). Attributes that it makes: on the function
+    "scalar"` (how ABI.h says the operand lies; default `"gather"`), on results
+    `uprog.siblings` (rows of a task in the result's table; default 1) and
+    `uprog.position` (which of them it is; default 0), on both `uprog.layout` and
+    `uprog.block_bytes` (where elements and slots lie, as `batch.table` has it;
+    default: in row-major order). Attributes that it makes: on the function
     `batch.kernel_info = {stages, task_scratch, ragged_scratch,
     worker_scratch, row_split, row_block, share_tasks}`: sizes in bytes per
     task, per row of each ragged domain and [fixed, per task, most] of a worker,

@@ -14,10 +14,9 @@ include "mlir/IR/EnumAttr.td"
 
 def Batch_ReadKind : I32EnumAttr<"ReadKind", "how a step reads an operand", [
       I32EnumAttrCase<"Shared", 0, "shared">,
-      I32EnumAttrCase<"Contiguous", 1, "contiguous">,
-      I32EnumAttrCase<"Gather", 2, "gather">,
-      I32EnumAttrCase<"Rows", 3, "rows">,
-      I32EnumAttrCase<"Scalar", 4, "scalar">]> {
+      I32EnumAttrCase<"Gather", 1, "gather">,
+      I32EnumAttrCase<"Rows", 2, "rows">,
+      I32EnumAttrCase<"Scalar", 3, "scalar">]> {
   let cppNamespace = "::mlir::batch";
   let genSpecializedAttr = 0;
 }
@@ -29,13 +28,12 @@ def Batch_ReadAttr : AttrDef<Batch_Dialect, "Read"> {
     | kind | row of task `t` |
     |---|---|
     | `shared` | the same tensor for all tasks |
-    | `contiguous` | row `offset + t` of one table or source |
     | `gather` | row `indices[t]` of one table or source |
     | `rows` | at address `t`: the value class mixes a table with sources |
     | `scalar` | cell `t`: an index, integer or float |
 
     A `segments` operand is ragged: task `t` owns entries `offsets[t]` to
-    `offsets[t+1]` of what is read by one of the first four kinds.
+    `offsets[t+1]` of what is read by one of the first three kinds.
 
     ```mlir
     #batch.read<kind = gather, from = @h>
