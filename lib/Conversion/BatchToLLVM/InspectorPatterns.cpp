@@ -87,17 +87,6 @@ struct ConvertSettle : InspectorPattern<SettleOp> {
   }
 };
 
-/// A ghost only takes a place, which depths already account for.
-struct EraseGhost : InspectorPattern<GhostOp> {
-  using InspectorPattern::InspectorPattern;
-  LogicalResult
-  matchAndRewrite(GhostOp op, OpAdaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
-
 } // namespace
 
 /// Ragged operands of one domain must have equal extents.
@@ -378,6 +367,6 @@ void mlir::batch::populateInspectorPatterns(const TypeConverter &converter,
                                             const ObjectLayout &layout,
                                             RewritePatternSet &patterns) {
   patterns.add<ConvertRecord, ConvertRow, ConvertNumRows, ConvertDepth,
-               ConvertTraverse, ConvertRecall, ConvertSettle, EraseGhost>(
+               ConvertTraverse, ConvertRecall, ConvertSettle>(
       converter, patterns.getContext(), layout);
 }

@@ -117,7 +117,6 @@ func.func @main.inspect(%t: !rec.adt<@Tree>, %word: index)
   %d0 = batch.depth()
   %z = batch.record @once() depth(%d0) : () -> !batch.handle
   %d = batch.depth(%z) : !batch.handle
-  batch.ghost depth(%d)
   %h:2 = batch.record @cell(%x, %word) depth(%d)
       : (!batch.handle, index) -> (!batch.handle, !batch.handle)
   %two = arith.constant 2 : index

@@ -47,11 +47,9 @@ batch.kernel @cell(%x: index) -> tensor<4xf32> {
 
 // What is recorded or traversed has effects: nothing of it goes.
 // CHECK-LABEL: func.func @effects
-// CHECK:         batch.ghost
 // CHECK:         batch.record @cell
 // CHECK:         batch.traverse [@visit]
 func.func @effects(%n: index) {
-  batch.ghost depth(%n)
   %h = batch.record @cell(%n) depth(%n) : (index) -> !batch.handle
   batch.traverse [@visit]
   return

@@ -58,8 +58,6 @@ func.func @instance(%x: tensor<4xf32>, %hs: tensor<?x4xf32>, %n: index,
   %d0 = batch.depth()
   // CHECK: batch.settle %[[X]] : tensor<4xf32>
   %settled = batch.settle %x : tensor<4xf32>
-  // CHECK: batch.ghost depth(%[[D0]])
-  batch.ghost depth(%d0)
   // CHECK: batch.invoke @nothing() : () -> ()
   batch.invoke @nothing() : () -> ()
   // CHECK: %[[D:.*]] = batch.depth(%[[X]], %[[HS]]) : tensor<4xf32>, tensor<?x4xf32>

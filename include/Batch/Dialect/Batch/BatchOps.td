@@ -141,20 +141,6 @@ def Batch_SettleOp : Batch_Op<"settle", [Pure, SameOperandsAndResultType]> {
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 
-def Batch_GhostOp : Batch_Op<"ghost"> {
-  let summary = "takes a place in the schedule and computes nothing";
-  let description = [{
-    Keeps the depths of the branches of a conditional in step, so that what
-    follows them can be batched.
-
-    ```mlir
-    batch.ghost depth(%d)
-    ```
-  }];
-  let arguments = (ins Index:$depth);
-  let assemblyFormat = "`depth` `(` $depth `)` attr-dict";
-}
-
 def Batch_ForceOp : Batch_Op<"force", [SameOperandsAndResultType]> {
   let summary = "the point where control needs a tensor's value";
   let description = [{
