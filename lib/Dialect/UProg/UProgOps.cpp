@@ -384,7 +384,7 @@ LogicalResult RefOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 
 //===----------------------------------------------------------------------===//
-// BarrierOp, AllocOp
+// BarrierOp
 //===----------------------------------------------------------------------===//
 
 LogicalResult BarrierOp::verify() {
@@ -400,11 +400,5 @@ LogicalResult BarrierOp::verify() {
                        << " is in a program of level "
                        << stringifyLevel(program.getLevel());
   }
-  return success();
-}
-
-LogicalResult AllocOp::verify() {
-  if (!getMemory().getType().hasStaticShape())
-    return emitOpError("memory must have a static shape");
   return success();
 }

@@ -38,6 +38,6 @@ uprog.program @p(%plan: !batch.plan, %x: tensor<?x4xf32>) level(device) {
 // Other operations do not run on workers.
 uprog.program @p() level(device) {
   // expected-error @+1 {{has no lowering to CPU workers}}
-  %m = uprog.alloc device : memref<4xf32>
+  %m = memref.alloc() : memref<4xf32>
   uprog.yield
 }

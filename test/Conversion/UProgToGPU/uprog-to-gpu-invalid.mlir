@@ -65,7 +65,7 @@ gpu.module @device {
 }
 uprog.program @p() level(device) {
   // expected-error @+1 {{has no lowering to a persistent kernel}}
-  %m = uprog.alloc device : memref<4xf32>
+  %m = memref.alloc() : memref<4xf32>
   uprog.yield
 }
 

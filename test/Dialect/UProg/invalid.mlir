@@ -200,15 +200,6 @@ uprog.program @p() level(block) {
 
 // -----
 
-// Scratch memory is static.
-uprog.program @p() level(device) {
-  // expected-error @+1 {{'uprog.alloc' op memory must have a static shape}}
-  %m = uprog.alloc block : memref<?x512xf32>
-  uprog.yield
-}
-
-// -----
-
 // A loop says when it ends,
 uprog.program @p(%n: index) level(block) {
   // expected-error @+1 {{'uprog.while' op first region must end in uprog.condition}}

@@ -72,17 +72,7 @@ uprog.program @empty(%n: index) level(thread) {
   uprog.yield
 }
 
-// Programs of every level have memory of every level; results are yielded.
-// CHECK:      uprog.program @block() -> memref<8xf32> level(block) {
-// CHECK-NEXT:   uprog.alloc thread : memref<4xf32>
-// CHECK-NEXT:   %[[M:.*]] = uprog.alloc block : memref<8xf32>
-// CHECK-NEXT:   uprog.yield %[[M]] : memref<8xf32>
-uprog.program @block() -> memref<8xf32> level(block) {
-  %a = uprog.alloc thread : memref<4xf32>
-  %b = uprog.alloc block : memref<8xf32>
-  uprog.yield %b : memref<8xf32>
-}
-
+// A program has barriers of its level and below.
 // CHECK:      uprog.program @cluster() level(cluster) {
 // CHECK-NEXT:   uprog.barrier thread
 // CHECK-NEXT:   uprog.barrier cluster

@@ -398,17 +398,4 @@ def UProg_BarrierOp : UProg_Op<"barrier", [MemoryEffects<[MemWrite]>]> {
   let hasVerifier = 1;
 }
 
-def UProg_AllocOp : UProg_Op<"alloc", [MemoryEffects<[MemAlloc]>]> {
-  let summary = "static scratch memory, per unit or per program";
-  let description = [{
-    ```mlir
-    %s = uprog.alloc block : memref<48x512xf32>
-    ```
-  }];
-  let arguments = (ins UProg_Level:$level);
-  let results = (outs AnyMemRef:$memory);
-  let assemblyFormat = "$level attr-dict `:` type($memory)";
-  let hasVerifier = 1;
-}
-
 #endif // BATCH_DIALECT_UPROG_OPS_TD
