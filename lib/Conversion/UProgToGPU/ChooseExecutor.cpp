@@ -34,7 +34,7 @@ struct ChooseExecutorPass
   void runOnOperation() override {
     ModuleOp module = getOperation();
     std::optional<Level> given = symbolizeLevel(executor);
-    if (executor != "auto" && (!given || *given == Level::Thread)) {
+    if (executor != "auto" && !given) {
       module.emitError("unknown executor '")
           << executor << "'; executors are auto, device, cluster and block";
       return signalPassFailure();

@@ -113,7 +113,7 @@ void KernelBuilder::findGroup() {
     group = toI64(gpu::ClusterIdOp::create(b, x));
     groups = toI64(gpu::ClusterDimOp::create(b, x));
     return;
-  default:
+  case Level::Block:
     unit = constant(0);
     units = constant(1);
     group = block;
@@ -136,7 +136,7 @@ void KernelBuilder::meet() {
     NVVM::ClusterArriveOp::create(b, /*aligned=*/b.getUnitAttr());
     NVVM::ClusterWaitOp::create(b, /*aligned=*/b.getUnitAttr());
     return;
-  default:
+  case Level::Block:
     gpu::BarrierOp::create(b);
   }
 }
@@ -490,11 +490,6 @@ class ConvertUProgToGPUPass
     func::FuncOp barrier;
     for (uprog::ProgramOp program : programs) {
       Level group = program.getLevel();
-      if (group == Level::Thread) {
-        program.emitError("of thread level is no program of a kernel; run "
-                          "batch-choose-executor first");
-        return signalPassFailure();
-      }
       if (group == Level::Device && !barrier)
         barrier = uprog::addDeviceBarrier(device, amd);
       LaunchShape shape{group, blockSize, clusterSize};

@@ -113,7 +113,7 @@ ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
   std::optional<Level> kind = symbolizeLevel(level);
   if (!kind)
     return parser.emitError(loc, "unknown level '")
-           << level << "'; levels are thread, block, cluster and device";
+           << level << "'; levels are block, cluster and device";
   for (const OpAsmParser::Argument &argument : arguments)
     types.push_back(argument.type);
   Builder &builder = parser.getBuilder();

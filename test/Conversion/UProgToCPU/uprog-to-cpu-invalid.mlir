@@ -1,8 +1,8 @@
 // RUN: batch-opt %s --convert-uprog-to-cpu --split-input-file --verify-diagnostics
 
 // A pool of workers is one device.
-// expected-error @+1 {{has level thread: workers run programs of device level together, or of block level each by itself}}
-uprog.program @p() level(thread) {
+// expected-error @+1 {{has level cluster: workers run programs of device level together, or of block level each by itself}}
+uprog.program @p() level(cluster) {
   uprog.yield
 }
 

@@ -77,7 +77,6 @@ uprog.program @main.execute(%plan: !batch.plan) level(device) {
 // CHECK-LABEL: func.func @empty
 // CHECK-NEXT:    return
 uprog.program @empty() level(device) {
-  uprog.barrier thread
   uprog.barrier block
   uprog.yield
 }

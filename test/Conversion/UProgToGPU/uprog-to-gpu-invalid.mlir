@@ -1,15 +1,5 @@
 // RUN: batch-opt %s --convert-uprog-to-gpu --split-input-file --verify-diagnostics
 
-// Threads are no groups of blocks.
-gpu.module @device {
-}
-// expected-error @+1 {{of thread level is no program of a kernel; run batch-choose-executor first}}
-uprog.program @p() level(thread) {
-  uprog.yield
-}
-
-// -----
-
 // expected-error @+1 {{runs no operators, so there is nothing for a device; compile it for the CPU}}
 uprog.program @p() level(device) {
   uprog.yield
@@ -71,11 +61,11 @@ uprog.program @p() level(device) {
 
 // -----
 
-// Threads of a block meet as a block.
+// All blocks that run a plan together meet, or the threads of each.
 gpu.module @device {
 }
 uprog.program @p() level(device) {
   // expected-error @+1 {{has no lowering to a persistent kernel}}
-  uprog.barrier thread
+  uprog.barrier cluster
   uprog.yield
 }

@@ -92,7 +92,7 @@ uprog.program @p(%n: index) level(device) {
 // -----
 
 // Levels have names.
-// expected-error @+1 {{unknown level 'warp'; levels are thread, block, cluster and device}}
+// expected-error @+1 {{unknown level 'warp'; levels are block, cluster and device}}
 uprog.program @p() level(warp) {
   uprog.yield
 }

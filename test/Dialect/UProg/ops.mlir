@@ -64,20 +64,20 @@ uprog.program @main.execute(%step: !uprog.step, %n: index, %w: tensor<4x4xf32>)
 }
 
 // A branch may have no case.
-// CHECK:      uprog.program @empty(%[[N:.*]]: index) level(thread) {
+// CHECK:      uprog.program @empty(%[[N:.*]]: index) level(block) {
 // CHECK-NEXT:   uprog.branch %[[N]]{{ *$}}
 // CHECK-NEXT:   uprog.yield
-uprog.program @empty(%n: index) level(thread) {
+uprog.program @empty(%n: index) level(block) {
   uprog.branch %n
   uprog.yield
 }
 
 // A program has barriers of its level and below.
 // CHECK:      uprog.program @cluster() level(cluster) {
-// CHECK-NEXT:   uprog.barrier thread
+// CHECK-NEXT:   uprog.barrier block
 // CHECK-NEXT:   uprog.barrier cluster
 uprog.program @cluster() level(cluster) {
-  uprog.barrier thread
+  uprog.barrier block
   uprog.barrier cluster
   uprog.yield
 }

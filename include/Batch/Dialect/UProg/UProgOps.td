@@ -21,10 +21,9 @@ class UProg_Op<string opMnemonic, list<Trait> traits = []>
     : Op<UProg_Dialect, opMnemonic, traits>;
 
 def UProg_Level : I32EnumAttr<"Level", "unit level", [
-      I32EnumAttrCase<"Thread", 0, "thread">,
-      I32EnumAttrCase<"Block", 1, "block">,
-      I32EnumAttrCase<"Cluster", 2, "cluster">,
-      I32EnumAttrCase<"Device", 3, "device">]> {
+      I32EnumAttrCase<"Block", 0, "block">,
+      I32EnumAttrCase<"Cluster", 1, "cluster">,
+      I32EnumAttrCase<"Device", 2, "device">]> {
   let cppNamespace = "::mlir::uprog";
 }
 
