@@ -143,7 +143,11 @@ void ProgramOp::print(OpAsmPrinter &printer) {
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
 
-LogicalResult ProgramOp::verify() { return verifyYield(*this); }
+LogicalResult ProgramOp::verify() {
+  if (getNumResults() != 0)
+    return emitOpError("must have no results: nothing takes them");
+  return verifyYield(*this);
+}
 
 //===----------------------------------------------------------------------===//
 // RunOp
@@ -380,6 +384,13 @@ LogicalResult RefOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (TypeRange(program.getArgumentTypes()) != getInputs().getTypes())
     return emitOpError("passes other types than ")
            << getCalleeAttr() << " takes";
+  auto caller = (*this)->getParentOfType<ProgramOp>();
+  if (caller && program.getLevel() > caller.getLevel())
+    return emitOpError("in a program of level ")
+           << stringifyLevel(caller.getLevel()) << " refers to "
+           << getCalleeAttr() << " of level "
+           << stringifyLevel(program.getLevel())
+           << ": not all units of that level would run it";
   return success();
 }
 

@@ -91,6 +91,14 @@ uprog.program @p(%n: index) level(device) {
 
 // -----
 
+// A program has nobody to give results to.
+// expected-error @+1 {{'uprog.program' op must have no results: nothing takes them}}
+uprog.program @p(%n: index) -> index level(device) {
+  uprog.yield %n : index
+}
+
+// -----
+
 // Levels have names.
 // expected-error @+1 {{unknown level 'warp'; levels are block, cluster and device}}
 uprog.program @p() level(warp) {
@@ -251,7 +259,7 @@ uprog.program @p(%n: index, %c: i1) level(block) {
 
 // -----
 
-// A reference is to a program, with its arguments.
+// A reference is to a program, with its arguments,
 uprog.program @p(%n: index) level(block) {
   // expected-error @+1 {{'uprog.ref' op there is no uprog.program @q}}
   uprog.ref @q(%n) : index
@@ -263,6 +271,18 @@ uprog.program @p(%n: index) level(block) {
 uprog.program @p(%n: index) level(block) {
   // expected-error @+1 {{'uprog.ref' op passes other types than @p takes}}
   uprog.ref @p()
+  uprog.yield
+}
+
+// -----
+
+// and whose units all run it.
+uprog.program @q() level(cluster) {
+  uprog.yield
+}
+uprog.program @p() level(block) {
+  // expected-error @+1 {{'uprog.ref' op in a program of level block refers to @q of level cluster: not all units of that level would run it}}
+  uprog.ref @q()
   uprog.yield
 }
 

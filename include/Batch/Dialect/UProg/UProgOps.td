@@ -99,6 +99,9 @@ def UProg_OperatorOp : UProg_FunctionOp<"operator"> {
 def UProg_ProgramOp : UProg_FunctionOp<"program"> {
   let summary = "a uProgram: what every unit of a level runs";
   let description = [{
+    A program has no results: what it computes is in the tables and lanes that
+    its arguments name.
+
     ```mlir
     uprog.program @main.execute(%plan: !batch.plan) level(device) {
       ...
@@ -371,7 +374,9 @@ def UProg_RefOp : UProg_Op<"ref", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a reference uTask: runs a uProgram, perhaps the one it is in";
   let description = [{
-    The unit runs the program to its end, then goes on.
+    The unit runs the program to its end, then goes on. The program's level is
+    that of the program around or below: at a higher one, units that do not run
+    the reference would be missing.
 
     ```mlir
     uprog.ref @main.frame(%lanes) : !batch.lanes
