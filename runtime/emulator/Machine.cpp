@@ -337,25 +337,29 @@ void writeMasked(BatchEmulatorThread *thread, void *address,
 }
 } // namespace
 
-const BatchEmulatorFunctions emulator::functions = {
-    plain<false>,
-    write,
-    masked<false>,
-    writeMasked,
-    Forward<&Machine::atomicLoad>::call,
-    Forward<&Machine::atomicStore>::call,
-    Forward<&Machine::atomicUpdate>::call,
-    Forward<&Machine::compareExchange>::call,
-    Forward<&Machine::fence>::call,
-    Forward<&Machine::barrier>::call,
-    Forward<&Machine::clusterArrive>::call,
-    Forward<&Machine::clusterWait>::call,
-    Forward<&Machine::mapShared>::call,
-    Forward<&Machine::shuffle>::call,
-    Forward<&Machine::multiply>::call,
-    Forward<&Machine::copyAsync>::call,
-    Forward<&Machine::commitCopies>::call,
-    Forward<&Machine::waitCopies>::call,
-    Forward<&Machine::timer>::call,
-    Forward<&Machine::exit>::call,
-};
+static constexpr BatchEmulatorFunctions listFunctions() {
+  BatchEmulatorFunctions list = {};
+  list.read = plain<false>;
+  list.write = write;
+  list.readMasked = masked<false>;
+  list.writeMasked = writeMasked;
+  list.atomicLoad = Forward<&Machine::atomicLoad>::call;
+  list.atomicStore = Forward<&Machine::atomicStore>::call;
+  list.atomicUpdate = Forward<&Machine::atomicUpdate>::call;
+  list.compareExchange = Forward<&Machine::compareExchange>::call;
+  list.fence = Forward<&Machine::fence>::call;
+  list.barrier = Forward<&Machine::barrier>::call;
+  list.clusterArrive = Forward<&Machine::clusterArrive>::call;
+  list.clusterWait = Forward<&Machine::clusterWait>::call;
+  list.mapShared = Forward<&Machine::mapShared>::call;
+  list.shuffle = Forward<&Machine::shuffle>::call;
+  list.multiply = Forward<&Machine::multiply>::call;
+  list.copyAsync = Forward<&Machine::copyAsync>::call;
+  list.commitCopies = Forward<&Machine::commitCopies>::call;
+  list.waitCopies = Forward<&Machine::waitCopies>::call;
+  list.timer = Forward<&Machine::timer>::call;
+  list.exit = Forward<&Machine::exit>::call;
+  return list;
+}
+
+const BatchEmulatorFunctions emulator::functions = listFunctions();

@@ -238,7 +238,7 @@ void KeptWeights::emitLoad(gpu::GPUModuleOp module, ModuleTables &tables,
   SmallVector<Value> addresses;
   for (const KeptMatrix &matrix : matrices)
     addresses.push_back(
-        matrix.kept ? b.loadPointer(forms, tables.getPanels(matrix.panels) * 8)
+        matrix.kept ? b.loadPointer(forms, tables.getPanels(matrix.panels))
                     : Value());
   for (auto [matrix, address] : llvm::zip(matrices, addresses))
     if (matrix.kept)

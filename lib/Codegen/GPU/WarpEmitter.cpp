@@ -8,7 +8,6 @@
 #include "WarpEmitter.h"
 
 #include "../Stages/ReductionLoops.h"
-#include "batch-runtime/ABI.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -52,7 +51,7 @@ func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
   StageArguments arguments;
   arguments.step = step;
   arguments.forms = function.getArgument(1);
-  arguments.scratch = b.loadPointer(step, offsetof(BatchStep, scratch));
+  arguments.scratch = b.loadField(step, batch::abi::kStepScratch);
   Value thread = gpu::ThreadIdOp::create(b, gpu::Dimension::x);
   thread = arith::IndexCastOp::create(b, i64, thread);
   lane = b.rem(thread, b.constant(kLanes));

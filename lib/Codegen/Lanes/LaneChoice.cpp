@@ -197,8 +197,7 @@ Value LaneCode::takeLanes(Value block, Value count) {
     Value runs = array(kLanesRuns), laneRuns = array(kLanesLaneRuns);
     store(runs, block, add(load(runs, block), constant(1)));
     store(laneRuns, block, add(load(laneRuns, block), count));
-    store(step, constant(kStepCount),
-          select(masked, limit(kLanesLanes), count));
+    cb.storeCell(step, kStepCount, select(masked, limit(kLanesLanes), count));
   });
   meet();
   return step;

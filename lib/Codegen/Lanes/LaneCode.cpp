@@ -107,22 +107,22 @@ void LaneCode::meet() {
     gpu::BarrierOp::create(builder, loc);
 }
 
-Value LaneCode::number(int64_t field) { return load(lanes, constant(field)); }
+Value LaneCode::number(Field field) { return cb.loadCell(lanes, field); }
 
-Value LaneCode::limit(int64_t field) {
+Value LaneCode::limit(Field field) {
   Value value = number(field);
   value.getDefiningOp<LLVM::LoadOp>().setInvariant(true);
   return value;
 }
 
-Value LaneCode::array(int64_t field) {
+Value LaneCode::array(Field field) {
   Value pointer = cb.loadPointer(lanes, field);
   pointer.getDefiningOp<LLVM::LoadOp>().setInvariant(true);
   return pointer;
 }
 
-void LaneCode::setNumber(int64_t field, Value value) {
-  store(lanes, constant(field), value);
+void LaneCode::setNumber(Field field, Value value) {
+  cb.storeCell(lanes, field, value);
 }
 
 Value LaneCode::bytesAt(Value base, Value offset) {

@@ -86,10 +86,10 @@ private:
 
   /// Fields of the BatchLanes. The code changes no limits and no pointers, so
   /// that loads of these may leave loops.
-  Value number(int64_t field);
-  void setNumber(int64_t field, Value value);
-  Value limit(int64_t field);
-  Value array(int64_t field);
+  Value number(abi::Field field);
+  void setNumber(abi::Field field, Value value);
+  Value limit(abi::Field field);
+  Value array(abi::Field field);
   Value load(Value base, Value index) { return cb.loadCell(base, index); }
   void store(Value base, Value index, Value value) {
     cb.storeCell(base, index, value);
@@ -109,7 +109,7 @@ private:
                  function_ref<void(Value, Value, Value)> body);
   /// Whether threads share out rows, not lanes.
   bool isWide(const MachineLayout::Variable &variable);
-  Value variable(const MachineLayout::Variable &variable, int64_t field);
+  Value variable(const MachineLayout::Variable &variable, abi::Field field);
   Value topRow(const MachineLayout::Variable &variable, Value lane);
   /// Where the value of a variable lies, for reads and writes.
   Value currentRow(const MachineLayout::Variable &variable, Value lane);

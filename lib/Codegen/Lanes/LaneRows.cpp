@@ -14,10 +14,9 @@ using namespace mlir::batch;
 using namespace mlir::batch::abi;
 using arith::CmpIPredicate;
 
-Value LaneCode::variable(const MachineLayout::Variable &variable,
-                         int64_t field) {
-  return cb.loadPointer(array(kLanesVariables),
-                        variable.number * kVariableBytes / kCellBytes + field);
+Value LaneCode::variable(const MachineLayout::Variable &variable, Field field) {
+  return cb.loadPointer(array(kLanesVariables), variable.number, kVariableCells,
+                        field);
 }
 
 Value LaneCode::stackRow(const MachineLayout::Variable &entry, Value depth,
@@ -115,7 +114,7 @@ Value LaneCode::resultRow(InvokeOp invoke, OpResult result, Value place,
       TableLayout(type.getShape(), elementBytes(type.getElementType()))
           .getRowBytes();
   Value steps = array(kLanesSteps);
-  Value list = cb.loadPointer(steps, present * kStepCells + kStepResults);
+  Value list = cb.loadPointer(steps, present, kStepCells, kStepResults);
   Value base = cb.loadPointer(list, result.getResultNumber());
   // Masked blocks compute all lanes, others only those that take part.
   Value masked = compare(CmpIPredicate::ne, number(kLanesMasked), constant(0));

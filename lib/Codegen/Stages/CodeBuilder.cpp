@@ -12,6 +12,7 @@
 
 using namespace mlir;
 using namespace mlir::uprog;
+using namespace mlir::batch::abi;
 
 void CodeBuilder::beginFunction(func::FuncOp function) {
   entry = function.addEntryBlock();
@@ -113,12 +114,20 @@ void CodeBuilder::store(Value value, Value pointer, int64_t alignment) {
   LLVM::StoreOp::create(*this, value, pointer, alignment);
 }
 
-Value CodeBuilder::loadPointer(Value pointer, int64_t bytes) {
-  return load(ptrType(), offset(pointer, constant(bytes)), 8);
+Value CodeBuilder::loadField(Value base, Field field) {
+  return loadField(base, 0, 0, field);
 }
 
-Value CodeBuilder::loadI64(Value pointer, int64_t bytes) {
-  return load(getI64Type(), offset(pointer, constant(bytes)), 8);
+Value CodeBuilder::loadField(Value array, int64_t index, int64_t structCells,
+                             Field field) {
+  Value offset = constant(index * structCells * kCellBytes + field.offset);
+  return load(field.isPointer ? ptrType() : getI64Type(),
+              this->offset(array, offset), kCellBytes);
+}
+
+Value CodeBuilder::loadPointer(Value array, int64_t index) {
+  return load(ptrType(), offset(array, constant(index * kCellBytes)),
+              kCellBytes);
 }
 
 CodeBuilder::Values CodeBuilder::loop(Value lower, Value upper, Value step,

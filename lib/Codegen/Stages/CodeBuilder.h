@@ -8,6 +8,7 @@
 #ifndef BATCH_CONVERSION_OPERATORCODE_CODEBUILDER_H
 #define BATCH_CONVERSION_OPERATORCODE_CODEBUILDER_H
 
+#include "Batch/Target/ABI/ABILayout.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -46,8 +47,13 @@ public:
   Value offset(Value pointer, Value bytes);
   Value load(Type type, Value pointer, int64_t alignment);
   void store(Value value, Value pointer, int64_t alignment);
-  Value loadPointer(Value pointer, int64_t bytes);
-  Value loadI64(Value pointer, int64_t bytes);
+  /// A field of the struct at `base`, and of element `index` of an array of
+  /// structs, each of `structCells` cells: a pointer or an i64.
+  Value loadField(Value base, batch::abi::Field field);
+  Value loadField(Value array, int64_t index, int64_t structCells,
+                  batch::abi::Field field);
+  /// Pointer `index` of an array of pointers.
+  Value loadPointer(Value array, int64_t index);
 
   using Values = SmallVector<Value>;
   using LoopBody = llvm::function_ref<Values(Value, ValueRange)>;

@@ -93,7 +93,7 @@ Value Evaluator::evalArgument(BlockArgument argument, ArrayRef<Index> indices) {
   if (!read || read.getValue() != "scalar")
     return loadElement(row, type.getShape().drop_front(),
                        plan.getLayout(argument), element, indices.drop_front());
-  Value cell = b.load(b.getI64Type(), row, 8);
+  Value cell = b.load(b.getI64Type(), row, batch::abi::kCellBytes);
   if (element.isIndex())
     return arith::IndexCastOp::create(b, element, cell);
   unsigned bits = element.getIntOrFloatBitWidth();

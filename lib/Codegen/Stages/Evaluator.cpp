@@ -15,6 +15,7 @@
 
 using namespace mlir;
 using namespace mlir::uprog;
+using namespace mlir::batch::abi;
 
 Evaluator::Evaluator(CodeBuilder &b, const StagePlan &plan,
                      ModuleTables &tables)
@@ -312,21 +313,24 @@ Value Evaluator::loadElement(Value row, ArrayRef<int64_t> shape,
 }
 
 Value Evaluator::getCount() {
-  return atEntry({&plan}, [&] { return b.loadI64(arguments.step, 8); });
+  return atEntry({&plan},
+                 [&] { return b.loadField(arguments.step, kStepCount); });
 }
 
 Value Evaluator::getForm(int64_t form) {
   return atEntry({&tables, reinterpret_cast<void *>(form)},
-                 [&] { return b.loadPointer(arguments.forms, form * 8); });
+                 [&] { return b.loadPointer(arguments.forms, form); });
 }
 
 Value Evaluator::getOffset(int64_t domain, Value position) {
   int64_t operand = plan.getRaggedOperand(domain);
   Value offsets = atEntry({&stage, reinterpret_cast<void *>(operand)}, [&] {
-    return b.loadPointer(b.loadPointer(arguments.step, 16), operand * 24 + 16);
+    return b.loadField(b.loadField(arguments.step, kStepOperands), operand,
+                       kOperandCells, kOperandOffsets);
   });
-  Value loaded = b.load(b.getI32Type(),
-                        b.offset(offsets, b.mul(position, b.constant(4))), 4);
+  Value loaded = b.load(
+      b.getI32Type(),
+      b.offset(offsets, b.mul(position, b.constant(kIndexBytes))), kIndexBytes);
   return arith::ExtSIOp::create(b, b.getI64Type(), loaded);
 }
 
@@ -336,28 +340,33 @@ Value Evaluator::rowPointer(BlockArgument argument, Value row) {
     return *known;
   OperatorOp op = plan.getOperator();
   unsigned number = argument.getArgNumber();
-  auto field = [&](int64_t bytes) {
-    return atEntry(
-        {argument.getAsOpaquePointer(), reinterpret_cast<void *>(bytes + 1)},
-        [&] {
-          return b.loadPointer(b.loadPointer(arguments.step, 16),
-                               plan.getStepOperand(number) * 24 + bytes);
-        });
+  auto field = [&](Field of) {
+    return atEntry({argument.getAsOpaquePointer(),
+                    reinterpret_cast<void *>(of.offset + 1)},
+                   [&] {
+                     return b.loadField(
+                         b.loadField(arguments.step, kStepOperands),
+                         plan.getStepOperand(number), kOperandCells, of);
+                   });
   };
   auto read = op.getArgAttrOfType<StringAttr>(number, "uprog.read");
   StringRef kind = read ? read.getValue() : "gather";
   TableLayout layout = plan.getLayout(argument);
   Value pointer;
   if (kind == "rows") {
-    pointer =
-        b.load(b.ptrType(), b.offset(field(8), b.mul(row, b.constant(8))), 8);
+    pointer = b.load(
+        b.ptrType(),
+        b.offset(field(kOperandRows), b.mul(row, b.constant(kCellBytes))),
+        kCellBytes);
   } else if (kind == "scalar") {
-    pointer = b.offset(field(8), b.mul(row, b.constant(8)));
+    pointer = b.offset(field(kOperandRows), b.mul(row, b.constant(kCellBytes)));
   } else {
-    Value slot = b.load(b.getI32Type(),
-                        b.offset(field(8), b.mul(row, b.constant(4))), 4);
+    Value slot = b.load(
+        b.getI32Type(),
+        b.offset(field(kOperandRows), b.mul(row, b.constant(kIndexBytes))),
+        kIndexBytes);
     slot = arith::ExtSIOp::create(b, b.getI64Type(), slot);
-    pointer = b.offset(field(0), slotOffset(layout, slot));
+    pointer = b.offset(field(kOperandBase), slotOffset(layout, slot));
   }
   return scopes.back()[key] = pointer;
 }
@@ -387,8 +396,8 @@ Value Evaluator::storagePointer(Value value, const Storage &storage,
       offset = b.mul(row, b.constant(layout.getBlockBytes() * siblings));
     }
     base = atEntry({&key, reinterpret_cast<void *>(storage.index)}, [&] {
-      return b.loadPointer(b.loadPointer(arguments.step, 24),
-                           storage.index * 8);
+      return b.loadPointer(b.loadField(arguments.step, kStepResults),
+                           storage.index);
     });
   } else {
     offset = b.mul(row, b.constant(plan.getLayout(value).getRowBytes()));

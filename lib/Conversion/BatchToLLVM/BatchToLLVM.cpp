@@ -422,7 +422,8 @@ void ObjectBuilder::makeUnbatched() {
       Value address = cb.constant(0);
       if (source.getInt() != 0)
         address = cb.loadCell(cb.loadField(ContextField::sources),
-                              cb.constant(source.getInt() * abi::kSourceCells));
+                              cb.constant(source.getInt() * abi::kSourceCells +
+                                          abi::kSourceBase.cell()));
       values.push_back(address);
       continue;
     }
@@ -482,37 +483,46 @@ void ObjectBuilder::makeObject(StringRef descriptor) {
     binary.erase();
   }
   builder.setInsertionPointToEnd(module.getBody());
+  constexpr abi::Field fields[] = {
+      abi::kObjectABIVersion,     abi::kObjectDescriptor,
+      abi::kObjectInspect,        abi::kObjectExecute,
+      abi::kObjectUnbatched,      abi::kObjectDeviceCode,
+      abi::kObjectDeviceCodeSize, abi::kObjectEmulate};
   Type pointer = LLVM::LLVMPointerType::get(context);
-  auto type = LLVM::LLVMStructType::getLiteral(
-      context, {builder.getI64Type(), pointer, pointer, pointer, pointer,
-                pointer, builder.getI64Type(), pointer});
+  SmallVector<Type> types(abi::countCells<BatchObject>(), builder.getI64Type());
+  for (abi::Field field : fields)
+    if (field.isPointer)
+      types[field.cell()] = pointer;
+  auto type = LLVM::LLVMStructType::getLiteral(context, types);
   auto object = LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true,
                                        LLVM::Linkage::External, "batch_object",
                                        Attribute());
   builder.createBlock(&object.getInitializerRegion());
   Value value = LLVM::UndefOp::create(builder, loc, type);
-  auto insert = [&](Value field, int64_t position) {
-    value = LLVM::InsertValueOp::create(builder, loc, value, field, position);
+  auto insert = [&](abi::Field field, Value cell) {
+    value =
+        LLVM::InsertValueOp::create(builder, loc, value, cell, field.cell());
   };
-  auto insertNumber = [&](uint64_t number, int64_t position) {
-    insert(LLVM::ConstantOp::create(builder, loc, builder.getI64Type(),
-                                    builder.getI64IntegerAttr(number)),
-           position);
+  auto insertNumber = [&](abi::Field field, uint64_t number) {
+    insert(field, LLVM::ConstantOp::create(builder, loc, builder.getI64Type(),
+                                           builder.getI64IntegerAttr(number)));
   };
-  auto insertAddress = [&](auto symbol, int64_t position) {
+  auto insertAddress = [&](abi::Field field, auto symbol) {
     if (symbol)
-      insert(LLVM::AddressOfOp::create(builder, loc, symbol), position);
+      insert(field, LLVM::AddressOfOp::create(builder, loc, symbol));
     else
-      insert(LLVM::ZeroOp::create(builder, loc, pointer), position);
+      insert(field, LLVM::ZeroOp::create(builder, loc, pointer));
   };
-  insertNumber(BATCH_ABI_VERSION, 0);
-  insertAddress(string, 1);
-  insertAddress(inspectPoint, 2);
-  insertAddress(executePoint, 3);
-  insertAddress(unbatchedPoint, 4);
-  insertAddress(code, 5);
-  insertNumber(codeSize, 6);
-  insertAddress(emulatePoint, 7);
+  for (int64_t cell : abi::listOtherCells<BatchObject>(fields))
+    insertNumber({cell * abi::kCellBytes, /*isPointer=*/false}, 0);
+  insertNumber(abi::kObjectABIVersion, BATCH_ABI_VERSION);
+  insertAddress(abi::kObjectDescriptor, string);
+  insertAddress(abi::kObjectInspect, inspectPoint);
+  insertAddress(abi::kObjectExecute, executePoint);
+  insertAddress(abi::kObjectUnbatched, unbatchedPoint);
+  insertAddress(abi::kObjectDeviceCode, code);
+  insertNumber(abi::kObjectDeviceCodeSize, codeSize);
+  insertAddress(abi::kObjectEmulate, emulatePoint);
   LLVM::ReturnOp::create(builder, loc, value);
 }
 

@@ -151,9 +151,9 @@ ConvertRecord::matchAndRewrite(RecordOp op, OpAdaptor adaptor,
     if (!op->hasAttr(kReservedAttr))
       cb.reserveRecords(queue, number, bytes);
     // Growing may have moved the queue.
-    Value end = cb.loadCell(queue, cb.constant(kQueueEnd), MemoryKind::Queue);
+    Value end = cb.loadCell(queue, kQueueEnd, MemoryKind::Queue);
     Value next = arith::AddIOp::create(builder, loc, end, bytes);
-    cb.storeCell(queue, cb.constant(kQueueEnd), next, MemoryKind::Queue);
+    cb.storeCell(queue, kQueueEnd, next, MemoryKind::Queue);
     Value record = LLVM::IntToPtrOp::create(
         builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), end);
     Value depth = cb.toCell(adaptor.getDepth());

@@ -188,10 +188,13 @@ ConvertInvoke::matchAndRewrite(InvokeOp op, OpAdaptor adaptor,
     if (kernel.isShared(index))
       continue;
     Value slot = cb.constant(position);
-    auto store = [&](int64_t field, Value cell) {
-      cb.storeCell(operands, cb.constant(position * kOperandCells + field),
-                   cell);
+    auto store = [&](Field field, Value cell) {
+      cb.storeCell(operands,
+                   cb.constant(position * kOperandCells + field.cell()), cell);
     };
+    constexpr Field fields[] = {kOperandBase, kOperandRows, kOperandOffsets};
+    for (int64_t cell : listOtherCells<BatchOperand>(fields))
+      store({cell * kCellBytes, /*isPointer=*/false}, zero);
     Value ownValue = cb.address(values, slot, rewriter.getI64Type());
     auto read = kernel.getArgAttrOfType<ReadAttr>(index, kReadAttr);
     bool gathers =
@@ -248,11 +251,15 @@ ConvertInvoke::matchAndRewrite(InvokeOp op, OpAdaptor adaptor,
   if (needsScratch)
     scratch = allocateRows(rewriter, loc, context, scratchBytes);
 
-  cb.storeCell(step, cb.constant(kStepKernel),
-               cb.constant(layout.getKernel(name)));
-  cb.storeCell(step, cb.constant(kStepCount), one);
-  cb.storeCell(step, cb.constant(kStepOperands), toCell(operands));
-  cb.storeCell(step, cb.constant(kStepResults), toCell(results));
+  // Kernel functions get scratch memory as an argument, and do not meet.
+  constexpr Field stepFields[] = {kStepKernel,  kStepCount,   kStepOperands,
+                                  kStepResults, kStepScratch, kStepMeets};
+  for (int64_t cell : listOtherCells<BatchStep>(stepFields))
+    cb.storeCell(step, cb.constant(cell), zero);
+  cb.storeCell(step, kStepKernel, cb.constant(layout.getKernel(name)));
+  cb.storeCell(step, kStepCount, one);
+  cb.storeCell(step, kStepOperands, toCell(operands));
+  cb.storeCell(step, kStepResults, toCell(results));
   Type pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
   Value scratchPointer =
       LLVM::IntToPtrOp::create(rewriter, loc, pointer, scratch);
@@ -289,7 +296,7 @@ ConvertRowView::matchAndRewrite(tensor::ExtractSliceOp op, OpAdaptor adaptor,
                inner.constant(number.getInt()));
     scf::YieldOp::create(then, loc);
   });
-  Value base = cb.loadCell(sources, cb.constant(first + kSourceBase));
+  Value base = cb.loadCell(sources, cb.constant(first + kSourceBase.cell()));
   Value offset = arith::MulIOp::create(
       rewriter, loc, index, cb.constant(getRowBytes(op.getResultType())));
   rewriter.replaceOpWithNewOp<arith::AddIOp>(op, base, offset);

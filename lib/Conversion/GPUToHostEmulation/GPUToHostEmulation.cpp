@@ -8,7 +8,6 @@
 #include "Batch/Conversion/GPUToHostEmulation/Passes.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "OperationEmulation.h"
-#include "batch-runtime/EmulatorABI.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

@@ -7,7 +7,6 @@
 
 #include "OperationEmulation.h"
 
-#include "batch-runtime/EmulatorABI.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

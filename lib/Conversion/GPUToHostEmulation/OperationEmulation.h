@@ -8,7 +8,7 @@
 #ifndef BATCH_LIB_CONVERSION_GPUTOHOSTEMULATION_OPERATIONEMULATION_H
 #define BATCH_LIB_CONVERSION_GPUTOHOSTEMULATION_OPERATIONEMULATION_H
 
-#include "EmulatorAccess.h"
+#include "Batch/Target/ABI/EmulatorAccess.h"
 #include "mlir/Interfaces/DataLayoutInterfaces.h"
 
 namespace mlir::batch {

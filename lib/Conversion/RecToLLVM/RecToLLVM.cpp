@@ -9,7 +9,6 @@
 #include "Batch/Dialect/Rec/AdtLookup.h"
 #include "Batch/Dialect/Rec/Rec.h"
 #include "Batch/Target/ABI/ContextAccess.h"
-#include "batch-runtime/ABI.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Func/Transforms/FuncConversions.h"

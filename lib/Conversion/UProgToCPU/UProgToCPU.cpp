@@ -43,7 +43,7 @@ private:
     return LaneCode(b, b.getLoc(), machine, context, lanes);
   }
   LogicalResult lowerRun(uprog::RunOp run);
-  Value loadStepField(Value step, int64_t field);
+  Value loadStepField(Value step, Field field);
 
   SymbolTable symbols;
   int64_t rowSplit, rowBlock;
@@ -218,9 +218,9 @@ LogicalResult ProgramLowering::lowerCase(Region &region, int64_t number) {
 }
 
 /// A field of a step, as an index.
-Value ProgramLowering::loadStepField(Value step, int64_t field) {
+Value ProgramLowering::loadStepField(Value step, Field field) {
   ContextBuilder cb(b, b.getLoc(), context);
-  return toIndex(cb.loadCell(mapping.lookup(step), cb.constant(field)));
+  return toIndex(cb.loadCell(mapping.lookup(step), field));
 }
 
 LogicalResult ProgramLowering::lowerOp(Operation *op) {

@@ -13,20 +13,36 @@
 
 #include "DeviceBarrier.h"
 
-#include "batch-runtime/ABI.h"
+#include "Batch/Target/ABI/ABILayout.h"
 #include "mlir/Parser/Parser.h"
 
 using namespace mlir;
 using namespace mlir::uprog;
 
-// The layout that the code below has as numbers.
-static_assert(offsetof(BatchDeviceControl, arrivals) == 0);
-static_assert(offsetof(BatchDeviceControl, generation) == 128);
-static_assert(offsetof(BatchDeviceControl, timedOut) == 256);
-static_assert(offsetof(BatchDeviceControl, step) == 260);
-static_assert(offsetof(BatchDeviceControl, barrier) == 264);
-static_assert(offsetof(BatchDeviceControl, block) == 268);
-static_assert(offsetof(BatchDeviceControl, blockArrivals) == 384);
+namespace {
+/// A word of BatchDeviceControl, which the code below has by name in angle
+/// brackets, as an i32.
+struct Word {
+  const char *name;
+  size_t offset;
+};
+} // namespace
+
+template <class T>
+static constexpr Word makeWord(const char *name, size_t offset) {
+  static_assert(sizeof(T) == sizeof(int32_t));
+  return {name, offset};
+}
+
+#define BATCH_WORD(name)                                                       \
+  makeWord<std::remove_extent_t<decltype(BatchDeviceControl::name)>>(          \
+      "<" #name ">", offsetof(BatchDeviceControl, name))
+static constexpr Word kWords[] = {
+    BATCH_WORD(generation), BATCH_WORD(timedOut), BATCH_WORD(step),
+    BATCH_WORD(barrier),    BATCH_WORD(block),    BATCH_WORD(blockArrivals)};
+static_assert(BATCH_WORD(arrivals).offset == 0,
+              "the code below counts arrivals where the control block begins");
+#undef BATCH_WORD
 
 static constexpr StringLiteral kBarrier = R"mlir(
 func.func private @meet(%control: !llvm.ptr<1>, %blocks: i32, %step: i32, %watchdog: i64) attributes {llvm.linkage = #llvm.linkage<internal>} {
@@ -36,12 +52,12 @@ func.func private @meet(%control: !llvm.ptr<1>, %blocks: i32, %step: i32, %watch
   %leads = arith.cmpi eq, %thread, %first : index
   gpu.barrier
   scf.if %leads {
-    %generation = llvm.getelementptr %control[128] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+    %generation = llvm.getelementptr %control[<generation>] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
     %before = llvm.load %generation atomic syncscope("device") monotonic {alignment = 4 : i64} : !llvm.ptr<1> -> i32
     %after = arith.addi %before, %one : i32
     %id = gpu.block_id x
     %block = arith.index_cast %id : index to i64
-    %counts = llvm.getelementptr %control[384] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+    %counts = llvm.getelementptr %control[<blockArrivals>] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
     %own = llvm.getelementptr %counts[%block] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i32
     llvm.store %after, %own atomic syncscope("device") monotonic {alignment = 4 : i64} : i32, !llvm.ptr<1>
     llvm.fence syncscope("device") release
@@ -79,7 +95,7 @@ static constexpr StringLiteral kWaitWithWatchdog = R"mlir(
       %zero = arith.constant 0 : i32
       %limited = arith.cmpi ne, %watchdog, %none : i64
       %begin = nvvm.read.ptx.sreg.globaltimer : i64
-      %timedOut = llvm.getelementptr %control[256] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+      %timedOut = llvm.getelementptr %control[<timedOut>] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
       %leaves = scf.while : () -> i1 {
         %now = llvm.load %generation atomic syncscope("device") acquire {alignment = 4 : i64} : !llvm.ptr<1> -> i32
         %same = arith.cmpi eq, %now, %before : i32
@@ -91,11 +107,11 @@ static constexpr StringLiteral kWaitWithWatchdog = R"mlir(
             %exchanged = llvm.cmpxchg %timedOut, %zero, %one syncscope("device") monotonic monotonic {alignment = 4 : i64} : !llvm.ptr<1>, i32
             %isFirst = llvm.extractvalue %exchanged[1] : !llvm.struct<(i32, i1)>
             scf.if %isFirst {
-              %stepAt = llvm.getelementptr %control[260] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+              %stepAt = llvm.getelementptr %control[<step>] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
               llvm.store %step, %stepAt {alignment = 4 : i64} : i32, !llvm.ptr<1>
-              %barrierAt = llvm.getelementptr %control[264] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+              %barrierAt = llvm.getelementptr %control[<barrier>] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
               llvm.store %after, %barrierAt {alignment = 4 : i64} : i32, !llvm.ptr<1>
-              %blockAt = llvm.getelementptr %control[268] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+              %blockAt = llvm.getelementptr %control[<block>] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
               %number = arith.trunci %block : i64 to i32
               llvm.store %number, %blockAt {alignment = 4 : i64} : i32, !llvm.ptr<1>
             }
@@ -127,7 +143,7 @@ static constexpr StringLiteral kLeave = R"mlir(
   scf.if %watched {
     %number = gpu.block_id x
     %place = arith.index_cast %number : index to i64
-    %words = llvm.getelementptr %control[384] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+    %words = llvm.getelementptr %control[<blockArrivals>] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
     %word = llvm.getelementptr %words[%place] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i32
     %arrivalsOfBlock = llvm.load %word atomic syncscope("device") monotonic {alignment = 4 : i64} : !llvm.ptr<1> -> i32
     %nothing = arith.constant 0 : i32
@@ -150,6 +166,8 @@ func::FuncOp uprog::addDeviceBarrier(gpu::GPUModuleOp module, bool amd) {
   replaceAll(code, "LEAVE", amd ? "" : kLeave);
   if (amd)
     replaceAll(code, "\"device\"", "\"agent\"");
+  for (const Word &word : kWords)
+    replaceAll(code, word.name, std::to_string(word.offset));
   Block block;
   [[maybe_unused]] LogicalResult parsed = parseSourceString(
       code, &block, ParserConfig(module.getContext()), "device barrier");

@@ -50,9 +50,11 @@ public:
   LogicalResult lower(uprog::ProgramOp program);
 
 private:
-  gpu::GPUFuncOp beginKernel(uprog::ProgramOp program, TypeRange arguments);
+  /// Arguments are the cells of the struct that a launch passes.
+  gpu::GPUFuncOp beginKernel(uprog::ProgramOp program, int64_t cells,
+                             ArrayRef<Field> fields);
   void endKernel(uprog::ProgramOp program, gpu::GPUFuncOp kernel,
-                 unsigned blocksArgument);
+                 Field blocksArgument);
   LogicalResult lowerPlans(uprog::ProgramOp program);
   LogicalResult lowerLanes(uprog::ProgramOp program);
   LogicalResult lowerOp(Operation *op) override;
@@ -73,12 +75,18 @@ private:
   Type ptrType() {
     return LLVM::LLVMPointerType::get(b.getContext(), kGlobalMemory);
   }
-  /// Field number `cell` of a struct of the ABI.
-  Value loadField(Type type, Value base, int64_t cell) {
-    Value at =
-        LLVM::GEPOp::create(b, ptrType(), b.getI64Type(), base,
-                            ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(cell)});
-    return LLVM::LoadOp::create(b, type, at, kCellBytes);
+  Value loadField(Value base, Field field) {
+    Value at = LLVM::GEPOp::create(
+        b, ptrType(), b.getI64Type(), base,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(field.cell())});
+    return LLVM::LoadOp::create(b, field.isPointer ? ptrType() : b.getI64Type(),
+                                at, kCellBytes);
+  }
+  /// Element `index` of an array of structs, each of so many cells.
+  Value addressOf(Value array, Value index, int64_t structCells) {
+    Value cell = arith::MulIOp::create(b, index, constant(structCells));
+    return LLVM::GEPOp::create(b, ptrType(), b.getI64Type(), array,
+                               ArrayRef<LLVM::GEPArg>{cell});
   }
 
   SymbolTable operators, functions;
@@ -321,21 +329,17 @@ LogicalResult KernelBuilder::lowerOp(Operation *op) {
       })
       .Case([&](uprog::PlanStepOp step) {
         stepNumber = mapping.lookup(step.getIndex());
-        Value cell =
-            arith::MulIOp::create(b, toI64(stepNumber), constant(kStepCells));
         mapping.map(step.getResult(),
-                    LLVM::GEPOp::create(b, ptrType(), b.getI64Type(), steps,
-                                        ArrayRef<LLVM::GEPArg>{cell}));
+                    addressOf(steps, toI64(stepNumber), kStepCells));
         return success();
       })
       .Case<uprog::StepKernelOp, uprog::StepTasksOp, uprog::StepMeetsOp>(
           [&](Operation *field) {
-            int64_t cell = isa<uprog::StepKernelOp>(field)  ? kStepKernel
-                           : isa<uprog::StepTasksOp>(field) ? kStepCount
-                                                            : kStepMeets;
+            Field at = isa<uprog::StepKernelOp>(field)  ? kStepKernel
+                       : isa<uprog::StepTasksOp>(field) ? kStepCount
+                                                        : kStepMeets;
             Value base = mapping.lookup(field->getOperand(0));
-            mapping.map(field->getResult(0),
-                        toIndex(loadField(b.getI64Type(), base, cell)));
+            mapping.map(field->getResult(0), toIndex(loadField(base, at)));
             return success();
           })
       .Default([](Operation *other) {
@@ -354,7 +358,7 @@ void KernelBuilder::loadWeights() {
 
 /// Makes the function of the host that launches the kernel too.
 void KernelBuilder::endKernel(uprog::ProgramOp program, gpu::GPUFuncOp kernel,
-                              unsigned blocksArgument) {
+                              Field blocksArgument) {
   b.setLoc(program.getLoc());
   gpu::ReturnOp::create(b);
   b.setInsertionPoint(program);
@@ -376,7 +380,7 @@ void KernelBuilder::endKernel(uprog::ProgramOp program, gpu::GPUFuncOp kernel,
   b.setInsertionPointToStart(host.addEntryBlock());
   Value one = arith::ConstantIndexOp::create(b, 1);
   Value threads = arith::ConstantIndexOp::create(b, shape.blockSize);
-  Value grid = toIndex(host.getArguments()[blocksArgument]);
+  Value grid = toIndex(host.getArgument(blocksArgument.cell()));
   std::optional<gpu::KernelDim3> cluster;
   if (clustered) {
     Value size = arith::ConstantIndexOp::create(b, shape.clusterSize);
@@ -392,13 +396,17 @@ void KernelBuilder::endKernel(uprog::ProgramOp program, gpu::GPUFuncOp kernel,
 }
 
 gpu::GPUFuncOp KernelBuilder::beginKernel(uprog::ProgramOp program,
-                                          TypeRange arguments) {
+                                          int64_t cells,
+                                          ArrayRef<Field> fields) {
+  SmallVector<Type> types(cells, b.getI64Type());
+  for (Field field : fields)
+    if (field.isPointer)
+      types[field.cell()] = ptrType();
   b.setInsertionPointToEnd(device.getBody());
   // Dots are not for names of kernels.
   std::string name = program.getSymName().str();
   llvm::replace(name, '.', '_');
-  auto kernel =
-      gpu::GPUFuncOp::create(b, name, b.getFunctionType(arguments, {}));
+  auto kernel = gpu::GPUFuncOp::create(b, name, b.getFunctionType(types, {}));
   kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
   kernel.setKnownBlockSize(
       SmallVector<int32_t>{static_cast<int32_t>(shape.blockSize), 1, 1});
@@ -411,29 +419,33 @@ gpu::GPUFuncOp KernelBuilder::beginKernel(uprog::ProgramOp program,
 
 /// Every group runs one plan after the other.
 LogicalResult KernelBuilder::lowerPlans(uprog::ProgramOp program) {
-  Type ptr = ptrType(), i64 = b.getI64Type();
-  gpu::GPUFuncOp kernel = beginKernel(program, {ptr, i64, ptr, ptr, i64, i64});
-  plans = kernel.getArgument(0);
-  numPlans = kernel.getArgument(1);
-  forms = kernel.getArgument(2);
-  control = kernel.getArgument(3);
-  blocks = kernel.getArgument(4);
-  watchdog = kernel.getArgument(5);
+  constexpr Field launch[] = {kPlansLaunchPlans,  kPlansLaunchNumPlans,
+                              kPlansLaunchForms,  kPlansLaunchControl,
+                              kPlansLaunchBlocks, kPlansLaunchWatchdog};
+  gpu::GPUFuncOp kernel =
+      beginKernel(program, countCells<BatchPlansLaunch>(), launch);
+  auto argument = [&](Field field) -> Value {
+    return kernel.getArgument(field.cell());
+  };
+  plans = argument(kPlansLaunchPlans);
+  numPlans = argument(kPlansLaunchNumPlans);
+  forms = argument(kPlansLaunchForms);
+  control = argument(kPlansLaunchControl);
+  blocks = argument(kPlansLaunchBlocks);
+  watchdog = argument(kPlansLaunchWatchdog);
   findGroup();
   loadWeights();
   auto loop = scf::ForOp::create(b, group, numPlans, groups);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(loop.getBody()->getTerminator());
-    Value cell = arith::MulIOp::create(b, loop.getInductionVar(), constant(2));
-    Value plan =
-        LLVM::GEPOp::create(b, ptr, i64, plans, ArrayRef<LLVM::GEPArg>{cell});
-    steps = loadField(ptr, plan, 0);
-    numSteps = loadField(i64, plan, 1);
+    Value plan = addressOf(plans, loop.getInductionVar(), kPlanCells);
+    steps = loadField(plan, kPlanSteps);
+    numSteps = loadField(plan, kPlanNumSteps);
     if (failed(lowerBlock(program.getBody().front())))
       return failure();
   }
-  endKernel(program, kernel, /*blocksArgument=*/4);
+  endKernel(program, kernel, kPlansLaunchBlocks);
   return success();
 }
 
@@ -445,9 +457,11 @@ LogicalResult KernelBuilder::lowerLanes(uprog::ProgramOp program) {
     return program.emitError(
         "runs calls on the stack of the host, which blocks of a GPU do not "
         "have; compile with --strategy=lockstep");
-  gpu::GPUFuncOp kernel = beginKernel(program, {ptrType(), b.getI64Type()});
-  context = kernel.getArgument(0);
-  blocks = kernel.getArgument(1);
+  constexpr Field launch[] = {kLanesLaunchContext, kLanesLaunchBlocks};
+  gpu::GPUFuncOp kernel =
+      beginKernel(program, countCells<BatchLanesLaunch>(), launch);
+  context = kernel.getArgument(kLanesLaunchContext.cell());
+  blocks = kernel.getArgument(kLanesLaunchBlocks.cell());
   findGroup();
   thread = toI64(gpu::ThreadIdOp::create(b, gpu::Dimension::x));
   forms = ContextBuilder(b, b.getLoc(), context).loadField(ContextField::forms);
@@ -455,7 +469,7 @@ LogicalResult KernelBuilder::lowerLanes(uprog::ProgramOp program) {
   loadWeights();
   if (failed(lowerBlock(program.getBody().front())))
     return failure();
-  endKernel(program, kernel, /*blocksArgument=*/1);
+  endKernel(program, kernel, kLanesLaunchBlocks);
   return success();
 }
 

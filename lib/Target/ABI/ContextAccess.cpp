@@ -7,34 +7,40 @@
 
 #include "Batch/Target/ABI/ContextAccess.h"
 #include "Batch/Target/ABI/ABILayout.h"
-#include "batch-runtime/ABI.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/DenseSet.h"
-#include <type_traits>
 
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Whether a field of the context is a pointer.
-static bool isPointer(ContextField field) {
-  static constexpr bool table[] = {
-#define BATCH_CONTEXT_FIELD(type, name) std::is_pointer_v<type>,
+static constexpr abi::Field contextFields[] = {
+#define BATCH_CONTEXT_FIELD(type, name)                                        \
+  abi::makeField<type>(offsetof(BatchContext, name)),
 #include "batch-runtime/ContextFields.def"
-  };
-  return table[static_cast<int32_t>(field)];
+};
+
+static constexpr abi::Field getField(ContextField field) {
+  return contextFields[static_cast<int32_t>(field)];
 }
 
-/// The result and argument types of a runtime function, as in
-/// RuntimeFunctions.def.
-static StringRef getSignature(RuntimeFunction function) {
-  static constexpr const char *table[] = {
-#define BATCH_RUNTIME_FUNCTION(result, name, parameters, signature) signature,
+namespace {
+/// A runtime function: where its address lies in the table of them, and the
+/// types of its result and arguments.
+struct FunctionFacts {
+  abi::Field address;
+  const char *signature;
+};
+} // namespace
+
+static constexpr FunctionFacts runtimeFunctions[] = {
+#define BATCH_RUNTIME_FUNCTION(result, name, parameters)                       \
+  {abi::makeField<decltype(BatchRuntimeFunctions::name)>(                      \
+       offsetof(BatchRuntimeFunctions, name)),                                 \
+   abi::Signature<decltype(BatchRuntimeFunctions::name)>::letters},
 #include "batch-runtime/RuntimeFunctions.def"
-  };
-  return table[static_cast<int32_t>(function)];
-}
+};
 
 LogicalResult batch::addContextArgument(ModuleOp module,
                                         ArrayRef<func::FuncOp> functions) {
@@ -119,22 +125,25 @@ void ContextBuilder::store(Value value, Value where, MemoryKind kind) {
 
 /// Pointers change in runtime functions only; so do the numbers that compiled
 /// code never stores, but these are not worth a kind.
-static MemoryKind getKind(ContextField field) {
-  return isPointer(field) ? MemoryKind::Base : MemoryKind::Counter;
+static MemoryKind getKind(abi::Field field) {
+  return field.isPointer ? MemoryKind::Base : MemoryKind::Counter;
 }
 
-Value ContextBuilder::loadField(ContextField field) {
-  Value where = wordAddress(builder, loc, context, static_cast<int32_t>(field));
-  return load(isPointer(field) ? pointerType : cellType, where, getKind(field));
+Value ContextBuilder::loadField(ContextField name) {
+  abi::Field field = getField(name);
+  Value where = wordAddress(builder, loc, context, field.cell());
+  return load(field.isPointer ? pointerType : cellType, where, getKind(field));
 }
 
-void ContextBuilder::storeField(ContextField field, Value value) {
-  Value where = wordAddress(builder, loc, context, static_cast<int32_t>(field));
-  store(value, where, getKind(field));
+void ContextBuilder::storeField(ContextField name, Value value) {
+  abi::Field field = getField(name);
+  store(value, wordAddress(builder, loc, context, field.cell()),
+        getKind(field));
 }
 
 Value ContextBuilder::call(RuntimeFunction function, ValueRange arguments) {
-  StringRef signature = getSignature(function);
+  const FunctionFacts &facts = runtimeFunctions[static_cast<int32_t>(function)];
+  StringRef signature = facts.signature;
   auto getType = [&](char letter) -> Type {
     switch (letter) {
     case 'p':
@@ -150,8 +159,7 @@ Value ContextBuilder::call(RuntimeFunction function, ValueRange arguments) {
   auto type = LLVM::LLVMFunctionType::get(getType(signature.front()), types);
   Value table = loadField(ContextField::runtime);
   Value callee =
-      load(pointerType,
-           wordAddress(builder, loc, table, static_cast<int32_t>(function)),
+      load(pointerType, wordAddress(builder, loc, table, facts.address.cell()),
            MemoryKind::Base);
   SmallVector<Value> operands{callee, context};
   llvm::append_range(operands, arguments);
@@ -184,6 +192,25 @@ void ContextBuilder::storeCell(Value base, Value index, Value cell,
 Value ContextBuilder::loadPointer(Value base, int64_t index) {
   return load(pointerType, wordAddress(builder, loc, base, index),
               MemoryKind::Base);
+}
+
+Value ContextBuilder::loadPointer(Value array, int64_t index,
+                                  int64_t structCells, abi::Field field) {
+  return loadPointer(array, index * structCells + field.cell());
+}
+
+Value ContextBuilder::loadPointer(Value base, abi::Field field) {
+  assert(field.isPointer);
+  return loadPointer(base, field.cell());
+}
+
+Value ContextBuilder::loadCell(Value base, abi::Field field, MemoryKind kind) {
+  return loadCell(base, constant(field.cell()), kind);
+}
+
+void ContextBuilder::storeCell(Value base, abi::Field field, Value cell,
+                               MemoryKind kind) {
+  storeCell(base, constant(field.cell()), cell, kind);
 }
 
 Value ContextBuilder::toCell(Value value) {
@@ -268,7 +295,7 @@ Value ContextBuilder::makeNode(int64_t variant, bool reserved) {
 }
 
 Value ContextBuilder::countRows(int64_t source) {
-  Value cell = constant(source * abi::kSourceCells + abi::kSourceRows);
+  Value cell = constant(source * abi::kSourceCells + abi::kSourceRows.cell());
   return loadCell(loadField(ContextField::sources), cell, MemoryKind::Base);
 }
 
@@ -278,8 +305,8 @@ Value ContextBuilder::getQueue(int64_t kernel) {
 }
 
 void ContextBuilder::reserveRecords(Value queue, int64_t kernel, Value bytes) {
-  Value end = loadCell(queue, constant(abi::kQueueEnd), MemoryKind::Queue);
-  Value limit = loadCell(queue, constant(abi::kQueueLimit), MemoryKind::Queue);
+  Value end = loadCell(queue, abi::kQueueEnd, MemoryKind::Queue);
+  Value limit = loadCell(queue, abi::kQueueLimit, MemoryKind::Queue);
   Value room = arith::SubIOp::create(builder, loc, limit, end);
   Value isFull = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
                                        room, bytes);

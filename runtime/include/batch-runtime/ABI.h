@@ -53,7 +53,7 @@ typedef enum BatchError {
 } BatchError;
 
 typedef struct BatchRuntimeFunctions {
-#define BATCH_RUNTIME_FUNCTION(result, name, parameters, signature)            \
+#define BATCH_RUNTIME_FUNCTION(result, name, parameters)                       \
   result(*name) parameters;
 #include "batch-runtime/RuntimeFunctions.def"
 } BatchRuntimeFunctions;
@@ -176,6 +176,23 @@ typedef struct BatchPlan {
   const BatchStep *steps;
   int64_t numSteps;
 } BatchPlan;
+
+/// What the persistent kernel of a program of plans is called with: each field
+/// is an argument, in order. Pointers are the device's.
+typedef struct BatchPlansLaunch {
+  const BatchPlan *plans;
+  int64_t numPlans;
+  const char *const *forms;
+  struct BatchDeviceControl *control;
+  int64_t blocks;
+  int64_t watchdog; ///< nanoseconds that a block waits for others; 0: any
+} BatchPlansLaunch;
+
+/// The same for a program of lanes.
+typedef struct BatchLanesLaunch {
+  BatchContext *context;
+  int64_t blocks;
+} BatchLanesLaunch;
 
 /// Where the blocks of a persistent kernel meet, and how far each one is. All
 /// bytes are 0 when the kernel starts.

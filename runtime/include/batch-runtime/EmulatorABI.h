@@ -67,7 +67,7 @@ typedef enum BatchShuffleMode {
 typedef struct BatchEmulatorThread BatchEmulatorThread;
 
 typedef struct BatchEmulatorFunctions {
-#define BATCH_EMULATOR_FUNCTION(result, name, parameters, signature)           \
+#define BATCH_EMULATOR_FUNCTION(result, name, parameters)                      \
   result(*name) parameters;
 #include "batch-runtime/EmulatorFunctions.def"
 } BatchEmulatorFunctions;

@@ -194,7 +194,8 @@ void ImageWriter::write() {
   BatchPlan *plans = at<BatchPlan>(layout.plans);
   BatchStep *step = at<BatchStep>(layout.steps);
   for (const BatchPlan &plan : input.plans) {
-    *plans++ = {pointer<const BatchStep>(addressOf(step)), plan.numSteps};
+    *plans = plan;
+    plans++->steps = pointer<const BatchStep>(addressOf(step));
     for (number = 0; number < plan.numSteps; ++number)
       writeStep(plan.steps[number], *step++);
   }
@@ -215,17 +216,19 @@ void ImageWriter::writeStep(const BatchStep &from, BatchStep &to) {
 void ImageWriter::writeOperand(const BatchStep &step, const BatchOperand &from,
                                const OperandInfo &info) {
   BatchOperand &to = *operand++;
-  to = {nullptr, nullptr, nullptr};
+  to = {};
   int64_t entries = step.count;
   if (from.offsets) {
     entries = from.offsets[step.count];
-    to.offsets = pointer<const int32_t>(
-        translate(from.offsets, (step.count + 1) * 4, "offsets", true));
+    to.offsets = pointer<const int32_t>(translate(
+        from.offsets, (step.count + 1) * sizeof(int32_t), "offsets", true));
   }
   if (entries == 0)
     return; // nothing is read, the addresses may be past the end
   to.base = pointer<const char>(translate(from.base, 0, "rows"));
-  size_t bytes = entries * (info.kind == OperandInfo::Gather ? 4 : 8);
+  size_t bytes =
+      entries * (info.kind == OperandInfo::Gather ? sizeof(int32_t)
+                                                  : sizeof(const char *));
   uint64_t rows = translate(from.rows, bytes, "an index array", true);
   to.rows = pointer<const void>(rows);
   if (info.kind != OperandInfo::Rows)

@@ -118,8 +118,12 @@ struct batchrt::RuntimeCalls {
   }
 };
 
-const BatchRuntimeFunctions batchrt::runtimeFunctions = {
-#define BATCH_RUNTIME_FUNCTION(result, name, parameters, signature)            \
-  RuntimeCalls::name,
+static constexpr BatchRuntimeFunctions listFunctions() {
+  BatchRuntimeFunctions list = {};
+#define BATCH_RUNTIME_FUNCTION(result, name, parameters)                       \
+  list.name = RuntimeCalls::name;
 #include "batch-runtime/RuntimeFunctions.def"
-};
+  return list;
+}
+
+const BatchRuntimeFunctions batchrt::runtimeFunctions = listFunctions();

@@ -54,6 +54,21 @@ DeviceExecutor::~DeviceExecutor() {
     device->release(address);
 }
 
+/// A pointer of the device in a struct of the ABI.
+template <class T>
+static void setAddress(T *&field, uint64_t address) {
+  field = reinterpret_cast<T *>(address);
+}
+
+/// The arguments of a launch, which are the fields of a struct of the ABI.
+template <class Launch>
+static std::vector<uint64_t> listArguments(const Launch &launch) {
+  std::vector<uint64_t> arguments(sizeof(Launch) / sizeof(uint64_t));
+  static_assert(sizeof(Launch) % sizeof(uint64_t) == 0);
+  std::memcpy(arguments.data(), &launch, sizeof(Launch));
+  return arguments;
+}
+
 /// As many blocks as the device runs at the same time, in whole clusters.
 void DeviceExecutor::chooseShape() {
   const LaunchInfo &launch = *descriptor.launch;
@@ -175,11 +190,15 @@ void DeviceExecutor::run(const BatchContext &context, const Plan &plan) {
   if (descriptor.launch->executor == "device")
     watchdog.control = controlAddress;
   watchdog.describeStep = [&](int64_t step) { return describeStep(step); };
-  launch(shape,
-         {arena.address(layout.plans), input.plans.size(), formsAddress,
-          controlAddress, static_cast<uint64_t>(shape.blocks),
-          watchdog.nanoseconds()},
-         watchdog, layout.control, layout.outEnd);
+  BatchPlansLaunch arguments = {};
+  setAddress(arguments.plans, arena.address(layout.plans));
+  arguments.numPlans = static_cast<int64_t>(input.plans.size());
+  setAddress(arguments.forms, formsAddress);
+  setAddress(arguments.control, controlAddress);
+  arguments.blocks = shape.blocks;
+  arguments.watchdog = static_cast<int64_t>(watchdog.nanoseconds());
+  launch(shape, listArguments(arguments), watchdog, layout.control,
+         layout.outEnd);
   const char *control = arena.staging(layout.control);
   checkControl(control, watchdog);
   BatchDeviceControl words;
@@ -205,9 +224,11 @@ void DeviceExecutor::run(const BatchContext &context, Lockstep &lockstep) {
   watchdog.seconds = options.watchdog;
   LaunchShape own = shape;
   own.blocks = watchdog.blocks = lanes->blocks();
-  launch(own,
-         {arena.address(lanes->context()), static_cast<uint64_t>(own.blocks)},
-         watchdog, lanes->outBegin(), lanes->outEnd());
+  BatchLanesLaunch arguments = {};
+  setAddress(arguments.context, arena.address(lanes->context()));
+  arguments.blocks = own.blocks;
+  launch(own, listArguments(arguments), watchdog, lanes->outBegin(),
+         lanes->outEnd());
   lastBarriers = 0;
   lastCopies = arena.counts().copiesIn - before.copiesIn +
                arena.counts().copiesOut - before.copiesOut;

@@ -202,10 +202,12 @@ void LaneImage::writeUnit(const Unit &unit, char *staging,
   head.runs = head.since + blocks;
   head.laneRuns = head.runs + blocks;
   head.ends = places.there<int64_t>(endsAt);
-  for (size_t v = 0; v < info.variables.size(); ++v)
-    places.here<BatchVariable>(unit.variables)[v] = {
-        places.there<char>(unit.tops[v]), places.there<char>(unit.stacks[v]),
-        places.there<int64_t>(unit.depths[v])};
+  for (size_t v = 0; v < info.variables.size(); ++v) {
+    BatchVariable &variable = places.here<BatchVariable>(unit.variables)[v];
+    variable.tops = places.there<char>(unit.tops[v]);
+    variable.stack = places.there<char>(unit.stacks[v]);
+    variable.depths = places.there<int64_t>(unit.depths[v]);
+  }
 
   size_t operand = unit.operands, result = unit.results;
   for (size_t b = 0; b < blocks; ++b) {
@@ -226,9 +228,10 @@ void LaneImage::writeUnit(const Unit &unit, char *staging,
       step.operands = places.there<BatchOperand>(operand);
       places.here<BatchStep>(unit.steps)[masked * blocks + b] = step;
       for (const OperandInfo &info : kernel.operands) {
-        *places.here<BatchOperand>(operand) = {
-            places.there<char>(unit.tops[info.variable]),
-            places.there<char>(masked ? allLanes : unit.active), nullptr};
+        BatchOperand tops = {};
+        tops.base = places.there<char>(unit.tops[info.variable]);
+        tops.rows = places.there<char>(masked ? allLanes : unit.active);
+        *places.here<BatchOperand>(operand) = tops;
         operand += sizeof(BatchOperand);
       }
     }

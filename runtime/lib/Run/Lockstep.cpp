@@ -210,10 +210,12 @@ void Lockstep::prepareSteps(Unit &unit) {
       continue;
     const KernelInfo &kernel = descriptor.kernels[info.blocks[b].kernel];
     for (const OperandInfo &operand : kernel.operands) {
-      const char *base = unit.variableList[operand.variable].tops;
-      unit.operands[b].push_back({base, unit.active, nullptr});
-      unit.operands[blocks + b].push_back(
-          {base, unit.allLanes.data(), nullptr});
+      BatchOperand tops = {};
+      tops.base = unit.variableList[operand.variable].tops;
+      tops.rows = unit.active;
+      unit.operands[b].push_back(tops);
+      tops.rows = unit.allLanes.data();
+      unit.operands[blocks + b].push_back(tops);
     }
     int64_t offset = 0;
     for (int64_t rowBytes : kernel.resultBytes) {

@@ -433,7 +433,10 @@ void Plan::makeOperand(const BatchContext &context, int64_t kernel,
        ++s, to += all.size()) {
     const int64_t count = scheduler.steps()[s].count;
     const int64_t entries = info.ragged ? offsets[count] : count;
-    *to = {base, rows, info.ragged ? offsets : nullptr};
+    *to = {};
+    to->base = base;
+    to->rows = rows;
+    to->offsets = info.ragged ? offsets : nullptr;
     // The next step of the kernel goes on here.
     rows += entries * bytes;
     offsets += count + 1;
@@ -474,20 +477,24 @@ void Plan::makeSteps(BatchContext &context) {
   for (int64_t plan = 0; plan < scheduler.plans(); ++plan) {
     int64_t begin = scheduler.planBegin(plan);
     int64_t end = scheduler.planBegin(plan + 1);
-    planList.push_back({steps.data() + begin, end - begin});
+    BatchPlan &whole = planList.emplace_back();
+    whole.steps = steps.data() + begin;
+    whole.numSteps = end - begin;
     for (int64_t i = begin; i < end; ++i) {
       const DepthStep &step = list[sequence[i]];
       const KernelInfo &kernel = descriptor.kernels[step.kernel];
       const StepLists &lists = stepLists[step.kernel];
       size_t number = sequence[i] - scheduler.kernelSteps(step.kernel);
       bool meets = i + 1 < end && !isIndependent(step, list[sequence[i + 1]]);
-      steps[i] = {
-          step.kernel,
-          step.count,
-          operands.data() + lists.operands + number * kernel.operands.size(),
-          results.data() + lists.results + number * kernel.results.size(),
-          /*scratch=*/nullptr,
-          meets};
+      BatchStep &to = steps[i];
+      to = {};
+      to.kernel = step.kernel;
+      to.count = step.count;
+      to.operands =
+          operands.data() + lists.operands + number * kernel.operands.size();
+      to.results =
+          results.data() + lists.results + number * kernel.results.size();
+      to.meets = meets;
     }
   }
   context.steps = steps.data();

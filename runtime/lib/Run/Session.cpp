@@ -43,12 +43,14 @@ Session::Session(const CompiledObject &object,
   part.forms = s.formPointers.data();
   for (size_t i = 0; i < info.sources.size(); ++i) {
     const SourceInfo &source = info.sources[i];
-    BatchSource row{nullptr, 0, 0};
-    if (source.input)
+    BatchSource row = {};
+    if (source.input) {
       row.rowBytes = RowLayout(source.shape, source.dtype).rowBytes();
-    else if (source.form >= 0)
-      row = {parameters.form(source.form), parameters.rows(source.form),
-             parameters.rowBytes(source.form)};
+    } else if (source.form >= 0) {
+      row.base = parameters.form(source.form);
+      row.rows = parameters.rows(source.form);
+      row.rowBytes = parameters.rowBytes(source.form);
+    }
     s.sourceList.push_back(row);
   }
   part.sources = s.sourceList.data();

@@ -9,42 +9,125 @@
 #define BATCH_TARGET_ABI_ABILAYOUT_H
 
 #include "batch-runtime/ABI.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
 
 #include <cstddef>
+#include <type_traits>
 
-/// Sizes in bytes, and fields in cells, of what compiled code reads and writes
-/// through a context. All fields are eight bytes wide, on every target.
+/// Where the fields of structs lie that compiled code reads and writes. All of
+/// it is taken from ABI.h when the compiler is compiled, so that code follows a
+/// struct that changes: nothing else may say where a field lies.
 namespace mlir::batch::abi {
 
 static_assert(sizeof(void *) == 8, "objects are made for 64-bit targets");
 
+/// What compiled code loads and stores: integers, pointers and cells of this
+/// size, on every target.
 inline constexpr int64_t kCellBytes = 8;
+/// Entries of lists of rows and lanes.
+inline constexpr int64_t kIndexBytes = sizeof(int32_t);
+
+/// A field of a struct.
+struct Field {
+  int64_t offset; ///< in bytes
+  bool isPointer; ///< else a number
+  /// The same in cells.
+  constexpr int64_t cell() const { return offset / kCellBytes; }
+};
+
+template <class T>
+constexpr Field makeField(size_t offset) {
+  static_assert(sizeof(T) == kCellBytes,
+                "compiled code has no access to fields of other sizes");
+  return {static_cast<int64_t>(offset), std::is_pointer_v<T>};
+}
+
+/// The size of a struct, and of an element of an array of them, in cells.
+template <class Struct>
+constexpr int64_t countCells() {
+  static_assert(sizeof(Struct) % kCellBytes == 0, "an array has no padding");
+  return sizeof(Struct) / kCellBytes;
+}
+
+/// The cells of a struct that none of `fields` lies in, for code that writes a
+/// whole one: fields that it does not name are 0.
+template <class Struct, size_t count>
+llvm::SmallVector<int64_t> listOtherCells(const Field (&fields)[count]) {
+  llvm::SmallVector<int64_t> cells;
+  for (int64_t cell = 0; cell < countCells<Struct>(); ++cell)
+    if (llvm::none_of(fields,
+                      [&](Field field) { return field.cell() == cell; }))
+      cells.push_back(cell);
+  return cells;
+}
+
+/// The types of a function's result and arguments: 'p' pointer, 'l' int64_t,
+/// 'v' void.
+template <class Function>
+struct Signature;
+template <class Result, class... Arguments>
+struct Signature<Result (*)(Arguments...)> {
+  template <class T>
+  static constexpr char letter() {
+    static_assert(std::is_void_v<T> || std::is_pointer_v<T> ||
+                      std::is_same_v<T, int64_t>,
+                  "compiled code passes pointers and int64_t only");
+    return std::is_void_v<T> ? 'v' : std::is_pointer_v<T> ? 'p' : 'l';
+  }
+  static constexpr char letters[] = {letter<Result>(), letter<Arguments>()...,
+                                     0};
+};
 
 #define BATCH_FIELD(constant, type, field)                                     \
-  inline constexpr int64_t constant = offsetof(type, field) / kCellBytes;
+  inline constexpr Field constant =                                            \
+      makeField<decltype(type::field)>(offsetof(type, field));
 
 inline constexpr int64_t kQueueBytes = sizeof(BatchQueue);
 BATCH_FIELD(kQueueEnd, BatchQueue, end)
 BATCH_FIELD(kQueueLimit, BatchQueue, limit)
 
-inline constexpr int64_t kSourceBytes = sizeof(BatchSource);
-inline constexpr int64_t kSourceCells = kSourceBytes / kCellBytes;
+inline constexpr int64_t kSourceCells = countCells<BatchSource>();
 BATCH_FIELD(kSourceBase, BatchSource, base)
 BATCH_FIELD(kSourceRows, BatchSource, rows)
 
-inline constexpr int64_t kOperandCells = sizeof(BatchOperand) / kCellBytes;
+inline constexpr int64_t kOperandCells = countCells<BatchOperand>();
 BATCH_FIELD(kOperandBase, BatchOperand, base)
 BATCH_FIELD(kOperandRows, BatchOperand, rows)
 BATCH_FIELD(kOperandOffsets, BatchOperand, offsets)
+static_assert(sizeof(*BatchOperand::offsets) == kIndexBytes);
 
 inline constexpr int64_t kStepBytes = sizeof(BatchStep);
-inline constexpr int64_t kStepCells = kStepBytes / kCellBytes;
+inline constexpr int64_t kStepCells = countCells<BatchStep>();
 BATCH_FIELD(kStepKernel, BatchStep, kernel)
 BATCH_FIELD(kStepCount, BatchStep, count)
 BATCH_FIELD(kStepOperands, BatchStep, operands)
+BATCH_FIELD(kStepResults, BatchStep, results)
 BATCH_FIELD(kStepScratch, BatchStep, scratch)
 BATCH_FIELD(kStepMeets, BatchStep, meets)
-BATCH_FIELD(kStepResults, BatchStep, results)
+
+inline constexpr int64_t kPlanCells = countCells<BatchPlan>();
+BATCH_FIELD(kPlanSteps, BatchPlan, steps)
+BATCH_FIELD(kPlanNumSteps, BatchPlan, numSteps)
+
+BATCH_FIELD(kPlansLaunchPlans, BatchPlansLaunch, plans)
+BATCH_FIELD(kPlansLaunchNumPlans, BatchPlansLaunch, numPlans)
+BATCH_FIELD(kPlansLaunchForms, BatchPlansLaunch, forms)
+BATCH_FIELD(kPlansLaunchControl, BatchPlansLaunch, control)
+BATCH_FIELD(kPlansLaunchBlocks, BatchPlansLaunch, blocks)
+BATCH_FIELD(kPlansLaunchWatchdog, BatchPlansLaunch, watchdog)
+
+BATCH_FIELD(kLanesLaunchContext, BatchLanesLaunch, context)
+BATCH_FIELD(kLanesLaunchBlocks, BatchLanesLaunch, blocks)
+
+BATCH_FIELD(kObjectABIVersion, BatchObject, abiVersion)
+BATCH_FIELD(kObjectDescriptor, BatchObject, descriptor)
+BATCH_FIELD(kObjectInspect, BatchObject, inspect)
+BATCH_FIELD(kObjectExecute, BatchObject, execute)
+BATCH_FIELD(kObjectUnbatched, BatchObject, unbatched)
+BATCH_FIELD(kObjectDeviceCode, BatchObject, deviceCode)
+BATCH_FIELD(kObjectDeviceCodeSize, BatchObject, deviceCodeSize)
+BATCH_FIELD(kObjectEmulate, BatchObject, emulate)
 
 // Lanes of a lockstep program.
 BATCH_FIELD(kLanesLanes, BatchLanes, lanes)
@@ -81,7 +164,9 @@ BATCH_FIELD(kLanesLastSlot, BatchLanes, lastSlot)
 BATCH_FIELD(kLanesUnknownStates, BatchLanes, unknownStates)
 BATCH_FIELD(kLanesPath, BatchLanes, path)
 
-inline constexpr int64_t kVariableBytes = sizeof(BatchVariable);
+static_assert(sizeof(*BatchLanes::active) == kIndexBytes);
+
+inline constexpr int64_t kVariableCells = countCells<BatchVariable>();
 BATCH_FIELD(kVariableTops, BatchVariable, tops)
 BATCH_FIELD(kVariableStack, BatchVariable, stack)
 BATCH_FIELD(kVariableDepths, BatchVariable, depths)

@@ -14,20 +14,21 @@
 #ifndef BATCH_TARGET_ABI_CONTEXTACCESS_H
 #define BATCH_TARGET_ABI_CONTEXTACCESS_H
 
+#include "Batch/Target/ABI/ABILayout.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 
 namespace mlir::batch {
 
-/// The fields of BatchContext, numbered in order.
+/// The fields of BatchContext.
 enum class ContextField : int32_t {
 #define BATCH_CONTEXT_FIELD(type, name) name,
 #include "batch-runtime/ContextFields.def"
 };
 
-/// The runtime functions, numbered by their place in the function table.
+/// The runtime functions.
 enum class RuntimeFunction : int32_t {
-#define BATCH_RUNTIME_FUNCTION(result, name, parameters, signature) name,
+#define BATCH_RUNTIME_FUNCTION(result, name, parameters) name,
 #include "batch-runtime/RuntimeFunctions.def"
 };
 
@@ -85,6 +86,16 @@ public:
                  MemoryKind kind = MemoryKind::Cell);
   /// The pointer at base[index].
   Value loadPointer(Value base, int64_t index);
+  /// The pointer in a field of element `index` of an array of structs, each of
+  /// `structCells` cells.
+  Value loadPointer(Value array, int64_t index, int64_t structCells,
+                    abi::Field field);
+  /// A field of the struct at `base`: a pointer, or any as a cell.
+  Value loadPointer(Value base, abi::Field field);
+  Value loadCell(Value base, abi::Field field,
+                 MemoryKind kind = MemoryKind::Cell);
+  void storeCell(Value base, abi::Field field, Value cell,
+                 MemoryKind kind = MemoryKind::Cell);
 
   /// The cell that holds a scalar, index or i64.
   Value toCell(Value value);

@@ -5,24 +5,25 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_LIB_CONVERSION_GPUTOHOSTEMULATION_EMULATORACCESS_H
-#define BATCH_LIB_CONVERSION_GPUTOHOSTEMULATION_EMULATORACCESS_H
+#ifndef BATCH_TARGET_ABI_EMULATORACCESS_H
+#define BATCH_TARGET_ABI_EMULATORACCESS_H
 
+#include "batch-runtime/EmulatorABI.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace mlir::batch {
 
-/// What an emulated thread can read of itself, numbered in order.
+/// What an emulated thread can read of itself.
 enum class EmulatorRegister : int32_t {
 #define BATCH_EMULATOR_REGISTER(name) name,
 #include "batch-runtime/EmulatorFunctions.def"
 };
 
-/// The functions of the emulator, numbered by their place in the table.
+/// The functions of the emulator.
 enum class EmulatorFunction : int32_t {
-#define BATCH_EMULATOR_FUNCTION(result, name, parameters, signature) name,
+#define BATCH_EMULATOR_FUNCTION(result, name, parameters) name,
 #include "batch-runtime/EmulatorFunctions.def"
 };
 
@@ -76,4 +77,4 @@ private:
 
 } // namespace mlir::batch
 
-#endif // BATCH_LIB_CONVERSION_GPUTOHOSTEMULATION_EMULATORACCESS_H
+#endif // BATCH_TARGET_ABI_EMULATORACCESS_H

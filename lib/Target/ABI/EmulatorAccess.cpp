@@ -5,25 +5,39 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "EmulatorAccess.h"
-#include "batch-runtime/EmulatorABI.h"
+#include "Batch/Target/ABI/EmulatorAccess.h"
+#include "Batch/Target/ABI/ABILayout.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/Path.h"
-
-#include <cstddef>
 
 using namespace mlir;
 using namespace mlir::batch;
 
-static constexpr int64_t kCellBytes = 8;
-static constexpr int64_t kFunctionsCell =
-    offsetof(BatchEmulatorThread, functions) / kCellBytes;
-static constexpr int64_t kSharedCell =
-    offsetof(BatchEmulatorThread, shared) / kCellBytes;
-static constexpr int64_t kFirstRegisterCell =
-    offsetof(BatchEmulatorThread, thread) / kCellBytes;
-static_assert(sizeof(BatchEmulatorFunctions) ==
-              kCellBytes * (static_cast<int64_t>(EmulatorFunction::exit) + 1));
+#define BATCH_THREAD_FIELD(name)                                               \
+  abi::makeField<decltype(BatchEmulatorThread::name)>(                         \
+      offsetof(BatchEmulatorThread, name))
+
+static constexpr abi::Field threadRegisters[] = {
+#define BATCH_EMULATOR_REGISTER(name) BATCH_THREAD_FIELD(name),
+#include "batch-runtime/EmulatorFunctions.def"
+};
+
+namespace {
+/// A function of the emulator: where its address lies in the table of them, and
+/// the types of its result and arguments.
+struct FunctionFacts {
+  abi::Field address;
+  const char *signature;
+};
+} // namespace
+
+static constexpr FunctionFacts emulatorFunctions[] = {
+#define BATCH_EMULATOR_FUNCTION(result, name, parameters)                      \
+  {abi::makeField<decltype(BatchEmulatorFunctions::name)>(                     \
+       offsetof(BatchEmulatorFunctions, name)),                                \
+   abi::Signature<decltype(BatchEmulatorFunctions::name)>::letters},
+#include "batch-runtime/EmulatorFunctions.def"
+};
 
 LLVM::GlobalOp LocationStrings::get(Operation *op) {
   std::string text = op->getName().getStringRef().str();
@@ -72,23 +86,15 @@ static Value loadFixed(OpBuilder &builder, Location loc, Type type,
 }
 
 Value EmulatorBuilder::read(EmulatorRegister name) {
-  int64_t cell = kFirstRegisterCell + static_cast<int64_t>(name);
+  int64_t cell = threadRegisters[static_cast<int32_t>(name)].cell();
   return loadFixed(builder, loc, cellType, address(thread, cell, cellType));
 }
 
 Value EmulatorBuilder::sharedAddress(int64_t offset) {
-  Value shared = loadFixed(builder, loc, pointerType,
-                           address(thread, kSharedCell, cellType));
+  Value shared =
+      loadFixed(builder, loc, pointerType,
+                address(thread, BATCH_THREAD_FIELD(shared).cell(), cellType));
   return address(shared, offset, builder.getI8Type());
-}
-
-/// The result and argument types of a function, as in EmulatorFunctions.def.
-static StringRef getSignature(EmulatorFunction function) {
-  static constexpr const char *table[] = {
-#define BATCH_EMULATOR_FUNCTION(result, name, parameters, signature) signature,
-#include "batch-runtime/EmulatorFunctions.def"
-  };
-  return table[static_cast<int32_t>(function)];
 }
 
 Value EmulatorBuilder::call(EmulatorFunction function, ValueRange arguments) {
@@ -97,15 +103,17 @@ Value EmulatorBuilder::call(EmulatorFunction function, ValueRange arguments) {
            : letter == 'l' ? cellType
                            : LLVM::LLVMVoidType::get(builder.getContext());
   };
-  StringRef signature = getSignature(function);
+  const FunctionFacts &facts =
+      emulatorFunctions[static_cast<int32_t>(function)];
+  StringRef signature = facts.signature;
   SmallVector<Type> types =
       llvm::map_to_vector(signature.drop_front(), getType);
   auto type = LLVM::LLVMFunctionType::get(getType(signature.front()), types);
-  Value table = loadFixed(builder, loc, pointerType,
-                          address(thread, kFunctionsCell, cellType));
-  Value callee =
-      loadFixed(builder, loc, pointerType,
-                address(table, static_cast<int64_t>(function), cellType));
+  Value table = loadFixed(
+      builder, loc, pointerType,
+      address(thread, BATCH_THREAD_FIELD(functions).cell(), cellType));
+  Value callee = loadFixed(builder, loc, pointerType,
+                           address(table, facts.address.cell(), cellType));
   SmallVector<Value> operands{callee, thread};
   llvm::append_range(operands, arguments);
   operands.push_back(
