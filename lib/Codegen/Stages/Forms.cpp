@@ -7,10 +7,12 @@
 
 #include "Forms.h"
 
+#include "batch-runtime/DescriptorKeys.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 using namespace mlir::uprog;
+namespace key = batchrt::key;
 
 ModuleTables::ModuleTables(ModuleOp module, Operation *code,
                            unsigned addressSpace)
@@ -29,23 +31,23 @@ int64_t ModuleTables::getForm(DictionaryAttr form) {
 int64_t ModuleTables::getRows(int64_t parameter) {
   Builder b(module.getContext());
   return getForm(b.getDictionaryAttr(
-      {b.getNamedAttr("parameter", b.getI64IntegerAttr(parameter)),
-       b.getNamedAttr("form", b.getStringAttr("rows"))}));
+      {b.getNamedAttr(key::parameter, b.getI64IntegerAttr(parameter)),
+       b.getNamedAttr(key::form, b.getStringAttr(key::rows))}));
 }
 
 int64_t ModuleTables::getPanels(const PanelOperand &panels) {
   Builder b(module.getContext());
   SmallVector<NamedAttribute> form = {
-      b.getNamedAttr("parameter",
+      b.getNamedAttr(key::parameter,
                      b.getI64IntegerAttr(panels.parameters.front())),
-      b.getNamedAttr("form", b.getStringAttr("panels")),
-      b.getNamedAttr("n", b.getI64IntegerAttr(panels.n)),
-      b.getNamedAttr("k", b.getI64IntegerAttr(panels.k)),
-      b.getNamedAttr("transposed", b.getBoolAttr(panels.transposed)),
-      b.getNamedAttr("width", b.getI64IntegerAttr(panels.width))};
+      b.getNamedAttr(key::form, b.getStringAttr(key::panels)),
+      b.getNamedAttr(key::n, b.getI64IntegerAttr(panels.n)),
+      b.getNamedAttr(key::k, b.getI64IntegerAttr(panels.k)),
+      b.getNamedAttr(key::transposed, b.getBoolAttr(panels.transposed)),
+      b.getNamedAttr(key::width, b.getI64IntegerAttr(panels.width))};
   if (panels.parameters.size() > 1)
     form.push_back(b.getNamedAttr(
-        "stacked",
+        key::stacked,
         b.getDenseI64ArrayAttr(ArrayRef(panels.parameters).drop_front())));
   return getForm(b.getDictionaryAttr(form));
 }

@@ -11,7 +11,7 @@
 #include "Batch/Dialect/Batch/MachineLayout.h"
 #include "Batch/Dialect/UProg/UProg.h"
 #include "Batch/Target/ABI/ABILayout.h"
-#include "batch-runtime/ABI.h"
+#include "batch-runtime/DescriptorKeys.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Matchers.h"
@@ -20,6 +20,7 @@
 using namespace mlir;
 using namespace mlir::batch;
 namespace json = llvm::json;
+namespace key = batchrt::key;
 
 int64_t mlir::batch::getRowBytes(RankedTensorType type) {
   return TableLayout(type.getShape(), elementBytes(type.getElementType()))
@@ -166,13 +167,14 @@ FailureOr<json::Value> ObjectLayout::describeType(Location loc, Type type,
   if (isElementType(type))
     return json::Value(describeScalar(type));
   if (auto adt = dyn_cast<rec::AdtType>(type))
-    return json::Value(json::Object{{"adt", adt.getName().getValue().str()}});
+    return json::Value(
+        json::Object{{key::adt, adt.getName().getValue().str()}});
   if (auto list = dyn_cast<rec::ListType>(type)) {
     FailureOr<json::Value> element =
         describeType(loc, list.getElementType(), table, source);
     if (failed(element))
       return failure();
-    return json::Value(json::Object{{"list", *element}});
+    return json::Value(json::Object{{key::list, *element}});
   }
   if (auto tensor = dyn_cast<RankedTensorType>(type)) {
     if (llvm::any_of(tensor.getShape().drop_front(tensor.getRank() ? 1 : 0),
@@ -191,12 +193,12 @@ FailureOr<json::Value> ObjectLayout::describeType(Location loc, Type type,
           rec::ListType::get(RankedTensorType::get(
               tensor.getShape().drop_front(), tensor.getElementType())),
           table, source);
-    json::Object object{{"tensor", describeShape(tensor.getShape())},
-                        {"dtype", describeScalar(tensor.getElementType())}};
+    json::Object object{{key::tensor, describeShape(tensor.getShape())},
+                        {key::dtype, describeScalar(tensor.getElementType())}};
     if (auto name = dyn_cast_or_null<FlatSymbolRefAttr>(table))
-      object["table"] = getTable(name.getAttr());
+      object[key::table] = getTable(name.getAttr());
     if (auto name = dyn_cast_or_null<FlatSymbolRefAttr>(source))
-      object["source"] = getSource(name.getAttr());
+      object[key::source] = getSource(name.getAttr());
     return json::Value(std::move(object));
   }
   return emitError(loc) << "a value of type " << type
@@ -220,52 +222,54 @@ FailureOr<json::Value> ObjectLayout::describeKernel(KernelOp kernel) const {
       continue;
     auto read = kernel.getArgAttrOfType<ReadAttr>(i, kReadAttr);
     json::Object operand;
-    operand["cell"] = getRecordCells(kernel)[operands.size()];
-    operand["kind"] = read ? stringifyReadKind(read.getKind()).str() : "rows";
+    operand[key::cell] = getRecordCells(kernel)[operands.size()];
+    operand[key::kind] =
+        read ? stringifyReadKind(read.getKind()).str() : key::rows;
     if (read && read.getFrom()) {
       StringAttr from = read.getFrom().getAttr();
       if (std::optional<int64_t> variable = findVariable(from))
-        operand["variable"] = *variable;
+        operand[key::variable] = *variable;
       else if (tables.contains(from))
-        operand["table"] = getTable(from);
+        operand[key::table] = getTable(from);
       else
-        operand["source"] = getSource(from);
+        operand[key::source] = getSource(from);
     }
     if (kernel.isRagged(i)) {
-      operand["ragged"] = true;
+      operand[key::ragged] = true;
       auto domain =
           kernel.getArgAttrOfType<IntegerAttr>(i, uprog::OperatorOp::kRagged);
       int64_t number = domain ? domain.getInt() : 0;
       if (domains.insert(number).second && raggedBytes &&
           number < static_cast<int64_t>(raggedBytes.size()))
         ragged.push_back(json::Object{
-            {"operand", static_cast<int64_t>(operands.size())},
-            {"bytes", cast<IntegerAttr>(raggedBytes[number]).getInt()}});
+            {key::operand, static_cast<int64_t>(operands.size())},
+            {key::bytes, cast<IntegerAttr>(raggedBytes[number]).getInt()}});
     }
     operands.push_back(std::move(operand));
   }
   for (unsigned i = 0; i < kernel.getNumResults(); ++i) {
     auto table = kernel.getResultAttrOfType<FlatSymbolRefAttr>(i, kTableAttr);
     if (isBlock(kernel))
-      results.push_back(json::Object{{"rowBytes", getResultBytes(kernel, i)}});
+      results.push_back(
+          json::Object{{key::rowBytes, getResultBytes(kernel, i)}});
     // Unbatched code alone has no tables.
     else if (table)
-      results.push_back(json::Object{{"table", getTable(table.getAttr())},
-                                     {"position", kernel.getPosition(i)},
-                                     {"siblings", kernel.getSiblings(i)}});
+      results.push_back(json::Object{{key::table, getTable(table.getAttr())},
+                                     {key::position, kernel.getPosition(i)},
+                                     {key::siblings, kernel.getSiblings(i)}});
   }
   json::Object described{
-      {"name", kernel.getSymName().str()},
-      {"phase", static_cast<int64_t>(kernel.getPhase())},
-      {"constant", isConstant(kernel)},
-      {"operands", std::move(operands)},
-      {"results", std::move(results)},
-      {"taskScratch", info.getAs<IntegerAttr>("task_scratch").getInt()},
-      {"raggedScratch", std::move(ragged)}};
+      {key::name, kernel.getSymName().str()},
+      {key::phase, static_cast<int64_t>(kernel.getPhase())},
+      {key::constant, isConstant(kernel)},
+      {key::operands, std::move(operands)},
+      {key::results, std::move(results)},
+      {key::taskScratch, info.getAs<IntegerAttr>("task_scratch").getInt()},
+      {key::raggedScratch, std::move(ragged)}};
   if (auto bytes = info.getAs<DenseI64ArrayAttr>("worker_scratch"))
-    described["workerScratch"] = json::Array(bytes.asArrayRef());
+    described[key::workerScratch] = json::Array(bytes.asArrayRef());
   if (auto tasks = info.getAs<IntegerAttr>("share_tasks"))
-    described["shareTasks"] = tasks.getInt();
+    described[key::shareTasks] = tasks.getInt();
   return json::Value(std::move(described));
 }
 
@@ -286,9 +290,9 @@ LogicalResult ObjectLayout::describeEntry(json::Object &object,
                << index
                << " must be a tensor; scalars can be tensors of rank 0";
       parameters.push_back(
-          json::Object{{"name", name.str()},
-                       {"shape", describeShape(type.getShape())},
-                       {"dtype", describeScalar(type.getElementType())}});
+          json::Object{{key::name, name.str()},
+                       {key::shape, describeShape(type.getShape())},
+                       {key::dtype, describeScalar(type.getElementType())}});
       continue;
     }
     auto name = entry.getArgAttrOfType<StringAttr>(index, kNameAttr);
@@ -299,8 +303,8 @@ LogicalResult ObjectLayout::describeEntry(json::Object &object,
     if (failed(type))
       return failure();
     arguments.push_back(json::Object{
-        {"name", name ? name.str() : ("argument" + Twine(position)).str()},
-        {"type", *type}});
+        {key::name, name ? name.str() : ("argument" + Twine(position)).str()},
+        {key::type, *type}});
     ++position;
   }
   for (auto [index, resultType] : llvm::enumerate(entry.getResultTypes())) {
@@ -312,12 +316,12 @@ LogicalResult ObjectLayout::describeEntry(json::Object &object,
     if (failed(type))
       return failure();
     results.push_back(json::Object{
-        {"name", name ? name.str() : ("result" + Twine(index)).str()},
-        {"type", *type}});
+        {key::name, name ? name.str() : ("result" + Twine(index)).str()},
+        {key::type, *type}});
   }
-  object["parameters"] = std::move(parameters);
-  object["arguments"] = std::move(arguments);
-  object["results"] = std::move(results);
+  object[key::parameters] = std::move(parameters);
+  object[key::arguments] = std::move(arguments);
+  object[key::results] = std::move(results);
   return success();
 }
 
@@ -330,18 +334,19 @@ void ObjectLayout::describeRows(json::Object &object) const {
     for (auto form : kernelForms.getAsRange<DictionaryAttr>()) {
       json::Object described;
       for (NamedAttribute entry : form) {
-        StringRef key = entry.getName().strref();
+        StringRef name = entry.getName().strref();
         if (auto flag = dyn_cast<BoolAttr>(entry.getValue()))
-          described[key] = flag.getValue();
+          described[name] = flag.getValue();
         else if (auto number = dyn_cast<IntegerAttr>(entry.getValue()))
-          described[key] = number.getInt();
+          described[name] = number.getInt();
         else if (auto list = dyn_cast<DenseI64ArrayAttr>(entry.getValue()))
-          described[key] = json::Array(list.asArrayRef());
+          described[name] = json::Array(list.asArrayRef());
         else
-          described[key] = cast<StringAttr>(entry.getValue()).str();
+          described[name] = cast<StringAttr>(entry.getValue()).str();
       }
-      if (form.getAs<StringAttr>("form").getValue() == "rows")
-        rowForms[form.getAs<IntegerAttr>("parameter").getInt()] = forms.size();
+      if (form.getAs<StringAttr>(key::form).getValue() == key::rows)
+        rowForms[form.getAs<IntegerAttr>(key::parameter).getInt()] =
+            forms.size();
       forms.push_back(std::move(described));
     }
   json::Array sourceList;
@@ -350,38 +355,40 @@ void ObjectLayout::describeRows(json::Object &object) const {
     auto row = cast<RankedTensorType>(source.getRow());
     if (!source.getParameter()) {
       sourceList.push_back(
-          json::Object{{"input", describeShape(row.getShape())},
-                       {"dtype", describeScalar(row.getElementType())}});
+          json::Object{{key::input, describeShape(row.getShape())},
+                       {key::dtype, describeScalar(row.getElementType())}});
       continue;
     }
     int64_t parameter = *source.getParameter();
     auto [it, inserted] = rowForms.try_emplace(parameter, forms.size());
     if (inserted)
-      forms.push_back(json::Object{{"parameter", parameter}, {"form", "rows"}});
+      forms.push_back(
+          json::Object{{key::parameter, parameter}, {key::form, key::rows}});
     sourceList.push_back(
-        json::Object{{"parameter", parameter}, {"form", it->second}});
+        json::Object{{key::parameter, parameter}, {key::form, it->second}});
   }
-  object["forms"] = std::move(forms);
-  object["sources"] = std::move(sourceList);
+  object[key::forms] = std::move(forms);
+  object[key::sources] = std::move(sourceList);
 
   json::Array tableList;
   int64_t groups = 0;
   for (auto table : module.getOps<TableOp>()) {
     groups = std::max<int64_t>(groups, table.getGroup() + 1);
     TableLayout layout = table.getTableLayout();
-    json::Object described{{"name", table.getSymName().str()},
-                           {"rowBytes", layout.getBlockBytes()},
-                           {"group", static_cast<int64_t>(table.getGroup())}};
+    json::Object described{
+        {key::name, table.getSymName().str()},
+        {key::rowBytes, layout.getBlockBytes()},
+        {key::group, static_cast<int64_t>(table.getGroup())}};
     int64_t ownBytes = table.getOwnLayout().getBlockBytes() / layout.getBlock();
     if (ownBytes != layout.getBlockBytes())
-      described["ownBytes"] = ownBytes;
+      described[key::ownBytes] = ownBytes;
     if (layout.getBlock() > 1) {
-      described["block"] = layout.getBlock();
-      described["slotBytes"] = layout.getSlotBytes();
+      described[key::block] = layout.getBlock();
+      described[key::slotBytes] = layout.getSlotBytes();
     }
     if (table.getBeside()) {
-      described["beside"] = getTable(table.getBesideAttr().getAttr());
-      described["offset"] = table.getOffset();
+      described[key::beside] = getTable(table.getBesideAttr().getAttr());
+      described[key::offset] = table.getOffset();
     }
     if (!layout.isRowMajor()) {
       int64_t bytes =
@@ -390,13 +397,13 @@ void ObjectLayout::describeRows(json::Object &object) const {
       for (const TableLayout::Digit &digit : layout.getDigits())
         digits.push_back(json::Array{digit.dim, digit.divisor, digit.modulus,
                                      digit.stride * bytes});
-      described["run"] = layout.getRun();
-      described["digits"] = std::move(digits);
+      described[key::run] = layout.getRun();
+      described[key::digits] = std::move(digits);
     }
     tableList.push_back(std::move(described));
   }
-  object["tables"] = std::move(tableList);
-  object["groups"] = groups;
+  object[key::tables] = std::move(tableList);
+  object[key::groups] = groups;
 }
 
 FailureOr<json::Value> ObjectLayout::describeAdts() const {
@@ -415,21 +422,22 @@ FailureOr<json::Value> ObjectLayout::describeAdts() const {
                          inSources ? inSources.get(name) : Attribute());
         if (failed(type))
           return failure();
-        fields.push_back(json::Object{{"name", name.str()}, {"type", *type}});
+        fields.push_back(
+            json::Object{{key::name, name.str()}, {key::type, *type}});
       }
       list.push_back(json::Object{
-          {"name", variant.getSymName().str()},
-          {"number",
+          {key::name, variant.getSymName().str()},
+          {key::number,
            variants.getNumber(adt.getType(), FlatSymbolRefAttr::get(
                                                  variant.getSymNameAttr()))},
-          {"fields", std::move(fields)}});
+          {key::fields, std::move(fields)}});
     }
-    json::Object description{{"name", adt.getSymName().str()},
-                             {"variants", std::move(list)}};
+    json::Object description{{key::name, adt.getSymName().str()},
+                             {key::variants, std::move(list)}};
     if (std::optional<rec::Kind> kind = adt.getKind())
-      description["kind"] = rec::stringifyKind(*kind);
+      description[key::kind] = rec::stringifyKind(*kind);
     if (std::optional<int64_t> arity = adt.getArity())
-      description["arity"] = *arity;
+      description[key::arity] = *arity;
     adts.push_back(std::move(description));
   }
   if (variants.size() > 256)
@@ -461,40 +469,40 @@ json::Value ObjectLayout::describeMachine(MachineOp machine) const {
   MachineLayout layout(machine);
   json::Array variables, blocks;
   for (auto &[name, variable] : layout.getVariables())
-    variables.push_back(json::Object{{"name", name.str()},
-                                     {"rowBytes", variable.rowBytes},
-                                     {"stack", variable.hasStack}});
+    variables.push_back(json::Object{{key::name, name.str()},
+                                     {key::rowBytes, variable.rowBytes},
+                                     {key::stack, variable.hasStack}});
   for (auto block : machine.getBody().getOps<BlockOp>()) {
     auto [stackBytes, topBytes] = layout.countBytes(block);
-    json::Object described{{"name", block.getSymName().str()},
-                           {"stackBytes", stackBytes},
-                           {"topBytes", topBytes}};
+    json::Object described{{key::name, block.getSymName().str()},
+                           {key::stackBytes, stackBytes},
+                           {key::topBytes, topBytes}};
     for (auto invoke : block.getBody().front().getOps<InvokeOp>())
-      described["kernel"] = kernels.lookup(invoke.getKernelAttr().getAttr());
+      described[key::kernel] = kernels.lookup(invoke.getKernelAttr().getAttr());
     blocks.push_back(std::move(described));
   }
-  return json::Object{{"frames", bool(machine.getFrames())},
-                      {"variables", std::move(variables)},
-                      {"blocks", std::move(blocks)}};
+  return json::Object{{key::frames, bool(machine.getFrames())},
+                      {key::variables, std::move(variables)},
+                      {key::blocks, std::move(blocks)}};
 }
 
 /// The launch of a persistent kernel. `module` holds its code, or what the
 /// emulator runs.
 json::Value ObjectLayout::describeLaunch(DictionaryAttr launch) const {
   json::Object object;
-  object["kernel"] = launch.getAs<StringAttr>("kernel").str();
-  object["executor"] = launch.getAs<StringAttr>("executor").str();
-  object["blockSize"] = launch.getAs<IntegerAttr>("block_size").getInt();
-  object["clusterSize"] = launch.getAs<IntegerAttr>("cluster_size").getInt();
+  object[key::kernel] = launch.getAs<StringAttr>("kernel").str();
+  object[key::executor] = launch.getAs<StringAttr>("executor").str();
+  object[key::blockSize] = launch.getAs<IntegerAttr>("block_size").getInt();
+  object[key::clusterSize] = launch.getAs<IntegerAttr>("cluster_size").getInt();
   int64_t shared = launch.getAs<IntegerAttr>("shared_bytes").getInt();
   for (auto function : module.getOps<func::FuncOp>())
     if (auto bytes = function->getAttrOfType<IntegerAttr>(kEmulatedAttr))
       shared += bytes.getInt();
-  object["sharedBytes"] = shared;
+  object[key::sharedBytes] = shared;
   for (auto binary : module.getOps<gpu::BinaryOp>())
     if (auto target = dyn_cast<NVVM::NVVMTargetAttr>(
             cast<gpu::ObjectAttr>(binary.getObjects()[0]).getTarget()))
-      object["chip"] = target.getChip().str();
+      object[key::chip] = target.getChip().str();
   return json::Value(std::move(object));
 }
 
@@ -511,28 +519,28 @@ static bool isSeparable(ModuleOp module) {
 FailureOr<json::Value> ObjectLayout::describe(const InstanceProgram &program,
                                               const Target &target) const {
   json::Object object;
-  object["abi"] = BATCH_ABI_VERSION;
-  object["name"] = module.getSymName().value_or("").str();
+  object[key::abi] = BATCH_ABI_VERSION;
+  object[key::name] = module.getSymName().value_or("").str();
   json::Array features;
   for (const std::string &feature : target.features)
     features.push_back(feature);
-  object["target"] = json::Object{{"triple", target.triple.str()},
-                                  {"cpu", target.cpu.str()},
-                                  {"features", std::move(features)}};
+  object[key::target] = json::Object{{key::triple, target.triple.str()},
+                                     {key::cpu, target.cpu.str()},
+                                     {key::features, std::move(features)}};
   json::Object sizes;
   if (auto named = module->getAttrOfType<DictionaryAttr>(kSizesAttr))
     for (NamedAttribute size : named)
       sizes[size.getName().strref()] =
           cast<IntegerAttr>(size.getValue()).getInt();
-  object["sizes"] = std::move(sizes);
+  object[key::sizes] = std::move(sizes);
   if (failed(describeEntry(object, program.getEntry())))
     return failure();
   describeRows(object);
   FailureOr<json::Value> adts = describeAdts();
   if (failed(adts))
     return failure();
-  object["adts"] = std::move(*adts);
-  object["cellColumns"] = std::max<int64_t>(1, variants.getMaxFields());
+  object[key::adts] = std::move(*adts);
+  object[key::cellColumns] = std::max<int64_t>(1, variants.getMaxFields());
 
   json::Array kernelList;
   for (auto kernel : module.getOps<KernelOp>()) {
@@ -541,24 +549,25 @@ FailureOr<json::Value> ObjectLayout::describe(const InstanceProgram &program,
       return failure();
     kernelList.push_back(std::move(*described));
   }
-  object["kernels"] = std::move(kernelList);
-  object["memo"] = memoCount;
+  object[key::kernels] = std::move(kernelList);
+  object[key::memo] = memoCount;
   bool inspects = false, executes = false;
   for (auto function : module.getOps<func::FuncOp>()) {
     if (auto launch = function->getAttrOfType<DictionaryAttr>(kLaunchAttr))
-      object["device"] = describeLaunch(launch);
+      object[key::device] = describeLaunch(launch);
     inspects |= function->hasAttr(kInspectorAttr);
     executes |= function->hasAttr(kExecutorAttr);
   }
-  object["separable"] = isSeparable(module);
+  object[key::separable] = isSeparable(module);
   for (auto machine : module.getOps<MachineOp>())
-    object["lockstep"] = describeMachine(machine);
+    object[key::lockstep] = describeMachine(machine);
   if (auto policy = module->getAttrOfType<PolicyAttr>(kPolicyAttr)) {
-    object["policy"] = stringifyPolicyKind(policy.getKind()).str();
+    object[key::policy] = stringifyPolicyKind(policy.getKind()).str();
     if (StringAttr table = policy.getTable())
-      object["policyTable"] = table.getValue().str();
+      object[key::policyTable] = table.getValue().str();
   }
-  object["has"] = json::Object{
-      {"inspect", inspects}, {"execute", executes}, {"unbatched", true}};
+  object[key::has] = json::Object{{key::inspect, inspects},
+                                  {key::execute, executes},
+                                  {key::unbatched, true}};
   return json::Value(std::move(object));
 }

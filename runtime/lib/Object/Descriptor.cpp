@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "batch-runtime/Descriptor.h"
+#include "batch-runtime/DescriptorKeys.h"
 #include "batch-runtime/Error.h"
 
 #include <nlohmann/json.hpp>
@@ -53,39 +54,39 @@ class TypeParser {
 public:
   explicit TypeParser(const json &adts) {
     for (size_t i = 0; i < adts.size(); ++i)
-      numbers[member(adts[i], "name").get<std::string>()] = i;
+      numbers[member(adts[i], key::name).get<std::string>()] = i;
   }
 
   Type parse(const json &text) const {
     Type result;
     Type *type = &result;
     const json *from = &text;
-    while (from->is_object() && from->contains("list")) {
+    while (from->is_object() && from->contains(key::list)) {
       type->kind = Type::List;
       type->elements.resize(1);
       type = &type->elements[0];
-      from = &(*from)["list"];
+      from = &(*from)[key::list];
     }
     if (from->is_string()) {
       type->dtype = parseTypeName(from->get<std::string>());
       type->kind = *from == "index"       ? Type::Index
                    : isFloat(type->dtype) ? Type::Float
                                           : Type::Integer;
-    } else if (from->is_object() && from->contains("adt")) {
-      auto it = numbers.find((*from)["adt"].get<std::string>());
+    } else if (from->is_object() && from->contains(key::adt)) {
+      auto it = numbers.find((*from)[key::adt].get<std::string>());
       if (it == numbers.end())
-        raise("the descriptor names an unknown ADT ", (*from)["adt"].dump());
+        raise("the descriptor names an unknown ADT ", (*from)[key::adt].dump());
       type->kind = Type::Adt;
       type->adt = it->second;
-    } else if (from->is_object() && from->contains("tensor")) {
+    } else if (from->is_object() && from->contains(key::tensor)) {
       type->kind = Type::Tensor;
-      type->shape = (*from)["tensor"].get<std::vector<int64_t>>();
+      type->shape = (*from)[key::tensor].get<std::vector<int64_t>>();
       for (int64_t extent : type->shape)
         if (extent < 0)
           raise("the descriptor has a tensor type without a static shape");
-      type->dtype = parseTypeName(value<std::string>(*from, "dtype", "f32"));
-      type->table = value(*from, "table", -1);
-      type->source = value(*from, "source", -1);
+      type->dtype = parseTypeName(value<std::string>(*from, key::dtype, "f32"));
+      type->table = value(*from, key::table, -1);
+      type->source = value(*from, key::source, -1);
     } else {
       raise("the descriptor has an unknown type ", from->dump());
     }
@@ -95,8 +96,8 @@ public:
   std::vector<Field> fields(const json &list) const {
     std::vector<Field> result;
     for (const json &field : list)
-      result.push_back({value<std::string>(field, "name", ""),
-                        parse(member(field, "type"))});
+      result.push_back({value<std::string>(field, key::name, ""),
+                        parse(member(field, key::type))});
     return result;
   }
 
@@ -106,44 +107,44 @@ private:
 
 OperandInfo parseOperand(const json &text) {
   OperandInfo operand;
-  std::string kind = member(text, "kind").get<std::string>();
-  if (kind == "gather")
+  std::string kind = member(text, key::kind).get<std::string>();
+  if (kind == key::gather)
     operand.kind = OperandInfo::Gather;
-  else if (kind == "rows")
+  else if (kind == key::rows)
     operand.kind = OperandInfo::Rows;
-  else if (kind == "scalar")
+  else if (kind == key::scalar)
     operand.kind = OperandInfo::Scalar;
   else
     raise("the descriptor has an unknown operand kind '", kind, "'");
-  operand.table = value(text, "table", -1);
-  operand.source = value(text, "source", -1);
-  operand.variable = value(text, "variable", -1);
-  operand.cell = member(text, "cell").get<int64_t>();
-  operand.ragged = value(text, "ragged", false);
+  operand.table = value(text, key::table, -1);
+  operand.source = value(text, key::source, -1);
+  operand.variable = value(text, key::variable, -1);
+  operand.cell = member(text, key::cell).get<int64_t>();
+  operand.ragged = value(text, key::ragged, false);
   return operand;
 }
 
 LockstepInfo parseLockstep(const json &text) {
   LockstepInfo lockstep;
-  lockstep.frames = value(text, "frames", false);
-  for (const json &entry : member(text, "variables"))
-    lockstep.variables.push_back({member(entry, "name").get<std::string>(),
-                                  member(entry, "rowBytes").get<int64_t>(),
-                                  value(entry, "stack", false)});
-  for (const json &entry : member(text, "blocks"))
-    lockstep.blocks.push_back({member(entry, "name").get<std::string>(),
-                               value(entry, "kernel", -1),
-                               value<int64_t>(entry, "stackBytes", 0),
-                               value<int64_t>(entry, "topBytes", 0)});
+  lockstep.frames = value(text, key::frames, false);
+  for (const json &entry : member(text, key::variables))
+    lockstep.variables.push_back({member(entry, key::name).get<std::string>(),
+                                  member(entry, key::rowBytes).get<int64_t>(),
+                                  value(entry, key::stack, false)});
+  for (const json &entry : member(text, key::blocks))
+    lockstep.blocks.push_back({member(entry, key::name).get<std::string>(),
+                               value(entry, key::kernel, -1),
+                               value<int64_t>(entry, key::stackBytes, 0),
+                               value<int64_t>(entry, key::topBytes, 0)});
   return lockstep;
 }
 
 KernelInfo parseKernel(const json &text) {
   KernelInfo kernel;
-  kernel.name = member(text, "name").get<std::string>();
-  kernel.phase = value<int64_t>(text, "phase", 0);
-  kernel.constant = value(text, "constant", false);
-  for (const json &operand : optional(text, "operands")) {
+  kernel.name = member(text, key::name).get<std::string>();
+  kernel.phase = value<int64_t>(text, key::phase, 0);
+  kernel.constant = value(text, key::constant, false);
+  for (const json &operand : optional(text, key::operands)) {
     kernel.operands.push_back(parseOperand(operand));
     int64_t cell = kernel.operands.back().cell;
     if (cell < 1 || cell > kernel.recordCells)
@@ -152,53 +153,53 @@ KernelInfo parseKernel(const json &text) {
     kernel.recordCells = std::max(kernel.recordCells, cell + 1);
   }
   // Kernels of unbatched code alone have results without a table.
-  for (const json &result : optional(text, "results"))
-    if (result.contains("rowBytes"))
-      kernel.resultBytes.push_back(result["rowBytes"].get<int64_t>());
-    else if (int table = member(result, "table").get<int>(); table >= 0)
-      kernel.results.push_back({table, value<int64_t>(result, "position", 0),
-                                value<int64_t>(result, "siblings", 1)});
-  kernel.taskScratch = value<int64_t>(text, "taskScratch", 0);
-  for (const json &scratch : optional(text, "raggedScratch"))
-    kernel.raggedScratch.push_back({member(scratch, "operand").get<int>(),
-                                    member(scratch, "bytes").get<int64_t>()});
-  if (text.contains("workerScratch")) {
-    auto bytes = text["workerScratch"].get<std::array<int64_t, 3>>();
+  for (const json &result : optional(text, key::results))
+    if (result.contains(key::rowBytes))
+      kernel.resultBytes.push_back(result[key::rowBytes].get<int64_t>());
+    else if (int table = member(result, key::table).get<int>(); table >= 0)
+      kernel.results.push_back({table, value<int64_t>(result, key::position, 0),
+                                value<int64_t>(result, key::siblings, 1)});
+  kernel.taskScratch = value<int64_t>(text, key::taskScratch, 0);
+  for (const json &scratch : optional(text, key::raggedScratch))
+    kernel.raggedScratch.push_back({member(scratch, key::operand).get<int>(),
+                                    member(scratch, key::bytes).get<int64_t>()});
+  if (text.contains(key::workerScratch)) {
+    auto bytes = text[key::workerScratch].get<std::array<int64_t, 3>>();
     kernel.workerScratch = {bytes[0], bytes[1], bytes[2]};
   }
   kernel.shareTasks =
-      std::max<int64_t>(value<int64_t>(text, "shareTasks", 1), 1);
+      std::max<int64_t>(value<int64_t>(text, key::shareTasks, 1), 1);
   return kernel;
 }
 
 FormInfo parseForm(const json &text) {
   FormInfo form;
-  form.parameter = member(text, "parameter").get<int>();
-  std::string kind = member(text, "form").get<std::string>();
-  if (kind != "rows" && kind != "panels")
+  form.parameter = member(text, key::parameter).get<int>();
+  std::string kind = member(text, key::form).get<std::string>();
+  if (kind != key::rows && kind != key::panels)
     raise("the descriptor has an unknown form '", kind, "'");
-  form.panels = kind == "panels";
+  form.panels = kind == key::panels;
   if (form.panels) {
-    form.n = member(text, "n").get<int64_t>();
-    form.k = member(text, "k").get<int64_t>();
-    form.width = member(text, "width").get<int64_t>();
-    form.transposed = value(text, "transposed", false);
-    form.stacked = value(text, "stacked", std::vector<int>());
+    form.n = member(text, key::n).get<int64_t>();
+    form.k = member(text, key::k).get<int64_t>();
+    form.width = member(text, key::width).get<int64_t>();
+    form.transposed = value(text, key::transposed, false);
+    form.stacked = value(text, key::stacked, std::vector<int>());
   }
   return form;
 }
 
 AdtInfo parseAdt(const json &text, int number, const TypeParser &types) {
   AdtInfo adt;
-  adt.name = member(text, "name").get<std::string>();
-  adt.kind = value<std::string>(text, "kind", "");
-  adt.arity = value<int64_t>(text, "arity", -1);
-  for (const json &from : member(text, "variants")) {
+  adt.name = member(text, key::name).get<std::string>();
+  adt.kind = value<std::string>(text, key::kind, "");
+  adt.arity = value<int64_t>(text, key::arity, -1);
+  for (const json &from : member(text, key::variants)) {
     Variant variant;
-    variant.name = member(from, "name").get<std::string>();
-    variant.number = member(from, "number").get<int>();
+    variant.name = member(from, key::name).get<std::string>();
+    variant.number = member(from, key::number).get<int>();
     variant.adt = number;
-    variant.fields = types.fields(optional(from, "fields"));
+    variant.fields = types.fields(optional(from, key::fields));
     adt.variants.push_back(std::move(variant));
   }
   return adt;
@@ -213,16 +214,16 @@ void nameFields(std::vector<Field> &fields, const char *prefix) {
 
 TableInfo parseTable(const json &text) {
   TableInfo table;
-  table.name = value<std::string>(text, "name", "");
-  table.rowBytes = member(text, "rowBytes").get<int64_t>();
-  table.group = value(text, "group", 0);
-  table.block = value<int64_t>(text, "block", 1);
-  table.slotBytes = value<int64_t>(text, "slotBytes", 0);
-  table.ownBytes = value<int64_t>(text, "ownBytes", table.rowBytes);
-  table.beside = value(text, "beside", -1);
-  table.offset = value<int64_t>(text, "offset", 0);
-  table.elements.run = value<int64_t>(text, "run", 1);
-  for (const json &digit : optional(text, "digits")) {
+  table.name = value<std::string>(text, key::name, "");
+  table.rowBytes = member(text, key::rowBytes).get<int64_t>();
+  table.group = value(text, key::group, 0);
+  table.block = value<int64_t>(text, key::block, 1);
+  table.slotBytes = value<int64_t>(text, key::slotBytes, 0);
+  table.ownBytes = value<int64_t>(text, key::ownBytes, table.rowBytes);
+  table.beside = value(text, key::beside, -1);
+  table.offset = value<int64_t>(text, key::offset, 0);
+  table.elements.run = value<int64_t>(text, key::run, 1);
+  for (const json &digit : optional(text, key::digits)) {
     auto numbers = digit.get<std::array<int64_t, 4>>();
     table.elements.digits.push_back(
         {numbers[0], numbers[1], numbers[2], numbers[3]});
@@ -232,30 +233,30 @@ TableInfo parseTable(const json &text) {
 
 SourceInfo parseSource(const json &text) {
   SourceInfo source;
-  if (text.is_object() && text.contains("input")) {
+  if (text.is_object() && text.contains(key::input)) {
     source.input = true;
-    source.shape = text["input"].get<std::vector<int64_t>>();
-    source.dtype = parseTypeName(value<std::string>(text, "dtype", "f32"));
+    source.shape = text[key::input].get<std::vector<int64_t>>();
+    source.dtype = parseTypeName(value<std::string>(text, key::dtype, "f32"));
   } else if (text.is_object()) {
-    source.parameter = member(text, "parameter").get<int>();
-    source.form = member(text, "form").get<int>();
+    source.parameter = member(text, key::parameter).get<int>();
+    source.form = member(text, key::form).get<int>();
   }
   return source;
 }
 
 LaunchInfo parseLaunch(const json &text) {
   LaunchInfo launch;
-  launch.kernel = value<std::string>(text, "kernel", "");
-  launch.chip = value<std::string>(text, "chip", "");
-  launch.executor = value<std::string>(text, "executor", "device");
-  launch.blockSize = value<int64_t>(text, "blockSize", 0);
-  launch.clusterSize = value<int64_t>(text, "clusterSize", 1);
-  launch.sharedBytes = value<int64_t>(text, "sharedBytes", 0);
+  launch.kernel = value<std::string>(text, key::kernel, "");
+  launch.chip = value<std::string>(text, key::chip, "");
+  launch.executor = value<std::string>(text, key::executor, "device");
+  launch.blockSize = value<int64_t>(text, key::blockSize, 0);
+  launch.clusterSize = value<int64_t>(text, key::clusterSize, 1);
+  launch.sharedBytes = value<int64_t>(text, key::sharedBytes, 0);
   return launch;
 }
 
 Policy parsePolicy(const json &root) {
-  auto name = value<std::string>(root, "policy", "depth");
+  auto name = value<std::string>(root, key::policy, "depth");
   std::optional<Policy> known = findPolicy(name);
   if (!known)
     raise("the descriptor has a policy '", name,
@@ -267,54 +268,54 @@ Policy parsePolicy(const json &root) {
 Descriptor::Descriptor(const char *text) {
   try {
     json root = json::parse(text);
-    name = value<std::string>(root, "name", "");
-    const json &target = optional(root, "target");
-    triple = value<std::string>(target, "triple", "");
-    cpu = value<std::string>(target, "cpu", "");
-    features = value(target, "features", std::vector<std::string>());
-    for (const json &entry : optional(root, "parameters"))
+    name = value<std::string>(root, key::name, "");
+    const json &target = optional(root, key::target);
+    triple = value<std::string>(target, key::triple, "");
+    cpu = value<std::string>(target, key::cpu, "");
+    features = value(target, key::features, std::vector<std::string>());
+    for (const json &entry : optional(root, key::parameters))
       parameters.push_back(
-          {member(entry, "name").get<std::string>(),
-           member(entry, "shape").get<std::vector<int64_t>>(),
-           parseTypeName(value<std::string>(entry, "dtype", "f32"))});
-    for (const json &entry : optional(root, "forms"))
+          {member(entry, key::name).get<std::string>(),
+           member(entry, key::shape).get<std::vector<int64_t>>(),
+           parseTypeName(value<std::string>(entry, key::dtype, "f32"))});
+    for (const json &entry : optional(root, key::forms))
       forms.push_back(parseForm(entry));
 
-    const json &adtList = optional(root, "adts");
+    const json &adtList = optional(root, key::adts);
     TypeParser types(adtList);
     for (const json &entry : adtList)
       adts.push_back(parseAdt(entry, static_cast<int>(adts.size()), types));
-    cellColumns = value<int64_t>(root, "cellColumns", 0);
-    arguments = types.fields(optional(root, "arguments"));
-    results = types.fields(optional(root, "results"));
+    cellColumns = value<int64_t>(root, key::cellColumns, 0);
+    arguments = types.fields(optional(root, key::arguments));
+    results = types.fields(optional(root, key::results));
     nameFields(arguments, "argument");
     nameFields(results, "result");
 
-    for (const json &entry : optional(root, "tables"))
+    for (const json &entry : optional(root, key::tables))
       tables.push_back(parseTable(entry));
-    groups = value(root, "groups", 0);
-    for (const json &entry : optional(root, "sources"))
+    groups = value(root, key::groups, 0);
+    for (const json &entry : optional(root, key::sources))
       sources.push_back(parseSource(entry));
     if (sources.empty())
       sources.emplace_back();
-    for (const json &entry : optional(root, "kernels"))
+    for (const json &entry : optional(root, key::kernels))
       kernels.push_back(parseKernel(entry));
-    memo = value<int64_t>(root, "memo", 0);
-    separable = value(root, "separable", false);
+    memo = value<int64_t>(root, key::memo, 0);
+    separable = value(root, key::separable, false);
     policy = parsePolicy(root);
-    if (root.contains("policyTable"))
+    if (root.contains(key::policyTable))
       if (std::string wrong = machine.parse(
-              root["policyTable"].get<std::string>(), "the object's policy");
+              root[key::policyTable].get<std::string>(), "the object's policy");
           !wrong.empty())
         raise(wrong);
-    if (root.contains("device"))
-      launch = parseLaunch(root["device"]);
-    if (root.contains("lockstep"))
-      lockstep = parseLockstep(root["lockstep"]);
-    const json &has = optional(root, "has");
-    hasInspect = value(has, "inspect", false);
-    hasExecute = value(has, "execute", false);
-    hasUnbatched = value(has, "unbatched", false);
+    if (root.contains(key::device))
+      launch = parseLaunch(root[key::device]);
+    if (root.contains(key::lockstep))
+      lockstep = parseLockstep(root[key::lockstep]);
+    const json &has = optional(root, key::has);
+    hasInspect = value(has, key::inspect, false);
+    hasExecute = value(has, key::execute, false);
+    hasUnbatched = value(has, key::unbatched, false);
   } catch (const json::exception &error) {
     raise("the descriptor is malformed: ", error.what());
   }
