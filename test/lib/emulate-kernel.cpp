@@ -110,7 +110,7 @@ void emulate(const std::vector<std::string> &words) {
   EmulatedLaunch launch;
   launch.kernel = words[1];
   launch.entry = reinterpret_cast<BatchEmulatedKernel>(
-      dlsym(object, (words[1] + ".emulate").c_str()));
+      dlsym(object, (words[1] + BATCH_EMULATED_SUFFIX).c_str()));
   if (!launch.entry)
     raise(dlerror());
   launch.blocks = std::stoll(words[2]);

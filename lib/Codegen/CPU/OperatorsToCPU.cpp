@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Batch/Codegen/CPU/Passes.h"
+#include "Batch/Target/ABI/SymbolNames.h"
 
 #include "Sharing.h"
 #include "StageEmitter.h"
@@ -44,7 +45,7 @@ static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
   SmallVector<func::FuncOp> stages;
   int64_t count = plan.getStages().size();
   for (int64_t s = 0; s < count; ++s) {
-    stages.push_back(emitter.emit(s, name + ".stage" + std::to_string(s)));
+    stages.push_back(emitter.emit(s, batch::getStageName(name, s)));
     if (emitter.hasFailed())
       return failure();
   }

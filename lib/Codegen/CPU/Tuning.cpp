@@ -8,6 +8,7 @@
 #include "Tuning.h"
 
 #include "Batch/Dialect/UProg/UProg.h"
+#include "Batch/Target/ABI/SymbolNames.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -15,12 +16,6 @@
 using namespace mlir;
 using namespace mlir::uprog;
 namespace json = llvm::json;
-
-/// The kernel that an operator was made of.
-static StringRef getKernelName(StringRef operatorName) {
-  operatorName.consume_back(".rows");
-  return operatorName;
-}
 
 LogicalResult Tuning::load(StringRef path, ModuleOp module) {
   if (path.empty())
@@ -41,7 +36,7 @@ LogicalResult Tuning::load(StringRef path, ModuleOp module) {
                  "\"version\": 1 and \"kernels\": {...}");
   llvm::StringSet<> names;
   for (auto op : module.getOps<OperatorOp>())
-    names.insert(getKernelName(op.getSymName()));
+    names.insert(batch::getKernelName(op.getSymName()));
   for (const auto &[key, value] : *entries) {
     StringRef kernel = key;
     if (kernel != "*" && !names.contains(kernel))
@@ -76,6 +71,6 @@ LogicalResult Tuning::load(StringRef path, ModuleOp module) {
 }
 
 KernelTuning Tuning::get(StringRef operatorName) const {
-  auto found = kernels.find(getKernelName(operatorName));
+  auto found = kernels.find(batch::getKernelName(operatorName));
   return found == kernels.end() ? others : found->second;
 }

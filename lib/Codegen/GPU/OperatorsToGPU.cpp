@@ -7,6 +7,7 @@
 
 #include "Batch/Codegen/GPU/Passes.h"
 #include "Batch/Target/ABI/ABILayout.h"
+#include "Batch/Target/ABI/SymbolNames.h"
 
 #include "WarpEmitter.h"
 
@@ -36,7 +37,8 @@ static llvm::StringSet<> findOperatorsOfOneStep(ModuleOp module) {
     auto depth = record.getDepth().getDefiningOp<batch::DepthOp>();
     bool constant = (depth && depth.getInputs().empty()) ||
                     matchPattern(record.getDepth(), m_Constant());
-    (constant ? known : unknown).insert((record.getKernel() + ".rows").str());
+    (constant ? known : unknown)
+        .insert(batch::getOperatorName(record.getKernel()));
   });
   for (const auto &name : unknown)
     known.erase(name.getKey());
@@ -55,7 +57,7 @@ static LogicalResult convertOperator(const StagePlan &plan,
   WarpEmitter emitter(plan, weights, tables, b, warps, precision);
   int64_t count = plan.getStages().size();
   for (int64_t s = 0; s < count; ++s) {
-    emitter.emit(s, (op.getSymName() + ".stage" + Twine(s)).str());
+    emitter.emit(s, batch::getStageName(op.getSymName(), s));
     if (emitter.hasFailed())
       return failure();
   }

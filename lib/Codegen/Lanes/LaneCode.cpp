@@ -7,6 +7,7 @@
 
 #include "LaneCode.h"
 #include "Batch/Target/ABI/ABILayout.h"
+#include "Batch/Target/ABI/SymbolNames.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -17,10 +18,6 @@ using namespace mlir;
 using namespace mlir::batch;
 using namespace mlir::batch::abi;
 using arith::CmpIPredicate;
-
-std::string batch::getNextInstanceName(MachineOp machine) {
-  return (machine.getSymName() + ".next_instance").str();
-}
 
 FailureOr<func::FuncOp> batch::findEntry(StartLanesOp start) {
   for (auto function :
@@ -189,7 +186,8 @@ void LaneCode::arrive(Value lane, Value frame, Value target) {
 void LaneCode::callNextInstance(Value lane, bool isDone) {
   Value done =
       arith::ConstantIntOp::create(builder, loc, builder.getI1Type(), isDone);
-  func::CallOp::create(builder, loc, getNextInstanceName(machine), TypeRange(),
+  func::CallOp::create(builder, loc, getNextInstanceName(machine.getSymName()),
+                       TypeRange(),
                        ValueRange{cb.getContext(), lanes, lane, done});
 }
 
@@ -255,7 +253,7 @@ void LaneCode::makeNextInstance(func::FuncOp entry) {
   Type ptr = cb.getContext().getType();
   Type i64 = builder.getI64Type();
   auto function = func::FuncOp::create(
-      builder, loc, getNextInstanceName(machine),
+      builder, loc, getNextInstanceName(machine.getSymName()),
       builder.getFunctionType({ptr, ptr, i64, builder.getI1Type()}, {}));
   function.setPrivate();
   function->setAttr(

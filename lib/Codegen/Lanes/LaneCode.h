@@ -164,9 +164,6 @@ private:
   Share shared = Share::Nothing; ///< what the code so far shares out
 };
 
-/// The name of the function that makeNextInstance() makes.
-std::string getNextInstanceName(MachineOp machine);
-
 } // namespace mlir::batch
 
 #endif // BATCH_CONVERSION_LANECODE_LANECODE_H

@@ -14,6 +14,7 @@
 #include "Batch/Dialect/UProg/UProg.h"
 #include "Batch/Target/ABI/ABILayout.h"
 #include "Batch/Target/ABI/ContextAccess.h"
+#include "Batch/Target/ABI/SymbolNames.h"
 #include "ObjectLayout.h"
 #include "Patterns.h"
 #include "ReleaseRows.h"
@@ -495,8 +496,8 @@ void ObjectBuilder::makeObject(StringRef descriptor) {
       types[field.cell()] = pointer;
   auto type = LLVM::LLVMStructType::getLiteral(context, types);
   auto object = LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true,
-                                       LLVM::Linkage::External, "batch_object",
-                                       Attribute());
+                                       LLVM::Linkage::External,
+                                       BATCH_OBJECT_SYMBOL, Attribute());
   builder.createBlock(&object.getInitializerRegion());
   Value value = LLVM::UndefOp::create(builder, loc, type);
   auto insert = [&](abi::Field field, Value cell) {
@@ -532,7 +533,8 @@ void ObjectBuilder::collectFunctions() {
   DenseSet<StringAttr> names;
   for (func::FuncOp function : program.getFunctions()) {
     names.insert(function.getSymNameAttr());
-    names.insert(builder.getStringAttr(function.getSymName() + ".inspect"));
+    names.insert(
+        builder.getStringAttr(getInspectorName(function.getSymName())));
   }
   module.walk([&](TraverseOp traverse) {
     for (auto name : traverse.getFunctions().getAsRange<FlatSymbolRefAttr>())
@@ -640,7 +642,7 @@ class ConvertBatchToLLVMPass
   using ConvertBatchToLLVMPassBase::ConvertBatchToLLVMPassBase;
   void runOnOperation() override {
     // A module that has its object is lowered already.
-    if (SymbolTable(getOperation()).lookup("batch_object"))
+    if (SymbolTable(getOperation()).lookup(BATCH_OBJECT_SYMBOL))
       return;
     makeSources(getOperation());
     SmallVector<std::string> features(targetFeatures.begin(),

@@ -9,6 +9,7 @@
 #include "Batch/Dialect/UProg/UProg.h"
 #include "Batch/Target/ABI/ABILayout.h"
 #include "Batch/Target/ABI/ContextAccess.h"
+#include "Batch/Target/ABI/SymbolNames.h"
 #include "ObjectLayout.h"
 #include "Patterns.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -149,7 +150,7 @@ ConvertInvoke::matchAndRewrite(InvokeOp op, OpAdaptor adaptor,
   auto kernel =
       SymbolTable::lookupNearestSymbolFrom<KernelOp>(op, op.getKernelAttr());
   auto functionName =
-      StringAttr::get(op.getContext(), name.getValue() + ".rows");
+      StringAttr::get(op.getContext(), getOperatorName(name.getValue()));
   auto function =
       SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, functionName);
   auto info = function

@@ -11,6 +11,7 @@
 #include "Batch/Dialect/Batch/MachineLayout.h"
 #include "Batch/Dialect/UProg/UProg.h"
 #include "Batch/Target/ABI/ABILayout.h"
+#include "Batch/Target/ABI/SymbolNames.h"
 #include "batch-runtime/DescriptorKeys.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -209,8 +210,8 @@ FailureOr<json::Value> ObjectLayout::describeKernel(KernelOp kernel) const {
   json::Array operands, results, ragged;
   DenseSet<int64_t> domains;
   auto function = SymbolTable::lookupNearestSymbolFrom<FunctionOpInterface>(
-      kernel,
-      StringAttr::get(kernel.getContext(), kernel.getSymName() + ".rows"));
+      kernel, StringAttr::get(kernel.getContext(),
+                              getOperatorName(kernel.getSymName())));
   auto info = function
                   ? function->getAttrOfType<DictionaryAttr>(kKernelInfoAttr)
                   : DictionaryAttr();

@@ -8,6 +8,7 @@
 #include "Batch/Conversion/BatchToUProg/Passes.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/UProg/UProg.h"
+#include "Batch/Target/ABI/SymbolNames.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringSet.h"
@@ -71,8 +72,8 @@ static void markDefaults(ModuleOp module) {
   SymbolTable symbols(module);
   OpBuilder builder(module.getContext());
   for (auto kernel : module.getOps<KernelOp>()) {
-    auto op = symbols.lookup<uprog::OperatorOp>(
-        (kernel.getSymName() + ".rows").str());
+    auto op =
+        symbols.lookup<uprog::OperatorOp>(getOperatorName(kernel.getSymName()));
     for (unsigned i = 0; op && i < kernel.getNumArguments(); ++i) {
       if (kernel.isShared(i) || kernel.getArgAttr(i, kReadAttr))
         continue;
@@ -91,7 +92,7 @@ static void markDefaults(ModuleOp module) {
 static LogicalResult checkKernels(ModuleOp module, SymbolTable &symbols) {
   WalkResult result = module.walk([&](RecordOp record) {
     auto kernel = symbols.lookup<KernelOp>(record.getKernel());
-    std::string name = (kernel.getSymName() + ".rows").str();
+    std::string name = getOperatorName(kernel.getSymName());
     if (!symbols.lookup<uprog::OperatorOp>(name)) {
       record.emitError("there is no operator @")
           << name << "; run batch-vectorize-kernels first";
@@ -137,7 +138,7 @@ static void makeProgram(func::FuncOp entry, SymbolTable &symbols) {
   Type index = builder.getIndexType();
   Type planType = PlanType::get(builder.getContext());
   auto program = uprog::ProgramOp::create(
-      builder, loc, (entry.getSymName() + ".execute").str(),
+      builder, loc, getExecutorName(entry.getSymName()),
       builder.getFunctionType(planType, {}), uprog::Level::Device,
       /*arg_attrs=*/ArrayAttr(), /*res_attrs=*/ArrayAttr());
   program->setAttr(kExecutorAttr, builder.getUnitAttr());
@@ -166,8 +167,8 @@ static void makeProgram(func::FuncOp entry, SymbolTable &symbols) {
   uprog::YieldOp::create(builder, loc);
   for (auto [kernel, region] : llvm::zip_equal(llvm::make_second_range(kernels),
                                                choice.getCaseRegions())) {
-    auto op = symbols.lookup<uprog::OperatorOp>(
-        (kernel.getSymName() + ".rows").str());
+    auto op =
+        symbols.lookup<uprog::OperatorOp>(getOperatorName(kernel.getSymName()));
     markOperator(symbols, op, kernel);
     builder.createBlock(&region);
     Location at = kernel.getLoc();
@@ -186,8 +187,8 @@ class ConvertBatchToUProgPass
     auto entry =
         dyn_cast_or_null<func::FuncOp>(lookupEntry(module).getOperation());
     SymbolTable symbols(module);
-    if (!entry || symbols.lookup((entry.getSymName() + ".execute").str()) ||
-        !symbols.lookup((entry.getSymName() + ".inspect").str()))
+    if (!entry || symbols.lookup(getExecutorName(entry.getSymName())) ||
+        !symbols.lookup(getInspectorName(entry.getSymName())))
       return;
     if (failed(checkKernels(module, symbols)))
       return signalPassFailure();

@@ -8,6 +8,7 @@
 #include "Batch/Conversion/BatchToUProg/Passes.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/UProg/UProg.h"
+#include "Batch/Target/ABI/SymbolNames.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace mlir::batch {
@@ -59,7 +60,7 @@ void LockstepBuilder::makeLaneOps(BlockOp block, bool prologue) {
 LogicalResult LockstepBuilder::runKernel(InvokeOp invoke, Value step) {
   Location loc = invoke.getLoc();
   auto kernel = symbols.lookup<KernelOp>(invoke.getKernel());
-  std::string name = (invoke.getKernel() + ".rows").str();
+  std::string name = getOperatorName(invoke.getKernel());
   auto op = symbols.lookup<uprog::OperatorOp>(name);
   if (!kernel || !op)
     return invoke.emitError("there is no operator @")
@@ -190,7 +191,7 @@ LogicalResult LockstepBuilder::build() {
       return failure();
     uprog::YieldOp::create(builder, loc);
   }
-  beginProgram((entry.getSymName() + ".execute").str());
+  beginProgram(getExecutorName(entry.getSymName()));
   program->setAttr(kExecutorAttr, builder.getUnitAttr());
   StartLanesOp::create(builder, loc, lanes, machine.getSymName());
   if (frame)

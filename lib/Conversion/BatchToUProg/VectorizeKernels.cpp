@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Batch/Conversion/BatchToUProg/Passes.h"
+#include "Batch/Target/ABI/SymbolNames.h"
 #include "KernelBatcher.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -392,7 +393,7 @@ struct VectorizeKernelsPass
     ModuleOp module = getOperation();
     SymbolTable symbols(module);
     for (auto kernel : llvm::make_early_inc_range(module.getOps<KernelOp>())) {
-      std::string name = (kernel.getSymName() + ".rows").str();
+      std::string name = getOperatorName(kernel.getSymName());
       if (Operation *existing = symbols.lookup(name)) {
         // A target may have made a function of the operator already.
         if (isa<uprog::OperatorOp>(existing) ||

@@ -7,6 +7,7 @@
 
 #include "Batch/Conversion/GPUToHostEmulation/Passes.h"
 #include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Target/ABI/SymbolNames.h"
 #include "OperationEmulation.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -105,7 +106,7 @@ LogicalResult KernelEmulation::moveFunction(FunctionOpInterface function) {
     return kernel.emitOpError("has memory attributions; use a global variable "
                               "in address space 3");
   OpBuilder builder(module.getContext());
-  std::string name = (function.getName() + ".emulate").str();
+  std::string name = getEmulatedName(function.getName());
   bool isKernel = kernel && kernel.isKernel();
   if (isKernel && hostSymbols.lookup(name))
     return function.emitOpError("cannot become @")

@@ -8,6 +8,7 @@
 #include "../ProgramCode/ProgramCode.h"
 #include "Batch/Conversion/UProgToGPU/Passes.h"
 #include "Batch/Target/ABI/ABILayout.h"
+#include "Batch/Target/ABI/SymbolNames.h"
 #include "Batch/Target/GPU/GPUTarget.h"
 #include "DeviceBarrier.h"
 
@@ -163,7 +164,7 @@ LogicalResult KernelBuilder::lowerRun(uprog::RunOp run) {
   for (int64_t s = 0; s < stages.getInt(); ++s) {
     if (s > 0)
       meet();
-    std::string name = (run.getCallee() + ".stage" + Twine(s)).str();
+    std::string name = getStageName(run.getCallee(), s);
     auto function = functions.lookup<func::FuncOp>(name);
     if (!function)
       return run.emitError("gpu.module @")

@@ -9,6 +9,7 @@
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/Batch/Views.h"
 #include "Batch/Dialect/Rec/AdtLookup.h"
+#include "Batch/Target/ABI/SymbolNames.h"
 #include "Batch/Transforms/Control/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -43,7 +44,7 @@ private:
   Type convertType(Type type);
   StringAttr inspectorName(func::FuncOp function) {
     return StringAttr::get(module.getContext(),
-                           function.getSymName() + ".inspect");
+                           getInspectorName(function.getSymName()));
   }
 
   StringRef strategy;

@@ -8,6 +8,7 @@
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/UProg/UProg.h"
 #include "Batch/Layout/Batching.h"
+#include "Batch/Target/ABI/SymbolNames.h"
 #include "Batch/Transforms/Kernels/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -661,6 +662,6 @@ void LayoutPQPass::runOnOperation() {
   DenseSet<int64_t> single = findSingleUses(module);
   for (auto kernel : module.getOps<KernelOp>())
     // What has been made of a kernel stays what it is.
-    if (!symbols.lookup((kernel.getSymName() + ".rows").str()))
+    if (!symbols.lookup(getOperatorName(kernel.getSymName())))
       layOut(kernel, single);
 }

@@ -9,6 +9,7 @@
 #include "Batch/Dialect/Batch/Views.h"
 #include "Batch/Dialect/Rec/AdtLookup.h"
 #include "Batch/Dialect/UProg/UProg.h"
+#include "Batch/Target/ABI/SymbolNames.h"
 #include "Batch/Transforms/Memory/Passes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Remarks.h"
@@ -220,7 +221,7 @@ FailureOr<ReadAttr> SlotAssigner::getRead(KernelOp kernel, unsigned argument) {
 void SlotAssigner::markLocations() {
   func::FuncOp entry = program.getEntry();
   auto inspector =
-      symbols.lookup<func::FuncOp>((entry.getSymName() + ".inspect").str());
+      symbols.lookup<func::FuncOp>(getInspectorName(entry.getSymName()));
   Operation *ret = entry.getBody().front().getTerminator();
   for (auto [index, value] : llvm::enumerate(ret->getOperands())) {
     if (!carriesTensor(value.getType()))
@@ -289,7 +290,7 @@ LogicalResult SlotAssigner::run() {
   func::FuncOp entry = program.getEntry();
   if (!entry || !module.getOps<TableOp>().empty())
     return success();
-  if (!symbols.lookup((entry.getSymName() + ".inspect").str()))
+  if (!symbols.lookup(getInspectorName(entry.getSymName())))
     return success();
   if (failed(makeTables()))
     return failure();

@@ -37,6 +37,8 @@
 #include <stdint.h>
 
 #define BATCH_ABI_VERSION 8
+/// The symbol that an object exports, a BatchObject.
+#define BATCH_OBJECT_SYMBOL "batch_object"
 
 #ifdef __cplusplus
 extern "C" {
@@ -209,8 +211,8 @@ typedef struct BatchDeviceControl {
   uint32_t blockArrivals[1]; ///< one for each block; bit 31: it has left
 } BatchDeviceControl;
 
-/// What a compiled object exports as `batch_object`. Entry points may be null
-/// where the object was compiled without that part.
+/// What a compiled object exports as BATCH_OBJECT_SYMBOL. Entry points may be
+/// null where the object was compiled without that part.
 typedef struct BatchObject {
   uint64_t abiVersion;
   const char *descriptor; ///< JSON, NUL-terminated

@@ -80,6 +80,9 @@ struct BatchEmulatorThread {
 #include "batch-runtime/EmulatorFunctions.def"
 };
 
+/// The name of an emulated kernel's function is the kernel's and this.
+#define BATCH_EMULATED_SUFFIX ".emulate"
+
 /// The function of an emulated kernel: `arguments` are the addresses of its
 /// arguments, as for cuLaunchKernel.
 typedef void (*BatchEmulatedKernel)(BatchEmulatorThread *,

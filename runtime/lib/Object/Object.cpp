@@ -62,7 +62,7 @@ CompiledObject CompiledObject::open(const std::string &path) {
     raise("cannot load '", path, "': ", ::dlerror());
   result.library = std::shared_ptr<void>(handle, ::dlclose);
   result.object =
-      static_cast<const BatchObject *>(::dlsym(handle, "batch_object"));
+      static_cast<const BatchObject *>(::dlsym(handle, BATCH_OBJECT_SYMBOL));
   if (!result.object)
     raise("'", path,
           "' is no compiled object: it has no symbol "

@@ -1,0 +1,60 @@
+//===- SymbolNames.h - Names of symbols that passes agree on ----*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One pass makes a symbol, another looks for it by its name. Each such name is
+// made here, and taken apart here. What one pass makes for itself is not.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_TARGET_ABI_SYMBOLNAMES_H
+#define BATCH_TARGET_ABI_SYMBOLNAMES_H
+
+#include "batch-runtime/EmulatorABI.h"
+#include "llvm/ADT/Twine.h"
+#include <string>
+
+namespace mlir::batch {
+
+/// The operator of a kernel, and the kernel function that it becomes.
+inline std::string getOperatorName(llvm::StringRef kernel) {
+  return (kernel + ".rows").str();
+}
+
+/// The kernel of an operator or of its kernel function.
+inline llvm::StringRef getKernelName(llvm::StringRef operatorName) {
+  operatorName.consume_back(".rows");
+  return operatorName;
+}
+
+/// The function of one stage of an operator.
+inline std::string getStageName(llvm::StringRef operatorName, int64_t stage) {
+  return (operatorName + ".stage" + llvm::Twine(stage)).str();
+}
+
+/// What records the tasks of an instance function.
+inline std::string getInspectorName(llvm::StringRef function) {
+  return (function + ".inspect").str();
+}
+
+/// The program that runs mini-batches of an entry.
+inline std::string getExecutorName(llvm::StringRef entry) {
+  return (entry + ".execute").str();
+}
+
+/// The function with which a lane of a machine takes its next instance.
+inline std::string getNextInstanceName(llvm::StringRef machine) {
+  return (machine + ".next_instance").str();
+}
+
+/// The function of the host that runs one thread of a GPU's kernel.
+inline std::string getEmulatedName(llvm::StringRef kernel) {
+  return (kernel + BATCH_EMULATED_SUFFIX).str();
+}
+
+} // namespace mlir::batch
+
+#endif // BATCH_TARGET_ABI_SYMBOLNAMES_H
