@@ -155,11 +155,10 @@ void mlir::batch::buildGPUPersistentPipeline(
   operators.clusterSize = options.clusterSize;
   operators.precision = options.precision;
   pm.addPass(createConvertOperatorsToGPUPass(operators));
-  bool amd = StringRef(options.chip).starts_with("gfx");
   ConvertUProgToGPUPassOptions program;
   program.blockSize = options.blockSize;
   program.clusterSize = options.clusterSize;
-  program.amd = amd;
+  program.chip = options.chip;
   pm.addPass(createConvertUProgToGPUPass(program));
   if (options.chip.empty())
     return;
@@ -173,7 +172,7 @@ void mlir::batch::buildGPUPersistentPipeline(
   local.filterDialects = {"arith", "math", "vector"};
   local.allowPatternRollback = false;
   device.addPass(createConvertToLLVMPass(local));
-  if (amd) {
+  if (facts.vendor->vendor == GPUVendor::AMD) {
     ConvertGpuOpsToROCDLOpsOptions lower;
     lower.chipset = options.chip;
     lower.useBarePtrCallConv = true;

@@ -8,16 +8,9 @@
 #include "Batch/Conversion/UProgToGPU/Passes.h"
 #include "Batch/Target/GPU/GPUTarget.h"
 
-#include "mlir/Target/LLVM/NVVM/Utils.h"
 #include "mlir/Target/LLVM/ROCDL/Utils.h"
-#include "llvm/ADT/StringSwitch.h"
-#include "llvm/MC/MCSubtargetInfo.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/Program.h"
-#include "llvm/Support/TargetSelect.h"
-#include "llvm/TargetParser/Triple.h"
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_CHECKGPUTARGETPASS
@@ -25,76 +18,7 @@ namespace mlir::batch {
 } // namespace mlir::batch
 
 using namespace mlir;
-
-/// The first with acquire loads, which blocks meet with.
-static constexpr unsigned kOldestChip = 70;
-/// The first with clusters.
-static constexpr unsigned kOldestClusters = 90;
-/// The first that copies to shared memory while threads do other things.
-static constexpr unsigned kOldestCopies = 80;
-/// The first with tensor cores for tf32 and bf16.
-static constexpr unsigned kOldestTensorCores = 80;
-
-/// Whether LLVM makes code for a chip.
-static bool isKnownChip(StringRef chip, bool amd) {
-  llvm::InitializeAllTargetInfos();
-  llvm::InitializeAllTargetMCs();
-  llvm::Triple triple(amd ? "amdgcn-amd-amdhsa" : "nvptx64-nvidia-cuda");
-  std::string error;
-  const llvm::Target *target =
-      llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!target)
-    return false;
-  std::unique_ptr<llvm::MCSubtargetInfo> info(
-      target->createMCSubtargetInfo(triple, "", ""));
-  return info && info->isCPUStringValid(chip);
-}
-
-batch::ChipFacts batch::getChipFacts(StringRef chip) {
-  StringRef name = chip;
-  if (name.starts_with("sm_"))
-    name = name.rtrim("af");
-  ChipFacts facts;
-  facts.sharedMemory =
-      llvm::StringSwitch<int64_t>(name)
-          .Case("", 99 << 10)
-          .Case("sm_70", 96 << 10)
-          .Cases({"sm_72", "sm_75"}, 64 << 10)
-          .Cases({"sm_80", "sm_87"}, 163 << 10)
-          .Cases({"sm_86", "sm_89", "sm_120", "sm_121"}, 99 << 10)
-          .Cases({"sm_90", "sm_100", "sm_101", "sm_103"}, 227 << 10)
-          .Cases({"gfx90a", "gfx942"}, 64 << 10)
-          .Default(48 << 10);
-  facts.multiprocessors = llvm::StringSwitch<int64_t>(name)
-                              .Case("sm_70", 80)
-                              .Case("sm_75", 72)
-                              .Case("sm_86", 84)
-                              .Case("sm_89", 142)
-                              .Case("sm_90", 132)
-                              .Case("sm_100", 148)
-                              .Case("gfx90a", 110)
-                              .Case("gfx942", 304)
-                              .Default(108);
-  unsigned version = 0;
-  bool nvidia = name.consume_front("sm_") && !name.consumeInteger(10, version);
-  facts.hasClusters = nvidia && version >= kOldestClusters;
-  facts.asyncCopies = chip.empty() || (nvidia && version >= kOldestCopies);
-  return facts;
-}
-
-/// Looks where upstream's pass does.
-StringRef batch::findMissingCUDATool(StringRef format) {
-  SmallString<128> folder(NVVM::getCUDAToolkitPath());
-  llvm::sys::path::append(folder, "bin");
-  SmallVector<StringRef> tools{"ptxas"};
-  if (format == "fatbin")
-    tools.push_back("fatbinary");
-  for (StringRef tool : tools)
-    if (!llvm::sys::findProgramByName(tool, {folder.str()}) &&
-        !llvm::sys::findProgramByName(tool))
-      return tool;
-  return "";
-}
+using batch::ChipFacts;
 
 namespace {
 struct CheckGPUTargetPass
@@ -107,7 +31,7 @@ struct CheckGPUTargetPass
   }
 
   LogicalResult check();
-  LogicalResult checkTools(bool amd);
+  LogicalResult checkTools(batch::GPUVendor vendor);
 };
 } // namespace
 
@@ -122,35 +46,36 @@ LogicalResult CheckGPUTargetPass::check() {
              << format << "' needs a chip, such as chip=sm_90";
     return success();
   }
-  StringRef number(chip);
-  bool amd = number.starts_with("gfx"), nvidia = number.consume_front("sm_");
-  if (!(amd || nvidia) || !isKnownChip(chip, amd))
+  auto firstWith = [](bool ChipFacts::*feature) {
+    return batch::getFirstChip(feature);
+  };
+  if (!batch::isKnownChip(chip))
     return module.emitError("unknown chip '")
-           << chip << "'; chips are NVIDIA's from sm_" << kOldestChip
+           << chip << "'; chips are NVIDIA's from "
+           << firstWith(&ChipFacts::acquireLoads)
            << " on and AMD's, such as gfx90a and gfx942";
-  unsigned version = 0;
-  number.consumeInteger(10, version);
-  if (nvidia && version < kOldestChip)
+  ChipFacts facts = batch::getChipFacts(chip);
+  if (!facts.acquireLoads)
     return module.emitError("chip '")
-           << chip << "' has no acquire loads, which blocks meet with; use sm_"
-           << kOldestChip << " or later";
-  if (executor == "cluster" && !batch::getChipFacts(chip).hasClusters)
+           << chip << "' has no acquire loads, which blocks meet with; use "
+           << firstWith(&ChipFacts::acquireLoads) << " or later";
+  if (executor == "cluster" && !facts.clusters)
     return module.emitError("chip '")
-           << chip << "' has no clusters; use executor=device or sm_"
-           << kOldestClusters << " or later";
-  bool tensorCores = nvidia && version >= kOldestTensorCores;
-  if (!tensorCores && (precision == "tf32" || precision == "bf16"))
+           << chip << "' has no clusters; use executor=device or "
+           << firstWith(&ChipFacts::clusters) << " or later";
+  if (!facts.tensorCores && (precision == "tf32" || precision == "bf16"))
     return module.emitError("chip '")
-           << chip << "' gets products in f32 only; use precision=f32, or sm_"
-           << kOldestTensorCores << " or later for " << precision;
-  return checkTools(amd);
+           << chip << "' gets products in f32 only; use precision=f32, or "
+           << firstWith(&ChipFacts::tensorCores) << " or later for "
+           << precision;
+  return checkTools(facts.vendor->vendor);
 }
 
-LogicalResult CheckGPUTargetPass::checkTools(bool amd) {
+LogicalResult CheckGPUTargetPass::checkTools(batch::GPUVendor vendor) {
   if (format == "llvm" || format == "isa")
     return success();
   ModuleOp module = getOperation();
-  if (amd) {
+  if (vendor == batch::GPUVendor::AMD) {
     // Upstream looks nowhere else.
     SmallString<128> linker(ROCDL::getROCMPath());
     llvm::sys::path::append(linker, "llvm", "bin", "ld.lld");

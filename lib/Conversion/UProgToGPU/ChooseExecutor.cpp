@@ -95,7 +95,7 @@ LogicalResult ChooseExecutorPass::choose(Level &group, std::string &why) {
   batch::ChipFacts facts = batch::getChipFacts(chip);
   llvm::raw_string_ostream os(why = "");
   for (Level candidate : {Level::Block, Level::Cluster}) {
-    if (candidate == Level::Cluster && !facts.hasClusters) {
+    if (candidate == Level::Cluster && !facts.clusters) {
       os << (chip.empty() ? ", and not every chip has clusters"
                           : ", and the chip has no clusters");
       break;

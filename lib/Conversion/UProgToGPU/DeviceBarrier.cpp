@@ -53,21 +53,21 @@ func.func private @meet(%control: !llvm.ptr<1>, %blocks: i32, %step: i32, %watch
   gpu.barrier
   scf.if %leads {
     %generation = llvm.getelementptr %control[<generation>] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
-    %before = llvm.load %generation atomic syncscope("device") monotonic {alignment = 4 : i64} : !llvm.ptr<1> -> i32
+    %before = llvm.load %generation atomic syncscope("<device>") monotonic {alignment = 4 : i64} : !llvm.ptr<1> -> i32
     %after = arith.addi %before, %one : i32
     %id = gpu.block_id x
     %block = arith.index_cast %id : index to i64
     %counts = llvm.getelementptr %control[<blockArrivals>] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
     %own = llvm.getelementptr %counts[%block] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i32
-    llvm.store %after, %own atomic syncscope("device") monotonic {alignment = 4 : i64} : i32, !llvm.ptr<1>
-    llvm.fence syncscope("device") release
-    %arrived = llvm.atomicrmw add %control, %one syncscope("device") monotonic {alignment = 4 : i64} : !llvm.ptr<1>, i32
+    llvm.store %after, %own atomic syncscope("<device>") monotonic {alignment = 4 : i64} : i32, !llvm.ptr<1>
+    llvm.fence syncscope("<device>") release
+    %arrived = llvm.atomicrmw add %control, %one syncscope("<device>") monotonic {alignment = 4 : i64} : !llvm.ptr<1>, i32
     %arrivals = arith.addi %arrived, %one : i32
     %all = arith.muli %after, %blocks : i32
     %last = arith.cmpi eq, %arrivals, %all : i32
     scf.if %last {
-      llvm.fence syncscope("device") acq_rel
-      llvm.store %after, %generation atomic syncscope("device") release {alignment = 4 : i64} : i32, !llvm.ptr<1>
+      llvm.fence syncscope("<device>") acq_rel
+      llvm.store %after, %generation atomic syncscope("<device>") release {alignment = 4 : i64} : i32, !llvm.ptr<1>
     } else {
       WAIT
     }
@@ -80,7 +80,7 @@ func.func private @meet(%control: !llvm.ptr<1>, %blocks: i32, %step: i32, %watch
 
 static constexpr StringLiteral kWait = R"mlir(
       scf.while : () -> () {
-        %now = llvm.load %generation atomic syncscope("device") acquire {alignment = 4 : i64} : !llvm.ptr<1> -> i32
+        %now = llvm.load %generation atomic syncscope("<device>") acquire {alignment = 4 : i64} : !llvm.ptr<1> -> i32
         %waits = arith.cmpi eq, %now, %before : i32
         scf.condition(%waits)
       } do {
@@ -97,14 +97,14 @@ static constexpr StringLiteral kWaitWithWatchdog = R"mlir(
       %begin = nvvm.read.ptx.sreg.globaltimer : i64
       %timedOut = llvm.getelementptr %control[<timedOut>] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
       %leaves = scf.while : () -> i1 {
-        %now = llvm.load %generation atomic syncscope("device") acquire {alignment = 4 : i64} : !llvm.ptr<1> -> i32
+        %now = llvm.load %generation atomic syncscope("<device>") acquire {alignment = 4 : i64} : !llvm.ptr<1> -> i32
         %same = arith.cmpi eq, %now, %before : i32
         %stays = scf.if %limited -> i1 {
           %time = nvvm.read.ptx.sreg.globaltimer : i64
           %waited = arith.subi %time, %begin : i64
           %late = arith.cmpi ugt, %waited, %watchdog : i64
           scf.if %late {
-            %exchanged = llvm.cmpxchg %timedOut, %zero, %one syncscope("device") monotonic monotonic {alignment = 4 : i64} : !llvm.ptr<1>, i32
+            %exchanged = llvm.cmpxchg %timedOut, %zero, %one syncscope("<device>") monotonic monotonic {alignment = 4 : i64} : !llvm.ptr<1>, i32
             %isFirst = llvm.extractvalue %exchanged[1] : !llvm.struct<(i32, i1)>
             scf.if %isFirst {
               %stepAt = llvm.getelementptr %control[<step>] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
@@ -116,7 +116,7 @@ static constexpr StringLiteral kWaitWithWatchdog = R"mlir(
               llvm.store %number, %blockAt {alignment = 4 : i64} : i32, !llvm.ptr<1>
             }
           }
-          %status = llvm.load %timedOut atomic syncscope("device") monotonic {alignment = 4 : i64} : !llvm.ptr<1> -> i32
+          %status = llvm.load %timedOut atomic syncscope("<device>") monotonic {alignment = 4 : i64} : !llvm.ptr<1> -> i32
           %fine = arith.cmpi eq, %status, %zero : i32
           scf.yield %fine : i1
         } else {
@@ -132,7 +132,7 @@ static constexpr StringLiteral kWaitWithWatchdog = R"mlir(
       scf.if %leaves {
         %bit = arith.constant 0x80000000 : i32
         %gone = arith.ori %after, %bit : i32
-        llvm.store %gone, %own atomic syncscope("device") monotonic {alignment = 4 : i64} : i32, !llvm.ptr<1>
+        llvm.store %gone, %own atomic syncscope("<device>") monotonic {alignment = 4 : i64} : i32, !llvm.ptr<1>
       }
 )mlir";
 
@@ -145,7 +145,7 @@ static constexpr StringLiteral kLeave = R"mlir(
     %place = arith.index_cast %number : index to i64
     %words = llvm.getelementptr %control[<blockArrivals>] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
     %word = llvm.getelementptr %words[%place] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i32
-    %arrivalsOfBlock = llvm.load %word atomic syncscope("device") monotonic {alignment = 4 : i64} : !llvm.ptr<1> -> i32
+    %arrivalsOfBlock = llvm.load %word atomic syncscope("<device>") monotonic {alignment = 4 : i64} : !llvm.ptr<1> -> i32
     %nothing = arith.constant 0 : i32
     %left = arith.cmpi slt, %arrivalsOfBlock, %nothing : i32
     scf.if %left {
@@ -160,12 +160,12 @@ static void replaceAll(std::string &code, StringRef from, StringRef to) {
     code.replace(at, from.size(), to);
 }
 
-func::FuncOp uprog::addDeviceBarrier(gpu::GPUModuleOp module, bool amd) {
+func::FuncOp uprog::addDeviceBarrier(gpu::GPUModuleOp module,
+                                     const batch::VendorFacts &vendor) {
   std::string code = kBarrier.str();
-  replaceAll(code, "WAIT", amd ? kWait : kWaitWithWatchdog);
-  replaceAll(code, "LEAVE", amd ? "" : kLeave);
-  if (amd)
-    replaceAll(code, "\"device\"", "\"agent\"");
+  replaceAll(code, "WAIT", vendor.hasClock ? kWaitWithWatchdog : kWait);
+  replaceAll(code, "LEAVE", vendor.hasClock ? kLeave : "");
+  replaceAll(code, "<device>", vendor.deviceScope);
   for (const Word &word : kWords)
     replaceAll(code, word.name, std::to_string(word.offset));
   Block block;

@@ -8,6 +8,7 @@
 #ifndef BATCH_CONVERSION_UPROGTOGPU_DEVICEBARRIER_H
 #define BATCH_CONVERSION_UPROGTOGPU_DEVICEBARRIER_H
 
+#include "Batch/Target/GPU/GPUTarget.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
@@ -16,9 +17,10 @@ namespace mlir::uprog {
 /// Adds to `module` the function f(control, blocks: i32, step: i32,
 /// watchdog: i64) in which
 /// all blocks of a launch meet. What a thread of any block wrote before is seen
-/// by all threads after. Blocks look at the clock while they wait, unless
-/// the module is for `amd`. BatchDeviceControl in ABI.h is the control block.
-func::FuncOp addDeviceBarrier(gpu::GPUModuleOp module, bool amd);
+/// by all threads after. Blocks look at the clock while they wait, where the
+/// vendor's chips have one. BatchDeviceControl in ABI.h is the control block.
+func::FuncOp addDeviceBarrier(gpu::GPUModuleOp module,
+                              const batch::VendorFacts &vendor);
 
 } // namespace mlir::uprog
 

@@ -44,9 +44,10 @@ struct LaunchShape {
 class KernelBuilder : ProgramCode {
 public:
   KernelBuilder(ModuleOp module, gpu::GPUModuleOp device,
-                const LaunchShape &shape, func::FuncOp barrier, bool amd)
+                const LaunchShape &shape, func::FuncOp barrier,
+                const VendorFacts &vendor)
       : ProgramCode(module), operators(module), functions(device),
-        device(device), shape(shape), barrier(barrier), amd(amd) {}
+        device(device), shape(shape), barrier(barrier), vendor(vendor) {}
 
   LogicalResult lower(uprog::ProgramOp program);
 
@@ -94,7 +95,7 @@ private:
   gpu::GPUModuleOp device;
   LaunchShape shape;
   func::FuncOp barrier;
-  bool amd;
+  const VendorFacts &vendor;
   Value thread; ///< the number of this one in its block, in a program of lanes
   Value plans, numPlans, forms, control, blocks, watchdog;
   /// This block's number in its group, blocks of a group; this group's number,
@@ -305,8 +306,8 @@ LaneCode KernelBuilder::laneCode() {
   LaneUnit block;
   block.threads = shape.blockSize;
   block.thread = thread;
-  block.blockScope = amd ? "workgroup" : "block";
-  block.deviceScope = amd ? "agent" : "device";
+  block.blockScope = vendor.blockScope;
+  block.deviceScope = vendor.deviceScope;
   return LaneCode(b, b.getLoc(), machine, context, lanes, block);
 }
 
@@ -502,18 +503,19 @@ class ConvertUProgToGPUPass
             << kDeviceModule << "; run convert-operators-to-gpu first";
       return signalPassFailure();
     }
+    const VendorFacts &vendor = *getChipFacts(chip).vendor;
     func::FuncOp barrier;
     for (uprog::ProgramOp program : programs) {
       Level group = program.getLevel();
       if (group == Level::Device && !barrier)
-        barrier = uprog::addDeviceBarrier(device, amd);
+        barrier = uprog::addDeviceBarrier(device, vendor);
       LaunchShape shape{group, blockSize, clusterSize};
-      if (failed(KernelBuilder(module, device, shape, barrier, amd)
+      if (failed(KernelBuilder(module, device, shape, barrier, vendor)
                      .lower(program)))
         return signalPassFailure();
     }
     // One block on a multiprocessor is enough, and may have all registers.
-    if (!amd)
+    if (vendor.vendor == GPUVendor::NVIDIA)
       for (auto kernel : device.getOps<gpu::GPUFuncOp>())
         kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                         OpBuilder(kernel).getI32IntegerAttr(1));

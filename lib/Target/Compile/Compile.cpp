@@ -163,7 +163,8 @@ static LogicalResult addDevicePasses(OpPassManager &pm, Location loc,
   // Later chips run the code too.
   if (options.chip.empty() && options.sharedMemory < 0)
     gpu.sharedMemory = getChipFacts("").sharedMemory;
-  if (!StringRef(gpu.chip).starts_with("sm_"))
+  const VendorFacts *vendor = findVendor(gpu.chip);
+  if (!vendor || vendor->vendor != GPUVendor::NVIDIA)
     return emitError(loc) << "'" << gpu.chip
                           << "' is no chip of NVIDIA; use sm_80, sm_90, ...";
   // Binary code and PTX with a toolkit; without one the driver compiles PTX.

@@ -105,9 +105,9 @@ def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
            "Threads of a block">,
     Option<"clusterSize", "cluster-size", "int64_t", /*default=*/"8",
            "Blocks of a cluster">,
-    Option<"amd", "amd", "bool", /*default=*/"false",
-           "For AMD: its name of the scope of a device, and no watchdog, whose "
-           "clock only NVIDIA has">,
+    Option<"chip", "chip", "std::string", /*default=*/"\"\"",
+           "Chip to make the kernel for; empty: any of NVIDIA's. AMD's have other "
+           "names for scopes, and no watchdog, for want of a clock">,
   ];
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::gpu::GPUDialect",
