@@ -42,14 +42,14 @@ install_packages() {
         "security archive and in Debian 13 and later."
 }
 
-# configure PRESET: once; afterwards ninja runs CMake itself when it must.
+# configure PRESET [OPTION…]: once; afterwards ninja runs CMake itself when it must.
 configure() {
   local folder=build
   [ "$1" = dev ] || folder=build-$1
   if [ ! -e "$folder/build.ninja" ] ||
      [ CMakePresets.json -nt "$folder/build.ninja" ]; then
     say "Configuring $folder (preset $1)"
-    cmake --preset "$1" >"$folder.log" 2>&1 ||
+    cmake --preset "$@" >"$folder.log" 2>&1 ||
       { cat "$folder.log"; die "CMake failed"; }
     mv "$folder.log" "$folder/configure.log"
   fi
