@@ -254,13 +254,27 @@ LogicalResult RecordOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 
 //===----------------------------------------------------------------------===//
-// DepthOp
+// DepthOp, SettleOp, ForceOp
 //===----------------------------------------------------------------------===//
 
 OpFoldResult DepthOp::fold(FoldAdaptor) {
   if (getInputs().empty())
     return IntegerAttr::get(IndexType::get(getContext()), 0);
   return {};
+}
+
+/// Depths are known when tasks are recorded, before any tensor is.
+void DepthOp::getValueFlow(SymbolTableCollection &,
+                           SmallVectorImpl<rec::ValueFlowEdge> &) {}
+
+void SettleOp::getValueFlow(SymbolTableCollection &,
+                            SmallVectorImpl<rec::ValueFlowEdge> &edges) {
+  edges.push_back({rec::ValueFlowEdge::Same, getValue(), getResult(), {}});
+}
+
+void ForceOp::getValueFlow(SymbolTableCollection &,
+                           SmallVectorImpl<rec::ValueFlowEdge> &edges) {
+  edges.push_back({rec::ValueFlowEdge::Same, getTensor(), getResult(), {}});
 }
 
 //===----------------------------------------------------------------------===//

@@ -303,22 +303,6 @@ LogicalResult MatchOp::verifySymbolUses(SymbolTableCollection &symbolTables) {
   return success();
 }
 
-void MatchOp::getSuccessorRegions(RegionBranchPoint point,
-                                  SmallVectorImpl<RegionSuccessor> &regions) {
-  if (!point.isParent()) {
-    regions.emplace_back(getOperation(), getResults());
-    return;
-  }
-  // The fields that the cases take are no operands of this op.
-  for (Region &region : getRegions())
-    regions.emplace_back(&region);
-}
-
-void MatchOp::getRegionInvocationBounds(
-    ArrayRef<Attribute>, SmallVectorImpl<InvocationBounds> &bounds) {
-  bounds.append(getNumRegions(), InvocationBounds(/*lb=*/0, /*ub=*/1));
-}
-
 //===----------------------------------------------------------------------===//
 // MapOp, FoldOp
 //===----------------------------------------------------------------------===//
@@ -518,30 +502,6 @@ LogicalResult FoldOp::verify() {
   return verifyBodyArguments(*this, getBody(), getResultTypes(),
                              getLists().getTypes());
 }
-
-OperandRange FoldOp::getEntrySuccessorOperands(RegionSuccessor) {
-  return getInits();
-}
-
-void FoldOp::getSuccessorRegions(RegionBranchPoint,
-                                 SmallVectorImpl<RegionSuccessor> &regions) {
-  regions.emplace_back(&getBody(), getAccumulators());
-  regions.emplace_back(getOperation(), getResults());
-}
-
-SmallVector<Region *> MapOp::getLoopRegions() { return {&getBody()}; }
-
-SmallVector<Region *> FoldOp::getLoopRegions() { return {&getBody()}; }
-
-Block::BlockArgListType FoldOp::getRegionIterArgs() {
-  return getAccumulators();
-}
-
-std::optional<MutableArrayRef<OpOperand>> FoldOp::getYieldedValuesMutable() {
-  return getYield().getOperandsMutable();
-}
-
-std::optional<ResultRange> FoldOp::getLoopResults() { return getResults(); }
 
 bool rec::walksAdt(Operation *op) {
   auto walks = [](auto loop) {

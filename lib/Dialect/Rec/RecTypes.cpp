@@ -12,8 +12,6 @@
 using namespace mlir;
 using namespace mlir::rec;
 
-#include "Batch/Dialect/Rec/RecInterfaces.cpp.inc"
-
 #define GET_TYPEDEF_CLASSES
 #include "Batch/Dialect/Rec/RecTypes.cpp.inc"
 

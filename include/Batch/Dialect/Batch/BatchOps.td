@@ -11,6 +11,7 @@
 include "Batch/Dialect/Batch/BatchAttrs.td"
 include "Batch/Dialect/Batch/BatchTypes.td"
 include "Batch/Dialect/Batch/MachineOps.td"
+include "Batch/Dialect/Rec/RecInterfaces.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/FunctionInterfaces.td"
@@ -105,7 +106,8 @@ def Batch_InvokeOp : Batch_Op<"invoke", [
   }];
 }
 
-def Batch_DepthOp : Batch_Op<"depth", [Pure]> {
+def Batch_DepthOp : Batch_Op<"depth", [
+    Pure, DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {
   let summary = "the depth of a task with these operands";
   let description = [{
     One more than the largest depth of the operands: of the rows, for a ragged
@@ -123,7 +125,9 @@ def Batch_DepthOp : Batch_Op<"depth", [Pure]> {
   let hasFolder = 1;
 }
 
-def Batch_SettleOp : Batch_Op<"settle", [Pure, SameOperandsAndResultType]> {
+def Batch_SettleOp : Batch_Op<"settle", [
+    Pure, SameOperandsAndResultType,
+    DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {
   let summary = "a tensor of an earlier phase, for a later one";
   let description = [{
     The same tensor, with depth -1: what an earlier phase makes is there when a
@@ -141,7 +145,9 @@ def Batch_SettleOp : Batch_Op<"settle", [Pure, SameOperandsAndResultType]> {
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 
-def Batch_ForceOp : Batch_Op<"force", [SameOperandsAndResultType]> {
+def Batch_ForceOp : Batch_Op<"force", [
+    SameOperandsAndResultType,
+    DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {
   let summary = "the point where control needs a tensor's value";
   let description = [{
     Runs everything recorded so far and hands the value to the program.

@@ -23,6 +23,7 @@
 namespace mlir::rec {
 class AdtOp;
 class VariantOp;
+struct ValueFlowEdge;
 
 /// What `rec.phase` writes, and nothing reads.
 struct PhaseResource : SideEffects::Resource::Base<PhaseResource> {
@@ -31,6 +32,7 @@ struct PhaseResource : SideEffects::Resource::Base<PhaseResource> {
 } // namespace mlir::rec
 
 #include "Batch/Dialect/Rec/RecInterfaces.h.inc"
+#include "Batch/Dialect/Rec/RecOpInterfaces.h.inc"
 
 #include "Batch/Dialect/Rec/RecDialect.h.inc"
 
@@ -65,6 +67,25 @@ bool fitsField(Type field, Type value);
 #include "Batch/Dialect/Rec/RecOps.h.inc"
 
 namespace mlir::rec {
+/// One way on which a value becomes another one, or a part of it.
+struct ValueFlowEdge {
+  enum Kind {
+    Same,    ///< `to` is `from`
+    Element, ///< `to` is an element of the list `from`
+    Gather,  ///< `from` becomes an element of the list `to`
+    Read,    ///< `to` is field `field` of the value `from`, or a list of them
+    Build,   ///< `from` becomes field `field` of the value `to`
+    Decide,  ///< `from`, or field `field` of it, decides which way the op goes:
+             ///< which region runs, or how often. `to` is null
+    Compute, ///< `to` is computed from `from`
+  };
+  Kind kind;
+  Value from, to;
+  /// The variant whose field it is; null where there is no field.
+  VariantOp variant;
+  unsigned field = 0;
+};
+
 /// Returns true for a map or fold that walks a value of a list-shaped ADT, not
 /// only lists. `batch-list-elements` leaves none.
 bool walksAdt(Operation *op);

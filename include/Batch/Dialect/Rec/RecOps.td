@@ -8,6 +8,7 @@
 #ifndef BATCH_DIALECT_REC_RECOPS
 #define BATCH_DIALECT_REC_RECOPS
 
+include "Batch/Dialect/Rec/RecInterfaces.td"
 include "Batch/Dialect/Rec/RecTypes.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpAsmInterface.td"
@@ -115,7 +116,8 @@ def VariantOp : Rec_Op<"variant", [
 //===----------------------------------------------------------------------===//
 
 def ConstructOp : Rec_Op<"construct", [
-    Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+    Pure, DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Builds a value of an algebraic data type";
   let description = [{
     Takes one operand per field of the variant, in declared order. Two values
@@ -141,6 +143,7 @@ def MatchOp : Rec_Op<"match", [
     SingleBlockImplicitTerminator<"YieldOp">,
     DeclareOpInterfaceMethods<RegionBranchOpInterface,
                               ["getRegionInvocationBounds"]>,
+    DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Takes a value of an algebraic data type apart";
   let description = [{
@@ -179,8 +182,9 @@ def MatchOp : Rec_Op<"match", [
 }
 
 def YieldOp : Rec_Op<"yield", [
-    ParentOneOf<["FoldOp", "MapOp", "MatchOp"]>, Pure, ReturnLike,
-    Terminator]> {
+    ParentOneOf<["FoldOp", "MapOp", "MatchOp"]>, Pure, Terminator,
+    DeclareOpInterfaceMethods<RegionBranchTerminatorOpInterface>,
+    DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {
   let summary = "Ends a region of match, map or fold with its results";
   let description = [{
     Example:
@@ -202,13 +206,15 @@ class Rec_LoopOp<string mnemonic, list<Trait> traits = []>
     : Rec_Op<mnemonic, !listconcat([
         RecursiveMemoryEffects, SingleBlockImplicitTerminator<"YieldOp">,
         DeclareOpInterfaceMethods<ConditionallySpeculatable>,
+        DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>,
         DeclareOpInterfaceMethods<SymbolUserOpInterface>], traits)> {
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }
 
 def MapOp : Rec_LoopOp<"map", [
-    DeclareOpInterfaceMethods<LoopLikeOpInterface>]> {
+    DeclareOpInterfaceMethods<LoopLikeOpInterface>,
+    DeclareOpInterfaceMethods<RegionBranchOpInterface>]> {
   let summary = "Runs its body for every element of a list, independently";
   let description = [{
     The body's arguments are the elements of the lists at one position. Several
@@ -294,7 +300,8 @@ def FoldOp : Rec_LoopOp<"fold", [
 }
 
 def ElementsOp : Rec_Op<"elements", [
-    Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+    Pure, DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "The elements of a value of a list-shaped ADT, in order";
   let description = [{
     A list-shaped ADT has two variants: one has no field of the ADT's own type
@@ -324,7 +331,8 @@ def ElementsOp : Rec_Op<"elements", [
   }];
 }
 
-def LengthOp : Rec_Op<"length", [Pure]> {
+def LengthOp : Rec_Op<"length", [
+    Pure, DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {
   let summary = "The number of elements of a list or rows of a ragged tensor";
   let description = [{
     Example:
@@ -345,7 +353,9 @@ def LengthOp : Rec_Op<"length", [Pure]> {
 
 def Rec_PhaseResource : Resource<"::mlir::rec::PhaseResource">;
 
-def PhaseOp : Rec_Op<"phase", [MemoryEffects<[MemWrite<Rec_PhaseResource>]>]> {
+def PhaseOp : Rec_Op<"phase", [
+    MemoryEffects<[MemWrite<Rec_PhaseResource>]>,
+    DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {
   let summary = "Marks the start of a program phase";
   let description = [{
     What follows in the block belongs to a new phase: all tensor work before
