@@ -7,78 +7,11 @@
 
 #include "Batch/Analysis/InstanceProgram.h"
 
+#include "Batch/Analysis/Components.h"
 #include "Batch/Dialect/Batch/Batch.h"
 
 using namespace mlir;
 using namespace mlir::batch;
-
-namespace {
-
-/// Tarjan's algorithm with an explicit stack: user programs may have call
-/// chains of any length.
-class ComponentFinder {
-public:
-  ComponentFinder(ArrayRef<SmallVector<unsigned>> callees)
-      : callees(callees), index(callees.size(), kUnvisited),
-        low(callees.size()), onStack(callees.size()) {}
-
-  SmallVector<SmallVector<unsigned>> run() {
-    for (unsigned node = 0; node < callees.size(); ++node)
-      if (index[node] == kUnvisited)
-        visit(node);
-    return std::move(components);
-  }
-
-private:
-  static constexpr unsigned kUnvisited = ~0u;
-
-  void enter(unsigned node) {
-    index[node] = low[node] = next++;
-    stack.push_back(node);
-    onStack[node] = true;
-    frames.push_back({node, 0});
-  }
-
-  void visit(unsigned root) {
-    enter(root);
-    while (!frames.empty()) {
-      auto &[node, position] = frames.back();
-      if (position < callees[node].size()) {
-        unsigned callee = callees[node][position++];
-        if (index[callee] == kUnvisited)
-          enter(callee);
-        else if (onStack[callee])
-          low[node] = std::min(low[node], index[callee]);
-        continue;
-      }
-      unsigned done = node;
-      frames.pop_back();
-      if (!frames.empty())
-        low[frames.back().first] =
-            std::min(low[frames.back().first], low[done]);
-      if (low[done] != index[done])
-        continue;
-      auto &component = components.emplace_back();
-      unsigned member;
-      do {
-        member = stack.pop_back_val();
-        onStack[member] = false;
-        component.push_back(member);
-      } while (member != done);
-      llvm::sort(component);
-    }
-  }
-
-  ArrayRef<SmallVector<unsigned>> callees;
-  SmallVector<unsigned> index, low;
-  SmallVector<bool> onStack;
-  SmallVector<unsigned> stack;
-  SmallVector<std::pair<unsigned, unsigned>> frames;
-  SmallVector<SmallVector<unsigned>> components;
-  unsigned next = 0;
-};
-
-} // namespace
 
 InstanceProgram::InstanceProgram(ModuleOp module) {
   entry = dyn_cast_or_null<func::FuncOp>(lookupEntry(module).getOperation());
@@ -87,6 +20,8 @@ InstanceProgram::InstanceProgram(ModuleOp module) {
   if (!entry)
     return;
 
+  // Upstream's CallGraph covers the whole module and does not know the calls,
+  // which callers need.
   DenseMap<Operation *, SmallVector<func::CallOp>> calls;
   DenseSet<Operation *> reached;
   SmallVector<func::FuncOp> worklist = {entry};
@@ -114,7 +49,7 @@ InstanceProgram::InstanceProgram(ModuleOp module) {
   for (func::FuncOp function : functions)
     for (func::CallOp call : calls[function])
       callees[numbers[function]].push_back(numbers[getCallee(call)]);
-  for (ArrayRef<unsigned> component : ComponentFinder(callees).run()) {
+  for (ArrayRef<unsigned> component : findComponents(callees)) {
     auto &members = components.emplace_back();
     for (unsigned number : component) {
       members.push_back(functions[number]);

@@ -14,7 +14,7 @@
 namespace mlir::batch {
 
 /// The functions that an entry reaches, with their strongly connected
-/// components (Tarjan): mutually recursive functions are one component.
+/// components: mutually recursive functions are one component.
 class InstanceProgram {
 public:
   /// Looks up the entry of `module`; `getEntry()` is null if there is none.
