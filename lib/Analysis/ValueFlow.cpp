@@ -7,11 +7,8 @@
 
 #include "Batch/Analysis/ValueFlow.h"
 
-#include "Batch/Dialect/Batch/Batch.h"
-
-#include "Batch/Dialect/Rec/AdtLookup.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "llvm/ADT/TypeSwitch.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace mlir::batch;
@@ -22,18 +19,186 @@ bool mlir::batch::carriesTensor(Type type) {
   return isa<RankedTensorType>(type);
 }
 
-ValueFlow::ValueFlow(const InstanceProgram &program) : program(program) {
+//===----------------------------------------------------------------------===//
+// ValueFlowWalker
+//===----------------------------------------------------------------------===//
+
+using rec::ValueFlowEdge;
+
+/// True for an op without interface whose results are computed from all of its
+/// operands: it has no effects, and nothing that a tensor could hide in.
+static bool isComputation(Operation *op) {
+  auto hides = [](Type type) { return isa<rec::ListType, rec::AdtType>(type); };
+  return isMemoryEffectFree(op) &&
+         llvm::none_of(op->getOperandTypes(), hides) &&
+         llvm::none_of(op->getResultTypes(), hides) &&
+         llvm::none_of(op->getRegions(), [](Region &region) {
+           return llvm::any_of(region.getArgumentTypes(), carriesTensor);
+         });
+}
+
+void ValueFlowWalker::walk(func::FuncOp function, Visitor visit) {
+  SmallVector<ValueFlowEdge> edges;
+  auto visitOp = [&](Operation *op) {
+    if (auto call = dyn_cast<func::CallOp>(op))
+      if (func::FuncOp callee = program.getCallee(call))
+        return visitCall(call, callee, visit);
+    bool known = isa<func::FuncOp, func::ReturnOp>(op);
+    if (auto flow = dyn_cast<rec::ValueFlowOpInterface>(op)) {
+      known = true;
+      edges.clear();
+      flow.getValueFlow(symbols, edges);
+      for (const ValueFlowEdge &edge : edges)
+        visit(op, edge);
+    }
+    if (auto branch = dyn_cast<RegionBranchOpInterface>(op)) {
+      known = true;
+      visitPoint(branch, op, visit);
+    }
+    if (isa<RegionBranchTerminatorOpInterface>(op))
+      if (auto branch = dyn_cast<RegionBranchOpInterface>(op->getParentOp())) {
+        known = true;
+        visitPoint(branch, op, visit);
+      }
+    if (auto branch = dyn_cast<BranchOpInterface>(op)) {
+      known = true;
+      for (OpOperand &operand : op->getOpOperands())
+        if (auto target =
+                branch.getSuccessorBlockArgument(operand.getOperandNumber()))
+          visit(op, {ValueFlowEdge::Same, operand.get(), *target, {}});
+        else
+          visit(op, {ValueFlowEdge::Decide, operand.get(), {}, {}});
+    }
+    // A choice between tensors is tensor code.
+    if (auto select = dyn_cast<SelectLikeOpInterface>(op))
+      if (Value result = op->getResult(0); !isa<TensorType>(result.getType())) {
+        known = true;
+        visit(op, {ValueFlowEdge::Compute, select.getCondition(), result, {}});
+        visit(op, {ValueFlowEdge::Same, select.getTrueValue(), result, {}});
+        visit(op, {ValueFlowEdge::Same, select.getFalseValue(), result, {}});
+      }
+    if (known)
+      return;
+    if (!unknown && !isComputation(op))
+      unknown = op;
+    for (Value result : op->getResults()) {
+      visit(op, {ValueFlowEdge::Compute, {}, result, {}});
+      for (Value operand : op->getOperands())
+        visit(op, {ValueFlowEdge::Compute, operand, result, {}});
+    }
+  };
+  function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    visitOp(op);
+    // Bodies of tensor ops hold scalars only.
+    return isa<func::FuncOp, RegionBranchOpInterface>(op)
+               ? WalkResult::advance()
+               : WalkResult::skip();
+  });
+}
+
+void ValueFlowWalker::visitCall(func::CallOp call, func::FuncOp callee,
+                                Visitor visit) {
+  if (callee.isExternal())
+    return;
+  for (auto [operand, argument] :
+       llvm::zip_equal(call.getOperands(), callee.getArguments()))
+    visit(call, {ValueFlowEdge::Same, operand, argument, {}});
+  for (auto ret : callee.getOps<func::ReturnOp>())
+    for (auto [operand, result] :
+         llvm::zip_equal(ret.getOperands(), call.getResults()))
+      visit(call, {ValueFlowEdge::Same, operand, result, {}});
+}
+
+/// Visits what `point`, which is `branch` or a terminator in it, hands on.
+void ValueFlowWalker::visitPoint(RegionBranchOpInterface branch,
+                                 Operation *point, Visitor visit) {
+  RegionBranchPoint from = RegionBranchPoint::parent();
+  if (point != branch)
+    from = cast<RegionBranchTerminatorOpInterface>(point);
+  SmallVector<RegionSuccessor> successors;
+  branch.getSuccessorRegions(from, successors);
+  SmallVector<OperandRange> handedOn;
+  for (RegionSuccessor successor : successors)
+    handedOn.push_back(branch.getSuccessorOperands(from, successor));
+  for (OpOperand &operand : point->getOpOperands()) {
+    bool decides = !isa<rec::ValueFlowOpInterface>(point);
+    for (auto [successor, operands] : llvm::zip_equal(successors, handedOn)) {
+      if (operands.empty())
+        continue;
+      unsigned position =
+          operand.getOperandNumber() - operands.getBeginOperandIndex();
+      if (position >= operands.size())
+        continue;
+      decides = false;
+      visit(point, {ValueFlowEdge::Same,
+                    operand.get(),
+                    successor.getSuccessorInputs()[position],
+                    {}});
+    }
+    if (decides)
+      visit(point, {ValueFlowEdge::Decide, operand.get(), {}, {}});
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// ValueFlow
+//===----------------------------------------------------------------------===//
+
+ValueFlow::ValueFlow(const InstanceProgram &program) {
+  ValueFlowWalker walker(program);
   for (func::FuncOp function : program.getFunctions()) {
     for (BlockArgument argument : function.getArguments())
       if (carriesTensor(argument.getType()))
         ensure(argument);
-    function.walk<WalkOrder::PreOrder>([&](Operation *op) {
-      visit(op);
-      // Bodies of tensor ops hold scalars only.
-      bool control = isa<func::FuncOp>(op) || op->getNumRegions() == 0 ||
-                     isa<rec::RecDialect, scf::SCFDialect>(op->getDialect());
-      return control ? WalkResult::advance() : WalkResult::skip();
-    });
+    walker.walk(function,
+                [&](Operation *, const ValueFlowEdge &edge) { add(edge); });
+  }
+  unknown = walker.getUnknown();
+}
+
+LogicalResult ValueFlow::verify() const {
+  if (!unknown)
+    return success();
+  return unknown->emitError(
+      "does not say how values go through it: an op that has effects, holds "
+      "control, or reads or makes lists or values of ADTs implements "
+      "RegionBranchOpInterface or rec's ValueFlowOpInterface");
+}
+
+void ValueFlow::add(const ValueFlowEdge &edge) {
+  bool follows = edge.to && carriesTensor(edge.to.getType());
+  auto isTensor = [](Value value) {
+    return value && carriesTensor(value.getType());
+  };
+  switch (edge.kind) {
+  case ValueFlowEdge::Same:
+  case ValueFlowEdge::Element:
+  case ValueFlowEdge::Gather:
+    if (follows && isTensor(edge.from))
+      copy(ensure(edge.from), ensure(edge.to));
+    return;
+  case ValueFlowEdge::Read:
+    if (follows &&
+        carriesTensor(rec::VariantOp(edge.variant).getFieldType(edge.field)))
+      copy(ensureField(edge.variant, edge.field), ensure(edge.to));
+    return;
+  case ValueFlowEdge::Build:
+    if (isTensor(edge.from))
+      copy(ensure(edge.from), ensureField(edge.variant, edge.field));
+    return;
+  case ValueFlowEdge::Decide:
+    return;
+  case ValueFlowEdge::Compute: {
+    if (!follows)
+      return;
+    Node target = ensure(edge.to);
+    if (!isTensor(edge.from))
+      return;
+    Node source = ensure(edge.from);
+    computes[source].push_back(target);
+    reverseComputes[target].push_back(source);
+    return;
+  }
   }
 }
 
@@ -64,140 +229,9 @@ ValueFlow::Node ValueFlow::getFieldNode(rec::VariantOp variant,
   return fieldNodes.lookup({variant, field});
 }
 
-void ValueFlow::copy(Value from, Value to) {
-  if (!carriesTensor(from.getType()) || !carriesTensor(to.getType()))
-    return;
-  copy(ensure(from), ensure(to));
-}
-
 void ValueFlow::copy(Node source, Node target) {
   copies[source].push_back(target);
   reverseCopies[target].push_back(source);
-}
-
-void ValueFlow::visitYield(Operation *terminator, ValueRange operands) {
-  Operation *parent = terminator->getParentOp();
-  auto toResults = [&] {
-    for (auto [operand, result] : llvm::zip(operands, parent->getResults()))
-      copy(operand, result);
-  };
-  if (auto fold = dyn_cast<rec::FoldOp>(parent)) {
-    toResults();
-    for (auto [operand, argument] : llvm::zip(operands, fold.getAccumulators()))
-      copy(operand, argument);
-  } else if (auto loop = dyn_cast<scf::ForOp>(parent)) {
-    toResults();
-    for (auto [operand, argument] :
-         llvm::zip(operands, loop.getRegionIterArgs()))
-      copy(operand, argument);
-  } else if (auto loop = dyn_cast<scf::WhileOp>(parent)) {
-    for (auto [operand, argument] :
-         llvm::zip(operands, loop.getBeforeArguments()))
-      copy(operand, argument);
-  } else if (!isa<func::FuncOp>(parent)) {
-    toResults();
-  }
-}
-
-void ValueFlow::visit(Operation *op) {
-  if (auto call = dyn_cast<func::CallOp>(op)) {
-    func::FuncOp callee = program.getCallee(call);
-    if (!callee || callee.isExternal())
-      return;
-    for (auto [operand, argument] :
-         llvm::zip_equal(call.getOperands(), callee.getArguments()))
-      copy(operand, argument);
-    callee.walk([&](func::ReturnOp ret) {
-      for (auto [operand, result] :
-           llvm::zip_equal(ret.getOperands(), call.getResults()))
-        copy(operand, result);
-    });
-    return;
-  }
-  if (auto construct = dyn_cast<rec::ConstructOp>(op)) {
-    rec::VariantOp variant =
-        rec::lookupVariant(op, construct.getVariantAttr(), symbols);
-    for (auto [index, field] : llvm::enumerate(construct.getFields()))
-      if (carriesTensor(field.getType()))
-        copy(ensure(field), ensureField(variant, index));
-    return;
-  }
-  if (auto match = dyn_cast<rec::MatchOp>(op)) {
-    for (auto [number, region] : llvm::enumerate(match.getRegions())) {
-      rec::VariantOp variant = rec::lookupCase(match, number, symbols);
-      for (BlockArgument argument : region.getArguments())
-        if (carriesTensor(argument.getType()))
-          copy(ensureField(variant, argument.getArgNumber()), ensure(argument));
-    }
-    return;
-  }
-  if (auto elements = dyn_cast<rec::ElementsOp>(op)) {
-    rec::AdtOp adt =
-        rec::lookupAdt(op, elements.getValue().getType().getName(), symbols);
-    auto shape = rec::getListShape(adt);
-    if (carriesTensor(elements.getType()))
-      copy(ensureField(shape->link, shape->element), ensure(elements));
-    return;
-  }
-  if (auto settle = dyn_cast<SettleOp>(op)) {
-    copy(settle.getValue(), settle.getResult());
-    return;
-  }
-  if (auto map = dyn_cast<rec::MapOp>(op)) {
-    for (auto [list, element] :
-         llvm::zip_equal(map.getLists(), map.getElements()))
-      copy(list, element);
-    return;
-  }
-  if (auto fold = dyn_cast<rec::FoldOp>(op)) {
-    for (auto [list, element] :
-         llvm::zip_equal(fold.getLists(), fold.getElements()))
-      copy(list, element);
-    for (auto [init, argument, result] : llvm::zip_equal(
-             fold.getInits(), fold.getAccumulators(), fold.getResults())) {
-      copy(init, argument);
-      copy(init, result);
-    }
-    return;
-  }
-  if (auto loop = dyn_cast<scf::ForOp>(op)) {
-    for (auto [init, argument, result] : llvm::zip_equal(
-             loop.getInitArgs(), loop.getRegionIterArgs(), loop.getResults())) {
-      copy(init, argument);
-      copy(init, result);
-    }
-    return;
-  }
-  if (auto loop = dyn_cast<scf::WhileOp>(op)) {
-    for (auto [init, argument] :
-         llvm::zip_equal(loop.getInits(), loop.getBeforeArguments()))
-      copy(init, argument);
-    return;
-  }
-  if (auto condition = dyn_cast<scf::ConditionOp>(op)) {
-    auto loop = cast<scf::WhileOp>(op->getParentOp());
-    for (auto [operand, argument, result] :
-         llvm::zip_equal(condition.getArgs(), loop.getAfterArguments(),
-                         loop.getResults())) {
-      copy(operand, argument);
-      copy(operand, result);
-    }
-    return;
-  }
-  if (op->hasTrait<OpTrait::IsTerminator>())
-    return visitYield(op, op->getOperands());
-  if (isa<scf::SCFDialect>(op->getDialect()) || isa<func::FuncOp>(op))
-    return;
-  for (Value result : op->getResults()) {
-    if (!carriesTensor(result.getType()))
-      continue;
-    Node target = ensure(result);
-    for (Value operand : op->getOperands())
-      if (carriesTensor(operand.getType())) {
-        Node source = ensure(operand);
-        reverseComputes[target].push_back(source);
-      }
-  }
 }
 
 SmallVector<bool> ValueFlow::ancestors(ArrayRef<Node> targets) const {

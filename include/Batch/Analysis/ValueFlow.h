@@ -16,6 +16,36 @@ namespace mlir::batch {
 /// True for what the analyses below follow: tensors and lists of tensors.
 bool carriesTensor(Type type);
 
+/// Walks the ways on which values go through the functions of a program, as the
+/// interfaces of its ops say them: calls, RegionBranchOpInterface and its
+/// terminators, BranchOpInterface, SelectLikeOpInterface, and
+/// rec::ValueFlowOpInterface. Any other op computes each result from all of its
+/// operands, which is known only of pure ops on tensors and scalars.
+class ValueFlowWalker {
+public:
+  using Visitor = function_ref<void(Operation *, const rec::ValueFlowEdge &)>;
+
+  explicit ValueFlowWalker(const InstanceProgram &program) : program(program) {}
+
+  /// Calls `visit` for every edge in `function`, op by op, with the op that it
+  /// is in. A result that is computed has an edge from null before those from
+  /// operands. Control is decided by what a terminator does not hand on, too.
+  void walk(func::FuncOp function, Visitor visit);
+
+  /// The first op so far that does not say how values go through it; null if
+  /// all do.
+  Operation *getUnknown() const { return unknown; }
+
+private:
+  void visitCall(func::CallOp call, func::FuncOp callee, Visitor visit);
+  void visitPoint(RegionBranchOpInterface branch, Operation *point,
+                  Visitor visit);
+
+  const InstanceProgram &program;
+  SymbolTableCollection symbols;
+  Operation *unknown = nullptr;
+};
+
 /// The graph of tensor flow through an instance program, across calls, matches,
 /// branches, loops and ADT fields. A list of tensors and the tensors in it are
 /// one node each, joined by copy edges.
@@ -27,6 +57,9 @@ public:
   using Node = unsigned;
 
   explicit ValueFlow(const InstanceProgram &program);
+
+  /// Emits an error if the graph lacks what goes through some op.
+  LogicalResult verify() const;
 
   unsigned size() const { return copies.size(); }
   Node getNode(Value value) const { return nodes.lookup(value); }
@@ -50,13 +83,10 @@ private:
   Node ensure(Value value);
   Node ensureField(rec::VariantOp variant, unsigned field);
   Node addNode(Value value);
-  void copy(Value from, Value to);
   void copy(Node source, Node target);
-  void visit(Operation *op);
-  void visitYield(Operation *terminator, ValueRange operands);
+  void add(const rec::ValueFlowEdge &edge);
 
-  const InstanceProgram &program;
-  SymbolTableCollection symbols;
+  Operation *unknown = nullptr;
   DenseMap<Value, Node> nodes;
   DenseMap<std::pair<Operation *, unsigned>, Node> fieldNodes;
   SmallVector<Value> values;

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Batch/Analysis/Components.h"
 #include "Batch/Analysis/ValueFlow.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Transforms/Control/Passes.h"
@@ -72,7 +73,7 @@ static void addMarks(KernelGraph &graph, const InstanceProgram &program,
     });
 }
 
-static KernelGraph buildGraph(ModuleOp module) {
+static FailureOr<KernelGraph> buildGraph(ModuleOp module) {
   KernelGraph graph;
   DenseMap<StringAttr, unsigned> numbers;
   for (auto kernel : module.getOps<KernelOp>()) {
@@ -84,6 +85,8 @@ static KernelGraph buildGraph(ModuleOp module) {
 
   InstanceProgram program(module);
   ValueFlow flow(program);
+  if (failed(flow.verify()))
+    return failure();
   for (func::FuncOp function : program.getFunctions())
     function.walk([&](InvokeOp invoke) {
       unsigned consumer = numbers.lookup(invoke.getKernelAttr().getAttr());
@@ -103,62 +106,17 @@ static KernelGraph buildGraph(ModuleOp module) {
   return graph;
 }
 
-/// Strongly connected components of the graph, producers first.
-static SmallVector<SmallVector<unsigned>>
-findComponents(const KernelGraph &graph) {
-  // Reachability by depth-first finishing order (Kosaraju), iterative.
-  unsigned size = graph.kernels.size();
-  SmallVector<SmallVector<unsigned>> consumers(size);
-  for (unsigned kernel = 0; kernel < size; ++kernel)
-    for (unsigned producer : graph.producers[kernel])
-      consumers[producer].push_back(kernel);
-  SmallVector<unsigned> finished;
-  SmallVector<bool> seen(size);
-  for (unsigned root = 0; root < size; ++root) {
-    if (seen[root])
-      continue;
-    SmallVector<std::pair<unsigned, unsigned>> stack = {{root, 0}};
-    seen[root] = true;
-    while (!stack.empty()) {
-      auto &[node, position] = stack.back();
-      if (position == consumers[node].size()) {
-        finished.push_back(node);
-        stack.pop_back();
-        continue;
-      }
-      unsigned next = consumers[node][position++];
-      if (!seen[next]) {
-        seen[next] = true;
-        stack.push_back({next, 0});
-      }
-    }
-  }
-  SmallVector<SmallVector<unsigned>> components;
-  SmallVector<bool> assigned(size);
-  for (unsigned root : llvm::reverse(finished)) {
-    if (assigned[root])
-      continue;
-    auto &component = components.emplace_back();
-    SmallVector<unsigned> stack = {root};
-    assigned[root] = true;
-    while (!stack.empty()) {
-      unsigned node = stack.pop_back_val();
-      component.push_back(node);
-      for (unsigned producer : graph.producers[node])
-        if (!assigned[producer]) {
-          assigned[producer] = true;
-          stack.push_back(producer);
-        }
-    }
-  }
-  return components;
-}
-
 void AssignPhasesPass::runOnOperation() {
-  KernelGraph graph = buildGraph(getOperation());
+  FailureOr<KernelGraph> built = buildGraph(getOperation());
+  if (failed(built))
+    return signalPassFailure();
+  KernelGraph &graph = *built;
   SmallVector<int64_t> phases(graph.kernels.size(), 0);
   SmallVector<unsigned> componentOf(graph.kernels.size());
-  SmallVector<SmallVector<unsigned>> components = findComponents(graph);
+  SmallVector<SmallVector<unsigned>> producers;
+  for (const auto &of : graph.producers)
+    producers.emplace_back(of.begin(), of.end());
+  SmallVector<SmallVector<unsigned>> components = findComponents(producers);
   for (auto [number, component] : llvm::enumerate(components))
     for (unsigned kernel : component)
       componentOf[kernel] = number;

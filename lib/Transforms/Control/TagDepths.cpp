@@ -8,7 +8,7 @@
 #include "Batch/Analysis/ValueFlow.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Transforms/Control/Passes.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include <map>
 
 namespace mlir::batch {
@@ -28,7 +28,7 @@ public:
       phases[kernel.getSymNameAttr()] = kernel.getPhase();
   }
 
-  void run();
+  LogicalResult run();
 
 private:
   int64_t getPhase(InvokeOp invoke) const {
@@ -108,7 +108,9 @@ void DepthTagger::settle(OpOperand &operand, Value entered) {
                                operand.get()));
 }
 
-void DepthTagger::run() {
+LogicalResult DepthTagger::run() {
+  if (failed(flow.verify()))
+    return failure();
   SmallVector<std::pair<OpOperand *, Value>> entries;
   for (func::FuncOp function : program.getFunctions())
     function.walk([&](Operation *op) {
@@ -120,11 +122,8 @@ void DepthTagger::run() {
           return;
         operands = call->getOpOperands();
         entered = callee.getArguments();
-      } else if (auto fold = dyn_cast<rec::FoldOp>(op)) {
-        operands = fold.getInitsMutable();
-        entered = fold.getAccumulators();
-      } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
-        operands = loop.getInitArgsMutable();
+      } else if (auto loop = dyn_cast<LoopLikeOpInterface>(op)) {
+        operands = loop.getInitsMutable();
         entered = loop.getRegionIterArgs();
       } else if (auto invoke = dyn_cast<InvokeOp>(op)) {
         tag(invoke);
@@ -134,10 +133,14 @@ void DepthTagger::run() {
     });
   for (auto [operand, value] : entries)
     settle(*operand, value);
+  return success();
 }
 
 namespace {
 class TagDepthsPass : public batch::impl::TagDepthsPassBase<TagDepthsPass> {
-  void runOnOperation() override { DepthTagger(getOperation()).run(); }
+  void runOnOperation() override {
+    if (failed(DepthTagger(getOperation()).run()))
+      signalPassFailure();
+  }
 };
 } // namespace

@@ -16,9 +16,9 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 namespace mlir::batch {
@@ -251,6 +251,8 @@ void Outliner::collectBlocks(Region &region) {
 LogicalResult Outliner::run() {
   if (!program.getEntry())
     return success();
+  if (failed(flow.verify()))
+    return failure();
   for (func::FuncOp function : program.getFunctions())
     normalizeExtents(function);
   for (func::FuncOp function : program.getFunctions())
@@ -285,7 +287,8 @@ void Outliner::findRecursion() {
       if (auto call = dyn_cast<func::CallOp>(op);
           call && program.isRecursiveCall(call))
         add(recursive, call.getResults());
-      if (isa<rec::FoldOp, scf::ForOp, scf::WhileOp>(op))
+      if (auto loop = dyn_cast<LoopLikeOpInterface>(op);
+          loop && !loop.getRegionIterArgs().empty())
         add(recursive, op->getRegion(0).getArguments());
       if (isTensorOp(op))
         add(readByTensorOps, op->getOperands());
@@ -338,9 +341,12 @@ void Outliner::followControl(Operation *op) {
   for (Value result : op->getResults())
     if (!view && carriesTensor(result.getType()))
       dependsOnControl.insert(result);
+  // Fields that a match takes out are there before it.
+  if (!isa<LoopLikeOpInterface>(op))
+    return;
   for (Region &region : op->getRegions())
     for (BlockArgument argument : region.getArguments())
-      if (!isa<rec::MatchOp>(op) && carriesTensor(argument.getType()))
+      if (carriesTensor(argument.getType()))
         dependsOnControl.insert(argument);
 }
 

@@ -19,3 +19,26 @@ func.func @main(%xs: tensor<?x4xf32>) -> !rec.adt<@Tree> attributes {batch.entry
   %t = rec.construct @Tree::@leaf(%ys) : (tensor<?x4xf32>) -> !rec.adt<@Tree>
   return %t : !rec.adt<@Tree>
 }
+
+// -----
+
+// Where a tensor comes from must be known: an op that reads a list says what it
+// takes out of it.
+func.func @main(%xs: !rec.list<tensor<4xf32>>) -> tensor<4xf32>
+    attributes {batch.entry} {
+  // expected-error @+1 {{does not say how values go through it: an op that has effects, holds control, or reads or makes lists or values of ADTs implements RegionBranchOpInterface or rec's ValueFlowOpInterface}}
+  %y = builtin.unrealized_conversion_cast %xs
+      : !rec.list<tensor<4xf32>> to tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// An op with unknown effects may do anything.
+func.func private @f(tensor<4xf32>) -> tensor<4xf32>
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
+  %f = constant @f : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{does not say how values go through it}}
+  %y = call_indirect %f(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}

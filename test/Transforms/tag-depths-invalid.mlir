@@ -1,0 +1,10 @@
+// RUN: batch-opt %s --batch-tag-depths --verify-diagnostics
+
+// Depths depend on where every tensor comes from.
+func.func @main(%xs: !rec.list<tensor<4xf32>>) -> tensor<4xf32>
+    attributes {batch.entry} {
+  // expected-error @+1 {{does not say how values go through it}}
+  %y = builtin.unrealized_conversion_cast %xs
+      : !rec.list<tensor<4xf32>> to tensor<4xf32>
+  return %y : tensor<4xf32>
+}
