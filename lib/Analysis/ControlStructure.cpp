@@ -10,12 +10,11 @@
 #include "Batch/Analysis/ValueFlow.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/Rec/AdtLookup.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace mlir::batch;
+using rec::ValueFlowEdge;
 
 /// The ADT of a value or of the elements of a list; null for other types.
 static rec::AdtType getAdt(Type type) {
@@ -24,20 +23,15 @@ static rec::AdtType getAdt(Type type) {
   return dyn_cast<rec::AdtType>(type);
 }
 
-/// True for functions, and for ops that are control. The regions of all other
-/// ops only compute.
-static bool isControl(Operation *op) {
-  return isa<func::FuncDialect, rec::RecDialect, scf::SCFDialect>(
-      op->getDialect());
-}
-
 /// Calls `visit` for the ops of `function`, regions that only compute left out.
 static void walkControl(func::FuncOp function,
                         llvm::function_ref<WalkResult(Operation *)> visit) {
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (visit(op).wasInterrupted())
       return WalkResult::interrupt();
-    return isControl(op) ? WalkResult::advance() : WalkResult::skip();
+    return isa<func::FuncOp, RegionBranchOpInterface>(op)
+               ? WalkResult::advance()
+               : WalkResult::skip();
   });
 }
 
@@ -61,23 +55,31 @@ StringRef TensorControl::getDescription() const {
   llvm_unreachable("unknown reason");
 }
 
-StructuralControl::StructuralControl(const InstanceProgram &program)
-    : program(program) {
-  findReads();
-  // Sets only grow, so this ends; a program without reads takes one sweep.
-  do {
-    changed = false;
-    for (func::FuncOp function : program.getFunctions())
-      walkControl(function, [&](Operation *op) {
-        visit(op);
-        return WalkResult::advance();
-      });
-  } while (changed);
-  if (!control && !computed.empty())
-    findDecisions();
+/// True for a loop of which neither bounds nor lists say how often it runs.
+static bool findsItsEnd(Operation *op) {
+  auto loop = dyn_cast<LoopLikeOpInterface>(op);
+  return loop && !loop.getLoopUpperBounds() &&
+         !isa<rec::ValueFlowOpInterface>(op);
 }
 
-void StructuralControl::findReads() {
+StructuralControl::StructuralControl(const InstanceProgram &program) {
+  findReads(program);
+  // Extents are part of the data structure.
+  ValueFlowWalker walker(program);
+  for (func::FuncOp function : program.getFunctions())
+    walker.walk(function, [&](Operation *op, const ValueFlowEdge &edge) {
+      if (edge.kind == ValueFlowEdge::Compute && edge.from &&
+          isa<TensorType>(edge.from.getType()) &&
+          !carriesTensor(edge.to.getType()) &&
+          !isa<tensor::DimOp, tensor::RankOp>(op))
+        computed.insert(edge.to);
+    });
+  // Most programs look at no tensor.
+  if (!computed.empty())
+    followComputed(program);
+}
+
+void StructuralControl::findReads(const InstanceProgram &program) {
   for (func::FuncOp function : program.getFunctions()) {
     if (!function.getBody().hasOneBlock()) {
       control = {function, TensorControl::Unstructured};
@@ -88,7 +90,7 @@ void StructuralControl::findReads() {
         control = {op, TensorControl::Force};
       else if (isa<tensor::ExtractOp>(op))
         control = {op, TensorControl::Element};
-      else if (isa<scf::WhileOp>(op))
+      else if (findsItsEnd(op))
         control = {op, TensorControl::While};
       return control ? WalkResult::interrupt() : WalkResult::advance();
     });
@@ -97,170 +99,105 @@ void StructuralControl::findReads() {
   }
 }
 
-void StructuralControl::findDecisions() {
-  for (func::FuncOp function : program.getFunctions()) {
-    walkControl(function, [&](Operation *op) {
-      bool decided = false;
-      if (auto branch = dyn_cast<scf::IfOp>(op))
-        decided = isComputed(branch.getCondition());
-      else if (auto branch = dyn_cast<scf::IndexSwitchOp>(op))
-        decided = isComputed(branch.getArg());
-      else if (auto match = dyn_cast<rec::MatchOp>(op))
-        decided = isComputed(match.getValue());
-      else if (auto elements = dyn_cast<rec::ElementsOp>(op))
-        // A walk from link to link, which matches each.
-        decided = isComputed(elements.getValue()) ||
-                  isComputedField(elements, &rec::ListShape::rest);
-      else if (auto loop = dyn_cast<scf::ForOp>(op))
-        decided = isComputed(
-            {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()});
-      if (decided)
-        control = {op, TensorControl::Decision};
-      return decided ? WalkResult::interrupt() : WalkResult::advance();
-    });
-    if (control)
+/// Adds to `computed` what depends on it, and finds out what it decides.
+void StructuralControl::followComputed(const InstanceProgram &program) {
+  // A value, or a field by its variant and number.
+  using Place = std::pair<void *, unsigned>;
+  auto placeOf = [](Value value) {
+    return Place(value.getAsOpaquePointer(), ~0u);
+  };
+  DenseMap<Place, SmallVector<Value, 2>> values;
+  DenseMap<Place, SmallVector<Place, 1>> fields;
+  SmallVector<std::pair<Operation *, Place>> decisions;
+  auto add = [&](Place from, Value to) {
+    if (!carriesTensor(to.getType()))
+      values[from].push_back(to);
+  };
+  auto visit = [&](Operation *op, const ValueFlowEdge &edge) {
+    if (!edge.from || carriesTensor(edge.from.getType()))
       return;
-  }
-}
-
-void StructuralControl::mark(ValueRange values) {
-  for (Value value : values)
-    if (!carriesTensor(value.getType()))
-      changed |= computed.insert(value).second;
-}
-
-bool StructuralControl::isComputedField(rec::ElementsOp elements,
-                                        unsigned rec::ListShape::*field) {
-  rec::AdtOp adt = rec::lookupAdt(
-      elements, elements.getValue().getType().getName(), symbols);
-  auto shape = rec::getListShape(adt);
-  return computedFields.contains({shape->link, (*shape).*field});
-}
-
-bool StructuralControl::isComputed(ValueRange values) const {
-  return llvm::any_of(values,
-                      [&](Value value) { return computed.contains(value); });
-}
-
-void StructuralControl::visit(Operation *op) {
-  if (auto call = dyn_cast<func::CallOp>(op)) {
-    func::FuncOp callee = program.getCallee(call);
-    if (!callee || callee.isExternal())
+    Place from = placeOf(edge.from);
+    Place field(edge.variant, edge.field);
+    switch (edge.kind) {
+    case ValueFlowEdge::Build:
+      // The tag is known, whatever the fields are.
+      fields[from].push_back(field);
       return;
-    for (auto [operand, argument] :
-         llvm::zip_equal(call.getOperands(), callee.getArguments()))
-      if (isComputed(operand))
-        mark(argument);
-    for (auto ret : callee.getOps<func::ReturnOp>())
-      for (auto [operand, result] :
-           llvm::zip_equal(ret.getOperands(), call.getResults()))
-        if (isComputed(operand))
-          mark(result);
-    return;
-  }
-  if (auto construct = dyn_cast<rec::ConstructOp>(op)) {
-    // The tag is known, whatever the fields are.
-    rec::VariantOp variant =
-        rec::lookupVariant(op, construct.getVariantAttr(), symbols);
-    for (auto [index, field] : llvm::enumerate(construct.getFields()))
-      if (isComputed(field))
-        changed |= computedFields.insert({variant, index}).second;
-    return;
-  }
-  if (auto match = dyn_cast<rec::MatchOp>(op)) {
-    for (auto [number, region] : llvm::enumerate(match.getRegions())) {
-      rec::VariantOp variant = rec::lookupCase(match, number, symbols);
-      for (BlockArgument argument : region.getArguments())
-        if (isComputed(match.getValue()) ||
-            computedFields.contains({variant, argument.getArgNumber()}))
-          mark(argument);
-    }
-    return;
-  }
-  if (auto elements = dyn_cast<rec::ElementsOp>(op)) {
-    if (isComputed(elements.getValue()) ||
-        isComputedField(elements, &rec::ListShape::element) ||
-        isComputedField(elements, &rec::ListShape::rest))
-      mark(elements.getResult());
-    return;
-  }
-  if (op->hasTrait<OpTrait::IsTerminator>())
-    return visitTerminator(op);
-  if (isControl(op)) {
-    // Which loop argument an operand becomes hardly matters here.
-    if (!isa<func::FuncOp, scf::IfOp, scf::IndexSwitchOp, rec::LengthOp>(op) &&
-        isComputed(op->getOperands())) {
-      mark(op->getResults());
+    case ValueFlowEdge::Read:
+      add(field, edge.to);
+      break;
+    case ValueFlowEdge::Decide: {
+      if (op->hasTrait<OpTrait::IsTerminator>())
+        op = op->getParentOp();
+      decisions.push_back({op, edge.variant ? field : from});
+      // How often a loop runs all of its values depend on.
+      if (!isa<LoopLikeOpInterface>(op))
+        return;
+      for (Value result : op->getResults())
+        add(from, result);
       for (Region &region : op->getRegions())
-        mark(region.getArguments());
-    }
-    return;
-  }
-  bool readsTensor =
-      !isa<DepthOp, SettleOp, tensor::DimOp, tensor::RankOp>(op) &&
-      llvm::any_of(op->getOperandTypes(), llvm::IsaPred<TensorType>);
-  if (readsTensor || isComputed(op->getOperands()))
-    mark(op->getResults());
-}
-
-void StructuralControl::visitTerminator(Operation *op) {
-  Operation *parent = op->getParentOp();
-  if (isa<func::FuncOp>(parent))
-    return;
-  if (isa<LoopLikeOpInterface>(parent) && !isa<rec::MapOp>(parent)) {
-    if (!isComputed(op->getOperands()))
+        for (BlockArgument argument : region.getArguments())
+          add(from, argument);
       return;
-    mark(parent->getResults());
-    for (Region &region : parent->getRegions())
-      mark(region.getArguments());
-    return;
+    }
+    default:
+      break;
+    }
+    add(from, edge.to);
+  };
+  ValueFlowWalker walker(program);
+  for (func::FuncOp function : program.getFunctions())
+    walker.walk(function, visit);
+
+  DenseSet<Place> reached;
+  SmallVector<Place> worklist;
+  auto reach = [&](Place place) {
+    if (reached.insert(place).second)
+      worklist.push_back(place);
+  };
+  for (Value value : computed)
+    reach(placeOf(value));
+  while (!worklist.empty()) {
+    Place place = worklist.pop_back_val();
+    for (Value value : values.lookup(place)) {
+      computed.insert(value);
+      reach(placeOf(value));
+    }
+    llvm::for_each(fields.lookup(place), reach);
   }
-  for (auto [operand, result] :
-       llvm::zip(op->getOperands(), parent->getResults()))
-    if (isComputed(operand))
-      mark(result);
+  if (control)
+    return;
+  auto decided = llvm::find_if(decisions, [&](const auto &decision) {
+    return reached.contains(decision.second);
+  });
+  if (decided != decisions.end())
+    control = {decided->first, TensorControl::Decision};
 }
 
 //===----------------------------------------------------------------------===//
 // RecursionClasses
 //===----------------------------------------------------------------------===//
 
-/// The element of `loop` that stands for list operand `position`; null for the
-/// initial values of a fold.
-static BlockArgument getElement(Operation *loop, unsigned position) {
-  if (auto map = dyn_cast<rec::MapOp>(loop))
-    return map.getElements()[position];
-  auto fold = cast<rec::FoldOp>(loop);
-  return position < fold.getLists().size() ? fold.getElements()[position]
-                                           : BlockArgument();
+/// How values go in and out of lists and values of ADTs in `op`.
+static SmallVector<ValueFlowEdge> getEdges(Operation *op,
+                                           SymbolTableCollection &symbols) {
+  SmallVector<ValueFlowEdge> edges;
+  if (auto flow = dyn_cast<rec::ValueFlowOpInterface>(op))
+    flow.getValueFlow(symbols, edges);
+  return edges;
 }
 
-/// The list of `loop` whose element is `argument`; null for accumulators.
-static Value getList(Operation *loop, BlockArgument argument) {
-  if (auto map = dyn_cast<rec::MapOp>(loop))
-    return map.getLists()[argument.getArgNumber()];
-  auto fold = cast<rec::FoldOp>(loop);
-  for (auto [list, element] :
-       llvm::zip_equal(fold.getLists(), fold.getElements()))
-    if (element == argument)
-      return list;
-  return Value();
-}
-
-/// What a value is a part of: an argument of a case of the value that is
-/// matched, one of a loop body of the list that is walked, a list of elements
-/// of the value whose elements they are. Null for other values.
-static Value getContainer(Value part) {
-  if (auto elements = part.getDefiningOp<rec::ElementsOp>())
-    return elements.getValue();
-  auto argument = dyn_cast<BlockArgument>(part);
-  if (!argument)
-    return Value();
-  Operation *owner = argument.getOwner()->getParentOp();
-  if (auto match = dyn_cast<rec::MatchOp>(owner))
-    return match.getValue();
-  if (isa<rec::MapOp, rec::FoldOp>(owner))
-    return getList(owner, argument);
+/// What a value is a part of: a field of a value that is matched, an element of
+/// a list that is walked, a list of elements of a value of a list-shaped ADT.
+/// Null for other values.
+static Value getContainer(Value part, SymbolTableCollection &symbols) {
+  Operation *op = part.getDefiningOp();
+  if (!op)
+    op = cast<BlockArgument>(part).getOwner()->getParentOp();
+  for (const ValueFlowEdge &edge : getEdges(op, symbols))
+    if (edge.to == part && (edge.kind == ValueFlowEdge::Element ||
+                            edge.kind == ValueFlowEdge::Read))
+      return edge.from;
   return Value();
 }
 
@@ -271,11 +208,11 @@ static bool isFunctionArgument(Value value) {
 
 /// The ADT argument of the function around `value` that `value` is or is a part
 /// of: a field of a match, an element of a list. Null if there is none.
-static BlockArgument getWhole(Value value) {
+static BlockArgument getWhole(Value value, SymbolTableCollection &symbols) {
   if (!getAdt(value.getType()))
     return {};
   while (value && !isFunctionArgument(value))
-    value = getContainer(value);
+    value = getContainer(value, symbols);
   return cast_or_null<BlockArgument>(value);
 }
 
@@ -319,7 +256,6 @@ bool RecursionClasses::coversAllNodes(func::FuncOp function) const {
        program.getComponents()[program.getComponent(function)])
     visited.insert(other.getArgumentTypes().begin(),
                    other.getArgumentTypes().end());
-  SymbolTableCollection symbols;
   auto lookup = [&](rec::AdtType type) {
     return rec::lookupAdt(function, type.getName(), symbols);
   };
@@ -355,13 +291,15 @@ bool RecursionClasses::coversAllNodes(func::FuncOp function) const {
   auto isHandedOn = [&](Value value, Block *block) {
     if (isCalled(value, block))
       return true;
-    return llvm::any_of(value.getUses(), [&](OpOperand &use) {
-      Operation *loop = use.getOwner();
-      if (!isa<rec::ListType>(value.getType()) ||
-          !isa<rec::MapOp, rec::FoldOp>(loop) || loop->getBlock() != block)
-        return false;
-      BlockArgument element = getElement(loop, use.getOperandNumber());
-      return element && isCalled(element, element.getOwner());
+    return llvm::any_of(value.getUsers(), [&](Operation *user) {
+      return user->getBlock() == block &&
+             llvm::any_of(
+                 getEdges(user, symbols), [&](const ValueFlowEdge &edge) {
+                   auto element = dyn_cast_or_null<BlockArgument>(edge.to);
+                   return edge.kind == ValueFlowEdge::Element &&
+                          edge.from == value && element &&
+                          isCalled(element, element.getOwner());
+                 });
     });
   };
   for (Operation *user : node.getUsers()) {
@@ -401,7 +339,8 @@ bool RecursionClasses::takesInputs(func::FuncOp function) const {
     if (owner == program.getEntry())
       continue;
     for (func::CallOp call : program.getCallers(owner)) {
-      BlockArgument whole = getWhole(call.getOperand(argument.getArgNumber()));
+      BlockArgument whole =
+          getWhole(call.getOperand(argument.getArgNumber()), symbols);
       if (!whole)
         return false;
       add(whole);
@@ -432,7 +371,7 @@ bool RecursionClasses::isOnePass(func::FuncOp function) const {
       return false;
     Operation *owner = argument.getOwner()->getParentOp();
     bool recursive = program.isRecursiveCall(call);
-    if (!isa<rec::MatchOp, rec::MapOp, rec::FoldOp>(owner) &&
+    if (!getContainer(argument, symbols) &&
         (recursive || owner != program.getEntry()))
       return false;
     if (recursive && owner->getParentOfType<func::FuncOp>() !=

@@ -283,3 +283,28 @@ func.func @main(%r: !rec.adt<@Rows>, %s: !rec.adt<@Rows>, %x: tensor<4xf32>)
   %list = rec.elements %more : !rec.adt<@Rows> -> tensor<?x4xf32>
   return %list : tensor<?x4xf32>
 }
+
+// -----
+
+// A loop carries each value by itself: that one was computed from a tensor does
+// not concern the other.
+
+// expected-remark @+1 {{structural}}
+func.func @main(%n: index, %d: i1, %x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {batch.entry} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c = builtin.unrealized_conversion_cast %x : tensor<4xf32> to i1
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %c, %b = %d)
+      -> (i1, i1) {
+    %other = arith.xori %a, %b : i1
+    scf.yield %other, %b : i1, i1
+  }
+  %y = scf.if %r#1 -> (tensor<4xf32>) {
+    %z = arith.negf %x : tensor<4xf32>
+    scf.yield %z : tensor<4xf32>
+  } else {
+    scf.yield %x : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}

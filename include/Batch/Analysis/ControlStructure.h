@@ -48,22 +48,11 @@ public:
   std::optional<TensorControl> getTensorControl() const { return control; }
 
 private:
-  void findReads();
-  void findDecisions();
-  void visit(Operation *op);
-  void visitTerminator(Operation *op);
-  void mark(ValueRange values);
-  bool isComputed(ValueRange values) const;
-  bool isComputedField(rec::ElementsOp elements,
-                       unsigned rec::ListShape::*field);
+  void findReads(const InstanceProgram &program);
+  void followComputed(const InstanceProgram &program);
 
-  const InstanceProgram &program;
   std::optional<TensorControl> control;
-  /// What is not structural: values, and fields of constructed ADT values.
   DenseSet<Value> computed;
-  DenseSet<std::pair<Operation *, unsigned>> computedFields;
-  SymbolTableCollection symbols;
-  bool changed = false;
 };
 
 /// Functions that call each other.
@@ -93,6 +82,8 @@ private:
 
   const InstanceProgram &program;
   const Sharedness &sharedness;
+  /// Looking something up keeps tables of it.
+  mutable SymbolTableCollection symbols;
   SmallVector<RecursionClass> classes;
 };
 
