@@ -13,20 +13,6 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-unsigned ValueClasses::find(unsigned node) const {
-  while (parents[node] != node)
-    node = parents[node] = parents[parents[node]];
-  return node;
-}
-
-void ValueClasses::merge(unsigned a, unsigned b) {
-  a = find(a);
-  b = find(b);
-  // The smaller number leads, so that results do not depend on merge order.
-  if (a != b)
-    parents[std::max(a, b)] = std::min(a, b);
-}
-
 /// The ADTs whose values inputs may hold: those of entry arguments, and of
 /// their fields.
 static SetVector<StringAttr> findInputAdts(func::FuncOp entry,
@@ -56,21 +42,17 @@ ValueClasses::ValueClasses(const InstanceProgram &program,
     return;
   auto module = entry->getParentOfType<ModuleOp>();
   SymbolTableCollection symbols;
-  for (unsigned node = 0; node < flow.size(); ++node)
-    parents.push_back(node);
-  auto addNode = [&] {
-    parents.push_back(parents.size());
-    return parents.size() - 1;
-  };
+  unsigned nodes = flow.size();
 
   // One node for each operand and result of a kernel, wherever it is invoked.
   SmallVector<KernelOp> kernels(module.getOps<KernelOp>());
   for (KernelOp kernel : kernels) {
     for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
-      operandNodes[{kernel, i}] = addNode();
+      operandNodes[{kernel, i}] = nodes++;
     for (unsigned i = 0; i < kernel.getNumResults(); ++i)
-      resultNodes[{kernel, i}] = addNode();
+      resultNodes[{kernel, i}] = nodes++;
   }
+  merged.grow(nodes);
   // Parameters flow everywhere; they are members only where they meet others.
   auto isParameter = [&](unsigned node) {
     Value value = flow.getValue(node);
@@ -79,7 +61,7 @@ ValueClasses::ValueClasses(const InstanceProgram &program,
   for (unsigned node = 0; node < flow.size(); ++node)
     for (unsigned target : flow.getCopies(node))
       if (!isParameter(node) && !isParameter(target))
-        merge(node, target);
+        merged.join(node, target);
   for (func::FuncOp function : program.getFunctions())
     function.walk([&](InvokeOp invoke) {
       auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(
@@ -88,13 +70,14 @@ ValueClasses::ValueClasses(const InstanceProgram &program,
       for (auto [index, input] : llvm::enumerate(invoke.getInputs()))
         if (!kernel.isShared(index) && flow.contains(input) &&
             !isParameter(flow.getNode(input)))
-          merge(operandNodes[{kernel, index}], flow.getNode(input));
+          merged.join(operandNodes[{kernel, index}], flow.getNode(input));
       for (auto [index, output] : llvm::enumerate(invoke.getOutputs()))
-        merge(resultNodes[{kernel, index}], flow.getNode(output));
+        merged.join(resultNodes[{kernel, index}], flow.getNode(output));
     });
 
   auto getClass = [&](unsigned node) -> ValueClass & {
-    auto [it, inserted] = classOf.try_emplace(find(node), classes.size());
+    auto [it, inserted] =
+        classOf.try_emplace(merged.findLeader(node), classes.size());
     if (inserted)
       classes.emplace_back();
     return classes[it->second];
@@ -170,19 +153,21 @@ ValueClasses::ValueClasses(const InstanceProgram &program,
 }
 
 unsigned ValueClasses::getClass(Value value) const {
-  return classOf.lookup(find(flow.getNode(value)));
+  return classOf.lookup(merged.findLeader(flow.getNode(value)));
 }
 
 unsigned ValueClasses::getFieldClass(rec::VariantOp variant,
                                      unsigned field) const {
-  return classOf.lookup(find(flow.getFieldNode(variant, field)));
+  return classOf.lookup(merged.findLeader(flow.getFieldNode(variant, field)));
 }
 
 unsigned ValueClasses::getOperandClass(KernelOp kernel,
                                        unsigned argument) const {
-  return classOf.lookup(find(operandNodes.lookup({kernel, argument})));
+  return classOf.lookup(
+      merged.findLeader(operandNodes.lookup({kernel, argument})));
 }
 
 unsigned ValueClasses::getResultClass(KernelOp kernel, unsigned result) const {
-  return classOf.lookup(find(resultNodes.lookup({kernel, result})));
+  return classOf.lookup(
+      merged.findLeader(resultNodes.lookup({kernel, result})));
 }

@@ -11,6 +11,7 @@
 #include "Batch/Analysis/Sharedness.h"
 #include "Batch/Analysis/ValueFlow.h"
 #include "Batch/Dialect/Batch/Batch.h"
+#include "llvm/ADT/IntEqClasses.h"
 
 namespace mlir::batch {
 
@@ -47,11 +48,9 @@ public:
   bool isInvoked(KernelOp kernel) const { return invoked.contains(kernel); }
 
 private:
-  unsigned find(unsigned node) const;
-  void merge(unsigned a, unsigned b);
-
   const ValueFlow &flow;
-  mutable SmallVector<unsigned> parents;
+  /// Of the nodes of `flow`, then of operands and results of kernels.
+  llvm::IntEqClasses merged;
   DenseMap<std::pair<Operation *, unsigned>, unsigned> operandNodes,
       resultNodes;
   DenseSet<Operation *> invoked;
