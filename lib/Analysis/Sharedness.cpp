@@ -9,6 +9,7 @@
 
 #include "Batch/Dialect/Batch/Batch.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
@@ -69,11 +70,9 @@ void Sharedness::visit(Operation *op) {
   if (op->getNumRegions() != 0) {
     // linalg bodies and the like compute; control flow may differ.
     bool computes =
-        llvm::all_of(op->getResultTypes(),
-                     [](Type type) { return isa<RankedTensorType>(type); }) &&
-        op->hasTrait<OpTrait::SingleBlock>() &&
-        op->getDialect()->getNamespace() != "rec" &&
-        op->getDialect()->getNamespace() != "scf";
+        !isa<RegionBranchOpInterface>(op) &&
+        llvm::all_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>) &&
+        op->hasTrait<OpTrait::SingleBlock>();
     for (Region &region : op->getRegions())
       for (BlockArgument argument : region.getArguments())
         join(argument, {Sharing::Instance, -1});

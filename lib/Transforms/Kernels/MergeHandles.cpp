@@ -17,7 +17,8 @@
 #include "Batch/Dialect/Rec/Rec.h"
 #include "Batch/Transforms/Kernels/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -129,11 +130,24 @@ void HandleMerger::mergeRecord(RecordOp record) {
       }
 }
 
-/// Results that all regions yield the same for. The ops here run one of their
-/// regions, or one region for every element.
+/// True if what the regions of `op` yield becomes its results and nothing else:
+/// it runs one of its regions, or its region for every element of a list.
+static bool yieldsResults(Operation *op) {
+  if (!isa<RegionBranchOpInterface>(op))
+    return false;
+  if (auto loop = dyn_cast<LoopLikeOpInterface>(op))
+    if (!loop.getRegionIterArgs().empty())
+      return false;
+  return llvm::all_of(op->getRegions(), [&](Region &region) {
+    return region.hasOneBlock() &&
+           region.front().getTerminator()->getNumOperands() ==
+               op->getNumResults();
+  });
+}
+
+/// Results that all regions yield the same for.
 bool HandleMerger::mergeRegionResults(Operation *op) {
-  if (!isa<rec::MatchOp, rec::MapOp, scf::IfOp, scf::IndexSwitchOp>(op) ||
-      op->getNumResults() < 2)
+  if (op->getNumResults() < 2 || !yieldsResults(op))
     return false;
   SmallVector<Operation *> terminators;
   SmallVector<unsigned> first;
