@@ -13,10 +13,10 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/Iterators.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/Remarks.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_FOLDZEROSPASS
@@ -216,11 +216,8 @@ void ZeroFolder::fold(func::FuncOp function, const Sharedness &sharedness) {
   }
   if (!changed)
     return;
-  // Inner ops go with the ops that hold them.
-  function->walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
-    if (isOpTriviallyDead(op))
-      op->erase();
-  });
+  IRRewriter rewriter(function.getContext());
+  (void)runRegionDCE(rewriter, function->getRegions());
 }
 
 //===----------------------------------------------------------------------===//
