@@ -7,6 +7,7 @@
 
 #include "Batch/Conversion/BatchToUProg/Passes.h"
 #include "Batch/Target/ABI/SymbolNames.h"
+#include "Batch/Dialect/Batch/BatchInterfaces.h"
 #include "KernelBatcher.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -219,12 +220,14 @@ LogicalResult KernelBatcher::batchOp(Operation *op) {
     });
   }
   // Operators make no tensor of scalars that all tasks share, but fill rows.
+  // Of an operation of another dialect only the batched form has a lowering.
   // They slice at places that code knows.
   auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
   bool picks = slice && llvm::any_of(slice.getOffsets(), [&](Value offset) {
                  return isUnknown(offset);
                });
-  if (!allOnce || picks || isa<tensor::FromElementsOp>(op)) {
+  if (!allOnce || picks ||
+      isa<tensor::FromElementsOp, BatchableOpInterface>(op)) {
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
       return batchLinalg(linalgOp);
     return batchTensorOp(op);

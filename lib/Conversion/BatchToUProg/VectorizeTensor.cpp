@@ -8,6 +8,7 @@
 #include "Batch/Dialect/Batch/BatchInterfaces.h"
 #include "KernelBatcher.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -40,6 +41,22 @@ LogicalResult KernelBatcher::batchTensorOp(Operation *op) {
       .Default([&](Operation *other) { return batchForeign(other); });
 }
 
+/// Emits an error at `op`, whose batched form `made` is part of, if no lowering
+/// knows that.
+static LogicalResult checkBatchedForm(Operation *op, Operation *made) {
+  WalkResult result = made->walk([&](Operation *nested) {
+    if (isa<arith::ArithDialect, linalg::LinalgDialect, math::MathDialect,
+            tensor::TensorDialect>(nested->getDialect()))
+      return WalkResult::advance();
+    op->emitOpError("has a batched form with '")
+        << nested->getName()
+        << "', which has no lowering: build it of linalg, tensor, arith and "
+           "math";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult KernelBatcher::batchForeign(Operation *op) {
   auto batchable = dyn_cast<BatchableOpInterface>(op);
   if (!batchable)
@@ -56,9 +73,25 @@ LogicalResult KernelBatcher::batchForeign(Operation *op) {
     operands.push_back(form.value);
     batched.push_back(form.isBatched());
   }
-  if (failed(
-          batchable.buildBatched(builder, operands, batched, tasks, results)))
-    return failure();
+  // What it makes of shared operands alone, it makes for every task.
+  if (!operands.empty() && !llvm::is_contained(batched, true)) {
+    operands[0] = getAs(op, op->getOperand(0), BatchedValue::PerTask, -1);
+    if (!operands[0])
+      return failure();
+    batched[0] = true;
+  }
+  Block *block = builder.getInsertionBlock();
+  Operation *last = block->empty() ? nullptr : &block->back();
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    if (failed(
+            batchable.buildBatched(builder, operands, batched, tasks, results)))
+      return failure();
+  }
+  for (Operation *made = last ? last->getNextNode() : &block->front(); made;
+       made = made->getNextNode())
+    if (failed(checkBatchedForm(op, made)))
+      return failure();
   if (results.size() != op->getNumResults())
     return op->emitOpError("has ")
            << op->getNumResults() << " results, but its batched form has "

@@ -66,8 +66,28 @@ struct WrongType
   }
 };
 
+struct NoLowering
+    : batch::BatchableOpInterface::ExternalModel<NoLowering,
+                                                 tensor::BitcastOp> {
+  LogicalResult buildBatched(Operation *op, OpBuilder &builder,
+                             ValueRange operands, ArrayRef<bool>, Value,
+                             SmallVectorImpl<Value> &results) const {
+    Type type = addRows(op->getResult(0).getType());
+    results.push_back(UnrealizedConversionCastOp::create(builder, op->getLoc(),
+                                                         type, operands)
+                          .getResult(0));
+    return success();
+  }
+};
+
 constexpr StringLiteral kPerTask = R"(
   batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xi32> {
+    %y = tensor.bitcast %x : tensor<4xf32> to tensor<4xi32>
+    batch.yield %y : tensor<4xi32>
+  })";
+
+constexpr StringLiteral kShared = R"(
+  batch.kernel @k(%x: tensor<4xf32> {batch.shared}) -> tensor<4xi32> {
     %y = tensor.bitcast %x : tensor<4xf32> to tensor<4xi32>
     batch.yield %y : tensor<4xi32>
   })";
@@ -120,6 +140,15 @@ TEST_F(VectorizeKernelsTest, AnOperationWithTheInterfaceTakesPart) {
   EXPECT_EQ((*bitcasts.begin()).getType(), op.getResultTypes().front());
 }
 
+TEST_F(VectorizeKernelsTest, OfSharedOperandsItIsBatchedToo) {
+  ASSERT_TRUE(run<Batchable>(kShared)) << error;
+  auto op = module->lookupSymbol<uprog::OperatorOp>("k.rows");
+  ASSERT_TRUE(op);
+  auto bitcasts = op.getBody().getOps<tensor::BitcastOp>();
+  ASSERT_FALSE(bitcasts.empty());
+  EXPECT_EQ((*bitcasts.begin()).getType(), op.getResultTypes().front());
+}
+
 TEST_F(VectorizeKernelsTest, TheInterfaceDoesNotKnowRaggedRows) {
   EXPECT_FALSE(run<Batchable>(kRagged));
   EXPECT_NE(error.find("cannot be batched over a ragged tensor: its "
@@ -132,6 +161,16 @@ TEST_F(VectorizeKernelsTest, EveryResultHasABatchedForm) {
   EXPECT_FALSE(run<NoResult>(kPerTask));
   EXPECT_NE(error.find("has 1 results, but its batched form has 0"),
             std::string::npos)
+      << error;
+}
+
+TEST_F(VectorizeKernelsTest, TheBatchedFormHasALowering) {
+  EXPECT_FALSE(run<NoLowering>(kPerTask));
+  EXPECT_NE(
+      error.find("has a batched form with 'builtin.unrealized_conversion_cast'"
+                 ", which has no lowering: build it of linalg, tensor, arith "
+                 "and math"),
+      std::string::npos)
       << error;
 }
 

@@ -17,21 +17,30 @@ def Batch_BatchableOpInterface : OpInterface<"BatchableOpInterface"> {
     `batch-vectorize-kernels` asks it for its batched form. Upstream's linalg,
     tensor, arith and math operations do not need it.
 
-    For example, an operation `my.norm : tensor<4xf32> -> tensor<4xf32>` without
-    attributes that count dimensions works on `tensor<?x4xf32>` as it is:
+    The batched form consists of linalg, tensor, arith and math, which every
+    later pass knows; anything else in it is an error. For example (see
+    examples/embedding, which compiles to the end):
 
     ```c++
-    LogicalResult NormOp::buildBatched(OpBuilder &builder, ValueRange operands,
-                                       ArrayRef<bool> batched, Value tasks,
-                                       SmallVectorImpl<Value> &results) {
-      results.push_back(NormOp::create(builder, getLoc(),
-                                       operands[0].getType(), operands[0]));
+    LogicalResult toy::SwishOp::buildBatched(OpBuilder &builder,
+                                             ValueRange operands,
+                                             ArrayRef<bool> batched, Value tasks,
+                                             SmallVectorImpl<Value> &results) {
+      Location loc = getLoc();
+      Value x = operands[0];
+      auto type = cast<RankedTensorType>(x.getType());
+      Value one = arith::ConstantOp::create(
+          builder, loc, builder.getFloatAttr(type.getElementType(), 1.0));
+      Value ones = tensor::SplatOp::create(builder, loc, one, type, tasks);
+      Value negated = arith::NegFOp::create(builder, loc, x);
+      Value exp = math::ExpOp::create(builder, loc, negated);
+      Value sum = arith::AddFOp::create(builder, loc, ones, exp);
+      results.push_back(arith::DivFOp::create(builder, loc, x, sum));
       return success();
     }
     ```
 
-    It may as well lower itself to linalg here. An operation that cannot be
-    changed gets the interface as an external model.
+    An operation that cannot be changed gets the interface as an external model.
   }];
   let methods = [
     InterfaceMethod<[{
@@ -39,8 +48,9 @@ def Batch_BatchableOpInterface : OpInterface<"BatchableOpInterface"> {
         result in `results`, of the result's type with one more, leading,
         dynamic dimension; a scalar's type T becomes `tensor<?xT>`. Operand `i`
         is in that form if `batched[i]`; otherwise it is as in the kernel, and
-        equal for all tasks. At least one is batched. Row `t` of a result may
-        depend on row `t` of the operands only. Emits an error if it fails.
+        equal for all tasks. At least one is batched, if there is one. Row `t`
+        of a result may depend on row `t` of the operands only. Emits an error
+        if it fails.
       }],
       "::llvm::LogicalResult", "buildBatched",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$operands,
