@@ -53,8 +53,8 @@ public:
 
 private:
   void collectFunctions();
-  LogicalResult checkCalls();
-  void markInstanceProgram();
+  LogicalResult checkFunctions();
+  void markProgram();
   LogicalResult convertFunctions();
   void guard(func::FuncOp function);
   void memoize(func::FuncOp function, int64_t number);
@@ -172,9 +172,12 @@ static void makeSources(ModuleOp module) {
     makeInputSources(module, program.getEntry(), symbols);
 }
 
-/// Marks what the patterns cannot see locally: sources of views, arguments that
-/// distinguish calls.
-void ObjectBuilder::markInstanceProgram() {
+/// Marks what the patterns cannot see locally: what has room already, sources
+/// of views, arguments that distinguish calls.
+void ObjectBuilder::markProgram() {
+  layout.forEachReserved([&](Operation *op) {
+    op->setAttr(kReservedAttr, builder.getUnitAttr());
+  });
   func::FuncOp entry = program.getEntry();
   for (BlockArgument argument : entry.getArguments())
     if (std::optional<int64_t> parameter = sharedness.getParameter(argument))
@@ -215,21 +218,25 @@ void ObjectBuilder::markInstanceProgram() {
 }
 
 /// What the lowering cannot do is an error at its place.
-LogicalResult ObjectBuilder::checkCalls() {
+LogicalResult ObjectBuilder::checkFunctions() {
   for (func::FuncOp function : hostFunctions) {
     WalkResult result = function.walk([&](Operation *op) {
-      if (isa<linalg::LinalgOp>(op) ||
-          (isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) &&
-           llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>))) {
-        op->emitError("tensor code outside of kernels; run "
-                      "batch-outline-kernels first");
-        return WalkResult::interrupt();
-      }
-      return WalkResult::advance();
+      if (!isa<linalg::LinalgOp>(op) &&
+          (!isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) ||
+           llvm::none_of(op->getResultTypes(), llvm::IsaPred<TensorType>)))
+        return WalkResult::advance();
+      op->emitError("tensor code outside of kernels; run "
+                    "batch-outline-kernels first");
+      return WalkResult::interrupt();
     });
     if (result.wasInterrupted())
       return failure();
   }
+  for (func::FuncOp function : hostFunctions)
+    if (failed(checkRecToLLVM(function)) ||
+        failed(checkInspectorPatterns(function, layout)) ||
+        failed(checkInstancePatterns(function)))
+      return failure();
   return success();
 }
 
@@ -577,9 +584,9 @@ LogicalResult ObjectBuilder::build(const ObjectLayout::Target &target) {
   FailureOr<llvm::json::Value> descriptor = layout.describe(program, target);
   if (failed(descriptor))
     return failure();
-  markInstanceProgram();
+  markProgram();
   collectFunctions();
-  if (failed(checkCalls()) || failed(convertFunctions()))
+  if (failed(checkFunctions()) || failed(convertFunctions()))
     return failure();
 
   int64_t number = 0;

@@ -350,8 +350,7 @@ ConvertRecall::matchAndRewrite(RecallOp op, OpAdaptor adaptor,
   ContextBuilder cb(rewriter, op.getLoc());
   int64_t memo = layout.getMemo(op.getFunctionAttr().getAttr());
   if (memo < 0)
-    return op.emitError("function ")
-           << op.getFunctionAttr() << " is not traversed";
+    return rewriter.notifyMatchFailure(op, "the function is not traversed");
   Value memos = cb.loadField(ContextField::memo);
   SmallVector<Value> results;
   for (auto [index, type] : llvm::enumerate(op.getResultTypes())) {
@@ -361,6 +360,17 @@ ConvertRecall::matchAndRewrite(RecallOp op, OpAdaptor adaptor,
   }
   rewriter.replaceOp(op, results);
   return success();
+}
+
+LogicalResult mlir::batch::checkInspectorPatterns(func::FuncOp function,
+                                                  const ObjectLayout &layout) {
+  WalkResult result = function.walk([&](RecallOp op) {
+    if (layout.getMemo(op.getFunctionAttr().getAttr()) >= 0)
+      return WalkResult::advance();
+    op.emitError("function ") << op.getFunctionAttr() << " is not traversed";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
 }
 
 void mlir::batch::populateInspectorPatterns(const TypeConverter &converter,

@@ -16,6 +16,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::batch;
@@ -46,6 +47,14 @@ public:
                   ConversionPatternRewriter &rewriter) const override;
 };
 
+/// A parameter's extent is in its source; an instance tensor is a list.
+static bool isKnownExtent(tensor::DimOp op) {
+  if (auto number = op->getAttrOfType<IntegerAttr>(kViewSourceAttr))
+    return number.getInt() != 0;
+  return op.getConstantIndex() == 0 &&
+         rec::isRaggedTensor(op.getSource().getType());
+}
+
 /// The extent of a ragged tensor, which is a list of rows, or of a parameter.
 class ConvertExtent : public OpConversionPattern<tensor::DimOp> {
 public:
@@ -54,15 +63,9 @@ public:
   matchAndRewrite(tensor::DimOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     ContextBuilder cb(rewriter, op.getLoc());
+    if (!isKnownExtent(op))
+      return rewriter.notifyMatchFailure(op, "an extent that is not known");
     auto number = op->getAttrOfType<IntegerAttr>(kViewSourceAttr);
-    // A parameter's is in its source; an instance tensor is a list.
-    bool known = number ? number.getInt() != 0
-                        : op.getConstantIndex() == 0 &&
-                              rec::isRaggedTensor(op.getSource().getType());
-    if (!known)
-      return op.emitError("asks for an extent that control does not know; it "
-                          "knows the first one of a ragged tensor, and of a "
-                          "parameter whose others are static");
     Value extent = number ? cb.countRows(number.getInt())
                           : cb.listLength(adaptor.getSource());
     rewriter.replaceOp(op, cb.fromCell(extent, rewriter.getIndexType()));
@@ -142,24 +145,25 @@ static Value allocateRows(OpBuilder &builder, Location loc, Value context,
   return choice.getResult(0);
 }
 
+/// The function that runs the kernel; null if there is none.
+static func::FuncOp lookupKernelFunction(InvokeOp op) {
+  auto name = StringAttr::get(op.getContext(), op.getKernel() + ".rows");
+  auto function = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, name);
+  return function && function->getAttrOfType<DictionaryAttr>(kKernelInfoAttr)
+             ? function
+             : func::FuncOp();
+}
+
 LogicalResult
 ConvertInvoke::matchAndRewrite(InvokeOp op, OpAdaptor adaptor,
                                ConversionPatternRewriter &rewriter) const {
   Location loc = op.getLoc();
-  StringAttr name = op.getKernelAttr().getAttr();
   auto kernel =
       SymbolTable::lookupNearestSymbolFrom<KernelOp>(op, op.getKernelAttr());
-  auto functionName =
-      StringAttr::get(op.getContext(), getOperatorName(name.getValue()));
-  auto function =
-      SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, functionName);
-  auto info = function
-                  ? function->getAttrOfType<DictionaryAttr>(kKernelInfoAttr)
-                  : DictionaryAttr();
-  if (!info)
-    return op.emitError("kernel ")
-           << op.getKernelAttr()
-           << " has no kernel function; run convert-operators-to-cpu first";
+  func::FuncOp function = lookupKernelFunction(op);
+  if (!function)
+    return rewriter.notifyMatchFailure(op, "the kernel has no function");
+  auto info = function->getAttrOfType<DictionaryAttr>(kKernelInfoAttr);
 
   ContextBuilder cb(rewriter, loc);
   Value context = cb.getContext();
@@ -257,7 +261,8 @@ ConvertInvoke::matchAndRewrite(InvokeOp op, OpAdaptor adaptor,
                                   kStepResults, kStepScratch, kStepMeets};
   for (int64_t cell : listOtherCells<BatchStep>(stepFields))
     cb.storeCell(step, cb.constant(cell), zero);
-  cb.storeCell(step, kStepKernel, cb.constant(layout.getKernel(name)));
+  cb.storeCell(step, kStepKernel,
+               cb.constant(layout.getKernel(kernel.getSymNameAttr())));
   cb.storeCell(step, kStepCount, one);
   cb.storeCell(step, kStepOperands, toCell(operands));
   cb.storeCell(step, kStepResults, toCell(results));
@@ -280,8 +285,7 @@ ConvertRowView::matchAndRewrite(tensor::ExtractSliceOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const {
   auto number = op->getAttrOfType<IntegerAttr>(kViewSourceAttr);
   if (!number)
-    return op.emitError("slices a tensor outside of kernels, and is no row of "
-                        "a parameter");
+    return rewriter.notifyMatchFailure(op, "no row of a parameter");
   Location loc = op.getLoc();
   ContextBuilder cb(rewriter, loc);
   Value sources = cb.loadField(ContextField::sources);
@@ -310,7 +314,7 @@ ConvertExtract::matchAndRewrite(tensor::ExtractOp op, OpAdaptor adaptor,
   auto type = op.getTensor().getType();
   Type element = type.getElementType();
   if (!type.hasStaticShape())
-    return op.emitError("has no lowering outside of kernels for ") << type;
+    return rewriter.notifyMatchFailure(op, "a tensor of dynamic shape");
   Location loc = op.getLoc();
   ContextBuilder cb(rewriter, loc);
   // Strides in bytes; rows of the last dimension are padded.
@@ -338,6 +342,51 @@ ConvertExtract::matchAndRewrite(tensor::ExtractOp op, OpAdaptor adaptor,
     loaded = arith::TruncIOp::create(rewriter, loc, element, loaded);
   rewriter.replaceOp(op, loaded);
   return success();
+}
+
+/// An error at an op that no pattern here takes.
+static LogicalResult checkOp(Operation *op) {
+  return TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([](InvokeOp op) -> LogicalResult {
+        if (lookupKernelFunction(op))
+          return success();
+        return op.emitError("kernel ")
+               << op.getKernelAttr()
+               << " has no kernel function; run convert-operators-to-cpu first";
+      })
+      .Case([](tensor::DimOp op) -> LogicalResult {
+        // A static extent is folded.
+        std::optional<int64_t> dim = op.getConstantIndex();
+        auto type = dyn_cast<RankedTensorType>(op.getSource().getType());
+        if (isKnownExtent(op) || (dim && type && !type.isDynamicDim(*dim)))
+          return success();
+        return op.emitError("asks for an extent that control does not know; it "
+                            "knows the first one of a ragged tensor, and of a "
+                            "parameter whose others are static");
+      })
+      .Case([](tensor::ExtractSliceOp op) -> LogicalResult {
+        // A slice that is all of its source is folded.
+        if (op->hasAttr(kViewSourceAttr) ||
+            op.getSourceType() == op.getResultType())
+          return success();
+        return op.emitError("slices a tensor outside of kernels, and is no row "
+                            "of a parameter");
+      })
+      .Case([](tensor::ExtractOp op) -> LogicalResult {
+        RankedTensorType type = op.getTensor().getType();
+        if (type.hasStaticShape())
+          return success();
+        return op.emitError("has no lowering outside of kernels for ") << type;
+      })
+      .Default(success());
+}
+
+LogicalResult mlir::batch::checkInstancePatterns(func::FuncOp function) {
+  WalkResult result = function.walk([](Operation *op) {
+    return failed(checkOp(op)) ? WalkResult::interrupt()
+                               : WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
 }
 
 void mlir::batch::populateInstancePatterns(const TypeConverter &converter,

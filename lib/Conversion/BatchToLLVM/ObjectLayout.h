@@ -18,8 +18,7 @@ namespace mlir::batch {
 
 /// Everything that a compiled object and its descriptor number: kernels, tables
 /// and variants in module order from 0, sources from 1, traversed functions by
-/// their first memo. Read off a module before it is lowered; what traversals
-/// make room for is marked in it (see Reservation.h).
+/// their first memo. Read off a module before it is lowered.
 class ObjectLayout {
 public:
   explicit ObjectLayout(ModuleOp module);
@@ -34,6 +33,11 @@ public:
   /// The room that a traversal makes per node.
   const Reservation &getReservation(TraverseOp traverse) const {
     return reservations.find(traverse)->second;
+  }
+  /// Calls `visit` for the ops that some traversal makes room for.
+  void forEachReserved(function_ref<void(Operation *)> visit) const {
+    for (const auto &entry : reservations)
+      llvm::for_each(entry.second.ops, visit);
   }
   /// The cell of a kernel's records, from 1, that holds operand `operand`
   /// (arguments that are not shared, from 0). Operands that every record has

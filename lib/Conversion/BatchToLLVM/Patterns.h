@@ -8,6 +8,7 @@
 #ifndef BATCH_CONVERSION_BATCHTOLLVM_PATTERNS_H
 #define BATCH_CONVERSION_BATCHTOLLVM_PATTERNS_H
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/DialectConversion.h"
 
 namespace mlir::batch {
@@ -19,6 +20,11 @@ void populateInspectorPatterns(const TypeConverter &converter,
                                const ObjectLayout &layout,
                                RewritePatternSet &patterns);
 
+/// Emits an error at the first op of `function` that these patterns do not
+/// take.
+LogicalResult checkInspectorPatterns(func::FuncOp function,
+                                     const ObjectLayout &layout);
+
 /// Lowers invoke, row views and row counts of parameters: the instance program.
 /// The source of a view or count is in its attribute `kViewSourceAttr`; 0 says
 /// that a parameter's extent is no count of rows.
@@ -26,6 +32,10 @@ void populateInstancePatterns(const TypeConverter &converter,
                               const ObjectLayout &layout,
                               RewritePatternSet &patterns);
 inline constexpr llvm::StringLiteral kViewSourceAttr = "batch.view_source";
+
+/// Emits an error at the first op of `function` that these patterns do not
+/// take.
+LogicalResult checkInstancePatterns(func::FuncOp function);
 
 } // namespace mlir::batch
 

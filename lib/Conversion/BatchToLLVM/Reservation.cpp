@@ -8,8 +8,8 @@
 #include "Reservation.h"
 
 #include "Batch/Dialect/Rec/Rec.h"
-#include "Batch/Target/ABI/ContextAccess.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
 using namespace mlir;
@@ -53,7 +53,7 @@ private:
 bool Counter::count(Block &block, bool inLoop,
                     llvm::MapVector<Kind, int64_t> &most) {
   for (Operation &op : block) {
-    if (isa<func::CallOp>(op))
+    if (isa<CallOpInterface>(op))
       return false;
     if (std::optional<Kind> kind = getKind(&op)) {
       adders[*kind].push_back(&op);
@@ -61,8 +61,7 @@ bool Counter::count(Block &block, bool inLoop,
       if (inLoop)
         unknown.insert(*kind);
     }
-    bool loops =
-        inLoop || isa<LoopLikeOpInterface, rec::MapOp, rec::FoldOp>(op);
+    bool loops = inLoop || isa<LoopLikeOpInterface>(op);
     // One of the regions runs.
     llvm::MapVector<Kind, int64_t> largest;
     for (Region &region : op.getRegions())
@@ -102,8 +101,7 @@ Reservation batch::reserve(TraverseOp traverse,
       reservation.records[kind] = number;
     else
       reservation.nodes = number;
-    for (Operation *op : counter.adders[kind])
-      op->setAttr(kReservedAttr, UnitAttr::get(op->getContext()));
+    llvm::append_range(reservation.ops, counter.adders[kind]);
   }
   return reservation;
 }

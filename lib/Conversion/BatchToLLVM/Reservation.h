@@ -18,12 +18,12 @@ namespace mlir::batch {
 struct Reservation {
   int64_t nodes = 0;                          ///< nodes of the forest
   llvm::MapVector<KernelOp, int64_t> records; ///< records by kernel
+  SmallVector<Operation *> ops; ///< what adds it, and need not make room itself
 };
 
-/// What `traverse` adds per node outside of loops, and marks the ops that add
-/// it with kReservedAttr. Nothing if its functions call others, and nothing of
-/// a kind that they also add in loops: how much that takes is not known.
-/// Kernels of `constants` have one record in all.
+/// What `traverse` adds per node outside of loops. Nothing if its functions
+/// call others, and nothing of a kind that they also add in loops: how much
+/// that takes is not known. Kernels of `constants` have one record in all.
 Reservation reserve(TraverseOp traverse,
                     const DenseSet<Operation *> &constants);
 

@@ -29,7 +29,8 @@ struct ConvertRecToLLVMPass
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
-    if (failed(addContextArgument(module, functions)))
+    if (failed(checkRecToLLVM(module)) ||
+        failed(addContextArgument(module, functions)))
       return signalPassFailure();
 
     TypeConverter converter;

@@ -18,10 +18,6 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// One op only has to know how a value of an ADT is walked.
-static constexpr llvm::StringLiteral kWalksAdt =
-    "walks a value of a list-shaped ADT; run batch-list-elements first";
-
 namespace {
 
 /// Moves the only block of `region` before `position` with `values` for its
@@ -271,7 +267,7 @@ struct ConvertMap : OpConversionPattern<rec::MapOp> {
   matchAndRewrite(rec::MapOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     if (rec::walksAdt(op))
-      return op.emitError(kWalksAdt);
+      return rewriter.notifyMatchFailure(op, "walks a value of an ADT");
     Location loc = op.getLoc();
     ContextBuilder build(rewriter, loc);
     Walk walk(adaptor.getLists(), build, rewriter, loc);
@@ -320,7 +316,7 @@ struct ConvertFold : OpConversionPattern<rec::FoldOp> {
   matchAndRewrite(rec::FoldOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     if (rec::walksAdt(op))
-      return op.emitError(kWalksAdt);
+      return rewriter.notifyMatchFailure(op, "walks a value of an ADT");
     Location loc = op.getLoc();
     ContextBuilder build(rewriter, loc);
     Walk walk(adaptor.getLists(), build, rewriter, loc);
@@ -404,6 +400,17 @@ void batch::populateRecToLLVMTypeConversions(TypeConverter &converter) {
   converter.addConversion([=](rec::AdtType type) { return toCell(type); });
   converter.addConversion([=](rec::ListType type) { return toCell(type); });
   converter.addConversion([=](RankedTensorType type) { return toCell(type); });
+}
+
+LogicalResult batch::checkRecToLLVM(Operation *op) {
+  WalkResult result = op->walk([](Operation *nested) {
+    if (!rec::walksAdt(nested))
+      return WalkResult::advance();
+    nested->emitError(
+        "walks a value of a list-shaped ADT; run batch-list-elements first");
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
 }
 
 void batch::populateRecToLLVMConversionPatterns(

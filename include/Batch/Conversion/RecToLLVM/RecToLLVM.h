@@ -30,6 +30,10 @@ void populateRecToLLVMConversionPatterns(const TypeConverter &converter,
                                          const rec::VariantNumbering &numbering,
                                          RewritePatternSet &patterns);
 
+/// Emits an error at the first op in `op` that these patterns do not take: one
+/// op only has to know how a value of an ADT is walked.
+LogicalResult checkRecToLLVM(Operation *op);
+
 /// Converts the types of functions, calls, returns, selects and the control
 /// flow of scf, which are legal with converted types only.
 void populateFunctionConversionsAndLegality(const TypeConverter &converter,
