@@ -195,7 +195,6 @@ void ValueFlow::add(const ValueFlowEdge &edge) {
     if (!isTensor(edge.from))
       return;
     Node source = ensure(edge.from);
-    computes[source].push_back(target);
     reverseComputes[target].push_back(source);
     return;
   }

@@ -147,7 +147,7 @@ static Value allocateRows(OpBuilder &builder, Location loc, Value context,
 
 /// The function that runs the kernel; null if there is none.
 static func::FuncOp lookupKernelFunction(InvokeOp op) {
-  auto name = StringAttr::get(op.getContext(), op.getKernel() + ".rows");
+  auto name = StringAttr::get(op.getContext(), getOperatorName(op.getKernel()));
   auto function = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, name);
   return function && function->getAttrOfType<DictionaryAttr>(kKernelInfoAttr)
              ? function
