@@ -11,6 +11,7 @@
 #include "Batch/Conversion/Passes.h"
 #include "Batch/Target/GPU/GPUTarget.h"
 #include "Batch/Transforms/Passes.h"
+#include "batch-runtime/Schedule/PolicyNames.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -21,6 +22,13 @@
 
 using namespace mlir;
 using namespace mlir::batch;
+
+StringRef mlir::batch::getPolicyHelp() {
+  static const std::string help =
+      "What picks the next batch: " + batchrt::listPolicies() +
+      ", which takes a policy-table";
+  return help;
+}
 
 void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
                                          const AutobatchOptions &options) {

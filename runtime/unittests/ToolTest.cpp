@@ -98,8 +98,9 @@ TEST_F(Tool, Policies) {
   EXPECT_NE(readTextFile(table).find("\nkernel sum_many\n"), std::string::npos);
   succeeds(model + random + "--check-unbatched --json --policy-table=" + table,
            "\"unknown_states\": 0");
-  fails(model + random + "--policy=best", "there is no policy 'best'; policies "
-                                          "are depth, agenda, greedy and fsm");
+  fails(model + random + "--policy=best",
+        "there is no policy 'best'; policies "
+        "are 'depth', 'agenda', 'greedy' and 'fsm'");
   fails(model + random + "--policy=greedy --policy-table=" + table,
         "tables are for --policy=fsm");
   fails(model + random + "--learn-policy=" + table + " --policy-table=" + table,

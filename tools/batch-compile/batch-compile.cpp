@@ -7,6 +7,7 @@
 
 #include "../HideLibraryOptions.h"
 #include "Batch/InitAll.h"
+#include "Batch/Pipelines/Pipelines.h"
 #include "Batch/Target/Compile/Compile.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Remarks.h"
@@ -69,10 +70,8 @@ struct Flags {
       "strategy", cl::init("auto"), cl::cat(category),
       cl::desc("Where control runs: 'auto', 'linearize', 'lockstep', 'mask' or "
                "'none' (unbatched)")};
-  cl::opt<std::string> policy{
-      "policy", cl::init("depth"), cl::cat(category),
-      cl::desc("What picks the next batch: 'depth', 'agenda', 'greedy' or "
-               "'fsm', which takes a --policy-table")};
+  cl::opt<std::string> policy{"policy", cl::init("depth"), cl::cat(category),
+                              cl::desc(batch::getPolicyHelp())};
   cl::opt<std::string> policyTable{
       "policy-table", cl::cat(category), cl::value_desc("file"),
       cl::desc("State machine, from batch-run --learn-policy=FILE")};

@@ -56,10 +56,12 @@ RUNNING
                             or two clusters
   --watchdog=SECONDS        a GPU block may wait for others, then the run ends
                             with an error (default: 0, for ever)
-  --policy=P                what picks the next batch: depth (default, unless the
-                            model was compiled with another), agenda,
-                            greedy, or fsm, a state machine; no policy changes
-                            a bit of the results
+  --policy=P                what picks the next batch (default: depth, unless the
+                            model was compiled with another); no policy changes
+                            a bit of the results. P is one of )"
+#define BATCH_POLICY(enumerator, name) #name " "
+#include "batch-runtime/Schedule/Policies.def"
+    R"(
   --policy-table=FILE       the state machine to follow; without it, fsm learns
                             one from the first 32 instances
   --learn-policy=FILE       learn one, follow it, and write it to FILE
@@ -183,8 +185,8 @@ size_t distance(const std::string &a, const std::string &b) {
 Policy parsePolicy(const std::string &name) {
   if (std::optional<Policy> policy = batchrt::findPolicy(name))
     return *policy;
-  raise("there is no policy '", name,
-        "'; policies are depth, agenda, greedy and fsm");
+  raise("there is no policy '", name, "'; policies are ",
+        batchrt::listPolicies());
 }
 
 BatchBlockChoice parseBlockChoice(const std::string &name) {

@@ -13,6 +13,9 @@
 
 namespace mlir::batch {
 
+/// What the options say that choose a batching policy.
+StringRef getPolicyHelp();
+
 /// Options of `--autobatch`.
 struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
   Option<std::string> strategy{
@@ -24,11 +27,8 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
           "by call), 'auto' (the first of these that is legal) or "
           "'none' (kernels only)"),
       llvm::cl::init("auto")};
-  Option<std::string> policy{
-      *this, "policy",
-      llvm::cl::desc("What picks the next batch: 'depth', 'agenda', 'greedy' "
-                     "or 'fsm', which takes a policy-table"),
-      llvm::cl::init("depth")};
+  Option<std::string> policy{*this, "policy", llvm::cl::desc(getPolicyHelp()),
+                             llvm::cl::init("depth")};
   Option<std::string> policyTable{
       *this, "policy-table",
       llvm::cl::desc("State machine that 'batch-run --learn-policy' wrote"),

@@ -614,8 +614,8 @@ static ArrayAttr keepLLVM(ArrayAttr all) {
   Builder builder(all.getContext());
   SmallVector<Attribute> kept;
   for (auto attrs : all.getAsRange<DictionaryAttr>())
-    kept.push_back(builder.getDictionaryAttr(llvm::to_vector(
-        llvm::make_filter_range(attrs, [](NamedAttribute attr) {
+    kept.push_back(builder.getDictionaryAttr(
+        llvm::to_vector(llvm::make_filter_range(attrs, [](NamedAttribute attr) {
           return attr.getName().strref().starts_with("llvm.");
         }))));
   return builder.getArrayAttr(kept);

@@ -563,7 +563,7 @@ FailureOr<json::Value> ObjectLayout::describe(const InstanceProgram &program,
   for (auto machine : module.getOps<MachineOp>())
     object[key::lockstep] = describeMachine(machine);
   if (auto policy = module->getAttrOfType<PolicyAttr>(kPolicyAttr)) {
-    object[key::policy] = stringifyPolicyKind(policy.getKind()).str();
+    object[key::policy] = batchrt::policyName(policy.getKind());
     if (StringAttr table = policy.getTable())
       object[key::policyTable] = table.getValue().str();
   }

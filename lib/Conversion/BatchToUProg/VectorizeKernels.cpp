@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Batch/Conversion/BatchToUProg/Passes.h"
-#include "Batch/Target/ABI/SymbolNames.h"
 #include "Batch/Dialect/Batch/BatchInterfaces.h"
+#include "Batch/Target/ABI/SymbolNames.h"
 #include "KernelBatcher.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"

@@ -88,8 +88,10 @@ LogicalResult KernelBatcher::batchForeign(Operation *op) {
             batchable.buildBatched(builder, operands, batched, tasks, results)))
       return failure();
   }
-  for (Operation *made = last ? last->getNextNode() : &block->front(); made;
-       made = made->getNextNode())
+  Operation *first = last             ? last->getNextNode()
+                     : block->empty() ? nullptr
+                                      : &block->front();
+  for (Operation *made = first; made; made = made->getNextNode())
     if (failed(checkBatchedForm(op, made)))
       return failure();
   if (results.size() != op->getNumResults())

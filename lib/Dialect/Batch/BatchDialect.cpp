@@ -17,6 +17,22 @@ using namespace mlir::batch;
 #include "Batch/Dialect/Batch/BatchDialect.cpp.inc"
 #include "Batch/Dialect/Batch/BatchEnums.cpp.inc"
 
+FailureOr<batchrt::Policy>
+FieldParser<batchrt::Policy, batchrt::Policy>::parse(AsmParser &parser) {
+  SMLoc loc = parser.getCurrentLocation();
+  std::string name;
+  if (parser.parseKeywordOrString(&name))
+    return failure();
+  if (std::optional<batchrt::Policy> policy = batchrt::findPolicy(name))
+    return *policy;
+  return parser.emitError(loc, "there is no policy '")
+         << name << "'; policies are " << batchrt::listPolicies();
+}
+
+AsmPrinter &mlir::operator<<(AsmPrinter &printer, batchrt::Policy policy) {
+  return printer << batchrt::policyName(policy);
+}
+
 #define GET_TYPEDEF_CLASSES
 #include "Batch/Dialect/Batch/BatchTypes.cpp.inc"
 
@@ -53,55 +69,10 @@ void BatchDialect::initialize() {
       >();
 }
 
-LogicalResult BatchDialect::verifyOperationAttribute(Operation *op,
-                                                     NamedAttribute attr) {
-  if (attr.getName() == kEntryAttr) {
-    if (!isa<UnitAttr>(attr.getValue()) || !isa<FunctionOpInterface>(op))
-      return op->emitOpError("'batch.entry' is a unit attribute of a function");
-    auto module = op->getParentOfType<ModuleOp>();
-    if (!module)
-      return success();
-    for (auto other : module.getOps<FunctionOpInterface>())
-      if (other.getOperation() != op && other->hasAttr(kEntryAttr) &&
-          op->isBeforeInBlock(other))
-        return other->emitOpError("is a second entry; a module has one")
-                   .attachNote(op->getLoc())
-               << "the first entry is here";
-  }
-  return success();
-}
-
 LogicalResult PolicyAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                 PolicyKind kind, StringAttr table) {
-  if ((kind == PolicyKind::Fsm) != bool(table))
+                                 batchrt::Policy kind, StringAttr table) {
+  if ((kind == batchrt::Policy::Machine) != bool(table))
     return emitError() << "policy 'fsm' has a table, the others have none";
-  return success();
-}
-
-LogicalResult BatchDialect::verifyRegionArgAttribute(Operation *op,
-                                                     unsigned regionIndex,
-                                                     unsigned argIndex,
-                                                     NamedAttribute attr) {
-  bool onKernel = isa<KernelOp>(op);
-  if (attr.getName() == kSharedAttr) {
-    if (onKernel && !isa<UnitAttr>(attr.getValue()))
-      return op->emitOpError("argument #")
-             << argIndex
-             << ": 'batch.shared' of a kernel is a unit attribute; the name of "
-                "the parameter belongs to the entry function";
-    if (!onKernel && !isa<StringAttr>(attr.getValue()))
-      return op->emitOpError("argument #")
-             << argIndex
-             << ": 'batch.shared' of a function is a string, the name of the "
-                "parameter";
-  }
-  if (attr.getName() == kNameAttr && !isa<StringAttr>(attr.getValue()))
-    return op->emitOpError("argument #")
-           << argIndex << ": 'batch.name' must be a string";
-  if (attr.getName() == kReadAttr &&
-      !(onKernel && isa<ReadAttr>(attr.getValue())))
-    return op->emitOpError("argument #")
-           << argIndex << ": 'batch.read' is a #batch.read, on kernels alone";
   return success();
 }
 

@@ -28,3 +28,65 @@ void UProgDialect::initialize() {
 #include "Batch/Dialect/UProg/UProgOps.cpp.inc"
       >();
 }
+
+//===----------------------------------------------------------------------===//
+// Discardable attributes
+//===----------------------------------------------------------------------===//
+
+LogicalResult UProgDialect::verifyOperationAttribute(Operation *op,
+                                                     NamedAttribute attr) {
+  return op->emitOpError("'")
+         << attr.getName().getValue()
+         << "' is no attribute of the uprog dialect for operations";
+}
+
+/// Where rows lie, of arguments and results of operators alike.
+static std::optional<bool> isValidPlace(NamedAttribute attr) {
+  if (attr.getName() == OperatorOp::kLayout)
+    return isa<AffineMapAttr>(attr.getValue());
+  if (attr.getName() == OperatorOp::kBlockBytes)
+    return isa<IntegerAttr>(attr.getValue());
+  return std::nullopt;
+}
+
+LogicalResult UProgDialect::verifyRegionArgAttribute(Operation *op, unsigned,
+                                                     unsigned argIndex,
+                                                     NamedAttribute attr) {
+  StringRef name = attr.getName();
+  std::optional<bool> valid = isValidPlace(attr);
+  if (llvm::is_contained(
+          {OperatorOp::kRagged, OperatorOp::kParameter, OperatorOp::kOffsets},
+          name)) {
+    auto number = dyn_cast<IntegerAttr>(attr.getValue());
+    valid = number && !number.getValue().isNegative();
+  } else if (name == "uprog.read") {
+    auto kind = dyn_cast<StringAttr>(attr.getValue());
+    valid = kind &&
+            llvm::is_contained({"gather", "rows", "scalar"}, kind.getValue());
+  }
+  if (!valid)
+    return op->emitOpError("argument #")
+           << argIndex << ": '" << name
+           << "' is no attribute of the uprog dialect for arguments";
+  if (!*valid)
+    return op->emitOpError("argument #")
+           << argIndex << ": '" << name << "' cannot be " << attr.getValue();
+  return success();
+}
+
+LogicalResult UProgDialect::verifyRegionResultAttribute(Operation *op, unsigned,
+                                                        unsigned resultIndex,
+                                                        NamedAttribute attr) {
+  StringRef name = attr.getName();
+  std::optional<bool> valid = isValidPlace(attr);
+  if (name == "uprog.siblings" || name == "uprog.position")
+    valid = isa<IntegerAttr>(attr.getValue());
+  if (!valid)
+    return op->emitOpError("result #")
+           << resultIndex << ": '" << name
+           << "' is no attribute of the uprog dialect for results";
+  if (!*valid)
+    return op->emitOpError("result #")
+           << resultIndex << ": '" << name << "' cannot be " << attr.getValue();
+  return success();
+}

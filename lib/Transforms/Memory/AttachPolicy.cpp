@@ -27,16 +27,15 @@ class AttachPolicyPass
     ModuleOp module = getOperation();
     if (policy.empty() && table.empty())
       return;
-    std::optional<PolicyKind> kind =
-        policy.empty() ? PolicyKind::Fsm : symbolizePolicyKind(policy);
+    std::optional<batchrt::Policy> kind = batchrt::Policy::Machine;
+    if (!policy.empty())
+      kind = batchrt::findPolicy(policy);
     if (!kind) {
       module.emitError("there is no policy '")
-          << policy
-          << "'; policies are 'depth', 'agenda', 'greedy' and, with a table, "
-             "'fsm'";
+          << policy << "'; policies are " << batchrt::listPolicies();
       return signalPassFailure();
     }
-    if ((*kind == PolicyKind::Fsm) == table.empty()) {
+    if ((*kind == batchrt::Policy::Machine) == table.empty()) {
       module.emitError(
           table.empty()
               ? "policy 'fsm' needs the table of a state machine, which "
@@ -48,7 +47,7 @@ class AttachPolicyPass
     if (!table.empty() && !(text = readTable(module)))
       return signalPassFailure();
     // By depth is what happens without a policy.
-    if (*kind == PolicyKind::Depth)
+    if (*kind == batchrt::Policy::Depth)
       module->removeAttr(kPolicyAttr);
     else
       module->setAttr(kPolicyAttr, PolicyAttr::get(&getContext(), *kind, text));

@@ -161,8 +161,9 @@ KernelInfo parseKernel(const json &text) {
                                 value<int64_t>(result, key::siblings, 1)});
   kernel.taskScratch = value<int64_t>(text, key::taskScratch, 0);
   for (const json &scratch : optional(text, key::raggedScratch))
-    kernel.raggedScratch.push_back({member(scratch, key::operand).get<int>(),
-                                    member(scratch, key::bytes).get<int64_t>()});
+    kernel.raggedScratch.push_back(
+        {member(scratch, key::operand).get<int>(),
+         member(scratch, key::bytes).get<int64_t>()});
   if (text.contains(key::workerScratch)) {
     auto bytes = text[key::workerScratch].get<std::array<int64_t, 3>>();
     kernel.workerScratch = {bytes[0], bytes[1], bytes[2]};

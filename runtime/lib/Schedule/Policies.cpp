@@ -54,18 +54,6 @@ const Schedule &PolicyScheduler::end() {
   return schedule;
 }
 
-std::optional<Policy> batchrt::findPolicy(const std::string &name) {
-  const std::pair<const char *, Policy> policies[] = {
-      {"depth", Policy::Depth},
-      {"agenda", Policy::Agenda},
-      {"greedy", Policy::Greedy},
-      {"fsm", Policy::Machine}};
-  for (const auto &[known, policy] : policies)
-    if (name == known)
-      return policy;
-  return std::nullopt;
-}
-
 const Schedule &PolicyScheduler::run(Policy policy, const TaskGraph &graph,
                                      const StateMachine &machine) {
   switch (policy) {

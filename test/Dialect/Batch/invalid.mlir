@@ -466,3 +466,57 @@ func.func @ops(%lanes: !batch.lanes) {
   batch.lane_ops %lanes @machine::@other
   return
 }
+
+// -----
+
+// An attribute with the dialect's name is one that the dialect has, so that none
+// is misspelt: on operations,
+// expected-error @+1 {{'func.func' op 'batch.entyr' is no attribute of the batch dialect for operations}}
+func.func private @f() attributes {batch.entyr}
+
+// -----
+
+// on arguments,
+// expected-error @+1 {{'func.func' op argument #0: 'batch.shard' is no attribute of the batch dialect for arguments}}
+func.func private @f(%x: index {batch.shard = "x"})
+
+// -----
+
+// and on results.
+// expected-error @+1 {{'func.func' op result #0: 'batch.shared' is no attribute of the batch dialect for results}}
+func.func private @f() -> (index {batch.shared = "x"})
+
+// -----
+
+// It is what its readers expect.
+// expected-error @+1 {{'func.func' op 'batch.inspector' is a unit attribute of a function}}
+func.func private @f() attributes {batch.inspector = 1 : i64}
+
+// -----
+
+// expected-error @+1 {{'func.func' op 'batch.policy' is a #batch.policy, of a module}}
+func.func private @f() attributes {batch.policy = #batch.policy<greedy>}
+
+// -----
+
+// expected-error @+1 {{'func.func' op result #0: 'batch.in_table' is the name of a table or source}}
+func.func private @f() -> (index {batch.in_table = "h"})
+
+// -----
+
+// expected-error @+1 {{'func.func' op argument #0: 'batch.in_source' is the name of a source}}
+func.func private @f(%x: index {batch.in_source = "h"})
+
+// -----
+
+rec.adt @Tree {
+  // expected-error @+1 {{'rec.variant' op 'batch.in_table' is a dictionary from fields of a variant to tables}}
+  rec.variant @leaf(h: tensor<4xf32>) {batch.in_table = {h = 1 : i64}}
+}
+
+// -----
+
+// Policies have names.
+// expected-error @+2 {{there is no policy 'eager'; policies are 'depth', 'agenda', 'greedy' and 'fsm'}}
+// expected-error @+1 {{failed to parse Batch_PolicyAttr parameter 'kind'}}
+module attributes {batch.policy = #batch.policy<eager>} {}

@@ -371,3 +371,45 @@ uprog.program @p(%n: index, %k: i64) level(block) {
   }) : (index) -> (i64, index)
   uprog.yield
 }
+
+// -----
+
+// An attribute with the dialect's name is one that the dialect has,
+// expected-error @+1 {{'uprog.operator' op argument #1: 'uprog.paramter' is no attribute of the uprog dialect for arguments}}
+uprog.operator @k.rows(%n: index, %w: tensor<?x4xf32> {uprog.paramter = 0 : i64}) {
+  uprog.yield
+}
+
+// -----
+
+// expected-error @+1 {{'uprog.operator' op result #0: 'uprog.read' is no attribute of the uprog dialect for results}}
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) -> (tensor<?x4xf32> {uprog.read = "rows"}) {
+  uprog.yield %x : tensor<?x4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op 'uprog.level' is no attribute of the uprog dialect for operations}}
+func.func private @f() attributes {uprog.level}
+
+// -----
+
+// and has a value that its readers know.
+// expected-error @+1 {{'uprog.operator' op argument #1: 'uprog.read' cannot be "row"}}
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.read = "row"}) {
+  uprog.yield
+}
+
+// -----
+
+// expected-error @+1 {{'uprog.operator' op argument #1: 'uprog.ragged' cannot be -1 : i64}}
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.ragged = -1 : i64}) {
+  uprog.yield
+}
+
+// -----
+
+// expected-error @+1 {{'uprog.operator' op result #0: 'uprog.siblings' cannot be "two"}}
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) -> (tensor<?x4xf32> {uprog.siblings = "two"}) {
+  uprog.yield %x : tensor<?x4xf32>
+}

@@ -24,6 +24,16 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "Batch/Dialect/Batch/TableLayout.h"
+#include "batch-runtime/Schedule/PolicyNames.h"
+
+namespace mlir {
+/// `#batch.policy` names a policy as the runtime does.
+template <>
+struct FieldParser<batchrt::Policy, batchrt::Policy> {
+  static FailureOr<batchrt::Policy> parse(AsmParser &parser);
+};
+AsmPrinter &operator<<(AsmPrinter &printer, batchrt::Policy policy);
+} // namespace mlir
 
 #include "Batch/Dialect/Batch/BatchDialect.h.inc"
 #include "Batch/Dialect/Batch/BatchEnums.h.inc"

@@ -46,33 +46,18 @@ def Batch_ReadAttr : AttrDef<Batch_Dialect, "Read"> {
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
-def Batch_PolicyKind : I32EnumAttr<"PolicyKind", "what picks the next batch", [
-      I32EnumAttrCase<"Depth", 0, "depth">,
-      I32EnumAttrCase<"Agenda", 1, "agenda">,
-      I32EnumAttrCase<"Greedy", 2, "greedy">,
-      I32EnumAttrCase<"Fsm", 3, "fsm">]> {
-  let cppNamespace = "::mlir::batch";
-  let genSpecializedAttr = 0;
-}
-
 def Batch_PolicyAttr : AttrDef<Batch_Dialect, "Policy"> {
   let mnemonic = "policy";
   let summary = "what picks the next batch";
   let description = [{
-    | policy | next batch |
-    |---|---|
-    | `depth` | tasks of one kernel and equal depth, in the order of phases and depths |
-    | `agenda` | the kernel whose remaining tasks have the least mean depth |
-    | `greedy` | the kernel with the greatest share of tasks that are ready |
-    | `fsm` | what the table of a state machine says, where no kernel is surely best |
-
-    docs/Policies.md has the details. A module without `batch.policy` runs by depth.
+    docs/Policies.md says what each does; `fsm` has the table of a state machine.
+    A module without `batch.policy` runs by depth.
 
     ```mlir
     module attributes {batch.policy = #batch.policy<greedy>} {}
     ```
   }];
-  let parameters = (ins EnumParameter<Batch_PolicyKind>:$kind,
+  let parameters = (ins "::batchrt::Policy":$kind,
                         OptionalParameter<"::mlir::StringAttr">:$table);
   let assemblyFormat = "`<` $kind (`,` $table^)? `>`";
   let genVerifyDecl = 1;

@@ -21,6 +21,9 @@ def UProg_Dialect : Dialect {
     docs/Dialects/UProg.md has the rationale.
   }];
   let useDefaultTypePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
   let dependentDialects = ["::mlir::batch::BatchDialect"];
 }
 

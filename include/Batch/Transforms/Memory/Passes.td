@@ -75,8 +75,8 @@ def AttachPolicyPass : Pass<"batch-attach-policy", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"policy", "policy", "std::string", /*default=*/"\"\"",
-           "What picks the next batch: depth, agenda, greedy or fsm; default: "
-           "fsm with a table, else nothing changes">,
+           "What picks the next batch, as docs/Policies.md names it; default: fsm "
+           "with a table, else nothing changes">,
     Option<"table", "table", "std::string", /*default=*/"\"\"",
            "File with the state machine of fsm">,
   ];

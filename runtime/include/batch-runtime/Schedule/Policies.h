@@ -14,11 +14,9 @@
 #ifndef BATCH_RUNTIME_SCHEDULE_POLICIES_H
 #define BATCH_RUNTIME_SCHEDULE_POLICIES_H
 
+#include "batch-runtime/Schedule/PolicyNames.h"
 #include "batch-runtime/Schedule/StateMachine.h"
 #include "batch-runtime/Schedule/Trim.h"
-
-#include <optional>
-#include <string>
 
 namespace batchrt {
 
@@ -32,11 +30,6 @@ int32_t pickByRatio(const Frontier &frontier);
 /// The type whose remaining tasks have the least mean depth, of those with
 /// ready tasks. Equal means: the lower type.
 int32_t pickByDepth(const Frontier &frontier);
-
-enum class Policy { Depth, Agenda, Greedy, Machine };
-
-/// That of "depth", "agenda", "greedy" or "fsm".
-std::optional<Policy> findPolicy(const std::string &name);
 
 /// Keeps its memory for the next schedule: runs after the largest allocate
 /// nothing.

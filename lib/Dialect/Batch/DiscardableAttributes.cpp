@@ -1,0 +1,156 @@
+//===- DiscardableAttributes.cpp - Attributes that other ops have ---------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Every attribute with the dialect's name is one that is listed here, so that
+// none is misspelt, and has what its readers expect.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Dialect/Batch/Batch.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+namespace {
+
+/// An attribute of the dialect that ops of any dialect may have.
+struct KnownAttribute {
+  StringLiteral name;
+  bool (*isValid)(Operation *, Attribute);
+  StringLiteral what; ///< in words, as "is ..."
+};
+
+} // namespace
+
+static bool isUnitOfFunction(Operation *op, Attribute attr) {
+  return isa<FunctionOpInterface>(op) && isa<UnitAttr>(attr);
+}
+static bool isBytesOfFunction(Operation *op, Attribute attr) {
+  return isa<FunctionOpInterface>(op) && isa<IntegerAttr>(attr);
+}
+static bool isDictionaryOfFunction(Operation *op, Attribute attr) {
+  return isa<FunctionOpInterface>(op) && isa<DictionaryAttr>(attr);
+}
+static bool isDictionaryOfVariant(Operation *op, Attribute attr) {
+  auto names = dyn_cast<DictionaryAttr>(attr);
+  return isa<rec::VariantOp>(op) && names &&
+         llvm::all_of(names, [](NamedAttribute entry) {
+           return isa<FlatSymbolRefAttr>(entry.getValue());
+         });
+}
+static bool isPolicyOfModule(Operation *op, Attribute attr) {
+  return isa<ModuleOp>(op) && isa<PolicyAttr>(attr);
+}
+static bool isArrayOfModule(Operation *op, Attribute attr) {
+  return isa<ModuleOp>(op) && isa<ArrayAttr>(attr);
+}
+/// `batch-specialize-sizes` says what is wrong with sizes.
+static bool isOfModule(Operation *op, Attribute) { return isa<ModuleOp>(op); }
+
+static const KnownAttribute kOperationAttributes[] = {
+    {kEntryAttr, isUnitOfFunction, "a unit attribute of a function"},
+    {kInspectorAttr, isUnitOfFunction, "a unit attribute of a function"},
+    {kTraversalAttr, isUnitOfFunction, "a unit attribute of a function"},
+    {kExecutorAttr, isUnitOfFunction,
+     "a unit attribute of a function or a program"},
+    {kMemoizedAttr, isUnitOfFunction, "a unit attribute of a function"},
+    {kTableAttr, isDictionaryOfVariant,
+     "a dictionary from fields of a variant to tables"},
+    {kSourceAttr, isDictionaryOfVariant,
+     "a dictionary from fields of a variant to sources"},
+    {kKernelInfoAttr, isDictionaryOfFunction,
+     "a dictionary, of an operator or its function"},
+    {kLaunchAttr, isDictionaryOfFunction, "a dictionary, of a function"},
+    {kEmulatedAttr, isBytesOfFunction, "an integer, of a function"},
+    {kKeptBytesAttr, isBytesOfFunction, "an integer, of a function"},
+    {kPolicyAttr, isPolicyOfModule, "a #batch.policy, of a module"},
+    {kFormsAttr, isArrayOfModule, "an array, of a module"},
+    {kSizesAttr, isOfModule, "an attribute of a module"},
+};
+
+LogicalResult BatchDialect::verifyOperationAttribute(Operation *op,
+                                                     NamedAttribute attr) {
+  const auto *known =
+      llvm::find_if(kOperationAttributes, [&](const KnownAttribute &entry) {
+        return attr.getName() == entry.name;
+      });
+  if (known == std::end(kOperationAttributes))
+    return op->emitOpError("'")
+           << attr.getName().getValue()
+           << "' is no attribute of the batch dialect for operations";
+  if (!known->isValid(op, attr.getValue()))
+    return op->emitOpError("'") << known->name << "' is " << known->what;
+  if (known->name != kEntryAttr)
+    return success();
+  auto module = op->getParentOfType<ModuleOp>();
+  if (!module)
+    return success();
+  for (auto other : module.getOps<FunctionOpInterface>())
+    if (other.getOperation() != op && other->hasAttr(kEntryAttr) &&
+        op->isBeforeInBlock(other))
+      return other->emitOpError("is a second entry; a module has one")
+                 .attachNote(op->getLoc())
+             << "the first entry is here";
+  return success();
+}
+
+LogicalResult BatchDialect::verifyRegionArgAttribute(Operation *op, unsigned,
+                                                     unsigned argIndex,
+                                                     NamedAttribute attr) {
+  bool onKernel = isa<KernelOp>(op);
+  Attribute value = attr.getValue();
+  auto error = [&]() {
+    return op->emitOpError("argument #") << argIndex << ": ";
+  };
+  if (attr.getName() == kSharedAttr) {
+    if (onKernel && !isa<UnitAttr>(value))
+      return error() << "'batch.shared' of a kernel is a unit attribute; the "
+                        "name of the parameter belongs to the entry function";
+    if (!onKernel && !isa<StringAttr>(value))
+      return error() << "'batch.shared' of a function is a string, the name of "
+                        "the parameter";
+    return success();
+  }
+  if (attr.getName() == kNameAttr) {
+    if (!isa<StringAttr>(value))
+      return error() << "'batch.name' must be a string";
+    return success();
+  }
+  if (attr.getName() == kReadAttr) {
+    if (!onKernel || !isa<ReadAttr>(value))
+      return error() << "'batch.read' is a #batch.read, on kernels alone";
+    return success();
+  }
+  if (attr.getName() == kSourceAttr) {
+    if (!isa<FlatSymbolRefAttr>(value))
+      return error() << "'batch.in_source' is the name of a source";
+    return success();
+  }
+  return error() << "'" << attr.getName().getValue()
+                 << "' is no attribute of the batch dialect for arguments";
+}
+
+LogicalResult BatchDialect::verifyRegionResultAttribute(Operation *op, unsigned,
+                                                        unsigned resultIndex,
+                                                        NamedAttribute attr) {
+  auto error = [&]() {
+    return op->emitOpError("result #") << resultIndex << ": ";
+  };
+  if (attr.getName() == kNameAttr) {
+    if (!isa<StringAttr>(attr.getValue()))
+      return error() << "'batch.name' must be a string";
+    return success();
+  }
+  if (attr.getName() == kTableAttr || attr.getName() == kSourceAttr) {
+    if (!isa<FlatSymbolRefAttr>(attr.getValue()))
+      return error() << "'" << attr.getName().getValue()
+                     << "' is the name of a table or source";
+    return success();
+  }
+  return error() << "'" << attr.getName().getValue()
+                 << "' is no attribute of the batch dialect for results";
+}
