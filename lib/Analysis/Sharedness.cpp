@@ -26,6 +26,8 @@ Sharedness::Sharedness(const InstanceProgram &program) : program(program) {
     else
       states[argument] = {Sharing::Instance, -1};
   }
+  // Upstream's sparse data flow joins what control hands to a block argument or
+  // a result; here such a value is an instance's, since the way there may be.
   // States only rise, and each at most twice, so this ends; one sweep per
   // level of the call graph suffices in practice.
   do {

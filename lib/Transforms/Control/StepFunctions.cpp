@@ -98,6 +98,7 @@ static Value getOnlyValue(BlockArgument argument) {
 }
 
 /// Removes arguments of blocks that have one value. True if there were any.
+/// Upstream's simplifyRegions does so only where it merges equal blocks too.
 static bool removeRedundantArguments(func::FuncOp function) {
   bool removed = false;
   for (bool changed = true; changed;) {
