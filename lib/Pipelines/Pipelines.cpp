@@ -103,8 +103,11 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
 
 void mlir::batch::buildCPUWorkersPipeline(OpPassManager &pm,
                                           const CPUWorkersOptions &options) {
+  StageOperatorsPassOptions stages;
+  stages.target = uprog::StageTarget::CPU;
+  stages.vectorBits = options.vectorBits;
+  pm.addPass(createStageOperatorsPass(stages));
   ConvertOperatorsToCPUPassOptions operators;
-  operators.vectorBits = options.vectorBits;
   operators.vectorRegisters = options.vectorRegisters;
   operators.tuning = options.tuning;
   pm.addPass(createConvertOperatorsToCPUPass(operators));
@@ -147,6 +150,9 @@ void mlir::batch::buildGPUPersistentPipeline(
   check.executor = options.executor;
   check.precision = options.precision;
   pm.addPass(createCheckGPUTargetPass(check));
+  StageOperatorsPassOptions stages;
+  stages.target = uprog::StageTarget::GPU;
+  pm.addPass(createStageOperatorsPass(stages));
   ChooseExecutorPassOptions choose;
   choose.executor = options.executor;
   choose.chip = options.chip;

@@ -10,12 +10,14 @@
 
 #include "Batch/Codegen/CPU/Passes.h"
 #include "Batch/Codegen/GPU/Passes.h"
+#include "Batch/Codegen/Stages/Passes.h"
 
 namespace mlir::batch {
 
 inline void registerCodegenPasses() {
   registerCodegenCPUPasses();
   registerCodegenGPUPasses();
+  registerCodegenStagesPasses();
 }
 
 } // namespace mlir::batch

@@ -16,8 +16,7 @@ using namespace mlir::uprog;
 /// How far ahead of its use a panel is fetched into the first-level cache.
 static constexpr int64_t kPrefetchBytes = 1024;
 
-RegisterTiles::RegisterTiles(int64_t vectorBits, int64_t registers)
-    : vectorBits(vectorBits) {
+RegisterTiles::RegisterTiles(int64_t registers) {
   // Two vectors of B, a broadcast of A and some air for the scheduler.
   budget = std::max<int64_t>(registers - (registers >= 32 ? 8 : 4), 2);
   maxRows = budget / 2;
@@ -30,16 +29,16 @@ int64_t RegisterTiles::panelsFor(int64_t rows) const {
   return 1;
 }
 
-/// The part of a function's name that tells shapes apart.
-std::string MicroKernels::suffix(const MicroKernelShape &shape) {
-  bool full = shape.lanes * shape.elementBytes * 8 == tiles.vectorBits;
-  std::string element = shape.elementBytes == 8 ? ".f64" : "";
-  if (!full)
-    element += ".l" + std::to_string(shape.lanes);
-  return (element + ".a" + Twine(shape.leftStride) + ".b" +
-          Twine(shape.rightStride) + ".c" + Twine(shape.outStride) +
-          (shape.accumulate ? ".add" : "") + (shape.streamed ? "" : ".near"))
-      .str();
+std::string MicroKernelShape::getSuffix() const {
+  std::string suffix;
+  llvm::raw_string_ostream os(suffix);
+  if (!element.isF32())
+    os << '.' << element;
+  if (lanes != fullLanes)
+    os << ".l" << lanes;
+  os << ".a" << leftStride << ".b" << rightStride << ".c" << outStride
+     << (accumulate ? ".add" : "") << (streamed ? "" : ".near");
+  return suffix;
 }
 
 func::FuncOp MicroKernels::getTile(const MicroKernelShape &shape, int64_t rows,
@@ -48,11 +47,11 @@ func::FuncOp MicroKernels::getTile(const MicroKernelShape &shape, int64_t rows,
   CodeBuilder b(loc, module.getContext());
   b.setInsertionPointToEnd(module.getBody());
   Type ptr = b.ptrType(), i64 = b.getI64Type();
-  int64_t bytes = shape.elementBytes, lanes = shape.lanes;
-  Type element = bytes == 8 ? Type(b.getF64Type()) : Type(b.getF32Type());
+  Type element = shape.element;
+  int64_t bytes = elementBytes(element), lanes = shape.lanes;
   std::string name = "batch.tile." + std::to_string(rows) + "x" +
                      std::to_string(panels) + "x" +
-                     std::to_string(shape.vectors) + suffix(shape);
+                     std::to_string(shape.vectors) + shape.getSuffix();
   auto function = func::FuncOp::create(
       b, name, b.getFunctionType({ptr, ptr, ptr, i64, i64, ptr, i64}, {}));
   makeInternal(function);
@@ -123,14 +122,14 @@ func::FuncOp MicroKernels::getTile(const MicroKernelShape &shape, int64_t rows,
 }
 
 func::FuncOp MicroKernels::get(const MicroKernelShape &shape) {
-  func::FuncOp &known = dispatchers[shape];
+  std::string name =
+      "batch.tiles.v" + std::to_string(shape.vectors) + shape.getSuffix();
+  func::FuncOp &known = dispatchers[name];
   if (known)
     return known;
   CodeBuilder b(module.getLoc(), module.getContext());
   b.setInsertionPointToEnd(module.getBody());
   Type ptr = b.ptrType(), i64 = b.getI64Type();
-  std::string name =
-      "batch.tiles.v" + std::to_string(shape.vectors) + suffix(shape);
   func::FuncOp function = func::FuncOp::create(
       b, name,
       b.getFunctionType({ptr, ptr, ptr, i64, i64, i64, i64, ptr, i64}, {}));
@@ -149,8 +148,8 @@ func::FuncOp MicroKernels::get(const MicroKernelShape &shape) {
     OpBuilder::InsertionGuard guard(b);
     b.createBlock(&dispatch.getCaseRegions()[i]);
     auto call = [&](int64_t width, Value first) {
-      Value columns = b.mul(
-          first, b.constant(shape.vectors * shape.lanes * shape.elementBytes));
+      Value columns = b.mul(first, b.constant(shape.vectors * shape.lanes *
+                                              elementBytes(shape.element)));
       func::CallOp::create(b, getTile(shape, count, width),
                            ValueRange{arguments[0],
                                       b.offset(right, b.mul(first, panelBytes)),

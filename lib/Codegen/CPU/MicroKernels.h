@@ -9,6 +9,7 @@
 #define BATCH_CONVERSION_OPERATORSTOCPU_MICROKERNELS_H
 
 #include "../Stages/CodeBuilder.h"
+#include "../Stages/StagePlan.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <map>
 
@@ -16,9 +17,8 @@ namespace mlir::uprog {
 
 /// What the target's vector registers allow.
 struct RegisterTiles {
-  RegisterTiles(int64_t vectorBits, int64_t registers);
+  explicit RegisterTiles(int64_t registers);
 
-  int64_t vectorBits;
   int64_t budget;  ///< accumulators
   int64_t maxRows; ///< rows of a tile that is one panel wide
   /// Panels that a tile of `rows` rows covers: few rows need more columns to
@@ -29,23 +29,18 @@ struct RegisterTiles {
 /// Which code a contraction needs. All of it is shared by every operator of a
 /// module that needs the same.
 struct MicroKernelShape {
-  int64_t elementBytes; ///< 4: f32, 8: f64
-  int64_t lanes;        ///< elements of a vector
-  int64_t leftStride;   ///< elements between rows of A
-  int64_t rightStride;  ///< elements between rows of a panel
-  int64_t vectors;      ///< vectors of a panel that are computed
-  int64_t outStride;    ///< elements between rows of C
-  bool accumulate;      ///< start from what is in C instead of zero
-  bool streamed;        ///< panels come from beyond the first-level cache
+  Type element;        ///< f32 or f64
+  int64_t lanes;       ///< elements of a vector
+  int64_t fullLanes;   ///< elements that a vector register holds
+  int64_t leftStride;  ///< elements between rows of A
+  int64_t rightStride; ///< elements between rows of a panel
+  int64_t vectors;     ///< vectors of a panel that are computed
+  int64_t outStride;   ///< elements between rows of C
+  bool accumulate;     ///< start from what is in C instead of zero
+  bool streamed;       ///< panels come from beyond the first-level cache
 
-  bool operator<(const MicroKernelShape &other) const {
-    auto key = [](const MicroKernelShape &shape) {
-      return std::tie(shape.elementBytes, shape.lanes, shape.leftStride,
-                      shape.rightStride, shape.vectors, shape.outStride,
-                      shape.accumulate, shape.streamed);
-    };
-    return key(*this) < key(other);
-  }
+  /// The part of a function's name that tells shapes apart.
+  std::string getSuffix() const;
 };
 
 /// Makes the register-tile functions of a module. Each adds up in ascending
@@ -62,13 +57,12 @@ public:
   func::FuncOp get(const MicroKernelShape &shape);
 
 private:
-  std::string suffix(const MicroKernelShape &shape);
   func::FuncOp getTile(const MicroKernelShape &shape, int64_t rows,
                        int64_t panels);
 
   ModuleOp module;
   RegisterTiles tiles;
-  std::map<MicroKernelShape, func::FuncOp> dispatchers;
+  std::map<std::string, func::FuncOp> dispatchers; ///< by name
 };
 
 } // namespace mlir::uprog

@@ -35,9 +35,11 @@ static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
                                      const KernelTuning &tuning) {
   if (tuning.tileRows > 0)
     registers.maxRows = std::min(registers.maxRows, tuning.tileRows);
-  StagePlan plan(op, registers.vectorBits);
-  if (failed(plan.build()))
-    return failure();
+  StagingAttr staging = op.getStaging();
+  if (!staging || staging.getTarget() != StageTarget::CPU)
+    return op.emitError("has no stages for a CPU; run "
+                        "uprog-stage-operators=target=cpu first");
+  StagePlan plan(op);
   CodeBuilder b(op.getLoc(), op.getContext());
   b.setInsertionPoint(op);
   StageEmitter emitter(plan, tables, kernels, registers, b);
@@ -95,31 +97,18 @@ static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
   // What functions for another target need is known already.
   int64_t taskScratch = plan.getTaskScratch();
   SmallVector<int64_t> raggedScratch(plan.getRaggedScratch());
-  if (auto known = op->getAttrOfType<DictionaryAttr>(batch::kKernelInfoAttr)) {
-    taskScratch = std::max(taskScratch,
-                           known.getAs<IntegerAttr>("task_scratch").getInt());
-    auto rows = known.getAs<ArrayAttr>("ragged_scratch");
+  if (auto known = op->getAttrOfType<CodeAttr>(kCodeAttr)) {
+    taskScratch = std::max(taskScratch, known.getTaskScratch());
     for (auto [bytes, other] :
-         llvm::zip_equal(raggedScratch, rows.getAsRange<IntegerAttr>()))
-      bytes = std::max(bytes, other.getInt());
+         llvm::zip_equal(raggedScratch, known.getRaggedScratch()))
+      bytes = std::max(bytes, other);
   }
   const StageEmitter::WorkerScratch &work = emitter.getWorkerScratch();
-  SmallVector<Attribute> ragged;
-  for (int64_t bytes : raggedScratch)
-    ragged.push_back(b.getI64IntegerAttr(bytes));
-  function->setAttr(
-      batch::kKernelInfoAttr,
-      b.getDictionaryAttr(
-          {b.getNamedAttr("stages", b.getI64IntegerAttr(count)),
-           b.getNamedAttr("task_scratch", b.getI64IntegerAttr(taskScratch)),
-           b.getNamedAttr("ragged_scratch", b.getArrayAttr(ragged)),
-           b.getNamedAttr(
-               "worker_scratch",
-               b.getDenseI64ArrayAttr({work.fixed, work.perTask, work.most})),
-           b.getNamedAttr("row_split", b.getI64IntegerAttr(sharing.rowSplit)),
-           b.getNamedAttr("row_block", b.getI64IntegerAttr(sharing.rowBlock)),
-           b.getNamedAttr("share_tasks",
-                          b.getI64IntegerAttr(sharing.shareTasks))}));
+  auto workers =
+      WorkersAttr::get(b.getContext(), work.fixed, work.perTask, work.most,
+                       sharing.rowSplit, sharing.rowBlock, sharing.shareTasks);
+  function->setAttr(kCodeAttr, CodeAttr::get(b.getContext(), count, taskScratch,
+                                             raggedScratch, workers));
   op.erase();
   return success();
 }
@@ -131,16 +120,14 @@ struct ConvertOperatorsToCPUPass
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (vectorBits < 128 || (vectorBits & (vectorBits - 1)) ||
-        vectorRegisters < 8) {
-      module.emitError("vector-bits must be a power of two of at least 128, "
-                       "vector-registers at least 8");
+    if (vectorRegisters < 8) {
+      module.emitError("vector-registers must be at least 8");
       return signalPassFailure();
     }
     Tuning measured;
     if (failed(measured.load(tuning, module)))
       return signalPassFailure();
-    RegisterTiles registers(vectorBits, vectorRegisters);
+    RegisterTiles registers(vectorRegisters);
     ModuleTables tables(module, module);
     MicroKernels kernels(module, registers);
     SmallVector<OperatorOp> operators(module.getOps<OperatorOp>());

@@ -23,9 +23,9 @@ static constexpr int64_t kColumnRows = 4;
 /// Partial results of a reduction along the lanes.
 static constexpr int64_t kLaneVectors = 4;
 
-void StageEmitter::reduceColumns(Node &node, ArrayRef<RowPosition> rows,
-                                 Value firstColumn, Value column,
-                                 int64_t vectors, bool vector) {
+void StageEmitter::reduceColumns(const Reduction &reduction,
+                                 ArrayRef<RowPosition> rows, Value firstColumn,
+                                 Value column, int64_t vectors, bool vector) {
   int64_t lanes = evaluator.getLanes();
   SmallVector<Indices> elements;
   SmallVector<std::pair<Value, Value>> places; // row, column
@@ -33,18 +33,19 @@ void StageEmitter::reduceColumns(Node &node, ArrayRef<RowPosition> rows,
     for (int64_t u = 0; u < vectors; ++u) {
       Value first = b.add(column, b.constant(u * lanes));
       elements.push_back(at.indices);
-      if (node.space.rank() > 0)
+      if (reduction.space.rank() > 0)
         elements.back().push_back({first, vector, vector ? 0 : -1});
       places.push_back({at.row, first});
     }
   CodeBuilder::Values sums =
-      evaluator.reduce(node, elements, vector, [&](size_t e) {
+      evaluator.reduce(reduction, elements, vector, [&](size_t e) {
         evaluator.setTilePosition(places[e].first, firstColumn);
       });
-  size_t results = node.op->getNumResults();
+  size_t results = reduction.op->getNumResults();
   for (auto [i, sum] : llvm::enumerate(sums)) {
     auto [row, at] = places[i / results];
-    evaluator.storeTile(sum, node.op->getResult(i % results), row, at, vector);
+    evaluator.storeTile(sum, reduction.op->getResult(i % results), row, at,
+                        vector);
   }
 }
 
@@ -77,19 +78,20 @@ Value StageEmitter::finishLanes(Operation *combiner, ArrayRef<Value> partial) {
   return vector::ExtractOp::create(b, sum, ArrayRef<int64_t>{0});
 }
 
-Value StageEmitter::reduceLanes(Node &node, ArrayRef<Index> position) {
-  auto op = cast<linalg::LinalgOp>(node.op);
+Value StageEmitter::reduceLanes(const Reduction &reduction,
+                                ArrayRef<Index> position) {
+  linalg::LinalgOp op = reduction.op;
   Block &body = op->getRegion(0).front();
   Operation *combiner = getCombiner(op);
-  ReductionLoops loops(node);
+  ReductionLoops loops(reduction);
   int64_t lanes = evaluator.getLanes();
   size_t inputs = op.getNumDpsInputs();
   Indices dims = evaluator.loopIndices(op, position);
   unsigned last = loops.dims.back();
   // As many partial results as vectors of its own type have, even if others of
   // the operator have fewer lanes.
-  int64_t unroll = node.lanes / lanes;
-  if (loops.extents.back() >= kLaneVectors * node.lanes)
+  int64_t unroll = reduction.lanes / lanes;
+  if (loops.extents.back() >= kLaneVectors * reduction.lanes)
     unroll *= kLaneVectors;
   TypedAttr zero;
   if (isa<math::FmaOp>(combiner))
@@ -143,13 +145,16 @@ Value StageEmitter::reduceLanes(Node &node, ArrayRef<Index> position) {
   return combine(b, combiner, start, finishLanes(combiner, carried));
 }
 
-void StageEmitter::emitReduction(Node &node, Value firstRow, Value rows,
-                                 Value firstColumn, Value lastColumn) {
+void StageEmitter::emitReduction(const Reduction &reduction, Value firstRow,
+                                 Value rows, Value firstColumn,
+                                 Value lastColumn) {
   int64_t lanes = evaluator.getLanes();
-  bool inner = node.space.rank() > 0;
-  bool vector = inner && node.kind == NodeKind::Columns && !stage->scalar;
+  bool inner = reduction.space.rank() > 0;
+  bool vector =
+      inner && reduction.kind == ReductionKind::Columns && !stage->scalar;
   auto prepare = [&](Value row) {
-    RowPosition at{row, evaluator.positionOf(node.space, b.add(firstRow, row))};
+    RowPosition at{row,
+                   evaluator.positionOf(reduction.space, b.add(firstRow, row))};
     evaluator.prepareRow(*stage, at.indices);
     return at;
   };
@@ -157,15 +162,16 @@ void StageEmitter::emitReduction(Node &node, Value firstRow, Value rows,
     int64_t wide = kColumnVectors * lanes;
     auto reduce = [&](ArrayRef<RowPosition> group) {
       Value done = firstColumn;
-      if (node.space.columns() >= wide) {
+      if (reduction.space.columns() >= wide) {
         Value count = b.div(b.sub(lastColumn, firstColumn), b.constant(wide));
         done = b.add(firstColumn, b.mul(count, b.constant(wide)));
         b.loop(firstColumn, done, wide, [&](Value column) {
-          reduceColumns(node, group, firstColumn, column, kColumnVectors, true);
+          reduceColumns(reduction, group, firstColumn, column, kColumnVectors,
+                        true);
         });
       }
       b.loop(done, lastColumn, lanes, [&](Value column) {
-        reduceColumns(node, group, firstColumn, column, 1, true);
+        reduceColumns(reduction, group, firstColumn, column, 1, true);
       });
     };
     Value groups =
@@ -182,18 +188,19 @@ void StageEmitter::emitReduction(Node &node, Value firstRow, Value rows,
   b.loop(b.constant(0), rows, 1, [&](Value row) {
     RowPosition at = prepare(row);
     evaluator.setTilePosition(row, firstColumn);
-    Value end = inner ? b.min(lastColumn, b.constant(node.space.columns()))
+    Value end = inner ? b.min(lastColumn, b.constant(reduction.space.columns()))
                       : b.add(firstColumn, b.constant(1));
     b.loop(firstColumn, end, 1, [&](Value column) {
-      if (node.kind != NodeKind::Lanes) {
-        reduceColumns(node, at, firstColumn, column, 1, false);
+      if (reduction.kind != ReductionKind::Lanes) {
+        reduceColumns(reduction, at, firstColumn, column, 1, false);
         return;
       }
       Indices indices(at.indices);
       if (inner)
         indices.push_back({column});
-      if (Value sum = reduceLanes(node, indices))
-        evaluator.storeTile(sum, node.op->getResult(0), row, column, false);
+      if (Value sum = reduceLanes(reduction, indices))
+        evaluator.storeTile(sum, reduction.op->getResult(0), row, column,
+                            false);
     });
   });
 }

@@ -35,16 +35,16 @@ Sharing uprog::chooseSharing(const StagePlan &plan,
   int64_t leading = 1, columns = 0;
   for (const Stage &stage : plan.getStages()) {
     columns = std::max(columns, stage.space.columns());
-    for (const Node *node : stage.nodes)
-      if (node->isContraction())
-        leading = std::max(leading, node->space.leading());
+    for (const Reduction &reduction : stage.reductions)
+      if (reduction.isContraction())
+        leading = std::max(leading, stage.space.leading());
   }
   auto addBytes = [&](Type type) {
     if (auto tensor = dyn_cast<RankedTensorType>(type);
         tensor && tensor.getRank() > 1)
-      sharing.taskBytes += StagePlan::makeLayout(tensor.getShape().drop_front(),
-                                                 tensor.getElementType())
-                               .getRowBytes();
+      sharing.taskBytes +=
+          makeLayout(tensor.getShape().drop_front(), tensor.getElementType())
+              .getRowBytes();
   };
   for (BlockArgument argument : op.getBody().getArguments())
     if (plan.getStepOperand(argument.getArgNumber()) >= 0)

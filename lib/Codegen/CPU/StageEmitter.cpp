@@ -7,6 +7,7 @@
 
 #include "StageEmitter.h"
 
+#include "../Stages/ReductionLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/Support/MathExtras.h"
@@ -27,28 +28,24 @@ StageEmitter::StageEmitter(const StagePlan &plan, ModuleTables &tables,
     : plan(plan), tables(tables), kernels(kernels), registers(registers), b(b),
       evaluator(b, plan, tables) {}
 
-static bool isHeavy(const Node &node) {
-  return node.kind != NodeKind::Elementwise &&
-         node.kind != NodeKind::SegmentReduce;
-}
-
 //===----------------------------------------------------------------------===//
 // Worker scratch
 //===----------------------------------------------------------------------===//
 
-AffineMap StageEmitter::packMap(const Node &node) {
-  auto op = cast<linalg::LinalgOp>(node.op);
+AffineMap StageEmitter::packMap(const Reduction &reduction) {
+  linalg::LinalgOp op = reduction.op;
   MLIRContext *context = b.getContext();
   SmallVector<AffineExpr> dims(op.getNumLoops());
   AffineMap out = op.getIndexingMapMatchingResult(op->getResult(0));
   for (auto [i, expr] : llvm::enumerate(out.getResults()))
     dims[cast<AffineDimExpr>(expr).getPosition()] =
-        getAffineDimExpr(node.space.hasRows() ? i : i + 1, context);
-  unsigned k = node.space.rank() + 1;
+        getAffineDimExpr(reduction.space.hasRows() ? i : i + 1, context);
+  unsigned k = reduction.space.rank() + 1;
   for (AffineExpr &dim : dims)
     if (!dim)
       dim = getAffineDimExpr(k, context);
-  AffineMap map = op.getMatchingIndexingMap(op.getDpsInputOperand(node.left));
+  AffineMap map =
+      op.getMatchingIndexingMap(op.getDpsInputOperand(reduction.left));
   SmallVector<AffineExpr> results;
   for (AffineExpr expr : map.getResults())
     results.push_back(expr.replaceDims(dims));
@@ -57,7 +54,7 @@ AffineMap StageEmitter::packMap(const Node &node) {
 
 void StageEmitter::planScratch(const Stage &stage) {
   packs.clear();
-  packOfNode.clear();
+  packOf.clear();
   tileOffsets.clear();
   int64_t lanes = evaluator.getLanes(), n = stage.space.columns();
   panelWidth = getPanelWidth(n, lanes);
@@ -67,26 +64,30 @@ void StageEmitter::planScratch(const Stage &stage) {
   hasPanels = false;
   packedRowBytes = 0;
   bool inPlace = false;
-  for (Node *node : stage.nodes) {
-    inPlace |= node->kind == NodeKind::InPlace;
+  for (const Reduction &reduction : stage.reductions) {
+    inPlace |= reduction.kind == ReductionKind::InPlace;
     hasPanels |= inPlace;
-    if (node->kind != NodeKind::Panels)
+    if (reduction.kind != ReductionKind::Packed)
       continue;
     hasPanels = true;
-    auto op = cast<linalg::LinalgOp>(node->op);
-    OpOperand *operand = op.getDpsInputOperand(node->left);
-    AffineMap map = packMap(*node);
+    linalg::LinalgOp op = reduction.op;
+    OpOperand *operand = op.getDpsInputOperand(reduction.left);
+    AffineMap map = packMap(reduction);
     auto it = llvm::find_if(packs, [&](const Pack &pack) {
       return pack.operand->get() == operand->get() && pack.map == map;
     });
     if (it == packs.end()) {
-      Pack pack{operand, map, node->depth, packedRowBytes, node->elementBytes(),
-                node};
-      packedRowBytes +=
-          (llvm::alignTo(node->depth, lanes) + lanes) * pack.elementBytes;
+      Pack pack{operand,
+                map,
+                reduction.depth,
+                packedRowBytes,
+                reduction.getElementType(),
+                &reduction};
+      packedRowBytes += (llvm::alignTo(reduction.depth, lanes) + lanes) *
+                        elementBytes(pack.element);
       it = packs.insert(it, pack);
     }
-    packOfNode[node] = it - packs.begin();
+    packOf[&reduction] = it - packs.begin();
   }
   int64_t maxRows = registers.maxRows;
   blockRowsMax = maxRows * kMaxTiles;
@@ -98,17 +99,14 @@ void StageEmitter::planScratch(const Stage &stage) {
   if (inPlace)
     blockRowsMax = stage.space.leading();
   packsOffset = 0;
-  for (Node *node : stage.nodes) {
-    if (!isHeavy(*node))
-      continue;
-    for (Value result : node->op->getResults()) {
+  for (const Reduction &reduction : stage.reductions)
+    for (Value result : reduction.op->getResults()) {
       tileOffsets[result] = packsOffset;
       packsOffset += llvm::alignTo(
           maxRows * tileStride *
               elementBytes(getElementTypeOrSelf(result.getType())),
           64);
     }
-  }
   workerScratch.fixed = std::max(workerScratch.fixed, packsOffset);
   int64_t taskRows = stage.space.domain >= 0 || !stage.space.hasRows()
                          ? blockRowsMax
@@ -135,12 +133,11 @@ func::FuncOp StageEmitter::emit(int64_t number, StringRef name) {
   ValueRange a = function.getArguments();
   arguments = {a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]};
   evaluator.beginStage(number, arguments);
-  for (Node *node : stage->nodes)
-    if (isHeavy(*node))
-      for (Value result : node->op->getResults())
-        evaluator.setTile(
-            result, b.offset(arguments.work, b.constant(tileOffsets[result])),
-            tileStride);
+  for (const Reduction &reduction : stage->reductions)
+    for (Value result : reduction.op->getResults())
+      evaluator.setTile(
+          result, b.offset(arguments.work, b.constant(tileOffsets[result])),
+          tileStride);
 
   Value leading = b.constant(stage->space.leading());
   Value first = b.constant(0), last = leading;
@@ -195,31 +192,24 @@ void StageEmitter::emitPack(const Pack &pack, Value row,
   bool rows = stage->space.hasRows();
   for (auto [i, index] : llvm::enumerate(position))
     dims[rows ? i : i + 1] = index;
-  SmallVector<int64_t> bounds = {0};
-  llvm::append_range(bounds, pack.node->breaks);
-  bounds.push_back(pack.depth);
-  bool vector = pack.node->packVectors;
-  for (size_t i = 0; i + 1 < bounds.size(); ++i) {
-    int64_t begin = bounds[i], end = bounds[i + 1];
-    if (begin >= end || begin < 0 || end > pack.depth)
-      continue;
-    b.loop(b.constant(0), b.constant(end - begin), vector ? lanes : 1,
-           [&](Value j) {
-             Value k = b.add(b.constant(begin), j);
-             dims[rank + 1] = {k, vector, vector ? begin % lanes : -1, begin,
-                               end};
-             Value value = evaluator.eval(
-                 pack.operand->get(), evaluator.operandIndices(pack.map, dims));
-             if (!value)
-               return;
-             if (vector)
-               value = evaluator.broadcast(value);
-             b.store(value,
-                     b.offset(packedRow(pack, row),
-                              b.mul(k, b.constant(pack.elementBytes))),
-                     pack.elementBytes);
-           });
-  }
+  bool vector = pack.reader->packed.getVectors();
+  int64_t bytes = elementBytes(pack.element);
+  for (auto [begin, end] : ReductionLoops(*pack.reader).pieces)
+    b.loop(
+        b.constant(0), b.constant(end - begin), vector ? lanes : 1,
+        [&, begin = begin, end = end](Value j) {
+          Value k = b.add(b.constant(begin), j);
+          dims[rank + 1] = {k, vector, vector ? begin % lanes : -1, begin, end};
+          Value value = evaluator.eval(
+              pack.operand->get(), evaluator.operandIndices(pack.map, dims));
+          if (!value)
+            return;
+          if (vector)
+            value = evaluator.broadcast(value);
+          b.store(value,
+                  b.offset(packedRow(pack, row), b.mul(k, b.constant(bytes))),
+                  bytes);
+        });
 }
 
 void StageEmitter::emitColumns(const Stage &stage, Value blockRow,
@@ -271,19 +261,18 @@ void StageEmitter::emitTile(const Stage &stage, Value blockRow, Value tileRow,
   evaluator.setTilePosition(zero, firstColumn);
   Value firstRow = b.add(blockRow, tileRow);
 
-  for (Node *node : stage.nodes) {
-    if (!isHeavy(*node))
-      continue;
-    if (node->kind != NodeKind::Panels && node->kind != NodeKind::InPlace) {
-      emitReduction(*node, firstRow, rows, firstColumn, lastColumn);
+  for (const Reduction &reduction : stage.reductions) {
+    if (!reduction.isContraction()) {
+      emitReduction(reduction, firstRow, rows, firstColumn, lastColumn);
       continue;
     }
-    bool accumulate = emitStart(*node, firstRow, rows, firstColumn, lastColumn);
-    if (node->kind == NodeKind::Panels)
-      emitPanels(*node, tileRow, rows, panel, panels, firstColumn, ahead,
+    bool accumulate =
+        emitStart(reduction, firstRow, rows, firstColumn, lastColumn);
+    if (reduction.packed)
+      emitPanels(reduction, tileRow, rows, panel, panels, firstColumn, ahead,
                  accumulate);
     else
-      emitInPlace(*node, firstRow, rows, panels, firstColumn, accumulate);
+      emitInPlace(reduction, firstRow, rows, panels, firstColumn, accumulate);
   }
 
   if (stage.stores.empty())
@@ -313,19 +302,22 @@ void StageEmitter::emitTile(const Stage &stage, Value blockRow, Value tileRow,
 // Contractions
 //===----------------------------------------------------------------------===//
 
-bool StageEmitter::emitStart(Node &node, Value firstRow, Value rows,
-                             Value firstColumn, Value lastColumn) {
-  Value start = cast<linalg::LinalgOp>(node.op).getDpsInits()[0];
+bool StageEmitter::emitStart(const Reduction &reduction, Value firstRow,
+                             Value rows, Value firstColumn, Value lastColumn) {
+  linalg::LinalgOp op = reduction.op;
+  Value start = op.getDpsInits()[0];
   if (isZero(start))
     return false;
   b.loop(b.constant(0), rows, 1, [&](Value row) {
-    Indices position = evaluator.positionOf(node.space, b.add(firstRow, row));
+    Indices position =
+        evaluator.positionOf(reduction.space, b.add(firstRow, row));
     evaluator.setTilePosition(row, firstColumn);
     b.loop(firstColumn, lastColumn, evaluator.getLanes(), [&](Value column) {
       Indices indices = position;
       indices.push_back({column, true, 0});
       if (Value value = evaluator.eval(start, indices))
-        evaluator.storeTile(value, node.op->getResult(0), row, column, true);
+        evaluator.storeTile(value, reduction.op->getResult(0), row, column,
+                            true);
     });
   });
   return true;
@@ -333,11 +325,11 @@ bool StageEmitter::emitStart(Node &node, Value firstRow, Value rows,
 
 /// Runs the register tiles once per piece of B, at the addresses where both
 /// operands begin there.
-void StageEmitter::emitInPlace(Node &node, Value firstRow, Value rows,
-                               Value panels, Value firstColumn,
+void StageEmitter::emitInPlace(const Reduction &reduction, Value firstRow,
+                               Value rows, Value panels, Value firstColumn,
                                bool accumulate) {
-  auto op = cast<linalg::LinalgOp>(node.op);
-  Indices out = evaluator.positionOf(node.space, firstRow);
+  linalg::LinalgOp op = reduction.op;
+  Indices out = evaluator.positionOf(reduction.space, firstRow);
   evaluator.prepareRow(*stage, out);
   out.push_back({firstColumn});
   Indices dims = evaluator.loopIndices(op, out);
@@ -352,49 +344,49 @@ void StageEmitter::emitInPlace(Node &node, Value firstRow, Value rows,
   evaluator.setTilePosition(b.constant(0), firstColumn);
   Value tile =
       evaluator.tilePointer(op->getResult(0), b.constant(0), firstColumn);
-  SmallVector<int64_t> bounds = {0};
-  llvm::append_range(bounds, node.breaks);
-  bounds.push_back(node.depth);
-  for (size_t i = 0; i + 1 < bounds.size(); ++i) {
-    int64_t begin = bounds[i], end = bounds[i + 1];
-    if (begin < 0 || begin >= end || end > node.depth)
-      continue;
+  InPlaceAttr inPlace = reduction.inPlace;
+  Type element = reduction.getElementType();
+  int64_t bytes = elementBytes(element);
+  for (auto [begin, end] : ReductionLoops(reduction).pieces) {
     dims[reductions.front()] = {b.constant(begin), false, -1, begin, end};
     func::FuncOp tiles =
-        kernels.get({node.elementBytes(), evaluator.getLanes(), node.leftStride,
-                     node.rightStride, panelWidth / evaluator.getLanes(),
-                     tileStride, accumulate,
+        kernels.get({element, evaluator.getLanes(), reduction.lanes,
+                     inPlace.getLeftStride(), inPlace.getRightStride(),
+                     panelWidth / evaluator.getLanes(), tileStride, accumulate,
                      /*streamed=*/false});
     func::CallOp::create(
         b, tiles,
-        ValueRange{addressOf(node.left), addressOf(1 - node.left), tile,
-                   b.constant(end - begin), rows, panels,
-                   b.constant(panelWidth * node.elementBytes()), tile,
-                   b.constant(0)});
+        ValueRange{addressOf(reduction.left), addressOf(1 - reduction.left),
+                   tile, b.constant(end - begin), rows, panels,
+                   b.constant(panelWidth * bytes), tile, b.constant(0)});
     accumulate = true;
   }
 }
 
-void StageEmitter::emitPanels(Node &node, Value tileRow, Value rows,
-                              Value panel, Value panels, Value firstColumn,
-                              const Ahead &ahead, bool accumulate) {
-  Value result = node.op->getResult(0), zero = b.constant(0);
-  const Pack &pack = packs[packOfNode[&node]];
-  const PanelOperand &right = node.right;
-  int64_t bytes = node.elementBytes(), lanes = evaluator.getLanes();
+void StageEmitter::emitPanels(const Reduction &reduction, Value tileRow,
+                              Value rows, Value panel, Value panels,
+                              Value firstColumn, const Ahead &ahead,
+                              bool accumulate) {
+  Value result = reduction.op->getResult(0), zero = b.constant(0);
+  const Pack &pack = packs[packOf[&reduction]];
+  PackedAttr packed = reduction.packed;
+  PanelsAttr right = packed.getPanels();
+  Type element = reduction.getElementType();
+  int64_t bytes = elementBytes(element), lanes = evaluator.getLanes();
   func::FuncOp tiles =
-      kernels.get({bytes, lanes, packedRowBytes / bytes, right.width,
-                   panelWidth / lanes, tileStride, accumulate,
+      kernels.get({element, lanes, reduction.lanes, packedRowBytes / bytes,
+                   right.getWidth(), panelWidth / lanes, tileStride, accumulate,
                    /*streamed=*/true});
   Value left = packedRow(pack, tileRow);
-  int64_t panelBytes = right.k * right.width * bytes;
-  Value form = b.offset(evaluator.getForm(tables.getPanels(right)),
-                        b.constant(right.nOffset / right.width * panelBytes +
-                                   right.kOffset * right.width * bytes));
+  int64_t stepBytes = right.getWidth() * bytes;
+  int64_t panelBytes = right.getK() * stepBytes;
+  Value form =
+      b.offset(evaluator.getForm(tables.getPanels(right)),
+               b.constant(packed.getNOffset() / right.getWidth() * panelBytes +
+                          packed.getKOffset() * stepBytes));
   Value rightPointer = b.offset(form, b.mul(panel, b.constant(panelBytes)));
-  int64_t stepBytes = right.width * bytes;
-  Value aheadBytes =
-      b.div(b.mul(ahead.tile, b.constant(node.depth * stepBytes)), ahead.tiles);
+  Value aheadBytes = b.div(
+      b.mul(ahead.tile, b.constant(reduction.depth * stepBytes)), ahead.tiles);
   Value aheadPointer = b.offset(
       form, b.add(b.mul(ahead.panel, b.constant(panelBytes)), aheadBytes));
   Value alone = b.less(ahead.tiles, b.constant(2));
@@ -406,6 +398,6 @@ void StageEmitter::emitPanels(Node &node, Value tileRow, Value rows,
       b, tiles,
       ValueRange{left, rightPointer,
                  evaluator.tilePointer(result, zero, firstColumn),
-                 b.constant(node.depth), rows, panels, b.constant(panelBytes),
-                 aheadPointer, aheadStep});
+                 b.constant(reduction.depth), rows, panels,
+                 b.constant(panelBytes), aheadPointer, aheadStep});
 }

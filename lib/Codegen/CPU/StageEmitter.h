@@ -48,8 +48,8 @@ private:
     AffineMap map; ///< from (row and inner dims, k) to operand dims
     int64_t depth;
     int64_t offset; ///< bytes from the beginning of a packed row
-    int64_t elementBytes;
-    const Node *node; ///< one of those that read it
+    Type element;
+    const Reduction *reader; ///< one of those that read it
   };
 
   /// What to prefetch while a tile is computed: its share, as one of `tiles`,
@@ -59,7 +59,7 @@ private:
   };
 
   void planScratch(const Stage &stage);
-  AffineMap packMap(const Node &node);
+  AffineMap packMap(const Reduction &reduction);
   void emitPacks(Value firstRow, Value rows);
   void emitPack(const Pack &pack, Value row, ArrayRef<Index> position);
   Value packedRow(const Pack &pack, Value row);
@@ -67,23 +67,24 @@ private:
   void emitTile(const Stage &stage, Value blockRow, Value tileRow, Value rows,
                 Value panel, Value panels, const Ahead &ahead);
   /// Puts the start value of a contraction into its tile; false if it is zero.
-  bool emitStart(Node &node, Value firstRow, Value rows, Value firstColumn,
-                 Value lastColumn);
-  void emitPanels(Node &node, Value tileRow, Value rows, Value panel,
-                  Value panels, Value firstColumn, const Ahead &ahead,
-                  bool accumulate);
-  void emitInPlace(Node &node, Value firstRow, Value rows, Value panels,
-                   Value firstColumn, bool accumulate);
+  bool emitStart(const Reduction &reduction, Value firstRow, Value rows,
+                 Value firstColumn, Value lastColumn);
+  void emitPanels(const Reduction &reduction, Value tileRow, Value rows,
+                  Value panel, Value panels, Value firstColumn,
+                  const Ahead &ahead, bool accumulate);
+  void emitInPlace(const Reduction &reduction, Value firstRow, Value rows,
+                   Value panels, Value firstColumn, bool accumulate);
   /// A row of a tile, and its indices without the column's.
   struct RowPosition {
     Value row;
     Indices indices;
   };
-  void emitReduction(Node &node, Value firstRow, Value rows, Value firstColumn,
-                     Value lastColumn);
-  void reduceColumns(Node &node, ArrayRef<RowPosition> rows, Value firstColumn,
-                     Value column, int64_t vectors, bool vector);
-  Value reduceLanes(Node &node, ArrayRef<Index> position);
+  void emitReduction(const Reduction &reduction, Value firstRow, Value rows,
+                     Value firstColumn, Value lastColumn);
+  void reduceColumns(const Reduction &reduction, ArrayRef<RowPosition> rows,
+                     Value firstColumn, Value column, int64_t vectors,
+                     bool vector);
+  Value reduceLanes(const Reduction &reduction, ArrayRef<Index> position);
   Value finishLanes(Operation *combiner, ArrayRef<Value> sums);
 
   const StagePlan &plan;
@@ -100,7 +101,7 @@ private:
   /// all packs of a block, row by row.
   std::vector<Pack> packs;
   int64_t packsOffset = 0, packedRowBytes = 0;
-  DenseMap<const Node *, size_t> packOfNode;
+  DenseMap<const Reduction *, size_t> packOf;
   DenseMap<Value, int64_t> tileOffsets;
   int64_t blockRowsMax = 0, tileStride = 0, panelWidth = 0;
   bool hasPanels = false;

@@ -54,9 +54,8 @@ static void unroll(Operation *loop) {
 }
 
 /// Whether two contractions multiply the same rows, element by element.
-static bool readSameRows(const Node &a, const Node &b) {
-  auto first = cast<linalg::LinalgOp>(a.op);
-  auto second = cast<linalg::LinalgOp>(b.op);
+static bool readSameRows(const Reduction &a, const Reduction &b) {
+  linalg::LinalgOp first = a.op, second = b.op;
   OpOperand *left = first.getDpsInputOperand(a.left);
   OpOperand *other = second.getDpsInputOperand(b.left);
   return left->get() == other->get() &&
@@ -77,7 +76,7 @@ FragmentEmitter::emit(ArrayRef<Product> products, ArrayRef<Indices> rows) {
     SmallVector<size_t> positions;
     for (size_t j = i; j < products.size() && together.size() < kTogether; ++j)
       if (sums[j].empty() &&
-          readSameRows(*products[i].node, *products[j].node)) {
+          readSameRows(*products[i].reduction, *products[j].reduction)) {
         together.push_back(products[j]);
         positions.push_back(j);
       }
@@ -91,10 +90,10 @@ FragmentEmitter::emit(ArrayRef<Product> products, ArrayRef<Indices> rows) {
 
 CodeBuilder::Values FragmentEmitter::emitTogether(ArrayRef<Product> products,
                                                   ArrayRef<Indices> rows) {
-  const Node &node = *products.front().node;
-  auto op = cast<linalg::LinalgOp>(node.op);
-  OpOperand *left = op.getDpsInputOperand(node.left);
-  ReductionLoops loops(node);
+  const Reduction &reduction = *products.front().reduction;
+  linalg::LinalgOp op = reduction.op;
+  OpOperand *left = op.getDpsInputOperand(reduction.left);
+  ReductionLoops loops(reduction);
   SmallVector<Indices> dims; // of each row; the column does not matter
   for (const Indices &row : rows) {
     Indices out(row);
@@ -107,7 +106,8 @@ CodeBuilder::Values FragmentEmitter::emitTogether(ArrayRef<Product> products,
   for (auto [begin, end] : loops.pieces) {
     bool vector = true;
     for (const Product &product : products)
-      vector &= readsVectors(*product.node, begin, end, evaluator.getLanes());
+      vector &=
+          readsVectors(*product.reduction, begin, end, evaluator.getLanes());
     bool whole = (end - begin) % kStep == 0;
     auto loadRow = [&, begin = begin, end = end](Indices &row, Value k) {
       row[loops.dims.back()] = {k, vector, vector ? 0 : -1, begin, end};

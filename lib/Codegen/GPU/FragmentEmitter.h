@@ -44,7 +44,7 @@ public:
 
   /// A contraction, and where the weights of the loaded column lie.
   struct Product {
-    const Node *node;
+    const Reduction *reduction;
     Value weights;
   };
   /// This lane's sums of each contraction. `rows` are those of getRows(), where

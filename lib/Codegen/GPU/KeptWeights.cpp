@@ -13,8 +13,6 @@
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/MathExtras.h"
 
-#include <tuple>
-
 using namespace mlir;
 using namespace mlir::uprog;
 
@@ -30,41 +28,40 @@ ColumnShare::ColumnShare(CodeBuilder &b, Value unit, Value units,
       first(b.rem(unit, across)) {}
 
 int64_t KeptMatrix::stride() const {
-  return llvm::alignTo(depth, kVectorBytes / elementBytes);
+  return llvm::alignTo(depth, kVectorBytes / elementBytes());
 }
 
 int64_t KeptMatrix::tileBytes() const {
-  return std::min(columns, kTileColumns) * stride() * elementBytes;
+  return std::min(columns, kTileColumns) * stride() * elementBytes();
 }
 
-/// What readers of the same bytes have in common.
-static auto getKey(const KeptMatrix &matrix) {
-  const PanelOperand &panels = matrix.panels;
-  return std::make_tuple(panels.parameters, panels.n, panels.k,
-                         panels.transposed, panels.nOffset, panels.kOffset,
-                         matrix.columns, matrix.depth);
+/// Whether two readers take the same bytes.
+static bool isSame(const KeptMatrix &a, const KeptMatrix &b) {
+  return a.weights.getPanels() == b.weights.getPanels() &&
+         a.weights.getNOffset() == b.weights.getNOffset() &&
+         a.weights.getKOffset() == b.weights.getKOffset() &&
+         a.columns == b.columns && a.depth == b.depth;
 }
 
 void KeptWeights::add(const StagePlan &plan) {
   for (const Stage &stage : plan.getStages())
-    for (const Node *node : stage.nodes) {
-      if (node->kind != NodeKind::Panels)
+    for (const Reduction &reduction : stage.reductions) {
+      if (!reduction.packed)
         continue;
       KeptMatrix matrix;
-      matrix.panels = node->right;
-      matrix.panels.width = 1; // B[n][k]: lanes read along k
+      matrix.weights = reduction.packed;
       matrix.columns = stage.space.columns();
-      matrix.depth = node->depth;
-      matrix.elementBytes = node->elementBytes();
+      matrix.depth = reduction.depth;
+      matrix.element = reduction.getElementType();
       matrix.tiles = llvm::divideCeil(matrix.columns, kTileColumns);
       matrix.share =
           llvm::divideCeil(matrix.tiles, std::min(units, matrix.tiles));
       auto known = llvm::find_if(matrices, [&](const KeptMatrix &other) {
-        return getKey(other) == getKey(matrix);
+        return isSame(other, matrix);
       });
       if (known == matrices.end())
         known = matrices.insert(known, matrix);
-      matrixOf[node] = known - matrices.begin();
+      matrixOf[&reduction] = known - matrices.begin();
       // A task has several ragged rows.
       if (stage.space.hasRows())
         known->heat +=
@@ -98,10 +95,10 @@ void KeptWeights::describe(const StagePlan &plan) const {
   bool once = false;
   for (auto [number, stage] : llvm::enumerate(plan.getStages())) {
     int64_t kept = 0, all = 0;
-    for (const Node *node : stage.nodes) {
-      if (node->kind != NodeKind::Panels)
+    for (const Reduction &reduction : stage.reductions) {
+      if (!reduction.packed)
         continue;
-      auto it = matrixOf.find(node);
+      auto it = matrixOf.find(&reduction);
       if (it == matrixOf.end()) {
         once = true;
         continue;
@@ -138,8 +135,8 @@ void KeptWeights::describe(Location loc) const {
     remark::passed(loc, remarkOptions()) << text;
 }
 
-const KeptMatrix *KeptWeights::find(const Node &node) const {
-  auto it = matrixOf.find(&node);
+const KeptMatrix *KeptWeights::find(const Reduction &reduction) const {
+  auto it = matrixOf.find(&reduction);
   if (it == matrixOf.end() || matrices[it->second].kept == 0)
     return nullptr;
   return &matrices[it->second];
@@ -154,7 +151,9 @@ Value KeptWeights::getTile(CodeBuilder &b, const KeptMatrix &matrix,
 }
 
 void KeptWeights::emitWait(CodeBuilder &b, const Stage &stage) const {
-  if (llvm::none_of(stage.nodes, [&](const Node *node) { return find(*node); }))
+  if (llvm::none_of(stage.reductions, [&](const Reduction &reduction) {
+        return find(reduction);
+      }))
     return;
   if (async)
     NVVM::CpAsyncWaitGroupOp::create(b, 0);
@@ -179,16 +178,17 @@ static void emitCopy(CodeBuilder &b, Value from, Value to, int64_t bytes,
 void KeptWeights::emitLoad(const KeptMatrix &matrix, CodeBuilder &b, Value form,
                            Value unit, Value units, Value thread,
                            int64_t threads) const {
-  const PanelOperand &panels = matrix.panels;
-  int64_t elementBytes = matrix.elementBytes;
+  PanelsAttr panels = matrix.weights.getPanels();
+  int64_t kOffset = matrix.weights.getKOffset();
+  int64_t elementBytes = matrix.elementBytes();
   int64_t vector = kVectorBytes / elementBytes;
-  bool whole = matrix.depth % vector == 0 && panels.k % vector == 0 &&
-               panels.kOffset % vector == 0;
+  bool whole = matrix.depth % vector == 0 && panels.getK() % vector == 0 &&
+               kOffset % vector == 0;
   int64_t bytes = whole ? kVectorBytes : elementBytes;
   Value pieces = b.constant(matrix.depth * elementBytes / bytes); // a column's
-  Value fromColumn = b.constant(panels.k * elementBytes);
+  Value fromColumn = b.constant(panels.getK() * elementBytes);
   Value toColumn = b.constant(matrix.stride() * elementBytes);
-  form = b.offset(form, b.constant(panels.kOffset * elementBytes));
+  form = b.offset(form, b.constant(kOffset * elementBytes));
 
   ColumnShare share(b, unit, units, matrix.tiles);
   Value kept = b.mul(share.across, b.constant(matrix.kept));
@@ -200,7 +200,7 @@ void KeptWeights::emitLoad(const KeptMatrix &matrix, CodeBuilder &b, Value form,
            if (matrix.columns % kTileColumns)
              columns =
                  b.min(columns, b.sub(b.constant(matrix.columns), column));
-           column = b.add(column, b.constant(panels.nOffset));
+           column = b.add(column, b.constant(matrix.weights.getNOffset()));
            Value source = b.offset(form, b.mul(column, fromColumn));
            Value target = getTile(b, matrix, turn[0]);
            b.loop(thread, b.mul(columns, pieces), threads, [&](Value i) {
@@ -238,8 +238,9 @@ void KeptWeights::emitLoad(gpu::GPUModuleOp module, ModuleTables &tables,
   SmallVector<Value> addresses;
   for (const KeptMatrix &matrix : matrices)
     addresses.push_back(
-        matrix.kept ? b.loadPointer(forms, tables.getPanels(matrix.panels))
-                    : Value());
+        matrix.kept
+            ? b.loadPointer(forms, tables.getPanels(matrix.weights.getPanels()))
+            : Value());
   for (auto [matrix, address] : llvm::zip(matrices, addresses))
     if (matrix.kept)
       emitLoad(matrix, b, address, unit, units, thread, threads);

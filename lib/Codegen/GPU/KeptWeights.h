@@ -10,6 +10,7 @@
 
 #include "../Stages/CodeBuilder.h"
 #include "../Stages/Forms.h"
+#include "../Stages/StagePlan.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 namespace mlir::uprog {
@@ -25,15 +26,16 @@ struct ColumnShare {
 
 /// A matrix of weights that contractions of one or several stages read.
 struct KeptMatrix {
-  PanelOperand panels;    ///< B[n][k] in global memory
+  PackedAttr weights;     ///< how a first one of them does
   int64_t columns, depth; ///< what is read of it
-  int64_t elementBytes;
+  Type element;
   int64_t heat = 0;   ///< rows of a task that it is multiplied with
   int64_t tiles = 0;  ///< of columns
   int64_t share = 0;  ///< tiles that a block takes, as far as is known
   int64_t kept = 0;   ///< the first ones of them lie in shared memory
   int64_t offset = 0; ///< in bytes, of the first one
 
+  int64_t elementBytes() const { return batch::elementBytes(element); }
   /// Elements from a column to the next in shared memory: whole vectors.
   int64_t stride() const;
   int64_t tileBytes() const;
@@ -69,7 +71,7 @@ public:
   /// reads it.
   void emitWait(CodeBuilder &b, const Stage &stage) const;
   /// The weights of a contraction, or null if none of them are kept.
-  const KeptMatrix *find(const Node &node) const;
+  const KeptMatrix *find(const Reduction &reduction) const;
   /// Where in shared memory tile number `turn` of a block's share lies.
   static Value getTile(CodeBuilder &b, const KeptMatrix &matrix, Value turn);
   /// Makes the memory, and the function that fills it with `threads` threads,
@@ -85,7 +87,7 @@ private:
   bool async;
   int64_t used = 0, wanted = 0;
   std::vector<KeptMatrix> matrices;
-  DenseMap<const Node *, size_t> matrixOf;
+  DenseMap<const Reduction *, size_t> matrixOf;
 };
 
 } // namespace mlir::uprog

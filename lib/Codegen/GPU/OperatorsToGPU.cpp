@@ -26,8 +26,6 @@ using namespace mlir::uprog;
 
 /// Rows and weights in global memory; see the NVVM dialect.
 static constexpr unsigned kGlobalMemory = 1;
-/// A lane loads 16 bytes at once.
-static constexpr int64_t kVectorBits = 128;
 
 /// Operators of kernels whose tasks all have a depth that is known: they run at
 /// one step of a plan.
@@ -45,31 +43,26 @@ static llvm::StringSet<> findOperatorsOfOneStep(ModuleOp module) {
   return known;
 }
 
-static LogicalResult convertOperator(const StagePlan &plan,
+/// Makes the functions of a staged operator, and says at `host`, the operator
+/// that it is a copy of, what they need.
+static LogicalResult convertOperator(const StagePlan &plan, OperatorOp host,
                                      const KeptWeights &weights,
                                      gpu::GPUModuleOp module,
                                      ModuleTables &tables, int64_t warps,
                                      batch::Precision precision) {
-  OperatorOp op = plan.getOperator();
-  CodeBuilder b(op.getLoc(), op.getContext());
+  CodeBuilder b(host.getLoc(), host.getContext());
   b.addressSpace = kGlobalMemory;
   b.setInsertionPointToEnd(module.getBody());
   WarpEmitter emitter(plan, weights, tables, b, warps, precision);
   int64_t count = plan.getStages().size();
   for (int64_t s = 0; s < count; ++s) {
-    emitter.emit(s, batch::getStageName(op.getSymName(), s));
+    emitter.emit(s, batch::getStageName(host.getSymName(), s));
     if (emitter.hasFailed())
       return failure();
   }
-  SmallVector<Attribute> ragged;
-  for (int64_t bytes : plan.getRaggedScratch())
-    ragged.push_back(b.getI64IntegerAttr(bytes));
-  op->setAttr(batch::kKernelInfoAttr,
-              b.getDictionaryAttr(
-                  {b.getNamedAttr("stages", b.getI64IntegerAttr(count)),
-                   b.getNamedAttr("task_scratch",
-                                  b.getI64IntegerAttr(plan.getTaskScratch())),
-                   b.getNamedAttr("ragged_scratch", b.getArrayAttr(ragged))}));
+  host->setAttr(kCodeAttr,
+                CodeAttr::get(b.getContext(), count, plan.getTaskScratch(),
+                              plan.getRaggedScratch(), WorkersAttr()));
   return success();
 }
 
@@ -109,25 +102,28 @@ struct ConvertOperatorsToGPUPass
                        "cluster-size are numbers of blocks from 1 on");
       return signalPassFailure();
     }
-    OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
     auto device =
-        gpu::GPUModuleOp::create(b, module.getLoc(), batch::kDeviceModule);
-    SymbolTable(module).insert(device);
-    ModuleTables tables(module, device, kGlobalMemory);
-    llvm::StringSet<> once = findOperatorsOfOneStep(module);
+        SymbolTable(module).lookup<gpu::GPUModuleOp>(batch::kDeviceModule);
     std::vector<std::unique_ptr<StagePlan>> plans;
+    llvm::StringSet<> once = findOperatorsOfOneStep(module);
     KeptWeights weights(getWeightRoom(), getUnits(), asyncCopies);
     for (OperatorOp op : operators) {
-      plans.push_back(std::make_unique<StagePlan>(op, kVectorBits));
-      if (failed(plans.back()->build()))
+      auto staged = device ? device.lookupSymbol<OperatorOp>(op.getSymName())
+                           : OperatorOp();
+      if (!staged) {
+        op.emitError("has no stages for a GPU; run "
+                     "uprog-stage-operators=target=gpu first");
         return signalPassFailure();
+      }
+      plans.push_back(std::make_unique<StagePlan>(staged));
       if (!once.contains(op.getSymName()))
         weights.add(*plans.back());
     }
     weights.place();
-    for (const std::unique_ptr<StagePlan> &plan : plans) {
+    ModuleTables tables(module, device, kGlobalMemory);
+    for (auto [plan, op] : llvm::zip_equal(plans, operators)) {
       weights.describe(*plan);
-      if (failed(convertOperator(*plan, weights, device, tables,
+      if (failed(convertOperator(*plan, op, weights, device, tables,
                                  blockSize / WarpEmitter::kLanes, *factors)))
         return signalPassFailure();
     }
@@ -136,6 +132,8 @@ struct ConvertOperatorsToGPUPass
     builder.addressSpace = kGlobalMemory;
     weights.emitLoad(device, tables, builder, blockSize);
     tables.save();
+    for (const std::unique_ptr<StagePlan> &plan : plans)
+      plan->getOperator().erase();
   }
 
   /// How many blocks share out a stage, as far as is known.

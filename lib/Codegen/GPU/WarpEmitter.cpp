@@ -26,8 +26,9 @@ WarpEmitter::WarpEmitter(const StagePlan &plan, const KeptWeights &weights,
 
 func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
   stage = &plan.getStages()[number];
-  hasPanels = llvm::any_of(
-      stage->nodes, [](Node *node) { return node->kind == NodeKind::Panels; });
+  hasPanels = llvm::any_of(stage->reductions, [](const Reduction &reduction) {
+    return bool(reduction.packed);
+  });
   // Tensor cores take the place of f32 only.
   useFragments = hasPanels && precision != batch::Precision::F32 &&
                  plan.getLanes() == FragmentEmitter::kVector;
@@ -135,10 +136,10 @@ void WarpEmitter::emitTile(Value firstRow, Value rowCount, Value firstColumn,
           stage->space, clamp(b.add(firstRow, b.constant(i)), rowCount)));
       evaluator.prepareRow(*stage, rows.back());
     }
-    for (Node *node : stage->nodes)
-      if (node->kind == NodeKind::Panels)
-        finishContraction(*node, elements,
-                          emitContraction(*node, rows, firstColumn, turn));
+    for (const Reduction &reduction : stage->reductions)
+      if (reduction.packed)
+        finishContraction(reduction, elements,
+                          emitContraction(reduction, rows, firstColumn, turn));
   }
   for (auto [valid, element] : llvm::zip_equal(validity, elements))
     b.when(valid, [&, &element = element] { emitElement(element); });
@@ -146,12 +147,11 @@ void WarpEmitter::emitTile(Value firstRow, Value rowCount, Value firstColumn,
 
 void WarpEmitter::emitElement(const Indices &element) {
   evaluator.prepareRow(*stage, element);
-  for (Node *node : stage->nodes) {
-    if (node->kind == NodeKind::Panels || node->kind == NodeKind::Elementwise ||
-        node->kind == NodeKind::SegmentReduce)
+  for (const Reduction &reduction : stage->reductions) {
+    if (reduction.packed)
       continue;
-    auto sums = evaluator.reduce(*node, element, /*vector=*/false);
-    for (auto [result, sum] : llvm::zip(node->op->getResults(), sums))
+    auto sums = evaluator.reduce(reduction, element, /*vector=*/false);
+    for (auto [result, sum] : llvm::zip(reduction.op->getResults(), sums))
       evaluator.remember(result, element, sum);
   }
   for (auto &[value, storage] : stage->stores)
@@ -159,14 +159,15 @@ void WarpEmitter::emitElement(const Indices &element) {
       evaluator.store(computed, value, storage, element);
 }
 
-Value WarpEmitter::weightsAt(const Node &node, Value column) {
-  PanelOperand right = node.right;
-  right.width = 1; // B[n][k]: lanes read along k
-  Value n = b.add(column, b.constant(right.nOffset));
-  Value offset =
-      b.add(b.mul(n, b.constant(right.k)), b.constant(right.kOffset));
-  return b.offset(evaluator.getForm(tables.getPanels(right)),
-                  b.mul(offset, b.constant(node.elementBytes())));
+Value WarpEmitter::weightsAt(const Reduction &reduction, Value column) {
+  PackedAttr packed = reduction.packed;
+  PanelsAttr panels = packed.getPanels(); // B[n][k]: lanes read along k
+  Value n = b.add(column, b.constant(packed.getNOffset()));
+  Value offset = b.add(b.mul(n, b.constant(panels.getK())),
+                       b.constant(packed.getKOffset()));
+  int64_t bytes = elementBytes(reduction.getElementType());
+  return b.offset(evaluator.getForm(tables.getPanels(panels)),
+                  b.mul(offset, b.constant(bytes)));
 }
 
 /// Which tiles of weights lie in shared memory depends on the block's turn, the
@@ -178,48 +179,50 @@ void WarpEmitter::emitFragments(ArrayRef<Indices> rows,
   Value loaded = fragments.getLoadedColumn();
   if (columns % tileColumns)
     loaded = b.min(loaded, b.sub(b.constant(columns - 1), firstColumn));
-  SmallVector<const Node *> nodes;
+  SmallVector<const Reduction *> contractions;
   std::optional<int64_t> kept; // tiles of all that have some
-  for (Node *node : stage->nodes) {
-    if (node->kind != NodeKind::Panels)
+  for (const Reduction &reduction : stage->reductions) {
+    if (!reduction.packed)
       continue;
-    nodes.push_back(node);
-    const KeptMatrix *matrix = weights.find(*node);
+    contractions.push_back(&reduction);
+    const KeptMatrix *matrix = weights.find(reduction);
     if (matrix && matrix->kept < matrix->tiles)
       kept = std::min(kept.value_or(matrix->kept), matrix->kept);
   }
   auto emitProducts = [&](bool early) {
     SmallVector<FragmentEmitter::Product> products;
-    for (const Node *node : nodes) {
-      const KeptMatrix *matrix = weights.find(*node);
+    for (const Reduction *reduction : contractions) {
+      const KeptMatrix *matrix = weights.find(*reduction);
       Value at;
       if (matrix && (early || matrix->kept == matrix->tiles))
         at = b.offset(KeptWeights::getTile(b, *matrix, turn),
                       b.mul(loaded, b.constant(matrix->stride() * 4)));
       else
-        at = weightsAt(*node, b.add(firstColumn, loaded));
-      products.push_back({node, at});
+        at = weightsAt(*reduction, b.add(firstColumn, loaded));
+      products.push_back({reduction, at});
     }
     CodeBuilder::Values all;
     for (const CodeBuilder::Values &sums : fragments.emit(products, rows))
       llvm::append_range(all, sums);
     return all;
   };
-  SmallVector<Type> types(nodes.size() * elements.size(), b.getF32Type());
+  SmallVector<Type> types(contractions.size() * elements.size(),
+                          b.getF32Type());
   CodeBuilder::Values sums = kept ? b.select(
                                         b.less(turn, b.constant(*kept)), types,
                                         [&] { return emitProducts(true); },
                                         [&] { return emitProducts(false); })
                                   : emitProducts(true);
-  for (auto [i, node] : llvm::enumerate(nodes))
+  for (auto [i, reduction] : llvm::enumerate(contractions))
     finishContraction(
-        *node, elements,
+        *reduction, elements,
         ValueRange(sums).slice(i * elements.size(), elements.size()));
 }
 
-Value WarpEmitter::emitContraction(const Node &node, ArrayRef<Indices> rows,
-                                   Value firstColumn, Value turn) {
-  auto op = cast<linalg::LinalgOp>(node.op);
+Value WarpEmitter::emitContraction(const Reduction &reduction,
+                                   ArrayRef<Indices> rows, Value firstColumn,
+                                   Value turn) {
+  linalg::LinalgOp op = reduction.op;
   SmallVector<Indices> dims; // of each row, any column
   for (const Indices &row : rows) {
     Indices out(row);
@@ -227,15 +230,16 @@ Value WarpEmitter::emitContraction(const Node &node, ArrayRef<Indices> rows,
     dims.push_back(evaluator.loopIndices(op, out));
   }
   auto fromGlobal = [&] {
-    return multiply(node, dims, firstColumn, weightsAt(node, firstColumn),
-                    node.right.k);
+    return multiply(reduction, dims, firstColumn,
+                    weightsAt(reduction, firstColumn),
+                    reduction.packed.getPanels().getK());
   };
-  const KeptMatrix *kept = weights.find(node);
+  const KeptMatrix *kept = weights.find(reduction);
   auto fromShared = [&] {
     Value tile = KeptWeights::getTile(b, *kept, turn);
-    return multiply(node, dims, firstColumn, tile, kept->stride());
+    return multiply(reduction, dims, firstColumn, tile, kept->stride());
   };
-  SmallVector<Type> types(kLanes, getElementTypeOrSelf(node.op->getResult(0)));
+  SmallVector<Type> types(kLanes, reduction.getElementType());
   CodeBuilder::Values parts;
   if (!kept)
     parts = fromGlobal();
@@ -247,15 +251,15 @@ Value WarpEmitter::emitContraction(const Node &node, ArrayRef<Indices> rows,
   return addUp(parts);
 }
 
-CodeBuilder::Values WarpEmitter::multiply(const Node &node,
+CodeBuilder::Values WarpEmitter::multiply(const Reduction &reduction,
                                           MutableArrayRef<Indices> rows,
                                           Value firstColumn, Value weights,
                                           int64_t stride) {
-  auto op = cast<linalg::LinalgOp>(node.op);
-  OpOperand *left = op.getDpsInputOperand(node.left);
-  Type element = getElementTypeOrSelf(node.op->getResult(0));
-  int64_t lanes = evaluator.getLanes(), bytes = node.elementBytes();
-  ReductionLoops loops(node);
+  linalg::LinalgOp op = reduction.op;
+  OpOperand *left = op.getDpsInputOperand(reduction.left);
+  Type element = reduction.getElementType();
+  int64_t lanes = evaluator.getLanes(), bytes = elementBytes(element);
+  ReductionLoops loops(reduction);
   // Bytes from there to a column: constants, where no tile goes over the edge.
   SmallVector<Value> columns;
   Value last = b.sub(b.constant(stage->space.columns() - 1), firstColumn);
@@ -270,7 +274,7 @@ CodeBuilder::Values WarpEmitter::multiply(const Node &node,
   Value zero = arith::ConstantOp::create(b, b.getFloatAttr(element, 0));
   CodeBuilder::Values sums(kLanes, zero);
   for (auto [begin, end] : loops.pieces) {
-    bool vector = readsVectors(node, begin, end, lanes);
+    bool vector = readsVectors(reduction, begin, end, lanes);
     int64_t width = vector ? lanes : 1;
     Type type = vector ? evaluator.vectorOf(element) : element;
     auto take = [&](Value value, int64_t i) -> Value {
@@ -308,10 +312,10 @@ CodeBuilder::Values WarpEmitter::multiply(const Node &node,
   return sums;
 }
 
-void WarpEmitter::finishContraction(const Node &node,
+void WarpEmitter::finishContraction(const Reduction &reduction,
                                     ArrayRef<Indices> elements,
                                     ValueRange sums) {
-  auto op = cast<linalg::LinalgOp>(node.op);
+  linalg::LinalgOp op = reduction.op;
   Value start = op.getDpsInits()[0];
   for (auto [element, sum] : llvm::zip_equal(elements, sums)) {
     if (!isZero(start))

@@ -49,21 +49,21 @@ private:
   /// Everything but contractions with weights, at one of this lane's elements.
   void emitElement(const Indices &element);
   /// The sum of products of a contraction at this lane's element.
-  Value emitContraction(const Node &node, ArrayRef<Indices> rows,
+  Value emitContraction(const Reduction &reduction, ArrayRef<Indices> rows,
                         Value firstColumn, Value turn);
   /// This lane's parts of the sums of a contraction; weights of the tile's
   /// columns lie at `weights`, `stride` elements from one to the next.
-  CodeBuilder::Values multiply(const Node &node, MutableArrayRef<Indices> rows,
-                               Value firstColumn, Value weights,
-                               int64_t stride);
+  CodeBuilder::Values multiply(const Reduction &reduction,
+                               MutableArrayRef<Indices> rows, Value firstColumn,
+                               Value weights, int64_t stride);
   /// All contractions of the stage on tensor cores, at this lane's elements.
   void emitFragments(ArrayRef<Indices> rows, ArrayRef<Indices> elements,
                      Value firstColumn, Value turn);
   /// A contraction's results at this lane's elements, from sums of products.
-  void finishContraction(const Node &node, ArrayRef<Indices> elements,
+  void finishContraction(const Reduction &reduction, ArrayRef<Indices> elements,
                          ValueRange sums);
   /// Where the weights of a contraction's column begin in global memory.
-  Value weightsAt(const Node &node, Value column);
+  Value weightsAt(const Reduction &reduction, Value column);
   /// Sum number `lane` of all lanes' parts of kLanes sums.
   Value addUp(ArrayRef<Value> parts);
 

@@ -55,22 +55,23 @@ Value Evaluator::eval(Value value, ArrayRef<Index> indices) {
 
 Value Evaluator::evalUncached(Value value, ArrayRef<Index> indices) {
   if (tiles.count(value)) {
-    bool scalar = plan.getSpace(value).rank() == 0;
+    bool scalar = plan.getRowShape(value).empty();
     const Index column = scalar ? index(0) : indices.back();
     return loadTile(value, tileRow, column.base, column.lanes);
   }
   if (auto argument = dyn_cast<BlockArgument>(value))
     return evalArgument(argument, indices);
-  const Storage *storage = plan.getStorage(value);
-  if (storage && plan.getStoringStage(value) < stage) {
-    const RowSpace &space = plan.getSpace(value);
+  auto result = cast<OpResult>(value);
+  if (isa<StageOp>(result.getOwner())) {
+    RowSpace space = plan.getSpace(value);
     Value row = space.hasRows() ? indices.front().base : b.constant(0);
-    return loadElement(storagePointer(value, *storage, row), space.shape,
-                       plan.getLayout(value),
+    Value pointer =
+        storagePointer(value, plan.getStorage(result), space.domain, row);
+    return loadElement(pointer, space.shape, plan.getLayout(value),
                        getElementTypeOrSelf(value.getType()),
                        indices.drop_front(space.hasRows() ? 1 : 0));
   }
-  return evalOp(value.getDefiningOp(), cast<OpResult>(value), indices);
+  return evalOp(result.getOwner(), result, indices);
 }
 
 Value Evaluator::evalArgument(BlockArgument argument, ArrayRef<Index> indices) {
@@ -89,8 +90,7 @@ Value Evaluator::evalArgument(BlockArgument argument, ArrayRef<Index> indices) {
     return {};
   }
   Value row = rowPointer(argument, indices.front().base);
-  auto read = op.getArgAttrOfType<StringAttr>(number, "uprog.read");
-  if (!read || read.getValue() != "scalar")
+  if (op.getRead(number) != "scalar")
     return loadElement(row, type.getShape().drop_front(),
                        plan.getLayout(argument), element, indices.drop_front());
   Value cell = b.load(b.getI64Type(), row, batch::abi::kCellBytes);
@@ -315,7 +315,7 @@ Value Evaluator::evalOp(Operation *op, OpResult value,
     });
     ArrayRef<int64_t> shape = dense.getType().getShape();
     return loadElement(pointer, shape,
-                       StagePlan::makeLayout(shape, dense.getElementType()),
+                       makeLayout(shape, dense.getElementType()),
                        dense.getElementType(), indices);
   }
   if (isa<tensor::EmptyOp>(op))
@@ -335,7 +335,7 @@ Value Evaluator::evalOp(Operation *op, OpResult value,
     return evalReshape(op, indices);
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
     llvm::SmallBitVector dropped = slice.getDroppedDims();
-    bool rows = plan.getSpace(value).hasRows();
+    bool rows = plan.hasRows(value);
     Indices inner;
     unsigned next = 0;
     for (unsigned i = 0, e = dropped.size(); i < e; ++i) {
@@ -352,8 +352,8 @@ Value Evaluator::evalOp(Operation *op, OpResult value,
   }
   if (auto segment = dyn_cast<batch::SegmentBroadcastOp>(op)) {
     Indices task(indices);
-    task.front() =
-        index(ownerOf(plan.getSpace(value).domain, indices.front().base));
+    task.front() = index(
+        ownerOf(plan.getDomain(segment.getOffsets()), indices.front().base));
     return eval(segment.getTasks(), task);
   }
   if (isa<batch::SegmentReduceOp>(op))
@@ -427,7 +427,7 @@ Value Evaluator::evalInsert(Operation *op, ArrayRef<Index> indices) {
   auto insert = cast<tensor::InsertSliceOp>(op);
   llvm::SmallBitVector dropped = insert.getDroppedDims();
   auto type = insert.getResultType();
-  bool rows = plan.getSpace(insert.getResult()).hasRows();
+  bool rows = plan.hasRows(insert.getResult());
   Value inside;
   auto require = [&](Value condition) {
     inside = inside ? arith::AndIOp::create(b, inside, condition).getResult()
@@ -517,7 +517,7 @@ Value Evaluator::ownerOf(int64_t domain, Value row) {
 
 Value Evaluator::evalSegmentReduce(Operation *op, ArrayRef<Index> indices) {
   auto reduce = cast<batch::SegmentReduceOp>(op);
-  int64_t domain = plan.getSpace(reduce.getRows()).domain;
+  int64_t domain = plan.getDomain(reduce.getOffsets());
   Value task = indices.front().base;
   Value init = eval(reduce.getInit(), indices);
   if (failed)

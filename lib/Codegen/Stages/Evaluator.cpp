@@ -349,8 +349,7 @@ Value Evaluator::rowPointer(BlockArgument argument, Value row) {
                          plan.getStepOperand(number), kOperandCells, of);
                    });
   };
-  auto read = op.getArgAttrOfType<StringAttr>(number, "uprog.read");
-  StringRef kind = read ? read.getValue() : "gather";
+  StringRef kind = op.getRead(number);
   TableLayout layout = plan.getLayout(argument);
   Value pointer;
   if (kind == "rows") {
@@ -372,24 +371,19 @@ Value Evaluator::rowPointer(BlockArgument argument, Value row) {
 }
 
 Value Evaluator::storagePointer(Value value, const Storage &storage,
-                                Value row) {
+                                int64_t domain, Value row) {
   Key key{value.getAsOpaquePointer(), row.getAsOpaquePointer(),
           reinterpret_cast<void *>(storage.index), &tiles};
   if (Value *known = find(key))
     return *known;
-  const RowSpace &space = plan.getSpace(value);
   Value base, offset;
   if (storage.kind == Storage::Result) {
     // Of the task's row among those of all tasks, from that of the first one.
     const TableLayout &layout = plan.getResultLayout(storage.index);
     OperatorOp op = plan.getOperator();
-    auto number = [&](StringRef key, int64_t missing) {
-      auto attr = op.getResultAttrOfType<IntegerAttr>(storage.index, key);
-      return attr ? attr.getInt() : missing;
-    };
-    int64_t siblings = number("uprog.siblings", 1);
+    int64_t siblings = op.getSiblings(storage.index);
     if (layout.getBlock() > 1) {
-      Value position = b.constant(number("uprog.position", 0));
+      Value position = b.constant(op.getPosition(storage.index));
       Value slot = b.add(b.mul(row, b.constant(siblings)), position);
       offset = b.sub(slotOffset(layout, slot), slotOffset(layout, position));
     } else {
@@ -400,16 +394,18 @@ Value Evaluator::storagePointer(Value value, const Storage &storage,
                            storage.index);
     });
   } else {
-    offset = b.mul(row, b.constant(plan.getLayout(value).getRowBytes()));
+    TableLayout layout = makeLayout(plan.getRowShape(value),
+                                    getElementTypeOrSelf(value.getType()));
+    offset = b.mul(row, b.constant(layout.getRowBytes()));
     base = atEntry({value.getAsOpaquePointer(), &scopes}, [&] {
       Value count = getCount();
-      if (space.domain < 0)
+      if (domain < 0)
         return b.offset(arguments.scratch,
                         b.mul(count, b.constant(storage.offset)));
       Value offset = b.mul(count, b.constant(plan.getTaskScratch()));
-      for (int64_t d = 0; d <= space.domain; ++d) {
+      for (int64_t d = 0; d <= domain; ++d) {
         int64_t perRow =
-            d == space.domain ? storage.offset : plan.getRaggedScratch()[d];
+            d == domain ? storage.offset : plan.getRaggedScratch()[d];
         if (perRow)
           offset =
               b.add(offset, b.mul(getOffset(d, count), b.constant(perRow)));
@@ -420,24 +416,24 @@ Value Evaluator::storagePointer(Value value, const Storage &storage,
   return scopes.back()[key] = b.offset(base, offset);
 }
 
-void Evaluator::store(Value element, Value value, const Storage &storage,
+void Evaluator::store(Value computed, Value value, const Storage &storage,
                       ArrayRef<Index> indices) {
-  auto type = cast<RankedTensorType>(value.getType());
-  const RowSpace &space = plan.getSpace(value);
+  Type element = getElementTypeOrSelf(value.getType());
+  const RowSpace &space = plan.getStages()[stage].space;
   Value row = space.hasRows() ? indices.front().base : b.constant(0);
   ArrayRef<Index> inner = indices.drop_front(space.hasRows() ? 1 : 0);
-  int64_t bytes = elementBytes(type.getElementType());
+  int64_t bytes = elementBytes(element);
   TableLayout layout = storage.kind == Storage::Result
                            ? plan.getResultLayout(storage.index)
-                           : plan.getLayout(value);
+                           : makeLayout(space.shape, element);
   Place place = locate(layout, inner);
-  Value pointer = b.offset(storagePointer(value, storage, row),
+  Value pointer = b.offset(storagePointer(value, storage, space.domain, row),
                            b.mul(place.first, b.constant(bytes)));
   if (place.stride == 0) {
-    b.store(toStored(b, element), pointer, bytes);
+    b.store(toStored(b, computed), pointer, bytes);
     return;
   }
-  Value stored = toStored(b, broadcast(element));
+  Value stored = toStored(b, broadcast(computed));
   if (layout.getRun() % lanes == 0)
     b.store(stored, pointer, bytes);
   else
@@ -485,21 +481,6 @@ void Evaluator::storeTile(Value element, Value value, Value row, Value column,
 }
 
 void Evaluator::prepareRow(const Stage &stage, ArrayRef<Index> indices) {
-  if (!stage.space.hasRows())
-    return;
-  Value row = indices.front().base;
-  auto prepare = [&](const Read &read) {
-    if (read.foreignRow)
-      return;
-    auto argument = dyn_cast<BlockArgument>(read.base);
-    if (argument && plan.getSpace(argument) != stage.space &&
-        plan.getSpace(argument).domain != stage.space.domain)
-      return;
-    if (argument && plan.getStepOperand(argument.getArgNumber()) >= 0)
-      rowPointer(argument, row);
-  };
-  for (Node *node : stage.nodes)
-    if (node->kind != NodeKind::SegmentReduce)
-      for (const Read &read : node->reads)
-        prepare(read);
+  for (Value argument : stage.op.getReads())
+    rowPointer(cast<BlockArgument>(argument), indices.front().base);
 }

@@ -64,18 +64,19 @@ public:
   /// The element of `value` at `indices` has been computed.
   void remember(Value value, ArrayRef<Index> indices, Value element);
 
-  /// Reduces in order, one element after the other: the results of `node` at
-  /// each of `elements`, element after element; vectors of columns if `vector`.
-  /// Calls `enter(e)` before the start values of element e are computed.
-  CodeBuilder::Values reduce(const Node &node, ArrayRef<Indices> elements,
-                             bool vector,
+  /// Reduces in order, one element after the other: the results of `reduction`
+  /// at each of `elements`, element after element; vectors of columns if
+  /// `vector`. Calls `enter(e)` before the start values of element e are
+  /// computed.
+  CodeBuilder::Values reduce(const Reduction &reduction,
+                             ArrayRef<Indices> elements, bool vector,
                              llvm::function_ref<void(size_t)> enter = {});
 
   /// The indices of row `row` of `space`, which counts rows of columns().
   Indices positionOf(const RowSpace &space, Value row);
 
   /// Writes a stored value's element or vector.
-  void store(Value element, Value value, const Storage &storage,
+  void store(Value computed, Value value, const Storage &storage,
              ArrayRef<Index> indices);
 
   /// `value` is to be read from a tile of the worker's scratch.
@@ -126,7 +127,8 @@ private:
   Value indexValue(const Index &index);
   Value ownerOf(int64_t domain, Value row);
   Value rowPointer(BlockArgument argument, Value row);
-  Value storagePointer(Value value, const Storage &storage, Value row);
+  Value storagePointer(Value value, const Storage &storage, int64_t domain,
+                       Value row);
   /// Where elements lie from the beginning of their row: the first one, in
   /// elements, and the others of a vector from it, at a stride (0: one element)
   /// or at `offsets` of their own.

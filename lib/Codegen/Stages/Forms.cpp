@@ -7,21 +7,20 @@
 
 #include "Forms.h"
 
-#include "batch-runtime/DescriptorKeys.h"
+#include "StagePlan.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 using namespace mlir::uprog;
-namespace key = batchrt::key;
 
 ModuleTables::ModuleTables(ModuleOp module, Operation *code,
                            unsigned addressSpace)
     : module(module), code(code), addressSpace(addressSpace) {
-  if (auto known = module->getAttrOfType<ArrayAttr>(kForms))
+  if (auto known = module->getAttrOfType<ArrayAttr>(kPackingsAttr))
     llvm::append_range(forms, known);
 }
 
-int64_t ModuleTables::getForm(DictionaryAttr form) {
+int64_t ModuleTables::getForm(Attribute form) {
   auto it = llvm::find(forms, form);
   if (it == forms.end())
     it = forms.insert(it, form);
@@ -29,28 +28,10 @@ int64_t ModuleTables::getForm(DictionaryAttr form) {
 }
 
 int64_t ModuleTables::getRows(int64_t parameter) {
-  Builder b(module.getContext());
-  return getForm(b.getDictionaryAttr(
-      {b.getNamedAttr(key::parameter, b.getI64IntegerAttr(parameter)),
-       b.getNamedAttr(key::form, b.getStringAttr(key::rows))}));
+  return getForm(PaddedAttr::get(module.getContext(), parameter));
 }
 
-int64_t ModuleTables::getPanels(const PanelOperand &panels) {
-  Builder b(module.getContext());
-  SmallVector<NamedAttribute> form = {
-      b.getNamedAttr(key::parameter,
-                     b.getI64IntegerAttr(panels.parameters.front())),
-      b.getNamedAttr(key::form, b.getStringAttr(key::panels)),
-      b.getNamedAttr(key::n, b.getI64IntegerAttr(panels.n)),
-      b.getNamedAttr(key::k, b.getI64IntegerAttr(panels.k)),
-      b.getNamedAttr(key::transposed, b.getBoolAttr(panels.transposed)),
-      b.getNamedAttr(key::width, b.getI64IntegerAttr(panels.width))};
-  if (panels.parameters.size() > 1)
-    form.push_back(b.getNamedAttr(
-        key::stacked,
-        b.getDenseI64ArrayAttr(ArrayRef(panels.parameters).drop_front())));
-  return getForm(b.getDictionaryAttr(form));
-}
+int64_t ModuleTables::getPanels(PanelsAttr panels) { return getForm(panels); }
 
 StringRef ModuleTables::getConstant(DenseElementsAttr value) {
   std::string &name = constants[value];
@@ -60,7 +41,7 @@ StringRef ModuleTables::getConstant(DenseElementsAttr value) {
   auto type = cast<RankedTensorType>(value.getType());
   Type element = type.getElementType();
   int64_t columns = type.getRank() ? type.getShape().back() : 1;
-  int64_t padded = StagePlan::makeLayout(type.getShape(), element).getRun();
+  int64_t padded = makeLayout(type.getShape(), element).getRun();
   OpBuilder b = OpBuilder::atBlockBegin(&code->getRegion(0).front());
   // One integer of the element's width per element, bits as they are.
   unsigned bits = elementBytes(element) * 8;
@@ -87,5 +68,5 @@ StringRef ModuleTables::getConstant(DenseElementsAttr value) {
 }
 
 void ModuleTables::save() {
-  module->setAttr(kForms, ArrayAttr::get(module.getContext(), forms));
+  module->setAttr(kPackingsAttr, ArrayAttr::get(module.getContext(), forms));
 }

@@ -8,30 +8,29 @@
 #ifndef BATCH_CONVERSION_OPERATORCODE_FORMS_H
 #define BATCH_CONVERSION_OPERATORCODE_FORMS_H
 
-#include "StagePlan.h"
+#include "Batch/Dialect/UProg/UProg.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace mlir::uprog {
 
-/// What a module's kernels need besides their code: the list `batch.forms` of
-/// the module, which kernels index, and constant tensors.
+/// What a module's kernels need besides their code: the list `uprog.packings`
+/// of the module, which kernels index, and constant tensors.
 class ModuleTables {
 public:
-  static constexpr StringLiteral kForms = "batch.forms";
-
   /// Constants become globals of `code`, which is the module or one in it.
   ModuleTables(ModuleOp module, Operation *code, unsigned addressSpace = 0);
 
   /// Number of a form, added if it is new.
   int64_t getRows(int64_t parameter);
-  int64_t getPanels(const PanelOperand &panels);
+  int64_t getPanels(PanelsAttr panels);
   /// Symbol of the rows of a dense constant, padded as in ABI.h.
   StringRef getConstant(DenseElementsAttr value);
-  /// Writes `batch.forms`.
+  /// Writes `uprog.packings`.
   void save();
 
 private:
-  int64_t getForm(DictionaryAttr form);
+  int64_t getForm(Attribute form);
 
   ModuleOp module;
   Operation *code;

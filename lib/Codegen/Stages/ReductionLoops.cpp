@@ -10,8 +10,8 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-ReductionLoops::ReductionLoops(const Node &node) {
-  auto op = cast<linalg::LinalgOp>(node.op);
+ReductionLoops::ReductionLoops(const Reduction &reduction) {
+  linalg::LinalgOp op = reduction.op;
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   for (auto [i, kind] : llvm::enumerate(op.getIteratorTypesArray()))
     if (kind == utils::IteratorType::reduction) {
@@ -19,11 +19,10 @@ ReductionLoops::ReductionLoops(const Node &node) {
       extents.push_back(ranges[i]);
     }
   int64_t begin = 0, extent = extents.back();
-  for (int64_t position : node.breaks)
-    if (position > begin && position < extent) {
-      pieces.push_back({begin, position});
-      begin = position;
-    }
+  for (int64_t position : reduction.breaks) {
+    pieces.push_back({begin, position});
+    begin = position;
+  }
   pieces.push_back({begin, extent});
 }
 
@@ -41,19 +40,20 @@ CodeBuilder::Values ReductionLoops::nest(
                 });
 }
 
-bool uprog::readsVectors(const Node &node, int64_t begin, int64_t end,
+bool uprog::readsVectors(const Reduction &reduction, int64_t begin, int64_t end,
                          int64_t lanes) {
   auto isWhole = [&](int64_t value) { return value % lanes == 0; };
-  return node.packVectors && isWhole(begin) && isWhole(end) &&
-         isWhole(node.right.k) && isWhole(node.right.kOffset);
+  PackedAttr packed = reduction.packed;
+  return packed.getVectors() && isWhole(begin) && isWhole(end) &&
+         isWhole(packed.getPanels().getK()) && isWhole(packed.getKOffset());
 }
 
-CodeBuilder::Values Evaluator::reduce(const Node &node,
+CodeBuilder::Values Evaluator::reduce(const Reduction &reduction,
                                       ArrayRef<Indices> elements, bool vector,
                                       llvm::function_ref<void(size_t)> enter) {
-  auto op = cast<linalg::LinalgOp>(node.op);
+  linalg::LinalgOp op = reduction.op;
   Block &body = op->getRegion(0).front();
-  ReductionLoops loops(node);
+  ReductionLoops loops(reduction);
   size_t results = op->getNumResults(), inputs = op.getNumDpsInputs();
   SmallVector<Indices> dims;
   CodeBuilder::Values carried;

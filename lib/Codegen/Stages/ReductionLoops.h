@@ -15,7 +15,7 @@ namespace mlir::uprog {
 /// The loops of a reduction: the outer ones in order, the last one in pieces,
 /// one per operand of a concatenation.
 struct ReductionLoops {
-  explicit ReductionLoops(const Node &node);
+  explicit ReductionLoops(const Reduction &reduction);
 
   /// Nests the outer loops around `inner`, which makes the last one.
   CodeBuilder::Values
@@ -30,7 +30,8 @@ struct ReductionLoops {
 
 /// Whether a contraction with weights reads elements [begin, end) of both
 /// operands in whole vectors.
-bool readsVectors(const Node &node, int64_t begin, int64_t end, int64_t lanes);
+bool readsVectors(const Reduction &reduction, int64_t begin, int64_t end,
+                  int64_t lanes);
 
 } // namespace mlir::uprog
 

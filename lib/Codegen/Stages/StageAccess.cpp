@@ -1,11 +1,11 @@
-//===- StageAccess.cpp - What the nodes of a plan read ----------*- C++ -*-===//
+//===- StageAccess.cpp - What the nodes of stages read ----------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "StagePlan.h"
+#include "Staging.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -77,9 +77,9 @@ struct SymbolicMath {
 };
 } // namespace
 
-bool StagePlan::resolve(const Node &node, Value value,
-                        ArrayRef<SymbolicIndex> indices, bool foreignRow,
-                        SmallVectorImpl<Read> &reads, Breaks *breaks) {
+bool Staging::resolve(const StagedNode &node, Value value,
+                      ArrayRef<SymbolicIndex> indices, bool foreignRow,
+                      SmallVectorImpl<Read> &reads, Breaks *breaks) {
   using Indices = SmallVector<SymbolicIndex, 4>;
   SymbolicMath math{node.lanes, op.getContext()};
   SmallVector<std::tuple<Value, Indices, bool>> worklist;
@@ -220,8 +220,8 @@ bool StagePlan::resolve(const Node &node, Value value,
   return math.safe;
 }
 
-SmallVector<SymbolicIndex, 4> StagePlan::identity(const RowSpace &space,
-                                                  bool vector) {
+SmallVector<SymbolicIndex, 4> Staging::identity(const RowSpace &space,
+                                                bool vector) {
   SmallVector<SymbolicIndex, 4> indices;
   MLIRContext *context = op.getContext();
   if (space.hasRows())
@@ -233,9 +233,9 @@ SmallVector<SymbolicIndex, 4> StagePlan::identity(const RowSpace &space,
   return indices;
 }
 
-bool StagePlan::readOperands(Node &node, std::optional<unsigned> lanesDim,
-                             SmallVectorImpl<Read> &reads,
-                             std::optional<unsigned> only) {
+bool Staging::readOperands(StagedNode &node, std::optional<unsigned> lanesDim,
+                           SmallVectorImpl<Read> &reads,
+                           std::optional<unsigned> only) {
   auto linalgOp = cast<linalg::LinalgOp>(node.op);
   MLIRContext *context = op.getContext();
   SmallVector<SymbolicIndex, 4> dims(linalgOp.getNumLoops());
@@ -268,7 +268,14 @@ bool StagePlan::readOperands(Node &node, std::optional<unsigned> lanesDim,
     safe &= resolve(node, operand.get(), indices, false, reads,
                     reductions ? &breaks : nullptr);
   }
+  SmallVector<unsigned> reduced;
+  linalgOp.getReductionDims(reduced);
+  int64_t extent =
+      reduced.empty() ? 0 : linalgOp.getStaticLoopRanges()[reduced.back()];
   node.breaks = breaks.positions;
+  llvm::erase_if(node.breaks, [&](int64_t position) {
+    return position <= 0 || position >= extent;
+  });
   llvm::sort(node.breaks);
   node.breaks.erase(llvm::unique(node.breaks), node.breaks.end());
   return safe && math.safe;

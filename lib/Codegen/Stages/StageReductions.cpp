@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "StagePlan.h"
+#include "Staging.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -22,24 +22,8 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-Operation *uprog::getCombiner(linalg::LinalgOp op) {
-  Block &block = op->getRegion(0).front();
-  if (op->getNumResults() != 1)
-    return nullptr;
-  Operation *combiner = block.getTerminator()->getOperand(0).getDefiningOp();
-  BlockArgument accumulator = block.getArguments().back();
-  if (!combiner || !accumulator.hasOneUse())
-    return nullptr;
-  if (auto fma = dyn_cast<math::FmaOp>(combiner))
-    return fma.getC() == accumulator ? combiner : nullptr;
-  if (combiner->getNumOperands() != 2 ||
-      !llvm::is_contained(combiner->getOperands(), accumulator) ||
-      !arith::getNeutralElement(combiner))
-    return nullptr;
-  return combiner;
-}
-
-bool uprog::isContraction(linalg::LinalgOp op) {
+/// True if `op` is a sum of products: acc + a*b with one reduction dimension.
+static bool isContraction(linalg::LinalgOp op) {
   if (op.getNumReductionLoops() != 1 || op.getNumDpsInputs() != 2)
     return false;
   Operation *combiner = getCombiner(op);
@@ -69,18 +53,6 @@ static bool isContiguous(ArrayRef<Read> reads) {
   return true;
 }
 
-bool uprog::isZero(Value value) {
-  if (value.getDefiningOp<tensor::EmptyOp>())
-    return true;
-  if (auto fill = value.getDefiningOp<linalg::FillOp>())
-    return matchPattern(fill.getInputs()[0], m_PosZeroFloat());
-  return matchPattern(value, m_PosZeroFloat());
-}
-
-int64_t uprog::getPanelWidth(int64_t columns, int64_t lanes) {
-  return std::min<int64_t>(2 * lanes, llvm::alignTo(columns, lanes));
-}
-
 /// Whether all operands are f32, or all f64.
 static bool isFloatContraction(linalg::LinalgOp op) {
   Type element = getElementTypeOrSelf(op->getResult(0));
@@ -90,46 +62,52 @@ static bool isFloatContraction(linalg::LinalgOp op) {
          });
 }
 
-/// Whether the rows of the parameters that a contraction reads, one parameter
-/// after the other, are its columns. Then it reads all of them.
-bool StagePlan::matchStack(Node &node, MutableArrayRef<Read> reads) {
+/// A GPU's lanes read along k.
+PanelsAttr Staging::getPanels(ArrayRef<int64_t> parameters, int64_t n,
+                              int64_t k, bool transposed) {
+  int64_t width = target == StageTarget::GPU ? 1 : getPanelWidth(n, lanes);
+  return PanelsAttr::get(op.getContext(), parameters, n, k, width, transposed);
+}
+
+/// The panels of a contraction whose columns are the rows of the parameters
+/// that it reads, one parameter after the other. It reads all of them.
+PanelsAttr Staging::matchStack(StagedNode &node, MutableArrayRef<Read> reads) {
   MLIRContext *context = op.getContext();
-  AffineExpr n = getAffineDimExpr(node.space.rank(), context);
-  AffineExpr k = getAffineDimExpr(node.space.rank() + 1, context);
+  AffineExpr column = getAffineDimExpr(node.space.rank(), context);
+  AffineExpr depth = getAffineDimExpr(node.space.rank() + 1, context);
   auto firstColumn = [&](const Read &read) {
-    auto offset = dyn_cast<AffineConstantExpr>(read.indices[0].expr - n);
+    auto offset = dyn_cast<AffineConstantExpr>(read.indices[0].expr - column);
     return offset ? -offset.getValue() : int64_t(-1);
   };
-  PanelOperand stack{};
-  stack.transposed = true;
   if (llvm::any_of(reads,
                    [](const Read &read) { return read.indices.size() != 2; }))
-    return false;
+    return {};
   llvm::stable_sort(reads, [&](const Read &a, const Read &b) {
     return firstColumn(a) < firstColumn(b);
   });
+  SmallVector<int64_t> parameters;
+  int64_t n = 0, k = 0;
   for (const Read &read : reads) {
     auto argument = dyn_cast<BlockArgument>(read.base);
     if (!argument || !op.getParameter(argument.getArgNumber()) ||
-        read.indices[1].expr != k || firstColumn(read) != stack.n)
-      return false;
+        read.indices[1].expr != depth || firstColumn(read) != n)
+      return {};
     auto shape = cast<RankedTensorType>(argument.getType()).getShape();
     if (ShapedType::isDynamicShape(shape))
-      return false;
-    stack.parameters.push_back(*op.getParameter(argument.getArgNumber()));
-    stack.n += shape[0];
-    stack.k = shape[1];
+      return {};
+    parameters.push_back(*op.getParameter(argument.getArgNumber()));
+    n += shape[0];
+    k = shape[1];
   }
-  if (stack.n != node.space.columns())
-    return false;
-  stack.width = getPanelWidth(stack.n, lanes);
-  node.right = std::move(stack);
-  return true;
+  if (n != node.space.columns())
+    return {};
+  return getPanels(parameters, n, k, /*transposed=*/true);
 }
 
-bool StagePlan::matchPanels(Node &node, linalg::LinalgOp linalgOp) {
+std::optional<Staging::Factor> Staging::matchPacked(StagedNode &node,
+                                                    linalg::LinalgOp linalgOp) {
   if (!isFloatContraction(linalgOp) || node.space.rank() == 0)
-    return false;
+    return std::nullopt;
   MLIRContext *context = op.getContext();
   AffineExpr n = getAffineDimExpr(node.space.rank(), context);
   AffineExpr k = getAffineDimExpr(node.space.rank() + 1, context);
@@ -144,12 +122,9 @@ bool StagePlan::matchPanels(Node &node, linalg::LinalgOp linalgOp) {
       continue;
     SmallVector<Read> reads;
     readOperands(node, std::nullopt, reads, right);
-    SmallVector<unsigned> reductions;
-    linalgOp.getReductionDims(reductions);
-    node.depth = linalgOp.getStaticLoopRanges()[reductions.front()];
-    node.left = 1 - right;
-    if (reads.size() > 1 && matchStack(node, reads))
-      return true;
+    if (reads.size() > 1)
+      if (PanelsAttr stack = matchStack(node, reads))
+        return Factor{1 - right, stack};
     if (reads.size() != 1 || reads[0].indices.size() != 2)
       continue;
     const Read *panel = &reads[0];
@@ -174,22 +149,28 @@ bool StagePlan::matchPanels(Node &node, linalg::LinalgOp linalgOp) {
       if (nOffset % width != 0 || stageWidth > width ||
           (stageWidth < width && node.space.columns() > stageWidth))
         continue;
-      node.right = {{*op.getParameter(argument.getArgNumber())},
-                    fullN,
-                    shape[transposed ? 1 : 0],
-                    transposed,
-                    nOffset,
-                    kOffset,
-                    getPanelWidth(fullN, lanes)};
-      return true;
+      return Factor{1 - right,
+                    getPanels(*op.getParameter(argument.getArgNumber()), fullN,
+                              shape[transposed ? 1 : 0], transposed),
+                    nOffset, kOffset};
     }
   }
-  return false;
+  return std::nullopt;
+}
+
+SmallVector<int64_t> Staging::getParameters(ArrayRef<Read> reads) {
+  SmallVector<int64_t> parameters;
+  for (const Read &read : reads)
+    if (auto argument = dyn_cast<BlockArgument>(read.base))
+      if (auto parameter = op.getParameter(argument.getArgNumber()))
+        if (cast<RankedTensorType>(argument.getType()).hasStaticShape())
+          parameters.push_back(*parameter);
+  return parameters;
 }
 
 /// Elements of storage from an access to that for the next value of `dim`: 0 if
 /// it is the same, -1 if the distance is not constant.
-int64_t StagePlan::getStride(const Read &read, AffineExpr dim) {
+int64_t Staging::getStride(const Read &read, AffineExpr dim) {
   bool rows = getSpace(read.base).hasRows();
   unsigned position = cast<AffineDimExpr>(dim).getPosition();
   TableLayout layout = getLayout(read.base);
@@ -210,7 +191,7 @@ int64_t StagePlan::getStride(const Read &read, AffineExpr dim) {
 
 /// A product of matrices of which one may differ from task to task. Its rows
 /// are those of one task, so that a tile of them shares what it reads of B.
-bool StagePlan::matchInPlace(Node &node, linalg::LinalgOp linalgOp) {
+bool Staging::matchInPlace(StagedNode &node, linalg::LinalgOp linalgOp) {
   if (!isFloatContraction(linalgOp) || node.space.rank() != 2)
     return false;
   MLIRContext *context = op.getContext();
@@ -248,62 +229,64 @@ bool StagePlan::matchInPlace(Node &node, linalg::LinalgOp linalgOp) {
                  getLayout(read.base).getRun() < covered;
         }))
       continue;
-    node.left = 1 - right;
-    SmallVector<unsigned> reductions;
-    linalgOp.getReductionDims(reductions);
-    node.depth = linalgOp.getStaticLoopRanges()[reductions.front()];
-    node.leftStride = getStride(lefts[0], i);
-    node.rightStride = stride;
     llvm::append_range(node.reads, lefts);
     llvm::append_range(node.reads, rights);
+    // The start value lies anywhere.
+    if (!resolve(node, linalgOp.getDpsInits()[0], identity(node.space, true),
+                 false, node.reads)) {
+      node.reads.clear();
+      return false;
+    }
+    node.reduction =
+        InPlaceAttr::get(context, node.breaks, getParameters(node.reads),
+                         1 - right, getStride(lefts[0], i), stride);
     return true;
   }
   return false;
 }
 
-LogicalResult StagePlan::classifyReduction(Node &node,
-                                           linalg::LinalgOp linalgOp) {
+LogicalResult Staging::classifyReduction(StagedNode &node,
+                                         linalg::LinalgOp linalgOp) {
   SmallVector<int64_t> ranges = linalgOp.getStaticLoopRanges();
   for (auto [i, kind] : llvm::enumerate(linalgOp.getIteratorTypesArray()))
     if (kind == utils::IteratorType::reduction &&
         ShapedType::isDynamic(ranges[i]))
       return node.op->emitOpError("reduces over a dynamic dimension");
   unsigned rank = node.space.rank();
-  if (matchPanels(node, linalgOp)) {
-    node.kind = NodeKind::Panels;
+  MLIRContext *context = op.getContext();
+  if (std::optional<Factor> factor = matchPacked(node, linalgOp)) {
     // The start value is read in vectors.
     if (resolve(node, linalgOp.getDpsInits()[0], identity(node.space, true),
                 false, node.reads)) {
-      node.packVectors = readOperands(node, rank + 1, node.reads, node.left);
+      bool vectors = readOperands(node, rank + 1, node.reads, factor->left);
+      node.reduction =
+          PackedAttr::get(context, node.breaks, factor->left, factor->panels,
+                          factor->nOffset, factor->kOffset, vectors);
       return success();
     }
     node.reads.clear();
   }
-  if (matchInPlace(node, linalgOp)) {
-    node.kind = NodeKind::InPlace;
-    if (resolve(node, linalgOp.getDpsInits()[0], identity(node.space, true),
-                false, node.reads))
-      return success();
-    node.reads.clear();
-  }
+  if (matchInPlace(node, linalgOp))
+    return success();
+  auto finish = [&](ReducedKind kind) {
+    node.reduction = ReducedAttr::get(context, kind, node.breaks);
+    return success();
+  };
   bool safe = false;
   if (rank > 0) {
-    node.kind = NodeKind::Columns;
     safe = readOperands(node, rank, node.reads);
     if (safe && isContiguous(node.reads))
-      return success();
+      return finish(ReducedKind::Columns);
   }
-  node.kind = NodeKind::Lanes;
   SmallVector<Read> reads;
   bool fitsLanes =
       readOperands(node, rank + linalgOp.getNumReductionLoops(), reads);
   if (fitsLanes && getCombiner(linalgOp) && isContiguous(reads)) {
     node.reads = reads;
-    return success();
+    return finish(ReducedKind::Lanes);
   }
-  node.kind = safe ? NodeKind::Columns : NodeKind::Sequential;
   // Who is read decides about stages, however it is read.
   if (rank == 0)
     node.reads = reads;
-  return success();
+  return finish(safe ? ReducedKind::Columns : ReducedKind::Sequential);
 }

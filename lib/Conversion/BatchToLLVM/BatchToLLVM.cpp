@@ -562,7 +562,8 @@ void ObjectBuilder::collectFunctions() {
       emulated = function;
       continue;
     }
-    if (function->hasAttr(kKernelInfoAttr) || function->hasAttr("llvm.linkage"))
+    if (function->hasAttr(uprog::kCodeAttr) ||
+        function->hasAttr("llvm.linkage"))
       continue;
     if (function->hasAttr(kTraversalAttr))
       traversal = function;
@@ -634,10 +635,10 @@ void ObjectBuilder::cleanUp() {
       function.setResAttrsAttr(keepLLVM(attrs));
     for (StringRef name :
          {kEntryAttr, kInspectorAttr, kTraversalAttr, kExecutorAttr,
-          kMemoizedAttr, kGuardedAttr, kKernelInfoAttr})
+          kMemoizedAttr, kGuardedAttr, uprog::kCodeAttr})
       function->removeAttr(name);
   }
-  module->removeAttr(kFormsAttr);
+  module->removeAttr(uprog::kPackingsAttr);
   module->removeAttr(kPolicyAttr);
   module->removeAttr(kSizesAttr);
   module->removeAttr(gpu::GPUDialect::getContainerModuleAttrName());

@@ -149,9 +149,8 @@ static Value allocateRows(OpBuilder &builder, Location loc, Value context,
 static func::FuncOp lookupKernelFunction(InvokeOp op) {
   auto name = StringAttr::get(op.getContext(), getOperatorName(op.getKernel()));
   auto function = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, name);
-  return function && function->getAttrOfType<DictionaryAttr>(kKernelInfoAttr)
-             ? function
-             : func::FuncOp();
+  return function && function->hasAttr(uprog::kCodeAttr) ? function
+                                                         : func::FuncOp();
 }
 
 LogicalResult
@@ -163,7 +162,7 @@ ConvertInvoke::matchAndRewrite(InvokeOp op, OpAdaptor adaptor,
   func::FuncOp function = lookupKernelFunction(op);
   if (!function)
     return rewriter.notifyMatchFailure(op, "the kernel has no function");
-  auto info = function->getAttrOfType<DictionaryAttr>(kKernelInfoAttr);
+  auto code = function->getAttrOfType<uprog::CodeAttr>(uprog::kCodeAttr);
 
   ContextBuilder cb(rewriter, loc);
   Value context = cb.getContext();
@@ -183,10 +182,9 @@ ConvertInvoke::matchAndRewrite(InvokeOp op, OpAdaptor adaptor,
   Value zero = cb.constant(0), one = cb.constant(1);
   cb.storeCell(zeroIndex, zero, zero);
 
-  Value scratchBytes =
-      cb.constant(info.getAs<IntegerAttr>("task_scratch").getInt());
-  auto raggedBytes = info.getAs<ArrayAttr>("ragged_scratch");
-  bool needsScratch = info.getAs<IntegerAttr>("task_scratch").getInt() > 0;
+  Value scratchBytes = cb.constant(code.getTaskScratch());
+  ArrayRef<int64_t> raggedBytes = code.getRaggedScratch();
+  bool needsScratch = code.getTaskScratch() > 0;
   DenseSet<int64_t> domains;
   int64_t position = 0;
   for (auto [index, input] : llvm::enumerate(adaptor.getInputs())) {
@@ -219,9 +217,9 @@ ConvertInvoke::matchAndRewrite(InvokeOp op, OpAdaptor adaptor,
       auto domain = kernel.getArgAttrOfType<IntegerAttr>(
           index, uprog::OperatorOp::kRagged);
       int64_t number = domain ? domain.getInt() : 0;
-      if (domains.insert(number).second && raggedBytes &&
+      if (domains.insert(number).second &&
           number < static_cast<int64_t>(raggedBytes.size())) {
-        int64_t bytes = cast<IntegerAttr>(raggedBytes[number]).getInt();
+        int64_t bytes = raggedBytes[number];
         needsScratch |= bytes > 0;
         Value more =
             arith::MulIOp::create(rewriter, loc, length, cb.constant(bytes));
@@ -271,7 +269,7 @@ ConvertInvoke::matchAndRewrite(InvokeOp op, OpAdaptor adaptor,
       LLVM::IntToPtrOp::create(rewriter, loc, pointer, scratch);
   Value workerScratch =
       cb.loadPointer(cb.loadField(ContextField::workerScratch), 0);
-  Value stages = cb.constant(info.getAs<IntegerAttr>("stages").getInt());
+  Value stages = cb.constant(code.getStages());
   func::CallOp::create(rewriter, loc, function,
                        ValueRange{step, cb.loadField(ContextField::forms),
                                   scratchPointer, workerScratch, zero, one,

@@ -212,12 +212,12 @@ FailureOr<json::Value> ObjectLayout::describeKernel(KernelOp kernel) const {
   auto function = SymbolTable::lookupNearestSymbolFrom<FunctionOpInterface>(
       kernel, StringAttr::get(kernel.getContext(),
                               getOperatorName(kernel.getSymName())));
-  auto info = function
-                  ? function->getAttrOfType<DictionaryAttr>(kKernelInfoAttr)
-                  : DictionaryAttr();
-  if (!info)
+  auto code = function
+                  ? function->getAttrOfType<uprog::CodeAttr>(uprog::kCodeAttr)
+                  : uprog::CodeAttr();
+  if (!code)
     return kernel.emitError("has no kernel function");
-  auto raggedBytes = info.getAs<ArrayAttr>("ragged_scratch");
+  ArrayRef<int64_t> raggedBytes = code.getRaggedScratch();
   for (unsigned i = 0; i < kernel.getNumArguments(); ++i) {
     if (kernel.isShared(i))
       continue;
@@ -240,11 +240,11 @@ FailureOr<json::Value> ObjectLayout::describeKernel(KernelOp kernel) const {
       auto domain =
           kernel.getArgAttrOfType<IntegerAttr>(i, uprog::OperatorOp::kRagged);
       int64_t number = domain ? domain.getInt() : 0;
-      if (domains.insert(number).second && raggedBytes &&
+      if (domains.insert(number).second &&
           number < static_cast<int64_t>(raggedBytes.size()))
-        ragged.push_back(json::Object{
-            {key::operand, static_cast<int64_t>(operands.size())},
-            {key::bytes, cast<IntegerAttr>(raggedBytes[number]).getInt()}});
+        ragged.push_back(
+            json::Object{{key::operand, static_cast<int64_t>(operands.size())},
+                         {key::bytes, raggedBytes[number]}});
     }
     operands.push_back(std::move(operand));
   }
@@ -259,18 +259,19 @@ FailureOr<json::Value> ObjectLayout::describeKernel(KernelOp kernel) const {
                                      {key::position, kernel.getPosition(i)},
                                      {key::siblings, kernel.getSiblings(i)}});
   }
-  json::Object described{
-      {key::name, kernel.getSymName().str()},
-      {key::phase, static_cast<int64_t>(kernel.getPhase())},
-      {key::constant, isConstant(kernel)},
-      {key::operands, std::move(operands)},
-      {key::results, std::move(results)},
-      {key::taskScratch, info.getAs<IntegerAttr>("task_scratch").getInt()},
-      {key::raggedScratch, std::move(ragged)}};
-  if (auto bytes = info.getAs<DenseI64ArrayAttr>("worker_scratch"))
-    described[key::workerScratch] = json::Array(bytes.asArrayRef());
-  if (auto tasks = info.getAs<IntegerAttr>("share_tasks"))
-    described[key::shareTasks] = tasks.getInt();
+  json::Object described{{key::name, kernel.getSymName().str()},
+                         {key::phase, static_cast<int64_t>(kernel.getPhase())},
+                         {key::constant, isConstant(kernel)},
+                         {key::operands, std::move(operands)},
+                         {key::results, std::move(results)},
+                         {key::taskScratch, code.getTaskScratch()},
+                         {key::raggedScratch, std::move(ragged)}};
+  if (uprog::WorkersAttr workers = code.getWorkers()) {
+    described[key::workerScratch] =
+        json::Array{workers.getFixedScratch(), workers.getTaskScratch(),
+                    workers.getMostScratch()};
+    described[key::shareTasks] = workers.getShareTasks();
+  }
   return json::Value(std::move(described));
 }
 
@@ -331,23 +332,24 @@ void ObjectLayout::describeRows(json::Object &object) const {
   // Forms: those that kernels read, then one per source that has none yet.
   json::Array forms;
   DenseMap<int64_t, int64_t> rowForms;
-  if (auto kernelForms = module->getAttrOfType<ArrayAttr>(kFormsAttr))
-    for (auto form : kernelForms.getAsRange<DictionaryAttr>()) {
-      json::Object described;
-      for (NamedAttribute entry : form) {
-        StringRef name = entry.getName().strref();
-        if (auto flag = dyn_cast<BoolAttr>(entry.getValue()))
-          described[name] = flag.getValue();
-        else if (auto number = dyn_cast<IntegerAttr>(entry.getValue()))
-          described[name] = number.getInt();
-        else if (auto list = dyn_cast<DenseI64ArrayAttr>(entry.getValue()))
-          described[name] = json::Array(list.asArrayRef());
-        else
-          described[name] = cast<StringAttr>(entry.getValue()).str();
+  if (auto packings = module->getAttrOfType<ArrayAttr>(uprog::kPackingsAttr))
+    for (Attribute packing : packings) {
+      if (auto padded = dyn_cast<uprog::PaddedAttr>(packing)) {
+        rowForms[padded.getParameter()] = forms.size();
+        forms.push_back(json::Object{{key::parameter, padded.getParameter()},
+                                     {key::form, key::rows}});
+        continue;
       }
-      if (form.getAs<StringAttr>(key::form).getValue() == key::rows)
-        rowForms[form.getAs<IntegerAttr>(key::parameter).getInt()] =
-            forms.size();
+      auto panels = cast<uprog::PanelsAttr>(packing);
+      json::Object described{{key::parameter, panels.getParameters().front()},
+                             {key::form, key::panels},
+                             {key::n, panels.getN()},
+                             {key::k, panels.getK()},
+                             {key::transposed, panels.getTransposed()},
+                             {key::width, panels.getWidth()}};
+      if (panels.getParameters().size() > 1)
+        described[key::stacked] =
+            json::Array(panels.getParameters().drop_front());
       forms.push_back(std::move(described));
     }
   json::Array sourceList;

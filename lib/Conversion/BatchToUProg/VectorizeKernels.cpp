@@ -400,7 +400,7 @@ struct VectorizeKernelsPass
       if (Operation *existing = symbols.lookup(name)) {
         // A target may have made a function of the operator already.
         if (isa<uprog::OperatorOp>(existing) ||
-            existing->hasAttr(kKernelInfoAttr))
+            existing->hasAttr(uprog::kCodeAttr))
           continue;
         kernel.emitOpError("needs the name '@")
             << name << "' for its operator, which another symbol has";

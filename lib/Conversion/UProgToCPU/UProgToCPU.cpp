@@ -56,23 +56,20 @@ private:
 
 LogicalResult ProgramLowering::lowerRun(uprog::RunOp run) {
   auto kernel = symbols.lookup<func::FuncOp>(run.getCallee());
-  auto info = kernel ? kernel->getAttrOfType<DictionaryAttr>(kKernelInfoAttr)
-                     : DictionaryAttr();
-  if (!info)
+  auto code = kernel ? kernel->getAttrOfType<uprog::CodeAttr>(uprog::kCodeAttr)
+                     : uprog::CodeAttr();
+  if (!code)
     return run.emitError("operator @")
            << run.getCallee()
            << " is no kernel function yet; run convert-operators-to-cpu first";
-  for (StringRef name : {"stages", "row_split", "row_block"})
-    if (!info.getAs<IntegerAttr>(name))
-      return run.emitError("kernel function @")
-             << run.getCallee() << " does not say '" << name
-             << "' in 'batch.kernel_info'";
-  auto getInfo = [&](StringRef name) {
-    return info.getAs<IntegerAttr>(name).getInt();
-  };
-  int64_t stages = getInfo("stages");
-  int64_t split = rowSplit > 0 ? rowSplit : getInfo("row_split");
-  int64_t block = rowBlock >= 0 ? rowBlock : getInfo("row_block");
+  uprog::WorkersAttr sharing = code.getWorkers();
+  if (!sharing)
+    return run.emitError("kernel function @")
+           << run.getCallee()
+           << " does not say 'workers' in 'uprog.code': how they share tasks";
+  int64_t stages = code.getStages();
+  int64_t split = rowSplit > 0 ? rowSplit : sharing.getRowSplit();
+  int64_t block = rowBlock >= 0 ? rowBlock : sharing.getRowBlock();
 
   ContextBuilder cb(b, run.getLoc(), context);
   Value step = mapping.lookup(run.getStep());

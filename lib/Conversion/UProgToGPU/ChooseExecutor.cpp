@@ -10,6 +10,7 @@
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Target/GPU/GPUTarget.h"
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/Remarks.h"
 
 namespace mlir::batch {
@@ -23,8 +24,6 @@ using namespace mlir::uprog;
 /// What a block computes during a barrier in global memory: 1e11 FLOP/s, a
 /// fifth or so of what a multiprocessor can, for 2.6 us. An estimate.
 static constexpr int64_t kBarrierFlops = int64_t(1) << 18;
-/// A lane loads 16 bytes at once.
-static constexpr int64_t kVectorBits = 128;
 
 namespace {
 struct ChooseExecutorPass
@@ -84,11 +83,15 @@ struct ChooseExecutorPass
 /// compute the largest stage of a task while all blocks would meet.
 LogicalResult ChooseExecutorPass::choose(Level &group, std::string &why) {
   int64_t weights = 0, flops = 0;
+  auto device = SymbolTable(getOperation())
+                    .lookup<gpu::GPUModuleOp>(batch::kDeviceModule);
   for (OperatorOp op : getOperation().getOps<OperatorOp>()) {
-    StagePlan plan(op, kVectorBits);
-    if (failed(plan.build()))
-      return failure();
-    ContractionCost cost = plan.getContractionCost();
+    auto staged = device ? device.lookupSymbol<OperatorOp>(op.getSymName())
+                         : OperatorOp();
+    if (!staged)
+      return op.emitError("has no stages for a GPU; run "
+                          "uprog-stage-operators=target=gpu first");
+    ContractionCost cost = StagePlan(staged).getContractionCost();
     weights += cost.weightBytes;
     flops = std::max(flops, cost.stageFlops);
   }

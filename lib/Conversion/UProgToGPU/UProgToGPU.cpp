@@ -153,16 +153,15 @@ void KernelBuilder::meet() {
 
 LogicalResult KernelBuilder::lowerRun(uprog::RunOp run) {
   auto op = operators.lookup<uprog::OperatorOp>(run.getCallee());
-  auto info = op ? op->getAttrOfType<DictionaryAttr>(kKernelInfoAttr)
-                 : DictionaryAttr();
-  auto stages = info ? info.getAs<IntegerAttr>("stages") : IntegerAttr();
-  if (!stages)
+  auto code = op ? op->getAttrOfType<uprog::CodeAttr>(uprog::kCodeAttr)
+                 : uprog::CodeAttr();
+  if (!code)
     return run.emitError("operator @")
            << run.getCallee()
            << " has no functions for thread blocks yet; run "
               "convert-operators-to-gpu first";
   Value step = mapping.lookup(run.getStep());
-  for (int64_t s = 0; s < stages.getInt(); ++s) {
+  for (int64_t s = 0; s < code.getStages(); ++s) {
     if (s > 0)
       meet();
     std::string name = getStageName(run.getCallee(), s);

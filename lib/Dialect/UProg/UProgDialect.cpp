@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Batch/Dialect/UProg/UProg.h"
+
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -18,6 +19,9 @@ using namespace mlir::uprog;
 #define GET_TYPEDEF_CLASSES
 #include "Batch/Dialect/UProg/UProgTypes.cpp.inc"
 
+#define GET_ATTRDEF_CLASSES
+#include "Batch/Dialect/UProg/UProgAttributes.cpp.inc"
+
 void UProgDialect::initialize() {
   addTypes<
 #define GET_TYPEDEF_LIST
@@ -27,18 +31,15 @@ void UProgDialect::initialize() {
 #define GET_OP_LIST
 #include "Batch/Dialect/UProg/UProgOps.cpp.inc"
       >();
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "Batch/Dialect/UProg/UProgAttributes.cpp.inc"
+      >();
 }
 
 //===----------------------------------------------------------------------===//
-// Discardable attributes
+// Discardable attributes of arguments and results
 //===----------------------------------------------------------------------===//
-
-LogicalResult UProgDialect::verifyOperationAttribute(Operation *op,
-                                                     NamedAttribute attr) {
-  return op->emitOpError("'")
-         << attr.getName().getValue()
-         << "' is no attribute of the uprog dialect for operations";
-}
 
 /// Where rows lie, of arguments and results of operators alike.
 static std::optional<bool> isValidPlace(NamedAttribute attr) {

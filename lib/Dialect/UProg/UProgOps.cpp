@@ -17,6 +17,11 @@ parseBranchCases(OpAsmParser &parser, DenseI64ArrayAttr &cases,
 static void printBranchCases(OpAsmPrinter &printer, BranchOp op,
                              DenseI64ArrayAttr cases,
                              MutableArrayRef<Region> regions);
+static ParseResult parseStoredTypes(OpAsmParser &parser,
+                                    SmallVectorImpl<Type> &types,
+                                    DenseI64ArrayAttr &scratch);
+static void printStoredTypes(OpAsmPrinter &printer, StageOp op, TypeRange types,
+                             DenseI64ArrayAttr scratch);
 
 #define GET_OP_CLASSES
 #include "Batch/Dialect/UProg/UProgOps.cpp.inc"
@@ -50,6 +55,40 @@ std::optional<int64_t> OperatorOp::getParameter(unsigned index) {
 
 std::optional<int64_t> OperatorOp::getOffsets(unsigned index) {
   return getIntegerArgAttr(*this, index, kOffsets);
+}
+
+StringRef OperatorOp::getRead(unsigned index) {
+  auto read = getArgAttrOfType<StringAttr>(index, "uprog.read");
+  return read ? read.getValue() : "gather";
+}
+
+static RowPlace getPlace(DictionaryAttr attributes) {
+  RowPlace place;
+  if (!attributes)
+    return place;
+  if (auto map = attributes.getAs<AffineMapAttr>(OperatorOp::kLayout))
+    place.layout = map.getValue();
+  if (auto bytes = attributes.getAs<IntegerAttr>(OperatorOp::kBlockBytes))
+    place.blockBytes = bytes.getInt();
+  return place;
+}
+
+RowPlace OperatorOp::getArgumentPlace(unsigned index) {
+  return getPlace(getArgAttrDict(index));
+}
+
+RowPlace OperatorOp::getResultPlace(unsigned index) {
+  return getPlace(getResultAttrDict(index));
+}
+
+int64_t OperatorOp::getSiblings(unsigned index) {
+  auto attr = getResultAttrOfType<IntegerAttr>(index, "uprog.siblings");
+  return attr ? attr.getInt() : 1;
+}
+
+int64_t OperatorOp::getPosition(unsigned index) {
+  auto attr = getResultAttrOfType<IntegerAttr>(index, "uprog.position");
+  return attr ? attr.getInt() : 0;
 }
 
 /// Checks that a body ends in a yield of the function's results.
@@ -88,8 +127,61 @@ LogicalResult OperatorOp::verify() {
       return emitOpError("result #")
              << index << " must have rows, tensor<?x...>, got " << type;
   }
-  return verifyYield(*this);
+  if (failed(verifyYield(*this)))
+    return failure();
+  // Either all of the body are stages or nothing.
+  Block &body = getBody().front();
+  bool staged = bool(getStaging());
+  for (Operation &op : body.without_terminator())
+    if (isa<StageOp>(op) != staged)
+      return op.emitOpError(staged ? "is outside of the operator's stages"
+                                   : "needs 'uprog.staging' at its operator");
+  if (staged)
+    for (Value value : body.getTerminator()->getOperands())
+      if (!value.getDefiningOp<StageOp>())
+        return body.getTerminator()->emitOpError("yields what no stage stores");
+  return success();
 }
+
+//===----------------------------------------------------------------------===//
+// StageOp
+//===----------------------------------------------------------------------===//
+
+/// `-> (type, type scratch 128)`
+static ParseResult parseStoredTypes(OpAsmParser &parser,
+                                    SmallVectorImpl<Type> &types,
+                                    DenseI64ArrayAttr &scratch) {
+  SmallVector<int64_t> offsets;
+  if (parser.parseArrow() ||
+      parser.parseCommaSeparatedList(
+          OpAsmParser::Delimiter::Paren, [&]() -> ParseResult {
+            offsets.push_back(-1);
+            if (parser.parseType(types.emplace_back()))
+              return failure();
+            if (succeeded(parser.parseOptionalKeyword("scratch")))
+              return parser.parseInteger(offsets.back());
+            return success();
+          }))
+    return failure();
+  scratch = parser.getBuilder().getDenseI64ArrayAttr(offsets);
+  return success();
+}
+
+static void printStoredTypes(OpAsmPrinter &printer, StageOp, TypeRange types,
+                             DenseI64ArrayAttr scratch) {
+  printer << "-> (";
+  llvm::interleaveComma(llvm::zip_equal(types, scratch.asArrayRef()), printer,
+                        [&](auto pair) {
+                          printer << std::get<0>(pair);
+                          if (std::get<1>(pair) >= 0)
+                            printer << " scratch " << std::get<1>(pair);
+                        });
+  printer << ')';
+}
+
+//===----------------------------------------------------------------------===//
+// ProgramOp
+//===----------------------------------------------------------------------===//
 
 ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<OpAsmParser::Argument> arguments;

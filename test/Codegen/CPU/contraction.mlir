@@ -1,6 +1,6 @@
-// RUN: batch-opt %s --convert-operators-to-cpu | FileCheck %s
-// RUN: batch-opt %s --convert-operators-to-cpu="vector-bits=256 vector-registers=16" | FileCheck %s --check-prefix=AVX2
-// RUN: batch-opt %s --convert-operators-to-cpu="vector-bits=128 vector-registers=32" | FileCheck %s --check-prefix=NEON
+// RUN: batch-opt %s --uprog-stage-operators --convert-operators-to-cpu | FileCheck %s
+// RUN: batch-opt %s --uprog-stage-operators=vector-bits=256 --convert-operators-to-cpu=vector-registers=16 | FileCheck %s --check-prefix=AVX2
+// RUN: batch-opt %s --uprog-stage-operators=vector-bits=128 --convert-operators-to-cpu=vector-registers=32 | FileCheck %s --check-prefix=NEON
 
 #x = affine_map<(r, n, k) -> (r, k)>
 #w = affine_map<(r, n, k) -> (n, k)>
@@ -9,12 +9,12 @@
 #bias = affine_map<(r, n) -> (n)>
 
 // Parameters are asked for in the forms that the code reads, each once.
-// CHECK: module attributes {batch.forms = [
-// CHECK-SAME: {form = "panels", k = 40 : i64, n = 64 : i64, parameter = 0 : i64, transposed = true, width = 32 : i64},
-// CHECK-SAME: {form = "panels", k = 20 : i64, n = 64 : i64, parameter = 2 : i64, transposed = false, width = 32 : i64},
-// CHECK-SAME: {form = "rows", parameter = 1 : i64}]}
-// AVX2: width = 16 : i64
-// NEON: width = 8 : i64
+// CHECK: module attributes {uprog.packings = [
+// CHECK-SAME: #uprog.panels<parameters = [0], n = 64, k = 40, width = 32, transposed = true>,
+// CHECK-SAME: #uprog.panels<parameters = [2], n = 64, k = 20, width = 32>,
+// CHECK-SAME: #uprog.padded<parameter = 1>]}
+// AVX2: width = 16
+// NEON: width = 8
 
 // Everything is one stage: both contractions and the code behind them. The
 // first one's sum is where the second one starts.
@@ -26,7 +26,7 @@
 // CHECK-NOT:   @cell.rows.stage1
 
 // CHECK-LABEL: func.func @cell.rows(
-// CHECK-SAME:    attributes {batch.kernel_info = {ragged_scratch = [], row_block = 0 : i64, row_split = 12 : i64, share_tasks = {{[0-9]+}} : i64, stages = 1 : i64, task_scratch = 0 : i64, worker_scratch =
+// CHECK-SAME:    attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <fixed_scratch = {{[0-9]+}}, task_scratch = {{[0-9]+}}, most_scratch = {{[0-9]+}}, row_split = 12, row_block = 0, share_tasks = {{[0-9]+}}>>
 uprog.operator @cell.rows(%n: index, %x: tensor<?x20xf32>, %h: tensor<?x20xf32>,
                           %w: tensor<64x40xf32> {uprog.parameter = 0 : i64},
                           %b: tensor<64xf32> {uprog.parameter = 1 : i64},

@@ -1,5 +1,5 @@
-// RUN: batch-opt %s --convert-operators-to-cpu | FileCheck %s
-// RUN: batch-opt %s --convert-operators-to-cpu="vector-bits=256 vector-registers=16" | FileCheck %s --check-prefix=AVX2
+// RUN: batch-opt %s --uprog-stage-operators --convert-operators-to-cpu | FileCheck %s
+// RUN: batch-opt %s --uprog-stage-operators=vector-bits=256 --convert-operators-to-cpu=vector-registers=16 | FileCheck %s --check-prefix=AVX2
 
 #x = affine_map<(r, n, k) -> (r, k)>
 #w = affine_map<(r, n, k) -> (n, k)>
@@ -8,10 +8,10 @@
 #row = affine_map<(r, i) -> (r)>
 
 // Both readings of a matrix of f64 are panels, half as wide as those of f32.
-// CHECK: module attributes {batch.forms = [
-// CHECK-SAME: {form = "panels", k = 20 : i64, n = 40 : i64, parameter = 0 : i64, transposed = true, width = 16 : i64},
-// CHECK-SAME: {form = "panels", k = 40 : i64, n = 20 : i64, parameter = 0 : i64, transposed = false, width = 16 : i64}
-// AVX2: width = 8 : i64
+// CHECK: module attributes {uprog.packings = [
+// CHECK-SAME: #uprog.panels<parameters = [0], n = 40, k = 20, width = 16, transposed = true>,
+// CHECK-SAME: #uprog.panels<parameters = [0], n = 20, k = 40, width = 16>
+// AVX2: width = 8
 
 // CHECK-LABEL: func.func private @both.rows.stage0
 // CHECK:         call @batch.tiles.v2.f64

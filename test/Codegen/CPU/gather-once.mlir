@@ -1,4 +1,4 @@
-// RUN: batch-opt %s --convert-operators-to-cpu --canonicalize | FileCheck %s
+// RUN: batch-opt %s --uprog-stage-operators --convert-operators-to-cpu --canonicalize | FileCheck %s
 
 #x = affine_map<(r, n, k) -> (r, k)>
 #w = affine_map<(r, n, k) -> (n, k)>
@@ -16,7 +16,7 @@
 // CHECK:         return
 // CHECK-NOT:   @gates.rows.stage1
 // CHECK-LABEL: func.func @gates.rows(
-// CHECK-SAME:    task_scratch = 0 : i64
+// CHECK-SAME:    #uprog.code<stages = 1, task_scratch = 0, workers
 uprog.operator @gates.rows(%n: index, %l: tensor<?x32xf32> {uprog.read = "gather"},
                            %r: tensor<?x32xf32> {uprog.read = "gather"},
                            %a: tensor<32x64xf32> {uprog.parameter = 0 : i64},

@@ -1,4 +1,4 @@
-// RUN: batch-opt %s --convert-operators-to-cpu | FileCheck %s
+// RUN: batch-opt %s --uprog-stage-operators --convert-operators-to-cpu | FileCheck %s
 
 // A product of matrices of which one differs from task to task is computed by
 // the register tiles too, on both operands where they lie.

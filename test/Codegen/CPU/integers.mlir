@@ -1,4 +1,4 @@
-// RUN: batch-opt %s --convert-operators-to-cpu | FileCheck %s
+// RUN: batch-opt %s --uprog-stage-operators --convert-operators-to-cpu | FileCheck %s
 
 // A division must not trap, whatever lies behind the end of a row or in a row
 // that nobody reads: where the divisor is 0, or the quotient too large, it is 1.

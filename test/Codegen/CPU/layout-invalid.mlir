@@ -1,4 +1,4 @@
-// RUN: batch-opt %s --convert-operators-to-cpu=vector-bits=1024 --verify-diagnostics
+// RUN: batch-opt %s --uprog-stage-operators=vector-bits=1024 --convert-operators-to-cpu --verify-diagnostics
 
 // Vectors have 16 lanes here.
 // expected-error @+1 {{operand 1 lies in pieces of 8 elements; split the last dimension of its table by a multiple of the 16 of a vector}}

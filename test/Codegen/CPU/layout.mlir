@@ -1,4 +1,4 @@
-// RUN: batch-opt %s --convert-operators-to-cpu --split-input-file | FileCheck %s
+// RUN: batch-opt %s --uprog-stage-operators --convert-operators-to-cpu --split-input-file | FileCheck %s
 
 // Slots in blocks of 8, rows of 40 in three pieces of 16 columns, 8 rows of a
 // piece together: [slot/8][column/16][slot%8][column%16]. A block takes 1536

@@ -1,4 +1,4 @@
-// RUN: batch-opt %s --convert-operators-to-cpu --split-input-file | FileCheck %s
+// RUN: batch-opt %s --uprog-stage-operators --convert-operators-to-cpu --split-input-file | FileCheck %s
 
 // Each operand is read in its own way, and a result's rows lie as far apart as
 // its siblings need: 2 rows of 64 bytes.

@@ -1,4 +1,4 @@
-// RUN: batch-opt %s --convert-operators-to-cpu --split-input-file --verify-diagnostics
+// RUN: batch-opt %s --uprog-stage-operators --convert-operators-to-cpu --split-input-file --verify-diagnostics
 
 // Control flow inside an operator has no CPU code yet.
 uprog.operator @loop.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32> {

@@ -1,4 +1,4 @@
-// RUN: batch-opt %s --convert-operators-to-cpu="vector-bits=256 vector-registers=16" | FileCheck %s --implicit-check-not=llvm.intr.masked
+// RUN: batch-opt %s --uprog-stage-operators=vector-bits=256 --convert-operators-to-cpu=vector-registers=16 | FileCheck %s --implicit-check-not=llvm.intr.masked
 
 #x = affine_map<(r, n, k) -> (r, k)>
 #w = affine_map<(r, n, k) -> (n, k)>

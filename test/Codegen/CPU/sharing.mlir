@@ -1,4 +1,4 @@
-// RUN: batch-opt %s --convert-operators-to-cpu --split-input-file --remark-format=emitRemark \
+// RUN: batch-opt %s --uprog-stage-operators --convert-operators-to-cpu --split-input-file --remark-format=emitRemark \
 // RUN:     --remarks-filter=batch -o /dev/null 2>&1 | FileCheck %s
 
 #x = affine_map<(r, n, k) -> (r, k)>

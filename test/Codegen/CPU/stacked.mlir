@@ -1,13 +1,13 @@
-// RUN: batch-opt %s --convert-operators-to-cpu | FileCheck %s
+// RUN: batch-opt %s --uprog-stage-operators --convert-operators-to-cpu | FileCheck %s
 
 #x = affine_map<(r, n, k) -> (r, k)>
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
 // Parameters whose rows are stacked are packed as one; a part of a stack is not.
-// CHECK: module attributes {batch.forms = [
-// CHECK-SAME: {form = "panels", k = 20 : i64, n = 80 : i64, parameter = 1 : i64, stacked = array<i64: 0>, transposed = true, width = 32 : i64},
-// CHECK-SAME: {form = "rows", parameter = 1 : i64}, {form = "rows", parameter = 0 : i64}]}
+// CHECK: module attributes {uprog.packings = [
+// CHECK-SAME: #uprog.panels<parameters = [1, 0], n = 80, k = 20, width = 32, transposed = true>,
+// CHECK-SAME: #uprog.padded<parameter = 1>, #uprog.padded<parameter = 0>]}
 // CHECK-LABEL: func.func private @stacked.rows.stage0
 // CHECK:         call @batch.tiles.v2.
 // CHECK-LABEL: func.func private @part.rows.stage0

@@ -1,4 +1,4 @@
-// RUN: batch-opt %s --convert-operators-to-cpu --split-input-file | FileCheck %s
+// RUN: batch-opt %s --uprog-stage-operators --convert-operators-to-cpu --split-input-file | FileCheck %s
 
 #x = affine_map<(r, n, k) -> (r, k)>
 #w = affine_map<(r, n, k) -> (n, k)>
@@ -14,7 +14,7 @@
 // CHECK:         call @batch.tiles
 // CHECK-NOT:   @chain.rows.stage2
 // CHECK-LABEL: func.func @chain.rows(
-// CHECK-SAME:    stages = 2 : i64, task_scratch = 128 : i64
+// CHECK-SAME:    #uprog.code<stages = 2, task_scratch = 128, workers
 // CHECK:         call @chain.rows.stage0
 // CHECK:         call @chain.rows.stage1
 uprog.operator @chain.rows(%n: index, %x: tensor<?x32xf32>, %h: tensor<?x32xf32>,
@@ -51,7 +51,7 @@ uprog.operator @chain.rows(%n: index, %x: tensor<?x32xf32>, %h: tensor<?x32xf32>
 // CHECK:       func.func private @norm.rows.stage1
 // CHECK:         math.sqrt
 // CHECK-LABEL: func.func @norm.rows(
-// CHECK-SAME:    stages = 2 : i64
+// CHECK-SAME:    #uprog.code<stages = 2,
 uprog.operator @norm.rows(%n: index, %x: tensor<?x20xf32>) -> tensor<?x20xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty(%n) : tensor<?xf32>
@@ -87,7 +87,7 @@ uprog.operator @norm.rows(%n: index, %x: tensor<?x20xf32>) -> tensor<?x20xf32> {
 // CHECK:         scf.for {{.*}} iter_args(%[[SUM:[a-z0-9]*]] = %
 // CHECK:           arith.addf %[[SUM]], %{{.*}} : vector<16xf32>
 // CHECK-LABEL: func.func @pool.rows(
-// CHECK-SAME:    ragged_scratch = [64], {{.*}} stages = 2 : i64, task_scratch = 0 : i64
+// CHECK-SAME:    #uprog.code<ragged_scratch = [64], stages = 2, task_scratch = 0, workers
 uprog.operator @pool.rows(%n: index, %q: tensor<?x16xf32>,
                           %x: tensor<?x16xf32> {uprog.ragged = 0 : i64},
                           %offsets: tensor<?xindex> {uprog.offsets = 0 : i64})
@@ -111,7 +111,7 @@ uprog.operator @pool.rows(%n: index, %q: tensor<?x16xf32>,
 // CHECK:       func.func private @first.rows.stage1
 // CHECK:         arith.minsi
 // CHECK-LABEL: func.func @first.rows(
-// CHECK-SAME:    stages = 2 : i64
+// CHECK-SAME:    #uprog.code<stages = 2,
 uprog.operator @first.rows(%n: index, %x: tensor<?x32xf32>,
                            %w: tensor<9x32xf32> {uprog.parameter = 0 : i64})
     -> tensor<?xi32> {

@@ -1,4 +1,4 @@
-// RUN: batch-opt %s --convert-operators-to-gpu=shared-memory=0 --split-input-file | FileCheck %s
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu=shared-memory=0 --split-input-file | FileCheck %s
 
 #x = affine_map<(r, n, k) -> (r, k)>
 #w = affine_map<(r, n, k) -> (n, k)>
@@ -7,13 +7,13 @@
 #bias = affine_map<(r, n) -> (n)>
 
 // Weights lie as B[n][k], on which lanes read side by side.
-// CHECK: module attributes {batch.forms = [
-// CHECK-SAME: {form = "panels", k = 128 : i64, n = 64 : i64, parameter = 0 : i64, transposed = true, width = 1 : i64},
-// CHECK-SAME: {form = "rows", parameter = 1 : i64}]}
+// CHECK: module attributes {uprog.packings = [
+// CHECK-SAME: #uprog.panels<parameters = [0], n = 64, k = 128, width = 1, transposed = true>,
+// CHECK-SAME: #uprog.padded<parameter = 1>]}
 
 // The operator stays, and says what the functions need.
 // CHECK:      uprog.operator @cell.rows
-// CHECK-SAME:   batch.kernel_info = {ragged_scratch = [], stages = 1 : i64, task_scratch = 0 : i64}
+// CHECK-SAME:   uprog.code = #uprog.code<stages = 1, task_scratch = 0>
 
 // CHECK-LABEL: gpu.module @device
 // CHECK:         func.func private @cell.rows.stage0(

@@ -1,5 +1,5 @@
-// RUN: batch-opt %s --convert-operators-to-gpu=shared-memory=0 | FileCheck %s
-// RUN: batch-opt %s --convert-operators-to-gpu="shared-memory=0 precision=tf32" | FileCheck %s --check-prefix=TF32
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu=shared-memory=0 | FileCheck %s
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu="shared-memory=0 precision=tf32" | FileCheck %s --check-prefix=TF32
 
 #x = affine_map<(r, n, k) -> (r, k)>
 #w = affine_map<(r, n, k) -> (n, k)>

@@ -1,6 +1,6 @@
-// RUN: batch-opt %s --convert-operators-to-gpu="precision=tf32 shared-memory=0" --split-input-file \
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu="precision=tf32 shared-memory=0" --split-input-file \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,TF32
-// RUN: batch-opt %s --convert-operators-to-gpu="precision=bf16 shared-memory=0" --split-input-file \
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu="precision=bf16 shared-memory=0" --split-input-file \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,BF16
 
 #x = affine_map<(r, n, k) -> (r, k)>
@@ -10,8 +10,8 @@
 #bias = affine_map<(r, n) -> (n)>
 
 // Weights stay f32 in memory, as B[n][k].
-// CHECK: module attributes {batch.forms = [
-// CHECK-SAME: {form = "panels", k = 128 : i64, n = 64 : i64, parameter = 0 : i64, transposed = true, width = 1 : i64},
+// CHECK: module attributes {uprog.packings = [
+// CHECK-SAME: #uprog.panels<parameters = [0], n = 64, k = 128, width = 1, transposed = true>,
 
 // CHECK-LABEL:     func.func private @cell.rows.stage0(
 // CHECK-DAG:         %[[LANE:.*]] = arith.remui %{{.*}}, %c32_i64 : i64

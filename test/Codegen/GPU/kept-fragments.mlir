@@ -1,4 +1,4 @@
-// RUN: batch-opt %s --convert-operators-to-gpu="precision=bf16 blocks=2 shared-memory=16384" \
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu="precision=bf16 blocks=2 shared-memory=16384" \
 // RUN:   | FileCheck %s
 
 #x = affine_map<(r, n, k) -> (r, k)>

@@ -1,4 +1,4 @@
-// RUN: batch-opt %s --convert-operators-to-gpu="blocks=2 shared-memory=3072" --split-input-file \
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu="blocks=2 shared-memory=3072" --split-input-file \
 // RUN:     --remark-format=emitRemark --remarks-filter=batch -o /dev/null 2>&1 | FileCheck %s
 
 #x = affine_map<(r, n, k) -> (r, k)>

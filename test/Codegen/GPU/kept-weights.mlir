@@ -1,9 +1,9 @@
-// RUN: batch-opt %s --convert-operators-to-gpu=blocks=4 --split-input-file | FileCheck %s
-// RUN: batch-opt %s --convert-operators-to-gpu="blocks=1 shared-memory=32768" --split-input-file \
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu=blocks=4 --split-input-file | FileCheck %s
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu="blocks=1 shared-memory=32768" --split-input-file \
 // RUN:   | FileCheck %s --check-prefix=WHOLE
-// RUN: batch-opt %s --convert-operators-to-gpu=async-copies=false --split-input-file \
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu=async-copies=false --split-input-file \
 // RUN:   | FileCheck %s --check-prefix=PLAIN
-// RUN: batch-opt %s --convert-operators-to-gpu=shared-memory=0 --split-input-file \
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu=shared-memory=0 --split-input-file \
 // RUN:   | FileCheck %s --check-prefix=NONE
 
 #x = affine_map<(r, n, k) -> (r, k)>

@@ -1,4 +1,4 @@
-// RUN: batch-opt %s --convert-operators-to-gpu --split-input-file --verify-diagnostics
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu --split-input-file --verify-diagnostics
 
 // What an operator cannot hold is the same on all targets.
 uprog.operator @loop.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32> {

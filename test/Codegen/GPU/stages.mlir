@@ -1,5 +1,5 @@
-// RUN: batch-opt %s --convert-operators-to-gpu=shared-memory=0 --split-input-file | FileCheck %s
-// RUN: batch-opt %s --convert-operators-to-gpu="block-size=64 shared-memory=0" --split-input-file \
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu=shared-memory=0 --split-input-file | FileCheck %s
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu="block-size=64 shared-memory=0" --split-input-file \
 // RUN:   | FileCheck %s --check-prefix=SMALL
 
 #rn = affine_map<(r, n) -> (r, n)>
@@ -67,7 +67,7 @@ uprog.operator @reads.rows(%n: index,
 // What a contraction reads whole is made by an earlier stage, in scratch of the
 // step: 128 bytes of each task.
 // CHECK-LABEL: uprog.operator @chain.rows
-// CHECK-SAME:    batch.kernel_info = {ragged_scratch = [], stages = 2 : i64, task_scratch = 128 : i64}
+// CHECK-SAME:    uprog.code = #uprog.code<stages = 2, task_scratch = 128>
 // CHECK-LABEL: func.func private @chain.rows.stage0(%arg0: !llvm.ptr<1>
 // CHECK-DAG:     %[[SCRATCH:.*]] = llvm.load %{{.*}} : !llvm.ptr<1> -> !llvm.ptr<1>
 // CHECK:         %[[T:.*]] = math.tanh
@@ -125,7 +125,7 @@ uprog.operator @norm.rows(%n: index, %x: tensor<?x20xf32>) -> tensor<?xf32> {
 // Ragged rows are rows like any others, as many as the offsets say; what a task
 // makes of its own is a stage of its own.
 // CHECK-LABEL: uprog.operator @pool.rows
-// CHECK-SAME:    ragged_scratch = [64], stages = 2 : i64, task_scratch = 0 : i64
+// CHECK-SAME:    #uprog.code<ragged_scratch = [64], stages = 2, task_scratch = 0>
 // CHECK-LABEL: func.func private @pool.rows.stage0
 // CHECK:         %[[COUNT:.*]] = llvm.load %{{.*}} : !llvm.ptr<1> -> i32
 // CHECK:         %[[ROWS:.*]] = arith.extsi %[[COUNT]] : i32 to i64

@@ -7,17 +7,21 @@ rec.adt @Tree {
 batch.table @h : tensor<4xf32> group(0)
 batch.source @E : tensor<4xf32> parameter(0)
 func.func private @once.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
-    attributes {batch.kernel_info = {stages = 1 : i64, task_scratch = 0 : i64,
-                                     ragged_scratch = [], worker_scratch = array<i64: 0, 0, 0>}}
+    attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <
+        fixed_scratch = 0, task_scratch = 0, most_scratch = 0,
+        row_split = 1, row_block = 0, share_tasks = 1>>}
 func.func private @cell.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
-    attributes {batch.kernel_info = {stages = 1 : i64, task_scratch = 64 : i64,
-                                     ragged_scratch = [], worker_scratch = array<i64: 64, 16, 128>}}
+    attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 64, workers = <
+        fixed_scratch = 64, task_scratch = 16, most_scratch = 128,
+        row_split = 1, row_block = 0, share_tasks = 1>>}
 func.func private @padded.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
-    attributes {batch.kernel_info = {stages = 1 : i64, task_scratch = 0 : i64,
-                                     ragged_scratch = [], worker_scratch = array<i64: 0, 0, 0>}}
+    attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <
+        fixed_scratch = 0, task_scratch = 0, most_scratch = 0,
+        row_split = 1, row_block = 0, share_tasks = 1>>}
 func.func private @either.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
-    attributes {batch.kernel_info = {stages = 1 : i64, task_scratch = 0 : i64,
-                                     ragged_scratch = [], worker_scratch = array<i64: 0, 0, 0>}}
+    attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <
+        fixed_scratch = 0, task_scratch = 0, most_scratch = 0,
+        row_split = 1, row_block = 0, share_tasks = 1>>}
 batch.kernel @once() -> (tensor<4xf32> {batch.in_table = @h}) {
   %zero = arith.constant dense<0.0> : tensor<4xf32>
   batch.yield %zero : tensor<4xf32>

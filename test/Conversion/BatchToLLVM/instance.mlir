@@ -7,8 +7,9 @@ rec.adt @Nat {
   rec.variant @succ(pred: !rec.adt<@Nat>)
 }
 func.func private @cell.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
-    attributes {batch.kernel_info = {stages = 3 : i64, task_scratch = 0 : i64,
-                                     ragged_scratch = [], worker_scratch = array<i64: 0, 0, 0>}}
+    attributes {uprog.code = #uprog.code<stages = 3, task_scratch = 0, workers = <
+        fixed_scratch = 0, task_scratch = 0, most_scratch = 0,
+        row_split = 1, row_block = 0, share_tasks = 1>>}
 batch.kernel @cell(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared}) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }

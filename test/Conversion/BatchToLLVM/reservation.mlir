@@ -13,14 +13,17 @@ rec.adt @Result {
 }
 batch.table @h : tensor<4xf32> group(0)
 func.func private @once.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
-    attributes {batch.kernel_info = {stages = 1 : i64, task_scratch = 0 : i64,
-                                     ragged_scratch = [], worker_scratch = array<i64: 0, 0, 0>}}
+    attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <
+        fixed_scratch = 0, task_scratch = 0, most_scratch = 0,
+        row_split = 1, row_block = 0, share_tasks = 1>>}
 func.func private @a.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
-    attributes {batch.kernel_info = {stages = 1 : i64, task_scratch = 0 : i64,
-                                     ragged_scratch = [], worker_scratch = array<i64: 0, 0, 0>}}
+    attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <
+        fixed_scratch = 0, task_scratch = 0, most_scratch = 0,
+        row_split = 1, row_block = 0, share_tasks = 1>>}
 func.func private @b.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
-    attributes {batch.kernel_info = {stages = 1 : i64, task_scratch = 0 : i64,
-                                     ragged_scratch = [], worker_scratch = array<i64: 0, 0, 0>}}
+    attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <
+        fixed_scratch = 0, task_scratch = 0, most_scratch = 0,
+        row_split = 1, row_block = 0, share_tasks = 1>>}
 batch.kernel @once() -> (tensor<4xf32> {batch.in_table = @h}) {
   %x = arith.constant dense<0.0> : tensor<4xf32>
   batch.yield %x : tensor<4xf32>

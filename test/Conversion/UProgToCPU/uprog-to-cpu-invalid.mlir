@@ -24,11 +24,11 @@ uprog.program @p(%plan: !batch.plan, %x: tensor<?x4xf32>) level(device) {
 
 // How workers share its tasks, the kernel function says.
 func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
-    attributes {batch.kernel_info = {stages = 1 : i64, row_block = 0 : i64}}
+    attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0>}
 uprog.program @p(%plan: !batch.plan, %x: tensor<?x4xf32>) level(device) {
   %i = arith.constant 0 : index
   %step = uprog.plan_step %plan[%i]
-  // expected-error @+1 {{kernel function @k.rows does not say 'row_split' in 'batch.kernel_info'}}
+  // expected-error @+1 {{kernel function @k.rows does not say 'workers' in 'uprog.code': how they share tasks}}
   uprog.run @k.rows step(%step) tasks(%i)
   uprog.yield
 }

@@ -1,12 +1,12 @@
-// RUN: batch-opt %s --batch-choose-executor --split-input-file -o /dev/null \
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --batch-choose-executor --split-input-file -o /dev/null \
 // RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 | FileCheck %s --check-prefix=ANY
-// RUN: batch-opt %s --batch-choose-executor=chip=sm_80 --split-input-file -o /dev/null \
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --batch-choose-executor=chip=sm_80 --split-input-file -o /dev/null \
 // RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 | FileCheck %s --check-prefix=SM80
-// RUN: batch-opt %s --batch-choose-executor=chip=sm_90a --split-input-file -o /dev/null \
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --batch-choose-executor=chip=sm_90a --split-input-file -o /dev/null \
 // RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 | FileCheck %s --check-prefix=SM90
-// RUN: batch-opt %s --batch-choose-executor=executor=cluster --split-input-file -o /dev/null \
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --batch-choose-executor=executor=cluster --split-input-file -o /dev/null \
 // RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 | FileCheck %s --check-prefix=GIVEN
-// RUN: batch-opt %s --batch-choose-executor=chip=sm_90a --split-input-file | FileCheck %s
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --batch-choose-executor=chip=sm_90a --split-input-file | FileCheck %s
 
 #x = affine_map<(r, n, k) -> (r, k)>
 #w = affine_map<(r, n, k) -> (n, k)>

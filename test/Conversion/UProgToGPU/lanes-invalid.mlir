@@ -1,6 +1,6 @@
-// RUN: batch-opt %s --batch-choose-executor=executor=block --convert-operators-to-gpu \
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --batch-choose-executor=executor=block --convert-operators-to-gpu \
 // RUN:   --convert-uprog-to-gpu --split-input-file --verify-diagnostics
-// RUN: not batch-opt %s --batch-choose-executor=executor=device --split-input-file 2>&1 \
+// RUN: not batch-opt %s --uprog-stage-operators=target=gpu --batch-choose-executor=executor=device --split-input-file 2>&1 \
 // RUN:   | FileCheck %s
 
 // Calls that are frames need a stack.

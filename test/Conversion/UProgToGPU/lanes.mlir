@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --batch-outline-blocks --batch-vectorize-kernels --batch-lockstep \
-// RUN:   --batch-choose-executor --convert-operators-to-gpu --convert-uprog-to-gpu | FileCheck %s
+// RUN:   --uprog-stage-operators=target=gpu --batch-choose-executor --convert-operators-to-gpu --convert-uprog-to-gpu | FileCheck %s
 // RUN: batch-opt %s --batch-outline-blocks --batch-vectorize-kernels --batch-lockstep \
-// RUN:   --batch-choose-executor -o /dev/null --remark-format=emitRemark --remarks-filter=batch 2>&1 \
+// RUN:   --uprog-stage-operators=target=gpu --batch-choose-executor -o /dev/null --remark-format=emitRemark --remarks-filter=batch 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=REMARK
 // RUN: batch-opt %s --batch-outline-blocks --batch-vectorize-kernels --batch-lockstep \
 // RUN:   --gpu-persistent="chip=sm_80 format=isa" | FileCheck %s --check-prefix=PTX

@@ -38,7 +38,7 @@ gpu.module @device {
     return
   }
 }
-uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) attributes {batch.kernel_info = {stages = 2 : i64}} {
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) attributes {uprog.code = #uprog.code<stages = 2, task_scratch = 0>} {
   uprog.yield
 }
 uprog.program @p(%plan: !batch.plan, %x: tensor<?x4xf32>) level(device) {

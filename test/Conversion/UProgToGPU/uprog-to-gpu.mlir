@@ -19,7 +19,7 @@ gpu.module @device {
   }
 }
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>)
-    attributes {batch.kernel_info = {stages = 2 : i64}} {
+    attributes {uprog.code = #uprog.code<stages = 2, task_scratch = 0>} {
   uprog.yield
 }
 

@@ -149,3 +149,16 @@ uprog.program @frame(%lanes: !batch.lanes) level(block) {
   }
   uprog.yield
 }
+
+// What the code of an operator needs: for a device, and for the workers of a
+// CPU.
+// CHECK-LABEL: uprog.operator @coded.rows
+// CHECK-SAME:    attributes {uprog.code = #uprog.code<ragged_scratch = [0, 128], stages = 2, task_scratch = 64>}
+uprog.operator @coded.rows(%n: index)
+    attributes {uprog.code = #uprog.code<ragged_scratch = [0, 128], stages = 2, task_scratch = 64>} {
+  uprog.yield
+}
+// CHECK-LABEL: func.func private @coded.function()
+// CHECK-SAME:    attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <fixed_scratch = 1024, task_scratch = 256, most_scratch = 4096, row_split = 12, row_block = 0, share_tasks = 4>>}
+func.func private @coded.function() attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <
+    fixed_scratch = 1024, task_scratch = 256, most_scratch = 4096, row_split = 12, row_block = 0, share_tasks = 4>>}

@@ -14,10 +14,10 @@ def ConvertOperatorsToCPUPass
     : Pass<"convert-operators-to-cpu", "::mlir::ModuleOp"> {
   let summary = "lower batched operators to CPU kernel functions";
   let description = [{
-    Turns every `uprog.operator @k.rows` into a function `@k.rows` over raw rows:
-    a sequence of stages, each one pass over row tiles and column blocks with
-    its elementwise code fused behind its contractions. Register tiles are
-    derived from the vector width and the number of vector registers. Every row
+    Turns every `uprog.operator @k.rows`, which has stages for a CPU
+    (uprog-stage-operators), into a function `@k.rows` over raw rows: each stage is one
+    pass over row tiles and column blocks with its elementwise code fused behind its
+    contractions. Register tiles are derived from the number of vector registers. Every row
     tile, the single row included, adds up in the same order, so a row's bits do
     not depend on the batch it runs in.
 
@@ -34,18 +34,13 @@ def ConvertOperatorsToCPUPass
     `uprog.position` (which of them it is; default 0), on both `uprog.layout` and
     `uprog.block_bytes` (where elements and slots lie, as `batch.table` has it;
     default: in row-major order). Attributes that it makes: on the function
-    `batch.kernel_info = {stages, task_scratch, ragged_scratch,
-    worker_scratch, row_split, row_block, share_tasks}`: sizes in bytes per
-    task, per row of each ragged domain and [fixed, per task, most] of a worker,
-    which needs min(fixed + n * per task, most) for n tasks, and how workers
-    share tasks (the remark `Sharing` says it); on the module `batch.forms`, the
-    forms of parameters that kernels index.
+    `uprog.code = #uprog.code<...>`, the number of stages, bytes of scratch memory and
+    how workers share tasks (the remark `Sharing` says it); on the module `uprog.packings`,
+    how the parameters lie that operators index.
 
     See test/Codegen/CPU.
   }];
   let options = [
-    Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"512",
-           "Width of a vector register of the target in bits">,
     Option<"vectorRegisters", "vector-registers", "int64_t", /*default=*/"32",
            "Number of vector registers of the target">,
     Option<"tuning", "tuning", "std::string", /*default=*/"\"\"",

@@ -15,7 +15,8 @@ def ConvertOperatorsToGPUPass
   let summary = "make functions for thread blocks of batched operators";
   let description = [{
     Makes the `gpu.module @device` with a function `@k.rows.stageN` for each stage
-    of each `uprog.operator @k.rows`, over raw rows in global memory. Warps take
+    of each `uprog.operator @k.rows` in it (uprog-stage-operators), over raw rows in
+    global memory. Warps take
     tiles of 32 elements. In a contraction the lanes share out the reduction and
     add up their parts in a fixed order; everything else is one lane per element,
     in registers, behind the contractions. The blocks that own a tile of columns
@@ -35,8 +36,8 @@ def ConvertOperatorsToGPUPass
     f32, and every lane gets four of them. Other products are f32 as before, and
     all products of an operator that holds f64 have the types it says.
 
-    The operators stay, for the unbatched code; their `batch.kernel_info =
-    {stages, task_scratch, ragged_scratch}` says what the functions need.
+    The operators stay, for the unbatched code; their
+    `uprog.code = #uprog.code<...>` says what the functions need.
 
     See test/Codegen/GPU.
   }];

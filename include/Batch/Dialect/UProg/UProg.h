@@ -26,6 +26,31 @@
 #define GET_TYPEDEF_CLASSES
 #include "Batch/Dialect/UProg/UProgTypes.h.inc"
 
+#define GET_ATTRDEF_CLASSES
+#include "Batch/Dialect/UProg/UProgAttributes.h.inc"
+
+namespace mlir::uprog {
+
+/// On kernel functions, and on operators that have code for a device: their
+/// CodeAttr.
+inline constexpr StringLiteral kCodeAttr = "uprog.code";
+/// On an operator that consists of stages: the StagingAttr of their target.
+inline constexpr StringLiteral kStagingAttr = "uprog.staging";
+/// On a reduction in a stage, how it runs: a PackedAttr, an InPlaceAttr or a
+/// ReducedAttr.
+inline constexpr StringLiteral kReductionAttr = "uprog.reduction";
+/// On a module: how the parameters lie that operators' code reads, a list of
+/// PanelsAttr and PaddedAttr.
+inline constexpr StringLiteral kPackingsAttr = "uprog.packings";
+
+/// What a table says about where rows lie, if it is not clear from their type.
+struct RowPlace {
+  AffineMap layout;                  ///< null: in row-major order
+  std::optional<int64_t> blockBytes; ///< from a block of slots to the next
+};
+
+} // namespace mlir::uprog
+
 #define GET_OP_CLASSES
 #include "Batch/Dialect/UProg/UProgOps.h.inc"
 

@@ -20,6 +20,7 @@ def UProg_Dialect : Dialect {
     they share out, and barriers where they meet. It names no target.
     docs/Dialects/UProg.md has the rationale.
   }];
+  let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;

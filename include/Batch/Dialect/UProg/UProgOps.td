@@ -9,8 +9,8 @@
 #define BATCH_DIALECT_UPROG_OPS_TD
 
 include "Batch/Dialect/Batch/BatchTypes.td"
+include "Batch/Dialect/UProg/UProgAttributes.td"
 include "Batch/Dialect/UProg/UProgDialect.td"
-include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
@@ -36,9 +36,9 @@ def UProg_StepType : TypeDef<UProg_Dialect, "Step"> {
 // Operators and programs
 //===----------------------------------------------------------------------===//
 
-class UProg_FunctionOp<string opMnemonic> : UProg_Op<opMnemonic, [
-    FunctionOpInterface, IsolatedFromAbove, Symbol, SingleBlock,
-    HasParent<"::mlir::ModuleOp">]> {
+class UProg_FunctionOp<string opMnemonic, list<Trait> traits = []>
+    : UProg_Op<opMnemonic, !listconcat([
+        FunctionOpInterface, IsolatedFromAbove, Symbol, SingleBlock], traits)> {
   let regions = (region AnyRegion:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -64,6 +64,10 @@ def UProg_OperatorOp : UProg_FunctionOp<"operator"> {
     and last, per ragged domain, its offsets: `tensor<?xindex> {uprog.offsets = d}`
     with `n + 1` entries. Results have one row per task. Rows are independent:
     units may share them out in any way.
+
+    `uprog-stage-operators` splits the body into stages for a target
+    (`uprog.staging`): then it consists of `uprog.stage` ops, whose results it
+    yields.
 
     Rows of tables that are not in row-major order have a `uprog.layout`, an
     affine map as `batch.table` has it; where others lie between them,
@@ -93,10 +97,66 @@ def UProg_OperatorOp : UProg_FunctionOp<"operator"> {
     std::optional<int64_t> getRagged(unsigned index);
     std::optional<int64_t> getParameter(unsigned index);
     std::optional<int64_t> getOffsets(unsigned index);
+    /// What its stages are made for, or null if it has none.
+    StagingAttr getStaging() {
+      return (*this)->getAttrOfType<StagingAttr>(kStagingAttr);
+    }
+    /// How the rows of argument `index` are found.
+    StringRef getRead(unsigned index);
+    /// Where rows lie in their table; how many rows of a task lie beside each
+    /// other in the table of result `index`, and which of them it is.
+    RowPlace getArgumentPlace(unsigned index);
+    RowPlace getResultPlace(unsigned index);
+    int64_t getSiblings(unsigned index);
+    int64_t getPosition(unsigned index);
   }];
 }
 
-def UProg_ProgramOp : UProg_FunctionOp<"program"> {
+def UProg_StageOp : UProg_Op<"stage", [
+    HasParent<"OperatorOp">, NoRegionArguments, RecursiveMemoryEffects,
+    SingleBlock]> {
+  let summary = "what an operator computes in one pass over its rows";
+  let description = [{
+    All that a stage stores has `rows` of the same `shape`, element by element.
+    Ops between are computed where they are read: views and cheap elementwise
+    code, and what is in tiles of the stage. Each reduction has a
+    `uprog.reduction`, which says how it runs. `scalar`: one element at a time,
+    because some access does not fit vectors.
+
+    `reads` are the operands of which a row of the stage reads the row of the same
+    task, or of the same ragged row; it is located once for all columns. The
+    results of earlier stages are read where they were stored: where the operator
+    yields them, or, with an offset in bytes per row, in `scratch` memory.
+
+    ```mlir
+    %h, %c = uprog.stage rows<tasks> shape [64] reads(%x : tensor<?x40xf32>)
+        -> (tensor<?x64xf32>, tensor<?x64xf32> scratch 0) {
+      ...
+      uprog.yield %y, %z : tensor<?x64xf32>, tensor<?x64xf32>
+    }
+    ```
+  }];
+  let arguments = (ins UProg_RowsAttr:$rows, DenseI64ArrayAttr:$shape,
+                       UnitAttr:$scalar, Variadic<AnyRankedTensor>:$reads,
+                       DenseI64ArrayAttr:$scratch);
+  let results = (outs Variadic<AnyRankedTensor>:$values);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    `rows` `` $rows `shape` $shape (`scalar` $scalar^)?
+    (`reads` `(` $reads^ `:` type($reads) `)`)?
+    custom<StoredTypes>(type($values), $scratch) attr-dict-with-keyword $body
+  }];
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The value in the stage that is result `index`.
+    Value getYielded(unsigned index) {
+      return getBody().front().getTerminator()->getOperand(index);
+    }
+  }];
+}
+
+def UProg_ProgramOp
+    : UProg_FunctionOp<"program", [HasParent<"::mlir::ModuleOp">]> {
   let summary = "a uProgram: what every unit of a level runs";
   let description = [{
     A program has no results: what it computes is in the tables and lanes that

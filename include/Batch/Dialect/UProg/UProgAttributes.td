@@ -1,0 +1,227 @@
+//===- UProgAttributes.td - Attributes of the uprog dialect ---*- tablegen -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_DIALECT_UPROG_ATTRIBUTES_TD
+#define BATCH_DIALECT_UPROG_ATTRIBUTES_TD
+
+include "Batch/Dialect/UProg/UProgDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+class UProg_Attr<string name, string attrMnemonic>
+    : AttrDef<UProg_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+
+//===----------------------------------------------------------------------===//
+// What an operator's code needs
+//===----------------------------------------------------------------------===//
+
+def UProg_WorkersAttr : UProg_Attr<"Workers", "workers"> {
+  let summary = "how the workers of a pool run a kernel function";
+  let description = [{
+    For `n` tasks a worker needs min(`fixed_scratch` + `n` * `task_scratch`,
+    `most_scratch`) bytes of its own. Launches of at least `row_split` tasks per
+    worker are shared by rows, in blocks of `row_block` tasks (0: all at once),
+    smaller ones by columns; those of fewer than `share_tasks` are not worth
+    sharing.
+  }];
+  let parameters = (ins "int64_t":$fixed_scratch, "int64_t":$task_scratch,
+                        "int64_t":$most_scratch, "int64_t":$row_split,
+                        "int64_t":$row_block, "int64_t":$share_tasks);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def UProg_CodeAttr : UProg_Attr<"Code", "code"> {
+  let summary = "what the code of an operator needs";
+  let description = [{
+    Its number of stages, and bytes of scratch memory per task and per row of
+    each ragged domain. `workers` is there if the code is that of a CPU.
+
+    ```mlir
+    #uprog.code<ragged_scratch = [0, 128], stages = 2, task_scratch = 64>
+    #uprog.code<stages = 1, task_scratch = 0, workers = <
+        fixed_scratch = 1024, task_scratch = 256, most_scratch = 4096,
+        row_split = 12, row_block = 0, share_tasks = 4>>
+    ```
+  }];
+  let parameters = (ins "int64_t":$stages, "int64_t":$task_scratch,
+      OptionalArrayRefParameter<"int64_t">:$ragged_scratch,
+      OptionalParameter<"::mlir::uprog::WorkersAttr">:$workers);
+  let assemblyFormat = [{
+    `<` (`ragged_scratch` `=` `[` $ragged_scratch^ `]` `,` ` `)?
+    struct($stages, $task_scratch, $workers) `>`
+  }];
+  let genVerifyDecl = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Stages
+//===----------------------------------------------------------------------===//
+
+def UProg_StageTarget : I32EnumAttr<"StageTarget", "what stages are made for", [
+      I32EnumAttrCase<"CPU", 0, "cpu">,
+      I32EnumAttrCase<"GPU", 1, "gpu">]> {
+  let cppNamespace = "::mlir::uprog";
+  let genSpecializedAttr = 0;
+}
+
+def UProg_StagingAttr : UProg_Attr<"Staging", "staging"> {
+  let summary = "for what an operator is split into stages";
+  let description = [{
+    All vectors of the operator have `lanes` elements: as many of the widest type
+    of its rows and reductions as fit into `vector_bits`.
+
+    ```mlir
+    #uprog.staging<cpu, vector_bits = 512, lanes = 16>
+    ```
+  }];
+  let parameters = (ins EnumParameter<UProg_StageTarget>:$target,
+                        "int64_t":$vector_bits, "int64_t":$lanes);
+  let assemblyFormat = "`<` $target `,` ` ` struct($vector_bits, $lanes) `>`";
+  let genVerifyDecl = 1;
+}
+
+def UProg_RowsKind : I32EnumAttr<"RowsKind", "whose the rows of a stage are", [
+      I32EnumAttrCase<"Once", 0, "once">,
+      I32EnumAttrCase<"Tasks", 1, "tasks">,
+      I32EnumAttrCase<"Ragged", 2, "ragged">]> {
+  let cppNamespace = "::mlir::uprog";
+  let genSpecializedAttr = 0;
+}
+
+def UProg_RowsAttr : UProg_Attr<"Rows", "rows"> {
+  let summary = "the rows of a stage";
+  let description = [{
+    | kind | a row for |
+    |---|---|
+    | `once` | the whole launch: what depends on parameters only |
+    | `tasks` | each task |
+    | `ragged(d)` | each row of ragged domain `d` |
+  }];
+  let parameters = (ins EnumParameter<UProg_RowsKind>:$kind,
+                        DefaultValuedParameter<"int64_t", "-1">:$domain);
+  let assemblyFormat = "`<` $kind (`(` $domain^ `)`)? `>`";
+  let genVerifyDecl = 1;
+}
+
+def UProg_PanelsAttr : UProg_Attr<"Panels", "panels"> {
+  let summary = "parameters that are packed in panels when they are bound";
+  let description = [{
+    B[n][k] (`transposed`) or B[k][n], in panels of `width` columns: a panel has its
+    columns of each k together. Several parameters are stacked along n.
+
+    ```mlir
+    #uprog.panels<parameters = [0], n = 64, k = 40, width = 32, transposed = true>
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$parameters,
+                        "int64_t":$n, "int64_t":$k, "int64_t":$width,
+                        DefaultValuedParameter<"bool", "false">:$transposed);
+  let assemblyFormat = [{
+    `<` `parameters` `=` `[` $parameters `]` `,` ` `
+    struct($n, $k, $width, $transposed) `>`
+  }];
+  let genVerifyDecl = 1;
+}
+
+def UProg_PaddedAttr : UProg_Attr<"Padded", "padded"> {
+  let summary = "a parameter whose rows are padded when it is bound";
+  let description = [{
+    It is read element by element.
+
+    ```mlir
+    #uprog.padded<parameter = 1>
+    ```
+  }];
+  let parameters = (ins "int64_t":$parameter);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+//===----------------------------------------------------------------------===//
+// How the reductions of a stage run
+//===----------------------------------------------------------------------===//
+
+def UProg_PackedAttr : UProg_Attr<"Packed", "packed"> {
+  let summary = "a contraction with weights in panels";
+  let description = [{
+    Input number `left` has the rows; the other one is
+    B[k + `k_offset`][n + `n_offset`] of `panels`. The rows are read in vectors,
+    if `vectors`, and in pieces that end at the `breaks` of the reduction, where
+    a concatenated operand goes from one piece to the next.
+
+    ```mlir
+    #uprog.packed<breaks = [20], left = 0, panels = <parameters = [0], n = 64,
+        k = 40, width = 32, transposed = true>>
+    ```
+  }];
+  let parameters = (ins OptionalArrayRefParameter<"int64_t">:$breaks,
+      "unsigned":$left, "::mlir::uprog::PanelsAttr":$panels,
+      DefaultValuedParameter<"int64_t", "0">:$n_offset,
+      DefaultValuedParameter<"int64_t", "0">:$k_offset,
+      DefaultValuedParameter<"bool", "true">:$vectors);
+  let assemblyFormat = [{
+    `<` (`breaks` `=` `[` $breaks^ `]` `,` ` `)?
+    struct($left, $panels, $n_offset, $k_offset, $vectors) `>`
+  }];
+  let genVerifyDecl = 1;
+}
+
+def UProg_InPlaceAttr : UProg_Attr<"InPlace", "in_place"> {
+  let summary = "a contraction that reads both operands where they lie";
+  let description = [{
+    Input number `left` is A, with `left_stride` elements between two of its rows,
+    the other one B, with `right_stride`. `parameters`: those that are read so.
+
+    ```mlir
+    #uprog.in_place<breaks = [64], parameters = [0], left = 0, left_stride = 128,
+        right_stride = 64>
+    ```
+  }];
+  let parameters = (ins OptionalArrayRefParameter<"int64_t">:$breaks,
+      OptionalArrayRefParameter<"int64_t">:$parameters, "unsigned":$left,
+      "int64_t":$left_stride, "int64_t":$right_stride);
+  let assemblyFormat = [{
+    `<` (`breaks` `=` `[` $breaks^ `]` `,` ` `)?
+    (`parameters` `=` `[` $parameters^ `]` `,` ` `)?
+    struct($left, $left_stride, $right_stride) `>`
+  }];
+  let genVerifyDecl = 1;
+}
+
+def UProg_ReducedKind : I32EnumAttr<"ReducedKind", "what runs through lanes", [
+      I32EnumAttrCase<"Columns", 0, "columns">,
+      I32EnumAttrCase<"Lanes", 1, "lanes">,
+      I32EnumAttrCase<"Sequential", 2, "sequential">]> {
+  let cppNamespace = "::mlir::uprog";
+  let genSpecializedAttr = 0;
+}
+
+def UProg_ReducedAttr : UProg_Attr<"Reduced", "reduced"> {
+  let summary = "any other reduction";
+  let description = [{
+    | kind | |
+    |---|---|
+    | `columns` | output columns run through the lanes of vectors |
+    | `lanes` | reduced elements run through them |
+    | `sequential` | one element after the other |
+
+    ```mlir
+    #uprog.reduced<lanes>
+    #uprog.reduced<columns, breaks = [20]>
+    ```
+  }];
+  let parameters = (ins EnumParameter<UProg_ReducedKind>:$kind,
+                        OptionalArrayRefParameter<"int64_t">:$breaks);
+  let assemblyFormat = [{
+    `<` $kind (`,` `breaks` `=` `[` $breaks^ `]`)? `>`
+  }];
+  let genVerifyDecl = 1;
+}
+
+#endif // BATCH_DIALECT_UPROG_ATTRIBUTES_TD

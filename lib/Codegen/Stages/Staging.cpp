@@ -1,0 +1,509 @@
+//===- Staging.cpp - How an operator falls into stages ----------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Staging.h"
+
+#include "Batch/Dialect/Batch/ElementTypes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::uprog;
+
+Staging::Staging(OperatorOp op, StageTarget target, int64_t vectorBits)
+    : op(op), target(target), vectorBits(vectorBits), lanes(chooseLanes()) {}
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+LogicalResult Staging::checkArguments() {
+  for (auto [i, type] : llvm::enumerate(op.getArgumentTypes())) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor)
+      continue;
+    if (!batch::isElementType(tensor.getElementType()))
+      return op.emitError("operand ")
+             << i << " has elements of type " << tensor.getElementType()
+             << ", which operators do not read";
+    ArrayRef<int64_t> shape = tensor.getShape();
+    if (!op.getParameter(i) &&
+        (shape.empty() || !ShapedType::isDynamic(shape.front()) ||
+         ShapedType::isDynamicShape(shape.drop_front())))
+      return op.emitError("operand ")
+             << i << " is not a tensor of rows of static shape";
+  }
+  return success();
+}
+
+LogicalResult Staging::checkLayouts() {
+  auto check = [&](const TableLayout &layout, const char *what,
+                   unsigned number) -> LogicalResult {
+    // The digits of the last dimension come first.
+    bool split = !layout.getDigits().empty() &&
+                 !layout.getOnlyDigit(layout.getDigits().front().dim);
+    if (!split || layout.getRun() % lanes == 0)
+      return success();
+    return op.emitError() << what << ' ' << number << " lies in pieces of "
+                          << layout.getRun()
+                          << " elements; split the last dimension of its table "
+                             "by a multiple of the "
+                          << lanes << " of a vector";
+  };
+  for (auto [i, layout] : llvm::enumerate(rows->argumentLayouts)) {
+    if (failed(check(layout, "operand", i)))
+      return failure();
+  }
+  for (auto [i, layout] : llvm::enumerate(rows->resultLayouts))
+    if (failed(check(layout, "result", i)))
+      return failure();
+  return success();
+}
+
+TableLayout Staging::getLayout(Value value) const {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return rows->argumentLayouts[argument.getArgNumber()];
+  // A result is read back where it is written first.
+  OperatorOp operatorOp = op;
+  Operation *yield = operatorOp.getBody().front().getTerminator();
+  for (OpOperand &operand : yield->getOpOperands())
+    if (operand.get() == value)
+      return rows->resultLayouts[operand.getOperandNumber()];
+  return makeLayout(getSpace(value).shape,
+                    getElementTypeOrSelf(value.getType()));
+}
+
+StagedNode *Staging::getNode(Value value) const {
+  Operation *def = value.getDefiningOp();
+  return def ? nodeOf.lookup(def) : nullptr;
+}
+
+LogicalResult Staging::computeSpaces() {
+  Block &body = op.getBody().front();
+  for (BlockArgument argument : body.getArguments())
+    spaces[argument] = rows->argumentSpaces[argument.getArgNumber()];
+  for (Operation &inner : body.without_terminator())
+    if (failed(computeSpace(&inner)))
+      return failure();
+  return success();
+}
+
+LogicalResult Staging::computeSpace(Operation *inner) {
+  // Scalars are computed where they are needed.
+  if (llvm::none_of(inner->getResultTypes(),
+                    [](Type type) { return isa<RankedTensorType>(type); })) {
+    if (inner->getNumRegions() == 0)
+      return success();
+    return inner->emitOpError("is not supported in an operator yet");
+  }
+  if (!isa<linalg::LinalgOp, tensor::EmptyOp, tensor::SplatOp, tensor::ConcatOp,
+           tensor::ExtractSliceOp, tensor::InsertSliceOp,
+           tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp,
+           arith::ConstantOp, batch::SegmentReduceOp,
+           batch::SegmentBroadcastOp>(inner) &&
+      !OpTrait::hasElementwiseMappableTraits(inner))
+    return inner->emitOpError("is not supported in an operator yet");
+
+  auto domainOfSize = [&](Value size) -> std::optional<int64_t> {
+    if (size == op.getBody().front().getArgument(0))
+      return RowSpace::kTasks;
+    if (auto dim = size.getDefiningOp<tensor::DimOp>())
+      if (dim.getConstantIndex() == 0 && spaces.count(dim.getSource()))
+        return spaces[dim.getSource()].domain;
+    return std::nullopt;
+  };
+  for (OpResult result : inner->getResults()) {
+    auto type = dyn_cast<RankedTensorType>(result.getType());
+    if (!type)
+      return inner->emitOpError("mixes tensor and other results");
+    if (!batch::isElementType(type.getElementType()))
+      return inner->emitOpError("makes elements of type ")
+             << type.getElementType()
+             << ", which operators do not compute with";
+    RowSpace space;
+    ArrayRef<int64_t> shape = type.getShape();
+    if (!ShapedType::isDynamicShape(shape)) {
+      space.shape.assign(shape.begin(), shape.end());
+      spaces[result] = space;
+      continue;
+    }
+    if (!ShapedType::isDynamic(shape.front()) ||
+        ShapedType::isDynamicShape(shape.drop_front()))
+      return inner->emitOpError(
+          "has a dynamic dimension that is not the leading one");
+    space.shape.assign(shape.begin() + 1, shape.end());
+    std::optional<int64_t> domain;
+    if (isa<batch::SegmentReduceOp>(inner)) {
+      domain = RowSpace::kTasks;
+    } else if (auto broadcast = dyn_cast<batch::SegmentBroadcastOp>(inner)) {
+      auto offsets = dyn_cast<BlockArgument>(broadcast.getOffsets());
+      if (offsets)
+        domain = op.getOffsets(offsets.getArgNumber());
+    } else if (isa<tensor::EmptyOp, tensor::SplatOp>(inner)) {
+      domain = domainOfSize(inner->getOperands().back());
+    } else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(inner)) {
+      AffineMap out = linalgOp.getIndexingMapMatchingResult(result);
+      for (OpOperand &operand : inner->getOpOperands()) {
+        auto it = spaces.find(operand.get());
+        if (it == spaces.end() || !it->second.hasRows())
+          continue;
+        AffineMap map = linalgOp.getMatchingIndexingMap(&operand);
+        if (map.getNumResults() && map.getResult(0) == out.getResult(0)) {
+          domain = it->second.domain;
+          break;
+        }
+      }
+    } else {
+      for (Value operand : inner->getOperands())
+        if (auto it = spaces.find(operand);
+            it != spaces.end() && it->second.hasRows()) {
+          domain = it->second.domain;
+          break;
+        }
+    }
+    if (!domain) {
+      // An empty tensor of unknown size is only a shape: its reader knows.
+      if (!isa<tensor::EmptyOp>(inner))
+        return inner->emitOpError(
+            "has rows of which it is not known whether "
+            "they belong to tasks or to a ragged operand");
+      domain = RowSpace::kOnce;
+    }
+    space.domain = *domain;
+    spaces[result] = space;
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// What vanishes into its readers
+//===----------------------------------------------------------------------===//
+
+static bool isView(Operation *op) {
+  if (isa<tensor::EmptyOp, tensor::SplatOp, tensor::ConcatOp,
+          tensor::ExtractSliceOp, tensor::InsertSliceOp,
+          tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp,
+          arith::ConstantOp, batch::SegmentBroadcastOp>(op))
+    return true;
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  return linalgOp && linalgOp.getNumReductionLoops() == 0 &&
+         linalgOp->getRegion(0).front().getOperations().size() == 1;
+}
+
+/// Cost of the code of an elementwise op, or -1 if it is not cheap enough to
+/// be computed again by every reader.
+static int64_t elementCost(Operation *op) {
+  auto cost = [](Operation *inner) -> int64_t {
+    if (isa<arith::DivFOp, arith::RemFOp, arith::DivSIOp, arith::DivUIOp,
+            arith::RemSIOp, arith::RemUIOp>(inner))
+      return -1;
+    return isa<arith::ArithDialect>(inner->getDialect()) ? 1 : -1;
+  };
+  if (isView(op))
+    return 0;
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (!linalgOp)
+    return OpTrait::hasElementwiseMappableTraits(op) ? cost(op) : -1;
+  if (linalgOp.getNumReductionLoops() != 0)
+    return -1;
+  int64_t sum = 0;
+  for (Operation &inner : linalgOp->getRegion(0).front().without_terminator()) {
+    if (isa<linalg::IndexOp>(inner))
+      continue;
+    int64_t one = cost(&inner);
+    if (one < 0)
+      return -1;
+    sum += one;
+  }
+  return sum;
+}
+
+bool Staging::isVirtual(Operation *inner) {
+  auto it = virtualOps.find(inner);
+  if (it != virtualOps.end())
+    return it->second;
+  constexpr int64_t kCheap = 6;
+  int64_t cost = elementCost(inner);
+  for (Value operand : inner->getOperands()) {
+    Operation *def = operand.getDefiningOp();
+    if (cost < 0 || !def || !isa<RankedTensorType>(operand.getType()))
+      continue;
+    // Operands come earlier in the block: theirs is known.
+    int64_t theirs = cheapness.lookup(def);
+    cost = theirs < 0 ? -1 : cost + theirs;
+  }
+  if (cost > kCheap || inner->getNumResults() != 1)
+    cost = -1;
+  cheapness[inner] = cost;
+  return virtualOps[inner] = isView(inner) || cost >= 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
+int64_t Staging::chooseLanes() {
+  int64_t least = vectorBits / 32;
+  auto visit = [&](Type type, bool reduced) {
+    // A tensor without inner dimensions has a scalar per task.
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (tensor && batch::isElementType(tensor.getElementType()) &&
+        (reduced || !llvm::all_of(tensor.getShape(), ShapedType::isDynamic)))
+      least =
+          std::min(least, getNaturalLanes(vectorBits, tensor.getElementType()));
+  };
+  for (Type type : op.getBody().getArgumentTypes())
+    visit(type, /*reduced=*/false);
+  for (Operation &inner : op.getBody().front()) {
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(inner);
+    for (Type type : inner.getResultTypes())
+      visit(type, linalgOp && linalgOp.getNumReductionLoops() != 0);
+  }
+  return least;
+}
+
+LogicalResult Staging::addNode(Operation *inner) {
+  auto node = std::make_unique<StagedNode>();
+  node->op = inner;
+  node->space = getSpace(inner->getResult(0));
+  node->lanes = lanes;
+  bool vector = node->space.rank() > 0;
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(inner)) {
+    for (OpResult result : inner->getResults()) {
+      AffineMap out = linalgOp.getIndexingMapMatchingResult(result);
+      auto isReduced = [&](AffineExpr expr) {
+        return linalgOp.getIteratorTypesArray()[cast<AffineDimExpr>(expr)
+                                                    .getPosition()] !=
+               utils::IteratorType::parallel;
+      };
+      if (!out.isProjectedPermutation() ||
+          out.getNumResults() != linalgOp.getNumParallelLoops() ||
+          llvm::any_of(out.getResults(), isReduced) ||
+          getSpace(result) != node->space ||
+          out != linalgOp.getIndexingMapMatchingResult(inner->getResult(0)))
+        return inner->emitOpError("has results whose indexing maps are not one "
+                                  "permutation of the parallel loops");
+    }
+    for (Operation &element :
+         linalgOp->getRegion(0).front().without_terminator())
+      if (!isa<linalg::IndexOp>(element) &&
+          (!OpTrait::hasElementwiseMappableTraits(&element) &&
+           !element.hasTrait<OpTrait::ConstantLike>()))
+        return element.emitOpError("is not supported in an operator yet");
+    if (linalgOp.getNumReductionLoops() != 0) {
+      node->lanes = getNaturalLanes(vectorBits,
+                                    getElementTypeOrSelf(inner->getResult(0)));
+      if (failed(classifyReduction(*node, linalgOp)))
+        return failure();
+    } else {
+      node->scalar = !readOperands(
+          *node,
+          vector ? std::optional<unsigned>(node->space.rank()) : std::nullopt,
+          node->reads);
+    }
+  } else if (auto reduce = dyn_cast<batch::SegmentReduceOp>(inner)) {
+    bool safe = resolve(*node, reduce.getRows(), identity(node->space, vector),
+                        true, node->reads);
+    safe &= resolve(*node, reduce.getInit(), identity(node->space, vector),
+                    false, node->reads);
+    node->scalar = !safe;
+  } else {
+    bool safe = true;
+    for (Value operand : inner->getOperands())
+      if (isa<RankedTensorType>(operand.getType()))
+        safe &= resolve(*node, operand, identity(node->space, vector), false,
+                        node->reads);
+    node->scalar = !safe;
+  }
+  nodeOf[inner] = node.get();
+  nodes.push_back(std::move(node));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Stages
+//===----------------------------------------------------------------------===//
+
+bool Staging::isAligned(const Read &read, const StagedNode &reader) {
+  StagedNode *node = getNode(read.base);
+  if (!node || read.foreignRow || node->space != reader.space ||
+      node->scalar != reader.scalar)
+    return false;
+  bool rows = reader.space.hasRows();
+  for (auto [i, index] : llvm::enumerate(read.indices)) {
+    auto dim = dyn_cast<AffineDimExpr>(index.expr);
+    if (!dim || dim.getPosition() != (rows ? i : i + 1))
+      return false;
+  }
+  return true;
+}
+
+void Staging::assignLevels() {
+  SmallVector<StagedNode *> all;
+  for (auto &node : nodes)
+    all.push_back(node.get());
+  for (auto &copy : copies)
+    all.push_back(copy.get());
+  DenseMap<StagedNode *, SmallVector<std::pair<StagedNode *, bool>>> readers;
+  for (StagedNode *node : all)
+    for (const Read &read : node->reads)
+      if (StagedNode *producer = getNode(read.base)) {
+        bool aligned = isAligned(read, *node);
+        readers[producer].push_back({node, aligned});
+        node->level =
+            std::max(node->level, producer->level + (aligned ? 0 : 1));
+      }
+  // As late as the readers allow: fewer values outlive their stage.
+  for (StagedNode *node : llvm::reverse(all)) {
+    std::optional<int64_t> latest;
+    for (auto [reader, aligned] : readers[node]) {
+      int64_t bound = reader->level - (aligned ? 0 : 1);
+      latest = latest ? std::min(*latest, bound) : bound;
+    }
+    if (latest)
+      node->level = std::max(node->level, *latest);
+  }
+}
+
+void Staging::makeStages() {
+  SmallVector<StagedNode *> all;
+  for (auto &node : nodes)
+    all.push_back(node.get());
+  for (auto &copy : copies)
+    all.push_back(copy.get());
+  llvm::stable_sort(
+      all, [](StagedNode *a, StagedNode *b) { return a->level < b->level; });
+  SmallVector<int64_t> levels;
+  for (StagedNode *node : all) {
+    for (auto [i, stage] : llvm::enumerate(stages))
+      if (levels[i] == node->level && stage.space == node->space &&
+          stage.scalar == node->scalar)
+        node->stage = i;
+    if (node->stage < 0) {
+      node->stage = stages.size();
+      stages.emplace_back();
+      stages.back().space = node->space;
+      stages.back().scalar = node->scalar;
+      levels.push_back(node->level);
+    }
+    if (node->op)
+      stages[node->stage].nodes.push_back(node);
+  }
+
+  Operation *yield = op.getBody().front().getTerminator();
+  for (OpOperand &operand : yield->getOpOperands()) {
+    Value value = operand.get();
+    StagedNode *node = getNode(value);
+    if (!node)
+      node = copyOfResult[operand.getOperandNumber()];
+    auto &stores = stages[node->stage].stores;
+    std::pair<Value, int64_t> store(value, -1);
+    if (!llvm::is_contained(stores, store))
+      stores.push_back(store);
+    // Only a node's value is read back: a view is followed to its operands.
+    if (getNode(value))
+      stored.insert(value);
+  }
+  int64_t taskScratch = 0;
+  SmallVector<int64_t> raggedScratch(rows->domains, 0);
+  for (StagedNode *node : all)
+    for (const Read &read : node->reads) {
+      StagedNode *producer = getNode(read.base);
+      if (!producer || producer->stage == node->stage ||
+          !stored.insert(read.base).second)
+        continue;
+      const RowSpace &space = producer->space;
+      int64_t &bytes =
+          space.domain >= 0 ? raggedScratch[space.domain] : taskScratch;
+      stages[producer->stage].stores.push_back({read.base, bytes});
+      bytes +=
+          makeLayout(space.shape, getElementTypeOrSelf(read.base.getType()))
+              .getRowBytes();
+    }
+}
+
+SmallVector<BlockArgument> Staging::getRowReads(const Stage &stage) {
+  SmallVector<BlockArgument> arguments;
+  if (!stage.space.hasRows())
+    return arguments;
+  for (const StagedNode *node : stage.nodes) {
+    if (isa<batch::SegmentReduceOp>(node->op))
+      continue;
+    for (const Read &read : node->reads) {
+      auto argument = dyn_cast<BlockArgument>(read.base);
+      if (!read.foreignRow && argument &&
+          rows->stepOperands[argument.getArgNumber()] >= 0 &&
+          getSpace(argument).domain == stage.space.domain &&
+          !llvm::is_contained(arguments, argument))
+        arguments.push_back(argument);
+    }
+  }
+  return arguments;
+}
+
+/// Reports a view that is not of all rows, or not at a fixed place in them.
+LogicalResult Staging::checkView(Operation *inner) {
+  bool hasRows = getSpace(inner->getResult(0)).hasRows();
+  if (auto concat = dyn_cast<tensor::ConcatOp>(inner);
+      concat && hasRows && concat.getDim() == 0)
+    return inner->emitOpError("concatenates rows of different tasks");
+  auto slice = dyn_cast<OffsetSizeAndStrideOpInterface>(inner);
+  if (!slice)
+    return success();
+  auto isStatic = [&](ArrayRef<int64_t> values) {
+    return llvm::none_of(values.drop_front(hasRows), ShapedType::isDynamic);
+  };
+  if (!isStatic(slice.getStaticOffsets()) ||
+      !isStatic(slice.getStaticSizes()) ||
+      !isStatic(slice.getStaticStrides()) ||
+      (hasRows && slice.getStaticOffsets()[0] != 0) ||
+      (isa<tensor::InsertSliceOp>(inner) &&
+       llvm::any_of(slice.getStaticStrides(),
+                    [](int64_t stride) { return stride != 1; })))
+    return inner->emitOpError("has offsets, sizes or strides that are not "
+                              "static, or does not take all rows");
+  return success();
+}
+
+void Staging::addCopies() {
+  Operation *yield = op.getBody().front().getTerminator();
+  copyOfResult.resize(yield->getNumOperands());
+  for (OpOperand &operand : yield->getOpOperands()) {
+    Value value = operand.get();
+    if (getNode(value))
+      continue;
+    auto copy = std::make_unique<StagedNode>();
+    copy->space = getSpace(value);
+    copy->lanes = lanes;
+    bool vector = copy->space.rank() > 0;
+    copy->scalar = !resolve(*copy, value, identity(copy->space, vector), false,
+                            copy->reads);
+    copyOfResult[operand.getOperandNumber()] = copy.get();
+    copies.push_back(std::move(copy));
+  }
+}
+
+LogicalResult Staging::run() {
+  if (failed(checkArguments()))
+    return failure();
+  rows.emplace(op);
+  if (failed(computeSpaces()) || failed(checkLayouts()))
+    return failure();
+  for (Operation &inner : op.getBody().front().without_terminator()) {
+    if (inner.getNumResults() == 0 ||
+        !isa<RankedTensorType>(inner.getResult(0).getType()))
+      continue;
+    if (failed(checkView(&inner)))
+      return failure();
+    if (!isVirtual(&inner) && failed(addNode(&inner)))
+      return failure();
+  }
+  addCopies();
+  assignLevels();
+  makeStages();
+  return success();
+}

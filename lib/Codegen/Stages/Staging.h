@@ -1,0 +1,159 @@
+//===- Staging.h - How an operator falls into stages ------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The analysis behind uprog-stage-operators; it knows no target but the number
+// of lanes of a vector. Views (slices, concatenations, reshapes, transposes)
+// and cheap elementwise code over operands vanish into their readers. Every
+// other op is a node. A stage is a set of nodes with the same rows and the same
+// inner shape that read each other only element by element; a node that reads
+// another in any other way has an earlier stage before it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CONVERSION_OPERATORCODE_STAGING_H
+#define BATCH_CONVERSION_OPERATORCODE_STAGING_H
+
+#include "StagePlan.h"
+
+#include "llvm/ADT/MapVector.h"
+
+namespace mlir::uprog {
+
+/// One index of an access, over the dimensions of a node: d0 is its row, then
+/// its inner dimensions, then its reduction dimensions. `lanes`: the dimension
+/// that runs through the lanes of a vector occurs in it with factor one, and
+/// the rest is `residue` modulo the number of lanes (-1: unknown).
+struct SymbolicIndex {
+  AffineExpr expr;
+  bool lanes = false;
+  int64_t residue = -1;
+};
+
+/// An access to an argument, a constant or a node's result.
+struct Read {
+  Value base;
+  SmallVector<SymbolicIndex, 4> indices;
+  bool foreignRow = false; ///< of another row than the reader's
+};
+
+/// An op that a stage computes, or, without an op, a result of the operator
+/// that is only copied.
+struct StagedNode {
+  Operation *op = nullptr;
+  RowSpace space;
+  SmallVector<Read> reads;
+  /// Where vectors begin is a multiple of these elements. Those of a reduction
+  /// follow from its type alone, and so does the order in which it adds up,
+  /// whatever else the operator computes.
+  int64_t lanes = 1;
+  /// Runs one element at a time because some access does not fit vectors.
+  bool scalar = false;
+  /// Where, along the last reduction dimension, a concatenated operand goes
+  /// from one piece to the next; sorted.
+  SmallVector<int64_t> breaks;
+  /// How it reduces, if it does: a PackedAttr, InPlaceAttr or ReducedAttr.
+  Attribute reduction;
+  int64_t level = 0;
+  int64_t stage = -1;
+};
+
+/// Splits one operator into stages.
+class Staging {
+public:
+  Staging(OperatorOp op, StageTarget target, int64_t vectorBits);
+
+  /// Emits an error at the op that is not supported.
+  LogicalResult run();
+  /// Makes a copy of the operator whose body consists of the stages.
+  OperatorOp write(OpBuilder &builder);
+
+private:
+  struct Stage {
+    RowSpace space;
+    bool scalar = false;
+    SmallVector<StagedNode *> nodes;
+    /// Values written by this stage: results of the operator and, with their
+    /// offset, values in scratch memory (others: -1).
+    SmallVector<std::pair<Value, int64_t>> stores;
+  };
+
+  LogicalResult checkArguments();
+  LogicalResult checkLayouts();
+  int64_t chooseLanes();
+  const RowSpace &getSpace(Value value) const {
+    return spaces.find(value)->second;
+  }
+  /// The node that makes `value`, or null for a leaf or a view.
+  StagedNode *getNode(Value value) const;
+  TableLayout getLayout(Value value) const;
+  LogicalResult computeSpaces();
+  LogicalResult computeSpace(Operation *op);
+  LogicalResult checkView(Operation *op);
+  bool isVirtual(Operation *op);
+  LogicalResult addNode(Operation *op);
+  void addCopies();
+  LogicalResult classifyReduction(StagedNode &node, linalg::LinalgOp op);
+  /// What a contraction takes of parameters in panels.
+  struct Factor {
+    unsigned left;
+    PanelsAttr panels;
+    int64_t nOffset = 0, kOffset = 0;
+  };
+  std::optional<Factor> matchPacked(StagedNode &node, linalg::LinalgOp op);
+  PanelsAttr matchStack(StagedNode &node, MutableArrayRef<Read> reads);
+  bool matchInPlace(StagedNode &node, linalg::LinalgOp op);
+  /// The panels that the code of the target reads.
+  PanelsAttr getPanels(ArrayRef<int64_t> parameters, int64_t n, int64_t k,
+                       bool transposed);
+  /// Parameters that are read where they lie, one per access.
+  SmallVector<int64_t> getParameters(ArrayRef<Read> reads);
+  int64_t getStride(const Read &read, AffineExpr dim);
+  /// Pieces of concatenations along a dimension.
+  struct Breaks {
+    AffineExpr dim;
+    SmallVector<int64_t> positions;
+  };
+  /// Follows `value[indices]`, which `node` reads, through views to what is
+  /// really read. Returns false if an access does not fit the lanes; where it
+  /// crosses from piece to piece along `breaks->dim` it does.
+  bool resolve(const StagedNode &node, Value value,
+               ArrayRef<SymbolicIndex> indices, bool foreignRow,
+               SmallVectorImpl<Read> &reads, Breaks *breaks = nullptr);
+  /// What the operands of a LinalgOp read, with the lanes along dimension
+  /// `lanesDim` of the node. `only`: a single operand.
+  bool readOperands(StagedNode &node, std::optional<unsigned> lanesDim,
+                    SmallVectorImpl<Read> &reads,
+                    std::optional<unsigned> only = std::nullopt);
+  bool isAligned(const Read &read, const StagedNode &reader);
+  void assignLevels();
+  void makeStages();
+  /// The operands whose row a row of the stage reads.
+  SmallVector<BlockArgument> getRowReads(const Stage &stage);
+  SmallVector<SymbolicIndex, 4> identity(const RowSpace &space, bool vector);
+
+  friend class StageWriter;
+
+  OperatorOp op;
+  StageTarget target;
+  int64_t vectorBits, lanes;
+  std::optional<OperatorRows> rows;
+  llvm::MapVector<Value, RowSpace> spaces;
+  DenseMap<Operation *, bool> virtualOps;
+  DenseMap<Operation *, int64_t> cheapness;
+  std::vector<std::unique_ptr<StagedNode>> nodes;
+  DenseMap<Operation *, StagedNode *> nodeOf;
+  /// One pseudo node per yielded value that no node makes.
+  std::vector<std::unique_ptr<StagedNode>> copies;
+  SmallVector<StagedNode *> copyOfResult;
+  SmallVector<Stage> stages;
+  /// Values that are read back after their stage.
+  DenseSet<Value> stored;
+};
+
+} // namespace mlir::uprog
+
+#endif // BATCH_CONVERSION_OPERATORCODE_STAGING_H

@@ -1,0 +1,7 @@
+// RUN: batch-opt %s --uprog-stage-operators=vector-bits=100 --verify-diagnostics
+// RUN: not batch-opt %s --uprog-stage-operators=target=tpu 2>&1 | FileCheck %s
+
+// Vectors are halved until one lane is left.
+// CHECK: Cannot find option named 'tpu'
+// expected-error @+1 {{vector-bits must be a power of two of at least 128}}
+module {}

@@ -1,0 +1,206 @@
+// RUN: batch-opt %s --uprog-stage-operators | FileCheck %s
+// RUN: batch-opt %s --uprog-stage-operators | batch-opt | FileCheck %s
+// RUN: batch-opt %s --uprog-stage-operators=vector-bits=256 | FileCheck %s --check-prefix=AVX2
+
+#x = affine_map<(r, n, k) -> (r, k)>
+#w = affine_map<(r, n, k) -> (n, k)>
+#y = affine_map<(r, n, k) -> (r, n)>
+#all = affine_map<(r, i) -> (r, i)>
+#one = affine_map<(r, i) -> (r)>
+#column = affine_map<(r, i) -> (i)>
+
+// Elementwise ops behind a contraction are of its stage: they read it element by
+// element.
+// CHECK-LABEL: uprog.operator @fused.rows
+// CHECK-SAME:    attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>}
+// CHECK:         uprog.stage rows<tasks> shape [64]
+// CHECK:           linalg.matmul
+// CHECK:           math.tanh
+// CHECK:           math.exp
+// CHECK:           uprog.yield
+// CHECK-NOT:     uprog.stage
+// CHECK:         uprog.yield %{{.*}} : tensor<?x64xf32>
+// AVX2-LABEL:  uprog.operator @fused.rows
+// AVX2-SAME:     #uprog.staging<cpu, vector_bits = 256, lanes = 8>
+uprog.operator @fused.rows(%n: index, %x: tensor<?x32xf32>,
+                           %w: tensor<64x32xf32> {uprog.parameter = 0 : i64}) -> tensor<?x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?x64xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %p = linalg.matmul indexing_maps = [#x, #w, #y] ins(%x, %w : tensor<?x32xf32>, tensor<64x32xf32>)
+      outs(%start : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %t = math.tanh %p : tensor<?x64xf32>
+  %e = math.exp %t : tensor<?x64xf32>
+  uprog.yield %e : tensor<?x64xf32>
+}
+
+// A reduction over what another op computes has that in a stage before it.
+// CHECK-LABEL: uprog.operator @split.rows
+// CHECK:         %[[E:.*]] = uprog.stage rows<tasks> shape [64]
+// CHECK:           math.exp
+// CHECK:         uprog.stage rows<tasks> shape []
+// CHECK:           linalg.generic
+// CHECK-SAME:        ins(%[[E]] : tensor<?x64xf32>)
+uprog.operator @split.rows(%n: index, %x: tensor<?x64xf32>) -> tensor<?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = math.exp %x : tensor<?x64xf32>
+  %empty = tensor.empty(%n) : tensor<?xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?xf32>) -> tensor<?xf32>
+  %s = linalg.generic {indexing_maps = [#all, #one], iterator_types = ["parallel", "reduction"]}
+      ins(%e : tensor<?x64xf32>) outs(%start : tensor<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %q = arith.addf %o, %a : f32
+    linalg.yield %q : f32
+  } -> tensor<?xf32>
+  uprog.yield %s : tensor<?xf32>
+}
+
+// What a later stage reads and the operator does not yield lies in scratch
+// memory: 256 bytes of each task, and the next value behind them.
+// CHECK-LABEL: uprog.operator @scratch.rows
+// CHECK:         uprog.stage rows<tasks> shape [64]{{.*}} -> (tensor<?x64xf32>, tensor<?x64xf32> scratch 0, tensor<?x64xf32> scratch 256)
+uprog.operator @scratch.rows(%n: index, %x: tensor<?x64xf32>) -> (tensor<?x64xf32>, tensor<?xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %a = math.exp %x : tensor<?x64xf32>
+  %b = math.tanh %x : tensor<?x64xf32>
+  %c = math.sin %x : tensor<?x64xf32>
+  %empty = tensor.empty(%n) : tensor<?xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?xf32>) -> tensor<?xf32>
+  %s = linalg.generic {indexing_maps = [#all, #all, #all, #one], iterator_types = ["parallel", "reduction"]}
+      ins(%a, %b, %c : tensor<?x64xf32>, tensor<?x64xf32>, tensor<?x64xf32>) outs(%start : tensor<?xf32>) {
+  ^bb0(%i: f32, %j: f32, %k: f32, %o: f32):
+    %p = arith.mulf %i, %j : f32
+    %q = arith.mulf %p, %k : f32
+    %r = arith.addf %o, %q : f32
+    linalg.yield %r : f32
+  } -> tensor<?xf32>
+  uprog.yield %a, %s : tensor<?x64xf32>, tensor<?xf32>
+}
+
+// Rows of a ragged operand are stages of their own domain.
+// CHECK-LABEL: uprog.operator @ragged.rows
+// CHECK:         uprog.stage rows<ragged(0)> shape [16] reads(%[[X:.*]] : tensor<?x16xf32>) -> (tensor<?x16xf32> scratch 0)
+// CHECK:           math.exp %[[X]]
+// CHECK:         uprog.stage rows<tasks> shape [16] -> (tensor<?x16xf32>)
+// CHECK:           batch.segment_reduce
+uprog.operator @ragged.rows(%n: index, %x: tensor<?x16xf32> {uprog.ragged = 0 : i64},
+                            %offsets: tensor<?xindex> {uprog.offsets = 0 : i64}) -> tensor<?x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = math.exp %x : tensor<?x16xf32>
+  %empty = tensor.empty(%n) : tensor<?x16xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x16xf32>) -> tensor<?x16xf32>
+  %s = batch.segment_reduce add %e by %offsets into %start : tensor<?x16xf32>, tensor<?xindex>
+  uprog.yield %s : tensor<?x16xf32>
+}
+
+// What depends on parameters only is computed once.
+// CHECK-LABEL: uprog.operator @once.rows
+// CHECK:         uprog.stage rows<once> shape [16] -> (tensor<16xf32> scratch 0)
+// CHECK:           math.exp
+// CHECK:         uprog.stage rows<tasks> shape [16]
+uprog.operator @once.rows(%n: index, %x: tensor<?x16xf32>,
+                          %b: tensor<16xf32> {uprog.parameter = 0 : i64}) -> tensor<?x16xf32> {
+  %e = math.exp %b : tensor<16xf32>
+  %empty = tensor.empty(%n) : tensor<?x16xf32>
+  %y = linalg.generic {indexing_maps = [#all, #column, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %e : tensor<?x16xf32>, tensor<16xf32>) outs(%empty : tensor<?x16xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %s = arith.addf %p, %q : f32
+    linalg.yield %s : f32
+  } -> tensor<?x16xf32>
+  uprog.yield %y : tensor<?x16xf32>
+}
+
+// A parameter that all rows are multiplied with is packed in panels of two
+// vectors when it is bound. Rows that are concatenated are read piece by piece.
+// CHECK-LABEL: uprog.operator @packed.rows
+// CHECK:         linalg.matmul
+// CHECK-SAME:      uprog.reduction = #uprog.packed<breaks = [16], left = 0, panels = <parameters = [0], n = 64, k = 48, width = 32, transposed = true>>
+// AVX2-LABEL:  uprog.operator @packed.rows
+// AVX2:          width = 16
+uprog.operator @packed.rows(%n: index, %x: tensor<?x16xf32>, %h: tensor<?x32xf32>,
+                            %w: tensor<64x48xf32> {uprog.parameter = 0 : i64}) -> tensor<?x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?x64xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %xh = tensor.concat dim(1) %x, %h : (tensor<?x16xf32>, tensor<?x32xf32>) -> tensor<?x48xf32>
+  %p = linalg.matmul indexing_maps = [#x, #w, #y] ins(%xh, %w : tensor<?x48xf32>, tensor<64x48xf32>)
+      outs(%start : tensor<?x64xf32>) -> tensor<?x64xf32>
+  uprog.yield %p : tensor<?x64xf32>
+}
+
+// Matrices of the tasks are read where they lie.
+// CHECK-LABEL: uprog.operator @lying.rows
+// CHECK:         linalg.batch_matmul
+// CHECK-SAME:      uprog.reduction = #uprog.in_place<left = 0, left_stride = 64, right_stride = 64>
+uprog.operator @lying.rows(%n: index, %a: tensor<?x64x64xf32>, %b: tensor<?x64x64xf32>) -> tensor<?x64x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?x64x64xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x64x64xf32>) -> tensor<?x64x64xf32>
+  %y = linalg.batch_matmul ins(%a, %b : tensor<?x64x64xf32>, tensor<?x64x64xf32>)
+      outs(%start : tensor<?x64x64xf32>) -> tensor<?x64x64xf32>
+  uprog.yield %y : tensor<?x64x64xf32>
+}
+
+// Reduced elements run through the lanes where there are no columns.
+// CHECK-LABEL: uprog.operator @dot.rows
+// CHECK:         linalg.generic
+// CHECK-SAME:      uprog.reduction = #uprog.reduced<lanes>
+uprog.operator @dot.rows(%n: index, %x: tensor<?x64xf32>, %y: tensor<?x64xf32>) -> tensor<?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?xf32>) -> tensor<?xf32>
+  %s = linalg.generic {indexing_maps = [#all, #all, #one], iterator_types = ["parallel", "reduction"]}
+      ins(%x, %y : tensor<?x64xf32>, tensor<?x64xf32>) outs(%start : tensor<?xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %q = arith.addf %o, %p : f32
+    linalg.yield %q : f32
+  } -> tensor<?xf32>
+  uprog.yield %s : tensor<?xf32>
+}
+
+// A view has no stage: it is copied to each that reads it, and what it views is
+// what the stage reads.
+// CHECK-LABEL: uprog.operator @viewed.rows
+// CHECK:         uprog.stage rows<tasks> shape [16] reads(%[[X:.*]] : tensor<?x64xf32>)
+// CHECK-NEXT:      tensor.extract_slice %[[X]]
+// CHECK-NEXT:      math.exp
+// CHECK:         uprog.stage rows<tasks> shape [] reads(%[[X]] : tensor<?x64xf32>)
+// CHECK:           tensor.extract_slice %[[X]]
+// CHECK:           linalg.generic
+uprog.operator @viewed.rows(%n: index, %x: tensor<?x64xf32>) -> (tensor<?x16xf32>, tensor<?xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %v = tensor.extract_slice %x[0, 16] [%n, 16] [1, 1] : tensor<?x64xf32> to tensor<?x16xf32>
+  %e = math.exp %v : tensor<?x16xf32>
+  %empty = tensor.empty(%n) : tensor<?xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?xf32>) -> tensor<?xf32>
+  %s = linalg.generic {indexing_maps = [#all, #one], iterator_types = ["parallel", "reduction"]}
+      ins(%v : tensor<?x16xf32>) outs(%start : tensor<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %q = arith.maximumf %o, %a : f32
+    linalg.yield %q : f32
+  } -> tensor<?xf32>
+  uprog.yield %e, %s : tensor<?x16xf32>, tensor<?xf32>
+}
+
+// Where a vector would begin anywhere, elements are computed one at a time.
+// CHECK-LABEL: uprog.operator @scalar.rows
+// CHECK:         uprog.stage rows<tasks> shape [16] scalar
+uprog.operator @scalar.rows(%n: index, %x: tensor<?x64xf32>) -> tensor<?x16xf32> {
+  %v = tensor.extract_slice %x[0, 0] [%n, 16] [1, 4] : tensor<?x64xf32> to tensor<?x16xf32>
+  %e = math.exp %v : tensor<?x16xf32>
+  uprog.yield %e : tensor<?x16xf32>
+}
+
+// Stages that are there already stay as they are.
+// CHECK-LABEL: uprog.operator @staged.rows
+// CHECK-SAME:    attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 128, lanes = 4>}
+uprog.operator @staged.rows(%n: index, %x: tensor<?x16xf32>) -> tensor<?x16xf32>
+    attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 128, lanes = 4>} {
+  %0 = uprog.stage rows<tasks> shape [16] reads(%x : tensor<?x16xf32>) -> (tensor<?x16xf32>) {
+    %e = math.exp %x : tensor<?x16xf32>
+    uprog.yield %e : tensor<?x16xf32>
+  }
+  uprog.yield %0 : tensor<?x16xf32>
+}
