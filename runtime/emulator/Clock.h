@@ -14,8 +14,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_RUNTIME_LIB_EMULATOR_CLOCK_H
-#define BATCH_RUNTIME_LIB_EMULATOR_CLOCK_H
+#ifndef BATCH_RUNTIME_EMULATOR_CLOCK_H
+#define BATCH_RUNTIME_EMULATOR_CLOCK_H
 
 #include <cstdint>
 #include <memory>
@@ -144,4 +144,4 @@ private:
 
 } // namespace batchrt::emulator
 
-#endif // BATCH_RUNTIME_LIB_EMULATOR_CLOCK_H
+#endif // BATCH_RUNTIME_EMULATOR_CLOCK_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_RUNTIME_LIB_EMULATOR_MACHINE_H
-#define BATCH_RUNTIME_LIB_EMULATOR_MACHINE_H
+#ifndef BATCH_RUNTIME_EMULATOR_MACHINE_H
+#define BATCH_RUNTIME_EMULATOR_MACHINE_H
 
 #include "Memory.h"
 #include "batch-runtime/Emulator.h"
@@ -232,4 +232,4 @@ extern const BatchEmulatorFunctions functions;
 
 } // namespace batchrt::emulator
 
-#endif // BATCH_RUNTIME_LIB_EMULATOR_MACHINE_H
+#endif // BATCH_RUNTIME_EMULATOR_MACHINE_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_RUNTIME_LIB_EMULATOR_MEMORY_H
-#define BATCH_RUNTIME_LIB_EMULATOR_MEMORY_H
+#ifndef BATCH_RUNTIME_EMULATOR_MEMORY_H
+#define BATCH_RUNTIME_EMULATOR_MEMORY_H
 
 #include "Clock.h"
 #include "batch-runtime/Emulator.h"
@@ -116,4 +116,4 @@ private:
 
 } // namespace batchrt::emulator
 
-#endif // BATCH_RUNTIME_LIB_EMULATOR_MEMORY_H
+#endif // BATCH_RUNTIME_EMULATOR_MEMORY_H

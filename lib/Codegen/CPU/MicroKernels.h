@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_CONVERSION_OPERATORSTOCPU_MICROKERNELS_H
-#define BATCH_CONVERSION_OPERATORSTOCPU_MICROKERNELS_H
+#ifndef BATCH_LIB_CODEGEN_CPU_MICROKERNELS_H
+#define BATCH_LIB_CODEGEN_CPU_MICROKERNELS_H
 
 #include "../Stages/CodeBuilder.h"
 #include "../Stages/StagePlan.h"
@@ -67,4 +67,4 @@ private:
 
 } // namespace mlir::uprog
 
-#endif // BATCH_CONVERSION_OPERATORSTOCPU_MICROKERNELS_H
+#endif // BATCH_LIB_CODEGEN_CPU_MICROKERNELS_H

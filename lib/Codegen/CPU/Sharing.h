@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_CONVERSION_OPERATORSTOCPU_SHARING_H
-#define BATCH_CONVERSION_OPERATORSTOCPU_SHARING_H
+#ifndef BATCH_LIB_CODEGEN_CPU_SHARING_H
+#define BATCH_LIB_CODEGEN_CPU_SHARING_H
 
 #include "../Stages/StagePlan.h"
 #include "MicroKernels.h"
@@ -38,4 +38,4 @@ Sharing chooseSharing(const StagePlan &plan, const RegisterTiles &registers);
 
 } // namespace mlir::uprog
 
-#endif // BATCH_CONVERSION_OPERATORSTOCPU_SHARING_H
+#endif // BATCH_LIB_CODEGEN_CPU_SHARING_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_CONVERSION_OPERATORSTOCPU_STAGEEMITTER_H
-#define BATCH_CONVERSION_OPERATORSTOCPU_STAGEEMITTER_H
+#ifndef BATCH_LIB_CODEGEN_CPU_STAGEEMITTER_H
+#define BATCH_LIB_CODEGEN_CPU_STAGEEMITTER_H
 
 #include "../Stages/Evaluator.h"
 #include "MicroKernels.h"
@@ -110,4 +110,4 @@ private:
 
 } // namespace mlir::uprog
 
-#endif // BATCH_CONVERSION_OPERATORSTOCPU_STAGEEMITTER_H
+#endif // BATCH_LIB_CODEGEN_CPU_STAGEEMITTER_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_CONVERSION_OPERATORSTOCPU_TUNING_H
-#define BATCH_CONVERSION_OPERATORSTOCPU_TUNING_H
+#ifndef BATCH_LIB_CODEGEN_CPU_TUNING_H
+#define BATCH_LIB_CODEGEN_CPU_TUNING_H
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringMap.h"
@@ -38,4 +38,4 @@ private:
 
 } // namespace mlir::uprog
 
-#endif // BATCH_CONVERSION_OPERATORSTOCPU_TUNING_H
+#endif // BATCH_LIB_CODEGEN_CPU_TUNING_H

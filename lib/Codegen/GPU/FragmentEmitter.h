@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_CONVERSION_OPERATORSTOGPU_FRAGMENTEMITTER_H
-#define BATCH_CONVERSION_OPERATORSTOGPU_FRAGMENTEMITTER_H
+#ifndef BATCH_LIB_CODEGEN_GPU_FRAGMENTEMITTER_H
+#define BATCH_LIB_CODEGEN_GPU_FRAGMENTEMITTER_H
 
 #include "../Stages/Evaluator.h"
 #include "Batch/Target/GPU/GPUTarget.h"
@@ -75,4 +75,4 @@ private:
 
 } // namespace mlir::uprog
 
-#endif // BATCH_CONVERSION_OPERATORSTOGPU_FRAGMENTEMITTER_H
+#endif // BATCH_LIB_CODEGEN_GPU_FRAGMENTEMITTER_H

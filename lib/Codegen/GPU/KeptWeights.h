@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_CONVERSION_OPERATORSTOGPU_KEPTWEIGHTS_H
-#define BATCH_CONVERSION_OPERATORSTOGPU_KEPTWEIGHTS_H
+#ifndef BATCH_LIB_CODEGEN_GPU_KEPTWEIGHTS_H
+#define BATCH_LIB_CODEGEN_GPU_KEPTWEIGHTS_H
 
 #include "../Stages/CodeBuilder.h"
 #include "../Stages/Forms.h"
@@ -92,4 +92,4 @@ private:
 
 } // namespace mlir::uprog
 
-#endif // BATCH_CONVERSION_OPERATORSTOGPU_KEPTWEIGHTS_H
+#endif // BATCH_LIB_CODEGEN_GPU_KEPTWEIGHTS_H

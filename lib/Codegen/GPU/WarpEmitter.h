@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_CONVERSION_OPERATORSTOGPU_WARPEMITTER_H
-#define BATCH_CONVERSION_OPERATORSTOGPU_WARPEMITTER_H
+#ifndef BATCH_LIB_CODEGEN_GPU_WARPEMITTER_H
+#define BATCH_LIB_CODEGEN_GPU_WARPEMITTER_H
 
 #include "FragmentEmitter.h"
 #include "KeptWeights.h"
@@ -85,4 +85,4 @@ private:
 
 } // namespace mlir::uprog
 
-#endif // BATCH_CONVERSION_OPERATORSTOGPU_WARPEMITTER_H
+#endif // BATCH_LIB_CODEGEN_GPU_WARPEMITTER_H

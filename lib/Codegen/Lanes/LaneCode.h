@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_CONVERSION_LANECODE_LANECODE_H
-#define BATCH_CONVERSION_LANECODE_LANECODE_H
+#ifndef BATCH_LIB_CODEGEN_LANES_LANECODE_H
+#define BATCH_LIB_CODEGEN_LANES_LANECODE_H
 
 #include "Batch/Dialect/Batch/MachineLayout.h"
 #include "Batch/Target/ABI/ContextAccess.h"
@@ -166,4 +166,4 @@ private:
 
 } // namespace mlir::batch
 
-#endif // BATCH_CONVERSION_LANECODE_LANECODE_H
+#endif // BATCH_LIB_CODEGEN_LANES_LANECODE_H

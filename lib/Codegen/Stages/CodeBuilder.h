@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_CONVERSION_OPERATORCODE_CODEBUILDER_H
-#define BATCH_CONVERSION_OPERATORCODE_CODEBUILDER_H
+#ifndef BATCH_LIB_CODEGEN_STAGES_CODEBUILDER_H
+#define BATCH_LIB_CODEGEN_STAGES_CODEBUILDER_H
 
 #include "Batch/Target/ABI/ABILayout.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -93,4 +93,4 @@ void makeInternal(func::FuncOp function);
 
 } // namespace mlir::uprog
 
-#endif // BATCH_CONVERSION_OPERATORCODE_CODEBUILDER_H
+#endif // BATCH_LIB_CODEGEN_STAGES_CODEBUILDER_H

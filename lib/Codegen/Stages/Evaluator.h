@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_CONVERSION_OPERATORCODE_EVALUATOR_H
-#define BATCH_CONVERSION_OPERATORCODE_EVALUATOR_H
+#ifndef BATCH_LIB_CODEGEN_STAGES_EVALUATOR_H
+#define BATCH_LIB_CODEGEN_STAGES_EVALUATOR_H
 
 #include "CodeBuilder.h"
 #include "Forms.h"
@@ -171,4 +171,4 @@ private:
 
 } // namespace mlir::uprog
 
-#endif // BATCH_CONVERSION_OPERATORCODE_EVALUATOR_H
+#endif // BATCH_LIB_CODEGEN_STAGES_EVALUATOR_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_CONVERSION_OPERATORCODE_FORMS_H
-#define BATCH_CONVERSION_OPERATORCODE_FORMS_H
+#ifndef BATCH_LIB_CODEGEN_STAGES_FORMS_H
+#define BATCH_LIB_CODEGEN_STAGES_FORMS_H
 
 #include "Batch/Dialect/UProg/UProg.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -41,4 +41,4 @@ private:
 
 } // namespace mlir::uprog
 
-#endif // BATCH_CONVERSION_OPERATORCODE_FORMS_H
+#endif // BATCH_LIB_CODEGEN_STAGES_FORMS_H

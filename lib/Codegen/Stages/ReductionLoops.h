@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_CONVERSION_OPERATORCODE_REDUCTIONLOOPS_H
-#define BATCH_CONVERSION_OPERATORCODE_REDUCTIONLOOPS_H
+#ifndef BATCH_LIB_CODEGEN_STAGES_REDUCTIONLOOPS_H
+#define BATCH_LIB_CODEGEN_STAGES_REDUCTIONLOOPS_H
 
 #include "Evaluator.h"
 
@@ -35,4 +35,4 @@ bool readsVectors(const Reduction &reduction, int64_t begin, int64_t end,
 
 } // namespace mlir::uprog
 
-#endif // BATCH_CONVERSION_OPERATORCODE_REDUCTIONLOOPS_H
+#endif // BATCH_LIB_CODEGEN_STAGES_REDUCTIONLOOPS_H

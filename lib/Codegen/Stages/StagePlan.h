@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_CONVERSION_OPERATORCODE_STAGEPLAN_H
-#define BATCH_CONVERSION_OPERATORCODE_STAGEPLAN_H
+#ifndef BATCH_LIB_CODEGEN_STAGES_STAGEPLAN_H
+#define BATCH_LIB_CODEGEN_STAGES_STAGEPLAN_H
 
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/UProg/UProg.h"
@@ -167,4 +167,4 @@ private:
 
 } // namespace mlir::uprog
 
-#endif // BATCH_CONVERSION_OPERATORCODE_STAGEPLAN_H
+#endif // BATCH_LIB_CODEGEN_STAGES_STAGEPLAN_H

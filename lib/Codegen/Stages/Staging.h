@@ -14,8 +14,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_CONVERSION_OPERATORCODE_STAGING_H
-#define BATCH_CONVERSION_OPERATORCODE_STAGING_H
+#ifndef BATCH_LIB_CODEGEN_STAGES_STAGING_H
+#define BATCH_LIB_CODEGEN_STAGES_STAGING_H
 
 #include "StagePlan.h"
 
@@ -156,4 +156,4 @@ private:
 
 } // namespace mlir::uprog
 
-#endif // BATCH_CONVERSION_OPERATORCODE_STAGING_H
+#endif // BATCH_LIB_CODEGEN_STAGES_STAGING_H

@@ -11,7 +11,7 @@
 #include "Batch/Target/ABI/SymbolNames.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_CONVERTBATCHTOUPROGPASS
@@ -88,50 +88,60 @@ static void markDefaults(ModuleOp module) {
   }
 }
 
-/// Checks that every recorded kernel has an operator and tables.
-static LogicalResult checkKernels(ModuleOp module, SymbolTable &symbols) {
-  WalkResult result = module.walk([&](RecordOp record) {
-    auto kernel = symbols.lookup<KernelOp>(record.getKernel());
-    std::string name = getOperatorName(kernel.getSymName());
-    if (!symbols.lookup<uprog::OperatorOp>(name)) {
-      record.emitError("there is no operator @")
-          << name << "; run batch-vectorize-kernels first";
-      return WalkResult::interrupt();
-    }
-    for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
-      if (!kernel.getArgAttr(i, kReadAttr)) {
-        record.emitError("nothing says how argument #")
-            << i << " of kernel @" << kernel.getSymName()
-            << " is read; run batch-assign-slots first";
-        return WalkResult::interrupt();
-      }
-    for (unsigned i = 0; i < kernel.getNumResults(); ++i)
-      if (!kernel.getResultAttr(i, kTableAttr)) {
-        record.emitError("result #")
-            << i << " of kernel @" << kernel.getSymName()
-            << " has no table; run batch-assign-slots first";
-        return WalkResult::interrupt();
-      }
-    return WalkResult::advance();
-  });
-  return failure(result.wasInterrupted());
+namespace {
+/// A kernel that tasks are recorded of.
+struct RecordedKernel {
+  int64_t number; ///< in module order
+  KernelOp kernel;
+  uprog::OperatorOp op;
+};
+} // namespace
+
+/// Checks that a step knows how to run a kernel that is recorded at `record`.
+static LogicalResult checkKernel(RecordOp record, RecordedKernel recorded) {
+  KernelOp kernel = recorded.kernel;
+  StringRef name = kernel.getSymName();
+  if (!recorded.op)
+    return record.emitError("there is no operator @")
+           << getOperatorName(name) << "; run batch-vectorize-kernels first";
+  for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
+    if (!kernel.getArgAttr(i, kReadAttr))
+      return record.emitError("nothing says how argument #")
+             << i << " of kernel @" << name
+             << " is read; run batch-assign-slots first";
+  for (unsigned i = 0; i < kernel.getNumResults(); ++i)
+    if (!kernel.getResultAttr(i, kTableAttr))
+      return record.emitError("result #")
+             << i << " of kernel @" << name
+             << " has no table; run batch-assign-slots first";
+  return success();
 }
 
-/// The kernels that tasks are recorded of, and their numbers in module order.
-static SmallVector<std::pair<int64_t, KernelOp>>
-getRecordedKernels(ModuleOp module) {
-  llvm::StringSet<> names;
-  module.walk([&](RecordOp record) { names.insert(record.getKernel()); });
-  SmallVector<std::pair<int64_t, KernelOp>> kernels;
-  for (auto [number, kernel] : llvm::enumerate(module.getOps<KernelOp>()))
-    if (names.contains(kernel.getSymName()))
-      kernels.push_back({number, kernel});
+/// The kernels that tasks are recorded of, in module order.
+static FailureOr<SmallVector<RecordedKernel>>
+findRecordedKernels(ModuleOp module, SymbolTable &symbols) {
+  llvm::StringMap<RecordOp> records;
+  module.walk([&](RecordOp record) {
+    records.try_emplace(record.getKernel(), record);
+  });
+  SmallVector<RecordedKernel> kernels;
+  for (auto [number, kernel] : llvm::enumerate(module.getOps<KernelOp>())) {
+    auto record = records.find(kernel.getSymName());
+    if (record == records.end())
+      continue;
+    auto op =
+        symbols.lookup<uprog::OperatorOp>(getOperatorName(kernel.getSymName()));
+    kernels.push_back({static_cast<int64_t>(number), kernel, op});
+    if (failed(checkKernel(record->second, kernels.back())))
+      return failure();
+  }
   return kernels;
 }
 
 /// Makes the program that runs a plan: a loop over its steps, which runs the
 /// operator of each step's kernel. All units meet after a step that says so.
-static void makeProgram(func::FuncOp entry, SymbolTable &symbols) {
+static void makeProgram(func::FuncOp entry, SymbolTable &symbols,
+                        ArrayRef<RecordedKernel> kernels) {
   auto module = entry->getParentOfType<ModuleOp>();
   Location loc = entry.getLoc();
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
@@ -154,10 +164,11 @@ static void makeProgram(func::FuncOp entry, SymbolTable &symbols) {
       builder, loc, uprog::StepType::get(builder.getContext()), plan,
       loop.getBody().getArgument(0));
   Value number = uprog::StepKernelOp::create(builder, loc, index, step);
-  auto kernels = getRecordedKernels(module);
-  auto choice = uprog::BranchOp::create(
-      builder, loc, number, /*uniform=*/true,
-      llvm::to_vector(llvm::make_first_range(kernels)), kernels.size());
+  SmallVector<int64_t> cases;
+  for (const RecordedKernel &recorded : kernels)
+    cases.push_back(recorded.number);
+  auto choice = uprog::BranchOp::create(builder, loc, number, /*uniform=*/true,
+                                        cases, cases.size());
   Value meets = uprog::StepMeetsOp::create(builder, loc, index, step);
   auto meeting = uprog::BranchOp::create(builder, loc, meets, /*uniform=*/true,
                                          ArrayRef<int64_t>{1}, 1);
@@ -165,10 +176,10 @@ static void makeProgram(func::FuncOp entry, SymbolTable &symbols) {
   builder.createBlock(&meeting.getCaseRegions().front());
   uprog::BarrierOp::create(builder, loc, uprog::Level::Device);
   uprog::YieldOp::create(builder, loc);
-  for (auto [kernel, region] : llvm::zip_equal(llvm::make_second_range(kernels),
-                                               choice.getCaseRegions())) {
-    auto op =
-        symbols.lookup<uprog::OperatorOp>(getOperatorName(kernel.getSymName()));
+  for (auto [recorded, region] :
+       llvm::zip_equal(kernels, choice.getCaseRegions())) {
+    KernelOp kernel = recorded.kernel;
+    uprog::OperatorOp op = recorded.op;
     markOperator(symbols, op, kernel);
     builder.createBlock(&region);
     Location at = kernel.getLoc();
@@ -190,9 +201,10 @@ class ConvertBatchToUProgPass
     if (!entry || symbols.lookup(getExecutorName(entry.getSymName())) ||
         !symbols.lookup(getInspectorName(entry.getSymName())))
       return;
-    if (failed(checkKernels(module, symbols)))
+    auto kernels = findRecordedKernels(module, symbols);
+    if (failed(kernels))
       return signalPassFailure();
-    makeProgram(entry, symbols);
+    makeProgram(entry, symbols, *kernels);
   }
 };
 } // namespace

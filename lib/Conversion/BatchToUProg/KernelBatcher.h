@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_LIB_TRANSFORMS_KERNELBATCHER_H
-#define BATCH_LIB_TRANSFORMS_KERNELBATCHER_H
+#ifndef BATCH_LIB_CONVERSION_BATCHTOUPROG_KERNELBATCHER_H
+#define BATCH_LIB_CONVERSION_BATCHTOUPROG_KERNELBATCHER_H
 
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/UProg/UProg.h"
@@ -187,4 +187,4 @@ private:
 
 } // namespace mlir::batch
 
-#endif // BATCH_LIB_TRANSFORMS_KERNELBATCHER_H
+#endif // BATCH_LIB_CONVERSION_BATCHTOUPROG_KERNELBATCHER_H

@@ -45,8 +45,8 @@ static bool isDictionaryOfVariant(Operation *op, Attribute attr) {
 static bool isPolicyOfModule(Operation *op, Attribute attr) {
   return isa<ModuleOp>(op) && isa<PolicyAttr>(attr);
 }
-static bool isArrayOfModule(Operation *op, Attribute attr) {
-  return isa<ModuleOp>(op) && isa<ArrayAttr>(attr);
+static bool isStrategyOfFunction(Operation *op, Attribute attr) {
+  return isa<FunctionOpInterface>(op) && isa<StrategyAttr>(attr);
 }
 /// `batch-specialize-sizes` says what is wrong with sizes.
 static bool isOfModule(Operation *op, Attribute) { return isa<ModuleOp>(op); }
@@ -62,13 +62,11 @@ static const KnownAttribute kOperationAttributes[] = {
      "a dictionary from fields of a variant to tables"},
     {kSourceAttr, isDictionaryOfVariant,
      "a dictionary from fields of a variant to sources"},
-    {kKernelInfoAttr, isDictionaryOfFunction,
-     "a dictionary, of an operator or its function"},
     {kLaunchAttr, isDictionaryOfFunction, "a dictionary, of a function"},
     {kEmulatedAttr, isBytesOfFunction, "an integer, of a function"},
     {kKeptBytesAttr, isBytesOfFunction, "an integer, of a function"},
     {kPolicyAttr, isPolicyOfModule, "a #batch.policy, of a module"},
-    {kFormsAttr, isArrayOfModule, "an array, of a module"},
+    {kStrategyAttr, isStrategyOfFunction, "a #batch.strategy, of the entry"},
     {kSizesAttr, isOfModule, "an attribute of a module"},
 };
 

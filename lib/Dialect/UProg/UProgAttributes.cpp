@@ -17,6 +17,41 @@ using namespace mlir::uprog;
 using EmitError = function_ref<InFlightDiagnostic()>;
 
 //===----------------------------------------------------------------------===//
+// Operands and results of operators
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyPlace(EmitError emitError, AffineMap layout,
+                                 int64_t blockBytes) {
+  if (layout && layout.getNumSymbols() != 0)
+    return emitError() << "a layout has no symbols";
+  if (blockBytes < 0)
+    return emitError() << "block_bytes is a number of bytes, at least 0";
+  return success();
+}
+
+LogicalResult OperandAttr::verify(EmitError emitError, OperandKind kind,
+                                  int64_t number, int64_t ragged,
+                                  AffineMap layout, int64_t blockBytes) {
+  bool numbered = kind == OperandKind::Shared || kind == OperandKind::Offsets;
+  if (numbered != (number >= 0))
+    return emitError() << "'shared' and 'offsets' have a number, the others "
+                          "have none";
+  if (numbered && (ragged >= 0 || layout || blockBytes))
+    return emitError() << "'" << stringifyOperandKind(kind)
+                       << "' has no rows in a table";
+  return verifyPlace(emitError, layout, blockBytes);
+}
+
+LogicalResult ResultAttr::verify(EmitError emitError, int64_t siblings,
+                                 int64_t position, AffineMap layout,
+                                 int64_t blockBytes) {
+  if (position < 0 || position >= siblings)
+    return emitError() << "there is no position " << position << " of "
+                       << siblings;
+  return verifyPlace(emitError, layout, blockBytes);
+}
+
+//===----------------------------------------------------------------------===//
 // Code
 //===----------------------------------------------------------------------===//
 

@@ -248,7 +248,9 @@ LogicalResult ProgramOp::verify() {
 LogicalResult RunOp::verifySymbolUses(SymbolTableCollection &symbols) {
   Operation *symbol = symbols.lookupNearestSymbolFrom(*this, getCalleeAttr());
   // A target's lowering may have made a function of the operator already.
-  if (!isa_and_nonnull<FunctionOpInterface>(symbol))
+  bool isCode = isa_and_nonnull<FunctionOpInterface>(symbol) &&
+                symbol->hasAttr(kCodeAttr);
+  if (!isCode && !isa_and_nonnull<OperatorOp>(symbol))
     return emitOpError("there is no uprog.operator ") << getCalleeAttr();
   return success();
 }

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_LIB_TRANSFORMS_STEPFUNCTIONS_H
-#define BATCH_LIB_TRANSFORMS_STEPFUNCTIONS_H
+#ifndef BATCH_LIB_TRANSFORMS_CONTROL_STEPFUNCTIONS_H
+#define BATCH_LIB_TRANSFORMS_CONTROL_STEPFUNCTIONS_H
 
 #include "Batch/Analysis/InstanceProgram.h"
 
@@ -27,4 +27,4 @@ SmallVector<Block *> getProgramOrder(func::FuncOp function);
 
 } // namespace mlir::batch
 
-#endif // BATCH_LIB_TRANSFORMS_STEPFUNCTIONS_H
+#endif // BATCH_LIB_TRANSFORMS_CONTROL_STEPFUNCTIONS_H

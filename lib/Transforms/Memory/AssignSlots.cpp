@@ -301,7 +301,7 @@ LogicalResult SlotAssigner::run() {
                    remark::RemarkOpts::name("Slots").category("batch"))
       << (Twine(llvm::count_if(
               tables, [](FlatSymbolRefAttr table) { return bool(table); })) +
-          " result tables; every gather is part of a launch")
+          " result tables; every gather is part of an operator")
              .str();
   return success();
 }

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_LIB_TRANSFORMS_SIZES_H
-#define BATCH_LIB_TRANSFORMS_SIZES_H
+#ifndef BATCH_LIB_TRANSFORMS_NORMALIZE_SIZES_H
+#define BATCH_LIB_TRANSFORMS_NORMALIZE_SIZES_H
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -18,4 +18,4 @@ LogicalResult specializeSizes(ModuleOp module, ArrayRef<std::string> values);
 
 } // namespace mlir::batch
 
-#endif // BATCH_LIB_TRANSFORMS_SIZES_H
+#endif // BATCH_LIB_TRANSFORMS_NORMALIZE_SIZES_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_LIB_TRANSFORMS_CASESPLITTER_H
-#define BATCH_LIB_TRANSFORMS_CASESPLITTER_H
+#ifndef BATCH_LIB_TRANSFORMS_RECURSION_CASESPLITTER_H
+#define BATCH_LIB_TRANSFORMS_RECURSION_CASESPLITTER_H
 
 #include "Batch/Analysis/InstanceProgram.h"
 #include "Batch/Dialect/Rec/Rec.h"
@@ -83,4 +83,4 @@ private:
 
 } // namespace mlir::batch
 
-#endif // BATCH_LIB_TRANSFORMS_CASESPLITTER_H
+#endif // BATCH_LIB_TRANSFORMS_RECURSION_CASESPLITTER_H

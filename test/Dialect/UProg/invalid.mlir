@@ -115,7 +115,17 @@ uprog.program @p(%step: !uprog.step, %n: index) level(device) {
 
 // -----
 
-// A table cannot be run.
+// A function that no lowering made cannot be run,
+func.func private @k.rows(index)
+uprog.program @p(%step: !uprog.step, %n: index) level(device) {
+  // expected-error @+1 {{'uprog.run' op there is no uprog.operator @k.rows}}
+  uprog.run @k.rows step(%step) tasks(%n)
+  uprog.yield
+}
+
+// -----
+
+// nor can a table.
 batch.table @k.rows : tensor<4xf32> group(0)
 uprog.program @p(%step: !uprog.step, %n: index) level(device) {
   // expected-error @+1 {{'uprog.run' op there is no uprog.operator @k.rows}}

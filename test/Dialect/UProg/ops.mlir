@@ -89,7 +89,7 @@ uprog.program @lowered(%step: !uprog.step, %n: index) level(device) {
   uprog.run @kernel step(%step) tasks(%n)
   uprog.yield
 }
-func.func private @kernel(index)
+func.func private @kernel(index) attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0>}
 
 // A program of lanes: the loop ends when no lane waits, and may be run again by
 // itself.

@@ -99,7 +99,8 @@ def LockstepPass : Pass<"batch-lockstep", "::mlir::ModuleOp"> {
     See test/Conversion/BatchToUProg/lockstep.mlir.
   }];
   let dependentDialects = ["::mlir::uprog::UProgDialect",
-                           "::mlir::batch::BatchDialect"];
+                           "::mlir::batch::BatchDialect",
+                           "::mlir::arith::ArithDialect"];
 }
 
 def ConvertBatchToUProgPass
@@ -136,7 +137,8 @@ def ConvertBatchToUProgPass
 
     See test/Conversion/BatchToUProg.
   }];
-  let dependentDialects = ["::mlir::uprog::UProgDialect"];
+  let dependentDialects = ["::mlir::uprog::UProgDialect",
+                           "::mlir::arith::ArithDialect"];
 }
 
 #endif // BATCH_CONVERSION_BATCHTOUPROG_PASSES_TD

@@ -70,9 +70,6 @@ inline constexpr StringLiteral kTableAttr = "batch.in_table";
 inline constexpr StringLiteral kSourceAttr = "batch.in_source";
 /// On arguments of kernels: how a step reads them, a `#batch.read`.
 inline constexpr StringLiteral kReadAttr = "batch.read";
-/// On kernel functions: a dictionary with their numbers of stages and bytes of
-/// scratch memory.
-inline constexpr StringLiteral kKernelInfoAttr = "batch.kernel_info";
 /// The gpu.module with an object's persistent kernel.
 inline constexpr StringLiteral kDeviceModule = "device";
 /// On the host function that launches that kernel: {kernel, executor,
@@ -86,8 +83,8 @@ inline constexpr StringLiteral kEmulatedAttr = "batch.shared_bytes";
 inline constexpr StringLiteral kKeptBytesAttr = "batch.kept_bytes";
 /// On a module: the PolicyAttr that its schedules follow.
 inline constexpr StringLiteral kPolicyAttr = "batch.policy";
-/// On a module: the forms of parameters that kernel functions read.
-inline constexpr StringLiteral kFormsAttr = "batch.forms";
+/// On the entry: the StrategyAttr of its control.
+inline constexpr StringLiteral kStrategyAttr = "batch.strategy";
 /// On a function of the inspector or of the instance program: calls with equal
 /// arguments are run once. Recursive functions have it.
 inline constexpr StringLiteral kMemoizedAttr = "batch.memoized";

@@ -63,4 +63,37 @@ def Batch_PolicyAttr : AttrDef<Batch_Dialect, "Policy"> {
   let genVerifyDecl = 1;
 }
 
+def Batch_Strategy : I32EnumAttr<"Strategy", "who decides what runs next", [
+      I32EnumAttrCase<"Auto", 0, "auto">,
+      I32EnumAttrCase<"None", 1, "none">,
+      I32EnumAttrCase<"Linearize", 2, "linearize">,
+      I32EnumAttrCase<"Lockstep", 3, "lockstep">,
+      I32EnumAttrCase<"Mask", 4, "mask">]> {
+  let cppNamespace = "::mlir::batch";
+  let genSpecializedAttr = 0;
+}
+
+def Batch_StrategyAttr : EnumAttr<Batch_Dialect, Batch_Strategy, "strategy"> {
+  let summary = "the control strategy of an entry";
+  let description = [{
+    | strategy | control |
+    |---|---|
+    | `auto` | not chosen yet |
+    | `none` | runs per instance: only `--unbatched` runs the program |
+    | `linearize` | reads the inputs only, and runs ahead of the kernels |
+    | `lockstep` | runs in lock step, a program counter per instance |
+    | `mask` | the same, with calls on the stack of the host |
+
+    `batch-choose-strategy` chooses; an entry whose source has one keeps it.
+
+    ```mlir
+    func.func @main() attributes {
+        batch.entry, batch.strategy = #batch.strategy<lockstep>} {
+      return
+    }
+    ```
+  }];
+  let assemblyFormat = "`<` $value `>`";
+}
+
 #endif // BATCH_DIALECT_BATCH_ATTRS_TD

@@ -18,6 +18,74 @@ class UProg_Attr<string name, string attrMnemonic>
 }
 
 //===----------------------------------------------------------------------===//
+// Operands and results of operators
+//===----------------------------------------------------------------------===//
+
+def UProg_OperandKind : I32EnumAttr<"OperandKind", "what an operand holds", [
+      I32EnumAttrCase<"Gather", 0, "gather">,
+      I32EnumAttrCase<"Rows", 1, "rows">,
+      I32EnumAttrCase<"Scalar", 2, "scalar">,
+      I32EnumAttrCase<"Shared", 3, "shared">,
+      I32EnumAttrCase<"Offsets", 4, "offsets">]> {
+  let cppNamespace = "::mlir::uprog";
+  let genSpecializedAttr = 0;
+}
+
+def UProg_OperandAttr : UProg_Attr<"Operand", "operand"> {
+  let summary = "how an operator reads an operand";
+  let description = [{
+    | kind | is |
+    |---|---|
+    | `gather` | a row per task, by its number in one table or source |
+    | `rows` | a row per task, by its address |
+    | `scalar` | a number per task, in a cell |
+    | `shared(p)` | parameter `p` of the entry, for all tasks |
+    | `offsets(d)` | where the tasks' rows of ragged domain `d` begin and end |
+
+    Rows of domain `ragged` are concatenated, those of a task beside each other. Rows
+    of a table that is not in row-major order have its `layout`, as `batch.table`
+    has it; where other values lie between them, `block_bytes` is the distance of
+    two blocks of slots.
+
+    ```mlir
+    #uprog.operand<gather>
+    #uprog.operand<rows ragged(0)>
+    #uprog.operand<shared(2)>
+    ```
+  }];
+  let parameters = (ins EnumParameter<UProg_OperandKind>:$kind,
+      DefaultValuedParameter<"int64_t", "-1">:$number,
+      DefaultValuedParameter<"int64_t", "-1">:$ragged,
+      DefaultValuedParameter<"::mlir::AffineMap", "::mlir::AffineMap()">:$layout,
+      DefaultValuedParameter<"int64_t", "0">:$block_bytes);
+  let assemblyFormat = [{
+    `<` $kind (`(` $number^ `)`)? (`ragged` `(` $ragged^ `)`)?
+    (`layout` `(` $layout^ `)`)? (`block_bytes` `(` $block_bytes^ `)`)? `>`
+  }];
+  let genVerifyDecl = 1;
+}
+
+def UProg_ResultAttr : UProg_Attr<"Result", "result"> {
+  let summary = "where an operator writes a result";
+  let description = [{
+    A task writes `siblings` rows beside each other into the result's table; this
+    one is number `position` of them. `layout` and `block_bytes` are as in
+    `#uprog.operand`.
+
+    ```mlir
+    #uprog.result<siblings = 2, position = 1>
+    ```
+  }];
+  let parameters = (ins
+      DefaultValuedParameter<"int64_t", "1">:$siblings,
+      DefaultValuedParameter<"int64_t", "0">:$position,
+      DefaultValuedParameter<"::mlir::AffineMap", "::mlir::AffineMap()">:$layout,
+      DefaultValuedParameter<"int64_t", "0">:$block_bytes);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+//===----------------------------------------------------------------------===//
 // What an operator's code needs
 //===----------------------------------------------------------------------===//
 

@@ -53,10 +53,7 @@ def AssignSlotsPass : Pass<"batch-assign-slots", "::mlir::ModuleOp"> {
     Option<"layout", "layout", "std::string", /*default=*/"\"\"",
            "Layout primitives for tables, such as 'split(0, 8) reorder(0, 2, 1)'">,
   ];
-  let dependentDialects = ["::mlir::batch::BatchDialect",
-                           "::mlir::arith::ArithDialect",
-                           "::mlir::func::FuncDialect",
-                           "::mlir::scf::SCFDialect"];
+  let dependentDialects = ["::mlir::batch::BatchDialect"];
 }
 
 def AttachPolicyPass : Pass<"batch-attach-policy", "::mlir::ModuleOp"> {
