@@ -62,8 +62,9 @@ static bool findsItsEnd(Operation *op) {
          !isa<rec::ValueFlowOpInterface>(op);
 }
 
-StructuralControl::StructuralControl(const InstanceProgram &program) {
-  findReads(program);
+StructuralControl::StructuralControl(const InstanceProgram &program,
+                                     const Sharedness &sharedness) {
+  findReads(program, TensorCode(program, sharedness));
   // Extents are part of the data structure.
   ValueFlowWalker walker(program);
   for (func::FuncOp function : program.getFunctions())
@@ -79,7 +80,8 @@ StructuralControl::StructuralControl(const InstanceProgram &program) {
     followComputed(program);
 }
 
-void StructuralControl::findReads(const InstanceProgram &program) {
+void StructuralControl::findReads(const InstanceProgram &program,
+                                  const TensorCode &code) {
   for (func::FuncOp function : program.getFunctions()) {
     if (!function.getBody().hasOneBlock()) {
       control = {function, TensorControl::Unstructured};
@@ -88,7 +90,7 @@ void StructuralControl::findReads(const InstanceProgram &program) {
     walkControl(function, [&](Operation *op) {
       if (isa<ForceOp>(op))
         control = {op, TensorControl::Force};
-      else if (isa<tensor::ExtractOp>(op))
+      else if (isa<tensor::ExtractOp>(op) && !code.contains(op))
         control = {op, TensorControl::Element};
       else if (findsItsEnd(op))
         control = {op, TensorControl::While};

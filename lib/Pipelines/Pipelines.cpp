@@ -64,10 +64,11 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   // A branch may hold a helper's code, so it is judged after inlining; what
   // becomes straight-line is outlined together with the code around it.
   pm.addPass(createIfToSelectPass());
+  ChooseStrategyPassOptions strategy;
+  strategy.strategy = options.strategy;
+  pm.addPass(createChooseStrategyPass(strategy));
   // Blocks of a machine are kernels of their own, made of the same code.
-  RecursionToStackPassOptions stack;
-  stack.strategy = options.strategy;
-  pm.addPass(createRecursionToStackPass(stack));
+  pm.addPass(createRecursionToStackPass());
   pm.addPass(createCancelPopsPass());
   pm.addPass(createOutlineBlocksPass());
   pm.addPass(createOutlineKernelsPass());
@@ -83,9 +84,7 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
 
   // Control, then memory.
   pm.addPass(createLockstepPass());
-  LinearizePassOptions linearize;
-  linearize.strategy = options.strategy;
-  pm.addPass(createLinearizePass(linearize));
+  pm.addPass(createLinearizePass());
   // A module may have a policy already.
   if (options.policy != "depth" || !options.policyTable.empty()) {
     AttachPolicyPassOptions policy;

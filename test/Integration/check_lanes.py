@@ -130,7 +130,7 @@ def check_walk():
     # All that is saved goes to stacks, before it was ever written too.
     naive = os.path.join(scratch, "naive.mlir")
     checks.run("walk without optimizations", lambda: batchtest.call(
-        "batch-opt", WALK, "--batch-recursion-to-stack=strategy=lockstep "
+        "batch-opt", WALK, "--batch-recursion-to-stack="
         "live-saves=false temporaries=false needed-stacks=false cached-tops=false",
         "-o", naive))
     program = checks.run("compile it", lambda: batchtest.compile_model(

@@ -303,7 +303,7 @@ def check_traffic():
                      for name in OPTIMIZATIONS[:4]]
             batchtest.call(
                 "batch-opt", os.path.join(SOURCES, "traffic.mlir"),
-                "--batch-recursion-to-stack=strategy=lockstep " + " ".join(flags),
+                "--batch-recursion-to-stack=" + " ".join(flags),
                 *(["--batch-cancel-pops"] if "cancel-pops" in on else []), *MACHINE,
                 "-o", file("traffic.mlir"))
             program = batchtest.compile_model(file("traffic.mlir"), file("traffic.so"),

@@ -32,7 +32,8 @@ struct TestStructuralControlPass
     InstanceProgram program(getOperation());
     if (!program.getEntry())
       return;
-    StructuralControl structure(program);
+    Sharedness sharedness(program);
+    StructuralControl structure(program, sharedness);
     if (std::optional<TensorControl> control = structure.getTensorControl())
       control->op->emitRemark("tensor-dependent control: ")
           << control->getDescription();

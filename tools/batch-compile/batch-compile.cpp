@@ -66,8 +66,8 @@ struct Flags {
       cl::desc("Shared memory of a GPU that a block may keep weights in; 0: "
                "none; default: all that the chip has, without --chip what all "
                "have")};
-  cl::opt<std::string> strategy{
-      "strategy", cl::init("auto"), cl::cat(category),
+  cl::opt<batch::Strategy> strategy{
+      "strategy", cl::init(batch::Strategy::Auto), cl::cat(category),
       cl::desc("Where control runs: 'auto', 'linearize', 'lockstep', 'mask' or "
                "'none' (unbatched)")};
   cl::opt<std::string> policy{"policy", cl::init("depth"), cl::cat(category),

@@ -292,9 +292,9 @@ int batchrun::run(const Options &options) {
   if (!options.onlyUnbatched &&
       !((descriptor.hasInspect || descriptor.lockstep) &&
         (descriptor.hasExecute || descriptor.launch)))
-    raise("the object has no batched code, only --unbatched is possible: it "
-          "was compiled with --strategy=none, or control depends on a tensor "
-          "(batch-opt --autobatch=strategy=linearize says where)");
+    raise("the object has no batched code, only --unbatched is possible: ",
+          descriptor.notBatched.empty() ? "it was compiled with --strategy=none"
+                                        : descriptor.notBatched);
   if (!options.onlyUnbatched)
     checkControl(options, descriptor);
   return Driver(options, object).run();

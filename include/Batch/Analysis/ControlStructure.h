@@ -8,7 +8,7 @@
 #ifndef BATCH_ANALYSIS_CONTROLSTRUCTURE_H
 #define BATCH_ANALYSIS_CONTROLSTRUCTURE_H
 
-#include "Batch/Analysis/Sharedness.h"
+#include "Batch/Analysis/TensorCode.h"
 #include "Batch/Dialect/Rec/AdtLookup.h"
 
 namespace mlir::batch {
@@ -18,7 +18,7 @@ struct TensorControl {
   enum Reason {
     Unstructured, ///< a function that is not one block of structured control
     Force,        ///< a `batch.force`
-    Element,      ///< a `tensor.extract`: the program sees an element
+    Element,      ///< a `tensor.extract` that is no tensor code
     While,        ///< a loop whose end is found by running it
     Decision,     ///< a branch, match or loop on what a tensor op computed
   };
@@ -37,7 +37,8 @@ struct TensorControl {
 /// lengths are part of the data structure.
 class StructuralControl {
 public:
-  explicit StructuralControl(const InstanceProgram &program);
+  StructuralControl(const InstanceProgram &program,
+                    const Sharedness &sharedness);
 
   /// True if the whole program is.
   bool isStructural() const { return !control; }
@@ -48,7 +49,7 @@ public:
   std::optional<TensorControl> getTensorControl() const { return control; }
 
 private:
-  void findReads(const InstanceProgram &program);
+  void findReads(const InstanceProgram &program, const TensorCode &code);
   void followComputed(const InstanceProgram &program);
 
   std::optional<TensorControl> control;

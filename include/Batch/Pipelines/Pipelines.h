@@ -8,6 +8,7 @@
 #ifndef BATCH_PIPELINES_PIPELINES_H
 #define BATCH_PIPELINES_PIPELINES_H
 
+#include "Batch/Transforms/Control/StrategyOption.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 
@@ -18,7 +19,7 @@ StringRef getPolicyHelp();
 
 /// Options of `--autobatch`.
 struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
-  Option<std::string> strategy{
+  Option<Strategy> strategy{
       *this, "strategy",
       llvm::cl::desc(
           "Where control runs: 'linearize' (ahead, in an inspector; "
@@ -26,7 +27,7 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
           "(block by block for many lanes), 'mask' (the same, call "
           "by call), 'auto' (the first of these that is legal) or "
           "'none' (kernels only)"),
-      llvm::cl::init("auto")};
+      llvm::cl::init(Strategy::Auto)};
   Option<std::string> policy{*this, "policy", llvm::cl::desc(getPolicyHelp()),
                              llvm::cl::init("depth")};
   Option<std::string> policyTable{

@@ -569,6 +569,9 @@ FailureOr<json::Value> ObjectLayout::describe(const InstanceProgram &program,
     if (StringAttr table = policy.getTable())
       object[key::policyTable] = table.getValue().str();
   }
+  if (FunctionOpInterface entry = lookupEntry(module))
+    if (auto reason = entry->getAttrOfType<StringAttr>(kNotBatchedAttr))
+      object[key::notBatched] = reason.getValue().str();
   object[key::has] = json::Object{{key::inspect, inspects},
                                   {key::execute, executes},
                                   {key::unbatched, true}};

@@ -48,6 +48,9 @@ static bool isPolicyOfModule(Operation *op, Attribute attr) {
 static bool isStrategyOfFunction(Operation *op, Attribute attr) {
   return isa<FunctionOpInterface>(op) && isa<StrategyAttr>(attr);
 }
+static bool isStringOfFunction(Operation *op, Attribute attr) {
+  return isa<FunctionOpInterface>(op) && isa<StringAttr>(attr);
+}
 /// `batch-specialize-sizes` says what is wrong with sizes.
 static bool isOfModule(Operation *op, Attribute) { return isa<ModuleOp>(op); }
 
@@ -67,6 +70,7 @@ static const KnownAttribute kOperationAttributes[] = {
     {kKeptBytesAttr, isBytesOfFunction, "an integer, of a function"},
     {kPolicyAttr, isPolicyOfModule, "a #batch.policy, of a module"},
     {kStrategyAttr, isStrategyOfFunction, "a #batch.strategy, of the entry"},
+    {kNotBatchedAttr, isStringOfFunction, "a string, of the entry"},
     {kSizesAttr, isOfModule, "an attribute of a module"},
 };
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch/Analysis/ControlStructure.h"
+#include "Batch/Analysis/Strategies.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/Batch/Views.h"
 #include "Batch/Dialect/Rec/AdtLookup.h"
@@ -30,9 +30,8 @@ namespace {
 
 class Linearizer {
 public:
-  Linearizer(ModuleOp module, StringRef strategy)
-      : strategy(strategy), module(module), symbols(module), program(module),
-        sharedness(program) {}
+  explicit Linearizer(ModuleOp module)
+      : module(module), symbols(module), program(module), sharedness(program) {}
 
   LogicalResult run();
 
@@ -40,6 +39,12 @@ private:
   LogicalResult makeInspector(func::FuncOp function);
   LogicalResult convertOp(Operation *op, OpBuilder &builder);
   LogicalResult convertExtent(tensor::DimOp dim, OpBuilder &builder);
+  void convertRowView(tensor::ExtractSliceOp slice, OpBuilder &builder);
+  LogicalResult convertInvoke(InvokeOp invoke, OpBuilder &builder);
+  LogicalResult convertCall(func::CallOp call, OpBuilder &builder);
+  bool isSharedCode(Operation *op) const;
+  LogicalResult append(Operation *op, Value value, OpBuilder &builder,
+                       SmallVectorImpl<Value> &values);
   Value getRow(OpBuilder &builder, Location loc, Value tensor);
   Type convertType(Type type);
   StringAttr inspectorName(func::FuncOp function) {
@@ -47,7 +52,6 @@ private:
                            getInspectorName(function.getSymName()));
   }
 
-  StringRef strategy;
   ModuleOp module;
   SymbolTable symbols;
   InstanceProgram program;
@@ -175,106 +179,123 @@ LogicalResult Linearizer::convertExtent(tensor::DimOp dim, OpBuilder &builder) {
   return success();
 }
 
-LogicalResult Linearizer::convertOp(Operation *op, OpBuilder &builder) {
-  Location loc = op->getLoc();
-  // Parameters are not passed around in the inspector; one that is used as a
-  // value becomes a row of a source.
-  auto lookup = [&](Value value) -> Value {
-    if (Value known = mapping.lookupOrNull(value))
-      return known;
-    if (isa<RankedTensorType>(value.getType()) &&
-        sharedness.getParameter(value))
-      return getRow(builder, loc, value);
-    return Value();
-  };
-  auto append = [&](Value value,
-                    SmallVectorImpl<Value> &values) -> LogicalResult {
-    values.push_back(lookup(value));
-    if (values.back())
-      return success();
+/// Appends what stands for `value`, an operand of `op`. Parameters are not
+/// passed around in the inspector; one that is used as a value becomes a row of
+/// a source.
+LogicalResult Linearizer::append(Operation *op, Value value, OpBuilder &builder,
+                                 SmallVectorImpl<Value> &values) {
+  Value known = mapping.lookupOrNull(value);
+  if (!known && isa<RankedTensorType>(value.getType()) &&
+      sharedness.getParameter(value))
+    known = getRow(builder, op->getLoc(), value);
+  if (!known)
     return op->emitError("uses a tensor that strategy 'linearize' cannot "
                          "follow; only kernels compute tensors");
-  };
+  values.push_back(known);
+  return success();
+}
+
+void Linearizer::convertRowView(tensor::ExtractSliceOp slice,
+                                OpBuilder &builder) {
+  Location loc = slice.getLoc();
+  SourceOp source =
+      getOrCreateSource(module, symbols, slice.getResultType(),
+                        *sharedness.getParameter(slice.getSource()));
+  OpFoldResult offset = getRowIndex(slice);
+  Value index = dyn_cast<Value>(offset);
+  index = index ? mapping.lookup(index)
+                : arith::ConstantIndexOp::create(
+                      builder, loc,
+                      cast<IntegerAttr>(cast<Attribute>(offset)).getInt())
+                      .getResult();
+  mapping.map(slice.getResult(),
+              RowOp::create(builder, loc, FlatSymbolRefAttr::get(source), index)
+                  .getResult());
+}
+
+LogicalResult Linearizer::convertInvoke(InvokeOp invoke, OpBuilder &builder) {
+  auto kernel = symbols.lookup<KernelOp>(invoke.getKernel());
+  SmallVector<Value> inputs;
+  for (auto [index, input] : llvm::enumerate(invoke.getInputs()))
+    if (!kernel.isShared(index) &&
+        failed(append(invoke, input, builder, inputs)))
+      return failure();
+  SmallVector<Type> types(invoke.getNumResults(),
+                          HandleType::get(builder.getContext()));
+  if (!invoke.getDepth())
+    return invoke.emitError("has no depth; run batch-tag-depths before "
+                            "batch-linearize");
+  auto record =
+      RecordOp::create(builder, invoke.getLoc(), types, invoke.getKernelAttr(),
+                       inputs, mapping.lookup(invoke.getDepth()));
+  mapping.map(invoke.getResults(), record.getResults());
+  return success();
+}
+
+LogicalResult Linearizer::convertCall(func::CallOp call, OpBuilder &builder) {
+  func::FuncOp callee = program.getCallee(call);
+  SmallVector<Value> operands;
+  for (auto [operand, argument] :
+       llvm::zip_equal(call.getOperands(), callee.getArguments()))
+    if (!sharedness.getParameter(argument) &&
+        failed(append(call, operand, builder, operands)))
+      return failure();
+  SmallVector<Type> types;
+  for (Type type : call.getResultTypes())
+    types.push_back(convertType(type));
+  StringAttr name = inspectorName(callee);
+  Operation *copy;
+  if (traversed.contains(callee))
+    copy = RecallOp::create(builder, call.getLoc(), types,
+                            FlatSymbolRefAttr::get(name), operands.front());
+  else
+    copy = func::CallOp::create(builder, call.getLoc(), name, types, operands);
+  mapping.map(call.getResults(), copy->getResults());
+  return success();
+}
+
+/// Tensors that all instances compute alike are no business of the inspector.
+bool Linearizer::isSharedCode(Operation *op) const {
+  return op->getNumResults() > 0 && !isa<rec::RecDialect>(op->getDialect()) &&
+         llvm::all_of(op->getResults(), [&](Value result) {
+           return sharedness.isShared(result) &&
+                  isa<RankedTensorType>(result.getType());
+         });
+}
+
+LogicalResult Linearizer::convertOp(Operation *op, OpBuilder &builder) {
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
       slice && isRowView(slice) && sharedness.getParameter(slice.getSource())) {
-    SourceOp source =
-        getOrCreateSource(module, symbols, slice.getResultType(),
-                          *sharedness.getParameter(slice.getSource()));
-    OpFoldResult offset = getRowIndex(slice);
-    Value index = dyn_cast<Value>(offset);
-    index = index ? mapping.lookup(index)
-                  : arith::ConstantIndexOp::create(
-                        builder, loc,
-                        cast<IntegerAttr>(cast<Attribute>(offset)).getInt())
-                        .getResult();
-    mapping.map(
-        slice.getResult(),
-        RowOp::create(builder, loc, FlatSymbolRefAttr::get(source), index)
-            .getResult());
+    convertRowView(slice, builder);
     return success();
   }
-  if (auto invoke = dyn_cast<InvokeOp>(op)) {
-    auto kernel = symbols.lookup<KernelOp>(invoke.getKernel());
-    SmallVector<Value> inputs;
-    for (auto [index, input] : llvm::enumerate(invoke.getInputs()))
-      if (!kernel.isShared(index) && failed(append(input, inputs)))
-        return failure();
-    SmallVector<Type> types(invoke.getNumResults(),
-                            HandleType::get(builder.getContext()));
-    if (!invoke.getDepth())
-      return invoke.emitError("has no depth; run batch-tag-depths before "
-                              "batch-linearize");
-    auto record = RecordOp::create(builder, loc, types, invoke.getKernelAttr(),
-                                   inputs, mapping.lookup(invoke.getDepth()));
-    mapping.map(invoke.getResults(), record.getResults());
-    return success();
-  }
-  if (auto call = dyn_cast<func::CallOp>(op)) {
-    func::FuncOp callee = program.getCallee(call);
-    SmallVector<Value> operands;
-    for (auto [operand, argument] :
-         llvm::zip_equal(call.getOperands(), callee.getArguments()))
-      if (!sharedness.getParameter(argument) &&
-          failed(append(operand, operands)))
-        return failure();
-    SmallVector<Type> types;
-    for (Type type : call.getResultTypes())
-      types.push_back(convertType(type));
-    StringAttr name = inspectorName(callee);
-    Operation *copy;
-    if (traversed.contains(callee))
-      copy = RecallOp::create(builder, loc, types, FlatSymbolRefAttr::get(name),
-                              operands.front());
-    else
-      copy = func::CallOp::create(builder, loc, name, types, operands);
-    mapping.map(call.getResults(), copy->getResults());
-    return success();
-  }
+  if (auto invoke = dyn_cast<InvokeOp>(op))
+    return convertInvoke(invoke, builder);
+  if (auto call = dyn_cast<func::CallOp>(op))
+    return convertCall(call, builder);
   if (auto dim = dyn_cast<tensor::DimOp>(op))
     return convertExtent(dim, builder);
   if (rec::walksAdt(op))
     return op->emitError("walks a value of a list-shaped ADT; run "
                          "batch-list-elements before batch-linearize");
-  if (op->getNumResults() > 0 && !isa<rec::RecDialect>(op->getDialect()) &&
-      llvm::all_of(op->getResults(), [&](Value result) {
-        return sharedness.isShared(result) &&
-               isa<RankedTensorType>(result.getType());
-      }))
+  if (isSharedCode(op))
     return success();
 
   // Everything else only changes types.
-  OperationState state(loc, op->getName());
+  OperationState state(op->getLoc(), op->getName());
   for (Value operand : op->getOperands())
-    if (failed(append(operand, state.operands)))
+    if (failed(append(op, operand, builder, state.operands)))
       return failure();
   for (Type type : op->getResultTypes())
     state.addTypes(convertType(type));
-  for (Type type : op->getResultTypes())
-    if (isa<RankedTensorType>(type) && op->getNumRegions() == 0 &&
-        !isa<rec::RecDialect, scf::SCFDialect>(op->getDialect()) &&
-        !isa<SettleOp>(op))
-      return op->emitError("computes a tensor outside of kernels; strategy "
-                           "'linearize' cannot batch it");
+  bool handsOn = op->getNumRegions() != 0 ||
+                 isa<rec::RecDialect, scf::SCFDialect>(op->getDialect()) ||
+                 isa<SettleOp>(op);
+  if (!handsOn && llvm::any_of(op->getResultTypes(), [](Type type) {
+        return isa<RankedTensorType>(type);
+      }))
+    return op->emitError("computes a tensor outside of kernels; strategy "
+                         "'linearize' cannot batch it");
   state.addAttributes(llvm::to_vector(op->getDiscardableAttrs()));
   state.propertiesAttr = op->getPropertiesAsAttribute();
   for (unsigned i = 0; i < op->getNumRegions(); ++i)
@@ -288,31 +309,13 @@ LogicalResult Linearizer::run() {
   func::FuncOp entry = program.getEntry();
   if (!entry || symbols.lookup(inspectorName(entry)))
     return success();
-  // Control runs in lock step already.
-  if (!module.getOps<MachineOp>().empty())
+  if (auto strategy = entry->getAttrOfType<StrategyAttr>(kStrategyAttr);
+      strategy && strategy.getValue() != Strategy::Linearize)
     return success();
-  for (func::FuncOp function : program.getFunctions())
-    if (function.isExternal())
-      return function.emitError("is only declared; a function that the entry "
-                                "calls needs a body");
-  StructuralControl structure(program);
-  if (!structure.isStructural()) {
-    Operation *op = structure.getTensorControl()->op;
-    if (strategy == "auto") {
-      remark::missed(op->getLoc(),
-                     remark::RemarkOpts::name("Linearize").category("batch"))
-          << "control depends on a tensor here: not batched, runs one instance "
-             "at a time";
-      return success();
-    }
-    InFlightDiagnostic error = op->emitError(
-        "control depends on a tensor here, so the program is not structural "
-        "and strategy 'linearize' cannot batch it");
-    error.attachNote()
-        << "legal strategies: 'none', which runs one instance at "
-           "a time";
-    return error;
-  }
+  Strategies strategies(program);
+  if (const std::optional<Obstacle> &obstacle =
+          strategies.getObstacle(Strategy::Linearize))
+    return strategies.emitError(*obstacle);
 
   SmallVector<SmallVector<Attribute>> traversals;
   RecursionClasses recursion(program, sharedness);
@@ -355,18 +358,8 @@ LogicalResult Linearizer::run() {
 
 namespace {
 class LinearizePass : public batch::impl::LinearizePassBase<LinearizePass> {
-  using LinearizePassBase::LinearizePassBase;
   void runOnOperation() override {
-    if (llvm::is_contained({"lockstep", "mask", "none"}, StringRef(strategy)))
-      return;
-    if (strategy != "auto" && strategy != "linearize") {
-      getOperation().emitError("there is no strategy '")
-          << strategy
-          << "'; strategies are 'auto', 'linearize', 'lockstep', 'mask' and "
-             "'none'";
-      return signalPassFailure();
-    }
-    if (failed(Linearizer(getOperation(), strategy).run()))
+    if (failed(Linearizer(getOperation()).run()))
       signalPassFailure();
   }
 };

@@ -11,16 +11,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "StepFunctions.h"
-
-#include "Batch/Analysis/ControlStructure.h"
-#include "Batch/Analysis/StepLiveness.h"
+#include "Batch/Analysis/StepFunctions.h"
+#include "Batch/Analysis/StepProgram.h"
+#include "Batch/Analysis/Strategies.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Transforms/Control/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Remarks.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/SetVector.h"
@@ -41,22 +38,22 @@ using Assignment = std::pair<VariableOp, Value>;
 /// Makes a machine of functions that are graphs of steps.
 class MachineBuilder {
 public:
-  /// `steps` has the functions of `original`.
-  MachineBuilder(const InstanceProgram &original, ModuleOp steps,
+  /// `steps` has the functions of `original`, and no obstacle.
+  MachineBuilder(const InstanceProgram &original, const StepProgram &steps,
                  const RecursionToStackPassOptions &options)
-      : original(original), options(options), program(steps),
-        sharedness(program), liveness(program) {}
+      : original(original), options(options), steps(steps),
+        program(steps.getProgram()), sharedness(steps.getSharedness()),
+        liveness(steps.getLiveness()) {}
 
-  /// The machine stands behind the entry in its module, which has `symbols`.
-  LogicalResult build(SymbolTable &symbols);
+  /// Makes the machine behind the entry in its module, which has `symbols`.
+  MachineOp build(SymbolTable &symbols);
 
 private:
-  LogicalResult checkParameters();
   void orderFunctions();
   void createMachine(SymbolTable &symbols);
-  LogicalResult declareVariables(func::FuncOp function);
-  LogicalResult declareVariable(Value value, const Twine &name);
-  LogicalResult declareResults();
+  void declareVariables(func::FuncOp function);
+  void declareVariable(Value value, const Twine &name);
+  void declareResults();
   void numberArguments();
   VariableOp createVariable(Location loc, const Twine &name, Type type,
                             bool stack);
@@ -66,9 +63,9 @@ private:
   bool isStack(Value value) const;
   SmallVector<Value> getSaved(func::CallOp call) const;
 
-  LogicalResult emitBlock(Block *block);
+  void emitBlock(Block *block);
   void emitReturnPoint(func::CallOp call);
-  LogicalResult emitOp(Operation *op);
+  void emitOp(Operation *op);
   void emitTerminator(Operation *op);
   void emitBranch(cf::CondBranchOp op);
   void emitCall(func::CallOp call);
@@ -81,9 +78,10 @@ private:
 
   const InstanceProgram &original;
   const RecursionToStackPassOptions &options;
-  InstanceProgram program;
-  Sharedness sharedness;
-  StepLiveness liveness;
+  const StepProgram &steps;
+  const InstanceProgram &program;
+  const Sharedness &sharedness;
+  const StepLiveness &liveness;
 
   MachineOp machine;
   OpBuilder builder{program.getEntry().getContext()};
@@ -100,37 +98,16 @@ private:
   IRMapping values;
 };
 
-constexpr StringLiteral kVariableTypes =
-    "integers of at most 64 bits, index, f32, f64 and nonempty static tensors "
-    "of them";
-
 } // namespace
 
 //===----------------------------------------------------------------------===//
 // What is a variable
 //===----------------------------------------------------------------------===//
 
-/// Constants and tensors of them are made anew where they are needed.
-static bool isRematerializable(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (!op || !isPure(op))
-    return false;
-  if (op->getNumOperands() == 0 && op->getNumRegions() == 0)
-    return true;
-  return isa<linalg::FillOp, tensor::SplatOp>(op) &&
-         llvm::all_of(op->getOperands(), isRematerializable);
-}
-
 bool MachineBuilder::isVariable(Value value) const {
-  if (value.use_empty() || sharedness.getParameter(value) ||
-      isRematerializable(value))
-    return false;
-  if (auto call = value.getDefiningOp<func::CallOp>();
-      call && StepLiveness::isTailCall(call))
-    return false;
-  if (liveness.isLiveAcrossStep(value))
-    return true;
-  return !options.temporaries && VariableOp::isValidType(value.getType());
+  return steps.needsVariable(value) ||
+         (!options.temporaries && steps.isOfLane(value) &&
+          VariableOp::isValidType(value.getType()));
 }
 
 bool MachineBuilder::isStack(Value value) const {
@@ -148,102 +125,6 @@ SmallVector<Value> MachineBuilder::getSaved(func::CallOp call) const {
         (!options.liveSaves || liveness.isLiveAcross(value, call)))
       saved.push_back(value);
   return saved;
-}
-
-//===----------------------------------------------------------------------===//
-// What is not supported
-//===----------------------------------------------------------------------===//
-
-/// Says which strategies `program` has instead.
-static LogicalResult noteStrategies(InFlightDiagnostic error,
-                                    const InstanceProgram &program) {
-  error.attachNote() << (StructuralControl(program).isStructural()
-                             ? "legal strategies: 'linearize' and 'none', "
-                               "which runs one instance at a time"
-                             : "legal strategies: 'none', which runs one "
-                               "instance at a time");
-  return error;
-}
-
-/// Errors about types of values, of a program as it came.
-static LogicalResult checkProgram(const InstanceProgram &program) {
-  auto check = [&](Location loc, TypeRange types) -> LogicalResult {
-    for (Type type : types)
-      if (isa<rec::RecDialect>(type.getDialect()))
-        return noteStrategies(emitError(loc)
-                                  << "is of type " << type
-                                  << ", and strategies 'lockstep' and 'mask' "
-                                     "do not walk data structures",
-                              program);
-    return success();
-  };
-  for (func::FuncOp function : program.getFunctions()) {
-    if (function.isExternal())
-      return function.emitError("is only declared; a function that the entry "
-                                "calls needs a body");
-    for (BlockArgument argument : function.getArguments()) {
-      if (failed(check(argument.getLoc(), argument.getType())))
-        return failure();
-      if (function.getArgAttr(argument.getArgNumber(), kSharedAttr) &&
-          !isa<RankedTensorType>(argument.getType()))
-        return emitError(argument.getLoc())
-               << "is shared and must be a tensor; scalars can be tensors of "
-                  "rank 0";
-    }
-    WalkResult result = function.walk([&](Operation *op) -> WalkResult {
-      if (isa_and_nonnull<rec::RecDialect>(op->getDialect()) &&
-          !isa<rec::PhaseOp>(op))
-        return noteStrategies(
-            op->emitError("is not for strategies 'lockstep' and 'mask', which "
-                          "do not walk data structures"),
-            program);
-      return check(op->getLoc(), op->getResultTypes());
-    });
-    if (result.wasInterrupted())
-      return failure();
-  }
-  return success();
-}
-
-/// Checks that each function knows its parameters. Matrices that differ from
-/// call to call would be copied for each lane.
-LogicalResult MachineBuilder::checkParameters() {
-  func::FuncOp entry = program.getEntry();
-  for (BlockArgument argument : entry.getArguments()) {
-    unsigned number = argument.getArgNumber();
-    if (!entry.getArgAttr(number, kSharedAttr) ||
-        sharedness.getParameter(argument))
-      continue;
-    for (func::CallOp call : program.getCallers(entry))
-      if (call.getOperand(number) != argument)
-        return call.emitError("gives shared argument #")
-               << number
-               << " of the entry another value, but it is equal for all "
-                  "instances and calls; call another function instead";
-  }
-  for (func::FuncOp function : program.getFunctions())
-    for (BlockArgument argument : function.getArguments()) {
-      auto type = dyn_cast<RankedTensorType>(argument.getType());
-      if (!type || type.getRank() < 2 || !type.hasStaticShape())
-        continue;
-      unsigned number = argument.getArgNumber();
-      std::optional<int64_t> first;
-      for (func::CallOp call : program.getCallers(function)) {
-        std::optional<int64_t> parameter =
-            sharedness.getParameter(call.getOperand(number));
-        if (!parameter)
-          continue;
-        if (!first)
-          first = parameter;
-        if (*first != *parameter)
-          return call.emitError("gives argument #")
-                 << number << " of @" << function.getSymName()
-                 << " other weights than another call does; run "
-                    "batch-duplicate-functions before "
-                    "batch-recursion-to-stack";
-      }
-    }
-  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -290,51 +171,34 @@ VariableOp MachineBuilder::createVariable(Location loc, const Twine &name,
   return variable;
 }
 
-LogicalResult MachineBuilder::declareVariable(Value value, const Twine &name) {
-  Type type = value.getType();
-  if (!VariableOp::isValidType(type))
-    return noteStrategies(
-        emitError(value.getLoc())
-            << "is of type " << type
-            << " and lives from step to step, but strategies 'lockstep' and "
-               "'mask' keep "
-            << kVariableTypes << " alone",
-        original);
+void MachineBuilder::declareVariable(Value value, const Twine &name) {
   valuesOf[value.getParentRegion()->getParentOp()].push_back(value);
-  variables[value] = createVariable(value.getLoc(), name, type, isStack(value));
-  return success();
+  variables[value] =
+      createVariable(value.getLoc(), name, value.getType(), isStack(value));
 }
 
-LogicalResult MachineBuilder::declareVariables(func::FuncOp function) {
+void MachineBuilder::declareVariables(func::FuncOp function) {
   StringRef name = function.getSymName();
   valuesOf[function];
   for (BlockArgument argument : function.getArguments())
-    if (isVariable(argument) &&
-        failed(declareVariable(argument,
-                               name + ".arg" + Twine(argument.getArgNumber()))))
-      return failure();
+    if (isVariable(argument))
+      declareVariable(argument, name + ".arg" + Twine(argument.getArgNumber()));
   unsigned number = 0;
   auto declare = [&](Value value) {
-    return isVariable(value)
-               ? declareVariable(value, name + ".v" + Twine(number++))
-               : success();
+    if (isVariable(value))
+      declareVariable(value, name + ".v" + Twine(number++));
   };
   for (Block *block : blocksOf[function]) {
     if (!block->isEntryBlock())
-      for (BlockArgument argument : block->getArguments())
-        if (failed(declare(argument)))
-          return failure();
+      llvm::for_each(block->getArguments(), declare);
     for (Operation &op : *block)
-      for (Value result : op.getResults())
-        if (failed(declare(result)))
-          return failure();
+      llvm::for_each(op.getResults(), declare);
   }
-  return success();
 }
 
 /// Functions that end in calls of each other leave their results in the same
 /// variables, so that the callee can return for its caller.
-LogicalResult MachineBuilder::declareResults() {
+void MachineBuilder::declareResults() {
   llvm::EquivalenceClasses<Operation *> classes;
   for (func::FuncOp function : functions) {
     classes.insert(function.getOperation());
@@ -348,22 +212,13 @@ LogicalResult MachineBuilder::declareResults() {
   for (func::FuncOp function : functions) {
     auto &shared = ofClass[classes.getLeaderValue(function.getOperation())];
     if (shared.empty())
-      for (auto [number, type] : llvm::enumerate(function.getResultTypes())) {
-        if (!VariableOp::isValidType(type))
-          return noteStrategies(function.emitError("result #")
-                                    << number << " is of type " << type
-                                    << ", but strategies 'lockstep' and 'mask' "
-                                       "keep "
-                                    << kVariableTypes << " alone",
-                                original);
+      for (auto [number, type] : llvm::enumerate(function.getResultTypes()))
         shared.push_back(
             createVariable(function.getLoc(),
                            function.getSymName() + ".result" + Twine(number),
                            type, !options.neededStacks));
-      }
     results[function] = shared;
   }
-  return success();
 }
 
 /// What the entry takes and returns has its number on it.
@@ -393,24 +248,19 @@ void MachineBuilder::declareBlocks(func::FuncOp function) {
   }
 }
 
-LogicalResult MachineBuilder::build(SymbolTable &symbols) {
-  if (failed(checkParameters()))
-    return failure();
+MachineOp MachineBuilder::build(SymbolTable &symbols) {
   orderFunctions();
   createMachine(symbols);
-  for (func::FuncOp function : functions)
-    if (failed(declareVariables(function)))
-      return failure();
-  if (failed(declareResults()))
-    return failure();
+  llvm::for_each(functions,
+                 [&](func::FuncOp function) { declareVariables(function); });
+  declareResults();
   numberArguments();
-  for (func::FuncOp function : functions)
-    declareBlocks(function);
+  llvm::for_each(functions,
+                 [&](func::FuncOp function) { declareBlocks(function); });
   for (func::FuncOp function : functions)
     for (Block *block : blocksOf[function])
-      if (failed(emitBlock(block)))
-        return failure();
-  return success();
+      emitBlock(block);
+  return machine;
 }
 
 //===----------------------------------------------------------------------===//
@@ -441,7 +291,8 @@ Value MachineBuilder::read(Value value) {
     return top;
   }
   Operation *op = value.getDefiningOp();
-  assert(isRematerializable(value) && "is neither here nor in a variable");
+  assert(StepProgram::isRematerializable(value) &&
+         "is neither here nor in a variable");
   IRMapping operands;
   for (Value operand : op->getOperands())
     operands.map(operand, read(operand));
@@ -459,26 +310,21 @@ void MachineBuilder::define(Value value, Value computed) {
     values.map(value, computed);
 }
 
-LogicalResult MachineBuilder::emitBlock(Block *block) {
+void MachineBuilder::emitBlock(Block *block) {
   builder.setInsertionPointToEnd(&blocks[block].getBody().front());
   values.clear();
   if (func::CallOp call = StepLiveness::getReturningCall(*block))
     emitReturnPoint(call);
   for (Operation &op : block->without_terminator())
-    if (!isa<func::CallOp>(op) && failed(emitOp(&op)))
-      return failure();
+    if (!isa<func::CallOp>(op))
+      emitOp(&op);
   emitTerminator(block->getTerminator());
-  return success();
 }
 
-LogicalResult MachineBuilder::emitOp(Operation *op) {
+void MachineBuilder::emitOp(Operation *op) {
   if (isOpTriviallyDead(op) ||
-      llvm::any_of(op->getResults(), isRematerializable))
-    return success();
-  if (!isMemoryEffectFree(op))
-    return op->emitError(
-        "has effects; strategies 'lockstep' and 'mask' run code that only "
-        "computes values");
+      llvm::any_of(op->getResults(), StepProgram::isRematerializable))
+    return;
   llvm::SetVector<Value> used(op->operand_begin(), op->operand_end());
   getUsedValuesDefinedAbove(op->getRegions(), used);
   IRMapping operands;
@@ -488,7 +334,6 @@ LogicalResult MachineBuilder::emitOp(Operation *op) {
   for (auto [result, computed] :
        llvm::zip_equal(op->getResults(), copy->getResults()))
     define(result, computed);
-  return success();
 }
 
 void MachineBuilder::emitTerminator(Operation *op) {
@@ -625,54 +470,25 @@ struct RecursionToStackPass
   using RecursionToStackPassBase::RecursionToStackPassBase;
 
   void runOnOperation() override {
-    if (!llvm::is_contained({"auto", "linearize", "lockstep", "mask", "none"},
-                            StringRef(strategy))) {
-      getOperation().emitError("there is no strategy '")
-          << strategy
-          << "'; strategies are 'auto', 'linearize', 'lockstep', 'mask' and "
-             "'none'";
+    ModuleOp module = getOperation();
+    InstanceProgram program(module);
+    if (!program.getEntry() || !module.getOps<MachineOp>().empty())
+      return;
+    auto attr = program.getEntry()->getAttrOfType<StrategyAttr>(kStrategyAttr);
+    Strategy strategy = attr ? attr.getValue() : Strategy::Lockstep;
+    if (strategy != Strategy::Lockstep && strategy != Strategy::Mask)
+      return;
+    StepProgram steps(program, tailCalls);
+    if (const std::optional<Obstacle> &obstacle = steps.getObstacle()) {
+      (void)Strategies(program).emitError(*obstacle);
       return signalPassFailure();
     }
-    InstanceProgram program(getOperation());
-    if (!program.getEntry() || strategy == "linearize" || strategy == "none")
-      return;
-    if (strategy != "auto") {
-      if (failed(makeMachine(program)))
-        signalPassFailure();
-      return;
-    }
-    StructuralControl structure(program);
-    if (structure.isStructural())
-      return;
-    // What has no machine is not batched, which another pass says.
-    ScopedDiagnosticHandler silence(&getContext(),
-                                    [](Diagnostic &) { return success(); });
-    if (failed(makeMachine(program))) {
-      for (auto machine :
-           llvm::make_early_inc_range(getOperation().getOps<MachineOp>()))
-        machine.erase();
-      return;
-    }
-    remark::passed(structure.getTensorControl()->op->getLoc(),
-                   remark::RemarkOpts::name("Lockstep").category("batch"))
-        << "control depends on a tensor here: it runs in lock step";
-  }
-
-private:
-  LogicalResult makeMachine(const InstanceProgram &program) {
-    if (failed(checkProgram(program)))
-      return failure();
-    FailureOr<OwningOpRef<ModuleOp>> steps =
-        copyAsStepFunctions(program, tailCalls);
-    RecursionToStackPassOptions options{liveSaves,  temporaries, neededStacks,
-                                        cachedTops, tailCalls,   strategy};
-    SymbolTable symbols(getOperation());
-    if (failed(steps) ||
-        failed(MachineBuilder(program, **steps, options).build(symbols)))
-      return failure();
-    for (auto machine : getOperation().getOps<MachineOp>())
-      machine.setFrames(strategy == "mask");
-    return success();
+    RecursionToStackPassOptions options{liveSaves, temporaries, neededStacks,
+                                        cachedTops, tailCalls};
+    SymbolTable symbols(module);
+    MachineBuilder(program, steps, options)
+        .build(symbols)
+        .setFrames(strategy == Strategy::Mask);
   }
 };
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Batch/Analysis/Sharedness.h"
+#include "Batch/Analysis/TensorCode.h"
 #include "Batch/Analysis/ValueFlow.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/Batch/BatchInterfaces.h"
@@ -56,8 +57,6 @@ public:
 
 private:
   bool isTensorOp(Operation *op) const;
-  void findScalarCode();
-  void collectBlocks(Region &region);
   void findRecursion();
   LogicalResult outlineBlock(Block *block);
   void classify(Block *block);
@@ -92,9 +91,7 @@ private:
   SmallVector<bool> feedsRecursion;
   /// Values that depend on a result of control flow: a call, a match, a loop.
   DenseSet<Value> dependsOnControl;
-  /// Ops on elements of tensors that only tensor ops read.
-  DenseSet<Operation *> scalarCode;
-  SmallVector<Block *> blocks;
+  std::optional<TensorCode> code;
   const bool hoist;
   /// Of the block at hand.
   bool hasCell = false;
@@ -111,52 +108,7 @@ static bool isReduction(Operation *op) {
   return linalgOp && linalgOp.getNumReductionLoops() > 0;
 }
 
-bool Outliner::isTensorOp(Operation *op) const {
-  if (scalarCode.contains(op))
-    return true;
-  if (op->getNumResults() == 0 ||
-      !llvm::all_of(op->getResultTypes(),
-                    [](Type type) { return isa<RankedTensorType>(type); }))
-    return false;
-  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
-    if (isRowView(slice) && sharedness.isShared(slice.getSource()))
-      return false;
-  return isa<linalg::LinalgDialect, tensor::TensorDialect, arith::ArithDialect,
-             math::MathDialect>(op->getDialect()) ||
-         isa<BatchableOpInterface>(op);
-}
-
-/// Elements of tensors are known to kernels only: what is computed with them
-/// and read by tensor ops alone is kernel code.
-void Outliner::findScalarCode() {
-  auto isConstant = [](Value value) {
-    return getConstantIntValue(value).has_value();
-  };
-  for (Block *block : blocks) {
-    for (Operation &op : *block) {
-      if (op.getNumResults() == 0 || op.getNumRegions() != 0 ||
-          llvm::any_of(op.getResultTypes(),
-                       [](Type type) { return isa<ShapedType>(type); }))
-        continue;
-      auto extract = dyn_cast<tensor::ExtractOp>(op);
-      // Which element of a shared tensor must not depend on the task.
-      bool reads = extract && (!sharedness.isShared(extract.getTensor()) ||
-                               llvm::all_of(extract.getIndices(), isConstant));
-      if (isa<arith::ArithDialect, math::MathDialect>(op.getDialect()))
-        reads |= llvm::any_of(op.getOperands(), [&](Value operand) {
-          return scalarCode.contains(operand.getDefiningOp());
-        });
-      if (reads)
-        scalarCode.insert(&op);
-    }
-    for (Operation &op : llvm::reverse(*block))
-      if (llvm::any_of(op.getUsers(), [&](Operation *user) {
-            Operation *ancestor = block->findAncestorOpInBlock(*user);
-            return !ancestor || !isTensorOp(ancestor);
-          }))
-        scalarCode.erase(&op);
-  }
-}
+bool Outliner::isTensorOp(Operation *op) const { return code->contains(op); }
 
 /// The extent of a ragged tensor: a kernel that reads the tensor knows it.
 static bool isExtent(Operation *op) {
@@ -236,18 +188,6 @@ static void splitRowViews(func::FuncOp function, const Sharedness &sharedness) {
   });
 }
 
-void Outliner::collectBlocks(Region &region) {
-  SmallVector<Region *> worklist = {&region};
-  for (size_t i = 0; i < worklist.size(); ++i)
-    for (Block &block : *worklist[i]) {
-      blocks.push_back(&block);
-      for (Operation &op : block)
-        if (!isTensorOp(&op))
-          for (Region &nested : op.getRegions())
-            worklist.push_back(&nested);
-    }
-}
-
 LogicalResult Outliner::run() {
   if (!program.getEntry())
     return success();
@@ -255,17 +195,15 @@ LogicalResult Outliner::run() {
     return failure();
   for (func::FuncOp function : program.getFunctions())
     normalizeExtents(function);
-  for (func::FuncOp function : program.getFunctions())
-    collectBlocks(function.getBody());
-  findScalarCode();
+  code.emplace(program, sharedness);
   findRecursion();
   for (auto kernel : module.getOps<KernelOp>())
     kernels[kernel.getFunctionType()].push_back(kernel);
-  for (Block *block : blocks)
+  for (Block *block : code->getBlocks())
     if (failed(outlineBlock(block)))
       return failure();
   // What only kernels copied is dead by now.
-  for (Block *block : llvm::reverse(blocks))
+  for (Block *block : llvm::reverse(code->getBlocks()))
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
       if ((isTensorOp(&op) || isExtent(&op)) && op.use_empty())
         eraseOp(&op);
@@ -373,7 +311,7 @@ Part Outliner::partOf(Operation *op) {
     for (Value result : op->getResults())
       dependsOnControl.insert(result);
   // A kernel has no scalar results, so each that needs one computes it.
-  if (scalarCode.contains(op))
+  if (code->isScalarCode(op))
     return Part::Cheap;
   if (shared)
     return isReduction(op) ? Part::Shared : Part::Cheap;

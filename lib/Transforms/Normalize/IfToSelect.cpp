@@ -88,7 +88,8 @@ class IfToSelectPass : public batch::impl::IfToSelectPassBase<IfToSelectPass> {
     InstanceProgram program(getOperation());
     if (!program.getEntry())
       return;
-    StructuralControl structure(program);
+    Sharedness sharedness(program);
+    StructuralControl structure(program, sharedness);
     for (func::FuncOp function : program.getFunctions()) {
       // Inner conditionals come first: straight-line by then, or an obstacle.
       SmallVector<scf::IfOp> branches;

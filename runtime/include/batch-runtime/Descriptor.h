@@ -201,6 +201,8 @@ struct Descriptor {
   Policy policy = Policy::Depth;        ///< unless the user wants another
   StateMachine machine;                 ///< of Policy::Machine
   bool hasInspect = false, hasExecute = false, hasUnbatched = false;
+  /// Where and why there is no batched code, if the compiler found no way.
+  std::string notBatched;
 
   /// By variant number, null where there is none.
   const Variant *variantByNumber(int number) const {

@@ -40,6 +40,7 @@ BATCH_KEY(device)
 BATCH_KEY(policy)
 BATCH_KEY(policyTable)
 BATCH_KEY(has)
+BATCH_KEY(notBatched)
 
 // `target` and `has`.
 BATCH_KEY(triple)

@@ -313,6 +313,7 @@ Descriptor::Descriptor(const char *text) {
       launch = parseLaunch(root[key::device]);
     if (root.contains(key::lockstep))
       lockstep = parseLockstep(root[key::lockstep]);
+    notBatched = value(root, key::notBatched, std::string());
     const json &has = optional(root, key::has);
     hasInspect = value(has, key::inspect, false);
     hasExecute = value(has, key::execute, false);

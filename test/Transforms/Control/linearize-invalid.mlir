@@ -5,7 +5,7 @@
 func.func @main(%x: tensor<4xf32>) -> f32 attributes {batch.entry} {
   %zero = arith.constant 0 : index
   // expected-error @+2 {{control depends on a tensor here, so the program is not structural and strategy 'linearize' cannot batch it}}
-  // expected-note @+1 {{legal strategies: 'none', which runs one instance at a time}}
+  // expected-note @+1 {{legal strategies: 'lockstep', 'mask' and 'none', which runs one instance at a time}}
   %v = tensor.extract %x[%zero] : tensor<4xf32>
   return %v : f32
 }

@@ -1,4 +1,4 @@
-// RUN: batch-opt %s --split-input-file --verify-diagnostics --batch-recursion-to-stack=strategy=lockstep --mlir-print-op-on-diagnostic=false
+// RUN: batch-opt %s --split-input-file --verify-diagnostics --batch-recursion-to-stack --mlir-print-op-on-diagnostic=false
 
 rec.adt @Tree {
   rec.variant @leaf(word: index)
@@ -66,7 +66,8 @@ func.func @main(%x: tensor<4xf32>, %v: tensor<4x4xf32> {batch.shared = "v"},
                 %w: tensor<4x4xf32> {batch.shared = "w"})
     -> tensor<4xf32> attributes {batch.entry} {
   %y = call @f(%x, %v) : (tensor<4xf32>, tensor<4x4xf32>) -> tensor<4xf32>
-  // expected-error @+1 {{gives argument #1 of @f other weights than another call does; run batch-duplicate-functions before batch-recursion-to-stack}}
+  // expected-error @+2 {{gives argument #1 of @f other weights than another call does; run batch-duplicate-functions before batch-recursion-to-stack}}
+  // expected-note @+1 {{legal strategies: 'linearize' and 'none', which runs one instance at a time}}
   %z = call @f(%y, %w) : (tensor<4xf32>, tensor<4x4xf32>) -> tensor<4xf32>
   return %z : tensor<4xf32>
 }
@@ -77,7 +78,8 @@ func.func @main(%x: tensor<4xf32>, %v: tensor<4x4xf32> {batch.shared = "v"},
 func.func @main(%n: i64, %v: tensor<4xf32> {batch.shared = "v"},
                 %w: tensor<4xf32> {batch.shared = "w"})
     -> tensor<4xf32> attributes {batch.entry} {
-  // expected-error @+1 {{gives shared argument #1 of the entry another value, but it is equal for all instances and calls; call another function instead}}
+  // expected-error @+2 {{gives shared argument #1 of the entry another value, but it is equal for all instances and calls; call another function instead}}
+  // expected-note @+1 {{legal strategies: 'linearize' and 'none', which runs one instance at a time}}
   %z = call @main(%n, %w, %v) : (i64, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %z : tensor<4xf32>
 }
@@ -95,7 +97,8 @@ func.func @main(%n: i64) -> i64 attributes {batch.entry} {
 
 // A block may run for any lanes in any order: it only computes.
 func.func @main(%c: i1) -> i1 attributes {batch.entry} {
-  // expected-error @+1 {{has effects; strategies 'lockstep' and 'mask' run code that only computes values}}
+  // expected-error @+2 {{has effects; strategies 'lockstep' and 'mask' run code that only computes values}}
+  // expected-note @+1 {{legal strategies: 'linearize' and 'none', which runs one instance at a time}}
   cf.assert %c, "no"
   return %c : i1
 }
@@ -109,7 +112,7 @@ func.func private @f(%i: index) -> i64 {
 func.func @main() -> tensor<4xi64> attributes {batch.entry} {
   %t = tensor.generate {
   ^bb0(%i: index):
-    // expected-error @+1 {{is in a body of tensor code, where lanes cannot follow it}}
+    // expected-error @+1 {{is in a body of tensor code, where control cannot follow it}}
     %x = func.call @f(%i) : (index) -> i64
     tensor.yield %x : i64
   } : tensor<4xi64>
@@ -137,7 +140,7 @@ func.func @main(%x: tensor<2x0xi64>) -> tensor<2x0xi64> attributes {batch.entry}
 
 func.func @main(%n: index, %x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   %zero = arith.constant 0.0 : f32
-  // expected-error @+1 {{is no control that lanes follow; write it as 'scf.for', or as tensor code}}
+  // expected-error @+1 {{is no control that a strategy knows; write it as 'scf.for', or as tensor code}}
   %y = scf.forall (%i) in (%n) shared_outs(%o = %x) -> tensor<4xf32> {
     %e = tensor.splat %zero : tensor<1xf32>
     scf.forall.in_parallel {

@@ -1,5 +1,5 @@
-// RUN: batch-opt %s --split-input-file --batch-recursion-to-stack=strategy=lockstep | FileCheck %s
-// RUN: batch-opt %s --split-input-file --batch-recursion-to-stack="strategy=lockstep live-saves=false temporaries=false needed-stacks=false cached-tops=false tail-calls=false" \
+// RUN: batch-opt %s --split-input-file --batch-recursion-to-stack | FileCheck %s
+// RUN: batch-opt %s --split-input-file --batch-recursion-to-stack="live-saves=false temporaries=false needed-stacks=false cached-tops=false tail-calls=false" \
 // RUN:   | FileCheck %s --check-prefix=NAIVE
 
 // Two calls. Each saves what is live across it; the result of the first is

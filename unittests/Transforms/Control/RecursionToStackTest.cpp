@@ -42,7 +42,6 @@ protected:
     if (!module)
       return {};
     RecursionToStackPassOptions options;
-    options.strategy = "lockstep";
     options.liveSaves = optimizations & 1;
     options.temporaries = optimizations & 2;
     options.neededStacks = optimizations & 4;

@@ -83,8 +83,10 @@ inline constexpr StringLiteral kEmulatedAttr = "batch.shared_bytes";
 inline constexpr StringLiteral kKeptBytesAttr = "batch.kept_bytes";
 /// On a module: the PolicyAttr that its schedules follow.
 inline constexpr StringLiteral kPolicyAttr = "batch.policy";
-/// On the entry: the StrategyAttr of its control.
+/// On the entry: the StrategyAttr of its control, and, where that is `none`
+/// because no other is legal, a string that says where and why.
 inline constexpr StringLiteral kStrategyAttr = "batch.strategy";
+inline constexpr StringLiteral kNotBatchedAttr = "batch.not_batched";
 /// On a function of the inspector or of the instance program: calls with equal
 /// arguments are run once. Recursive functions have it.
 inline constexpr StringLiteral kMemoizedAttr = "batch.memoized";

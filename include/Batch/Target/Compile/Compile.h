@@ -8,6 +8,7 @@
 #ifndef BATCH_TARGET_COMPILE_COMPILE_H
 #define BATCH_TARGET_COMPILE_COMPILE_H
 
+#include "Batch/Dialect/Batch/Batch.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringRef.h"
 #include <string>
@@ -17,7 +18,7 @@ namespace mlir::batch {
 
 /// What `compileToSharedObject` should make.
 struct CompileOptions {
-  std::string strategy = "auto";
+  Strategy strategy = Strategy::Auto;
   std::string policy = "depth";
   /// The file with the state machine of policy "fsm".
   std::string policyTable;

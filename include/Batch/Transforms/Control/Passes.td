@@ -35,6 +35,36 @@ def TagDepthsPass : Pass<"batch-tag-depths", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::batch::BatchDialect"];
 }
 
+def ChooseStrategyPass : Pass<"batch-choose-strategy", "::mlir::ModuleOp"> {
+  let summary = "decide where control runs";
+  let description = [{
+    Gives the entry a `batch.strategy`, unless its source has one. `auto` is the
+    first that is legal: `linearize`, where control reads nothing but the inputs;
+    `lockstep`, where it needs tensors; `none`, which runs one instance at a time.
+    A remark says which it is. For `none` a warning says where and why, and
+    `batch.not_batched` keeps that for whoever runs the object.
+
+    ```mlir
+    func.func @main(%n: i64) -> i64 attributes {batch.entry}
+    // becomes, with strategy=lockstep,
+    func.func @main(%n: i64) -> i64
+        attributes {batch.entry, batch.strategy = #batch.strategy<lockstep>}
+    ```
+
+    Another strategy is not checked here: the pass that does it says where it is
+    not legal.
+
+    See test/Transforms/Control/choose-strategy.mlir.
+  }];
+  let options = [
+    Option<"strategy", "strategy", "::mlir::batch::Strategy",
+           /*default=*/"::mlir::batch::Strategy::Auto",
+           "'auto', 'linearize', 'lockstep', 'mask' (calls of lanes end before "
+           "their callers go on) or 'none'">,
+  ];
+  let dependentDialects = ["::mlir::batch::BatchDialect"];
+}
+
 def LinearizePass : Pass<"batch-linearize", "::mlir::ModuleOp"> {
   let summary = "make the inspector of a structural program";
   let description = [{
@@ -44,15 +74,11 @@ def LinearizePass : Pass<"batch-linearize", "::mlir::ModuleOp"> {
     post-order (Cortex, section 2); other recursion stays and remembers its
     calls. The instance program is kept: it is the unbatched lowering.
 
-    Where control depends on a tensor, `linearize` is an error and `auto` leaves
-    the program as it is, with a remark.
+    An entry whose `batch.strategy` is another is left as it is. Control that
+    depends on a tensor is an error.
 
     See test/Transforms/Control/linearize.mlir.
   }];
-  let options = [
-    Option<"strategy", "strategy", "std::string", /*default=*/"\"linearize\"",
-           "'linearize', 'auto' or 'none'">,
-  ];
   let dependentDialects = ["::mlir::batch::BatchDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",
@@ -80,7 +106,8 @@ def RecursionToStackPass
 
     A shared argument that is passed through calls is an argument of the
     machine; run `batch-duplicate-functions` before, so that each function knows
-    its weights. Data structures (`rec`) and ragged tensors are errors.
+    its weights. Data structures (`rec`) and ragged tensors are errors. An entry
+    whose `batch.strategy` is not `lockstep` or `mask` is left as it is.
 
     ```mlir
     func.func @fib(%n: i64) -> i64 {
@@ -115,10 +142,6 @@ def RecursionToStackPass
            "Keep the tops of stacks apart from the rows below them">,
     Option<"tailCalls", "tail-calls", "bool", /*default=*/"true",
            "Jump to a function whose results are returned as they are">,
-    Option<"strategy", "strategy", "std::string", /*default=*/"\"auto\"",
-           "'lockstep', 'mask' (calls of lanes end before their callers go on), "
-           "'auto' (lockstep, where control depends on a tensor), or another, "
-           "which makes no machine">,
   ];
   let dependentDialects = ["::mlir::batch::BatchDialect",
                            "::mlir::arith::ArithDialect",

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "StepFunctions.h"
+#include "Batch/Analysis/StepFunctions.h"
 
 #include "Batch/Analysis/StepLiveness.h"
 #include "Batch/Dialect/Batch/Batch.h"
@@ -13,6 +13,7 @@
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -22,27 +23,60 @@ using namespace mlir::batch;
 /// True if `op` is control of its function, not of a body in tensor code.
 static bool isFunctionControl(Operation *op) {
   Operation *parent = op->getParentOp();
-  while (isa_and_nonnull<scf::SCFDialect>(parent->getDialect()))
+  while (isa<RegionBranchOpInterface>(parent) ||
+         isa_and_nonnull<scf::SCFDialect>(parent->getDialect()))
     parent = parent->getParentOp();
   return isa<func::FuncOp>(parent);
 }
 
-static LogicalResult convertStructuredControl(ModuleOp module) {
-  WalkResult result = module.walk([](scf::ForallOp loop) -> WalkResult {
-    if (isFunctionControl(loop))
-      return loop.emitError("is no control that lanes follow; write it as "
-                            "'scf.for', or as tensor code");
-    return WalkResult::advance();
-  });
-  if (result.wasInterrupted())
-    return failure();
+/// Control that has a form as a graph of blocks.
+static bool hasGraph(Operation *op) {
+  return isa<scf::ExecuteRegionOp, scf::ForOp, scf::IfOp, scf::IndexSwitchOp,
+             scf::ParallelOp, scf::ReduceOp, scf::WhileOp>(op) ||
+         op->hasTrait<OpTrait::IsTerminator>();
+}
+
+std::optional<Obstacle>
+mlir::batch::findProgramObstacle(const InstanceProgram &program) {
+  std::optional<Obstacle> obstacle;
+  for (func::FuncOp function : program.getFunctions()) {
+    if (function.isExternal())
+      return Obstacle{function.getLoc(),
+                      "is only declared; a function that the entry calls needs "
+                      "a body"};
+    for (BlockArgument argument : function.getArguments())
+      if (function.getArgAttr(argument.getArgNumber(), kSharedAttr) &&
+          !isa<RankedTensorType>(argument.getType()))
+        return Obstacle{argument.getLoc(), "is shared and must be a tensor; "
+                                           "scalars can be tensors of rank 0"};
+    function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (isa<scf::SCFDialect>(op->getDialect()) && isFunctionControl(op) &&
+          !hasGraph(op))
+        obstacle = {op->getLoc(),
+                    "is no control that a strategy knows; write it as "
+                    "'scf.for', or as tensor code"};
+      else if (isa<func::CallOp>(op) && !isFunctionControl(op))
+        obstacle = {op->getLoc(), "is in a body of tensor code, where control "
+                                  "cannot follow it"};
+      return obstacle ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (obstacle)
+      return obstacle;
+  }
+  return std::nullopt;
+}
+
+static void convertStructuredControl(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   populateSCFToControlFlowConversionPatterns(patterns);
   ConversionTarget target(*module.getContext());
   target.addDynamicallyLegalDialect<scf::SCFDialect>(
       [](Operation *op) { return !isFunctionControl(op); });
   target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
-  return applyPartialConversion(module, target, std::move(patterns));
+  LogicalResult converted =
+      applyPartialConversion(module, target, std::move(patterns));
+  assert(succeeded(converted) && "findProgramObstacle knows what is converted");
+  (void)converted;
 }
 
 /// Makes a chain of comparisons of a switch: a machine branches two ways.
@@ -163,13 +197,10 @@ static void simplifyGraph(func::FuncOp function) {
 
 /// Ends blocks behind calls. A tail call has nothing behind it but the return
 /// of what it returns.
-static LogicalResult splitAtCalls(func::FuncOp function, bool tailCalls) {
+static void splitAtCalls(func::FuncOp function, bool tailCalls) {
   SmallVector<func::CallOp> calls;
   function.walk([&](func::CallOp call) { calls.push_back(call); });
   for (func::CallOp call : calls) {
-    if (call->getParentOp() != function)
-      return call.emitError("is in a body of tensor code, where lanes "
-                            "cannot follow it");
     Operation *next = call->getNextNode();
     if (tailCalls && isa<func::ReturnOp>(next) &&
         llvm::equal(next->getOperands(), call.getResults()))
@@ -179,17 +210,15 @@ static LogicalResult splitAtCalls(func::FuncOp function, bool tailCalls) {
     OpBuilder builder = OpBuilder::atBlockEnd(block);
     cf::BranchOp::create(builder, call.getLoc(), returnPoint);
   }
-  return success();
 }
 
-FailureOr<OwningOpRef<ModuleOp>>
+OwningOpRef<ModuleOp>
 mlir::batch::copyAsStepFunctions(const InstanceProgram &program,
                                  bool tailCalls) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(program.getEntry().getLoc());
   for (func::FuncOp function : program.getFunctions())
     module->push_back(function->clone());
-  if (failed(convertStructuredControl(*module)))
-    return failure();
+  convertStructuredControl(*module);
   for (auto function : module->getOps<func::FuncOp>()) {
     function.walk([](Operation *op) {
       if (auto force = dyn_cast<ForceOp>(op)) {
@@ -202,8 +231,7 @@ mlir::batch::copyAsStepFunctions(const InstanceProgram &program,
       }
     });
     simplifyGraph(function);
-    if (failed(splitAtCalls(function, tailCalls)))
-      return failure();
+    splitAtCalls(function, tailCalls);
   }
   return module;
 }

@@ -1,0 +1,64 @@
+//===- StepProgram.h - A program as lock step runs it -----------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_ANALYSIS_STEPPROGRAM_H
+#define BATCH_ANALYSIS_STEPPROGRAM_H
+
+#include "Batch/Analysis/Obstacle.h"
+#include "Batch/Analysis/Sharedness.h"
+#include "Batch/Analysis/StepLiveness.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace mlir::batch {
+
+/// The functions of a program, copied into a module of their own, as graphs of
+/// steps, with what is known about them; or why it cannot run in lock step.
+class StepProgram {
+public:
+  /// Without `tailCalls` every call comes back.
+  StepProgram(const InstanceProgram &original, bool tailCalls);
+
+  /// Why lock step is not legal. Where it is, there are the members below.
+  const std::optional<Obstacle> &getObstacle() const { return obstacle; }
+
+  const InstanceProgram &getProgram() const { return parts->program; }
+  const Sharedness &getSharedness() const { return parts->sharedness; }
+  const StepLiveness &getLiveness() const { return parts->liveness; }
+
+  /// True for constants and tensors of them, which are made anew where they are
+  /// needed.
+  static bool isRematerializable(Value value);
+  /// True if `value` is something that differs from lane to lane and that no
+  /// step can make anew.
+  bool isOfLane(Value value) const;
+  /// True if a variable has to keep `value` from step to step.
+  bool needsVariable(Value value) const {
+    return isOfLane(value) && parts->liveness.isLiveAcrossStep(value);
+  }
+
+private:
+  struct Parts {
+    explicit Parts(ModuleOp module)
+        : program(module), sharedness(program), liveness(program) {}
+    InstanceProgram program;
+    Sharedness sharedness;
+    StepLiveness liveness;
+  };
+
+  std::optional<Obstacle> findParameterObstacle() const;
+  std::optional<Obstacle> findVariableObstacle(func::FuncOp function) const;
+  std::optional<Obstacle> findEffect(func::FuncOp function) const;
+
+  OwningOpRef<ModuleOp> module;
+  std::optional<Parts> parts;
+  std::optional<Obstacle> obstacle;
+};
+
+} // namespace mlir::batch
+
+#endif // BATCH_ANALYSIS_STEPPROGRAM_H

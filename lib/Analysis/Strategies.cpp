@@ -1,0 +1,80 @@
+//===- Strategies.cpp - Which control strategies are legal ----------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Analysis/Strategies.h"
+
+#include "Batch/Analysis/StepFunctions.h"
+#include "Batch/Analysis/StepProgram.h"
+#include "mlir/IR/Diagnostics.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+Strategies::Strategies(const InstanceProgram &program) : program(program) {}
+
+/// Why an inspector cannot run ahead of all tensor code.
+static std::optional<Obstacle>
+findTensorControl(const InstanceProgram &program) {
+  Sharedness sharedness(program);
+  std::optional<TensorControl> control =
+      StructuralControl(program, sharedness).getTensorControl();
+  if (!control)
+    return std::nullopt;
+  return Obstacle{control->op->getLoc(),
+                  "control depends on a tensor here, so the program is not "
+                  "structural and strategy 'linearize' cannot batch it"};
+}
+
+std::optional<Obstacle> Strategies::find(Strategy strategy) const {
+  if (std::optional<Obstacle> obstacle = findProgramObstacle(program))
+    return obstacle;
+  switch (strategy) {
+  case Strategy::Linearize:
+    return findTensorControl(program);
+  case Strategy::Lockstep:
+  case Strategy::Mask:
+    return StepProgram(program, /*tailCalls=*/true).getObstacle();
+  case Strategy::None:
+  case Strategy::Auto:
+    return std::nullopt;
+  }
+  llvm_unreachable("unknown strategy");
+}
+
+const std::optional<Obstacle> &Strategies::getObstacle(Strategy strategy) {
+  // Masks differ from lock step in the order of blocks alone.
+  if (strategy == Strategy::Mask)
+    strategy = Strategy::Lockstep;
+  auto [known, isNew] = obstacles.try_emplace(strategy);
+  if (isNew)
+    known->second = find(strategy);
+  return known->second;
+}
+
+Strategy Strategies::choose() {
+  for (Strategy strategy : {Strategy::Linearize, Strategy::Lockstep})
+    if (isLegal(strategy))
+      return strategy;
+  return Strategy::None;
+}
+
+LogicalResult Strategies::emitError(const Obstacle &obstacle) {
+  InFlightDiagnostic error = mlir::emitError(obstacle.loc) << obstacle.text;
+  std::string legal;
+  for (Strategy other : {Strategy::Linearize, Strategy::Lockstep,
+                         Strategy::Mask, Strategy::None}) {
+    if (!isLegal(other))
+      continue;
+    if (!legal.empty())
+      legal += other == Strategy::None ? " and " : ", ";
+    legal += "'" + stringifyStrategy(other).str() + "'";
+  }
+  if (!legal.empty())
+    error.attachNote() << "legal strategies: " << legal
+                       << ", which runs one instance at a time";
+  return error;
+}

@@ -1,0 +1,86 @@
+//===- TensorCode.cpp - What belongs into kernels -------------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Analysis/TensorCode.h"
+
+#include "Batch/Dialect/Batch/BatchInterfaces.h"
+#include "Batch/Dialect/Batch/Views.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+TensorCode::TensorCode(const InstanceProgram &program,
+                       const Sharedness &sharedness)
+    : sharedness(sharedness) {
+  for (func::FuncOp function : program.getFunctions())
+    collectBlocks(function.getBody());
+  findScalarCode();
+}
+
+bool TensorCode::contains(Operation *op) const {
+  if (scalarCode.contains(op))
+    return true;
+  if (op->getNumResults() == 0 ||
+      !llvm::all_of(op->getResultTypes(),
+                    [](Type type) { return isa<RankedTensorType>(type); }))
+    return false;
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    if (isRowView(slice) && sharedness.isShared(slice.getSource()))
+      return false;
+  return isa<linalg::LinalgDialect, tensor::TensorDialect, arith::ArithDialect,
+             math::MathDialect>(op->getDialect()) ||
+         isa<BatchableOpInterface>(op);
+}
+
+void TensorCode::collectBlocks(Region &region) {
+  SmallVector<Region *> worklist = {&region};
+  for (size_t i = 0; i < worklist.size(); ++i)
+    for (Block &block : *worklist[i]) {
+      blocks.push_back(&block);
+      for (Operation &op : block)
+        if (!contains(&op))
+          for (Region &nested : op.getRegions())
+            worklist.push_back(&nested);
+    }
+}
+
+/// Elements of tensors are known to kernels only: what is computed with them
+/// and read by tensor ops alone is kernel code.
+void TensorCode::findScalarCode() {
+  auto isConstant = [](Value value) {
+    return getConstantIntValue(value).has_value();
+  };
+  for (Block *block : blocks) {
+    for (Operation &op : *block) {
+      if (op.getNumResults() == 0 || op.getNumRegions() != 0 ||
+          llvm::any_of(op.getResultTypes(),
+                       [](Type type) { return isa<ShapedType>(type); }))
+        continue;
+      auto extract = dyn_cast<tensor::ExtractOp>(op);
+      // Which element of a shared tensor must not depend on the task.
+      bool reads = extract && (!sharedness.isShared(extract.getTensor()) ||
+                               llvm::all_of(extract.getIndices(), isConstant));
+      if (isa<arith::ArithDialect, math::MathDialect>(op.getDialect()))
+        reads |= llvm::any_of(op.getOperands(), [&](Value operand) {
+          return scalarCode.contains(operand.getDefiningOp());
+        });
+      if (reads)
+        scalarCode.insert(&op);
+    }
+    for (Operation &op : llvm::reverse(*block))
+      if (llvm::any_of(op.getUsers(), [&](Operation *user) {
+            Operation *ancestor = block->findAncestorOpInBlock(*user);
+            return !ancestor || !contains(ancestor);
+          }))
+        scalarCode.erase(&op);
+  }
+}

@@ -1,0 +1,69 @@
+// RUN: batch-opt %s --split-input-file --verify-diagnostics --batch-choose-strategy --mlir-print-op-on-diagnostic=false
+
+// Where nothing is legal `auto` is `none`: a warning at what is in the way of
+// each.
+rec.adt @Nat {
+  rec.variant @zero(word: index)
+  rec.variant @succ(pred: !rec.adt<@Nat>)
+}
+// expected-note @+1 {{strategy 'lockstep' is not legal either: is of type '!rec.adt<@Nat>', and strategies 'lockstep' and 'mask' do not walk data structures}}
+func.func @main(%t: !rec.adt<@Nat>, %x: tensor<4xf32>) -> f32
+    attributes {batch.entry} {
+  %zero = arith.constant 0 : index
+  // expected-warning @+1 {{not batched, runs one instance at a time: control depends on a tensor here}}
+  %e = tensor.extract %x[%zero] : tensor<4xf32>
+  return %e : f32
+}
+
+// -----
+
+// What no strategy runs, `none` included, is an error,
+// expected-error @+1 {{is only declared; a function that the entry calls needs a body}}
+func.func private @f(i64) -> i64
+func.func @main(%n: i64) -> i64 attributes {batch.entry} {
+  %m = call @f(%n) : (i64) -> i64
+  return %m : i64
+}
+
+// -----
+
+// such as a call that no control follows,
+rec.adt @Nat {
+  rec.variant @zero(word: index)
+}
+func.func private @f(%i: index) -> i64 {
+  %x = arith.index_cast %i : index to i64
+  return %x : i64
+}
+func.func @main(%t: !rec.adt<@Nat>) -> tensor<4xi64>
+    attributes {batch.entry} {
+  %r = rec.match %t : !rec.adt<@Nat> -> tensor<4xi64> {
+  case @zero(%word: index) {
+    %y = func.call @f(%word) : (index) -> i64
+    %t2 = tensor.generate {
+    ^bb0(%i: index):
+      // expected-error @+1 {{is in a body of tensor code, where control cannot follow it}}
+      %x = func.call @f(%i) : (index) -> i64
+      tensor.yield %x : i64
+    } : tensor<4xi64>
+    rec.yield %t2 : tensor<4xi64>
+  } }
+  return %r : tensor<4xi64>
+}
+
+// -----
+
+// and a parameter that is no tensor.
+// expected-error @+1 {{is shared and must be a tensor; scalars can be tensors of rank 0}}
+func.func @main(%n: f32, %s: f32 {batch.shared = "s"}) -> f32
+    attributes {batch.entry} {
+  %sum = arith.addf %n, %s : f32
+  return %sum : f32
+}
+
+// -----
+
+// expected-error @+1 {{'batch.strategy' is a #batch.strategy, of the entry}}
+func.func @main() attributes {batch.entry, batch.strategy = "lockstep"} {
+  return
+}

@@ -1,0 +1,98 @@
+// RUN: batch-opt %s --split-input-file --batch-choose-strategy 2>/dev/null \
+// RUN:   | FileCheck %s
+// RUN: batch-opt %s --split-input-file --batch-choose-strategy -o /dev/null \
+// RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=REMARK
+// RUN: batch-opt %s --split-input-file --batch-choose-strategy=strategy=mask \
+// RUN:   | FileCheck %s --check-prefix=MASK
+// RUN: not batch-opt %s --split-input-file --batch-choose-strategy=strategy=eager 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=UNKNOWN
+
+// UNKNOWN: there is no strategy 'eager'; strategies are 'auto', 'none', 'linearize', 'lockstep', 'mask'
+
+// Control reads the inputs alone.
+// REMARK: [[#@LINE+5]]:1: remark: {{.*}}strategy 'linearize': control reads nothing but the inputs
+// CHECK-LABEL: func.func @ahead
+// CHECK-SAME:    batch.strategy = #batch.strategy<linearize>
+// MASK-LABEL:  func.func @ahead
+// MASK-SAME:     batch.strategy = #batch.strategy<mask>
+func.func @ahead(%n: index, %x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {batch.entry} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %y = scf.for %i = %zero to %n step %one iter_args(%a = %x) -> tensor<4xf32> {
+    %b = math.tanh %a : tensor<4xf32>
+    scf.yield %b : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// A tensor decides how often the loop runs.
+// REMARK: [[#@LINE+6]]:8: remark: {{.*}}strategy 'lockstep': control depends on a tensor here
+// CHECK-LABEL: func.func @lanes
+// CHECK-SAME:    batch.strategy = #batch.strategy<lockstep>
+func.func @lanes(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
+  %zero = arith.constant 0 : index
+  %bound = arith.constant 1.0 : f32
+  %e = tensor.extract %x[%zero] : tensor<4xf32>
+  %c = arith.cmpf olt, %e, %bound : f32
+  %y = scf.if %c -> tensor<4xf32> {
+    %z = math.tanh %x : tensor<4xf32>
+    scf.yield %z : tensor<4xf32>
+  } else {
+    scf.yield %x : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// An element that tensor code alone reads is no control.
+// CHECK-LABEL: func.func @scale
+// CHECK-SAME:    batch.strategy = #batch.strategy<linearize>
+func.func @scale(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
+  %zero = arith.constant 0 : index
+  %e = tensor.extract %x[%zero] : tensor<4xf32>
+  %s = tensor.splat %e : tensor<4xf32>
+  %y = arith.mulf %x, %s : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// What the source says stays.
+// CHECK-LABEL: func.func @said
+// CHECK-SAME:    batch.strategy = #batch.strategy<none>
+// MASK-LABEL:  func.func @said
+// MASK-SAME:     batch.strategy = #batch.strategy<none>
+func.func @said(%x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {batch.entry, batch.strategy = #batch.strategy<none>} {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+rec.adt @Nat {
+  rec.variant @zero(word: index)
+  rec.variant @succ(pred: !rec.adt<@Nat>)
+}
+// No strategy is legal: a warning says where, and the entry keeps it.
+// CHECK-LABEL: func.func @alone
+// CHECK-SAME:    batch.not_batched = "{{.*}}choose-strategy.mlir:{{[0-9]+}}:8: control depends on a tensor here
+// CHECK-SAME:    batch.strategy = #batch.strategy<none>
+func.func @alone(%t: !rec.adt<@Nat>, %x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {batch.entry} {
+  %zero = arith.constant 0 : index
+  %bound = arith.constant 1.0 : f32
+  %e = tensor.extract %x[%zero] : tensor<4xf32>
+  %c = arith.cmpf olt, %e, %bound : f32
+  %y = scf.if %c -> tensor<4xf32> {
+    %z = math.tanh %x : tensor<4xf32>
+    scf.yield %z : tensor<4xf32>
+  } else {
+    scf.yield %x : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
