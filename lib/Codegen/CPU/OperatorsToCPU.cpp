@@ -133,7 +133,7 @@ struct ConvertOperatorsToCPUPass
     SmallVector<OperatorOp> operators(module.getOps<OperatorOp>());
     for (OperatorOp op : operators)
       if (failed(convertOperator(op, tables, kernels, registers,
-                                 measured.get(op.getSymName()))))
+                                 measured.get(op))))
         return signalPassFailure();
     tables.save();
   }

@@ -7,8 +7,6 @@
 
 #include "Tuning.h"
 
-#include "Batch/Dialect/UProg/UProg.h"
-#include "Batch/Target/ABI/SymbolNames.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -36,7 +34,8 @@ LogicalResult Tuning::load(StringRef path, ModuleOp module) {
                  "\"version\": 1 and \"kernels\": {...}");
   llvm::StringSet<> names;
   for (auto op : module.getOps<OperatorOp>())
-    names.insert(batch::getKernelName(op.getSymName()));
+    if (std::optional<StringRef> kernel = op.getKernel())
+      names.insert(*kernel);
   for (const auto &[key, value] : *entries) {
     StringRef kernel = key;
     if (kernel != "*" && !names.contains(kernel))
@@ -70,7 +69,7 @@ LogicalResult Tuning::load(StringRef path, ModuleOp module) {
   return success();
 }
 
-KernelTuning Tuning::get(StringRef operatorName) const {
-  auto found = kernels.find(batch::getKernelName(operatorName));
+KernelTuning Tuning::get(OperatorOp op) const {
+  auto found = kernels.find(op.getKernel().value_or(""));
   return found == kernels.end() ? others : found->second;
 }

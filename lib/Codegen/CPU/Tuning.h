@@ -8,7 +8,7 @@
 #ifndef BATCH_LIB_CODEGEN_CPU_TUNING_H
 #define BATCH_LIB_CODEGEN_CPU_TUNING_H
 
-#include "mlir/IR/BuiltinOps.h"
+#include "Batch/Dialect/UProg/UProg.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace mlir::uprog {
@@ -28,8 +28,7 @@ public:
   /// also for kernels that the module lacks.
   LogicalResult load(StringRef path, ModuleOp module);
 
-  /// For the operator of that name (a kernel's, with ".rows" behind it).
-  KernelTuning get(StringRef operatorName) const;
+  KernelTuning get(OperatorOp op) const;
 
 private:
   llvm::StringMap<KernelTuning> kernels;

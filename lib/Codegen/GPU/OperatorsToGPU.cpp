@@ -27,19 +27,18 @@ using namespace mlir::uprog;
 /// Rows and weights in global memory; see the NVVM dialect.
 static constexpr unsigned kGlobalMemory = 1;
 
-/// Operators of kernels whose tasks all have a depth that is known: they run at
-/// one step of a plan.
-static llvm::StringSet<> findOperatorsOfOneStep(ModuleOp module) {
-  llvm::StringSet<> known, unknown;
+/// Kernels whose tasks all have a depth that is known: they run at one step of
+/// a plan.
+static DenseSet<Attribute> findKernelsOfOneStep(ModuleOp module) {
+  DenseSet<Attribute> known, unknown;
   module.walk([&](batch::RecordOp record) {
     auto depth = record.getDepth().getDefiningOp<batch::DepthOp>();
     bool constant = (depth && depth.getInputs().empty()) ||
                     matchPattern(record.getDepth(), m_Constant());
-    (constant ? known : unknown)
-        .insert(batch::getOperatorName(record.getKernel()));
+    (constant ? known : unknown).insert(record.getKernelAttr());
   });
-  for (const auto &name : unknown)
-    known.erase(name.getKey());
+  for (Attribute kernel : unknown)
+    known.erase(kernel);
   return known;
 }
 
@@ -105,7 +104,7 @@ struct ConvertOperatorsToGPUPass
     auto device =
         SymbolTable(module).lookup<gpu::GPUModuleOp>(batch::kDeviceModule);
     std::vector<std::unique_ptr<StagePlan>> plans;
-    llvm::StringSet<> once = findOperatorsOfOneStep(module);
+    DenseSet<Attribute> once = findKernelsOfOneStep(module);
     KeptWeights weights(getWeightRoom(), getUnits(), asyncCopies);
     for (OperatorOp op : operators) {
       auto staged = device ? device.lookupSymbol<OperatorOp>(op.getSymName())
@@ -116,7 +115,7 @@ struct ConvertOperatorsToGPUPass
         return signalPassFailure();
       }
       plans.push_back(std::make_unique<StagePlan>(staged));
-      if (!once.contains(op.getSymName()))
+      if (!once.contains(op.getKernelAttr()))
         weights.add(*plans.back());
     }
     weights.place();

@@ -90,7 +90,7 @@ Value Evaluator::evalArgument(BlockArgument argument, ArrayRef<Index> indices) {
     return {};
   }
   Value row = rowPointer(argument, indices.front().base);
-  if (op.getRead(number) != "scalar")
+  if (op.getRead(number).getKind() != OperandKind::Scalar)
     return loadElement(row, type.getShape().drop_front(),
                        plan.getLayout(argument), element, indices.drop_front());
   Value cell = b.load(b.getI64Type(), row, batch::abi::kCellBytes);

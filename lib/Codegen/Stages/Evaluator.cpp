@@ -349,15 +349,15 @@ Value Evaluator::rowPointer(BlockArgument argument, Value row) {
                          plan.getStepOperand(number), kOperandCells, of);
                    });
   };
-  StringRef kind = op.getRead(number);
+  OperandKind kind = op.getRead(number).getKind();
   TableLayout layout = plan.getLayout(argument);
   Value pointer;
-  if (kind == "rows") {
+  if (kind == OperandKind::Rows) {
     pointer = b.load(
         b.ptrType(),
         b.offset(field(kOperandRows), b.mul(row, b.constant(kCellBytes))),
         kCellBytes);
-  } else if (kind == "scalar") {
+  } else if (kind == OperandKind::Scalar) {
     pointer = b.offset(field(kOperandRows), b.mul(row, b.constant(kCellBytes)));
   } else {
     Value slot = b.load(
@@ -381,9 +381,10 @@ Value Evaluator::storagePointer(Value value, const Storage &storage,
     // Of the task's row among those of all tasks, from that of the first one.
     const TableLayout &layout = plan.getResultLayout(storage.index);
     OperatorOp op = plan.getOperator();
-    int64_t siblings = op.getSiblings(storage.index);
+    ResultAttr write = op.getWrite(storage.index);
+    int64_t siblings = write.getSiblings();
     if (layout.getBlock() > 1) {
-      Value position = b.constant(op.getPosition(storage.index));
+      Value position = b.constant(write.getPosition());
       Value slot = b.add(b.mul(row, b.constant(siblings)), position);
       offset = b.sub(slotOffset(layout, slot), slotOffset(layout, position));
     } else {

@@ -30,10 +30,10 @@ int64_t RowSpace::leading() const {
 }
 
 TableLayout uprog::makeLayout(ArrayRef<int64_t> row, Type element,
-                              const RowPlace &place) {
-  TableLayout layout(row, elementBytes(element), place.layout);
-  if (place.blockBytes)
-    layout.setBlockBytes(*place.blockBytes);
+                              AffineMap map, int64_t blockBytes) {
+  TableLayout layout(row, elementBytes(element), map);
+  if (blockBytes)
+    layout.setBlockBytes(blockBytes);
   return layout;
 }
 
@@ -49,9 +49,10 @@ OperatorRows::OperatorRows(OperatorOp op) {
       continue;
     }
     ArrayRef<int64_t> shape = tensor.getShape();
-    argumentLayouts.push_back(makeLayout(perTask ? shape.drop_front() : shape,
-                                         tensor.getElementType(),
-                                         op.getArgumentPlace(i)));
+    OperandAttr read = op.getRead(i);
+    argumentLayouts.push_back(makeLayout(
+        perTask ? shape.drop_front() : shape, tensor.getElementType(),
+        read.getLayout(), read.getBlockBytes()));
     if (!op.getParameter(i)) {
       space.domain = op.getRagged(i).value_or(RowSpace::kTasks);
       domains = std::max(domains, space.domain + 1);
@@ -61,9 +62,10 @@ OperatorRows::OperatorRows(OperatorOp op) {
   }
   for (auto [i, type] : llvm::enumerate(op.getResultTypes())) {
     auto tensor = cast<RankedTensorType>(type);
-    resultLayouts.push_back(makeLayout(tensor.getShape().drop_front(),
-                                       tensor.getElementType(),
-                                       op.getResultPlace(i)));
+    ResultAttr write = op.getWrite(i);
+    resultLayouts.push_back(
+        makeLayout(tensor.getShape().drop_front(), tensor.getElementType(),
+                   write.getLayout(), write.getBlockBytes()));
   }
 }
 

@@ -42,8 +42,8 @@ using batch::elementBytes;
 using batch::TableLayout;
 
 /// That of rows that lie in a table as `place` says.
-TableLayout makeLayout(ArrayRef<int64_t> row, Type element,
-                       const RowPlace &place = {});
+TableLayout makeLayout(ArrayRef<int64_t> row, Type element, AffineMap map = {},
+                       int64_t blockBytes = 0);
 
 /// Where the rows of an operator's arguments and results lie.
 struct OperatorRows {

@@ -101,8 +101,7 @@ static void checkExtents(OpBuilder &builder, RecordOp op, KernelOp kernel,
       continue;
     Value original = op.getInputs()[position];
     Value cell = cells[position++];
-    auto domain =
-        kernel.getArgAttrOfType<IntegerAttr>(i, uprog::OperatorOp::kRagged);
+    auto domain = kernel.getArgAttrOfType<IntegerAttr>(i, kRaggedAttr);
     if (!kernel.isRagged(i) || !domain)
       continue;
     auto [it, inserted] =

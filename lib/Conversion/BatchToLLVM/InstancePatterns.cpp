@@ -214,8 +214,7 @@ ConvertInvoke::matchAndRewrite(InvokeOp op, OpAdaptor adaptor,
       store(kOperandRows, toCell(begin));
       store(kOperandOffsets,
             toCell(cb.address(offsets, slot, rewriter.getI64Type())));
-      auto domain = kernel.getArgAttrOfType<IntegerAttr>(
-          index, uprog::OperatorOp::kRagged);
+      auto domain = kernel.getArgAttrOfType<IntegerAttr>(index, kRaggedAttr);
       int64_t number = domain ? domain.getInt() : 0;
       if (domains.insert(number).second &&
           number < static_cast<int64_t>(raggedBytes.size())) {

@@ -237,8 +237,7 @@ FailureOr<json::Value> ObjectLayout::describeKernel(KernelOp kernel) const {
     }
     if (kernel.isRagged(i)) {
       operand[key::ragged] = true;
-      auto domain =
-          kernel.getArgAttrOfType<IntegerAttr>(i, uprog::OperatorOp::kRagged);
+      auto domain = kernel.getArgAttrOfType<IntegerAttr>(i, kRaggedAttr);
       int64_t number = domain ? domain.getInt() : 0;
       if (domains.insert(number).second &&
           number < static_cast<int64_t>(raggedBytes.size()))

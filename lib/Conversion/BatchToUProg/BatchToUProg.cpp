@@ -21,70 +21,66 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Says where the rows of a table lie, if that is not clear from their type.
-static void markLayout(SymbolTable &symbols, FlatSymbolRefAttr name,
-                       function_ref<void(StringRef, Attribute)> mark) {
-  auto table = name ? symbols.lookup<TableOp>(name.getAttr()) : TableOp();
-  if (!table)
-    return;
-  if (AffineMapAttr layout = table.getLayoutAttr())
-    mark(uprog::OperatorOp::kLayout, layout);
-  int64_t bytes = table.getTableLayout().getBlockBytes();
-  if (bytes != table.getOwnLayout().getBlockBytes())
-    mark(uprog::OperatorOp::kBlockBytes,
-         Builder(name.getContext()).getI64IntegerAttr(bytes));
+namespace {
+/// Where rows lie in a table, if that is not clear from their type.
+struct RowPlace {
+  AffineMap layout;
+  int64_t blockBytes = 0;
+
+  RowPlace(SymbolTable &symbols, FlatSymbolRefAttr name) {
+    auto table = name ? symbols.lookup<TableOp>(name.getAttr()) : TableOp();
+    if (!table)
+      return;
+    layout = table.getLayout().value_or(AffineMap());
+    int64_t bytes = table.getTableLayout().getBlockBytes();
+    if (bytes != table.getOwnLayout().getBlockBytes())
+      blockBytes = bytes;
+  }
+};
+} // namespace
+
+static uprog::OperandKind getOperandKind(ReadKind kind) {
+  switch (kind) {
+  case ReadKind::Gather:
+    return uprog::OperandKind::Gather;
+  case ReadKind::Rows:
+    return uprog::OperandKind::Rows;
+  case ReadKind::Scalar:
+    return uprog::OperandKind::Scalar;
+  case ReadKind::Shared:
+    return uprog::OperandKind::Shared;
+  }
+  llvm_unreachable("unknown kind of read");
 }
 
-/// Hands on how a step reads and writes to the operator, whose lowering depends
-/// on it.
-static void markOperator(SymbolTable &symbols, uprog::OperatorOp op,
-                         KernelOp kernel) {
-  OpBuilder builder(op);
-  for (unsigned index = 0; index < kernel.getNumArguments(); ++index) {
-    auto read = kernel.getArgAttrOfType<ReadAttr>(index, kReadAttr);
-    if (read.getKind() == ReadKind::Shared)
+/// Hands on how a step reads and writes to the operator, whose code depends on
+/// it, and the numbers of ragged domains to the kernel.
+static void setAccesses(SymbolTable &symbols, uprog::OperatorOp op,
+                        KernelOp kernel) {
+  MLIRContext *context = op.getContext();
+  for (unsigned i = 0; i < kernel.getNumArguments(); ++i) {
+    std::optional<int64_t> domain = op.getRagged(i + 1);
+    if (domain)
+      kernel.setArgAttr(i, kRaggedAttr,
+                        Builder(context).getI64IntegerAttr(*domain));
+    // Code of kernels that are never launched has no tables.
+    auto read = kernel.getArgAttrOfType<ReadAttr>(i, kReadAttr);
+    if (!read || read.getKind() == ReadKind::Shared)
       continue;
-    op.setArgAttr(index + 1, "uprog.read",
-                  builder.getStringAttr(stringifyReadKind(read.getKind())));
-    markLayout(symbols, read.getFrom(), [&](StringRef key, Attribute value) {
-      op.setArgAttr(index + 1, key, value);
-    });
-    if (std::optional<int64_t> domain = op.getRagged(index + 1))
-      kernel.setArgAttr(index, uprog::OperatorOp::kRagged,
-                        builder.getI64IntegerAttr(*domain));
+    RowPlace place(symbols, read.getFrom());
+    op.setRead(i + 1,
+               uprog::OperandAttr::get(context, getOperandKind(read.getKind()),
+                                       /*number=*/-1, domain.value_or(-1),
+                                       place.layout, place.blockBytes));
   }
-  for (unsigned i = 0; i < op.getNumResults(); ++i) {
-    auto table = kernel.getResultAttrOfType<FlatSymbolRefAttr>(i, kTableAttr);
-    auto mark = [&](StringRef key, Attribute value) {
-      op.setResultAttr(i, key, value);
-    };
-    int64_t siblings = kernel.getSiblings(i), position = kernel.getPosition(i);
-    if (siblings > 1)
-      mark("uprog.siblings", builder.getI64IntegerAttr(siblings));
-    if (position > 0)
-      mark("uprog.position", builder.getI64IntegerAttr(position));
-    markLayout(symbols, table, mark);
-  }
-}
-
-/// How the unbatched code hands in operands of kernels that are never launched.
-static void markDefaults(ModuleOp module) {
-  SymbolTable symbols(module);
-  OpBuilder builder(module.getContext());
-  for (auto kernel : module.getOps<KernelOp>()) {
-    auto op =
-        symbols.lookup<uprog::OperatorOp>(getOperatorName(kernel.getSymName()));
-    for (unsigned i = 0; op && i < kernel.getNumArguments(); ++i) {
-      if (kernel.isShared(i) || kernel.getArgAttr(i, kReadAttr))
-        continue;
-      if (kernel.getArgumentTypes()[i].isIntOrIndexOrFloat())
-        op.setArgAttr(i + 1, "uprog.read", builder.getStringAttr("scalar"));
-      else if (kernel.isRagged(i))
-        op.setArgAttr(i + 1, "uprog.read", builder.getStringAttr("rows"));
-      if (std::optional<int64_t> domain = op.getRagged(i + 1))
-        kernel.setArgAttr(i, uprog::OperatorOp::kRagged,
-                          builder.getI64IntegerAttr(*domain));
-    }
+  for (unsigned i = 0; i < kernel.getNumResults(); ++i) {
+    RowPlace place(
+        symbols, kernel.getResultAttrOfType<FlatSymbolRefAttr>(i, kTableAttr));
+    auto write = uprog::ResultAttr::get(context, kernel.getSiblings(i),
+                                        kernel.getPosition(i), place.layout,
+                                        place.blockBytes);
+    if (write != op.getWrite(i))
+      op.setResultAttr(i, uprog::kResultAttr, write);
   }
 }
 
@@ -102,8 +98,8 @@ static LogicalResult checkKernel(RecordOp record, RecordedKernel recorded) {
   KernelOp kernel = recorded.kernel;
   StringRef name = kernel.getSymName();
   if (!recorded.op)
-    return record.emitError("there is no operator @")
-           << getOperatorName(name) << "; run batch-vectorize-kernels first";
+    return record.emitError("kernel @")
+           << name << " has no operator; run batch-vectorize-kernels first";
   for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
     if (!kernel.getArgAttr(i, kReadAttr))
       return record.emitError("nothing says how argument #")
@@ -119,7 +115,7 @@ static LogicalResult checkKernel(RecordOp record, RecordedKernel recorded) {
 
 /// The kernels that tasks are recorded of, in module order.
 static FailureOr<SmallVector<RecordedKernel>>
-findRecordedKernels(ModuleOp module, SymbolTable &symbols) {
+findRecordedKernels(ModuleOp module, const uprog::OperatorMap &operators) {
   llvm::StringMap<RecordOp> records;
   module.walk([&](RecordOp record) {
     records.try_emplace(record.getKernel(), record);
@@ -129,9 +125,8 @@ findRecordedKernels(ModuleOp module, SymbolTable &symbols) {
     auto record = records.find(kernel.getSymName());
     if (record == records.end())
       continue;
-    auto op =
-        symbols.lookup<uprog::OperatorOp>(getOperatorName(kernel.getSymName()));
-    kernels.push_back({static_cast<int64_t>(number), kernel, op});
+    kernels.push_back({static_cast<int64_t>(number), kernel,
+                       operators.lookup(kernel.getSymNameAttr())});
     if (failed(checkKernel(record->second, kernels.back())))
       return failure();
   }
@@ -140,8 +135,7 @@ findRecordedKernels(ModuleOp module, SymbolTable &symbols) {
 
 /// Makes the program that runs a plan: a loop over its steps, which runs the
 /// operator of each step's kernel. All units meet after a step that says so.
-static void makeProgram(func::FuncOp entry, SymbolTable &symbols,
-                        ArrayRef<RecordedKernel> kernels) {
+static void makeProgram(func::FuncOp entry, ArrayRef<RecordedKernel> kernels) {
   auto module = entry->getParentOfType<ModuleOp>();
   Location loc = entry.getLoc();
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
@@ -178,11 +172,9 @@ static void makeProgram(func::FuncOp entry, SymbolTable &symbols,
   uprog::YieldOp::create(builder, loc);
   for (auto [recorded, region] :
        llvm::zip_equal(kernels, choice.getCaseRegions())) {
-    KernelOp kernel = recorded.kernel;
     uprog::OperatorOp op = recorded.op;
-    markOperator(symbols, op, kernel);
     builder.createBlock(&region);
-    Location at = kernel.getLoc();
+    Location at = op.getLoc();
     Value tasks = uprog::StepTasksOp::create(builder, at, index, step);
     uprog::RunOp::create(builder, at, op.getSymName(), step, tasks);
     uprog::YieldOp::create(builder, loc);
@@ -194,17 +186,20 @@ class ConvertBatchToUProgPass
     : public batch::impl::ConvertBatchToUProgPassBase<ConvertBatchToUProgPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    markDefaults(module);
+    SymbolTable symbols(module);
+    uprog::OperatorMap operators = uprog::mapOperators(module);
+    for (auto kernel : module.getOps<KernelOp>())
+      if (uprog::OperatorOp op = operators.lookup(kernel.getSymNameAttr()))
+        setAccesses(symbols, op, kernel);
     auto entry =
         dyn_cast_or_null<func::FuncOp>(lookupEntry(module).getOperation());
-    SymbolTable symbols(module);
     if (!entry || symbols.lookup(getExecutorName(entry.getSymName())) ||
         !symbols.lookup(getInspectorName(entry.getSymName())))
       return;
-    auto kernels = findRecordedKernels(module, symbols);
+    auto kernels = findRecordedKernels(module, operators);
     if (failed(kernels))
       return signalPassFailure();
-    makeProgram(entry, symbols, *kernels);
+    makeProgram(entry, *kernels);
   }
 };
 } // namespace

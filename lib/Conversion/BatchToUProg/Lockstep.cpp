@@ -26,6 +26,7 @@ class LockstepBuilder {
 public:
   LockstepBuilder(MachineOp machine, func::FuncOp entry)
       : machine(machine), entry(entry), symbols(entry->getParentOp()),
+        operators(uprog::mapOperators(entry->getParentOfType<ModuleOp>())),
         builder(machine.getContext()) {}
 
   LogicalResult build();
@@ -42,6 +43,7 @@ private:
   MachineOp machine;
   func::FuncOp entry;
   SymbolTable symbols;
+  uprog::OperatorMap operators;
   OpBuilder builder;
   uprog::ProgramOp program;
   Value lanes;
@@ -60,11 +62,11 @@ void LockstepBuilder::makeLaneOps(BlockOp block, bool prologue) {
 LogicalResult LockstepBuilder::runKernel(InvokeOp invoke, Value step) {
   Location loc = invoke.getLoc();
   auto kernel = symbols.lookup<KernelOp>(invoke.getKernel());
-  std::string name = getOperatorName(invoke.getKernel());
-  auto op = symbols.lookup<uprog::OperatorOp>(name);
+  uprog::OperatorOp op = operators.lookup(invoke.getKernelAttr().getAttr());
   if (!kernel || !op)
-    return invoke.emitError("there is no operator @")
-           << name << "; run batch-vectorize-kernels first";
+    return invoke.emitError("kernel @")
+           << invoke.getKernel()
+           << " has no operator; run batch-vectorize-kernels first";
   for (auto [i, operand] : llvm::enumerate(invoke.getInputs())) {
     auto top = operand.getDefiningOp<TopOp>();
     if (!top)
@@ -72,7 +74,6 @@ LogicalResult LockstepBuilder::runKernel(InvokeOp invoke, Value step) {
     auto read = ReadAttr::get(builder.getContext(), ReadKind::Gather,
                               top.getVariableAttr(), /*segments=*/false);
     kernel.setArgAttr(i, kReadAttr, read);
-    op.setArgAttr(i + 1, "uprog.read", builder.getStringAttr("gather"));
   }
   Value tasks =
       uprog::StepTasksOp::create(builder, loc, builder.getIndexType(), step);

@@ -23,6 +23,7 @@ namespace mlir::batch {
 
 using namespace mlir;
 using namespace mlir::batch;
+using uprog::OperandKind;
 
 //===----------------------------------------------------------------------===//
 // Ragged domains
@@ -129,43 +130,45 @@ FailureOr<uprog::OperatorOp> KernelBatcher::buildOperator(StringRef name) {
   MLIRContext *context = kernel.getContext();
   Location loc = kernel.getLoc();
   Block &body = kernel.getBody().front();
-  auto number = [&](int64_t value) { return builder.getI64IntegerAttr(value); };
 
   SmallVector<Type> types = {builder.getIndexType()};
   SmallVector<Attribute> attributes = {builder.getDictionaryAttr({})};
   SmallVector<Location> locations = {loc};
+  auto add = [&](Type type, Location at, OperandKind kind, int64_t number,
+                 int64_t ragged) {
+    auto operand =
+        uprog::OperandAttr::get(context, kind, number, ragged, AffineMap(),
+                                /*blockBytes=*/0);
+    types.push_back(type);
+    attributes.push_back(builder.getDictionaryAttr(
+        builder.getNamedAttr(uprog::kOperandAttr, operand)));
+    locations.push_back(at);
+  };
   for (BlockArgument argument : body.getArguments()) {
     unsigned index = argument.getArgNumber();
-    SmallVector<NamedAttribute> kept;
-    if (DictionaryAttr all = kernel.getArgAttrDict(index))
-      for (NamedAttribute attribute : all)
-        if (attribute.getName().getValue().starts_with("uprog."))
-          kept.push_back(attribute);
-    if (kernel.isShared(index) &&
-        !kernel.getArgAttr(index, uprog::OperatorOp::kParameter))
-      return kernel.emitOpError("shared argument #")
-             << index << " needs `" << uprog::OperatorOp::kParameter
-             << "`, the number of the entry's shared argument it is";
     Type type = argument.getType();
-    if (domainOf.count(argument)) {
-      kept.push_back({builder.getStringAttr(uprog::OperatorOp::kRagged),
-                      number(domainOf.lookup(argument))});
-      type = getBatchedType(type, BatchedValue::Rows);
-    } else if (!kernel.isShared(index)) {
-      type = getBatchedType(type, BatchedValue::PerTask);
+    Location at = argument.getLoc();
+    if (kernel.isShared(index)) {
+      auto parameter =
+          kernel.getArgAttrOfType<IntegerAttr>(index, kParameterAttr);
+      if (!parameter)
+        return kernel.emitOpError("shared argument #")
+               << index << " needs `" << kParameterAttr
+               << "`, the number of the entry's shared argument it is";
+      add(type, at, OperandKind::Shared, parameter.getInt(), -1);
+    } else if (domainOf.count(argument)) {
+      add(getBatchedType(type, BatchedValue::Rows), at, OperandKind::Rows, -1,
+          domainOf.lookup(argument));
+    } else {
+      OperandKind kind = isa<RankedTensorType>(type) ? OperandKind::Gather
+                                                     : OperandKind::Scalar;
+      add(getBatchedType(type, BatchedValue::PerTask), at, kind, -1, -1);
     }
-    types.push_back(type);
-    attributes.push_back(builder.getDictionaryAttr(kept));
-    locations.push_back(argument.getLoc());
   }
   auto offsetsType =
       RankedTensorType::get(ShapedType::kDynamic, builder.getIndexType());
-  for (size_t domain = 0; domain < domains.size(); ++domain) {
-    types.push_back(offsetsType);
-    attributes.push_back(builder.getDictionaryAttr(NamedAttribute(
-        builder.getStringAttr(uprog::OperatorOp::kOffsets), number(domain))));
-    locations.push_back(loc);
-  }
+  for (size_t domain = 0; domain < domains.size(); ++domain)
+    add(offsetsType, loc, OperandKind::Offsets, domain, -1);
   SmallVector<Type> resultTypes;
   for (Type type : kernel.getResultTypes())
     resultTypes.push_back(getBatchedType(type, BatchedValue::PerTask));
@@ -173,6 +176,7 @@ FailureOr<uprog::OperatorOp> KernelBatcher::buildOperator(StringRef name) {
   builder.setInsertionPointAfter(kernel);
   auto op = uprog::OperatorOp::create(
       builder, loc, name, FunctionType::get(context, types, resultTypes),
+      FlatSymbolRefAttr::get(kernel.getSymNameAttr()),
       builder.getArrayAttr(attributes), ArrayAttr());
   Block *block = builder.createBlock(&op.getBody(), {}, types, locations);
 
@@ -395,12 +399,14 @@ struct VectorizeKernelsPass
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SymbolTable symbols(module);
+    uprog::OperatorMap operators = uprog::mapOperators(module);
     for (auto kernel : llvm::make_early_inc_range(module.getOps<KernelOp>())) {
+      if (operators.contains(kernel.getSymNameAttr()))
+        continue;
       std::string name = getOperatorName(kernel.getSymName());
       if (Operation *existing = symbols.lookup(name)) {
         // A target may have made a function of the operator already.
-        if (isa<uprog::OperatorOp>(existing) ||
-            existing->hasAttr(uprog::kCodeAttr))
+        if (existing->hasAttr(uprog::kCodeAttr))
           continue;
         kernel.emitOpError("needs the name '@")
             << name << "' for its operator, which another symbol has";

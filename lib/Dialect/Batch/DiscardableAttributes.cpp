@@ -100,6 +100,11 @@ LogicalResult BatchDialect::verifyOperationAttribute(Operation *op,
   return success();
 }
 
+static bool isNumber(Attribute attr) {
+  auto number = dyn_cast<IntegerAttr>(attr);
+  return number && number.getType().isInteger(64) && number.getInt() >= 0;
+}
+
 LogicalResult BatchDialect::verifyRegionArgAttribute(Operation *op, unsigned,
                                                      unsigned argIndex,
                                                      NamedAttribute attr) {
@@ -130,6 +135,18 @@ LogicalResult BatchDialect::verifyRegionArgAttribute(Operation *op, unsigned,
   if (attr.getName() == kSourceAttr) {
     if (!isa<FlatSymbolRefAttr>(value))
       return error() << "'batch.in_source' is the name of a source";
+    return success();
+  }
+  if (attr.getName() == kParameterAttr) {
+    if (!isNumber(value) || !onKernel || !cast<KernelOp>(op).isShared(argIndex))
+      return error() << "'batch.parameter' is the number of a parameter, an "
+                        "i64, on shared arguments of kernels alone";
+    return success();
+  }
+  if (attr.getName() == kRaggedAttr) {
+    if (!isNumber(value) || !onKernel || !cast<KernelOp>(op).isRagged(argIndex))
+      return error() << "'batch.ragged' is the number of a domain, an i64, on "
+                        "ragged arguments of kernels alone";
     return success();
   }
   return error() << "'" << attr.getName().getValue()

@@ -36,7 +36,8 @@ LogicalResult OperandAttr::verify(EmitError emitError, OperandKind kind,
   if (numbered != (number >= 0))
     return emitError() << "'shared' and 'offsets' have a number, the others "
                           "have none";
-  if (numbered && (ragged >= 0 || layout || blockBytes))
+  bool isRow = kind == OperandKind::Gather || kind == OperandKind::Rows;
+  if (!isRow && (ragged >= 0 || layout || blockBytes))
     return emitError() << "'" << stringifyOperandKind(kind)
                        << "' has no rows in a table";
   return verifyPlace(emitError, layout, blockBytes);

@@ -41,37 +41,20 @@ void UProgDialect::initialize() {
 // Discardable attributes of arguments and results
 //===----------------------------------------------------------------------===//
 
-/// Where rows lie, of arguments and results of operators alike.
-static std::optional<bool> isValidPlace(NamedAttribute attr) {
-  if (attr.getName() == OperatorOp::kLayout)
-    return isa<AffineMapAttr>(attr.getValue());
-  if (attr.getName() == OperatorOp::kBlockBytes)
-    return isa<IntegerAttr>(attr.getValue());
-  return std::nullopt;
-}
-
 LogicalResult UProgDialect::verifyRegionArgAttribute(Operation *op, unsigned,
                                                      unsigned argIndex,
                                                      NamedAttribute attr) {
   StringRef name = attr.getName();
-  std::optional<bool> valid = isValidPlace(attr);
-  if (llvm::is_contained(
-          {OperatorOp::kRagged, OperatorOp::kParameter, OperatorOp::kOffsets},
-          name)) {
-    auto number = dyn_cast<IntegerAttr>(attr.getValue());
-    valid = number && !number.getValue().isNegative();
-  } else if (name == "uprog.read") {
-    auto kind = dyn_cast<StringAttr>(attr.getValue());
-    valid = kind &&
-            llvm::is_contained({"gather", "rows", "scalar"}, kind.getValue());
-  }
-  if (!valid)
+  if (name != kOperandAttr)
     return op->emitOpError("argument #")
            << argIndex << ": '" << name
-           << "' is no attribute of the uprog dialect for arguments";
-  if (!*valid)
+           << "' is no attribute of the uprog dialect for arguments; that of "
+              "an operator's operand is '"
+           << kOperandAttr << "'";
+  if (!isa<OperatorOp>(op) || !isa<OperandAttr>(attr.getValue()))
     return op->emitOpError("argument #")
-           << argIndex << ": '" << name << "' cannot be " << attr.getValue();
+           << argIndex << ": '" << name
+           << "' is a #uprog.operand, on operators alone";
   return success();
 }
 
@@ -79,15 +62,15 @@ LogicalResult UProgDialect::verifyRegionResultAttribute(Operation *op, unsigned,
                                                         unsigned resultIndex,
                                                         NamedAttribute attr) {
   StringRef name = attr.getName();
-  std::optional<bool> valid = isValidPlace(attr);
-  if (name == "uprog.siblings" || name == "uprog.position")
-    valid = isa<IntegerAttr>(attr.getValue());
-  if (!valid)
+  if (name != kResultAttr)
     return op->emitOpError("result #")
            << resultIndex << ": '" << name
-           << "' is no attribute of the uprog dialect for results";
-  if (!*valid)
+           << "' is no attribute of the uprog dialect for results; that of an "
+              "operator's result is '"
+           << kResultAttr << "'";
+  if (!isa<OperatorOp>(op) || !isa<ResultAttr>(attr.getValue()))
     return op->emitOpError("result #")
-           << resultIndex << ": '" << name << "' cannot be " << attr.getValue();
+           << resultIndex << ": '" << name
+           << "' is a #uprog.result, on operators alone";
   return success();
 }

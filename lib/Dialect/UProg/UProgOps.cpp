@@ -5,8 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../FunctionSyntax.h"
+#include "Batch/Dialect/Batch/TableLayout.h"
 #include "Batch/Dialect/UProg/UProg.h"
+
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/FunctionImplementation.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace mlir::uprog;
@@ -30,65 +34,103 @@ static void printStoredTypes(OpAsmPrinter &printer, StageOp op, TypeRange types,
 // OperatorOp, ProgramOp
 //===----------------------------------------------------------------------===//
 
+namespace {
+/// Arguments and results of a function, as they are written.
+struct Signature {
+  SmallVector<OpAsmParser::Argument> arguments;
+  SmallVector<Type> resultTypes;
+  SmallVector<DictionaryAttr> resultAttrs;
+
+  ParseResult parse(OpAsmParser &parser) {
+    bool variadic = false;
+    return function_interface_impl::parseFunctionSignatureWithArguments(
+        parser, /*allowVariadic=*/false, arguments, variadic, resultTypes,
+        resultAttrs);
+  }
+
+  template <class FunctionOp>
+  void addTo(OperationState &state, Builder &builder) {
+    SmallVector<Type> types;
+    for (const OpAsmParser::Argument &argument : arguments)
+      types.push_back(argument.type);
+    state.addAttribute(
+        FunctionOp::getFunctionTypeAttrName(state.name),
+        TypeAttr::get(builder.getFunctionType(types, resultTypes)));
+    call_interface_impl::addArgAndResultAttrs(
+        builder, state, arguments, resultAttrs,
+        FunctionOp::getArgAttrsAttrName(state.name),
+        FunctionOp::getResAttrsAttrName(state.name));
+  }
+};
+} // namespace
+
 ParseResult OperatorOp::parse(OpAsmParser &parser, OperationState &result) {
-  return batch::parseFunction<OperatorOp>(parser, result);
+  StringAttr name;
+  FlatSymbolRefAttr kernel;
+  Signature signature;
+  (void)impl::parseOptionalVisibilityKeyword(parser, result.attributes);
+  if (parser.parseSymbolName(name, SymbolTable::getSymbolAttrName(),
+                             result.attributes))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("of")) &&
+      parser.parseAttribute(kernel, getKernelAttrName(result.name),
+                            result.attributes))
+    return failure();
+  if (signature.parse(parser) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes))
+    return failure();
+  signature.addTo<OperatorOp>(result, parser.getBuilder());
+  OptionalParseResult body =
+      parser.parseOptionalRegion(*result.addRegion(), signature.arguments);
+  return body.has_value() ? *body : success();
 }
 
 void OperatorOp::print(OpAsmPrinter &printer) {
-  batch::printFunction(printer, *this);
+  StringRef visibility = SymbolTable::getVisibilityAttrName();
+  printer << ' ';
+  if (auto attr = (*this)->getAttrOfType<StringAttr>(visibility))
+    printer << attr.getValue() << ' ';
+  printer.printSymbolName(getSymName());
+  if (FlatSymbolRefAttr kernel = getKernelAttr())
+    printer << " of " << kernel;
+  function_interface_impl::printFunctionSignature(
+      printer, *this, getArgumentTypes(), /*isVariadic=*/false,
+      getResultTypes());
+  printer.printOptionalAttrDictWithKeyword(
+      (*this)->getAttrs(),
+      {visibility, getSymNameAttrName(), getFunctionTypeAttrName(),
+       getKernelAttrName(), getArgAttrsAttrName(), getResAttrsAttrName()});
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
 
-static std::optional<int64_t> getIntegerArgAttr(OperatorOp op, unsigned index,
-                                                StringRef name) {
-  if (auto attr = op.getArgAttrOfType<IntegerAttr>(index, name))
-    return attr.getInt();
+ResultAttr OperatorOp::getWrite(unsigned index) {
+  if (auto write = getResultAttrOfType<ResultAttr>(index, kResultAttr))
+    return write;
+  return ResultAttr::get(getContext(), /*siblings=*/1, /*position=*/0,
+                         AffineMap(), /*blockBytes=*/0);
+}
+
+/// The number of an operand of this kind.
+static std::optional<int64_t> getNumber(OperandAttr read, OperandKind kind) {
+  if (read && read.getKind() == kind)
+    return read.getNumber();
   return std::nullopt;
 }
 
-std::optional<int64_t> OperatorOp::getRagged(unsigned index) {
-  return getIntegerArgAttr(*this, index, kRagged);
-}
-
 std::optional<int64_t> OperatorOp::getParameter(unsigned index) {
-  return getIntegerArgAttr(*this, index, kParameter);
+  return getNumber(getRead(index), OperandKind::Shared);
 }
 
 std::optional<int64_t> OperatorOp::getOffsets(unsigned index) {
-  return getIntegerArgAttr(*this, index, kOffsets);
+  return getNumber(getRead(index), OperandKind::Offsets);
 }
 
-StringRef OperatorOp::getRead(unsigned index) {
-  auto read = getArgAttrOfType<StringAttr>(index, "uprog.read");
-  return read ? read.getValue() : "gather";
-}
-
-static RowPlace getPlace(DictionaryAttr attributes) {
-  RowPlace place;
-  if (!attributes)
-    return place;
-  if (auto map = attributes.getAs<AffineMapAttr>(OperatorOp::kLayout))
-    place.layout = map.getValue();
-  if (auto bytes = attributes.getAs<IntegerAttr>(OperatorOp::kBlockBytes))
-    place.blockBytes = bytes.getInt();
-  return place;
-}
-
-RowPlace OperatorOp::getArgumentPlace(unsigned index) {
-  return getPlace(getArgAttrDict(index));
-}
-
-RowPlace OperatorOp::getResultPlace(unsigned index) {
-  return getPlace(getResultAttrDict(index));
-}
-
-int64_t OperatorOp::getSiblings(unsigned index) {
-  auto attr = getResultAttrOfType<IntegerAttr>(index, "uprog.siblings");
-  return attr ? attr.getInt() : 1;
-}
-
-int64_t OperatorOp::getPosition(unsigned index) {
-  auto attr = getResultAttrOfType<IntegerAttr>(index, "uprog.position");
-  return attr ? attr.getInt() : 0;
+std::optional<int64_t> OperatorOp::getRagged(unsigned index) {
+  OperandAttr read = getRead(index);
+  if (read && read.getRagged() >= 0)
+    return read.getRagged();
+  return std::nullopt;
 }
 
 /// Checks that a body ends in a yield of the function's results.
@@ -105,27 +147,100 @@ static LogicalResult verifyYield(FunctionOp op) {
   return success();
 }
 
+static bool hasRows(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.getRank() > 0 && tensor.isDynamicDim(0);
+}
+
+/// Checks the layout of rows of this type, if there is one.
+static LogicalResult verifyLayout(function_ref<InFlightDiagnostic()> emitError,
+                                  Type rows, AffineMap layout) {
+  if (!layout)
+    return success();
+  auto type = cast<RankedTensorType>(rows);
+  ArrayRef<int64_t> row = type.getShape().drop_front();
+  if (ShapedType::isDynamicShape(row) ||
+      !type.getElementType().isIntOrIndexOrFloat())
+    return emitError() << "has a layout, but rows of " << type;
+  return batch::TableLayout::verify(
+      emitError, row, batch::elementBytes(type.getElementType()), layout);
+}
+
+/// Checks that an argument can be read as its `uprog.operand` says.
+static LogicalResult verifyOperand(OperatorOp op, unsigned index) {
+  auto error = [&]() { return op.emitOpError("argument #") << index << ' '; };
+  auto type = dyn_cast<RankedTensorType>(op.getArgumentTypes()[index]);
+  if (!type)
+    return error() << "must be a ranked tensor";
+  OperandAttr read = op.getRead(index);
+  if (!read)
+    return error() << "needs a '" << kOperandAttr
+                   << "', which says how it is read";
+  switch (read.getKind()) {
+  case OperandKind::Shared:
+    return success();
+  case OperandKind::Offsets:
+    if (type.getRank() != 1 || !hasRows(type) ||
+        !type.getElementType().isIndex())
+      return error() << "has offsets, tensor<?xindex>, not " << type;
+    return success();
+  case OperandKind::Scalar:
+    if (type.getRank() != 1 || !hasRows(type))
+      return error() << "has a scalar per task, tensor<?xT>, not " << type;
+    return success();
+  case OperandKind::Gather:
+  case OperandKind::Rows:
+    if (!hasRows(type))
+      return error() << "must be shared or have rows, tensor<?x...>, got "
+                     << type;
+    return verifyLayout(error, type, read.getLayout());
+  }
+  llvm_unreachable("unknown kind of operand");
+}
+
+/// Checks that each ragged domain that has rows has its offsets once, and no
+/// other one has any.
+static LogicalResult verifyDomains(OperatorOp op) {
+  llvm::SmallMapVector<int64_t, unsigned, 2> offsets, rows;
+  for (unsigned i = 1, e = op.getNumArguments(); i < e; ++i) {
+    if (std::optional<int64_t> domain = op.getRagged(i))
+      rows.try_emplace(*domain, i);
+    if (std::optional<int64_t> domain = op.getOffsets(i))
+      if (!offsets.try_emplace(*domain, i).second)
+        return op.emitOpError("argument #")
+               << i << " has the offsets of ragged domain " << *domain
+               << " once more";
+  }
+  for (auto [domain, index] : rows)
+    if (!offsets.contains(domain))
+      return op.emitOpError("argument #")
+             << index << " has rows of ragged domain " << domain
+             << ", whose offsets no argument has";
+  for (auto [domain, index] : offsets)
+    if (!rows.contains(domain))
+      return op.emitOpError("argument #")
+             << index << " has offsets of ragged domain " << domain
+             << ", whose rows no argument has";
+  return success();
+}
+
 LogicalResult OperatorOp::verify() {
-  if (getNumArguments() == 0 || !getArgumentTypes()[0].isIndex())
+  if (getNumArguments() == 0 || !getArgumentTypes()[0].isIndex() || getRead(0))
     return emitOpError("the first argument must be the number of tasks, an "
                        "index");
-  for (unsigned i = 1, e = getNumArguments(); i < e; ++i) {
-    auto type = dyn_cast<RankedTensorType>(getArgumentTypes()[i]);
-    if (!type)
-      return emitOpError("argument #") << i << " must be a ranked tensor";
-    if (getParameter(i))
-      continue;
-    if (type.getRank() == 0 || !type.isDynamicDim(0))
-      return emitOpError("argument #")
-             << i
-             << " must be shared (`uprog.parameter`) or have rows, tensor<?"
-             << "x...>, got " << type;
-  }
+  for (unsigned i = 1, e = getNumArguments(); i < e; ++i)
+    if (failed(verifyOperand(*this, i)))
+      return failure();
+  if (failed(verifyDomains(*this)))
+    return failure();
   for (auto [index, type] : llvm::enumerate(getResultTypes())) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    if (!tensor || tensor.getRank() == 0 || !tensor.isDynamicDim(0))
-      return emitOpError("result #")
-             << index << " must have rows, tensor<?x...>, got " << type;
+    auto error = [&, index = index]() {
+      return emitOpError("result #") << index << ' ';
+    };
+    if (!hasRows(type))
+      return error() << "must have rows, tensor<?x...>, got " << type;
+    if (failed(verifyLayout(error, type, getWrite(index).getLayout())))
+      return failure();
   }
   if (failed(verifyYield(*this)))
     return failure();
@@ -141,6 +256,37 @@ LogicalResult OperatorOp::verify() {
       if (!value.getDefiningOp<StageOp>())
         return body.getTerminator()->emitOpError("yields what no stage stores");
   return success();
+}
+
+LogicalResult OperatorOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  FlatSymbolRefAttr kernel = getKernelAttr();
+  if (!kernel)
+    return success();
+  // A copy for a device is in another module than its kernel.
+  Operation *symbol = symbols.lookupNearestSymbolFrom(*this, kernel);
+  if (!symbol)
+    return success();
+  auto function = dyn_cast<FunctionOpInterface>(symbol);
+  if (!function)
+    return emitOpError("is of ") << kernel << ", which is no kernel";
+  unsigned operands = 0;
+  for (unsigned i = 1, e = getNumArguments(); i < e; ++i)
+    operands += !getOffsets(i);
+  if (operands != function.getNumArguments() ||
+      getNumResults() != function.getNumResults())
+    return emitOpError("has ")
+           << operands << " operands and " << getNumResults()
+           << " results, its kernel " << kernel << " has "
+           << function.getNumArguments() << " and " << function.getNumResults();
+  return success();
+}
+
+OperatorMap uprog::mapOperators(ModuleOp module) {
+  OperatorMap operators;
+  for (auto op : module.getOps<OperatorOp>())
+    if (FlatSymbolRefAttr kernel = op.getKernelAttr())
+      operators.try_emplace(kernel.getAttr(), op);
+  return operators;
 }
 
 //===----------------------------------------------------------------------===//
@@ -184,40 +330,25 @@ static void printStoredTypes(OpAsmPrinter &printer, StageOp, TypeRange types,
 //===----------------------------------------------------------------------===//
 
 ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
-  SmallVector<OpAsmParser::Argument> arguments;
-  SmallVector<Type> types;
   StringAttr name;
-  bool variadic = false;
-  SmallVector<DictionaryAttr> resultAttrs;
-  SmallVector<Type> resultTypes;
+  Signature signature;
   StringRef level;
   SMLoc loc;
   if (parser.parseSymbolName(name, SymbolTable::getSymbolAttrName(),
                              result.attributes) ||
-      function_interface_impl::parseFunctionSignatureWithArguments(
-          parser, /*allowVariadic=*/false, arguments, variadic, resultTypes,
-          resultAttrs) ||
-      parser.parseKeyword("level") || parser.parseLParen() ||
-      parser.getCurrentLocation(&loc) || parser.parseKeyword(&level) ||
-      parser.parseRParen() ||
+      signature.parse(parser) || parser.parseKeyword("level") ||
+      parser.parseLParen() || parser.getCurrentLocation(&loc) ||
+      parser.parseKeyword(&level) || parser.parseRParen() ||
       parser.parseOptionalAttrDictWithKeyword(result.attributes))
     return failure();
   std::optional<Level> kind = symbolizeLevel(level);
   if (!kind)
     return parser.emitError(loc, "unknown level '")
            << level << "'; levels are block, cluster and device";
-  for (const OpAsmParser::Argument &argument : arguments)
-    types.push_back(argument.type);
-  Builder &builder = parser.getBuilder();
   result.addAttribute(getLevelAttrName(result.name),
-                      LevelAttr::get(builder.getContext(), *kind));
-  result.addAttribute(
-      getFunctionTypeAttrName(result.name),
-      TypeAttr::get(builder.getFunctionType(types, resultTypes)));
-  call_interface_impl::addArgAndResultAttrs(
-      builder, result, arguments, resultAttrs, getArgAttrsAttrName(result.name),
-      getResAttrsAttrName(result.name));
-  return parser.parseRegion(*result.addRegion(), arguments);
+                      LevelAttr::get(parser.getContext(), *kind));
+  signature.addTo<ProgramOp>(result, parser.getBuilder());
+  return parser.parseRegion(*result.addRegion(), signature.arguments);
 }
 
 void ProgramOp::print(OpAsmPrinter &printer) {

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Batch/Dialect/Batch/Batch.h"
-#include "Batch/Dialect/UProg/UProg.h"
 #include "Batch/Layout/Batching.h"
 #include "Batch/Target/ABI/SymbolNames.h"
 #include "Batch/Transforms/Kernels/Passes.h"
@@ -207,8 +206,8 @@ int32_t SameWeights::get(Operation *op) {
 /// nothing else reads it, and nothing reads a part of it.
 bool SameShapes::isStackable(linalg::MatvecOp product) {
   BlockArgument matrix = getMatrix(product);
-  auto parameter = kernel.getArgAttrOfType<IntegerAttr>(
-      matrix.getArgNumber(), uprog::OperatorOp::kParameter);
+  auto parameter = kernel.getArgAttrOfType<IntegerAttr>(matrix.getArgNumber(),
+                                                        kParameterAttr);
   return parameter && single.contains(parameter.getInt());
 }
 
@@ -569,7 +568,7 @@ DenseSet<int64_t> findSingleUses(ModuleOp module) {
   for (auto kernel : module.getOps<KernelOp>())
     for (BlockArgument argument : kernel.getBody().getArguments())
       if (auto parameter = kernel.getArgAttrOfType<IntegerAttr>(
-              argument.getArgNumber(), uprog::OperatorOp::kParameter))
+              argument.getArgNumber(), kParameterAttr))
         for (OpOperand &use : argument.getUses()) {
           bool isMatrix =
               getProduct(use.getOwner()) && use.getOperandNumber() == 0;

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Batch/Dialect/Batch/Batch.h"
-#include "Batch/Dialect/UProg/UProg.h"
 #include "Batch/Transforms/Kernels/Passes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -243,7 +242,7 @@ void BlockOutliner::makeKernel() {
     attributes.push_back(builder.getDictionaryAttr(
         {builder.getNamedAttr(kSharedAttr, builder.getUnitAttr()),
          builder.getNamedAttr(
-             uprog::OperatorOp::kParameter,
+             kParameterAttr,
              builder.getI64IntegerAttr(
                  cast<BlockArgument>(argument).getArgNumber()))}));
   auto kernel = KernelOp::create(

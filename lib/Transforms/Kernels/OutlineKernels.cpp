@@ -11,7 +11,6 @@
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/Batch/BatchInterfaces.h"
 #include "Batch/Dialect/Batch/Views.h"
-#include "Batch/Dialect/UProg/UProg.h"
 #include "Batch/Transforms/Kernels/Passes.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -563,8 +562,7 @@ KernelOp Outliner::makeKernel(StringRef name, ArrayRef<Operation *> body,
     NamedAttrList attrs;
     if (std::optional<int64_t> parameter = sharedness.getParameter(input)) {
       attrs.set(kSharedAttr, builder.getUnitAttr());
-      attrs.set(uprog::OperatorOp::kParameter,
-                builder.getI64IntegerAttr(*parameter));
+      attrs.set(kParameterAttr, builder.getI64IntegerAttr(*parameter));
     }
     argAttrs.push_back(attrs.getDictionary(module.getContext()));
   }

@@ -8,7 +8,6 @@
 #include "Batch/Analysis/ValueClasses.h"
 #include "Batch/Dialect/Batch/Views.h"
 #include "Batch/Dialect/Rec/AdtLookup.h"
-#include "Batch/Dialect/UProg/UProg.h"
 #include "Batch/Target/ABI/SymbolNames.h"
 #include "Batch/Transforms/Memory/Passes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -274,10 +273,10 @@ LogicalResult SlotAssigner::markKernels() {
       if (failed(read))
         return failure();
       kernel.setArgAttr(i, kReadAttr, *read);
-      if (kernel.isShared(i) && !kernel.getArgAttrOfType<IntegerAttr>(
-                                    i, uprog::OperatorOp::kParameter))
+      if (kernel.isShared(i) &&
+          !kernel.getArgAttrOfType<IntegerAttr>(i, kParameterAttr))
         return kernel.emitError("shared argument #")
-               << i << " names no parameter ('uprog.parameter')";
+               << i << " names no parameter ('batch.parameter')";
     }
     for (unsigned i = 0; i < kernel.getNumResults(); ++i)
       kernel.setResultAttr(i, kTableAttr,

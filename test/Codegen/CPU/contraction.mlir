@@ -27,10 +27,11 @@
 
 // CHECK-LABEL: func.func @cell.rows(
 // CHECK-SAME:    attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <fixed_scratch = {{[0-9]+}}, task_scratch = {{[0-9]+}}, most_scratch = {{[0-9]+}}, row_split = 12, row_block = 0, share_tasks = {{[0-9]+}}>>
-uprog.operator @cell.rows(%n: index, %x: tensor<?x20xf32>, %h: tensor<?x20xf32>,
-                          %w: tensor<64x40xf32> {uprog.parameter = 0 : i64},
-                          %b: tensor<64xf32> {uprog.parameter = 1 : i64},
-                          %u: tensor<20x64xf32> {uprog.parameter = 2 : i64})
+uprog.operator @cell.rows(%n: index, %x: tensor<?x20xf32> {uprog.operand = #uprog.operand<gather>},
+                          %h: tensor<?x20xf32> {uprog.operand = #uprog.operand<gather>},
+                          %w: tensor<64x40xf32> {uprog.operand = #uprog.operand<shared(0)>},
+                          %b: tensor<64xf32> {uprog.operand = #uprog.operand<shared(1)>},
+                          %u: tensor<20x64xf32> {uprog.operand = #uprog.operand<shared(2)>})
     -> tensor<?x64xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?x64xf32>

@@ -15,8 +15,9 @@
 
 // CHECK-LABEL: func.func private @both.rows.stage0
 // CHECK:         call @batch.tiles.v2.f64
-uprog.operator @both.rows(%n: index, %x: tensor<?x20xf64>, %z: tensor<?x40xf64>,
-                          %w: tensor<40x20xf64> {uprog.parameter = 0 : i64})
+uprog.operator @both.rows(%n: index, %x: tensor<?x20xf64> {uprog.operand = #uprog.operand<gather>},
+                          %z: tensor<?x40xf64> {uprog.operand = #uprog.operand<gather>},
+                          %w: tensor<40x20xf64> {uprog.operand = #uprog.operand<shared(0)>})
     -> (tensor<?x40xf64>, tensor<?x20xf64>) {
   %zero = arith.constant 0.0 : f64
   %e0 = tensor.empty(%n) : tensor<?x40xf64>
@@ -37,7 +38,8 @@ uprog.operator @both.rows(%n: index, %x: tensor<?x20xf64>, %z: tensor<?x40xf64>,
 // CHECK-NOT:     arith.mulf
 // AVX2-LABEL:  func.func private @dot.rows.stage0
 // AVX2:          vector.fma %{{.*}} : vector<4xf64>
-uprog.operator @dot.rows(%n: index, %x: tensor<?x40xf64>, %y: tensor<?x40xf64>) -> tensor<?xf64> {
+uprog.operator @dot.rows(%n: index, %x: tensor<?x40xf64> {uprog.operand = #uprog.operand<gather>},
+                         %y: tensor<?x40xf64> {uprog.operand = #uprog.operand<gather>}) -> tensor<?xf64> {
   %zero = arith.constant 0.0 : f64
   %e = tensor.empty(%n) : tensor<?xf64>
   %s = linalg.fill ins(%zero : f64) outs(%e : tensor<?xf64>) -> tensor<?xf64>
@@ -57,12 +59,12 @@ uprog.operator @dot.rows(%n: index, %x: tensor<?x40xf64>, %y: tensor<?x40xf64>) 
 // CHECK:         arith.extf %{{.*}} : vector<8xf32> to vector<8xf64>
 // CHECK-LABEL: func.func private @scalars.rows.stage0
 // CHECK:         arith.mulf %{{.*}} : vector<16xf32>
-uprog.operator @mixed.rows(%n: index, %x: tensor<?x40xf32>) -> tensor<?x40xf64> {
+uprog.operator @mixed.rows(%n: index, %x: tensor<?x40xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x40xf64> {
   %y = arith.extf %x : tensor<?x40xf32> to tensor<?x40xf64>
   uprog.yield %y : tensor<?x40xf64>
 }
-uprog.operator @scalars.rows(%n: index, %x: tensor<?x40xf32>,
-                             %s: tensor<?xf64> {uprog.read = "scalar"}) -> tensor<?x40xf32> {
+uprog.operator @scalars.rows(%n: index, %x: tensor<?x40xf32> {uprog.operand = #uprog.operand<gather>},
+                             %s: tensor<?xf64> {uprog.operand = #uprog.operand<scalar>}) -> tensor<?x40xf32> {
   %t = arith.truncf %s : tensor<?xf64> to tensor<?xf32>
   %e = tensor.empty(%n) : tensor<?x40xf32>
   %b = linalg.broadcast ins(%t : tensor<?xf32>) outs(%e : tensor<?x40xf32>) dimensions = [1]
@@ -76,7 +78,7 @@ uprog.operator @scalars.rows(%n: index, %x: tensor<?x40xf32>,
 // CHECK:         scf.for {{.*}} iter_args({{.*}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
 // CHECK-LABEL: func.func private @alone.rows.stage0
 // CHECK:         scf.for {{.*}} iter_args({{.*}}) -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
-uprog.operator @beside.rows(%n: index, %x: tensor<?x80xf32>) -> (tensor<?xf32>, tensor<?x80xf64>) {
+uprog.operator @beside.rows(%n: index, %x: tensor<?x80xf32> {uprog.operand = #uprog.operand<gather>}) -> (tensor<?xf32>, tensor<?x80xf64>) {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty(%n) : tensor<?xf32>
   %s = linalg.fill ins(%zero : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
@@ -89,7 +91,7 @@ uprog.operator @beside.rows(%n: index, %x: tensor<?x80xf32>) -> (tensor<?xf32>, 
   %w = arith.extf %x : tensor<?x80xf32> to tensor<?x80xf64>
   uprog.yield %d, %w : tensor<?xf32>, tensor<?x80xf64>
 }
-uprog.operator @alone.rows(%n: index, %x: tensor<?x80xf32>) -> tensor<?xf32> {
+uprog.operator @alone.rows(%n: index, %x: tensor<?x80xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty(%n) : tensor<?xf32>
   %s = linalg.fill ins(%zero : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>

@@ -17,11 +17,11 @@
 // CHECK-NOT:   @gates.rows.stage1
 // CHECK-LABEL: func.func @gates.rows(
 // CHECK-SAME:    #uprog.code<stages = 1, task_scratch = 0, workers
-uprog.operator @gates.rows(%n: index, %l: tensor<?x32xf32> {uprog.read = "gather"},
-                           %r: tensor<?x32xf32> {uprog.read = "gather"},
-                           %a: tensor<32x64xf32> {uprog.parameter = 0 : i64},
-                           %b: tensor<32x64xf32> {uprog.parameter = 1 : i64},
-                           %c: tensor<32x64xf32> {uprog.parameter = 2 : i64})
+uprog.operator @gates.rows(%n: index, %l: tensor<?x32xf32> {uprog.operand = #uprog.operand<gather>},
+                           %r: tensor<?x32xf32> {uprog.operand = #uprog.operand<gather>},
+                           %a: tensor<32x64xf32> {uprog.operand = #uprog.operand<shared(0)>},
+                           %b: tensor<32x64xf32> {uprog.operand = #uprog.operand<shared(1)>},
+                           %c: tensor<32x64xf32> {uprog.operand = #uprog.operand<shared(2)>})
     -> tensor<?x32xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?x32xf32>

@@ -16,8 +16,9 @@
 // CHECK-NOT:     llvm.store
 // CHECK:           call @batch.tiles.v2.a128.b64.c80.near(
 // CHECK:           call @batch.tiles.v2.a128.b64.c80.add.near(
-uprog.operator @pair.rows(%n: index, %a: tensor<?x64x64xf32>, %b: tensor<?x64x64xf32>,
-                          %w: tensor<64x128xf32> {uprog.parameter = 0 : i64})
+uprog.operator @pair.rows(%n: index, %a: tensor<?x64x64xf32> {uprog.operand = #uprog.operand<gather>},
+                          %b: tensor<?x64x64xf32> {uprog.operand = #uprog.operand<gather>},
+                          %w: tensor<64x128xf32> {uprog.operand = #uprog.operand<shared(0)>})
     -> tensor<?x64x64xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?x64x64xf32>
@@ -39,7 +40,8 @@ uprog.operator @pair.rows(%n: index, %a: tensor<?x64x64xf32>, %b: tensor<?x64x64
 // Both may differ. A row of 8 columns lies in 16: one vector.
 // CHECK-LABEL: func.func private @both.rows.stage0
 // CHECK:           call @batch.tiles.v1.a16.b16.{{.*}}.near(
-uprog.operator @both.rows(%n: index, %a: tensor<?x8x8xf32>, %b: tensor<?x8x8xf32>)
+uprog.operator @both.rows(%n: index, %a: tensor<?x8x8xf32> {uprog.operand = #uprog.operand<gather>},
+                          %b: tensor<?x8x8xf32> {uprog.operand = #uprog.operand<gather>})
     -> tensor<?x8x8xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?x8x8xf32>
@@ -54,7 +56,8 @@ uprog.operator @both.rows(%n: index, %a: tensor<?x8x8xf32>, %b: tensor<?x8x8xf32
 // CHECK-LABEL: func.func private @narrow.rows.stage0
 // CHECK-NOT:       call @batch.tiles
 // CHECK:           vector.fma %{{.*}} : vector<16xf32>
-uprog.operator @narrow.rows(%n: index, %a: tensor<?x48x48xf32>, %b: tensor<?x48x48xf32>)
+uprog.operator @narrow.rows(%n: index, %a: tensor<?x48x48xf32> {uprog.operand = #uprog.operand<gather>},
+                            %b: tensor<?x48x48xf32> {uprog.operand = #uprog.operand<gather>})
     -> tensor<?x48x48xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?x48x48xf32>
@@ -67,7 +70,8 @@ uprog.operator @narrow.rows(%n: index, %a: tensor<?x48x48xf32>, %b: tensor<?x48x
 // What is computed on the way lies nowhere: no address to read it at.
 // CHECK-LABEL: func.func private @computed.rows.stage0
 // CHECK-NOT:       call @batch.tiles
-uprog.operator @computed.rows(%n: index, %a: tensor<?x64x64xf32>, %b: tensor<?x64x64xf32>)
+uprog.operator @computed.rows(%n: index, %a: tensor<?x64x64xf32> {uprog.operand = #uprog.operand<gather>},
+                              %b: tensor<?x64x64xf32> {uprog.operand = #uprog.operand<gather>})
     -> tensor<?x64x64xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?x64x64xf32>

@@ -10,7 +10,8 @@
 // CHECK:         %[[TRAPS:.*]] = arith.ori %[[ZERO]], %[[LARGE]]
 // CHECK:         %[[SAFE:.*]] = arith.select %[[TRAPS]], %{{.*}}, %[[DIVISOR]]
 // CHECK:         arith.divsi %[[DIVIDEND]], %[[SAFE]]
-uprog.operator @signed.rows(%n: index, %x: tensor<?x40xi64>, %y: tensor<?x40xi64>) -> tensor<?x40xi64> {
+uprog.operator @signed.rows(%n: index, %x: tensor<?x40xi64> {uprog.operand = #uprog.operand<gather>},
+                            %y: tensor<?x40xi64> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x40xi64> {
   %q = arith.divsi %x, %y : tensor<?x40xi64>
   uprog.yield %q : tensor<?x40xi64>
 }
@@ -19,7 +20,8 @@ uprog.operator @signed.rows(%n: index, %x: tensor<?x40xi64>, %y: tensor<?x40xi64
 // CHECK:         %[[ZERO:.*]] = arith.cmpi eq, %[[DIVISOR:.*]], %{{.*}} : vector<16xi32>
 // CHECK:         %[[SAFE:.*]] = arith.select %[[ZERO]], %{{.*}}, %[[DIVISOR]]
 // CHECK:         arith.remui %{{.*}}, %[[SAFE]]
-uprog.operator @unsigned.rows(%n: index, %x: tensor<?x40xi32>, %y: tensor<?x40xi32>) -> tensor<?x40xi32> {
+uprog.operator @unsigned.rows(%n: index, %x: tensor<?x40xi32> {uprog.operand = #uprog.operand<gather>},
+                              %y: tensor<?x40xi32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x40xi32> {
   %q = arith.remui %x, %y : tensor<?x40xi32>
   uprog.yield %q : tensor<?x40xi32>
 }
@@ -28,7 +30,7 @@ uprog.operator @unsigned.rows(%n: index, %x: tensor<?x40xi32>, %y: tensor<?x40xi
 // CHECK-LABEL: func.func private @known.rows.stage0
 // CHECK-NOT:     arith.cmpi eq
 // CHECK:         arith.divsi
-uprog.operator @known.rows(%n: index, %x: tensor<?x40xi64>) -> tensor<?x40xi64> {
+uprog.operator @known.rows(%n: index, %x: tensor<?x40xi64> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x40xi64> {
   %e = tensor.empty(%n) : tensor<?x40xi64>
   %c = arith.constant 7 : i64
   %y = linalg.generic {indexing_maps = [affine_map<(r, i) -> (r, i)>, affine_map<(r, i) -> (r, i)>],
@@ -47,8 +49,8 @@ uprog.operator @known.rows(%n: index, %x: tensor<?x40xi64>) -> tensor<?x40xi64> 
 // CHECK:         %[[ELEMENT:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i64
 // CHECK:         scf.for
 // CHECK:         arith.mului_extended %{{.*}} : vector<8xi64>
-uprog.operator @element.rows(%n: index, %x: tensor<?x40xi64>,
-                             %p: tensor<3xi64> {uprog.parameter = 0 : i64}) -> tensor<?x40xi64> {
+uprog.operator @element.rows(%n: index, %x: tensor<?x40xi64> {uprog.operand = #uprog.operand<gather>},
+                             %p: tensor<3xi64> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x40xi64> {
   %two = arith.constant 2 : index
   %s = tensor.extract %p[%two] : tensor<3xi64>
   %e = tensor.empty(%n) : tensor<?x40xi64>

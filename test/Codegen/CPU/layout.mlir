@@ -22,8 +22,9 @@
 // Vectors are read and written whole.
 // CHECK:         llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr -> vector<16xf32>
 // CHECK:         llvm.store %{{.*}}, %{{.*}} {alignment = 4 : i64} : vector<16xf32>, !llvm.ptr
-uprog.operator @copy.rows(%n: index, %x: tensor<?x40xf32> {uprog.read = "gather", uprog.layout = #blocks})
-    -> (tensor<?x40xf32> {uprog.layout = #blocks}) {
+uprog.operator @copy.rows(%n: index,
+                          %x: tensor<?x40xf32> {uprog.operand = #uprog.operand<gather layout((s, i) -> (s floordiv 8, i floordiv 16, s mod 8, i mod 16))>})
+    -> (tensor<?x40xf32> {uprog.result = #uprog.result<layout = (s, i) -> (s floordiv 8, i floordiv 16, s mod 8, i mod 16)>}) {
   uprog.yield %x : tensor<?x40xf32>
 }
 
@@ -36,7 +37,8 @@ uprog.operator @copy.rows(%n: index, %x: tensor<?x40xf32> {uprog.read = "gather"
 // CHECK:         arith.divui %[[AT]], %{{.*}} : vector<16xi64>
 // CHECK:         arith.remui %{{.*}}, %{{.*}} : vector<16xi64>
 // CHECK:         llvm.intr.masked.gather
-uprog.operator @middle.rows(%n: index, %x: tensor<?x40xf32> {uprog.layout = #pieces})
+uprog.operator @middle.rows(%n: index,
+                            %x: tensor<?x40xf32> {uprog.operand = #uprog.operand<gather layout((s, i) -> (s floordiv 2, i floordiv 16, s mod 2, i mod 16))>})
     -> tensor<?x32xf32> {
   %y = tensor.extract_slice %x[0, 5] [%n, 32] [1, 1] : tensor<?x40xf32> to tensor<?x32xf32>
   uprog.yield %y : tensor<?x32xf32>
@@ -50,7 +52,7 @@ uprog.operator @middle.rows(%n: index, %x: tensor<?x40xf32> {uprog.layout = #pie
 // CHECK-DAG:     %[[DISTANCE:.*]] = arith.constant 256 : i64
 // CHECK:         %[[SLOT:.*]] = arith.extsi
 // CHECK:         arith.muli %[[SLOT]], %[[DISTANCE]] : i64
-uprog.operator @beside.rows(%n: index, %x: tensor<?x32xf32> {uprog.block_bytes = 256 : i64})
+uprog.operator @beside.rows(%n: index, %x: tensor<?x32xf32> {uprog.operand = #uprog.operand<gather block_bytes(256)>})
     -> tensor<?x32xf32> {
   uprog.yield %x : tensor<?x32xf32>
 }

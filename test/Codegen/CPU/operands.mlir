@@ -17,11 +17,11 @@
 // CHECK:           arith.bitcast %[[BITS]] : i32 to f32
 // CHECK:           arith.muli %{{.*}}, %[[STRIDE]] : i64
 uprog.operator @reads.rows(%n: index,
-    %g: tensor<?x16xf32> {uprog.read = "gather"},
-    %r: tensor<?x16xf32> {uprog.read = "rows"},
-    %c: tensor<?x16xf32> {uprog.read = "gather"},
-    %s: tensor<?xf32> {uprog.read = "scalar"})
-    -> (tensor<?x16xf32> {uprog.siblings = 2 : i64}) {
+    %g: tensor<?x16xf32> {uprog.operand = #uprog.operand<gather>},
+    %r: tensor<?x16xf32> {uprog.operand = #uprog.operand<rows>},
+    %c: tensor<?x16xf32> {uprog.operand = #uprog.operand<gather>},
+    %s: tensor<?xf32> {uprog.operand = #uprog.operand<scalar>})
+    -> (tensor<?x16xf32> {uprog.result = #uprog.result<siblings = 2>}) {
   %e = tensor.empty(%n) : tensor<?x16xf32>
   %y = linalg.generic {indexing_maps = [affine_map<(r, n) -> (r, n)>, affine_map<(r, n) -> (r, n)>,
                                         affine_map<(r, n) -> (r, n)>, affine_map<(r, n) -> (r)>,
@@ -45,7 +45,7 @@ uprog.operator @reads.rows(%n: index,
 // CHECK: llvm.mlir.global internal constant @batch.constant.0(dense<[1065353216, 1073741824, 1077936128, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]> : tensor<16xi32>)
 // CHECK-LABEL: func.func private @constant.rows.stage0
 // CHECK:         llvm.mlir.addressof @batch.constant.0
-uprog.operator @constant.rows(%n: index, %x: tensor<?x3xf32>) -> tensor<?x3xf32> {
+uprog.operator @constant.rows(%n: index, %x: tensor<?x3xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x3xf32> {
   %c = arith.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
   %e = tensor.empty(%n) : tensor<?x3xf32>
   %b = linalg.broadcast ins(%c : tensor<3xf32>) outs(%e : tensor<?x3xf32>) dimensions = [0]

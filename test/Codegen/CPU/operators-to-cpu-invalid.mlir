@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --uprog-stage-operators --convert-operators-to-cpu --split-input-file --verify-diagnostics
 
 // Control flow inside an operator has no CPU code yet.
-uprog.operator @loop.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+uprog.operator @loop.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c3 = arith.constant 3 : index
@@ -16,13 +16,13 @@ uprog.operator @loop.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32> {
 // -----
 
 // expected-error @+1 {{operand 1 is not a tensor of rows of static shape}}
-uprog.operator @static.rows(%n: index, %x: tensor<?x?xf32>) -> tensor<?x?xf32> {
+uprog.operator @static.rows(%n: index, %x: tensor<?x?xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x?xf32> {
   uprog.yield %x : tensor<?x?xf32>
 }
 
 // -----
 
-uprog.operator @dynamic.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+uprog.operator @dynamic.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32> {
   // expected-error @+1 {{has a dynamic dimension that is not the leading one}}
   %e = tensor.empty(%n, %n) : tensor<?x?xf32>
   uprog.yield %x : tensor<?x4xf32>
@@ -30,7 +30,7 @@ uprog.operator @dynamic.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32> 
 
 // -----
 
-uprog.operator @unknown.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+uprog.operator @unknown.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32> {
   %zero = arith.constant 0.0 : f32
   %c7 = arith.constant 7 : index
   %e = tensor.empty(%c7) : tensor<?x4xf32>
@@ -42,7 +42,7 @@ uprog.operator @unknown.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32> 
 
 // -----
 
-uprog.operator @across.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+uprog.operator @across.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<4xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
@@ -53,7 +53,7 @@ uprog.operator @across.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32> {
 
 // -----
 
-uprog.operator @concat.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+uprog.operator @concat.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32> {
   // expected-error @+1 {{concatenates rows of different tasks}}
   %y = tensor.concat dim(0) %x, %x : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
   uprog.yield %y : tensor<?x4xf32>
@@ -61,7 +61,7 @@ uprog.operator @concat.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32> {
 
 // -----
 
-uprog.operator @slice.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x2xf32> {
+uprog.operator @slice.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x2xf32> {
   // expected-error @+1 {{has offsets, sizes or strides that are not static, or does not take all rows}}
   %y = tensor.extract_slice %x[1, 0] [%n, 2] [1, 1] : tensor<?x4xf32> to tensor<?x2xf32>
   uprog.yield %y : tensor<?x2xf32>
@@ -70,8 +70,8 @@ uprog.operator @slice.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x2xf32> {
 // -----
 
 // Code inside an elementwise op must be elementwise itself.
-uprog.operator @body.rows(%n: index, %x: tensor<?x4xf32>,
-                          %w: tensor<4xf32> {uprog.parameter = 0 : i64}) -> tensor<?x4xf32> {
+uprog.operator @body.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
+                          %w: tensor<4xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x4xf32> {
   %e = tensor.empty(%n) : tensor<?x4xf32>
   %y = linalg.generic {indexing_maps = [affine_map<(r, n) -> (r, n)>, affine_map<(r, n) -> (r, n)>],
                        iterator_types = ["parallel", "parallel"]}
@@ -89,15 +89,15 @@ uprog.operator @body.rows(%n: index, %x: tensor<?x4xf32>,
 // -----
 
 // expected-error @+1 {{reads offsets other than by segment ops}}
-uprog.operator @offsets.rows(%n: index, %x: tensor<?x4xf32> {uprog.ragged = 0 : i64},
-                             %o: tensor<?xindex> {uprog.offsets = 0 : i64}) -> tensor<?xindex> {
+uprog.operator @offsets.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather ragged(0)>},
+                             %o: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>}) -> tensor<?xindex> {
   %y = arith.addi %o, %o : tensor<?xindex>
   uprog.yield %y : tensor<?xindex>
 }
 
 // -----
 
-uprog.operator @wide.rows(%n: index, %x: tensor<?x16xi64>) -> tensor<?x16xi1> {
+uprog.operator @wide.rows(%n: index, %x: tensor<?x16xi64> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x16xi1> {
   // expected-error @+1 {{makes elements of type 'i128', which operators do not compute with}}
   %w = arith.extsi %x : tensor<?x16xi64> to tensor<?x16xi128>
   %y = arith.trunci %w : tensor<?x16xi128> to tensor<?x16xi1>
@@ -107,7 +107,7 @@ uprog.operator @wide.rows(%n: index, %x: tensor<?x16xi64>) -> tensor<?x16xi1> {
 // -----
 
 // expected-error @+1 {{operand 1 has elements of type 'complex<f32>', which operators do not read}}
-uprog.operator @complex.rows(%n: index, %x: tensor<?x16xcomplex<f32>>,
-                             %y: tensor<?x16xf32>) -> tensor<?x16xf32> {
+uprog.operator @complex.rows(%n: index, %x: tensor<?x16xcomplex<f32>> {uprog.operand = #uprog.operand<gather>},
+                             %y: tensor<?x16xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x16xf32> {
   uprog.yield %y : tensor<?x16xf32>
 }

@@ -40,8 +40,8 @@
 // CHECK-NOT:     arith.cmpi
 // CHECK-NOT:     scf.if
 // CHECK:         return
-uprog.operator @cell.rows(%n: index, %x: tensor<?x20xf32>,
-                          %w: tensor<40x20xf32> {uprog.parameter = 0 : i64})
+uprog.operator @cell.rows(%n: index, %x: tensor<?x20xf32> {uprog.operand = #uprog.operand<gather>},
+                          %w: tensor<40x20xf32> {uprog.operand = #uprog.operand<shared(0)>})
     -> tensor<?x40xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?x40xf32>

@@ -12,9 +12,9 @@
 // CHECK:         call @batch.tiles.v2.
 // CHECK-LABEL: func.func private @part.rows.stage0
 // CHECK-NOT:     call @batch.tiles
-uprog.operator @stacked.rows(%n: index, %x: tensor<?x20xf32>,
-                             %a: tensor<48x20xf32> {uprog.parameter = 0 : i64},
-                             %b: tensor<32x20xf32> {uprog.parameter = 1 : i64})
+uprog.operator @stacked.rows(%n: index, %x: tensor<?x20xf32> {uprog.operand = #uprog.operand<gather>},
+                             %a: tensor<48x20xf32> {uprog.operand = #uprog.operand<shared(0)>},
+                             %b: tensor<32x20xf32> {uprog.operand = #uprog.operand<shared(1)>})
     -> tensor<?x80xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?x80xf32>
@@ -25,9 +25,9 @@ uprog.operator @stacked.rows(%n: index, %x: tensor<?x20xf32>,
          outs(%start : tensor<?x80xf32>) -> tensor<?x80xf32>
   uprog.yield %y : tensor<?x80xf32>
 }
-uprog.operator @part.rows(%n: index, %x: tensor<?x20xf32>,
-                          %a: tensor<48x20xf32> {uprog.parameter = 0 : i64},
-                          %b: tensor<32x20xf32> {uprog.parameter = 1 : i64})
+uprog.operator @part.rows(%n: index, %x: tensor<?x20xf32> {uprog.operand = #uprog.operand<gather>},
+                          %a: tensor<48x20xf32> {uprog.operand = #uprog.operand<shared(0)>},
+                          %b: tensor<32x20xf32> {uprog.operand = #uprog.operand<shared(1)>})
     -> tensor<?x64xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?x64xf32>

@@ -17,8 +17,9 @@
 // CHECK-SAME:    #uprog.code<stages = 2, task_scratch = 128, workers
 // CHECK:         call @chain.rows.stage0
 // CHECK:         call @chain.rows.stage1
-uprog.operator @chain.rows(%n: index, %x: tensor<?x32xf32>, %h: tensor<?x32xf32>,
-                           %w: tensor<32x32xf32> {uprog.parameter = 0 : i64})
+uprog.operator @chain.rows(%n: index, %x: tensor<?x32xf32> {uprog.operand = #uprog.operand<gather>},
+                           %h: tensor<?x32xf32> {uprog.operand = #uprog.operand<gather>},
+                           %w: tensor<32x32xf32> {uprog.operand = #uprog.operand<shared(0)>})
     -> tensor<?x32xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?x32xf32>
@@ -52,7 +53,7 @@ uprog.operator @chain.rows(%n: index, %x: tensor<?x32xf32>, %h: tensor<?x32xf32>
 // CHECK:         math.sqrt
 // CHECK-LABEL: func.func @norm.rows(
 // CHECK-SAME:    #uprog.code<stages = 2,
-uprog.operator @norm.rows(%n: index, %x: tensor<?x20xf32>) -> tensor<?x20xf32> {
+uprog.operator @norm.rows(%n: index, %x: tensor<?x20xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x20xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty(%n) : tensor<?xf32>
   %start = linalg.fill ins(%zero : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
@@ -88,9 +89,9 @@ uprog.operator @norm.rows(%n: index, %x: tensor<?x20xf32>) -> tensor<?x20xf32> {
 // CHECK:           arith.addf %[[SUM]], %{{.*}} : vector<16xf32>
 // CHECK-LABEL: func.func @pool.rows(
 // CHECK-SAME:    #uprog.code<ragged_scratch = [64], stages = 2, task_scratch = 0, workers
-uprog.operator @pool.rows(%n: index, %q: tensor<?x16xf32>,
-                          %x: tensor<?x16xf32> {uprog.ragged = 0 : i64},
-                          %offsets: tensor<?xindex> {uprog.offsets = 0 : i64})
+uprog.operator @pool.rows(%n: index, %q: tensor<?x16xf32> {uprog.operand = #uprog.operand<gather>},
+                          %x: tensor<?x16xf32> {uprog.operand = #uprog.operand<gather ragged(0)>},
+                          %offsets: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>})
     -> tensor<?x16xf32> {
   %b = batch.segment_broadcast %q by %offsets : tensor<?x16xf32>, tensor<?xindex>
   %s = arith.addf %x, %b : tensor<?x16xf32>
@@ -112,8 +113,8 @@ uprog.operator @pool.rows(%n: index, %q: tensor<?x16xf32>,
 // CHECK:         arith.minsi
 // CHECK-LABEL: func.func @first.rows(
 // CHECK-SAME:    #uprog.code<stages = 2,
-uprog.operator @first.rows(%n: index, %x: tensor<?x32xf32>,
-                           %w: tensor<9x32xf32> {uprog.parameter = 0 : i64})
+uprog.operator @first.rows(%n: index, %x: tensor<?x32xf32> {uprog.operand = #uprog.operand<gather>},
+                           %w: tensor<9x32xf32> {uprog.operand = #uprog.operand<shared(0)>})
     -> tensor<?xi32> {
   %zero = arith.constant 0.0 : f32
   %none = arith.constant 99 : i32

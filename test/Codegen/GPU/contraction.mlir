@@ -64,9 +64,9 @@
 // CHECK-NEXT:            %[[T:.*]] = math.tanh %[[S]] : f32
 // CHECK:                 llvm.store %[[T]], %{{.*}} : f32, !llvm.ptr<1>
 // CHECK-NOT:     stage1
-uprog.operator @cell.rows(%n: index, %x: tensor<?x128xf32>,
-                          %w: tensor<64x128xf32> {uprog.parameter = 0 : i64},
-                          %b: tensor<64xf32> {uprog.parameter = 1 : i64})
+uprog.operator @cell.rows(%n: index, %x: tensor<?x128xf32> {uprog.operand = #uprog.operand<gather>},
+                          %w: tensor<64x128xf32> {uprog.operand = #uprog.operand<shared(0)>},
+                          %b: tensor<64xf32> {uprog.operand = #uprog.operand<shared(1)>})
     -> tensor<?x64xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?x64xf32>
@@ -101,8 +101,8 @@ uprog.operator @cell.rows(%n: index, %x: tensor<?x128xf32>,
 // CHECK-COUNT-32:    math.fma
 // CHECK-NOT:         math.fma
 // CHECK:             scf.yield
-uprog.operator @narrow.rows(%n: index, %x: tensor<?x6xf32>,
-                            %w: tensor<3x6xf32> {uprog.parameter = 0 : i64})
+uprog.operator @narrow.rows(%n: index, %x: tensor<?x6xf32> {uprog.operand = #uprog.operand<gather>},
+                            %w: tensor<3x6xf32> {uprog.operand = #uprog.operand<shared(0)>})
     -> tensor<?x3xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?x3xf32>

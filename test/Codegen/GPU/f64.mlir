@@ -33,8 +33,8 @@
 // TF32-LABEL:    func.func private @product.rows.stage0(
 // TF32-NOT:        nvvm.mma
 // TF32:            math.fma %{{.*}} : f64
-uprog.operator @product.rows(%n: index, %x: tensor<?x128xf64>,
-                             %w: tensor<64x128xf64> {uprog.parameter = 0 : i64})
+uprog.operator @product.rows(%n: index, %x: tensor<?x128xf64> {uprog.operand = #uprog.operand<gather>},
+                             %w: tensor<64x128xf64> {uprog.operand = #uprog.operand<shared(0)>})
     -> tensor<?x64xf64> {
   %zero = arith.constant 0.0 : f64
   %empty = tensor.empty(%n) : tensor<?x64xf64>

@@ -98,9 +98,9 @@
 // CHECK-NOT:             scf.if
 // CHECK-NOT:     gpu.shuffle
 // CHECK:         return
-uprog.operator @cell.rows(%n: index, %x: tensor<?x128xf32>,
-                          %w: tensor<64x128xf32> {uprog.parameter = 0 : i64},
-                          %b: tensor<64xf32> {uprog.parameter = 1 : i64})
+uprog.operator @cell.rows(%n: index, %x: tensor<?x128xf32> {uprog.operand = #uprog.operand<gather>},
+                          %w: tensor<64x128xf32> {uprog.operand = #uprog.operand<shared(0)>},
+                          %b: tensor<64xf32> {uprog.operand = #uprog.operand<shared(1)>})
     -> tensor<?x64xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?x64xf32>
@@ -140,11 +140,12 @@ uprog.operator @cell.rows(%n: index, %x: tensor<?x128xf32>,
 // TF32-COUNT-2:    nvvm.mma.sync
 // BF16-COUNT-1:    nvvm.mma.sync
 // CHECK-NOT:       nvvm.mma.sync
-uprog.operator @gates.rows(%n: index, %x: tensor<?x32xf32>, %z: tensor<?x32xf32>,
-                           %i: tensor<16x32xf32> {uprog.parameter = 0 : i64},
-                           %o: tensor<16x32xf32> {uprog.parameter = 1 : i64},
-                           %u: tensor<16x32xf32> {uprog.parameter = 2 : i64},
-                           %f: tensor<16x32xf32> {uprog.parameter = 3 : i64})
+uprog.operator @gates.rows(%n: index, %x: tensor<?x32xf32> {uprog.operand = #uprog.operand<gather>},
+                           %z: tensor<?x32xf32> {uprog.operand = #uprog.operand<gather>},
+                           %i: tensor<16x32xf32> {uprog.operand = #uprog.operand<shared(0)>},
+                           %o: tensor<16x32xf32> {uprog.operand = #uprog.operand<shared(1)>},
+                           %u: tensor<16x32xf32> {uprog.operand = #uprog.operand<shared(2)>},
+                           %f: tensor<16x32xf32> {uprog.operand = #uprog.operand<shared(3)>})
     -> tensor<?x16xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?x16xf32>
@@ -188,8 +189,8 @@ uprog.operator @gates.rows(%n: index, %x: tensor<?x32xf32>, %z: tensor<?x32xf32>
 // CHECK-NOT:       vector<4xf32>
 // CHECK-COUNT-12:  arith.select %{{.*}}, %{{.*}}, %{{.*}} : f32
 // CHECK:           nvvm.mma.sync
-uprog.operator @ends.rows(%n: index, %x: tensor<?x20xf32>,
-                          %w: tensor<8x20xf32> {uprog.parameter = 0 : i64})
+uprog.operator @ends.rows(%n: index, %x: tensor<?x20xf32> {uprog.operand = #uprog.operand<gather>},
+                          %w: tensor<8x20xf32> {uprog.operand = #uprog.operand<shared(0)>})
     -> tensor<?x8xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?x8xf32>
@@ -199,8 +200,8 @@ uprog.operator @ends.rows(%n: index, %x: tensor<?x20xf32>,
          outs(%start : tensor<?x8xf32>) -> tensor<?x8xf32>
   uprog.yield %y : tensor<?x8xf32>
 }
-uprog.operator @narrow.rows(%n: index, %x: tensor<?x6xf32>,
-                            %w: tensor<3x6xf32> {uprog.parameter = 1 : i64})
+uprog.operator @narrow.rows(%n: index, %x: tensor<?x6xf32> {uprog.operand = #uprog.operand<gather>},
+                            %w: tensor<3x6xf32> {uprog.operand = #uprog.operand<shared(1)>})
     -> tensor<?x3xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?x3xf32>
@@ -220,7 +221,7 @@ uprog.operator @narrow.rows(%n: index, %x: tensor<?x6xf32>,
 // CHECK-LABEL: func.func private @norm.rows.stage0
 // CHECK-NOT:     nvvm.
 // CHECK:         math.fma
-uprog.operator @norm.rows(%n: index, %x: tensor<?x20xf32>) -> tensor<?xf32> {
+uprog.operator @norm.rows(%n: index, %x: tensor<?x20xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty(%n) : tensor<?xf32>
   %start = linalg.fill ins(%zero : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>

@@ -23,9 +23,9 @@
 // CHECK-COUNT-2:       nvvm.mma.sync
 // CHECK-NOT:     nvvm.mma.sync
 // CHECK:         return
-uprog.operator @cell.rows(%n: index, %x: tensor<?x64xf32>,
-                          %u: tensor<32x64xf32> {uprog.parameter = 0 : i64},
-                          %v: tensor<32x64xf32> {uprog.parameter = 1 : i64})
+uprog.operator @cell.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>},
+                          %u: tensor<32x64xf32> {uprog.operand = #uprog.operand<shared(0)>},
+                          %v: tensor<32x64xf32> {uprog.operand = #uprog.operand<shared(1)>})
     -> tensor<?x32xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?x32xf32>

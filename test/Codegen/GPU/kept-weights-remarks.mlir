@@ -10,8 +10,8 @@
 // CHECK: Weights {{.*}}"weights of @one that a block keeps in shared memory: 2048 of 2048 bytes in stage 0"
 // CHECK: Weights {{.*}}"weights of @two that a block keeps in shared memory: 2048 of 2048 bytes in stage 0"
 // CHECK: [Passed] Weights {{.*}}"2048 of 2048 bytes of weights stay in the 3072 bytes of a block's shared memory"
-uprog.operator @one(%n: index, %x: tensor<?x32xf32>,
-                    %w: tensor<32x32xf32> {uprog.parameter = 0 : i64}) -> tensor<?x32xf32> {
+uprog.operator @one(%n: index, %x: tensor<?x32xf32> {uprog.operand = #uprog.operand<gather>},
+                    %w: tensor<32x32xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x32xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?x32xf32>
   %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x32xf32>) -> tensor<?x32xf32>
@@ -19,8 +19,8 @@ uprog.operator @one(%n: index, %x: tensor<?x32xf32>,
       outs(%start : tensor<?x32xf32>) -> tensor<?x32xf32>
   uprog.yield %r : tensor<?x32xf32>
 }
-uprog.operator @two(%n: index, %x: tensor<?x32xf32>,
-                    %w: tensor<32x32xf32> {uprog.parameter = 0 : i64}) -> tensor<?x32xf32> {
+uprog.operator @two(%n: index, %x: tensor<?x32xf32> {uprog.operand = #uprog.operand<gather>},
+                    %w: tensor<32x32xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x32xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?x32xf32>
   %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x32xf32>) -> tensor<?x32xf32>
@@ -40,8 +40,8 @@ uprog.operator @two(%n: index, %x: tensor<?x32xf32>,
 // CHECK: Weights {{.*}}"weights of @tasks that a block keeps in shared memory: 1024 of 2048 bytes in stage 0"
 // CHECK: Weights {{.*}}"weights of @edges that a block keeps in shared memory: 2048 of 2048 bytes in stage 0"
 // CHECK: [Passed] Weights {{.*}}"3072 of 4096 bytes of weights stay in the 3072 bytes of a block's shared memory; the others stream from the L2 cache at every step"
-uprog.operator @tasks(%n: index, %x: tensor<?x32xf32>,
-                      %w: tensor<32x32xf32> {uprog.parameter = 0 : i64}) -> tensor<?x32xf32> {
+uprog.operator @tasks(%n: index, %x: tensor<?x32xf32> {uprog.operand = #uprog.operand<gather>},
+                      %w: tensor<32x32xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x32xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?x32xf32>
   %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x32xf32>) -> tensor<?x32xf32>
@@ -49,10 +49,10 @@ uprog.operator @tasks(%n: index, %x: tensor<?x32xf32>,
       outs(%start : tensor<?x32xf32>) -> tensor<?x32xf32>
   uprog.yield %r : tensor<?x32xf32>
 }
-uprog.operator @edges(%n: index, %s: tensor<?x32xf32>,
-                      %x: tensor<?x32xf32> {uprog.ragged = 0 : i64},
-                      %offsets: tensor<?xindex> {uprog.offsets = 0 : i64},
-                      %w: tensor<32x32xf32> {uprog.parameter = 1 : i64}) -> tensor<?x32xf32> {
+uprog.operator @edges(%n: index, %s: tensor<?x32xf32> {uprog.operand = #uprog.operand<gather>},
+                      %x: tensor<?x32xf32> {uprog.operand = #uprog.operand<gather ragged(0)>},
+                      %offsets: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>},
+                      %w: tensor<32x32xf32> {uprog.operand = #uprog.operand<shared(1)>}) -> tensor<?x32xf32> {
   %zero = arith.constant 0.0 : f32
   %c0 = arith.constant 0 : index
   %rows = tensor.dim %x, %c0 : tensor<?x32xf32>
@@ -73,8 +73,8 @@ uprog.operator @edges(%n: index, %s: tensor<?x32xf32>,
 // A tile of 4096 bytes does not fit.
 // CHECK: Weights {{.*}}"weights of @large that a block keeps in shared memory: 0 of 8192 bytes in stage 0"
 // CHECK: [Missed] Weights {{.*}}"0 of 8192 bytes of weights stay in the 3072 bytes of a block's shared memory; the others stream from the L2 cache at every step"
-uprog.operator @large(%n: index, %x: tensor<?x128xf32>,
-                      %w: tensor<32x128xf32> {uprog.parameter = 0 : i64}) -> tensor<?x32xf32> {
+uprog.operator @large(%n: index, %x: tensor<?x128xf32> {uprog.operand = #uprog.operand<gather>},
+                      %w: tensor<32x128xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x32xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?x32xf32>
   %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x32xf32>) -> tensor<?x32xf32>
@@ -91,8 +91,8 @@ uprog.operator @large(%n: index, %x: tensor<?x128xf32>,
 
 // A tile of 3072 bytes just does,
 // CHECK: [Passed] Weights {{.*}}"3072 of 6144 bytes of weights stay in the 3072 bytes of a block's shared memory;
-uprog.operator @tile(%n: index, %x: tensor<?x96xf32>,
-                     %w: tensor<32x96xf32> {uprog.parameter = 0 : i64}) -> tensor<?x32xf32> {
+uprog.operator @tile(%n: index, %x: tensor<?x96xf32> {uprog.operand = #uprog.operand<gather>},
+                     %w: tensor<32x96xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x32xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?x32xf32>
   %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x32xf32>) -> tensor<?x32xf32>
@@ -109,8 +109,8 @@ uprog.operator @tile(%n: index, %x: tensor<?x96xf32>,
 
 // but not beside a list of numbers, which takes 16.
 // CHECK: [Missed] Weights {{.*}}"0 of 6144 bytes of weights stay in the 3056 bytes of a block's shared memory;
-uprog.operator @tile(%n: index, %x: tensor<?x96xf32>,
-                     %w: tensor<32x96xf32> {uprog.parameter = 0 : i64}) -> tensor<?x32xf32> {
+uprog.operator @tile(%n: index, %x: tensor<?x96xf32> {uprog.operand = #uprog.operand<gather>},
+                     %w: tensor<32x96xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x32xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?x32xf32>
   %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x32xf32>) -> tensor<?x32xf32>
@@ -123,4 +123,45 @@ uprog.program @lists(%n: index, %list: memref<?xi32>, %c: i1) level(device) {
     uprog.condition(%c)
   }
   uprog.yield
+}
+
+// -----
+
+#x = affine_map<(r, n, k) -> (r, k)>
+#w = affine_map<(r, n, k) -> (n, k)>
+#y = affine_map<(r, n, k) -> (r, n)>
+
+// Weights of a kernel that runs at one step only are read once.
+// CHECK: Weights {{.*}}"weights of @leaf.rows that a block keeps in shared memory: none, because it runs at one step of a plan only"
+// CHECK: Weights {{.*}}"weights of @node.rows that a block keeps in shared memory: 2048 of 2048 bytes in stage 0"
+batch.kernel @leaf(%x: tensor<32xf32>, %w: tensor<32x32xf32> {batch.shared}) -> tensor<32xf32> {
+  batch.yield %x : tensor<32xf32>
+}
+uprog.operator @leaf.rows of @leaf(%n: index, %x: tensor<?x32xf32> {uprog.operand = #uprog.operand<gather>},
+                               %w: tensor<32x32xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?x32xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %r = linalg.matmul indexing_maps = [#x, #w, #y] ins(%x, %w : tensor<?x32xf32>, tensor<32x32xf32>)
+      outs(%start : tensor<?x32xf32>) -> tensor<?x32xf32>
+  uprog.yield %r : tensor<?x32xf32>
+}
+batch.kernel @node(%x: tensor<32xf32>, %w: tensor<32x32xf32> {batch.shared}) -> tensor<32xf32> {
+  batch.yield %x : tensor<32xf32>
+}
+uprog.operator @node.rows of @node(%n: index, %x: tensor<?x32xf32> {uprog.operand = #uprog.operand<gather>},
+                               %w: tensor<32x32xf32> {uprog.operand = #uprog.operand<shared(1)>}) -> tensor<?x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?x32xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %r = linalg.matmul indexing_maps = [#x, #w, #y] ins(%x, %w : tensor<?x32xf32>, tensor<32x32xf32>)
+      outs(%start : tensor<?x32xf32>) -> tensor<?x32xf32>
+  uprog.yield %r : tensor<?x32xf32>
+}
+func.func @inspect(%x: !batch.handle) -> !batch.handle {
+  %zero = arith.constant 0 : index
+  %leaf = batch.record @leaf(%x) depth(%zero) : (!batch.handle) -> !batch.handle
+  %depth = batch.depth(%leaf) : !batch.handle
+  %node = batch.record @node(%leaf) depth(%depth) : (!batch.handle) -> !batch.handle
+  return %node : !batch.handle
 }

@@ -79,8 +79,8 @@
 // WHOLE:         func.func private @load_weights({{.*}}batch.kept_bytes = 32768 : i64
 
 // NONE-NOT:      weights
-uprog.operator @cell.rows(%n: index, %x: tensor<?x128xf32>,
-                          %w: tensor<64x128xf32> {uprog.parameter = 0 : i64})
+uprog.operator @cell.rows(%n: index, %x: tensor<?x128xf32> {uprog.operand = #uprog.operand<gather>},
+                          %w: tensor<64x128xf32> {uprog.operand = #uprog.operand<shared(0)>})
     -> tensor<?x64xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?x64xf32>
@@ -114,8 +114,8 @@ uprog.operator @cell.rows(%n: index, %x: tensor<?x128xf32>,
 // CHECK:             arith.muli %[[COLUMN]], %[[C24]]
 // CHECK:             arith.muli %[[COLUMN]], %[[C32]]
 // CHECK:             nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 4, cache = ca
-uprog.operator @narrow.rows(%n: index, %x: tensor<?x6xf32>,
-                            %w: tensor<3x6xf32> {uprog.parameter = 0 : i64})
+uprog.operator @narrow.rows(%n: index, %x: tensor<?x6xf32> {uprog.operand = #uprog.operand<gather>},
+                            %w: tensor<3x6xf32> {uprog.operand = #uprog.operand<shared(0)>})
     -> tensor<?x3xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?x3xf32>

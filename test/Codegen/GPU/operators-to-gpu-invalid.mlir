@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu --split-input-file --verify-diagnostics
 
 // What an operator cannot hold is the same on all targets.
-uprog.operator @loop.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+uprog.operator @loop.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c3 = arith.constant 3 : index

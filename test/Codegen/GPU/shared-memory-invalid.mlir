@@ -3,7 +3,7 @@
 
 // expected-error @+1 {{shared-memory is a number of bytes, blocks and cluster-size are numbers of blocks from 1 on}}
 module {
-  uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32> {
     uprog.yield %x : tensor<?x4xf32>
   }
 }

@@ -38,11 +38,11 @@
 // SMALL:         %[[SHARES:.*]] = arith.divui %{{.*}}, %[[ACROSS]] : i64
 // SMALL:         arith.muli %[[SHARES]], %c2_i64 : i64
 uprog.operator @reads.rows(%n: index,
-    %g: tensor<?x16xf32> {uprog.read = "gather"},
-    %r: tensor<?x16xf32> {uprog.read = "rows"},
-    %c: tensor<?x16xf32> {uprog.read = "gather"},
-    %s: tensor<?xf32> {uprog.read = "scalar"})
-    -> (tensor<?x16xf32> {uprog.siblings = 2 : i64}) {
+    %g: tensor<?x16xf32> {uprog.operand = #uprog.operand<gather>},
+    %r: tensor<?x16xf32> {uprog.operand = #uprog.operand<rows>},
+    %c: tensor<?x16xf32> {uprog.operand = #uprog.operand<gather>},
+    %s: tensor<?xf32> {uprog.operand = #uprog.operand<scalar>})
+    -> (tensor<?x16xf32> {uprog.result = #uprog.result<siblings = 2>}) {
   %e = tensor.empty(%n) : tensor<?x16xf32>
   %y = linalg.generic {indexing_maps = [#rn, #rn, #rn, #r, #rn],
                        iterator_types = ["parallel", "parallel"]}
@@ -81,8 +81,8 @@ uprog.operator @reads.rows(%n: index,
 // CHECK:           llvm.getelementptr %[[SCRATCH]][
 // CHECK:         gpu.shuffle
 // CHECK-NOT:   stage2
-uprog.operator @chain.rows(%n: index, %x: tensor<?x32xf32>,
-                           %w: tensor<32x32xf32> {uprog.parameter = 0 : i64})
+uprog.operator @chain.rows(%n: index, %x: tensor<?x32xf32> {uprog.operand = #uprog.operand<gather>},
+                           %w: tensor<32x32xf32> {uprog.operand = #uprog.operand<shared(0)>})
     -> tensor<?x32xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?x32xf32>
@@ -106,7 +106,7 @@ uprog.operator @chain.rows(%n: index, %x: tensor<?x32xf32>,
 // CHECK:             math.fma %[[X:.*]], %[[X]], %[[ACC]] : f32
 // CHECK:           llvm.store %{{.*}} : f32, !llvm.ptr<1>
 // CHECK-NOT:     gpu.shuffle
-uprog.operator @norm.rows(%n: index, %x: tensor<?x20xf32>) -> tensor<?xf32> {
+uprog.operator @norm.rows(%n: index, %x: tensor<?x20xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty(%n) : tensor<?xf32>
   %start = linalg.fill ins(%zero : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
@@ -135,9 +135,9 @@ uprog.operator @norm.rows(%n: index, %x: tensor<?x20xf32>) -> tensor<?xf32> {
 // CHECK:         scf.if
 // CHECK:           scf.for %{{.*}} iter_args(%[[SUM:[a-z0-9]*]] = %
 // CHECK:             arith.addf %[[SUM]], %{{.*}} : f32
-uprog.operator @pool.rows(%n: index, %q: tensor<?x16xf32>,
-                          %x: tensor<?x16xf32> {uprog.ragged = 0 : i64},
-                          %offsets: tensor<?xindex> {uprog.offsets = 0 : i64})
+uprog.operator @pool.rows(%n: index, %q: tensor<?x16xf32> {uprog.operand = #uprog.operand<gather>},
+                          %x: tensor<?x16xf32> {uprog.operand = #uprog.operand<gather ragged(0)>},
+                          %offsets: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>})
     -> tensor<?x16xf32> {
   %b = batch.segment_broadcast %q by %offsets : tensor<?x16xf32>, tensor<?xindex>
   %s = arith.addf %x, %b : tensor<?x16xf32>
@@ -153,7 +153,7 @@ uprog.operator @pool.rows(%n: index, %q: tensor<?x16xf32>,
 // CHECK:         llvm.mlir.global internal constant @batch.constant.0({{.*}}addr_space = 1 : i32
 // CHECK-LABEL:   func.func private @constant.rows.stage0
 // CHECK:           llvm.mlir.addressof @batch.constant.0 : !llvm.ptr<1>
-uprog.operator @constant.rows(%n: index, %x: tensor<?x3xf32>) -> tensor<?x3xf32> {
+uprog.operator @constant.rows(%n: index, %x: tensor<?x3xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x3xf32> {
   %c = arith.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
   %e = tensor.empty(%n) : tensor<?x3xf32>
   %b = linalg.broadcast ins(%c : tensor<3xf32>) outs(%e : tensor<?x3xf32>) dimensions = [0]

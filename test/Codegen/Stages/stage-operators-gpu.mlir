@@ -18,8 +18,8 @@
 // CHECK:             linalg.matmul
 // CHECK-SAME:          panels = <parameters = [0], n = 64, k = 32, width = 1, transposed = true>
 // CHECK-NOT:   gpu.module
-uprog.operator @cell.rows(%n: index, %x: tensor<?x32xf32>,
-                          %w: tensor<64x32xf32> {uprog.parameter = 0 : i64}) -> tensor<?x64xf32> {
+uprog.operator @cell.rows(%n: index, %x: tensor<?x32xf32> {uprog.operand = #uprog.operand<gather>},
+                          %w: tensor<64x32xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x64xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?x64xf32>
   %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x64xf32>) -> tensor<?x64xf32>

@@ -22,8 +22,8 @@
 // CHECK:         uprog.yield %{{.*}} : tensor<?x64xf32>
 // AVX2-LABEL:  uprog.operator @fused.rows
 // AVX2-SAME:     #uprog.staging<cpu, vector_bits = 256, lanes = 8>
-uprog.operator @fused.rows(%n: index, %x: tensor<?x32xf32>,
-                           %w: tensor<64x32xf32> {uprog.parameter = 0 : i64}) -> tensor<?x64xf32> {
+uprog.operator @fused.rows(%n: index, %x: tensor<?x32xf32> {uprog.operand = #uprog.operand<gather>},
+                           %w: tensor<64x32xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x64xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?x64xf32>
   %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x64xf32>) -> tensor<?x64xf32>
@@ -41,7 +41,7 @@ uprog.operator @fused.rows(%n: index, %x: tensor<?x32xf32>,
 // CHECK:         uprog.stage rows<tasks> shape []
 // CHECK:           linalg.generic
 // CHECK-SAME:        ins(%[[E]] : tensor<?x64xf32>)
-uprog.operator @split.rows(%n: index, %x: tensor<?x64xf32>) -> tensor<?xf32> {
+uprog.operator @split.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?xf32> {
   %zero = arith.constant 0.0 : f32
   %e = math.exp %x : tensor<?x64xf32>
   %empty = tensor.empty(%n) : tensor<?xf32>
@@ -59,7 +59,7 @@ uprog.operator @split.rows(%n: index, %x: tensor<?x64xf32>) -> tensor<?xf32> {
 // memory: 256 bytes of each task, and the next value behind them.
 // CHECK-LABEL: uprog.operator @scratch.rows
 // CHECK:         uprog.stage rows<tasks> shape [64]{{.*}} -> (tensor<?x64xf32>, tensor<?x64xf32> scratch 0, tensor<?x64xf32> scratch 256)
-uprog.operator @scratch.rows(%n: index, %x: tensor<?x64xf32>) -> (tensor<?x64xf32>, tensor<?xf32>) {
+uprog.operator @scratch.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>}) -> (tensor<?x64xf32>, tensor<?xf32>) {
   %zero = arith.constant 0.0 : f32
   %a = math.exp %x : tensor<?x64xf32>
   %b = math.tanh %x : tensor<?x64xf32>
@@ -83,8 +83,8 @@ uprog.operator @scratch.rows(%n: index, %x: tensor<?x64xf32>) -> (tensor<?x64xf3
 // CHECK:           math.exp %[[X]]
 // CHECK:         uprog.stage rows<tasks> shape [16] -> (tensor<?x16xf32>)
 // CHECK:           batch.segment_reduce
-uprog.operator @ragged.rows(%n: index, %x: tensor<?x16xf32> {uprog.ragged = 0 : i64},
-                            %offsets: tensor<?xindex> {uprog.offsets = 0 : i64}) -> tensor<?x16xf32> {
+uprog.operator @ragged.rows(%n: index, %x: tensor<?x16xf32> {uprog.operand = #uprog.operand<gather ragged(0)>},
+                            %offsets: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>}) -> tensor<?x16xf32> {
   %zero = arith.constant 0.0 : f32
   %e = math.exp %x : tensor<?x16xf32>
   %empty = tensor.empty(%n) : tensor<?x16xf32>
@@ -98,8 +98,8 @@ uprog.operator @ragged.rows(%n: index, %x: tensor<?x16xf32> {uprog.ragged = 0 : 
 // CHECK:         uprog.stage rows<once> shape [16] -> (tensor<16xf32> scratch 0)
 // CHECK:           math.exp
 // CHECK:         uprog.stage rows<tasks> shape [16]
-uprog.operator @once.rows(%n: index, %x: tensor<?x16xf32>,
-                          %b: tensor<16xf32> {uprog.parameter = 0 : i64}) -> tensor<?x16xf32> {
+uprog.operator @once.rows(%n: index, %x: tensor<?x16xf32> {uprog.operand = #uprog.operand<gather>},
+                          %b: tensor<16xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x16xf32> {
   %e = math.exp %b : tensor<16xf32>
   %empty = tensor.empty(%n) : tensor<?x16xf32>
   %y = linalg.generic {indexing_maps = [#all, #column, #all], iterator_types = ["parallel", "parallel"]}
@@ -118,8 +118,9 @@ uprog.operator @once.rows(%n: index, %x: tensor<?x16xf32>,
 // CHECK-SAME:      uprog.reduction = #uprog.packed<breaks = [16], left = 0, panels = <parameters = [0], n = 64, k = 48, width = 32, transposed = true>>
 // AVX2-LABEL:  uprog.operator @packed.rows
 // AVX2:          width = 16
-uprog.operator @packed.rows(%n: index, %x: tensor<?x16xf32>, %h: tensor<?x32xf32>,
-                            %w: tensor<64x48xf32> {uprog.parameter = 0 : i64}) -> tensor<?x64xf32> {
+uprog.operator @packed.rows(%n: index, %x: tensor<?x16xf32> {uprog.operand = #uprog.operand<gather>},
+                            %h: tensor<?x32xf32> {uprog.operand = #uprog.operand<gather>},
+                            %w: tensor<64x48xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x64xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?x64xf32>
   %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x64xf32>) -> tensor<?x64xf32>
@@ -133,7 +134,8 @@ uprog.operator @packed.rows(%n: index, %x: tensor<?x16xf32>, %h: tensor<?x32xf32
 // CHECK-LABEL: uprog.operator @lying.rows
 // CHECK:         linalg.batch_matmul
 // CHECK-SAME:      uprog.reduction = #uprog.in_place<left = 0, left_stride = 64, right_stride = 64>
-uprog.operator @lying.rows(%n: index, %a: tensor<?x64x64xf32>, %b: tensor<?x64x64xf32>) -> tensor<?x64x64xf32> {
+uprog.operator @lying.rows(%n: index, %a: tensor<?x64x64xf32> {uprog.operand = #uprog.operand<gather>},
+                           %b: tensor<?x64x64xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x64x64xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?x64x64xf32>
   %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x64x64xf32>) -> tensor<?x64x64xf32>
@@ -146,7 +148,8 @@ uprog.operator @lying.rows(%n: index, %a: tensor<?x64x64xf32>, %b: tensor<?x64x6
 // CHECK-LABEL: uprog.operator @dot.rows
 // CHECK:         linalg.generic
 // CHECK-SAME:      uprog.reduction = #uprog.reduced<lanes>
-uprog.operator @dot.rows(%n: index, %x: tensor<?x64xf32>, %y: tensor<?x64xf32>) -> tensor<?xf32> {
+uprog.operator @dot.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>},
+                         %y: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?xf32>
   %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?xf32>) -> tensor<?xf32>
@@ -169,7 +172,7 @@ uprog.operator @dot.rows(%n: index, %x: tensor<?x64xf32>, %y: tensor<?x64xf32>) 
 // CHECK:         uprog.stage rows<tasks> shape [] reads(%[[X]] : tensor<?x64xf32>)
 // CHECK:           tensor.extract_slice %[[X]]
 // CHECK:           linalg.generic
-uprog.operator @viewed.rows(%n: index, %x: tensor<?x64xf32>) -> (tensor<?x16xf32>, tensor<?xf32>) {
+uprog.operator @viewed.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>}) -> (tensor<?x16xf32>, tensor<?xf32>) {
   %zero = arith.constant 0.0 : f32
   %v = tensor.extract_slice %x[0, 16] [%n, 16] [1, 1] : tensor<?x64xf32> to tensor<?x16xf32>
   %e = math.exp %v : tensor<?x16xf32>
@@ -187,7 +190,7 @@ uprog.operator @viewed.rows(%n: index, %x: tensor<?x64xf32>) -> (tensor<?x16xf32
 // Where a vector would begin anywhere, elements are computed one at a time.
 // CHECK-LABEL: uprog.operator @scalar.rows
 // CHECK:         uprog.stage rows<tasks> shape [16] scalar
-uprog.operator @scalar.rows(%n: index, %x: tensor<?x64xf32>) -> tensor<?x16xf32> {
+uprog.operator @scalar.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x16xf32> {
   %v = tensor.extract_slice %x[0, 0] [%n, 16] [1, 4] : tensor<?x64xf32> to tensor<?x16xf32>
   %e = math.exp %v : tensor<?x16xf32>
   uprog.yield %e : tensor<?x16xf32>
@@ -196,7 +199,7 @@ uprog.operator @scalar.rows(%n: index, %x: tensor<?x64xf32>) -> tensor<?x16xf32>
 // Stages that are there already stay as they are.
 // CHECK-LABEL: uprog.operator @staged.rows
 // CHECK-SAME:    attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 128, lanes = 4>}
-uprog.operator @staged.rows(%n: index, %x: tensor<?x16xf32>) -> tensor<?x16xf32>
+uprog.operator @staged.rows(%n: index, %x: tensor<?x16xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x16xf32>
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 128, lanes = 4>} {
   %0 = uprog.stage rows<tasks> shape [16] reads(%x : tensor<?x16xf32>) -> (tensor<?x16xf32>) {
     %e = math.exp %x : tensor<?x16xf32>

@@ -9,7 +9,7 @@ func.func @main() attributes {batch.entry} {
 }
 func.func @main.inspect() attributes {batch.inspector} {
   %d = arith.constant 0 : index
-  // expected-error @+1 {{there is no operator @k.rows; run batch-vectorize-kernels first}}
+  // expected-error @+1 {{kernel @k has no operator; run batch-vectorize-kernels first}}
   batch.record @k() depth(%d) : () -> ()
   return
 }
@@ -20,7 +20,7 @@ func.func @main.inspect() attributes {batch.inspector} {
 batch.kernel @k(%i: index) {
   batch.yield
 }
-uprog.operator @k.rows(%n: index, %i: tensor<?xindex>) {
+uprog.operator @k.rows of @k(%n: index, %i: tensor<?xindex> {uprog.operand = #uprog.operand<scalar>}) {
   uprog.yield
 }
 func.func @main(%i: index) attributes {batch.entry} {
@@ -39,7 +39,7 @@ batch.kernel @k() -> tensor<4xf32> {
   %x = arith.constant dense<0.0> : tensor<4xf32>
   batch.yield %x : tensor<4xf32>
 }
-uprog.operator @k.rows(%n: index) -> tensor<?x4xf32> {
+uprog.operator @k.rows of @k(%n: index) -> tensor<?x4xf32> {
   %x = tensor.empty(%n) : tensor<?x4xf32>
   uprog.yield %x : tensor<?x4xf32>
 }

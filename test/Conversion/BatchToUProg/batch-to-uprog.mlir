@@ -3,20 +3,21 @@
 batch.table @h : tensor<4xf32> group(0)
 batch.source @E : tensor<4xf32> parameter(0)
 
-// The operator learns how its operands lie; the kernel which of them are of one
-// ragged domain.
+// The operator learns how its operands are read.
 batch.kernel @leaf(%x: tensor<4xf32> {batch.read = #batch.read<kind = gather, from = @E>},
                    %n: index {batch.read = #batch.read<kind = scalar>},
-                   %w: tensor<4x4xf32> {batch.shared, batch.read = #batch.read<kind = shared>, uprog.parameter = 1 : i64})
+                   %w: tensor<4x4xf32> {batch.shared, batch.read = #batch.read<kind = shared>, batch.parameter = 1 : i64})
     -> (tensor<4xf32> {batch.in_table = @h}) {
   batch.yield %x : tensor<4xf32>
 }
-// CHECK:      uprog.operator @leaf.rows(%{{.*}}: index,
-// CHECK-SAME:   %{{.*}}: tensor<?x4xf32> {uprog.read = "gather"},
-// CHECK-SAME:   %{{.*}}: tensor<?xindex> {uprog.read = "scalar"},
-// CHECK-SAME:   %{{.*}}: tensor<4x4xf32> {uprog.parameter = 1 : i64}) -> tensor<?x4xf32>
-uprog.operator @leaf.rows(%n: index, %x: tensor<?x4xf32>, %i: tensor<?xindex>,
-                          %w: tensor<4x4xf32> {uprog.parameter = 1 : i64})
+// CHECK:      uprog.operator @leaf.rows of @leaf(%{{.*}}: index,
+// CHECK-SAME:   %{{.*}}: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
+// CHECK-SAME:   %{{.*}}: tensor<?xindex> {uprog.operand = #uprog.operand<scalar>},
+// CHECK-SAME:   %{{.*}}: tensor<4x4xf32> {uprog.operand = #uprog.operand<shared(1)>}) -> tensor<?x4xf32>
+uprog.operator @leaf.rows of @leaf(
+    %n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows>},
+    %i: tensor<?xindex> {uprog.operand = #uprog.operand<gather>},
+    %w: tensor<4x4xf32> {uprog.operand = #uprog.operand<shared(1)>})
     -> tensor<?x4xf32> {
   uprog.yield %x : tensor<?x4xf32>
 }
@@ -24,22 +25,24 @@ uprog.operator @leaf.rows(%n: index, %x: tensor<?x4xf32>, %i: tensor<?xindex>,
 batch.kernel @unused(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
+// A kernel learns which of its operands are of one ragged domain.
 // CHECK:      batch.kernel @pair(
-// CHECK-SAME:   tensor<?x4xf32> {batch.read = #batch.read<kind = rows, from = @h, segments = true>, uprog.ragged = 0 : i64})
+// CHECK-SAME:   tensor<?x4xf32> {batch.ragged = 0 : i64, batch.read = #batch.read<kind = rows, from = @h, segments = true>})
 batch.kernel @pair(%x: tensor<4xf32> {batch.read = #batch.read<kind = gather, from = @h>},
                    %xs: tensor<?x4xf32> {batch.read = #batch.read<kind = rows, from = @h, segments = true>})
     -> (tensor<4xf32> {batch.in_table = @h}, tensor<4xf32> {batch.in_table = @h}) {
   batch.yield %x, %x : tensor<4xf32>, tensor<4xf32>
 }
 // Two results in one table are siblings.
-// CHECK:      uprog.operator @pair.rows(%{{.*}}: index,
-// CHECK-SAME:   %{{.*}}: tensor<?x4xf32> {uprog.read = "gather"},
-// CHECK-SAME:   %{{.*}}: tensor<?x4xf32> {uprog.ragged = 0 : i64, uprog.read = "rows"},
-// CHECK-SAME:   %{{.*}}: tensor<?xindex> {uprog.offsets = 0 : i64})
-// CHECK-SAME:   -> (tensor<?x4xf32> {uprog.siblings = 2 : i64}, tensor<?x4xf32> {uprog.position = 1 : i64, uprog.siblings = 2 : i64})
-uprog.operator @pair.rows(%n: index, %x: tensor<?x4xf32>,
-                          %xs: tensor<?x4xf32> {uprog.ragged = 0 : i64},
-                          %o: tensor<?xindex> {uprog.offsets = 0 : i64})
+// CHECK:      uprog.operator @pair.rows of @pair(%{{.*}}: index,
+// CHECK-SAME:   %{{.*}}: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
+// CHECK-SAME:   %{{.*}}: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>},
+// CHECK-SAME:   %{{.*}}: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>})
+// CHECK-SAME:   -> (tensor<?x4xf32> {uprog.result = #uprog.result<siblings = 2>}, tensor<?x4xf32> {uprog.result = #uprog.result<siblings = 2, position = 1>})
+uprog.operator @pair.rows of @pair(
+    %n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
+    %xs: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather ragged(0)>},
+    %o: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>})
     -> (tensor<?x4xf32>, tensor<?x4xf32>) {
   uprog.yield %x, %x : tensor<?x4xf32>, tensor<?x4xf32>
 }
@@ -85,6 +88,31 @@ func.func @main.inspect(%n: index, %hs: !rec.list<!batch.handle>) attributes {ba
 // CHECK-NEXT:    }
 // CHECK-NEXT:    uprog.yield
 // CHECK-NOT:     uprog.barrier
+
+// -----
+
+// Where rows lie in their tables, operands and results say too: the rows of @u
+// lie between those of @t, 128 bytes each, and @v has a layout.
+batch.table @t : tensor<32xf32> group(0)
+batch.table @u : tensor<32xf32> group(0) beside(@t)
+batch.table @v : tensor<32xf32> group(0)
+  layout(affine_map<(d0, d1) -> (d0 floordiv 4, d1 floordiv 16, d0 mod 4, d1 mod 16)>)
+batch.kernel @swap(%x: tensor<32xf32> {batch.read = #batch.read<kind = gather, from = @t>},
+                   %y: tensor<32xf32> {batch.read = #batch.read<kind = rows, from = @v>})
+    -> (tensor<32xf32> {batch.in_table = @v}, tensor<32xf32> {batch.in_table = @u}) {
+  batch.yield %x, %y : tensor<32xf32>, tensor<32xf32>
+}
+// CHECK:      uprog.operator @swap.rows of @swap(%{{.*}}: index,
+// CHECK-SAME:   tensor<?x32xf32> {uprog.operand = #uprog.operand<gather block_bytes(256)>},
+// CHECK-SAME:   tensor<?x32xf32> {uprog.operand = #uprog.operand<rows layout((d0, d1) -> (d0 floordiv 4, d1 floordiv 16, d0 mod 4, d1 mod 16))>})
+// CHECK-SAME:   -> (tensor<?x32xf32> {uprog.result = #uprog.result<layout = (d0, d1) -> (d0 floordiv 4, d1 floordiv 16, d0 mod 4, d1 mod 16)>},
+// CHECK-SAME:       tensor<?x32xf32> {uprog.result = #uprog.result<block_bytes = 256>})
+uprog.operator @swap.rows of @swap(
+    %n: index, %x: tensor<?x32xf32> {uprog.operand = #uprog.operand<gather>},
+    %y: tensor<?x32xf32> {uprog.operand = #uprog.operand<gather>})
+    -> (tensor<?x32xf32>, tensor<?x32xf32>) {
+  uprog.yield %x, %y : tensor<?x32xf32>, tensor<?x32xf32>
+}
 
 // -----
 

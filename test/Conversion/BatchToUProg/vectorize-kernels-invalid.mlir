@@ -13,6 +13,17 @@ batch.kernel @unknown(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+// An operator of no kernel may be of anything.
+// expected-error @+1 {{needs the name '@k.rows' for its operator, which another symbol has}}
+batch.kernel @k() {
+  batch.yield
+}
+uprog.operator @k.rows(%n: index) {
+  uprog.yield
+}
+
+// -----
+
 // The name of the operator belongs to something else.
 // expected-error @+1 {{needs the name '@k.rows' for its operator, which another symbol has}}
 batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -23,7 +34,7 @@ func.func private @k.rows()
 // -----
 
 // A shared argument must say which parameter it is.
-// expected-error @+1 {{shared argument #1 needs `uprog.parameter`, the number of the entry's shared argument it is}}
+// expected-error @+1 {{shared argument #1 needs `batch.parameter`, the number of the entry's shared argument it is}}
 batch.kernel @unnumbered(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared}) -> tensor<4xf32> {
   %y = arith.addf %x, %w : tensor<4xf32>
   batch.yield %y : tensor<4xf32>
@@ -87,7 +98,7 @@ batch.kernel @splat(%n: index, %x: f32) -> tensor<f32> {
 // -----
 
 // Elements are picked from what has a known extent.
-batch.kernel @element(%x: tensor<?xf32> {batch.shared, uprog.parameter = 0 : i64}, %i: index) -> tensor<1xf32> {
+batch.kernel @element(%x: tensor<?xf32> {batch.parameter = 0 : i64, batch.shared}, %i: index) -> tensor<1xf32> {
   // expected-error @+1 {{cannot be batched: it reads a tensor that is not one task's own, of an extent that is not known; pass the row or the element to the kernel}}
   %e = tensor.extract %x[%i] : tensor<?xf32>
   %y = tensor.from_elements %e : tensor<1xf32>
@@ -106,7 +117,7 @@ batch.kernel @slice(%x: tensor<4xf32>, %i: index) -> tensor<2xf32> {
 // -----
 
 // A row of a shared tensor that has any number of them is an operand of its own.
-batch.kernel @row(%e: tensor<?x4xf32> {batch.shared, uprog.parameter = 0 : i64}, %i: index) -> tensor<4xf32> {
+batch.kernel @row(%e: tensor<?x4xf32> {batch.parameter = 0 : i64, batch.shared}, %i: index) -> tensor<4xf32> {
   // expected-error @+1 {{takes a slice of a shared tensor at a per-task position: pass the slice to the kernel}}
   %y = tensor.extract_slice %e[%i, 0] [1, 4] [1, 1] : tensor<?x4xf32> to tensor<4xf32>
   batch.yield %y : tensor<4xf32>
@@ -276,7 +287,7 @@ batch.kernel @softmax(%a: tensor<?xf32>) -> tensor<f32> {
 // -----
 
 // A shared tensor of unknown extent does not meet the rows of a ragged one.
-batch.kernel @shared_rows(%a: tensor<?x4xf32>, %w: tensor<?x4xf32> {batch.shared, uprog.parameter = 0 : i64}) -> tensor<4xf32> {
+batch.kernel @shared_rows(%a: tensor<?x4xf32>, %w: tensor<?x4xf32> {batch.parameter = 0 : i64, batch.shared}) -> tensor<4xf32> {
   %z = arith.constant dense<0.0> : tensor<4xf32>
   // expected-error @+1 {{combines a ragged tensor with one that has no row for each of its rows}}
   %s = arith.addf %a, %w : tensor<?x4xf32>
@@ -287,7 +298,7 @@ batch.kernel @shared_rows(%a: tensor<?x4xf32>, %w: tensor<?x4xf32> {batch.shared
 // -----
 
 // Nor is it given the shape of one.
-batch.kernel @shared_shape(%a: tensor<?x4xf32>, %w: tensor<?xf32> {batch.shared, uprog.parameter = 0 : i64}) -> tensor<4xf32> {
+batch.kernel @shared_shape(%a: tensor<?x4xf32>, %w: tensor<?xf32> {batch.parameter = 0 : i64, batch.shared}) -> tensor<4xf32> {
   %c0 = arith.constant 0 : index
   %z = arith.constant dense<0.0> : tensor<4xf32>
   %n = tensor.dim %a, %c0 : tensor<?x4xf32>

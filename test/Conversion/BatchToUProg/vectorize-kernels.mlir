@@ -10,13 +10,13 @@
 // CHECK-DAG:   #[[TRANSPOSED:.*]] = affine_map<(d0, d1, d2) -> (d1, d2)>
 // CHECK-DAG:   #[[OUT:.*]] = affine_map<(d0, d1, d2) -> (d0, d1)>
 // CHECK-LABEL: uprog.operator @leaf.rows
-// CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[X:[a-z0-9]*]]: tensor<?x4xf32>,
-// CHECK-SAME:    %[[W:[a-z0-9]*]]: tensor<8x4xf32> {uprog.parameter = 0 : i64},
-// CHECK-SAME:    %[[B:[a-z0-9]*]]: tensor<8xf32> {uprog.parameter = 1 : i64}
+// CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[X:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
+// CHECK-SAME:    %[[W:[a-z0-9]*]]: tensor<8x4xf32> {uprog.operand = #uprog.operand<shared(0)>},
+// CHECK-SAME:    %[[B:[a-z0-9]*]]: tensor<8xf32> {uprog.operand = #uprog.operand<shared(1)>}
 // CHECK-SAME:    -> (tensor<?x8xf32>, tensor<?x8xf32>)
 batch.kernel @leaf(%x: tensor<4xf32>,
-                   %w: tensor<8x4xf32> {batch.shared, uprog.parameter = 0 : i64},
-                   %b: tensor<8xf32> {batch.shared, uprog.parameter = 1 : i64})
+                   %w: tensor<8x4xf32> {batch.parameter = 0 : i64, batch.shared},
+                   %b: tensor<8xf32> {batch.parameter = 1 : i64, batch.shared})
     -> (tensor<8xf32>, tensor<8xf32>) {
   // CHECK: %[[E0:.*]] = tensor.empty(%[[N]]) : tensor<?x8xf32>
   // CHECK: %[[BIAS:.*]] = linalg.broadcast ins(%[[B]] : tensor<8xf32>) outs(%[[E0]] : tensor<?x8xf32>) dimensions = [0]
@@ -42,13 +42,13 @@ batch.kernel @leaf(%x: tensor<4xf32>,
 // CHECK-DAG:   #[[ID:.*]] = affine_map<(d0, d1) -> (d0, d1)>
 // CHECK-DAG:   #[[SHARED:.*]] = affine_map<(d0, d1) -> (d1)>
 // CHECK-LABEL: uprog.operator @node.rows
-// CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[HL:[a-z0-9]*]]: tensor<?x4xf32>, %[[HR:[a-z0-9]*]]: tensor<?x4xf32>,
-// CHECK-SAME:    %[[CL:[a-z0-9]*]]: tensor<?x4xf32>,
+// CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[HL:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}, %[[HR:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
+// CHECK-SAME:    %[[CL:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
 #id = affine_map<(d0) -> (d0)>
 batch.kernel @node(%hl: tensor<4xf32>, %hr: tensor<4xf32>, %cl: tensor<4xf32>,
-                   %u: tensor<4x8xf32> {batch.shared, uprog.parameter = 0 : i64},
-                   %uf: tensor<4x4xf32> {batch.shared, uprog.parameter = 1 : i64},
-                   %b: tensor<4xf32> {batch.shared, uprog.parameter = 2 : i64}) -> tensor<4xf32> {
+                   %u: tensor<4x8xf32> {batch.parameter = 0 : i64, batch.shared},
+                   %uf: tensor<4x4xf32> {batch.parameter = 1 : i64, batch.shared},
+                   %b: tensor<4xf32> {batch.parameter = 2 : i64, batch.shared}) -> tensor<4xf32> {
   // CHECK: %[[CHILDREN:.*]] = tensor.concat dim(1) %[[HL]], %[[HR]] : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x8xf32>
   %e = tensor.concat dim(0) %hl, %hr
     : (tensor<4xf32>, tensor<4xf32>) -> tensor<8xf32>
@@ -90,15 +90,15 @@ batch.kernel @node(%hl: tensor<4xf32>, %hr: tensor<4xf32>, %cl: tensor<4xf32>,
 // products is a product on rows and a reduction. Both ragged arguments are
 // combined elementwise, so they share their domain.
 // CHECK-LABEL: uprog.operator @childsum.rows
-// CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[X:[a-z0-9]*]]: tensor<?x4xf32>,
-// CHECK-SAME:    %[[HS:[a-z0-9]*]]: tensor<?x4xf32> {uprog.ragged = 0 : i64},
-// CHECK-SAME:    %[[CS:[a-z0-9]*]]: tensor<?x4xf32> {uprog.ragged = 0 : i64},
-// CHECK-SAME:    %[[U:[a-z0-9]*]]: tensor<4x4xf32> {uprog.parameter = 0 : i64},
-// CHECK-SAME:    %[[O:[a-z0-9]*]]: tensor<?xindex> {uprog.offsets = 0 : i64}
+// CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[X:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
+// CHECK-SAME:    %[[HS:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>},
+// CHECK-SAME:    %[[CS:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>},
+// CHECK-SAME:    %[[U:[a-z0-9]*]]: tensor<4x4xf32> {uprog.operand = #uprog.operand<shared(0)>},
+// CHECK-SAME:    %[[O:[a-z0-9]*]]: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>}
 #row = affine_map<(d0, d1) -> (d0, d1)>
 #col = affine_map<(d0, d1) -> (d1)>
 batch.kernel @childsum(%x: tensor<4xf32>, %hs: tensor<?x4xf32>,
-                       %cs: tensor<?x4xf32>, %u: tensor<4x4xf32> {batch.shared, uprog.parameter = 0 : i64})
+                       %cs: tensor<?x4xf32>, %u: tensor<4x4xf32> {batch.parameter = 0 : i64, batch.shared})
     -> (tensor<4xf32>, tensor<4xf32>) {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f32
@@ -147,13 +147,13 @@ batch.kernel @childsum(%x: tensor<4xf32>, %hs: tensor<?x4xf32>,
 // the arguments; per-child gates with a matrix stored [out, in] are one product
 // over all rows, also where the user wrote it with the rows last.
 // CHECK-LABEL: uprog.operator @two_domains.rows
-// CHECK-SAME:    %[[A:[a-z0-9]*]]: tensor<?x4xf32> {uprog.ragged = 0 : i64},
-// CHECK-SAME:    %[[B:[a-z0-9]*]]: tensor<?x4xf32> {uprog.ragged = 1 : i64},
-// CHECK-SAME:    %[[U:[a-z0-9]*]]: tensor<4x4xf32> {uprog.parameter = 0 : i64},
-// CHECK-SAME:    %[[OA:[a-z0-9]*]]: tensor<?xindex> {uprog.offsets = 0 : i64},
-// CHECK-SAME:    %[[OB:[a-z0-9]*]]: tensor<?xindex> {uprog.offsets = 1 : i64}
+// CHECK-SAME:    %[[A:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>},
+// CHECK-SAME:    %[[B:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(1)>},
+// CHECK-SAME:    %[[U:[a-z0-9]*]]: tensor<4x4xf32> {uprog.operand = #uprog.operand<shared(0)>},
+// CHECK-SAME:    %[[OA:[a-z0-9]*]]: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>},
+// CHECK-SAME:    %[[OB:[a-z0-9]*]]: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(1)>}
 batch.kernel @two_domains(%a: tensor<?x4xf32>, %b: tensor<?x4xf32>,
-                          %u: tensor<4x4xf32> {batch.shared, uprog.parameter = 0 : i64})
+                          %u: tensor<4x4xf32> {batch.parameter = 0 : i64, batch.shared})
     -> (tensor<4xf32>, tensor<4xf32>) {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f32
@@ -187,8 +187,8 @@ batch.kernel @two_domains(%a: tensor<?x4xf32>, %b: tensor<?x4xf32>,
 // A softmax over ragged rows, elementwise in the columns, composes from a
 // maximum, an exponential, a sum and a quotient.
 // CHECK-LABEL: uprog.operator @softmax_over_rows.rows
-// CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[S:[a-z0-9]*]]: tensor<?x4xf32> {uprog.ragged = 0 : i64},
-// CHECK-SAME:    %[[O:[a-z0-9]*]]: tensor<?xindex> {uprog.offsets = 0 : i64}
+// CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[S:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>},
+// CHECK-SAME:    %[[O:[a-z0-9]*]]: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>}
 #r = affine_map<(d0, d1) -> (d0, d1)>
 #c = affine_map<(d0, d1) -> (d1)>
 batch.kernel @softmax_over_rows(%s: tensor<?x4xf32>) -> tensor<4xf32> {
@@ -238,11 +238,11 @@ batch.kernel @softmax_over_rows(%s: tensor<?x4xf32>) -> tensor<4xf32> {
 // shared matrix times a per-task one stays one generic with one more loop, and
 // two per-task ones a batch_matmul.
 // CHECK-LABEL: uprog.operator @mvrnn.rows
-// CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[A:[a-z0-9]*]]: tensor<?x4xf32>, %[[MB:[a-z0-9]*]]: tensor<?x4x4xf32>, %[[MA:[a-z0-9]*]]: tensor<?x4x4xf32>,
+// CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[A:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}, %[[MB:[a-z0-9]*]]: tensor<?x4x4xf32> {uprog.operand = #uprog.operand<gather>}, %[[MA:[a-z0-9]*]]: tensor<?x4x4xf32> {uprog.operand = #uprog.operand<gather>},
 // CHECK-SAME:    %[[WM:[a-z0-9]*]]: tensor<4x8xf32>
 // CHECK-SAME:    -> (tensor<?x4xf32>, tensor<?x4x4xf32>, tensor<?x4x4xf32>)
 batch.kernel @mvrnn(%a: tensor<4xf32>, %mb: tensor<4x4xf32>, %ma: tensor<4x4xf32>,
-                    %wm: tensor<4x8xf32> {batch.shared, uprog.parameter = 0 : i64})
+                    %wm: tensor<4x8xf32> {batch.parameter = 0 : i64, batch.shared})
     -> (tensor<4xf32>, tensor<4x4xf32>, tensor<4x4xf32>) {
   %zv = arith.constant dense<0.0> : tensor<4xf32>
   %zm = arith.constant dense<0.0> : tensor<4x4xf32>
@@ -267,9 +267,9 @@ batch.kernel @mvrnn(%a: tensor<4xf32>, %mb: tensor<4x4xf32>, %ma: tensor<4x4xf32
 // vecmat and matmul with a shared right-hand side are plain products of rows;
 // dot with a shared vector is a matrix-vector product.
 // CHECK-LABEL: uprog.operator @contractions.rows
-// CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x4xf32>, %[[W:[a-z0-9]*]]: tensor<4x8xf32> {{.*}}, %[[V:[a-z0-9]*]]: tensor<4xf32>
-batch.kernel @contractions(%x: tensor<4xf32>, %w: tensor<4x8xf32> {batch.shared, uprog.parameter = 0 : i64},
-                           %v: tensor<4xf32> {batch.shared, uprog.parameter = 1 : i64})
+// CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}, %[[W:[a-z0-9]*]]: tensor<4x8xf32> {{.*}}, %[[V:[a-z0-9]*]]: tensor<4xf32>
+batch.kernel @contractions(%x: tensor<4xf32>, %w: tensor<4x8xf32> {batch.parameter = 0 : i64, batch.shared},
+                           %v: tensor<4xf32> {batch.parameter = 1 : i64, batch.shared})
     -> (tensor<8xf32>, tensor<f32>, tensor<1x8xf32>) {
   %z8 = arith.constant dense<0.0> : tensor<8xf32>
   %z0 = arith.constant dense<0.0> : tensor<f32>
@@ -293,7 +293,7 @@ batch.kernel @contractions(%x: tensor<4xf32>, %w: tensor<4x8xf32> {batch.shared,
 
 // Code of shared operands alone runs once, without a batch dimension.
 // CHECK-LABEL: uprog.operator @once.rows
-batch.kernel @once(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared, uprog.parameter = 0 : i64})
+batch.kernel @once(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.parameter = 0 : i64, batch.shared})
     -> (tensor<4xf32>, tensor<4xf32>) {
   // CHECK: %[[T:.*]] = math.tanh %{{.*}} : tensor<4xf32>
   %t = math.tanh %w : tensor<4xf32>
@@ -312,7 +312,7 @@ batch.kernel @once(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared, uprog.par
 // CHECK-DAG:   #[[ID:.*]] = affine_map<(d0, d1) -> (d0, d1)>
 // CHECK-DAG:   #[[ROW:.*]] = affine_map<(d0, d1) -> (d0)>
 // CHECK-LABEL: uprog.operator @scalars.rows
-// CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[X:[a-z0-9]*]]: tensor<?x4xf32>, %[[A:[a-z0-9]*]]: tensor<?xf32>, %[[P:[a-z0-9]*]]: tensor<?xi1>
+// CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[X:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}, %[[A:[a-z0-9]*]]: tensor<?xf32> {uprog.operand = #uprog.operand<scalar>}, %[[P:[a-z0-9]*]]: tensor<?xi1>
 batch.kernel @scalars(%x: tensor<4xf32>, %a: f32, %p: i1)
     -> (tensor<4xf32>, tensor<2xf32>, tensor<1xf32>) {
   %one = arith.constant 1.0 : f32
@@ -357,7 +357,7 @@ batch.kernel @scalars(%x: tensor<4xf32>, %a: f32, %p: i1)
 // Slices and reshapes keep all rows; indices of the user's loops move behind
 // the row.
 // CHECK-LABEL: uprog.operator @pieces.rows
-// CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[X:[a-z0-9]*]]: tensor<?x2x4xf32>, %[[Y:[a-z0-9]*]]: tensor<?x4xf32>
+// CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[X:[a-z0-9]*]]: tensor<?x2x4xf32> {uprog.operand = #uprog.operand<gather>}, %[[Y:[a-z0-9]*]]: tensor<?x4xf32>
 batch.kernel @pieces(%x: tensor<2x4xf32>, %y: tensor<4xf32>)
     -> (tensor<4xf32>, tensor<2x4xf32>, tensor<8xf32>, tensor<4xf32>, tensor<1xf32>) {
   // CHECK: tensor.extract_slice %[[X]][0, 1, 0] [%[[N]], 1, 4] [1, 1, 1] : tensor<?x2x4xf32> to tensor<?x4xf32>
@@ -392,7 +392,7 @@ batch.kernel @pieces(%x: tensor<2x4xf32>, %y: tensor<4xf32>)
 // Ragged rows keep their extent in slices, concatenations and reshapes; a
 // scalar of the task is repeated for its rows.
 // CHECK-LABEL: uprog.operator @ragged_pieces.rows
-// CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[A:[a-z0-9]*]]: tensor<?x4xf32> {uprog.ragged = 0 : i64}, %[[S:[a-z0-9]*]]: tensor<?xf32>
+// CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[A:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>}, %[[S:[a-z0-9]*]]: tensor<?xf32>
 // CHECK-SAME:    %[[O:[a-z0-9]*]]: tensor<?xindex>
 batch.kernel @ragged_pieces(%a: tensor<?x4xf32>, %s: f32) -> tensor<2x2xf32> {
   %c0 = arith.constant 0 : index
@@ -420,7 +420,7 @@ batch.kernel @ragged_pieces(%a: tensor<?x4xf32>, %s: f32) -> tensor<2x2xf32> {
 // Attention over a ragged prefix: scores are a column of all rows, the weighted
 // sum a product on rows and a reduction.
 // CHECK-LABEL: uprog.operator @attention.rows
-// CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[K:[a-z0-9]*]]: tensor<?x4xf32> {uprog.ragged = 0 : i64}, %[[V:[a-z0-9]*]]: tensor<?x4xf32> {uprog.ragged = 0 : i64}, %[[Q:[a-z0-9]*]]: tensor<?x4xf32>
+// CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[K:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>}, %[[V:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>}, %[[Q:[a-z0-9]*]]: tensor<?x4xf32>
 batch.kernel @attention(%k: tensor<?x4xf32>, %v: tensor<?x4xf32>, %q: tensor<4xf32>)
     -> tensor<4xf32> {
   %c0 = arith.constant 0 : index
@@ -469,14 +469,14 @@ batch.kernel @constant() -> tensor<4xf32> {
 
 // -----
 
-// An operator that exists is left alone.
+// A kernel that has an operator, of any name, gets no other one.
 batch.kernel @given(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
-// CHECK-LABEL: uprog.operator @given.rows
+// CHECK-LABEL: uprog.operator @by_hand of @given
 // CHECK:         math.tanh
 // CHECK-NOT:   uprog.operator
-uprog.operator @given.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+uprog.operator @by_hand of @given(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32> {
   %y = math.tanh %x : tensor<?x4xf32>
   uprog.yield %y : tensor<?x4xf32>
 }
@@ -486,7 +486,7 @@ uprog.operator @given.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32> {
 // A broadcast to ragged rows is the segment broadcast alone; constants fill
 // ragged rows, and a scalar of the task those of the task.
 // CHECK-LABEL: uprog.operator @fills.rows
-// CHECK-SAME:    %[[A:[a-z0-9]*]]: tensor<?x4xf32> {uprog.ragged = 0 : i64}, %[[X:[a-z0-9]*]]: tensor<?x4xf32>, %[[S:[a-z0-9]*]]: tensor<?xf32>
+// CHECK-SAME:    %[[A:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>}, %[[X:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}, %[[S:[a-z0-9]*]]: tensor<?xf32>
 // CHECK-SAME:    %[[O:[a-z0-9]*]]: tensor<?xindex>
 batch.kernel @fills(%a: tensor<?x4xf32>, %x: tensor<4xf32>, %s: f32) -> tensor<4xf32> {
   %c0 = arith.constant 0 : index
@@ -540,7 +540,7 @@ batch.kernel @argmax(%x: tensor<4xf32>) -> (tensor<f32>, tensor<index>) {
 // CHECK-DAG:   #[[TASK3:.*]] = affine_map<(d0, d1, d2) -> (d0)>
 // CHECK-DAG:   #[[KEPT:.*]] = affine_map<(d0, d1, d2) -> (d0, d2)>
 // CHECK-LABEL: uprog.operator @pick.rows
-// CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[X:[a-z0-9]*]]: tensor<?x8xf32>, %[[M:[a-z0-9]*]]: tensor<?x6x4xf32>, %[[I:[a-z0-9]*]]: tensor<?xindex>
+// CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[X:[a-z0-9]*]]: tensor<?x8xf32> {uprog.operand = #uprog.operand<gather>}, %[[M:[a-z0-9]*]]: tensor<?x6x4xf32> {uprog.operand = #uprog.operand<gather>}, %[[I:[a-z0-9]*]]: tensor<?xindex>
 batch.kernel @pick(%x: tensor<8xf32>, %m: tensor<6x4xf32>, %i: index)
     -> (tensor<1xf32>, tensor<2xf32>) {
   // CHECK: %[[NONE:.*]] = arith.constant -0.000000e+00 : f32
@@ -568,8 +568,8 @@ batch.kernel @pick(%x: tensor<8xf32>, %m: tensor<6x4xf32>, %i: index)
 // CHECK-DAG:   #[[TASK:.*]] = affine_map<(d0, d1, d2) -> (d0)>
 // CHECK-DAG:   #[[KEPT:.*]] = affine_map<(d0, d1, d2) -> (d0, d2)>
 // CHECK-LABEL: uprog.operator @pick_shared.rows
-// CHECK-SAME:    %[[E:[a-z0-9]*]]: tensor<8x4xf32> {uprog.parameter = 0 : i64}, %[[I:[a-z0-9]*]]: tensor<?xindex>
-batch.kernel @pick_shared(%e: tensor<8x4xf32> {batch.shared, uprog.parameter = 0 : i64},
+// CHECK-SAME:    %[[E:[a-z0-9]*]]: tensor<8x4xf32> {uprog.operand = #uprog.operand<shared(0)>}, %[[I:[a-z0-9]*]]: tensor<?xindex>
+batch.kernel @pick_shared(%e: tensor<8x4xf32> {batch.parameter = 0 : i64, batch.shared},
                           %i: index) -> (tensor<4xf32>, tensor<f32>, tensor<4xf32>) {
   %two = arith.constant 2 : index
   // CHECK: %[[SLICE:.*]] = tensor.extract_slice %[[E]][0, 0] [8, 4] [1, 1]

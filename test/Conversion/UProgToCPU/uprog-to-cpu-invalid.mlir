@@ -9,7 +9,7 @@ uprog.program @p() level(cluster) {
 // -----
 
 // A run calls the kernel function that was made of the operator.
-uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) {
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) {
   uprog.yield
 }
 uprog.program @p(%plan: !batch.plan, %x: tensor<?x4xf32>) level(device) {

@@ -21,8 +21,8 @@
 // CHECK:      uprog.program @small() level(block) {
 // CHECK-NEXT: uprog.barrier block
 // CHECK-NEXT: uprog.barrier block
-uprog.operator @k.rows(%n: index, %x: tensor<?x64xf32>,
-                       %w: tensor<64x64xf32> {uprog.parameter = 0 : i64}) -> tensor<?x64xf32> {
+uprog.operator @k.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>},
+                       %w: tensor<64x64xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x64xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?x64xf32>
   %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x64xf32>) -> tensor<?x64xf32>
@@ -49,8 +49,8 @@ uprog.program @small() level(device) {
 // CHECK:      uprog.program @medium() level(cluster) {
 // CHECK-NEXT: uprog.barrier cluster
 // CHECK-NEXT: uprog.barrier block
-uprog.operator @k.rows(%n: index, %x: tensor<?x256xf32>,
-                       %w: tensor<256x256xf32> {uprog.parameter = 0 : i64}) -> tensor<?x256xf32> {
+uprog.operator @k.rows(%n: index, %x: tensor<?x256xf32> {uprog.operand = #uprog.operand<gather>},
+                       %w: tensor<256x256xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x256xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?x256xf32>
   %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x256xf32>) -> tensor<?x256xf32>
@@ -75,8 +75,8 @@ uprog.program @medium() level(device) {
 // SM90:  Executor {{.*}} executor device, 4194304 bytes of weights are more than a cluster's 1859584 bytes of shared memory"
 // CHECK:      uprog.program @large() level(device) {
 // CHECK-NEXT: uprog.barrier device
-uprog.operator @k.rows(%n: index, %x: tensor<?x1024xf32>,
-                       %w: tensor<1024x1024xf32> {uprog.parameter = 0 : i64}) -> tensor<?x1024xf32> {
+uprog.operator @k.rows(%n: index, %x: tensor<?x1024xf32> {uprog.operand = #uprog.operand<gather>},
+                       %w: tensor<1024x1024xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x1024xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?x1024xf32>
   %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x1024xf32>) -> tensor<?x1024xf32>
@@ -100,8 +100,8 @@ uprog.program @large() level(device) {
 // SM80:  Executor {{.*}} executor device, 524288 FLOP in a task's largest stage are more than the 262144 that a block computes during a barrier in global memory, and the chip has no clusters
 // SM90:  Executor {{.*}} executor cluster, 16384 bytes of weights fit in a cluster's
 // CHECK:      uprog.program @long() level(cluster)
-uprog.operator @k.rows(%n: index, %x: tensor<?x64x64xf32>,
-                       %w: tensor<64x64xf32> {uprog.parameter = 0 : i64}) -> tensor<?x64x64xf32> {
+uprog.operator @k.rows(%n: index, %x: tensor<?x64x64xf32> {uprog.operand = #uprog.operand<gather>},
+                       %w: tensor<64x64xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x64x64xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?x64x64xf32>
   %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x64x64xf32>) -> tensor<?x64x64xf32>

@@ -7,7 +7,7 @@ uprog.program @p() level(device) {
 
 // -----
 
-uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) {
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) {
   uprog.yield
 }
 // expected-error @+1 {{there is no gpu.module @device; run convert-operators-to-gpu first}}
@@ -19,7 +19,7 @@ uprog.program @p() level(device) {
 
 gpu.module @device {
 }
-uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) {
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) {
   uprog.yield
 }
 uprog.program @p(%plan: !batch.plan, %x: tensor<?x4xf32>) level(device) {
@@ -38,7 +38,7 @@ gpu.module @device {
     return
   }
 }
-uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) attributes {uprog.code = #uprog.code<stages = 2, task_scratch = 0>} {
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) attributes {uprog.code = #uprog.code<stages = 2, task_scratch = 0>} {
   uprog.yield
 }
 uprog.program @p(%plan: !batch.plan, %x: tensor<?x4xf32>) level(device) {

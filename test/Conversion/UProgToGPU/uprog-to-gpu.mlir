@@ -18,7 +18,7 @@ gpu.module @device {
     return
   }
 }
-uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>)
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>})
     attributes {uprog.code = #uprog.code<stages = 2, task_scratch = 0>} {
   uprog.yield
 }

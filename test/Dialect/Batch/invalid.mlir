@@ -176,6 +176,56 @@ func.func private @f(%n: index {batch.read = #batch.read<kind = scalar>})
 
 // -----
 
+// A shared argument is a parameter, by its number,
+// expected-error @+1 {{'batch.kernel' op argument #0: 'batch.parameter' is the number of a parameter, an i64, on shared arguments of kernels alone}}
+batch.kernel @k(%x: tensor<4xf32> {batch.shared, batch.parameter = -1 : i64}) {
+  batch.yield
+}
+
+// -----
+
+// expected-error @+1 {{'batch.kernel' op argument #0: 'batch.parameter' is the number of a parameter, an i64, on shared arguments of kernels alone}}
+batch.kernel @k(%x: tensor<4xf32> {batch.shared, batch.parameter = 0 : i32}) {
+  batch.yield
+}
+
+// -----
+
+// one that differs from task to task is none,
+// expected-error @+1 {{'batch.kernel' op argument #0: 'batch.parameter' is the number of a parameter, an i64, on shared arguments of kernels alone}}
+batch.kernel @k(%x: tensor<4xf32> {batch.parameter = 0 : i64}) {
+  batch.yield
+}
+
+// -----
+
+// and the parameters of a function are named.
+// expected-error @+1 {{'func.func' op argument #0: 'batch.parameter' is the number of a parameter, an i64, on shared arguments of kernels alone}}
+func.func private @f(%x: tensor<4xf32> {batch.shared = "x", batch.parameter = 0 : i64})
+
+// -----
+
+// A ragged argument has a domain, by its number,
+// expected-error @+1 {{'batch.kernel' op argument #0: 'batch.ragged' is the number of a domain, an i64, on ragged arguments of kernels alone}}
+batch.kernel @k(%x: tensor<?x4xf32> {batch.ragged = "0"}) {
+  batch.yield
+}
+
+// -----
+
+// one of a size that is known has none.
+// expected-error @+1 {{'batch.kernel' op argument #0: 'batch.ragged' is the number of a domain, an i64, on ragged arguments of kernels alone}}
+batch.kernel @k(%x: tensor<4xf32> {batch.ragged = 0 : i64}) {
+  batch.yield
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op argument #0: 'batch.ragged' is the number of a domain, an i64, on ragged arguments of kernels alone}}
+func.func private @f(%x: tensor<?x4xf32> {batch.ragged = 0 : i64})
+
+// -----
+
 // What the kernel shares cannot be read per task,
 batch.source @E : tensor<4xf32> parameter(0)
 // expected-error @+1 {{'batch.kernel' op argument #0 is not read as shared, but it is}}

@@ -23,12 +23,12 @@ batch.source @input : tensor<3x32x32xf32>
 
 // A kernel reads shared, static, ragged and scalar arguments; its phase shows.
 // CHECK:      batch.kernel @cell
-// CHECK-SAME:   (%[[X:.*]]: tensor<4xf32>, %{{.*}}: tensor<?x4xf32>, %{{.*}}: index,
-// CHECK-SAME:   %{{.*}}: tensor<4x4xf32> {batch.shared, uprog.parameter = 0 : i64})
+// CHECK-SAME:   (%[[X:.*]]: tensor<4xf32>, %{{.*}}: tensor<?x4xf32> {batch.ragged = 0 : i64}, %{{.*}}: index,
+// CHECK-SAME:   %{{.*}}: tensor<4x4xf32> {batch.parameter = 0 : i64, batch.shared})
 // CHECK-SAME:   -> tensor<4xf32> attributes {phase = 1 : i64} {
 // CHECK-NEXT:   batch.yield %[[X]] : tensor<4xf32>
-batch.kernel @cell(%x: tensor<4xf32>, %hs: tensor<?x4xf32>, %n: index,
-                   %w: tensor<4x4xf32> {batch.shared, uprog.parameter = 0 : i64})
+batch.kernel @cell(%x: tensor<4xf32>, %hs: tensor<?x4xf32> {batch.ragged = 0 : i64}, %n: index,
+                   %w: tensor<4x4xf32> {batch.parameter = 0 : i64, batch.shared})
     -> tensor<4xf32> attributes {phase = 1 : i64} {
   batch.yield %x : tensor<4xf32>
 }

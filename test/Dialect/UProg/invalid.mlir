@@ -15,33 +15,9 @@ uprog.operator @k.rows(%n: i64) {
 
 // -----
 
-// Scalars are batched too.
-// expected-error @+1 {{'uprog.operator' op argument #1 must be a ranked tensor}}
-uprog.operator @k.rows(%n: index, %i: index) {
-  uprog.yield
-}
-
-// -----
-
-// An operand that is not shared has rows,
-// expected-error @+1 {{'uprog.operator' op argument #2 must be shared (`uprog.parameter`) or have rows, tensor<?x...>, got 'tensor<4xf32>'}}
-uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>, %w: tensor<4xf32>) {
-  uprog.yield
-}
-
-// -----
-
-// so it has a dimension.
-// expected-error @+1 {{'uprog.operator' op argument #1 must be shared (`uprog.parameter`) or have rows, tensor<?x...>, got 'tensor<f32>'}}
-uprog.operator @k.rows(%n: index, %x: tensor<f32>) {
-  uprog.yield
-}
-
-// -----
-
 // Results have a row per task.
 // expected-error @+1 {{'uprog.operator' op result #0 must have rows, tensor<?x...>, got 'tensor<4xf32>'}}
-uprog.operator @k.rows(%n: index, %w: tensor<4xf32> {uprog.parameter = 0 : i64})
+uprog.operator @k.rows(%n: index, %w: tensor<4xf32> {uprog.operand = #uprog.operand<shared(0)>})
     -> tensor<4xf32> {
   uprog.yield %w : tensor<4xf32>
 }
@@ -77,7 +53,7 @@ uprog.program @p() level(device) {
 // -----
 
 // which has the results.
-uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x8xf32> {
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x8xf32> {
   // expected-error @+1 {{'uprog.yield' op operand types differ from the results of "k.rows"}}
   uprog.yield %x : tensor<?x4xf32>
 }
@@ -384,42 +360,6 @@ uprog.program @p(%n: index, %k: i64) level(block) {
 
 // -----
 
-// An attribute with the dialect's name is one that the dialect has,
-// expected-error @+1 {{'uprog.operator' op argument #1: 'uprog.paramter' is no attribute of the uprog dialect for arguments}}
-uprog.operator @k.rows(%n: index, %w: tensor<?x4xf32> {uprog.paramter = 0 : i64}) {
-  uprog.yield
-}
-
-// -----
-
-// expected-error @+1 {{'uprog.operator' op result #0: 'uprog.read' is no attribute of the uprog dialect for results}}
-uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) -> (tensor<?x4xf32> {uprog.read = "rows"}) {
-  uprog.yield %x : tensor<?x4xf32>
-}
-
-// -----
-
+// An attribute with the dialect's name is one that the dialect has.
 // expected-error @+1 {{'func.func' op 'uprog.level' is no attribute of the uprog dialect for operations}}
 func.func private @f() attributes {uprog.level}
-
-// -----
-
-// and has a value that its readers know.
-// expected-error @+1 {{'uprog.operator' op argument #1: 'uprog.read' cannot be "row"}}
-uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.read = "row"}) {
-  uprog.yield
-}
-
-// -----
-
-// expected-error @+1 {{'uprog.operator' op argument #1: 'uprog.ragged' cannot be -1 : i64}}
-uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.ragged = -1 : i64}) {
-  uprog.yield
-}
-
-// -----
-
-// expected-error @+1 {{'uprog.operator' op result #0: 'uprog.siblings' cannot be "two"}}
-uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) -> (tensor<?x4xf32> {uprog.siblings = "two"}) {
-  uprog.yield %x : tensor<?x4xf32>
-}

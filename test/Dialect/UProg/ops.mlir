@@ -1,28 +1,56 @@
 // RUN: batch-opt %s | batch-opt | FileCheck %s
 // RUN: batch-opt %s --mlir-print-op-generic | batch-opt | FileCheck %s
 
-// An operator has the number of tasks first, then rows, ragged rows and
-// parameters, and the offsets of ragged domains last.
-// CHECK:      uprog.operator @cell.rows
-// CHECK-SAME:   (%{{.*}}: index, %[[H:.*]]: tensor<?x4xf32>, %{{.*}}: tensor<?xindex>,
-// CHECK-SAME:   %{{.*}}: tensor<?x4xf32> {uprog.ragged = 0 : i64},
-// CHECK-SAME:   %{{.*}}: tensor<4x4xf32> {uprog.parameter = 0 : i64},
-// CHECK-SAME:   %{{.*}}: tensor<?xindex> {uprog.offsets = 0 : i64}) -> tensor<?x4xf32> {
+// An operator has the number of tasks first, then operands, of which each says
+// how it is read.
+// CHECK:      uprog.operator @cell.rows of @cell
+// CHECK-SAME:   (%{{.*}}: index, %[[H:.*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
+// CHECK-SAME:   %{{.*}}: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows>},
+// CHECK-SAME:   %{{.*}}: tensor<?xindex> {uprog.operand = #uprog.operand<scalar>},
+// CHECK-SAME:   %{{.*}}: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>},
+// CHECK-SAME:   %{{.*}}: tensor<4x4xf32> {uprog.operand = #uprog.operand<shared(0)>},
+// CHECK-SAME:   %{{.*}}: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>}) -> tensor<?x4xf32> {
 // CHECK-NEXT:   uprog.yield %[[H]] : tensor<?x4xf32>
-uprog.operator @cell.rows(
-    %n: index, %h: tensor<?x4xf32>, %i: tensor<?xindex>,
-    %hs: tensor<?x4xf32> {uprog.ragged = 0 : i64},
-    %w: tensor<4x4xf32> {uprog.parameter = 0 : i64},
-    %offsets: tensor<?xindex> {uprog.offsets = 0 : i64}) -> tensor<?x4xf32> {
+batch.kernel @cell(%h: tensor<4xf32>, %c: tensor<4xf32>, %i: index, %hs: tensor<?x4xf32>,
+                   %w: tensor<4x4xf32> {batch.shared}) -> tensor<4xf32> {
+  batch.yield %h : tensor<4xf32>
+}
+uprog.operator @cell.rows of @cell(
+    %n: index, %h: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
+    %c: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows>},
+    %i: tensor<?xindex> {uprog.operand = #uprog.operand<scalar>},
+    %hs: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>},
+    %w: tensor<4x4xf32> {uprog.operand = #uprog.operand<shared(0)>},
+    %offsets: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>}) -> tensor<?x4xf32> {
   uprog.yield %h : tensor<?x4xf32>
 }
 
-// An operator without results; a shared argument may have any shape.
-// CHECK:      uprog.operator private @nothing.rows
-// CHECK-SAME:   (%{{.*}}: index, %{{.*}}: tensor<f32> {uprog.parameter = 0 : i64}) attributes {mark} {
+// Operands and results say where rows lie in a table, if they lie otherwise than
+// one after the other in row-major order. Nothing is said of what is as usual.
+// CHECK:      uprog.operator @table.rows
+// CHECK-SAME:   tensor<?x64xf32> {uprog.operand = #uprog.operand<gather layout((d0, d1) -> (d0 floordiv 4, d1 floordiv 16, d0 mod 4, d1 mod 16)) block_bytes(2048)>})
+// CHECK-SAME:   -> (tensor<?x64xf32> {uprog.result = #uprog.result<siblings = 2, position = 1>},
+// CHECK-SAME:       tensor<?x64xf32> {uprog.result = #uprog.result<layout = (d0, d1) -> (d0, d1), block_bytes = 512>},
+// CHECK-SAME:       tensor<?x64xf32> {uprog.result = #uprog.result<>},
+// CHECK-SAME:       tensor<?x64xf32>) {
+uprog.operator @table.rows(
+    %n: index,
+    %x: tensor<?x64xf32> {uprog.operand =
+        #uprog.operand<gather layout((s, i) -> (s floordiv 4, i floordiv 16, s mod 4, i mod 16)) block_bytes(2048)>})
+    -> (tensor<?x64xf32> {uprog.result = #uprog.result<siblings = 2, position = 1>},
+        tensor<?x64xf32> {uprog.result = #uprog.result<layout = (s, i) -> (s, i), block_bytes = 512>},
+        tensor<?x64xf32> {uprog.result = #uprog.result<siblings = 1>},
+        tensor<?x64xf32>) {
+  uprog.yield %x, %x, %x, %x : tensor<?x64xf32>, tensor<?x64xf32>, tensor<?x64xf32>, tensor<?x64xf32>
+}
+
+// An operator without results, of a kernel that is not there (any more); a shared
+// argument may have any shape.
+// CHECK:      uprog.operator private @nothing.rows of @nothing
+// CHECK-SAME:   (%{{.*}}: index, %{{.*}}: tensor<f32> {uprog.operand = #uprog.operand<shared(0)>}) attributes {mark} {
 // CHECK-NEXT:   uprog.yield{{$}}
-uprog.operator private @nothing.rows(
-    %n: index, %s: tensor<f32> {uprog.parameter = 0 : i64})
+uprog.operator private @nothing.rows of @nothing(
+    %n: index, %s: tensor<f32> {uprog.operand = #uprog.operand<shared(0)>})
     attributes {mark} {
   uprog.yield
 }

@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --split-input-file --verify-diagnostics
 
 // Stages are made for a target.
-uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32> {
   // expected-error @+1 {{needs 'uprog.staging' at its operator}}
   %0 = uprog.stage rows<tasks> shape [4] -> (tensor<?x4xf32>) {
     uprog.yield %x : tensor<?x4xf32>
@@ -12,7 +12,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32> {
 // -----
 
 // All of the operator is in stages,
-uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32>
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   // expected-error @+1 {{is outside of the operator's stages}}
   %y = math.exp %x : tensor<?x4xf32>
@@ -22,7 +22,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32>
 // -----
 
 // what it yields too.
-uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32>
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   // expected-error @+1 {{yields what no stage stores}}
   uprog.yield %x : tensor<?x4xf32>
@@ -30,7 +30,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32>
 
 // -----
 
-uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32>
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   // expected-error @+1 {{no operand of "k.rows" has rows of domain 0}}
   %0 = uprog.stage rows<ragged(0)> shape [4] -> (tensor<?x4xf32>) {
@@ -42,7 +42,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32>
 // -----
 
 // Rows are those of operands,
-uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32>
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   %0 = uprog.stage rows<tasks> shape [4] -> (tensor<?x4xf32> scratch 0) {
     uprog.yield %x : tensor<?x4xf32>
@@ -57,8 +57,9 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32>
 // -----
 
 // of the same tasks or domain.
-uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.ragged = 0 : i64},
-                       %o: tensor<?xindex> {uprog.offsets = 0 : i64}, %y: tensor<?x4xf32>) -> tensor<?x4xf32>
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather ragged(0)>},
+                       %o: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>},
+                       %y: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   // expected-error @+1 {{operand 1 does not have the rows of the stage}}
   %0 = uprog.stage rows<tasks> shape [4] reads(%x : tensor<?x4xf32>) -> (tensor<?x4xf32>) {
@@ -69,7 +70,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.ragged = 0 : i64},
 
 // -----
 
-uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32>
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   // expected-error @+1 {{must end in a uprog.yield of its results}}
   %0 = uprog.stage rows<tasks> shape [4] -> (tensor<?x4xf32>) {
@@ -80,7 +81,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32>
 
 // -----
 
-uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32>
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   // expected-error @+1 {{result #0 is not of the stage's rows and shape}}
   %0 = uprog.stage rows<tasks> shape [8] -> (tensor<?x4xf32>) {
@@ -92,7 +93,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32>
 // -----
 
 // What the operator yields is read where the operator's result lies.
-uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32>
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   // expected-error @+1 {{result #0 is yielded by the operator, so it is read there, not in scratch memory}}
   %0 = uprog.stage rows<tasks> shape [4] -> (tensor<?x4xf32> scratch 0) {
@@ -104,7 +105,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32>
 // -----
 
 // Everything else has a place.
-uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32>
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   // expected-error @+1 {{result #1 is stored nowhere: the operator does not yield it, and it has no place in scratch memory}}
   %0, %1 = uprog.stage rows<tasks> shape [4] -> (tensor<?x4xf32>, tensor<?x4xf32>) {
@@ -118,7 +119,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x4xf32>
 // A reduction says how it runs.
 #all = affine_map<(r, i) -> (r, i)>
 #one = affine_map<(r, i) -> (r)>
-uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?xf32>
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?xf32>
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   %0 = uprog.stage rows<tasks> shape [] -> (tensor<?xf32>) {
     %e = tensor.empty(%n) : tensor<?xf32>
@@ -154,7 +155,7 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 #all = affine_map<(r, i) -> (r, i)>
 #one = affine_map<(r, i) -> (r)>
-uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?xf32>
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?xf32>
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   %0 = uprog.stage rows<tasks> shape [] -> (tensor<?xf32>) {
     %e = tensor.empty(%n) : tensor<?xf32>

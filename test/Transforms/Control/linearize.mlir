@@ -8,7 +8,7 @@ rec.adt @Tree {
   rec.variant @leaf(word: index)
   rec.variant @node(word: index, left: !tree, right: !tree)
 }
-batch.kernel @cell(%l: !vec, %r: !vec, %b: !vec {batch.shared, uprog.parameter = 1 : i64}) -> !vec {
+batch.kernel @cell(%l: !vec, %r: !vec, %b: !vec {batch.parameter = 1 : i64, batch.shared}) -> !vec {
   %h = arith.addf %l, %r : !vec
   batch.yield %h : !vec
 }

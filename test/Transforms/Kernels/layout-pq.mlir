@@ -22,11 +22,11 @@
 // WEIGHTS-LABEL: batch.kernel @gates
 // WEIGHTS-NOT:     tensor.concat
 batch.kernel @gates(%x: !vec, %c: !vec,
-    %wi: !mat {batch.shared, uprog.parameter = 0 : i64},
-    %bi: !vec {batch.shared, uprog.parameter = 1 : i64},
-    %wf: !mat {batch.shared, uprog.parameter = 2 : i64},
-    %bf: !vec {batch.shared, uprog.parameter = 3 : i64},
-    %wo: !mat {batch.shared, uprog.parameter = 4 : i64}) -> (!vec, !vec) {
+    %wi: !mat {batch.parameter = 0 : i64, batch.shared},
+    %bi: !vec {batch.parameter = 1 : i64, batch.shared},
+    %wf: !mat {batch.parameter = 2 : i64, batch.shared},
+    %bf: !vec {batch.parameter = 3 : i64, batch.shared},
+    %wo: !mat {batch.parameter = 4 : i64, batch.shared}) -> (!vec, !vec) {
   %i = linalg.matvec ins(%wi, %x : !mat, !vec) outs(%bi : !vec) -> !vec
   %f = linalg.matvec ins(%wf, %x : !mat, !vec) outs(%bf : !vec) -> !vec
   %ti = math.tanh %i : !vec
@@ -55,8 +55,8 @@ batch.kernel @gates(%x: !vec, %c: !vec,
 // REMARK: remark: [Passed] Layout {{.*}}"@nodes: 8 operators in 4 batches; 1 memory kernels of 192 bytes a task with values as they come, 1 of 192 bytes laid out"
 // REMARK: remark: [Missed] Layout {{.*}}"operands of 3 x linalg.matvec are copied, 192 bytes a task: arguments lie where their callers keep them"
 batch.kernel @nodes(%x: !vec, %y: !vec, %z: !vec,
-    %w: !mat {batch.shared, uprog.parameter = 7 : i64},
-    %b: !vec {batch.shared, uprog.parameter = 8 : i64}) -> !vec {
+    %w: !mat {batch.parameter = 7 : i64, batch.shared},
+    %b: !vec {batch.parameter = 8 : i64, batch.shared}) -> !vec {
   %two = arith.constant dense<2.0> : !vec
   %p = linalg.matvec ins(%w, %x : !mat, !vec) outs(%b : !vec) -> !vec
   %q = linalg.matvec ins(%w, %y : !mat, !vec) outs(%b : !vec) -> !vec
@@ -82,8 +82,8 @@ batch.kernel @nodes(%x: !vec, %y: !vec, %z: !vec,
 // REMARK-NOT: @apart
 // REMARK-NOT: @short
 batch.kernel @apart(%x: !vec,
-    %wo: !mat {batch.shared, uprog.parameter = 4 : i64},
-    %wu: !mat {batch.shared, uprog.parameter = 5 : i64}) -> (!vec, !vec) {
+    %wo: !mat {batch.parameter = 4 : i64, batch.shared},
+    %wu: !mat {batch.parameter = 5 : i64, batch.shared}) -> (!vec, !vec) {
   %zero = arith.constant dense<0.0> : !vec
   %o = linalg.matvec ins(%wo, %x : !mat, !vec) outs(%zero : !vec) -> !vec
   %u = linalg.matvec ins(%wu, %x : !mat, !vec) outs(%zero : !vec) -> !vec
@@ -100,13 +100,15 @@ batch.kernel @short(%x: tensor<10xf32>, %y: tensor<10xf32>) -> tensor<10xf32> {
 // CHECK-LABEL: batch.kernel @made
 // CHECK-NOT:     linalg.contract
 batch.kernel @made(%x: !vec, %y: !vec,
-    %w: !mat {batch.shared, uprog.parameter = 6 : i64}) -> (!vec, !vec) {
+    %w: !mat {batch.parameter = 6 : i64, batch.shared}) -> (!vec, !vec) {
   %zero = arith.constant dense<0.0> : !vec
   %p = linalg.matvec ins(%w, %x : !mat, !vec) outs(%zero : !vec) -> !vec
   %q = linalg.matvec ins(%w, %y : !mat, !vec) outs(%zero : !vec) -> !vec
   batch.yield %p, %q : !vec, !vec
 }
-uprog.operator @made.rows(%n: index, %x: tensor<?x16xf32>, %y: tensor<?x16xf32>,
-    %w: tensor<16x16xf32> {uprog.parameter = 6 : i64}) -> (tensor<?x16xf32>, tensor<?x16xf32>) {
+uprog.operator @made.rows of @made(%n: index,
+    %x: tensor<?x16xf32> {uprog.operand = #uprog.operand<gather>},
+    %y: tensor<?x16xf32> {uprog.operand = #uprog.operand<gather>},
+    %w: tensor<16x16xf32> {uprog.operand = #uprog.operand<shared(6)>}) -> (tensor<?x16xf32>, tensor<?x16xf32>) {
   uprog.yield %x, %y : tensor<?x16xf32>, tensor<?x16xf32>
 }

@@ -15,8 +15,8 @@ batch.kernel @leaf(%n: index)
   %x = arith.constant dense<0.0> : !vec
   batch.yield %x, %x, %x : !vec, !vec, !vec
 }
-batch.kernel @cell(%h: tensor<?x4xf32> {uprog.ragged = 0 : i64},
-                   %c: tensor<?x4xf32> {uprog.ragged = 0 : i64})
+batch.kernel @cell(%h: tensor<?x4xf32> {batch.ragged = 0 : i64},
+                   %c: tensor<?x4xf32> {batch.ragged = 0 : i64})
     -> (!vec {batch.in_table = @h}, !vec {batch.in_table = @c}, !vec {batch.in_table = @h}) {
   %x = arith.constant dense<0.0> : !vec
   batch.yield %x, %x, %x : !vec, !vec, !vec

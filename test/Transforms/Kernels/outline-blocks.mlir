@@ -3,7 +3,7 @@
 // What a block computes is a kernel; scalars are tensors of rank 0. A value that
 // the block has put into a variable itself is not read from it.
 // CHECK-LABEL: batch.kernel @compute(
-// CHECK-SAME:    %[[N:.*]]: tensor<i64>, %[[X:.*]]: tensor<4xf64>, %[[W:.*]]: tensor<4xf64> {batch.shared, uprog.parameter = 0 : i64})
+// CHECK-SAME:    %[[N:.*]]: tensor<i64>, %[[X:.*]]: tensor<4xf64>, %[[W:.*]]: tensor<4xf64> {batch.parameter = 0 : i64, batch.shared})
 // CHECK:         %[[E:.*]] = tensor.extract %[[N]][] : tensor<i64>
 // CHECK-NEXT:    %[[Y:.*]] = arith.addf %[[X]], %[[W]]
 // CHECK-NEXT:    %[[U:.*]] = arith.mulf %[[Y]], %[[Y]]

@@ -16,8 +16,8 @@ rec.adt @Tree {
 // are shared and say which one.
 // CHECK:      batch.kernel @encode_node(
 // CHECK-SAME:   %[[HL:[^:]*]]: tensor<4xf32>, %[[HR:[^:]*]]: tensor<4xf32>,
-// CHECK-SAME:   %[[W:[^:]*]]: tensor<4x4xf32> {batch.shared, uprog.parameter = 1 : i64},
-// CHECK-SAME:   %[[B:[^:]*]]: tensor<4xf32> {batch.shared, uprog.parameter = 2 : i64}) -> tensor<4xf32>
+// CHECK-SAME:   %[[W:[^:]*]]: tensor<4x4xf32> {batch.parameter = 1 : i64, batch.shared},
+// CHECK-SAME:   %[[B:[^:]*]]: tensor<4xf32> {batch.parameter = 2 : i64, batch.shared}) -> tensor<4xf32>
 // CHECK-NEXT:   %[[S:.*]] = arith.addf %[[HL]], %[[HR]]
 // CHECK-NEXT:   %[[Y:.*]] = linalg.matvec ins(%[[W]], %[[S]] : {{.*}}) outs(%[[B]] : tensor<4xf32>)
 // CHECK-NEXT:   %[[H:.*]] = math.tanh %[[Y]]
@@ -79,8 +79,8 @@ rec.adt @Out {
 // node's are equal, so there is one. Elementwise code on constants and
 // parameters is copied into it.
 // CHECK:      batch.kernel @encode_output(
-// CHECK-SAME:   %[[B:[^:]*]]: tensor<4xf32> {batch.shared, uprog.parameter = 2 : i64},
-// CHECK-SAME:   %[[W:[^:]*]]: tensor<4x4xf32> {batch.shared, uprog.parameter = 1 : i64},
+// CHECK-SAME:   %[[B:[^:]*]]: tensor<4xf32> {batch.parameter = 2 : i64, batch.shared},
+// CHECK-SAME:   %[[W:[^:]*]]: tensor<4x4xf32> {batch.parameter = 1 : i64, batch.shared},
 // CHECK-SAME:   %[[H:[^:]*]]: tensor<4xf32>) -> tensor<4xf32>
 // CHECK-NEXT:   %[[ONE:.*]] = arith.constant dense<1.0
 // CHECK-NEXT:   %[[BB:.*]] = arith.addf %[[B]], %[[ONE]]
@@ -89,16 +89,16 @@ rec.adt @Out {
 
 // What does not depend on the recursion is an input kernel.
 // CHECK:      batch.kernel @encode_node_input(
-// CHECK-SAME:   %[[W:[^:]*]]: tensor<4x4xf32> {batch.shared, uprog.parameter = 1 : i64},
+// CHECK-SAME:   %[[W:[^:]*]]: tensor<4x4xf32> {batch.parameter = 1 : i64, batch.shared},
 // CHECK-SAME:   %[[X:[^:]*]]: tensor<4xf32>,
-// CHECK-SAME:   %[[B:[^:]*]]: tensor<4xf32> {batch.shared, uprog.parameter = 2 : i64}) -> tensor<4xf32>
+// CHECK-SAME:   %[[B:[^:]*]]: tensor<4xf32> {batch.parameter = 2 : i64, batch.shared}) -> tensor<4xf32>
 // CHECK-NEXT:   %[[WX:.*]] = linalg.matvec ins(%[[W]], %[[X]] : {{.*}}) outs(%[[B]] :
 // CHECK-NEXT:   batch.yield %[[WX]]
 
 // The recursion itself is the cell.
 // CHECK:      batch.kernel @encode_node(
 // CHECK-SAME:   %[[HL:[^:]*]]: tensor<4xf32>, %[[HR:[^:]*]]: tensor<4xf32>,
-// CHECK-SAME:   %[[W:[^:]*]]: tensor<4x4xf32> {batch.shared, uprog.parameter = 1 : i64},
+// CHECK-SAME:   %[[W:[^:]*]]: tensor<4x4xf32> {batch.parameter = 1 : i64, batch.shared},
 // CHECK-SAME:   %[[WX:[^:]*]]: tensor<4xf32>) -> tensor<4xf32>
 // CHECK-NEXT:   %[[S:.*]] = arith.addf %[[HL]], %[[HR]]
 // CHECK-NEXT:   %[[A:.*]] = linalg.matvec ins(%[[W]], %[[S]] : {{.*}}) outs(%[[WX]] :
@@ -179,8 +179,8 @@ rec.adt @Tree {
 // Code that is equal for all instances and holds a reduction is a kernel
 // without per-task operands: it runs once.
 // CHECK:      batch.kernel @encode_node_once(
-// CHECK-SAME:   %[[W:[^:]*]]: tensor<4x4xf32> {batch.shared, uprog.parameter = 1 : i64},
-// CHECK-SAME:   %[[B:[^:]*]]: tensor<4xf32> {batch.shared, uprog.parameter = 2 : i64}) -> tensor<4xf32>
+// CHECK-SAME:   %[[W:[^:]*]]: tensor<4x4xf32> {batch.parameter = 1 : i64, batch.shared},
+// CHECK-SAME:   %[[B:[^:]*]]: tensor<4xf32> {batch.parameter = 2 : i64, batch.shared}) -> tensor<4xf32>
 // CHECK-NEXT:   linalg.matvec
 // CHECK-NEXT:   batch.yield
 
@@ -279,7 +279,7 @@ func.func @constant() -> tensor<4xf32> attributes {batch.entry} {
 
 // Elements of tensors, and what is computed with them, are code of the kernel
 // that uses them; constant elements of parameters too.
-// CHECK:       batch.kernel @elements_0(%[[X:[^:]*]]: tensor<4xf64>, %[[W:[^:]*]]: tensor<2xf64> {batch.shared, {{.*}}}, %[[S:[^:]*]]: f64) -> tensor<f64>
+// CHECK:       batch.kernel @elements_0(%[[X:[^:]*]]: tensor<4xf64>, %[[W:[^:]*]]: tensor<2xf64> {batch.parameter = {{.*}}, batch.shared}, %[[S:[^:]*]]: f64) -> tensor<f64>
 // CHECK-DAG:     %[[E:.*]] = tensor.extract %[[X]][%{{.*}}]
 // CHECK-DAG:     %[[V:.*]] = tensor.extract %[[W]][%{{.*}}]
 // CHECK:         %[[P:.*]] = arith.mulf %[[E]], %[[S]] : f64

@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --batch-linearize --batch-assign-slots --split-input-file --verify-diagnostics
 
 // A shared argument is a parameter of the entry, and says which.
-// expected-error @+1 {{shared argument #1 names no parameter ('uprog.parameter')}}
+// expected-error @+1 {{shared argument #1 names no parameter ('batch.parameter')}}
 batch.kernel @k(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared}) -> tensor<4xf32> {
   %y = arith.addf %x, %w : tensor<4xf32>
   batch.yield %y : tensor<4xf32>

@@ -40,10 +40,10 @@ batch.kernel @leaf(%x: !vec, %e: !vec, %n: index) -> (!vec, !vec) {
 // CHECK-SAME:   tensor<4xf32> {batch.read = #batch.read<kind = gather, from = @h>},
 // CHECK-SAME:   tensor<4xf32> {batch.read = #batch.read<kind = gather, from = @c>},
 // CHECK-SAME:   tensor<4xf32> {batch.read = #batch.read<kind = rows, from = @node_2>},
-// CHECK-SAME:   tensor<4x4xf32> {batch.read = #batch.read<kind = shared>, batch.shared, uprog.parameter = 1 : i64})
+// CHECK-SAME:   tensor<4x4xf32> {batch.parameter = 1 : i64, batch.read = #batch.read<kind = shared>, batch.shared})
 // CHECK-SAME:   -> (tensor<4xf32> {batch.in_table = @h}, tensor<4xf32> {batch.in_table = @c}, tensor<4xf32> {batch.in_table = @node_2})
 batch.kernel @node(%h: !vec, %c: !vec, %m: !vec,
-                   %w: !mat {batch.shared, uprog.parameter = 1 : i64}) -> (!vec, !vec, !vec) {
+                   %w: !mat {batch.parameter = 1 : i64, batch.shared}) -> (!vec, !vec, !vec) {
   batch.yield %h, %c, %m : !vec, !vec, !vec
 }
 

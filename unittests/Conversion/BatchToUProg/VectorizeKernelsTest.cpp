@@ -87,7 +87,7 @@ constexpr StringLiteral kPerTask = R"(
   })";
 
 constexpr StringLiteral kShared = R"(
-  batch.kernel @k(%x: tensor<4xf32> {batch.shared, uprog.parameter = 0})
+  batch.kernel @k(%x: tensor<4xf32> {batch.parameter = 0, batch.shared})
       -> tensor<4xi32> {
     %y = tensor.bitcast %x : tensor<4xf32> to tensor<4xi32>
     batch.yield %y : tensor<4xi32>

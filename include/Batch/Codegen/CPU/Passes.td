@@ -28,12 +28,8 @@ def ConvertOperatorsToCPUPass
     division whose divisor is zero, or whose quotient does not fit, gives any
     number: kernels may run on rows that nobody reads, and must not trap there.
 
-    Attributes that it reads: on arguments `uprog.read = "gather" | "rows" |
-    "scalar"` (how ABI.h says the operand lies; default `"gather"`), on results
-    `uprog.siblings` (rows of a task in the result's table; default 1) and
-    `uprog.position` (which of them it is; default 0), on both `uprog.layout` and
-    `uprog.block_bytes` (where elements and slots lie, as `batch.table` has it;
-    default: in row-major order). Attributes that it makes: on the function
+    How operands are read and results written is in `uprog.operand` and
+    `uprog.result`. Attributes that it makes: on the function
     `uprog.code = #uprog.code<...>`, the number of stages, bytes of scratch memory and
     how workers share tasks (the remark `Sharing` says it); on the module `uprog.packings`,
     how the parameters lie that operators index.

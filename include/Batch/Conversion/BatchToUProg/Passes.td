@@ -26,9 +26,13 @@ def VectorizeKernelsPass
     shared tensor must be static for that. Operations of other dialects take
     part if they implement `BatchableOpInterface`.
 
+    Operands are read as unbatched code hands them in: scalars from cells, ragged
+    tensors row by row, other tensors by number. `convert-batch-to-uprog` knows
+    better of those that a step reads.
+
     ```mlir
     batch.kernel @k(%x: tensor<4xf32>,
-                    %w: tensor<8x4xf32> {batch.shared, uprog.parameter = 0})
+                    %w: tensor<8x4xf32> {batch.shared, batch.parameter = 0})
         -> tensor<8xf32> {
       %zero = arith.constant dense<0.0> : tensor<8xf32>
       %y = linalg.matvec ins(%w, %x : tensor<8x4xf32>, tensor<4xf32>)
@@ -36,8 +40,9 @@ def VectorizeKernelsPass
       batch.yield %y : tensor<8xf32>
     }
     // becomes
-    uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32>,
-                           %w: tensor<8x4xf32> {uprog.parameter = 0})
+    uprog.operator @k.rows of @k(
+        %n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
+        %w: tensor<8x4xf32> {uprog.operand = #uprog.operand<shared(0)>})
         -> tensor<?x8xf32> {
       %0 = tensor.empty(%n) : tensor<?x8xf32>
       %zero = linalg.fill ins(%c0 : f32) outs(%0 : tensor<?x8xf32>)
@@ -110,8 +115,11 @@ def ConvertBatchToUProgPass
     Makes the executor of an entry that has an inspector: a loop over the steps of
     a plan, which all units run in step. A uniform branch on the number of the
     step's kernel has a `uprog.run` of the operator of each kernel that tasks are
-    recorded of; its attributes say how a step reads the kernel's operands and
-    where results lie. All units meet after a step that says so, and nowhere else.
+    recorded of. All units meet after a step that says so, and nowhere else.
+
+    Operators learn from their kernels and from tables how a step reads operands
+    (`uprog.operand`) and where it writes results (`uprog.result`), kernels which
+    of their operands are of one ragged domain (`batch.ragged`).
 
     ```mlir
     uprog.program @main.execute(%plan: !batch.plan) level(device) {

@@ -70,6 +70,11 @@ inline constexpr StringLiteral kTableAttr = "batch.in_table";
 inline constexpr StringLiteral kSourceAttr = "batch.in_source";
 /// On arguments of kernels: how a step reads them, a `#batch.read`.
 inline constexpr StringLiteral kReadAttr = "batch.read";
+/// On shared arguments of kernels: the number of the entry's parameter that it
+/// is. On ragged ones: the number of its domain. Those of one domain have equal
+/// extents.
+inline constexpr StringLiteral kParameterAttr = "batch.parameter";
+inline constexpr StringLiteral kRaggedAttr = "batch.ragged";
 /// The gpu.module with an object's persistent kernel.
 inline constexpr StringLiteral kDeviceModule = "device";
 /// On the host function that launches that kernel: {kernel, executor,

@@ -31,6 +31,10 @@
 
 namespace mlir::uprog {
 
+/// On arguments of operators, how they are read, an OperandAttr, and on
+/// results, where they are written, a ResultAttr.
+inline constexpr StringLiteral kOperandAttr = "uprog.operand";
+inline constexpr StringLiteral kResultAttr = "uprog.result";
 /// On kernel functions, and on operators that have code for a device: their
 /// CodeAttr.
 inline constexpr StringLiteral kCodeAttr = "uprog.code";
@@ -43,15 +47,17 @@ inline constexpr StringLiteral kReductionAttr = "uprog.reduction";
 /// PanelsAttr and PaddedAttr.
 inline constexpr StringLiteral kPackingsAttr = "uprog.packings";
 
-/// What a table says about where rows lie, if it is not clear from their type.
-struct RowPlace {
-  AffineMap layout;                  ///< null: in row-major order
-  std::optional<int64_t> blockBytes; ///< from a block of slots to the next
-};
-
 } // namespace mlir::uprog
 
 #define GET_OP_CLASSES
 #include "Batch/Dialect/UProg/UProgOps.h.inc"
+
+namespace mlir::uprog {
+
+/// Operators by the names of their kernels.
+using OperatorMap = llvm::DenseMap<StringAttr, OperatorOp>;
+OperatorMap mapOperators(ModuleOp module);
+
+} // namespace mlir::uprog
 
 #endif // BATCH_DIALECT_UPROG_UPROG_H

@@ -49,34 +49,35 @@ class UProg_FunctionOp<string opMnemonic, list<Trait> traits = []>
   }];
 }
 
-def UProg_OperatorOp : UProg_FunctionOp<"operator"> {
+def UProg_OperatorOp : UProg_FunctionOp<"operator", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a uOperator: equal uTasks, as one batched tensor code";
   let description = [{
-    The code of `n` equal tasks over batched rows. The first argument is the
-    number of tasks `n`. Then come the operands:
+    The code of `n` equal tasks over batched rows, `of` a kernel. The first
+    argument is the number of tasks `n`. Then come the operands, each with its
+    `uprog.operand`, which says how it is read:
 
-    | argument | is |
+    | `#uprog.operand` | type |
     |---|---|
-    | `tensor<?x...>` | one row per task (scalars too: `tensor<?xindex>`) |
-    | `tensor<?x...> {uprog.ragged = d}` | the concatenated rows of ragged domain `d` |
-    | any tensor `{uprog.parameter = p}` | shared by all tasks: parameter `p` of the entry |
+    | `gather`, `rows` | `tensor<?x...>`, one row per task |
+    | `gather ragged(d)`, `rows ragged(d)` | `tensor<?x...>`, the concatenated rows of ragged domain `d` |
+    | `scalar` | `tensor<?xT>`, one number per task |
+    | `shared(p)` | any tensor: parameter `p` of the entry, for all tasks |
 
-    and last, per ragged domain, its offsets: `tensor<?xindex> {uprog.offsets = d}`
-    with `n + 1` entries. Results have one row per task. Rows are independent:
-    units may share them out in any way.
+    and last, for each ragged domain `d`, its offsets: `tensor<?xindex>` with
+    `n + 1` entries, `offsets(d)`. Results have one row per task; where they are
+    written says `uprog.result`, if it is not a row of their own in row-major
+    order. Rows are independent: units may share them out in any way.
 
     `uprog-stage-operators` splits the body into stages for a target
     (`uprog.staging`): then it consists of `uprog.stage` ops, whose results it
     yields.
 
-    Rows of tables that are not in row-major order have a `uprog.layout`, an
-    affine map as `batch.table` has it; where others lie between them,
-    `uprog.block_bytes` is the distance of two blocks of slots.
-
     ```mlir
-    uprog.operator @cell.rows(%n: index, %h: tensor<?x4xf32>,
-                              %w: tensor<4x4xf32> {uprog.parameter = 0 : i64})
-        -> tensor<?x4xf32> {
+    uprog.operator @cell.rows of @cell(
+        %n: index, %h: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
+        %w: tensor<4x4xf32> {uprog.operand = #uprog.operand<shared(0)>})
+        -> (tensor<?x4xf32> {uprog.result = #uprog.result<siblings = 2>}) {
       ...
       uprog.yield %y : tensor<?x4xf32>
     }
@@ -84,31 +85,29 @@ def UProg_OperatorOp : UProg_FunctionOp<"operator"> {
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
                        TypeAttrOf<FunctionType>:$function_type,
+                       OptionalAttr<FlatSymbolRefAttr>:$kernel,
                        OptionalAttr<DictArrayAttr>:$arg_attrs,
                        OptionalAttr<DictArrayAttr>:$res_attrs);
   let extraClassDeclaration = functionDeclarations # [{
-    /// Names of the argument attributes described above.
-    static constexpr StringLiteral kRagged = "uprog.ragged";
-    static constexpr StringLiteral kParameter = "uprog.parameter";
-    static constexpr StringLiteral kOffsets = "uprog.offsets";
-    static constexpr StringLiteral kLayout = "uprog.layout";
-    static constexpr StringLiteral kBlockBytes = "uprog.block_bytes";
-    /// Value of one of these attributes of argument `index`, if it has it.
+    /// How argument `index` is read. Null for argument 0.
+    OperandAttr getRead(unsigned index) {
+      return getArgAttrOfType<OperandAttr>(index, kOperandAttr);
+    }
+    void setRead(unsigned index, OperandAttr read) {
+      setArgAttr(index, kOperandAttr, read);
+    }
+    /// Where result `index` is written.
+    ResultAttr getWrite(unsigned index);
+    /// The ragged domain whose rows argument `index` has.
     std::optional<int64_t> getRagged(unsigned index);
+    /// The parameter that argument `index` is.
     std::optional<int64_t> getParameter(unsigned index);
+    /// The ragged domain whose offsets argument `index` is.
     std::optional<int64_t> getOffsets(unsigned index);
     /// What its stages are made for, or null if it has none.
     StagingAttr getStaging() {
       return (*this)->getAttrOfType<StagingAttr>(kStagingAttr);
     }
-    /// How the rows of argument `index` are found.
-    StringRef getRead(unsigned index);
-    /// Where rows lie in their table; how many rows of a task lie beside each
-    /// other in the table of result `index`, and which of them it is.
-    RowPlace getArgumentPlace(unsigned index);
-    RowPlace getResultPlace(unsigned index);
-    int64_t getSiblings(unsigned index);
-    int64_t getPosition(unsigned index);
   }];
 }
 

@@ -24,12 +24,6 @@ inline std::string getOperatorName(llvm::StringRef kernel) {
   return (kernel + ".rows").str();
 }
 
-/// The kernel of an operator or of its kernel function.
-inline llvm::StringRef getKernelName(llvm::StringRef operatorName) {
-  operatorName.consume_back(".rows");
-  return operatorName;
-}
-
 /// The function of one stage of an operator.
 inline std::string getStageName(llvm::StringRef operatorName, int64_t stage) {
   return (operatorName + ".stage" + llvm::Twine(stage)).str();

@@ -1,0 +1,262 @@
+// RUN: batch-opt %s --split-input-file --verify-diagnostics
+
+// Scalars are batched too.
+// expected-error @+1 {{'uprog.operator' op argument #1 must be a ranked tensor}}
+uprog.operator @k.rows(%n: index, %i: index {uprog.operand = #uprog.operand<scalar>}) {
+  uprog.yield
+}
+
+// -----
+
+// Each operand says how it is read.
+// expected-error @+1 {{'uprog.operator' op argument #2 needs a 'uprog.operand', which says how it is read}}
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
+                       %y: tensor<?x4xf32>) {
+  uprog.yield
+}
+
+// -----
+
+// The number of tasks is no operand.
+// expected-error @+1 {{'uprog.operator' op the first argument must be the number of tasks, an index}}
+uprog.operator @k.rows(%n: index {uprog.operand = #uprog.operand<scalar>}) {
+  uprog.yield
+}
+
+// -----
+
+// An operand that is not shared has rows,
+// expected-error @+1 {{'uprog.operator' op argument #2 must be shared or have rows, tensor<?x...>, got 'tensor<4xf32>'}}
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
+                       %w: tensor<4xf32> {uprog.operand = #uprog.operand<gather>}) {
+  uprog.yield
+}
+
+// -----
+
+// so it has a dimension.
+// expected-error @+1 {{'uprog.operator' op argument #1 must be shared or have rows, tensor<?x...>, got 'tensor<f32>'}}
+uprog.operator @k.rows(%n: index, %x: tensor<f32> {uprog.operand = #uprog.operand<rows>}) {
+  uprog.yield
+}
+
+// -----
+
+// Scalars have no other dimension,
+// expected-error @+1 {{'uprog.operator' op argument #1 has a scalar per task, tensor<?xT>, not 'tensor<?x1xf32>'}}
+uprog.operator @k.rows(%n: index, %x: tensor<?x1xf32> {uprog.operand = #uprog.operand<scalar>}) {
+  uprog.yield
+}
+
+// -----
+
+// and there is one for each task.
+// expected-error @+1 {{'uprog.operator' op argument #1 has a scalar per task, tensor<?xT>, not 'tensor<4xf32>'}}
+uprog.operator @k.rows(%n: index, %x: tensor<4xf32> {uprog.operand = #uprog.operand<scalar>}) {
+  uprog.yield
+}
+
+// -----
+
+// Offsets are indices,
+// expected-error @+1 {{'uprog.operator' op argument #2 has offsets, tensor<?xindex>, not 'tensor<?xi64>'}}
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>},
+                       %o: tensor<?xi64> {uprog.operand = #uprog.operand<offsets(0)>}) {
+  uprog.yield
+}
+
+// -----
+
+// one after the other.
+// expected-error @+1 {{'uprog.operator' op argument #2 has offsets, tensor<?xindex>, not 'tensor<?x1xindex>'}}
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>},
+                       %o: tensor<?x1xindex> {uprog.operand = #uprog.operand<offsets(0)>}) {
+  uprog.yield
+}
+
+// -----
+
+// A ragged domain has offsets,
+// expected-error @+1 {{'uprog.operator' op argument #1 has rows of ragged domain 1, whose offsets no argument has}}
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(1)>},
+                       %y: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>},
+                       %o: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>}) {
+  uprog.yield
+}
+
+// -----
+
+// no two of them,
+// expected-error @+1 {{'uprog.operator' op argument #3 has the offsets of ragged domain 0 once more}}
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>},
+                       %o: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>},
+                       %p: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>}) {
+  uprog.yield
+}
+
+// -----
+
+// and rows.
+// expected-error @+1 {{'uprog.operator' op argument #1 has offsets of ragged domain 0, whose rows no argument has}}
+uprog.operator @k.rows(%n: index, %o: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>}) {
+  uprog.yield
+}
+
+// -----
+
+// A layout is one of these rows,
+// expected-error @+1 {{'uprog.operator' op argument #1 has a layout of 2 dimensions; the slot and those of a row are 3}}
+uprog.operator @k.rows(%n: index, %x: tensor<?x4x64xf32>
+                           {uprog.operand = #uprog.operand<gather layout((s, i) -> (s, i))>}) {
+  uprog.yield
+}
+
+// -----
+
+// expected-error @+1 {{'uprog.operator' op result #0 has a layout of 2 dimensions; the slot and those of a row are 3}}
+uprog.operator @k.rows(%n: index, %x: tensor<?x4x64xf32> {uprog.operand = #uprog.operand<gather>})
+    -> (tensor<?x4x64xf32> {uprog.result = #uprog.result<layout = (s, i) -> (s, i)>}) {
+  uprog.yield %x : tensor<?x4x64xf32>
+}
+
+// -----
+
+// whose shape is known,
+// expected-error @+1 {{'uprog.operator' op argument #1 has a layout, but rows of 'tensor<?x?xf32>'}}
+uprog.operator @k.rows(%n: index, %x: tensor<?x?xf32> {uprog.operand = #uprog.operand<gather layout((s, i) -> (s, i))>}) {
+  uprog.yield
+}
+
+// -----
+
+// as is the size of an element.
+// expected-error @+1 {{'uprog.operator' op argument #1 has a layout, but rows of 'tensor<?x8xcomplex<f32>>'}}
+uprog.operator @k.rows(%n: index, %x: tensor<?x8xcomplex<f32>>
+                           {uprog.operand = #uprog.operand<gather layout((s, i) -> (s, i))>}) {
+  uprog.yield
+}
+
+// -----
+
+// Parameters and domains have numbers, others have none.
+// expected-error @+1 {{'shared' and 'offsets' have a number, the others have none}}
+#operand = #uprog.operand<shared>
+
+// -----
+
+// expected-error @+1 {{'shared' and 'offsets' have a number, the others have none}}
+#operand = #uprog.operand<gather(0)>
+
+// -----
+
+// Only rows lie in a table.
+// expected-error @+1 {{'shared' has no rows in a table}}
+#operand = #uprog.operand<shared(0) layout((s, i) -> (s, i))>
+
+// -----
+
+// expected-error @+1 {{'offsets' has no rows in a table}}
+#operand = #uprog.operand<offsets(0) ragged(0)>
+
+// -----
+
+// expected-error @+1 {{'scalar' has no rows in a table}}
+#operand = #uprog.operand<scalar block_bytes(64)>
+
+// -----
+
+// Nothing of a layout is unknown.
+// expected-error @+1 {{a layout has no symbols}}
+#operand = #uprog.operand<gather layout((s, i)[n] -> (s + n, i))>
+
+// -----
+
+// expected-error @+1 {{a layout has no symbols}}
+#result = #uprog.result<layout = (s, i)[n] -> (s + n, i)>
+
+// -----
+
+// expected-error @+1 {{block_bytes is a number of bytes, at least 0}}
+#operand = #uprog.operand<rows block_bytes(-64)>
+
+// -----
+
+// A result is one of its siblings.
+// expected-error @+1 {{there is no position 2 of 2}}
+#result = #uprog.result<siblings = 2, position = 2>
+
+// -----
+
+// An attribute with the dialect's name is one that the dialect has,
+// expected-error @+1 {{'uprog.operator' op argument #1: 'uprog.read' is no attribute of the uprog dialect for arguments; that of an operator's operand is 'uprog.operand'}}
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.read = "gather"}) {
+  uprog.yield
+}
+
+// -----
+
+// expected-error @+1 {{'uprog.operator' op result #0: 'uprog.siblings' is no attribute of the uprog dialect for results; that of an operator's result is 'uprog.result'}}
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>})
+    -> (tensor<?x4xf32> {uprog.siblings = 2 : i64}) {
+  uprog.yield %x : tensor<?x4xf32>
+}
+
+// -----
+
+// has a value that its readers know,
+// expected-error @+1 {{'uprog.operator' op argument #1: 'uprog.operand' is a #uprog.operand, on operators alone}}
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = "gather"}) {
+  uprog.yield
+}
+
+// -----
+
+// expected-error @+1 {{'uprog.operator' op result #0: 'uprog.result' is a #uprog.result, on operators alone}}
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>})
+    -> (tensor<?x4xf32> {uprog.result = #uprog.operand<gather>}) {
+  uprog.yield %x : tensor<?x4xf32>
+}
+
+// -----
+
+// and is where they look for it.
+// expected-error @+1 {{'func.func' op argument #0: 'uprog.operand' is a #uprog.operand, on operators alone}}
+func.func private @f(tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>})
+
+// -----
+
+// expected-error @+1 {{'func.func' op result #0: 'uprog.result' is a #uprog.result, on operators alone}}
+func.func private @f() -> (tensor<?x4xf32> {uprog.result = #uprog.result<>})
+
+// -----
+
+// An operator is of a kernel, if that is still there,
+batch.table @k : tensor<4xf32> group(0)
+// expected-error @+1 {{'uprog.operator' op is of @k, which is no kernel}}
+uprog.operator @k.rows of @k(%n: index) {
+  uprog.yield
+}
+
+// -----
+
+// has its operands,
+batch.kernel @k(%x: tensor<?x4xf32>) {
+  batch.yield
+}
+// expected-error @+1 {{'uprog.operator' op has 2 operands and 0 results, its kernel @k has 1 and 0}}
+uprog.operator @k.rows of @k(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>},
+                             %y: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
+                             %o: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>}) {
+  uprog.yield
+}
+
+// -----
+
+// and its results.
+batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
+}
+// expected-error @+1 {{'uprog.operator' op has 1 operands and 0 results, its kernel @k has 1 and 1}}
+uprog.operator @k.rows of @k(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) {
+  uprog.yield
+}
