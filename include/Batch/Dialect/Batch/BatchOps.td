@@ -34,11 +34,15 @@ def Batch_KernelOp : Batch_Op<"kernel", [
     flow that depends on data. `phase` orders kernels: all tasks of a phase run
     before those of the next.
 
+    A shared argument is a parameter of the entry, number `batch.parameter`.
     Once tables are assigned, an argument says how a step reads it (`batch.read`,
     a `#batch.read`) and a result in which table it lies (`batch.in_table`).
+    Ragged arguments of one domain, which have one `batch.ragged`, have equal
+    extents.
 
     ```mlir
-    batch.kernel @cell(%h: tensor<4xf32>, %w: tensor<4x4xf32> {batch.shared})
+    batch.kernel @cell(%h: tensor<4xf32>,
+                       %w: tensor<4x4xf32> {batch.shared, batch.parameter = 0})
         -> tensor<4xf32> {
       %zero = arith.constant dense<0.0> : tensor<4xf32>
       %y = linalg.matvec ins(%w, %h : tensor<4x4xf32>, tensor<4xf32>)

@@ -63,11 +63,11 @@ def UProg_OperatorOp : UProg_FunctionOp<"operator", [
     | `gather ragged(d)`, `rows ragged(d)` | `tensor<?x...>`, the concatenated rows of ragged domain `d` |
     | `scalar` | `tensor<?xT>`, one number per task |
     | `shared(p)` | any tensor: parameter `p` of the entry, for all tasks |
+    | `offsets(d)` | `tensor<?xindex>`, `n + 1` numbers: one for each domain `d` that has rows |
 
-    and last, for each ragged domain `d`, its offsets: `tensor<?xindex>` with
-    `n + 1` entries, `offsets(d)`. Results have one row per task; where they are
-    written says `uprog.result`, if it is not a row of their own in row-major
-    order. Rows are independent: units may share them out in any way.
+    Results have one row per task. `uprog.result` says where they are written,
+    unless that is a table of their own in row-major order. Rows are independent:
+    units may share them out in any way.
 
     `uprog-stage-operators` splits the body into stages for a target
     (`uprog.staging`): then it consists of `uprog.stage` ops, whose results it
