@@ -1,5 +1,5 @@
-// RUN: batch-opt %s --autobatch=strategy=none --cpu-workers | FileCheck %s
-// RUN: batch-opt %s --autobatch=strategy=auto --cpu-workers | FileCheck %s
+// RUN: batch-opt %s --autobatch=strategy=none --cpu-workers | FileCheck %s --implicit-check-not=batch.strategy --implicit-check-not=batch.not_batched
+// RUN: batch-opt %s --autobatch=strategy=auto --cpu-workers | FileCheck %s --implicit-check-not=batch.strategy --implicit-check-not=batch.not_batched
 
 // A program that is not structural runs one instance at a time: the object has
 // that entry point and no other.

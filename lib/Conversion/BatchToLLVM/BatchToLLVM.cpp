@@ -633,9 +633,9 @@ void ObjectBuilder::cleanUp() {
       function.setArgAttrsAttr(keepLLVM(attrs));
     if (ArrayAttr attrs = function.getResAttrsAttr())
       function.setResAttrsAttr(keepLLVM(attrs));
-    for (StringRef name :
-         {kEntryAttr, kInspectorAttr, kTraversalAttr, kExecutorAttr,
-          kMemoizedAttr, kGuardedAttr, uprog::kCodeAttr})
+    for (StringRef name : {kEntryAttr, kInspectorAttr, kTraversalAttr,
+                           kExecutorAttr, kMemoizedAttr, kGuardedAttr,
+                           kStrategyAttr, kNotBatchedAttr, uprog::kCodeAttr})
       function->removeAttr(name);
   }
   module->removeAttr(uprog::kPackingsAttr);

@@ -26,103 +26,6 @@ using namespace mlir::batch;
 using uprog::OperandKind;
 
 //===----------------------------------------------------------------------===//
-// Ragged domains
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-/// Union-find over extents; the smaller number is the representative.
-class ExtentClasses {
-public:
-  int64_t add() {
-    parents.push_back(parents.size());
-    return parents.size() - 1;
-  }
-  int64_t find(int64_t number) {
-    while (parents[number] != number)
-      number = parents[number] = parents[parents[number]];
-    return number;
-  }
-  void unite(int64_t a, int64_t b) {
-    a = find(a);
-    b = find(b);
-    parents[std::max(a, b)] = std::min(a, b);
-  }
-
-private:
-  SmallVector<int64_t> parents;
-};
-
-bool isRaggedType(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && tensor.getNumDynamicDims() == 1;
-}
-
-} // namespace
-
-void KernelBatcher::findDomains() {
-  ExtentClasses classes;
-  // Classes of ragged values and of their extents.
-  DenseMap<Value, int64_t> classOf;
-  Block &body = kernel.getBody().front();
-  for (BlockArgument argument : body.getArguments()) {
-    if (kernel.isRagged(argument.getArgNumber()))
-      classOf[argument] = classes.add();
-  }
-
-  auto unite = [&](int64_t &known, int64_t other) {
-    if (known < 0)
-      known = other;
-    else
-      classes.unite(known, other);
-  };
-  for (Operation &op : body.without_terminator()) {
-    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
-      SmallVector<int64_t> loopClasses(linalgOp.getNumLoops(), -1);
-      for (OpOperand &operand : op.getOpOperands()) {
-        auto found = classOf.find(operand.get());
-        if (found == classOf.end() || !isRaggedType(operand.get().getType()))
-          continue;
-        AffineMap map = linalgOp.getMatchingIndexingMap(&operand);
-        auto loop = dyn_cast<AffineDimExpr>(
-            map.getResult(getExtentDim(operand.get().getType())));
-        if (loop)
-          unite(loopClasses[loop.getPosition()], found->second);
-      }
-      for (auto [result, init] :
-           llvm::zip(op.getResults(), linalgOp.getDpsInits())) {
-        auto found = classOf.find(init);
-        if (found != classOf.end())
-          classOf[result] = found->second;
-      }
-      continue;
-    }
-    int64_t known = -1;
-    for (Value operand : op.getOperands()) {
-      auto found = classOf.find(operand);
-      if (found != classOf.end())
-        unite(known, found->second);
-    }
-    if (known < 0)
-      continue;
-    for (Value result : op.getResults())
-      if (isRaggedType(result.getType()) || isa<tensor::DimOp>(op))
-        classOf[result] = known;
-  }
-
-  // Number the domains by their first argument.
-  DenseMap<int64_t, int64_t> numbers;
-  for (BlockArgument argument : body.getArguments()) {
-    auto found = classOf.find(argument);
-    if (found != classOf.end())
-      numbers.try_emplace(classes.find(found->second), numbers.size());
-  }
-  domains.resize(numbers.size());
-  for (auto &[value, number] : classOf)
-    domainOf[value] = numbers.lookup(classes.find(number));
-}
-
-//===----------------------------------------------------------------------===//
 // The operator
 //===----------------------------------------------------------------------===//
 
@@ -156,22 +59,23 @@ FailureOr<uprog::OperatorOp> KernelBatcher::buildOperator(StringRef name) {
                << index << " needs `" << kParameterAttr
                << "`, the number of the entry's shared argument it is";
       add(type, at, OperandKind::Shared, parameter.getInt(), -1);
-    } else if (domainOf.count(argument)) {
-      add(getBatchedType(type, BatchedValue::Rows), at, OperandKind::Rows, -1,
-          domainOf.lookup(argument));
+    } else if (forms.lookup(argument).kind == BatchedForm::Rows) {
+      add(getBatchedType(type, BatchedForm::Rows), at, OperandKind::Rows, -1,
+          forms.lookup(argument).domain);
     } else {
       OperandKind kind = isa<RankedTensorType>(type) ? OperandKind::Gather
                                                      : OperandKind::Scalar;
-      add(getBatchedType(type, BatchedValue::PerTask), at, kind, -1, -1);
+      add(getBatchedType(type, BatchedForm::PerTask), at, kind, -1, -1);
     }
   }
   auto offsetsType =
       RankedTensorType::get(ShapedType::kDynamic, builder.getIndexType());
+  domains.resize(forms.getNumDomains());
   for (size_t domain = 0; domain < domains.size(); ++domain)
     add(offsetsType, loc, OperandKind::Offsets, domain, -1);
   SmallVector<Type> resultTypes;
   for (Type type : kernel.getResultTypes())
-    resultTypes.push_back(getBatchedType(type, BatchedValue::PerTask));
+    resultTypes.push_back(getBatchedType(type, BatchedForm::PerTask));
 
   builder.setInsertionPointAfter(kernel);
   auto op = uprog::OperatorOp::create(
@@ -183,16 +87,10 @@ FailureOr<uprog::OperatorOp> KernelBatcher::buildOperator(StringRef name) {
   tasks = block->getArgument(0);
   for (auto [argument, batched] :
        llvm::zip(body.getArguments(), block->getArguments().drop_front())) {
-    if (kernel.isShared(argument.getArgNumber())) {
-      map(argument, BatchedValue::Once, batched);
-    } else if (domainOf.count(argument)) {
-      int64_t domain = domainOf.lookup(argument);
-      map(argument, BatchedValue::Rows, batched, domain);
-      if (!domains[domain].firstRows)
-        domains[domain].firstRows = batched;
-    } else {
-      map(argument, BatchedValue::PerTask, batched);
-    }
+    map(argument, batched);
+    BatchedForm form = forms.lookup(argument);
+    if (form.kind == BatchedForm::Rows && !domains[form.domain].firstRows)
+      domains[form.domain].firstRows = batched;
   }
   for (auto [domain, offsets] :
        llvm::zip(domains, block->getArguments().take_back(domains.size())))
@@ -200,50 +98,23 @@ FailureOr<uprog::OperatorOp> KernelBatcher::buildOperator(StringRef name) {
   return op;
 }
 
-LogicalResult KernelBatcher::batchYield(YieldOp yield) {
-  SmallVector<Value> results;
-  for (Value operand : yield.getOperands()) {
-    Value result = getAs(yield, operand, BatchedValue::PerTask, -1);
-    if (!result)
-      return failure();
-    results.push_back(result);
-  }
-  uprog::YieldOp::create(builder, yield.getLoc(), results);
-  return success();
-}
-
 LogicalResult KernelBatcher::batchOp(Operation *op) {
-  bool allOnce = llvm::all_of(op->getOperands(), [&](Value operand) {
-    return lookup(operand).kind == BatchedValue::Once;
-  });
-  if (allOnce && op->getNumRegions() != 0) {
-    llvm::SetVector<Value> captured;
-    getUsedValuesDefinedAbove(op->getRegions(), captured);
-    allOnce = llvm::all_of(captured, [&](Value value) {
-      return lookup(value).kind == BatchedValue::Once;
-    });
-  }
-  // Operators make no tensor of scalars that all tasks share, but fill rows.
-  // Of an operation of another dialect only the batched form has a lowering.
-  // They slice at places that code knows.
-  auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
-  bool picks = slice && llvm::any_of(slice.getOffsets(), [&](Value offset) {
-                 return isUnknown(offset);
-               });
-  if (!allOnce || picks ||
-      isa<tensor::FromElementsOp, BatchableOpInterface>(op)) {
-    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
-      return batchLinalg(linalgOp);
+  if (!forms.isCopied(op)) {
+    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+      batchLinalg(linalgOp);
+      return success();
+    }
     return batchTensorOp(op);
   }
   Operation *copy = builder.clone(*op, once);
   for (auto [result, copied] : llvm::zip(op->getResults(), copy->getResults()))
-    map(result, BatchedValue::Once, copied);
+    map(result, copied);
   return success();
 }
 
 FailureOr<uprog::OperatorOp> KernelBatcher::run(StringRef name) {
-  findDomains();
+  if (const std::optional<Obstacle> &obstacle = forms.getObstacle())
+    return emitError(obstacle->loc) << obstacle->text;
   FailureOr<uprog::OperatorOp> made = buildOperator(name);
   if (failed(made))
     return failure();
@@ -255,10 +126,11 @@ FailureOr<uprog::OperatorOp> KernelBatcher::run(StringRef name) {
       return failure();
     }
   }
-  if (failed(batchYield(cast<YieldOp>(body.getTerminator())))) {
-    op.erase();
-    return failure();
-  }
+  Operation *yield = body.getTerminator();
+  SmallVector<Value> results;
+  for (Value operand : yield->getOperands())
+    results.push_back(getAs(yield, operand, {BatchedForm::PerTask}));
+  uprog::YieldOp::create(builder, yield->getLoc(), results);
   // Initial values, constants and extents that nothing reads any more.
   for (Operation &inner :
        llvm::make_early_inc_range(llvm::reverse(op.getBody().front())))
@@ -271,30 +143,24 @@ FailureOr<uprog::OperatorOp> KernelBatcher::run(StringRef name) {
 // Values
 //===----------------------------------------------------------------------===//
 
-void KernelBatcher::map(Value value, Kind kind, Value batched, int64_t domain) {
-  if (kind == BatchedValue::Once)
+void KernelBatcher::map(Value value, Value batched) {
+  if (forms.lookup(value).kind == BatchedForm::Once)
     once.map(value, batched);
-  values[value] = BatchedValue{kind, batched, domain};
+  values[value] = batched;
 }
 
-Value KernelBatcher::getRowCount(Kind kind, int64_t domain) {
-  if (kind == BatchedValue::PerTask)
+Value KernelBatcher::getRowCount(BatchedForm form) {
+  if (form.kind == BatchedForm::PerTask)
     return tasks;
-  Domain &rows = domains[domain];
+  Domain &rows = domains[form.domain];
   if (!rows.rowCount)
     rows.rowCount = tensor::DimOp::create(builder, kernel.getLoc(),
                                           rows.firstRows, int64_t(0));
   return rows.rowCount;
 }
 
-int64_t KernelBatcher::getExtentDim(Type type) {
-  ArrayRef<int64_t> shape = cast<RankedTensorType>(type).getShape();
-  return std::distance(shape.begin(),
-                       llvm::find_if(shape, ShapedType::isDynamic));
-}
-
 int64_t KernelBatcher::getBatchedDim(Type type, Kind kind, int64_t dim) {
-  if (kind == BatchedValue::PerTask)
+  if (kind == BatchedForm::PerTask)
     return dim + 1;
   int64_t extent = getExtentDim(type);
   if (dim == extent)
@@ -308,20 +174,18 @@ RankedTensorType KernelBatcher::getBatchedType(Type type, Kind kind) {
     return RankedTensorType::get(ShapedType::kDynamic, type);
   SmallVector<int64_t> shape = {ShapedType::kDynamic};
   for (int64_t extent : tensor.getShape())
-    if (kind != BatchedValue::Rows || !ShapedType::isDynamic(extent))
+    if (kind != BatchedForm::Rows || !ShapedType::isDynamic(extent))
       shape.push_back(extent);
   return RankedTensorType::get(shape, tensor.getElementType());
 }
 
-Value KernelBatcher::buildEmpty(Location loc, Type type, Kind kind,
-                                int64_t domain) {
-  return tensor::EmptyOp::create(builder, loc, getBatchedType(type, kind),
-                                 getRowCount(kind, domain));
+Value KernelBatcher::buildEmpty(Location loc, Type type, BatchedForm form) {
+  return tensor::EmptyOp::create(builder, loc, getBatchedType(type, form.kind),
+                                 getRowCount(form));
 }
 
-Value KernelBatcher::repeatForRows(Location loc, Value once, Kind kind,
-                                   int64_t domain) {
-  Value empty = buildEmpty(loc, once.getType(), kind, domain);
+Value KernelBatcher::repeatForRows(Location loc, Value once, BatchedForm form) {
+  Value empty = buildEmpty(loc, once.getType(), form);
   if (once.getDefiningOp<tensor::EmptyOp>())
     return empty;
   auto fill = [&](Value scalar) {
@@ -340,50 +204,17 @@ Value KernelBatcher::repeatForRows(Location loc, Value once, Kind kind,
       ->getResult(0);
 }
 
-Value KernelBatcher::getAs(Operation *user, Value value, Kind kind,
-                           int64_t domain) {
-  BatchedValue form = lookup(value);
-  if (form.kind == kind && form.domain == domain)
-    return form.value;
-  auto tensor = dyn_cast<RankedTensorType>(value.getType());
-  if (form.kind == BatchedValue::Once && (!tensor || tensor.hasStaticShape())) {
-    Value &result = repeated[{form.value, getRowCount(kind, domain)}];
-    if (!result)
-      result = repeatForRows(user->getLoc(), form.value, kind, domain);
-    return result;
-  }
-  if (form.kind == BatchedValue::PerTask && kind == BatchedValue::Rows) {
-    Value &result = repeated[{form.value, getRowCount(kind, domain)}];
-    if (!result)
-      result = SegmentBroadcastOp::create(builder, user->getLoc(), form.value,
-                                          domains[domain].offsets);
-    return result;
-  }
-  if (form.kind == BatchedValue::Extent)
-    user->emitOpError("uses the extent of a ragged tensor as data: it differs "
-                      "from task to task; pass it to the kernel as a scalar");
-  else
-    user->emitOpError("combines a ragged tensor with one that has no row for "
-                      "each of its rows");
-  return {};
-}
-
-FailureOr<BatchedValue> KernelBatcher::joinOperands(Operation *op,
-                                                    ValueRange operands) {
-  BatchedValue joined;
-  joined.kind = BatchedValue::PerTask;
-  for (Value operand : operands) {
-    BatchedValue form = lookup(operand);
-    if (form.kind == BatchedValue::Extent)
-      return op->emitOpError(
-          "uses the extent of a ragged tensor as data: it differs from task to "
-          "task; pass it to the kernel as a scalar");
-    if (form.kind != BatchedValue::Rows)
-      continue;
-    joined.kind = BatchedValue::Rows;
-    joined.domain = form.domain;
-  }
-  return joined;
+Value KernelBatcher::getAs(Operation *user, Value value, BatchedForm form) {
+  BatchedValue known = lookup(value);
+  if (known == form)
+    return known.value;
+  Value &result = repeated[{known.value, getRowCount(form)}];
+  if (!result && known.kind == BatchedForm::Once)
+    result = repeatForRows(user->getLoc(), known.value, form);
+  else if (!result)
+    result = SegmentBroadcastOp::create(builder, user->getLoc(), known.value,
+                                        domains[form.domain].offsets);
+  return result;
 }
 
 //===----------------------------------------------------------------------===//

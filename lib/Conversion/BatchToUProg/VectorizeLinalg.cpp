@@ -19,27 +19,8 @@ using utils::IteratorType;
 // Loops and operands
 //===----------------------------------------------------------------------===//
 
-FailureOr<KernelBatcher::Loops> KernelBatcher::getLoops(linalg::LinalgOp op) {
-  Loops loops;
-  for (OpOperand &operand : op->getOpOperands()) {
-    BatchedValue form = lookup(operand.get());
-    if (form.kind != BatchedValue::Rows)
-      continue;
-    AffineMap map = op.getMatchingIndexingMap(&operand);
-    auto loop = dyn_cast<AffineDimExpr>(
-        map.getResult(getExtentDim(operand.get().getType())));
-    if (!loop)
-      return op.emitOpError("reads a ragged tensor at a computed position: "
-                            "its rows can only be taken in order");
-    int64_t position = loop.getPosition();
-    if (loops.extentLoop >= 0 &&
-        (loops.extentLoop != position || loops.domain != form.domain))
-      return op.emitOpError("runs over two ragged extents at once: only one "
-                            "of its loops may be ragged");
-    loops.kind = BatchedValue::Rows;
-    loops.domain = form.domain;
-    loops.extentLoop = position;
-  }
+KernelBatcher::Loops KernelBatcher::getLoops(linalg::LinalgOp op) {
+  Loops loops = {forms.getLoops(op), {}, {}};
 
   // The rows are the first loop.
   MLIRContext *context = op.getContext();
@@ -63,66 +44,38 @@ AffineMap KernelBatcher::getMap(linalg::LinalgOp op, OpOperand &operand,
   SmallVector<AffineExpr> results;
   for (AffineExpr expr : map.getResults())
     results.push_back(expr.replaceDims(loops.replacements));
-  if (form == BatchedValue::Rows)
+  if (form == BatchedForm::Rows)
     results.erase(results.begin() + getExtentDim(operand.get().getType()));
-  if (form != BatchedValue::Once)
+  if (form != BatchedForm::Once)
     results.insert(results.begin(), getAffineDimExpr(0, context));
   return AffineMap::get(loops.iterators.size(), 0, results, context);
 }
 
-FailureOr<std::pair<Value, AffineMap>>
-KernelBatcher::getInput(linalg::LinalgOp op, OpOperand &operand,
-                        const Loops &loops) {
-  BatchedValue form = lookup(operand.get());
-  if (loops.kind == BatchedValue::Rows && form.kind != BatchedValue::Rows &&
-      op.getMatchingIndexingMap(&operand).isFunctionOfDim(loops.extentLoop))
-    return op.emitOpError("operand ")
-           << operand.getOperandNumber()
-           << " is indexed by a ragged extent but is not ragged";
-  if (form.kind == BatchedValue::Once)
-    return std::pair(form.value, getMap(op, operand, loops, form.kind));
-  Value value = getAs(op, operand.get(), loops.kind, loops.domain);
-  if (!value)
-    return failure();
-  return std::pair(value, getMap(op, operand, loops, form.kind));
+std::pair<Value, AffineMap> KernelBatcher::getInput(linalg::LinalgOp op,
+                                                    OpOperand &operand,
+                                                    const Loops &loops) {
+  BatchedValue known = lookup(operand.get());
+  Value value = known.kind == BatchedForm::Once
+                    ? known.value
+                    : getAs(op, operand.get(), loops.form);
+  return {value, getMap(op, operand, loops, known.kind)};
 }
 
-FailureOr<Value> KernelBatcher::getInit(linalg::LinalgOp op, OpOperand &operand,
-                                        const Loops &loops) {
-  BatchedValue form = lookup(operand.get());
-  if (loops.kind == BatchedValue::Rows && form.kind != BatchedValue::Rows) {
-    op.emitOpError("operand ")
-        << operand.getOperandNumber()
-        << " lacks a dimension for the ragged extent of the inputs";
-    return failure();
-  }
-  if (form.kind == BatchedValue::Once &&
+Value KernelBatcher::getInit(linalg::LinalgOp op, OpOperand &operand,
+                             const Loops &loops) {
+  if (lookup(operand.get()).kind == BatchedForm::Once &&
       !op.payloadUsesValueFromOperand(&operand))
-    return buildEmpty(op.getLoc(), operand.get().getType(), loops.kind,
-                      loops.domain);
-  Value value = getAs(op, operand.get(), loops.kind, loops.domain);
-  if (!value)
-    return failure();
-  return value;
+    return buildEmpty(op.getLoc(), operand.get().getType(), loops.form);
+  return getAs(op, operand.get(), loops.form);
 }
 
-FailureOr<KernelBatcher::Captured>
-KernelBatcher::getCaptured(linalg::LinalgOp op) {
+KernelBatcher::Captured KernelBatcher::getCaptured(linalg::LinalgOp op) {
   Captured captured;
   llvm::SetVector<Value> used;
   getUsedValuesDefinedAbove(op->getRegions(), used);
   for (Value value : used) {
-    BatchedValue form = lookup(value);
-    if (form.kind == BatchedValue::Once) {
-      captured.once.push_back(value);
-    } else if (form.kind == BatchedValue::PerTask &&
-               !isa<RankedTensorType>(value.getType())) {
-      captured.perTask.push_back(value);
-    } else {
-      op.emitOpError("reads a per-task tensor or a ragged extent inside its "
-                     "body: make the tensor an operand");
-      return failure();
-    }
+    bool isOnce = lookup(value).kind == BatchedForm::Once;
+    (isOnce ? captured.once : captured.perTask).push_back(value);
   }
   return captured;
 }
@@ -218,7 +171,7 @@ linalg::GenericOp KernelBatcher::buildGeneric(
   SmallVector<AffineMap> allMaps(maps);
   // A scalar of the task is one more input, with one value per row.
   for (auto [number, scalar] : llvm::enumerate(captured.perTask)) {
-    allInputs.push_back(getAs(op, scalar, loops.kind, loops.domain));
+    allInputs.push_back(getAs(op, scalar, loops.form));
     allMaps.insert(allMaps.begin() + inputs.size() + number,
                    AffineMap::get(iterators.size(), 0,
                                   getAffineDimExpr(0, op.getContext()),
@@ -251,150 +204,68 @@ linalg::GenericOp KernelBatcher::buildGeneric(
   return generic;
 }
 
-LogicalResult KernelBatcher::batchLinalg(linalg::LinalgOp op) {
-  if (!op.hasPureTensorSemantics())
-    return op.emitOpError("cannot be batched: it works on buffers; kernels "
-                          "hold tensor code only");
-  FailureOr<Loops> loops = getLoops(op);
-  if (failed(loops))
-    return failure();
-  if (loops->extentLoop >= 0) {
-    WalkResult walk = op->walk([&](linalg::IndexOp index) {
-      return static_cast<int64_t>(index.getDim()) == loops->extentLoop
-                 ? WalkResult::interrupt()
-                 : WalkResult::advance();
-    });
-    if (walk.wasInterrupted())
-      return op.emitOpError("uses the position within a ragged extent: pass "
-                            "positions to the kernel as a ragged tensor");
-    if (op.getIteratorTypesArray()[loops->extentLoop] ==
-        IteratorType::reduction)
-      return batchSegmentReduction(op, *loops);
-  }
+void KernelBatcher::batchLinalg(linalg::LinalgOp op) {
+  Loops loops = getLoops(op);
+  if (loops.extentLoop >= 0 &&
+      op.getIteratorTypesArray()[loops.extentLoop] == IteratorType::reduction)
+    return batchSegmentReduction(op, loops);
 
-  FailureOr<Captured> captured = getCaptured(op);
-  if (failed(captured))
-    return failure();
+  Captured captured = getCaptured(op);
   SmallVector<Value> inputs, inits;
   SmallVector<AffineMap> maps;
   for (OpOperand *operand : op.getDpsInputOperands()) {
-    auto input = getInput(op, *operand, *loops);
-    if (failed(input))
-      return failure();
-    inputs.push_back(input->first);
-    maps.push_back(input->second);
+    auto [input, map] = getInput(op, *operand, loops);
+    inputs.push_back(input);
+    maps.push_back(map);
   }
   for (OpOperand &operand : op.getDpsInitsMutable()) {
-    FailureOr<Value> init = getInit(op, operand, *loops);
-    if (failed(init))
-      return failure();
-    inits.push_back(*init);
-    maps.push_back(getMap(op, operand, *loops, loops->kind));
+    inits.push_back(getInit(op, operand, loops));
+    maps.push_back(getMap(op, operand, loops, loops.form.kind));
   }
 
   // A copy, which is what is left of a broadcast to ragged rows.
   if (std::optional<unsigned> copied = getCopiedInput(op))
     if (maps[*copied] == maps.back() &&
-        inputs[*copied].getType() == inits[0].getType()) {
-      map(op->getResult(0), loops->kind, inputs[*copied], loops->domain);
-      return success();
-    }
+        inputs[*copied].getType() == inits[0].getType())
+      return map(op->getResult(0), inputs[*copied]);
 
   Operation *batched = nullptr;
-  if (isPlainContraction(op) && captured->perTask.empty())
+  if (isPlainContraction(op) && captured.perTask.empty())
     batched = buildNamedContraction(builder, op.getLoc(), inputs, inits[0],
-                                    maps, loops->iterators);
+                                    maps, loops.iterators);
   else if (isa<linalg::FillOp>(op) &&
            !isa<RankedTensorType>(inputs[0].getType()))
     batched = linalg::FillOp::create(builder, op.getLoc(), inputs, inits);
   if (!batched)
     batched =
-        buildGeneric(op, *loops, inputs, inits, maps, loops->iterators,
-                     *captured, [&](OpBuilder &nested, IRMapping &mapping) {
+        buildGeneric(op, loops, inputs, inits, maps, loops.iterators, captured,
+                     [&](OpBuilder &nested, IRMapping &mapping) {
                        for (Operation &inner : *op.getBlock())
                          nested.clone(inner, mapping);
                      });
   for (auto [result, value] :
        llvm::zip(op->getResults(), batched->getResults()))
-    map(result, loops->kind, value, loops->domain);
-  return success();
+    map(result, value);
 }
 
 //===----------------------------------------------------------------------===//
 // Reductions over a ragged extent
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// How a body combines its result so far with one more row.
-struct Combiner {
-  SegmentKind kind;
-  Operation *op;
-  /// What is combined; null if it is the product of an fma's factors.
-  Value row;
-};
-} // namespace
-
-static std::optional<SegmentKind> getSegmentKind(Operation *op) {
-  if (isa<arith::AddFOp, arith::AddIOp>(op))
-    return SegmentKind::Add;
-  if (isa<arith::MulFOp, arith::MulIOp>(op))
-    return SegmentKind::Mul;
-  if (isa<arith::MaximumFOp, arith::MaxSIOp>(op))
-    return SegmentKind::Max;
-  if (isa<arith::MinimumFOp, arith::MinSIOp>(op))
-    return SegmentKind::Min;
-  return std::nullopt;
-}
-
-static std::optional<Combiner> matchCombiner(linalg::LinalgOp op) {
-  if (op.getNumDpsInits() != 1)
-    return std::nullopt;
-  BlockArgument sum = op.getMatchingBlockArgument(&op.getDpsInitsMutable()[0]);
-  Operation *combiner =
-      op.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
-  if (!combiner || !sum.hasOneUse() || *sum.user_begin() != combiner)
-    return std::nullopt;
-  if (auto fma = dyn_cast<math::FmaOp>(combiner)) {
-    if (fma.getC() != sum)
-      return std::nullopt;
-    return Combiner{SegmentKind::Add, combiner, Value()};
-  }
-  std::optional<SegmentKind> kind = getSegmentKind(combiner);
-  if (!kind)
-    return std::nullopt;
-  bool first = combiner->getOperand(0) == sum;
-  return Combiner{*kind, combiner, combiner->getOperand(first ? 1 : 0)};
-}
-
-LogicalResult KernelBatcher::batchSegmentReduction(linalg::LinalgOp op,
-                                                   const Loops &loops) {
+void KernelBatcher::batchSegmentReduction(linalg::LinalgOp op,
+                                          const Loops &loops) {
   std::optional<Combiner> combiner = matchCombiner(op);
-  if (!combiner)
-    return op.emitOpError(
-        "reduces a ragged extent by something else than one sum, product, "
-        "maximum or minimum (arith.addf, mulf, maximumf, minimumf and their "
-        "signed integer forms)");
-  if (op.getNumReductionLoops() != 1)
-    return op.emitOpError("reduces a ragged extent and other dimensions at "
-                          "once: make it two operations");
-  FailureOr<Captured> captured = getCaptured(op);
-  if (failed(captured))
-    return failure();
-
+  Captured captured = getCaptured(op);
   SmallVector<Value> inputs;
   SmallVector<AffineMap> maps;
   for (OpOperand *operand : op.getDpsInputOperands()) {
-    auto input = getInput(op, *operand, loops);
-    if (failed(input))
-      return failure();
-    inputs.push_back(input->first);
-    maps.push_back(input->second);
+    auto [input, map] = getInput(op, *operand, loops);
+    inputs.push_back(input);
+    maps.push_back(map);
   }
   OpOperand &initOperand = op.getDpsInitsMutable()[0];
-  Value init = getAs(op, initOperand.get(), BatchedValue::PerTask, -1);
-  if (!init)
-    return failure();
-  AffineMap rowMap = getMap(op, initOperand, loops, BatchedValue::PerTask);
+  Value init = getAs(op, initOperand.get(), {BatchedForm::PerTask});
+  AffineMap rowMap = getMap(op, initOperand, loops, BatchedForm::PerTask);
 
   // Rows that are an operand as it is need no code of their own.
   Value rows;
@@ -407,12 +278,12 @@ LogicalResult KernelBatcher::batchSegmentReduction(linalg::LinalgOp op,
   if (!rows) {
     auto initType = cast<RankedTensorType>(initOperand.get().getType());
     Value empty = tensor::EmptyOp::create(
-        builder, op.getLoc(), getBatchedType(initType, BatchedValue::PerTask),
-        getRowCount(loops.kind, loops.domain));
+        builder, op.getLoc(), getBatchedType(initType, BatchedForm::PerTask),
+        getRowCount(loops.form));
     maps.push_back(rowMap);
     rows =
         buildGeneric(
-            op, loops, inputs, empty, maps, loops.iterators, *captured,
+            op, loops, inputs, empty, maps, loops.iterators, captured,
             [&](OpBuilder &nested, IRMapping &mapping) {
               for (Operation &inner : op.getBlock()->without_terminator())
                 if (&inner != combiner->op)
@@ -432,7 +303,6 @@ LogicalResult KernelBatcher::batchSegmentReduction(linalg::LinalgOp op,
   }
   Value result =
       SegmentReduceOp::create(builder, op.getLoc(), combiner->kind, rows,
-                              domains[loops.domain].offsets, init);
-  map(op->getResult(0), BatchedValue::PerTask, result);
-  return success();
+                              domains[loops.form.domain].offsets, init);
+  map(op->getResult(0), result);
 }

@@ -16,29 +16,25 @@ using namespace mlir;
 using namespace mlir::batch;
 
 LogicalResult KernelBatcher::batchTensorOp(Operation *op) {
-  if (OpTrait::hasElementwiseMappableTraits(op))
-    return batchElementwise(op);
-  return TypeSwitch<Operation *, LogicalResult>(op)
-      .Case([&](tensor::DimOp dim) { return batchDim(dim); })
-      .Case([&](tensor::EmptyOp empty) { return batchEmpty(empty); })
-      .Case([&](tensor::SplatOp splat) { return batchSplat(splat); })
-      .Case([&](tensor::ExtractOp extract) { return batchExtract(extract); })
-      .Case([&](tensor::FromElementsOp elements) {
-        return batchFromElements(elements);
-      })
-      .Case([&](tensor::ConcatOp concat) { return batchConcat(concat); })
-      .Case([&](tensor::ExtractSliceOp slice) {
-        return batchExtractSlice(slice);
-      })
-      .Case(
-          [&](tensor::InsertSliceOp slice) { return batchInsertSlice(slice); })
-      .Case([&](tensor::CollapseShapeOp reshape) {
-        return batchReshape(reshape);
-      })
-      .Case(
-          [&](tensor::ExpandShapeOp reshape) { return batchReshape(reshape); })
-      .Case([&](linalg::SoftmaxOp softmax) { return batchSoftmax(softmax); })
-      .Default([&](Operation *other) { return batchForeign(other); });
+  LogicalResult result = success();
+  if (OpTrait::hasElementwiseMappableTraits(op)) {
+    batchElementwise(op);
+    return result;
+  }
+  TypeSwitch<Operation *>(op)
+      .Case([&](tensor::DimOp dim) { batchDim(dim); })
+      .Case([&](tensor::EmptyOp empty) { batchEmpty(empty); })
+      .Case([&](tensor::SplatOp splat) { batchSplat(splat); })
+      .Case([&](tensor::ExtractOp extract) { batchExtract(extract); })
+      .Case([&](tensor::FromElementsOp made) { batchFromElements(made); })
+      .Case([&](tensor::ConcatOp concat) { batchConcat(concat); })
+      .Case([&](tensor::ExtractSliceOp slice) { batchExtractSlice(slice); })
+      .Case([&](tensor::InsertSliceOp slice) { batchInsertSlice(slice); })
+      .Case([&](tensor::CollapseShapeOp reshape) { batchReshape(reshape); })
+      .Case([&](tensor::ExpandShapeOp reshape) { batchReshape(reshape); })
+      .Case([&](linalg::SoftmaxOp softmax) { batchSoftmax(softmax); })
+      .Default([&](Operation *other) { result = batchForeign(other); });
+  return result;
 }
 
 /// Emits an error at `op`, whose batched form `made` is part of, if no lowering
@@ -58,26 +54,17 @@ static LogicalResult checkBatchedForm(Operation *op, Operation *made) {
 }
 
 LogicalResult KernelBatcher::batchForeign(Operation *op) {
-  auto batchable = dyn_cast<BatchableOpInterface>(op);
-  if (!batchable)
-    return op->emitOpError(
-        "cannot be batched: write it as linalg.generic, or let it implement "
-        "BatchableOpInterface");
+  auto batchable = cast<BatchableOpInterface>(op);
   SmallVector<Value> operands, results;
   SmallVector<bool> batched;
   for (Value operand : op->getOperands()) {
     BatchedValue form = lookup(operand);
-    if (form.kind == BatchedValue::Rows || form.kind == BatchedValue::Extent)
-      return op->emitOpError("cannot be batched over a ragged tensor: its "
-                             "BatchableOpInterface knows one row per task");
     operands.push_back(form.value);
     batched.push_back(form.isBatched());
   }
   // What it makes of shared operands alone, it makes for every task.
   if (!operands.empty() && !llvm::is_contained(batched, true)) {
-    operands[0] = getAs(op, op->getOperand(0), BatchedValue::PerTask, -1);
-    if (!operands[0])
-      return failure();
+    operands[0] = getAs(op, op->getOperand(0), {BatchedForm::PerTask});
     batched[0] = true;
   }
   Block *block = builder.getInsertionBlock();
@@ -100,11 +87,11 @@ LogicalResult KernelBatcher::batchForeign(Operation *op) {
            << results.size();
   for (auto [result, value] : llvm::zip(op->getResults(), results)) {
     if (value.getType() !=
-        getBatchedType(result.getType(), BatchedValue::PerTask))
+        getBatchedType(result.getType(), BatchedForm::PerTask))
       return op->emitOpError("has a batched form of type ")
              << value.getType() << " instead of "
-             << getBatchedType(result.getType(), BatchedValue::PerTask);
-    map(result, BatchedValue::PerTask, value);
+             << getBatchedType(result.getType(), BatchedForm::PerTask);
+    map(result, value);
   }
   return success();
 }
@@ -113,58 +100,43 @@ LogicalResult KernelBatcher::batchForeign(Operation *op) {
 // Elementwise operations on tensors and scalars
 //===----------------------------------------------------------------------===//
 
-LogicalResult KernelBatcher::batchElementwise(Operation *op) {
+void KernelBatcher::batchElementwise(Operation *op) {
   // A scalar condition selects whole tensors.
   if (auto select = dyn_cast<arith::SelectOp>(op))
     if (isa<RankedTensorType>(op->getResult(0).getType()) &&
         !isa<RankedTensorType>(select.getCondition().getType()))
-      return batchSelect(op);
+      return batchSelect(select);
 
-  FailureOr<BatchedValue> form = joinOperands(op, op->getOperands());
-  if (failed(form))
-    return failure();
+  BatchedForm form = forms.join(op->getOperands());
   SmallVector<Value> operands;
-  for (Value operand : op->getOperands()) {
-    Value value = getAs(op, operand, form->kind, form->domain);
-    if (!value)
-      return failure();
-    operands.push_back(value);
-  }
+  for (Value operand : op->getOperands())
+    operands.push_back(getAs(op, operand, form));
   Operation *copy = op->clone();
   copy->setOperands(operands);
   for (OpResult result : copy->getResults())
-    result.setType(getBatchedType(result.getType(), form->kind));
+    result.setType(getBatchedType(result.getType(), form.kind));
   builder.insert(copy);
   for (auto [result, value] : llvm::zip(op->getResults(), copy->getResults()))
-    map(result, form->kind, value, form->domain);
-  return success();
+    map(result, value);
 }
 
-LogicalResult KernelBatcher::batchSelect(Operation *op) {
-  auto select = cast<arith::SelectOp>(op);
-  Location loc = op->getLoc();
-  FailureOr<BatchedValue> form = joinOperands(op, op->getOperands());
-  if (failed(form))
-    return failure();
+void KernelBatcher::batchSelect(arith::SelectOp select) {
+  Location loc = select.getLoc();
+  BatchedForm form = forms.join(select->getOperands());
   Type type = select.getType();
-  Value onTrue = getAs(op, select.getTrueValue(), form->kind, form->domain);
-  Value onFalse = getAs(op, select.getFalseValue(), form->kind, form->domain);
-  if (!onTrue || !onFalse)
-    return failure();
+  Value onTrue = getAs(select, select.getTrueValue(), form);
+  Value onFalse = getAs(select, select.getFalseValue(), form);
   BatchedValue condition = lookup(select.getCondition());
-  if (condition.kind == BatchedValue::Once) {
-    Value value =
-        arith::SelectOp::create(builder, loc, condition.value, onTrue, onFalse);
-    map(select, form->kind, value, form->domain);
-    return success();
+  if (condition.kind == BatchedForm::Once) {
+    map(select, arith::SelectOp::create(builder, loc, condition.value, onTrue,
+                                        onFalse));
+    return;
   }
-  Value conditions = getAs(op, select.getCondition(), form->kind, form->domain);
-  if (!conditions)
-    return failure();
-  RankedTensorType batchedType = getBatchedType(type, form->kind);
+  Value conditions = getAs(select, select.getCondition(), form);
+  RankedTensorType batchedType = getBatchedType(type, form.kind);
   AffineMap all = builder.getMultiDimIdentityMap(batchedType.getRank());
   AffineMap row = all.getMajorSubMap(1);
-  Value empty = buildEmpty(loc, type, form->kind, form->domain);
+  Value empty = buildEmpty(loc, type, form);
   SmallVector<utils::IteratorType> iterators(batchedType.getRank(),
                                              utils::IteratorType::parallel);
   auto generic = linalg::GenericOp::create(
@@ -175,111 +147,66 @@ LogicalResult KernelBatcher::batchSelect(Operation *op) {
                                               arguments[1], arguments[2]);
         linalg::YieldOp::create(nested, loc, value);
       });
-  map(select, form->kind, generic.getResult(0), form->domain);
-  return success();
+  map(select, generic.getResult(0));
 }
 
 //===----------------------------------------------------------------------===//
 // Making tensors
 //===----------------------------------------------------------------------===//
 
-LogicalResult KernelBatcher::batchDim(tensor::DimOp op) {
-  auto type = dyn_cast<RankedTensorType>(op.getSource().getType());
-  std::optional<int64_t> index = op.getConstantIndex();
-  if (!type || !index || *index < 0 || *index >= type.getRank())
-    return op.emitOpError("cannot be batched: the dimension must be constant");
-  if (!type.isDynamicDim(*index)) {
-    map(op, BatchedValue::Once,
-        arith::ConstantIndexOp::create(builder, op.getLoc(),
-                                       type.getDimSize(*index)));
-    return success();
-  }
-  map(op, BatchedValue::Extent, Value(), lookup(op.getSource()).domain);
-  return success();
+void KernelBatcher::batchDim(tensor::DimOp op) {
+  // What is ragged has no one extent.
+  Value extent;
+  auto type = cast<RankedTensorType>(op.getSource().getType());
+  if (int64_t index = *op.getConstantIndex(); !type.isDynamicDim(index))
+    extent = arith::ConstantIndexOp::create(builder, op.getLoc(),
+                                            type.getDimSize(index));
+  map(op, extent);
 }
 
-LogicalResult KernelBatcher::batchEmpty(tensor::EmptyOp op) {
-  BatchedValue extent;
-  if (op.getDynamicSizes().size() == 1)
-    extent = lookup(op.getDynamicSizes()[0]);
-  if (extent.kind != BatchedValue::Extent)
-    return op.emitOpError("has an extent that differs from task to task and "
-                          "is not that of a ragged tensor");
-  map(op, BatchedValue::Rows,
-      buildEmpty(op.getLoc(), op.getType(), BatchedValue::Rows, extent.domain),
-      extent.domain);
-  return success();
+void KernelBatcher::batchEmpty(tensor::EmptyOp op) {
+  map(op, buildEmpty(op.getLoc(), op.getType(), lookup(op)));
 }
 
-LogicalResult KernelBatcher::batchSplat(tensor::SplatOp op) {
+void KernelBatcher::batchSplat(tensor::SplatOp op) {
   Location loc = op.getLoc();
-  Kind kind = BatchedValue::PerTask;
-  int64_t domain = -1;
-  if (!op.getDynamicSizes().empty()) {
-    BatchedValue extent = lookup(op.getDynamicSizes()[0]);
-    if (op.getDynamicSizes().size() != 1 || extent.kind != BatchedValue::Extent)
-      return op.emitOpError("has an extent that differs from task to task and "
-                            "is not that of a ragged tensor");
-    kind = BatchedValue::Rows;
-    domain = extent.domain;
-  }
+  BatchedForm form = lookup(op);
   BatchedValue input = lookup(op.getInput());
-  if (input.kind == BatchedValue::Once) {
-    Value empty = buildEmpty(loc, op.getType(), kind, domain);
-    map(op, kind,
-        linalg::FillOp::create(builder, loc, input.value, empty).getResult(0),
-        domain);
-    return success();
+  if (input.kind == BatchedForm::Once) {
+    Value empty = buildEmpty(loc, op.getType(), form);
+    map(op,
+        linalg::FillOp::create(builder, loc, input.value, empty).getResult(0));
+    return;
   }
-  Value scalars = getAs(op, op.getInput(), kind, domain);
-  if (!scalars)
-    return failure();
-  RankedTensorType type = getBatchedType(op.getType(), kind);
+  Value scalars = getAs(op, op.getInput(), form);
+  RankedTensorType type = getBatchedType(op.getType(), form.kind);
   if (type.getRank() > 1) {
-    Value empty = buildEmpty(loc, op.getType(), kind, domain);
+    Value empty = buildEmpty(loc, op.getType(), form);
     scalars = linalg::BroadcastOp::create(
                   builder, loc, scalars, empty,
                   llvm::to_vector(llvm::seq<int64_t>(1, type.getRank())))
                   ->getResult(0);
   }
-  map(op, kind, scalars, domain);
-  return success();
+  map(op, scalars);
 }
 
-LogicalResult KernelBatcher::batchExtract(tensor::ExtractOp op) {
-  BatchedValue form = lookup(op.getTensor());
-  if (form.kind != BatchedValue::PerTask &&
-      !(form.kind == BatchedValue::Once &&
-        op.getTensor().getType().hasStaticShape()))
-    return op.emitOpError("cannot be batched: it reads a tensor that is not "
-                          "one task's own, of an extent that is not known; "
-                          "pass the row or the element to the kernel");
-  if (op.getIndices().empty()) {
-    map(op, BatchedValue::PerTask, form.value);
-    return success();
-  }
+void KernelBatcher::batchExtract(tensor::ExtractOp op) {
+  if (op.getIndices().empty())
+    return map(op, lookup(op.getTensor()).value);
   SmallVector<OpFoldResult> indices = getAsOpFoldResult(op.getIndices());
   SmallVector<OpFoldResult> ones(indices.size(), builder.getIndexAttr(1));
   llvm::SmallBitVector dropped(indices.size(), true);
-  return batchPick(op, op.getTensor(), indices, ones, ones, dropped);
-}
-
-/// True if code cannot know `position`: it differs from task to task, or is
-/// computed from parameters. What loops count is known once they are unrolled.
-bool KernelBatcher::isUnknown(Value position) const {
-  return lookup(position).kind == BatchedValue::PerTask ||
-         (isa<KernelOp>(position.getParentRegion()->getParentOp()) &&
-          !matchPattern(position, m_Constant()));
+  batchPick(op, op.getTensor(), indices, ones, ones, dropped);
 }
 
 /// Takes whole what is at other positions for other tasks, and picks the
 /// elements from it. All that are not picked count as -0.0, or as 0 if they are
 /// integers, so the sum is the picked one bit for bit.
-LogicalResult KernelBatcher::batchPick(Operation *op, Value source,
-                                       ArrayRef<OpFoldResult> offsets,
-                                       ArrayRef<OpFoldResult> sizes,
-                                       ArrayRef<OpFoldResult> strides,
-                                       const llvm::SmallBitVector &dropped) {
+void KernelBatcher::batchPick(Operation *op, Value source,
+                              ArrayRef<OpFoldResult> offsets,
+                              ArrayRef<OpFoldResult> sizes,
+                              ArrayRef<OpFoldResult> strides,
+                              const llvm::SmallBitVector &dropped) {
   Location loc = op->getLoc();
   auto type = cast<RankedTensorType>(source.getType());
   Type element = type.getElementType();
@@ -298,22 +225,9 @@ LogicalResult KernelBatcher::batchPick(Operation *op, Value source,
   SmallVector<AffineExpr> kept = {builder.getAffineDimExpr(0)};
   for (auto [dim, offset, size, stride] :
        llvm::enumerate(offsets, sizes, strides)) {
-    auto isOnce = [&](OpFoldResult part) {
-      auto value = dyn_cast<Value>(part);
-      return !value || lookup(value).kind == BatchedValue::Once;
-    };
     auto position = dyn_cast<Value>(offset);
-    bool picked = position && isUnknown(position);
-    if (picked ? form.kind == BatchedValue::Rows || !isOneInteger(size) ||
-                     !dropped[dim] || type.isDynamicDim(dim)
-               : !isOnce(offset) || !isOnce(size) || !isOnce(stride))
-      return op->emitOpError(
-          "takes a slice that differs from task to task, other than one "
-          "position of a tensor of known size");
-    if (picked) {
-      Value own = getAs(op, position, BatchedValue::PerTask, /*domain=*/-1);
-      if (!own)
-        return failure();
+    if (position && forms.isUnknown(position)) {
+      Value own = getAs(op, position, {BatchedForm::PerTask});
       positions.push_back({iterators.size(), own});
       iterators.push_back(utils::IteratorType::reduction);
       first.push_back(builder.getIndexAttr(0));
@@ -339,13 +253,10 @@ LogicalResult KernelBatcher::batchPick(Operation *op, Value source,
   auto slice = tensor::ExtractSliceOp::create(
       builder, loc, RankedTensorType::get(shape, element), form.value, first,
       counts, steps);
-  if (positions.empty()) {
-    map(op->getResult(0), form.kind, slice, form.domain);
-    return success();
-  }
-  map(op->getResult(0), BatchedValue::PerTask,
+  if (positions.empty())
+    return map(op->getResult(0), slice);
+  map(op->getResult(0),
       sumPicked(op, slice, form.isBatched(), iterators, positions, kept));
-  return success();
 }
 
 /// The sum of the elements of `slice` at each task's own `positions`, which are
@@ -362,9 +273,9 @@ Value KernelBatcher::sumPicked(Operation *op, Value slice, bool batched,
         real, APFloat::getZero(real.getFloatSemantics(), /*Negative=*/true));
   Value none = arith::ConstantOp::create(builder, loc, neutral);
   Value start =
-      linalg::FillOp::create(builder, loc, none,
-                             buildEmpty(loc, op->getResult(0).getType(),
-                                        BatchedValue::PerTask, /*domain=*/-1))
+      linalg::FillOp::create(
+          builder, loc, none,
+          buildEmpty(loc, op->getResult(0).getType(), {BatchedForm::PerTask}))
           .getResult(0);
   auto loops = static_cast<unsigned>(iterators.size());
   MLIRContext *context = builder.getContext();
@@ -398,20 +309,16 @@ Value KernelBatcher::sumPicked(Operation *op, Value slice, bool batched,
   return generic.getResult(0);
 }
 
-LogicalResult KernelBatcher::batchFromElements(tensor::FromElementsOp op) {
+void KernelBatcher::batchFromElements(tensor::FromElementsOp op) {
   Location loc = op.getLoc();
   auto type = cast<RankedTensorType>(op.getType());
-  RankedTensorType batchedType = getBatchedType(type, BatchedValue::PerTask);
+  RankedTensorType batchedType = getBatchedType(type, BatchedForm::PerTask);
   // A column per element.
   SmallVector<Value> columns;
   for (Value element : op.getElements()) {
-    Value scalars = getAs(op, element, BatchedValue::PerTask, -1);
-    if (!scalars)
-      return failure();
-    if (type.getRank() == 0) {
-      map(op, BatchedValue::PerTask, scalars);
-      return success();
-    }
+    Value scalars = getAs(op, element, {BatchedForm::PerTask});
+    if (type.getRank() == 0)
+      return map(op, scalars);
     auto columnType =
         RankedTensorType::get({ShapedType::kDynamic, 1}, type.getElementType());
     columns.push_back(tensor::ExpandShapeOp::create(
@@ -432,76 +339,42 @@ LogicalResult KernelBatcher::batchFromElements(tensor::FromElementsOp op) {
         builder, loc, batchedType, flat,
         ArrayRef<ReassociationIndices>{{0}, inner}, shape);
   }
-  map(op, BatchedValue::PerTask, flat);
-  return success();
+  map(op, flat);
 }
 
 //===----------------------------------------------------------------------===//
 // Pieces of tensors
 //===----------------------------------------------------------------------===//
 
-LogicalResult KernelBatcher::batchConcat(tensor::ConcatOp op) {
-  FailureOr<BatchedValue> form = joinOperands(op, op.getInputs());
-  if (failed(form))
-    return failure();
-  auto dim = static_cast<int64_t>(op.getDim());
+void KernelBatcher::batchConcat(tensor::ConcatOp op) {
+  BatchedForm form = lookup(op);
   SmallVector<Value> inputs;
-  for (Value input : op.getInputs()) {
-    if (form->kind == BatchedValue::Rows &&
-        (!cast<RankedTensorType>(input.getType()).hasStaticShape()
-             ? getExtentDim(input.getType()) == dim
-             : true))
-      return op.emitOpError("concatenates along a ragged extent: pass the "
-                            "concatenation to the kernel");
-    Value value = getAs(op, input, form->kind, form->domain);
-    if (!value)
-      return failure();
-    inputs.push_back(value);
-  }
-  map(op, form->kind,
-      tensor::ConcatOp::create(
-          builder, op.getLoc(), getBatchedType(op.getType(), form->kind),
-          getBatchedDim(op.getType(), form->kind, dim), inputs),
-      form->domain);
-  return success();
+  for (Value input : op.getInputs())
+    inputs.push_back(getAs(op, input, form));
+  map(op, tensor::ConcatOp::create(
+              builder, op.getLoc(), getBatchedType(op.getType(), form.kind),
+              getBatchedDim(op.getType(), form.kind,
+                            static_cast<int64_t>(op.getDim())),
+              inputs));
 }
 
-FailureOr<KernelBatcher::Slice>
-KernelBatcher::getSlice(OffsetSizeAndStrideOpInterface op, Type whole,
-                        const BatchedValue &form) {
-  auto fail = [&]() {
-    op->emitOpError("takes a slice that differs from task to task: offsets, "
-                    "sizes and strides must be constant or shared, and a "
-                    "ragged extent must be taken whole");
-    return failure();
-  };
+KernelBatcher::Slice KernelBatcher::getSlice(OffsetSizeAndStrideOpInterface op,
+                                             Type whole, BatchedForm form) {
   Slice slice;
   slice.offsets.push_back(builder.getIndexAttr(0));
-  slice.sizes.push_back(getRowCount(form.kind, form.domain));
+  slice.sizes.push_back(getRowCount(form));
   slice.strides.push_back(builder.getIndexAttr(1));
-  int64_t extentDim =
-      form.kind == BatchedValue::Rows ? getExtentDim(whole) : -1;
+  int64_t extentDim = form.kind == BatchedForm::Rows ? getExtentDim(whole) : -1;
+  auto get = [&](OpFoldResult part) -> OpFoldResult {
+    if (auto value = dyn_cast<Value>(part))
+      return lookup(value).value;
+    return part;
+  };
   for (auto [dim, offset, size, stride] : llvm::enumerate(
            op.getMixedOffsets(), op.getMixedSizes(), op.getMixedStrides())) {
-    if (static_cast<int64_t>(dim) == extentDim) {
-      auto extent = dyn_cast<Value>(size);
-      if (!extent || lookup(extent).kind != BatchedValue::Extent ||
-          lookup(extent).domain != form.domain || !isZeroInteger(offset) ||
-          !isOneInteger(stride))
-        return fail();
+    // It is taken whole.
+    if (static_cast<int64_t>(dim) == extentDim)
       continue;
-    }
-    for (OpFoldResult part : {offset, size, stride}) {
-      if (auto value = dyn_cast<Value>(part)) {
-        if (lookup(value).kind != BatchedValue::Once)
-          return fail();
-      }
-    }
-    auto get = [&](OpFoldResult part) -> OpFoldResult {
-      if (auto value = dyn_cast<Value>(part))
-        return lookup(value).value;
-      return part;
-    };
     slice.offsets.push_back(get(offset));
     slice.sizes.push_back(get(size));
     slice.strides.push_back(get(stride));
@@ -509,66 +382,42 @@ KernelBatcher::getSlice(OffsetSizeAndStrideOpInterface op, Type whole,
   return slice;
 }
 
-LogicalResult KernelBatcher::batchExtractSlice(tensor::ExtractSliceOp op) {
-  BatchedValue form = lookup(op.getSource());
-  if (form.kind == BatchedValue::Once && !op.getSourceType().hasStaticShape())
-    return op.emitOpError("takes a slice of a shared tensor at a per-task "
-                          "position: pass the slice to the kernel");
+void KernelBatcher::batchExtractSlice(tensor::ExtractSliceOp op) {
+  BatchedValue source = lookup(op.getSource());
   if (llvm::any_of(op.getOffsets(),
-                   [&](Value offset) { return isUnknown(offset); }))
+                   [&](Value offset) { return forms.isUnknown(offset); }))
     return batchPick(op, op.getSource(), op.getMixedOffsets(),
                      op.getMixedSizes(), op.getMixedStrides(),
                      op.getDroppedDims());
-  FailureOr<Slice> slice = getSlice(op, op.getSourceType(), form);
-  if (failed(slice))
-    return failure();
-  map(op, form.kind,
-      tensor::ExtractSliceOp::create(
-          builder, op.getLoc(), getBatchedType(op.getType(), form.kind),
-          form.value, slice->offsets, slice->sizes, slice->strides),
-      form.domain);
-  return success();
+  Slice slice = getSlice(op, op.getSourceType(), source);
+  map(op, tensor::ExtractSliceOp::create(
+              builder, op.getLoc(), getBatchedType(op.getType(), source.kind),
+              source.value, slice.offsets, slice.sizes, slice.strides));
 }
 
-LogicalResult KernelBatcher::batchInsertSlice(tensor::InsertSliceOp op) {
-  FailureOr<BatchedValue> form =
-      joinOperands(op, {op.getSource(), op.getDest()});
-  if (failed(form))
-    return failure();
-  Value source = getAs(op, op.getSource(), form->kind, form->domain);
-  Value dest = getAs(op, op.getDest(), form->kind, form->domain);
-  if (!source || !dest)
-    return failure();
-  FailureOr<Slice> slice = getSlice(op, op.getDestType(), *form);
-  if (failed(slice))
-    return failure();
-  map(op, form->kind,
+void KernelBatcher::batchInsertSlice(tensor::InsertSliceOp op) {
+  BatchedForm form = lookup(op);
+  Value source = getAs(op, op.getSource(), form);
+  Value dest = getAs(op, op.getDest(), form);
+  Slice slice = getSlice(op, op.getDestType(), form);
+  map(op,
       tensor::InsertSliceOp::create(builder, op.getLoc(), source, dest,
-                                    slice->offsets, slice->sizes,
-                                    slice->strides),
-      form->domain);
-  return success();
+                                    slice.offsets, slice.sizes, slice.strides));
 }
 
 template <typename ReshapeOp>
-LogicalResult KernelBatcher::batchReshape(ReshapeOp op) {
+void KernelBatcher::batchReshape(ReshapeOp op) {
   BatchedValue form = lookup(op.getSrc());
   RankedTensorType sourceType = op.getSrcType(),
                    resultType = op.getResultType();
-  if (!form.isBatched())
-    return op.emitOpError("cannot be batched: its shape differs from task to "
-                          "task");
   constexpr bool isExpand = std::is_same_v<ReshapeOp, tensor::ExpandShapeOp>;
   // The dimension groups belong to the operand with more dimensions.
   Type detailed = isExpand ? Type(resultType) : Type(sourceType);
   SmallVector<ReassociationIndices> groups = {{0}};
   for (const ReassociationIndices &group : op.getReassociationIndices()) {
-    if (form.kind == BatchedValue::Rows &&
-        llvm::is_contained(group, getExtentDim(detailed))) {
-      if (group.size() != 1)
-        return op.emitOpError("mixes a ragged extent with other dimensions");
+    if (form.kind == BatchedForm::Rows &&
+        llvm::is_contained(group, getExtentDim(detailed)))
       continue;
-    }
     ReassociationIndices batched;
     for (int64_t dim : group)
       batched.push_back(getBatchedDim(detailed, form.kind, dim));
@@ -581,7 +430,7 @@ LogicalResult KernelBatcher::batchReshape(ReshapeOp op) {
         0, isExpand ? type.getRank() : sourceType.getRank() + 1));
   Value value;
   if constexpr (isExpand) {
-    SmallVector<OpFoldResult> shape = {getRowCount(form.kind, form.domain)};
+    SmallVector<OpFoldResult> shape = {getRowCount(form)};
     for (int64_t extent : type.getShape().drop_front())
       shape.push_back(builder.getIndexAttr(extent));
     value = tensor::ExpandShapeOp::create(builder, op.getLoc(), type,
@@ -590,28 +439,23 @@ LogicalResult KernelBatcher::batchReshape(ReshapeOp op) {
     value = tensor::CollapseShapeOp::create(builder, op.getLoc(), type,
                                             form.value, groups);
   }
-  map(op, form.kind, value, form.domain);
-  return success();
+  map(op, value);
 }
 
 //===----------------------------------------------------------------------===//
 // Softmax
 //===----------------------------------------------------------------------===//
 
-LogicalResult KernelBatcher::batchSoftmax(linalg::SoftmaxOp op) {
+void KernelBatcher::batchSoftmax(linalg::SoftmaxOp op) {
   BatchedValue form = lookup(op.getInput());
-  if (form.kind != BatchedValue::PerTask)
-    return op.emitOpError("cannot be batched over a ragged tensor: write it as "
-                          "maximum, exponential, sum and quotient");
   Location loc = op.getLoc();
-  Value empty = buildEmpty(loc, op.getInput().getType(), form.kind, -1);
+  Value empty = buildEmpty(loc, op.getInput().getType(), form);
   auto batched = linalg::SoftmaxOp::create(
       builder, loc, empty.getType(), form.value, empty, op.getDimension() + 1);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(batched);
-  FailureOr<SmallVector<Value>> values = batched.decomposeOperation(builder);
-  if (failed(values))
-    return failure();
+  // Never fails on tensors.
+  SmallVector<Value> values = *batched.decomposeOperation(builder);
   // The decomposition asks for the number of rows, which is known.
   for (Operation *made = empty.getDefiningOp(); made != batched;
        made = made->getNextNode())
@@ -619,6 +463,5 @@ LogicalResult KernelBatcher::batchSoftmax(linalg::SoftmaxOp op) {
       if (dim.getConstantIndex() == 0)
         dim.replaceAllUsesWith(tasks);
   batched.erase();
-  map(op->getResult(0), form.kind, values->front());
-  return success();
+  map(op->getResult(0), values.front());
 }

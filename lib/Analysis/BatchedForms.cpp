@@ -1,0 +1,643 @@
+//===- BatchedForms.cpp - Whether a kernel can be batched -----------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Analysis/BatchedForms.h"
+
+#include "Batch/Dialect/Batch/BatchInterfaces.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+BatchedForms::BatchedForms(KernelOp kernel) : kernel(kernel) {
+  findDomains();
+  Block &body = kernel.getBody().front();
+  for (BlockArgument argument : body.getArguments())
+    if (!forms.contains(argument) && !kernel.isShared(argument.getArgNumber()))
+      forms[argument] = {BatchedForm::PerTask};
+  for (Operation &op : body) {
+    if (isa<YieldOp>(op)) {
+      for (Value operand : op.getOperands())
+        if (!checkCanBe(&op, operand, {BatchedForm::PerTask}))
+          return;
+      return;
+    }
+    visit(&op);
+    if (obstacle)
+      return;
+  }
+}
+
+bool BatchedForms::fail(Operation *op, const Twine &text) {
+  obstacle = {op->getLoc(),
+              ("'" + op->getName().getStringRef() + "' op " + text).str()};
+  return false;
+}
+
+void BatchedForms::set(Operation *op, BatchedForm form) {
+  for (Value result : op->getResults())
+    forms[result] = form;
+}
+
+//===----------------------------------------------------------------------===//
+// Ragged domains
+//===----------------------------------------------------------------------===//
+
+int64_t mlir::batch::getExtentDim(Type type) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(type).getShape();
+  return std::distance(shape.begin(),
+                       llvm::find_if(shape, ShapedType::isDynamic));
+}
+
+namespace {
+
+/// Union-find over extents; the smaller number is the representative.
+class ExtentClasses {
+public:
+  int64_t add() {
+    parents.push_back(parents.size());
+    return parents.size() - 1;
+  }
+  int64_t find(int64_t number) {
+    while (parents[number] != number)
+      number = parents[number] = parents[parents[number]];
+    return number;
+  }
+  void unite(int64_t a, int64_t b) {
+    a = find(a);
+    b = find(b);
+    parents[std::max(a, b)] = std::min(a, b);
+  }
+
+private:
+  SmallVector<int64_t> parents;
+};
+
+bool isRaggedType(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.getNumDynamicDims() == 1;
+}
+
+} // namespace
+
+/// Finds out which ragged values have equal extents.
+void BatchedForms::findDomains() {
+  ExtentClasses classes;
+  // Classes of ragged values and of their extents.
+  DenseMap<Value, int64_t> classOf;
+  Block &body = kernel.getBody().front();
+  for (BlockArgument argument : body.getArguments()) {
+    if (kernel.isRagged(argument.getArgNumber()))
+      classOf[argument] = classes.add();
+  }
+
+  auto unite = [&](int64_t &known, int64_t other) {
+    if (known < 0)
+      known = other;
+    else
+      classes.unite(known, other);
+  };
+  for (Operation &op : body.without_terminator()) {
+    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+      SmallVector<int64_t> loopClasses(linalgOp.getNumLoops(), -1);
+      for (OpOperand &operand : op.getOpOperands()) {
+        auto found = classOf.find(operand.get());
+        if (found == classOf.end() || !isRaggedType(operand.get().getType()))
+          continue;
+        AffineMap map = linalgOp.getMatchingIndexingMap(&operand);
+        auto loop = dyn_cast<AffineDimExpr>(
+            map.getResult(getExtentDim(operand.get().getType())));
+        if (loop)
+          unite(loopClasses[loop.getPosition()], found->second);
+      }
+      for (auto [result, init] :
+           llvm::zip(op.getResults(), linalgOp.getDpsInits())) {
+        auto found = classOf.find(init);
+        if (found != classOf.end())
+          classOf[result] = found->second;
+      }
+      continue;
+    }
+    int64_t known = -1;
+    for (Value operand : op.getOperands()) {
+      auto found = classOf.find(operand);
+      if (found != classOf.end())
+        unite(known, found->second);
+    }
+    if (known < 0)
+      continue;
+    for (Value result : op.getResults())
+      if (isRaggedType(result.getType()) || isa<tensor::DimOp>(op))
+        classOf[result] = known;
+  }
+
+  // Number the domains by their first argument.
+  DenseMap<int64_t, int64_t> numbers;
+  for (BlockArgument argument : body.getArguments()) {
+    auto found = classOf.find(argument);
+    if (found != classOf.end())
+      numbers.try_emplace(classes.find(found->second), numbers.size());
+  }
+  numDomains = numbers.size();
+  for (auto &[value, number] : classOf)
+    if (isa<BlockArgument>(value))
+      forms[value] = {BatchedForm::Rows, numbers.lookup(classes.find(number))};
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+/// True if `op` computes from shared operands and constants alone.
+bool BatchedForms::isSameForAll(Operation *op) const {
+  llvm::SetVector<Value> used(op->operand_begin(), op->operand_end());
+  getUsedValuesDefinedAbove(op->getRegions(), used);
+  return llvm::all_of(used, [&](Value value) {
+    return lookup(value).kind == BatchedForm::Once;
+  });
+}
+
+void BatchedForms::visit(Operation *op) {
+  // Operators make no tensor of scalars that all tasks share, but fill rows.
+  // Of an operation of another dialect only the batched form has a lowering.
+  // They slice at places that code knows.
+  auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
+  bool picks = slice && llvm::any_of(slice.getOffsets(), [&](Value offset) {
+                 return isUnknown(offset);
+               });
+  if (!picks && !isa<tensor::FromElementsOp, BatchableOpInterface>(op) &&
+      isSameForAll(op)) {
+    copied.insert(op);
+    return set(op, {BatchedForm::Once});
+  }
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+    return visitLinalg(linalgOp);
+  if (OpTrait::hasElementwiseMappableTraits(op))
+    return visitElementwise(op);
+  TypeSwitch<Operation *>(op)
+      .Case([&](tensor::DimOp dim) { visitDim(dim); })
+      .Case([&](tensor::EmptyOp empty) { visitEmpty(empty); })
+      .Case([&](tensor::SplatOp splat) { visitSplat(splat); })
+      .Case([&](tensor::ExtractOp extract) { visitExtract(extract); })
+      .Case([&](tensor::FromElementsOp made) { visitFromElements(made); })
+      .Case([&](tensor::ConcatOp concat) { visitConcat(concat); })
+      .Case([&](tensor::ExtractSliceOp part) { visitExtractSlice(part); })
+      .Case([&](tensor::InsertSliceOp part) { visitInsertSlice(part); })
+      .Case([&](tensor::CollapseShapeOp reshape) {
+        visitReshape(op, reshape.getSrc(), reshape.getSrcType(),
+                     reshape.getReassociationIndices());
+      })
+      .Case([&](tensor::ExpandShapeOp reshape) {
+        visitReshape(op, reshape.getSrc(), reshape.getResultType(),
+                     reshape.getReassociationIndices());
+      })
+      .Case([&](linalg::SoftmaxOp softmax) { visitSoftmax(softmax); })
+      .Default([&](Operation *other) { visitForeign(other); });
+}
+
+bool BatchedForms::isUnknown(Value position) const {
+  return lookup(position).kind == BatchedForm::PerTask ||
+         (isa<KernelOp>(position.getParentRegion()->getParentOp()) &&
+          !matchPattern(position, m_Constant()));
+}
+
+bool BatchedForms::checkCanBe(Operation *user, Value value, BatchedForm form) {
+  BatchedForm known = lookup(value);
+  if (known == form)
+    return true;
+  auto tensor = dyn_cast<RankedTensorType>(value.getType());
+  if (known.kind == BatchedForm::Once && (!tensor || tensor.hasStaticShape()))
+    return true;
+  if (known.kind == BatchedForm::PerTask && form.kind == BatchedForm::Rows)
+    return true;
+  if (known.kind == BatchedForm::Extent)
+    return fail(user, "uses the extent of a ragged tensor as data: it differs "
+                      "from task to task; pass it to the kernel as a scalar");
+  return fail(user, "combines a ragged tensor with one that has no row for "
+                    "each of its rows");
+}
+
+BatchedForm BatchedForms::join(ValueRange operands) const {
+  BatchedForm joined = {BatchedForm::PerTask};
+  for (Value operand : operands)
+    if (BatchedForm form = lookup(operand); form.kind == BatchedForm::Rows)
+      joined = form;
+  return joined;
+}
+
+bool BatchedForms::checkJoin(Operation *op, ValueRange operands) {
+  for (Value operand : operands)
+    if (lookup(operand).kind == BatchedForm::Extent)
+      return checkCanBe(op, operand, {BatchedForm::PerTask});
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Elementwise operations on tensors and scalars
+//===----------------------------------------------------------------------===//
+
+void BatchedForms::visitElementwise(Operation *op) {
+  if (!checkJoin(op, op->getOperands()))
+    return;
+  BatchedForm form = join(op->getOperands());
+  for (Value operand : op->getOperands())
+    if (!checkCanBe(op, operand, form))
+      return;
+  set(op, form);
+}
+
+//===----------------------------------------------------------------------===//
+// Making tensors
+//===----------------------------------------------------------------------===//
+
+void BatchedForms::visitDim(tensor::DimOp op) {
+  auto type = dyn_cast<RankedTensorType>(op.getSource().getType());
+  std::optional<int64_t> index = op.getConstantIndex();
+  if (!type || !index || *index < 0 || *index >= type.getRank()) {
+    fail(op, "cannot be batched: the dimension must be constant");
+    return;
+  }
+  if (type.isDynamicDim(*index))
+    set(op, {BatchedForm::Extent, lookup(op.getSource()).domain});
+}
+
+void BatchedForms::visitEmpty(tensor::EmptyOp op) {
+  BatchedForm extent;
+  if (op.getDynamicSizes().size() == 1)
+    extent = lookup(op.getDynamicSizes()[0]);
+  if (extent.kind == BatchedForm::Extent)
+    return set(op, {BatchedForm::Rows, extent.domain});
+  fail(op, "has an extent that differs from task to task and is not that of a "
+           "ragged tensor");
+}
+
+void BatchedForms::visitSplat(tensor::SplatOp op) {
+  BatchedForm form = {BatchedForm::PerTask};
+  if (!op.getDynamicSizes().empty()) {
+    BatchedForm extent = lookup(op.getDynamicSizes()[0]);
+    if (op.getDynamicSizes().size() != 1 ||
+        extent.kind != BatchedForm::Extent) {
+      fail(op, "has an extent that differs from task to task and is not that "
+               "of a ragged tensor");
+      return;
+    }
+    form = {BatchedForm::Rows, extent.domain};
+  }
+  if (checkCanBe(op, op.getInput(), form))
+    set(op, form);
+}
+
+void BatchedForms::visitExtract(tensor::ExtractOp op) {
+  BatchedForm form = lookup(op.getTensor());
+  if (form.kind != BatchedForm::PerTask &&
+      !(form.kind == BatchedForm::Once &&
+        op.getTensor().getType().hasStaticShape())) {
+    fail(op, "cannot be batched: it reads a tensor that is not one task's own, "
+             "of an extent that is not known; pass the row or the element to "
+             "the kernel");
+    return;
+  }
+  if (op.getIndices().empty())
+    return set(op, {BatchedForm::PerTask});
+  SmallVector<OpFoldResult> indices = getAsOpFoldResult(op.getIndices());
+  SmallVector<OpFoldResult> ones(indices.size(),
+                                 Builder(op.getContext()).getIndexAttr(1));
+  llvm::SmallBitVector dropped(indices.size(), true);
+  visitPick(op, op.getTensor(), indices, ones, ones, dropped);
+}
+
+void BatchedForms::visitPick(Operation *op, Value source,
+                             ArrayRef<OpFoldResult> offsets,
+                             ArrayRef<OpFoldResult> sizes,
+                             ArrayRef<OpFoldResult> strides,
+                             const llvm::SmallBitVector &dropped) {
+  auto type = cast<RankedTensorType>(source.getType());
+  BatchedForm form = lookup(source), result = form;
+  auto isOnce = [&](OpFoldResult part) {
+    auto value = dyn_cast<Value>(part);
+    return !value || lookup(value).kind == BatchedForm::Once;
+  };
+  for (auto [dim, offset, size, stride] :
+       llvm::enumerate(offsets, sizes, strides)) {
+    auto position = dyn_cast<Value>(offset);
+    bool picked = position && isUnknown(position);
+    if (picked ? form.kind == BatchedForm::Rows || !isOneInteger(size) ||
+                     !dropped[dim] || type.isDynamicDim(dim)
+               : !isOnce(offset) || !isOnce(size) || !isOnce(stride)) {
+      fail(op, "takes a slice that differs from task to task, other than one "
+               "position of a tensor of known size");
+      return;
+    }
+    if (!picked)
+      continue;
+    if (!checkCanBe(op, position, {BatchedForm::PerTask}))
+      return;
+    result = {BatchedForm::PerTask};
+  }
+  set(op, result);
+}
+
+void BatchedForms::visitFromElements(tensor::FromElementsOp op) {
+  for (Value element : op.getElements())
+    if (!checkCanBe(op, element, {BatchedForm::PerTask}))
+      return;
+  set(op, {BatchedForm::PerTask});
+}
+
+//===----------------------------------------------------------------------===//
+// Pieces of tensors
+//===----------------------------------------------------------------------===//
+
+void BatchedForms::visitConcat(tensor::ConcatOp op) {
+  if (!checkJoin(op, op.getInputs()))
+    return;
+  BatchedForm form = join(op.getInputs());
+  auto dim = static_cast<int64_t>(op.getDim());
+  for (Value input : op.getInputs()) {
+    auto type = cast<RankedTensorType>(input.getType());
+    if (form.kind == BatchedForm::Rows &&
+        (type.hasStaticShape() || getExtentDim(type) == dim)) {
+      fail(op, "concatenates along a ragged extent: pass the concatenation to "
+               "the kernel");
+      return;
+    }
+    if (!checkCanBe(op, input, form))
+      return;
+  }
+  set(op, form);
+}
+
+bool BatchedForms::checkSlice(OffsetSizeAndStrideOpInterface op, Type whole,
+                              BatchedForm form) {
+  int64_t extentDim = form.kind == BatchedForm::Rows ? getExtentDim(whole) : -1;
+  for (auto [dim, offset, size, stride] : llvm::enumerate(
+           op.getMixedOffsets(), op.getMixedSizes(), op.getMixedStrides())) {
+    bool known;
+    if (static_cast<int64_t>(dim) == extentDim) {
+      auto extent = dyn_cast<Value>(size);
+      BatchedForm taken = {BatchedForm::Extent, form.domain};
+      known = extent && lookup(extent) == taken && isZeroInteger(offset) &&
+              isOneInteger(stride);
+    } else {
+      known = llvm::all_of(
+          ArrayRef<OpFoldResult>{offset, size, stride}, [&](OpFoldResult part) {
+            auto value = dyn_cast<Value>(part);
+            return !value || lookup(value).kind == BatchedForm::Once;
+          });
+    }
+    if (!known)
+      return fail(op, "takes a slice that differs from task to task: offsets, "
+                      "sizes and strides must be constant or shared, and a "
+                      "ragged extent must be taken whole");
+  }
+  return true;
+}
+
+void BatchedForms::visitExtractSlice(tensor::ExtractSliceOp op) {
+  BatchedForm form = lookup(op.getSource());
+  if (form.kind == BatchedForm::Once && !op.getSourceType().hasStaticShape()) {
+    fail(op, "takes a slice of a shared tensor at a per-task position: pass "
+             "the slice to the kernel");
+    return;
+  }
+  if (llvm::any_of(op.getOffsets(),
+                   [&](Value offset) { return isUnknown(offset); }))
+    return visitPick(op, op.getSource(), op.getMixedOffsets(),
+                     op.getMixedSizes(), op.getMixedStrides(),
+                     op.getDroppedDims());
+  if (checkSlice(op, op.getSourceType(), form))
+    set(op, form);
+}
+
+void BatchedForms::visitInsertSlice(tensor::InsertSliceOp op) {
+  SmallVector<Value> tensors = {op.getSource(), op.getDest()};
+  if (!checkJoin(op, tensors))
+    return;
+  BatchedForm form = join(tensors);
+  if (checkCanBe(op, op.getSource(), form) &&
+      checkCanBe(op, op.getDest(), form) &&
+      checkSlice(op, op.getDestType(), form))
+    set(op, form);
+}
+
+/// The dimension groups belong to the operand with more dimensions.
+void BatchedForms::visitReshape(Operation *op, Value source, Type detailed,
+                                ArrayRef<ReassociationIndices> groups) {
+  BatchedForm form = lookup(source);
+  if (!form.isBatched()) {
+    fail(op, "cannot be batched: its shape differs from task to task");
+    return;
+  }
+  if (form.kind == BatchedForm::Rows)
+    for (const ReassociationIndices &group : groups)
+      if (llvm::is_contained(group, getExtentDim(detailed)) &&
+          group.size() != 1) {
+        fail(op, "mixes a ragged extent with other dimensions");
+        return;
+      }
+  set(op, form);
+}
+
+void BatchedForms::visitSoftmax(linalg::SoftmaxOp op) {
+  if (lookup(op.getInput()).kind == BatchedForm::PerTask)
+    return set(op, {BatchedForm::PerTask});
+  fail(op, "cannot be batched over a ragged tensor: write it as maximum, "
+           "exponential, sum and quotient");
+}
+
+void BatchedForms::visitForeign(Operation *op) {
+  if (!isa<BatchableOpInterface>(op)) {
+    fail(op, "cannot be batched: write it as linalg.generic, or let it "
+             "implement BatchableOpInterface");
+    return;
+  }
+  bool batched = op->getNumOperands() == 0;
+  for (Value operand : op->getOperands()) {
+    BatchedForm form = lookup(operand);
+    batched |= form.isBatched();
+    if (form.kind != BatchedForm::Rows && form.kind != BatchedForm::Extent)
+      continue;
+    fail(op, "cannot be batched over a ragged tensor: its BatchableOpInterface "
+             "knows one row per task");
+    return;
+  }
+  // What it makes of shared operands alone, it makes for every task.
+  if (batched || checkCanBe(op, op->getOperand(0), {BatchedForm::PerTask}))
+    set(op, {BatchedForm::PerTask});
+}
+
+//===----------------------------------------------------------------------===//
+// Structured operations
+//===----------------------------------------------------------------------===//
+
+BatchedLoops BatchedForms::getLoops(linalg::LinalgOp op) const {
+  BatchedLoops loops;
+  for (OpOperand &operand : op->getOpOperands()) {
+    BatchedForm form = lookup(operand.get());
+    if (form.kind != BatchedForm::Rows)
+      continue;
+    loops.form = form;
+    loops.extentLoop =
+        cast<AffineDimExpr>(op.getMatchingIndexingMap(&operand).getResult(
+                                getExtentDim(operand.get().getType())))
+            .getPosition();
+  }
+  return loops;
+}
+
+/// At most one loop is ragged, and takes the rows of its operands in order.
+bool BatchedForms::checkLoops(linalg::LinalgOp op) {
+  BatchedLoops loops;
+  for (OpOperand &operand : op->getOpOperands()) {
+    BatchedForm form = lookup(operand.get());
+    if (form.kind != BatchedForm::Rows)
+      continue;
+    auto loop =
+        dyn_cast<AffineDimExpr>(op.getMatchingIndexingMap(&operand).getResult(
+            getExtentDim(operand.get().getType())));
+    if (!loop)
+      return fail(op, "reads a ragged tensor at a computed position: its rows "
+                      "can only be taken in order");
+    int64_t position = loop.getPosition();
+    if (loops.extentLoop >= 0 &&
+        (loops.extentLoop != position || !(loops.form == form)))
+      return fail(op, "runs over two ragged extents at once: only one of its "
+                      "loops may be ragged");
+    loops = {form, position};
+  }
+  if (loops.extentLoop < 0)
+    return true;
+  WalkResult walk = op->walk([&](linalg::IndexOp index) {
+    return static_cast<int64_t>(index.getDim()) == loops.extentLoop
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return fail(op, "uses the position within a ragged extent: pass positions "
+                    "to the kernel as a ragged tensor");
+  return true;
+}
+
+bool BatchedForms::checkCaptured(linalg::LinalgOp op) {
+  llvm::SetVector<Value> used;
+  getUsedValuesDefinedAbove(op->getRegions(), used);
+  for (Value value : used) {
+    BatchedForm form = lookup(value);
+    if (form.kind != BatchedForm::Once &&
+        (form.kind != BatchedForm::PerTask ||
+         isa<RankedTensorType>(value.getType())))
+      return fail(op, "reads a per-task tensor or a ragged extent inside its "
+                      "body: make the tensor an operand");
+  }
+  return true;
+}
+
+bool BatchedForms::checkInput(linalg::LinalgOp op, OpOperand &operand,
+                              const BatchedLoops &loops) {
+  BatchedForm form = lookup(operand.get());
+  if (loops.form.kind == BatchedForm::Rows && form.kind != BatchedForm::Rows &&
+      op.getMatchingIndexingMap(&operand).isFunctionOfDim(loops.extentLoop))
+    return fail(op, "operand " + Twine(operand.getOperandNumber()) +
+                        " is indexed by a ragged extent but is not ragged");
+  return form.kind == BatchedForm::Once ||
+         checkCanBe(op, operand.get(), loops.form);
+}
+
+bool BatchedForms::checkInit(linalg::LinalgOp op, OpOperand &operand,
+                             const BatchedLoops &loops) {
+  BatchedForm form = lookup(operand.get());
+  if (loops.form.kind == BatchedForm::Rows && form.kind != BatchedForm::Rows)
+    return fail(op, "operand " + Twine(operand.getOperandNumber()) +
+                        " lacks a dimension for the ragged extent of the "
+                        "inputs");
+  return (form.kind == BatchedForm::Once &&
+          !op.payloadUsesValueFromOperand(&operand)) ||
+         checkCanBe(op, operand.get(), loops.form);
+}
+
+void BatchedForms::visitLinalg(linalg::LinalgOp op) {
+  if (!op.hasPureTensorSemantics()) {
+    fail(op, "cannot be batched: it works on buffers; kernels hold tensor code "
+             "only");
+    return;
+  }
+  if (!checkLoops(op))
+    return;
+  BatchedLoops loops = getLoops(op);
+  if (loops.extentLoop >= 0 && op.getIteratorTypesArray()[loops.extentLoop] ==
+                                   utils::IteratorType::reduction)
+    return visitSegmentReduction(op, loops);
+  if (!checkCaptured(op))
+    return;
+  for (OpOperand *operand : op.getDpsInputOperands())
+    if (!checkInput(op, *operand, loops))
+      return;
+  for (OpOperand &operand : op.getDpsInitsMutable())
+    if (!checkInit(op, operand, loops))
+      return;
+  set(op, loops.form);
+}
+
+void BatchedForms::visitSegmentReduction(linalg::LinalgOp op,
+                                         const BatchedLoops &loops) {
+  if (!matchCombiner(op)) {
+    fail(op, "reduces a ragged extent by something else than one sum, product, "
+             "maximum or minimum (arith.addf, mulf, maximumf, minimumf and "
+             "their signed integer forms)");
+    return;
+  }
+  if (op.getNumReductionLoops() != 1) {
+    fail(op, "reduces a ragged extent and other dimensions at once: make it "
+             "two operations");
+    return;
+  }
+  if (!checkCaptured(op))
+    return;
+  for (OpOperand *operand : op.getDpsInputOperands())
+    if (!checkInput(op, *operand, loops))
+      return;
+  if (checkCanBe(op, op.getDpsInits()[0], {BatchedForm::PerTask}))
+    set(op, {BatchedForm::PerTask});
+}
+
+static std::optional<SegmentKind> getSegmentKind(Operation *op) {
+  if (isa<arith::AddFOp, arith::AddIOp>(op))
+    return SegmentKind::Add;
+  if (isa<arith::MulFOp, arith::MulIOp>(op))
+    return SegmentKind::Mul;
+  if (isa<arith::MaximumFOp, arith::MaxSIOp>(op))
+    return SegmentKind::Max;
+  if (isa<arith::MinimumFOp, arith::MinSIOp>(op))
+    return SegmentKind::Min;
+  return std::nullopt;
+}
+
+std::optional<Combiner> mlir::batch::matchCombiner(linalg::LinalgOp op) {
+  if (op.getNumDpsInits() != 1)
+    return std::nullopt;
+  BlockArgument sum = op.getMatchingBlockArgument(&op.getDpsInitsMutable()[0]);
+  Operation *combiner =
+      op.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
+  if (!combiner || !sum.hasOneUse() || *sum.user_begin() != combiner)
+    return std::nullopt;
+  if (auto fma = dyn_cast<math::FmaOp>(combiner)) {
+    if (fma.getC() != sum)
+      return std::nullopt;
+    return Combiner{SegmentKind::Add, combiner, Value()};
+  }
+  std::optional<SegmentKind> kind = getSegmentKind(combiner);
+  if (!kind)
+    return std::nullopt;
+  bool first = combiner->getOperand(0) == sum;
+  return Combiner{*kind, combiner, combiner->getOperand(first ? 1 : 0)};
+}
