@@ -142,6 +142,8 @@ void StructuralControl::followComputed(const InstanceProgram &program) {
           add(from, argument);
       return;
     }
+    case ValueFlowEdge::Count:
+      return;
     default:
       break;
     }
@@ -180,15 +182,6 @@ void StructuralControl::followComputed(const InstanceProgram &program) {
 // RecursionClasses
 //===----------------------------------------------------------------------===//
 
-/// How values go in and out of lists and values of ADTs in `op`.
-static SmallVector<ValueFlowEdge> getEdges(Operation *op,
-                                           SymbolTableCollection &symbols) {
-  SmallVector<ValueFlowEdge> edges;
-  if (auto flow = dyn_cast<rec::ValueFlowOpInterface>(op))
-    flow.getValueFlow(symbols, edges);
-  return edges;
-}
-
 /// What a value is a part of: a field of a value that is matched, an element of
 /// a list that is walked, a list of elements of a value of a list-shaped ADT.
 /// Null for other values.
@@ -196,7 +189,7 @@ static Value getContainer(Value part, SymbolTableCollection &symbols) {
   Operation *op = part.getDefiningOp();
   if (!op)
     op = cast<BlockArgument>(part).getOwner()->getParentOp();
-  for (const ValueFlowEdge &edge : getEdges(op, symbols))
+  for (const ValueFlowEdge &edge : rec::getValueFlow(op, symbols))
     if (edge.to == part && (edge.kind == ValueFlowEdge::Element ||
                             edge.kind == ValueFlowEdge::Read))
       return edge.from;
@@ -243,6 +236,105 @@ RecursionClasses::classify(ArrayRef<func::FuncOp> component) const {
   return result;
 }
 
+namespace {
+
+/// The nodes that functions which call each other visit: all values of the ADTs
+/// that one of them takes.
+class VisitedNodes {
+public:
+  /// The functions that `function` is called by again.
+  VisitedNodes(const InstanceProgram &program, func::FuncOp function,
+               SymbolTableCollection &symbols);
+
+  /// True if `field`, which a case of a match takes out of a node, holds no
+  /// node, or all of its nodes are handed to recursive calls.
+  bool coverField(BlockArgument field) const;
+
+private:
+  bool mayBeIn(Type type) const;
+  bool areElementsOf(rec::AdtType type) const;
+  bool isCalled(Value value, Block *block) const;
+  bool isHandedOn(Value value, Block *block) const;
+
+  const InstanceProgram &program;
+  func::FuncOp function;
+  SymbolTableCollection &symbols;
+  DenseSet<Type> types;
+};
+
+} // namespace
+
+VisitedNodes::VisitedNodes(const InstanceProgram &program,
+                           func::FuncOp function,
+                           SymbolTableCollection &symbols)
+    : program(program), function(function), symbols(symbols) {
+  for (func::FuncOp other :
+       program.getComponents()[program.getComponent(function)])
+    types.insert(other.getArgumentTypes().begin(),
+                 other.getArgumentTypes().end());
+}
+
+/// True if a node may be a value of `type`, or be in one at any depth.
+bool VisitedNodes::mayBeIn(Type type) const {
+  SetVector<rec::AdtType> held;
+  auto add = [&](Type type) {
+    if (rec::AdtType adt = getAdt(type))
+      held.insert(adt);
+  };
+  add(type);
+  for (size_t i = 0; i < held.size(); ++i) {
+    if (types.contains(held[i]))
+      return true;
+    rec::AdtOp adt = rec::lookupAdt(function, held[i].getName(), symbols);
+    for (rec::VariantOp variant : adt.getVariants())
+      llvm::for_each(variant.getFieldTypes().getAsValueRange<TypeAttr>(), add);
+  }
+  return false;
+}
+
+/// True if all nodes in a value of a list-shaped ADT are in its elements.
+bool VisitedNodes::areElementsOf(rec::AdtType type) const {
+  rec::AdtOp adt = rec::lookupAdt(function, type.getName(), symbols);
+  rec::VariantOp end = rec::getListShape(adt)->end;
+  return !types.contains(type) &&
+         llvm::none_of(end.getFieldTypes().getAsValueRange<TypeAttr>(),
+                       [&](Type field) { return mayBeIn(field); });
+}
+
+/// True if a recursive call of `block` takes `value`.
+bool VisitedNodes::isCalled(Value value, Block *block) const {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    auto call = dyn_cast<func::CallOp>(user);
+    return call && call->getBlock() == block && program.isRecursiveCall(call);
+  });
+}
+
+/// True if a recursive call takes `value`, or each element of a list that
+/// `value` is.
+bool VisitedNodes::isHandedOn(Value value, Block *block) const {
+  auto handsOnElements = [&](const ValueFlowEdge &edge) {
+    auto element = dyn_cast_or_null<BlockArgument>(edge.to);
+    return edge.kind == ValueFlowEdge::Element && edge.from == value &&
+           element && isCalled(element, element.getOwner());
+  };
+  return isCalled(value, block) ||
+         llvm::any_of(value.getUsers(), [&](Operation *user) {
+           return user->getBlock() == block &&
+                  llvm::any_of(rec::getValueFlow(user, symbols),
+                               handsOnElements);
+         });
+}
+
+bool VisitedNodes::coverField(BlockArgument field) const {
+  if (!mayBeIn(field.getType()) || isHandedOn(field, field.getOwner()))
+    return true;
+  return llvm::any_of(field.getUsers(), [&](Operation *user) {
+    auto elements = dyn_cast<rec::ElementsOp>(user);
+    return elements && areElementsOf(elements.getValue().getType()) &&
+           isHandedOn(elements.getList(), field.getOwner());
+  });
+}
+
 /// True if every node that a call in `function` reaches is visited: each field
 /// that may hold one is handed to a recursive call, whatever the other fields.
 /// Of a list-shaped ADT the elements may be handed on instead, if they are all
@@ -252,75 +344,16 @@ bool RecursionClasses::coversAllNodes(func::FuncOp function) const {
   for (BlockArgument argument : function.getArguments())
     if (isa<rec::AdtType>(argument.getType()))
       node = argument;
-  // A pass visits all nodes that there is a function of the component for.
-  DenseSet<Type> visited;
-  for (func::FuncOp other :
-       program.getComponents()[program.getComponent(function)])
-    visited.insert(other.getArgumentTypes().begin(),
-                   other.getArgumentTypes().end());
-  auto lookup = [&](rec::AdtType type) {
-    return rec::lookupAdt(function, type.getName(), symbols);
-  };
-  auto holdsNodes = [&](Type type) {
-    SetVector<rec::AdtType> held;
-    auto add = [&](Type type) {
-      if (rec::AdtType adt = getAdt(type))
-        held.insert(adt);
-    };
-    add(type);
-    for (size_t i = 0; i < held.size(); ++i) {
-      if (visited.contains(held[i]))
-        return true;
-      for (rec::VariantOp variant : lookup(held[i]).getVariants())
-        llvm::for_each(variant.getFieldTypes().getAsValueRange<TypeAttr>(),
-                       add);
-    }
-    return false;
-  };
-  auto holdsElementsOnly = [&](rec::AdtType type) {
-    rec::VariantOp end = rec::getListShape(lookup(type))->end;
-    return !visited.contains(type) &&
-           llvm::none_of(end.getFieldTypes().getAsValueRange<TypeAttr>(),
-                         holdsNodes);
-  };
-  auto isCalled = [&](Value value, Block *block) {
-    return llvm::any_of(value.getUsers(), [&](Operation *user) {
-      auto call = dyn_cast<func::CallOp>(user);
-      return call && call->getBlock() == block && program.isRecursiveCall(call);
-    });
-  };
-  // A list is handed on if its elements are.
-  auto isHandedOn = [&](Value value, Block *block) {
-    if (isCalled(value, block))
-      return true;
-    return llvm::any_of(value.getUsers(), [&](Operation *user) {
-      return user->getBlock() == block &&
-             llvm::any_of(
-                 getEdges(user, symbols), [&](const ValueFlowEdge &edge) {
-                   auto element = dyn_cast_or_null<BlockArgument>(edge.to);
-                   return edge.kind == ValueFlowEdge::Element &&
-                          edge.from == value && element &&
-                          isCalled(element, element.getOwner());
-                 });
-    });
-  };
+  VisitedNodes visited(program, function, symbols);
   for (Operation *user : node.getUsers()) {
     auto match = dyn_cast<rec::MatchOp>(user);
     if (!match || match->getBlock() != &function.getBody().front())
       continue;
-    for (Region &region : match.getRegions())
-      for (BlockArgument field : region.getArguments()) {
-        if (!holdsNodes(field.getType()))
-          continue;
-        bool covered = isHandedOn(field, &region.front());
-        for (Operation *part : field.getUsers())
-          if (auto elements = dyn_cast<rec::ElementsOp>(part))
-            covered |= holdsElementsOnly(elements.getValue().getType()) &&
-                       isHandedOn(elements.getList(), &region.front());
-        if (!covered)
-          return false;
-      }
-    return true;
+    return llvm::all_of(match.getRegions(), [&](Region &region) {
+      return llvm::all_of(region.getArguments(), [&](BlockArgument field) {
+        return visited.coverField(field);
+      });
+    });
   }
   return false;
 }

@@ -187,6 +187,7 @@ void ValueFlow::add(const ValueFlowEdge &edge) {
       copy(ensure(edge.from), ensureField(edge.variant, edge.field));
     return;
   case ValueFlowEdge::Decide:
+  case ValueFlowEdge::Count:
     return;
   case ValueFlowEdge::Compute: {
     if (!follows)

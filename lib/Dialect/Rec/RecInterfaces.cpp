@@ -18,6 +18,13 @@ using namespace mlir::rec;
 // Regions
 //===----------------------------------------------------------------------===//
 
+/// A case is called as its variant is.
+void MatchOp::getAsmBlockNames(OpAsmSetBlockNameFn setName) {
+  for (auto [number, region] : llvm::enumerate(getRegions()))
+    if (!region.empty())
+      setName(&region.front(), getCaseName(number).getValue());
+}
+
 void MatchOp::getSuccessorRegions(RegionBranchPoint point,
                                   SmallVectorImpl<RegionSuccessor> &regions) {
   if (!point.isParent()) {
@@ -77,6 +84,14 @@ MutableOperandRange YieldOp::getMutableSuccessorOperands(RegionSuccessor) {
 //===----------------------------------------------------------------------===//
 
 using Edges = SmallVectorImpl<ValueFlowEdge>;
+
+SmallVector<ValueFlowEdge>
+mlir::rec::getValueFlow(Operation *op, SymbolTableCollection &symbolTables) {
+  SmallVector<ValueFlowEdge> edges;
+  if (auto flow = dyn_cast<ValueFlowOpInterface>(op))
+    flow.getValueFlow(symbolTables, edges);
+  return edges;
+}
 
 void ConstructOp::getValueFlow(SymbolTableCollection &symbolTables,
                                Edges &edges) {
@@ -139,7 +154,9 @@ void YieldOp::getValueFlow(SymbolTableCollection &, Edges &edges) {
 }
 
 /// How long a list is the data structure says, whatever its elements are.
-void LengthOp::getValueFlow(SymbolTableCollection &, Edges &) {}
+void LengthOp::getValueFlow(SymbolTableCollection &, Edges &edges) {
+  edges.push_back({ValueFlowEdge::Count, getList(), getResult(), {}});
+}
 
 /// A mark has no operands and no results.
 void PhaseOp::getValueFlow(SymbolTableCollection &, Edges &) {}

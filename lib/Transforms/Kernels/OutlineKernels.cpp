@@ -28,6 +28,7 @@ namespace mlir::batch {
 
 using namespace mlir;
 using namespace mlir::batch;
+using rec::ValueFlowEdge;
 
 namespace {
 
@@ -115,28 +116,47 @@ static bool isExtent(Operation *op) {
   return dim && dim.getConstantIndex() == 0;
 }
 
+/// A ragged tensor of as many rows as `list` has elements: the list itself, or
+/// what an op of `block` makes of them, one by one. Null if there is none.
+static Value findRagged(Value list, Block *block,
+                        SymbolTableCollection &symbols) {
+  if (isa<RankedTensorType>(list.getType()))
+    return list;
+  auto walksList = [&](const ValueFlowEdge &edge) {
+    return edge.kind == ValueFlowEdge::Element && edge.from == list;
+  };
+  for (Operation *user : list.getUsers()) {
+    if (user->getBlock() != block || user->getNumRegions() == 0 ||
+        llvm::none_of(rec::getValueFlow(user, symbols), walksList))
+      continue;
+    Operation *yield = user->getRegion(0).front().getTerminator();
+    for (const ValueFlowEdge &edge : rec::getValueFlow(yield, symbols))
+      if (edge.kind == ValueFlowEdge::Gather &&
+          isa<RankedTensorType>(edge.to.getType()))
+        return edge.to;
+  }
+  return {};
+}
+
 /// Makes the extents of new tensors those of ragged tensors: the length of a
 /// list that was mapped is the extent of what the map made.
-static void normalizeExtents(func::FuncOp function) {
-  function.walk([](rec::LengthOp length) {
-    Value ragged;
-    if (isa<RankedTensorType>(length.getList().getType()))
-      ragged = length.getList();
-    for (Operation *user : length.getList().getUsers())
-      if (auto map = dyn_cast<rec::MapOp>(user);
-          map && map->getBlock() == length->getBlock() && !ragged)
-        for (Value result : map.getResults())
-          if (isa<RankedTensorType>(result.getType()) && !ragged)
-            ragged = result;
-    if (!ragged)
-      return;
-    for (OpOperand &use : llvm::make_early_inc_range(length->getUses())) {
-      if (!isa<tensor::EmptyOp>(use.getOwner()))
+static void normalizeExtents(func::FuncOp function,
+                             SymbolTableCollection &symbols) {
+  function.walk([&](Operation *op) {
+    for (const ValueFlowEdge &edge : rec::getValueFlow(op, symbols)) {
+      if (edge.kind != ValueFlowEdge::Count)
         continue;
-      OpBuilder builder(use.getOwner());
-      Location loc = length.getLoc();
-      Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-      use.set(tensor::DimOp::create(builder, loc, ragged, zero));
+      Value ragged = findRagged(edge.from, op->getBlock(), symbols);
+      if (!ragged)
+        continue;
+      for (OpOperand &use : llvm::make_early_inc_range(edge.to.getUses())) {
+        if (!isa<tensor::EmptyOp>(use.getOwner()))
+          continue;
+        OpBuilder builder(use.getOwner());
+        Location loc = op->getLoc();
+        Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+        use.set(tensor::DimOp::create(builder, loc, ragged, zero));
+      }
     }
   });
 }
@@ -192,8 +212,9 @@ LogicalResult Outliner::run() {
     return success();
   if (failed(flow.verify()))
     return failure();
+  SymbolTableCollection tables;
   for (func::FuncOp function : program.getFunctions())
-    normalizeExtents(function);
+    normalizeExtents(function, tables);
   code.emplace(program, sharedness);
   findRecursion();
   for (auto kernel : module.getOps<KernelOp>())
@@ -428,24 +449,31 @@ Outliner::~Outliner() {
     op->destroy();
 }
 
+/// The name of the code in `block`, of a region of some op.
+static std::string nameBlock(Block *block) {
+  Operation *op = block->getParentOp();
+  std::string name = op->getName().stripDialect().str();
+  if (auto names = dyn_cast<OpAsmOpInterface>(op))
+    names.getAsmBlockNames([&](Block *named, StringRef given) {
+      if (named == block)
+        name = given.str();
+    });
+  return name;
+}
+
 std::string Outliner::nameKernel(Block *block, Part part) {
   auto function = block->getParent()->getParentOfType<func::FuncOp>();
   if (part == Part::Output)
     return (function.getSymName() + "_output").str();
-  SmallVector<StringRef> words;
+  SmallVector<std::string> words;
   if (part == Part::Input && hasCell)
     words.push_back("input");
   else if (part == Part::Shared)
     words.push_back("once");
-  Operation *op = block->getParentOp();
-  for (Region *region = block->getParent(); !isa<func::FuncOp>(op);
-       region = op->getParentRegion(), op = op->getParentOp()) {
-    if (auto match = dyn_cast<rec::MatchOp>(op))
-      words.push_back(match.getCaseName(region->getRegionNumber()).getValue());
-    else
-      words.push_back(op->getName().stripDialect());
-  }
-  words.push_back(cast<func::FuncOp>(op).getSymName());
+  for (; block->getParentOp() != function;
+       block = block->getParentOp()->getBlock())
+    words.push_back(nameBlock(block));
+  words.push_back(function.getSymName().str());
   std::reverse(words.begin(), words.end());
   return llvm::join(words, "_");
 }

@@ -78,6 +78,8 @@ struct ValueFlowEdge {
     Decide,  ///< `from`, or field `field` of it, decides which way the op goes:
              ///< which region runs, or how often. `to` is null
     Compute, ///< `to` is computed from `from`
+    Count,   ///< `to` is how many elements the list `from` has, which is known
+             ///< without running tensor code
   };
   Kind kind;
   Value from, to;
@@ -85,6 +87,10 @@ struct ValueFlowEdge {
   VariantOp variant;
   unsigned field = 0;
 };
+
+/// The edges of `op`, as ValueFlowOpInterface says; none without it.
+SmallVector<ValueFlowEdge> getValueFlow(Operation *op,
+                                        SymbolTableCollection &symbolTables);
 
 /// Returns true for a map or fold that walks a value of a list-shaped ADT, not
 /// only lists. `batch-list-elements` leaves none.

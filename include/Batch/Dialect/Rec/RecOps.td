@@ -141,6 +141,7 @@ def ConstructOp : Rec_Op<"construct", [
 def MatchOp : Rec_Op<"match", [
     RecursiveMemoryEffects, RecursivelySpeculatable,
     SingleBlockImplicitTerminator<"YieldOp">,
+    DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockNames"]>,
     DeclareOpInterfaceMethods<RegionBranchOpInterface,
                               ["getRegionInvocationBounds"]>,
     DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>,
