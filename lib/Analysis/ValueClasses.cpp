@@ -34,18 +34,41 @@ static SetVector<StringAttr> findInputAdts(func::FuncOp entry,
   return adts;
 }
 
+/// Calls `visit` for each invocation in `program`, with its kernel.
+static void forEachInvoke(const InstanceProgram &program,
+                          SymbolTableCollection &symbols,
+                          function_ref<void(InvokeOp, KernelOp)> visit) {
+  for (func::FuncOp function : program.getFunctions())
+    function.walk([&](InvokeOp invoke) {
+      visit(invoke, symbols.lookupNearestSymbolFrom<KernelOp>(
+                        invoke, invoke.getKernelAttr()));
+    });
+}
+
 ValueClasses::ValueClasses(const InstanceProgram &program,
                            const Sharedness &sharedness, const ValueFlow &flow)
-    : flow(flow) {
-  func::FuncOp entry = program.getEntry();
-  if (!entry)
+    : program(program), sharedness(sharedness), flow(flow) {
+  if (!program.getEntry())
     return;
-  auto module = entry->getParentOfType<ModuleOp>();
-  SymbolTableCollection symbols;
-  unsigned nodes = flow.size();
-
-  // One node for each operand and result of a kernel, wherever it is invoked.
+  auto module = program.getEntry()->getParentOfType<ModuleOp>();
   SmallVector<KernelOp> kernels(module.getOps<KernelOp>());
+  mergeNodes(kernels);
+  addProducers(kernels);
+  addParameterRows();
+  addInputs(module);
+}
+
+/// True for a node that is a parameter. Parameters flow everywhere; they are
+/// members only where they meet others.
+bool ValueClasses::isParameter(unsigned node) const {
+  Value value = flow.getValue(node);
+  return value && sharedness.getParameter(value);
+}
+
+/// Joins what can meet: over copies, and in operands and results of kernels,
+/// which are one node each, wherever the kernel is invoked.
+void ValueClasses::mergeNodes(ArrayRef<KernelOp> kernels) {
+  unsigned nodes = flow.size();
   for (KernelOp kernel : kernels) {
     for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
       operandNodes[{kernel, i}] = nodes++;
@@ -53,87 +76,95 @@ ValueClasses::ValueClasses(const InstanceProgram &program,
       resultNodes[{kernel, i}] = nodes++;
   }
   merged.grow(nodes);
-  // Parameters flow everywhere; they are members only where they meet others.
-  auto isParameter = [&](unsigned node) {
-    Value value = flow.getValue(node);
-    return value && sharedness.getParameter(value);
-  };
   for (unsigned node = 0; node < flow.size(); ++node)
     for (unsigned target : flow.getCopies(node))
       if (!isParameter(node) && !isParameter(target))
         merged.join(node, target);
-  for (func::FuncOp function : program.getFunctions())
-    function.walk([&](InvokeOp invoke) {
-      auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(
-          invoke, invoke.getKernelAttr());
-      invoked.insert(kernel);
-      for (auto [index, input] : llvm::enumerate(invoke.getInputs()))
-        if (!kernel.isShared(index) && flow.contains(input) &&
-            !isParameter(flow.getNode(input)))
-          merged.join(operandNodes[{kernel, index}], flow.getNode(input));
-      for (auto [index, output] : llvm::enumerate(invoke.getOutputs()))
-        merged.join(resultNodes[{kernel, index}], flow.getNode(output));
-    });
+  forEachInvoke(program, symbols, [&](InvokeOp invoke, KernelOp kernel) {
+    invoked.insert(kernel);
+    for (auto [index, input] : llvm::enumerate(invoke.getInputs()))
+      if (!kernel.isShared(index) && flow.contains(input) &&
+          !isParameter(flow.getNode(input)))
+        merged.join(operandNodes[{kernel, index}], flow.getNode(input));
+    for (auto [index, output] : llvm::enumerate(invoke.getOutputs()))
+      merged.join(resultNodes[{kernel, index}], flow.getNode(output));
+  });
+}
 
-  auto getClass = [&](unsigned node) -> ValueClass & {
-    auto [it, inserted] =
-        classOf.try_emplace(merged.findLeader(node), classes.size());
-    if (inserted)
-      classes.emplace_back();
-    return classes[it->second];
-  };
-  auto addRow = [&](unsigned node, int64_t parameter, RankedTensorType type) {
-    auto &rows = getClass(node).parameterRows;
-    if (!llvm::is_contained(rows, std::make_pair(parameter, type)))
-      rows.push_back({parameter, type});
-    getClass(node).row = type;
-  };
+ValueClass &ValueClasses::ensureClass(unsigned node) {
+  auto [it, inserted] =
+      classOf.try_emplace(merged.findLeader(node), classes.size());
+  if (inserted)
+    classes.emplace_back();
+  return classes[it->second];
+}
+
+/// Notes the results of kernels that are invoked.
+void ValueClasses::addProducers(ArrayRef<KernelOp> kernels) {
   for (KernelOp kernel : kernels) {
     if (!invoked.contains(kernel))
       continue;
     for (unsigned i = 0; i < kernel.getNumResults(); ++i) {
-      ValueClass &valueClass = getClass(resultNodes[{kernel, i}]);
+      ValueClass &valueClass = ensureClass(resultNodes[{kernel, i}]);
       valueClass.producers.push_back({kernel, i});
       valueClass.row = cast<RankedTensorType>(kernel.getResultTypes()[i]);
     }
   }
+}
+
+void ValueClasses::addParameterRow(unsigned node, int64_t parameter,
+                                   RankedTensorType type) {
+  ValueClass &valueClass = ensureClass(node);
+  auto &rows = valueClass.parameterRows;
+  if (!llvm::is_contained(rows, std::make_pair(parameter, type)))
+    rows.push_back({parameter, type});
+  valueClass.row = type;
+}
+
+/// Makes a class of every node, and notes rows of parameters, and whole
+/// parameters, that meet other values.
+void ValueClasses::addParameterRows() {
   for (unsigned node = 0; node < flow.size(); ++node) {
-    getClass(node);
+    ensureClass(node);
     Value value = flow.getValue(node);
     if (!value)
       continue;
     auto slice = value.getDefiningOp<tensor::ExtractSliceOp>();
     if (slice && isRowView(slice))
       if (auto parameter = sharedness.getParameter(slice.getSource()))
-        addRow(node, *parameter, slice.getResultType());
+        addParameterRow(node, *parameter, slice.getResultType());
     // A whole parameter that meets other values is a row of its own.
     if (std::optional<int64_t> parameter = sharedness.getParameter(value))
       for (unsigned target : flow.getCopies(node))
         if (!isParameter(target))
-          addRow(target, *parameter, cast<RankedTensorType>(value.getType()));
+          addParameterRow(target, *parameter,
+                          cast<RankedTensorType>(value.getType()));
   }
-  for (func::FuncOp function : program.getFunctions())
-    function.walk([&](InvokeOp invoke) {
-      auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(
-          invoke, invoke.getKernelAttr());
-      for (auto [index, input] : llvm::enumerate(invoke.getInputs()))
-        if (auto parameter = sharedness.getParameter(input);
-            parameter && !kernel.isShared(index))
-          addRow(operandNodes[{kernel, index}], *parameter,
-                 cast<RankedTensorType>(input.getType()));
-    });
+  forEachInvoke(program, symbols, [&](InvokeOp invoke, KernelOp kernel) {
+    for (auto [index, input] : llvm::enumerate(invoke.getInputs()))
+      if (auto parameter = sharedness.getParameter(input);
+          parameter && !kernel.isShared(index))
+        addParameterRow(operandNodes[{kernel, index}], *parameter,
+                        cast<RankedTensorType>(input.getType()));
+  });
+}
 
-  auto addInput = [&](unsigned node, Type type) {
-    while (auto list = dyn_cast<rec::ListType>(type))
-      type = list.getElementType();
-    auto row = cast<RankedTensorType>(type);
-    if (rec::isRaggedTensor(row))
-      row = RankedTensorType::get(row.getShape().drop_front(),
-                                  row.getElementType());
-    ValueClass &valueClass = getClass(node);
-    valueClass.hasInputs = true;
-    valueClass.row = row;
-  };
+/// Notes that a value of `type`, a tensor or lists of them, is an input.
+void ValueClasses::addInput(unsigned node, Type type) {
+  while (auto list = dyn_cast<rec::ListType>(type))
+    type = list.getElementType();
+  auto row = cast<RankedTensorType>(type);
+  if (rec::isRaggedTensor(row))
+    row = RankedTensorType::get(row.getShape().drop_front(),
+                                row.getElementType());
+  ValueClass &valueClass = ensureClass(node);
+  valueClass.hasInputs = true;
+  valueClass.row = row;
+}
+
+/// Notes input tensors, and the names of fields.
+void ValueClasses::addInputs(ModuleOp module) {
+  func::FuncOp entry = program.getEntry();
   for (BlockArgument argument : entry.getArguments())
     if (carriesTensor(argument.getType()) && !sharedness.isShared(argument))
       addInput(flow.getNode(argument), argument.getType());
@@ -146,7 +177,7 @@ ValueClasses::ValueClasses(const InstanceProgram &program,
         unsigned node = flow.getFieldNode(variant, field);
         if (inputAdts.contains(adt.getSymNameAttr()))
           addInput(node, variant.getFieldType(field));
-        ValueClass &valueClass = getClass(node);
+        ValueClass &valueClass = ensureClass(node);
         if (valueClass.name.empty())
           valueClass.name = variant.getFieldName(field);
       }

@@ -48,7 +48,20 @@ public:
   bool isInvoked(KernelOp kernel) const { return invoked.contains(kernel); }
 
 private:
+  bool isParameter(unsigned node) const;
+  void mergeNodes(ArrayRef<KernelOp> kernels);
+  /// The class of a node, which is made if there is none yet.
+  ValueClass &ensureClass(unsigned node);
+  void addProducers(ArrayRef<KernelOp> kernels);
+  void addParameterRow(unsigned node, int64_t parameter, RankedTensorType type);
+  void addParameterRows();
+  void addInput(unsigned node, Type type);
+  void addInputs(ModuleOp module);
+
+  const InstanceProgram &program;
+  const Sharedness &sharedness;
   const ValueFlow &flow;
+  SymbolTableCollection symbols;
   /// Of the nodes of `flow`, then of operands and results of kernels.
   llvm::IntEqClasses merged;
   DenseMap<std::pair<Operation *, unsigned>, unsigned> operandNodes,
