@@ -153,102 +153,136 @@ static func::FuncOp lookupKernelFunction(InvokeOp op) {
                                                          : func::FuncOp();
 }
 
-LogicalResult
-ConvertInvoke::matchAndRewrite(InvokeOp op, OpAdaptor adaptor,
-                               ConversionPatternRewriter &rewriter) const {
-  Location loc = op.getLoc();
-  auto kernel =
-      SymbolTable::lookupNearestSymbolFrom<KernelOp>(op, op.getKernelAttr());
-  func::FuncOp function = lookupKernelFunction(op);
-  if (!function)
-    return rewriter.notifyMatchFailure(op, "the kernel has no function");
-  auto code = function->getAttrOfType<uprog::CodeAttr>(uprog::kCodeAttr);
+namespace {
 
-  ContextBuilder cb(rewriter, loc);
-  Value context = cb.getContext();
-  auto toCell = [&](Value pointer) -> Value {
+/// Builds a step of one task on the stack, and calls the kernel function.
+class TaskBuilder {
+public:
+  TaskBuilder(InvokeOp op, KernelOp kernel, func::FuncOp function,
+              ConversionPatternRewriter &rewriter);
+
+  /// Stores the operands that are not shared.
+  void storeOperands(ValueRange inputs);
+  /// Takes memory for the results; returns their rows.
+  SmallVector<Value> allocateResults(const ObjectLayout &layout);
+  void call(int64_t kernelNumber);
+
+private:
+  void storeField(int64_t position, Field field, Value cell);
+  void storeOperand(int64_t position, unsigned index, Value input);
+  void storeSegment(int64_t position, Value slot, unsigned index, Value list);
+  Value toCell(Value pointer) {
     return LLVM::PtrToIntOp::create(rewriter, loc, rewriter.getI64Type(),
                                     pointer);
-  };
+  }
+
+  InvokeOp op;
+  KernelOp kernel;
+  func::FuncOp function;
+  uprog::CodeAttr code;
+  ConversionPatternRewriter &rewriter;
+  Location loc;
+  ContextBuilder cb;
+  Value context, operands, values, offsets, zeroIndex, results, step, zero, one;
+  Value scratchBytes;
+  bool needsScratch;
+  /// Ragged domains whose scratch memory is counted.
+  DenseSet<int64_t> domains;
+};
+
+} // namespace
+
+TaskBuilder::TaskBuilder(InvokeOp op, KernelOp kernel, func::FuncOp function,
+                         ConversionPatternRewriter &rewriter)
+    : op(op), kernel(kernel), function(function),
+      code(function->getAttrOfType<uprog::CodeAttr>(uprog::kCodeAttr)),
+      rewriter(rewriter), loc(op.getLoc()), cb(rewriter, loc),
+      context(cb.getContext()) {
   unsigned perTask = 0;
   for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
     perTask += !kernel.isShared(i);
-  Value operands = allocateCells(rewriter, op, perTask * kOperandCells);
-  Value values = allocateCells(rewriter, op, perTask);
-  Value offsets = allocateCells(rewriter, op, perTask);
-  Value zeroIndex = allocateCells(rewriter, op, 1);
-  Value results = allocateCells(rewriter, op, kernel.getNumResults());
-  Value step = allocateCells(rewriter, op, kStepCells);
-  Value zero = cb.constant(0), one = cb.constant(1);
+  operands = allocateCells(rewriter, op, perTask * kOperandCells);
+  values = allocateCells(rewriter, op, perTask);
+  offsets = allocateCells(rewriter, op, perTask);
+  zeroIndex = allocateCells(rewriter, op, 1);
+  results = allocateCells(rewriter, op, kernel.getNumResults());
+  step = allocateCells(rewriter, op, kStepCells);
+  zero = cb.constant(0);
+  one = cb.constant(1);
   cb.storeCell(zeroIndex, zero, zero);
+  scratchBytes = cb.constant(code.getTaskScratch());
+  needsScratch = code.getTaskScratch() > 0;
+}
 
-  Value scratchBytes = cb.constant(code.getTaskScratch());
-  ArrayRef<int64_t> raggedBytes = code.getRaggedScratch();
-  bool needsScratch = code.getTaskScratch() > 0;
-  DenseSet<int64_t> domains;
+void TaskBuilder::storeOperands(ValueRange inputs) {
   int64_t position = 0;
-  for (auto [index, input] : llvm::enumerate(adaptor.getInputs())) {
-    if (kernel.isShared(index))
-      continue;
-    Value slot = cb.constant(position);
-    auto store = [&](Field field, Value cell) {
-      cb.storeCell(operands,
-                   cb.constant(position * kOperandCells + field.cell()), cell);
-    };
-    constexpr Field fields[] = {kOperandBase, kOperandRows, kOperandOffsets};
-    for (int64_t cell : listOtherCells<BatchOperand>(fields))
-      store({cell * kCellBytes, /*isPointer=*/false}, zero);
-    Value ownValue = cb.address(values, slot, rewriter.getI64Type());
-    auto read = kernel.getArgAttrOfType<ReadAttr>(index, kReadAttr);
-    bool gathers =
-        read ? read.getKind() == ReadKind::Gather : !kernel.isRagged(index);
-    if (kernel.isRagged(index)) {
-      // One segment: the rows of the list, by address.
-      Value length = cb.listLength(input);
-      Value begin = cb.address(cb.loadField(ContextField::listPool),
-                               cb.listBegin(input), rewriter.getI64Type());
-      Value shifted =
-          arith::ShLIOp::create(rewriter, loc, length, cb.constant(32));
-      cb.storeCell(offsets, slot, shifted);
-      store(kOperandBase, zero);
-      store(kOperandRows, toCell(begin));
-      store(kOperandOffsets,
-            toCell(cb.address(offsets, slot, rewriter.getI64Type())));
-      auto domain = kernel.getArgAttrOfType<IntegerAttr>(index, kRaggedAttr);
-      int64_t number = domain ? domain.getInt() : 0;
-      if (domains.insert(number).second &&
-          number < static_cast<int64_t>(raggedBytes.size())) {
-        int64_t bytes = raggedBytes[number];
-        needsScratch |= bytes > 0;
-        Value more =
-            arith::MulIOp::create(rewriter, loc, length, cb.constant(bytes));
-        scratchBytes = arith::AddIOp::create(rewriter, loc, scratchBytes, more);
-      }
-    } else if (input.getType().isIntOrIndexOrFloat() &&
-               !isa<RankedTensorType>(op.getInputs()[index].getType())) {
-      cb.storeCell(values, slot, cb.toCell(input));
-      store(kOperandBase, zero);
-      store(kOperandRows, toCell(ownValue));
-      store(kOperandOffsets, zero);
-    } else if (gathers) {
-      store(kOperandBase, input);
-      store(kOperandRows, toCell(zeroIndex));
-      store(kOperandOffsets, zero);
-    } else {
-      cb.storeCell(values, slot, input);
-      store(kOperandBase, zero);
-      store(kOperandRows, toCell(ownValue));
-      store(kOperandOffsets, zero);
-    }
-    ++position;
-  }
+  for (auto [index, input] : llvm::enumerate(inputs))
+    if (!kernel.isShared(index))
+      storeOperand(position++, index, input);
+}
 
+void TaskBuilder::storeField(int64_t position, Field field, Value cell) {
+  cb.storeCell(operands, cb.constant(position * kOperandCells + field.cell()),
+               cell);
+}
+
+/// Stores operand `index` of the invocation, the `position`th that is not
+/// shared.
+void TaskBuilder::storeOperand(int64_t position, unsigned index, Value input) {
+  constexpr Field fields[] = {kOperandBase, kOperandRows, kOperandOffsets};
+  for (int64_t cell : listOtherCells<BatchOperand>(fields))
+    storeField(position, {cell * kCellBytes, /*isPointer=*/false}, zero);
+  Value slot = cb.constant(position);
+  Value ownValue = cb.address(values, slot, rewriter.getI64Type());
+  if (kernel.isRagged(index))
+    return storeSegment(position, slot, index, input);
+
+  auto read = kernel.getArgAttrOfType<ReadAttr>(index, kReadAttr);
+  bool isScalar = input.getType().isIntOrIndexOrFloat() &&
+                  !isa<RankedTensorType>(op.getInputs()[index].getType());
+  bool gathers = !isScalar && (!read || read.getKind() == ReadKind::Gather);
+  if (!gathers)
+    cb.storeCell(values, slot, isScalar ? cb.toCell(input) : input);
+  storeField(position, kOperandBase, gathers ? input : zero);
+  storeField(position, kOperandRows, toCell(gathers ? zeroIndex : ownValue));
+  storeField(position, kOperandOffsets, zero);
+}
+
+/// Stores a ragged operand, a list, as one segment: its rows, by address.
+void TaskBuilder::storeSegment(int64_t position, Value slot, unsigned index,
+                               Value list) {
+  Value length = cb.listLength(list);
+  Value begin = cb.address(cb.loadField(ContextField::listPool),
+                           cb.listBegin(list), rewriter.getI64Type());
+  Value shifted = arith::ShLIOp::create(rewriter, loc, length, cb.constant(32));
+  cb.storeCell(offsets, slot, shifted);
+  storeField(position, kOperandBase, zero);
+  storeField(position, kOperandRows, toCell(begin));
+  storeField(position, kOperandOffsets,
+             toCell(cb.address(offsets, slot, rewriter.getI64Type())));
+  auto domain = kernel.getArgAttrOfType<IntegerAttr>(index, kRaggedAttr);
+  int64_t number = domain ? domain.getInt() : 0;
+  ArrayRef<int64_t> raggedBytes = code.getRaggedScratch();
+  if (!domains.insert(number).second ||
+      number >= static_cast<int64_t>(raggedBytes.size()))
+    return;
+  int64_t bytes = raggedBytes[number];
+  needsScratch |= bytes > 0;
+  Value more = arith::MulIOp::create(rewriter, loc, length, cb.constant(bytes));
+  scratchBytes = arith::AddIOp::create(rewriter, loc, scratchBytes, more);
+}
+
+SmallVector<Value> TaskBuilder::allocateResults(const ObjectLayout &layout) {
   SmallVector<Value> rows;
   for (unsigned index = 0; index < op.getNumResults(); ++index) {
     int64_t bytes = layout.getResultBytes(kernel, index);
     rows.push_back(allocateRows(rewriter, loc, context, cb.constant(bytes)));
     cb.storeCell(results, cb.constant(index), rows.back());
   }
+  return rows;
+}
+
+void TaskBuilder::call(int64_t kernelNumber) {
   Value scratch = zero;
   if (needsScratch)
     scratch = allocateRows(rewriter, loc, context, scratchBytes);
@@ -258,8 +292,7 @@ ConvertInvoke::matchAndRewrite(InvokeOp op, OpAdaptor adaptor,
                                   kStepResults, kStepScratch, kStepMeets};
   for (int64_t cell : listOtherCells<BatchStep>(stepFields))
     cb.storeCell(step, cb.constant(cell), zero);
-  cb.storeCell(step, kStepKernel,
-               cb.constant(layout.getKernel(kernel.getSymNameAttr())));
+  cb.storeCell(step, kStepKernel, cb.constant(kernelNumber));
   cb.storeCell(step, kStepCount, one);
   cb.storeCell(step, kStepOperands, toCell(operands));
   cb.storeCell(step, kStepResults, toCell(results));
@@ -273,6 +306,20 @@ ConvertInvoke::matchAndRewrite(InvokeOp op, OpAdaptor adaptor,
                        ValueRange{step, cb.loadField(ContextField::forms),
                                   scratchPointer, workerScratch, zero, one,
                                   zero, one, zero, stages});
+}
+
+LogicalResult
+ConvertInvoke::matchAndRewrite(InvokeOp op, OpAdaptor adaptor,
+                               ConversionPatternRewriter &rewriter) const {
+  auto kernel =
+      SymbolTable::lookupNearestSymbolFrom<KernelOp>(op, op.getKernelAttr());
+  func::FuncOp function = lookupKernelFunction(op);
+  if (!function)
+    return rewriter.notifyMatchFailure(op, "the kernel has no function");
+  TaskBuilder task(op, kernel, function, rewriter);
+  task.storeOperands(adaptor.getInputs());
+  SmallVector<Value> rows = task.allocateResults(layout);
+  task.call(layout.getKernel(kernel.getSymNameAttr()));
   rewriter.replaceOp(op, rows);
   return success();
 }
