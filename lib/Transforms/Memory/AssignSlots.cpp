@@ -291,6 +291,8 @@ LogicalResult SlotAssigner::run() {
     return success();
   if (!symbols.lookup(getInspectorName(entry.getSymName())))
     return success();
+  if (failed(flow.verify()))
+    return failure();
   if (failed(makeTables()))
     return failure();
   markLocations();

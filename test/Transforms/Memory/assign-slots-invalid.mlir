@@ -44,3 +44,21 @@ func.func @main(%n: index) -> tensor<4xf32> attributes {batch.entry} {
   } }
   return %h : tensor<4xf32>
 }
+
+// -----
+
+// Tables depend on where every tensor comes from.
+batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
+}
+func.func private @main.inspect(%xs: !rec.list<!batch.handle>) -> !batch.handle
+    attributes {batch.inspector}
+func.func @main(%xs: !rec.list<tensor<4xf32>>) -> tensor<4xf32>
+    attributes {batch.entry} {
+  // expected-error @+1 {{does not say how values go through it}}
+  %x = builtin.unrealized_conversion_cast %xs
+      : !rec.list<tensor<4xf32>> to tensor<4xf32>
+  %d = batch.depth(%x) : tensor<4xf32>
+  %y = batch.invoke @k(%x) depth(%d) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
