@@ -75,6 +75,7 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   // Depths count within phases.
   pm.addPass(createAssignPhasesPass());
   pm.addPass(createTagDepthsPass());
+  pm.addPass(createVerifyKernelsPass());
   if (options.layoutKernels != "none") {
     LayoutPQPassOptions kernels;
     kernels.equal = options.layoutKernels;
@@ -96,8 +97,10 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   slots.layout = options.layout;
   pm.addPass(createAssignSlotsPass(slots));
   pm.addPass(createMergeHandlesPass());
+  pm.addPass(createVerifyPlannedPass());
 
   pm.addPass(createConvertBatchToUProgPass());
+  pm.addPass(createVerifyExecutorPass());
 }
 
 void mlir::batch::buildCPUWorkersPipeline(OpPassManager &pm,

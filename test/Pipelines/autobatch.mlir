@@ -17,15 +17,18 @@
 // STAGE:      IR Dump After AssignPhasesPass (batch-assign-phases)
 // STAGE:      IR Dump After TagDepthsPass (batch-tag-depths)
 // STAGE:      batch.depth
+// STAGE:      IR Dump After VerifyKernelsPass (batch-verify-kernels)
 // STAGE:      IR Dump After VectorizeKernelsPass (batch-vectorize-kernels)
 // STAGE:      uprog.operator
 // STAGE:      IR Dump After LinearizePass (batch-linearize)
 // STAGE:      batch.record
 // STAGE:      IR Dump After AssignSlotsPass (batch-assign-slots)
 // STAGE:      batch.table
+// STAGE:      IR Dump After VerifyPlannedPass (batch-verify-planned)
 // STAGE-NOT:  uprog.program
 // STAGE:      IR Dump After ConvertBatchToUProgPass (convert-batch-to-uprog)
 // STAGE:      uprog.program
+// STAGE:      IR Dump After VerifyExecutorPass (batch-verify-executor)
 
 // What was decided is said at the place that it is about.
 // REMARK-DAG: autobatch.mlir:[[#@LINE+39]]:{{[0-9]+}}: remark: {{.*}}recursion is bottom-up: one loop over the nodes, children first, inspects it

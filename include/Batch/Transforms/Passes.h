@@ -13,6 +13,7 @@
 #include "Batch/Transforms/Memory/Passes.h"
 #include "Batch/Transforms/Normalize/Passes.h"
 #include "Batch/Transforms/Recursion/Passes.h"
+#include "Batch/Transforms/Verify/Passes.h"
 
 namespace mlir::batch {
 
@@ -22,6 +23,7 @@ inline void registerTransformsPasses() {
   registerTransformsKernelsPasses();
   registerTransformsControlPasses();
   registerTransformsMemoryPasses();
+  registerTransformsVerifyPasses();
 }
 
 } // namespace mlir::batch

@@ -21,7 +21,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -219,19 +218,6 @@ void ObjectBuilder::markProgram() {
 
 /// What the lowering cannot do is an error at its place.
 LogicalResult ObjectBuilder::checkFunctions() {
-  for (func::FuncOp function : hostFunctions) {
-    WalkResult result = function.walk([&](Operation *op) {
-      if (!isa<linalg::LinalgOp>(op) &&
-          (!isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) ||
-           llvm::none_of(op->getResultTypes(), llvm::IsaPred<TensorType>)))
-        return WalkResult::advance();
-      op->emitError("tensor code outside of kernels; run "
-                    "batch-outline-kernels first");
-      return WalkResult::interrupt();
-    });
-    if (result.wasInterrupted())
-      return failure();
-  }
   for (func::FuncOp function : hostFunctions)
     if (failed(checkRecToLLVM(function)) ||
         failed(checkInspectorPatterns(function, layout)) ||

@@ -16,7 +16,6 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::batch;
@@ -388,47 +387,13 @@ ConvertExtract::matchAndRewrite(tensor::ExtractOp op, OpAdaptor adaptor,
   return success();
 }
 
-/// An error at an op that no pattern here takes.
-static LogicalResult checkOp(Operation *op) {
-  return TypeSwitch<Operation *, LogicalResult>(op)
-      .Case([](InvokeOp op) -> LogicalResult {
-        if (lookupKernelFunction(op))
-          return success();
-        return op.emitError("kernel ")
-               << op.getKernelAttr()
-               << " has no kernel function; run convert-operators-to-cpu first";
-      })
-      .Case([](tensor::DimOp op) -> LogicalResult {
-        // A static extent is folded.
-        std::optional<int64_t> dim = op.getConstantIndex();
-        auto type = dyn_cast<RankedTensorType>(op.getSource().getType());
-        if (isKnownExtent(op) || (dim && type && !type.isDynamicDim(*dim)))
-          return success();
-        return op.emitError("asks for an extent that control does not know; it "
-                            "knows the first one of a ragged tensor, and of a "
-                            "parameter whose others are static");
-      })
-      .Case([](tensor::ExtractSliceOp op) -> LogicalResult {
-        // A slice that is all of its source is folded.
-        if (op->hasAttr(kViewSourceAttr) ||
-            op.getSourceType() == op.getResultType())
-          return success();
-        return op.emitError("slices a tensor outside of kernels, and is no row "
-                            "of a parameter");
-      })
-      .Case([](tensor::ExtractOp op) -> LogicalResult {
-        RankedTensorType type = op.getTensor().getType();
-        if (type.hasStaticShape())
-          return success();
-        return op.emitError("has no lowering outside of kernels for ") << type;
-      })
-      .Default(success());
-}
-
 LogicalResult mlir::batch::checkInstancePatterns(func::FuncOp function) {
-  WalkResult result = function.walk([](Operation *op) {
-    return failed(checkOp(op)) ? WalkResult::interrupt()
-                               : WalkResult::advance();
+  WalkResult result = function.walk([](InvokeOp op) -> WalkResult {
+    if (lookupKernelFunction(op))
+      return WalkResult::advance();
+    return op.emitError("kernel ")
+           << op.getKernelAttr()
+           << " has no kernel function; run convert-operators-to-cpu first";
   });
   return failure(result.wasInterrupted());
 }

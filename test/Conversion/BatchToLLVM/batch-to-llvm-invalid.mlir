@@ -23,16 +23,7 @@ func.func @main(%n: index, %s: index {batch.shared = "s"}) attributes {batch.ent
 
 // -----
 
-// Tensor code runs in kernels,
-func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
-  // expected-error @+1 {{tensor code outside of kernels; run batch-outline-kernels first}}
-  %y = math.tanh %x : tensor<4xf32>
-  return %y : tensor<4xf32>
-}
-
-// -----
-
-// of which every one has a function.
+// A kernel has a function.
 // expected-error @+1 {{has no kernel function}}
 batch.kernel @k() {
   batch.yield
@@ -40,15 +31,6 @@ batch.kernel @k() {
 func.func @main() attributes {batch.entry} {
   batch.invoke @k() : () -> ()
   return
-}
-
-// -----
-
-// A slice that is no row of a parameter is tensor code.
-func.func @main(%x: tensor<8xf32>) -> tensor<4xf32> attributes {batch.entry} {
-  // expected-error @+1 {{slices a tensor outside of kernels, and is no row of a parameter}}
-  %y = tensor.extract_slice %x[0] [4] [1] : tensor<8xf32> to tensor<4xf32>
-  return %y : tensor<4xf32>
 }
 
 // -----
@@ -67,17 +49,6 @@ func.func @main.inspect(%t: !rec.adt<@Tree>) attributes {batch.inspector} {
   // expected-error @+1 {{function @visit is not traversed}}
   batch.recall @visit(%t) : (!rec.adt<@Tree>) -> ()
   return
-}
-
-// -----
-
-// A vector is one row, however long.
-func.func @main(%E: tensor<?xf32> {batch.shared = "E"}) -> index
-    attributes {batch.entry} {
-  %zero = arith.constant 0 : index
-  // expected-error @+1 {{asks for an extent that control does not know; it knows the first one of a ragged tensor, and of a parameter whose others are static}}
-  %n = tensor.dim %E, %zero : tensor<?xf32>
-  return %n : index
 }
 
 // -----

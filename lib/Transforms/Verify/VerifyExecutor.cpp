@@ -1,0 +1,121 @@
+//===- VerifyExecutor.cpp - One executor runs what is recorded ------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Dialect/UProg/UProg.h"
+#include "Batch/Target/ABI/SymbolNames.h"
+#include "Batch/Transforms/Verify/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_VERIFYEXECUTORPASS
+#include "Batch/Transforms/Verify/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+using namespace mlir::batch;
+
+/// What decides what runs: the inspector or machine of `module`, or null.
+static Operation *findDecider(ModuleOp module) {
+  for (Operation &op : *module.getBody())
+    if (isa<MachineOp>(op) || op.hasAttr(kInspectorAttr))
+      return &op;
+  return nullptr;
+}
+
+/// Finds the executor of a module: a program, or the function that it became;
+/// null if there is nothing to decide what it runs.
+static LogicalResult findExecutor(ModuleOp module, Operation *&executor) {
+  for (Operation &op : *module.getBody()) {
+    if (!op.hasAttr(kExecutorAttr))
+      continue;
+    if (executor)
+      return op.emitError("is a second executor; a module has one")
+                 .attachNote(executor->getLoc())
+             << "the first executor is here";
+    executor = &op;
+  }
+  Operation *decider = findDecider(module);
+  if (!decider || executor)
+    return success();
+  return decider->emitError("has no executor; run ")
+         << (isa<MachineOp>(decider) ? "batch-lockstep"
+                                     : "convert-batch-to-uprog")
+         << " first";
+}
+
+/// The operators that `program` and the programs that it refers to run.
+static DenseSet<StringAttr> findOperators(uprog::ProgramOp program,
+                                          SymbolTable &symbols) {
+  DenseSet<StringAttr> operators;
+  SetVector<Operation *> programs;
+  programs.insert(program);
+  for (size_t i = 0; i < programs.size(); ++i)
+    programs[i]->walk([&](Operation *op) {
+      if (auto run = dyn_cast<uprog::RunOp>(op))
+        operators.insert(run.getCalleeAttr().getAttr());
+      else if (auto ref = dyn_cast<uprog::RefOp>(op))
+        if (Operation *callee = symbols.lookup(ref.getCalleeAttr().getAttr()))
+          programs.insert(callee);
+    });
+  return operators;
+}
+
+/// Checks that `program` runs the kernels that are recorded, and those of a
+/// machine's blocks.
+static LogicalResult verifyRuns(ModuleOp module, uprog::ProgramOp program) {
+  SymbolTable symbols(module);
+  DenseSet<StringAttr> operators = findOperators(program, symbols);
+  WalkResult result = module.walk([&](Operation *op) -> WalkResult {
+    FlatSymbolRefAttr kernel;
+    if (auto record = dyn_cast<RecordOp>(op))
+      kernel = record.getKernelAttr();
+    else if (isa<InvokeOp>(op) && op->getParentOfType<MachineOp>())
+      kernel = cast<InvokeOp>(op).getKernelAttr();
+    if (!kernel)
+      return WalkResult::advance();
+    std::string name = getOperatorName(kernel.getValue());
+    if (operators.contains(StringAttr::get(op->getContext(), name)))
+      return WalkResult::advance();
+    return op->emitError("executor @")
+           << program.getSymName() << " does not run operator @" << name;
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// Checks that code generators know the ops of `op`'s body.
+static LogicalResult verifyBody(uprog::OperatorOp op) {
+  WalkResult result = op.walk([](Operation *inner) -> WalkResult {
+    if (isa<arith::ArithDialect, linalg::LinalgDialect, math::MathDialect,
+            tensor::TensorDialect, uprog::UProgDialect>(inner->getDialect()) ||
+        isa<SegmentReduceOp, SegmentBroadcastOp>(inner))
+      return WalkResult::advance();
+    return inner->emitOpError("is not supported in an operator yet");
+  });
+  return failure(result.wasInterrupted());
+}
+
+namespace {
+class VerifyExecutorPass
+    : public batch::impl::VerifyExecutorPassBase<VerifyExecutorPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    for (auto op : module.getOps<uprog::OperatorOp>())
+      if (failed(verifyBody(op)))
+        return signalPassFailure();
+    Operation *executor = nullptr;
+    if (failed(findExecutor(module, executor)))
+      return signalPassFailure();
+    if (auto program = dyn_cast_or_null<uprog::ProgramOp>(executor))
+      if (failed(verifyRuns(module, program)))
+        return signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+} // namespace

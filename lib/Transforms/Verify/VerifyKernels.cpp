@@ -1,0 +1,121 @@
+//===- VerifyKernels.cpp - Kernels hold all tensor code -------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Analysis/Sharedness.h"
+#include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Dialect/Batch/Views.h"
+#include "Batch/Transforms/Verify/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_VERIFYKERNELSPASS
+#include "Batch/Transforms/Verify/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+using namespace mlir::batch;
+
+static LogicalResult verifyControl(Operation *op) {
+  // Others of scf cannot be given other types of results.
+  bool handsOnScalars = llvm::none_of(op->getResultTypes(), [](Type type) {
+    return isa<TensorType>(type) || isa<rec::RecDialect>(type.getDialect());
+  });
+  if (isa<rec::RecDialect>(op->getDialect()) ||
+      isa<scf::IfOp, scf::IndexSwitchOp, scf::ForOp, scf::WhileOp>(op) ||
+      (isa<scf::SCFDialect>(op->getDialect()) && handsOnScalars))
+    return success();
+  return op->emitError("is control that has no lowering; write it with "
+                       "'scf.if', 'scf.index_switch', 'scf.for' or "
+                       "'scf.while'");
+}
+
+/// The lengths of an instance's ragged tensors are part of its data structure;
+/// the number of rows of a parameter is known when it is bound.
+static LogicalResult verifyExtent(tensor::DimOp dim,
+                                  const Sharedness &sharedness) {
+  auto type = dyn_cast<RankedTensorType>(dim.getSource().getType());
+  std::optional<int64_t> number = dim.getConstantIndex();
+  if (type && number && *number < type.getRank()) {
+    bool isParameter = sharedness.getParameter(dim.getSource()).has_value();
+    if (!type.isDynamicDim(*number) ||
+        (isParameter ? bool(getCountedRow(dim))
+                     : *number == 0 && rec::isRaggedTensor(type)))
+      return success();
+  }
+  return dim.emitError("asks for an extent that control does not know; it "
+                       "knows the first one of a ragged tensor, and of a "
+                       "parameter whose others are static");
+}
+
+/// Checks that `op`, which is neither control nor a call, computes no tensor
+/// itself.
+static LogicalResult verifyComputation(Operation *op,
+                                       const Sharedness &sharedness) {
+  bool makesTensor =
+      llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>);
+  return TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](InvokeOp invoke) -> LogicalResult {
+        if (invoke.getDepth())
+          return success();
+        return invoke.emitError("has no depth; run batch-tag-depths first");
+      })
+      .Case([&](tensor::DimOp dim) { return verifyExtent(dim, sharedness); })
+      .Case([&](tensor::ExtractSliceOp slice) -> LogicalResult {
+        if (isRowView(slice) && sharedness.getParameter(slice.getSource()))
+          return success();
+        return slice.emitError("slices a tensor outside of kernels, and is no "
+                               "row of a parameter");
+      })
+      .Case([](tensor::ExtractOp extract) -> LogicalResult {
+        RankedTensorType type = extract.getTensor().getType();
+        if (type.hasStaticShape())
+          return success();
+        return extract.emitError("has no lowering outside of kernels for ")
+               << type;
+      })
+      .Default([&](Operation *) -> LogicalResult {
+        // What control leaves undefined is a cast of nothing.
+        bool isUndefined =
+            isa<UnrealizedConversionCastOp>(op) && op->getNumOperands() == 0;
+        if (!makesTensor || isUndefined ||
+            isa<rec::RecDialect, BatchDialect>(op->getDialect()))
+          return success();
+        return op->emitError(
+            "computes a tensor outside of kernels, which batch-outline-kernels "
+            "makes of linalg, tensor, arith, math and ops that implement "
+            "BatchableOpInterface");
+      });
+}
+
+namespace {
+class VerifyKernelsPass
+    : public batch::impl::VerifyKernelsPassBase<VerifyKernelsPass> {
+  void runOnOperation() override {
+    InstanceProgram program(getOperation());
+    Sharedness sharedness(program);
+    auto verify = [&](Operation *op) -> WalkResult {
+      if (isa<func::FuncOp, CallOpInterface>(op))
+        return WalkResult::advance();
+      if (isa<RegionBranchOpInterface>(op))
+        return verifyControl(op);
+      return verifyComputation(op, sharedness);
+    };
+    for (func::FuncOp function : program.getFunctions()) {
+      if (function.isExternal()) {
+        function.emitError("is only declared; a function that the entry calls "
+                           "needs a body");
+        return signalPassFailure();
+      }
+      if (function.walk<WalkOrder::PreOrder>(verify).wasInterrupted())
+        return signalPassFailure();
+    }
+    markAllAnalysesPreserved();
+  }
+};
+} // namespace

@@ -1,0 +1,135 @@
+//===- VerifyPlanned.cpp - Inspectors and where rows lie ------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Transforms/Verify/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_VERIFYPLANNEDPASS
+#include "Batch/Transforms/Verify/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+using namespace mlir::batch;
+
+/// The inspector, its traversals, and all functions that these run.
+static SetVector<Operation *> findInspectors(ModuleOp module,
+                                             SymbolTable &symbols) {
+  SetVector<Operation *> functions;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function->hasAttr(kInspectorAttr) || function->hasAttr(kTraversalAttr))
+      functions.insert(function);
+  auto add = [&](FlatSymbolRefAttr name) {
+    if (auto function = symbols.lookup<func::FuncOp>(name.getAttr()))
+      functions.insert(function);
+  };
+  for (size_t i = 0; i < functions.size(); ++i)
+    functions[i]->walk([&](Operation *op) {
+      if (auto call = dyn_cast<func::CallOp>(op))
+        add(call.getCalleeAttr());
+      else if (auto recall = dyn_cast<RecallOp>(op))
+        add(recall.getFunctionAttr());
+      else if (auto traverse = dyn_cast<TraverseOp>(op))
+        llvm::for_each(traverse.getFunctions().getAsRange<FlatSymbolRefAttr>(),
+                       add);
+    });
+  return functions;
+}
+
+/// Checks that a step knows where the rows of `record`'s kernel lie.
+static LogicalResult verifyRecord(RecordOp record, SymbolTable &symbols) {
+  auto kernel = symbols.lookup<KernelOp>(record.getKernelAttr().getAttr());
+  for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
+    if (!kernel.getArgAttr(i, kReadAttr))
+      return record.emitError("nothing says how argument #")
+             << i << " of kernel " << record.getKernelAttr()
+             << " is read; run batch-assign-slots first";
+  for (unsigned i = 0; i < kernel.getNumResults(); ++i)
+    if (!kernel.getResultAttr(i, kTableAttr))
+      return record.emitError("result #")
+             << i << " of kernel " << record.getKernelAttr()
+             << " has no table; run batch-assign-slots first";
+  return success();
+}
+
+/// Checks that `op`, part of an inspector, only decides.
+static LogicalResult verifyInspector(Operation *op, SymbolTable &symbols) {
+  if (auto record = dyn_cast<RecordOp>(op))
+    return verifyRecord(record, symbols);
+  auto isTensor = llvm::IsaPred<TensorType>;
+  bool hasTensor = llvm::any_of(op->getResultTypes(), isTensor);
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      hasTensor |= llvm::any_of(block.getArgumentTypes(), isTensor);
+  if (!hasTensor && !isa<InvokeOp>(op))
+    return success();
+  return op->emitError("is left of tensor code in an inspector, which has "
+                       "handles for tensors and records tasks");
+}
+
+/// Checks that `name`, which attribute `key` of `op` has, is a table or source.
+static LogicalResult verifyName(Operation *op, StringRef key, Attribute name,
+                                SymbolTable &symbols) {
+  if (!name)
+    return success();
+  Operation *symbol = symbols.lookup(cast<FlatSymbolRefAttr>(name).getAttr());
+  bool isTable = key == kTableAttr;
+  if (isTable ? isa_and_nonnull<TableOp>(symbol)
+              : isa_and_nonnull<SourceOp>(symbol))
+    return success();
+  return op->emitError("there is no batch.")
+         << (isTable ? "table " : "source ") << name;
+}
+
+/// Checks where arguments and results of an inspector lie.
+static LogicalResult verifySignature(func::FuncOp function,
+                                     SymbolTable &symbols) {
+  for (StringRef key : {kTableAttr, kSourceAttr}) {
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      if (failed(
+              verifyName(function, key, function.getArgAttr(i, key), symbols)))
+        return failure();
+    for (unsigned i = 0; i < function.getNumResults(); ++i)
+      if (failed(verifyName(function, key, function.getResultAttr(i, key),
+                            symbols)))
+        return failure();
+  }
+  return success();
+}
+
+/// Checks where fields of values of ADTs lie.
+static LogicalResult verifyFields(rec::VariantOp variant,
+                                  SymbolTable &symbols) {
+  for (StringRef key : {kTableAttr, kSourceAttr})
+    if (auto names = variant->getAttrOfType<DictionaryAttr>(key))
+      for (NamedAttribute field : names)
+        if (failed(verifyName(variant, key, field.getValue(), symbols)))
+          return failure();
+  return success();
+}
+
+namespace {
+class VerifyPlannedPass
+    : public batch::impl::VerifyPlannedPassBase<VerifyPlannedPass> {
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    auto verify = [&](Operation *op) -> WalkResult {
+      return verifyInspector(op, symbols);
+    };
+    for (Operation *op : findInspectors(getOperation(), symbols))
+      if (failed(verifySignature(cast<func::FuncOp>(op), symbols)) ||
+          op->walk<WalkOrder::PreOrder>(verify).wasInterrupted())
+        return signalPassFailure();
+    for (auto adt : getOperation().getOps<rec::AdtOp>())
+      for (rec::VariantOp variant : adt.getVariants())
+        if (failed(verifyFields(variant, symbols)))
+          return signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+} // namespace

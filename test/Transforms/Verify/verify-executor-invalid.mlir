@@ -1,0 +1,114 @@
+// RUN: batch-opt %s --batch-verify-executor --split-input-file --verify-diagnostics
+
+// What an inspector records an executor runs,
+// expected-error @+1 {{has no executor; run convert-batch-to-uprog first}}
+func.func @main.inspect() attributes {batch.inspector} {
+  return
+}
+
+// -----
+
+// and what the lanes of a machine wait for.
+// expected-error @+1 {{has no executor; run batch-lockstep first}}
+batch.machine @main.machine() {
+  batch.block @b {
+    batch.return
+  }
+}
+
+// -----
+
+// It is one.
+func.func @main.inspect() attributes {batch.inspector} {
+  return
+}
+// expected-note @+1 {{the first executor is here}}
+uprog.program @a(%plan: !batch.plan) level(device) attributes {batch.executor} {
+  uprog.yield
+}
+// expected-error @+1 {{is a second executor; a module has one}}
+uprog.program @b(%plan: !batch.plan) level(device) attributes {batch.executor} {
+  uprog.yield
+}
+
+// -----
+
+// It runs every kernel that is recorded,
+batch.kernel @k() {
+  batch.yield
+}
+uprog.operator @k.rows(%n: index) {
+  uprog.yield
+}
+func.func @main.inspect(%d: index) attributes {batch.inspector} {
+  // expected-error @+1 {{executor @main.execute does not run operator @k.rows}}
+  batch.record @k() depth(%d) : () -> ()
+  return
+}
+uprog.program @main.execute(%plan: !batch.plan) level(device) attributes {batch.executor} {
+  uprog.yield
+}
+
+// -----
+
+// or that a block invokes.
+batch.kernel @k() {
+  batch.yield
+}
+batch.machine @main.machine() {
+  batch.block @b {
+    // expected-error @+1 {{executor @main.execute does not run operator @k.rows}}
+    batch.invoke @k() : () -> ()
+    batch.return
+  }
+}
+uprog.program @main.execute(%lanes: !batch.lanes) level(block) attributes {batch.executor} {
+  uprog.yield
+}
+
+// -----
+
+// What only another program runs it does not.
+batch.kernel @k() {
+  batch.yield
+}
+uprog.operator @k.rows(%n: index) {
+  uprog.yield
+}
+func.func @main.inspect(%d: index) attributes {batch.inspector} {
+  // expected-error @+1 {{does not run operator @k.rows}}
+  batch.record @k() depth(%d) : () -> ()
+  return
+}
+uprog.program @other(%plan: !batch.plan) level(device) {
+  %i = arith.constant 0 : index
+  %step = uprog.plan_step %plan[%i]
+  uprog.run @k.rows step(%step) tasks(%i)
+  uprog.yield
+}
+uprog.program @main.execute(%plan: !batch.plan) level(device) attributes {batch.executor} {
+  uprog.yield
+}
+
+// -----
+
+// Operators consist of what code generators know,
+uprog.operator @k.rows(%n: index) {
+  // expected-error @+1 {{is not supported in an operator yet}}
+  %c = complex.constant [1.0 : f32, 0.0 : f32] : complex<f32>
+  uprog.yield
+}
+
+// -----
+
+// in bodies of tensor code too.
+uprog.operator @k.rows(%n: index, %x: tensor<?xf32>) -> tensor<?xf32> {
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %y = linalg.map ins(%x : tensor<?xf32>) outs(%e : tensor<?xf32>)
+    (%a: f32, %init: f32) {
+      // expected-error @+1 {{is not supported in an operator yet}}
+      %c = complex.create %a, %a : complex<f32>
+      linalg.yield %a : f32
+    }
+  uprog.yield %y : tensor<?xf32>
+}
