@@ -175,6 +175,12 @@ Value CodeBuilder::select(Value condition, llvm::function_ref<Value()> whenTrue,
     values[side] = side == 0 ? whenTrue() : whenFalse();
     region(false);
   }
+  if (!values[0] || !values[1]) {
+    for (Block *side : sides)
+      delete side;
+    restoreInsertionPoint(before);
+    return {};
+  }
   for (int side : {0, 1}) {
     setInsertionPointToEnd(sides[side]);
     // A uniform side is spread over the lanes of the other.

@@ -66,6 +66,7 @@ public:
             llvm::function_ref<void(Value)> body);
   void loop(Value lower, Value upper, Value step,
             llvm::function_ref<void(Value)> body);
+  /// Null if a side is.
   Value select(Value condition, llvm::function_ref<Value()> whenTrue,
                llvm::function_ref<Value()> whenFalse);
   /// Of as many values as there are types.

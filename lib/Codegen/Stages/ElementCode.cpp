@@ -205,6 +205,30 @@ SmallVector<Value> Evaluator::evalElement(Operation *op, ValueRange operands) {
   return SmallVector<Value>(b.create(state)->getResults());
 }
 
+/// The product in acc + a*b, if `op` adds one to an accumulator of a reduction.
+static arith::MulFOp getProduct(Operation *op,
+                                llvm::function_ref<bool(Value)> isAccumulator) {
+  auto add = dyn_cast<arith::AddFOp>(op);
+  if (!add)
+    return {};
+  if (isAccumulator(add.getLhs()))
+    return add.getRhs().getDefiningOp<arith::MulFOp>();
+  if (isAccumulator(add.getRhs()))
+    return add.getLhs().getDefiningOp<arith::MulFOp>();
+  return {};
+}
+
+Value Evaluator::evalProductSum(ValueRange operands) {
+  SmallVector<Value> values(operands);
+  if (llvm::none_of(operands, [](Value value) {
+        return isa<VectorType>(value.getType());
+      }))
+    return math::FmaOp::create(b, values[0], values[1], values[2]);
+  for (Value &value : values)
+    value = broadcast(value);
+  return vector::FMAOp::create(b, values[0], values[1], values[2]);
+}
+
 SmallVector<Value> Evaluator::evalBody(Block &body, ValueRange arguments,
                                        ArrayRef<Index> dims, bool reduction) {
   IRMapping mapping;
@@ -223,60 +247,31 @@ SmallVector<Value> Evaluator::evalBody(Block &body, ValueRange arguments,
       return mapped;
     return value.getParentBlock() == &body ? Value() : evalScalar(value);
   };
-  // acc + a*b, or null.
-  auto productOf = [&](Operation *op) -> arith::MulFOp {
-    auto add = dyn_cast<arith::AddFOp>(op);
-    if (!add)
-      return {};
-    if (isAccumulator(add.getLhs()))
-      return add.getRhs().getDefiningOp<arith::MulFOp>();
-    if (isAccumulator(add.getRhs()))
-      return add.getLhs().getDefiningOp<arith::MulFOp>();
-    return {};
-  };
   for (Operation &op : body.without_terminator()) {
     if (auto indexOp = dyn_cast<linalg::IndexOp>(op)) {
       mapping.map(indexOp.getResult(), indexValue(dims[indexOp.getDim()]));
       continue;
     }
-    if (isa<arith::MulFOp>(op) && op.hasOneUse() && productOf(*op.user_begin()))
+    if (isa<arith::MulFOp>(op) && op.hasOneUse() &&
+        getProduct(*op.user_begin(), isAccumulator))
       continue;
-    SmallVector<Value> operands;
-    arith::MulFOp product = productOf(&op);
+    SmallVector<Value> sources(op.getOperands());
+    arith::MulFOp product = getProduct(&op, isAccumulator);
     if (product) {
-      auto add = cast<arith::AddFOp>(op);
-      operands = {
-          lookup(product.getLhs()), lookup(product.getRhs()),
-          lookup(isAccumulator(add.getLhs()) ? add.getLhs() : add.getRhs())};
-    } else {
-      for (Value operand : op.getOperands())
-        operands.push_back(lookup(operand));
+      Value sum = sources[isAccumulator(sources[0]) ? 0 : 1];
+      sources = {product.getLhs(), product.getRhs(), sum};
     }
+    SmallVector<Value> operands = llvm::map_to_vector(sources, lookup);
     if (failed || llvm::is_contained(operands, Value())) {
       fail(&op, "is not supported in an operator yet");
       return {};
     }
-    if (!product) {
-      for (auto [result, value] :
-           llvm::zip_equal(op.getResults(), evalElement(&op, operands)))
-        mapping.map(result, value);
-      continue;
-    }
-    if (llvm::any_of(operands,
-                     [](Value v) { return isa<VectorType>(v.getType()); }))
-      for (Value &operand : operands)
-        operand = broadcast(operand);
-    Value sum;
-    if (isa<VectorType>(operands[0].getType()))
-      sum = vector::FMAOp::create(b, operands[0], operands[1], operands[2]);
+    if (product)
+      mapping.map(op.getResult(0), evalProductSum(operands));
     else
-      sum = math::FmaOp::create(b, operands[0], operands[1], operands[2]);
-    mapping.map(op.getResult(0), sum);
+      mapping.map(op.getResults(), evalElement(&op, operands));
   }
-  SmallVector<Value> yielded;
-  for (Value value : body.getTerminator()->getOperands())
-    yielded.push_back(lookup(value));
-  return yielded;
+  return llvm::map_to_vector(body.getTerminator()->getOperands(), lookup);
 }
 
 SmallVector<Value> Evaluator::evalInputs(linalg::LinalgOp op,
@@ -296,28 +291,80 @@ SmallVector<Value> Evaluator::evalInputs(linalg::LinalgOp op,
 // One kind of op each
 //===----------------------------------------------------------------------===//
 
+Value Evaluator::evalConstant(arith::ConstantOp op, ArrayRef<Index> indices) {
+  auto dense = dyn_cast<DenseElementsAttr>(op.getValue());
+  if (!dense) {
+    fail(op, "has a value that is not dense");
+    return {};
+  }
+  if (dense.isSplat())
+    return atEntry({op, &entryValues}, [&]() -> Value {
+      return arith::ConstantOp::create(
+          b, cast<TypedAttr>(dense.getSplatValue<Attribute>()));
+    });
+  Value pointer = atEntry({op, &entryValues}, [&]() -> Value {
+    return LLVM::AddressOfOp::create(b, b.ptrType(), tables.getConstant(dense));
+  });
+  ArrayRef<int64_t> shape = dense.getType().getShape();
+  return loadElement(pointer, shape, makeLayout(shape, dense.getElementType()),
+                     dense.getElementType(), indices);
+}
+
+/// Whether `condition` holds for all indices that `index` may be, if known.
+static std::optional<bool> holds(const IndexCondition &condition,
+                                 const Index &index) {
+  if (index.upper < 0)
+    return std::nullopt;
+  if (index.upper <= condition.limit)
+    return condition.below;
+  if (index.lower >= condition.limit)
+    return !condition.below;
+  return std::nullopt;
+}
+
+Value Evaluator::evalView(ArrayRef<ElementSource> sources,
+                          ArrayRef<Index> indices) {
+  const ElementSource &source = sources.front();
+  Value isSource;
+  for (const IndexCondition &condition : source.conditions) {
+    const Index &index = indices[condition.dim];
+    if (std::optional<bool> known = holds(condition, index)) {
+      if (!*known)
+        return evalView(sources.drop_front(), indices);
+      continue;
+    }
+    Value one = condition.below
+                    ? b.less(index.base, b.constant(condition.limit))
+                    : b.less(b.constant(condition.limit - 1), index.base);
+    isSource =
+        isSource ? arith::AndIOp::create(b, isSource, one).getResult() : one;
+  }
+  // An inserted piece has its index before the choice, others where they are.
+  bool isInsert = isa<tensor::InsertSliceOp>(source.operand->getOwner());
+  Indices inner;
+  if (isInsert)
+    inner = operandIndices(source.map, indices);
+  auto take = [&] {
+    if (!isInsert)
+      inner = operandIndices(source.map, indices);
+    if (source.taskOfRow) {
+      auto segment =
+          cast<batch::SegmentBroadcastOp>(source.operand->getOwner());
+      inner.front() = index(
+          ownerOf(plan.getDomain(segment.getOffsets()), inner.front().base));
+    }
+    return eval(source.operand->get(), inner);
+  };
+  if (!isSource)
+    return take();
+  return b.select(isSource, take,
+                  [&] { return evalView(sources.drop_front(), indices); });
+}
+
 Value Evaluator::evalOp(Operation *op, OpResult value,
                         ArrayRef<Index> indices) {
-  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-    auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
-    if (!dense) {
-      fail(op, "has a value that is not dense");
-      return {};
-    }
-    if (dense.isSplat())
-      return atEntry({op, &entryValues}, [&]() -> Value {
-        return arith::ConstantOp::create(
-            b, cast<TypedAttr>(dense.getSplatValue<Attribute>()));
-      });
-    Value pointer = atEntry({op, &entryValues}, [&]() -> Value {
-      return LLVM::AddressOfOp::create(b, b.ptrType(),
-                                       tables.getConstant(dense));
-    });
-    ArrayRef<int64_t> shape = dense.getType().getShape();
-    return loadElement(pointer, shape,
-                       makeLayout(shape, dense.getElementType()),
-                       dense.getElementType(), indices);
-  }
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return evalConstant(constant, indices);
   if (isa<tensor::EmptyOp>(op))
     return atEntry({op, &entryValues}, [&]() -> Value {
       return arith::ConstantOp::create(
@@ -325,166 +372,31 @@ Value Evaluator::evalOp(Operation *op, OpResult value,
     });
   if (auto splat = dyn_cast<tensor::SplatOp>(op))
     return evalScalar(splat.getInput());
-  if (isa<tensor::CastOp>(op))
-    return eval(op->getOperand(0), indices);
-  if (isa<tensor::ConcatOp>(op))
-    return evalConcat(op, indices);
-  if (isa<tensor::InsertSliceOp>(op))
-    return evalInsert(op, indices);
-  if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op))
-    return evalReshape(op, indices);
-  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
-    llvm::SmallBitVector dropped = slice.getDroppedDims();
-    bool rows = plan.hasRows(value);
-    Indices inner;
-    unsigned next = 0;
-    for (unsigned i = 0, e = dropped.size(); i < e; ++i) {
-      int64_t offset = slice.getStaticOffsets()[i];
-      if (dropped[i])
-        inner.push_back(index(offset));
-      else if (i == 0 && rows)
-        inner.push_back(indices[next++]);
-      else
-        inner.push_back(
-            add(mul(indices[next++], slice.getStaticStrides()[i]), offset));
-    }
-    return eval(slice.getSource(), inner);
-  }
-  if (auto segment = dyn_cast<batch::SegmentBroadcastOp>(op)) {
-    Indices task(indices);
-    task.front() = index(
-        ownerOf(plan.getDomain(segment.getOffsets()), indices.front().base));
-    return eval(segment.getTasks(), task);
-  }
   if (isa<batch::SegmentReduceOp>(op))
     return evalSegmentReduce(op, indices);
-  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
-    if (linalgOp.getNumReductionLoops() != 0) {
-      fail(op, "is reduced outside its stage");
-      return {};
-    }
-    Indices dims = loopIndices(linalgOp, indices);
-    SmallVector<Value> inputs;
-    for (OpOperand &operand : op->getOpOperands()) {
-      Value input;
-      if (linalgOp.payloadUsesValueFromOperand(&operand))
-        input = eval(
-            operand.get(),
-            operandIndices(linalgOp.getMatchingIndexingMap(&operand), dims));
-      inputs.push_back(input);
-    }
-    if (failed)
-      return {};
-    SmallVector<Value> results =
-        evalBody(op->getRegion(0).front(), inputs, dims, false);
-    if (failed)
-      return {};
-    return results[value.getResultNumber()];
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (linalgOp && linalgOp.getNumReductionLoops() != 0) {
+    fail(op, "is reduced outside its stage");
+    return {};
   }
-  if (!OpTrait::hasElementwiseMappableTraits(op)) {
+  SmallVector<ElementSource> sources = getElementSources(value);
+  if (isView(op))
+    return evalView(sources, indices);
+  if (!linalgOp && !OpTrait::hasElementwiseMappableTraits(op)) {
     fail(op, "is not supported in an operator yet");
     return {};
   }
-  SmallVector<Value> operands;
-  for (Value operand : op->getOperands())
-    operands.push_back(eval(operand, indices));
+  SmallVector<Value> operands(op->getNumOperands());
+  for (const ElementSource &source : sources)
+    operands[source.operand->getOperandNumber()] =
+        eval(source.operand->get(), operandIndices(source.map, indices));
   if (failed)
     return {};
-  return evalElement(op, operands)[value.getResultNumber()];
-}
-
-Value Evaluator::evalConcat(Operation *op, ArrayRef<Index> indices) {
-  auto concat = cast<tensor::ConcatOp>(op);
-  int64_t dim = concat.getDim(), start = 0;
-  const Index &at = indices[dim];
-  struct Piece {
-    Value value;
-    int64_t start, end;
-  };
-  SmallVector<Piece> pieces;
-  for (Value piece : concat.getInputs()) {
-    int64_t end =
-        start + cast<RankedTensorType>(piece.getType()).getDimSize(dim);
-    if (at.upper < 0 || (at.lower < end && at.upper > start))
-      pieces.push_back({piece, start, end});
-    start = end;
-  }
-  std::function<Value(unsigned)> from = [&](unsigned i) -> Value {
-    auto take = [&] {
-      Indices inner(indices);
-      inner[dim] = add(at, -pieces[i].start);
-      return eval(pieces[i].value, inner);
-    };
-    if (i + 1 == pieces.size() || failed)
-      return take();
-    return b.select(b.less(at.base, b.constant(pieces[i].end)), take,
-                    [&] { return from(i + 1); });
-  };
-  return from(0);
-}
-
-Value Evaluator::evalInsert(Operation *op, ArrayRef<Index> indices) {
-  auto insert = cast<tensor::InsertSliceOp>(op);
-  llvm::SmallBitVector dropped = insert.getDroppedDims();
-  auto type = insert.getResultType();
-  bool rows = plan.hasRows(insert.getResult());
-  Value inside;
-  auto require = [&](Value condition) {
-    inside = inside ? arith::AndIOp::create(b, inside, condition).getResult()
-                    : condition;
-  };
-  Indices inner;
-  for (unsigned i = 0, e = dropped.size(); i < e; ++i) {
-    if (i == 0 && rows) {
-      inner.push_back(indices[i]);
-      continue;
-    }
-    int64_t offset = insert.getStaticOffsets()[i];
-    int64_t end = offset + insert.getStaticSizes()[i];
-    if (offset != 0)
-      require(b.less(b.constant(offset - 1), indices[i].base));
-    if (end != type.getDimSize(i))
-      require(b.less(indices[i].base, b.constant(end)));
-    if (!dropped[i])
-      inner.push_back(add(indices[i], -offset));
-  }
-  auto source = [&] { return eval(insert.getSource(), inner); };
-  if (!inside)
-    return source();
-  return b.select(inside, source,
-                  [&] { return eval(insert.getDest(), indices); });
-}
-
-Value Evaluator::evalReshape(Operation *op, ArrayRef<Index> indices) {
-  bool collapse = isa<tensor::CollapseShapeOp>(op);
-  auto wide = cast<RankedTensorType>(collapse ? op->getOperand(0).getType()
-                                              : op->getResult(0).getType());
-  auto groups =
-      collapse ? cast<tensor::CollapseShapeOp>(op).getReassociationIndices()
-               : cast<tensor::ExpandShapeOp>(op).getReassociationIndices();
-  Indices inner(collapse ? wide.getRank() : groups.size());
-  for (auto [g, group] : llvm::enumerate(groups)) {
-    if (collapse) {
-      Index rest = indices[g];
-      for (int64_t d : llvm::reverse(ArrayRef<int64_t>(group).drop_front())) {
-        if (wide.getDimSize(d) == 1) {
-          inner[d] = index(0);
-          continue;
-        }
-        auto [quotient, last] = divide(rest, wide.getDimSize(d));
-        inner[d] = last;
-        rest = quotient;
-      }
-      inner[group.front()] = rest;
-    } else {
-      Index sum = indices[group.front()];
-      for (int64_t d : ArrayRef<int64_t>(group).drop_front())
-        if (wide.getDimSize(d) != 1)
-          sum = add(mul(sum, wide.getDimSize(d)), indices[d]);
-      inner[g] = sum;
-    }
-  }
-  return eval(op->getOperand(0), inner);
+  SmallVector<Value> results =
+      linalgOp ? evalBody(op->getRegion(0).front(), operands,
+                          loopIndices(linalgOp, indices), false)
+               : evalElement(op, operands);
+  return failed ? Value() : results[value.getResultNumber()];
 }
 
 /// The task that owns ragged row `row`: the last whose offset is not above it.

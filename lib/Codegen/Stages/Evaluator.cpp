@@ -116,26 +116,33 @@ std::pair<Index, Index> Evaluator::divide(const Index &a, int64_t divisor) {
   return {quotient, rest};
 }
 
-Index Evaluator::evalExpr(AffineExpr expr, ArrayRef<Index> dims) {
+Index Evaluator::evalExpr(AffineExpr expr, ArrayRef<Index> dims,
+                          Divisions &divisions) {
   if (auto dim = dyn_cast<AffineDimExpr>(expr))
     return dims[dim.getPosition()];
   if (auto cst = dyn_cast<AffineConstantExpr>(expr))
     return index(cst.getValue());
   auto binary = cast<AffineBinaryOpExpr>(expr);
-  Index lhs = evalExpr(binary.getLHS(), dims);
+  auto cst = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  Index lhs = evalExpr(binary.getLHS(), dims, divisions);
   if (binary.getKind() == AffineExprKind::Add)
-    return add(lhs, evalExpr(binary.getRHS(), dims));
-  int64_t rhs = cast<AffineConstantExpr>(binary.getRHS()).getValue();
+    return cst ? add(lhs, cst.getValue())
+               : add(lhs, evalExpr(binary.getRHS(), dims, divisions));
   if (binary.getKind() == AffineExprKind::Mul)
-    return mul(lhs, rhs);
-  return binary.getKind() == AffineExprKind::Mod ? divide(lhs, rhs).second
-                                                 : divide(lhs, rhs).first;
+    return mul(lhs, cst.getValue());
+  auto [it, isNew] = divisions.try_emplace({binary.getLHS(), cst.getValue()});
+  if (isNew)
+    it->second = divide(lhs, cst.getValue());
+  auto [quotient, rest] = it->second;
+  return binary.getKind() == AffineExprKind::Mod ? rest : quotient;
 }
 
 Indices Evaluator::operandIndices(AffineMap map, ArrayRef<Index> dims) {
+  // Expressions that have a division in common compute it once.
+  Divisions divisions;
   Indices indices;
   for (AffineExpr expr : map.getResults())
-    indices.push_back(evalExpr(expr, dims));
+    indices.push_back(evalExpr(expr, dims, divisions));
   return indices;
 }
 
@@ -390,7 +397,7 @@ Value Evaluator::storagePointer(Value value, const Storage &storage,
     } else {
       offset = b.mul(row, b.constant(layout.getBlockBytes() * siblings));
     }
-    base = atEntry({&key, reinterpret_cast<void *>(storage.index)}, [&] {
+    base = atEntry({&arguments, reinterpret_cast<void *>(storage.index)}, [&] {
       return b.loadPointer(b.loadField(arguments.step, kStepResults),
                            storage.index);
     });

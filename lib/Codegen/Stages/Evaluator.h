@@ -9,8 +9,11 @@
 #define BATCH_LIB_CODEGEN_STAGES_EVALUATOR_H
 
 #include "CodeBuilder.h"
+#include "ElementSources.h"
 #include "Forms.h"
 #include "StagePlan.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace mlir::uprog {
 
@@ -118,11 +121,12 @@ private:
   Value evalUncached(Value value, ArrayRef<Index> indices);
   Value evalArgument(BlockArgument argument, ArrayRef<Index> indices);
   Value evalOp(Operation *op, OpResult value, ArrayRef<Index> indices);
-  Value evalConcat(Operation *op, ArrayRef<Index> indices);
-  Value evalInsert(Operation *op, ArrayRef<Index> indices);
-  Value evalReshape(Operation *op, ArrayRef<Index> indices);
+  Value evalConstant(arith::ConstantOp op, ArrayRef<Index> indices);
+  Value evalView(ArrayRef<ElementSource> sources, ArrayRef<Index> indices);
   Value evalSegmentReduce(Operation *op, ArrayRef<Index> indices);
   Value evalScalar(Value value);
+  /// a*b + c, rounded once.
+  Value evalProductSum(ValueRange operands);
   Value safeDivisor(Operation *op, ValueRange operands);
   Value indexValue(const Index &index);
   Value ownerOf(int64_t domain, Value row);
@@ -143,7 +147,10 @@ private:
   Value loadElement(Value row, ArrayRef<int64_t> shape,
                     const TableLayout &layout, Type element,
                     ArrayRef<Index> indices);
-  Index evalExpr(AffineExpr expr, ArrayRef<Index> dims);
+  /// Quotient and rest of what operands of an access are divided by.
+  using Divisions = llvm::SmallDenseMap<std::pair<AffineExpr, int64_t>,
+                                        std::pair<Index, Index>>;
+  Index evalExpr(AffineExpr expr, ArrayRef<Index> dims, Divisions &divisions);
   std::pair<Index, Index> divide(const Index &a, int64_t b);
   Value mask(Value base, int64_t extent);
   Value atEntry(Key key, llvm::function_ref<Value()> make);

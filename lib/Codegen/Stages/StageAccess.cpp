@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ElementSources.h"
 #include "Staging.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -74,16 +74,26 @@ struct SymbolicMath {
       return divide(lhs, cst.getValue()).second;
     return divide(lhs, cst.getValue()).first;
   }
+  SymbolicIndices apply(AffineMap map, ArrayRef<SymbolicIndex> dims) {
+    SymbolicIndices indices;
+    for (AffineExpr expr : map.getResults())
+      indices.push_back(apply(expr, dims));
+    return indices;
+  }
 };
 } // namespace
+
+bool Staging::isLoaded(Value value) {
+  Operation *def = value.getDefiningOp();
+  if (auto constant = dyn_cast_or_null<arith::ConstantOp>(def))
+    return !isa<SplatElementsAttr>(constant.getValue());
+  return !def || nodeOf.count(def) || !isVirtual(def);
+}
 
 bool Staging::resolve(const StagedNode &node, Value value,
                       ArrayRef<SymbolicIndex> indices, bool foreignRow,
                       SmallVectorImpl<Read> &reads, Breaks *breaks) {
-  using Indices = SmallVector<SymbolicIndex, 4>;
   SymbolicMath math{node.lanes, op.getContext()};
-  SmallVector<std::tuple<Value, Indices, bool>> worklist;
-  worklist.push_back({value, Indices(indices), foreignRow});
   // Where a vector crosses from one piece to the next it must do so between
   // two vectors.
   auto boundary = [&](const SymbolicIndex &index, int64_t offset) {
@@ -95,134 +105,29 @@ bool Staging::resolve(const StagedNode &node, Value value,
     if (index.lanes && (index.residue < 0 || math.mod(index.residue - offset)))
       math.safe = false;
   };
+  SmallVector<Read> worklist{{value, SymbolicIndices(indices), foreignRow}};
   while (!worklist.empty()) {
-    auto [current, at, foreign] = worklist.pop_back_val();
-    if (!isa<RankedTensorType>(current.getType()))
+    Read access = worklist.pop_back_val();
+    if (!isa<RankedTensorType>(access.base.getType()))
       continue;
-    Operation *def = current.getDefiningOp();
-    if (!def || nodeOf.count(def) || !isVirtual(def)) {
-      reads.push_back({current, at, foreign});
+    if (isLoaded(access.base)) {
+      reads.push_back(access);
       continue;
     }
-    bool rows = getSpace(current).hasRows();
-    auto push = [&, foreign = foreign](Value operand, Indices operandIndices,
-                                       bool other = false) {
-      worklist.push_back(
-          {operand, std::move(operandIndices), foreign || other});
-    };
-    if (auto constant = dyn_cast<arith::ConstantOp>(def)) {
-      if (!isa<SplatElementsAttr>(constant.getValue()))
-        reads.push_back({current, at, foreign});
-    } else if (isa<tensor::EmptyOp, tensor::SplatOp>(def)) {
-      // A value without storage.
-    } else if (isa<tensor::CastOp>(def)) {
-      push(def->getOperand(0), at);
-    } else if (auto concat = dyn_cast<tensor::ConcatOp>(def)) {
-      int64_t offset = 0, dim = concat.getDim();
-      for (Value piece : concat.getInputs()) {
-        Indices inner = at;
-        if (offset)
-          boundary(at[dim], offset);
-        inner[dim] = math.add(at[dim], -offset);
-        offset += cast<RankedTensorType>(piece.getType()).getDimSize(dim);
-        push(piece, inner);
-      }
-    } else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(def)) {
-      llvm::SmallBitVector dropped = slice.getDroppedDims();
-      Indices inner;
-      unsigned next = 0;
-      for (unsigned i = 0, e = dropped.size(); i < e; ++i) {
-        int64_t offset = slice.getStaticOffsets()[i];
-        if (dropped[i])
-          inner.push_back(math.constant(offset));
-        else if (i == 0 && rows)
-          inner.push_back(at[next++]);
-        else
-          inner.push_back(math.add(
-              math.mul(at[next++], slice.getStaticStrides()[i]), offset));
-      }
-      push(slice.getSource(), inner);
-    } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(def)) {
-      llvm::SmallBitVector dropped = insert.getDroppedDims();
-      Indices inner;
-      for (unsigned i = 0, e = dropped.size(); i < e; ++i) {
-        if (i == 0 && rows) {
-          inner.push_back(at[i]);
-          continue;
-        }
-        int64_t offset = insert.getStaticOffsets()[i];
-        int64_t size = insert.getStaticSizes()[i];
-        if (offset)
-          boundary(at[i], offset);
-        if (offset + size !=
-            cast<RankedTensorType>(current.getType()).getDimSize(i))
-          boundary(at[i], offset + size);
-        if (!dropped[i])
-          inner.push_back(math.add(at[i], -offset));
-      }
-      push(insert.getSource(), inner);
-      push(insert.getDest(), at);
-    } else if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(def)) {
-      bool collapse = isa<tensor::CollapseShapeOp>(def);
-      auto wide = cast<RankedTensorType>(collapse ? def->getOperand(0).getType()
-                                                  : current.getType());
-      auto groups =
-          collapse
-              ? cast<tensor::CollapseShapeOp>(def).getReassociationIndices()
-              : cast<tensor::ExpandShapeOp>(def).getReassociationIndices();
-      Indices inner(collapse ? wide.getRank() : groups.size());
-      for (auto [g, group] : llvm::enumerate(groups)) {
-        if (collapse) {
-          // Dimensions of extent one beside the rows change nothing.
-          SymbolicIndex rest = at[g];
-          for (int64_t d :
-               llvm::reverse(ArrayRef<int64_t>(group).drop_front())) {
-            if (wide.getDimSize(d) == 1) {
-              inner[d] = math.constant(0);
-              continue;
-            }
-            auto [quotient, last] = math.divide(rest, wide.getDimSize(d));
-            inner[d] = last;
-            rest = quotient;
-          }
-          inner[group.front()] = rest;
-        } else {
-          SymbolicIndex sum = at[group.front()];
-          for (int64_t d : ArrayRef<int64_t>(group).drop_front())
-            if (wide.getDimSize(d) != 1)
-              sum = math.add(math.mul(sum, wide.getDimSize(d)), at[d]);
-          inner[g] = sum;
-        }
-      }
-      push(def->getOperand(0), inner);
-    } else if (auto broadcast = dyn_cast<batch::SegmentBroadcastOp>(def)) {
-      push(broadcast.getTasks(), at, /*other=*/true);
-    } else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(def)) {
-      AffineMap out =
-          linalgOp.getIndexingMapMatchingResult(cast<OpResult>(current));
-      Indices dims(linalgOp.getNumLoops());
-      for (auto [i, expr] : llvm::enumerate(out.getResults()))
-        dims[cast<AffineDimExpr>(expr).getPosition()] = at[i];
-      for (OpOperand &operand : def->getOpOperands()) {
-        if (!linalgOp.payloadUsesValueFromOperand(&operand))
-          continue;
-        Indices inner;
-        for (AffineExpr expr :
-             linalgOp.getMatchingIndexingMap(&operand).getResults())
-          inner.push_back(math.apply(expr, dims));
-        push(operand.get(), inner);
-      }
-    } else {
-      for (Value operand : def->getOperands())
-        push(operand, at);
+    for (const ElementSource &source :
+         getElementSources(cast<OpResult>(access.base))) {
+      for (const IndexCondition &condition : source.conditions)
+        boundary(access.indices[condition.dim], condition.limit);
+      worklist.push_back({source.operand->get(),
+                          math.apply(source.map, access.indices),
+                          access.foreignRow || source.taskOfRow});
     }
   }
   return math.safe;
 }
 
-SmallVector<SymbolicIndex, 4> Staging::identity(const RowSpace &space,
-                                                bool vector) {
-  SmallVector<SymbolicIndex, 4> indices;
+SymbolicIndices Staging::identity(const RowSpace &space, bool vector) {
+  SymbolicIndices indices;
   MLIRContext *context = op.getContext();
   if (space.hasRows())
     indices.push_back({getAffineDimExpr(0, context)});
@@ -238,7 +143,7 @@ bool Staging::readOperands(StagedNode &node, std::optional<unsigned> lanesDim,
                            std::optional<unsigned> only) {
   auto linalgOp = cast<linalg::LinalgOp>(node.op);
   MLIRContext *context = op.getContext();
-  SmallVector<SymbolicIndex, 4> dims(linalgOp.getNumLoops());
+  SymbolicIndices dims(linalgOp.getNumLoops());
   int64_t reductions = linalgOp.getNumReductionLoops();
   Breaks breaks{getAffineDimExpr(node.space.rank() + reductions, context), {}};
   auto symbolic = [&](unsigned dim) {
@@ -261,12 +166,9 @@ bool Staging::readOperands(StagedNode &node, std::optional<unsigned> lanesDim,
       continue;
     if (only && operand.getOperandNumber() != *only)
       continue;
-    SmallVector<SymbolicIndex, 4> indices;
-    for (AffineExpr expr :
-         linalgOp.getMatchingIndexingMap(&operand).getResults())
-      indices.push_back(math.apply(expr, dims));
-    safe &= resolve(node, operand.get(), indices, false, reads,
-                    reductions ? &breaks : nullptr);
+    safe &= resolve(node, operand.get(),
+                    math.apply(linalgOp.getMatchingIndexingMap(&operand), dims),
+                    false, reads, reductions ? &breaks : nullptr);
   }
   SmallVector<unsigned> reduced;
   linalgOp.getReductionDims(reduced);

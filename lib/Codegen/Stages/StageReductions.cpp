@@ -99,18 +99,49 @@ PanelsAttr Staging::matchStack(StagedNode &node, MutableArrayRef<Read> reads) {
     n += shape[0];
     k = shape[1];
   }
-  if (n != node.space.columns())
+  if (parameters.empty() || n != node.space.columns())
     return {};
   return getPanels(parameters, n, k, /*transposed=*/true);
+}
+
+std::optional<Staging::Factor> Staging::matchPanel(const StagedNode &node,
+                                                   const Read &read) {
+  auto argument = dyn_cast<BlockArgument>(read.base);
+  if (read.indices.size() != 2 || !argument ||
+      !op.getParameter(argument.getArgNumber()))
+    return std::nullopt;
+  auto shape = cast<RankedTensorType>(argument.getType()).getShape();
+  if (ShapedType::isDynamicShape(shape))
+    return std::nullopt;
+  MLIRContext *context = op.getContext();
+  AffineExpr n = getAffineDimExpr(node.space.rank(), context);
+  AffineExpr k = getAffineDimExpr(node.space.rank() + 1, context);
+  auto offsetFrom = [](AffineExpr expr, AffineExpr base) {
+    auto rest = dyn_cast<AffineConstantExpr>(expr - base);
+    return rest ? rest.getValue() : int64_t(-1);
+  };
+  for (bool transposed : {false, true}) {
+    int64_t nOffset = offsetFrom(read.indices[transposed ? 0 : 1].expr, n);
+    int64_t kOffset = offsetFrom(read.indices[transposed ? 1 : 0].expr, k);
+    if (nOffset < 0 || kOffset < 0)
+      continue;
+    int64_t fullN = shape[transposed ? 0 : 1];
+    int64_t width = getPanelWidth(fullN, node.lanes);
+    int64_t stageWidth = getPanelWidth(node.space.columns(), node.lanes);
+    if (nOffset % width != 0 || stageWidth > width ||
+        (stageWidth < width && node.space.columns() > stageWidth))
+      continue;
+    PanelsAttr panels = getPanels(*op.getParameter(argument.getArgNumber()),
+                                  fullN, shape[transposed ? 1 : 0], transposed);
+    return Factor{panels, nOffset, kOffset};
+  }
+  return std::nullopt;
 }
 
 std::optional<Staging::Factor> Staging::matchPacked(StagedNode &node,
                                                     linalg::LinalgOp linalgOp) {
   if (!isFloatContraction(linalgOp) || node.space.rank() == 0)
     return std::nullopt;
-  MLIRContext *context = op.getContext();
-  AffineExpr n = getAffineDimExpr(node.space.rank(), context);
-  AffineExpr k = getAffineDimExpr(node.space.rank() + 1, context);
   AffineMap out = linalgOp.getIndexingMapMatchingResult(node.op->getResult(0));
   unsigned columns = cast<AffineDimExpr>(out.getResults().back()).getPosition();
   for (unsigned right : {1u, 0u}) {
@@ -122,38 +153,15 @@ std::optional<Staging::Factor> Staging::matchPacked(StagedNode &node,
       continue;
     SmallVector<Read> reads;
     readOperands(node, std::nullopt, reads, right);
-    if (reads.size() > 1)
-      if (PanelsAttr stack = matchStack(node, reads))
-        return Factor{1 - right, stack};
-    if (reads.size() != 1 || reads[0].indices.size() != 2)
+    std::optional<Factor> factor;
+    if (reads.size() == 1)
+      factor = matchPanel(node, reads[0]);
+    else if (PanelsAttr stack = matchStack(node, reads))
+      factor = Factor{stack};
+    if (!factor)
       continue;
-    const Read *panel = &reads[0];
-    auto argument = dyn_cast<BlockArgument>(panel->base);
-    if (!argument || !op.getParameter(argument.getArgNumber()))
-      continue;
-    auto shape = cast<RankedTensorType>(argument.getType()).getShape();
-    if (ShapedType::isDynamicShape(shape))
-      continue;
-    auto offsetFrom = [](AffineExpr expr, AffineExpr base) {
-      auto rest = dyn_cast<AffineConstantExpr>(expr - base);
-      return rest ? rest.getValue() : int64_t(-1);
-    };
-    for (bool transposed : {false, true}) {
-      int64_t nOffset = offsetFrom(panel->indices[transposed ? 0 : 1].expr, n);
-      int64_t kOffset = offsetFrom(panel->indices[transposed ? 1 : 0].expr, k);
-      if (nOffset < 0 || kOffset < 0)
-        continue;
-      int64_t fullN = shape[transposed ? 0 : 1];
-      int64_t width = getPanelWidth(fullN, node.lanes);
-      int64_t stageWidth = getPanelWidth(node.space.columns(), node.lanes);
-      if (nOffset % width != 0 || stageWidth > width ||
-          (stageWidth < width && node.space.columns() > stageWidth))
-        continue;
-      return Factor{1 - right,
-                    getPanels(*op.getParameter(argument.getArgNumber()), fullN,
-                              shape[transposed ? 1 : 0], transposed),
-                    nOffset, kOffset};
-    }
+    factor->left = 1 - right;
+    return factor;
   }
   return std::nullopt;
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Staging.h"
+#include "ElementSources.h"
 
 #include "Batch/Dialect/Batch/ElementTypes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -100,22 +101,12 @@ LogicalResult Staging::computeSpace(Operation *inner) {
       return success();
     return inner->emitOpError("is not supported in an operator yet");
   }
-  if (!isa<linalg::LinalgOp, tensor::EmptyOp, tensor::SplatOp, tensor::ConcatOp,
-           tensor::ExtractSliceOp, tensor::InsertSliceOp,
-           tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp,
-           arith::ConstantOp, batch::SegmentReduceOp,
-           batch::SegmentBroadcastOp>(inner) &&
+  if (!isView(inner) &&
+      !isa<linalg::LinalgOp, tensor::EmptyOp, tensor::SplatOp,
+           arith::ConstantOp, batch::SegmentReduceOp>(inner) &&
       !OpTrait::hasElementwiseMappableTraits(inner))
     return inner->emitOpError("is not supported in an operator yet");
 
-  auto domainOfSize = [&](Value size) -> std::optional<int64_t> {
-    if (size == op.getBody().front().getArgument(0))
-      return RowSpace::kTasks;
-    if (auto dim = size.getDefiningOp<tensor::DimOp>())
-      if (dim.getConstantIndex() == 0 && spaces.count(dim.getSource()))
-        return spaces[dim.getSource()].domain;
-    return std::nullopt;
-  };
   for (OpResult result : inner->getResults()) {
     auto type = dyn_cast<RankedTensorType>(result.getType());
     if (!type)
@@ -124,11 +115,10 @@ LogicalResult Staging::computeSpace(Operation *inner) {
       return inner->emitOpError("makes elements of type ")
              << type.getElementType()
              << ", which operators do not compute with";
-    RowSpace space;
     ArrayRef<int64_t> shape = type.getShape();
+    RowSpace &space = spaces[result];
     if (!ShapedType::isDynamicShape(shape)) {
       space.shape.assign(shape.begin(), shape.end());
-      spaces[result] = space;
       continue;
     }
     if (!ShapedType::isDynamic(shape.front()) ||
@@ -136,58 +126,56 @@ LogicalResult Staging::computeSpace(Operation *inner) {
       return inner->emitOpError(
           "has a dynamic dimension that is not the leading one");
     space.shape.assign(shape.begin() + 1, shape.end());
-    std::optional<int64_t> domain;
-    if (isa<batch::SegmentReduceOp>(inner)) {
-      domain = RowSpace::kTasks;
-    } else if (auto broadcast = dyn_cast<batch::SegmentBroadcastOp>(inner)) {
-      auto offsets = dyn_cast<BlockArgument>(broadcast.getOffsets());
-      if (offsets)
-        domain = op.getOffsets(offsets.getArgNumber());
-    } else if (isa<tensor::EmptyOp, tensor::SplatOp>(inner)) {
-      domain = domainOfSize(inner->getOperands().back());
-    } else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(inner)) {
-      AffineMap out = linalgOp.getIndexingMapMatchingResult(result);
-      for (OpOperand &operand : inner->getOpOperands()) {
-        auto it = spaces.find(operand.get());
-        if (it == spaces.end() || !it->second.hasRows())
-          continue;
-        AffineMap map = linalgOp.getMatchingIndexingMap(&operand);
-        if (map.getNumResults() && map.getResult(0) == out.getResult(0)) {
-          domain = it->second.domain;
-          break;
-        }
-      }
-    } else {
-      for (Value operand : inner->getOperands())
-        if (auto it = spaces.find(operand);
-            it != spaces.end() && it->second.hasRows()) {
-          domain = it->second.domain;
-          break;
-        }
-    }
-    if (!domain) {
-      // An empty tensor of unknown size is only a shape: its reader knows.
-      if (!isa<tensor::EmptyOp>(inner))
-        return inner->emitOpError(
-            "has rows of which it is not known whether "
-            "they belong to tasks or to a ragged operand");
-      domain = RowSpace::kOnce;
-    }
-    space.domain = *domain;
-    spaces[result] = space;
+    // An empty tensor of unknown size is only a shape: its reader knows.
+    std::optional<int64_t> domain = findDomain(result);
+    if (!domain && !isa<tensor::EmptyOp>(inner))
+      return inner->emitOpError("has rows of which it is not known whether "
+                                "they belong to tasks or to a ragged operand");
+    space.domain = domain.value_or(RowSpace::kOnce);
   }
   return success();
+}
+
+std::optional<int64_t> Staging::findDomain(OpResult result) {
+  Operation *inner = result.getOwner();
+  if (isa<batch::SegmentReduceOp>(inner))
+    return RowSpace::kTasks;
+  if (auto broadcast = dyn_cast<batch::SegmentBroadcastOp>(inner)) {
+    auto offsets = dyn_cast<BlockArgument>(broadcast.getOffsets());
+    return offsets ? op.getOffsets(offsets.getArgNumber()) : std::nullopt;
+  }
+  if (isa<tensor::EmptyOp, tensor::SplatOp>(inner)) {
+    Value size = inner->getOperands().back();
+    if (size == op.getBody().front().getArgument(0))
+      return RowSpace::kTasks;
+    auto dim = size.getDefiningOp<tensor::DimOp>();
+    if (dim && dim.getConstantIndex() == 0 && spaces.count(dim.getSource()))
+      return spaces[dim.getSource()].domain;
+    return std::nullopt;
+  }
+  // That of an operand whose rows are those of the result.
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(inner);
+  for (OpOperand &operand : inner->getOpOperands()) {
+    auto it = spaces.find(operand.get());
+    if (it == spaces.end() || !it->second.hasRows())
+      continue;
+    if (!linalgOp)
+      return it->second.domain;
+    AffineMap map = linalgOp.getMatchingIndexingMap(&operand);
+    AffineMap out = linalgOp.getIndexingMapMatchingResult(result);
+    if (map.getNumResults() && map.getResult(0) == out.getResult(0))
+      return it->second.domain;
+  }
+  return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
 // What vanishes into its readers
 //===----------------------------------------------------------------------===//
 
-static bool isView(Operation *op) {
-  if (isa<tensor::EmptyOp, tensor::SplatOp, tensor::ConcatOp,
-          tensor::ExtractSliceOp, tensor::InsertSliceOp,
-          tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp,
-          arith::ConstantOp, batch::SegmentBroadcastOp>(op))
+static bool isFree(Operation *op) {
+  if (isView(op) ||
+      isa<tensor::EmptyOp, tensor::SplatOp, arith::ConstantOp>(op))
     return true;
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   return linalgOp && linalgOp.getNumReductionLoops() == 0 &&
@@ -203,7 +191,7 @@ static int64_t elementCost(Operation *op) {
       return -1;
     return isa<arith::ArithDialect>(inner->getDialect()) ? 1 : -1;
   };
-  if (isView(op))
+  if (isFree(op))
     return 0;
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (!linalgOp)
@@ -239,7 +227,7 @@ bool Staging::isVirtual(Operation *inner) {
   if (cost > kCheap || inner->getNumResults() != 1)
     cost = -1;
   cheapness[inner] = cost;
-  return virtualOps[inner] = isView(inner) || cost >= 0;
+  return virtualOps[inner] = isFree(inner) || cost >= 0;
 }
 
 //===----------------------------------------------------------------------===//

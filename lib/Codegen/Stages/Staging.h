@@ -32,11 +32,12 @@ struct SymbolicIndex {
   bool lanes = false;
   int64_t residue = -1;
 };
+using SymbolicIndices = SmallVector<SymbolicIndex, 4>;
 
 /// An access to an argument, a constant or a node's result.
 struct Read {
   Value base;
-  SmallVector<SymbolicIndex, 4> indices;
+  SymbolicIndices indices;
   bool foreignRow = false; ///< of another row than the reader's
 };
 
@@ -92,6 +93,8 @@ private:
   TableLayout getLayout(Value value) const;
   LogicalResult computeSpaces();
   LogicalResult computeSpace(Operation *op);
+  /// The domain of the rows of a result, if it is known.
+  std::optional<int64_t> findDomain(OpResult result);
   LogicalResult checkView(Operation *op);
   bool isVirtual(Operation *op);
   LogicalResult addNode(Operation *op);
@@ -99,11 +102,12 @@ private:
   LogicalResult classifyReduction(StagedNode &node, linalg::LinalgOp op);
   /// What a contraction takes of parameters in panels.
   struct Factor {
-    unsigned left;
     PanelsAttr panels;
     int64_t nOffset = 0, kOffset = 0;
+    unsigned left = 0; ///< the other input
   };
   std::optional<Factor> matchPacked(StagedNode &node, linalg::LinalgOp op);
+  std::optional<Factor> matchPanel(const StagedNode &node, const Read &read);
   PanelsAttr matchStack(StagedNode &node, MutableArrayRef<Read> reads);
   bool matchInPlace(StagedNode &node, linalg::LinalgOp op);
   /// The panels that the code of the target reads.
@@ -117,6 +121,8 @@ private:
     AffineExpr dim;
     SmallVector<int64_t> positions;
   };
+  /// Whether a stage loads `value`: its readers do not compute it.
+  bool isLoaded(Value value);
   /// Follows `value[indices]`, which `node` reads, through views to what is
   /// really read. Returns false if an access does not fit the lanes; where it
   /// crosses from piece to piece along `breaks->dim` it does.
@@ -133,7 +139,7 @@ private:
   void makeStages();
   /// The operands whose row a row of the stage reads.
   SmallVector<BlockArgument> getRowReads(const Stage &stage);
-  SmallVector<SymbolicIndex, 4> identity(const RowSpace &space, bool vector);
+  SymbolicIndices identity(const RowSpace &space, bool vector);
 
   friend class StageWriter;
 

@@ -111,3 +111,19 @@ uprog.operator @complex.rows(%n: index, %x: tensor<?x16xcomplex<f32>> {uprog.ope
                              %y: tensor<?x16xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x16xf32> {
   uprog.yield %y : tensor<?x16xf32>
 }
+
+// -----
+
+// The choice between the pieces is left out.
+uprog.operator @resource.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x8xf32> {
+  // expected-error @+1 {{has a value that is not dense}}
+  %r = arith.constant dense_resource<values> : tensor<4xf32>
+  %e = tensor.empty(%n) : tensor<?x4xf32>
+  %b = linalg.broadcast ins(%r : tensor<4xf32>) outs(%e : tensor<?x4xf32>) dimensions = [0]
+  %c = tensor.concat dim(1) %b, %x : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x8xf32>
+  uprog.yield %c : tensor<?x8xf32>
+}
+
+{-#
+  dialect_resources: { builtin: { values: "0x040000000000803F000000400000404000008040" } }
+#-}

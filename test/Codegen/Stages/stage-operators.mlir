@@ -130,6 +130,27 @@ uprog.operator @packed.rows(%n: index, %x: tensor<?x16xf32> {uprog.operand = #up
   uprog.yield %p : tensor<?x64xf32>
 }
 
+// A slice of what is concatenated begins in the second piece and ends in the third:
+// the place where the second begins lies before it, the end of the third behind it.
+// CHECK-LABEL: uprog.operator @sliced.rows
+// CHECK:         linalg.generic
+// CHECK-SAME:      uprog.reduction = #uprog.reduced<lanes, breaks = [24]>
+uprog.operator @sliced.rows(%n: index, %x: tensor<?x16xf32>, %h: tensor<?x32xf32>) -> tensor<?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?xf32>) -> tensor<?xf32>
+  %c = tensor.concat dim(1) %x, %h, %h, %x
+      : (tensor<?x16xf32>, tensor<?x32xf32>, tensor<?x32xf32>, tensor<?x16xf32>) -> tensor<?x96xf32>
+  %v = tensor.extract_slice %c[0, 24] [%n, 40] [1, 1] : tensor<?x96xf32> to tensor<?x40xf32>
+  %s = linalg.generic {indexing_maps = [#all, #one], iterator_types = ["parallel", "reduction"]}
+      ins(%v : tensor<?x40xf32>) outs(%start : tensor<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %q = arith.addf %o, %a : f32
+    linalg.yield %q : f32
+  } -> tensor<?xf32>
+  uprog.yield %s : tensor<?xf32>
+}
+
 // Matrices of the tasks are read where they lie.
 // CHECK-LABEL: uprog.operator @lying.rows
 // CHECK:         linalg.batch_matmul

@@ -1,0 +1,88 @@
+// RUN: batch-opt %s --uprog-stage-operators --convert-operators-to-cpu --split-input-file | FileCheck %s
+
+// A piece that is inserted is read where both ends allow it, at an index that
+// counts from its beginning; elsewhere what is around it.
+// CHECK-LABEL: func.func private @inserted.rows.stage0(
+// CHECK-DAG:     %[[BEFORE:.*]] = arith.constant 31 : i64
+// CHECK-DAG:     %[[END:.*]] = arith.constant 48 : i64
+// CHECK-DAG:     %[[SHIFT:.*]] = arith.constant -32 : i64
+// CHECK:         %[[BEHIND:.*]] = arith.cmpi slt, %[[BEFORE]], %[[I:.*]] : i64
+// CHECK:         %[[BELOW:.*]] = arith.cmpi slt, %[[I]], %[[END]] : i64
+// CHECK:         %[[INSIDE:.*]] = arith.andi %[[BEHIND]], %[[BELOW]] : i1
+// CHECK:         %[[INNER:.*]] = arith.addi %[[I]], %[[SHIFT]] : i64
+// CHECK:         scf.if %[[INSIDE]] -> (vector<16xf32>)
+// CHECK-NEXT:      arith.muli %[[INNER]],
+// CHECK:         } else {
+// CHECK-NEXT:      arith.muli %[[I]],
+uprog.operator @inserted.rows(%n: index, %x: tensor<?x16xf32>, %y: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  %i = tensor.insert_slice %x into %y[0, 32] [%n, 16] [1, 1] : tensor<?x16xf32> into tensor<?x64xf32>
+  %e = math.exp %i : tensor<?x64xf32>
+  uprog.yield %e : tensor<?x64xf32>
+}
+
+// -----
+
+// A reduction falls into loops over the pieces; none of them chooses.
+// CHECK-LABEL: func.func private @pieces.rows.stage0(
+// CHECK-NOT:     scf.if
+// CHECK:       func.func @pieces.rows(
+uprog.operator @pieces.rows(%n: index, %x: tensor<?x4xf32>, %y: tensor<?x4xf32>,
+                            %z: tensor<?x48xf32>) -> tensor<?xf32> {
+  %c = tensor.concat dim(1) %x, %y : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x8xf32>
+  %i = tensor.insert_slice %c into %z[0, 32] [%n, 8] [1, 1] : tensor<?x8xf32> into tensor<?x48xf32>
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?xf32>) -> tensor<?xf32>
+  %s = linalg.reduce { arith.addf } ins(%i : tensor<?x48xf32>) outs(%start : tensor<?xf32>) dimensions = [1]
+  uprog.yield %s : tensor<?xf32>
+}
+
+// -----
+
+// A collapsed index falls into its digits again, and is divided once for each.
+// CHECK-LABEL: func.func private @collapsed.rows.stage0(
+// CHECK-DAG:     %[[C3:.*]] = arith.constant 3 : i64
+// CHECK-DAG:     %[[C5:.*]] = arith.constant 5 : i64
+// CHECK:         %[[Q:.*]] = arith.divui %[[I:.*]], %[[C5]] : i64
+// CHECK:         arith.remui %[[I]], %[[C5]] : i64
+// CHECK:         arith.divui %[[Q]], %[[C3]] : i64
+// CHECK:         arith.remui %[[Q]], %[[C3]] : i64
+// CHECK-NOT:     arith.divui
+// CHECK:         math.exp
+uprog.operator @collapsed.rows(%n: index, %x: tensor<?x4x3x5xf32>) -> tensor<?x60xf32> {
+  %c = tensor.collapse_shape %x [[0], [1, 2, 3]] : tensor<?x4x3x5xf32> into tensor<?x60xf32>
+  %e = math.exp %c : tensor<?x60xf32>
+  uprog.yield %e : tensor<?x60xf32>
+}
+
+// -----
+
+// An expanded index is the sum of its digits; a dimension of extent one is none.
+// CHECK-LABEL: func.func private @expanded.rows.stage0(
+// CHECK-DAG:     %[[C16:.*]] = arith.constant 16 : i64
+// CHECK:         %[[HIGH:.*]] = arith.remui
+// CHECK:         scf.for %[[LOW:[a-z0-9]*]] =
+// CHECK-NEXT:      %[[SUM:.*]] = arith.muli %[[HIGH]], %[[C16]] : i64
+// CHECK-NEXT:      arith.addi %[[SUM]], %[[LOW]] : i64
+uprog.operator @expanded.rows(%n: index, %x: tensor<?x64xf32>) -> tensor<?x4x1x16xf32> {
+  %c = tensor.expand_shape %x [[0], [1, 2, 3]] output_shape [%n, 4, 1, 16] : tensor<?x64xf32> into tensor<?x4x1x16xf32>
+  %e = math.exp %c : tensor<?x4x1x16xf32>
+  uprog.yield %e : tensor<?x4x1x16xf32>
+}
+
+// -----
+
+// Where the rows of a result lie is loaded once, in however many pieces of a view
+// they are read: those of %e and of %c.
+// CHECK-LABEL:   func.func private @again.rows.stage1(
+// CHECK-SAME:      %[[STEP:.*]]: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr
+// CHECK:           %[[RESULTS:.*]] = arith.constant 24 : i64
+// CHECK-COUNT-2:   llvm.getelementptr %[[STEP]][%[[RESULTS]]]
+// CHECK-NOT:       llvm.getelementptr %[[STEP]][%[[RESULTS]]]
+// CHECK:         func.func @again.rows(
+uprog.operator @again.rows(%n: index, %x: tensor<?x16xf32>) -> (tensor<?x16xf32>, tensor<?x64xf32>) {
+  %e = math.exp %x : tensor<?x16xf32>
+  %c = tensor.concat dim(1) %e, %x, %e, %e
+      : (tensor<?x16xf32>, tensor<?x16xf32>, tensor<?x16xf32>, tensor<?x16xf32>) -> tensor<?x64xf32>
+  uprog.yield %e, %c : tensor<?x16xf32>, tensor<?x64xf32>
+}
