@@ -8,6 +8,7 @@
 #ifndef BATCH_PIPELINES_PIPELINES_H
 #define BATCH_PIPELINES_PIPELINES_H
 
+#include "Batch/Target/GPU/GPUTarget.h"
 #include "Batch/Transforms/Control/StrategyOption.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
@@ -112,12 +113,12 @@ struct GPUPersistentOptions : PassPipelineOptions<GPUPersistentOptions> {
                      "0: none, -1: all that the chip has, without a chip what "
                      "all have from sm_80 on"),
       llvm::cl::init(-1)};
-  Option<std::string> precision{
+  Option<Precision> precision{
       *this, "precision",
       llvm::cl::desc("What factors of products with weights are rounded to: "
                      "'f32' (they are not), 'tf32' or 'bf16' (products run on "
                      "tensor cores)"),
-      llvm::cl::init("f32")};
+      getPrecisionValues(), llvm::cl::init(Precision::F32)};
   Option<std::string> chip{
       *this, "chip",
       llvm::cl::desc("Lower the kernel for this chip: sm_80, sm_90a, ..., or "

@@ -82,12 +82,6 @@ struct ConvertOperatorsToGPUPass
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto factors = batch::symbolizePrecision(precision);
-    if (!factors) {
-      module.emitError("unknown precision '")
-          << precision << "'; precisions are f32, tf32 and bf16";
-      return signalPassFailure();
-    }
     SmallVector<OperatorOp> operators(module.getOps<OperatorOp>());
     if (operators.empty())
       return;
@@ -123,7 +117,7 @@ struct ConvertOperatorsToGPUPass
     for (auto [plan, op] : llvm::zip_equal(plans, operators)) {
       weights.describe(*plan);
       if (failed(convertOperator(*plan, op, weights, device, tables,
-                                 blockSize / WarpEmitter::kLanes, *factors)))
+                                 blockSize / WarpEmitter::kLanes, precision)))
         return signalPassFailure();
     }
     weights.describe(module.getLoc());

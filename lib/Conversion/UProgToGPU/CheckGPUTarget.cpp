@@ -63,11 +63,11 @@ LogicalResult CheckGPUTargetPass::check() {
     return module.emitError("chip '")
            << chip << "' has no clusters; use executor=device or "
            << firstWith(&ChipFacts::clusters) << " or later";
-  if (!facts.tensorCores && (precision == "tf32" || precision == "bf16"))
+  if (!facts.tensorCores && precision != batch::Precision::F32)
     return module.emitError("chip '")
            << chip << "' gets products in f32 only; use precision=f32, or "
            << firstWith(&ChipFacts::tensorCores) << " or later for "
-           << precision;
+           << stringifyPrecision(precision);
   return checkTools(facts.vendor->vendor);
 }
 

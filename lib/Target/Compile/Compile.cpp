@@ -141,8 +141,12 @@ static FailureOr<Target> makeTarget(Location loc,
 /// Adds what makes code for a device other than the CPU.
 static LogicalResult addDevicePasses(OpPassManager &pm, Location loc,
                                      const CompileOptions &options) {
+  std::optional<Precision> precision = symbolizePrecision(options.precision);
+  if (!precision)
+    return emitError(loc) << "unknown precision '" << options.precision
+                          << "'; precisions are f32, tf32 and bf16";
   if (options.device == "cpu") {
-    if (options.precision != "f32")
+    if (precision != Precision::F32)
       return emitError(loc) << "precision '" << options.precision
                             << "' is for --device=cuda and --device=emulator; "
                                "the CPU computes in f32";
@@ -151,7 +155,7 @@ static LogicalResult addDevicePasses(OpPassManager &pm, Location loc,
   GPUPersistentOptions gpu;
   gpu.executor = options.executor;
   gpu.sharedMemory = options.sharedMemory;
-  gpu.precision = options.precision;
+  gpu.precision = *precision;
   if (options.device == "emulator") {
     buildGPUPersistentPipeline(pm, gpu);
     pm.addPass(createConvertGPUToHostEmulationPass());

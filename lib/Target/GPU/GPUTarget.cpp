@@ -17,6 +17,8 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Triple.h"
 
+#include "Batch/Target/GPU/GPUTargetEnums.cpp.inc"
+
 using namespace mlir;
 using namespace mlir::batch;
 
@@ -57,14 +59,6 @@ static constexpr Feature kFeatures[] = {
     {&ChipFacts::tensorCores, 80},
     {&ChipFacts::clusters, 90},
 };
-
-std::optional<Precision> batch::symbolizePrecision(StringRef name) {
-  return llvm::StringSwitch<std::optional<Precision>>(name)
-      .Case("f32", Precision::F32)
-      .Case("tf32", Precision::TF32)
-      .Case("bf16", Precision::BF16)
-      .Default(std::nullopt);
-}
 
 const VendorFacts *batch::findVendor(StringRef chip) {
   for (const VendorFacts &vendor : kVendors)

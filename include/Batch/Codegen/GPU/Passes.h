@@ -8,6 +8,7 @@
 #ifndef BATCH_CODEGEN_GPU_PASSES_H
 #define BATCH_CODEGEN_GPU_PASSES_H
 
+#include "Batch/Target/GPU/GPUTarget.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 

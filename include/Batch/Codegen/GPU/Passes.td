@@ -53,9 +53,10 @@ def ConvertOperatorsToGPUPass
     Option<"asyncCopies", "async-copies", "bool", /*default=*/"true",
            "The chip can copy to shared memory while threads do other things: "
            "sm_80 and later">,
-    Option<"precision", "precision", "std::string", /*default=*/"\"f32\"",
+    Option<"precision", "precision", "::mlir::batch::Precision",
+           /*default=*/"::mlir::batch::Precision::F32",
            "What factors of products with weights are rounded to: f32, tf32 or "
-           "bf16">,
+           "bf16", "::mlir::batch::getPrecisionValues()">,
   ];
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::gpu::GPUDialect",

@@ -26,8 +26,10 @@ def CheckGPUTargetPass : Pass<"batch-check-gpu-target", "::mlir::ModuleOp"> {
            "What becomes of the kernel: llvm, isa, bin or fatbin">,
     Option<"executor", "executor", "std::string", /*default=*/"\"auto\"",
            "What runs a plan: device, cluster, block or auto">,
-    Option<"precision", "precision", "std::string", /*default=*/"\"f32\"",
-           "What factors of products with weights are rounded to">,
+    Option<"precision", "precision", "::mlir::batch::Precision",
+           /*default=*/"::mlir::batch::Precision::F32",
+           "What factors of products with weights are rounded to: f32, tf32 or "
+           "bf16", "::mlir::batch::getPrecisionValues()">,
   ];
 }
 

@@ -13,18 +13,25 @@
 #ifndef BATCH_TARGET_GPU_GPUTARGET_H
 #define BATCH_TARGET_GPU_GPUTARGET_H
 
+#include "mlir/Support/LLVM.h"
+#include "llvm/ADT/DenseMapInfo.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/CommandLine.h"
 #include <cstdint>
 #include <optional>
 #include <string>
 
+#include "Batch/Target/GPU/GPUTargetEnums.h.inc"
+
 namespace mlir::batch {
 
-/// What the factors of products with weights are rounded to; their sums are
-/// f32. All but F32 run on tensor cores.
-enum class Precision { F32, TF32, BF16 };
-
-std::optional<Precision> symbolizePrecision(llvm::StringRef name);
+/// The values of an option that is a Precision.
+inline llvm::cl::ValuesClass getPrecisionValues() {
+  return llvm::cl::values(
+      clEnumValN(Precision::F32, "f32", "factors are not rounded"),
+      clEnumValN(Precision::TF32, "tf32", "products run on tensor cores"),
+      clEnumValN(Precision::BF16, "bf16", "products run on tensor cores"));
+}
 
 /// Bytes of a block's shared memory that lists of numbers (uprog.compact) take,
 /// which weights leave to them.

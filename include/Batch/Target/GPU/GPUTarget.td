@@ -1,0 +1,22 @@
+//===- GPUTarget.td - What is known of GPUs ----------------*- tablegen -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_TARGET_GPU_GPUTARGET_TD
+#define BATCH_TARGET_GPU_GPUTARGET_TD
+
+include "mlir/IR/EnumAttr.td"
+
+// Sums of products are f32. All precisions but that run on tensor cores.
+def Batch_Precision : I32Enum<"Precision",
+    "what factors of products with weights are rounded to", [
+      I32EnumCase<"F32", 0, "f32">,
+      I32EnumCase<"TF32", 1, "tf32">,
+      I32EnumCase<"BF16", 2, "bf16">]> {
+  let cppNamespace = "::mlir::batch";
+}
+
+#endif // BATCH_TARGET_GPU_GPUTARGET_TD
