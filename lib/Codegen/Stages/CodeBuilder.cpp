@@ -7,8 +7,8 @@
 
 #include "CodeBuilder.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::uprog;
@@ -17,7 +17,6 @@ using namespace mlir::batch::abi;
 void CodeBuilder::beginFunction(func::FuncOp function) {
   entry = function.addEntryBlock();
   constants.clear();
-  constantValues.clear();
   setInsertionPointToStart(entry);
 }
 
@@ -27,72 +26,19 @@ Value CodeBuilder::constant(int64_t value) {
     InsertionGuard guard(*this);
     setInsertionPointToStart(entry);
     known = arith::ConstantOp::create(*this, getI64IntegerAttr(value));
-    constantValues[known] = value;
   }
   return known;
 }
 
-std::optional<int64_t> CodeBuilder::getConstant(Value value) const {
-  auto it = constantValues.find(value);
-  if (it == constantValues.end())
-    return std::nullopt;
-  return it->second;
-}
-
-Value CodeBuilder::add(Value a, Value b) {
-  auto x = getConstant(a), y = getConstant(b);
-  if (x && y)
-    return constant(*x + *y);
-  if (x && *x == 0)
-    return b;
-  if (y && *y == 0)
-    return a;
-  return arith::AddIOp::create(*this, a, b);
-}
-
-Value CodeBuilder::sub(Value a, Value b) {
-  auto x = getConstant(a), y = getConstant(b);
-  if (x && y)
-    return constant(*x - *y);
-  if (y && *y == 0)
-    return a;
-  return arith::SubIOp::create(*this, a, b);
-}
-
-Value CodeBuilder::mul(Value a, Value b) {
-  auto x = getConstant(a), y = getConstant(b);
-  if (x && y)
-    return constant(*x * *y);
-  if ((x && *x == 1) || (y && *y == 0))
-    return b;
-  if ((y && *y == 1) || (x && *x == 0))
-    return a;
-  return arith::MulIOp::create(*this, a, b);
-}
-
-Value CodeBuilder::div(Value a, Value b) {
-  auto x = getConstant(a), y = getConstant(b);
-  if (x && y)
-    return constant(*x / *y);
-  if (y && *y == 1)
-    return a;
-  return arith::DivUIOp::create(*this, a, b);
-}
-
-Value CodeBuilder::rem(Value a, Value b) {
-  auto x = getConstant(a), y = getConstant(b);
-  if (x && y)
-    return constant(*x % *y);
-  if (y && *y == 1)
-    return constant(0);
-  return arith::RemUIOp::create(*this, a, b);
-}
-
-Value CodeBuilder::min(Value a, Value b) {
-  auto x = getConstant(a), y = getConstant(b);
-  if (x && y)
-    return constant(std::min(*x, *y));
-  return arith::MinSIOp::create(*this, a, b);
+Value CodeBuilder::unique(Value folded) {
+  APInt value;
+  if (!folded.getType().isInteger(64) ||
+      !matchPattern(folded, m_ConstantInt(&value)))
+    return folded;
+  Value known = constant(value.getSExtValue());
+  if (folded != known && folded.use_empty())
+    folded.getDefiningOp()->erase();
+  return known;
 }
 
 Value CodeBuilder::less(Value a, Value b) {
@@ -100,7 +46,7 @@ Value CodeBuilder::less(Value a, Value b) {
 }
 
 Value CodeBuilder::offset(Value pointer, Value bytes) {
-  if (getConstant(bytes) == 0)
+  if (matchPattern(bytes, m_Zero()))
     return pointer;
   return LLVM::GEPOp::create(*this, pointer.getType(), getI8Type(), pointer,
                              ArrayRef<LLVM::GEPArg>{bytes});

@@ -9,6 +9,7 @@
 #define BATCH_LIB_CODEGEN_STAGES_CODEBUILDER_H
 
 #include "Batch/Target/ABI/ABILayout.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -28,14 +29,13 @@ public:
   void beginFunction(func::FuncOp function);
 
   Value constant(int64_t value);
-  std::optional<int64_t> getConstant(Value value) const;
-  Value add(Value a, Value b);
-  Value sub(Value a, Value b);
-  Value mul(Value a, Value b);
+  Value add(Value a, Value b) { return makeOrFold<arith::AddIOp>(a, b); }
+  Value sub(Value a, Value b) { return makeOrFold<arith::SubIOp>(a, b); }
+  Value mul(Value a, Value b) { return makeOrFold<arith::MulIOp>(a, b); }
   /// Of values that are not negative.
-  Value div(Value a, Value b);
-  Value rem(Value a, Value b);
-  Value min(Value a, Value b);
+  Value div(Value a, Value b) { return makeOrFold<arith::DivUIOp>(a, b); }
+  Value rem(Value a, Value b) { return makeOrFold<arith::RemUIOp>(a, b); }
+  Value min(Value a, Value b) { return makeOrFold<arith::MinSIOp>(a, b); }
   Value less(Value a, Value b);
 
   /// The address space of rows and of all that says where they lie.
@@ -82,7 +82,13 @@ public:
 private:
   Block *entry = nullptr;
   std::map<int64_t, Value> constants;
-  DenseMap<Value, int64_t> constantValues;
+  template <typename OpTy>
+  Value makeOrFold(Value a, Value b) {
+    Value result = createOrFold<OpTy>(a, b);
+    return result == a || result == b ? result : unique(result);
+  }
+  /// The function's constant of that value, else `folded` itself.
+  Value unique(Value folded);
   void region(bool enter) {
     if (onRegion)
       onRegion(enter);
