@@ -15,11 +15,13 @@
 #include "Batch/Conversion/RecToLLVM/Passes.h"
 #include "Batch/Conversion/UProgToCPU/Passes.h"
 #include "Batch/Conversion/UProgToGPU/Passes.h"
+#include "Batch/Conversion/UProgToSCF/Passes.h"
 
 namespace mlir::batch {
 
 inline void registerConversionPasses() {
   registerBatchToUProgPasses();
+  registerUProgToSCFPasses();
   registerUProgToCPUPasses();
   registerBatchToLLVMPasses();
   registerUProgToGPUPasses();

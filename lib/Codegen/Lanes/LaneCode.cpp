@@ -19,14 +19,6 @@ using namespace mlir::batch;
 using namespace mlir::batch::abi;
 using arith::CmpIPredicate;
 
-FailureOr<func::FuncOp> batch::findEntry(StartLanesOp start) {
-  for (auto function :
-       start->getParentOfType<ModuleOp>().getOps<func::FuncOp>())
-    if (function->hasAttr(kEntryAttr))
-      return function;
-  return start.emitError("needs the entry that its machine was made from");
-}
-
 //===----------------------------------------------------------------------===//
 // Building blocks
 //===----------------------------------------------------------------------===//

@@ -31,10 +31,6 @@ struct LaneUnit {
   bool isGroup() const { return threads > 1; }
 };
 
-/// The entry that the machine was made from, whose arguments and results its
-/// lanes read and write. Fails with an error if the module has none.
-FailureOr<func::FuncOp> findEntry(StartLanesOp start);
-
 /// Emits that code at the insertion point of a builder. Threads of a group run
 /// it together; they have met before, and meet at the end of every part. Only
 /// blockKeys() and enterBlock() are one thread's.

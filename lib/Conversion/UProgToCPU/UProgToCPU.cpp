@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../ProgramCode/ProgramCode.h"
+#include "../UProgToSCF/ProgramPatterns.h"
 #include "Batch/Conversion/UProgToCPU/Passes.h"
+#include "Batch/Conversion/UProgToSCF/UProgToSCF.h"
 #include "Batch/Target/ABI/ABILayout.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Transforms/RegionUtils.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace mlir::batch {
@@ -24,37 +24,78 @@ using namespace mlir::batch::abi;
 
 namespace {
 
-/// Lowers one program. Workers are the units of the device, which run a program
-/// of that level together; each runs one of block level by itself.
-class ProgramLowering : ProgramCode {
-public:
-  ProgramLowering(ModuleOp module, int64_t rowSplit, int64_t rowBlock)
-      : ProgramCode(module), symbols(module), rowSplit(rowSplit),
-        rowBlock(rowBlock) {}
+/// A program that is lowered. Workers are the units of the device, which run a
+/// program of that level together; each runs one of block level by itself.
+struct WorkerProgram {
+  SymbolTable &symbols;
+  int64_t rowSplit, rowBlock; ///< options of the pass
+  bool alone;                 ///< of block level
+  func::FuncOp function = {}; ///< over (context, worker, workers)
+  Value lanes = {};           ///< of the worker, if the program has lanes
 
-  LogicalResult lower(uprog::ProgramOp program);
+  Value getContext() { return function.getArgument(0); }
+  Value getWorker() { return function.getArgument(1); }
+  Value getWorkers() { return function.getArgument(2); }
+};
+
+class WorkerEmitter : OpEmitter {
+public:
+  WorkerEmitter(Operation *op, ConversionPatternRewriter &rewriter,
+                WorkerProgram &program)
+      : OpEmitter(op, rewriter), program(program) {}
+
+  using Values = SmallVector<Value>;
+
+  Values lower(uprog::ProgramOp op, uprog::ProgramOp::Adaptor);
+  Values lower(uprog::RunOp run, uprog::RunOp::Adaptor operands);
+  Values lower(uprog::CompactOp compact, uprog::CompactOp::Adaptor operands);
+
+  Values lower(uprog::ReduceOp reduce, uprog::ReduceOp::Adaptor operands) {
+    return toResults(
+        makeLeastLoop(reduce, operands.getUpper(), constant(0), 1, rewriter));
+  }
+  Values lower(uprog::RefOp ref, uprog::RefOp::Adaptor) {
+    func::CallOp::create(b, ref.getCallee(), TypeRange(),
+                         program.function.getArguments());
+    return {};
+  }
+  Values lower(uprog::BarrierOp barrier, uprog::BarrierOp::Adaptor) {
+    // Workers are the units of the device; what is below runs on one.
+    if (barrier.getLevel() == uprog::Level::Device)
+      builder().call(RuntimeFunction::barrier, program.getWorker());
+    return {};
+  }
+  Values lower(uprog::PlanSizeOp, uprog::PlanSizeOp::Adaptor) {
+    return {toIndex(builder().loadField(ContextField::numSteps))};
+  }
+  Values lower(uprog::PlanStepOp, uprog::PlanStepOp::Adaptor operands) {
+    ContextBuilder cb = builder();
+    Value index = toI64(operands.getIndex());
+    Value offset = arith::MulIOp::create(b, index, cb.constant(kStepBytes));
+    return {
+        cb.address(cb.loadField(ContextField::steps), offset, b.getI8Type())};
+  }
+  Values lower(uprog::StepKernelOp, uprog::StepKernelOp::Adaptor operands) {
+    return {toIndex(builder().loadCell(operands.getStep(), kStepKernel))};
+  }
+  Values lower(uprog::StepTasksOp, uprog::StepTasksOp::Adaptor operands) {
+    return {toIndex(builder().loadCell(operands.getStep(), kStepCount))};
+  }
+  Values lower(uprog::StepMeetsOp, uprog::StepMeetsOp::Adaptor operands) {
+    return {toIndex(builder().loadCell(operands.getStep(), kStepMeets))};
+  }
 
 private:
-  LogicalResult lowerOp(Operation *op) override;
-  LogicalResult lowerReduce(uprog::ReduceOp reduce) override;
-  LogicalResult lowerCompact(uprog::CompactOp compact) override;
-  LogicalResult lowerCase(Region &region, int64_t number) override;
-  LaneCode laneCode() override {
-    return LaneCode(b, b.getLoc(), machine, context, lanes);
+  ContextBuilder builder() {
+    return ContextBuilder(b, b.getLoc(), program.getContext());
   }
-  LogicalResult lowerRun(uprog::RunOp run);
-  Value loadStepField(Value step, Field field);
 
-  SymbolTable symbols;
-  int64_t rowSplit, rowBlock;
-  func::FuncOp function; ///< of the program
-  Value worker, workers;
-  bool alone = false; ///< of block level
+  WorkerProgram &program;
 };
 
 } // namespace
 
-LogicalResult ProgramLowering::lowerRun(uprog::RunOp run) {
+static LogicalResult checkRun(uprog::RunOp run, SymbolTable &symbols) {
   auto kernel = symbols.lookup<func::FuncOp>(run.getCallee());
   auto code = kernel ? kernel->getAttrOfType<uprog::CodeAttr>(uprog::kCodeAttr)
                      : uprog::CodeAttr();
@@ -62,18 +103,28 @@ LogicalResult ProgramLowering::lowerRun(uprog::RunOp run) {
     return run.emitError("operator @")
            << run.getCallee()
            << " is no kernel function yet; run convert-operators-to-cpu first";
-  uprog::WorkersAttr sharing = code.getWorkers();
-  if (!sharing)
+  if (!code.getWorkers())
     return run.emitError("kernel function @")
            << run.getCallee()
            << " does not say 'workers' in 'uprog.code': how they share tasks";
-  int64_t stages = code.getStages();
-  int64_t split = rowSplit > 0 ? rowSplit : sharing.getRowSplit();
-  int64_t block = rowBlock >= 0 ? rowBlock : sharing.getRowBlock();
+  return success();
+}
 
-  ContextBuilder cb(b, run.getLoc(), context);
-  Value step = mapping.lookup(run.getStep());
-  Value tasks = toI64(mapping.lookup(run.getTasks()));
+SmallVector<Value> WorkerEmitter::lower(uprog::RunOp run,
+                                        uprog::RunOp::Adaptor operands) {
+  auto kernel = program.symbols.lookup<func::FuncOp>(run.getCallee());
+  auto code = kernel->getAttrOfType<uprog::CodeAttr>(uprog::kCodeAttr);
+  uprog::WorkersAttr sharing = code.getWorkers();
+  int64_t stages = code.getStages();
+  int64_t split =
+      program.rowSplit > 0 ? program.rowSplit : sharing.getRowSplit();
+  int64_t block =
+      program.rowBlock >= 0 ? program.rowBlock : sharing.getRowBlock();
+
+  ContextBuilder cb = builder();
+  Value worker = program.getWorker(), workers = program.getWorkers();
+  Value step = operands.getStep();
+  Value tasks = toI64(operands.getTasks());
   Value forms = cb.loadField(ContextField::forms);
   Value scratch = cb.loadPointer(step, kStepScratch);
   Value allScratch = cb.loadField(ContextField::workerScratch);
@@ -99,17 +150,15 @@ LogicalResult ProgramLowering::lowerRun(uprog::RunOp run) {
     last = arith::MinSIOp::create(b, last, end);
     call(first, last, zero, one, zero, cb.constant(stages));
   };
-  if (alone) {
+  if (program.alone) {
     callRows(zero, tasks);
-    return success();
+    return {};
   }
 
   // The rows of a large batch, or the columns of a small one.
   Value enough = arith::MulIOp::create(b, workers, cb.constant(split));
-  Value single =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, workers, one);
-  Value large =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::sge, tasks, enough);
+  Value single = compare(arith::CmpIPredicate::eq, workers, one);
+  Value large = compare(arith::CmpIPredicate::sge, tasks, enough);
   Value byRows = arith::OrIOp::create(b, single, large);
   auto choice = scf::IfOp::create(b, byRows, /*withElse=*/true);
   OpBuilder::InsertionGuard guard(b);
@@ -129,32 +178,22 @@ LogicalResult ProgramLowering::lowerRun(uprog::RunOp run) {
     if (stage + 1 < stages)
       cb.call(RuntimeFunction::barrier, worker);
   }
-  return success();
-}
-
-LogicalResult ProgramLowering::lowerReduce(uprog::ReduceOp reduce) {
-  FailureOr<SmallVector<Value>> found = findLeast(reduce, constant(0), 1);
-  if (failed(found))
-    return failure();
-  mapLeast(reduce, *found);
-  return success();
+  return {};
 }
 
 /// A loop over the numbers that carries how many are listed.
-LogicalResult ProgramLowering::lowerCompact(uprog::CompactOp compact) {
-  ContextBuilder cb(b, b.getLoc(), context);
-  Value list = mapping.lookup(compact.getList());
-  Value upper = toI64(mapping.lookup(compact.getUpper()));
+SmallVector<Value> WorkerEmitter::lower(uprog::CompactOp compact,
+                                        uprog::CompactOp::Adaptor operands) {
+  ContextBuilder cb = builder();
+  Value list = operands.getList(), upper = toI64(operands.getUpper());
   auto loop = scf::ForOp::create(b, constant(0), upper, constant(1),
                                  ValueRange{constant(0)});
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     Value number = loop.getInductionVar(), count = loop.getRegionIterArg(0);
-    FailureOr<Value> holds = lowerPredicate(compact, number);
-    if (failed(holds))
-      return failure();
-    auto listed = scf::IfOp::create(b, b.getI64Type(), *holds,
+    Value holds = inlinePredicate(compact, number);
+    auto listed = scf::IfOp::create(b, b.getI64Type(), holds,
                                     /*withElseRegion=*/true);
     scf::YieldOp::create(b, listed.getResults());
     b.setInsertionPointToStart(listed.thenBlock());
@@ -165,8 +204,7 @@ LogicalResult ProgramLowering::lowerCompact(uprog::CompactOp compact) {
     b.setInsertionPointToStart(listed.elseBlock());
     scf::YieldOp::create(b, count);
   }
-  mapping.map(compact.getCount(), toIndex(loop.getResult(0)));
-  return success();
+  return {toIndex(loop.getResult(0))};
 }
 
 /// Makes a function that only other code of the object calls.
@@ -177,145 +215,116 @@ static void makeInternal(func::FuncOp function) {
       LLVM::LinkageAttr::get(function.getContext(), LLVM::Linkage::Internal));
 }
 
-/// Each case of a machine's loop is a function of its own: LLVM takes time that
-/// grows with the square of the code in a loop, and this one runs all blocks.
-LogicalResult ProgramLowering::lowerCase(Region &region, int64_t number) {
-  if (!machine)
-    return lowerBlock(region.front());
-  SmallVector<Value> operands{context, worker, workers, lanes};
-  SetVector<Value> used;
-  getUsedValuesDefinedAbove(region, used);
-  // What is not mapped, such as the lanes, no code reads.
-  used.remove_if([&](Value value) { return !mapping.contains(value); });
-  for (Value value : used)
-    operands.push_back(mapping.lookup(value));
-  std::string name = llvm::formatv("{0}.{1}", function.getSymName(), number);
-  auto call = func::CallOp::create(b, name, TypeRange(), operands);
-  call.setNoInline(true);
-
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPoint(function);
-  auto outlined = func::FuncOp::create(
-      b, name, b.getFunctionType(call.getOperandTypes(), {}));
-  makeInternal(outlined);
-  auto enter = [&](ValueRange values) {
-    context = values[0];
-    worker = values[1];
-    workers = values[2];
-    lanes = values[3];
-    mapping.map(used.getArrayRef(), values.drop_front(4));
-  };
-  Block *body = outlined.addEntryBlock();
-  b.setInsertionPointToStart(body);
-  enter(body->getArguments());
-  LogicalResult result = lowerBlock(region.front());
-  func::ReturnOp::create(b);
-  enter(operands);
-  return result;
-}
-
-/// A field of a step, as an index.
-Value ProgramLowering::loadStepField(Value step, Field field) {
-  ContextBuilder cb(b, b.getLoc(), context);
-  return toIndex(cb.loadCell(mapping.lookup(step), field));
-}
-
-LogicalResult ProgramLowering::lowerOp(Operation *op) {
-  ContextBuilder cb(b, b.getLoc(), context);
-  return TypeSwitch<Operation *, LogicalResult>(op)
-      .Case([&](uprog::RunOp run) { return lowerRun(run); })
-      .Case([&](uprog::RefOp ref) {
-        func::CallOp::create(b, ref.getCallee(), TypeRange(),
-                             ValueRange{context, worker, workers});
-        return success();
-      })
-      .Case([&](uprog::BarrierOp barrier) {
-        // Workers are the units of the device; what is below runs on one.
-        if (barrier.getLevel() == uprog::Level::Device)
-          cb.call(RuntimeFunction::barrier, worker);
-        return success();
-      })
-      .Case([&](uprog::PlanSizeOp size) {
-        mapping.map(size.getResult(),
-                    toIndex(cb.loadField(ContextField::numSteps)));
-        return success();
-      })
-      .Case([&](uprog::PlanStepOp step) {
-        Value index = toI64(mapping.lookup(step.getIndex()));
-        Value offset = arith::MulIOp::create(b, index, cb.constant(kStepBytes));
-        mapping.map(step.getResult(),
-                    cb.address(cb.loadField(ContextField::steps), offset,
-                               b.getI8Type()));
-        return success();
-      })
-      .Case([&](uprog::StepKernelOp number) {
-        mapping.map(number.getResult(),
-                    loadStepField(number.getStep(), kStepKernel));
-        return success();
-      })
-      .Case([&](uprog::StepTasksOp count) {
-        mapping.map(count.getResult(),
-                    loadStepField(count.getStep(), kStepCount));
-        return success();
-      })
-      .Case([&](uprog::StepMeetsOp meets) {
-        mapping.map(meets.getResult(),
-                    loadStepField(meets.getStep(), kStepMeets));
-        return success();
-      })
-      .Default([](Operation *other) {
-        return other->emitError("has no lowering to CPU workers");
-      });
-}
-
-LogicalResult ProgramLowering::lower(uprog::ProgramOp program) {
-  alone = program.getLevel() == uprog::Level::Block;
-  if (program.getLevel() != uprog::Level::Device && !alone)
-    return program.emitError("has level ")
-           << uprog::stringifyLevel(program.getLevel())
-           << ": workers run programs of device level together, or of block "
-              "level each by itself";
-  b.setLoc(program.getLoc());
+SmallVector<Value> WorkerEmitter::lower(uprog::ProgramOp op,
+                                        uprog::ProgramOp::Adaptor) {
   Type pointer = LLVM::LLVMPointerType::get(b.getContext());
   Type i64 = b.getI64Type();
-  b.setInsertionPoint(program);
-  function = func::FuncOp::create(b, program.getSymName(),
-                                  b.getFunctionType({pointer, i64, i64}, {}));
+  auto function = func::FuncOp::create(
+      b, op.getSymName(), b.getFunctionType({pointer, i64, i64}, {}));
+  program.function = function;
   // What is referred to is not the executor.
-  if (SymbolTable::symbolKnownUseEmpty(program,
-                                       program->getParentOfType<ModuleOp>())) {
+  if (SymbolTable::symbolKnownUseEmpty(op, op->getParentOfType<ModuleOp>()))
     function->setAttr(kExecutorAttr, b.getUnitAttr());
-  } else {
+  else
     makeInternal(function);
-  }
-  Block *body = function.addEntryBlock();
-  context = body->getArgument(0);
-  worker = body->getArgument(1);
-  workers = body->getArgument(2);
-  b.setInsertionPointToStart(body);
-  if (hasLanes(program)) {
-    if (failed(findMachine(program)))
-      return failure();
-    findLanes(worker);
-  }
-  if (failed(lowerBlock(program.getBody().front())))
-    return failure();
-  b.setLoc(program.getLoc());
+  b.setInsertionPointToStart(function.addEntryBlock());
+  if (hasLanes(op))
+    program.lanes = loadLanes(program.getContext(), program.getWorker());
+  inlineBody(op, program.getContext(), program.lanes);
   func::ReturnOp::create(b);
-  program.erase();
-  return success();
+  return {};
+}
+
+/// Makes a function of one case of a branch.
+static void outlineCase(WorkerProgram &program, Region &region,
+                        int64_t number) {
+  func::FuncOp function = program.function;
+  SetVector<Value> used;
+  used.insert_range(function.getArguments());
+  used.insert(program.lanes);
+  getUsedValuesDefinedAbove(region, used);
+  ArrayRef<Value> operands = used.getArrayRef();
+  ImplicitLocOpBuilder b(region.getLoc(), function);
+  std::string name = llvm::formatv("{0}.{1}", function.getSymName(), number);
+  auto outlined =
+      func::FuncOp::create(b, name, b.getFunctionType(TypeRange(operands), {}));
+  makeInternal(outlined);
+  Block *from = &region.front(), *to = outlined.addEntryBlock();
+  to->getOperations().splice(to->end(), from->getOperations(), from->begin(),
+                             std::prev(from->end()));
+  for (auto [value, argument] : llvm::zip_equal(operands, to->getArguments()))
+    replaceAllUsesInRegionWith(value, argument, outlined.getBody());
+  b.setInsertionPointToEnd(to);
+  func::ReturnOp::create(b);
+  b.setInsertionPointToStart(from);
+  func::CallOp::create(b, outlined, operands).setNoInline(true);
+}
+
+/// Each case of a machine's loop becomes a function of its own: LLVM takes time
+/// that grows with the square of the code in a loop, and this one runs all
+/// blocks.
+static void outlineCases(WorkerProgram &program) {
+  program.function.walk<WalkOrder::PreOrder>([&](scf::IndexSwitchOp branch) {
+    for (auto [number, region] :
+         llvm::zip_equal(branch.getCases(), branch.getCaseRegions()))
+      outlineCase(program, region, number);
+    return WalkResult::skip();
+  });
 }
 
 namespace {
 class ConvertUProgToCPUPass
     : public batch::impl::ConvertUProgToCPUPassBase<ConvertUProgToCPUPass> {
   using ConvertUProgToCPUPassBase::ConvertUProgToCPUPassBase;
+
   void runOnOperation() override {
-    for (auto program :
-         llvm::make_early_inc_range(getOperation().getOps<uprog::ProgramOp>()))
-      if (failed(ProgramLowering(getOperation(), rowSplit, rowBlock)
-                     .lower(program)))
+    SymbolTable symbols(getOperation());
+    SmallVector<uprog::ProgramOp> programs(
+        getOperation().getOps<uprog::ProgramOp>());
+    for (uprog::ProgramOp program : programs)
+      if (failed(check(program, symbols)))
         return signalPassFailure();
+    for (uprog::ProgramOp program : programs)
+      if (failed(lower(program, symbols)))
+        return signalPassFailure();
+  }
+
+  LogicalResult check(uprog::ProgramOp program, SymbolTable &symbols) {
+    if (program.getLevel() == uprog::Level::Cluster)
+      return program.emitError("has level ")
+             << uprog::stringifyLevel(program.getLevel())
+             << ": workers run programs of device level together, or of block "
+                "level each by itself";
+    if (failed(findMachine(program)))
+      return failure();
+    return checkProgram(program, "has no lowering to CPU workers",
+                        [&](Operation *op) {
+                          auto run = dyn_cast<uprog::RunOp>(op);
+                          return run ? checkRun(run, symbols) : success();
+                        });
+  }
+
+  LogicalResult lower(uprog::ProgramOp op, SymbolTable &symbols) {
+    WorkerProgram program{symbols, rowSplit, rowBlock,
+                          op.getLevel() == uprog::Level::Block};
+    MachineOp machine = *findMachine(op);
+    auto makeLanes = [&](ImplicitLocOpBuilder &b, Value lanes) {
+      return LaneCode(b, b.getLoc(), machine, program.getContext(), lanes);
+    };
+    if (failed(convertProgram(
+            op, LLVM::LLVMPointerType::get(&getContext()), makeLanes,
+            [&](const TypeConverter &converter, RewritePatternSet &patterns) {
+              addProgramPatterns<
+                  WorkerEmitter, uprog::ProgramOp, uprog::RunOp,
+                  uprog::ReduceOp, uprog::CompactOp, uprog::RefOp,
+                  uprog::BarrierOp, uprog::PlanSizeOp, uprog::PlanStepOp,
+                  uprog::StepKernelOp, uprog::StepTasksOp, uprog::StepMeetsOp>(
+                  converter, program, patterns);
+            })))
+      return failure();
+    if (machine)
+      outlineCases(program);
+    return success();
   }
 };
 } // namespace

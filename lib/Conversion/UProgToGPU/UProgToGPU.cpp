@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../ProgramCode/ProgramCode.h"
+#include "../UProgToSCF/ProgramPatterns.h"
 #include "Batch/Conversion/UProgToGPU/Passes.h"
+#include "Batch/Conversion/UProgToSCF/UProgToSCF.h"
 #include "Batch/Target/ABI/ABILayout.h"
 #include "Batch/Target/ABI/SymbolNames.h"
 #include "Batch/Target/GPU/GPUTarget.h"
@@ -14,7 +15,6 @@
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_CONVERTUPROGTOGPUPASS
@@ -40,39 +40,75 @@ struct LaunchShape {
   int64_t blockSize, clusterSize;
 };
 
-/// Lowers one program: every unit is a thread block.
-class KernelBuilder : ProgramCode {
-public:
-  KernelBuilder(ModuleOp module, gpu::GPUModuleOp device,
-                const LaunchShape &shape, func::FuncOp barrier,
-                const VendorFacts &vendor)
-      : ProgramCode(module), operators(module), functions(device),
-        device(device), shape(shape), barrier(barrier), vendor(vendor) {}
+/// A program that is lowered, and the values of its kernel that all its code
+/// reads.
+struct Kernel {
+  gpu::GPUModuleOp device;
+  LaunchShape shape;
+  const VendorFacts &vendor;
+  func::FuncOp barrier; ///< in which all blocks meet, if they run one plan
+  MachineOp machine;    ///< of a program that has lanes
+  /// Where blocks may meet in a plan: the number of the step there.
+  DenseMap<Operation *, Value> stepNumbers{};
 
-  LogicalResult lower(uprog::ProgramOp program);
+  Value context, thread; ///< of a program that has lanes
+  Value forms, control, blocks, watchdog;
+  Value steps, numSteps; ///< of the plan
+  /// This block's number in its group, blocks of a group; this group's number,
+  /// groups of the launch.
+  Value unit, units, group, groups;
+};
+
+/// Every unit is a thread block.
+class KernelEmitter : OpEmitter {
+public:
+  KernelEmitter(Operation *op, ConversionPatternRewriter &rewriter,
+                Kernel &kernel)
+      : OpEmitter(op, rewriter), kernel(kernel) {}
+
+  using Values = SmallVector<Value>;
+
+  Values lower(uprog::ProgramOp program, uprog::ProgramOp::Adaptor);
+  Values lower(uprog::RunOp run, uprog::RunOp::Adaptor operands);
+  Values lower(uprog::ReduceOp reduce, uprog::ReduceOp::Adaptor operands);
+  Values lower(uprog::CompactOp compact, uprog::CompactOp::Adaptor operands);
+
+  Values lower(uprog::BarrierOp barrier, uprog::BarrierOp::Adaptor) {
+    if (barrier.getLevel() == kernel.shape.group)
+      meet(barrier);
+    else
+      gpu::BarrierOp::create(b);
+    return {};
+  }
+  Values lower(uprog::PlanSizeOp, uprog::PlanSizeOp::Adaptor) {
+    return {toIndex(kernel.numSteps)};
+  }
+  Values lower(uprog::PlanStepOp, uprog::PlanStepOp::Adaptor operands) {
+    return {addressOf(kernel.steps, toI64(operands.getIndex()), kStepCells)};
+  }
+  Values lower(uprog::StepKernelOp, uprog::StepKernelOp::Adaptor operands) {
+    return {toIndex(loadField(operands.getStep(), kStepKernel))};
+  }
+  Values lower(uprog::StepTasksOp, uprog::StepTasksOp::Adaptor operands) {
+    return {toIndex(loadField(operands.getStep(), kStepCount))};
+  }
+  Values lower(uprog::StepMeetsOp, uprog::StepMeetsOp::Adaptor operands) {
+    return {toIndex(loadField(operands.getStep(), kStepMeets))};
+  }
 
 private:
   /// Arguments are the cells of the struct that a launch passes.
   gpu::GPUFuncOp beginKernel(uprog::ProgramOp program, int64_t cells,
                              ArrayRef<Field> fields);
-  void endKernel(uprog::ProgramOp program, gpu::GPUFuncOp kernel,
-                 Field blocksArgument);
-  LogicalResult lowerPlans(uprog::ProgramOp program);
-  LogicalResult lowerLanes(uprog::ProgramOp program);
-  LogicalResult lowerOp(Operation *op) override;
-  LogicalResult lowerReduce(uprog::ReduceOp reduce) override;
-  LogicalResult lowerCompact(uprog::CompactOp compact) override;
-  LaneCode laneCode() override;
-  LogicalResult lowerRun(uprog::RunOp run);
-  LogicalResult lowerBarrier(uprog::BarrierOp op);
+  void endKernel(uprog::ProgramOp program, gpu::GPUFuncOp function,
+                 Field blocksArgument, int64_t sharedBytes);
+  void lowerPlans(uprog::ProgramOp program);
+  void lowerLanes(uprog::ProgramOp program);
   Value shuffle(Value value, int64_t offset, gpu::ShuffleMode mode);
-  Value compare(arith::CmpIPredicate predicate, Value left, Value right) {
-    return arith::CmpIOp::create(b, predicate, left, right);
-  }
   Value findCountCell();
-  void loadWeights();
+  int64_t loadWeights();
   void findGroup();
-  void meet();
+  void meet(Operation *op);
 
   Type ptrType() {
     return LLVM::LLVMPointerType::get(b.getContext(), kGlobalMemory);
@@ -91,55 +127,57 @@ private:
                                ArrayRef<LLVM::GEPArg>{cell});
   }
 
-  SymbolTable operators, functions;
-  gpu::GPUModuleOp device;
-  LaunchShape shape;
-  func::FuncOp barrier;
-  const VendorFacts &vendor;
-  Value thread; ///< the number of this one in its block, in a program of lanes
-  Value plans, numPlans, forms, control, blocks, watchdog;
-  /// This block's number in its group, blocks of a group; this group's number,
-  /// groups of the launch.
-  Value unit, units, group, groups;
-  Value steps, numSteps, stepNumber;
-  int64_t sharedBytes = 0; ///< that a launch adds
+  Kernel &kernel;
 };
 
 } // namespace
 
-void KernelBuilder::findGroup() {
+void KernelEmitter::findGroup() {
   auto x = gpu::Dimension::x;
   Value block = toI64(gpu::BlockIdOp::create(b, x));
-  switch (shape.group) {
+  switch (kernel.shape.group) {
   case Level::Device:
-    unit = block;
-    units = blocks;
-    group = constant(0);
-    groups = constant(1);
+    kernel.unit = block;
+    kernel.units = kernel.blocks;
+    kernel.group = constant(0);
+    kernel.groups = constant(1);
     return;
   case Level::Cluster:
-    unit = toI64(gpu::ClusterBlockIdOp::create(b, x));
-    units = toI64(gpu::ClusterDimBlocksOp::create(b, x));
-    group = toI64(gpu::ClusterIdOp::create(b, x));
-    groups = toI64(gpu::ClusterDimOp::create(b, x));
+    kernel.unit = toI64(gpu::ClusterBlockIdOp::create(b, x));
+    kernel.units = toI64(gpu::ClusterDimBlocksOp::create(b, x));
+    kernel.group = toI64(gpu::ClusterIdOp::create(b, x));
+    kernel.groups = toI64(gpu::ClusterDimOp::create(b, x));
     return;
   case Level::Block:
-    unit = constant(0);
-    units = constant(1);
-    group = block;
-    groups = blocks;
+    kernel.unit = constant(0);
+    kernel.units = constant(1);
+    kernel.group = block;
+    kernel.groups = kernel.blocks;
   }
 }
 
-/// All blocks of a group meet.
-void KernelBuilder::meet() {
-  switch (shape.group) {
+/// The number of the step at an op of a plan's program: that of the nearest
+/// uprog.plan_step before it, null if there is none.
+static Value findStepNumber(Operation *op) {
+  for (; !isa<uprog::ProgramOp>(op); op = op->getParentOp())
+    for (Operation *at = op; at; at = at->getPrevNode())
+      if (auto step = dyn_cast<uprog::PlanStepOp>(at))
+        return step.getIndex();
+  return {};
+}
+
+/// All blocks of a group meet, at an op of the program.
+void KernelEmitter::meet(Operation *op) {
+  switch (kernel.shape.group) {
   case Level::Device: {
     Type i32 = b.getI32Type();
-    Value count = arith::TruncIOp::create(b, i32, units);
-    Value step = arith::IndexCastOp::create(b, i32, stepNumber);
-    func::CallOp::create(b, barrier,
-                         ValueRange{control, count, step, watchdog});
+    Value count = arith::TruncIOp::create(b, i32, kernel.units);
+    Value number = kernel.stepNumbers.lookup(op);
+    Value step = number ? arith::IndexCastOp::create(b, i32, number).getResult()
+                        : arith::ConstantIntOp::create(b, i32, 0).getResult();
+    func::CallOp::create(
+        b, kernel.barrier,
+        ValueRange{kernel.control, count, step, kernel.watchdog});
     return;
   }
   case Level::Cluster:
@@ -151,34 +189,47 @@ void KernelBuilder::meet() {
   }
 }
 
-LogicalResult KernelBuilder::lowerRun(uprog::RunOp run) {
-  auto op = operators.lookup<uprog::OperatorOp>(run.getCallee());
-  auto code = op ? op->getAttrOfType<uprog::CodeAttr>(uprog::kCodeAttr)
-                 : uprog::CodeAttr();
+/// The code of an operator, or null.
+static uprog::CodeAttr getCode(uprog::RunOp run) {
+  auto op = SymbolTable::lookupNearestSymbolFrom<uprog::OperatorOp>(
+      run->getParentOfType<ModuleOp>(), run.getCalleeAttr());
+  return op ? op->getAttrOfType<uprog::CodeAttr>(uprog::kCodeAttr)
+            : uprog::CodeAttr();
+}
+
+static LogicalResult checkRun(uprog::RunOp run, gpu::GPUModuleOp device) {
+  uprog::CodeAttr code = getCode(run);
   if (!code)
     return run.emitError("operator @")
            << run.getCallee()
            << " has no functions for thread blocks yet; run "
               "convert-operators-to-gpu first";
-  Value step = mapping.lookup(run.getStep());
   for (int64_t s = 0; s < code.getStages(); ++s) {
-    if (s > 0)
-      meet();
     std::string name = getStageName(run.getCallee(), s);
-    auto function = functions.lookup<func::FuncOp>(name);
-    if (!function)
+    if (!device.lookupSymbol<func::FuncOp>(name))
       return run.emitError("gpu.module @")
              << device.getSymName() << " has no function @" << name;
-    func::CallOp::create(b, function, ValueRange{step, forms, unit, units});
   }
-  // Lanes go on with what other threads computed.
-  if (machine)
-    meet();
   return success();
 }
 
+SmallVector<Value> KernelEmitter::lower(uprog::RunOp run,
+                                        uprog::RunOp::Adaptor operands) {
+  for (int64_t s = 0, e = getCode(run).getStages(); s < e; ++s) {
+    if (s > 0)
+      meet(run);
+    func::CallOp::create(b, getStageName(run.getCallee(), s), TypeRange(),
+                         ValueRange{operands.getStep(), kernel.forms,
+                                    kernel.unit, kernel.units});
+  }
+  // Lanes go on with what other threads computed.
+  if (kernel.machine)
+    meet(run);
+  return {};
+}
+
 /// What another thread of the warp has, 32 bits at once.
-Value KernelBuilder::shuffle(Value value, int64_t offset,
+Value KernelEmitter::shuffle(Value value, int64_t offset,
                              gpu::ShuffleMode mode) {
   Type i32 = b.getI32Type(), i64 = b.getI64Type();
   if (value.getType() == i64) {
@@ -198,15 +249,15 @@ Value KernelBuilder::shuffle(Value value, int64_t offset,
 }
 
 /// The threads of every warp share out the numbers, then what they found.
-LogicalResult KernelBuilder::lowerReduce(uprog::ReduceOp reduce) {
+SmallVector<Value> KernelEmitter::lower(uprog::ReduceOp reduce,
+                                        uprog::ReduceOp::Adaptor operands) {
   Value self = toI64(gpu::ThreadIdOp::create(b, gpu::Dimension::x));
   Value first = arith::AndIOp::create(b, self, constant(kWarp - 1));
-  FailureOr<SmallVector<Value>> found = findLeast(reduce, first, kWarp);
-  if (failed(found))
-    return failure();
+  Values found =
+      makeLeastLoop(reduce, operands.getUpper(), first, kWarp, rewriter);
   size_t count = reduce.getKeys().size();
   for (size_t i = 0; i < count; ++i) {
-    Value &key = (*found)[i], &number = (*found)[count + i];
+    Value &key = found[i], &number = found[count + i];
     for (int64_t distance = 1; distance < kWarp; distance *= 2) {
       Value otherKey = shuffle(key, distance, gpu::ShuffleMode::XOR);
       Value otherNumber = shuffle(number, distance, gpu::ShuffleMode::XOR);
@@ -219,17 +270,16 @@ LogicalResult KernelBuilder::lowerReduce(uprog::ReduceOp reduce) {
       number = arith::SelectOp::create(b, better, otherNumber, number);
     }
   }
-  mapLeast(reduce, *found);
-  return success();
+  return toResults(found);
 }
 
 /// One i64 of shared memory by which a thread tells the others how long a list
 /// is.
-Value KernelBuilder::findCountCell() {
+Value KernelEmitter::findCountCell() {
   constexpr StringLiteral name = "compact.count";
-  if (!device.lookupSymbol(name)) {
+  if (!kernel.device.lookupSymbol(name)) {
     OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(device.getBody());
+    b.setInsertionPointToStart(kernel.device.getBody());
     LLVM::GlobalOp::create(b, b.getI64Type(), /*isConstant=*/false,
                            LLVM::Linkage::Internal, name, Attribute(),
                            kListBytes, kSharedMemory);
@@ -240,11 +290,11 @@ Value KernelBuilder::findCountCell() {
 
 /// The first warp asks: each thread for one number, and it learns from the
 /// others how many of those before it are on the list.
-LogicalResult KernelBuilder::lowerCompact(uprog::CompactOp compact) {
+SmallVector<Value> KernelEmitter::lower(uprog::CompactOp compact,
+                                        uprog::CompactOp::Adaptor operands) {
   Type i1 = b.getI1Type(), i32 = b.getI32Type(), i64 = b.getI64Type();
-  ContextBuilder cb(b, b.getLoc(), context);
-  Value list = mapping.lookup(compact.getList());
-  Value upper = toI64(mapping.lookup(compact.getUpper()));
+  ContextBuilder cb(b, b.getLoc(), kernel.context);
+  Value list = operands.getList(), upper = toI64(operands.getUpper());
   Value self = toI64(gpu::ThreadIdOp::create(b, gpu::Dimension::x));
   Value cell = findCountCell();
   gpu::BarrierOp::create(b);
@@ -270,10 +320,7 @@ LogicalResult KernelBuilder::lowerCompact(uprog::CompactOp compact) {
     b.setInsertionPointToStart(asked.elseBlock());
     scf::YieldOp::create(b, ValueRange{arith::ConstantIntOp::create(b, i1, 0)});
     b.setInsertionPointToStart(asked.thenBlock());
-    FailureOr<Value> answer = lowerPredicate(compact, number);
-    if (failed(answer))
-      return failure();
-    scf::YieldOp::create(b, *answer);
+    scf::YieldOp::create(b, inlinePredicate(compact, number));
     b.setInsertionPointToEnd(loop.getBody());
     Value holds = asked.getResult(0);
     Value one = arith::ExtUIOp::create(b, i32, holds), sum = one;
@@ -297,80 +344,35 @@ LogicalResult KernelBuilder::lowerCompact(uprog::CompactOp compact) {
                           cb.address(list, place, i32));
   }
   gpu::BarrierOp::create(b);
-  mapping.map(compact.getCount(), toIndex(LLVM::LoadOp::create(b, i64, cell)));
-  return success();
+  return {toIndex(LLVM::LoadOp::create(b, i64, cell))};
 }
 
-LaneCode KernelBuilder::laneCode() {
-  LaneUnit block;
-  block.threads = shape.blockSize;
-  block.thread = thread;
-  block.blockScope = vendor.blockScope;
-  block.deviceScope = vendor.deviceScope;
-  return LaneCode(b, b.getLoc(), machine, context, lanes, block);
-}
-
-LogicalResult KernelBuilder::lowerBarrier(uprog::BarrierOp op) {
-  if (op.getLevel() == shape.group)
-    meet();
-  else if (op.getLevel() == Level::Block)
-    gpu::BarrierOp::create(b);
-  else
-    return op.emitError("has no lowering to a persistent kernel");
-  return success();
-}
-
-LogicalResult KernelBuilder::lowerOp(Operation *op) {
-  return TypeSwitch<Operation *, LogicalResult>(op)
-      .Case([&](uprog::RunOp run) { return lowerRun(run); })
-      .Case([&](uprog::BarrierOp op) { return lowerBarrier(op); })
-      .Case([&](uprog::PlanSizeOp size) {
-        mapping.map(size.getResult(), toIndex(numSteps));
-        return success();
-      })
-      .Case([&](uprog::PlanStepOp step) {
-        stepNumber = mapping.lookup(step.getIndex());
-        mapping.map(step.getResult(),
-                    addressOf(steps, toI64(stepNumber), kStepCells));
-        return success();
-      })
-      .Case<uprog::StepKernelOp, uprog::StepTasksOp, uprog::StepMeetsOp>(
-          [&](Operation *field) {
-            Field at = isa<uprog::StepKernelOp>(field)  ? kStepKernel
-                       : isa<uprog::StepTasksOp>(field) ? kStepCount
-                                                        : kStepMeets;
-            Value base = mapping.lookup(field->getOperand(0));
-            mapping.map(field->getResult(0), toIndex(loadField(base, at)));
-            return success();
-          })
-      .Default([](Operation *other) {
-        return other->emitError("has no lowering to a persistent kernel");
-      });
-}
-
-/// Fills the block's shared memory, if there is a function for it.
-void KernelBuilder::loadWeights() {
-  for (auto function : device.getOps<func::FuncOp>())
+/// Fills the block's shared memory, if there is a function for it. Returns how
+/// many bytes of it a launch adds.
+int64_t KernelEmitter::loadWeights() {
+  for (auto function : kernel.device.getOps<func::FuncOp>())
     if (auto bytes = function->getAttrOfType<IntegerAttr>(kKeptBytesAttr)) {
-      sharedBytes = bytes.getInt();
-      func::CallOp::create(b, function, ValueRange{forms, unit, units});
+      func::CallOp::create(b, function,
+                           ValueRange{kernel.forms, kernel.unit, kernel.units});
+      return bytes.getInt();
     }
+  return 0;
 }
 
 /// Makes the function of the host that launches the kernel too.
-void KernelBuilder::endKernel(uprog::ProgramOp program, gpu::GPUFuncOp kernel,
-                              Field blocksArgument) {
-  b.setLoc(program.getLoc());
+void KernelEmitter::endKernel(uprog::ProgramOp program, gpu::GPUFuncOp function,
+                              Field blocksArgument, int64_t sharedBytes) {
+  const LaunchShape &shape = kernel.shape;
   gpu::ReturnOp::create(b);
   b.setInsertionPoint(program);
   auto host =
       func::FuncOp::create(b, program.getSymName(),
-                           b.getFunctionType(kernel.getArgumentTypes(), {}));
+                           b.getFunctionType(function.getArgumentTypes(), {}));
   bool clustered = shape.group == Level::Cluster;
   host->setAttr(
       kLaunchAttr,
       b.getDictionaryAttr(
-          {b.getNamedAttr("kernel", b.getStringAttr(kernel.getName())),
+          {b.getNamedAttr("kernel", b.getStringAttr(function.getName())),
            b.getNamedAttr("executor",
                           b.getStringAttr(stringifyLevel(shape.group))),
            b.getNamedAttr("block_size", b.getI64IntegerAttr(shape.blockSize)),
@@ -390,96 +392,89 @@ void KernelBuilder::endKernel(uprog::ProgramOp program, gpu::GPUFuncOp kernel,
   Value shared;
   if (sharedBytes > 0)
     shared = arith::ConstantOp::create(b, b.getI32IntegerAttr(sharedBytes));
-  gpu::LaunchFuncOp::create(b, kernel, gpu::KernelDim3{grid, one, one},
+  gpu::LaunchFuncOp::create(b, function, gpu::KernelDim3{grid, one, one},
                             gpu::KernelDim3{threads, one, one}, shared,
                             host.getArguments(), Type(), ValueRange(), cluster);
   func::ReturnOp::create(b);
 }
 
-gpu::GPUFuncOp KernelBuilder::beginKernel(uprog::ProgramOp program,
+gpu::GPUFuncOp KernelEmitter::beginKernel(uprog::ProgramOp program,
                                           int64_t cells,
                                           ArrayRef<Field> fields) {
+  const LaunchShape &shape = kernel.shape;
   SmallVector<Type> types(cells, b.getI64Type());
   for (Field field : fields)
     if (field.isPointer)
       types[field.cell()] = ptrType();
-  b.setInsertionPointToEnd(device.getBody());
+  b.setInsertionPointToEnd(kernel.device.getBody());
   // Dots are not for names of kernels.
   std::string name = program.getSymName().str();
   llvm::replace(name, '.', '_');
-  auto kernel = gpu::GPUFuncOp::create(b, name, b.getFunctionType(types, {}));
-  kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
-  kernel.setKnownBlockSize(
+  auto function = gpu::GPUFuncOp::create(b, name, b.getFunctionType(types, {}));
+  function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
+  function.setKnownBlockSize(
       SmallVector<int32_t>{static_cast<int32_t>(shape.blockSize), 1, 1});
   if (shape.group == Level::Cluster)
-    kernel.setKnownClusterSize(
+    function.setKnownClusterSize(
         SmallVector<int32_t>{static_cast<int32_t>(shape.clusterSize), 1, 1});
-  b.setInsertionPointToStart(&kernel.getBody().front());
-  return kernel;
+  b.setInsertionPointToStart(&function.getBody().front());
+  return function;
 }
 
 /// Every group runs one plan after the other.
-LogicalResult KernelBuilder::lowerPlans(uprog::ProgramOp program) {
+void KernelEmitter::lowerPlans(uprog::ProgramOp program) {
   constexpr Field launch[] = {kPlansLaunchPlans,  kPlansLaunchNumPlans,
                               kPlansLaunchForms,  kPlansLaunchControl,
                               kPlansLaunchBlocks, kPlansLaunchWatchdog};
-  gpu::GPUFuncOp kernel =
+  gpu::GPUFuncOp function =
       beginKernel(program, countCells<BatchPlansLaunch>(), launch);
   auto argument = [&](Field field) -> Value {
-    return kernel.getArgument(field.cell());
+    return function.getArgument(field.cell());
   };
-  plans = argument(kPlansLaunchPlans);
-  numPlans = argument(kPlansLaunchNumPlans);
-  forms = argument(kPlansLaunchForms);
-  control = argument(kPlansLaunchControl);
-  blocks = argument(kPlansLaunchBlocks);
-  watchdog = argument(kPlansLaunchWatchdog);
+  Value plans = argument(kPlansLaunchPlans);
+  Value numPlans = argument(kPlansLaunchNumPlans);
+  kernel.forms = argument(kPlansLaunchForms);
+  kernel.control = argument(kPlansLaunchControl);
+  kernel.blocks = argument(kPlansLaunchBlocks);
+  kernel.watchdog = argument(kPlansLaunchWatchdog);
   findGroup();
-  loadWeights();
-  auto loop = scf::ForOp::create(b, group, numPlans, groups);
+  int64_t sharedBytes = loadWeights();
+  auto loop = scf::ForOp::create(b, kernel.group, numPlans, kernel.groups);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(loop.getBody()->getTerminator());
     Value plan = addressOf(plans, loop.getInductionVar(), kPlanCells);
-    steps = loadField(plan, kPlanSteps);
-    numSteps = loadField(plan, kPlanNumSteps);
-    if (failed(lowerBlock(program.getBody().front())))
-      return failure();
+    kernel.steps = loadField(plan, kPlanSteps);
+    kernel.numSteps = loadField(plan, kPlanNumSteps);
+    inlineBody(program, plan, /*lanes=*/Value());
   }
-  endKernel(program, kernel, kPlansLaunchBlocks);
-  return success();
+  endKernel(program, function, kPlansLaunchBlocks, sharedBytes);
 }
 
 /// Every block runs the program on lanes of its own.
-LogicalResult KernelBuilder::lowerLanes(uprog::ProgramOp program) {
-  if (failed(findMachine(program)))
-    return failure();
-  if (machine.getFrames())
-    return program.emitError(
-        "runs calls on the stack of the host, which blocks of a GPU do not "
-        "have; compile with --strategy=lockstep");
+void KernelEmitter::lowerLanes(uprog::ProgramOp program) {
   constexpr Field launch[] = {kLanesLaunchContext, kLanesLaunchBlocks};
-  gpu::GPUFuncOp kernel =
+  gpu::GPUFuncOp function =
       beginKernel(program, countCells<BatchLanesLaunch>(), launch);
-  context = kernel.getArgument(kLanesLaunchContext.cell());
-  blocks = kernel.getArgument(kLanesLaunchBlocks.cell());
+  kernel.context = function.getArgument(kLanesLaunchContext.cell());
+  kernel.blocks = function.getArgument(kLanesLaunchBlocks.cell());
   findGroup();
-  thread = toI64(gpu::ThreadIdOp::create(b, gpu::Dimension::x));
-  forms = ContextBuilder(b, b.getLoc(), context).loadField(ContextField::forms);
-  findLanes(group);
-  loadWeights();
-  if (failed(lowerBlock(program.getBody().front())))
-    return failure();
-  endKernel(program, kernel, kLanesLaunchBlocks);
-  return success();
+  kernel.thread = toI64(gpu::ThreadIdOp::create(b, gpu::Dimension::x));
+  ContextBuilder cb(b, b.getLoc(), kernel.context);
+  kernel.forms = cb.loadField(ContextField::forms);
+  Value lanes = loadLanes(kernel.context, kernel.group);
+  int64_t sharedBytes = loadWeights();
+  inlineBody(program, /*plan=*/Value(), lanes);
+  endKernel(program, function, kLanesLaunchBlocks, sharedBytes);
 }
 
-LogicalResult KernelBuilder::lower(uprog::ProgramOp program) {
-  b.setLoc(program.getLoc());
-  if (failed(hasLanes(program) ? lowerLanes(program) : lowerPlans(program)))
-    return failure();
-  program.erase();
-  return success();
+SmallVector<Value> KernelEmitter::lower(uprog::ProgramOp program,
+                                        uprog::ProgramOp::Adaptor) {
+  if (kernel.machine)
+    lowerLanes(program);
+  else
+    lowerPlans(program);
+  return {};
 }
 
 namespace {
@@ -502,6 +497,9 @@ class ConvertUProgToGPUPass
             << kDeviceModule << "; run convert-operators-to-gpu first";
       return signalPassFailure();
     }
+    for (uprog::ProgramOp program : programs)
+      if (failed(check(program, device)))
+        return signalPassFailure();
     const VendorFacts &vendor = *getChipFacts(chip).vendor;
     func::FuncOp barrier;
     for (uprog::ProgramOp program : programs) {
@@ -509,8 +507,8 @@ class ConvertUProgToGPUPass
       if (group == Level::Device && !barrier)
         barrier = uprog::addDeviceBarrier(device, vendor);
       LaunchShape shape{group, blockSize, clusterSize};
-      if (failed(KernelBuilder(module, device, shape, barrier, vendor)
-                     .lower(program)))
+      Kernel kernel{device, shape, vendor, barrier, *findMachine(program)};
+      if (failed(lower(program, kernel)))
         return signalPassFailure();
     }
     // One block on a multiprocessor is enough, and may have all registers.
@@ -521,5 +519,55 @@ class ConvertUProgToGPUPass
     module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
                     UnitAttr::get(module.getContext()));
   }
+
+  LogicalResult check(uprog::ProgramOp program, gpu::GPUModuleOp device);
+  LogicalResult lower(uprog::ProgramOp program, Kernel &kernel);
 };
 } // namespace
+
+LogicalResult ConvertUProgToGPUPass::check(uprog::ProgramOp program,
+                                           gpu::GPUModuleOp device) {
+  FailureOr<MachineOp> machine = findMachine(program);
+  if (failed(machine))
+    return failure();
+  if (*machine && machine->getFrames())
+    return program.emitError(
+        "runs calls on the stack of the host, which blocks of a GPU do not "
+        "have; compile with --strategy=lockstep");
+  constexpr StringLiteral error = "has no lowering to a persistent kernel";
+  return checkProgram(program, error, [&](Operation *op) -> LogicalResult {
+    if (auto run = dyn_cast<uprog::RunOp>(op))
+      return checkRun(run, device);
+    auto barrier = dyn_cast<uprog::BarrierOp>(op);
+    bool meets = !barrier || barrier.getLevel() == program.getLevel() ||
+                 barrier.getLevel() == Level::Block;
+    return meets && !isa<uprog::RefOp>(op) ? success() : op->emitError(error);
+  });
+}
+
+LogicalResult ConvertUProgToGPUPass::lower(uprog::ProgramOp program,
+                                           Kernel &kernel) {
+  program.walk([&](Operation *op) {
+    if (isa<uprog::RunOp, uprog::BarrierOp>(op))
+      kernel.stepNumbers[op] = findStepNumber(op);
+  });
+  auto makeLanes = [&](ImplicitLocOpBuilder &b, Value lanes) {
+    LaneUnit block;
+    block.threads = kernel.shape.blockSize;
+    block.thread = kernel.thread;
+    block.blockScope = kernel.vendor.blockScope;
+    block.deviceScope = kernel.vendor.deviceScope;
+    return LaneCode(b, b.getLoc(), kernel.machine, kernel.context, lanes,
+                    block);
+  };
+  return convertProgram(
+      program, LLVM::LLVMPointerType::get(&getContext(), kGlobalMemory),
+      makeLanes,
+      [&](const TypeConverter &converter, RewritePatternSet &patterns) {
+        addProgramPatterns<KernelEmitter, uprog::ProgramOp, uprog::RunOp,
+                           uprog::ReduceOp, uprog::CompactOp, uprog::BarrierOp,
+                           uprog::PlanSizeOp, uprog::PlanStepOp,
+                           uprog::StepKernelOp, uprog::StepTasksOp,
+                           uprog::StepMeetsOp>(converter, kernel, patterns);
+      });
+}

@@ -1,0 +1,28 @@
+//===- Passes.td - Control of programs as scf --------------*- tablegen -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CONVERSION_UPROGTOSCF_PASSES_TD
+#define BATCH_CONVERSION_UPROGTOSCF_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertUProgToSCFPass : Pass<"convert-uprog-to-scf"> {
+  let summary = "lower the control that all units agree on to scf";
+  let description = [{
+    `uprog.for`, `uprog.branch` and `uprog.while` become `scf.for`,
+    `scf.index_switch` and `scf.while`; all else stays. Pipelines do not need it:
+    `convert-uprog-to-cpu` and `convert-uprog-to-gpu` use the same patterns,
+    `populateUProgToSCFPatterns` of Batch/Conversion/UProgToSCF/UProgToSCF.h, and
+    so may a compiler with a target of its own.
+
+    See test/Conversion/UProgToSCF/uprog-to-scf.mlir.
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
+#endif // BATCH_CONVERSION_UPROGTOSCF_PASSES_TD

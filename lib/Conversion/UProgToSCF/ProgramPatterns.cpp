@@ -1,0 +1,197 @@
+//===- ProgramPatterns.cpp - What targets share of a program --------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProgramPatterns.h"
+#include "Batch/Conversion/UProgToSCF/UProgToSCF.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+//===----------------------------------------------------------------------===//
+// Bodies
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> OpEmitter::toResults(SmallVector<Value> found) {
+  for (Value &number : MutableArrayRef(found).drop_front(found.size() / 2))
+    number = toIndex(number);
+  return found;
+}
+
+Value OpEmitter::loadLanes(Value context, Value unit) {
+  ContextBuilder cb(b, b.getLoc(), context);
+  Value cell = cb.loadCell(cb.loadField(ContextField::lanes), unit);
+  return LLVM::IntToPtrOp::create(b, context.getType(), cell);
+}
+
+void OpEmitter::inlineBody(uprog::ProgramOp program, Value plan, Value lanes) {
+  TypeConverter::SignatureConversion arguments(program.getNumArguments());
+  for (auto [i, type] : llvm::enumerate(program.getArgumentTypes())) {
+    if (isa<PlanType>(type))
+      arguments.remapInput(i, plan);
+    else if (isa<LanesType>(type))
+      arguments.remapInput(i, lanes);
+  }
+  Block *body =
+      rewriter.applySignatureConversion(&program.getBody().front(), arguments);
+  rewriter.eraseOp(body->getTerminator());
+  rewriter.inlineBlockBefore(body, b.getInsertionBlock(),
+                             b.getInsertionPoint());
+}
+
+Value OpEmitter::inlinePredicate(uprog::CompactOp compact, Value number) {
+  Block &body = compact.getBody().front();
+  auto condition = cast<uprog::ConditionOp>(body.getTerminator());
+  Value holds = condition.getCondition();
+  rewriter.inlineBlockBefore(&body, b.getInsertionBlock(),
+                             b.getInsertionPoint(), toIndex(number));
+  rewriter.eraseOp(condition);
+  return holds;
+}
+
+//===----------------------------------------------------------------------===//
+// Lanes
+//===----------------------------------------------------------------------===//
+
+bool batch::hasLanes(uprog::ProgramOp program) {
+  return llvm::any_of(program.getArgumentTypes(), llvm::IsaPred<LanesType>);
+}
+
+FailureOr<MachineOp> batch::findMachine(uprog::ProgramOp program) {
+  if (!hasLanes(program))
+    return MachineOp();
+  auto machines = program->getParentOfType<ModuleOp>().getOps<MachineOp>();
+  if (machines.empty())
+    return program.emitError("has lanes, but the module has no batch.machine");
+  return *machines.begin();
+}
+
+/// The entry that a machine was made from, whose arguments and results its
+/// lanes read and write, or null.
+static func::FuncOp findEntry(Operation *op) {
+  auto module = op->getParentOfType<ModuleOp>();
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function->hasAttr(kEntryAttr))
+      return function;
+  return {};
+}
+
+namespace {
+
+class LaneEmitter : OpEmitter {
+public:
+  LaneEmitter(Operation *op, ConversionPatternRewriter &rewriter,
+              MakeLaneCode &make)
+      : OpEmitter(op, rewriter), make(make) {}
+
+  using Values = SmallVector<Value>;
+
+  Values lower(StartLanesOp op, StartLanesOp::Adaptor operands) {
+    LaneCode code = make(b, operands.getLanes());
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPoint(op->getParentOfType<FunctionOpInterface>());
+      code.makeNextInstance(findEntry(op));
+    }
+    code.startLanes();
+    return {};
+  }
+  Values lower(BlockKeysOp, BlockKeysOp::Adaptor operands) {
+    Value block = toI64(operands.getBlock());
+    auto [preference, since] = make(b, operands.getLanes()).blockKeys(block);
+    return {preference, since};
+  }
+  Values lower(NextBlockOp, NextBlockOp::Adaptor operands) {
+    Value preferred = toI64(operands.getPreferred());
+    Value oldest = toI64(operands.getOldest());
+    auto [block, any] = make(b, operands.getLanes())
+                            .nextBlock(preferred, oldest, operands.getSince());
+    return {toIndex(block), any};
+  }
+  Values lower(LaneListOp, LaneListOp::Adaptor operands) {
+    auto [count, room] = make(b, operands.getLanes()).laneList();
+    return {toIndex(count), room};
+  }
+  Values lower(EnterBlockOp, EnterBlockOp::Adaptor operands) {
+    Value lane = toI64(operands.getLane());
+    Value block = toI64(operands.getBlock());
+    return {make(b, operands.getLanes()).enterBlock(lane, block)};
+  }
+  Values lower(uprog::TakeLanesOp, uprog::TakeLanesOp::Adaptor operands) {
+    Value block = toI64(operands.getBlock());
+    Value count = toI64(operands.getCount());
+    return {make(b, operands.getLanes()).takeLanes(block, count)};
+  }
+  Values lower(LaneOpsOp op, LaneOpsOp::Adaptor operands) {
+    auto block = SymbolTable::lookupNearestSymbolFrom<BlockOp>(
+        op->getParentOfType<ModuleOp>(), op.getBlock());
+    LaneCode code = make(b, operands.getLanes());
+    if (op.getPrologue())
+      code.runPrologue(block);
+    else
+      code.runEpilogue(block);
+    return {};
+  }
+  Values lower(LeaveFrameOp, LeaveFrameOp::Adaptor operands) {
+    make(b, operands.getLanes()).leaveFrame();
+    return {};
+  }
+
+private:
+  MakeLaneCode &make;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+LogicalResult
+batch::checkProgram(uprog::ProgramOp program, StringRef error,
+                    function_ref<LogicalResult(Operation *)> checkOp) {
+  auto check = [&](Operation *op) -> LogicalResult {
+    if (isa<StartLanesOp>(op) && !findEntry(op))
+      return op->emitError("needs the entry that its machine was made from");
+    if (isa_and_nonnull<uprog::UProgDialect, arith::ArithDialect>(
+            op->getDialect()) ||
+        isa<StartLanesOp, BlockKeysOp, NextBlockOp, LaneListOp, EnterBlockOp,
+            LaneOpsOp, LeaveFrameOp>(op))
+      return checkOp(op);
+    return op->emitError(error);
+  };
+  WalkResult result = program.getBody().walk<WalkOrder::PreOrder>(
+      [&](Operation *op) { return WalkResult(check(op)); });
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult batch::convertProgram(
+    uprog::ProgramOp program, Type pointer, MakeLaneCode makeLanes,
+    function_ref<void(const TypeConverter &, RewritePatternSet &)>
+        addPatterns) {
+  TypeConverter converter;
+  converter.addConversion([=](Type type) -> Type {
+    return isa<PlanType, uprog::StepType, LanesType, MemRefType>(type) ? pointer
+                                                                       : type;
+  });
+  RewritePatternSet patterns(program.getContext());
+  populateUProgToSCFPatterns(converter, patterns);
+  addProgramPatterns<LaneEmitter, StartLanesOp, BlockKeysOp, NextBlockOp,
+                     LaneListOp, EnterBlockOp, uprog::TakeLanesOp, LaneOpsOp,
+                     LeaveFrameOp>(converter, makeLanes, patterns);
+  addPatterns(converter, patterns);
+  ConversionTarget target(*program.getContext());
+  target
+      .addLegalDialect<arith::ArithDialect, func::FuncDialect, gpu::GPUDialect,
+                       LLVM::LLVMDialect, NVVM::NVVMDialect, scf::SCFDialect>();
+  target.addIllegalDialect<BatchDialect, uprog::UProgDialect>();
+  return applyPartialConversion(program.getOperation(), target,
+                                std::move(patterns));
+}

@@ -1,0 +1,112 @@
+//===- ProgramPatterns.h - What targets share of a program ------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Besides control: programs that run on lanes, and what it takes to make a
+// target's function of a program.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CONVERSION_UPROGTOSCF_PROGRAMPATTERNS_H
+#define BATCH_CONVERSION_UPROGTOSCF_PROGRAMPATTERNS_H
+
+#include "../../Codegen/Lanes/LaneCode.h"
+#include "Batch/Dialect/UProg/UProg.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace mlir::batch {
+
+/// Emits code in place of one op of a program. A target derives from it and has
+/// a method
+///
+///   SmallVector<Value> lower(Op op, Op::Adaptor operands);
+///
+/// for each op that it lowers, which returns what replaces the results.
+class OpEmitter {
+protected:
+  OpEmitter(Operation *op, ConversionPatternRewriter &rewriter)
+      : rewriter(rewriter), b(op->getLoc(), rewriter) {}
+
+  Value constant(int64_t value) {
+    return arith::ConstantIntOp::create(b, b.getI64Type(), value);
+  }
+  Value compare(arith::CmpIPredicate predicate, Value left, Value right) {
+    return arith::CmpIOp::create(b, predicate, left, right);
+  }
+  Value toI64(Value index) {
+    return arith::IndexCastOp::create(b, b.getI64Type(), index);
+  }
+  Value toIndex(Value integer) {
+    return arith::IndexCastOp::create(b, b.getIndexType(), integer);
+  }
+  /// What makeLeastLoop returns, as results of a uprog.reduce.
+  SmallVector<Value> toResults(SmallVector<Value> found);
+  /// The lanes of a unit, given the context: pointers both.
+  Value loadLanes(Value context, Value unit);
+  /// Moves what a program does to the insertion point. Its plans and lanes
+  /// become these values.
+  void inlineBody(uprog::ProgramOp program, Value plan, Value lanes);
+  /// Moves the code that says whether a number (i64) is listed to the insertion
+  /// point, which stays behind it. Returns the answer.
+  Value inlinePredicate(uprog::CompactOp compact, Value number);
+
+  ConversionPatternRewriter &rewriter;
+  ImplicitLocOpBuilder b;
+};
+
+/// Lowers an op by a method of `Emitter`, which is made for it with the state
+/// that all patterns of a program share.
+template <class Emitter, class State, class OpTy>
+class ProgramPattern : public OpConversionPattern<OpTy> {
+public:
+  ProgramPattern(const TypeConverter &converter, MLIRContext *context,
+                 State &state)
+      : OpConversionPattern<OpTy>(converter, context), state(state) {}
+
+  LogicalResult
+  matchAndRewrite(OpTy op, typename OpTy::Adaptor operands,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, Emitter(op, rewriter, state).lower(op, operands));
+    return success();
+  }
+
+private:
+  State &state;
+};
+
+/// Adds the patterns of several ops.
+template <class Emitter, class... Ops, class State>
+void addProgramPatterns(const TypeConverter &converter, State &state,
+                        RewritePatternSet &patterns) {
+  patterns.add<ProgramPattern<Emitter, State, Ops>...>(
+      converter, patterns.getContext(), state);
+}
+
+/// Whether a program has lanes.
+bool hasLanes(uprog::ProgramOp program);
+/// Returns the machine of a program that has lanes, and null of another. Fails
+/// with an error if there is no machine.
+FailureOr<MachineOp> findMachine(uprog::ProgramOp program);
+/// Emits an error at the first op in `program` that no target lowers:
+/// '`error`'; at lanes that come from nowhere; or where `checkOp` does.
+LogicalResult checkProgram(uprog::ProgramOp program, StringRef error,
+                           function_ref<LogicalResult(Operation *)> checkOp);
+
+/// Makes what emits the code of lanes at an insertion point, given a pointer to
+/// the unit's.
+using MakeLaneCode =
+    std::function<LaneCode(ImplicitLocOpBuilder &b, Value lanes)>;
+
+/// Lowers a program with all in it. Plans, steps, lanes and lists of lanes
+/// become pointers; `addPatterns` adds those of the target.
+LogicalResult convertProgram(
+    uprog::ProgramOp program, Type pointer, MakeLaneCode makeLanes,
+    function_ref<void(const TypeConverter &, RewritePatternSet &)> addPatterns);
+
+} // namespace mlir::batch
+
+#endif // BATCH_CONVERSION_UPROGTOSCF_PROGRAMPATTERNS_H
