@@ -76,7 +76,7 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   pm.addPass(createAssignPhasesPass());
   pm.addPass(createTagDepthsPass());
   pm.addPass(createVerifyKernelsPass());
-  if (options.layoutKernels != "none") {
+  if (options.layoutKernels != EqualOperators::None) {
     LayoutPQPassOptions kernels;
     kernels.equal = options.layoutKernels;
     pm.addPass(createLayoutPQPass(kernels));
@@ -87,7 +87,7 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   pm.addPass(createLockstepPass());
   pm.addPass(createLinearizePass());
   // A module may have a policy already.
-  if (options.policy != "depth" || !options.policyTable.empty()) {
+  if (options.policy || !options.policyTable.empty()) {
     AttachPolicyPassOptions policy;
     policy.policy = options.policy;
     policy.table = options.policyTable;
@@ -208,10 +208,10 @@ void mlir::batch::buildGPUPersistentPipeline(
     pm.nest<gpu::GPUModuleOp>().addPass(createConvertToLLVMPass(rest));
   }
   pm.nest<gpu::GPUModuleOp>().addPass(createReconcileUnrealizedCastsPass());
-  if (options.format == "llvm")
+  if (options.format == CodeFormat::LLVM)
     return;
   GpuModuleToBinaryPassOptions binary;
-  binary.compilationTarget = options.format;
+  binary.compilationTarget = getOptionName(options.format.getValue());
   pm.addPass(createGpuModuleToBinaryPass(binary));
 }
 

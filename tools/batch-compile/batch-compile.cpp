@@ -48,8 +48,8 @@ struct Flags {
       "device", cl::init("cpu"), cl::cat(category),
       cl::desc("Where mini-batches run: 'cpu', 'cuda' (one persistent kernel) "
                "or 'emulator' (the same kernel, checked on the CPU)")};
-  cl::opt<std::string> executor{
-      "executor", cl::init("auto"), cl::cat(category),
+  cl::opt<batch::Executor> executor{
+      "executor", cl::init(batch::Executor::Auto), cl::cat(category),
       cl::desc(
           "What runs a mini-batch or a part of it on a GPU: 'device' (all "
           "blocks together), 'cluster', 'block' or 'auto', which chooses")};
@@ -70,8 +70,8 @@ struct Flags {
       "strategy", cl::init(batch::Strategy::Auto), cl::cat(category),
       cl::desc("Where control runs: 'auto', 'linearize', 'lockstep', 'mask' or "
                "'none' (unbatched)")};
-  cl::opt<std::string> policy{"policy", cl::init("depth"), cl::cat(category),
-                              cl::desc(batch::getPolicyHelp())};
+  cl::opt<batch::PolicyOption> policy{"policy", cl::cat(category),
+                                      cl::desc(batch::getPolicyHelp())};
   cl::opt<std::string> policyTable{
       "policy-table", cl::cat(category), cl::value_desc("file"),
       cl::desc("State machine, from batch-run --learn-policy=FILE")};
@@ -97,7 +97,7 @@ struct Flags {
   batch::CompileOptions getOptions() const {
     batch::CompileOptions options;
     options.strategy = strategy;
-    options.policy = policy;
+    options.policy = policy.getValue();
     options.policyTable = policyTable;
     options.sizes.assign(sizes.begin(), sizes.end());
     options.device = device;

@@ -8,8 +8,11 @@
 #ifndef BATCH_PIPELINES_PIPELINES_H
 #define BATCH_PIPELINES_PIPELINES_H
 
+#include "Batch/Conversion/UProgToGPU/Options.h"
 #include "Batch/Target/GPU/GPUTarget.h"
 #include "Batch/Transforms/Control/StrategyOption.h"
+#include "Batch/Transforms/Kernels/Options.h"
+#include "Batch/Transforms/Memory/Options.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 
@@ -29,8 +32,7 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
           "by call), 'auto' (the first of these that is legal) or "
           "'none' (kernels only)"),
       llvm::cl::init(Strategy::Auto)};
-  Option<std::string> policy{*this, "policy", llvm::cl::desc(getPolicyHelp()),
-                             llvm::cl::init("depth")};
+  Option<PolicyOption> policy{*this, "policy", llvm::cl::desc(getPolicyHelp())};
   Option<std::string> policyTable{
       *this, "policy-table",
       llvm::cl::desc("State machine that 'batch-run --learn-policy' wrote"),
@@ -50,11 +52,11 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
       *this, "unroll",
       llvm::cl::desc("How many levels of a recursion one call computes"),
       llvm::cl::init(1)};
-  Option<std::string> layoutKernels{
+  Option<EqualOperators> layoutKernels{
       *this, "layout-kernels",
       llvm::cl::desc("Batch operators inside of kernels that are equal by "
                      "'weights' or 'shapes'; 'none': leave kernels alone"),
-      llvm::cl::init("none")};
+      llvm::cl::init(EqualOperators::None)};
   Option<std::string> layout{
       *this, "layout",
       llvm::cl::desc(
@@ -95,12 +97,12 @@ struct CPUWorkersOptions : PassPipelineOptions<CPUWorkersOptions> {
 
 /// Options of `--gpu-persistent`.
 struct GPUPersistentOptions : PassPipelineOptions<GPUPersistentOptions> {
-  Option<std::string> executor{
+  Option<Executor> executor{
       *this, "executor",
       llvm::cl::desc("What runs a mini-batch or a part of it: 'device' (all "
                      "blocks, meeting in global memory), 'cluster', 'block' or "
                      "'auto', which chooses by weights and tasks"),
-      llvm::cl::init("auto")};
+      llvm::cl::init(Executor::Auto)};
   Option<int64_t> blockSize{*this, "block-size",
                             llvm::cl::desc("Threads of a block"),
                             llvm::cl::init(256)};
@@ -125,12 +127,12 @@ struct GPUPersistentOptions : PassPipelineOptions<GPUPersistentOptions> {
                      "gfx90a, gfx942; without it the output stops at the gpu "
                      "dialect"),
       llvm::cl::init("")};
-  Option<std::string> format{
+  Option<CodeFormat> format{
       *this, "format",
       llvm::cl::desc("What becomes of the kernel: 'llvm' (LLVM dialect), 'isa' "
                      "(PTX or assembly text), 'bin' or 'fatbin' (both need "
                      "ptxas of a CUDA toolkit)"),
-      llvm::cl::init("llvm")};
+      llvm::cl::init(CodeFormat::LLVM)};
 };
 
 /// From a program for one instance to `uprog` over batched tensor code, which

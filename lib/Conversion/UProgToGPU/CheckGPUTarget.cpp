@@ -19,6 +19,7 @@ namespace mlir::batch {
 
 using namespace mlir;
 using batch::ChipFacts;
+using batch::CodeFormat;
 
 namespace {
 struct CheckGPUTargetPass
@@ -37,13 +38,11 @@ struct CheckGPUTargetPass
 
 LogicalResult CheckGPUTargetPass::check() {
   ModuleOp module = getOperation();
-  if (!llvm::is_contained({"llvm", "isa", "bin", "fatbin"}, format))
-    return module.emitError("unknown format '")
-           << format << "'; formats are llvm, isa, bin and fatbin";
   if (chip.empty()) {
-    if (format != "llvm")
+    if (format != CodeFormat::LLVM)
       return module.emitError("format '")
-             << format << "' needs a chip, such as chip=sm_90";
+             << batch::getOptionName(format.getValue())
+             << "' needs a chip, such as chip=sm_90";
     return success();
   }
   auto firstWith = [](bool ChipFacts::*feature) {
@@ -59,7 +58,7 @@ LogicalResult CheckGPUTargetPass::check() {
     return module.emitError("chip '")
            << chip << "' has no acquire loads, which blocks meet with; use "
            << firstWith(&ChipFacts::acquireLoads) << " or later";
-  if (executor == "cluster" && !facts.clusters)
+  if (executor == batch::Executor::Cluster && !facts.clusters)
     return module.emitError("chip '")
            << chip << "' has no clusters; use executor=device or "
            << firstWith(&ChipFacts::clusters) << " or later";
@@ -72,24 +71,25 @@ LogicalResult CheckGPUTargetPass::check() {
 }
 
 LogicalResult CheckGPUTargetPass::checkTools(batch::GPUVendor vendor) {
-  if (format == "llvm" || format == "isa")
+  if (format == CodeFormat::LLVM || format == CodeFormat::ISA)
     return success();
   ModuleOp module = getOperation();
+  StringRef name = batch::getOptionName(format.getValue());
   if (vendor == batch::GPUVendor::AMD) {
     // Upstream looks nowhere else.
     SmallString<128> linker(ROCDL::getROCMPath());
     llvm::sys::path::append(linker, "llvm", "bin", "ld.lld");
     if (!llvm::sys::fs::can_execute(linker))
       return module.emitError("format '")
-             << format
+             << name
              << "' needs the linker of ROCm, but there is no 'llvm/bin/ld.lld' "
                 "where ROCM_PATH says; use format=isa";
     return success();
   }
-  StringRef missing = batch::findMissingCUDATool(format);
+  StringRef missing = batch::findMissingCUDATool(name);
   if (!missing.empty())
     return module.emitError("format '")
-           << format << "' needs '" << missing
+           << name << "' needs '" << missing
            << "' of a CUDA toolkit, but it is neither on the PATH nor where "
               "CUDA_HOME says; use format=isa";
   return success();

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../../Codegen/Stages/StagePlan.h"
+#include "../UProgToSCF/ProgramPatterns.h"
 #include "Batch/Conversion/UProgToGPU/Passes.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Target/GPU/GPUTarget.h"
@@ -32,27 +33,20 @@ struct ChooseExecutorPass
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    std::optional<Level> given = symbolizeLevel(executor);
-    if (executor != "auto" && !given) {
-      module.emitError("unknown executor '")
-          << executor << "'; executors are auto, device, cluster and block";
-      return signalPassFailure();
-    }
+    // Empty for `auto`.
+    std::optional<Level> given =
+        symbolizeLevel(batch::getOptionName(executor.getValue()));
     SmallVector<ProgramOp> programs(module.getOps<ProgramOp>());
     if (programs.empty())
       return;
-    auto hasLanes = [](ProgramOp program) {
-      return llvm::any_of(program.getArgumentTypes(),
-                          llvm::IsaPred<batch::LanesType>);
-    };
-    auto lockstep = llvm::find_if(programs, hasLanes);
+    auto lockstep = llvm::find_if(programs, batch::hasLanes);
     std::string why = "as the option says";
     Level group = given.value_or(Level::Device);
     if (lockstep != programs.end()) {
       if (given.value_or(Level::Block) != Level::Block) {
         lockstep->emitError("runs lanes, which every block has for itself; use "
                             "executor=block or auto, not ")
-            << executor;
+            << stringifyLevel(*given);
         return signalPassFailure();
       }
       group = Level::Block;

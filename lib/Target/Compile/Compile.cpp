@@ -161,9 +161,9 @@ static LogicalResult addDevicePasses(OpPassManager &pm, Location loc,
     pm.addPass(createConvertGPUToHostEmulationPass());
     return success();
   }
-  gpu.chip = !options.chip.empty()           ? options.chip
-             : options.executor == "cluster" ? "sm_90"
-                                             : "sm_80";
+  gpu.chip = !options.chip.empty()                   ? options.chip
+             : options.executor == Executor::Cluster ? "sm_90"
+                                                     : "sm_80";
   // Later chips run the code too.
   if (options.chip.empty() && options.sharedMemory < 0)
     gpu.sharedMemory = getChipFacts("").sharedMemory;
@@ -172,7 +172,8 @@ static LogicalResult addDevicePasses(OpPassManager &pm, Location loc,
     return emitError(loc) << "'" << gpu.chip
                           << "' is no chip of NVIDIA; use sm_80, sm_90, ...";
   // Binary code and PTX with a toolkit; without one the driver compiles PTX.
-  gpu.format = findMissingCUDATool("fatbin").empty() ? "fatbin" : "isa";
+  gpu.format = findMissingCUDATool("fatbin").empty() ? CodeFormat::Fatbin
+                                                     : CodeFormat::ISA;
   buildGPUPersistentPipeline(pm, gpu);
   return success();
 }

@@ -25,17 +25,10 @@ class AttachPolicyPass
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (policy.empty() && table.empty())
+    if (!policy && table.empty())
       return;
-    std::optional<batchrt::Policy> kind = batchrt::Policy::Machine;
-    if (!policy.empty())
-      kind = batchrt::findPolicy(policy);
-    if (!kind) {
-      module.emitError("there is no policy '")
-          << policy << "'; policies are " << batchrt::listPolicies();
-      return signalPassFailure();
-    }
-    if ((*kind == batchrt::Policy::Machine) == table.empty()) {
+    batchrt::Policy kind = policy.value_or(batchrt::Policy::Machine);
+    if ((kind == batchrt::Policy::Machine) == table.empty()) {
       module.emitError(
           table.empty()
               ? "policy 'fsm' needs the table of a state machine, which "
@@ -47,10 +40,10 @@ class AttachPolicyPass
     if (!table.empty() && !(text = readTable(module)))
       return signalPassFailure();
     // By depth is what happens without a policy.
-    if (*kind == batchrt::Policy::Depth)
+    if (kind == batchrt::Policy::Depth)
       module->removeAttr(kPolicyAttr);
     else
-      module->setAttr(kPolicyAttr, PolicyAttr::get(&getContext(), *kind, text));
+      module->setAttr(kPolicyAttr, PolicyAttr::get(&getContext(), kind, text));
   }
 
   /// The table, which has to be one for the module's kernels; null after an

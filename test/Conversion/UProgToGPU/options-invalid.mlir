@@ -1,5 +1,5 @@
-// RUN: batch-opt %s --batch-choose-executor=executor=warp --verify-diagnostics
-// RUN: batch-opt %s --batch-choose-executor=executor=thread --verify-diagnostics
+// RUN: not batch-opt %s --batch-choose-executor=executor=warp 2>&1 | FileCheck %s
+// RUN: not batch-opt %s --batch-choose-executor=executor=thread 2>&1 | FileCheck %s
 
-// expected-error-re @+1 {{unknown executor '{{warp|thread}}'; executors are auto, device, cluster and block}}
+// CHECK: for the --executor option: there is no '{{warp|thread}}'; use 'auto', 'device', 'cluster' or 'block'
 module {}

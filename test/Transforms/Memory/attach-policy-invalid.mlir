@@ -10,7 +10,7 @@
 // RUN: echo 'module attributes {batch.policy = #batch.policy<fsm>} {}' | not batch-opt 2>&1 | FileCheck %s --check-prefix=ATTR
 // RUN: echo 'module attributes {batch.policy = #batch.policy<depth, "x">} {}' | not batch-opt 2>&1 | FileCheck %s --check-prefix=ATTR
 
-// NAME: error: there is no policy 'random'; policies are 'depth', 'agenda', 'greedy' and 'fsm'
+// NAME: for the --policy option: there is no 'random'; use 'depth', 'agenda', 'greedy' or 'fsm'
 // TABLE: error: policy 'fsm' needs the table of a state machine, which 'batch-run --learn-policy=FILE' writes
 // ONLY: error: a table is for policy 'fsm'
 // FILE: error: cannot read '{{.*}}.none'

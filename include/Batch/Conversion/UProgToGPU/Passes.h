@@ -8,6 +8,7 @@
 #ifndef BATCH_CONVERSION_UPROGTOGPU_PASSES_H
 #define BATCH_CONVERSION_UPROGTOGPU_PASSES_H
 
+#include "Batch/Conversion/UProgToGPU/Options.h"
 #include "Batch/Target/GPU/GPUTarget.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"

@@ -14,7 +14,7 @@ def CheckGPUTargetPass : Pass<"batch-check-gpu-target", "::mlir::ModuleOp"> {
   let summary = "say whether code for a GPU can be made";
   let description = [{
     Changes nothing. Makes errors of what would otherwise go wrong long after, in
-    LLVM or in a toolkit: formats and chips that nobody knows, chips that lack what
+    LLVM or in a toolkit: chips that nobody knows, chips that lack what
     a persistent kernel or its options need, formats whose tools are not installed.
 
     See test/Pipelines/gpu-persistent-invalid.test.
@@ -22,9 +22,11 @@ def CheckGPUTargetPass : Pass<"batch-check-gpu-target", "::mlir::ModuleOp"> {
   let options = [
     Option<"chip", "chip", "std::string", /*default=*/"\"\"",
            "Chip to make code for; empty: none">,
-    Option<"format", "format", "std::string", /*default=*/"\"llvm\"",
+    Option<"format", "format", "::mlir::batch::CodeFormat",
+           /*default=*/"::mlir::batch::CodeFormat::LLVM",
            "What becomes of the kernel: llvm, isa, bin or fatbin">,
-    Option<"executor", "executor", "std::string", /*default=*/"\"auto\"",
+    Option<"executor", "executor", "::mlir::batch::Executor",
+           /*default=*/"::mlir::batch::Executor::Auto",
            "What runs a plan: device, cluster, block or auto">,
     Option<"precision", "precision", "::mlir::batch::Precision",
            /*default=*/"::mlir::batch::Precision::F32",
@@ -57,7 +59,8 @@ def ChooseExecutorPass : Pass<"batch-choose-executor", "::mlir::ModuleOp"> {
     See test/Conversion/UProgToGPU/choose-executor.mlir.
   }];
   let options = [
-    Option<"executor", "executor", "std::string", /*default=*/"\"auto\"",
+    Option<"executor", "executor", "::mlir::batch::Executor",
+           /*default=*/"::mlir::batch::Executor::Auto",
            "What runs a plan: device, cluster, block or auto">,
     Option<"chip", "chip", "std::string", /*default=*/"\"\"",
            "Chip to choose for; empty: any">,

@@ -8,7 +8,9 @@
 #ifndef BATCH_TARGET_COMPILE_COMPILE_H
 #define BATCH_TARGET_COMPILE_COMPILE_H
 
+#include "Batch/Conversion/UProgToGPU/Options.h"
 #include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Transforms/Memory/Options.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringRef.h"
 #include <string>
@@ -19,15 +21,15 @@ namespace mlir::batch {
 /// What `compileToSharedObject` should make.
 struct CompileOptions {
   Strategy strategy = Strategy::Auto;
-  std::string policy = "depth";
+  /// None: the module's, else "depth".
+  PolicyOption policy;
   /// The file with the state machine of policy "fsm".
   std::string policyTable;
   std::vector<std::string> sizes;
   /// Where mini-batches run: "cpu", "cuda" or "emulator".
   std::string device = "cpu";
-  /// What runs a mini-batch or a part of it on a device other than the CPU:
-  /// "device", "cluster", "block" or "auto".
-  std::string executor = "auto";
+  /// What runs a mini-batch or a part of it on a device other than the CPU.
+  Executor executor = Executor::Auto;
   /// What factors of products with weights are rounded to on such a device:
   /// "f32" (they are not), "tf32" or "bf16".
   std::string precision = "f32";

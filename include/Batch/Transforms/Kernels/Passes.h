@@ -8,6 +8,7 @@
 #ifndef BATCH_TRANSFORMS_KERNELS_PASSES_H
 #define BATCH_TRANSFORMS_KERNELS_PASSES_H
 
+#include "Batch/Transforms/Kernels/Options.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 

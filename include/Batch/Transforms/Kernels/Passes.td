@@ -132,9 +132,11 @@ def LayoutPQPass : Pass<"batch-layout-pq", "::mlir::ModuleOp"> {
     copied and why. See test/Transforms/Kernels/layout-pq.mlir.
   }];
   let options = [
-    Option<"equal", "equal", "std::string", /*default=*/"\"shapes\"",
+    Option<"equal", "equal", "::mlir::batch::EqualOperators",
+           /*default=*/"::mlir::batch::EqualOperators::Shapes",
            "What makes operators equal: 'weights', the same code with the same "
-           "parameters, or 'shapes', the same operation on equal shapes">,
+           "parameters, or 'shapes', the same operation on equal shapes; 'none' "
+           "are">,
   ];
   let dependentDialects = ["::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect",

@@ -71,7 +71,8 @@ def AttachPolicyPass : Pass<"batch-attach-policy", "::mlir::ModuleOp"> {
     See test/Transforms/Memory/attach-policy.mlir.
   }];
   let options = [
-    Option<"policy", "policy", "std::string", /*default=*/"\"\"",
+    Option<"policy", "policy", "::mlir::batch::PolicyOption",
+           /*default=*/"::mlir::batch::PolicyOption()",
            "What picks the next batch, as docs/Policies.md names it; default: fsm "
            "with a table, else nothing changes">,
     Option<"table", "table", "std::string", /*default=*/"\"\"",

@@ -1,0 +1,46 @@
+//===- Options.h - What options of GPU code choose --------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CONVERSION_UPROGTOGPU_OPTIONS_H
+#define BATCH_CONVERSION_UPROGTOGPU_OPTIONS_H
+
+#include "Batch/Support/NamedOption.h"
+
+namespace mlir::batch {
+
+/// The blocks of a GPU that run a plan together; `Auto` leaves the choice to
+/// batch-choose-executor.
+enum class Executor { Auto, Device, Cluster, Block };
+
+/// What becomes of a kernel: code in the LLVM dialect, PTX or assembly text, or
+/// what a toolkit makes of that.
+enum class CodeFormat { LLVM, ISA, Bin, Fatbin };
+
+template <>
+struct OptionNames<Executor> {
+  static constexpr std::pair<llvm::StringLiteral, Executor> values[] = {
+      {"auto", Executor::Auto},
+      {"device", Executor::Device},
+      {"cluster", Executor::Cluster},
+      {"block", Executor::Block}};
+};
+
+template <>
+struct OptionNames<CodeFormat> {
+  static constexpr std::pair<llvm::StringLiteral, CodeFormat> values[] = {
+      {"llvm", CodeFormat::LLVM},
+      {"isa", CodeFormat::ISA},
+      {"bin", CodeFormat::Bin},
+      {"fatbin", CodeFormat::Fatbin}};
+};
+
+} // namespace mlir::batch
+
+BATCH_NAMED_OPTION(mlir::batch::Executor)
+BATCH_NAMED_OPTION(mlir::batch::CodeFormat)
+
+#endif // BATCH_CONVERSION_UPROGTOGPU_OPTIONS_H

@@ -1,0 +1,31 @@
+//===- Options.h - What options of kernels choose ---------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_TRANSFORMS_KERNELS_OPTIONS_H
+#define BATCH_TRANSFORMS_KERNELS_OPTIONS_H
+
+#include "Batch/Support/NamedOption.h"
+
+namespace mlir::batch {
+
+/// Which operators of a kernel batch-layout-pq takes as equal; none, to leave
+/// kernels alone.
+enum class EqualOperators { None, Weights, Shapes };
+
+template <>
+struct OptionNames<EqualOperators> {
+  static constexpr std::pair<llvm::StringLiteral, EqualOperators> values[] = {
+      {"none", EqualOperators::None},
+      {"weights", EqualOperators::Weights},
+      {"shapes", EqualOperators::Shapes}};
+};
+
+} // namespace mlir::batch
+
+BATCH_NAMED_OPTION(mlir::batch::EqualOperators)
+
+#endif // BATCH_TRANSFORMS_KERNELS_OPTIONS_H
