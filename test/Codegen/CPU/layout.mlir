@@ -3,7 +3,6 @@
 // Slots in blocks of 8, rows of 40 in three pieces of 16 columns, 8 rows of a
 // piece together: [slot/8][column/16][slot%8][column%16]. A block takes 1536
 // bytes, in which rows are 64 apart, and pieces 128 elements.
-#blocks = affine_map<(s, i) -> (s floordiv 8, i floordiv 16, s mod 8, i mod 16)>
 // CHECK-LABEL: func.func private @copy.rows.stage0
 // CHECK-DAG:     %[[BLOCK:.*]] = arith.constant 8 : i64
 // CHECK-DAG:     %[[BLOCKBYTES:.*]] = arith.constant 1536 : i64
@@ -22,23 +21,25 @@
 // Vectors are read and written whole.
 // CHECK:         llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr -> vector<16xf32>
 // CHECK:         llvm.store %{{.*}}, %{{.*}} {alignment = 4 : i64} : vector<16xf32>, !llvm.ptr
-uprog.operator @copy.rows(%n: index,
-                          %x: tensor<?x40xf32> {uprog.operand = #uprog.operand<gather layout((s, i) -> (s floordiv 8, i floordiv 16, s mod 8, i mod 16))>})
-    -> (tensor<?x40xf32> {uprog.result = #uprog.result<layout = (s, i) -> (s floordiv 8, i floordiv 16, s mod 8, i mod 16)>}) {
+uprog.operator @copy.rows(
+    %n: index, %x: tensor<?x40xf32> {uprog.operand =
+                   #uprog.operand<gather layout((s, i) -> (s floordiv 8, i floordiv 16, s mod 8, i mod 16))>})
+    -> (tensor<?x40xf32> {uprog.result =
+          #uprog.result<layout = (s, i) -> (s floordiv 8, i floordiv 16, s mod 8, i mod 16)>}) {
   uprog.yield %x : tensor<?x40xf32>
 }
 
 // -----
 
 // Columns from the middle of a vector on lie in two pieces: they are gathered.
-#pieces = affine_map<(s, i) -> (s floordiv 2, i floordiv 16, s mod 2, i mod 16)>
 // CHECK-LABEL: func.func private @middle.rows.stage0
 // CHECK:         %[[AT:.*]] = arith.addi %{{.*}}, %{{.*}} : vector<16xi64>
 // CHECK:         arith.divui %[[AT]], %{{.*}} : vector<16xi64>
 // CHECK:         arith.remui %{{.*}}, %{{.*}} : vector<16xi64>
 // CHECK:         llvm.intr.masked.gather
-uprog.operator @middle.rows(%n: index,
-                            %x: tensor<?x40xf32> {uprog.operand = #uprog.operand<gather layout((s, i) -> (s floordiv 2, i floordiv 16, s mod 2, i mod 16))>})
+uprog.operator @middle.rows(
+    %n: index, %x: tensor<?x40xf32> {uprog.operand =
+                   #uprog.operand<gather layout((s, i) -> (s floordiv 2, i floordiv 16, s mod 2, i mod 16))>})
     -> tensor<?x32xf32> {
   %y = tensor.extract_slice %x[0, 5] [%n, 32] [1, 1] : tensor<?x40xf32> to tensor<?x32xf32>
   uprog.yield %y : tensor<?x32xf32>
@@ -55,4 +56,23 @@ uprog.operator @middle.rows(%n: index,
 uprog.operator @beside.rows(%n: index, %x: tensor<?x32xf32> {uprog.operand = #uprog.operand<gather block_bytes(256)>})
     -> tensor<?x32xf32> {
   uprog.yield %x : tensor<?x32xf32>
+}
+
+// -----
+
+// Of the two rows of task t beside each other this is the second one, slot
+// 2 t + 1, seen from the second row of the first task.
+// CHECK-LABEL: func.func private @second.rows.stage0
+// CHECK-DAG:     %[[ONE:.*]] = arith.constant 1 : i64
+// CHECK-DAG:     %[[TWO:.*]] = arith.constant 2 : i64
+// CHECK-DAG:     %[[SLOTBYTES:.*]] = arith.constant 64 : i64
+// CHECK:         %[[FIRST:.*]] = arith.muli %{{.*}}, %[[TWO]] : i64
+// CHECK:         %[[SLOT:.*]] = arith.addi %[[FIRST]], %[[ONE]] : i64
+// CHECK:         %[[IN:.*]] = arith.remui %[[SLOT]], %{{.*}} : i64
+// CHECK:         %[[OFFSET:.*]] = arith.subi %{{.*}}, %[[SLOTBYTES]] : i64
+// CHECK:         llvm.getelementptr %{{.*}}[%[[OFFSET]]]
+uprog.operator @second.rows(%n: index, %x: tensor<?x16xf32> {uprog.operand = #uprog.operand<gather>})
+    -> (tensor<?x16xf32> {uprog.result =
+          #uprog.result<siblings = 2, position = 1, layout = (s, i) -> (s floordiv 8, s mod 8, i)>}) {
+  uprog.yield %x : tensor<?x16xf32>
 }
