@@ -174,3 +174,27 @@ uprog.program @main.execute(%lanes: !batch.lanes) level(block) attributes {batch
 func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> attributes {batch.entry} {
   return %x : tensor<2xf32>
 }
+
+// -----
+
+// A step that a loop passes on is an address there too.
+// CHECK-LABEL: func.func @first_step
+// CHECK:         scf.while : () -> !llvm.ptr {
+// CHECK:           %[[STEP:.*]] = llvm.getelementptr %{{.*}} : (!llvm.ptr, i64) -> !llvm.ptr, i8
+// CHECK:           scf.condition(%{{.*}}) %[[STEP]] : !llvm.ptr
+// CHECK:         ^bb0(%[[TAKEN:.*]]: !llvm.ptr):
+// CHECK:           llvm.getelementptr %[[TAKEN]]
+// CHECK-NOT:     unrealized_conversion_cast
+uprog.program @first_step(%plan: !batch.plan) level(device) {
+  uprog.while {
+    %zero = arith.constant 0 : index
+    %step = uprog.plan_step %plan[%zero]
+    %any = arith.constant false
+    uprog.condition(%any) %step : !uprog.step
+  } do {
+  ^bb0(%step: !uprog.step):
+    %tasks = uprog.step_tasks %step
+    uprog.yield
+  }
+  uprog.yield
+}
