@@ -53,8 +53,8 @@ struct Flags {
       cl::desc(
           "What runs a mini-batch or a part of it on a GPU: 'device' (all "
           "blocks together), 'cluster', 'block' or 'auto', which chooses")};
-  cl::opt<std::string> precision{
-      "precision", cl::init("f32"), cl::cat(category),
+  cl::opt<batch::Precision> precision{
+      "precision", cl::init(batch::Precision::F32), cl::cat(category),
       cl::desc("What factors of products with weights are rounded to on a GPU: "
                "'f32' (they are not), 'tf32' or 'bf16', on tensor cores")};
   cl::opt<std::string> chip{

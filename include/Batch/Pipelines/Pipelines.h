@@ -10,7 +10,7 @@
 
 #include "Batch/Conversion/UProgToGPU/Options.h"
 #include "Batch/Target/GPU/GPUTarget.h"
-#include "Batch/Transforms/Control/StrategyOption.h"
+#include "Batch/Transforms/Control/Options.h"
 #include "Batch/Transforms/Kernels/Options.h"
 #include "Batch/Transforms/Memory/Options.h"
 #include "mlir/Pass/PassManager.h"
@@ -120,7 +120,7 @@ struct GPUPersistentOptions : PassPipelineOptions<GPUPersistentOptions> {
       llvm::cl::desc("What factors of products with weights are rounded to: "
                      "'f32' (they are not), 'tf32' or 'bf16' (products run on "
                      "tensor cores)"),
-      getPrecisionValues(), llvm::cl::init(Precision::F32)};
+      llvm::cl::init(Precision::F32)};
   Option<std::string> chip{
       *this, "chip",
       llvm::cl::desc("Lower the kernel for this chip: sm_80, sm_90a, ..., or "

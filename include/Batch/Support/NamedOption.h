@@ -14,35 +14,52 @@
 #ifndef BATCH_SUPPORT_NAMEDOPTION_H
 #define BATCH_SUPPORT_NAMEDOPTION_H
 
-#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/ErrorHandling.h"
+#include <optional>
 #include <string>
 #include <utility>
 
 namespace mlir::batch {
 
+template <class T>
+using NameList = llvm::SmallVector<std::pair<llvm::StringRef, T>>;
+
 /// The names of the values of a type, for options. A specialization has
 ///
-///   static constexpr std::pair<llvm::StringLiteral, T> values[] = {...};
+///   static NameList<T> list();
 ///
 /// where an empty name is a value that nobody gives.
 template <class T>
 struct OptionNames;
 
+/// Of an enumeration from tablegen, whose names are there.
+template <class T, std::optional<T> (*symbolize)(uint32_t), unsigned last>
+struct EnumNames {
+  static NameList<T> list() {
+    NameList<T> names;
+    for (uint32_t number = 0; number <= last; ++number)
+      if (std::optional<T> value = symbolize(number))
+        names.push_back({stringifyEnum(*value), *value});
+    return names;
+  }
+};
+
 template <class T>
 llvm::StringRef getOptionName(const T &value) {
-  const auto *found = llvm::find_if(OptionNames<T>::values, [&](auto &entry) {
-    return entry.second == value;
-  });
-  return found->first;
+  for (const auto &[name, other] : OptionNames<T>::list())
+    if (other == value)
+      return name;
+  llvm_unreachable("has no name");
 }
 
 /// All names: "'auto', 'device' or 'block'".
 template <class T>
 std::string listOptionNames() {
   std::string list, last;
-  for (const auto &[name, value] : OptionNames<T>::values) {
+  for (const auto &[name, value] : OptionNames<T>::list()) {
     if (!last.empty())
       list += (list.empty() ? "" : ", ") + last;
     last = name.empty() ? "" : "'" + name.str() + "'";
@@ -58,7 +75,7 @@ public:
 
   bool parse(llvm::cl::Option &option, llvm::StringRef, llvm::StringRef name,
              T &value) {
-    for (const auto &[known, meaning] : OptionNames<T>::values)
+    for (const auto &[known, meaning] : OptionNames<T>::list())
       if (name == known) {
         value = meaning;
         return false;

@@ -141,21 +141,18 @@ static FailureOr<Target> makeTarget(Location loc,
 /// Adds what makes code for a device other than the CPU.
 static LogicalResult addDevicePasses(OpPassManager &pm, Location loc,
                                      const CompileOptions &options) {
-  std::optional<Precision> precision = symbolizePrecision(options.precision);
-  if (!precision)
-    return emitError(loc) << "unknown precision '" << options.precision
-                          << "'; precisions are f32, tf32 and bf16";
   if (options.device == "cpu") {
-    if (precision != Precision::F32)
-      return emitError(loc) << "precision '" << options.precision
-                            << "' is for --device=cuda and --device=emulator; "
-                               "the CPU computes in f32";
+    if (options.precision != Precision::F32)
+      return emitError(loc)
+             << "precision '" << stringifyPrecision(options.precision)
+             << "' is for --device=cuda and --device=emulator; "
+                "the CPU computes in f32";
     return success();
   }
   GPUPersistentOptions gpu;
   gpu.executor = options.executor;
   gpu.sharedMemory = options.sharedMemory;
-  gpu.precision = *precision;
+  gpu.precision = options.precision;
   if (options.device == "emulator") {
     buildGPUPersistentPipeline(pm, gpu);
     pm.addPass(createConvertGPUToHostEmulationPass());

@@ -4,7 +4,7 @@
 // RUN: batch-opt %t/block.mlir --convert-operators-to-gpu=block-size=2048 --verify-diagnostics
 // RUN: not batch-opt %t/block.mlir --convert-operators-to-gpu=precision=fp8 2>&1 | FileCheck %s
 
-// CHECK: for the --precision option: Cannot find option named 'fp8'!
+// CHECK: for the --precision option: there is no 'fp8'; use 'f32', 'tf32' or 'bf16'
 
 //--- block.mlir
 // A block is a number of whole warps.

@@ -8,7 +8,7 @@
 // RUN: not batch-opt %s --split-input-file --batch-choose-strategy=strategy=eager 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=UNKNOWN
 
-// UNKNOWN: there is no strategy 'eager'; strategies are 'auto', 'none', 'linearize', 'lockstep', 'mask'
+// UNKNOWN: there is no 'eager'; use 'auto', 'none', 'linearize', 'lockstep' or 'mask'
 
 // Control reads the inputs alone.
 // REMARK: [[#@LINE+5]]:1: remark: {{.*}}strategy 'linearize': control reads nothing but the inputs

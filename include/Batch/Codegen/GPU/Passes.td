@@ -56,7 +56,7 @@ def ConvertOperatorsToGPUPass
     Option<"precision", "precision", "::mlir::batch::Precision",
            /*default=*/"::mlir::batch::Precision::F32",
            "What factors of products with weights are rounded to: f32, tf32 or "
-           "bf16", "::mlir::batch::getPrecisionValues()">,
+           "bf16">,
   ];
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::gpu::GPUDialect",

@@ -9,8 +9,20 @@
 #define BATCH_CODEGEN_STAGES_PASSES_H
 
 #include "Batch/Dialect/UProg/UProg.h"
+#include "Batch/Support/NamedOption.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
+
+namespace mlir::batch {
+
+template <>
+struct OptionNames<uprog::StageTarget>
+    : EnumNames<uprog::StageTarget, uprog::symbolizeStageTarget,
+                uprog::getMaxEnumValForStageTarget()> {};
+
+} // namespace mlir::batch
+
+BATCH_NAMED_OPTION(mlir::uprog::StageTarget)
 
 namespace mlir::batch {
 

@@ -30,10 +30,7 @@ def StageOperatorsPass : Pass<"uprog-stage-operators", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"target", "target", "::mlir::uprog::StageTarget",
-           /*default=*/"::mlir::uprog::StageTarget::CPU", "For what",
-           [{::llvm::cl::values(
-               clEnumValN(::mlir::uprog::StageTarget::CPU, "cpu", "a CPU"),
-               clEnumValN(::mlir::uprog::StageTarget::GPU, "gpu", "a GPU"))}]>,
+           /*default=*/"::mlir::uprog::StageTarget::CPU", "For what">,
     Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"512",
            "Width of a vector register of the CPU in bits; a GPU's lanes load 128">,
   ];

@@ -22,20 +22,22 @@ enum class CodeFormat { LLVM, ISA, Bin, Fatbin };
 
 template <>
 struct OptionNames<Executor> {
-  static constexpr std::pair<llvm::StringLiteral, Executor> values[] = {
-      {"auto", Executor::Auto},
-      {"device", Executor::Device},
-      {"cluster", Executor::Cluster},
-      {"block", Executor::Block}};
+  static NameList<Executor> list() {
+    return {{"auto", Executor::Auto},
+            {"device", Executor::Device},
+            {"cluster", Executor::Cluster},
+            {"block", Executor::Block}};
+  }
 };
 
 template <>
 struct OptionNames<CodeFormat> {
-  static constexpr std::pair<llvm::StringLiteral, CodeFormat> values[] = {
-      {"llvm", CodeFormat::LLVM},
-      {"isa", CodeFormat::ISA},
-      {"bin", CodeFormat::Bin},
-      {"fatbin", CodeFormat::Fatbin}};
+  static NameList<CodeFormat> list() {
+    return {{"llvm", CodeFormat::LLVM},
+            {"isa", CodeFormat::ISA},
+            {"bin", CodeFormat::Bin},
+            {"fatbin", CodeFormat::Fatbin}};
+  }
 };
 
 } // namespace mlir::batch

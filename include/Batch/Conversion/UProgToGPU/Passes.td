@@ -31,7 +31,7 @@ def CheckGPUTargetPass : Pass<"batch-check-gpu-target", "::mlir::ModuleOp"> {
     Option<"precision", "precision", "::mlir::batch::Precision",
            /*default=*/"::mlir::batch::Precision::F32",
            "What factors of products with weights are rounded to: f32, tf32 or "
-           "bf16", "::mlir::batch::getPrecisionValues()">,
+           "bf16">,
   ];
 }
 

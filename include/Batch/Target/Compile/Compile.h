@@ -10,6 +10,7 @@
 
 #include "Batch/Conversion/UProgToGPU/Options.h"
 #include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Target/GPU/GPUTarget.h"
 #include "Batch/Transforms/Memory/Options.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringRef.h"
@@ -30,9 +31,8 @@ struct CompileOptions {
   std::string device = "cpu";
   /// What runs a mini-batch or a part of it on a device other than the CPU.
   Executor executor = Executor::Auto;
-  /// What factors of products with weights are rounded to on such a device:
-  /// "f32" (they are not), "tf32" or "bf16".
-  std::string precision = "f32";
+  /// What factors of products with weights are rounded to on such a device.
+  Precision precision = Precision::F32;
   /// Chip of a GPU, such as "sm_90"; empty: the oldest that has what the
   /// executor needs.
   std::string chip;

@@ -13,10 +13,10 @@
 #ifndef BATCH_TARGET_GPU_GPUTARGET_H
 #define BATCH_TARGET_GPU_GPUTARGET_H
 
+#include "Batch/Support/NamedOption.h"
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/DenseMapInfo.h"
 #include "llvm/ADT/StringRef.h"
-#include "llvm/Support/CommandLine.h"
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,13 +25,9 @@
 
 namespace mlir::batch {
 
-/// The values of an option that is a Precision.
-inline llvm::cl::ValuesClass getPrecisionValues() {
-  return llvm::cl::values(
-      clEnumValN(Precision::F32, "f32", "factors are not rounded"),
-      clEnumValN(Precision::TF32, "tf32", "products run on tensor cores"),
-      clEnumValN(Precision::BF16, "bf16", "products run on tensor cores"));
-}
+template <>
+struct OptionNames<Precision>
+    : EnumNames<Precision, symbolizePrecision, getMaxEnumValForPrecision()> {};
 
 /// Bytes of a block's shared memory that lists of numbers (uprog.compact) take,
 /// which weights leave to them.
@@ -81,5 +77,7 @@ std::string getFirstChip(bool ChipFacts::*feature);
 llvm::StringRef findMissingCUDATool(llvm::StringRef format);
 
 } // namespace mlir::batch
+
+BATCH_NAMED_OPTION(mlir::batch::Precision)
 
 #endif // BATCH_TARGET_GPU_GPUTARGET_H

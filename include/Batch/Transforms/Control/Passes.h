@@ -8,7 +8,7 @@
 #ifndef BATCH_TRANSFORMS_CONTROL_PASSES_H
 #define BATCH_TRANSFORMS_CONTROL_PASSES_H
 
-#include "Batch/Transforms/Control/StrategyOption.h"
+#include "Batch/Transforms/Control/Options.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 

@@ -18,10 +18,11 @@ enum class EqualOperators { None, Weights, Shapes };
 
 template <>
 struct OptionNames<EqualOperators> {
-  static constexpr std::pair<llvm::StringLiteral, EqualOperators> values[] = {
-      {"none", EqualOperators::None},
-      {"weights", EqualOperators::Weights},
-      {"shapes", EqualOperators::Shapes}};
+  static NameList<EqualOperators> list() {
+    return {{"none", EqualOperators::None},
+            {"weights", EqualOperators::Weights},
+            {"shapes", EqualOperators::Shapes}};
+  }
 };
 
 } // namespace mlir::batch

@@ -18,11 +18,13 @@ using PolicyOption = std::optional<batchrt::Policy>;
 
 template <>
 struct OptionNames<PolicyOption> {
-  static constexpr std::pair<llvm::StringLiteral, PolicyOption> values[] = {
-      {"", std::nullopt},
+  static NameList<PolicyOption> list() {
+    return {
+        {"", std::nullopt},
 #define BATCH_POLICY(enumerator, name) {#name, batchrt::Policy::enumerator},
 #include "batch-runtime/Schedule/Policies.def"
-  };
+    };
+  }
 };
 
 } // namespace mlir::batch

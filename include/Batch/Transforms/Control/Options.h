@@ -1,0 +1,24 @@
+//===- Options.h - What options of control choose ---------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_TRANSFORMS_CONTROL_OPTIONS_H
+#define BATCH_TRANSFORMS_CONTROL_OPTIONS_H
+
+#include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Support/NamedOption.h"
+
+namespace mlir::batch {
+
+template <>
+struct OptionNames<Strategy>
+    : EnumNames<Strategy, symbolizeStrategy, getMaxEnumValForStrategy()> {};
+
+} // namespace mlir::batch
+
+BATCH_NAMED_OPTION(mlir::batch::Strategy)
+
+#endif // BATCH_TRANSFORMS_CONTROL_OPTIONS_H
