@@ -44,6 +44,34 @@ bool BatchedForms::fail(Operation *op, const Twine &text) {
   return false;
 }
 
+/// True if code generators know `op`, leaving aside what is inside of it.
+static bool isOperatorCode(Operation *op) {
+  // Scalars are computed where they are needed.
+  if (llvm::none_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>))
+    return op->getNumRegions() == 0;
+  return isa<linalg::LinalgOp, tensor::EmptyOp, tensor::SplatOp,
+             tensor::ConcatOp, tensor::ExtractSliceOp, tensor::InsertSliceOp,
+             tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp,
+             arith::ConstantOp, SegmentReduceOp, SegmentBroadcastOp>(op) ||
+         OpTrait::hasElementwiseMappableTraits(op);
+}
+
+Operation *mlir::batch::findUnknownCode(Operation *op) {
+  if (!isOperatorCode(op))
+    return op;
+  Operation *unknown = nullptr;
+  op->walk<WalkOrder::PreOrder>([&](Operation *inner) {
+    bool known =
+        isa<arith::ArithDialect, linalg::LinalgDialect, math::MathDialect,
+            tensor::TensorDialect>(inner->getDialect()) ||
+        isa<SegmentReduceOp, SegmentBroadcastOp>(inner);
+    if (!known)
+      unknown = inner;
+    return known ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return unknown;
+}
+
 void BatchedForms::set(Operation *op, BatchedForm form) {
   for (Value result : op->getResults())
     forms[result] = form;
@@ -177,6 +205,10 @@ void BatchedForms::visit(Operation *op) {
                });
   if (!picks && !isa<tensor::FromElementsOp, BatchableOpInterface>(op) &&
       isSameForAll(op)) {
+    if (Operation *unknown = findUnknownCode(op)) {
+      fail(unknown, "is not supported in an operator yet");
+      return;
+    }
     copied.insert(op);
     return set(op, {BatchedForm::Once});
   }
@@ -566,11 +598,6 @@ bool BatchedForms::checkInit(linalg::LinalgOp op, OpOperand &operand,
 }
 
 void BatchedForms::visitLinalg(linalg::LinalgOp op) {
-  if (!op.hasPureTensorSemantics()) {
-    fail(op, "cannot be batched: it works on buffers; kernels hold tensor code "
-             "only");
-    return;
-  }
   if (!checkLoops(op))
     return;
   BatchedLoops loops = getLoops(op);

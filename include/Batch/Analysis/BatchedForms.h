@@ -54,6 +54,10 @@ struct Combiner {
 };
 std::optional<Combiner> matchCombiner(linalg::LinalgOp op);
 
+/// The first of `op` and what is inside of it that no body of an operator may
+/// have, since code generators do not know it; null if they know all.
+Operation *findUnknownCode(Operation *op);
+
 /// The one dynamic dimension of a ragged tensor type.
 int64_t getExtentDim(Type type);
 

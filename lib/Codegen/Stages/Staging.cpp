@@ -8,6 +8,7 @@
 #include "Staging.h"
 #include "ElementSources.h"
 
+#include "Batch/Analysis/BatchedForms.h"
 #include "Batch/Dialect/Batch/ElementTypes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -94,18 +95,12 @@ LogicalResult Staging::computeSpaces() {
 }
 
 LogicalResult Staging::computeSpace(Operation *inner) {
+  if (Operation *unknown = batch::findUnknownCode(inner))
+    return unknown->emitOpError("is not supported in an operator yet");
   // Scalars are computed where they are needed.
   if (llvm::none_of(inner->getResultTypes(),
-                    [](Type type) { return isa<RankedTensorType>(type); })) {
-    if (inner->getNumRegions() == 0)
-      return success();
-    return inner->emitOpError("is not supported in an operator yet");
-  }
-  if (!isView(inner) &&
-      !isa<linalg::LinalgOp, tensor::EmptyOp, tensor::SplatOp,
-           arith::ConstantOp, batch::SegmentReduceOp>(inner) &&
-      !OpTrait::hasElementwiseMappableTraits(inner))
-    return inner->emitOpError("is not supported in an operator yet");
+                    [](Type type) { return isa<RankedTensorType>(type); }))
+    return success();
 
   for (OpResult result : inner->getResults()) {
     auto type = dyn_cast<RankedTensorType>(result.getType());

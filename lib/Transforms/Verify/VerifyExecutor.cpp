@@ -5,13 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Batch/Analysis/BatchedForms.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/UProg/UProg.h"
 #include "Batch/Target/ABI/SymbolNames.h"
 #include "Batch/Transforms/Verify/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_VERIFYEXECUTORPASS
@@ -91,14 +90,13 @@ static LogicalResult verifyRuns(ModuleOp module, uprog::ProgramOp program) {
 
 /// Checks that code generators know the ops of `op`'s body.
 static LogicalResult verifyBody(uprog::OperatorOp op) {
-  WalkResult result = op.walk([](Operation *inner) -> WalkResult {
-    if (isa<arith::ArithDialect, linalg::LinalgDialect, math::MathDialect,
-            tensor::TensorDialect, uprog::UProgDialect>(inner->getDialect()) ||
-        isa<SegmentReduceOp, SegmentBroadcastOp>(inner))
-      return WalkResult::advance();
-    return inner->emitOpError("is not supported in an operator yet");
-  });
-  return failure(result.wasInterrupted());
+  // Stages were made of such code.
+  if (op.getStaging())
+    return success();
+  for (Operation &inner : op.getBody().front().without_terminator())
+    if (Operation *unknown = findUnknownCode(&inner))
+      return unknown->emitOpError("is not supported in an operator yet");
+  return success();
 }
 
 namespace {

@@ -115,7 +115,7 @@ uprog.operator @complex.rows(%n: index, %x: tensor<?x16xcomplex<f32>> {uprog.ope
 // -----
 
 // The choice between the pieces is left out.
-uprog.operator @resource.rows(%n: index, %x: tensor<?x4xf32>) -> tensor<?x8xf32> {
+uprog.operator @resource.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x8xf32> {
   // expected-error @+1 {{has a value that is not dense}}
   %r = arith.constant dense_resource<values> : tensor<4xf32>
   %e = tensor.empty(%n) : tensor<?x4xf32>

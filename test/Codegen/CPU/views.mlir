@@ -14,7 +14,7 @@
 // CHECK-NEXT:      arith.muli %[[INNER]],
 // CHECK:         } else {
 // CHECK-NEXT:      arith.muli %[[I]],
-uprog.operator @inserted.rows(%n: index, %x: tensor<?x16xf32>, %y: tensor<?x64xf32>) -> tensor<?x64xf32> {
+uprog.operator @inserted.rows(%n: index, %x: tensor<?x16xf32> {uprog.operand = #uprog.operand<gather>}, %y: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x64xf32> {
   %i = tensor.insert_slice %x into %y[0, 32] [%n, 16] [1, 1] : tensor<?x16xf32> into tensor<?x64xf32>
   %e = math.exp %i : tensor<?x64xf32>
   uprog.yield %e : tensor<?x64xf32>
@@ -26,8 +26,8 @@ uprog.operator @inserted.rows(%n: index, %x: tensor<?x16xf32>, %y: tensor<?x64xf
 // CHECK-LABEL: func.func private @pieces.rows.stage0(
 // CHECK-NOT:     scf.if
 // CHECK:       func.func @pieces.rows(
-uprog.operator @pieces.rows(%n: index, %x: tensor<?x4xf32>, %y: tensor<?x4xf32>,
-                            %z: tensor<?x48xf32>) -> tensor<?xf32> {
+uprog.operator @pieces.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}, %y: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
+                            %z: tensor<?x48xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?xf32> {
   %c = tensor.concat dim(1) %x, %y : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x8xf32>
   %i = tensor.insert_slice %c into %z[0, 32] [%n, 8] [1, 1] : tensor<?x8xf32> into tensor<?x48xf32>
   %zero = arith.constant 0.0 : f32
@@ -49,7 +49,7 @@ uprog.operator @pieces.rows(%n: index, %x: tensor<?x4xf32>, %y: tensor<?x4xf32>,
 // CHECK:         arith.remui %[[Q]], %[[C3]] : i64
 // CHECK-NOT:     arith.divui
 // CHECK:         math.exp
-uprog.operator @collapsed.rows(%n: index, %x: tensor<?x4x3x5xf32>) -> tensor<?x60xf32> {
+uprog.operator @collapsed.rows(%n: index, %x: tensor<?x4x3x5xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x60xf32> {
   %c = tensor.collapse_shape %x [[0], [1, 2, 3]] : tensor<?x4x3x5xf32> into tensor<?x60xf32>
   %e = math.exp %c : tensor<?x60xf32>
   uprog.yield %e : tensor<?x60xf32>
@@ -64,7 +64,7 @@ uprog.operator @collapsed.rows(%n: index, %x: tensor<?x4x3x5xf32>) -> tensor<?x6
 // CHECK:         scf.for %[[LOW:[a-z0-9]*]] =
 // CHECK-NEXT:      %[[SUM:.*]] = arith.muli %[[HIGH]], %[[C16]] : i64
 // CHECK-NEXT:      arith.addi %[[SUM]], %[[LOW]] : i64
-uprog.operator @expanded.rows(%n: index, %x: tensor<?x64xf32>) -> tensor<?x4x1x16xf32> {
+uprog.operator @expanded.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4x1x16xf32> {
   %c = tensor.expand_shape %x [[0], [1, 2, 3]] output_shape [%n, 4, 1, 16] : tensor<?x64xf32> into tensor<?x4x1x16xf32>
   %e = math.exp %c : tensor<?x4x1x16xf32>
   uprog.yield %e : tensor<?x4x1x16xf32>
@@ -80,7 +80,7 @@ uprog.operator @expanded.rows(%n: index, %x: tensor<?x64xf32>) -> tensor<?x4x1x1
 // CHECK-COUNT-2:   llvm.getelementptr %[[STEP]][%[[RESULTS]]]
 // CHECK-NOT:       llvm.getelementptr %[[STEP]][%[[RESULTS]]]
 // CHECK:         func.func @again.rows(
-uprog.operator @again.rows(%n: index, %x: tensor<?x16xf32>) -> (tensor<?x16xf32>, tensor<?x64xf32>) {
+uprog.operator @again.rows(%n: index, %x: tensor<?x16xf32> {uprog.operand = #uprog.operand<gather>}) -> (tensor<?x16xf32>, tensor<?x64xf32>) {
   %e = math.exp %x : tensor<?x16xf32>
   %c = tensor.concat dim(1) %e, %x, %e, %e
       : (tensor<?x16xf32>, tensor<?x16xf32>, tensor<?x16xf32>, tensor<?x16xf32>) -> tensor<?x64xf32>

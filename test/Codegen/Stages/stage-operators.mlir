@@ -135,7 +135,7 @@ uprog.operator @packed.rows(%n: index, %x: tensor<?x16xf32> {uprog.operand = #up
 // CHECK-LABEL: uprog.operator @sliced.rows
 // CHECK:         linalg.generic
 // CHECK-SAME:      uprog.reduction = #uprog.reduced<lanes, breaks = [24]>
-uprog.operator @sliced.rows(%n: index, %x: tensor<?x16xf32>, %h: tensor<?x32xf32>) -> tensor<?xf32> {
+uprog.operator @sliced.rows(%n: index, %x: tensor<?x16xf32> {uprog.operand = #uprog.operand<gather>}, %h: tensor<?x32xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty(%n) : tensor<?xf32>
   %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?xf32>) -> tensor<?xf32>

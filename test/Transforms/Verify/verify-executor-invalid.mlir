@@ -102,7 +102,7 @@ uprog.operator @k.rows(%n: index) {
 // -----
 
 // in bodies of tensor code too.
-uprog.operator @k.rows(%n: index, %x: tensor<?xf32>) -> tensor<?xf32> {
+uprog.operator @k.rows(%n: index, %x: tensor<?xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?xf32> {
   %e = tensor.empty(%n) : tensor<?xf32>
   %y = linalg.map ins(%x : tensor<?xf32>) outs(%e : tensor<?xf32>)
     (%a: f32, %init: f32) {
