@@ -42,9 +42,16 @@ struct ChooseStrategyPass
     if (!entry)
       return;
     Strategy chosen = strategy;
-    if (auto given = entry->getAttrOfType<StrategyAttr>(kStrategyAttr);
-        given && given.getValue() != Strategy::Auto)
-      return;
+    auto given = entry->getAttrOfType<StrategyAttr>(kStrategyAttr);
+    if (given && given.getValue() != Strategy::Auto) {
+      if (chosen == Strategy::Auto || chosen == given.getValue())
+        return;
+      entry.emitError("has strategy '")
+          << stringifyStrategy(given.getValue()) << "', and strategy '"
+          << stringifyStrategy(chosen)
+          << "' is asked for; leave the option or the attribute out";
+      return signalPassFailure();
+    }
     for (auto machine : module.getOps<MachineOp>())
       chosen = machine.getFrames() ? Strategy::Mask : Strategy::Lockstep;
     if (chosen == Strategy::Auto) {

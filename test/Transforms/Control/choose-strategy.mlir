@@ -64,11 +64,11 @@ func.func @scale(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 
 // What the source says stays.
 // CHECK-LABEL: func.func @said
-// CHECK-SAME:    batch.strategy = #batch.strategy<none>
+// CHECK-SAME:    batch.strategy = #batch.strategy<mask>
 // MASK-LABEL:  func.func @said
-// MASK-SAME:     batch.strategy = #batch.strategy<none>
+// MASK-SAME:     batch.strategy = #batch.strategy<mask>
 func.func @said(%x: tensor<4xf32>) -> tensor<4xf32>
-    attributes {batch.entry, batch.strategy = #batch.strategy<none>} {
+    attributes {batch.entry, batch.strategy = #batch.strategy<mask>} {
   return %x : tensor<4xf32>
 }
 

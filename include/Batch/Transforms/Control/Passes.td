@@ -38,7 +38,8 @@ def TagDepthsPass : Pass<"batch-tag-depths", "::mlir::ModuleOp"> {
 def ChooseStrategyPass : Pass<"batch-choose-strategy", "::mlir::ModuleOp"> {
   let summary = "decide where control runs";
   let description = [{
-    Gives the entry a `batch.strategy`, unless its source has one. `auto` is the
+    Gives the entry a `batch.strategy`, unless its source has one, which another
+    option then contradicts: that is an error. `auto` is the
     first that is legal: `linearize`, where control reads nothing but the inputs;
     `lockstep`, where it needs tensors; `none`, which runs one instance at a time.
     A remark says which it is. For `none` a warning says where and why, and

@@ -1,0 +1,10 @@
+// RUN: batch-opt %s --verify-diagnostics --batch-choose-strategy=strategy=none --mlir-print-op-on-diagnostic=false
+// RUN: not batch-compile %s --strategy=none -o %t.so 2>&1 | FileCheck %s
+
+// What the source says and what is asked for are one strategy.
+// CHECK: choose-strategy-contradicted.mlir:[[#@LINE+2]]:1: error: has strategy 'lockstep', and strategy 'none' is asked for
+// expected-error @+1 {{has strategy 'lockstep', and strategy 'none' is asked for; leave the option or the attribute out}}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {batch.entry, batch.strategy = #batch.strategy<lockstep>} {
+  return %x : tensor<4xf32>
+}
