@@ -26,10 +26,12 @@ bool mlir::batch::carriesTensor(Type type) {
 using rec::ValueFlowEdge;
 
 /// True for an op without interface whose results are computed from all of its
-/// operands: it has no effects, and nothing that a tensor could hide in.
+/// operands: it has no effects, and nothing that a tensor could hide in. Ops of
+/// rec may take tensors for lists, and hand on what is in them.
 static bool isComputation(Operation *op) {
   auto hides = [](Type type) { return isa<rec::ListType, rec::AdtType>(type); };
-  return isMemoryEffectFree(op) &&
+  return !isa_and_nonnull<rec::RecDialect>(op->getDialect()) &&
+         isMemoryEffectFree(op) &&
          llvm::none_of(op->getOperandTypes(), hides) &&
          llvm::none_of(op->getResultTypes(), hides) &&
          llvm::none_of(op->getRegions(), [](Region &region) {
