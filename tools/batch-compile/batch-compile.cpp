@@ -44,8 +44,8 @@ struct Flags {
   cl::opt<std::string> output{"o", cl::desc("Where the shared object goes"),
                               cl::value_desc("file"), cl::init("a.so"),
                               cl::cat(category)};
-  cl::opt<std::string> device{
-      "device", cl::init("cpu"), cl::cat(category),
+  cl::opt<batch::Device> device{
+      "device", cl::init(batch::Device::CPU), cl::cat(category),
       cl::desc("Where mini-batches run: 'cpu', 'cuda' (one persistent kernel) "
                "or 'emulator' (the same kernel, checked on the CPU)")};
   cl::opt<batch::Executor> executor{
@@ -140,10 +140,7 @@ int main(int argc, char **argv) {
   registerMLIRContextCLOptions();
   registerPassManagerCLOptions();
   cl::ParseCommandLineOptions(argc, argv, overview);
-  const std::string &device = flags.device, &input = flags.input;
-  if (device != "cpu" && device != "cuda" && device != "emulator")
-    return fail("there is no device '" + device +
-                "'; devices are 'cpu', 'cuda' and 'emulator'");
+  const std::string &input = flags.input;
 
   DialectRegistry registry;
   mlir::registerAllDialects(registry);

@@ -141,7 +141,7 @@ static FailureOr<Target> makeTarget(Location loc,
 /// Adds what makes code for a device other than the CPU.
 static LogicalResult addDevicePasses(OpPassManager &pm, Location loc,
                                      const CompileOptions &options) {
-  if (options.device == "cpu") {
+  if (options.device == Device::CPU) {
     if (options.precision != Precision::F32)
       return emitError(loc)
              << "precision '" << stringifyPrecision(options.precision)
@@ -153,7 +153,7 @@ static LogicalResult addDevicePasses(OpPassManager &pm, Location loc,
   gpu.executor = options.executor;
   gpu.sharedMemory = options.sharedMemory;
   gpu.precision = options.precision;
-  if (options.device == "emulator") {
+  if (options.device == Device::Emulator) {
     buildGPUPersistentPipeline(pm, gpu);
     pm.addPass(createConvertGPUToHostEmulationPass());
     return success();

@@ -10,6 +10,7 @@
 
 #include "Batch/Conversion/UProgToGPU/Options.h"
 #include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Support/NamedOption.h"
 #include "Batch/Target/GPU/GPUTarget.h"
 #include "Batch/Transforms/Memory/Options.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -19,6 +20,18 @@
 
 namespace mlir::batch {
 
+/// Where mini-batches run.
+enum class Device { CPU, CUDA, Emulator };
+
+template <>
+struct OptionNames<Device> {
+  static NameList<Device> list() {
+    return {{"cpu", Device::CPU},
+            {"cuda", Device::CUDA},
+            {"emulator", Device::Emulator}};
+  }
+};
+
 /// What `compileToSharedObject` should make.
 struct CompileOptions {
   Strategy strategy = Strategy::Auto;
@@ -27,8 +40,7 @@ struct CompileOptions {
   /// The file with the state machine of policy "fsm".
   std::string policyTable;
   std::vector<std::string> sizes;
-  /// Where mini-batches run: "cpu", "cuda" or "emulator".
-  std::string device = "cpu";
+  Device device = Device::CPU;
   /// What runs a mini-batch or a part of it on a device other than the CPU.
   Executor executor = Executor::Auto;
   /// What factors of products with weights are rounded to on such a device.
@@ -61,5 +73,7 @@ LogicalResult compileToLLVMIR(ModuleOp module, llvm::raw_ostream &output,
                               const CompileOptions &options);
 
 } // namespace mlir::batch
+
+BATCH_NAMED_OPTION(mlir::batch::Device)
 
 #endif // BATCH_TARGET_COMPILE_COMPILE_H
