@@ -205,7 +205,9 @@ void BatchedForms::visit(Operation *op) {
                });
   if (!picks && !isa<tensor::FromElementsOp, BatchableOpInterface>(op) &&
       isSameForAll(op)) {
-    if (Operation *unknown = findUnknownCode(op)) {
+    Operation *unknown = findUnknownCode(op);
+    // What nothing reads goes.
+    if (unknown && !isOpTriviallyDead(op)) {
       fail(unknown, "is not supported in an operator yet");
       return;
     }

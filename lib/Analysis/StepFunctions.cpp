@@ -50,11 +50,11 @@ mlir::batch::findProgramObstacle(const InstanceProgram &program) {
         return Obstacle{argument.getLoc(), "is shared and must be a tensor; "
                                            "scalars can be tensors of rank 0"};
     function.walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (isa<scf::SCFDialect>(op->getDialect()) && isFunctionControl(op) &&
-          !hasGraph(op))
+      if (isa_and_nonnull<scf::SCFDialect>(op->getDialect()) &&
+          isFunctionControl(op) && !hasGraph(op))
         obstacle = {op->getLoc(),
-                    "is no control that a strategy knows; write it as "
-                    "'scf.for', or as tensor code"};
+                    "is control that no strategy knows; write it as 'scf.for', "
+                    "or as tensor code"};
       else if (isa<func::CallOp>(op) && !isFunctionControl(op))
         obstacle = {op->getLoc(), "is in a body of tensor code, where control "
                                   "cannot follow it"};

@@ -9,6 +9,7 @@
 
 #include "Batch/Analysis/StepFunctions.h"
 #include "Batch/Analysis/StepProgram.h"
+#include "Batch/Analysis/ValueFlow.h"
 #include "mlir/IR/Diagnostics.h"
 
 using namespace mlir;
@@ -24,14 +25,25 @@ findTensorControl(const InstanceProgram &program) {
       StructuralControl(program, sharedness).getTensorControl();
   if (!control)
     return std::nullopt;
-  return Obstacle{control->op->getLoc(),
-                  "control depends on a tensor here, so the program is not "
-                  "structural and strategy 'linearize' cannot batch it"};
+  return Obstacle{control->op->getLoc(), "control depends on a tensor here"};
+}
+
+/// The instance program and what is made of it have to know where tensors go.
+static std::optional<Obstacle> findUnknownFlow(const InstanceProgram &program) {
+  ValueFlowWalker walker(program);
+  for (func::FuncOp function : program.getFunctions())
+    walker.walk(function, [](Operation *, const rec::ValueFlowEdge &) {});
+  if (Operation *unknown = walker.getUnknown())
+    return Obstacle{unknown->getLoc(), kUnknownFlow.str()};
+  return std::nullopt;
 }
 
 std::optional<Obstacle> Strategies::find(Strategy strategy) const {
   if (std::optional<Obstacle> obstacle = findProgramObstacle(program))
     return obstacle;
+  if (strategy == Strategy::Linearize || strategy == Strategy::None)
+    if (std::optional<Obstacle> obstacle = findUnknownFlow(program))
+      return obstacle;
   switch (strategy) {
   case Strategy::Linearize:
     return findTensorControl(program);

@@ -161,10 +161,7 @@ ValueFlow::ValueFlow(const InstanceProgram &program) {
 LogicalResult ValueFlow::verify() const {
   if (!unknown)
     return success();
-  return unknown->emitError(
-      "does not say how values go through it: an op that has effects, holds "
-      "control, or reads or makes lists or values of ADTs implements "
-      "RegionBranchOpInterface or rec's ValueFlowOpInterface");
+  return unknown->emitError(kUnknownFlow);
 }
 
 void ValueFlow::add(const ValueFlowEdge &edge) {

@@ -293,7 +293,7 @@ int batchrun::run(const Options &options) {
       !((descriptor.hasInspect || descriptor.lockstep) &&
         (descriptor.hasExecute || descriptor.launch)))
     raise("the object has no batched code, only --unbatched is possible: ",
-          descriptor.notBatched.empty() ? "it was compiled with --strategy=none"
+          descriptor.notBatched.empty() ? "it was compiled with strategy 'none'"
                                         : descriptor.notBatched);
   if (!options.onlyUnbatched)
     checkControl(options, descriptor);

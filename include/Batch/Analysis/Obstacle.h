@@ -16,7 +16,7 @@ namespace mlir::batch {
 /// What an analysis found in the way of a transformation.
 struct Obstacle {
   Location loc;
-  /// A predicate about the op or value at `loc`, such as "has effects".
+  /// What an error says there, such as "has effects".
   std::string text;
 };
 

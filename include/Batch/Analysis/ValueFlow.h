@@ -21,6 +21,11 @@ bool carriesTensor(Type type);
 /// terminators, BranchOpInterface, SelectLikeOpInterface, and
 /// rec::ValueFlowOpInterface. Any other op computes each result from all of its
 /// operands, which is known only of pure ops on tensors and scalars.
+inline constexpr StringLiteral kUnknownFlow =
+    "does not say how values go through it: an op that has effects, holds "
+    "control, or reads or makes lists or values of ADTs implements "
+    "RegionBranchOpInterface or rec's ValueFlowOpInterface";
+
 class ValueFlowWalker {
 public:
   using Visitor = function_ref<void(Operation *, const rec::ValueFlowEdge &)>;

@@ -76,7 +76,7 @@ public:
   bool parse(llvm::cl::Option &option, llvm::StringRef, llvm::StringRef name,
              T &value) {
     for (const auto &[known, meaning] : OptionNames<T>::list())
-      if (name == known) {
+      if (!known.empty() && name == known) {
         value = meaning;
         return false;
       }

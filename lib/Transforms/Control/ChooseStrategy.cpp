@@ -41,26 +41,23 @@ struct ChooseStrategyPass
     func::FuncOp entry = program.getEntry();
     if (!entry)
       return;
-    Strategy chosen = strategy;
-    auto given = entry->getAttrOfType<StrategyAttr>(kStrategyAttr);
-    if (given && given.getValue() != Strategy::Auto) {
-      if (chosen == Strategy::Auto || chosen == given.getValue())
-        return;
+    Strategies strategies(program);
+    if (const std::optional<Obstacle> &obstacle =
+            strategies.getObstacle(Strategy::None)) {
+      (void)strategies.emitError(*obstacle);
+      return signalPassFailure();
+    }
+    Strategy chosen = getKnown(entry);
+    if (chosen == Strategy::Auto)
+      chosen = strategy;
+    if (strategy != Strategy::Auto && strategy != chosen) {
       entry.emitError("has strategy '")
-          << stringifyStrategy(given.getValue()) << "', and strategy '"
-          << stringifyStrategy(chosen)
+          << stringifyStrategy(chosen) << "', and strategy '"
+          << stringifyStrategy(strategy)
           << "' is asked for; leave the option or the attribute out";
       return signalPassFailure();
     }
-    for (auto machine : module.getOps<MachineOp>())
-      chosen = machine.getFrames() ? Strategy::Mask : Strategy::Lockstep;
     if (chosen == Strategy::Auto) {
-      Strategies strategies(program);
-      if (const std::optional<Obstacle> &obstacle =
-              strategies.getObstacle(Strategy::None)) {
-        (void)strategies.emitError(*obstacle);
-        return signalPassFailure();
-      }
       chosen = strategies.choose();
       explain(entry, chosen, strategies);
     }
@@ -68,6 +65,15 @@ struct ChooseStrategyPass
   }
 
 private:
+  /// The strategy that the source has, or that a machine was made for.
+  Strategy getKnown(func::FuncOp entry) {
+    if (auto given = entry->getAttrOfType<StrategyAttr>(kStrategyAttr))
+      return given.getValue();
+    for (auto machine : getOperation().getOps<MachineOp>())
+      return machine.getFrames() ? Strategy::Mask : Strategy::Lockstep;
+    return Strategy::Auto;
+  }
+
   /// Says why `auto` is `chosen`.
   void explain(func::FuncOp entry, Strategy chosen, Strategies &strategies) {
     const std::optional<Obstacle> &ahead =

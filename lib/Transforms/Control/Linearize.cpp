@@ -275,6 +275,13 @@ LogicalResult Linearizer::convertOp(Operation *op, OpBuilder &builder) {
     return convertCall(call, builder);
   if (auto dim = dyn_cast<tensor::DimOp>(op))
     return convertExtent(dim, builder);
+  if (auto rank = dyn_cast<tensor::RankOp>(op))
+    if (auto type = dyn_cast<RankedTensorType>(rank.getTensor().getType())) {
+      mapping.map(rank.getResult(), arith::ConstantIndexOp::create(
+                                        builder, op->getLoc(), type.getRank())
+                                        .getResult());
+      return success();
+    }
   if (rec::walksAdt(op))
     return op->emitError("walks a value of a list-shaped ADT; run "
                          "batch-list-elements before batch-linearize");
@@ -312,10 +319,19 @@ LogicalResult Linearizer::run() {
   if (auto strategy = entry->getAttrOfType<StrategyAttr>(kStrategyAttr);
       strategy && strategy.getValue() != Strategy::Linearize)
     return success();
+  // Control runs in lock step already.
+  if (!module.getOps<MachineOp>().empty())
+    return success();
   Strategies strategies(program);
   if (const std::optional<Obstacle> &obstacle =
-          strategies.getObstacle(Strategy::Linearize))
-    return strategies.emitError(*obstacle);
+          strategies.getObstacle(Strategy::Linearize)) {
+    if (!strategies.isLegal(Strategy::None))
+      return strategies.emitError(*obstacle);
+    return strategies.emitError(
+        {obstacle->loc, obstacle->text + ", so the program is not structural "
+                                         "and strategy 'linearize' cannot "
+                                         "batch it"});
+  }
 
   SmallVector<SmallVector<Attribute>> traversals;
   RecursionClasses recursion(program, sharedness);

@@ -38,8 +38,8 @@ def TagDepthsPass : Pass<"batch-tag-depths", "::mlir::ModuleOp"> {
 def ChooseStrategyPass : Pass<"batch-choose-strategy", "::mlir::ModuleOp"> {
   let summary = "decide where control runs";
   let description = [{
-    Gives the entry a `batch.strategy`, unless its source has one, which another
-    option then contradicts: that is an error. `auto` is the
+    Gives the entry a `batch.strategy`, unless the source gives one; an option that
+    says another is an error. `auto` is the
     first that is legal: `linearize`, where control reads nothing but the inputs;
     `lockstep`, where it needs tensors; `none`, which runs one instance at a time.
     A remark says which it is. For `none` a warning says where and why, and
@@ -52,8 +52,8 @@ def ChooseStrategyPass : Pass<"batch-choose-strategy", "::mlir::ModuleOp"> {
         attributes {batch.entry, batch.strategy = #batch.strategy<lockstep>}
     ```
 
-    Another strategy is not checked here: the pass that does it says where it is
-    not legal.
+    A program that no strategy runs is an error here. Whether another strategy than
+    `auto` is legal says the pass that does it.
 
     See test/Transforms/Control/choose-strategy.mlir.
   }];

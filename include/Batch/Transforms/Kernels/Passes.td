@@ -135,8 +135,8 @@ def LayoutPQPass : Pass<"batch-layout-pq", "::mlir::ModuleOp"> {
     Option<"equal", "equal", "::mlir::batch::EqualOperators",
            /*default=*/"::mlir::batch::EqualOperators::Shapes",
            "What makes operators equal: 'weights', the same code with the same "
-           "parameters, or 'shapes', the same operation on equal shapes; 'none' "
-           "are">,
+           "parameters, or 'shapes', the same operation on equal shapes; with "
+           "'none', no operators are">,
   ];
   let dependentDialects = ["::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect",
