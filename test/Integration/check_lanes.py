@@ -134,7 +134,7 @@ def check_walk():
         "live-saves=false temporaries=false needed-stacks=false cached-tops=false",
         "-o", naive))
     program = checks.run("compile it", lambda: batchtest.compile_model(
-        naive, naive + ".so", None, "--strategy=none", "--device=emulator"))
+        naive, naive + ".so", None, "--device=emulator"))
     check_runs("walk without optimizations", program, inputs, None,
                "--check-unbatched=1e-5", variants[:1] + variants[-1:])
 
