@@ -40,8 +40,6 @@ public:
   StructuralControl(const InstanceProgram &program,
                     const Sharedness &sharedness);
 
-  /// True if the whole program is.
-  bool isStructural() const { return !control; }
   /// True if `value`, a scalar or an ADT value, does not depend on a tensor.
   bool isStructural(Value value) const { return !computed.contains(value); }
   /// The first place where control needs a tensor: in module order the first

@@ -207,10 +207,8 @@ LogicalResult LockstepBuilder::build() {
 namespace {
 class LockstepPass : public batch::impl::LockstepPassBase<LockstepPass> {
   void runOnOperation() override {
-    func::FuncOp entry;
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (function->hasAttr(kEntryAttr))
-        entry = function;
+    auto entry = dyn_cast_or_null<func::FuncOp>(
+        lookupEntry(getOperation()).getOperation());
     for (auto machine : llvm::to_vector(getOperation().getOps<MachineOp>())) {
       if (!entry) {
         machine.emitError("is no one's: the module has no entry "

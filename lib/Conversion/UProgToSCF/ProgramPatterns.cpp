@@ -76,11 +76,8 @@ FailureOr<MachineOp> batch::findMachine(uprog::ProgramOp program) {
 /// The entry that a machine was made from, whose arguments and results its
 /// lanes read and write, or null.
 static func::FuncOp findEntry(Operation *op) {
-  auto module = op->getParentOfType<ModuleOp>();
-  for (auto function : module.getOps<func::FuncOp>())
-    if (function->hasAttr(kEntryAttr))
-      return function;
-  return {};
+  FunctionOpInterface entry = lookupEntry(op->getParentOfType<ModuleOp>());
+  return dyn_cast_or_null<func::FuncOp>(entry.getOperation());
 }
 
 namespace {

@@ -45,11 +45,11 @@ static bool isDictionaryOfVariant(Operation *op, Attribute attr) {
 static bool isPolicyOfModule(Operation *op, Attribute attr) {
   return isa<ModuleOp>(op) && isa<PolicyAttr>(attr);
 }
-static bool isStrategyOfFunction(Operation *op, Attribute attr) {
-  return isa<FunctionOpInterface>(op) && isa<StrategyAttr>(attr);
+static bool isStrategyOfEntry(Operation *op, Attribute attr) {
+  return op->hasAttr(kEntryAttr) && isa<StrategyAttr>(attr);
 }
-static bool isStringOfFunction(Operation *op, Attribute attr) {
-  return isa<FunctionOpInterface>(op) && isa<StringAttr>(attr);
+static bool isStringOfEntry(Operation *op, Attribute attr) {
+  return op->hasAttr(kEntryAttr) && isa<StringAttr>(attr);
 }
 /// `batch-specialize-sizes` says what is wrong with sizes.
 static bool isOfModule(Operation *op, Attribute) { return isa<ModuleOp>(op); }
@@ -69,8 +69,8 @@ static const KnownAttribute kOperationAttributes[] = {
     {kEmulatedAttr, isBytesOfFunction, "an integer, of a function"},
     {kKeptBytesAttr, isBytesOfFunction, "an integer, of a function"},
     {kPolicyAttr, isPolicyOfModule, "a #batch.policy, of a module"},
-    {kStrategyAttr, isStrategyOfFunction, "a #batch.strategy, of the entry"},
-    {kNotBatchedAttr, isStringOfFunction, "a string, of the entry"},
+    {kStrategyAttr, isStrategyOfEntry, "a #batch.strategy, of the entry"},
+    {kNotBatchedAttr, isStringOfEntry, "a string, of the entry"},
     {kSizesAttr, isOfModule, "an attribute of a module"},
 };
 

@@ -80,7 +80,7 @@ private:
         strategies.getObstacle(Strategy::Linearize);
     if (chosen != Strategy::None) {
       std::string why = ("strategy '" + stringifyStrategy(chosen) + "': " +
-                         (ahead ? "control depends on a tensor here"
+                         (ahead ? StringRef(ahead->text)
                                 : "control reads nothing but the inputs"))
                             .str();
       remark::passed(

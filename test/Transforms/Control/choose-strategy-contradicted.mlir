@@ -1,7 +1,13 @@
 // RUN: batch-opt %s --verify-diagnostics --batch-choose-strategy=strategy=none --mlir-print-op-on-diagnostic=false
 // RUN: not batch-compile %s --strategy=none -o %t.so 2>&1 | FileCheck %s
 
-// What the source says and what is asked for are one strategy.
+// RUN: sed 's/, batch.strategy = #batch.strategy<lockstep>//' %s > %t.mlir
+// RUN: not batch-opt %t.mlir --batch-recursion-to-stack --batch-choose-strategy=strategy=none 2>&1 | FileCheck %s --check-prefix=MACHINE
+
+// MACHINE: error: has strategy 'lockstep', and strategy 'none' is asked for
+
+// What the source says, or a machine was made for, and what is asked for are one
+// strategy.
 // CHECK: choose-strategy-contradicted.mlir:[[#@LINE+2]]:1: error: has strategy 'lockstep', and strategy 'none' is asked for
 // expected-error @+1 {{has strategy 'lockstep', and strategy 'none' is asked for; leave the option or the attribute out}}
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32>

@@ -67,3 +67,18 @@ func.func @main(%n: f32, %s: f32 {batch.shared = "s"}) -> f32
 func.func @main() attributes {batch.entry, batch.strategy = "lockstep"} {
   return
 }
+
+// -----
+
+// Of another function nobody would read it.
+// expected-error @+1 {{'batch.strategy' is a #batch.strategy, of the entry}}
+func.func @helper() attributes {batch.strategy = #batch.strategy<lockstep>} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'batch.not_batched' is a string, of the entry}}
+func.func @helper() attributes {batch.not_batched = "x"} {
+  return
+}

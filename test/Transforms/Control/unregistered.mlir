@@ -1,0 +1,12 @@
+// RUN: batch-opt %s --allow-unregistered-dialect --batch-choose-strategy --verify-diagnostics --mlir-print-op-on-diagnostic=false
+// RUN: not batch-opt %s --allow-unregistered-dialect --batch-linearize 2>&1 | FileCheck %s
+// RUN: not batch-opt %s --allow-unregistered-dialect --batch-recursion-to-stack 2>&1 | FileCheck %s --check-prefix=STACK
+
+// Of an op that nobody registered nothing is known.
+// CHECK: error: does not say how values go through it
+// STACK: error: has effects; strategies 'lockstep' and 'mask' run code that only computes values
+func.func @main(%n: i64) -> i64 attributes {batch.entry} {
+  // expected-error @+1 {{does not say how values go through it}}
+  %m = "nobody.knows"(%n) : (i64) -> i64
+  return %m : i64
+}
