@@ -60,19 +60,20 @@ TEST(Session, PolicyOfAnotherProgram) {
 
 /// The tasks of the last run step by step, named by their places.
 static std::string describeTasks(const Session &session) {
-  const Plan &plan = session.plan();
-  const DepthScheduler &schedule = plan.schedule();
+  const TaskOrder &order = session.plan()->order();
+  const DepthScheduler &schedule = order.schedule();
   std::map<int64_t, int64_t> places;
   for (int32_t s : schedule.sequence())
-    plan.forEachTask(s, [&](int64_t place, const int64_t *record) {
+    order.forEachTask(s, [&](int64_t place, const int64_t *record) {
       places[taskOf(record[0])] = place;
     });
-  std::string text = concat(plan.tasks(), " tasks, ", plan.slots(), " slots");
+  std::string text =
+      concat(order.numTasks(), " tasks, ", session.counters().slots, " slots");
   for (int32_t s : schedule.sequence()) {
     const DepthStep &step = schedule.steps()[s];
     text += concat("\nkernel ", step.kernel, " depth ", step.depth, ":");
     std::map<int64_t, std::string> tasks; // a constant one comes several times
-    plan.forEachTask(s, [&](int64_t place, const int64_t *record) {
+    order.forEachTask(s, [&](int64_t place, const int64_t *record) {
       std::string task = concat(" ", place);
       for (const OperandInfo &operand :
            session.descriptor().kernels[step.kernel].operands) {
@@ -133,7 +134,7 @@ TEST(Session, CountsTheRowsThatOperandsRead) {
       Trial trial(kind, "random:3,40", threads, size_t(16) << 20, 0, "random:1",
                   "", 20);
       trial.batched();
-      GatherCounts gathers = trial.session->plan().countGathers();
+      GatherCounts gathers = trial.session->countGathers();
       EXPECT_LE(gathers.runs, gathers.rows);
       EXPECT_GT(gathers.runs, 0);
     }
@@ -142,7 +143,7 @@ TEST(Session, CountsTheRowsThatOperandsRead) {
 /// Plans run at the same time: none may write rows of another.
 static std::string findSharedRows(const Session &session) {
   std::map<char *, size_t> writers;
-  const std::vector<BatchPlan> &plans = session.plan().plans();
+  const std::vector<BatchPlan> &plans = session.plan()->plans();
   for (size_t p = 0; p < plans.size(); ++p)
     for (int64_t s = 0; s < plans[p].numSteps; ++s) {
       const BatchStep &step = plans[p].steps[s];
@@ -205,7 +206,7 @@ TEST(Session, PlansAreBalanced) {
   EXPECT_EQ(trial.difference(), "");
   trial.session->run(*trial.inputs->batches.front());
   std::vector<int64_t> tasks;
-  for (const BatchPlan &plan : trial.session->plan().plans()) {
+  for (const BatchPlan &plan : trial.session->plan()->plans()) {
     tasks.push_back(0);
     for (int64_t s = 0; s < plan.numSteps; ++s)
       tasks.back() += plan.steps[s].count;
@@ -219,8 +220,9 @@ TEST(Session, PlansAreBalanced) {
 TEST(Session, ScheduleIsLegal) {
   Trial run("plain", "random:9,60");
   run.batched();
-  const Plan &plan = run.session->plan();
-  EXPECT_EQ(checkTasks(plan.queues(0).data(), plan.queues(0).size()), "");
+  const std::vector<TaskQueue> &queues =
+      run.session->plan()->order().part(0).queues;
+  EXPECT_EQ(checkTasks(queues.data(), queues.size()), "");
 }
 
 TEST(Session, ScheduleTime) {

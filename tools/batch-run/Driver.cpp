@@ -96,7 +96,7 @@ PartTimes Driver::runBatched(bool first) {
     count();
     if (options.counters || options.json) {
       report.liveResults = std::max(report.liveResults, session.liveResults());
-      batchrt::GatherCounts gathers = session.plan().countGathers();
+      batchrt::GatherCounts gathers = session.countGathers();
       report.gathers.rows += gathers.rows;
       report.gathers.runs += gathers.runs;
     }
@@ -162,11 +162,12 @@ void Driver::count() {
       report.blocks[b].laneRoom += lanes.blocks[b].laneRoom;
     }
   }
-  for (const DepthStep &step : session.plan().schedule().steps()) {
-    const std::string &name = object.descriptor().kernels[step.kernel].name;
-    report.kernelTasks[name] += step.count;
-    ++report.kernelBatches[name];
-  }
+  if (const Plan *plan = session.plan())
+    for (const DepthStep &step : plan->schedule().steps()) {
+      const std::string &name = object.descriptor().kernels[step.kernel].name;
+      report.kernelTasks[name] += step.count;
+      ++report.kernelBatches[name];
+    }
 }
 
 void Driver::bench() {

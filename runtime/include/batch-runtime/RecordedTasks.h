@@ -21,9 +21,11 @@ class RecordedTasks {
 public:
   explicit RecordedTasks(const Descriptor &descriptor);
 
-  /// Reads the records of all parts. Tasks are numbered part after part, within
-  /// a part as recorded.
-  const TaskGraph &read(const std::vector<BatchContext *> &contexts);
+  /// Reads the records of all parts, whose first tasks are numbered `begins`;
+  /// tasks before these have run already. Tasks of the graph are numbered part
+  /// after part, within a part as recorded.
+  const TaskGraph &read(const std::vector<BatchContext *> &contexts,
+                        const std::vector<int64_t> &begins);
 
   /// Makes a schedule that of the depth policy: writes depths into the records
   /// just read, one for each batch, or for several in a row that do not read
@@ -50,6 +52,7 @@ private:
 
   const Descriptor &descriptor;
   std::vector<BatchContext *> contexts; ///< of the records last read
+  std::vector<int64_t> begins;          ///< of the parts, as recorded
   std::vector<int64_t> firstTasks;      ///< of the parts, in the graph
   TaskGraph graph;
   std::vector<int32_t> batchOf; ///< by task

@@ -27,9 +27,14 @@
 
 namespace batchrt {
 
-class DeviceExecutor;
-class Lockstep;
-struct RuntimeCalls;
+class Executor;
+class MiniBatch;
+
+/// When a run on a device copies its results to the host.
+enum class ResultCopies {
+  WithRun,      ///< right behind it, in the same stream
+  WhenCollected ///< not before somebody asks for them, Session::collect()
+};
 
 /// Of objects whose control runs in lock step.
 struct LockstepOptions {
@@ -95,7 +100,7 @@ struct LockstepCounters {
   std::vector<Block> blocks;
 };
 
-/// Counts of one run of a mini-batch.
+/// Counts of one run of a mini-batch: sums over its plans.
 struct RunCounters {
   int64_t nodes = 0;      ///< input nodes
   int64_t inspectors = 0; ///< workers that inspected
@@ -157,23 +162,29 @@ public:
   /// have to be called again then.
   void inspect();
   void schedule();
-  void execute();
+  void execute(ResultCopies copies = ResultCopies::WithRun);
+  /// Results of the last batched run are in host memory afterwards. Copies at
+  /// most once a run, and nothing if the run did.
+  void collect() const;
   /// Step by step, with times. Not on a device.
   std::vector<StepTime> executeTraced();
   /// As execute(); returns the microseconds that a worker spends in kernels:
   /// neither between steps nor waiting for others. The mean over those who run
-  /// them. On a device, what its kernel takes.
+  /// them. On a device, what its kernel takes; its results are not copied.
   double executeTimed();
 
   /// Runs one instance of the mini-batch directly. Its results live until the
   /// next call.
   void runUnbatched(int64_t instance);
 
-  /// Where a tensor of the last run lies, batched or unbatched.
+  /// Where a tensor of the last run lies, batched and collected, or unbatched.
   const char *tensor(const Type &type, int64_t cell) const;
   const BatchContext &context() const;
-  const Plan &plan() const { return runPlan; }
-  const Forest &forest() const { return *loaded; }
+  /// Of the tasks that were scheduled last; null if control runs in lock step.
+  const Plan *plan() const;
+  /// What the operands of its steps read.
+  GatherCounts countGathers() const;
+  const Forest &forest() const;
   const Descriptor &descriptor() const { return object.descriptor(); }
   RunCounters counters() const;
   /// Of objects whose control runs in lock step.
@@ -188,47 +199,14 @@ public:
   /// The bytes of result rows that no schedule-preserving layout could do
   /// without: those that a step of the batched run writes, and earlier ones
   /// that it, a later step or an output reads; at the step where they are the
-  /// most.
+  /// most. 0 in lock step.
   size_t liveResults() const;
 
 private:
-  friend struct RuntimeCalls;
-  struct State;
-  struct Part;
-  enum class Mode { None, Batched, Unbatched };
-
-  void refreshForest();
-  void resetForest();
-  void growNodes(int64_t wanted);
-  void growList(int64_t wanted);
-  void enter(Mode mode);
-  void splitInstances();
-  Part &makePart();
-  void reserveWorkers(size_t bytes, size_t count);
-  void makeRoom();
-  void inspectPart(int64_t number);
-  template <class Body>
-  int64_t forEachStretch(const Body &body);
-  void prepareLockstep();
-  void executeLanes();
-  [[noreturn]] void throwError(const Part &part, int64_t instance) const;
-  std::string explain(int64_t code, int64_t a, int64_t b) const;
-
   const CompiledObject object;
-  const BoundParameters &parameters;
-  const InputTensors &tensors;
-  const SessionOptions options;
-  Plan runPlan;
   WorkerPool workers;
-  BumpArena arena;
-  Forest *loaded = nullptr;
-  int64_t numParts = 1;    ///< of the mini-batch, in which workers inspect it
-  bool plansApart = false; ///< each part has a plan of its own
-  Mode mode = Mode::None;
-  int64_t lastBarriers = 0;
-  std::unique_ptr<DeviceExecutor> device; ///< instead of the workers
-  std::unique_ptr<Lockstep> lockstep;     ///< instead of plans
-  std::unique_ptr<State> state;
+  std::unique_ptr<MiniBatch> batch;
+  std::unique_ptr<Executor> executor;
 };
 
 } // namespace batchrt

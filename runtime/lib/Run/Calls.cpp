@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SessionState.h"
+#include "MiniBatch.h"
 #include "batch-runtime/Error.h"
 
 #include <algorithm>
@@ -13,10 +13,9 @@
 
 using namespace batchrt;
 
+namespace {
 /// No exception may pass through compiled code: an error leaves the fiber.
-struct batchrt::RuntimeCalls {
-  using Part = Session::Part;
-
+struct RuntimeCalls {
   [[noreturn]] static void leave(Part &part, Part::End end) {
     part.end = end;
     part.fiber.leave();
@@ -26,7 +25,7 @@ struct batchrt::RuntimeCalls {
   static auto guarded(BatchContext *context, Body body) {
     Part &part = Part::of(context);
     try {
-      return body(part, *part.session);
+      return body(part, part.owner);
     } catch (const std::exception &error) {
       part.message = error.what();
     }
@@ -36,8 +35,7 @@ struct batchrt::RuntimeCalls {
   /// Several workers cannot move the forest under each other: the part is
   /// inspected again, with twice the room.
   static void needRoom(Part &part, int64_t &room, int64_t wanted) {
-    if (part.session->numParts == 1 ||
-        part.session->mode == Session::Mode::Unbatched)
+    if (part.roomGrows)
       return;
     room = std::max(wanted, 2 * room);
     leave(part, Part::NoRoom);
@@ -46,23 +44,23 @@ struct batchrt::RuntimeCalls {
   static void growNodes(BatchContext *context, int64_t count) {
     Part &own = Part::of(context);
     needRoom(own, own.nodeRoom, own.numNodes + count - own.firstNode);
-    guarded(context, [&](Part &part, Session &session) {
-      session.growNodes(part.numNodes + count);
+    guarded(context, [&](Part &part, MiniBatch &batch) {
+      batch.growNodes(part.numNodes + count);
     });
   }
 
   static void growList(BatchContext *context, int64_t count) {
     Part &own = Part::of(context);
     needRoom(own, own.entryRoom, own.listSize + count - own.firstEntry);
-    guarded(context, [&](Part &part, Session &session) {
-      session.growList(part.listSize + count);
+    guarded(context, [&](Part &part, MiniBatch &batch) {
+      batch.growList(part.listSize + count);
     });
   }
 
   static void growQueue(BatchContext *context, int64_t kernel, int64_t bytes) {
-    guarded(context, [&](Part &part, Session &session) {
+    guarded(context, [&](Part &part, MiniBatch &batch) {
       BatchQueue &queue = part.queues[kernel];
-      int64_t cells = session.descriptor().kernels[kernel].recordCells;
+      int64_t cells = batch.descriptor().kernels[kernel].recordCells;
       int64_t used = queue.end - queue.begin;
       size_t usedBytes = used * sizeof(int64_t);
       size_t record = cells * sizeof(int64_t);
@@ -78,15 +76,15 @@ struct batchrt::RuntimeCalls {
   }
 
   static void *growArena(BatchContext *context, int64_t bytes) {
-    return guarded(context, [&](Part &part, Session &session) -> void * {
-      return session.arena.grow(part, static_cast<size_t>(bytes));
+    return guarded(context, [&](Part &part, MiniBatch &batch) -> void * {
+      return batch.arena.grow(part, static_cast<size_t>(bytes));
     });
   }
 
   static void keepRows(BatchContext *context, char *mark, int64_t *rows,
                        const int64_t *bytes, int64_t count) {
-    guarded(context, [&](Part &part, Session &session) {
-      session.arena.keep(part, mark, rows, bytes, static_cast<size_t>(count));
+    guarded(context, [&](Part &part, MiniBatch &batch) {
+      batch.arena.keep(part, mark, rows, bytes, static_cast<size_t>(count));
     });
   }
 
@@ -100,13 +98,13 @@ struct batchrt::RuntimeCalls {
   static void memoStore(BatchContext *context, int64_t function,
                         const int64_t *key, int64_t keySize,
                         const int64_t *results, int64_t resultCount) {
-    guarded(context, [&](Part &part, Session &) {
+    guarded(context, [&](Part &part, MiniBatch &) {
       part.known.store(function, key, keySize, results, resultCount);
     });
   }
 
   static void barrier(BatchContext *context, int64_t worker) {
-    Part::of(context).session->workers.barrier(static_cast<int>(worker));
+    Part::of(context).owner.workers.barrier(static_cast<int>(worker));
   }
 
   static void fail(BatchContext *context, int64_t code, int64_t a, int64_t b) {
@@ -117,6 +115,7 @@ struct batchrt::RuntimeCalls {
     leave(part, Part::Failed);
   }
 };
+} // namespace
 
 static constexpr BatchRuntimeFunctions listFunctions() {
   BatchRuntimeFunctions list = {};

@@ -148,6 +148,7 @@ void OutputCollector::append(int number, const Session &session,
 }
 
 void OutputCollector::collect(const Session &session, int64_t instance) {
+  session.collect();
   for (Output &output : list)
     output.offsets.push_back(output.offsets.back());
   for (size_t r = 0; r < descriptor.results.size(); ++r) {

@@ -44,8 +44,8 @@ void batchrt::writeTrace(const std::string &path, const Descriptor &descriptor,
 
 void batchrt::writeTaskGraph(const std::string &path, const Session &session) {
   const Descriptor &descriptor = session.descriptor();
-  const Plan &plan = session.plan();
-  const DepthScheduler &schedule = plan.schedule();
+  const TaskOrder &order = session.plan()->order();
+  const DepthScheduler &schedule = order.schedule();
   writeFileAtomically(path, [&](const auto &write) {
     auto print = [&](const auto &...parts) {
       std::string text = concat(parts...);
@@ -56,14 +56,14 @@ void batchrt::writeTaskGraph(const std::string &path, const Session &session) {
     // Tasks are named by their place in the schedule.
     std::unordered_map<int64_t, int64_t> names;
     for (int32_t s : schedule.sequence())
-      plan.forEachTask(s, [&](int64_t position, const int64_t *record) {
+      order.forEachTask(s, [&](int64_t position, const int64_t *record) {
         names[taskOf(record[0])] = position;
       });
     int64_t last = -1;
     for (size_t i = 0; i < schedule.sequence().size(); ++i) {
       const DepthStep &step = schedule.steps()[schedule.sequence()[i]];
       const KernelInfo &kernel = descriptor.kernels[step.kernel];
-      plan.forEachTask(
+      order.forEachTask(
           schedule.sequence()[i], [&](int64_t name, const int64_t *record) {
             if (name == last)
               return; // a constant task of another part

@@ -21,7 +21,7 @@ template <class Body>
 void RecordedTasks::forEachRecord(const Body &body) const {
   const int64_t parts = static_cast<int64_t>(contexts.size());
   for (int64_t p = 0; p < parts; ++p) {
-    const int64_t offset = firstTasks[p] - firstTaskOf(p, parts);
+    const int64_t offset = firstTasks[p] - begins[p];
     for (size_t k = 0; k < descriptor.kernels.size(); ++k) {
       const int64_t cells = descriptor.kernels[k].recordCells;
       const BatchQueue &queue = contexts[p]->queues[k];
@@ -32,8 +32,10 @@ void RecordedTasks::forEachRecord(const Body &body) const {
 }
 
 const TaskGraph &
-RecordedTasks::read(const std::vector<BatchContext *> &newContexts) {
+RecordedTasks::read(const std::vector<BatchContext *> &newContexts,
+                    const std::vector<int64_t> &newBegins) {
   contexts = newContexts;
+  begins = newBegins;
   if (graph.numTypes > TaskGraph::maxTypes)
     raise("the program has ", graph.numTypes, " kernels, ", TaskGraph::maxTypes,
           " is the most for this policy; use --policy=depth");
@@ -42,7 +44,7 @@ RecordedTasks::read(const std::vector<BatchContext *> &newContexts) {
   firstTasks.clear();
   for (int64_t p = 0; p < parts; ++p) {
     firstTasks.push_back(tasks);
-    tasks += contexts[p]->numTasks - firstTaskOf(p, parts);
+    tasks += contexts[p]->numTasks - begins[p];
   }
   if (tasks > INT32_MAX)
     raise("the mini-batch has ", tasks,
@@ -53,11 +55,12 @@ RecordedTasks::read(const std::vector<BatchContext *> &newContexts) {
   // cell: one after another they count once.
   auto forEachOperand = [&](int64_t p, size_t k, const int64_t *record,
                             const auto &body) {
-    int64_t offset = firstTasks[p] - firstTaskOf(p, parts), last = -1;
+    const int64_t begin = begins[p], offset = firstTasks[p] - begin;
+    int64_t last = -1;
     forEachRead(descriptor.kernels[k], record, contexts[p]->listPool,
                 [&](int64_t handle, int) {
                   int64_t task = taskOf(handle);
-                  if (task >= 0 && task != last)
+                  if (task >= begin && task != last)
                     body(static_cast<int32_t>(task + offset));
                   last = task;
                 });

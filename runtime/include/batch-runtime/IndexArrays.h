@@ -1,0 +1,79 @@
+//===- IndexArrays.h - Where the operands of steps lie ----------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_INDEXARRAYS_H
+#define BATCH_RUNTIME_INDEXARRAYS_H
+
+#include "batch-runtime/Memory.h"
+#include "batch-runtime/Tables.h"
+#include "batch-runtime/TaskOrder.h"
+
+#include <deque>
+#include <vector>
+
+namespace batchrt {
+
+/// For each operand of each kernel of a plan, one array that says which row
+/// each task reads, in the order of the schedule: slots of tables, addresses,
+/// or scalars. All memory is kept for the next plan.
+class IndexArrays {
+public:
+  explicit IndexArrays(const Descriptor &descriptor);
+
+  /// The next plan has so many parts.
+  void begin(int64_t numParts);
+  /// Counts the rows of a part's ragged operands; parts may be counted at the
+  /// same time.
+  void countRaggedRows(const TaskOrder &order, int64_t part);
+  /// Says where all arrays lie.
+  void layOut(const TaskOrder &order);
+  /// Writes what a part's tasks read, which have slots; parts may be filled in
+  /// at the same time.
+  void fill(const TaskOrder &order, const Tables &tables, int64_t part);
+
+  /// Writes what an operand is in each step of its kernel; `to` is that of the
+  /// first step, others follow at a distance of all operands.
+  void makeOperand(const TaskOrder &order, const Tables &tables, int64_t kernel,
+                   size_t number, BatchOperand *to) const;
+
+  /// The memory of all arrays.
+  ImageRegion region() const {
+    return {memory.data(), usedBytes, ImageRegion::CopiedIn,
+            "operand index arrays"};
+  }
+  size_t bytes() const;
+
+private:
+  class PartWriter;
+  /// Where the rows of a step of a ragged operand begin, in the operand's array
+  /// and in the step of all parts; at first `begin` is their number.
+  struct RaggedRows {
+    int64_t begin, inStep;
+  };
+  struct PartRows {
+    std::vector<RaggedRows> steps; ///< by kernel, operand and step
+    RaggedRows *next = nullptr;    ///< where placeRaggedRows() is
+    int64_t nextStep = 0;
+  };
+  /// Where the arrays of one operand lie in memory.
+  struct OperandArrays {
+    int64_t rows = 0, offsets = 0, entries = 0;
+  };
+  int64_t placeRaggedRows(const TaskOrder &order, int64_t kernel);
+
+  const Descriptor &descriptor;
+  std::vector<std::vector<OperandArrays>> arrays; ///< [kernel][operand]
+  /// [kernel][operand]: the first operand with the same array.
+  std::vector<std::vector<size_t>> sameRows;
+  std::deque<PartRows> ragged; ///< by part
+  Buffer memory;
+  size_t usedBytes = 0;
+};
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_INDEXARRAYS_H

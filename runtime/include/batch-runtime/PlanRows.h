@@ -1,0 +1,89 @@
+//===- PlanRows.h - Which rows of tables the steps of a plan write -*- C++
+//-*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_PLANROWS_H
+#define BATCH_RUNTIME_PLANROWS_H
+
+#include "batch-runtime/Memory.h"
+#include "batch-runtime/ResultRows.h"
+#include "batch-runtime/Tables.h"
+#include "batch-runtime/TaskOrder.h"
+#include "batch-runtime/Workers.h"
+
+#include <deque>
+#include <vector>
+
+namespace batchrt {
+
+/// The rows that the tasks of a plan write, the second of its layers. The
+/// results of a step lie next to each other. Short rows are numbered in the
+/// order of the steps, each is used once. Long ones are used again as soon as
+/// all that read them have run: the tasks of a step are sorted by the last
+/// epoch that reads them, so that what is free at any time is the first of its
+/// rows, and each step takes the shortest free range that is long enough. Rows
+/// that results of the model hold are never free, nor are any if a later plan
+/// of the run may read them. Plans that run at the same time share no rows.
+class PlanRows {
+public:
+  explicit PlanRows(const Descriptor &descriptor);
+
+  /// Takes rows of the tables for the steps. The order of tasks within a step
+  /// changes. With `last`, no plan of the run follows, and results hold what
+  /// the first part's context says.
+  void take(TaskOrder &order, Tables &tables, int64_t numInstances,
+            WorkerPool &workers, bool last);
+  /// Writes where the rows of a part's tasks lie; parts may be filled in at the
+  /// same time.
+  void fillSlots(const TaskOrder &order, Tables &tables, int64_t part) const;
+
+  /// The first slot of a step in the tables of a group.
+  int64_t firstSlot(int group, int64_t step) const {
+    return stepOffsets[group][step];
+  }
+  /// Bytes of all arrays.
+  size_t bytes() const;
+
+private:
+  /// A group that a kernel has results in, with its rows per task.
+  struct GroupUse {
+    int group;
+    int64_t siblings;
+  };
+  /// What is known of the tasks of one part.
+  struct PartReads {
+    Buffer lastReads; ///< by group and task
+    std::vector<int32_t> counts, sorted;
+    std::vector<std::pair<int64_t, int32_t>> keys; ///< of records, to be sorted
+
+    /// The last epoch that reads a task's rows, by task; -1 if none does.
+    int32_t *of(int group, const TaskOrder::Part &part) const {
+      return lastReads.as<int32_t>() + group * part.numTasks();
+    }
+  };
+
+  void numberEpochs(const TaskOrder &order);
+  void findLastReads(TaskOrder &order, Tables &tables, int64_t numInstances,
+                     WorkerPool &workers);
+  void findReads(const TaskOrder &order, int64_t part);
+  void keepResults(const TaskOrder &order, int64_t numInstances);
+  void sortByLastRead(TaskOrder &order, Tables &tables, int64_t part);
+  int64_t takeRows(const TaskOrder &order, RowAllocator &rows, int64_t step,
+                   const GroupUse &use, bool last);
+  void takeSlots(const TaskOrder &order, Tables &tables, bool last);
+
+  const Descriptor &descriptor;
+  std::vector<std::vector<GroupUse>> groupUses;  ///< by kernel
+  std::vector<std::vector<int64_t>> stepOffsets; ///< [group][step]
+  std::vector<int32_t> epochs;                   ///< by step
+  std::deque<PartReads> reads;                   ///< by part
+  ResultRows resultRows;
+};
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_PLANROWS_H

@@ -1,0 +1,85 @@
+//===- PlanSteps.h - The steps that executors run ---------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_PLANSTEPS_H
+#define BATCH_RUNTIME_PLANSTEPS_H
+
+#include "batch-runtime/IndexArrays.h"
+#include "batch-runtime/Memory.h"
+#include "batch-runtime/PlanRows.h"
+#include "batch-runtime/Tables.h"
+#include "batch-runtime/TaskOrder.h"
+
+#include <vector>
+
+namespace batchrt {
+
+/// The steps of a plan in memory, with places of operands and results and
+/// scratch memory. All memory is kept for the next plan.
+class PlanSteps {
+public:
+  explicit PlanSteps(const Descriptor &descriptor);
+
+  /// Makes steps of all that has been laid out.
+  void build(const TaskOrder &order, const PlanRows &rows,
+             const IndexArrays &arrays, const Tables &tables);
+
+  /// One for all parts, or one for each.
+  const std::vector<BatchPlan> &plans() const { return planList; }
+  /// All steps, plan after plan.
+  std::vector<BatchStep> &steps() { return stepList; }
+
+  /// Consecutive steps that all workers share, or that one of them runs.
+  struct Stretch {
+    int64_t begin, end;
+    bool shared;
+  };
+  /// Cuts the one plan into stretches. Workers share steps that run at the same
+  /// time if these have enough tasks for that: `shareTasks`, or if that is 0 as
+  /// many as their kernels say. They do not meet behind the last step of a
+  /// stretch.
+  void shareSteps(int64_t workers, int64_t shareTasks);
+  const std::vector<Stretch> &stretches() const { return stretchList; }
+
+  /// The memory of intermediates.
+  ImageRegion region() const {
+    return {scratch.data(), usedScratchBytes, ImageRegion::DeviceOnly,
+            "intermediates"};
+  }
+  /// That each worker needs to run the steps.
+  size_t workerScratch() const { return usedWorkerBytes; }
+  /// Bytes of all arrays; of intermediates.
+  size_t bytes() const;
+  size_t scratchBytes() const { return scratch.capacity(); }
+
+private:
+  /// Where the lists of a kernel's first step begin in `operands` and
+  /// `results`; those of its other steps follow.
+  struct StepLists {
+    size_t operands = 0, results = 0;
+  };
+
+  void makeLists(const TaskOrder &order, const PlanRows &rows,
+                 const IndexArrays &arrays, const Tables &tables);
+  void makeSteps(const TaskOrder &order);
+  void reserveScratch();
+
+  const Descriptor &descriptor;
+  std::vector<StepLists> stepLists; ///< by kernel
+  std::vector<BatchOperand> operands;
+  std::vector<char *> results;
+  std::vector<BatchStep> stepList;
+  std::vector<BatchPlan> planList;
+  std::vector<Stretch> stretchList;
+  Buffer scratch;
+  size_t usedScratchBytes = 0, usedWorkerBytes = 0;
+  std::vector<int64_t> scratchOffsets; ///< by step
+};
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_PLANSTEPS_H

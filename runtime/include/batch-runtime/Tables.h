@@ -1,0 +1,121 @@
+//===- Tables.h - The memory of results, and where tasks' rows lie -*- C++
+//-*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_TABLES_H
+#define BATCH_RUNTIME_TABLES_H
+
+#include "batch-runtime/ABI.h"
+#include "batch-runtime/Descriptor.h"
+#include "batch-runtime/Memory.h"
+#include "batch-runtime/PlanImage.h"
+#include "batch-runtime/RowAllocator.h"
+#include "batch-runtime/TaskNumbers.h"
+
+#include <vector>
+
+namespace batchrt {
+
+/// The result tables of a run, and the row that each task has in them. The
+/// plans of a run follow one another over the same tables: rows keep what an
+/// earlier plan wrote when a later one makes the tables larger.
+class Tables {
+public:
+  /// Rows of `reusedRowBytes` bytes and more, in all tables of a group, are
+  /// used again when they are read no more.
+  Tables(const Descriptor &descriptor, int64_t reusedRowBytes);
+
+  /// A run begins, whose tasks are recorded in so many parts: no task has a row
+  /// any more. All memory is kept.
+  void clear(int64_t parts);
+  int64_t numParts() const { return static_cast<int64_t>(partEnds.size()); }
+
+  /// The first task of a part that has no row yet.
+  int64_t endTask(int64_t part) const { return partEnds[part]; }
+  /// Gives a part's tasks up to `end` room for their slots.
+  void addTasks(int64_t part, int64_t end);
+  /// The first slots of the tasks of a part in the tables of a group; task t is
+  /// entry t - firstTaskOf(part, numParts()).
+  int32_t *slotsOf(int64_t part, int group) {
+    return slotsOfParts[part][group].as<int32_t>();
+  }
+  const int32_t *slotsOf(int64_t part, int group) const {
+    return slotsOfParts[part][group].as<int32_t>();
+  }
+
+  /// Who gives out the rows of a group, if they are used again; else null.
+  RowAllocator *reusedRows(int group) {
+    return poolOf[group] < 0 ? nullptr : &pools[poolOf[group]].rows;
+  }
+  bool anyReused() const { return !pools.empty(); }
+  /// The steps that follow run after all so far, or at the same time: they get
+  /// rows of their own.
+  void startPlan();
+  /// The first of `count` rows of a group whose rows are used once.
+  int64_t appendRows(int group, int64_t count);
+  /// Makes room for all rows that have been given out, which keeps the contents
+  /// of those there were when it was called last.
+  void makeRoom();
+
+  /// The slot of a task's result within its table.
+  int64_t slot(int64_t handle, int table) const {
+    int64_t task = taskOf(handle), part = partOf(task, numParts());
+    return slotsOf(part, descriptor.tables[table]
+                             .group)[task - firstTaskOf(part, numParts())] +
+           (handle >> 56);
+  }
+  /// Where a task's result or a source's row lies; `table` is that of results
+  /// with this handle's type.
+  const char *row(int64_t handle, int table, const BatchSource *sources) const {
+    uint32_t low = static_cast<uint32_t>(handle);
+    if (handle < 0) {
+      const BatchSource &source = sources[(handle >> 56) & 127];
+      return source.base + low * source.rowBytes;
+    }
+    return data(table) +
+           descriptor.tables[table].slotOffset(slot(handle, table));
+  }
+  /// Slot 0 of a table.
+  char *data(int table) const {
+    return memory[memoryOf[table]].data() + descriptor.tables[table].offset;
+  }
+
+  /// The memory of all tables, copied out if `outputs` says so.
+  void addRegions(const std::vector<bool> &outputs,
+                  std::vector<ImageRegion> &regions) const;
+  /// Slots of all tables together.
+  int64_t slots() const { return totalSlots; }
+  /// Bytes reserved for rows; for slots and lists of free rows.
+  size_t rowBytes() const;
+  size_t slotBytes() const;
+
+private:
+  /// Groups with rows of the same lengths, which take them from one memory and
+  /// use them again.
+  struct Pool {
+    int leader; ///< the group whose tables have the memory
+    RowAllocator rows;
+  };
+  void choosePools(int64_t reusedRowBytes);
+  size_t storageBytes(size_t table) const;
+
+  const Descriptor &descriptor;
+  std::vector<Pool> pools;
+  std::vector<int> poolOf;   ///< by group, -1: its rows are used once
+  std::vector<int> memoryOf; ///< by table, the table whose memory it lies in
+  std::vector<int64_t> groupRows;
+  std::vector<int64_t> groupBlocks; ///< steps begin at a multiple of this
+  std::vector<Buffer> memory;       ///< by table
+  std::vector<size_t> usedBytes;    ///< of these
+  std::vector<int64_t> partEnds;
+  std::vector<std::vector<Buffer>> slotsOfParts; ///< [part][group]
+  int64_t totalSlots = 0;
+};
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_TABLES_H

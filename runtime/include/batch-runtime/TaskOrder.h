@@ -1,0 +1,120 @@
+//===- TaskOrder.h - Which tasks run together, and when ---------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_TASKORDER_H
+#define BATCH_RUNTIME_TASKORDER_H
+
+#include "batch-runtime/RecordedTasks.h"
+#include "batch-runtime/Schedule/DepthSchedule.h"
+#include "batch-runtime/TaskNumbers.h"
+
+#include <algorithm>
+#include <deque>
+#include <vector>
+
+namespace batchrt {
+
+class Tables;
+
+/// The order in which the tasks of a plan run: the first of its three layers
+/// (Plan.h). Tasks come in parts, which workers sort. All memory is kept for
+/// the next plan.
+class TaskOrder {
+public:
+  /// The tasks of consecutive instances, which name no tasks but these and
+  /// those of earlier plans.
+  struct Part {
+    const BatchContext *context = nullptr;
+    int64_t base = 0;           ///< number of the first task of the run
+    int64_t begin = 0, end = 0; ///< numbers of the tasks of this plan
+    std::vector<TaskQueue> queues;
+    DepthSorter sorter;
+
+    int64_t numTasks() const { return end - begin; }
+  };
+
+  explicit TaskOrder(const Descriptor &descriptor);
+
+  /// What picks the next batch from now on. A machine has the kernels as its
+  /// types, in their order. By depth the phases of kernels count; other
+  /// policies mix phases as the tasks allow.
+  void setPolicy(Policy policy, StateMachine machine);
+
+  /// The next plan is of the tasks in the queues of these contexts, one of each
+  /// part; tables have rows for those of earlier plans.
+  void begin(const std::vector<BatchContext *> &contexts, const Tables &tables);
+  /// Sorts the tasks of a part; parts may be sorted at the same time.
+  void sort(int64_t part);
+  /// Joins all parts, or with `apart` makes a plan of each.
+  void join(bool apart);
+
+  int64_t numParts() const { return partCount; }
+  Part &part(int64_t number) { return parts[number]; }
+  const Part &part(int64_t number) const { return parts[number]; }
+  /// Of one of the scheduler's plans.
+  int64_t firstPart(int64_t plan) const {
+    return plan * (partCount / scheduler.plans());
+  }
+  const DepthScheduler &schedule() const { return scheduler; }
+  using Places = std::vector<DepthScheduler::Place>;
+  const Places &places(int64_t part) const { return scheduler.places(part); }
+
+  /// Tasks of one depth and phase do not read each other.
+  bool isIndependent(const DepthStep &a, const DepthStep &b) const;
+  /// Calls `body(position, record)` for the tasks of a step in order, given its
+  /// number and theirs in the whole schedule. A constant task has a record of
+  /// each part.
+  template <class Body>
+  void forEachTask(int64_t step, const Body &body) const;
+
+  int64_t numTasks() const { return taskCount; }
+  /// Batches that a machine did not decide: it does not know the state.
+  int64_t unknownStates() const { return policies.unknownStates(); }
+  /// Bytes of all arrays.
+  size_t bytes() const;
+
+private:
+  void collectQueues(Part &part, int64_t endTask) const;
+  void checkSize();
+
+  const Descriptor &descriptor;
+  Policy policy = Policy::Depth;
+  StateMachine machine;
+  RecordedTasks recorded;
+  PolicyScheduler policies;
+  std::deque<Part> parts; ///< of which the first partCount are of this plan
+  int64_t partCount = 0;
+  std::vector<int64_t> begins; ///< of parts
+  std::vector<const DepthSorter *> sorters;
+  DepthScheduler scheduler;
+  int64_t taskCount = 0;
+};
+
+template <class Body>
+void TaskOrder::forEachTask(int64_t step, const Body &body) const {
+  const int64_t plan = scheduler.steps()[step].plan;
+  for (int64_t p = firstPart(plan); p < firstPart(plan + 1); ++p) {
+    const Part &part = parts[p];
+    const Places &places = scheduler.places(p);
+    // Steps and places of a part have the same order.
+    auto place = std::lower_bound(
+        places.begin(), places.end(), step,
+        [](const auto &place, int64_t step) { return place.step < step; });
+    if (place == places.end() || place->step != step)
+      continue;
+    const DepthStep &own = part.sorter.steps()[place - places.begin()];
+    const TaskQueue &queue = part.queues[own.kernel];
+    for (int64_t i = 0; i < own.count; ++i)
+      body(place->begin + i,
+           queue.records +
+               part.sorter.order()[own.begin + i] * queue.recordCells);
+  }
+}
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_TASKORDER_H

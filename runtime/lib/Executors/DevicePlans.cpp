@@ -1,0 +1,179 @@
+//===- DevicePlans.cpp - Plans on a device --------------------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "DeviceProgram.h"
+#include "PlanExecutor.h"
+#include "batch-runtime/Error.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace batchrt;
+
+namespace {
+/// Runs all plans of a mini-batch by one launch of the persistent kernel, which
+/// copies once in and once out.
+class DevicePlans : public PlanExecutor {
+public:
+  DevicePlans(MiniBatch &batch, const BoundParameters &parameters)
+      : PlanExecutor(batch), parameters(parameters) {}
+
+  void inspect() override;
+  void run(ResultCopies copies) override;
+  double runTimed() override;
+  std::vector<StepTime> runTraced() override;
+  void addMemory(MemoryUse &use) const override;
+
+private:
+  void copyResults() override;
+  int64_t groups() override;
+  bool isTogether() const { return descriptor().launch->executor == "device"; }
+  void findOutputTables();
+  void listRegions();
+  void countLaunches();
+  std::string describeStep(int64_t step) const;
+
+  const BoundParameters &parameters;
+  std::unique_ptr<DeviceRuns> runs;
+  ImageInput input;
+  ImageLayout layout;
+  std::vector<bool> outputTables;
+};
+} // namespace
+
+void DevicePlans::inspect() {
+  if (!runs) {
+    runs = std::make_unique<DeviceRuns>(
+        DeviceProgram::open(batch.object, parameters, batch.options),
+        descriptor(), batch.options);
+    findOutputTables();
+    input.kernels = &descriptor().kernels;
+    input.blocks = runs->shape().blocks;
+  }
+  PlanExecutor::inspect();
+}
+
+int64_t DevicePlans::groups() {
+  const LaunchShape &shape = runs->shape();
+  return isTogether() ? 1 : shape.blocks / shape.clusterSize;
+}
+
+/// The tables of tensors that results hold, in nodes and lists too.
+void DevicePlans::findOutputTables() {
+  outputTables.assign(descriptor().tables.size(), false);
+  std::vector<bool> seen(descriptor().adts.size(), false);
+  std::vector<const Type *> work;
+  for (const Field &result : descriptor().results)
+    work.push_back(&result.type);
+  while (!work.empty()) {
+    const Type &type = *work.back();
+    work.pop_back();
+    if (type.kind == Type::Tensor && type.table >= 0)
+      outputTables[type.table] = true;
+    for (const Type &element : type.elements)
+      work.push_back(&element);
+    if (type.kind != Type::Adt || seen[type.adt])
+      continue;
+    seen[type.adt] = true;
+    for (const Variant &variant : descriptor().adts[type.adt].variants)
+      for (const Field &field : variant.fields)
+        work.push_back(&field.type);
+  }
+}
+
+/// Blocks that run all steps together have one plan.
+std::string DevicePlans::describeStep(int64_t step) const {
+  const BatchPlan &plan = input.plans.front();
+  if (step >= plan.numSteps)
+    return "";
+  const BatchStep &at = plan.steps[step];
+  return concat("kernel '", descriptor().kernels[at.kernel].name, "', ",
+                at.count, " tasks");
+}
+
+/// All memory that the plans name.
+void DevicePlans::listRegions() {
+  input.regions = runs->onDevice().formRegions();
+  const BatchSource *sources = batch.sources();
+  for (size_t s = 0; s < descriptor().sources.size(); ++s)
+    if (descriptor().sources[s].input && sources[s].rows > 0)
+      input.regions.push_back(
+          {sources[s].base,
+           static_cast<size_t>(sources[s].rows * sources[s].rowBytes),
+           ImageRegion::CopiedIn, "input tensors"});
+  tables.addRegions(outputTables, input.regions);
+  runPlan.addRegions(input.regions);
+}
+
+void DevicePlans::run(ResultCopies copies) {
+  input.plans = runPlan.plans();
+  listRegions();
+  layOutImage(input, layout);
+  runs->begin(layout.bytes, std::max(layout.inEnd, layout.outEnd),
+              layout.parts);
+  DeviceArena &memory = runs->memory();
+  writeImage(input, layout, memory.staging(), memory.address());
+  runs->copyIn(layout.inEnd);
+
+  const LaunchShape &shape = runs->shape();
+  const uint64_t controlAddress = memory.address(layout.control);
+  Watchdog watchdog = runs->makeWatchdog(shape.blocks);
+  // Blocks count their arrivals at the barrier in global memory only.
+  if (isTogether())
+    watchdog.control = controlAddress;
+  watchdog.describeStep = [&](int64_t step) { return describeStep(step); };
+  BatchPlansLaunch arguments = {};
+  setAddress(arguments.plans, memory.address(layout.plans));
+  arguments.numPlans = static_cast<int64_t>(input.plans.size());
+  setAddress(arguments.forms, runs->onDevice().forms());
+  setAddress(arguments.control, controlAddress);
+  arguments.blocks = shape.blocks;
+  arguments.watchdog = static_cast<int64_t>(watchdog.nanoseconds());
+  runs->launch(shape, arguments, watchdog, layout.control,
+               copies == ResultCopies::WithRun ? layout.outEnd : layout.inEnd);
+  const char *control = memory.staging(layout.control);
+  checkControl(control, watchdog);
+  BatchDeviceControl words;
+  std::memcpy(&words, control, sizeof(words));
+  counted.barriers = words.generation;
+  countLaunches();
+  uncollected = copies != ResultCopies::WithRun;
+  if (!uncollected)
+    readImage(input, layout, memory.staging());
+}
+
+void DevicePlans::copyResults() {
+  runs->copyOut(layout.inEnd, layout.outEnd);
+  readImage(input, layout, runs->memory().staging());
+  countLaunches();
+}
+
+void DevicePlans::countLaunches() {
+  counted.launches = counted.copies = 0;
+  runs->addCounters(counted);
+}
+
+double DevicePlans::runTimed() {
+  run(ResultCopies::WhenCollected);
+  return runs->kernelTime();
+}
+
+std::vector<StepTime> DevicePlans::runTraced() {
+  raise("a device runs all steps in one launch, nobody sees when each begins; "
+        "leave out --trace, or give --device=cpu");
+}
+
+void DevicePlans::addMemory(MemoryUse &use) const {
+  PlanExecutor::addMemory(use);
+  if (runs)
+    use.device += runs->bytes();
+}
+
+std::unique_ptr<Executor>
+batchrt::makeDevicePlans(MiniBatch &batch, const BoundParameters &parameters) {
+  return std::make_unique<DevicePlans>(batch, parameters);
+}

@@ -1,0 +1,209 @@
+//===- DeviceProgram.cpp - An object on a device --------------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "DeviceProgram.h"
+#include "batch-runtime/Error.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <tuple>
+
+using namespace batchrt;
+
+namespace {
+/// The programs that sessions have open. A program that is alive keeps its
+/// object, and its sessions keep the parameters: no address is used twice.
+struct OpenPrograms {
+  using Key = std::tuple<const BatchObject *, const BoundParameters *, int,
+                         int64_t, uint64_t>;
+  std::mutex lock;
+  std::map<Key, std::weak_ptr<DeviceProgram>> list;
+
+  static OpenPrograms &instance() {
+    static OpenPrograms programs;
+    return programs;
+  }
+};
+} // namespace
+
+static EmulatorOptions emulatorOptions(const Descriptor &descriptor,
+                                       const SessionOptions &options) {
+  EmulatorOptions emulator = options.emulator;
+  if (emulator.blocks == 0)
+    emulator.blocks = std::max<int64_t>(4, 2 * descriptor.launch->clusterSize);
+  return emulator;
+}
+
+std::shared_ptr<DeviceProgram>
+DeviceProgram::open(const CompiledObject &object,
+                    const BoundParameters &parameters,
+                    const SessionOptions &options) {
+  OpenPrograms &open = OpenPrograms::instance();
+  OpenPrograms::Key key{&object.entry(), &parameters, options.deviceNumber, 0,
+                        0};
+  if (object.entry().emulate) {
+    const EmulatorOptions emulator =
+        emulatorOptions(object.descriptor(), options);
+    key = {&object.entry(), &parameters, -1, emulator.blocks, emulator.seed};
+  }
+  std::lock_guard<std::mutex> guard(open.lock);
+  for (auto entry = open.list.begin(); entry != open.list.end();)
+    entry = entry->second.expired() ? open.list.erase(entry) : std::next(entry);
+  auto known = open.list.find(key);
+  std::shared_ptr<DeviceProgram> program;
+  if (known != open.list.end())
+    program = known->second.lock();
+  if (!program) {
+    program = std::make_shared<DeviceProgram>(object, parameters, options);
+    open.list[key] = program;
+  }
+  return program;
+}
+
+static std::unique_ptr<Device> openDevice(const CompiledObject &object,
+                                          const SessionOptions &options) {
+  if (object.entry().emulate)
+    return openEmulatedDevice(emulatorOptions(object.descriptor(), options));
+  return openCudaDevice(options.deviceNumber);
+}
+
+DeviceProgram::DeviceProgram(const CompiledObject &object,
+                             const BoundParameters &parameters,
+                             const SessionOptions &options)
+    : object(object), where(openDevice(object, options)) {
+  const BatchObject &entry = object.entry();
+  const LaunchInfo &launch = *object.descriptor().launch;
+  DeviceCode source{entry.deviceCode, entry.deviceCodeSize, launch.kernel,
+                    launch.chip};
+  if (entry.emulate)
+    source.data = reinterpret_cast<const void *>(
+        reinterpret_cast<uintptr_t>(entry.emulate));
+  code = where->load(source);
+  try {
+    copyForms(object.descriptor(), parameters);
+  } catch (...) {
+    for (uint64_t address : allocations)
+      where->release(address);
+    throw;
+  }
+}
+
+DeviceProgram::~DeviceProgram() {
+  for (uint64_t address : allocations)
+    where->release(address);
+}
+
+uint64_t DeviceProgram::allocate(size_t bytes, const char *what) {
+  uint64_t address = where->allocate(bytes, what);
+  allocations.push_back(address);
+  allocatedBytes += bytes;
+  return address;
+}
+
+void DeviceProgram::copyForms(const Descriptor &descriptor,
+                              const BoundParameters &parameters) {
+  std::vector<uint64_t> addresses;
+  for (size_t f = 0; f < descriptor.forms.size(); ++f) {
+    uint64_t address =
+        allocate(std::max<size_t>(parameters.bytes(f), 1), "parameters");
+    where->copyIn(address, parameters.form(f), parameters.bytes(f));
+    addresses.push_back(address);
+    regions.push_back({parameters.form(f), parameters.bytes(f),
+                       ImageRegion::Resident, "parameters", address});
+  }
+  formsAddress = allocate(std::max<size_t>(addresses.size() * 8, 8),
+                          "addresses of parameters");
+  if (!addresses.empty())
+    where->copyIn(formsAddress, addresses.data(), addresses.size() * 8);
+  where->synchronize();
+}
+
+//===----------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------===//
+
+DeviceRuns::DeviceRuns(std::shared_ptr<DeviceProgram> given,
+                       const Descriptor &descriptor,
+                       const SessionOptions &options)
+    : program(std::move(given)), stream(options.stream),
+      watchdogSeconds(options.watchdog),
+      arena(program->device(), "the mini-batch") {
+  chooseShape(*descriptor.launch, options.blocks);
+  startEvent = program->device().createEvent();
+  endEvent = program->device().createEvent();
+}
+
+DeviceRuns::~DeviceRuns() {
+  program->device().releaseEvent(startEvent);
+  program->device().releaseEvent(endEvent);
+}
+
+/// As many blocks as the device runs at the same time, in whole clusters.
+void DeviceRuns::chooseShape(const LaunchInfo &launch, int64_t mostBlocks) {
+  Device &device = program->device();
+  LaunchShape &shape = launchShape;
+  shape.blockSize = launch.blockSize;
+  shape.clusterSize = launch.clusterSize;
+  shape.sharedBytes = launch.sharedBytes;
+  int64_t most = device.maxClusterSize(program->kernel(), shape);
+  if (shape.clusterSize > most)
+    raise("the object's clusters have ", shape.clusterSize, " blocks, ",
+          device.info().name, " has at most ", most,
+          "; compile the model again with --executor=device");
+  int64_t resident = device.residentBlocks(program->kernel(), shape);
+  if (mostBlocks > 0)
+    resident = std::min<int64_t>(resident, mostBlocks);
+  shape.blocks = resident / shape.clusterSize * shape.clusterSize;
+  if (shape.blocks == 0)
+    raise("no block of the kernel fits on ", device.info().name, ": it needs ",
+          shape.blockSize, " threads and ", shape.sharedBytes,
+          " bytes of shared memory, in clusters of ", shape.clusterSize);
+}
+
+Watchdog DeviceRuns::makeWatchdog(int64_t blocks) const {
+  Watchdog watchdog;
+  watchdog.seconds = watchdogSeconds;
+  watchdog.blocks = blocks;
+  return watchdog;
+}
+
+void DeviceRuns::begin(size_t bytes, size_t staged,
+                       const std::vector<DevicePart> &parts) {
+  launches = 0;
+  before = arena.counts();
+  arena.reset(bytes, staged);
+  arena.allocate(bytes);
+  arena.divide(parts);
+}
+
+void DeviceRuns::copyIn(size_t end) { arena.copyIn(0, end, stream); }
+
+void DeviceRuns::launch(const LaunchShape &shape,
+                        const std::vector<uint64_t> &arguments,
+                        const Watchdog &watchdog, size_t outBegin,
+                        size_t outEnd) {
+  Device &device = program->device();
+  device.record(startEvent, stream);
+  device.launch(program->kernel(), shape, arguments, stream);
+  ++launches;
+  device.record(endEvent, stream);
+  arena.copyOut(outBegin, outEnd, stream);
+  device.wait(watchdog, stream);
+  time = device.microseconds(startEvent, endEvent);
+}
+
+void DeviceRuns::copyOut(size_t begin, size_t end) {
+  arena.copyOut(begin, end, stream);
+  program->device().synchronize(stream);
+}
+
+void DeviceRuns::addCounters(RunCounters &counters) const {
+  counters.launches += launches;
+  counters.copies += arena.counts().copiesIn - before.copiesIn +
+                     arena.counts().copiesOut - before.copiesOut;
+}

@@ -1,0 +1,127 @@
+//===- DeviceProgram.h - An object on a device ------------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_LIB_EXECUTORS_DEVICEPROGRAM_H
+#define BATCH_RUNTIME_LIB_EXECUTORS_DEVICEPROGRAM_H
+
+#include "batch-runtime/DeviceArena.h"
+#include "batch-runtime/PlanImage.h"
+#include "batch-runtime/Session.h"
+#include "batch-runtime/Watchdog.h"
+
+#include <cstring>
+#include <memory>
+#include <vector>
+
+namespace batchrt {
+
+/// The kernel of an object on a device, and its parameters there. Sessions that
+/// have object, parameters and device in common share one.
+class DeviceProgram {
+public:
+  /// The one that another session has open, or a new one.
+  static std::shared_ptr<DeviceProgram> open(const CompiledObject &object,
+                                             const BoundParameters &parameters,
+                                             const SessionOptions &options);
+  DeviceProgram(const CompiledObject &object, const BoundParameters &parameters,
+                const SessionOptions &options);
+  ~DeviceProgram();
+  DeviceProgram(const DeviceProgram &) = delete;
+  DeviceProgram &operator=(const DeviceProgram &) = delete;
+
+  Device &device() { return *where; }
+  DeviceKernel kernel() const { return code; }
+  /// Where the addresses of the forms of parameters lie on the device.
+  uint64_t forms() const { return formsAddress; }
+  const std::vector<ImageRegion> &formRegions() const { return regions; }
+  size_t bytes() const { return allocatedBytes; }
+
+private:
+  uint64_t allocate(size_t bytes, const char *what);
+  void copyForms(const Descriptor &descriptor,
+                 const BoundParameters &parameters);
+
+  const CompiledObject object;
+  std::unique_ptr<Device> where;
+  DeviceKernel code = 0;
+  std::vector<ImageRegion> regions;
+  std::vector<uint64_t> allocations;
+  size_t allocatedBytes = 0;
+  uint64_t formsAddress = 0;
+};
+
+/// One session's runs of a device program: the shape of launches, memory of the
+/// mini-batch, a stream, counts.
+class DeviceRuns {
+public:
+  DeviceRuns(std::shared_ptr<DeviceProgram> program,
+             const Descriptor &descriptor, const SessionOptions &options);
+  ~DeviceRuns();
+
+  const LaunchShape &shape() const { return launchShape; }
+  DeviceArena &memory() { return arena; }
+  DeviceProgram &onDevice() { return *program; }
+  /// A watchdog as the options say.
+  Watchdog makeWatchdog(int64_t blocks) const;
+
+  /// Starts a run with an image of so many bytes, of which the first `staged`
+  /// are copied in or out.
+  void begin(size_t bytes, size_t staged, const std::vector<DevicePart> &parts);
+  /// Copies [0, end) of the image in, in the stream.
+  void copyIn(size_t end);
+  /// Launches the kernel, copies [outBegin, outEnd) of the image out and waits
+  /// for both. `arguments` is a struct of the ABI.
+  template <class Launch>
+  void launch(const LaunchShape &shape, const Launch &arguments,
+              const Watchdog &watchdog, size_t outBegin, size_t outEnd) {
+    launch(shape, listArguments(arguments), watchdog, outBegin, outEnd);
+  }
+  /// Copies [begin, end) of the image out and waits for it.
+  void copyOut(size_t begin, size_t end);
+
+  /// Adds launches and copies of the last run.
+  void addCounters(RunCounters &counters) const;
+  /// Microseconds that its kernel took.
+  double kernelTime() const { return time; }
+  size_t bytes() const { return program->bytes() + arena.capacity(); }
+
+private:
+  void chooseShape(const LaunchInfo &launch, int64_t mostBlocks);
+  void launch(const LaunchShape &shape, const std::vector<uint64_t> &arguments,
+              const Watchdog &watchdog, size_t outBegin, size_t outEnd);
+  template <class Launch>
+  static std::vector<uint64_t> listArguments(const Launch &launch);
+
+  std::shared_ptr<DeviceProgram> program;
+  const DeviceStream stream;
+  const double watchdogSeconds;
+  LaunchShape launchShape;
+  DeviceArena arena;
+  DeviceArena::Counts before;       ///< the run
+  DeviceEvent startEvent, endEvent; ///< of the kernel
+  int64_t launches = 0;
+  double time = 0;
+};
+
+/// A pointer of the device in a struct of the ABI.
+template <class T>
+void setAddress(T *&field, uint64_t address) {
+  field = reinterpret_cast<T *>(address);
+}
+
+template <class Launch>
+std::vector<uint64_t> DeviceRuns::listArguments(const Launch &launch) {
+  // The fields of the struct are the arguments of the kernel.
+  std::vector<uint64_t> arguments(sizeof(Launch) / sizeof(uint64_t));
+  static_assert(sizeof(Launch) % sizeof(uint64_t) == 0);
+  std::memcpy(arguments.data(), &launch, sizeof(Launch));
+  return arguments;
+}
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_LIB_EXECUTORS_DEVICEPROGRAM_H

@@ -1,0 +1,49 @@
+//===- Executor.cpp - What runs a mini-batch ------------------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Executor.h"
+#include "batch-runtime/Error.h"
+
+using namespace batchrt;
+
+namespace {
+struct Kind {
+  bool lanes;  ///< control in lock step; else plans of tasks
+  bool device; ///< a kernel on a device; else the host's workers
+  std::unique_ptr<Executor> (*make)(MiniBatch &, const BoundParameters &);
+};
+} // namespace
+
+static constexpr Kind kinds[] = {
+    {/*lanes=*/false, /*device=*/false, makeWorkerPlans},
+    {/*lanes=*/false, /*device=*/true, makeDevicePlans},
+    {/*lanes=*/true, /*device=*/false, makeWorkerLanes},
+    {/*lanes=*/true, /*device=*/true, makeDeviceLanes},
+};
+
+std::unique_ptr<Executor>
+batchrt::makeExecutor(MiniBatch &batch, const BoundParameters &parameters) {
+  const Descriptor &info = batch.descriptor();
+  for (const Kind &kind : kinds)
+    if (kind.lanes == info.lockstep.has_value() &&
+        kind.device == info.launch.has_value())
+      return kind.make(batch, parameters);
+  raise("no executor is for this kind of object");
+}
+
+static constexpr const char *onlyPlans =
+    "control of this object runs in lock step, without tasks";
+
+void Executor::setPolicy(Policy, StateMachine) {
+  raise(onlyPlans, ": there is no policy of batches to set");
+}
+
+TaskGraph Executor::taskGraph() const { raise(onlyPlans); }
+
+void Executor::setBlockPolicy(StateMachine) {
+  raise("this object runs plans of tasks: there is no choice of blocks to set");
+}

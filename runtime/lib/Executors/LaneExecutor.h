@@ -1,0 +1,51 @@
+//===- LaneExecutor.h - Runs lanes in lock step -----------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_LIB_EXECUTORS_LANEEXECUTOR_H
+#define BATCH_RUNTIME_LIB_EXECUTORS_LANEEXECUTOR_H
+
+#include "../Run/Lockstep.h"
+#include "Executor.h"
+
+namespace batchrt {
+
+/// What executors of lanes have in common. Lanes read arguments and write
+/// results as unbatched code does: scalars in cells, tensors where cells say.
+class LaneExecutor : public Executor {
+public:
+  explicit LaneExecutor(MiniBatch &batch)
+      : Executor(batch), lanes(descriptor(), batch.options.lockstep) {}
+
+  const char *tensor(const Type &, int64_t cell) const override {
+    return reinterpret_cast<const char *>(cell);
+  }
+  std::string failure(int64_t instance) const override {
+    return lanes.describeEnd(instance);
+  }
+  RunCounters counters() const override;
+  void addMemory(MemoryUse &use) const override {
+    use.scratch += lanes.bytes();
+  }
+  std::vector<StepTime> runTraced() override;
+  void setBlockPolicy(StateMachine machine) override;
+  LockstepCounters lockstepCounters() const override {
+    return lanes.counters();
+  }
+  std::vector<int32_t> blockPath() const override { return lanes.path(); }
+
+protected:
+  /// Gets ready for so many workers of the host.
+  void prepareLanes(int64_t workers);
+  /// Raises an error if an instance has no results and all have to.
+  void checkEnds() const;
+
+  Lockstep lanes;
+};
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_LIB_EXECUTORS_LANEEXECUTOR_H

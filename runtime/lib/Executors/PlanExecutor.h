@@ -1,0 +1,47 @@
+//===- PlanExecutor.h - Runs plans of recorded tasks ------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_LIB_EXECUTORS_PLANEXECUTOR_H
+#define BATCH_RUNTIME_LIB_EXECUTORS_PLANEXECUTOR_H
+
+#include "../Run/Inspector.h"
+#include "Executor.h"
+#include "batch-runtime/Plan.h"
+
+namespace batchrt {
+
+/// What executors of plans have in common: the inspector, the tables of the
+/// run, and its plan.
+class PlanExecutor : public Executor {
+public:
+  explicit PlanExecutor(MiniBatch &batch);
+
+  void inspect() override;
+  void prepare() override;
+  const char *tensor(const Type &type, int64_t cell) const override;
+  RunCounters counters() const override { return counted; }
+  void addMemory(MemoryUse &use) const override;
+  void setPolicy(Policy policy, StateMachine machine) override;
+  TaskGraph taskGraph() const override;
+  const Plan *plan() const override { return &runPlan; }
+  GatherCounts countGathers() const override;
+  size_t liveResults() const override;
+
+protected:
+  /// Groups of units that run plans of their own.
+  virtual int64_t groups() { return 1; }
+
+  Inspector inspector;
+  Tables tables;
+  Plan runPlan;
+  /// Of the run so far: sums over its plans.
+  RunCounters counted;
+};
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_LIB_EXECUTORS_PLANEXECUTOR_H

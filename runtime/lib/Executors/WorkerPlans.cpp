@@ -1,0 +1,121 @@
+//===- WorkerPlans.cpp - Plans on the host's workers ----------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PlanExecutor.h"
+#include "WorkerJob.h"
+#include "batch-runtime/Error.h"
+
+#include <algorithm>
+#include <chrono>
+
+using namespace batchrt;
+
+namespace {
+class WorkerPlans : public PlanExecutor {
+public:
+  explicit WorkerPlans(MiniBatch &batch) : PlanExecutor(batch) {}
+
+  void prepare() override;
+  void run(ResultCopies copies) override;
+  double runTimed() override;
+  std::vector<StepTime> runTraced() override;
+
+private:
+  template <class Body>
+  void forEachStretch(const Body &body);
+};
+} // namespace
+
+void WorkerPlans::prepare() {
+  PlanExecutor::prepare();
+  // Without an executor, schedules can still be looked at.
+  if (!batch.object.entry().execute)
+    return;
+  const int64_t workers = batch.workers.size();
+  PlanSteps &steps = runPlan.steps();
+  steps.shareSteps(workers, batch.options.shareTasks);
+  batch.reserveWorkers(steps.workerScratch(), workers);
+  if (workers > 1)
+    for (const PlanSteps::Stretch &stretch : steps.stretches())
+      counted.shared += stretch.shared ? stretch.end - stretch.begin : 0;
+  counted.launches = counted.batches;
+}
+
+/// Calls `body(context, job, shared)` for each stretch of the plan, with a
+/// context that has its steps only, and counts how often workers meet.
+template <class Body>
+void WorkerPlans::forEachStretch(const Body &body) {
+  BatchContext &context = batch.context();
+  WorkerJob job(batch, context);
+  BatchStep *steps = context.steps;
+  const int64_t numSteps = context.numSteps;
+  int64_t before = batch.workers.barriers(), stretches = 0;
+  for (const PlanSteps::Stretch &stretch : runPlan.steps().stretches()) {
+    context.steps = steps + stretch.begin;
+    context.numSteps = stretch.end - stretch.begin;
+    job.workers = stretch.shared ? batch.workers.size() : 1;
+    body(context, job, stretch.shared);
+    ++stretches;
+  }
+  context.steps = steps;
+  context.numSteps = numSteps;
+  counted.barriers =
+      batch.workers.barriers() - before + std::max<int64_t>(stretches - 1, 0);
+}
+
+void WorkerPlans::run(ResultCopies) {
+  forEachStretch([&](BatchContext &, WorkerJob &job, bool shared) {
+    batch.workers.run(WorkerJob::run, &job, shared);
+  });
+}
+
+double WorkerPlans::runTimed() {
+  auto time = [&] {
+    double sum = 0;
+    forEachStretch([&](BatchContext &, WorkerJob &job, bool shared) {
+      sum += batch.workers.runTimed(WorkerJob::run, &job, shared);
+    });
+    return sum;
+  };
+  // What steps without tasks take is not spent in kernels.
+  BatchContext &context = batch.context();
+  BatchStep *steps = context.steps;
+  std::vector<BatchStep> empty(steps, steps + context.numSteps);
+  for (BatchStep &step : empty)
+    step.count = 0;
+  context.steps = empty.data();
+  double between = time();
+  context.steps = steps;
+  // One of the two may have been interrupted.
+  return std::max(time() - between, 0.0);
+}
+
+std::vector<StepTime> WorkerPlans::runTraced() {
+  using Clock = std::chrono::steady_clock;
+  auto begin = Clock::now();
+  auto now = [&] {
+    return std::chrono::duration<double, std::micro>(Clock::now() - begin)
+        .count();
+  };
+  std::vector<StepTime> times;
+  forEachStretch([&](BatchContext &context, WorkerJob &job, bool shared) {
+    BatchStep *end = context.steps + context.numSteps;
+    context.numSteps = 1;
+    for (; context.steps != end; ++context.steps) {
+      double start = now();
+      batch.workers.run(WorkerJob::run, &job, shared);
+      times.push_back(
+          {context.steps->kernel, context.steps->count, start, now()});
+    }
+  });
+  return times;
+}
+
+std::unique_ptr<Executor> batchrt::makeWorkerPlans(MiniBatch &batch,
+                                                   const BoundParameters &) {
+  return std::make_unique<WorkerPlans>(batch);
+}

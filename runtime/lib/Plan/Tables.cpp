@@ -1,0 +1,165 @@
+//===- Tables.cpp - The memory of results, and where tasks' rows lie ------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "batch-runtime/Tables.h"
+#include "batch-runtime/Error.h"
+
+#include <algorithm>
+
+using namespace batchrt;
+
+/// Makes room for `bytes`, of which the first `used` stay. A run of one plan
+/// takes no more than it needs.
+static void enlarge(Buffer &buffer, size_t used, size_t bytes,
+                    const char *what) {
+  if (used)
+    buffer.grow(bytes, used, what);
+  else
+    buffer.reserve(bytes, what);
+}
+
+Tables::Tables(const Descriptor &descriptor, int64_t reusedRowBytes)
+    : descriptor(descriptor), groupRows(descriptor.groups),
+      groupBlocks(descriptor.groups, 1), memory(descriptor.tables.size()),
+      usedBytes(descriptor.tables.size()) {
+  for (const TableInfo &table : descriptor.tables)
+    groupBlocks[table.group] = std::max(groupBlocks[table.group], table.block);
+  choosePools(reusedRowBytes);
+}
+
+void Tables::choosePools(int64_t reusedRowBytes) {
+  // By group: its tables with memory of their own, and the bytes of a row.
+  std::vector<std::vector<int>> owners(descriptor.groups);
+  std::vector<int64_t> rowBytes(descriptor.groups);
+  memoryOf.resize(memory.size());
+  for (size_t t = 0; t < memory.size(); ++t) {
+    const TableInfo &table = descriptor.tables[t];
+    memoryOf[t] = table.beside < 0 ? static_cast<int>(t) : table.beside;
+    if (table.beside >= 0)
+      continue;
+    owners[table.group].push_back(static_cast<int>(t));
+    rowBytes[table.group] += table.rowBytes;
+  }
+  // All kernels may read the rows of constants.
+  std::vector<bool> isConstant(descriptor.groups);
+  for (const KernelInfo &kernel : descriptor.kernels)
+    for (const ResultInfo &result : kernel.results)
+      if (kernel.constant)
+        isConstant[descriptor.tables[result.table].group] = true;
+
+  auto hasSameRows = [&](int a, int b) {
+    return std::equal(owners[a].begin(), owners[a].end(), owners[b].begin(),
+                      owners[b].end(), [&](int left, int right) {
+                        return descriptor.tables[left].rowBytes ==
+                               descriptor.tables[right].rowBytes;
+                      });
+  };
+  poolOf.assign(descriptor.groups, -1);
+  for (int group = 0; group < descriptor.groups; ++group) {
+    if (rowBytes[group] < reusedRowBytes || groupBlocks[group] > 1 ||
+        isConstant[group])
+      continue;
+    size_t pool = 0;
+    while (pool < pools.size() && !hasSameRows(pools[pool].leader, group))
+      ++pool;
+    if (pool == pools.size())
+      pools.push_back({group, {}});
+    poolOf[group] = static_cast<int>(pool);
+    for (size_t i = 0; i < owners[group].size(); ++i)
+      memoryOf[owners[group][i]] = owners[pools[pool].leader][i];
+  }
+  for (size_t t = 0; t < memory.size(); ++t)
+    memoryOf[t] = memoryOf[memoryOf[t]];
+}
+
+void Tables::clear(int64_t parts) {
+  std::fill(groupRows.begin(), groupRows.end(), 0);
+  std::fill(usedBytes.begin(), usedBytes.end(), 0);
+  for (Pool &pool : pools)
+    pool.rows.reset();
+  totalSlots = 0;
+  partEnds.resize(parts);
+  for (int64_t p = 0; p < parts; ++p)
+    partEnds[p] = firstTaskOf(p, parts);
+  while (static_cast<int64_t>(slotsOfParts.size()) < parts)
+    slotsOfParts.emplace_back(descriptor.groups);
+}
+
+void Tables::addTasks(int64_t part, int64_t end) {
+  const int64_t first = firstTaskOf(part, numParts());
+  for (Buffer &slots : slotsOfParts[part])
+    enlarge(slots, (partEnds[part] - first) * sizeof(int32_t),
+            (end - first) * sizeof(int32_t), "slots of tasks");
+  partEnds[part] = end;
+}
+
+void Tables::startPlan() {
+  for (Pool &pool : pools)
+    pool.rows.startPlan();
+}
+
+int64_t Tables::appendRows(int group, int64_t count) {
+  const int64_t block = groupBlocks[group], first = groupRows[group];
+  groupRows[group] += (count + block - 1) & -block; // blocks are powers of two
+  return first;
+}
+
+size_t Tables::storageBytes(size_t table) const {
+  const TableInfo &info = descriptor.tables[table];
+  int64_t rows = groupRows[info.group];
+  return (rows + info.block - 1) / info.block * info.rowBytes;
+}
+
+void Tables::makeRoom() {
+  for (const Pool &pool : pools)
+    groupRows[pool.leader] = pool.rows.rows();
+  totalSlots = 0;
+  for (size_t t = 0; t < memory.size(); ++t) {
+    const TableInfo &table = descriptor.tables[t];
+    int64_t rows = groupRows[table.group];
+    if (rows > INT32_MAX)
+      raise("the mini-batch needs ", rows, " rows of table '", table.name,
+            "', 2147483647 is the most; give a smaller --batch");
+    totalSlots += rows;
+    if (memoryOf[t] != static_cast<int>(t))
+      continue;
+    const size_t bytes = storageBytes(t);
+    enlarge(memory[t], usedBytes[t], bytes, "result tables");
+    usedBytes[t] = bytes;
+  }
+}
+
+void Tables::addRegions(const std::vector<bool> &outputs,
+                        std::vector<ImageRegion> &regions) const {
+  std::vector<bool> copied = outputs;
+  for (size_t t = 0; t < memory.size(); ++t)
+    if (outputs[t])
+      copied[memoryOf[t]] = true;
+  for (size_t t = 0; t < memory.size(); ++t)
+    if (memoryOf[t] == static_cast<int>(t))
+      regions.push_back(
+          {memory[t].data(), usedBytes[t],
+           copied[t] ? ImageRegion::CopiedOut : ImageRegion::DeviceOnly,
+           descriptor.tables[t].name.c_str()});
+}
+
+size_t Tables::rowBytes() const {
+  size_t sum = 0;
+  for (const Buffer &rows : memory)
+    sum += rows.capacity();
+  return sum;
+}
+
+size_t Tables::slotBytes() const {
+  size_t sum = 0;
+  for (const std::vector<Buffer> &groups : slotsOfParts)
+    for (const Buffer &slots : groups)
+      sum += slots.capacity();
+  for (const Pool &pool : pools)
+    sum += pool.rows.bytes();
+  return sum;
+}

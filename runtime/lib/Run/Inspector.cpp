@@ -1,0 +1,135 @@
+//===- Inspector.cpp - Runs the inspectors of a mini-batch ----------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Inspector.h"
+#include "batch-runtime/Error.h"
+#include "batch-runtime/TaskNumbers.h"
+
+#include <algorithm>
+
+using namespace batchrt;
+
+namespace {
+struct Inspection {
+  void (*inspect)(BatchContext *, int64_t, int64_t);
+  BatchContext *context;
+  int64_t begin, end;
+
+  static void run(void *argument) {
+    Inspection &call = *static_cast<Inspection *>(argument);
+    call.inspect(call.context, call.begin, call.end);
+  }
+};
+} // namespace
+
+void Inspector::run(int64_t groups) {
+  if (!batch.object.entry().inspect)
+    raise("the object was compiled without an inspector");
+  split(groups);
+  batch.enter(MiniBatch::Cells::Handles);
+  for (;;) {
+    batch.reset();
+    makeRoom();
+    batch.workers.forEachPart(numParts(),
+                              [this](int64_t p) { inspect(batch.part(p), p); });
+    // The first error is that of the first instance that has one.
+    auto part = std::find_if(list.begin(), list.end(), [](BatchContext *part) {
+      return Part::of(part).end != Part::Returned;
+    });
+    if (part == list.end())
+      break;
+    if (Part::of(*part).end == Part::Failed)
+      throw Error(batch.describeError(Part::of(*part)));
+  }
+  // Nodes and entries of all parts are below those of the last.
+  batch.context().numNodes = list.back()->numNodes;
+  batch.context().listSize = list.back()->listSize;
+}
+
+/// Cuts the mini-batch into parts of about equal size: one for each plan of its
+/// own, or for each worker if it is large enough.
+void Inspector::split(int64_t groups) {
+  const Forest &forest = batch.forest();
+  const Descriptor &descriptor = batch.descriptor();
+  // An instance without nodes takes time, too.
+  auto sizeOf = [&](int64_t instance) {
+    int64_t size =
+        1 + forest.instanceNodes[instance + 1] - forest.instanceNodes[instance];
+    for (size_t a = 0; a < forest.arguments.size(); ++a)
+      if (descriptor.arguments[a].type.kind == Type::List)
+        size += listLength(forest.arguments[a][instance]);
+    return size;
+  };
+  int64_t sum = 0, done = 0, instance = 0;
+  for (int64_t i = 0; i < forest.numInstances; ++i)
+    sum += sizeOf(i);
+  apart = descriptor.separable && groups > 1;
+  int64_t wanted = 1;
+  if (apart)
+    wanted = groups;
+  else if (descriptor.separable)
+    wanted = std::min<int64_t>(
+        batch.workers.size(),
+        sum / std::max<int64_t>(batch.options.nodesPerWorker, 1));
+  wanted = std::max<int64_t>(std::min(wanted, forest.numInstances), 1);
+  batch.reserveParts(wanted);
+  list.clear();
+  for (int64_t p = 0; p < wanted; ++p) {
+    Part &part = batch.part(p);
+    list.push_back(&part);
+    // At least one instance each.
+    int64_t last = forest.numInstances - (wanted - p - 1);
+    part.beginInstance = instance;
+    while (instance < last &&
+           (instance == part.beginInstance || done * wanted < sum * (p + 1)))
+      done += sizeOf(instance++);
+    part.endInstance = instance;
+  }
+}
+
+/// Gives each part what the first one has, and where it may add nodes and list
+/// entries.
+void Inspector::makeRoom() {
+  Part &first = batch.context();
+  first.numSteps = 0;
+  first.roomGrows = numParts() == 1;
+  if (first.roomGrows)
+    return;
+  int64_t nodes = first.numNodes, entries = first.listSize;
+  for (BatchContext *context : list) {
+    nodes += Part::of(context).nodeRoom;
+    entries += Part::of(context).entryRoom;
+  }
+  batch.growNodes(nodes);
+  batch.growList(entries);
+  nodes = first.numNodes;
+  entries = first.listSize;
+  for (BatchContext *context : list) {
+    Part &part = Part::of(context);
+    BatchContext own = part;
+    static_cast<BatchContext &>(part) = first;
+    part.queues = own.queues;
+    part.constants = own.constants;
+    part.stackLimit = own.stackLimit;
+    part.roomGrows = false;
+    part.firstNode = part.numNodes = nodes;
+    part.nodeCapacity = nodes += part.nodeRoom;
+    part.firstEntry = part.listSize = entries;
+    part.listCapacity = entries += part.entryRoom;
+  }
+}
+
+void Inspector::inspect(Part &part, int64_t number) {
+  for (size_t k = 0; k < part.queueMemory.size(); ++k)
+    part.queues[k].end = part.queues[k].begin;
+  std::fill(part.constantList.begin(), part.constantList.end(), -1);
+  part.numTasks = firstTaskOf(number, numParts());
+  part.known.clear();
+  Inspection call{batch.object.entry().inspect, &part, part.beginInstance,
+                  part.endInstance};
+  part.run(Inspection::run, &call);
+}

@@ -1,0 +1,43 @@
+//===- Inspector.h - Runs the inspectors of a mini-batch --------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_LIB_RUN_INSPECTOR_H
+#define BATCH_RUNTIME_LIB_RUN_INSPECTOR_H
+
+#include "MiniBatch.h"
+
+namespace batchrt {
+
+/// Cuts a mini-batch into parts of consecutive instances, which workers inspect
+/// at the same time: compiled code walks their data and records tasks.
+class Inspector {
+public:
+  explicit Inspector(MiniBatch &batch) : batch(batch) {}
+
+  /// Inspects all instances: in parts for `groups` plans of their own, or with
+  /// one group in one for each worker if the mini-batch is large enough.
+  void run(int64_t groups);
+
+  /// The contexts of all parts, in order.
+  const std::vector<BatchContext *> &contexts() const { return list; }
+  int64_t numParts() const { return static_cast<int64_t>(list.size()); }
+  /// Each part is for a plan of its own.
+  bool plansApart() const { return apart; }
+
+private:
+  void split(int64_t groups);
+  void makeRoom();
+  void inspect(Part &part, int64_t number);
+
+  MiniBatch &batch;
+  std::vector<BatchContext *> list;
+  bool apart = false;
+};
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_LIB_RUN_INSPECTOR_H

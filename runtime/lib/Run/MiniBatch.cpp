@@ -1,0 +1,268 @@
+//===- MiniBatch.cpp - A mini-batch as compiled code sees it --------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MiniBatch.h"
+#include "batch-runtime/Error.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace batchrt;
+
+MiniBatch::MiniBatch(const CompiledObject &object,
+                     const BoundParameters &parameters,
+                     const InputTensors &tensors, const SessionOptions &options,
+                     WorkerPool &workers)
+    : object(object), options(options), workers(workers), tensors(tensors) {
+  const Descriptor &info = descriptor();
+  makePart();
+  Part &part = context();
+  part.runtime = &runtimeFunctions;
+
+  cellPointers.resize(info.cellColumns);
+  part.cells = cellPointers.data();
+  argumentPointers.resize(info.arguments.size());
+  part.arguments = argumentPointers.data();
+  resultCells.resize(info.results.size());
+  resultPointers.resize(info.results.size());
+  part.results = resultPointers.data();
+  memos.resize(info.memo);
+  memoPointers.resize(info.memo);
+  part.memo = memoPointers.data();
+
+  for (size_t i = 0; i < info.forms.size(); ++i)
+    formPointers.push_back(parameters.form(i));
+  part.forms = formPointers.data();
+  for (const SourceInfo &source : info.sources) {
+    BatchSource row = {};
+    if (source.input) {
+      row.rowBytes = RowLayout(source.shape, source.dtype).rowBytes();
+    } else if (source.form >= 0) {
+      row.base = parameters.form(source.form);
+      row.rows = parameters.rows(source.form);
+      row.rowBytes = parameters.rowBytes(source.form);
+    }
+    sourceList.push_back(row);
+  }
+  part.sources = sourceList.data();
+
+  workerMemory.resize(workers.size());
+  workerPointers.resize(workers.size());
+  part.workerScratch = workerPointers.data();
+}
+
+void MiniBatch::makePart() {
+  if (stacks.size() < static_cast<size_t>(workers.size()))
+    stacks.push_back(std::make_unique<FiberStack>(options.stackSize));
+  FiberStack &stack = *stacks[parts.size() % workers.size()];
+  parts.push_back(std::make_unique<Part>(*this, stack));
+  Part &part = *parts.back();
+  size_t kernels = descriptor().kernels.size();
+  size_t bytes = kernels * sizeof(BatchQueue);
+  std::memset(part.queueList.reserve(bytes, "recorded tasks"), 0, bytes);
+  part.queues = part.queueList.as<BatchQueue>();
+  part.queueMemory.resize(kernels);
+  part.constantList.resize(kernels, -1);
+  part.constants = part.constantList.data();
+  part.stackLimit = part.stack.limit();
+}
+
+void MiniBatch::reserveParts(int64_t count) {
+  while (static_cast<int64_t>(parts.size()) < count)
+    makePart();
+}
+
+void MiniBatch::reserveWorkers(size_t bytes, int64_t count) {
+  for (int64_t w = 0; w < count; ++w)
+    workerPointers[w] = workerMemory[w].reserve(bytes, "scratch of workers");
+}
+
+void MiniBatch::load(Forest &forest) {
+  loaded = &forest;
+  mode = Cells::None;
+  context().instanceNodes = forest.instanceNodes.data();
+  for (size_t i = 0; i < resultCells.size(); ++i) {
+    resultCells[i].assign(std::max<int64_t>(forest.numInstances, 1), 0);
+    resultPointers[i] = resultCells[i].data();
+  }
+  for (size_t i = 0; i < memos.size(); ++i) {
+    if (memos[i].size() < static_cast<size_t>(forest.numNodes) + 1)
+      memos[i].resize(forest.numNodes + 1);
+    memoPointers[i] = memos[i].data();
+  }
+  for (size_t i = 0; i < argumentPointers.size(); ++i)
+    argumentPointers[i] = forest.arguments[i].data();
+  // More input tensors may have been read since the last mini-batch.
+  for (size_t i = 0; i < sourceList.size(); ++i)
+    if (descriptor().sources[i].input) {
+      sourceList[i].base = tensors.base(static_cast<int>(i));
+      sourceList[i].rows = tensors.count(static_cast<int>(i));
+    }
+  reset();
+}
+
+/// Compiled code sees the forest through pointers, which change when it grows.
+void MiniBatch::refresh() {
+  Part &part = context();
+  part.variants = loaded->variants.data();
+  part.nodeCapacity = static_cast<int64_t>(loaded->variants.size());
+  for (size_t c = 0; c < cellPointers.size(); ++c)
+    cellPointers[c] = loaded->cells[c].data();
+  part.listPool = loaded->listPool.data();
+  part.listCapacity = static_cast<int64_t>(loaded->listPool.size());
+}
+
+void MiniBatch::reset() {
+  context().numNodes = loaded->numNodes;
+  context().listSize = loaded->listSize;
+  refresh();
+}
+
+void MiniBatch::growNodes(int64_t wanted) {
+  int64_t capacity = static_cast<int64_t>(loaded->variants.size());
+  if (wanted <= capacity)
+    return;
+  if (wanted > INT32_MAX)
+    raise("the mini-batch has more than 2^31 nodes; give a smaller --batch");
+  capacity = std::max<int64_t>({wanted, 2 * capacity, 1024});
+  loaded->variants.resize(capacity);
+  for (std::vector<int64_t> &column : loaded->cells)
+    column.resize(capacity);
+  refresh();
+}
+
+void MiniBatch::growList(int64_t wanted) {
+  int64_t capacity = static_cast<int64_t>(loaded->listPool.size());
+  if (wanted <= capacity)
+    return;
+  if (wanted > INT32_MAX)
+    raise("the lists of the mini-batch have more than 2^31 entries; give a "
+          "smaller --batch");
+  loaded->listPool.resize(std::max<int64_t>({wanted, 2 * capacity, 1024}));
+  refresh();
+}
+
+void MiniBatch::enter(Cells wanted) {
+  if (mode == wanted)
+    return;
+  mode = wanted;
+  for (const TensorCell &cell : loaded->tensors) {
+    int64_t value = cell.handle;
+    if (wanted == Cells::Addresses) {
+      const BatchSource &source = sourceList[(value >> 56) & 127];
+      const char *row =
+          source.base + static_cast<uint32_t>(value) * source.rowBytes;
+      value = reinterpret_cast<int64_t>(row);
+    }
+    switch (cell.place) {
+    case TensorCell::Argument:
+      loaded->arguments[cell.column][cell.position] = value;
+      break;
+    case TensorCell::Field:
+      loaded->cells[cell.column][cell.position] = value;
+      break;
+    case TensorCell::List:
+      loaded->listPool[cell.position] = value;
+      break;
+    }
+  }
+}
+
+namespace {
+struct UnbatchedRun {
+  void (*unbatched)(BatchContext *, int64_t);
+  BatchContext *context;
+  int64_t instance;
+
+  static void run(void *argument) {
+    UnbatchedRun &call = *static_cast<UnbatchedRun *>(argument);
+    call.unbatched(call.context, call.instance);
+  }
+};
+} // namespace
+
+void MiniBatch::runUnbatched(int64_t instance) {
+  if (!object.entry().unbatched)
+    raise(
+        "the object has no unbatched code: it was compiled from a module that "
+        "does not hold the instance functions any more");
+  enter(Cells::Addresses);
+  reset();
+  Part &part = context();
+  arena.reset(part);
+  part.known.clear();
+  part.roomGrows = true;
+  int64_t scratch = 64, worker = 64;
+  for (const KernelInfo &kernel : descriptor().kernels) {
+    scratch = std::max(scratch, kernel.taskScratch);
+    worker = std::max(worker, kernel.workerScratch.bytes(1));
+  }
+  part.scratch = unbatchedScratch.reserve(scratch, "intermediates");
+  reserveWorkers(worker, 1);
+  UnbatchedRun call{object.entry().unbatched, &part, instance};
+  part.run(UnbatchedRun::run, &call);
+  if (part.end != Part::Returned)
+    raise("instance ", loaded->firstInstance + instance, ": ",
+          describeError(part));
+}
+
+//===----------------------------------------------------------------------===//
+// Errors of compiled code
+//===----------------------------------------------------------------------===//
+
+std::string MiniBatch::describeError(const Part &part) const {
+  return part.message.empty() ? explain(part.code, part.a, part.b)
+                              : part.message;
+}
+
+/// The instance and the node that hold index `value` in a field.
+static std::string findIndex(const Descriptor &descriptor, const Forest &forest,
+                             int64_t value) {
+  for (int64_t node = 0; node < forest.numNodes; ++node) {
+    const Variant *variant = descriptor.variantByNumber(forest.variants[node]);
+    for (size_t f = 0; variant && f < variant->fields.size(); ++f) {
+      if (variant->fields[f].type.kind != Type::Index ||
+          forest.cells[f][node] != value)
+        continue;
+      int64_t instance = std::upper_bound(forest.instanceNodes.begin(),
+                                          forest.instanceNodes.end(), node) -
+                         forest.instanceNodes.begin() - 1;
+      return concat(" (instance ", forest.firstInstance + instance, ", line ",
+                    forest.lines[instance], ": ", variant->name, ".",
+                    variant->fields[f].name, ")");
+    }
+  }
+  return "";
+}
+
+std::string MiniBatch::explain(int64_t code, int64_t a, int64_t b) const {
+  switch (code) {
+  case BATCH_ERROR_ROW_OUT_OF_BOUNDS: {
+    const Descriptor &info = descriptor();
+    std::string name = concat("source ", b);
+    int64_t rows = 0;
+    if (b > 0 && b < static_cast<int64_t>(info.sources.size())) {
+      const SourceInfo &source = info.sources[b];
+      rows = sourceList[b].rows;
+      if (source.parameter >= 0)
+        name = "parameter '" + info.parameters[source.parameter].name + "'";
+    }
+    return concat("index ", a, " is out of range for ", name, " with ", rows,
+                  " rows", findIndex(info, *loaded, a));
+  }
+  case BATCH_ERROR_STACK_OVERFLOW:
+    return concat("the recursion is deeper than the stack of ",
+                  context().stack.size(),
+                  " bytes allows; give a larger one with --stack-size=BYTES");
+  case BATCH_ERROR_RAGGED_MISMATCH:
+    return concat("two ragged tensors that belong together have ", a, " and ",
+                  b, " rows");
+  default:
+    return concat("compiled code failed with error ", code, " (", a, ", ", b,
+                  ")");
+  }
+}

@@ -1,0 +1,129 @@
+//===- MiniBatch.h - A mini-batch as compiled code sees it ------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_LIB_RUN_MINIBATCH_H
+#define BATCH_RUNTIME_LIB_RUN_MINIBATCH_H
+
+#include "batch-runtime/Session.h"
+
+namespace batchrt {
+
+class MiniBatch;
+
+/// The context that compiled code sees where it runs on one worker: consecutive
+/// instances that it inspects, or one that it runs unbatched. Contexts of a run
+/// differ in what is here; the executor's is that of the first part. A worker
+/// inspects one part, or several one after the other.
+struct alignas(64) Part : BatchContext {
+  Part(MiniBatch &owner, FiberStack &stack)
+      : BatchContext(), owner(owner), stack(stack), fiber(stack) {}
+
+  MiniBatch &owner;
+  FiberStack &stack; ///< of the worker that inspects this part
+  Fiber fiber;
+  MemoTable known;
+  Buffer queueList; ///< on cache lines of its own
+  std::vector<Buffer> queueMemory;
+  std::vector<int64_t> constantList;
+  int64_t beginInstance = 0, endInstance = 0;
+
+  // Where new nodes and list entries begin in the forest's arrays, and how many
+  // there is room for. One part alone has all room, which grows.
+  int64_t firstNode = 0, nodeRoom = 0;
+  int64_t firstEntry = 0, entryRoom = 0;
+  bool roomGrows = true;
+
+  // How compiled code ended.
+  enum End { Returned, Failed, NoRoom };
+  End end = Returned;
+  int64_t code = 0, a = 0, b = 0; ///< of an error
+  std::string message;            ///< of an error in the runtime itself
+
+  /// Runs `body(argument)` on the stack, which may leave it with an error.
+  void run(void (*body)(void *), void *argument) {
+    end = Returned;
+    message.clear();
+    fiber.run(body, argument);
+  }
+  static Part &of(BatchContext *context) {
+    return *static_cast<Part *>(context);
+  }
+};
+
+/// The forest that is loaded, contexts for compiled code, and the memory behind
+/// them, which is kept for the next mini-batch.
+class MiniBatch {
+public:
+  /// What tensor cells of inputs hold: handles for the inspector, addresses for
+  /// unbatched code and lanes.
+  enum class Cells { None, Handles, Addresses };
+
+  MiniBatch(const CompiledObject &object, const BoundParameters &parameters,
+            const InputTensors &tensors, const SessionOptions &options,
+            WorkerPool &workers);
+
+  void load(Forest &forest);
+  /// Drops the nodes and lists that a run has added.
+  void reset();
+  void enter(Cells wanted);
+  /// Makes room for so many nodes or list entries in the forest's arrays.
+  void growNodes(int64_t wanted);
+  void growList(int64_t wanted);
+  /// Makes sure that there are so many parts, with queues of their own.
+  void reserveParts(int64_t count);
+  /// Gives `count` workers `bytes` of scratch memory each.
+  void reserveWorkers(size_t bytes, int64_t count);
+  /// Runs one instance by the unbatched code.
+  void runUnbatched(int64_t instance);
+
+  /// What compiled code failed with.
+  std::string describeError(const Part &part) const;
+
+  const Descriptor &descriptor() const { return object.descriptor(); }
+  Forest &forest() const { return *loaded; }
+  int64_t numInstances() const { return loaded->numInstances; }
+  Cells cells() const { return mode; }
+  Part &part(int64_t number) { return *parts[number]; }
+  /// What all units of an executor see.
+  Part &context() { return *parts.front(); }
+  const Part &context() const { return *parts.front(); }
+  const BatchSource *sources() const { return sourceList.data(); }
+  /// The cells of a result of the entry, by instance.
+  std::vector<int64_t> &results(size_t number) { return resultCells[number]; }
+  void addMemory(MemoryUse &use) const;
+
+  const CompiledObject object;
+  const SessionOptions options;
+  WorkerPool &workers;
+  BumpArena arena; ///< of unbatched code
+
+private:
+  void makePart();
+  void refresh();
+  std::string explain(int64_t code, int64_t a, int64_t b) const;
+
+  const InputTensors &tensors;
+  Forest *loaded = nullptr;
+  Cells mode = Cells::None;
+  std::vector<int64_t *> cellPointers, argumentPointers, resultPointers;
+  std::vector<int64_t *> memoPointers;
+  std::vector<std::vector<int64_t>> resultCells, memos;
+  std::vector<const char *> formPointers;
+  std::vector<BatchSource> sourceList;
+  std::vector<Buffer> workerMemory;
+  std::vector<char *> workerPointers;
+  Buffer unbatchedScratch;
+  std::vector<std::unique_ptr<FiberStack>> stacks; ///< of workers
+  std::vector<std::unique_ptr<Part>> parts;        ///< at least one
+};
+
+/// The table of functions that compiled code calls.
+extern const BatchRuntimeFunctions runtimeFunctions;
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_LIB_RUN_MINIBATCH_H
