@@ -1,0 +1,213 @@
+//===- PlanTest.cpp - Tests of plans that follow one another --------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "batch-runtime/Plan.h"
+#include "Support.h"
+
+#include <cstring>
+#include <map>
+#include <random>
+
+using namespace batchrt;
+
+namespace {
+// start: a number. sum: a row and another one, each found by its address.
+// twice: a row found by its slot.
+const char description[] = R"({
+  "abi": 8, "name": "numbers", "target": {"cpu": "generic", "features": []},
+  "parameters": [], "forms": [], "adts": [], "cellColumns": 0, "memo": 0,
+  "arguments": [], "results": [],
+  "tables": [{"name": "n", "rowBytes": 64, "group": 0},
+             {"name": "m", "rowBytes": 64, "group": 1}],
+  "groups": 2, "sources": [null],
+  "kernels": [
+    {"name": "start", "phase": 0, "operands": [{"cell": 1, "kind": "scalar"}],
+     "results": [{"table": 0, "position": 0, "siblings": 1}]},
+    {"name": "sum", "phase": 0, "operands": [{"cell": 1, "kind": "rows", "table": 0},
+                                             {"cell": 2, "kind": "rows", "table": 0}],
+     "results": [{"table": 0, "position": 0, "siblings": 1}]},
+    {"name": "twice", "phase": 0, "operands": [{"cell": 1, "kind": "gather", "table": 0}],
+     "results": [{"table": 1, "position": 0, "siblings": 1}]}],
+  "has": {"inspect": true, "execute": true, "unbatched": true}
+})";
+enum { Start, Sum, Twice };
+
+/// Records tasks by hand, as the inspectors of one part do, and computes what
+/// they have to.
+struct Recorder {
+  explicit Recorder(int64_t firstTask) {
+    context.numTasks = firstTask;
+    context.queues = queues;
+  }
+
+  void record(int64_t kernel, const std::vector<int64_t> &operands) {
+    // Depths count from the first task of the plan.
+    int64_t depth = 0;
+    double value = operands.front();
+    if (kernel != Start) {
+      value = 0;
+      for (int64_t operand : operands) {
+        value += values.at(operand);
+        if (operand >= planBegin)
+          depth = std::max(depth, depths.at(operand) + 1);
+      }
+      value *= kernel == Twice ? 2 : 1;
+    }
+    int64_t task = context.numTasks++;
+    std::vector<int64_t> &cells = records[kernel];
+    cells.push_back(depth << 32 | task);
+    cells.insert(cells.end(), operands.begin(), operands.end());
+    depths[task] = depth;
+    values[task] = value;
+    planSum += value;
+    (kernel == Twice ? doubled : numbers).push_back(task);
+  }
+  /// What has been recorded so far is run; what follows is of the next plan.
+  void startPlan() {
+    planBegin = context.numTasks;
+    planSum = 0;
+    for (std::vector<int64_t> &cells : records)
+      cells.clear();
+  }
+  BatchContext *finish() {
+    for (int k = 0; k < 3; ++k)
+      queues[k] = {records[k].data() + records[k].size(), nullptr,
+                   records[k].data()};
+    return &context;
+  }
+
+  BatchContext context = {};
+  BatchQueue queues[3] = {};
+  std::vector<int64_t> records[3];
+  std::map<int64_t, int64_t> depths;
+  std::map<int64_t, double> values;
+  std::vector<int64_t> numbers, doubled; ///< tasks by the table of their result
+  int64_t planBegin = 0;
+  double planSum = 0; ///< of the values of the plan
+};
+
+/// Returns the sum of all values.
+double runSteps(const BatchStep *steps, int64_t numSteps) {
+  double sum = 0;
+  auto load = [](const char *row) {
+    double value;
+    std::memcpy(&value, row, sizeof(value));
+    return value;
+  };
+  for (const BatchStep *step = steps; step != steps + numSteps; ++step)
+    for (int64_t t = 0; t < step->count; ++t) {
+      double value = 0;
+      const BatchOperand *operands = step->operands;
+      if (step->kernel == Start)
+        value = static_cast<const int64_t *>(operands[0].rows)[t];
+      if (step->kernel == Sum)
+        for (int o = 0; o < 2; ++o)
+          value += load(static_cast<const char *const *>(operands[o].rows)[t]);
+      if (step->kernel == Twice)
+        value = 2 * load(operands[0].base +
+                         static_cast<const int32_t *>(operands[0].rows)[t] *
+                             int64_t(64));
+      std::memcpy(step->results[0] + t * 64, &value, sizeof(value));
+      sum += value;
+    }
+  return sum;
+}
+} // namespace
+
+// A plan reads rows that plans before it have written, in tables that have
+// grown since, whatever the policy, and whether or not rows are used again.
+TEST(Plan, PlansReadRowsOfEarlierOnes) {
+  const Descriptor descriptor(description);
+  WorkerPool workers(2);
+  std::mt19937 generator(1);
+  auto below = [&](size_t limit) { return generator() % limit; };
+  for (Policy policy : {Policy::Depth, Policy::Agenda, Policy::Greedy})
+    for (int64_t reusedRowBytes : {64, 1024})
+      for (int64_t parts : {1, 2, 3}) {
+        Tables tables(descriptor, reusedRowBytes);
+        Plan plan(descriptor);
+        plan.setPolicy(policy, {});
+        for (int run = 0; run < 3; ++run) {
+          tables.clear(parts);
+          std::vector<std::unique_ptr<Recorder>> recorders;
+          for (int64_t p = 0; p < parts; ++p)
+            recorders.push_back(
+                std::make_unique<Recorder>(firstTaskOf(p, parts)));
+          const int plans = 4;
+          for (int number = 0; number < plans; ++number) {
+            std::vector<BatchContext *> contexts;
+            for (auto &recorder : recorders) {
+              recorder->startPlan();
+              const size_t count = 1 + below(30 << number);
+              for (size_t i = 0; i < count; ++i) {
+                std::vector<int64_t> &tasks = recorder->numbers;
+                const int kernel = tasks.empty() ? int(Start) : below(3);
+                auto any = [&] { return tasks[below(tasks.size())]; };
+                if (kernel == Start)
+                  recorder->record(Start, {int64_t(below(100))});
+                else if (kernel == Sum)
+                  recorder->record(Sum, {any(), any()});
+                else
+                  recorder->record(Twice, {any()});
+              }
+              contexts.push_back(recorder->finish());
+            }
+            std::vector<int64_t> begins;
+            for (int64_t p = 0; p < parts; ++p)
+              begins.push_back(tables.endTask(p));
+            ASSERT_EQ(RecordedTasks(descriptor).read(contexts, begins).check(),
+                      "");
+            PlanOptions options;
+            options.last = number + 1 == plans;
+            plan.build(contexts, /*numInstances=*/0, tables, workers, options);
+            double expected = 0;
+            for (auto &recorder : recorders)
+              expected += recorder->planSum;
+            ASSERT_EQ(runSteps(contexts[0]->steps, contexts[0]->numSteps),
+                      expected);
+            if (options.last)
+              break; // rows that nothing reads may be gone
+            for (auto &recorder : recorders) {
+              for (int64_t task : recorder->numbers) {
+                double value;
+                std::memcpy(&value, tables.row(task, 0, nullptr),
+                            sizeof(value));
+                ASSERT_EQ(value, recorder->values.at(task)) << "task " << task;
+              }
+              for (int64_t task : recorder->doubled) {
+                double value;
+                std::memcpy(&value, tables.row(task, 1, nullptr),
+                            sizeof(value));
+                ASSERT_EQ(value, recorder->values.at(task)) << "task " << task;
+              }
+            }
+          }
+        }
+      }
+}
+
+// Only the last plan of a run frees rows: the ones that nobody reads after it.
+TEST(Plan, RowsAreKeptForLaterPlans) {
+  const Descriptor descriptor(description);
+  WorkerPool workers(1);
+  Tables tables(descriptor, /*reusedRowBytes=*/64);
+  Plan plan(descriptor);
+  auto slots = [&](bool last) {
+    Recorder recorder(0);
+    tables.clear(1);
+    recorder.startPlan();
+    recorder.record(Start, {1});
+    for (int64_t task = 0; task < 9; ++task)
+      recorder.record(Sum, {task, task});
+    PlanOptions options;
+    options.last = last;
+    plan.build({recorder.finish()}, 0, tables, workers, options);
+    return tables.slots();
+  };
+  EXPECT_EQ(slots(/*last=*/false), 10);
+  EXPECT_LT(slots(/*last=*/true), 10);
+}
