@@ -96,6 +96,97 @@ TEST(Session, GpusRunInTheCallersStream) {
   }
 }
 
+// Results that nobody asks for stay on the device, the others are copied once.
+TEST(Session, ResultsAreCopiedWhenCollected) {
+  for (const char *kind : {"device", "cluster"}) {
+    Trial trial(kind, "random:3,4", 1, size_t(16) << 20, 0, "random:1", "",
+                1024, 1024, 2);
+    const std::vector<Output> expected = trial.batched();
+    Session &session = *trial.session;
+    Forest &forest = *trial.inputs->batches[0];
+    auto run = [&](ResultCopies copies) {
+      session.load(forest);
+      session.inspect();
+      session.schedule();
+      session.execute(copies);
+    };
+    run(ResultCopies::WithRun);
+    EXPECT_EQ(session.counters().copies, 2);
+    run(ResultCopies::WhenCollected);
+    EXPECT_EQ(session.counters().copies, 2); // the control words
+    OutputCollector late(trial.object.descriptor());
+    for (int64_t i = 0; i < forest.numInstances; ++i)
+      late.collect(session, i);
+    EXPECT_EQ(session.counters().copies, 3);
+    EXPECT_FALSE(compareOutputs(late.outputs(), expected, std::nullopt).first);
+    // Results of unbatched code are not written over by those of a run before.
+    run(ResultCopies::WhenCollected);
+    EXPECT_EQ(trial.difference(), "");
+  }
+}
+
+// Two sessions have one module and one copy of the parameters on a device.
+TEST(Session, SessionsShareWhatIsOnTheDevice) {
+  FakeDriver driver;
+  driver.cuda->kernelName = "fake";
+  driver.cuda->numArguments = 6;
+  Trial trial("gpu", "random:3,4");
+  auto start = [&](const BoundParameters &parameters) {
+    auto session = std::make_unique<Session>(
+        trial.object, parameters, trial.inputs->tensors, SessionOptions());
+    session->load(*trial.inputs->batches[0]);
+    session->inspect();
+    return session;
+  };
+  auto first = start(*trial.parameters);
+  const size_t allocations = driver.cuda->allocations.size();
+  const int copies = driver.cuda->count("cuMemcpyHtoDAsync_v2");
+  EXPECT_EQ(driver.cuda->modules, 1);
+  auto second = start(*trial.parameters);
+  EXPECT_EQ(driver.cuda->modules, 1);
+  EXPECT_EQ(driver.cuda->allocations.size(), allocations);
+  EXPECT_EQ(driver.cuda->count("cuMemcpyHtoDAsync_v2"), copies);
+  first.reset();
+  EXPECT_EQ(driver.cuda->modules, 1);
+  // Other parameters have a copy of their own.
+  BoundParameters others(
+      trial.object.descriptor(),
+      ParameterOptions{"random:2", trial.inputs->largestIndex});
+  auto third = start(others);
+  EXPECT_EQ(driver.cuda->allocations.size(), 2 * allocations);
+  second.reset();
+  third.reset();
+  EXPECT_EQ(driver.cuda->modules, 0);
+  EXPECT_TRUE(driver.cuda->allocations.empty());
+}
+
+// Sessions of several threads take turns on one emulated device.
+TEST(Session, ThreadsShareADevice) {
+  Trial run("device", "random:3,40");
+  const std::vector<Output> expected = run.unbatched();
+  std::vector<std::thread> threads;
+  std::vector<std::string> differences(4);
+  for (std::string &difference : differences)
+    threads.emplace_back([&] {
+      InputOptions options;
+      options.inputs = "random:3,40";
+      Inputs inputs(run.object.descriptor(), options);
+      Session session(run.object, *run.parameters, inputs.tensors, {});
+      OutputCollector collector(run.object.descriptor());
+      for (auto &forest : inputs.batches) {
+        session.run(*forest);
+        for (int64_t i = 0; i < forest->numInstances; ++i)
+          collector.collect(session, i);
+      }
+      difference = compareOutputs(collector.outputs(), expected, std::nullopt)
+                       .first.value_or("");
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  for (const std::string &difference : differences)
+    EXPECT_EQ(difference, "");
+}
+
 TEST(Session, LaterRunsAllocateNothing) {
   for (auto [threads, reused] : {std::pair(1, 1024), {3, 1024}, {3, 1}}) {
     Trial run("plain", "random:3,40", threads, size_t(16) << 20, 0, "random:1",

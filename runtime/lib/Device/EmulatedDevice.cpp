@@ -13,11 +13,13 @@
 #include <chrono>
 #include <cstring>
 #include <map>
+#include <mutex>
 
 using namespace batchrt;
 
 namespace {
-/// Everything is done when a call returns. Streams are all the same.
+/// Everything is done when a call returns: one thread after the other has its
+/// turn. Streams are all the same.
 class EmulatedDevice : public Device {
 public:
   explicit EmulatedDevice(const EmulatorOptions &given) : options(given) {
@@ -32,6 +34,7 @@ public:
   }
 
   void release(uint64_t address) noexcept override {
+    Guard guard(mutex);
     removeRegions(address);
     memory.erase(address);
   }
@@ -39,6 +42,7 @@ public:
     divide(address, {{0, bytes, "device memory"}});
   }
   void divide(uint64_t address, const std::vector<DevicePart> &parts) override {
+    Guard guard(mutex);
     removeRegions(address);
     for (const DevicePart &part : parts)
       emulator.addRegion(reinterpret_cast<void *>(address + part.offset),
@@ -46,10 +50,12 @@ public:
     memory.at(address).parts = parts;
   }
   void releaseStaging(char *address) noexcept override {
+    Guard guard(mutex);
     memory.erase(reinterpret_cast<uint64_t>(address));
   }
   void copyIn(uint64_t to, const void *from, size_t bytes,
               DeviceStream) override {
+    Guard guard(mutex);
     std::memcpy(reinterpret_cast<void *>(to), from, bytes);
     const auto &[address, allocation] = *std::prev(memory.upper_bound(to));
     for (const DevicePart &part : allocation.parts) {
@@ -67,6 +73,7 @@ public:
   void releaseStream(DeviceStream) noexcept override {}
 
   DeviceKernel load(const DeviceCode &code) override {
+    Guard guard(mutex);
     kernels.push_back(code);
     return kernels.size() - 1;
   }
@@ -78,6 +85,7 @@ public:
   }
   void launch(DeviceKernel kernel, const LaunchShape &shape,
               const std::vector<uint64_t> &arguments, DeviceStream) override {
+    Guard guard(mutex);
     std::vector<uint64_t> values = arguments;
     std::vector<void *> addresses;
     for (uint64_t &value : values)
@@ -99,14 +107,17 @@ public:
   void synchronize(DeviceStream) override {}
 
   DeviceEvent createEvent() override {
+    Guard guard(mutex);
     events.emplace_back();
     return events.size() - 1;
   }
   void releaseEvent(DeviceEvent) noexcept override {}
   void record(DeviceEvent event, DeviceStream) override {
+    Guard guard(mutex);
     events[event] = std::chrono::steady_clock::now();
   }
   double microseconds(DeviceEvent begin, DeviceEvent end) override {
+    Guard guard(mutex);
     return std::chrono::duration<double, std::micro>(events[end] -
                                                      events[begin])
         .count();
@@ -124,6 +135,7 @@ protected:
     char *base = buffer.reserve(bytes + 256, "the emulator's memory");
     char *address = reinterpret_cast<char *>(
         (reinterpret_cast<uint64_t>(base) + 255) & ~uint64_t(255));
+    Guard guard(mutex);
     memory[reinterpret_cast<uint64_t>(address)].buffer = std::move(buffer);
     return address;
   }
@@ -135,6 +147,7 @@ protected:
   void abandon() noexcept override {}
 
 private:
+  using Guard = std::lock_guard<std::mutex>;
   /// Memory of the device, which is divided into regions, or of the host.
   struct Allocation {
     Buffer buffer;
@@ -149,6 +162,7 @@ private:
   }
 
   EmulatorOptions options;
+  std::mutex mutex; ///< of all below
   Emulator emulator;
   std::map<uint64_t, Allocation> memory;
   std::vector<DeviceCode> kernels;

@@ -130,17 +130,23 @@ void DeviceProgram::copyForms(const Descriptor &descriptor,
 DeviceRuns::DeviceRuns(std::shared_ptr<DeviceProgram> given,
                        const Descriptor &descriptor,
                        const SessionOptions &options)
-    : program(std::move(given)), stream(options.stream),
-      watchdogSeconds(options.watchdog),
+    : program(std::move(given)), watchdogSeconds(options.watchdog),
       arena(program->device(), "the mini-batch") {
   chooseShape(*descriptor.launch, options.blocks);
-  startEvent = program->device().createEvent();
-  endEvent = program->device().createEvent();
+  Device &device = program->device();
+  if (options.stream == 0)
+    ownStream = device.createStream();
+  stream = options.stream ? options.stream : ownStream;
+  startEvent = device.createEvent();
+  endEvent = device.createEvent();
 }
 
 DeviceRuns::~DeviceRuns() {
-  program->device().releaseEvent(startEvent);
-  program->device().releaseEvent(endEvent);
+  Device &device = program->device();
+  device.releaseEvent(startEvent);
+  device.releaseEvent(endEvent);
+  if (ownStream)
+    device.releaseStream(ownStream);
 }
 
 /// As many blocks as the device runs at the same time, in whole clusters.

@@ -97,7 +97,8 @@ private:
   static std::vector<uint64_t> listArguments(const Launch &launch);
 
   std::shared_ptr<DeviceProgram> program;
-  const DeviceStream stream;
+  DeviceStream ownStream = 0; ///< unless the caller has given one
+  DeviceStream stream = 0;
   const double watchdogSeconds;
   LaunchShape launchShape;
   DeviceArena arena;
