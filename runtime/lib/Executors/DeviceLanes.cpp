@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Run/LaneImage.h"
 #include "DeviceProgram.h"
 #include "LaneExecutor.h"
+#include "LaneImage.h"
 
 using namespace batchrt;
 

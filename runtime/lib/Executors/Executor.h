@@ -8,7 +8,7 @@
 #ifndef BATCH_RUNTIME_LIB_EXECUTORS_EXECUTOR_H
 #define BATCH_RUNTIME_LIB_EXECUTORS_EXECUTOR_H
 
-#include "../Run/MiniBatch.h"
+#include "../Inspector/MiniBatch.h"
 
 namespace batchrt {
 

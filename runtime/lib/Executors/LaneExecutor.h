@@ -8,8 +8,8 @@
 #ifndef BATCH_RUNTIME_LIB_EXECUTORS_LANEEXECUTOR_H
 #define BATCH_RUNTIME_LIB_EXECUTORS_LANEEXECUTOR_H
 
-#include "../Run/Lockstep.h"
 #include "Executor.h"
+#include "Lockstep.h"
 
 namespace batchrt {
 

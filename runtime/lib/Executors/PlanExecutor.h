@@ -8,7 +8,7 @@
 #ifndef BATCH_RUNTIME_LIB_EXECUTORS_PLANEXECUTOR_H
 #define BATCH_RUNTIME_LIB_EXECUTORS_PLANEXECUTOR_H
 
-#include "../Run/Inspector.h"
+#include "../Inspector/Inspector.h"
 #include "Executor.h"
 #include "batch-runtime/Plan.h"
 

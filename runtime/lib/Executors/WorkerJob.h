@@ -8,7 +8,7 @@
 #ifndef BATCH_RUNTIME_LIB_EXECUTORS_WORKERJOB_H
 #define BATCH_RUNTIME_LIB_EXECUTORS_WORKERJOB_H
 
-#include "../Run/MiniBatch.h"
+#include "../Inspector/MiniBatch.h"
 #include "batch-runtime/Error.h"
 
 namespace batchrt {

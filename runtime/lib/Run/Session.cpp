@@ -7,8 +7,7 @@
 
 #include "batch-runtime/Session.h"
 #include "../Executors/Executor.h"
-#include "Lockstep.h"
-#include "MiniBatch.h"
+#include "../Executors/Lockstep.h"
 
 using namespace batchrt;
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_RUNTIME_LIB_RUN_MINIBATCH_H
-#define BATCH_RUNTIME_LIB_RUN_MINIBATCH_H
+#ifndef BATCH_RUNTIME_LIB_INSPECTOR_MINIBATCH_H
+#define BATCH_RUNTIME_LIB_INSPECTOR_MINIBATCH_H
 
 #include "batch-runtime/Session.h"
 
@@ -126,4 +126,4 @@ extern const BatchRuntimeFunctions runtimeFunctions;
 
 } // namespace batchrt
 
-#endif // BATCH_RUNTIME_LIB_RUN_MINIBATCH_H
+#endif // BATCH_RUNTIME_LIB_INSPECTOR_MINIBATCH_H

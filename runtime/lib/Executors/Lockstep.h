@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_RUNTIME_LIB_RUN_LOCKSTEP_H
-#define BATCH_RUNTIME_LIB_RUN_LOCKSTEP_H
+#ifndef BATCH_RUNTIME_LIB_EXECUTORS_LOCKSTEP_H
+#define BATCH_RUNTIME_LIB_EXECUTORS_LOCKSTEP_H
 
 #include "batch-runtime/Session.h"
 
@@ -76,4 +76,4 @@ private:
 
 } // namespace batchrt
 
-#endif // BATCH_RUNTIME_LIB_RUN_LOCKSTEP_H
+#endif // BATCH_RUNTIME_LIB_EXECUTORS_LOCKSTEP_H

@@ -1,11 +1,12 @@
-//===- MemoryUse.cpp - Bytes that a run holds, and that it needs ----------===//
+//===- Forest.cpp - Bytes of a mini-batch
+//----------------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "MiniBatch.h"
+#include "batch-runtime/Forest.h"
 
 using namespace batchrt;
 
@@ -22,13 +23,6 @@ static size_t reserved(const std::vector<std::vector<T>> &vectors) {
   return sum;
 }
 
-static size_t reserved(const std::vector<Buffer> &buffers) {
-  size_t sum = 0;
-  for (const Buffer &buffer : buffers)
-    sum += buffer.capacity();
-  return sum;
-}
-
 size_t Forest::inputBytes() const {
   size_t cellCount = numNodes * cells.size() + listSize;
   for (const std::vector<int64_t> &column : arguments)
@@ -42,12 +36,4 @@ size_t Forest::bytes() const {
   return reserved(variants) + reserved(cells) + reserved(listPool) +
          reserved(arguments) + reserved(instanceNodes) + reserved(lines) +
          reserved(tensors);
-}
-
-void MiniBatch::addMemory(MemoryUse &use) const {
-  use.records += reserved(memos) + reserved(resultCells);
-  for (const std::unique_ptr<Part> &part : parts)
-    use.records += reserved(part->queueMemory) + part->known.bytes();
-  use.scratch +=
-      reserved(workerMemory) + unbatchedScratch.capacity() + arena.capacity();
 }

@@ -210,6 +210,24 @@ void MiniBatch::runUnbatched(int64_t instance) {
           describeError(part));
 }
 
+void MiniBatch::addMemory(MemoryUse &use) const {
+  auto reserved = [](const std::vector<std::vector<int64_t>> &cells) {
+    size_t sum = 0;
+    for (const std::vector<int64_t> &list : cells)
+      sum += list.capacity() * sizeof(int64_t);
+    return sum;
+  };
+  use.records += reserved(memos) + reserved(resultCells);
+  for (const std::unique_ptr<Part> &part : parts) {
+    use.records += part->known.bytes();
+    for (const Buffer &queue : part->queueMemory)
+      use.records += queue.capacity();
+  }
+  use.scratch += unbatchedScratch.capacity() + arena.capacity();
+  for (const Buffer &scratch : workerMemory)
+    use.scratch += scratch.capacity();
+}
+
 //===----------------------------------------------------------------------===//
 // Errors of compiled code
 //===----------------------------------------------------------------------===//

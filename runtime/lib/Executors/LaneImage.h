@@ -14,8 +14,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_RUNTIME_LIB_RUN_LANEIMAGE_H
-#define BATCH_RUNTIME_LIB_RUN_LANEIMAGE_H
+#ifndef BATCH_RUNTIME_LIB_EXECUTORS_LANEIMAGE_H
+#define BATCH_RUNTIME_LIB_EXECUTORS_LANEIMAGE_H
 
 #include "Lockstep.h"
 
@@ -80,4 +80,4 @@ private:
 
 } // namespace batchrt
 
-#endif // BATCH_RUNTIME_LIB_RUN_LANEIMAGE_H
+#endif // BATCH_RUNTIME_LIB_EXECUTORS_LANEIMAGE_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_RUNTIME_LIB_RUN_INSPECTOR_H
-#define BATCH_RUNTIME_LIB_RUN_INSPECTOR_H
+#ifndef BATCH_RUNTIME_LIB_INSPECTOR_INSPECTOR_H
+#define BATCH_RUNTIME_LIB_INSPECTOR_INSPECTOR_H
 
 #include "MiniBatch.h"
 
@@ -40,4 +40,4 @@ private:
 
 } // namespace batchrt
 
-#endif // BATCH_RUNTIME_LIB_RUN_INSPECTOR_H
+#endif // BATCH_RUNTIME_LIB_INSPECTOR_INSPECTOR_H
