@@ -7,7 +7,7 @@
 
 #include "DeviceProgram.h"
 #include "LaneExecutor.h"
-#include "LaneImage.h"
+#include "LaneMemory.h"
 
 using namespace batchrt;
 
@@ -18,7 +18,7 @@ class DeviceLanes : public LaneExecutor {
 public:
   DeviceLanes(MiniBatch &batch, const BoundParameters &parameters)
       : LaneExecutor(batch), parameters(parameters),
-        image(descriptor(), lanes) {}
+        image(lanes, /*onDevice=*/true) {}
 
   void inspect() override {
     if (!runs)
@@ -37,7 +37,7 @@ private:
 
   const BoundParameters &parameters;
   std::unique_ptr<DeviceRuns> runs;
-  LaneImage image;
+  LaneMemory image;
 };
 } // namespace
 
@@ -49,7 +49,7 @@ void DeviceLanes::run(ResultCopies copies) {
               memory.address());
   runs->copyIn(image.inEnd());
   LaunchShape shape = runs->shape();
-  shape.blocks = image.blocks();
+  shape.blocks = image.units();
   BatchLanesLaunch arguments = {};
   setAddress(arguments.context, memory.address(image.context()));
   arguments.blocks = shape.blocks;
@@ -57,8 +57,7 @@ void DeviceLanes::run(ResultCopies copies) {
   runs->launch(
       shape, arguments, runs->makeWatchdog(shape.blocks), image.outBegin(),
       copies == ResultCopies::WithRun ? image.outEnd() : image.inEnd());
-  lanes.setOutcome(image.counts(memory.staging()),
-                   image.ends(memory.staging()));
+  lanes.setOutcome(image, memory.staging());
   checkEnds();
   uncollected = copies != ResultCopies::WithRun;
   if (!uncollected)

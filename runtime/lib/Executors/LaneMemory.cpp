@@ -1,0 +1,356 @@
+//===- LaneMemory.cpp - Where lanes and their variables lie ---------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LaneMemory.h"
+#include "Lockstep.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+using namespace batchrt;
+
+/// The bytes of a row of a tensor; 0 for a number.
+static size_t rowBytesOf(const Type &type) {
+  return type.kind == Type::Tensor
+             ? RowLayout(type.shape, type.dtype).rowBytes()
+             : 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Where everything lies
+//===----------------------------------------------------------------------===//
+
+LaneMemory::LaneMemory(const Lockstep &lockstep, bool onDevice)
+    : lockstep(lockstep), descriptor(lockstep.getDescriptor()),
+      info(*descriptor.lockstep), onDevice(onDevice) {
+  for (const BlockInfo &block : info.blocks) {
+    if (block.kernel < 0)
+      continue;
+    const KernelInfo &kernel = descriptor.kernels[block.kernel];
+    operands += kernel.operands.size();
+    results += kernel.resultBytes.size();
+    scratchBytes = std::max<size_t>(scratchBytes, kernel.taskScratch);
+    // All blocks have their results in the same memory, one at a time.
+    resultBytes = std::max<size_t>(
+        resultBytes, std::accumulate(kernel.resultBytes.begin(),
+                                     kernel.resultBytes.end(), int64_t(0)));
+  }
+  // The entry's frame, one for each call, one where an instance that has made
+  // too many ends, and the one that is looked into behind it.
+  const int64_t frames = info.frames ? lockstep.getOptions().stackDepth + 3 : 1;
+  frameCells = info.blocks.size() * frames;
+  // On the host, the context says where arguments and results are.
+  if (!onDevice)
+    return;
+  for (const Field &argument : descriptor.arguments)
+    argumentColumns.push_back({0, 0, rowBytesOf(argument.type)});
+  for (const Field &result : descriptor.results)
+    resultColumns.push_back({0, 0, rowBytesOf(result.type)});
+}
+
+bool LaneMemory::layOut(int64_t newInstances, int64_t units) {
+  const int64_t most = lockstep.getOptions().lanes;
+  const int64_t lanes = most > 0 ? std::min(most, newInstances) : newInstances;
+  // A block without lanes is not launched.
+  if (onDevice)
+    units = std::max<int64_t>(std::min(units, lanes), 1);
+  // What is copied is no longer than it must be. On the host, lanes stay where
+  // they are if their number does.
+  const bool fits = onDevice ? newInstances == room : newInstances <= room;
+  numInstances = newInstances;
+  if (fits && lanes == numLanes && units == this->units() &&
+      stateCells == lockstep.stateTable().size())
+    return false;
+  if (!fits)
+    room = onDevice ? newInstances : std::max(newInstances, 2 * room);
+  numLanes = lanes;
+  stateCells = lockstep.stateTable().size();
+  unitList.resize(units);
+  // The last unit has the most lanes.
+  for (int64_t u = 0; u < units; ++u)
+    unitList[u].lanes = lanes * (u + 1) / units - lanes * u / units;
+  place();
+  return true;
+}
+
+void LaneMemory::place() {
+  // Rows are aligned to 64 bytes.
+  PartLayout layout(parts, 64);
+  auto forUnits = [&](auto... steps) {
+    for (Unit &unit : unitList)
+      ((this->*steps)(layout, unit), ...);
+  };
+  placeArguments(layout);
+  if (onDevice)
+    forUnits(&LaneMemory::placeSteps);
+  beginOfOut = layout.end();
+  counter = layout.add(sizeof(int64_t), "the counter of instances");
+  endsAt = layout.add(room * 8, "ends of instances");
+  if (onDevice)
+    forUnits(&LaneMemory::placeHead);
+  placeResults(layout);
+  // Caches of the host fetch what lies nearby too. Workers that write there
+  // slow each other down, on cache lines of their own as well.
+  if (onDevice)
+    forUnits(&LaneMemory::placeLanes);
+  else
+    forUnits(&LaneMemory::placeSteps, &LaneMemory::placeHead,
+             &LaneMemory::placeLanes);
+  size = layout.end();
+}
+
+void LaneMemory::placeArguments(PartLayout &layout) {
+  contextAt = layout.add(onDevice ? sizeof(BatchContext) : 0, "the context");
+  lists = layout.add(units() * sizeof(BatchLanes *), "addresses of lanes");
+  argumentList =
+      layout.add(argumentColumns.size() * 8, "addresses of arguments");
+  resultList = layout.add(resultColumns.size() * 8, "addresses of results");
+  for (Column &argument : argumentColumns) {
+    argument.cells = layout.add(room * 8, "arguments");
+    argument.rows = layout.add(room * argument.rowBytes, "rows of arguments");
+  }
+  allLanes = layout.add(mostLanes() * sizeof(int32_t), "numbers of lanes");
+  costs = layout.add(info.blocks.size() * 8, "costs of blocks");
+  states = layout.add(stateCells * 8, "the table of states");
+}
+
+void LaneMemory::placeResults(PartLayout &layout) {
+  for (Column &result : resultColumns)
+    result.cells = layout.add(room * 8, "results");
+  endOfIn = layout.end();
+  for (Column &result : resultColumns)
+    result.rows = layout.add(room * result.rowBytes, "rows of results");
+  endOfOut = layout.end();
+}
+
+void LaneMemory::placeSteps(PartLayout &layout, Unit &unit) {
+  unit.variables =
+      layout.add(info.variables.size() * sizeof(BatchVariable), "variables");
+  unit.steps = layout.add(2 * info.blocks.size() * sizeof(BatchStep), "steps");
+  unit.operands = layout.add(2 * operands * sizeof(BatchOperand), "operands");
+  unit.results = layout.add(results * sizeof(char *), "addresses of results");
+}
+
+void LaneMemory::placeHead(PartLayout &layout, Unit &unit) {
+  unit.head = layout.add(sizeof(BatchLanes), "lanes");
+  unit.counters =
+      layout.add(2 * (frameCells + info.blocks.size()) * 8, "counts of blocks");
+}
+
+void LaneMemory::placeLanes(PartLayout &layout, Unit &unit) {
+  const LockstepOptions &options = lockstep.getOptions();
+  const size_t own = unit.lanes, entries = options.stackDepth + 1;
+  // A step is one of some instance, or stops it.
+  if (options.recordPath && !onDevice)
+    unit.path = layout.add((options.maxSteps + 1) * room * 8, "the path");
+  unit.laneCells = layout.add(4 * own * 8, "states of lanes");
+  unit.active = layout.add(own * sizeof(int32_t), "numbers of active lanes");
+  unit.scratch = layout.add(own * scratchBytes, "scratch memory");
+  unit.rows = layout.add(own * resultBytes, "results of blocks");
+  unit.rowsOf.resize(info.variables.size());
+  for (size_t v = 0; v < info.variables.size(); ++v) {
+    const VariableInfo &variable = info.variables[v];
+    unit.rowsOf[v].tops =
+        layout.add(own * variable.rowBytes, "tops of a variable");
+    unit.rowsOf[v].depths =
+        layout.add(variable.stack ? own * 8 : 0, "depths of a stack");
+  }
+  // What is seldom in use does not lie between what always is.
+  unit.returns = layout.add(entries * own * 8, "program counters");
+  for (size_t v = 0; v < info.variables.size(); ++v) {
+    const VariableInfo &variable = info.variables[v];
+    const size_t rows = variable.stack ? entries * own : 0;
+    unit.rowsOf[v].stack =
+        layout.add(rows * variable.rowBytes, "the stack of a variable");
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// What is written there
+//===----------------------------------------------------------------------===//
+
+/// Places as they are written, and as units see them.
+struct LaneMemory::Places {
+  char *staging;
+  uint64_t address;
+
+  template <class T>
+  T *here(size_t offset) const {
+    return reinterpret_cast<T *>(staging + offset);
+  }
+  template <class T>
+  T *there(size_t offset) const {
+    return reinterpret_cast<T *>(address + offset);
+  }
+};
+
+void LaneMemory::write(char *staging, uint64_t address) const {
+  const Places places{staging, address};
+  int32_t *all = places.here<int32_t>(allLanes);
+  std::iota(all, all + mostLanes(), 0);
+  const std::vector<int64_t> &table = lockstep.stateTable();
+  std::copy(table.begin(), table.end(), places.here<int64_t>(states));
+  const std::vector<int64_t> &blockCosts = lockstep.blockCosts();
+  std::copy(blockCosts.begin(), blockCosts.end(), places.here<int64_t>(costs));
+  for (const Unit &unit : unitList) {
+    for (size_t v = 0; v < info.variables.size(); ++v) {
+      const VariableInfo &variable = info.variables[v];
+      const Variable &rows = unit.rowsOf[v];
+      BatchVariable &entry = places.here<BatchVariable>(unit.variables)[v];
+      entry.tops = places.there<char>(rows.tops);
+      entry.stack = variable.stack ? places.there<char>(rows.stack) : nullptr;
+      entry.depths = places.there<int64_t>(rows.depths);
+      // Masked blocks read tops of lanes that never wrote them. Units of a
+      // device begin with zeros of their own.
+      if (!onDevice)
+        std::memset(places.here<char>(rows.tops), 0,
+                    unit.lanes * variable.rowBytes);
+    }
+    writeSteps(unit, places);
+  }
+}
+
+/// One step for each block; only the number of its tasks changes.
+void LaneMemory::writeSteps(const Unit &unit, const Places &places) const {
+  const size_t blocks = info.blocks.size();
+  std::fill_n(places.here<BatchStep>(unit.steps), 2 * blocks, BatchStep());
+  size_t operand = unit.operands, result = unit.results;
+  for (size_t b = 0; b < blocks; ++b) {
+    if (info.blocks[b].kernel < 0)
+      continue;
+    const KernelInfo &kernel = descriptor.kernels[info.blocks[b].kernel];
+    BatchStep step = {};
+    step.kernel = info.blocks[b].kernel;
+    step.results = places.there<char *const>(result);
+    step.scratch = places.there<char>(unit.scratch);
+    size_t row = unit.rows;
+    for (int64_t rowBytes : kernel.resultBytes) {
+      *places.here<char *>(result) = places.there<char>(row);
+      result += sizeof(char *);
+      row += unit.lanes * rowBytes;
+    }
+    for (bool masked : {false, true}) {
+      step.operands = places.there<BatchOperand>(operand);
+      places.here<BatchStep>(unit.steps)[masked * blocks + b] = step;
+      for (const OperandInfo &info : kernel.operands) {
+        BatchOperand tops = {};
+        tops.base = places.there<char>(unit.rowsOf[info.variable].tops);
+        tops.rows = places.there<char>(masked ? allLanes : unit.active);
+        *places.here<BatchOperand>(operand) = tops;
+        operand += sizeof(BatchOperand);
+      }
+    }
+  }
+}
+
+void LaneMemory::begin(char *staging, uint64_t address) const {
+  const Places places{staging, address};
+  *places.here<int64_t>(counter) = 0;
+  std::fill_n(places.here<int64_t>(endsAt), numInstances, 0);
+  BatchLanes **heads = lanes(staging);
+  for (const Unit &unit : unitList) {
+    *heads++ = places.there<BatchLanes>(unit.head);
+    writeHead(unit, places);
+  }
+}
+
+void LaneMemory::writeHead(const Unit &unit, const Places &places) const {
+  std::fill_n(places.here<int64_t>(unit.counters),
+              2 * (frameCells + info.blocks.size()), 0);
+  BatchLanes &head = *places.here<BatchLanes>(unit.head);
+  head = {};
+  head.lanes = unit.lanes;
+  head.numInstances = numInstances;
+  head.nextInstance = places.there<int64_t>(counter);
+  lockstep.applyOptions(head);
+  head.instances = places.there<int64_t>(unit.laneCells);
+  head.blocks = head.instances + unit.lanes;
+  head.laneSteps = head.blocks + unit.lanes;
+  head.returnDepths = head.laneSteps + unit.lanes;
+  head.active = places.there<int32_t>(unit.active);
+  head.returns = places.there<int64_t>(unit.returns);
+  head.variables = places.there<BatchVariable>(unit.variables);
+  head.steps = places.there<BatchStep>(unit.steps);
+  head.maskedSteps = head.steps + info.blocks.size();
+  head.costs = places.there<int64_t>(costs);
+  head.states = places.there<int64_t>(states);
+  head.waiting = places.there<int64_t>(unit.counters);
+  head.since = head.waiting + frameCells;
+  head.runs = head.since + frameCells;
+  head.laneRuns = head.runs + info.blocks.size();
+  head.ends = places.there<int64_t>(endsAt);
+  if (unit.path)
+    head.path = places.there<int64_t>(unit.path);
+}
+
+BatchLanes LaneMemory::counts(int64_t unit, char *staging) const {
+  const Places places{staging, 0};
+  BatchLanes counts = *places.here<BatchLanes>(unitList[unit].head);
+  counts.runs = places.here<int64_t>(unitList[unit].counters) + 2 * frameCells;
+  counts.laneRuns = counts.runs + info.blocks.size();
+  return counts;
+}
+
+//===----------------------------------------------------------------------===//
+// Arguments and results on a device
+//===----------------------------------------------------------------------===//
+
+void LaneMemory::write(const BatchContext &host, uint64_t forms, char *staging,
+                       uint64_t address) const {
+  write(staging, address);
+  begin(staging, address);
+  const Places places{staging, address};
+  BatchContext &context = *places.here<BatchContext>(contextAt);
+  context = {};
+  context.forms = reinterpret_cast<decltype(context.forms)>(forms);
+  context.arguments = places.there<int64_t *>(argumentList);
+  context.results = places.there<int64_t *>(resultList);
+  context.lanes = places.there<BatchLanes *>(lists);
+  for (size_t a = 0; a < argumentColumns.size(); ++a) {
+    const Column &argument = argumentColumns[a];
+    places.here<int64_t *>(argumentList)[a] =
+        places.there<int64_t>(argument.cells);
+    int64_t *cells = places.here<int64_t>(argument.cells);
+    for (int64_t i = 0; i < numInstances; ++i) {
+      cells[i] = host.arguments[a][i];
+      if (argument.rowBytes == 0)
+        continue;
+      size_t row = argument.rows + i * argument.rowBytes;
+      std::memcpy(staging + row, reinterpret_cast<const char *>(cells[i]),
+                  argument.rowBytes);
+      cells[i] = static_cast<int64_t>(address + row);
+    }
+  }
+  for (size_t r = 0; r < resultColumns.size(); ++r) {
+    const Column &result = resultColumns[r];
+    places.here<int64_t *>(resultList)[r] = places.there<int64_t>(result.cells);
+    int64_t *cells = places.here<int64_t>(result.cells);
+    for (int64_t i = 0; i < numInstances; ++i)
+      cells[i] = result.rowBytes ? static_cast<int64_t>(address + result.rows +
+                                                        i * result.rowBytes)
+                                 : 0;
+  }
+}
+
+void LaneMemory::readResults(const BatchContext &host,
+                             const char *staging) const {
+  for (size_t r = 0; r < resultColumns.size(); ++r) {
+    const Column &result = resultColumns[r];
+    for (int64_t i = 0; i < numInstances; ++i) {
+      if (ends(staging)[i] != 0)
+        continue;
+      int64_t &cell = host.results[r][i];
+      if (result.rowBytes)
+        std::memcpy(reinterpret_cast<char *>(cell),
+                    staging + result.rows + i * result.rowBytes,
+                    result.rowBytes);
+      else
+        std::memcpy(&cell, staging + result.cells + i * 8, 8);
+    }
+  }
+}

@@ -1,0 +1,134 @@
+//===- LaneMemory.h - Where lanes and their variables lie -------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the units of a lockstep program read and write, as one piece of memory.
+// On the host, all of a unit lies together, far from what others write:
+//
+//   lists of lanes, costs, states | counter of instances, ends |
+//   unit 0: steps, lanes, counts, tops, stacks | unit 1: ... | ...
+//
+// On a device, that is in the order in which it is copied, with the arguments
+// and the results, of which those that are tensors are not copied in:
+//
+//   |<---------------- in ----------------->|
+//                    |<---------------- out ----------------->|
+//   arguments, steps | ends, lanes, results | rows of results | tops, stacks
+//
+// Every array begins at a multiple of 64 bytes, with 64 bytes or more before it
+// that belong to nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_LIB_EXECUTORS_LANEMEMORY_H
+#define BATCH_RUNTIME_LIB_EXECUTORS_LANEMEMORY_H
+
+#include "batch-runtime/ABI.h"
+#include "batch-runtime/Descriptor.h"
+#include "batch-runtime/DeviceArena.h"
+
+namespace batchrt {
+
+class Lockstep;
+
+/// Describes the memory, which somebody else has. It is written to `staging`,
+/// and units see it at `address`: on the host these are the same.
+class LaneMemory {
+public:
+  LaneMemory(const Lockstep &lockstep, bool onDevice);
+
+  /// Says where everything lies, for so many units; on a device at most. False:
+  /// where it lay before.
+  bool layOut(int64_t numInstances, int64_t units);
+  size_t bytes() const { return size; }
+  int64_t units() const { return static_cast<int64_t>(unitList.size()); }
+  /// The most lanes of a unit.
+  int64_t mostLanes() const { return unitList.back().lanes; }
+
+  /// Writes what stays from run to run.
+  void write(char *staging, uint64_t address) const;
+  /// Writes what a run begins with.
+  void begin(char *staging, uint64_t address) const;
+  /// For the context: by unit.
+  BatchLanes **lanes(char *staging) const {
+    return reinterpret_cast<BatchLanes **>(staging + lists);
+  }
+  /// What a unit counted, and its path on the host; other pointers are those
+  /// that the unit sees.
+  BatchLanes counts(int64_t unit, char *staging) const;
+  /// How instances ended.
+  const int64_t *ends(const char *staging) const {
+    return reinterpret_cast<const int64_t *>(staging + endsAt);
+  }
+
+  // Of a device.
+
+  /// [0, inEnd) is copied in, [outBegin, outEnd) is copied out.
+  size_t inEnd() const { return endOfIn; }
+  size_t outBegin() const { return beginOfOut; }
+  size_t outEnd() const { return endOfOut; }
+  /// All that kernels access.
+  const std::vector<DevicePart> &deviceParts() const { return parts; }
+  /// Where the context lies.
+  size_t context() const { return contextAt; }
+  /// Writes all that is copied in. `host` has the arguments; `forms` is the
+  /// address of those of parameters.
+  void write(const BatchContext &host, uint64_t forms, char *staging,
+             uint64_t address) const;
+  /// Hands over the results of instances that ended well.
+  void readResults(const BatchContext &host, const char *staging) const;
+
+private:
+  /// Offsets of what the lanes of a unit have of a variable.
+  struct Variable {
+    size_t tops = 0, stack = 0, depths = 0;
+  };
+  /// Offsets of what one unit has.
+  struct Unit {
+    int64_t lanes = 0;
+    size_t head = 0, variables = 0, steps = 0, operands = 0, results = 0;
+    size_t counters = 0; ///< waiting, since, runs, laneRuns
+    size_t path = 0, laneCells = 0, active = 0, returns = 0;
+    size_t scratch = 0, rows = 0;
+    std::vector<Variable> rowsOf; ///< by variable
+  };
+  /// Offsets of an argument or a result of all instances.
+  struct Column {
+    size_t cells = 0, rows = 0, rowBytes = 0;
+  };
+  void place();
+  void placeArguments(PartLayout &layout);
+  void placeResults(PartLayout &layout);
+  void placeSteps(PartLayout &layout, Unit &unit);
+  void placeHead(PartLayout &layout, Unit &unit);
+  void placeLanes(PartLayout &layout, Unit &unit);
+  struct Places;
+  void writeSteps(const Unit &unit, const Places &places) const;
+  void writeHead(const Unit &unit, const Places &places) const;
+
+  const Lockstep &lockstep;
+  const Descriptor &descriptor;
+  const LockstepInfo &info;
+  const bool onDevice;
+  // Of the kernels of all blocks, and the most of one for a lane.
+  size_t operands = 0, results = 0, scratchBytes = 0, resultBytes = 0;
+  size_t frameCells = 0; ///< blocks of all frames
+  int64_t numInstances = 0, numLanes = 0;
+  int64_t room = -1; ///< for instances
+  size_t stateCells = 0;
+  std::vector<Unit> unitList;
+  std::vector<DevicePart> parts;
+  std::vector<Column> argumentColumns, resultColumns; ///< of a device
+  size_t contextAt = 0, lists = 0, argumentList = 0, resultList = 0;
+  size_t allLanes = 0, counter = 0, endsAt = 0;
+  size_t costs = 0;  ///< of blocks
+  size_t states = 0; ///< the table of a learned choice
+  size_t endOfIn = 0, beginOfOut = 0, endOfOut = 0, size = 0;
+};
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_LIB_EXECUTORS_LANEMEMORY_H
