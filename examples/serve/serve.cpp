@@ -43,8 +43,10 @@ public:
   void work() {
     InputTensors tensors(object.descriptor());
     Session session(object, parameters, tensors, SessionOptions());
-    for (auto taken = take(); !taken.empty(); taken = take())
+    for (auto taken = take(); !taken.empty(); taken = take()) {
       answer(session, tensors, taken);
+      tensors.clear();
+    }
   }
 
 private:

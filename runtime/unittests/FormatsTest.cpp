@@ -139,3 +139,29 @@ TEST(DTypes, ElementLayout) {
   for (int i = 0; i < 10; ++i)
     EXPECT_EQ(dense[i], i);
 }
+
+TEST(DTypes, StoresWhatItLoads) {
+  // All numbers of 16 bits come back as they were.
+  for (DType type : {DType::F16, DType::BF16})
+    for (int bits = 0; bits < 1 << 16; ++bits) {
+      auto word = static_cast<uint16_t>(bits);
+      double value = loadDouble(type, reinterpret_cast<const char *>(&word), 0);
+      uint16_t stored = 0;
+      ASSERT_TRUE(
+          storeFloat(type, value, reinterpret_cast<char *>(&stored), 0));
+      double back =
+          loadDouble(type, reinterpret_cast<const char *>(&stored), 0);
+      if (std::isnan(value))
+        ASSERT_TRUE(std::isnan(back)) << bits;
+      else
+        ASSERT_EQ(stored, word) << bits;
+    }
+  char bytes[8] = {};
+  EXPECT_TRUE(storeFloat(DType::F32, HUGE_VAL, bytes, 0));
+  EXPECT_FALSE(storeFloat(DType::F32, 1e39, bytes, 0));
+  EXPECT_FALSE(storeFloat(DType::F16, 65520, bytes, 0));
+  EXPECT_TRUE(storeInteger(DType::U8, 255, bytes, 1));
+  EXPECT_EQ(loadInteger(DType::U8, bytes, 1), 255);
+  EXPECT_FALSE(storeInteger(DType::U8, -1, bytes, 1));
+  EXPECT_FALSE(storeInteger(DType::I16, 32768, bytes, 0));
+}

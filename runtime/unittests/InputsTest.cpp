@@ -253,16 +253,202 @@ TEST(JsonInputs, AllTypes) {
                      "lies between -128 and 127");
   EXPECT_INPUT_ERROR(reader, replace("true", "2"), "lies between 0 and 1");
   EXPECT_INPUT_ERROR(reader, replace("0.5", "1e39"), "too large for f32");
+  EXPECT_INPUT_ERROR(reader, replace("0.5", "-1e999"), "too large for f32");
   EXPECT_INPUT_ERROR(reader, replace("\"one\"", "\"two\""),
                      "has no tensor 'two'");
   EXPECT_INPUT_ERROR(
       reader, replace("{\"tensor\": \"one\"}", "{\"tensor\": \"three\"}"),
       "has shape [3,2], but [2] belongs here");
   EXPECT_INPUT_ERROR(reader, replace("{\"tensor\": \"one\"}", "3"),
-                     "expected {\"tensor\": \"NAME\"}");
+                     "argument 'x': expected an array of 2 elements or "
+                     "{\"tensor\": \"NAME\"} (tensor<2xf32>), found a number");
   EXPECT_INPUT_ERROR(reader, "3", "the model has 8 arguments");
   reader.options.inputTensors.clear();
   EXPECT_INPUT_ERROR(reader, good, "add --input-tensors");
+}
+
+/// A model with one argument 'x', a tensor.
+std::string tensorModel(const std::string &shape, const std::string &dtype) {
+  return R"({"adts": [], "cellColumns": 0, "sources": [null, {"input": )" +
+         shape + R"(, "dtype": ")" + dtype +
+         R"("}], "arguments": [{"name": "x", "type": {"tensor": )" + shape +
+         R"(, "dtype": ")" + dtype + R"(", "source": 1}}]})";
+}
+
+/// The elements of the tensors of a mini-batch of that model, in order.
+std::vector<double> elements(const Reader &reader) {
+  const Type &type = reader.descriptor.arguments[0].type;
+  RowLayout layout(type.shape, type.dtype);
+  std::vector<double> values;
+  for (int64_t row = 0; row < reader.inputs->tensors.count(1); ++row) {
+    std::vector<char> dense(layout.denseBytes());
+    layout.unpad(reader.inputs->tensors.base(1) + row * layout.rowBytes(),
+                 dense.data());
+    for (int64_t i = 0; i < elementCount(type.shape); ++i)
+      values.push_back(loadDouble(type.dtype, dense.data(), i));
+  }
+  return values;
+}
+
+TEST(TensorInputs, AllRanks) {
+  using Values = std::vector<double>;
+  auto read = [](const char *shape, const std::string &text) {
+    Reader reader(tensorModel(shape, "f32").c_str());
+    reader.read(text);
+    return elements(reader);
+  };
+  EXPECT_EQ(read("[]", "3\n{\"x\": -0.5}"), (Values{3, -0.5}));
+  EXPECT_EQ(read("[1]", "[7]"), Values{7});
+  EXPECT_EQ(read("[3]", "[1, 2.5, 3]\n{\"x\": [4, 5, 6e1]}"),
+            (Values{1, 2.5, 3, 4, 5, 60}));
+  EXPECT_EQ(read("[2,3]", "[[1,2,3],[4,5,6]]"), (Values{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(read("[2,1,2]", "[[[1,2]],[[3,4]]]"), (Values{1, 2, 3, 4}));
+  EXPECT_EQ(read("[1,2,2,1]", "[[[[1],[2]],[[3],[4]]]]"), (Values{1, 2, 3, 4}));
+  EXPECT_EQ(read("[0]", "[]"), Values{});
+  EXPECT_EQ(read("[2,0]", "[[],[]]"), Values{});
+  // Rows of more than 64 bytes, each padded.
+  std::string text;
+  Values wanted;
+  for (int i = 0; i < 3 * 37; ++i) {
+    text += concat(i % 37 == 0 ? (i ? "],[" : "[[") : ",", i);
+    wanted.push_back(i);
+  }
+  EXPECT_EQ(read("[3,37]", text + "]]"), wanted);
+}
+
+TEST(TensorInputs, AllElementTypes) {
+  using Values = std::vector<double>;
+  auto read = [](const char *dtype, const char *text) {
+    Reader reader(tensorModel("[3]", dtype).c_str());
+    reader.read(text);
+    return elements(reader);
+  };
+  EXPECT_EQ(read("i1", "[true, 0, 1]"), (Values{1, 0, 1}));
+  EXPECT_EQ(read("i8", "[-128, 0, 127]"), (Values{-128, 0, 127}));
+  EXPECT_EQ(read("i16", "[-32768, 1, 32767]"), (Values{-32768, 1, 32767}));
+  EXPECT_EQ(read("i32", "[-2147483648, 2, 2147483647]"),
+            (Values{-2147483648.0, 2, 2147483647}));
+  EXPECT_EQ(read("i64", "[-9007199254740992, 3, 9007199254740992]"),
+            (Values{-9007199254740992.0, 3, 9007199254740992.0}));
+  EXPECT_EQ(read("index", "[0, 4, 5]"), (Values{0, 4, 5}));
+  EXPECT_EQ(read("f32", "[0.1, -1e-45, 18446744073709551615]"),
+            (Values{0.1f, -1e-45f, 18446744073709551616.0}));
+  EXPECT_EQ(read("f64", "[0.1, 1e300, -4]"), (Values{0.1, 1e300, -4}));
+  // Ties to even, the smallest and the largest numbers.
+  EXPECT_EQ(read("f16", "[1.00048828125, 5.9604644775390625e-8, 65519]"),
+            (Values{1, 5.9604644775390625e-8, 65504}));
+  EXPECT_EQ(read("f16", "[1.00146484375, 2.98e-8, -65504]"),
+            (Values{1.001953125, 0, -65504}));
+  EXPECT_EQ(read("bf16", "[1.00390625, 1.01171875, -3.3895e38]"),
+            (Values{1, 1.015625, -3.3895313892515355e38}));
+  Reader largest(tensorModel("[2]", "i64").c_str());
+  largest.read("[9223372036854775807, -9223372036854775808]");
+  const char *base = largest.inputs->tensors.base(1);
+  EXPECT_EQ(loadInteger(DType::I64, base, 0), INT64_MAX);
+  EXPECT_EQ(loadInteger(DType::I64, base, 1), INT64_MIN);
+}
+
+TEST(TensorInputs, Errors) {
+  auto expect = [](const char *shape, const char *dtype, const char *text,
+                   const std::string &message) {
+    Reader reader(tensorModel(shape, dtype).c_str());
+    EXPECT_EQ(reader.error(text), message);
+  };
+  expect("[2,4]", "f32", "[[1,2,3,4],[1,2,3]]",
+         "1:18: argument 'x'[1] has 3 elements, 4 are expected "
+         "(tensor<2x4xf32>)");
+  expect("[2,2]", "f32", "\n{\"x\": [[1,2,3],[1,2]]}",
+         "2:14: argument 'x'[0] has 3 elements, 2 are expected "
+         "(tensor<2x2xf32>)");
+  expect("[1,2]", "f32", "[[1,2],[3,4],[5,6]]",
+         "1:19: argument 'x' has 3 arrays, 1 is expected (tensor<1x2xf32>)");
+  expect("[2,2,2]", "f32", "[[[1,2],[3,4]],[[5,6]]]",
+         "1:22: argument 'x'[1] has 1 array, 2 are expected "
+         "(tensor<2x2x2xf32>)");
+  expect("[3]", "f32", "[]",
+         "1:2: argument 'x' has 0 elements, 3 are expected (tensor<3xf32>)");
+  expect("[2,2]", "f32", "[[1,2],3]",
+         "1:8: argument 'x'[1]: expected an array of 2 elements, found a "
+         "number (tensor<2x2xf32>)");
+  expect("[2,2]", "f32", "[[1,2],[3,[4]]]",
+         "1:11: argument 'x'[1][1]: expected a number, found an array "
+         "(tensor<2x2xf32>)");
+  expect("[2]", "f32", "[1,\"a\"]",
+         "1:4: argument 'x'[1]: expected a number, found a string "
+         "(tensor<2xf32>)");
+  expect("[2]", "f32", "[1,null]",
+         "1:4: argument 'x'[1]: expected a number, found null (tensor<2xf32>)");
+  expect("[2]", "f32", "[1,{\"tensor\": \"a\"}]",
+         "1:4: argument 'x'[1]: expected a number, found an object "
+         "(tensor<2xf32>)");
+  expect("[2]", "f32", "[1,true]",
+         "1:4: argument 'x'[1]: expected a number, found a boolean "
+         "(tensor<2xf32>)");
+  expect("[]", "f32", "[1]",
+         "1:1: argument 'x': expected a number or {\"tensor\": \"NAME\"} "
+         "(tensor<f32>), found an array");
+  expect("[2,2]", "f32", "5",
+         "1:1: argument 'x': expected an array of 2 arrays or {\"tensor\": "
+         "\"NAME\"} (tensor<2x2xf32>), found a number");
+  expect("[2]", "i32", "[1,2.0]",
+         "1:4: argument 'x'[1]: expected an integer of type i32, found 2.0 "
+         "(tensor<2xi32>)");
+  expect("[2]", "i8", "[1,128]",
+         "1:4: argument 'x'[1]: an integer of type i8 lies between -128 and "
+         "127, found 128");
+  expect("[1,1]", "i1", "[[2]]",
+         "1:3: argument 'x'[0][0]: an integer of type i1 lies between 0 and 1, "
+         "found 2");
+  expect("[]", "i64", "9223372036854775808",
+         "1:1: argument 'x': an integer of type i64 lies between "
+         "-9223372036854775808 and 9223372036854775807, found "
+         "9223372036854775808");
+  expect("[1]", "i64", "[-99999999999999999999999]",
+         "1:2: argument 'x'[0]: an integer of type i64 lies between "
+         "-9223372036854775808 and 9223372036854775807, found "
+         "-99999999999999999999999");
+  expect("[1]", "f32", "[1e39]",
+         "1:2: argument 'x'[0]: 1e39 is too large for f32");
+  expect("[1]", "f16", "[65520]",
+         "1:2: argument 'x'[0]: 65520 is too large for f16");
+  expect("[1]", "bf16", "[-3.4e38]",
+         "1:2: argument 'x'[0]: -3.4e38 is too large for bf16");
+  Reader reader(tensorModel("[2]", "f32").c_str());
+  EXPECT_INPUT_ERROR(reader, "[1,1e999]",
+                     "1:4: argument 'x'[1]: 1e999 is too large for f32");
+  EXPECT_INPUT_ERROR(reader, "[1,2", "malformed JSON");
+  EXPECT_INPUT_ERROR(reader, "[1,2]]", "malformed JSON");
+  EXPECT_INPUT_ERROR(reader, std::string(100000, '['),
+                     "1:2: argument 'x'[0]: expected a number, found an array");
+}
+
+TEST(TensorInputs, FieldsAndLists) {
+  Reader reader(R"({
+    "adts": [{"name": "T", "variants": [
+        {"name": "leaf", "number": 0, "fields": [
+          {"name": "word", "type": "index"},
+          {"name": "v", "type": {"tensor": [2], "dtype": "f32", "source": 1}},
+          {"name": "vs", "type": {"list": {"list":
+            {"tensor": [2], "dtype": "f32", "source": 1}}}}]}]}],
+    "cellColumns": 3, "sources": [null, {"input": [2]}, {"input": []}],
+    "arguments": [{"name": "t", "type": {"adt": "T"}},
+      {"name": "s", "type": {"list": {"tensor": [], "dtype": "f32", "source": 2}}}]})");
+  reader.read(R"({"t": ["leaf", 1, [2, 3], [[[4, 5], [6, 7]], []]], )"
+              R"("s": [8, 9.5]})");
+  const InputTensors &tensors = reader.inputs->tensors;
+  ASSERT_EQ(tensors.count(1), 3);
+  EXPECT_EQ(loadDouble(DType::F32, tensors.base(1) + 2 * 64, 1), 7);
+  ASSERT_EQ(tensors.count(2), 2);
+  EXPECT_EQ(loadDouble(DType::F32, tensors.base(2) + 64, 0), 9.5);
+  EXPECT_EQ(reader.error(R"({"t": ["leaf", 1, [2], []], "s": []})"),
+            "1:21: field 'v' of 'leaf' has 1 element, 2 are expected "
+            "(tensor<2xf32>)");
+  EXPECT_EQ(reader.error(R"({"t": ["leaf", 1, [2, 3], [[], [[4, 5], [6]]]]})"),
+            "1:43: field 'vs' of 'leaf'[1][1] has 1 element, 2 are expected "
+            "(tensor<2xf32>)");
+  EXPECT_EQ(reader.error(R"({"s": [1, 2, [3]]})"),
+            "1:14: argument 's'[2]: expected a number or {\"tensor\": "
+            "\"NAME\"} (tensor<f32>), found an array");
 }
 
 TEST(TreeInputs, Brackets) {
@@ -360,6 +546,27 @@ TEST(InputReader, OneInstanceAtATime) {
   EXPECT_EQ(show(model, forest, 1, 0), "leaf 7");
   EXPECT_EQ(show(model, forest, 2, 0), "node (leaf 2) (leaf 0)");
   EXPECT_EQ(forest.lines, (std::vector<int64_t>{1, 2, 3}));
+}
+
+TEST(InputReader, AnErrorLeavesTheTensorsAsTheyWere) {
+  Descriptor descriptor(manyArguments);
+  InputReader reader(descriptor);
+  InputTensors tensors(descriptor);
+  Forest forest(descriptor);
+  std::string good =
+      R"({"n": 3, "f": 0.5, "d": 2, "b": true, "s": 1, "ids": [],)"
+      R"( "x": [1, 2], "xs": [[3, 4], [5, 6]]})";
+  reader.read(good, "request", 1, tensors, forest);
+  std::string bad = good;
+  bad.replace(bad.find("6]"), 2, "]");
+  EXPECT_MESSAGE("malformed JSON",
+                 reader.read(bad, "request", 2, tensors, forest));
+  EXPECT_EQ(tensors.count(1), 3);
+  reader.read(good, "request", 3, tensors, forest);
+  EXPECT_EQ(tensors.count(1), 6);
+  EXPECT_EQ(loadDouble(DType::F32, tensors.base(1) + 5 * 64, 1), 6);
+  tensors.clear();
+  EXPECT_EQ(tensors.count(1), 0);
 }
 
 TEST(InputReader, AnErrorLeavesTheForestAsItWas) {

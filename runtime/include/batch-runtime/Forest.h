@@ -103,6 +103,14 @@ public:
   /// Appends a row of given elements.
   int64_t addRow(const Type &type, const char *dense);
 
+  /// Drops all rows but the first of each source, so many of each. Handles of
+  /// the others, and what forests hold of them, are void.
+  void truncate(const std::vector<int64_t> &counts);
+  /// Drops all rows; their memory is kept for others.
+  void clear() { truncate(std::vector<int64_t>(pools.size(), 0)); }
+  /// How many rows each source has.
+  std::vector<int64_t> counts() const;
+
   const char *base(int source) const { return pools[source].data.data(); }
   int64_t count(int source) const { return pools[source].rows; }
   /// Bytes of all rows.
@@ -144,7 +152,7 @@ public:
 
   /// Appends the instance that `text` writes, as a JSON value or as a bracketed
   /// tree. `name` and `line` are where it comes from. An error leaves the
-  /// forest as it was.
+  /// forest and the tensors as they were.
   void read(const std::string &text, const std::string &name, int64_t line,
             InputTensors &tensors, Forest &forest);
 

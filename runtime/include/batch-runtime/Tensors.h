@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace batchrt {
@@ -33,6 +34,14 @@ DType parseTypeName(const std::string &name);
 /// digits) or as an integer.
 double loadDouble(DType type, const char *data, int64_t index);
 int64_t loadInteger(DType type, const char *data, int64_t index);
+
+/// Writes element `index` of an array: of a floating-point type rounded to the
+/// nearest, ties to even. False, and nothing is written, if the value does not
+/// fit: a finite number that would become infinite, an integer out of range.
+bool storeFloat(DType type, double value, char *data, int64_t index);
+bool storeInteger(DType type, int64_t value, char *data, int64_t index);
+/// The least and the largest number of an integer type.
+std::pair<int64_t, int64_t> integerRange(DType type);
 
 /// Copies `count` elements and converts them: between floating-point types, and
 /// between integer types if every value fits (else returns false). A float

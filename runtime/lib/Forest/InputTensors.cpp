@@ -24,8 +24,30 @@ int64_t InputTensors::addRow(const Type &type, const char *dense) {
   RowLayout layout(type.shape, type.dtype);
   int64_t lines = layout.rowBytes() / 64;
   target.data.lines.resize((target.rows + 1) * lines);
-  layout.pad(dense, target.data.data() + target.rows * layout.rowBytes());
+  if (lines > 0)
+    layout.pad(dense, target.data.data() + target.rows * layout.rowBytes());
   return target.rows++;
+}
+
+void InputTensors::truncate(const std::vector<int64_t> &counts) {
+  for (size_t source = 0; source < pools.size(); ++source) {
+    Pool &pool = pools[source];
+    if (pool.rows == counts[source])
+      continue;
+    pool.data.lines.resize(pool.data.lines.size() / pool.rows * counts[source]);
+    pool.rows = counts[source];
+    for (auto it = pool.known.begin(); it != pool.known.end();)
+      it = it->second.first + it->second.second > pool.rows
+               ? pool.known.erase(it)
+               : std::next(it);
+  }
+}
+
+std::vector<int64_t> InputTensors::counts() const {
+  std::vector<int64_t> result;
+  for (const Pool &pool : pools)
+    result.push_back(pool.rows);
+  return result;
 }
 
 size_t InputTensors::bytes() const {

@@ -9,6 +9,7 @@
 #include "batch-runtime/Tensors.h"
 
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 
 using namespace batchrt;
@@ -66,6 +67,40 @@ double bfloatToDouble(uint16_t bits) {
   std::memcpy(&value, &wide, 4);
   return value;
 }
+
+/// The nearest number with `bits` bits after the leading one, and no bit below
+/// that of 2^`least`; ties to even.
+double roundTo(double value, int bits, int least) {
+  if (value == 0 || !std::isfinite(value))
+    return value;
+  int exponent;
+  std::frexp(value, &exponent);
+  int last = std::max(exponent - 1 - bits, least);
+  return std::ldexp(std::nearbyint(std::ldexp(value, -last)), last);
+}
+
+/// Of a number that is one of the format's.
+uint16_t doubleToHalf(double value) {
+  uint16_t sign = std::signbit(value) ? 0x8000 : 0;
+  if (std::isnan(value))
+    return sign | 0x7e00;
+  double size = std::fabs(value);
+  if (std::isinf(size))
+    return sign | 0x7c00;
+  if (size < std::ldexp(1, -14))
+    return sign | static_cast<uint16_t>(std::ldexp(size, 24));
+  int exponent;
+  double leading = std::frexp(size, &exponent); // in [1/2, 1)
+  return sign | static_cast<uint16_t>((exponent + 14) << 10) |
+         static_cast<uint16_t>(std::ldexp(leading, 11) - 1024);
+}
+
+uint16_t doubleToBfloat(double value) {
+  auto single = static_cast<float>(value);
+  uint32_t bits;
+  std::memcpy(&bits, &single, 4);
+  return static_cast<uint16_t>(bits >> 16) | (std::isnan(value) ? 0x40 : 0);
+}
 } // namespace
 
 int64_t batchrt::byteSize(DType type) { return info(type).bytes; }
@@ -116,6 +151,57 @@ int64_t batchrt::loadInteger(DType type, const char *data, int64_t index) {
   }
 }
 
+bool batchrt::storeFloat(DType type, double value, char *data, int64_t index) {
+  auto fits = [value](double rounded, double most) {
+    return std::fabs(rounded) <= most || !std::isfinite(value);
+  };
+  switch (type) {
+  case DType::F16: {
+    double rounded = roundTo(value, 10, -24);
+    if (!fits(rounded, 65504))
+      return false;
+    store(data, index, doubleToHalf(rounded));
+    return true;
+  }
+  case DType::BF16: {
+    double rounded = roundTo(value, 7, -133);
+    if (!fits(rounded, std::ldexp(255, 120)))
+      return false;
+    store(data, index, doubleToBfloat(rounded));
+    return true;
+  }
+  case DType::F32: {
+    float rounded = static_cast<float>(value);
+    if (!fits(rounded, FLT_MAX))
+      return false;
+    store(data, index, rounded);
+    return true;
+  }
+  default:
+    store(data, index, value);
+    return true;
+  }
+}
+
+std::pair<int64_t, int64_t> batchrt::integerRange(DType type) {
+  if (type == DType::I1)
+    return {0, 1};
+  if (type == DType::U8)
+    return {0, 255};
+  int64_t most = INT64_MAX >> (64 - 8 * byteSize(type));
+  return {-most - 1, most};
+}
+
+bool batchrt::storeInteger(DType type, int64_t value, char *data,
+                           int64_t index) {
+  auto [least, most] = integerRange(type);
+  if (value < least || value > most)
+    return false;
+  // Little-endian: the low bytes are first.
+  std::memcpy(data + index * byteSize(type), &value, byteSize(type));
+  return true;
+}
+
 bool batchrt::canConvert(DType from, DType to) {
   if (from == to)
     return true;
@@ -140,26 +226,7 @@ bool batchrt::convertElements(DType from, const char *source, DType to,
       store(target, i, loadDouble(from, source, i));
       continue;
     }
-    int64_t value = loadInteger(from, source, i);
-    switch (to) {
-    case DType::I1:
-      store<uint8_t>(target, i, value != 0);
-      break;
-    case DType::I8:
-    case DType::U8:
-      store<uint8_t>(target, i, static_cast<uint8_t>(value));
-      break;
-    case DType::I16:
-      store(target, i, static_cast<int16_t>(value));
-      break;
-    case DType::I32:
-      store(target, i, static_cast<int32_t>(value));
-      break;
-    default:
-      store(target, i, value);
-      break;
-    }
-    if (loadInteger(to, target, i) != value)
+    if (!storeInteger(to, loadInteger(from, source, i), target, i))
       return false;
   }
   return true;

@@ -61,6 +61,7 @@ void InputReader::read(const std::string &text, const std::string &name,
     raise(name, ":", line, ": there is no value");
   std::lock_guard<std::mutex> guard(lock);
   Mark mark(forest);
+  std::vector<int64_t> rows = tensors.counts();
   try {
     if (text[first] != '(') {
       parseJsonInstance(descriptor, text.data(), text.data() + text.size(),
@@ -75,6 +76,7 @@ void InputReader::read(const std::string &text, const std::string &name,
   } catch (...) {
     builder->reset();
     mark.restore(forest);
+    tensors.truncate(rows);
     throw;
   }
 }

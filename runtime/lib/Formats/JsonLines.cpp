@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "JsonLines.h"
+#include "TensorText.h"
 #include "batch-runtime/Error.h"
 
 #include <nlohmann/json.hpp>
@@ -72,15 +73,15 @@ struct Events : nlohmann::json_sax<json> {
   }
 };
 
-/// The keys of the object that a line is.
+/// The keys of the object that a line is, up to the first unknown one.
 struct TopKeys : Events {
-  std::set<std::string> keys;
+  std::set<std::string> known, keys;
   int64_t depth = 0;
 
   bool key(string_t &name) override {
     if (depth == 1)
       keys.insert(name);
-    return true;
+    return depth != 1 || known.count(name);
   }
   bool start_object(std::size_t) override { return ++depth, true; }
   bool end_object() override { return --depth, true; }
@@ -94,7 +95,8 @@ public:
                  ValueBuilder &builder, InputTensors &tensors,
                  Vocabulary &words)
       : descriptor(descriptor), where(where), builder(builder),
-        tensors(tensors), words(words), given(descriptor.arguments.size()) {}
+        tensors(tensors), words(words), given(descriptor.arguments.size()),
+        elements(descriptor) {}
 
   std::vector<int64_t> parse(const char *begin, const char *end);
 
@@ -109,7 +111,8 @@ private:
       Shared, ///< {"nodes": ..., "root": ...}
       Nodes,  ///< the array of that
       Reference,
-      Tensor,
+      Tensor,   ///< {"tensor": "NAME"}
+      Elements, ///< a tensor as nested arrays
     };
     Kind kind;
     const Type *type;   ///< of the value
@@ -144,11 +147,15 @@ private:
   const Type &expected(const char *found);
   void push(int64_t cell);
   void integer(int64_t value, bool tooLarge);
-  void wrong(const char *found) {
-    const Type &type = expected(found);
-    error("expected ", valueName(type), ", found ", found);
-  }
+  [[noreturn]] void wrong(const char *found);
   std::string valueName(const Type &type);
+  std::string subject() const;
+  template <class Body>
+  void inTensor(Body body);
+  template <class... Value>
+  void addElement(const Type &type, Value... value);
+  void startElements(const Type &type);
+  void pushTensor(const Type &type);
   const Variant &lookUpVariant(const Type &type, const std::string &name,
                                bool anyAdt);
   void startVariant(Frame &frame, const std::string &name);
@@ -162,7 +169,7 @@ private:
   bool number_unsigned(number_unsigned_t value) override {
     mark(true);
     bool large = value > static_cast<uint64_t>(INT64_MAX);
-    return integer(large ? 0 : static_cast<int64_t>(value), large), true;
+    return integer(static_cast<int64_t>(value), large), true;
   }
   bool number_float(number_float_t value, const string_t &text) override;
   bool string(string_t &value) override;
@@ -183,6 +190,7 @@ private:
   std::vector<int64_t> results;
   std::vector<Frame> frames;
   std::vector<int64_t> values;
+  TensorText elements; ///< of the innermost frame, if it is of that kind
   const char *text = nullptr, *textEnd = nullptr;
   const char *reached = nullptr, *previous = nullptr, *tokenStart = nullptr;
 };
@@ -202,9 +210,85 @@ std::string InstanceParser::valueName(const Type &type) {
   case Type::List:
     return "an array (" + describe(descriptor, type) + ")";
   case Type::Tensor:
-    return "{\"tensor\": \"NAME\"} (" + describe(descriptor, type) + ")";
+    return TensorText::expected(type) + " or {\"tensor\": \"NAME\"} (" +
+           describe(descriptor, type) + ")";
   }
   return "";
+}
+
+/// The argument or field that the present value is, or is in, and its place in
+/// lists: "argument 'xs'[2]".
+std::string InstanceParser::subject() const {
+  size_t first = frames.size();
+  std::string text;
+  // What is in a list comes right behind it.
+  while (first > 0) {
+    const Frame &frame = frames[--first];
+    size_t end =
+        first + 1 < frames.size() ? frames[first + 1].base : values.size();
+    if (frame.kind == Frame::List) {
+      text = concat("[", end - frame.base, "]", text);
+    } else if (frame.kind == Frame::Node && frame.variant) {
+      const Field &field = frame.variant->fields[end - frame.base];
+      return concat("field '", field.name, "' of '", frame.variant->name, "'",
+                    text);
+    } else if (frame.kind == Frame::Single || frame.kind == Frame::Arguments) {
+      size_t argument = frame.kind == Frame::Single ? 0 : frame.pending;
+      return concat("argument '", descriptor.arguments[argument].name, "'",
+                    text);
+    }
+  }
+  return text;
+}
+
+void InstanceParser::wrong(const char *found) {
+  const Type &type = expected(found);
+  if (frames.back().kind == Frame::Elements)
+    inTensor([&] { elements.mismatch(found); });
+  if (type.kind == Type::Tensor)
+    error(subject(), ": expected ", valueName(type), ", found ", found);
+  error("expected ", valueName(type), ", found ", found);
+}
+
+/// Says line and argument where the elements of a tensor are wrong.
+template <class Body>
+void InstanceParser::inTensor(Body body) {
+  try {
+    body();
+  } catch (const Error &problem) {
+    error(subject(), problem.what());
+  }
+}
+
+/// Takes a number or a boolean that is, or belongs to, a tensor.
+template <class... Value>
+void InstanceParser::addElement(const Type &type, Value... value) {
+  bool inArray = frames.back().kind == Frame::Elements;
+  if (!inArray && !type.shape.empty())
+    wrong("a number");
+  inTensor([&] {
+    if (!inArray)
+      elements.begin(type);
+    elements.add(value...);
+  });
+  if (!inArray)
+    pushTensor(type);
+}
+
+void InstanceParser::startElements(const Type &type) {
+  elements.begin(type);
+  frames.push_back({Frame::Elements, &type, values.size(), column()});
+}
+
+/// The tensor is complete.
+void InstanceParser::pushTensor(const Type &type) {
+  int64_t row = 0;
+  try {
+    row = tensors.addRow(type, elements.elements());
+  } catch (const Error &problem) {
+    error(problem.what());
+  }
+  push(sourceHandle(type.source, row));
 }
 
 /// The type of the value that begins now; an error if none may.
@@ -227,6 +311,7 @@ const Type &InstanceParser::expected(const char *found) {
   case Frame::List:
     return frame.type->element();
   case Frame::Nodes:
+  case Frame::Elements:
     return *frame.type;
   case Frame::Reference:
     error("{\"ref\": ...} holds the number of a node, found ", found);
@@ -258,6 +343,7 @@ void InstanceParser::push(int64_t cell) {
   }
 }
 
+/// Takes an integer; the bits are an unsigned number's if it is too large.
 void InstanceParser::integer(int64_t value, bool tooLarge) {
   Frame &frame = frames.back();
   if (frame.kind == Frame::Reference || frame.kind == Frame::Shared) {
@@ -273,6 +359,8 @@ void InstanceParser::integer(int64_t value, bool tooLarge) {
     return;
   }
   const Type &type = expected("a number");
+  auto large = static_cast<uint64_t>(value);
+  auto real = static_cast<double>(large);
   if (type.kind == Type::Index) {
     if (tooLarge || value < 0 || value > INT32_MAX)
       error("an index lies between 0 and 2147483647, found ",
@@ -281,28 +369,28 @@ void InstanceParser::integer(int64_t value, bool tooLarge) {
     return push(value);
   }
   if (type.kind == Type::Integer) {
-    int bits = type.dtype == DType::I1 ? 1 : 8 * byteSize(type.dtype);
-    int64_t most = bits == 1    ? 1
-                   : bits == 64 ? INT64_MAX
-                                : (int64_t(1) << (bits - 1)) - 1;
-    int64_t least = bits == 1 ? 0 : -most - 1;
+    auto [least, most] = integerRange(type.dtype);
     if (tooLarge || value < least || value > most)
       error("an integer of type ", typeName(type.dtype), " lies between ",
             least, " and ", most);
     return push(value);
   }
   if (type.kind == Type::Float) {
-    if (tooLarge)
-      error("the integer is too large; write it with a decimal point");
-    number_float(static_cast<double>(value), "");
+    number_float(tooLarge ? real : static_cast<double>(value), "");
     return;
   }
+  if (type.kind == Type::Tensor && tooLarge)
+    return addElement(type, real, std::to_string(large).c_str());
+  if (type.kind == Type::Tensor)
+    return addElement(type, value);
   wrong("a number");
 }
 
 bool InstanceParser::boolean(bool value) {
   mark();
   const Type &type = expected("a boolean");
+  if (type.kind == Type::Tensor)
+    return addElement(type, value), true;
   if (type.kind != Type::Integer || type.dtype != DType::I1)
     wrong("a boolean");
   return push(value), true;
@@ -313,17 +401,13 @@ bool InstanceParser::number_float(number_float_t value,
   if (!digits.empty())
     mark(true);
   const Type &type = expected("a number with a fraction");
+  if (type.kind == Type::Tensor)
+    return addElement(type, value, digits.c_str()), true;
   if (type.kind != Type::Float)
     wrong(digits.c_str());
   int64_t cell = 0;
-  if (type.dtype == DType::F32) {
-    float narrow = static_cast<float>(value);
-    if (std::isinf(narrow))
-      error("the number is too large for f32");
-    std::memcpy(&cell, &narrow, 4);
-  } else {
-    std::memcpy(&cell, &value, 8);
-  }
+  if (!storeFloat(type.dtype, value, reinterpret_cast<char *>(&cell), 0))
+    error("the number is too large for ", typeName(type.dtype));
   return push(cell), true;
 }
 
@@ -395,10 +479,14 @@ bool InstanceParser::start_array(std::size_t) {
     return true;
   }
   const Type &type = expected("an array");
-  if (type.kind == Type::Adt)
+  if (frame.kind == Frame::Elements)
+    inTensor([&] { elements.open(); });
+  else if (type.kind == Type::Adt)
     frames.push_back({Frame::Node, &type, values.size(), column()});
   else if (type.kind == Type::List)
     frames.push_back({Frame::List, &type, values.size(), column()});
+  else if (type.kind == Type::Tensor && !type.shape.empty())
+    startElements(type);
   else
     wrong("an array");
   return true;
@@ -411,6 +499,15 @@ bool InstanceParser::end_array() {
   int64_t cell = 0;
   if (frame.kind == Frame::Nodes) {
     frames.pop_back();
+    return true;
+  }
+  if (frame.kind == Frame::Elements) {
+    bool complete = false;
+    inTensor([&] { complete = elements.close(); });
+    if (complete) {
+      frames.pop_back();
+      pushTensor(*frame.type);
+    }
     return true;
   }
   if (frame.kind == Frame::Node) {
@@ -450,7 +547,8 @@ bool InstanceParser::start_object(std::size_t) {
   const Type &type = expected("an object");
   bool tensorList =
       type.kind == Type::List && type.element().kind == Type::Tensor;
-  if (type.kind != Type::Adt && type.kind != Type::Tensor && !tensorList)
+  if ((type.kind != Type::Adt && type.kind != Type::Tensor && !tensorList) ||
+      frames.back().kind == Frame::Elements)
     wrong("an object");
   frames.push_back({Frame::Braces, &type, values.size(), column()});
   return true;
@@ -540,8 +638,17 @@ bool InstanceParser::end_object() {
   return true;
 }
 
-bool InstanceParser::parse_error(std::size_t position, const std::string &,
+bool InstanceParser::parse_error(std::size_t position, const std::string &token,
                                  const nlohmann::detail::exception &exception) {
+  constexpr int overflow = 406; // well-formed, but too large for a double
+  if (exception.id == overflow && !frames.empty()) {
+    mark(true);
+    const Type &type = expected("a number");
+    if (type.kind == Type::Tensor)
+      addElement(type, HUGE_VAL, token.c_str());
+    if (type.kind == Type::Float)
+      error("the number is too large for ", typeName(type.dtype));
+  }
   std::string message = exception.what();
   // "[json.exception...] parse error at line 1, column 5: syntax error ..."
   size_t begin = message.find(": ");
@@ -563,14 +670,15 @@ std::vector<int64_t> InstanceParser::parse(const char *begin, const char *end) {
     ++start;
   bool keyed = start < end && *start == '{';
   if (keyed && descriptor.arguments.size() == 1) {
-    TopKeys top;
-    json::sax_parse(begin, end, static_cast<Events *>(&top));
     const Field &argument = descriptor.arguments[0];
+    TopKeys top;
     // {"tensor": "NAME"} may be the bare value of the one argument, too.
-    if (argument.type.kind == Type::Adt
-            ? top.keys == std::set<std::string>{"nodes", "root"}
-            : top.keys == std::set<std::string>{"tensor"} &&
-                  argument.name != "tensor")
+    if (argument.type.kind == Type::Adt)
+      top.known = {"nodes", "root"};
+    else if (argument.name != "tensor")
+      top.known = {"tensor"};
+    json::sax_parse(begin, end, static_cast<Events *>(&top));
+    if (!top.known.empty() && top.keys == top.known)
       keyed = false;
   }
   if (!keyed && descriptor.arguments.size() != 1) {

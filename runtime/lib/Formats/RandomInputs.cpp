@@ -149,13 +149,7 @@ int64_t RandomInputs::value(const Type &type, ValueBuilder &builder,
 int64_t RandomInputs::scalar(const Type &type, ValueBuilder &builder) {
   int64_t cell = 0;
   if (type.kind == Type::Float) {
-    double value = uniform();
-    if (type.dtype == DType::F32) {
-      float narrow = static_cast<float>(value);
-      std::memcpy(&cell, &narrow, 4);
-    } else {
-      std::memcpy(&cell, &value, 8);
-    }
+    storeFloat(type.dtype, uniform(), reinterpret_cast<char *>(&cell), 0);
     return cell;
   }
   if (type.kind == Type::Integer)
@@ -170,16 +164,11 @@ int64_t RandomInputs::tensor(const Type &type, InputTensors &tensors) {
   std::vector<char> dense(count * byteSize(type.dtype));
   for (int64_t i = 0; i < count; ++i) {
     double value = uniform();
-    float narrow = static_cast<float>(value);
-    char *at = dense.data() + i * byteSize(type.dtype);
-    if (type.dtype == DType::F32)
-      std::memcpy(at, &narrow, 4);
-    else if (type.dtype == DType::F64)
-      std::memcpy(at, &value, 8);
-    else if (isFloat(type.dtype))
-      raise("there are no random input tensors of type ", typeName(type.dtype));
+    if (isFloat(type.dtype))
+      storeFloat(type.dtype, value, dense.data(), i);
     else
-      *at = static_cast<char>(below(type.dtype == DType::I1 ? 2 : 10));
+      storeInteger(type.dtype, below(type.dtype == DType::I1 ? 2 : 10),
+                   dense.data(), i);
   }
   return sourceHandle(type.source, tensors.addRow(type, dense.data()));
 }

@@ -1,0 +1,61 @@
+//===- TensorText.h - A tensor as nested arrays -----------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_LIB_FORMATS_TENSORTEXT_H
+#define BATCH_RUNTIME_LIB_FORMATS_TENSORTEXT_H
+
+#include "batch-runtime/Descriptor.h"
+
+namespace batchrt {
+
+/// Takes the elements of one tensor after another as a parser meets them,
+/// brackets and numbers, and puts them where they belong in row-major order.
+/// Errors begin with the indices of the element or array they are about, for
+/// example "[1][3]: ...", and say neither line nor argument.
+class TensorText {
+public:
+  explicit TensorText(const Descriptor &descriptor) : descriptor(descriptor) {}
+
+  /// Begins a tensor: at its outer bracket, or at its number if it has rank 0.
+  void begin(const Type &type);
+  /// A bracket within the tensor.
+  void open();
+  /// The bracket that ends an array; true if it ends the tensor.
+  bool close();
+  /// An element. `digits` is its text, for errors; it is too large for a double
+  /// if `value` is infinite.
+  void add(double value, const char *digits);
+  void add(int64_t value);
+  void add(bool value);
+  /// Raises an error: something that is no number and no array.
+  [[noreturn]] void mismatch(const std::string &found) const;
+
+  /// Row-major, without padding.
+  const char *elements() const { return dense.data(); }
+
+  /// What belongs where a tensor of the type begins.
+  static std::string expected(const Type &type);
+
+private:
+  bool isElement() const { return counts.size() == type->shape.size(); }
+  /// A place for the next element; null if there are too many, which the end
+  /// of their array reports.
+  char *next(const char *found);
+  /// The indices of what comes next within the first `levels` open arrays.
+  std::string path(size_t levels) const;
+  [[noreturn]] void rangeError(const std::string &digits) const;
+
+  const Descriptor &descriptor;
+  const Type *type = nullptr;
+  std::vector<char> dense;
+  std::vector<int64_t> counts; ///< of entries so far, by open array
+  int64_t taken = 0, total = 0;
+};
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_LIB_FORMATS_TENSORTEXT_H
