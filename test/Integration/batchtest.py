@@ -206,7 +206,9 @@ class Checks:
 
 # --- safetensors ------------------------------------------------------------
 
-CODES = {"F32": "f", "F64": "d", "I32": "i", "I64": "q", "U8": "B", "BOOL": "B"}
+# Elements of F16 and BF16 are their bits.
+CODES = {"F32": "f", "F64": "d", "I8": "b", "I16": "h", "I32": "i", "I64": "q",
+         "U8": "B", "BOOL": "B", "F16": "H", "BF16": "H"}
 
 
 def read_safetensors(path):

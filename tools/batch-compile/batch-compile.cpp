@@ -6,11 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "../HideLibraryOptions.h"
+#include "../Version.h"
 #include "Batch/InitAll.h"
 #include "Batch/Pipelines/Pipelines.h"
 #include "Batch/Target/Compile/Compile.h"
+#include "Explanation.h"
+#include "batch-runtime/ABI.h"
 #include "mlir/IR/AsmState.h"
-#include "mlir/IR/Remarks.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/Parser/Parser.h"
@@ -21,25 +23,29 @@
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ToolOutputFile.h"
 
+#include <optional>
+
 using namespace mlir;
 namespace cl = llvm::cl;
 
 static const char overview[] = R"(Compiles a model to a shared object.
 
-The model is an MLIR file at any stage of --autobatch, with one function marked
-'batch.entry'. The object has the inspector, the executor and the unbatched
+The model is an MLIR file, text or bytecode, at any stage of --autobatch, with
+one function marked 'batch.entry'. The object has the inspector, the executor and the unbatched
 code, and runs with batch-run, without LLVM.
 
   batch-compile model.mlir -o model.so
   batch-compile model.mlir -o small.so --size=H=64
   batch-compile model.mlir -o model.so --cpu=x86-64-v3
   batch-compile model.mlir -o model.so --target=aarch64-linux-gnu
+  batch-compile model.mlir -o model.so --explain
 )";
 
 namespace {
 struct Flags {
   cl::OptionCategory category{"batch-compile options"};
-  cl::opt<std::string> input{cl::Positional, cl::desc("<model.mlir>"),
+  cl::opt<std::string> input{cl::Positional,
+                             cl::desc("<model.mlir|model.mlirbc>"),
                              cl::Required, cl::cat(category)};
   cl::opt<std::string> output{"o", cl::desc("Where the shared object goes"),
                               cl::value_desc("file"), cl::init("a.so"),
@@ -91,6 +97,9 @@ struct Flags {
           "this machine's, of another architecture the oldest")};
   cl::opt<unsigned> level{"O", cl::Prefix, cl::init(3), cl::cat(category),
                           cl::desc("Optimization level of LLVM, 0 to 3")};
+  cl::opt<bool> explain{
+      "explain", cl::cat(category),
+      cl::desc("Print what was decided, each with its line of the model")};
   cl::opt<bool> emitLLVM{"emit-llvm", cl::cat(category),
                          cl::desc("Write LLVM IR instead")};
 
@@ -136,6 +145,9 @@ static int writeLLVMIR(ModuleOp module, const Flags &flags) {
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   batch::hideLibraryOptions();
+  batch::setVersion("batch-compile", "objects of ABI version " +
+                                         std::to_string(BATCH_ABI_VERSION) +
+                                         "\n");
   Flags flags;
   registerMLIRContextCLOptions();
   registerPassManagerCLOptions();
@@ -160,8 +172,14 @@ int main(int argc, char **argv) {
   if (!module)
     return 1;
 
-  if (flags.emitLLVM)
-    return writeLLVMIR(*module, flags);
-  return failed(
-      batch::compileToSharedObject(*module, flags.output, flags.getOptions()));
+  std::optional<batch::Explanation> explanation;
+  if (flags.explain)
+    explanation.emplace(context, sources);
+  int code = flags.emitLLVM ? writeLLVMIR(*module, flags)
+                            : failed(batch::compileToSharedObject(
+                                  *module, flags.output, flags.getOptions()));
+  // What was decided up to an error helps to understand it.
+  if (explanation)
+    explanation->print(llvm::outs(), input);
+  return code;
 }

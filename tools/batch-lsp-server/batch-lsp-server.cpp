@@ -5,11 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../HideLibraryOptions.h"
+#include "../Version.h"
 #include "Batch/InitAll.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 
 int main(int argc, char **argv) {
+  mlir::batch::hideLibraryOptions();
+  mlir::batch::setVersion("batch-lsp-server");
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::batch::registerAllDialects(registry);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../HideLibraryOptions.h"
+#include "../Version.h"
 #include "Batch/InitAll.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -32,6 +33,7 @@ model, and batch-run runs it.
 
 int main(int argc, char **argv) {
   mlir::batch::hideLibraryOptions();
+  mlir::batch::setVersion("batch-opt");
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);

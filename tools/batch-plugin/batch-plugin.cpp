@@ -11,7 +11,7 @@
 
 extern "C" LLVM_ATTRIBUTE_WEAK mlir::DialectPluginLibraryInfo
 mlirGetDialectPluginInfo() {
-  return {MLIR_PLUGIN_API_VERSION, "Batch", "0.1",
+  return {MLIR_PLUGIN_API_VERSION, "Batch", BATCH_VERSION,
           [](mlir::DialectRegistry *registry) {
             mlir::batch::registerAllDialects(*registry);
           }};
@@ -19,6 +19,6 @@ mlirGetDialectPluginInfo() {
 
 extern "C" LLVM_ATTRIBUTE_WEAK mlir::PassPluginLibraryInfo
 mlirGetPassPluginInfo() {
-  return {MLIR_PLUGIN_API_VERSION, "Batch", "0.1",
+  return {MLIR_PLUGIN_API_VERSION, "Batch", BATCH_VERSION,
           [] { mlir::batch::registerAllPasses(); }};
 }

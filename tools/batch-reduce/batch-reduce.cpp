@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../HideLibraryOptions.h"
+#include "../Version.h"
 #include "Batch/InitAll.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllPasses.h"
@@ -13,6 +14,7 @@
 
 int main(int argc, char **argv) {
   mlir::batch::hideLibraryOptions();
+  mlir::batch::setVersion("batch-reduce");
   mlir::registerAllPasses();
   mlir::batch::registerAllPasses();
   mlir::DialectRegistry registry;

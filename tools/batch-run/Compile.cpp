@@ -12,6 +12,8 @@
 #include <climits>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
+#include <fstream>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,9 +30,19 @@ static std::string findCompiler() {
   std::string path(self, length < 0 ? 0 : length);
   path = path.substr(0, path.rfind('/') + 1) + "batch-compile";
   if (::access(path.c_str(), X_OK) != 0)
-    raise("a .mlir is compiled by batch-compile, which is not at '", path,
-          "'; compile the model elsewhere and give the .so");
+    raise("a model's source is compiled by batch-compile, which is not at '",
+          path, "'; compile the model elsewhere and give the .so");
   return path;
+}
+
+bool batchrun::isSource(const std::string &model) {
+  for (std::string end : {".mlir", ".mlirbc"})
+    if (model.size() > end.size() &&
+        model.compare(model.size() - end.size(), end.size(), end) == 0)
+      return true;
+  char first[4] = {};
+  return std::ifstream(model, std::ios::binary).read(first, sizeof(first)) &&
+         std::memcmp(first, "ML\xefR", sizeof(first)) == 0;
 }
 
 /// One folder at a time is enough; a signal must not leave it behind.

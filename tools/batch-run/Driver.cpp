@@ -267,20 +267,26 @@ int Driver::run() {
 
 int batchrun::run(const Options &options) {
   const std::string &model = options.model;
-  bool source = model.size() > 5 && model.substr(model.size() - 5) == ".mlir";
+  bool source = isSource(model);
+  if (options.explain && !source)
+    raise("--explain says how a model is compiled, but '", model,
+          "' is compiled already; give its source, a .mlir or .mlirbc");
   if (!options.tune.empty()) {
     if (!source)
-      raise("--tune compiles the model many times; give the .mlir, not '",
+      raise("--tune compiles the model many times; give its source, a .mlir or "
+            ".mlirbc, not '",
             model, "'");
     return tune(options);
   }
+  if (!source && !options.compile.empty() &&
+      options.compile != std::vector<std::string>{"--device=cpu"})
+    raise(options.compile.front(), " is for compiling, but '", model,
+          "' is compiled already; give it to batch-compile");
   std::optional<TemporaryObject> compiled;
   if (source)
     compiled.emplace(model, options.compile);
-  else if (!options.compile.empty() &&
-           options.compile != std::vector<std::string>{"--device=cpu"})
-    raise(options.compile.front(), " is for compiling, but '", model,
-          "' is compiled already; give it to batch-compile");
+  if (options.input.inputs.empty()) // --explain alone
+    return 0;
   CompiledObject object =
       CompiledObject::open(source ? compiled->path() : model);
   const Descriptor &descriptor = object.descriptor();

@@ -20,16 +20,20 @@ using batchrt::raise;
 const char *const batchrun::helpText =
     R"(OVERVIEW: runs a compiled model on data, many inputs at once
 
-USAGE: batch-run MODEL.mlir|MODEL.so --inputs=... [--params=...] [options]
+USAGE: batch-run MODEL.mlir|MODEL.mlirbc|MODEL.so --inputs=... [--params=...]
+                 [options]
+       batch-run MODEL.mlir|MODEL.mlirbc --explain
 
-A .mlir is compiled first, by the batch-compile beside this program.
+A .mlir, or MLIR's bytecode, is compiled first, by the batch-compile beside this
+program.
 
 DATA
   --inputs=FILE.jsonl       instances as JSON lines: the bare value of the one
                             argument, or an object keyed by argument names.
                             ADT values are ["node", ["leaf", 3], ["leaf", 5]], with
                             shared parts {"nodes": [["leaf", 3],
-                            ["node", {"ref": 0}, {"ref": 0}]], "root": 1}
+                            ["node", {"ref": 0}, {"ref": 0}]], "root": 1}; tensors
+                            are nested arrays, [[1, 2], [3, 4]]
   --inputs=FILE.txt         parse trees such as (3 (2 It) (4 (2 is) (3 good)))
   --inputs=random:SEED,N    N random instances: trees of 10 to 30 leaves, indices
                             below 1000
@@ -88,11 +92,14 @@ CONTROL IN LOCK STEP (models whose control depends on tensors)
                             that wait for another, if this share of the lanes
                             waits for it (default: never; 0: always)
 
-COMPILING (for a .mlir; handed on to batch-compile)
+COMPILING (for a .mlir or .mlirbc; handed on to batch-compile)
   --device=cpu|cuda|emulator --executor=auto|device|cluster|block --chip=NAME
   --shared-memory=BYTES     of a GPU's block, for weights (default: all)
   --precision=f32|tf32|bf16
   --strategy=S --size=H=64 --tuning=FILE --target=TRIPLE --cpu=NAME
+  --explain                 print what the compiler decided and why, pass by pass,
+                            each with its line of the model; without --inputs
+                            that is all, with them the model runs afterwards
 
 CHECKING
   --check-unbatched[=TOL]   run every instance unbatched too and compare: bit for
@@ -115,6 +122,8 @@ RESULTS
   --help, --version
 
 EXAMPLES
+  How is the model compiled, and what does its control read?
+    batch-run treelstm_nary.mlir --explain
   Does batching change anything? Random parameters, 64 random trees:
     batch-run treelstm_nary.mlir --params=random:1 --inputs=random:1,64 \
               --check-unbatched
@@ -349,6 +358,11 @@ std::vector<Option> compileOptions(Options &options) {
       {"size", Option::Required, hand(options, "size")},
       {"tuning", Option::Required, hand(options, "tuning")},
       {"tune", Option::Required, text(options.tune), Control::Inspected},
+      {"explain", Option::None,
+       [&options](const std::string &) {
+         options.explain = true;
+         options.compile.push_back("--explain");
+       }},
       {"target", Option::Required, hand(options, "target")},
       {"cpu", Option::Required, hand(options, "cpu")},
   };
@@ -447,6 +461,9 @@ void checkTuning(const Options &options) {
     raise("--tune finds out what --tuning says; leave one out");
   if (options.onlyUnbatched)
     raise("--tune measures batches, --unbatched has none");
+  if (options.explain)
+    raise("--tune compiles the model many times, --explain says how it is "
+          "compiled once; leave one out");
 }
 
 /// Options that read or make a table are for machines: says so or chooses one.
@@ -470,9 +487,11 @@ void checkTogether(Options &options) {
   if (options.model.empty())
     raise("no model is given; usage: batch-run MODEL.mlir --inputs=... "
           "(batch-run --help)");
-  if (options.input.inputs.empty())
+  if (options.input.inputs.empty() && !options.explain)
     raise(
         "no inputs are given; add --inputs=FILE or --inputs=random:SEED,COUNT");
+  if (options.explain && options.json)
+    raise("--json prints one JSON object, --explain a text; leave one out");
   checkTuning(options);
   if (options.onlyUnbatched && options.checkUnbatched)
     raise("--unbatched runs nothing that --check-unbatched could compare with; "

@@ -28,6 +28,7 @@ struct Options {
   std::vector<std::string> compile; ///< handed on to batch-compile
 
   bool help = false, version = false;
+  bool explain = false; ///< how the model is compiled
   bool reportNan = false;
   bool checkUnbatched = false;
   std::optional<double> tolerance; ///< of the check; bit for bit without
@@ -53,6 +54,10 @@ extern const char *const helpText;
 /// Raises an Error if an option was given that is for other models.
 void checkControl(const Options &options,
                   const batchrt::Descriptor &descriptor);
+
+/// Whether a file is the source of a model, to be compiled: by its name, or
+/// since it begins as MLIR's bytecode does.
+bool isSource(const std::string &model);
 
 /// Compiles a model with the batch-compile beside this program; the object is
 /// removed when the result goes away.

@@ -11,6 +11,17 @@
 #include <exception>
 #include <new>
 
+/// As the other tools do. batch-run itself has nothing of LLVM, but the
+/// batch-compile beside it does, if it was built with one.
+static void printVersion() {
+#ifdef BATCH_LLVM_VERSION
+  std::puts("batch-run " BATCH_VERSION " (LLVM " BATCH_LLVM_VERSION ")");
+#else
+  std::puts("batch-run " BATCH_VERSION);
+#endif
+  std::printf("objects of ABI version %d\n", BATCH_ABI_VERSION);
+}
+
 int main(int argc, char **argv) {
   try {
     batchrun::Options options = batchrun::parseOptions(argc, argv);
@@ -19,7 +30,7 @@ int main(int argc, char **argv) {
       return 0;
     }
     if (options.version) {
-      std::printf("batch-run 0.1.0 (ABI version %d)\n", BATCH_ABI_VERSION);
+      printVersion();
       return 0;
     }
     return batchrun::run(options);

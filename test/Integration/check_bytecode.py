@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""check_bytecode.py: text and bytecode hold the same module.
+
+Every model, and what --autobatch makes of it, is printed alike after a detour by
+bytecode. Bytecode compiles to the same object as text, and runs.
+"""
+
+import os
+
+import batchtest
+
+checks = batchtest.Checks("bytecode")
+scratch = batchtest.temporary()
+
+
+def path(name):
+    return os.path.join(scratch, name)
+
+
+def read(name):
+    with open(path(name), "rb") as file:
+        return file.read()
+
+
+def detour(what, name):
+    """Compares text with what it is after bytecode."""
+    batchtest.call("batch-opt", path(name), "--emit-bytecode", "-o",
+                   path("bytecode"))
+    batchtest.call("batch-opt", path("bytecode"), "-o", path("again"))
+    checks.expect(what + " is bytecode", read("bytecode")[:4] == b"ML\xefR")
+    checks.expect(what + " comes back", read("again") == read(name))
+
+
+for file in sorted(os.listdir(batchtest.MODELS)):
+    source = os.path.join(batchtest.MODELS, file)
+
+    def model():
+        batchtest.call("batch-opt", source, "-o", path("text"))
+        detour(file, "text")
+        batchtest.call("batch-opt", source, "--autobatch", "-o", path("batched"))
+        detour(file + " with --autobatch", "batched")
+
+    checks.run(file, model)
+
+source = os.path.join(batchtest.MODELS, "treernn.mlir")
+batchtest.call("batch-opt", source, "--emit-bytecode", "-o", path("tree.mlirbc"))
+
+
+def run(program, *options):
+    batchtest.call("batch-run", program, "--params=random:1", "--inputs=random:1,5",
+                   "--check-unbatched", "--outputs=" + path("outputs"), *options)
+    return read("outputs")
+
+
+wanted = checks.run("text", lambda: run(source, "--size=H=8"))
+for name in ("tree.mlirbc", "no-suffix"):
+    # Bytecode is known by how it begins, too.
+    if name != "tree.mlirbc":
+        os.link(path("tree.mlirbc"), path(name))
+    checks.equal(name, checks.run("run " + name,
+                                  lambda: run(path(name), "--size=H=8")), wanted)
+objects = []
+for program in (source, path("tree.mlirbc")):
+    batchtest.call("batch-compile", program, "-o", path("object"))
+    objects.append(read("object"))
+checks.expect("text and bytecode make the same object", objects[0] == objects[1])
+checks.exit()

@@ -1,0 +1,118 @@
+//===- Explanation.cpp - What a compilation decided -----------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Explanation.h"
+#include "mlir/IR/Location.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+struct Explanation::Remark {
+  std::string subject, kind, text;
+  Location loc;
+};
+
+/// Remarks are gone when they have been streamed: keeps what they say.
+class Explanation::Collector : public remark::detail::MLIRRemarkStreamerBase {
+public:
+  explicit Collector(std::vector<Remark> &remarks) : remarks(remarks) {}
+
+  void streamOptimizationRemark(const remark::detail::Remark &remark) override {
+    std::string text;
+    for (const remark::detail::Remark::Arg &arg : remark.getArgs()) {
+      // What has no key of its own is a sentence, or a piece of one.
+      if (arg.key != "Remark")
+        text += (text.empty() ? "" : "; ") + arg.key + ": ";
+      text += arg.val;
+    }
+    remarks.push_back({remark.getRemarkName().str(),
+                       remark.getRemarkTypeString().lower(), std::move(text),
+                       remark.getLocation()});
+  }
+
+private:
+  std::vector<Remark> &remarks;
+};
+
+Explanation::Explanation(MLIRContext &context, const llvm::SourceMgr &sources)
+    : sources(sources) {
+  context.disableMultithreading();
+  remark::RemarkCategories all;
+  all.all = ".*";
+  // Fails for nothing but a streamer that does.
+  (void)remark::enableOptimizationRemarks(
+      context, std::make_unique<Collector>(remarks),
+      std::make_unique<remark::RemarkEmittingPolicyAll>(), all);
+}
+
+Explanation::~Explanation() = default;
+
+/// The place in a file that a location stands for, if it has one.
+static FileLineColLoc findPlace(Location loc) {
+  FileLineColLoc place;
+  loc->walk([&](Location inner) {
+    place = dyn_cast<FileLineColLoc>(inner);
+    return place ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return place;
+}
+
+/// A line of the buffer, numbered from 1, or "".
+static StringRef findLine(const llvm::MemoryBuffer &buffer, unsigned number) {
+  StringRef text = buffer.getBuffer();
+  for (; number > 1 && !text.empty(); --number)
+    text = text.split('\n').second;
+  return text.split('\n').first.rtrim('\r');
+}
+
+StringRef Explanation::getLine(FileLineColLoc loc) const {
+  StringRef name = loc.getFilename();
+  for (unsigned i = 1; i <= sources.getNumBuffers(); ++i)
+    if (const llvm::MemoryBuffer *buffer = sources.getMemoryBuffer(i);
+        buffer->getBufferIdentifier() == name)
+      return findLine(*buffer, loc.getLine());
+  auto [entry, isNew] = files.try_emplace(name);
+  if (isNew)
+    if (auto file = llvm::MemoryBuffer::getFile(name, /*IsText=*/true))
+      entry->second = std::move(*file);
+  return entry->second ? findLine(*entry->second, loc.getLine()) : "";
+}
+
+void Explanation::printRemark(llvm::raw_ostream &os,
+                              const Remark &remark) const {
+  FileLineColLoc place = findPlace(remark.loc);
+  os << "  ";
+  if (place)
+    os << place.getFilename().getValue() << ":" << place.getLine() << ":"
+       << place.getColumn() << ": ";
+  os << remark.kind << ": " << remark.text << "\n";
+  StringRef line = place ? getLine(place) : "";
+  if (line.empty())
+    return;
+  os << "    " << line << "\n    ";
+  // As wide as what is above it.
+  for (char c : line.take_front(std::max(place.getColumn(), 1u) - 1))
+    os << (c == '\t' ? '\t' : ' ');
+  os << "^\n";
+}
+
+void Explanation::print(llvm::raw_ostream &os, StringRef model) const {
+  os << "how '" << model << "' is compiled:";
+  llvm::MapVector<StringRef, SmallVector<const Remark *>> subjects;
+  for (const Remark &remark : remarks)
+    subjects[remark.subject].push_back(&remark);
+  os << (subjects.empty() ? " nothing was decided\n" : "\n");
+  for (const auto &[subject, found] : subjects) {
+    os << "\n" << subject << "\n";
+    for (const Remark *remark : found)
+      printRemark(os, *remark);
+  }
+  os.flush();
+}

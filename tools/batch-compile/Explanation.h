@@ -1,0 +1,45 @@
+//===- Explanation.h - What a compilation decided ---------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_COMPILE_EXPLANATION_H
+#define BATCH_COMPILE_EXPLANATION_H
+
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/SourceMgr.h"
+
+#include <memory>
+
+namespace mlir::batch {
+
+/// Collects the remarks of a compilation, to print them together by what they
+/// are about, each with the line of the source.
+class Explanation {
+public:
+  /// Turns all remarks of the context on, and its threads off, so that remarks
+  /// come in the order of the passes. `sources` has the module's text.
+  Explanation(MLIRContext &context, const llvm::SourceMgr &sources);
+  ~Explanation();
+
+  void print(llvm::raw_ostream &os, llvm::StringRef model) const;
+
+private:
+  struct Remark;
+  class Collector;
+
+  void printRemark(llvm::raw_ostream &os, const Remark &remark) const;
+  llvm::StringRef getLine(FileLineColLoc loc) const;
+
+  const llvm::SourceMgr &sources;
+  std::vector<Remark> remarks;
+  /// Files that remarks name and `sources` does not have, null if there are
+  /// none: bytecode remembers the text that it was made of.
+  mutable llvm::StringMap<std::unique_ptr<llvm::MemoryBuffer>> files;
+};
+
+} // namespace mlir::batch
+
+#endif // BATCH_COMPILE_EXPLANATION_H
