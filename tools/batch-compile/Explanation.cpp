@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Explanation.h"
-#include "mlir/IR/Location.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/MemoryBuffer.h"

@@ -8,10 +8,13 @@
 #ifndef BATCH_COMPILE_EXPLANATION_H
 #define BATCH_COMPILE_EXPLANATION_H
 
+#include "mlir/IR/Location.h"
 #include "mlir/IR/MLIRContext.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/SourceMgr.h"
 
 #include <memory>
+#include <vector>
 
 namespace mlir::batch {
 

@@ -12,7 +12,7 @@
 
 namespace batchrt {
 
-/// Takes the elements of one tensor after another as a parser meets them,
+/// Takes the elements of one tensor after another as a parser reads them,
 /// brackets and numbers, and puts them where they belong in row-major order.
 /// Errors begin with the indices of the element or array they are about, for
 /// example "[1][3]: ...", and say neither line nor argument.
