@@ -44,8 +44,9 @@ private:
 Explanation::Explanation(MLIRContext &context, const llvm::SourceMgr &sources)
     : sources(sources) {
   context.disableMultithreading();
+  // A kind without a filter is off, whatever the one for all of them says.
   remark::RemarkCategories all;
-  all.all = ".*";
+  all.passed = all.missed = all.analysis = all.failed = ".*";
   // Fails for nothing but a streamer that does.
   (void)remark::enableOptimizationRemarks(
       context, std::make_unique<Collector>(remarks),
