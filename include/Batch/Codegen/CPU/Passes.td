@@ -34,6 +34,27 @@ def ConvertOperatorsToCPUPass
     how workers share tasks (the remark `Sharing` says it); on the module `uprog.packings`,
     how the parameters lie that operators index.
 
+    ```mlir
+    uprog.operator @k.rows(
+        %n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>})
+        -> tensor<?x64xf32> {
+      %y = math.tanh %x : tensor<?x64xf32>
+      uprog.yield %y : tensor<?x64xf32>
+    }
+    // becomes, after uprog-stage-operators,
+    func.func private @k.rows.stage0(...) ... {
+      ...
+      %x = llvm.load %from {alignment = 4 : i64} : !llvm.ptr -> vector<16xf32>
+      %y = math.tanh %x : vector<16xf32>
+      ...
+      llvm.store %y, %to {alignment = 4 : i64} : vector<16xf32>, !llvm.ptr
+      ...
+    }
+    func.func @k.rows(...) attributes {uprog.code = #uprog.code<stages = 1, ...>} {
+      ...
+    }
+    ```
+
     See test/Codegen/CPU.
   }];
   let options = [

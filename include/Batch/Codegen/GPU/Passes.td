@@ -39,6 +39,24 @@ def ConvertOperatorsToGPUPass
     The operators stay, for the unbatched code; their
     `uprog.code = #uprog.code<...>` says what the functions need.
 
+    ```mlir
+    uprog.operator @k.rows(
+        %n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>})
+        -> tensor<?x64xf32> {
+      %y = math.tanh %x : tensor<?x64xf32>
+      uprog.yield %y : tensor<?x64xf32>
+    }
+    // becomes, after uprog-stage-operators=target=gpu, besides,
+    gpu.module @device {
+      func.func private @k.rows.stage0(
+          %step: !llvm.ptr<1>, %packed: !llvm.ptr<1>, %unit: i64, %units: i64) ... {
+        ...
+        %y = math.tanh %x : f32
+        ...
+      }
+    }
+    ```
+
     See test/Codegen/GPU.
   }];
   let options = [

@@ -26,6 +26,27 @@ def StageOperatorsPass : Pass<"uprog-stage-operators", "::mlir::ModuleOp"> {
     operator in `gpu.module @device`, since the operator becomes unbatched CPU code
     too. Operators that have stages stay as they are.
 
+    ```mlir
+    uprog.operator @k.rows(
+        %n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>})
+        -> tensor<?x64xf32> {
+      %y = math.tanh %x : tensor<?x64xf32>
+      uprog.yield %y : tensor<?x64xf32>
+    }
+    // becomes
+    uprog.operator @k.rows(
+        %n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>})
+        -> tensor<?x64xf32>
+        attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
+      %h = uprog.stage rows<tasks> shape [64] reads(%x : tensor<?x64xf32>)
+          -> (tensor<?x64xf32>) {
+        %y = math.tanh %x : tensor<?x64xf32>
+        uprog.yield %y : tensor<?x64xf32>
+      }
+      uprog.yield %h : tensor<?x64xf32>
+    }
+    ```
+
     See test/Codegen/Stages/stage-operators.mlir.
   }];
   let options = [

@@ -21,6 +21,22 @@ def ConvertBatchToLLVMPass
     global `batch_object` with its entry points and its descriptor (see
     docs/ABI.md).
 
+    ```mlir
+    func.func @main(%x: !vec {batch.name = "x"}) -> (!vec {batch.name = "y"})
+        attributes {batch.entry} {
+      %y = batch.invoke @cell(%x) : (!vec) -> !vec
+      return %y : !vec
+    }
+    // becomes
+    func.func private @main(%context: !llvm.ptr, %x: i64) -> i64 {
+      ...                                          // a step of one task
+      call @cell.rows(%step, ..., %zero, %one, %zero, %one, %zero, %stages) : ...
+      return %y : i64
+    }
+    ...
+    llvm.mlir.global external constant @batch_object() ...
+    ```
+
     See test/Conversion/BatchToLLVM.
   }];
   let options = [

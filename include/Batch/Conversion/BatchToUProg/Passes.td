@@ -39,14 +39,13 @@ def VectorizeKernelsPass
                          outs(%zero : tensor<8xf32>) -> tensor<8xf32>
       batch.yield %y : tensor<8xf32>
     }
-    // becomes
+    // becomes, besides,
     uprog.operator @k.rows of @k(
         %n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
         %w: tensor<8x4xf32> {uprog.operand = #uprog.operand<shared(0)>})
         -> tensor<?x8xf32> {
-      %0 = tensor.empty(%n) : tensor<?x8xf32>
-      %zero = linalg.fill ins(%c0 : f32) outs(%0 : tensor<?x8xf32>)
-      %y = linalg.matmul indexing_maps = [rows, transposed, out]
+      ...
+      %y = linalg.matmul indexing_maps = [...]
              ins(%x, %w : tensor<?x4xf32>, tensor<8x4xf32>)
              outs(%zero : tensor<?x8xf32>) -> tensor<?x8xf32>
       uprog.yield %y : tensor<?x8xf32>
@@ -72,15 +71,26 @@ def LockstepPass : Pass<"batch-lockstep", "::mlir::ModuleOp"> {
     itself, on lanes of its own.
 
     ```mlir
-    uprog.program @main.execute(%lanes: !batch.lanes) level(block) {
+    batch.machine @main.machine() {
+      batch.variable @n : tensor<i64> argument(0) result(0)
+      batch.block @main.0 {
+        %n = batch.top @n : tensor<i64>
+        %m = batch.invoke @main.0(%n) : (tensor<i64>) -> tensor<i64>
+        batch.set @n, %m : tensor<i64>
+        batch.return
+      }
+    }
+    // becomes, besides,
+    uprog.program @main.execute(%lanes: !batch.lanes) level(block) ... {
       batch.start_lanes %lanes @main.machine
       uprog.while {
+        %blocks = arith.constant 1 : index
         %keys:2, %least:2 = uprog.reduce min %i < %blocks {
           %preference, %since = batch.block_keys %lanes[%i]
           uprog.yield %preference, %since : i64, i64
         }
-        %block, %any = batch.next_block %lanes of %least#0, %least#1 since %keys#1
-        uprog.condition(%any) %block : index
+        %next, %any = batch.next_block %lanes of %least#0, %least#1 since %keys#1
+        uprog.condition(%any) %next : index
       } do {
       ^bb0(%block: index):
         %all, %list = batch.lane_list %lanes : memref<?xi32>
@@ -91,6 +101,7 @@ def LockstepPass : Pass<"batch-lockstep", "::mlir::ModuleOp"> {
         %step = uprog.take_lanes %lanes[%block] tasks(%count)
         uprog.branch %block uniform
         case 0 {
+          batch.lane_ops %lanes @main.machine::@main.0 prologue
           %tasks = uprog.step_tasks %step
           uprog.run @main.0.rows step(%step) tasks(%tasks)
           batch.lane_ops %lanes @main.machine::@main.0
@@ -122,7 +133,14 @@ def ConvertBatchToUProgPass
     of their operands are of one ragged domain (`batch.ragged`).
 
     ```mlir
-    uprog.program @main.execute(%plan: !batch.plan) level(device) {
+    func.func @main.inspect(%word: index) -> (!batch.handle {batch.in_table = @h})
+        attributes {batch.inspector} {
+      %d = arith.constant 0 : index
+      %h = batch.record @leaf(%word) depth(%d) : (index) -> !batch.handle
+      return %h : !batch.handle
+    }
+    // becomes, besides,
+    uprog.program @main.execute(%plan: !batch.plan) level(device) ... {
       %zero = arith.constant 0 : index
       %steps = uprog.plan_size %plan
       uprog.for %i = %zero to %steps {

@@ -27,6 +27,15 @@ def ExpandMathPass : Pass<"batch-expand-math"> {
     by one step at most; infinities, NaN and signed zeros are exact cases.
     `math.sqrt` stays: all targets have an instruction that rounds correctly.
 
+    ```mlir
+    %y = math.exp %x : vector<8xf32>
+    // becomes
+    ...
+    %p = math.fma %a, %b, %c : vector<8xf32>
+    ...
+    %y = arith.mulf %d, %e : vector<8xf32>
+    ```
+
     See test/Conversion/ExpandMath.
   }];
   let options = [
@@ -47,6 +56,12 @@ def MathToIntrinsicsPass : Pass<"batch-math-to-intrinsics"> {
     with the toolkit of the GPU only. This turns `math` on floats into the LLVM
     intrinsics that code generators for GPUs know; what they do not know is an
     error. To be run behind `batch-expand-math`, and before those conversions.
+
+    ```mlir
+    %y = math.sqrt %x : f32
+    // becomes
+    %y = llvm.call_intrinsic "llvm.sqrt"(%x) : (f32) -> f32
+    ```
 
     See test/Conversion/ExpandMath.
   }];

@@ -33,12 +33,22 @@ def ConvertGPUToHostEmulationPass
     gpu.module @m {
       gpu.func @k(%p: !llvm.ptr<1>) kernel {
         %x = llvm.load %p : !llvm.ptr<1> -> f32
-        ...
+        llvm.store %x, %p : f32, !llvm.ptr<1>
+        gpu.return
+      }
+    }
     // becomes
-    func.func @k.emulate(%thread: !llvm.ptr, %arguments: !llvm.ptr) {
-      %p = llvm.load %arguments ... // of the address, then the argument
+    func.func @k.emulate(%thread: !llvm.ptr, %arguments: !llvm.ptr) ... {
+      ...
+      %p = llvm.load %address : !llvm.ptr -> !llvm.ptr
+      ...
       llvm.call %read(%thread, %p, %bytes, %alignment, %space, %where) : ...
       %x = llvm.load %p : !llvm.ptr -> f32
+      ...
+      llvm.call %write(%thread, %p, ...) : ...
+      llvm.store %x, %p : f32, !llvm.ptr
+      return
+    }
     ```
 
     Other operations with effects, and those of other dialects than arith, cf,

@@ -22,6 +22,35 @@ def ConvertRecToLLVMPass
     The pipelines use the patterns together with those of `batch`; alone they
     serve programs without tensor code.
 
+    ```mlir
+    func.func @left(%t: !rec.adt<@Tree>) -> !rec.adt<@Tree> {
+      %r = rec.match %t : !rec.adt<@Tree> -> !rec.adt<@Tree> {
+      case @leaf(%word: index) {
+        rec.yield %t : !rec.adt<@Tree>
+      }
+      case @node(%l: !rec.adt<@Tree>, %r: !rec.adt<@Tree>) {
+        %ll = func.call @left(%l) : (!rec.adt<@Tree>) -> !rec.adt<@Tree>
+        rec.yield %ll : !rec.adt<@Tree>
+      } }
+      return %r : !rec.adt<@Tree>
+    }
+    // becomes
+    func.func @left(%context: !llvm.ptr, %t: i64) -> i64 {
+      ...
+      %r = scf.index_switch %variant -> i64
+      case 0 {
+        scf.yield %t : i64
+      }
+      default {
+        ...
+        %l = llvm.load %field ... : !llvm.ptr -> i64
+        %ll = func.call @left(%context, %l) : (!llvm.ptr, i64) -> i64
+        scf.yield %ll : i64
+      }
+      return %r : i64
+    }
+    ```
+
     See test/Conversion/RecToLLVM.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",

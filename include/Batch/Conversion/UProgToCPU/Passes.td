@@ -22,6 +22,37 @@ def ConvertUProgToCPUPass
     `convert-operators-to-cpu` has decided kernel by kernel from the size of its
     weights and its work per task (the remark `Sharing` says how).
 
+    ```mlir
+    uprog.program @main.execute(%plan: !batch.plan) level(device) {
+      %zero = arith.constant 0 : index
+      %steps = uprog.plan_size %plan
+      uprog.for %i = %zero to %steps {
+        %step = uprog.plan_step %plan[%i]
+        %tasks = uprog.step_tasks %step
+        uprog.run @k.rows step(%step) tasks(%tasks)
+        uprog.barrier device
+      }
+      uprog.yield
+    }
+    // becomes
+    func.func @main.execute(%context: !llvm.ptr, %worker: i64, %workers: i64) ... {
+      ...
+      scf.for %i = %zero to %steps step %one {
+        ...
+        scf.if %many {
+          ...                                      // %begin to %end is the worker's share
+          func.call @k.rows(..., %begin, %end, ...) : ...
+        } else {
+          ...                                      // all rows, the worker's columns
+          func.call @k.rows(..., %worker, %workers, ...) : ...
+        }
+        ...
+        llvm.call %barrier(%context, %worker) : !llvm.ptr, (!llvm.ptr, i64) -> ()
+      }
+      return
+    }
+    ```
+
     See test/Conversion/UProgToCPU.
   }];
   let options = [

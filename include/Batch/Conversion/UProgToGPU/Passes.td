@@ -17,6 +17,11 @@ def CheckGPUTargetPass : Pass<"batch-check-gpu-target", "::mlir::ModuleOp"> {
     LLVM or in a toolkit: chips that nobody knows, chips that lack what
     a persistent kernel or its options need, formats whose tools are not installed.
 
+    ```mlir
+    // error: unknown chip 'sm_1'
+    module {}
+    ```
+
     See test/Pipelines/gpu-persistent-invalid.test.
   }];
   let options = [
@@ -55,6 +60,18 @@ def ChooseExecutorPass : Pass<"batch-choose-executor", "::mlir::ModuleOp"> {
 
     A program on lanes runs on blocks, each with lanes of its own; asking for
     anything else is an error.
+
+    ```mlir
+    uprog.program @main.execute() level(device) {
+      uprog.barrier device
+      uprog.yield
+    }
+    // becomes, where a block can hold all parameters,
+    uprog.program @main.execute() level(block) {
+      uprog.barrier block
+      uprog.yield
+    }
+    ```
 
     See test/Conversion/UProgToGPU/choose-executor.mlir.
   }];
@@ -102,6 +119,45 @@ def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
     kernel's arguments are then the context, which names them, and the number of
     blocks. The threads of a block share out the lanes and meet at its barrier. A
     machine with `frames` is an error: a block has no stack for calls.
+
+    ```mlir
+    uprog.program @main.execute(%plan: !batch.plan) level(device) {
+      %zero = arith.constant 0 : index
+      %steps = uprog.plan_size %plan
+      uprog.for %i = %zero to %steps {
+        %step = uprog.plan_step %plan[%i]
+        %tasks = uprog.step_tasks %step
+        uprog.run @k.rows step(%step) tasks(%tasks)
+        uprog.barrier device
+      }
+      uprog.yield
+    }
+    // becomes
+    gpu.module @device {
+      ...
+      gpu.func @main_execute(
+          %plans: !llvm.ptr<1>, %count: i64, %packed: !llvm.ptr<1>,
+          %control: !llvm.ptr<1>, %blocks: i64, %patience: i64) kernel ... {
+        ...
+        scf.for %plan = %zero to %count step %one : i64 {
+          ...
+          scf.for %i = ... {
+            ...
+            func.call @k.rows.stage0(%step, %packed, %block, %blocks) : ...
+            ...
+            func.call @meet(%control, ...) : ...   // the barrier
+          }
+        }
+        gpu.return
+      }
+    }
+    ...
+    func.func @main.execute(...) ... {
+      ...
+      gpu.launch_func @device::@main_execute ...
+      return
+    }
+    ```
 
     See test/Conversion/UProgToGPU.
   }];

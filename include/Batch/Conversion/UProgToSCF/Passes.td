@@ -19,6 +19,29 @@ def ConvertUProgToSCFPass : Pass<"convert-uprog-to-scf"> {
     `populateUProgToSCFPatterns` of Batch/Conversion/UProgToSCF/UProgToSCF.h, and
     so may a compiler with a target of its own.
 
+    ```mlir
+    uprog.for %i = %zero to %steps {
+      %step = uprog.plan_step %plan[%i]
+      %kernel = uprog.step_kernel %step
+      uprog.branch %kernel uniform
+      case 0 {
+        uprog.barrier device
+      }
+    }
+    // becomes
+    scf.for %i = %zero to %steps step %one {
+      %step = uprog.plan_step %plan[%i]
+      %kernel = uprog.step_kernel %step
+      scf.index_switch %kernel
+      case 0 {
+        uprog.barrier device
+        scf.yield
+      }
+      default {
+      }
+    }
+    ```
+
     See test/Conversion/UProgToSCF/uprog-to-scf.mlir.
   }];
   let dependentDialects = ["::mlir::scf::SCFDialect",

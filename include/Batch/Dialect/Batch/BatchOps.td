@@ -31,8 +31,9 @@ def Batch_KernelOp : Batch_Op<"kernel", [
     Arguments marked `batch.shared` (a unit attribute here) are equal for all
     tasks; the others are per task: static tensors, scalars, or *ragged* tensors
     `tensor<?x...>` whose extent differs from task to task. There is no control
-    flow that depends on data. `phase` orders kernels: all tasks of a phase run
-    before those of the next.
+    flow that depends on data. Results are static tensors, and elements of all
+    tensors are index, i1, i8, i16, i32, i64, f16, bf16, f32 or f64. `phase`, at
+    least 0, orders kernels: all tasks of a phase run before those of the next.
 
     A shared argument is a parameter of the entry, number `batch.parameter`.
     Once tables are assigned, an argument says how a step reads it (`batch.read`,
@@ -79,8 +80,13 @@ def Batch_YieldOp : Batch_Op<"yield", [
     Pure, Terminator, ReturnLike, HasParent<"KernelOp">]> {
   let summary = "results of a kernel";
   let description = [{
+    Ends a `batch.kernel`. The operands are the results of a task, in order, with
+    the types that the kernel declares.
+
     ```mlir
-    batch.yield %y : tensor<4xf32>
+    batch.kernel @copy(%x: tensor<4xf32>) -> tensor<4xf32> {
+      batch.yield %x : tensor<4xf32>
+    }
     ```
   }];
   let arguments = (ins Variadic<AnyType>:$operands);
@@ -92,8 +98,10 @@ def Batch_InvokeOp : Batch_Op<"invoke", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a depth-tagged operator: one task of a kernel";
   let description = [{
-    Runs a kernel for one instance. The depth, where it is known, is one more
-    than the largest depth of the operands; a hoisted task has a constant one.
+    Runs a kernel for one instance. The operands are all arguments of the kernel,
+    shared ones too, and have their types, as the results have. The depth, where
+    it is known, is one more than the largest depth of the operands; a hoisted
+    task has a constant one.
 
     ```mlir
     %d = batch.depth(%h) : tensor<4xf32>
@@ -154,7 +162,9 @@ def Batch_ForceOp : Batch_Op<"force", [
     DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {
   let summary = "the point where control needs a tensor's value";
   let description = [{
-    Runs everything recorded so far and hands the value to the program.
+    Runs everything recorded so far and hands the value to the program. An
+    inspector has none: control that reads the result needs a strategy that runs
+    control and kernels by turns.
 
     ```mlir
     %v = batch.force %t : tensor<2xf32>
@@ -174,14 +184,17 @@ def Batch_TableOp : Batch_Op<"table", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "the result table of a value class";
   let description = [{
-    A row (slot) per result. Several kernels write row ranges of one table;
-    slots are numbered in schedule order. Tables of one `group` are written by
-    the same kernels in the same way, so a task has one slot number in all.
+    A row (slot) per result; rows are static tensors. Several kernels write row
+    ranges of one table; slots are numbered in schedule order. Tables of one
+    `group` are written by the same kernels in the same way, so a task has one
+    slot number in all.
 
     A layout takes a slot (d0) and the indices in its row to dimensions in
     memory, outermost first; `TableLayout.h` says which ones there are. The rows
     of a table that lies `beside` another of its group come behind those of that
-    table, slot by slot (block by block, if slots are split).
+    table, slot by slot (block by block, if slots are split). A layout takes every
+    digit of every index once, has the slots first, and keeps a multiple of 64
+    bytes of consecutive elements innermost.
 
     ```mlir
     batch.table @h : tensor<256xf32> group(0)
@@ -215,6 +228,7 @@ def Batch_SourceOp : Batch_Op<"source", [Symbol, HasParent<"::mlir::ModuleOp">]>
   let description = [{
     Either the rows of a shared argument of the entry (`parameter(n)` counts
     shared arguments), which are never copied, or the input tensors of one type.
+    Rows are static tensors.
 
     ```mlir
     batch.source @emb : tensor<256xf32> parameter(0)
@@ -237,9 +251,11 @@ def Batch_RecordOp : Batch_Op<"record", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "records one task of a kernel";
   let description = [{
-    What `batch.invoke` becomes in the inspector. Shared operands are gone; a
-    kernel that reads nothing else, or only rows at constant places, the same in
-    all of its records, is recorded once per run.
+    What `batch.invoke` becomes in the inspector. The operands are those of the
+    kernel's arguments that are not shared: a handle for a tensor, a list of
+    handles for a ragged one, a number for a scalar. There is a handle for each
+    result. A kernel that reads parameters alone, or besides only rows at constant
+    places, the same in all of its records, is recorded once per run.
 
     ```mlir
     %h = batch.record @cell(%x) depth(%d) : (!batch.handle) -> !batch.handle
@@ -258,7 +274,8 @@ def Batch_RowOp : Batch_Op<"row", [
     Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a handle for a row of a source";
   let description = [{
-    The inspector's view of an embedding row: nothing is copied.
+    The inspector's view of an embedding row: nothing is copied. An index that is
+    not below the number of rows is an error when the program runs.
 
     ```mlir
     %x = batch.row @emb[%word]
@@ -289,9 +306,9 @@ def Batch_TraverseOp : Batch_Op<"traverse", [
   let summary = "runs functions on all nodes, children first";
   let description = [{
     The linearizer of bottom-up recursion: one loop over the nodes of an
-    instance in post-order, without recursion. Each function takes one ADT value;
-    it is run on every node of that ADT and its results are remembered for
-    `batch.recall`. A node that is shared is visited once.
+    instance in post-order, without recursion. Each function takes one ADT value
+    and nothing else; it is run on every node of that ADT and its results are
+    remembered for `batch.recall`. A node that is shared is visited once.
 
     ```mlir
     batch.traverse [@encode.inspect]
@@ -305,6 +322,10 @@ def Batch_RecallOp : Batch_Op<"recall", [
     Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "what a traversal remembers of a function at a node";
   let description = [{
+    The results of the function for the node, of the function's result types. The
+    node is one that the `batch.traverse` of the function has visited: a child of
+    the node that is visited now, or any node after the traversal.
+
     ```mlir
     %h, %c = batch.recall @encode.inspect(%left)
       : (!rec.adt<@Tree>) -> (!batch.handle, !batch.handle)
@@ -333,7 +354,7 @@ def Batch_SegmentReduceOp : Batch_Op<"segment_reduce", [
   let description = [{
     Row `t` of the result is `init[t]` combined, in order, with rows
     `offsets[t]` to `offsets[t+1]` of the operand. A task without rows keeps
-    `init[t]`.
+    `init[t]`. There is one more offset than there are tasks; they ascend.
 
     ```mlir
     %s = batch.segment_reduce add %rows by %offsets into %init
@@ -354,7 +375,7 @@ def Batch_SegmentBroadcastOp : Batch_Op<"segment_broadcast", [
   let summary = "repeats each task's row for all its ragged rows";
   let description = [{
     Row `r` of the result is row `t` of the operand, where task `t` owns
-    ragged row `r`.
+    ragged row `r`: `offsets[t]` <= `r` < `offsets[t+1]`.
 
     ```mlir
     %r = batch.segment_broadcast %x by %offsets
@@ -376,8 +397,9 @@ def Batch_StartLanesOp : Batch_Op<"start_lanes", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "every lane takes an instance";
   let description = [{
-    A lane that gets one waits for the first block of the machine. Lanes that
-    are done take the next instance by themselves.
+    A lane that gets one waits for the first block of the machine, which is the
+    `batch.machine` of that name. Lanes that are done take the next instance by
+    themselves.
 
     ```mlir
     batch.start_lanes %lanes @main.machine
@@ -428,6 +450,10 @@ def Batch_NextBlockOp : Batch_Op<"next_block"> {
 def Batch_LaneListOp : Batch_Op<"lane_list", [Pure]> {
   let summary = "how many lanes there are, and room for a list of them";
   let description = [{
+    `count` is the number of lanes of the unit, those without an instance
+    included. `list` has room for their numbers; `uprog.compact` writes there
+    which lanes run a block.
+
     ```mlir
     %all, %list = batch.lane_list %lanes : memref<?xi32>
     ```
@@ -475,7 +501,8 @@ def Batch_LaneOpsOp : Batch_Op<"lane_ops", [
 def Batch_LeaveFrameOp : Batch_Op<"leave_frame"> {
   let summary = "all lanes of a call have come back";
   let description = [{
-    The lanes of the frame below run again, those that have come back too.
+    The lanes of the frame below run again, those that have come back too. The
+    machine is one with `frames`.
 
     ```mlir
     batch.leave_frame %lanes @main.machine

@@ -25,15 +25,37 @@ def Batch_HandleType
     What is left of a tensor when the tensor code is taken out of a program:
     (task, depth), or a row of a `batch.source`. A list of handles stands for a
     ragged tensor.
+
+    ```mlir
+    !batch.handle
+    ```
   }];
 }
 
 def Batch_PlanType : Batch_Type<"Plan", "plan"> {
   let summary = "a schedule: a sequence of steps, one batch each";
+  let description = [{
+    Made when the program runs, by the inspector's records and a policy. The
+    executor reads it by `uprog.plan_size` and `uprog.plan_step`; nothing changes
+    it.
+
+    ```mlir
+    !batch.plan
+    ```
+  }];
 }
 
 def Batch_LanesType : Batch_Type<"Lanes", "lanes"> {
   let summary = "the lanes of one unit, on which blocks run in lock step";
+  let description = [{
+    With their program counters and their rows of all variables of a
+    `batch.machine`. Ops on lanes have effects: lanes are memory, and a program
+    takes them as its argument.
+
+    ```mlir
+    !batch.lanes
+    ```
+  }];
 }
 
 #endif // BATCH_DIALECT_BATCH_TYPES_TD

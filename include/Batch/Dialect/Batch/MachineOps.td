@@ -71,7 +71,9 @@ def Batch_VariableOp : Batch_Op<"variable", [Symbol, HasParent<"MachineOp">]> {
   let summary = "a variable of a machine: a value per lane";
   let description = [{
     A row per lane, which lives from step to step, and with `stack` a stack of
-    rows per lane, of which blocks see the top. The bottom row of variable
+    rows per lane, of which blocks see the top. A row is an integer of at most 64
+    bits, an index, an f32, an f64 or a static tensor of them that has elements.
+    No two variables are for the same argument or result. The bottom row of variable
     `argument(n)` starts as per-instance argument `n` of the entry (shared
     arguments do not count), that of others with an unspecified value. The top
     of variable `result(n)` is result `n` of the entry when the lane is out.
@@ -102,12 +104,14 @@ def Batch_BlockOp : Batch_Op<"block", [
   let summary = "what a machine does in one step of a lane";
   let description = [{
     Straight-line code for one lane that reads and writes the tops of variables,
-    in order, and says in its terminator where the lane goes. Values live until
-    the end of the block; shared arguments are visible.
+    in order, and says in its terminator where the lane goes: `batch.jump`,
+    `batch.branch`, `batch.push_jump` or `batch.return`. Values live until the end
+    of the block; shared arguments are visible.
 
     ```mlir
     batch.block @fib.0 {
       %n = batch.top @fib.n : i64
+      %two = arith.constant 2 : i64
       %c = arith.cmpi slt, %n, %two : i64
       batch.branch %c, @fib.1, @fib.2
     }
@@ -137,6 +141,9 @@ class Batch_VariableUseOp<string mnemonic, list<Trait> traits>
 def Batch_TopOp : Batch_VariableUseOp<"top", [MemoryEffects<[MemRead]>]> {
   let summary = "the top of a variable";
   let description = [{
+    The lane's row of the variable, or the uppermost one if the variable has a
+    stack, as a value of the variable's type.
+
     ```mlir
     %n = batch.top @fib.n : i64
     ```
@@ -149,7 +156,8 @@ def Batch_TopOp : Batch_VariableUseOp<"top", [MemoryEffects<[MemRead]>]> {
 def Batch_SetOp : Batch_VariableUseOp<"set", [MemoryEffects<[MemWrite]>]> {
   let summary = "overwrites the top of a variable";
   let description = [{
-    The paper's Update: rows below the top stay as they are.
+    The paper's Update: rows below the top stay as they are. The value is of the
+    variable's type.
 
     ```mlir
     batch.set @fib.n, %m : i64
@@ -163,7 +171,8 @@ def Batch_PushOp
     : Batch_VariableUseOp<"push", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "pushes a row onto a variable's stack";
   let description = [{
-    Without a value the new row is a copy of the top: the variable is saved.
+    Without a value the new row is a copy of the top: the variable is saved. The
+    variable has a `stack`, and the value is of its type.
 
     ```mlir
     batch.push @fib.n
@@ -178,6 +187,9 @@ def Batch_PopOp
     : Batch_VariableUseOp<"pop", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "drops the top row of a variable's stack";
   let description = [{
+    The row below becomes the top. The variable has a `stack`; each pop undoes one
+    push.
+
     ```mlir
     batch.pop @fib.n
     ```
@@ -199,6 +211,9 @@ def Batch_JumpOp : Batch_BlockEndOp<"jump", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "the lane goes on at a block";
   let description = [{
+    The block is one of the same machine; it runs in a later step. Program
+    counters below are left as they are.
+
     ```mlir
     batch.jump @fib.3
     ```
@@ -211,7 +226,8 @@ def Batch_BranchOp : Batch_BlockEndOp<"branch", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "the lane goes on at one of two blocks";
   let description = [{
-    At the first if the condition holds.
+    At the first if the condition holds, else at the second. Both are blocks of
+    the same machine.
 
     ```mlir
     batch.branch %c, @fib.1, @fib.2
@@ -228,7 +244,8 @@ def Batch_PushJumpOp : Batch_BlockEndOp<"push_jump", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a call: the lane goes on at a block and will come back";
   let description = [{
-    Pushes the block to return to onto the lane's program counters.
+    Pushes the block to return to onto the lane's program counters. Arguments and
+    results are handed over in variables.
 
     ```mlir
     batch.push_jump @fib.0 return_to(@fib.3)

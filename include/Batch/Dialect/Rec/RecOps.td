@@ -86,7 +86,9 @@ def VariantOp : Rec_Op<"variant", [
   let description = [{
     A variant has named fields. A field is an index, a signless integer or a
     float of at most 64 bits, a static tensor of these, an ADT, or a list of
-    any of these.
+    any of these. Two fields of a variant have different names, and the ADTs
+    that fields name are declared in the module. Where the ADT has an arity, no
+    variant has more fields of the ADT itself.
 
     Example:
 
@@ -121,7 +123,9 @@ def ConstructOp : Rec_Op<"construct", [
   let summary = "Builds a value of an algebraic data type";
   let description = [{
     Takes one operand per field of the variant, in declared order. Two values
-    built from equal fields are indistinguishable.
+    built from equal fields are indistinguishable. An operand has the type of
+    its field; for a tensor or a list of tensors it may have any type that
+    stands for these (see `rec.match`). The result is of the variant's ADT.
 
     Example:
 
@@ -149,19 +153,28 @@ def MatchOp : Rec_Op<"match", [
   let summary = "Takes a value of an algebraic data type apart";
   let description = [{
     Runs the case of the variant that the value is, with the value's fields as
-    arguments. Every variant has exactly one case.
+    arguments. Every variant has exactly one case. What the case yields are the
+    results of the match, so all cases yield the same types.
+
+    An argument has the type of its field. Where that is a list of tensors, it
+    may also be the ragged tensor of them; and where it is a tensor, a type that
+    stands for tensors, such as `!batch.handle` in an inspector.
 
     Example:
 
     ```mlir
-    %h, %n = rec.match %t : !rec.adt<@Tree> -> tensor<256xf32>, index {
+    %height = rec.match %t : !rec.adt<@Tree> -> index {
     case @leaf(%word: index) {
-      ...
-      rec.yield %x, %one : tensor<256xf32>, index
+      %zero = arith.constant 0 : index
+      rec.yield %zero : index
     }
     case @node(%l: !rec.adt<@Tree>, %r: !rec.adt<@Tree>) {
-      ...
-      rec.yield %y, %sum : tensor<256xf32>, index
+      %hl = func.call @height(%l) : (!rec.adt<@Tree>) -> index
+      %hr = func.call @height(%r) : (!rec.adt<@Tree>) -> index
+      %one = arith.constant 1 : index
+      %larger = arith.maxui %hl, %hr : index
+      %h = arith.addi %larger, %one : index
+      rec.yield %h : index
     } }
     ```
   }];
@@ -188,10 +201,18 @@ def YieldOp : Rec_Op<"yield", [
     DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {
   let summary = "Ends a region of match, map or fold with its results";
   let description = [{
+    In a case of `rec.match` the operands are the results of the match; in the
+    body of `rec.map`, one element of each result; in the body of `rec.fold`,
+    the accumulators for the next element. The op around it checks their number
+    and types.
+
     Example:
 
     ```mlir
-    rec.yield %h : tensor<256xf32>
+    %same = rec.match %t : !rec.adt<@Tree> -> index {
+    case @leaf(%word: index) {
+      rec.yield %word : index
+    } }
     ```
   }];
   let arguments = (ins Variadic<AnyType>:$operands);
@@ -226,7 +247,8 @@ def MapOp : Rec_LoopOp<"map", [
 
     What the body yields is gathered in a list per yielded value, in order; a
     static tensor may also be gathered in a ragged tensor. The runs of the body
-    do not depend on each other.
+    do not depend on each other. There is at least one list, and a result for
+    each value that the body yields.
 
     Example:
 
@@ -239,12 +261,13 @@ def MapOp : Rec_LoopOp<"map", [
     %ys, %ns = rec.map (%h, %n) in (%hs, %counts)
         : tensor<?x256xf32>, !rec.list<index>
         -> tensor<?x256xf32>, !rec.list<index> {
-      ...
+      %y = math.tanh %h : tensor<256xf32>
+      %m = arith.addi %n, %n : index
       rec.yield %y, %m : tensor<256xf32>, index
     }
     %ms = rec.map %word: index in %sentence : !rec.adt<@Words>
         -> !rec.list<index> {
-      ...
+      %m = arith.addi %word, %word : index
       rec.yield %m : index
     }
     ```
@@ -274,7 +297,9 @@ def FoldOp : Rec_LoopOp<"fold", [
     The body's arguments are the accumulators, then the elements of the lists
     at one position. The body yields the accumulators for the next position;
     the results are those after the last one, or the initial values where the
-    lists are empty. Lists are walked as in `rec.map`.
+    lists are empty. Lists are walked as in `rec.map`. An accumulator has one
+    type: that of its initial value, of the argument, of what the body yields
+    for it, and of the result.
 
     Example:
 
@@ -336,6 +361,9 @@ def LengthOp : Rec_Op<"length", [
     Pure, DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {
   let summary = "The number of elements of a list or rows of a ragged tensor";
   let description = [{
+    The result is 0 for an empty list. A value of a list-shaped ADT has no
+    length before `rec.elements` makes a list of it.
+
     Example:
 
     ```mlir

@@ -97,6 +97,11 @@ def UProg_WorkersAttr : UProg_Attr<"Workers", "workers"> {
     worker are shared by rows, in blocks of `row_block` tasks (0: all at once),
     smaller ones by columns; those of fewer than `share_tasks` are not worth
     sharing.
+
+    ```mlir
+    #uprog.workers<fixed_scratch = 1024, task_scratch = 256, most_scratch = 4096,
+        row_split = 12, row_block = 0, share_tasks = 4>
+    ```
   }];
   let parameters = (ins "int64_t":$fixed_scratch, "int64_t":$task_scratch,
                         "int64_t":$most_scratch, "int64_t":$row_split,
@@ -171,6 +176,11 @@ def UProg_RowsAttr : UProg_Attr<"Rows", "rows"> {
     | `once` | the whole launch: what depends on parameters only |
     | `tasks` | each task |
     | `ragged(d)` | each row of ragged domain `d` |
+
+    ```mlir
+    #uprog.rows<once>
+    #uprog.rows<ragged(0)>
+    ```
   }];
   let parameters = (ins EnumParameter<UProg_RowsKind>:$kind,
                         DefaultValuedParameter<"int64_t", "-1">:$domain);
@@ -201,7 +211,8 @@ def UProg_PanelsAttr : UProg_Attr<"Panels", "panels"> {
 def UProg_PaddedAttr : UProg_Attr<"Padded", "padded"> {
   let summary = "a parameter whose rows are padded when it is bound";
   let description = [{
-    It is read element by element.
+    It is read element by element. Its rows are as far apart as those of a table,
+    which `ABI.h` of the runtime says.
 
     ```mlir
     #uprog.padded<parameter = 1>

@@ -30,6 +30,15 @@ def UProg_Level : I32EnumAttr<"Level", "unit level", [
 def UProg_StepType : TypeDef<UProg_Dialect, "Step"> {
   let mnemonic = "step";
   let summary = "one batch: its kernel, its tasks, where their rows lie";
+  let description = [{
+    A step of a plan (`uprog.plan_step`), or of lanes that run a block
+    (`uprog.take_lanes`). `uprog.run` hands it to an operator, which finds its
+    operands and results by it.
+
+    ```mlir
+    !uprog.step
+    ```
+  }];
 }
 
 //===----------------------------------------------------------------------===//
@@ -78,7 +87,7 @@ def UProg_OperatorOp : UProg_FunctionOp<"operator", [
         %n: index, %h: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
         %w: tensor<4x4xf32> {uprog.operand = #uprog.operand<shared(0)>})
         -> (tensor<?x4xf32> {uprog.result = #uprog.result<siblings = 2>}) {
-      ...
+      %y = math.tanh %h : tensor<?x4xf32>
       uprog.yield %y : tensor<?x4xf32>
     }
     ```
@@ -127,10 +136,14 @@ def UProg_StageOp : UProg_Op<"stage", [
     results of earlier stages are read where they were stored: where the operator
     yields them, or, with an offset in bytes per row, in `scratch` memory.
 
+    A stage is in an operator that has a `uprog.staging`. Each result is of its
+    rows and shape, and is either yielded by the operator or in scratch memory.
+
     ```mlir
-    %h, %c = uprog.stage rows<tasks> shape [64] reads(%x : tensor<?x40xf32>)
+    %h, %c = uprog.stage rows<tasks> shape [64] reads(%x : tensor<?x64xf32>)
         -> (tensor<?x64xf32>, tensor<?x64xf32> scratch 0) {
-      ...
+      %y = math.tanh %x : tensor<?x64xf32>
+      %z = math.exp %x : tensor<?x64xf32>
       uprog.yield %y, %z : tensor<?x64xf32>, tensor<?x64xf32>
     }
     ```
@@ -159,11 +172,12 @@ def UProg_ProgramOp
   let summary = "a uProgram: what every unit of a level runs";
   let description = [{
     A program has no results: what it computes is in the tables and lanes that
-    its arguments name.
+    its arguments name. `level` says what a unit is a unit of: barriers in the
+    program are of that level or below.
 
     ```mlir
     uprog.program @main.execute(%plan: !batch.plan) level(device) {
-      ...
+      %steps = uprog.plan_size %plan
       uprog.yield
     }
     ```
@@ -179,8 +193,16 @@ def UProg_ProgramOp
 def UProg_YieldOp : UProg_Op<"yield", [Pure, Terminator, ReturnLike]> {
   let summary = "ends an operator, a program or a region";
   let description = [{
+    The operands are the results of the operator or stage, of their types, or the
+    keys that a `uprog.reduce` compares. A program, a loop and a branch yield
+    nothing.
+
     ```mlir
-    uprog.yield %y : tensor<?x4xf32>
+    uprog.operator @copy.rows(
+        %n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>})
+        -> tensor<?x4xf32> {
+      uprog.yield %x : tensor<?x4xf32>
+    }
     ```
   }];
   let arguments = (ins Variadic<AnyType>:$operands);
@@ -215,6 +237,8 @@ def UProg_RunOp : UProg_Op<"run", [
 def UProg_PlanSizeOp : UProg_Op<"plan_size", [Pure]> {
   let summary = "number of steps of a plan";
   let description = [{
+    Equal on all units that run the plan, as all that is read of a plan is.
+
     ```mlir
     %n = uprog.plan_size %plan
     ```
@@ -227,6 +251,9 @@ def UProg_PlanSizeOp : UProg_Op<"plan_size", [Pure]> {
 def UProg_PlanStepOp : UProg_Op<"plan_step", [Pure]> {
   let summary = "a step of a plan";
   let description = [{
+    `index` is from 0 to the size of the plan - 1. Steps are run in this order:
+    what a step reads, earlier ones have written.
+
     ```mlir
     %step = uprog.plan_step %plan[%i]
     ```
@@ -255,6 +282,9 @@ def UProg_TakeLanesOp : UProg_Op<"take_lanes"> {
 def UProg_StepKernelOp : UProg_Op<"step_kernel", [Pure]> {
   let summary = "number of a step's kernel, in module order";
   let description = [{
+    The first `batch.kernel` of the module is number 0. A `uprog.branch` on it has
+    a case for each kernel, which runs the operator of that kernel.
+
     ```mlir
     %k = uprog.step_kernel %step
     ```
@@ -267,6 +297,8 @@ def UProg_StepKernelOp : UProg_Op<"step_kernel", [Pure]> {
 def UProg_StepTasksOp : UProg_Op<"step_tasks", [Pure]> {
   let summary = "number of tasks of a step";
   let description = [{
+    How many tasks the batch has that the step runs: what `uprog.run` shares out.
+
     ```mlir
     %n = uprog.step_tasks %step
     ```
@@ -300,6 +332,10 @@ def UProg_ForOp : UProg_Op<"for", [
     SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "a loop uTask: all units run it in step";
   let description = [{
+    Runs its body for each number from `lower` to `upper` - 1, which is the body's
+    argument. The bounds are equal on all units of the level, so there may be
+    barriers in the body. A loop has no results.
+
     ```mlir
     uprog.for %i = %lower to %upper {
       uprog.barrier device
@@ -341,10 +377,17 @@ def UProg_ConditionOp : UProg_Op<"condition", [
     Pure, Terminator, ParentOneOf<["WhileOp", "CompactOp"]>]> {
   let summary = "whether a loop goes on, or a number is listed";
   let description = [{
-    A loop goes on with the values.
+    Ends the first region of a `uprog.while`, which goes on with the values if the
+    condition is true, and the region of a `uprog.compact`, which lists the number
+    then and takes no values.
 
     ```mlir
-    uprog.condition(%any) %block : index
+    uprog.while {
+      uprog.condition(%any) %block : index
+    } do {
+    ^bb0(%now: index):
+      uprog.yield
+    }
     ```
   }];
   let arguments = (ins I1:$condition, Variadic<AnyType>:$values);
@@ -408,8 +451,9 @@ def UProg_BranchOp : UProg_Op<"branch", [
     SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "a branch uTask: one region per value of the selector";
   let description = [{
-    A selector without a case does nothing. `uniform` states that the selector
-    is equal on all units of the level; only then may there be barriers inside.
+    A selector without a case does nothing; no two cases are equal. `uniform`
+    states that the selector is equal on all units of the level; only then may
+    there be barriers inside.
 
     ```mlir
     uprog.branch %kernel uniform
@@ -450,7 +494,7 @@ def UProg_BarrierOp : UProg_Op<"barrier", [MemoryEffects<[MemWrite]>]> {
   let description = [{
     What any unit wrote before is seen by all after. Declares a write effect, so
     that nothing deletes or moves it. Under control that is not uniform over its
-    level it is an error.
+    level it is an error, and so is a level above that of its program.
 
     ```mlir
     uprog.barrier device

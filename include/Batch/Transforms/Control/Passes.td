@@ -17,6 +17,17 @@ def AssignPhasesPass : Pass<"batch-assign-phases", "::mlir::ModuleOp"> {
     phase than they have: all its tasks, at whatever depth they arise, can be
     one batch when the recursion is over (ACRoBat, section 4.1).
 
+    ```mlir
+    func.func @main(%t: !tree) -> !vec attributes {batch.entry} {
+      %h = call @encode(%t) : (!tree) -> !vec                // runs @encode_node
+      %y = batch.invoke @main_output(%h) : (!vec) -> !vec
+      return %y : !vec
+    }
+    // becomes
+    batch.kernel @encode_node(...) -> !vec attributes {phase = 0 : i64} ...
+    batch.kernel @main_output(...) -> !vec attributes {phase = 1 : i64} ...
+    ```
+
     See test/Transforms/Control/assign-phases.mlir.
   }];
 }
@@ -29,6 +40,17 @@ def TagDepthsPass : Pass<"batch-tag-depths", "::mlir::ModuleOp"> {
     depth is the constant 0: the operator is hoisted. In the inspector the
     handles carry their depths, so this is one maximum per task (ACRoBat,
     section 4.1: inline depth computation).
+
+    ```mlir
+    %hl = func.call @encode(%l) : (!tree) -> !vec
+    %hr = func.call @encode(%r) : (!tree) -> !vec
+    %h = batch.invoke @encode_node(%hl, %hr) : (!vec, !vec) -> !vec
+    // becomes
+    %hl = func.call @encode(%l) : (!tree) -> !vec
+    %hr = func.call @encode(%r) : (!tree) -> !vec
+    %d = batch.depth(%hl, %hr) : !vec, !vec
+    %h = batch.invoke @encode_node(%hl, %hr) depth(%d) : (!vec, !vec) -> !vec
+    ```
 
     See test/Transforms/Control/tag-depths.mlir.
   }];
@@ -46,10 +68,14 @@ def ChooseStrategyPass : Pass<"batch-choose-strategy", "::mlir::ModuleOp"> {
     `batch.not_batched` keeps that for whoever runs the object.
 
     ```mlir
-    func.func @main(%n: i64) -> i64 attributes {batch.entry}
+    func.func @main(%n: i64) -> i64 attributes {batch.entry} {
+      return %n : i64
+    }
     // becomes, with strategy=lockstep,
     func.func @main(%n: i64) -> i64
-        attributes {batch.entry, batch.strategy = #batch.strategy<lockstep>}
+        attributes {batch.entry, batch.strategy = #batch.strategy<lockstep>} {
+      return %n : i64
+    }
     ```
 
     A program that no strategy runs is an error here. Whether another strategy than
@@ -77,6 +103,41 @@ def LinearizePass : Pass<"batch-linearize", "::mlir::ModuleOp"> {
 
     An entry whose `batch.strategy` is another is left as it is. Control that
     depends on a tensor is an error.
+
+    ```mlir
+    func.func private @encode(%t: !tree) -> !vec {
+      %h = rec.match %t : !tree -> !vec {
+      case @leaf(%x: !vec) {
+        rec.yield %x : !vec
+      }
+      case @node(%l: !tree, %r: !tree) {
+        %hl = func.call @encode(%l) : (!tree) -> !vec
+        %hr = func.call @encode(%r) : (!tree) -> !vec
+        %d = batch.depth(%hl, %hr) : !vec, !vec
+        %y = batch.invoke @encode_node(%hl, %hr) depth(%d) : (!vec, !vec) -> !vec
+        rec.yield %y : !vec
+      } }
+      return %h : !vec
+    }
+    // becomes, besides,
+    func.func private @encode.inspect(%t: !tree) -> !batch.handle {
+      ...
+      case @node(%l: !tree, %r: !tree) {
+        %hl = batch.recall @encode.inspect(%l) : (!tree) -> !batch.handle
+        %hr = batch.recall @encode.inspect(%r) : (!tree) -> !batch.handle
+        %d = batch.depth(%hl, %hr) : !batch.handle, !batch.handle
+        %y = batch.record @encode_node(%hl, %hr) depth(%d)
+               : (!batch.handle, !batch.handle) -> !batch.handle
+        rec.yield %y : !batch.handle
+      }
+      ...
+    }
+    ...
+    func.func @main.traverse() attributes {batch.traversal} {
+      batch.traverse [@encode.inspect]
+      return
+    }
+    ```
 
     See test/Transforms/Control/linearize.mlir.
   }];
@@ -111,22 +172,34 @@ def RecursionToStackPass
     whose `batch.strategy` is not `lockstep` or `mask` is left as it is.
 
     ```mlir
-    func.func @fib(%n: i64) -> i64 {
-      ...
-      %a = func.call @fib(%n1) : (i64) -> i64
-      %b = func.call @fib(%n2) : (i64) -> i64
-      ...
+    func.func private @fib(%n: i64) -> i64 {
+      %one = arith.constant 1 : i64
+      %base = arith.cmpi sle, %n, %one : i64
+      %r = scf.if %base -> i64 {
+        scf.yield %one : i64
+      } else {
+        %n1 = arith.subi %n, %one : i64
+        %a = func.call @fib(%n1) : (i64) -> i64
+        %n2 = arith.subi %n1, %one : i64
+        %b = func.call @fib(%n2) : (i64) -> i64
+        %s = arith.addi %a, %b : i64
+        scf.yield %s : i64
+      }
+      return %r : i64
     }
     // becomes
-    batch.block @fib.1 {
-      %n = batch.top @fib.arg0 : i64
-      %n1 = arith.subi %n, %one : i64
-      batch.push @fib.arg0, %n1 : i64
-      batch.push_jump @fib.0 return_to(@fib.2)
-    }
     batch.block @fib.2 {
-      %a = batch.top @fib.result0 : i64
-      batch.pop @fib.arg0
+      %n = batch.top @fib.arg0 : i64
+      %one = arith.constant 1 : i64
+      %n1 = arith.subi %n, %one : i64
+      batch.set @fib.v0, %n1 : i64
+      batch.push @fib.v0                           // for the second call
+      batch.set @fib.arg0, %n1 : i64
+      batch.push_jump @fib.0 return_to(@fib.3)
+    }
+    batch.block @fib.3 {
+      %a = batch.top @main.result0 : i64
+      batch.pop @fib.v0
       ...
     ```
 
@@ -161,9 +234,10 @@ def CancelPopsPass : Pass<"batch-cancel-pops", "::mlir::ModuleOp"> {
 
     ```mlir
     batch.pop @fib.arg0
-    ...
+    %m = arith.addi %n, %n : i64
     batch.push @fib.arg0, %m : i64
     // becomes
+    %m = arith.addi %n, %n : i64
     batch.set @fib.arg0, %m : i64
     ```
 

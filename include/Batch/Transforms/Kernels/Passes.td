@@ -36,6 +36,23 @@ def OutlineKernelsPass : Pass<"batch-outline-kernels", "::mlir::ModuleOp"> {
 
     `hoist=false` leaves the input part in the cell, which shows what it brings.
 
+    ```mlir
+    %hl = func.call @encode(%l, %W, %b) : (!tree, !mat, !vec) -> !vec
+    %hr = func.call @encode(%r, %W, %b) : (!tree, !mat, !vec) -> !vec
+    %s = arith.addf %hl, %hr : !vec
+    %y = linalg.matvec ins(%W, %s : !mat, !vec) outs(%b : !vec) -> !vec
+    // becomes
+    batch.kernel @encode_node(%hl: !vec, %hr: !vec, %W: !mat {...}, %b: !vec {...}) -> !vec ... {
+      %s = arith.addf %hl, %hr : !vec
+      %y = linalg.matvec ins(%W, %s : !mat, !vec) outs(%b : !vec) -> !vec
+      batch.yield %y : !vec
+    }
+    ...
+      %hl1 = func.call @encode(%l, %W1, %b1) : (!tree, !mat, !vec) -> !vec
+      %hr1 = func.call @encode(%r, %W1, %b1) : (!tree, !mat, !vec) -> !vec
+      %y1 = batch.invoke @encode_node(%hl1, %hr1, %W1, %b1) : (!vec, !vec, !mat, !vec) -> !vec
+    ```
+
     See test/Transforms/Kernels/outline-kernels.mlir.
   }];
   let options = [
@@ -63,11 +80,14 @@ def OutlineBlocksPass : Pass<"batch-outline-blocks", "::mlir::ModuleOp"> {
       batch.return
     }
     // becomes
-    batch.kernel @main.0(%n: tensor<i64>) -> tensor<i64> { ... }
+    batch.kernel @main.0(%n: tensor<i64>) -> tensor<i64> ... {
+      ...
+    }
+    ...
     batch.block @main.0 {
-      %n = batch.top @n : tensor<i64>
-      %m = batch.invoke @main.0(%n) : (tensor<i64>) -> tensor<i64>
-      batch.set @n, %m : tensor<i64>
+      %n1 = batch.top @n : tensor<i64>
+      %m1 = batch.invoke @main.0(%n1) : (tensor<i64>) -> tensor<i64>
+      batch.set @n, %m1 : tensor<i64>
       batch.return
     }
     ```
@@ -87,6 +107,16 @@ def MergeHandlesPass : Pass<"batch-merge-handles", "::mlir::ModuleOp"> {
     them, in records, in the results of `rec.match`, `rec.map`, `scf.if` and
     `scf.index_switch`, and in the results of private functions, so that the
     inspector remembers, records and compares each once.
+
+    ```mlir
+    %h, %c = batch.record @leaf(%n) depth(%d) : (index) -> (!batch.handle, !batch.handle)
+    %y = batch.record @cell(%h, %c) depth(%e)
+           : (!batch.handle, !batch.handle) -> !batch.handle
+    // becomes, as both results have position 0 in their tables,
+    %h:2 = batch.record @leaf(%n) depth(%d) : (index) -> (!batch.handle, !batch.handle)
+    %y = batch.record @cell(%h#0, %h#0) depth(%e)
+           : (!batch.handle, !batch.handle) -> !batch.handle
+    ```
 
     See test/Transforms/Kernels/merge-handles.mlir.
   }];
@@ -108,10 +138,13 @@ def LayoutPQPass : Pass<"batch-layout-pq", "::mlir::ModuleOp"> {
     ```mlir
     %a = linalg.matvec ins(%w, %x : !mat, !vec) outs(%b : !vec) -> !vec
     %c = linalg.matvec ins(%w, %y : !mat, !vec) outs(%b : !vec) -> !vec
-    // becomes
-    %xy = tensor.concat dim(0) %rowx, %rowy                     // 2 x K
-    %ac = linalg.contract indexing_maps = [rows, transposed, out]
-            ins(%xy, %w) outs(%bb) -> tensor<2xNxf32>
+    %d = linalg.matvec ins(%w, %z : !mat, !vec) outs(%b : !vec) -> !vec
+    // becomes, with equal=weights,
+    %rows = tensor.concat dim(0) ...                               // of x, y and z
+    %acd = linalg.contract indexing_maps = [...]
+             ins(%rows, %w : tensor<3x16xf32>, !mat)
+             outs(%bbb : tensor<3x16xf32>) -> tensor<3x16xf32>
+    ...
     ```
 
     With `equal=shapes`, all of one operation and shape are, after equally many
@@ -122,10 +155,12 @@ def LayoutPQPass : Pass<"batch-layout-pq", "::mlir::ModuleOp"> {
     ```mlir
     %i = linalg.matvec ins(%wi, %x : !mat, !vec) outs(%bi : !vec) -> !vec
     %f = linalg.matvec ins(%wf, %x : !mat, !vec) outs(%bf : !vec) -> !vec
-    // becomes
-    %w = tensor.concat dim(0) %wi, %wf                          // 2N x K
-    %b = tensor.concat dim(0) %bi, %bf
-    %if = linalg.matvec ins(%w, %x) outs(%b) -> tensor<2Nxf32>
+    // becomes, with equal=shapes,
+    %b = tensor.concat dim(0) %bf, %bi : (!vec, !vec) -> tensor<32xf32>
+    %w = tensor.concat dim(0) %wf, %wi : (!mat, !mat) -> tensor<32x16xf32>
+    %fi = linalg.matvec ins(%w, %x : tensor<32x16xf32>, !vec)
+                        outs(%b : tensor<32xf32>) -> tensor<32xf32>
+    ...
     ```
 
     Remarks say how many batches and memory kernels there are, and what is

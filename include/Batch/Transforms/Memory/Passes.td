@@ -41,10 +41,27 @@ def AssignSlotsPass : Pass<"batch-assign-slots", "::mlir::ModuleOp"> {
     changes a bit of the results.
 
     ```mlir
-    batch.table @m : tensor<8x32xf32> group(0)
-    // with layout='split(2, 16) reorder(0, 2, 1, 3)'
-    batch.table @m : tensor<8x32xf32> group(0)
-      layout(affine_map<(d0, d1, d2) -> (d0, d2 floordiv 16, d1, d2 mod 16)>)
+    batch.kernel @leaf(%word: index) -> tensor<16xf32> {
+      %x = arith.constant dense<0.0> : tensor<16xf32>
+      batch.yield %x : tensor<16xf32>
+    }
+    // becomes
+    batch.kernel @leaf(%word: index {batch.read = #batch.read<kind = scalar>})
+        -> (tensor<16xf32> {batch.in_table = @leaf_0}) ... {
+      ...
+    }
+    batch.table @leaf_0 : tensor<16xf32> group(0)
+    ```
+
+    ```mlir
+    batch.kernel @leaf(%word: index) -> tensor<8x32xf32> {
+      %x = arith.constant dense<0.0> : tensor<8x32xf32>
+      batch.yield %x : tensor<8x32xf32>
+    }
+    // becomes, with layout='split(2, 16) reorder(0, 2, 1, 3)',
+    #layout = affine_map<(d0, d1, d2) -> (d0, d2 floordiv 16, d1, d2 mod 16)>
+    ...
+    batch.table @leaf_0 : tensor<8x32xf32> group(0) layout(#layout)
     ```
 
     See test/Transforms/Memory/assign-slots.mlir.
@@ -65,6 +82,8 @@ def AttachPolicyPass : Pass<"batch-attach-policy", "::mlir::ModuleOp"> {
     kernels; it is kept in the attribute.
 
     ```mlir
+    module {}
+    // becomes, with policy=greedy,
     module attributes {batch.policy = #batch.policy<greedy>} {}
     ```
 

@@ -22,7 +22,11 @@ def LinkLibraryPass : Pass<"batch-link-library", "::mlir::ModuleOp"> {
     func.func private @random.uniform.f32(i32) -> f32
     // becomes
     func.func private @random.uniform.f32(%bits: i32) -> f32 {
+      %nine = arith.constant 9 : i32
       ...
+      %number = arith.shrui %bits, %nine : i32
+      ...
+    }
     ```
 
     Some functions are written for any size, and over functions of the model's: a
@@ -57,6 +61,16 @@ def SpecializeSizesPass : Pass<"batch-specialize-sizes", "::mlir::ModuleOp"> {
     Code gets a size as a number by `tensor.dim`: that of a static dimension is a
     constant after this pass.
 
+    ```mlir
+    module attributes {batch.sizes = {H = 256 : index}} {
+      func.func private @cell(tensor<1024x256xf32>, tensor<256xf32>) -> tensor<256xf32>
+    }
+    // becomes, with sizes=H=64,
+    module attributes {batch.sizes = {H = 64 : index}} {
+      func.func private @cell(tensor<256x64xf32>, tensor<64xf32>) -> tensor<64xf32>
+    }
+    ```
+
     See test/Transforms/Normalize/specialize-sizes.mlir.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
@@ -81,13 +95,23 @@ def LiftCFPass : Pass<"batch-lift-cf", "::mlir::ModuleOp"> {
       %more = arith.cmpi sgt, %i, %zero : i64
       %less = arith.subi %i, %one : i64
       cf.cond_br %more, ^loop(%less : i64), ^end
+    ^end:
+      return %i : i64
     // becomes
-      %r = scf.while (%i = %n) : (i64) -> i64 {
+      %r:2 = scf.while (%i = %n, ...) : (i64, i64) -> (i64, i64) {
         %more = arith.cmpi sgt, %i, %zero : i64
         %less = arith.subi %i, %one : i64
-        %next = scf.if %more -> i64 { scf.yield %less } else { scf.yield %0 }
-        scf.condition(%more) %next : i64
-      } do { ... }
+        %next:3 = scf.if %more -> (i64, i32, i32) {
+          scf.yield %less, ... : i64, i32, i32
+        } else {
+          scf.yield ... : i64, i32, i32
+        }
+        %again = arith.trunci %next#2 : i32 to i1
+        scf.condition(%again) %next#0, %i : i64, i64
+      } do {
+        ...
+      }
+      return %r#1 : i64
     ```
 
     Values that a path does not have are zeros there. A value of a type that has
@@ -109,11 +133,16 @@ def ListElementsPass : Pass<"batch-list-elements", "::mlir::ModuleOp"> {
     such a value is taken apart.
 
     ```mlir
-    %n = rec.fold %w: index in %words init(%m = %zero)
-        : !rec.adt<@Words> -> index { ... }
+    %n = rec.fold %w: index in %words init(%m = %zero) : !rec.adt<@Words> -> index {
+      %next = arith.addi %m, %w : index
+      rec.yield %next : index
+    }
     // becomes
     %list = rec.elements %words : !rec.adt<@Words> -> !rec.list<index>
-    %n = rec.fold %w in %list init(%m = %zero) : !rec.list<index> -> index { ... }
+    %n = rec.fold %w in %list init(%m = %zero) : !rec.list<index> -> index {
+      %next = arith.addi %m, %w : index
+      rec.yield %next : index
+    }
     ```
 
     See test/Transforms/Normalize/list-elements.mlir.
@@ -126,6 +155,24 @@ def InlineHelpersPass : Pass<"batch-inline-helpers", "::mlir::ModuleOp"> {
     A function of one block that cannot call itself is copied into its callers
     and removed, callees first. Recursion and the entry stay: upstream's inliner
     may unroll recursion for ever.
+
+    ```mlir
+    func.func private @twice(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %y = arith.addf %x, %x : tensor<4xf32>
+      return %y : tensor<4xf32>
+    }
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
+      %y = call @twice(%x) : (tensor<4xf32>) -> tensor<4xf32>
+      return %y : tensor<4xf32>
+    }
+    // becomes
+    module {
+      func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
+        %y = arith.addf %x, %x : tensor<4xf32>
+        return %y : tensor<4xf32>
+      }
+    }
+    ```
 
     See test/Transforms/Normalize/inline-helpers.mlir.
   }];
@@ -145,11 +192,11 @@ def DuplicateFunctionsPass
     alone are batched together.
 
     ```mlir
-    %f = func.call @rnn(%words, %W_forward) : (!list, !mat) -> !vec
-    %b = func.call @rnn(%words, %W_back) : (!list, !mat) -> !vec
+    %f = func.call @rnn(%words, %W_forward, %zero) : (!list, !mat, !vec) -> !vec
+    %b = func.call @rnn(%words, %W_back, %zero) : (!list, !mat, !vec) -> !vec
     // becomes
-    %f = func.call @rnn(%words, %W_forward) : (!list, !mat) -> !vec
-    %b = func.call @rnn_0(%words, %W_back) : (!list, !mat) -> !vec
+    %f = func.call @rnn(%words, %W_forward, %zero) : (!list, !mat, !vec) -> !vec
+    %b = func.call @rnn_0(%words, %W_back, %zero) : (!list, !mat, !vec) -> !vec
     ```
 
     See test/Transforms/Normalize/duplicate-functions.mlir.

@@ -39,7 +39,7 @@ def RefactorPass : Pass<"rec-refactor", "::mlir::ModuleOp"> {
     part of, so the ADT of the parts has to be of kind `tree` or `sequence`.
 
     ```mlir
-    func.func @encode(%t: !tree) -> !vec {
+    func.func private @encode(%t: !tree) -> !vec {
       %h = rec.match %t : !tree -> !vec {
       case @leaf(%x: !vec) {
         rec.yield %x : !vec
@@ -54,7 +54,7 @@ def RefactorPass : Pass<"rec-refactor", "::mlir::ModuleOp"> {
       return %h : !vec
     }
     // becomes
-    func.func @encode_head(%l: !tree, %r: !tree) -> !vec {
+    func.func private @encode_head(%l: !tree, %r: !tree) -> !vec {
       ...  // a match on %l, and in its cases one on %r; where both are nodes:
       %sl = func.call @encode_head(%ll, %lr) : (!tree, !tree) -> !vec
       %hl = math.tanh %sl : !vec
@@ -106,17 +106,21 @@ def SpecializePass : Pass<"rec-specialize", "::mlir::ModuleOp"> {
     ```mlir
     case @node(%l: !tree, %r: !tree) {
       %hl = func.call @encode(%l) : (!tree) -> !vec
-      ...
+      %hr = func.call @encode(%r) : (!tree) -> !vec
+      %s = arith.addf %hl, %hr : !vec
+      rec.yield %s : !vec
     }
     // becomes, with test=leaf,
     case @node(%l: !tree, %r: !tree) {
       %h = rec.match %l : !tree -> !vec {
-      case @leaf(%word: index) {
-        %hl = ...                                  // what @encode does
+      case @leaf(%x: !vec) {
+        ...
+        %hl = math.exp %x : !vec                   // what @encode does
         ...
       }
       case @node(%ll: !tree, %lr: !tree) {
-        %hl = func.call @encode(%l) : (!tree) -> !vec
+        ...
+        %hll = func.call @encode(%l) : (!tree) -> !vec
         ...
     ```
 
@@ -151,6 +155,29 @@ def UnrollPass : Pass<"rec-unroll", "::mlir::ModuleOp"> {
 
     Where nodes are shared, unrolling would compute them again, so the ADTs of
     the parts have to be of kind `tree` or `sequence`.
+
+    ```mlir
+    case @cons(%x: !vec, %rest: !list) {
+      %h = func.call @chain(%rest) : (!list) -> !vec
+      %s = arith.addf %h, %x : !vec
+      rec.yield %s : !vec
+    }
+    // becomes, with factor=2,
+    case @cons(%x: !vec, %rest: !list) {
+      %h = rec.match %rest : !list -> !vec {
+      case @nil(%y: !vec) {
+        %s = arith.addf %y, %x : !vec
+        rec.yield %s : !vec
+      }
+      case @cons(%z: !vec, %rest2: !list) {
+        %h2 = func.call @chain(%rest2) : (!list) -> !vec
+        %s2 = arith.addf %h2, %z : !vec
+        %s1 = arith.addf %s2, %x : !vec
+        rec.yield %s1 : !vec
+      } }
+      rec.yield %h : !vec
+    }
+    ```
 
     See test/Transforms/Recursion/unroll.mlir.
   }];
@@ -187,6 +214,7 @@ def FoldZerosPass : Pass<"rec-fold-zeros", "::mlir::ModuleOp"> {
     ```mlir
     %a = linalg.matvec ins(%U, %zero : !mat, !vec) outs(%wx : !vec) -> !vec
     // becomes
+    %minus = arith.constant dense<-0.000000e+00> : !vec
     %z = linalg.matvec ins(%U, %zero : !mat, !vec) outs(%minus : !vec) -> !vec
     %a = arith.addf %wx, %z : !vec
     // and with assume-finite: %wx

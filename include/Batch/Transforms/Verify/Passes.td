@@ -80,10 +80,10 @@ def VerifyExecutorPass : Pass<"batch-verify-executor", "::mlir::ModuleOp"> {
     linalg, tensor, arith, math and the segment ops of `batch`.
 
     ```mlir
-    uprog.operator @k.rows(%n: index, %z: complex<f32>) -> tensor<?xf32> {
+    uprog.operator @k.rows(%n: index) {
       // error: is not supported in an operator yet
-      %re = complex.re %z : complex<f32>
-      ...
+      %c = complex.constant [1.0 : f32, 0.0 : f32] : complex<f32>
+      uprog.yield
     }
     ```
 

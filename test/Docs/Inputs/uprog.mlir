@@ -1,0 +1,93 @@
+The programs around the examples of uprog's ops (check_op_examples.py).
+
+// ----- uprog.stage
+uprog.operator @k.rows(
+    %n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>})
+    -> tensor<?x64xf32>
+    attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
+  EXAMPLE
+  uprog.yield %h : tensor<?x64xf32>
+}
+// ----- uprog.run
+uprog.operator @cell.rows(%n: index) {
+  uprog.yield
+}
+uprog.program @p(%step: !uprog.step, %n: index) level(device) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.plan_size
+uprog.program @p(%plan: !batch.plan) level(device) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.plan_step
+uprog.program @p(%plan: !batch.plan, %i: index) level(device) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.take_lanes
+uprog.program @p(%lanes: !batch.lanes, %block: index, %count: index) level(block) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.step_kernel
+uprog.program @p(%step: !uprog.step) level(device) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.step_tasks
+uprog.program @p(%step: !uprog.step) level(device) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.step_meets
+uprog.program @p(%step: !uprog.step) level(device) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.for
+uprog.program @p(%lower: index, %upper: index) level(device) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.while
+uprog.program @p(%lanes: !batch.lanes, %preferred: index, %oldest: index, %step: i64)
+    level(block) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.condition
+uprog.program @p(%any: i1, %block: index) level(block) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.reduce
+uprog.program @p(%lanes: !batch.lanes, %all: index) level(block) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.compact
+uprog.program @p(%lanes: !batch.lanes, %all: index, %list: memref<?xi32>, %block: index)
+    level(block) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.branch
+uprog.operator @leaf.rows(%n: index) {
+  uprog.yield
+}
+uprog.program @p(%step: !uprog.step, %kernel: index, %n: index) level(device) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.ref
+uprog.program @main.frame(%lanes: !batch.lanes) level(block) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.barrier
+uprog.program @p() level(device) {
+  EXAMPLE
+  uprog.yield
+}

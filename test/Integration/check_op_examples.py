@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""check_op_examples.py [NAME…]: every op, attribute and type (or those named) says in its
+description what it means, and has an example that parses and verifies.
+
+An example is a whole module, or a piece of one: then the file of its dialect in
+test/Docs/Inputs has the program around it, once for each op. Examples of attributes and
+types are attributes and types alone, one for each line that begins with # or !.
+"""
+
+import os
+import re
+import sys
+
+import batchtest
+import descriptions
+
+LEAST_WORDS = 8
+
+
+def check(kind, name, record, programs, scratch):
+    if len(descriptions.prose(record)) < LEAST_WORDS:
+        raise batchtest.ToolError("%s does not say what it means" % name)
+    found = descriptions.examples(record)
+    if not found:
+        raise batchtest.ToolError("%s has no example" % name)
+    if kind == "op" and not re.search(re.escape(name) + r"\b", "".join(found)):
+        raise batchtest.ToolError("the example of %s does not show it" % name)
+    for example in found:
+        if "..." in example:
+            raise batchtest.ToolError("the example of %s leaves something out" % name)
+        if name in programs:
+            example = descriptions.surrounded(example, programs[name])
+        elif kind == "attribute":
+            example = "".join("func.func private @f%d() attributes {a = %s}\n" % each
+                              for each in enumerate(re.split(r"\n(?=#)", example.strip())))
+        elif kind == "type":
+            example = "".join("func.func private @f%d(%s)\n" % each
+                              for each in enumerate(re.split(r"\n(?=!)", example.strip())))
+        path = os.path.join(scratch, "example.mlir")
+        with open(path, "w") as file:
+            file.write(example)
+        batchtest.call("batch-opt", path)
+
+
+def main(names):
+    checks = batchtest.Checks("examples of ops, attributes and types")
+    scratch = batchtest.temporary()
+    programs = {}
+    for dialect in descriptions.DIALECTS:
+        programs.update(descriptions.surroundings(dialect.lower()))
+    known = set()
+    for kind, name, record in descriptions.definitions():
+        known.add(name)
+        if not names or name in names:
+            checks.run(name, lambda: check(kind, name, record, programs, scratch))
+    for name in sorted(set(programs) - known):
+        checks.expect(name, False, "test/Docs/Inputs has a program for it, but there is no such op")
+    checks.exit()
+
+
+main(sys.argv[1:])

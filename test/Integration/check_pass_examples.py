@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""check_pass_examples.py [--print] [FLAG…]: every pass (or those named) has an example in
+its description that is true.
+
+An example is code, a line "// becomes", and what the pass makes of it; or code in which a
+line "// error: TEXT" stands above an op that is an error. test/Docs/Inputs/passes.mlir
+has the program around each; "// OPTIONS: …" in it are flags of batch-opt instead of the
+pass's own. "..." is any code, only behind "// becomes"; names of values are any names, as
+long as equal ones stay equal; comments and line breaks do not count. --print shows what
+the pass makes.
+"""
+
+import os
+import re
+import sys
+
+import batchtest
+import descriptions
+
+BECOMES = re.compile(r"^ *// becomes\b.*\n", re.M)
+TOKEN = re.compile(r'\.\.\.|%[\w.$-]+|#[A-Za-z_]\w*\b(?!\.)|[\w.$]+|"[^"]*"|->|\S')
+
+
+def tokens(code):
+    """Words and punctuation; ops of func as they print inside of a func.func."""
+    code = re.sub(r"//.*", "", code)
+    return TOKEN.findall(re.sub(r"\bfunc\.(call|return)\b", r"\1", code))
+
+
+def pattern(code):
+    """A regular expression for code in which values and aliases have other names."""
+    names, pieces = {}, []
+    for token in tokens(code):
+        if token == "...":
+            pieces.append("...")
+        elif len(token) > 1 and token[0] in "%#":
+            known = token in names
+            group = names.setdefault(token, "v%d" % len(names))
+            pieces.append("(?P=%s)" % group if known else
+                          r"(?P<%s>%s[\w.$-]+)" % (group, token[0]))
+        else:
+            pieces.append(re.escape(token))
+    text = re.sub(r"^\.\.\. | \.\.\.$", "", " ".join(pieces))
+    return re.compile(text.replace(" ... ", " (?:.* )?"))
+
+
+def expand(code, program):
+    """Aliases of types, as the program defines them, spelled out."""
+    for name, value in re.findall(r"^(!\w+) = (.*)$", program, re.M):
+        code = re.sub(re.escape(name) + r"\b", lambda _: value, code)
+    return code
+
+
+def run(flag, source, program, scratch):
+    found = re.search(r"^// OPTIONS: (.*)$", program, re.M)
+    path = os.path.join(scratch, "example.mlir")
+    with open(path, "w") as file:
+        file.write(source)
+    options = found[1].split() if found else ["--" + flag]
+    if not any(re.match("--%s(=|$)" % flag, o) for o in options):
+        raise batchtest.ToolError("the OPTIONS of %s leave it out" % flag)
+    return path, options
+
+
+def check_error(flag, example, program, scratch):
+    path, options = run(flag, descriptions.surrounded(example, program), program, scratch)
+    try:
+        batchtest.call("batch-opt", path, *options)
+    except batchtest.ToolError as error:
+        for text in re.findall(r"// error: (.*)", example):
+            with open(path) as file:
+                line = next(i for i, l in enumerate(file, 2) if "// error: " + text in l)
+            if not re.search(r"example\.mlir:%d:\d+: error: .*%s" % (line, re.escape(text)),
+                             str(error)):
+                raise batchtest.ToolError("no error '%s' there:\n%s" % (text, error))
+        return
+    raise batchtest.ToolError("%s takes what should be an error" % flag)
+
+
+def check(flag, record, programs, scratch, show):
+    found = descriptions.examples(record)
+    if not found:
+        raise batchtest.ToolError("%s has no example" % flag)
+    for number, example in enumerate(found):
+        key = flag if number == 0 else "%s/%d" % (flag, number + 1)
+        program = programs.get(key, "EXAMPLE\n")
+        if "// error: " in example:
+            check_error(flag, example, program, scratch)
+            continue
+        halves = BECOMES.split(example)
+        if len(halves) != 2 or "..." in halves[0]:
+            raise batchtest.ToolError("the example of %s is not code, '// becomes', code" % key)
+        source = descriptions.surrounded(halves[0], program)
+        path, options = run(flag, source, program, scratch)
+        output = batchtest.call("batch-opt", path, *options)
+        if show:
+            print("==== %s\n%s" % (key, output))
+        wanted = expand(halves[1], program)
+        if not pattern(wanted).search(" ".join(tokens(output))):
+            raise batchtest.ToolError("%s does not make\n%sof it, but\n%s" %
+                                      (key, wanted, output))
+
+
+def main(arguments):
+    checks = batchtest.Checks("examples of passes")
+    scratch = batchtest.temporary()
+    programs = descriptions.surroundings("passes")
+    names = [a for a in arguments if a != "--print"]
+    known = set()
+    for flag, record in descriptions.passes():
+        known.add(flag)
+        if not names or flag in names:
+            checks.run(flag, lambda: check(flag, record, programs, scratch,
+                                           "--print" in arguments))
+    for name in sorted({p.split("/")[0] for p in programs} - known):
+        checks.expect(name, False, "passes.mlir has a program for it, but there is no such pass")
+    checks.exit()
+
+
+main(sys.argv[1:])
