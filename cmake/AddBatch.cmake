@@ -1,19 +1,47 @@
 # Helpers of this project's CMakeLists files.
 
+set(BATCH_TABLEGEN_INCLUDES "${PROJECT_SOURCE_DIR}/include" ${MLIR_INCLUDE_DIRS}
+    ${LLVM_INCLUDE_DIRS})
+
+# mlir_tablegen with the include folders of this project. A macro, since
+# mlir_tablegen hands its output to its caller.
+macro(batch_tablegen)
+  mlir_tablegen(${ARGV} EXTRA_INCLUDES ${BATCH_TABLEGEN_INCLUDES})
+endmacro()
+
+# The options of all code that uses MLIR, libraries and tools.
+function(batch_compiler_options target)
+  target_compile_options(${target} PRIVATE
+    $<$<NOT:$<CONFIG:Debug>>:${BATCH_COMPILER_OPTIMIZATION}>)
+  if(NOT LLVM_ENABLE_RTTI)
+    target_compile_options(${target} PRIVATE -fno-rtti)
+  endif()
+endfunction()
+
+# A tool of the compiler. LINK_LIBS names libraries of this project.
+function(add_batch_tool name)
+  cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  add_dependencies(${name} batch-headers)
+  batch_compiler_options(${name})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} BatchMLIR)
+  install(TARGETS ${name})
+endfunction()
+
 # Generates the declarations and definitions of one dialect from Ops.td, whose
 # dialect namespace is `namespace`: OpsDialect/Types/Attrs/Ops .inc files beside it.
 function(add_batch_dialect name namespace)
   set(LLVM_TARGET_DEFINITIONS ${name}Ops.td)
-  mlir_tablegen(${name}Ops.h.inc -gen-op-decls)
-  mlir_tablegen(${name}Ops.cpp.inc -gen-op-defs)
-  mlir_tablegen(${name}Types.h.inc -gen-typedef-decls -typedefs-dialect=${namespace})
-  mlir_tablegen(${name}Types.cpp.inc -gen-typedef-defs -typedefs-dialect=${namespace})
-  mlir_tablegen(${name}Attributes.h.inc -gen-attrdef-decls -attrdefs-dialect=${namespace})
-  mlir_tablegen(${name}Attributes.cpp.inc -gen-attrdef-defs -attrdefs-dialect=${namespace})
-  mlir_tablegen(${name}Enums.h.inc -gen-enum-decls)
-  mlir_tablegen(${name}Enums.cpp.inc -gen-enum-defs)
-  mlir_tablegen(${name}Dialect.h.inc -gen-dialect-decls -dialect=${namespace})
-  mlir_tablegen(${name}Dialect.cpp.inc -gen-dialect-defs -dialect=${namespace})
+  batch_tablegen(${name}Ops.h.inc -gen-op-decls)
+  batch_tablegen(${name}Ops.cpp.inc -gen-op-defs)
+  batch_tablegen(${name}Types.h.inc -gen-typedef-decls -typedefs-dialect=${namespace})
+  batch_tablegen(${name}Types.cpp.inc -gen-typedef-defs -typedefs-dialect=${namespace})
+  batch_tablegen(${name}Attributes.h.inc -gen-attrdef-decls -attrdefs-dialect=${namespace})
+  batch_tablegen(${name}Attributes.cpp.inc -gen-attrdef-defs -attrdefs-dialect=${namespace})
+  batch_tablegen(${name}Enums.h.inc -gen-enum-decls)
+  batch_tablegen(${name}Enums.cpp.inc -gen-enum-defs)
+  batch_tablegen(${name}Dialect.h.inc -gen-dialect-decls -dialect=${namespace})
+  batch_tablegen(${name}Dialect.cpp.inc -gen-dialect-defs -dialect=${namespace})
   add_public_tablegen_target(Batch${name}IncGen)
   add_dependencies(batch-headers Batch${name}IncGen)
 endfunction()
@@ -21,27 +49,20 @@ endfunction()
 # Generates the declarations of a folder's passes from Passes.td.
 function(add_batch_passes name)
   set(LLVM_TARGET_DEFINITIONS Passes.td)
-  mlir_tablegen(Passes.h.inc -gen-pass-decls -name ${name})
+  batch_tablegen(Passes.h.inc -gen-pass-decls -name ${name})
   add_public_tablegen_target(Batch${name}PassesIncGen)
   add_dependencies(batch-headers Batch${name}PassesIncGen)
 endfunction()
 
-# A library of the compiler. LINK_LIBS names other libraries of this project;
-# MLIR and LLVM come as their shared libraries. INTERNAL: is not installed.
+# A library of the compiler, which is Batch::NAME to its users, without the first Batch
+# of its name. LINK_LIBS names other libraries of this project. INTERNAL: is not
+# installed.
 function(add_batch_library name)
   cmake_parse_arguments(ARG "INTERNAL" "" "LINK_LIBS" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   add_dependencies(${name} batch-headers)
-  target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS} MLIR LLVM)
-  target_compile_options(${name} PRIVATE ${BATCH_COMPILER_OPTIMIZATION})
-  target_include_directories(${name} PUBLIC
-    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
-    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
-    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/runtime/include>
-    $<INSTALL_INTERFACE:include>)
-  if(NOT LLVM_ENABLE_RTTI)
-    target_compile_options(${name} PRIVATE -fno-rtti)
-  endif()
+  target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS} BatchMLIR)
+  batch_compiler_options(${name})
   # One precompiled header set serves every library: MLIR's headers dominate
   # the build otherwise.
   if(TARGET BatchPCH)

@@ -38,11 +38,20 @@ set(BATCH_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/Batch")
 
 get_property(BATCH_RUNTIME_LIBRARIES GLOBAL PROPERTY BATCH_RUNTIME_LIBRARIES)
 batch_installed_libraries(batch_libraries)
+# To users they are Batch::Pipelines and so on.
+set(batch_targets)
+foreach(library ${batch_libraries})
+  string(SUBSTRING ${library} 5 -1 target)
+  set_target_properties(${library} PROPERTIES EXPORT_NAME ${target})
+  add_library(Batch::${target} ALIAS ${library})
+  list(APPEND batch_targets ${target})
+endforeach()
 install(TARGETS ${batch_libraries} EXPORT BatchTargets
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
         LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
         OBJECTS DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-install(EXPORT BatchTargets DESTINATION "${BATCH_PACKAGE_DIR}")
+install(EXPORT BatchTargets NAMESPACE Batch::
+        DESTINATION "${BATCH_PACKAGE_DIR}")
 
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/Batch"
                   "${PROJECT_BINARY_DIR}/include/Batch"

@@ -2,7 +2,7 @@
 """summarize.py FOLDER: adds up test results; exit code 1 if any failed.
 
 FOLDER holds lit's --output as *.json, ctest's --output-junit as *.xml, and
-empty files NAME.pass or NAME.fail for single checks.
+empty files NAME.pass, NAME.fail or NAME.skip for single checks.
 """
 
 import glob
@@ -44,6 +44,8 @@ def main(folder):
         add("passed", path)
     for path in sorted(glob.glob(os.path.join(folder, "*.fail"))):
         add("failed", os.path.basename(path)[:-5])
+    for path in sorted(glob.glob(os.path.join(folder, "*.skip"))):
+        add("skipped", os.path.basename(path)[:-5])
     for name in skipped:
         print("skipped: " + name)
     for name in failures:

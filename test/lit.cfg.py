@@ -35,7 +35,7 @@ config.environment["PATH"] = path
 for name in ("HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS", "CCACHE_DIR"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
-if config.batch_sanitize:
+if "address" in config.batch_sanitizers:
     config.available_features.add("asan")
     # The compiler tools leave MLIR's contexts to the end of the process.
     config.environment.setdefault(
@@ -47,6 +47,10 @@ for tool in ("batch-opt", "batch-compile", "batch-run", "batch-reduce",
              "batch-lsp-server"):
     if os.path.exists(os.path.join(config.batch_tools_dir, tool)):
         config.available_features.add(tool)
+
+# A plugin needs the MLIR of the tool that loads it.
+if not config.batch_static_mlir:
+    config.available_features.add("plugin")
 
 source = config.batch_source_dir
 long = lit_config.params.get("long", "0") not in ("", "0", "no")

@@ -19,18 +19,26 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__)
+// GCC says which sanitizer it builds with by a macro, Clang by a feature.
+#ifdef __SANITIZE_ADDRESS__
 #define BATCH_ASAN 1
-#elif defined(__has_feature)
+#endif
+#ifdef __SANITIZE_THREAD__
+#define BATCH_TSAN 1
+#endif
+#ifdef __has_feature
 #if __has_feature(address_sanitizer)
 #define BATCH_ASAN 1
+#endif
+#if __has_feature(thread_sanitizer)
+#define BATCH_TSAN 1
 #endif
 #endif
 #ifdef BATCH_ASAN
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
-#ifdef __SANITIZE_THREAD__
+#ifdef BATCH_TSAN
 #include <sanitizer/tsan_interface.h>
 #endif
 
@@ -162,7 +170,7 @@ void finishSwitch(void *saved, const void **bottom, size_t *size) {
 
 // Tell ThreadSanitizer of a new stack, and that the stack changes; what the
 // switch returns is the one that is left.
-#ifdef __SANITIZE_THREAD__
+#ifdef BATCH_TSAN
 void trackNew(void *&stack) {
   if (stack)
     __tsan_destroy_fiber(stack);

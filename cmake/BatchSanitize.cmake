@@ -1,0 +1,15 @@
+# BATCH_SANITIZE: OFF; ON, which is address and undefined; or a list of what the
+# compiler's -fsanitize takes, such as thread. Sets BATCH_SANITIZERS to these, separated
+# by commas.
+set(BATCH_SANITIZE OFF CACHE STRING
+    "Sanitizers to build with: OFF, ON (address and undefined), or a list such as thread")
+set(BATCH_SANITIZERS "")
+if(BATCH_SANITIZE)
+  set(BATCH_SANITIZERS "${BATCH_SANITIZE}")
+  if(BATCH_SANITIZE MATCHES "^(ON|on|On|1|TRUE|true|YES|yes)$")
+    set(BATCH_SANITIZERS address undefined)
+  endif()
+  list(JOIN BATCH_SANITIZERS "," BATCH_SANITIZERS)
+  add_compile_options("-fsanitize=${BATCH_SANITIZERS}" -fno-omit-frame-pointer)
+  add_link_options("-fsanitize=${BATCH_SANITIZERS}")
+endif()
