@@ -5,7 +5,7 @@ batch.kernel @k(%x: tensor<4xf32>) {
   batch.yield
 }
 func.func @f(%d: index, %x: f64) {
-  // expected-error @+1 {{'batch.record' op}}
+  // expected-error @+1 {{'batch.record' op operand #0 must be '!batch.handle' for argument #0 of kernel @k, got 'f64'}}
   batch.record @k(%x) depth(%d) : (f64) -> ()
   return
 }
@@ -18,7 +18,7 @@ rec.adt @Tree {
 }
 func.func private @g(!rec.adt<@Tree>) -> index
 func.func @f(%x: f32) {
-  // expected-error @+1 {{'batch.recall' op}}
+  // expected-error @+1 {{'batch.recall' op node is of type 'f32', which @g does not take}}
   %r = batch.recall @g(%x) : (f32) -> index
   return
 }
