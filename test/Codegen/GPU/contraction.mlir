@@ -1,4 +1,9 @@
-// RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu=shared-memory=0 --split-input-file | FileCheck %s
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu=shared-memory=0 --split-input-file -o %t.mlir
+// RUN: FileCheck %s < %t.mlir
+// RUN: FileCheck %s --check-prefix=TILES < %t.mlir
+// RUN: FileCheck %s --check-prefix=PRODUCTS < %t.mlir
+// RUN: FileCheck %s --check-prefix=PARTS < %t.mlir
+// RUN: FileCheck %s --check-prefix=AFTER < %t.mlir
 
 #x = affine_map<(r, n, k) -> (r, k)>
 #w = affine_map<(r, n, k) -> (n, k)>
@@ -15,55 +20,63 @@
 // CHECK:      uprog.operator @cell.rows
 // CHECK-SAME:   uprog.code = #uprog.code<stages = 1, task_scratch = 0>
 
-// CHECK-LABEL: gpu.module @device
-// CHECK:         func.func private @cell.rows.stage0(
-// CHECK-SAME:      %[[STEP:.*]]: !llvm.ptr<1>, %[[FORMS:.*]]: !llvm.ptr<1>, %[[UNIT:.*]]: i64, %[[UNITS:.*]]: i64)
-// CHECK-DAG:       %[[C0:.*]] = arith.constant 0 : i64
-// CHECK-DAG:       %[[C4:.*]] = arith.constant 4 : i64
-// CHECK-DAG:       %[[C8:.*]] = arith.constant 8 : i64
-// CHECK-DAG:       %[[C32:.*]] = arith.constant 32 : i64
-// CHECK-DAG:       %[[C128:.*]] = arith.constant 128 : i64
-// CHECK:           %[[THREAD:.*]] = arith.index_cast %{{.*}} : index to i64
-// CHECK:           %[[LANE:.*]] = arith.remui %[[THREAD]], %[[C32]]
-// CHECK:           %[[WARP:.*]] = arith.divui %[[THREAD]], %[[C32]]
-
 // A block's column of tiles depends on the number of blocks alone; blocks that
 // have the same one share its rows, tile by tile.
-// CHECK:           %[[ACROSS:.*]] = arith.minsi %[[UNITS]], %[[C8]]
-// CHECK:           %[[FIRST:.*]] = arith.remui %[[UNIT]], %[[ACROSS]]
-// CHECK:           %[[SHARE:.*]] = arith.divui %[[UNIT]], %[[ACROSS]]
-// CHECK:           %[[SHARES:.*]] = arith.divui %{{.*}}, %[[ACROSS]]
-// CHECK:           %[[OWN:.*]] = arith.muli %[[WARP]], %[[SHARES]]
-// CHECK:           %[[ROW:.*]] = arith.addi %[[OWN]], %[[SHARE]]
-// CHECK:           scf.for %{{.*}} = %[[FIRST]] to %[[C8]] step %[[ACROSS]]
-// CHECK:             scf.for %{{.*}} = %[[ROW]] to
+// TILES-LABEL: func.func private @cell.rows.stage0(
+// TILES-SAME:    %{{.*}}: !llvm.ptr<1>, %{{.*}}: !llvm.ptr<1>, %[[UNIT:.*]]: i64, %[[UNITS:.*]]: i64)
+// TILES-DAG:     %[[C8:.*]] = arith.constant 8 : i64
+// TILES-DAG:     %[[C32:.*]] = arith.constant 32 : i64
+// TILES:         %[[WARP:.*]] = arith.divui %{{.*}}, %[[C32]]
+// TILES:         %[[ACROSS:.*]] = arith.minsi %[[UNITS]], %[[C8]]
+// TILES:         %[[FIRST:.*]] = arith.remui %[[UNIT]], %[[ACROSS]]
+// TILES:         %[[SHARE:.*]] = arith.divui %[[UNIT]], %[[ACROSS]]
+// TILES:         %[[SHARES:.*]] = arith.divui %{{.*}}, %[[ACROSS]]
+// TILES:         %[[OWN:.*]] = arith.muli %[[WARP]], %[[SHARES]]
+// TILES:         %[[ROW:.*]] = arith.addi %[[OWN]], %[[SHARE]]
+// TILES:         scf.for %{{.*}} = %[[FIRST]] to %[[C8]] step %[[ACROSS]]
+// TILES:           scf.for %{{.*}} = %[[ROW]] to
 
-// Lanes take four of k each, of all 4 x 8 sums of the tile.
-// CHECK:               %[[K:.*]] = arith.muli %[[LANE]], %[[C4]]
-// CHECK:               %[[SUMS:.*]]:32 = scf.for %{{.*}} = %[[K]] to %[[C128]] step %[[C128]]
-// CHECK-COUNT-8:         llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
-// CHECK-COUNT-128:       math.fma
-// CHECK-NOT:             math.fma
-// CHECK:                 scf.yield
+// Lanes take four of k each, in one load, of all 4 x 8 sums of the tile, and
+// compute no product twice.
+// PRODUCTS-LABEL: func.func private @cell.rows.stage0(
+// PRODUCTS-DAG:     %[[C4:.*]] = arith.constant 4 : i64
+// PRODUCTS-DAG:     %[[C32:.*]] = arith.constant 32 : i64
+// PRODUCTS-DAG:     %[[C128:.*]] = arith.constant 128 : i64
+// PRODUCTS:         %[[LANE:.*]] = arith.remui %{{.*}}, %[[C32]]
+// PRODUCTS:         %[[K:.*]] = arith.muli %[[LANE]], %[[C4]]
+// PRODUCTS:         scf.for %{{.*}} = %[[K]] to %[[C128]] step %[[C128]]
+// PRODUCTS-COUNT-8:   llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+// PRODUCTS-COUNT-128: math.fma
+// PRODUCTS-NOT:       math.fma
+// PRODUCTS:           scf.yield
 
-// The parts are added up in five steps of 16, 8, 4, 2 and 1 numbers, behind
-// which every lane has one sum.
-// CHECK:               %[[BIT:.*]] = arith.trunci %{{.*}} : i64 to i1
-// CHECK:               %[[KEEP:.*]] = arith.select %[[BIT]], %[[SUMS]]#16, %[[SUMS]]#0
-// CHECK-NEXT:          %[[SEND:.*]] = arith.select %[[BIT]], %[[SUMS]]#0, %[[SUMS]]#16
-// CHECK-NEXT:          %[[OTHER:.*]], %{{.*}} = gpu.shuffle xor %[[SEND]], %c16_i32, %c32_i32
-// CHECK-NEXT:          arith.addf %[[KEEP]], %[[OTHER]]
-// CHECK-COUNT-30:      gpu.shuffle
-// CHECK:               %[[SUM:.*]] = arith.addf
-// CHECK-NOT:           gpu.shuffle
+// The parts of the lanes are added up: each step halves the sums that a lane has,
+// sends the others away and adds what comes. Behind it a lane has one sum.
+// PARTS-LABEL: func.func private @cell.rows.stage0(
+// PARTS:         %[[SUMS:.*]]:32 = scf.for
+// PARTS:         %[[BIT:.*]] = arith.trunci %{{.*}} : i64 to i1
+// PARTS:         %[[KEEP:.*]] = arith.select %[[BIT]], %[[SUMS]]#16, %[[SUMS]]#0
+// PARTS-NEXT:    %[[SEND:.*]] = arith.select %[[BIT]], %[[SUMS]]#0, %[[SUMS]]#16
+// PARTS-NEXT:    %[[OTHER:.*]], %{{.*}} = gpu.shuffle xor %[[SEND]], %c16_i32, %c32_i32
+// PARTS-NEXT:    arith.addf %[[KEEP]], %[[OTHER]]
+// PARTS:         gpu.shuffle xor %{{.*}}, %c8_i32
+// PARTS:         gpu.shuffle xor %{{.*}}, %c4_i32
+// PARTS:         gpu.shuffle xor %{{.*}}, %c2_i32
+// PARTS:         gpu.shuffle xor %{{.*}}, %c1_i32
+// PARTS-NOT:     gpu.shuffle
+// PARTS-LABEL: func.func private @narrow.rows.stage0
 
 // What follows is one element a lane; those over the edge store nothing.
-// CHECK:               scf.if
-// CHECK:                 %[[B:.*]] = llvm.load %{{.*}} : !llvm.ptr<1> -> f32
-// CHECK-NEXT:            %[[S:.*]] = arith.addf %[[SUM]], %[[B]] : f32
-// CHECK-NEXT:            %[[T:.*]] = math.tanh %[[S]] : f32
-// CHECK:                 llvm.store %[[T]], %{{.*}} : f32, !llvm.ptr<1>
-// CHECK-NOT:     stage1
+// AFTER-LABEL: func.func private @cell.rows.stage0(
+// AFTER:         gpu.shuffle xor %{{.*}}, %c1_i32
+// AFTER:         %[[SUM:.*]] = arith.addf
+// AFTER:         scf.if
+// AFTER:           %[[B:.*]] = llvm.load %{{.*}} : !llvm.ptr<1> -> f32
+// AFTER-NEXT:      %[[S:.*]] = arith.addf %[[SUM]], %[[B]] : f32
+// AFTER-NEXT:      %[[T:.*]] = math.tanh %[[S]] : f32
+// AFTER:           llvm.store %[[T]], %{{.*}} : f32, !llvm.ptr<1>
+// AFTER-NOT:     stage1
+// AFTER-LABEL: func.func private @narrow.rows.stage0
 uprog.operator @cell.rows(%n: index, %x: tensor<?x128xf32> {uprog.operand = #uprog.operand<gather>},
                           %w: tensor<64x128xf32> {uprog.operand = #uprog.operand<shared(0)>},
                           %b: tensor<64xf32> {uprog.operand = #uprog.operand<shared(1)>})

@@ -1,4 +1,7 @@
-// RUN: batch-opt %s --convert-batch-to-uprog --split-input-file | FileCheck %s
+// RUN: batch-opt %s --convert-batch-to-uprog --split-input-file -o %t.mlir
+// RUN: FileCheck %s < %t.mlir
+// RUN: FileCheck %s --check-prefix=CASES < %t.mlir
+// RUN: FileCheck %s --check-prefix=BARRIER < %t.mlir
 
 batch.table @h : tensor<4xf32> group(0)
 batch.source @E : tensor<4xf32> parameter(0)
@@ -61,33 +64,32 @@ func.func @main.inspect(%n: index, %hs: !rec.list<!batch.handle>) attributes {ba
   return
 }
 
-// The executor is a loop over a plan's steps that all units run in step, with a
-// uniform branch to the operator of the step's kernel: kernels have the numbers
-// of the module's order.
+// The executor is a loop over a plan's steps that all units run in step.
 // CHECK-LABEL: uprog.program @main.execute
 // CHECK-SAME:    (%[[PLAN:.*]]: !batch.plan) level(device) attributes {batch.executor} {
 // CHECK:         %[[STEPS:.*]] = uprog.plan_size %[[PLAN]]
-// CHECK-NEXT:    uprog.for %[[I:.*]] = %{{.*}} to %[[STEPS]] {
-// CHECK-NEXT:      %[[STEP:.*]] = uprog.plan_step %[[PLAN]][%[[I]]]
-// CHECK-NEXT:      %[[KERNEL:.*]] = uprog.step_kernel %[[STEP]]
-// CHECK-NEXT:      uprog.branch %[[KERNEL]] uniform
-// CHECK-NEXT:      case 0 {
-// CHECK-NEXT:        %[[N:.*]] = uprog.step_tasks %[[STEP]]
-// CHECK-NEXT:        uprog.run @leaf.rows step(%[[STEP]]) tasks(%[[N]])
-// CHECK-NEXT:      }
-// CHECK-NEXT:      case 2 {
-// CHECK-NEXT:        %[[N:.*]] = uprog.step_tasks %[[STEP]]
-// CHECK-NEXT:        uprog.run @pair.rows step(%[[STEP]]) tasks(%[[N]])
-// CHECK-NEXT:      }
-// All units meet at the end of a step that says so, and nowhere else.
-// CHECK-NEXT:      %[[MEETS:.*]] = uprog.step_meets %[[STEP]]
-// CHECK-NEXT:      uprog.branch %[[MEETS]] uniform
-// CHECK-NEXT:      case 1 {
-// CHECK-NEXT:        uprog.barrier device
-// CHECK-NEXT:      }
-// CHECK-NEXT:    }
-// CHECK-NEXT:    uprog.yield
-// CHECK-NOT:     uprog.barrier
+// CHECK:         uprog.for %[[I:.*]] = %{{.*}} to %[[STEPS]] {
+// CHECK:           uprog.plan_step %[[PLAN]][%[[I]]]
+
+// A uniform branch goes to the operator of the step's kernel: kernels have the
+// numbers of the module's order, and one that is not recorded has no case.
+// CASES:         %[[KERNEL:.*]] = uprog.step_kernel %[[STEP:.*]]
+// CASES:         uprog.branch %[[KERNEL]] uniform
+// CASES:         case 0 {
+// CASES:           uprog.run @leaf.rows step(%[[STEP]]) tasks(%{{.*}})
+// CASES-NOT:     case 1 {
+// CASES:         case 2 {
+// CASES:           uprog.run @pair.rows step(%[[STEP]]) tasks(%{{.*}})
+
+// All units wait for each other at the end of a step that says so, nowhere else.
+// BARRIER-LABEL: uprog.program @main.execute
+// BARRIER-NOT:   uprog.barrier
+// BARRIER:       %[[WAIT:.*]] = uprog.step_meets %{{.*}}
+// BARRIER-NEXT:  uprog.branch %[[WAIT]] uniform
+// BARRIER-NEXT:  case 1 {
+// BARRIER-NEXT:    uprog.barrier device
+// BARRIER-NOT:   uprog.barrier
+// BARRIER-LABEL: batch.table @t
 
 // -----
 

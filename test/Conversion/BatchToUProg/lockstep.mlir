@@ -1,40 +1,44 @@
 // RUN: batch-opt %s --batch-outline-blocks --batch-vectorize-kernels --batch-lockstep \
-// RUN:   --split-input-file | FileCheck %s
+// RUN:   --split-input-file -o %t.mlir
+// RUN: FileCheck %s < %t.mlir
+// RUN: FileCheck %s --check-prefix=WAITING < %t.mlir
+// RUN: FileCheck %s --check-prefix=CASES < %t.mlir
 
-// One loop: the next block, its lanes, its kernel, what becomes of its results.
+// A loop runs the preferred one of all blocks, or the one that a lane has waited
+// for longest, until no lane waits.
 // CHECK-LABEL: uprog.program @main.execute(
 // CHECK-SAME:    %[[LANES:.*]]: !batch.lanes) level(block) attributes {batch.executor} {
 // CHECK-NEXT:    batch.start_lanes %[[LANES]] @main.machine
 // CHECK-NEXT:    uprog.while {
-// CHECK-NEXT:      %[[BLOCKS:.*]] = arith.constant 3 : index
-// CHECK-NEXT:      %[[KEYS:.*]]:2, %[[LEAST:.*]]:2 = uprog.reduce min %[[I:.*]] < %[[BLOCKS]] {
+// CHECK:           %[[KEYS:.*]]:2, %[[LEAST:.*]]:2 = uprog.reduce min %[[I:.*]] < %c3 {
 // CHECK-NEXT:        %[[PREFERENCE:.*]], %[[SINCE:.*]] = batch.block_keys %[[LANES]][%[[I]]]
-// CHECK-NEXT:        uprog.yield %[[PREFERENCE]], %[[SINCE]] : i64, i64
-// CHECK-NEXT:      }
-// CHECK-NEXT:      %[[BLOCK:.*]], %[[ANY:.*]] = batch.next_block %[[LANES]] of %[[LEAST]]#0, %[[LEAST]]#1 since %[[KEYS]]#1
+// CHECK-NEXT:        uprog.yield %[[PREFERENCE]], %[[SINCE]]
+// CHECK:           %[[BLOCK:.*]], %[[ANY:.*]] = batch.next_block %[[LANES]] of %[[LEAST]]#0, %[[LEAST]]#1 since %[[KEYS]]#1
 // CHECK-NEXT:      uprog.condition(%[[ANY]]) %[[BLOCK]] : index
-// CHECK-NEXT:    } do {
-// CHECK-NEXT:    ^bb0(%[[B:.*]]: index):
-// CHECK-NEXT:      %[[ALL:.*]], %[[LIST:.*]] = batch.lane_list %[[LANES]] : memref<?xi32>
-// CHECK-NEXT:      %[[COUNT:.*]] = uprog.compact %[[LANE:.*]] < %[[ALL]] into %[[LIST]] : memref<?xi32> {
-// CHECK-NEXT:        %[[RUNS:.*]] = batch.enter_block %[[LANES]][%[[LANE]]], %[[B]]
-// CHECK-NEXT:        uprog.condition(%[[RUNS]])
-// CHECK-NEXT:      }
-// CHECK-NEXT:      %[[STEP:.*]] = uprog.take_lanes %[[LANES]][%[[B]]] tasks(%[[COUNT]])
-// CHECK-NEXT:      uprog.branch %[[B]] uniform
-// CHECK-NEXT:      case 0 {
-// CHECK-NEXT:        %[[N:.*]] = uprog.step_tasks %[[STEP]]
-// CHECK-NEXT:        uprog.run @first.rows step(%[[STEP]]) tasks(%[[N]])
-// CHECK-NEXT:        batch.lane_ops %[[LANES]] @main.machine::@first
-// CHECK-NEXT:      }
-// CHECK-NEXT:      case 1 {
-// CHECK-NEXT:        batch.lane_ops %[[LANES]] @main.machine::@second prologue
-// CHECK:             uprog.run @second.rows step
-// CHECK-NEXT:        batch.lane_ops %[[LANES]] @main.machine::@second
-// CHECK-NEXT:      }
-// CHECK-NEXT:      case 2 {
-// CHECK-NEXT:        batch.lane_ops %[[LANES]] @main.machine::@third
-// CHECK-NEXT:      }
+
+// A step has the lanes that wait for the block.
+// WAITING:         ^bb0(%[[BLOCK:.*]]: index):
+// WAITING:           %[[ALL:.*]], %[[LIST:.*]] = batch.lane_list %[[LANES:.*]] : memref<?xi32>
+// WAITING:           %[[COUNT:.*]] = uprog.compact %[[LANE:.*]] < %[[ALL]] into %[[LIST]]
+// WAITING-NEXT:        %[[RUNS:.*]] = batch.enter_block %[[LANES]][%[[LANE]]], %[[BLOCK]]
+// WAITING-NEXT:        uprog.condition(%[[RUNS]])
+// WAITING:           uprog.take_lanes %[[LANES]][%[[BLOCK]]] tasks(%[[COUNT]])
+
+// Each block has a case: what its stacks do before its kernel, the kernel, if it
+// has one, and what becomes of the results.
+// CASES:         %[[STEP:.*]] = uprog.take_lanes
+// CASES:         case 0 {
+// CASES-NOT:       prologue
+// CASES:           %[[N:.*]] = uprog.step_tasks %[[STEP]]
+// CASES-NEXT:      uprog.run @first.rows step(%[[STEP]]) tasks(%[[N]])
+// CASES-NEXT:      batch.lane_ops %{{.*}} @main.machine::@first{{$}}
+// CASES:         case 1 {
+// CASES-NEXT:      batch.lane_ops %{{.*}} @main.machine::@second prologue
+// CASES:           uprog.run @second.rows
+// CASES-NEXT:      batch.lane_ops %{{.*}} @main.machine::@second{{$}}
+// CASES:         case 2 {
+// CASES-NOT:       uprog.run
+// CASES:           batch.lane_ops %{{.*}} @main.machine::@third{{$}}
 batch.machine @main.machine(%w: tensor<2xf32> {batch.shared = "w"}) attributes {cached_tops} {
   batch.variable @x : tensor<2xf32> stack argument(0) result(0)
   batch.block @first {

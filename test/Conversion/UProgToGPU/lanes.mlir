@@ -1,5 +1,11 @@
 // RUN: batch-opt %s --batch-outline-blocks --batch-vectorize-kernels --batch-lockstep \
-// RUN:   --uprog-stage-operators=target=gpu --batch-choose-executor --convert-operators-to-gpu --convert-uprog-to-gpu | FileCheck %s
+// RUN:   --uprog-stage-operators=target=gpu --batch-choose-executor --convert-operators-to-gpu --convert-uprog-to-gpu -o %t.mlir
+// RUN: FileCheck %s < %t.mlir
+// RUN: FileCheck %s --check-prefix=START < %t.mlir
+// RUN: FileCheck %s --check-prefix=REDUCE < %t.mlir
+// RUN: FileCheck %s --check-prefix=LEARNED < %t.mlir
+// RUN: FileCheck %s --check-prefix=LIST < %t.mlir
+// RUN: FileCheck %s --check-prefix=STEP < %t.mlir
 // RUN: batch-opt %s --batch-outline-blocks --batch-vectorize-kernels --batch-lockstep \
 // RUN:   --uprog-stage-operators=target=gpu --batch-choose-executor -o /dev/null --remark-format=emitRemark --remarks-filter=batch 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=REMARK
@@ -24,81 +30,94 @@
 // CHECK:         %[[NEXT:.*]] = llvm.atomicrmw add %{{.*}} syncscope("device") monotonic : !llvm.ptr<1>, i64
 // CHECK:         llvm.atomicrmw add %{{.*}} syncscope("block") monotonic : !llvm.ptr<1>, i64
 
-// CHECK-LABEL: gpu.func @main_execute(
-// CHECK-SAME:    %[[CONTEXT:.*]]: !llvm.ptr<1>, %{{.*}}: i64) kernel
-// CHECK:         %[[ID:.*]] = gpu.thread_id x
-// CHECK:         %[[THREAD:.*]] = arith.index_cast %[[ID]] : index to i64
-// CHECK:         %[[LANES:.*]] = llvm.inttoptr %{{.*}} : i64 to !llvm.ptr<1>
+// Variables begin as zeros and each lane with an instance; threads share out the
+// lanes, and wait for each other before any lane runs.
+// START-LABEL: gpu.func @main_execute(
+// START-SAME:    %[[CONTEXT:.*]]: !llvm.ptr<1>, %{{.*}}: i64) kernel
+// START:         %[[ID:.*]] = gpu.thread_id x
+// START:         %[[THREAD:.*]] = arith.index_cast %[[ID]] : index to i64
+// START:         %[[LANES:.*]] = llvm.inttoptr %{{.*}} : i64 to !llvm.ptr<1>
+// START:         scf.for %{{.*}} = %[[THREAD]] to
+// START:           llvm.store %{{.*}} : i64, !llvm.ptr<1>
+// START:         scf.for %{{.*}} = %[[THREAD]] to
+// START:           llvm.store %{{.*}} : i32, !llvm.ptr<1>
+// START:         gpu.barrier
+// START:         scf.for %[[LANE:.*]] = %[[THREAD]] to
+// START:           func.call @main.machine.next_instance(%[[CONTEXT]], %[[LANES]], %[[LANE]],
+// START:         gpu.barrier
+// START:         scf.while
 
-// Variables begin as zeros; threads share out the lanes.
-// CHECK:         scf.for %{{.*}} = %[[THREAD]] to
-// CHECK:           llvm.store %{{.*}} : i64, !llvm.ptr<1>
-// CHECK:         scf.for %{{.*}} = %[[THREAD]] to
-// CHECK:           llvm.store %{{.*}} : i32, !llvm.ptr<1>
-// CHECK:         gpu.barrier
-// CHECK:         scf.for %[[LANE:.*]] = %[[THREAD]] to
-// CHECK:           func.call @main.machine.next_instance(%[[CONTEXT]], %[[LANES]], %[[LANE]],
-// CHECK:         gpu.barrier
+// The threads of a warp share out the blocks; after distances of 1 to 16 all of
+// them have the least of both keys.
+// REDUCE-LABEL: gpu.func @main_execute(
+// REDUCE:         scf.while
+// REDUCE:           %[[OF_WARP:.*]] = arith.andi %{{.*}}, %c31_i64{{.*}} : i64
+// REDUCE:           scf.for %{{.*}} = %[[OF_WARP]] to %{{.*}} step %c32_i64
+// REDUCE:           gpu.shuffle xor %{{.*}}, %c1_i32
+// REDUCE:           gpu.shuffle xor %{{.*}}, %c2_i32
+// REDUCE:           gpu.shuffle xor %{{.*}}, %c4_i32
+// REDUCE:           gpu.shuffle xor %{{.*}}, %c8_i32
+// REDUCE:           gpu.shuffle xor %{{.*}}, %c16_i32
+// REDUCE:           gpu.shuffle xor %{{.*}}, %c1_i32
+// REDUCE:           gpu.shuffle xor %{{.*}}, %c2_i32
+// REDUCE:           gpu.shuffle xor %{{.*}}, %c4_i32
+// REDUCE:           gpu.shuffle xor %{{.*}}, %c8_i32
+// REDUCE:           gpu.shuffle xor %{{.*}}, %c16_i32
+// REDUCE-NOT:       gpu.shuffle xor %{{.*}}, %c{{[1248]}}_i32
+// REDUCE:         scf.condition
 
-// The threads of a warp share out the blocks and reduce what they found, 64 bits
-// in two parts; all look into a table of states where the choice is a learned one;
-// the first one counts the step.
-// CHECK:         scf.while
-// CHECK:           %[[OF_WARP:.*]] = arith.andi %{{.*}}, %c31_i64{{.*}} : i64
-// CHECK:           scf.for %{{.*}} = %[[OF_WARP]] to %{{.*}} step %c32_i64
-// CHECK-COUNT-40:  gpu.shuffle xor
-// CHECK-NOT:       gpu.shuffle
-// CHECK:           scf.if
-// CHECK:             scf.for
-// CHECK:               arith.xori
-// CHECK:               arith.muli
-// CHECK:             %[[HASH:.*]] = arith.ori
-// CHECK:             %[[SLOT:.*]] = arith.andi
-// CHECK:             scf.while (%{{.*}} = %[[SLOT]])
-// CHECK:               arith.cmpi ne, %{{.*}}, %[[HASH]]
-// CHECK:           gpu.barrier
-// CHECK:           scf.if
-// CHECK:             llvm.store
-// CHECK:           scf.condition
-// CHECK:         } do {
+// All threads look into a table of states where the choice is a learned one; the
+// first one counts the step.
+// LEARNED-LABEL: gpu.func @main_execute(
+// LEARNED:         scf.while
+// LEARNED:           arith.xori
+// LEARNED:           arith.muli
+// LEARNED:           %[[HASH:.*]] = arith.ori
+// LEARNED:           %[[SLOT:.*]] = arith.andi
+// LEARNED:           scf.while (%{{.*}} = %[[SLOT]])
+// LEARNED:             arith.cmpi ne, %{{.*}}, %[[HASH]]
+// LEARNED:           gpu.barrier
+// LEARNED:           scf.if
+// LEARNED:             llvm.store
+// LEARNED:           scf.condition
 
 // A warp lists the lanes, and its first thread tells the others how many.
-// CHECK:           %[[CELL:.*]] = llvm.mlir.addressof @compact.count : !llvm.ptr<3>
-// CHECK:           gpu.barrier
-// CHECK:           %[[WARP:.*]] = arith.cmpi slt, %[[SELF:.*]], %c32_i64{{.*}} : i64
-// CHECK:           scf.if %[[WARP]] {
-// CHECK:             %[[COUNT:.*]] = scf.for
-// CHECK-COUNT-5:       gpu.shuffle up
-// CHECK:               gpu.shuffle idx
-// CHECK:             %[[FIRST:.*]] = arith.cmpi eq, %[[SELF]], %c0_i64{{.*}} : i64
-// CHECK-NEXT:        scf.if %[[FIRST]] {
-// CHECK-NEXT:          llvm.store %[[COUNT]], %[[CELL]] : i64, !llvm.ptr<3>
-// CHECK:           gpu.barrier
-// CHECK-NEXT:      llvm.load %[[CELL]] : !llvm.ptr<3> -> i64
-// CHECK:           gpu.barrier
-// CHECK:           scf.index_switch
-// CHECK-NEXT:      case 0 {
+// LIST:           %[[CELL:.*]] = llvm.mlir.addressof @compact.count : !llvm.ptr<3>
+// LIST:           gpu.barrier
+// LIST:           %[[WARP:.*]] = arith.cmpi slt, %[[SELF:.*]], %c32_i64{{.*}} : i64
+// LIST:           scf.if %[[WARP]] {
+// LIST:             %[[COUNT:.*]] = scf.for
+// LIST-COUNT-5:       gpu.shuffle up
+// LIST:               gpu.shuffle idx
+// LIST:             %[[FIRST:.*]] = arith.cmpi eq, %[[SELF]], %c0_i64{{.*}} : i64
+// LIST-NEXT:        scf.if %[[FIRST]] {
+// LIST-NEXT:          llvm.store %[[COUNT]], %[[CELL]] : i64, !llvm.ptr<3>
+// LIST:           gpu.barrier
+// LIST-NEXT:      llvm.load %[[CELL]] : !llvm.ptr<3> -> i64
+// LIST:           gpu.barrier
+// LIST:           scf.index_switch
 
-// What the kernel computed is read by other threads.
-// CHECK:             func.call @call.rows.stage0(%{{.*}}, %{{.*}}, %c0_i64{{.*}}, %c1_i64{{.*}})
-// CHECK-NEXT:        gpu.barrier
-// A thread pushes the number of a lane; all threads copy rows of 15, of which
-// five lie together, and meet before depths change.
-// CHECK:             scf.for %{{.*}} = %[[THREAD]] to
-// CHECK:               llvm.store %{{.*}} : i64, !llvm.ptr<1>
-// CHECK:             gpu.barrier
-// CHECK:             scf.for %[[I:.*]] = %[[THREAD]] to
-// CHECK:               arith.divui %[[I]], %[[PIECES:c15_i64.*]] : i64
-// CHECK:               %[[PIECE:.*]] = arith.remui %[[I]], %[[PIECES]] : i64
-// CHECK:               arith.divui %[[PIECE]], %c5_i64
-// CHECK:               %[[ROW:.*]] = llvm.load %{{.*}} : !llvm.ptr<1> -> i32
-// CHECK:               llvm.store %[[ROW]], %{{.*}} : i32, !llvm.ptr<1>
-// CHECK:             gpu.barrier
-// CHECK:             llvm.atomicrmw add %{{.*}} syncscope("block") monotonic
-// CHECK:             func.call @main.machine.next_instance(
-// CHECK:             gpu.barrier
-// CHECK-NEXT:        scf.yield
-// CHECK:           case 1 {
+// What the kernel computed is read by other threads: they wait for it. A thread
+// pushes the number of a lane; all threads copy rows of 15, of which five lie
+// together, and wait before depths change and lanes take instances.
+// STEP:           case 0 {
+// STEP:             func.call @call.rows.stage0(%{{.*}}, %{{.*}}, %c0_i64{{.*}}, %c1_i64{{.*}})
+// STEP-NEXT:        gpu.barrier
+// STEP:             scf.for %{{.*}} = %[[THREAD:.*]] to
+// STEP:               llvm.store %{{.*}} : i64, !llvm.ptr<1>
+// STEP:             gpu.barrier
+// STEP:             scf.for %[[I:.*]] = %[[THREAD]] to
+// STEP:               arith.divui %[[I]], %[[PIECES:c15_i64.*]] : i64
+// STEP:               %[[PIECE:.*]] = arith.remui %[[I]], %[[PIECES]] : i64
+// STEP:               arith.divui %[[PIECE]], %c5_i64
+// STEP:               %[[ROW:.*]] = llvm.load %{{.*}} : !llvm.ptr<1> -> i32
+// STEP:               llvm.store %[[ROW]], %{{.*}} : i32, !llvm.ptr<1>
+// STEP:             gpu.barrier
+// STEP:             llvm.atomicrmw add %{{.*}} syncscope("block") monotonic
+// STEP:             func.call @main.machine.next_instance(
+// STEP:             gpu.barrier
+// STEP-NEXT:        scf.yield
+// STEP:           case 1 {
 
 // PTX: .visible .entry main_execute(
 // PTX: atom.global.add.u64
