@@ -39,6 +39,7 @@
 // CHECK-SAME:              iter_args(%[[C0:.*]] = %{{.*}}, %[[C1:.*]] = %{{.*}}, %[[C2:.*]] = %{{.*}}, %[[C3:.*]] = %{{[^)]*}})
 // CHECK:                   %[[OWN:.*]] = arith.muli %[[MEMBER]], %c4_i64 : i64
 // CHECK:                   arith.addi %[[K]], %[[OWN]] : i64
+// Each is rounded before it is multiplied: here those of the first row.
 // CHECK:                   %[[V0:.*]] = llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
 // CHECK-NEXT:              %[[V00:.*]] = vector.extract %[[V0]][0]
 // CHECK-NEXT:              %[[V01:.*]] = vector.extract %[[V0]][1]
@@ -52,31 +53,25 @@
 // BF16-NEXT:               %[[R00:.*]] = llvm.bitcast %[[P00]] : vector<2xbf16> to i32
 // BF16-NEXT:               %[[P01:.*]] = nvvm.convert.f32x2.to.bf16x2 %[[V03]], %[[V02]] {rnd = #nvvm.fp_rnd_mode<rn>}
 // BF16-NEXT:               %[[R01:.*]] = llvm.bitcast %[[P01]] : vector<2xbf16> to i32
-// CHECK:                   %[[V1:.*]] = llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
-// CHECK-NEXT:              %[[V10:.*]] = vector.extract %[[V1]][0]
-// CHECK-NEXT:              %[[V11:.*]] = vector.extract %[[V1]][1]
-// CHECK-NEXT:              %[[V12:.*]] = vector.extract %[[V1]][2]
-// CHECK-NEXT:              %[[V13:.*]] = vector.extract %[[V1]][3]
-// TF32-NEXT:               %[[R10:.*]] = nvvm.convert.float.to.tf32 %[[V10]] {rnd = #nvvm.fp_rnd_mode<rna>}
-// TF32-NEXT:               %[[R11:.*]] = nvvm.convert.float.to.tf32 %[[V11]] {rnd = #nvvm.fp_rnd_mode<rna>}
-// TF32-NEXT:               %[[R12:.*]] = nvvm.convert.float.to.tf32 %[[V12]] {rnd = #nvvm.fp_rnd_mode<rna>}
-// TF32-NEXT:               %[[R13:.*]] = nvvm.convert.float.to.tf32 %[[V13]] {rnd = #nvvm.fp_rnd_mode<rna>}
-// BF16-NEXT:               %[[P10:.*]] = nvvm.convert.f32x2.to.bf16x2 %[[V11]], %[[V10]] {rnd = #nvvm.fp_rnd_mode<rn>}
+// So are those of the other row.
+// CHECK:                   llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+// TF32:                     %[[R10:.*]] = nvvm.convert.float.to.tf32
+// TF32-NEXT:                %[[R11:.*]] = nvvm.convert.float.to.tf32
+// TF32-NEXT:                %[[R12:.*]] = nvvm.convert.float.to.tf32
+// TF32-NEXT:                %[[R13:.*]] = nvvm.convert.float.to.tf32
+// BF16:                     %[[P10:.*]] = nvvm.convert.f32x2.to.bf16x2
 // BF16-NEXT:               %[[R10:.*]] = llvm.bitcast %[[P10]] : vector<2xbf16> to i32
-// BF16-NEXT:               %[[P11:.*]] = nvvm.convert.f32x2.to.bf16x2 %[[V13]], %[[V12]] {rnd = #nvvm.fp_rnd_mode<rn>}
+// BF16-NEXT:                %[[P11:.*]] = nvvm.convert.f32x2.to.bf16x2
 // BF16-NEXT:               %[[R11:.*]] = llvm.bitcast %[[P11]] : vector<2xbf16> to i32
-// CHECK:                   %[[V2:.*]] = llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
-// CHECK-NEXT:              %[[V20:.*]] = vector.extract %[[V2]][0]
-// CHECK-NEXT:              %[[V21:.*]] = vector.extract %[[V2]][1]
-// CHECK-NEXT:              %[[V22:.*]] = vector.extract %[[V2]][2]
-// CHECK-NEXT:              %[[V23:.*]] = vector.extract %[[V2]][3]
-// TF32-NEXT:               %[[R20:.*]] = nvvm.convert.float.to.tf32 %[[V20]] {rnd = #nvvm.fp_rnd_mode<rna>}
-// TF32-NEXT:               %[[R21:.*]] = nvvm.convert.float.to.tf32 %[[V21]] {rnd = #nvvm.fp_rnd_mode<rna>}
-// TF32-NEXT:               %[[R22:.*]] = nvvm.convert.float.to.tf32 %[[V22]] {rnd = #nvvm.fp_rnd_mode<rna>}
-// TF32-NEXT:               %[[R23:.*]] = nvvm.convert.float.to.tf32 %[[V23]] {rnd = #nvvm.fp_rnd_mode<rna>}
-// BF16-NEXT:               %[[P20:.*]] = nvvm.convert.f32x2.to.bf16x2 %[[V21]], %[[V20]] {rnd = #nvvm.fp_rnd_mode<rn>}
+// So are those of the column.
+// CHECK:                   llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+// TF32:                     %[[R20:.*]] = nvvm.convert.float.to.tf32
+// TF32-NEXT:                %[[R21:.*]] = nvvm.convert.float.to.tf32
+// TF32-NEXT:                %[[R22:.*]] = nvvm.convert.float.to.tf32
+// TF32-NEXT:                %[[R23:.*]] = nvvm.convert.float.to.tf32
+// BF16:                     %[[P20:.*]] = nvvm.convert.f32x2.to.bf16x2
 // BF16-NEXT:               %[[R20:.*]] = llvm.bitcast %[[P20]] : vector<2xbf16> to i32
-// BF16-NEXT:               %[[P21:.*]] = nvvm.convert.f32x2.to.bf16x2 %[[V23]], %[[V22]] {rnd = #nvvm.fp_rnd_mode<rn>}
+// BF16-NEXT:                %[[P21:.*]] = nvvm.convert.f32x2.to.bf16x2
 // BF16-NEXT:               %[[R21:.*]] = llvm.bitcast %[[P21]] : vector<2xbf16> to i32
 // The first of a lane's k go to one instruction; there is another one for tf32.
 // CHECK-NEXT:              %[[D:.*]] = nvvm.mma.sync A[%[[R00]], %[[R10]], %[[R01]], %[[R11]]] B[%[[R20]], %[[R21]]] C[%[[C0]], %[[C1]], %[[C2]], %[[C3]]]

@@ -3,32 +3,31 @@
 // RUN: batch-opt %s --canonicalize --cse --symbol-dce | FileCheck %s --check-prefix=CLEAN
 
 // A machine has shared arguments, variables and blocks.
-// CHECK:      batch.machine @main.machine(%[[W:.*]]: tensor<4xf32> {batch.shared = "W"}) attributes {cached_tops} {
-// CHECK-NEXT:   batch.variable @n : i64 stack argument(0)
-// CHECK-NEXT:   batch.variable @x : tensor<4xf32> stack
-// CHECK-NEXT:   batch.variable @r : tensor<4xf32> result(0)
-// CHECK-NEXT:   batch.variable @flag : i1 stack argument(1) result(1)
-// CHECK-NEXT:   batch.block @main.0 {
-// CHECK-NEXT:     %[[N:.*]] = batch.top @n : i64
-// CHECK-NEXT:     %[[ONE:.*]] = arith.constant 1 : i64
-// CHECK-NEXT:     %[[M:.*]] = arith.addi %[[N]], %[[ONE]] : i64
-// CHECK-NEXT:     batch.set @n, %[[M]] : i64
-// CHECK-NEXT:     batch.push @n{{$}}
-// CHECK-NEXT:     batch.push @x, %[[W]] : tensor<4xf32>
-// CHECK-NEXT:     %[[C:.*]] = batch.top @flag : i1
-// CHECK-NEXT:     batch.branch %[[C]], @main.1, @main.2
-// CHECK-NEXT:   }
-// CHECK-NEXT:   batch.block @main.1 {
-// CHECK-NEXT:     batch.push_jump @main.0 return_to(@main.2)
-// CHECK-NEXT:   }
-// CHECK-NEXT:   batch.block @main.2 {
-// CHECK-NEXT:     batch.pop @x
-// CHECK-NEXT:     batch.jump @main.3
-// CHECK-NEXT:   }
-// CHECK-NEXT:   batch.block @main.3 {
-// CHECK-NEXT:     batch.return
-// CHECK-NEXT:   }
-// CHECK-NEXT: }
+// CHECK-LABEL: batch.machine @main.machine(
+// CHECK-SAME:    %[[W:.*]]: tensor<4xf32> {batch.shared = "W"}) attributes {cached_tops} {
+// CHECK-NEXT:    batch.variable @n : i64 stack argument(0)
+// CHECK-NEXT:    batch.variable @x : tensor<4xf32> stack
+// CHECK-NEXT:    batch.variable @r : tensor<4xf32> result(0)
+// CHECK-NEXT:    batch.variable @flag : i1 stack argument(1) result(1)
+
+// A block reads and writes the tops of variables, and sees shared arguments.
+// CHECK-LABEL: batch.block @main.0 {
+// CHECK:         %[[N:.*]] = batch.top @n : i64
+// CHECK:         %[[M:.*]] = arith.addi %[[N]],
+// CHECK-NEXT:    batch.set @n, %[[M]] : i64
+// CHECK-NEXT:    batch.push @n{{$}}
+// CHECK-NEXT:    batch.push @x, %[[W]] : tensor<4xf32>
+// CHECK:         %[[C:.*]] = batch.top @flag : i1
+// CHECK-NEXT:    batch.branch %[[C]], @main.1, @main.2
+
+// Each of the other ends of blocks.
+// CHECK-LABEL: batch.block @main.1 {
+// CHECK-NEXT:    batch.push_jump @main.0 return_to(@main.2)
+// CHECK-LABEL: batch.block @main.2 {
+// CHECK-NEXT:    batch.pop @x
+// CHECK-NEXT:    batch.jump @main.3
+// CHECK-LABEL: batch.block @main.3 {
+// CHECK-NEXT:    batch.return
 
 // Cleaning up leaves names alone. Constants stay in their blocks, a read that
 // nobody needs goes, and equal ones are one if nothing is written in between.
@@ -65,7 +64,7 @@ batch.machine @main.machine(%w: tensor<4xf32> {batch.shared = "W"})
 }
 
 // A machine without variables.
-// CHECK:      batch.machine @nothing() {
+// CHECK-LABEL: batch.machine @nothing() {
 // CHECK-NEXT:   batch.block @start {
 // CHECK-NEXT:     batch.return
 

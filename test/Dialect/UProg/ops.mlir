@@ -129,52 +129,58 @@ batch.machine @machine() attributes {cached_tops, frames} {
 func.func @entry() attributes {batch.entry} {
   return
 }
-// CHECK:      uprog.program @frame(%[[LANES:.*]]: !batch.lanes) level(block) {
+// CHECK-LABEL: uprog.program @frame(
+// CHECK-SAME:    %[[LANES:.*]]: !batch.lanes) level(block) {
 uprog.program @frame(%lanes: !batch.lanes) level(block) {
-  // CHECK-NEXT: batch.start_lanes %[[LANES]] @machine
+  // CHECK: batch.start_lanes %[[LANES]] @machine
   batch.start_lanes %lanes @machine
-  // CHECK-NEXT: uprog.while {
+  // CHECK: uprog.while {
   uprog.while {
-    // CHECK-NEXT: %[[TWO:.*]] = arith.constant 2 : index
     %two = arith.constant 2 : index
-    // CHECK-NEXT: %[[KEYS:.*]]:2, %[[LEAST:.*]]:2 = uprog.reduce min %[[I:.*]] < %[[TWO]] {
+    // CHECK: %[[KEYS:.*]]:2, %[[LEAST:.*]]:2 = uprog.reduce min %[[I:.*]] < %{{.*}} {
     %keys:2, %least:2 = uprog.reduce min %i < %two {
       // CHECK-NEXT: %[[PREFERENCE:.*]], %[[SINCE:.*]] = batch.block_keys %[[LANES]][%[[I]]]
       %preference, %since = batch.block_keys %lanes[%i]
       // CHECK-NEXT: uprog.yield %[[PREFERENCE]], %[[SINCE]] : i64, i64
       uprog.yield %preference, %since : i64, i64
-    // CHECK-NEXT: }
     }
-    // CHECK-NEXT: %[[BLOCK:.*]], %[[ANY:.*]] = batch.next_block %[[LANES]] of %[[LEAST]]#0, %[[LEAST]]#1 since %[[KEYS]]#1
+    // CHECK: %[[BLOCK:.*]], %[[ANY:.*]] = batch.next_block %[[LANES]] of %[[LEAST]]#0, %[[LEAST]]#1 since %[[KEYS]]#1
     %block, %any = batch.next_block %lanes of %least#0, %least#1 since %keys#1
-    // CHECK-NEXT: uprog.condition(%[[ANY]]) %[[BLOCK]] : index
+    // CHECK: uprog.condition(%[[ANY]]) %[[BLOCK]] : index
     uprog.condition(%any) %block : index
-  // CHECK-NEXT: } do {
+  // CHECK: } do {
   } do {
-  // CHECK-NEXT: ^bb0(%[[B:.*]]: index):
+  // CHECK-NEXT: ^bb0(%{{.*}}: index):
   ^bb0(%b: index):
-    // CHECK-NEXT: %[[ALL:.*]], %[[LIST:.*]] = batch.lane_list %[[LANES]] : memref<?xi32>
-    %all, %list = batch.lane_list %lanes : memref<?xi32>
-    // CHECK-NEXT: %[[COUNT:.*]] = uprog.compact %[[LANE:.*]] < %[[ALL]] into %[[LIST]] : memref<?xi32> {
-    %count = uprog.compact %lane < %all into %list : memref<?xi32> {
-      // CHECK-NEXT: %[[RUNS:.*]] = batch.enter_block %[[LANES]][%[[LANE]]], %[[B]]
-      %runs = batch.enter_block %lanes[%lane], %b
-      // CHECK-NEXT: uprog.condition(%[[RUNS]])
-      uprog.condition(%runs)
-    // CHECK-NEXT: }
-    }
-    // CHECK-NEXT: uprog.take_lanes %[[LANES]][%[[B]]] tasks(%[[COUNT]])
-    %step = uprog.take_lanes %lanes[%b] tasks(%count)
-    // CHECK-NEXT: batch.lane_ops %[[LANES]] @machine::@block prologue
-    batch.lane_ops %lanes @machine::@block prologue
-    // CHECK-NEXT: batch.lane_ops %[[LANES]] @machine::@block{{$}}
-    batch.lane_ops %lanes @machine::@block
-    // CHECK-NEXT: uprog.ref @frame(%[[LANES]]) : !batch.lanes
+    // CHECK: uprog.ref @frame(%[[LANES]]) : !batch.lanes
     uprog.ref @frame(%lanes) : !batch.lanes
-    // CHECK-NEXT: batch.leave_frame %[[LANES]] @machine
-    batch.leave_frame %lanes @machine
     uprog.yield
   }
+  uprog.yield
+}
+
+// What the loop does for a block: lists its lanes, takes them as a step, and does
+// what the block does to their variables.
+// CHECK-LABEL: uprog.program @block(
+// CHECK-SAME:    %[[LANES:.*]]: !batch.lanes, %[[B:.*]]: index) level(block) {
+uprog.program @block(%lanes: !batch.lanes, %b: index) level(block) {
+  // CHECK: %[[ALL:.*]], %[[LIST:.*]] = batch.lane_list %[[LANES]] : memref<?xi32>
+  %all, %list = batch.lane_list %lanes : memref<?xi32>
+  // CHECK: %[[COUNT:.*]] = uprog.compact %[[LANE:.*]] < %[[ALL]] into %[[LIST]] : memref<?xi32> {
+  %count = uprog.compact %lane < %all into %list : memref<?xi32> {
+    // CHECK-NEXT: %[[RUNS:.*]] = batch.enter_block %[[LANES]][%[[LANE]]], %[[B]]
+    %runs = batch.enter_block %lanes[%lane], %b
+    // CHECK-NEXT: uprog.condition(%[[RUNS]])
+    uprog.condition(%runs)
+  }
+  // CHECK: uprog.take_lanes %[[LANES]][%[[B]]] tasks(%[[COUNT]])
+  %step = uprog.take_lanes %lanes[%b] tasks(%count)
+  // CHECK: batch.lane_ops %[[LANES]] @machine::@block prologue
+  batch.lane_ops %lanes @machine::@block prologue
+  // CHECK: batch.lane_ops %[[LANES]] @machine::@block{{$}}
+  batch.lane_ops %lanes @machine::@block
+  // CHECK: batch.leave_frame %[[LANES]] @machine
+  batch.leave_frame %lanes @machine
   uprog.yield
 }
 
