@@ -13,7 +13,9 @@ if(BATCH_STATIC_MLIR)
   set(MLIR_LINK_MLIR_DYLIB OFF)
   set(BATCH_MLIR_EXECUTION_ENGINE MLIRExecutionEngine)
   get_property(BATCH_MLIR_LIBRARIES GLOBAL PROPERTY MLIR_ALL_LIBS)
-  list(FILTER BATCH_MLIR_LIBRARIES EXCLUDE REGEX "Test|CAPI|Shared$")
+  # The shared library itself, tools and what they need, what runs code in the compiler.
+  list(FILTER BATCH_MLIR_LIBRARIES EXCLUDE REGEX
+       "Test|CAPI|TableGen|Tblgen|PDLL|OptMain|JitRunner|ExecutionEngine|Runtime|Shared$|^MLIR$|^mlir_")
   get_target_property(needed MLIRSupport INTERFACE_LINK_LIBRARIES)
   if("LLVM" IN_LIST needed)
     list(APPEND BATCH_MLIR_LIBRARIES LLVM)
