@@ -174,7 +174,6 @@ def check_ours(entry, instances, options, folder):
     for executor in entry.paths:
         path = os.path.join(folder, "%s-%d.safetensors" % (executor, instances))
         counts = entry.run(executor, None, instances, "--outputs=" + path,
-                           "--watchdog=10",
                            "--check-unbatched=%g" % options.tolerance)
         found[executor] = ({"error": counts["max_relative_error"], "counts": {
             key: counts[key] for key in COUNTS}}, path)

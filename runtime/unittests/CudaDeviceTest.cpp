@@ -34,16 +34,36 @@ protected:
 
 /// Control words of a run, as the kernel leaves them.
 struct Control {
+  /// Of blocks that are all at the same step.
   explicit Control(const std::vector<uint32_t> &arrivals)
-      : words(96, 0), blocks(arrivals.size()) {
-    words.insert(words.end(), arrivals.begin(), arrivals.end());
-    EXPECT_EQ(words.size() * 4, controlBytes(blocks));
+      : words(controlBytes(arrivals.size()) / 8, 0), blocks(arrivals.size()) {
+    for (size_t b = 0; b < arrivals.size(); ++b)
+      ofBlock(b) = {arrivals[b], 0, makeProgress(1, 4)};
   }
+  /// Of blocks that have not begun.
+  static Control idle(int64_t blocks) {
+    Control control(std::vector<uint32_t>(blocks, 0));
+    for (int64_t b = 0; b < blocks; ++b)
+      control.ofBlock(b).progress = 0;
+    return control;
+  }
+  BatchDeviceControl &all() {
+    return *reinterpret_cast<BatchDeviceControl *>(words.data());
+  }
+  BatchBlockControl &ofBlock(int64_t block) { return all().ofBlocks[block]; }
   Control &record(uint32_t step, uint32_t barrier, uint32_t block) {
-    words[64] = 1;
-    words[65] = step;
-    words[66] = barrier;
-    words[67] = block;
+    all().timedOut = 1;
+    all().step = step;
+    all().barrier = barrier;
+    all().block = block;
+    return *this;
+  }
+  Control &at(int64_t block, int64_t high, int64_t low) {
+    ofBlock(block).progress = makeProgress(high, low);
+    return *this;
+  }
+  Control &ended(int64_t block) {
+    ofBlock(block).ended = 1;
     return *this;
   }
   void check(Watchdog watchdog = {}) const {
@@ -51,17 +71,26 @@ struct Control {
     watchdog.blocks = blocks;
     checkControl(reinterpret_cast<const char *>(words.data()), watchdog);
   }
+  void checkEnded(int64_t wanted) const {
+    batchrt::checkEnded(reinterpret_cast<const char *>(words.data()), blocks,
+                        [&](int64_t) { return wanted; });
+  }
   /// A watchdog with very little patience, and these words on the device.
   Watchdog on(Device &device) const {
     Watchdog watchdog;
     watchdog.seconds = watchdog.margin = 0.001;
     watchdog.blocks = blocks;
-    watchdog.control = device.allocate(words.size() * 4, "control words");
-    device.copyIn(watchdog.control, words.data(), words.size() * 4);
+    watchdog.control = device.allocate(words.size() * 8, "control words");
+    device.copyIn(watchdog.control, words.data(), words.size() * 8);
     return watchdog;
   }
+  /// The words of a block of a device.
+  static BatchBlockControl &there(const Watchdog &watchdog, int64_t block) {
+    return reinterpret_cast<BatchDeviceControl *>(watchdog.control)
+        ->ofBlocks[block];
+  }
 
-  std::vector<uint32_t> words;
+  std::vector<uint64_t> words;
   int64_t blocks;
 };
 } // namespace
@@ -489,30 +518,127 @@ TEST_F(Cuda, NamesTheBlocksThatAreBehind) {
   device->launch(kernel, {}, arguments);
   cuda.busy = -1;
   EXPECT_MESSAGE(": blocks 2, 4-6 of 8 did not arrive where the others wait, "
-                 "after 3 barriers; --device=emulator",
+                 "after 3 barriers: blocks 2, 4-6 are in step 4; "
+                 "--device=emulator",
                  device->wait(watchdog));
 
   open();
-  watchdog = Control({0, 0, 0}).on(*device);
+  watchdog = Control({1, 1, 1}).on(*device);
   device->launch(kernel, {}, arguments);
-  EXPECT_MESSAGE(": all 3 blocks have arrived at 0 barriers",
+  EXPECT_MESSAGE(": all 3 blocks have arrived at 1 barriers: blocks 0-2 are in "
+                 "step 4; --device=emulator",
                  device->wait(watchdog));
 }
 
-// A run may take any time, as long as blocks arrive at barriers.
-TEST_F(Cuda, BarriersAreProgress) {
+// Groups of blocks have plans of their own, and some have none.
+TEST_F(Cuda, NamesTheStepsThatBlocksAreIn) {
   open();
-  Watchdog watchdog = Control({0, 0}).on(*device);
+  Control control = Control::idle(12);
+  for (int64_t block : {0, 1, 4, 5})
+    control.at(block, 1 + block / 2, 7);
+  for (int64_t block : {2, 6, 7, 8, 9})
+    control.at(block, 1, 1).ended(block);
+  Watchdog watchdog = control.on(*device);
+  watchdog.executor = "cluster";
+  watchdog.describe = [](int64_t progress) {
+    return "step " + std::to_string(lowOf(progress)) + " of plan " +
+           std::to_string(highOf(progress));
+  };
+  device->launch(kernel, {}, arguments);
+  cuda.busy = -1;
+  EXPECT_MESSAGE(
+      "executor cluster: the kernel on Fake GPU did not end, and made no "
+      "progress for 0.002 s: blocks 0-1 are in step 7 of plan 1; blocks 3, "
+      "10-11 are before the first step; blocks 4-5 are in step 7 of plan 3; "
+      "--device=emulator finds the cause, or give a longer --watchdog",
+      device->wait(watchdog));
+
+  // Not all of many.
+  open();
+  Control many = Control::idle(9);
+  for (int64_t block = 0; block < 9; ++block)
+    many.at(block, 1, block);
+  watchdog = many.on(*device);
+  device->launch(kernel, {}, arguments);
+  EXPECT_MESSAGE("block 3 is in step 3; 5 more elsewhere; --device=emulator",
+                 device->wait(watchdog));
+}
+
+// A run may take any time, as long as a block begins a step, arrives at a
+// barrier or ends.
+TEST_F(Cuda, AnyWordIsProgress) {
+  using Change = std::function<void(BatchBlockControl &, int)>;
+  const Change changes[] = {
+      [](BatchBlockControl &block, int) { ++block.arrivals; },
+      [](BatchBlockControl &block, int) { ++block.progress; },
+      [](BatchBlockControl &block, int turn) { block.ended = turn & 1; }};
+  for (const Change &change : changes) {
+    open();
+    Watchdog watchdog = Control({1, 1}).on(*device);
+    cuda.calls.clear();
+    device->launch(kernel, {}, arguments);
+    cuda.busy = -1;
+    int last = 0;
+    cuda.whenAsked = [&] {
+      int looks = cuda.count("cuMemcpyDtoHAsync_v2");
+      if (looks > last)
+        change(Control::there(watchdog, 1), last = looks);
+      // Many times as long as the limit: it looks four times within that.
+      if (looks == 40)
+        cuda.busy = 0;
+    };
+    device->wait(watchdog);
+    EXPECT_GE(cuda.count("cuMemcpyDtoHAsync_v2"), 40);
+    cuda.whenAsked = nullptr;
+  }
+}
+
+// Others may have the GPU, and what a stream has to do before and after the
+// kernel is not the kernel's.
+TEST_F(Cuda, WaitsForItsTurn) {
+  const Control idle = Control::idle(2);
+  const Control done = Control({3, 3}).ended(0).ended(1);
+  for (const Control &control : {idle, done}) {
+    open();
+    Watchdog watchdog = control.on(*device);
+    cuda.calls.clear();
+    device->launch(kernel, {}, arguments);
+    cuda.busy = -1;
+    cuda.whenAsked = [&] {
+      if (cuda.count("cuMemcpyDtoHAsync_v2") == 40)
+        cuda.busy = 0;
+    };
+    device->wait(watchdog);
+    cuda.whenAsked = nullptr;
+  }
+
+  // What lies there before the copy of the words is of an earlier run.
+  open();
+  Watchdog watchdog = Control({3, 2}).on(*device);
+  DeviceEvent begin = device->createEvent();
+  watchdog.begin = begin;
+  cuda.results["cuEventQuery"] = CUDA_ERROR_NOT_READY;
+  cuda.calls.clear();
   device->launch(kernel, {}, arguments);
   cuda.busy = -1;
   cuda.whenAsked = [&] {
-    ++reinterpret_cast<uint32_t *>(watchdog.control + 384)[1];
-    if (cuda.count("cuMemcpyDtoHAsync_v2") == 5)
-      cuda.busy = 0;
+    if (cuda.count("cuEventQuery") == 40)
+      cuda.results.clear();
   };
-  device->wait(watchdog);
-  // Once more if this thread had no core for as long as the limit just then.
-  EXPECT_GE(cuda.count("cuMemcpyDtoHAsync_v2"), 5);
+  EXPECT_MESSAGE("block 1 of 2 did not arrive", device->wait(watchdog));
+  EXPECT_GT(cuda.count("cuEventQuery"), 40);
+  cuda.whenAsked = nullptr;
+}
+
+// A look that fails is no progress, and no standstill.
+TEST_F(Cuda, MayBeUnableToLook) {
+  open();
+  Watchdog watchdog = Control({3, 2}).on(*device);
+  device->launch(kernel, {}, arguments);
+  cuda.busy = -1;
+  cuda.results["cuMemcpyDtoHAsync_v2"] = CUDA_ERROR_UNKNOWN;
+  EXPECT_MESSAGE("made no progress for 0.002 s; --device=emulator",
+                 device->wait(watchdog));
 }
 
 TEST(Control, FineUnlessTheRecordSaysSo) { Control({1, 2, 3}).check(); }
@@ -522,22 +648,24 @@ TEST(Control, NamesStepBarrierAndBlocks) {
   for (int block : {3, 7, 8, 9})
     arrivals[block] = 6;
   Watchdog watchdog;
-  watchdog.describeStep = [](int64_t step) {
-    EXPECT_EQ(step, 12);
-    return "kernel 'cell', 340 tasks";
+  watchdog.executor = "device";
+  watchdog.describe = [](int64_t progress) {
+    EXPECT_EQ(highOf(progress), 1);
+    return lowOf(progress) == 12 ? "step 12 (kernel 'cell', 340 tasks)"
+                                 : "step 4 (kernel 'leaf', 2 tasks)";
   };
   EXPECT_MESSAGE(
-      "block 1 waited more than 5 s at barrier 6, in step 12 (kernel "
-      "'cell', 340 tasks): blocks 3, 7-9 of 132 did not arrive; "
-      "--device=emulator finds the cause, or give a longer "
-      "--watchdog",
+      "executor device: block 1 waited more than 5 s at barrier 6, in step 12 "
+      "(kernel 'cell', 340 tasks): blocks 3, 7-9 of 132 did not arrive: blocks "
+      "3, 7-9 are in step 4 (kernel 'leaf', 2 tasks); --device=emulator finds "
+      "the cause, or give a longer --watchdog",
       Control(arrivals).record(12, 6, 1).check(watchdog));
 }
 
 TEST(Control, NamesOneBlockOrAFewOfMany) {
-  EXPECT_MESSAGE("in step 2: block 1 of 3 did not arrive",
+  EXPECT_MESSAGE("in step 2: block 1 of 3 did not arrive: block 1 is in step 4",
                  Control({1, 0, 1}).record(2, 0, 0).check());
-  EXPECT_MESSAGE("in step 2: all 3 blocks arrived, but too late",
+  EXPECT_MESSAGE("in step 2: all 3 blocks arrived, but too late; --device",
                  Control({1, 1, 1}).record(2, 0, 0).check());
   std::vector<uint32_t> arrivals(100, 1);
   for (int block = 0; block < 100; block += 2)
@@ -547,4 +675,48 @@ TEST(Control, NamesOneBlockOrAFewOfMany) {
                  Control(arrivals).record(2, 0, 1).check());
   // A record that makes no sense is no crash.
   EXPECT_MESSAGE("block 77 waited", Control({1}).record(2, 0, 77).check());
+}
+
+TEST(Control, DescribesSteps) {
+  std::vector<KernelInfo> kernels(2);
+  kernels[1].name = "cell";
+  BatchStep steps[2] = {};
+  steps[1].kernel = 1;
+  steps[1].count = 340;
+  const std::vector<BatchPlan> plans{{steps, 1}, {steps, 2}};
+  EXPECT_EQ(describeStep(plans, kernels, makeProgress(2, 1)),
+            "step 1 (kernel 'cell', 340 tasks)");
+  // Words that make no sense are no crash.
+  EXPECT_EQ(describeStep(plans, kernels, makeProgress(1, 1)), "step 1");
+  EXPECT_EQ(describeStep(plans, kernels, makeProgress(3, 5)), "step 5");
+  EXPECT_EQ(describeStep(plans, kernels, 6), "step 6");
+
+  LockstepInfo info;
+  info.blocks.resize(1);
+  info.blocks[0].name = "fib.0";
+  EXPECT_EQ(describeLanes(info, makeProgress(1234, 0)),
+            "step 1234 (lanes run fib.0)");
+  EXPECT_EQ(describeLanes(info, makeProgress(7, 1)), "step 7");
+}
+
+TEST(Control, LastStepOfAGroup) {
+  const std::vector<BatchPlan> plans{{nullptr, 3}, {nullptr, 5}, {nullptr, 0}};
+  EXPECT_EQ(lastProgress(plans, 1, 0), makeProgress(2, 4));
+  EXPECT_EQ(lastProgress(plans, 2, 0), makeProgress(1, 2));
+  EXPECT_EQ(lastProgress(plans, 2, 1), makeProgress(2, 4));
+  EXPECT_EQ(lastProgress(plans, 4, 3), 0);
+}
+
+TEST(Control, AllBlocksSayThatTheyEnded) {
+  Control control = Control::idle(2);
+  control.at(0, 2, 5).ended(0).at(1, 2, 5).ended(1);
+  control.checkEnded(makeProgress(2, 5));
+  control.checkEnded(makeProgress(2, anyLow));
+  EXPECT_MESSAGE("block 0 has ended, in step 2.5 and not in 2.6",
+                 control.checkEnded(makeProgress(2, 6)));
+  EXPECT_MESSAGE("in step 2.5 and not in 3; this is a bug",
+                 control.checkEnded(makeProgress(3, anyLow)));
+  control.ofBlock(1).ended = 0;
+  EXPECT_MESSAGE("block 1 has not ended, in step 2.5",
+                 control.checkEnded(makeProgress(2, 5)));
 }

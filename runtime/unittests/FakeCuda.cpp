@@ -248,6 +248,10 @@ EXPORT CUresult cuEventRecord(CUevent, CUstream stream) {
   state.workStreams.push_back(stream);
   return CUDA_SUCCESS;
 }
+EXPORT CUresult cuEventQuery(CUevent) {
+  CALL(cuEventQuery);
+  return CUDA_SUCCESS;
+}
 EXPORT CUresult cuEventElapsedTime(float *milliseconds, CUevent, CUevent) {
   CALL(cuEventElapsedTime);
   *milliseconds = 1.5F;

@@ -40,7 +40,7 @@ enum { N, Sum };
 enum : int32_t { TopMark = 77, OtherMark = 99 };
 
 const char descriptor[] = R"({
-  "abi": 8, "name": "lanes", "target": {"cpu": "generic", "features": []},
+  "abi": 9, "name": "lanes", "target": {"cpu": "generic", "features": []},
   "arguments": [{"name": "n", "type": "index"}],
   "results": [{"name": "sum", "type": "index"},
               {"name": "row", "type": {"tensor": [3], "dtype": "f32"}}],
@@ -273,10 +273,14 @@ void emulate(BatchEmulatorThread *thread, void *const *arguments) {
   if (thread->thread)
     return;
   auto *context = *static_cast<BatchContext *const *>(arguments[0]);
+  auto *control = *static_cast<BatchDeviceControl *const *>(arguments[1]);
   bool right = thread->block > 0 ||
                layoutIsRight(context->lanes,
-                             *static_cast<const int64_t *>(arguments[1]));
-  runUnit(*context, *context->lanes[thread->block], right);
+                             *static_cast<const int64_t *>(arguments[2]));
+  BatchLanes &lanes = *context->lanes[thread->block];
+  runUnit(*context, lanes, right);
+  control->ofBlocks[thread->block].progress = lanes.now << 32;
+  control->ofBlocks[thread->block].ended = 1;
 }
 } // namespace
 

@@ -28,6 +28,16 @@ static constexpr bool withX = true;
 #else
 static constexpr bool withX = false;
 #endif
+#ifdef EXECUTOR
+static const bool together = std::string(EXECUTOR) == "device";
+#else
+static const bool together = false;
+#endif
+#ifdef SILENT
+static constexpr bool tells = false;
+#else
+static constexpr bool tells = true;
+#endif
 #ifndef CLUSTER_SIZE
 #define CLUSTER_SIZE 1
 #endif
@@ -41,7 +51,7 @@ namespace {
 constexpr int64_t H = 20, rowBytes = 128, width = 16;
 
 const char descriptor[] = R"({
-  "abi": 8, "name": "fake", "target": {"cpu": "generic", "features": []},
+  "abi": 9, "name": "fake", "target": {"cpu": "generic", "features": []},
   "parameters": [{"name": "E", "shape": [-1, 20], "dtype": "f32"},
                  {"name": "b", "shape": [20], "dtype": "f32"},
                  {"name": "W", "shape": [20, 20], "dtype": "f32"}],
@@ -317,24 +327,33 @@ void execute(BatchContext *context, int64_t worker, int64_t workers) {
   }
 }
 
-/// The first thread of a group of blocks does all that the group has to.
+/// The first block of a group does all that the group has to, the first thread
+/// of any block says how far it is.
 void emulate(BatchEmulatorThread *thread, void *const *arguments) {
   auto argument = [&](int number) {
     return *static_cast<const uint64_t *>(arguments[number]);
   };
-  if (thread->thread || thread->clusterBlock)
+  if (thread->thread)
     return;
   BatchContext context{};
   context.forms = reinterpret_cast<const char **>(argument(2));
   auto *plans = reinterpret_cast<const BatchPlan *>(argument(0));
-  uint64_t group = thread->block / thread->clusterBlocks;
-  uint64_t groups = thread->blocks / thread->clusterBlocks;
-  if (group < argument(1) && plans[group].numSteps)
+  auto *control = reinterpret_cast<BatchDeviceControl *>(argument(3));
+  BatchBlockControl &own = control->ofBlocks[thread->block];
+  const int64_t blocks = together ? thread->blocks : thread->clusterBlocks;
+  const uint64_t group = thread->block / blocks;
+  const uint64_t groups = thread->blocks / blocks;
+  const bool works = thread->block % blocks == 0;
+  if (works && group < argument(1) && plans[group].numSteps)
     ++fakeGroups;
   for (uint64_t p = group; p < argument(1); p += groups)
-    for (int64_t s = 0; s < plans[p].numSteps; ++s)
-      for (int64_t t = 0; t < plans[p].steps[s].count; ++t)
+    for (int64_t s = 0; s < plans[p].numSteps; ++s) {
+      if (tells)
+        own.progress = static_cast<int64_t>(p + 1) << 32 | s;
+      for (int64_t t = 0; works && t < plans[p].steps[s].count; ++t)
         runTask(&context, plans[p].steps[s], t);
+    }
+  own.ended = 1;
 }
 
 float *allocate(BatchContext *context) {

@@ -330,7 +330,7 @@ TEST(PlanImage, Layout) {
         i + 1 < layout.parts.size() ? layout.parts[i + 1].offset : layout.bytes;
     EXPECT_GT(next, layout.parts[i].offset + layout.parts[i].bytes);
   }
-  EXPECT_GE(layout.inEnd, layout.control + 384 + 132 * 4);
+  EXPECT_GE(layout.inEnd, layout.control + controlBytes(132));
   EXPECT_GE(layout.bytes, end);
 }
 

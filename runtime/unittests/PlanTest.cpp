@@ -18,7 +18,7 @@ namespace {
 // start: a number. sum: a row and another one, each found by its address.
 // twice: a row found by its slot.
 const char description[] = R"({
-  "abi": 8, "name": "numbers", "target": {"cpu": "generic", "features": []},
+  "abi": 9, "name": "numbers", "target": {"cpu": "generic", "features": []},
   "parameters": [], "forms": [], "adts": [], "cellColumns": 0, "memo": 0,
   "arguments": [], "results": [],
   "tables": [{"name": "n", "rowBytes": 64, "group": 0},

@@ -84,15 +84,17 @@ TEST(Session, GpusRunInTheCallersStream) {
   for (int i = 0; i < 2; ++i) {
     driver.cuda->calls.clear();
     driver.cuda->workStreams.clear();
+    driver.cuda->busy = 3;
     session.execute();
     EXPECT_EQ(driver.cuda->count("cuMemcpyHtoDAsync_v2"), 1);
     EXPECT_EQ(driver.cuda->count("cuLaunchKernelEx"), 1);
     EXPECT_EQ(driver.cuda->count("cuMemcpyDtoHAsync_v2"), 1);
     EXPECT_EQ(session.counters().launches, 1);
     EXPECT_EQ(session.counters().copies, 2);
-    // Two events and a wait, too.
+    // Two events, too; and that stream is the one that says whether it is busy.
     EXPECT_EQ(driver.cuda->workStreams,
-              std::vector<void *>(6, reinterpret_cast<void *>(0x1230)));
+              std::vector<void *>(5, reinterpret_cast<void *>(0x1230)));
+    EXPECT_EQ(driver.cuda->busy, 0);
   }
 }
 
@@ -185,6 +187,37 @@ TEST(Session, ThreadsShareADevice) {
     thread.join();
   for (const std::string &difference : differences)
     EXPECT_EQ(difference, "");
+}
+
+TEST(Session, GpusHaveAWatchdog) {
+  using Limit = std::optional<double>;
+  for (auto [limit, wanted] :
+       {std::pair<Limit, uint64_t>({}, 10'000'000'000), {0, 0}, {1.5, 1.5e9}}) {
+    FakeDriver driver;
+    driver.cuda->kernelName = "fake";
+    driver.cuda->numArguments = 6;
+    Trial trial("gpu", "random:3,4");
+    SessionOptions options;
+    options.watchdog = limit;
+    Session session(trial.object, *trial.parameters, trial.inputs->tensors,
+                    options);
+    session.load(*trial.inputs->batches[0]);
+    session.inspect();
+    session.schedule();
+    driver.cuda->calls.clear();
+    session.execute();
+    EXPECT_EQ(driver.cuda->launches.back().arguments[5], wanted);
+    EXPECT_EQ(driver.cuda->count("cuStreamSynchronize") > 0, wanted == 0);
+  }
+}
+
+// The emulator tests that a watchdog would see kernels get on.
+TEST(Session, EmulatedKernelsSayHowFarTheyAre) {
+  Trial trial("silent", "random:3,4", 1, size_t(16) << 20, 0, "random:1", "",
+              1024, 1024, 2);
+  EXPECT_MESSAGE("the kernel does not say how far it is, so that no watchdog "
+                 "can tell whether it hangs: block 0 has ended, in step 0.0",
+                 trial.batched());
 }
 
 TEST(Session, LaterRunsAllocateNothing) {

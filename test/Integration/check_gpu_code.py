@@ -87,9 +87,10 @@ def check_model(checks, model):
 
 def check_meetings(checks, model):
     """Blocks of a cluster meet at its own barrier, and those that run plans alone not
-    at all."""
-    for executor, counts in (("device", (0, 0, 0, 1)), ("cluster", (1, 1, 1, 0)),
-                             ("block", (0, 0, 0, 0))):
+    at all. All say at one place that they begin a step."""
+    for executor, counts in (("device", (0, 0, 0, 1, 1)),
+                             ("cluster", (1, 1, 1, 0, 1)),
+                             ("block", (0, 0, 0, 0, 1))):
         name = "%s, %s" % (model, executor)
         module = checks.run(name + " becomes PTX", lambda: persistent(
             model, 16, "chip=sm_90a format=isa executor=" + executor))
@@ -98,7 +99,8 @@ def check_meetings(checks, model):
         for what, wanted in zip((".reqnctapercluster 8, 1, 1",
                                  "barrier.cluster.arrive.aligned;",
                                  "barrier.cluster.wait.aligned;",
-                                 "ld.acquire.gpu.global."), counts):
+                                 "ld.acquire.gpu.global.",
+                                 "st.relaxed.gpu.global.b64"), counts):
             checks.equal("%s: %s" % (name, what), assembly(module).count(what),
                          wanted)
 

@@ -72,12 +72,17 @@ struct ConvertOperatorsToGPUPass
 
   /// Bytes of a block's shared memory that weights may lie in.
   int64_t getWeightRoom() {
-    bool hasLists =
-        getOperation()
-            ->walk([](CompactOp) { return WalkResult::interrupt(); })
-            .wasInterrupted();
-    return std::max<int64_t>(sharedMemory - (hasLists ? batch::kListBytes : 0),
-                             0);
+    int64_t others = 0;
+    getOperation()->walk([&](CompactOp) {
+      others = batch::kListBytes;
+      return WalkResult::interrupt();
+    });
+    for (auto program : getOperation().getOps<ProgramOp>())
+      if (program.getLevel() == Level::Device) {
+        others += batch::kLeftBytes;
+        break;
+      }
+    return std::max<int64_t>(sharedMemory - others, 0);
   }
 
   void runOnOperation() override {

@@ -135,6 +135,7 @@ std::pair<Value, Value> LaneCode::nextBlock(Value preferred, Value oldest,
     setNumber(kLanesUnknownStates, add(number(kLanesUnknownStates), unknown));
     // Lanes that come back while others enter the block wait for it anew.
     when(any, [&] {
+      tellProgress(now, block);
       Value place = placeOf(block);
       Value wait = arith::SubIOp::create(builder, loc, now,
                                          load(array(kLanesSince), place));
@@ -152,6 +153,18 @@ std::pair<Value, Value> LaneCode::nextBlock(Value preferred, Value oldest,
     });
   });
   return {block, any};
+}
+
+void LaneCode::tellProgress(Value now, Value block) {
+  if (!unit.progress)
+    return;
+  Value steps =
+      arith::ShLIOp::create(builder, loc, now, constant(kProgressShift));
+  LLVM::StoreOp::create(
+      builder, loc, arith::OrIOp::create(builder, loc, steps, block),
+      unit.progress, kCellBytes, /*isVolatile=*/false, /*isNonTemporal=*/false,
+      /*isInvariantGroup=*/false, LLVM::AtomicOrdering::monotonic,
+      unit.deviceScope);
 }
 
 Value LaneCode::placeOf(Value block) {

@@ -25,6 +25,9 @@ namespace mlir::batch {
 struct LaneUnit {
   int64_t threads = 1;
   Value thread; ///< the number of this one, an i64, if there are several
+  /// Where a host that may look at any time sees what the unit is at: the field
+  /// of a BatchBlockControl. Null: nobody looks.
+  Value progress;
   /// Between which threads atomic operations are: of a block, of all blocks.
   StringRef blockScope, deviceScope;
 
@@ -142,6 +145,8 @@ private:
 
   /// By block, the present frame's part of an array that is by place.
   Value inFrame(Value array);
+  /// Says that step `now` runs a block.
+  void tellProgress(Value now, Value block);
   /// The block that the table of states says, -1 if it does not know the state
   /// (BlockPolicy.h).
   Value learnedBlock();

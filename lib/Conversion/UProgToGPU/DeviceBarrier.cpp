@@ -20,11 +20,11 @@ using namespace mlir;
 using namespace mlir::uprog;
 
 namespace {
-/// A word of BatchDeviceControl, which the code below has by name in angle
-/// brackets, as an i32.
+/// What the code below has by name in angle brackets: where an i32 of
+/// BatchDeviceControl lies, or another number of bytes.
 struct Word {
   const char *name;
-  size_t offset;
+  size_t bytes;
 };
 } // namespace
 
@@ -34,13 +34,23 @@ static constexpr Word makeWord(const char *name, size_t offset) {
   return {name, offset};
 }
 
+using BlockArrivals = decltype(BatchBlockControl::arrivals);
+
 #define BATCH_WORD(name)                                                       \
-  makeWord<std::remove_extent_t<decltype(BatchDeviceControl::name)>>(          \
+  makeWord<decltype(BatchDeviceControl::name)>(                                \
       "<" #name ">", offsetof(BatchDeviceControl, name))
 static constexpr Word kWords[] = {
-    BATCH_WORD(generation), BATCH_WORD(timedOut), BATCH_WORD(step),
-    BATCH_WORD(barrier),    BATCH_WORD(block),    BATCH_WORD(blockArrivals)};
-static_assert(BATCH_WORD(arrivals).offset == 0,
+    BATCH_WORD(generation),
+    BATCH_WORD(timedOut),
+    BATCH_WORD(step),
+    BATCH_WORD(barrier),
+    BATCH_WORD(block),
+    makeWord<BlockArrivals>("<blockArrivals>",
+                            batch::abi::kControlOfBlocks +
+                                offsetof(BatchBlockControl, arrivals)),
+    {"<blockBytes>", batch::abi::kBlockControlBytes},
+    {"<leftBytes>", batch::kLeftBytes}};
+static_assert(BATCH_WORD(arrivals).bytes == 0,
               "the code below counts arrivals where the control block begins");
 #undef BATCH_WORD
 
@@ -52,13 +62,14 @@ func.func private @meet(%control: !llvm.ptr<1>, %blocks: i32, %step: i32, %watch
   %leads = arith.cmpi eq, %thread, %first : index
   gpu.barrier
   scf.if %leads {
+    STAY
     %generation = llvm.getelementptr %control[<generation>] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
     %before = llvm.load %generation atomic syncscope("<device>") monotonic {alignment = 4 : i64} : !llvm.ptr<1> -> i32
     %after = arith.addi %before, %one : i32
     %id = gpu.block_id x
     %block = arith.index_cast %id : index to i64
     %counts = llvm.getelementptr %control[<blockArrivals>] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
-    %own = llvm.getelementptr %counts[%block] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i32
+    %own = llvm.getelementptr %counts[%block] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, !llvm.array<<blockBytes> x i8>
     llvm.store %after, %own atomic syncscope("<device>") monotonic {alignment = 4 : i64} : i32, !llvm.ptr<1>
     llvm.fence syncscope("<device>") release
     %arrived = llvm.atomicrmw add %control, %one syncscope("<device>") monotonic {alignment = 4 : i64} : !llvm.ptr<1>, i32
@@ -89,19 +100,27 @@ static constexpr StringLiteral kWait = R"mlir(
 )mlir";
 
 // A limit of 0 means none. The first block to give up writes the record; the
-// others see it and leave too.
+// others see it and leave too. A look at the clock and the record would make a
+// turn twice as long, so there is one every 16 turns; the first one begins to
+// count the time.
 static constexpr StringLiteral kWaitWithWatchdog = R"mlir(
       %none = arith.constant 0 : i64
       %zero = arith.constant 0 : i32
+      %turns = arith.constant 15 : i32
       %limited = arith.cmpi ne, %watchdog, %none : i64
-      %begin = nvvm.read.ptx.sreg.globaltimer : i64
       %timedOut = llvm.getelementptr %control[<timedOut>] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
-      %leaves = scf.while : () -> i1 {
+      %leaves:3 = scf.while (%turn = %zero, %begin = %none) : (i32, i64) -> (i1, i32, i64) {
         %now = llvm.load %generation atomic syncscope("<device>") acquire {alignment = 4 : i64} : !llvm.ptr<1> -> i32
         %same = arith.cmpi eq, %now, %before : i32
-        %stays = scf.if %limited -> i1 {
+        %next = arith.addi %turn, %one : i32
+        %rest = arith.andi %next, %turns : i32
+        %due = arith.cmpi eq, %rest, %zero : i32
+        %looks = arith.andi %due, %limited : i1
+        %stays:2 = scf.if %looks -> (i1, i64) {
           %time = nvvm.read.ptx.sreg.globaltimer : i64
-          %waited = arith.subi %time, %begin : i64
+          %isFirstLook = arith.cmpi eq, %begin, %none : i64
+          %since = arith.select %isFirstLook, %time, %begin : i64
+          %waited = arith.subi %time, %since : i64
           %late = arith.cmpi ugt, %waited, %watchdog : i64
           scf.if %late {
             %exchanged = llvm.cmpxchg %timedOut, %zero, %one syncscope("<device>") monotonic monotonic {alignment = 4 : i64} : !llvm.ptr<1>, i32
@@ -118,37 +137,44 @@ static constexpr StringLiteral kWaitWithWatchdog = R"mlir(
           }
           %status = llvm.load %timedOut atomic syncscope("<device>") monotonic {alignment = 4 : i64} : !llvm.ptr<1> -> i32
           %fine = arith.cmpi eq, %status, %zero : i32
-          scf.yield %fine : i1
+          scf.yield %fine, %since : i1, i64
         } else {
           %yes = arith.constant true
-          scf.yield %yes : i1
+          scf.yield %yes, %begin : i1, i64
         }
-        %waits = arith.andi %same, %stays : i1
-        scf.condition(%waits) %same : i1
+        %waits = arith.andi %same, %stays#0 : i1
+        scf.condition(%waits) %same, %next, %stays#1 : i1, i32, i64
       } do {
-      ^bb0(%same: i1):
-        scf.yield
+      ^bb0(%same: i1, %next: i32, %since: i64):
+        scf.yield %next, %since : i32, i64
       }
-      scf.if %leaves {
+      scf.if %leaves#0 {
         %bit = arith.constant 0x80000000 : i32
         %gone = arith.ori %after, %bit : i32
         llvm.store %gone, %own atomic syncscope("<device>") monotonic {alignment = 4 : i64} : i32, !llvm.ptr<1>
+        llvm.store %one, %leftAt : i32, !llvm.ptr<3>
       }
 )mlir";
 
-// All threads of a block leave if its first one says so.
+// All threads of a block leave if its first one says so, in shared memory: they
+// ask at every barrier, and global memory is far away.
+static constexpr StringLiteral kLeft = R"mlir(
+llvm.mlir.global internal @meet.left() {addr_space = 3 : i32, alignment = <leftBytes> : i64} : i32
+)mlir";
+static constexpr StringLiteral kStay = R"mlir(
+    %leftAt = llvm.mlir.addressof @meet.left : !llvm.ptr<3>
+    %no = arith.constant 0 : i32
+    llvm.store %no, %leftAt : i32, !llvm.ptr<3>
+)mlir";
 static constexpr StringLiteral kLeave = R"mlir(
   %never = arith.constant 0 : i64
   %watched = arith.cmpi ne, %watchdog, %never : i64
   scf.if %watched {
-    %number = gpu.block_id x
-    %place = arith.index_cast %number : index to i64
-    %words = llvm.getelementptr %control[<blockArrivals>] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
-    %word = llvm.getelementptr %words[%place] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i32
-    %arrivalsOfBlock = llvm.load %word atomic syncscope("<device>") monotonic {alignment = 4 : i64} : !llvm.ptr<1> -> i32
+    %word = llvm.mlir.addressof @meet.left : !llvm.ptr<3>
+    %left = llvm.load %word : !llvm.ptr<3> -> i32
     %nothing = arith.constant 0 : i32
-    %left = arith.cmpi slt, %arrivalsOfBlock, %nothing : i32
-    scf.if %left {
+    %leaves = arith.cmpi ne, %left, %nothing : i32
+    scf.if %leaves {
       nvvm.exit
     }
   }
@@ -163,17 +189,20 @@ static void replaceAll(std::string &code, StringRef from, StringRef to) {
 func::FuncOp uprog::addDeviceBarrier(gpu::GPUModuleOp module,
                                      const batch::VendorFacts &vendor) {
   std::string code = kBarrier.str();
+  if (vendor.hasClock)
+    code = kLeft.str() + code;
   replaceAll(code, "WAIT", vendor.hasClock ? kWaitWithWatchdog : kWait);
+  replaceAll(code, "STAY", vendor.hasClock ? kStay : "");
   replaceAll(code, "LEAVE", vendor.hasClock ? kLeave : "");
   replaceAll(code, "<device>", vendor.deviceScope);
   for (const Word &word : kWords)
-    replaceAll(code, word.name, std::to_string(word.offset));
+    replaceAll(code, word.name, std::to_string(word.bytes));
   Block block;
   [[maybe_unused]] LogicalResult parsed = parseSourceString(
       code, &block, ParserConfig(module.getContext()), "device barrier");
   assert(succeeded(parsed) && "the barrier's code does not parse");
   Block *body = module.getBody();
-  auto function = cast<func::FuncOp>(block.front());
+  auto function = cast<func::FuncOp>(block.back());
   body->getOperations().splice(body->end(), block.getOperations());
   return function;
 }

@@ -51,8 +51,13 @@ struct Kernel {
   /// Where blocks may meet in a plan: the number of the step there.
   DenseMap<Operation *, Value> stepNumbers{};
 
-  Value context, thread; ///< of a program that has lanes
+  Value context; ///< of a program that has lanes
+  Value block, thread;
   Value forms, control, blocks, watchdog;
+  Value isFirst;         ///< whether this thread is the block's first one
+  Value ownControl;      ///< the block's BatchBlockControl
+  Value progress;        ///< the field of it that each step changes
+  Value planProgress;    ///< what this plan is in it
   Value steps, numSteps; ///< of the plan
   /// This block's number in its group, blocks of a group; this group's number,
   /// groups of the launch.
@@ -84,7 +89,9 @@ public:
     return {toIndex(kernel.numSteps)};
   }
   Values lower(uprog::PlanStepOp, uprog::PlanStepOp::Adaptor operands) {
-    return {addressOf(kernel.steps, toI64(operands.getIndex()), kStepCells)};
+    Value number = toI64(operands.getIndex());
+    tell(arith::OrIOp::create(b, kernel.planProgress, number), kernel.progress);
+    return {addressOf(kernel.steps, number, kStepCells)};
   }
   Values lower(uprog::StepKernelOp, uprog::StepKernelOp::Adaptor operands) {
     return {toIndex(loadField(operands.getStep(), kStepKernel))};
@@ -108,6 +115,8 @@ private:
   Value findCountCell();
   int64_t loadWeights();
   void findGroup();
+  void findProgress();
+  void tell(Value value, Value where);
   void meet(Operation *op);
 
   Type ptrType() {
@@ -119,6 +128,10 @@ private:
         ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(field.cell())});
     return LLVM::LoadOp::create(b, field.isPointer ? ptrType() : b.getI64Type(),
                                 at, kCellBytes);
+  }
+  Value bytesAt(Value base, LLVM::GEPArg offset) {
+    return LLVM::GEPOp::create(b, ptrType(), b.getI8Type(), base,
+                               ArrayRef<LLVM::GEPArg>{offset});
   }
   /// Element `index` of an array of structs, each of so many cells.
   Value addressOf(Value array, Value index, int64_t structCells) {
@@ -134,7 +147,7 @@ private:
 
 void KernelEmitter::findGroup() {
   auto x = gpu::Dimension::x;
-  Value block = toI64(gpu::BlockIdOp::create(b, x));
+  Value block = kernel.block = toI64(gpu::BlockIdOp::create(b, x));
   switch (kernel.shape.group) {
   case Level::Device:
     kernel.unit = block;
@@ -154,6 +167,29 @@ void KernelEmitter::findGroup() {
     kernel.group = block;
     kernel.groups = kernel.blocks;
   }
+}
+
+/// Where the host sees that this block gets on.
+void KernelEmitter::findProgress() {
+  kernel.thread = toI64(gpu::ThreadIdOp::create(b, gpu::Dimension::x));
+  kernel.isFirst =
+      compare(arith::CmpIPredicate::eq, kernel.thread, constant(0));
+  Value distance =
+      arith::MulIOp::create(b, kernel.block, constant(kBlockControlBytes));
+  kernel.ownControl =
+      bytesAt(bytesAt(kernel.control, kControlOfBlocks), distance);
+  kernel.progress = bytesAt(kernel.ownControl, kBlockControlProgress.offset);
+}
+
+/// The first thread stores a word for the host. It waits for nothing.
+void KernelEmitter::tell(Value value, Value where) {
+  auto choice = scf::IfOp::create(b, kernel.isFirst, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(choice.thenBlock()->getTerminator());
+  LLVM::StoreOp::create(
+      b, value, where, value.getType().getIntOrFloatBitWidth() / 8,
+      /*isVolatile=*/false, /*isNonTemporal=*/false, /*isInvariantGroup=*/false,
+      LLVM::AtomicOrdering::monotonic, kernel.vendor.deviceScope);
 }
 
 /// The number of the step at an op of a plan's program: that of the nearest
@@ -363,6 +399,10 @@ int64_t KernelEmitter::loadWeights() {
 void KernelEmitter::endKernel(uprog::ProgramOp program, gpu::GPUFuncOp function,
                               Field blocksArgument, int64_t sharedBytes) {
   const LaunchShape &shape = kernel.shape;
+  // No thread is left that could hang when the first one says so.
+  gpu::BarrierOp::create(b);
+  tell(arith::ConstantIntOp::create(b, b.getI32Type(), 1),
+       bytesAt(kernel.ownControl, kBlockControlEnded));
   gpu::ReturnOp::create(b);
   b.setInsertionPoint(program);
   auto host =
@@ -438,11 +478,16 @@ void KernelEmitter::lowerPlans(uprog::ProgramOp program) {
   kernel.blocks = argument(kPlansLaunchBlocks);
   kernel.watchdog = argument(kPlansLaunchWatchdog);
   findGroup();
+  findProgress();
   int64_t sharedBytes = loadWeights();
   auto loop = scf::ForOp::create(b, kernel.group, numPlans, kernel.groups);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(loop.getBody()->getTerminator());
+    Value number =
+        arith::AddIOp::create(b, loop.getInductionVar(), constant(1));
+    kernel.planProgress =
+        arith::ShLIOp::create(b, number, constant(kProgressShift));
     Value plan = addressOf(plans, loop.getInductionVar(), kPlanCells);
     kernel.steps = loadField(plan, kPlanSteps);
     kernel.numSteps = loadField(plan, kPlanNumSteps);
@@ -453,13 +498,15 @@ void KernelEmitter::lowerPlans(uprog::ProgramOp program) {
 
 /// Every block runs the program on lanes of its own.
 void KernelEmitter::lowerLanes(uprog::ProgramOp program) {
-  constexpr Field launch[] = {kLanesLaunchContext, kLanesLaunchBlocks};
+  constexpr Field launch[] = {kLanesLaunchContext, kLanesLaunchControl,
+                              kLanesLaunchBlocks};
   gpu::GPUFuncOp function =
       beginKernel(program, countCells<BatchLanesLaunch>(), launch);
   kernel.context = function.getArgument(kLanesLaunchContext.cell());
+  kernel.control = function.getArgument(kLanesLaunchControl.cell());
   kernel.blocks = function.getArgument(kLanesLaunchBlocks.cell());
   findGroup();
-  kernel.thread = toI64(gpu::ThreadIdOp::create(b, gpu::Dimension::x));
+  findProgress();
   ContextBuilder cb(b, b.getLoc(), kernel.context);
   kernel.forms = cb.loadField(ContextField::forms);
   Value lanes = loadLanes(kernel.context, kernel.group);
@@ -555,6 +602,7 @@ LogicalResult ConvertUProgToGPUPass::lower(uprog::ProgramOp program,
     LaneUnit block;
     block.threads = kernel.shape.blockSize;
     block.thread = kernel.thread;
+    block.progress = kernel.progress;
     block.blockScope = kernel.vendor.blockScope;
     block.deviceScope = kernel.vendor.deviceScope;
     return LaneCode(b, b.getLoc(), kernel.machine, kernel.context, lanes,

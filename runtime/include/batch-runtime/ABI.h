@@ -36,7 +36,7 @@
 
 #include <stdint.h>
 
-#define BATCH_ABI_VERSION 8
+#define BATCH_ABI_VERSION 9
 /// The symbol that an object exports, a BatchObject.
 #define BATCH_OBJECT_SYMBOL "batch_object"
 
@@ -193,8 +193,19 @@ typedef struct BatchPlansLaunch {
 /// The same for a program of lanes.
 typedef struct BatchLanesLaunch {
   BatchContext *context;
+  struct BatchDeviceControl *control;
   int64_t blocks;
 } BatchLanesLaunch;
+
+/// How far a block of a persistent kernel is. Its first thread writes this, and
+/// the host reads it while the kernel runs.
+typedef struct BatchBlockControl {
+  uint32_t arrivals; ///< at barriers of all blocks; bit 31: it has left
+  uint32_t ended;    ///< 1: all its threads have come to the kernel's end
+  int64_t progress;  ///< 0: no step has begun; else, in the high half and the
+                     ///< low one, the last one's plan, from 1, and step; of
+                     ///< lanes: the steps so far and the program's block
+} BatchBlockControl;
 
 /// Where the blocks of a persistent kernel meet, and how far each one is. All
 /// bytes are 0 when the kernel starts.
@@ -208,7 +219,7 @@ typedef struct BatchDeviceControl {
   uint32_t barrier;  ///< the number of the meeting, from 1,
   uint32_t block;    ///< and which block it was
   uint32_t padding2[28];
-  uint32_t blockArrivals[1]; ///< one for each block; bit 31: it has left
+  BatchBlockControl ofBlocks[1]; ///< one for each block
 } BatchDeviceControl;
 
 /// What a compiled object exports as BATCH_OBJECT_SYMBOL. Entry points may be

@@ -114,14 +114,15 @@ public:
   /// True once all work of the stream is done.
   virtual bool isDone(DeviceStream stream = 0) = 0;
   virtual void synchronize(DeviceStream stream = 0) = 0;
-  /// Waits until all work of the stream is done. Raises an Error if that takes
-  /// longer than the watchdog allows with no block arriving at a barrier; the
-  /// device is of no use then until the process ends.
+  /// Waits until all work of the stream is done. Raises an Error if the kernel
+  /// has begun and then makes no progress for longer than the watchdog allows;
+  /// the device is of no use then until the process ends.
   void wait(const Watchdog &watchdog, DeviceStream stream = 0);
 
   virtual DeviceEvent createEvent() = 0;
   virtual void releaseEvent(DeviceEvent event) noexcept = 0;
   virtual void record(DeviceEvent event, DeviceStream stream = 0) = 0;
+  virtual bool hasHappened(DeviceEvent event) = 0;
   /// The time between two events that have happened.
   virtual double microseconds(DeviceEvent begin, DeviceEvent end) = 0;
 

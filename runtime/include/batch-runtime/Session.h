@@ -22,6 +22,7 @@
 #include "batch-runtime/Workers.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -72,8 +73,10 @@ struct SessionOptions {
   /// What runs are part of: a CUstream of the GPU's primary context, which is
   /// the one of CUDA's runtime library, as a number; 0: a stream of its own.
   uint64_t stream = 0;
-  int64_t blocks = 0;  ///< the most in a launch; 0: as many as run together
-  double watchdog = 0; ///< seconds that a block may wait; 0: for ever
+  int64_t blocks = 0; ///< the most in a launch; 0: as many as run together
+  /// Seconds that a kernel may go without progress; 0: for ever. None: 10 on a
+  /// GPU, for ever in the emulator, which sees by itself that a kernel hangs.
+  std::optional<double> watchdog;
   EmulatorOptions emulator;
 };
 

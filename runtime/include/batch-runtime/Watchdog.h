@@ -8,33 +8,77 @@
 #ifndef BATCH_RUNTIME_WATCHDOG_H
 #define BATCH_RUNTIME_WATCHDOG_H
 
-#include <cstddef>
-#include <cstdint>
+#include "batch-runtime/ABI.h"
+#include "batch-runtime/Descriptor.h"
+#include "batch-runtime/Device.h"
+
+#include <algorithm>
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace batchrt {
 
 /// When to give up on a kernel that does not end. Without control words the
 /// limit is on the whole run.
 struct Watchdog {
-  double seconds = 0;   ///< limit on one barrier wait; 0: wait for ever
+  /// What GPUs get unless somebody wants another.
+  static constexpr double defaultSeconds = 10;
+
+  double seconds = 0;   ///< limit on no progress; 0: wait for ever
   double margin = 2;    ///< seconds that the kernel has to notice it itself
   uint64_t control = 0; ///< device address of the kernel's control words
   int64_t blocks = 0;
-  /// Describes a step for messages: "kernel 'cell', 340 tasks". May be empty.
-  std::function<std::string(int64_t step)> describeStep;
+  /// Once this has happened the words are those of the run; none: they are.
+  std::optional<DeviceEvent> begin;
+  std::string executor; ///< for messages, as all below. May be empty
+  /// What a block is at, given its BatchBlockControl::progress: "step 3 (kernel
+  /// 'cell', 340 tasks)".
+  std::function<std::string(int64_t progress)> describe;
 
   /// What the kernel takes.
-  uint64_t nanoseconds() const { return static_cast<uint64_t>(seconds * 1e9); }
+  uint64_t nanoseconds() const {
+    return static_cast<uint64_t>(std::min(seconds, 9e9) * 1e9);
+  }
 };
+
+/// The two halves of a BatchBlockControl::progress.
+inline int64_t makeProgress(int64_t high, int64_t low) {
+  return high << 32 | low;
+}
+inline int64_t highOf(int64_t progress) {
+  return static_cast<uint64_t>(progress) >> 32;
+}
+inline int64_t lowOf(int64_t progress) {
+  return static_cast<uint32_t>(progress);
+}
+
+/// What a block is at that runs one of these plans, or lanes.
+std::string describeStep(const std::vector<BatchPlan> &plans,
+                         const std::vector<KernelInfo> &kernels,
+                         int64_t progress);
+std::string describeLanes(const LockstepInfo &info, int64_t progress);
 
 /// The size of a kernel's control words, a BatchDeviceControl.
 size_t controlBytes(int64_t blocks);
+/// What each block has in a copy of them.
+std::vector<BatchBlockControl> readBlocks(const char *control, int64_t blocks);
 
 /// Raises an Error if the kernel's own watchdog has ended it; `control` is a
 /// copy of its control words.
 void checkControl(const char *control, const Watchdog &watchdog);
+
+/// The last progress of a block of a group, one of `groups` that share out the
+/// plans.
+int64_t lastProgress(const std::vector<BatchPlan> &plans, int64_t groups,
+                     int64_t group);
+/// Raises an Error unless all blocks have said that they ended, each after this
+/// progress; the low half is not compared where it is `anyLow`. For devices
+/// that test code: a kernel that does not tell is one that no host can watch.
+void checkEnded(const char *control, int64_t blocks,
+                const std::function<int64_t(int64_t block)> &progress);
+inline constexpr int64_t anyLow = UINT32_MAX;
 
 } // namespace batchrt
 

@@ -47,6 +47,7 @@ public:
   DeviceEvent createEvent() override;
   void releaseEvent(DeviceEvent event) noexcept override;
   void record(DeviceEvent event, DeviceStream stream) override;
+  bool hasHappened(DeviceEvent event) override;
   double microseconds(DeviceEvent begin, DeviceEvent end) override;
 
 protected:
@@ -508,6 +509,15 @@ void CudaDevice::record(DeviceEvent event, DeviceStream stream) {
   enter();
   driver.check(driver.eventRecord(eventOf(event), streamOf(stream)),
                "recording an event");
+}
+
+bool CudaDevice::hasHappened(DeviceEvent event) {
+  enter();
+  CUresult result = driver.eventQuery(eventOf(event));
+  if (result == CUDA_ERROR_NOT_READY)
+    return false;
+  driver.check(result, "asking for an event");
+  return true;
 }
 
 double CudaDevice::microseconds(DeviceEvent begin, DeviceEvent end) {

@@ -5,16 +5,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A block that waits too long at a barrier says so in the control words, and
-// all blocks leave the kernel. If a kernel does not even do that, the host
-// gives up. Both messages name the blocks that are behind: each block counts
-// the barriers that it has arrived at.
+// Blocks say in the control words how far they are: each at every step that it
+// begins, and at every barrier of all blocks that it has arrived at. One that
+// waits too long at such a barrier says so, and all leave the kernel. Nothing
+// else in a kernel can look at a clock: threads of a block and blocks of a
+// cluster wait in hardware. There the host gives up, once no word has changed
+// for too long.
 //
 //===----------------------------------------------------------------------===//
 
 #include "batch-runtime/Watchdog.h"
-#include "batch-runtime/ABI.h"
-#include "batch-runtime/Device.h"
 #include "batch-runtime/Error.h"
 
 #include <algorithm>
@@ -25,34 +25,115 @@
 
 using namespace batchrt;
 
-static constexpr size_t arrivalsOffset =
-    offsetof(BatchDeviceControl, blockArrivals);
+static constexpr size_t blocksOffset = offsetof(BatchDeviceControl, ofBlocks);
+static constexpr uint32_t hasLeft = uint32_t(1) << 31; ///< in `arrivals`
 
 size_t batchrt::controlBytes(int64_t blocks) {
-  return arrivalsOffset + blocks * sizeof(uint32_t);
+  return blocksOffset + blocks * sizeof(BatchBlockControl);
 }
 
-static std::vector<uint32_t> arrivalsOf(const char *control, int64_t blocks) {
-  std::vector<uint32_t> arrivals(blocks);
-  std::memcpy(arrivals.data(), control + arrivalsOffset, blocks * 4);
-  for (uint32_t &count : arrivals)
-    count &= INT32_MAX; // the other bit says that the block has left
-  return arrivals;
+std::vector<BatchBlockControl> batchrt::readBlocks(const char *control,
+                                                   int64_t blocks) {
+  std::vector<BatchBlockControl> words(blocks);
+  std::memcpy(words.data(), control + blocksOffset,
+              blocks * sizeof(BatchBlockControl));
+  return words;
 }
 
-/// "block 3" or "blocks 3, 7-9" for the blocks with fewer arrivals than
-/// `wanted`; empty if there are none.
-static std::string listBehind(const std::vector<uint32_t> &arrivals,
-                              uint32_t wanted) {
+//===----------------------------------------------------------------------===//
+// Messages
+//===----------------------------------------------------------------------===//
+
+static const char *const remedy =
+    "; --device=emulator finds the cause, or give a longer --watchdog";
+
+std::string batchrt::describeStep(const std::vector<BatchPlan> &plans,
+                                  const std::vector<KernelInfo> &kernels,
+                                  int64_t progress) {
+  const size_t plan = highOf(progress) - 1;
+  const int64_t step = lowOf(progress);
+  std::string text = concat("step ", step);
+  if (plan >= plans.size() || step >= plans[plan].numSteps)
+    return text;
+  const BatchStep &at = plans[plan].steps[step];
+  return concat(text, " (kernel '", kernels[at.kernel].name, "', ", at.count,
+                " tasks)");
+}
+
+std::string batchrt::describeLanes(const LockstepInfo &info, int64_t progress) {
+  const size_t block = lowOf(progress);
+  std::string text = concat("step ", highOf(progress));
+  if (block >= info.blocks.size())
+    return text;
+  return concat(text, " (lanes run ", info.blocks[block].name, ")");
+}
+
+namespace {
+/// What the blocks of a kernel have said at one moment.
+class Sight {
+public:
+  Sight(const char *control, const Watchdog &watchdog)
+      : watchdog(watchdog), blocks(readBlocks(control, watchdog.blocks)) {
+    for (BatchBlockControl &block : blocks)
+      block.arrivals &= ~hasLeft;
+  }
+
+  size_t size() const { return blocks.size(); }
+  uint32_t arrivals(size_t block) const {
+    return block < blocks.size() ? blocks[block].arrivals : 0;
+  }
+  uint32_t mostArrivals() const {
+    uint32_t most = 0;
+    for (const BatchBlockControl &block : blocks)
+      most = std::max(most, block.arrivals);
+    return most;
+  }
+  /// Whether a block has begun and not ended.
+  bool isUnderWay() const;
+  bool operator!=(const Sight &other) const;
+
+  using Predicate = std::function<bool(const BatchBlockControl &)>;
+  /// "block 3" or "blocks 3, 7-9" for the blocks of which this holds; empty if
+  /// there are none.
+  std::string list(const Predicate &holds) const;
+  /// "block 3 is in step 2 (…), blocks 5-6 are in step 4 (…)" for these.
+  std::string listPlaces(const Predicate &holds) const;
+
+private:
+  const Watchdog &watchdog;
+  std::vector<BatchBlockControl> blocks;
+};
+} // namespace
+
+static bool hasBegun(const BatchBlockControl &block) {
+  return block.arrivals != 0 || block.progress != 0;
+}
+
+static bool isBusy(const BatchBlockControl &block) { return !block.ended; }
+
+bool Sight::isUnderWay() const {
+  return std::any_of(blocks.begin(), blocks.end(), hasBegun) &&
+         std::any_of(blocks.begin(), blocks.end(), isBusy);
+}
+
+bool Sight::operator!=(const Sight &other) const {
+  return !std::equal(blocks.begin(), blocks.end(), other.blocks.begin(),
+                     [](auto &a, auto &b) {
+                       return a.arrivals == b.arrivals && a.ended == b.ended &&
+                              a.progress == b.progress;
+                     });
+}
+
+std::string Sight::list(const Predicate &holds) const {
   constexpr int most = 12; // ranges
   std::string text;
-  size_t behind = 0, listed = 0;
+  size_t found = 0, listed = 0;
   int ranges = 0;
-  for (size_t b = 0; b < arrivals.size();) {
+  for (size_t b = 0; b < blocks.size();) {
     size_t end = b;
-    while (end < arrivals.size() && arrivals[end] < wanted)
+    while (end < blocks.size() && holds(blocks[end]))
       ++end;
-    behind += end - b;
+    found += end - b;
     if (end > b && ranges++ < most) {
       listed += end - b;
       text += (text.empty() ? "" : ", ") + std::to_string(b);
@@ -61,88 +142,174 @@ static std::string listBehind(const std::vector<uint32_t> &arrivals,
     }
     b = end + 1;
   }
-  if (behind == 0)
+  if (found == 0)
     return "";
-  if (behind > listed)
-    text += concat(" and ", behind - listed, " more");
-  return (behind == 1 ? "block " : "blocks ") + text;
+  if (found > listed)
+    text += concat(" and ", found - listed, " more");
+  return (found == 1 ? "block " : "blocks ") + text;
+}
+
+std::string Sight::listPlaces(const Predicate &holds) const {
+  constexpr size_t most = 4; // places
+  std::vector<int64_t> places;
+  size_t others = 0;
+  for (const BatchBlockControl &block : blocks)
+    if (holds(block) &&
+        std::find(places.begin(), places.end(), block.progress) == places.end())
+      places.size() < most ? places.push_back(block.progress) : void(++others);
+  std::string text;
+  for (int64_t place : places) {
+    std::string at = list([&](const BatchBlockControl &block) {
+      return holds(block) && block.progress == place;
+    });
+    bool one = at.compare(0, 6, "block ") == 0;
+    text += concat(text.empty() ? "" : "; ", at, one ? " is " : " are ");
+    if (place == 0)
+      text += "before the first step";
+    else
+      text += "in " + (watchdog.describe ? watchdog.describe(place)
+                                         : concat("step ", lowOf(place)));
+  }
+  return others ? concat(text, "; ", others, " more elsewhere") : text;
 }
 
 /// Where the blocks of a kernel are that has come to a standstill.
-static std::string describeArrivals(const std::vector<uint32_t> &arrivals) {
-  if (arrivals.empty())
-    return "";
-  uint32_t barriers = *std::max_element(arrivals.begin(), arrivals.end());
-  std::string behind = listBehind(arrivals, barriers);
-  if (behind.empty())
-    return concat(": all ", arrivals.size(), " blocks have arrived at ",
-                  barriers, " barriers");
-  return concat(": ", behind, " of ", arrivals.size(),
-                " did not arrive where the others wait, after ", barriers - 1,
-                " barriers");
+static std::string describeStandstill(const Sight &sight) {
+  const uint32_t barriers = sight.mostArrivals();
+  std::string behind = sight.list([&](const BatchBlockControl &block) {
+    return isBusy(block) && block.arrivals < barriers;
+  });
+  std::string text;
+  Sight::Predicate matters = isBusy;
+  if (!behind.empty()) {
+    text = concat(behind, " of ", sight.size(),
+                  " did not arrive where the others wait, after ", barriers - 1,
+                  " barriers: ");
+    matters = [&](const BatchBlockControl &block) {
+      return isBusy(block) && block.arrivals < barriers;
+    };
+  } else if (barriers > 0) {
+    text = concat("all ", sight.size(), " blocks have arrived at ", barriers,
+                  " barriers: ");
+  }
+  return concat(": ", text, sight.listPlaces(matters));
 }
 
-static const char *const remedy =
-    "; --device=emulator finds the cause, or give a longer --watchdog";
+/// "executor block: ", or nothing.
+static std::string describeExecutor(const Watchdog &watchdog) {
+  return watchdog.executor.empty()
+             ? ""
+             : concat("executor ", watchdog.executor, ": ");
+}
+
+//===----------------------------------------------------------------------===//
+// What a kernel has left
+//===----------------------------------------------------------------------===//
 
 void batchrt::checkControl(const char *control, const Watchdog &watchdog) {
   BatchDeviceControl record;
-  std::memcpy(&record, control, arrivalsOffset);
+  std::memcpy(&record, control, blocksOffset);
   if (record.timedOut == 0)
     return;
-  std::vector<uint32_t> arrivals = arrivalsOf(control, watchdog.blocks);
-  std::string step =
-      watchdog.describeStep ? watchdog.describeStep(record.step) : "";
-  if (!step.empty())
-    step = " (" + step + ")";
+  Sight sight(control, watchdog);
+  // Blocks that run all steps together have one plan.
+  std::string step = watchdog.describe
+                         ? watchdog.describe(makeProgress(1, record.step))
+                         : concat("step ", record.step);
   // The block that gave up has arrived itself, and counted that.
-  uint32_t wanted = record.block < arrivals.size() ? arrivals[record.block] : 0;
-  std::string behind = listBehind(arrivals, wanted);
+  const uint32_t wanted = sight.arrivals(record.block);
+  auto isBehind = [&](const BatchBlockControl &block) {
+    return (block.arrivals & ~hasLeft) < wanted;
+  };
+  std::string behind = sight.list(isBehind);
   if (behind.empty())
-    behind = concat("all ", arrivals.size(), " blocks arrived, but too late");
+    behind = concat("all ", sight.size(), " blocks arrived, but too late");
   else
-    behind += concat(" of ", arrivals.size(), " did not arrive");
-  raise("block ", record.block, " waited more than ", watchdog.seconds,
-        " s at barrier ", record.barrier, ", in step ", record.step, step, ": ",
-        behind, remedy);
+    behind += concat(" of ", sight.size(),
+                     " did not arrive: ", sight.listPlaces(isBehind));
+  raise(describeExecutor(watchdog), "block ", record.block,
+        " waited more than ", watchdog.seconds, " s at barrier ",
+        record.barrier, ", in ", step, ": ", behind, remedy);
 }
+
+int64_t batchrt::lastProgress(const std::vector<BatchPlan> &plans,
+                              int64_t groups, int64_t group) {
+  int64_t last = 0;
+  for (size_t plan = group; plan < plans.size(); plan += groups)
+    if (plans[plan].numSteps > 0)
+      last = makeProgress(plan + 1, plans[plan].numSteps - 1);
+  return last;
+}
+
+/// "2.5", or "2" for any low half.
+static std::string write(int64_t progress) {
+  std::string high = std::to_string(highOf(progress));
+  return lowOf(progress) == anyLow ? high : concat(high, ".", lowOf(progress));
+}
+
+void batchrt::checkEnded(
+    const char *control, int64_t blocks,
+    const std::function<int64_t(int64_t block)> &progress) {
+  std::vector<BatchBlockControl> words = readBlocks(control, blocks);
+  for (int64_t b = 0; b < blocks; ++b) {
+    int64_t found = words[b].progress, wanted = progress(b);
+    bool fits = highOf(found) == highOf(wanted) &&
+                (lowOf(wanted) == anyLow || lowOf(found) == lowOf(wanted));
+    if (!words[b].ended || !fits)
+      raise("the kernel does not say how far it is, so that no watchdog can "
+            "tell whether it hangs: block ",
+            b, " has ", words[b].ended ? "" : "not ", "ended, in step ",
+            write(found), " and not in ", write(wanted),
+            "; this is a bug of the compiler");
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Waiting
+//===----------------------------------------------------------------------===//
+
+namespace {
+using Clock = std::chrono::steady_clock;
+
+double secondsSince(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+} // namespace
 
 void Device::wait(const Watchdog &watchdog, DeviceStream stream) {
   if (watchdog.seconds <= 0)
     return synchronize(stream);
-  using Clock = std::chrono::steady_clock;
-  auto secondsSince = [](Clock::time_point begin) {
-    return std::chrono::duration<double>(Clock::now() - begin).count();
-  };
   constexpr double spinning = 0.002;
   const double limit = watchdog.seconds + watchdog.margin;
   const Clock::time_point begin = Clock::now();
-  Clock::time_point progress = begin;
-  std::vector<uint32_t> arrivals(watchdog.blocks, 0);
+  Clock::time_point progress = begin, looked = begin;
+  std::vector<char> words(watchdog.control ? controlBytes(watchdog.blocks) : 0);
+  std::optional<Sight> last;
   while (!isDone(stream)) {
     if (secondsSince(begin) < spinning)
       std::this_thread::yield();
     else
       std::this_thread::sleep_for(std::chrono::microseconds(50));
-    if (secondsSince(progress) < limit)
+    if (secondsSince(looked) < limit / 4)
       continue;
 
-    // A run may take long, but not without arrivals at barriers.
-    bool known = false;
-    if (watchdog.control) {
-      std::vector<char> words(controlBytes(watchdog.blocks));
-      known = peek(words.data(), watchdog.control, words.size());
-      std::vector<uint32_t> now = arrivalsOf(words.data(), watchdog.blocks);
-      if (known && now != arrivals) {
-        arrivals = now;
-        progress = Clock::now();
-        continue;
-      }
+    // A run may take as long as it likes to begin, behind other work of its
+    // stream and of the GPU, and while any of its words changes.
+    looked = Clock::now();
+    bool waits = watchdog.begin && !hasHappened(*watchdog.begin);
+    if (!waits && watchdog.control &&
+        peek(words.data(), watchdog.control, words.size())) {
+      Sight now(words.data(), watchdog);
+      waits = !now.isUnderWay() || !last || now != *last;
+      last.emplace(now);
     }
-    if (isDone(stream))
-      return;
+    if (waits)
+      progress = looked;
+    if (secondsSince(progress) < limit || isDone(stream))
+      continue;
     abandon();
-    raise("the kernel on ", facts.name, " did not end, and made no progress ",
-          "for ", limit, " s", known ? describeArrivals(arrivals) : "", remedy);
+    raise(describeExecutor(watchdog), "the kernel on ", facts.name,
+          " did not end, and made no progress for ", limit, " s",
+          last ? describeStandstill(*last) : "", remedy);
   }
 }

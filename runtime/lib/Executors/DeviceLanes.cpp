@@ -9,6 +9,8 @@
 #include "LaneExecutor.h"
 #include "LaneMemory.h"
 
+#include <cstring>
+
 using namespace batchrt;
 
 namespace {
@@ -38,35 +40,55 @@ private:
   const BoundParameters &parameters;
   std::unique_ptr<DeviceRuns> runs;
   LaneMemory image;
+  size_t imageAt = 0; ///< in the memory of runs, behind the control words
 };
 } // namespace
 
 void DeviceLanes::run(ResultCopies copies) {
   image.layOut(lanes.instances(), runs->shape().blocks);
-  runs->begin(image.bytes(), image.outEnd(), image.deviceParts());
-  DeviceArena &memory = runs->memory();
-  image.write(batch.context(), runs->onDevice().forms(), memory.staging(),
-              memory.address());
-  runs->copyIn(image.inEnd());
   LaunchShape shape = runs->shape();
   shape.blocks = image.units();
+  // The control words lie in front of the image, so that one copy does.
+  std::vector<DevicePart> parts;
+  PartLayout front(parts, 256);
+  front.add(controlBytes(shape.blocks), "control words");
+  imageAt = front.end();
+  for (const DevicePart &part : image.deviceParts())
+    parts.push_back({imageAt + part.offset, part.bytes, part.what});
+  runs->begin(imageAt + image.bytes(), imageAt + image.outEnd(), parts);
+  DeviceArena &memory = runs->memory();
+  std::memset(memory.staging(), 0, imageAt);
+  char *staging = memory.staging(imageAt);
+  image.write(batch.context(), runs->onDevice().forms(), staging,
+              memory.address(imageAt));
+  runs->copyIn(imageAt + image.inEnd());
+
+  Watchdog watchdog = runs->makeWatchdog(/*control=*/0, shape.blocks);
+  watchdog.executor += ", in lock step";
+  watchdog.describe = [&](int64_t progress) {
+    return describeLanes(*descriptor().lockstep, progress);
+  };
   BatchLanesLaunch arguments = {};
-  setAddress(arguments.context, memory.address(image.context()));
+  setAddress(arguments.context, memory.address(imageAt + image.context()));
+  setAddress(arguments.control, watchdog.control);
   arguments.blocks = shape.blocks;
   // Ends and counts lie before the rows of results.
-  runs->launch(
-      shape, arguments, runs->makeWatchdog(shape.blocks), image.outBegin(),
-      copies == ResultCopies::WithRun ? image.outEnd() : image.inEnd());
-  lanes.setOutcome(image, memory.staging());
-  checkEnds();
   uncollected = copies != ResultCopies::WithRun;
+  const size_t outEnd = uncollected ? image.inEnd() : image.outEnd();
+  runs->launch(shape, arguments, watchdog, imageAt + image.outBegin(),
+               imageAt + outEnd);
+  runs->checkProgress(watchdog, [&](int64_t block) {
+    return makeProgress(image.counts(block, staging).now, anyLow);
+  });
+  lanes.setOutcome(image, staging);
   if (!uncollected)
-    image.readResults(batch.context(), memory.staging());
+    image.readResults(batch.context(), staging);
+  checkEnds();
 }
 
 void DeviceLanes::copyResults() {
-  runs->copyOut(image.inEnd(), image.outEnd());
-  image.readResults(batch.context(), runs->memory().staging());
+  runs->copyOut(imageAt + image.inEnd(), imageAt + image.outEnd());
+  image.readResults(batch.context(), runs->memory().staging(imageAt));
 }
 
 double DeviceLanes::runTimed() {

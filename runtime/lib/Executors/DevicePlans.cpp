@@ -35,7 +35,6 @@ private:
   void findOutputTables();
   void listRegions();
   void countLaunches();
-  std::string describeStep(int64_t step) const;
 
   const BoundParameters &parameters;
   std::unique_ptr<DeviceRuns> runs;
@@ -85,16 +84,6 @@ void DevicePlans::findOutputTables() {
   }
 }
 
-/// Blocks that run all steps together have one plan.
-std::string DevicePlans::describeStep(int64_t step) const {
-  const BatchPlan &plan = input.plans.front();
-  if (step >= plan.numSteps)
-    return "";
-  const BatchStep &at = plan.steps[step];
-  return concat("kernel '", descriptor().kernels[at.kernel].name, "', ",
-                at.count, " tasks");
-}
-
 /// All memory that the plans name.
 void DevicePlans::listRegions() {
   input.regions = runs->onDevice().formRegions();
@@ -120,23 +109,25 @@ void DevicePlans::run(ResultCopies copies) {
   runs->copyIn(layout.inEnd);
 
   const LaunchShape &shape = runs->shape();
-  const uint64_t controlAddress = memory.address(layout.control);
-  Watchdog watchdog = runs->makeWatchdog(shape.blocks);
-  // Blocks count their arrivals at the barrier in global memory only.
-  if (isTogether())
-    watchdog.control = controlAddress;
-  watchdog.describeStep = [&](int64_t step) { return describeStep(step); };
+  Watchdog watchdog = runs->makeWatchdog(layout.control, shape.blocks);
+  watchdog.describe = [&](int64_t progress) {
+    return describeStep(input.plans, descriptor().kernels, progress);
+  };
   BatchPlansLaunch arguments = {};
   setAddress(arguments.plans, memory.address(layout.plans));
   arguments.numPlans = static_cast<int64_t>(input.plans.size());
   setAddress(arguments.forms, runs->onDevice().forms());
-  setAddress(arguments.control, controlAddress);
+  setAddress(arguments.control, watchdog.control);
   arguments.blocks = shape.blocks;
   arguments.watchdog = static_cast<int64_t>(watchdog.nanoseconds());
   runs->launch(shape, arguments, watchdog, layout.control,
                copies == ResultCopies::WithRun ? layout.outEnd : layout.inEnd);
   const char *control = memory.staging(layout.control);
   checkControl(control, watchdog);
+  runs->checkProgress(watchdog, [&](int64_t block) {
+    const int64_t blocksOfGroup = shape.blocks / groups();
+    return lastProgress(input.plans, groups(), block / blocksOfGroup);
+  });
   BatchDeviceControl words;
   std::memcpy(&words, control, sizeof(words));
   counted.barriers = words.generation;

@@ -130,7 +130,10 @@ void DeviceProgram::copyForms(const Descriptor &descriptor,
 DeviceRuns::DeviceRuns(std::shared_ptr<DeviceProgram> given,
                        const Descriptor &descriptor,
                        const SessionOptions &options)
-    : program(std::move(given)), watchdogSeconds(options.watchdog),
+    : program(std::move(given)), emulated(program->isEmulated()),
+      executor(descriptor.launch->executor),
+      watchdogSeconds(
+          options.watchdog.value_or(emulated ? 0 : Watchdog::defaultSeconds)),
       arena(program->device(), "the mini-batch") {
   chooseShape(*descriptor.launch, options.blocks);
   Device &device = program->device();
@@ -171,11 +174,24 @@ void DeviceRuns::chooseShape(const LaunchInfo &launch, int64_t mostBlocks) {
           " bytes of shared memory, in clusters of ", shape.clusterSize);
 }
 
-Watchdog DeviceRuns::makeWatchdog(int64_t blocks) const {
+Watchdog DeviceRuns::makeWatchdog(size_t control, int64_t blocks) const {
   Watchdog watchdog;
   watchdog.seconds = watchdogSeconds;
+  watchdog.control = arena.address(control);
   watchdog.blocks = blocks;
+  watchdog.begin = startEvent;
+  watchdog.executor = executor;
   return watchdog;
+}
+
+void DeviceRuns::checkProgress(
+    const Watchdog &watchdog,
+    const std::function<int64_t(int64_t block)> &wanted) {
+  if (!emulated)
+    return;
+  std::vector<char> control(controlBytes(watchdog.blocks));
+  program->device().copyOut(control.data(), watchdog.control, control.size());
+  checkEnded(control.data(), watchdog.blocks, wanted);
 }
 
 void DeviceRuns::begin(size_t bytes, size_t staged,

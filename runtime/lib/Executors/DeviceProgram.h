@@ -39,6 +39,7 @@ public:
   uint64_t forms() const { return formsAddress; }
   const std::vector<ImageRegion> &formRegions() const { return regions; }
   size_t bytes() const { return allocatedBytes; }
+  bool isEmulated() const { return object.entry().emulate != nullptr; }
 
 private:
   uint64_t allocate(size_t bytes, const char *what);
@@ -65,8 +66,12 @@ public:
   const LaunchShape &shape() const { return launchShape; }
   DeviceArena &memory() { return arena; }
   DeviceProgram &onDevice() { return *program; }
-  /// A watchdog as the options say.
-  Watchdog makeWatchdog(int64_t blocks) const;
+  /// Watches the launch of so many blocks whose control words lie at `control`
+  /// in memory.
+  Watchdog makeWatchdog(size_t control, int64_t blocks) const;
+  /// The emulator tests code: so also that each block said how far it was.
+  void checkProgress(const Watchdog &watchdog,
+                     const std::function<int64_t(int64_t block)> &wanted);
 
   /// Starts a run with an image of so many bytes, of which the first `staged`
   /// are copied in or out.
@@ -99,6 +104,8 @@ private:
   std::shared_ptr<DeviceProgram> program;
   DeviceStream ownStream = 0; ///< unless the caller has given one
   DeviceStream stream = 0;
+  const bool emulated;
+  const std::string executor;
   const double watchdogSeconds;
   LaunchShape launchShape;
   DeviceArena arena;

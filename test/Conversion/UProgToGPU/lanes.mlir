@@ -2,6 +2,7 @@
 // RUN:   --uprog-stage-operators=target=gpu --batch-choose-executor --convert-operators-to-gpu --convert-uprog-to-gpu -o %t.mlir
 // RUN: FileCheck %s < %t.mlir
 // RUN: FileCheck %s --check-prefix=START < %t.mlir
+// RUN: FileCheck %s --check-prefix=PROGRESS < %t.mlir
 // RUN: FileCheck %s --check-prefix=REDUCE < %t.mlir
 // RUN: FileCheck %s --check-prefix=LEARNED < %t.mlir
 // RUN: FileCheck %s --check-prefix=LIST < %t.mlir
@@ -17,7 +18,7 @@
 // A block runs the whole program on lanes of its own.
 // REMARK: Executor {{.*}}program @main.execute: executor block, every block runs lanes of its own
 
-// CHECK:       func.func @main.execute(%[[ARG:.*]]: !llvm.ptr<1>, %[[BLOCKS:.*]]: i64)
+// CHECK:       func.func @main.execute(%[[ARG:.*]]: !llvm.ptr<1>, %{{.*}}: !llvm.ptr<1>, %[[BLOCKS:.*]]: i64)
 // CHECK-SAME:    executor = "block"
 // CHECK:         %[[GRID:.*]] = arith.index_cast %[[BLOCKS]]
 // CHECK:         gpu.launch_func @device::@main_execute blocks in (%[[GRID]],
@@ -33,7 +34,7 @@
 // Variables begin as zeros and each lane with an instance; threads share out the
 // lanes, and wait for each other before any lane runs.
 // START-LABEL: gpu.func @main_execute(
-// START-SAME:    %[[CONTEXT:.*]]: !llvm.ptr<1>, %{{.*}}: i64) kernel
+// START-SAME:    %[[CONTEXT:.*]]: !llvm.ptr<1>, %{{.*}}: !llvm.ptr<1>, %{{.*}}: i64) kernel
 // START:         %[[ID:.*]] = gpu.thread_id x
 // START:         %[[THREAD:.*]] = arith.index_cast %[[ID]] : index to i64
 // START:         %[[LANES:.*]] = llvm.inttoptr %{{.*}} : i64 to !llvm.ptr<1>
@@ -46,6 +47,29 @@
 // START:           func.call @main.machine.next_instance(%[[CONTEXT]], %[[LANES]], %[[LANE]],
 // START:         gpu.barrier
 // START:         scf.while
+
+// The first thread tells the host, in the control words of its block, which step
+// it runs, if any, and at which block of the program; at the end, that the block
+// has ended.
+// PROGRESS-LABEL: gpu.func @main_execute(
+// PROGRESS-SAME:    %{{.*}}: !llvm.ptr<1>, %[[CONTROL:.*]]: !llvm.ptr<1>, %{{.*}}: i64) kernel
+// PROGRESS:         %[[WORDS:.*]] = llvm.getelementptr %[[CONTROL]][384]
+// PROGRESS-NEXT:    %[[OWN:.*]] = llvm.getelementptr %[[WORDS]][
+// PROGRESS-NEXT:    %[[PROGRESS:.*]] = llvm.getelementptr %[[OWN]][8]
+// PROGRESS:         scf.while
+// PROGRESS:           scf.if
+// PROGRESS:             %[[STEP:.*]] = arith.select %[[ANY:.*]], %[[NOW:.*]], %
+// PROGRESS:             llvm.store %[[STEP]],
+// PROGRESS:             scf.if %[[ANY]] {
+// PROGRESS:               %[[HIGH:.*]] = arith.shli %[[NOW]], %c32_i64
+// PROGRESS-NEXT:          %[[WORD:.*]] = arith.ori %[[HIGH]], %
+// PROGRESS-NEXT:          llvm.store %[[WORD]], %[[PROGRESS]] atomic syncscope("device") monotonic {alignment = 8 : i64}
+// PROGRESS:           scf.condition
+// PROGRESS:         %[[ENDED:.*]] = llvm.getelementptr %[[OWN]][4]
+// PROGRESS:         scf.if
+// PROGRESS-NEXT:      llvm.store %{{.*}}, %[[ENDED]] atomic syncscope("device") monotonic {alignment = 4 : i64} : i32
+// PROGRESS-NEXT:    }
+// PROGRESS-NEXT:    gpu.return
 
 // The threads of a warp share out the blocks; after distances of 1 to 16 all of
 // them have the least of both keys.

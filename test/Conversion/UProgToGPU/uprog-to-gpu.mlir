@@ -24,7 +24,10 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 }
 
 // The barrier in global memory: what a block wrote is visible before it is
-// counted; the last one knows of all before it lets them go.
+// counted; the last one knows of all before it lets them go. Each block counts
+// its arrivals in words of its own.
+// NVIDIA:       llvm.mlir.global internal @[[LEFT:meet.left]]() {addr_space = 3 : i32
+// AMD-NOT:      @meet.left
 // DEVICE-LABEL: func.func private @meet(
 // DEVICE-SAME:      %[[CONTROL:.*]]: !llvm.ptr<1>, %[[BLOCKS:.*]]: i32, %{{.*}}: i32, %{{.*}}: i64)
 // DEVICE:         gpu.barrier
@@ -32,7 +35,9 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // DEVICE:           %[[GENERATION:.*]] = llvm.getelementptr %[[CONTROL]][128]
 // NVIDIA-NEXT:      %[[BEFORE:.*]] = llvm.load %[[GENERATION]] atomic syncscope("device") monotonic
 // AMD-NEXT:         %[[BEFORE:.*]] = llvm.load %[[GENERATION]] atomic syncscope("agent") monotonic
-// NVIDIA:           llvm.fence syncscope("device") release
+// NVIDIA:           %[[OWN:.*]] = llvm.getelementptr %{{.*}}[%{{.*}}] {{.*}} !llvm.array<16 x i8>
+// NVIDIA-NEXT:      llvm.store %{{.*}}, %[[OWN]] atomic syncscope("device") monotonic
+// NVIDIA-NEXT:      llvm.fence syncscope("device") release
 // NVIDIA-NEXT:      llvm.atomicrmw add %[[CONTROL]], %{{.*}} syncscope("device") monotonic
 // NVIDIA:           scf.if
 // NVIDIA-NEXT:        llvm.fence syncscope("device") acq_rel
@@ -41,18 +46,27 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // NVIDIA:             scf.while
 // NVIDIA-NEXT:          %[[NOW:.*]] = llvm.load %[[GENERATION]] atomic syncscope("device") acquire
 // NVIDIA-NEXT:          arith.cmpi eq, %[[NOW]], %[[BEFORE]]
+// It looks at the clock every 16 turns.
+// NVIDIA:               %[[TURN:.*]] = arith.andi %{{.*}}, %c15_i32
+// NVIDIA-NEXT:          %[[DUE:.*]] = arith.cmpi eq, %[[TURN]], %c0_i32
+// NVIDIA-NEXT:          %[[LOOKS:.*]] = arith.andi %[[DUE]], %{{.*}} : i1
+// NVIDIA-NEXT:          scf.if %[[LOOKS]] -> (i1, i64) {
+// NVIDIA-NEXT:            nvvm.read.ptx.sreg.globaltimer
 // AMD:                scf.while
 // AMD-NEXT:             llvm.load %[[GENERATION]] atomic syncscope("agent") acquire
 // DEVICE:         gpu.barrier
 // The watchdog's clock is NVIDIA's.
 // AMD-NOT:        globaltimer
 // AMD-NOT:        nvvm
+// NVIDIA:         %[[WORD:.*]] = llvm.mlir.addressof @[[LEFT]] : !llvm.ptr<3>
+// NVIDIA-NEXT:    llvm.load %[[WORD]] : !llvm.ptr<3> -> i32
 // NVIDIA:         nvvm.exit
 // CLUSTER-NOT:  @meet
 // BLOCK-NOT:    @meet
 
 // A group of blocks takes one plan after the other. Its blocks are the units
-// that share out a step.
+// that share out a step. The first thread of every block says in words of the
+// block's how far it is.
 // CHECK-LABEL: gpu.func @main_execute(
 // CHECK-SAME:      %[[PLANS:.*]]: !llvm.ptr<1>, %[[NUM_PLANS:.*]]: i64, %[[FORMS:.*]]: !llvm.ptr<1>, %[[CONTROL:.*]]: !llvm.ptr<1>, %[[BLOCKS:.*]]: i64, %[[WATCHDOG:.*]]: i64) kernel
 // NVIDIA-SAME:     known_block_size = array<i32: 256, 1, 1>, nvvm.minctasm = 1 : i32
@@ -60,8 +74,15 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // BLOCK-SAME:      known_block_size = array<i32: 64, 1, 1>
 // DEVICE:        %[[ID:.*]] = gpu.block_id x
 // DEVICE:        %[[UNIT:.*]] = arith.index_cast %[[ID]] : index to i64
+// DEVICE:        %[[IS_FIRST:.*]] = arith.cmpi eq, %{{.*}}, %c0_i64
+// DEVICE:        %[[DISTANCE:.*]] = arith.muli %[[UNIT]], %c16_i64
+// DEVICE-NEXT:   %[[WORDS:.*]] = llvm.getelementptr %[[CONTROL]][384]
+// DEVICE-NEXT:   %[[OWN:.*]] = llvm.getelementptr %[[WORDS]][%[[DISTANCE]]]
+// DEVICE-NEXT:   %[[PROGRESS:.*]] = llvm.getelementptr %[[OWN]][8]
 // DEVICE:        func.call @fill(%[[FORMS]], %[[UNIT]], %[[BLOCKS]])
 // DEVICE-NEXT:   scf.for %[[PLAN:.*]] = %c0_i64 to %[[NUM_PLANS]] step %c1_i64
+// CLUSTER:       %[[NUMBER:.*]] = gpu.block_id x
+// CLUSTER:       %[[WHICH:.*]] = arith.index_cast %[[NUMBER]] : index to i64
 // CLUSTER:       %[[ID:.*]] = gpu.cluster_block_id x
 // CLUSTER:       %[[UNIT:.*]] = arith.index_cast %[[ID]] : index to i64
 // CLUSTER:       %[[DIM:.*]] = gpu.cluster_dim_blocks x
@@ -70,17 +91,36 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // CLUSTER:       %[[FIRST:.*]] = arith.index_cast %[[GROUP]] : index to i64
 // CLUSTER:       %[[COUNT:.*]] = gpu.cluster_dim x
 // CLUSTER:       %[[GROUPS:.*]] = arith.index_cast %[[COUNT]] : index to i64
+// CLUSTER:       %[[IS_FIRST:.*]] = arith.cmpi eq, %{{.*}}, %c0_i64
+// CLUSTER:       %[[DISTANCE:.*]] = arith.muli %[[WHICH]], %c16_i64
+// CLUSTER-NEXT:  %[[WORDS:.*]] = llvm.getelementptr %[[CONTROL]][384]
+// CLUSTER-NEXT:  %[[OWN:.*]] = llvm.getelementptr %[[WORDS]][%[[DISTANCE]]]
+// CLUSTER-NEXT:  %[[PROGRESS:.*]] = llvm.getelementptr %[[OWN]][8]
 // CLUSTER:       func.call @fill(%[[FORMS]], %[[UNIT]], %[[UNITS]])
 // CLUSTER-NEXT:  scf.for %[[PLAN:.*]] = %[[FIRST]] to %[[NUM_PLANS]] step %[[GROUPS]]
 // BLOCK:         %[[ID:.*]] = gpu.block_id x
 // BLOCK:         %[[FIRST:.*]] = arith.index_cast %[[ID]] : index to i64
+// BLOCK:         %[[IS_FIRST:.*]] = arith.cmpi eq, %{{.*}}, %c0_i64
+// BLOCK:         %[[DISTANCE:.*]] = arith.muli %[[FIRST]], %c16_i64
+// BLOCK-NEXT:    %[[WORDS:.*]] = llvm.getelementptr %[[CONTROL]][384]
+// BLOCK-NEXT:    %[[OWN:.*]] = llvm.getelementptr %[[WORDS]][%[[DISTANCE]]]
+// BLOCK-NEXT:    %[[PROGRESS:.*]] = llvm.getelementptr %[[OWN]][8]
 // BLOCK:         func.call @fill(%[[FORMS]], %c0_i64, %c1_i64)
 // BLOCK-NEXT:    scf.for %[[PLAN:.*]] = %[[FIRST]] to %[[NUM_PLANS]] step %[[BLOCKS]]
+// CHECK:           %[[PLAN_NUMBER:.*]] = arith.addi %[[PLAN]], %c1_i64
+// CHECK:           %[[HIGH:.*]] = arith.shli %[[PLAN_NUMBER]], %c32_i64
 // CHECK:           llvm.getelementptr %[[PLANS]][
 // CHECK:           %[[STEPS:.*]] = llvm.load %{{.*}} : !llvm.ptr<1> -> !llvm.ptr<1>
 
-// Stages of an operator are exchanges too; the last one is the step's.
+// One store by one thread says that the step has begun: nothing waits for it.
 // CHECK:           scf.for %[[I:.*]] = %
+// CHECK-NEXT:        %[[LOW:.*]] = arith.index_cast %[[I]] : index to i64
+// CHECK-NEXT:        %[[AT:.*]] = arith.ori %[[HIGH]], %[[LOW]] : i64
+// CHECK-NEXT:        scf.if %[[IS_FIRST]] {
+// CHECK-NEXT:          llvm.store %[[AT]], %[[PROGRESS]] atomic syncscope("{{device|agent}}") monotonic {alignment = 8 : i64}
+// CHECK-NEXT:        }
+
+// Stages of an operator are exchanges too; the last one is the step's.
 // CHECK:             %[[STEP:.*]] = llvm.getelementptr %[[STEPS]][
 // CHECK:             scf.index_switch
 // CHECK-NEXT:        case 3 {
@@ -107,7 +147,14 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // CLUSTER-NEXT:        nvvm.cluster.wait {aligned}
 // BLOCK-NEXT:          gpu.barrier
 // CHECK-NEXT:          scf.yield
-// CHECK:         gpu.return
+
+// No thread of the block is left when the first one says that it has ended.
+// CHECK:         gpu.barrier
+// CHECK-NEXT:    %[[ENDED:.*]] = llvm.getelementptr %[[OWN]][4]
+// CHECK:         scf.if %[[IS_FIRST]] {
+// CHECK-NEXT:      llvm.store %{{.*}}, %[[ENDED]] atomic syncscope("{{device|agent}}") monotonic {alignment = 4 : i64} : i32
+// CHECK-NEXT:    }
+// CHECK-NEXT:    gpu.return
 
 // One launch, and what a host needs to know of it.
 // CHECK-LABEL: func.func @main.execute(

@@ -118,7 +118,21 @@ BATCH_FIELD(kPlansLaunchBlocks, BatchPlansLaunch, blocks)
 BATCH_FIELD(kPlansLaunchWatchdog, BatchPlansLaunch, watchdog)
 
 BATCH_FIELD(kLanesLaunchContext, BatchLanesLaunch, context)
+BATCH_FIELD(kLanesLaunchControl, BatchLanesLaunch, control)
 BATCH_FIELD(kLanesLaunchBlocks, BatchLanesLaunch, blocks)
+
+/// What each block of a launch says of itself, in bytes: where the first one's
+/// lies, how far the next one's is from it, and where its only word lies that
+/// is no cell.
+inline constexpr int64_t kControlOfBlocks =
+    offsetof(BatchDeviceControl, ofBlocks);
+inline constexpr int64_t kBlockControlBytes = sizeof(BatchBlockControl);
+inline constexpr int64_t kBlockControlEnded =
+    offsetof(BatchBlockControl, ended);
+static_assert(sizeof(BatchBlockControl::ended) == sizeof(int32_t));
+BATCH_FIELD(kBlockControlProgress, BatchBlockControl, progress)
+/// What stands in the high half of this field.
+inline constexpr int64_t kProgressShift = 32;
 
 BATCH_FIELD(kObjectABIVersion, BatchObject, abiVersion)
 BATCH_FIELD(kObjectDescriptor, BatchObject, descriptor)

@@ -32,6 +32,9 @@ struct OptionNames<Precision>
 /// Bytes of a block's shared memory that lists of numbers (uprog.compact) take,
 /// which weights leave to them.
 inline constexpr int64_t kListBytes = 16;
+/// The same for what tells the threads of a block to leave a barrier of all
+/// blocks.
+inline constexpr int64_t kLeftBytes = 16;
 
 /// Which dialect has the instructions of a GPU: NVVM or ROCDL.
 enum class GPUVendor { NVIDIA, AMD };
