@@ -12,8 +12,8 @@
 
 namespace mlir::batch {
 
-/// Registers the dialects of this project, what its passes need of upstream's,
-/// and the interface implementations they use.
+/// Registers the dialects of this project, the upstream dialects that its
+/// passes need, and the interface implementations that they use.
 void registerAllDialects(DialectRegistry &registry);
 
 /// Registers all passes and pipelines of this project (process-wide, as

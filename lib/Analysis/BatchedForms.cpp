@@ -1,4 +1,4 @@
-//===- BatchedForms.cpp - Whether a kernel can be batched -----------------===//
+//===- BatchedForms.cpp - Batched forms of a kernel's values --------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -44,7 +44,7 @@ bool BatchedForms::fail(Operation *op, const Twine &text) {
   return false;
 }
 
-/// True if code generators know `op`, leaving aside what is inside of it.
+/// True if code generators know `op`, regardless of the ops inside it.
 static bool isOperatorCode(Operation *op) {
   // Scalars are computed where they are needed.
   if (llvm::none_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>))
@@ -118,7 +118,7 @@ bool isRaggedType(Type type) {
 
 } // namespace
 
-/// Finds out which ragged values have equal extents.
+/// Finds the ragged values that have equal extents.
 void BatchedForms::findDomains() {
   ExtentClasses classes;
   // Classes of ragged values and of their extents.
@@ -186,7 +186,7 @@ void BatchedForms::findDomains() {
 // Operations
 //===----------------------------------------------------------------------===//
 
-/// True if `op` computes from shared operands and constants alone.
+/// True if `op` computes from parameters and constants alone.
 bool BatchedForms::isSameForAll(Operation *op) const {
   llvm::SetVector<Value> used(op->operand_begin(), op->operand_end());
   getUsedValuesDefinedAbove(op->getRegions(), used);
@@ -196,9 +196,9 @@ bool BatchedForms::isSameForAll(Operation *op) const {
 }
 
 void BatchedForms::visit(Operation *op) {
-  // Operators make no tensor of scalars that all tasks share, but fill rows.
-  // Of an operation of another dialect only the batched form has a lowering.
-  // They slice at places that code knows.
+  // Three kinds of ops are never copied: operators fill rows and cannot make
+  // one tensor of scalars for all tasks; of another dialect's op only the
+  // batched form has a lowering; slices must be taken at known positions.
   auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
   bool picks = slice && llvm::any_of(slice.getOffsets(), [&](Value offset) {
                  return isUnknown(offset);
@@ -206,7 +206,7 @@ void BatchedForms::visit(Operation *op) {
   if (!picks && !isa<tensor::FromElementsOp, BatchableOpInterface>(op) &&
       isSameForAll(op)) {
     Operation *unknown = findUnknownCode(op);
-    // What nothing reads goes.
+    // Dead ops are removed.
     if (unknown && !isOpTriviallyDead(op)) {
       fail(unknown, "is not supported in an operator yet");
       return;
@@ -336,9 +336,8 @@ void BatchedForms::visitExtract(tensor::ExtractOp op) {
   if (form.kind != BatchedForm::PerTask &&
       !(form.kind == BatchedForm::Once &&
         op.getTensor().getType().hasStaticShape())) {
-    fail(op, "cannot be batched: it reads a tensor that is not one task's own, "
-             "of an extent that is not known; pass the row or the element to "
-             "the kernel");
+    fail(op, "cannot be batched: it reads a ragged tensor, or a parameter of "
+             "unknown extent; pass the row or the element to the kernel");
     return;
   }
   if (op.getIndices().empty())
@@ -368,8 +367,8 @@ void BatchedForms::visitPick(Operation *op, Value source,
     if (picked ? form.kind == BatchedForm::Rows || !isOneInteger(size) ||
                      !dropped[dim] || type.isDynamicDim(dim)
                : !isOnce(offset) || !isOnce(size) || !isOnce(stride)) {
-      fail(op, "takes a slice that differs from task to task, other than one "
-               "position of a tensor of known size");
+      fail(op, "takes a slice that differs from task to task: this is only "
+               "supported for one position of a tensor of known size");
       return;
     }
     if (!picked)
@@ -389,7 +388,7 @@ void BatchedForms::visitFromElements(tensor::FromElementsOp op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Pieces of tensors
+// Slices and reshapes
 //===----------------------------------------------------------------------===//
 
 void BatchedForms::visitConcat(tensor::ConcatOp op) {
@@ -440,8 +439,8 @@ bool BatchedForms::checkSlice(OffsetSizeAndStrideOpInterface op, Type whole,
 void BatchedForms::visitExtractSlice(tensor::ExtractSliceOp op) {
   BatchedForm form = lookup(op.getSource());
   if (form.kind == BatchedForm::Once && !op.getSourceType().hasStaticShape()) {
-    fail(op, "takes a slice of a shared tensor at a per-task position: pass "
-             "the slice to the kernel");
+    fail(op, "takes a slice of a parameter of unknown extent at a position "
+             "that differs from task to task: pass the slice to the kernel");
     return;
   }
   if (llvm::any_of(op.getOffsets(),
@@ -464,7 +463,7 @@ void BatchedForms::visitInsertSlice(tensor::InsertSliceOp op) {
     set(op, form);
 }
 
-/// The dimension groups belong to the operand with more dimensions.
+/// The groups refer to the dimensions of `detailed`.
 void BatchedForms::visitReshape(Operation *op, Value source, Type detailed,
                                 ArrayRef<ReassociationIndices> groups) {
   BatchedForm form = lookup(source);
@@ -485,7 +484,7 @@ void BatchedForms::visitReshape(Operation *op, Value source, Type detailed,
 void BatchedForms::visitSoftmax(linalg::SoftmaxOp op) {
   if (lookup(op.getInput()).kind == BatchedForm::PerTask)
     return set(op, {BatchedForm::PerTask});
-  fail(op, "cannot be batched over a ragged tensor: write it as maximum, "
+  fail(op, "cannot be batched over a ragged tensor: write it with maximum, "
            "exponential, sum and quotient");
 }
 
@@ -505,7 +504,7 @@ void BatchedForms::visitForeign(Operation *op) {
              "knows one row per task");
     return;
   }
-  // What it makes of shared operands alone, it makes for every task.
+  // What it computes from parameters alone is computed for every task.
   if (batched || checkCanBe(op, op->getOperand(0), {BatchedForm::PerTask}))
     set(op, {BatchedForm::PerTask});
 }
@@ -529,7 +528,8 @@ BatchedLoops BatchedForms::getLoops(linalg::LinalgOp op) const {
   return loops;
 }
 
-/// At most one loop is ragged, and takes the rows of its operands in order.
+/// Checks that at most one loop is ragged, and that it takes the rows of its
+/// operands in order.
 bool BatchedForms::checkLoops(linalg::LinalgOp op) {
   BatchedLoops loops;
   for (OpOperand &operand : op->getOpOperands()) {
@@ -620,14 +620,15 @@ void BatchedForms::visitLinalg(linalg::LinalgOp op) {
 void BatchedForms::visitSegmentReduction(linalg::LinalgOp op,
                                          const BatchedLoops &loops) {
   if (!matchCombiner(op)) {
-    fail(op, "reduces a ragged extent by something else than one sum, product, "
-             "maximum or minimum (arith.addf, mulf, maximumf, minimumf and "
-             "their signed integer forms)");
+    fail(op,
+         "reduces a ragged extent by something other than one sum, product, "
+         "maximum or minimum (arith.addf, mulf, maximumf, minimumf and "
+         "their signed integer forms)");
     return;
   }
   if (op.getNumReductionLoops() != 1) {
-    fail(op, "reduces a ragged extent and other dimensions at once: make it "
-             "two operations");
+    fail(op, "reduces a ragged extent and other dimensions at once: split it "
+             "into two operations");
     return;
   }
   if (!checkCaptured(op))

@@ -1,4 +1,4 @@
-//===- ControlStructure.cpp - What decides control, and recursion ---------===//
+//===- ControlStructure.cpp - Structural control and recursion ------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -48,14 +48,14 @@ StringRef TensorControl::getDescription() const {
   case Element:
     return "reads an element of a tensor";
   case While:
-    return "is a loop whose end is found by running it";
+    return "is a loop whose trip count is only known by running it";
   case Decision:
-    return "is decided by a value that was computed from a tensor";
+    return "is decided by a value that is computed from a tensor";
   }
   llvm_unreachable("unknown reason");
 }
 
-/// True for a loop of which neither bounds nor lists say how often it runs.
+/// True for a loop whose trip count neither bounds nor lists determine.
 static bool findsItsEnd(Operation *op) {
   auto loop = dyn_cast<LoopLikeOpInterface>(op);
   return loop && !loop.getLoopUpperBounds() &&
@@ -65,7 +65,7 @@ static bool findsItsEnd(Operation *op) {
 StructuralControl::StructuralControl(const InstanceProgram &program,
                                      const Sharedness &sharedness) {
   findReads(program, TensorCode(program, sharedness));
-  // Extents are part of the data structure.
+  // Extents belong to the data structure.
   ValueFlowWalker walker(program);
   for (func::FuncOp function : program.getFunctions())
     walker.walk(function, [&](Operation *op, const ValueFlowEdge &edge) {
@@ -75,7 +75,7 @@ StructuralControl::StructuralControl(const InstanceProgram &program,
           !isa<tensor::DimOp, tensor::RankOp>(op))
         computed.insert(edge.to);
     });
-  // Most programs look at no tensor.
+  // In most programs control reads no tensor.
   if (!computed.empty())
     followComputed(program);
 }
@@ -101,7 +101,8 @@ void StructuralControl::findReads(const InstanceProgram &program,
   }
 }
 
-/// Adds to `computed` what depends on it, and finds out what it decides.
+/// Adds to `computed` all values that depend on it, and finds the first control
+/// that they decide.
 void StructuralControl::followComputed(const InstanceProgram &program) {
   // A value, or a field by its variant and number.
   using Place = std::pair<void *, unsigned>;
@@ -122,7 +123,7 @@ void StructuralControl::followComputed(const InstanceProgram &program) {
     Place field(edge.variant, edge.field);
     switch (edge.kind) {
     case ValueFlowEdge::Build:
-      // The tag is known, whatever the fields are.
+      // The tag is known even if a field is not.
       fields[from].push_back(field);
       return;
     case ValueFlowEdge::Read:
@@ -132,7 +133,7 @@ void StructuralControl::followComputed(const InstanceProgram &program) {
       if (op->hasTrait<OpTrait::IsTerminator>())
         op = op->getParentOp();
       decisions.push_back({op, edge.variant ? field : from});
-      // How often a loop runs all of its values depend on.
+      // All values of a loop depend on its trip count.
       if (!isa<LoopLikeOpInterface>(op))
         return;
       for (Value result : op->getResults())
@@ -182,9 +183,9 @@ void StructuralControl::followComputed(const InstanceProgram &program) {
 // RecursionClasses
 //===----------------------------------------------------------------------===//
 
-/// What a value is a part of: a field of a value that is matched, an element of
-/// a list that is walked, a list of elements of a value of a list-shaped ADT.
-/// Null for other values.
+/// The value that `part` is taken from: a field's matched value, the list of an
+/// element, the value of a list-shaped ADT whose elements are a list. Null for
+/// other values.
 static Value getContainer(Value part, SymbolTableCollection &symbols) {
   Operation *op = part.getDefiningOp();
   if (!op)
@@ -201,8 +202,8 @@ static bool isFunctionArgument(Value value) {
   return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
 }
 
-/// The ADT argument of the function around `value` that `value` is or is a part
-/// of: a field of a match, an element of a list. Null if there is none.
+/// The ADT argument of the function around `value` that `value` is, or is taken
+/// from as a field of a match or an element of a list. Null if there is none.
 static BlockArgument getWhole(Value value, SymbolTableCollection &symbols) {
   if (!getAdt(value.getType()))
     return {};
@@ -238,16 +239,16 @@ RecursionClasses::classify(ArrayRef<func::FuncOp> component) const {
 
 namespace {
 
-/// The nodes that functions which call each other visit: all values of the ADTs
+/// The nodes visited by functions that call each other: all values of the ADTs
 /// that one of them takes.
 class VisitedNodes {
 public:
-  /// The functions that `function` is called by again.
+  /// The functions on a call cycle with `function`, itself included.
   VisitedNodes(const InstanceProgram &program, func::FuncOp function,
                SymbolTableCollection &symbols);
 
-  /// True if `field`, which a case of a match takes out of a node, holds no
-  /// node, or all of its nodes are handed to recursive calls.
+  /// True if `field`, which a match takes out of a node, holds no node, or all
+  /// of its nodes are handed to recursive calls.
   bool coverField(BlockArgument field) const;
 
 private:
@@ -274,7 +275,7 @@ VisitedNodes::VisitedNodes(const InstanceProgram &program,
                  other.getArgumentTypes().end());
 }
 
-/// True if a node may be a value of `type`, or be in one at any depth.
+/// True if a value of `type` may be a node or hold one at any depth.
 bool VisitedNodes::mayBeIn(Type type) const {
   SetVector<rec::AdtType> held;
   auto add = [&](Type type) {
@@ -309,8 +310,8 @@ bool VisitedNodes::isCalled(Value value, Block *block) const {
   });
 }
 
-/// True if a recursive call takes `value`, or each element of a list that
-/// `value` is.
+/// True if a recursive call takes `value`, or each element of it if it is a
+/// list.
 bool VisitedNodes::isHandedOn(Value value, Block *block) const {
   auto handsOnElements = [&](const ValueFlowEdge &edge) {
     auto element = dyn_cast_or_null<BlockArgument>(edge.to);
@@ -336,9 +337,9 @@ bool VisitedNodes::coverField(BlockArgument field) const {
 }
 
 /// True if every node that a call in `function` reaches is visited: each field
-/// that may hold one is handed to a recursive call, whatever the other fields.
-/// Of a list-shaped ADT the elements may be handed on instead, if they are all
-/// that there is to visit.
+/// that may hold one is handed to a recursive call, whatever the other fields
+/// are. For a list-shaped ADT the elements may be handed on instead, if they
+/// hold all nodes.
 bool RecursionClasses::coversAllNodes(func::FuncOp function) const {
   BlockArgument node;
   for (BlockArgument argument : function.getArguments())
@@ -358,8 +359,9 @@ bool RecursionClasses::coversAllNodes(func::FuncOp function) const {
   return false;
 }
 
-/// True if all calls hand `function` parts of the entry's arguments: the nodes
-/// that a pass over the input visits. Values that the program builds are none.
+/// True if all calls hand `function` values taken from the entry's arguments:
+/// nodes that a pass over the input visits. Values that the program builds are
+/// not among them.
 bool RecursionClasses::takesInputs(func::FuncOp function) const {
   SmallVector<BlockArgument> worklist;
   DenseSet<Value> seen;
@@ -394,7 +396,7 @@ bool RecursionClasses::isOnePass(func::FuncOp function) const {
   }
   if (nodes != 1 || !coversAllNodes(function) || !takesInputs(function))
     return false;
-  // A recursive call goes to a part of the node: a field of a match, or an
+  // A recursive call goes to a child of the node: a field of a match, or an
   // element of a list of one.
   for (func::CallOp call : program.getCallers(function)) {
     Value node;

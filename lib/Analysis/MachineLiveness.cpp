@@ -1,4 +1,4 @@
-//===- MachineLiveness.cpp - Which tops of variables are read -------------===//
+//===- MachineLiveness.cpp - Liveness of a machine's variables ------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,8 +20,8 @@ enum class Access { None, Read, Write };
 
 } // namespace
 
-/// What `op` does first to the top of a variable, which is in `variable` then.
-/// What a pop drops is not read again.
+/// The first access of `op` to the top of a variable, which it stores in
+/// `variable`. A popped value is not read again.
 static Access getAccess(Operation *op, FlatSymbolRefAttr &variable) {
   return llvm::TypeSwitch<Operation *, Access>(op)
       .Case<TopOp, PushOp>([&](auto read) {
@@ -57,7 +57,7 @@ MachineLiveness::MachineLiveness(MachineOp machine) {
       state.reads[number] = access == Access::Read;
       state.writes[number] = access == Access::Write;
     }
-    // What results are read by is not in the machine.
+    // Results are read outside the machine.
     if (isa<ReturnOp>(block.getBody().front().getTerminator()))
       for (auto result : machine.getOps<VariableOp>())
         if (result.getResultNumber())
@@ -78,8 +78,8 @@ MachineLiveness::MachineLiveness(MachineOp machine) {
   }
 }
 
-/// Finds where lanes may be after each block. The blocks of a function are what
-/// its first one reaches without entering the functions that it calls.
+/// Finds the blocks that lanes may enter after each block. The blocks of a
+/// function are those that its first block reaches without entering callees.
 void MachineLiveness::addSuccessors(ArrayRef<BlockOp> order) {
   llvm::MapVector<BlockOp, SmallVector<BlockOp>> returnPoints;
   for (BlockOp block : order) {

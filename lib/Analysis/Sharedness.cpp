@@ -1,4 +1,4 @@
-//===- Sharedness.cpp - Which values are equal for all instances ----------===//
+//===- Sharedness.cpp - Values equal for all instances --------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -26,10 +26,10 @@ Sharedness::Sharedness(const InstanceProgram &program) : program(program) {
     else
       states[argument] = {Sharing::Instance, -1};
   }
-  // Upstream's sparse data flow joins what control hands to a block argument or
-  // a result; here such a value is an instance's, since the way there may be.
-  // States only rise, and each at most twice, so this ends; one sweep per
-  // level of the call graph suffices in practice.
+  // Upstream's sparse data flow joins the values that control hands to a block
+  // argument or a result; here that result is an instance's, since the path
+  // may be. States only rise, each at most twice, so this terminates; one sweep
+  // per level of the call graph suffices in practice.
   do {
     changed = false;
     for (func::FuncOp function : program.getFunctions())
@@ -62,7 +62,7 @@ void Sharedness::visit(Operation *op) {
     return;
   }
   if (auto function = dyn_cast<func::FuncOp>(op)) {
-    // What a block of a control flow graph takes depends on the way there.
+    // The arguments of a CFG block depend on the path to it.
     for (Block &block : function.getBody())
       if (!block.isEntryBlock())
         for (BlockArgument argument : block.getArguments())
@@ -70,7 +70,7 @@ void Sharedness::visit(Operation *op) {
     return;
   }
   if (op->getNumRegions() != 0) {
-    // linalg bodies and the like compute; control flow may differ.
+    // The bodies of linalg and similar ops compute; control flow may differ.
     bool computes =
         !isa<RegionBranchOpInterface>(op) &&
         llvm::all_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>) &&
@@ -84,10 +84,10 @@ void Sharedness::visit(Operation *op) {
       return;
     }
   }
-  // Kernels compute what is shared before anything else; no control may wait
-  // for it in between.
+  // Kernels compute shared values before anything else, so control cannot wait
+  // for them in between.
   bool shared = !isa<tensor::ExtractOp>(op);
-  // A body may read more than the operands.
+  // A body may read values other than the operands.
   llvm::SetVector<Value> used(op->operand_begin(), op->operand_end());
   getUsedValuesDefinedAbove(op->getRegions(), used);
   for (Value value : used) {

@@ -29,7 +29,7 @@ static bool isFunctionControl(Operation *op) {
   return isa<func::FuncOp>(parent);
 }
 
-/// Control that has a form as a graph of blocks.
+/// True for control that can be lowered to a graph of blocks.
 static bool hasGraph(Operation *op) {
   return isa<scf::ExecuteRegionOp, scf::ForOp, scf::IfOp, scf::IndexSwitchOp,
              scf::ParallelOp, scf::ReduceOp, scf::WhileOp>(op) ||
@@ -42,22 +42,25 @@ mlir::batch::findProgramObstacle(const InstanceProgram &program) {
   for (func::FuncOp function : program.getFunctions()) {
     if (function.isExternal())
       return Obstacle{function.getLoc(),
-                      "is only declared; a function that the entry calls needs "
-                      "a body"};
+                      "this function is only declared; a function that the "
+                      "entry calls needs a body"};
     for (BlockArgument argument : function.getArguments())
       if (function.getArgAttr(argument.getArgNumber(), kSharedAttr) &&
           !isa<RankedTensorType>(argument.getType()))
-        return Obstacle{argument.getLoc(), "is shared and must be a tensor; "
-                                           "scalars can be tensors of rank 0"};
+        return Obstacle{argument.getLoc(),
+                        "this argument is a parameter and must be a tensor; "
+                        "pass a scalar as a tensor of rank 0"};
     function.walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (isa_and_nonnull<scf::SCFDialect>(op->getDialect()) &&
           isFunctionControl(op) && !hasGraph(op))
         obstacle = {op->getLoc(),
-                    "is control that no strategy knows; write it as 'scf.for', "
-                    "or as tensor code"};
+                    "this op is control that no strategy supports; write it as "
+                    "'scf.for' or as tensor code"};
       else if (isa<func::CallOp>(op) && !isFunctionControl(op))
-        obstacle = {op->getLoc(), "is in a body of tensor code, where control "
-                                  "cannot follow it"};
+        obstacle = {
+            op->getLoc(),
+            "this call is in the body of a tensor op, where no strategy "
+            "follows calls; inline the called function"};
       return obstacle ? WalkResult::interrupt() : WalkResult::advance();
     });
     if (obstacle)
@@ -75,11 +78,11 @@ static void convertStructuredControl(ModuleOp module) {
   target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
   LogicalResult converted =
       applyPartialConversion(module, target, std::move(patterns));
-  assert(succeeded(converted) && "findProgramObstacle knows what is converted");
+  assert(succeeded(converted) && "findProgramObstacle allows unknown control");
   (void)converted;
 }
 
-/// Makes a chain of comparisons of a switch: a machine branches two ways.
+/// Expands a switch into a chain of comparisons: a machine branches two ways.
 static void expandSwitch(cf::SwitchOp op) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
@@ -112,8 +115,7 @@ static void expandSwitch(cf::SwitchOp op) {
   op.erase();
 }
 
-/// The one value that `argument` has whichever way its block is entered, or
-/// null.
+/// The one value that `argument` has on all edges into its block, or null.
 static Value getOnlyValue(BlockArgument argument) {
   Value only;
   Block *block = argument.getOwner();
@@ -131,7 +133,7 @@ static Value getOnlyValue(BlockArgument argument) {
   return only;
 }
 
-/// Removes arguments of blocks that have one value. True if there were any.
+/// Removes block arguments that have only one value. True if there were any.
 /// Upstream's simplifyRegions does so only where it merges equal blocks too.
 static bool removeRedundantArguments(func::FuncOp function) {
   bool removed = false;
@@ -157,7 +159,7 @@ static bool removeRedundantArguments(func::FuncOp function) {
   return removed;
 }
 
-/// Returns at once where a block goes on to one that only returns.
+/// Replaces branches to blocks that only return by returns.
 static void returnEarly(func::FuncOp function) {
   for (Block &block : llvm::make_early_inc_range(function.getBody())) {
     auto end = dyn_cast<func::ReturnOp>(block.front());
@@ -177,7 +179,7 @@ static void returnEarly(func::FuncOp function) {
   }
 }
 
-/// Merges chains of blocks and lets branches jump over blocks that only jump.
+/// Merges chains of blocks and lets branches skip blocks that only branch.
 static void simplifyGraph(func::FuncOp function) {
   MLIRContext *context = function.getContext();
   RewritePatternSet patterns(context);
@@ -188,15 +190,15 @@ static void simplifyGraph(func::FuncOp function) {
   config.enableFolding(false).enableConstantCSE(false);
   config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Normal);
   do {
-    // Ends at a limit of iterations at worst, with a graph that is right.
+    // At worst this stops at the iteration limit, with a valid graph.
     (void)applyPatternsGreedily(function, frozen, config);
   } while (removeRedundantArguments(function));
   returnEarly(function);
   removeRedundantArguments(function);
 }
 
-/// Ends blocks behind calls. A tail call has nothing behind it but the return
-/// of what it returns.
+/// Splits blocks after calls. After a tail call there is only the return of its
+/// results.
 static void splitAtCalls(func::FuncOp function, bool tailCalls) {
   SmallVector<func::CallOp> calls;
   function.walk([&](func::CallOp call) { calls.push_back(call); });
@@ -239,7 +241,7 @@ mlir::batch::copyAsStepFunctions(const InstanceProgram &program,
 SmallVector<Block *> mlir::batch::getProgramOrder(func::FuncOp function) {
   SmallVector<Block *> order;
   DenseSet<Block *> visited;
-  // Blocks and how many of their successors, the last first, are visited.
+  // Blocks, and how many of their successors are visited, the last first.
   SmallVector<std::pair<Block *, unsigned>> path;
   auto enter = [&](Block *block) {
     if (visited.insert(block).second)

@@ -1,4 +1,4 @@
-//===- StepLiveness.cpp - What outlives a step of a machine ---------------===//
+//===- StepLiveness.cpp - Liveness across steps and calls -----------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -42,7 +42,7 @@ const Liveness &StepLiveness::getLiveness(Block *block) const {
 }
 
 bool StepLiveness::isLiveAcrossStep(Value value) const {
-  // What makes an argument is the step before.
+  // An argument is computed by the step before.
   if (isa<BlockArgument>(value))
     return !value.use_empty();
   Operation *op = value.getDefiningOp();

@@ -1,4 +1,4 @@
-//===- StepProgram.cpp - A program as lock step runs it -------------------===//
+//===- StepProgram.cpp - A program in lock step ---------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -28,16 +28,16 @@ static std::string toString(Type type) {
 }
 
 //===----------------------------------------------------------------------===//
-// Of the program as it came
+// Obstacles in the original program
 //===----------------------------------------------------------------------===//
 
 static std::optional<Obstacle> findDataStructure(Location loc,
                                                  TypeRange types) {
   for (Type type : types)
     if (isa<rec::RecDialect>(type.getDialect()))
-      return makeObstacle(loc, "is of type " + toString(type) +
-                                   ", and strategies 'lockstep' and 'mask' do "
-                                   "not walk data structures");
+      return makeObstacle(loc, "this value is of type " + toString(type) +
+                                   ", a data structure, which strategies "
+                                   "'lockstep' and 'mask' do not walk");
   return std::nullopt;
 }
 
@@ -45,8 +45,8 @@ static std::optional<Obstacle> findObstacle(Operation *op) {
   if (isa_and_nonnull<rec::RecDialect>(op->getDialect()) &&
       !isa<rec::PhaseOp>(op))
     return makeObstacle(op->getLoc(),
-                        "is not for strategies 'lockstep' and 'mask', which do "
-                        "not walk data structures");
+                        "this op uses a data structure, which strategies "
+                        "'lockstep' and 'mask' do not walk");
   return findDataStructure(op->getLoc(), op->getResultTypes());
 }
 
@@ -71,7 +71,7 @@ static std::optional<Obstacle> findObstacle(const InstanceProgram &program) {
 }
 
 //===----------------------------------------------------------------------===//
-// Of its steps
+// Obstacles in its steps
 //===----------------------------------------------------------------------===//
 
 StepProgram::StepProgram(const InstanceProgram &original, bool tailCalls)
@@ -107,8 +107,8 @@ bool StepProgram::isOfLane(Value value) const {
   return !call || !StepLiveness::isTailCall(call);
 }
 
-/// Each function has to know its parameters: matrices that differ from call to
-/// call would be copied for each lane.
+/// Checks that each function has fixed parameters: matrices that differ from
+/// call to call would be copied for each lane.
 std::optional<Obstacle> StepProgram::findParameterObstacle() const {
   const InstanceProgram &program = parts->program;
   const Sharedness &sharedness = parts->sharedness;
@@ -122,9 +122,9 @@ std::optional<Obstacle> StepProgram::findParameterObstacle() const {
       if (call.getOperand(number) != argument)
         return makeObstacle(
             call.getLoc(),
-            "gives shared argument #" + Twine(number) +
-                " of the entry another value, but it is equal for all "
-                "instances and calls; call another function instead");
+            "this call passes another value as argument #" + Twine(number) +
+                " of the entry, a parameter, which is equal for all instances "
+                "and calls; call another function instead");
   }
   for (func::FuncOp function : program.getFunctions())
     for (BlockArgument argument : function.getArguments()) {
@@ -143,31 +143,33 @@ std::optional<Obstacle> StepProgram::findParameterObstacle() const {
         if (*first != *parameter)
           return makeObstacle(
               call.getLoc(),
-              "gives argument #" + Twine(number) + " of @" +
-                  function.getSymName() +
-                  " other weights than another call does; run "
+              "this call passes another parameter as argument #" +
+                  Twine(number) + " of @" + function.getSymName() +
+                  " than a different call does; run "
                   "batch-duplicate-functions before batch-recursion-to-stack");
       }
     }
   return std::nullopt;
 }
 
-/// All values and results that variables have to keep have a row of one size.
+/// Checks that all values and results that variables keep have rows of a fixed
+/// size.
 std::optional<Obstacle>
 StepProgram::findVariableObstacle(func::FuncOp function) const {
   auto describe = [](Type type, StringRef rest) {
-    return "is of type " + toString(type) + rest.str() +
-           "strategies 'lockstep' and 'mask' keep integers of at most 64 bits, "
-           "index, f32, f64 and nonempty static tensors of them alone";
+    return "type " + toString(type) + rest.str() +
+           "strategies 'lockstep' and 'mask' can only keep integers of at most "
+           "64 bits, index, f32, f64 and nonempty static tensors of them";
   };
   std::optional<Obstacle> obstacle;
   auto check = [&](ValueRange values) {
     for (Value value : values)
       if (!obstacle && needsVariable(value) &&
           !VariableOp::isValidType(value.getType()))
-        obstacle = {
-            value.getLoc(),
-            describe(value.getType(), " and lives from step to step, but ")};
+        obstacle = {value.getLoc(),
+                    describe(value.getType(),
+                             " of a value that lives from step to step is not "
+                             "supported: ")};
   };
   for (Block *block : getProgramOrder(function)) {
     check(block->getArguments());
@@ -176,19 +178,20 @@ StepProgram::findVariableObstacle(func::FuncOp function) const {
   }
   for (auto [number, type] : llvm::enumerate(function.getResultTypes()))
     if (!obstacle && !VariableOp::isValidType(type))
-      obstacle = {function.getLoc(), "result #" + std::to_string(number) + " " +
-                                         describe(type, ", but ")};
+      obstacle = {function.getLoc(), "result #" + std::to_string(number) +
+                                         ": " +
+                                         describe(type, " is not supported: ")};
   return obstacle;
 }
 
-/// A block may run for any lanes in any order, so it only computes.
+/// Checks that a block only computes: it may run for any lanes in any order.
 std::optional<Obstacle> StepProgram::findEffect(func::FuncOp function) const {
   for (Block *block : getProgramOrder(function))
     for (Operation &op : block->without_terminator())
       if (!isa<func::CallOp>(op) && !isOpTriviallyDead(&op) &&
           !isMemoryEffectFree(&op))
         return makeObstacle(op.getLoc(),
-                            "has effects; strategies 'lockstep' and 'mask' run "
-                            "code that only computes values");
+                            "this op has effects; strategies 'lockstep' and "
+                            "'mask' can only run code without effects");
   return std::nullopt;
 }

@@ -1,4 +1,4 @@
-//===- Strategies.cpp - Which control strategies are legal ----------------===//
+//===- Strategies.cpp - Legal control strategies --------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,7 +17,7 @@ using namespace mlir::batch;
 
 Strategies::Strategies(const InstanceProgram &program) : program(program) {}
 
-/// Why an inspector cannot run ahead of all tensor code.
+/// An obstacle to an inspector that runs ahead of all tensor code.
 static std::optional<Obstacle>
 findTensorControl(const InstanceProgram &program) {
   Sharedness sharedness(program);
@@ -28,7 +28,7 @@ findTensorControl(const InstanceProgram &program) {
   return Obstacle{control->op->getLoc(), "control depends on a tensor here"};
 }
 
-/// The instance program and what is made of it have to know where tensors go.
+/// An obstacle to following tensors, which the passes after the analysis need.
 static std::optional<Obstacle> findUnknownFlow(const InstanceProgram &program) {
   ValueFlowWalker walker(program);
   for (func::FuncOp function : program.getFunctions())
@@ -58,7 +58,7 @@ std::optional<Obstacle> Strategies::find(Strategy strategy) const {
 }
 
 const std::optional<Obstacle> &Strategies::getObstacle(Strategy strategy) {
-  // Masks differ from lock step in the order of blocks alone.
+  // Masking differs from lock step only in the order of blocks.
   if (strategy == Strategy::Mask)
     strategy = Strategy::Lockstep;
   auto [known, isNew] = obstacles.try_emplace(strategy);

@@ -1,4 +1,4 @@
-//===- TensorCode.cpp - What belongs into kernels -------------------------===//
+//===- TensorCode.cpp - Code that belongs in kernels ----------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -53,8 +53,8 @@ void TensorCode::collectBlocks(Region &region) {
     }
 }
 
-/// Elements of tensors are known to kernels only: what is computed with them
-/// and read by tensor ops alone is kernel code.
+/// Control cannot read elements of tensors: scalars that are computed from them
+/// and read only by tensor ops are kernel code.
 void TensorCode::findScalarCode() {
   auto isConstant = [](Value value) {
     return getConstantIntValue(value).has_value();
@@ -66,7 +66,7 @@ void TensorCode::findScalarCode() {
                        [](Type type) { return isa<ShapedType>(type); }))
         continue;
       auto extract = dyn_cast<tensor::ExtractOp>(op);
-      // Which element of a shared tensor must not depend on the task.
+      // The position read in a parameter must not depend on the task.
       bool reads = extract && (!sharedness.isShared(extract.getTensor()) ||
                                llvm::all_of(extract.getIndices(), isConstant));
       if (isa<arith::ArithDialect, math::MathDialect>(op.getDialect()))

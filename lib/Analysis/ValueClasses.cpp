@@ -1,4 +1,4 @@
-//===- ValueClasses.cpp - Values that can meet in one operand -------------===//
+//===- ValueClasses.cpp - Value classes of a program ----------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,8 +13,8 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// The ADTs whose values inputs may hold: those of entry arguments, and of
-/// their fields.
+/// The ADTs whose values inputs may hold: those of the entry's arguments, and
+/// those of their fields.
 static SetVector<StringAttr> findInputAdts(func::FuncOp entry,
                                            SymbolTableCollection &symbols) {
   SetVector<StringAttr> adts;
@@ -59,14 +59,14 @@ ValueClasses::ValueClasses(const InstanceProgram &program,
 }
 
 /// True for a node that is a parameter. Parameters flow everywhere; they are
-/// members only where they meet others.
+/// members only where they can be the same operand as other values.
 bool ValueClasses::isParameter(unsigned node) const {
   Value value = flow.getValue(node);
   return value && sharedness.getParameter(value);
 }
 
-/// Joins what can meet: over copies, and in operands and results of kernels,
-/// which are one node each, wherever the kernel is invoked.
+/// Joins values that can be the same operand or result: over copies, and in
+/// operands and results of kernels, one node each, wherever it is invoked.
 void ValueClasses::mergeNodes(ArrayRef<KernelOp> kernels) {
   unsigned nodes = flow.size();
   for (KernelOp kernel : kernels) {
@@ -99,7 +99,7 @@ ValueClass &ValueClasses::ensureClass(unsigned node) {
   return classes[it->second];
 }
 
-/// Notes the results of kernels that are invoked.
+/// Records the results of kernels that are invoked.
 void ValueClasses::addProducers(ArrayRef<KernelOp> kernels) {
   for (KernelOp kernel : kernels) {
     if (!invoked.contains(kernel))
@@ -121,8 +121,8 @@ void ValueClasses::addParameterRow(unsigned node, int64_t parameter,
   valueClass.row = type;
 }
 
-/// Makes a class of every node, and notes rows of parameters, and whole
-/// parameters, that meet other values.
+/// Creates a class for every node, and records rows of parameters, and whole
+/// parameters that can be the same operand as other values.
 void ValueClasses::addParameterRows() {
   for (unsigned node = 0; node < flow.size(); ++node) {
     ensureClass(node);
@@ -133,7 +133,7 @@ void ValueClasses::addParameterRows() {
     if (slice && isRowView(slice))
       if (auto parameter = sharedness.getParameter(slice.getSource()))
         addParameterRow(node, *parameter, slice.getResultType());
-    // A whole parameter that meets other values is a row of its own.
+    // A whole parameter among other values is a row of its own.
     if (std::optional<int64_t> parameter = sharedness.getParameter(value))
       for (unsigned target : flow.getCopies(node))
         if (!isParameter(target))
@@ -149,7 +149,7 @@ void ValueClasses::addParameterRows() {
   });
 }
 
-/// Notes that a value of `type`, a tensor or lists of them, is an input.
+/// Records that a value of `type`, a tensor or lists of them, is an input.
 void ValueClasses::addInput(unsigned node, Type type) {
   while (auto list = dyn_cast<rec::ListType>(type))
     type = list.getElementType();
@@ -162,7 +162,7 @@ void ValueClasses::addInput(unsigned node, Type type) {
   valueClass.row = row;
 }
 
-/// Notes input tensors, and the names of fields.
+/// Records input tensors, and the names of fields.
 void ValueClasses::addInputs(ModuleOp module) {
   func::FuncOp entry = program.getEntry();
   for (BlockArgument argument : entry.getArguments())

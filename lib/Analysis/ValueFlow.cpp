@@ -1,4 +1,4 @@
-//===- ValueFlow.cpp - Where tensors come from and go to ------------------===//
+//===- ValueFlow.cpp - Flow of tensors through a program ------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -25,9 +25,9 @@ bool mlir::batch::carriesTensor(Type type) {
 
 using rec::ValueFlowEdge;
 
-/// True for an op without interface whose results are computed from all of its
-/// operands: it has no effects, and nothing that a tensor could hide in. Ops of
-/// rec may take tensors for lists, and hand on what is in them.
+/// True for an op without an interface whose results are computed from all of
+/// its operands: it has no effects and no type that a tensor could hide in. Ops
+/// of rec may have tensors instead of lists and hand on their contents.
 static bool isComputation(Operation *op) {
   auto hides = [](Type type) { return isa<rec::ListType, rec::AdtType>(type); };
   return !isa_and_nonnull<rec::RecDialect>(op->getDialect()) &&
@@ -111,7 +111,8 @@ void ValueFlowWalker::visitCall(func::CallOp call, func::FuncOp callee,
       visit(call, {ValueFlowEdge::Same, operand, result, {}});
 }
 
-/// Visits what `point`, which is `branch` or a terminator in it, hands on.
+/// Visits the edges from the operands of `point`, which is `branch` or a
+/// terminator in it.
 void ValueFlowWalker::visitPoint(RegionBranchOpInterface branch,
                                  Operation *point, Visitor visit) {
   RegionBranchPoint from = RegionBranchPoint::parent();

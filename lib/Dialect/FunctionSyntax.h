@@ -1,5 +1,4 @@
-//===- FunctionSyntax.h - How operations with functions are written -*- C++
-//-*-===//
+//===- FunctionSyntax.h - Syntax of function-like operations ----*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,8 +13,8 @@
 
 namespace mlir::batch {
 
-/// Reads an operation that has the function interface, written like func.func
-/// and with a FunctionType.
+/// Parses an operation with the function interface, written like func.func and
+/// with a FunctionType.
 template <class Op>
 ParseResult parseFunction(OpAsmParser &parser, OperationState &result) {
   auto buildType = [](Builder &builder, ArrayRef<Type> inputs,

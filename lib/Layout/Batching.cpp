@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The states of the search are sets of operators that have run. What a batch
-// costs at least is known before the layout: its launch, and a memory kernel
+// The states of the search are sets of operators that have run. A lower bound
+// of a batch's cost is known before the layout: its launch, and a gather copy
 // for each operand that has a variable twice. So first the least cost from
-// every state to the end is found, then whole sequences of batches are taken in
+// every state to the end is found; then whole sequences of batches are taken in
 // the order of their least costs and laid out, until the next one cannot be
 // better than the best layout.
 //
@@ -39,7 +39,7 @@ struct Cost {
 
 using OperatorBatch = std::vector<int32_t>;
 
-/// A set of operators that have run, and how it can go on.
+/// A set of operators that have run, and the ways to go on.
 struct State {
   std::vector<bool> done;
   struct Step {
@@ -53,15 +53,15 @@ struct State {
   Cost rest;
 };
 
-/// A way from the first state: some batches.
+/// A path from the first state: some batches.
 struct Path {
-  /// To the end, at least, and so far.
+  /// The least cost to the end, and the cost so far.
   Cost least, cost;
   int32_t state;
   /// The path without the last step; none if there is none.
   int32_t previous;
   const State::Step *step;
-  /// It is a way to the end, and there is no layout without conflicts for it.
+  /// True if it leads to the end, but no layout of it is free of conflicts.
   bool hasConflicts;
 };
 
@@ -88,8 +88,8 @@ private:
 
   const StaticBlock &block;
   const BatchingOptions &options;
-  /// Of every operator: those that write its operands, all of its kind that
-  /// have to run before it, and what its results are used for.
+  /// For every operator: the writers of its operands, all of its kind that have
+  /// to run before it, and the uses of its results.
   std::vector<std::vector<int32_t>> operandWriters, sameKindBefore;
   std::vector<std::vector<std::pair<int32_t, int32_t>>> uses;
   std::vector<State> states;
@@ -105,7 +105,7 @@ Search::Search(const StaticBlock &block, const BatchingOptions &options)
   for (size_t o = 0; o < block.operators.size(); ++o)
     for (int32_t result : block.operators[o].results)
       writer[result] = static_cast<int32_t>(o);
-  // Operators stand after those that write their operands.
+  // Operators come after those that write their operands.
   std::vector<std::set<int32_t>> before(block.operators.size());
   for (size_t o = 0; o < block.operators.size(); ++o) {
     const Operator &op = block.operators[o];
@@ -145,7 +145,7 @@ Search::readyByKind(const std::vector<bool> &done) const {
   return result;
 }
 
-/// The operators of a kind that wait for none of their own kind.
+/// The number of operators of a kind that wait for none of their own kind.
 int64_t Search::sourcesOfKind(int32_t kind,
                               const std::vector<bool> &done) const {
   int64_t count = 0;
@@ -156,7 +156,7 @@ int64_t Search::sourcesOfKind(int32_t kind,
   return count;
 }
 
-/// The operators of a kind that have not run.
+/// The number of operators of a kind that have not run.
 int64_t Search::left(int32_t kind, const std::vector<bool> &done) const {
   int64_t count = 0;
   for (size_t o = 0; o < done.size(); ++o)
@@ -164,7 +164,7 @@ int64_t Search::left(int32_t kind, const std::vector<bool> &done) const {
   return count;
 }
 
-/// Adds parts of the operators that are ready.
+/// Adds subsets of the operators that are ready.
 void Search::addParts(const OperatorBatch &ready,
                       std::vector<OperatorBatch> &batches) const {
   auto add = [&](const OperatorBatch &batch) {
@@ -174,7 +174,7 @@ void Search::addParts(const OperatorBatch &ready,
   };
   size_t numOperands = block.operators[ready[0]].operands.size();
 
-  // Those that are used alike come together.
+  // Operators with equal uses come together.
   OperatorBatch alike = ready, distinct;
   std::stable_sort(alike.begin(), alike.end(),
                    [&](int32_t a, int32_t b) { return uses[a] < uses[b]; });
@@ -208,14 +208,14 @@ void Search::addParts(const OperatorBatch &ready,
 std::vector<OperatorBatch>
 Search::candidates(const std::vector<bool> &done) const {
   std::vector<OperatorBatch> ready = readyByKind(done);
-  // The last of a kind may as well run at once: it is a batch in any case. When
-  // it runs may change what is copied, which only small blocks find out.
+  // The last operators of a kind may as well run at once: they are a batch in
+  // any case. Their time may change what is copied; only small blocks try it.
   constexpr size_t small = 12;
   for (const OperatorBatch &batch : ready)
     if (block.operators.size() > small && batch.size() == 1 &&
         left(block.operators[batch[0]].kind, done) == 1)
       return {batch};
-  // The paper's sufficient condition: it is best to run a kind all of whose
+  // The paper's sufficient condition: it is best to run a kind if all of its
   // next operators are ready.
   std::vector<std::pair<double, size_t>> ratios;
   for (size_t i = 0; i < ready.size(); ++i)
@@ -233,7 +233,7 @@ Search::candidates(const std::vector<bool> &done) const {
   return batches;
 }
 
-/// What a batch costs whatever the layout is.
+/// The cost of a batch whatever the layout is.
 Cost Search::leastCost(const OperatorBatch &batch) const {
   Cost cost{1, 0};
   size_t numOperands = block.operators[batch[0]].operands.size();
@@ -288,7 +288,7 @@ void Search::findStates() {
   }
 }
 
-/// A step leads to a state with more operators, so these come first.
+/// A step leads to a state with more operators, so those states come first.
 void Search::findRests() {
   std::vector<int32_t> order(states.size());
   std::vector<int64_t> numDone(states.size());
@@ -317,8 +317,8 @@ static const State::Step *findStep(const State &state,
   return nullptr;
 }
 
-/// Whether the steps `first` and `second` from a state can change places, and
-/// their other order is the one that counts.
+/// True if the steps `first` and `second` from a state can be swapped, and the
+/// other order is the one that counts.
 bool Search::isSwapped(const State &from, const State::Step &first,
                        const State::Step &second) const {
   if (first.batch < second.batch)
@@ -345,7 +345,7 @@ Batching Search::run() {
   auto isAfter = [&](int32_t a, int32_t b) {
     if (paths[a].least < paths[b].least || paths[b].least < paths[a].least)
       return paths[b].least < paths[a].least;
-    // Of equals the last, which is the nearest to its end.
+    // Among equals the last, which is the nearest to its end.
     return a < b;
   };
   std::priority_queue<int32_t, std::vector<int32_t>, decltype(isAfter)> queue(
@@ -382,7 +382,7 @@ Batching Search::run() {
         ++best.layouts;
         layout = findLayoutWithoutConflicts(problem);
         if (!layout) {
-          // At least one more copy: others may come first.
+          // At least one more copy: other paths may be better.
           path.hasConflicts = true;
           path.least = path.least + Cost{1, 0};
           push(path);
@@ -429,14 +429,16 @@ std::string batchrt::checkBlock(const StaticBlock &block) {
     const Operator &same = *kinds.try_emplace(op.kind, &op).first->second;
     if (op.operands.size() != same.operands.size() ||
         op.results.size() != same.results.size())
-      return name + " has other numbers of operands or results than those of "
-                    "its kind";
+      return name +
+             " has a number of operands or results that differs from those of "
+             "its kind";
     for (const auto *list : {&op.operands, &op.results})
       for (int32_t variable : *list)
         if (variable < 0 ||
             variable >= static_cast<int32_t>(block.variables.size()))
           return name + " uses variable " + std::to_string(variable) +
-                 ", but there are " + std::to_string(block.variables.size());
+                 ", but there are only " +
+                 std::to_string(block.variables.size());
     for (int32_t variable : op.operands)
       read[variable] = 1;
     for (int32_t variable : op.results) {

@@ -18,20 +18,20 @@ using namespace batchrt;
 using Node = PQTree::Node;
 
 namespace {
-/// A finished PQ tree: who is above whom, and which part of the frontier is
-/// below a node.
+/// A finished PQ tree: the ancestors of nodes, and the range of the frontier
+/// below each node.
 struct TreeView {
   explicit TreeView(const PQTree &tree);
 
   /// The lowest node with both places of the frontier below it.
   Node above(int32_t first, int32_t last) const;
-  /// Which of a node's children has a place of the frontier below it.
+  /// The number of the child of a node with a place of the frontier below it.
   int32_t numberBelow(Node node, int32_t place) const;
 
   std::vector<int32_t> frontier, place;
   struct NodeView {
     Node parent = PQTree::none;
-    /// Among the children of the parent.
+    /// The number among the children of the parent.
     int32_t number = 0;
     int32_t begin = 0, end = 0;
     PQTree::Kind kind = PQTree::Kind::free;
@@ -43,15 +43,15 @@ struct TreeView {
 
 /// Orders of nodes that determine each other (algorithm 5 of the paper). The
 /// order of a P node gives each child a rank; that of a Q node, or of a P node
-/// of two children, gives one to its left and its right end.
+/// of two children, gives a rank to its left and to its right end.
 class NodeOrders {
 public:
   explicit NodeOrders(size_t numNodes) : parents(numNodes), maps(numNodes) {
     std::iota(parents.begin(), parents.end(), 0);
   }
 
-  /// Child i of `a` shall have the rank of child map[i] of `b`. Returns false
-  /// if that contradicts what was said before.
+  /// Requires child i of `a` to have the rank of child map[i] of `b`. Returns
+  /// false if that contradicts earlier requirements.
   bool unite(Node a, Node b, const std::vector<int32_t> &map);
   /// The ranks of the `size` children or ends of a node.
   std::vector<int32_t> ranks(Node node, size_t size);
@@ -66,14 +66,14 @@ private:
   std::vector<Map> maps;
 };
 
-/// An access that shall need no copy.
+/// An access that must need no copy.
 struct Claim {
   int32_t batch;
   int32_t access;
   int64_t bytes;
 };
 
-/// Looks for an order that meets some claims (algorithms 2 to 4 and 6).
+/// Finds an order that satisfies some claims (algorithms 2 to 4 and 6).
 class Solver {
 public:
   explicit Solver(const LayoutProblem &problem)
@@ -99,7 +99,7 @@ private:
   void setIndices(const Claim &claim);
 
   const LayoutProblem &problem;
-  /// Of the variables of the claim that is broadcast.
+  /// The indices of the variables of the claim that is broadcast.
   std::vector<int32_t> indexOf;
   std::vector<int32_t> image;
   /// The batches with a variable in a claim, and those whose trees have changed
@@ -204,7 +204,7 @@ std::vector<int32_t> NodeOrders::ranks(Node node, size_t size) {
 }
 
 //===----------------------------------------------------------------------===//
-// Orders that meet claims
+// Orders that satisfy claims
 //===----------------------------------------------------------------------===//
 
 bool Solver::solve(const std::vector<Claim> &claims,
@@ -232,7 +232,7 @@ bool Solver::solve(const std::vector<Claim> &claims,
       order.push_back(node);
       continue;
     }
-    // The stack has them backwards.
+    // The stack has them in reverse order.
     size_t size = children.size(), first = stack.size();
     stack.resize(first + size);
     bool isP = view.nodes[node].kind == PQTree::Kind::p && size > 2;
@@ -245,7 +245,7 @@ bool Solver::solve(const std::vector<Claim> &claims,
   return true;
 }
 
-/// The claims of a batch are next to each other.
+/// Calls back for each batch: its claims are next to each other.
 template <class Callback>
 static bool forEachBatch(const std::vector<Claim> &claims,
                          Callback &&callback) {
@@ -277,7 +277,7 @@ void Solver::forEachNode(const Claim &claim, const TreeView &view,
     begin = std::min(begin, view.place[variable]);
     end = std::max(end, view.place[variable] + 1);
   }
-  // All of the top's children may be many more.
+  // The top may have many more children.
   Node top = view.above(begin, end - 1);
   const std::vector<Node> &ofTop = view.nodes[top].children;
   std::vector<Node> children(ofTop.begin() + view.numberBelow(top, begin),
@@ -297,9 +297,10 @@ void Solver::forEachNode(const Claim &claim, const TreeView &view,
   }
 }
 
-/// Makes the trees below all accesses of a batch isomorphic: what is next to
-/// each other in one of them, whatever the order, is so in the others. A
-/// reduction changes the trees of those accesses only that meet its set.
+/// Makes the trees below all accesses of a batch isomorphic: variables that are
+/// next to each other in one of them, in every order, are so in the others. A
+/// reduction changes only the trees of accesses that share variables with its
+/// set.
 bool Solver::broadcast(const std::vector<Claim> &claims, PQTree &tree) {
   batchesOf.assign(problem.variables.size(), {});
   for (const Claim &claim : claims)
@@ -311,7 +312,7 @@ bool Solver::broadcast(const std::vector<Claim> &claims, PQTree &tree) {
   while (std::any_of(changed.begin(), changed.end(), isChanged)) {
     work = changed;
     changed.assign(changed.size(), false);
-    // It may be out of date in a moment; what it says stays true.
+    // The view may be out of date soon, but its statements remain true.
     TreeView view(tree);
     bool fits = forEachBatch(claims, [&](const std::vector<Claim> &batch) {
       if (!work[batch[0].batch])
@@ -369,8 +370,8 @@ bool Solver::uniteOrders(const std::vector<Claim> &claims, const TreeView &view,
   });
 }
 
-/// The trees below the two are isomorphic; their nodes shall be in the same
-/// order. Of a Q node that goes on outside of the claims the direction counts.
+/// Requires the nodes of the two isomorphic trees to be in the same order. For
+/// a Q node that extends beyond the claims the direction counts.
 bool Solver::uniteOrders(const Claim &from, const Claim &to,
                          const TreeView &view, NodeOrders &orders) {
   auto placeOfImage = [&](Node child) {
@@ -411,7 +412,7 @@ static bool isContiguous(const std::vector<int32_t> &variables,
   return true;
 }
 
-/// Whether an access can be without a copy in no layout, and why.
+/// True if no layout can avoid a copy of an access; `reason` is why.
 static bool noLayoutHelps(const LayoutProblem &problem,
                           const std::vector<int32_t> &variables,
                           AccessCopy::Reason &reason) {
@@ -430,7 +431,7 @@ static bool noLayoutHelps(const LayoutProblem &problem,
   return false;
 }
 
-/// Read as it is wherever it lies.
+/// True for an access that is read in place wherever it lies.
 static bool isShared(const LayoutProblem &problem,
                      const std::vector<int32_t> &variables) {
   return problem.sharedReads &&
@@ -488,7 +489,8 @@ std::string batchrt::checkProblem(const LayoutProblem &problem) {
         if (variable < 0 ||
             variable >= static_cast<int32_t>(problem.variables.size()))
           return name + " uses variable " + std::to_string(variable) +
-                 ", but there are " + std::to_string(problem.variables.size());
+                 ", but there are only " +
+                 std::to_string(problem.variables.size());
     }
   return "";
 }
@@ -500,7 +502,7 @@ Layout batchrt::layoutInOrder(const LayoutProblem &problem,
   layout.order = std::move(order);
   for (size_t b = 0; b < problem.batches.size(); ++b) {
     const BatchAccesses &batch = problem.batches[b];
-    // What is contiguous at all says in which order the operators have to be.
+    // Any consecutive access determines the order of the operators.
     std::vector<int32_t> operators(batch.numOperators()), best;
     std::iota(operators.begin(), operators.end(), 0);
     std::vector<AccessCopy> bestCopies;
@@ -540,7 +542,7 @@ Layout batchrt::layoutInOrder(const LayoutProblem &problem,
 }
 
 namespace {
-/// Chooses which claims to drop if they cannot all be met. Claims are numbers
+/// Chooses which claims to drop if not all can be satisfied. Claims are numbers
 /// here, most bytes first.
 class Conflicts {
 public:
@@ -580,8 +582,9 @@ bool Conflicts::fits(const Claims &some) {
   return solver.solve(list, order);
 }
 
-/// How many of `more` do not fit with `fixed`, at least; one more than there
-/// are if all do. Fewer claims are easier to meet, so halving finds it.
+/// The length of the shortest prefix of `more` that does not fit `fixed`; one
+/// more than its length if all fit. Fewer claims fit more easily, so bisection
+/// finds it.
 size_t Conflicts::firstTooMuch(const Claims &fixed, const Claims &more) {
   size_t lower = 0, upper = more.size() + 1;
   while (lower < upper) {
@@ -597,7 +600,7 @@ size_t Conflicts::firstTooMuch(const Claims &fixed, const Claims &more) {
   return lower;
 }
 
-/// Some of the claims, which do not fit, that fit as soon as one is left out.
+/// Claims of `some`, which do not fit, that fit as soon as any one is left out.
 Conflicts::Claims Conflicts::core(const Claims &some) {
   Claims result, rest = some;
   for (;;) {
@@ -609,9 +612,9 @@ Conflicts::Claims Conflicts::core(const Claims &some) {
   }
 }
 
-/// Drops the fewest bytes, and then the fewest claims: sets of dropped claims
-/// in that order, each with one claim of a core that it leaves more than
-/// another one. Returns false if that takes too long.
+/// Drops the fewest bytes, and then the fewest claims: tries sets of dropped
+/// claims in that order; each has one more claim of a core than a set tried
+/// before. Returns false if that takes too long.
 bool Conflicts::dropFewest() {
   constexpr size_t maxClaims = 64;
   constexpr int maxSets = 256;
@@ -649,8 +652,8 @@ bool Conflicts::dropFewest() {
   return false;
 }
 
-/// Meets the claims one after the other, without those that do not fit with the
-/// ones before them.
+/// Adds the claims one after another, and drops those that do not fit the ones
+/// before.
 void Conflicts::dropInTurn() {
   Claims kept, rest(claims.size());
   std::iota(rest.begin(), rest.end(), 0);
@@ -715,7 +718,7 @@ std::string batchrt::verifyLayout(const LayoutProblem &problem,
                      !noLayoutHelps(problem, variables, reason));
       std::string access = name + ": access " + std::to_string(a);
       if (!isFine && !isCopied)
-        return access + " is not contiguous and not copied";
+        return access + " is not consecutive and not copied";
       if (isFine && isCopied)
         return access + " is copied without need";
       if (isCopied && layout.copies[copy].bytes != bytesOf(problem, variables))
@@ -724,6 +727,6 @@ std::string batchrt::verifyLayout(const LayoutProblem &problem,
     }
   }
   if (copy != layout.copies.size())
-    return "there are copies of nothing";
+    return "there are copies that belong to no access";
   return "";
 }

@@ -7,10 +7,10 @@
 //
 // A reduction has three steps. `bubble` finds, from the leaves of the set
 // upwards, the pertinent nodes (those with such a leaf below) and their
-// parents; a child inside a Q node learns its parent from a neighbour.
-// `labelNodes` says bottom-up which of them are full (all leaves below are in
-// the set) and which partial, and whether a template fits everywhere: that
-// depends on labels only, so nothing has changed yet where none does. Then the
+// parents; a child inside a Q node learns its parent from a neighbor.
+// `labelNodes` decides bottom-up which of them are full (all leaves below are
+// in the set) and which partial, and whether a template fits everywhere: that
+// depends only on labels, so nothing has changed yet if none fits. Then the
 // templates (P2 ... P6, Q2, Q3 in the paper's numbering) change the tree.
 //
 //===----------------------------------------------------------------------===//
@@ -57,7 +57,7 @@ bool PQTree::reduce(const std::vector<int32_t> &set, bool *changed) {
   if (!bubble())
     return false;
 
-  // The leaves of the set again, which are the first of the queue.
+  // The leaves of the set again, which come first in the queue.
   queue.resize(numPertinent);
   Node root = labelNodes(numPertinent);
   if (root == none)
@@ -88,7 +88,7 @@ bool PQTree::reduce(const std::vector<int32_t> &set, bool *changed) {
 // Finding the pertinent nodes
 //===----------------------------------------------------------------------===//
 
-/// Forgets what an earlier reduction has left in a node.
+/// Clears the data of an earlier reduction in a node.
 PQTree::NodeData &PQTree::touch(Node node) {
   NodeData &data = nodes[node];
   if (data.reduction == reduction)
@@ -115,7 +115,7 @@ bool PQTree::isQChild(Node node) const {
          (parent != none && nodes[parent].kind == Kind::q);
 }
 
-/// The neighbour of a child of a Q node on the side away from `previous`.
+/// The neighbor of a child of a Q node on the side away from `previous`.
 PQTree::Node PQTree::nextSibling(Node node, Node previous) const {
   const NodeData &data = nodes[node];
   return data.sibling[data.sibling[0] == previous ? 1 : 0];
@@ -129,7 +129,7 @@ void PQTree::unblock(Node node, Node parent) {
 }
 
 bool PQTree::bubble() {
-  // Runs of blocked siblings, and whether the root of the tree has been met.
+  // Runs of blocked siblings, and whether the root of the tree was reached.
   int64_t blocks = 0, offTheTop = 0;
   blocked.clear();
   size_t next = 0;
@@ -187,8 +187,8 @@ bool PQTree::bubble() {
 // Labels
 //===----------------------------------------------------------------------===//
 
-/// Returns the root of what is pertinent; `none` if no template fits. The queue
-/// then has the pertinent nodes up to the root, children first.
+/// Returns the root of the pertinent nodes; `none` if no template fits. The
+/// queue then has the pertinent nodes up to the root, children first.
 PQTree::Node PQTree::labelNodes(int32_t numPertinent) {
   for (size_t i = 0; i < queue.size(); ++i) {
     Node node = queue[i];
@@ -216,7 +216,7 @@ PQTree::Node PQTree::labelNodes(int32_t numPertinent) {
   return none;
 }
 
-/// Goes from one pertinent child of a Q node to both sides.
+/// Extends from one pertinent child of a Q node to both sides.
 PQTree::Run PQTree::pertinentRun(Node node) const {
   const NodeData &data = nodes[node];
   Node start = data.fullChildren ? data.firstFull : data.partial[0];
@@ -263,8 +263,8 @@ bool PQTree::labelNode(Node node, bool isRoot) {
       data.label = Label::full;
     if (isRoot)
       return true;
-    // The set goes on outside of the node: one end has to be full, or the end
-    // of a partial child that can be turned to it.
+    // The set extends beyond the node: one end must be full, or the end of a
+    // partial child that can be turned to it.
     for (int side = 0; side < 2; ++side)
       if (run.beyond[side] == none && !run.partial[side])
         return true;
@@ -387,7 +387,7 @@ PQTree::Node PQTree::groupFull(Node p) {
   return group;
 }
 
-/// What is left of a P node that has been taken out of its place: itself, its
+/// The rest of a P node that has been taken out of its place: itself, its
 /// only child, or `none`.
 PQTree::Node PQTree::remainder(Node p) {
   nodes[p].label = Label::empty;
@@ -401,7 +401,7 @@ PQTree::Node PQTree::remainder(Node p) {
 }
 
 /// Puts the children of a partial Q node into its place in another Q node, the
-/// full ones towards its pertinent neighbour, or outwards if it has none.
+/// full ones towards its pertinent neighbor, or outwards if it has none.
 void PQTree::flatten(Node q) {
   const NodeData data = nodes[q];
   int inner = 0;
@@ -459,7 +459,7 @@ void PQTree::applyP(Node node) {
 }
 
 /// Templates P2, P4 and P6: the full children between those of the partial
-/// ones, the empty ones as they were.
+/// ones, the empty ones unchanged.
 void PQTree::applyRootP(Node node) {
   Node full = groupFull(node);
   if (nodes[node].numPartial == 0) {
@@ -535,7 +535,7 @@ std::vector<int32_t> PQTree::frontier() const {
   return result;
 }
 
-/// Marks what it sees, so that it ends whatever the links are.
+/// Marks the nodes that it sees, so that it ends whatever the links are.
 std::string PQTree::checkNode(Node node, std::vector<char> &seen) const {
   const NodeData &data = nodes[node];
   std::string name = "node " + std::to_string(node);
@@ -556,7 +556,7 @@ std::string PQTree::checkNode(Node node, std::vector<char> &seen) const {
       return childName + " has a wrong parent";
     if (childData.sibling[0] != previous &&
         (data.kind == Kind::p || childData.sibling[1] != previous))
-      return childName + " does not know its neighbour";
+      return childName + " does not know its neighbor";
     Node next = data.kind == Kind::p ? childData.sibling[1]
                                      : nextSibling(child, previous);
     if ((child == data.end[1]) != (next == none))
@@ -629,8 +629,8 @@ PQTree::verify(const std::vector<std::vector<int32_t>> &sets) const {
         continue;
       if (inSet[node] != size)
         return message;
-      // Either all below one child, which is looked at too, or whole children
-      // of a Q node next to each other.
+      // Either all are below one child, which is checked too, or they are whole
+      // children of a Q node next to each other.
       int64_t runs = 0;
       bool inRun = false, inOneChild = false;
       for (Node child : children(node)) {

@@ -28,7 +28,7 @@ OwningOpRef<ModuleOp> mlir::batch::parseLibrary(MLIRContext *context) {
   for (const Source &source : kSources) {
     LogicalResult parsed =
         parseSourceString(source.text, library->getBody(), config, source.name);
-    assert(succeeded(parsed) && "the library is not legal");
+    assert(succeeded(parsed) && "the library is not valid");
     (void)parsed;
   }
   return library;

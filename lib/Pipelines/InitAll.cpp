@@ -52,7 +52,7 @@ void mlir::batch::registerAllDialects(DialectRegistry &registry) {
                   scf::SCFDialect, tensor::TensorDialect, uprog::UProgDialect,
                   vector::VectorDialect>();
   func::registerInlinerExtension(registry);
-  // What createConvertToLLVMPass looks for.
+  // Interfaces that createConvertToLLVMPass looks for.
   arith::registerConvertArithToLLVMInterface(registry);
   cf::registerConvertControlFlowToLLVMInterface(registry);
   registerConvertFuncToLLVMInterface(registry);
@@ -60,7 +60,7 @@ void mlir::batch::registerAllDialects(DialectRegistry &registry) {
   NVVM::registerConvertGpuToNVVMInterface(registry);
   registerConvertNVVMToLLVMInterface(registry);
   vector::registerConvertVectorToLLVMInterface(registry);
-  // What makes code of a gpu.module.
+  // Translations that compile a gpu.module.
   registerBuiltinDialectTranslation(registry);
   registerGPUDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);

@@ -25,27 +25,27 @@ using namespace mlir::batch;
 
 StringRef mlir::batch::getPolicyHelp() {
   static const std::string help =
-      "What picks the next batch: " + batchrt::listPolicies() +
+      "Policy that picks the next batch: " + batchrt::listPolicies() +
       ", which takes a policy-table";
   return help;
 }
 
 void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
                                          const AutobatchOptions &options) {
-  // What is declared is an error further down.
+  // A function that remains declared is an error in a later pass.
   pm.addPass(createLinkLibraryPass());
   SpecializeSizesPassOptions sizes;
   sizes.sizes.assign(options.sizes.begin(), options.sizes.end());
   pm.addPass(createSpecializeSizesPass(sizes));
-  // Everything below knows scf, and lists, only.
+  // The passes below only know scf and lists.
   pm.addPass(createLiftCFPass());
   pm.addPass(createListElementsPass());
 
   // Kernels. Helpers go first: a call would end a straight-line block.
   pm.addPass(createInlineHelpersPass());
-  // Only recursion is left to be called with several sets of weights.
+  // Only recursive functions are still called with several sets of parameters.
   pm.addPass(createDuplicateFunctionsPass());
-  // Recursion. Marks are where the user put them only before code is copied.
+  // Recursion. Marks are where the user put them only until code is copied.
   // Specialized code is unrolled with its tests; all three bring code together
   // in which zeros fold.
   if (options.refactor)
@@ -56,18 +56,18 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   UnrollPassOptions unroll;
   unroll.factor = options.unroll;
   pm.addPass(createUnrollPass(unroll));
-  // Zeros meet products where helpers' code is; a branch that holds none any
-  // more may become a select.
+  // Products with zeros appear once helpers are inlined; a branch without
+  // products may then become a select.
   FoldZerosPassOptions zeros;
   zeros.assumeFinite = options.assumeFinite;
   pm.addPass(createFoldZerosPass(zeros));
-  // A branch may hold a helper's code, so it is judged after inlining; what
-  // becomes straight-line is outlined together with the code around it.
+  // A branch may hold a helper's code, so it is judged after inlining; code
+  // that becomes straight-line is outlined together with the code around it.
   pm.addPass(createIfToSelectPass());
   ChooseStrategyPassOptions strategy;
   strategy.strategy = options.strategy;
   pm.addPass(createChooseStrategyPass(strategy));
-  // Blocks of a machine are kernels of their own, made of the same code.
+  // Blocks of a machine are kernels of their own, with the same code.
   pm.addPass(createRecursionToStackPass());
   pm.addPass(createCancelPopsPass());
   pm.addPass(createOutlineBlocksPass());
@@ -86,7 +86,7 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   // Control, then memory.
   pm.addPass(createLockstepPass());
   pm.addPass(createLinearizePass());
-  // A module may have a policy already.
+  // A module may already have a policy.
   if (options.policy || !options.policyTable.empty()) {
     AttachPolicyPassOptions policy;
     policy.policy = options.policy;
@@ -113,7 +113,7 @@ void mlir::batch::buildCPUWorkersPipeline(OpPassManager &pm,
   operators.vectorRegisters = options.vectorRegisters;
   operators.tuning = options.tuning;
   pm.addPass(createConvertOperatorsToCPUPass(operators));
-  // Programs and instance code call the kernel functions made above.
+  // Programs and instance code call the operators' code made above.
   pm.addPass(createConvertUProgToCPUPass());
   ConvertBatchToLLVMPassOptions host;
   host.targetTriple = options.triple;
@@ -125,13 +125,13 @@ void mlir::batch::buildCPUWorkersPipeline(OpPassManager &pm,
   ExpandMathPassOptions math;
   math.share = true;
   pm.addPass(createExpandMathPass(math));
-  // Function by function what can be, on all cores; then entry points, calls
-  // and signatures.
+  // Function by function where possible, on all cores; then entry points,
+  // calls and signatures.
   OpPassManager &functions = pm.nest<func::FuncOp>();
   functions.addPass(createSCFToControlFlowPass());
   ConvertToLLVMPassOptions local;
   local.filterDialects = {"arith", "cf", "math", "vector"};
-  // No pattern here fails after it has changed something.
+  // No pattern here fails after a change.
   local.allowPatternRollback = false;
   functions.addPass(createConvertToLLVMPass(local));
   OpPassManager &entries = pm.nest<LLVM::LLVMFuncOp>();
@@ -180,7 +180,7 @@ void mlir::batch::buildGPUPersistentPipeline(
     return;
 
   OpPassManager &device = pm.nest<gpu::GPUModuleOp>();
-  // Libraries of these functions come with a toolkit only.
+  // Libraries of these functions only come with a toolkit.
   device.addPass(createExpandMathPass());
   device.addPass(createMathToIntrinsicsPass());
   device.addPass(createSCFToControlFlowPass());
@@ -200,7 +200,7 @@ void mlir::batch::buildGPUPersistentPipeline(
   } else {
     GpuNVVMAttachTargetOptions target;
     target.chip = options.chip;
-    target.features = ""; // the oldest PTX that has the chip
+    target.features = ""; // the oldest PTX that supports the chip
     target.optLevel = 3;
     pm.addPass(createGpuNVVMAttachTarget(target));
     ConvertToLLVMPassOptions rest;
@@ -223,11 +223,11 @@ void mlir::batch::registerPipelines() {
       buildAutobatchPipeline);
   PassPipelineRegistration<CPUWorkersOptions>(
       "cpu-workers",
-      "Lower what --autobatch makes to the LLVM dialect, for a pool of CPU "
+      "Lower the output of --autobatch to the LLVM dialect, for a pool of CPU "
       "workers",
       buildCPUWorkersPipeline);
   PassPipelineRegistration<GPUPersistentOptions>(
       "gpu-persistent",
-      "Lower what --autobatch makes to one persistent GPU kernel",
+      "Lower the output of --autobatch to one persistent GPU kernel",
       buildGPUPersistentPipeline);
 }

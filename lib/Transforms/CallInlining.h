@@ -1,12 +1,12 @@
-//===- CallInlining.h - Copy a callee into its caller -----------*- C++ -*-===//
+//===- CallInlining.h - Copying a callee into its caller --------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_LIB_TRANSFORMS_CALLINLINING_H
-#define BATCH_LIB_TRANSFORMS_CALLINLINING_H
+#ifndef BATCH_TRANSFORMS_CALLINLINING_H
+#define BATCH_TRANSFORMS_CALLINLINING_H
 
 #include "Batch/Dialect/Rec/Rec.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -15,8 +15,9 @@
 namespace mlir::batch {
 
 /// Replaces `call` by a copy of the single block of `callee` and erases it.
-/// Returns what each op of `callee` became. A mark of the call is one of every
-/// op. Upstream's inlineCall says neither, and changes the locations of errors.
+/// Returns the copy of each op of `callee`; a mark of the call is put on every
+/// copy. Upstream's inlineCall does neither, and changes the locations of
+/// errors.
 inline IRMapping inlineCall(func::CallOp call, func::FuncOp callee) {
   OpBuilder builder(call);
   IRMapping mapping;
@@ -36,4 +37,4 @@ inline IRMapping inlineCall(func::CallOp call, func::FuncOp callee) {
 
 } // namespace mlir::batch
 
-#endif // BATCH_LIB_TRANSFORMS_CALLINLINING_H
+#endif // BATCH_TRANSFORMS_CALLINLINING_H

@@ -83,7 +83,7 @@ func.func @main(%n: index, %x: tensor<4xf32>) -> tensor<4xf32>
     attributes {batch.entry} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  // expected-remark @+1 {{tensor-dependent control: is a loop whose end is found by running it}}
+  // expected-remark @+1 {{tensor-dependent control: is a loop whose trip count is only known by running it}}
   %r:2 = scf.while (%i = %c0, %h = %x)
       : (index, tensor<4xf32>) -> (index, tensor<4xf32>) {
     %c = arith.cmpi ult, %i, %n : index
@@ -162,7 +162,7 @@ func.func @main(%d: i1, %x: tensor<4xf32>) -> tensor<4xf32>
     attributes {batch.entry} {
   %c = builtin.unrealized_conversion_cast %x : tensor<4xf32> to i1
   %b = call @f(%c, %d) : (i1, i1) -> i1
-  // expected-remark @+1 {{tensor-dependent control: is decided by a value that was computed from a tensor}}
+  // expected-remark @+1 {{tensor-dependent control: is decided by a value that is computed from a tensor}}
   %y = scf.if %b -> (tensor<4xf32>) {
     %n = arith.negf %x : tensor<4xf32>
     scf.yield %n : tensor<4xf32>
@@ -185,7 +185,7 @@ func.func @main(%t: !rec.adt<@Tree>, %u: !rec.adt<@Tree>, %x: tensor<4xf32>)
   %c = builtin.unrealized_conversion_cast %x : tensor<4xf32> to i1
   %v = arith.select %c, %t, %u : !rec.adt<@Tree>
   %zero = arith.constant 0 : index
-  // expected-remark @+1 {{tensor-dependent control: is decided by a value that was computed from a tensor}}
+  // expected-remark @+1 {{tensor-dependent control: is decided by a value that is computed from a tensor}}
   %n = rec.match %v : !rec.adt<@Tree> -> index {
   case @leaf(%word: index) {
     rec.yield %word : index
@@ -204,7 +204,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %n = builtin.unrealized_conversion_cast %x : tensor<4xf32> to index
-  // expected-remark @+1 {{tensor-dependent control: is decided by a value that was computed from a tensor}}
+  // expected-remark @+1 {{tensor-dependent control: is decided by a value that is computed from a tensor}}
   %y = scf.for %i = %c0 to %n step %c1 iter_args(%h = %x) -> (tensor<4xf32>) {
     %z = math.tanh %h : tensor<4xf32>
     scf.yield %z : tensor<4xf32>
@@ -253,7 +253,7 @@ func.func @main(%bits: !rec.adt<@Bits>, %x: tensor<4xf32>) -> tensor<4xf32>
   %more = rec.construct @Bits::@bit(%c, %bits) : (i1, !rec.adt<@Bits>) -> !rec.adt<@Bits>
   %list = rec.elements %more : !rec.adt<@Bits> -> !rec.list<i1>
   %y = rec.fold %b in %list init(%h = %x) : !rec.list<i1> -> tensor<4xf32> {
-    // expected-remark @+1 {{tensor-dependent control: is decided by a value that was computed from a tensor}}
+    // expected-remark @+1 {{tensor-dependent control: is decided by a value that is computed from a tensor}}
     %z = scf.if %b -> (tensor<4xf32>) {
       %w = math.tanh %h : tensor<4xf32>
       scf.yield %w : tensor<4xf32>
@@ -279,7 +279,7 @@ func.func @main(%r: !rec.adt<@Rows>, %s: !rec.adt<@Rows>, %x: tensor<4xf32>)
   %rest = arith.select %c, %r, %s : !rec.adt<@Rows>
   %more = rec.construct @Rows::@row(%x, %rest)
       : (tensor<4xf32>, !rec.adt<@Rows>) -> !rec.adt<@Rows>
-  // expected-remark @+1 {{tensor-dependent control: is decided by a value that was computed from a tensor}}
+  // expected-remark @+1 {{tensor-dependent control: is decided by a value that is computed from a tensor}}
   %list = rec.elements %more : !rec.adt<@Rows> -> tensor<?x4xf32>
   return %list : tensor<?x4xf32>
 }

@@ -32,7 +32,7 @@
 
 // What was decided is said at the place that it is about.
 // REMARK-DAG: autobatch.mlir:[[#@LINE+39]]:{{[0-9]+}}: remark: {{.*}}recursion is bottom-up: one loop over the nodes, children first, inspects it
-// REMARK-DAG: autobatch.mlir:{{[0-9]+}}:{{[0-9]+}}: remark: {{.*}}1{{.*}} result tables; every gather is part of an operator
+// REMARK-DAG: autobatch.mlir:{{[0-9]+}}:{{[0-9]+}}: remark: {{.*}}1{{.*}} result tables; all gathers are inside operators
 
 // The program has one barrier: at the end of a step, in the loop that carries
 // the dependence of a node on its children.

@@ -5,14 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The cells of ED-Batch's tables 2 and 5, as a framework sees them that has no
-// kernels for whole gates: a matrix for every gate and operand, one operator
-// for every product, sum and activation.
+// The cells of ED-Batch's tables 2 and 5, as a framework without kernels for
+// whole gates sees them: a matrix for every gate and operand, one operator for
+// every product, sum and activation.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_RUNTIME_UNITTESTS_CELLS_H
-#define BATCH_RUNTIME_UNITTESTS_CELLS_H
+#ifndef BATCH_UNITTESTS_LAYOUT_CELLS_H
+#define BATCH_UNITTESTS_LAYOUT_CELLS_H
 
 #include "Batch/Layout/Batching.h"
 
@@ -25,15 +25,15 @@ namespace cells {
 struct Cell {
   std::string name;
   batchrt::StaticBlock block;
-  /// Operators of these kinds are memory kernels themselves.
+  /// Operators of these kinds are gather copies themselves.
   std::vector<int32_t> copyingKinds;
-  /// What the paper reports: memory kernels and bytes with its layout, and the
-  /// milliseconds it takes to find.
+  /// The paper's results: gather copies and bytes with its layout, and the
+  /// milliseconds to find it.
   int64_t paperKernels, paperBytes;
   double paperMs;
 };
 
-/// Memory kernels of a batching: its copies, and the operators that copy.
+/// The gather copies of a batching: its copies, and the operators that copy.
 inline int64_t memoryKernels(const Cell &cell,
                              const batchrt::OperatorBatches &batches,
                              const batchrt::Layout &layout) {
@@ -146,7 +146,7 @@ inline Cell mv() {
   return c.make("MVCell", 2, 260, 1.53);
 }
 
-/// One child's part of a TreeGRU.
+/// The code of a TreeGRU for one child.
 inline Builder::Value update(Builder &c, Builder::Value h, Builder::Value br,
                              Builder::Value bz, Builder::Value bc) {
   auto r = c.sigmoid(c.add(c.times(c.w(), h), br));
@@ -155,7 +155,7 @@ inline Builder::Value update(Builder &c, Builder::Value h, Builder::Value br,
   return c.add(c.mul(z, h), c.mul(c.rest(z), n));
 }
 
-/// The children share their biases, or have their own.
+/// The children share their biases, or each has its own.
 inline Cell treeGruInternal(bool ownBiases = false) {
   Builder c;
   auto l = c.x(), r = c.x(), br = c.b(), bz = c.b(), bc = c.b();
@@ -206,4 +206,4 @@ inline std::vector<Cell> all() {
 
 } // namespace cells
 
-#endif // BATCH_RUNTIME_UNITTESTS_CELLS_H
+#endif // BATCH_UNITTESTS_LAYOUT_CELLS_H

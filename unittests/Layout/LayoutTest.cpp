@@ -1,4 +1,4 @@
-//===- LayoutTest.cpp - Tests of layouts and batchings of blocks ----------===//
+//===- LayoutTest.cpp - Tests of layouts and batchings --------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -31,7 +31,7 @@ LayoutProblem problemOf(int32_t variables,
   return {std::vector<Variable>(variables, {8, 0}), batches, false};
 }
 
-/// What is copied, as (batch, access).
+/// The copied accesses, as (batch, access).
 std::vector<std::pair<int32_t, int32_t>> copied(const Layout &layout) {
   std::vector<std::pair<int32_t, int32_t>> result;
   for (const AccessCopy &copy : layout.copies)
@@ -93,7 +93,7 @@ TEST(Layout, Example) {
 }
 
 // The first batch orders the first three variables, the second one their
-// images, of which only the ends are known to be neighbours at first.
+// images, of which only the ends are known to be neighbors at first.
 TEST(Layout, BroadcastsAcrossBatches) {
   LayoutProblem problem = problemOf(9, {{{{0, 1, 2}, {3, 4, 5}}},
                                         {{{3, 4, 5}, {8, 7, 6}}},
@@ -111,11 +111,11 @@ TEST(Layout, BroadcastsAcrossBatches) {
   EXPECT_TRUE(layout.copies.empty());
 }
 
-// Children of a P node have to be in one order, whichever.
+// Children of a P node must be in the same order, whichever it is.
 TEST(Layout, OrdersOfPNodes) {
   LayoutProblem problem = problemOf(8, {{{{0, 1, 2, 3}, {4, 5, 6, 7}}}});
   EXPECT_TRUE(findLayout(problem).copies.empty());
-  // In another order too: no order of four is the same backwards.
+  // In another order too: no order of four is its own reverse.
   problem.batches.push_back({{{0, 1, 2, 3}, {5, 6, 7, 4}}});
   Layout layout = findLayout(problem);
   EXPECT_EQ(verifyLayout(problem, layout), "");
@@ -177,7 +177,8 @@ TEST(Layout, AgreesWithBruteForce) {
   EXPECT_LT(ideal, rounds * 9 / 10);
 }
 
-// Batches that all fit one hidden order, too many variables for brute force.
+// Batches that all fit one hidden order, with too many variables for brute
+// force.
 TEST(Layout, FindsAHiddenOrder) {
   std::mt19937 random(4);
   for (int64_t round = 0; round < 200 * timesIfLong(20); ++round) {
@@ -220,7 +221,7 @@ TEST(Layout, ChecksProblems) {
   EXPECT_EQ(checkProblem(problemOf(3, {{{{0, 1}, {2}}}})),
             "batch 0 has accesses of several lengths");
   EXPECT_EQ(checkProblem(problemOf(3, {{{{0, 3}}}})),
-            "batch 0 uses variable 3, but there are 3");
+            "batch 0 uses variable 3, but there are only 3");
 }
 
 TEST(Layout, VerifyFindsFaults) {
@@ -235,11 +236,11 @@ TEST(Layout, VerifyFindsFaults) {
   wrong = right;
   wrong.order = {0, 2, 1, 3};
   EXPECT_EQ(verifyLayout(problem, wrong),
-            "batch 0: access 0 is not contiguous and not copied");
+            "batch 0: access 0 is not consecutive and not copied");
   wrong = right;
   std::swap(wrong.operators[0][0], wrong.operators[0][1]);
   EXPECT_EQ(verifyLayout(problem, wrong),
-            "batch 0: access 0 is not contiguous and not copied");
+            "batch 0: access 0 is not consecutive and not copied");
   wrong = right;
   wrong.operators[1] = {0, 0};
   EXPECT_EQ(verifyLayout(problem, wrong),
@@ -256,7 +257,8 @@ TEST(Layout, VerifyFindsFaults) {
             "batch 1: access 1 has another number of bytes");
   wrong = right;
   wrong.copies.push_back(wrong.copies[0]);
-  EXPECT_EQ(verifyLayout(problem, wrong), "there are copies of nothing");
+  EXPECT_EQ(verifyLayout(problem, wrong),
+            "there are copies that belong to no access");
 }
 
 //===----------------------------------------------------------------------===//
@@ -291,8 +293,8 @@ StaticBlock randomBlock(std::mt19937 &random, int operators) {
   return block;
 }
 
-/// Calls back with all sequences of batches: with every batch of ready
-/// operators, or with all ready operators of a kind only.
+/// Calls back with all sequences of batches: with every subset of ready
+/// operators, or only with all ready operators of a kind.
 template <class Callback>
 void forEachSequence(const StaticBlock &block, bool allReady,
                      OperatorBatches &sequence, uint32_t done,
@@ -336,7 +338,7 @@ LaunchesAndBytes leastCost(const StaticBlock &block, bool allReady,
   OperatorBatches sequence;
   forEachSequence(
       block, allReady, sequence, 0, [&](const OperatorBatches &batches) {
-        // Their layout costs something on top.
+        // Their layout adds to the cost.
         if (static_cast<int64_t>(batches.size()) > least.first)
           return;
         Layout layout = findLayout(layoutProblem(block, batches, sharedReads));
@@ -349,7 +351,7 @@ LaunchesAndBytes leastCost(const StaticBlock &block, bool allReady,
 } // namespace
 
 // Never worse than all ready operators of a kind at a time in the best order,
-// which is the search of the paper; mostly as good as any batches whatever.
+// which is the search of the paper; mostly as good as any batches at all.
 TEST(Batching, AgreesWithBruteForce) {
   std::mt19937 random(8);
   int64_t best = 0, rounds = 500 * timesIfLong(20);
@@ -371,7 +373,7 @@ TEST(Batching, AgreesWithBruteForce) {
   EXPECT_GT(best, rounds * 9 / 10);
 }
 
-// Past the limits it goes on greedily.
+// Beyond the limits it continues greedily.
 TEST(Batching, Limits) {
   StaticBlock block;
   const StaticBlock cell = cells::lstm().block;
@@ -411,11 +413,12 @@ TEST(Batching, ChecksBlocks) {
   EXPECT_EQ(checkBlock(block), "");
   StaticBlock wrong = block;
   wrong.operators[1].operands.push_back(0);
-  EXPECT_NE(checkBlock(wrong).find("than those of its kind"),
+  EXPECT_NE(checkBlock(wrong).find("from those of its kind"),
             std::string::npos);
   wrong = block;
   wrong.operators[1].operands[0] = 3;
-  EXPECT_EQ(checkBlock(wrong), "operator 1 uses variable 3, but there are 3");
+  EXPECT_EQ(checkBlock(wrong),
+            "operator 1 uses variable 3, but there are only 3");
   wrong = block;
   std::swap(wrong.operators[0], wrong.operators[1]);
   EXPECT_EQ(checkBlock(wrong),
@@ -438,7 +441,7 @@ TEST(Batching, VerifyFindsFaults) {
             "operator 0 runs twice or does not exist");
 }
 
-// ED-Batch, table 2: no more memory kernels and bytes than with its layout.
+// ED-Batch, table 2: no more gather copies and bytes than with its layout.
 TEST(Batching, CellsOfThePaper) {
   for (const cells::Cell &cell : cells::all()) {
     SCOPED_TRACE(cell.name);
@@ -450,7 +453,8 @@ TEST(Batching, CellsOfThePaper) {
               cell.paperKernels);
     EXPECT_LE(memoryBytes(cell, batching.layout), cell.paperBytes);
 
-    // A kernel that reads a shared operand needs no copies at all.
+    // A kernel that reads an operand shared by all tasks needs no copies at
+    // all.
     BatchingOptions shared;
     shared.sharedReads = true;
     Batching without = findBatching(cell.block, shared);
@@ -460,8 +464,8 @@ TEST(Batching, CellsOfThePaper) {
   }
 }
 
-// The search of the paper gives its numbers, to the byte: so the cells are what
-// it has measured. Only of the inner cell of the TreeLSTM it cannot be told.
+// The search of the paper gives its numbers, to the byte, so these are the
+// cells that it measured. Only for the inner cell of the TreeLSTM this is open.
 TEST(Batching, SearchOfThePaper) {
   BatchingOptions options;
   options.parts = false;

@@ -38,7 +38,7 @@ Set setOf(uint32_t bits) {
   return set;
 }
 
-/// Orders of a node, all of them.
+/// All orders of a node.
 std::vector<Order> ordersOf(const PQTree &tree, PQTree::Node node) {
   if (tree.kind(node) == PQTree::Kind::leaf)
     return {{node}};
@@ -71,7 +71,7 @@ std::vector<Order> ordersOf(const PQTree &tree, PQTree::Node node) {
   return result;
 }
 
-/// How many orders a node has.
+/// The number of orders of a node.
 int64_t countOrders(const PQTree &tree, PQTree::Node node) {
   std::vector<PQTree::Node> children = tree.children(node);
   int64_t count = tree.kind(node) == PQTree::Kind::q ? 2 : 1;
@@ -92,7 +92,7 @@ std::string textOf(const PQTree &tree, PQTree::Node node) {
 }
 std::string textOf(const PQTree &tree) { return textOf(tree, tree.root()); }
 
-/// All permutations of n elements, and in which of them a set is consecutive.
+/// All permutations of n elements, and those in which a set is consecutive.
 class AllOrders {
 public:
   explicit AllOrders(int32_t n) : n(n), wholes(size_t(1) << n) {
@@ -158,9 +158,9 @@ private:
   std::vector<Bits> wholes;
 };
 
-/// What to compare after every reduction. Every order of the tree has all sets
-/// consecutive (`verify`), so equal numbers mean equal sets of orders; `list`
-/// compares these one by one.
+/// The data to compare after every reduction. Every order of the tree has all
+/// sets consecutive (`verify`), so equal numbers mean equal sets of orders;
+/// `list` compares these one by one.
 struct Family {
   AllOrders &orders;
   bool list;
@@ -221,7 +221,7 @@ int64_t extendAll(int32_t n, int depth, bool list) {
   return families;
 }
 
-/// Sets that are intervals of one hidden order, and so all fit.
+/// Sets that are intervals of one hidden order, so that all fit.
 struct Intervals {
   Order hidden;
   Sets sets;
@@ -271,8 +271,8 @@ TEST(PQTree, EveryFamilyOnUpTo4) {
   EXPECT_GT(extendAll(4, 11, true), 0);
 }
 
-// A family that does not fit has a subset that does and a set that spoils it,
-// so no family is left out.
+// A family that does not fit has a subset that does and one more set that
+// spoils it, so no family is left out.
 TEST(PQTree, EveryFamilyOn5) { EXPECT_GT(extendAll(5, 26, true), 90000); }
 
 TEST(PQTree, ThreeSubsetsOf6And7) {
@@ -313,8 +313,8 @@ TEST(PQTree, IntervalsOfAHiddenOrderFit) {
   }
 }
 
-// With all pairs of neighbours, only the hidden order and its reverse are left;
-// a pair of others does not fit, and the tree stays as it is.
+// With all pairs of neighbors, only the hidden order and its reverse are left;
+// another pair does not fit, and the tree does not change.
 TEST(PQTree, OneOrderLeft) {
   for (int seed = 0; seed < 20; ++seed) {
     int32_t n = 3 + seed * 7;
@@ -334,8 +334,8 @@ TEST(PQTree, OneOrderLeft) {
   }
 }
 
-// What a reduction visits grows with the sets, neither with the tree nor with
-// the reductions before it; also if sets do not fit.
+// The visits of a reduction grow with its set, not with the tree or the
+// reductions before it; also if sets do not fit.
 TEST(PQTree, VisitsLittle) {
   for (int32_t n : {1000, 1000000}) {
     Intervals intervals(n, n / 10, 18, n);

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Compiled twice: with the headers of batch-runtime, and with copies of them
-// that have one more field before each field. Either way the code that builders
-// make must find what the C structs have.
+// that have one more field before each field. Either way the code from builders
+// must use the offsets of the C structs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,14 +42,14 @@ protected:
     base = body->getArgument(1);
   }
 
-  /// A number that code has as a constant.
+  /// The number that a constant in the code has.
   static int64_t evaluate(Value value) {
     APInt number;
     EXPECT_TRUE(matchPattern(value, m_ConstantInt(&number)));
     return number.getSExtValue();
   }
 
-  /// Bytes from a pointer to an address that code computes from it.
+  /// The bytes from a pointer to an address that code computes from it.
   static int64_t distance(Value from, Value address) {
     if (address == from)
       return 0;
@@ -99,7 +99,7 @@ TEST_F(ABITest, loadsAndStoresFieldsOfTheContext) {
 #include "batch-runtime/ContextFields.def"
 }
 
-/// How many arguments a function has.
+/// The number of arguments of a function.
 template <class Result, class... Arguments>
 constexpr size_t count(Result (*)(Arguments...)) {
   return sizeof...(Arguments);

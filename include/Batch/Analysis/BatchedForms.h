@@ -1,4 +1,4 @@
-//===- BatchedForms.h - Whether a kernel can be batched ---------*- C++ -*-===//
+//===- BatchedForms.h - Batched forms of a kernel's values ------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,17 +15,17 @@
 
 namespace mlir::batch {
 
-/// What a value of a kernel is in the operator that is made of it.
+/// The batched form of a value of a kernel: its shape in the operator.
 struct BatchedForm {
   enum Kind {
-    /// Made of shared operands and constants alone: as in the kernel.
+    /// Computed from parameters and constants alone: as in the kernel.
     Once,
     /// A leading dimension counts tasks. A scalar T is a `tensor<?xT>`.
     PerTask,
     /// The ragged dimension has moved to the front and counts the rows of all
     /// tasks of `domain`.
     Rows,
-    /// The extent of a ragged tensor: there is no one value for all tasks.
+    /// The extent of a ragged tensor: no single value holds for all tasks.
     Extent,
   };
   Kind kind = Once;
@@ -49,13 +49,13 @@ struct BatchedLoops {
 struct Combiner {
   SegmentKind kind;
   Operation *op;
-  /// What is combined; null if it is the product of an fma's factors.
+  /// The combined value; null if it is the product of an fma's factors.
   Value row;
 };
 std::optional<Combiner> matchCombiner(linalg::LinalgOp op);
 
-/// The first of `op` and what is inside of it that no body of an operator may
-/// have, since code generators do not know it; null if they know all.
+/// The first op in `op`, itself included, that code generators do not know and
+/// the body of an operator must not have; null if they know all.
 Operation *findUnknownCode(Operation *op);
 
 /// The one dynamic dimension of a ragged tensor type.
@@ -68,22 +68,21 @@ class BatchedForms {
 public:
   explicit BatchedForms(KernelOp kernel);
 
-  /// Why the kernel cannot be batched. Where it can be, there is the rest.
+  /// Why the kernel cannot be batched. If set, nothing below is valid.
   const std::optional<Obstacle> &getObstacle() const { return obstacle; }
 
   BatchedForm lookup(Value value) const { return forms.lookup(value); }
   /// True if `op` is in the operator as it is in the kernel.
   bool isCopied(Operation *op) const { return copied.contains(op); }
-  /// True if code cannot know `position`: it differs from task to task, or is
-  /// computed from parameters. What loops count is known once they are
-  /// unrolled.
+  /// True if the generated code cannot know `position`: it differs from task to
+  /// task or is computed from parameters. Loop counters are known once loops
+  /// are unrolled.
   bool isUnknown(Value position) const;
   /// The form of an operation whose operands have equal extents: Rows if one of
   /// them is, PerTask otherwise.
   BatchedForm join(ValueRange operands) const;
   BatchedLoops getLoops(linalg::LinalgOp op) const;
-  /// How many sets of ragged values with equal extents there are, numbered by
-  /// their first arguments.
+  /// The number of ragged domains, numbered by their first arguments.
   unsigned getNumDomains() const { return numDomains; }
 
 private:
@@ -106,7 +105,7 @@ private:
   void visitSoftmax(linalg::SoftmaxOp op);
   void visitForeign(Operation *op);
 
-  /// Each of these finds an obstacle, and is false then, or does not.
+  /// Each of these returns false after it has recorded an obstacle.
   bool checkCanBe(Operation *user, Value value, BatchedForm form);
   bool checkJoin(Operation *op, ValueRange operands);
   bool checkLoops(linalg::LinalgOp op);

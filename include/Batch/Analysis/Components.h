@@ -14,7 +14,7 @@
 namespace mlir::batch {
 
 /// The strongly connected components of a graph, given as the successors of the
-/// nodes 0, 1, …: what a component leads to comes before it, and the nodes of a
+/// nodes 0, 1, …. The successors of a component come before it; the nodes of a
 /// component ascend.
 SmallVector<SmallVector<unsigned>>
 findComponents(ArrayRef<SmallVector<unsigned>> successors);

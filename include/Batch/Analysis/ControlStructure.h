@@ -1,4 +1,4 @@
-//===- ControlStructure.h - What decides control, and recursion -*- C++ -*-===//
+//===- ControlStructure.h - Structural control and recursion ----*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,14 +13,14 @@
 
 namespace mlir::batch {
 
-/// A place where control needs the value of a tensor, or may.
+/// A place where control needs, or may need, the value of a tensor.
 struct TensorControl {
   enum Reason {
     Unstructured, ///< a function that is not one block of structured control
     Force,        ///< a `batch.force`
     Element,      ///< a `tensor.extract` that is no tensor code
-    While,        ///< a loop whose end is found by running it
-    Decision,     ///< a branch, match or loop on what a tensor op computed
+    While,        ///< a loop whose trip count is only known by running it
+    Decision,     ///< a branch, match or loop on a value of a tensor op
   };
   Operation *op = nullptr;
   Reason reason = Unstructured;
@@ -34,7 +34,7 @@ struct TensorControl {
 ///
 /// Scalars and ADT values are followed forward from the ops that compute them
 /// from tensors, through arithmetic, control, calls and ADT fields. Extents and
-/// lengths are part of the data structure.
+/// lengths belong to the data structure.
 class StructuralControl {
 public:
   StructuralControl(const InstanceProgram &program,
@@ -59,7 +59,7 @@ struct RecursionClass {
   SmallVector<func::FuncOp> functions;
   /// True if one loop over all nodes, children first, can replace the recursion
   /// (Cortex, section 2: properties P.1 to P.3): it takes nothing but a node
-  /// and parameters, visits every part of the structure, and is never called on
+  /// and parameters, visits every node of the structure, and is never called on
   /// anything else.
   bool onePass = false;
 };
@@ -81,7 +81,7 @@ private:
 
   const InstanceProgram &program;
   const Sharedness &sharedness;
-  /// Looking something up keeps tables of it.
+  /// Mutable because lookups fill its caches.
   mutable SymbolTableCollection symbols;
   SmallVector<RecursionClass> classes;
 };

@@ -1,4 +1,4 @@
-//===- MachineLiveness.h - Which tops of variables are read -----*- C++ -*-===//
+//===- MachineLiveness.h - Liveness of a machine's variables ----*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,10 +13,10 @@
 
 namespace mlir::batch {
 
-/// Which variables of a machine are live where: the value at the top may still
-/// be read. Follows calls into the callee and returns to all return points of
-/// the function; a value that is pushed counts as read, as a pop may bring it
-/// back.
+/// The liveness of a machine's variables: a variable is live where the value at
+/// its top may still be read. Follows calls into the callee and returns to all
+/// return points of the function; a push counts as a read, since a pop may
+/// bring the value back.
 class MachineLiveness {
 public:
   explicit MachineLiveness(MachineOp machine);

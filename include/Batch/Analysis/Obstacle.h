@@ -1,4 +1,4 @@
-//===- Obstacle.h - Why something is not legal ------------------*- C++ -*-===//
+//===- Obstacle.h - Reason why something is not legal -----------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,10 +13,10 @@
 
 namespace mlir::batch {
 
-/// What an analysis found in the way of a transformation.
+/// An obstacle to a transformation: where it is, and why.
 struct Obstacle {
   Location loc;
-  /// What an error says there, such as "has effects".
+  /// The text of an error at `loc`, such as "this op has effects".
   std::string text;
 };
 

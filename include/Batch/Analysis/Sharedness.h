@@ -1,4 +1,4 @@
-//===- Sharedness.h - Which values are equal for all instances --*- C++ -*-===//
+//===- Sharedness.h - Values equal for all instances ------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,17 +12,17 @@
 
 namespace mlir::batch {
 
-/// What a value is relative to the mini-batch.
+/// The relation of a value to the mini-batch.
 struct Sharing {
   enum Kind {
     Unknown,   ///< not reached
-    Parameter, ///< a shared argument of the entry, passed through calls
+    Parameter, ///< a parameter of the entry, passed through calls
     Shared,    ///< computed from parameters and constants alone; an argument
                ///< may be a different such value in each call
     Instance,  ///< may differ between instances or calls
   };
   Kind kind = Unknown;
-  /// Which shared argument of the entry, counting shared ones only.
+  /// The number of the parameter among the entry's parameters.
   int64_t parameter = -1;
 
   bool isShared() const { return kind == Parameter || kind == Shared; }

@@ -15,21 +15,21 @@
 
 namespace mlir::batch {
 
-/// The first thing in `program` that no strategy runs, if there is one: such
-/// control has no form as steps either.
+/// The first obstacle in `program` to every strategy, if there is one. Control
+/// at an obstacle cannot be expressed as steps either.
 std::optional<Obstacle> findProgramObstacle(const InstanceProgram &program);
 
 /// Copies the functions of `program` into a module of their own, as control
-/// flow graphs of as few blocks as may be, in which each block is one step: the
-/// form that `StepLiveness` reads. Terminators are `cf.br`, `cf.cond_br` and
-/// `func.return`. Tensor code is copied as it is: nothing is folded, so that it
-/// has the same bits as in the unbatched program. Without `tailCalls` every
-/// call comes back. There must be no such obstacle.
+/// flow graphs of few blocks, each of which is one step: what `StepLiveness`
+/// reads. Terminators are `cf.br`, `cf.cond_br` and `func.return`. Tensor code
+/// is copied unchanged: nothing is folded, so that it computes the same bits as
+/// the unbatched program. Without `tailCalls` every call returns to its caller.
+/// Requires that `findProgramObstacle` finds no obstacle.
 OwningOpRef<ModuleOp> copyAsStepFunctions(const InstanceProgram &program,
                                           bool tailCalls);
 
-/// The blocks of `function` in program order: reverse post-order, in which what
-/// a branch names first comes first.
+/// The blocks of `function` in program order: reverse post-order, in which the
+/// first successor of a branch comes first.
 SmallVector<Block *> getProgramOrder(func::FuncOp function);
 
 } // namespace mlir::batch

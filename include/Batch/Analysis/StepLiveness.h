@@ -1,4 +1,4 @@
-//===- StepLiveness.h - What outlives a step of a machine -------*- C++ -*-===//
+//===- StepLiveness.h - Liveness across steps and calls ---------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,32 +13,32 @@
 
 namespace mlir::batch {
 
-/// Which values live across steps, and which across calls (program-counter
+/// Values that live across steps, and across calls (program-counter
 /// autobatching, section 3.2, optimizations 1 to 3).
 ///
-/// For functions that are control flow graphs in which each block is a step: a
-/// call is the last op of its block but for the terminator, which returns the
-/// call's results (a tail call) or goes to where the call comes back to. Such a
-/// *return point* has no other predecessor, and the results of the call are
-/// values of it.
+/// For functions that are control flow graphs in which each block is a step. A
+/// call is the last op of its block before the terminator, which either returns
+/// the call's results (a tail call) or branches to the call's *return point*.
+/// A return point has no other predecessor, and the call's results are values
+/// of it.
 class StepLiveness {
 public:
   explicit StepLiveness(const InstanceProgram &program);
 
-  /// The call that ends `block`, if one does.
+  /// The call that ends `block`, or null.
   static func::CallOp getCall(Block &block);
-  /// The call that comes back to `block`, if one does.
+  /// The call that returns to `block`, or null.
   static func::CallOp getReturningCall(Block &block);
   static bool isTailCall(func::CallOp call);
 
-  /// True if `value`, an argument of a block or the result of an op in one, is
-  /// used in another step than the one that makes it.
+  /// True if `value`, a block argument or the result of an op, is used in
+  /// another step than the one that computes it.
   bool isLiveAcrossStep(Value value) const;
   bool isLiveIn(Value value, Block *block) const;
-  /// True if `value` is needed when `call`, of the same function, comes back.
+  /// True if `value` is needed after `call`, of the same function, returns.
   bool isLiveAcross(Value value, func::CallOp call) const;
   /// True if `value` is live across a call that may run the same function again
-  /// and so make the value anew.
+  /// and so compute the value again.
   bool isLiveAcrossRecursion(Value value) const {
     return acrossRecursion.contains(value);
   }

@@ -1,4 +1,4 @@
-//===- StepProgram.h - A program as lock step runs it -----------*- C++ -*-===//
+//===- StepProgram.h - A program in lock step -------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,24 +17,24 @@
 namespace mlir::batch {
 
 /// The functions of a program, copied into a module of their own, as graphs of
-/// steps, with what is known about them; or why it cannot run in lock step.
+/// steps, with the analyses of them; or why it cannot run in lock step.
 class StepProgram {
 public:
-  /// Without `tailCalls` every call comes back.
+  /// Without `tailCalls` every call returns to its caller.
   StepProgram(const InstanceProgram &original, bool tailCalls);
 
-  /// Why lock step is not legal. Where it is, there are the members below.
+  /// Why lock step is not legal. If set, nothing below is valid.
   const std::optional<Obstacle> &getObstacle() const { return obstacle; }
 
   const InstanceProgram &getProgram() const { return parts->program; }
   const Sharedness &getSharedness() const { return parts->sharedness; }
   const StepLiveness &getLiveness() const { return parts->liveness; }
 
-  /// True for constants and tensors of them, which are made anew where they are
-  /// needed.
+  /// True for constants and tensors of them, which are computed again where
+  /// they are needed.
   static bool isRematerializable(Value value);
-  /// True if `value` is something that differs from lane to lane and that no
-  /// step can make anew.
+  /// True if `value` differs from lane to lane and cannot be rematerialized by
+  /// a step.
   bool isOfLane(Value value) const;
   /// True if a variable has to keep `value` from step to step.
   bool needsVariable(Value value) const {

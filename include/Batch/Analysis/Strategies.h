@@ -1,4 +1,4 @@
-//===- Strategies.h - Which control strategies are legal --------*- C++ -*-===//
+//===- Strategies.h - Legal control strategies ------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,29 +15,29 @@
 
 namespace mlir::batch {
 
-/// Says of each control strategy whether it is legal for a program and, where
+/// Decides for each control strategy whether it is legal for a program and, if
 /// it is not, at which op and why.
 class Strategies {
 public:
   explicit Strategies(const InstanceProgram &program);
 
-  /// What is in the way of `strategy`, if it is not legal. Each is found out
-  /// when it is asked for.
+  /// The obstacle to `strategy`, or none if it is legal. Computed on first
+  /// use.
   const std::optional<Obstacle> &getObstacle(Strategy strategy);
   bool isLegal(Strategy strategy) { return !getObstacle(strategy); }
 
   /// The first of `linearize`, `lockstep` and `none` that is legal.
   Strategy choose();
 
-  /// Emits `obstacle` as an error, with a note that says which strategies are
-  /// legal.
+  /// Emits `obstacle` as an error, with a note that lists the legal
+  /// strategies.
   LogicalResult emitError(const Obstacle &obstacle);
 
 private:
   std::optional<Obstacle> find(Strategy strategy) const;
 
   const InstanceProgram &program;
-  /// By strategy, as far as they were asked for.
+  /// By strategy, for those that were asked for.
   std::map<Strategy, std::optional<Obstacle>> obstacles;
 };
 

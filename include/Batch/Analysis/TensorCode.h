@@ -1,4 +1,4 @@
-//===- TensorCode.h - What belongs into kernels -----------------*- C++ -*-===//
+//===- TensorCode.h - Code that belongs in kernels --------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,20 +12,21 @@
 
 namespace mlir::batch {
 
-/// Tells the tensor code of a program, which kernels hold, from its control.
+/// Separates the tensor code of a program, which goes into kernels, from
+/// control.
 class TensorCode {
 public:
   TensorCode(const InstanceProgram &program, const Sharedness &sharedness);
 
-  /// True if a kernel can hold `op`: it computes tensors, or numbers out of
-  /// elements of tensors that tensor code alone reads.
+  /// True if a kernel can hold `op`: it computes tensors, or scalars from
+  /// elements of tensors that only tensor code reads.
   bool contains(Operation *op) const;
 
-  /// True for those that compute numbers.
+  /// True for the tensor code that computes scalars.
   bool isScalarCode(Operation *op) const { return scalarCode.contains(op); }
 
-  /// The blocks of control: those of functions, and of the regions of ops that
-  /// are no tensor code.
+  /// The blocks of control: those of functions, and those in regions of ops
+  /// that are not tensor code.
   ArrayRef<Block *> getBlocks() const { return blocks; }
 
 private:

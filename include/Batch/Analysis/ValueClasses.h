@@ -1,4 +1,4 @@
-//===- ValueClasses.h - Values that can meet in one operand -----*- C++ -*-===//
+//===- ValueClasses.h - Value classes of a program --------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,20 +15,20 @@
 
 namespace mlir::batch {
 
-/// All tensors that can meet in one operand of a kernel, one ADT field or one
-/// result, found by union-find over calls, matches, branches and loops. They
-/// are stored as rows of one table, or lie in sources.
+/// All tensors that can be the same operand of a kernel, ADT field or result,
+/// found by union-find over calls, matches, branches and loops. They are stored
+/// as rows of one table, or lie in sources.
 struct ValueClass {
-  /// A result of a kernel that is a member: kernel and result number.
+  /// The kernel results that are members: kernel and result number.
   SmallVector<std::pair<KernelOp, unsigned>> producers;
-  /// Parameters of which a row is a member, by number and row type.
+  /// The parameters of which a row is a member, by number and row type.
   SmallVector<std::pair<int64_t, RankedTensorType>> parameterRows;
   /// True if an input tensor is a member: an argument of the entry, or a field
   /// of an input ADT.
   bool hasInputs = false;
-  /// Type of a row; null for classes without members that are computed.
+  /// The type of a row; null if no member is computed.
   RankedTensorType row;
-  /// A name for people: that of an ADT field, if one is a member.
+  /// A readable name: that of an ADT field, if one is a member.
   StringRef name;
 };
 
@@ -42,7 +42,7 @@ public:
   /// Class numbers; a value or field that carries tensors always has one.
   unsigned getClass(Value value) const;
   unsigned getFieldClass(rec::VariantOp variant, unsigned field) const;
-  /// Class of what kernel `kernel` reads as argument `argument`.
+  /// The class of the values that `kernel` reads as argument `argument`.
   unsigned getOperandClass(KernelOp kernel, unsigned argument) const;
   unsigned getResultClass(KernelOp kernel, unsigned result) const;
   bool isInvoked(KernelOp kernel) const { return invoked.contains(kernel); }
@@ -50,7 +50,7 @@ public:
 private:
   bool isParameter(unsigned node) const;
   void mergeNodes(ArrayRef<KernelOp> kernels);
-  /// The class of a node, which is made if there is none yet.
+  /// The class of a node, created if there is none yet.
   ValueClass &ensureClass(unsigned node);
   void addProducers(ArrayRef<KernelOp> kernels);
   void addParameterRow(unsigned node, int64_t parameter, RankedTensorType type);
@@ -62,7 +62,7 @@ private:
   const Sharedness &sharedness;
   const ValueFlow &flow;
   SymbolTableCollection symbols;
-  /// Of the nodes of `flow`, then of operands and results of kernels.
+  /// Over the nodes of `flow`, then the operands and results of kernels.
   llvm::IntEqClasses merged;
   DenseMap<std::pair<Operation *, unsigned>, unsigned> operandNodes,
       resultNodes;

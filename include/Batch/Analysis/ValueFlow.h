@@ -1,4 +1,4 @@
-//===- ValueFlow.h - Where tensors come from and go to ----------*- C++ -*-===//
+//===- ValueFlow.h - Flow of tensors through a program ----------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,29 +16,30 @@ namespace mlir::batch {
 /// True for what the analyses below follow: tensors and lists of tensors.
 bool carriesTensor(Type type);
 
-/// Walks the ways on which values go through the functions of a program, as the
-/// interfaces of its ops say them: calls, RegionBranchOpInterface and its
-/// terminators, BranchOpInterface, SelectLikeOpInterface, and
-/// rec::ValueFlowOpInterface. Any other op computes each result from all of its
-/// operands, which is known only of pure ops on tensors and scalars.
+/// The error for an op that a ValueFlowWalker cannot follow.
 inline constexpr StringLiteral kUnknownFlow =
-    "does not say how values go through it: an op that has effects, holds "
-    "control, or reads or makes lists or values of ADTs implements "
+    "this op does not say how values flow through it: an op that has effects, "
+    "holds control, or reads or makes lists or ADT values must implement "
     "RegionBranchOpInterface or rec's ValueFlowOpInterface";
 
+/// Walks the edges along which values flow through the functions of a program,
+/// as the interfaces of its ops state them: calls, RegionBranchOpInterface and
+/// its terminators, BranchOpInterface, SelectLikeOpInterface, and
+/// rec::ValueFlowOpInterface. Any other op computes each result from all of its
+/// operands; it must be pure and may only use tensors and scalars.
 class ValueFlowWalker {
 public:
   using Visitor = function_ref<void(Operation *, const rec::ValueFlowEdge &)>;
 
   explicit ValueFlowWalker(const InstanceProgram &program) : program(program) {}
 
-  /// Calls `visit` for every edge in `function`, op by op, with the op that it
-  /// is in. A result that is computed has an edge from null before those from
-  /// operands. Control is decided by what a terminator does not hand on, too.
+  /// Calls `visit` for every edge in `function`, op by op, with the edge's op.
+  /// A computed result has an edge from null before those from operands. An
+  /// operand that a terminator does not hand on decides control.
   void walk(func::FuncOp function, Visitor visit);
 
-  /// The first op so far that does not say how values go through it; null if
-  /// all do.
+  /// The first op walked so far that does not state how values flow through it;
+  /// null if all do.
   Operation *getUnknown() const { return unknown; }
 
 private:
@@ -63,7 +64,7 @@ public:
 
   explicit ValueFlow(const InstanceProgram &program);
 
-  /// Emits an error if the graph lacks what goes through some op.
+  /// Emits an error if an op does not state how values flow through it.
   LogicalResult verify() const;
 
   unsigned size() const { return copies.size(); }

@@ -1,4 +1,4 @@
-//===- Compile.h - Where Target/Compile/Compile.h was -----------*- C++ -*-===//
+//===- Compile.h - Old path of Target/Compile/Compile.h ---------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

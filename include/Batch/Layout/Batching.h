@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Which operators of a static block run together, so that it takes the fewest
-// launches of batches and of memory kernels (ED-Batch, section 3: a grid search
-// over batching orders, then the layout). Free of IR.
+// Chooses which operators of a static block run together, so that it takes the
+// fewest launches of batches and gather copies (ED-Batch, section 3: a grid
+// search over batching orders, then the layout). Free of IR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,7 @@ struct Operator {
 };
 
 /// Straight-line code: an operator follows those that write its operands.
-/// Every variable is written once at most; those that are never written are
+/// Every variable is written at most once; those that are never written are
 /// inputs and parameters.
 struct StaticBlock {
   std::vector<Variable> variables;
@@ -40,11 +40,11 @@ using OperatorBatches = std::vector<std::vector<int32_t>>;
 struct BatchingOptions {
   /// As in LayoutProblem.
   bool sharedReads = false;
-  /// A batch may be a part of the operators that are ready; if not, it is all
-  /// of a kind, as in the paper.
+  /// A batch may be a subset of the ready operators; if not, it is all of a
+  /// kind, as in the paper.
   bool parts = true;
-  /// How much the search may try. Past it, states continue greedily only,
-  /// and the best layout so far counts.
+  /// The limits of the search. Beyond them, states only continue greedily, and
+  /// the best layout so far counts.
   int64_t maxStates = 2000;
   int64_t maxPaths = 20000;
 };
@@ -52,7 +52,7 @@ struct BatchingOptions {
 struct Batching {
   OperatorBatches batches;
   Layout layout;
-  /// Nothing in the search space is better.
+  /// True if nothing in the search space is better.
   bool isBest = true;
   int64_t states = 0;
   int64_t layouts = 0;
@@ -62,24 +62,24 @@ struct Batching {
   }
 };
 
-/// Says what is wrong with a block; empty if nothing is.
+/// Returns what is wrong with a block; empty if nothing is.
 std::string checkBlock(const StaticBlock &block);
 
-/// What batches read and write. Accesses are operands, then results.
+/// The accesses of batches: operands, then results.
 LayoutProblem layoutProblem(const StaticBlock &block,
                             const OperatorBatches &batches,
                             bool sharedReads = false);
 
-/// Finds batches with the fewest launches of batches and memory kernels, and
-/// among these one with the fewest bytes copied. A batch is all operators of a
-/// kind that are ready, or as many of them as have no variable twice in the
+/// Finds batches with the fewest launches of batches and gather copies, and
+/// among these batches with the fewest bytes copied. A batch is all ready
+/// operators of a kind, or as many of them as have no variable twice in the
 /// same operand, or, if shared reads are free, those that share one.
 Batching findBatching(const StaticBlock &block,
                       const BatchingOptions &options = {});
 
-/// Says what is wrong with batches: every operator has to run exactly once,
-/// after those that write its operands, with others of its kind only. Empty if
-/// they are legal.
+/// Returns what is wrong with batches; empty if they are legal: every operator
+/// runs exactly once, after those that write its operands, and only with others
+/// of its kind.
 std::string verifyBatches(const StaticBlock &block,
                           const OperatorBatches &batches);
 

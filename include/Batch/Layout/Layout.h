@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An order of variables in memory in which what a batch of operators reads and
-// writes lies next to each other, for all operands and results in the same
-// order (ED-Batch, section 3.2 and appendix B). Free of IR.
+// An order of variables in memory in which the values that a batch of operators
+// reads and writes lie next to each other, for all operands and results in the
+// same order (ED-Batch, section 3.2 and appendix B). Free of IR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,20 +40,20 @@ struct BatchAccesses {
 struct LayoutProblem {
   std::vector<Variable> variables;
   std::vector<BatchAccesses> batches;
-  /// An operand that is the same variable for all operators is read as it is;
+  /// An operand that is the same variable for all operators is read in place;
   /// otherwise it is copied for each of them.
   bool sharedReads = false;
 };
 
-/// An access that a memory kernel has to gather (an operand) or scatter (a
+/// An access for which a gather copy gathers (an operand) or scatters (a
 /// result), because its variables are not where the batch needs them.
 struct AccessCopy {
   enum class Reason {
-    /// A variable occurs twice: no layout helps.
+    /// A variable occurs twice; no layout helps.
     repeated,
-    /// Its variables are of several spaces: no layout helps.
+    /// Its variables are of several spaces; no layout helps.
     spaces,
-    /// It does not fit those that are contiguous.
+    /// It does not fit the accesses that need no copy.
     conflict
   };
   int32_t batch;
@@ -63,9 +63,9 @@ struct AccessCopy {
 };
 
 struct Layout {
-  /// All variables as they lie in memory.
+  /// All variables in the order in which they lie in memory.
   std::vector<int32_t> order;
-  /// Of every batch, its operators as they lie in memory.
+  /// The operators of every batch in the order in which they lie in memory.
   std::vector<std::vector<int32_t>> operators;
   /// In the order of batches and accesses.
   std::vector<AccessCopy> copies;
@@ -73,18 +73,18 @@ struct Layout {
   int64_t bytesCopied() const;
 };
 
-/// Says what is wrong with a problem: the accesses of a batch are not equally
-/// long, or there is no such variable. Empty if nothing is.
+/// Returns what is wrong with a problem, accesses of one batch with different
+/// lengths or a variable that does not exist; empty if nothing is.
 std::string checkProblem(const LayoutProblem &problem);
 
-/// Finds an order in which nothing is copied that some layout helps, if there
-/// is one. Exact; nearly linear in the size of all accesses.
+/// Finds an order that copies nothing except accesses that no layout helps, if
+/// there is one. Exact; nearly linear in the size of all accesses.
 std::optional<Layout> findLayoutWithoutConflicts(const LayoutProblem &problem);
 
-/// The same if there is one. Otherwise the fewest bytes are copied, and then by
-/// the fewest copies; in large problems, or such with many conflicts, accesses
-/// are met one after the other instead, most bytes first, and those that do not
-/// fit with the ones before are copied. An attempt is as fast as the function
+/// The same if there is one. Otherwise copies the fewest bytes, and then with
+/// the fewest copies; in large problems, or ones with many conflicts, accesses
+/// are satisfied one after another instead, most bytes first, and those that do
+/// not fit the ones before are copied. An attempt is as fast as the function
 /// above; a conflict takes a logarithmic number of them.
 Layout findLayout(const LayoutProblem &problem);
 
@@ -92,9 +92,10 @@ Layout findLayout(const LayoutProblem &problem);
 /// are in the order that suits most bytes.
 Layout layoutInOrder(const LayoutProblem &problem, std::vector<int32_t> order);
 
-/// Says what is wrong with a layout, from its orders alone: not every variable
-/// or operator occurs exactly once, or an access is neither contiguous in the
-/// order of its batch nor copied, or copied without need. Empty if it is right.
+/// Returns what is wrong with a layout, from its orders alone: not every
+/// variable or operator occurs exactly once, or an access is neither
+/// consecutive in the order of its batch nor copied, or is copied without need.
+/// Empty if nothing is wrong.
 std::string verifyLayout(const LayoutProblem &problem, const Layout &layout);
 
 } // namespace batchrt

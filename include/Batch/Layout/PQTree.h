@@ -22,10 +22,9 @@
 
 namespace batchrt {
 
-/// Leaves are the numbers; an order is read off from left to right. The
-/// children of a P node may be in any order, those of a Q node in the order
-/// they are in or in its reverse. P nodes have two children or more, Q nodes
-/// three or more.
+/// Leaves are the numbers; an order is read from left to right. The children of
+/// a P node may be in any order, those of a Q node in their order or its
+/// reverse. P nodes have two children or more, Q nodes three or more.
 class PQTree {
 public:
   using Node = int32_t;
@@ -36,10 +35,10 @@ public:
   explicit PQTree(int32_t numLeaves);
 
   /// Keeps only the orders in which `set` is consecutive. Returns false, and
-  /// leaves the tree as it is, if there is none. Visits the part of the tree
-  /// that the set meets and nothing else: all reductions of a tree together
-  /// are linear in the sizes of the sets, as long as they succeed. Says in
-  /// `changed` whether the tree has other orders than before.
+  /// does not change the tree, if there is none. Visits only the nodes that the
+  /// set touches: all reductions of a tree together are linear in the sizes of
+  /// the sets, as long as they succeed. Sets `changed` to whether the tree has
+  /// other orders than before.
   bool reduce(const std::vector<int32_t> &set, bool *changed = nullptr);
 
   /// One of the orders.
@@ -52,16 +51,16 @@ public:
   /// `none` if there are no leaves.
   Node root() const { return top; }
   Kind kind(Node node) const { return nodes[node].kind; }
-  /// From left to right.
+  /// The children from left to right.
   std::vector<Node> children(Node node) const;
 
-  /// Says what is wrong with the structure itself; empty if nothing is.
+  /// Returns what is wrong with the structure itself; empty if nothing is.
   std::string check() const;
-  /// Says which set is not consecutive in every order of the tree; empty if
-  /// all are. Looks at the finished tree only.
+  /// Returns which set is not consecutive in every order of the tree; empty if
+  /// all are. Looks only at the finished tree.
   std::string verify(const std::vector<std::vector<int32_t>> &sets) const;
 
-  /// Nodes that all reductions so far have visited: what they cost.
+  /// The number of nodes that all reductions so far have visited: their cost.
   int64_t visited() const { return visits; }
 
 private:
@@ -70,19 +69,19 @@ private:
 
   struct NodeData {
     /// Only the root, children of P nodes and the outermost two children of a
-    /// Q node know their parent; others say `interior`.
+    /// Q node know their parent; others have `interior`.
     Node parent = none;
     /// Under a P node the previous and the next child, under a Q node the two
-    /// neighbours in no particular order, so that a Q node can be turned round
-    /// in constant time.
+    /// neighbors in no particular order, so that a Q node can be reversed in
+    /// constant time.
     Node sibling[2] = {none, none};
     /// The outermost two children.
     Node end[2] = {none, none};
-    /// Of a P node.
+    /// The number of children of a P node.
     int32_t children = 0;
     Kind kind = Kind::free;
 
-    // What follows belongs to the reduction with this number.
+    // The following belongs to the reduction with this number.
     Mark mark = Mark::unmarked;
     Label label = Label::empty;
     uint8_t numPartial = 0;
@@ -98,7 +97,7 @@ private:
   /// The pertinent children of a Q node, which are next to each other.
   struct Run {
     bool consecutive;
-    /// The neighbours on both sides, `none` at an end of the Q node, and
+    /// The neighbors on both sides, `none` at an end of the Q node, and
     /// whether the outermost child of the run is partial there.
     Node beyond[2];
     bool partial[2];
@@ -137,12 +136,12 @@ private:
   std::vector<Node> freeNodes;
   int32_t leaves;
   Node top = none;
-  /// Stands for a Q node, some interior children of which are all that is
-  /// pertinent: which Q node it is cannot be told in time, and need not be.
+  /// Stands for a Q node of which only some interior children are pertinent:
+  /// which Q node it is cannot be found in time, and need not be.
   Node pseudo;
   uint32_t reduction = 0;
   int64_t visits = 0;
-  /// Reused: a work list, and the nodes that wait for an unblocked neighbour.
+  /// Reused: a work list, and the nodes that wait for an unblocked neighbor.
   std::vector<Node> queue, blocked;
 };
 

@@ -13,10 +13,10 @@
 
 namespace mlir::batch {
 
-/// Parses the library, which is a part of the compiler: all functions of
-/// lib/Library/*.mlir in one module. Public ones are for models to declare,
-/// private ones are their helpers. Those that are for any size are in a module
-/// of their own within it. The dialects that they use have to be loaded.
+/// Parses the library, which is built into the compiler: all functions of
+/// lib/Library/*.mlir in one module. Models may declare its public functions;
+/// private ones are helpers. Functions for any size are in modules of their own
+/// inside it. The dialects that they use have to be loaded.
 OwningOpRef<ModuleOp> parseLibrary(MLIRContext *context);
 
 } // namespace mlir::batch

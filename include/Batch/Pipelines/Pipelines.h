@@ -18,7 +18,7 @@
 
 namespace mlir::batch {
 
-/// What the options say that choose a batching policy.
+/// The help of options that choose a batching policy.
 StringRef getPolicyHelp();
 
 /// Options of `--autobatch`.
@@ -42,7 +42,7 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
       llvm::cl::desc("Values of named sizes, such as H=64,V=100")};
   Option<bool> refactor{
       *this, "refactor",
-      llvm::cl::desc("Move what is marked rec.backedge to the callers"),
+      llvm::cl::desc("Move ops marked rec.backedge to the callers"),
       llvm::cl::init(false)};
   ListOption<std::string> specialize{
       *this, "specialize",
@@ -50,11 +50,11 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
                      "leaf or node(leaf,_)")};
   Option<int64_t> unroll{
       *this, "unroll",
-      llvm::cl::desc("How many levels of a recursion one call computes"),
+      llvm::cl::desc("Number of levels of a recursion that one call computes"),
       llvm::cl::init(1)};
   Option<EqualOperators> layoutKernels{
       *this, "layout-kernels",
-      llvm::cl::desc("Batch operators inside of kernels that are equal by "
+      llvm::cl::desc("Batch operators inside kernels that are equal by "
                      "'weights' or 'shapes'; 'none': leave kernels alone"),
       llvm::cl::init(EqualOperators::None)};
   Option<std::string> layout{
@@ -65,8 +65,9 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
       llvm::cl::init("")};
   Option<bool> assumeFinite{
       *this, "assume-finite",
-      llvm::cl::desc("No value is infinite or NaN, and the sign of a zero does "
-                     "not matter: what is multiplied by zero is left out"),
+      llvm::cl::desc(
+          "Assume that no value is infinite or NaN and that the sign "
+          "of a zero does not matter: products with zero are removed"),
       llvm::cl::init(false)};
 };
 
@@ -99,9 +100,10 @@ struct CPUWorkersOptions : PassPipelineOptions<CPUWorkersOptions> {
 struct GPUPersistentOptions : PassPipelineOptions<GPUPersistentOptions> {
   Option<Executor> executor{
       *this, "executor",
-      llvm::cl::desc("What runs a mini-batch or a part of it: 'device' (all "
-                     "blocks, meeting in global memory), 'cluster', 'block' or "
-                     "'auto', which chooses by weights and tasks"),
+      llvm::cl::desc(
+          "What runs a mini-batch or a share of it: 'device' (all "
+          "blocks, with barriers in global memory), 'cluster', "
+          "'block' or 'auto', which chooses by parameters and tasks"),
       llvm::cl::init(Executor::Auto)};
   Option<int64_t> blockSize{*this, "block-size",
                             llvm::cl::desc("Threads of a block"),
@@ -111,14 +113,15 @@ struct GPUPersistentOptions : PassPipelineOptions<GPUPersistentOptions> {
                               llvm::cl::init(8)};
   Option<int64_t> sharedMemory{
       *this, "shared-memory",
-      llvm::cl::desc("Bytes of shared memory that a block may keep weights in; "
-                     "0: none, -1: all that the chip has, without a chip what "
-                     "all have from sm_80 on"),
+      llvm::cl::desc(
+          "Bytes of a block's shared memory for parameters; 0: none, "
+          "-1: all that the chip has, or, without a chip, what all "
+          "have from sm_80 on"),
       llvm::cl::init(-1)};
   Option<Precision> precision{
       *this, "precision",
-      llvm::cl::desc("What factors of products with weights are rounded to: "
-                     "'f32' (they are not), 'tf32' or 'bf16' (products run on "
+      llvm::cl::desc("Precision of the factors of products with parameters: "
+                     "'f32' (not rounded), 'tf32' or 'bf16' (products run on "
                      "tensor cores)"),
       llvm::cl::init(Precision::F32)};
   Option<std::string> chip{
@@ -129,18 +132,18 @@ struct GPUPersistentOptions : PassPipelineOptions<GPUPersistentOptions> {
       llvm::cl::init("")};
   Option<CodeFormat> format{
       *this, "format",
-      llvm::cl::desc("What becomes of the kernel: 'llvm' (LLVM dialect), 'isa' "
+      llvm::cl::desc("Format of the kernel: 'llvm' (LLVM dialect), 'isa' "
                      "(PTX or assembly text), 'bin' or 'fatbin' (both need "
                      "ptxas of a CUDA toolkit)"),
       llvm::cl::init(CodeFormat::LLVM)};
 };
 
 /// From a program for one instance to `uprog` over batched tensor code, which
-/// knows no target. Steps that a module has behind it already do nothing, so a
-/// module may enter at any stage.
+/// does not depend on a target. Passes have no effect on a module that is
+/// already past them, so it may enter at any stage.
 void buildAutobatchPipeline(OpPassManager &pm, const AutobatchOptions &options);
 
-/// From there to the LLVM dialect, for a pool of CPU workers.
+/// From `uprog` to the LLVM dialect, for a pool of CPU workers.
 void buildCPUWorkersPipeline(OpPassManager &pm,
                              const CPUWorkersOptions &options);
 

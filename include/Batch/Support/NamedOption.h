@@ -6,8 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Options of passes, pipelines and tools whose values are an enumeration. LLVM
-// has such options too (cl::values), but an error there does not say which
-// names there are.
+// has such options too (cl::values), but its errors do not list the names.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,15 +26,15 @@ namespace mlir::batch {
 template <class T>
 using NameList = llvm::SmallVector<std::pair<llvm::StringRef, T>>;
 
-/// The names of the values of a type, for options. A specialization has
+/// The names of a type's values, for options. A specialization has
 ///
 ///   static NameList<T> list();
 ///
-/// where an empty name is a value that nobody gives.
+/// where an empty name is for a value that cannot be given.
 template <class T>
 struct OptionNames;
 
-/// Of an enumeration from tablegen, whose names are there.
+/// The names of an enumeration from tablegen, taken from there.
 template <class T, std::optional<T> (*symbolize)(uint32_t), unsigned last>
 struct EnumNames {
   static NameList<T> list() {
@@ -67,7 +66,7 @@ std::string listOptionNames() {
   return list + " or " + last;
 }
 
-/// What llvm::cl::parser<T> is for such a type.
+/// The counterpart of llvm::cl::parser<T> for such a type.
 template <class T>
 class NamedOptionParser : public llvm::cl::basic_parser<T> {
 public:

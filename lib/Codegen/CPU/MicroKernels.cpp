@@ -1,4 +1,4 @@
-//===- MicroKernels.cpp - Register tiles of contractions --------*- C++ -*-===//
+//===- MicroKernels.cpp - Register tiles of contractions ------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,11 +13,11 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// How far ahead of its use a panel is fetched into the first-level cache.
+/// The distance at which a panel is prefetched into the first-level cache.
 static constexpr int64_t kPrefetchBytes = 1024;
 
 RegisterTiles::RegisterTiles(int64_t registers) {
-  // Two vectors of B, a broadcast of A and some air for the scheduler.
+  // Two vectors of B, a broadcast of A and some slack for the scheduler.
   budget = std::max<int64_t>(registers - (registers >= 32 ? 8 : 4), 2);
   maxRows = budget / 2;
 }
@@ -89,15 +89,15 @@ func::FuncOp MicroKernels::getTile(const MicroKernelShape &shape, int64_t rows,
           pointer =
               b.offset(pointer, b.constant(v % shape.vectors * lanes * bytes));
           columns.push_back(b.load(vector, pointer, bytes));
-          // Panels come from the second-level cache or beyond, at a pace that
-          // the hardware's prefetcher alone does not keep up with.
+          // Panels come from the second-level cache or beyond, at a rate that
+          // the hardware's prefetcher alone cannot sustain.
           if (shape.streamed)
             LLVM::Prefetch::create(
                 b, b.offset(pointer, b.constant(kPrefetchBytes)), /*rw=*/0,
                 /*hint=*/3, /*cache=*/1);
         }
-        // A part of what comes after all tiles goes to the second-level cache
-        // meanwhile. Tiles of fewer rows are alone.
+        // Meanwhile a share of the panel after all tiles goes to the
+        // second-level cache. Tiles of fewer rows are alone.
         if (shape.streamed && 2 * rows >= tiles.maxRows)
           LLVM::Prefetch::create(b, b.offset(ahead, b.mul(k, aheadStep)),
                                  /*rw=*/0, /*hint=*/2, /*cache=*/1);

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_LIB_CODEGEN_CPU_MICROKERNELS_H
-#define BATCH_LIB_CODEGEN_CPU_MICROKERNELS_H
+#ifndef BATCH_CODEGEN_CPU_MICROKERNELS_H
+#define BATCH_CODEGEN_CPU_MICROKERNELS_H
 
 #include "../Stages/CodeBuilder.h"
 #include "../Stages/StagePlan.h"
@@ -15,19 +15,19 @@
 
 namespace mlir::uprog {
 
-/// What the target's vector registers allow.
+/// The register tiles that the target's vector registers allow.
 struct RegisterTiles {
   explicit RegisterTiles(int64_t registers);
 
   int64_t budget;  ///< accumulators
   int64_t maxRows; ///< rows of a tile that is one panel wide
-  /// Panels that a tile of `rows` rows covers: few rows need more columns to
-  /// hide the latency of an fma.
+  /// The panels that a tile of `rows` rows covers: with few rows, more columns
+  /// are needed to hide the latency of an fma.
   int64_t panelsFor(int64_t rows) const;
 };
 
-/// Which code a contraction needs. All of it is shared by every operator of a
-/// module that needs the same.
+/// The shape of a contraction's code, which all operators of a module with the
+/// same shape share.
 struct MicroKernelShape {
   Type element;        ///< f32 or f64
   int64_t lanes;       ///< elements of a vector
@@ -36,15 +36,15 @@ struct MicroKernelShape {
   int64_t rightStride; ///< elements between rows of a panel
   int64_t vectors;     ///< vectors of a panel that are computed
   int64_t outStride;   ///< elements between rows of C
-  bool accumulate;     ///< start from what is in C instead of zero
+  bool accumulate;     ///< start from the values in C instead of zero
   bool streamed;       ///< panels come from beyond the first-level cache
 
-  /// The part of a function's name that tells shapes apart.
+  /// The suffix of a function's name that distinguishes shapes.
   std::string getSuffix() const;
 };
 
-/// Makes the register-tile functions of a module. Each adds up in ascending
-/// order, one fma per step, whatever the number of rows and columns.
+/// Makes the register-tile functions of a module. Each adds in ascending order,
+/// one fma per step, whatever the number of rows and columns.
 class MicroKernels {
 public:
   MicroKernels(ModuleOp module, const RegisterTiles &tiles)
@@ -52,8 +52,8 @@ public:
 
   /// f(A, B, C, depth, rows, panels, bytes from panel to panel, ahead, step):
   /// C[rows][panels * width] = A[rows][depth] * B. If panels are streamed, it
-  /// prefetches from `ahead` on, `step` bytes further with each step of the
-  /// reduction.
+  /// also prefetches from `ahead` on, and advances by `step` bytes with each
+  /// step of the reduction.
   func::FuncOp get(const MicroKernelShape &shape);
 
 private:
@@ -67,4 +67,4 @@ private:
 
 } // namespace mlir::uprog
 
-#endif // BATCH_LIB_CODEGEN_CPU_MICROKERNELS_H
+#endif // BATCH_CODEGEN_CPU_MICROKERNELS_H

@@ -1,4 +1,4 @@
-//===- OperatorsToCPU.cpp - Operators to CPU kernel functions ---*- C++ -*-===//
+//===- OperatorsToCPU.cpp - Operators to functions for a CPU --------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -28,7 +28,7 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// Makes the kernel function of `op` beside it and erases `op`.
+/// Makes the function of `op` beside it and erases `op`.
 static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
                                      MicroKernels &kernels,
                                      RegisterTiles registers,
@@ -37,7 +37,7 @@ static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
     registers.maxRows = std::min(registers.maxRows, tuning.tileRows);
   StagingAttr staging = op.getStaging();
   if (!staging || staging.getTarget() != StageTarget::CPU)
-    return op.emitError("has no stages for a CPU; run "
+    return op.emitError("this operator has no stages for a CPU; run "
                         "uprog-stage-operators=target=cpu first");
   StagePlan plan(op);
   CodeBuilder b(op.getLoc(), op.getContext());
@@ -83,18 +83,18 @@ static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
     sharing.shareTasks = tuning.shareTasks;
   remark::analysis(op.getLoc(),
                    remark::RemarkOpts::name("Sharing").category("batch"))
-      << ("kernel function @" + Twine(name) + ": " +
-          Twine(sharing.weightBytes) + " bytes of weights, " +
-          Twine(sharing.taskFlops) + " FLOP and " + Twine(sharing.taskBytes) +
-          " bytes per task; launches of " + Twine(sharing.rowSplit) +
-          " tasks per worker and more are shared by rows" +
+      << ("operator @" + Twine(name) + ": " + Twine(sharing.weightBytes) +
+          " bytes of parameters, " + Twine(sharing.taskFlops) + " FLOP and " +
+          Twine(sharing.taskBytes) + " bytes per task; launches of " +
+          Twine(sharing.rowSplit) +
+          " tasks or more per worker are shared by rows" +
           (sharing.rowBlock
-               ? ", in blocks of " + std::to_string(sharing.rowBlock)
+               ? ", in groups of " + std::to_string(sharing.rowBlock)
                : std::string()) +
-          ", smaller ones by columns, of less than " +
+          ", smaller ones by columns, those of less than " +
           Twine(sharing.shareTasks) + " tasks not at all")
              .str();
-  // What functions for another target need is known already.
+  // The needs of functions for another target are already known.
   int64_t taskScratch = plan.getTaskScratch();
   SmallVector<int64_t> raggedScratch(plan.getRaggedScratch());
   if (auto known = op->getAttrOfType<CodeAttr>(kCodeAttr)) {

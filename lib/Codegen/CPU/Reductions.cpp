@@ -1,4 +1,4 @@
-//===- Reductions.cpp - Reductions that are not panels ----------*- C++ -*-===//
+//===- Reductions.cpp - Reductions that are not panels --------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,12 +15,12 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// Vectors of columns that are reduced at once.
+/// The number of vectors of columns that are reduced at once.
 static constexpr int64_t kColumnVectors = 4;
-/// Rows whose columns are reduced at once: independent sums hide the latency of
-/// an fma.
+/// The number of rows whose columns are reduced at once: independent sums hide
+/// the latency of an fma.
 static constexpr int64_t kColumnRows = 4;
-/// Partial results of a reduction along the lanes.
+/// The number of partial results of a reduction along the lanes.
 static constexpr int64_t kLaneVectors = 4;
 
 void StageEmitter::reduceColumns(const Reduction &reduction,
@@ -88,8 +88,8 @@ Value StageEmitter::reduceLanes(const Reduction &reduction,
   size_t inputs = op.getNumDpsInputs();
   Indices dims = evaluator.loopIndices(op, position);
   unsigned last = loops.dims.back();
-  // As many partial results as vectors of its own type have, even if others of
-  // the operator have fewer lanes.
+  // As many partial results as vectors of its own type have lanes, even if
+  // other vectors of the operator have fewer.
   int64_t unroll = reduction.lanes / lanes;
   if (loops.extents.back() >= kLaneVectors * reduction.lanes)
     unroll *= kLaneVectors;

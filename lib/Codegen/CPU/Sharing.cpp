@@ -1,4 +1,4 @@
-//===- Sharing.cpp - How workers share the tasks of a batch ---------------===//
+//===- Sharing.cpp - Sharing of a batch's tasks among workers -------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,19 +10,19 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// What a worker can keep in its second-level cache besides what passes
-/// through.
+/// The bytes that a worker can keep in its second-level cache besides data that
+/// streams through.
 static constexpr int64_t kKeptBytes = int64_t(1) << 20;
-/// FLOPs that a worker does in the time in which it reads a byte of weights
-/// that are not in its cache, with room for what prefetching does not hide.
+/// The FLOPs that a worker does while it reads a byte of parameters that are
+/// not in its cache, allowing for latency that prefetching does not hide.
 /// Measured on two cores with AVX-512: a dense layer (half a FLOP per byte and
 /// row) is faster by rows from about a hundred rows on.
 static constexpr int64_t kFlopsPerByte = 48;
-/// Of fewer FLOPs two workers save less than it takes them to meet, a quarter
-/// of a microsecond where both have a core.
+/// With fewer FLOPs two workers save less than their barrier costs, a quarter
+/// of a microsecond if both have a core.
 static constexpr int64_t kSharedFlops = 1 << 16;
-/// FLOPs in the time in which a worker reads, computes element by element and
-/// writes a byte of rows.
+/// The FLOPs that a worker does while it reads, computes elementwise and writes
+/// a byte of rows.
 static constexpr int64_t kFlopsPerRowByte = 4;
 
 Sharing uprog::chooseSharing(const StagePlan &plan,
@@ -55,8 +55,8 @@ Sharing uprog::chooseSharing(const StagePlan &plan,
   for (int64_t bytes : plan.getRaggedScratch())
     sharing.taskBytes += bytes;
 
-  // A full register tile of rows is worth waiting for only if there are columns
-  // for more than one worker.
+  // Waiting for a full register tile of rows pays only if there are columns for
+  // more than one worker.
   bool kept = sharing.weightBytes <= kKeptBytes;
   int64_t tile = llvm::divideCeil(registers.maxRows, leading);
   if (columns <= getPanelWidth(columns, plan.getLanes()))
@@ -67,12 +67,12 @@ Sharing uprog::chooseSharing(const StagePlan &plan,
     sharing.rowSplit = std::max<int64_t>(
         tile, llvm::divideCeil(kFlopsPerByte * sharing.weightBytes,
                                std::max<int64_t>(sharing.taskFlops, 1)));
-  // Those who share columns meet after every stage.
+  // Workers that share columns wait at a barrier after every stage.
   int64_t stages = plan.getStages().size();
   int64_t taskWork = sharing.taskFlops + kFlopsPerRowByte * sharing.taskBytes;
   sharing.shareTasks =
       llvm::divideCeil(kSharedFlops * stages, std::max<int64_t>(taskWork, 1));
-  // Weights that are not kept would be read again for every block.
+  // Parameters that are not kept would be read again for every group of tasks.
   if (kept && stages > 1)
     sharing.rowBlock =
         std::max<int64_t>(tile, (kKeptBytes - sharing.weightBytes) /

@@ -1,4 +1,4 @@
-//===- StageEmitter.cpp - The loops of a stage ------------------*- C++ -*-===//
+//===- StageEmitter.cpp - The loops of a stage ----------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,11 +15,11 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// Panels of a column block when there are few rows.
+/// Panels that are used together when there are few rows.
 static constexpr int64_t kMaxPanels = 4;
-/// What the packed rows of a block may take of a core's second-level cache.
+/// The bytes of a core's second-level cache for packed rows.
 static constexpr int64_t kPackedBytes = int64_t(1) << 19;
-/// Tiles of rows that use a panel before the next panel's turn, at most.
+/// The most tiles of rows that use a panel before the next one.
 static constexpr int64_t kMaxTiles = 8;
 
 StageEmitter::StageEmitter(const StagePlan &plan, ModuleTables &tables,
@@ -59,7 +59,7 @@ void StageEmitter::planScratch(const Stage &stage) {
   int64_t lanes = evaluator.getLanes(), n = stage.space.columns();
   panelWidth = getPanelWidth(n, lanes);
   int64_t panels = llvm::divideCeil(n, panelWidth);
-  // A vector more, so that rows do not fall into the same cache sets.
+  // One more vector, so that rows do not fall into the same cache sets.
   tileStride = std::min(panels, kMaxPanels) * panelWidth + lanes;
   hasPanels = false;
   packedRowBytes = 0;
@@ -151,7 +151,7 @@ func::FuncOp StageEmitter::emit(int64_t number, StringRef name) {
     first = b.mul(first, leading);
     last = b.mul(last, leading);
   }
-  // Blocks of equal size: a short last one would use its panels badly.
+  // Groups of equal size: a short last one would use its panels badly.
   Value rows = b.sub(last, first);
   Value blocks = b.div(b.add(rows, b.constant(blockRowsMax - 1)),
                        b.constant(blockRowsMax));
@@ -221,7 +221,7 @@ void StageEmitter::emitColumns(const Stage &stage, Value blockRow,
   Value maxRows = b.constant(registers.maxRows);
   Value tiles =
       b.div(b.add(blockRows, b.constant(registers.maxRows - 1)), maxRows);
-  // Several panels at once only where a single tile of few rows uses them:
+  // Use several panels at once only if a single tile of few rows uses them:
   // with more tiles a panel stays in the cache from tile to tile.
   Value step = b.constant(std::min(panels, kMaxPanels));
   if (hasPanels) {
@@ -235,7 +235,7 @@ void StageEmitter::emitColumns(const Stage &stage, Value blockRow,
   }
   b.loop(first, last, step, [&](Value panel) {
     Value count = b.min(step, b.sub(last, panel));
-    // After the last panel the first one, for the next launch.
+    // After the last panel comes the first one, for the next launch.
     Value next = b.add(panel, step);
     next = arith::SelectOp::create(b, b.less(next, last), next, first);
     b.loop(b.constant(0), tiles, 1, [&](Value tile) {
@@ -323,8 +323,8 @@ bool StageEmitter::emitStart(const Reduction &reduction, Value firstRow,
   return true;
 }
 
-/// Runs the register tiles once per piece of B, at the addresses where both
-/// operands begin there.
+/// Runs the register tiles once per piece of B, at the addresses where the
+/// piece begins in both operands.
 void StageEmitter::emitInPlace(const Reduction &reduction, Value firstRow,
                                Value rows, Value panels, Value firstColumn,
                                bool accumulate) {

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_LIB_CODEGEN_CPU_STAGEEMITTER_H
-#define BATCH_LIB_CODEGEN_CPU_STAGEEMITTER_H
+#ifndef BATCH_CODEGEN_CPU_STAGEEMITTER_H
+#define BATCH_CODEGEN_CPU_STAGEEMITTER_H
 
 #include "../Stages/Evaluator.h"
 #include "MicroKernels.h"
@@ -15,27 +15,27 @@ namespace mlir::uprog {
 
 /// Makes the functions of an operator's stages:
 ///
-///   for each block of rows
+///   for each group of rows
 ///     pack the left operands of contractions
-///     for each block of columns of this part
+///     for each tile of columns of this worker's share
 ///       for each tile of rows
 ///         contractions and other reductions, each into a tile of its own
 ///         for each row, each vector of columns: everything else
 ///
-/// A "row" here is `columns()` elements: rows of values with more inner
-/// dimensions are split into several.
+/// A "row" here is `columns()` elements: a row of a value with more inner
+/// dimensions is split into several.
 class StageEmitter {
 public:
   StageEmitter(const StagePlan &plan, ModuleTables &tables,
                MicroKernels &kernels, const RegisterTiles &registers,
                CodeBuilder &b);
 
-  /// Makes the function of stage `number`, f(step, forms, scratch, work,
-  /// rowBegin, rowEnd, part, parts).
+  /// Makes the function of stage `number`, f(step, packings, scratch, work,
+  /// rowBegin, rowEnd, share, shares).
   func::FuncOp emit(int64_t number, StringRef name);
 
-  /// Bytes of a worker's scratch that the stages emitted so far need: for n
-  /// tasks min(fixed + n * perTask, most).
+  /// The bytes of a worker's scratch that the stages emitted so far need: for
+  /// n tasks min(fixed + n * perTask, most).
   struct WorkerScratch {
     int64_t fixed = 0, perTask = 0, most = 0;
   };
@@ -47,13 +47,13 @@ private:
     OpOperand *operand;
     AffineMap map; ///< from (row and inner dims, k) to operand dims
     int64_t depth;
-    int64_t offset; ///< bytes from the beginning of a packed row
+    int64_t offset; ///< bytes from the start of a packed row
     Type element;
-    const Reduction *reader; ///< one of those that read it
+    const Reduction *reader; ///< one of its readers
   };
 
-  /// What to prefetch while a tile is computed: its share, as one of `tiles`,
-  /// of the panel that comes after all of them. Nothing if there is one tile.
+  /// The memory to prefetch while a tile is computed: its share, as one of
+  /// `tiles`, of the panel after all of them. Null if there is one tile.
   struct Ahead {
     Value panel, tile, tiles;
   };
@@ -94,11 +94,11 @@ private:
   CodeBuilder &b;
   Evaluator evaluator;
 
-  // Of the stage being emitted.
+  // State of the current stage.
   const Stage *stage = nullptr;
   StageArguments arguments;
-  /// The worker's scratch: tiles of results, then at packsOffset the rows of
-  /// all packs of a block, row by row.
+  /// The worker's scratch: tiles of results, then from packsOffset on the rows
+  /// of all packs, row by row.
   std::vector<Pack> packs;
   int64_t packsOffset = 0, packedRowBytes = 0;
   DenseMap<const Reduction *, size_t> packOf;
@@ -110,4 +110,4 @@ private:
 
 } // namespace mlir::uprog
 
-#endif // BATCH_LIB_CODEGEN_CPU_STAGEEMITTER_H
+#endif // BATCH_CODEGEN_CPU_STAGEEMITTER_H

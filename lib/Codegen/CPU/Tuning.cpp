@@ -26,11 +26,11 @@ LogicalResult Tuning::load(StringRef path, ModuleOp module) {
     return error("cannot be read: " + buffer.getError().message());
   llvm::Expected<json::Value> root = json::parse((*buffer)->getBuffer());
   if (!root)
-    return error("is no JSON: " + llvm::toString(root.takeError()));
+    return error("is not valid JSON: " + llvm::toString(root.takeError()));
   const json::Object *object = root->getAsObject();
   const json::Object *entries = object ? object->getObject("kernels") : nullptr;
   if (!entries || object->getInteger("version") != 1)
-    return error("is not one that 'batch-run --tune' writes: it needs "
+    return error("was not written by 'batch-run --tune': it needs "
                  "\"version\": 1 and \"kernels\": {...}");
   llvm::StringSet<> names;
   for (auto op : module.getOps<OperatorOp>())
@@ -40,10 +40,10 @@ LogicalResult Tuning::load(StringRef path, ModuleOp module) {
     StringRef kernel = key;
     if (kernel != "*" && !names.contains(kernel))
       return error("names kernel '" + kernel +
-                   "', which the model does not have (any more); tune again");
+                   "', which the model does not have; tune again");
     const json::Object *choices = value.getAsObject();
     if (!choices)
-      return error("has no {...} for kernel '" + kernel + "'");
+      return error("has no object of choices for kernel '" + kernel + "'");
     KernelTuning tuning;
     for (const auto &[name, number] : *choices) {
       StringRef choice = name;
@@ -55,7 +55,7 @@ LogicalResult Tuning::load(StringRef path, ModuleOp module) {
       if (!field)
         return error("has an unknown choice '" + choice + "' for kernel '" +
                      kernel +
-                     "'; choices are tile_rows, row_split, row_block, "
+                     "'; the choices are tile_rows, row_split, row_block and "
                      "share_tasks");
       std::optional<int64_t> chosen = number.getAsInteger();
       int64_t least = choice == "row_block" ? 0 : 1;

@@ -5,15 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_LIB_CODEGEN_CPU_TUNING_H
-#define BATCH_LIB_CODEGEN_CPU_TUNING_H
+#ifndef BATCH_CODEGEN_CPU_TUNING_H
+#define BATCH_CODEGEN_CPU_TUNING_H
 
 #include "Batch/Dialect/UProg/UProg.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace mlir::uprog {
 
-/// What was found best for a kernel; -1: nothing, the cost model decides.
+/// The best choices measured for a kernel; -1: the cost model decides.
 struct KernelTuning {
   int64_t tileRows = -1; ///< rows of a register tile, at least 1
   int64_t rowSplit = -1; ///< see Sharing.h
@@ -24,8 +24,8 @@ struct KernelTuning {
 /// The contents of a file that `batch-run --tune` wrote (docs/Formats.md).
 class Tuning {
 public:
-  /// Reads `path`; an empty one has nothing in it. Emits errors at the module,
-  /// also for kernels that the module lacks.
+  /// Reads `path`; an empty path means an empty file. Emits errors at the
+  /// module, also for kernels that it lacks.
   LogicalResult load(StringRef path, ModuleOp module);
 
   KernelTuning get(OperatorOp op) const;
@@ -37,4 +37,4 @@ private:
 
 } // namespace mlir::uprog
 
-#endif // BATCH_LIB_CODEGEN_CPU_TUNING_H
+#endif // BATCH_CODEGEN_CPU_TUNING_H

@@ -1,4 +1,4 @@
-//===- FragmentEmitter.cpp - Products on tensor cores -----------*- C++ -*-===//
+//===- FragmentEmitter.cpp - Products on tensor cores ---------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,14 +16,14 @@ using namespace mlir;
 using namespace mlir::uprog;
 using batch::Precision;
 
-/// Lanes of a group, which load the same rows and column; each takes four of k.
+/// Lanes of a group, which load the same rows and column, four of k each.
 static constexpr int64_t kGroup = 4;
 static constexpr int64_t kStep = kGroup * 4;
-/// Steps whose loads are on the way at the same time.
+/// Steps whose loads are in flight at the same time.
 static constexpr int64_t kUnroll = 2;
-/// Sums of a tile that a lane gets.
+/// Sums of a tile per lane.
 static constexpr int64_t kSums = 4;
-/// Contractions that share loaded rows; they need registers.
+/// Contractions that share loaded rows; more would need too many registers.
 static constexpr size_t kTogether = 4;
 
 void FragmentEmitter::beginStage(Value lane) {
@@ -40,20 +40,21 @@ SmallVector<Value> FragmentEmitter::getColumns() {
   return {first, b.add(first, b.constant(1))};
 }
 
-/// Has LLVM unroll a loop: an assembler would until it is out of registers.
+/// Makes LLVM unroll a loop: an assembler would unroll until it has no
+/// registers left.
 static void unroll(Operation *loop) {
   Builder b(loop->getContext());
   auto unroll = LLVM::LoopUnrollAttr::get(loop->getContext(), /*disable=*/{},
                                           b.getI32IntegerAttr(kUnroll), {}, {},
                                           {}, {}, {});
-  // Conversions hand it on to the branch at the end of the loop.
+  // Conversions pass it on to the branch at the end of the loop.
   loop->setDiscardableAttr(
       "loop_annotation",
       LLVM::LoopAnnotationAttr::get(loop->getContext(), {}, {}, {}, unroll, {},
                                     {}, {}, {}, {}, {}, {}, {}, {}, {}, {}));
 }
 
-/// Whether two contractions multiply the same rows, element by element.
+/// True if two contractions multiply the same rows, element by element.
 static bool readSameRows(const Reduction &a, const Reduction &b) {
   linalg::LinalgOp first = a.op, second = b.op;
   OpOperand *left = first.getDpsInputOperand(a.left);
@@ -123,7 +124,7 @@ CodeBuilder::Values FragmentEmitter::emitTogether(ArrayRef<Product> products,
                     vector ? 16 : 4);
     };
     // This lane's four of k. Beyond the end it loads the last ones again, and
-    // takes zeros instead.
+    // uses zeros instead.
     auto loadFour = [&, end = end](Value first,
                                    llvm::function_ref<Value(Value)> load) {
       Four four;
@@ -186,8 +187,8 @@ FragmentEmitter::Registers FragmentEmitter::pack(const Four &elements) {
 // holds row `group` + 8 * (r % 2), and, of an instruction's k, those from
 // E * `member` + 4 * E * (r / 2) on; register r of the columns' fragment those
 // from E * `member` + 4 * E * r on (PTX ISA, "Matrix Fragments for
-// mma.m16n8k8" and following). Any of k will do, if they are the same for rows
-// and columns: an instruction takes the next of those that each lane has.
+// mma.m16n8k8" and following). Any of k may be used if they are the same for
+// rows and columns: an instruction takes the next of those that each lane has.
 CodeBuilder::Values FragmentEmitter::multiply(ArrayRef<Registers> rows,
                                               const Registers &column,
                                               ValueRange sums) {

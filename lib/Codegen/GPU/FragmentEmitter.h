@@ -5,27 +5,27 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_LIB_CODEGEN_GPU_FRAGMENTEMITTER_H
-#define BATCH_LIB_CODEGEN_GPU_FRAGMENTEMITTER_H
+#ifndef BATCH_CODEGEN_GPU_FRAGMENTEMITTER_H
+#define BATCH_CODEGEN_GPU_FRAGMENTEMITTER_H
 
 #include "../Stages/Evaluator.h"
 #include "Batch/Target/GPU/GPUTarget.h"
 
 namespace mlir::uprog {
 
-/// Makes the products with weights of a warp's tile of 16 rows by 8 columns, on
-/// tensor cores:
+/// Makes the products with parameters for a warp's tile of 16 rows by 8
+/// columns, on tensor cores:
 ///
 ///   for each 16 of k, in ascending order
 ///     lanes load four of k each, of two rows and one column, and round them
 ///     the warp multiplies and adds up in f32
 ///
-/// Which of the 16 an instruction takes first is the same for all rows, so a
-/// row's bits depend on nothing but the row.
+/// The order in which instructions take the 16 is the same for all rows, so
+/// the bits of a row depend only on the row.
 class FragmentEmitter {
 public:
   static constexpr int64_t kRows = 16, kColumns = 8;
-  /// f32 that a lane loads at once.
+  /// The number of f32 that a lane loads at once.
   static constexpr int64_t kVector = 4;
 
   FragmentEmitter(batch::Precision precision, CodeBuilder &b,
@@ -35,20 +35,20 @@ public:
   /// Starts the code of a stage, for lane `lane` of a warp.
   void beginStage(Value lane);
 
-  /// The rows and columns of the tile whose sums this lane gets: sum number i
-  /// is that of row i / 2 and column i % 2.
+  /// The rows and columns of the tile whose sums this lane gets: sum i is that
+  /// of row i / 2 and column i % 2.
   SmallVector<Value> getRows();
   SmallVector<Value> getColumns();
   /// The column of the tile that this lane loads.
   Value getLoadedColumn() { return group; }
 
-  /// A contraction, and where the weights of the loaded column lie.
+  /// A contraction, and the address of the loaded column's parameters.
   struct Product {
     const Reduction *reduction;
     Value weights;
   };
-  /// This lane's sums of each contraction. `rows` are those of getRows(), where
-  /// they lie in the stage.
+  /// This lane's sums of each contraction. `rows` are the positions of
+  /// getRows() in the stage.
   std::vector<CodeBuilder::Values> emit(ArrayRef<Product> products,
                                         ArrayRef<Indices> rows);
 
@@ -56,10 +56,10 @@ private:
   using Four = std::array<Value, 4>; ///< elements in a row along k
   using Registers = SmallVector<Value, 4>;
 
-  /// Those of contractions that read the same rows, one after the other.
+  /// The sums of contractions that read the same rows, one after another.
   CodeBuilder::Values emitTogether(ArrayRef<Product> products,
                                    ArrayRef<Indices> rows);
-  /// Rounds elements, and packs them in registers of 32 bits.
+  /// Rounds elements and packs them into registers of 32 bits.
   Registers pack(const Four &elements);
   Value toTF32(Value element);
   Value toBF16(Value low, Value high);
@@ -75,4 +75,4 @@ private:
 
 } // namespace mlir::uprog
 
-#endif // BATCH_LIB_CODEGEN_GPU_FRAGMENTEMITTER_H
+#endif // BATCH_CODEGEN_GPU_FRAGMENTEMITTER_H

@@ -1,4 +1,4 @@
-//===- KeptWeights.cpp - Weights that blocks keep -------------------------===//
+//===- KeptWeights.cpp - Parameters that blocks keep ----------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,7 +16,7 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// What a launch adds to the shared memory of a block.
+/// The shared memory of a block that a launch adds.
 static constexpr StringLiteral kMemory = "weights";
 static constexpr unsigned kSharedMemory = 3;
 static constexpr int64_t kVectorBytes = 16;
@@ -35,7 +35,7 @@ int64_t KeptMatrix::tileBytes() const {
   return std::min(columns, kTileColumns) * stride() * elementBytes();
 }
 
-/// Whether two readers take the same bytes.
+/// True if two readers take the same bytes.
 static bool isSame(const KeptMatrix &a, const KeptMatrix &b) {
   return a.weights.getPanels() == b.weights.getPanels() &&
          a.weights.getNOffset() == b.weights.getNOffset() &&
@@ -112,10 +112,10 @@ void KeptWeights::describe(const StagePlan &plan) const {
          << " bytes in stage " << number;
   }
   if (once)
-    os << "none, because it runs at one step of a plan only";
+    os << "none, because it runs at only one step of a plan";
   if (!text.empty())
     remark::analysis(plan.getOperator().getLoc(), remarkOptions())
-        << ("weights of @" + plan.getOperator().getSymName() +
+        << ("parameters of @" + plan.getOperator().getSymName() +
             " that a block keeps in shared memory: " + text)
                .str();
 }
@@ -123,10 +123,10 @@ void KeptWeights::describe(const StagePlan &plan) const {
 void KeptWeights::describe(Location loc) const {
   if (wanted == 0)
     return;
-  std::string text =
-      (Twine(used) + " of " + Twine(wanted) + " bytes of weights stay in the " +
-       Twine(room) + " bytes of a block's shared memory")
-          .str();
+  std::string text = (Twine(used) + " of " + Twine(wanted) +
+                      " bytes of parameters stay in the " + Twine(room) +
+                      " bytes of a block's shared memory")
+                         .str();
   if (used < wanted)
     text += "; the others stream from the L2 cache at every step";
   if (used == 0)
@@ -234,7 +234,7 @@ void KeptWeights::emitLoad(gpu::GPUModuleOp module, ModuleTables &tables,
   Value units = function.getArgument(2);
   Value thread = gpu::ThreadIdOp::create(b, gpu::Dimension::x);
   thread = arith::IndexCastOp::create(b, i64, thread);
-  // All addresses first, so that nothing waits for them one by one.
+  // Compute all addresses first, so that no load waits for the next address.
   SmallVector<Value> addresses;
   for (const KeptMatrix &matrix : matrices)
     addresses.push_back(

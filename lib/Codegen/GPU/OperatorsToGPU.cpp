@@ -24,11 +24,11 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// Rows and weights in global memory; see the NVVM dialect.
+/// Rows and parameters lie in global memory; see the NVVM dialect.
 static constexpr unsigned kGlobalMemory = 1;
 
-/// Kernels whose tasks all have a depth that is known: they run at one step of
-/// a plan.
+/// The kernels whose tasks all have a known depth: they run at one step of a
+/// plan.
 static DenseSet<Attribute> findKernelsOfOneStep(ModuleOp module) {
   DenseSet<Attribute> known, unknown;
   module.walk([&](batch::RecordOp record) {
@@ -42,8 +42,8 @@ static DenseSet<Attribute> findKernelsOfOneStep(ModuleOp module) {
   return known;
 }
 
-/// Makes the functions of a staged operator, and says at `host`, the operator
-/// that it is a copy of, what they need.
+/// Makes the functions of a staged operator, and records their needs on `host`,
+/// the operator that it is a copy of.
 static LogicalResult convertOperator(const StagePlan &plan, OperatorOp host,
                                      const KeptWeights &weights,
                                      gpu::GPUModuleOp module,
@@ -70,7 +70,7 @@ struct ConvertOperatorsToGPUPass
     : batch::impl::ConvertOperatorsToGPUPassBase<ConvertOperatorsToGPUPass> {
   using ConvertOperatorsToGPUPassBase::ConvertOperatorsToGPUPassBase;
 
-  /// Bytes of a block's shared memory that weights may lie in.
+  /// The bytes of a block's shared memory available for parameters.
   int64_t getWeightRoom() {
     int64_t others = 0;
     getOperation()->walk([&](CompactOp) {
@@ -96,8 +96,8 @@ struct ConvertOperatorsToGPUPass
       return signalPassFailure();
     }
     if (sharedMemory < 0 || blocks < 1 || clusterSize < 1) {
-      module.emitError("shared-memory is a number of bytes, blocks and "
-                       "cluster-size are numbers of blocks from 1 on");
+      module.emitError("shared-memory must be at least 0, and blocks and "
+                       "cluster-size must be at least 1");
       return signalPassFailure();
     }
     auto device =
@@ -109,7 +109,7 @@ struct ConvertOperatorsToGPUPass
       auto staged = device ? device.lookupSymbol<OperatorOp>(op.getSymName())
                            : OperatorOp();
       if (!staged) {
-        op.emitError("has no stages for a GPU; run "
+        op.emitError("this operator has no stages for a GPU; run "
                      "uprog-stage-operators=target=gpu first");
         return signalPassFailure();
       }
@@ -134,7 +134,7 @@ struct ConvertOperatorsToGPUPass
       plan->getOperator().erase();
   }
 
-  /// How many blocks share out a stage, as far as is known.
+  /// The number of blocks that share a stage, as far as is known.
   int64_t getUnits() {
     int64_t units = blocks;
     for (auto program : getOperation().getOps<ProgramOp>())

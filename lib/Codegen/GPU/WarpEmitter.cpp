@@ -1,4 +1,4 @@
-//===- WarpEmitter.cpp - The code of a stage for warps ----------*- C++ -*-===//
+//===- WarpEmitter.cpp - The code of a stage for warps --------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -29,7 +29,7 @@ func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
   hasPanels = llvm::any_of(stage->reductions, [](const Reduction &reduction) {
     return bool(reduction.packed);
   });
-  // Tensor cores take the place of f32 only.
+  // Tensor cores only replace f32.
   useFragments = hasPanels && precision != batch::Precision::F32 &&
                  plan.getLanes() == FragmentEmitter::kVector;
   int64_t columns = stage->space.columns();
@@ -72,7 +72,7 @@ func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
   Value rowTiles =
       b.div(b.add(rowCount, b.constant(tileRows - 1)), b.constant(tileRows));
   ColumnShare own(b, unit, units, llvm::divideCeil(columns, tileColumns));
-  // Blocks beyond the number of column tiles share their rows.
+  // Blocks beyond the number of column tiles share the rows of a tile.
   Value share = b.div(unit, own.across);
   Value shares =
       b.div(b.add(b.sub(units, own.first), b.sub(own.across, b.constant(1))),
@@ -100,7 +100,7 @@ void WarpEmitter::emitTile(Value firstRow, Value rowCount, Value firstColumn,
     return b.min(value, b.sub(end, b.constant(1)));
   };
   Value columnCount = b.constant(stage->space.columns());
-  // Of this lane's elements.
+  // The rows and columns of this lane's elements.
   SmallVector<Value> ownRows{b.div(lane, b.constant(tileColumns))};
   SmallVector<Value> ownColumns{b.rem(lane, b.constant(tileColumns))};
   if (useFragments) {
@@ -170,8 +170,8 @@ Value WarpEmitter::weightsAt(const Reduction &reduction, Value column) {
                   b.mul(offset, b.constant(bytes)));
 }
 
-/// Which tiles of weights lie in shared memory depends on the block's turn, the
-/// same for all lanes.
+/// Which tiles of parameters lie in shared memory depends on the block's turn,
+/// which is the same for all lanes.
 void WarpEmitter::emitFragments(ArrayRef<Indices> rows,
                                 ArrayRef<Indices> elements, Value firstColumn,
                                 Value turn) {
@@ -260,7 +260,7 @@ CodeBuilder::Values WarpEmitter::multiply(const Reduction &reduction,
   Type element = reduction.getElementType();
   int64_t lanes = evaluator.getLanes(), bytes = elementBytes(element);
   ReductionLoops loops(reduction);
-  // Bytes from there to a column: constants, where no tile goes over the edge.
+  // Bytes from there to a column: constants, unless a tile crosses the edge.
   SmallVector<Value> columns;
   Value last = b.sub(b.constant(stage->space.columns() - 1), firstColumn);
   for (int64_t c = 0; c < tileColumns; ++c) {
@@ -270,7 +270,7 @@ CodeBuilder::Values WarpEmitter::multiply(const Reduction &reduction,
     columns.push_back(b.mul(column, b.constant(stride * bytes)));
   }
 
-  // Sum number r * tileColumns + c is that of row r and column c.
+  // Sum r * tileColumns + c is that of row r and column c.
   Value zero = arith::ConstantOp::create(b, b.getFloatAttr(element, 0));
   CodeBuilder::Values sums(kLanes, zero);
   for (auto [begin, end] : loops.pieces) {
@@ -325,7 +325,7 @@ void WarpEmitter::finishContraction(const Reduction &reduction,
   }
 }
 
-/// What the lane whose number differs by the bits of `distance` sends. Warps
+/// The value of the lane whose number differs in the bits of `distance`. Warps
 /// exchange 32 bits at once.
 static Value exchange(CodeBuilder &b, Value value, Value distance,
                       Value width) {
@@ -347,8 +347,8 @@ static Value exchange(CodeBuilder &b, Value value, Value distance,
   return arith::BitcastOp::create(b, type, arith::OrIOp::create(b, low, high));
 }
 
-/// Each step halves the sums that a lane holds parts of: it sends one half's
-/// parts to a lane that keeps that half, and adds what it gets to the other.
+/// Each step halves the partial sums that a lane holds: it sends one half to
+/// the lane that keeps it, and adds what it receives to the other half.
 Value WarpEmitter::addUp(ArrayRef<Value> parts) {
   SmallVector<Value> sums(parts);
   Type i32 = b.getI32Type();

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_LIB_CODEGEN_GPU_WARPEMITTER_H
-#define BATCH_LIB_CODEGEN_GPU_WARPEMITTER_H
+#ifndef BATCH_CODEGEN_GPU_WARPEMITTER_H
+#define BATCH_CODEGEN_GPU_WARPEMITTER_H
 
 #include "FragmentEmitter.h"
 #include "KeptWeights.h"
@@ -17,19 +17,19 @@ namespace mlir::uprog {
 ///
 ///   for each tile of columns of this block
 ///     for each tile of rows of this warp
-///       contractions: lanes share out k, then add up their parts
+///       contractions: lanes share k, then add their partial sums
 ///       everything else: a lane per element of the tile
 ///
 /// A tile has as many elements as a warp has lanes; where contractions run on
-/// tensor cores (FragmentEmitter) it has four of each lane. The weights of a
+/// tensor cores (FragmentEmitter), four times as many. The parameters of a
 /// column tile are read by the same blocks at every step, from their shared
-/// memory if they keep them. How sums are split depends on sizes only, so that
+/// memory if they keep them. How sums are split depends only on sizes, so that
 /// a row's bits do not depend on its batch.
 class WarpEmitter {
 public:
   static constexpr int64_t kLanes = 32; ///< of a warp
-  /// A tile of contractions: the fewer of its rows are in use the more is
-  /// wasted, the fewer columns it has the less a loaded row is used.
+  /// A tile of contractions: fewer rows in use waste more of it, fewer columns
+  /// use a loaded row less.
   static constexpr int64_t kPanelRows = 4;
   static constexpr int64_t kPanelColumns = 8;
 
@@ -37,22 +37,23 @@ public:
               ModuleTables &tables, CodeBuilder &b, int64_t warps,
               batch::Precision precision);
 
-  /// Makes the function of stage `number`, f(step, forms, unit, units): what
-  /// block `unit` of `units` does.
+  /// Makes the function of stage `number`, f(step, packings, unit, units): the
+  /// share of block `unit` of `units`.
   func::FuncOp emit(int64_t number, StringRef name);
 
   bool hasFailed() const { return evaluator.hasFailed(); }
 
 private:
-  /// `turn`: how many tiles of columns the block has had before.
+  /// `turn`: the number of tiles of columns that the block has had before.
   void emitTile(Value firstRow, Value rowCount, Value firstColumn, Value turn);
-  /// Everything but contractions with weights, at one of this lane's elements.
+  /// Everything except contractions with parameters, at one of this lane's
+  /// elements.
   void emitElement(const Indices &element);
   /// The sum of products of a contraction at this lane's element.
   Value emitContraction(const Reduction &reduction, ArrayRef<Indices> rows,
                         Value firstColumn, Value turn);
-  /// This lane's parts of the sums of a contraction; weights of the tile's
-  /// columns lie at `weights`, `stride` elements from one to the next.
+  /// This lane's partial sums of a contraction; the parameters of the tile's
+  /// columns begin at `weights`, `stride` elements apart.
   CodeBuilder::Values multiply(const Reduction &reduction,
                                MutableArrayRef<Indices> rows, Value firstColumn,
                                Value weights, int64_t stride);
@@ -62,9 +63,9 @@ private:
   /// A contraction's results at this lane's elements, from sums of products.
   void finishContraction(const Reduction &reduction, ArrayRef<Indices> elements,
                          ValueRange sums);
-  /// Where the weights of a contraction's column begin in global memory.
+  /// The address in global memory of the parameters of a contraction's column.
   Value weightsAt(const Reduction &reduction, Value column);
-  /// Sum number `lane` of all lanes' parts of kLanes sums.
+  /// Sum number `lane` of kLanes sums, from the partial sums of all lanes.
   Value addUp(ArrayRef<Value> parts);
 
   const StagePlan &plan;
@@ -76,7 +77,7 @@ private:
   int64_t warps;
   batch::Precision precision;
 
-  // Of the stage being emitted.
+  // State of the current stage.
   const Stage *stage = nullptr;
   bool hasPanels = false, useFragments = false;
   int64_t tileRows = 1, tileColumns = 1;
@@ -85,4 +86,4 @@ private:
 
 } // namespace mlir::uprog
 
-#endif // BATCH_LIB_CODEGEN_GPU_WARPEMITTER_H
+#endif // BATCH_CODEGEN_GPU_WARPEMITTER_H

@@ -33,8 +33,8 @@ Value LaneCode::learnedBlock() {
   auto mix = [&](Value hash, Value item) {
     return mul(arith::XOrIOp::create(builder, loc, hash, item), factor);
   };
-  // A cheap block, the hash of the others that lanes wait for, and the one of
-  // them with most lanes.
+  // A block of low cost, the hash of the others that lanes wait for, and the
+  // one of them with the most lanes.
   auto loop = scf::ForOp::create(
       builder, loc, zero, constant(layout.getNumBlocks()), constant(1),
       ValueRange{none, factor, none, zero},
@@ -44,7 +44,7 @@ Value LaneCode::learnedBlock() {
         Value isCheap = compare(CmpIPredicate::slt, load(costs, block), bound);
         Value isFirst = compare(CmpIPredicate::slt, last[0], zero);
         Value more = compare(CmpIPredicate::sgt, count, last[3]);
-        // The new value if lanes wait for the block, and it is cheap or not.
+        // The new value if lanes wait for the block, by its class of cost.
         auto ifCheap = [&](Value value, Value other) {
           return select(any, select(isCheap, value, other), other);
         };
@@ -115,7 +115,7 @@ std::pair<Value, Value> LaneCode::nextBlock(Value preferred, Value oldest,
   Value isInTime = compare(CmpIPredicate::sgt, came, tooOld);
   Value block = select(isInTime, preferred, oldest);
   Value any = compare(CmpIPredicate::slt, came, constant(kNever));
-  // A learned choice asks its table where no block is overdue.
+  // A learned choice uses its table if no block is overdue.
   Value isLearned = compare(CmpIPredicate::eq, limit(kLanesChoice),
                             constant(BATCH_CHOICE_LEARNED));
   Value asks =
@@ -128,12 +128,12 @@ std::pair<Value, Value> LaneCode::nextBlock(Value preferred, Value oldest,
   block = select(isUnknown, block, answer);
   meet();
   byFirstThread([&] {
-    // The last look finds nothing and is no step.
+    // The last search finds nothing and is no step.
     setNumber(kLanesNow, select(any, now, add(now, constant(-1))));
     Value unknown =
         arith::ExtUIOp::create(builder, loc, builder.getI64Type(), isUnknown);
     setNumber(kLanesUnknownStates, add(number(kLanesUnknownStates), unknown));
-    // Lanes that come back while others enter the block wait for it anew.
+    // Lanes that come back while others enter the block start a new wait.
     when(any, [&] {
       tellProgress(now, block);
       Value place = placeOf(block);
@@ -178,7 +178,7 @@ std::pair<Value, Value> LaneCode::laneList() {
 Value LaneCode::enterBlock(Value lane, Value block) {
   Value waits = compare(CmpIPredicate::eq, load(array(kLanesBlocks), lane),
                         placeOf(block));
-  // Loaded for every lane, these leave the loop over lanes.
+  // Loaded for every lane, these can be hoisted out of the loop over lanes.
   Value steps = array(kLanesLaneSteps), most = limit(kLanesMaxSteps);
   auto countStep = [&] {
     Value count = add(load(steps, lane), constant(1));

@@ -153,7 +153,7 @@ bool LaneCode::isWide(const MachineLayout::Variable &entry) {
 }
 
 //===----------------------------------------------------------------------===//
-// Where lanes go
+// Destinations of lanes
 //===----------------------------------------------------------------------===//
 
 void LaneCode::arrive(Value lane, Value frame, Value target) {
@@ -395,7 +395,7 @@ void LaneCode::runEpilogue(BlockOp block) {
   forActive([&](Value place, Value lane) {
     if (!canFail(block))
       return leave(terminator, place, lane);
-    // Where a stack was too small the instance has ended.
+    // If a stack was too small, the instance has ended.
     Value instance = load(array(kLanesInstances), lane);
     Value end = load(array(kLanesEnds), instance);
     when(

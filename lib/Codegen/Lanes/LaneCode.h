@@ -5,15 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a lockstep program does besides running kernels: choose the next block,
-// list its lanes, move rows of variables, and say where lanes go. Everything
-// lies in a BatchLanes (ABI.h). One thread does it, or the threads of a GPU's
-// block together: they share out the lanes, and the pieces of wide rows.
+// The code of a lockstep program besides kernels: it chooses the next block,
+// lists its lanes, moves rows of variables, and decides where lanes go. Its
+// state is a BatchLanes (ABI.h). It is run by one thread, or by the threads of
+// a GPU's block together, which share the lanes and the pieces of wide rows.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_LIB_CODEGEN_LANES_LANECODE_H
-#define BATCH_LIB_CODEGEN_LANES_LANECODE_H
+#ifndef BATCH_CODEGEN_LANES_LANECODE_H
+#define BATCH_CODEGEN_LANES_LANECODE_H
 
 #include "Batch/Dialect/Batch/MachineLayout.h"
 #include "Batch/Target/ABI/ContextAccess.h"
@@ -21,46 +21,46 @@
 
 namespace mlir::batch {
 
-/// What runs the code: one thread, or all threads of a GPU's block.
+/// The unit that runs the code: one thread, or all threads of a GPU's block.
 struct LaneUnit {
   int64_t threads = 1;
   Value thread; ///< the number of this one, an i64, if there are several
   /// Where a host that may look at any time sees what the unit is at: the field
   /// of a BatchBlockControl. Null: nobody looks.
   Value progress;
-  /// Between which threads atomic operations are: of a block, of all blocks.
+  /// The scopes of atomic operations: threads of a block, and of all blocks.
   StringRef blockScope, deviceScope;
 
   bool isGroup() const { return threads > 1; }
 };
 
-/// Emits that code at the insertion point of a builder. Threads of a group run
-/// it together; they have met before, and meet at the end of every part. Only
-/// blockKeys() and enterBlock() are one thread's.
+/// Emits that code at the insertion point of a builder. The threads of a group
+/// run it together, with a barrier before it and at the end of every section.
+/// Only blockKeys() and enterBlock() run on one thread.
 class LaneCode {
 public:
-  /// `context` and `lanes` are !llvm.ptr: of a BatchContext and a BatchLanes.
+  /// `context` and `lanes` are !llvm.ptr to a BatchContext and a BatchLanes.
   LaneCode(OpBuilder &builder, Location loc, MachineOp machine, Value context,
            Value lanes, const LaneUnit &unit = {});
 
-  /// Makes the function that the code below calls: a lane hands over
-  /// the results of its instance, if that is done, and takes the next one.
+  /// Makes the function that the code below calls: a lane hands over the
+  /// results of its instance, if that has ended, and takes the next one.
   void makeNextInstance(func::FuncOp entry);
 
   void startLanes();
-  /// How much a block (i64) is to run next, and since when a lane waits for it:
-  /// two i64s, the less, the sooner.
+  /// The priority of a block (i64), and since when a lane waits for it: two
+  /// i64s; the lower, the sooner it runs.
   std::pair<Value, Value> blockKeys(Value block);
   /// The number of the next block (i64), and whether there is one (i1), given
   /// the preferred one, the one waited for longest, and since when (i64s).
   std::pair<Value, Value> nextBlock(Value preferred, Value oldest, Value came);
-  /// The number of lanes (i64), and where those are listed that run a block.
+  /// The number of lanes (i64) that run a block, and the address of their list.
   std::pair<Value, Value> laneList();
-  /// Whether a lane (i64) runs a block (i64), an i1.
+  /// An i1: whether a lane (i64) runs a block (i64).
   Value enterBlock(Value lane, Value block);
-  /// The address of the step of a block that so many lanes run (i64).
+  /// The address of the step of a block that `count` lanes run (i64).
   Value takeLanes(Value block, Value count);
-  /// Everything before the kernel, or everything after it.
+  /// The code before the kernel, and the code after it.
   void runPrologue(BlockOp block);
   void runEpilogue(BlockOp block);
   void leaveFrame();
@@ -73,18 +73,18 @@ private:
   Value select(Value condition, Value a, Value b);
   void when(Value condition, function_ref<void()> body,
             function_ref<void()> otherwise = nullptr);
-  /// The value that one of two pieces of code makes, which alone runs.
+  /// The value of one of two pieces of code, of which only that one runs.
   Value either(Value condition, function_ref<Value()> body,
                function_ref<Value()> otherwise);
   /// A loop over i64 numbers from 0 to `count` - 1.
   void loop(Value count, function_ref<void(Value)> body);
-  /// The same, shared out among the threads.
+  /// The same, shared among the threads.
   void share(Value count, function_ref<void(Value)> body);
   void byFirstThread(function_ref<void()> body);
   void meet();
 
   /// Fields of the BatchLanes. The code changes no limits and no pointers, so
-  /// that loads of these may leave loops.
+  /// that their loads can be hoisted out of loops.
   Value number(abi::Field field);
   void setNumber(abi::Field field, Value value);
   Value limit(abi::Field field);
@@ -95,22 +95,22 @@ private:
   }
   Value bytesAt(Value base, Value offset);
 
-  /// What threads share out: one has all of a lane, or of a piece of a row.
+  /// The unit of work of a thread: all of a lane, or a piece of a row.
   enum class Share { Nothing, Lanes, Pieces };
-  /// Threads meet where another one goes on with a lane.
+  /// Emits a barrier where another thread goes on with a lane.
   void shareBy(Share next);
   Value laneAt(Value active, Value place);
-  /// For each lane that runs the present block: its place among them, and the
+  /// For each lane that runs the current block: its place among them, and the
   /// lane.
   void forActive(function_ref<void(Value, Value)> body);
   /// For each of these and each piece of its row of a variable.
   void forPieces(const MachineLayout::Variable &variable,
                  function_ref<void(Value, Value, Value)> body);
-  /// Whether threads share out rows, not lanes.
+  /// True if threads share the pieces of rows, not lanes.
   bool isWide(const MachineLayout::Variable &variable);
   Value variable(const MachineLayout::Variable &variable, abi::Field field);
   Value topRow(const MachineLayout::Variable &variable, Value lane);
-  /// Where the value of a variable lies, for reads and writes.
+  /// The addresses of a variable's value, for reads and writes.
   Value currentRow(const MachineLayout::Variable &variable, Value lane);
   Value stackRow(const MachineLayout::Variable &variable, Value entry,
                  Value lane);
@@ -118,7 +118,7 @@ private:
   void copyPiece(Value to, Value from, const MachineLayout::Variable &variable,
                  Value piece);
   Value pieceOffset(const MachineLayout::Variable &variable, Value piece);
-  /// Lets rows begin with zeros: the present ones, and the lowest ones.
+  /// Initializes rows with zeros: the current ones, and the lowest ones.
   void clearRows(const MachineLayout::Variable &variable);
   /// The row of result `result` of the block's kernel for a lane.
   Value resultRow(InvokeOp invoke, OpResult result, Value place, Value lane);
@@ -128,30 +128,30 @@ private:
   void push(PushOp op, Value place, Value lane);
   void pop(PopOp op);
   void set(SetOp op);
-  /// Makes the present row of a variable that of its tops, which kernels read.
+  /// Copies the current row of a variable to its tops, which kernels read.
   void copyToTops(const MachineLayout::Variable &variable);
-  /// One more entry of a stack, if it has room; else the lane's instance ends
+  /// Adds an entry to a stack if it has room; else the lane's instance ends
   /// with an error.
   Value makeRoom(Value depths, Value lane);
-  /// A lane waits for a block of a frame.
+  /// Makes a lane wait for a block of a frame.
   void arrive(Value lane, Value frame, Value target);
   void leave(Operation *terminator, Value place, Value lane);
   bool canFail(BlockOp block);
-  /// What a lane's instance returns goes where the caller wants it, and what a
-  /// new one gets becomes the lane's variables.
+  /// Stores an instance's results where the caller wants them, and a new
+  /// instance's arguments in the lane's variables.
   void handOverResults(func::FuncOp entry, Value lane);
   void takeArguments(func::FuncOp entry, Value lane, Value instance);
   void callNextInstance(Value lane, bool done);
 
-  /// By block, the present frame's part of an array that is by place.
+  /// The current frame's range, by block, of an array that is by place.
   Value inFrame(Value array);
-  /// Says that step `now` runs a block.
+  /// Tells the host that step `now` runs a block.
   void tellProgress(Value now, Value block);
-  /// The block that the table of states says, -1 if it does not know the state
-  /// (BlockPolicy.h).
+  /// The block that the table of states chooses, or -1 if it does not have the
+  /// state (BlockPolicy.h).
   Value learnedBlock();
 
-  /// Where lanes wait for a block: that of the present frame.
+  /// The place where lanes wait for a block: that of the current frame.
   Value placeOf(Value block);
 
   OpBuilder &builder;
@@ -161,10 +161,10 @@ private:
   ContextBuilder cb;
   Value lanes;
   LaneUnit unit;
-  int64_t present = 0;           ///< the number of the block whose code is made
-  Share shared = Share::Nothing; ///< what the code so far shares out
+  int64_t present = 0;           ///< the number of the block being emitted
+  Share shared = Share::Nothing; ///< what threads share in the code so far
 };
 
 } // namespace mlir::batch
 
-#endif // BATCH_LIB_CODEGEN_LANES_LANECODE_H
+#endif // BATCH_CODEGEN_LANES_LANECODE_H

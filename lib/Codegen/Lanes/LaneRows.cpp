@@ -40,7 +40,7 @@ Value LaneCode::currentRow(const MachineLayout::Variable &entry, Value lane) {
 void LaneCode::copyRow(Value to, Value from,
                        const MachineLayout::Variable &entry) {
   if (unit.isGroup()) {
-    // No byte of padding, which nobody may have written.
+    // Padding is not copied: it may never have been written.
     if (entry.pieces() == 1)
       return copyPiece(to, from, entry, constant(0));
     return loop(constant(entry.pieces()),
@@ -140,7 +140,7 @@ Value LaneCode::makeRoom(Value depths, Value lane) {
             constant(int64_t(BATCH_LANE_STACK_OVERFLOW) << 32 | present);
         store(array(kLanesEnds), load(array(kLanesInstances), lane), code);
       });
-  // The last row is spare: what does not fit may go there.
+  // The last row is spare, for a value that does not fit.
   return depth;
 }
 
@@ -155,7 +155,7 @@ void LaneCode::push(PushOp op, Value place, Value lane) {
       copyRow(top, valueRow(op.getValue(), place, lane), entry);
     return;
   }
-  // The rows of stacks that have no room left are the same one.
+  // In a stack without room, `above` and `depth` are the same row.
   Value above = load(depths, lane);
   Value from = op.getValue() ? valueRow(op.getValue(), place, lane)
                              : stackRow(entry, depth, lane);
@@ -166,7 +166,7 @@ void LaneCode::push(PushOp op) {
   const auto &entry = layout.getVariable(op.getVariableAttr().getAttr());
   if (!isWide(entry))
     return forActive([&](Value place, Value lane) { push(op, place, lane); });
-  // Rows first, while depths are the old ones.
+  // Copy rows first, while depths are still the old ones.
   Value depths = variable(entry, kVariableDepths);
   forPieces(entry, [&](Value place, Value lane, Value piece) {
     Value depth = load(depths, lane);

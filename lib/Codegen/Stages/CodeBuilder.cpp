@@ -1,4 +1,4 @@
-//===- CodeBuilder.cpp - Building address-level code ------------*- C++ -*-===//
+//===- CodeBuilder.cpp - Building address-level code ----------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -129,7 +129,7 @@ Value CodeBuilder::select(Value condition, llvm::function_ref<Value()> whenTrue,
   }
   for (int side : {0, 1}) {
     setInsertionPointToEnd(sides[side]);
-    // A uniform side is spread over the lanes of the other.
+    // Broadcast a uniform side to the lanes of the other.
     Type other = values[1 - side].getType();
     if (isa<VectorType>(other) && !isa<VectorType>(values[side].getType()))
       values[side] = vector::BroadcastOp::create(*this, other, values[side]);

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_LIB_CODEGEN_STAGES_CODEBUILDER_H
-#define BATCH_LIB_CODEGEN_STAGES_CODEBUILDER_H
+#ifndef BATCH_CODEGEN_STAGES_CODEBUILDER_H
+#define BATCH_CODEGEN_STAGES_CODEBUILDER_H
 
 #include "Batch/Target/ABI/ABILayout.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -32,13 +32,13 @@ public:
   Value add(Value a, Value b) { return makeOrFold<arith::AddIOp>(a, b); }
   Value sub(Value a, Value b) { return makeOrFold<arith::SubIOp>(a, b); }
   Value mul(Value a, Value b) { return makeOrFold<arith::MulIOp>(a, b); }
-  /// Of values that are not negative.
+  /// For values that are not negative.
   Value div(Value a, Value b) { return makeOrFold<arith::DivUIOp>(a, b); }
   Value rem(Value a, Value b) { return makeOrFold<arith::RemUIOp>(a, b); }
   Value min(Value a, Value b) { return makeOrFold<arith::MinSIOp>(a, b); }
   Value less(Value a, Value b);
 
-  /// The address space of rows and of all that says where they lie.
+  /// The address space of rows and of the structs that describe them.
   unsigned addressSpace = 0;
   Type ptrType() {
     return LLVM::LLVMPointerType::get(getContext(), addressSpace);
@@ -47,8 +47,8 @@ public:
   Value offset(Value pointer, Value bytes);
   Value load(Type type, Value pointer, int64_t alignment);
   void store(Value value, Value pointer, int64_t alignment);
-  /// A field of the struct at `base`, and of element `index` of an array of
-  /// structs, each of `structCells` cells: a pointer or an i64.
+  /// A field, a pointer or an i64, of the struct at `base`, or of element
+  /// `index` of an array of structs of `structCells` cells.
   Value loadField(Value base, batch::abi::Field field);
   Value loadField(Value array, int64_t index, int64_t structCells,
                   batch::abi::Field field);
@@ -66,10 +66,10 @@ public:
             llvm::function_ref<void(Value)> body);
   void loop(Value lower, Value upper, Value step,
             llvm::function_ref<void(Value)> body);
-  /// Null if a side is.
+  /// The selected value; null if a side is.
   Value select(Value condition, llvm::function_ref<Value()> whenTrue,
                llvm::function_ref<Value()> whenFalse);
-  /// Of as many values as there are types.
+  /// The selected values, one for each of `types`.
   Values select(Value condition, TypeRange types,
                 llvm::function_ref<Values()> whenTrue,
                 llvm::function_ref<Values()> whenFalse);
@@ -100,4 +100,4 @@ void makeInternal(func::FuncOp function);
 
 } // namespace mlir::uprog
 
-#endif // BATCH_LIB_CODEGEN_STAGES_CODEBUILDER_H
+#endif // BATCH_CODEGEN_STAGES_CODEBUILDER_H

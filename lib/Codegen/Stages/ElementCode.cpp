@@ -1,4 +1,4 @@
-//===- ElementCode.cpp - Elements of the results of ops ---------*- C++ -*-===//
+//===- ElementCode.cpp - Elements of the results of ops -------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -86,7 +86,8 @@ Value Evaluator::evalArgument(BlockArgument argument, ArrayRef<Index> indices) {
                        indices);
   }
   if (op.getOffsets(number)) {
-    fail(op, "reads offsets other than by segment ops");
+    fail(op, "reads offsets in an op other than batch.segment_reduce and "
+             "batch.segment_broadcast");
     return {};
   }
   Value row = rowPointer(argument, indices.front().base);
@@ -132,7 +133,7 @@ Value Evaluator::evalScalar(Value value) {
       return evalElement(op, operands)[cast<OpResult>(value).getResultNumber()];
     }
     if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
-      // What was computed at the place at hand is not known at the entry.
+      // Values computed at the current position are not available at the entry.
       std::vector<std::map<Key, Value>> outer(1);
       std::swap(scopes, outer);
       Indices indices;
@@ -151,8 +152,8 @@ Value Evaluator::evalScalar(Value value) {
   });
 }
 
-/// The divisor of an integer division, or 1 where dividing by it would trap. A
-/// kernel may run on rows that nobody reads, and on lanes behind a row's end.
+/// The divisor of an integer division, or 1 where dividing by it would trap: a
+/// kernel may run on rows that nobody reads, and on lanes beyond a row's end.
 Value Evaluator::safeDivisor(Operation *op, ValueRange operands) {
   Value dividend = operands[0], divisor = operands[1];
   APInt known;
@@ -288,13 +289,13 @@ SmallVector<Value> Evaluator::evalInputs(linalg::LinalgOp op,
 }
 
 //===----------------------------------------------------------------------===//
-// One kind of op each
+// Kinds of ops
 //===----------------------------------------------------------------------===//
 
 Value Evaluator::evalConstant(arith::ConstantOp op, ArrayRef<Index> indices) {
   auto dense = dyn_cast<DenseElementsAttr>(op.getValue());
   if (!dense) {
-    fail(op, "has a value that is not dense");
+    fail(op, "is a constant without dense elements; write it as dense<...>");
     return {};
   }
   if (dense.isSplat())
@@ -310,7 +311,8 @@ Value Evaluator::evalConstant(arith::ConstantOp op, ArrayRef<Index> indices) {
                      dense.getElementType(), indices);
 }
 
-/// Whether `condition` holds for all indices that `index` may be, if known.
+/// True or false if `condition` is known to hold for all or no indices that
+/// `index` may be.
 static std::optional<bool> holds(const IndexCondition &condition,
                                  const Index &index) {
   if (index.upper < 0)
@@ -339,7 +341,7 @@ Value Evaluator::evalView(ArrayRef<ElementSource> sources,
     isSource =
         isSource ? arith::AndIOp::create(b, isSource, one).getResult() : one;
   }
-  // An inserted piece has its index before the choice, others where they are.
+  // An inserted piece has its index before the choice, others in their place.
   bool isInsert = isa<tensor::InsertSliceOp>(source.operand->getOwner());
   Indices inner;
   if (isInsert)
@@ -376,7 +378,7 @@ Value Evaluator::evalOp(Operation *op, OpResult value,
     return evalSegmentReduce(op, indices);
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (linalgOp && linalgOp.getNumReductionLoops() != 0) {
-    fail(op, "is reduced outside its stage");
+    fail(op, "is a reduction outside its stage");
     return {};
   }
   SmallVector<ElementSource> sources = getElementSources(value);
@@ -399,7 +401,8 @@ Value Evaluator::evalOp(Operation *op, OpResult value,
   return failed ? Value() : results[value.getResultNumber()];
 }
 
-/// The task that owns ragged row `row`: the last whose offset is not above it.
+/// The task that owns ragged row `row`: the last one whose offset is not above
+/// it.
 Value Evaluator::ownerOf(int64_t domain, Value row) {
   Key key{&arguments, reinterpret_cast<void *>(domain),
           row.getAsOpaquePointer()};

@@ -1,4 +1,4 @@
-//===- ElementSources.cpp - Where an op takes elements from ---------------===//
+//===- ElementSources.cpp - Sources of an op's elements -------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -22,7 +22,7 @@ static RankedTensorType getType(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
-/// A view takes all rows: no offset and no stride changes their index.
+/// A view takes all rows if no offset and no stride changes their index.
 static bool hasRows(Value view) {
   RankedTensorType type = getType(view);
   return type.getRank() > 0 && type.isDynamicDim(0);

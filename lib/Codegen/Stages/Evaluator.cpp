@@ -1,4 +1,4 @@
-//===- Evaluator.cpp - Code for the elements of a value ---------*- C++ -*-===//
+//===- Evaluator.cpp - Code for the elements of a value -------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -138,7 +138,7 @@ Index Evaluator::evalExpr(AffineExpr expr, ArrayRef<Index> dims,
 }
 
 Indices Evaluator::operandIndices(AffineMap map, ArrayRef<Index> dims) {
-  // Expressions that have a division in common compute it once.
+  // Expressions with a common division compute it once.
   Divisions divisions;
   Indices indices;
   for (AffineExpr expr : map.getResults())
@@ -199,7 +199,7 @@ Value Evaluator::indexValue(const Index &index) {
   return arith::IndexCastOp::create(b, type, value);
 }
 
-/// Which lanes of a vector that starts at `base` are below `extent`.
+/// The lanes of a vector that starts at `base` that are below `extent`.
 Value Evaluator::mask(Value base, int64_t extent) {
   Value rest = b.sub(b.constant(extent), base);
   return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, iota(),
@@ -210,7 +210,7 @@ Value Evaluator::mask(Value base, int64_t extent) {
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// The type that elements of `type` have in memory.
+/// The type of elements of `type` in memory.
 static Type storedType(Type type) {
   if (type.isIndex())
     return IntegerType::get(type.getContext(), 64);
@@ -252,7 +252,7 @@ Evaluator::Place Evaluator::locate(const TableLayout &layout,
     if (index.lanes && layout.getOnlyDigit(digit.dim)) {
       place.stride = digit.stride;
     } else if (index.lanes && isLast && index.residue == 0) {
-      // The whole vector lies in one piece, which StagePlan has checked.
+      // The whole vector lies in one piece; StagePlan has checked that.
       place.stride = 1;
     } else if (index.lanes) {
       Value part = arith::AddIOp::create(b, broadcast(index.base), iota());
@@ -296,7 +296,7 @@ Value Evaluator::loadElement(Value row, ArrayRef<int64_t> shape,
       llvm::find_if(indices, [](const Index &index) { return index.lanes; });
   int64_t extent = shape[lanesIndex - indices.begin()];
   if (place.stride == 1) {
-    // Padding makes it safe to load behind the end. GPUs load whole vectors
+    // Padding makes it safe to load beyond the end. GPUs load whole vectors
     // only if told that they are aligned.
     if (lanesIndex->residue == 0 && layout.getRun() % lanes == 0)
       return fromStored(
@@ -385,7 +385,7 @@ Value Evaluator::storagePointer(Value value, const Storage &storage,
     return *known;
   Value base, offset;
   if (storage.kind == Storage::Result) {
-    // Of the task's row among those of all tasks, from that of the first one.
+    // The offset of the task's row from the first task's.
     const TableLayout &layout = plan.getResultLayout(storage.index);
     OperatorOp op = plan.getOperator();
     ResultAttr write = op.getWrite(storage.index);

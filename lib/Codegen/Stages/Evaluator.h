@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_LIB_CODEGEN_STAGES_EVALUATOR_H
-#define BATCH_LIB_CODEGEN_STAGES_EVALUATOR_H
+#ifndef BATCH_CODEGEN_STAGES_EVALUATOR_H
+#define BATCH_CODEGEN_STAGES_EVALUATOR_H
 
 #include "CodeBuilder.h"
 #include "ElementSources.h"
@@ -34,10 +34,10 @@ struct StageArguments {
   Value step, forms, scratch, work, rowBegin, rowEnd, part, parts;
 };
 
-/// Makes code that computes elements of values, one at a time or as many as a
-/// vector has lanes, from wherever they lie: operands, parameters, results and
-/// scratch of earlier stages, tiles of this stage, or nowhere yet. What was
-/// computed before at the same indices is used again.
+/// Makes code that computes elements of values, one at a time or one per lane
+/// of a vector, wherever the values lie: operands, parameters, results and
+/// scratch of earlier stages, tiles of this stage, or not in memory yet. An
+/// element that was computed before at the same indices is reused.
 class Evaluator {
 public:
   Evaluator(CodeBuilder &b, const StagePlan &plan, ModuleTables &tables);
@@ -46,31 +46,30 @@ public:
   void beginStage(int64_t number, const StageArguments &arguments);
   void endStage();
 
-  /// The element of `value` at `indices`, or a vector of elements; a scalar
-  /// too if it is equal in all lanes. Null after an error was emitted.
+  /// The element of `value` at `indices`, or a vector of elements; a scalar if
+  /// it is equal in all lanes. Null after an error was emitted.
   Value eval(Value value, ArrayRef<Index> indices);
-  /// Where that element lies, if only views lie between it and memory.
+  /// The address of that element, if only views lie between it and memory.
   Value address(Value value, ArrayRef<Index> indices);
-  /// The bodies' results for given block arguments and loop indices. In a
+  /// The body's results for given block arguments and loop indices. In a
   /// reduction a product that is added to an accumulator is one fma.
   SmallVector<Value> evalBody(Block &body, ValueRange arguments,
                               ArrayRef<Index> dims, bool reduction);
-  /// The indices of an operand of `op` from those of its loops.
+  /// The indices of an operand of `op`, from those of its loops.
   Indices operandIndices(AffineMap map, ArrayRef<Index> dims);
-  /// Loop indices of `op` from those of its results; reduction dims are null.
+  /// The loop indices of `op`, from those of its results; null for reductions.
   Indices loopIndices(linalg::LinalgOp op, ArrayRef<Index> results);
-  /// One elementwise op on scalars or vectors: its results.
+  /// The results of one elementwise op on scalars or vectors.
   SmallVector<Value> evalElement(Operation *op, ValueRange operands);
-  /// Operands of the body of `op` except the accumulators, which stay null.
+  /// Operands of the body of `op` except the accumulators, which are null.
   SmallVector<Value> evalInputs(linalg::LinalgOp op, ArrayRef<Index> dims);
 
-  /// The element of `value` at `indices` has been computed.
+  /// Records that `element` is the element of `value` at `indices`.
   void remember(Value value, ArrayRef<Index> indices, Value element);
 
-  /// Reduces in order, one element after the other: the results of `reduction`
-  /// at each of `elements`, element after element; vectors of columns if
-  /// `vector`. Calls `enter(e)` before the start values of element e are
-  /// computed.
+  /// The results of `reduction` at each of `elements`, element after element,
+  /// reduced in order; vectors of columns if `vector`. Calls `enter(e)` before
+  /// the start values of element e are computed.
   CodeBuilder::Values reduce(const Reduction &reduction,
                              ArrayRef<Indices> elements, bool vector,
                              llvm::function_ref<void(size_t)> enter = {});
@@ -82,16 +81,16 @@ public:
   void store(Value computed, Value value, const Storage &storage,
              ArrayRef<Index> indices);
 
-  /// `value` is to be read from a tile of the worker's scratch.
+  /// Makes `value` be read from a tile of the worker's scratch.
   void setTile(Value value, Value pointer, int64_t stride);
-  /// The tile's row 0 is row `row` of the block; column `column` comes first.
+  /// The tile begins at row `row` and column `column`.
   void setTilePosition(Value row, Value column);
   Value tilePointer(Value value, Value row, Value column);
   Value loadTile(Value value, Value row, Value column, bool vector);
   void storeTile(Value element, Value value, Value row, Value column,
                  bool vector);
-  /// Computes what a row needs for all its columns: its address in every
-  /// operand that the stage reads, and its owner.
+  /// Computes the values that a row needs for all its columns: its address in
+  /// every operand that the stage reads, and its owner.
   void prepareRow(const Stage &stage, ArrayRef<Index> indices);
 
   // Indices.
@@ -101,7 +100,7 @@ public:
   Index add(const Index &a, int64_t b);
   Index mul(const Index &a, int64_t b);
 
-  // What a stage needs at its entry; each is loaded once.
+  // Values that a stage needs at its entry; each is loaded once.
   Value getCount();
   Value getOffset(int64_t domain, Value position);
   Value getForm(int64_t form);
@@ -133,21 +132,21 @@ private:
   Value rowPointer(BlockArgument argument, Value row);
   Value storagePointer(Value value, const Storage &storage, int64_t domain,
                        Value row);
-  /// Where elements lie from the beginning of their row: the first one, in
-  /// elements, and the others of a vector from it, at a stride (0: one element)
-  /// or at `offsets` of their own.
+  /// The location of elements in their row: the first one, in elements, and the
+  /// others of a vector relative to it, at a stride (0: one element) or at
+  /// `offsets` of their own.
   struct Place {
     Value first;
     int64_t stride = 0;
     Value offsets;
   };
   Place locate(const TableLayout &layout, ArrayRef<Index> indices);
-  /// Bytes from slot 0 to slot `slot`.
+  /// The bytes from slot 0 to `slot`.
   Value slotOffset(const TableLayout &layout, Value slot);
   Value loadElement(Value row, ArrayRef<int64_t> shape,
                     const TableLayout &layout, Type element,
                     ArrayRef<Index> indices);
-  /// Quotient and rest of what operands of an access are divided by.
+  /// The quotients and remainders of divisions in an access.
   using Divisions = llvm::SmallDenseMap<std::pair<AffineExpr, int64_t>,
                                         std::pair<Index, Index>>;
   Index evalExpr(AffineExpr expr, ArrayRef<Index> dims, Divisions &divisions);
@@ -172,10 +171,10 @@ private:
   };
   DenseMap<Value, Tile> tiles;
   Value tileRow, tileColumn;
-  bool addressOnly = false; ///< loads give the address
+  bool addressOnly = false; ///< loads return the address
   bool failed = false;
 };
 
 } // namespace mlir::uprog
 
-#endif // BATCH_LIB_CODEGEN_STAGES_EVALUATOR_H
+#endif // BATCH_CODEGEN_STAGES_EVALUATOR_H

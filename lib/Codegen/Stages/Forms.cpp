@@ -1,4 +1,4 @@
-//===- Forms.cpp - The forms of parameters that kernels read ----*- C++ -*-===//
+//===- Forms.cpp - Packings of parameters ---------------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -43,7 +43,7 @@ StringRef ModuleTables::getConstant(DenseElementsAttr value) {
   int64_t columns = type.getRank() ? type.getShape().back() : 1;
   int64_t padded = makeLayout(type.getShape(), element).getRun();
   OpBuilder b = OpBuilder::atBlockBegin(&code->getRegion(0).front());
-  // One integer of the element's width per element, bits as they are.
+  // One integer of the element's width per element, with the same bits.
   unsigned bits = elementBytes(element) * 8;
   SmallVector<APInt> elements;
   auto push = [&](const APInt &element) {

@@ -1,12 +1,12 @@
-//===- Forms.h - The forms of parameters that kernels read ------*- C++ -*-===//
+//===- Forms.h - Packings of parameters -------------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_LIB_CODEGEN_STAGES_FORMS_H
-#define BATCH_LIB_CODEGEN_STAGES_FORMS_H
+#ifndef BATCH_CODEGEN_STAGES_FORMS_H
+#define BATCH_CODEGEN_STAGES_FORMS_H
 
 #include "Batch/Dialect/UProg/UProg.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -14,17 +14,17 @@
 
 namespace mlir::uprog {
 
-/// What a module's kernels need besides their code: the list `uprog.packings`
-/// of the module, which kernels index, and constant tensors.
+/// The tables that a module's kernels need besides their code: the list
+/// `uprog.packings` of the module, which kernels index, and constant tensors.
 class ModuleTables {
 public:
   /// Constants become globals of `code`, which is the module or one in it.
   ModuleTables(ModuleOp module, Operation *code, unsigned addressSpace = 0);
 
-  /// Number of a form, added if it is new.
+  /// The number of a packing, which is added if it is new.
   int64_t getRows(int64_t parameter);
   int64_t getPanels(PanelsAttr panels);
-  /// Symbol of the rows of a dense constant, padded as in ABI.h.
+  /// The symbol of the rows of a dense constant, padded as in ABI.h.
   StringRef getConstant(DenseElementsAttr value);
   /// Writes `uprog.packings`.
   void save();
@@ -41,4 +41,4 @@ private:
 
 } // namespace mlir::uprog
 
-#endif // BATCH_LIB_CODEGEN_STAGES_FORMS_H
+#endif // BATCH_CODEGEN_STAGES_FORMS_H

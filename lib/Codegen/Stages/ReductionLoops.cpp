@@ -1,4 +1,4 @@
-//===- ReductionLoops.cpp - The loops of a reduction ------------*- C++ -*-===//
+//===- ReductionLoops.cpp - The loops of a reduction ----------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -68,7 +68,7 @@ CodeBuilder::Values Evaluator::reduce(const Reduction &reduction,
       carried.push_back(vector ? broadcast(value) : value);
     }
   }
-  // The loops around change only the first element's indices.
+  // The surrounding loops change only the first element's indices.
   Indices &outer = dims.front();
   auto inner = [&](CodeBuilder::Values values) {
     for (auto [begin, end] : loops.pieces)

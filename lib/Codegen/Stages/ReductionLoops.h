@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_LIB_CODEGEN_STAGES_REDUCTIONLOOPS_H
-#define BATCH_LIB_CODEGEN_STAGES_REDUCTIONLOOPS_H
+#ifndef BATCH_CODEGEN_STAGES_REDUCTIONLOOPS_H
+#define BATCH_CODEGEN_STAGES_REDUCTIONLOOPS_H
 
 #include "Evaluator.h"
 
@@ -28,11 +28,11 @@ struct ReductionLoops {
   SmallVector<std::pair<int64_t, int64_t>> pieces; ///< of the last one
 };
 
-/// Whether a contraction with weights reads elements [begin, end) of both
+/// True if a contraction with a parameter reads elements [begin, end) of both
 /// operands in whole vectors.
 bool readsVectors(const Reduction &reduction, int64_t begin, int64_t end,
                   int64_t lanes);
 
 } // namespace mlir::uprog
 
-#endif // BATCH_LIB_CODEGEN_STAGES_REDUCTIONLOOPS_H
+#endif // BATCH_CODEGEN_STAGES_REDUCTIONLOOPS_H

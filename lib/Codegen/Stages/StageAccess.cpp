@@ -1,4 +1,4 @@
-//===- StageAccess.cpp - What the nodes of stages read ----------*- C++ -*-===//
+//===- StageAccess.cpp - The memory that nodes of stages read -------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -94,8 +94,7 @@ bool Staging::resolve(const StagedNode &node, Value value,
                       ArrayRef<SymbolicIndex> indices, bool foreignRow,
                       SmallVectorImpl<Read> &reads, Breaks *breaks) {
   SymbolicMath math{node.lanes, op.getContext()};
-  // Where a vector crosses from one piece to the next it must do so between
-  // two vectors.
+  // Accesses may cross from one piece to the next only between vectors.
   auto boundary = [&](const SymbolicIndex &index, int64_t offset) {
     if (breaks)
       if (auto rest = dyn_cast<AffineConstantExpr>(index.expr - breaks->dim)) {

@@ -28,7 +28,7 @@ static constexpr int64_t kGPUVectorBits = 128;
 namespace mlir::uprog {
 
 /// Makes a copy of an operator whose body is its stages. Each has its nodes and
-/// copies of the views between them, so that a view lies where it is read.
+/// copies of the views between them, so that a view is where it is read.
 class StageWriter {
 public:
   StageWriter(Staging &staging, OpBuilder &builder)
@@ -40,21 +40,21 @@ public:
 private:
   using Stage = Staging::Stage;
   void writeStage(int64_t number);
-  /// The ops that the stage's nodes and results are made of, in order.
+  /// The ops of the stage's nodes, results and views, in order.
   SmallVector<Operation *> findOps(int64_t number);
-  /// Whether stage `number` reads `operand` from where an earlier one stored
+  /// True if stage `number` reads `operand` from where an earlier one stored
   /// it.
   bool readsStored(OpOperand &operand, int64_t number) const;
-  /// Whether it needs of `operand` only the shape, and has no code for it.
+  /// True if it needs only the shape of `operand`, and has no code for it.
   bool readsShape(OpOperand &operand, int64_t number) const;
-  /// Whether `op` counts tasks or the rows of a ragged domain.
+  /// True if `op` counts tasks or the rows of a ragged domain.
   bool countsRows(Operation *op) const;
   Value makeSize(int64_t domain);
 
   Staging &staging;
   OpBuilder &builder;
   Block &source;
-  IRMapping arguments;        ///< and what stages store
+  IRMapping arguments;        ///< and the values that stages store
   SmallVector<Value> yielded; ///< by the operator
 };
 
@@ -105,7 +105,7 @@ SmallVector<Operation *> StageWriter::findOps(int64_t number) {
     Operation *op = worklist.pop_back_val();
     if (countsRows(op))
       continue;
-    // What no earlier stage stores is computed again.
+    // Values that no earlier stage stores are computed again.
     forEachUse(op, [&](OpOperand &operand) {
       if (!readsStored(operand, number) && !readsShape(operand, number))
         add(operand.get().getDefiningOp());
@@ -247,7 +247,7 @@ struct StageOperatorsPass
     return success();
   }
 
-  /// The operators stay as they are, for the unbatched code.
+  /// The operators do not change: the unbatched code needs them.
   LogicalResult stageForGPU() {
     ModuleOp module = getOperation();
     SymbolTable symbols(module);

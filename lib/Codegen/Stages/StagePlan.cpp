@@ -1,4 +1,4 @@
-//===- StagePlan.cpp - The stages of an operator ----------------*- C++ -*-===//
+//===- StagePlan.cpp - The stages of an operator --------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -121,7 +121,7 @@ StagePlan::StagePlan(OperatorOp op) : op(op), rows(op) {
   raggedScratch.assign(rows.domains, 0);
   for (StageOp stage : op.getBody().getOps<StageOp>())
     addStage(stage);
-  // Results come before what lies in scratch memory.
+  // Results come before values in scratch memory.
   for (OpOperand &operand :
        op.getBody().front().getTerminator()->getOpOperands()) {
     auto result = cast<OpResult>(operand.get());
@@ -222,7 +222,7 @@ RowSpace StagePlan::getSpace(Value value) const {
 }
 
 Storage StagePlan::getStorage(OpResult result) const {
-  // A result is read back where it is written first.
+  // A result is read back from where it is written first.
   for (OpOperand &operand :
        op.getBody().front().getTerminator()->getOpOperands())
     if (operand.get() == result)
@@ -244,7 +244,7 @@ TableLayout StagePlan::getLayout(Value value) const {
 // Costs
 //===----------------------------------------------------------------------===//
 
-/// Bytes of the parameters that a contraction reads.
+/// The bytes of the parameters that a contraction reads.
 int64_t StagePlan::getWeightBytes(const Reduction &reduction) const {
   if (reduction.packed)
     return reduction.depth * reduction.space.columns() *

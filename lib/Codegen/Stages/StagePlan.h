@@ -5,13 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What uprog-stage-operators wrote, as code generators need it: nothing here
-// decides, all is read from the uprog.stage ops and their attributes.
+// The output of uprog-stage-operators in the form that code generators need.
+// Nothing here decides: all is read from the uprog.stage ops and their
+// attributes.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_LIB_CODEGEN_STAGES_STAGEPLAN_H
-#define BATCH_LIB_CODEGEN_STAGES_STAGEPLAN_H
+#ifndef BATCH_CODEGEN_STAGES_STAGEPLAN_H
+#define BATCH_CODEGEN_STAGES_STAGEPLAN_H
 
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/UProg/UProg.h"
@@ -41,7 +42,7 @@ struct RowSpace {
 using batch::elementBytes;
 using batch::TableLayout;
 
-/// That of rows that lie in a table as `place` says.
+/// The layout of rows that lie in a table as `map` says.
 TableLayout makeLayout(ArrayRef<int64_t> row, Type element, AffineMap map = {},
                        int64_t blockBytes = 0);
 
@@ -49,24 +50,24 @@ TableLayout makeLayout(ArrayRef<int64_t> row, Type element, AffineMap map = {},
 struct OperatorRows {
   explicit OperatorRows(OperatorOp op);
 
-  /// The i32 offsets of ragged domain `d` belong to this operand of a step.
+  /// The operand of a step that has the i32 offsets of ragged domain `domain`.
   int64_t getRaggedOperand(int64_t domain) const;
 
-  /// Positions of arguments among the operands of a step, or -1.
+  /// The positions of arguments among the operands of a step, or -1.
   SmallVector<int64_t> stepOperands;
   SmallVector<RowSpace> argumentSpaces;
   SmallVector<TableLayout> argumentLayouts, resultLayouts;
   int64_t domains = 0; ///< ragged ones
 };
 
-/// Elements of a vector of that type; of 32 bits if it is narrower.
+/// The elements of a vector of that type; at least 32 bits each.
 int64_t getNaturalLanes(int64_t vectorBits, Type element);
-/// Columns that a register tile covers at least, of rows with `columns`.
+/// The least number of columns of a register tile, for rows with `columns`.
 int64_t getPanelWidth(int64_t columns, int64_t lanes);
 /// True if every element of `value` is +0 or undefined.
 bool isZero(Value value);
-/// The op that combines a new element with the accumulator in the only result
-/// of a reduction, or null.
+/// The op that combines a new element with the accumulator, in a reduction with
+/// one result; else null.
 Operation *getCombiner(linalg::LinalgOp op);
 
 /// How a reduction runs: PackedAttr, InPlaceAttr, and the kinds of ReducedAttr.
@@ -77,10 +78,10 @@ struct Reduction {
   linalg::LinalgOp op;
   RowSpace space; ///< of the stage
   ReductionKind kind;
-  /// Elements of a vector of its own type.
+  /// The elements of a vector of its own type.
   int64_t lanes = 1;
-  /// Where, along the last reduction dimension, a concatenated operand goes
-  /// from one piece to the next; sorted.
+  /// The positions, along the last reduction dimension, where a concatenated
+  /// operand goes from one piece to the next; sorted.
   ArrayRef<int64_t> breaks;
   // Contractions: number of the input that is A, extent of the reduction.
   unsigned left = 0;
@@ -89,13 +90,13 @@ struct Reduction {
   InPlaceAttr inPlace; ///< of that kind only
 
   bool isContraction() const { return packed || inPlace; }
-  /// Of the first result.
+  /// The element type of the first result.
   Type getElementType() const {
     return getElementTypeOrSelf(op->getResult(0).getType());
   }
 };
 
-/// Where a value that outlives its stage lies.
+/// The location of a value that outlives its stage.
 struct Storage {
   enum Kind { Result, Scratch } kind;
   int64_t index;  ///< result number
@@ -111,22 +112,22 @@ struct Stage {
   SmallVector<std::pair<Value, Storage>> stores;
 };
 
-/// What the contractions of an operator take; a ragged row counts like a task.
+/// The cost of an operator's contractions; a ragged row counts like a task.
 struct ContractionCost {
   int64_t weightBytes = 0; ///< of parameters that they read
   int64_t taskFlops = 0;   ///< of all stages
-  int64_t stageFlops = 0;  ///< of the stage that has most
+  int64_t stageFlops = 0;  ///< of the stage that has the most
 };
 
 class StagePlan {
 public:
-  /// Of an operator that has stages.
+  /// Requires that the operator has stages.
   explicit StagePlan(OperatorOp op);
 
   ArrayRef<Stage> getStages() const { return stages; }
   int64_t getTaskScratch() const { return taskScratch; }
   ArrayRef<int64_t> getRaggedScratch() const { return raggedScratch; }
-  /// Lanes of all vectors of the operator.
+  /// The lanes of all vectors of the operator.
   int64_t getLanes() const { return op.getStaging().getLanes(); }
   OperatorOp getOperator() const { return op; }
 
@@ -134,11 +135,11 @@ public:
   /// row dimension, and the inner dimensions of a row.
   bool hasRows(Value value) const;
   ArrayRef<int64_t> getRowShape(Value value) const;
-  /// The ragged domain whose offsets these are.
+  /// The ragged domain of `offsets`.
   int64_t getDomain(Value offsets) const;
   /// The rows of an argument or of a stage's result.
   RowSpace getSpace(Value value) const;
-  /// Where the result of a stage is stored.
+  /// The location where the result of a stage is stored.
   Storage getStorage(OpResult result) const;
   int64_t getRaggedOperand(int64_t domain) const {
     return rows.getRaggedOperand(domain);
@@ -148,7 +149,7 @@ public:
   const TableLayout &getResultLayout(unsigned result) const {
     return rows.resultLayouts[result];
   }
-  /// Position of argument `index` among the operands of a step, or -1.
+  /// The position of argument `index` among the operands of a step, or -1.
   int64_t getStepOperand(unsigned index) const {
     return rows.stepOperands[index];
   }
@@ -167,4 +168,4 @@ private:
 
 } // namespace mlir::uprog
 
-#endif // BATCH_LIB_CODEGEN_STAGES_STAGEPLAN_H
+#endif // BATCH_CODEGEN_STAGES_STAGEPLAN_H

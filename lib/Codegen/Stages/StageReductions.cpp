@@ -1,13 +1,13 @@
-//===- StageReductions.cpp - How a stage reduces ----------------*- C++ -*-===//
+//===- StageReductions.cpp - The reductions of a stage --------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The kind of a reduction's node and what it reads: a contraction takes one
-// operand as a parameter in panels or both where they lie, any other reduction
-// has output columns or reduced elements in the lanes of vectors.
+// The kind of a reduction's node, and its accesses: a contraction reads one
+// operand as a parameter in panels, or both in place; any other reduction has
+// output columns or reduced elements in the lanes of vectors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,7 +53,7 @@ static bool isContiguous(ArrayRef<Read> reads) {
   return true;
 }
 
-/// Whether all operands are f32, or all f64.
+/// True if all operands are f32, or all f64.
 static bool isFloatContraction(linalg::LinalgOp op) {
   Type element = getElementTypeOrSelf(op->getResult(0));
   return isContraction(op) && (element.isF32() || element.isF64()) &&
@@ -62,7 +62,7 @@ static bool isFloatContraction(linalg::LinalgOp op) {
          });
 }
 
-/// A GPU's lanes read along k.
+/// The panels of a parameter for the target. A GPU's lanes read along k.
 PanelsAttr Staging::getPanels(ArrayRef<int64_t> parameters, int64_t n,
                               int64_t k, bool transposed) {
   int64_t width = target == StageTarget::GPU ? 1 : getPanelWidth(n, lanes);
@@ -70,7 +70,7 @@ PanelsAttr Staging::getPanels(ArrayRef<int64_t> parameters, int64_t n,
 }
 
 /// The panels of a contraction whose columns are the rows of the parameters
-/// that it reads, one parameter after the other. It reads all of them.
+/// that it reads, one parameter after another, and all of each.
 PanelsAttr Staging::matchStack(StagedNode &node, MutableArrayRef<Read> reads) {
   MLIRContext *context = op.getContext();
   AffineExpr column = getAffineDimExpr(node.space.rank(), context);
@@ -176,8 +176,8 @@ SmallVector<int64_t> Staging::getParameters(ArrayRef<Read> reads) {
   return parameters;
 }
 
-/// Elements of storage from an access to that for the next value of `dim`: 0 if
-/// it is the same, -1 if the distance is not constant.
+/// The elements of storage from an access to that for the next value of `dim`:
+/// 0 if it is the same, -1 if the distance is not constant.
 int64_t Staging::getStride(const Read &read, AffineExpr dim) {
   bool rows = getSpace(read.base).hasRows();
   unsigned position = cast<AffineDimExpr>(dim).getPosition();
@@ -197,8 +197,9 @@ int64_t Staging::getStride(const Read &read, AffineExpr dim) {
   return stride;
 }
 
-/// A product of matrices of which one may differ from task to task. Its rows
-/// are those of one task, so that a tile of them shares what it reads of B.
+/// Matches a product of matrices of which one may differ from task to task. Its
+/// rows are those of one task, so that the rows of a tile share their reads
+/// of B.
 bool Staging::matchInPlace(StagedNode &node, linalg::LinalgOp linalgOp) {
   if (!isFloatContraction(linalgOp) || node.space.rank() != 2)
     return false;
@@ -208,7 +209,7 @@ bool Staging::matchInPlace(StagedNode &node, linalg::LinalgOp linalgOp) {
   int64_t width = getPanelWidth(node.space.columns(), node.lanes);
   int64_t covered = llvm::alignTo(node.space.columns(), width);
   for (unsigned right : {1u, 0u}) {
-    // An operand that is computed on the way lies nowhere.
+    // A computed operand has no place in memory.
     auto isComputed = [&](unsigned number) {
       Operation *def =
           linalgOp.getDpsInputOperand(number)->get().getDefiningOp();
@@ -226,7 +227,7 @@ bool Staging::matchInPlace(StagedNode &node, linalg::LinalgOp linalgOp) {
         getStride(lefts[0], k) != 1 || getStride(lefts[0], j) != 0 ||
         getStride(lefts[0], i) <= 0)
       continue;
-    // The reduction falls into the pieces of B.
+    // The reduction is split at the pieces of B.
     if (!readOperands(node, node.space.rank(), rights, right) || rights.empty())
       continue;
     int64_t stride = getStride(rights[0], k);
@@ -239,7 +240,7 @@ bool Staging::matchInPlace(StagedNode &node, linalg::LinalgOp linalgOp) {
       continue;
     llvm::append_range(node.reads, lefts);
     llvm::append_range(node.reads, rights);
-    // The start value lies anywhere.
+    // The start value may lie anywhere.
     if (!resolve(node, linalgOp.getDpsInits()[0], identity(node.space, true),
                  false, node.reads)) {
       node.reads.clear();
@@ -293,7 +294,7 @@ LogicalResult Staging::classifyReduction(StagedNode &node,
     node.reads = reads;
     return finish(ReducedKind::Lanes);
   }
-  // Who is read decides about stages, however it is read.
+  // Stages depend on which values are read, not on how they are read.
   if (rank == 0)
     node.reads = reads;
   return finish(safe ? ReducedKind::Columns : ReducedKind::Sequential);

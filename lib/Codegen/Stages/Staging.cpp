@@ -1,4 +1,4 @@
-//===- Staging.cpp - How an operator falls into stages ----------*- C++ -*-===//
+//===- Staging.cpp - Splitting an operator into stages --------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -54,7 +54,7 @@ LogicalResult Staging::checkLayouts() {
                           << layout.getRun()
                           << " elements; split the last dimension of its table "
                              "by a multiple of the "
-                          << lanes << " of a vector";
+                          << lanes << " elements of a vector";
   };
   for (auto [i, layout] : llvm::enumerate(rows->argumentLayouts)) {
     if (failed(check(layout, "operand", i)))
@@ -69,7 +69,7 @@ LogicalResult Staging::checkLayouts() {
 TableLayout Staging::getLayout(Value value) const {
   if (auto argument = dyn_cast<BlockArgument>(value))
     return rows->argumentLayouts[argument.getArgNumber()];
-  // A result is read back where it is written first.
+  // A result is read back from where it is written first.
   OperatorOp operatorOp = op;
   Operation *yield = operatorOp.getBody().front().getTerminator();
   for (OpOperand &operand : yield->getOpOperands())
@@ -121,11 +121,12 @@ LogicalResult Staging::computeSpace(Operation *inner) {
       return inner->emitOpError(
           "has a dynamic dimension that is not the leading one");
     space.shape.assign(shape.begin() + 1, shape.end());
-    // An empty tensor of unknown size is only a shape: its reader knows.
+    // An empty tensor of unknown size is only a shape; its reader knows the
+    // size.
     std::optional<int64_t> domain = findDomain(result);
     if (!domain && !isa<tensor::EmptyOp>(inner))
-      return inner->emitOpError("has rows of which it is not known whether "
-                                "they belong to tasks or to a ragged operand");
+      return inner->emitOpError("has rows that are neither one per task nor "
+                                "those of a ragged operand");
     space.domain = domain.value_or(RowSpace::kOnce);
   }
   return success();
@@ -148,7 +149,7 @@ std::optional<int64_t> Staging::findDomain(OpResult result) {
       return spaces[dim.getSource()].domain;
     return std::nullopt;
   }
-  // That of an operand whose rows are those of the result.
+  // The domain of an operand with the same rows as the result.
   auto linalgOp = dyn_cast<linalg::LinalgOp>(inner);
   for (OpOperand &operand : inner->getOpOperands()) {
     auto it = spaces.find(operand.get());
@@ -165,7 +166,7 @@ std::optional<int64_t> Staging::findDomain(OpResult result) {
 }
 
 //===----------------------------------------------------------------------===//
-// What vanishes into its readers
+// Ops that vanish into their readers
 //===----------------------------------------------------------------------===//
 
 static bool isFree(Operation *op) {
@@ -177,8 +178,8 @@ static bool isFree(Operation *op) {
          linalgOp->getRegion(0).front().getOperations().size() == 1;
 }
 
-/// Cost of the code of an elementwise op, or -1 if it is not cheap enough to
-/// be computed again by every reader.
+/// The cost of the code of an elementwise op, or -1 if every reader computing
+/// it again would cost too much.
 static int64_t elementCost(Operation *op) {
   auto cost = [](Operation *inner) -> int64_t {
     if (isa<arith::DivFOp, arith::RemFOp, arith::DivSIOp, arith::DivUIOp,
@@ -215,7 +216,7 @@ bool Staging::isVirtual(Operation *inner) {
     Operation *def = operand.getDefiningOp();
     if (cost < 0 || !def || !isa<RankedTensorType>(operand.getType()))
       continue;
-    // Operands come earlier in the block: theirs is known.
+    // Operands come earlier in the block, so their cost is known.
     int64_t theirs = cheapness.lookup(def);
     cost = theirs < 0 ? -1 : cost + theirs;
   }
@@ -340,7 +341,7 @@ void Staging::assignLevels() {
         node->level =
             std::max(node->level, producer->level + (aligned ? 0 : 1));
       }
-  // As late as the readers allow: fewer values outlive their stage.
+  // As late as the readers allow, so that fewer values outlive their stage.
   for (StagedNode *node : llvm::reverse(all)) {
     std::optional<int64_t> latest;
     for (auto [reader, aligned] : readers[node]) {
@@ -387,7 +388,7 @@ void Staging::makeStages() {
     std::pair<Value, int64_t> store(value, -1);
     if (!llvm::is_contained(stores, store))
       stores.push_back(store);
-    // Only a node's value is read back: a view is followed to its operands.
+    // Only a node's value is read back; a view is followed to its operands.
     if (getNode(value))
       stored.insert(value);
   }
@@ -428,12 +429,14 @@ SmallVector<BlockArgument> Staging::getRowReads(const Stage &stage) {
   return arguments;
 }
 
-/// Reports a view that is not of all rows, or not at a fixed place in them.
+/// Emits an error at a view that is not of all rows, or not at a fixed position
+/// in them.
 LogicalResult Staging::checkView(Operation *inner) {
   bool hasRows = getSpace(inner->getResult(0)).hasRows();
   if (auto concat = dyn_cast<tensor::ConcatOp>(inner);
       concat && hasRows && concat.getDim() == 0)
-    return inner->emitOpError("concatenates rows of different tasks");
+    return inner->emitOpError(
+        "concatenates along the rows of tasks; concatenate within a row");
   auto slice = dyn_cast<OffsetSizeAndStrideOpInterface>(inner);
   if (!slice)
     return success();

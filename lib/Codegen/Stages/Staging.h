@@ -1,21 +1,21 @@
-//===- Staging.h - How an operator falls into stages ------------*- C++ -*-===//
+//===- Staging.h - Splitting an operator into stages ------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The analysis behind uprog-stage-operators; it knows no target but the number
-// of lanes of a vector. Views (slices, concatenations, reshapes, transposes)
-// and cheap elementwise code over operands vanish into their readers. Every
+// The analysis behind uprog-stage-operators; the number of lanes of a vector is
+// all it knows of the target. Views (slices, concatenations, reshapes,
+// transposes) and elementwise code of low cost vanish into their readers. Every
 // other op is a node. A stage is a set of nodes with the same rows and the same
 // inner shape that read each other only element by element; a node that reads
-// another in any other way has an earlier stage before it.
+// another in any other way is in a later stage.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_LIB_CODEGEN_STAGES_STAGING_H
-#define BATCH_LIB_CODEGEN_STAGES_STAGING_H
+#ifndef BATCH_CODEGEN_STAGES_STAGING_H
+#define BATCH_CODEGEN_STAGES_STAGING_H
 
 #include "StagePlan.h"
 
@@ -24,9 +24,9 @@
 namespace mlir::uprog {
 
 /// One index of an access, over the dimensions of a node: d0 is its row, then
-/// its inner dimensions, then its reduction dimensions. `lanes`: the dimension
-/// that runs through the lanes of a vector occurs in it with factor one, and
-/// the rest is `residue` modulo the number of lanes (-1: unknown).
+/// come its inner dimensions, then its reduction dimensions. `lanes`: the
+/// dimension that runs along the lanes of a vector occurs in it with factor
+/// one, and the rest is `residue` modulo the number of lanes (-1: unknown).
 struct SymbolicIndex {
   AffineExpr expr;
   bool lanes = false;
@@ -38,7 +38,7 @@ using SymbolicIndices = SmallVector<SymbolicIndex, 4>;
 struct Read {
   Value base;
   SymbolicIndices indices;
-  bool foreignRow = false; ///< of another row than the reader's
+  bool foreignRow = false; ///< of a non-local row: not the reader's own
 };
 
 /// An op that a stage computes, or, without an op, a result of the operator
@@ -47,16 +47,16 @@ struct StagedNode {
   Operation *op = nullptr;
   RowSpace space;
   SmallVector<Read> reads;
-  /// Where vectors begin is a multiple of these elements. Those of a reduction
-  /// follow from its type alone, and so does the order in which it adds up,
-  /// whatever else the operator computes.
+  /// Vectors begin at multiples of this many elements. For a reduction it
+  /// depends only on its type, and so does the order in which it adds, whatever
+  /// else the operator computes.
   int64_t lanes = 1;
   /// Runs one element at a time because some access does not fit vectors.
   bool scalar = false;
-  /// Where, along the last reduction dimension, a concatenated operand goes
-  /// from one piece to the next; sorted.
+  /// The positions, along the last reduction dimension, where a concatenated
+  /// operand goes from one piece to the next; sorted.
   SmallVector<int64_t> breaks;
-  /// How it reduces, if it does: a PackedAttr, InPlaceAttr or ReducedAttr.
+  /// The kind of a reduction: a PackedAttr, InPlaceAttr or ReducedAttr.
   Attribute reduction;
   int64_t level = 0;
   int64_t stage = -1;
@@ -67,7 +67,7 @@ class Staging {
 public:
   Staging(OperatorOp op, StageTarget target, int64_t vectorBits);
 
-  /// Emits an error at the op that is not supported.
+  /// Emits an error at the first op that is not supported.
   LogicalResult run();
   /// Makes a copy of the operator whose body consists of the stages.
   OperatorOp write(OpBuilder &builder);
@@ -88,7 +88,7 @@ private:
   const RowSpace &getSpace(Value value) const {
     return spaces.find(value)->second;
   }
-  /// The node that makes `value`, or null for a leaf or a view.
+  /// The node that computes `value`, or null for a leaf or a view.
   StagedNode *getNode(Value value) const;
   TableLayout getLayout(Value value) const;
   LogicalResult computeSpaces();
@@ -100,7 +100,7 @@ private:
   LogicalResult addNode(Operation *op);
   void addCopies();
   LogicalResult classifyReduction(StagedNode &node, linalg::LinalgOp op);
-  /// What a contraction takes of parameters in panels.
+  /// The parameters in panels that a contraction reads.
   struct Factor {
     PanelsAttr panels;
     int64_t nOffset = 0, kOffset = 0;
@@ -113,7 +113,7 @@ private:
   /// The panels that the code of the target reads.
   PanelsAttr getPanels(ArrayRef<int64_t> parameters, int64_t n, int64_t k,
                        bool transposed);
-  /// Parameters that are read where they lie, one per access.
+  /// The parameters that are read in place, one per access.
   SmallVector<int64_t> getParameters(ArrayRef<Read> reads);
   int64_t getStride(const Read &read, AffineExpr dim);
   /// Pieces of concatenations along a dimension.
@@ -121,15 +121,15 @@ private:
     AffineExpr dim;
     SmallVector<int64_t> positions;
   };
-  /// Whether a stage loads `value`: its readers do not compute it.
+  /// True if a stage loads `value`: its readers do not compute it.
   bool isLoaded(Value value);
-  /// Follows `value[indices]`, which `node` reads, through views to what is
-  /// really read. Returns false if an access does not fit the lanes; where it
-  /// crosses from piece to piece along `breaks->dim` it does.
+  /// Follows `value[indices]`, which `node` reads, through views to the values
+  /// that are really read. Returns false if an access does not fit the lanes;
+  /// one that crosses from piece to piece along `breaks->dim` fits.
   bool resolve(const StagedNode &node, Value value,
                ArrayRef<SymbolicIndex> indices, bool foreignRow,
                SmallVectorImpl<Read> &reads, Breaks *breaks = nullptr);
-  /// What the operands of a LinalgOp read, with the lanes along dimension
+  /// The reads of the operands of a LinalgOp, with the lanes along dimension
   /// `lanesDim` of the node. `only`: a single operand.
   bool readOperands(StagedNode &node, std::optional<unsigned> lanesDim,
                     SmallVectorImpl<Read> &reads,
@@ -137,7 +137,7 @@ private:
   bool isAligned(const Read &read, const StagedNode &reader);
   void assignLevels();
   void makeStages();
-  /// The operands whose row a row of the stage reads.
+  /// The operands whose rows a row of the stage reads.
   SmallVector<BlockArgument> getRowReads(const Stage &stage);
   SymbolicIndices identity(const RowSpace &space, bool vector);
 
@@ -152,7 +152,7 @@ private:
   DenseMap<Operation *, int64_t> cheapness;
   std::vector<std::unique_ptr<StagedNode>> nodes;
   DenseMap<Operation *, StagedNode *> nodeOf;
-  /// One pseudo node per yielded value that no node makes.
+  /// One pseudo node per yielded value that no node computes.
   std::vector<std::unique_ptr<StagedNode>> copies;
   SmallVector<StagedNode *> copyOfResult;
   SmallVector<Stage> stages;
@@ -162,4 +162,4 @@ private:
 
 } // namespace mlir::uprog
 
-#endif // BATCH_LIB_CODEGEN_STAGES_STAGING_H
+#endif // BATCH_CODEGEN_STAGES_STAGING_H

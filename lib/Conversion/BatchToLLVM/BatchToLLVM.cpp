@@ -1,4 +1,4 @@
-//===- BatchToLLVM.cpp - Lower host code, make the object -----------------===//
+//===- BatchToLLVM.cpp - Lower host code and make the object --------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -32,9 +32,9 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// On arguments of memoized functions: distinguishes calls.
+/// On arguments of memoized functions that distinguish calls.
 static constexpr StringLiteral kKeyAttr = "batch.key";
-/// On entry arguments that are shared: the source of the whole parameter, or 0.
+/// On parameters of the entry: the source of the whole parameter, or 0.
 static constexpr StringLiteral kWholeSourceAttr = "batch.whole_source";
 
 /// On recursive functions that are not memoized.
@@ -88,7 +88,8 @@ static RankedTensorType getRow(Type type) {
   return tensor;
 }
 
-/// Makes and marks the sources of input tensors, which else come with tables.
+/// Makes and marks the sources of input tensors, which otherwise come with
+/// tables.
 static void makeInputSources(ModuleOp module, func::FuncOp entry,
                              SymbolTable &symbols) {
   auto getSource = [&](RankedTensorType row) {
@@ -113,9 +114,9 @@ static void makeInputSources(ModuleOp module, func::FuncOp entry,
     }
 }
 
-/// True if `use` needs the parameter as a row: it meets other values, in
+/// True if `use` needs the parameter as a row: it is among other values, in
 /// results or loops. Kernels and views find parameters by themselves, and so do
-/// functions that know theirs.
+/// functions whose parameters are known.
 static bool isRowOfParameter(OpOperand &use, const InstanceProgram &program,
                              const Sharedness &sharedness) {
   Operation *op = use.getOwner();
@@ -128,9 +129,9 @@ static bool isRowOfParameter(OpOperand &use, const InstanceProgram &program,
               tensor::DimOp>(op);
 }
 
-/// Makes the sources of row views and counts where the linearizer did not: the
-/// unbatched code reads parameters through them too, and elements and what
-/// meets other values through a source that is the whole parameter.
+/// Makes the sources that the linearizer did not make: of row views and counts,
+/// through which the unbatched code reads parameters too, and of whole
+/// parameters, for elements and for parameters among other values.
 static void makeSources(ModuleOp module) {
   InstanceProgram program(module);
   Sharedness sharedness(program);
@@ -171,8 +172,8 @@ static void makeSources(ModuleOp module) {
     makeInputSources(module, program.getEntry(), symbols);
 }
 
-/// Marks what the patterns cannot see locally: what has room already, sources
-/// of views, arguments that distinguish calls.
+/// Marks facts that the patterns cannot see locally: ops whose room is already
+/// reserved, sources of views, arguments that distinguish calls.
 void ObjectBuilder::markProgram() {
   layout.forEachReserved([&](Operation *op) {
     op->setAttr(kReservedAttr, builder.getUnitAttr());
@@ -199,7 +200,7 @@ void ObjectBuilder::markProgram() {
                          layout.getSource(*parameter, getCountedRow(dim))));
     });
     if (program.isRecursive(function)) {
-      // Only structure is shared: without a node, calls are as good as all
+      // Only structure is shared: calls without a node are treated as all
       // different.
       bool hasNode = llvm::any_of(function.getArgumentTypes(), [](Type type) {
         return isa<rec::RecDialect>(type.getDialect());
@@ -207,7 +208,7 @@ void ObjectBuilder::markProgram() {
       function->setAttr(hasNode ? kMemoizedAttr : kGuardedAttr,
                         builder.getUnitAttr());
     }
-    // Calls may differ in what is shared too: each passes a constant of its
+    // Calls may also differ in shared values: each passes a constant of its
     // own.
     for (BlockArgument argument : function.getArguments())
       if (!sharedness.getParameter(argument))
@@ -216,7 +217,7 @@ void ObjectBuilder::markProgram() {
   }
 }
 
-/// What the lowering cannot do is an error at its place.
+/// Emits an error at code that cannot be lowered.
 LogicalResult ObjectBuilder::checkFunctions() {
   for (func::FuncOp function : hostFunctions)
     if (failed(checkRecToLLVM(function)) ||
@@ -229,7 +230,7 @@ LogicalResult ObjectBuilder::checkFunctions() {
 LogicalResult ObjectBuilder::convertFunctions() {
   if (failed(addContextArgument(module, hostFunctions)))
     return failure();
-  // A traversal gets the first of its nodes and the one behind the last.
+  // A traversal gets its first node and the one after its last.
   for (unsigned i = 1; traversal && i <= 2; ++i)
     if (failed(traversal.insertArgument(i, builder.getI64Type(), {},
                                         traversal.getLoc())))
@@ -263,7 +264,7 @@ LogicalResult ObjectBuilder::convertFunctions() {
   return applyPartialConversion(ops, target, std::move(patterns));
 }
 
-/// Has recursion that is too deep end the run: `here` is an address on the
+/// Ends the run if recursion is too deep: `here` is an address on the
 /// stack.
 static void checkDepth(OpBuilder &builder, Location loc, Value here) {
   ContextBuilder cb(builder, loc);
@@ -280,7 +281,7 @@ static void checkDepth(OpBuilder &builder, Location loc, Value here) {
   });
 }
 
-/// Recursion that is too deep ends the run.
+/// Ends the run if recursion of `function` is too deep.
 void ObjectBuilder::guard(func::FuncOp function) {
   Location loc = function.getLoc();
   builder.setInsertionPointToStart(&function.getBody().front());
@@ -291,8 +292,8 @@ void ObjectBuilder::guard(func::FuncOp function) {
   checkDepth(builder, loc, here);
 }
 
-/// Wraps a function: a call with known arguments returns what it returned
-/// before, and recursion that is too deep ends the run.
+/// Wraps a function: a call with known arguments returns the remembered
+/// results, and recursion that is too deep ends the run.
 void ObjectBuilder::memoize(func::FuncOp function, int64_t number) {
   Location loc = function.getLoc();
   SmallVector<unsigned> keys;
@@ -343,8 +344,8 @@ void ObjectBuilder::memoize(func::FuncOp function, int64_t number) {
   func::ReturnOp::create(builder, loc, values);
 }
 
-/// An empty function over the context and some i64, with the insertion point
-/// in it.
+/// Makes an empty function over the context and `extraArguments` i64s, and sets
+/// the insertion point in it.
 LLVM::LLVMFuncOp ObjectBuilder::makeEntryPoint(StringRef name,
                                                unsigned extraArguments) {
   SmallVector<Type> types = {LLVM::LLVMPointerType::get(builder.getContext())};
@@ -359,8 +360,8 @@ LLVM::LLVMFuncOp ObjectBuilder::makeEntryPoint(StringRef name,
   return function;
 }
 
-/// Traverses the nodes of one instance and calls its inspector, for each in a
-/// range.
+/// Makes the function that traverses the nodes of each instance in a range and
+/// calls its inspector.
 void ObjectBuilder::makeInspect() {
   Location loc = module.getLoc();
   inspectPoint = makeEntryPoint("batch.inspect", 2);
@@ -411,8 +412,8 @@ void ObjectBuilder::makeUnbatched() {
     Type type = entry.getArgumentTypes()[i];
     if (auto source =
             entry.getArgAttrOfType<IntegerAttr>(i, kWholeSourceAttr)) {
-      // Kernels find parameters in their forms; only one that is a row of its
-      // own needs an address.
+      // Kernels find parameters in their packings; only one that is a row of
+      // its own needs an address.
       Value address = cb.constant(0);
       if (source.getInt() != 0)
         address = cb.loadCell(cb.loadField(ContextField::sources),
@@ -451,7 +452,7 @@ void ObjectBuilder::makeEmulate() {
   LLVM::ReturnOp::create(builder, loc, ValueRange());
 }
 
-/// The global that an object exports (BatchObject in ABI.h).
+/// Makes the global that an object exports (BatchObject in ABI.h).
 void ObjectBuilder::makeObject(StringRef descriptor) {
   Location loc = module.getLoc();
   MLIRContext *context = module.getContext();
@@ -520,8 +521,8 @@ void ObjectBuilder::makeObject(StringRef descriptor) {
   LLVM::ReturnOp::create(builder, loc, value);
 }
 
-/// Sorts the functions by what the object needs them for: those of the program
-/// and what was made of it. Erases all others.
+/// Sorts the functions by their use in the object: those of the program and
+/// those made from it. Erases all others.
 void ObjectBuilder::collectFunctions() {
   DenseSet<StringAttr> names;
   for (func::FuncOp function : program.getFunctions()) {
@@ -539,7 +540,7 @@ void ObjectBuilder::collectFunctions() {
       executor = function;
       continue;
     }
-    // The runtime launches.
+    // The runtime launches kernels itself.
     if (function->hasAttr(kLaunchAttr)) {
       function.erase();
       continue;
@@ -566,8 +567,9 @@ void ObjectBuilder::collectFunctions() {
 LogicalResult ObjectBuilder::build(const ObjectLayout::Target &target) {
   func::FuncOp entry = program.getEntry();
   if (!entry)
-    return module.emitError("has no entry: mark the function for one instance "
-                            "with 'attributes {batch.entry}'");
+    return module.emitError(
+        "the module has no entry: mark the function for one instance "
+        "with 'attributes {batch.entry}'");
   FailureOr<llvm::json::Value> descriptor = layout.describe(program, target);
   if (failed(descriptor))
     return failure();
@@ -596,7 +598,7 @@ LogicalResult ObjectBuilder::build(const ObjectLayout::Target &target) {
   return success();
 }
 
-/// The attributes of arguments or results that are LLVM's.
+/// Keeps only the attributes of arguments or results that belong to LLVM.
 static ArrayAttr keepLLVM(ArrayAttr all) {
   Builder builder(all.getContext());
   SmallVector<Attribute> kept;
@@ -608,7 +610,7 @@ static ArrayAttr keepLLVM(ArrayAttr all) {
   return builder.getArrayAttr(kept);
 }
 
-/// Erases the ops and attributes that the code and the descriptor say now.
+/// Erases ops and attributes that the code and the descriptor now express.
 void ObjectBuilder::cleanUp() {
   for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
     if (isa<KernelOp, TableOp, SourceOp, MachineOp, rec::AdtOp>(op))
@@ -635,7 +637,7 @@ class ConvertBatchToLLVMPass
     : public batch::impl::ConvertBatchToLLVMPassBase<ConvertBatchToLLVMPass> {
   using ConvertBatchToLLVMPassBase::ConvertBatchToLLVMPassBase;
   void runOnOperation() override {
-    // A module that has its object is lowered already.
+    // A module with an object is already lowered.
     if (SymbolTable(getOperation()).lookup(BATCH_OBJECT_SYMBOL))
       return;
     makeSources(getOperation());

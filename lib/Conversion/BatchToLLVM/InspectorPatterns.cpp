@@ -89,7 +89,7 @@ struct ConvertSettle : InspectorPattern<SettleOp> {
 
 } // namespace
 
-/// Ragged operands of one domain must have equal extents.
+/// Checks at run time that ragged operands of one domain have equal extents.
 static void checkExtents(OpBuilder &builder, RecordOp op, KernelOp kernel,
                          ValueRange cells) {
   Location loc = op.getLoc();
@@ -149,7 +149,7 @@ ConvertRecord::matchAndRewrite(RecordOp op, OpAdaptor adaptor,
     Value bytes = cb.constant(layout.getRecordBytes(kernel));
     if (!op->hasAttr(kReservedAttr))
       cb.reserveRecords(queue, number, bytes);
-    // Growing may have moved the queue.
+    // The queue may have moved as it grew.
     Value end = cb.loadCell(queue, kQueueEnd, MemoryKind::Queue);
     Value next = arith::AddIOp::create(builder, loc, end, bytes);
     cb.storeCell(queue, kQueueEnd, next, MemoryKind::Queue);
@@ -172,7 +172,7 @@ ConvertRecord::matchAndRewrite(RecordOp op, OpAdaptor adaptor,
 
   Value handle;
   if (layout.isConstant(kernel)) {
-    // One task per run.
+    // A constant kernel has one task per run.
     Value constants = cb.loadField(ContextField::constants);
     Value known = cb.loadCell(constants, cb.constant(number));
     Value isNew = arith::CmpIOp::create(
@@ -366,7 +366,9 @@ LogicalResult mlir::batch::checkInspectorPatterns(func::FuncOp function,
   WalkResult result = function.walk([&](RecallOp op) {
     if (layout.getMemo(op.getFunctionAttr().getAttr()) >= 0)
       return WalkResult::advance();
-    op.emitError("function ") << op.getFunctionAttr() << " is not traversed";
+    op.emitError("function ")
+        << op.getFunctionAttr()
+        << " is looked up here, but no batch.traverse runs it";
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());

@@ -23,7 +23,7 @@ using namespace mlir::batch::abi;
 
 namespace {
 
-/// Calls the kernel function with one task: a step on the stack.
+/// Calls the operator's code with one task: a step on the stack.
 class ConvertInvoke : public OpConversionPattern<InvokeOp> {
 public:
   ConvertInvoke(const TypeConverter &converter, MLIRContext *context,
@@ -46,7 +46,7 @@ public:
                   ConversionPatternRewriter &rewriter) const override;
 };
 
-/// A parameter's extent is in its source; an instance tensor is a list.
+/// True if the extent is that of a parameter, in its source, or of a list.
 static bool isKnownExtent(tensor::DimOp op) {
   if (auto number = op->getAttrOfType<IntegerAttr>(kViewSourceAttr))
     return number.getInt() != 0;
@@ -63,7 +63,7 @@ public:
                   ConversionPatternRewriter &rewriter) const override {
     ContextBuilder cb(rewriter, op.getLoc());
     if (!isKnownExtent(op))
-      return rewriter.notifyMatchFailure(op, "an extent that is not known");
+      return rewriter.notifyMatchFailure(op, "the extent is not known");
     auto number = op->getAttrOfType<IntegerAttr>(kViewSourceAttr);
     Value extent = number ? cb.countRows(number.getInt())
                           : cb.listLength(adaptor.getSource());
@@ -81,7 +81,7 @@ public:
                   ConversionPatternRewriter &rewriter) const override;
 };
 
-/// What is its operand here.
+/// Replaces an op by its operand.
 template <class Op>
 class UseOperand : public OpConversionPattern<Op> {
 public:
@@ -96,8 +96,8 @@ public:
 
 } // namespace
 
-/// Stack memory of `cells` cells, taken once per call of the function even if
-/// the code at hand is in a loop.
+/// Stack memory for `cells` cells, taken once per call of the function even if
+/// `op` is in a loop.
 static Value allocateCells(OpBuilder &builder, Operation *op, int64_t cells) {
   OpBuilder::InsertionGuard guard(builder);
   auto function = op->getParentOfType<FunctionOpInterface>();
@@ -154,7 +154,7 @@ static func::FuncOp lookupKernelFunction(InvokeOp op) {
 
 namespace {
 
-/// Builds a step of one task on the stack, and calls the kernel function.
+/// Builds a step of one task on the stack, and calls the operator's code.
 class TaskBuilder {
 public:
   TaskBuilder(InvokeOp op, KernelOp kernel, func::FuncOp function,
@@ -185,7 +185,7 @@ private:
   Value context, operands, values, offsets, zeroIndex, results, step, zero, one;
   Value scratchBytes;
   bool needsScratch;
-  /// Ragged domains whose scratch memory is counted.
+  /// Ragged domains whose scratch memory is already counted.
   DenseSet<int64_t> domains;
 };
 
@@ -286,7 +286,7 @@ void TaskBuilder::call(int64_t kernelNumber) {
   if (needsScratch)
     scratch = allocateRows(rewriter, loc, context, scratchBytes);
 
-  // Kernel functions get scratch memory as an argument, and do not meet.
+  // Operators' code gets scratch memory as an argument and has no barriers.
   constexpr Field stepFields[] = {kStepKernel,  kStepCount,   kStepOperands,
                                   kStepResults, kStepScratch, kStepMeets};
   for (int64_t cell : listOtherCells<BatchStep>(stepFields))
@@ -314,7 +314,7 @@ ConvertInvoke::matchAndRewrite(InvokeOp op, OpAdaptor adaptor,
       SymbolTable::lookupNearestSymbolFrom<KernelOp>(op, op.getKernelAttr());
   func::FuncOp function = lookupKernelFunction(op);
   if (!function)
-    return rewriter.notifyMatchFailure(op, "the kernel has no function");
+    return rewriter.notifyMatchFailure(op, "the kernel's operator has no code");
   TaskBuilder task(op, kernel, function, rewriter);
   task.storeOperands(adaptor.getInputs());
   SmallVector<Value> rows = task.allocateResults(layout);
@@ -328,7 +328,7 @@ ConvertRowView::matchAndRewrite(tensor::ExtractSliceOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const {
   auto number = op->getAttrOfType<IntegerAttr>(kViewSourceAttr);
   if (!number)
-    return rewriter.notifyMatchFailure(op, "no row of a parameter");
+    return rewriter.notifyMatchFailure(op, "not a row of a parameter");
   Location loc = op.getLoc();
   ContextBuilder cb(rewriter, loc);
   Value sources = cb.loadField(ContextField::sources);
@@ -357,7 +357,7 @@ ConvertExtract::matchAndRewrite(tensor::ExtractOp op, OpAdaptor adaptor,
   auto type = op.getTensor().getType();
   Type element = type.getElementType();
   if (!type.hasStaticShape())
-    return rewriter.notifyMatchFailure(op, "a tensor of dynamic shape");
+    return rewriter.notifyMatchFailure(op, "the tensor has dynamic shape");
   Location loc = op.getLoc();
   ContextBuilder cb(rewriter, loc);
   // Strides in bytes; rows of the last dimension are padded.
@@ -391,9 +391,9 @@ LogicalResult mlir::batch::checkInstancePatterns(func::FuncOp function) {
   WalkResult result = function.walk([](InvokeOp op) -> WalkResult {
     if (lookupKernelFunction(op))
       return WalkResult::advance();
-    return op.emitError("kernel ")
+    return op.emitError("the operator of kernel ")
            << op.getKernelAttr()
-           << " has no kernel function; run convert-operators-to-cpu first";
+           << " has no code; run convert-operators-to-cpu first";
   });
   return failure(result.wasInterrupted());
 }
@@ -404,8 +404,8 @@ void mlir::batch::populateInstancePatterns(const TypeConverter &converter,
   patterns.add<ConvertInvoke>(converter, patterns.getContext(), layout);
   patterns.add<ConvertRowView, ConvertExtent, ConvertExtract>(
       converter, patterns.getContext());
-  // A tensor is the cell of its row. Without a schedule nothing has to be
-  // flushed.
+  // A tensor is the cell of its row. Without a schedule there is nothing to
+  // flush.
   patterns.add<UseOperand<UnrealizedConversionCastOp>, UseOperand<ForceOp>>(
       converter, patterns.getContext());
 }

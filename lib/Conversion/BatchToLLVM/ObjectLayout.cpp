@@ -1,4 +1,4 @@
-//===- ObjectLayout.cpp - Numbers that objects and the runtime share ------===//
+//===- ObjectLayout.cpp - Numbers shared by objects and the runtime -------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -78,7 +78,7 @@ ObjectLayout::getVariantRange(rec::AdtType adt) const {
 }
 
 void ObjectLayout::assignRecordCells() {
-  // Operand by operand the first one that is equal in all records so far.
+  // For each operand the first one that is equal to it in all records so far.
   DenseMap<StringAttr, SmallVector<unsigned>> equal;
   module.walk([&](RecordOp record) {
     OperandRange inputs = record.getInputs();
@@ -105,7 +105,7 @@ void ObjectLayout::assignRecordCells() {
   }
 }
 
-/// True if both handles are of the same row of a source, whatever the inputs.
+/// True if both handles are the same row of a source for all inputs.
 static bool areSameConstantRow(Value a, Value b) {
   auto rowA = a.getDefiningOp<RowOp>(), rowB = b.getDefiningOp<RowOp>();
   APInt indexA, indexB;
@@ -118,7 +118,7 @@ static bool areSameConstantRow(Value a, Value b) {
 void ObjectLayout::findConstantKernels() {
   for (auto kernel : module.getOps<KernelOp>())
     constantKernels.insert(kernel);
-  // All records are compared with the first one of the kernel, it too.
+  // Every record is compared with the kernel's first one, itself included.
   DenseMap<Operation *, RecordOp> first;
   SymbolTable symbols(module);
   module.walk([&](RecordOp record) {
@@ -187,7 +187,7 @@ FailureOr<json::Value> ObjectLayout::describeType(Location loc, Type type,
     if (!isElementType(tensor.getElementType()))
       return emitError(loc) << "a value of type " << type
                             << " cannot be an argument or result of the entry: "
-                               "its elements have no type of the runtime's";
+                               "the runtime does not have its element type";
     if (!tensor.hasStaticShape())
       return describeType(
           loc,
@@ -216,7 +216,8 @@ FailureOr<json::Value> ObjectLayout::describeKernel(KernelOp kernel) const {
                   ? function->getAttrOfType<uprog::CodeAttr>(uprog::kCodeAttr)
                   : uprog::CodeAttr();
   if (!code)
-    return kernel.emitError("has no kernel function");
+    return kernel.emitError("the kernel's operator has no code; run "
+                            "convert-operators-to-cpu first");
   ArrayRef<int64_t> raggedBytes = code.getRaggedScratch();
   for (unsigned i = 0; i < kernel.getNumArguments(); ++i) {
     if (kernel.isShared(i))
@@ -252,7 +253,7 @@ FailureOr<json::Value> ObjectLayout::describeKernel(KernelOp kernel) const {
     if (isBlock(kernel))
       results.push_back(
           json::Object{{key::rowBytes, getResultBytes(kernel, i)}});
-    // Unbatched code alone has no tables.
+    // A module with only unbatched code has no tables.
     else if (table)
       results.push_back(json::Object{{key::table, getTable(table.getAttr())},
                                      {key::position, kernel.getPosition(i)},
@@ -287,9 +288,10 @@ LogicalResult ObjectLayout::describeEntry(json::Object &object,
     if (auto name = entry.getArgAttrOfType<StringAttr>(index, kSharedAttr)) {
       auto type = dyn_cast<RankedTensorType>(argument.getType());
       if (!type)
-        return entry.emitError("shared argument #")
+        return entry.emitError("argument #")
                << index
-               << " must be a tensor; scalars can be tensors of rank 0";
+               << " is a parameter and must be a tensor; pass a scalar as a "
+                  "tensor of rank 0";
       parameters.push_back(
           json::Object{{key::name, name.str()},
                        {key::shape, describeShape(type.getShape())},
@@ -326,9 +328,9 @@ LogicalResult ObjectLayout::describeEntry(json::Object &object,
   return success();
 }
 
-/// Where rows lie: forms of parameters, sources, tables.
+/// Describes where rows lie: packings of parameters, sources, tables.
 void ObjectLayout::describeRows(json::Object &object) const {
-  // Forms: those that kernels read, then one per source that has none yet.
+  // Packings that kernels read, then one per source that has none yet.
   json::Array forms;
   DenseMap<int64_t, int64_t> rowForms;
   if (auto packings = module->getAttrOfType<ArrayAttr>(uprog::kPackingsAttr))
@@ -444,8 +446,8 @@ FailureOr<json::Value> ObjectLayout::describeAdts() const {
   }
   if (variants.size() > 256)
     return emitError(module.getLoc())
-           << "has " << variants.size()
-           << " variants in all ADTs; a compiled object has at most 256";
+           << "the module has " << variants.size()
+           << " variants in all ADTs; a compiled object can have at most 256";
   return json::Value(std::move(adts));
 }
 
@@ -458,7 +460,7 @@ std::optional<int64_t> ObjectLayout::findVariable(StringAttr name) const {
   return std::nullopt;
 }
 
-/// True for the code of a machine's block.
+/// True if `kernel` is the code of a machine's block.
 bool ObjectLayout::isBlock(KernelOp kernel) const {
   return llvm::any_of(module.getOps<MachineOp>(), [&](MachineOp machine) {
     return isa_and_nonnull<BlockOp>(
@@ -466,7 +468,7 @@ bool ObjectLayout::isBlock(KernelOp kernel) const {
   });
 }
 
-/// The variables and blocks of a program that runs in lock step.
+/// Describes the variables and blocks of a program that runs in lock step.
 json::Value ObjectLayout::describeMachine(MachineOp machine) const {
   MachineLayout layout(machine);
   json::Array variables, blocks;
@@ -488,8 +490,8 @@ json::Value ObjectLayout::describeMachine(MachineOp machine) const {
                       {key::blocks, std::move(blocks)}};
 }
 
-/// The launch of a persistent kernel. `module` holds its code, or what the
-/// emulator runs.
+/// Describes the launch of a persistent kernel. `module` holds its code, or the
+/// code for the emulator.
 json::Value ObjectLayout::describeLaunch(DictionaryAttr launch) const {
   json::Object object;
   object[key::kernel] = launch.getAs<StringAttr>("kernel").str();
@@ -508,8 +510,8 @@ json::Value ObjectLayout::describeLaunch(DictionaryAttr launch) const {
   return json::Value(std::move(object));
 }
 
-/// True if no remembered call of the inspector can be one of two instances: all
-/// have a node among their arguments, and no node is of two instances.
+/// True if instances cannot share remembered calls of the inspector: all calls
+/// have a node among their arguments, and no node belongs to two instances.
 static bool isSeparable(ModuleOp module) {
   return llvm::all_of(module.getOps<func::FuncOp>(), [](func::FuncOp function) {
     return !function->hasAttr(kMemoizedAttr) ||

@@ -26,41 +26,41 @@ public:
   int64_t getKernel(StringAttr name) const { return kernels.lookup(name); }
   int64_t getTable(StringAttr name) const { return tables.lookup(name); }
   int64_t getSource(StringAttr name) const { return sources.lookup(name); }
-  /// The source of rows of that type of parameter `parameter`; 0 if none.
+  /// The source of rows of type `row` of `parameter`; 0 if there is none.
   int64_t getSource(int64_t parameter, Type row) const;
-  /// First memo of a traversed function; -1 for others.
+  /// The first memo of a traversed function; -1 for others.
   int64_t getMemo(StringAttr function) const;
-  /// The room that a traversal makes per node.
+  /// The room that a traversal reserves per node.
   const Reservation &getReservation(TraverseOp traverse) const {
     return reservations.find(traverse)->second;
   }
-  /// Calls `visit` for the ops that some traversal makes room for.
+  /// Calls `visit` for the ops that a traversal reserves room for.
   void forEachReserved(function_ref<void(Operation *)> visit) const {
     for (const auto &entry : reservations)
       llvm::for_each(entry.second.ops, visit);
   }
-  /// The cell of a kernel's records, from 1, that holds operand `operand`
-  /// (arguments that are not shared, from 0). Operands that every record has
-  /// the same value for share a cell.
+  /// The cells of a kernel's records, from 1, that hold its operands (arguments
+  /// that are not shared, from 0). Operands that are equal in every record
+  /// share a cell.
   ArrayRef<int64_t> getRecordCells(KernelOp kernel) const {
     return recordCells.find(kernel)->second;
   }
-  /// Whether all records of a kernel would be equal, so that one is enough for
-  /// a run: they read nothing but shared arguments and the same rows of
-  /// sources, at places that the program says.
+  /// True if all records of a kernel would be equal, so that one is enough for
+  /// a run: they read only parameters and the same rows of sources, at constant
+  /// positions.
   bool isConstant(KernelOp kernel) const {
     return constantKernels.contains(kernel);
   }
-  /// Bytes that a result takes in unbatched code, where it has the layout of
-  /// its table.
+  /// The bytes of a result in unbatched code, where it has its table's
+  /// layout.
   int64_t getResultBytes(KernelOp kernel, unsigned result) const;
-  /// Bytes of a task's record (see BatchQueue in ABI.h).
+  /// The bytes of a task's record (see BatchQueue in ABI.h).
   int64_t getRecordBytes(KernelOp kernel) const;
   /// The ADT of a traversed function's argument.
   rec::AdtType getTraversedAdt(StringAttr function) const {
     return traversedAdts.lookup(function);
   }
-  /// First number and count of an ADT's variants, which are consecutive.
+  /// The first number and count of an ADT's variants, which are consecutive.
   std::pair<int64_t, int64_t> getVariantRange(rec::AdtType adt) const;
 
   const rec::VariantNumbering &getVariants() const { return variants; }
@@ -70,7 +70,7 @@ public:
     ArrayRef<std::string> features;
   };
   /// The descriptor of docs/ABI.md. Fails with an error where the program
-  /// has something that it cannot say.
+  /// has something that the descriptor cannot express.
   FailureOr<llvm::json::Value> describe(const InstanceProgram &program,
                                         const Target &target) const;
 
@@ -91,7 +91,7 @@ private:
                               func::FuncOp entry) const;
   void describeRows(llvm::json::Object &object) const;
 
-  /// Reading ops off a module is not const in MLIR.
+  /// Mutable because reading ops of a module is not const in MLIR.
   mutable ModuleOp module;
   rec::VariantNumbering variants;
   DenseMap<StringAttr, int64_t> kernels, tables, tableRowBytes, sources, memos;
@@ -102,7 +102,7 @@ private:
   int64_t memoCount = 0;
 };
 
-/// Bytes of the storage of a tensor of that type (see ABI.h): the last
+/// The bytes of storage of a tensor of that type (see ABI.h): the last
 /// dimension is padded to a multiple of 64 bytes.
 int64_t getRowBytes(RankedTensorType type);
 

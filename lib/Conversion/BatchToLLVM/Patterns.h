@@ -15,26 +15,26 @@ namespace mlir::batch {
 
 class ObjectLayout;
 
-/// Lowers record, row, num_rows, depth, traverse and recall: the inspector.
+/// Lowers the inspector: batch.record, row, num_rows, depth, traverse, recall.
 void populateInspectorPatterns(const TypeConverter &converter,
                                const ObjectLayout &layout,
                                RewritePatternSet &patterns);
 
 /// Emits an error at the first op of `function` that these patterns do not
-/// take.
+/// lower.
 LogicalResult checkInspectorPatterns(func::FuncOp function,
                                      const ObjectLayout &layout);
 
-/// Lowers invoke, row views and row counts of parameters: the instance program.
-/// The source of a view or count is in its attribute `kViewSourceAttr`; 0 says
-/// that a parameter's extent is no count of rows.
+/// Lowers the instance program: batch.invoke, row views and row counts of
+/// parameters. The source of a view or count is in its attribute
+/// `kViewSourceAttr`; 0 means that a parameter's extent is not a count of rows.
 void populateInstancePatterns(const TypeConverter &converter,
                               const ObjectLayout &layout,
                               RewritePatternSet &patterns);
 inline constexpr llvm::StringLiteral kViewSourceAttr = "batch.view_source";
 
 /// Emits an error at the first op of `function` that these patterns do not
-/// take.
+/// lower.
 LogicalResult checkInstancePatterns(func::FuncOp function);
 
 } // namespace mlir::batch

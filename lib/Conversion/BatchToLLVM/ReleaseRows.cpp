@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The unbatched code takes rows for its tensors from an arena that only grows.
-// Where no row can outlive its scope but in what the scope returns, the scope
-// gives the others back: a round of a loop, and a call.
+// A scope, an iteration of a loop or a call, frees its rows at its end if no
+// row can outlive it except in its results, which it keeps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,13 +23,13 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// True if the type is, or is made of, a type of the rec dialect.
+/// True if `type` is a type of the rec dialect.
 static bool isStructure(Type type) {
   return isa<rec::RecDialect>(type.getDialect());
 }
 
 bool batch::ownsItsRows(ModuleOp module, ArrayRef<func::FuncOp> functions) {
-  // Rows of tables have their places, nodes and lists hold rows.
+  // Rows of tables stay in place; nodes and lists hold rows.
   if (!module.getOps<TableOp>().empty())
     return false;
   return llvm::all_of(functions, [](func::FuncOp function) {
@@ -52,7 +52,7 @@ static Value makeMark(OpBuilder &builder, Location loc) {
   return ContextBuilder(builder, loc).loadField(ContextField::arenaTop);
 }
 
-/// Frees rows behind `mark` before the terminator `op`, but for its operands.
+/// Frees the rows after `mark` before the terminator `op`, except its operands.
 static void release(Operation *op, Value mark) {
   OpBuilder builder(op);
   Location loc = op->getLoc();
@@ -92,7 +92,7 @@ static void release(Operation *op, Value mark) {
 }
 
 void batch::releaseRows(func::FuncOp function) {
-  // What a scope hands on is known to be a row only if its size is.
+  // Rows can be kept only if the size of the scope's results is known.
   auto isKnown = [](Operation *terminator) {
     return llvm::all_of(terminator->getOperandTypes(), [](Type type) {
       auto tensor = dyn_cast<RankedTensorType>(type);

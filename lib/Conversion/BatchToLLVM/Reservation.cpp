@@ -1,4 +1,4 @@
-//===- Reservation.cpp - Room that traversals make beforehand -------------===//
+//===- Reservation.cpp - Room that traversals reserve ---------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,7 +17,7 @@ using namespace mlir::batch;
 
 namespace {
 
-/// What ops add: a node (null) or a record of a kernel.
+/// What an op adds: a node (null) or a record of a kernel.
 using Kind = KernelOp;
 
 class Counter {
@@ -25,8 +25,8 @@ public:
   explicit Counter(const DenseSet<Operation *> &constants)
       : constants(constants) {}
 
-  /// The most that one run of `block` adds, by kind. Returns nothing where a
-  /// call hides it.
+  /// The most that one run of `block` adds, by kind. False if a call hides
+  /// it.
   bool count(Block &block, bool inLoop, llvm::MapVector<Kind, int64_t> &most);
 
   llvm::MapVector<Kind, SmallVector<Operation *>> adders;
@@ -62,7 +62,7 @@ bool Counter::count(Block &block, bool inLoop,
         unknown.insert(*kind);
     }
     bool loops = inLoop || isa<LoopLikeOpInterface>(op);
-    // One of the regions runs.
+    // Only one of the regions runs.
     llvm::MapVector<Kind, int64_t> largest;
     for (Region &region : op.getRegions())
       for (Block &nested : region) {
@@ -89,7 +89,7 @@ Reservation batch::reserve(TraverseOp traverse,
     for (Block &block : function.getBody())
       if (!counter.count(block, /*inLoop=*/false, most))
         return {};
-    // All functions may visit a node.
+    // Every function may visit a node.
     for (auto [kind, number] : most)
       sum[kind] += number;
   }

@@ -1,4 +1,4 @@
-//===- Reservation.h - Room that traversals make beforehand -----*- C++ -*-===//
+//===- Reservation.h - Room that traversals reserve -------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,12 +18,12 @@ namespace mlir::batch {
 struct Reservation {
   int64_t nodes = 0;                          ///< nodes of the forest
   llvm::MapVector<KernelOp, int64_t> records; ///< records by kernel
-  SmallVector<Operation *> ops; ///< what adds it, and need not make room itself
+  SmallVector<Operation *> ops; ///< ops that add it and need not reserve room
 };
 
-/// What `traverse` adds per node outside of loops. Nothing if its functions
-/// call others, and nothing of a kind that they also add in loops: how much
-/// that takes is not known. Kernels of `constants` have one record in all.
+/// The most that `traverse` adds per node outside of loops. Nothing if its
+/// functions call others, and nothing of a kind that they also add in loops:
+/// the room for that is not known. Kernels of `constants` have one record each.
 Reservation reserve(TraverseOp traverse,
                     const DenseSet<Operation *> &constants);
 

@@ -1,4 +1,4 @@
-//===- BatchToUProg.cpp - Make a uprog.program of the executor ------------===//
+//===- BatchToUProg.cpp - Make the executor's uprog.program ---------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -22,7 +22,7 @@ using namespace mlir;
 using namespace mlir::batch;
 
 namespace {
-/// Where rows lie in a table, if that is not clear from their type.
+/// The place of rows in a table where their type does not determine it.
 struct RowPlace {
   AffineMap layout;
   int64_t blockBytes = 0;
@@ -53,7 +53,7 @@ static uprog::OperandKind getOperandKind(ReadKind kind) {
   llvm_unreachable("unknown kind of read");
 }
 
-/// Hands on how a step reads and writes to the operator, whose code depends on
+/// Copies how a step reads and writes to the operator, whose code depends on
 /// it, and the numbers of ragged domains to the kernel.
 static void setAccesses(SymbolTable &symbols, uprog::OperatorOp op,
                         KernelOp kernel) {
@@ -85,7 +85,7 @@ static void setAccesses(SymbolTable &symbols, uprog::OperatorOp op,
 }
 
 namespace {
-/// A kernel that tasks are recorded of.
+/// A kernel whose tasks are recorded.
 struct RecordedKernel {
   int64_t number; ///< in module order
   KernelOp kernel;
@@ -93,7 +93,7 @@ struct RecordedKernel {
 };
 } // namespace
 
-/// Checks that a step knows how to run a kernel that is recorded at `record`.
+/// Checks that a step can run the kernel that `record` records.
 static LogicalResult checkKernel(RecordOp record, RecordedKernel recorded) {
   KernelOp kernel = recorded.kernel;
   StringRef name = kernel.getSymName();
@@ -102,9 +102,9 @@ static LogicalResult checkKernel(RecordOp record, RecordedKernel recorded) {
            << name << " has no operator; run batch-vectorize-kernels first";
   for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
     if (!kernel.getArgAttr(i, kReadAttr))
-      return record.emitError("nothing says how argument #")
+      return record.emitError("argument #")
              << i << " of kernel @" << name
-             << " is read; run batch-assign-slots first";
+             << " has no 'batch.read'; run batch-assign-slots first";
   for (unsigned i = 0; i < kernel.getNumResults(); ++i)
     if (!kernel.getResultAttr(i, kTableAttr))
       return record.emitError("result #")
@@ -113,7 +113,7 @@ static LogicalResult checkKernel(RecordOp record, RecordedKernel recorded) {
   return success();
 }
 
-/// The kernels that tasks are recorded of, in module order.
+/// The kernels whose tasks are recorded, in module order.
 static FailureOr<SmallVector<RecordedKernel>>
 findRecordedKernels(ModuleOp module, const uprog::OperatorMap &operators) {
   llvm::StringMap<RecordOp> records;
@@ -133,8 +133,9 @@ findRecordedKernels(ModuleOp module, const uprog::OperatorMap &operators) {
   return kernels;
 }
 
-/// Makes the program that runs a plan: a loop over its steps, which runs the
-/// operator of each step's kernel. All units meet after a step that says so.
+/// Makes the program that runs a plan: a loop over its steps that runs the
+/// operator of each step's kernel, with a barrier after each step that needs
+/// one.
 static void makeProgram(func::FuncOp entry, ArrayRef<RecordedKernel> kernels) {
   auto module = entry->getParentOfType<ModuleOp>();
   Location loc = entry.getLoc();

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_LIB_CONVERSION_BATCHTOUPROG_KERNELBATCHER_H
-#define BATCH_LIB_CONVERSION_BATCHTOUPROG_KERNELBATCHER_H
+#ifndef BATCH_CONVERSION_BATCHTOUPROG_KERNELBATCHER_H
+#define BATCH_CONVERSION_BATCHTOUPROG_KERNELBATCHER_H
 
 #include "Batch/Analysis/BatchedForms.h"
 #include "Batch/Dialect/Batch/Batch.h"
@@ -19,7 +19,7 @@
 
 namespace mlir::batch {
 
-/// A value of a kernel as it is in the operator. Extents have no value.
+/// A value of a kernel in its batched form. Extents have no value.
 struct BatchedValue : BatchedForm {
   Value value;
 };
@@ -31,8 +31,8 @@ public:
   explicit KernelBatcher(KernelOp kernel)
       : kernel(kernel), forms(kernel), builder(kernel.getContext()) {}
 
-  /// Makes the operator behind the kernel. On failure an error has been
-  /// emitted and nothing is left behind.
+  /// Makes the operator after the kernel. On failure it has emitted an error
+  /// and leaves nothing behind.
   FailureOr<uprog::OperatorOp> run(StringRef name);
 
 private:
@@ -55,11 +55,11 @@ private:
     return {forms.lookup(value), values.lookup(value)};
   }
   void map(Value value, Value batched);
-  /// Number of rows: tasks, or ragged rows of a domain. An index value.
+  /// The number of rows, an index: tasks, or ragged rows of a domain.
   Value getRowCount(BatchedForm form);
   /// `type` for many tasks; for Rows without its ragged dimension.
   static RankedTensorType getBatchedType(Type type, Kind kind);
-  /// Where dimension `dim` of `type` is in the batched type.
+  /// The dimension of the batched type that dimension `dim` of `type` becomes.
   static int64_t getBatchedDim(Type type, Kind kind, int64_t dim);
   /// An uninitialized tensor of the batched form of `type`.
   Value buildEmpty(Location loc, Type type, BatchedForm form);
@@ -94,7 +94,7 @@ private:
   void batchSoftmax(linalg::SoftmaxOp op);
   LogicalResult batchForeign(Operation *op);
 
-  /// Offsets, sizes and strides of a slice with those of the rows in front.
+  /// The offsets, sizes and strides of a slice, after those of the rows.
   struct Slice {
     SmallVector<OpFoldResult> offsets, sizes, strides;
   };
@@ -122,15 +122,15 @@ private:
                    Kind form);
   void batchSegmentReduction(linalg::LinalgOp op, const Loops &loops);
 
-  /// What the body of a structured operation reads from around it.
+  /// The values that the body of a structured operation captures.
   struct Captured {
     SmallVector<Value> once;
     /// Per-task scalars, which become inputs.
     SmallVector<Value> perTask;
   };
   Captured getCaptured(linalg::LinalgOp op);
-  /// A linalg.generic with the body of `op`. `yield`, if given, replaces what
-  /// the body yields.
+  /// A linalg.generic with the body of `op`. `yield`, if given, replaces the
+  /// yielded values.
   linalg::GenericOp
   buildGeneric(linalg::LinalgOp op, const Loops &loops, ValueRange inputs,
                ValueRange inits, ArrayRef<AffineMap> maps,
@@ -142,7 +142,7 @@ private:
   BatchedForms forms;
   OpBuilder builder;
   DenseMap<Value, Value> values;
-  /// The values that are as in the kernel.
+  /// The values that are copied unchanged from the kernel.
   IRMapping once;
   /// Repeated values by (value, number of rows).
   DenseMap<std::pair<Value, Value>, Value> repeated;
@@ -157,4 +157,4 @@ private:
 
 } // namespace mlir::batch
 
-#endif // BATCH_LIB_CONVERSION_BATCHTOUPROG_KERNELBATCHER_H
+#endif // BATCH_CONVERSION_BATCHTOUPROG_KERNELBATCHER_H

@@ -1,4 +1,4 @@
-//===- Lockstep.cpp - An executor that runs blocks for lanes --------------===//
+//===- Lockstep.cpp - The executor of a machine ---------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -85,7 +85,7 @@ LogicalResult LockstepBuilder::makeCase(BlockOp block, Value step) {
   auto invokes = block.getBody().front().getOps<InvokeOp>();
   if (!invokes.empty()) {
     InvokeOp invoke = *invokes.begin();
-    // Without cached tops all reads are copies from stacks.
+    // Without cached tops all reads copy from stacks.
     if (!machine.getCachedTops() ||
         llvm::any_of(block.getBody().front(), [&](Operation &op) {
           return isa<PopOp, PushOp, SetOp>(op) && op.isBeforeInBlock(invoke);
@@ -103,8 +103,8 @@ LogicalResult LockstepBuilder::makeCase(BlockOp block, Value step) {
   return success();
 }
 
-/// The block that runs next: of those that lanes wait for, the preferred one or
-/// the one waited for longest.
+/// Chooses the next block among those that lanes wait for: the preferred one,
+/// or the one waited for longest.
 NextBlockOp LockstepBuilder::chooseBlock(Location loc) {
   Type index = builder.getIndexType(), i64 = builder.getI64Type();
   auto blocks = machine.getBody().getOps<BlockOp>();
@@ -123,7 +123,7 @@ NextBlockOp LockstepBuilder::chooseBlock(Location loc) {
                              least.getNumbers()[1], least.getKeys()[1]);
 }
 
-/// The lanes that wait for a block, as a step.
+/// Makes a step of the lanes that wait for a block.
 Value LockstepBuilder::takeLanes(Location loc, Value block) {
   Type index = builder.getIndexType();
   auto listType = MemRefType::get({ShapedType::kDynamic}, builder.getI32Type());
@@ -142,7 +142,7 @@ Value LockstepBuilder::takeLanes(Location loc, Value block) {
                                     lanes, block, listed.getCount());
 }
 
-/// The loop that runs blocks until no lane waits.
+/// Makes the loop that runs blocks until no lane waits.
 LogicalResult LockstepBuilder::makeLoop() {
   Location loc = machine.getLoc();
   auto loop = uprog::WhileOp::create(builder, loc);
@@ -185,7 +185,7 @@ void LockstepBuilder::beginProgram(StringRef name) {
 LogicalResult LockstepBuilder::build() {
   Location loc = machine.getLoc();
   if (machine.getFrames()) {
-    // Calls run this program again.
+    // A call runs this program again.
     beginProgram((entry.getSymName() + ".frame").str());
     frame = program.getSymNameAttr();
     if (failed(makeLoop()))
@@ -211,8 +211,9 @@ class LockstepPass : public batch::impl::LockstepPassBase<LockstepPass> {
         lookupEntry(getOperation()).getOperation());
     for (auto machine : llvm::to_vector(getOperation().getOps<MachineOp>())) {
       if (!entry) {
-        machine.emitError("is no one's: the module has no entry "
-                          "('batch.entry')");
+        machine.emitError("this machine has no entry to run for: mark the "
+                          "function for one instance with 'attributes "
+                          "{batch.entry}'");
         return signalPassFailure();
       }
       if (failed(LockstepBuilder(machine, entry).build()))

@@ -1,4 +1,4 @@
-//===- VectorizeKernels.cpp - Adds the batch dimension to kernels ---------===//
+//===- VectorizeKernels.cpp - Add the batch dimension to kernels ----------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -55,9 +55,9 @@ FailureOr<uprog::OperatorOp> KernelBatcher::buildOperator(StringRef name) {
       auto parameter =
           kernel.getArgAttrOfType<IntegerAttr>(index, kParameterAttr);
       if (!parameter)
-        return kernel.emitOpError("shared argument #")
-               << index << " needs `" << kParameterAttr
-               << "`, the number of the entry's shared argument it is";
+        return kernel.emitOpError("argument #")
+               << index << " is shared and needs '" << kParameterAttr
+               << "', the number of its parameter";
       add(type, at, OperandKind::Shared, parameter.getInt(), -1);
     } else if (forms.lookup(argument).kind == BatchedForm::Rows) {
       add(getBatchedType(type, BatchedForm::Rows), at, OperandKind::Rows, -1,
@@ -131,7 +131,7 @@ FailureOr<uprog::OperatorOp> KernelBatcher::run(StringRef name) {
   for (Value operand : yield->getOperands())
     results.push_back(getAs(yield, operand, {BatchedForm::PerTask}));
   uprog::YieldOp::create(builder, yield->getLoc(), results);
-  // Initial values, constants and extents that nothing reads any more.
+  // Initial values, constants and extents without users.
   for (Operation &inner :
        llvm::make_early_inc_range(llvm::reverse(op.getBody().front())))
     if (isOpTriviallyDead(&inner))
@@ -236,11 +236,13 @@ struct VectorizeKernelsPass
         continue;
       std::string name = getOperatorName(kernel.getSymName());
       if (Operation *existing = symbols.lookup(name)) {
-        // A target may have made a function of the operator already.
+        // A target may already have made a function from the operator.
         if (existing->hasAttr(uprog::kCodeAttr))
           continue;
         kernel.emitOpError("needs the name '@")
-            << name << "' for its operator, which another symbol has";
+            << name
+            << "' for its operator, but another symbol has it; rename that "
+               "symbol";
         return signalPassFailure();
       }
       if (failed(KernelBatcher(kernel).run(name)))

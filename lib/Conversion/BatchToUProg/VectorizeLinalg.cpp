@@ -1,4 +1,4 @@
-//===- VectorizeLinalg.cpp - Batches structured operations ----------------===//
+//===- VectorizeLinalg.cpp - Batch structured operations ------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -22,7 +22,7 @@ using utils::IteratorType;
 KernelBatcher::Loops KernelBatcher::getLoops(linalg::LinalgOp op) {
   Loops loops = {forms.getLoops(op), {}, {}};
 
-  // The rows are the first loop.
+  // The first loop runs over the rows.
   MLIRContext *context = op.getContext();
   int64_t next = 1;
   loops.iterators.push_back(IteratorType::parallel);
@@ -81,11 +81,11 @@ KernelBatcher::Captured KernelBatcher::getCaptured(linalg::LinalgOp op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Forms
+// Contractions and copies
 //===----------------------------------------------------------------------===//
 
 /// A contraction over plain operands of one element type as the named operation
-/// that has these loops, or null. A matrix that is stored [out, in] is read
+/// with these loops, or null. A matrix that is stored as [out, in] is read
 /// transposed in place.
 static Operation *buildNamedContraction(OpBuilder &builder, Location loc,
                                         ValueRange inputs, Value init,
@@ -149,7 +149,7 @@ static bool isPlainContraction(linalg::LinalgOp op) {
   });
 }
 
-/// The input that `op` writes out as it is, if that is all it does.
+/// The input that `op` only copies, if that is all it does.
 static std::optional<unsigned> getCopiedInput(linalg::LinalgOp op) {
   if (op->getNumResults() != 1 || op.getBlock()->getOperations().size() != 1 ||
       op.getNumReductionLoops() != 0)
@@ -169,7 +169,7 @@ linalg::GenericOp KernelBatcher::buildGeneric(
     function_ref<void(OpBuilder &, IRMapping &)> buildBody) {
   SmallVector<Value> allInputs(inputs);
   SmallVector<AffineMap> allMaps(maps);
-  // A scalar of the task is one more input, with one value per row.
+  // A per-task scalar becomes another input, with one value per row.
   for (auto [number, scalar] : llvm::enumerate(captured.perTask)) {
     allInputs.push_back(getAs(op, scalar, loops.form));
     allMaps.insert(allMaps.begin() + inputs.size() + number,
@@ -223,7 +223,7 @@ void KernelBatcher::batchLinalg(linalg::LinalgOp op) {
     maps.push_back(getMap(op, operand, loops, loops.form.kind));
   }
 
-  // A copy, which is what is left of a broadcast to ragged rows.
+  // A broadcast to ragged rows leaves a copy.
   if (std::optional<unsigned> copied = getCopiedInput(op))
     if (maps[*copied] == maps.back() &&
         inputs[*copied].getType() == inits[0].getType())
@@ -267,7 +267,7 @@ void KernelBatcher::batchSegmentReduction(linalg::LinalgOp op,
   Value init = getAs(op, initOperand.get(), {BatchedForm::PerTask});
   AffineMap rowMap = getMap(op, initOperand, loops, BatchedForm::PerTask);
 
-  // Rows that are an operand as it is need no code of their own.
+  // Rows that are an unchanged operand need no code of their own.
   Value rows;
   if (auto argument = dyn_cast_if_present<BlockArgument>(combiner->row))
     if (argument.getOwner() == op.getBlock()) {

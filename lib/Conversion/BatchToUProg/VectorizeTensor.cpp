@@ -1,4 +1,4 @@
-//===- VectorizeTensor.cpp - Batches elementwise and tensor operations ----===//
+//===- VectorizeTensor.cpp - Batch elementwise and tensor operations ------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -37,8 +37,8 @@ LogicalResult KernelBatcher::batchTensorOp(Operation *op) {
   return result;
 }
 
-/// Emits an error at `op`, whose batched form `made` is part of, if no lowering
-/// knows that.
+/// Emits an error at `op` if no lowering knows `made`, an op of its batched
+/// form, or an op inside it.
 static LogicalResult checkBatchedForm(Operation *op, Operation *made) {
   WalkResult result = made->walk([&](Operation *nested) {
     if (isa<arith::ArithDialect, linalg::LinalgDialect, math::MathDialect,
@@ -46,8 +46,8 @@ static LogicalResult checkBatchedForm(Operation *op, Operation *made) {
       return WalkResult::advance();
     op->emitOpError("has a batched form with '")
         << nested->getName()
-        << "', which has no lowering: build it of linalg, tensor, arith and "
-           "math";
+        << "', which has no lowering: build it from ops of linalg, tensor, "
+           "arith and math";
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());
@@ -62,7 +62,7 @@ LogicalResult KernelBatcher::batchForeign(Operation *op) {
     operands.push_back(form.value);
     batched.push_back(form.isBatched());
   }
-  // What it makes of shared operands alone, it makes for every task.
+  // What it computes from parameters alone is computed for every task.
   if (!operands.empty() && !llvm::is_contained(batched, true)) {
     operands[0] = getAs(op, op->getOperand(0), {BatchedForm::PerTask});
     batched[0] = true;
@@ -155,7 +155,7 @@ void KernelBatcher::batchSelect(arith::SelectOp select) {
 //===----------------------------------------------------------------------===//
 
 void KernelBatcher::batchDim(tensor::DimOp op) {
-  // What is ragged has no one extent.
+  // A ragged tensor has no single extent.
   Value extent;
   auto type = cast<RankedTensorType>(op.getSource().getType());
   if (int64_t index = *op.getConstantIndex(); !type.isDynamicDim(index))
@@ -199,9 +199,9 @@ void KernelBatcher::batchExtract(tensor::ExtractOp op) {
   batchPick(op, op.getTensor(), indices, ones, ones, dropped);
 }
 
-/// Takes whole what is at other positions for other tasks, and picks the
-/// elements from it. All that are not picked count as -0.0, or as 0 if they are
-/// integers, so the sum is the picked one bit for bit.
+/// Takes a slice that is whole along positions that differ from task to task,
+/// and picks the elements from it. Elements not picked count as -0.0, or as 0
+/// if they are integers, so the sum is the picked element bit for bit.
 void KernelBatcher::batchPick(Operation *op, Value source,
                               ArrayRef<OpFoldResult> offsets,
                               ArrayRef<OpFoldResult> sizes,
@@ -212,7 +212,7 @@ void KernelBatcher::batchPick(Operation *op, Value source,
   Type element = type.getElementType();
   BatchedValue form = lookup(source);
   SmallVector<OpFoldResult> first, counts, steps;
-  // Of the slice with whole dimensions: its shape, loops and maps.
+  // The shape, loops and maps of the slice with whole dimensions.
   SmallVector<int64_t> shape;
   if (form.isBatched()) {
     first.push_back(builder.getIndexAttr(0));
@@ -260,7 +260,7 @@ void KernelBatcher::batchPick(Operation *op, Value source,
 }
 
 /// The sum of the elements of `slice` at each task's own `positions`, which are
-/// given by loop; `kept` are the loops of the result.
+/// indexed by loop; `kept` are the loops of the result.
 Value KernelBatcher::sumPicked(Operation *op, Value slice, bool batched,
                                ArrayRef<utils::IteratorType> iterators,
                                ArrayRef<std::pair<unsigned, Value>> positions,
@@ -313,7 +313,7 @@ void KernelBatcher::batchFromElements(tensor::FromElementsOp op) {
   Location loc = op.getLoc();
   auto type = cast<RankedTensorType>(op.getType());
   RankedTensorType batchedType = getBatchedType(type, BatchedForm::PerTask);
-  // A column per element.
+  // Each element gets a column.
   SmallVector<Value> columns;
   for (Value element : op.getElements()) {
     Value scalars = getAs(op, element, {BatchedForm::PerTask});
@@ -343,7 +343,7 @@ void KernelBatcher::batchFromElements(tensor::FromElementsOp op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Pieces of tensors
+// Slices and reshapes
 //===----------------------------------------------------------------------===//
 
 void KernelBatcher::batchConcat(tensor::ConcatOp op) {
@@ -411,7 +411,7 @@ void KernelBatcher::batchReshape(ReshapeOp op) {
   RankedTensorType sourceType = op.getSrcType(),
                    resultType = op.getResultType();
   constexpr bool isExpand = std::is_same_v<ReshapeOp, tensor::ExpandShapeOp>;
-  // The dimension groups belong to the operand with more dimensions.
+  // The dimension groups refer to the type with more dimensions.
   Type detailed = isExpand ? Type(resultType) : Type(sourceType);
   SmallVector<ReassociationIndices> groups = {{0}};
   for (const ReassociationIndices &group : op.getReassociationIndices()) {
@@ -424,7 +424,7 @@ void KernelBatcher::batchReshape(ReshapeOp op) {
     groups.push_back(std::move(batched));
   }
   RankedTensorType type = getBatchedType(resultType, form.kind);
-  // A task's only element has no group of its own.
+  // The only element of a task has no group.
   if (isExpand ? sourceType.getRank() == 0 : resultType.getRank() == 0)
     groups[0] = llvm::to_vector<2>(llvm::seq<int64_t>(
         0, isExpand ? type.getRank() : sourceType.getRank() + 1));
@@ -454,7 +454,7 @@ void KernelBatcher::batchSoftmax(linalg::SoftmaxOp op) {
       builder, loc, empty.getType(), form.value, empty, op.getDimension() + 1);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(batched);
-  // Never fails on tensors.
+  // This never fails on tensors.
   SmallVector<Value> values = *batched.decomposeOperation(builder);
   // The decomposition asks for the number of rows, which is known.
   for (Operation *made = empty.getDefiningOp(); made != batched;

@@ -1,4 +1,4 @@
-//===- ExpandMath.cpp - Polynomials for exp, log, sin and others ---------===//
+//===- ExpandMath.cpp - Polynomials for exp, log, sin and others ----------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -31,17 +31,17 @@ namespace {
 // Numbers of f32 and f64
 //===----------------------------------------------------------------------===//
 
-/// What the code of a type is made of. Polynomials have the coefficient of the
-/// highest power first. All numbers were computed in 400 bits, coefficients by
-/// Remez's algorithm unless it says otherwise, and then rounded; the errors are
-/// those of the polynomials with rounded coefficients in exact arithmetic.
+/// The constants in the code of a type. Polynomials have the coefficient of the
+/// highest power first. All numbers were computed with 400 bits, coefficients
+/// by Remez's algorithm unless noted otherwise, and then rounded; the errors
+/// are those of the polynomials with rounded coefficients in exact arithmetic.
 struct Format {
   int32_t width;
   int32_t mantissaBits;
   int32_t bias;          ///< of the exponent
   int64_t rootHalf;      ///< the bits of the square root of 1/2
   double inverseLn2;     ///< 1 / ln 2
-  double ln2[2];         ///< ln 2 rounded, and what that is off by
+  double ln2[2];         ///< ln 2 rounded, and the rest
   double expRange[2];    ///< beyond it, exp is 0 or infinite
   double expm1Lowest;    ///< below it, expm1 is -1
   double tanhHighest;    ///< from here on, tanh is 1
@@ -53,8 +53,8 @@ struct Format {
   ArrayRef<double> sine; ///< S in sin r = r S(r^2), |r| <= 0.83
   ArrayRef<double> cosine; ///< C in cos r = C(r^2), |r| <= 0.83
 
-  /// Added to a number of less than half its size and taken away again, rounds
-  /// it to the nearest integer; between the two, the low bits hold the integer.
+  /// Added to a number of less than half its size and subtracted again, it
+  /// rounds to the nearest integer; in between, the low bits hold the integer.
   double shift() const { return std::ldexp(1.5, mantissaBits); }
   int64_t shiftBits() const {
     return (int64_t(bias + mantissaBits) << mantissaBits) |
@@ -197,12 +197,12 @@ public:
         arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, a, b);
     return arith::SelectOp::create(builder, loc, less, x, y);
   }
-  /// The smaller one; `a` if it is NaN. `bound` is not.
+  /// The smaller one; `a` if it is NaN. `bound` must not be.
   Value atMost(Value a, double bound) {
     Value limit = real(bound);
     return ifLess(limit, a, limit, a);
   }
-  /// The larger one; `a` if it is NaN. `bound` is not.
+  /// The larger one; `a` if it is NaN. `bound` must not be.
   Value atLeast(Value a, double bound) {
     Value limit = real(bound);
     return ifLess(a, limit, limit, a);
@@ -232,7 +232,7 @@ public:
   Value shiftLeft(Value a, int64_t n) {
     return arith::ShLIOp::create(builder, loc, a, integer(n));
   }
-  /// Zeros come in: not all CPUs have the other shift of 64-bit vectors.
+  /// Shifts in zeros: not all CPUs have arithmetic shifts of 64-bit vectors.
   Value shiftRight(Value a, int64_t n) {
     return arith::ShRUIOp::create(builder, loc, a, integer(n));
   }
@@ -281,7 +281,7 @@ private:
 //===----------------------------------------------------------------------===//
 
 /// x = n c + r for an integer n and |r| <= c / 2, in two steps (Cody and
-/// Waite): n times the first part of c is exact inside the fma, and so is the
+/// Waite): n times the leading term of c is exact inside the fma, and so is the
 /// difference.
 struct Reduced {
   Value shifted;   ///< the bits of n + Format::shift
@@ -300,7 +300,7 @@ Reduced reduce(Code &code, Value x, double inverse, const double (&parts)[2]) {
 
 Value buildExp(Code &code, Value x) {
   const Format &format = code.format;
-  // Beyond these bounds the result is infinite or zero, and stays so.
+  // Beyond these bounds the result is infinite or zero, and remains so.
   x = code.atMost(x, format.expRange[1]);
   x = code.atLeast(x, format.expRange[0]);
   Reduced reduced = reduce(code, x, format.inverseLn2, format.ln2);
@@ -379,7 +379,7 @@ Value correctedLog(Code &code, Value x, Value correction) {
     low = code.add(low, correction);
   Value sum =
       code.fma(exponent, code.real(format.ln2[0]), code.add(twice, low));
-  // log 0 = -inf, NaN below; inf and NaN stay what they are.
+  // log 0 = -inf, NaN below; inf and NaN do not change.
   Value none = code.real(std::numeric_limits<double>::quiet_NaN());
   Value atZero = code.ifLess(x, zero, none, code.real(-infinity));
   sum = code.ifLess(zero, x, sum, atZero);
@@ -404,8 +404,8 @@ Value buildLog1p(Code &code, Value x) {
 Value buildSine(Code &code, Value x, int64_t quarters) {
   const Format &format = code.format;
   Reduced reduced = reduce(code, x, format.inverseHalfPi, format.halfPi);
-  // Far out, where neighbors are a good part of a period apart, r would exceed
-  // its range. x - x is 0, NaN where x is infinite or NaN.
+  // Far out, where the distance of neighbors is a large fraction of a period, r
+  // would exceed its range. x - x is 0, or NaN if x is infinite or NaN.
   Value r = code.ifLess(code.abs(x), code.real(format.sineHighest),
                         reduced.remainder, code.sub(x, x));
   Value square = code.mul(r, r);
@@ -454,7 +454,8 @@ struct ExpandMathPass : batch::impl::ExpandMathPassBase<ExpandMathPass> {
     walkAndApplyPatterns(getOperation(), patterns);
   }
 
-  /// Makes every op a call to a function with that op, one per kind and type.
+  /// Replaces every op by a call of a function with that op, one per kind and
+  /// type.
   static void shareFunctions(ModuleOp module) {
     SymbolTable symbols(module);
     OpBuilder builder(module.getContext());

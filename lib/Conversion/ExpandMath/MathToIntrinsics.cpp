@@ -1,4 +1,4 @@
-//===- MathToIntrinsics.cpp - Math that GPUs compute without a library ----===//
+//===- MathToIntrinsics.cpp - Math on GPUs without a library --------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -41,8 +41,8 @@ struct MathToIntrinsicsPass
         return WalkResult::advance();
       StringRef name = getIntrinsic(op);
       if (name.empty()) {
-        op->emitOpError("has no code for GPUs without a library of CUDA or "
-                        "ROCm; those of math that do are absf, ceil, "
+        op->emitOpError("cannot be compiled for GPUs without a library of CUDA "
+                        "or ROCm; the math ops that can are absf, ceil, "
                         "copysign, cos, exp, expm1, floor, fma, log, log1p, "
                         "roundeven, sin, sqrt, tanh and trunc, on f32 and f64");
         return WalkResult::interrupt();

@@ -36,9 +36,9 @@ public:
 
 private:
   LogicalResult placeShared();
-  /// Moves a function into the module; gives it the thread as argument 0.
+  /// Moves a function into the module; its new argument 0 is the thread.
   LogicalResult moveFunction(FunctionOpInterface function);
-  /// Makes kernel arguments loads from the array of their addresses.
+  /// Loads kernel arguments from the array of their addresses.
   LogicalResult unpackArguments(func::FuncOp function);
   LogicalResult convertFunction(func::FuncOp function);
   LogicalResult convertCall(func::CallOp op, Value thread);
@@ -68,14 +68,15 @@ LogicalResult KernelEmulation::placeShared() {
   SmallVector<LLVM::GlobalOp> dynamic;
   for (auto global : kernels.getOps<LLVM::GlobalOp>()) {
     Type type = global.getGlobalType();
-    // Who reads it says so, where the user can see it.
+    // An error at a reader of it says more to the user.
     if (global.getConstant())
       continue;
     if (global.getAddrSpace() != BATCH_SPACE_SHARED)
       return global.emitOpError("is not in shared memory (address space 3); "
                                 "the emulator has no other global variables");
     if (global.getValueOrNull() || global.getInitializerBlock())
-      return global.emitOpError("is shared memory with an initial value");
+      return global.emitOpError("has an initial value, which shared memory "
+                                "cannot have; store it in the kernel");
     auto array = dyn_cast<LLVM::LLVMArrayType>(type);
     if (array && array.getNumElements() == 0) {
       dynamic.push_back(global);
@@ -87,7 +88,7 @@ LogicalResult KernelEmulation::placeShared() {
     sharedOffsets[global.getSymName()] = sharedBytes;
     sharedBytes += layout.getTypeSize(type).getFixedValue();
   }
-  // What the launch adds lies behind.
+  // Memory that the launch adds comes after it.
   int64_t alignment = dynamic.empty() ? 1 : dynamicAlignment;
   for (LLVM::GlobalOp global : dynamic)
     alignment = std::max<int64_t>(alignment, global.getAlignment().value_or(1));
@@ -110,7 +111,7 @@ LogicalResult KernelEmulation::moveFunction(FunctionOpInterface function) {
   bool isKernel = kernel && kernel.isKernel();
   if (isKernel && hostSymbols.lookup(name))
     return function.emitOpError("cannot become @")
-           << name << ", which is there already";
+           << name << ", which already exists";
   auto moved =
       func::FuncOp::create(builder, function.getLoc(), name,
                            cast<FunctionType>(function.getFunctionType()));
@@ -182,11 +183,12 @@ LogicalResult KernelEmulation::run() {
 
 LogicalResult KernelEmulation::convertFunction(func::FuncOp function) {
   Value thread = function.getArgument(0);
-  // What is made along the way is not looked at.
+  // Ops made along the way are not visited.
   SmallVector<Operation *> operations;
   function.getBody().walk([&](Operation *op) { operations.push_back(op); });
   for (Operation *op : operations) {
-    // What names functions or variables of the gpu.module is converted here.
+    // Ops that name functions or variables of the gpu.module are converted
+    // here.
     auto call = dyn_cast<func::CallOp>(op);
     auto address = dyn_cast<LLVM::AddressOfOp>(op);
     if (failed(call      ? convertCall(call, thread)
@@ -197,7 +199,7 @@ LogicalResult KernelEmulation::convertFunction(func::FuncOp function) {
   if (entries.contains(function) && failed(unpackArguments(function)))
     return failure();
 
-  // All memory is the host's now.
+  // All memory is now the host's.
   AttrTypeReplacer replacer;
   replacer.addReplacement(
       [](LLVM::LLVMPointerType type) -> std::optional<Type> {
@@ -216,9 +218,9 @@ LogicalResult KernelEmulation::convertFunction(func::FuncOp function) {
 LogicalResult KernelEmulation::convertCall(func::CallOp op, Value thread) {
   func::FuncOp callee = functions.lookup(op.getCalleeAttr().getAttr());
   if (!callee)
-    return op.emitOpError("calls no function of the gpu.module");
+    return op.emitOpError("calls a function outside of the gpu.module");
   if (entries.contains(callee))
-    return op.emitOpError("calls a kernel");
+    return op.emitOpError("calls a kernel, which only a launch can run");
   op.setCallee(callee.getSymName());
   op->insertOperands(0, thread);
   return success();
@@ -228,8 +230,9 @@ LogicalResult KernelEmulation::convertAddressOf(LLVM::AddressOfOp op,
                                                 Value thread) {
   auto offset = sharedOffsets.find(op.getGlobalName());
   if (offset == sharedOffsets.end())
-    return op.emitError("reads a constant tensor of several values, which the "
-                        "emulator does not have; make it a shared argument");
+    return op.emitError("this op reads a constant tensor of several values, "
+                        "which the emulator does not support; make it a "
+                        "parameter");
   op.replaceAllUsesWith(
       EmulatorBuilder(op, thread, locations).sharedAddress(offset->second));
   op.erase();
@@ -243,7 +246,8 @@ void ConvertGPUToHostEmulationPass::runOnOperation() {
   module.walk([&](gpu::LaunchFuncOp launch) { launches.push_back(launch); });
   for (gpu::LaunchFuncOp launch : launches) {
     if (launch.getAsyncToken()) {
-      launch.emitOpError("is asynchronous; the emulator's launches are not");
+      launch.emitOpError(
+          "is asynchronous, which the emulator does not support");
       return signalPassFailure();
     }
     launch.erase();

@@ -1,4 +1,4 @@
-//===- OperationEmulation.cpp - GPU code as calls of the emulator ---------===//
+//===- OperationEmulation.cpp - GPU code as calls to the emulator ---------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -32,10 +32,10 @@ public:
   LogicalResult convert(Operation *op);
 
 private:
-  /// What has no meaning of its own for the emulator.
+  /// Checks that an operation means the same on the host as on a GPU.
   LogicalResult checkPlain(Operation *op);
 
-  // One kind of operation each.
+  // Each converts one kind of operation.
   template <class Op>
   LogicalResult convertId(Op op, EmulatorRegister name, int64_t otherwise);
   LogicalResult convertLoad(LLVM::LoadOp op);
@@ -51,7 +51,7 @@ private:
   LogicalResult convertToBF16(NVVM::ConvertF32x2ToBF16x2Op op);
   LogicalResult convertMapa(NVVM::MapaOp op);
   LogicalResult convertCopy(NVVM::CpAsyncOp op);
-  /// A call that takes the place of an operation without results.
+  /// Replaces an operation without results by a call.
   LogicalResult replaceByCall(Operation *op, EmulatorFunction function,
                               ArrayRef<int64_t> arguments = {});
 
@@ -63,7 +63,7 @@ private:
   FailureOr<AtomicAccess> getAtomicAccess(Operation *op, Value pointer,
                                           Type type,
                                           std::optional<StringRef> syncscope);
-  /// A call before `op` that checks a whole access.
+  /// Inserts a call before `op` that checks a whole access.
   LogicalResult check(Operation *op, EmulatorFunction function, Value pointer,
                       Type type, std::optional<uint64_t> alignment);
   LogicalResult checkMasked(Operation *op, EmulatorFunction function,
@@ -117,7 +117,8 @@ LogicalResult OperationEmulation::checkMasked(Operation *op,
     return failure();
   int64_t elements = type.getNumElements();
   if (type.isScalable() || elements > 64)
-    return op->emitOpError("has more than 64 lanes");
+    return op->emitOpError(
+        "has more than 64 vector lanes, which the emulator does not support");
   EmulatorBuilder b = at(op);
   Value bits = LLVM::BitcastOp::create(
       b.builder, op->getLoc(), b.builder.getIntegerType(elements), mask);
@@ -166,13 +167,13 @@ OperationEmulation::getAtomicAccess(Operation *op, Value pointer, Type type,
                 llvm::is_contained({32u, 64u}, type.getIntOrFloatBitWidth()));
   if (!known)
     return op->emitOpError("is atomic on ")
-           << type << "; the emulator has atomics on 32 and 64 bits";
+           << type << "; the emulator only has atomics on 32 and 64 bits";
   int64_t bytes = layout.getTypeSize(type).getFixedValue();
   return AtomicAccess{bytes, *scope, *space};
 }
 
 LogicalResult OperationEmulation::convertLoad(LLVM::LoadOp op) {
-  // The emulator must see a load before it happens.
+  // The emulator must see every load.
   op.setInvariant(false);
   Type type = op.getType();
   if (op.getOrdering() == LLVM::AtomicOrdering::not_atomic)
@@ -252,13 +253,14 @@ static std::optional<int64_t> getUpdate(LLVM::AtomicBinOp op) {
 }
 
 LogicalResult OperationEmulation::convertAtomicRMW(LLVM::AtomicRMWOp op) {
-  // The order of this instruction does not reach PTX (LLVM 22).
+  // LLVM 22 drops the order of this instruction on the way to PTX.
   if (getOrder(op.getOrdering()) != BATCH_ORDER_RELAXED)
     return op.emitOpError("has a memory order, which GPU code loses; make it "
                           "monotonic, with llvm.fence before and after");
   std::optional<int64_t> update = getUpdate(op.getBinOp());
   if (!update)
-    return op.emitOpError("is an update that the emulator does not have");
+    return op.emitOpError(
+        "is an atomic update that the emulator does not support");
   Type type = op.getVal().getType();
   FailureOr<AtomicAccess> access =
       getAtomicAccess(op, op.getPtr(), type, op.getSyncscope());
@@ -321,7 +323,8 @@ LogicalResult OperationEmulation::convertMapa(NVVM::MapaOp op) {
 
 LogicalResult OperationEmulation::convertCopy(NVVM::CpAsyncOp op) {
   if (op.getCpSize())
-    return op.emitOpError("fills up with zeros, which the emulator does not");
+    return op.emitOpError("has a source size to fill the rest with zeros, "
+                          "which the emulator does not support; leave it out");
   EmulatorBuilder b = at(op);
   b.call(EmulatorFunction::copyAsync,
          {op.getDst(), op.getSrc(), b.constant(op.getSize())});
@@ -348,7 +351,7 @@ template <class Op>
 LogicalResult OperationEmulation::convertId(Op op, EmulatorRegister name,
                                             int64_t otherwise) {
   EmulatorBuilder b = at(op);
-  // The emulator has one dimension.
+  // The emulator has only one dimension.
   Value value = op.getDimension() == gpu::Dimension::x ? b.read(name)
                                                        : b.constant(otherwise);
   op.replaceAllUsesWith(b.fromI64(value, op.getType()));
@@ -360,7 +363,7 @@ LogicalResult OperationEmulation::convertShuffle(gpu::ShuffleOp op) {
   Type type = op.getValue().getType();
   if (!type.isIntOrFloat() || type.getIntOrFloatBitWidth() != 32)
     return op.emitOpError("shuffles ")
-           << type << "; the emulator shuffles 32-bit numbers";
+           << type << "; the emulator only shuffles 32-bit numbers";
   auto getMode = [&]() -> int64_t {
     switch (op.getMode()) {
     case gpu::ShuffleMode::XOR:
@@ -398,15 +401,15 @@ LogicalResult OperationEmulation::convertMma(NVVM::MmaOp op) {
       op.getLayoutA() != NVVM::MMALayout::row ||
       op.getLayoutB() != NVVM::MMALayout::col ||
       structType.getBody() != ArrayRef<Type>(SmallVector<Type>(4, f32)))
-    return op.emitOpError("is not m16n8 on tf32 or bf16, row by column, with "
-                          "a sum in f32, which is what the emulator has");
+    return op.emitOpError("must be m16n8 on tf32 or bf16, with layouts row and "
+                          "col and a sum in f32, for the emulator");
   Location loc = op.getLoc();
   EmulatorBuilder b = at(op);
   auto pointerType = LLVM::LLVMPointerType::get(op.getContext());
   auto store = [&](ValueRange values, Type element, int64_t room) {
     Value array;
     {
-      // Once per call of the function, not per turn of a loop.
+      // Once per call of the function, not per iteration of a loop.
       OpBuilder::InsertionGuard guard(b.builder);
       b.builder.setInsertionPointToStart(
           &op->getParentOfType<func::FuncOp>().front());
@@ -436,7 +439,7 @@ LogicalResult OperationEmulation::convertMma(NVVM::MmaOp op) {
 
 /// Rounds f32 to a type with fewer bits of fraction, the last `dropped` of
 /// which become zero. `toEven`: halves go to the even neighbor, not away from
-/// zero. NaN becomes the one that GPUs make of it.
+/// zero. NaN becomes the NaN that GPUs return.
 static Value roundBits(OpBuilder &b, Location loc, Value value, int64_t dropped,
                        bool toEven) {
   Type i32 = b.getI32Type();
@@ -451,7 +454,7 @@ static Value roundBits(OpBuilder &b, Location loc, Value value, int64_t dropped,
     odd = arith::AndIOp::create(b, loc, odd, constant(1));
     half = arith::AddIOp::create(b, loc, constant(ulp / 2 - 1), odd);
   }
-  // A carry out of the fraction makes the exponent right too.
+  // A carry out of the fraction also corrects the exponent.
   Value rounded = arith::AddIOp::create(b, loc, bits, half);
   rounded = arith::AndIOp::create(b, loc, rounded, constant(-ulp));
   Value isNaN =
@@ -462,8 +465,8 @@ static Value roundBits(OpBuilder &b, Location loc, Value value, int64_t dropped,
 LogicalResult OperationEmulation::convertToTF32(NVVM::ConvertFloatToTF32Op op) {
   if (op.getRnd() != NVVM::FPRoundingMode::RNA ||
       op.getSat() != NVVM::SaturationMode::NONE || op.getRelu())
-    return op.emitOpError("is not rounding to the nearest, halves away from "
-                          "zero, which is what the emulator has");
+    return op.emitOpError("must round to nearest, halves away from zero, "
+                          "without saturation or relu, for the emulator");
   OpBuilder b(op);
   op.replaceAllUsesWith(
       roundBits(b, op.getLoc(), op.getSrc(), 13, /*toEven=*/false));
@@ -475,8 +478,8 @@ LogicalResult
 OperationEmulation::convertToBF16(NVVM::ConvertF32x2ToBF16x2Op op) {
   if (op.getRnd() != NVVM::FPRoundingMode::RN ||
       op.getSat() != NVVM::SaturationMode::NONE || op.getRelu())
-    return op.emitOpError("is not rounding to the nearest, halves to even, "
-                          "which is what the emulator has");
+    return op.emitOpError("must round to nearest, halves to even, without "
+                          "saturation or relu, for the emulator");
   OpBuilder b(op);
   Location loc = op.getLoc();
   auto round = [&](Value value) {
@@ -497,7 +500,7 @@ LogicalResult OperationEmulation::checkPlain(Operation *op) {
       isa_and_nonnull<arith::ArithDialect, cf::ControlFlowDialect,
                       func::FuncDialect, LLVM::LLVMDialect, math::MathDialect,
                       scf::SCFDialect, vector::VectorDialect>(dialect);
-  // The contents of regions are looked at by themselves.
+  // The contents of regions are checked by themselves.
   bool plain = op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
                op->hasTrait<OpTrait::IsTerminator>() ||
                isMemoryEffectFree(op) || isa<LLVM::AssumeOp>(op);

@@ -20,8 +20,8 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Moves the only block of `region` before `position` with `values` for its
-/// arguments and takes its yield away. A null value is for an argument without
+/// Moves the only block of `region` before `position`, replaces its arguments
+/// by `values` and removes its yield. A null value is for an argument without
 /// uses. Returns the yielded values, converted.
 FailureOr<SmallVector<Value>> inlineBody(Region &region, ArrayRef<Value> values,
                                          Block *block, Block::iterator position,
@@ -73,7 +73,7 @@ struct ConvertConstruct : OpConversionPattern<rec::ConstructOp>,
   }
 };
 
-/// A switch over the variant of a node; none where there is but one.
+/// A switch over the variant of a node; none if there is only one.
 struct ConvertMatch : OpConversionPattern<rec::MatchOp>,
                       private RecPatternBase {
   ConvertMatch(const TypeConverter &converter, MLIRContext *context,
@@ -128,8 +128,8 @@ struct ConvertMatch : OpConversionPattern<rec::MatchOp>,
   }
 
 private:
-  /// Moves a case before `position` of `block`, with loads of the fields that
-  /// it uses in front. Returns what it yields.
+  /// Moves a case before `position` of `block`, after loads of the fields that
+  /// it uses. Returns the yielded values.
   FailureOr<SmallVector<Value>>
   convertCase(rec::MatchOp op, unsigned number, Value node, Block *block,
               Block::iterator position,
@@ -154,8 +154,8 @@ private:
   }
 };
 
-/// Entries of the list pool, filled from link to link. They are counted first:
-/// all are reserved at once.
+/// Entries of the list pool, filled from link to link. They are counted first,
+/// so that all can be reserved at once.
 struct ConvertElements : OpConversionPattern<rec::ElementsOp>,
                          private RecPatternBase {
   ConvertElements(const TypeConverter &converter, MLIRContext *context,
@@ -210,7 +210,7 @@ struct ConvertElements : OpConversionPattern<rec::ElementsOp>,
 /// The lists that a map or fold walks together.
 class Walk {
 public:
-  /// Takes the lists apart and checks that their lengths are equal.
+  /// Unpacks the lists and checks that their lengths are equal.
   Walk(ValueRange lists, ContextBuilder &build, OpBuilder &builder,
        Location loc) {
     for (Value list : lists) {
@@ -233,7 +233,7 @@ public:
 
   Value getLength() const { return length; }
 
-  /// Loads the elements at position `i` that `arguments` stand for.
+  /// Loads the elements at position `i` for `arguments`.
   FailureOr<SmallVector<Value>>
   loadElements(Value i, ArrayRef<BlockArgument> arguments,
                const TypeConverter &converter, ContextBuilder &build,
@@ -258,8 +258,8 @@ private:
   SmallVector<Value> begins;
 };
 
-/// A loop that fills the result lists, whose entries are all reserved before
-/// it: those of lists made inside do not come between them.
+/// A loop that fills the result lists. Their entries are all reserved before
+/// it, so that entries of lists made inside do not come between them.
 struct ConvertMap : OpConversionPattern<rec::MapOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -267,7 +267,7 @@ struct ConvertMap : OpConversionPattern<rec::MapOp> {
   matchAndRewrite(rec::MapOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     if (rec::walksAdt(op))
-      return rewriter.notifyMatchFailure(op, "walks a value of an ADT");
+      return rewriter.notifyMatchFailure(op, "it walks a value of an ADT");
     Location loc = op.getLoc();
     ContextBuilder build(rewriter, loc);
     Walk walk(adaptor.getLists(), build, rewriter, loc);
@@ -316,7 +316,7 @@ struct ConvertFold : OpConversionPattern<rec::FoldOp> {
   matchAndRewrite(rec::FoldOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     if (rec::walksAdt(op))
-      return rewriter.notifyMatchFailure(op, "walks a value of an ADT");
+      return rewriter.notifyMatchFailure(op, "it walks a value of an ADT");
     Location loc = op.getLoc();
     ContextBuilder build(rewriter, loc);
     Walk walk(adaptor.getLists(), build, rewriter, loc);
@@ -360,7 +360,7 @@ struct ConvertLength : OpConversionPattern<rec::LengthOp> {
   }
 };
 
-/// Phases are in the schedule by now.
+/// The schedule already respects phases.
 struct ConvertPhase : OpConversionPattern<rec::PhaseOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -372,7 +372,7 @@ struct ConvertPhase : OpConversionPattern<rec::PhaseOp> {
   }
 };
 
-/// Canonicalization makes selects of branches, of any type.
+/// Canonicalization turns branches into selects of any type.
 struct ConvertSelect : OpConversionPattern<arith::SelectOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -381,9 +381,9 @@ struct ConvertSelect : OpConversionPattern<arith::SelectOp> {
                   ConversionPatternRewriter &rewriter) const override {
     if (getTypeConverter()->isLegal(op.getType()))
       return failure();
-    // The condition may be a tensor too, of one value per element.
+    // The condition may also be a tensor, of one value per element.
     if (!op.getCondition().getType().isInteger(1))
-      return rewriter.notifyMatchFailure(op, "selects elements, not values");
+      return rewriter.notifyMatchFailure(op, "it selects elements, not values");
     rewriter.replaceOpWithNewOp<arith::SelectOp>(op, adaptor.getCondition(),
                                                  adaptor.getTrueValue(),
                                                  adaptor.getFalseValue());
@@ -406,8 +406,8 @@ LogicalResult batch::checkRecToLLVM(Operation *op) {
   WalkResult result = op->walk([](Operation *nested) {
     if (!rec::walksAdt(nested))
       return WalkResult::advance();
-    nested->emitError(
-        "walks a value of a list-shaped ADT; run batch-list-elements first");
+    nested->emitError("this op walks a value of a list-shaped ADT; run "
+                      "batch-list-elements first");
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());

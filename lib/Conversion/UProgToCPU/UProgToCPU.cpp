@@ -24,8 +24,8 @@ using namespace mlir::batch::abi;
 
 namespace {
 
-/// A program that is lowered. Workers are the units of the device, which run a
-/// program of that level together; each runs one of block level by itself.
+/// A program being lowered. Workers are the units of the device, which together
+/// run a program of that level; a program of block level each runs by itself.
 struct WorkerProgram {
   SymbolTable &symbols;
   int64_t rowSplit, rowBlock; ///< options of the pass
@@ -60,7 +60,7 @@ public:
     return {};
   }
   Values lower(uprog::BarrierOp barrier, uprog::BarrierOp::Adaptor) {
-    // Workers are the units of the device; what is below runs on one.
+    // Workers are the units of the device; units below run on one worker.
     if (barrier.getLevel() == uprog::Level::Device)
       builder().call(RuntimeFunction::barrier, program.getWorker());
     return {};
@@ -102,11 +102,11 @@ static LogicalResult checkRun(uprog::RunOp run, SymbolTable &symbols) {
   if (!code)
     return run.emitError("operator @")
            << run.getCallee()
-           << " is no kernel function yet; run convert-operators-to-cpu first";
+           << " has no code for the CPU; run convert-operators-to-cpu first";
   if (!code.getWorkers())
-    return run.emitError("kernel function @")
+    return run.emitError("the code of operator @")
            << run.getCallee()
-           << " does not say 'workers' in 'uprog.code': how they share tasks";
+           << " does not say how 'workers' share its tasks in 'uprog.code'";
   return success();
 }
 
@@ -155,7 +155,7 @@ SmallVector<Value> WorkerEmitter::lower(uprog::RunOp run,
     return {};
   }
 
-  // The rows of a large batch, or the columns of a small one.
+  // Share the rows of a large batch, or the columns of a small one.
   Value enough = arith::MulIOp::create(b, workers, cb.constant(split));
   Value single = compare(arith::CmpIPredicate::eq, workers, one);
   Value large = compare(arith::CmpIPredicate::sge, tasks, enough);
@@ -181,7 +181,7 @@ SmallVector<Value> WorkerEmitter::lower(uprog::RunOp run,
   return {};
 }
 
-/// A loop over the numbers that carries how many are listed.
+/// A loop over the numbers that counts those listed.
 SmallVector<Value> WorkerEmitter::lower(uprog::CompactOp compact,
                                         uprog::CompactOp::Adaptor operands) {
   ContextBuilder cb = builder();
@@ -207,7 +207,7 @@ SmallVector<Value> WorkerEmitter::lower(uprog::CompactOp compact,
   return {toIndex(loop.getResult(0))};
 }
 
-/// Makes a function that only other code of the object calls.
+/// Makes a function internal: only other code of the object calls it.
 static void makeInternal(func::FuncOp function) {
   function.setPrivate();
   function->setAttr(
@@ -222,7 +222,7 @@ SmallVector<Value> WorkerEmitter::lower(uprog::ProgramOp op,
   auto function = func::FuncOp::create(
       b, op.getSymName(), b.getFunctionType({pointer, i64, i64}, {}));
   program.function = function;
-  // What is referred to is not the executor.
+  // A program that others refer to is not the executor.
   if (SymbolTable::symbolKnownUseEmpty(op, op->getParentOfType<ModuleOp>()))
     function->setAttr(kExecutorAttr, b.getUnitAttr());
   else
@@ -235,7 +235,7 @@ SmallVector<Value> WorkerEmitter::lower(uprog::ProgramOp op,
   return {};
 }
 
-/// Makes a function of one case of a branch.
+/// Outlines one case of a branch into a function.
 static void outlineCase(WorkerProgram &program, Region &region,
                         int64_t number) {
   func::FuncOp function = program.function;
@@ -260,9 +260,8 @@ static void outlineCase(WorkerProgram &program, Region &region,
   func::CallOp::create(b, outlined, operands).setNoInline(true);
 }
 
-/// Each case of a machine's loop becomes a function of its own: LLVM takes time
-/// that grows with the square of the code in a loop, and this one runs all
-/// blocks.
+/// Outlines each case of a machine's loop into a function: LLVM's time grows
+/// with the square of the code in a loop, and this loop runs all blocks.
 static void outlineCases(WorkerProgram &program) {
   program.function.walk<WalkOrder::PreOrder>([&](scf::IndexSwitchOp branch) {
     for (auto [number, region] :
@@ -291,13 +290,13 @@ class ConvertUProgToCPUPass
 
   LogicalResult check(uprog::ProgramOp program, SymbolTable &symbols) {
     if (program.getLevel() == uprog::Level::Cluster)
-      return program.emitError("has level ")
+      return program.emitError("this program has level ")
              << uprog::stringifyLevel(program.getLevel())
-             << ": workers run programs of device level together, or of block "
-                "level each by itself";
+             << ", but workers can only run programs of level device together, "
+                "or of level block each by itself";
     if (failed(findMachine(program)))
       return failure();
-    return checkProgram(program, "has no lowering to CPU workers",
+    return checkProgram(program, "this op cannot be lowered to CPU workers",
                         [&](Operation *op) {
                           auto run = dyn_cast<uprog::RunOp>(op);
                           return run ? checkRun(run, symbols) : success();

@@ -1,4 +1,4 @@
-//===- CheckGPUTarget.cpp - Whether code for a GPU can be made ------------===//
+//===- CheckGPUTarget.cpp - Check the target of GPU code ------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -56,7 +56,7 @@ LogicalResult CheckGPUTargetPass::check() {
   ChipFacts facts = batch::getChipFacts(chip);
   if (!facts.acquireLoads)
     return module.emitError("chip '")
-           << chip << "' has no acquire loads, which blocks meet with; use "
+           << chip << "' has no acquire loads, which barriers need; use "
            << firstWith(&ChipFacts::acquireLoads) << " or later";
   if (executor == batch::Executor::Cluster && !facts.clusters)
     return module.emitError("chip '")
@@ -64,7 +64,7 @@ LogicalResult CheckGPUTargetPass::check() {
            << firstWith(&ChipFacts::clusters) << " or later";
   if (!facts.tensorCores && precision != batch::Precision::F32)
     return module.emitError("chip '")
-           << chip << "' gets products in f32 only; use precision=f32, or "
+           << chip << "' computes products in f32 only; use precision=f32, or "
            << firstWith(&ChipFacts::tensorCores) << " or later for "
            << stringifyPrecision(precision);
   return checkTools(facts.vendor->vendor);
@@ -76,14 +76,14 @@ LogicalResult CheckGPUTargetPass::checkTools(batch::GPUVendor vendor) {
   ModuleOp module = getOperation();
   StringRef name = batch::getOptionName(format.getValue());
   if (vendor == batch::GPUVendor::AMD) {
-    // Upstream looks nowhere else.
+    // Upstream looks only there.
     SmallString<128> linker(ROCDL::getROCMPath());
     llvm::sys::path::append(linker, "llvm", "bin", "ld.lld");
     if (!llvm::sys::fs::can_execute(linker))
       return module.emitError("format '")
              << name
              << "' needs the linker of ROCm, but there is no 'llvm/bin/ld.lld' "
-                "where ROCM_PATH says; use format=isa";
+                "where ROCM_PATH points; use format=isa";
     return success();
   }
   StringRef missing = batch::findMissingCUDATool(name);
@@ -91,6 +91,6 @@ LogicalResult CheckGPUTargetPass::checkTools(batch::GPUVendor vendor) {
     return module.emitError("format '")
            << name << "' needs '" << missing
            << "' of a CUDA toolkit, but it is neither on the PATH nor where "
-              "CUDA_HOME says; use format=isa";
+              "CUDA_HOME points; use format=isa";
   return success();
 }

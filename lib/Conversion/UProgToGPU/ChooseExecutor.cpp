@@ -1,4 +1,4 @@
-//===- ChooseExecutor.cpp - Which blocks run a plan together --------------===//
+//===- ChooseExecutor.cpp - Choose the blocks that run a plan together ----===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -22,8 +22,8 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// What a block computes during a barrier in global memory: 1e11 FLOP/s, a
-/// fifth or so of what a multiprocessor can, for 2.6 us. An estimate.
+/// The FLOP of a block during a barrier in global memory: 1e11 FLOP/s, about a
+/// fifth of a multiprocessor's peak, for 2.6 us. An estimate.
 static constexpr int64_t kBarrierFlops = int64_t(1) << 18;
 
 namespace {
@@ -44,8 +44,8 @@ struct ChooseExecutorPass
     Level group = given.value_or(Level::Device);
     if (lockstep != programs.end()) {
       if (given.value_or(Level::Block) != Level::Block) {
-        lockstep->emitError("runs lanes, which every block has for itself; use "
-                            "executor=block or auto, not ")
+        lockstep->emitError("this program runs lanes, which each block has for "
+                            "itself; use executor=block or auto, not ")
             << stringifyLevel(*given);
         return signalPassFailure();
       }
@@ -73,8 +73,8 @@ struct ChooseExecutorPass
 };
 } // namespace
 
-/// The smallest group of blocks that can hold all weights in shared memory and
-/// compute the largest stage of a task while all blocks would meet.
+/// The smallest group of blocks that can hold all parameters in shared memory
+/// and compute the largest stage of a task during a barrier of all blocks.
 LogicalResult ChooseExecutorPass::choose(Level &group, std::string &why) {
   int64_t weights = 0, flops = 0;
   auto device = SymbolTable(getOperation())
@@ -83,7 +83,7 @@ LogicalResult ChooseExecutorPass::choose(Level &group, std::string &why) {
     auto staged = device ? device.lookupSymbol<OperatorOp>(op.getSymName())
                          : OperatorOp();
     if (!staged)
-      return op.emitError("has no stages for a GPU; run "
+      return op.emitError("this operator has no stages for a GPU; run "
                           "uprog-stage-operators=target=gpu first");
     ContractionCost cost = StagePlan(staged).getContractionCost();
     weights += cost.weightBytes;
@@ -103,15 +103,15 @@ LogicalResult ChooseExecutorPass::choose(Level &group, std::string &why) {
     StringRef name = stringifyLevel(candidate);
     why.clear();
     if (weights > memory) {
-      os << weights << " bytes of weights are more than a " << name << "'s "
+      os << weights << " bytes of parameters are more than a " << name << "'s "
          << memory << " bytes of shared memory";
     } else if (flops > computed) {
       os << flops << " FLOP in a task's largest stage are more than the "
          << computed << " that a " << name
          << " computes during a barrier in global memory";
     } else {
-      os << weights << " bytes of weights fit in a " << name << "'s " << memory
-         << " bytes of shared memory, and it computes the " << flops
+      os << weights << " bytes of parameters fit in a " << name << "'s "
+         << memory << " bytes of shared memory, and it computes the " << flops
          << " FLOP of a task's largest stage during a barrier in global memory";
       group = candidate;
       break;

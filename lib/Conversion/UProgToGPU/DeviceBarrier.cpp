@@ -1,4 +1,4 @@
-//===- DeviceBarrier.cpp - All blocks of a launch meet --------------------===//
+//===- DeviceBarrier.cpp - A barrier of all blocks of a launch ------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A central barrier with a generation, written as IR. LLVM 22 gives no memory
-// order to atomicrmw on NVPTX, so arrivals are relaxed and fences stand around
-// them; a wait is an acquire load, which nothing may hoist out of its loop.
+// order to atomicrmw on NVPTX, so arrivals are relaxed and surrounded by
+// fences; a wait is an acquire load, which nothing may hoist out of its loop.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +20,8 @@ using namespace mlir;
 using namespace mlir::uprog;
 
 namespace {
-/// What the code below has by name in angle brackets: where an i32 of
-/// BatchDeviceControl lies, or another number of bytes.
+/// A number that the code below refers to by name in angle brackets: the place of
+/// an i32 of BatchDeviceControl, or another number of bytes.
 struct Word {
   const char *name;
   size_t bytes;

@@ -1,4 +1,4 @@
-//===- DeviceBarrier.h - All blocks of a launch meet ------------*- C++ -*-===//
+//===- DeviceBarrier.h - A barrier of all blocks of a launch ----*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,10 +15,10 @@
 namespace mlir::uprog {
 
 /// Adds to `module` the function f(control, blocks: i32, step: i32,
-/// watchdog: i64) in which
-/// all blocks of a launch meet. What a thread of any block wrote before is seen
-/// by all threads after. Blocks look at the clock while they wait, where the
-/// vendor's chips have one. BatchDeviceControl in ABI.h is the control block.
+/// watchdog: i64), a barrier of all blocks of a launch. All threads see after
+/// it what a thread of any block wrote before it. Blocks read the clock while
+/// they wait, if the vendor's chips have one. `control` points to the
+/// BatchDeviceControl of ABI.h.
 func::FuncOp addDeviceBarrier(gpu::GPUModuleOp module,
                               const batch::VendorFacts &vendor);
 

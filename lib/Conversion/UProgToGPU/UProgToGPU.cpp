@@ -26,11 +26,11 @@ using namespace mlir::batch;
 using namespace mlir::batch::abi;
 using mlir::uprog::Level;
 
-/// Plans, steps, rows and weights lie in global memory.
+/// Plans, steps, rows and parameters lie in global memory.
 static constexpr unsigned kGlobalMemory = 1;
-/// What the threads of a block have together.
+/// Memory shared by the threads of a block.
 static constexpr unsigned kSharedMemory = 3;
-/// Threads that exchange values without memory.
+/// The number of threads that exchange values without memory.
 static constexpr int64_t kWarp = 32;
 
 namespace {
@@ -40,7 +40,7 @@ struct LaunchShape {
   int64_t blockSize, clusterSize;
 };
 
-/// A program that is lowered, and the values of its kernel that all its code
+/// A program being lowered, and the values of its kernel that all its code
 /// reads.
 struct Kernel {
   gpu::GPUModuleOp device;
@@ -48,7 +48,7 @@ struct Kernel {
   const VendorFacts &vendor;
   func::FuncOp barrier; ///< in which all blocks meet, if they run one plan
   MachineOp machine;    ///< of a program that has lanes
-  /// Where blocks may meet in a plan: the number of the step there.
+  /// The number of the step at barriers in a plan.
   DenseMap<Operation *, Value> stepNumbers{};
 
   Value context; ///< of a program that has lanes
@@ -104,7 +104,7 @@ public:
   }
 
 private:
-  /// Arguments are the cells of the struct that a launch passes.
+  /// Its arguments are the cells of the struct that a launch passes.
   gpu::GPUFuncOp beginKernel(uprog::ProgramOp program, int64_t cells,
                              ArrayRef<Field> fields);
   void endKernel(uprog::ProgramOp program, gpu::GPUFuncOp function,
@@ -133,7 +133,7 @@ private:
     return LLVM::GEPOp::create(b, ptrType(), b.getI8Type(), base,
                                ArrayRef<LLVM::GEPArg>{offset});
   }
-  /// Element `index` of an array of structs, each of so many cells.
+  /// The address of element `index` of an array of structs of `structCells`.
   Value addressOf(Value array, Value index, int64_t structCells) {
     Value cell = arith::MulIOp::create(b, index, constant(structCells));
     return LLVM::GEPOp::create(b, ptrType(), b.getI64Type(), array,
@@ -193,7 +193,7 @@ void KernelEmitter::tell(Value value, Value where) {
 }
 
 /// The number of the step at an op of a plan's program: that of the nearest
-/// uprog.plan_step before it, null if there is none.
+/// uprog.plan_step before it, or null.
 static Value findStepNumber(Operation *op) {
   for (; !isa<uprog::ProgramOp>(op); op = op->getParentOp())
     for (Operation *at = op; at; at = at->getPrevNode())
@@ -202,7 +202,7 @@ static Value findStepNumber(Operation *op) {
   return {};
 }
 
-/// All blocks of a group meet, at an op of the program.
+/// Emits a barrier of all blocks of a group, at an op of the program.
 void KernelEmitter::meet(Operation *op) {
   switch (kernel.shape.group) {
   case Level::Device: {
@@ -258,13 +258,13 @@ SmallVector<Value> KernelEmitter::lower(uprog::RunOp run,
                          ValueRange{operands.getStep(), kernel.forms,
                                     kernel.unit, kernel.units});
   }
-  // Lanes go on with what other threads computed.
+  // Lanes read values that other threads computed.
   if (kernel.machine)
     meet(run);
   return {};
 }
 
-/// What another thread of the warp has, 32 bits at once.
+/// The value of another thread of the warp, 32 bits at a time.
 Value KernelEmitter::shuffle(Value value, int64_t offset,
                              gpu::ShuffleMode mode) {
   Type i32 = b.getI32Type(), i64 = b.getI64Type();
@@ -284,7 +284,7 @@ Value KernelEmitter::shuffle(Value value, int64_t offset,
       .getShuffleResult();
 }
 
-/// The threads of every warp share out the numbers, then what they found.
+/// The threads of every warp share the numbers, then combine their results.
 SmallVector<Value> KernelEmitter::lower(uprog::ReduceOp reduce,
                                         uprog::ReduceOp::Adaptor operands) {
   Value self = toI64(gpu::ThreadIdOp::create(b, gpu::Dimension::x));
@@ -309,8 +309,8 @@ SmallVector<Value> KernelEmitter::lower(uprog::ReduceOp reduce,
   return toResults(found);
 }
 
-/// One i64 of shared memory by which a thread tells the others how long a list
-/// is.
+/// An i64 of shared memory in which a thread tells the others the length of a
+/// list.
 Value KernelEmitter::findCountCell() {
   constexpr StringLiteral name = "compact.count";
   if (!kernel.device.lookupSymbol(name)) {
@@ -324,7 +324,7 @@ Value KernelEmitter::findCountCell() {
       b, LLVM::LLVMPointerType::get(b.getContext(), kSharedMemory), name);
 }
 
-/// The first warp asks: each thread for one number, and it learns from the
+/// The first warp tests one number per thread, and each thread learns from the
 /// others how many of those before it are on the list.
 SmallVector<Value> KernelEmitter::lower(uprog::CompactOp compact,
                                         uprog::CompactOp::Adaptor operands) {
@@ -383,8 +383,8 @@ SmallVector<Value> KernelEmitter::lower(uprog::CompactOp compact,
   return {toIndex(LLVM::LoadOp::create(b, i64, cell))};
 }
 
-/// Fills the block's shared memory, if there is a function for it. Returns how
-/// many bytes of it a launch adds.
+/// Fills the block's shared memory if there is a function for it. Returns the
+/// number of bytes of it that a launch adds.
 int64_t KernelEmitter::loadWeights() {
   for (auto function : kernel.device.getOps<func::FuncOp>())
     if (auto bytes = function->getAttrOfType<IntegerAttr>(kKeptBytesAttr)) {
@@ -395,7 +395,7 @@ int64_t KernelEmitter::loadWeights() {
   return 0;
 }
 
-/// Makes the function of the host that launches the kernel too.
+/// Also makes the function of the host that launches the kernel.
 void KernelEmitter::endKernel(uprog::ProgramOp program, gpu::GPUFuncOp function,
                               Field blocksArgument, int64_t sharedBytes) {
   const LaunchShape &shape = kernel.shape;
@@ -447,7 +447,7 @@ gpu::GPUFuncOp KernelEmitter::beginKernel(uprog::ProgramOp program,
     if (field.isPointer)
       types[field.cell()] = ptrType();
   b.setInsertionPointToEnd(kernel.device.getBody());
-  // Dots are not for names of kernels.
+  // Names of kernels cannot have dots.
   std::string name = program.getSymName().str();
   llvm::replace(name, '.', '_');
   auto function = gpu::GPUFuncOp::create(b, name, b.getFunctionType(types, {}));
@@ -461,7 +461,7 @@ gpu::GPUFuncOp KernelEmitter::beginKernel(uprog::ProgramOp program,
   return function;
 }
 
-/// Every group runs one plan after the other.
+/// Every group runs one plan after another.
 void KernelEmitter::lowerPlans(uprog::ProgramOp program) {
   constexpr Field launch[] = {kPlansLaunchPlans,  kPlansLaunchNumPlans,
                               kPlansLaunchForms,  kPlansLaunchControl,
@@ -537,8 +537,8 @@ class ConvertUProgToGPUPass
     auto device = SymbolTable(module).lookup<gpu::GPUModuleOp>(kDeviceModule);
     if (!device) {
       if (module.getOps<uprog::OperatorOp>().empty())
-        programs[0].emitError("runs no operators, so there is nothing for a "
-                              "device; compile it for the CPU");
+        programs[0].emitError("this program runs no operators, so a device has "
+                              "nothing to do; compile it for the CPU");
       else
         programs[0].emitError("there is no gpu.module @")
             << kDeviceModule << "; run convert-operators-to-gpu first";
@@ -558,7 +558,7 @@ class ConvertUProgToGPUPass
       if (failed(lower(program, kernel)))
         return signalPassFailure();
     }
-    // One block on a multiprocessor is enough, and may have all registers.
+    // One block per multiprocessor is enough and may use all registers.
     if (vendor.vendor == GPUVendor::NVIDIA)
       for (auto kernel : device.getOps<gpu::GPUFuncOp>())
         kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
@@ -579,9 +579,10 @@ LogicalResult ConvertUProgToGPUPass::check(uprog::ProgramOp program,
     return failure();
   if (*machine && machine->getFrames())
     return program.emitError(
-        "runs calls on the stack of the host, which blocks of a GPU do not "
-        "have; compile with --strategy=lockstep");
-  constexpr StringLiteral error = "has no lowering to a persistent kernel";
+        "this program runs calls on the stack of the host, which blocks of a "
+        "GPU do not have; compile with --strategy=lockstep");
+  constexpr StringLiteral error =
+      "this op cannot be lowered to a persistent kernel";
   return checkProgram(program, error, [&](Operation *op) -> LogicalResult {
     if (auto run = dyn_cast<uprog::RunOp>(op))
       return checkRun(run, device);

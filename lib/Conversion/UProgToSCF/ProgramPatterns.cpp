@@ -1,4 +1,4 @@
-//===- ProgramPatterns.cpp - What targets share of a program --------------===//
+//===- ProgramPatterns.cpp - Common lowering of programs ------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -69,12 +69,13 @@ FailureOr<MachineOp> batch::findMachine(uprog::ProgramOp program) {
     return MachineOp();
   auto machines = program->getParentOfType<ModuleOp>().getOps<MachineOp>();
   if (machines.empty())
-    return program.emitError("has lanes, but the module has no batch.machine");
+    return program.emitError(
+        "this program has lanes, but the module has no batch.machine");
   return *machines.begin();
 }
 
-/// The entry that a machine was made from, whose arguments and results its
-/// lanes read and write, or null.
+/// The entry that a machine was made from, or null. Lanes read its arguments
+/// and write its results.
 static func::FuncOp findEntry(Operation *op) {
   FunctionOpInterface entry = lookupEntry(op->getParentOfType<ModuleOp>());
   return dyn_cast_or_null<func::FuncOp>(entry.getOperation());
@@ -156,7 +157,8 @@ batch::checkProgram(uprog::ProgramOp program, StringRef error,
                     function_ref<LogicalResult(Operation *)> checkOp) {
   auto check = [&](Operation *op) -> LogicalResult {
     if (isa<StartLanesOp>(op) && !findEntry(op))
-      return op->emitError("needs the entry that its machine was made from");
+      return op->emitError(
+          "this op needs the entry that its machine was made from");
     if (isa_and_nonnull<uprog::UProgDialect, arith::ArithDialect>(
             op->getDialect()) ||
         isa<StartLanesOp, BlockKeysOp, NextBlockOp, LaneListOp, EnterBlockOp,

@@ -1,12 +1,12 @@
-//===- ProgramPatterns.h - What targets share of a program ------*- C++ -*-===//
+//===- ProgramPatterns.h - Common lowering of programs ----------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Besides control: programs that run on lanes, and what it takes to make a
-// target's function of a program.
+// Besides control: programs that run on lanes, and the conversion of a program
+// to a target's function.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ namespace mlir::batch {
 ///
 ///   SmallVector<Value> lower(Op op, Op::Adaptor operands);
 ///
-/// for each op that it lowers, which returns what replaces the results.
+/// for each op that it lowers. It returns the values that replace the results.
 class OpEmitter {
 protected:
   OpEmitter(Operation *op, ConversionPatternRewriter &rewriter)
@@ -43,23 +43,23 @@ protected:
   Value toIndex(Value integer) {
     return arith::IndexCastOp::create(b, b.getIndexType(), integer);
   }
-  /// What makeLeastLoop returns, as results of a uprog.reduce.
+  /// Converts the values of makeLeastLoop to results of a uprog.reduce.
   SmallVector<Value> toResults(SmallVector<Value> found);
-  /// The lanes of a unit, given the context: pointers both.
+  /// The lanes of a unit, given the context: both are pointers.
   Value loadLanes(Value context, Value unit);
-  /// Moves what a program does to the insertion point. Its plans and lanes
+  /// Moves the body of a program to the insertion point. Its plan and lanes
   /// become these values.
   void inlineBody(uprog::ProgramOp program, Value plan, Value lanes);
-  /// Moves the code that says whether a number (i64) is listed to the insertion
-  /// point, which stays behind it. Returns the answer.
+  /// Moves the code that decides whether a number (i64) is listed to the
+  /// insertion point, which ends up after it. Returns the decision.
   Value inlinePredicate(uprog::CompactOp compact, Value number);
 
   ConversionPatternRewriter &rewriter;
   ImplicitLocOpBuilder b;
 };
 
-/// Lowers an op by a method of `Emitter`, which is made for it with the state
-/// that all patterns of a program share.
+/// Lowers an op by a method of `Emitter`, which is created for it with the
+/// state that all patterns of a program share.
 template <class Emitter, class State, class OpTy>
 class ProgramPattern : public OpConversionPattern<OpTy> {
 public:
@@ -86,23 +86,23 @@ void addProgramPatterns(const TypeConverter &converter, State &state,
       converter, patterns.getContext(), state);
 }
 
-/// Whether a program has lanes.
+/// True if a program has lanes.
 bool hasLanes(uprog::ProgramOp program);
 /// Returns the machine of a program that has lanes, and null of another. Fails
 /// with an error if there is no machine.
 FailureOr<MachineOp> findMachine(uprog::ProgramOp program);
-/// Emits an error at the first op in `program` that no target lowers:
-/// '`error`'; at lanes that come from nowhere; or where `checkOp` does.
+/// Emits `error` at the first op in `program` that no target lowers. Also fails
+/// with an error at lanes without an entry, and where `checkOp` does.
 LogicalResult checkProgram(uprog::ProgramOp program, StringRef error,
                            function_ref<LogicalResult(Operation *)> checkOp);
 
-/// Makes what emits the code of lanes at an insertion point, given a pointer to
-/// the unit's.
+/// Returns an emitter of the code of lanes at an insertion point, given a
+/// pointer to the unit's lanes.
 using MakeLaneCode =
     std::function<LaneCode(ImplicitLocOpBuilder &b, Value lanes)>;
 
-/// Lowers a program with all in it. Plans, steps, lanes and lists of lanes
-/// become pointers; `addPatterns` adds those of the target.
+/// Lowers a program with all its code. Plans, steps, lanes and lists of lanes
+/// become pointers; `addPatterns` adds the patterns of the target.
 LogicalResult convertProgram(
     uprog::ProgramOp program, Type pointer, MakeLaneCode makeLanes,
     function_ref<void(const TypeConverter &, RewritePatternSet &)> addPatterns);

@@ -66,7 +66,8 @@ struct WhileLowering : OpConversionPattern<uprog::WhileOp> {
     SmallVector<Type> types;
     if (failed(typeConverter->convertTypes(op.getBody().getArgumentTypes(),
                                            types)))
-      return rewriter.notifyMatchFailure(op, "a type cannot be converted");
+      return rewriter.notifyMatchFailure(
+          op, "one of its types cannot be converted");
     auto loop =
         scf::WhileOp::create(rewriter, op.getLoc(), types, ValueRange());
     Region &before = loop.getBefore(), &after = loop.getAfter();
@@ -79,7 +80,7 @@ struct WhileLowering : OpConversionPattern<uprog::WhileOp> {
   }
 };
 
-/// The end of a region whose op is lowered already.
+/// Lowers the terminator of a region whose op is already lowered.
 template <class From, class To>
 struct EndLowering : OpConversionPattern<From> {
   using OpConversionPattern<From>::OpConversionPattern;
@@ -88,7 +89,7 @@ struct EndLowering : OpConversionPattern<From> {
   matchAndRewrite(From op, typename From::Adaptor operands,
                   ConversionPatternRewriter &rewriter) const override {
     if (!isa<scf::ForOp, scf::IndexSwitchOp, scf::WhileOp>(op->getParentOp()))
-      return rewriter.notifyMatchFailure(op, "does not end control");
+      return rewriter.notifyMatchFailure(op, "it does not end control");
     rewriter.replaceOpWithNewOp<To>(op, TypeRange(), operands.getOperands());
     return success();
   }

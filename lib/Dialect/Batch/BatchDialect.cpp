@@ -41,8 +41,8 @@ AsmPrinter &mlir::operator<<(AsmPrinter &printer, batchrt::Policy policy) {
 
 namespace {
 
-/// Constants stay in the block of a machine that needs them: between blocks
-/// there is no code.
+/// Keeps constants in the block of a machine that needs them: there is no code
+/// between blocks.
 struct BatchFoldInterface : DialectFoldInterface {
   using DialectFoldInterface::DialectFoldInterface;
 
@@ -72,7 +72,7 @@ void BatchDialect::initialize() {
 LogicalResult PolicyAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  batchrt::Policy kind, StringAttr table) {
   if ((kind == batchrt::Policy::Machine) != bool(table))
-    return emitError() << "policy 'fsm' has a table, the others have none";
+    return emitError() << "only policy 'fsm' has a table, and it must have one";
   return success();
 }
 

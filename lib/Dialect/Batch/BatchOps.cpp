@@ -99,9 +99,9 @@ LogicalResult KernelOp::verifyRegions() {
     if (!tensor || !llvm::is_contained(tensor.getShape(), 0))
       return success();
     return mlir::emitError(loc)
-           << "is of type " << type
-           << ", which has no elements; kernels compute tensors "
-              "that have some";
+           << "a value of type " << type
+           << " has no elements; kernels only compute tensors with "
+              "elements";
   };
   for (BlockArgument argument : getBody().getArguments())
     if (failed(checkExtents(argument.getLoc(), argument.getType())))
@@ -118,7 +118,7 @@ LogicalResult KernelOp::verifyRegions() {
   return success();
 }
 
-/// A name of where rows lie: of a table or source, or of a variable of a
+/// True if `name` names a place of rows: a table, a source or a variable of a
 /// machine.
 static bool namesRows(ModuleOp module, FlatSymbolRefAttr name,
                       SymbolTableCollection &symbols) {
@@ -136,8 +136,8 @@ static LogicalResult verifyRead(KernelOp kernel, unsigned index, ReadAttr read,
   bool isShared = read.getKind() == ReadKind::Shared;
   if (isShared != kernel.isShared(index))
     return kernel.emitOpError("argument #")
-           << index << (isShared ? " is" : " is not")
-           << " read as shared, but it " << (isShared ? "is not" : "is");
+           << index << (isShared ? " is" : " is not") << " read as shared, but "
+           << (isShared ? "'batch.shared' is missing" : "has 'batch.shared'");
   if (read.getSegments() != kernel.isRagged(index))
     return kernel.emitOpError("argument #")
            << index
@@ -194,14 +194,14 @@ LogicalResult KernelOp::verifySymbolUses(SymbolTableCollection &symbols) {
 // InvokeOp, RecordOp
 //===----------------------------------------------------------------------===//
 
-/// The kernel that `op` names, or an error.
+/// The kernel that `op` names; emits an error if there is none.
 static FailureOr<KernelOp> lookupKernel(Operation *op, FlatSymbolRefAttr name,
                                         SymbolTableCollection &symbols) {
-  // Kernels are the module's, also those that blocks of a machine invoke.
+  // Kernels belong to the module, also those that blocks of a machine invoke.
   auto kernel =
       symbols.lookupSymbolIn<KernelOp>(op->getParentOfType<ModuleOp>(), name);
   if (!kernel)
-    return op->emitOpError("there is no batch.kernel ") << name;
+    return op->emitOpError("refers to unknown batch.kernel ") << name;
   return kernel;
 }
 
@@ -263,7 +263,7 @@ OpFoldResult DepthOp::fold(FoldAdaptor) {
   return {};
 }
 
-/// Depths are known when tasks are recorded, before any tensor is.
+/// Depths are known when tasks are recorded, before any tensor.
 void DepthOp::getValueFlow(SymbolTableCollection &,
                            SmallVectorImpl<rec::ValueFlowEdge> &) {}
 
@@ -303,17 +303,18 @@ LogicalResult TableOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return success();
   auto owner = symbols.lookupNearestSymbolFrom<TableOp>(*this, getBesideAttr());
   if (!owner)
-    return emitOpError("there is no batch.table ") << getBesideAttr();
+    return emitOpError("refers to unknown batch.table ") << getBesideAttr();
   if (owner.getBeside() || owner == *this)
     return emitOpError("lies beside ")
-           << getBesideAttr() << ", which lies beside another table itself";
+           << getBesideAttr() << ", which itself lies beside another table";
   if (owner.getGroup() != getGroup())
     return emitOpError("lies beside ")
-           << getBesideAttr() << ", which has other slots: it is of group "
+           << getBesideAttr() << ", which has different slots: its group is "
            << owner.getGroup();
   if (owner.getOwnLayout().getBlock() != getOwnLayout().getBlock())
     return emitOpError("lies beside ")
-           << getBesideAttr() << ", the slots of which are split otherwise";
+           << getBesideAttr()
+           << ", whose slots are split differently; split both alike";
   return success();
 }
 
@@ -370,7 +371,7 @@ LogicalResult SourceOp::verify() { return verifyRow(*this, getRow()); }
 static LogicalResult verifySource(Operation *op, FlatSymbolRefAttr source,
                                   SymbolTableCollection &symbols) {
   if (!symbols.lookupNearestSymbolFrom<SourceOp>(op, source))
-    return op->emitOpError("there is no batch.source ") << source;
+    return op->emitOpError("refers to unknown batch.source ") << source;
   return success();
 }
 
@@ -387,7 +388,7 @@ LogicalResult TraverseOp::verifySymbolUses(SymbolTableCollection &symbols) {
     auto function =
         symbols.lookupNearestSymbolFrom<FunctionOpInterface>(*this, name);
     if (!function)
-      return emitOpError("there is no function ") << name;
+      return emitOpError("refers to unknown function ") << name;
     if (function.getNumArguments() != 1 ||
         !isa<rec::AdtType>(function.getArgumentTypes()[0]))
       return emitOpError("function ")
@@ -400,7 +401,7 @@ LogicalResult RecallOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto function = symbols.lookupNearestSymbolFrom<FunctionOpInterface>(
       *this, getFunctionAttr());
   if (!function)
-    return emitOpError("there is no function ") << getFunctionAttr();
+    return emitOpError("refers to unknown function ") << getFunctionAttr();
   // The function's last argument is the node; a context may come before it.
   if (function.getNumArguments() == 0 ||
       function.getArgumentTypes().back() != getNode().getType())
@@ -419,12 +420,12 @@ LogicalResult RecallOp::verifySymbolUses(SymbolTableCollection &symbols) {
 
 LogicalResult StartLanesOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!symbols.lookupNearestSymbolFrom<MachineOp>(*this, getMachineAttr()))
-    return emitOpError("names no machine: ") << getMachineAttr();
+    return emitOpError("refers to unknown batch.machine ") << getMachineAttr();
   return success();
 }
 
 LogicalResult LaneOpsOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!symbols.lookupNearestSymbolFrom<BlockOp>(*this, getBlockAttr()))
-    return emitOpError("names no block of a machine: ") << getBlockAttr();
+    return emitOpError("refers to unknown batch.block ") << getBlockAttr();
   return success();
 }

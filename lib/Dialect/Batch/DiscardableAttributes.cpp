@@ -1,12 +1,12 @@
-//===- DiscardableAttributes.cpp - Attributes that other ops have ---------===//
+//===- DiscardableAttributes.cpp - Attributes on other dialects' ops ------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Every attribute with the dialect's name is one that is listed here, so that
-// none is misspelt, and has what its readers expect.
+// Every attribute with the dialect's name must be listed here, so that none is
+// misspelled, and must be what its readers expect.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ namespace {
 struct KnownAttribute {
   StringLiteral name;
   bool (*isValid)(Operation *, Attribute);
-  StringLiteral what; ///< in words, as "is ..."
+  StringLiteral what; ///< in words, as in "must be ..."
 };
 
 } // namespace
@@ -51,7 +51,7 @@ static bool isStrategyOfEntry(Operation *op, Attribute attr) {
 static bool isStringOfEntry(Operation *op, Attribute attr) {
   return op->hasAttr(kEntryAttr) && isa<StringAttr>(attr);
 }
-/// `batch-specialize-sizes` says what is wrong with sizes.
+/// `batch-specialize-sizes` reports errors in sizes.
 static bool isOfModule(Operation *op, Attribute) { return isa<ModuleOp>(op); }
 
 static const KnownAttribute kOperationAttributes[] = {
@@ -65,12 +65,12 @@ static const KnownAttribute kOperationAttributes[] = {
      "a dictionary from fields of a variant to tables"},
     {kSourceAttr, isDictionaryOfVariant,
      "a dictionary from fields of a variant to sources"},
-    {kLaunchAttr, isDictionaryOfFunction, "a dictionary, of a function"},
-    {kEmulatedAttr, isBytesOfFunction, "an integer, of a function"},
-    {kKeptBytesAttr, isBytesOfFunction, "an integer, of a function"},
-    {kPolicyAttr, isPolicyOfModule, "a #batch.policy, of a module"},
-    {kStrategyAttr, isStrategyOfEntry, "a #batch.strategy, of the entry"},
-    {kNotBatchedAttr, isStringOfEntry, "a string, of the entry"},
+    {kLaunchAttr, isDictionaryOfFunction, "a dictionary on a function"},
+    {kEmulatedAttr, isBytesOfFunction, "an integer on a function"},
+    {kKeptBytesAttr, isBytesOfFunction, "an integer on a function"},
+    {kPolicyAttr, isPolicyOfModule, "a #batch.policy on a module"},
+    {kStrategyAttr, isStrategyOfEntry, "a #batch.strategy on the entry"},
+    {kNotBatchedAttr, isStringOfEntry, "a string on the entry"},
     {kSizesAttr, isOfModule, "an attribute of a module"},
 };
 
@@ -83,9 +83,9 @@ LogicalResult BatchDialect::verifyOperationAttribute(Operation *op,
   if (known == std::end(kOperationAttributes))
     return op->emitOpError("'")
            << attr.getName().getValue()
-           << "' is no attribute of the batch dialect for operations";
+           << "' is not an attribute of the batch dialect for operations";
   if (!known->isValid(op, attr.getValue()))
-    return op->emitOpError("'") << known->name << "' is " << known->what;
+    return op->emitOpError("'") << known->name << "' must be " << known->what;
   if (known->name != kEntryAttr)
     return success();
   auto module = op->getParentOfType<ModuleOp>();
@@ -94,7 +94,7 @@ LogicalResult BatchDialect::verifyOperationAttribute(Operation *op,
   for (auto other : module.getOps<FunctionOpInterface>())
     if (other.getOperation() != op && other->hasAttr(kEntryAttr) &&
         op->isBeforeInBlock(other))
-      return other->emitOpError("is a second entry; a module has one")
+      return other->emitOpError("is a second entry; a module can only have one")
                  .attachNote(op->getLoc())
              << "the first entry is here";
   return success();
@@ -115,11 +115,13 @@ LogicalResult BatchDialect::verifyRegionArgAttribute(Operation *op, unsigned,
   };
   if (attr.getName() == kSharedAttr) {
     if (onKernel && !isa<UnitAttr>(value))
-      return error() << "'batch.shared' of a kernel is a unit attribute; the "
-                        "name of the parameter belongs to the entry function";
+      return error()
+             << "'batch.shared' of a kernel must be a unit attribute; the "
+                "name of the parameter belongs to the entry function";
     if (!onKernel && !isa<StringAttr>(value))
-      return error() << "'batch.shared' of a function is a string, the name of "
-                        "the parameter";
+      return error()
+             << "'batch.shared' of a function must be a string, the name of "
+                "the parameter";
     return success();
   }
   if (attr.getName() == kNameAttr) {
@@ -129,28 +131,31 @@ LogicalResult BatchDialect::verifyRegionArgAttribute(Operation *op, unsigned,
   }
   if (attr.getName() == kReadAttr) {
     if (!onKernel || !isa<ReadAttr>(value))
-      return error() << "'batch.read' is a #batch.read, on kernels alone";
+      return error()
+             << "'batch.read' must be a #batch.read, and only on kernels";
     return success();
   }
   if (attr.getName() == kSourceAttr) {
     if (!isa<FlatSymbolRefAttr>(value))
-      return error() << "'batch.in_source' is the name of a source";
+      return error() << "'batch.in_source' must be the name of a source";
     return success();
   }
   if (attr.getName() == kParameterAttr) {
     if (!isNumber(value) || !onKernel || !cast<KernelOp>(op).isShared(argIndex))
-      return error() << "'batch.parameter' is the number of a parameter, an "
-                        "i64, on shared arguments of kernels alone";
+      return error()
+             << "'batch.parameter' must be the number of a parameter, an "
+                "i64, and only on kernel arguments with 'batch.shared'";
     return success();
   }
   if (attr.getName() == kRaggedAttr) {
     if (!isNumber(value) || !onKernel || !cast<KernelOp>(op).isRagged(argIndex))
-      return error() << "'batch.ragged' is the number of a domain, an i64, on "
-                        "ragged arguments of kernels alone";
+      return error() << "'batch.ragged' must be the number of a domain, an "
+                        "i64, and only on "
+                        "ragged arguments of kernels";
     return success();
   }
   return error() << "'" << attr.getName().getValue()
-                 << "' is no attribute of the batch dialect for arguments";
+                 << "' is not an attribute of the batch dialect for arguments";
 }
 
 LogicalResult BatchDialect::verifyRegionResultAttribute(Operation *op, unsigned,
@@ -167,9 +172,9 @@ LogicalResult BatchDialect::verifyRegionResultAttribute(Operation *op, unsigned,
   if (attr.getName() == kTableAttr || attr.getName() == kSourceAttr) {
     if (!isa<FlatSymbolRefAttr>(attr.getValue()))
       return error() << "'" << attr.getName().getValue()
-                     << "' is the name of a table or source";
+                     << "' must be the name of a table or source";
     return success();
   }
   return error() << "'" << attr.getName().getValue()
-                 << "' is no attribute of the batch dialect for results";
+                 << "' is not an attribute of the batch dialect for results";
 }

@@ -45,7 +45,7 @@ std::pair<int64_t, int64_t> MachineLayout::countBytes(BlockOp block) const {
     int64_t bytes = variable.copyBytes;
     bool hasStack = variable.hasStack;
     if (isa<TopOp>(op)) {
-      // Without cached tops the value comes from the stack, once a step.
+      // Without cached tops the value comes from the stack, once per step.
       if (hasStack && !cachedTops && read.insert(name.getAttr()).second)
         stack += bytes;
     } else if (isa<SetOp>(op)) {

@@ -36,11 +36,14 @@ void MachineOp::print(OpAsmPrinter &printer) { printFunction(printer, *this); }
 
 LogicalResult MachineOp::verify() {
   if (!getResultTypes().empty())
-    return emitOpError("has no results; those of the entry are in variables");
+    return emitOpError(
+        "must have no results: those of the entry are in variables");
   for (unsigned i = 0, e = getNumArguments(); i < e; ++i)
     if (!getArgAttr(i, kSharedAttr))
       return emitOpError("argument #")
-             << i << " must be shared; what differs is in variables";
+             << i
+             << " must have 'batch.shared'; values that differ between "
+                "instances belong in variables";
   return success();
 }
 
@@ -88,7 +91,8 @@ LogicalResult VariableOp::verify() {
            << getType();
   for (std::optional<int64_t> number : {getArgumentNumber(), getResultNumber()})
     if (number && *number < 0)
-      return emitOpError("numbers of arguments and results count from 0");
+      return emitOpError(
+          "has a negative number of an argument or result; they count from 0");
   return success();
 }
 
@@ -120,13 +124,14 @@ SmallVector<StringAttr> BlockOp::getTargets() {
 // Ops that name variables
 //===----------------------------------------------------------------------===//
 
-/// Checks that `op` names a variable, of the type of `value` unless null.
+/// Checks that `op` names a variable, of the type of `value` if that is not
+/// null.
 static LogicalResult verifyVariable(Operation *op, FlatSymbolRefAttr name,
                                     Value value, bool needsStack,
                                     SymbolTableCollection &symbols) {
   auto variable = symbols.lookupNearestSymbolFrom<VariableOp>(op, name);
   if (!variable)
-    return op->emitOpError("there is no batch.variable ") << name;
+    return op->emitOpError("refers to unknown batch.variable ") << name;
   if (value && value.getType() != variable.getType())
     return op->emitOpError("variable ")
            << name << " is of type " << variable.getType() << ", got "
@@ -160,12 +165,12 @@ LogicalResult PopOp::verifySymbolUses(SymbolTableCollection &symbols) {
 // Terminators
 //===----------------------------------------------------------------------===//
 
-/// Checks that the blocks that `end` names are there.
+/// Checks that the blocks that `end` names exist.
 static LogicalResult verifyTargets(Operation *end,
                                    SymbolTableCollection &symbols) {
   for (StringAttr target : cast<BlockOp>(end->getParentOp()).getTargets())
     if (!symbols.lookupNearestSymbolFrom<BlockOp>(end, target))
-      return end->emitOpError("there is no batch.block ")
+      return end->emitOpError("refers to unknown batch.block ")
              << FlatSymbolRefAttr::get(target);
   return success();
 }

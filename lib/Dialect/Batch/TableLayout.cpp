@@ -1,4 +1,4 @@
-//===- TableLayout.cpp - Where elements of rows lie -----------------------===//
+//===- TableLayout.cpp - Places of elements of rows -----------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,7 +16,8 @@ using namespace mlir;
 using namespace mlir::batch;
 
 static constexpr int64_t kAlignment = 64;
-/// Extent of the first digit of a slot: there are as many as a run needs.
+/// The extent of the first digit of a slot: a table has as many slots as a run
+/// needs.
 static constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max();
 
 namespace {
@@ -29,9 +30,9 @@ struct Term {
 using Dimension = SmallVector<Term>; ///< largest factor first
 } // namespace
 
-/// Takes an expression apart; false if it is no sum of digits.
+/// Decomposes an expression; false if it is not a sum of digits.
 static bool getTerms(AffineExpr expr, int64_t factor, Dimension &terms) {
-  // What is left of a dimension all of which was split off.
+  // The rest of a dimension that was split off completely.
   if (expr == 0)
     return true;
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
@@ -59,8 +60,8 @@ static bool getTerms(AffineExpr expr, int64_t factor, Dimension &terms) {
   return true;
 }
 
-/// The dimensions of a map, with all extents. Null if it has anything else in
-/// it than digits.
+/// The dimensions of a map, with all extents. Null if it contains anything
+/// except digits.
 static std::optional<SmallVector<Dimension>> parse(ArrayRef<int64_t> row,
                                                    AffineMap map) {
   SmallVector<Dimension> dimensions;
@@ -72,7 +73,7 @@ static std::optional<SmallVector<Dimension>> parse(ArrayRef<int64_t> row,
       return a.factor > b.factor;
     });
     for (Term &term : terms) {
-      // `d mod 1` folds away, so 1 says that there is none.
+      // `d mod 1` folds away, so 1 means that there is none.
       if (term.modulus > 1)
         term.extent = term.modulus;
       else if (term.dim == 0)
@@ -89,7 +90,7 @@ static std::optional<SmallVector<Dimension>> parse(ArrayRef<int64_t> row,
 int64_t mlir::batch::elementBytes(Type type) {
   if (type.isIndex())
     return 8;
-  // i0 has no bits, but takes room all the same.
+  // An i0 has no bits, but takes a byte all the same.
   return llvm::divideCeil(std::max(type.getIntOrFloatBitWidth(), 1u), 8);
 }
 
@@ -100,7 +101,7 @@ LogicalResult TableLayout::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "has a layout, but its rows are single elements";
   if (map.getNumDims() != row.size() + 1 || map.getNumSymbols() != 0)
     return emitError() << "has a layout of " << map.getNumDims()
-                       << " dimensions; the slot and those of a row are "
+                       << " dimensions, but the slot and those of a row are "
                        << row.size() + 1;
   auto dimensions = parse(row, map);
   if (!dimensions)
@@ -115,7 +116,7 @@ LogicalResult TableLayout::verify(function_ref<InFlightDiagnostic()> emitError,
       if (term.factor != factor)
         return emitError() << "has a layout with a fused dimension in which "
                               "elements overlap or leave gaps";
-      // What follows something without end can only be wrong.
+      // Anything after an unbounded digit is wrong.
       factor = term.extent == kUnbounded ? -1 : factor * term.extent;
       digits[term.dim].push_back(&term);
     }
@@ -133,20 +134,20 @@ LogicalResult TableLayout::verify(function_ref<InFlightDiagnostic()> emitError,
       else
         next = -1;
     }
-    // A modulus may end the index where it has no more.
+    // A modulus may end the index at its last element.
     if (next != -1 && (dim == 0 || next < row[dim - 1]))
       return emitError() << "has a layout that does not take every digit of d"
                          << dim << " once";
   }
   const Term &first = dimensions->front().front();
   if (first.extent != kUnbounded)
-    return emitError() << "has a layout in which slots do not come first: how "
-                          "many there are is known when it runs; split the "
-                          "slots and reorder their second part";
+    return emitError() << "has a layout in which slots do not come first: "
+                          "their number is only known at run time; split the "
+                          "slots and reorder their second dimension";
   if (digits[0].size() > 2 ||
       !llvm::isPowerOf2_64(static_cast<uint64_t>(first.divisor)))
-    return emitError() << "has a layout that splits slots other than once, by "
-                          "a power of two";
+    return emitError() << "has a layout that splits slots more than once, or "
+                          "by a number that is not a power of two";
   const Term &last = dimensions->back().back();
   bool alone = dimensions->back().size() == 1 && last.modulus == 1;
   if (last.dim != row.size() || last.divisor != 1 ||
@@ -254,7 +255,7 @@ private:
     if (dim >= 0 && dim < static_cast<int64_t>(dimensions.size()))
       return success();
     return emitError() << "'" << name << "' names dimension " << dim
-                       << ", but there are " << dimensions.size()
+                       << ", but there are only " << dimensions.size()
                        << " here, counted from 0, the slot";
   }
 
@@ -307,7 +308,7 @@ LogicalResult Primitives::reorder(ArrayRef<int64_t> order) {
   SmallVector<int64_t> sorted(order);
   llvm::sort(sorted);
   if (!llvm::equal(sorted, llvm::seq<int64_t>(0, dimensions.size())))
-    return emitError() << "'reorder' has to name each of the "
+    return emitError() << "'reorder' must name each of the "
                        << dimensions.size() << " dimensions once";
   SmallVector<Dimension> old = std::move(dimensions);
   dimensions.clear();
@@ -322,7 +323,7 @@ LogicalResult Primitives::fuse(int64_t first, int64_t second) {
     return failure();
   if (second != first + 1)
     return emitError() << "'fuse(" << first << ", " << second
-                       << ")' takes a dimension and the next one";
+                       << ")' must name a dimension and the next one";
   llvm::append_range(dimensions[first], dimensions[second]);
   dimensions.erase(dimensions.begin() + second);
   return success();
@@ -343,7 +344,7 @@ LogicalResult Primitives::apply(StringRef text) {
     }
     if (words.empty() || numbers.size() != words.size())
       return emitError() << "cannot read '" << text
-                         << "'; primitives are split(DIM, FACTOR), "
+                         << "'; the primitives are split(DIM, FACTOR), "
                             "reorder(DIM, ...) and fuse(DIM, NEXT)";
     text = text.drop_front(close + 1);
     bool two = numbers.size() == 2;
@@ -355,10 +356,10 @@ LogicalResult Primitives::apply(StringRef text) {
     else if (name == "fuse" && two)
       done = fuse(numbers[0], numbers[1]);
     else
-      return emitError() << "there is no primitive '" << name << "' with "
-                         << numbers.size()
-                         << " such arguments; primitives are split(DIM, "
-                            "FACTOR), reorder(DIM, ...) and fuse(DIM, NEXT)";
+      return emitError()
+             << "there is no primitive '" << name << "' with " << numbers.size()
+             << " arguments like these; the primitives are split(DIM, "
+                "FACTOR), reorder(DIM, ...) and fuse(DIM, NEXT)";
     if (failed(done))
       return failure();
   }
@@ -376,8 +377,9 @@ FailureOr<AffineMap> Primitives::getMap(MLIRContext *context) const {
       if (term.modulus > 1)
         digit = digit % term.modulus;
       if (factor < 0)
-        return emitError() << "slots come first in a fused dimension: how many "
-                              "there are is known when it runs";
+        return emitError()
+               << "slots must come first in a fused dimension: their "
+                  "number is only known at run time";
       sum = digit * factor + sum;
       factor = term.extent == kUnbounded ? -1 : factor * term.extent;
     }

@@ -1,4 +1,4 @@
-//===- AdtLookup.cpp - Finding and numbering ADT variants -----------------===//
+//===- AdtLookup.cpp - Lookup and numbering of ADT variants ---------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

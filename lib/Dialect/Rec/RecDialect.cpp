@@ -40,6 +40,6 @@ void RecDialect::initialize() {
 LogicalResult RecDialect::verifyOperationAttribute(Operation *op,
                                                    NamedAttribute attr) {
   if (attr.getName() == kBackedgeAttr && !isa<UnitAttr>(attr.getValue()))
-    return op->emitOpError("'rec.backedge' is a unit attribute");
+    return op->emitOpError("'rec.backedge' must be a unit attribute");
   return success();
 }

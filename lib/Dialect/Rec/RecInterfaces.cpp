@@ -18,7 +18,7 @@ using namespace mlir::rec;
 // Regions
 //===----------------------------------------------------------------------===//
 
-/// A case is called as its variant is.
+/// A case has the name of its variant.
 void MatchOp::getAsmBlockNames(OpAsmSetBlockNameFn setName) {
   for (auto [number, region] : llvm::enumerate(getRegions()))
     if (!region.empty())
@@ -31,7 +31,7 @@ void MatchOp::getSuccessorRegions(RegionBranchPoint point,
     regions.emplace_back(getOperation(), getResults());
     return;
   }
-  // The fields that the cases take are no operands of this op.
+  // The fields that the cases take are not operands of this op.
   for (Region &region : getRegions())
     regions.emplace_back(&region);
 }
@@ -43,8 +43,8 @@ void MatchOp::getRegionInvocationBounds(
 
 void MapOp::getSuccessorRegions(RegionBranchPoint,
                                 SmallVectorImpl<RegionSuccessor> &regions) {
-  // The elements that the body takes are no operands of this op, and the lists
-  // that it results in are not what one run of the body yields.
+  // The elements that the body takes are not operands of this op, and the lists
+  // that it results in are not yielded by one run of the body.
   regions.emplace_back(&getBody());
   regions.emplace_back(getOperation(), getResults().take_front(0));
 }
@@ -111,8 +111,8 @@ void MatchOp::getValueFlow(SymbolTableCollection &symbolTables, Edges &edges) {
   }
 }
 
-/// Appends how the elements of `list`, a sequence or a value of a list-shaped
-/// ADT, become `to`: one of them or a list of all.
+/// Appends the edges by which the elements of `list`, a sequence or a value of
+/// a list-shaped ADT, become `to`: one of them or a list of all.
 static void appendElements(Operation *op, Value list, Value to,
                            SymbolTableCollection &symbolTables, Edges &edges) {
   auto type = dyn_cast<AdtType>(list.getType());
@@ -122,7 +122,7 @@ static void appendElements(Operation *op, Value list, Value to,
   }
   AdtOp adt = lookupAdt(op, type.getName(), symbolTables);
   std::optional<ListShape> shape = getListShape(adt);
-  // A walk from link to link, which matches each.
+  // A walk from link to link matches each.
   edges.push_back({ValueFlowEdge::Decide, list, {}, {}});
   edges.push_back({ValueFlowEdge::Decide, list, {}, shape->link, shape->rest});
   edges.push_back({ValueFlowEdge::Read, list, to, shape->link, shape->element});
@@ -153,10 +153,10 @@ void YieldOp::getValueFlow(SymbolTableCollection &, Edges &edges) {
     edges.push_back({ValueFlowEdge::Gather, operand, result, {}});
 }
 
-/// How long a list is the data structure says, whatever its elements are.
+/// The length of a list belongs to the data structure, whatever its elements.
 void LengthOp::getValueFlow(SymbolTableCollection &, Edges &edges) {
   edges.push_back({ValueFlowEdge::Count, getList(), getResult(), {}});
 }
 
-/// A mark has no operands and no results.
+/// A `rec.phase` has no operands and no results.
 void PhaseOp::getValueFlow(SymbolTableCollection &, Edges &) {}

@@ -50,7 +50,7 @@ static void printFields(OpAsmPrinter &printer, Operation *, ArrayAttr names,
   printer << ')';
 }
 
-/// Strips all levels of list from a type.
+/// Strips all levels of lists from a type.
 static Type stripLists(Type type) {
   while (auto list = dyn_cast<ListType>(type))
     type = list.getElementType();
@@ -72,8 +72,8 @@ LogicalResult AdtOp::verifyRegions() {
   Block &block = getBody().front();
   for (Operation &op : block)
     if (!isa<VariantOp>(op))
-      return op.emitOpError("is not allowed in 'rec.adt', which holds "
-                            "'rec.variant' only");
+      return op.emitOpError("is not allowed in 'rec.adt', which only holds "
+                            "'rec.variant'");
   if (block.empty())
     return emitOpError("has no variant, so it has no values");
   bool isSequence = getKind() == Kind::Sequence;
@@ -83,12 +83,13 @@ LogicalResult AdtOp::verifyRegions() {
       if (stripLists(variant.getFieldType(i)) == getType())
         ++(isa<ListType>(variant.getFieldType(i)) ? lists : parts);
     if (isSequence && (parts > 1 || lists > 0))
-      return variant.emitOpError("of a sequence has more than one part of its "
-                                 "own ADT; the ADT is of kind 'tree' or 'dag'");
-    // How long lists are is known when inputs are read.
+      return variant.emitOpError("has more than one child, but its ADT is a "
+                                 "sequence; declare it 'kind tree' or 'kind "
+                                 "dag'");
+    // The lengths of lists are known when inputs are read.
     if (std::optional<int64_t> arity = getArity(); arity && parts > *arity)
       return variant.emitOpError("has ")
-             << parts << " parts of its own ADT, which has arity " << *arity;
+             << parts << " children, but its ADT has arity " << *arity;
   }
   return success();
 }
@@ -101,7 +102,7 @@ Type VariantOp::getFieldType(unsigned field) {
   return cast<TypeAttr>(getFieldTypes()[field]).getValue();
 }
 
-/// A scalar that fits a 64-bit cell.
+/// True for a scalar that fits a 64-bit cell.
 static bool isScalar(Type type) {
   return isa<IndexType>(type) ||
          ((type.isSignlessInteger() || isa<FloatType>(type)) &&
@@ -157,8 +158,8 @@ LogicalResult ConstructOp::verify() {
   return success();
 }
 
-/// Checks the types of the values that stand for a variant's fields.
-/// `describe` starts a diagnostic about them.
+/// Checks the types of the values of a variant's fields. `describe` starts a
+/// diagnostic about them.
 static LogicalResult
 verifyFieldValues(VariantOp variant, TypeRange values,
                   function_ref<InFlightDiagnostic()> describe) {
@@ -229,7 +230,8 @@ ParseResult MatchOp::parse(OpAsmParser &parser, OperationState &result) {
   return parser.parseRBrace();
 }
 
-/// Prints a region without its entry arguments. Yields of nothing are implicit.
+/// Prints a region without its entry arguments. Yields without values are
+/// implicit.
 static void printBody(OpAsmPrinter &printer, Region &body, bool hasResults) {
   printer.printRegion(body, /*printEntryBlockArgs=*/false,
                       /*printBlockTerminators=*/hasResults);
@@ -291,7 +293,7 @@ LogicalResult MatchOp::verifySymbolUses(SymbolTableCollection &symbolTables) {
         symbolTables.lookupSymbolIn<VariantOp>(adt, caseName.getAttr());
     if (!variant)
       return emitOpError("has a case for ")
-             << caseName << ", which is no variant of " << name;
+             << caseName << ", which is not a variant of " << name;
     if (failed(verifyFieldValues(variant, region.getArgumentTypes(), [&] {
           return emitOpError("case ") << caseName << " ";
         })))
@@ -308,7 +310,7 @@ LogicalResult MatchOp::verifySymbolUses(SymbolTableCollection &symbolTables) {
 //===----------------------------------------------------------------------===//
 
 /// Parses `%x in %xs` or `(%x, %y) in (%xs, %ys)`. An element may be followed
-/// by its type, which the type of a list-shaped ADT does not give.
+/// by its type, which the type of a list-shaped ADT does not determine.
 static ParseResult
 parseWalk(OpAsmParser &parser, SmallVectorImpl<OpAsmParser::Argument> &elements,
           SmallVectorImpl<OpAsmParser::UnresolvedOperand> &lists) {
@@ -347,7 +349,7 @@ static void printWalk(OpAsmPrinter &printer, ValueRange elements,
   printer << (one ? " in " : ") in (") << lists << (one ? "" : ")");
 }
 
-/// Parses the types of the lists, which give those of the elements where these
+/// Parses the types of the lists, which determine those of the elements that
 /// are not written.
 static ParseResult parseListTypes(
     OpAsmParser &parser, MutableArrayRef<OpAsmParser::Argument> elements,
@@ -364,11 +366,11 @@ static ParseResult parseListTypes(
       continue;
     if (isa<AdtType>(type))
       return parser.emitError(loc, "expects the type of the elements of ")
-             << type << " behind the argument that stands for them, as in "
+             << type << " after the argument that stands for them, as in "
              << "'%x: index in'";
     return parser.emitError(loc,
-                            "expects a list, a tensor whose first dimension "
-                            "alone is dynamic, or a list-shaped ADT, got ")
+                            "expects a list, a tensor with only its first "
+                            "dimension dynamic, or a list-shaped ADT, got ")
            << type;
   }
   return success();
@@ -470,7 +472,7 @@ static LogicalResult verifyBodyArguments(Operation *op, Region &body,
   SmallVector<Type> expected(accumulators);
   for (Type list : lists) {
     Type element = getSequenceElementType(list);
-    // What an ADT's elements are is checked when symbols are resolved.
+    // The elements of an ADT are checked when symbols are resolved.
     if (!element && expected.size() < body.getNumArguments())
       element = body.getArgument(expected.size()).getType();
     expected.push_back(element ? element : list);
@@ -531,7 +533,7 @@ static Type verifyListShaped(Operation *op, AdtType type,
   return shape->getElementType();
 }
 
-/// Checks the arguments that stand for elements of list-shaped ADTs.
+/// Checks the types of arguments for elements of list-shaped ADTs.
 static LogicalResult verifyWalkedAdts(Operation *op, ValueRange lists,
                                       ValueRange elements,
                                       SymbolTableCollection &symbolTables) {
@@ -571,7 +573,7 @@ ElementsOp::verifySymbolUses(SymbolTableCollection &symbolTables) {
   return success();
 }
 
-/// Walking several lists fails where their lengths differ, so it must not run
+/// Walking several lists fails if their lengths differ, so it must not run
 /// where the program would not.
 static Speculation::Speculatability getWalkSpeculatability(ValueRange lists) {
   return lists.size() == 1 ? Speculation::RecursivelySpeculatable
@@ -622,7 +624,7 @@ struct MatchOfConstruct : OpRewritePattern<MatchOp> {
     Operation *yield = region->front().getTerminator();
     SmallVector<Value> results(yield->getOperands());
     rewriter.eraseOp(yield);
-    // Yielded fields are arguments of the block that is about to go.
+    // Yielded fields are arguments of the block that is about to be erased.
     for (Value &result : results)
       if (auto argument = dyn_cast<BlockArgument>(result);
           argument && argument.getOwner() == &region->front())
@@ -633,7 +635,7 @@ struct MatchOfConstruct : OpRewritePattern<MatchOp> {
   }
 };
 
-/// Drops results without uses and what is yielded for them.
+/// Drops results without uses and the operands of yields for them.
 template <typename OpTy>
 struct DropUnusedResults : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;

@@ -1,4 +1,4 @@
-//===- StageOp.cpp - What holds of stages ---------------------------------===//
+//===- StageOp.cpp - Verification of stages -------------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,13 +12,14 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// Checks the rows that a stage reads of its operator's operands.
+/// Checks the rows of its operator's operands that a stage reads.
 static LogicalResult verifyReads(StageOp stage, OperatorOp op) {
   RowsAttr rows = stage.getRows();
   for (Value read : stage.getReads()) {
     auto argument = dyn_cast<BlockArgument>(read);
     if (!argument || argument.getOwner() != &op.getBody().front())
-      return stage.emitOpError("reads rows of a value that is no operand");
+      return stage.emitOpError(
+          "reads rows of a value that is not an operand of its operator");
     unsigned i = argument.getArgNumber();
     if (op.getParameter(i) || op.getOffsets(i) ||
         rows.getKind() == RowsKind::Once ||
@@ -59,14 +60,16 @@ LogicalResult StageOp::verifyRegions() {
       return emitOpError("result #")
              << i
              << (inScratch
-                     ? " is yielded by the operator, so it is read there, not "
-                       "in scratch memory"
+                     ? " is yielded by the operator, so it must not lie in "
+                       "scratch memory"
                      : " is stored nowhere: the operator does not yield it, "
                        "and it has no place in scratch memory");
   }
   for (auto linalgOp : getBody().getOps<linalg::LinalgOp>())
     if (linalgOp.getNumReductionLoops() != 0 &&
         !linalgOp->hasAttr(kReductionAttr))
-      return linalgOp->emitOpError("needs a 'uprog.reduction' in a stage");
+      return linalgOp->emitOpError(
+          "is a reduction in a stage, so it needs a 'uprog.reduction'; run "
+          "uprog-stage-operators");
   return success();
 }

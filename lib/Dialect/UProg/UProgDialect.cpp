@@ -48,13 +48,13 @@ LogicalResult UProgDialect::verifyRegionArgAttribute(Operation *op, unsigned,
   if (name != kOperandAttr)
     return op->emitOpError("argument #")
            << argIndex << ": '" << name
-           << "' is no attribute of the uprog dialect for arguments; that of "
-              "an operator's operand is '"
+           << "' is not an attribute of the uprog dialect for arguments; that "
+              "of an operator's operand is '"
            << kOperandAttr << "'";
   if (!isa<OperatorOp>(op) || !isa<OperandAttr>(attr.getValue()))
     return op->emitOpError("argument #")
            << argIndex << ": '" << name
-           << "' is a #uprog.operand, on operators alone";
+           << "' must be a #uprog.operand, and only on operators";
   return success();
 }
 
@@ -65,12 +65,12 @@ LogicalResult UProgDialect::verifyRegionResultAttribute(Operation *op, unsigned,
   if (name != kResultAttr)
     return op->emitOpError("result #")
            << resultIndex << ": '" << name
-           << "' is no attribute of the uprog dialect for results; that of an "
-              "operator's result is '"
+           << "' is not an attribute of the uprog dialect for results; that of "
+              "an operator's result is '"
            << kResultAttr << "'";
   if (!isa<OperatorOp>(op) || !isa<ResultAttr>(attr.getValue()))
     return op->emitOpError("result #")
            << resultIndex << ": '" << name
-           << "' is a #uprog.result, on operators alone";
+           << "' must be a #uprog.result, and only on operators";
   return success();
 }

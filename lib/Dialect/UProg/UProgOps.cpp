@@ -35,7 +35,7 @@ static void printStoredTypes(OpAsmPrinter &printer, StageOp op, TypeRange types,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Arguments and results of a function, as they are written.
+/// The arguments and results of a function, as written.
 struct Signature {
   SmallVector<OpAsmParser::Argument> arguments;
   SmallVector<Type> resultTypes;
@@ -161,7 +161,8 @@ static LogicalResult verifyLayout(function_ref<InFlightDiagnostic()> emitError,
   ArrayRef<int64_t> row = type.getShape().drop_front();
   if (ShapedType::isDynamicShape(row) ||
       !type.getElementType().isIntOrIndexOrFloat())
-    return emitError() << "has a layout, but rows of " << type;
+    return emitError() << "has a layout, which is not possible for rows of "
+                       << type;
   return batch::TableLayout::verify(
       emitError, row, batch::elementBytes(type.getElementType()), layout);
 }
@@ -182,11 +183,12 @@ static LogicalResult verifyOperand(OperatorOp op, unsigned index) {
   case OperandKind::Offsets:
     if (type.getRank() != 1 || !hasRows(type) ||
         !type.getElementType().isIndex())
-      return error() << "has offsets, tensor<?xindex>, not " << type;
+      return error() << "must be offsets of type tensor<?xindex>, got " << type;
     return success();
   case OperandKind::Scalar:
     if (type.getRank() != 1 || !hasRows(type))
-      return error() << "has a scalar per task, tensor<?xT>, not " << type;
+      return error() << "must be a scalar per task of type tensor<?xT>, got "
+                     << type;
     return success();
   case OperandKind::Gather:
   case OperandKind::Rows:
@@ -198,8 +200,8 @@ static LogicalResult verifyOperand(OperatorOp op, unsigned index) {
   llvm_unreachable("unknown kind of operand");
 }
 
-/// Checks that each ragged domain that has rows has its offsets once, and no
-/// other one has any.
+/// Checks that each ragged domain that has rows has its offsets once, and that
+/// no other domain has any.
 static LogicalResult verifyDomains(OperatorOp op) {
   llvm::SmallMapVector<int64_t, unsigned, 2> offsets, rows;
   for (unsigned i = 1, e = op.getNumArguments(); i < e; ++i) {
@@ -209,7 +211,7 @@ static LogicalResult verifyDomains(OperatorOp op) {
       if (!offsets.try_emplace(*domain, i).second)
         return op.emitOpError("argument #")
                << i << " has the offsets of ragged domain " << *domain
-               << " once more";
+               << ", but another argument already has them";
   }
   for (auto [domain, index] : rows)
     if (!offsets.contains(domain))
@@ -244,17 +246,21 @@ LogicalResult OperatorOp::verify() {
   }
   if (failed(verifyYield(*this)))
     return failure();
-  // Either all of the body are stages or nothing.
+  // Either all ops of the body are stages, or none.
   Block &body = getBody().front();
   bool staged = bool(getStaging());
   for (Operation &op : body.without_terminator())
     if (isa<StageOp>(op) != staged)
-      return op.emitOpError(staged ? "is outside of the operator's stages"
-                                   : "needs 'uprog.staging' at its operator");
+      return op.emitOpError(staged
+                                ? "is in an operator with stages, but outside "
+                                  "of them; move it into a uprog.stage"
+                                : "is in an operator without 'uprog.staging'; "
+                                  "run uprog-stage-operators");
   if (staged)
     for (Value value : body.getTerminator()->getOperands())
       if (!value.getDefiningOp<StageOp>())
-        return body.getTerminator()->emitOpError("yields what no stage stores");
+        return body.getTerminator()->emitOpError(
+            "yields a value that is not a result of a stage");
   return success();
 }
 
@@ -268,7 +274,7 @@ LogicalResult OperatorOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return success();
   auto function = dyn_cast<FunctionOpInterface>(symbol);
   if (!function)
-    return emitOpError("is of ") << kernel << ", which is no kernel";
+    return emitOpError("is of ") << kernel << ", which is not a kernel";
   unsigned operands = 0;
   for (unsigned i = 1, e = getNumArguments(); i < e; ++i)
     operands += !getOffsets(i);
@@ -276,7 +282,7 @@ LogicalResult OperatorOp::verifySymbolUses(SymbolTableCollection &symbols) {
       getNumResults() != function.getNumResults())
     return emitOpError("has ")
            << operands << " operands and " << getNumResults()
-           << " results, its kernel " << kernel << " has "
+           << " results, but its kernel " << kernel << " has "
            << function.getNumArguments() << " and " << function.getNumResults();
   return success();
 }
@@ -378,11 +384,11 @@ LogicalResult ProgramOp::verify() {
 
 LogicalResult RunOp::verifySymbolUses(SymbolTableCollection &symbols) {
   Operation *symbol = symbols.lookupNearestSymbolFrom(*this, getCalleeAttr());
-  // A target's lowering may have made a function of the operator already.
+  // A target's lowering may already have made a function from the operator.
   bool isCode = isa_and_nonnull<FunctionOpInterface>(symbol) &&
                 symbol->hasAttr(kCodeAttr);
   if (!isCode && !isa_and_nonnull<OperatorOp>(symbol))
-    return emitOpError("there is no uprog.operator ") << getCalleeAttr();
+    return emitOpError("refers to unknown uprog.operator ") << getCalleeAttr();
   return success();
 }
 
@@ -447,9 +453,11 @@ LogicalResult WhileOp::verifyRegions() {
     return emitOpError("first region must end in uprog.condition");
   if (body.empty() || !isa<YieldOp>(body.back()) ||
       body.back().getNumOperands() != 0)
-    return emitOpError("second region must end in a uprog.yield of nothing");
+    return emitOpError(
+        "second region must end in a uprog.yield without values");
   if (condition.getValues().getTypes() != TypeRange(body.getArgumentTypes()))
-    return emitOpError("passes on other types than its second region takes");
+    return emitOpError("passes values to its second region whose types differ "
+                       "from the region's arguments");
   return success();
 }
 
@@ -467,7 +475,7 @@ static ParseResult parseNumbers(OpAsmParser &parser, OperationState &result,
                  parser.resolveOperand(upper, number.type, result.operands));
 }
 
-/// Checks that a body asks for a number.
+/// Checks that a body takes a number.
 static LogicalResult verifyNumber(Operation *op, Block &body) {
   if (body.getNumArguments() != 1 || !body.getArgument(0).getType().isIndex())
     return op->emitOpError("body must have one argument, an index");
@@ -481,7 +489,7 @@ ParseResult ReduceOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
       parser.parseRegion(*body, number))
     return failure();
-  // As many results as keys; the verifier says if there are none.
+  // As many results as keys; the verifier reports if there are none.
   unsigned keys = 0;
   if (!body->empty() && !body->front().empty())
     if (auto yield = dyn_cast<YieldOp>(body->front().back()))
@@ -516,7 +524,7 @@ LogicalResult ReduceOp::verifyRegions() {
   if (!effects || llvm::any_of(*effects, [](const auto &effect) {
         return !isa<MemoryEffects::Read>(effect.getEffect());
       }))
-    return emitOpError("body must do nothing but read: threads may ask for the "
+    return emitOpError("body must do nothing but read: threads may test the "
                        "same number");
   return success();
 }
@@ -593,7 +601,7 @@ LogicalResult BranchOp::verify() {
   llvm::sort(sorted);
   auto *duplicate = std::adjacent_find(sorted.begin(), sorted.end());
   if (duplicate != sorted.end())
-    return emitOpError("has two cases ") << *duplicate;
+    return emitOpError("has two cases for ") << *duplicate;
   return success();
 }
 
@@ -605,14 +613,14 @@ LogicalResult RefOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto program =
       symbols.lookupNearestSymbolFrom<ProgramOp>(*this, getCalleeAttr());
   if (!program)
-    return emitOpError("there is no uprog.program ") << getCalleeAttr();
+    return emitOpError("refers to unknown uprog.program ") << getCalleeAttr();
   if (TypeRange(program.getArgumentTypes()) != getInputs().getTypes())
-    return emitOpError("passes other types than ")
+    return emitOpError("operand types differ from those that ")
            << getCalleeAttr() << " takes";
   auto caller = (*this)->getParentOfType<ProgramOp>();
   if (caller && program.getLevel() > caller.getLevel())
-    return emitOpError("in a program of level ")
-           << stringifyLevel(caller.getLevel()) << " refers to "
+    return emitOpError("is in a program of level ")
+           << stringifyLevel(caller.getLevel()) << ", but refers to "
            << getCalleeAttr() << " of level "
            << stringifyLevel(program.getLevel())
            << ": not all units of that level would run it";
@@ -631,9 +639,9 @@ LogicalResult BarrierOp::verify() {
     if (auto program = dyn_cast<ProgramOp>(op))
       return getLevel() <= program.getLevel()
                  ? success()
-                 : emitOpError("of level ")
+                 : emitOpError("has level ")
                        << stringifyLevel(getLevel())
-                       << " is in a program of level "
+                       << ", but is in a program of level "
                        << stringifyLevel(program.getLevel());
   }
   return success();

@@ -26,8 +26,8 @@ static constexpr abi::Field getField(ContextField field) {
 }
 
 namespace {
-/// A runtime function: where its address lies in the table of them, and the
-/// types of its result and arguments.
+/// A runtime function: the field of its address in the table of functions, and
+/// the types of its result and arguments.
 struct FunctionFacts {
   abi::Field address;
   const char *signature;
@@ -91,15 +91,15 @@ Value ContextBuilder::constant(int64_t value) {
   return arith::ConstantIntOp::create(builder, loc, cellType, value);
 }
 
-/// The address of the word with that number behind `base`.
+/// The address of word `number` after `base`.
 static Value wordAddress(OpBuilder &builder, Location loc, Value base,
                          int32_t number) {
   return LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI64Type(),
                              base, ArrayRef<LLVM::GEPArg>{number});
 }
 
-/// Two accesses of different kinds never meet in memory, which LLVM learns from
-/// their TBAA tags: without them it reloads every base after every store.
+/// Two accesses of different kinds never overlap, which LLVM learns from their
+/// TBAA tags: without them it reloads every base after every store.
 static LLVM::TBAATagAttr getTag(MLIRContext *context, MemoryKind kind) {
   static constexpr StringLiteral names[] = {"batch bases", "batch counters",
                                             "batch queues", "batch cells",
@@ -123,7 +123,7 @@ void ContextBuilder::store(Value value, Value where, MemoryKind kind) {
   store.setTBAATags(builder.getArrayAttr(getTag(builder.getContext(), kind)));
 }
 
-/// Pointers change in runtime functions only; so do the numbers that compiled
+/// Pointers only change in runtime functions; so do the numbers that compiled
 /// code never stores, but these are not worth a kind.
 static MemoryKind getKind(abi::Field field) {
   return field.isPointer ? MemoryKind::Base : MemoryKind::Counter;

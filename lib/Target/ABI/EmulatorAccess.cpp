@@ -23,8 +23,8 @@ static constexpr abi::Field threadRegisters[] = {
 };
 
 namespace {
-/// A function of the emulator: where its address lies in the table of them, and
-/// the types of its result and arguments.
+/// A function of the emulator: the field of its address in the table of
+/// functions, and the types of its result and arguments.
 struct FunctionFacts {
   abi::Field address;
   const char *signature;
@@ -77,7 +77,7 @@ Value EmulatorBuilder::address(Value base, int64_t index, Type elementType) {
                              ArrayRef<LLVM::GEPArg>{int32_t(index)});
 }
 
-/// A load of what does not change while a thread runs.
+/// A load of a value that does not change while a thread runs.
 static Value loadFixed(OpBuilder &builder, Location loc, Type type,
                        Value where) {
   auto load = LLVM::LoadOp::create(builder, loc, type, where);

@@ -30,11 +30,11 @@ using namespace mlir::batch;
 
 namespace {
 
-/// A target machine and what the passes need to know of it.
+/// A target machine, and the facts about it that passes need.
 struct Target {
   std::unique_ptr<llvm::TargetMachine> machine;
   std::string triple, cpu;
-  bool foreign = false; ///< of another architecture than this machine
+  bool foreign = false; ///< of another architecture than the host
   int64_t vectorBits = 128;
   int64_t vectorRegisters = 16;
   /// Vector features that the code may use, by their names in /proc/cpuinfo.
@@ -89,14 +89,14 @@ static FailureOr<Target> makeTarget(Location loc,
     if (target.foreign)
       return emitError(loc)
              << "'native' is the CPU of this machine, " << host.getArchName()
-             << ", and the target is '" << target.triple
+             << ", but the target is '" << target.triple
              << "'; give a CPU of the target, or leave --cpu out";
     target.cpu = llvm::sys::getHostCPUName().str();
     for (const auto &feature : llvm::sys::getHostCPUFeatures())
       features += (features.empty() ? "" : ",") +
                   ((feature.second ? "+" : "-") + feature.first()).str();
   }
-  // Only what the code says is fused. `vector.fma` becomes llvm.fmuladd, which
+  // Only fuse what the code fuses. `vector.fma` becomes llvm.fmuladd, which
   // 'strict' would split in two; separate mul and add are never fused.
   llvm::TargetOptions targetOptions;
   targetOptions.AllowFPOpFusion = llvm::FPOpFusion::Standard;
@@ -138,14 +138,14 @@ static FailureOr<Target> makeTarget(Location loc,
   return target;
 }
 
-/// Adds what makes code for a device other than the CPU.
+/// Adds the passes that make code for a device other than the CPU.
 static LogicalResult addDevicePasses(OpPassManager &pm, Location loc,
                                      const CompileOptions &options) {
   if (options.device == Device::CPU) {
     if (options.precision != Precision::F32)
       return emitError(loc)
              << "precision '" << stringifyPrecision(options.precision)
-             << "' is for --device=cuda and --device=emulator; "
+             << "' is only for --device=cuda and --device=emulator; "
                 "the CPU computes in f32";
     return success();
   }
@@ -161,13 +161,14 @@ static LogicalResult addDevicePasses(OpPassManager &pm, Location loc,
   gpu.chip = !options.chip.empty()                   ? options.chip
              : options.executor == Executor::Cluster ? "sm_90"
                                                      : "sm_80";
-  // Later chips run the code too.
+  // The code also runs on later chips.
   if (options.chip.empty() && options.sharedMemory < 0)
     gpu.sharedMemory = getChipFacts("").sharedMemory;
   const VendorFacts *vendor = findVendor(gpu.chip);
   if (!vendor || vendor->vendor != GPUVendor::NVIDIA)
-    return emitError(loc) << "'" << gpu.chip
-                          << "' is no chip of NVIDIA; use sm_80, sm_90, ...";
+    return emitError(loc)
+           << "'" << gpu.chip
+           << "' is not an NVIDIA chip; use one such as sm_80 or sm_90";
   // Binary code and PTX with a toolkit; without one the driver compiles PTX.
   gpu.format = findMissingCUDATool("fatbin").empty() ? CodeFormat::Fatbin
                                                      : CodeFormat::ISA;
@@ -219,7 +220,7 @@ makeLLVMModule(ModuleOp module, llvm::LLVMContext &context,
     if (target.machine->getTargetTriple().isX86())
       function.addFnAttr("prefer-vector-width",
                          std::to_string(target.vectorBits));
-    // Only the object's description is for others to see.
+    // Only the object's descriptor is visible to others.
     function.setLinkage(llvm::GlobalValue::InternalLinkage);
   }
 
@@ -246,7 +247,7 @@ makeLLVMModule(ModuleOp module, llvm::LLVMContext &context,
 static LogicalResult link(Location loc, const Target &target, StringRef object,
                           StringRef output) {
   SmallVector<StringRef> candidates{"ld.lld", "ld.lld-22"};
-  if (!target.foreign) // lld links for all targets, others for this machine
+  if (!target.foreign) // lld links for all targets, others for the host
     candidates.append({"cc", "clang", "gcc"});
   for (StringRef name : candidates) {
     llvm::ErrorOr<std::string> program = llvm::sys::findProgramByName(name);

@@ -1,4 +1,4 @@
-//===- GPUTarget.cpp - What is known of GPUs ------------------------------===//
+//===- GPUTarget.cpp - Facts about GPUs -----------------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -31,14 +31,14 @@ static constexpr VendorFacts kVendors[] = {
 static constexpr const VendorFacts &kNVIDIA = kVendors[0];
 
 namespace {
-/// What a name says of a chip: for 0, nobody knows.
+/// The facts of one chip; 0 if a number is not known.
 struct Chip {
   StringLiteral name;
   int64_t sharedKilobytes = 48;
   int64_t multiprocessors = 108;
 };
 
-/// What NVIDIA's chips have from one number on.
+/// A feature that NVIDIA's chips have from one number on.
 struct Feature {
   bool ChipFacts::*has;
   unsigned first;

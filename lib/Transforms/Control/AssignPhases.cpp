@@ -1,4 +1,4 @@
-//===- AssignPhases.cpp - Order kernels by what must run before them ------===//
+//===- AssignPhases.cpp - Order kernels by dependence ---------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,11 +21,11 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Which kernels read what which kernels compute, however it got there.
+/// Dependences between kernels, direct or through other values.
 struct KernelGraph {
   SmallVector<KernelOp> kernels;
   SmallVector<llvm::SetVector<unsigned>> producers;
-  /// Per kernel, those on the other side of a `rec.phase` before it.
+  /// Per kernel, those before the `rec.phase` that precedes it.
   SmallVector<llvm::SetVector<unsigned>> marked;
 };
 
@@ -36,8 +36,8 @@ class AssignPhasesPass
 
 } // namespace
 
-/// Orders the kernels on both sides of each `rec.phase`. One that runs on both
-/// sides cannot be ordered.
+/// Orders the kernels before and after each `rec.phase`. A kernel that runs on
+/// both sides cannot be ordered.
 static void addMarks(KernelGraph &graph, const InstanceProgram &program,
                      const DenseMap<StringAttr, unsigned> &numbers) {
   using Kernels = llvm::SetVector<unsigned>;
@@ -53,7 +53,7 @@ static void addMarks(KernelGraph &graph, const InstanceProgram &program,
         }
     });
   };
-  // Callees come first; a second sweep closes mutual recursion.
+  // Callees come first; further sweeps cover mutual recursion.
   for (ArrayRef<func::FuncOp> component : program.getComponents())
     for (size_t sweep = 0; sweep < component.size() + 1; ++sweep)
       for (func::FuncOp function : component) {
@@ -125,8 +125,8 @@ void AssignPhasesPass::runOnOperation() {
     return components[component].size() > 1 ||
            graph.producers[kernel].contains(kernel);
   };
-  // Producers come first, so their phases are final. What a recursion makes is
-  // there for all instances before a later phase begins.
+  // Producers come first, so their phases are final. All results of a recursion
+  // are available for all instances before a later phase begins.
   for (auto [number, component] : llvm::enumerate(components)) {
     int64_t phase = 0;
     for (unsigned kernel : component)

@@ -1,4 +1,4 @@
-//===- ChooseStrategy.cpp - Decide where control runs ---------------------===//
+//===- ChooseStrategy.cpp - Choose where control runs ---------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,7 +18,7 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// "model.mlir:7:10: has effects", for a reader who has no source at hand.
+/// "model.mlir:7:10: this op has effects", for a reader without the source.
 static std::string toString(const Obstacle &obstacle) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -51,10 +51,10 @@ struct ChooseStrategyPass
     if (chosen == Strategy::Auto)
       chosen = strategy;
     if (strategy != Strategy::Auto && strategy != chosen) {
-      entry.emitError("has strategy '")
-          << stringifyStrategy(chosen) << "', and strategy '"
+      entry.emitError("the entry has strategy '")
+          << stringifyStrategy(chosen) << "', but strategy '"
           << stringifyStrategy(strategy)
-          << "' is asked for; leave the option or the attribute out";
+          << "' is requested; leave out the option or the attribute";
       return signalPassFailure();
     }
     if (chosen == Strategy::Auto) {
@@ -65,7 +65,7 @@ struct ChooseStrategyPass
   }
 
 private:
-  /// The strategy that the source has, or that a machine was made for.
+  /// The strategy that is in the source, or that a machine was made for.
   Strategy getKnown(func::FuncOp entry) {
     if (auto given = entry->getAttrOfType<StrategyAttr>(kStrategyAttr))
       return given.getValue();
@@ -74,7 +74,7 @@ private:
     return Strategy::Auto;
   }
 
-  /// Says why `auto` is `chosen`.
+  /// Reports why `auto` became `chosen`.
   void explain(func::FuncOp entry, Strategy chosen, Strategies &strategies) {
     const std::optional<Obstacle> &ahead =
         strategies.getObstacle(Strategy::Linearize);

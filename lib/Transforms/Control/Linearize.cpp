@@ -57,7 +57,7 @@ private:
   InstanceProgram program;
   Sharedness sharedness;
   DenseSet<Operation *> traversed;
-  /// Instance values to what stands for them in the inspector at hand.
+  /// From instance values to their counterparts in the current inspector.
   IRMapping mapping;
 };
 
@@ -75,7 +75,7 @@ Type Linearizer::convertType(Type type) {
   return type;
 }
 
-/// A handle for a parameter that is used as a value of its own.
+/// A handle for a parameter that is used as an instance value.
 Value Linearizer::getRow(OpBuilder &builder, Location loc, Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
   SourceOp source = getOrCreateSource(module, symbols, type,
@@ -123,7 +123,7 @@ LogicalResult Linearizer::makeInspector(func::FuncOp function) {
   for (auto [argument, value] : llvm::zip_equal(kept, body->getArguments()))
     mapping.map(argument, value);
   // Walk blocks with a worklist: clone each op without its regions, convert
-  // it, then do its regions.
+  // it, then visit its regions.
   SmallVector<std::pair<Block *, Block *>> worklist = {
       {&function.getBody().front(), body}};
   while (!worklist.empty()) {
@@ -152,7 +152,7 @@ LogicalResult Linearizer::makeInspector(func::FuncOp function) {
   return success();
 }
 
-/// Extents are part of the data structure, those of parameters are known when
+/// Extents belong to the data structure; those of parameters are known once
 /// they are bound.
 LogicalResult Linearizer::convertExtent(tensor::DimOp dim, OpBuilder &builder) {
   Location loc = dim.getLoc();
@@ -171,17 +171,17 @@ LogicalResult Linearizer::convertExtent(tensor::DimOp dim, OpBuilder &builder) {
     extent =
         rec::LengthOp::create(builder, loc, builder.getIndexType(), source);
   } else {
-    return dim.emitError("asks for an extent that control does not know; it "
-                         "knows the first one of a ragged tensor, and of a "
-                         "parameter whose others are static");
+    return dim.emitError("this extent is not known to control, which knows "
+                         "only the first extent of a ragged tensor, or of a "
+                         "parameter whose other extents are static");
   }
   mapping.map(dim.getResult(), extent);
   return success();
 }
 
-/// Appends what stands for `value`, an operand of `op`. Parameters are not
-/// passed around in the inspector; one that is used as a value becomes a row of
-/// a source.
+/// Appends the counterpart of `value`, an operand of `op`. Parameters are not
+/// passed around in the inspector; one that is used as an instance value
+/// becomes a row of a source.
 LogicalResult Linearizer::append(Operation *op, Value value, OpBuilder &builder,
                                  SmallVectorImpl<Value> &values) {
   Value known = mapping.lookupOrNull(value);
@@ -189,8 +189,8 @@ LogicalResult Linearizer::append(Operation *op, Value value, OpBuilder &builder,
       sharedness.getParameter(value))
     known = getRow(builder, op->getLoc(), value);
   if (!known)
-    return op->emitError("uses a tensor that strategy 'linearize' cannot "
-                         "follow; only kernels compute tensors");
+    return op->emitError("this op uses a tensor that no kernel computes; run "
+                         "batch-outline-kernels before batch-linearize");
   values.push_back(known);
   return success();
 }
@@ -223,8 +223,8 @@ LogicalResult Linearizer::convertInvoke(InvokeOp invoke, OpBuilder &builder) {
   SmallVector<Type> types(invoke.getNumResults(),
                           HandleType::get(builder.getContext()));
   if (!invoke.getDepth())
-    return invoke.emitError("has no depth; run batch-tag-depths before "
-                            "batch-linearize");
+    return invoke.emitError("this invocation has no depth; run "
+                            "batch-tag-depths before batch-linearize");
   auto record =
       RecordOp::create(builder, invoke.getLoc(), types, invoke.getKernelAttr(),
                        inputs, mapping.lookup(invoke.getDepth()));
@@ -254,7 +254,8 @@ LogicalResult Linearizer::convertCall(func::CallOp call, OpBuilder &builder) {
   return success();
 }
 
-/// Tensors that all instances compute alike are no business of the inspector.
+/// True for code that computes the same tensors for all instances: the
+/// inspector does not need it.
 bool Linearizer::isSharedCode(Operation *op) const {
   return op->getNumResults() > 0 && !isa<rec::RecDialect>(op->getDialect()) &&
          llvm::all_of(op->getResults(), [&](Value result) {
@@ -283,12 +284,12 @@ LogicalResult Linearizer::convertOp(Operation *op, OpBuilder &builder) {
       return success();
     }
   if (rec::walksAdt(op))
-    return op->emitError("walks a value of a list-shaped ADT; run "
+    return op->emitError("this op walks a value of a list-shaped ADT; run "
                          "batch-list-elements before batch-linearize");
   if (isSharedCode(op))
     return success();
 
-  // Everything else only changes types.
+  // All other ops only change types.
   OperationState state(op->getLoc(), op->getName());
   for (Value operand : op->getOperands())
     if (failed(append(op, operand, builder, state.operands)))
@@ -301,8 +302,8 @@ LogicalResult Linearizer::convertOp(Operation *op, OpBuilder &builder) {
   if (!handsOn && llvm::any_of(op->getResultTypes(), [](Type type) {
         return isa<RankedTensorType>(type);
       }))
-    return op->emitError("computes a tensor outside of kernels; strategy "
-                         "'linearize' cannot batch it");
+    return op->emitError("this op computes a tensor outside of kernels; run "
+                         "batch-outline-kernels before batch-linearize");
   state.addAttributes(llvm::to_vector(op->getDiscardableAttrs()));
   state.propertiesAttr = op->getPropertiesAsAttribute();
   for (unsigned i = 0; i < op->getNumRegions(); ++i)
@@ -319,7 +320,7 @@ LogicalResult Linearizer::run() {
   if (auto strategy = entry->getAttrOfType<StrategyAttr>(kStrategyAttr);
       strategy && strategy.getValue() != Strategy::Linearize)
     return success();
-  // Control runs in lock step already.
+  // A machine runs control in lock step already.
   if (!module.getOps<MachineOp>().empty())
     return success();
   Strategies strategies(program);

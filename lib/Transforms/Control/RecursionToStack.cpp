@@ -1,4 +1,4 @@
-//===- RecursionToStack.cpp - Make a machine of a program -----------------===//
+//===- RecursionToStack.cpp - Convert a program to a machine --------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,7 +7,7 @@
 //
 // Program-counter autobatching, section 3: all control flow graphs become one
 // table of blocks, calls become stack operations. Every caller saves its own
-// variables around a call, so a function finds nothing of value in them.
+// variables around a call, so a function need not preserve any.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,20 +32,21 @@ using namespace mlir::batch;
 
 namespace {
 
-/// What a block writes before a lane leaves it: a value for a variable.
+/// An assignment that a block makes before a lane leaves it.
 using Assignment = std::pair<VariableOp, Value>;
 
 /// Makes a machine of functions that are graphs of steps.
 class MachineBuilder {
 public:
-  /// `steps` has the functions of `original`, and no obstacle.
+  /// Requires that `steps` has the functions of `original` and no obstacle.
   MachineBuilder(const InstanceProgram &original, const StepProgram &steps,
                  const RecursionToStackPassOptions &options)
       : original(original), options(options), steps(steps),
         program(steps.getProgram()), sharedness(steps.getSharedness()),
         liveness(steps.getLiveness()) {}
 
-  /// Makes the machine behind the entry in its module, which has `symbols`.
+  /// Makes the machine after the entry in its module, whose symbols are
+  /// `symbols`.
   MachineOp build(SymbolTable &symbols);
 
 private:
@@ -85,7 +86,7 @@ private:
 
   MachineOp machine;
   OpBuilder builder{program.getEntry().getContext()};
-  /// Names in the machine are unique by this.
+  /// Keeps names in the machine unique.
   std::optional<SymbolTable> names;
   SmallVector<func::FuncOp> functions;
   DenseMap<Operation *, SmallVector<Block *>> blocksOf;
@@ -101,7 +102,7 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// What is a variable
+// Values that need variables
 //===----------------------------------------------------------------------===//
 
 bool MachineBuilder::isVariable(Value value) const {
@@ -128,10 +129,10 @@ SmallVector<Value> MachineBuilder::getSaved(func::CallOp call) const {
 }
 
 //===----------------------------------------------------------------------===//
-// The parts of the machine
+// The machine's functions, blocks and variables
 //===----------------------------------------------------------------------===//
 
-/// The entry first, functions in the order of their first call.
+/// Puts the entry first, then functions in the order of their first call.
 void MachineBuilder::orderFunctions() {
   llvm::SetVector<Operation *> order;
   order.insert(program.getEntry());
@@ -196,7 +197,7 @@ void MachineBuilder::declareVariables(func::FuncOp function) {
   }
 }
 
-/// Functions that end in calls of each other leave their results in the same
+/// Functions that end in calls to each other leave their results in the same
 /// variables, so that the callee can return for its caller.
 void MachineBuilder::declareResults() {
   llvm::EquivalenceClasses<Operation *> classes;
@@ -221,7 +222,7 @@ void MachineBuilder::declareResults() {
   }
 }
 
-/// What the entry takes and returns has its number on it.
+/// Numbers the variables of the entry's arguments and results.
 void MachineBuilder::numberArguments() {
   func::FuncOp entry = program.getEntry();
   int64_t number = 0;
@@ -264,7 +265,7 @@ MachineOp MachineBuilder::build(SymbolTable &symbols) {
 }
 
 //===----------------------------------------------------------------------===//
-// What blocks do
+// The code of blocks
 //===----------------------------------------------------------------------===//
 
 static FlatSymbolRefAttr getName(VariableOp variable) {
@@ -275,9 +276,10 @@ FlatSymbolRefAttr MachineBuilder::getName(Block *block) {
   return FlatSymbolRefAttr::get(blocks.lookup(block).getSymNameAttr());
 }
 
-/// The value in the current block: computed there, a parameter, or read. With
-/// temporaries, what is computed or read is not read again: an SSA value does
-/// not change while the block runs, and its variable only at the block's end.
+/// `value` in the current block: computed there, a parameter, or read. With
+/// temporaries, a value that was computed or read is not read again: an SSA
+/// value does not change while the block runs, and its variable only at the
+/// block's end.
 Value MachineBuilder::read(Value value) {
   if (std::optional<int64_t> parameter = sharedness.getParameter(value))
     return machine.getArgument(*parameter);
@@ -292,7 +294,7 @@ Value MachineBuilder::read(Value value) {
   }
   Operation *op = value.getDefiningOp();
   assert(StepProgram::isRematerializable(value) &&
-         "is neither here nor in a variable");
+         "value is neither computed here nor in a variable");
   IRMapping operands;
   for (Value operand : op->getOperands())
     operands.map(operand, read(operand));
@@ -301,7 +303,7 @@ Value MachineBuilder::read(Value value) {
   return values.lookup(value);
 }
 
-/// `computed` is what the current block has for `value`.
+/// Records that the current block has `computed` for `value`.
 void MachineBuilder::define(Value value, Value computed) {
   VariableOp variable = variables.lookup(value);
   if (variable)
@@ -357,8 +359,9 @@ void MachineBuilder::emitTerminator(Operation *op) {
   batch::ReturnOp::create(builder, op->getLoc());
 }
 
-/// Adds that the variable of `target` becomes `value`, unless it is that. All
-/// values are read before any variable is written: `f(b, a)` swaps.
+/// Adds the assignment of `value` to the variable of `target`, unless it has
+/// that value. All values are read before any variable is written: `f(b, a)`
+/// swaps.
 void MachineBuilder::assign(SmallVectorImpl<Assignment> &assignments,
                             Value target, Value value) {
   VariableOp variable = variables.lookup(target);
@@ -371,9 +374,9 @@ void MachineBuilder::emitSets(Location loc, ArrayRef<Assignment> assignments) {
     SetOp::create(builder, loc, ::getName(variable), value);
 }
 
-/// Arguments of either target are set before the lane goes to one of them, so
-/// that an edge needs no block of its own. One that the other target reads
-/// keeps its value on the way there.
+/// Sets the arguments of both targets before the lane goes to one of them, so
+/// that an edge needs no block of its own. An argument that the other target
+/// reads keeps its value on the way there.
 void MachineBuilder::emitBranch(cf::CondBranchOp op) {
   Location loc = op.getLoc();
   Value condition = read(op.getCondition());
@@ -411,9 +414,9 @@ void MachineBuilder::emitBranch(cf::CondBranchOp op) {
                           getName(falseTarget));
 }
 
-/// Saves what the caller needs again and enters the callee. A variable that is
-/// saved and an argument too, of a function that calls itself, is pushed with
-/// the argument's value.
+/// Saves the values that the caller needs again and enters the callee. A saved
+/// variable that is also an argument, of a function that calls itself, is
+/// pushed with the argument's value.
 void MachineBuilder::emitCall(func::CallOp call) {
   Location loc = call.getLoc();
   func::FuncOp callee = program.getCallee(call);
@@ -443,7 +446,7 @@ void MachineBuilder::emitCall(func::CallOp call) {
 }
 
 /// Takes the callee's results, which the next call overwrites, and restores
-/// what was saved.
+/// the saved values.
 void MachineBuilder::emitReturnPoint(func::CallOp call) {
   Location loc = call.getLoc();
   SmallVector<std::pair<Value, Value>> taken;

@@ -45,13 +45,13 @@ private:
   InstanceProgram program;
   ValueFlow flow;
   DenseMap<StringAttr, int64_t> phases;
-  /// By phase: what reaches kernels of that phase and of those before it.
+  /// By phase: the nodes that reach kernels of that phase or an earlier one.
   std::map<int64_t, DenseSet<ValueFlow::Node>> read;
 };
 
 } // namespace
 
-/// The phase of the last kernel that may have made a tensor; -1 if none has.
+/// The phase of the last kernel that may compute a tensor; -1 if there is none.
 int64_t DepthTagger::getLastPhase(ValueFlow::Node node) const {
   int64_t last = -1;
   for (ValueFlow::Node origin : flow.origins(node)) {
@@ -62,8 +62,8 @@ int64_t DepthTagger::getLastPhase(ValueFlow::Node node) const {
   return last;
 }
 
-/// Depths count within a phase: what an earlier phase computes, or nothing
-/// computes, is there when the phase begins.
+/// Depths count within a phase: a value of an earlier phase, or one that is not
+/// computed, is available when the phase begins.
 void DepthTagger::tag(InvokeOp invoke) {
   if (invoke.getDepth())
     return;
@@ -78,7 +78,7 @@ void DepthTagger::tag(InvokeOp invoke) {
   invoke.getDepthMutable().assign(depth);
 }
 
-/// Whether a kernel of that phase or an earlier one may read the tensor.
+/// True if a kernel of `phase` or an earlier one may read the tensor.
 bool DepthTagger::isReadUpTo(int64_t phase, ValueFlow::Node node) {
   auto [it, isNew] = read.try_emplace(phase);
   if (isNew)
@@ -93,8 +93,9 @@ bool DepthTagger::isReadUpTo(int64_t phase, ValueFlow::Node node) {
   return it->second.contains(node);
 }
 
-/// `operand` enters a recursion or loop as `entered`. If later phases alone go
-/// on from there, with tensors of their own besides, its depth must not count.
+/// Resolves `operand`, which enters a recursion or loop as `entered`, if only
+/// later phases go on from there, with tensors of their own too: its depth must
+/// not count then.
 void DepthTagger::settle(OpOperand &operand, Value entered) {
   auto type = dyn_cast<RankedTensorType>(operand.get().getType());
   if (!type || !type.hasStaticShape() || !flow.contains(operand.get()))

@@ -1,4 +1,4 @@
-//===- LayoutPQ.cpp - Batches of operators inside of kernels --------------===//
+//===- LayoutPQ.cpp - Batches of operators inside kernels -----------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -34,7 +34,7 @@ using namespace mlir::batch;
 // Operators
 //===----------------------------------------------------------------------===//
 
-/// A vector of static length, or null.
+/// The type of a vector of static length, or null.
 static RankedTensorType getVector(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor && tensor.getRank() == 1 && tensor.hasStaticShape()
@@ -42,7 +42,7 @@ static RankedTensorType getVector(Type type) {
              : RankedTensorType();
 }
 
-/// A parameter times a vector, or null.
+/// The product of a parameter and a vector, or null.
 static linalg::MatvecOp getProduct(Operation *op) {
   auto product = dyn_cast<linalg::MatvecOp>(op);
   if (!product || !product->getNumResults())
@@ -77,7 +77,7 @@ static int64_t getBytes(Type type) {
              : 0;
 }
 
-/// Operands, and what regions read from around the operator.
+/// The operands, and the values that regions capture.
 static SmallVector<Value> getReads(Operation *op) {
   SmallVector<Value> reads(op->getOperands());
   llvm::SetVector<Value> captured;
@@ -88,7 +88,7 @@ static SmallVector<Value> getReads(Operation *op) {
 
 namespace {
 
-/// Numbers for keys, from 0 on.
+/// Numbers keys from 0 on.
 class Numbering {
 public:
   using Key = std::vector<const void *>;
@@ -101,24 +101,25 @@ private:
   std::map<Key, int32_t> numbers;
 };
 
-/// What makes operators of a kernel equal.
+/// Decides which operators of a kernel are equal.
 class Kinds {
 public:
   virtual ~Kinds() = default;
-  /// The kind of `op`, to be called for all operators in their order.
+  /// The kind of `op`. Must be called for all operators in their order.
   virtual int32_t get(Operation *op) = 0;
 
 protected:
   static const void *number(int64_t value) {
     return reinterpret_cast<const void *>(value + 1);
   }
-  /// A kind of its own.
+  /// A kind for this operator alone.
   int32_t unique(Operation *op) { return kinds.get({op}); }
 
   Numbering kinds;
 };
 
-/// Computed alike, from the same parameters, in code that begins with products.
+/// Equal: computed alike, from the same parameters, in code that begins with
+/// products.
 class SameWeights : public Kinds {
 public:
   explicit SameWeights(KernelOp kernel);
@@ -130,14 +131,14 @@ private:
   KernelOp kernel;
   Numbering classes;
   DenseMap<Value, int32_t> classOf;
-  /// Of classes: how many values they have, and which of those that have
-  /// several come of products.
+  /// Of classes: the number of their values, and the classes of several values
+  /// that are computed from products.
   DenseMap<int32_t, int64_t> members;
   DenseSet<int32_t> ofProducts;
 };
 
-/// The same operation on equal shapes, after equally many products. Of two
-/// products the one operand is the same, or the other.
+/// Equal: the same operation on equal shapes, after equally many products. Two
+/// products must share one of their two operands.
 class SameShapes : public Kinds {
 public:
   SameShapes(KernelOp kernel, const DenseSet<int64_t> &single)
@@ -148,7 +149,7 @@ private:
   bool isStackable(linalg::MatvecOp product);
 
   KernelOp kernel;
-  /// Parameters that one product of the whole program reads.
+  /// Parameters that only one product of the whole program reads.
   const DenseSet<int64_t> &single;
   DenseMap<Value, int64_t> depths;
 };
@@ -202,8 +203,8 @@ int32_t SameWeights::get(Operation *op) {
   return kinds.get({Kinds::number(number)});
 }
 
-/// Its matrix may be stacked with others, which takes no memory, because
-/// nothing else reads it, and nothing reads a part of it.
+/// True if the matrix of `product` may be stacked with others, which takes no
+/// memory: nothing else reads it, and nothing reads a slice of it.
 bool SameShapes::isStackable(linalg::MatvecOp product) {
   BlockArgument matrix = getMatrix(product);
   auto parameter = kernel.getArgAttrOfType<IntegerAttr>(matrix.getArgNumber(),
@@ -219,7 +220,7 @@ int32_t SameShapes::get(Operation *op) {
     depth = std::max(depth, depths.lookup(read));
   for (Value result : op->getResults())
     depths[result] = depth + (product ? 1 : 0);
-  // Where a stacked vector has a piece a row may begin.
+  // A row may begin where a stacked vector has a piece.
   if (!product && !isElementwise(op))
     return unique(op);
   Type type = op->getResult(0).getType();
@@ -258,7 +259,7 @@ struct KernelBlock {
 } // namespace
 
 KernelBlock::KernelBlock(KernelOp kernel, Kinds &kinds) {
-  // Callers keep every argument where they like, which is a space for each.
+  // Callers decide where arguments lie, so each has a space of its own.
   enum Space : int32_t { kResults, kParameters, kConstants, kArguments };
   DenseMap<Value, int32_t> variables;
   DenseMap<Attribute, int32_t> constants;
@@ -299,7 +300,7 @@ KernelBlock::KernelBlock(KernelOp kernel, Kinds &kinds) {
 
 namespace {
 
-/// Writes the code of a kernel again, batch by batch.
+/// Rewrites the code of a kernel, batch by batch.
 class KernelRewriter {
 public:
   explicit KernelRewriter(KernelOp kernel)
@@ -308,11 +309,11 @@ public:
 
   void emitSingle(Operation *op);
   void emitBatch(ArrayRef<Operation *> ops);
-  /// To be called after all operators.
+  /// Must be called after all operators.
   void finish();
 
 private:
-  /// Equally long vectors one behind the other: in one dimension, or as the
+  /// Vectors of equal length next to each other: in one dimension, or as the
   /// rows of a matrix.
   struct Stack {
     Value tensor;
@@ -331,7 +332,7 @@ private:
   Value getRepeated(Value value, int64_t count, bool asMatrix);
   Value toMatrix(Value vector, int64_t rows);
   Value toVector(Value matrix);
-  /// The stack that has exactly these values, or null.
+  /// The stack of exactly these values, or null.
   const Stack *findStack(ArrayRef<Value> values) const;
   Stack emitProducts(ArrayRef<Operation *> ops);
   Stack emitElements(ArrayRef<Operation *> ops);
@@ -389,7 +390,7 @@ Value KernelRewriter::getRange(const Stack &stack, int64_t first, int64_t count,
   return range;
 }
 
-/// One of the vectors of a stack as it was before, or what is mapped.
+/// A single vector of a stack, as it was before, or the mapped value.
 Value KernelRewriter::get(Value value) {
   if (Value known = single.lookupOrNull(value))
     return known;
@@ -470,8 +471,8 @@ Value KernelRewriter::getStacked(ArrayRef<Value> values, bool asMatrix) {
   return tensor::ConcatOp::create(b, loc, 0, pieces);
 }
 
-/// Vectors that one matrix is multiplied with are the rows of a matrix;
-/// matrices that are multiplied with one vector are one matrix.
+/// Vectors that are multiplied by one matrix become the rows of a matrix;
+/// matrices that are multiplied by one vector become one matrix.
 KernelRewriter::Stack KernelRewriter::emitProducts(ArrayRef<Operation *> ops) {
   int64_t count = ops.size();
   SmallVector<Value> matrices = getOperands(ops, 0);
@@ -500,7 +501,7 @@ KernelRewriter::Stack KernelRewriter::emitProducts(ArrayRef<Operation *> ops) {
 }
 
 KernelRewriter::Stack KernelRewriter::emitElements(ArrayRef<Operation *> ops) {
-  // As the first operand that is a whole stack.
+  // Use the form of the first operand that is a whole stack.
   bool isMatrix = false;
   for (unsigned i : llvm::reverse(llvm::seq(ops[0]->getNumOperands())))
     if (const Stack *stack = findStack(getOperands(ops, i)))
@@ -538,7 +539,7 @@ void KernelRewriter::finish() {
     loc = operand.get().getLoc();
     operand.set(get(operand.get()));
   }
-  // Readers before what they read.
+  // Readers come before the ops that they read.
   llvm::sort(replaced,
              [](Operation *a, Operation *b) { return b->isBeforeInBlock(a); });
   for (Operation *op : replaced)
@@ -562,7 +563,7 @@ private:
               const batchrt::Batching &batching);
 };
 
-/// Parameters that one product of all kernels reads, and nothing else.
+/// Parameters that are read by one product of all kernels and nothing else.
 DenseSet<int64_t> findSingleUses(ModuleOp module) {
   DenseMap<int64_t, int64_t> uses;
   for (auto kernel : module.getOps<KernelOp>())
@@ -594,8 +595,9 @@ void LayoutPQPass::report(KernelOp kernel, const KernelBlock &code,
   remark::passed(kernel.getLoc(),
                  remark::RemarkOpts::name("Layout").category("batch"))
       << llvm::formatv(
-             "@{0}: {1} operators in {2} batches; {3} memory kernels of {4} "
-             "bytes a task with values as they come, {5} of {6} bytes laid out",
+             "@{0}: {1} operators in {2} batches; {3} gather copies of {4} "
+             "bytes a task in the original layout, {5} of {6} bytes in the new "
+             "one",
              kernel.getSymName(), code.ops.size(), batching.batches.size(),
              before.copies.size(), before.bytesCopied(), after.copies.size(),
              after.bytesCopied())
@@ -605,7 +607,7 @@ void LayoutPQPass::report(KernelOp kernel, const KernelBlock &code,
     Operation *op = code.ops[batch.front()];
     const char *reason = "they do not fit the layout of the others";
     if (copy.reason == batchrt::AccessCopy::Reason::repeated)
-      reason = "one of them is there twice";
+      reason = "one of them occurs twice";
     else if (copy.reason == batchrt::AccessCopy::Reason::spaces)
       reason = "arguments lie where their callers keep them";
     bool isResult = copy.access >= int32_t(op->getNumOperands());
@@ -626,7 +628,7 @@ void LayoutPQPass::layOut(KernelOp kernel, const DenseSet<int64_t> &single) {
     kinds = std::make_unique<SameShapes>(kernel, single);
   KernelBlock code(kernel, *kinds);
   batchrt::BatchingOptions options;
-  // Code that is made of a kernel reads one value for all as it is.
+  // Code made from a kernel reads one value for all tasks in place.
   options.sharedReads = true;
   options.maxStates = 500;
   options.maxPaths = 500;
@@ -656,7 +658,7 @@ void LayoutPQPass::runOnOperation() {
   SymbolTable symbols(module);
   DenseSet<int64_t> single = findSingleUses(module);
   for (auto kernel : module.getOps<KernelOp>())
-    // What has been made of a kernel stays what it is.
+    // A kernel that already has an operator must not change.
     if (!symbols.lookup(getOperatorName(kernel.getSymName())))
       layOut(kernel, single);
 }

@@ -1,15 +1,15 @@
-//===- MergeHandles.cpp - One handle for results that lie together --------===//
+//===- MergeHandles.cpp - Merge equal handles -----------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A handle names a task and a position among its results in one table; which
-// table is meant, its reader knows. So results of one task at the same position
-// of different tables (h and c of an LSTM) have equal handles. Here equal
-// handles become one value: through records, regions, and results of functions,
-// which lose the copies.
+// A handle names a task and a position among its results in one table; its
+// reader knows which table. So results of one task at the same position of
+// different tables (h and c of an LSTM) have equal handles. This pass makes
+// them one value: through records, regions, and results of functions, which
+// lose the copies.
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,8 +56,8 @@ static bool holdsHandles(Type type) {
   return isa<HandleType>(type);
 }
 
-/// Which of `values` equals an earlier one that holds handles: its number;
-/// itself for all others.
+/// For each of `values` that holds handles, the number of the earliest equal
+/// one; for all others their own number.
 static SmallVector<unsigned> findCopies(ValueRange values) {
   SmallVector<unsigned> first;
   for (unsigned i = 0; i < values.size(); ++i) {
@@ -70,7 +70,7 @@ static SmallVector<unsigned> findCopies(ValueRange values) {
   return first;
 }
 
-/// What is equal in both.
+/// The copies that are in both `a` and `b`.
 static SmallVector<unsigned> intersect(ArrayRef<unsigned> a,
                                        ArrayRef<unsigned> b) {
   SmallVector<unsigned> first;
@@ -84,8 +84,8 @@ static SmallVector<unsigned> intersect(ArrayRef<unsigned> a,
   return first;
 }
 
-/// The results that stand for others, as a set of those to erase. Uses of those
-/// are replaced.
+/// Replaces the uses of results that are copies of others, and returns the set
+/// of those to erase.
 static llvm::BitVector replaceCopies(ValueRange results,
                                      ArrayRef<unsigned> first) {
   llvm::BitVector copies(first.size());
@@ -98,7 +98,7 @@ static llvm::BitVector replaceCopies(ValueRange results,
   return copies;
 }
 
-/// Makes `op` again without the results in `erased`, whose uses are gone.
+/// Recreates `op` without the results in `erased`, which have no uses.
 static Operation *eraseResults(Operation *op, const llvm::BitVector &erased) {
   OperationState state(op->getLoc(), op->getName());
   state.addOperands(op->getOperands());
@@ -119,7 +119,7 @@ static Operation *eraseResults(Operation *op, const llvm::BitVector &erased) {
   return made;
 }
 
-/// Results of a task that differ in their table alone.
+/// Merges results of a task that differ only in their table.
 void HandleMerger::mergeRecord(RecordOp record) {
   auto kernel = symbols.lookup<KernelOp>(record.getKernelAttr().getAttr());
   for (unsigned i = 1; i < record.getNumResults(); ++i)
@@ -130,8 +130,9 @@ void HandleMerger::mergeRecord(RecordOp record) {
       }
 }
 
-/// True if what the regions of `op` yield becomes its results and nothing else:
-/// it runs one of its regions, or its region for every element of a list.
+/// True if the values yielded in the regions of `op` become its results and
+/// nothing else: it runs one of its regions, or its region for every element of
+/// a list.
 static bool yieldsResults(Operation *op) {
   if (!isa<RegionBranchOpInterface>(op))
     return false;
@@ -145,7 +146,7 @@ static bool yieldsResults(Operation *op) {
   });
 }
 
-/// Results that all regions yield the same for.
+/// Merges results for which all regions yield equal values.
 bool HandleMerger::mergeRegionResults(Operation *op) {
   if (op->getNumResults() < 2 || !yieldsResults(op))
     return false;
@@ -166,7 +167,7 @@ bool HandleMerger::mergeRegionResults(Operation *op) {
   return true;
 }
 
-/// Results that are the same value, with all calls.
+/// Merges results that are the same value, and those of all calls.
 bool HandleMerger::mergeFunctionResults(func::FuncOp function) {
   if (!function.isPrivate() || !function.getBody().hasOneBlock())
     return false;
@@ -193,7 +194,7 @@ bool HandleMerger::mergeFunctionResults(func::FuncOp function) {
 bool HandleMerger::mergeIn(func::FuncOp function) {
   SmallVector<Operation *> ops;
   function.walk([&](Operation *op) { ops.push_back(op); });
-  // Inner ops come first; what an outer one holds stays where it is.
+  // Inner ops come first, so an outer one's regions stay in place.
   bool changed = false;
   for (Operation *op : ops) {
     if (auto depth = dyn_cast<DepthOp>(op)) {
@@ -212,7 +213,7 @@ void HandleMerger::run() {
   module.walk([&](RecordOp record) { mergeRecord(record); });
   for (auto function : module.getOps<func::FuncOp>())
     functions.push_back(function);
-  // What a callee merges its callers may merge too.
+  // A merge in a callee may allow one in its callers.
   bool changed = true;
   while (changed) {
     changed = false;

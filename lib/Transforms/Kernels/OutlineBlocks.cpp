@@ -24,17 +24,17 @@ using namespace mlir::batch;
 namespace {
 
 /// A variable's stack at some point of a block: the upper `popped` rows that it
-/// had at the block's beginning are gone, `values` lie above the others, the
-/// last one at the top. A null value is a copy of the row below it.
+/// had at the block's start are gone; `values` lie above the others, the last
+/// one at the top. A null value is a copy of the row below it.
 struct StackState {
   int64_t popped = 0;
   SmallVector<Value> values;
-  /// Which rows of the beginning are read.
+  /// The rows of the block's start that are read.
   llvm::SmallSetVector<int64_t, 2> reads;
   SmallVector<Operation *> changes; ///< in order
 };
 
-/// A row of a variable at the beginning of the block.
+/// A row of a variable at the start of the block.
 using Row = std::pair<StringAttr, int64_t>;
 
 /// Rewrites one block.
@@ -63,18 +63,18 @@ private:
   OpBuilder builder;
   SymbolTable &moduleSymbols;
   llvm::MapVector<StringAttr, StackState> states;
-  /// What reads see: a value of the block or the first read of a row.
+  /// The value that a read sees: one of the block, or the first read of a row.
   DenseMap<Value, Value> seen;
   llvm::MapVector<Row, Value> rows;
   DenseMap<Value, Row> rowOf;
-  /// Values that the kernel makes for variables and the condition, the
-  /// operations for them, and what it reads.
+  /// Values that the kernel computes for variables and the condition, the
+  /// shared values that it reads, and the operations for them.
   llvm::SmallSetVector<Value, 8> made, shared;
   llvm::SetVector<Operation *> slice;
   llvm::SmallSetVector<Value, 8> inputs;
   SmallVector<Operation *> old;
   DenseMap<Value, Value> inputRows; ///< of kernel inputs, in the new code
-  DenseMap<Value, Value> results;   ///< of the kernel, by what they stand for
+  DenseMap<Value, Value> results;   ///< of the kernel, by the value replaced
 };
 
 } // namespace
@@ -86,7 +86,7 @@ static RankedTensorType getRowType(Type type) {
   return RankedTensorType::get({}, type);
 }
 
-/// What a read of a variable sees.
+/// The value that a read of a variable sees.
 Value BlockOutliner::read(TopOp top) {
   StackState &state = states[top.getVariableAttr().getAttr()];
   for (Value value : llvm::reverse(state.values))
@@ -129,13 +129,13 @@ void BlockOutliner::trace() {
   }
 }
 
-/// A row that the block leaves as it is can be copied from where it lies.
+/// True for a row that the block does not change: it can be copied in place.
 bool BlockOutliner::isCopied(Value value) {
   auto row = rowOf.find(value);
   return row != rowOf.end() && states[row->second.first].changes.empty();
 }
 
-/// What the kernel has to compute.
+/// Finds the values that the kernel has to compute.
 void BlockOutliner::findMade() {
   auto need = [&](Value value) {
     auto known = seen.find(value);
@@ -151,7 +151,7 @@ void BlockOutliner::findMade() {
   for (Value condition : body.getTerminator()->getOperands())
     need(condition);
 
-  // Everything these depend on, regions' captures included.
+  // Add their operands, the captures of regions included.
   SmallVector<Value> work(made.getArrayRef());
   DenseSet<Value> visited;
   while (!work.empty()) {
@@ -177,8 +177,8 @@ void BlockOutliner::findMade() {
   }
 }
 
-/// Uncovers rows that lie below the top: pops, and keeps in variables of their
-/// own the rows above that are read too.
+/// Uncovers rows that lie below the top: pops the rows above and keeps those
+/// that are read too in variables of their own.
 void BlockOutliner::makePrologue() {
   auto readTop = [&](StringAttr name) {
     Type type = machine.lookupSymbol<VariableOp>(name).getType();
@@ -268,7 +268,7 @@ void BlockOutliner::makeKernel() {
         mapping.map(top, known);
   for (Operation *op : old) {
     if (isa<TopOp>(op)) {
-      // Reads of a value that the block itself has made.
+      // Reads of a value that the block itself computed.
       Value value = seen.lookup(op->getResult(0));
       if (Value known = mapping.lookupOrNull(value))
         mapping.map(op->getResult(0), known);
@@ -325,7 +325,7 @@ void BlockOutliner::makeEpilogue() {
     }
     if (asWritten)
       continue;
-    // The prologue has popped rows already: what is left to reach the end.
+    // The prologue has already popped rows; the rest is popped at the end.
     int64_t pops = state.popped - *llvm::max_element(state.reads.getArrayRef());
     ArrayRef<Value> values = state.values;
     for (; pops > (values.empty() ? 0 : 1); --pops)

@@ -32,17 +32,17 @@ using rec::ValueFlowEdge;
 
 namespace {
 
-/// What a tensor op of a block depends on and what depends on it.
+/// The role of a tensor op in its block.
 enum class Part {
-  Cheap,  ///< copied into the kernels that use it
-  Shared, ///< the same for all instances, and not cheap: computed once
+  Cheap,  ///< of low cost: copied into the kernels that use it
+  Shared, ///< the same for all instances, not of low cost: computed once
   Input,  ///< does not depend on the recursion: hoisted
   Cell,   ///< everything else
   Output, ///< no recursive result depends on it: a later phase
 };
 
-/// Ops of one block that become one kernel: they are of one part, and no call
-/// or other control lies between them.
+/// Ops of one block that become one kernel: they have the same role, and no
+/// call or other control lies between them.
 using GroupKey = std::pair<Part, unsigned>;
 
 class Outliner {
@@ -79,7 +79,7 @@ private:
   std::string nameKernel(Block *block, Part part);
   KernelOp findEqual(KernelOp kernel);
   void eraseOp(Operation *op);
-  /// Taken out of the program, freed at the end.
+  /// Ops removed from the program, freed at the end.
   SmallVector<Operation *> dead;
 
   ModuleOp module;
@@ -87,13 +87,13 @@ private:
   InstanceProgram program;
   Sharedness sharedness;
   ValueFlow flow;
-  /// Nodes on which a recursive result that some tensor op reads depends.
+  /// The nodes on which a recursive result that a tensor op reads depends.
   SmallVector<bool> feedsRecursion;
   /// Values that depend on a result of control flow: a call, a match, a loop.
   DenseSet<Value> dependsOnControl;
   std::optional<TensorCode> code;
   const bool hoist;
-  /// Of the block at hand.
+  /// State of the current block.
   bool hasCell = false;
   DenseMap<Operation *, GroupKey> groups;
   /// All kernels of the module by their types.
@@ -102,7 +102,7 @@ private:
 
 } // namespace
 
-/// True if some loop of `op` adds up.
+/// True if a loop of `op` is a reduction.
 static bool isReduction(Operation *op) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   return linalgOp && linalgOp.getNumReductionLoops() > 0;
@@ -110,14 +110,16 @@ static bool isReduction(Operation *op) {
 
 bool Outliner::isTensorOp(Operation *op) const { return code->contains(op); }
 
-/// The extent of a ragged tensor: a kernel that reads the tensor knows it.
+/// True for the extent of a ragged tensor: a kernel that reads the tensor knows
+/// it.
 static bool isExtent(Operation *op) {
   auto dim = dyn_cast<tensor::DimOp>(op);
   return dim && dim.getConstantIndex() == 0;
 }
 
-/// A ragged tensor of as many rows as `list` has elements: the list itself, or
-/// what an op of `block` makes of them, one by one. Null if there is none.
+/// A ragged tensor with as many rows as `list` has elements: the list itself,
+/// or the result of an op of `block` that maps its elements. Null if there is
+/// none.
 static Value findRagged(Value list, Block *block,
                         SymbolTableCollection &symbols) {
   if (isa<RankedTensorType>(list.getType()))
@@ -138,8 +140,8 @@ static Value findRagged(Value list, Block *block,
   return {};
 }
 
-/// Makes the extents of new tensors those of ragged tensors: the length of a
-/// list that was mapped is the extent of what the map made.
+/// Takes the extents of new tensors from ragged tensors: the length of a mapped
+/// list is the extent of the map's result.
 static void normalizeExtents(func::FuncOp function,
                              SymbolTableCollection &symbols) {
   function.walk([&](Operation *op) {
@@ -161,8 +163,8 @@ static void normalizeExtents(func::FuncOp function,
   });
 }
 
-/// Makes a slice of a part of a row of a parameter a slice of the whole row,
-/// which is an operand, and of the part, which is code.
+/// Splits a slice of a piece of a parameter's row into a slice of the whole
+/// row, which is an operand, and one of the piece, which is code.
 static void splitRowViews(func::FuncOp function, const Sharedness &sharedness) {
   function.walk([&](tensor::ExtractSliceOp slice) {
     RankedTensorType source = slice.getSourceType();
@@ -173,7 +175,7 @@ static void splitRowViews(func::FuncOp function, const Sharedness &sharedness) {
       return;
     OpBuilder builder(slice);
     Location loc = slice.getLoc();
-    // Dimension 0 of size 1 stays if the result has it.
+    // Dimension 0, of size 1, remains if the result has it.
     bool keeps = slice.getType().getRank() == source.getRank();
     SmallVector<OpFoldResult> offsets(source.getRank(),
                                       builder.getIndexAttr(0));
@@ -222,7 +224,7 @@ LogicalResult Outliner::run() {
   for (Block *block : code->getBlocks())
     if (failed(outlineBlock(block)))
       return failure();
-  // What only kernels copied is dead by now.
+  // Ops that were only copied into kernels are dead by now.
   for (Block *block : llvm::reverse(code->getBlocks()))
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
       if ((isTensorOp(&op) || isExtent(&op)) && op.use_empty())
@@ -230,8 +232,8 @@ LogicalResult Outliner::run() {
   return success();
 }
 
-/// Finds what feeds recursion. A recursive result matters if a tensor op reads
-/// it, perhaps after calls, matches and loops handed it on.
+/// Finds the nodes that feed recursion. A recursive result counts if a tensor
+/// op reads it, perhaps through calls, matches and loops.
 void Outliner::findRecursion() {
   SmallVector<ValueFlow::Node> readByTensorOps;
   SmallVector<ValueFlow::Node> recursive, readByControl;
@@ -257,13 +259,13 @@ void Outliner::findRecursion() {
   SmallVector<bool> reachesTensorOp = flow.ancestors(readByTensorOps);
   llvm::erase_if(recursive,
                  [&](ValueFlow::Node node) { return !reachesTensorOp[node]; });
-  // What control reads may decide whether the recursion goes on.
+  // A value that control reads may decide whether the recursion goes on.
   recursive.append(readByControl);
   feedsRecursion = flow.ancestors(recursive);
 }
 
-/// How many control ops lie between the start of the block and `op`, given that
-/// number for the ops before it; at least `marked`.
+/// The number of control ops between the start of the block and `op`, given
+/// that number for the ops before it; at least `marked`.
 unsigned Outliner::levelOf(Operation *op,
                            const DenseMap<Operation *, unsigned> &levels,
                            unsigned marked) const {
@@ -278,7 +280,7 @@ unsigned Outliner::levelOf(Operation *op,
         llvm::any_of(def->getResultTypes(),
                      [](Type type) { return !type.isIntOrIndexOrFloat(); }) &&
         !isa<tensor::ExtractSliceOp, InvokeOp>(def);
-    // So does a number that control takes out of a tensor.
+    // A number that control takes out of a tensor counts as control.
     if (auto extract = dyn_cast<tensor::ExtractOp>(def);
         extract && !isTensorOp(def))
       control = extract.getTensor().getDefiningOp() &&
@@ -293,13 +295,13 @@ unsigned Outliner::levelOf(Operation *op,
   return level;
 }
 
-/// Marks what depends on control because it comes out of `op`.
+/// Marks the results of `op` that depend on control.
 void Outliner::followControl(Operation *op) {
   bool view = isa<tensor::ExtractSliceOp>(op);
   for (Value result : op->getResults())
     if (!view && carriesTensor(result.getType()))
       dependsOnControl.insert(result);
-  // Fields that a match takes out are there before it.
+  // Fields that a match takes out exist before it.
   if (!isa<LoopLikeOpInterface>(op))
     return;
   for (Region &region : op->getRegions())
@@ -308,8 +310,7 @@ void Outliner::followControl(Operation *op) {
         dependsOnControl.insert(argument);
 }
 
-/// The part that a tensor op belongs to. Marks its results if they depend on
-/// control.
+/// The role of a tensor op. Marks its results if they depend on control.
 Part Outliner::partOf(Operation *op) {
   bool shared = true, depends = false;
   auto isOwnArgument = [&](Value value) {
@@ -330,7 +331,7 @@ Part Outliner::partOf(Operation *op) {
   if (depends)
     for (Value result : op->getResults())
       dependsOnControl.insert(result);
-  // A kernel has no scalar results, so each that needs one computes it.
+  // A kernel has no scalar results, so each that needs one computes it itself.
   if (code->isScalarCode(op))
     return Part::Cheap;
   if (shared)
@@ -345,7 +346,7 @@ Part Outliner::partOf(Operation *op) {
 
 void Outliner::classify(Block *block) {
   DenseMap<Operation *, unsigned> levels;
-  // A mark is a point of control that everything after it depends on.
+  // A `rec.phase` is a point of control that everything after it depends on.
   unsigned highest = 0, marked = 0;
   for (Operation &op : *block) {
     unsigned level = levelOf(&op, levels, marked);
@@ -362,9 +363,9 @@ void Outliner::classify(Block *block) {
   }
 }
 
-/// Input and output parts without a reduction are not worth a kernel of their
-/// own: the former is computed again where it is used, the latter with the
-/// cell. What control flow reads cannot be copied: it becomes a kernel.
+/// Ops with role input or output but no reduction are not worth a kernel: the
+/// former are computed again where they are used, the latter with the cell. A
+/// value that control reads cannot be copied: it gets a kernel.
 void Outliner::settleCheap(Block *block) {
   DenseSet<unsigned> inputLevels, outputLevels;
   hasCell = false;
@@ -416,7 +417,7 @@ LogicalResult Outliner::outlineBlock(Block *block) {
     auto it = groups.find(&op);
     if (it == groups.end() || it->second.first == Part::Cheap)
       continue;
-    // All shared code of a block is one kernel, whatever lies between.
+    // All shared code of a block is one kernel, despite control in between.
     GroupKey key = it->second;
     if (key.first == Part::Shared)
       key.second = 0;
@@ -426,7 +427,7 @@ LogicalResult Outliner::outlineBlock(Block *block) {
     if (failed(outlineGroup(block, key, ops)))
       return failure();
 
-  // Cheap ops live on in kernels only.
+  // Ops of low cost remain only in kernels.
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
     if ((isTensorOp(&op) || isExtent(&op)) && op.use_empty())
       eraseOp(&op);
@@ -435,8 +436,8 @@ LogicalResult Outliner::outlineBlock(Block *block) {
   return success();
 }
 
-/// Takes `op` out of the program. It is freed when the pass is done: the
-/// analyses know values by address, and a new op must not get an old one.
+/// Removes `op` from the program but frees it only when the pass is done: the
+/// analyses know values by address, which a new op must not reuse.
 void Outliner::eraseOp(Operation *op) {
   op->dropAllUses();
   op->dropAllReferences();
@@ -449,7 +450,7 @@ Outliner::~Outliner() {
     op->destroy();
 }
 
-/// The name of the code in `block`, of a region of some op.
+/// A name for the code in `block`, in a region of some op.
 static std::string nameBlock(Block *block) {
   Operation *op = block->getParentOp();
   std::string name = op->getName().stripDialect().str();
@@ -495,7 +496,7 @@ KernelOp Outliner::findEqual(KernelOp kernel) {
   return {};
 }
 
-/// The ops of a kernel: `ops` and the cheap ones that they need.
+/// The ops of a kernel: `ops` and the low-cost ops that they need.
 SmallVector<Operation *>
 Outliner::collectBody(ArrayRef<Operation *> ops) const {
   DenseSet<Operation *> members(ops.begin(), ops.end());
@@ -517,7 +518,8 @@ Outliner::collectBody(ArrayRef<Operation *> ops) const {
     getUsedValuesDefinedAbove(body[i]->getRegions(), captured);
     llvm::for_each(captured, visit);
   }
-  // Copies of outer blocks' cheap ops come first; the rest is in block order.
+  // Copies of outer blocks' low-cost ops come first; the rest is in block
+  // order.
   llvm::stable_sort(body, [](Operation *a, Operation *b) {
     if (a->getBlock() == b->getBlock())
       return a->isBeforeInBlock(b);
@@ -526,8 +528,8 @@ Outliner::collectBody(ArrayRef<Operation *> ops) const {
   return body;
 }
 
-/// What `body` reads of other ops, in the order of the first use, which does
-/// not depend on addresses.
+/// The values of other ops that `body` reads, in the order of their first use,
+/// which does not depend on addresses.
 static SetVector<Value> findInputs(ArrayRef<Operation *> body,
                                    const DenseSet<Operation *> &members) {
   SetVector<Value> inputs;
@@ -542,7 +544,8 @@ static SetVector<Value> findInputs(ArrayRef<Operation *> body,
   return inputs;
 }
 
-/// Whether code outside of the kernel reads a value, or a cheap op that does.
+/// True if code outside of the kernel reads `value`, or a low-cost op that
+/// does.
 bool Outliner::leavesKernel(Value value, Block *block,
                             const DenseSet<Operation *> &members) const {
   SmallVector<Value> worklist = {value};
@@ -665,7 +668,7 @@ class OutlineKernelsPass
       for (func::FuncOp function : program.getFunctions())
         splitRowViews(function, sharedness);
     }
-    // The outliner's analyses see the program as it is now.
+    // The outliner's analyses need the program in its current state.
     if (failed(Outliner(getOperation(), hoist).run()))
       signalPassFailure();
   }

@@ -1,4 +1,4 @@
-//===- AssignSlots.cpp - Tables for value classes ---===//
+//===- AssignSlots.cpp - Tables for value classes -------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -51,18 +51,18 @@ private:
   ValueFlow flow;
   ValueClasses classes;
   OpBuilder builder;
-  /// Table of each class; null where nothing is computed.
+  /// The table of each class; null for a class without computed members.
   SmallVector<FlatSymbolRefAttr> tables;
 };
 
 } // namespace
 
-/// Rows of so many bytes are worth an array of slots of their own.
+/// Rows of at least this many bytes are worth an array of slots of their own.
 static constexpr int64_t kLongRow = 4096;
 
-/// How many results of each kernel a class holds; classes where this is equal
-/// can share slot numbers. They do unless the one has long rows, the other
-/// shorter ones: slots of long rows are used again once nobody reads them.
+/// The number of results of each kernel in a class, and the bytes of a long
+/// row. Classes where both are equal share slot numbers; long rows do not share
+/// with shorter ones because their slots are reused once nobody reads them.
 using Signature = std::pair<std::map<StringRef, unsigned>, int64_t>;
 
 static Signature getSignature(const ValueClass &valueClass) {
@@ -99,7 +99,7 @@ LogicalResult SlotAssigner::makeTables() {
   return layOutTables();
 }
 
-/// "PRIMITIVES", of all tables, or "NAME: PRIMITIVES; ...".
+/// Reads "PRIMITIVES", for all tables, or "NAME: PRIMITIVES; ...".
 LogicalResult SlotAssigner::layOutTables() {
   SmallVector<StringRef> entries;
   layouts.split(entries, ';', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
@@ -115,7 +115,7 @@ LogicalResult SlotAssigner::layOutTables() {
     if (!table) {
       auto diag = emitError(program.getEntry().getLoc())
                   << "there is no table '" << name.trim()
-                  << "' to lay out; tables are";
+                  << "' to lay out; the tables are";
       for (auto known : module.getOps<TableOp>())
         diag << " '" << known.getSymName() << "'";
       return diag;
@@ -150,7 +150,7 @@ LogicalResult SlotAssigner::layOutTable(TableOp table, StringRef primitives) {
   return success();
 }
 
-/// A row that is read by its address has to look the same wherever it lies.
+/// Checks that a row that is read by its address looks the same in all places.
 LogicalResult SlotAssigner::checkLayout(TableOp table) {
   if (table.getOwnLayout().isRowMajor())
     return success();
@@ -162,7 +162,8 @@ LogicalResult SlotAssigner::checkLayout(TableOp table) {
         (valueClass.hasInputs || !valueClass.parameterRows.empty()))
       return table.emitError("table '")
              << table.getSymName()
-             << "' cannot have a layout within its rows: they meet rows of "
+             << "' cannot have a layout within its rows: they share operands "
+                "with rows of "
              << (valueClass.hasInputs ? "inputs" : "parameters")
              << ", which lie in row-major order";
   for (func::FuncOp function : program.getFunctions()) {
@@ -171,7 +172,7 @@ LogicalResult SlotAssigner::checkLayout(TableOp table) {
       if (sharedness.isShared(tensor) || !flow.contains(tensor) ||
           !hasLayout(classes.getClass(tensor)))
         return WalkResult::advance();
-      extract.emitError("takes an element of a row of table '")
+      extract.emitError("this op reads an element of a row of table '")
           << table.getSymName() << "', which has a layout";
       return WalkResult::interrupt();
     });
@@ -201,8 +202,8 @@ FailureOr<ReadAttr> SlotAssigner::getRead(KernelOp kernel, unsigned argument) {
                     valueClass.parameterRows.size() + valueClass.hasInputs;
   if (places == 0)
     return kernel.emitError("argument #")
-           << argument << " is never computed and is no input";
-  // Ragged rows are read by address: the unbatched code has them wherever they
+           << argument << " is neither computed nor an input";
+  // Ragged rows are read by address: the unbatched code leaves them where they
   // were computed.
   if (places > 1 || ragged)
     return ReadAttr::get(context, ReadKind::Rows, tables[number], ragged);
@@ -215,8 +216,8 @@ FailureOr<ReadAttr> SlotAssigner::getRead(KernelOp kernel, unsigned argument) {
   return ReadAttr::get(context, ReadKind::Gather, from, ragged);
 }
 
-/// Notes on the inspector and on the variants where tensors lie, for whoever
-/// hands in inputs and reads results.
+/// Records on the inspector and on the variants where tensors lie, for callers
+/// that pass inputs and read results.
 void SlotAssigner::markLocations() {
   func::FuncOp entry = program.getEntry();
   auto inspector =
@@ -263,7 +264,7 @@ void SlotAssigner::markLocations() {
     }
 }
 
-/// Notes on kernels how a step reads their operands and where results lie.
+/// Records on kernels how a step reads their operands and where results lie.
 LogicalResult SlotAssigner::markKernels() {
   for (auto kernel : module.getOps<KernelOp>()) {
     if (!classes.isInvoked(kernel))
@@ -275,8 +276,10 @@ LogicalResult SlotAssigner::markKernels() {
       kernel.setArgAttr(i, kReadAttr, *read);
       if (kernel.isShared(i) &&
           !kernel.getArgAttrOfType<IntegerAttr>(i, kParameterAttr))
-        return kernel.emitError("shared argument #")
-               << i << " names no parameter ('batch.parameter')";
+        return kernel.emitError("argument #")
+               << i
+               << " is shared, but 'batch.parameter' does not say which "
+                  "parameter it is";
     }
     for (unsigned i = 0; i < kernel.getNumResults(); ++i)
       kernel.setResultAttr(i, kTableAttr,
@@ -302,7 +305,7 @@ LogicalResult SlotAssigner::run() {
                    remark::RemarkOpts::name("Slots").category("batch"))
       << (Twine(llvm::count_if(
               tables, [](FlatSymbolRefAttr table) { return bool(table); })) +
-          " result tables; every gather is part of an operator")
+          " result tables; all gathers are inside operators")
              .str();
   return success();
 }

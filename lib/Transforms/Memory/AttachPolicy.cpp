@@ -1,4 +1,4 @@
-//===- AttachPolicy.cpp - Says what picks the next batch ------------------===//
+//===- AttachPolicy.cpp - Attach a batching policy to a module ------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -33,20 +33,20 @@ class AttachPolicyPass
           table.empty()
               ? "policy 'fsm' needs the table of a state machine, which "
                 "'batch-run --learn-policy=FILE' writes"
-              : "a table is for policy 'fsm'");
+              : "a table is only for policy 'fsm'");
       return signalPassFailure();
     }
     StringAttr text;
     if (!table.empty() && !(text = readTable(module)))
       return signalPassFailure();
-    // By depth is what happens without a policy.
+    // Batching by depth is the default without an attribute.
     if (kind == batchrt::Policy::Depth)
       module->removeAttr(kPolicyAttr);
     else
       module->setAttr(kPolicyAttr, PolicyAttr::get(&getContext(), kind, text));
   }
 
-  /// The table, which has to be one for the module's kernels; null after an
+  /// The table, which must be one for the module's kernels; null after an
   /// error.
   StringAttr readTable(ModuleOp module) {
     auto file = llvm::MemoryBuffer::getFile(table, /*IsText=*/true);

@@ -1,4 +1,4 @@
-//===- DuplicateFunctions.cpp - A function for each set of weights --------===//
+//===- DuplicateFunctions.cpp - One function per set of parameters --------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -22,12 +22,12 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Which of the entry's arguments each argument of a function is, -1 for what
-/// is none of them or makes no difference. Such a tuple is a context.
+/// For each argument of a function, the number of the entry's argument that it
+/// is, or -1 if it is none or it makes no difference.
 using Context = SmallVector<int64_t>;
 
-/// Weights: parameters that a product reads whole. A row of a table can be told
-/// task by task, and so can a bias.
+/// True for a parameter that a product reads whole. A row of a table can differ
+/// from task to task, and so can a bias.
 bool isWeight(BlockArgument argument) {
   auto type = dyn_cast<RankedTensorType>(argument.getType());
   return type && type.getRank() >= 2 && type.hasStaticShape();
@@ -41,17 +41,17 @@ public:
 
 private:
   Context getEntryContext(func::FuncOp entry) const;
-  /// The context in which `call` calls `callee`, in one of the function it is
-  /// in.
+  /// The context in which `call` calls `callee` if its own function is called
+  /// in context `own`.
   Context getCalleeContext(func::CallOp call, func::FuncOp callee,
                            const Context &own) const;
   bool collect(const InstanceProgram &program);
 
-  /// All contexts of each function, the first found first, and the functions
-  /// for them.
+  /// All contexts of each function, the first found first, and the copies for
+  /// them.
   llvm::MapVector<func::FuncOp, SmallVector<Context>> contexts;
   DenseMap<func::FuncOp, SmallVector<func::FuncOp>> copies;
-  /// Functions that stay one for all calls.
+  /// Functions that are not duplicated.
   llvm::SetVector<func::FuncOp> undivided;
 };
 
@@ -80,8 +80,8 @@ Context DuplicateFunctionsPass::getCalleeContext(func::CallOp call,
   return context;
 }
 
-/// Follows the calls from the entry, which is one itself. False if a function
-/// is called in more contexts than `max-copies`: it is undivided from now on.
+/// Follows the calls from the entry, itself included. False if a function is
+/// called in more contexts than `max-copies`: it is undivided from then on.
 bool DuplicateFunctionsPass::collect(const InstanceProgram &program) {
   contexts.clear();
   func::FuncOp entry = program.getEntry();
@@ -119,16 +119,16 @@ void DuplicateFunctionsPass::runOnOperation() {
   InstanceProgram program(getOperation());
   if (!program.getEntry())
     return;
-  // Calls of an undivided function pass no weights on that are known.
+  // Calls of an undivided function pass no known parameters on.
   while (!collect(program))
     ;
   for (func::FuncOp function : undivided)
     remark::missed(function.getLoc(),
                    remark::RemarkOpts::name("Duplicate").category("batch"))
         << ("@" + function.getSymName() +
-            " is called with more sets of weights than max-copies=" +
+            " is called with more sets of parameters than max-copies=" +
             Twine(maxCopies) +
-            ": it is not duplicated, and weights are read task by task")
+            ": it is not duplicated, and parameters are read task by task")
                .str();
   SymbolTable symbols(getOperation());
   for (auto &[function, known] : contexts) {
@@ -143,7 +143,7 @@ void DuplicateFunctionsPass::runOnOperation() {
       remark::passed(function.getLoc(),
                      remark::RemarkOpts::name("Duplicate").category("batch"))
           << ("@" + function.getSymName() + " is called with " +
-              Twine(known.size()) + " sets of weights: a function for each")
+              Twine(known.size()) + " sets of parameters: a function for each")
                  .str();
   }
   for (auto &[function, known] : contexts)

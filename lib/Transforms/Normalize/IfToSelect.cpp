@@ -26,8 +26,8 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Why `op`, of a branch, must not or need not run where the branch is not
-/// taken; empty if it may.
+/// The reason why `op`, in a branch, must not or need not run if the branch is
+/// not taken; empty if it may run.
 static StringRef findObstacle(Operation *op) {
   if (isa<scf::IfOp>(op))
     return "holds a conditional that stays control";
@@ -42,8 +42,8 @@ static StringRef findObstacle(Operation *op) {
     if (auto shaped = dyn_cast<ShapedType>(type);
         shaped && !shaped.hasStaticShape())
       return "holds tensors of dynamic shape";
-  // An index that is out of range where the branch is not taken would be an
-  // error of the program's.
+  // An index that is only valid if the branch is taken would become an error
+  // in the program.
   bool indexed = isa<tensor::TensorDialect>(op->getDialect()) &&
                  !isa<tensor::SplatOp, tensor::FromElementsOp>(op) &&
                  llvm::any_of(op->getOperandTypes(), llvm::IsaPred<IndexType>);
@@ -51,12 +51,12 @@ static StringRef findObstacle(Operation *op) {
   if (indexed)
     return "reads a tensor at an index";
   if (!isMemoryEffectFree(op) || !isSpeculatable(op))
-    return "holds code that must not run in vain";
+    return "holds code that must not run speculatively";
   return {};
 }
 
-/// Elementwise operations per element; what makes constants and empty tensors
-/// is free.
+/// The number of elementwise operations per element; constants and empty
+/// tensors are free.
 static int64_t countOps(Operation *op) {
   if (op->hasTrait<OpTrait::ConstantLike>() || isa<tensor::EmptyOp>(op))
     return 0;
@@ -68,8 +68,9 @@ static int64_t countOps(Operation *op) {
   return std::max<int64_t>(nested, 1);
 }
 
-/// True if tensor code of the function computes `value`, so that control on it
-/// cuts that code. What calls, matches and loops hand over is ready.
+/// True if tensor code of the function computes `value`, so that control that
+/// depends on it cuts that code. Values from calls, matches and loops are
+/// available.
 static bool isComputed(Value value) {
   Operation *op = value.getDefiningOp();
   if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(op))
@@ -91,7 +92,8 @@ class IfToSelectPass : public batch::impl::IfToSelectPassBase<IfToSelectPass> {
     Sharedness sharedness(program);
     StructuralControl structure(program, sharedness);
     for (func::FuncOp function : program.getFunctions()) {
-      // Inner conditionals come first: straight-line by then, or an obstacle.
+      // Inner conditionals come first: then they are straight-line or an
+      // obstacle.
       SmallVector<scf::IfOp> branches;
       function.walk([&](scf::IfOp branch) { branches.push_back(branch); });
       for (scf::IfOp branch : branches)
@@ -100,7 +102,7 @@ class IfToSelectPass : public batch::impl::IfToSelectPassBase<IfToSelectPass> {
   }
 
   void visit(scf::IfOp branch, const StructuralControl &structure) {
-    // Conditionals that choose scalars or ADT values are the inspector's.
+    // Conditionals that choose scalars or ADT values belong to the inspector.
     if (llvm::none_of(branch.getResultTypes(), carriesTensor))
       return;
     std::string reason;
@@ -124,11 +126,11 @@ class IfToSelectPass : public batch::impl::IfToSelectPassBase<IfToSelectPass> {
           llvm::any_of(block->getTerminator()->getOperands(), isComputed);
     }
     if (reason.empty() && !computes)
-      reason = "it chooses between rows that lie ready";
+      reason = "it chooses between rows that are already computed";
     if (reason.empty() && count > maxOps)
       reason = "both branches together take " + std::to_string(count) +
                " ops, more than max-ops=" + std::to_string(maxOps);
-    // One string: the remark engine keeps pieces apart.
+    // One string: the remark engine separates its arguments.
     if (!reason.empty()) {
       remark::missed(branch.getLoc(),
                      remark::RemarkOpts::name("IfToSelect").category("batch"))

@@ -24,7 +24,7 @@ class InlineHelpersPass
     : public batch::impl::InlineHelpersPassBase<InlineHelpersPass> {
   void runOnOperation() override {
     InstanceProgram program(getOperation());
-    // Callees come before callers, so what is copied is inlined already.
+    // Callees come before callers, so copies are already inlined.
     for (ArrayRef<func::FuncOp> component : program.getComponents()) {
       func::FuncOp function = component.front();
       if (program.isRecursive(function) || function == program.getEntry() ||
@@ -32,7 +32,7 @@ class InlineHelpersPass
         continue;
       for (func::CallOp call : program.getCallers(function))
         inlineCall(call, function);
-      // What the entry does not reach may still call it.
+      // Functions that the entry does not reach may still call it.
       if (SymbolTable::symbolKnownUseEmpty(function, getOperation()))
         function.erase();
     }

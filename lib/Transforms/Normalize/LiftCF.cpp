@@ -1,4 +1,4 @@
-//===- LiftCF.cpp - Make scf of the branches of functions -----------------===//
+//===- LiftCF.cpp - Lift branches of functions to scf ---------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -38,10 +38,10 @@ public:
 
   FailureOr<Operation *> createUnreachableTerminator(Location loc, OpBuilder &,
                                                      Region &) override {
-    return emitError(loc, "has a loop without a way out");
+    return emitError(loc, "control enters a loop that has no exit");
   }
 
-  Type typeWithoutZero; ///< of a value that would be needed
+  Type typeWithoutZero; ///< of a value that would need a zero
 };
 
 class LiftCFPass : public batch::impl::LiftCFPassBase<LiftCFPass> {
@@ -55,8 +55,9 @@ class LiftCFPass : public batch::impl::LiftCFPassBase<LiftCFPass> {
     WalkResult result = function.walk([&](Operation *op) -> WalkResult {
       for (Region &region : op->getRegions())
         if (op != function && !region.empty() && !region.hasOneBlock())
-          return op->emitError("has branches in a region; only functions may "
-                               "have them, so call one");
+          return op->emitError("this op has branches in a region, which only "
+                               "functions can have; move them into a function "
+                               "and call it");
       return WalkResult::advance();
     });
     return failure(result.wasInterrupted());
@@ -70,8 +71,9 @@ class LiftCFPass : public batch::impl::LiftCFPassBase<LiftCFPass> {
       Operation *end = block.getTerminator();
       if (!isa<cf::BranchOp, cf::CondBranchOp, cf::SwitchOp, func::ReturnOp>(
               end))
-        return end->emitError("ends a block of a function; only 'cf.br', "
-                              "'cf.cond_br', 'cf.switch' and 'func.return' do");
+        return end->emitError("this op ends a block of a function, which only "
+                              "'cf.br', 'cf.cond_br', 'cf.switch' and "
+                              "'func.return' can do");
     }
     IRRewriter rewriter(&getContext());
     (void)eraseUnreachableBlocks(rewriter, body);
@@ -80,10 +82,10 @@ class LiftCFPass : public batch::impl::LiftCFPassBase<LiftCFPass> {
     if (failed(transformCFGToSCF(body, lifting, dominance)))
       return failure();
     if (Type type = lifting.typeWithoutZero)
-      return function.emitError("carries a value of type ")
+      return function.emitError("a value of type ")
              << type
-             << " along a branch where it has none yet, and there is no zero "
-                "of this type; write this control as 'scf'";
+             << " is not defined on every path to a branch, and its type has "
+                "no zero to stand in for it; write this control as 'scf'";
     return success();
   }
 };

@@ -1,4 +1,4 @@
-//===- LinkLibrary.cpp - Define what a model declares ---------------------===//
+//===- LinkLibrary.cpp - Define functions that a model declares -----------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -30,7 +30,7 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Defines the functions that a module declares and the library has.
+/// Defines the functions that a module declares and the library provides.
 class Linker {
 public:
   explicit Linker(ModuleOp module)
@@ -51,12 +51,12 @@ private:
   ModuleOp module;
   SymbolTable symbols;
   OwningOpRef<ModuleOp> library;
-  /// Groups of the library that have their sizes and hooks.
+  /// Groups of the library that have been given their sizes and hooks.
   DenseSet<Operation *> instances;
-  /// By the library's function. Where the module has a function with the name
-  /// of a helper, the helper's copy gets another one.
+  /// By the library's function. If the module already has a function with the
+  /// name of a helper, the helper's copy gets another name.
   DenseMap<Operation *, func::FuncOp> copies;
-  /// The library's functions whose copies call the library's by name.
+  /// Library functions whose copies still call library functions by name.
   SmallVector<func::FuncOp> unresolved;
 };
 
@@ -70,7 +70,7 @@ class LinkLibraryPass
 
 } // namespace
 
-/// The type as it is written: a diagnostic would put quotes around it.
+/// The type as written in MLIR: a diagnostic would put it in quotes.
 static std::string spell(Type type) {
   std::string text;
   llvm::raw_string_ostream(text) << type;
@@ -94,7 +94,7 @@ LogicalResult Linker::run() {
   return success();
 }
 
-/// The function that models may declare as `name`, if there is one.
+/// The library function that models may declare as `name`, or null.
 func::FuncOp Linker::find(StringAttr name) {
   auto publicOne = [&](ModuleOp group) {
     auto function = group.lookupSymbol<func::FuncOp>(name);
@@ -109,7 +109,7 @@ func::FuncOp Linker::find(StringAttr name) {
 }
 
 LogicalResult Linker::define(func::FuncOp declaration) {
-  // Not all that is declared is the library's, and helpers are its own.
+  // Not every declaration is a library function, and helpers are private.
   func::FuncOp function = find(declaration.getSymNameAttr());
   if (!function)
     return success();
@@ -118,8 +118,8 @@ LogicalResult Linker::define(func::FuncOp declaration) {
       failed(instantiate(group, function, declaration)))
     return failure();
   if (function.getFunctionType() != declaration.getFunctionType())
-    return declaration.emitOpError("is declared with another type than the "
-                                   "library's function has; write 'func.func "
+    return declaration.emitOpError("is declared with a type other than that of "
+                                   "the library's function; write 'func.func "
                                    "private @")
            << function.getSymName() << spell(function.getFunctionType()) << "'";
   Block::iterator place = declaration->getIterator();
@@ -137,20 +137,20 @@ void Linker::copyFunction(func::FuncOp function, Block::iterator place) {
   unresolved.push_back(function);
 }
 
-/// The name in the module of what a function of `group` calls.
+/// The name in the module of the callee of a function of `group`.
 StringAttr Linker::resolve(ModuleOp group, StringAttr callee) {
   auto function = group.lookupSymbol<func::FuncOp>(callee);
   if (function.isDeclaration())
     function = library->lookupSymbol<func::FuncOp>(callee);
-  if (!function) // the model's
+  if (!function) // the model's own
     return callee;
   if (!copies.contains(function))
     copyFunction(function, module.getBody()->end());
   return copies.lookup(function).getSymNameAttr();
 }
 
-/// The sizes with which the types of `function` are those of `declaration`, as
-/// NAME=NUMBER; what does not fit is found when the types are compared.
+/// The sizes with which the types of `function` become those of `declaration`,
+/// as NAME=NUMBER. A mismatch is found later, when the types are compared.
 static SmallVector<std::string>
 inferSizes(ModuleOp group, func::FuncOp function, func::FuncOp declaration) {
   auto sizes = group->getAttrOfType<DictionaryAttr>(kSizesAttr);
@@ -176,8 +176,8 @@ inferSizes(ModuleOp group, func::FuncOp function, func::FuncOp declaration) {
   });
 }
 
-/// Gives a group the sizes that `declaration` of its `function` has, and the
-/// hooks that the module defines.
+/// Gives a group the sizes of `declaration`, which declares its `function`, and
+/// the hooks that the module defines.
 LogicalResult Linker::instantiate(ModuleOp group, func::FuncOp function,
                                   func::FuncOp declaration) {
   if (failed(specializeSizes(group, inferSizes(group, function, declaration))))
@@ -188,26 +188,26 @@ LogicalResult Linker::instantiate(ModuleOp group, func::FuncOp function,
       continue;
     auto definition = symbols.lookup<func::FuncOp>(hook.getSymName());
     if (!definition)
-      return declaration.emitOpError("needs a function of the model's; write "
-                                     "'func.func private @")
+      return declaration.emitOpError("needs a function that the model must "
+                                     "define; write 'func.func private @")
              << hook.getSymName() << spell(hook.getFunctionType())
-             << " { ... }', with more arguments if it has to";
+             << " { ... }', with more arguments if needed";
     if (failed(passOn(hook, definition)))
       return failure();
   }
   return success();
 }
 
-/// Adds what `definition` reads besides the arguments of `hook` to all
-/// functions that call it, directly or not, and to their calls.
+/// Adds the arguments of `definition` beyond those of `hook` to all functions
+/// that call it, directly or not, and to their calls.
 LogicalResult Linker::passOn(func::FuncOp hook, func::FuncOp definition) {
   ArrayRef<Type> inputs = definition.getArgumentTypes();
   size_t own = hook.getNumArguments();
   if (inputs.take_front(own) != hook.getArgumentTypes() ||
       definition.getResultTypes() != hook.getResultTypes())
-    return definition.emitOpError("is called by the library; expects its type "
-                                  "to be ")
-           << hook.getFunctionType() << ", with more arguments if it has to";
+    return definition.emitOpError(
+               "is called by the library and must have type ")
+           << hook.getFunctionType() << ", with more arguments if needed";
   ArrayRef<Type> extra = inputs.drop_front(own);
   llvm::SetVector<func::FuncOp> functions;
   SmallVector<func::CallOp> calls;

@@ -16,7 +16,7 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Makes `loop`, a map or fold, walk lists only.
+/// Makes `loop`, a map or fold, walk only lists.
 template <typename LoopOp>
 static void walkElements(LoopOp loop) {
   OpBuilder builder(loop);

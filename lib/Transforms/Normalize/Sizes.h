@@ -1,21 +1,21 @@
-//===- Sizes.h - Named sizes of a module -----------------------*- C++ -*-===//
+//===- Sizes.h - Named sizes of a module ------------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_LIB_TRANSFORMS_NORMALIZE_SIZES_H
-#define BATCH_LIB_TRANSFORMS_NORMALIZE_SIZES_H
+#ifndef BATCH_TRANSFORMS_NORMALIZE_SIZES_H
+#define BATCH_TRANSFORMS_NORMALIZE_SIZES_H
 
 #include "mlir/IR/BuiltinOps.h"
 
 namespace mlir::batch {
 
 /// Gives sizes of `module` (`kSizesAttr`) new values, each as NAME=NUMBER, and
-/// with them the dimensions that follow them; see batch-specialize-sizes.
+/// the dimensions that follow them; see batch-specialize-sizes.
 LogicalResult specializeSizes(ModuleOp module, ArrayRef<std::string> values);
 
 } // namespace mlir::batch
 
-#endif // BATCH_LIB_TRANSFORMS_NORMALIZE_SIZES_H
+#endif // BATCH_TRANSFORMS_NORMALIZE_SIZES_H

@@ -29,9 +29,9 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Dimensions up to this many times a named size follow it.
+/// Dimensions of up to this multiple of a named size follow it.
 constexpr int64_t maxFactor = 8;
-/// The dimensions 1 to 8 would all follow a smaller size.
+/// All dimensions from 1 to 8 would follow a smaller size.
 constexpr int64_t minSize = 2;
 /// Larger sizes are refused so that products of them do not overflow.
 constexpr int64_t maxSize = std::numeric_limits<int32_t>::max();
@@ -43,7 +43,7 @@ struct Size {
 /// In the order of the dictionary, which is by name.
 using Sizes = llvm::MapVector<StringRef, Size>;
 
-/// What becomes of every dimension that follows a size.
+/// Maps every dimension that follows a size to its new value.
 class DimensionMap {
 public:
   explicit DimensionMap(const Sizes &sizes) {
@@ -53,8 +53,8 @@ public:
             {name, factor, factor * size.value});
   }
 
-  /// Returns the new value of a dimension, or a diagnostic at `op` where two
-  /// sizes disagree about it.
+  /// Returns the new value of a dimension, or an error at `op` where two sizes
+  /// disagree about it.
   FailureOr<int64_t> map(int64_t dimension, Operation *op) const {
     auto it = entries.find(dimension);
     if (it == entries.end())
@@ -108,7 +108,7 @@ public:
     hasFailed = false;
     replacer.replaceElementsIn(op, /*replaceAttrs=*/true,
                                /*replaceLocs=*/false, /*replaceTypes=*/true);
-    // What upstream calls the static parts of index lists.
+    // Upstream's names for the static values of index lists.
     for (StringRef name : {"static_offsets", "static_sizes", "static_strides",
                            "static_output_shape", "static_low", "static_high"})
       if (auto list = op->getAttrOfType<DenseI64ArrayAttr>(name)) {
@@ -129,7 +129,7 @@ private:
 
   ElementsAttr rewrite(ElementsAttr attr) {
     auto type = dyn_cast<RankedTensorType>(attr.getShapedType());
-    // Lists of integers that only look like elements have no shape to change.
+    // Arrays of integers that only look like elements have no shape to change.
     if (!type || isa<DenseArrayAttr>(attr))
       return attr;
     RankedTensorType newType = rewrite(type);
@@ -160,15 +160,15 @@ static LogicalResult readDefaults(ModuleOp module, Sizes &sizes) {
     return success();
   auto dictionary = dyn_cast<DictionaryAttr>(attr);
   if (!dictionary)
-    return module.emitError("expects '")
-           << kSizesAttr << "' to be a dictionary such as {H = 256 : index}";
+    return module.emitError("attribute '")
+           << kSizesAttr << "' must be a dictionary such as {H = 256 : index}";
   for (NamedAttribute entry : dictionary) {
     auto value = dyn_cast<IntegerAttr>(entry.getValue());
     if (!value || !value.getType().isIndex() || value.getInt() < minSize ||
         value.getInt() > maxSize)
-      return module.emitError("expects size '")
+      return module.emitError("size '")
              << entry.getName().getValue()
-             << "' to be an index from 2 to 2147483647";
+             << "' must be an index from 2 to 2147483647";
     int64_t number = value.getInt();
     sizes.insert({entry.getName().getValue(), {number, number}});
   }
@@ -186,28 +186,29 @@ static LogicalResult checkDefaults(ModuleOp module, const Sizes &sizes) {
                << it->first << "' and '" << other->first << "' have defaults "
                << it->second.defaultValue << " and "
                << other->second.defaultValue
-               << ", one 1 to 8 times the other: a dimension would not say "
-                  "which one it follows";
+               << ", one 1 to 8 times the other: it is ambiguous which one a "
+                  "dimension follows; give them other defaults";
     }
   return success();
 }
 
-/// Reads NAME=NUMBER into the values of `defaults`.
+/// Parses NAME=NUMBER and sets the values of `defaults`.
 static LogicalResult readValues(ModuleOp module, ArrayRef<std::string> values,
                                 Sizes &defaults) {
   for (StringRef text : values) {
     auto [name, number] = text.split('=');
     int64_t value;
     if (number.getAsInteger(10, value) || value < minSize || value > maxSize)
-      return module.emitError("expects a size as NAME=NUMBER with a number "
+      return module.emitError("a size must be NAME=NUMBER with a number "
                               "from 2 to 2147483647, got '")
              << text << "'";
     auto it = defaults.find(name);
     if (it == defaults.end()) {
-      InFlightDiagnostic diagnostic = module.emitError("has no size named '")
-                                      << name << "'; ";
+      InFlightDiagnostic diagnostic =
+          module.emitError("the module has no size named '") << name << "'; ";
       if (defaults.empty())
-        return diagnostic << "it names no sizes";
+        return diagnostic << "add one to 'batch.sizes', such as {batch.sizes = "
+                             "{H = 256 : index}}";
       return diagnostic << "its sizes are "
                         << llvm::join(llvm::make_first_range(defaults), ", ");
     }
@@ -226,7 +227,7 @@ LogicalResult mlir::batch::specializeSizes(ModuleOp module,
         return entry.second.value == entry.second.defaultValue;
       }))
     return success();
-  // Sizes that were given equal values earlier are fine until now.
+  // Sizes that were given equal values earlier are accepted until now.
   if (failed(checkDefaults(module, sizes)))
     return failure();
 

@@ -1,4 +1,4 @@
-//===- CaseSplitter.cpp - Copy cases for the variants of parts ------------===//
+//===- CaseSplitter.cpp - Copy cases for the variants of children ---------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -54,17 +54,17 @@ Value CaseSplitter::getSelectedPart(func::CallOp call) const {
   return operand ? call.getOperand(*operand) : getPart(call);
 }
 
-/// A shared part would be computed again for every node that it is a part of,
-/// and results would hold several copies of it.
+/// A shared child would be computed again for each of its parents, and results
+/// would hold several copies of it.
 LogicalResult CaseSplitter::checkUnshared(func::CallOp call, Value part) {
   rec::AdtOp adt = rec::lookupAdt(
       module, cast<rec::AdtType>(part.getType()).getName(), symbols);
   if (adt.isUnshared())
     return success();
   InFlightDiagnostic error =
-      call.emitError("cannot be replaced by the callee's code: it takes a part "
-                     "that may be shared, and would be computed again for "
-                     "every node that it is a part of");
+      call.emitError("this call cannot be replaced by the callee's code: it "
+                     "takes a child that may be shared, which would be "
+                     "computed again for each parent");
   if (adt.getKind())
     error.attachNote(adt.getLoc()) << "the ADT is declared a DAG";
   else
@@ -75,7 +75,7 @@ LogicalResult CaseSplitter::checkUnshared(func::CallOp call, Value part) {
 
 void CaseSplitter::decideMatches(Block &block, Value value, StringAttr variant,
                                  ValueRange fields) {
-  // Inner matches come first, so what is moved out holds none.
+  // Inner matches come first, so the cases moved out hold none.
   block.walk([&](rec::MatchOp match) {
     if (match.getValue() != value)
       return;
@@ -89,7 +89,7 @@ void CaseSplitter::decideMatches(Block &block, Value value, StringAttr variant,
     yield->erase();
     match->getBlock()->getOperations().splice(match->getIterator(),
                                               taken.getOperations());
-    // What is left are the cases that are not taken.
+    // Only the cases that are not taken remain.
     match->walk([&](func::CallOp call) { selected.erase(call); });
     match.erase();
   });
@@ -98,9 +98,10 @@ void CaseSplitter::decideMatches(Block &block, Value value, StringAttr variant,
 LogicalResult CaseSplitter::addCopy(func::FuncOp function) {
   if (++copies[function] <= maxCopies)
     return success();
-  return function.emitError("would get more than max-copies=")
+  return function.emitError("this function would get more than max-copies=")
          << maxCopies
-         << " copies of code; unroll fewer levels or test less, or allow more";
+         << " copies of code; unroll fewer levels, test fewer variants or "
+            "raise max-copies";
 }
 
 LogicalResult CaseSplitter::inlineSelected(func::CallOp call) {

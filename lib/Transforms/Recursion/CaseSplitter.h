@@ -1,12 +1,12 @@
-//===- CaseSplitter.h - Copy cases for the variants of parts ----*- C++ -*-===//
+//===- CaseSplitter.h - Copy cases for the variants of children -*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_LIB_TRANSFORMS_RECURSION_CASESPLITTER_H
-#define BATCH_LIB_TRANSFORMS_RECURSION_CASESPLITTER_H
+#ifndef BATCH_TRANSFORMS_RECURSION_CASESPLITTER_H
+#define BATCH_TRANSFORMS_RECURSION_CASESPLITTER_H
 
 #include "Batch/Analysis/InstanceProgram.h"
 #include "Batch/Dialect/Rec/Rec.h"
@@ -14,22 +14,23 @@
 namespace mlir::batch {
 
 /// Replaces recursive calls by the callee's code for a known variant of the
-/// part that they take: the code around a call gets a copy for each variant of
-/// the part, and the callee's match on the part is decided there. What follows
-/// the call and what the callee does is one straight line then.
+/// child that they take: the code around a call gets a copy for each variant of
+/// the child, in which the callee's match on the child is decided. The callee's
+/// code and the code after the call then are one straight line.
 ///
 /// Calls to be replaced are *selected*, with the number of levels to replace;
 /// copies of selected calls are selected.
 class CaseSplitter {
 public:
-  /// Callees are copied as they are now, whatever becomes of them. `maxCopies`
-  /// bounds the copies of code that one function gets.
+  /// Callees are copied as they are now, not as they may become. `maxCopies`
+  /// limits the copies of code that one function gets.
   CaseSplitter(ModuleOp module, const InstanceProgram &program,
                int64_t maxCopies);
   ~CaseSplitter();
 
-  /// The part is the `operand` with that number, else what `getPart` finds. Has
-  /// no effect on a call of unstructured code, which cannot be copied.
+  /// Selects `call`. The child is `operand` if it is given, else the result of
+  /// `getPart`. No effect on a call in unstructured code, which cannot be
+  /// copied.
   void select(func::CallOp call, unsigned levels,
               std::optional<unsigned> operand = {}) {
     if (callees.contains(call.getCalleeAttr().getAttr()))
@@ -40,27 +41,27 @@ public:
   /// The first selected call in `function`, or null.
   func::CallOp getSelected(func::FuncOp function) const;
 
-  /// The field of a match or element of a list that `call` takes first; null
-  /// if it takes none.
+  /// The first operand of `call` that is a field of a match or an element of
+  /// a list; null if there is none.
   static BlockArgument getPart(func::CallOp call);
 
-  /// An error if `part`, which `call` takes, may be shared.
+  /// Emits an error if `part`, an operand of `call`, may be shared.
   LogicalResult checkUnshared(func::CallOp call, Value part);
 
-  /// Makes the code of the block around a selected `call`, which takes a part,
-  /// one case per variant of the part. Where `isTaken`, selected calls on the
-  /// part are replaced by the callee's code; elsewhere they are calls as
-  /// before, no longer selected. An error if the part may be shared or if there
-  /// are too many copies by then.
+  /// Turns the code of the block around a selected `call`, which takes a child,
+  /// into one case per variant of the child. Where `isTaken`, selected calls on
+  /// the child are replaced by the callee's code; elsewhere they remain calls,
+  /// no longer selected. Emits an error if the child may be shared or there
+  /// are too many copies.
   FailureOr<rec::MatchOp>
   split(func::CallOp call, llvm::function_ref<bool(rec::VariantOp)> isTaken);
-  /// Replaces a selected call by the callee's code. An error if there are too
-  /// many copies by then.
+  /// Replaces a selected call by the callee's code. Emits an error if there are
+  /// too many copies.
   LogicalResult inlineSelected(func::CallOp call);
 
   /// Decides matches on `value` in `block`, where it is of that variant and has
   /// these fields. A match that takes one of them as another type, a list as a
-  /// ragged tensor, stays.
+  /// ragged tensor, is left alone.
   void decideMatches(Block &block, Value value, StringAttr variant,
                      ValueRange fields);
 
@@ -83,4 +84,4 @@ private:
 
 } // namespace mlir::batch
 
-#endif // BATCH_LIB_TRANSFORMS_RECURSION_CASESPLITTER_H
+#endif // BATCH_TRANSFORMS_RECURSION_CASESPLITTER_H

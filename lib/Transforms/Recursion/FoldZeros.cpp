@@ -1,4 +1,4 @@
-//===- FoldZeros.cpp - Leave out products with zero tensors ---------------===//
+//===- FoldZeros.cpp - Remove products with zero tensors ------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -26,7 +26,7 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// `op` as a sum of products of floats that has one result; null for others.
+/// `op` if it is a sum of products of floats with one result; else null.
 static linalg::LinalgOp getContraction(Operation *op) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (!linalgOp || op->getNumResults() != 1 ||
@@ -46,7 +46,7 @@ static bool isSum(linalg::ReduceOp op) {
 
 namespace {
 
-/// The values of which every element is zero, of either sign. To be shown the
+/// The values all of whose elements are zero, of either sign. Must visit the
 /// ops of a function in order.
 class ZeroValues {
 public:
@@ -125,9 +125,9 @@ bool ZeroValues::makesZero(Operation *op) const {
   return false;
 }
 
-/// True if `product`, which has a zero factor, can be added to what it starts
-/// from instead: it is equal for all tasks, and that is not. Zeros are not
-/// rounded, so no bit changes.
+/// True if `product`, which has a zero factor, can be added to its initial
+/// value instead: the product is equal for all tasks, the initial value is not.
+/// Zeros are not rounded, so no bit changes.
 bool ZeroFolder::isComputedOnce(linalg::LinalgOp product,
                                 const ZeroValues &zeros,
                                 const Sharedness &sharedness) const {
@@ -155,12 +155,12 @@ void ZeroFolder::simplify(Operation *op, const ZeroValues &zeros,
       return;
     Value init = product.getDpsInits().front();
     if (assumeFinite) {
-      report("product with zeros left out");
+      report("product with zeros removed");
       return replaceBy(init);
     }
     if (!isComputedOnce(product, zeros, sharedness))
       return;
-    report("product with zeros taken out: computed once for all tasks");
+    report("product with zeros moved out: computed once for all tasks");
     OpBuilder builder(op);
     auto type = cast<RankedTensorType>(init.getType());
     auto element = cast<FloatType>(type.getElementType());
@@ -196,7 +196,7 @@ void ZeroFolder::simplify(Operation *op, const ZeroValues &zeros,
   }
 }
 
-/// Ops of `function` in order.
+/// The ops of `function` in order.
 static SmallVector<Operation *> getOps(func::FuncOp function) {
   SmallVector<Operation *> ops;
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -221,11 +221,11 @@ void ZeroFolder::fold(func::FuncOp function, const Sharedness &sharedness) {
 }
 
 //===----------------------------------------------------------------------===//
-// Through calls
+// Calls
 //===----------------------------------------------------------------------===//
 
-/// The constant that all calls hand over as `argument`, or null. A recursive
-/// call may hand on the argument itself.
+/// The constant that all calls pass as `argument`, or null. A recursive call
+/// may pass on the argument itself.
 static Attribute getConstant(BlockArgument argument,
                              ArrayRef<func::CallOp> callers) {
   Attribute constant;
@@ -242,7 +242,7 @@ static Attribute getConstant(BlockArgument argument,
   return constant;
 }
 
-/// True if no code that the entry does not reach calls `function`.
+/// True if `function` has no uses except the calls in `callers`.
 static bool isOnlyCalledBy(func::FuncOp function,
                            ArrayRef<func::CallOp> callers) {
   std::optional<SymbolTable::UseRange> uses =
@@ -253,7 +253,7 @@ static bool isOnlyCalledBy(func::FuncOp function,
 
 /// Replaces arguments that are the same constant in all calls by the constant.
 static void propagateConstants(const InstanceProgram &program) {
-  // Callers come first: what they hand on may have become a constant.
+  // Callers come first: their operands may have become constants.
   for (ArrayRef<func::FuncOp> component :
        llvm::reverse(program.getComponents()))
     for (func::FuncOp function : component) {
@@ -285,8 +285,8 @@ unsigned ZeroFolder::countFolding(func::FuncOp function, ZeroValues zeros,
   return count;
 }
 
-/// Gives the first level of a recursion that starts with zeros a copy of its
-/// own, in the caller, if products with them fold there.
+/// Copies the first level of a recursion that starts with zeros into the
+/// caller, if products with them fold there.
 void ZeroFolder::peelFirstCalls() {
   InstanceProgram program(module);
   Sharedness sharedness(program);

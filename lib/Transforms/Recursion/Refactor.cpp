@@ -24,17 +24,17 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Where a block of a recursive function is cut in two. The *tail* are the
-/// marked ops and what depends on them; it goes to the callers. The *head* is
-/// the rest, with the recursive calls; it becomes a function.
+/// Where a block of a recursive function is cut in two. The *tail*, the marked
+/// ops and all ops that depend on them, moves to the callers. The *head*, the
+/// rest with the recursive calls, becomes a function.
 struct Cut {
   func::FuncOp function;
   Block *block;
   Operation *mark;
-  /// In order, without what is computed from parameters and constants alone:
+  /// In order, without code that computes from parameters and constants alone:
   /// both sides have that.
   SetVector<Operation *> head;
-  /// What the head has a copy of, in order.
+  /// The ops that the head has a copy of, in order.
   SmallVector<Operation *> copied;
   /// Values from outside that the head reads, and those of the head that the
   /// tail reads.
@@ -68,7 +68,7 @@ private:
 
 } // namespace
 
-/// The operands of `op` and what its regions read from outside.
+/// The operands of `op` and the values that its regions capture.
 static SetVector<Value> getUsedValues(Operation *op) {
   SetVector<Value> values(op->operand_begin(), op->operand_end());
   getUsedValuesDefinedAbove(op->getRegions(), values);
@@ -93,23 +93,25 @@ void Refactorer::findMarks(const InstanceProgram &program) {
     });
 }
 
-/// A cut has to be in one place of structured code.
+/// Checks that a cut is in a single place of structured code.
 LogicalResult Refactorer::checkPlace(Cut &cut) {
   if (!cut.function.getBody().hasOneBlock())
-    return cut.mark->emitError("is marked in a function of several blocks, "
-                               "which cannot be cut; use structured control");
+    return cut.mark->emitError("this op is marked in a function with several "
+                               "blocks, which cannot be cut; use structured "
+                               "control");
   for (const Cut &other : cuts)
     if (&other != &cut &&
         getAncestorIn(other.block, cut.block->getParentOp())) {
-      InFlightDiagnostic error = cut.mark->emitError(
-          "is marked inside a block that has a mark too; mark one place only");
-      error.attachNote(other.mark->getLoc()) << "the other mark";
+      InFlightDiagnostic error =
+          cut.mark->emitError("this op is marked inside a block that also has "
+                              "a mark; mark only one place");
+      error.attachNote(other.mark->getLoc()) << "the other mark is here";
       return error;
     }
   return success();
 }
 
-/// Tells the head from the tail.
+/// Separates the head from the tail.
 LogicalResult Refactorer::divide(Cut &cut, const InstanceProgram &program,
                                  const Sharedness &sharedness) {
   DenseSet<Value> tailValues;
@@ -130,10 +132,10 @@ LogicalResult Refactorer::divide(Cut &cut, const InstanceProgram &program,
     if (isTail) {
       if (inner) {
         InFlightDiagnostic error = inner.emitError(
-            "depends on what 'rec.backedge' marks; only what follows all "
-            "recursive calls of a block can move to the callers: mark a later "
-            "op");
-        error.attachNote(cut.mark->getLoc()) << "the mark";
+            "this call depends on an op marked 'rec.backedge'; only ops after "
+            "all recursive calls of a block can move to the callers: mark a "
+            "later op");
+        error.attachNote(cut.mark->getLoc()) << "the mark is here";
         return error;
       }
       tailValues.insert(op.result_begin(), op.result_end());
@@ -146,13 +148,13 @@ LogicalResult Refactorer::divide(Cut &cut, const InstanceProgram &program,
   }
   if (!recursive)
     return cut.mark->emitError(
-        "is marked 'rec.backedge', but no recursive call comes before it in "
-        "its block; mark what follows the recursive calls of a case");
+        "this op is marked 'rec.backedge', but no recursive call comes before "
+        "it in its block; mark an op after the recursive calls of a case");
   return success();
 }
 
-/// Finds out what the head reads, what it has to have a copy of, and what the
-/// tail reads.
+/// Finds the values that the head reads, the code that it needs a copy of, and
+/// the values that the tail reads.
 static void collectInterface(Cut &cut, const Sharedness &sharedness) {
   SetVector<Operation *> worklist(cut.head.begin(), cut.head.end());
   for (size_t i = 0; i < worklist.size(); ++i)
@@ -177,8 +179,8 @@ static void collectInterface(Cut &cut, const Sharedness &sharedness) {
         cut.results.push_back(result);
 }
 
-/// A recursive call that no cut is behind would keep the whole function
-/// recursive.
+/// Checks that a cut follows each recursive call: otherwise the whole function
+/// would remain recursive.
 LogicalResult Refactorer::checkCalls(const InstanceProgram &program) {
   SetVector<func::FuncOp> functions;
   for (Cut &cut : cuts)
@@ -190,13 +192,14 @@ LogicalResult Refactorer::checkCalls(const InstanceProgram &program) {
       });
       if (call->getParentOfType<func::FuncOp>() == function && !isCut)
         return call.emitError(
-            "has no op marked 'rec.backedge' behind it, as other cases of the "
-            "function have; mark one in every case that calls recursively");
+            "this call has no op marked 'rec.backedge' after it, unlike other "
+            "cases of the function; mark one in every case that calls "
+            "recursively");
     }
   return success();
 }
 
-/// Makes the head a function that the block calls.
+/// Moves the head into a function that the block calls.
 void Refactorer::outlineHead(Cut &cut) {
   Location loc = cut.mark->getLoc();
   OpBuilder builder(module.getContext());
@@ -228,19 +231,19 @@ void Refactorer::outlineHead(Cut &cut) {
     result.replaceAllUsesWith(value);
   for (Operation *op : llvm::reverse(cut.head))
     op->erase();
-  // What only the head needed of the code that both have.
+  // Remove the code of both sides that only the head needed.
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*cut.block)))
     if (isOpTriviallyDead(&op))
       op.erase();
   for (Operation &op : *cut.block)
     op.removeAttr(rec::kBackedgeAttr);
   remark::passed(loc, remark::RemarkOpts::name("Refactor").category("batch"))
-      << "what is marked moved to the callers of @" +
-             cut.function.getSymName().str() + "; they call @" +
+      << "the marked ops moved to the callers of @" +
+             cut.function.getSymName().str() + ", which call @" +
              head.getSymName().str() + " for the rest";
 }
 
-/// The number of the argument whose variants decide whether the cut is reached,
+/// The number of the argument whose variant decides whether the cut is reached,
 /// if there is one.
 static std::optional<unsigned> getTestedArgument(const Cut &cut) {
   std::optional<unsigned> number;
@@ -253,10 +256,10 @@ static std::optional<unsigned> getTestedArgument(const Cut &cut) {
   return number;
 }
 
-/// Replaces recursive calls by what is left of the functions: the call of the
-/// head, and the tail. Where a case has been cut, the code around a call is
-/// copied for each variant of the part, so that it and the tail are one
-/// straight line.
+/// Replaces recursive calls by the rest of the functions: the call of the head,
+/// and the tail. Where a case has been cut, the code around a call is copied
+/// for each variant of the child, so that it and the tail are one straight
+/// line.
 LogicalResult Refactorer::moveToRecursiveCallers() {
   InstanceProgram program(module);
   CaseSplitter splitter(module, program, maxCopies);
@@ -285,7 +288,7 @@ LogicalResult Refactorer::moveToRecursiveCallers() {
   return success();
 }
 
-/// What does not recurse any more is copied to where it is called, like other
+/// Copies functions that no longer recurse to where they are called, like other
 /// helpers, callees first.
 void Refactorer::moveToOutsideCallers() {
   InstanceProgram program(module);

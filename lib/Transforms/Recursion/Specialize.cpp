@@ -1,4 +1,4 @@
-//===- Specialize.cpp - Give structural tests code of their own -----------===//
+//===- Specialize.cpp - Specialize code for structural tests --------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,12 +21,12 @@ using namespace mlir::batch;
 
 namespace {
 
-/// `leaf`: any part is a leaf. `node(leaf,_)`: the value is a node of which the
-/// first field is a leaf.
+/// A test of values: `leaf` holds for a child that is a leaf, `node(leaf,_)`
+/// for a node whose first field is a leaf.
 struct Test {
   std::string text;
   StringRef variant;
-  /// What the fields are, `_` for any; none for a test of parts.
+  /// The variants of the fields, `_` for any; empty for a test of children.
   SmallVector<StringRef> fields;
 };
 
@@ -81,7 +81,7 @@ static FailureOr<Test> parseTest(Operation *op, StringRef text) {
               "or '_' for each field";
   if (hasFields && llvm::all_equal(test.fields) && test.fields[0] == "_")
     return op->emitError("test '")
-           << text << "' tests no field; name the variant of one";
+           << text << "' tests no field; name the variant of at least one";
   return test;
 }
 
@@ -93,21 +93,21 @@ rec::VariantOp Specializer::getVariant(Type type, StringRef name) {
       .getVariant(StringAttr::get(module.getContext(), name));
 }
 
-/// Why the fields of `variant` cannot be as the test says; empty if they can.
+/// Why the fields of `variant` cannot match the test; empty if they can.
 std::string Specializer::findMisfit(const Test &test, rec::VariantOp variant) {
   if (test.fields.size() != variant.getNumFields())
     return "it has " + std::to_string(variant.getNumFields()) +
-           " fields, here are " + std::to_string(test.fields.size());
+           " fields, but the test has " + std::to_string(test.fields.size());
   for (auto [i, name] : llvm::enumerate(test.fields))
     if (name != "_" && !getVariant(variant.getFieldType(i), name))
       return ("field '" + variant.getFieldName(i) +
-              "' is of no ADT that has a variant '" + name +
-              "'; put '_' where anything may be")
+              "' has no ADT with a variant '" + name +
+              "'; write '_' for any value")
           .str();
   return {};
 }
 
-/// Several ADTs may have a variant of that name; one of them has to fit.
+/// Several ADTs may have a variant of that name; at least one must fit.
 LogicalResult Specializer::findVariants(const Test &test) {
   SmallVector<rec::VariantOp> named;
   for (auto adt : module.getOps<rec::AdtOp>())
@@ -122,7 +122,7 @@ LogicalResult Specializer::findVariants(const Test &test) {
     if (test.fields.empty() || findMisfit(test, variant).empty())
       variants.push_back(variant);
   if (variants.empty())
-    return named.front().emitError("does not fit test '")
+    return named.front().emitError("this variant does not fit test '")
            << test.text << "': " << findMisfit(test, named.front());
   return success();
 }
@@ -130,10 +130,10 @@ LogicalResult Specializer::findVariants(const Test &test) {
 void Specializer::report(const Test &test, Location loc) {
   changed = true;
   remark::passed(loc, remark::RemarkOpts::name("Specialize").category("batch"))
-      << "code of its own for '" + test.text + "'";
+      << "code specialized for '" + test.text + "'";
 }
 
-/// True if the variant of `part` is known at `op`: a match on it is around.
+/// True if the variant of `part` is known at `op`: it is in a match on it.
 static bool isTested(Operation *op, Value part) {
   while (auto match = op->getParentOfType<rec::MatchOp>()) {
     if (match.getValue() == part)
@@ -143,7 +143,7 @@ static bool isTested(Operation *op, Value part) {
   return false;
 }
 
-/// Every recursive call on a part that may be of the variant.
+/// Specializes every recursive call on a child that may be of the variant.
 LogicalResult Specializer::specializeParts(CaseSplitter &splitter,
                                            func::FuncOp function,
                                            const Test &test) {
@@ -163,7 +163,7 @@ LogicalResult Specializer::specializeParts(CaseSplitter &splitter,
   return success();
 }
 
-/// Cases of the variant, where all fields are as the test says.
+/// Specializes cases of the variant whose fields are all as the test requires.
 LogicalResult Specializer::specializeCases(CaseSplitter &splitter,
                                            func::FuncOp function,
                                            const Test &test) {
@@ -218,12 +218,12 @@ LogicalResult Specializer::run(const Test &test) {
   if (!changed)
     remark::missed(module.getLoc(),
                    remark::RemarkOpts::name("Specialize").category("batch"))
-        << "no recursive call takes a part that '" + test.text + "' tests";
+        << "no recursive call takes a child that '" + test.text + "' tests";
   return success();
 }
 
-/// Decides matches on values whose variant is known: those in a case of a match
-/// on the same value.
+/// Decides matches on values whose variant is known: those inside a case of a
+/// match on the same value.
 static void decideKnownMatches(CaseSplitter &splitter, func::FuncOp function) {
   function.walk<WalkOrder::PreOrder>([&](rec::MatchOp match) {
     for (auto [number, region] : llvm::enumerate(match->getRegions()))

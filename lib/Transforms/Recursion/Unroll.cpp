@@ -24,8 +24,8 @@ class UnrollPass : public batch::impl::UnrollPassBase<UnrollPass> {
 
   void runOnOperation() override {
     if (factor < 1) {
-      getOperation().emitError("cannot unroll by factor=")
-          << factor.getValue() << "; 1 leaves recursion as it is";
+      getOperation().emitError("recursion cannot be unrolled by factor=")
+          << factor.getValue() << "; factor=1 leaves it as it is";
       return signalPassFailure();
     }
     if (factor == 1)

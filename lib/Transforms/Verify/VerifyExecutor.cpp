@@ -1,4 +1,4 @@
-//===- VerifyExecutor.cpp - One executor runs what is recorded ------------===//
+//===- VerifyExecutor.cpp - One executor that runs all recorded kernels ---===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,7 +20,8 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// What decides what runs: the inspector or machine of `module`, or null.
+/// The op that decides which kernels run: the inspector or machine of `module`,
+/// or null.
 static Operation *findDecider(ModuleOp module) {
   for (Operation &op : *module.getBody())
     if (isa<MachineOp>(op) || op.hasAttr(kInspectorAttr))
@@ -28,14 +29,14 @@ static Operation *findDecider(ModuleOp module) {
   return nullptr;
 }
 
-/// Finds the executor of a module: a program, or the function that it became;
-/// null if there is nothing to decide what it runs.
+/// Finds the executor of a module: a program, or the function that it was
+/// lowered to. Null if there is none, and no inspector or machine to need one.
 static LogicalResult findExecutor(ModuleOp module, Operation *&executor) {
   for (Operation &op : *module.getBody()) {
     if (!op.hasAttr(kExecutorAttr))
       continue;
     if (executor)
-      return op.emitError("is a second executor; a module has one")
+      return op.emitError("this is a second executor; a module has only one")
                  .attachNote(executor->getLoc())
              << "the first executor is here";
     executor = &op;
@@ -43,13 +44,13 @@ static LogicalResult findExecutor(ModuleOp module, Operation *&executor) {
   Operation *decider = findDecider(module);
   if (!decider || executor)
     return success();
-  return decider->emitError("has no executor; run ")
+  return decider->emitError("the module has no executor; run ")
          << (isa<MachineOp>(decider) ? "batch-lockstep"
                                      : "convert-batch-to-uprog")
          << " first";
 }
 
-/// The operators that `program` and the programs that it refers to run.
+/// The operators run by `program` and by the programs that it refers to.
 static DenseSet<StringAttr> findOperators(uprog::ProgramOp program,
                                           SymbolTable &symbols) {
   DenseSet<StringAttr> operators;
@@ -66,8 +67,8 @@ static DenseSet<StringAttr> findOperators(uprog::ProgramOp program,
   return operators;
 }
 
-/// Checks that `program` runs the kernels that are recorded, and those of a
-/// machine's blocks.
+/// Checks that `program` runs all recorded kernels, and those of a machine's
+/// blocks.
 static LogicalResult verifyRuns(ModuleOp module, uprog::ProgramOp program) {
   SymbolTable symbols(module);
   DenseSet<StringAttr> operators = findOperators(program, symbols);
@@ -90,7 +91,7 @@ static LogicalResult verifyRuns(ModuleOp module, uprog::ProgramOp program) {
 
 /// Checks that code generators know the ops of `op`'s body.
 static LogicalResult verifyBody(uprog::OperatorOp op) {
-  // Stages were made of such code.
+  // Checked before stages were made.
   if (op.getStaging())
     return success();
   for (Operation &inner : op.getBody().front().without_terminator())

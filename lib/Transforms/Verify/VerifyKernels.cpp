@@ -22,7 +22,7 @@ using namespace mlir;
 using namespace mlir::batch;
 
 static LogicalResult verifyControl(Operation *op) {
-  // Others of scf cannot be given other types of results.
+  // Result types of other scf ops cannot be converted.
   bool handsOnScalars = llvm::none_of(op->getResultTypes(), [](Type type) {
     return isa<TensorType>(type) || isa<rec::RecDialect>(type.getDialect());
   });
@@ -30,13 +30,13 @@ static LogicalResult verifyControl(Operation *op) {
       isa<scf::IfOp, scf::IndexSwitchOp, scf::ForOp, scf::WhileOp>(op) ||
       (isa<scf::SCFDialect>(op->getDialect()) && handsOnScalars))
     return success();
-  return op->emitError("is control that has no lowering; write it with "
+  return op->emitError("this control op has no lowering; write it with "
                        "'scf.if', 'scf.index_switch', 'scf.for' or "
                        "'scf.while'");
 }
 
-/// The lengths of an instance's ragged tensors are part of its data structure;
-/// the number of rows of a parameter is known when it is bound.
+/// Control knows the lengths of an instance's ragged tensors, which belong to
+/// its data structure, and the number of rows of a parameter, once it is bound.
 static LogicalResult verifyExtent(tensor::DimOp dim,
                                   const Sharedness &sharedness) {
   auto type = dyn_cast<RankedTensorType>(dim.getSource().getType());
@@ -48,9 +48,9 @@ static LogicalResult verifyExtent(tensor::DimOp dim,
                      : *number == 0 && rec::isRaggedTensor(type)))
       return success();
   }
-  return dim.emitError("asks for an extent that control does not know; it "
-                       "knows the first one of a ragged tensor, and of a "
-                       "parameter whose others are static");
+  return dim.emitError("this extent is not known to control, which knows only "
+                       "the first extent of a ragged tensor, or of a parameter "
+                       "whose other extents are static");
 }
 
 /// Checks that `op`, which is neither control nor a call, computes no tensor
@@ -63,33 +63,35 @@ static LogicalResult verifyComputation(Operation *op,
       .Case([&](InvokeOp invoke) -> LogicalResult {
         if (invoke.getDepth())
           return success();
-        return invoke.emitError("has no depth; run batch-tag-depths first");
+        return invoke.emitError(
+            "this invocation has no depth; run batch-tag-depths first");
       })
       .Case([&](tensor::DimOp dim) { return verifyExtent(dim, sharedness); })
       .Case([&](tensor::ExtractSliceOp slice) -> LogicalResult {
         if (isRowView(slice) && sharedness.getParameter(slice.getSource()))
           return success();
-        return slice.emitError("slices a tensor outside of kernels, and is no "
-                               "row of a parameter");
+        return slice.emitError("this op slices a tensor outside of kernels; "
+                               "only a row of a parameter can be taken there");
       })
       .Case([](tensor::ExtractOp extract) -> LogicalResult {
         RankedTensorType type = extract.getTensor().getType();
         if (type.hasStaticShape())
           return success();
-        return extract.emitError("has no lowering outside of kernels for ")
+        return extract.emitError("outside of kernels only elements of static "
+                                 "tensors can be read, not of ")
                << type;
       })
       .Default([&](Operation *) -> LogicalResult {
-        // What control leaves undefined is a cast of nothing.
+        // A value that control leaves undefined is a cast without operands.
         bool isUndefined =
             isa<UnrealizedConversionCastOp>(op) && op->getNumOperands() == 0;
         if (!makesTensor || isUndefined ||
             isa<rec::RecDialect, BatchDialect>(op->getDialect()))
           return success();
         return op->emitError(
-            "computes a tensor outside of kernels, which batch-outline-kernels "
-            "makes of linalg, tensor, arith, math and ops that implement "
-            "BatchableOpInterface");
+            "this op computes a tensor outside of kernels; "
+            "batch-outline-kernels moves ops of linalg, tensor, arith and "
+            "math, and ops that implement BatchableOpInterface, into kernels");
       });
 }
 
@@ -108,8 +110,9 @@ class VerifyKernelsPass
     };
     for (func::FuncOp function : program.getFunctions()) {
       if (function.isExternal()) {
-        function.emitError("is only declared; a function that the entry calls "
-                           "needs a body");
+        function.emitError(
+            "this function is only declared; a function that the "
+            "entry calls needs a body");
         return signalPassFailure();
       }
       if (function.walk<WalkOrder::PreOrder>(verify).wasInterrupted())

@@ -1,4 +1,4 @@
-//===- VerifyPlanned.cpp - Inspectors and where rows lie ------------------===//
+//===- VerifyPlanned.cpp - Inspectors and locations of rows ---------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,7 +17,7 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// The inspector, its traversals, and all functions that these run.
+/// The inspector, its traversals, and all functions that they run.
 static SetVector<Operation *> findInspectors(ModuleOp module,
                                              SymbolTable &symbols) {
   SetVector<Operation *> functions;
@@ -46,9 +46,9 @@ static LogicalResult verifyRecord(RecordOp record, SymbolTable &symbols) {
   auto kernel = symbols.lookup<KernelOp>(record.getKernelAttr().getAttr());
   for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
     if (!kernel.getArgAttr(i, kReadAttr))
-      return record.emitError("nothing says how argument #")
+      return record.emitError("argument #")
              << i << " of kernel " << record.getKernelAttr()
-             << " is read; run batch-assign-slots first";
+             << " has no 'batch.read'; run batch-assign-slots first";
   for (unsigned i = 0; i < kernel.getNumResults(); ++i)
     if (!kernel.getResultAttr(i, kTableAttr))
       return record.emitError("result #")
@@ -57,7 +57,7 @@ static LogicalResult verifyRecord(RecordOp record, SymbolTable &symbols) {
   return success();
 }
 
-/// Checks that `op`, part of an inspector, only decides.
+/// Checks that `op`, in an inspector, only decides.
 static LogicalResult verifyInspector(Operation *op, SymbolTable &symbols) {
   if (auto record = dyn_cast<RecordOp>(op))
     return verifyRecord(record, symbols);
@@ -68,11 +68,12 @@ static LogicalResult verifyInspector(Operation *op, SymbolTable &symbols) {
       hasTensor |= llvm::any_of(block.getArgumentTypes(), isTensor);
   if (!hasTensor && !isa<InvokeOp>(op))
     return success();
-  return op->emitError("is left of tensor code in an inspector, which has "
-                       "handles for tensors and records tasks");
+  return op->emitError(
+      "this op uses a tensor in an inspector, which has handles for tensors "
+      "and records tasks; run batch-linearize first");
 }
 
-/// Checks that `name`, which attribute `key` of `op` has, is a table or source.
+/// Checks that `name`, in attribute `key` of `op`, is a table or source.
 static LogicalResult verifyName(Operation *op, StringRef key, Attribute name,
                                 SymbolTable &symbols) {
   if (!name)

@@ -35,7 +35,7 @@ uprog.operator @unknown.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #up
   %c7 = arith.constant 7 : index
   %e = tensor.empty(%c7) : tensor<?x4xf32>
   %p = tensor.empty(%n) : tensor<?x4xf32>
-  // expected-error @+1 {{has rows of which it is not known whether they belong to tasks or to a ragged operand}}
+  // expected-error @+1 {{has rows that are neither one per task nor those of a ragged operand}}
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x4xf32>) -> tensor<?x4xf32>
   uprog.yield %x : tensor<?x4xf32>
 }
@@ -54,7 +54,7 @@ uprog.operator @across.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #upr
 // -----
 
 uprog.operator @concat.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32> {
-  // expected-error @+1 {{concatenates rows of different tasks}}
+  // expected-error @+1 {{concatenates along the rows of tasks; concatenate within a row}}
   %y = tensor.concat dim(0) %x, %x : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
   uprog.yield %y : tensor<?x4xf32>
 }
@@ -88,7 +88,7 @@ uprog.operator @body.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog
 
 // -----
 
-// expected-error @+1 {{reads offsets other than by segment ops}}
+// expected-error @+1 {{reads offsets in an op other than batch.segment_reduce and batch.segment_broadcast}}
 uprog.operator @offsets.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather ragged(0)>},
                              %o: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>}) -> tensor<?xindex> {
   %y = arith.addi %o, %o : tensor<?xindex>
@@ -116,7 +116,7 @@ uprog.operator @complex.rows(%n: index, %x: tensor<?x16xcomplex<f32>> {uprog.ope
 
 // The choice between the pieces is left out.
 uprog.operator @resource.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x8xf32> {
-  // expected-error @+1 {{has a value that is not dense}}
+  // expected-error @+1 {{is a constant without dense elements; write it as dense<...>}}
   %r = arith.constant dense_resource<values> : tensor<4xf32>
   %e = tensor.empty(%n) : tensor<?x4xf32>
   %b = linalg.broadcast ins(%r : tensor<4xf32>) outs(%e : tensor<?x4xf32>) dimensions = [0]

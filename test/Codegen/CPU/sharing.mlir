@@ -7,7 +7,7 @@
 
 // 64 x 64 weights stay in a worker's cache: a tile of twelve rows per worker is
 // enough to share by rows. Less than seven have too little work for two.
-// CHECK: Sharing {{.*}} 16384 bytes of weights, 8192 FLOP and 512 bytes per task; launches of 12 tasks per worker and more are shared by rows, smaller ones by columns, of less than 7 tasks not at all
+// CHECK: Sharing {{.*}} 16384 bytes of parameters, 8192 FLOP and 512 bytes per task; launches of 12 tasks or more per worker are shared by rows, smaller ones by columns, those of less than 7 tasks not at all
 uprog.operator @kept(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>},
                      %w: tensor<64x64xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x64xf32> {
   %zero = arith.constant 0.0 : f32
@@ -25,7 +25,7 @@ uprog.operator @kept(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.ope
 #y = affine_map<(r, n, k) -> (r, n)>
 
 // 4 MiB do not: a worker has to have enough rows for every byte that it reads.
-// CHECK: Sharing {{.*}} @streamed: {{.*}} launches of 96 tasks per worker and more are shared by rows, smaller ones by columns, of less than 1 tasks not at all
+// CHECK: Sharing {{.*}} @streamed: {{.*}} launches of 96 tasks or more per worker are shared by rows, smaller ones by columns, those of less than 1 tasks not at all
 uprog.operator @streamed(%n: index, %x: tensor<?x1024xf32> {uprog.operand = #uprog.operand<gather>},
                          %w: tensor<1024x1024xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x1024xf32> {
   %zero = arith.constant 0.0 : f32
@@ -58,7 +58,7 @@ uprog.operator @narrow(%n: index, %x: tensor<?x32xf32> {uprog.operand = #uprog.o
 
 // Two stages over 64 KiB matrices: blocks of tasks whose matrices fit a worker's
 // cache, so that the second stage finds what the first one has read.
-// CHECK: Sharing {{.*}} 0 bytes of weights, {{.*}} bytes per task; launches of 1 tasks per worker and more are shared by rows, in blocks of 4
+// CHECK: Sharing {{.*}} 0 bytes of parameters, {{.*}} bytes per task; launches of 1 tasks or more per worker are shared by rows, in groups of 4
 uprog.operator @blocks(%n: index, %a: tensor<?x128x128xf32> {uprog.operand = #uprog.operand<gather>},
                        %b: tensor<?x128x128xf32> {uprog.operand = #uprog.operand<gather>})
     -> tensor<?x128x128xf32> {

@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --convert-batch-to-llvm --split-input-file --verify-diagnostics
 
 // An object runs an entry.
-// expected-error @+1 {{has no entry: mark the function for one instance with 'attributes {batch.entry}'}}
+// expected-error @+1 {{the module has no entry: mark the function for one instance with 'attributes {batch.entry}'}}
 module {
 }
 
@@ -16,7 +16,7 @@ func.func @main(%m: memref<4xf32>) attributes {batch.entry} {
 // -----
 
 // Parameters come from a file of tensors.
-// expected-error @+1 {{shared argument #1 must be a tensor; scalars can be tensors of rank 0}}
+// expected-error @+1 {{argument #1 is a parameter and must be a tensor; pass a scalar as a tensor of rank 0}}
 func.func @main(%n: index, %s: index {batch.shared = "s"}) attributes {batch.entry} {
   return
 }
@@ -24,7 +24,7 @@ func.func @main(%n: index, %s: index {batch.shared = "s"}) attributes {batch.ent
 // -----
 
 // A kernel has a function.
-// expected-error @+1 {{has no kernel function}}
+// expected-error @+1 {{the kernel's operator has no code; run convert-operators-to-cpu first}}
 batch.kernel @k() {
   batch.yield
 }
@@ -46,7 +46,7 @@ func.func @main(%t: !rec.adt<@Tree>) attributes {batch.entry} {
   return
 }
 func.func @main.inspect(%t: !rec.adt<@Tree>) attributes {batch.inspector} {
-  // expected-error @+1 {{function @visit is not traversed}}
+  // expected-error @+1 {{function @visit is looked up here, but no batch.traverse runs it}}
   batch.recall @visit(%t) : (!rec.adt<@Tree>) -> ()
   return
 }
@@ -60,7 +60,7 @@ func.func @main(%x: f80) attributes {batch.entry} {
 
 // -----
 
-// expected-error @+1 {{a value of type 'tensor<4xi128>' cannot be an argument or result of the entry: its elements have no type of the runtime's}}
+// expected-error @+1 {{a value of type 'tensor<4xi128>' cannot be an argument or result of the entry: the runtime does not have its element type}}
 func.func @main(%x: tensor<4xi128>) attributes {batch.entry} {
   return
 }

@@ -27,7 +27,7 @@ func.func @main(%i: index) attributes {batch.entry} {
   return
 }
 func.func @main.inspect(%i: index) attributes {batch.inspector} {
-  // expected-error @+1 {{nothing says how argument #0 of kernel @k is read; run batch-assign-slots first}}
+  // expected-error @+1 {{argument #0 of kernel @k has no 'batch.read'; run batch-assign-slots first}}
   batch.record @k(%i) depth(%i) : (index) -> ()
   return
 }

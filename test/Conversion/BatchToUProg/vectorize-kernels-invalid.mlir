@@ -14,7 +14,7 @@ batch.kernel @unknown(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 // An operator of no kernel may be of anything.
-// expected-error @+1 {{needs the name '@k.rows' for its operator, which another symbol has}}
+// expected-error @+1 {{needs the name '@k.rows' for its operator, but another symbol has it; rename that symbol}}
 batch.kernel @k() {
   batch.yield
 }
@@ -25,7 +25,7 @@ uprog.operator @k.rows(%n: index) {
 // -----
 
 // The name of the operator belongs to something else.
-// expected-error @+1 {{needs the name '@k.rows' for its operator, which another symbol has}}
+// expected-error @+1 {{needs the name '@k.rows' for its operator, but another symbol has it; rename that symbol}}
 batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
@@ -34,7 +34,7 @@ func.func private @k.rows()
 // -----
 
 // A shared argument must say which parameter it is.
-// expected-error @+1 {{shared argument #1 needs `batch.parameter`, the number of the entry's shared argument it is}}
+// expected-error @+1 {{argument #1 is shared and needs 'batch.parameter', the number of its parameter}}
 batch.kernel @unnumbered(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared}) -> tensor<4xf32> {
   %y = arith.addf %x, %w : tensor<4xf32>
   batch.yield %y : tensor<4xf32>
@@ -99,7 +99,7 @@ batch.kernel @splat(%n: index, %x: f32) -> tensor<f32> {
 
 // Elements are picked from what has a known extent.
 batch.kernel @element(%x: tensor<?xf32> {batch.parameter = 0 : i64, batch.shared}, %i: index) -> tensor<1xf32> {
-  // expected-error @+1 {{cannot be batched: it reads a tensor that is not one task's own, of an extent that is not known; pass the row or the element to the kernel}}
+  // expected-error @+1 {{cannot be batched: it reads a ragged tensor, or a parameter of unknown extent; pass the row or the element to the kernel}}
   %e = tensor.extract %x[%i] : tensor<?xf32>
   %y = tensor.from_elements %e : tensor<1xf32>
   batch.yield %y : tensor<1xf32>
@@ -109,7 +109,7 @@ batch.kernel @element(%x: tensor<?xf32> {batch.parameter = 0 : i64, batch.shared
 
 // What lies at other positions for other tasks is one position of a dimension.
 batch.kernel @slice(%x: tensor<4xf32>, %i: index) -> tensor<2xf32> {
-  // expected-error @+1 {{takes a slice that differs from task to task, other than one position of a tensor of known size}}
+  // expected-error @+1 {{takes a slice that differs from task to task: this is only supported for one position of a tensor of known size}}
   %y = tensor.extract_slice %x[%i] [2] [1] : tensor<4xf32> to tensor<2xf32>
   batch.yield %y : tensor<2xf32>
 }
@@ -118,7 +118,7 @@ batch.kernel @slice(%x: tensor<4xf32>, %i: index) -> tensor<2xf32> {
 
 // A row of a shared tensor that has any number of them is an operand of its own.
 batch.kernel @row(%e: tensor<?x4xf32> {batch.parameter = 0 : i64, batch.shared}, %i: index) -> tensor<4xf32> {
-  // expected-error @+1 {{takes a slice of a shared tensor at a per-task position: pass the slice to the kernel}}
+  // expected-error @+1 {{takes a slice of a parameter of unknown extent at a position that differs from task to task: pass the slice to the kernel}}
   %y = tensor.extract_slice %e[%i, 0] [1, 4] [1, 1] : tensor<?x4xf32> to tensor<4xf32>
   batch.yield %y : tensor<4xf32>
 }
@@ -237,7 +237,7 @@ batch.kernel @position(%a: tensor<?x4xf32>) -> tensor<4xi32> {
 // Segments know four combiners.
 batch.kernel @combiner(%a: tensor<?x4xf32>) -> tensor<4xf32> {
   %z = arith.constant dense<0.0> : tensor<4xf32>
-  // expected-error @+1 {{reduces a ragged extent by something else than one sum, product, maximum or minimum (arith.addf, mulf, maximumf, minimumf and their signed integer forms)}}
+  // expected-error @+1 {{reduces a ragged extent by something other than one sum, product, maximum or minimum (arith.addf, mulf, maximumf, minimumf and their signed integer forms)}}
   %y = linalg.reduce { arith.maxnumf } ins(%a : tensor<?x4xf32>) outs(%z : tensor<4xf32>) dimensions = [0]
   batch.yield %y : tensor<4xf32>
 }
@@ -247,7 +247,7 @@ batch.kernel @combiner(%a: tensor<?x4xf32>) -> tensor<4xf32> {
 // One reduction at a time.
 batch.kernel @everything(%a: tensor<?x4xf32>) -> tensor<f32> {
   %z = arith.constant dense<0.0> : tensor<f32>
-  // expected-error @+1 {{reduces a ragged extent and other dimensions at once: make it two operations}}
+  // expected-error @+1 {{reduces a ragged extent and other dimensions at once: split it into two operations}}
   %y = linalg.reduce { arith.addf } ins(%a : tensor<?x4xf32>) outs(%z : tensor<f32>) dimensions = [0, 1]
   batch.yield %y : tensor<f32>
 }
@@ -278,7 +278,7 @@ batch.kernel @softmax(%a: tensor<?xf32>) -> tensor<f32> {
   %z = arith.constant dense<0.0> : tensor<f32>
   %n = tensor.dim %a, %c0 : tensor<?xf32>
   %e = tensor.empty(%n) : tensor<?xf32>
-  // expected-error @+1 {{cannot be batched over a ragged tensor: write it as maximum, exponential, sum and quotient}}
+  // expected-error @+1 {{cannot be batched over a ragged tensor: write it with maximum, exponential, sum and quotient}}
   %s = linalg.softmax dimension(0) ins(%a : tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
   %y = linalg.reduce { arith.addf } ins(%s : tensor<?xf32>) outs(%z : tensor<f32>) dimensions = [0]
   batch.yield %y : tensor<f32>
@@ -335,7 +335,7 @@ batch.kernel @size(%m: tensor<4x8xf32>, %n: index) -> tensor<1xf32> {
 
 // Nor has a stride, beside a position that has one.
 batch.kernel @stride(%m: tensor<4x8xf32>, %i: index, %n: index) -> tensor<4xf32> {
-  // expected-error @+1 {{takes a slice that differs from task to task, other than one position of a tensor of known size}}
+  // expected-error @+1 {{takes a slice that differs from task to task: this is only supported for one position of a tensor of known size}}
   %s = tensor.extract_slice %m[%i, 0] [1, 4] [1, %n] : tensor<4x8xf32> to tensor<4xf32>
   batch.yield %s : tensor<4xf32>
 }

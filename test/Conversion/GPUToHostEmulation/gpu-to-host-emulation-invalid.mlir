@@ -12,7 +12,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @k(%p: !llvm.ptr<1>, %x: i32) kernel {
-    // expected-error @below {{is an update that the emulator does not have}}
+    // expected-error @below {{is an atomic update that the emulator does not support}}
     %old = llvm.atomicrmw nand %p, %x monotonic : !llvm.ptr<1>, i32
     gpu.return
   }
@@ -22,7 +22,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @k(%p: !llvm.ptr<1>) kernel {
-    // expected-error @below {{is atomic on 'i16'; the emulator has atomics on 32 and 64 bits}}
+    // expected-error @below {{is atomic on 'i16'; the emulator only has atomics on 32 and 64 bits}}
     %x = llvm.load %p atomic acquire {alignment = 2 : i64} : !llvm.ptr<1> -> i16
     gpu.return
   }
@@ -52,7 +52,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @k(%x: f64, %i: i32) kernel {
-    // expected-error @below {{shuffles 'f64'; the emulator shuffles 32-bit numbers}}
+    // expected-error @below {{shuffles 'f64'; the emulator only shuffles 32-bit numbers}}
     %s, %v = gpu.shuffle xor %x, %i, %i : f64
     gpu.return
   }
@@ -98,7 +98,7 @@ gpu.module @m {
 gpu.module @m {
   llvm.mlir.global internal constant @g(dense<[1, 2]> : tensor<2xi32>) {addr_space = 1 : i32} : !llvm.array<2 x i32>
   gpu.func @k(%p: !llvm.ptr<1>) kernel {
-    // expected-error @below {{reads a constant tensor of several values, which the emulator does not have; make it a shared argument}}
+    // expected-error @below {{this op reads a constant tensor of several values, which the emulator does not support; make it a parameter}}
     %g = llvm.mlir.addressof @g : !llvm.ptr<1>
     %x = llvm.load %g : !llvm.ptr<1> -> i32
     llvm.store %x, %p : i32, !llvm.ptr<1>
@@ -109,7 +109,7 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  // expected-error @below {{is shared memory with an initial value}}
+  // expected-error @below {{has an initial value, which shared memory cannot have; store it in the kernel}}
   llvm.mlir.global internal @g(0 : i32) {addr_space = 3 : i32} : i32
 }
 
@@ -131,7 +131,7 @@ gpu.module @m {
 
 func.func @k.emulate() { return }
 gpu.module @m {
-  // expected-error @below {{cannot become @k.emulate, which is there already}}
+  // expected-error @below {{cannot become @k.emulate, which already exists}}
   gpu.func @k() kernel {
     gpu.return
   }
@@ -141,7 +141,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @k(%a: i32, %c: f32) kernel {
-    // expected-error @below {{is not m16n8 on tf32 or bf16, row by column}}
+    // expected-error @below {{must be m16n8 on tf32 or bf16, with layouts row and col}}
     %mma = nvvm.mma.sync A[%a, %a] B[%a] C[%a, %a, %a, %a]
       {layoutA = #nvvm.mma_layout<row>, layoutB = #nvvm.mma_layout<col>,
        intOverflowBehavior = #nvvm.mma_int_overflow<wrapped>,
@@ -156,7 +156,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @k(%x: f32) kernel {
-    // expected-error @below {{is not rounding to the nearest, halves away from zero}}
+    // expected-error @below {{must round to nearest, halves away from zero}}
     %r = nvvm.convert.float.to.tf32 %x {rnd = #nvvm.fp_rnd_mode<rn>}
     gpu.return
   }
@@ -166,7 +166,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @k(%x: f32) kernel {
-    // expected-error @below {{is not rounding to the nearest, halves to even}}
+    // expected-error @below {{must round to nearest, halves to even}}
     %r = nvvm.convert.f32x2.to.bf16x2 %x, %x {rnd = #nvvm.fp_rnd_mode<rz>} : vector<2xbf16>
     gpu.return
   }
@@ -177,7 +177,7 @@ gpu.module @m {
 module attributes {gpu.container_module} {
   func.func @host() {
     %c1 = arith.constant 1 : index
-    // expected-error @below {{is asynchronous; the emulator's launches are not}}
+    // expected-error @below {{is asynchronous, which the emulator does not support}}
     %token = gpu.launch_func async @m::@k blocks in (%c1, %c1, %c1)
       threads in (%c1, %c1, %c1)
     return
@@ -193,7 +193,7 @@ module attributes {gpu.container_module} {
 
 gpu.module @m {
   gpu.func @k(%to: !llvm.ptr<3>, %from: !llvm.ptr<1>, %n: i32) kernel {
-    // expected-error @below {{fills up with zeros, which the emulator does not}}
+    // expected-error @below {{has a source size to fill the rest with zeros, which the emulator does not support; leave it out}}
     nvvm.cp.async.shared.global %to, %from, 16, cache = cg, %n : !llvm.ptr<3>, !llvm.ptr<1>, i32
     gpu.return
   }

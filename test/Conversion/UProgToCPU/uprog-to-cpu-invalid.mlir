@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --convert-uprog-to-cpu --split-input-file --verify-diagnostics
 
 // A pool of workers is one device.
-// expected-error @+1 {{has level cluster: workers run programs of device level together, or of block level each by itself}}
+// expected-error @+1 {{this program has level cluster, but workers can only run programs of level device together, or of level block each by itself}}
 uprog.program @p() level(cluster) {
   uprog.yield
 }
@@ -15,7 +15,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 uprog.program @p(%plan: !batch.plan, %x: tensor<?x4xf32>) level(device) {
   %i = arith.constant 0 : index
   %step = uprog.plan_step %plan[%i]
-  // expected-error @+1 {{operator @k.rows is no kernel function yet; run convert-operators-to-cpu first}}
+  // expected-error @+1 {{operator @k.rows has no code for the CPU; run convert-operators-to-cpu first}}
   uprog.run @k.rows step(%step) tasks(%i)
   uprog.yield
 }
@@ -28,7 +28,7 @@ func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, 
 uprog.program @p(%plan: !batch.plan, %x: tensor<?x4xf32>) level(device) {
   %i = arith.constant 0 : index
   %step = uprog.plan_step %plan[%i]
-  // expected-error @+1 {{kernel function @k.rows does not say 'workers' in 'uprog.code': how they share tasks}}
+  // expected-error @+1 {{the code of operator @k.rows does not say how 'workers' share its tasks in 'uprog.code'}}
   uprog.run @k.rows step(%step) tasks(%i)
   uprog.yield
 }
@@ -37,7 +37,7 @@ uprog.program @p(%plan: !batch.plan, %x: tensor<?x4xf32>) level(device) {
 
 // Other operations do not run on workers.
 uprog.program @p() level(device) {
-  // expected-error @+1 {{has no lowering to CPU workers}}
+  // expected-error @+1 {{this op cannot be lowered to CPU workers}}
   %m = memref.alloc() : memref<4xf32>
   uprog.yield
 }

@@ -4,11 +4,11 @@
 // RUN:   | FileCheck %s
 
 // Calls that are frames need a stack.
-// CHECK: lanes-invalid.mlir:[[# @LINE + 5]]:1: error: runs lanes, which every block has for itself; use executor=block or auto, not device
+// CHECK: lanes-invalid.mlir:[[# @LINE + 5]]:1: error: this program runs lanes, which each block has for itself; use executor=block or auto, not device
 uprog.operator @b.rows(%n: index) {
   uprog.yield
 }
-// expected-error @+1 {{runs calls on the stack of the host, which blocks of a GPU do not have; compile with --strategy=lockstep}}
+// expected-error @+1 {{this program runs calls on the stack of the host, which blocks of a GPU do not have; compile with --strategy=lockstep}}
 uprog.program @main.execute(%lanes: !batch.lanes) level(block) {
   batch.start_lanes %lanes @main.machine
   batch.leave_frame %lanes @main.machine
@@ -27,7 +27,7 @@ uprog.operator @b.rows(%n: index) {
   uprog.yield
 }
 uprog.program @main.execute(%lanes: !batch.lanes) level(block) {
-  // expected-error @+1 {{needs the entry that its machine was made from}}
+  // expected-error @+1 {{this op needs the entry that its machine was made from}}
   batch.start_lanes %lanes @main.machine
   uprog.yield
 }
@@ -43,7 +43,7 @@ batch.machine @main.machine() {
 uprog.operator @b.rows(%n: index) {
   uprog.yield
 }
-// expected-error @+1 {{has lanes, but the module has no batch.machine}}
+// expected-error @+1 {{this program has lanes, but the module has no batch.machine}}
 uprog.program @main.execute(%lanes: !batch.lanes) level(block) {
   uprog.yield
 }

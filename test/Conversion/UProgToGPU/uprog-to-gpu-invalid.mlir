@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --convert-uprog-to-gpu --split-input-file --verify-diagnostics
 
-// expected-error @+1 {{runs no operators, so there is nothing for a device; compile it for the CPU}}
+// expected-error @+1 {{this program runs no operators, so a device has nothing to do; compile it for the CPU}}
 uprog.program @p() level(device) {
   uprog.yield
 }
@@ -54,7 +54,7 @@ uprog.program @p(%plan: !batch.plan, %x: tensor<?x4xf32>) level(device) {
 gpu.module @device {
 }
 uprog.program @p() level(device) {
-  // expected-error @+1 {{has no lowering to a persistent kernel}}
+  // expected-error @+1 {{this op cannot be lowered to a persistent kernel}}
   %m = memref.alloc() : memref<4xf32>
   uprog.yield
 }
@@ -65,7 +65,7 @@ uprog.program @p() level(device) {
 gpu.module @device {
 }
 uprog.program @p() level(device) {
-  // expected-error @+1 {{has no lowering to a persistent kernel}}
+  // expected-error @+1 {{this op cannot be lowered to a persistent kernel}}
   uprog.barrier cluster
   uprog.yield
 }

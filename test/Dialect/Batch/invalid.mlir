@@ -1,14 +1,14 @@
 // RUN: batch-opt %s --split-input-file --verify-diagnostics
 
 // Only a function can be the entry.
-// expected-error @+1 {{'builtin.module' op 'batch.entry' is a unit attribute of a function}}
+// expected-error @+1 {{'builtin.module' op 'batch.entry' must be a unit attribute of a function}}
 module attributes {batch.entry} {
 }
 
 // -----
 
 // The mark of the entry says no more than that.
-// expected-error @+1 {{'func.func' op 'batch.entry' is a unit attribute of a function}}
+// expected-error @+1 {{'func.func' op 'batch.entry' must be a unit attribute of a function}}
 func.func private @main() attributes {batch.entry = "main"}
 
 // -----
@@ -16,13 +16,13 @@ func.func private @main() attributes {batch.entry = "main"}
 // A module has one entry.
 // expected-note @+1 {{the first entry is here}}
 func.func private @one() attributes {batch.entry}
-// expected-error @+1 {{'func.func' op is a second entry; a module has one}}
+// expected-error @+1 {{'func.func' op is a second entry; a module can only have one}}
 func.func private @two() attributes {batch.entry}
 
 // -----
 
 // Kernels do not know the names of parameters.
-// expected-error @+1 {{'batch.kernel' op argument #1: 'batch.shared' of a kernel is a unit attribute; the name of the parameter belongs to the entry function}}
+// expected-error @+1 {{'batch.kernel' op argument #1: 'batch.shared' of a kernel must be a unit attribute; the name of the parameter belongs to the entry function}}
 batch.kernel @k(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared = "w"}) {
   batch.yield
 }
@@ -30,7 +30,7 @@ batch.kernel @k(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared = "w"}) {
 // -----
 
 // Functions do.
-// expected-error @+1 {{'func.func' op argument #0: 'batch.shared' of a function is a string, the name of the parameter}}
+// expected-error @+1 {{'func.func' op argument #0: 'batch.shared' of a function must be a string, the name of the parameter}}
 func.func private @f(tensor<4xf32> {batch.shared})
 
 // -----
@@ -99,7 +99,7 @@ batch.kernel @k(%x: tensor<4xf32>) -> tensor<8xf32> {
 
 // Kernels are named by symbols: one that is missing.
 func.func @f() {
-  // expected-error @+1 {{'batch.invoke' op there is no batch.kernel @k}}
+  // expected-error @+1 {{'batch.invoke' op refers to unknown batch.kernel @k}}
   batch.invoke @k() : () -> ()
   return
 }
@@ -109,7 +109,7 @@ func.func @f() {
 // A function is no kernel.
 func.func private @k()
 func.func @f(%d: index) {
-  // expected-error @+1 {{'batch.record' op there is no batch.kernel @k}}
+  // expected-error @+1 {{'batch.record' op refers to unknown batch.kernel @k}}
   batch.record @k() depth(%d) : () -> ()
   return
 }
@@ -163,7 +163,7 @@ func.func @f(%n: index) {
 // -----
 
 // How an operand is read has an attribute of its own,
-// expected-error @+1 {{'batch.kernel' op argument #0: 'batch.read' is a #batch.read, on kernels alone}}
+// expected-error @+1 {{'batch.kernel' op argument #0: 'batch.read' must be a #batch.read, and only on kernels}}
 batch.kernel @k(%x: index {batch.read = "gather"}) {
   batch.yield
 }
@@ -171,20 +171,20 @@ batch.kernel @k(%x: index {batch.read = "gather"}) {
 // -----
 
 // which functions do not have.
-// expected-error @+1 {{'func.func' op argument #0: 'batch.read' is a #batch.read, on kernels alone}}
+// expected-error @+1 {{'func.func' op argument #0: 'batch.read' must be a #batch.read, and only on kernels}}
 func.func private @f(%n: index {batch.read = #batch.read<kind = scalar>})
 
 // -----
 
 // A shared argument is a parameter, by its number,
-// expected-error @+1 {{'batch.kernel' op argument #0: 'batch.parameter' is the number of a parameter, an i64, on shared arguments of kernels alone}}
+// expected-error @+1 {{'batch.kernel' op argument #0: 'batch.parameter' must be the number of a parameter, an i64, and only on kernel arguments with 'batch.shared'}}
 batch.kernel @k(%x: tensor<4xf32> {batch.shared, batch.parameter = -1 : i64}) {
   batch.yield
 }
 
 // -----
 
-// expected-error @+1 {{'batch.kernel' op argument #0: 'batch.parameter' is the number of a parameter, an i64, on shared arguments of kernels alone}}
+// expected-error @+1 {{'batch.kernel' op argument #0: 'batch.parameter' must be the number of a parameter, an i64, and only on kernel arguments with 'batch.shared'}}
 batch.kernel @k(%x: tensor<4xf32> {batch.shared, batch.parameter = 0 : i32}) {
   batch.yield
 }
@@ -192,7 +192,7 @@ batch.kernel @k(%x: tensor<4xf32> {batch.shared, batch.parameter = 0 : i32}) {
 // -----
 
 // one that differs from task to task is none,
-// expected-error @+1 {{'batch.kernel' op argument #0: 'batch.parameter' is the number of a parameter, an i64, on shared arguments of kernels alone}}
+// expected-error @+1 {{'batch.kernel' op argument #0: 'batch.parameter' must be the number of a parameter, an i64, and only on kernel arguments with 'batch.shared'}}
 batch.kernel @k(%x: tensor<4xf32> {batch.parameter = 0 : i64}) {
   batch.yield
 }
@@ -200,13 +200,13 @@ batch.kernel @k(%x: tensor<4xf32> {batch.parameter = 0 : i64}) {
 // -----
 
 // and the parameters of a function are named.
-// expected-error @+1 {{'func.func' op argument #0: 'batch.parameter' is the number of a parameter, an i64, on shared arguments of kernels alone}}
+// expected-error @+1 {{'func.func' op argument #0: 'batch.parameter' must be the number of a parameter, an i64, and only on kernel arguments with 'batch.shared'}}
 func.func private @f(%x: tensor<4xf32> {batch.shared = "x", batch.parameter = 0 : i64})
 
 // -----
 
 // A ragged argument has a domain, by its number,
-// expected-error @+1 {{'batch.kernel' op argument #0: 'batch.ragged' is the number of a domain, an i64, on ragged arguments of kernels alone}}
+// expected-error @+1 {{'batch.kernel' op argument #0: 'batch.ragged' must be the number of a domain, an i64, and only on ragged arguments of kernels}}
 batch.kernel @k(%x: tensor<?x4xf32> {batch.ragged = "0"}) {
   batch.yield
 }
@@ -214,21 +214,21 @@ batch.kernel @k(%x: tensor<?x4xf32> {batch.ragged = "0"}) {
 // -----
 
 // one of a size that is known has none.
-// expected-error @+1 {{'batch.kernel' op argument #0: 'batch.ragged' is the number of a domain, an i64, on ragged arguments of kernels alone}}
+// expected-error @+1 {{'batch.kernel' op argument #0: 'batch.ragged' must be the number of a domain, an i64, and only on ragged arguments of kernels}}
 batch.kernel @k(%x: tensor<4xf32> {batch.ragged = 0 : i64}) {
   batch.yield
 }
 
 // -----
 
-// expected-error @+1 {{'func.func' op argument #0: 'batch.ragged' is the number of a domain, an i64, on ragged arguments of kernels alone}}
+// expected-error @+1 {{'func.func' op argument #0: 'batch.ragged' must be the number of a domain, an i64, and only on ragged arguments of kernels}}
 func.func private @f(%x: tensor<?x4xf32> {batch.ragged = 0 : i64})
 
 // -----
 
 // What the kernel shares cannot be read per task,
 batch.source @E : tensor<4xf32> parameter(0)
-// expected-error @+1 {{'batch.kernel' op argument #0 is not read as shared, but it is}}
+// expected-error @+1 {{'batch.kernel' op argument #0 is not read as shared, but has 'batch.shared'}}
 batch.kernel @k(%x: tensor<4xf32> {batch.shared, batch.read = #batch.read<kind = gather, from = @E>}) {
   batch.yield
 }
@@ -236,7 +236,7 @@ batch.kernel @k(%x: tensor<4xf32> {batch.shared, batch.read = #batch.read<kind =
 // -----
 
 // nor the other way round.
-// expected-error @+1 {{'batch.kernel' op argument #0 is read as shared, but it is not}}
+// expected-error @+1 {{'batch.kernel' op argument #0 is read as shared, but 'batch.shared' is missing}}
 batch.kernel @k(%x: tensor<4xf32> {batch.read = #batch.read<kind = shared>}) {
   batch.yield
 }
@@ -309,7 +309,7 @@ batch.source @s : f32 parameter(0)
 // A table has no rows before the run.
 batch.table @t : tensor<4xf32> group(0)
 func.func @f(%i: index) {
-  // expected-error @+1 {{'batch.row' op there is no batch.source @t}}
+  // expected-error @+1 {{'batch.row' op refers to unknown batch.source @t}}
   %h = batch.row @t[%i]
   return
 }
@@ -319,7 +319,7 @@ func.func @f(%i: index) {
 // So it has none to count.
 batch.table @t : tensor<4xf32> group(0)
 func.func @f() {
-  // expected-error @+1 {{'batch.num_rows' op there is no batch.source @t}}
+  // expected-error @+1 {{'batch.num_rows' op refers to unknown batch.source @t}}
   %n = batch.num_rows @t
   return
 }
@@ -327,7 +327,7 @@ func.func @f() {
 // -----
 
 func.func @f() {
-  // expected-error @+1 {{'batch.traverse' op there is no function @g}}
+  // expected-error @+1 {{'batch.traverse' op refers to unknown function @g}}
   batch.traverse [@g]
   return
 }
@@ -360,7 +360,7 @@ rec.adt @Tree {
   rec.variant @leaf(word: index)
 }
 func.func @f(%t: !rec.adt<@Tree>) {
-  // expected-error @+1 {{'batch.recall' op there is no function @g}}
+  // expected-error @+1 {{'batch.recall' op refers to unknown function @g}}
   batch.recall @g(%t) : (!rec.adt<@Tree>) -> ()
   return
 }
@@ -380,7 +380,7 @@ func.func @f(%t: !rec.adt<@Tree>) {
 // -----
 
 // A layout has all dimensions of a table,
-// expected-error @+1 {{'batch.table' op has a layout of 1 dimensions; the slot and those of a row are 2}}
+// expected-error @+1 {{'batch.table' op has a layout of 1 dimensions, but the slot and those of a row are 2}}
 batch.table @t : tensor<4xf32> group(0) layout(affine_map<(s) -> (s)>)
 
 // -----
@@ -413,13 +413,13 @@ batch.table @t : tensor<4x16xf32> group(0) layout(affine_map<(s, i, j) -> (s, i 
 // -----
 
 // Slots come first,
-// expected-error @+1 {{'batch.table' op has a layout in which slots do not come first: how many there are is known when it runs; split the slots and reorder their second part}}
+// expected-error @+1 {{'batch.table' op has a layout in which slots do not come first: their number is only known at run time; split the slots and reorder their second dimension}}
 batch.table @t : tensor<64xf32> group(0) layout(affine_map<(s, i) -> (i floordiv 16, s, i mod 16)>)
 
 // -----
 
 // are split once,
-// expected-error @+1 {{'batch.table' op has a layout that splits slots other than once, by a power of two}}
+// expected-error @+1 {{'batch.table' op has a layout that splits slots more than once, or by a number that is not a power of two}}
 batch.table @t : tensor<64xf32> group(0) layout(affine_map<(s, i) -> (s floordiv 6, s mod 6, i)>)
 
 // -----
@@ -436,7 +436,7 @@ batch.table @t : tensor<64xf32> group(0) layout(affine_map<(s, i) -> (s, i floor
 // -----
 
 // A table lies beside one that is there,
-// expected-error @+1 {{'batch.table' op there is no batch.table @h}}
+// expected-error @+1 {{'batch.table' op refers to unknown batch.table @h}}
 batch.table @t : tensor<4xf32> group(0) beside(@h)
 
 // -----
@@ -444,26 +444,26 @@ batch.table @t : tensor<4xf32> group(0) beside(@h)
 // that lies beside no other,
 batch.table @h : tensor<4xf32> group(0)
 batch.table @c : tensor<4xf32> group(0) beside(@h)
-// expected-error @+1 {{'batch.table' op lies beside @c, which lies beside another table itself}}
+// expected-error @+1 {{'batch.table' op lies beside @c, which itself lies beside another table}}
 batch.table @t : tensor<4xf32> group(0) beside(@c)
 
 // -----
 
 // and has the same slots
 batch.table @h : tensor<4xf32> group(0)
-// expected-error @+1 {{'batch.table' op lies beside @h, which has other slots: it is of group 0}}
+// expected-error @+1 {{'batch.table' op lies beside @h, which has different slots: its group is 0}}
 batch.table @t : tensor<4xf32> group(1) beside(@h)
 
 // -----
 
 // in the same blocks.
 batch.table @h : tensor<4xf32> group(0) layout(affine_map<(s, i) -> (s floordiv 8, s mod 8, i)>)
-// expected-error @+1 {{'batch.table' op lies beside @h, the slots of which are split otherwise}}
+// expected-error @+1 {{'batch.table' op lies beside @h, whose slots are split differently; split both alike}}
 batch.table @t : tensor<4xf32> group(0) beside(@h)
 
 // -----
 
-// expected-error @+1 {{is of type 'tensor<4x0xf32>', which has no elements; kernels compute tensors that have some}}
+// expected-error @+1 {{a value of type 'tensor<4x0xf32>' has no elements; kernels only compute tensors with elements}}
 batch.kernel @empty(%x: tensor<4x0xf32>) {
   batch.yield
 }
@@ -471,7 +471,7 @@ batch.kernel @empty(%x: tensor<4x0xf32>) {
 // -----
 
 batch.kernel @empty(%x: f32) -> tensor<f32> {
-  // expected-error @+1 {{is of type 'tensor<0xf32>', which has no elements}}
+  // expected-error @+1 {{a value of type 'tensor<0xf32>' has no elements}}
   %none = tensor.splat %x : tensor<0xf32>
   %y = tensor.from_elements %x : tensor<f32>
   batch.yield %y : tensor<f32>
@@ -498,7 +498,7 @@ batch.kernel @elements(%x: f32) -> tensor<f80> {
 
 // Lanes run a machine
 func.func @start(%lanes: !batch.lanes) {
-  // expected-error @+1 {{'batch.start_lanes' op names no machine: @nothing}}
+  // expected-error @+1 {{'batch.start_lanes' op refers to unknown batch.machine @nothing}}
   batch.start_lanes %lanes @nothing
   return
 }
@@ -512,7 +512,7 @@ batch.machine @machine() {
   }
 }
 func.func @ops(%lanes: !batch.lanes) {
-  // expected-error @+1 {{'batch.lane_ops' op names no block of a machine: @machine::@other}}
+  // expected-error @+1 {{'batch.lane_ops' op refers to unknown batch.block @machine::@other}}
   batch.lane_ops %lanes @machine::@other
   return
 }
@@ -521,46 +521,46 @@ func.func @ops(%lanes: !batch.lanes) {
 
 // An attribute with the dialect's name is one that the dialect has, so that none
 // is misspelt: on operations,
-// expected-error @+1 {{'func.func' op 'batch.entyr' is no attribute of the batch dialect for operations}}
+// expected-error @+1 {{'func.func' op 'batch.entyr' is not an attribute of the batch dialect for operations}}
 func.func private @f() attributes {batch.entyr}
 
 // -----
 
 // on arguments,
-// expected-error @+1 {{'func.func' op argument #0: 'batch.shard' is no attribute of the batch dialect for arguments}}
+// expected-error @+1 {{'func.func' op argument #0: 'batch.shard' is not an attribute of the batch dialect for arguments}}
 func.func private @f(%x: index {batch.shard = "x"})
 
 // -----
 
 // and on results.
-// expected-error @+1 {{'func.func' op result #0: 'batch.shared' is no attribute of the batch dialect for results}}
+// expected-error @+1 {{'func.func' op result #0: 'batch.shared' is not an attribute of the batch dialect for results}}
 func.func private @f() -> (index {batch.shared = "x"})
 
 // -----
 
 // It is what its readers expect.
-// expected-error @+1 {{'func.func' op 'batch.inspector' is a unit attribute of a function}}
+// expected-error @+1 {{'func.func' op 'batch.inspector' must be a unit attribute of a function}}
 func.func private @f() attributes {batch.inspector = 1 : i64}
 
 // -----
 
-// expected-error @+1 {{'func.func' op 'batch.policy' is a #batch.policy, of a module}}
+// expected-error @+1 {{'func.func' op 'batch.policy' must be a #batch.policy on a module}}
 func.func private @f() attributes {batch.policy = #batch.policy<greedy>}
 
 // -----
 
-// expected-error @+1 {{'func.func' op result #0: 'batch.in_table' is the name of a table or source}}
+// expected-error @+1 {{'func.func' op result #0: 'batch.in_table' must be the name of a table or source}}
 func.func private @f() -> (index {batch.in_table = "h"})
 
 // -----
 
-// expected-error @+1 {{'func.func' op argument #0: 'batch.in_source' is the name of a source}}
+// expected-error @+1 {{'func.func' op argument #0: 'batch.in_source' must be the name of a source}}
 func.func private @f(%x: index {batch.in_source = "h"})
 
 // -----
 
 rec.adt @Tree {
-  // expected-error @+1 {{'rec.variant' op 'batch.in_table' is a dictionary from fields of a variant to tables}}
+  // expected-error @+1 {{'rec.variant' op 'batch.in_table' must be a dictionary from fields of a variant to tables}}
   rec.variant @leaf(h: tensor<4xf32>) {batch.in_table = {h = 1 : i64}}
 }
 

@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --split-input-file --verify-diagnostics
 
 // Results of the entry are in variables.
-// expected-error @+1 {{'batch.machine' op has no results; those of the entry are in variables}}
+// expected-error @+1 {{'batch.machine' op must have no results: those of the entry are in variables}}
 batch.machine @m() -> i64 {
   batch.block @b {
     batch.return
@@ -11,7 +11,7 @@ batch.machine @m() -> i64 {
 // -----
 
 // What differs from lane to lane is no argument.
-// expected-error @+1 {{'batch.machine' op argument #0 must be shared; what differs is in variables}}
+// expected-error @+1 {{'batch.machine' op argument #0 must have 'batch.shared'; values that differ between instances belong in variables}}
 batch.machine @m(%n: i64) {
   batch.block @b {
     batch.return
@@ -21,7 +21,7 @@ batch.machine @m(%n: i64) {
 // -----
 
 // A shared argument of a machine is a parameter with a name.
-// expected-error @+1 {{'batch.machine' op argument #0: 'batch.shared' of a function is a string, the name of the parameter}}
+// expected-error @+1 {{'batch.machine' op argument #0: 'batch.shared' of a function must be a string, the name of the parameter}}
 batch.machine @m(%w: tensor<4xf32> {batch.shared}) {
   batch.block @b {
     batch.return
@@ -89,7 +89,7 @@ batch.machine @m() {
 // -----
 
 batch.machine @m() {
-  // expected-error @+1 {{'batch.variable' op numbers of arguments and results count from 0}}
+  // expected-error @+1 {{'batch.variable' op has a negative number of an argument or result; they count from 0}}
   batch.variable @y : i64 argument(-1)
   batch.block @b {
     batch.return
@@ -138,7 +138,7 @@ batch.machine @m() {
 // A variable is one of the machine's.
 batch.machine @m() {
   batch.block @x {
-    // expected-error @+1 {{'batch.top' op there is no batch.variable @x}}
+    // expected-error @+1 {{'batch.top' op refers to unknown batch.variable @x}}
     %x = batch.top @x : i64
     batch.return
   }
@@ -148,7 +148,7 @@ batch.machine @m() {
 
 batch.machine @m() {
   batch.block @b {
-    // expected-error @+1 {{'batch.pop' op there is no batch.variable @x}}
+    // expected-error @+1 {{'batch.pop' op refers to unknown batch.variable @x}}
     batch.pop @x
     batch.return
   }
@@ -217,7 +217,7 @@ batch.machine @m() {
 batch.machine @m() {
   batch.variable @x : i64
   batch.block @b {
-    // expected-error @+1 {{'batch.jump' op there is no batch.block @x}}
+    // expected-error @+1 {{'batch.jump' op refers to unknown batch.block @x}}
     batch.jump @x
   }
 }
@@ -228,7 +228,7 @@ batch.machine @m() {
   batch.variable @c : i1
   batch.block @b {
     %c = batch.top @c : i1
-    // expected-error @+1 {{'batch.branch' op there is no batch.block @elsewhere}}
+    // expected-error @+1 {{'batch.branch' op refers to unknown batch.block @elsewhere}}
     batch.branch %c, @b, @elsewhere
   }
 }
@@ -237,7 +237,7 @@ batch.machine @m() {
 
 batch.machine @m() {
   batch.block @b {
-    // expected-error @+1 {{'batch.push_jump' op there is no batch.block @nowhere}}
+    // expected-error @+1 {{'batch.push_jump' op refers to unknown batch.block @nowhere}}
     batch.push_jump @b return_to(@nowhere)
   }
 }

@@ -7,7 +7,7 @@ rec.adt @Empty {
 // -----
 
 rec.adt @Tree {
-  // expected-error @+1 {{'func.func' op is not allowed in 'rec.adt', which holds 'rec.variant' only}}
+  // expected-error @+1 {{'func.func' op is not allowed in 'rec.adt', which only holds 'rec.variant'}}
   func.func private @leaf()
 }
 
@@ -176,7 +176,7 @@ rec.adt @Tree {
   rec.variant @leaf()
 }
 func.func @match(%t: !rec.adt<@Tree>) {
-  // expected-error @+1 {{'rec.match' op has a case for @bud, which is no variant of @Tree}}
+  // expected-error @+1 {{'rec.match' op has a case for @bud, which is not a variant of @Tree}}
   rec.match %t : !rec.adt<@Tree> {
   case @leaf() {}
   case @bud() {}
@@ -248,7 +248,7 @@ func.func @walk(%xs: !rec.list<index>) {
 // -----
 
 func.func @walk(%xs: tensor<4xf32>) {
-  // expected-error @+1 {{expects a list, a tensor whose first dimension alone is dynamic, or a list-shaped ADT, got 'tensor<4xf32>'}}
+  // expected-error @+1 {{expects a list, a tensor with only its first dimension dynamic, or a list-shaped ADT, got 'tensor<4xf32>'}}
   rec.map %x in %xs : tensor<4xf32> {
   }
   return
@@ -332,7 +332,7 @@ rec.adt @Words {
   rec.variant @word(word: index, rest: !rec.adt<@Words>)
 }
 func.func @walk(%ws: !rec.adt<@Words>) {
-  // expected-error @+1 {{expects the type of the elements of '!rec.adt<@Words>' behind the argument that stands for them, as in '%x: index in'}}
+  // expected-error @+1 {{expects the type of the elements of '!rec.adt<@Words>' after the argument that stands for them, as in '%x: index in'}}
   rec.map %w in %ws : !rec.adt<@Words> {
   }
   return
@@ -463,21 +463,21 @@ func.func @elements(%t: !rec.adt<@Words>) {
 
 rec.adt @List kind sequence {
   rec.variant @nil()
-  // expected-error @below {{of a sequence has more than one part of its own ADT; the ADT is of kind 'tree' or 'dag'}}
+  // expected-error @below {{has more than one child, but its ADT is a sequence; declare it 'kind tree' or 'kind dag'}}
   rec.variant @node(left: !rec.adt<@List>, right: !rec.adt<@List>)
 }
 
 // -----
 
 rec.adt @List kind sequence {
-  // expected-error @below {{of a sequence has more than one part of its own ADT}}
+  // expected-error @below {{has more than one child, but its ADT is a sequence}}
   rec.variant @node(parts: !rec.list<!rec.adt<@List>>)
 }
 
 // -----
 
 func.func @mark(%x: f32) -> f32 {
-  // expected-error @below {{'rec.backedge' is a unit attribute}}
+  // expected-error @below {{'rec.backedge' must be a unit attribute}}
   %y = arith.negf %x {rec.backedge = 1} : f32
   return %y : f32
 }
@@ -486,7 +486,7 @@ func.func @mark(%x: f32) -> f32 {
 
 rec.adt @Tree arity 1 {
   rec.variant @leaf(word: index)
-  // expected-error @below {{has 2 parts of its own ADT, which has arity 1}}
+  // expected-error @below {{has 2 children, but its ADT has arity 1}}
   rec.variant @node(left: !rec.adt<@Tree>, rest: !rec.list<!rec.adt<@Tree>>, right: !rec.adt<@Tree>)
 }
 

@@ -84,7 +84,7 @@ uprog.program @p() level(warp) {
 // -----
 
 uprog.program @p(%step: !uprog.step, %n: index) level(device) {
-  // expected-error @+1 {{'uprog.run' op there is no uprog.operator @k.rows}}
+  // expected-error @+1 {{'uprog.run' op refers to unknown uprog.operator @k.rows}}
   uprog.run @k.rows step(%step) tasks(%n)
   uprog.yield
 }
@@ -94,7 +94,7 @@ uprog.program @p(%step: !uprog.step, %n: index) level(device) {
 // A function that no lowering made cannot be run,
 func.func private @k.rows(index)
 uprog.program @p(%step: !uprog.step, %n: index) level(device) {
-  // expected-error @+1 {{'uprog.run' op there is no uprog.operator @k.rows}}
+  // expected-error @+1 {{'uprog.run' op refers to unknown uprog.operator @k.rows}}
   uprog.run @k.rows step(%step) tasks(%n)
   uprog.yield
 }
@@ -104,7 +104,7 @@ uprog.program @p(%step: !uprog.step, %n: index) level(device) {
 // nor can a table.
 batch.table @k.rows : tensor<4xf32> group(0)
 uprog.program @p(%step: !uprog.step, %n: index) level(device) {
-  // expected-error @+1 {{'uprog.run' op there is no uprog.operator @k.rows}}
+  // expected-error @+1 {{'uprog.run' op refers to unknown uprog.operator @k.rows}}
   uprog.run @k.rows step(%step) tasks(%n)
   uprog.yield
 }
@@ -135,7 +135,7 @@ uprog.program @p(%n: index) level(device) {
 
 // A selector picks one region.
 uprog.program @p(%n: index) level(device) {
-  // expected-error @+1 {{'uprog.branch' op has two cases 1}}
+  // expected-error @+1 {{'uprog.branch' op has two cases for 1}}
   uprog.branch %n
   case 1 {
   }
@@ -187,7 +187,7 @@ uprog.program @p(%n: index) level(device) {
 
 // A program has units of its level and below.
 uprog.program @p() level(block) {
-  // expected-error @+1 {{'uprog.barrier' op of level device is in a program of level block}}
+  // expected-error @+1 {{'uprog.barrier' op has level device, but is in a program of level block}}
   uprog.barrier device
   uprog.yield
 }
@@ -209,7 +209,7 @@ uprog.program @p(%n: index) level(block) {
 
 // and passes on what its body takes.
 uprog.program @p(%n: index, %c: i1) level(block) {
-  // expected-error @+1 {{'uprog.while' op passes on other types than its second region takes}}
+  // expected-error @+1 {{'uprog.while' op passes values to its second region whose types differ from the region's arguments}}
   uprog.while {
     uprog.condition(%c) %n : index
   } do {
@@ -221,7 +221,7 @@ uprog.program @p(%n: index, %c: i1) level(block) {
 // -----
 
 uprog.program @p(%n: index, %c: i1) level(block) {
-  // expected-error @+1 {{'uprog.while' op second region must end in a uprog.yield of nothing}}
+  // expected-error @+1 {{'uprog.while' op second region must end in a uprog.yield without values}}
   uprog.while {
     uprog.condition(%c)
   } do {
@@ -247,7 +247,7 @@ uprog.program @p(%n: index, %c: i1) level(block) {
 
 // A reference is to a program, with its arguments,
 uprog.program @p(%n: index) level(block) {
-  // expected-error @+1 {{'uprog.ref' op there is no uprog.program @q}}
+  // expected-error @+1 {{'uprog.ref' op refers to unknown uprog.program @q}}
   uprog.ref @q(%n) : index
   uprog.yield
 }
@@ -255,7 +255,7 @@ uprog.program @p(%n: index) level(block) {
 // -----
 
 uprog.program @p(%n: index) level(block) {
-  // expected-error @+1 {{'uprog.ref' op passes other types than @p takes}}
+  // expected-error @+1 {{'uprog.ref' op operand types differ from those that @p takes}}
   uprog.ref @p()
   uprog.yield
 }
@@ -267,7 +267,7 @@ uprog.program @q() level(cluster) {
   uprog.yield
 }
 uprog.program @p() level(block) {
-  // expected-error @+1 {{'uprog.ref' op in a program of level block refers to @q of level cluster: not all units of that level would run it}}
+  // expected-error @+1 {{'uprog.ref' op is in a program of level block, but refers to @q of level cluster: not all units of that level would run it}}
   uprog.ref @q()
   uprog.yield
 }
@@ -339,7 +339,7 @@ uprog.program @p(%n: index) level(block) {
 
 // and finding them changes nothing.
 uprog.program @p(%n: index, %lanes: !batch.lanes) level(block) {
-  // expected-error @+1 {{'uprog.reduce' op body must do nothing but read: threads may ask for the same number}}
+  // expected-error @+1 {{'uprog.reduce' op body must do nothing but read: threads may test the same number}}
   %key, %which = uprog.reduce min %i < %n {
     %runs = batch.enter_block %lanes[%i], %i
     %key = arith.extui %runs : i1 to i64
@@ -361,5 +361,5 @@ uprog.program @p(%n: index, %k: i64) level(block) {
 // -----
 
 // An attribute with the dialect's name is one that the dialect has.
-// expected-error @+1 {{'func.func' op 'uprog.level' is no attribute of the uprog dialect for operations}}
+// expected-error @+1 {{'func.func' op 'uprog.level' is not an attribute of the uprog dialect for operations}}
 func.func private @f() attributes {uprog.level}

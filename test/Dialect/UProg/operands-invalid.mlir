@@ -43,7 +43,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<f32> {uprog.operand = #uprog.operan
 // -----
 
 // Scalars have no other dimension,
-// expected-error @+1 {{'uprog.operator' op argument #1 has a scalar per task, tensor<?xT>, not 'tensor<?x1xf32>'}}
+// expected-error @+1 {{'uprog.operator' op argument #1 must be a scalar per task of type tensor<?xT>, got 'tensor<?x1xf32>'}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x1xf32> {uprog.operand = #uprog.operand<scalar>}) {
   uprog.yield
 }
@@ -51,7 +51,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x1xf32> {uprog.operand = #uprog.op
 // -----
 
 // and there is one for each task.
-// expected-error @+1 {{'uprog.operator' op argument #1 has a scalar per task, tensor<?xT>, not 'tensor<4xf32>'}}
+// expected-error @+1 {{'uprog.operator' op argument #1 must be a scalar per task of type tensor<?xT>, got 'tensor<4xf32>'}}
 uprog.operator @k.rows(%n: index, %x: tensor<4xf32> {uprog.operand = #uprog.operand<scalar>}) {
   uprog.yield
 }
@@ -59,7 +59,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<4xf32> {uprog.operand = #uprog.oper
 // -----
 
 // Offsets are indices,
-// expected-error @+1 {{'uprog.operator' op argument #2 has offsets, tensor<?xindex>, not 'tensor<?xi64>'}}
+// expected-error @+1 {{'uprog.operator' op argument #2 must be offsets of type tensor<?xindex>, got 'tensor<?xi64>'}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>},
                        %o: tensor<?xi64> {uprog.operand = #uprog.operand<offsets(0)>}) {
   uprog.yield
@@ -68,7 +68,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // -----
 
 // one after the other.
-// expected-error @+1 {{'uprog.operator' op argument #2 has offsets, tensor<?xindex>, not 'tensor<?x1xindex>'}}
+// expected-error @+1 {{'uprog.operator' op argument #2 must be offsets of type tensor<?xindex>, got 'tensor<?x1xindex>'}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>},
                        %o: tensor<?x1xindex> {uprog.operand = #uprog.operand<offsets(0)>}) {
   uprog.yield
@@ -87,7 +87,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // -----
 
 // no two of them,
-// expected-error @+1 {{'uprog.operator' op argument #3 has the offsets of ragged domain 0 once more}}
+// expected-error @+1 {{'uprog.operator' op argument #3 has the offsets of ragged domain 0, but another argument already has them}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>},
                        %o: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>},
                        %p: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>}) {
@@ -105,7 +105,7 @@ uprog.operator @k.rows(%n: index, %o: tensor<?xindex> {uprog.operand = #uprog.op
 // -----
 
 // A layout is one of these rows,
-// expected-error @+1 {{'uprog.operator' op argument #1 has a layout of 2 dimensions; the slot and those of a row are 3}}
+// expected-error @+1 {{'uprog.operator' op argument #1 has a layout of 2 dimensions, but the slot and those of a row are 3}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4x64xf32>
                            {uprog.operand = #uprog.operand<gather layout((s, i) -> (s, i))>}) {
   uprog.yield
@@ -113,7 +113,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4x64xf32>
 
 // -----
 
-// expected-error @+1 {{'uprog.operator' op result #0 has a layout of 2 dimensions; the slot and those of a row are 3}}
+// expected-error @+1 {{'uprog.operator' op result #0 has a layout of 2 dimensions, but the slot and those of a row are 3}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4x64xf32> {uprog.operand = #uprog.operand<gather>})
     -> (tensor<?x4x64xf32> {uprog.result = #uprog.result<layout = (s, i) -> (s, i)>}) {
   uprog.yield %x : tensor<?x4x64xf32>
@@ -122,7 +122,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4x64xf32> {uprog.operand = #uprog
 // -----
 
 // whose shape is known,
-// expected-error @+1 {{'uprog.operator' op argument #1 has a layout, but rows of 'tensor<?x?xf32>'}}
+// expected-error @+1 {{'uprog.operator' op argument #1 has a layout, which is not possible for rows of 'tensor<?x?xf32>'}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x?xf32> {uprog.operand = #uprog.operand<gather layout((s, i) -> (s, i))>}) {
   uprog.yield
 }
@@ -130,7 +130,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x?xf32> {uprog.operand = #uprog.op
 // -----
 
 // as is the size of an element.
-// expected-error @+1 {{'uprog.operator' op argument #1 has a layout, but rows of 'tensor<?x8xcomplex<f32>>'}}
+// expected-error @+1 {{'uprog.operator' op argument #1 has a layout, which is not possible for rows of 'tensor<?x8xcomplex<f32>>'}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x8xcomplex<f32>>
                            {uprog.operand = #uprog.operand<gather layout((s, i) -> (s, i))>}) {
   uprog.yield
@@ -139,12 +139,12 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x8xcomplex<f32>>
 // -----
 
 // Parameters and domains have numbers, others have none.
-// expected-error @+1 {{'shared' and 'offsets' have a number, the others have none}}
+// expected-error @+1 {{only 'shared' and 'offsets' have a number, and they must have one}}
 #operand = #uprog.operand<shared>
 
 // -----
 
-// expected-error @+1 {{'shared' and 'offsets' have a number, the others have none}}
+// expected-error @+1 {{only 'shared' and 'offsets' have a number, and they must have one}}
 #operand = #uprog.operand<gather(0)>
 
 // -----
@@ -166,36 +166,36 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x8xcomplex<f32>>
 // -----
 
 // Nothing of a layout is unknown.
-// expected-error @+1 {{a layout has no symbols}}
+// expected-error @+1 {{a layout must have no symbols}}
 #operand = #uprog.operand<gather layout((s, i)[n] -> (s + n, i))>
 
 // -----
 
-// expected-error @+1 {{a layout has no symbols}}
+// expected-error @+1 {{a layout must have no symbols}}
 #result = #uprog.result<layout = (s, i)[n] -> (s + n, i)>
 
 // -----
 
-// expected-error @+1 {{block_bytes is a number of bytes, at least 0}}
+// expected-error @+1 {{block_bytes must be at least 0}}
 #operand = #uprog.operand<rows block_bytes(-64)>
 
 // -----
 
 // A result is one of its siblings.
-// expected-error @+1 {{there is no position 2 of 2}}
+// expected-error @+1 {{position must be at least 0 and less than siblings, got 2 and 2}}
 #result = #uprog.result<siblings = 2, position = 2>
 
 // -----
 
 // An attribute with the dialect's name is one that the dialect has,
-// expected-error @+1 {{'uprog.operator' op argument #1: 'uprog.read' is no attribute of the uprog dialect for arguments; that of an operator's operand is 'uprog.operand'}}
+// expected-error @+1 {{'uprog.operator' op argument #1: 'uprog.read' is not an attribute of the uprog dialect for arguments; that of an operator's operand is 'uprog.operand'}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.read = "gather"}) {
   uprog.yield
 }
 
 // -----
 
-// expected-error @+1 {{'uprog.operator' op result #0: 'uprog.siblings' is no attribute of the uprog dialect for results; that of an operator's result is 'uprog.result'}}
+// expected-error @+1 {{'uprog.operator' op result #0: 'uprog.siblings' is not an attribute of the uprog dialect for results; that of an operator's result is 'uprog.result'}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>})
     -> (tensor<?x4xf32> {uprog.siblings = 2 : i64}) {
   uprog.yield %x : tensor<?x4xf32>
@@ -204,14 +204,14 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // -----
 
 // has a value that its readers know,
-// expected-error @+1 {{'uprog.operator' op argument #1: 'uprog.operand' is a #uprog.operand, on operators alone}}
+// expected-error @+1 {{'uprog.operator' op argument #1: 'uprog.operand' must be a #uprog.operand, and only on operators}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = "gather"}) {
   uprog.yield
 }
 
 // -----
 
-// expected-error @+1 {{'uprog.operator' op result #0: 'uprog.result' is a #uprog.result, on operators alone}}
+// expected-error @+1 {{'uprog.operator' op result #0: 'uprog.result' must be a #uprog.result, and only on operators}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>})
     -> (tensor<?x4xf32> {uprog.result = #uprog.operand<gather>}) {
   uprog.yield %x : tensor<?x4xf32>
@@ -220,19 +220,19 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // -----
 
 // and is where they look for it.
-// expected-error @+1 {{'func.func' op argument #0: 'uprog.operand' is a #uprog.operand, on operators alone}}
+// expected-error @+1 {{'func.func' op argument #0: 'uprog.operand' must be a #uprog.operand, and only on operators}}
 func.func private @f(tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>})
 
 // -----
 
-// expected-error @+1 {{'func.func' op result #0: 'uprog.result' is a #uprog.result, on operators alone}}
+// expected-error @+1 {{'func.func' op result #0: 'uprog.result' must be a #uprog.result, and only on operators}}
 func.func private @f() -> (tensor<?x4xf32> {uprog.result = #uprog.result<>})
 
 // -----
 
 // An operator is of a kernel, if that is still there,
 batch.table @k : tensor<4xf32> group(0)
-// expected-error @+1 {{'uprog.operator' op is of @k, which is no kernel}}
+// expected-error @+1 {{'uprog.operator' op is of @k, which is not a kernel}}
 uprog.operator @k.rows of @k(%n: index) {
   uprog.yield
 }
@@ -243,7 +243,7 @@ uprog.operator @k.rows of @k(%n: index) {
 batch.kernel @k(%x: tensor<?x4xf32>) {
   batch.yield
 }
-// expected-error @+1 {{'uprog.operator' op has 2 operands and 0 results, its kernel @k has 1 and 0}}
+// expected-error @+1 {{'uprog.operator' op has 2 operands and 0 results, but its kernel @k has 1 and 0}}
 uprog.operator @k.rows of @k(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>},
                              %y: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
                              %o: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>}) {
@@ -256,7 +256,7 @@ uprog.operator @k.rows of @k(%n: index, %x: tensor<?x4xf32> {uprog.operand = #up
 batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
-// expected-error @+1 {{'uprog.operator' op has 1 operands and 0 results, its kernel @k has 1 and 1}}
+// expected-error @+1 {{'uprog.operator' op has 1 operands and 0 results, but its kernel @k has 1 and 1}}
 uprog.operator @k.rows of @k(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) {
   uprog.yield
 }

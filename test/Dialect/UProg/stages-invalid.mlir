@@ -2,7 +2,7 @@
 
 // Stages are made for a target.
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32> {
-  // expected-error @+1 {{needs 'uprog.staging' at its operator}}
+  // expected-error @+1 {{is in an operator without 'uprog.staging'; run uprog-stage-operators}}
   %0 = uprog.stage rows<tasks> shape [4] -> (tensor<?x4xf32>) {
     uprog.yield %x : tensor<?x4xf32>
   }
@@ -14,7 +14,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // All of the operator is in stages,
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
-  // expected-error @+1 {{is outside of the operator's stages}}
+  // expected-error @+1 {{is in an operator with stages, but outside of them; move it into a uprog.stage}}
   %y = math.exp %x : tensor<?x4xf32>
   uprog.yield %y : tensor<?x4xf32>
 }
@@ -24,7 +24,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // what it yields too.
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
-  // expected-error @+1 {{yields what no stage stores}}
+  // expected-error @+1 {{yields a value that is not a result of a stage}}
   uprog.yield %x : tensor<?x4xf32>
 }
 
@@ -47,7 +47,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
   %0 = uprog.stage rows<tasks> shape [4] -> (tensor<?x4xf32> scratch 0) {
     uprog.yield %x : tensor<?x4xf32>
   }
-  // expected-error @+1 {{reads rows of a value that is no operand}}
+  // expected-error @+1 {{reads rows of a value that is not an operand of its operator}}
   %1 = uprog.stage rows<tasks> shape [4] reads(%0 : tensor<?x4xf32>) -> (tensor<?x4xf32>) {
     uprog.yield %0 : tensor<?x4xf32>
   }
@@ -95,7 +95,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // What the operator yields is read where the operator's result lies.
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
-  // expected-error @+1 {{result #0 is yielded by the operator, so it is read there, not in scratch memory}}
+  // expected-error @+1 {{result #0 is yielded by the operator, so it must not lie in scratch memory}}
   %0 = uprog.stage rows<tasks> shape [4] -> (tensor<?x4xf32> scratch 0) {
     uprog.yield %x : tensor<?x4xf32>
   }
@@ -123,7 +123,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   %0 = uprog.stage rows<tasks> shape [] -> (tensor<?xf32>) {
     %e = tensor.empty(%n) : tensor<?xf32>
-    // expected-error @+1 {{needs a 'uprog.reduction' in a stage}}
+    // expected-error @+1 {{is a reduction in a stage, so it needs a 'uprog.reduction'; run uprog-stage-operators}}
     %s = linalg.generic {indexing_maps = [#all, #one], iterator_types = ["parallel", "reduction"]}
         ins(%x : tensor<?x4xf32>) outs(%e : tensor<?xf32>) {
     ^bb0(%a: f32, %o: f32):
@@ -138,7 +138,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // -----
 
 func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{'uprog.reduction' is about a reduction in a stage}}
+  // expected-error @+1 {{has 'uprog.reduction', but is not a reduction in a stage}}
   %e = math.exp %x {uprog.reduction = #uprog.reduced<lanes>} : tensor<4xf32>
   return %e : tensor<4xf32>
 }
@@ -146,7 +146,7 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{'uprog.reduction' is #uprog.packed, #uprog.in_place or #uprog.reduced}}
+  // expected-error @+1 {{'uprog.reduction' must be #uprog.packed, #uprog.in_place or #uprog.reduced}}
   %e = math.exp %x {uprog.reduction = "lanes"} : tensor<4xf32>
   return %e : tensor<4xf32>
 }
@@ -159,7 +159,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   %0 = uprog.stage rows<tasks> shape [] -> (tensor<?xf32>) {
     %e = tensor.empty(%n) : tensor<?xf32>
-    // expected-error @+1 {{is no contraction: a reduction of two inputs along one dimension}}
+    // expected-error @+1 {{is not a contraction: a reduction of two inputs along one dimension}}
     %s = linalg.generic {indexing_maps = [#all, #one], iterator_types = ["parallel", "reduction"]}
         ins(%x : tensor<?x4xf32>) outs(%e : tensor<?xf32>)
         attrs = {uprog.reduction = #uprog.in_place<left = 0, left_stride = 1, right_stride = 1>} {
@@ -174,60 +174,60 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// expected-error @+1 {{'uprog.staging' is a #uprog.staging of an operator}}
+// expected-error @+1 {{'uprog.staging' must be a #uprog.staging on an operator}}
 func.func private @f() attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>}
 
 // -----
 
-// expected-error @+1 {{'uprog.packings' is a module's list of #uprog.panels and #uprog.padded}}
+// expected-error @+1 {{'uprog.packings' must be a module's list of #uprog.panels and #uprog.padded}}
 module attributes {uprog.packings = [{form = "rows"}]} {}
 
 // -----
 
-// expected-error @+1 {{vector_bits is a power of two of at least 128}}
+// expected-error @+1 {{vector_bits must be a power of two of at least 128}}
 func.func private @f() attributes {a = #uprog.staging<cpu, vector_bits = 100, lanes = 1>}
 
 // -----
 
-// expected-error @+1 {{lanes is a power of two, of which each has at least 32 of the 512 bits}}
+// expected-error @+1 {{lanes must be a power of two, and each must have at least 32 of the 512 bits}}
 func.func private @f() attributes {a = #uprog.staging<cpu, vector_bits = 512, lanes = 32>}
 
 // -----
 
-// expected-error @+1 {{ragged rows have a domain, the others have none}}
+// expected-error @+1 {{only ragged rows have a domain, and they must have one}}
 func.func private @f() attributes {a = #uprog.rows<tasks(1)>}
 
 // -----
 
-// expected-error @+1 {{n, k and width are at least 1}}
+// expected-error @+1 {{n, k and width must be at least 1}}
 func.func private @f() attributes {a = #uprog.panels<parameters = [0], n = 0, k = 4, width = 4>}
 
 // -----
 
-// expected-error @+1 {{parameters are stacked along n, so they are transposed}}
+// expected-error @+1 {{several parameters are stacked along n, so they must be transposed}}
 func.func private @f() attributes {a = #uprog.panels<parameters = [0, 1], n = 4, k = 4, width = 4>}
 
 // -----
 
-// expected-error @+1 {{a contraction has inputs 0 and 1}}
+// expected-error @+1 {{left must be 0 or 1, an input of the contraction}}
 func.func private @f() attributes {a = #uprog.packed<left = 2, panels = <parameters = [0], n = 4, k = 4, width = 4>>}
 
 // -----
 
-// expected-error @+1 {{offsets lie in the panels}}
+// expected-error @+1 {{offsets must lie in the panels}}
 func.func private @f() attributes {a = #uprog.packed<left = 0, panels = <parameters = [0], n = 4, k = 4, width = 4>, n_offset = 4>}
 
 // -----
 
-// expected-error @+1 {{breaks ascend from 1 on}}
+// expected-error @+1 {{breaks must ascend and be at least 1}}
 func.func private @f() attributes {a = #uprog.reduced<columns, breaks = [4, 4]>}
 
 // -----
 
-// expected-error @+1 {{a contraction has inputs 0 and 1}}
+// expected-error @+1 {{left must be 0 or 1, an input of the contraction}}
 func.func private @f() attributes {a = #uprog.in_place<left = 2, left_stride = 1, right_stride = 1>}
 
 // -----
 
-// expected-error @+1 {{strides are at least 1}}
+// expected-error @+1 {{strides must be at least 1}}
 func.func private @f() attributes {a = #uprog.in_place<left = 0, left_stride = 0, right_stride = 1>}

@@ -9,7 +9,7 @@
 // What the source says, or a machine was made for, and what is asked for are one
 // strategy.
 // CHECK: choose-strategy-contradicted.mlir:[[#@LINE+2]]:1: error: has strategy 'lockstep', and strategy 'none' is asked for
-// expected-error @+1 {{has strategy 'lockstep', and strategy 'none' is asked for; leave the option or the attribute out}}
+// expected-error @+1 {{the entry has strategy 'lockstep', but strategy 'none' is requested; leave out the option or the attribute}}
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32>
     attributes {batch.entry, batch.strategy = #batch.strategy<lockstep>} {
   return %x : tensor<4xf32>

@@ -6,7 +6,7 @@ rec.adt @Nat {
   rec.variant @zero(word: index)
   rec.variant @succ(pred: !rec.adt<@Nat>)
 }
-// expected-note @+1 {{strategy 'lockstep' is not legal either: is of type '!rec.adt<@Nat>', and strategies 'lockstep' and 'mask' do not walk data structures}}
+// expected-note @+1 {{strategy 'lockstep' is not legal either: this value is of type '!rec.adt<@Nat>', a data structure, which strategies 'lockstep' and 'mask' do not walk}}
 func.func @main(%t: !rec.adt<@Nat>, %x: tensor<4xf32>) -> f32
     attributes {batch.entry} {
   %zero = arith.constant 0 : index
@@ -18,7 +18,7 @@ func.func @main(%t: !rec.adt<@Nat>, %x: tensor<4xf32>) -> f32
 // -----
 
 // What no strategy runs, `none` included, is an error,
-// expected-error @+1 {{is only declared; a function that the entry calls needs a body}}
+// expected-error @+1 {{this function is only declared; a function that the entry calls needs a body}}
 func.func private @f(i64) -> i64
 func.func @main(%n: i64) -> i64 attributes {batch.entry} {
   %m = call @f(%n) : (i64) -> i64
@@ -42,7 +42,7 @@ func.func @main(%t: !rec.adt<@Nat>) -> tensor<4xi64>
     %y = func.call @f(%word) : (index) -> i64
     %t2 = tensor.generate {
     ^bb0(%i: index):
-      // expected-error @+1 {{is in a body of tensor code, where control cannot follow it}}
+      // expected-error @+1 {{this call is in the body of a tensor op, where no strategy follows calls; inline the called function}}
       %x = func.call @f(%i) : (index) -> i64
       tensor.yield %x : i64
     } : tensor<4xi64>
@@ -54,7 +54,7 @@ func.func @main(%t: !rec.adt<@Nat>) -> tensor<4xi64>
 // -----
 
 // and a parameter that is no tensor.
-// expected-error @+1 {{is shared and must be a tensor; scalars can be tensors of rank 0}}
+// expected-error @+1 {{this argument is a parameter and must be a tensor; pass a scalar as a tensor of rank 0}}
 func.func @main(%n: f32, %s: f32 {batch.shared = "s"}) -> f32
     attributes {batch.entry} {
   %sum = arith.addf %n, %s : f32
@@ -63,7 +63,7 @@ func.func @main(%n: f32, %s: f32 {batch.shared = "s"}) -> f32
 
 // -----
 
-// expected-error @+1 {{'batch.strategy' is a #batch.strategy, of the entry}}
+// expected-error @+1 {{'batch.strategy' must be a #batch.strategy on the entry}}
 func.func @main() attributes {batch.entry, batch.strategy = "lockstep"} {
   return
 }
@@ -71,14 +71,14 @@ func.func @main() attributes {batch.entry, batch.strategy = "lockstep"} {
 // -----
 
 // Of another function nobody would read it.
-// expected-error @+1 {{'batch.strategy' is a #batch.strategy, of the entry}}
+// expected-error @+1 {{'batch.strategy' must be a #batch.strategy on the entry}}
 func.func @helper() attributes {batch.strategy = #batch.strategy<lockstep>} {
   return
 }
 
 // -----
 
-// expected-error @+1 {{'batch.not_batched' is a string, of the entry}}
+// expected-error @+1 {{'batch.not_batched' must be a string on the entry}}
 func.func @helper() attributes {batch.not_batched = "x"} {
   return
 }

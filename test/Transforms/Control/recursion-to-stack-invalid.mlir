@@ -5,7 +5,7 @@ rec.adt @Tree {
 }
 
 // Lockstep control does not walk data structures; another strategy does.
-// expected-error @+2 {{is of type '!rec.adt<@Tree>', and strategies 'lockstep' and 'mask' do not walk data structures}}
+// expected-error @+2 {{this value is of type '!rec.adt<@Tree>', a data structure, which strategies 'lockstep' and 'mask' do not walk}}
 // expected-note @+1 {{legal strategies: 'linearize' and 'none', which runs one instance at a time}}
 func.func @main(%t: !rec.adt<@Tree>) -> i64 attributes {batch.entry} {
   %zero = arith.constant 0 : i64
@@ -23,7 +23,7 @@ func.func @main(%x: tensor<4xf32>, %i: index) -> f32 attributes {batch.entry} {
   %c = arith.constant 0.0 : f32
   %e = tensor.extract %x[%i] : tensor<4xf32>
   %positive = arith.cmpf ogt, %e, %c : f32
-  // expected-error @+2 {{is not for strategies 'lockstep' and 'mask', which do not walk data structures}}
+  // expected-error @+2 {{this op uses a data structure, which strategies 'lockstep' and 'mask' do not walk}}
   // expected-note @+1 {{legal strategies: 'none', which runs one instance at a time}}
   %leaf = rec.construct @Tree::@leaf(%i) : (index) -> !rec.adt<@Tree>
   %r = scf.if %positive -> f32 {
@@ -37,7 +37,7 @@ func.func @main(%x: tensor<4xf32>, %i: index) -> f32 attributes {batch.entry} {
 // -----
 
 // A row of a variable has one size.
-// expected-error @+2 {{is of type 'tensor<?x4xf32>' and lives from step to step, but strategies 'lockstep' and 'mask' keep integers of at most 64 bits, index, f32, f64 and nonempty static tensors of them alone}}
+// expected-error @+2 {{type 'tensor<?x4xf32>' of a value that lives from step to step is not supported: strategies 'lockstep' and 'mask' can only keep integers of at most 64 bits, index, f32, f64 and nonempty static tensors of them}}
 // expected-note @+1 {{legal strategies: 'linearize' and 'none', which runs one instance at a time}}
 func.func @main(%x: tensor<?x4xf32>) -> index attributes {batch.entry} {
   %zero = arith.constant 0 : index
@@ -47,7 +47,7 @@ func.func @main(%x: tensor<?x4xf32>) -> index attributes {batch.entry} {
 
 // -----
 
-// expected-error @+2 {{result #1 is of type 'f16', but strategies 'lockstep' and 'mask' keep integers of at most 64 bits, index, f32, f64 and nonempty static tensors of them alone}}
+// expected-error @+2 {{result #1: type 'f16' is not supported: strategies 'lockstep' and 'mask' can only keep integers of at most 64 bits, index, f32, f64 and nonempty static tensors of them}}
 // expected-note @+1 {{legal strategies: 'linearize' and 'none', which runs one instance at a time}}
 func.func @main(%x: f32) -> (f32, f16) attributes {batch.entry} {
   %y = arith.truncf %x : f32 to f16
@@ -66,7 +66,7 @@ func.func @main(%x: tensor<4xf32>, %v: tensor<4x4xf32> {batch.shared = "v"},
                 %w: tensor<4x4xf32> {batch.shared = "w"})
     -> tensor<4xf32> attributes {batch.entry} {
   %y = call @f(%x, %v) : (tensor<4xf32>, tensor<4x4xf32>) -> tensor<4xf32>
-  // expected-error @+2 {{gives argument #1 of @f other weights than another call does; run batch-duplicate-functions before batch-recursion-to-stack}}
+  // expected-error @+2 {{this call passes another parameter as argument #1 of @f than a different call does; run batch-duplicate-functions before batch-recursion-to-stack}}
   // expected-note @+1 {{legal strategies: 'linearize' and 'none', which runs one instance at a time}}
   %z = call @f(%y, %w) : (tensor<4xf32>, tensor<4x4xf32>) -> tensor<4xf32>
   return %z : tensor<4xf32>
@@ -78,7 +78,7 @@ func.func @main(%x: tensor<4xf32>, %v: tensor<4x4xf32> {batch.shared = "v"},
 func.func @main(%n: i64, %v: tensor<4xf32> {batch.shared = "v"},
                 %w: tensor<4xf32> {batch.shared = "w"})
     -> tensor<4xf32> attributes {batch.entry} {
-  // expected-error @+2 {{gives shared argument #1 of the entry another value, but it is equal for all instances and calls; call another function instead}}
+  // expected-error @+2 {{this call passes another value as argument #1 of the entry, a parameter, which is equal for all instances and calls; call another function instead}}
   // expected-note @+1 {{legal strategies: 'linearize' and 'none', which runs one instance at a time}}
   %z = call @main(%n, %w, %v) : (i64, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %z : tensor<4xf32>
@@ -86,7 +86,7 @@ func.func @main(%n: i64, %v: tensor<4xf32> {batch.shared = "v"},
 
 // -----
 
-// expected-error @+1 {{is only declared; a function that the entry calls needs a body}}
+// expected-error @+1 {{this function is only declared; a function that the entry calls needs a body}}
 func.func private @f(i64) -> i64
 func.func @main(%n: i64) -> i64 attributes {batch.entry} {
   %m = call @f(%n) : (i64) -> i64
@@ -97,7 +97,7 @@ func.func @main(%n: i64) -> i64 attributes {batch.entry} {
 
 // A block may run for any lanes in any order: it only computes.
 func.func @main(%c: i1) -> i1 attributes {batch.entry} {
-  // expected-error @+1 {{has effects; strategies 'lockstep' and 'mask' run code that only computes values}}
+  // expected-error @+1 {{this op has effects; strategies 'lockstep' and 'mask' can only run code without effects}}
   cf.assert %c, "no"
   return %c : i1
 }
@@ -111,7 +111,7 @@ func.func private @f(%i: index) -> i64 {
 func.func @main() -> tensor<4xi64> attributes {batch.entry} {
   %t = tensor.generate {
   ^bb0(%i: index):
-    // expected-error @+1 {{is in a body of tensor code, where control cannot follow it}}
+    // expected-error @+1 {{this call is in the body of a tensor op, where no strategy follows calls; inline the called function}}
     %x = func.call @f(%i) : (index) -> i64
     tensor.yield %x : i64
   } : tensor<4xi64>
@@ -120,7 +120,7 @@ func.func @main() -> tensor<4xi64> attributes {batch.entry} {
 
 // -----
 
-// expected-error @+1 {{is shared and must be a tensor; scalars can be tensors of rank 0}}
+// expected-error @+1 {{this argument is a parameter and must be a tensor; pass a scalar as a tensor of rank 0}}
 func.func @main(%n: f32, %s: f32 {batch.shared = "s"}) -> f32
     attributes {batch.entry} {
   %sum = arith.addf %n, %s : f32
@@ -129,7 +129,7 @@ func.func @main(%n: f32, %s: f32 {batch.shared = "s"}) -> f32
 
 // -----
 
-// expected-error @+2 {{is of type 'tensor<2x0xi64>' and lives from step to step, but strategies 'lockstep' and 'mask' keep integers of at most 64 bits, index, f32, f64 and nonempty static tensors of them alone}}
+// expected-error @+2 {{type 'tensor<2x0xi64>' of a value that lives from step to step is not supported: strategies 'lockstep' and 'mask' can only keep integers of at most 64 bits, index, f32, f64 and nonempty static tensors of them}}
 // expected-note @+1 {{legal strategies: 'linearize' and 'none', which runs one instance at a time}}
 func.func @main(%x: tensor<2x0xi64>) -> tensor<2x0xi64> attributes {batch.entry} {
   return %x : tensor<2x0xi64>
@@ -139,7 +139,7 @@ func.func @main(%x: tensor<2x0xi64>) -> tensor<2x0xi64> attributes {batch.entry}
 
 func.func @main(%n: index, %x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   %zero = arith.constant 0.0 : f32
-  // expected-error @+1 {{is control that no strategy knows; write it as 'scf.for', or as tensor code}}
+  // expected-error @+1 {{this op is control that no strategy supports; write it as 'scf.for' or as tensor code}}
   %y = scf.forall (%i) in (%n) shared_outs(%o = %x) -> tensor<4xf32> {
     %e = tensor.splat %zero : tensor<1xf32>
     scf.forall.in_parallel {

@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --batch-linearize --batch-assign-slots --split-input-file --verify-diagnostics
 
 // A shared argument is a parameter of the entry, and says which.
-// expected-error @+1 {{shared argument #1 names no parameter ('batch.parameter')}}
+// expected-error @+1 {{argument #1 is shared, but 'batch.parameter' does not say which parameter it is}}
 batch.kernel @k(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared}) -> tensor<4xf32> {
   %y = arith.addf %x, %w : tensor<4xf32>
   batch.yield %y : tensor<4xf32>
@@ -21,7 +21,7 @@ rec.adt @Made {
   rec.variant @none()
   rec.variant @some(x: tensor<4xf32>)
 }
-// expected-error @+1 {{argument #0 is never computed and is no input}}
+// expected-error @+1 {{argument #0 is neither computed nor an input}}
 batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
@@ -55,7 +55,7 @@ func.func private @main.inspect(%xs: !rec.list<!batch.handle>) -> !batch.handle
     attributes {batch.inspector}
 func.func @main(%xs: !rec.list<tensor<4xf32>>) -> tensor<4xf32>
     attributes {batch.entry} {
-  // expected-error @+1 {{does not say how values go through it}}
+  // expected-error @+1 {{this op does not say how values flow through it}}
   %x = builtin.unrealized_conversion_cast %xs
       : !rec.list<tensor<4xf32>> to tensor<4xf32>
   %d = batch.depth(%x) : tensor<4xf32>

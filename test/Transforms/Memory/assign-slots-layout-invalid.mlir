@@ -1,33 +1,33 @@
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='x: split(1, 16)'" 2>&1 | FileCheck %s --check-prefix=NAME
-// NAME: :[[#@LINE+59]]:1: error: there is no table 'x' to lay out; tables are 'output_0' 'node_0'
+// NAME: :[[#@LINE+59]]:1: error: there is no table 'x' to lay out; the tables are 'output_0' 'node_0'
 
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: tile(1, 16)'" 2>&1 | FileCheck %s --check-prefix=PRIMITIVE
-// PRIMITIVE: :[[#@LINE+32]]:1: error: table 'output_0': there is no primitive 'tile' with 2 such arguments; primitives are split(DIM, FACTOR), reorder(DIM, ...) and fuse(DIM, NEXT)
+// PRIMITIVE: :[[#@LINE+32]]:1: error: table 'output_0': there is no primitive 'tile' with 2 arguments like these; the primitives are split(DIM, FACTOR), reorder(DIM, ...) and fuse(DIM, NEXT)
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: split'" 2>&1 | FileCheck %s --check-prefix=TEXT
-// TEXT: table 'output_0': cannot read 'split'; primitives are split(DIM, FACTOR), reorder(DIM, ...) and fuse(DIM, NEXT)
+// TEXT: table 'output_0': cannot read 'split'; the primitives are split(DIM, FACTOR), reorder(DIM, ...) and fuse(DIM, NEXT)
 
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: split(3, 16)'" 2>&1 | FileCheck %s --check-prefix=DIMENSION
-// DIMENSION: table 'output_0': 'split' names dimension 3, but there are 3 here, counted from 0, the slot
+// DIMENSION: table 'output_0': 'split' names dimension 3, but there are only 3 here, counted from 0, the slot
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: reorder(0, 2)'" 2>&1 | FileCheck %s --check-prefix=ORDER
-// ORDER: table 'output_0': 'reorder' has to name each of the 3 dimensions once
+// ORDER: table 'output_0': 'reorder' must name each of the 3 dimensions once
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: fuse(0, 2)'" 2>&1 | FileCheck %s --check-prefix=FUSE
-// FUSE: table 'output_0': 'fuse(0, 2)' takes a dimension and the next one
+// FUSE: table 'output_0': 'fuse(0, 2)' must name a dimension and the next one
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: split(2, 16) split(3, 6)'" 2>&1 | FileCheck %s --check-prefix=AGAIN
 // AGAIN: table 'output_0': 'split(3, 6)' does not fall between two elements of the dimensions that were split or fused before
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: reorder(1, 0, 2) fuse(0, 1)'" 2>&1 | FileCheck %s --check-prefix=FUSED
-// FUSED: table 'output_0': slots come first in a fused dimension: how many there are is known when it runs
+// FUSED: table 'output_0': slots must come first in a fused dimension: their number is only known at run time
 
 // What a table cannot be (test/Dialect/Batch/invalid.mlir has all of it):
 
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: reorder(0, 2, 1)'" 2>&1 | FileCheck %s --check-prefix=LAST
 // LAST: table 'output_0': has a layout whose innermost dimension does not hold a multiple of 64 bytes of consecutive elements of a row
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: beside(@node_0)'" 2>&1 | FileCheck %s --check-prefix=BESIDE
-// BESIDE: 'batch.table' op lies beside @node_0, which has other slots: it is of group
+// BESIDE: 'batch.table' op lies beside @node_0, which has different slots: its group is
 
 // Rows that meet parameters' stay as they are; slots may lie elsewhere:
 
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='node_0: split(1, 16)'" 2>&1 | FileCheck %s --check-prefix=MEETS
-// MEETS: table 'node_0' cannot have a layout within its rows: they meet rows of parameters, which lie in row-major order
+// MEETS: table 'node_0' cannot have a layout within its rows: they share operands with rows of parameters, which lie in row-major order
 // RUN: batch-opt %s --batch-linearize --batch-assign-slots="layout='node_0: split(0, 16)'" -o /dev/null
 rec.adt @Tree {
   rec.variant @leaf(word: index)

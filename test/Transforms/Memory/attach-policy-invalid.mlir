@@ -12,11 +12,11 @@
 
 // NAME: for the --policy option: there is no 'random'; use 'depth', 'agenda', 'greedy' or 'fsm'
 // TABLE: error: policy 'fsm' needs the table of a state machine, which 'batch-run --learn-policy=FILE' writes
-// ONLY: error: a table is for policy 'fsm'
+// ONLY: error: a table is only for policy 'fsm'
 // FILE: error: cannot read '{{.*}}.none': {{.*}}o such file
 // LINE: error: {{.*}}.policy:2: there is no encoding 'square'; encodings are base, max, sort, share and urgency
 // KERNEL: error: the policy is for another program: there is no kernel 'root'; learn it from this one
-// ATTR: error: policy 'fsm' has a table, the others have none
+// ATTR: error: only policy 'fsm' has a table, and it must have one
 batch.kernel @leaf(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }

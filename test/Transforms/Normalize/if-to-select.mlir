@@ -161,7 +161,7 @@ func.func @ready(%bit: i1, %i: index, %x: tensor<4xf32>,
     -> tensor<4xf32> attributes {batch.entry} {
   %e = tensor.extract_slice %E[%i, 0] [1, 4] [1, 1]
       : tensor<?x4xf32> to tensor<4xf32>
-  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional stays control, each branch a sub-batch of its own: it chooses between rows that lie ready"
+  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional stays control, each branch a sub-batch of its own: it chooses between rows that are already computed"
   %r = scf.if %bit -> (tensor<4xf32>) {
     scf.yield %e : tensor<4xf32>
   } else {
@@ -272,7 +272,7 @@ func.func @ragged(%item: !rec.adt<@Item>, %x: tensor<4xf32>)
 // CHECK: scf.if
 func.func @division(%bit: i1, %x: tensor<4xi32>, %y: tensor<4xi32>)
     -> tensor<4xi32> attributes {batch.entry} {
-  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional stays control, each branch a sub-batch of its own: a branch holds code that must not run in vain"
+  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional stays control, each branch a sub-batch of its own: a branch holds code that must not run speculatively"
   %r = scf.if %bit -> (tensor<4xi32>) {
     %d = arith.divsi %x, %y : tensor<4xi32>
     scf.yield %d : tensor<4xi32>

@@ -6,7 +6,7 @@ func.func @main(%n: i64) -> i64 attributes {batch.entry} {
   cf.cond_br %more, ^loop(%n : i64), ^end
 ^loop(%i: i64):
   %j = arith.addi %i, %one : i64
-  // expected-error @+1 {{has a loop without a way out}}
+  // expected-error @+1 {{control enters a loop that has no exit}}
   cf.br ^loop(%j : i64)
 ^end:
   return %n : i64
@@ -19,7 +19,7 @@ rec.adt @Tree {
 }
 
 // The loop has no tree to go round with where it ends, and none at first.
-// expected-error @+1 {{carries a value of type '!rec.adt<@Tree>' along a branch where it has none yet, and there is no zero of this type; write this control as 'scf'}}
+// expected-error @+1 {{a value of type '!rec.adt<@Tree>' is not defined on every path to a branch, and its type has no zero to stand in for it; write this control as 'scf'}}
 func.func @main(%n: i64, %t: !rec.adt<@Tree>) -> !rec.adt<@Tree>
     attributes {batch.entry} {
   %zero = arith.constant 0 : i64
@@ -41,7 +41,7 @@ func.func @main(%n: i64) -> i64 attributes {batch.entry} {
   %zero = arith.constant 0 : i64
   %one = arith.constant 1 : i64
   %more = arith.cmpi sgt, %n, %zero : i64
-  // expected-error @+1 {{has branches in a region; only functions may have them, so call one}}
+  // expected-error @+1 {{this op has branches in a region, which only functions can have; move them into a function and call it}}
   %r = scf.execute_region -> i64 {
     cf.cond_br %more, ^a, ^b
   ^a:
@@ -59,6 +59,6 @@ func.func @main(%n: i64, %bit: i1) -> i64 attributes {batch.entry} {
 ^a:
   return %n : i64
 ^b:
-  // expected-error @+1 {{ends a block of a function; only 'cf.br', 'cf.cond_br', 'cf.switch' and 'func.return' do}}
+  // expected-error @+1 {{this op ends a block of a function, which only 'cf.br', 'cf.cond_br', 'cf.switch' and 'func.return' can do}}
   llvm.unreachable
 }

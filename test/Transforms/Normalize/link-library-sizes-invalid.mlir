@@ -2,14 +2,14 @@
 
 // The model's part is missing.
 
-// expected-error @+1 {{needs a function of the model's; write 'func.func private @log_density(tensor<5xf64>) -> (f64, tensor<5xf64>) { ... }', with more arguments if it has to}}
+// expected-error @+1 {{needs a function that the model must define; write 'func.func private @log_density(tensor<5xf64>) -> (f64, tensor<5xf64>) { ... }', with more arguments if needed}}
 func.func private @nuts.sample(%seed: i32, %chain: i32) -> tensor<7x5xf64>
 
 // -----
 
 // It has another type.
 
-// expected-error @+1 {{is called by the library; expects its type to be '(tensor<5xf64>) -> (f64, tensor<5xf64>)', with more arguments if it has to}}
+// expected-error @+1 {{is called by the library and must have type '(tensor<5xf64>) -> (f64, tensor<5xf64>)', with more arguments if needed}}
 func.func private @log_density(%q: tensor<4xf64>) -> (f64, tensor<4xf64>) {
   %l = arith.constant 0.0 : f64
   return %l, %q : f64, tensor<4xf64>
@@ -23,5 +23,5 @@ func.func private @nuts.sample(%seed: i32, %chain: i32) -> tensor<7x5xf64>
 func.func private @log_density(%q: tensor<5xf64>, %x: f64) -> (f64, tensor<5xf64>) {
   return %x, %q : f64, tensor<5xf64>
 }
-// expected-error @+1 {{is declared with another type than the library's function has; write 'func.func private @nuts.sample(i32, i32, f64) -> tensor<7x5xf64>'}}
+// expected-error @+1 {{is declared with a type other than that of the library's function; write 'func.func private @nuts.sample(i32, i32, f64) -> tensor<7x5xf64>'}}
 func.func private @nuts.sample(%seed: i32, %chain: i32) -> tensor<7x5xf64>

@@ -3,41 +3,41 @@
 // RUN: not batch-opt %s --batch-specialize-sizes="sizes=H=64x" 2>&1 | FileCheck %s --check-prefix=TEXT
 // RUN: not batch-opt %s --batch-specialize-sizes="sizes=H" 2>&1 | FileCheck %s --check-prefix=NONE
 
-// ZERO: error: expects a size as NAME=NUMBER with a number from 2 to 2147483647, got 'H=0'
-// TEXT: error: expects a size as NAME=NUMBER with a number from 2 to 2147483647, got 'H=64x'
-// NONE: error: expects a size as NAME=NUMBER with a number from 2 to 2147483647, got 'H'
+// ZERO: error: a size must be NAME=NUMBER with a number from 2 to 2147483647, got 'H=0'
+// TEXT: error: a size must be NAME=NUMBER with a number from 2 to 2147483647, got 'H=64x'
+// NONE: error: a size must be NAME=NUMBER with a number from 2 to 2147483647, got 'H'
 
-// expected-error @+1 {{has no size named 'H'; it names no sizes}}
+// expected-error @+1 {{the module has no size named 'H'; add one to 'batch.sizes', such as {batch.sizes = {H = 256 : index}}}}
 module {
 }
 
 // -----
 
-// expected-error @+1 {{has no size named 'H'; its sizes are D, V}}
+// expected-error @+1 {{the module has no size named 'H'; its sizes are D, V}}
 module attributes {batch.sizes = {D = 256 : index, V = 100 : index}} {
 }
 
 // -----
 
-// expected-error @+1 {{expects 'batch.sizes' to be a dictionary such as {H = 256 : index}}}
+// expected-error @+1 {{attribute 'batch.sizes' must be a dictionary such as {H = 256 : index}}}
 module attributes {batch.sizes = 256 : index} {
 }
 
 // -----
 
-// expected-error @+1 {{expects size 'H' to be an index from 2 to 2147483647}}
+// expected-error @+1 {{size 'H' must be an index from 2 to 2147483647}}
 module attributes {batch.sizes = {H = 256 : i64}} {
 }
 
 // -----
 
-// expected-error @+1 {{expects size 'H' to be an index from 2 to 2147483647}}
+// expected-error @+1 {{size 'H' must be an index from 2 to 2147483647}}
 module attributes {batch.sizes = {H = 1 : index}} {
 }
 
 // -----
 
-// expected-error @+1 {{sizes 'D' and 'H' have defaults 512 and 256, one 1 to 8 times the other: a dimension would not say which one it follows}}
+// expected-error @+1 {{sizes 'D' and 'H' have defaults 512 and 256, one 1 to 8 times the other: it is ambiguous which one a dimension follows; give them other defaults}}
 module attributes {batch.sizes = {D = 512 : index, H = 256 : index}} {
 }
 

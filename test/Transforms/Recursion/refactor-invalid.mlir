@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --split-input-file --verify-diagnostics --rec-refactor
 // RUN: not batch-opt %S/refactor.mlir --split-input-file --rec-refactor=max-copies=3 2>&1 | FileCheck %s --check-prefix=COPIES
 
-// COPIES: error: would get more than max-copies=3 copies of code; unroll fewer levels or test less, or allow more
+// COPIES: error: this function would get more than max-copies=3 copies of code; unroll fewer levels, test fewer variants or raise max-copies
 
 // Each of a shared node's parents would compute the node's tail.
 
@@ -16,7 +16,7 @@ func.func @sum(%t: !rec.adt<@Graph>) -> f32 attributes {batch.entry} {
     rec.yield %x : f32
   }
   case @node(%left: !rec.adt<@Graph>, %right: !rec.adt<@Graph>) {
-    // expected-error @below {{cannot be replaced by the callee's code: it takes a part that may be shared, and would be computed again for every node that it is a part of}}
+    // expected-error @below {{this call cannot be replaced by the callee's code: it takes a child that may be shared, which would be computed again for each parent}}
     %l = func.call @sum(%left) : (!rec.adt<@Graph>) -> f32
     %r = func.call @sum(%right) : (!rec.adt<@Graph>) -> f32
     %sum = arith.addf %l, %r {rec.backedge} : f32
@@ -59,7 +59,7 @@ rec.adt @List kind sequence {
 func.func @last(%l: !rec.adt<@List>) -> f32 attributes {batch.entry} {
   %n = rec.match %l : !rec.adt<@List> -> f32 {
   case @nil(%x: f32) {
-    // expected-error @below {{is marked 'rec.backedge', but no recursive call comes before it in its block; mark what follows the recursive calls of a case}}
+    // expected-error @below {{this op is marked 'rec.backedge', but no recursive call comes before it in its block; mark an op after the recursive calls of a case}}
     %y = arith.negf %x {rec.backedge} : f32
     rec.yield %y : f32
   }
@@ -85,9 +85,9 @@ func.func @walk(%t: !rec.adt<@Tree>, %x: f32) -> f32 attributes {batch.entry} {
   }
   case @node(%left: !rec.adt<@Tree>, %right: !rec.adt<@Tree>) {
     %l = func.call @walk(%left, %x) : (!rec.adt<@Tree>, f32) -> f32
-    // expected-note @below {{the mark}}
+    // expected-note @below {{the mark is here}}
     %m = arith.negf %l {rec.backedge} : f32
-    // expected-error @below {{depends on what 'rec.backedge' marks; only what follows all recursive calls of a block can move to the callers: mark a later op}}
+    // expected-error @below {{this call depends on an op marked 'rec.backedge'; only ops after all recursive calls of a block can move to the callers: mark a later op}}
     %r = func.call @walk(%right, %m) : (!rec.adt<@Tree>, f32) -> f32
     rec.yield %r : f32
   } }
@@ -109,7 +109,7 @@ func.func @sum(%t: !rec.adt<@Tree>) -> f32 attributes {batch.entry} {
     rec.yield %x : f32
   }
   case @one(%part: !rec.adt<@Tree>) {
-    // expected-error @below {{has no op marked 'rec.backedge' behind it, as other cases of the function have; mark one in every case that calls recursively}}
+    // expected-error @below {{this call has no op marked 'rec.backedge' after it, unlike other cases of the function; mark one in every case that calls recursively}}
     %m = func.call @sum(%part) : (!rec.adt<@Tree>) -> f32
     rec.yield %m : f32
   }
@@ -137,11 +137,11 @@ func.func @last(%l: !rec.adt<@List>) -> f32 attributes {batch.entry} {
   }
   case @cons(%rest: !rec.adt<@List>) {
     %m = func.call @last(%rest) : (!rec.adt<@List>) -> f32
-    // expected-error @below {{is marked inside a block that has a mark too; mark one place only}}
+    // expected-error @below {{this op is marked inside a block that also has a mark; mark only one place}}
     %neg = arith.negf %m {rec.backedge} : f32
     rec.yield %neg : f32
   } }
-  // expected-note @below {{the other mark}}
+  // expected-note @below {{the other mark is here}}
   %abs = math.absf %n {rec.backedge} : f32
   return %abs : f32
 }
@@ -156,7 +156,7 @@ func.func @count(%n: i32, %x: f32) -> f32 attributes {batch.entry} {
   %one = arith.constant 1 : i32
   %m = arith.subi %n, %one : i32
   %y = func.call @count(%m, %x) : (i32, f32) -> f32
-  // expected-error @below {{is marked in a function of several blocks, which cannot be cut; use structured control}}
+  // expected-error @below {{this op is marked in a function with several blocks, which cannot be cut; use structured control}}
   %neg = arith.negf %y {rec.backedge} : f32
   cf.br ^end(%neg : f32)
 ^end(%r: f32):

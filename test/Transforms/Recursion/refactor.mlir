@@ -60,7 +60,7 @@ func.func private @encode(%t: !rec.adt<@Tree>, %w: tensor<4xf32>) -> tensor<4xf3
     %sum = arith.addf %l, %r : tensor<4xf32>
     %two = arith.constant dense<2.0> : tensor<4xf32>
     %s = arith.mulf %sum, %two : tensor<4xf32>
-    // WHY: :[[# @LINE + 1]]:{{.*}} Refactor {{.*}}"what is marked moved to the callers of @encode; they call @encode_head for the rest"
+    // WHY: :[[# @LINE + 1]]:{{.*}} Refactor {{.*}}"the marked ops moved to the callers of @encode, which call @encode_head for the rest"
     %a = math.tanh %s {rec.backedge} : tensor<4xf32>
     %b = arith.mulf %a, %two : tensor<4xf32>
     %c = arith.addf %b, %l : tensor<4xf32>

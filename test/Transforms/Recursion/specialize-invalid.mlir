@@ -9,13 +9,13 @@
 // Tests that name nothing, or do not fit what they name, and too many copies; parts
 // that may be shared.
 
-// COUNT: error: does not fit test 'node(leaf)': it has 3 fields, here are 1
-// FIELD: error: does not fit test 'node(_,leaf,_)': field 'word' is of no ADT that has a variant 'leaf'; put '_' where anything may be
-// NONE: error: test 'node(_,_,_)' tests no field; name the variant of one
-// SHARED: error: cannot be replaced by the callee's code: it takes a part that may be shared, and would be computed again for every node that it is a part of
+// COUNT: error: this variant does not fit test 'node(leaf)': it has 3 fields, but the test has 1
+// FIELD: error: this variant does not fit test 'node(_,leaf,_)': field 'word' has no ADT with a variant 'leaf'; write '_' for any value
+// NONE: error: test 'node(_,_,_)' tests no field; name the variant of at least one
+// SHARED: error: this call cannot be replaced by the callee's code: it takes a child that may be shared, which would be computed again for each parent
 // SHARED: note: declare 'kind tree' or 'kind sequence' if no value shares nodes
 // SYNTAX: error: test 'node()' is neither 'variant' nor 'variant(field,...)' with a variant or '_' for each field
-// COPIES: error: would get more than max-copies=3 copies of code; unroll fewer levels or test less, or allow more
+// COPIES: error: this function would get more than max-copies=3 copies of code; unroll fewer levels, test fewer variants or raise max-copies
 
 // expected-error @below {{no ADT has a variant 'twig', which test 'twig' names}}
 module {

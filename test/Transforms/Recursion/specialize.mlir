@@ -82,7 +82,7 @@ func.func private @encode(%t: !rec.adt<@Tree>) -> tensor<4xf32> {
     rec.yield %h : tensor<4xf32>
   }
   case @node(%left: !rec.adt<@Tree>, %right: !rec.adt<@Tree>) {
-    // WHY-DAG: :[[# @LINE + 1]]:{{.*}} Specialize {{.*}}"code of its own for 'leaf'"
+    // WHY-DAG: :[[# @LINE + 1]]:{{.*}} Specialize {{.*}}"code specialized for 'leaf'"
     %l = func.call @encode(%left) : (!rec.adt<@Tree>) -> tensor<4xf32>
     %r = func.call @encode(%right) : (!rec.adt<@Tree>) -> tensor<4xf32>
     %sum = arith.addf %l, %r : tensor<4xf32>
@@ -176,7 +176,7 @@ rec.adt @Unused {
   rec.variant @node(left: !rec.adt<@Unused>, right: !rec.adt<@Unused>)
 }
 
-// WHY-DAG: Specialize {{.*}}"no recursive call takes a part that 'leaf' tests"
+// WHY-DAG: Specialize {{.*}}"no recursive call takes a child that 'leaf' tests"
 // FREE-LABEL: func.func @twice(
 // FREE: case @leaf(%[[N:.*]]: index)
 // FREE-NEXT: rec.yield %[[N]], %[[N]]

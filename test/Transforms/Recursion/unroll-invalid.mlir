@@ -2,8 +2,8 @@
 // RUN: not batch-opt %s --split-input-file --rec-unroll=factor=0 2>&1 | FileCheck %s --check-prefix=FACTOR
 // RUN: not batch-opt %s --split-input-file --rec-unroll="factor=4 max-copies=9" 2>&1 | FileCheck %s --check-prefix=COPIES
 
-// FACTOR: error: cannot unroll by factor=0; 1 leaves recursion as it is
-// COPIES: error: would get more than max-copies=9 copies of code; unroll fewer levels or test less, or allow more
+// FACTOR: error: recursion cannot be unrolled by factor=0; factor=1 leaves it as it is
+// COPIES: error: this function would get more than max-copies=9 copies of code; unroll fewer levels, test fewer variants or raise max-copies
 
 // What a shared node computes would be computed again for each of its parents.
 
@@ -19,7 +19,7 @@ func.func @count(%t: !rec.adt<@Graph>) -> index attributes {batch.entry} {
     rec.yield %one : index
   }
   case @node(%left: !rec.adt<@Graph>, %right: !rec.adt<@Graph>) {
-    // expected-error @below {{cannot be replaced by the callee's code: it takes a part that may be shared, and would be computed again for every node that it is a part of}}
+    // expected-error @below {{this call cannot be replaced by the callee's code: it takes a child that may be shared, which would be computed again for each parent}}
     %l = func.call @count(%left) : (!rec.adt<@Graph>) -> index
     %r = func.call @count(%right) : (!rec.adt<@Graph>) -> index
     %sum = arith.addi %l, %r : index

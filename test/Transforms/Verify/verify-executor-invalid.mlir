@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --batch-verify-executor --split-input-file --verify-diagnostics
 
 // What an inspector records an executor runs,
-// expected-error @+1 {{has no executor; run convert-batch-to-uprog first}}
+// expected-error @+1 {{the module has no executor; run convert-batch-to-uprog first}}
 func.func @main.inspect() attributes {batch.inspector} {
   return
 }
@@ -9,7 +9,7 @@ func.func @main.inspect() attributes {batch.inspector} {
 // -----
 
 // and what the lanes of a machine wait for.
-// expected-error @+1 {{has no executor; run batch-lockstep first}}
+// expected-error @+1 {{the module has no executor; run batch-lockstep first}}
 batch.machine @main.machine() {
   batch.block @b {
     batch.return
@@ -26,7 +26,7 @@ func.func @main.inspect() attributes {batch.inspector} {
 uprog.program @a(%plan: !batch.plan) level(device) attributes {batch.executor} {
   uprog.yield
 }
-// expected-error @+1 {{is a second executor; a module has one}}
+// expected-error @+1 {{this is a second executor; a module has only one}}
 uprog.program @b(%plan: !batch.plan) level(device) attributes {batch.executor} {
   uprog.yield
 }

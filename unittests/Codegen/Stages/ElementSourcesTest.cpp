@@ -1,4 +1,4 @@
-//===- ElementSourcesTest.cpp - Where an op takes elements from -----------===//
+//===- ElementSourcesTest.cpp - Sources of an op's elements ---------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

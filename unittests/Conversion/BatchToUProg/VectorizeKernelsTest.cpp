@@ -1,12 +1,12 @@
-//===- VectorizeKernelsTest.cpp - Foreign operations in kernels -----------===//
+//===- VectorizeKernelsTest.cpp - Other dialects' ops in kernels ----------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// `tensor.bitcast` plays an operation of a foreign dialect that takes part in
-// kernels by an external model of BatchableOpInterface.
+// `tensor.bitcast` stands for an operation of another dialect that kernels can
+// hold because of an external model of BatchableOpInterface.
 //
 //===----------------------------------------------------------------------===//
 
@@ -169,8 +169,8 @@ TEST_F(VectorizeKernelsTest, TheBatchedFormHasALowering) {
   EXPECT_FALSE(run<NoLowering>(kPerTask));
   EXPECT_NE(
       error.find("has a batched form with 'builtin.unrealized_conversion_cast'"
-                 ", which has no lowering: build it of linalg, tensor, arith "
-                 "and math"),
+                 ", which has no lowering: build it from ops of linalg, "
+                 "tensor, arith and math"),
       std::string::npos)
       << error;
 }

@@ -38,7 +38,7 @@ namespace {
 
 constexpr int kBlock = 4096;
 
-/// What depends on the type under test.
+/// The properties of the type under test.
 template <typename T>
 struct Info;
 template <>
@@ -73,7 +73,8 @@ std::string symbol(StringRef function, StringRef element, int width) {
   return (function + "_" + element + "_" + Twine(width)).str();
 }
 
-/// A function applies another one to 4096 numbers in place, `width` at a time.
+/// A function that applies another one to 4096 numbers in place, `width` at a
+/// time.
 std::string loopSource(StringRef name, StringRef element, int width,
                        StringRef body) {
   std::string type = width == 1 ? element.str()
@@ -191,7 +192,7 @@ protected:
     return data[5];
   }
 
-  /// Largest errors over the points of one measurement.
+  /// The largest errors over the points of one measurement.
   struct Errors {
     double relative = 0;  ///< where the result is normal
     double subnormal = 0; ///< in steps of the smallest subnormal elsewhere
@@ -242,7 +243,7 @@ protected:
       }
     }
 
-    /// All exponents and signs, a `stride` of bits apart.
+    /// Numbers of all exponents and signs, a `stride` of bits apart.
     void overBits(uint64_t stride) {
       uint64_t count = std::numeric_limits<typename Info<T>::Bits>::max();
       over(count / stride + 1,
@@ -256,7 +257,7 @@ protected:
         return T(low + (high - low) * (double(random >> 11) * 0x1p-53));
       });
     }
-    /// Numbers near those that take no part in an interval, from both sides.
+    /// Numbers near a point outside of an interval, from both sides.
     void around(T center, T scale) {
       over(2 * kBlock, [&](uint64_t i) {
         T distance = scale * std::exp2(-T(i % kBlock) * T(60) / kBlock);
@@ -279,7 +280,7 @@ protected:
     Errors errors;
   };
 
-  /// Errors over all floats, a stride apart.
+  /// The errors over all floats, a stride apart.
   template <typename Reference>
   static Errors measureFloats(StringRef name, Reference reference) {
     Measurement<float, Reference> measurement(name, reference);
@@ -287,7 +288,7 @@ protected:
     return measurement.report();
   }
 
-  /// Errors over doubles of all exponents, and from -bound to bound.
+  /// The errors over doubles of all exponents, and from -bound to bound.
   template <typename Reference>
   static Errors measureDoubles(StringRef name, double bound,
                                Reference reference) {
@@ -309,7 +310,7 @@ MLIRContext *ExpandMathTest::context = nullptr;
 ModuleOp ExpandMathTest::module;
 ExecutionEngine *ExpandMathTest::engine = nullptr;
 
-// References compute in the type that they are given.
+// References compute in the type of their argument.
 auto exactExp = [](auto x) { return std::exp(x); };
 auto exactExpm1 = [](auto x) { return std::expm1(x); };
 auto exactLog = [](auto x) { return std::log(x); };
@@ -359,7 +360,7 @@ TEST_F(ExpandMathTest, SineAndCosine) {
     T range = std::nextafter(Info<T>::sineRange, T(0));
     for (T bound : {T(1), T(4), T(100), T(1e5), range})
       measurement.between(-bound, bound, 1 << 18);
-    // Zeros of one and extremes of the other.
+    // Zeros of one function are extremes of the other.
     for (int i = -1000; i <= 1000; i += 25)
       measurement.around(T(i * 1.5707963267948966), T(0.1));
     return measurement.report();
@@ -449,7 +450,7 @@ TEST_F(ExpandMathTest, BitsDoNotDependOnTheWidth) {
     names.push_back("sigmoid");
     for (StringRef name : names) {
       std::vector<T> xs(kBlock);
-      // Odd multiples of a large odd number meet every exponent and sign.
+      // Odd multiples of a large odd number reach every exponent and sign.
       for (uint32_t round = 0; round < 64; ++round) {
         for (uint32_t i = 0; i < kBlock; ++i)
           xs[i] = fromBits<T>((round * kBlock + i) * 0x9E3779B97F4A7C15 >>

@@ -1,4 +1,4 @@
-//===- RecInterfacesTest.cpp - Every op of rec says what it does ----------===//
+//===- RecInterfacesTest.cpp - Interfaces of all ops of rec ---------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -120,7 +120,7 @@ TEST_F(RecInterfacesTest, WhatAMapGathers) {
             "gather %arg3 -> %0\n");
 }
 
-/// What a fold hands from one position to the next is control flow.
+/// The values that a fold hands from one position to the next are control flow.
 TEST_F(RecInterfacesTest, WhatAFoldWalks) {
   EXPECT_EQ(getEdges(R"(
     %0 = rec.fold %x in %l init(%a = %n) : !rec.list<index> -> index {

@@ -16,8 +16,8 @@ using namespace mlir::batch::test;
 
 namespace {
 
-/// The values of a function's activation or of a step; one that is missing was
-/// never written.
+/// The values of a function's activation or of a step; a missing one was never
+/// written.
 using Frame = DenseMap<Value, Attribute>;
 
 int64_t getInt(Attribute value) { return cast<IntegerAttr>(value).getInt(); }
@@ -51,7 +51,7 @@ LogicalResult compute(Operation *op, Frame &frame) {
   copy->destroy();
   if (results.size() != op->getNumResults() ||
       llvm::is_contained(results, Attribute()))
-    return op->emitError("cannot be computed");
+    return op->emitError("this op cannot be computed");
   setValues(op->getResults(), results, frame);
   return success();
 }
@@ -60,8 +60,8 @@ LogicalResult compute(Operation *op, Frame &frame) {
 // Functions
 //===----------------------------------------------------------------------===//
 
-/// Runs `region` until a terminator that leaves it; gives its operands. That of
-/// a `scf.condition` has the condition first.
+/// Runs `region` until a terminator that leaves it, and returns its operands. A
+/// `scf.condition` has the condition first.
 FailureOr<Values> runRegion(Region &region, ArrayRef<Attribute> arguments,
                             Frame &frame);
 
@@ -155,11 +155,11 @@ FailureOr<Values> runRegion(Region &region, ArrayRef<Attribute> arguments,
       return operands;
     Block *next = branch.getSuccessorForOperands(operands);
     if (!next)
-      return end->emitError("goes nowhere");
+      return end->emitError("this terminator has no target");
     for (unsigned i = 0, e = end->getNumSuccessors(); i < e; ++i)
       if (end->getSuccessor(i) == next) {
         auto forwarded = branch.getSuccessorOperands(i).getForwardedOperands();
-        // Both ways of a branch may lead to one block.
+        // Both edges of a branch may lead to one block.
         if (auto cond = dyn_cast<cf::CondBranchOp>(end))
           forwarded = getInt(operands.front()) != 0
                           ? cond.getTrueDestOperands()
@@ -205,7 +205,7 @@ private:
   Values &getRows(FlatSymbolRefAttr variable) {
     return rows[variable.getAttr()];
   }
-  /// Counts `number` rows that go to or come from the variable's top or stack.
+  /// Counts `number` rows read from or written to the variable's top or stack.
   void count(FlatSymbolRefAttr name, int64_t top, int64_t stack);
 
   SymbolTable symbols;
@@ -242,14 +242,14 @@ LogicalResult Lane::step(Operation &op, Frame &frame) {
     stack.push_back(push.getValue() ? frame.lookup(push.getValue())
                                     : stack.back());
     ++traffic.pushes;
-    // Without a value the top is read to be written again.
+    // Without a value the top is read, to be written again.
     count(push.getVariableAttr(), push.getValue() ? 1 : 2, 1);
     return success();
   }
   if (auto pop = dyn_cast<PopOp>(op)) {
     Values &stack = getRows(pop.getVariableAttr());
     if (stack.size() == 1)
-      return op.emitError("pops the last row");
+      return op.emitError("this op pops the last row of a stack");
     stack.pop_back();
     ++traffic.pops;
     count(pop.getVariableAttr(), 0, 1);
@@ -276,7 +276,8 @@ FailureOr<Values> Lane::run(MachineOp machine, ArrayRef<Attribute> shared) {
     } else if (auto branch = dyn_cast<batch::BranchOp>(end)) {
       Attribute condition = frame.lookup(branch.getCondition());
       if (!condition)
-        return end->emitError("depends on what was never written");
+        return end->emitError(
+            "this op depends on a value that was never written");
       next = (getInt(condition) != 0 ? branch.getTrueTargetAttr()
                                      : branch.getFalseTargetAttr())
                  .getAttr();
@@ -295,7 +296,7 @@ FailureOr<Values> Lane::run(MachineOp machine, ArrayRef<Attribute> shared) {
   for (auto variable : machine.getOps<VariableOp>()) {
     Values &stack = rows[variable.getSymNameAttr()];
     if (stack.size() != 1)
-      return variable.emitError("has rows left on its stack");
+      return variable.emitError("this variable has rows left on its stack");
     std::optional<int64_t> number = variable.getResultNumber();
     if (!number)
       continue;

@@ -38,10 +38,10 @@ public:
 private:
   using Scope = llvm::SmallVector<std::string>;
 
-  // Not a distribution of the library's: those differ between libraries.
+  // Not a distribution of the standard library: those differ between libraries.
   unsigned pick(unsigned count) { return random() % count; }
   std::string pick(const Scope &scope) {
-    // Newer values more often, so that chains arise.
+    // Prefer newer values, so that chains arise.
     size_t size = scope.size();
     return scope[pick(2) ? pick(size)
                          : size - 1 - pick(std::min<size_t>(size, 3))];
@@ -81,7 +81,7 @@ private:
 
   void writeYield(const std::string &op, const Scope &scope) {
     std::string first = pick(scope), second = pick(scope);
-    // As they come from a call, now and then.
+    // Return both results of a call unchanged now and then.
     if (!lastCall.empty() && scope.back() == lastCall + "#1" && pick(2)) {
       first = lastCall + "#0";
       second = lastCall + "#1";
@@ -89,7 +89,7 @@ private:
     line(op + " " + first + ", " + second + " : i64, i64");
   }
 
-  /// `weight`: how often the code runs in one activation, at most.
+  /// `weight`: the most often that the code runs in one activation.
   void writeBody(Scope &scope, unsigned count, unsigned depth,
                  unsigned weight) {
     for (unsigned i = 0; i < count; ++i) {
@@ -142,7 +142,7 @@ private:
     return name;
   }
 
-  /// A region in braces behind what is written already.
+  /// A region in braces after the text so far.
   void writeRegion(Scope scope, unsigned depth, unsigned weight) {
     indent += 2;
     writeBody(scope, pick(4), depth + 1, weight);
@@ -221,7 +221,7 @@ private:
   std::mt19937 random;
   std::string text, lastCall;
   unsigned functions = 1, next = 0, indent = 0;
-  /// How many calls an activation may still make.
+  /// The number of calls that an activation may still make.
   unsigned calls = 0;
 };
 

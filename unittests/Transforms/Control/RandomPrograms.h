@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_UNITTESTS_TRANSFORMS_RANDOMPROGRAMS_H
-#define BATCH_UNITTESTS_TRANSFORMS_RANDOMPROGRAMS_H
+#ifndef BATCH_UNITTESTS_TRANSFORMS_CONTROL_RANDOMPROGRAMS_H
+#define BATCH_UNITTESTS_TRANSFORMS_CONTROL_RANDOMPROGRAMS_H
 
 #include <cstdint>
 #include <string>
@@ -19,4 +19,4 @@ std::string makeRandomProgram(uint32_t seed);
 
 } // namespace mlir::batch::test
 
-#endif // BATCH_UNITTESTS_TRANSFORMS_RANDOMPROGRAMS_H
+#endif // BATCH_UNITTESTS_TRANSFORMS_CONTROL_RANDOMPROGRAMS_H

@@ -1,4 +1,4 @@
-//===- RecursionToStackTest.cpp - Machines do what programs do ------------===//
+//===- RecursionToStackTest.cpp - Machines compute what programs do -------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,7 +23,7 @@ using namespace mlir::batch::test;
 
 namespace {
 
-/// Which optimizations are on: bits 0 to 4 are those of section 3.2 of the
+/// The optimizations that are on: bits 0 to 4 are those of section 3.2 of the
 /// paper, in order, bit 5 is tail calls.
 constexpr unsigned kAll = 63;
 constexpr unsigned kTailCalls = 32;
@@ -67,7 +67,7 @@ protected:
     return unpack(runMachine(machine, {}, pack(arguments), traffic));
   }
 
-  /// What the program itself computes.
+  /// The results of the program itself.
   std::vector<int64_t> interpret(StringRef program,
                                  ArrayRef<int64_t> arguments) {
     auto module = parseSourceString<ModuleOp>(program, &context);
@@ -129,7 +129,7 @@ func.func @main(%n: i64) -> i64 attributes {batch.entry} {
   return %r : i64
 })mlir";
 
-// Two calls, the second with the first one's result still to be used.
+// Two calls, the second while the first one's result is still live.
 TEST_F(RecursionToStackTest, Fib) { expect(kFib, {9}, {34}); }
 
 // Mutual recursion, with calls in arguments of tail calls.
@@ -169,7 +169,7 @@ func.func @main(%m: i64, %n: i64) -> i64 attributes {batch.entry} {
          {2, 3}, {9});
 }
 
-// f(b, a): each argument is read before one is written.
+// f(b, a): all arguments are read before one is written.
 TEST_F(RecursionToStackTest, SwappedArguments) {
   expect(R"mlir(
 func.func @f(%n: i64, %a: i64, %b: i64) -> (i64, i64) {
@@ -194,7 +194,7 @@ func.func @main(%a: i64, %b: i64) -> (i64, i64) attributes {batch.entry} {
          {10, 1}, {1 + 10 + 1 + 10, 10});
 }
 
-// The entry calls itself; its results come back in the order it says.
+// The entry calls itself; its results come back in the declared order.
 TEST_F(RecursionToStackTest, RecursiveEntry) {
   expect(R"mlir(
 func.func @main(%n: i64, %x: i64) -> (i64, i64) attributes {batch.entry} {
@@ -264,7 +264,7 @@ func.func @main(%n: i64) -> i64 attributes {batch.entry} {
   expect(program, {6}, {64});
 }
 
-// Block arguments that swap, and one that both ways of a branch set.
+// Block arguments that swap, and one that both edges of a branch set.
 TEST_F(RecursionToStackTest, BranchArguments) {
   expect(R"mlir(
 func.func @main(%n: i64, %a: i64, %b: i64) -> (i64, i64)
@@ -318,7 +318,7 @@ func.func @main(%n: i64, %x: i64) -> i64 attributes {batch.entry} {
   expect(program, {4, 3}, {3 * 4 + 2});
 }
 
-// Every optimization takes stack traffic away, alone and from the rest.
+// Every optimization reduces stack traffic, alone and on top of the others.
 TEST_F(RecursionToStackTest, Traffic) {
   StringRef program = R"mlir(
 func.func @f(%n: i64, %a: i64) -> i64 {
@@ -354,8 +354,8 @@ func.func @main(%n: i64) -> i64 attributes {batch.entry} {
   int64_t none = bytes(0), all = bytes(kAll);
   for (unsigned i = 0; i < 5; ++i) {
     EXPECT_LT(bytes(1 << i), none) << "optimization " << i + 1;
-    // What lives within a step is not live across calls: without a stack it
-    // costs no stack traffic in any case.
+    // A value that lives within a step is not live across calls, so it causes
+    // no stack traffic in any case.
     if (i != 1) {
       EXPECT_GT(bytes(kAll & ~(1u << i)), all) << "without " << i + 1;
     }

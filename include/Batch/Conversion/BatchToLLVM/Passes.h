@@ -1,4 +1,4 @@
-//===- Passes.h - Inspectors and instance programs --------------*- C++ -*-===//
+//===- Passes.h - Lowering of inspectors and instance programs --*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Passes.h - The one crossing from batch to uprog ----------*- C++ -*-===//
+//===- Passes.h - The conversion from batch to uprog ------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- RecToLLVM.h - Lower rec to scf, arith and llvm --------- -*- C++ -*-===//
+//===- RecToLLVM.h - Lower rec to scf, arith and llvm -----------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,25 +17,25 @@ class VariantNumbering;
 
 namespace mlir::batch {
 
-/// Makes cells (i64, see batch-runtime/ABI.h) of ADT values, lists and ranked
-/// tensors. Scalars and index keep their types, also as elements and fields:
-/// they are converted where a cell is loaded or stored.
+/// Converts ADT values, lists and ranked tensors to cells (i64, see
+/// batch-runtime/ABI.h). Scalars and index keep their types, also as elements
+/// and fields: they are converted where a cell is loaded or stored.
 void populateRecToLLVMTypeConversions(TypeConverter &converter);
 
-/// Lowers the ops of `rec` that make up functions to scf, arith and llvm. Their
-/// functions have the context as argument 0 (see addContextArgument).
-/// Declarations (`rec.adt`) are left alone: who needs them no longer erases
-/// them. `numbering` must outlive the patterns.
+/// Lowers the ops of `rec` in functions to scf, arith and llvm. The functions
+/// have the context as argument 0 (see addContextArgument). Declarations
+/// (`rec.adt`) remain; the caller erases them when they are no longer needed.
+/// `numbering` must outlive the patterns.
 void populateRecToLLVMConversionPatterns(const TypeConverter &converter,
                                          const rec::VariantNumbering &numbering,
                                          RewritePatternSet &patterns);
 
-/// Emits an error at the first op in `op` that these patterns do not take: one
-/// op only has to know how a value of an ADT is walked.
+/// Emits an error at the first op in `op` that these patterns do not lower: one
+/// that walks a value of a list-shaped ADT.
 LogicalResult checkRecToLLVM(Operation *op);
 
 /// Converts the types of functions, calls, returns, selects and the control
-/// flow of scf, which are legal with converted types only.
+/// flow of scf, which are legal only with converted types.
 void populateFunctionConversionsAndLegality(const TypeConverter &converter,
                                             RewritePatternSet &patterns,
                                             ConversionTarget &target);

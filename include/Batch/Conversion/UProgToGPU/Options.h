@@ -1,4 +1,4 @@
-//===- Options.h - What options of GPU code choose --------------*- C++ -*-===//
+//===- Options.h - Options of GPU code --------------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,8 +16,8 @@ namespace mlir::batch {
 /// batch-choose-executor.
 enum class Executor { Auto, Device, Cluster, Block };
 
-/// What becomes of a kernel: code in the LLVM dialect, PTX or assembly text, or
-/// what a toolkit makes of that.
+/// The format of a kernel: code in the LLVM dialect, PTX or assembly text, or a
+/// binary that a toolkit makes from that.
 enum class CodeFormat { LLVM, ISA, Bin, Fatbin };
 
 template <>

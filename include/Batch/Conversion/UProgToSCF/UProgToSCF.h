@@ -13,14 +13,14 @@
 
 namespace mlir::batch {
 
-/// Lowers the control that all units agree on to scf, wherever it stands:
+/// Lowers the control that is uniform across units to scf, wherever it is:
 /// uprog.for, uprog.branch and uprog.while with the terminators of their
-/// regions. The values that a loop passes on get the types that `converter`
-/// gives them, one for each.
+/// regions. The values that a loop passes on get the types to which `converter`
+/// maps theirs, one for each.
 ///
-/// How units run operators, meet and find the steps of a plan is the target's,
-/// and so are uprog.reduce and uprog.compact, which the threads of a unit may
-/// share out.
+/// Each target lowers how units run operators, wait at barriers and find the
+/// steps of a plan, and also uprog.reduce and uprog.compact, whose work the
+/// threads of a unit may share.
 void populateUProgToSCFPatterns(const TypeConverter &converter,
                                 RewritePatternSet &patterns);
 

@@ -52,9 +52,9 @@ namespace mlir::batch {
 /// Marks the entry function of a module: one instance in, one out.
 inline constexpr StringLiteral kEntryAttr = "batch.entry";
 /// On arguments of functions: a string, the parameter's name in the parameter
-/// file. On arguments of kernels: a unit, equal for all tasks.
+/// file. On arguments of kernels: a unit; the argument is equal for all tasks.
 inline constexpr StringLiteral kSharedAttr = "batch.shared";
-/// Name of a per-instance argument or of a result of the entry.
+/// The name of a per-instance argument or of a result of the entry.
 inline constexpr StringLiteral kNameAttr = "batch.name";
 /// On a module: a dictionary from size names to their values.
 inline constexpr StringLiteral kSizesAttr = "batch.sizes";
@@ -70,9 +70,9 @@ inline constexpr StringLiteral kTableAttr = "batch.in_table";
 inline constexpr StringLiteral kSourceAttr = "batch.in_source";
 /// On arguments of kernels: how a step reads them, a `#batch.read`.
 inline constexpr StringLiteral kReadAttr = "batch.read";
-/// On shared arguments of kernels: the number of the entry's parameter that it
-/// is. On ragged ones: the number of its domain. Those of one domain have equal
-/// extents.
+/// On kernels' arguments with `batch.shared`: the number of the entry's
+/// parameter. On ragged arguments: the number of their domain. All arguments of
+/// a domain have equal extents.
 inline constexpr StringLiteral kParameterAttr = "batch.parameter";
 inline constexpr StringLiteral kRaggedAttr = "batch.ragged";
 /// The gpu.module with an object's persistent kernel.
@@ -84,16 +84,16 @@ inline constexpr StringLiteral kLaunchAttr = "batch.kernel_launch";
 /// shared memory.
 inline constexpr StringLiteral kEmulatedAttr = "batch.shared_bytes";
 /// On the function of a gpu.module with which blocks fill their shared memory
-/// with weights: how many bytes a launch has to add for it.
+/// with parameters: the bytes that a launch has to add for it.
 inline constexpr StringLiteral kKeptBytesAttr = "batch.kept_bytes";
 /// On a module: the PolicyAttr that its schedules follow.
 inline constexpr StringLiteral kPolicyAttr = "batch.policy";
-/// On the entry: the StrategyAttr of its control, and, where that is `none`
+/// On the entry: the StrategyAttr of its control, and, if that is `none`
 /// because no other is legal, a string that says where and why.
 inline constexpr StringLiteral kStrategyAttr = "batch.strategy";
 inline constexpr StringLiteral kNotBatchedAttr = "batch.not_batched";
-/// On a function of the inspector or of the instance program: calls with equal
-/// arguments are run once. Recursive functions have it.
+/// On a recursive function of the inspector or of the instance program: calls
+/// with equal arguments run once.
 inline constexpr StringLiteral kMemoizedAttr = "batch.memoized";
 
 /// The entry function of `module`, or null.

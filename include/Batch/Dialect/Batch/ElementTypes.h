@@ -1,4 +1,4 @@
-//===- ElementTypes.h - What elements can be --------------------*- C++ -*-===//
+//===- ElementTypes.h - Types of elements -----------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,7 +13,7 @@
 
 namespace mlir::batch {
 
-/// True for what an element of a row, or a scalar of an instance, can be:
+/// True for the types of an element of a row and of a scalar of an instance:
 /// index, i1, i8, i16, i32, i64, f16, bf16, f32 and f64.
 inline bool isElementType(Type type) {
   if (type.isSignlessInteger())

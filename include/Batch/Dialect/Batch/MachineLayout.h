@@ -1,4 +1,4 @@
-//===- MachineLayout.h - Rows of a machine's variables ---------*- C++ -*-===//
+//===- MachineLayout.h - Rows of a machine's variables ----------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,12 +21,12 @@ public:
   struct Variable {
     int64_t number = 0;
     bool hasStack = false;
-    /// Which argument or result of the entry it is, if any.
+    /// The number of the entry's argument or result that it is, if any.
     std::optional<uint64_t> argument, result;
     int64_t rowBytes = 0;  ///< from one row to the next
-    int64_t copyBytes = 0; ///< of a row that hold the value
-    /// A row is lines, which have padding behind them and are cut into pieces
-    /// that one instruction moves.
+    int64_t copyBytes = 0; ///< bytes of a row that hold the value
+    /// A row consists of lines with padding after them, which are cut into
+    /// pieces that one instruction moves.
     int64_t lines = 1, lineBytes = 0, pieceBytes = 0;
 
     int64_t pieces() const { return lines * (lineBytes / pieceBytes); }
@@ -40,8 +40,8 @@ public:
     return variables;
   }
   int64_t getNumBlocks() const { return blocks.size(); }
-  /// What the lane operations of a block move for one lane: bytes from and to
-  /// stacks, and to tops.
+  /// The bytes that the lane operations of a block move for one lane: from and
+  /// to stacks, and to tops.
   std::pair<int64_t, int64_t> countBytes(BlockOp block) const;
 
 private:

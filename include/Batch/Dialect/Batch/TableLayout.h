@@ -1,4 +1,4 @@
-//===- TableLayout.h - Where elements of rows lie ---------------*- C++ -*-===//
+//===- TableLayout.h - Places of elements of rows ---------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,13 +14,13 @@
 
 namespace mlir::batch {
 
-/// Where the elements of rows lie (Cortex, section 5.1). An affine map takes a
-/// slot (d0) and the indices of an element in its row (d1, ...) to the
+/// The places of the elements of rows (Cortex, section 5.1). An affine map
+/// takes a slot (d0) and the indices of an element in its row (d1, ...) to the
 /// dimensions in memory, outermost first. Its results are sums of *digits* of
-/// these: `d`, `d floordiv a`, `d mod b` or `(d floordiv a) mod b`. Each digit
-/// adds a multiple of itself to the address, so an address is that of the slot
-/// plus an offset that depends on the element alone: a row can be handed on as
-/// one address.
+/// the indices: `d`, `d floordiv a`, `d mod b` or `(d floordiv a) mod b`. Each
+/// digit adds a multiple of itself to the address, so an address is that of the
+/// slot plus an offset that depends only on the element: one address stands for
+/// a row.
 ///
 /// Without a map rows are in row-major order. In any layout the innermost
 /// dimension is padded to a multiple of 64 bytes.
@@ -46,17 +46,17 @@ public:
   ArrayRef<Digit> getDigits() const { return digits; }
   /// The only digit of row dimension `dim`, or null if it is split.
   const Digit *getOnlyDigit(unsigned dim) const;
-  /// Elements that lie together from each of their multiples on, in the last
-  /// dimension of the row; padding included.
+  /// The number of elements that lie together from each of its multiples on, in
+  /// the last dimension of the row, padding included.
   int64_t getRun() const { return run; }
   bool isRowMajor() const { return rowMajor; }
 
   /// Slot `s` lies (s / block) * blockBytes + (s mod block) * slotBytes bytes
-  /// behind slot 0. `block` is a power of two, 1 unless slots are split.
+  /// after slot 0. `block` is a power of two, 1 unless slots are split.
   int64_t getBlock() const { return block; }
   int64_t getSlotBytes() const { return slotBytes; }
   int64_t getBlockBytes() const { return blockBytes; }
-  /// Of a table whose blocks lie between those of others.
+  /// For a table whose blocks lie between those of others.
   void setBlockBytes(int64_t bytes) { blockBytes = bytes; }
   /// Bytes from the first to the last element of one row.
   int64_t getRowBytes() const { return rowBytes; }
@@ -67,12 +67,12 @@ private:
   bool rowMajor = true;
 };
 
-/// Bytes of an element in memory; i1 takes one, an index eight.
+/// The bytes of an element in memory; an i1 takes one, an index eight.
 int64_t elementBytes(Type type);
 
 /// The result of applying a user's primitives, `split(1, 16)`,
-/// `reorder(1, 0, 2)` and `fuse(0, 1)`, one after the other to the dimensions
-/// of a table, of which 0 is the slot. Fails with an error if one does not fit.
+/// `reorder(1, 0, 2)` and `fuse(0, 1)`, one after another to the dimensions of
+/// a table, of which 0 is the slot. Fails with an error if one does not fit.
 FailureOr<AffineMap>
 applyLayoutPrimitives(function_ref<InFlightDiagnostic()> emitError,
                       ArrayRef<int64_t> row, StringRef primitives,

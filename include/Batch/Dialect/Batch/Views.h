@@ -16,18 +16,18 @@ namespace mlir::batch {
 /// True if `slice` is one whole row of its source: one index in the first
 /// dimension, everything in the others, as in
 /// `tensor.extract_slice %E[%w, 0] [1, 256] [1, 1]`. A row of a parameter is
-/// read where it lies.
+/// read in place.
 bool isRowView(tensor::ExtractSliceOp slice);
 
 /// The row index of a row view.
 OpFoldResult getRowIndex(tensor::ExtractSliceOp slice);
 
-/// The type of the rows that `dim` counts: it asks for the first extent of a
+/// The type of the rows that `dim` counts, if it asks for the first extent of a
 /// tensor whose rows are static. Null for every other extent.
 RankedTensorType getCountedRow(tensor::DimOp dim);
 
-/// The `batch.source` of rows of that type of parameter `parameter` (-1: of
-/// input tensors), made at the start of the module if there is none.
+/// The `batch.source` of rows of type `row` of `parameter` (-1: of input
+/// tensors), created at the start of the module if there is none.
 SourceOp getOrCreateSource(ModuleOp module, SymbolTable &symbols,
                            RankedTensorType row, int64_t parameter);
 

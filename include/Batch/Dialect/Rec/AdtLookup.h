@@ -1,4 +1,4 @@
-//===- AdtLookup.h - Finding and numbering ADT variants ------- -*- C++ -*-===//
+//===- AdtLookup.h - Lookup and numbering of ADT variants -------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,15 +21,15 @@ AdtOp lookupAdt(Operation *from, FlatSymbolRefAttr name,
 VariantOp lookupVariant(Operation *from, SymbolRefAttr variant,
                         SymbolTableCollection &symbolTables);
 
-/// Returns the variant that case `number` of a match is for.
+/// Returns the variant of case `number` of a match.
 VariantOp lookupCase(MatchOp match, unsigned number,
                      SymbolTableCollection &symbolTables);
 
-/// What makes an ADT list-shaped, as `rec.elements` says it.
+/// The shape of a list-shaped ADT, as `rec.elements` defines it.
 struct ListShape {
   VariantOp link;         ///< an element and the rest of the list
   unsigned element, rest; ///< fields of `link`
-  VariantOp end;          ///< ends a list; its fields are no elements
+  VariantOp end;          ///< ends a list; its fields are not elements
 
   Type getElementType() { return link.getFieldType(element); }
 };

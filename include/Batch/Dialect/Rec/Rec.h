@@ -1,4 +1,4 @@
-//===- Rec.h - The rec dialect -------------------------------- -*- C++ -*-===//
+//===- Rec.h - The rec dialect ----------------------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -25,7 +25,7 @@ class AdtOp;
 class VariantOp;
 struct ValueFlowEdge;
 
-/// What `rec.phase` writes, and nothing reads.
+/// The resource that `rec.phase` writes and nothing reads.
 struct PhaseResource : SideEffects::Resource::Base<PhaseResource> {
   StringRef getName() final { return "rec.phase"; }
 };
@@ -42,12 +42,12 @@ struct PhaseResource : SideEffects::Resource::Base<PhaseResource> {
 #include "Batch/Dialect/Rec/RecTypes.h.inc"
 
 namespace mlir::rec {
-/// A unit attribute: what depends on the op can be moved to the callers of the
-/// function by `rec-refactor`.
+/// A unit attribute: `rec-refactor` can move the ops that depend on the op to
+/// the callers of the function.
 inline constexpr StringLiteral kBackedgeAttr = "rec.backedge";
 
-/// Returns what a list-like type holds: T for !rec.list<T>, tensor<256xf32> for
-/// the ragged tensor<?x256xf32>, null for every other type.
+/// Returns the element type of a list-like type: T for !rec.list<T>,
+/// tensor<256xf32> for the ragged tensor<?x256xf32>, null for every other type.
 Type getSequenceElementType(Type type);
 
 /// Returns true if a list-like type can gather elements of type `element`: the
@@ -67,7 +67,8 @@ bool fitsField(Type field, Type value);
 #include "Batch/Dialect/Rec/RecOps.h.inc"
 
 namespace mlir::rec {
-/// One way on which a value becomes another one, or a part of it.
+/// An edge of value flow: a value becomes another one, or is put in or taken
+/// out of one.
 struct ValueFlowEdge {
   enum Kind {
     Same,    ///< `to` is `from`
@@ -75,25 +76,25 @@ struct ValueFlowEdge {
     Gather,  ///< `from` becomes an element of the list `to`
     Read,    ///< `to` is field `field` of the value `from`, or a list of them
     Build,   ///< `from` becomes field `field` of the value `to`
-    Decide,  ///< `from`, or field `field` of it, decides which way the op goes:
-             ///< which region runs, or how often. `to` is null
+    Decide,  ///< `from`, or field `field` of it, decides which region of the
+             ///< op runs, or how often. `to` is null
     Compute, ///< `to` is computed from `from`
-    Count,   ///< `to` is how many elements the list `from` has, which is known
-             ///< without running tensor code
+    Count,   ///< `to` is the length of the list `from`, which is known without
+             ///< running tensor code
   };
   Kind kind;
   Value from, to;
-  /// The variant whose field it is; null where there is no field.
+  /// The variant that has the field; null if there is no field.
   VariantOp variant;
   unsigned field = 0;
 };
 
-/// The edges of `op`, as ValueFlowOpInterface says; none without it.
+/// The edges of `op` by its ValueFlowOpInterface; none without it.
 SmallVector<ValueFlowEdge> getValueFlow(Operation *op,
                                         SymbolTableCollection &symbolTables);
 
 /// Returns true for a map or fold that walks a value of a list-shaped ADT, not
-/// only lists. `batch-list-elements` leaves none.
+/// only lists. `batch-list-elements` removes all of them.
 bool walksAdt(Operation *op);
 } // namespace mlir::rec
 

@@ -31,20 +31,20 @@
 
 namespace mlir::uprog {
 
-/// On arguments of operators, how they are read, an OperandAttr, and on
-/// results, where they are written, a ResultAttr.
+/// On arguments of operators: how they are read, an OperandAttr. On results:
+/// where they are written, a ResultAttr.
 inline constexpr StringLiteral kOperandAttr = "uprog.operand";
 inline constexpr StringLiteral kResultAttr = "uprog.result";
-/// On kernel functions, and on operators that have code for a device: their
+/// On operators' functions, and on operators that have code for a device: their
 /// CodeAttr.
 inline constexpr StringLiteral kCodeAttr = "uprog.code";
 /// On an operator that consists of stages: the StagingAttr of their target.
 inline constexpr StringLiteral kStagingAttr = "uprog.staging";
-/// On a reduction in a stage, how it runs: a PackedAttr, an InPlaceAttr or a
+/// On a reduction in a stage: how it runs, a PackedAttr, an InPlaceAttr or a
 /// ReducedAttr.
 inline constexpr StringLiteral kReductionAttr = "uprog.reduction";
-/// On a module: how the parameters lie that operators' code reads, a list of
-/// PanelsAttr and PaddedAttr.
+/// On a module: the packings of the parameters that operators' code reads, a
+/// list of PanelsAttr and PaddedAttr.
 inline constexpr StringLiteral kPackingsAttr = "uprog.packings";
 
 } // namespace mlir::uprog

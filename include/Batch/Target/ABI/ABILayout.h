@@ -1,4 +1,4 @@
-//===- ABILayout.h - Where the structs of the ABI lie -----------*- C++ -*-===//
+//===- ABILayout.h - Layout of the structs of the ABI -----------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,15 +15,15 @@
 #include <cstddef>
 #include <type_traits>
 
-/// Where the fields of structs lie that compiled code reads and writes. All of
-/// it is taken from ABI.h when the compiler is compiled, so that code follows a
-/// struct that changes: nothing else may say where a field lies.
+/// The offsets of struct fields that compiled code reads and writes. All of
+/// them are taken from ABI.h when the compiler is compiled, so that code
+/// follows a struct that changes: no other place may define an offset.
 namespace mlir::batch::abi {
 
 static_assert(sizeof(void *) == 8, "objects are made for 64-bit targets");
 
-/// What compiled code loads and stores: integers, pointers and cells of this
-/// size, on every target.
+/// The size of what compiled code loads and stores: integers, pointers and
+/// cells, on every target.
 inline constexpr int64_t kCellBytes = 8;
 /// Entries of lists of rows and lanes.
 inline constexpr int64_t kIndexBytes = sizeof(int32_t);
@@ -50,8 +50,8 @@ constexpr int64_t countCells() {
   return sizeof(Struct) / kCellBytes;
 }
 
-/// The cells of a struct that none of `fields` lies in, for code that writes a
-/// whole one: fields that it does not name are 0.
+/// The cells of a struct that contain none of `fields`, for code that writes a
+/// whole struct: fields that it does not name are 0.
 template <class Struct, size_t count>
 llvm::SmallVector<int64_t> listOtherCells(const Field (&fields)[count]) {
   llvm::SmallVector<int64_t> cells;
@@ -185,7 +185,7 @@ BATCH_FIELD(kVariableTops, BatchVariable, tops)
 BATCH_FIELD(kVariableStack, BatchVariable, stack)
 BATCH_FIELD(kVariableDepths, BatchVariable, depths)
 
-/// The parts of a handle.
+/// The fields of a handle.
 inline constexpr int64_t kHandleDepthShift = 32;
 inline constexpr int64_t kHandleDepthMask = 0xffffff;
 inline constexpr int64_t kHandleTagShift = 56;

@@ -1,4 +1,4 @@
-//===- ContextAccess.h - IR that reads and writes the context - -*- C++ -*-===//
+//===- ContextAccess.h - IR that reads and writes the context ---*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Builders for host code of compiled objects: code that reaches everything
-// through a BatchContext, argument 0 (an !llvm.ptr) of its function. What the
-// fields and cells mean is said in batch-runtime/ABI.h.
+// through a BatchContext, argument 0 (an !llvm.ptr) of its function. The fields
+// and cells are documented in batch-runtime/ABI.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +32,7 @@ enum class RuntimeFunction : int32_t {
 #include "batch-runtime/RuntimeFunctions.def"
 };
 
-/// What a load or store of host code reaches. Memory is of one kind only.
+/// The kind of memory that host code loads or stores. No memory has two kinds.
 enum class MemoryKind {
   Base,    ///< pointers and sizes that only runtime functions change
   Counter, ///< numbers in the context
@@ -41,13 +41,13 @@ enum class MemoryKind {
   Variant, ///< variants of nodes
 };
 
-/// On ops that add a node or a task in a traversal that has made room for all
-/// of them before its loop.
+/// On ops that add a node or a task in a traversal that has reserved room for
+/// all of them before its loop.
 inline constexpr llvm::StringLiteral kReservedAttr = "batch.reserved";
 
 /// Prepends an argument for the context to `functions`, which have bodies, and
-/// passes it on in all calls of them in `module`. Fails with a diagnostic where
-/// a function is only declared or a caller has no context itself.
+/// passes it on in all calls of them in `module`. Fails with an error where a
+/// function is only declared or a caller has no context itself.
 LogicalResult addContextArgument(ModuleOp module,
                                  ArrayRef<func::FuncOp> functions);
 
@@ -107,23 +107,24 @@ public:
   void storeNodeCell(Value node, int64_t field, Value cell);
   /// The module-wide number of a node's variant, an i64.
   Value loadVariant(Value node);
-  /// Makes room for `count` new nodes.
+  /// Reserves room for `count` new nodes.
   void reserveNodes(Value count);
-  /// Takes a new node of the forest and sets its variant. `reserved` says that
-  /// there is room.
+  /// Takes a new node of the forest and sets its variant. `reserved` means that
+  /// room is already reserved.
   Value makeNode(int64_t variant, bool reserved = false);
   /// The number of rows of source number `source`, an i64.
   Value countRows(int64_t source);
   /// The address of the queue of kernel number `kernel`.
   Value getQueue(int64_t kernel);
-  /// Makes room for `bytes` of records of a kernel, given the kernel's queue.
+  /// Reserves room for `bytes` of records of a kernel, given the kernel's
+  /// queue.
   void reserveRecords(Value queue, int64_t kernel, Value bytes);
 
   /// The length and the first entry of a list cell, and the cell of both.
   Value listLength(Value list);
   Value listBegin(Value list);
   Value makeList(Value length, Value begin);
-  /// Entry `index` of the list pool, which any growth of a list may move.
+  /// Entry `index` of the list pool, which may move when any list grows.
   Value loadEntry(Value index);
   void storeEntry(Value index, Value cell);
   /// Takes `count` new entries of the list pool and returns the first.

@@ -15,7 +15,7 @@
 
 namespace mlir::batch {
 
-/// What an emulated thread can read of itself.
+/// The registers that an emulated thread can read.
 enum class EmulatorRegister : int32_t {
 #define BATCH_EMULATOR_REGISTER(name) name,
 #include "batch-runtime/EmulatorFunctions.def"

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One pass makes a symbol, another looks for it by its name. Each such name is
-// made here, and taken apart here. What one pass makes for itself is not.
+// Names of symbols that one pass makes and another looks up. All of them are
+// built and taken apart here, except those that only one pass uses.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@
 
 namespace mlir::batch {
 
-/// The operator of a kernel, and the kernel function that it becomes.
+/// The operator of a kernel, and the function with its code.
 inline std::string getOperatorName(llvm::StringRef kernel) {
   return (kernel + ".rows").str();
 }
@@ -29,7 +29,7 @@ inline std::string getStageName(llvm::StringRef operatorName, int64_t stage) {
   return (operatorName + ".stage" + llvm::Twine(stage)).str();
 }
 
-/// What records the tasks of an instance function.
+/// The function that records the tasks of an instance function.
 inline std::string getInspectorName(llvm::StringRef function) {
   return (function + ".inspect").str();
 }

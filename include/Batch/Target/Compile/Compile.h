@@ -20,7 +20,7 @@
 
 namespace mlir::batch {
 
-/// Where mini-batches run.
+/// The device that runs mini-batches.
 enum class Device { CPU, CUDA, Emulator };
 
 template <>
@@ -32,29 +32,29 @@ struct OptionNames<Device> {
   }
 };
 
-/// What `compileToSharedObject` should make.
+/// What `compileToSharedObject` makes.
 struct CompileOptions {
   Strategy strategy = Strategy::Auto;
-  /// None: the module's, else "depth".
+  /// None: the module's own, else "depth".
   PolicyOption policy;
   /// The file with the state machine of policy "fsm".
   std::string policyTable;
   std::vector<std::string> sizes;
   Device device = Device::CPU;
-  /// What runs a mini-batch or a part of it on a device other than the CPU.
+  /// What runs a mini-batch or a share of it on a device other than the CPU.
   Executor executor = Executor::Auto;
-  /// What factors of products with weights are rounded to on such a device.
+  /// The precision of the factors of products with parameters on such a device.
   Precision precision = Precision::F32;
-  /// Chip of a GPU, such as "sm_90"; empty: the oldest that has what the
-  /// executor needs.
+  /// Chip of a GPU, such as "sm_90"; empty: the oldest that has the features
+  /// that the executor needs.
   std::string chip;
-  /// Bytes of a GPU's shared memory that a block may keep weights in; -1: all
-  /// that the chip has, or what all chips have if none is given.
+  /// Bytes of a block's shared memory for parameters; -1: all that the chip
+  /// has, or what all chips have if none is given.
   int64_t sharedMemory = -1;
   /// Target triple; empty: the host's.
   std::string triple;
-  /// Target CPU by LLVM's name; "native": the host's. Empty: the host's where
-  /// the target has its architecture, else the architecture's baseline.
+  /// Target CPU by LLVM's name; "native": the host's. Empty: the host's if the
+  /// target has its architecture, else the architecture's baseline.
   std::string cpu;
   /// File of `batch-run --tune` with measured choices; empty: none.
   std::string tuning;
@@ -68,7 +68,7 @@ struct CompileOptions {
 LogicalResult compileToSharedObject(ModuleOp module, llvm::StringRef path,
                                     const CompileOptions &options);
 
-/// The same up to LLVM IR text, for people and tests.
+/// The same up to LLVM IR text, for readers and tests.
 LogicalResult compileToLLVMIR(ModuleOp module, llvm::raw_ostream &output,
                               const CompileOptions &options);
 

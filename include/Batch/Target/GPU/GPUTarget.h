@@ -1,12 +1,12 @@
-//===- GPUTarget.h - What is known of GPUs ----------------------*- C++ -*-===//
+//===- GPUTarget.h - Facts about GPUs ---------------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The tables of vendors and chips are in lib/Target/GPU/GPUTarget.cpp. What
-// differs between GPUs is a fact here, which passes look up by the chip's name.
+// The tables of vendors and chips are in lib/Target/GPU/GPUTarget.cpp. Every
+// difference between GPUs is a fact here, which passes look up by chip name.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,54 +29,54 @@ template <>
 struct OptionNames<Precision>
     : EnumNames<Precision, symbolizePrecision, getMaxEnumValForPrecision()> {};
 
-/// Bytes of a block's shared memory that lists of numbers (uprog.compact) take,
-/// which weights leave to them.
+/// Bytes of a block's shared memory for lists of numbers (uprog.compact), which
+/// parameters must leave free.
 inline constexpr int64_t kListBytes = 16;
 /// The same for what tells the threads of a block to leave a barrier of all
 /// blocks.
 inline constexpr int64_t kLeftBytes = 16;
 
-/// Which dialect has the instructions of a GPU: NVVM or ROCDL.
+/// The vendor of a GPU, which decides its dialect: NVVM or ROCDL.
 enum class GPUVendor { NVIDIA, AMD };
 
-/// What all chips of a vendor have.
+/// Facts about all chips of a vendor.
 struct VendorFacts {
   GPUVendor vendor;
   llvm::StringLiteral chipPrefix; ///< names of chips begin with it
   llvm::StringLiteral triple;     ///< LLVM's
-  /// LLVM's names of the threads that an atomic operation is between: those of
-  /// a block, those of all blocks.
+  /// LLVM's names of the scopes of atomic operations: the threads of a block,
+  /// and those of all blocks.
   llvm::StringLiteral blockScope, deviceScope;
-  /// Whether blocks can look at a clock while they wait for others.
+  /// True if blocks can read a clock while they wait for others.
   bool hasClock;
 };
 
-/// What a kernel may count on.
+/// Facts about a chip.
 struct ChipFacts {
   const VendorFacts *vendor;
   int64_t sharedMemory;    ///< bytes that a block may have, by opt-in
   int64_t multiprocessors; ///< of the largest GPU with this chip
-  bool acquireLoads;       ///< with which blocks meet
-  bool asyncCopies;        ///< to shared memory, while threads do other things
+  bool acquireLoads;       ///< which barriers of blocks need
+  bool asyncCopies;        ///< to shared memory, in the background
   bool tensorCores;        ///< for tf32 and bf16
   bool clusters;           ///< of thread blocks
 };
 
-/// Those of a chip; of one that the table lacks what all of its kind have;
-/// empty: what all of NVIDIA's from sm_80 on have.
+/// The facts about a chip; for one that the table lacks, what all of its kind
+/// have; for an empty name, what all of NVIDIA's chips from sm_80 on have.
 ChipFacts getChipFacts(llvm::StringRef chip);
 
-/// The vendor of a chip by its name; null if no name of a chip begins so.
+/// The vendor of a chip by its name; null if no vendor's names begin like it.
 const VendorFacts *findVendor(llvm::StringRef chip);
 
-/// Whether LLVM makes code for a chip.
+/// True if LLVM can generate code for a chip.
 bool isKnownChip(llvm::StringRef chip);
 
-/// The first of NVIDIA's chips that has something, for messages: "sm_80".
+/// The first of NVIDIA's chips with a feature, for messages: "sm_80".
 std::string getFirstChip(bool ChipFacts::*feature);
 
-/// The tool of a CUDA toolkit that is needed to make "bin" or "fatbin" code and
-/// lies neither in the toolkit nor on the PATH; empty if all are there.
+/// The tool of a CUDA toolkit that is needed for "bin" or "fatbin" code and is
+/// neither in the toolkit nor on the PATH; empty if all are there.
 llvm::StringRef findMissingCUDATool(llvm::StringRef format);
 
 } // namespace mlir::batch

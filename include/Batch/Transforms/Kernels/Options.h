@@ -1,4 +1,4 @@
-//===- Options.h - What options of kernels choose ---------------*- C++ -*-===//
+//===- Options.h - Options of kernel passes ---------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,7 +12,7 @@
 
 namespace mlir::batch {
 
-/// Which operators of a kernel batch-layout-pq takes as equal; none, to leave
+/// The operators of a kernel that batch-layout-pq treats as equal; none leaves
 /// kernels alone.
 enum class EqualOperators { None, Weights, Shapes };
 

@@ -1,4 +1,4 @@
-//===- Options.h - What options of memory choose ----------------*- C++ -*-===//
+//===- Options.h - Options of memory passes ---------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,7 +13,7 @@
 
 namespace mlir::batch {
 
-/// A batching policy, or none: what a module has already stays.
+/// A batching policy; none keeps the module's own.
 using PolicyOption = std::optional<batchrt::Policy>;
 
 template <>
