@@ -58,9 +58,9 @@ RUNNING
   --unbatched               run only the unbatched code
   --blocks=N                of a GPU launch, at most; the emulator runs 4,
                             or two clusters
-  --watchdog=SECONDS        a kernel on a GPU may go without progress, then the run
-                            ends with an error; 0: for ever (default: 10; in the
-                            emulator, which finds what hangs by itself, 0)
+  --watchdog=SECONDS        a GPU's kernel may make no progress, then the run ends
+                            with an error; 0: for ever (default: 10; the
+                            emulator has none, it finds by itself what hangs)
   --policy=P                what picks the next batch (default: depth, unless the
                             model was compiled with another); no policy changes
                             a bit of the results. P is one of )"
