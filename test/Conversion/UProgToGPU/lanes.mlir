@@ -58,8 +58,9 @@
 // PROGRESS-NEXT:    %[[PROGRESS:.*]] = llvm.getelementptr %[[OWN]][8]
 // PROGRESS:         scf.while
 // PROGRESS:           scf.if
-// PROGRESS:             %[[STEP:.*]] = arith.select %[[ANY:.*]], %[[NOW:.*]], %
-// PROGRESS:             llvm.store %[[STEP]],
+// PROGRESS:             %[[BEFORE:.*]] = arith.addi %[[NOW:.*]], %c-1_i64
+// PROGRESS-NEXT:        %[[TOLD:.*]] = arith.select %[[ANY:.*]], %[[NOW]], %[[BEFORE]] : i64
+// PROGRESS:             llvm.store %[[TOLD]],
 // PROGRESS:             scf.if %[[ANY]] {
 // PROGRESS:               %[[HIGH:.*]] = arith.shli %[[NOW]], %c32_i64
 // PROGRESS-NEXT:          %[[WORD:.*]] = arith.ori %[[HIGH]], %

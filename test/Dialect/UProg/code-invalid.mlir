@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --split-input-file --verify-diagnostics
 
-// expected-error @+1 {{there are -1 stages}}
+// expected-error @+1 {{there cannot be -1 stages}}
 func.func private @f() attributes {uprog.code = #uprog.code<stages = -1, task_scratch = 0>}
 
 // -----

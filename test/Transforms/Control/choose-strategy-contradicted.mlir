@@ -4,11 +4,11 @@
 // RUN: sed 's/, batch.strategy = #batch.strategy<lockstep>//' %s > %t.mlir
 // RUN: not batch-opt %t.mlir --batch-recursion-to-stack --batch-choose-strategy=strategy=none 2>&1 | FileCheck %s --check-prefix=MACHINE
 
-// MACHINE: error: has strategy 'lockstep', and strategy 'none' is asked for
+// MACHINE: error: the entry has strategy 'lockstep', but strategy 'none' is requested
 
 // What the source says, or a machine was made for, and what is asked for are one
 // strategy.
-// CHECK: choose-strategy-contradicted.mlir:[[#@LINE+2]]:1: error: has strategy 'lockstep', and strategy 'none' is asked for
+// CHECK: choose-strategy-contradicted.mlir:[[#@LINE+2]]:1: error: the entry has strategy 'lockstep', but strategy 'none' is requested
 // expected-error @+1 {{the entry has strategy 'lockstep', but strategy 'none' is requested; leave out the option or the attribute}}
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32>
     attributes {batch.entry, batch.strategy = #batch.strategy<lockstep>} {

@@ -148,6 +148,7 @@ def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
             func.call @meet(%control, ...) : ...   // the barrier
           }
         }
+    ...  // the host learns that the block has ended
         gpu.return
       }
     }
