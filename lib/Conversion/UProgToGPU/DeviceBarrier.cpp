@@ -20,8 +20,8 @@ using namespace mlir;
 using namespace mlir::uprog;
 
 namespace {
-/// A number that the code below refers to by name in angle brackets: the place of
-/// an i32 of BatchDeviceControl, or another number of bytes.
+/// A number that the code below refers to by name in angle brackets: the place
+/// of an i32 of BatchDeviceControl, or another number of bytes.
 struct Word {
   const char *name;
   size_t bytes;
