@@ -15,7 +15,7 @@
 #include "batch-runtime/TaskOrder.h"
 #include "batch-runtime/Workers.h"
 
-#include <deque>
+#include <utility>
 #include <vector>
 
 namespace batchrt {
@@ -57,12 +57,13 @@ private:
   /// What is known of the tasks of one part.
   struct PartReads {
     Buffer lastReads; ///< by group and task
+    int64_t begin = 0, numTasks = 0;
     std::vector<int32_t> counts, sorted;
     std::vector<std::pair<int64_t, int32_t>> keys; ///< of records, to be sorted
 
-    /// The last epoch that reads a task's rows, by task; -1 if none does.
-    int32_t *of(int group, const TaskOrder::Part &part) const {
-      return lastReads.as<int32_t>() + group * part.numTasks();
+    /// The last epoch that reads a task's rows in a group; -1 if none does.
+    int32_t &at(int group, int64_t task) const {
+      return lastReads.as<int32_t>()[group * numTasks + task - begin];
     }
   };
 
@@ -80,7 +81,7 @@ private:
   std::vector<std::vector<GroupUse>> groupUses;  ///< by kernel
   std::vector<std::vector<int64_t>> stepOffsets; ///< [group][step]
   std::vector<int32_t> epochs;                   ///< by step
-  std::deque<PartReads> reads;                   ///< by part
+  std::vector<PartReads> reads;                  ///< by part
   ResultRows resultRows;
 };
 

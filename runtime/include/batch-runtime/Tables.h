@@ -16,6 +16,7 @@
 #include "batch-runtime/RowAllocator.h"
 #include "batch-runtime/TaskNumbers.h"
 
+#include <deque>
 #include <vector>
 
 namespace batchrt {
@@ -31,20 +32,20 @@ public:
 
   /// A run begins, whose tasks are recorded in so many parts: no task has a row
   /// any more. All memory is kept.
-  void clear(int64_t parts);
-  int64_t numParts() const { return static_cast<int64_t>(partEnds.size()); }
+  void clear(int64_t numParts);
+  int64_t numParts() const { return partCount; }
 
   /// The first task of a part that has no row yet.
-  int64_t endTask(int64_t part) const { return partEnds[part]; }
+  int64_t endTask(int64_t part) const { return parts[part].end; }
   /// Gives a part's tasks up to `end` room for their slots.
   void addTasks(int64_t part, int64_t end);
   /// The first slots of the tasks of a part in the tables of a group; task t is
   /// entry t - firstTaskOf(part, numParts()).
   int32_t *slotsOf(int64_t part, int group) {
-    return slotsOfParts[part][group].as<int32_t>();
+    return parts[part].slots.as<int32_t>() + group * parts[part].stride;
   }
   const int32_t *slotsOf(int64_t part, int group) const {
-    return slotsOfParts[part][group].as<int32_t>();
+    return parts[part].slots.as<int32_t>() + group * parts[part].stride;
   }
 
   /// Who gives out the rows of a group, if they are used again; else null.
@@ -56,7 +57,11 @@ public:
   /// rows of their own.
   void startPlan();
   /// The first of `count` rows of a group whose rows are used once.
-  int64_t appendRows(int group, int64_t count);
+  int64_t appendRows(int group, int64_t count) {
+    const int64_t block = groupBlocks[group], first = groupRows[group];
+    groupRows[group] += (count + block - 1) & -block; // blocks: powers of two
+    return first;
+  }
   /// Makes room for all rows that have been given out, which keeps the contents
   /// of those there were when it was called last.
   void makeRoom();
@@ -100,6 +105,12 @@ private:
     int leader; ///< the group whose tables have the memory
     RowAllocator rows;
   };
+  /// The slots of the tasks of a part, group after group.
+  struct Part {
+    int64_t end = 0;    ///< the first task without a slot
+    int64_t stride = 0; ///< from group to group
+    Buffer slots;
+  };
   void choosePools(int64_t reusedRowBytes);
   size_t storageBytes(size_t table) const;
 
@@ -111,8 +122,8 @@ private:
   std::vector<int64_t> groupBlocks; ///< steps begin at a multiple of this
   std::vector<Buffer> memory;       ///< by table
   std::vector<size_t> usedBytes;    ///< of these
-  std::vector<int64_t> partEnds;
-  std::vector<std::vector<Buffer>> slotsOfParts; ///< [part][group]
+  std::deque<Part> parts; ///< of which the first partCount are of this run
+  int64_t partCount = 0;
   int64_t totalSlots = 0;
 };
 

@@ -73,8 +73,8 @@ void PlanRows::numberEpochs(const TaskOrder &order) {
 void PlanRows::findLastReads(TaskOrder &order, Tables &tables,
                              int64_t numInstances, WorkerPool &workers) {
   const int64_t parts = order.numParts();
-  while (static_cast<int64_t>(reads.size()) < parts)
-    reads.emplace_back();
+  if (static_cast<int64_t>(reads.size()) < parts)
+    reads.resize(parts);
   workers.forEachPart(parts, [&](int64_t p) { findReads(order, p); });
   keepResults(order, numInstances);
   workers.forEachPart(parts,
@@ -85,7 +85,9 @@ void PlanRows::findReads(const TaskOrder &order, int64_t number) {
   const TaskOrder::Part &part = order.part(number);
   const TaskOrder::Places &places = order.places(number);
   PartReads &own = reads[number];
-  int64_t size = descriptor.groups * part.numTasks();
+  const int64_t size = descriptor.groups * part.numTasks();
+  own.begin = part.begin;
+  own.numTasks = part.numTasks();
   auto *all = reinterpret_cast<int32_t *>(
       own.lastReads.reserve(size * sizeof(int32_t), "last readers of tasks"));
   std::fill(all, all + size, -1);
@@ -94,13 +96,11 @@ void PlanRows::findReads(const TaskOrder &order, int64_t number) {
     const TaskQueue &queue = part.queues[step.kernel];
     const int32_t epoch = epochs[places[s].step];
     const int32_t *records = part.sorter.order() + step.begin;
-    const int64_t begin = part.begin;
     auto read = [&](int64_t handle, int table) {
       int64_t task = taskOf(handle);
-      if (task < begin || table < 0)
+      if (task < own.begin || table < 0)
         return;
-      int32_t &last =
-          own.of(descriptor.tables[table].group, part)[task - begin];
+      int32_t &last = own.at(descriptor.tables[table].group, task);
       last = std::max(last, epoch);
     };
     for (int64_t i = 0; i < step.count; ++i)
@@ -111,16 +111,15 @@ void PlanRows::findReads(const TaskOrder &order, int64_t number) {
 }
 
 void PlanRows::keepResults(const TaskOrder &order, int64_t numInstances) {
+  const int64_t parts = order.numParts();
   resultRows.forEach(descriptor, *order.part(0).context, numInstances,
                      [&](int64_t handle, int table) {
-                       if (handle < 0 || table < 0)
-                         return;
                        const int64_t task = taskOf(handle);
-                       const int64_t number = partOf(task, order.numParts());
-                       const TaskOrder::Part &part = order.part(number);
+                       if (task < 0 || table < 0)
+                         return;
+                       const PartReads &part = reads[partOf(task, parts)];
                        if (task >= part.begin)
-                         reads[number].of(descriptor.tables[table].group,
-                                          part)[task - part.begin] = kKept;
+                         part.at(descriptor.tables[table].group, task) = kKept;
                      });
 }
 
@@ -140,7 +139,7 @@ void PlanRows::sortByLastRead(TaskOrder &order, Tables &tables,
     });
     if (use == uses.end())
       continue;
-    const int32_t *lastReads = own.of(use->group, part);
+    const int32_t *lastReads = &own.at(use->group, own.begin);
     const TaskQueue &queue = part.queues[step.kernel];
     // Kept rows come last, as if read in an epoch after all.
     const int32_t first = epochs[places[s].step];
@@ -185,6 +184,7 @@ int64_t PlanRows::takeRows(const TaskOrder &order, RowAllocator &rows,
   int64_t first = rows.take(step.count * use.siblings);
   if (!last)
     return first;
+  const int64_t parts = order.numParts();
   int64_t runBegin = 0, runEnd = 0;
   int32_t runLast = kKept;
   auto endRun = [&] {
@@ -195,9 +195,7 @@ int64_t PlanRows::takeRows(const TaskOrder &order, RowAllocator &rows,
   };
   order.forEachTask(s, [&](int64_t position, const int64_t *record) {
     int64_t task = static_cast<uint32_t>(record[0]);
-    int64_t number = partOf(task, order.numParts());
-    const TaskOrder::Part &part = order.part(number);
-    int32_t lastRead = reads[number].of(use.group, part)[task - part.begin];
+    int32_t lastRead = reads[partOf(task, parts)].at(use.group, task);
     if (lastRead != runLast) {
       endRun();
       runBegin = position - step.begin;

@@ -12,16 +12,6 @@
 
 using namespace batchrt;
 
-/// Makes room for `bytes`, of which the first `used` stay. A run of one plan
-/// takes no more than it needs.
-static void enlarge(Buffer &buffer, size_t used, size_t bytes,
-                    const char *what) {
-  if (used)
-    buffer.grow(bytes, used, what);
-  else
-    buffer.reserve(bytes, what);
-}
-
 Tables::Tables(const Descriptor &descriptor, int64_t reusedRowBytes)
     : descriptor(descriptor), groupRows(descriptor.groups),
       groupBlocks(descriptor.groups, 1), memory(descriptor.tables.size()),
@@ -76,36 +66,46 @@ void Tables::choosePools(int64_t reusedRowBytes) {
     memoryOf[t] = memoryOf[memoryOf[t]];
 }
 
-void Tables::clear(int64_t parts) {
+void Tables::clear(int64_t numParts) {
   std::fill(groupRows.begin(), groupRows.end(), 0);
   std::fill(usedBytes.begin(), usedBytes.end(), 0);
   for (Pool &pool : pools)
     pool.rows.reset();
   totalSlots = 0;
-  partEnds.resize(parts);
-  for (int64_t p = 0; p < parts; ++p)
-    partEnds[p] = firstTaskOf(p, parts);
-  while (static_cast<int64_t>(slotsOfParts.size()) < parts)
-    slotsOfParts.emplace_back(descriptor.groups);
+  partCount = numParts;
+  for (int64_t p = 0; p < numParts; ++p) {
+    if (static_cast<size_t>(p) == parts.size())
+      parts.emplace_back();
+    parts[p].end = firstTaskOf(p, numParts);
+  }
 }
 
-void Tables::addTasks(int64_t part, int64_t end) {
-  const int64_t first = firstTaskOf(part, numParts());
-  for (Buffer &slots : slotsOfParts[part])
-    enlarge(slots, (partEnds[part] - first) * sizeof(int32_t),
-            (end - first) * sizeof(int32_t), "slots of tasks");
-  partEnds[part] = end;
+void Tables::addTasks(int64_t number, int64_t end) {
+  Part &part = parts[number];
+  const int64_t first = firstTaskOf(number, partCount);
+  const int64_t used = part.end - first, wanted = end - first;
+  auto bytes = [&](int64_t stride) {
+    return descriptor.groups * stride * sizeof(int32_t);
+  };
+  if (used == 0) {
+    part.stride = wanted;
+    part.slots.reserve(bytes(wanted), "slots of tasks");
+  } else if (wanted > part.stride) {
+    Buffer slots;
+    const int64_t stride = std::max(wanted, 2 * part.stride);
+    slots.reserve(bytes(stride), "slots of tasks");
+    for (int group = 0; group < descriptor.groups; ++group)
+      std::copy_n(part.slots.as<int32_t>() + group * part.stride, used,
+                  slots.as<int32_t>() + group * stride);
+    part.slots = std::move(slots);
+    part.stride = stride;
+  }
+  part.end = end;
 }
 
 void Tables::startPlan() {
   for (Pool &pool : pools)
     pool.rows.startPlan();
-}
-
-int64_t Tables::appendRows(int group, int64_t count) {
-  const int64_t block = groupBlocks[group], first = groupRows[group];
-  groupRows[group] += (count + block - 1) & -block; // blocks are powers of two
-  return first;
 }
 
 size_t Tables::storageBytes(size_t table) const {
@@ -128,7 +128,11 @@ void Tables::makeRoom() {
     if (memoryOf[t] != static_cast<int>(t))
       continue;
     const size_t bytes = storageBytes(t);
-    enlarge(memory[t], usedBytes[t], bytes, "result tables");
+    // A run of one plan takes no more than it needs.
+    if (usedBytes[t])
+      memory[t].grow(bytes, usedBytes[t], "result tables");
+    else
+      memory[t].reserve(bytes, "result tables");
     usedBytes[t] = bytes;
   }
 }
@@ -156,9 +160,8 @@ size_t Tables::rowBytes() const {
 
 size_t Tables::slotBytes() const {
   size_t sum = 0;
-  for (const std::vector<Buffer> &groups : slotsOfParts)
-    for (const Buffer &slots : groups)
-      sum += slots.capacity();
+  for (const Part &part : parts)
+    sum += part.slots.capacity();
   for (const Pool &pool : pools)
     sum += pool.rows.bytes();
   return sum;
