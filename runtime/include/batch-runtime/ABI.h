@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The only place where the compiler and the runtime meet. Plain C. A compiled
-// object exports one symbol, `batch_object`; docs/ABI.md describes the JSON
-// descriptor it points to.
+// The only interface between the compiler and the runtime, in plain C. A
+// compiled object exports one symbol, `batch_object`; docs/ABI.md describes the
+// JSON descriptor it points to.
 //
 // Cells. Every value that host code handles is one 64-bit cell:
 //   index, integers  the value, sign-extended (i1: 0 or 1)
@@ -82,7 +82,7 @@ typedef struct BatchSource {
 ///   gather      row t lies at base + ((const int32_t *)rows)[t]*rowBytes
 ///   rows        row t lies at ((const char *const *)rows)[t]
 ///   scalar      the cell of task t is ((const int64_t *)rows)[t]
-/// Which one it is, is fixed per kernel operand when the object is compiled.
+/// The compiler fixes one of these for each operand of a kernel.
 typedef struct BatchOperand {
   const char *base;
   const void *rows;
@@ -91,15 +91,15 @@ typedef struct BatchOperand {
 
 /// One batch: `count` tasks of one kernel. Result r of task t is written at
 /// results[r] + t*(its rowBytes times the number of results of the kernel that
-/// share its table). Steps between which the units do not meet run at the same
-/// time; each has scratch memory of its own.
+/// share its table). Steps without a barrier between them run at the same time;
+/// each has scratch memory of its own.
 typedef struct BatchStep {
   int64_t kernel;
   int64_t count;
   const BatchOperand *operands;
   char *const *results;
   char *scratch; ///< for intermediates of the tasks
-  int64_t meets; ///< 1: all units meet after this step, 0: they go on
+  int64_t meets; ///< 1: a barrier of all units follows, 0: none
 } BatchStep;
 
 /// A variable of a lockstep program, on the lanes of one unit: a row per lane,
@@ -107,17 +107,17 @@ typedef struct BatchStep {
 typedef struct BatchVariable {
   char *tops;
   char *stack;     ///< entry d of lane l is row d*lanes + l; null: no stack
-  int64_t *depths; ///< by lane: how many entries there are
+  int64_t *depths; ///< by lane: the number of entries
 } BatchVariable;
 
-/// How an instance of a lockstep program ended: 0 if well, else one of these
-/// in the high half and the block it ended in in the low one.
+/// How an instance of a lockstep program ended: 0 if well, else one of these in
+/// the high half and the block where it ended in the low half.
 typedef enum BatchLaneEnd {
   BATCH_LANE_STACK_OVERFLOW = 1,
   BATCH_LANE_TOO_MANY_STEPS = 2,
 } BatchLaneEnd;
 
-/// What one unit of a lockstep program works on: lanes, each with an instance,
+/// The work of one unit of a lockstep program: lanes, each with an instance,
 /// that wait for their next block. Units share nothing but `nextInstance` and
 /// the arguments, results and ends of instances.
 typedef struct BatchLanes {
@@ -126,16 +126,16 @@ typedef struct BatchLanes {
   int64_t *nextInstance; ///< that no lane has taken yet; atomic
   int64_t stackDepth;    ///< entries that a stack has room for
   int64_t maxSteps;      ///< blocks that an instance may run
-  int64_t choice;        ///< of the next block, a BatchBlockChoice
+  int64_t choice;        ///< of the next block: a BatchBlockChoice
   int64_t patience;      ///< steps after which a waiting block is run first
-  int64_t maskFrom;      ///< as many lanes and more run masked
+  int64_t maskFrom;      ///< blocks with this many lanes run masked
   int64_t now;           ///< steps run so far
   int64_t longestWait;   ///< the most steps from a lane's arrival at a block to
                          ///< the one that ran it, included
   int64_t frame;         ///< of a program with frames: blocks below the present
                          ///< one; else 0
   int64_t count;         ///< lanes that run the present block
-  int64_t masked;        ///< 1: it runs on all lanes, results of others drop
+  int64_t masked;        ///< 1: runs on all lanes, drops others' results
   int64_t *instances;    ///< by lane, -1: none
   int64_t *blocks;       ///< by lane: the one it waits for, counted from the
                          ///< first frame; -1: none
@@ -187,7 +187,7 @@ typedef struct BatchPlansLaunch {
   const char *const *forms;
   struct BatchDeviceControl *control;
   int64_t blocks;
-  int64_t watchdog; ///< nanoseconds that a block waits for others; 0: any
+  int64_t watchdog; ///< nanoseconds that a block waits for others; 0: for ever
 } BatchPlansLaunch;
 
 /// The same for a program of lanes.
@@ -197,8 +197,8 @@ typedef struct BatchLanesLaunch {
   int64_t blocks;
 } BatchLanesLaunch;
 
-/// How far a block of a persistent kernel is. Its first thread writes this, and
-/// the host reads it while the kernel runs.
+/// The progress of a block of a persistent kernel. Its first thread writes
+/// this, and the host reads it while the kernel runs.
 typedef struct BatchBlockControl {
   uint32_t arrivals; ///< at barriers of all blocks; bit 31: it has left
   uint32_t ended;    ///< 1: all its threads have come to the kernel's end
@@ -207,23 +207,23 @@ typedef struct BatchBlockControl {
                      ///< lanes: the steps so far and the program's block
 } BatchBlockControl;
 
-/// Where the blocks of a persistent kernel meet, and how far each one is. All
+/// The barrier of a persistent kernel's blocks, and the progress of each. All
 /// bytes are 0 when the kernel starts.
 typedef struct BatchDeviceControl {
   uint32_t arrivals; ///< of all blocks
   uint32_t padding0[31];
-  uint32_t generation; ///< how often all blocks have met
+  uint32_t generation; ///< barriers that all blocks have reached
   uint32_t padding1[31];
   uint32_t timedOut; ///< 1: a block has waited too long, and all have left
   uint32_t step;     ///< its step of the plan,
-  uint32_t barrier;  ///< the number of the meeting, from 1,
+  uint32_t barrier;  ///< the number of the barrier, from 1,
   uint32_t block;    ///< and which block it was
   uint32_t padding2[28];
   BatchBlockControl ofBlocks[1]; ///< one for each block
 } BatchDeviceControl;
 
-/// What a compiled object exports as BATCH_OBJECT_SYMBOL. Entry points may be
-/// null where the object was compiled without that part.
+/// The data that a compiled object exports as BATCH_OBJECT_SYMBOL. An entry
+/// point is null if the object was compiled without it.
 typedef struct BatchObject {
   uint64_t abiVersion;
   const char *descriptor; ///< JSON, NUL-terminated
@@ -236,7 +236,7 @@ typedef struct BatchObject {
   /// Code for a device that runs all steps instead: a CUDA binary or PTX.
   const char *deviceCode;
   uint64_t deviceCodeSize;
-  /// The same for the emulator: one thread of it (EmulatorABI.h).
+  /// The same for the emulator: runs one of its threads (EmulatorABI.h).
   void (*emulate)(struct BatchEmulatorThread *, void *const *arguments);
 } BatchObject;
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the runtime needs of a device. Addresses of its memory are uint64_t:
+// The runtime's interface to a device. Addresses of its memory are uint64_t:
 // the host never follows them. All errors are of type Error.
 //
 //===----------------------------------------------------------------------===//
@@ -41,7 +41,7 @@ struct DeviceInfo {
   size_t memory = 0; ///< bytes
 };
 
-/// Code for a device, in any form that it can load.
+/// Code for a device, in any format that it can load.
 struct DeviceCode {
   const void *data = nullptr;
   size_t size = 0;
@@ -57,7 +57,7 @@ struct LaunchShape {
   int64_t sharedBytes = 0; ///< dynamic shared memory of a block
 };
 
-/// Bytes of device memory that belong together.
+/// A region of device memory.
 struct DevicePart {
   size_t offset, bytes;
   const char *what; ///< for messages
@@ -77,15 +77,15 @@ public:
   /// the out-of-memory message.
   uint64_t allocate(size_t bytes, const char *what);
   virtual void release(uint64_t address) noexcept = 0;
-  /// What lies in this memory is of no use any more. A device that knows who
-  /// wrote what forgets that.
+  /// The contents of this memory are no longer needed. A device that tracks
+  /// writes forgets those to it.
   virtual void discard(uint64_t /*address*/, size_t /*bytes*/) {}
-  /// Until it is discarded, kernels access nothing of this memory but these
-  /// parts, each of which begins at a multiple of 4. A device that sees all
-  /// accesses takes others for errors.
+  /// Until this memory is discarded, kernels access only these regions of it,
+  /// each of which begins at a multiple of 4. A device that sees all accesses
+  /// reports others as errors.
   virtual void divide(uint64_t /*address*/,
                       const std::vector<DevicePart> & /*parts*/) {}
-  /// Memory of the host that copies need not be held up for.
+  /// Host memory that is copied without blocking the caller.
   char *allocateStaging(size_t bytes, const char *what);
   virtual void releaseStaging(char *memory) noexcept = 0;
 
@@ -104,7 +104,8 @@ public:
   /// a block does not fit. `shape.blocks` is not read.
   virtual int64_t residentBlocks(DeviceKernel kernel,
                                  const LaunchShape &shape) = 0;
-  /// The largest cluster for such blocks, 1 if the device has no clusters.
+  /// The most blocks of the shape in a cluster; 1 if the device has no
+  /// clusters.
   virtual int64_t maxClusterSize(DeviceKernel kernel,
                                  const LaunchShape &shape) = 0;
   virtual void launch(DeviceKernel kernel, const LaunchShape &shape,
@@ -116,7 +117,7 @@ public:
   virtual void synchronize(DeviceStream stream = 0) = 0;
   /// Waits until all work of the stream is done. Raises an Error if the kernel
   /// has begun and then makes no progress for longer than the watchdog allows;
-  /// the device is of no use then until the process ends.
+  /// the device is then unusable until the process ends.
   void wait(const Watchdog &watchdog, DeviceStream stream = 0);
 
   virtual DeviceEvent createEvent() = 0;
@@ -127,7 +128,7 @@ public:
   virtual double microseconds(DeviceEvent begin, DeviceEvent end) = 0;
 
 protected:
-  /// 0 or null if there is not so much memory.
+  /// Return 0 or null if there is too little memory.
   virtual uint64_t tryAllocate(size_t bytes) = 0;
   virtual char *tryAllocateStaging(size_t bytes) = 0;
   /// Bytes that are free, for messages.
@@ -140,18 +141,18 @@ protected:
   DeviceInfo facts;
 };
 
-/// The NVIDIA GPU of this number. Loads the driver, libcuda.so.1, or what the
-/// environment variable BATCH_CUDA_DRIVER names.
+/// The NVIDIA GPU with this number. Loads the driver: libcuda.so.1, or the
+/// library that the environment variable BATCH_CUDA_DRIVER names.
 std::unique_ptr<Device> openCudaDevice(int ordinal = 0);
 
 struct EmulatorOptions {
-  /// That run at the same time; 0: 4, or two clusters.
+  /// Blocks that run at the same time; 0: 4, or two clusters.
   int64_t blocks = 0;
   uint64_t seed = 0; ///< of the order in which threads run
 };
 
 /// A GPU emulated on the host, which finds races, deadlocks and accesses to
-/// memory that is not there or was never written (Emulator.h).
+/// memory that does not exist or was never written (Emulator.h).
 std::unique_ptr<Device> openEmulatedDevice(const EmulatorOptions &options);
 
 } // namespace batchrt

@@ -24,19 +24,19 @@ class IndexArrays {
 public:
   explicit IndexArrays(const Descriptor &descriptor);
 
-  /// The next plan has so many parts.
+  /// Begins a plan of `numParts` parts.
   void begin(int64_t numParts);
   /// Counts the rows of a part's ragged operands; parts may be counted at the
   /// same time.
   void countRaggedRows(const TaskOrder &order, int64_t part);
-  /// Says where all arrays lie.
+  /// Gives all arrays their places in memory.
   void layOut(const TaskOrder &order);
-  /// Writes what a part's tasks read, which have slots; parts may be filled in
-  /// at the same time.
+  /// Writes the entries of a part's tasks, after all tasks have slots; parts
+  /// may be filled in at the same time.
   void fill(const TaskOrder &order, const Tables &tables, int64_t part);
 
-  /// Writes what an operand is in each step of its kernel; `to` is that of the
-  /// first step, others follow at a distance of all operands.
+  /// Writes one operand of a kernel for each of its steps: `to` is that of the
+  /// first step, and each step has all operands of the kernel in a row.
   void makeOperand(const TaskOrder &order, const Tables &tables, int64_t kernel,
                    size_t number, BatchOperand *to) const;
 
@@ -49,8 +49,8 @@ public:
 
 private:
   class PartWriter;
-  /// Where the rows of a step of a ragged operand begin, in the operand's array
-  /// and in the step of all parts; at first `begin` is their number.
+  /// Where a part's rows of a ragged operand begin in a step: in the operand's
+  /// array, and in the step of all parts. At first, `begin` is their number.
   struct RaggedRows {
     int64_t begin, inStep;
   };

@@ -17,26 +17,26 @@
 
 namespace batchrt {
 
-/// What operands of the steps read.
+/// Counts of what the operands of steps read.
 struct GatherCounts {
   int64_t rows = 0;
-  int64_t runs = 0; ///< pieces of rows that lie one behind the other
+  int64_t runs = 0; ///< ranges of adjacent rows
 };
 
 /// How a plan is made.
 struct PlanOptions {
-  /// Every part is a plan of its own, which reads and writes no rows of
-  /// another: they may run at the same time.
+  /// Makes a plan of each part, which shares no rows with the others: they may
+  /// run at the same time.
   bool apart = false;
-  /// No plan of the run follows: rows that no task of this one and no result
-  /// reads may be used again.
+  /// No plan of the run follows: rows that neither a task of this one nor a
+  /// result reads may be reused.
   bool last = true;
 };
 
 /// Turns the tasks that have been recorded since the last plan of a run into
-/// the steps that an executor runs, in layers that each know only those before:
-/// the order of tasks, the rows that they write, the rows that they read, and
-/// the steps. All memory is kept for the next plan.
+/// the steps that an executor runs, in layers, each of which knows only earlier
+/// ones: the order of tasks, the rows that they write, the rows that they read,
+/// and the steps. All memory is kept for the next plan.
 class Plan {
 public:
   explicit Plan(const Descriptor &descriptor);
@@ -46,19 +46,19 @@ public:
     taskOrder.setPolicy(policy, std::move(machine));
   }
 
-  /// Fills in steps and numSteps of the first context from the queues of all,
-  /// one of each part. The tables are those of the run.
+  /// Fills in steps and numSteps of the first context from the queues of all
+  /// contexts, one per part. The tables are those of the run.
   void build(const std::vector<BatchContext *> &contexts, int64_t numInstances,
              Tables &tables, WorkerPool &workers, PlanOptions options = {});
 
   const TaskOrder &order() const { return taskOrder; }
   const DepthScheduler &schedule() const { return taskOrder.schedule(); }
-  /// One for all parts, or one for each.
+  /// One plan for all parts, or one for each.
   const std::vector<BatchPlan> &plans() const { return planSteps.plans(); }
   PlanSteps &steps() { return planSteps; }
   const PlanSteps &steps() const { return planSteps; }
 
-  /// The memory that the steps name besides tables.
+  /// Adds the memory that the steps refer to, besides tables.
   void addRegions(std::vector<ImageRegion> &regions) const;
   GatherCounts countGathers(const Tables &tables) const;
   /// Bytes reserved for all but intermediates.

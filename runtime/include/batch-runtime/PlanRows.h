@@ -20,21 +20,21 @@
 
 namespace batchrt {
 
-/// The rows that the tasks of a plan write, the second of its layers. The
-/// results of a step lie next to each other. Short rows are numbered in the
-/// order of the steps, each is used once. Long ones are used again as soon as
-/// all that read them have run: the tasks of a step are sorted by the last
-/// epoch that reads them, so that what is free at any time is the first of its
-/// rows, and each step takes the shortest free range that is long enough. Rows
-/// that results of the model hold are never free, nor are any if a later plan
-/// of the run may read them. Plans that run at the same time share no rows.
+/// The rows that the tasks of a plan write: the second of its layers. The
+/// results of a step are adjacent. Short rows are numbered in the order of the
+/// steps and used once. Long rows are reused as soon as all their readers have
+/// run: the tasks of a step are sorted by the last epoch that reads them, so
+/// that the free rows of a step are always its first ones, and each step takes
+/// the shortest free range that is long enough. Rows that the model's results
+/// hold are never freed, nor are any that a later plan of the run may read.
+/// Plans that run at the same time share no rows.
 class PlanRows {
 public:
   explicit PlanRows(const Descriptor &descriptor);
 
-  /// Takes rows of the tables for the steps. The order of tasks within a step
-  /// changes. With `last`, no plan of the run follows, and results hold what
-  /// the first part's context says.
+  /// Takes rows of the tables for the steps. Changes the order of tasks within
+  /// a step. With `last`, no plan of the run follows, and the first part's
+  /// context has the results.
   void take(TaskOrder &order, Tables &tables, int64_t numInstances,
             WorkerPool &workers, bool last);
   /// Writes where the rows of a part's tasks lie; parts may be filled in at the
@@ -54,7 +54,7 @@ private:
     int group;
     int64_t siblings;
   };
-  /// What is known of the tasks of one part.
+  /// The last reads of one part's tasks, and memory to sort them.
   struct PartReads {
     Buffer lastReads; ///< by group and task
     int64_t begin = 0, numTasks = 0;

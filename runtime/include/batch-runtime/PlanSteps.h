@@ -18,17 +18,17 @@
 
 namespace batchrt {
 
-/// The steps of a plan in memory, with places of operands and results and
+/// The steps of a plan in memory, with the places of operands, results and
 /// scratch memory. All memory is kept for the next plan.
 class PlanSteps {
 public:
   explicit PlanSteps(const Descriptor &descriptor);
 
-  /// Makes steps of all that has been laid out.
+  /// Makes the steps from the other layers.
   void build(const TaskOrder &order, const PlanRows &rows,
              const IndexArrays &arrays, const Tables &tables);
 
-  /// One for all parts, or one for each.
+  /// One plan for all parts, or one for each.
   const std::vector<BatchPlan> &plans() const { return planList; }
   /// All steps, plan after plan.
   std::vector<BatchStep> &steps() { return stepList; }
@@ -38,10 +38,10 @@ public:
     int64_t begin, end;
     bool shared;
   };
-  /// Cuts the one plan into stretches. Workers share steps that run at the same
-  /// time if these have enough tasks for that: `shareTasks`, or if that is 0 as
-  /// many as their kernels say. They do not meet behind the last step of a
-  /// stretch.
+  /// Cuts the one plan into ranges of steps. Workers share steps that run at
+  /// the same time if these have enough tasks: `shareTasks`, or if that is 0,
+  /// the number that their kernels have. No barrier follows the last step of a
+  /// range.
   void shareSteps(int64_t workers, int64_t shareTasks);
   const std::vector<Stretch> &stretches() const { return stretchList; }
 
@@ -50,7 +50,7 @@ public:
     return {scratch.data(), usedScratchBytes, ImageRegion::DeviceOnly,
             "intermediates"};
   }
-  /// That each worker needs to run the steps.
+  /// Scratch memory that each worker needs to run the steps, in bytes.
   size_t workerScratch() const { return usedWorkerBytes; }
   /// Bytes of all arrays; of intermediates.
   size_t bytes() const;

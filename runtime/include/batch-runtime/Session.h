@@ -33,49 +33,49 @@ class MiniBatch;
 
 /// When a run on a device copies its results to the host.
 enum class ResultCopies {
-  WithRun,      ///< right behind it, in the same stream
-  WhenCollected ///< not before somebody asks for them, Session::collect()
+  WithRun,      ///< right after it, in the same stream
+  WhenCollected ///< only on request, Session::collect()
 };
 
-/// Of objects whose control runs in lock step.
+/// Options of objects whose control runs in lock step.
 struct LockstepOptions {
   int64_t lanes = 0;            ///< 0: one for each instance of a mini-batch
   int64_t stackDepth = 64;      ///< of recursions
   int64_t maxSteps = INT64_MAX; ///< blocks that an instance may run
-  /// Results of instances that ended well can be had if others did not.
+  /// Keeps the results of instances that ended well if others did not.
   bool partialResults = false;
   BatchBlockChoice choice = BATCH_CHOICE_WORK;
-  int64_t patience = 1024; ///< steps that a lane waits at most for its turn
-  /// The share of lanes from which on a block runs on all of them, and results
-  /// of the others are dropped; above 1: never.
+  int64_t patience = 1024; ///< the most steps that a lane waits for its turn
+  /// From this share of the lanes on, a block runs on all lanes, and the
+  /// results of the others are dropped; above 1: never.
   double maskFrom = 2;
-  /// Keeps the blocks that run; `maxSteps` bounds them. Not on a device.
+  /// Records which blocks run; `maxSteps` bounds how many. Not on a device.
   bool recordPath = false;
 };
 
 struct SessionOptions {
   int threads = 1;
   size_t stackSize = size_t(256) << 20;
-  /// Each worker that inspects gets at least as many nodes and elements of list
-  /// arguments. Fewer do not pay for waking it.
+  /// Each worker that inspects gets at least this many nodes and elements of
+  /// list arguments: fewer are not worth waking it for.
   int64_t nodesPerWorker = 256;
-  /// A task's rows of so many bytes are used again when they are read no more.
-  /// Finding that out costs about as much as scheduling.
+  /// A task's rows of at least this many bytes are reused after their last
+  /// read. Finding the last reads costs about as much as scheduling.
   int64_t reusedRowBytes = 1024;
-  /// All workers share batches of so many tasks, one runs smaller ones; 0: as
-  /// kernels say.
+  /// All workers share batches of at least this many tasks, and one worker runs
+  /// smaller ones; 0: each kernel has a number of its own.
   int64_t shareTasks = 0;
 
   LockstepOptions lockstep;
 
-  // Of objects for a device.
+  // Options of objects for a device.
   int deviceNumber = 0;
-  /// What runs are part of: a CUstream of the GPU's primary context, which is
-  /// the one of CUDA's runtime library, as a number; 0: a stream of its own.
+  /// The stream of all runs: a CUstream of the GPU's primary context, which
+  /// CUDA's runtime library uses too, as a number; 0: the session's own stream.
   uint64_t stream = 0;
-  int64_t blocks = 0; ///< the most in a launch; 0: as many as run together
+  int64_t blocks = 0; ///< the most in a launch; 0: all that run together
   /// Seconds that a kernel may go without progress; 0: for ever. None: 10 on a
-  /// GPU, for ever in the emulator, which sees by itself that a kernel hangs.
+  /// GPU, for ever in the emulator, which detects hangs by itself.
   std::optional<double> watchdog;
   EmulatorOptions emulator;
 };
@@ -89,16 +89,16 @@ struct StepTime {
 /// Counts of a run in lock step.
 struct LockstepCounters {
   struct Block {
-    int64_t runs = 0;     ///< how often it ran
-    int64_t laneRuns = 0; ///< on how many lanes in all,
-    int64_t laneRoom = 0; ///< of how many that there were
+    int64_t runs = 0;     ///< times that it ran
+    int64_t laneRuns = 0; ///< lanes that ran it, in all
+    int64_t laneRoom = 0; ///< lanes there were then, in all
   };
   int64_t lanes = 0;
   int64_t steps = 0;       ///< blocks run
-  int64_t longestWait = 0; ///< steps that a lane waited for its block, at most
+  int64_t longestWait = 0; ///< the most steps that a lane waited for its block
   int64_t laneRuns = 0;    ///< lanes that ran them, in all
-  int64_t stackBytes = 0, topBytes = 0; ///< moved from and to stacks, to tops
-  /// Steps that the learned table did not decide: unknown states.
+  int64_t stackBytes = 0, topBytes = 0; ///< moved from and to stacks; to tops
+  /// Steps in states that the learned table does not know.
   int64_t unknownStates = 0;
   std::vector<Block> blocks;
 };
@@ -107,16 +107,16 @@ struct LockstepCounters {
 struct RunCounters {
   int64_t nodes = 0;      ///< input nodes
   int64_t inspectors = 0; ///< workers that inspected
-  int64_t plans = 0;      ///< that run apart from each other
+  int64_t plans = 0;      ///< independent of each other
   int64_t tasks = 0;
   int64_t batches = 0;  ///< steps of the schedule
   int64_t shared = 0;   ///< of these, steps that several workers ran
-  int64_t launches = 0; ///< steps run, or of a device's kernel
+  int64_t launches = 0; ///< of steps, or of a device's kernel
   int64_t barriers = 0;
   int64_t copies = 0;      ///< to and from a device
-  int64_t gatherBytes = 0; ///< copied by gathers of their own: none so far
+  int64_t gatherBytes = 0; ///< copied by separate gathers: none so far
   int64_t slots = 0;       ///< rows of result tables
-  /// Batches that a policy's machine did not decide: unknown states.
+  /// Batches in states that the policy's state machine does not know.
   int64_t unknownStates = 0;
 };
 
@@ -132,24 +132,25 @@ struct MemoryUse {
   size_t total() const { return results + records + schedule + scratch; }
 };
 
-/// Runs one mini-batch at a time. Not to be used by two threads at once, but
-/// any number of sessions may share one object and one set of bound parameters:
-/// what a run writes is the session's and the forest's own.
+/// Runs one mini-batch at a time. Two threads must not use it at once, but any
+/// number of sessions may share one object and one set of bound parameters: a
+/// run writes only to its session and its forest.
 class Session {
 public:
   Session(const CompiledObject &object, const BoundParameters &parameters,
           const InputTensors &tensors, const SessionOptions &options);
   ~Session();
 
-  /// Makes `forest` the mini-batch of the following calls, which grow it. Input
-  /// tensors that it names have to be there by now.
+  /// Makes `forest` the mini-batch of the following calls, which grow it. The
+  /// input tensors that it names must exist.
   void load(Forest &forest);
 
-  /// What picks the next batch from now on; at first the object's policy. The
-  /// machine, which Policy::Machine follows, is for the kernels of the object.
+  /// Sets the policy of the next runs; at first it is the object's. The types
+  /// of the state machine, which Policy::Machine follows, are the object's
+  /// kernels.
   void setPolicy(Policy policy, StateMachine machine = {});
-  /// In lock step, what the machine says runs next from now on. It is for the
-  /// blocks of the object.
+  /// Sets the state machine that picks the next block in lock step. Its types
+  /// are the object's blocks.
   void setBlockPolicy(StateMachine machine);
   /// The tasks of the mini-batch that was inspected last. Types are kernels.
   TaskGraph taskGraph() const;
@@ -161,48 +162,49 @@ public:
     schedule();
     execute();
   }
-  /// The three parts of a batched run. Each may be repeated, those after it
-  /// have to be called again then.
+  /// The three calls of a batched run. Each may be repeated, and those after it
+  /// must then be called again.
   void inspect();
   void schedule();
   void execute(ResultCopies copies = ResultCopies::WithRun);
-  /// Results of the last batched run are in host memory afterwards. Copies at
-  /// most once a run, and nothing if the run did.
+  /// Copies the results of the last batched run to host memory, if they are not
+  /// there yet.
   void collect() const;
-  /// Step by step, with times. Not on a device.
+  /// As execute(), step by step; returns the times. Not on a device.
   std::vector<StepTime> executeTraced();
   /// As execute(); returns the microseconds that a worker spends in kernels:
-  /// neither between steps nor waiting for others. The mean over those who run
-  /// them. On a device, what its kernel takes; its results are not copied.
+  /// neither between steps nor waiting for others; the mean over the workers
+  /// that run any. On a device, the time of its kernel; no results are copied.
   double executeTimed();
 
   /// Runs one instance of the mini-batch directly. Its results live until the
   /// next call.
   void runUnbatched(int64_t instance);
 
-  /// Where a tensor of the last run lies, batched and collected, or unbatched.
+  /// The address of a tensor of the last run: batched and collected, or
+  /// unbatched.
   const char *tensor(const Type &type, int64_t cell) const;
   const BatchContext &context() const;
-  /// Of the tasks that were scheduled last; null if control runs in lock step.
+  /// The plan of the tasks scheduled last; null if control runs in lock step.
   const Plan *plan() const;
-  /// What the operands of its steps read.
+  /// Counts of what the operands of the plan's steps read.
   GatherCounts countGathers() const;
   const Forest &forest() const;
   const Descriptor &descriptor() const { return object.descriptor(); }
   RunCounters counters() const;
-  /// Of objects whose control runs in lock step.
+  /// Counts of the last run in lock step.
   LockstepCounters lockstepCounters() const;
-  /// Of the first worker's last run: the blocks, one after the other.
+  /// The blocks that the first worker ran in the last run, in order.
   std::vector<int32_t> blockPath() const;
-  /// What it costs to run each block on a lane.
+  /// The cost of running each block on a lane.
   std::vector<int64_t> blockCosts() const;
-  /// Why an instance has no results; empty if it has.
+  /// Why an instance has no results; empty if it has some.
   std::string failure(int64_t instance) const;
   MemoryUse memory() const;
-  /// The bytes of result rows that no schedule-preserving layout could do
-  /// without: those that a step of the batched run writes, and earlier ones
-  /// that it, a later step or an output reads; at the step where they are the
-  /// most. 0 in lock step.
+  /// The fewest bytes of result rows in any layout that keeps the schedule: the
+  /// rows that a step of the batched run writes, and earlier ones that it, a
+  /// later step or an output reads, at the step where these are the most. 0 in
+  /// lock step.
   size_t liveResults() const;
 
 private:

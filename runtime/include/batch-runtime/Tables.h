@@ -21,23 +21,23 @@
 
 namespace batchrt {
 
-/// The result tables of a run, and the row that each task has in them. The
-/// plans of a run follow one another over the same tables: rows keep what an
-/// earlier plan wrote when a later one makes the tables larger.
+/// The result tables of a run, and the row that each task has in them. All
+/// plans of a run use the same tables: rows keep their contents when a later
+/// plan enlarges the tables.
 class Tables {
 public:
-  /// Rows of `reusedRowBytes` bytes and more, in all tables of a group, are
-  /// used again when they are read no more.
+  /// Rows of at least `reusedRowBytes` bytes, in all tables of a group
+  /// together, are reused after their last read.
   Tables(const Descriptor &descriptor, int64_t reusedRowBytes);
 
-  /// A run begins, whose tasks are recorded in so many parts: no task has a row
-  /// any more. All memory is kept.
+  /// Begins a run with tasks in `numParts` parts: no task has a row. All memory
+  /// is kept.
   void clear(int64_t numParts);
   int64_t numParts() const { return partCount; }
 
   /// The first task of a part that has no row yet.
   int64_t endTask(int64_t part) const { return parts[part].end; }
-  /// Gives a part's tasks up to `end` room for their slots.
+  /// Makes room for the slots of a part's tasks up to `end`.
   void addTasks(int64_t part, int64_t end);
   /// The first slots of the tasks of a part in the tables of a group; task t is
   /// entry t - firstTaskOf(part, numParts()).
@@ -48,7 +48,7 @@ public:
     return parts[part].slots.as<int32_t>() + group * parts[part].stride;
   }
 
-  /// Who gives out the rows of a group, if they are used again; else null.
+  /// The allocator of a group's rows if they are reused, else null.
   RowAllocator *reusedRows(int group) {
     return poolOf[group] < 0 ? nullptr : &pools[poolOf[group]].rows;
   }
@@ -56,14 +56,15 @@ public:
   /// The steps that follow run after all so far, or at the same time: they get
   /// rows of their own.
   void startPlan();
-  /// The first of `count` rows of a group whose rows are used once.
+  /// Appends `count` rows to a group whose rows are used once; returns the
+  /// first.
   int64_t appendRows(int group, int64_t count) {
     const int64_t block = groupBlocks[group], first = groupRows[group];
     groupRows[group] += (count + block - 1) & -block; // blocks: powers of two
     return first;
   }
-  /// Makes room for all rows that have been given out, which keeps the contents
-  /// of those there were when it was called last.
+  /// Makes room for all rows given out so far. Rows that had room before keep
+  /// their contents.
   void makeRoom();
 
   /// The slot of a task's result within its table.
@@ -99,8 +100,8 @@ public:
   size_t slotBytes() const;
 
 private:
-  /// Groups with rows of the same lengths, which take them from one memory and
-  /// use them again.
+  /// Groups with rows of the same lengths, which share memory and reuse its
+  /// rows.
   struct Pool {
     int leader; ///< the group whose tables have the memory
     RowAllocator rows;
@@ -116,7 +117,7 @@ private:
 
   const Descriptor &descriptor;
   std::vector<Pool> pools;
-  std::vector<int> poolOf;   ///< by group, -1: its rows are used once
+  std::vector<int> poolOf;   ///< by group; -1: its rows are used once
   std::vector<int> memoryOf; ///< by table, the table whose memory it lies in
   std::vector<int64_t> groupRows;
   std::vector<int64_t> groupBlocks; ///< steps begin at a multiple of this

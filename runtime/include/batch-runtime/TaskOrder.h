@@ -20,13 +20,13 @@ namespace batchrt {
 
 class Tables;
 
-/// The order in which the tasks of a plan run: the first of its three layers
+/// The order in which the tasks of a plan run: the first of its layers
 /// (Plan.h). Tasks come in parts, which workers sort. All memory is kept for
 /// the next plan.
 class TaskOrder {
 public:
-  /// The tasks of consecutive instances, which name no tasks but these and
-  /// those of earlier plans.
+  /// The tasks of consecutive instances, which read only each other and tasks
+  /// of earlier plans.
   struct Part {
     const BatchContext *context = nullptr;
     int64_t base = 0;           ///< number of the first task of the run
@@ -39,23 +39,23 @@ public:
 
   explicit TaskOrder(const Descriptor &descriptor);
 
-  /// What picks the next batch from now on. A machine has the kernels as its
-  /// types, in their order. By depth the phases of kernels count; other
-  /// policies mix phases as the tasks allow.
+  /// Sets the policy of the next plans. The types of a state machine are the
+  /// kernels, in their order. Policy::Depth keeps to the phases of kernels;
+  /// other policies mix phases as the tasks allow.
   void setPolicy(Policy policy, StateMachine machine);
 
-  /// The next plan is of the tasks in the queues of these contexts, one of each
-  /// part; tables have rows for those of earlier plans.
+  /// Begins a plan of the tasks in the queues of these contexts, one per part;
+  /// tables have rows for the tasks of earlier plans.
   void begin(const std::vector<BatchContext *> &contexts, const Tables &tables);
   /// Sorts the tasks of a part; parts may be sorted at the same time.
   void sort(int64_t part);
-  /// Joins all parts, or with `apart` makes a plan of each.
+  /// Joins all parts in one plan, or with `apart` makes a plan of each.
   void join(bool apart);
 
   int64_t numParts() const { return partCount; }
   Part &part(int64_t number) { return parts[number]; }
   const Part &part(int64_t number) const { return parts[number]; }
-  /// Of one of the scheduler's plans.
+  /// The first part of one of the scheduler's plans.
   int64_t firstPart(int64_t plan) const {
     return plan * (partCount / scheduler.plans());
   }
@@ -63,16 +63,17 @@ public:
   using Places = std::vector<DepthScheduler::Place>;
   const Places &places(int64_t part) const { return scheduler.places(part); }
 
-  /// Tasks of one depth and phase do not read each other.
+  /// True if the steps have the same depth and phase: then their tasks do not
+  /// read each other's results.
   bool isIndependent(const DepthStep &a, const DepthStep &b) const;
-  /// Calls `body(position, record)` for the tasks of a step in order, given its
-  /// number and theirs in the whole schedule. A constant task has a record of
-  /// each part.
+  /// Calls `body(position, record)` for the tasks of step number `step` in
+  /// order; positions count in the whole schedule. A constant task has a record
+  /// in each part.
   template <class Body>
   void forEachTask(int64_t step, const Body &body) const;
 
   int64_t numTasks() const { return taskCount; }
-  /// Batches that a machine did not decide: it does not know the state.
+  /// Batches in states that the state machine does not know.
   int64_t unknownStates() const { return policies.unknownStates(); }
   /// Bytes of all arrays.
   size_t bytes() const;

@@ -14,8 +14,8 @@
 using namespace batchrt;
 
 namespace {
-/// Runs a lockstep program by one launch of its persistent kernel, each block
-/// with lanes of its own.
+/// Runs a lockstep program with one launch of its persistent kernel; each block
+/// has lanes of its own.
 class DeviceLanes : public LaneExecutor {
 public:
   DeviceLanes(MiniBatch &batch, const BoundParameters &parameters)
@@ -40,7 +40,7 @@ private:
   const BoundParameters &parameters;
   std::unique_ptr<DeviceRuns> runs;
   LaneMemory image;
-  size_t imageAt = 0; ///< in the memory of runs, behind the control words
+  size_t imageAt = 0; ///< in the memory of runs, after the control words
 };
 } // namespace
 
@@ -48,7 +48,7 @@ void DeviceLanes::run(ResultCopies copies) {
   image.layOut(lanes.instances(), runs->shape().blocks);
   LaunchShape shape = runs->shape();
   shape.blocks = image.units();
-  // The control words lie in front of the image, so that one copy does.
+  // The control words precede the image, so that one copy is enough.
   std::vector<DevicePart> parts;
   PartLayout front(parts, 256);
   front.add(controlBytes(shape.blocks), "control words");
@@ -72,7 +72,7 @@ void DeviceLanes::run(ResultCopies copies) {
   setAddress(arguments.context, memory.address(imageAt + image.context()));
   setAddress(arguments.control, watchdog.control);
   arguments.blocks = shape.blocks;
-  // Ends and counts lie before the rows of results.
+  // Ends and counts precede the rows of results.
   uncollected = copies != ResultCopies::WithRun;
   const size_t outEnd = uncollected ? image.inEnd() : image.outEnd();
   runs->launch(shape, arguments, watchdog, imageAt + image.outBegin(),

@@ -15,8 +15,8 @@
 using namespace batchrt;
 
 namespace {
-/// Runs all plans of a mini-batch by one launch of the persistent kernel, which
-/// copies once in and once out.
+/// Runs all plans of a mini-batch with one launch of the persistent kernel,
+/// between one copy in and one copy out.
 class DevicePlans : public PlanExecutor {
 public:
   DevicePlans(MiniBatch &batch, const BoundParameters &parameters)
@@ -61,7 +61,7 @@ int64_t DevicePlans::groups() {
   return isTogether() ? 1 : shape.blocks / shape.clusterSize;
 }
 
-/// The tables of tensors that results hold, in nodes and lists too.
+/// Finds the tables of the tensors that results hold, in nodes and lists too.
 void DevicePlans::findOutputTables() {
   outputTables.assign(descriptor().tables.size(), false);
   std::vector<bool> seen(descriptor().adts.size(), false);
@@ -84,7 +84,7 @@ void DevicePlans::findOutputTables() {
   }
 }
 
-/// All memory that the plans name.
+/// Lists all memory that the plans refer to.
 void DevicePlans::listRegions() {
   input.regions = runs->onDevice().formRegions();
   const BatchSource *sources = batch.sources();

@@ -16,8 +16,8 @@
 using namespace batchrt;
 
 namespace {
-/// The programs that sessions have open. A program that is alive keeps its
-/// object, and its sessions keep the parameters: no address is used twice.
+/// The programs that sessions have open. A live program keeps its object, and
+/// its sessions keep the parameters: no address is used twice.
 struct OpenPrograms {
   using Key = std::tuple<const BatchObject *, const BoundParameters *, int,
                          int64_t, uint64_t>;
@@ -152,7 +152,8 @@ DeviceRuns::~DeviceRuns() {
     device.releaseStream(ownStream);
 }
 
-/// As many blocks as the device runs at the same time, in whole clusters.
+/// Chooses as many blocks as the device runs at the same time, in whole
+/// clusters.
 void DeviceRuns::chooseShape(const LaunchInfo &launch, int64_t mostBlocks) {
   Device &device = program->device();
   LaunchShape &shape = launchShape;

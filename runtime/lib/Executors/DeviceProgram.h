@@ -19,11 +19,11 @@
 
 namespace batchrt {
 
-/// The kernel of an object on a device, and its parameters there. Sessions that
-/// have object, parameters and device in common share one.
+/// The kernel of an object on a device, and its parameters there. Sessions with
+/// the same object, parameters and device share one.
 class DeviceProgram {
 public:
-  /// The one that another session has open, or a new one.
+  /// Returns the program that another session has open, or a new one.
   static std::shared_ptr<DeviceProgram> open(const CompiledObject &object,
                                              const BoundParameters &parameters,
                                              const SessionOptions &options);
@@ -35,7 +35,7 @@ public:
 
   Device &device() { return *where; }
   DeviceKernel kernel() const { return code; }
-  /// Where the addresses of the forms of parameters lie on the device.
+  /// The device address of the list of addresses of packed parameters.
   uint64_t forms() const { return formsAddress; }
   const std::vector<ImageRegion> &formRegions() const { return regions; }
   size_t bytes() const { return allocatedBytes; }
@@ -66,14 +66,15 @@ public:
   const LaunchShape &shape() const { return launchShape; }
   DeviceArena &memory() { return arena; }
   DeviceProgram &onDevice() { return *program; }
-  /// Watches the launch of so many blocks whose control words lie at `control`
-  /// in memory.
+  /// A watchdog for a launch of `blocks` blocks whose control words lie at
+  /// `control` in memory.
   Watchdog makeWatchdog(size_t control, int64_t blocks) const;
-  /// The emulator tests code: so also that each block said how far it was.
+  /// On the emulator, which tests code, checks that each block reported its
+  /// progress.
   void checkProgress(const Watchdog &watchdog,
                      const std::function<int64_t(int64_t block)> &wanted);
 
-  /// Starts a run with an image of so many bytes, of which the first `staged`
+  /// Starts a run with an image of `bytes` bytes, of which the first `staged`
   /// are copied in or out.
   void begin(size_t bytes, size_t staged, const std::vector<DevicePart> &parts);
   /// Copies [0, end) of the image in, in the stream.
@@ -88,9 +89,9 @@ public:
   /// Copies [begin, end) of the image out and waits for it.
   void copyOut(size_t begin, size_t end);
 
-  /// Adds launches and copies of the last run.
+  /// Adds the launches and copies of the last run.
   void addCounters(RunCounters &counters) const;
-  /// Microseconds that its kernel took.
+  /// The microseconds that the last run's kernel took.
   double kernelTime() const { return time; }
   size_t bytes() const { return program->bytes() + arena.capacity(); }
 
@@ -115,7 +116,7 @@ private:
   double time = 0;
 };
 
-/// A pointer of the device in a struct of the ABI.
+/// Sets a device pointer in a struct of the ABI.
 template <class T>
 void setAddress(T *&field, uint64_t address) {
   field = reinterpret_cast<T *>(address);

@@ -13,8 +13,8 @@
 namespace batchrt {
 
 /// Runs the mini-batch that is loaded: plans of tasks, or lanes in lock step,
-/// on the workers of the host or on a device. Calls come in the order in which
-/// they are listed here; each may be repeated, those after it then have to be.
+/// on the workers of the host or on a device. Calls come in the order listed
+/// here; each may be repeated, and those after it must then be repeated too.
 class Executor {
 public:
   explicit Executor(MiniBatch &batch) : batch(batch) {}
@@ -22,7 +22,7 @@ public:
   Executor(const Executor &) = delete;
   Executor &operator=(const Executor &) = delete;
 
-  /// Finds out what there is to run.
+  /// Records the tasks to run, if the object has tasks.
   virtual void inspect() {}
   /// Gets ready for run().
   virtual void prepare() = 0;
@@ -34,29 +34,29 @@ public:
       copyResults();
     uncollected = false;
   }
-  /// Nobody wants the results of the last run any more.
+  /// The results of the last run are no longer needed.
   void forget() { uncollected = false; }
 
-  /// As run(); the microseconds that a worker spends in kernels.
+  /// As run(); returns the microseconds that a worker spends in kernels.
   virtual double runTimed() = 0;
-  /// As run(), step by step.
+  /// As run(), step by step; returns the times.
   virtual std::vector<StepTime> runTraced() = 0;
   /// Where a tensor of the last run lies in host memory.
   virtual const char *tensor(const Type &type, int64_t cell) const = 0;
-  /// Why an instance has no results; empty if it has.
+  /// Why an instance has no results; empty if it has some.
   virtual std::string failure(int64_t /*instance*/) const { return ""; }
-  /// Of the last run, but for nodes.
+  /// Counts of the last run, except nodes.
   virtual RunCounters counters() const = 0;
   virtual void addMemory(MemoryUse &use) const = 0;
 
-  // What only plans of tasks have.
+  // Only for plans of tasks.
   virtual void setPolicy(Policy policy, StateMachine machine);
   virtual TaskGraph taskGraph() const;
   virtual const Plan *plan() const { return nullptr; }
   virtual GatherCounts countGathers() const { return {}; }
   virtual size_t liveResults() const { return 0; }
 
-  // What only lanes have.
+  // Only for lanes.
   virtual void setBlockPolicy(StateMachine machine);
   virtual LockstepCounters lockstepCounters() const { return {}; }
   virtual std::vector<int32_t> blockPath() const { return {}; }
@@ -74,7 +74,7 @@ protected:
 std::unique_ptr<Executor> makeExecutor(MiniBatch &batch,
                                        const BoundParameters &parameters);
 
-// One for each kind; the list in Executor.cpp says which is for which object.
+// One executor for each kind of object, as the list in Executor.cpp says.
 std::unique_ptr<Executor> makeWorkerPlans(MiniBatch &, const BoundParameters &);
 std::unique_ptr<Executor> makeWorkerLanes(MiniBatch &, const BoundParameters &);
 std::unique_ptr<Executor> makeDevicePlans(MiniBatch &, const BoundParameters &);

@@ -13,7 +13,7 @@
 
 namespace batchrt {
 
-/// What executors of lanes have in common. Lanes read arguments and write
+/// The common base of executors of lanes. Lanes read arguments and write
 /// results as unbatched code does: scalars in cells, tensors where cells say.
 class LaneExecutor : public Executor {
 public:
@@ -38,9 +38,10 @@ public:
   std::vector<int32_t> blockPath() const override { return lanes.path(); }
 
 protected:
-  /// Gets ready for so many workers of the host.
+  /// Gets ready for `workers` workers of the host.
   void prepareLanes(int64_t workers);
-  /// Raises an error if an instance has no results and all have to.
+  /// Raises an error if an instance has no results, unless partial results are
+  /// wanted.
   void checkEnds() const;
 
   Lockstep lanes;

@@ -22,7 +22,7 @@ static size_t rowBytesOf(const Type &type) {
 }
 
 //===----------------------------------------------------------------------===//
-// Where everything lies
+// Layout of the memory
 //===----------------------------------------------------------------------===//
 
 LaneMemory::LaneMemory(const Lockstep &lockstep, bool onDevice)
@@ -40,8 +40,8 @@ LaneMemory::LaneMemory(const Lockstep &lockstep, bool onDevice)
         resultBytes, std::accumulate(kernel.resultBytes.begin(),
                                      kernel.resultBytes.end(), int64_t(0)));
   }
-  // The entry's frame, one for each call, one where an instance that has made
-  // too many ends, and the one that is looked into behind it.
+  // The entry's frame, one for each call, one in which an instance that has
+  // made too many calls ends, and one more, which is read ahead.
   const int64_t frames = info.frames ? lockstep.getOptions().stackDepth + 3 : 1;
   frameCells = info.blocks.size() * frames;
   // On the host, the context says where arguments and results are.
@@ -59,8 +59,8 @@ bool LaneMemory::layOut(int64_t newInstances, int64_t units) {
   // A block without lanes is not launched.
   if (onDevice)
     units = std::max<int64_t>(std::min(units, lanes), 1);
-  // What is copied is no longer than it must be. On the host, lanes stay where
-  // they are if their number does.
+  // Copies are as short as possible. On the host, lanes stay in place if their
+  // number does.
   const bool fits = onDevice ? newInstances == room : newInstances <= room;
   numInstances = newInstances;
   if (fits && lanes == numLanes && units == this->units() &&
@@ -94,8 +94,8 @@ void LaneMemory::place() {
   if (onDevice)
     forUnits(&LaneMemory::placeHead);
   placeResults(layout);
-  // Caches of the host fetch what lies nearby too. Workers that write there
-  // slow each other down, on cache lines of their own as well.
+  // The host's caches also fetch neighbouring cache lines: workers that write
+  // to these slow each other down, although each has its own.
   if (onDevice)
     forUnits(&LaneMemory::placeLanes);
   else
@@ -145,7 +145,7 @@ void LaneMemory::placeHead(PartLayout &layout, Unit &unit) {
 void LaneMemory::placeLanes(PartLayout &layout, Unit &unit) {
   const LockstepOptions &options = lockstep.getOptions();
   const size_t own = unit.lanes, entries = options.stackDepth + 1;
-  // A step is one of some instance, or stops it.
+  // Every step is one of an instance, or ends it.
   if (options.recordPath && !onDevice)
     unit.path = layout.add((options.maxSteps + 1) * room * 8, "the path");
   unit.laneCells = layout.add(4 * own * 8, "states of lanes");
@@ -160,7 +160,7 @@ void LaneMemory::placeLanes(PartLayout &layout, Unit &unit) {
     unit.rowsOf[v].depths =
         layout.add(variable.stack ? own * 8 : 0, "depths of a stack");
   }
-  // What is seldom in use does not lie between what always is.
+  // Memory that is rarely used does not lie between memory that always is.
   unit.returns = layout.add(entries * own * 8, "program counters");
   for (size_t v = 0; v < info.variables.size(); ++v) {
     const VariableInfo &variable = info.variables[v];
@@ -171,10 +171,10 @@ void LaneMemory::placeLanes(PartLayout &layout, Unit &unit) {
 }
 
 //===----------------------------------------------------------------------===//
-// What is written there
+// Initial contents of the memory
 //===----------------------------------------------------------------------===//
 
-/// Places as they are written, and as units see them.
+/// Places as the host writes them, and as units see them.
 struct LaneMemory::Places {
   char *staging;
   uint64_t address;
@@ -206,7 +206,7 @@ void LaneMemory::write(char *staging, uint64_t address) const {
       entry.stack = variable.stack ? places.there<char>(rows.stack) : nullptr;
       entry.depths = places.there<int64_t>(rows.depths);
       // Masked blocks read tops of lanes that never wrote them. Units of a
-      // device begin with zeros of their own.
+      // device write zeros first.
       if (!onDevice)
         std::memset(places.here<char>(rows.tops), 0,
                     unit.lanes * variable.rowBytes);
@@ -215,7 +215,7 @@ void LaneMemory::write(char *staging, uint64_t address) const {
   }
 }
 
-/// One step for each block; only the number of its tasks changes.
+/// Writes one step for each block; later only its number of tasks changes.
 void LaneMemory::writeSteps(const Unit &unit, const Places &places) const {
   const size_t blocks = info.blocks.size();
   std::fill_n(places.here<BatchStep>(unit.steps), 2 * blocks, BatchStep());

@@ -5,14 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the units of a lockstep program read and write, as one piece of memory.
-// On the host, all of a unit lies together, far from what others write:
+// The memory that the units of a lockstep program read and write, in one piece.
+// On the host, each unit's memory is together, far from what others write:
 //
 //   lists of lanes, costs, states | counter of instances, ends |
 //   unit 0: steps, lanes, counts, tops, stacks | unit 1: ... | ...
 //
-// On a device, that is in the order in which it is copied, with the arguments
-// and the results, of which those that are tensors are not copied in:
+// On a device, it is in the order in which it is copied, with arguments and
+// results; results that are tensors are not copied in:
 //
 //   |<---------------- in ----------------->|
 //                    |<---------------- out ----------------->|
@@ -34,29 +34,29 @@ namespace batchrt {
 
 class Lockstep;
 
-/// Describes the memory, which somebody else has. It is written to `staging`,
-/// and units see it at `address`: on the host these are the same.
+/// Describes the memory, which the caller owns. It is written to `staging`, and
+/// units see it at `address`: on the host these are the same.
 class LaneMemory {
 public:
   LaneMemory(const Lockstep &lockstep, bool onDevice);
 
-  /// Says where everything lies, for so many units; on a device at most. False:
-  /// where it lay before.
+  /// Lays out the memory for `units` units; on a device, for at most that many.
+  /// Returns false if nothing has moved.
   bool layOut(int64_t numInstances, int64_t units);
   size_t bytes() const { return size; }
   int64_t units() const { return static_cast<int64_t>(unitList.size()); }
   /// The most lanes of a unit.
   int64_t mostLanes() const { return unitList.back().lanes; }
 
-  /// Writes what stays from run to run.
+  /// Writes the contents that stay from run to run.
   void write(char *staging, uint64_t address) const;
-  /// Writes what a run begins with.
+  /// Writes the initial contents of a run.
   void begin(char *staging, uint64_t address) const;
-  /// For the context: by unit.
+  /// The lanes of each unit, for the context.
   BatchLanes **lanes(char *staging) const {
     return reinterpret_cast<BatchLanes **>(staging + lists);
   }
-  /// What a unit counted, and its path on the host; other pointers are those
+  /// The counts of a unit, and its path on the host; other pointers are those
   /// that the unit sees.
   BatchLanes counts(int64_t unit, char *staging) const;
   /// How instances ended.
@@ -64,29 +64,29 @@ public:
     return reinterpret_cast<const int64_t *>(staging + endsAt);
   }
 
-  // Of a device.
+  // Only on a device.
 
   /// [0, inEnd) is copied in, [outBegin, outEnd) is copied out.
   size_t inEnd() const { return endOfIn; }
   size_t outBegin() const { return beginOfOut; }
   size_t outEnd() const { return endOfOut; }
-  /// All that kernels access.
+  /// The regions that kernels access.
   const std::vector<DevicePart> &deviceParts() const { return parts; }
   /// Where the context lies.
   size_t context() const { return contextAt; }
-  /// Writes all that is copied in. `host` has the arguments; `forms` is the
-  /// address of those of parameters.
+  /// Writes everything that is copied in. `host` has the arguments; `forms` is
+  /// the address of the list of packed parameters.
   void write(const BatchContext &host, uint64_t forms, char *staging,
              uint64_t address) const;
   /// Hands over the results of instances that ended well.
   void readResults(const BatchContext &host, const char *staging) const;
 
 private:
-  /// Offsets of what the lanes of a unit have of a variable.
+  /// Offsets of a variable in the lanes of a unit.
   struct Variable {
     size_t tops = 0, stack = 0, depths = 0;
   };
-  /// Offsets of what one unit has.
+  /// Offsets of one unit's memory.
   struct Unit {
     int64_t lanes = 0;
     size_t head = 0, variables = 0, steps = 0, operands = 0, results = 0;
@@ -113,7 +113,7 @@ private:
   const Descriptor &descriptor;
   const LockstepInfo &info;
   const bool onDevice;
-  // Of the kernels of all blocks, and the most of one for a lane.
+  // Sums over the kernels of all blocks, and the most of one kernel for a lane.
   size_t operands = 0, results = 0, scratchBytes = 0, resultBytes = 0;
   size_t frameCells = 0; ///< blocks of all frames
   int64_t numInstances = 0, numLanes = 0;

@@ -28,7 +28,8 @@ void Lockstep::applyOptions(BatchLanes &lanes) const {
 
 std::vector<int64_t> batchrt::costsOfBlocks(const Descriptor &descriptor) {
   std::vector<int64_t> costs;
-  // The dearer a kernel, the fewer tasks of it are worth a meeting of workers.
+  // The more a kernel costs, the fewer of its tasks are worth a barrier of
+  // workers.
   constexpr int64_t meeting = 1 << 16;
   for (const BlockInfo &block : descriptor.lockstep->blocks)
     costs.push_back(block.kernel < 0

@@ -13,10 +13,11 @@
 
 namespace batchrt {
 
-/// What it costs to run each block on a lane, in parts of a meeting of workers.
+/// The cost of running each block on a lane, in fractions of a barrier of
+/// workers.
 std::vector<int64_t> costsOfBlocks(const Descriptor &descriptor);
 
-/// What the workers of a lockstep program work on. Each has lanes of its own,
+/// The lanes of the workers of a lockstep program. Each worker has its own,
 /// which take instances from a common counter.
 class Lockstep {
 public:
@@ -25,25 +26,24 @@ public:
   /// Gets ready for a run of `numInstances` instances on `workers` workers; 0
   /// for a run on a device, which has memory of its own.
   void prepare(int64_t numInstances, int64_t workers);
-  /// Makes the choice of blocks the learned one, by a machine that is numbered
-  /// as the program's blocks are.
+  /// Makes a state machine choose the blocks, numbered as in the program.
   void setPolicy(const StateMachine &machine);
   const Descriptor &getDescriptor() const { return descriptor; }
   const LockstepOptions &getOptions() const { return options; }
-  /// Says how lanes are to be run. Their number has been set.
+  /// Sets the options of lanes, whose number has been set.
   void applyOptions(BatchLanes &lanes) const;
   const std::vector<int64_t> &blockCosts() const { return costs; }
-  /// What a learned choice reads: cells of slots (BlockPolicy.h).
+  /// The table that a learned choice reads: cells of slots (BlockPolicy.h).
   const std::vector<int64_t> &stateTable() const { return states; }
-  /// For the context: by worker.
+  /// The lanes of each worker, for the context.
   BatchLanes **lanes() const { return memory.lanes(buffer.data()); }
   /// Rows for result `r` of the entry, a tensor with `rowBytes`.
   char *resultRows(size_t r, int64_t rowBytes);
-  /// The most bytes of `workerScratch` that a worker needs.
+  /// The bytes of `workerScratch` that a worker needs at most.
   int64_t workerScratch() const;
 
   int64_t instances() const { return numInstances; }
-  /// The memory says at `staging` how the run ended, until the next one.
+  /// Until the next run, `staging` holds how this one ended.
   void setOutcome(const LaneMemory &memory, char *staging);
   /// How an instance ended: empty if well.
   std::string describeEnd(int64_t instance) const;
@@ -62,7 +62,7 @@ private:
   int64_t numInstances = 0;
   LaneMemory memory; ///< of the host's workers
   Buffer buffer;
-  bool written = false; ///< what stays there from run to run
+  bool written = false; ///< the contents that stay from run to run
   const LaneMemory *outcome = nullptr;
   char *outcomeAt = nullptr;
   std::vector<Buffer> results;

@@ -14,8 +14,8 @@
 
 namespace batchrt {
 
-/// What executors of plans have in common: the inspector, the tables of the
-/// run, and its plan.
+/// The common base of executors of plans: the inspector, the tables of the run,
+/// and its plan.
 class PlanExecutor : public Executor {
 public:
   explicit PlanExecutor(MiniBatch &batch);
@@ -32,13 +32,13 @@ public:
   size_t liveResults() const override;
 
 protected:
-  /// Groups of units that run plans of their own.
+  /// The number of groups of units that run separate plans.
   virtual int64_t groups() { return 1; }
 
   Inspector inspector;
   Tables tables;
   Plan runPlan;
-  /// Of the run so far: sums over its plans.
+  /// Counts of the run so far: sums over its plans.
   RunCounters counted;
 };
 

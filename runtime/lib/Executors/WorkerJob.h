@@ -13,7 +13,7 @@
 
 namespace batchrt {
 
-/// The executor of an object, called by each worker.
+/// The executor code of an object, called by each worker.
 struct WorkerJob {
   WorkerJob(const MiniBatch &batch, BatchContext &context)
       : execute(batch.object.entry().execute), context(&context),

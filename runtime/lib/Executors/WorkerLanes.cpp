@@ -27,7 +27,7 @@ public:
   }
 
   double runTimed() override {
-    // Blocks run between bookkeeping of their own: all of it counts.
+    // Blocks alternate with bookkeeping: all of it counts.
     prepare();
     WorkerJob job(batch, batch.context());
     return batch.workers.runTimed(WorkerJob::run, &job);

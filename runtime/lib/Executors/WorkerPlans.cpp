@@ -32,7 +32,7 @@ private:
 
 void WorkerPlans::prepare() {
   PlanExecutor::prepare();
-  // Without an executor, schedules can still be looked at.
+  // Without executor code, schedules can still be examined.
   if (!batch.object.entry().execute)
     return;
   const int64_t workers = batch.workers.size();
@@ -45,8 +45,8 @@ void WorkerPlans::prepare() {
   counted.launches = counted.batches;
 }
 
-/// Calls `body(context, job, shared)` for each stretch of the plan, with a
-/// context that has its steps only, and counts how often workers meet.
+/// Calls `body(context, job, shared)` for each range of steps, with a context
+/// that has only these steps, and counts the barriers of workers.
 template <class Body>
 void WorkerPlans::forEachStretch(const Body &body) {
   BatchContext &context = batch.context();
@@ -81,7 +81,7 @@ double WorkerPlans::runTimed() {
     });
     return sum;
   };
-  // What steps without tasks take is not spent in kernels.
+  // Time that steps without tasks take is not spent in kernels.
   BatchContext &context = batch.context();
   BatchStep *steps = context.steps;
   std::vector<BatchStep> empty(steps, steps + context.numSteps);
@@ -90,7 +90,7 @@ double WorkerPlans::runTimed() {
   context.steps = empty.data();
   double between = time();
   context.steps = steps;
-  // One of the two may have been interrupted.
+  // One of the two runs may have been interrupted.
   return std::max(time() - between, 0.0);
 }
 

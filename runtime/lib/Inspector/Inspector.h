@@ -18,14 +18,14 @@ class Inspector {
 public:
   explicit Inspector(MiniBatch &batch) : batch(batch) {}
 
-  /// Inspects all instances: in parts for `groups` plans of their own, or with
-  /// one group in one for each worker if the mini-batch is large enough.
+  /// Inspects all instances: in parts for `groups` separate plans, or for one
+  /// group in a part per worker if the mini-batch is large enough.
   void run(int64_t groups);
 
   /// The contexts of all parts, in order.
   const std::vector<BatchContext *> &contexts() const { return list; }
   int64_t numParts() const { return static_cast<int64_t>(list.size()); }
-  /// Each part is for a plan of its own.
+  /// True if each part is for a plan of its own.
   bool plansApart() const { return apart; }
 
 private:

@@ -14,10 +14,10 @@ namespace batchrt {
 
 class MiniBatch;
 
-/// The context that compiled code sees where it runs on one worker: consecutive
-/// instances that it inspects, or one that it runs unbatched. Contexts of a run
-/// differ in what is here; the executor's is that of the first part. A worker
-/// inspects one part, or several one after the other.
+/// The context of compiled code on one worker, which inspects consecutive
+/// instances or runs one unbatched. The contexts of a run differ in the memory
+/// owned here; the executor's is that of the first part. A worker inspects one
+/// part, or several in turn.
 struct alignas(64) Part : BatchContext {
   Part(MiniBatch &owner, FiberStack &stack)
       : BatchContext(), owner(owner), stack(stack), fiber(stack) {}
@@ -31,8 +31,8 @@ struct alignas(64) Part : BatchContext {
   std::vector<int64_t> constantList;
   int64_t beginInstance = 0, endInstance = 0;
 
-  // Where new nodes and list entries begin in the forest's arrays, and how many
-  // there is room for. One part alone has all room, which grows.
+  // Where new nodes and list entries begin in the forest's arrays, and the room
+  // for them. A single part has all the room, which grows.
   int64_t firstNode = 0, nodeRoom = 0;
   int64_t firstEntry = 0, entryRoom = 0;
   bool roomGrows = true;
@@ -70,17 +70,17 @@ public:
   /// Drops the nodes and lists that a run has added.
   void reset();
   void enter(Cells wanted);
-  /// Makes room for so many nodes or list entries in the forest's arrays.
+  /// Makes room for `wanted` nodes or list entries in the forest's arrays.
   void growNodes(int64_t wanted);
   void growList(int64_t wanted);
-  /// Makes sure that there are so many parts, with queues of their own.
+  /// Makes at least `count` parts, with queues of their own.
   void reserveParts(int64_t count);
   /// Gives `count` workers `bytes` of scratch memory each.
   void reserveWorkers(size_t bytes, int64_t count);
   /// Runs one instance by the unbatched code.
   void runUnbatched(int64_t instance);
 
-  /// What compiled code failed with.
+  /// The text of the error that compiled code failed with.
   std::string describeError(const Part &part) const;
 
   const Descriptor &descriptor() const { return object.descriptor(); }
@@ -88,7 +88,7 @@ public:
   int64_t numInstances() const { return loaded->numInstances; }
   Cells cells() const { return mode; }
   Part &part(int64_t number) { return *parts[number]; }
-  /// What all units of an executor see.
+  /// The context that all units of an executor see.
   Part &context() { return *parts.front(); }
   const Part &context() const { return *parts.front(); }
   const BatchSource *sources() const { return sourceList.data(); }

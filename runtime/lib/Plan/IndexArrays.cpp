@@ -23,7 +23,7 @@ static int64_t entryBytes(const OperandInfo &operand) {
   return operand.kind == OperandInfo::Gather ? 4 : 8;
 }
 
-/// For each operand the first one whose index array is the same: gathers of one
+/// For each operand, the first one with the same index array: gathers of one
 /// cell from tables with the same slots.
 static std::vector<size_t> findSameRows(const Descriptor &descriptor,
                                         const KernelInfo &kernel) {
@@ -80,7 +80,8 @@ void IndexArrays::countRaggedRows(const TaskOrder &order, int64_t number) {
   }
 }
 
-/// Sizes first: rows of all tasks of a kernel, and offsets step by step.
+/// Computes sizes first: rows of all tasks of a kernel, and offsets step by
+/// step.
 void IndexArrays::layOut(const TaskOrder &order) {
   const DepthScheduler &schedule = order.schedule();
   int64_t bytes = 0;
@@ -114,8 +115,8 @@ void IndexArrays::layOut(const TaskOrder &order) {
   memory.reserve(bytes, "operand index arrays");
 }
 
-/// Makes places of the numbers of rows of the next ragged operand, which is
-/// kernel `kernel`'s; returns the sum.
+/// Turns the numbers of rows of the next ragged operand, one of `kernel`, into
+/// places; returns the sum.
 int64_t IndexArrays::placeRaggedRows(const TaskOrder &order, int64_t kernel) {
   const DepthScheduler &schedule = order.schedule();
   for (int64_t p = 0; p < order.numParts(); ++p)
@@ -141,7 +142,7 @@ int64_t IndexArrays::placeRaggedRows(const TaskOrder &order, int64_t kernel) {
 
 namespace {
 /// Tables::row() for many handles of one type and part. Handles of tasks and of
-/// sources mix in no predictable way, so there is no branch between them.
+/// sources mix unpredictably, so the code does not branch on them.
 class RowFinder {
 public:
   RowFinder(const int32_t *slots, int64_t firstTask, const char *base,
@@ -183,12 +184,13 @@ public:
         number(number), part(order.part(number)), places(order.places(number)) {
   }
 
-  /// Of an operand with one entry for each task.
+  /// Writes an operand with one entry for each task.
   void write(int64_t kernel, const OperandInfo &info, char *rows) const {
     writeRows(info, rows,
               [&](auto entry) { forEachCell(kernel, info.cell, entry); });
   }
-  /// Of a ragged one, and where the tasks' rows end. `where` has its steps.
+  /// Writes a ragged operand, and where the tasks' rows end. `where` has its
+  /// steps.
   void write(int64_t kernel, const OperandInfo &info, char *rows,
              int32_t *offsets, const RaggedRows *where) const {
     writeRows(info, rows, [&](auto entry) {
@@ -215,8 +217,8 @@ private:
   const TaskOrder::Places &places;
 };
 
-/// Calls `entry(i, cell)` for the cells of one operand, in schedule order. All
-/// that the loop reads is copied first: the stores might alias it.
+/// Calls `entry(i, cell)` for the cells of one operand, in schedule order.
+/// Everything that the loop reads is copied first: the stores might alias it.
 template <class Entry>
 void IndexArrays::PartWriter::forEachCell(int64_t kernel, int64_t cell,
                                           Entry entry) const {
@@ -229,7 +231,7 @@ void IndexArrays::PartWriter::forEachCell(int64_t kernel, int64_t cell,
   for (int64_t s = part.sorter.kernelSteps(kernel); s < end; ++s) {
     const int32_t *records = part.sorter.order() + steps[s].begin;
     const int64_t first = s, at = places[s].begin;
-    // The next steps, if no other part comes between.
+    // The next steps, if no other part is between them.
     while (s + 1 < end &&
            places[s + 1].begin - at == steps[s + 1].begin - steps[first].begin)
       ++s;

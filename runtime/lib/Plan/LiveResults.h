@@ -13,10 +13,10 @@
 
 namespace batchrt {
 
-/// The bytes of result rows that no schedule-preserving layout could do
-/// without: those that a step of the plan writes, and earlier ones that it, a
-/// later step or an output reads; at the step where they are the most.
-/// `context` has the results of the run.
+/// The fewest bytes of result rows in any layout that keeps the schedule: the
+/// rows that a step of the plan writes, and earlier ones that it, a later step
+/// or an output reads, at the step where these are the most. `context` has the
+/// results of the run.
 size_t findLiveResults(const Descriptor &descriptor,
                        const BatchContext &context, int64_t numInstances,
                        const TaskOrder &order, const Tables &tables);

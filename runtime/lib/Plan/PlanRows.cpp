@@ -19,7 +19,7 @@
 
 using namespace batchrt;
 
-/// In place of an epoch: read after all of them.
+/// Stands for an epoch after all others.
 static constexpr int32_t kKept = INT32_MAX;
 
 PlanRows::PlanRows(const Descriptor &descriptor)
@@ -52,7 +52,7 @@ void PlanRows::take(TaskOrder &order, Tables &tables, int64_t numInstances,
 }
 
 //===----------------------------------------------------------------------===//
-// Who reads a row last
+// Last reads of rows
 //===----------------------------------------------------------------------===//
 
 void PlanRows::numberEpochs(const TaskOrder &order) {
@@ -124,7 +124,7 @@ void PlanRows::keepResults(const TaskOrder &order, int64_t numInstances) {
 }
 
 /// Sorts the tasks of each step by the last epoch that reads their rows in its
-/// first pool; stable, and linear unless few tasks have many different ones.
+/// first pool; stable, and linear unless few tasks have many different epochs.
 void PlanRows::sortByLastRead(TaskOrder &order, Tables &tables,
                               int64_t number) {
   TaskOrder::Part &part = order.part(number);
@@ -175,8 +175,8 @@ void PlanRows::sortByLastRead(TaskOrder &order, Tables &tables,
 // Slots
 //===----------------------------------------------------------------------===//
 
-/// Takes the rows of a step, and says when each is free again: never if a later
-/// plan may read them.
+/// Takes the rows of a step, and sets when each is free again: never if a later
+/// plan may read it.
 int64_t PlanRows::takeRows(const TaskOrder &order, RowAllocator &rows,
                            int64_t s, const GroupUse &use, bool last) {
   const DepthStep &step = order.schedule().steps()[s];

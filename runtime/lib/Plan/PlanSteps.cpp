@@ -23,7 +23,7 @@ void PlanSteps::build(const TaskOrder &order, const PlanRows &rows,
   reserveScratch();
 }
 
-/// Where operands and results of all steps lie, kernel after kernel.
+/// Lists the places of operands and results of all steps, kernel after kernel.
 void PlanSteps::makeLists(const TaskOrder &order, const PlanRows &rows,
                           const IndexArrays &arrays, const Tables &tables) {
   const DepthScheduler &schedule = order.schedule();
@@ -34,7 +34,7 @@ void PlanSteps::makeLists(const TaskOrder &order, const PlanRows &rows,
     numOperands += count * descriptor.kernels[k].operands.size();
     numResults += count * descriptor.kernels[k].results.size();
   }
-  // Growing only: all entries are written.
+  // The lists only grow: all entries are written.
   operands.resize(std::max(operands.size(), numOperands));
   results.resize(std::max(results.size(), numResults));
   for (size_t k = 0; k < stepLists.size(); ++k) {
@@ -87,7 +87,7 @@ void PlanSteps::makeSteps(const TaskOrder &order) {
   }
 }
 
-/// Steps of a plan share scratch memory if the units meet between them.
+/// Steps of a plan share scratch memory if there is a barrier between them.
 void PlanSteps::reserveScratch() {
   std::vector<int64_t> &offsets = scratchOffsets;
   offsets.clear();

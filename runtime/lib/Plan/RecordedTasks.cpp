@@ -51,8 +51,8 @@ RecordedTasks::read(const std::vector<BatchContext *> &newContexts,
           " tasks, 2147483647 is the most; give a smaller --batch");
   graph.types.resize(tasks);
   graph.operandBegin.assign(tasks + 1, 0);
-  // A task reads the same one through several operands mostly, h and c of a
-  // cell: one after another they count once.
+  // A task often reads another through several operands, such as h and c of an
+  // LSTM cell: consecutive reads of one task count once.
   auto forEachOperand = [&](int64_t p, size_t k, const int64_t *record,
                             const auto &body) {
     const int64_t begin = begins[p], offset = firstTasks[p] - begin;
@@ -88,7 +88,7 @@ RecordedTasks::read(const std::vector<BatchContext *> &newContexts,
 void RecordedTasks::writeDepths(const Schedule &schedule) {
   batchOf.resize(graph.size());
   depths.resize(schedule.batches.size());
-  // The first batch of those that have the present depth.
+  // The first batch with the present depth.
   int32_t first = 0, depth = 0;
   for (int32_t b = 0; b < static_cast<int32_t>(schedule.batches.size()); ++b) {
     const Batch &batch = schedule.batches[b];
