@@ -103,8 +103,8 @@ void Machine::note(Thread &thread, uintptr_t address, int64_t bytes,
               finding.otherWhere, "; nothing orders the two",
               sameBlock
                   ? ": a barrier of the block is missing"
-                  : ": the blocks have to meet, or one has to publish with a "
-                    "release what the other acquires"));
+                  : ": a barrier of all blocks is missing, or a release in one "
+                    "that the other acquires"));
 }
 
 void Machine::access(Thread &thread, uintptr_t address, int64_t bytes,

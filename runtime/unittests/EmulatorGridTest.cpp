@@ -88,7 +88,7 @@ TEST_F(EmulatorTest, GridBarrierWithoutOrderIsRace) {
     region(words, "words");
     control = words;
     expectError(3, 40, [&](Gpu gpu) { pass(gpu, data, words, fault); },
-                {"race: ", "the blocks have to meet"});
+                {"race: ", "a barrier of all blocks is missing"});
     emulator.removeRegion(data);
     emulator.removeRegion(words);
   }
@@ -216,7 +216,7 @@ TEST_F(ClusterTest, NoBarrierIsRace) {
                 readNeighbour(gpu, gpu.thread(), 1 - gpu.self->clusterBlock);
                 meetCluster(gpu);
               },
-              {"race: ", "w2", "the blocks have to meet"});
+              {"race: ", "w2", "a barrier of all blocks is missing"});
 }
 
 TEST_F(ClusterTest, WrongNeighbours) {

@@ -159,9 +159,9 @@ TEST(JsonInputs, Errors) {
   EXPECT_INPUT_ERROR(
       reader, "[\"twig\", 3]",
       "1:2: ADT Tree has no variant 'twig'; it has leaf, node, many");
-  EXPECT_INPUT_ERROR(reader, "[\"leaf\"]", "'leaf' has 1 field(s), here are 0");
+  EXPECT_INPUT_ERROR(reader, "[\"leaf\"]", "'leaf' has 1 field(s), found 0");
   EXPECT_INPUT_ERROR(reader, "[\"leaf\", 1, 2]",
-                     "1:13: 'leaf' has 1 field(s), here are more");
+                     "1:13: 'leaf' has 1 field(s), found more");
   EXPECT_INPUT_ERROR(reader, "[]", "empty array");
   EXPECT_INPUT_ERROR(reader, "[3]", "begins with the name of its variant");
   EXPECT_INPUT_ERROR(reader, "3", "1:1: expected a value of ADT Tree");
@@ -258,7 +258,7 @@ TEST(JsonInputs, AllTypes) {
                      "has no tensor 'two'");
   EXPECT_INPUT_ERROR(
       reader, replace("{\"tensor\": \"one\"}", "{\"tensor\": \"three\"}"),
-      "has shape [3,2], but [2] belongs here");
+      "has shape [3,2], but the model wants [2]");
   EXPECT_INPUT_ERROR(reader, replace("{\"tensor\": \"one\"}", "3"),
                      "argument 'x': expected an array of 2 elements or "
                      "{\"tensor\": \"NAME\"} (tensor<2xf32>), found a number");
@@ -486,7 +486,7 @@ TEST(TreeInputs, Errors) {
       "1:15: the bracket opened at line 1, column 1 is not closed");
   EXPECT_INPUT_ERROR(reader, "(1 a))", "1:6: a bracket is closed");
   EXPECT_INPUT_ERROR(reader, "(1 a) b", "1:7: a tree begins with '('");
-  EXPECT_INPUT_ERROR(reader, "(1 a b)", "here is a second word");
+  EXPECT_INPUT_ERROR(reader, "(1 a b)", "found a second word");
   EXPECT_INPUT_ERROR(reader, "(1 (2 a) b)", "a word after a bracket");
   EXPECT_INPUT_ERROR(reader, "(1 a (2 b))", "a bracket after a word");
   EXPECT_INPUT_ERROR(reader, "\n(1)", "2:3: the bracket has neither");

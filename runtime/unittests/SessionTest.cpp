@@ -336,7 +336,7 @@ TEST(Session, ObjectErrors) {
                  "machine lacks: avx9000",
                  CompiledObject::adopt(object));
   object.descriptor = R"({"has": {"inspect": true}})";
-  EXPECT_MESSAGE("an entry point that is not there",
+  EXPECT_MESSAGE("an entry point that is missing",
                  CompiledObject::adopt(object));
 }
 

@@ -150,7 +150,7 @@ TEST_F(Tool, Errors) {
   fails(folder.write("m.mlir", "") + " " + random, "batch-compile");
   fails(model +
             "--params=random:1 --inputs=" + folder.write("bad", "[\"leaf\"]"),
-        "bad:1:8: 'leaf' has 1 field(s), here are 0");
+        "bad:1:8: 'leaf' has 1 field(s), found 0");
   fails(model + random + "--outputs=" + folder.file("no/such"), "cannot write");
   fails(model + "--params=" + folder.write("p", "abc") + " --inputs=random:1,2",
         "has 3 bytes");

@@ -422,8 +422,9 @@ const Option &findOption(const std::vector<Option> &table,
                          const Argument &argument) {
   const std::string &name = argument.name;
   if (argument.dashes == 2 && name == "task-order")
-    raise("--task-order was removed: it gained nothing; the tasks of a batch "
-          "come as they were recorded, leave it out");
+    raise(
+        "--task-order was removed, since it made nothing faster: the tasks of "
+        "a batch run in the order in which they were recorded; leave it out");
   auto found = std::find_if(table.begin(), table.end(), [&](auto &option) {
     return argument.dashes == 2 && name == option.name;
   });
@@ -459,9 +460,9 @@ void checkTuning(const Options &options) {
     return word.rfind("--tuning=", 0) == 0;
   };
   if (std::any_of(options.compile.begin(), options.compile.end(), isTuning))
-    raise("--tune finds out what --tuning says; leave one out");
+    raise("--tune writes the file that --tuning reads; leave one out");
   if (options.onlyUnbatched)
-    raise("--tune measures batches, --unbatched has none");
+    raise("--tune measures batches, but --unbatched has none; leave one out");
   if (options.explain)
     raise("--tune compiles the model many times, --explain says how it is "
           "compiled once; leave one out");
@@ -502,9 +503,10 @@ void checkTogether(Options &options) {
           "--partial-results lets some have none; leave one out");
   checkTables(options);
   if (options.onlyUnbatched && options.policy)
-    raise("a policy makes batches, --unbatched has none; leave one out");
+    raise("a policy makes batches, but --unbatched has none; leave one out");
   if (options.onlyUnbatched && !(options.trace + options.dot).empty())
-    raise("--trace and --dot show batches, --unbatched has none");
+    raise("--trace and --dot show batches, but --unbatched has none; leave one "
+          "out");
 }
 } // namespace
 
@@ -513,11 +515,12 @@ void batchrun::checkControl(const Options &options,
   const bool lockstep = descriptor.lockstep.has_value();
   for (const auto &[name, control] : options.given)
     if (lockstep && control == Control::Inspected)
-      raise(name, " is for models whose tasks are known before they run; this "
-                  "one's control runs in lock step, leave it out");
+      raise(name, " is for models whose tasks are known before they run, "
+                  "but control of this model runs in lock step; leave it out");
     else if (!lockstep && control == Control::Lockstep)
-      raise(name, " is for models whose control runs in lock step; this one's "
-                  "tasks are known before they run, leave it out");
+      raise(name,
+            " is for models whose control runs in lock step, but the tasks of "
+            "this model are known before they run; leave it out");
 }
 
 Options batchrun::parseOptions(int argc, char **argv) {

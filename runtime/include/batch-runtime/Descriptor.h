@@ -60,7 +60,7 @@ struct AdtInfo {
   std::vector<Variant> variants;
 
   const Variant *find(const std::string &variant) const;
-  /// True if no node is a part of two nodes.
+  /// True if no node is a child of two nodes.
   bool isUnshared() const { return kind == "tree" || kind == "sequence"; }
 };
 

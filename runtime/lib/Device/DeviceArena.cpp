@@ -62,7 +62,7 @@ size_t DeviceArena::allocate(size_t bytes) {
 void DeviceArena::checkStaged(size_t begin, size_t end) const {
   if (begin > end || end > stagingSize || end > size)
     raise("bytes ", begin, " to ", end, " of an arena for ", what,
-          " have no staging memory");
+          " have no staging memory; this is a bug in the runtime");
 }
 
 void DeviceArena::copyIn(size_t begin, size_t end, DeviceStream stream) {

@@ -154,7 +154,7 @@ double DevicePlans::runTimed() {
 }
 
 std::vector<StepTime> DevicePlans::runTraced() {
-  raise("a device runs all steps in one launch, nobody sees when each begins; "
+  raise("a device runs all steps in one launch, without times of single steps; "
         "leave out --trace, or give --device=cpu");
 }
 

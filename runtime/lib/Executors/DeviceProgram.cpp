@@ -162,9 +162,9 @@ void DeviceRuns::chooseShape(const LaunchInfo &launch, int64_t mostBlocks) {
   shape.sharedBytes = launch.sharedBytes;
   int64_t most = device.maxClusterSize(program->kernel(), shape);
   if (shape.clusterSize > most)
-    raise("the object's clusters have ", shape.clusterSize, " blocks, ",
-          device.info().name, " has at most ", most,
-          "; compile the model again with --executor=device");
+    raise("the object's clusters have ", shape.clusterSize, " blocks, but ",
+          device.info().name, " runs at most ", most,
+          " in one; compile the model again with --executor=device");
   int64_t resident = device.residentBlocks(program->kernel(), shape);
   if (mostBlocks > 0)
     resident = std::min<int64_t>(resident, mostBlocks);

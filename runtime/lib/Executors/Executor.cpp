@@ -32,7 +32,7 @@ batchrt::makeExecutor(MiniBatch &batch, const BoundParameters &parameters) {
     if (kind.lanes == info.lockstep.has_value() &&
         kind.device == info.launch.has_value())
       return kind.make(batch, parameters);
-  raise("no executor is for this kind of object");
+  raise("there is no executor for this kind of object");
 }
 
 static constexpr const char *onlyPlans =

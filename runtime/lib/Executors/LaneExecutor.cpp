@@ -46,7 +46,8 @@ RunCounters LaneExecutor::counters() const {
 }
 
 std::vector<StepTime> LaneExecutor::runTraced() {
-  raise("blocks of lanes are no steps of a schedule; leave out --trace");
+  raise("control of this object runs in lock step, without steps to trace; "
+        "leave out --trace");
 }
 
 void LaneExecutor::setBlockPolicy(StateMachine machine) {

@@ -79,11 +79,12 @@ InputTensors::rows(const Type &type, const std::string &name, bool list) {
   }
   if (view->shape != wanted)
     raise("tensor '", name, "' of '", file->path(), "' has shape ",
-          shapeName(view->shape), ", but ", shapeName(wanted), " belongs here");
+          shapeName(view->shape), ", but the model wants ", shapeName(wanted),
+          " here");
   if (!canConvert(view->type, type.dtype))
     raise("tensor '", name, "' of '", file->path(), "' has type ",
-          fileName(view->type), ", but ", fileName(type.dtype),
-          " belongs here");
+          fileName(view->type), ", but the model wants ", fileName(type.dtype),
+          " here");
   int64_t elements = elementCount(type.shape);
   std::vector<char> dense(elements * byteSize(type.dtype));
   int64_t first = target.rows;

@@ -142,9 +142,10 @@ void ValueBuilder::reportCycle(int64_t node) const {
 void ValueBuilder::reportShared(int64_t node) const {
   const AdtInfo &adt = descriptor.adts[nodes[node].variant->adt];
   raise("node ", nodes[node].inScope,
-        " is a part of two nodes, but the model "
-        "declares ADT ",
-        adt.name, " a ", adt.kind, " (number in \"nodes\", from 0)");
+        " is a child of two nodes, but the model declares ADT ", adt.name,
+        " a ", adt.kind,
+        " (numbered from 0 in \"nodes\"); declare it 'kind dag', or copy the "
+        "node");
 }
 
 /// Depth-first from the root; a node is emitted when all its children are.

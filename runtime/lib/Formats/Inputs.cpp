@@ -132,6 +132,6 @@ Inputs::Inputs(const Descriptor &descriptor, const InputOptions &options)
                 filler);
   }
   if (numInstances == 0)
-    raise("'", options.inputs, "' holds no instance");
+    raise("'", options.inputs, "' holds no instance; give at least one");
   largestIndex = builder.largestIndex;
 }

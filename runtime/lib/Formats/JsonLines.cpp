@@ -305,7 +305,7 @@ const Type &InstanceParser::expected(const char *found) {
     size_t field = values.size() - frame.base;
     if (field >= frame.variant->fields.size())
       error("'", frame.variant->name, "' has ", frame.variant->fields.size(),
-            " field(s), here are more");
+            " field(s), found more");
     return frame.variant->fields[field].type;
   }
   case Frame::List:
@@ -516,7 +516,7 @@ bool InstanceParser::end_array() {
             descriptor.adts[frame.type->adt].name);
     if (count != static_cast<int64_t>(frame.variant->fields.size()))
       error("'", frame.variant->name, "' has ", frame.variant->fields.size(),
-            " field(s), here are ", count);
+            " field(s), found ", count);
     try {
       cell = builder.addNode(*frame.variant, values.data() + frame.base);
     } catch (const Error &tooMany) {

@@ -93,7 +93,7 @@ bool TreeReader::next(ValueBuilder &builder, Vocabulary &words, int64_t &root,
     if (now.kind == '(') {
       if (!brackets.empty() && brackets.back().wordLength)
         error("a bracket holds a label and a word, or a label and brackets; "
-              "here is a bracket after a word");
+              "found a bracket after a word");
       if (brackets.empty())
         line = lineNumber;
       else if (children.size() == brackets.back().begin)
@@ -126,11 +126,11 @@ bool TreeReader::next(ValueBuilder &builder, Vocabulary &words, int64_t &root,
     Bracket &bracket = brackets.back();
     if (now.kind == 'w') {
       if (bracket.wordLength)
-        error("a bracket holds a label and one word, here is a second word; "
+        error("a bracket holds a label and one word, found a second word; "
               "each word needs a bracket of its own");
       if (children.size() > bracket.begin)
         error("a bracket holds a label and a word, or a label and brackets; "
-              "here is a word after a bracket");
+              "found a word after a bracket");
       bracket.word = now.begin;
       bracket.wordLength = now.length;
       continue;
@@ -201,8 +201,9 @@ const Variant &TreeReader::chooseVariant(bool leaf, int64_t count,
                       " has no variant for a word: one "
                       "with one field of type index; it has ",
                       names)
-             : concat("ADT ", adt->name, " has no variant for a bracket with ",
-                      count, " bracket(s): one with ", count,
+             : concat("ADT ", adt->name,
+                      " has no variant for a bracket that holds ", count,
+                      " bracket(s): one with ", count,
                       " fields of the ADT, or with a list of it; it has ",
                       names));
 }

@@ -277,8 +277,8 @@ std::string MiniBatch::explain(int64_t code, int64_t a, int64_t b) const {
                   context().stack.size(),
                   " bytes allows; give a larger one with --stack-size=BYTES");
   case BATCH_ERROR_RAGGED_MISMATCH:
-    return concat("two ragged tensors that belong together have ", a, " and ",
-                  b, " rows");
+    return concat("two ragged tensors that are read together have ", a, " and ",
+                  b, " rows; give them the same number of rows");
   default:
     return concat("compiled code failed with error ", code, " (", a, ", ", b,
                   ")");

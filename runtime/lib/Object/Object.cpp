@@ -84,7 +84,7 @@ void CompiledObject::check(const std::string &path) {
           ", this runtime has version ", BATCH_ABI_VERSION,
           "; compile the model again with the batch-compile of this version");
   if (!object->descriptor)
-    raise(path, " has no descriptor");
+    raise(path, " is damaged: it has no descriptor; compile the model again");
   try {
     parsed = std::make_shared<const Descriptor>(object->descriptor);
   } catch (const Error &error) {
@@ -106,5 +106,6 @@ void CompiledObject::check(const std::string &path) {
       (parsed->hasExecute && !object->execute) ||
       (parsed->hasUnbatched && !object->unbatched) ||
       (parsed->launch && !object->deviceCode && !object->emulate))
-    raise(path, ": the descriptor names an entry point that is not there");
+    raise(path, " is damaged: the descriptor names an entry point that is "
+                "missing; compile the model again");
 }

@@ -48,7 +48,7 @@ RecordedTasks::read(const std::vector<BatchContext *> &newContexts,
   }
   if (tasks > INT32_MAX)
     raise("the mini-batch has ", tasks,
-          " tasks, 2147483647 is the most; give a smaller --batch");
+          " tasks, but 2147483647 is the most; give a smaller --batch");
   graph.types.resize(tasks);
   graph.operandBegin.assign(tasks + 1, 0);
   // A task often reads another through several operands, such as h and c of an
@@ -74,7 +74,7 @@ RecordedTasks::read(const std::vector<BatchContext *> &newContexts,
   });
   if (reads > INT32_MAX)
     raise("the tasks of the mini-batch have ", reads,
-          " operands, 2147483647 is the most; give a smaller --batch");
+          " operands, but 2147483647 is the most; give a smaller --batch");
   for (int64_t task = 0; task < tasks; ++task)
     graph.operandBegin[task + 1] += graph.operandBegin[task];
   graph.operands.resize(reads);

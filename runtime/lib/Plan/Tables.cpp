@@ -123,7 +123,7 @@ void Tables::makeRoom() {
     int64_t rows = groupRows[table.group];
     if (rows > INT32_MAX)
       raise("the mini-batch needs ", rows, " rows of table '", table.name,
-            "', 2147483647 is the most; give a smaller --batch");
+            "', but 2147483647 is the most; give a smaller --batch");
     totalSlots += rows;
     if (memoryOf[t] != static_cast<int>(t))
       continue;

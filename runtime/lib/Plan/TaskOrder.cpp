@@ -83,7 +83,7 @@ void TaskOrder::checkSize() {
       scheduler.kernelBegin(static_cast<int64_t>(descriptor.kernels.size()));
   if (taskCount > INT32_MAX)
     raise("the mini-batch has ", taskCount,
-          " tasks, 2147483647 is the most; give a smaller --batch");
+          " tasks, but 2147483647 is the most; give a smaller --batch");
   // The handle of the first task beyond would have been wrong, and all after.
   for (const DepthStep &step : scheduler.steps())
     if (step.depth > TaskQueue::maxDepth)

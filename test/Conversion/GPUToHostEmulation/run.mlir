@@ -29,7 +29,7 @@
 // RUN: sed '/RELEASE$/d' %s | %{lower} | %{object}
 // RUN: %{link}
 // RUN: not %{sum} 2>&1 | FileCheck %s --check-prefix=ORDER
-// ORDER: race: {{.*}}the blocks have to meet
+// ORDER: race: {{.*}}a barrier of all blocks is missing
 
 // RUN: sed '/GO$/d' %s | %{lower} | %{object}
 // RUN: %{link}
