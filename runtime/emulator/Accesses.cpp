@@ -29,7 +29,7 @@ Region &Machine::locate(Thread &thread, uintptr_t address, int64_t bytes,
     return concat(verb(access), " ", bytes, " bytes at ",
                   reinterpret_cast<void *>(address));
   };
-  // The blocks' shared memories lie one behind the other, with gaps.
+  // The blocks' shared memories lie one after the other, with gaps.
   uint64_t offset = address - reinterpret_cast<uintptr_t>(shared);
   bool isShared = launch.sharedBytes && offset < blocks.size() * sharedStride;
   if (space == BATCH_SPACE_GENERIC)
@@ -137,8 +137,7 @@ void Machine::commitCopies(Thread &thread, const char *where) {
   thread.copies.clear();
 }
 
-/// Nobody sees a copy earlier than that, so that a wait that is missing is
-/// found.
+/// No thread sees a copy earlier than that, so that a missing wait is found.
 void Machine::waitCopies(Thread &thread, int64_t groups, const char *where) {
   thread.where = where;
   for (; static_cast<int64_t>(thread.copyGroups.size()) > groups;
@@ -220,7 +219,7 @@ uint64_t Machine::beginAtomic(Thread &thread, const void *address,
   return access.reads ? loadBits(address, bytes) : 0;
 }
 
-/// Whether threads of the two blocks are in a common scope.
+/// True if threads of the two blocks are in a common scope.
 static bool reaches(int64_t scope, const Block &a, const Block &b) {
   return scope == BATCH_SCOPE_DEVICE || &a == &b ||
          (scope == BATCH_SCOPE_CLUSTER && a.cluster == b.cluster);

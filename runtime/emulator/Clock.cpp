@@ -80,7 +80,7 @@ SharedClock ThreadClock::release() {
   for (const SharedClock &other : acquired)
     clock->join(*other);
   clock->add(id, now);
-  // What the thread does from now on is not included.
+  // Later accesses of the thread are not included.
   now = ++block->time;
   return clock;
 }

@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Vector clocks for many threads that mostly meet in blocks. Every block counts
-// time; it goes on when all its threads meet, or one of them publishes what it
-// has done. An access carries its thread and the time then. So "all that the
-// threads of a block have done up to time t" is one number, and a clock needs
-// one per block, and entries of their own only for threads that have published
-// something since their block last met.
+// Vector clocks for many threads that mostly synchronize in blocks. Every block
+// counts time, which advances at a barrier of all its threads, or when one of
+// them publishes what it has done. An access carries its thread and the time
+// then. So "all that the threads of a block have done up to time t" is one
+// number, and a clock needs one per block, and entries of their own only for
+// threads that have published something since the last barrier of their block.
 //
 //===----------------------------------------------------------------------===//
 
@@ -75,19 +75,19 @@ private:
   uint64_t bits = 0;
 };
 
-/// What is known to have happened.
+/// The accesses that are known to have happened.
 class Clock {
 public:
   Clock() = default;
   Clock(size_t blocks, uint32_t time) : blocks(blocks, time) {}
 
-  /// Whether it includes an access with this stamp.
+  /// True if it includes an access with this stamp.
   bool covers(Stamp stamp) const {
     return stamp.time() <= blocks[stamp.id().block()] ||
            (!threads.empty() && coversThread(stamp));
   }
   void setBlockTime(int64_t block, uint32_t time) { blocks[block] = time; }
-  /// Adds what one thread has done.
+  /// Adds the accesses of one thread.
   void add(ThreadId id, uint32_t time);
   void join(const Clock &other);
 
@@ -117,18 +117,18 @@ public:
   Stamp stamp(bool atomic) const { return Stamp(id, now, atomic); }
   ThreadId thread() const { return id; }
   uint32_t time() const { return now; }
-  /// Whether the access is known to have happened before.
+  /// True if the access is known to have happened before.
   bool covers(Stamp stamp) const {
     return stamp.id() == id || block->known.covers(stamp) ||
            (!acquired.empty() && coversAcquired(stamp));
   }
-  /// Learns what another thread has published.
+  /// Acquires what another thread has published.
   void acquire(const SharedClock &clock);
   /// Publishes what the thread knows and has done.
   SharedClock release();
-  /// What the thread has acquired since its block last met.
+  /// The clocks that the thread has acquired since its block's last barrier.
   const std::vector<SharedClock> &learned() const { return acquired; }
-  /// The block has met: it knows what its threads have acquired.
+  /// Called at a barrier of the block: it knows what its threads have acquired.
   void meet() { acquired.clear(), now = block->time; }
   /// Goes on at a later time of its block.
   void advance(uint32_t time) { now = time; }
@@ -139,7 +139,7 @@ private:
   ThreadId id;
   uint32_t now = 0;
   BlockClock *block = nullptr;
-  std::vector<SharedClock> acquired; ///< since the block last met
+  std::vector<SharedClock> acquired; ///< since the block's last barrier
 };
 
 } // namespace batchrt::emulator

@@ -18,8 +18,8 @@ struct Emulator::State {
   EmulatorCounters counters;
   std::vector<std::unique_ptr<FiberStack>> stacks;
   Buffer shared;
-  // Times go on from launch to launch, so that all that one has done is before
-  // the next.
+  // Time continues from launch to launch, so that every launch precedes the
+  // next.
   uint32_t time = 1;
   size_t blocks = 1; ///< the most of any launch
 };
@@ -75,7 +75,7 @@ void Emulator::launch(const EmulatedLaunch &launch) {
          static_cast<size_t>(launch.blocks * launch.threads))
     state->stacks.push_back(std::make_unique<FiberStack>(0));
   state->blocks = std::max<size_t>(state->blocks, launch.blocks);
-  // A gap behind each block's: an access beyond the end hits no other.
+  // A gap after each block's memory: an access beyond the end hits no other.
   size_t stride = (launch.sharedBytes + 1024 + 127) / 128 * 128;
   char *shared = state->shared.reserve(launch.blocks * stride,
                                        "the emulator's shared memory");

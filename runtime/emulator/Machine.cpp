@@ -12,11 +12,11 @@
 using namespace batchrt;
 using namespace batchrt::emulator;
 
-/// Virtual time that a switch takes.
+/// The virtual time that a switch takes.
 static constexpr uint64_t switchTime = 10;
-/// A kernel whose threads all wait for so much virtual time waits for ever.
+/// A kernel whose threads all wait for this much virtual time waits for ever.
 static constexpr uint64_t longTime = uint64_t(3600) * 1'000'000'000;
-/// A thread that was so often back at the same atomic load polls.
+/// A thread that has returned to the same atomic load this often polls.
 static constexpr int returnsOfPoll = 4;
 
 Machine::Machine(GlobalMemory &memory, EmulatorCounters &counters,
@@ -163,11 +163,11 @@ uint32_t Machine::endTime() const {
 // Polling
 //===----------------------------------------------------------------------===//
 
-// A thread polls if it was back at an atomic load several times while nothing
-// changed: no memory was written, no thread has come to a barrier or ended.
-// Once all threads that could run do that, nothing ever will change. Which load
-// to wait for is chosen anew after 1, 2, 4, ... loads, so that it is one of the
-// loop's at some time (Brent's way to find a cycle).
+// A thread polls if it has returned to an atomic load several times while
+// nothing changed: no memory was written, no thread has come to a barrier or
+// ended. Once all runnable threads poll, nothing will ever change. The load to
+// wait for is chosen anew after 1, 2, 4, ... loads, so that it is eventually
+// one of the loop's (Brent's cycle detection).
 
 void Machine::poll(Thread &thread, const void *address, const char *where) {
   if (thread.polledAt != changes) {
@@ -202,7 +202,7 @@ void Machine::passTime() {
     failure = "deadlock: " + describeThreads();
     return;
   }
-  // Twice as long each time, until a limit of the kernel's own has passed.
+  // Twice as long each time, until the kernel's own limit has passed.
   clock += std::max<uint64_t>(1000, clock - changedAt);
   ++changes;
   spinning = 0;
@@ -285,7 +285,7 @@ std::string Machine::describeThreads() const {
 }
 
 //===----------------------------------------------------------------------===//
-// What kernels call
+// The functions that kernels call
 //===----------------------------------------------------------------------===//
 
 namespace {

@@ -34,7 +34,7 @@ enum class ThreadState {
   Ended,
 };
 
-/// What an atomic store has published, and for whom.
+/// The clock that an atomic store has published, and for which threads.
 struct Publication {
   SharedClock clock;
   int64_t scope = BATCH_SCOPE_DEVICE, block = 0;
@@ -69,7 +69,7 @@ struct Thread : BatchEmulatorThread {
   std::vector<Publication> seen;
   Arrival arrival = Arrival::None;
   SharedClock clusterMet; ///< once the arrival is complete
-  // What it gives to the operation of its warp, and gets.
+  // Its input to the operation of its warp, and the result.
   int64_t lane[3];
   const uint32_t *fragments[2];
   const float *addend;
@@ -77,8 +77,8 @@ struct Thread : BatchEmulatorThread {
   // Copies that are under way: in groups that end, and those of the next one.
   std::deque<std::vector<Copy>> copyGroups;
   std::vector<Copy> copies;
-  // How it polls: how often it has looked at something since `polledAt`, and
-  // how often it was back at one of these. See Machine::poll().
+  // Polling: how often it has looked at something since `polledAt`, and how
+  // often it was back at one of these loads. See Machine::poll().
   uint64_t polledAt = 0, spinsAt = 0;
   uint64_t polls = 0;
   const void *polled = nullptr;
@@ -112,7 +112,7 @@ struct Cluster {
   Clock sum; ///< of those that have arrived
 };
 
-/// Runs one launch: schedules threads, and does what they ask for.
+/// Runs one launch: schedules threads and serves their calls.
 class Machine {
 public:
   Machine(GlobalMemory &memory, EmulatorCounters &counters,
@@ -125,7 +125,7 @@ public:
   /// The time at which the last block has ended.
   uint32_t endTime() const;
 
-  // What the kernel calls.
+  // Functions that the kernel calls.
   void access(Thread &thread, uintptr_t address, int64_t bytes,
               int64_t alignment, int64_t space, Access access);
   int64_t atomicLoad(Thread &thread, const void *address, int64_t bytes,
@@ -165,17 +165,17 @@ private:
   void ended(Thread &thread);
   /// Leaves the thread until the scheduler picks it again.
   void yield(Thread &thread) { thread.fiber.suspend(); }
-  /// Leaves it until another thread makes it ready.
+  /// Leaves the thread until another one makes it ready.
   void wait(Thread &thread, ThreadState state, const char *where);
   void makeReady(Thread &thread);
   uint64_t random(uint64_t bound);
   void drawQuantum();
-  /// Something has changed that a thread may be waiting for.
+  /// Called when something has changed that a thread may be waiting for.
   void progress() { ++changes, spinning = 0, changedAt = clock; }
-  /// The thread has looked at something and nothing has changed.
+  /// Called when the thread has looked at something and nothing has changed.
   void poll(Thread &thread, const void *address, const char *where);
   void stopPolling(Thread &thread);
-  /// All threads poll: lets the clock run if some of them read it.
+  /// Called when all threads poll: lets the clock run if some of them read it.
   void passTime();
 
   // Memory.
@@ -190,7 +190,7 @@ private:
   void publish(Thread &thread, const void *address, int64_t order,
                int64_t scope, bool continues);
 
-  // Meeting.
+  // Barriers and warp operations.
   void checkTogether(Thread *lanes, int64_t size);
   void endClusterPhase(Cluster &cluster);
   /// Waits for all lanes of the warp; the last one does `operation` for all.
@@ -198,7 +198,7 @@ private:
   void meetWarp(Thread &thread, const char *where, Operation operation);
 
   // Messages.
-  /// Ends the launch because of what `thread` does.
+  /// Ends the launch because of an error of `thread`.
   [[noreturn]] void fail(Thread &thread, const char *where, std::string text);
   std::string describe(const Thread &thread) const;
   std::string describeThreads() const;
@@ -227,7 +227,7 @@ private:
   std::optional<std::string> failure;
 };
 
-/// What kernels call.
+/// The functions that kernels call.
 extern const BatchEmulatorFunctions functions;
 
 } // namespace batchrt::emulator

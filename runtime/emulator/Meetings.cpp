@@ -17,7 +17,7 @@ using namespace batchrt::emulator;
 // Barriers
 //===----------------------------------------------------------------------===//
 
-/// Lanes of a warp do such an operation together, so the same one.
+/// Lanes of a warp do an operation together, so it must be the same one.
 void Machine::checkTogether(Thread *lanes, int64_t size) {
   for (int64_t i = 1; i < size; ++i)
     if (lanes[i].where != lanes[0].where &&
@@ -39,7 +39,7 @@ void Machine::barrier(Thread &thread, const char *where) {
   ++counters.blockBarriers;
   for (int64_t first = 0; first < block.numThreads; first += warpSize)
     checkTogether(block.threads + first, block.warps[first / warpSize].size);
-  // What one thread has learned, all know now.
+  // All threads now know what any of them has acquired.
   SharedClock last;
   for (int64_t t = 0; t < block.numThreads; ++t)
     for (const SharedClock &clock : block.threads[t].clock.learned())

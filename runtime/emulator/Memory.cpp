@@ -19,7 +19,7 @@
 using namespace batchrt;
 using namespace batchrt::emulator;
 
-/// Of what the host has written: before every launch.
+/// The stamp of the host's writes: before every launch.
 static Stamp hostStamp() { return Stamp(ThreadId(0, 0), 1, false); }
 
 Region::Region(uintptr_t base, size_t bytes, std::string name, RegionUse use)

@@ -23,7 +23,7 @@ struct Access {
   const char *where;
 };
 
-/// What is wrong with an access.
+/// The error of an access.
 struct Finding {
   enum Kind { Nothing, Unwritten, ReadOnly, Race } kind = Nothing;
   uint64_t offset = 0; ///< in the region, of the word or byte
@@ -46,7 +46,7 @@ public:
     return address - base < bytes && length <= bytes - (address - base);
   }
 
-  /// Looks at an access to what the region contains, and notes it.
+  /// Checks an access to the region, and notes it.
   Finding note(const ThreadClock &thread, uintptr_t address, size_t length,
                const Access &access);
 
@@ -77,7 +77,7 @@ private:
     void operator()(void *memory) const { std::free(memory); }
   };
 
-  // Of one cell; false if there is a finding.
+  // For one cell; false if there is a finding.
   bool noteCell(const ThreadClock &thread, Cell &cell, const Access &access,
                 Finding &finding);
   bool checkReaders(const ThreadClock &thread, const Cell &cell,

@@ -19,7 +19,7 @@ struct Explanation::Remark {
   Location loc;
 };
 
-/// Remarks are gone when they have been streamed: keeps what they say.
+/// Keeps the text of remarks, which are destroyed once they have been streamed.
 class Explanation::Collector : public remark::detail::MLIRRemarkStreamerBase {
 public:
   explicit Collector(std::vector<Remark> &remarks) : remarks(remarks) {}
@@ -27,7 +27,7 @@ public:
   void streamOptimizationRemark(const remark::detail::Remark &remark) override {
     std::string text;
     for (const remark::detail::Remark::Arg &arg : remark.getArgs()) {
-      // What has no key of its own is a sentence, or a piece of one.
+      // An argument without a key is a sentence, or a piece of one.
       if (arg.key != "Remark")
         text += (text.empty() ? "" : "; ") + arg.key + ": ";
       text += arg.val;
@@ -44,10 +44,10 @@ private:
 Explanation::Explanation(MLIRContext &context, const llvm::SourceMgr &sources)
     : sources(sources) {
   context.disableMultithreading();
-  // A kind without a filter is off, whatever the one for all of them says.
+  // A kind without a filter is off, whatever the filter for all kinds says.
   remark::RemarkCategories all;
   all.passed = all.missed = all.analysis = all.failed = ".*";
-  // Fails for nothing but a streamer that does.
+  // This only fails if the streamer does.
   (void)remark::enableOptimizationRemarks(
       context, std::make_unique<Collector>(remarks),
       std::make_unique<remark::RemarkEmittingPolicyAll>(), all);
@@ -55,7 +55,7 @@ Explanation::Explanation(MLIRContext &context, const llvm::SourceMgr &sources)
 
 Explanation::~Explanation() = default;
 
-/// The place in a file that a location stands for, if it has one.
+/// The place in a file that a location refers to, if any.
 static FileLineColLoc findPlace(Location loc) {
   FileLineColLoc place;
   loc->walk([&](Location inner) {
@@ -98,7 +98,7 @@ void Explanation::printRemark(llvm::raw_ostream &os,
   if (line.empty())
     return;
   os << "    " << line << "\n    ";
-  // As wide as what is above it.
+  // As wide as the line above it.
   for (char c : line.take_front(std::max(place.getColumn(), 1u) - 1))
     os << (c == '\t' ? '\t' : ' ');
   os << "^\n";

@@ -18,8 +18,8 @@
 
 namespace mlir::batch {
 
-/// Collects the remarks of a compilation, to print them together by what they
-/// are about, each with the line of the source.
+/// Collects the remarks of a compilation, to print them together by subject,
+/// each with the line of the source.
 class Explanation {
 public:
   /// Turns all remarks of the context on, and its threads off, so that remarks

@@ -178,7 +178,7 @@ int main(int argc, char **argv) {
   int code = flags.emitLLVM ? writeLLVMIR(*module, flags)
                             : failed(batch::compileToSharedObject(
                                   *module, flags.output, flags.getOptions()));
-  // What was decided up to an error helps to understand it.
+  // The decisions made before an error help to understand it.
   if (explanation)
     explanation->print(llvm::outs(), input);
   return code;

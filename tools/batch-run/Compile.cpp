@@ -23,7 +23,7 @@ using batchrt::raise;
 
 extern char **environ;
 
-/// batch-compile beside this program.
+/// The path of batch-compile beside this program.
 static std::string findCompiler() {
   char self[PATH_MAX];
   ssize_t length = ::readlink("/proc/self/exe", self, sizeof(self) - 1);

@@ -19,7 +19,7 @@ using namespace batchrt;
 namespace {
 class Stopwatch {
 public:
-  /// Microseconds since the last call.
+  /// The microseconds since the last call.
   double lap() {
     auto now = Clock::now();
     double time = std::chrono::duration<double, std::micro>(now - last).count();
@@ -32,7 +32,7 @@ private:
   Clock::time_point last = Clock::now();
 };
 
-/// The model at work on all mini-batches.
+/// Runs the model on all mini-batches.
 class Driver {
 public:
   Driver(const Options &options, const CompiledObject &object)
@@ -106,7 +106,7 @@ PartTimes Driver::runBatched(bool first) {
   return times;
 }
 
-/// Microseconds that a worker spends in kernels.
+/// Measures the microseconds that a worker spends in kernels.
 double Driver::timeKernels() {
   double time = 0;
   for (auto &forest : inputs.batches) {
@@ -118,7 +118,7 @@ double Driver::timeKernels() {
   return time;
 }
 
-/// Microseconds of the unbatched code itself.
+/// Measures the microseconds of the unbatched code alone.
 double Driver::runUnbatched(bool collect) {
   double time = 0;
   for (auto &forest : inputs.batches) {
@@ -171,7 +171,7 @@ void Driver::count() {
 }
 
 void Driver::bench() {
-  // Warm up until caches, pages and clocks have settled, at most a second.
+  // Warm up until caches, pages and clocks are steady, at most a second.
   Stopwatch watch;
   double spent = 0;
   for (int i = 0; i < 3 && spent < 1e6; ++i) {
@@ -238,7 +238,7 @@ int Driver::run() {
   if (wantsUnbatched())
     report.unbatched.push_back(runUnbatched(true));
   check();
-  // Nothing is written when something was wrong.
+  // Nothing is written after an error.
   bool good = !report.difference && !report.unexpected;
   const OutputCollector &results = options.onlyUnbatched ? unbatched : batched;
   if (good && options.benchRuns)

@@ -73,7 +73,7 @@ StateMachine batchrun::makeStateMachine(const Options &options,
   return learned.machine;
 }
 
-/// What the first instances run, each by itself.
+/// The paths of the first instances, each run by itself.
 static LanePaths recordPaths(const Options &options,
                              const CompiledObject &object,
                              const BoundParameters &parameters) {
@@ -91,7 +91,7 @@ static LanePaths recordPaths(const Options &options,
   LockstepOptions &lanes = single.lockstep;
   lanes.lanes = 1;
   lanes.recordPath = true;
-  // Of an instance that is longer, or has no end, the beginning is enough.
+  // For a longer or endless instance, the beginning is enough.
   constexpr int64_t longestPath = 1 << 16;
   lanes.maxSteps = std::min(lanes.maxSteps, longestPath);
   lanes.partialResults = true;

@@ -174,7 +174,7 @@ size_t parseBytes(const std::string &option, std::string text) {
   return bytes;
 }
 
-/// How many letters two names differ by, for hints.
+/// The number of letters by which two names differ, for hints.
 size_t distance(const std::string &a, const std::string &b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j)
@@ -253,7 +253,7 @@ Setter count(const char *name, int64_t &target, int64_t least) {
   };
 }
 
-/// Handed on to batch-compile.
+/// An option that is handed on to batch-compile.
 Setter hand(Options &options, const char *name) {
   return [&options, name](const std::string &value) {
     options.compile.push_back(std::string("--") + name + "=" + value);
@@ -393,8 +393,8 @@ std::vector<Option> resultOptions(Options &options) {
   };
 }
 
-/// All options. Where two names are as near to an unknown one, the first of
-/// them is suggested.
+/// All options. Where two names are equally near to an unknown one, the first
+/// is suggested.
 std::vector<Option> makeTable(Options &options) {
   std::vector<Option> table;
   for (auto *group : {runOptions, deviceOptions, lockstepOptions,
@@ -468,7 +468,8 @@ void checkTuning(const Options &options) {
           "compiled once; leave one out");
 }
 
-/// Options that read or make a table are for machines: says so or chooses one.
+/// Options that read or write a table need a state machine: checks or chooses
+/// it.
 void checkTables(Options &options) {
   if (!options.policyTable.empty() && !options.learnPolicy.empty())
     raise("--learn-policy makes the table that --policy-table reads; leave one "

@@ -28,7 +28,7 @@ struct Options {
   std::vector<std::string> compile; ///< handed on to batch-compile
 
   bool help = false, version = false;
-  bool explain = false; ///< how the model is compiled
+  bool explain = false; ///< explain how the model is compiled
   bool reportNan = false;
   bool checkUnbatched = false;
   std::optional<double> tolerance; ///< of the check; bit for bit without
@@ -38,29 +38,30 @@ struct Options {
   bool counters = false, json = false;
   std::string trace, dot, outputs, tune;
   std::optional<batchrt::Policy> policy; ///< else the object's
-  bool blockChoice = false;              ///< whether it was given
+  bool blockChoice = false;              ///< true if it was given
   std::string policyTable;               ///< to read, or empty
   std::string learnPolicy;               ///< to write, or empty
   std::string expect;
   double expectRelative = 1e-4, expectAbsolute = 1e-5;
-  /// Options that were given and are for models of one kind of control.
+  /// The given options that only fit models with one kind of control.
   std::vector<std::pair<std::string, Control>> given;
 };
 
-/// Raises a batchrt::Error with a hint for what it does not understand.
+/// Raises a batchrt::Error with a hint for arguments that it does not
+/// understand.
 Options parseOptions(int argc, char **argv);
 extern const char *const helpText;
 
-/// Raises an Error if an option was given that is for other models.
+/// Raises an Error if a given option is for other models.
 void checkControl(const Options &options,
                   const batchrt::Descriptor &descriptor);
 
-/// Whether a file is the source of a model, to be compiled: by its name, or
-/// since it begins as MLIR's bytecode does.
+/// True if a file is the source of a model: by its name, or because it begins
+/// as MLIR's bytecode does.
 bool isSource(const std::string &model);
 
 /// Compiles a model with the batch-compile beside this program; the object is
-/// removed when the result goes away.
+/// removed when this is destroyed.
 class TemporaryObject {
 public:
   TemporaryObject(const std::string &model,
@@ -73,21 +74,21 @@ private:
 };
 
 /// The policy of --policy=fsm: that of --policy-table, or learnt from the first
-/// instances, of which the session has to be.
+/// instances, which the session must have loaded.
 batchrt::StateMachine makeStateMachine(const Options &options,
                                        batchrt::Session &session);
 
-/// The machine of --block-choice=learned: that of --policy-table, or learnt
-/// from the first instances.
+/// The state machine of --block-choice=learned: that of --policy-table, or
+/// learnt from the first instances.
 batchrt::StateMachine
 makeBlockPolicy(const Options &options, const batchrt::CompiledObject &object,
                 const batchrt::BoundParameters &parameters);
 
-/// Measures what --tuning may say of the model's kernels and writes it to the
-/// file of --tune; returns the exit code.
+/// Measures the choices that --tuning has for the model's kernels and writes
+/// the best to the file of --tune; returns the exit code.
 int tune(const Options &options);
 
-/// Does everything; returns the exit code.
+/// Runs the model as the options say; returns the exit code.
 int run(const Options &options);
 
 } // namespace batchrun

@@ -47,7 +47,7 @@ parts(const Report &report) {
   return result;
 }
 
-/// Bytes by what they are for.
+/// Bytes by purpose.
 std::vector<std::pair<const char *, size_t>> memory(const Report &report) {
   const batchrt::MemoryUse &use = report.memory;
   return {{"inputs", report.inputBytes},

@@ -22,7 +22,7 @@ struct PartTimes {
   double total() const { return inspect + schedule + copy + execute; }
 };
 
-/// Everything that a run found out.
+/// The results of a run.
 struct Report {
   int64_t instances = 0, miniBatches = 0;
   batchrt::RunCounters counters; ///< sums over mini-batches

@@ -7,9 +7,9 @@
 //
 // Compiles the model once per value of a choice, runs it on the given inputs,
 // and takes for each kernel the value with which its own steps took the least
-// time, relative to the same steps without it, in turn. One choice after the
-// other, each with the best of those before it. No choice changes a bit of the
-// results.
+// time, relative to the same steps without it, in turn. Choices are made one
+// after the other, each with the best of those before it. No choice changes a
+// bit of the results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,7 @@ using namespace batchrt;
 
 namespace {
 
-/// A value must be this much better than what there is to be taken.
+/// A value must be this much better than the present one to replace it.
 constexpr double leastGain = 0.03;
 constexpr int passes = 7;
 
@@ -49,9 +49,9 @@ constexpr Choice choices[] = {
     {"share_tasks", {1, 4, 16, 64, int64_t(1) << 32}},
 };
 
-/// Kernel to choice to value; what is missing the cost model decides.
+/// Kernel to choice to value; the cost model decides missing ones.
 using Settings = std::map<std::string, std::map<std::string, int64_t>>;
-/// Microseconds by kernel.
+/// The microseconds by kernel.
 using Times = std::map<std::string, double>;
 
 /// The model compiled with some settings, ready to run on the inputs.
@@ -59,9 +59,9 @@ class Trial {
 public:
   Trial(const Options &options, const Settings &settings);
 
-  /// Time of each kernel's steps in one pass over all inputs.
+  /// The time of each kernel's steps in one pass over all inputs.
   Times timeKernels();
-  /// Time of the executor in one pass.
+  /// The time of the executor in one pass.
   double timeExecute();
 
 private:
@@ -98,8 +98,8 @@ static nlohmann::json toJson(const Settings &settings) {
   return {{"version", 1}, {"kernels", kernels}};
 }
 
-/// Compiles the model with these settings. Once an object is open its file may
-/// go, and so may that of the settings.
+/// Compiles the model with these settings. Once the object is open, its file
+/// and that of the settings are removed.
 static CompiledObject compile(const Options &options,
                               const Settings &settings) {
   struct TuningFile {
@@ -163,8 +163,9 @@ static double median(std::vector<double> values) {
   return *middle;
 }
 
-/// How much longer each kernel takes in `trial` than in `base`: the median of
-/// the ratios of passes in turn, which the machine's moods do not change.
+/// The time of each kernel in `trial` relative to `base`, less 1: the median of
+/// the ratios of alternating passes, which changes of the host's speed do not
+/// affect.
 static Times compare(Trial &base, Trial &trial) {
   std::map<std::string, std::vector<double>> ratios;
   for (int pass = -1; pass < passes; ++pass) {
@@ -205,7 +206,7 @@ void Tuner::tryChoice(const Choice &choice) {
   best = chosen;
 }
 
-/// The proof: both objects in turn, whole executors.
+/// Measures both objects in turn, with whole executors.
 void Tuner::keepIfFaster() {
   Trial before(options, {});
   defaultTimes = before.timeKernels();

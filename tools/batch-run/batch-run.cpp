@@ -11,8 +11,8 @@
 #include <exception>
 #include <new>
 
-/// As the other tools do. batch-run itself has nothing of LLVM, but the
-/// batch-compile beside it does, if it was built with one.
+/// Prints the versions as the other tools do. batch-run itself does not use
+/// LLVM, but the batch-compile beside it does, if there is one.
 static void printVersion() {
 #ifdef BATCH_LLVM_VERSION
   std::puts("batch-run " BATCH_VERSION " (LLVM " BATCH_LLVM_VERSION ")");

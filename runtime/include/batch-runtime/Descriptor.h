@@ -36,7 +36,7 @@ struct Type {
 
   const Type &element() const { return elements.front(); }
   bool isScalar() const { return kind <= Float; }
-  /// Whether a value of the type is or holds ADT values.
+  /// True if a value of the type is or holds ADT values.
   bool holdsNodes() const;
 };
 
@@ -55,7 +55,7 @@ struct Variant {
 struct AdtInfo {
   std::string name;
   std::string kind; ///< sequence, tree, dag, or empty: not declared
-  /// The most parts of its own ADT that a node has, or -1: not declared.
+  /// The most children of its own ADT that a node has, or -1: not declared.
   int64_t arity = -1;
   std::vector<Variant> variants;
 
@@ -72,29 +72,30 @@ struct ParameterInfo {
 
 struct FormInfo {
   int parameter = 0;
-  std::vector<int> stacked; ///< whose rows follow those of `parameter`
-  bool panels = false;      ///< else rows
+  std::vector<int>
+      stacked;         ///< parameters whose rows follow those of `parameter`
+  bool panels = false; ///< else rows
   int64_t n = 0, k = 0, width = 0;
   bool transposed = false;
 };
 
 struct SourceInfo {
-  int parameter = -1, form = -1; ///< a form with rows
+  int parameter = -1, form = -1; ///< a packing with rows
   bool input = false;            ///< input tensors of this shape and type
   std::vector<int64_t> shape;
   DType dtype = DType::F32;
 };
 
 /// Slot s of a table lies (s / block) * rowBytes + (s % block) * slotBytes
-/// bytes behind its slot 0, that `offset` bytes into the memory of table
+/// bytes after its slot 0, which lies `offset` bytes into the memory of table
 /// `beside`.
 struct TableInfo {
   std::string name;
   int64_t rowBytes = 0;
   int group = 0;
   int64_t block = 1, slotBytes = 0; ///< block: a power of two
-  int64_t ownBytes = 0; ///< of a slot, without what lies between slots
-  int beside = -1;      ///< -1: memory of its own
+  int64_t ownBytes = 0;             ///< of a slot, without gaps between slots
+  int beside = -1;                  ///< -1: memory of its own
   int64_t offset = 0;
   /// Where elements lie in a row that is not in row-major order.
   ElementLayout elements;
@@ -129,7 +130,7 @@ struct RaggedScratch {
 struct WorkerScratch {
   int64_t fixed = 0, perTask = 0, most = 0;
 
-  /// That a worker needs for so many tasks.
+  /// The bytes that a worker needs for `tasks` tasks.
   int64_t bytes(int64_t tasks) const {
     return std::min(fixed + tasks * perTask, most);
   }
@@ -141,20 +142,20 @@ struct KernelInfo {
   bool constant = false;
   std::vector<OperandInfo> operands;
   std::vector<ResultInfo> results;
-  /// Of results that have no table: those of a lockstep program's blocks.
+  /// Bytes of results that have no table: those of a lockstep program's blocks.
   std::vector<int64_t> resultBytes;
   int64_t taskScratch = 0;
   std::vector<RaggedScratch> raggedScratch;
   WorkerScratch workerScratch;
   int64_t recordCells = 1;
-  /// So many tasks are worth a meeting of workers.
+  /// The fewest tasks that are worth a barrier of workers.
   int64_t shareTasks = 1;
 };
 
 /// How the persistent kernel for a device is launched.
 struct LaunchInfo {
   std::string kernel;   ///< its symbol
-  std::string chip;     ///< that it was compiled for, empty for the emulator
+  std::string chip;     ///< the compiled code's chip; empty for the emulator
   std::string executor; ///< device, cluster or block: what runs a plan
   int64_t blockSize = 0, clusterSize = 1, sharedBytes = 0;
 };
@@ -201,7 +202,7 @@ struct Descriptor {
   Policy policy = Policy::Depth;        ///< unless the user wants another
   StateMachine machine;                 ///< of Policy::Machine
   bool hasInspect = false, hasExecute = false, hasUnbatched = false;
-  /// Where and why there is no batched code, if the compiler found no way.
+  /// Where and why the compiler found no way to make batched code, if so.
   std::string notBatched;
 
   /// By variant number, null where there is none.

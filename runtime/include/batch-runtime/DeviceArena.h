@@ -16,18 +16,18 @@
 
 namespace batchrt {
 
-/// Places parts one behind the other, at multiples of `alignment`. Behind each
-/// is a gap of 64 bytes or more that belongs to none: a device that watches
-/// accesses sees one beyond the end.
+/// Places regions one after the other, at multiples of `alignment`. After each
+/// is a gap of at least 64 bytes: a device that checks accesses sees any beyond
+/// the end.
 class PartLayout {
 public:
-  /// Empties `parts`, which then gets those that are not empty.
+  /// Empties `parts`, which then gets the regions that are not empty.
   PartLayout(std::vector<DevicePart> &parts, size_t alignment)
       : parts(parts), alignment(alignment) {
     parts.clear();
   }
 
-  /// The offset of the next part; `what` is for messages.
+  /// The offset of the next region; `what` is for messages.
   size_t add(size_t bytes, const char *what) {
     size_t at = top;
     if (bytes)
@@ -43,8 +43,8 @@ private:
   size_t top = 0;
 };
 
-/// One block of device memory, given out from its start, and staging memory
-/// for a first part of it, at the same offsets.
+/// One range of device memory, given out from its start, and staging memory for
+/// the beginning of it, at the same offsets.
 class DeviceArena {
 public:
   struct Counts {
@@ -59,12 +59,12 @@ public:
   DeviceArena &operator=(const DeviceArena &) = delete;
 
   /// Starts over, with room for `bytes` and staging memory for the first
-  /// `staged` of them. If that needs more memory than there is, what was in
-  /// the arena is lost; no work that uses it may be under way.
+  /// `staged` of them. If the arena has to grow, its contents are lost; no work
+  /// that uses it may be under way.
   void reset(size_t bytes, size_t staged);
   /// The offset of the next `bytes`, a multiple of 256.
   size_t allocate(size_t bytes);
-  /// Kernels access these parts only.
+  /// Declares that kernels access only these regions.
   void divide(const std::vector<DevicePart> &parts) {
     device.divide(base, parts);
   }

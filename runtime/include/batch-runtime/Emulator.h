@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What it checks and how it schedules is described in docs/Emulator.md.
+// docs/Emulator.md describes what it checks and how it schedules.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,11 +33,11 @@ struct EmulatedLaunch {
   uint64_t seed = 0;       ///< of the order in which threads run
   /// About every how many-th plain access lets another thread run; 0: none.
   int64_t accessPeriod = 256;
-  /// A kernel that takes more switches between threads is an error.
+  /// The most switches between threads; a kernel that takes more is an error.
   int64_t maxSwitches = 1'000'000'000;
 };
 
-/// What all launches did together.
+/// Counts of all launches together.
 struct EmulatorCounters {
   int64_t launches = 0;
   int64_t switches = 0;        ///< between threads
@@ -63,13 +63,14 @@ public:
   void addRegion(void *base, size_t bytes, std::string name,
                  RegionUse use = RegionUse::ReadWrite);
   void removeRegion(void *base);
-  /// The host has written these bytes, which lie in one region.
+  /// Notes that the host has written these bytes, which lie in one region.
   void markWritten(const void *address, size_t bytes);
-  /// The host is about to read them: throws an Error if some were not written.
+  /// Checks bytes that the host is about to read: throws an Error if some were
+  /// not written.
   void checkWritten(const void *address, size_t bytes) const;
 
   /// Runs a kernel to its end. Throws an Error that says what it did wrong,
-  /// where, and which thread. What it has written stays.
+  /// where, and in which thread. Its writes remain.
   void launch(const EmulatedLaunch &launch);
 
   const EmulatorCounters &counters() const;

@@ -27,21 +27,21 @@ typedef enum BatchMemorySpace {
   BATCH_SPACE_SHARED_CLUSTER = 7 ///< that of any block of its cluster
 } BatchMemorySpace;
 
-/// Bits of what an atomic operation or a fence orders.
+/// The orderings of an atomic operation or a fence, as bits.
 typedef enum BatchMemoryOrder {
   BATCH_ORDER_RELAXED = 0,
   BATCH_ORDER_ACQUIRE = 1,
   BATCH_ORDER_RELEASE = 2
 } BatchMemoryOrder;
 
-/// Between which threads.
+/// The threads between which it orders.
 typedef enum BatchMemoryScope {
   BATCH_SCOPE_BLOCK = 0,
   BATCH_SCOPE_CLUSTER = 1,
   BATCH_SCOPE_DEVICE = 2
 } BatchMemoryScope;
 
-/// What `atomicUpdate` makes of the old value and its operand.
+/// The operation of `atomicUpdate` on the old value and its operand.
 typedef enum BatchAtomicUpdate {
   BATCH_ATOMIC_EXCHANGE = 0,
   BATCH_ATOMIC_ADD = 1,
@@ -56,7 +56,7 @@ typedef enum BatchAtomicUpdate {
   BATCH_ATOMIC_FADD = 10
 } BatchAtomicUpdate;
 
-/// Which lane's value `shuffle` gives a lane.
+/// The lane whose value `shuffle` gives a lane.
 typedef enum BatchShuffleMode {
   BATCH_SHUFFLE_XOR = 0,  ///< lane ^ offset
   BATCH_SHUFFLE_UP = 1,   ///< lane - offset
@@ -80,7 +80,7 @@ struct BatchEmulatorThread {
 #include "batch-runtime/EmulatorFunctions.def"
 };
 
-/// The name of an emulated kernel's function is the kernel's and this.
+/// The suffix of an emulated kernel's function, after the kernel's name.
 #define BATCH_EMULATED_SUFFIX ".emulate"
 
 /// The function of an emulated kernel: `arguments` are the addresses of its

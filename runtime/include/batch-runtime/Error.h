@@ -14,8 +14,8 @@
 
 namespace batchrt {
 
-/// Everything that can go wrong with what the user gives: files, values,
-/// parameters, objects. The message says where it is and what to do.
+/// An error in the user's input: files, values, parameters, objects. The
+/// message says where it is and what to do.
 class Error : public std::runtime_error {
 public:
   using std::runtime_error::runtime_error;

@@ -47,7 +47,7 @@ struct TensorCell {
 };
 
 /// The ADT values, lists and arguments of one mini-batch as ABI.h has them:
-/// children before parents, nodes of one instance next to each other.
+/// children before parents, the nodes of an instance are consecutive.
 struct Forest {
   explicit Forest(const Descriptor &descriptor);
 
@@ -64,7 +64,7 @@ struct Forest {
   std::vector<int64_t> lines;            ///< line of each instance in its file
   std::vector<TensorCell> tensors;
 
-  /// Bytes of the input alone, and of all that is reserved.
+  /// The bytes of the input alone, and all reserved bytes.
   size_t inputBytes() const;
   size_t bytes() const;
 };
@@ -72,12 +72,13 @@ struct Forest {
 /// Numbers of words: lines of a vocabulary file, or by first appearance.
 class Vocabulary {
 public:
-  /// Numbers words as they come.
+  /// Numbers words in the order of their first appearance.
   Vocabulary() = default;
-  /// Word i is line i, lines end at '\n' only.
+  /// Word i is line i; lines end at '\n' only.
   static Vocabulary open(const std::string &path);
 
-  /// Empty if a fixed vocabulary has neither the word nor "<unk>".
+  /// The number of a word; empty if a fixed vocabulary has neither it nor
+  /// "<unk>".
   std::optional<int64_t> number(const std::string &word);
   const std::string &path() const { return file; }
   int64_t size() const { return static_cast<int64_t>(numbers.size()); }
@@ -103,12 +104,12 @@ public:
   /// Appends a row of given elements.
   int64_t addRow(const Type &type, const char *dense);
 
-  /// Drops all rows but the first of each source, so many of each. Handles of
-  /// the others, and what forests hold of them, are void.
+  /// Drops all rows but the first `counts[s]` of each source s. Handles of the
+  /// others, in forests too, become invalid.
   void truncate(const std::vector<int64_t> &counts);
   /// Drops all rows; their memory is kept for others.
   void clear() { truncate(std::vector<int64_t>(pools.size(), 0)); }
-  /// How many rows each source has.
+  /// The number of rows of each source.
   std::vector<int64_t> counts() const;
 
   const char *base(int source) const { return pools[source].data.data(); }
@@ -142,11 +143,11 @@ private:
 
 class ValueBuilder;
 
-/// Reads instances one at a time, as they come to a server. Threads may share a
-/// reader: a word or a label has one number for all.
+/// Reads instances one at a time, as a server receives them. Threads may share
+/// a reader: a word or a label has one number for all.
 class InputReader {
 public:
-  /// Words are looked up in `words`, or numbered by it as they come.
+  /// `words` looks words up, or numbers them as they appear.
   explicit InputReader(const Descriptor &descriptor, Vocabulary words = {});
   ~InputReader();
 

@@ -26,8 +26,8 @@ public:
   Buffer &operator=(Buffer &&other) noexcept;
   ~Buffer() { release(); }
 
-  /// Makes room for `bytes`; what was in the buffer is lost if it grows.
-  /// `what` names the purpose in the out-of-memory message.
+  /// Makes room for `bytes`; the contents are lost if the buffer grows. `what`
+  /// names the purpose in the out-of-memory message.
   char *reserve(size_t bytes, const char *what);
   /// The same, but keeps the first `used` bytes.
   char *grow(size_t bytes, size_t used, const char *what);
@@ -54,8 +54,8 @@ public:
   /// `bytes` at the start of the next chunk that can hold them; what remains
   /// of that chunk serves the following requests.
   char *grow(BatchContext &context, size_t bytes);
-  /// Frees what was taken since the arena's top was `mark`, but for `count`
-  /// rows (addresses): rows that are younger than the mark move behind it.
+  /// Frees all memory taken since the arena's top was `mark`, except `count`
+  /// rows (addresses): rows younger than the mark move right after it.
   void keep(BatchContext &context, char *mark, int64_t *rows,
             const int64_t *bytes, size_t count);
   size_t capacity() const;
@@ -68,7 +68,7 @@ private:
 
   std::vector<Buffer> chunks;
   size_t current = 0;
-  /// Rows on their way, which may overlap the place where others go.
+  /// Rows being moved, which may overlap the destination of others.
   Buffer moving;
 };
 
@@ -98,8 +98,8 @@ private:
 
 struct FiberEntry;
 
-/// Code running on a stack of its own that can be left from anywhere within,
-/// for good or for a while.
+/// Code that runs on a stack of its own and can be left from anywhere within,
+/// for good or until resume().
 class Fiber {
 public:
   explicit Fiber(FiberStack &stack) : stack(stack) {}
@@ -125,7 +125,7 @@ private:
   void *callerTracking = nullptr, *insideTracking = nullptr;
 };
 
-/// What calls returned, by function and argument cells: open addressing over a
+/// The results of calls, by function and argument cells: open addressing over a
 /// pool of cells. Clearing takes constant time.
 class MemoTable {
 public:

@@ -21,7 +21,7 @@ namespace batchrt {
 class CompiledObject {
 public:
   static CompiledObject open(const std::string &path);
-  /// An object that lies in this program already.
+  /// Wraps an object that is linked into this program.
   static CompiledObject adopt(const BatchObject &object);
 
   const Descriptor &descriptor() const { return *parsed; }
@@ -36,7 +36,7 @@ private:
   std::shared_ptr<const Descriptor> parsed;
 };
 
-/// Those of `features` (LLVM's names) that this machine lacks.
+/// The `features` (LLVM's names) that this host lacks.
 std::vector<std::string>
 missingCpuFeatures(const std::vector<std::string> &features);
 

@@ -57,7 +57,7 @@ private:
   const Descriptor &descriptor;
   std::vector<Output> list;
   std::vector<RowLayout> layouts; ///< by output
-  /// Of a result that is no ADT value: its output, else -1.
+  /// The output of each result that is no ADT value, else -1.
   std::vector<int> plain;
   /// [result][variant number][field] -> output or -1
   std::vector<std::vector<std::vector<int>>> fields;
@@ -76,7 +76,7 @@ private:
 /// row, or, of a ragged output, an array of such rows.
 std::string toJson(const std::vector<Output> &outputs, int64_t instance);
 
-/// What a comparison found.
+/// The result of a comparison.
 struct Difference {
   double largestError = 0; ///< |a-b| / max(|b|, rms of the output)
   /// The first place that exceeds the tolerance, in words.
@@ -89,9 +89,9 @@ Difference compareOutputs(const std::vector<Output> &outputs,
                           const std::vector<Output> &reference,
                           std::optional<double> tolerance);
 
-/// Compares with a file that has the entries "INSTANCE.OUTPUT":
-/// |a-b| <= absolute + relative * |b|, integers exactly. Instances beyond those
-/// that were run are skipped.
+/// Compares with a file that has the entries "INSTANCE.OUTPUT": |a-b| <=
+/// absolute + relative * |b|, integers exactly. Instances that were not run are
+/// skipped.
 Difference compareExpected(const std::vector<Output> &outputs,
                            const TensorFile &expected, double relative,
                            double absolute, int64_t *compared);

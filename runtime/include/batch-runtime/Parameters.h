@@ -33,8 +33,8 @@ struct ParameterOptions {
   bool reportNan = false;   ///< a NaN in a parameter is an error
 };
 
-/// The parameters in the forms that kernels read. The file is not needed any
-/// more once this is made.
+/// The parameters in the packings that kernels read. Once this is made, the
+/// file is no longer needed.
 class BoundParameters {
 public:
   BoundParameters(const Descriptor &descriptor,
@@ -44,7 +44,7 @@ public:
   int64_t rows(size_t form) const { return layouts[form].rows; }
   int64_t rowBytes(size_t form) const { return layouts[form].rowBytes; }
   size_t bytes(size_t form) const { return layouts[form].bytes; }
-  /// Bytes of all forms.
+  /// Bytes of all packings.
   size_t bytes() const;
 
 private:

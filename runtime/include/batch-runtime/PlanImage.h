@@ -15,8 +15,8 @@
 //   |<------------------- in -------------------------->|
 //                                   |<------- out ------------->|
 //
-// Behind each part is a gap that belongs to none: a device that watches
-// accesses sees one beyond the end.
+// After each region is a gap: a device that checks accesses sees any beyond the
+// end.
 //
 //===----------------------------------------------------------------------===//
 
@@ -64,12 +64,13 @@ struct ImageLayout {
   std::vector<DevicePart> parts; ///< all but Resident and empty ones
 };
 
-/// Says where everything lies. `layout` may be an old one: its memory is used.
+/// Computes where everything lies. `layout` may be an old one: its memory is
+/// reused.
 void layOutImage(const ImageInput &input, ImageLayout &layout);
 
-/// Writes what is copied in to `staging`, which has layout.inEnd bytes and is
-/// aligned to 8, for an image at the address `device`. Raises an Error if a
-/// plan points to memory that is in no region.
+/// Writes everything that is copied in to `staging`, which has layout.inEnd
+/// bytes and is aligned to 8, for an image at the address `device`. Raises an
+/// Error if a plan points to memory that is in no region.
 void writeImage(const ImageInput &input, const ImageLayout &layout,
                 char *staging, uint64_t device);
 

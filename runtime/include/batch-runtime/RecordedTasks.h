@@ -27,9 +27,9 @@ public:
   const TaskGraph &read(const std::vector<BatchContext *> &contexts,
                         const std::vector<int64_t> &begins);
 
-  /// Makes a schedule that of the depth policy: writes depths into the records
-  /// just read, one for each batch, or for several in a row that do not read
-  /// each other.
+  /// Turns a schedule into one of the depth policy: writes depths into the
+  /// records just read, one for each batch, or for several in a row that do not
+  /// read each other.
   void writeDepths(const Schedule &schedule);
 
   /// Calls `body(handle, table)` for the tensors that a task of a kernel reads,
@@ -39,7 +39,7 @@ public:
   static void forEachRead(const KernelInfo &kernel, const int64_t *record,
                           const int64_t *lists, const Body &body);
 
-  /// Calls `body(handle)` for what an operand of a task reads.
+  /// Calls `body(handle)` for each tensor that an operand of a task reads.
   template <class Body>
   static void forEachHandle(const OperandInfo &operand, const int64_t *record,
                             const int64_t *lists, const Body &body);

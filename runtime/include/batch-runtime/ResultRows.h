@@ -17,8 +17,8 @@
 
 namespace batchrt {
 
-/// Finds what the results of a mini-batch hold, down to the fields of ADT
-/// values. Its memory is kept for the next time.
+/// Finds the tensors that the results of a mini-batch hold, down to the fields
+/// of ADT values. Keeps its memory for the next mini-batch.
 class ResultRows {
 public:
   /// Calls `body(handle, table)` for every tensor, several times for one that

@@ -15,24 +15,24 @@
 namespace batchrt {
 
 /// Hands out ranges of rows, which are free again from some epoch on. An epoch
-/// is what runs between two meetings of the units: rows that one of its steps
-/// reads are not written by another.
+/// is the steps between two barriers of the units: none of its steps writes
+/// rows that another one reads.
 class RowAllocator {
 public:
   /// Forgets all rows.
   void reset();
-  /// Epochs begin again, with rows behind those so far: they are for steps that
-  /// run at the same time.
+  /// Restarts the epochs, with rows after those so far: steps of both may run
+  /// at the same time.
   void startPlan();
-  /// Epochs come in order, from 0.
+  /// Enters an epoch; epochs come in order, from 0.
   void enter(int64_t epoch);
-  /// The first of `count` consecutive rows: in the shortest free range that is
-  /// long enough, else at the end.
+  /// Takes `count` consecutive rows, in the shortest free range that is long
+  /// enough or else at the end; returns the first.
   int64_t take(int64_t count);
-  /// Rows begin ... begin+count-1 are free from `epoch` on, which is later than
-  /// the one entered.
+  /// Frees rows begin ... begin+count-1 from `epoch` on, which is later than
+  /// the present one.
   void release(int64_t begin, int64_t count, int64_t epoch);
-  /// The number of rows that there have to be.
+  /// The number of rows that are needed.
   int64_t rows() const { return end; }
   /// Bytes of all arrays.
   size_t bytes() const;
@@ -47,7 +47,7 @@ private:
   };
 
   int64_t end = 0, entered = 0;
-  std::vector<Range> freeRanges, merged; ///< in order, apart from each other
+  std::vector<Range> freeRanges, merged; ///< in order, not adjacent
   std::vector<Range> arriving;
   std::vector<Release> releases;
   std::vector<int64_t> firstRelease; ///< by epoch

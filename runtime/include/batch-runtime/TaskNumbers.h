@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Workers record the tasks of a mini-batch in parts. The number of a task has
-// 32 bits, the highest of which say its part.
+// Workers record the tasks of a mini-batch in parts. A task's number has 32
+// bits, the highest of which are its part's number.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ inline int taskBits(int64_t parts) {
   return bits;
 }
 
-/// The first task of a part, and one more than the last it may have.
+/// The first task of a part, and the end of its numbers.
 inline int64_t firstTaskOf(int64_t part, int64_t parts) {
   return part << taskBits(parts);
 }
@@ -37,7 +37,7 @@ inline int64_t partOf(int64_t task, int64_t parts) {
   return task >> taskBits(parts);
 }
 
-/// The task that a handle names, -1 for a row of a source.
+/// The number of a handle's task, -1 for a row of a source.
 inline int64_t taskOf(int64_t handle) {
   return handle < 0 ? -1 : static_cast<int64_t>(static_cast<uint32_t>(handle));
 }

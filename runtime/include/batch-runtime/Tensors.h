@@ -27,7 +27,8 @@ bool isFloat(DType type);
 const char *fileName(DType type);
 /// The name in MLIR and in descriptors: "f32".
 const char *typeName(DType type);
-/// From a name in a descriptor; "index" is I64. Raises an error otherwise.
+/// The type with this name in a descriptor; "index" is I64. Raises an error for
+/// other names.
 DType parseTypeName(const std::string &name);
 
 /// Reads element `index` of an array as a double (integers above 2^53 lose
@@ -44,8 +45,8 @@ bool storeInteger(DType type, int64_t value, char *data, int64_t index);
 std::pair<int64_t, int64_t> integerRange(DType type);
 
 /// Copies `count` elements and converts them: between floating-point types, and
-/// between integer types if every value fits (else returns false). A float
-/// never becomes an integer or the reverse: canConvert is false then.
+/// between integer types if every value fits (else returns false). Floats never
+/// become integers or the reverse: canConvert is then false.
 bool canConvert(DType from, DType to);
 bool convertElements(DType from, const char *source, DType to, char *target,
                      int64_t count);

@@ -20,24 +20,25 @@
 
 namespace batchrt {
 
-/// When to give up on a kernel that does not end. Without control words the
-/// limit is on the whole run.
+/// The limits for a kernel that may not end. Without control words they limit
+/// the whole run.
 struct Watchdog {
-  /// What GPUs get unless somebody wants another.
+  /// The default for GPUs, in seconds.
   static constexpr double defaultSeconds = 10;
 
   double seconds = 0;   ///< limit on no progress; 0: wait for ever
-  double margin = 2;    ///< seconds that the kernel has to notice it itself
+  double margin = 2;    ///< seconds left to the kernel to notice it itself
   uint64_t control = 0; ///< device address of the kernel's control words
   int64_t blocks = 0;
-  /// Once this has happened the words are those of the run; none: they are.
+  /// Once this has happened, the control words are the run's; none: they always
+  /// are.
   std::optional<DeviceEvent> begin;
   std::string executor; ///< for messages, as all below. May be empty
-  /// What a block is at, given its BatchBlockControl::progress: "step 3 (kernel
-  /// 'cell', 340 tasks)".
+  /// Describes a block's BatchBlockControl::progress: "step 3 (kernel 'cell',
+  /// 340 tasks)".
   std::function<std::string(int64_t progress)> describe;
 
-  /// What the kernel takes.
+  /// The limit as the kernel takes it.
   uint64_t nanoseconds() const {
     return static_cast<uint64_t>(std::min(seconds, 9e9) * 1e9);
   }
@@ -54,7 +55,7 @@ inline int64_t lowOf(int64_t progress) {
   return static_cast<uint32_t>(progress);
 }
 
-/// What a block is at that runs one of these plans, or lanes.
+/// Describes the progress of a block that runs one of these plans, or lanes.
 std::string describeStep(const std::vector<BatchPlan> &plans,
                          const std::vector<KernelInfo> &kernels,
                          int64_t progress);
@@ -62,7 +63,7 @@ std::string describeLanes(const LockstepInfo &info, int64_t progress);
 
 /// The size of a kernel's control words, a BatchDeviceControl.
 size_t controlBytes(int64_t blocks);
-/// What each block has in a copy of them.
+/// The words of each block in a copy of them.
 std::vector<BatchBlockControl> readBlocks(const char *control, int64_t blocks);
 
 /// Raises an Error if the kernel's own watchdog has ended it; `control` is a
@@ -73,9 +74,9 @@ void checkControl(const char *control, const Watchdog &watchdog);
 /// plans.
 int64_t lastProgress(const std::vector<BatchPlan> &plans, int64_t groups,
                      int64_t group);
-/// Raises an Error unless all blocks have said that they ended, each after this
+/// Raises an Error unless all blocks have reported their end, each after this
 /// progress; the low half is not compared where it is `anyLow`. For devices
-/// that test code: a kernel that does not tell is one that no host can watch.
+/// that test code: no host can watch a kernel that does not report.
 void checkEnded(const char *control, int64_t blocks,
                 const std::function<int64_t(int64_t block)> &progress);
 inline constexpr int64_t anyLow = UINT32_MAX;

@@ -17,14 +17,14 @@
 
 namespace batchrt {
 
-/// A word that threads wait on: they spin for a while, then sleep until it
+/// A word that threads wait for: they spin for a while, then sleep until it
 /// changes.
 class WaitWord {
 public:
   uint32_t load() const { return word.load(std::memory_order_acquire); }
-  /// Returns once the word is not `old` any more.
+  /// Returns once the word is no longer `old`.
   void waitWhile(uint32_t old, int spins);
-  /// Changes the word and wakes those asleep.
+  /// Changes the word and wakes sleeping threads.
   void advance();
 
 private:
@@ -43,18 +43,18 @@ public:
 
   int size() const { return count; }
   /// Calls `job(argument, worker)` once on every worker and waits for all; if
-  /// it is not shared, on worker 0 alone, which meets nobody.
+  /// it is not shared, on worker 0 alone, for which barriers do nothing.
   void run(void (*job)(void *, int), void *argument, bool shared = true);
   /// The same; returns the microseconds that a worker spent in the job without
-  /// waiting at barriers, the mean over those who run it.
+  /// waiting at barriers, the mean over the workers that run it.
   double runTimed(void (*job)(void *, int), void *argument, bool shared = true);
   /// Calls `body(part)` for the parts 0 ... parts-1 and waits for all: worker w
-  /// takes w, w + size(), .... Of what they throw the first part's is thrown
-  /// again. One part runs on the calling thread alone.
+  /// takes w, w + size(), .... If parts throw, the first part's exception is
+  /// rethrown. A single part runs on the calling thread.
   template <class Body>
   void forEachPart(int64_t parts, const Body &body);
-  /// All workers meet; what each wrote before is visible to all after. Only
-  /// within a job, by every worker equally often.
+  /// A barrier of all workers; writes before it are visible to all after it.
+  /// Only within a job, and every worker must call it equally often.
   void barrier(int worker) {
     if (alone)
       return;
@@ -75,7 +75,7 @@ private:
   const int count;
   int spins;
   // The barrier: arrivals and generation on cache lines of their own, so that
-  // arriving does not disturb those who wait. The generation never resets.
+  // arriving does not disturb waiting threads. The generation never resets.
   alignas(64) std::atomic<int> arrived{0};
   WaitWord generation;
   WaitWord start;

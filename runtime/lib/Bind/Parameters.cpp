@@ -16,7 +16,7 @@
 
 using namespace batchrt;
 
-/// What seed and name give.
+/// The values given by seed and name.
 static uint64_t randomKey(uint64_t seed, const std::string &name) {
   uint64_t hash = 0xcbf29ce484222325u;
   for (unsigned char c : name)
@@ -152,8 +152,8 @@ private:
   std::optional<TensorFile> file;
 };
 
-/// Columns `begin` to `end` of B in panels of `width`:
-/// P[p][k][j] = B[k][p * width + j]. They are all that `data` has.
+/// Columns `begin` to `end` of B in panels of `width`: P[p][k][j] = B[k][p *
+/// width + j]. `data` has only these columns.
 template <class T>
 void packPanels(const FormInfo &form, int64_t begin, int64_t end,
                 const char *data, char *target) {
@@ -171,7 +171,7 @@ void packPanels(const FormInfo &form, int64_t begin, int64_t end,
   }
 }
 
-/// Packs the columns of a form that are those of parameter `p`.
+/// Packs the columns of a packing that belong to parameter `p`.
 void packColumns(const FormInfo &form, const Descriptor &descriptor, int p,
                  const Loaded &loaded, char *target) {
   int64_t columns = 0;

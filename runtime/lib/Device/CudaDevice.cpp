@@ -91,7 +91,7 @@ private:
   std::atomic<bool> lost{false};
   std::mutex mutex;                        ///< of all below, and of peekStream
   std::map<std::string, CUmodule> modules; ///< by their code
-  /// Kernels with dynamic shared memory, and how much they may use.
+  /// Kernels with dynamic shared memory, and the bytes that they may use.
   std::map<CUfunction, int64_t> shared;
 };
 } // namespace

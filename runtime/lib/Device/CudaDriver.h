@@ -15,8 +15,8 @@
 namespace batchrt {
 namespace cuda {
 
-/// The library and its functions, all of which are there. It is never unloaded:
-/// it has threads of its own.
+/// The library and its functions, all of which exist. It is never unloaded: it
+/// has threads of its own.
 class CudaDriver {
 public:
   /// Loads and initializes the driver.
@@ -28,7 +28,7 @@ public:
   CUresult(*name) parameters;
 #include "CudaFunctions.def"
 
-  /// Raises an Error if a call has failed; `doing` says what it was for.
+  /// Raises an Error if a call has failed; `doing` is its purpose.
   void check(CUresult result, const char *doing) const {
     if (result != CUDA_SUCCESS)
       fail(result, doing);

@@ -18,8 +18,8 @@
 using namespace batchrt;
 
 namespace {
-/// Everything is done when a call returns: one thread after the other has its
-/// turn. Streams are all the same.
+/// Everything is done when a call returns: threads use the device in turn. All
+/// streams are the same.
 class EmulatedDevice : public Device {
 public:
   explicit EmulatedDevice(const EmulatorOptions &given) : options(given) {

@@ -76,8 +76,8 @@ public:
         raise("two regions of the device image overlap");
   }
 
-  /// The device address of `bytes` at a host address, 0 if they are not all in
-  /// one region. With `copiedIn`, the region must be of this kind.
+  /// The device address of `bytes` bytes at a host address, 0 if they are not
+  /// all in one region. With `copiedIn`, the region must be of this kind.
   uint64_t find(const void *address, size_t bytes, bool copiedIn = false) {
     uint64_t host = reinterpret_cast<uint64_t>(address);
     if (!last.has(host) && !lookUp(host))
@@ -88,7 +88,7 @@ public:
   }
 
   /// Finds many rows; false if one is in no region. Rows of a table and of a
-  /// source mix in no predictable way, so there is no branch between the two.
+  /// source mix unpredictably, so the code does not branch on them.
   bool findRows(const void *const *rows, int64_t count, uint64_t *out) {
     for (int64_t done = 0;;) {
       done += findInLast(rows + done, count - done, out + done);
@@ -166,7 +166,8 @@ private:
   void writeStep(const BatchStep &from, BatchStep &to);
   void writeOperand(const BatchStep &step, const BatchOperand &from,
                     const OperandInfo &info);
-  /// Where `bytes` that `what` names lie on the device; null stays null.
+  /// The device address of `bytes` bytes, which messages call `what`; null
+  /// stays null.
   uint64_t translate(const void *address, size_t bytes, const char *what,
                      bool copiedIn = false);
   uint64_t translateScratch(const char *scratch);

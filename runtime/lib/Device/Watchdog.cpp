@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Blocks say in the control words how far they are: each at every step that it
-// begins, and at every barrier of all blocks that it has arrived at. One that
-// waits too long at such a barrier says so, and all leave the kernel. Nothing
-// else in a kernel can look at a clock: threads of a block and blocks of a
-// cluster wait in hardware. There the host gives up, once no word has changed
+// Blocks write their progress to the control words: each at every step that it
+// begins, and at every barrier of all blocks that it reaches. A block that
+// waits too long at such a barrier reports this, and all leave the kernel. No
+// other wait in a kernel can look at a clock: threads of a block and blocks of
+// a cluster wait in hardware. There the host gives up once no word has changed
 // for too long.
 //
 //===----------------------------------------------------------------------===//
@@ -69,7 +69,7 @@ std::string batchrt::describeLanes(const LockstepInfo &info, int64_t progress) {
 }
 
 namespace {
-/// What the blocks of a kernel have said at one moment.
+/// The progress of a kernel's blocks at one moment.
 class Sight {
 public:
   Sight(const char *control, const Watchdog &watchdog)
@@ -88,12 +88,12 @@ public:
       most = std::max(most, block.arrivals);
     return most;
   }
-  /// Whether a block has begun and not ended.
+  /// True if a block has begun and not ended.
   bool isUnderWay() const;
   bool operator!=(const Sight &other) const;
 
   using Predicate = std::function<bool(const BatchBlockControl &)>;
-  /// "block 3" or "blocks 3, 7-9" for the blocks of which this holds; empty if
+  /// "block 3" or "blocks 3, 7-9" for the blocks for which this holds; empty if
   /// there are none.
   std::string list(const Predicate &holds) const;
   /// "block 3 is in step 2 (…), blocks 5-6 are in step 4 (…)" for these.
@@ -173,7 +173,7 @@ std::string Sight::listPlaces(const Predicate &holds) const {
   return others ? concat(text, "; ", others, " more elsewhere") : text;
 }
 
-/// Where the blocks of a kernel are that has come to a standstill.
+/// Describes where the blocks of a stalled kernel are.
 static std::string describeStandstill(const Sight &sight) {
   const uint32_t barriers = sight.mostArrivals();
   std::string behind = sight.list([&](const BatchBlockControl &block) {
@@ -203,7 +203,7 @@ static std::string describeExecutor(const Watchdog &watchdog) {
 }
 
 //===----------------------------------------------------------------------===//
-// What a kernel has left
+// Control words after a kernel
 //===----------------------------------------------------------------------===//
 
 void batchrt::checkControl(const char *control, const Watchdog &watchdog) {
@@ -216,7 +216,7 @@ void batchrt::checkControl(const char *control, const Watchdog &watchdog) {
   std::string step = watchdog.describe
                          ? watchdog.describe(makeProgress(1, record.step))
                          : concat("step ", record.step);
-  // The block that gave up has arrived itself, and counted that.
+  // The block that gave up has itself arrived, and is counted.
   const uint32_t wanted = sight.arrivals(record.block);
   auto isBehind = [&](const BatchBlockControl &block) {
     return (block.arrivals & ~hasLeft) < wanted;

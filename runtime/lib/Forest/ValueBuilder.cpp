@@ -89,7 +89,7 @@ int64_t ValueBuilder::addReference(int64_t scope, int64_t index, int adt,
   return static_cast<int64_t>(nodes.size()) - 1;
 }
 
-/// The node itself, or what a reference stands for.
+/// The node itself, or the node that a reference stands for.
 int64_t ValueBuilder::resolve(int64_t number) const {
   const Node &node = nodes[number];
   if (node.variant)
@@ -191,7 +191,7 @@ void ValueBuilder::emit(Forest &forest, Node &node) {
   node.placed = number;
 }
 
-/// Translates a raw cell all nodes of which are placed.
+/// Translates a raw cell whose nodes are all placed.
 int64_t ValueBuilder::placeCell(Forest &forest, const Type &type, int64_t cell,
                                 TensorCell where) {
   switch (type.kind) {

@@ -16,8 +16,8 @@ namespace batchrt {
 
 /// Takes the values of one instance in any order, as its text has them, with
 /// references forward and backward, and places them in a forest: children
-/// before parents, in post-order from the root, what no root reaches dropped.
-/// Nothing here recurses over user data.
+/// before parents, in post-order from the root, dropping nodes that no root
+/// reaches. Nothing here recurses over user data.
 class ValueBuilder {
 public:
   explicit ValueBuilder(const Descriptor &descriptor)
@@ -25,7 +25,7 @@ public:
 
   /// Raw cells are as in ABI.h, but name raw nodes, raw list entries, and
   /// handles of input tensors. `cells` has one for each field. Raises an error
-  /// without a location if the node has more parts than its ADT allows.
+  /// without a location if the node has more children than its ADT allows.
   int64_t addNode(const Variant &variant, const int64_t *cells);
   /// A node whose cells are filled in later, followed by links().
   int64_t addUnlinked(const Variant &variant, const int64_t *cells);
@@ -40,14 +40,14 @@ public:
   int64_t scopeSize(int64_t scope) const {
     return static_cast<int64_t>(scopes[scope].size());
   }
-  /// A raw node that stands for node `index` of a scope, which has to be of
-  /// the given ADT. `where` begins the message if it is not.
+  /// A raw node that stands for node `index` of a scope, which must be of the
+  /// given ADT. `where` begins the message if it is not.
   int64_t addReference(int64_t scope, int64_t index, int adt,
                        std::string where);
 
   /// Sets argument `argument` of the next instance of the forest.
   void place(Forest &forest, int argument, const Type &type, int64_t cell);
-  /// Ends the instance: its nodes, and everything raw is dropped.
+  /// Ends the instance: places its nodes, and drops everything raw.
   void finishInstance(Forest &forest, int64_t line);
   void reset();
 
@@ -76,7 +76,7 @@ private:
   void collectNodes(const Type &type, int64_t cell,
                     std::vector<int64_t> &out) const;
   void checkArity(const Node &node) const;
-  /// How many values of ADT `adt` a cell of the type holds.
+  /// The number of values of ADT `adt` that a cell of the type holds.
   int64_t countParts(const Type &type, int64_t cell, int adt) const;
   [[noreturn]] void reportCycle(int64_t node) const;
   [[noreturn]] void reportShared(int64_t node) const;

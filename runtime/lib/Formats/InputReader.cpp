@@ -13,7 +13,7 @@
 using namespace batchrt;
 
 namespace {
-/// The size of a forest, to which an instance that fails takes it back.
+/// The size of a forest, which is restored if an instance fails.
 class Mark {
 public:
   explicit Mark(const Forest &forest)
@@ -44,7 +44,7 @@ InputReader::InputReader(const Descriptor &descriptor, Vocabulary words)
 
 InputReader::~InputReader() = default;
 
-/// The one tree of a text.
+/// Reads the one tree of a text.
 static int64_t readTree(TreeReader &reader, ValueBuilder &builder,
                         Vocabulary &words, int64_t &line) {
   int64_t root = 0, second = 0;

@@ -107,7 +107,7 @@ private:
       Arguments, ///< the object keyed by argument names
       Node,      ///< ["variant", field, ...]
       List,
-      Braces, ///< an object the first key of which will tell what it is
+      Braces, ///< an object whose first key will tell its kind
       Shared, ///< {"nodes": ..., "root": ...}
       Nodes,  ///< the array of that
       Reference,
@@ -221,7 +221,7 @@ std::string InstanceParser::valueName(const Type &type) {
 std::string InstanceParser::subject() const {
   size_t first = frames.size();
   std::string text;
-  // What is in a list comes right behind it.
+  // The elements of a list follow it directly.
   while (first > 0) {
     const Frame &frame = frames[--first];
     size_t end =
@@ -250,7 +250,7 @@ void InstanceParser::wrong(const char *found) {
   error("expected ", valueName(type), ", found ", found);
 }
 
-/// Says line and argument where the elements of a tensor are wrong.
+/// Adds line and argument to errors in a tensor's elements.
 template <class Body>
 void InstanceParser::inTensor(Body body) {
   try {
@@ -280,7 +280,7 @@ void InstanceParser::startElements(const Type &type) {
   frames.push_back({Frame::Elements, &type, values.size(), column()});
 }
 
-/// The tensor is complete.
+/// Ends a complete tensor.
 void InstanceParser::pushTensor(const Type &type) {
   int64_t row = 0;
   try {
@@ -327,7 +327,7 @@ const Type &InstanceParser::expected(const char *found) {
   error("unexpected ", found);
 }
 
-/// A value is complete.
+/// Ends a complete value.
 void InstanceParser::push(int64_t cell) {
   Frame &frame = frames.back();
   if (frame.kind == Frame::Single) {

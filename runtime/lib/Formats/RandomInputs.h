@@ -17,7 +17,7 @@ namespace batchrt {
 /// Values of any argument types: indices below 1000, small integers, floats and
 /// tensors uniform in [-1, 1), lists of 10 to 30 elements, ADT values with 10
 /// to 30 leaves that are split at random between the children of a node. Equal
-/// seeds give equal values on every machine.
+/// seeds give equal values on every host.
 class RandomInputs {
 public:
   RandomInputs(const Descriptor &descriptor, uint64_t seed);

@@ -13,7 +13,7 @@
 using namespace batchrt;
 
 namespace {
-/// How many fields of each kind a variant has.
+/// The number of fields of each kind that a variant has.
 struct Shape {
   int64_t indices = 0, children = 0, lists = 0, others = 0;
 

@@ -21,8 +21,8 @@ namespace batchrt {
 /// any other label by its first appearance, apart from the words.
 class TreeReader {
 public:
-  /// The ADT has to fit: raises an error if it has none of these variants.
-  /// `text` begins at line `firstLine` of `path`.
+  /// Raises an error if the ADT has none of these variants. `text` begins at
+  /// line `firstLine` of `path`.
   TreeReader(const Descriptor &descriptor, const std::string &path,
              int64_t firstLine, const std::string &text, Vocabulary &labels);
 

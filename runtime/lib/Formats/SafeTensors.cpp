@@ -22,7 +22,7 @@ using namespace batchrt;
 using nlohmann::json;
 
 namespace {
-/// Closes what was opened, whatever happens.
+/// Closes the file, whatever happens.
 struct Descriptor {
   int fd;
   ~Descriptor() {

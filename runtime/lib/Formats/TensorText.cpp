@@ -18,7 +18,7 @@ static std::string elementText(DType type) {
   return concat("an integer of type ", typeName(type));
 }
 
-/// So many entries of an array whose dimension is number `level`.
+/// Describes `count` entries of an array whose dimension is number `level`.
 static std::string entries(const Type &type, size_t level, int64_t count) {
   bool last = level + 1 == type.shape.size();
   return concat(count, last ? " element" : " array", count == 1 ? "" : "s");

@@ -31,21 +31,21 @@ public:
   void add(double value, const char *digits);
   void add(int64_t value);
   void add(bool value);
-  /// Raises an error: something that is no number and no array.
+  /// Raises an error for something that is neither a number nor an array.
   [[noreturn]] void mismatch(const std::string &found) const;
 
   /// Row-major, without padding.
   const char *elements() const { return dense.data(); }
 
-  /// What belongs where a tensor of the type begins.
+  /// Describes the text that begins a tensor of the type.
   static std::string expected(const Type &type);
 
 private:
   bool isElement() const { return counts.size() == type->shape.size(); }
-  /// A place for the next element; null if there are too many, which the end
-  /// of their array reports.
+  /// A place for the next element; null if there are too many elements, which
+  /// the end of their array reports.
   char *next(const char *found);
-  /// The indices of what comes next within the first `levels` open arrays.
+  /// The indices of the next value within the first `levels` open arrays.
   std::string path(size_t levels) const;
   [[noreturn]] void rangeError(const std::string &digits) const;
 

@@ -32,8 +32,8 @@ struct RuntimeCalls {
     leave(part, Part::Failed);
   }
 
-  /// Several workers cannot move the forest under each other: the part is
-  /// inspected again, with twice the room.
+  /// A worker cannot move the forest while others use it: the part is inspected
+  /// again, with twice the room.
   static void needRoom(Part &part, int64_t &room, int64_t wanted) {
     if (part.roomGrows)
       return;

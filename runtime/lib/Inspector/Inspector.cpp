@@ -36,7 +36,7 @@ void Inspector::run(int64_t groups) {
     makeRoom();
     batch.workers.forEachPart(numParts(),
                               [this](int64_t p) { inspect(batch.part(p), p); });
-    // The first error is that of the first instance that has one.
+    // The first error is the one of the first instance that fails.
     auto part = std::find_if(list.begin(), list.end(), [](BatchContext *part) {
       return Part::of(part).end != Part::Returned;
     });
@@ -50,8 +50,8 @@ void Inspector::run(int64_t groups) {
   batch.context().listSize = list.back()->listSize;
 }
 
-/// Cuts the mini-batch into parts of about equal size: one for each plan of its
-/// own, or for each worker if it is large enough.
+/// Cuts the mini-batch into parts of about equal size: one for each separate
+/// plan, or one per worker if it is large enough.
 void Inspector::split(int64_t groups) {
   const Forest &forest = batch.forest();
   const Descriptor &descriptor = batch.descriptor();
@@ -91,8 +91,8 @@ void Inspector::split(int64_t groups) {
   }
 }
 
-/// Gives each part what the first one has, and where it may add nodes and list
-/// entries.
+/// Gives each part the fields of the first one, and its own room for nodes and
+/// list entries.
 void Inspector::makeRoom() {
   Part &first = batch.context();
   first.numSteps = 0;

@@ -76,7 +76,7 @@ char finished;
 
 // The two switches of a fiber. enterStack() calls `entry` on the stack,
 // switchTo() goes on where a switch has left another stack. Both return when
-// something switches back: from where, and with which message.
+// something switches back, with its origin and message.
 struct Arrival {
   void *from;
   void *message;

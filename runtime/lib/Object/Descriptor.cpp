@@ -206,7 +206,7 @@ AdtInfo parseAdt(const json &text, int number, const TypeParser &types) {
   return adt;
 }
 
-/// Names those that have none, `prefix` and their number.
+/// Names those without a name: `prefix` and their number.
 void nameFields(std::vector<Field> &fields, const char *prefix) {
   for (size_t i = 0; i < fields.size(); ++i)
     if (fields[i].name.empty())

@@ -23,7 +23,7 @@ static std::string normalize(const std::string &name) {
   return result;
 }
 
-/// And in spelling for a few. LLVM's name, then the kernel's.
+/// They differ in spelling for a few: LLVM's name, then the kernel's.
 static const char *const aliases[][2] = {
     {"sse3", "pni"},         {"pclmul", "pclmulqdq"}, {"lzcnt", "abm"},
     {"sha", "shani"},        {"rdrnd", "rdrand"},     {"crc32", "sse42"},
@@ -31,8 +31,8 @@ static const char *const aliases[][2] = {
     {"fullfp16", "asimdhp"},
 };
 
-/// What generated code uses and the kernel lists. Other names in a target
-/// (tuning flags, features for the kernel only) do not matter here.
+/// Features that generated code uses and the kernel lists. Other names in a
+/// target (tuning flags, features for the kernel only) do not matter here.
 static bool matters(const std::string &feature) {
   static const char *const prefixes[] = {
       "avx",    "sse",      "ssse3", "fma",   "f16c", "bmi",  "lzcnt",
@@ -49,7 +49,7 @@ static bool matters(const std::string &feature) {
 }
 
 static std::set<std::string> readHostFeatures() {
-  // An emulator of another architecture shows the file of the machine below.
+  // An emulator of another architecture shows the file of its host.
 #ifdef __aarch64__
   const char key[] = "Features";
 #else

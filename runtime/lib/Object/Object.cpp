@@ -35,7 +35,7 @@ static std::string machineName(Elf64_Half machine) {
   }
 }
 
-/// Says what the loader does not: for an object of another machine it reports
+/// Reports an object of another architecture, for which the loader only says
 /// that there is no such file.
 static void checkMachine(const std::string &path) {
   Elf64_Ehdr header;

@@ -83,7 +83,7 @@ Difference batchrt::compareOutputs(const std::vector<Output> &outputs,
         if (isFloat(a.type)) {
           error = relativeError(loadDouble(a.type, a.data.data(), atA),
                                 loadDouble(b.type, b.data.data(), atB), rms);
-          // A difference too small for the quotient is one still.
+          // A difference that is too small for the quotient still counts.
           differs = tolerance ? error > *tolerance
                               : !equal(loadDouble(a.type, a.data.data(), atA),
                                        loadDouble(b.type, b.data.data(), atB));

@@ -20,7 +20,7 @@ std::vector<int64_t> Output::shape() const {
   return shape;
 }
 
-/// Scalars and tensors themselves, and what lists of them hold at last.
+/// Scalars and tensors themselves, and the innermost elements of lists of them.
 static const Type &rowType(const Type &type) {
   const Type *row = &type;
   while (row->kind == Type::List)
@@ -34,7 +34,7 @@ static DType outputType(const Type &row) {
 
 OutputCollector::OutputCollector(const Descriptor &descriptor)
     : descriptor(descriptor), fields(descriptor.results.size()) {
-  // The names of fields that more than one result has.
+  // The field names that more than one result has.
   std::map<std::string, std::set<size_t>> users;
   auto reachable = [&](const Type &type) {
     std::vector<int> adts{rowType(type).adt};

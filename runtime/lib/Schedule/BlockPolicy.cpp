@@ -54,8 +54,8 @@ public:
       takeInstance();
   }
 
-  /// Runs the cheap blocks that lanes wait for, until none is left. False if
-  /// that was the end.
+  /// Runs the blocks of low cost that lanes wait for, until none is left. False
+  /// if that was the end.
   bool reachState() {
     for (;;) {
       state.clear();
@@ -82,12 +82,12 @@ public:
     return true;
   }
 
-  /// The blocks that are not cheap, and the one with most lanes.
+  /// The blocks that are not of low cost, and the one with the most lanes.
   const State &present() const { return state; }
   int64_t count(int32_t block) const {
     return static_cast<int64_t>(waiting[block].size());
   }
-  /// Of those of the state, the one that has cost least so far.
+  /// The block of the state that has cost least so far.
   int32_t leastWork() const {
     int32_t least = state.front();
     for (uint16_t block : state)
@@ -210,7 +210,7 @@ private:
       steps.push_back({state, block, -waste * program.costs[block] / dearest});
       run.run(block);
     }
-    // The last first, so that what a step brings is known to those before it.
+    // The last step comes first, so that earlier ones know its reward.
     const int64_t count = static_cast<int64_t>(steps.size());
     for (int64_t i = count; i-- > 0;) {
       int64_t end = std::min<int64_t>(i + options.steps, count);

@@ -12,7 +12,7 @@
 
 using namespace batchrt;
 
-/// Growing only, so that runs after the first allocate nothing.
+/// Only grows, so that runs after the first allocate nothing.
 template <class T>
 static T *room(std::vector<T> &vector, int64_t size) {
   if (vector.size() < static_cast<size_t>(size))
@@ -76,8 +76,8 @@ void DepthSorter::run(const TaskQueue *queues, int64_t numKernels) {
   stepBegins[numKernels] = stepList.size();
 }
 
-/// The usual case in one pass less: no depth reaches `shallow`. Returns false
-/// where one does.
+/// The usual case, with one pass less: no depth reaches `shallow`. Returns
+/// false if one does.
 bool DepthSorter::sortShallow(const TaskQueue &queue, int64_t kernel,
                               int32_t *order, int64_t begin) {
   constexpr uint64_t shallow = 512;
@@ -247,7 +247,7 @@ int64_t DepthScheduler::joinKernel(bool constant, int64_t kernel, int64_t plan,
     }
     return begin;
   }
-  // How far a part is, its places say.
+  // The places of a part tell its progress.
   auto next = [&](int64_t part) -> const DepthStep * {
     size_t step = placesOf[part].size();
     return static_cast<int64_t>(step) < parts[part]->kernelSteps(kernel + 1)

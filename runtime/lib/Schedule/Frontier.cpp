@@ -178,7 +178,7 @@ void FrontierPlan::findUrgencies() {
 void FrontierPlan::findChains() {
   const int32_t size = tasks->size(), numTypes = tasks->numTypes;
   chain.resize(size);
-  // Per task the longest chain of every type below it. Rows are of whole
+  // For each task, the longest chain of every type below it. Rows are of whole
   // vectors.
   const int32_t width = (numTypes + 3) / 4 * 4;
   rows.assign(static_cast<size_t>(size) * width, 0);
@@ -277,8 +277,8 @@ inline void Frontier::addUrgency(int32_t task) {
   }
 }
 
-/// All operands of a task ran or are ready, and one of a type ran just now: the
-/// others may all be of one other type.
+/// All operands of a task ran or are ready, and one operand of a type ran just
+/// now: the others may all be of one other type.
 inline void Frontier::checkSuccessor(int32_t task, int32_t type) {
   const uint64_t waitsFor = outlooks[task].waitsFor;
   const uint32_t count = nodes[task].pending;

@@ -15,9 +15,9 @@
 using namespace batchrt;
 
 namespace {
-/// Whether so many batches are fewer than those of another policy, and by more
-/// than chance: what a policy makes beyond the bound varies from graph to graph
-/// by about its square root.
+/// True if a policy has fewer batches than another one, and by more than
+/// chance: its batches beyond the bound vary from graph to graph by about their
+/// square root.
 bool isBetter(int64_t batches, int64_t others, int64_t bound,
               const LearningOptions &options) {
   const double saved = static_cast<double>(others - batches);
@@ -57,7 +57,7 @@ public:
   }
 
 private:
-  /// The number of a frontier's state, a new one if it was not there.
+  /// The number of a frontier's state, which is added if it is unknown.
   int32_t findState(const Frontier &frontier) {
     encode(frontier, untrained.encoding(), state);
     int32_t number = states.add(state);
@@ -91,7 +91,7 @@ private:
     frontier.start(plan);
     while (!frontier.done()) {
       if (int32_t type = pickSufficient(frontier); type >= 0) {
-        // Its ratio is 1. What led here earns its reward.
+        // Its ratio is 1. The previous choice earns its reward.
         if (!steps.empty())
           steps.back().reward += -1 + options.ratioWeight;
         frontier.commit(type);
@@ -107,7 +107,7 @@ private:
       steps.push_back({number, type, -1 + options.ratioWeight * ratio});
       frontier.commit(type);
     }
-    // The last first, so that what a step brings is known to those before it.
+    // The last step comes first, so that earlier ones know its reward.
     const int64_t count = static_cast<int64_t>(steps.size());
     for (int64_t i = count; i-- > 0;) {
       int64_t end = std::min<int64_t>(i + options.steps, count);
@@ -121,7 +121,8 @@ private:
     }
   }
 
-  /// Before anything is learnt, what a state names or begins with runs.
+  /// Before anything is learnt, the type that a state names or begins with
+  /// runs.
   StateMachine startMachine() {
     StateMachine machine = untrained;
     for (const FrontierPlan &plan : plans) {
@@ -139,7 +140,7 @@ private:
     return machine;
   }
 
-  /// What was learnt so far.
+  /// The policy learnt so far.
   StateMachine bestMachine() {
     StateMachine machine = untrained;
     for (int32_t number = 0; number < states.size(); ++number)

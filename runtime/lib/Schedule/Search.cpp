@@ -64,7 +64,7 @@ Found batchrt::searchBeam(const TaskGraph &graph, int32_t width) {
     int32_t remaining; ///< tasks after it
     uint64_t hash;     ///< of the tasks that ran
   };
-  // How the frontiers of every step came about, for the way back.
+  // The origins of the frontiers of every step, to trace the result back.
   std::vector<std::vector<Choice>> steps;
   std::vector<Frontier> beam(1), next;
   beam[0].start(plan);
@@ -125,7 +125,7 @@ Found batchrt::searchExact(const TaskGraph &graph, int64_t most) {
     return best;
   best.optimal = true;
 
-  /// One level of the search: a frontier and what is left to try from it.
+  /// One level of the search: a frontier and the types left to try from it.
   struct Level {
     Frontier frontier;
     std::vector<int32_t> choices;

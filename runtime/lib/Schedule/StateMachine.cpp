@@ -176,7 +176,7 @@ std::string StateMachine::print() const {
 }
 
 namespace {
-/// Reads the lines of a machine. Functions return false after an error.
+/// Reads the lines of a state machine. Functions return false after an error.
 class Parser {
 public:
   Parser(const std::string &text, const std::string &file)

@@ -41,7 +41,7 @@ void WaitWord::waitWhile(uint32_t old, int spins) {
   for (int i = 0; i < spins; ++i) {
     if (word.load(std::memory_order_acquire) != old)
       return;
-    // Whoever is waited for may have been put on this core.
+    // The awaited thread may have been put on this core.
     if (i % 64 == 63)
       std::this_thread::yield();
     else
@@ -68,13 +68,14 @@ void WaitWord::advance() {
 #endif
 }
 
-// The scheduler likes to wake a thread beside its waker, and takes milliseconds
-// to part two threads that wait for each other. So each worker has a core of
-// its own, and the caller of run() steps aside if it is found on one of those.
+// The scheduler tends to wake a thread beside its waker, and takes milliseconds
+// to separate two threads that wait for each other. So each worker has a core
+// of its own, and the caller of run() steps aside if it is found on one of
+// those.
 
 #ifdef __linux__
-/// A core for each worker but worker 0, none of them that of this thread; empty
-/// if there are too few.
+/// A core for each worker but worker 0, other than this thread's core; empty if
+/// there are too few.
 static std::vector<int> chooseCores(int count) {
   std::vector<int> cores;
   cpu_set_t allowed;

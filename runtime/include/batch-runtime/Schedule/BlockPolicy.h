@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A state machine that says which block of a program runs next in lock step.
-// What an instance runs does not depend on that, so it is learnt from paths
-// that were recorded once. Free of IR: the runtime links it, and the compiler
-// makes code that reads its table.
+// A state machine that says which block of a program runs next in lock step. An
+// instance runs the same blocks in any order, so the state machine is learnt
+// from paths that were recorded once. Free of IR: the runtime links it, and the
+// compiler makes code that reads its table.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,8 +26,8 @@ struct LanePaths {
   std::vector<std::vector<int32_t>> paths; ///< by instance: blocks it runs
 };
 
-/// Blocks that cost less than this share of the dearest are cheap. They run
-/// first, in program order; a state is about the others.
+/// Blocks that cost less than this share of the greatest cost are of low cost.
+/// They run first, in program order; a state is about the others.
 constexpr int64_t cheapShare = 64;
 int64_t cheapBelow(const std::vector<int64_t> &costs);
 
@@ -35,21 +35,22 @@ int64_t cheapBelow(const std::vector<int64_t> &costs);
 /// from the factor on.
 constexpr uint64_t stateHashFactor = 0x9e3779b97f4a7c15;
 int64_t hashOf(const State &state);
-/// A machine as a table of slots by bits 32 and up of the hash, the next free
-/// one where it is taken: the hash and the block; 0 and -1 where none is. Their
-/// number is a power of two.
+/// A state machine as a table of slots by bits 32 and up of the hash, or the
+/// next free slot: each holds a hash and a block, or 0 and -1 if it is free.
+/// The number of slots is a power of two.
 std::vector<int64_t> makeStateTable(const StateMachine &machine);
 
-/// What the steps of a run cost in which lanes take instances one by one. In
-/// states that the machine does not know, the block runs that has cost least.
+/// The cost of the steps of a run in which lanes take instances one by one. In
+/// states that the state machine does not know, the block that has cost least
+/// runs.
 int64_t costOfRun(const LanePaths &program, int64_t lanes,
                   const StateMachine &machine);
 
 struct BlockLearningOptions {
   uint64_t seed = 1;
   int32_t trials = 200; ///< at most
-  /// After so many trials the table is tried; learning ends when two tries in
-  /// a row have found nothing better.
+  /// The table is tried after every so many trials; learning ends when two
+  /// tries in a row have found nothing better.
   int32_t checkEvery = 20;
   double rate = 0.2, discount = 0.98;
   int32_t steps = 16; ///< rewards that an update adds up
@@ -59,13 +60,14 @@ struct BlockLearningOptions {
 
 struct LearnedBlocks {
   StateMachine machine;
-  /// Of the machine on all numbers of lanes together, and without one.
+  /// Costs on all numbers of lanes together, with the state machine and without
+  /// one.
   int64_t cost = 0, costWithout = 0;
   int32_t trials = 0;
 };
 
 /// Learns from runs on several numbers of lanes. The same paths and seed give
-/// the same machine.
+/// the same state machine.
 LearnedBlocks learnBlocks(const LanePaths &program,
                           const std::vector<int64_t> &lanes,
                           const BlockLearningOptions &options = {});

@@ -7,7 +7,7 @@
 //
 // The depth policy: all tasks of one kernel with equal phase and depth run
 // together, batches in the order (phase, depth, kernel). The tasks may come in
-// parts, which workers sort each for itself. Linear in the number of tasks, and
+// parts, which workers sort independently. Linear in the number of tasks, and
 // without allocation once its arrays have grown to the size of the largest run.
 // Free of IR: the runtime links it, the compiler may.
 //
@@ -26,7 +26,7 @@ namespace batchrt {
 /// The recorded tasks of one kernel. A record is `recordCells` cells; the first
 /// is (depth << 32 | task number). Depths have 24 bits.
 struct TaskQueue {
-  /// A handle says its task's depth + 1 in 24 bits.
+  /// A handle holds its task's depth + 1 in 24 bits.
   static constexpr int64_t maxDepth = (1 << 24) - 2;
 
   const int64_t *records = nullptr;
@@ -44,14 +44,14 @@ struct TaskQueue {
   }
 };
 
-/// One batch, or what one part has of it: `count` tasks of `kernel`, the
-/// begin-th of all and those after it.
+/// One batch, or one part's share of it: `count` tasks of `kernel`, from the
+/// begin-th of all on.
 struct DepthStep {
   int64_t kernel;
   int64_t depth;
   int64_t begin;
   int64_t count;
-  int64_t plan = 0; ///< the one that it is of, in a schedule
+  int64_t plan = 0; ///< its plan, in a schedule
 };
 
 /// The tasks of one part by kernel and depth.
@@ -63,7 +63,7 @@ public:
   /// Record numbers within their queue: kernel after kernel, within a kernel by
   /// depth, within a depth in recorded order.
   const int32_t *order() const { return orders.data(); }
-  /// For those who have a better order of the records of a step.
+  /// For callers that reorder the records of a step.
   int32_t *order() { return orders.data(); }
   /// Steps kernel after kernel, within a kernel by depth; those of kernel k are
   /// [kernelSteps(k), kernelSteps(k+1)). The records of a step are
@@ -88,8 +88,9 @@ private:
 };
 
 /// The schedule of all parts: in every batch the tasks of a part come before
-/// those of the next, so it is that of the tasks in one queue. Or several
-/// plans, each the schedule of as many parts: steps that run apart.
+/// those of the next, so it equals the schedule of all tasks in one queue. It
+/// may also have several plans, each for equally many parts: their steps are
+/// independent.
 class DepthScheduler {
 public:
   /// `queues` says the phases of the kernels and which are constant. Plan i has
@@ -137,11 +138,11 @@ private:
   std::vector<int32_t> runOrder, histogram, temporary;
 };
 
-/// Says what is wrong with one part itself: depths out of range, task numbers
-/// that are not 0 ... tasks-1. Empty if nothing is.
+/// Describes an error in one part itself: depths out of range, task numbers
+/// that are not 0 ... tasks-1. Empty if there is none.
 std::string checkTasks(const TaskQueue *queues, int64_t numKernels);
 
-/// Says what is wrong with the schedule of one part: every task has to run
+/// Describes an error in the schedule of one part: every task has to run
 /// exactly once, in a step of its own kernel, after all its operands. Operands
 /// of task t are tasks operands[operandBegin[t] ... operandBegin[t+1]). Empty
 /// if it is legal.

@@ -7,7 +7,7 @@
 
 //
 // Tabular Q-learning with N-step bootstrapping (ED-Batch, section 2.3). The
-// same graphs and seed give the same machine. Free of IR.
+// same graphs and seed give the same state machine. Free of IR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,12 +20,13 @@
 
 namespace batchrt {
 
-/// Instances to learn from, in mini-batches of several sizes: the table has to
-/// serve mini-batches of any.
+/// Instances to learn from, in mini-batches of several sizes: the table must
+/// serve any size.
 constexpr int32_t learntInstances = 32;
 constexpr std::array<int32_t, 3> learntBatches = {32, 16, 8};
 
-/// Fixed for all models; the defaults are what docs/Policies.md was made with.
+/// Fixed for all models; the numbers in docs/Policies.md are those of the
+/// defaults.
 struct LearningOptions {
   uint64_t seed = 1;
   int32_t trials = 300; ///< at most
@@ -37,14 +38,16 @@ struct LearningOptions {
   int32_t steps = 8; ///< rewards that an update adds up
   /// Share of random choices, at first and at last.
   double explore = 0.5, exploreLast = 0.02;
-  /// What is learnt replaces what was there if it saves more batches than so
-  /// many standard deviations: what fits the graphs by chance serves no others.
+  /// A learnt policy replaces an earlier one only if it saves more batches than
+  /// this many standard deviations: a policy that fits these graphs by chance
+  /// serves no others.
   double deviations = 2;
 };
 
 struct Learned {
   StateMachine machine;
-  /// Of the machine on all graphs together, and their lower bounds.
+  /// Batches of the state machine on all graphs together, and their lower
+  /// bounds.
   int64_t batches = 0, bound = 0;
   int32_t trials = 0;
 };

@@ -20,9 +20,9 @@
 
 namespace batchrt {
 
-/// The first type that meets the sufficient condition of ED-Batch (Lemma 2.1):
-/// all of its tasks that wait for none of their own type are ready, so that no
-/// schedule begins better. -1 if none does.
+/// The first type that satisfies the sufficient condition of ED-Batch (Lemma
+/// 2.1): all of its tasks that wait for none of their own type are ready, so
+/// that no schedule begins better. -1 if none does.
 int32_t pickSufficient(const Frontier &frontier);
 /// The type with the greatest ratio of Eq. 1: its ready tasks over those that
 /// wait for none of their own type. Equal ratios: the lower type.
@@ -35,8 +35,8 @@ int32_t pickByDepth(const Frontier &frontier);
 /// nothing.
 class PolicyScheduler {
 public:
-  /// By any policy, trimmed if that is the greedy one or a machine; `machine`
-  /// is read by Policy::Machine only.
+  /// Schedules by any policy, trimmed if it is greedy or a state machine; only
+  /// Policy::Machine reads `machine`.
   const Schedule &run(Policy policy, const TaskGraph &graph,
                       const StateMachine &machine);
   /// Tasks of one type and depth run together, in the order (depth, type), as
@@ -46,18 +46,20 @@ public:
   const Schedule &agenda(const TaskGraph &graph);
   /// The type with the greatest ratio runs next.
   const Schedule &greedy(const TaskGraph &graph);
-  /// What meets the sufficient condition runs next, else what the machine says,
-  /// in states that it does not know the type with the greatest ratio.
+  /// A type that satisfies the sufficient condition runs next; else the one
+  /// that the state machine picks; in states that it does not know, the type
+  /// with the greatest ratio.
   const Schedule &follow(const TaskGraph &graph, const StateMachine &machine);
-  /// The last schedule without batches that it can do without. If every batch
-  /// of it met the sufficient condition there are none.
+  /// The last schedule without its unnecessary batches. If every batch
+  /// satisfied the sufficient condition, it has none.
   const Schedule &trim();
-  /// Types in the order given, as long as tasks remain. Each has to have ready
-  /// tasks when it is due.
+  /// Runs types in the order given, as long as tasks remain. Each must have
+  /// ready tasks when its turn comes.
   const Schedule &replay(const TaskGraph &graph,
                          const std::vector<int32_t> &types);
 
-  /// Batches of the last schedule in states that its machine does not know.
+  /// Batches of the last schedule in states that its state machine does not
+  /// know.
   int64_t unknownStates() const { return unknown; }
   /// Bytes of all arrays.
   size_t bytes() const;
@@ -73,7 +75,7 @@ private:
   State state;
   std::vector<int32_t> ends;
   int64_t unknown = 0;
-  bool isShortest = false; ///< all batches met the sufficient condition
+  bool isShortest = false; ///< all batches satisfied the sufficient condition
 };
 
 } // namespace batchrt

@@ -13,7 +13,7 @@
 
 namespace batchrt {
 
-/// What picks the next batch.
+/// The rule that picks the next batch.
 enum class Policy {
 #define BATCH_POLICY(enumerator, name) enumerator,
 #include "batch-runtime/Schedule/Policies.def"

@@ -21,14 +21,14 @@ namespace batchrt {
 /// Types of batches in order, for PolicyScheduler::replay().
 struct Found {
   std::vector<int32_t> types;
-  /// Whether no schedule has fewer batches, or one may but was not looked for.
+  /// True if no schedule has fewer batches; false if one may.
   bool optimal = false;
 };
 
 /// A beam of `width` frontiers, of equally many batches each.
 Found searchBeam(const TaskGraph &graph, int32_t width);
 /// Branch and bound, from the beam's result down. Gives up after `most`
-/// frontiers, then the best so far is not called optimal.
+/// frontiers; the best so far is then not called optimal.
 Found searchExact(const TaskGraph &graph, int64_t most = 1 << 20);
 
 } // namespace batchrt

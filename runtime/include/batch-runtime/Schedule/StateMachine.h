@@ -7,8 +7,8 @@
 
 //
 // A learned policy: the state of a frontier says which type runs next
-// (ED-Batch, section 2.2), where no type meets the sufficient condition. Free
-// of IR: the runtime links it, the compiler may.
+// (ED-Batch, section 2.2), where no type satisfies the sufficient condition.
+// Free of IR: the runtime links it, the compiler may.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,13 +19,13 @@
 
 namespace batchrt {
 
-/// What a state says about a frontier.
+/// The facts about a frontier that a state encodes.
 enum class Encoding {
   /// The types that are ready.
   Base,
-  /// And which of them has most ready tasks.
+  /// And which of them has the most ready tasks.
   Max,
-  /// The types that are ready, that with most ready tasks first.
+  /// The types that are ready, the one with the most ready tasks first.
   Sort,
   /// And how many eighths of all tasks have run.
   Share,
@@ -35,7 +35,7 @@ enum class Encoding {
 constexpr int numEncodings = 5;
 
 const char *name(Encoding encoding);
-/// What a frontier has to keep for an encoding and for the condition.
+/// The facts that a frontier must keep for an encoding and for the condition.
 unsigned neededFacts(Encoding encoding);
 
 /// A state: numbers of types, perhaps one more number.
@@ -43,19 +43,20 @@ using State = std::vector<uint16_t>;
 /// Sets `state` to that of a frontier. Equal counts: the lower type first.
 void encode(const Frontier &frontier, Encoding encoding, State &state);
 
-/// Whether the last number of a state is one of its types once more.
+/// True if the last number of a state repeats one of its types.
 inline bool namesOne(Encoding encoding) {
   return encoding == Encoding::Max || encoding == Encoding::Urgency;
 }
-/// How many numbers of a state are the ready types: all, or all but the last.
+/// The count of ready types in a state: all of its numbers, or all but the
+/// last.
 size_t numReady(const State &state, Encoding encoding);
 
 /// Numbers states 0, 1, ... in the order in which they are added.
 class StateIndex {
 public:
-  /// -1 if the state is not there. In constant time.
+  /// The number of a state, -1 if it is unknown. In constant time.
   int32_t find(const State &state) const;
-  /// The number of a state, a new one if it was not there.
+  /// The number of a state, which is added if it is unknown.
   int32_t add(const State &state);
   int32_t size() const { return static_cast<int32_t>(begins.size()) - 1; }
   State state(int32_t number) const {
@@ -89,17 +90,17 @@ public:
     int32_t number = index.find(state);
     return number < 0 ? -1 : actions[number];
   }
-  /// `type` has to be one of the state.
+  /// `type` must be one of the state.
   void set(const State &state, int32_t type);
 
-  /// Numbers types as a program does, which may have more of them. Says what is
-  /// wrong if it lacks one, then nothing changes; empty if all is well.
+  /// Numbers types as a program does, which may have more of them. If it lacks
+  /// one, returns an error and changes nothing; else returns an empty text.
   std::string renumber(const std::vector<std::string> &program);
 
-  /// As text, the same for equal machines; see docs/Policies.md.
+  /// Its text, the same for equal state machines; see docs/Policies.md.
   std::string print() const;
-  /// Becomes the machine of a text. "FILE:LINE: what is wrong" if it is not
-  /// one, then nothing changes; empty if all is well.
+  /// Reads a state machine from its text. If that fails, returns "FILE:LINE:
+  /// error" and changes nothing; else returns an empty text.
   std::string parse(const std::string &text, const std::string &file);
 
 private:

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What policies decide about: a graph of tasks, and a sequence of batches. Free
-// of IR: the runtime links it, the compiler may.
+// The input and output of policies: a graph of tasks, and a sequence of
+// batches. Free of IR: the runtime links it, the compiler may.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,7 +36,7 @@ struct TaskGraph {
   /// Appends the tasks of another graph.
   void append(const TaskGraph &other);
   void clear();
-  /// Says what is wrong with the graph; empty if nothing is.
+  /// Describes an error in the graph; empty if there is none.
   std::string check() const;
 };
 
@@ -51,13 +51,13 @@ struct Schedule {
   /// In the order in which they run.
   std::vector<Batch> batches;
 
-  /// Says what is wrong: every task has to run exactly once, in a batch of its
-  /// type, after all that it reads. Empty if the schedule is legal.
+  /// Describes an error: every task must run exactly once, in a batch of its
+  /// type, after all tasks that it reads. Empty if the schedule is legal.
   std::string verify(const TaskGraph &graph) const;
 };
 
-/// No schedule has fewer batches: the sum, over types, of the most tasks of the
-/// type on one path (ED-Batch, A.3, with paths through other types).
+/// A lower bound on batches: the sum, over types, of the most tasks of the type
+/// on one path (ED-Batch, A.3, with paths through other types).
 int64_t lowerBound(const TaskGraph &graph);
 
 } // namespace batchrt
