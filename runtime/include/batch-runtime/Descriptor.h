@@ -72,9 +72,8 @@ struct ParameterInfo {
 
 struct FormInfo {
   int parameter = 0;
-  std::vector<int>
-      stacked;         ///< parameters whose rows follow those of `parameter`
-  bool panels = false; ///< else rows
+  std::vector<int> stacked; ///< their rows follow those of `parameter`
+  bool panels = false;      ///< else rows
   int64_t n = 0, k = 0, width = 0;
   bool transposed = false;
 };

@@ -152,8 +152,8 @@ private:
   std::optional<TensorFile> file;
 };
 
-/// Columns `begin` to `end` of B in panels of `width`: P[p][k][j] = B[k][p *
-/// width + j]. `data` has only these columns.
+/// Columns `begin` to `end` of B in panels of `width`:
+/// P[p][k][j] = B[k][p * width + j]. `data` has only these columns.
 template <class T>
 void packPanels(const FormInfo &form, int64_t begin, int64_t end,
                 const char *data, char *target) {

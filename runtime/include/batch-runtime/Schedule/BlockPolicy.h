@@ -49,8 +49,8 @@ int64_t costOfRun(const LanePaths &program, int64_t lanes,
 struct BlockLearningOptions {
   uint64_t seed = 1;
   int32_t trials = 200; ///< at most
-  /// The table is tried after every so many trials; learning ends when two
-  /// tries in a row have found nothing better.
+  /// Trials between two tries of the table; learning ends when two tries in a
+  /// row have found nothing better.
   int32_t checkEvery = 20;
   double rate = 0.2, discount = 0.98;
   int32_t steps = 16; ///< rewards that an update adds up

@@ -30,7 +30,7 @@ constexpr std::array<int32_t, 3> learntBatches = {32, 16, 8};
 struct LearningOptions {
   uint64_t seed = 1;
   int32_t trials = 300; ///< at most
-  /// After so many trials the policy is tried: learning ends at the bound.
+  /// Trials between two tries of the policy; learning ends at the bound.
   int32_t checkEvery = 25;
   /// Weight of the ratio in the reward of a batch, -1 + weight x ratio.
   double ratioWeight = 0.5;
