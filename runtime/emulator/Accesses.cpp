@@ -67,10 +67,10 @@ Region &Machine::locate(Thread &thread, uintptr_t address, int64_t bytes,
          concat(here(), " in the shared memory of block ", block->number,
                 ", which is of another cluster"));
   if (!block->live)
-    fail(
-        thread, access.where,
-        concat(here(), " in the shared memory of block ", block->number,
-               ", which has ended; a cluster must meet before its blocks end"));
+    fail(thread, access.where,
+         concat(here(), " in the shared memory of block ", block->number,
+                ", which has ended; a barrier of the cluster is missing before "
+                "its end"));
   return *block->shared;
 }
 

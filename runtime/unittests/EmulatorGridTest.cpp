@@ -245,7 +245,7 @@ TEST_F(ClusterTest, WrongNeighbours) {
                 for (int i = 0; i < 1000; ++i)
                   readNeighbour(gpu, 0, 1);
               },
-              {"which has ended; a cluster must meet before its blocks end"});
+              {"which has ended; a barrier of the cluster is missing"});
 }
 
 TEST_F(ClusterTest, DivergentBarrier) {

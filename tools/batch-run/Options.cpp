@@ -494,14 +494,15 @@ void checkTogether(Options &options) {
     raise(
         "no inputs are given; add --inputs=FILE or --inputs=random:SEED,COUNT");
   if (options.explain && options.json)
-    raise("--json prints one JSON object, --explain a text; leave one out");
+    raise("--json prints one JSON object, but --explain prints text; leave one "
+          "out");
   checkTuning(options);
   if (options.onlyUnbatched && options.checkUnbatched)
     raise("--unbatched runs nothing that --check-unbatched could compare with; "
           "leave one out");
   if (options.checkUnbatched && options.session.lockstep.partialResults)
     raise("--check-unbatched compares the results of all instances, "
-          "--partial-results lets some have none; leave one out");
+          "but --partial-results lets some have none; leave one out");
   checkTables(options);
   if (options.onlyUnbatched && options.policy)
     raise("a policy makes batches, but --unbatched has none; leave one out");

@@ -164,7 +164,8 @@ static double median(std::vector<double> values) {
 }
 
 /// The time of each kernel in `trial` relative to `base`: the median of the
-/// ratios of alternating passes, which changes of the host's speed do not affect.
+/// ratios of alternating passes, which changes of the host's speed do not
+/// affect.
 static Times compare(Trial &base, Trial &trial) {
   std::map<std::string, std::vector<double>> ratios;
   for (int pass = -1; pass < passes; ++pass) {

@@ -90,8 +90,8 @@ Difference compareOutputs(const std::vector<Output> &outputs,
                           std::optional<double> tolerance);
 
 /// Compares with a file that has the entries "INSTANCE.OUTPUT":
-/// |a-b| <= absolute + relative * |b|, integers exactly. Instances that were not
-/// run are skipped.
+/// |a-b| <= absolute + relative * |b|, integers exactly. Instances that were
+/// not run are skipped.
 Difference compareExpected(const std::vector<Output> &outputs,
                            const TensorFile &expected, double relative,
                            double absolute, int64_t *compared);

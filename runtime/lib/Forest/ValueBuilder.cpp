@@ -47,8 +47,9 @@ void ValueBuilder::checkArity(const Node &node) const {
     parts += countParts(node.variant->fields[i].type, pool[node.cells + i],
                         node.variant->adt);
   if (parts > adt.arity)
-    raise("'", node.variant->name, "' has ", parts, " parts of ADT ", adt.name,
-          " here, but the model declares that it has arity ", adt.arity);
+    raise("'", node.variant->name, "' has ", parts, " children of ADT ",
+          adt.name, " here, but the model declares that it has arity ",
+          adt.arity);
 }
 
 int64_t ValueBuilder::countParts(const Type &type, int64_t cell,

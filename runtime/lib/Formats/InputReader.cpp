@@ -50,7 +50,8 @@ static int64_t readTree(TreeReader &reader, ValueBuilder &builder,
   int64_t root = 0, second = 0;
   reader.next(builder, words, root, line);
   if (reader.next(builder, words, second, line))
-    raise(reader.where(), "an instance is one tree, here a second one ends");
+    raise(reader.where(),
+          "an instance is one tree, but a second one ends here");
   return root;
 }
 

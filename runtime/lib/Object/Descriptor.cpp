@@ -342,7 +342,8 @@ void Descriptor::check() const {
   for (const TableInfo &table : tables)
     checkTable(table);
   if (sources.size() > 128)
-    raise("the descriptor has ", sources.size(), " sources, 128 is the most");
+    raise("the descriptor has ", sources.size(),
+          " sources, but 128 is the most");
   for (const SourceInfo &source : sources)
     if (source.form >= 0)
       checkRange(source.form, forms.size(), "form");
