@@ -65,7 +65,7 @@ void FrontierPlan::findNodes() {
   }
 }
 
-/// The bit of a type that may be relayed.
+/// The bit of a type in sets of types on a cycle; 0 from 64 on.
 static uint64_t bitOf(int32_t type) {
   return type < 64 ? uint64_t(1) << type : 0;
 }

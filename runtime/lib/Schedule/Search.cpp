@@ -38,7 +38,7 @@ private:
 };
 } // namespace
 
-/// The types worth trying: one alone if it meets the sufficient condition,
+/// The types worth trying: one alone if it satisfies the sufficient condition,
 /// after which no other first batch is better.
 static void findChoices(const Frontier &frontier, std::vector<int32_t> &types) {
   types.clear();

@@ -20,33 +20,34 @@
 
 namespace batchrt {
 
-/// What a frontier keeps beside the ready tasks.
+/// The facts that a frontier keeps besides the ready tasks.
 enum FrontierFacts : unsigned {
   OnlyReady = 0,
-  /// The ratio of Eq. 1 of ED-Batch. A task waits for tasks of its own type
+  /// The ratio of Eq. 1 of ED-Batch. A task waits for the tasks of its own type
   /// that it reads.
   Ratios = 1,
-  /// With Ratios: and for those above what it reads, through other types.
+  /// With Ratios: and for those that it depends on through other types.
   Relays = 2,
   /// Sums of depths, for the agenda.
   Depths = 4,
-  /// How urgent tasks are that are ready, or would be after one more batch.
+  /// The urgency of tasks that are ready, or would be after one more batch.
   Urgencies = 8,
   /// Longest chains of each type, for the lower bound of what remains.
   Chains = 16,
   AllFacts = Ratios | Relays | Depths | Urgencies | Chains,
 };
 
-/// What a graph says before anything runs. Keeps its memory for the next graph.
+/// The facts of a graph before anything runs. Keeps its memory for the next
+/// one.
 class FrontierPlan {
 public:
-  /// `graph` has to live as long as frontiers of this plan are used.
+  /// `graph` must live as long as frontiers of this plan are used.
   void compute(const TaskGraph &graph, unsigned facts);
 
   const TaskGraph &graph() const { return *tasks; }
-  /// Where the tasks of each type begin if those of one follow each other.
+  /// Where the tasks of each type begin if tasks are sorted by type.
   const std::vector<int32_t> &typeBegins() const { return typeBegin; }
-  /// How often results of a task are read.
+  /// The number of reads of a task's results.
   int32_t readers(int32_t task) const {
     return consumerBegin[task + 1] - consumerBegin[task];
   }
@@ -54,7 +55,7 @@ public:
 
 private:
   friend class Frontier;
-  /// What commits read and change of a task, side by side in memory.
+  /// The data of a task that commits read and change, side by side in memory.
   struct Node {
     int32_t type;
     int32_t pending; ///< operands that have not run
@@ -64,8 +65,8 @@ private:
   };
   struct Outlook {
     double urgency; ///< of this task alone
-    /// Codes of the types of the operands that have not run, summed up: that of
-    /// some type, times their number, if they all are of that type.
+    /// The sum of the type codes of the operands that have not run: the code of
+    /// a type times their number if they all are of that type.
     uint64_t waitsFor;
   };
   static uint64_t typeCode(uint32_t type) {
@@ -77,8 +78,8 @@ private:
   void findDepths();
   void findUrgencies();
   void findChains();
-  /// The counter of a type among those of a task of type `through`; negative
-  /// if tasks never wait for tasks of the type through such a one.
+  /// The counter of a type among those of a task of type `through`; negative if
+  /// tasks never wait for the type through `through`.
   int32_t relay(int32_t through, int32_t type) const {
     return relays[through * relayColumns + std::min(type, 64)];
   }
@@ -90,15 +91,15 @@ private:
   std::vector<Node> nodes;
   std::vector<Outlook> outlooks; ///< by task
   std::vector<int32_t> orphans;  ///< tasks of a type whose kin is 0
-  /// By type, the types that tasks of it relay: those that lie on a cycle with
-  /// it, were all tasks of a type one. Types from 64 on are not relayed: their
-  /// tasks count as waiting only for what they read.
+  /// By type, the types on a cycle with it, if all tasks of a type were one.
+  /// Types from 64 on have no such types: their tasks count as waiting only for
+  /// the tasks that they read.
   std::vector<uint64_t> relayed;
   static constexpr int32_t relayColumns = 65; ///< the last for all others
   std::vector<int8_t> relays;                 ///< relay()
   std::vector<int8_t> numRelayed;             ///< by type
-  /// By task and relayed type, operands by which it waits for the type; where
-  /// the counters of each task begin.
+  /// By task and type on a cycle with its own, operands by which it waits for
+  /// the type; where the counters of each task begin.
   std::vector<int32_t> relayCounts, relayBegin;
   /// The types that readers of a task wait for because of it.
   std::vector<uint64_t> waitsFor;
@@ -113,11 +114,12 @@ private:
 
 class Frontier {
 public:
-  /// Nothing has run. Keeps the facts of the plan, or only some of them.
+  /// Starts with nothing run. Keeps the facts of the plan, or only some of
+  /// them.
   void start(const FrontierPlan &plan) { start(plan, plan.facts); }
   void start(const FrontierPlan &plan, unsigned facts);
 
-  /// Runs all ready tasks of a type, of which there have to be some.
+  /// Runs all ready tasks of a type, at least one.
   Batch commit(int32_t type) { return commit(type, tail[type]); }
   /// Runs the first of them only, up to position `end` of order().
   Batch commit(int32_t type, int32_t end);
