@@ -1,5 +1,4 @@
-//===- Clock.cpp - What has happened before what
-//---------------------------===//
+//===- Clock.cpp - What has happened before what --------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -147,6 +147,22 @@ TEST(Lanes, EndsOfInstances) {
   }
 }
 
+// A run that ended in an error has left nothing that is worth a copy.
+TEST(Lanes, FailedRunsAreNotCollected) {
+  Trial trial("lanes_device", lines(5));
+  LockstepOptions options;
+  options.stackDepth = 2;
+  auto session = makeSession(trial, 0, 1, options);
+  session->load(*trial.inputs->batches.front());
+  session->inspect();
+  session->schedule();
+  EXPECT_MESSAGE("the recursion is deeper than 2 calls",
+                 session->execute(ResultCopies::WhenCollected));
+  const int64_t copies = session->counters().copies;
+  session->collect();
+  EXPECT_EQ(session->counters().copies, copies);
+}
+
 TEST(Lanes, Paths) {
   Trial trial("lanes", lines(5));
   LockstepOptions options;
@@ -160,8 +176,8 @@ TEST(Lanes, Paths) {
 }
 
 TEST(Lanes, TooMuchMemoryIsAnError) {
-#ifdef __SANITIZE_ADDRESS__
-  GTEST_SKIP() << "AddressSanitizer ends the program";
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers end the program";
 #endif
   // More than there are addresses.
   Trial trial("lanes", lines(2000));

@@ -9,6 +9,7 @@
 #include "FakeDriver.h"
 #include "Trial.h"
 
+#include <array>
 #include <cmath>
 #include <thread>
 
@@ -163,30 +164,40 @@ TEST(Session, SessionsShareWhatIsOnTheDevice) {
 }
 
 // Sessions of several threads take turns on one emulated device.
-TEST(Session, ThreadsShareADevice) {
-  Trial run("device", "random:3,40");
-  const std::vector<Output> expected = run.unbatched();
+/// Runs the trial's inputs in four sessions at once, each in a thread of its
+/// own with mini-batches of its own size; 0: all instances together.
+static void runInThreads(Trial &trial, const char *inputsText,
+                         std::array<int64_t, 4> sizes) {
+  const std::vector<Output> expected = trial.unbatched();
+  std::array<std::string, 4> differences;
+  differences.fill("not run");
   std::vector<std::thread> threads;
-  std::vector<std::string> differences(4);
-  for (std::string &difference : differences)
-    threads.emplace_back([&] {
+  for (size_t t = 0; t < sizes.size(); ++t)
+    threads.emplace_back([&, t] {
       InputOptions options;
-      options.inputs = "random:3,40";
-      Inputs inputs(run.object.descriptor(), options);
-      Session session(run.object, *run.parameters, inputs.tensors, {});
-      OutputCollector collector(run.object.descriptor());
+      options.inputs = inputsText;
+      options.batch = sizes[t];
+      Inputs inputs(trial.object.descriptor(), options);
+      Session session(trial.object, *trial.parameters, inputs.tensors, {});
+      OutputCollector collector(trial.object.descriptor());
       for (auto &forest : inputs.batches) {
         session.run(*forest);
         for (int64_t i = 0; i < forest->numInstances; ++i)
           collector.collect(session, i);
       }
-      difference = compareOutputs(collector.outputs(), expected, std::nullopt)
-                       .first.value_or("");
+      differences[t] =
+          compareOutputs(collector.outputs(), expected, std::nullopt)
+              .first.value_or("");
     });
   for (std::thread &thread : threads)
     thread.join();
   for (const std::string &difference : differences)
     EXPECT_EQ(difference, "");
+}
+
+TEST(Session, ThreadsShareADevice) {
+  Trial trial("device", "random:3,40");
+  runInThreads(trial, "random:3,40", {0, 0, 0, 0});
 }
 
 TEST(Session, GpusHaveAWatchdog) {
@@ -341,29 +352,8 @@ TEST(Session, ObjectErrors) {
 }
 
 TEST(Session, ThreadsShareObjectAndParameters) {
-  Trial run("plain", "random:3,40", 1, size_t(16) << 20, 5);
-  std::vector<Output> expected = run.batched();
-  std::vector<std::string> differences(4, "not run");
-  std::vector<std::thread> threads;
-  for (std::string &difference : differences)
-    threads.emplace_back([&] {
-      InputOptions options;
-      options.inputs = "random:3,40";
-      options.batch = 1 + (&difference - differences.data());
-      Inputs inputs(run.object.descriptor(), options);
-      Session session(run.object, *run.parameters, inputs.tensors, {});
-      OutputCollector collector(run.object.descriptor());
-      for (auto &forest : inputs.batches) {
-        session.run(*forest);
-        for (int64_t i = 0; i < forest->numInstances; ++i)
-          collector.collect(session, i);
-      }
-      difference = compareOutputs(collector.outputs(), expected, std::nullopt)
-                       .first.value_or("");
-    });
-  for (std::thread &thread : threads)
-    thread.join();
-  EXPECT_EQ(differences, std::vector<std::string>(4));
+  Trial trial("plain", "random:3,40");
+  runInThreads(trial, "random:3,40", {1, 2, 3, 4});
 }
 
 TEST(Session, InputTensorsThatComeLater) {

@@ -1,5 +1,4 @@
-//===- Plan.h - A schedule of recorded tasks, laid out in memory -*- C++
-//-*-===//
+//===- Plan.h - A schedule of tasks, laid out in memory ---------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- PlanRows.h - Which rows of tables the steps of a plan write -*- C++
-//-*-===//
+//===- PlanRows.h - The rows that steps of a plan write ---------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

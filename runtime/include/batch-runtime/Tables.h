@@ -1,5 +1,4 @@
-//===- Tables.h - The memory of results, and where tasks' rows lie -*- C++
-//-*-===//
+//===- Tables.h - Memory of results, rows of tasks --------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -24,9 +24,8 @@ public:
 
   void inspect() override {
     if (!runs)
-      runs = std::make_unique<DeviceRuns>(
-          DeviceProgram::open(batch.object, parameters, batch.options),
-          descriptor(), batch.options);
+      runs =
+          std::make_unique<DeviceRuns>(batch.object, parameters, batch.options);
   }
   void prepare() override { prepareLanes(/*workers=*/0); }
   void run(ResultCopies copies) override;
@@ -73,17 +72,19 @@ void DeviceLanes::run(ResultCopies copies) {
   setAddress(arguments.control, watchdog.control);
   arguments.blocks = shape.blocks;
   // Ends and counts precede the rows of results.
-  uncollected = copies != ResultCopies::WithRun;
-  const size_t outEnd = uncollected ? image.inEnd() : image.outEnd();
+  forget(); // until this run has succeeded
+  const bool withRun = copies == ResultCopies::WithRun;
+  const size_t outEnd = withRun ? image.outEnd() : image.inEnd();
   runs->launch(shape, arguments, watchdog, imageAt + image.outBegin(),
                imageAt + outEnd);
   runs->checkProgress(watchdog, [&](int64_t block) {
     return makeProgress(image.counts(block, staging).now, anyLow);
   });
   lanes.setOutcome(image, staging);
-  if (!uncollected)
+  if (withRun)
     image.readResults(batch.context(), staging);
   checkEnds();
+  uncollected = !withRun;
 }
 
 void DeviceLanes::copyResults() {

@@ -46,9 +46,8 @@ private:
 
 void DevicePlans::inspect() {
   if (!runs) {
-    runs = std::make_unique<DeviceRuns>(
-        DeviceProgram::open(batch.object, parameters, batch.options),
-        descriptor(), batch.options);
+    runs =
+        std::make_unique<DeviceRuns>(batch.object, parameters, batch.options);
     findOutputTables();
     input.kernels = &descriptor().kernels;
     input.blocks = runs->shape().blocks;
@@ -120,6 +119,7 @@ void DevicePlans::run(ResultCopies copies) {
   setAddress(arguments.control, watchdog.control);
   arguments.blocks = shape.blocks;
   arguments.watchdog = static_cast<int64_t>(watchdog.nanoseconds());
+  forget(); // until this run has succeeded
   runs->launch(shape, arguments, watchdog, layout.control,
                copies == ResultCopies::WithRun ? layout.outEnd : layout.inEnd);
   const char *control = memory.staging(layout.control);

@@ -31,6 +31,18 @@ struct OpenPrograms {
 };
 } // namespace
 
+DeviceAllocations::~DeviceAllocations() {
+  for (uint64_t address : addresses)
+    device.release(address);
+}
+
+uint64_t DeviceAllocations::allocate(size_t bytes, const char *what) {
+  uint64_t address = device.allocate(bytes, what);
+  addresses.push_back(address);
+  allocated += bytes;
+  return address;
+}
+
 static EmulatorOptions emulatorOptions(const Descriptor &descriptor,
                                        const SessionOptions &options) {
   EmulatorOptions emulator = options.emulator;
@@ -75,7 +87,7 @@ static std::unique_ptr<Device> openDevice(const CompiledObject &object,
 DeviceProgram::DeviceProgram(const CompiledObject &object,
                              const BoundParameters &parameters,
                              const SessionOptions &options)
-    : object(object), where(openDevice(object, options)) {
+    : object(object), where(openDevice(object, options)), allocations(*where) {
   const BatchObject &entry = object.entry();
   const LaunchInfo &launch = *object.descriptor().launch;
   DeviceCode source{entry.deviceCode, entry.deviceCodeSize, launch.kernel,
@@ -84,40 +96,22 @@ DeviceProgram::DeviceProgram(const CompiledObject &object,
     source.data = reinterpret_cast<const void *>(
         reinterpret_cast<uintptr_t>(entry.emulate));
   code = where->load(source);
-  try {
-    copyForms(object.descriptor(), parameters);
-  } catch (...) {
-    for (uint64_t address : allocations)
-      where->release(address);
-    throw;
-  }
-}
-
-DeviceProgram::~DeviceProgram() {
-  for (uint64_t address : allocations)
-    where->release(address);
-}
-
-uint64_t DeviceProgram::allocate(size_t bytes, const char *what) {
-  uint64_t address = where->allocate(bytes, what);
-  allocations.push_back(address);
-  allocatedBytes += bytes;
-  return address;
+  copyForms(object.descriptor(), parameters);
 }
 
 void DeviceProgram::copyForms(const Descriptor &descriptor,
                               const BoundParameters &parameters) {
   std::vector<uint64_t> addresses;
   for (size_t f = 0; f < descriptor.forms.size(); ++f) {
-    uint64_t address =
-        allocate(std::max<size_t>(parameters.bytes(f), 1), "parameters");
+    uint64_t address = allocations.allocate(
+        std::max<size_t>(parameters.bytes(f), 1), "parameters");
     where->copyIn(address, parameters.form(f), parameters.bytes(f));
     addresses.push_back(address);
     regions.push_back({parameters.form(f), parameters.bytes(f),
                        ImageRegion::Resident, "parameters", address});
   }
-  formsAddress = allocate(std::max<size_t>(addresses.size() * 8, 8),
-                          "addresses of parameters");
+  formsAddress = allocations.allocate(std::max<size_t>(addresses.size() * 8, 8),
+                                      "addresses of parameters");
   if (!addresses.empty())
     where->copyIn(formsAddress, addresses.data(), addresses.size() * 8);
   where->synchronize();
@@ -127,15 +121,14 @@ void DeviceProgram::copyForms(const Descriptor &descriptor,
 // Runs
 //===----------------------------------------------------------------------===//
 
-DeviceRuns::DeviceRuns(std::shared_ptr<DeviceProgram> given,
-                       const Descriptor &descriptor,
+DeviceRuns::DeviceRuns(const CompiledObject &object,
+                       const BoundParameters &parameters,
                        const SessionOptions &options)
-    : program(std::move(given)), emulated(program->isEmulated()),
-      executor(descriptor.launch->executor),
-      watchdogSeconds(
-          options.watchdog.value_or(emulated ? 0 : Watchdog::defaultSeconds)),
+    : program(DeviceProgram::open(object, parameters, options)),
+      watchdogSeconds(options.watchdog.value_or(
+          program->isEmulated() ? 0 : Watchdog::defaultSeconds)),
       arena(program->device(), "the mini-batch") {
-  chooseShape(*descriptor.launch, options.blocks);
+  chooseShape(options.blocks);
   Device &device = program->device();
   if (options.stream == 0)
     ownStream = device.createStream();
@@ -154,7 +147,8 @@ DeviceRuns::~DeviceRuns() {
 
 /// Chooses as many blocks as the device runs at the same time, in whole
 /// clusters.
-void DeviceRuns::chooseShape(const LaunchInfo &launch, int64_t mostBlocks) {
+void DeviceRuns::chooseShape(int64_t mostBlocks) {
+  const LaunchInfo &launch = program->launchInfo();
   Device &device = program->device();
   LaunchShape &shape = launchShape;
   shape.blockSize = launch.blockSize;
@@ -181,14 +175,14 @@ Watchdog DeviceRuns::makeWatchdog(size_t control, int64_t blocks) const {
   watchdog.control = arena.address(control);
   watchdog.blocks = blocks;
   watchdog.begin = startEvent;
-  watchdog.executor = executor;
+  watchdog.executor = program->launchInfo().executor;
   return watchdog;
 }
 
 void DeviceRuns::checkProgress(
     const Watchdog &watchdog,
     const std::function<int64_t(int64_t block)> &wanted) {
-  if (!emulated)
+  if (!program->isEmulated())
     return;
   std::vector<char> control(controlBytes(watchdog.blocks));
   program->device().copyOut(control.data(), watchdog.control, control.size());

@@ -19,6 +19,23 @@
 
 namespace batchrt {
 
+/// Memory of a device that is released together.
+class DeviceAllocations {
+public:
+  explicit DeviceAllocations(Device &device) : device(device) {}
+  ~DeviceAllocations();
+  DeviceAllocations(const DeviceAllocations &) = delete;
+  DeviceAllocations &operator=(const DeviceAllocations &) = delete;
+
+  uint64_t allocate(size_t bytes, const char *what);
+  size_t bytes() const { return allocated; }
+
+private:
+  Device &device;
+  std::vector<uint64_t> addresses;
+  size_t allocated = 0;
+};
+
 /// The kernel of an object on a device, and its parameters there. Sessions with
 /// the same object, parameters and device share one.
 class DeviceProgram {
@@ -29,38 +46,34 @@ public:
                                              const SessionOptions &options);
   DeviceProgram(const CompiledObject &object, const BoundParameters &parameters,
                 const SessionOptions &options);
-  ~DeviceProgram();
-  DeviceProgram(const DeviceProgram &) = delete;
-  DeviceProgram &operator=(const DeviceProgram &) = delete;
 
   Device &device() { return *where; }
   DeviceKernel kernel() const { return code; }
   /// The device address of the list of addresses of packed parameters.
   uint64_t forms() const { return formsAddress; }
   const std::vector<ImageRegion> &formRegions() const { return regions; }
-  size_t bytes() const { return allocatedBytes; }
+  const LaunchInfo &launchInfo() const { return *object.descriptor().launch; }
+  size_t bytes() const { return allocations.bytes(); }
   bool isEmulated() const { return object.entry().emulate != nullptr; }
 
 private:
-  uint64_t allocate(size_t bytes, const char *what);
   void copyForms(const Descriptor &descriptor,
                  const BoundParameters &parameters);
 
   const CompiledObject object;
   std::unique_ptr<Device> where;
+  DeviceAllocations allocations;
   DeviceKernel code = 0;
   std::vector<ImageRegion> regions;
-  std::vector<uint64_t> allocations;
-  size_t allocatedBytes = 0;
   uint64_t formsAddress = 0;
 };
 
-/// One session's runs of a device program: the shape of launches, memory of the
-/// mini-batch, a stream, counts.
+/// One session's runs of a device program, which it opens: the shape of
+/// launches, memory of the mini-batch, a stream, counts.
 class DeviceRuns {
 public:
-  DeviceRuns(std::shared_ptr<DeviceProgram> program,
-             const Descriptor &descriptor, const SessionOptions &options);
+  DeviceRuns(const CompiledObject &object, const BoundParameters &parameters,
+             const SessionOptions &options);
   ~DeviceRuns();
 
   const LaunchShape &shape() const { return launchShape; }
@@ -96,7 +109,7 @@ public:
   size_t bytes() const { return program->bytes() + arena.capacity(); }
 
 private:
-  void chooseShape(const LaunchInfo &launch, int64_t mostBlocks);
+  void chooseShape(int64_t mostBlocks);
   void launch(const LaunchShape &shape, const std::vector<uint64_t> &arguments,
               const Watchdog &watchdog, size_t outBegin, size_t outEnd);
   template <class Launch>
@@ -105,8 +118,6 @@ private:
   std::shared_ptr<DeviceProgram> program;
   DeviceStream ownStream = 0; ///< unless the caller has given one
   DeviceStream stream = 0;
-  const bool emulated;
-  const std::string executor;
   const double watchdogSeconds;
   LaunchShape launchShape;
   DeviceArena arena;

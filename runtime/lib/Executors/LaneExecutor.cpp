@@ -38,7 +38,6 @@ void LaneExecutor::checkEnds() const {
 RunCounters LaneExecutor::counters() const {
   LockstepCounters counted = lanes.counters();
   RunCounters counters;
-  counters.inspectors = 0;
   counters.tasks = counted.laneRuns;
   counters.batches = counters.launches = counted.steps;
   counters.unknownStates = counted.unknownStates;
