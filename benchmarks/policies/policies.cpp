@@ -267,14 +267,15 @@ std::vector<StateMachine> train(const Workload &workload,
     double start = seconds();
     Learned learned = learnWith(options);
     double end = seconds();
-    const StateMachine &machine = learned.machine;
-    training[what] = {{"seconds", end - start},
-                      {"encoding", name(machine.encoding())},
-                      {"trials", learned.trials},
-                      {"states", machine.states()},
-                      {"learning_changed_it",
-                       machine.print() != learnWith(none).machine.print()}};
-    machines.push_back(machine);
+    const StateMachine &stateMachine = learned.stateMachine;
+    training[what] = {
+        {"seconds", end - start},
+        {"encoding", name(stateMachine.encoding())},
+        {"trials", learned.trials},
+        {"states", stateMachine.states()},
+        {"learning_changed_it",
+         stateMachine.print() != learnWith(none).stateMachine.print()}};
+    machines.push_back(stateMachine);
   };
   for (int e = 0; e < numEncodings; ++e) {
     Encoding encoding = static_cast<Encoding>(e);
@@ -318,9 +319,9 @@ Json measure(const Workload &workload, const Data &data,
     result.update(measurement.search());
     Json &policies = result["policies"];
     const StateMachine none;
-    auto run = [&](Policy policy, const StateMachine &machine) {
+    auto run = [&](Policy policy, const StateMachine &stateMachine) {
       return measurement.measure([&](const TaskGraph &graph) -> auto & {
-        return scheduler.run(policy, graph, machine);
+        return scheduler.run(policy, graph, stateMachine);
       });
     };
     policies["depth"] =
@@ -339,16 +340,16 @@ Json measure(const Workload &workload, const Data &data,
           return scheduler.greedy(graph);
         });
     policies["greedy"] = run(Policy::Greedy, none);
-    policies["fsm"] = run(Policy::Machine, chosen);
-    for (const StateMachine &machine : machines) {
+    policies["fsm"] = run(Policy::StateMachine, chosen);
+    for (const StateMachine &stateMachine : machines) {
       int64_t unknown = 0;
-      Json one = run(Policy::Machine, machine);
+      Json one = run(Policy::StateMachine, stateMachine);
       for (const TaskGraph &graph : measurement.graphs) {
-        scheduler.follow(graph, machine);
+        scheduler.follow(graph, stateMachine);
         unknown += scheduler.unknownStates();
       }
       one["unknown_states"] = measurement.mean(unknown);
-      policies[std::string("fsm ") + name(machine.encoding())] = one;
+      policies[std::string("fsm ") + name(stateMachine.encoding())] = one;
     }
     results.push_back(result);
     std::cerr << workload.name << ", batch " << batch << "\n";

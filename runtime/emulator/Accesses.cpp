@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Machine.h"
+#include "Grid.h"
 
 #include <algorithm>
 #include <cstring>
@@ -23,8 +23,8 @@ static const char *verb(const Access &access) {
 // Plain accesses
 //===----------------------------------------------------------------------===//
 
-Region &Machine::locate(Thread &thread, uintptr_t address, int64_t bytes,
-                        int64_t space, const Access &access) {
+Region &Grid::locate(Thread &thread, uintptr_t address, int64_t bytes,
+                     int64_t space, const Access &access) {
   auto here = [&] {
     return concat(verb(access), " ", bytes, " bytes at ",
                   reinterpret_cast<void *>(address));
@@ -74,8 +74,8 @@ Region &Machine::locate(Thread &thread, uintptr_t address, int64_t bytes,
   return *block->shared;
 }
 
-void Machine::note(Thread &thread, uintptr_t address, int64_t bytes,
-                   int64_t alignment, int64_t space, const Access &access) {
+void Grid::note(Thread &thread, uintptr_t address, int64_t bytes,
+                int64_t alignment, int64_t space, const Access &access) {
   thread.where = access.where;
   if (address & (alignment - 1))
     fail(thread, access.where,
@@ -107,8 +107,8 @@ void Machine::note(Thread &thread, uintptr_t address, int64_t bytes,
                     "that the other acquires"));
 }
 
-void Machine::access(Thread &thread, uintptr_t address, int64_t bytes,
-                     int64_t alignment, int64_t space, Access access) {
+void Grid::access(Thread &thread, uintptr_t address, int64_t bytes,
+                  int64_t alignment, int64_t space, Access access) {
   ++counters.accesses;
   if (--quantum < 0) {
     drawQuantum();
@@ -124,21 +124,21 @@ void Machine::access(Thread &thread, uintptr_t address, int64_t bytes,
 // Copies
 //===----------------------------------------------------------------------===//
 
-void Machine::copyAsync(Thread &thread, void *to, const void *from,
-                        int64_t bytes, const char *where) {
+void Grid::copyAsync(Thread &thread, void *to, const void *from, int64_t bytes,
+                     const char *where) {
   access(thread, reinterpret_cast<uintptr_t>(from), bytes, bytes,
          BATCH_SPACE_GLOBAL, {true, false, false, where});
   thread.copies.push_back({to, from, bytes, where});
 }
 
-void Machine::commitCopies(Thread &thread, const char *where) {
+void Grid::commitCopies(Thread &thread, const char *where) {
   thread.where = where;
   thread.copyGroups.push_back(std::move(thread.copies));
   thread.copies.clear();
 }
 
 /// No thread sees a copy earlier than that, so that a missing wait is found.
-void Machine::waitCopies(Thread &thread, int64_t groups, const char *where) {
+void Grid::waitCopies(Thread &thread, int64_t groups, const char *where) {
   thread.where = where;
   for (; static_cast<int64_t>(thread.copyGroups.size()) > groups;
        thread.copyGroups.pop_front())
@@ -209,9 +209,8 @@ static Int update(int64_t kind, Int old, Int operand) {
   }
 }
 
-uint64_t Machine::beginAtomic(Thread &thread, const void *address,
-                              int64_t bytes, int64_t space,
-                              const Access &access) {
+uint64_t Grid::beginAtomic(Thread &thread, const void *address, int64_t bytes,
+                           int64_t space, const Access &access) {
   ++counters.atomics;
   yield(thread);
   note(thread, reinterpret_cast<uintptr_t>(address), bytes, bytes, space,
@@ -225,8 +224,8 @@ static bool reaches(int64_t scope, const Block &a, const Block &b) {
          (scope == BATCH_SCOPE_CLUSTER && a.cluster == b.cluster);
 }
 
-void Machine::acquire(Thread &thread, const void *address, int64_t order,
-                      int64_t scope) {
+void Grid::acquire(Thread &thread, const void *address, int64_t order,
+                   int64_t scope) {
   auto found = published.find(address);
   if (found == published.end())
     return;
@@ -252,8 +251,8 @@ void Machine::acquire(Thread &thread, const void *address, int64_t order,
   thread.seen.push_back(std::move(seen));
 }
 
-void Machine::publish(Thread &thread, const void *address, int64_t order,
-                      int64_t scope, bool continues) {
+void Grid::publish(Thread &thread, const void *address, int64_t order,
+                   int64_t scope, bool continues) {
   SharedClock clock;
   if (order & BATCH_ORDER_RELEASE) {
     clock = thread.clock.release();
@@ -276,9 +275,9 @@ void Machine::publish(Thread &thread, const void *address, int64_t order,
     published.erase(address);
 }
 
-int64_t Machine::atomicLoad(Thread &thread, const void *address, int64_t bytes,
-                            int64_t order, int64_t scope, int64_t space,
-                            const char *where) {
+int64_t Grid::atomicLoad(Thread &thread, const void *address, int64_t bytes,
+                         int64_t order, int64_t scope, int64_t space,
+                         const char *where) {
   uint64_t value =
       beginAtomic(thread, address, bytes, space, {true, false, true, where});
   acquire(thread, address, order, scope);
@@ -286,18 +285,18 @@ int64_t Machine::atomicLoad(Thread &thread, const void *address, int64_t bytes,
   return static_cast<int64_t>(value);
 }
 
-void Machine::atomicStore(Thread &thread, void *address, int64_t value,
-                          int64_t bytes, int64_t order, int64_t scope,
-                          int64_t space, const char *where) {
+void Grid::atomicStore(Thread &thread, void *address, int64_t value,
+                       int64_t bytes, int64_t order, int64_t scope,
+                       int64_t space, const char *where) {
   beginAtomic(thread, address, bytes, space, {false, true, true, where});
   publish(thread, address, order, scope, /*continues=*/false);
   storeBits(address, static_cast<uint64_t>(value), bytes);
   progress();
 }
 
-int64_t Machine::atomicUpdate(Thread &thread, int64_t kind, void *address,
-                              int64_t value, int64_t bytes, int64_t scope,
-                              int64_t space, const char *where) {
+int64_t Grid::atomicUpdate(Thread &thread, int64_t kind, void *address,
+                           int64_t value, int64_t bytes, int64_t scope,
+                           int64_t space, const char *where) {
   uint64_t old =
       beginAtomic(thread, address, bytes, space, {true, true, true, where});
   acquire(thread, address, BATCH_ORDER_RELAXED, scope);
@@ -314,11 +313,10 @@ int64_t Machine::atomicUpdate(Thread &thread, int64_t kind, void *address,
   return static_cast<int64_t>(old);
 }
 
-int64_t Machine::compareExchange(Thread &thread, void *address,
-                                 int64_t expected, int64_t desired,
-                                 int64_t bytes, int64_t success,
-                                 int64_t failure, int64_t scope, int64_t space,
-                                 const char *where) {
+int64_t Grid::compareExchange(Thread &thread, void *address, int64_t expected,
+                              int64_t desired, int64_t bytes, int64_t success,
+                              int64_t failure, int64_t scope, int64_t space,
+                              const char *where) {
   uint64_t old =
       beginAtomic(thread, address, bytes, space, {true, true, true, where});
   uint64_t wanted = bytes == 8 ? static_cast<uint64_t>(expected)
@@ -335,8 +333,8 @@ int64_t Machine::compareExchange(Thread &thread, void *address,
   return static_cast<int64_t>(old);
 }
 
-void Machine::fence(Thread &thread, int64_t order, int64_t scope,
-                    const char *where) {
+void Grid::fence(Thread &thread, int64_t order, int64_t scope,
+                 const char *where) {
   thread.where = where;
   if (order & BATCH_ORDER_ACQUIRE) {
     for (const Publication &seen : thread.seen)
@@ -349,8 +347,8 @@ void Machine::fence(Thread &thread, int64_t order, int64_t scope,
     thread.fenced = {thread.clock.release(), scope, thread.block};
 }
 
-void *Machine::mapShared(Thread &thread, void *address, int64_t rank,
-                         const char *where) {
+void *Grid::mapShared(Thread &thread, void *address, int64_t rank,
+                      const char *where) {
   thread.where = where;
   int64_t offset =
       static_cast<char *>(address) - thread.BatchEmulatorThread::shared;

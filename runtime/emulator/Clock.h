@@ -129,7 +129,7 @@ public:
   /// The clocks that the thread has acquired since its block's last barrier.
   const std::vector<SharedClock> &learned() const { return acquired; }
   /// Called at a barrier of the block: it knows what its threads have acquired.
-  void meet() { acquired.clear(), now = block->time; }
+  void passBarrier() { acquired.clear(), now = block->time; }
   /// Goes on at a later time of its block.
   void advance(uint32_t time) { now = time; }
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "batch-runtime/Emulator.h"
-#include "Machine.h"
+#include "Grid.h"
 
 #include <algorithm>
 
@@ -79,12 +79,12 @@ void Emulator::launch(const EmulatedLaunch &launch) {
   size_t stride = (launch.sharedBytes + 1024 + 127) / 128 * 128;
   char *shared = state->shared.reserve(launch.blocks * stride,
                                        "the emulator's shared memory");
-  Machine machine(state->memory, state->counters, launch, state->stacks, shared,
-                  stride, state->blocks, state->time);
+  Grid grid(state->memory, state->counters, launch, state->stacks, shared,
+            stride, state->blocks, state->time);
   struct Continue {
-    Machine &machine;
+    Grid &grid;
     uint32_t &time;
-    ~Continue() { time = machine.endTime(); }
-  } next{machine, state->time};
-  machine.run();
+    ~Continue() { time = grid.endTime(); }
+  } next{grid, state->time};
+  grid.run();
 }

@@ -50,27 +50,27 @@ TEST(BlockPolicy, CheapBlocksGoFirst) {
             203);
 }
 
-TEST(BlockPolicy, MachinesDecide) {
+TEST(BlockPolicy, StateMachinesDecide) {
   // The second block has cost less when both wait, but the first one, run
   // first, brings all lanes together.
   LanePaths program{
       {"a", "b"}, {100, 100}, {{0, 0, 1}, {0, 1}, {0, 1}, {0, 1}}};
-  StateMachine machine(Encoding::Max, program.blocks);
-  EXPECT_EQ(costOfRun(program, 4, machine), 400);
-  machine.set({0, 1, 1}, 0);
-  EXPECT_EQ(costOfRun(program, 4, machine), 300);
+  StateMachine stateMachine(Encoding::Max, program.blocks);
+  EXPECT_EQ(costOfRun(program, 4, stateMachine), 400);
+  stateMachine.set({0, 1, 1}, 0);
+  EXPECT_EQ(costOfRun(program, 4, stateMachine), 300);
 }
 
 TEST(BlockPolicy, TablesHaveAllStates) {
-  StateMachine machine(Encoding::Max, {"a", "b", "c", "d", "e", "f"});
+  StateMachine stateMachine(Encoding::Max, {"a", "b", "c", "d", "e", "f"});
   std::vector<State> states;
   for (uint16_t a = 0; a < 6; ++a)
     for (uint16_t b = a + 1; b < 6; ++b)
       for (uint16_t most : {a, b}) {
         states.push_back({a, b, most});
-        machine.set(states.back(), most == a ? b : a);
+        stateMachine.set(states.back(), most == a ? b : a);
       }
-  std::vector<int64_t> table = makeStateTable(machine);
+  std::vector<int64_t> table = makeStateTable(stateMachine);
   const size_t slots = table.size() / 2;
   EXPECT_EQ(slots & (slots - 1), 0u);
   auto find = [&](const State &state) {
@@ -81,9 +81,9 @@ TEST(BlockPolicy, TablesHaveAllStates) {
     return table[2 * slot + 1];
   };
   for (const State &state : states)
-    EXPECT_EQ(find(state), machine.next(state));
+    EXPECT_EQ(find(state), stateMachine.next(state));
   EXPECT_EQ(find({0, 1, 2, 2}), -1);
-  // Of no machine at all too.
+  // Of no state machine at all too.
   EXPECT_EQ(makeStateTable({}), std::vector<int64_t>({0, -1, 0, -1}));
 }
 
@@ -95,7 +95,7 @@ TEST(BlockPolicy, Learns) {
   LanePaths others = makeProgram(2, 100);
   const StateMachine none(Encoding::Max, program.blocks);
   for (int64_t lanes : {4, 12, 64})
-    EXPECT_LT(costOfRun(others, lanes, learned.machine),
+    EXPECT_LT(costOfRun(others, lanes, learned.stateMachine),
               costOfRun(others, lanes, none))
         << lanes << " lanes";
 }
@@ -103,7 +103,8 @@ TEST(BlockPolicy, Learns) {
 TEST(BlockPolicy, LearnsTheSameFromTheSame) {
   LanePaths program = makeProgram(3, 16);
   LearnedBlocks first = learnBlocks(program, {8});
-  EXPECT_EQ(learnBlocks(program, {8}).machine.print(), first.machine.print());
+  EXPECT_EQ(learnBlocks(program, {8}).stateMachine.print(),
+            first.stateMachine.print());
 }
 
 TEST(BlockPolicy, LearnsNothingWhereNothingCanBeBetter) {
@@ -111,7 +112,7 @@ TEST(BlockPolicy, LearnsNothingWhereNothingCanBeBetter) {
   LanePaths program{{"a", "b"}, {1, 100}, {8, {0, 1, 0, 1}}};
   LearnedBlocks learned = learnBlocks(program, {8, 4});
   EXPECT_EQ(learned.cost, learned.costWithout);
-  EXPECT_EQ(learned.machine.states(), 0);
+  EXPECT_EQ(learned.stateMachine.states(), 0);
   EXPECT_LT(learned.trials, BlockLearningOptions().trials);
 }
 

@@ -29,7 +29,7 @@ struct FakeLaunch {
 };
 
 struct FakeCuda {
-  // What the machine is.
+  // What the host has.
   int version = 12040, devices = 1, major = 9, minor = 0, multiprocessors = 132;
   int sharedOptIn = 232448, cooperative = 1, clusters = 1;
   size_t memory = size_t(1) << 30, hostMemory = size_t(1) << 30;

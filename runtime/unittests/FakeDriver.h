@@ -14,7 +14,7 @@
 
 #include <dlfcn.h>
 
-/// A machine with the fake driver, as new for each test.
+/// A host with the fake driver, as new for each test.
 class FakeDriver {
 public:
   FakeDriver() {

@@ -29,9 +29,9 @@ TEST(Learning, Workloads) {
     // learning.
     LearningOptions noTrials;
     noTrials.trials = 0;
-    const StateMachine machines[] = {
-        learn(graphs, workload.types, noTrials).machine,
-        learn(graphs, workload.types).machine};
+    const StateMachine stateMachines[] = {
+        learn(graphs, workload.types, noTrials).stateMachine,
+        learn(graphs, workload.types).stateMachine};
     for (size_t size : {1, 8, 32, 64, 256}) {
       TaskGraph graph = workloads::make(workload, structures, 300, size, 2);
       ASSERT_EQ(graph.check(), "");
@@ -40,9 +40,9 @@ TEST(Learning, Workloads) {
       double byDepth =
           static_cast<double>(std::min(scheduler.depth(graph).batches.size(),
                                        scheduler.agenda(graph).batches.size()));
-      for (const StateMachine &machine : machines) {
+      for (const StateMachine &stateMachine : stateMachines) {
         const Schedule &schedule =
-            scheduler.run(Policy::Machine, graph, machine);
+            scheduler.run(Policy::StateMachine, graph, stateMachine);
         EXPECT_EQ(schedule.verify(graph), "");
         double batches = static_cast<double>(schedule.batches.size());
         std::string kind = workload.kind;
@@ -61,20 +61,21 @@ TEST(Learning, Workloads) {
   }
 }
 
-TEST(Learning, SameSeedSameMachine) {
+TEST(Learning, SameSeedSameStateMachine) {
   workloads::Structures structures;
   workloads::fillIn(structures, 5, 32);
   const workloads::Workload &workload = workloads::all().back();
   TaskGraph graph = workloads::make(workload, structures, 0, 8, 1);
   for (Encoding encoding : {Encoding::Sort, Encoding::Urgency}) {
     std::string first =
-        learn({graph}, workload.types, encoding).machine.print();
-    EXPECT_EQ(learn({graph}, workload.types, encoding).machine.print(), first);
+        learn({graph}, workload.types, encoding).stateMachine.print();
+    EXPECT_EQ(learn({graph}, workload.types, encoding).stateMachine.print(),
+              first);
     EXPECT_NE(first.find("state"), std::string::npos);
     LearningOptions other;
     other.seed = 2;
     Learned learned = learn({graph}, workload.types, encoding, other);
-    EXPECT_EQ(learned.machine.types(), workload.types);
+    EXPECT_EQ(learned.stateMachine.types(), workload.types);
   }
 }
 

@@ -184,16 +184,16 @@ TEST(PolicyScheduler, NoAllocationsAfterTheFirstRun) {
     LearningOptions options;
     options.trials = 10;
     StateMachine urgency =
-        learn({graph}, workload.types, Encoding::Urgency, options).machine;
+        learn({graph}, workload.types, Encoding::Urgency, options).stateMachine;
     StateMachine share =
-        learn({graph}, workload.types, Encoding::Share, options).machine;
+        learn({graph}, workload.types, Encoding::Share, options).stateMachine;
     PolicyScheduler scheduler;
     auto runAll = [&] {
       scheduler.depth(graph);
       scheduler.agenda(graph);
       scheduler.run(Policy::Greedy, graph, urgency);
-      scheduler.run(Policy::Machine, graph, urgency);
-      scheduler.run(Policy::Machine, graph, share);
+      scheduler.run(Policy::StateMachine, graph, urgency);
+      scheduler.run(Policy::StateMachine, graph, share);
     };
     runAll();
     size_t bytes = scheduler.bytes();
@@ -233,7 +233,7 @@ TEST(PolicyScheduler, UnknownStates) {
   for (int e = 0; e < numEncodings; ++e) {
     scheduler.follow(
         graph,
-        learn({graph}, namesOf(graph), static_cast<Encoding>(e)).machine);
+        learn({graph}, namesOf(graph), static_cast<Encoding>(e)).stateMachine);
     EXPECT_EQ(scheduler.unknownStates(), 0) << name(static_cast<Encoding>(e));
   }
 }

@@ -36,8 +36,8 @@ inline std::vector<std::string> namesOf(const TaskGraph &graph) {
   return names;
 }
 
-/// By every policy: heuristics, machines of every encoding, one that knows no
-/// state.
+/// By every policy: heuristics, state machines of every encoding, one that
+/// knows no state.
 inline std::vector<std::pair<std::string, Schedule>>
 everySchedule(const TaskGraph &graph) {
   PolicyScheduler scheduler;
@@ -54,7 +54,7 @@ everySchedule(const TaskGraph &graph) {
     Learned learned =
         learn({graph}, namesOf(graph), static_cast<Encoding>(e), options);
     schedules.emplace_back(name(static_cast<Encoding>(e)),
-                           scheduler.follow(graph, learned.machine));
+                           scheduler.follow(graph, learned.stateMachine));
     schedules.emplace_back("trimmed", scheduler.trim());
     EXPECT_EQ(learned.batches,
               static_cast<int64_t>(schedules.back().second.batches.size()));

@@ -23,8 +23,8 @@ TEST(Session, PoliciesComputeTheSame) {
   for (const KernelInfo &kernel : object.descriptor().kernels)
     kernels.push_back(kernel.name);
   for (int threads : {1, 3})
-    for (Policy policy :
-         {Policy::Depth, Policy::Agenda, Policy::Greedy, Policy::Machine}) {
+    for (Policy policy : {Policy::Depth, Policy::Agenda, Policy::Greedy,
+                          Policy::StateMachine}) {
       Trial run("plain", "random:3,40", threads, size_t(16) << 20, 0,
                 "random:1", "", /*nodesPerWorker=*/1);
       Forest &forest = *run.inputs->batches.front();
@@ -33,14 +33,14 @@ TEST(Session, PoliciesComputeTheSame) {
       TaskGraph graph = run.session->taskGraph();
       ASSERT_EQ(graph.check(), "");
       Learned learned = learn({graph}, kernels);
-      run.session->setPolicy(policy, learned.machine);
+      run.session->setPolicy(policy, learned.stateMachine);
       EXPECT_EQ(run.difference(2), "");
       RunCounters counters = run.session->counters();
       EXPECT_EQ(counters.unknownStates, 0);
       // A constant task, which all parts record, runs once.
       EXPECT_LE(counters.tasks, graph.size());
       EXPECT_GE(counters.batches, learned.bound);
-      if (policy == Policy::Machine) {
+      if (policy == Policy::StateMachine) {
         EXPECT_LE(counters.batches, learned.batches);
       }
     }
@@ -49,7 +49,7 @@ TEST(Session, PoliciesComputeTheSame) {
 TEST(Session, PolicyOfAnotherProgram) {
   Trial run("plain", "random:3,4");
   try {
-    run.session->setPolicy(Policy::Machine,
+    run.session->setPolicy(Policy::StateMachine,
                            StateMachine(Encoding::Urgency, {"sum2", "sum3"}));
     ADD_FAILURE();
   } catch (const Error &error) {

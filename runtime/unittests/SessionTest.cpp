@@ -343,8 +343,8 @@ TEST(Session, ObjectErrors) {
   object = {BATCH_ABI_VERSION,
             R"({"target": {"cpu": "z99", "features": ["avx9000"]}})", nullptr,
             nullptr, nullptr};
-  EXPECT_MESSAGE("compiled for the CPU 'z99' and needs features that this "
-                 "machine lacks: avx9000",
+  EXPECT_MESSAGE("compiled for the CPU 'z99' and needs features that "
+                 "this machine lacks: avx9000",
                  CompiledObject::adopt(object));
   object.descriptor = R"({"has": {"inspect": true}})";
   EXPECT_MESSAGE("an entry point that is missing",

@@ -17,17 +17,17 @@ TEST(StateMachine, RoundTrip) {
     LearningOptions options;
     options.trials = 10;
     for (int e = 0; e < numEncodings; ++e) {
-      StateMachine machine =
+      StateMachine stateMachine =
           learn({graph}, namesOf(graph), static_cast<Encoding>(e), options)
-              .machine;
-      std::string text = machine.print();
+              .stateMachine;
+      std::string text = stateMachine.print();
       StateMachine read;
       ASSERT_EQ(read.parse(text, "file"), "");
       EXPECT_EQ(read.print(), text);
       EXPECT_EQ(read.types(), namesOf(graph));
-      EXPECT_EQ(read.states(), machine.states());
+      EXPECT_EQ(read.states(), stateMachine.states());
       PolicyScheduler scheduler;
-      size_t batches = scheduler.follow(graph, machine).batches.size();
+      size_t batches = scheduler.follow(graph, stateMachine).batches.size();
       EXPECT_EQ(scheduler.follow(graph, read).batches.size(), batches);
     }
   }
@@ -41,9 +41,9 @@ TEST(StateMachine, MalformedFiles) {
                            "state 0 1 : 1\n"
                            "state 1 0 : 0\n"
                            "end\n";
-  StateMachine machine;
-  ASSERT_EQ(machine.parse(good, "f"), "");
-  EXPECT_EQ(machine.print(), good);
+  StateMachine stateMachine;
+  ASSERT_EQ(stateMachine.parse(good, "f"), "");
+  EXPECT_EQ(stateMachine.print(), good);
   auto replaced = [&](const std::string &from, const std::string &to) {
     std::string text = good;
     size_t at = text.find(from);
@@ -77,20 +77,20 @@ TEST(StateMachine, MalformedFiles) {
                                  "numbers"},
   };
   for (const auto &[text, message] : cases)
-    EXPECT_EQ(machine.parse(text, "f"), message);
-  EXPECT_EQ(machine.print(), good);
+    EXPECT_EQ(stateMachine.parse(text, "f"), message);
+  EXPECT_EQ(stateMachine.print(), good);
 }
 
 TEST(StateMachine, OtherNumbersOfKernels) {
-  StateMachine machine(Encoding::Base, {"a", "b"});
-  machine.set({0, 1}, 0);
-  EXPECT_EQ(machine.renumber({"b", "c"}),
+  StateMachine stateMachine(Encoding::Base, {"a", "b"});
+  stateMachine.set({0, 1}, 0);
+  EXPECT_EQ(stateMachine.renumber({"b", "c"}),
             "the policy is for another program: there is no kernel 'a'; learn "
             "it from this one");
-  EXPECT_EQ(machine.next({0, 1}), 0);
-  EXPECT_EQ(machine.renumber({"c", "b", "a"}), "");
-  EXPECT_EQ(machine.next({1, 2}), 2);
-  EXPECT_EQ(machine.next({0, 1}), -1);
+  EXPECT_EQ(stateMachine.next({0, 1}), 0);
+  EXPECT_EQ(stateMachine.renumber({"c", "b", "a"}), "");
+  EXPECT_EQ(stateMachine.next({1, 2}), 2);
+  EXPECT_EQ(stateMachine.next({0, 1}), -1);
   StateMachine max(Encoding::Max, {"a", "b"});
   max.set({0, 1, 1}, 0);
   EXPECT_EQ(max.renumber({"b", "a"}), "");

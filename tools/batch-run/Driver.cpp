@@ -222,12 +222,12 @@ void Driver::measureMemory() {
 int Driver::run() {
   const bool learned =
       options.session.lockstep.choice == BATCH_CHOICE_LEARNED ||
-      options.policy == Policy::Machine;
+      options.policy == Policy::StateMachine;
   if (object.descriptor().lockstep) {
     if (learned && !options.onlyUnbatched)
       session.setBlockPolicy(makeBlockPolicy(options, object, parameters));
-  } else if (options.policy == Policy::Machine) {
-    session.setPolicy(Policy::Machine, makeStateMachine(options, session));
+  } else if (options.policy == Policy::StateMachine) {
+    session.setPolicy(Policy::StateMachine, makeStateMachine(options, session));
   } else if (options.policy) {
     session.setPolicy(*options.policy);
   }

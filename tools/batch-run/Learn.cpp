@@ -23,14 +23,15 @@ static StateMachine readTable(const std::string &path) {
   std::ostringstream text;
   if (!file || !(text << file.rdbuf()))
     raise("cannot read '", path, "'");
-  StateMachine machine;
-  if (std::string wrong = machine.parse(text.str(), path); !wrong.empty())
+  StateMachine stateMachine;
+  if (std::string wrong = stateMachine.parse(text.str(), path); !wrong.empty())
     raise(wrong);
-  return machine;
+  return stateMachine;
 }
 
-static void writeTable(const std::string &path, const StateMachine &machine) {
-  std::string text = machine.print();
+static void writeTable(const std::string &path,
+                       const StateMachine &stateMachine) {
+  std::string text = stateMachine.print();
   writeFileAtomically(
       path, [&](const auto &write) { write(text.data(), text.size()); });
 }
@@ -40,8 +41,8 @@ StateMachine batchrun::makeStateMachine(const Options &options,
   if (!options.policyTable.empty())
     return readTable(options.policyTable);
   if (options.learnPolicy.empty() &&
-      session.descriptor().policy == Policy::Machine)
-    return session.descriptor().machine;
+      session.descriptor().policy == Policy::StateMachine)
+    return session.descriptor().stateMachine;
   InputOptions some = options.input;
   if (some.limit < 0 || some.limit > learntInstances)
     some.limit = learntInstances;
@@ -69,8 +70,8 @@ StateMachine batchrun::makeStateMachine(const Options &options,
       static_cast<long long>(learned.batches),
       static_cast<long long>(learned.bound));
   if (!options.learnPolicy.empty())
-    writeTable(options.learnPolicy, learned.machine);
-  return learned.machine;
+    writeTable(options.learnPolicy, learned.stateMachine);
+  return learned.stateMachine;
 }
 
 /// The paths of the first instances, each run by itself.
@@ -121,6 +122,6 @@ StateMachine batchrun::makeBlockPolicy(const Options &options,
                learntInstances,
                static_cast<double>(learned.cost) / learned.costWithout);
   if (!options.learnPolicy.empty())
-    writeTable(options.learnPolicy, learned.machine);
-  return learned.machine;
+    writeTable(options.learnPolicy, learned.stateMachine);
+  return learned.stateMachine;
 }

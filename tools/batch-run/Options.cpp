@@ -67,7 +67,7 @@ RUNNING
 #define BATCH_POLICY(enumerator, name) #name " "
 #include "batch-runtime/Schedule/Policies.def"
     R"(
-  --policy-table=FILE       the state machine to follow; without it, fsm learns
+  --policy-table=FILE       the state stateMachine to follow; without it, fsm learns
                             one from the first 32 instances
   --learn-policy=FILE       learn one, follow it, and write it to FILE
   --seed=N                  of the order in which the emulator runs threads
@@ -78,7 +78,7 @@ CONTROL IN LOCK STEP (models whose control depends on tensors)
                             what costs most waits for more lanes (default),
                             program, the first in program order, most, that
                             for which most lanes wait, or learned, what a state
-                            machine says (--policy-table, --learn-policy);
+                            stateMachine says (--policy-table, --learn-policy);
                             changes no bit of the results
   --patience=N              steps after which a waiting lane has its turn in any
                             case (default: 1024)
@@ -477,12 +477,12 @@ void checkTables(Options &options) {
   if ((options.policyTable + options.learnPolicy).empty())
     return;
   bool learned = options.session.lockstep.choice == BATCH_CHOICE_LEARNED;
-  if (options.policy.value_or(Policy::Machine) != Policy::Machine ||
+  if (options.policy.value_or(Policy::StateMachine) != Policy::StateMachine ||
       (options.blockChoice && !learned))
     raise("tables are for --policy=fsm, and in lock step for "
           "--block-choice=learned");
   if (!learned)
-    options.policy = Policy::Machine;
+    options.policy = Policy::StateMachine;
 }
 
 /// Checks that no option contradicts another.
@@ -541,7 +541,7 @@ Options batchrun::parseOptions(int argc, char **argv) {
             "'; options are written --name=value");
     options.model = argument;
   }
-  if (options.policy && *options.policy != Policy::Machine)
+  if (options.policy && *options.policy != Policy::StateMachine)
     options.given.push_back({"--policy", Control::Inspected});
   if (options.help || options.version)
     return options;

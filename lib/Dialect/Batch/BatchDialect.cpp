@@ -71,7 +71,7 @@ void BatchDialect::initialize() {
 
 LogicalResult PolicyAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  batchrt::Policy kind, StringAttr table) {
-  if ((kind == batchrt::Policy::Machine) != bool(table))
+  if ((kind == batchrt::Policy::StateMachine) != bool(table))
     return emitError() << "only policy 'fsm' has a table, and it must have one";
   return success();
 }

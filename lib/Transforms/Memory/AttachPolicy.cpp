@@ -27,8 +27,8 @@ class AttachPolicyPass
     ModuleOp module = getOperation();
     if (!policy && table.empty())
       return;
-    batchrt::Policy kind = policy.value_or(batchrt::Policy::Machine);
-    if ((kind == batchrt::Policy::Machine) == table.empty()) {
+    batchrt::Policy kind = policy.value_or(batchrt::Policy::StateMachine);
+    if ((kind == batchrt::Policy::StateMachine) == table.empty()) {
       module.emitError(
           table.empty()
               ? "policy 'fsm' needs the table of a state machine, which "

@@ -199,7 +199,7 @@ struct Descriptor {
   std::optional<LockstepInfo> lockstep; ///< instead of an inspector
   bool separable = false;               ///< several workers may inspect
   Policy policy = Policy::Depth;        ///< unless the user wants another
-  StateMachine machine;                 ///< of Policy::Machine
+  StateMachine stateMachine;            ///< of Policy::StateMachine
   bool hasInspect = false, hasExecute = false, hasUnbatched = false;
   /// Where and why the compiler found no way to make batched code, if so.
   std::string notBatched;

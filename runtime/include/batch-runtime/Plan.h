@@ -41,8 +41,8 @@ public:
   explicit Plan(const Descriptor &descriptor);
 
   /// See TaskOrder.
-  void setPolicy(Policy policy, StateMachine machine) {
-    taskOrder.setPolicy(policy, std::move(machine));
+  void setPolicy(Policy policy, StateMachine stateMachine) {
+    taskOrder.setPolicy(policy, std::move(stateMachine));
   }
 
   /// Fills in steps and numSteps of the first context from the queues of all

@@ -146,12 +146,12 @@ public:
   void load(Forest &forest);
 
   /// Sets the policy of the next runs; at first it is the object's. The types
-  /// of the state machine, which Policy::Machine follows, are the object's
+  /// of the state machine, which Policy::StateMachine follows, are the object's
   /// kernels.
-  void setPolicy(Policy policy, StateMachine machine = {});
+  void setPolicy(Policy policy, StateMachine stateMachine = {});
   /// Sets the state machine that picks the next block in lock step. Its types
   /// are the object's blocks.
-  void setBlockPolicy(StateMachine machine);
+  void setBlockPolicy(StateMachine stateMachine);
   /// The tasks of the mini-batch that was inspected last. Types are kernels.
   TaskGraph taskGraph() const;
 

@@ -42,7 +42,7 @@ public:
   /// Sets the policy of the next plans. The types of a state machine are the
   /// kernels, in their order. Policy::Depth keeps to the phases of kernels;
   /// other policies mix phases as the tasks allow.
-  void setPolicy(Policy policy, StateMachine machine);
+  void setPolicy(Policy policy, StateMachine stateMachine);
 
   /// Begins a plan of the tasks in the queues of these contexts, one per part;
   /// tables have rows for the tasks of earlier plans.
@@ -84,7 +84,7 @@ private:
 
   const Descriptor &descriptor;
   Policy policy = Policy::Depth;
-  StateMachine machine;
+  StateMachine stateMachine;
   RecordedTasks recorded;
   PolicyScheduler policies;
   std::deque<Part> parts; ///< of which the first partCount are of this plan

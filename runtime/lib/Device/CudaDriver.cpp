@@ -73,10 +73,11 @@ void CudaDriver::fail(CUresult result, const std::string &doing) const {
   case CUDA_ERROR_SYSTEM_NOT_READY:
   case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
   case CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE:
-    raise("the NVIDIA driver does not work (", error,
-          "); see what nvidia-smi says, restart the machine after an update of "
-          "the driver, or ",
-          otherDevices);
+    raise(
+        "the NVIDIA driver does not work (", error,
+        "); see what nvidia-smi says, restart the computer after an update of "
+        "the driver, or ",
+        otherDevices);
   case CUDA_ERROR_DEVICE_UNAVAILABLE:
     raise("the GPU is taken by another process (", error,
           "); wait for it, choose another with CUDA_VISIBLE_DEVICES, or ",

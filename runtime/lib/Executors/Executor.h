@@ -50,14 +50,14 @@ public:
   virtual void addMemory(MemoryUse &use) const = 0;
 
   // Only for plans of tasks.
-  virtual void setPolicy(Policy policy, StateMachine machine);
+  virtual void setPolicy(Policy policy, StateMachine stateMachine);
   virtual TaskGraph taskGraph() const;
   virtual const Plan *plan() const { return nullptr; }
   virtual GatherCounts countGathers() const { return {}; }
   virtual size_t liveResults() const { return 0; }
 
   // Only for lanes.
-  virtual void setBlockPolicy(StateMachine machine);
+  virtual void setBlockPolicy(StateMachine stateMachine);
   virtual LockstepCounters lockstepCounters() const { return {}; }
   virtual std::vector<int32_t> blockPath() const { return {}; }
 

@@ -49,14 +49,14 @@ std::vector<StepTime> LaneExecutor::runTraced() {
         "leave out --trace");
 }
 
-void LaneExecutor::setBlockPolicy(StateMachine machine) {
+void LaneExecutor::setBlockPolicy(StateMachine stateMachine) {
   std::vector<std::string> blocks;
   for (const BlockInfo &block : descriptor().lockstep->blocks)
     blocks.push_back(block.name);
-  if (machine.states() && machine.encoding() != Encoding::Max)
+  if (stateMachine.states() && stateMachine.encoding() != Encoding::Max)
     raise("a choice of blocks reads states of encoding 'max', not '",
-          name(machine.encoding()), "'; learn it from this program");
-  if (std::string wrong = machine.renumber(blocks); !wrong.empty())
+          name(stateMachine.encoding()), "'; learn it from this program");
+  if (std::string wrong = stateMachine.renumber(blocks); !wrong.empty())
     raise(wrong);
-  lanes.setPolicy(machine);
+  lanes.setPolicy(stateMachine);
 }

@@ -31,7 +31,7 @@ public:
     use.scratch += lanes.bytes();
   }
   std::vector<StepTime> runTraced() override;
-  void setBlockPolicy(StateMachine machine) override;
+  void setBlockPolicy(StateMachine stateMachine) override;
   LockstepCounters lockstepCounters() const override {
     return lanes.counters();
   }

@@ -53,8 +53,8 @@ Lockstep::Lockstep(const Descriptor &descriptor, const LockstepOptions &options)
           mostFrames, "; strategy 'lockstep' has no such limit");
 }
 
-void Lockstep::setPolicy(const StateMachine &machine) {
-  states = makeStateTable(machine);
+void Lockstep::setPolicy(const StateMachine &stateMachine) {
+  states = makeStateTable(stateMachine);
   options.choice = BATCH_CHOICE_LEARNED;
   written = false;
 }

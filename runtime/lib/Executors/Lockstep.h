@@ -27,7 +27,7 @@ public:
   /// for a run on a device, which has memory of its own.
   void prepare(int64_t numInstances, int64_t workers);
   /// Makes a state machine choose the blocks, numbered as in the program.
-  void setPolicy(const StateMachine &machine);
+  void setPolicy(const StateMachine &stateMachine);
   const Descriptor &getDescriptor() const { return descriptor; }
   const LockstepOptions &getOptions() const { return options; }
   /// Sets the options of lanes, whose number has been set.

@@ -18,16 +18,16 @@ PlanExecutor::PlanExecutor(MiniBatch &batch)
       tables(batch.descriptor(), batch.options.reusedRowBytes),
       runPlan(batch.descriptor()) {
   if (descriptor().policy != Policy::Depth)
-    setPolicy(descriptor().policy, descriptor().machine);
+    setPolicy(descriptor().policy, descriptor().stateMachine);
 }
 
-void PlanExecutor::setPolicy(Policy policy, StateMachine machine) {
+void PlanExecutor::setPolicy(Policy policy, StateMachine stateMachine) {
   std::vector<std::string> kernels;
   for (const KernelInfo &kernel : descriptor().kernels)
     kernels.push_back(kernel.name);
-  if (std::string wrong = machine.renumber(kernels); !wrong.empty())
+  if (std::string wrong = stateMachine.renumber(kernels); !wrong.empty())
     raise(wrong);
-  runPlan.setPolicy(policy, std::move(machine));
+  runPlan.setPolicy(policy, std::move(stateMachine));
 }
 
 void PlanExecutor::inspect() { inspector.run(groups()); }

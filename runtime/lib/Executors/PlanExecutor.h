@@ -25,7 +25,7 @@ public:
   const char *tensor(const Type &type, int64_t cell) const override;
   RunCounters counters() const override { return counted; }
   void addMemory(MemoryUse &use) const override;
-  void setPolicy(Policy policy, StateMachine machine) override;
+  void setPolicy(Policy policy, StateMachine stateMachine) override;
   TaskGraph taskGraph() const override;
   const Plan *plan() const override { return &runPlan; }
   GatherCounts countGathers() const override;

@@ -305,7 +305,7 @@ Descriptor::Descriptor(const char *text) {
     separable = value(root, key::separable, false);
     policy = parsePolicy(root);
     if (root.contains(key::policyTable))
-      if (std::string wrong = machine.parse(
+      if (std::string wrong = stateMachine.parse(
               root[key::policyTable].get<std::string>(), "the object's policy");
           !wrong.empty())
         raise(wrong);

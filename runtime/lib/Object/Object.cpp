@@ -17,35 +17,35 @@
 using namespace batchrt;
 
 #if defined(__x86_64__)
-static constexpr Elf64_Half ownMachine = EM_X86_64;
+static constexpr Elf64_Half ownArchitecture = EM_X86_64;
 #elif defined(__aarch64__)
-static constexpr Elf64_Half ownMachine = EM_AARCH64;
+static constexpr Elf64_Half ownArchitecture = EM_AARCH64;
 #else
-static constexpr Elf64_Half ownMachine = EM_NONE; // not checked
+static constexpr Elf64_Half ownArchitecture = EM_NONE; // not checked
 #endif
 
-static std::string machineName(Elf64_Half machine) {
-  switch (machine) {
+static std::string architectureName(Elf64_Half architecture) {
+  switch (architecture) {
   case EM_X86_64:
     return "x86_64";
   case EM_AARCH64:
     return "aarch64";
   default:
-    return concat("another machine (number ", machine, " of ELF)");
+    return concat("another architecture (number ", architecture, " of ELF)");
   }
 }
 
 /// Reports an object of another architecture, for which the loader only says
 /// that there is no such file.
-static void checkMachine(const std::string &path) {
+static void checkArchitecture(const std::string &path) {
   Elf64_Ehdr header;
   std::ifstream file(path, std::ios::binary);
   if (!file.read(reinterpret_cast<char *>(&header), sizeof(header)) ||
       std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
     return;
-  if (ownMachine != EM_NONE && header.e_machine != ownMachine)
-    raise("'", path, "' was compiled for ", machineName(header.e_machine),
-          ", this is ", machineName(ownMachine),
+  if (ownArchitecture != EM_NONE && header.e_machine != ownArchitecture)
+    raise("'", path, "' was compiled for ", architectureName(header.e_machine),
+          ", this is ", architectureName(ownArchitecture),
           "; run it there, or compile the model for this machine "
           "(batch-compile without --target)");
 }
@@ -55,7 +55,7 @@ CompiledObject CompiledObject::open(const std::string &path) {
     raise("cannot read '", path, "': ", std::strerror(errno));
   // A bare name would be searched in the library path instead.
   std::string file = path.find('/') == std::string::npos ? "./" + path : path;
-  checkMachine(path);
+  checkArchitecture(path);
   CompiledObject result;
   void *handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle)

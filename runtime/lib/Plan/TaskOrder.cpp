@@ -16,9 +16,9 @@ using namespace batchrt;
 TaskOrder::TaskOrder(const Descriptor &descriptor)
     : descriptor(descriptor), recorded(descriptor) {}
 
-void TaskOrder::setPolicy(Policy newPolicy, StateMachine newMachine) {
+void TaskOrder::setPolicy(Policy newPolicy, StateMachine newStateMachine) {
   policy = newPolicy;
-  machine = std::move(newMachine);
+  stateMachine = std::move(newStateMachine);
 }
 
 void TaskOrder::begin(const std::vector<BatchContext *> &contexts,
@@ -37,7 +37,7 @@ void TaskOrder::begin(const std::vector<BatchContext *> &contexts,
   }
   if (policy != Policy::Depth)
     recorded.writeDepths(
-        policies.run(policy, recorded.read(contexts, begins), machine));
+        policies.run(policy, recorded.read(contexts, begins), stateMachine));
 }
 
 void TaskOrder::sort(int64_t number) {

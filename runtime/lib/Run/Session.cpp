@@ -26,12 +26,12 @@ void Session::load(Forest &forest) {
   batch->load(forest);
 }
 
-void Session::setPolicy(Policy policy, StateMachine machine) {
-  executor->setPolicy(policy, std::move(machine));
+void Session::setPolicy(Policy policy, StateMachine stateMachine) {
+  executor->setPolicy(policy, std::move(stateMachine));
 }
 
-void Session::setBlockPolicy(StateMachine machine) {
-  executor->setBlockPolicy(std::move(machine));
+void Session::setBlockPolicy(StateMachine stateMachine) {
+  executor->setBlockPolicy(std::move(stateMachine));
 }
 
 void Session::inspect() { executor->inspect(); }

@@ -23,22 +23,22 @@ int64_t batchrt::hashOf(const State &state) {
   return static_cast<int64_t>(hash | 1);
 }
 
-std::vector<int64_t> batchrt::makeStateTable(const StateMachine &machine) {
+std::vector<int64_t> batchrt::makeStateTable(const StateMachine &stateMachine) {
   // At most half of the slots are in use.
   size_t slots = 2;
-  while (slots < 2 * static_cast<size_t>(machine.states()))
+  while (slots < 2 * static_cast<size_t>(stateMachine.states()))
     slots *= 2;
   std::vector<int64_t> table;
   for (size_t slot = 0; slot < slots; ++slot)
     table.insert(table.end(), {0, -1});
-  for (int32_t number = 0; number < machine.states(); ++number) {
-    State state = machine.state(number);
+  for (int32_t number = 0; number < stateMachine.states(); ++number) {
+    State state = stateMachine.state(number);
     int64_t hash = hashOf(state);
     size_t slot = static_cast<uint64_t>(hash) >> 32 & (slots - 1);
     while (table[2 * slot])
       slot = (slot + 1) & (slots - 1);
     table[2 * slot] = hash;
-    table[2 * slot + 1] = machine.next(state);
+    table[2 * slot + 1] = stateMachine.next(state);
   }
   return table;
 }
@@ -153,14 +153,14 @@ public:
         learnFrom(number, explore);
       if (++kept.trials % options.checkEvery)
         continue;
-      StateMachine machine = empty;
+      StateMachine stateMachine = empty;
       for (int32_t number = 0; number < states.size(); ++number)
-        machine.set(states.state(number), best(number));
-      int64_t cost = costOf(machine);
+        stateMachine.set(states.state(number), best(number));
+      int64_t cost = costOf(stateMachine);
       ++failures;
       if (cost >= kept.cost)
         continue;
-      kept.machine = std::move(machine);
+      kept.stateMachine = std::move(stateMachine);
       kept.cost = cost;
       failures = 0;
     }
@@ -168,10 +168,10 @@ public:
   }
 
 private:
-  int64_t costOf(const StateMachine &machine) {
+  int64_t costOf(const StateMachine &stateMachine) {
     int64_t sum = 0;
     for (int64_t number : lanes)
-      sum += costOfRun(program, number, machine);
+      sum += costOfRun(program, number, stateMachine);
     return sum;
   }
 
@@ -233,10 +233,10 @@ private:
 } // namespace
 
 int64_t batchrt::costOfRun(const LanePaths &program, int64_t lanes,
-                           const StateMachine &machine) {
+                           const StateMachine &stateMachine) {
   Run run(program, lanes);
   while (run.reachState()) {
-    int32_t block = machine.next(run.present());
+    int32_t block = stateMachine.next(run.present());
     run.run(block < 0 ? run.leastWork() : block);
   }
   return run.cost;

@@ -41,8 +41,8 @@ public:
   }
 
   Learned run() {
-    kept.machine = startMachine();
-    kept.batches = count(kept.machine);
+    kept.stateMachine = startStateMachine();
+    kept.batches = count(kept.stateMachine);
     int32_t &trial = kept.trials;
     while (trial < options.trials && kept.batches > kept.bound) {
       double done = static_cast<double>(trial) / options.trials;
@@ -51,7 +51,7 @@ public:
       for (const FrontierPlan &plan : plans)
         learnFrom(plan, explore);
       if (++trial % options.checkEvery == 0 || trial == options.trials)
-        keepIfBetter(bestMachine());
+        keepIfBetter(bestStateMachine());
     }
     return std::move(kept);
   }
@@ -123,45 +123,47 @@ private:
 
   /// Before anything is learnt, the type that a state names or begins with
   /// runs.
-  StateMachine startMachine() {
-    StateMachine machine = untrained;
+  StateMachine startStateMachine() {
+    StateMachine stateMachine = untrained;
     for (const FrontierPlan &plan : plans) {
       frontier.start(plan);
       while (!frontier.done()) {
         int32_t type = pickSufficient(frontier);
         if (type < 0) {
-          encode(frontier, machine.encoding(), state);
-          type = namesOne(machine.encoding()) ? state.back() : state.front();
-          machine.set(state, type);
+          encode(frontier, stateMachine.encoding(), state);
+          type =
+              namesOne(stateMachine.encoding()) ? state.back() : state.front();
+          stateMachine.set(state, type);
         }
         frontier.commit(type);
       }
     }
-    return machine;
+    return stateMachine;
   }
 
   /// The policy learnt so far.
-  StateMachine bestMachine() {
-    StateMachine machine = untrained;
+  StateMachine bestStateMachine() {
+    StateMachine stateMachine = untrained;
     for (int32_t number = 0; number < states.size(); ++number)
-      machine.set(states.state(number), bestType(number));
-    return machine;
+      stateMachine.set(states.state(number), bestType(number));
+    return stateMachine;
   }
 
   /// Batches of all graphs together.
-  int64_t count(const StateMachine &machine) {
+  int64_t count(const StateMachine &stateMachine) {
     int64_t batches = 0;
     for (const TaskGraph &graph : graphs)
       batches += static_cast<int64_t>(
-          scheduler.run(Policy::Machine, graph, machine).batches.size());
+          scheduler.run(Policy::StateMachine, graph, stateMachine)
+              .batches.size());
     return batches;
   }
 
-  void keepIfBetter(StateMachine machine) {
-    int64_t batches = count(machine);
+  void keepIfBetter(StateMachine stateMachine) {
+    int64_t batches = count(stateMachine);
     if (!isBetter(batches, kept.batches, kept.bound, options))
       return;
-    kept.machine = std::move(machine);
+    kept.stateMachine = std::move(stateMachine);
     kept.batches = batches;
   }
 
@@ -200,8 +202,8 @@ Learned batchrt::learn(const std::vector<TaskGraph> &graphs,
     if (encoding == Encoding::Urgency ||
         isBetter(learned.batches, best.batches, best.bound, options))
       best = std::move(learned);
-    if (best.machine.states() == 0)
-      best.machine = StateMachine(Encoding::Base, types);
+    if (best.stateMachine.states() == 0)
+      best.stateMachine = StateMachine(Encoding::Base, types);
     if (best.batches == best.bound)
       break;
   }

@@ -55,15 +55,15 @@ const Schedule &PolicyScheduler::end() {
 }
 
 const Schedule &PolicyScheduler::run(Policy policy, const TaskGraph &graph,
-                                     const StateMachine &machine) {
+                                     const StateMachine &stateMachine) {
   switch (policy) {
   case Policy::Agenda:
     return agenda(graph);
   case Policy::Greedy:
     greedy(graph);
     return trim();
-  case Policy::Machine:
-    follow(graph, machine);
+  case Policy::StateMachine:
+    follow(graph, stateMachine);
     return trim();
   case Policy::Depth:
     break;
@@ -105,15 +105,15 @@ const Schedule &PolicyScheduler::greedy(const TaskGraph &graph) {
 }
 
 const Schedule &PolicyScheduler::follow(const TaskGraph &graph,
-                                        const StateMachine &machine) {
-  begin(graph, neededFacts(machine.encoding()));
+                                        const StateMachine &stateMachine) {
+  begin(graph, neededFacts(stateMachine.encoding()));
   isShortest = true;
   while (!frontier.done()) {
     int32_t type = pickSufficient(frontier);
     if (type < 0) {
       isShortest = false;
-      encode(frontier, machine.encoding(), state);
-      type = machine.next(state);
+      encode(frontier, stateMachine.encoding(), state);
+      type = stateMachine.next(state);
     }
     if (type < 0) {
       ++unknown;

@@ -182,7 +182,7 @@ public:
   Parser(const std::string &text, const std::string &file)
       : lines(text), file(file) {}
 
-  bool run(StateMachine &machine) {
+  bool run(StateMachine &stateMachine) {
     if (!readField("batch-policy"))
       return false;
     if (rest != "1")
@@ -197,9 +197,9 @@ public:
     kind = static_cast<Encoding>(known - std::begin(encodingNames));
     if (!readKernels())
       return false;
-    machine = StateMachine(kind, names);
+    stateMachine = StateMachine(kind, names);
     while (word == "state")
-      if (!readState(machine) || !nextLine())
+      if (!readState(stateMachine) || !nextLine())
         return false;
     if (word != "end" || !rest.empty())
       return fail("expected 'state' or 'end', found '" + word + "'");
@@ -264,7 +264,7 @@ private:
     return true;
   }
 
-  bool readState(StateMachine &machine) {
+  bool readState(StateMachine &stateMachine) {
     std::istringstream items(rest);
     std::vector<std::string> words;
     for (std::string item; items >> item;)
@@ -296,9 +296,9 @@ private:
         return fail("expected eighths from 0 to 7, found '" + eighths + "'");
       state.push_back(static_cast<uint16_t>(eighths[0] - '0'));
     }
-    if (machine.next(state) >= 0)
+    if (stateMachine.next(state) >= 0)
       return fail("the state is there twice");
-    machine.set(state, others.back());
+    stateMachine.set(state, others.back());
     return true;
   }
 
@@ -313,10 +313,10 @@ private:
 
 std::string StateMachine::parse(const std::string &text,
                                 const std::string &file) {
-  StateMachine machine;
+  StateMachine stateMachine;
   Parser parser(text, file);
-  if (!parser.run(machine))
+  if (!parser.run(stateMachine))
     return parser.error;
-  *this = std::move(machine);
+  *this = std::move(stateMachine);
   return "";
 }

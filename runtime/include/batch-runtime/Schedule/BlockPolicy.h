@@ -38,13 +38,13 @@ int64_t hashOf(const State &state);
 /// A state machine as a table of slots by bits 32 and up of the hash, or the
 /// next free slot: each holds a hash and a block, or 0 and -1 if it is free.
 /// The number of slots is a power of two.
-std::vector<int64_t> makeStateTable(const StateMachine &machine);
+std::vector<int64_t> makeStateTable(const StateMachine &stateMachine);
 
 /// The cost of the steps of a run in which lanes take instances one by one. In
 /// states that the state machine does not know, the block that has cost least
 /// runs.
 int64_t costOfRun(const LanePaths &program, int64_t lanes,
-                  const StateMachine &machine);
+                  const StateMachine &stateMachine);
 
 struct BlockLearningOptions {
   uint64_t seed = 1;
@@ -59,7 +59,7 @@ struct BlockLearningOptions {
 };
 
 struct LearnedBlocks {
-  StateMachine machine;
+  StateMachine stateMachine;
   /// Costs on all numbers of lanes together, with the state machine and without
   /// one.
   int64_t cost = 0, costWithout = 0;

@@ -45,7 +45,7 @@ struct LearningOptions {
 };
 
 struct Learned {
-  StateMachine machine;
+  StateMachine stateMachine;
   /// Batches of the state machine on all graphs together, and their lower
   /// bounds.
   int64_t batches = 0, bound = 0;

@@ -36,9 +36,9 @@ int32_t pickByDepth(const Frontier &frontier);
 class PolicyScheduler {
 public:
   /// Schedules by any policy, trimmed if it is greedy or a state machine; only
-  /// Policy::Machine reads `machine`.
+  /// Policy::StateMachine reads `stateMachine`.
   const Schedule &run(Policy policy, const TaskGraph &graph,
-                      const StateMachine &machine);
+                      const StateMachine &stateMachine);
   /// Tasks of one type and depth run together, in the order (depth, type), as
   /// in TensorFlow Fold.
   const Schedule &depth(const TaskGraph &graph);
@@ -49,7 +49,8 @@ public:
   /// A type that satisfies the sufficient condition runs next; else the one
   /// that the state machine picks; in states that it does not know, the type
   /// with the greatest ratio.
-  const Schedule &follow(const TaskGraph &graph, const StateMachine &machine);
+  const Schedule &follow(const TaskGraph &graph,
+                         const StateMachine &stateMachine);
   /// The last schedule without its unnecessary batches. If every batch
   /// satisfied the sufficient condition, it has none.
   const Schedule &trim();

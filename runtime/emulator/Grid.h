@@ -1,12 +1,12 @@
-//===- Machine.h - One launch of an emulated kernel -------------*- C++ -*-===//
+//===- Grid.h - One launch of an emulated kernel -------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_RUNTIME_EMULATOR_MACHINE_H
-#define BATCH_RUNTIME_EMULATOR_MACHINE_H
+#ifndef BATCH_RUNTIME_EMULATOR_GRID_H
+#define BATCH_RUNTIME_EMULATOR_GRID_H
 
 #include "Memory.h"
 #include "batch-runtime/Emulator.h"
@@ -20,7 +20,7 @@
 
 namespace batchrt::emulator {
 
-class Machine;
+class Grid;
 struct Block;
 struct Cluster;
 
@@ -55,7 +55,7 @@ enum class Arrival { None, Arrived, Complete };
 struct Thread : BatchEmulatorThread {
   explicit Thread(FiberStack &stack) : fiber(stack) {}
 
-  Machine *machine;
+  Grid *grid;
   Block *inBlock;
   Fiber fiber;
   bool started = false;
@@ -68,7 +68,7 @@ struct Thread : BatchEmulatorThread {
   Publication fenced;
   std::vector<Publication> seen;
   Arrival arrival = Arrival::None;
-  SharedClock clusterMet; ///< once the arrival is complete
+  SharedClock clusterClock; ///< once the arrival is complete
   // Its input to the operation of its warp, and the result.
   int64_t lane[3];
   const uint32_t *fragments[2];
@@ -78,7 +78,7 @@ struct Thread : BatchEmulatorThread {
   std::deque<std::vector<Copy>> copyGroups;
   std::vector<Copy> copies;
   // Polling: how often it has looked at something since `polledAt`, and how
-  // often it was back at one of these loads. See Machine::poll().
+  // often it was back at one of these loads. See Grid::poll().
   uint64_t polledAt = 0, spinsAt = 0;
   uint64_t polls = 0;
   const void *polled = nullptr;
@@ -113,12 +113,12 @@ struct Cluster {
 };
 
 /// Runs one launch: schedules threads and serves their calls.
-class Machine {
+class Grid {
 public:
-  Machine(GlobalMemory &memory, EmulatorCounters &counters,
-          const EmulatedLaunch &launch,
-          std::vector<std::unique_ptr<FiberStack>> &stacks, char *shared,
-          size_t sharedStride, size_t clockBlocks, uint32_t startTime);
+  Grid(GlobalMemory &memory, EmulatorCounters &counters,
+       const EmulatedLaunch &launch,
+       std::vector<std::unique_ptr<FiberStack>> &stacks, char *shared,
+       size_t sharedStride, size_t clockBlocks, uint32_t startTime);
 
   /// Throws an Error if the kernel does something wrong.
   void run();
@@ -195,7 +195,7 @@ private:
   void endClusterPhase(Cluster &cluster);
   /// Waits for all lanes of the warp; the last one does `operation` for all.
   template <class Operation>
-  void meetWarp(Thread &thread, const char *where, Operation operation);
+  void runWarp(Thread &thread, const char *where, Operation operation);
 
   // Messages.
   /// Ends the launch because of an error of `thread`.
@@ -232,4 +232,4 @@ extern const BatchEmulatorFunctions functions;
 
 } // namespace batchrt::emulator
 
-#endif // BATCH_RUNTIME_EMULATOR_MACHINE_H
+#endif // BATCH_RUNTIME_EMULATOR_GRID_H

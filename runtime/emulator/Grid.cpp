@@ -1,11 +1,11 @@
-//===- Machine.cpp - Scheduling of emulated threads -----------------------===//
+//===- Grid.cpp - Scheduling of emulated threads -----------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Machine.h"
+#include "Grid.h"
 
 #include <algorithm>
 
@@ -19,10 +19,10 @@ static constexpr uint64_t longTime = uint64_t(3600) * 1'000'000'000;
 /// A thread that has returned to the same atomic load this often polls.
 static constexpr int returnsOfPoll = 4;
 
-Machine::Machine(GlobalMemory &memory, EmulatorCounters &counters,
-                 const EmulatedLaunch &launch,
-                 std::vector<std::unique_ptr<FiberStack>> &stacks, char *shared,
-                 size_t sharedStride, size_t clockBlocks, uint32_t startTime)
+Grid::Grid(GlobalMemory &memory, EmulatorCounters &counters,
+           const EmulatedLaunch &launch,
+           std::vector<std::unique_ptr<FiberStack>> &stacks, char *shared,
+           size_t sharedStride, size_t clockBlocks, uint32_t startTime)
     : memory(memory), counters(counters), launch(launch), shared(shared),
       sharedStride(sharedStride), blocks(launch.blocks),
       clusters(launch.blocks / launch.clusterBlocks),
@@ -51,7 +51,7 @@ Machine::Machine(GlobalMemory &memory, EmulatorCounters &counters,
     for (int64_t t = 0; t < launch.threads; ++t) {
       ++block.warps[t / warpSize].size;
       Thread &thread = threads.emplace_back(*stacks[threads.size()]);
-      thread.machine = this;
+      thread.grid = this;
       thread.inBlock = &block;
       thread.functions = &emulator::functions;
       thread.BatchEmulatorThread::shared = shared + b * sharedStride;
@@ -74,18 +74,18 @@ Machine::Machine(GlobalMemory &memory, EmulatorCounters &counters,
 // The scheduler
 //===----------------------------------------------------------------------===//
 
-uint64_t Machine::random(uint64_t bound) {
+uint64_t Grid::random(uint64_t bound) {
   return static_cast<uint64_t>(
       (static_cast<unsigned __int128>(generator.next()) * bound) >> 64);
 }
 
-void Machine::drawQuantum() {
+void Grid::drawQuantum() {
   quantum = launch.accessPeriod
                 ? 1 + static_cast<int64_t>(random(2 * launch.accessPeriod - 1))
                 : INT64_MAX;
 }
 
-void Machine::run() {
+void Grid::run() {
   ++counters.launches;
   while (!ready.empty()) {
     if (spinning == ready.size())
@@ -105,7 +105,7 @@ void Machine::run() {
       raise("kernel '", launch.kernel, "': deadlock: ", describeThreads());
 }
 
-void Machine::resume(size_t position) {
+void Grid::resume(size_t position) {
   Thread &thread = *ready[position];
   running = &thread;
   bool returned;
@@ -116,7 +116,7 @@ void Machine::resume(size_t position) {
     returned = thread.fiber.run(
         [](void *argument) {
           Thread &thread = *static_cast<Thread *>(argument);
-          const EmulatedLaunch &launch = thread.machine->launch;
+          const EmulatedLaunch &launch = thread.grid->launch;
           launch.entry(&thread, launch.arguments);
         },
         &thread);
@@ -130,7 +130,7 @@ void Machine::resume(size_t position) {
   }
 }
 
-void Machine::ended(Thread &thread) {
+void Grid::ended(Thread &thread) {
   progress();
   thread.state = ThreadState::Ended;
   --thread.inBlock->live;
@@ -141,18 +141,18 @@ void Machine::ended(Thread &thread) {
     endClusterPhase(cluster);
 }
 
-void Machine::wait(Thread &thread, ThreadState state, const char *where) {
+void Grid::wait(Thread &thread, ThreadState state, const char *where) {
   thread.state = state;
   thread.where = where;
   thread.fiber.suspend();
 }
 
-void Machine::makeReady(Thread &thread) {
+void Grid::makeReady(Thread &thread) {
   thread.state = ThreadState::Ready;
   ready.push_back(&thread);
 }
 
-uint32_t Machine::endTime() const {
+uint32_t Grid::endTime() const {
   uint32_t time = 0;
   for (const Block &block : blocks)
     time = std::max(time, block.clock.time);
@@ -169,7 +169,7 @@ uint32_t Machine::endTime() const {
 // wait for is chosen anew after 1, 2, 4, ... loads, so that it is eventually
 // one of the loop's (Brent's cycle detection).
 
-void Machine::poll(Thread &thread, const void *address, const char *where) {
+void Grid::poll(Thread &thread, const void *address, const char *where) {
   if (thread.polledAt != changes) {
     thread.polledAt = changes;
     thread.polls = 0;
@@ -187,7 +187,7 @@ void Machine::poll(Thread &thread, const void *address, const char *where) {
   }
 }
 
-void Machine::stopPolling(Thread &thread) {
+void Grid::stopPolling(Thread &thread) {
   thread.polledAt = 0;
   if (thread.spinsAt == changes) {
     thread.spinsAt = 0;
@@ -195,7 +195,7 @@ void Machine::stopPolling(Thread &thread) {
   }
 }
 
-void Machine::passTime() {
+void Grid::passTime() {
   bool timed = std::any_of(ready.begin(), ready.end(),
                            [](Thread *thread) { return thread->readsTimer; });
   if (!timed || clock - changedAt > longTime) {
@@ -208,7 +208,7 @@ void Machine::passTime() {
   spinning = 0;
 }
 
-int64_t Machine::timer(Thread &thread, const char *where) {
+int64_t Grid::timer(Thread &thread, const char *where) {
   thread.where = where;
   yield(thread);
   poll(thread, nullptr, where);
@@ -216,7 +216,7 @@ int64_t Machine::timer(Thread &thread, const char *where) {
   return static_cast<int64_t>(clock);
 }
 
-void Machine::exit(Thread &thread, const char *where) {
+void Grid::exit(Thread &thread, const char *where) {
   thread.where = where;
   ended(thread);
   thread.fiber.leave();
@@ -226,7 +226,7 @@ void Machine::exit(Thread &thread, const char *where) {
 // Messages
 //===----------------------------------------------------------------------===//
 
-void Machine::fail(Thread &thread, const char *where, std::string text) {
+void Grid::fail(Thread &thread, const char *where, std::string text) {
   failure = concat("block ", thread.block, ", thread ", thread.thread, ", at ",
                    where, ": ", text);
   // This frame is abandoned.
@@ -234,7 +234,7 @@ void Machine::fail(Thread &thread, const char *where, std::string text) {
   running->fiber.leave();
 }
 
-std::string Machine::describe(const Thread &thread) const {
+std::string Grid::describe(const Thread &thread) const {
   switch (thread.state) {
   case ThreadState::Ended:
     return "ended";
@@ -252,7 +252,7 @@ std::string Machine::describe(const Thread &thread) const {
   return concat("running, last seen at ", thread.where);
 }
 
-std::string Machine::describeBlock(const Block &block) const {
+std::string Grid::describeBlock(const Block &block) const {
   std::string text;
   for (int64_t begin = 0, end; begin < block.numThreads; begin = end) {
     std::string what = describe(block.threads[begin]);
@@ -267,7 +267,7 @@ std::string Machine::describeBlock(const Block &block) const {
   return text;
 }
 
-std::string Machine::describeThreads() const {
+std::string Grid::describeThreads() const {
   std::string text;
   int lines = 0;
   for (size_t begin = 0, end; begin < blocks.size(); begin = end) {
@@ -296,20 +296,20 @@ Thread &of(BatchEmulatorThread *thread) {
 template <auto Function>
 struct Forward;
 template <class Result, class... Arguments,
-          Result (Machine::*Function)(Thread &, Arguments...)>
+          Result (Grid::*Function)(Thread &, Arguments...)>
 struct Forward<Function> {
   static Result call(BatchEmulatorThread *thread, Arguments... arguments) {
     Thread &self = of(thread);
-    return (self.machine->*Function)(self, arguments...);
+    return (self.grid->*Function)(self, arguments...);
   }
 };
 
 template <bool Writes>
 void plain(BatchEmulatorThread *thread, const void *address, int64_t bytes,
            int64_t alignment, int64_t space, const char *where) {
-  of(thread).machine->access(of(thread), reinterpret_cast<uintptr_t>(address),
-                             bytes, alignment, space,
-                             {!Writes, Writes, false, where});
+  of(thread).grid->access(of(thread), reinterpret_cast<uintptr_t>(address),
+                          bytes, alignment, space,
+                          {!Writes, Writes, false, where});
 }
 
 template <bool Writes>
@@ -319,10 +319,10 @@ void masked(BatchEmulatorThread *thread, const void *address,
   auto base = reinterpret_cast<uintptr_t>(address);
   auto bits = static_cast<uint64_t>(mask);
   for (; bits; bits &= bits - 1)
-    of(thread).machine->access(of(thread),
-                               base + __builtin_ctzll(bits) * elementBytes,
-                               elementBytes, std::min(alignment, elementBytes),
-                               space, {!Writes, Writes, false, where});
+    of(thread).grid->access(of(thread),
+                            base + __builtin_ctzll(bits) * elementBytes,
+                            elementBytes, std::min(alignment, elementBytes),
+                            space, {!Writes, Writes, false, where});
 }
 
 void write(BatchEmulatorThread *thread, void *address, int64_t bytes,
@@ -343,22 +343,22 @@ static constexpr BatchEmulatorFunctions listFunctions() {
   list.write = write;
   list.readMasked = masked<false>;
   list.writeMasked = writeMasked;
-  list.atomicLoad = Forward<&Machine::atomicLoad>::call;
-  list.atomicStore = Forward<&Machine::atomicStore>::call;
-  list.atomicUpdate = Forward<&Machine::atomicUpdate>::call;
-  list.compareExchange = Forward<&Machine::compareExchange>::call;
-  list.fence = Forward<&Machine::fence>::call;
-  list.barrier = Forward<&Machine::barrier>::call;
-  list.clusterArrive = Forward<&Machine::clusterArrive>::call;
-  list.clusterWait = Forward<&Machine::clusterWait>::call;
-  list.mapShared = Forward<&Machine::mapShared>::call;
-  list.shuffle = Forward<&Machine::shuffle>::call;
-  list.multiply = Forward<&Machine::multiply>::call;
-  list.copyAsync = Forward<&Machine::copyAsync>::call;
-  list.commitCopies = Forward<&Machine::commitCopies>::call;
-  list.waitCopies = Forward<&Machine::waitCopies>::call;
-  list.timer = Forward<&Machine::timer>::call;
-  list.exit = Forward<&Machine::exit>::call;
+  list.atomicLoad = Forward<&Grid::atomicLoad>::call;
+  list.atomicStore = Forward<&Grid::atomicStore>::call;
+  list.atomicUpdate = Forward<&Grid::atomicUpdate>::call;
+  list.compareExchange = Forward<&Grid::compareExchange>::call;
+  list.fence = Forward<&Grid::fence>::call;
+  list.barrier = Forward<&Grid::barrier>::call;
+  list.clusterArrive = Forward<&Grid::clusterArrive>::call;
+  list.clusterWait = Forward<&Grid::clusterWait>::call;
+  list.mapShared = Forward<&Grid::mapShared>::call;
+  list.shuffle = Forward<&Grid::shuffle>::call;
+  list.multiply = Forward<&Grid::multiply>::call;
+  list.copyAsync = Forward<&Grid::copyAsync>::call;
+  list.commitCopies = Forward<&Grid::commitCopies>::call;
+  list.waitCopies = Forward<&Grid::waitCopies>::call;
+  list.timer = Forward<&Grid::timer>::call;
+  list.exit = Forward<&Grid::exit>::call;
   return list;
 }
 

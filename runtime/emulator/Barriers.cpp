@@ -1,11 +1,11 @@
-//===- Meetings.cpp - Barriers and warp operations of emulated threads ----===//
+//===- Barriers.cpp - Barriers and warp operations of emulated threads ----===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Machine.h"
+#include "Grid.h"
 
 #include <cmath>
 #include <cstring>
@@ -18,7 +18,7 @@ using namespace batchrt::emulator;
 //===----------------------------------------------------------------------===//
 
 /// Lanes of a warp do an operation together, so it must be the same one.
-void Machine::checkTogether(Thread *lanes, int64_t size) {
+void Grid::checkTogether(Thread *lanes, int64_t size) {
   for (int64_t i = 1; i < size; ++i)
     if (lanes[i].where != lanes[0].where &&
         std::strcmp(lanes[i].where, lanes[0].where) != 0)
@@ -28,7 +28,7 @@ void Machine::checkTogether(Thread *lanes, int64_t size) {
                   lanes[0].where));
 }
 
-void Machine::barrier(Thread &thread, const char *where) {
+void Grid::barrier(Thread &thread, const char *where) {
   progress();
   Block &block = *thread.inBlock;
   thread.where = where;
@@ -47,7 +47,7 @@ void Machine::barrier(Thread &thread, const char *where) {
         block.clock.known.join(*(last = clock));
   block.clock.known.setBlockTime(block.number, block.clock.time++);
   for (int64_t t = 0; t < block.numThreads; ++t) {
-    block.threads[t].clock.meet();
+    block.threads[t].clock.passBarrier();
     if (&block.threads[t] != &thread)
       makeReady(block.threads[t]);
   }
@@ -57,7 +57,7 @@ void Machine::barrier(Thread &thread, const char *where) {
 // The first thread of a block that arrives splits the block's time: accesses up
 // to then are before the barrier, and those of threads that have arrived later.
 
-void Machine::clusterArrive(Thread &thread, const char *where) {
+void Grid::clusterArrive(Thread &thread, const char *where) {
   thread.where = where;
   if (thread.arrival != Arrival::None)
     fail(thread, where,
@@ -85,10 +85,10 @@ void Machine::clusterArrive(Thread &thread, const char *where) {
     endClusterPhase(cluster);
 }
 
-void Machine::endClusterPhase(Cluster &cluster) {
+void Grid::endClusterPhase(Cluster &cluster) {
   ++counters.clusterBarriers;
   cluster.arrived = 0;
-  auto met = std::make_shared<Clock>(cluster.sum);
+  auto clock = std::make_shared<Clock>(cluster.sum);
   for (Block *block : cluster.blocks) {
     block->arrived = false;
     for (int64_t t = 0; t < block->numThreads; ++t) {
@@ -96,14 +96,14 @@ void Machine::endClusterPhase(Cluster &cluster) {
       if (thread.arrival != Arrival::Arrived)
         continue;
       thread.arrival = Arrival::Complete;
-      thread.clusterMet = met;
+      thread.clusterClock = clock;
       if (thread.state == ThreadState::AtClusterBarrier)
         makeReady(thread);
     }
   }
 }
 
-void Machine::clusterWait(Thread &thread, const char *where) {
+void Grid::clusterWait(Thread &thread, const char *where) {
   thread.where = where;
   if (thread.arrival == Arrival::None)
     fail(thread, where, "waits at the cluster barrier without having arrived");
@@ -111,8 +111,8 @@ void Machine::clusterWait(Thread &thread, const char *where) {
     wait(thread, ThreadState::AtClusterBarrier, where);
   else
     yield(thread);
-  thread.clock.acquire(thread.clusterMet);
-  thread.clusterMet.reset();
+  thread.clock.acquire(thread.clusterClock);
+  thread.clusterClock.reset();
   thread.arrival = Arrival::None;
 }
 
@@ -124,7 +124,7 @@ void Machine::clusterWait(Thread &thread, const char *where) {
 // promises that for bar.warp.sync only.
 
 template <class Operation>
-void Machine::meetWarp(Thread &thread, const char *where, Operation operation) {
+void Grid::runWarp(Thread &thread, const char *where, Operation operation) {
   progress();
   thread.where = where;
   int64_t first = thread.thread / warpSize * warpSize;
@@ -141,15 +141,15 @@ void Machine::meetWarp(Thread &thread, const char *where, Operation operation) {
   yield(thread);
 }
 
-int64_t Machine::shuffle(Thread &thread, int64_t mode, int64_t value,
-                         int64_t offset, int64_t width, const char *where) {
+int64_t Grid::shuffle(Thread &thread, int64_t mode, int64_t value,
+                      int64_t offset, int64_t width, const char *where) {
   if (width != warpSize)
     fail(thread, where,
          concat("shuffles over ", width, " lanes, not ", warpSize));
   thread.lane[0] = static_cast<uint32_t>(value);
   thread.lane[1] = offset;
   thread.lane[2] = mode;
-  meetWarp(thread, where, [&](Thread *lanes, int64_t size) {
+  runWarp(thread, where, [&](Thread *lanes, int64_t size) {
     ++counters.shuffles;
     int64_t results[warpSize];
     for (int64_t i = 0; i < size; ++i) {
@@ -193,14 +193,14 @@ static float element(uint32_t bits, int64_t elementBits, int64_t part) {
 //   a  register r, element e: row g + 8*(r%2), column E*t + e + 4*E*(r/2)
 //   b  register r, element e: row E*t + e + 4*E*r, column g
 //   c, d  element i: row g + 8*(i/2), column 2*t + i%2
-void Machine::multiply(Thread &thread, int64_t elementBits, int64_t k,
-                       const uint32_t *a, const uint32_t *b, const float *c,
-                       float *d, const char *where) {
+void Grid::multiply(Thread &thread, int64_t elementBits, int64_t k,
+                    const uint32_t *a, const uint32_t *b, const float *c,
+                    float *d, const char *where) {
   thread.fragments[0] = a;
   thread.fragments[1] = b;
   thread.addend = c;
   thread.product = d;
-  meetWarp(thread, where, [&](Thread *lanes, int64_t size) {
+  runWarp(thread, where, [&](Thread *lanes, int64_t size) {
     if (size != warpSize)
       fail(thread, where, concat("a warp of ", size, " threads multiplies"));
     int64_t perRegister = 32 / elementBits;
