@@ -122,7 +122,11 @@ private:
   // For sanitizers: the caller's stack.
   const void *callerBottom = nullptr;
   size_t callerSize = 0;
-  void *callerTracking = nullptr, *insideTracking = nullptr;
+  struct EndTracking {
+    void operator()(void *stack) const;
+  };
+  void *callerTracking = nullptr;
+  std::unique_ptr<void, EndTracking> insideTracking;
 };
 
 /// The results of calls, by function and argument cells: open addressing over a

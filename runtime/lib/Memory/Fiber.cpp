@@ -168,14 +168,11 @@ void finishSwitch(void *saved, const void **bottom, size_t *size) {
 #endif
 }
 
-// Tell ThreadSanitizer of a new stack, and that the stack changes; what the
-// switch returns is the one that is left.
+// Tell ThreadSanitizer of a stack's end, of a new stack, and that the stack
+// changes; what the switch returns is the one that is left.
 #ifdef BATCH_TSAN
-void trackNew(void *&stack) {
-  if (stack)
-    __tsan_destroy_fiber(stack);
-  stack = __tsan_create_fiber(0);
-}
+void trackEnd(void *stack) { __tsan_destroy_fiber(stack); }
+void *trackNew() { return __tsan_create_fiber(0); }
 
 void *trackSwitch(void *stack) {
   void *left = __tsan_get_current_fiber();
@@ -183,7 +180,8 @@ void *trackSwitch(void *stack) {
   return left;
 }
 #else
-void trackNew(void *&) {}
+void trackEnd(void *) {}
+void *trackNew() { return nullptr; }
 void *trackSwitch(void *) { return nullptr; }
 #endif
 } // namespace
@@ -202,6 +200,8 @@ struct batchrt::FiberEntry {
   }
 };
 
+void Fiber::EndTracking::operator()(void *stack) const { trackEnd(stack); }
+
 bool Fiber::run(void (*body)(void *), void *argument) {
 #ifdef BATCH_ASAN
   // Frames abandoned earlier have left poisoned shadow behind.
@@ -210,8 +210,8 @@ bool Fiber::run(void (*body)(void *), void *argument) {
   Start start{this, body, argument};
   void *saved = nullptr;
   startSwitch(&saved, stack.bottom(), stack.size());
-  trackNew(insideTracking);
-  callerTracking = trackSwitch(insideTracking);
+  insideTracking.reset(trackNew());
+  callerTracking = trackSwitch(insideTracking.get());
   Arrival arrival = enterStack(stack, FiberEntry::enter, start);
   finishSwitch(saved, nullptr, nullptr);
   inside = arrival.from;
@@ -221,7 +221,7 @@ bool Fiber::run(void (*body)(void *), void *argument) {
 bool Fiber::resume() {
   void *saved = nullptr;
   startSwitch(&saved, stack.bottom(), stack.size());
-  callerTracking = trackSwitch(insideTracking);
+  callerTracking = trackSwitch(insideTracking.get());
   Arrival arrival = switchTo(inside, nullptr);
   finishSwitch(saved, nullptr, nullptr);
   inside = arrival.from;
