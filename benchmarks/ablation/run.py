@@ -76,7 +76,7 @@ VARIANTS = {
     "no batch-merge-handles": {"without": "batch-merge-handles"},
     "row_split=1": {"tuning": {"row_split": 1}},
     "row_split=2^32": {"tuning": {"row_split": 1 << 32}},
-    "row_block=0": {"tuning": {"row_block": 0}},
+    "stage_rows=0": {"tuning": {"stage_rows": 0}},
     "tile_rows=4": {"tuning": {"tile_rows": 4}},
     "refactor": {"with": "rec-refactor"},
     "specialize=leaf": {"passes": {"rec-specialize": "test=leaf"}, "models": TREES},

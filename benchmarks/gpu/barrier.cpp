@@ -7,7 +7,7 @@
 //
 // batch-barrier OBJECT STEPS RUNS BLOCKS...
 //
-// Runs plans of steps without tasks with an object's own kernel: with a meeting
+// Runs plans of steps without tasks with an object's own kernel: with a barrier
 // after each step, without one, and a single step. Differences per step are the
 // time of a barrier and of a step's bookkeeping. Prints a JSON array with an
 // object for each number of blocks, medians of the runs.
@@ -38,7 +38,7 @@ public:
     double microseconds;
     int64_t barriers; ///< of all blocks
   };
-  Result run(int64_t count, bool meet);
+  Result run(int64_t count, bool barrier);
 
 private:
   static std::unique_ptr<Device> open(const BatchObject &entry,
@@ -50,8 +50,8 @@ private:
   const Descriptor &descriptor;
   const LaunchInfo &info;
   std::unique_ptr<Device> device;
-  DeviceArena forms, image;
-  uint64_t formsTable = 0;
+  DeviceArena packings, image;
+  uint64_t packingsTable = 0;
   DeviceKernel kernel = 0;
   LaunchShape shape;
   DeviceEvent begin, end;
@@ -61,7 +61,7 @@ private:
 EmptySteps::EmptySteps(const CompiledObject &object,
                        const BoundParameters &parameters, int64_t blocks)
     : descriptor(object.descriptor()), info(*descriptor.launch),
-      device(open(object.entry(), blocks)), forms(*device, "parameters"),
+      device(open(object.entry(), blocks)), packings(*device, "parameters"),
       image(*device, "steps"),
       shape{blocks, info.blockSize, info.clusterSize, info.sharedBytes},
       begin(device->createEvent()), end(device->createEvent()) {
@@ -81,29 +81,30 @@ EmptySteps::EmptySteps(const CompiledObject &object,
 
 /// Kernels may read parameters before their first step.
 void EmptySteps::bindForms(const BoundParameters &parameters) {
-  size_t count = descriptor.forms.size(), bytes = count * 8 + 256;
+  size_t count = descriptor.packings.size(), bytes = count * 8 + 256;
   for (size_t f = 0; f < count; ++f)
     bytes += parameters.bytes(f) + 256;
-  forms.reset(bytes, bytes);
-  size_t table = forms.allocate(count * 8);
+  packings.reset(bytes, bytes);
+  size_t table = packings.allocate(count * 8);
   for (size_t f = 0; f < count; ++f) {
-    size_t at = forms.allocate(parameters.bytes(f));
-    uint64_t address = forms.address(at);
-    std::memcpy(forms.staging(table + f * 8), &address, 8);
-    std::memcpy(forms.staging(at), parameters.form(f), parameters.bytes(f));
+    size_t at = packings.allocate(parameters.bytes(f));
+    uint64_t address = packings.address(at);
+    std::memcpy(packings.staging(table + f * 8), &address, 8);
+    std::memcpy(packings.staging(at), parameters.packing(f),
+                parameters.bytes(f));
   }
-  forms.copyIn(0, forms.used());
+  packings.copyIn(0, packings.used());
   device->synchronize();
-  formsTable = forms.address(table);
+  packingsTable = packings.address(table);
 }
 
-EmptySteps::Result EmptySteps::run(int64_t count, bool meet) {
+EmptySteps::Result EmptySteps::run(int64_t count, bool barrier) {
   const KernelInfo &first = descriptor.kernels.front();
   std::vector<BatchOperand> operands(first.operands.size() + 1);
   std::vector<char *> results(first.results.size() + 1);
   std::vector<BatchStep> steps(
-      count, {0, 0, operands.data(), results.data(), nullptr, meet});
-  steps.back().meets = 0;
+      count, {0, 0, operands.data(), results.data(), nullptr, barrier});
+  steps.back().barrier = 0;
   ImageInput input;
   input.kernels = &descriptor.kernels;
   input.plans = {{steps.data(), count}};
@@ -117,7 +118,7 @@ EmptySteps::Result EmptySteps::run(int64_t count, bool meet) {
   uint64_t control = image.address(layout.control);
   device->record(begin);
   device->launch(kernel, shape,
-                 {image.address(layout.plans), 1, formsTable, control,
+                 {image.address(layout.plans), 1, packingsTable, control,
                   static_cast<uint64_t>(shape.blocks), /*watchdog=*/0});
   device->record(end);
   image.copyOut(layout.control, layout.outEnd);
@@ -142,7 +143,7 @@ static void measure(const CompiledObject &object,
     EmptySteps::Result one = empty.run(1, false);
     EmptySteps::Result apart = empty.run(steps, false);
     EmptySteps::Result together = empty.run(steps, true);
-    // Others than all blocks meet elsewhere.
+    // Groups other than all blocks wait elsewhere.
     int64_t wanted = launch.executor == "device" ? steps - 1 : 0;
     if (together.barriers - apart.barriers != wanted)
       raise(steps, " steps met ", together.barriers - apart.barriers,

@@ -49,13 +49,13 @@ struct Counts {
 
 Counts countsOf(const cells::Cell &cell, const OperatorBatches &batches,
                 const Layout &layout) {
-  return {batches.size(), cells::memoryKernels(cell, batches, layout),
+  return {batches.size(), cells::gatherCopies(cell, batches, layout),
           cells::memoryBytes(cell, layout)};
 }
 
 std::string json(const Counts &counts) {
   return "{\"batches\": " + std::to_string(counts.batches) +
-         ", \"memory_kernels\": " + std::to_string(counts.kernels) +
+         ", \"gather_copies\": " + std::to_string(counts.kernels) +
          ", \"bytes\": " + std::to_string(counts.bytes) + "}";
 }
 
@@ -73,7 +73,7 @@ std::string measureCells() {
     double sharedMs =
         median(101, [&] { shared = findBatching(cell.block, options); });
     options = BatchingOptions();
-    options.parts = false;
+    options.subsets = false;
     grid = findBatching(cell.block, options);
     std::vector<int32_t> order(cell.block.variables.size());
     std::iota(order.begin(), order.end(), 0);
@@ -104,7 +104,7 @@ std::string measureCells() {
     rows += "  {\"cell\": \"" + cell.name + "\", \"in_order\": " + json(named) +
             ", \"paper_search\": " + json(all) + ", \"ours\": " + json(ours) +
             ", \"shared_reads\": " + json(sharing) +
-            ",\n   \"paper\": {\"memory_kernels\": " +
+            ",\n   \"paper\": {\"gather_copies\": " +
             std::to_string(cell.paperKernels) +
             ", \"bytes\": " + std::to_string(cell.paperBytes) +
             ", \"ms\": " + std::to_string(cell.paperMs) +

@@ -17,7 +17,7 @@ measured has any.
 
 utilization  of gradients on a correlated Gaussian: evaluations that were wanted over
              lanes that were there, by block choice, without and with refill (4 chains
-             a lane then), beside masks, where lanes meet at every transition. The
+             a lane then), beside masks, where lanes wait at every transition. The
              paper's figure 7, whose runs have no refill; does not depend on the
              machine.
 choices      steps, and utilization of gradients and of all blocks by what the compiler

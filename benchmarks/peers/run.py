@@ -15,7 +15,7 @@ hidden size (MV-RNN: a quarter of it), with batch-run --bench and with
   torch recursive  PyTorch, eager, one Python call per node (no mini-batches)
   numpy levels     NumPy, as torch levels
 
-in turn, every repetition one after the other, so that all of them meet the same
+in turn, every repetition one after the other, so that all of them run on the same
 machine. Before anything is timed, all results of all nodes are compared with ours:
 |a-b| / max(|b|, rms of b) at most 1e-4, else the exit code is 1. A peer that is not
 installed for the Python this runs in is skipped, and says so; with none left there

@@ -28,7 +28,7 @@ the speed of TreeRNN's; on one thread the gain of batching ("batching"): the tim
 unbatched lowering, the same kernels one task at a time on one thread, over the total;
 on more threads what these bring ("threads"): the total on one thread over theirs. What
 is fixed is measured first ("overheads", microseconds): a run of a tree of one leaf, and a step of one task,
-which all workers meet behind. --add keeps what the output file has already, for a run
+after which all workers wait for each other. --add keeps what the output file has already, for a run
 in pieces: what is fixed, too. "commands" of the JSON are those that made it.
 """
 

@@ -225,8 +225,8 @@ void BatchedForms::visit(Operation *op) {
       .Case([&](tensor::ExtractOp extract) { visitExtract(extract); })
       .Case([&](tensor::FromElementsOp made) { visitFromElements(made); })
       .Case([&](tensor::ConcatOp concat) { visitConcat(concat); })
-      .Case([&](tensor::ExtractSliceOp part) { visitExtractSlice(part); })
-      .Case([&](tensor::InsertSliceOp part) { visitInsertSlice(part); })
+      .Case([&](tensor::ExtractSliceOp slice) { visitExtractSlice(slice); })
+      .Case([&](tensor::InsertSliceOp slice) { visitInsertSlice(slice); })
       .Case([&](tensor::CollapseShapeOp reshape) {
         visitReshape(op, reshape.getSrc(), reshape.getSrcType(),
                      reshape.getReassociationIndices());
@@ -236,7 +236,7 @@ void BatchedForms::visit(Operation *op) {
                      reshape.getReassociationIndices());
       })
       .Case([&](linalg::SoftmaxOp softmax) { visitSoftmax(softmax); })
-      .Default([&](Operation *other) { visitForeign(other); });
+      .Default([&](Operation *other) { visitOtherDialect(other); });
 }
 
 bool BatchedForms::isUnknown(Value position) const {
@@ -356,8 +356,8 @@ void BatchedForms::visitPick(Operation *op, Value source,
                              const llvm::SmallBitVector &dropped) {
   auto type = cast<RankedTensorType>(source.getType());
   BatchedForm form = lookup(source), result = form;
-  auto isOnce = [&](OpFoldResult part) {
-    auto value = dyn_cast<Value>(part);
+  auto isOnce = [&](OpFoldResult number) {
+    auto value = dyn_cast<Value>(number);
     return !value || lookup(value).kind == BatchedForm::Once;
   };
   for (auto [dim, offset, size, stride] :
@@ -422,11 +422,12 @@ bool BatchedForms::checkSlice(OffsetSizeAndStrideOpInterface op, Type whole,
       known = extent && lookup(extent) == taken && isZeroInteger(offset) &&
               isOneInteger(stride);
     } else {
-      known = llvm::all_of(
-          ArrayRef<OpFoldResult>{offset, size, stride}, [&](OpFoldResult part) {
-            auto value = dyn_cast<Value>(part);
-            return !value || lookup(value).kind == BatchedForm::Once;
-          });
+      known = llvm::all_of(ArrayRef<OpFoldResult>{offset, size, stride},
+                           [&](OpFoldResult number) {
+                             auto value = dyn_cast<Value>(number);
+                             return !value ||
+                                    lookup(value).kind == BatchedForm::Once;
+                           });
     }
     if (!known)
       return fail(op, "takes a slice that differs from task to task: offsets, "
@@ -488,7 +489,7 @@ void BatchedForms::visitSoftmax(linalg::SoftmaxOp op) {
            "exponential, sum and quotient");
 }
 
-void BatchedForms::visitForeign(Operation *op) {
+void BatchedForms::visitOtherDialect(Operation *op) {
   if (!isa<BatchableOpInterface>(op)) {
     fail(op, "cannot be batched: write it as linalg.generic, or let it "
              "implement BatchableOpInterface");

@@ -183,15 +183,15 @@ void StructuralControl::followComputed(const InstanceProgram &program) {
 // RecursionClasses
 //===----------------------------------------------------------------------===//
 
-/// The value that `part` is taken from: a field's matched value, the list of an
+/// The value that `item` is taken from: a field's matched value, the list of an
 /// element, the value of a list-shaped ADT whose elements are a list. Null for
 /// other values.
-static Value getContainer(Value part, SymbolTableCollection &symbols) {
-  Operation *op = part.getDefiningOp();
+static Value getContainer(Value item, SymbolTableCollection &symbols) {
+  Operation *op = item.getDefiningOp();
   if (!op)
-    op = cast<BlockArgument>(part).getOwner()->getParentOp();
+    op = cast<BlockArgument>(item).getOwner()->getParentOp();
   for (const ValueFlowEdge &edge : rec::getValueFlow(op, symbols))
-    if (edge.to == part && (edge.kind == ValueFlowEdge::Element ||
+    if (edge.to == item && (edge.kind == ValueFlowEdge::Element ||
                             edge.kind == ValueFlowEdge::Read))
       return edge.from;
   return Value();

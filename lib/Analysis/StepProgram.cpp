@@ -79,12 +79,12 @@ StepProgram::StepProgram(const InstanceProgram &original, bool tailCalls)
   if (obstacle)
     return;
   module = copyAsStepFunctions(original, tailCalls);
-  parts.emplace(*module);
+  analyses.emplace(*module);
   obstacle = findParameterObstacle();
-  for (func::FuncOp function : parts->program.getFunctions())
+  for (func::FuncOp function : analyses->program.getFunctions())
     if (!obstacle)
       obstacle = findVariableObstacle(function);
-  for (func::FuncOp function : parts->program.getFunctions())
+  for (func::FuncOp function : analyses->program.getFunctions())
     if (!obstacle)
       obstacle = findEffect(function);
 }
@@ -100,7 +100,7 @@ bool StepProgram::isRematerializable(Value value) {
 }
 
 bool StepProgram::isOfLane(Value value) const {
-  if (value.use_empty() || parts->sharedness.getParameter(value) ||
+  if (value.use_empty() || analyses->sharedness.getParameter(value) ||
       isRematerializable(value))
     return false;
   auto call = value.getDefiningOp<func::CallOp>();
@@ -110,8 +110,8 @@ bool StepProgram::isOfLane(Value value) const {
 /// Checks that each function has fixed parameters: matrices that differ from
 /// call to call would be copied for each lane.
 std::optional<Obstacle> StepProgram::findParameterObstacle() const {
-  const InstanceProgram &program = parts->program;
-  const Sharedness &sharedness = parts->sharedness;
+  const InstanceProgram &program = analyses->program;
+  const Sharedness &sharedness = analyses->sharedness;
   func::FuncOp entry = program.getEntry();
   for (BlockArgument argument : entry.getArguments()) {
     unsigned number = argument.getArgNumber();

@@ -76,8 +76,8 @@ private:
   int64_t sourcesOfKind(int32_t kind, const std::vector<bool> &done) const;
   int64_t left(int32_t kind, const std::vector<bool> &done) const;
   std::vector<OperatorBatch> candidates(const std::vector<bool> &done) const;
-  void addParts(const OperatorBatch &ready,
-                std::vector<OperatorBatch> &batches) const;
+  void addSubsets(const OperatorBatch &ready,
+                  std::vector<OperatorBatch> &batches) const;
   Cost leastCost(const OperatorBatch &batch) const;
   int32_t stateOf(const std::vector<bool> &done);
   void findStates();
@@ -165,8 +165,8 @@ int64_t Search::left(int32_t kind, const std::vector<bool> &done) const {
 }
 
 /// Adds subsets of the operators that are ready.
-void Search::addParts(const OperatorBatch &ready,
-                      std::vector<OperatorBatch> &batches) const {
+void Search::addSubsets(const OperatorBatch &ready,
+                        std::vector<OperatorBatch> &batches) const {
   auto add = [&](const OperatorBatch &batch) {
     if (batch.size() < ready.size() &&
         std::find(batches.begin(), batches.end(), batch) == batches.end())
@@ -227,9 +227,9 @@ Search::candidates(const std::vector<bool> &done) const {
   std::vector<OperatorBatch> batches;
   for (const auto &[ratio, i] : ratios)
     batches.push_back(ready[i]);
-  if (options.parts)
+  if (options.subsets)
     for (const OperatorBatch &all : ready)
-      addParts(all, batches);
+      addSubsets(all, batches);
   return batches;
 }
 

@@ -424,8 +424,8 @@ module attributes {batch.sizes = {D = 1009 : index, N = 10007 : index}} {
       %delayed = arith.addf %m1, %delay : f64
       %deviation = arith.subf %target, %acceptance : f64
       %change = arith.subf %deviation, %error : f64
-      %part = arith.divf %change, %delayed : f64
-      %error1 = arith.addf %error, %part : f64
+      %ratio = arith.divf %change, %delayed : f64
+      %error1 = arith.addf %error, %ratio : f64
       %root = math.sqrt %m1 : f64
       %gain = arith.mulf %root, %inverse_gamma : f64
       %correction = arith.mulf %gain, %error1 : f64

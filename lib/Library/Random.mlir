@@ -143,16 +143,16 @@ func.func private @random.philox4x32.multiply(%a: i32, %b: i32) -> (i32, i32) {
   return %low, %high : i32, i32
 }
 
-// Uniform in (0, 1) from 32 random bits: the middle of one of 2^23 equal parts,
+// Uniform in (0, 1) from 32 random bits: the middle of one of 2^23 equal ranges,
 // which is a number of f32.
 
 func.func @random.uniform.f32(%bits: i32) -> f32 {
   %nine = arith.constant 9 : i32
-  %part = arith.constant 1.1920928955078125e-7 : f32
+  %width = arith.constant 1.1920928955078125e-7 : f32
   %half = arith.constant 5.9604644775390625e-8 : f32
   %high = arith.shrui %bits, %nine : i32
   %number = arith.sitofp %high : i32 to f32
-  %u = math.fma %number, %part, %half : f32
+  %u = math.fma %number, %width, %half : f32
   return %u : f32
 }
 

@@ -14,7 +14,7 @@ using namespace batchrt;
 
 namespace {
 
-/// A loop of a cheap block and one of three dear ones, by chance.
+/// A loop of a block of low cost and one of three of high cost, by chance.
 LanePaths makeProgram(uint64_t seed, int instances) {
   LanePaths program;
   program.blocks = {"loop", "small", "large", "middle"};
@@ -40,12 +40,12 @@ TEST(BlockPolicy, RunsCostWhatTheirStepsDo) {
   EXPECT_EQ(costOfRun(program, 1, none), 808);
 }
 
-TEST(BlockPolicy, CheapBlocksGoFirst) {
-  // Without that the second lane would run the dear block by itself.
+TEST(BlockPolicy, BlocksOfLowCostGoFirst) {
+  // Without that the second lane would run the block of high cost by itself.
   LanePaths program{{"a", "b"}, {1, 100}, {{1}, {0, 0, 0, 1}}};
-  EXPECT_EQ(cheapBelow(program.costs), 1);
+  EXPECT_EQ(lowCostBelow(program.costs), 1);
   program.costs[1] = 200;
-  EXPECT_EQ(cheapBelow(program.costs), 3);
+  EXPECT_EQ(lowCostBelow(program.costs), 3);
   EXPECT_EQ(costOfRun(program, 2, StateMachine(Encoding::Max, program.blocks)),
             203);
 }

@@ -30,13 +30,13 @@ public:
     kernel = device->load(code);
   }
 
-  /// Starts over and copies the first bytes in, to these parts if there are
+  /// Starts over and copies the first bytes in, to these regions if there are
   /// any.
-  void copy(size_t bytes, const std::vector<DevicePart> &parts = {}) {
+  void copy(size_t bytes, const std::vector<DeviceRegion> &regions = {}) {
     arena.reset(1024, 1024);
     arena.allocate(1024);
-    if (!parts.empty())
-      arena.divide(parts);
+    if (!regions.empty())
+      arena.divide(regions);
     std::memset(arena.staging(), 1, 1024);
     arena.copyIn(0, bytes);
   }
@@ -64,7 +64,7 @@ TEST(EmulatedArena, StartsOver) {
   EXPECT_THROW(arena.read(512), Error);
 }
 
-// Between the parts of an arena there is nothing, also where a copy went over
+// Between the regions of an arena there is nothing, also where a copy went over
 // it.
 TEST(EmulatedArena, HasParts) {
   EmulatedArena arena;
@@ -84,7 +84,7 @@ TEST(EmulatedArena, HasParts) {
   EXPECT_THROW(arena.read(252), Error);
   EXPECT_THROW(arena.read(512), Error); // not copied
   EXPECT_THROW(arena.read(768), Error);
-  // The next run has parts of its own.
+  // The next run has regions of its own.
   arena.copy(1024);
   EXPECT_NO_THROW(arena.read(252));
 }

@@ -65,7 +65,7 @@ TEST_F(EmulatorTest, MissingBarrierIsRace) {
 }
 
 /// Threads copy their words to shared memory and read those of others.
-void copyAndRead(Gpu gpu, const int32_t *in, bool waits, bool meets) {
+void copyAndRead(Gpu gpu, const int32_t *in, bool waits, bool barrier) {
   int64_t t = gpu.thread();
   gpu.call().copyAsync(gpu.self, gpu.shared(t), in + t, 4, "copy");
   gpu.call().commitCopies(gpu.self, "commit");
@@ -73,7 +73,7 @@ void copyAndRead(Gpu gpu, const int32_t *in, bool waits, bool meets) {
   gpu.call().commitCopies(gpu.self, "second commit");
   if (waits)
     gpu.call().waitCopies(gpu.self, 1, "wait");
-  if (meets)
+  if (barrier)
     gpu.barrier("barrier");
   EXPECT_EQ(gpu.loadShared(63 - t, "read"), 63 - t);
 }

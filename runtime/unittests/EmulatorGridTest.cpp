@@ -1,4 +1,4 @@
-//===- EmulatorGridTest.cpp - Tests of emulated blocks that meet ----------===//
+//===- EmulatorGridTest.cpp - Tests of barriers of emulated blocks --------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,7 +21,7 @@ namespace {
 enum class Fault { None, Generation, Relaxed, NoAcquireFence, BlockFence };
 
 /// The barrier of a device, as compiled kernels have it.
-void meet(Gpu gpu, int32_t *words, Fault fault) {
+void arriveAndWait(Gpu gpu, int32_t *words, Fault fault) {
   gpu.barrier("before");
   if (gpu.thread() == 0) {
     int32_t generation = gpu.atomicLoad(words + 1, "old", BATCH_ORDER_RELAXED);
@@ -50,12 +50,12 @@ void pass(Gpu gpu, int32_t *data, int32_t *words, Fault fault) {
   int64_t blocks = gpu.self->blocks, threads = gpu.self->threads;
   for (int32_t round = 0; round < 3; ++round) {
     gpu.store(data + gpu.block() * threads + gpu.thread(), round, "write");
-    meet(gpu, words, fault);
+    arriveAndWait(gpu, words, fault);
     int64_t next = (gpu.block() + 1) % blocks;
     EXPECT_EQ(
         gpu.load(data + next * threads + threads - 1 - gpu.thread(), "read"),
         round);
-    meet(gpu, words, fault);
+    arriveAndWait(gpu, words, fault);
   }
 }
 
@@ -175,7 +175,7 @@ protected:
     settings.clusterBlocks = 2;
     settings.sharedBytes = 4 * 40;
   }
-  static void meetCluster(Gpu gpu) {
+  static void clusterWait(Gpu gpu) {
     gpu.call().clusterArrive(gpu.self, "arrive");
     gpu.call().clusterWait(gpu.self, "wait.mlir:3");
   }
@@ -194,11 +194,11 @@ TEST_F(ClusterTest, ReadNeighbours) {
           for (int32_t round = 0; round < 6; ++round) {
             gpu.storeShared(gpu.thread(), int32_t(100 * gpu.block()) + round,
                             "w");
-            meetCluster(gpu);
+            clusterWait(gpu);
             EXPECT_EQ(readNeighbour(gpu, 39 - gpu.thread(),
                                     1 - gpu.self->clusterBlock),
                       100 * (gpu.block() ^ 1) + round);
-            meetCluster(gpu);
+            clusterWait(gpu);
           }
         },
         seed);
@@ -214,7 +214,7 @@ TEST_F(ClusterTest, NoBarrierIsRace) {
                 gpu.storeShared(gpu.thread(), 1, "w2");
                 gpu.call().clusterWait(gpu.self, "wait");
                 readNeighbour(gpu, gpu.thread(), 1 - gpu.self->clusterBlock);
-                meetCluster(gpu);
+                clusterWait(gpu);
               },
               {"race: ", "w2", "a barrier of all blocks is missing"});
 }
@@ -227,7 +227,7 @@ TEST_F(ClusterTest, WrongNeighbours) {
   expectError(4, 1,
               [](Gpu gpu) {
                 gpu.storeShared(0, 0, "w");
-                meetCluster(gpu);
+                clusterWait(gpu);
                 // Not mapped: the stride is not for the kernel to know.
                 int32_t *other = gpu.shared(0) + (gpu.block() % 2 ? -320 : 320);
                 gpu.load(other, "direct", BATCH_SPACE_SHARED);
@@ -236,7 +236,7 @@ TEST_F(ClusterTest, WrongNeighbours) {
   expectError(2, 1,
               [](Gpu gpu) {
                 gpu.storeShared(0, 0, "w");
-                meetCluster(gpu);
+                clusterWait(gpu);
                 if (gpu.block() == 0)
                   readNeighbour(gpu, 0, 1);
                 // A barrier at the end is missing.
@@ -252,7 +252,7 @@ TEST_F(ClusterTest, DivergentBarrier) {
   expectError(2, 2,
               [](Gpu gpu) {
                 if (gpu.thread() == 0) {
-                  meetCluster(gpu);
+                  clusterWait(gpu);
                 } else if (gpu.block() == 1) {
                   gpu.barrier("b");
                 }

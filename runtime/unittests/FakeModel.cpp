@@ -55,8 +55,8 @@ const char descriptor[] = R"({
   "parameters": [{"name": "E", "shape": [-1, 20], "dtype": "f32"},
                  {"name": "b", "shape": [20], "dtype": "f32"},
                  {"name": "W", "shape": [20, 20], "dtype": "f32"}],
-  "forms": [{"parameter": 0, "form": "rows"}, {"parameter": 1, "form": "rows"},
-            {"parameter": 2, "form": "panels", "n": 20, "k": 20,
+  "packings": [{"parameter": 0, "packing": "rows"}, {"parameter": 1, "packing": "rows"},
+            {"parameter": 2, "packing": "panels", "n": 20, "k": 20,
              "transposed": true, "width": 16}],
   "adts": [
     {"name": "Tree", "variants": [
@@ -89,7 +89,7 @@ const char descriptor[] = R"({
              {"name": "pair", "rowBytes": 128, "group": 2},
              {"name": "bias", "rowBytes": 128, "group": 3}],
   "groups": 4,
-  "sources": [null, {"parameter": 0, "form": 0}
+  "sources": [null, {"parameter": 0, "packing": 0}
 #x , {"input": [20]}
   ],
   "kernels": [
@@ -256,7 +256,7 @@ void add(const float *a, const float *b, float *out) {
 
 void finalRow(BatchContext *context, const float *h, int64_t count,
               const float *bias, const float *x, float *out) {
-  const float *panels = reinterpret_cast<const float *>(context->forms[2]);
+  const float *panels = reinterpret_cast<const float *>(context->packings[2]);
   for (int64_t n = 0; n < H; ++n) {
     const float *panel = panels + n / width * width * H;
     float sum = 0;
@@ -293,7 +293,7 @@ void runTask(BatchContext *context, const BatchStep &step, int64_t t) {
     break;
   }
   case Bias: {
-    const float *b = floats(context->forms[1]);
+    const float *b = floats(context->packings[1]);
     add(b, b, out(0, 1));
     break;
   }
@@ -336,7 +336,7 @@ void emulate(BatchEmulatorThread *thread, void *const *arguments) {
   if (thread->thread)
     return;
   BatchContext context{};
-  context.forms = reinterpret_cast<const char **>(argument(2));
+  context.packings = reinterpret_cast<const char **>(argument(2));
   auto *plans = reinterpret_cast<const BatchPlan *>(argument(0));
   auto *control = reinterpret_cast<BatchDeviceControl *>(argument(3));
   BatchBlockControl &own = control->ofBlocks[thread->block];
@@ -421,7 +421,7 @@ Value encode(BatchContext *context, int64_t node) {
 
 void unbatched(BatchContext *context, int64_t instance) {
   Value tree = encode(context, context->arguments[0][instance]);
-  const float *b = floats(context->forms[1]);
+  const float *b = floats(context->packings[1]);
   float *bias = allocate(context), *out = allocate(context);
   float *two = allocate(context), *three = allocate(context);
   add(b, b, bias);

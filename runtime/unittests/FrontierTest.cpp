@@ -17,14 +17,14 @@ using namespace batchrt::test;
 namespace {
 /// What a frontier keeps, computed anew from the set of tasks that ran.
 struct Recomputed {
-  std::vector<int32_t> ready, remaining, orphans, longestChain;
+  std::vector<int32_t> ready, remaining, independent, longestChain;
   std::vector<int64_t> depthSum;
   std::vector<double> urgency; ///< with the best batch after it
   std::vector<bool> lowersBound;
 
   Recomputed(const TaskGraph &graph, const std::vector<bool> &ran)
       : ready(graph.numTypes), remaining(graph.numTypes),
-        orphans(graph.numTypes), longestChain(graph.numTypes),
+        independent(graph.numTypes), longestChain(graph.numTypes),
         depthSum(graph.numTypes), urgency(graph.numTypes),
         lowersBound(graph.numTypes) {
     std::vector<int32_t> depths(graph.size());
@@ -49,7 +49,7 @@ struct Recomputed {
       isReady[task] = !waits;
       ++remaining[type];
       ready[type] += !waits;
-      orphans[type] += !(waitsFor[task] >> type & 1);
+      independent[type] += !(waitsFor[task] >> type & 1);
       depthSum[type] += depths[task];
     }
     for (int32_t type = 0; type < graph.numTypes; ++type) {
@@ -127,7 +127,7 @@ TEST(Frontier, KeepsWhatRecomputingFinds) {
       for (int32_t type = 0; type < graph.numTypes; ++type) {
         ASSERT_EQ(frontier.ready(type), expected.ready[type]);
         ASSERT_EQ(frontier.remaining(type), expected.remaining[type]);
-        ASSERT_EQ(frontier.orphans(type), expected.orphans[type]);
+        ASSERT_EQ(frontier.independent(type), expected.independent[type]);
         ASSERT_EQ(frontier.depthSum(type), expected.depthSum[type]);
         ASSERT_EQ(frontier.longestChain(type), expected.longestChain[type]);
         ASSERT_EQ(frontier.lowersBound(type), expected.lowersBound[type]);
@@ -139,8 +139,8 @@ TEST(Frontier, KeepsWhatRecomputingFinds) {
       expectUrgencies(frontier, expected);
       int32_t greedy = pickByRatio(frontier);
       for (int32_t type : types)
-        ASSERT_LE(expected.ready[type] * expected.orphans[greedy],
-                  expected.ready[greedy] * expected.orphans[type]);
+        ASSERT_LE(expected.ready[type] * expected.independent[greedy],
+                  expected.ready[greedy] * expected.independent[type]);
       Batch batch = frontier.commit(
           random() % 2 ? greedy
                        : types[workloads::below(
@@ -160,19 +160,19 @@ TEST(Frontier, DirectRatios) {
     frontier.start(plan);
     std::vector<bool> ran(graph.size(), false);
     while (!frontier.done()) {
-      std::vector<int32_t> orphans(graph.numTypes);
+      std::vector<int32_t> independent(graph.numTypes);
       for (int32_t task = 0; task < graph.size(); ++task) {
         bool waits = false;
         for (int32_t o = graph.operandBegin[task];
              o < graph.operandBegin[task + 1]; ++o)
           waits |= !ran[graph.operands[o]] &&
                    graph.types[graph.operands[o]] == graph.types[task];
-        orphans[graph.types[task]] += !ran[task] && !waits;
+        independent[graph.types[task]] += !ran[task] && !waits;
       }
       Recomputed expected(graph, ran);
       for (int32_t type = 0; type < graph.numTypes; ++type) {
-        ASSERT_EQ(frontier.orphans(type), orphans[type]);
-        ASSERT_GE(frontier.orphans(type), expected.orphans[type]);
+        ASSERT_EQ(frontier.independent(type), independent[type]);
+        ASSERT_GE(frontier.independent(type), expected.independent[type]);
       }
       expectUrgencies(frontier, expected);
       Batch batch = frontier.commit(pickByRatio(frontier));

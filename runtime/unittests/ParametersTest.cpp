@@ -17,10 +17,10 @@ const char model[] = R"({
   "parameters": [{"name": "E", "shape": [-1, 3], "dtype": "f32"},
                  {"name": "b", "shape": [3], "dtype": "f32"},
                  {"name": "W", "shape": [3, 2], "dtype": "f32"}],
-  "forms": [{"parameter": 0, "form": "rows"}, {"parameter": 1, "form": "rows"},
-    {"parameter": 2, "form": "panels", "n": 3, "k": 2, "transposed": true, "width": 2},
-    {"parameter": 2, "form": "panels", "n": 2, "k": 3, "transposed": false, "width": 4},
-    {"parameter": 2, "form": "rows"}]})";
+  "packings": [{"parameter": 0, "packing": "rows"}, {"parameter": 1, "packing": "rows"},
+    {"parameter": 2, "packing": "panels", "n": 3, "k": 2, "transposed": true, "width": 2},
+    {"parameter": 2, "packing": "panels", "n": 2, "k": 3, "transposed": false, "width": 4},
+    {"parameter": 2, "packing": "rows"}]})";
 
 struct Files {
   TemporaryFolder folder;
@@ -36,12 +36,12 @@ struct Files {
   }
 };
 
-const float *floatsOf(const BoundParameters &bound, int form) {
-  return reinterpret_cast<const float *>(bound.form(form));
+const float *floatsOf(const BoundParameters &bound, int packing) {
+  return reinterpret_cast<const float *>(bound.packing(packing));
 }
 } // namespace
 
-TEST(Parameters, Forms) {
+TEST(Parameters, Packings) {
   Files files;
   Descriptor descriptor(model);
   NamedTensor e{
@@ -64,7 +64,7 @@ TEST(Parameters, Forms) {
   EXPECT_EQ(bound.rows(4), 3);
   EXPECT_EQ(floatsOf(bound, 4)[32 + 1], 6);
   for (int f = 0; f < 5; ++f)
-    EXPECT_EQ(reinterpret_cast<uintptr_t>(bound.form(f)) % 64, 0u);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(bound.packing(f)) % 64, 0u);
 }
 
 TEST(Parameters, Stacked) {
@@ -74,7 +74,7 @@ TEST(Parameters, Stacked) {
   Descriptor descriptor(R"({
     "parameters": [{"name": "W", "shape": [2, 2], "dtype": "f32"},
                    {"name": "V", "shape": [3, 2], "dtype": "f32"}],
-    "forms": [{"parameter": 1, "stacked": [0], "form": "panels", "n": 5, "k": 2,
+    "packings": [{"parameter": 1, "stacked": [0], "packing": "panels", "n": 5, "k": 2,
                "transposed": true, "width": 2}]})");
   std::vector<float> w{7, 8, 9, 10};
   NamedTensor named{
@@ -142,13 +142,14 @@ TEST(Descriptor, Errors) {
   EXPECT_MESSAGE("malformed", Descriptor(R"({"name": 3})"));
   EXPECT_MESSAGE("lacks 'shape'",
                  Descriptor(R"({"parameters": [{"name": "a"}]})"));
-  EXPECT_MESSAGE("unknown form", Descriptor(R"({"parameters": [
-      {"name": "a", "shape": []}], "forms": [{"parameter": 0, "form": "x"}]})"));
+  EXPECT_MESSAGE("unknown packing", Descriptor(R"({"parameters": [
+      {"name": "a", "shape": []}], "packings": [{"parameter": 0, "packing": "x"}]})"));
   auto stack = [](const char *shape, const char *stacked) {
     return std::string(R"({"parameters": [{"name": "a", "shape": [3, 2]},
       {"name": "b", "shape": )") +
-           shape + R"(}], "forms": [{"parameter": 0, "stacked": )" + stacked +
-           R"(, "form": "panels", "n": 4, "k": 2, "width": 4,
+           shape + R"(}], "packings": [{"parameter": 0, "stacked": )" +
+           stacked +
+           R"(, "packing": "panels", "n": 4, "k": 2, "width": 4,
              "transposed": true}]})";
   };
   Descriptor(stack("[1, 2]", "[1]").c_str());
@@ -159,7 +160,7 @@ TEST(Descriptor, Errors) {
   EXPECT_MESSAGE("stacks 5 rows", Descriptor(stack("[2, 2]", "[1]").c_str()));
   EXPECT_MESSAGE(
       "names parameter 3",
-      Descriptor(R"({"forms": [{"parameter": 3, "form": "rows"}]})"));
+      Descriptor(R"({"packings": [{"parameter": 3, "packing": "rows"}]})"));
   EXPECT_MESSAGE(
       "unknown ADT",
       Descriptor(R"({"arguments": [{"name": "a", "type": {"adt": "T"}}]})"));

@@ -324,11 +324,13 @@ TEST(PlanImage, Layout) {
         EXPECT_EQ(kind == ImageRegion::DeviceOnly, end > layout.outEnd);
       }
   // There is a gap behind each part.
-  ASSERT_EQ(layout.parts.size(), 5 + layout.regions.size() - 1);
-  for (size_t i = 0; i < layout.parts.size(); ++i) {
-    size_t next =
-        i + 1 < layout.parts.size() ? layout.parts[i + 1].offset : layout.bytes;
-    EXPECT_GT(next, layout.parts[i].offset + layout.parts[i].bytes);
+  ASSERT_EQ(layout.deviceRegions.size(), 5 + layout.regions.size() - 1);
+  for (size_t i = 0; i < layout.deviceRegions.size(); ++i) {
+    size_t next = i + 1 < layout.deviceRegions.size()
+                      ? layout.deviceRegions[i + 1].offset
+                      : layout.bytes;
+    EXPECT_GT(next,
+              layout.deviceRegions[i].offset + layout.deviceRegions[i].bytes);
   }
   EXPECT_GE(layout.inEnd, layout.control + controlBytes(132));
   EXPECT_GE(layout.bytes, end);
@@ -352,7 +354,7 @@ TEST(PlanImage, KeepsWhatIsNoAddress) {
   for (int s = 0; s < 5; ++s) {
     EXPECT_EQ(steps[s].kernel, model.steps[0][s].kernel);
     EXPECT_EQ(steps[s].count, model.steps[0][s].count);
-    EXPECT_EQ(steps[s].meets, model.steps[0][s].meets);
+    EXPECT_EQ(steps[s].barrier, model.steps[0][s].barrier);
   }
 }
 
@@ -467,7 +469,7 @@ TEST(PlanImage, OnADevice) {
   arena.copyIn(0, layout.inEnd);
   device->launch(kernel, shape,
                  {arena.address(layout.plans), model.input.plans.size(),
-                  /*forms=*/0, watchdog.control, watchdog.nanoseconds()});
+                  /*packings=*/0, watchdog.control, watchdog.nanoseconds()});
   arena.copyOut(layout.control, layout.outEnd);
   device->wait(watchdog);
   checkControl(arena.staging(layout.control), watchdog);

@@ -19,7 +19,7 @@ namespace {
 // twice: a row found by its slot.
 const char description[] = R"({
   "abi": 9, "name": "numbers", "target": {"cpu": "generic", "features": []},
-  "parameters": [], "forms": [], "adts": [], "cellColumns": 0, "memo": 0,
+  "parameters": [], "packings": [], "adts": [], "cellColumns": 0, "memo": 0,
   "arguments": [], "results": [],
   "tables": [{"name": "n", "rowBytes": 64, "group": 0},
              {"name": "m", "rowBytes": 64, "group": 1}],

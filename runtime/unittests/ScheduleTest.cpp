@@ -25,7 +25,7 @@ struct RandomTasks {
   /// What brute force says: (phase, depth, kernel) -> tasks in recorded order.
   std::map<std::tuple<int64_t, int64_t, int64_t>, std::vector<uint32_t>> steps;
 
-  RandomTasks(int seed, int64_t tasks, int64_t kernels, int64_t stretch) {
+  RandomTasks(int seed, int64_t tasks, int64_t kernels, int64_t numDepths) {
     std::mt19937 random(seed);
     auto below = [&](int64_t bound) {
       return static_cast<int64_t>(random() % bound);
@@ -37,7 +37,7 @@ struct RandomTasks {
       cells.push_back(1 + below(4));
     }
     for (int64_t t = 0; t < tasks; ++t) {
-      int64_t kernel = below(kernels), depth = below(stretch);
+      int64_t kernel = below(kernels), depth = below(numDepths);
       for (int64_t i = below(4); i > 0 && t > 0; --i) {
         int64_t operand = below(t);
         if (phases[operand] > kernelPhase[kernel])

@@ -214,7 +214,7 @@ TEST(Session, PlansAreBalanced) {
     tasks.push_back(0);
     for (int64_t s = 0; s < plan.numSteps; ++s)
       tasks.back() += plan.steps[s].count;
-    EXPECT_EQ(plan.steps[plan.numSteps - 1].meets, 0);
+    EXPECT_EQ(plan.steps[plan.numSteps - 1].barrier, 0);
   }
   // The three tasks of an instance's output, and one constant task for each.
   EXPECT_EQ(tasks, (std::vector<int64_t>{50 + 3 + 1, 50 + 3 + 1, 50 + 7 * 3 + 1,

@@ -49,7 +49,7 @@ struct EmptySteps {
 };
 } // namespace
 
-TEST(Workers, MeetAtBarriers) {
+TEST(Workers, WaitAtBarriers) {
   for (int count : {1, 2, 3, 8}) {
     WorkerPool pool(count);
     for (int run = 0; run < 3; ++run) {

@@ -51,7 +51,7 @@ module {
 // -----
 
 // Where leaves are rows of an embedding the class mixes a table and a
-// parameter; a whole parameter that meets others is a row too.
+// parameter; a whole parameter that is an operand as others are is a row too.
 
 // expected-remark @below {{class 0 of 'tensor<4xf32>': @node#0 parameter 0 parameter 1}}
 module {
@@ -95,7 +95,7 @@ module {
 
 // -----
 
-// Values that never meet stay apart, of one type or not; one kernel may have
+// Values that are never the same operand stay apart, of one type or not; one kernel may have
 // results in several classes.
 
 // expected-remark @below {{class 0 of 'tensor<4xf32>': @cell#0}}

@@ -25,7 +25,7 @@ def compiled(model, size=16):
 
 # What reads a plan, and decides.
 CONTROL = {"arith.constant", "uprog.plan_size", "uprog.plan_step",
-           "uprog.step_kernel", "uprog.step_meets", "uprog.step_tasks",
+           "uprog.step_kernel", "uprog.step_barrier", "uprog.step_tasks",
            "uprog.barrier", "uprog.branch", "uprog.for", "uprog.program"}
 
 
@@ -83,8 +83,8 @@ inner = inner_nodes(path)
 count("treernn", path, instances, tasks=sum(inner), batches=height, barriers=height - 1)
 count("treefc", path, instances, tasks=sum(inner), batches=height, barriers=height - 1)
 
-# Two workers share batches of so many tasks; one runs the others, and meets nobody
-# between two of these.
+# Two workers share batches of so many tasks; one runs the others, and waits for
+# nobody between two of these.
 for least in (1, 3, 10, 10 ** 6):
     shared = [tasks >= least for tasks in inner]
     found = checks.run("run treefc", lambda: batchtest.run_model(

@@ -85,8 +85,8 @@ def check_model(checks, model):
         count("no " + what, pattern, ptx, 0)
 
 
-def check_meetings(checks, model):
-    """Blocks of a cluster meet at its own barrier, and those that run plans alone not
+def check_barriers(checks, model):
+    """Blocks of a cluster wait at its own barrier, and those that run plans alone not
     at all. All say at one place that they begin a step."""
     for executor, counts in (("device", (0, 0, 0, 1, 1)),
                              ("cluster", (1, 1, 1, 0, 1)),
@@ -203,7 +203,7 @@ def main(arguments):
     else:
         for model in batchtest.EVERY:
             check_model(checks, model)
-        check_meetings(checks, "treelstm_nary")
+        check_barriers(checks, "treelstm_nary")
         for precision in MMA:
             check_tensor_cores(checks, "treelstm_nary", precision)
         check_amd(checks, "treelstm_nary", "gfx90a")

@@ -156,13 +156,13 @@ def rounds(name, *options):
 
 
 def check_waiting(device):
-    """An instance waits for the dear block, others always for cheap ones."""
+    """An instance waits for the block of high cost, others for those of low cost."""
     program = rounds("rounds for " + device, "--device=" + device)
     if not program:
         return
     inputs = batchtest.write_lines(
-        file("waiting.jsonl"), [{"cheap": 0, "dear": 4}] +
-        [{"cheap": 20, "dear": 0} for _ in range(24)])
+        file("waiting.jsonl"), [{"low": 0, "high": 4}] +
+        [{"low": 20, "high": 0} for _ in range(24)])
     patience, found = 12, []
     choices = ["work", "program", "most"] + ["learned"] * (device == "cpu")
     for choice in choices:
@@ -235,14 +235,14 @@ def check_limit(what, program, lines, bad, good, errors, limit, *options):
 
 
 def check_limits():
-    endless = [{"cheap": i % 3, "dear": -1 if i in (3, 9) else i % 4}
+    endless = [{"low": i % 3, "high": -1 if i in (3, 9) else i % 4}
                for i in range(11)]
     deep = [{"n": 12 if i in (1, 6) else 1 + i % 3} for i in range(8)]
 
     def check(name, program, calls, *options):
         loop = "%s, no end, %s" % (name, " ".join(options))
         steps = "has run 60 blocks without an end, the last one main."
-        check_limit(loop, program, endless, (3, 9), {"cheap": 0, "dear": 0},
+        check_limit(loop, program, endless, (3, 9), {"low": 0, "high": 0},
                     ["instance %d: %s" % (i, steps) for i in (3, 9)],
                     "--max-steps=60", *options)
         text, _ = run_on_limits(program, file("limits.jsonl"), "--max-steps=60")

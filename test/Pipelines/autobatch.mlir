@@ -49,8 +49,8 @@
 // CHECK-NEXT:      case 1 {
 // CHECK:             uprog.run @encode_node.rows
 // CHECK-NEXT:      }
-// CHECK-NEXT:      %[[MEETS:.*]] = uprog.step_meets %[[STEP]]
-// CHECK-NEXT:      uprog.branch %[[MEETS]] uniform
+// CHECK-NEXT:      %[[WAITS:.*]] = uprog.step_barrier %[[STEP]]
+// CHECK-NEXT:      uprog.branch %[[WAITS]] uniform
 // CHECK-NEXT:      case 1 {
 // CHECK-NEXT:        uprog.barrier device
 // CHECK-NEXT:      }

@@ -23,7 +23,7 @@
 // Options reach both passes.
 // BLOCK:       threads in (%c64,
 // BLOCK:       known_block_size = array<i32: 64, 1, 1>
-// BLOCK-NOT:   @meet
+// BLOCK-NOT:   @device_barrier
 
 // With a chip and no format the module is in the LLVM dialect; the operators
 // stay outside, for the CPU.

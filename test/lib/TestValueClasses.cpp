@@ -25,7 +25,7 @@ struct TestValueClassesPass
 
   StringRef getArgument() const final { return "test-print-value-classes"; }
   StringRef getDescription() const final {
-    return "Print which tensors can meet in one operand";
+    return "Print which tensors can be the same operand";
   }
 
   void runOnOperation() override {

@@ -34,9 +34,9 @@ struct Cell {
 };
 
 /// The gather copies of a batching: its copies, and the operators that copy.
-inline int64_t memoryKernels(const Cell &cell,
-                             const batchrt::OperatorBatches &batches,
-                             const batchrt::Layout &layout) {
+inline int64_t gatherCopies(const Cell &cell,
+                            const batchrt::OperatorBatches &batches,
+                            const batchrt::Layout &layout) {
   int64_t kernels = static_cast<int64_t>(layout.copies.size());
   for (const std::vector<int32_t> &batch : batches)
     for (int32_t kind : cell.copyingKinds)

@@ -449,7 +449,7 @@ TEST(Batching, CellsOfThePaper) {
     Batching batching = findBatching(cell.block);
     verifyBatching(cell.block, batching, false);
     EXPECT_TRUE(batching.isBest);
-    EXPECT_LE(memoryKernels(cell, batching.batches, batching.layout),
+    EXPECT_LE(gatherCopies(cell, batching.batches, batching.layout),
               cell.paperKernels);
     EXPECT_LE(memoryBytes(cell, batching.layout), cell.paperBytes);
 
@@ -468,7 +468,7 @@ TEST(Batching, CellsOfThePaper) {
 // cells that it measured. Only for the inner cell of the TreeLSTM this is open.
 TEST(Batching, SearchOfThePaper) {
   BatchingOptions options;
-  options.parts = false;
+  options.subsets = false;
   for (cells::Cell cell : cells::all()) {
     SCOPED_TRACE(cell.name);
     if (cell.name == "TreeLSTM-Internal")
@@ -477,7 +477,7 @@ TEST(Batching, SearchOfThePaper) {
       cell = cells::treeGruInternal(/*ownBiases=*/true);
     Batching batching = findBatching(cell.block, options);
     verifyBatching(cell.block, batching, false);
-    EXPECT_EQ(memoryKernels(cell, batching.batches, batching.layout),
+    EXPECT_EQ(gatherCopies(cell, batching.batches, batching.layout),
               cell.paperKernels);
     EXPECT_EQ(memoryBytes(cell, batching.layout), cell.paperBytes);
     EXPECT_GE(batching.launches(), findBatching(cell.block).launches());

@@ -129,7 +129,7 @@ public:
     }
     return bits;
   }
-  static Bits meet(const Bits &a, const Bits &b) {
+  static Bits intersect(const Bits &a, const Bits &b) {
     Bits both(a.size());
     for (size_t i = 0; i < a.size(); ++i)
       both[i] = a[i] & b[i];
@@ -173,7 +173,7 @@ struct Family {
 
   /// Returns whether the set fits.
   bool add(uint32_t set) {
-    AllOrders::Bits both = AllOrders::meet(bits, orders.consecutive(set));
+    AllOrders::Bits both = AllOrders::intersect(bits, orders.consecutive(set));
     int64_t size = AllOrders::size(both);
     bool fits = size > 0, changed = true;
     std::string before = textOf(tree);

@@ -103,7 +103,7 @@ private:
   void visitReshape(Operation *op, Value source, Type detailed,
                     ArrayRef<ReassociationIndices> groups);
   void visitSoftmax(linalg::SoftmaxOp op);
-  void visitForeign(Operation *op);
+  void visitOtherDialect(Operation *op);
 
   /// Each of these returns false after it has recorded an obstacle.
   bool checkCanBe(Operation *user, Value value, BatchedForm form);

@@ -26,9 +26,9 @@ public:
   /// Why lock step is not legal. If set, nothing below is valid.
   const std::optional<Obstacle> &getObstacle() const { return obstacle; }
 
-  const InstanceProgram &getProgram() const { return parts->program; }
-  const Sharedness &getSharedness() const { return parts->sharedness; }
-  const StepLiveness &getLiveness() const { return parts->liveness; }
+  const InstanceProgram &getProgram() const { return analyses->program; }
+  const Sharedness &getSharedness() const { return analyses->sharedness; }
+  const StepLiveness &getLiveness() const { return analyses->liveness; }
 
   /// True for constants and tensors of them, which are computed again where
   /// they are needed.
@@ -38,12 +38,12 @@ public:
   bool isOfLane(Value value) const;
   /// True if a variable has to keep `value` from step to step.
   bool needsVariable(Value value) const {
-    return isOfLane(value) && parts->liveness.isLiveAcrossStep(value);
+    return isOfLane(value) && analyses->liveness.isLiveAcrossStep(value);
   }
 
 private:
-  struct Parts {
-    explicit Parts(ModuleOp module)
+  struct Analyses {
+    explicit Analyses(ModuleOp module)
         : program(module), sharedness(program), liveness(program) {}
     InstanceProgram program;
     Sharedness sharedness;
@@ -55,7 +55,7 @@ private:
   std::optional<Obstacle> findEffect(func::FuncOp function) const;
 
   OwningOpRef<ModuleOp> module;
-  std::optional<Parts> parts;
+  std::optional<Analyses> analyses;
   std::optional<Obstacle> obstacle;
 };
 

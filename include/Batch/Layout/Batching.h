@@ -42,7 +42,7 @@ struct BatchingOptions {
   bool sharedReads = false;
   /// A batch may be a subset of the ready operators; if not, it is all of a
   /// kind, as in the paper.
-  bool parts = true;
+  bool subsets = true;
   /// The limits of the search. Beyond them, states only continue greedily, and
   /// the best layout so far counts.
   int64_t maxStates = 2000;

@@ -30,7 +30,7 @@ using namespace mlir::uprog;
 
 /// Makes the function of `op` beside it and erases `op`.
 static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
-                                     MicroKernels &kernels,
+                                     TileFunctions &tileFunctions,
                                      RegisterTiles registers,
                                      const KernelTuning &tuning) {
   if (tuning.tileRows > 0)
@@ -42,7 +42,7 @@ static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
   StagePlan plan(op);
   CodeBuilder b(op.getLoc(), op.getContext());
   b.setInsertionPoint(op);
-  StageEmitter emitter(plan, tables, kernels, registers, b);
+  StageEmitter emitter(plan, tables, tileFunctions, registers, b);
   std::string name = op.getSymName().str();
   SmallVector<func::FuncOp> stages;
   int64_t count = plan.getStages().size();
@@ -77,8 +77,8 @@ static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
   Sharing sharing = chooseSharing(plan, registers);
   if (tuning.rowSplit > 0)
     sharing.rowSplit = tuning.rowSplit;
-  if (tuning.rowBlock >= 0)
-    sharing.rowBlock = tuning.rowBlock;
+  if (tuning.stageRows >= 0)
+    sharing.stageRows = tuning.stageRows;
   if (tuning.shareTasks > 0)
     sharing.shareTasks = tuning.shareTasks;
   remark::analysis(op.getLoc(),
@@ -88,8 +88,8 @@ static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
           Twine(sharing.taskBytes) + " bytes per task; launches of " +
           Twine(sharing.rowSplit) +
           " tasks or more per worker are shared by rows" +
-          (sharing.rowBlock
-               ? ", in groups of " + std::to_string(sharing.rowBlock)
+          (sharing.stageRows
+               ? ", in groups of " + std::to_string(sharing.stageRows)
                : std::string()) +
           ", smaller ones by columns, those of less than " +
           Twine(sharing.shareTasks) + " tasks not at all")
@@ -106,7 +106,7 @@ static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
   const StageEmitter::WorkerScratch &work = emitter.getWorkerScratch();
   auto workers =
       WorkersAttr::get(b.getContext(), work.fixed, work.perTask, work.most,
-                       sharing.rowSplit, sharing.rowBlock, sharing.shareTasks);
+                       sharing.rowSplit, sharing.stageRows, sharing.shareTasks);
   function->setAttr(kCodeAttr, CodeAttr::get(b.getContext(), count, taskScratch,
                                              raggedScratch, workers));
   op.erase();
@@ -129,10 +129,10 @@ struct ConvertOperatorsToCPUPass
       return signalPassFailure();
     RegisterTiles registers(vectorRegisters);
     ModuleTables tables(module, module);
-    MicroKernels kernels(module, registers);
+    TileFunctions tileFunctions(module, registers);
     SmallVector<OperatorOp> operators(module.getOps<OperatorOp>());
     for (OperatorOp op : operators)
-      if (failed(convertOperator(op, tables, kernels, registers,
+      if (failed(convertOperator(op, tables, tileFunctions, registers,
                                  measured.get(op))))
         return signalPassFailure();
     tables.save();

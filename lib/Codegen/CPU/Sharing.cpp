@@ -74,7 +74,7 @@ Sharing uprog::chooseSharing(const StagePlan &plan,
       llvm::divideCeil(kSharedFlops * stages, std::max<int64_t>(taskWork, 1));
   // Parameters that are not kept would be read again for every group of tasks.
   if (kept && stages > 1)
-    sharing.rowBlock =
+    sharing.stageRows =
         std::max<int64_t>(tile, (kKeptBytes - sharing.weightBytes) /
                                     std::max<int64_t>(sharing.taskBytes, 1));
   return sharing;

@@ -9,7 +9,7 @@
 #define BATCH_CODEGEN_CPU_SHARING_H
 
 #include "../Stages/StagePlan.h"
-#include "MicroKernels.h"
+#include "TileFunctions.h"
 
 namespace mlir::uprog {
 
@@ -23,7 +23,7 @@ struct Sharing {
   int64_t rowSplit;
   /// A worker runs all stages on this many tasks before it takes the next
   /// ones, so that their data stays in its cache; 0: on all.
-  int64_t rowBlock;
+  int64_t stageRows;
   /// At least this many tasks are worth a barrier of workers; one worker alone
   /// runs fewer, unless others run at the same time.
   int64_t shareTasks;

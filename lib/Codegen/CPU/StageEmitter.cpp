@@ -23,10 +23,10 @@ static constexpr int64_t kPackedBytes = int64_t(1) << 19;
 static constexpr int64_t kMaxTiles = 8;
 
 StageEmitter::StageEmitter(const StagePlan &plan, ModuleTables &tables,
-                           MicroKernels &kernels,
+                           TileFunctions &tileFunctions,
                            const RegisterTiles &registers, CodeBuilder &b)
-    : plan(plan), tables(tables), kernels(kernels), registers(registers), b(b),
-      evaluator(b, plan, tables) {}
+    : plan(plan), tables(tables), tileFunctions(tileFunctions),
+      registers(registers), b(b), evaluator(b, plan, tables) {}
 
 //===----------------------------------------------------------------------===//
 // Worker scratch
@@ -216,8 +216,8 @@ void StageEmitter::emitColumns(const Stage &stage, Value blockRow,
                                Value blockRows) {
   int64_t panels = llvm::divideCeil(stage.space.columns(), panelWidth);
   Value all = b.constant(panels), one = b.constant(1);
-  Value first = b.div(b.mul(arguments.part, all), arguments.parts);
-  Value last = b.div(b.mul(b.add(arguments.part, one), all), arguments.parts);
+  Value first = b.div(b.mul(arguments.share, all), arguments.shares);
+  Value last = b.div(b.mul(b.add(arguments.share, one), all), arguments.shares);
   Value maxRows = b.constant(registers.maxRows);
   Value tiles =
       b.div(b.add(blockRows, b.constant(registers.maxRows - 1)), maxRows);
@@ -349,11 +349,11 @@ void StageEmitter::emitInPlace(const Reduction &reduction, Value firstRow,
   int64_t bytes = elementBytes(element);
   for (auto [begin, end] : ReductionLoops(reduction).pieces) {
     dims[reductions.front()] = {b.constant(begin), false, -1, begin, end};
-    func::FuncOp tiles =
-        kernels.get({element, evaluator.getLanes(), reduction.lanes,
-                     inPlace.getLeftStride(), inPlace.getRightStride(),
-                     panelWidth / evaluator.getLanes(), tileStride, accumulate,
-                     /*streamed=*/false});
+    func::FuncOp tiles = tileFunctions.get(
+        {element, evaluator.getLanes(), reduction.lanes,
+         inPlace.getLeftStride(), inPlace.getRightStride(),
+         panelWidth / evaluator.getLanes(), tileStride, accumulate,
+         /*streamed=*/false});
     func::CallOp::create(
         b, tiles,
         ValueRange{addressOf(reduction.left), addressOf(1 - reduction.left),
@@ -373,22 +373,22 @@ void StageEmitter::emitPanels(const Reduction &reduction, Value tileRow,
   PanelsAttr right = packed.getPanels();
   Type element = reduction.getElementType();
   int64_t bytes = elementBytes(element), lanes = evaluator.getLanes();
-  func::FuncOp tiles =
-      kernels.get({element, lanes, reduction.lanes, packedRowBytes / bytes,
-                   right.getWidth(), panelWidth / lanes, tileStride, accumulate,
-                   /*streamed=*/true});
+  func::FuncOp tiles = tileFunctions.get(
+      {element, lanes, reduction.lanes, packedRowBytes / bytes,
+       right.getWidth(), panelWidth / lanes, tileStride, accumulate,
+       /*streamed=*/true});
   Value left = packedRow(pack, tileRow);
   int64_t stepBytes = right.getWidth() * bytes;
   int64_t panelBytes = right.getK() * stepBytes;
-  Value form =
-      b.offset(evaluator.getForm(tables.getPanels(right)),
+  Value packing =
+      b.offset(evaluator.getPacking(tables.getPanels(right)),
                b.constant(packed.getNOffset() / right.getWidth() * panelBytes +
                           packed.getKOffset() * stepBytes));
-  Value rightPointer = b.offset(form, b.mul(panel, b.constant(panelBytes)));
+  Value rightPointer = b.offset(packing, b.mul(panel, b.constant(panelBytes)));
   Value aheadBytes = b.div(
       b.mul(ahead.tile, b.constant(reduction.depth * stepBytes)), ahead.tiles);
   Value aheadPointer = b.offset(
-      form, b.add(b.mul(ahead.panel, b.constant(panelBytes)), aheadBytes));
+      packing, b.add(b.mul(ahead.panel, b.constant(panelBytes)), aheadBytes));
   Value alone = b.less(ahead.tiles, b.constant(2));
   aheadPointer = arith::SelectOp::create(b, alone, rightPointer, aheadPointer);
   Value aheadStep = arith::SelectOp::create(

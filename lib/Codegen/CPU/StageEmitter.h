@@ -9,7 +9,7 @@
 #define BATCH_CODEGEN_CPU_STAGEEMITTER_H
 
 #include "../Stages/Evaluator.h"
-#include "MicroKernels.h"
+#include "TileFunctions.h"
 
 namespace mlir::uprog {
 
@@ -27,7 +27,7 @@ namespace mlir::uprog {
 class StageEmitter {
 public:
   StageEmitter(const StagePlan &plan, ModuleTables &tables,
-               MicroKernels &kernels, const RegisterTiles &registers,
+               TileFunctions &tileFunctions, const RegisterTiles &registers,
                CodeBuilder &b);
 
   /// Makes the function of stage `number`, f(step, packings, scratch, work,
@@ -89,7 +89,7 @@ private:
 
   const StagePlan &plan;
   ModuleTables &tables;
-  MicroKernels &kernels;
+  TileFunctions &tileFunctions;
   RegisterTiles registers;
   CodeBuilder &b;
   Evaluator evaluator;

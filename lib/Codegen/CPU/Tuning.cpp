@@ -49,16 +49,16 @@ LogicalResult Tuning::load(StringRef path, ModuleOp module) {
       StringRef choice = name;
       int64_t *field = choice == "tile_rows"     ? &tuning.tileRows
                        : choice == "row_split"   ? &tuning.rowSplit
-                       : choice == "row_block"   ? &tuning.rowBlock
+                       : choice == "stage_rows"  ? &tuning.stageRows
                        : choice == "share_tasks" ? &tuning.shareTasks
                                                  : nullptr;
       if (!field)
         return error("has an unknown choice '" + choice + "' for kernel '" +
                      kernel +
-                     "'; the choices are tile_rows, row_split, row_block and "
+                     "'; the choices are tile_rows, row_split, stage_rows and "
                      "share_tasks");
       std::optional<int64_t> chosen = number.getAsInteger();
-      int64_t least = choice == "row_block" ? 0 : 1;
+      int64_t least = choice == "stage_rows" ? 0 : 1;
       if (!chosen || *chosen < least || *chosen > (int64_t(1) << 40))
         return error("needs a whole number of at least " + Twine(least) +
                      " for '" + choice + "' of kernel '" + kernel + "'");

@@ -17,7 +17,7 @@ namespace mlir::uprog {
 struct KernelTuning {
   int64_t tileRows = -1; ///< rows of a register tile, at least 1
   int64_t rowSplit = -1; ///< see Sharing.h
-  int64_t rowBlock = -1;
+  int64_t stageRows = -1;
   int64_t shareTasks = -1;
 };
 

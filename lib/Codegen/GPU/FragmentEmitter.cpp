@@ -116,11 +116,11 @@ CodeBuilder::Values FragmentEmitter::emitTogether(ArrayRef<Product> products,
           left->get(),
           evaluator.operandIndices(op.getMatchingIndexingMap(left), row));
     };
-    auto loadColumn = [&](Value weights, Value k) {
+    auto loadColumn = [&](Value parameters, Value k) {
       Type type = b.getF32Type();
       if (vector)
         type = evaluator.vectorOf(type);
-      return b.load(type, b.offset(weights, b.mul(k, b.constant(4))),
+      return b.load(type, b.offset(parameters, b.mul(k, b.constant(4))),
                     vector ? 16 : 4);
     };
     // This lane's four of k. Beyond the end it loads the last ones again, and
@@ -147,24 +147,24 @@ CodeBuilder::Values FragmentEmitter::emitTogether(ArrayRef<Product> products,
       }
       return four;
     };
-    sums = b.loop(
-        b.constant(begin), b.constant(end), kStep, sums,
-        [&](Value k, ValueRange parts) {
-          Value first = b.add(k, b.mul(member, b.constant(4)));
-          SmallVector<Registers> left, right;
-          for (Indices &row : dims)
-            left.push_back(pack(
-                loadFour(first, [&](Value k) { return loadRow(row, k); })));
-          for (const Product &product : products)
-            right.push_back(pack(loadFour(first, [&](Value k) {
-              return loadColumn(product.weights, k);
-            })));
-          CodeBuilder::Values next;
-          for (size_t n = 0; n < products.size(); ++n)
-            llvm::append_range(
-                next, multiply(left, right[n], parts.slice(n * kSums, kSums)));
-          return next;
-        });
+    sums = b.loop(b.constant(begin), b.constant(end), kStep, sums,
+                  [&](Value k, ValueRange partials) {
+                    Value first = b.add(k, b.mul(member, b.constant(4)));
+                    SmallVector<Registers> left, right;
+                    for (Indices &row : dims)
+                      left.push_back(pack(loadFour(
+                          first, [&](Value k) { return loadRow(row, k); })));
+                    for (const Product &product : products)
+                      right.push_back(pack(loadFour(first, [&](Value k) {
+                        return loadColumn(product.parameters, k);
+                      })));
+                    CodeBuilder::Values next;
+                    for (size_t n = 0; n < products.size(); ++n)
+                      llvm::append_range(
+                          next, multiply(left, right[n],
+                                         partials.slice(n * kSums, kSums)));
+                    return next;
+                  });
     unroll(sums[0].getDefiningOp());
   }
   return sums;

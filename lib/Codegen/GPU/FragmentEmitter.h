@@ -45,7 +45,7 @@ public:
   /// A contraction, and the address of the loaded column's parameters.
   struct Product {
     const Reduction *reduction;
-    Value weights;
+    Value parameters;
   };
   /// This lane's sums of each contraction. `rows` are the positions of
   /// getRows() in the stage.

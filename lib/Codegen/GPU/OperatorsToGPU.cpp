@@ -45,14 +45,14 @@ static DenseSet<Attribute> findKernelsOfOneStep(ModuleOp module) {
 /// Makes the functions of a staged operator, and records their needs on `host`,
 /// the operator that it is a copy of.
 static LogicalResult convertOperator(const StagePlan &plan, OperatorOp host,
-                                     const KeptWeights &weights,
+                                     const KeptParameters &parameters,
                                      gpu::GPUModuleOp module,
                                      ModuleTables &tables, int64_t warps,
                                      batch::Precision precision) {
   CodeBuilder b(host.getLoc(), host.getContext());
   b.addressSpace = kGlobalMemory;
   b.setInsertionPointToEnd(module.getBody());
-  WarpEmitter emitter(plan, weights, tables, b, warps, precision);
+  WarpEmitter emitter(plan, parameters, tables, b, warps, precision);
   int64_t count = plan.getStages().size();
   for (int64_t s = 0; s < count; ++s) {
     emitter.emit(s, batch::getStageName(host.getSymName(), s));
@@ -104,7 +104,7 @@ struct ConvertOperatorsToGPUPass
         SymbolTable(module).lookup<gpu::GPUModuleOp>(batch::kDeviceModule);
     std::vector<std::unique_ptr<StagePlan>> plans;
     DenseSet<Attribute> once = findKernelsOfOneStep(module);
-    KeptWeights weights(getWeightRoom(), getUnits(), asyncCopies);
+    KeptParameters parameters(getWeightRoom(), getUnits(), asyncCopies);
     for (OperatorOp op : operators) {
       auto staged = device ? device.lookupSymbol<OperatorOp>(op.getSymName())
                            : OperatorOp();
@@ -115,20 +115,20 @@ struct ConvertOperatorsToGPUPass
       }
       plans.push_back(std::make_unique<StagePlan>(staged));
       if (!once.contains(op.getKernelAttr()))
-        weights.add(*plans.back());
+        parameters.add(*plans.back());
     }
-    weights.place();
+    parameters.place();
     ModuleTables tables(module, device, kGlobalMemory);
     for (auto [plan, op] : llvm::zip_equal(plans, operators)) {
-      weights.describe(*plan);
-      if (failed(convertOperator(*plan, op, weights, device, tables,
+      parameters.describe(*plan);
+      if (failed(convertOperator(*plan, op, parameters, device, tables,
                                  blockSize / WarpEmitter::kLanes, precision)))
         return signalPassFailure();
     }
-    weights.describe(module.getLoc());
+    parameters.describe(module.getLoc());
     CodeBuilder builder(module.getLoc(), module.getContext());
     builder.addressSpace = kGlobalMemory;
-    weights.emitLoad(device, tables, builder, blockSize);
+    parameters.emitLoad(device, tables, builder, blockSize);
     tables.save();
     for (const std::unique_ptr<StagePlan> &plan : plans)
       plan->getOperator().erase();

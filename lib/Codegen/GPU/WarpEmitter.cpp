@@ -17,10 +17,11 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-WarpEmitter::WarpEmitter(const StagePlan &plan, const KeptWeights &weights,
-                         ModuleTables &tables, CodeBuilder &b, int64_t warps,
+WarpEmitter::WarpEmitter(const StagePlan &plan,
+                         const KeptParameters &parameters, ModuleTables &tables,
+                         CodeBuilder &b, int64_t warps,
                          batch::Precision precision)
-    : plan(plan), weights(weights), tables(tables), b(b),
+    : plan(plan), parameters(parameters), tables(tables), b(b),
       evaluator(b, plan, tables), fragments(precision, b, evaluator),
       warps(warps), precision(precision) {}
 
@@ -51,14 +52,14 @@ func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
   Value units = function.getArgument(3);
   StageArguments arguments;
   arguments.step = step;
-  arguments.forms = function.getArgument(1);
+  arguments.packings = function.getArgument(1);
   arguments.scratch = b.loadField(step, batch::abi::kStepScratch);
   Value thread = gpu::ThreadIdOp::create(b, gpu::Dimension::x);
   thread = arith::IndexCastOp::create(b, i64, thread);
   lane = b.rem(thread, b.constant(kLanes));
   Value warp = b.div(thread, b.constant(kLanes));
   evaluator.beginStage(number, arguments);
-  weights.emitWait(b, *stage);
+  parameters.emitWait(b, *stage);
   if (useFragments)
     fragments.beginStage(lane);
 
@@ -159,14 +160,14 @@ void WarpEmitter::emitElement(const Indices &element) {
       evaluator.store(computed, value, storage, element);
 }
 
-Value WarpEmitter::weightsAt(const Reduction &reduction, Value column) {
+Value WarpEmitter::parametersAt(const Reduction &reduction, Value column) {
   PackedAttr packed = reduction.packed;
   PanelsAttr panels = packed.getPanels(); // B[n][k]: lanes read along k
   Value n = b.add(column, b.constant(packed.getNOffset()));
   Value offset = b.add(b.mul(n, b.constant(panels.getK())),
                        b.constant(packed.getKOffset()));
   int64_t bytes = elementBytes(reduction.getElementType());
-  return b.offset(evaluator.getForm(tables.getPanels(panels)),
+  return b.offset(evaluator.getPacking(tables.getPanels(panels)),
                   b.mul(offset, b.constant(bytes)));
 }
 
@@ -185,20 +186,20 @@ void WarpEmitter::emitFragments(ArrayRef<Indices> rows,
     if (!reduction.packed)
       continue;
     contractions.push_back(&reduction);
-    const KeptMatrix *matrix = weights.find(reduction);
+    const KeptMatrix *matrix = parameters.find(reduction);
     if (matrix && matrix->kept < matrix->tiles)
       kept = std::min(kept.value_or(matrix->kept), matrix->kept);
   }
   auto emitProducts = [&](bool early) {
     SmallVector<FragmentEmitter::Product> products;
     for (const Reduction *reduction : contractions) {
-      const KeptMatrix *matrix = weights.find(*reduction);
+      const KeptMatrix *matrix = parameters.find(*reduction);
       Value at;
       if (matrix && (early || matrix->kept == matrix->tiles))
-        at = b.offset(KeptWeights::getTile(b, *matrix, turn),
+        at = b.offset(KeptParameters::getTile(b, *matrix, turn),
                       b.mul(loaded, b.constant(matrix->stride() * 4)));
       else
-        at = weightsAt(*reduction, b.add(firstColumn, loaded));
+        at = parametersAt(*reduction, b.add(firstColumn, loaded));
       products.push_back({reduction, at});
     }
     CodeBuilder::Values all;
@@ -231,29 +232,29 @@ Value WarpEmitter::emitContraction(const Reduction &reduction,
   }
   auto fromGlobal = [&] {
     return multiply(reduction, dims, firstColumn,
-                    weightsAt(reduction, firstColumn),
+                    parametersAt(reduction, firstColumn),
                     reduction.packed.getPanels().getK());
   };
-  const KeptMatrix *kept = weights.find(reduction);
+  const KeptMatrix *kept = parameters.find(reduction);
   auto fromShared = [&] {
-    Value tile = KeptWeights::getTile(b, *kept, turn);
+    Value tile = KeptParameters::getTile(b, *kept, turn);
     return multiply(reduction, dims, firstColumn, tile, kept->stride());
   };
   SmallVector<Type> types(kLanes, reduction.getElementType());
-  CodeBuilder::Values parts;
+  CodeBuilder::Values partials;
   if (!kept)
-    parts = fromGlobal();
+    partials = fromGlobal();
   else if (kept->kept == kept->tiles)
-    parts = fromShared();
+    partials = fromShared();
   else
-    parts = b.select(b.less(turn, b.constant(kept->kept)), types, fromShared,
-                     fromGlobal);
-  return addUp(parts);
+    partials = b.select(b.less(turn, b.constant(kept->kept)), types, fromShared,
+                        fromGlobal);
+  return addUp(partials);
 }
 
 CodeBuilder::Values WarpEmitter::multiply(const Reduction &reduction,
                                           MutableArrayRef<Indices> rows,
-                                          Value firstColumn, Value weights,
+                                          Value firstColumn, Value parameters,
                                           int64_t stride) {
   linalg::LinalgOp op = reduction.op;
   OpOperand *left = op.getDpsInputOperand(reduction.left);
@@ -285,9 +286,9 @@ CodeBuilder::Values WarpEmitter::multiply(const Reduction &reduction,
     Value first = b.add(b.constant(begin), b.mul(lane, b.constant(width)));
     sums = b.loop(
         first, b.constant(end), kLanes * width, sums,
-        [&, begin = begin, end = end](Value k, ValueRange parts) {
-          CodeBuilder::Values next(parts);
-          Value at = b.offset(weights, b.mul(k, b.constant(bytes)));
+        [&, begin = begin, end = end](Value k, ValueRange partials) {
+          CodeBuilder::Values next(partials);
+          Value at = b.offset(parameters, b.mul(k, b.constant(bytes)));
           SmallVector<Value> factors;
           for (Value column : columns)
             factors.push_back(
@@ -298,7 +299,7 @@ CodeBuilder::Values WarpEmitter::multiply(const Reduction &reduction,
                 left->get(),
                 evaluator.operandIndices(op.getMatchingIndexingMap(left), row));
             if (!value)
-              return CodeBuilder::Values(parts);
+              return CodeBuilder::Values(partials);
             for (auto [c, factor] : llvm::enumerate(factors)) {
               Value &sum = next[r * tileColumns + c];
               for (int64_t i = 0; i < width; ++i)
@@ -329,8 +330,8 @@ void WarpEmitter::finishContraction(const Reduction &reduction,
 /// exchange 32 bits at once.
 static Value exchange(CodeBuilder &b, Value value, Value distance,
                       Value width) {
-  auto shuffle = [&](Value part) -> Value {
-    return gpu::ShuffleOp::create(b, part, distance, width,
+  auto shuffle = [&](Value word) -> Value {
+    return gpu::ShuffleOp::create(b, word, distance, width,
                                   gpu::ShuffleMode::XOR)
         .getShuffleResult();
   };
@@ -349,8 +350,8 @@ static Value exchange(CodeBuilder &b, Value value, Value distance,
 
 /// Each step halves the partial sums that a lane holds: it sends one half to
 /// the lane that keeps it, and adds what it receives to the other half.
-Value WarpEmitter::addUp(ArrayRef<Value> parts) {
-  SmallVector<Value> sums(parts);
+Value WarpEmitter::addUp(ArrayRef<Value> partials) {
+  SmallVector<Value> sums(partials);
   Type i32 = b.getI32Type();
   for (int32_t half = kLanes / 2; half > 0; half /= 2) {
     Value bit = b.rem(b.div(lane, b.constant(half)), b.constant(2));

@@ -9,7 +9,7 @@
 #define BATCH_CODEGEN_GPU_WARPEMITTER_H
 
 #include "FragmentEmitter.h"
-#include "KeptWeights.h"
+#include "KeptParameters.h"
 
 namespace mlir::uprog {
 
@@ -33,7 +33,7 @@ public:
   static constexpr int64_t kPanelRows = 4;
   static constexpr int64_t kPanelColumns = 8;
 
-  WarpEmitter(const StagePlan &plan, const KeptWeights &weights,
+  WarpEmitter(const StagePlan &plan, const KeptParameters &parameters,
               ModuleTables &tables, CodeBuilder &b, int64_t warps,
               batch::Precision precision);
 
@@ -53,10 +53,10 @@ private:
   Value emitContraction(const Reduction &reduction, ArrayRef<Indices> rows,
                         Value firstColumn, Value turn);
   /// This lane's partial sums of a contraction; the parameters of the tile's
-  /// columns begin at `weights`, `stride` elements apart.
+  /// columns begin at `parameters`, `stride` elements apart.
   CodeBuilder::Values multiply(const Reduction &reduction,
                                MutableArrayRef<Indices> rows, Value firstColumn,
-                               Value weights, int64_t stride);
+                               Value parameters, int64_t stride);
   /// All contractions of the stage on tensor cores, at this lane's elements.
   void emitFragments(ArrayRef<Indices> rows, ArrayRef<Indices> elements,
                      Value firstColumn, Value turn);
@@ -64,12 +64,12 @@ private:
   void finishContraction(const Reduction &reduction, ArrayRef<Indices> elements,
                          ValueRange sums);
   /// The address in global memory of the parameters of a contraction's column.
-  Value weightsAt(const Reduction &reduction, Value column);
+  Value parametersAt(const Reduction &reduction, Value column);
   /// Sum number `lane` of kLanes sums, from the partial sums of all lanes.
-  Value addUp(ArrayRef<Value> parts);
+  Value addUp(ArrayRef<Value> partials);
 
   const StagePlan &plan;
-  const KeptWeights &weights;
+  const KeptParameters &parameters;
   ModuleTables &tables;
   CodeBuilder &b;
   Evaluator evaluator;

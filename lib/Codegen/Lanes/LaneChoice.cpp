@@ -28,7 +28,7 @@ Value LaneCode::inFrame(Value array) {
 Value LaneCode::learnedBlock() {
   Value none = constant(-1), zero = constant(0);
   Value waiting = inFrame(array(kLanesWaiting));
-  Value costs = array(kLanesCosts), bound = limit(kLanesCheap);
+  Value costs = array(kLanesCosts), bound = limit(kLanesLowCost);
   Value factor = constant(static_cast<int64_t>(batchrt::stateHashFactor));
   auto mix = [&](Value hash, Value item) {
     return mul(arith::XOrIOp::create(builder, loc, hash, item), factor);
@@ -41,25 +41,26 @@ Value LaneCode::learnedBlock() {
       [&](OpBuilder &, Location, Value block, ValueRange last) {
         Value count = load(waiting, block);
         Value any = compare(CmpIPredicate::sgt, count, zero);
-        Value isCheap = compare(CmpIPredicate::slt, load(costs, block), bound);
+        Value isLowCost =
+            compare(CmpIPredicate::slt, load(costs, block), bound);
         Value isFirst = compare(CmpIPredicate::slt, last[0], zero);
         Value more = compare(CmpIPredicate::sgt, count, last[3]);
         // The new value if lanes wait for the block, by its class of cost.
-        auto ifCheap = [&](Value value, Value other) {
-          return select(any, select(isCheap, value, other), other);
+        auto ifLowCost = [&](Value value, Value other) {
+          return select(any, select(isLowCost, value, other), other);
         };
-        auto ifDear = [&](Value value, Value other) {
-          return select(any, select(isCheap, other, value), other);
+        auto ifHighCost = [&](Value value, Value other) {
+          return select(any, select(isLowCost, other, value), other);
         };
         scf::YieldOp::create(
             builder, loc,
-            ValueRange{ifCheap(select(isFirst, block, last[0]), last[0]),
-                       ifDear(mix(last[1], block), last[1]),
-                       ifDear(select(more, block, last[2]), last[2]),
-                       ifDear(select(more, count, last[3]), last[3])});
+            ValueRange{ifLowCost(select(isFirst, block, last[0]), last[0]),
+                       ifHighCost(mix(last[1], block), last[1]),
+                       ifHighCost(select(more, block, last[2]), last[2]),
+                       ifHighCost(select(more, count, last[3]), last[3])});
       });
   ValueRange found = loop.getResults();
-  Value cheap = found[0], most = found[2];
+  Value lowCost = found[0], most = found[2];
   Value hash =
       arith::OrIOp::create(builder, loc, mix(found[1], most), constant(1));
   Value states = array(kLanesStates), lastSlot = limit(kLanesLastSlot);
@@ -83,8 +84,8 @@ Value LaneCode::learnedBlock() {
       [&](OpBuilder &, Location, ValueRange slot) {
         scf::YieldOp::create(builder, loc, wrap(add(slot[0], constant(1))));
       });
-  Value isCheap = compare(CmpIPredicate::sge, cheap, zero);
-  return select(isCheap, cheap, cell(search.getResult(0), 1));
+  Value isLowCost = compare(CmpIPredicate::sge, lowCost, zero);
+  return select(isLowCost, lowCost, cell(search.getResult(0), 1));
 }
 
 std::pair<Value, Value> LaneCode::blockKeys(Value block) {
@@ -126,7 +127,7 @@ std::pair<Value, Value> LaneCode::nextBlock(Value preferred, Value oldest,
   Value isUnknown = arith::AndIOp::create(
       builder, loc, asks, compare(CmpIPredicate::slt, answer, zero));
   block = select(isUnknown, block, answer);
-  meet();
+  emitBarrier();
   byFirstThread([&] {
     // The last search finds nothing and is no step.
     setNumber(kLanesNow, select(any, now, add(now, constant(-1))));
@@ -212,6 +213,6 @@ Value LaneCode::takeLanes(Value block, Value count) {
     store(laneRuns, block, add(load(laneRuns, block), count));
     cb.storeCell(step, kStepCount, select(masked, limit(kLanesLanes), count));
   });
-  meet();
+  emitBarrier();
   return step;
 }

@@ -91,7 +91,7 @@ void LaneCode::byFirstThread(function_ref<void()> body) {
   when(compare(CmpIPredicate::eq, unit.thread, constant(0)), body);
 }
 
-void LaneCode::meet() {
+void LaneCode::emitBarrier() {
   if (unit.isGroup())
     gpu::BarrierOp::create(builder, loc);
 }
@@ -120,7 +120,7 @@ Value LaneCode::bytesAt(Value base, Value offset) {
 
 void LaneCode::shareBy(Share next) {
   if (shared != Share::Nothing && shared != next)
-    meet();
+    emitBarrier();
   shared = next;
 }
 
@@ -284,11 +284,11 @@ void LaneCode::startLanes() {
   if (unit.isGroup()) {
     for (auto &[name, variable] : layout.getVariables())
       clearRows(variable);
-    meet();
+    emitBarrier();
   }
   share(limit(kLanesLanes),
         [&](Value lane) { callNextInstance(lane, /*isDone=*/false); });
-  meet();
+  emitBarrier();
 }
 
 //===----------------------------------------------------------------------===//
@@ -321,7 +321,7 @@ void LaneCode::runPrologue(BlockOp block) {
         copyToTops(entry);
     }
   }
-  meet();
+  emitBarrier();
 }
 
 bool LaneCode::canFail(BlockOp block) {
@@ -403,7 +403,7 @@ void LaneCode::runEpilogue(BlockOp block) {
         [&] { leave(terminator, place, lane); },
         [&] { callNextInstance(lane, /*isDone=*/false); });
   });
-  meet();
+  emitBarrier();
 }
 
 void LaneCode::leaveFrame() {

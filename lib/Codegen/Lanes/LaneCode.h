@@ -81,7 +81,7 @@ private:
   /// The same, shared among the threads.
   void share(Value count, function_ref<void(Value)> body);
   void byFirstThread(function_ref<void()> body);
-  void meet();
+  void emitBarrier();
 
   /// Fields of the BatchLanes. The code changes no limits and no pointers, so
   /// that their loads can be hoisted out of loops.

@@ -80,10 +80,10 @@ Value Evaluator::evalArgument(BlockArgument argument, ArrayRef<Index> indices) {
   auto type = cast<RankedTensorType>(argument.getType());
   Type element = type.getElementType();
   if (auto parameter = op.getParameter(number)) {
-    Value form = getForm(tables.getRows(*parameter));
+    Value packing = getPacking(tables.getRows(*parameter));
     // Dimension 0 counts rows; it may be unknown, as nothing depends on it.
-    return loadElement(form, type.getShape(), plan.getLayout(argument), element,
-                       indices);
+    return loadElement(packing, type.getShape(), plan.getLayout(argument),
+                       element, indices);
   }
   if (op.getOffsets(number)) {
     fail(op, "reads offsets in an op other than batch.segment_reduce and "

@@ -255,20 +255,23 @@ Evaluator::Place Evaluator::locate(const TableLayout &layout,
       // The whole vector lies in one piece; StagePlan has checked that.
       place.stride = 1;
     } else if (index.lanes) {
-      Value part = arith::AddIOp::create(b, broadcast(index.base), iota());
+      Value digitValue =
+          arith::AddIOp::create(b, broadcast(index.base), iota());
       if (digit.divisor > 1)
-        part = arith::DivUIOp::create(b, part, all(digit.divisor));
+        digitValue = arith::DivUIOp::create(b, digitValue, all(digit.divisor));
       if (digit.modulus)
-        part = arith::RemUIOp::create(b, part, all(digit.modulus));
-      part = arith::MulIOp::create(b, part, all(digit.stride));
-      place.offsets =
-          place.offsets ? arith::AddIOp::create(b, place.offsets, part) : part;
+        digitValue = arith::RemUIOp::create(b, digitValue, all(digit.modulus));
+      digitValue = arith::MulIOp::create(b, digitValue, all(digit.stride));
+      place.offsets = place.offsets
+                          ? arith::AddIOp::create(b, place.offsets, digitValue)
+                          : digitValue;
       continue;
     }
-    Value part = b.div(index.base, b.constant(digit.divisor));
+    Value digitValue = b.div(index.base, b.constant(digit.divisor));
     if (digit.modulus)
-      part = b.rem(part, b.constant(digit.modulus));
-    place.first = b.add(place.first, b.mul(part, b.constant(digit.stride)));
+      digitValue = b.rem(digitValue, b.constant(digit.modulus));
+    place.first =
+        b.add(place.first, b.mul(digitValue, b.constant(digit.stride)));
   }
   return place;
 }
@@ -324,9 +327,9 @@ Value Evaluator::getCount() {
                  [&] { return b.loadField(arguments.step, kStepCount); });
 }
 
-Value Evaluator::getForm(int64_t form) {
-  return atEntry({&tables, reinterpret_cast<void *>(form)},
-                 [&] { return b.loadPointer(arguments.forms, form); });
+Value Evaluator::getPacking(int64_t packing) {
+  return atEntry({&tables, reinterpret_cast<void *>(packing)},
+                 [&] { return b.loadPointer(arguments.packings, packing); });
 }
 
 Value Evaluator::getOffset(int64_t domain, Value position) {

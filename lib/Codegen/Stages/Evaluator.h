@@ -10,7 +10,7 @@
 
 #include "CodeBuilder.h"
 #include "ElementSources.h"
-#include "Forms.h"
+#include "ModuleTables.h"
 #include "StagePlan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -31,7 +31,7 @@ using Indices = SmallVector<Index, 4>;
 
 /// Arguments of a stage function.
 struct StageArguments {
-  Value step, forms, scratch, work, rowBegin, rowEnd, part, parts;
+  Value step, packings, scratch, work, rowBegin, rowEnd, share, shares;
 };
 
 /// Makes code that computes elements of values, one at a time or one per lane
@@ -103,7 +103,7 @@ public:
   // Values that a stage needs at its entry; each is loaded once.
   Value getCount();
   Value getOffset(int64_t domain, Value position);
-  Value getForm(int64_t form);
+  Value getPacking(int64_t packing);
 
   Value broadcast(Value scalar);
   Type vectorOf(Type element) { return VectorType::get({lanes}, element); }

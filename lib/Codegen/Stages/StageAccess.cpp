@@ -91,7 +91,7 @@ bool Staging::isLoaded(Value value) {
 }
 
 bool Staging::resolve(const StagedNode &node, Value value,
-                      ArrayRef<SymbolicIndex> indices, bool foreignRow,
+                      ArrayRef<SymbolicIndex> indices, bool nonLocalRow,
                       SmallVectorImpl<Read> &reads, Breaks *breaks) {
   SymbolicMath math{node.lanes, op.getContext()};
   // Accesses may cross from one piece to the next only between vectors.
@@ -104,7 +104,7 @@ bool Staging::resolve(const StagedNode &node, Value value,
     if (index.lanes && (index.residue < 0 || math.mod(index.residue - offset)))
       math.safe = false;
   };
-  SmallVector<Read> worklist{{value, SymbolicIndices(indices), foreignRow}};
+  SmallVector<Read> worklist{{value, SymbolicIndices(indices), nonLocalRow}};
   while (!worklist.empty()) {
     Read access = worklist.pop_back_val();
     if (!isa<RankedTensorType>(access.base.getType()))
@@ -119,7 +119,7 @@ bool Staging::resolve(const StagedNode &node, Value value,
         boundary(access.indices[condition.dim], condition.limit);
       worklist.push_back({source.operand->get(),
                           math.apply(source.map, access.indices),
-                          access.foreignRow || source.taskOfRow});
+                          access.nonLocalRow || source.taskOfRow});
     }
   }
   return math.safe;

@@ -218,7 +218,7 @@ bool Staging::matchInPlace(StagedNode &node, linalg::LinalgOp linalgOp) {
     if (isComputed(0) || isComputed(1))
       continue;
     auto liesInMemory = [&](const Read &read) {
-      return !read.foreignRow &&
+      return !read.nonLocalRow &&
              (isa<BlockArgument>(read.base) || getNode(read.base));
     };
     SmallVector<Read> lefts, rights;

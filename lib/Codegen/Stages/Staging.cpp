@@ -210,7 +210,7 @@ bool Staging::isVirtual(Operation *inner) {
   auto it = virtualOps.find(inner);
   if (it != virtualOps.end())
     return it->second;
-  constexpr int64_t kCheap = 6;
+  constexpr int64_t kLowCost = 6;
   int64_t cost = elementCost(inner);
   for (Value operand : inner->getOperands()) {
     Operation *def = operand.getDefiningOp();
@@ -220,7 +220,7 @@ bool Staging::isVirtual(Operation *inner) {
     int64_t theirs = cheapness.lookup(def);
     cost = theirs < 0 ? -1 : cost + theirs;
   }
-  if (cost > kCheap || inner->getNumResults() != 1)
+  if (cost > kLowCost || inner->getNumResults() != 1)
     cost = -1;
   cheapness[inner] = cost;
   return virtualOps[inner] = isFree(inner) || cost >= 0;
@@ -314,7 +314,7 @@ LogicalResult Staging::addNode(Operation *inner) {
 
 bool Staging::isAligned(const Read &read, const StagedNode &reader) {
   StagedNode *node = getNode(read.base);
-  if (!node || read.foreignRow || node->space != reader.space ||
+  if (!node || read.nonLocalRow || node->space != reader.space ||
       node->scalar != reader.scalar)
     return false;
   bool rows = reader.space.hasRows();
@@ -419,7 +419,7 @@ SmallVector<BlockArgument> Staging::getRowReads(const Stage &stage) {
       continue;
     for (const Read &read : node->reads) {
       auto argument = dyn_cast<BlockArgument>(read.base);
-      if (!read.foreignRow && argument &&
+      if (!read.nonLocalRow && argument &&
           rows->stepOperands[argument.getArgNumber()] >= 0 &&
           getSpace(argument).domain == stage.space.domain &&
           !llvm::is_contained(arguments, argument))

@@ -38,7 +38,7 @@ using SymbolicIndices = SmallVector<SymbolicIndex, 4>;
 struct Read {
   Value base;
   SymbolicIndices indices;
-  bool foreignRow = false; ///< of a non-local row: not the reader's own
+  bool nonLocalRow = false; ///< of a non-local row: not the reader's own
 };
 
 /// An op that a stage computes, or, without an op, a result of the operator
@@ -127,7 +127,7 @@ private:
   /// that are really read. Returns false if an access does not fit the lanes;
   /// one that crosses from piece to piece along `breaks->dim` fits.
   bool resolve(const StagedNode &node, Value value,
-               ArrayRef<SymbolicIndex> indices, bool foreignRow,
+               ArrayRef<SymbolicIndex> indices, bool nonLocalRow,
                SmallVectorImpl<Read> &reads, Breaks *breaks = nullptr);
   /// The reads of the operands of a LinalgOp, with the lanes along dimension
   /// `lanesDim` of the node. `only`: a single operand.

@@ -63,17 +63,17 @@ struct ConvertTraverse : InspectorPattern<TraverseOp> {
                   ConversionPatternRewriter &rewriter) const override;
 };
 
-struct ConvertRecall : InspectorPattern<RecallOp> {
+struct ConvertLookup : InspectorPattern<LookupOp> {
   using InspectorPattern::InspectorPattern;
   LogicalResult
-  matchAndRewrite(RecallOp op, OpAdaptor adaptor,
+  matchAndRewrite(LookupOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override;
 };
 
-struct ConvertSettle : InspectorPattern<SettleOp> {
+struct ConvertResolve : InspectorPattern<ResolveOp> {
   using InspectorPattern::InspectorPattern;
   LogicalResult
-  matchAndRewrite(SettleOp op, OpAdaptor adaptor,
+  matchAndRewrite(ResolveOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     // In the instance program tensors have no depth.
     if (!isa<HandleType>(op.getType())) {
@@ -344,7 +344,7 @@ ConvertTraverse::matchAndRewrite(TraverseOp op, OpAdaptor,
 }
 
 LogicalResult
-ConvertRecall::matchAndRewrite(RecallOp op, OpAdaptor adaptor,
+ConvertLookup::matchAndRewrite(LookupOp op, OpAdaptor adaptor,
                                ConversionPatternRewriter &rewriter) const {
   ContextBuilder cb(rewriter, op.getLoc());
   int64_t memo = layout.getMemo(op.getFunctionAttr().getAttr());
@@ -363,7 +363,7 @@ ConvertRecall::matchAndRewrite(RecallOp op, OpAdaptor adaptor,
 
 LogicalResult mlir::batch::checkInspectorPatterns(func::FuncOp function,
                                                   const ObjectLayout &layout) {
-  WalkResult result = function.walk([&](RecallOp op) {
+  WalkResult result = function.walk([&](LookupOp op) {
     if (layout.getMemo(op.getFunctionAttr().getAttr()) >= 0)
       return WalkResult::advance();
     op.emitError("function ")
@@ -378,6 +378,6 @@ void mlir::batch::populateInspectorPatterns(const TypeConverter &converter,
                                             const ObjectLayout &layout,
                                             RewritePatternSet &patterns) {
   patterns.add<ConvertRecord, ConvertRow, ConvertNumRows, ConvertDepth,
-               ConvertTraverse, ConvertRecall, ConvertSettle>(
+               ConvertTraverse, ConvertLookup, ConvertResolve>(
       converter, patterns.getContext(), layout);
 }

@@ -145,7 +145,7 @@ static Value allocateRows(OpBuilder &builder, Location loc, Value context,
 }
 
 /// The function that runs the kernel; null if there is none.
-static func::FuncOp lookupKernelFunction(InvokeOp op) {
+static func::FuncOp lookupOperatorCode(InvokeOp op) {
   auto name = StringAttr::get(op.getContext(), getOperatorName(op.getKernel()));
   auto function = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, name);
   return function && function->hasAttr(uprog::kCodeAttr) ? function
@@ -288,7 +288,7 @@ void TaskBuilder::call(int64_t kernelNumber) {
 
   // Operators' code gets scratch memory as an argument and has no barriers.
   constexpr Field stepFields[] = {kStepKernel,  kStepCount,   kStepOperands,
-                                  kStepResults, kStepScratch, kStepMeets};
+                                  kStepResults, kStepScratch, kStepBarrier};
   for (int64_t cell : listOtherCells<BatchStep>(stepFields))
     cb.storeCell(step, cb.constant(cell), zero);
   cb.storeCell(step, kStepKernel, cb.constant(kernelNumber));
@@ -302,7 +302,7 @@ void TaskBuilder::call(int64_t kernelNumber) {
       cb.loadPointer(cb.loadField(ContextField::workerScratch), 0);
   Value stages = cb.constant(code.getStages());
   func::CallOp::create(rewriter, loc, function,
-                       ValueRange{step, cb.loadField(ContextField::forms),
+                       ValueRange{step, cb.loadField(ContextField::packings),
                                   scratchPointer, workerScratch, zero, one,
                                   zero, one, zero, stages});
 }
@@ -312,7 +312,7 @@ ConvertInvoke::matchAndRewrite(InvokeOp op, OpAdaptor adaptor,
                                ConversionPatternRewriter &rewriter) const {
   auto kernel =
       SymbolTable::lookupNearestSymbolFrom<KernelOp>(op, op.getKernelAttr());
-  func::FuncOp function = lookupKernelFunction(op);
+  func::FuncOp function = lookupOperatorCode(op);
   if (!function)
     return rewriter.notifyMatchFailure(op, "the kernel's operator has no code");
   TaskBuilder task(op, kernel, function, rewriter);
@@ -389,7 +389,7 @@ ConvertExtract::matchAndRewrite(tensor::ExtractOp op, OpAdaptor adaptor,
 
 LogicalResult mlir::batch::checkInstancePatterns(func::FuncOp function) {
   WalkResult result = function.walk([](InvokeOp op) -> WalkResult {
-    if (lookupKernelFunction(op))
+    if (lookupOperatorCode(op))
       return WalkResult::advance();
     return op.emitError("the operator of kernel ")
            << op.getKernelAttr()

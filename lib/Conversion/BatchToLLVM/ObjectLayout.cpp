@@ -331,19 +331,20 @@ LogicalResult ObjectLayout::describeEntry(json::Object &object,
 /// Describes where rows lie: packings of parameters, sources, tables.
 void ObjectLayout::describeRows(json::Object &object) const {
   // Packings that kernels read, then one per source that has none yet.
-  json::Array forms;
-  DenseMap<int64_t, int64_t> rowForms;
+  json::Array packingList;
+  DenseMap<int64_t, int64_t> rowPackings;
   if (auto packings = module->getAttrOfType<ArrayAttr>(uprog::kPackingsAttr))
     for (Attribute packing : packings) {
       if (auto padded = dyn_cast<uprog::PaddedAttr>(packing)) {
-        rowForms[padded.getParameter()] = forms.size();
-        forms.push_back(json::Object{{key::parameter, padded.getParameter()},
-                                     {key::form, key::rows}});
+        rowPackings[padded.getParameter()] = packingList.size();
+        packingList.push_back(
+            json::Object{{key::parameter, padded.getParameter()},
+                         {key::packing, key::rows}});
         continue;
       }
       auto panels = cast<uprog::PanelsAttr>(packing);
       json::Object described{{key::parameter, panels.getParameters().front()},
-                             {key::form, key::panels},
+                             {key::packing, key::panels},
                              {key::n, panels.getN()},
                              {key::k, panels.getK()},
                              {key::transposed, panels.getTransposed()},
@@ -351,7 +352,7 @@ void ObjectLayout::describeRows(json::Object &object) const {
       if (panels.getParameters().size() > 1)
         described[key::stacked] =
             json::Array(panels.getParameters().drop_front());
-      forms.push_back(std::move(described));
+      packingList.push_back(std::move(described));
     }
   json::Array sourceList;
   sourceList.push_back(nullptr);
@@ -364,14 +365,15 @@ void ObjectLayout::describeRows(json::Object &object) const {
       continue;
     }
     int64_t parameter = *source.getParameter();
-    auto [it, inserted] = rowForms.try_emplace(parameter, forms.size());
+    auto [it, inserted] =
+        rowPackings.try_emplace(parameter, packingList.size());
     if (inserted)
-      forms.push_back(
-          json::Object{{key::parameter, parameter}, {key::form, key::rows}});
+      packingList.push_back(
+          json::Object{{key::parameter, parameter}, {key::packing, key::rows}});
     sourceList.push_back(
-        json::Object{{key::parameter, parameter}, {key::form, it->second}});
+        json::Object{{key::parameter, parameter}, {key::packing, it->second}});
   }
-  object[key::forms] = std::move(forms);
+  object[key::packings] = std::move(packingList);
   object[key::sources] = std::move(sourceList);
 
   json::Array tableList;

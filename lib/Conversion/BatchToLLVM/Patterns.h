@@ -15,7 +15,7 @@ namespace mlir::batch {
 
 class ObjectLayout;
 
-/// Lowers the inspector: batch.record, row, num_rows, depth, traverse, recall.
+/// Lowers the inspector: batch.record, row, num_rows, depth, traverse, lookup.
 void populateInspectorPatterns(const TypeConverter &converter,
                                const ObjectLayout &layout,
                                RewritePatternSet &patterns);

@@ -164,11 +164,11 @@ static void makeProgram(func::FuncOp entry, ArrayRef<RecordedKernel> kernels) {
     cases.push_back(recorded.number);
   auto choice = uprog::BranchOp::create(builder, loc, number, /*uniform=*/true,
                                         cases, cases.size());
-  Value meets = uprog::StepMeetsOp::create(builder, loc, index, step);
-  auto meeting = uprog::BranchOp::create(builder, loc, meets, /*uniform=*/true,
-                                         ArrayRef<int64_t>{1}, 1);
+  Value barrier = uprog::StepBarrierOp::create(builder, loc, index, step);
+  auto branch = uprog::BranchOp::create(builder, loc, barrier, /*uniform=*/true,
+                                        ArrayRef<int64_t>{1}, 1);
 
-  builder.createBlock(&meeting.getCaseRegions().front());
+  builder.createBlock(&branch.getCaseRegions().front());
   uprog::BarrierOp::create(builder, loc, uprog::Level::Device);
   uprog::YieldOp::create(builder, loc);
   for (auto [recorded, region] :

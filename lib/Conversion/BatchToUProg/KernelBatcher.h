@@ -92,7 +92,7 @@ private:
   template <typename ReshapeOp>
   void batchReshape(ReshapeOp op);
   void batchSoftmax(linalg::SoftmaxOp op);
-  LogicalResult batchForeign(Operation *op);
+  LogicalResult batchOtherDialect(Operation *op);
 
   /// The offsets, sizes and strides of a slice, after those of the rows.
   struct Slice {

@@ -33,7 +33,7 @@ LogicalResult KernelBatcher::batchTensorOp(Operation *op) {
       .Case([&](tensor::CollapseShapeOp reshape) { batchReshape(reshape); })
       .Case([&](tensor::ExpandShapeOp reshape) { batchReshape(reshape); })
       .Case([&](linalg::SoftmaxOp softmax) { batchSoftmax(softmax); })
-      .Default([&](Operation *other) { result = batchForeign(other); });
+      .Default([&](Operation *other) { result = batchOtherDialect(other); });
   return result;
 }
 
@@ -53,7 +53,7 @@ static LogicalResult checkBatchedForm(Operation *op, Operation *made) {
   return failure(result.wasInterrupted());
 }
 
-LogicalResult KernelBatcher::batchForeign(Operation *op) {
+LogicalResult KernelBatcher::batchOtherDialect(Operation *op) {
   auto batchable = cast<BatchableOpInterface>(op);
   SmallVector<Value> operands, results;
   SmallVector<bool> batched;
@@ -236,10 +236,10 @@ void KernelBatcher::batchPick(Operation *op, Value source,
       shape.push_back(type.getDimSize(dim));
       continue;
     }
-    auto get = [&](OpFoldResult part) -> OpFoldResult {
-      if (auto value = dyn_cast<Value>(part))
+    auto get = [&](OpFoldResult number) -> OpFoldResult {
+      if (auto value = dyn_cast<Value>(number))
         return lookup(value).value;
-      return part;
+      return number;
     };
     first.push_back(get(offset));
     counts.push_back(get(size));
@@ -365,10 +365,10 @@ KernelBatcher::Slice KernelBatcher::getSlice(OffsetSizeAndStrideOpInterface op,
   slice.sizes.push_back(getRowCount(form));
   slice.strides.push_back(builder.getIndexAttr(1));
   int64_t extentDim = form.kind == BatchedForm::Rows ? getExtentDim(whole) : -1;
-  auto get = [&](OpFoldResult part) -> OpFoldResult {
-    if (auto value = dyn_cast<Value>(part))
+  auto get = [&](OpFoldResult number) -> OpFoldResult {
+    if (auto value = dyn_cast<Value>(number))
       return lookup(value).value;
-    return part;
+    return number;
   };
   for (auto [dim, offset, size, stride] : llvm::enumerate(
            op.getMixedOffsets(), op.getMixedSizes(), op.getMixedStrides())) {

@@ -288,13 +288,13 @@ struct Reduced {
   Value remainder; ///< r
 };
 
-Reduced reduce(Code &code, Value x, double inverse, const double (&parts)[2]) {
+Reduced reduce(Code &code, Value x, double inverse, const double (&terms)[2]) {
   // Unlike a conversion, this is defined for NaN.
   Value shift = code.real(code.format.shift());
   Value shifted = code.fma(x, code.real(inverse), shift);
   Value n = code.sub(shifted, shift);
-  Value remainder = code.fma(n, code.real(-parts[0]), x);
-  remainder = code.fma(n, code.real(-parts[1]), remainder);
+  Value remainder = code.fma(n, code.real(-terms[0]), x);
+  remainder = code.fma(n, code.real(-terms[1]), remainder);
   return {code.bits(shifted), remainder};
 }
 

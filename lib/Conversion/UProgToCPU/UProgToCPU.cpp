@@ -28,10 +28,10 @@ namespace {
 /// run a program of that level; a program of block level each runs by itself.
 struct WorkerProgram {
   SymbolTable &symbols;
-  int64_t rowSplit, rowBlock; ///< options of the pass
-  bool alone;                 ///< of block level
-  func::FuncOp function = {}; ///< over (context, worker, workers)
-  Value lanes = {};           ///< of the worker, if the program has lanes
+  int64_t rowSplit, stageRows; ///< options of the pass
+  bool alone;                  ///< of block level
+  func::FuncOp function = {};  ///< over (context, worker, workers)
+  Value lanes = {};            ///< of the worker, if the program has lanes
 
   Value getContext() { return function.getArgument(0); }
   Value getWorker() { return function.getArgument(1); }
@@ -81,8 +81,8 @@ public:
   Values lower(uprog::StepTasksOp, uprog::StepTasksOp::Adaptor operands) {
     return {toIndex(builder().loadCell(operands.getStep(), kStepCount))};
   }
-  Values lower(uprog::StepMeetsOp, uprog::StepMeetsOp::Adaptor operands) {
-    return {toIndex(builder().loadCell(operands.getStep(), kStepMeets))};
+  Values lower(uprog::StepBarrierOp, uprog::StepBarrierOp::Adaptor operands) {
+    return {toIndex(builder().loadCell(operands.getStep(), kStepBarrier))};
   }
 
 private:
@@ -119,24 +119,24 @@ SmallVector<Value> WorkerEmitter::lower(uprog::RunOp run,
   int64_t split =
       program.rowSplit > 0 ? program.rowSplit : sharing.getRowSplit();
   int64_t block =
-      program.rowBlock >= 0 ? program.rowBlock : sharing.getRowBlock();
+      program.stageRows >= 0 ? program.stageRows : sharing.getStageRows();
 
   ContextBuilder cb = builder();
   Value worker = program.getWorker(), workers = program.getWorkers();
   Value step = operands.getStep();
   Value tasks = toI64(operands.getTasks());
-  Value forms = cb.loadField(ContextField::forms);
+  Value packings = cb.loadField(ContextField::packings);
   Value scratch = cb.loadPointer(step, kStepScratch);
   Value allScratch = cb.loadField(ContextField::workerScratch);
   Value scratchCell = cb.loadCell(allScratch, worker);
   Value own = LLVM::IntToPtrOp::create(
       b, LLVM::LLVMPointerType::get(b.getContext()), scratchCell);
   Value zero = cb.constant(0), one = cb.constant(1);
-  auto call = [&](Value begin, Value end, Value part, Value parts,
+  auto call = [&](Value begin, Value end, Value share, Value shares,
                   Value stageBegin, Value stageEnd) {
     func::CallOp::create(b, kernel,
-                         ValueRange{step, forms, scratch, own, begin, end, part,
-                                    parts, stageBegin, stageEnd});
+                         ValueRange{step, packings, scratch, own, begin, end,
+                                    share, shares, stageBegin, stageEnd});
   };
 
   auto callRows = [&](Value begin, Value end) {
@@ -304,7 +304,7 @@ class ConvertUProgToCPUPass
   }
 
   LogicalResult lower(uprog::ProgramOp op, SymbolTable &symbols) {
-    WorkerProgram program{symbols, rowSplit, rowBlock,
+    WorkerProgram program{symbols, rowSplit, stageRows,
                           op.getLevel() == uprog::Level::Block};
     MachineOp machine = *findMachine(op);
     auto makeLanes = [&](ImplicitLocOpBuilder &b, Value lanes) {
@@ -313,12 +313,13 @@ class ConvertUProgToCPUPass
     if (failed(convertProgram(
             op, LLVM::LLVMPointerType::get(&getContext()), makeLanes,
             [&](const TypeConverter &converter, RewritePatternSet &patterns) {
-              addProgramPatterns<
-                  WorkerEmitter, uprog::ProgramOp, uprog::RunOp,
-                  uprog::ReduceOp, uprog::CompactOp, uprog::RefOp,
-                  uprog::BarrierOp, uprog::PlanSizeOp, uprog::PlanStepOp,
-                  uprog::StepKernelOp, uprog::StepTasksOp, uprog::StepMeetsOp>(
-                  converter, program, patterns);
+              addProgramPatterns<WorkerEmitter, uprog::ProgramOp, uprog::RunOp,
+                                 uprog::ReduceOp, uprog::CompactOp,
+                                 uprog::RefOp, uprog::BarrierOp,
+                                 uprog::PlanSizeOp, uprog::PlanStepOp,
+                                 uprog::StepKernelOp, uprog::StepTasksOp,
+                                 uprog::StepBarrierOp>(converter, program,
+                                                       patterns);
             })))
       return failure();
     if (machine)

@@ -76,7 +76,7 @@ struct ChooseExecutorPass
 /// The smallest group of blocks that can hold all parameters in shared memory
 /// and compute the largest stage of a task during a barrier of all blocks.
 LogicalResult ChooseExecutorPass::choose(Level &group, std::string &why) {
-  int64_t weights = 0, flops = 0;
+  int64_t parameterBytes = 0, flops = 0;
   auto device = SymbolTable(getOperation())
                     .lookup<gpu::GPUModuleOp>(batch::kDeviceModule);
   for (OperatorOp op : getOperation().getOps<OperatorOp>()) {
@@ -86,7 +86,7 @@ LogicalResult ChooseExecutorPass::choose(Level &group, std::string &why) {
       return op.emitError("this operator has no stages for a GPU; run "
                           "uprog-stage-operators=target=gpu first");
     ContractionCost cost = StagePlan(staged).getContractionCost();
-    weights += cost.weightBytes;
+    parameterBytes += cost.weightBytes;
     flops = std::max(flops, cost.stageFlops);
   }
   batch::ChipFacts facts = batch::getChipFacts(chip);
@@ -102,15 +102,15 @@ LogicalResult ChooseExecutorPass::choose(Level &group, std::string &why) {
     int64_t computed = blocks * kBarrierFlops;
     StringRef name = stringifyLevel(candidate);
     why.clear();
-    if (weights > memory) {
-      os << weights << " bytes of parameters are more than a " << name << "'s "
-         << memory << " bytes of shared memory";
+    if (parameterBytes > memory) {
+      os << parameterBytes << " bytes of parameters are more than a " << name
+         << "'s " << memory << " bytes of shared memory";
     } else if (flops > computed) {
       os << flops << " FLOP in a task's largest stage are more than the "
          << computed << " that a " << name
          << " computes during a barrier in global memory";
     } else {
-      os << weights << " bytes of parameters fit in a " << name << "'s "
+      os << parameterBytes << " bytes of parameters fit in a " << name << "'s "
          << memory << " bytes of shared memory, and it computes the " << flops
          << " FLOP of a task's largest stage during a barrier in global memory";
       group = candidate;

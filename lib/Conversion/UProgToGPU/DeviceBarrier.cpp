@@ -55,7 +55,7 @@ static_assert(BATCH_WORD(arrivals).bytes == 0,
 #undef BATCH_WORD
 
 static constexpr StringLiteral kBarrier = R"mlir(
-func.func private @meet(%control: !llvm.ptr<1>, %blocks: i32, %step: i32, %watchdog: i64) attributes {llvm.linkage = #llvm.linkage<internal>} {
+func.func private @device_barrier(%control: !llvm.ptr<1>, %blocks: i32, %step: i32, %watchdog: i64) attributes {llvm.linkage = #llvm.linkage<internal>} {
   %one = arith.constant 1 : i32
   %first = arith.constant 0 : index
   %thread = gpu.thread_id x
@@ -159,10 +159,10 @@ static constexpr StringLiteral kWaitWithWatchdog = R"mlir(
 // All threads of a block leave if its first one says so, in shared memory: they
 // ask at every barrier, and global memory is far away.
 static constexpr StringLiteral kLeft = R"mlir(
-llvm.mlir.global internal @meet.left() {addr_space = 3 : i32, alignment = <leftBytes> : i64} : i32
+llvm.mlir.global internal @device_barrier.left() {addr_space = 3 : i32, alignment = <leftBytes> : i64} : i32
 )mlir";
 static constexpr StringLiteral kStay = R"mlir(
-    %leftAt = llvm.mlir.addressof @meet.left : !llvm.ptr<3>
+    %leftAt = llvm.mlir.addressof @device_barrier.left : !llvm.ptr<3>
     %no = arith.constant 0 : i32
     llvm.store %no, %leftAt : i32, !llvm.ptr<3>
 )mlir";
@@ -170,7 +170,7 @@ static constexpr StringLiteral kLeave = R"mlir(
   %never = arith.constant 0 : i64
   %watched = arith.cmpi ne, %watchdog, %never : i64
   scf.if %watched {
-    %word = llvm.mlir.addressof @meet.left : !llvm.ptr<3>
+    %word = llvm.mlir.addressof @device_barrier.left : !llvm.ptr<3>
     %left = llvm.load %word : !llvm.ptr<3> -> i32
     %nothing = arith.constant 0 : i32
     %leaves = arith.cmpi ne, %left, %nothing : i32

@@ -46,14 +46,14 @@ struct Kernel {
   gpu::GPUModuleOp device;
   LaunchShape shape;
   const VendorFacts &vendor;
-  func::FuncOp barrier; ///< in which all blocks meet, if they run one plan
+  func::FuncOp barrier; ///< of all blocks, if they run one plan
   MachineOp machine;    ///< of a program that has lanes
   /// The number of the step at barriers in a plan.
   DenseMap<Operation *, Value> stepNumbers{};
 
   Value context; ///< of a program that has lanes
   Value block, thread;
-  Value forms, control, blocks, watchdog;
+  Value packings, control, blocks, watchdog;
   Value isFirst;         ///< whether this thread is the block's first one
   Value ownControl;      ///< the block's BatchBlockControl
   Value progress;        ///< the field of it that each step changes
@@ -80,7 +80,7 @@ public:
 
   Values lower(uprog::BarrierOp barrier, uprog::BarrierOp::Adaptor) {
     if (barrier.getLevel() == kernel.shape.group)
-      meet(barrier);
+      emitBarrier(barrier);
     else
       gpu::BarrierOp::create(b);
     return {};
@@ -99,8 +99,8 @@ public:
   Values lower(uprog::StepTasksOp, uprog::StepTasksOp::Adaptor operands) {
     return {toIndex(loadField(operands.getStep(), kStepCount))};
   }
-  Values lower(uprog::StepMeetsOp, uprog::StepMeetsOp::Adaptor operands) {
-    return {toIndex(loadField(operands.getStep(), kStepMeets))};
+  Values lower(uprog::StepBarrierOp, uprog::StepBarrierOp::Adaptor operands) {
+    return {toIndex(loadField(operands.getStep(), kStepBarrier))};
   }
 
 private:
@@ -113,11 +113,11 @@ private:
   void lowerLanes(uprog::ProgramOp program);
   Value shuffle(Value value, int64_t offset, gpu::ShuffleMode mode);
   Value findCountCell();
-  int64_t loadWeights();
+  int64_t loadParameters();
   void findGroup();
   void findProgress();
   void tell(Value value, Value where);
-  void meet(Operation *op);
+  void emitBarrier(Operation *op);
 
   Type ptrType() {
     return LLVM::LLVMPointerType::get(b.getContext(), kGlobalMemory);
@@ -203,7 +203,7 @@ static Value findStepNumber(Operation *op) {
 }
 
 /// Emits a barrier of all blocks of a group, at an op of the program.
-void KernelEmitter::meet(Operation *op) {
+void KernelEmitter::emitBarrier(Operation *op) {
   switch (kernel.shape.group) {
   case Level::Device: {
     Type i32 = b.getI32Type();
@@ -253,14 +253,14 @@ SmallVector<Value> KernelEmitter::lower(uprog::RunOp run,
                                         uprog::RunOp::Adaptor operands) {
   for (int64_t s = 0, e = getCode(run).getStages(); s < e; ++s) {
     if (s > 0)
-      meet(run);
+      emitBarrier(run);
     func::CallOp::create(b, getStageName(run.getCallee(), s), TypeRange(),
-                         ValueRange{operands.getStep(), kernel.forms,
+                         ValueRange{operands.getStep(), kernel.packings,
                                     kernel.unit, kernel.units});
   }
   // Lanes read values that other threads computed.
   if (kernel.machine)
-    meet(run);
+    emitBarrier(run);
   return {};
 }
 
@@ -269,13 +269,13 @@ Value KernelEmitter::shuffle(Value value, int64_t offset,
                              gpu::ShuffleMode mode) {
   Type i32 = b.getI32Type(), i64 = b.getI64Type();
   if (value.getType() == i64) {
-    auto part = [&](Value half) -> Value {
+    auto shuffleHalf = [&](Value half) -> Value {
       Value bits = arith::TruncIOp::create(b, i32, half);
       return arith::ExtUIOp::create(b, i64, shuffle(bits, offset, mode));
     };
     Value high = arith::ShRUIOp::create(b, value, constant(32));
-    Value low = part(value);
-    high = arith::ShLIOp::create(b, part(high), constant(32));
+    Value low = shuffleHalf(value);
+    high = arith::ShLIOp::create(b, shuffleHalf(high), constant(32));
     return arith::OrIOp::create(b, high, low);
   }
   return gpu::ShuffleOp::create(
@@ -385,11 +385,11 @@ SmallVector<Value> KernelEmitter::lower(uprog::CompactOp compact,
 
 /// Fills the block's shared memory if there is a function for it. Returns the
 /// number of bytes of it that a launch adds.
-int64_t KernelEmitter::loadWeights() {
+int64_t KernelEmitter::loadParameters() {
   for (auto function : kernel.device.getOps<func::FuncOp>())
     if (auto bytes = function->getAttrOfType<IntegerAttr>(kKeptBytesAttr)) {
-      func::CallOp::create(b, function,
-                           ValueRange{kernel.forms, kernel.unit, kernel.units});
+      func::CallOp::create(
+          b, function, ValueRange{kernel.packings, kernel.unit, kernel.units});
       return bytes.getInt();
     }
   return 0;
@@ -463,9 +463,9 @@ gpu::GPUFuncOp KernelEmitter::beginKernel(uprog::ProgramOp program,
 
 /// Every group runs one plan after another.
 void KernelEmitter::lowerPlans(uprog::ProgramOp program) {
-  constexpr Field launch[] = {kPlansLaunchPlans,  kPlansLaunchNumPlans,
-                              kPlansLaunchForms,  kPlansLaunchControl,
-                              kPlansLaunchBlocks, kPlansLaunchWatchdog};
+  constexpr Field launch[] = {kPlansLaunchPlans,    kPlansLaunchNumPlans,
+                              kPlansLaunchPackings, kPlansLaunchControl,
+                              kPlansLaunchBlocks,   kPlansLaunchWatchdog};
   gpu::GPUFuncOp function =
       beginKernel(program, countCells<BatchPlansLaunch>(), launch);
   auto argument = [&](Field field) -> Value {
@@ -473,13 +473,13 @@ void KernelEmitter::lowerPlans(uprog::ProgramOp program) {
   };
   Value plans = argument(kPlansLaunchPlans);
   Value numPlans = argument(kPlansLaunchNumPlans);
-  kernel.forms = argument(kPlansLaunchForms);
+  kernel.packings = argument(kPlansLaunchPackings);
   kernel.control = argument(kPlansLaunchControl);
   kernel.blocks = argument(kPlansLaunchBlocks);
   kernel.watchdog = argument(kPlansLaunchWatchdog);
   findGroup();
   findProgress();
-  int64_t sharedBytes = loadWeights();
+  int64_t sharedBytes = loadParameters();
   auto loop = scf::ForOp::create(b, kernel.group, numPlans, kernel.groups);
   {
     OpBuilder::InsertionGuard guard(b);
@@ -508,9 +508,9 @@ void KernelEmitter::lowerLanes(uprog::ProgramOp program) {
   findGroup();
   findProgress();
   ContextBuilder cb(b, b.getLoc(), kernel.context);
-  kernel.forms = cb.loadField(ContextField::forms);
+  kernel.packings = cb.loadField(ContextField::packings);
   Value lanes = loadLanes(kernel.context, kernel.group);
-  int64_t sharedBytes = loadWeights();
+  int64_t sharedBytes = loadParameters();
   inlineBody(program, /*plan=*/Value(), lanes);
   endKernel(program, function, kLanesLaunchBlocks, sharedBytes);
 }
@@ -587,9 +587,10 @@ LogicalResult ConvertUProgToGPUPass::check(uprog::ProgramOp program,
     if (auto run = dyn_cast<uprog::RunOp>(op))
       return checkRun(run, device);
     auto barrier = dyn_cast<uprog::BarrierOp>(op);
-    bool meets = !barrier || barrier.getLevel() == program.getLevel() ||
-                 barrier.getLevel() == Level::Block;
-    return meets && !isa<uprog::RefOp>(op) ? success() : op->emitError(error);
+    bool supported = !barrier || barrier.getLevel() == program.getLevel() ||
+                     barrier.getLevel() == Level::Block;
+    return supported && !isa<uprog::RefOp>(op) ? success()
+                                               : op->emitError(error);
   });
 }
 
@@ -617,6 +618,6 @@ LogicalResult ConvertUProgToGPUPass::lower(uprog::ProgramOp program,
                            uprog::ReduceOp, uprog::CompactOp, uprog::BarrierOp,
                            uprog::PlanSizeOp, uprog::PlanStepOp,
                            uprog::StepKernelOp, uprog::StepTasksOp,
-                           uprog::StepMeetsOp>(converter, kernel, patterns);
+                           uprog::StepBarrierOp>(converter, kernel, patterns);
       });
 }

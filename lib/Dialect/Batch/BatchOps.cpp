@@ -254,7 +254,7 @@ LogicalResult RecordOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 
 //===----------------------------------------------------------------------===//
-// DepthOp, SettleOp, ForceOp
+// DepthOp, ResolveOp, ForceOp
 //===----------------------------------------------------------------------===//
 
 OpFoldResult DepthOp::fold(FoldAdaptor) {
@@ -267,8 +267,8 @@ OpFoldResult DepthOp::fold(FoldAdaptor) {
 void DepthOp::getValueFlow(SymbolTableCollection &,
                            SmallVectorImpl<rec::ValueFlowEdge> &) {}
 
-void SettleOp::getValueFlow(SymbolTableCollection &,
-                            SmallVectorImpl<rec::ValueFlowEdge> &edges) {
+void ResolveOp::getValueFlow(SymbolTableCollection &,
+                             SmallVectorImpl<rec::ValueFlowEdge> &edges) {
   edges.push_back({rec::ValueFlowEdge::Same, getValue(), getResult(), {}});
 }
 
@@ -397,7 +397,7 @@ LogicalResult TraverseOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
-LogicalResult RecallOp::verifySymbolUses(SymbolTableCollection &symbols) {
+LogicalResult LookupOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto function = symbols.lookupNearestSymbolFrom<FunctionOpInterface>(
       *this, getFunctionAttr());
   if (!function)

@@ -78,18 +78,18 @@ LogicalResult AdtOp::verifyRegions() {
     return emitOpError("has no variant, so it has no values");
   bool isSequence = getKind() == Kind::Sequence;
   for (VariantOp variant : getVariants()) {
-    int64_t parts = 0, lists = 0;
+    int64_t children = 0, lists = 0;
     for (unsigned i = 0; i < variant.getNumFields(); ++i)
       if (stripLists(variant.getFieldType(i)) == getType())
-        ++(isa<ListType>(variant.getFieldType(i)) ? lists : parts);
-    if (isSequence && (parts > 1 || lists > 0))
+        ++(isa<ListType>(variant.getFieldType(i)) ? lists : children);
+    if (isSequence && (children > 1 || lists > 0))
       return variant.emitOpError("has more than one child, but its ADT is a "
                                  "sequence; declare it 'kind tree' or 'kind "
                                  "dag'");
     // The lengths of lists are known when inputs are read.
-    if (std::optional<int64_t> arity = getArity(); arity && parts > *arity)
+    if (std::optional<int64_t> arity = getArity(); arity && children > *arity)
       return variant.emitOpError("has ")
-             << parts << " children, but its ADT has arity " << *arity;
+             << children << " children, but its ADT has arity " << *arity;
   }
   return success();
 }

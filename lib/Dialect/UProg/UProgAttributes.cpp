@@ -59,13 +59,13 @@ LogicalResult ResultAttr::verify(EmitError emitError, int64_t siblings,
 
 LogicalResult WorkersAttr::verify(EmitError emitError, int64_t fixedScratch,
                                   int64_t taskScratch, int64_t mostScratch,
-                                  int64_t rowSplit, int64_t rowBlock,
+                                  int64_t rowSplit, int64_t stageRows,
                                   int64_t shareTasks) {
   if (fixedScratch < 0 || taskScratch < 0 || mostScratch < 0)
     return emitError() << "scratch memory must be at least 0 bytes";
-  if (rowSplit < 1 || shareTasks < 1 || rowBlock < 0)
+  if (rowSplit < 1 || shareTasks < 1 || stageRows < 0)
     return emitError() << "row_split and share_tasks must be at least 1, and "
-                          "row_block at least 0";
+                          "stage_rows at least 0";
   return success();
 }
 

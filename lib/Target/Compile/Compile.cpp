@@ -34,7 +34,7 @@ namespace {
 struct Target {
   std::unique_ptr<llvm::TargetMachine> machine;
   std::string triple, cpu;
-  bool foreign = false; ///< of another architecture than the host
+  bool otherArchitecture = false; ///< of another architecture than the host
   int64_t vectorBits = 128;
   int64_t vectorRegisters = 16;
   /// Vector features that the code may use, by their names in /proc/cpuinfo.
@@ -80,13 +80,13 @@ static FailureOr<Target> makeTarget(Location loc,
                           << "; it needs LLVM_TARGETS_TO_BUILD with "
                           << (triple.isX86() ? "X86" : "AArch64");
   llvm::Triple host(llvm::sys::getProcessTriple());
-  target.foreign = triple.getArch() != host.getArch();
-  target.cpu = !options.cpu.empty() ? options.cpu
-               : target.foreign     ? "generic"
-                                    : "native";
+  target.otherArchitecture = triple.getArch() != host.getArch();
+  target.cpu = !options.cpu.empty()       ? options.cpu
+               : target.otherArchitecture ? "generic"
+                                          : "native";
   std::string features;
   if (target.cpu == "native") {
-    if (target.foreign)
+    if (target.otherArchitecture)
       return emitError(loc)
              << "'native' is the CPU of this machine, " << host.getArchName()
              << ", but the target is '" << target.triple
@@ -247,7 +247,8 @@ makeLLVMModule(ModuleOp module, llvm::LLVMContext &context,
 static LogicalResult link(Location loc, const Target &target, StringRef object,
                           StringRef output) {
   SmallVector<StringRef> candidates{"ld.lld", "ld.lld-22"};
-  if (!target.foreign) // lld links for all targets, others for the host
+  if (!target
+           .otherArchitecture) // lld links for all targets, others for the host
     candidates.append({"cc", "clang", "gcc"});
   for (StringRef name : candidates) {
     llvm::ErrorOr<std::string> program = llvm::sys::findProgramByName(name);
@@ -266,7 +267,7 @@ static LogicalResult link(Location loc, const Target &target, StringRef object,
   }
   return emitError(loc) << "no linker for '" << target.triple
                         << "' found: install ld.lld (Debian package lld-22)"
-                        << (target.foreign ? "" : " or a C compiler");
+                        << (target.otherArchitecture ? "" : " or a C compiler");
 }
 
 LogicalResult mlir::batch::compileToLLVMIR(ModuleOp module,

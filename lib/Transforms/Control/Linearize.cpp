@@ -246,7 +246,7 @@ LogicalResult Linearizer::convertCall(func::CallOp call, OpBuilder &builder) {
   StringAttr name = inspectorName(callee);
   Operation *copy;
   if (traversed.contains(callee))
-    copy = RecallOp::create(builder, call.getLoc(), types,
+    copy = LookupOp::create(builder, call.getLoc(), types,
                             FlatSymbolRefAttr::get(name), operands.front());
   else
     copy = func::CallOp::create(builder, call.getLoc(), name, types, operands);
@@ -298,7 +298,7 @@ LogicalResult Linearizer::convertOp(Operation *op, OpBuilder &builder) {
     state.addTypes(convertType(type));
   bool handsOn = op->getNumRegions() != 0 ||
                  isa<rec::RecDialect, scf::SCFDialect>(op->getDialect()) ||
-                 isa<SettleOp>(op);
+                 isa<ResolveOp>(op);
   if (!handsOn && llvm::any_of(op->getResultTypes(), [](Type type) {
         return isa<RankedTensorType>(type);
       }))

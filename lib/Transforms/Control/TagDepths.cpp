@@ -39,7 +39,7 @@ private:
     return flow.contains(value) && getLastPhase(flow.getNode(value)) >= phase;
   }
   void tag(InvokeOp invoke);
-  void settle(OpOperand &operand, Value entered);
+  void resolve(OpOperand &operand, Value entered);
   bool isReadUpTo(int64_t phase, ValueFlow::Node node);
 
   InstanceProgram program;
@@ -96,7 +96,7 @@ bool DepthTagger::isReadUpTo(int64_t phase, ValueFlow::Node node) {
 /// Resolves `operand`, which enters a recursion or loop as `entered`, if only
 /// later phases go on from there, with tensors of their own too: its depth must
 /// not count then.
-void DepthTagger::settle(OpOperand &operand, Value entered) {
+void DepthTagger::resolve(OpOperand &operand, Value entered) {
   auto type = dyn_cast<RankedTensorType>(operand.get().getType());
   if (!type || !type.hasStaticShape() || !flow.contains(operand.get()))
     return;
@@ -105,8 +105,8 @@ void DepthTagger::settle(OpOperand &operand, Value entered) {
   if (phase < 0 || getLastPhase(target) <= phase || isReadUpTo(phase, target))
     return;
   OpBuilder builder(operand.getOwner());
-  operand.set(SettleOp::create(builder, operand.getOwner()->getLoc(), type,
-                               operand.get()));
+  operand.set(ResolveOp::create(builder, operand.getOwner()->getLoc(), type,
+                                operand.get()));
 }
 
 LogicalResult DepthTagger::run() {
@@ -133,7 +133,7 @@ LogicalResult DepthTagger::run() {
         entries.push_back({&operand, value});
     });
   for (auto [operand, value] : entries)
-    settle(*operand, value);
+    resolve(*operand, value);
   return success();
 }
 

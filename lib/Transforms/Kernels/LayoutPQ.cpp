@@ -120,9 +120,9 @@ protected:
 
 /// Equal: computed alike, from the same parameters, in code that begins with
 /// products.
-class SameWeights : public Kinds {
+class SameParameters : public Kinds {
 public:
-  explicit SameWeights(KernelOp kernel);
+  explicit SameParameters(KernelOp kernel);
   int32_t get(Operation *op) override;
 
 private:
@@ -156,13 +156,13 @@ private:
 
 } // namespace
 
-SameWeights::SameWeights(KernelOp kernel) : kernel(kernel) {
+SameParameters::SameParameters(KernelOp kernel) : kernel(kernel) {
   for (Operation &op : kernel.getBody().front())
     for (Value result : op.getResults())
       ++members[classify(result)];
 }
 
-int32_t SameWeights::classify(Value value) {
+int32_t SameParameters::classify(Value value) {
   auto known = classOf.find(value);
   if (known != classOf.end())
     return known->second;
@@ -189,7 +189,7 @@ int32_t SameWeights::classify(Value value) {
   return classOf[value] = classes.get(std::move(key));
 }
 
-int32_t SameWeights::get(Operation *op) {
+int32_t SameParameters::get(Operation *op) {
   bool product = bool(getProduct(op));
   if (!product && !isElementwise(op))
     return unique(op);
@@ -622,8 +622,8 @@ void LayoutPQPass::report(KernelOp kernel, const KernelBlock &code,
 
 void LayoutPQPass::layOut(KernelOp kernel, const DenseSet<int64_t> &single) {
   std::unique_ptr<Kinds> kinds;
-  if (equal == EqualOperators::Weights)
-    kinds = std::make_unique<SameWeights>(kernel);
+  if (equal == EqualOperators::Parameters)
+    kinds = std::make_unique<SameParameters>(kernel);
   else
     kinds = std::make_unique<SameShapes>(kernel, single);
   KernelBlock code(kernel, *kinds);

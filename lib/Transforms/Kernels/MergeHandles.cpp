@@ -184,7 +184,7 @@ bool HandleMerger::mergeFunctionResults(func::FuncOp function) {
   std::optional<SymbolTable::UseRange> uses =
       SymbolTable::getSymbolUses(function, module);
   for (SymbolTable::SymbolUse use : *uses)
-    if (isa<func::CallOp, RecallOp>(use.getUser())) {
+    if (isa<func::CallOp, LookupOp>(use.getUser())) {
       replaceCopies(use.getUser()->getResults(), first);
       eraseResults(use.getUser(), copies);
     }

@@ -33,8 +33,8 @@ using rec::ValueFlowEdge;
 namespace {
 
 /// The role of a tensor op in its block.
-enum class Part {
-  Cheap,  ///< of low cost: copied into the kernels that use it
+enum class Role {
+  Copied, ///< of low cost: copied into the kernels that use it
   Shared, ///< the same for all instances, not of low cost: computed once
   Input,  ///< does not depend on the recursion: hoisted
   Cell,   ///< everything else
@@ -43,7 +43,7 @@ enum class Part {
 
 /// Ops of one block that become one kernel: they have the same role, and no
 /// call or other control lies between them.
-using GroupKey = std::pair<Part, unsigned>;
+using GroupKey = std::pair<Role, unsigned>;
 
 class Outliner {
 public:
@@ -63,8 +63,8 @@ private:
   unsigned levelOf(Operation *op, const DenseMap<Operation *, unsigned> &levels,
                    unsigned marked) const;
   void followControl(Operation *op);
-  Part partOf(Operation *op);
-  void settleCheap(Block *block);
+  Role roleOf(Operation *op);
+  void adjustRoles(Block *block);
   LogicalResult outlineGroup(Block *block, GroupKey key,
                              ArrayRef<Operation *> ops);
   SmallVector<Operation *> collectBody(ArrayRef<Operation *> ops) const;
@@ -76,7 +76,7 @@ private:
   KernelOp makeKernel(StringRef name, ArrayRef<Operation *> body,
                       ArrayRef<Value> inputs, ArrayRef<Value> outputs,
                       Operation *first);
-  std::string nameKernel(Block *block, Part part);
+  std::string nameKernel(Block *block, Role role);
   KernelOp findEqual(KernelOp kernel);
   void eraseOp(Operation *op);
   /// Ops removed from the program, freed at the end.
@@ -191,20 +191,20 @@ static void splitRowViews(func::FuncOp function, const Sharedness &sharedness) {
     auto rowType = RankedTensorType::get(shape, source.getElementType());
     Value row = tensor::ExtractSliceOp::create(
         builder, loc, rowType, slice.getSource(), offsets, sizes, strides);
-    SmallVector<OpFoldResult> partOffsets = slice.getMixedOffsets();
-    SmallVector<OpFoldResult> partSizes = slice.getMixedSizes();
+    SmallVector<OpFoldResult> innerOffsets = slice.getMixedOffsets();
+    SmallVector<OpFoldResult> innerSizes = slice.getMixedSizes();
     if (keeps)
-      partOffsets[0] = builder.getIndexAttr(0);
+      innerOffsets[0] = builder.getIndexAttr(0);
     else {
-      partOffsets.erase(partOffsets.begin());
-      partSizes.erase(partSizes.begin());
+      innerOffsets.erase(innerOffsets.begin());
+      innerSizes.erase(innerSizes.begin());
     }
-    SmallVector<OpFoldResult> partStrides(partSizes.size(),
-                                          builder.getIndexAttr(1));
-    Value part =
+    SmallVector<OpFoldResult> innerStrides(innerSizes.size(),
+                                           builder.getIndexAttr(1));
+    Value inner =
         tensor::ExtractSliceOp::create(builder, loc, slice.getType(), row,
-                                       partOffsets, partSizes, partStrides);
-    slice.replaceAllUsesWith(part);
+                                       innerOffsets, innerSizes, innerStrides);
+    slice.replaceAllUsesWith(inner);
     slice.erase();
   });
 }
@@ -311,7 +311,7 @@ void Outliner::followControl(Operation *op) {
 }
 
 /// The role of a tensor op. Marks its results if they depend on control.
-Part Outliner::partOf(Operation *op) {
+Role Outliner::roleOf(Operation *op) {
   bool shared = true, depends = false;
   auto isOwnArgument = [&](Value value) {
     auto argument = dyn_cast<BlockArgument>(value);
@@ -333,15 +333,15 @@ Part Outliner::partOf(Operation *op) {
       dependsOnControl.insert(result);
   // A kernel has no scalar results, so each that needs one computes it itself.
   if (code->isScalarCode(op))
-    return Part::Cheap;
+    return Role::Copied;
   if (shared)
-    return isReduction(op) ? Part::Shared : Part::Cheap;
+    return isReduction(op) ? Role::Shared : Role::Copied;
   bool feeds = llvm::any_of(op->getResults(), [&](Value result) {
     return flow.contains(result) && feedsRecursion[flow.getNode(result)];
   });
   if (!feeds)
-    return Part::Output;
-  return hoist && !depends ? Part::Input : Part::Cell;
+    return Role::Output;
+  return hoist && !depends ? Role::Input : Role::Cell;
 }
 
 void Outliner::classify(Block *block) {
@@ -358,41 +358,41 @@ void Outliner::classify(Block *block) {
       followControl(&op);
       continue;
     }
-    Part part = partOf(&op);
-    groups[&op] = {part, level};
+    Role role = roleOf(&op);
+    groups[&op] = {role, level};
   }
 }
 
 /// Ops with role input or output but no reduction are not worth a kernel: the
 /// former are computed again where they are used, the latter with the cell. A
 /// value that control reads cannot be copied: it gets a kernel.
-void Outliner::settleCheap(Block *block) {
+void Outliner::adjustRoles(Block *block) {
   DenseSet<unsigned> inputLevels, outputLevels;
   hasCell = false;
   for (Operation &op : *block) {
     auto it = groups.find(&op);
     if (it == groups.end())
       continue;
-    auto [part, level] = it->second;
-    hasCell |= part == Part::Cell;
-    if (isReduction(&op) && part == Part::Input)
+    auto [role, level] = it->second;
+    hasCell |= role == Role::Cell;
+    if (isReduction(&op) && role == Role::Input)
       inputLevels.insert(level);
-    if (isReduction(&op) && part == Part::Output)
+    if (isReduction(&op) && role == Role::Output)
       outputLevels.insert(level);
   }
   for (Operation &op : *block) {
     auto it = groups.find(&op);
     if (it == groups.end())
       continue;
-    auto &[part, level] = it->second;
-    if (part == Part::Input && hasCell && !inputLevels.contains(level))
-      part = Part::Cheap;
-    if (part == Part::Output && !outputLevels.contains(level))
-      part = Part::Cell;
+    auto &[role, level] = it->second;
+    if (role == Role::Input && hasCell && !inputLevels.contains(level))
+      role = Role::Copied;
+    if (role == Role::Output && !outputLevels.contains(level))
+      role = Role::Cell;
   }
   for (Operation &op : llvm::reverse(*block)) {
     auto it = groups.find(&op);
-    if (it == groups.end() || it->second.first != Part::Cheap)
+    if (it == groups.end() || it->second.first != Role::Copied)
       continue;
     bool readByControl = llvm::any_of(op.getUsers(), [&](Operation *user) {
       Operation *ancestor = user;
@@ -405,21 +405,21 @@ void Outliner::settleCheap(Block *block) {
     });
     if (readByControl && isa<RankedTensorType>(op.getResult(0).getType()))
       it->second.first =
-          sharedness.isShared(op.getResult(0)) ? Part::Shared : Part::Cell;
+          sharedness.isShared(op.getResult(0)) ? Role::Shared : Role::Cell;
   }
 }
 
 LogicalResult Outliner::outlineBlock(Block *block) {
   classify(block);
-  settleCheap(block);
+  adjustRoles(block);
   llvm::MapVector<GroupKey, SmallVector<Operation *>> order;
   for (Operation &op : *block) {
     auto it = groups.find(&op);
-    if (it == groups.end() || it->second.first == Part::Cheap)
+    if (it == groups.end() || it->second.first == Role::Copied)
       continue;
     // All shared code of a block is one kernel, despite control in between.
     GroupKey key = it->second;
-    if (key.first == Part::Shared)
+    if (key.first == Role::Shared)
       key.second = 0;
     order[key].push_back(&op);
   }
@@ -462,14 +462,14 @@ static std::string nameBlock(Block *block) {
   return name;
 }
 
-std::string Outliner::nameKernel(Block *block, Part part) {
+std::string Outliner::nameKernel(Block *block, Role role) {
   auto function = block->getParent()->getParentOfType<func::FuncOp>();
-  if (part == Part::Output)
+  if (role == Role::Output)
     return (function.getSymName() + "_output").str();
   SmallVector<std::string> words;
-  if (part == Part::Input && hasCell)
+  if (role == Role::Input && hasCell)
     words.push_back("input");
-  else if (part == Part::Shared)
+  else if (role == Role::Shared)
     words.push_back("once");
   for (; block->getParentOp() != function;
        block = block->getParentOp()->getBlock())
@@ -506,7 +506,7 @@ Outliner::collectBody(ArrayRef<Operation *> ops) const {
     if (!def)
       return;
     auto it = groups.find(def);
-    bool copy = (it != groups.end() && it->second.first == Part::Cheap) ||
+    bool copy = (it != groups.end() && it->second.first == Role::Copied) ||
                 def->hasTrait<OpTrait::ConstantLike>() || isExtent(def);
     if (copy && members.insert(def).second)
       body.push_back(def);
@@ -554,7 +554,7 @@ bool Outliner::leavesKernel(Value value, Block *block,
       while (user->getBlock() != block)
         user = user->getParentOp();
       auto group = groups.find(user);
-      if (group != groups.end() && group->second.first == Part::Cheap)
+      if (group != groups.end() && group->second.first == Role::Copied)
         llvm::append_range(worklist, user->getResults());
       else if (!members.contains(user))
         return true;

@@ -38,27 +38,27 @@ func::CallOp CaseSplitter::getSelected(func::FuncOp function) const {
   return first;
 }
 
-BlockArgument CaseSplitter::getPart(func::CallOp call) {
+BlockArgument CaseSplitter::getChild(func::CallOp call) {
   for (Value operand : call.getOperands()) {
-    auto part = dyn_cast<BlockArgument>(operand);
-    if (part && isa<rec::AdtType>(part.getType()) &&
+    auto child = dyn_cast<BlockArgument>(operand);
+    if (child && isa<rec::AdtType>(child.getType()) &&
         isa<rec::MatchOp, rec::MapOp, rec::FoldOp>(
-            part.getOwner()->getParentOp()))
-      return part;
+            child.getOwner()->getParentOp()))
+      return child;
   }
   return {};
 }
 
-Value CaseSplitter::getSelectedPart(func::CallOp call) const {
+Value CaseSplitter::getSelectedChild(func::CallOp call) const {
   std::optional<unsigned> operand = selected.lookup(call).operand;
-  return operand ? call.getOperand(*operand) : getPart(call);
+  return operand ? call.getOperand(*operand) : getChild(call);
 }
 
 /// A shared child would be computed again for each of its parents, and results
 /// would hold several copies of it.
-LogicalResult CaseSplitter::checkUnshared(func::CallOp call, Value part) {
+LogicalResult CaseSplitter::checkUnshared(func::CallOp call, Value child) {
   rec::AdtOp adt = rec::lookupAdt(
-      module, cast<rec::AdtType>(part.getType()).getName(), symbols);
+      module, cast<rec::AdtType>(child.getType()).getName(), symbols);
   if (adt.isUnshared())
     return success();
   InFlightDiagnostic error =
@@ -127,17 +127,17 @@ FailureOr<rec::MatchOp>
 CaseSplitter::split(func::CallOp call,
                     llvm::function_ref<bool(rec::VariantOp)> isTaken) {
   Block *block = call->getBlock();
-  Value part = getSelectedPart(call);
-  if (failed(checkUnshared(call, part)))
+  Value child = getSelectedChild(call);
+  if (failed(checkUnshared(call, child)))
     return failure();
   rec::AdtOp adt = rec::lookupAdt(
-      module, cast<rec::AdtType>(part.getType()).getName(), symbols);
+      module, cast<rec::AdtType>(child.getType()).getName(), symbols);
   SmallVector<rec::VariantOp> variants(adt.getVariants());
   auto function = call->getParentOfType<func::FuncOp>();
 
   Operation *terminator = block->getTerminator();
   OpBuilder builder(terminator);
-  Location loc = part.getParentBlock()->getParentOp()->getLoc();
+  Location loc = child.getParentBlock()->getParentOp()->getLoc();
   SmallVector<Operation *> code;
   for (Operation &op : block->without_terminator())
     code.push_back(&op);
@@ -145,7 +145,7 @@ CaseSplitter::split(func::CallOp call,
   for (rec::VariantOp variant : variants)
     names.push_back(FlatSymbolRefAttr::get(variant.getSymNameAttr()));
   auto match =
-      rec::MatchOp::create(builder, loc, terminator->getOperandTypes(), part,
+      rec::MatchOp::create(builder, loc, terminator->getOperandTypes(), child,
                            builder.getArrayAttr(names), variants.size());
   for (auto [number, variant] : llvm::enumerate(variants)) {
     if (failed(addCopy(function)))
@@ -162,13 +162,13 @@ CaseSplitter::split(func::CallOp call,
       op->walk([&](func::CallOp inner) {
         if (!isSelected(inner))
           return;
-        bool takesPart = getSelectedPart(inner) == part;
-        if (takesPart && !isTaken(variant))
+        bool takesChild = getSelectedChild(inner) == child;
+        if (takesChild && !isTaken(variant))
           return;
         auto copy = cast<func::CallOp>(mapping.lookup(inner.getOperation()));
         select(copy, selected.lookup(inner).levels,
                selected.lookup(inner).operand);
-        if (takesPart)
+        if (takesChild)
           taken.push_back(copy);
       });
     }
@@ -179,7 +179,7 @@ CaseSplitter::split(func::CallOp call,
     for (func::CallOp copy : taken)
       if (failed(inlineSelected(copy)))
         return failure();
-    decideMatches(*arm, part, variant.getSymNameAttr(), arm->getArguments());
+    decideMatches(*arm, child, variant.getSymNameAttr(), arm->getArguments());
   }
   terminator->setOperands(match.getResults());
   for (Operation *op : llvm::reverse(code)) {

@@ -29,7 +29,7 @@ public:
   ~CaseSplitter();
 
   /// Selects `call`. The child is `operand` if it is given, else the result of
-  /// `getPart`. No effect on a call in unstructured code, which cannot be
+  /// `getChild`. No effect on a call in unstructured code, which cannot be
   /// copied.
   void select(func::CallOp call, unsigned levels,
               std::optional<unsigned> operand = {}) {
@@ -43,10 +43,10 @@ public:
 
   /// The first operand of `call` that is a field of a match or an element of
   /// a list; null if there is none.
-  static BlockArgument getPart(func::CallOp call);
+  static BlockArgument getChild(func::CallOp call);
 
-  /// Emits an error if `part`, an operand of `call`, may be shared.
-  LogicalResult checkUnshared(func::CallOp call, Value part);
+  /// Emits an error if `child`, an operand of `call`, may be shared.
+  LogicalResult checkUnshared(func::CallOp call, Value child);
 
   /// Turns the code of the block around a selected `call`, which takes a child,
   /// into one case per variant of the child. Where `isTaken`, selected calls on
@@ -70,7 +70,7 @@ private:
     unsigned levels;
     std::optional<unsigned> operand;
   };
-  Value getSelectedPart(func::CallOp call) const;
+  Value getSelectedChild(func::CallOp call) const;
   LogicalResult addCopy(func::FuncOp function);
 
   ModuleOp module;

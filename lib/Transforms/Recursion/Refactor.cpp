@@ -280,8 +280,8 @@ LogicalResult Refactorer::moveToRecursiveCallers() {
           return failure();
         continue;
       }
-      BlockArgument part = CaseSplitter::getPart(call);
-      if ((part && failed(splitter.checkUnshared(call, part))) ||
+      BlockArgument child = CaseSplitter::getChild(call);
+      if ((child && failed(splitter.checkUnshared(call, child))) ||
           failed(splitter.inlineSelected(call)))
         return failure();
     }

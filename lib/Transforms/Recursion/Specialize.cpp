@@ -41,8 +41,8 @@ private:
   LogicalResult findVariants(const Test &test);
   std::string findMisfit(const Test &test, rec::VariantOp variant);
   rec::VariantOp getVariant(Type type, StringRef name);
-  LogicalResult specializeParts(CaseSplitter &splitter, func::FuncOp function,
-                                const Test &test);
+  LogicalResult specializeChildren(CaseSplitter &splitter,
+                                   func::FuncOp function, const Test &test);
   LogicalResult specializeCases(CaseSplitter &splitter, func::FuncOp function,
                                 const Test &test);
   void report(const Test &test, Location loc);
@@ -133,10 +133,10 @@ void Specializer::report(const Test &test, Location loc) {
       << "code specialized for '" + test.text + "'";
 }
 
-/// True if the variant of `part` is known at `op`: it is in a match on it.
-static bool isTested(Operation *op, Value part) {
+/// True if the variant of `child` is known at `op`: it is in a match on it.
+static bool isTested(Operation *op, Value child) {
   while (auto match = op->getParentOfType<rec::MatchOp>()) {
-    if (match.getValue() == part)
+    if (match.getValue() == child)
       return true;
     op = match;
   }
@@ -144,13 +144,13 @@ static bool isTested(Operation *op, Value part) {
 }
 
 /// Specializes every recursive call on a child that may be of the variant.
-LogicalResult Specializer::specializeParts(CaseSplitter &splitter,
-                                           func::FuncOp function,
-                                           const Test &test) {
+LogicalResult Specializer::specializeChildren(CaseSplitter &splitter,
+                                              func::FuncOp function,
+                                              const Test &test) {
   while (func::CallOp call = splitter.getSelected(function)) {
-    BlockArgument part = CaseSplitter::getPart(call);
-    if (!part || isTested(call, part) ||
-        !getVariant(part.getType(), test.variant)) {
+    BlockArgument child = CaseSplitter::getChild(call);
+    if (!child || isTested(call, child) ||
+        !getVariant(child.getType(), test.variant)) {
       splitter.deselect(call);
       continue;
     }
@@ -177,10 +177,11 @@ LogicalResult Specializer::specializeCases(CaseSplitter &splitter,
     }
   });
   for (Block *block : cases) {
-    SmallVector<BlockArgument> parts(block->getArguments());
-    for (auto [part, name] : llvm::zip_equal(parts, test.fields)) {
+    SmallVector<BlockArgument> fields(block->getArguments());
+    for (auto [field, name] : llvm::zip_equal(fields, test.fields)) {
       auto isCall = [&](func::CallOp call) {
-        return splitter.isSelected(call) && CaseSplitter::getPart(call) == part;
+        return splitter.isSelected(call) &&
+               CaseSplitter::getChild(call) == field;
       };
       auto calls =
           llvm::make_filter_range(block->getOps<func::CallOp>(), isCall);
@@ -212,8 +213,9 @@ LogicalResult Specializer::run(const Test &test) {
         splitter.select(call, /*levels=*/1);
   changed = false;
   for (func::FuncOp function : program.getFunctions())
-    if (failed(test.fields.empty() ? specializeParts(splitter, function, test)
-                                   : specializeCases(splitter, function, test)))
+    if (failed(test.fields.empty()
+                   ? specializeChildren(splitter, function, test)
+                   : specializeCases(splitter, function, test)))
       return failure();
   if (!changed)
     remark::missed(module.getLoc(),

@@ -44,7 +44,7 @@ class UnrollPass : public batch::impl::UnrollPassBase<UnrollPass> {
     for (func::FuncOp function : program.getFunctions())
       while (func::CallOp call = splitter.getSelected(function)) {
         auto anyVariant = [](rec::VariantOp) { return true; };
-        if (failed(CaseSplitter::getPart(call)
+        if (failed(CaseSplitter::getChild(call)
                        ? LogicalResult(splitter.split(call, anyVariant))
                        : splitter.inlineSelected(call)))
           return signalPassFailure();

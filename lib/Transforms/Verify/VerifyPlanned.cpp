@@ -32,8 +32,8 @@ static SetVector<Operation *> findInspectors(ModuleOp module,
     functions[i]->walk([&](Operation *op) {
       if (auto call = dyn_cast<func::CallOp>(op))
         add(call.getCalleeAttr());
-      else if (auto recall = dyn_cast<RecallOp>(op))
-        add(recall.getFunctionAttr());
+      else if (auto lookup = dyn_cast<LookupOp>(op))
+        add(lookup.getFunctionAttr());
       else if (auto traverse = dyn_cast<TraverseOp>(op))
         llvm::for_each(traverse.getFunctions().getAsRange<FlatSymbolRefAttr>(),
                        add);

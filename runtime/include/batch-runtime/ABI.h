@@ -36,7 +36,7 @@
 
 #include <stdint.h>
 
-#define BATCH_ABI_VERSION 9
+#define BATCH_ABI_VERSION 10
 /// The symbol that an object exports, a BatchObject.
 #define BATCH_OBJECT_SYMBOL "batch_object"
 
@@ -98,8 +98,8 @@ typedef struct BatchStep {
   int64_t count;
   const BatchOperand *operands;
   char *const *results;
-  char *scratch; ///< for intermediates of the tasks
-  int64_t meets; ///< 1: a barrier of all units follows, 0: none
+  char *scratch;   ///< for intermediates of the tasks
+  int64_t barrier; ///< 1: a barrier of all units follows, 0: none
 } BatchStep;
 
 /// A variable of a lockstep program, on the lanes of one unit: a row per lane,
@@ -152,7 +152,7 @@ typedef struct BatchLanes {
   int64_t *runs;          ///< by block: how often it has run,
   int64_t *laneRuns;      ///< and on how many lanes in all
   int64_t *ends;          ///< by instance: how it ended
-  int64_t cheap;          ///< blocks that cost less run before a state is read
+  int64_t lowCost;        ///< blocks that cost less run before a state is read
   const int64_t *states;  ///< a table of states by hash: the hash, 0 where none
                           ///< is; the block that runs next, -1 there
   int64_t lastSlot;       ///< of the table; their number is a power of two
@@ -184,7 +184,7 @@ typedef struct BatchPlan {
 typedef struct BatchPlansLaunch {
   const BatchPlan *plans;
   int64_t numPlans;
-  const char *const *forms;
+  const char *const *packings;
   struct BatchDeviceControl *control;
   int64_t blocks;
   int64_t watchdog; ///< nanoseconds that a block waits for others; 0: for ever

@@ -70,7 +70,7 @@ struct ParameterInfo {
   DType dtype = DType::F32;
 };
 
-struct FormInfo {
+struct PackingInfo {
   int parameter = 0;
   std::vector<int> stacked; ///< their rows follow those of `parameter`
   bool panels = false;      ///< else rows
@@ -79,8 +79,8 @@ struct FormInfo {
 };
 
 struct SourceInfo {
-  int parameter = -1, form = -1; ///< a packing with rows
-  bool input = false;            ///< input tensors of this shape and type
+  int parameter = -1, packing = -1; ///< a packing with rows
+  bool input = false;               ///< input tensors of this shape and type
   std::vector<int64_t> shape;
   DType dtype = DType::F32;
 };
@@ -186,7 +186,7 @@ struct Descriptor {
   std::string triple, cpu;
   std::vector<std::string> features;
   std::vector<ParameterInfo> parameters;
-  std::vector<FormInfo> forms;
+  std::vector<PackingInfo> packings;
   std::vector<AdtInfo> adts;
   int64_t cellColumns = 0;
   std::vector<Field> arguments, results;
@@ -217,7 +217,7 @@ struct Descriptor {
 
 private:
   void check() const;
-  void checkForm(const FormInfo &form) const;
+  void checkPacking(const PackingInfo &packing) const;
   void checkVariants() const;
   void checkTable(const TableInfo &table) const;
   void checkKernel(const KernelInfo &kernel) const;

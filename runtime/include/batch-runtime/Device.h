@@ -58,7 +58,7 @@ struct LaunchShape {
 };
 
 /// A region of device memory.
-struct DevicePart {
+struct DeviceRegion {
   size_t offset, bytes;
   const char *what; ///< for messages
 };
@@ -84,7 +84,7 @@ public:
   /// each of which begins at a multiple of 4. A device that sees all accesses
   /// reports others as errors.
   virtual void divide(uint64_t /*address*/,
-                      const std::vector<DevicePart> & /*parts*/) {}
+                      const std::vector<DeviceRegion> & /*regions*/) {}
   /// Host memory that is copied without blocking the caller.
   char *allocateStaging(size_t bytes, const char *what);
   virtual void releaseStaging(char *memory) noexcept = 0;

@@ -1,4 +1,4 @@
-//===- DeviceArena.h - Device memory, given out in parts --------*- C++ -*-===//
+//===- DeviceArena.h - Device memory, given out in regions ------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,26 +19,26 @@ namespace batchrt {
 /// Places regions one after the other, at multiples of `alignment`. After each
 /// is a gap of at least 64 bytes: a device that checks accesses sees any beyond
 /// the end.
-class PartLayout {
+class RegionLayout {
 public:
-  /// Empties `parts`, which then gets the regions that are not empty.
-  PartLayout(std::vector<DevicePart> &parts, size_t alignment)
-      : parts(parts), alignment(alignment) {
-    parts.clear();
+  /// Empties `regions`, which then gets the regions that are not empty.
+  RegionLayout(std::vector<DeviceRegion> &regions, size_t alignment)
+      : regions(regions), alignment(alignment) {
+    regions.clear();
   }
 
   /// The offset of the next region; `what` is for messages.
   size_t add(size_t bytes, const char *what) {
     size_t at = top;
     if (bytes)
-      parts.push_back({at, bytes, what});
+      regions.push_back({at, bytes, what});
     top = (top + bytes + 64 + alignment - 1) / alignment * alignment;
     return at;
   }
   size_t end() const { return top; }
 
 private:
-  std::vector<DevicePart> &parts;
+  std::vector<DeviceRegion> &regions;
   const size_t alignment;
   size_t top = 0;
 };
@@ -65,8 +65,8 @@ public:
   /// The offset of the next `bytes`, a multiple of 256.
   size_t allocate(size_t bytes);
   /// Declares that kernels access only these regions.
-  void divide(const std::vector<DevicePart> &parts) {
-    device.divide(base, parts);
+  void divide(const std::vector<DeviceRegion> &regions) {
+    device.divide(base, regions);
   }
 
   uint64_t address(size_t offset = 0) const { return base + offset; }

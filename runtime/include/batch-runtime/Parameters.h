@@ -40,10 +40,10 @@ public:
   BoundParameters(const Descriptor &descriptor,
                   const ParameterOptions &options);
 
-  const char *form(size_t index) const { return buffers[index].data(); }
-  int64_t rows(size_t form) const { return layouts[form].rows; }
-  int64_t rowBytes(size_t form) const { return layouts[form].rowBytes; }
-  size_t bytes(size_t form) const { return layouts[form].bytes; }
+  const char *packing(size_t index) const { return buffers[index].data(); }
+  int64_t rows(size_t packing) const { return layouts[packing].rows; }
+  int64_t rowBytes(size_t packing) const { return layouts[packing].rowBytes; }
+  size_t bytes(size_t packing) const { return layouts[packing].bytes; }
   /// Bytes of all packings.
   size_t bytes() const;
 

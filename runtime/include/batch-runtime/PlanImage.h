@@ -61,7 +61,7 @@ struct ImageLayout {
   size_t inEnd = 0;            ///< [0, inEnd) is copied in
   size_t outEnd = 0;           ///< [control, outEnd) is copied out
   size_t bytes = 0;
-  std::vector<DevicePart> parts; ///< all but Resident and empty ones
+  std::vector<DeviceRegion> deviceRegions; ///< all but Resident and empty ones
 };
 
 /// Computes where everything lies. `layout` may be an old one: its memory is

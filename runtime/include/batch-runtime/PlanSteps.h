@@ -34,7 +34,7 @@ public:
   std::vector<BatchStep> &steps() { return stepList; }
 
   /// Consecutive steps that all workers share, or that one of them runs.
-  struct Stretch {
+  struct Range {
     int64_t begin, end;
     bool shared;
   };
@@ -43,7 +43,7 @@ public:
   /// the number that their kernels have. No barrier follows the last step of a
   /// range.
   void shareSteps(int64_t workers, int64_t shareTasks);
-  const std::vector<Stretch> &stretches() const { return stretchList; }
+  const std::vector<Range> &ranges() const { return rangeList; }
 
   /// The memory of intermediates.
   ImageRegion region() const {
@@ -74,7 +74,7 @@ private:
   std::vector<char *> results;
   std::vector<BatchStep> stepList;
   std::vector<BatchPlan> planList;
-  std::vector<Stretch> stretchList;
+  std::vector<Range> rangeList;
   Buffer scratch;
   size_t usedScratchBytes = 0, usedWorkerBytes = 0;
   std::vector<int64_t> scratchOffsets; ///< by step

@@ -61,7 +61,7 @@ public:
     if (worker == 0)
       ++barrierCount;
     if (count > 1)
-      timed ? meetTimed(worker) : meet();
+      timed ? waitTimed(worker) : waitForAll();
   }
   /// Barriers since the pool was made.
   int64_t barriers() const { return barrierCount; }
@@ -69,8 +69,8 @@ public:
 private:
   void loop(int worker);
   void work(int worker);
-  void meet();
-  void meetTimed(int worker);
+  void waitForAll();
+  void waitTimed(int worker);
 
   const int count;
   int spins;

@@ -155,82 +155,83 @@ private:
 /// Columns `begin` to `end` of B in panels of `width`:
 /// P[p][k][j] = B[k][p * width + j]. `data` has only these columns.
 template <class T>
-void packPanels(const FormInfo &form, int64_t begin, int64_t end,
+void packPanels(const PackingInfo &packing, int64_t begin, int64_t end,
                 const char *data, char *target) {
   T *out = reinterpret_cast<T *>(target);
-  for (int64_t p = begin / form.width; p * form.width < end; ++p) {
-    const int64_t first = std::max(begin, p * form.width);
-    const int64_t last = std::min(end, (p + 1) * form.width);
-    for (int64_t k = 0; k < form.k; ++k)
+  for (int64_t p = begin / packing.width; p * packing.width < end; ++p) {
+    const int64_t first = std::max(begin, p * packing.width);
+    const int64_t last = std::min(end, (p + 1) * packing.width);
+    for (int64_t k = 0; k < packing.k; ++k)
       for (int64_t n = first; n < last; ++n) {
-        int64_t from = form.transposed ? (n - begin) * form.k + k
-                                       : k * (end - begin) + n - begin;
-        std::memcpy(&out[(p * form.k + k) * form.width + n % form.width],
-                    data + from * static_cast<int64_t>(sizeof(T)), sizeof(T));
+        int64_t from = packing.transposed ? (n - begin) * packing.k + k
+                                          : k * (end - begin) + n - begin;
+        std::memcpy(
+            &out[(p * packing.k + k) * packing.width + n % packing.width],
+            data + from * static_cast<int64_t>(sizeof(T)), sizeof(T));
       }
   }
 }
 
 /// Packs the columns of a packing that belong to parameter `p`.
-void packColumns(const FormInfo &form, const Descriptor &descriptor, int p,
-                 const Loaded &loaded, char *target) {
+void packColumns(const PackingInfo &packing, const Descriptor &descriptor,
+                 int p, const Loaded &loaded, char *target) {
   int64_t columns = 0;
   auto pack = [&](int parameter) {
     const ParameterInfo &info = descriptor.parameters[parameter];
     // Stacked parameters have static shapes, others may not have.
     int64_t begin = columns;
-    columns += form.stacked.empty() ? form.n : info.shape[0];
+    columns += packing.stacked.empty() ? packing.n : info.shape[0];
     if (parameter != p)
       return;
     int64_t size = byteSize(info.dtype);
     if (size == 4)
-      packPanels<uint32_t>(form, begin, columns, loaded.data, target);
+      packPanels<uint32_t>(packing, begin, columns, loaded.data, target);
     else if (size == 8)
-      packPanels<uint64_t>(form, begin, columns, loaded.data, target);
+      packPanels<uint64_t>(packing, begin, columns, loaded.data, target);
     else if (size == 2)
-      packPanels<uint16_t>(form, begin, columns, loaded.data, target);
+      packPanels<uint16_t>(packing, begin, columns, loaded.data, target);
     else
-      packPanels<uint8_t>(form, begin, columns, loaded.data, target);
+      packPanels<uint8_t>(packing, begin, columns, loaded.data, target);
   };
-  pack(form.parameter);
-  for (int parameter : form.stacked)
+  pack(packing.parameter);
+  for (int parameter : packing.stacked)
     pack(parameter);
 }
 
-bool hasParameter(const FormInfo &form, int p) {
-  return form.parameter == p ||
-         std::find(form.stacked.begin(), form.stacked.end(), p) !=
-             form.stacked.end();
+bool hasParameter(const PackingInfo &packing, int p) {
+  return packing.parameter == p ||
+         std::find(packing.stacked.begin(), packing.stacked.end(), p) !=
+             packing.stacked.end();
 }
 } // namespace
 
 BoundParameters::BoundParameters(const Descriptor &descriptor,
                                  const ParameterOptions &options)
-    : buffers(descriptor.forms.size()), layouts(descriptor.forms.size()) {
+    : buffers(descriptor.packings.size()), layouts(descriptor.packings.size()) {
   Loader loader(options);
   // Parameter by parameter, so that a converted copy lives only for a moment.
   for (size_t p = 0; p < descriptor.parameters.size(); ++p) {
     const ParameterInfo &parameter = descriptor.parameters[p];
     Loaded loaded = loader.load(parameter);
-    for (size_t f = 0; f < descriptor.forms.size(); ++f) {
-      const FormInfo &form = descriptor.forms[f];
-      if (!hasParameter(form, static_cast<int>(p)))
+    for (size_t f = 0; f < descriptor.packings.size(); ++f) {
+      const PackingInfo &packing = descriptor.packings[f];
+      if (!hasParameter(packing, static_cast<int>(p)))
         continue;
       std::string what = "parameter '" + parameter.name + "'";
-      if (form.panels) {
-        if (form.stacked.empty() &&
-            form.n * form.k != elementCount(loaded.shape))
+      if (packing.panels) {
+        if (packing.stacked.empty() &&
+            packing.n * packing.k != elementCount(loaded.shape))
           raise("parameter '", parameter.name, "' of shape ",
-                shapeName(loaded.shape), " does not fit its panels of ", form.k,
-                " by ", form.n);
-        int64_t panels = (form.n + form.width - 1) / form.width;
+                shapeName(loaded.shape), " does not fit its panels of ",
+                packing.k, " by ", packing.n);
+        int64_t panels = (packing.n + packing.width - 1) / packing.width;
         if (!buffers[f].data()) {
           layouts[f].bytes =
-              panels * form.width * form.k * byteSize(parameter.dtype);
+              panels * packing.width * packing.k * byteSize(parameter.dtype);
           std::memset(buffers[f].reserve(layouts[f].bytes, what.c_str()), 0,
                       layouts[f].bytes);
         }
-        packColumns(form, descriptor, static_cast<int>(p), loaded,
+        packColumns(packing, descriptor, static_cast<int>(p), loaded,
                     buffers[f].data());
         continue;
       }

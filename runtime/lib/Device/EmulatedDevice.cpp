@@ -41,13 +41,14 @@ public:
   void discard(uint64_t address, size_t bytes) override {
     divide(address, {{0, bytes, "device memory"}});
   }
-  void divide(uint64_t address, const std::vector<DevicePart> &parts) override {
+  void divide(uint64_t address,
+              const std::vector<DeviceRegion> &regions) override {
     Guard guard(mutex);
     removeRegions(address);
-    for (const DevicePart &part : parts)
-      emulator.addRegion(reinterpret_cast<void *>(address + part.offset),
-                         part.bytes, part.what);
-    memory.at(address).parts = parts;
+    for (const DeviceRegion &region : regions)
+      emulator.addRegion(reinterpret_cast<void *>(address + region.offset),
+                         region.bytes, region.what);
+    memory.at(address).regions = regions;
   }
   void releaseStaging(char *address) noexcept override {
     Guard guard(mutex);
@@ -58,9 +59,10 @@ public:
     Guard guard(mutex);
     std::memcpy(reinterpret_cast<void *>(to), from, bytes);
     const auto &[address, allocation] = *std::prev(memory.upper_bound(to));
-    for (const DevicePart &part : allocation.parts) {
-      uint64_t begin = std::max(to, address + part.offset);
-      uint64_t end = std::min(to + bytes, address + part.offset + part.bytes);
+    for (const DeviceRegion &region : allocation.regions) {
+      uint64_t begin = std::max(to, address + region.offset);
+      uint64_t end =
+          std::min(to + bytes, address + region.offset + region.bytes);
       if (begin < end)
         emulator.markWritten(reinterpret_cast<void *>(begin), end - begin);
     }
@@ -152,14 +154,14 @@ private:
   /// Memory of the device, which is divided into regions, or of the host.
   struct Allocation {
     Buffer buffer;
-    std::vector<DevicePart> parts;
+    std::vector<DeviceRegion> regions;
   };
 
   void removeRegions(uint64_t address) {
     Allocation &allocation = memory.at(address);
-    for (const DevicePart &part : allocation.parts)
-      emulator.removeRegion(reinterpret_cast<void *>(address + part.offset));
-    allocation.parts.clear();
+    for (const DeviceRegion &region : allocation.regions)
+      emulator.removeRegion(reinterpret_cast<void *>(address + region.offset));
+    allocation.regions.clear();
   }
 
   EmulatorOptions options;

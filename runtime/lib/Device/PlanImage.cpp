@@ -32,7 +32,7 @@ void batchrt::layOutImage(const ImageInput &input, ImageLayout &layout) {
       results += kernel.results.size();
     }
   }
-  PartLayout placed(layout.parts, 256);
+  RegionLayout placed(layout.deviceRegions, 256);
   layout.plans = placed.add(input.plans.size() * sizeof(BatchPlan), "plans");
   layout.steps = placed.add(steps * sizeof(BatchStep), "steps");
   layout.operands = placed.add(operands * sizeof(BatchOperand), "operands");

@@ -48,11 +48,11 @@ void DeviceLanes::run(ResultCopies copies) {
   LaunchShape shape = runs->shape();
   shape.blocks = image.units();
   // The control words precede the image, so that one copy is enough.
-  std::vector<DevicePart> parts;
-  PartLayout front(parts, 256);
+  std::vector<DeviceRegion> parts;
+  RegionLayout front(parts, 256);
   front.add(controlBytes(shape.blocks), "control words");
   imageAt = front.end();
-  for (const DevicePart &part : image.deviceParts())
+  for (const DeviceRegion &part : image.deviceRegions())
     parts.push_back({imageAt + part.offset, part.bytes, part.what});
   runs->begin(imageAt + image.bytes(), imageAt + image.outEnd(), parts);
   DeviceArena &memory = runs->memory();

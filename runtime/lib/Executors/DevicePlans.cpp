@@ -102,7 +102,7 @@ void DevicePlans::run(ResultCopies copies) {
   listRegions();
   layOutImage(input, layout);
   runs->begin(layout.bytes, std::max(layout.inEnd, layout.outEnd),
-              layout.parts);
+              layout.deviceRegions);
   DeviceArena &memory = runs->memory();
   writeImage(input, layout, memory.staging(), memory.address());
   runs->copyIn(layout.inEnd);
@@ -115,7 +115,7 @@ void DevicePlans::run(ResultCopies copies) {
   BatchPlansLaunch arguments = {};
   setAddress(arguments.plans, memory.address(layout.plans));
   arguments.numPlans = static_cast<int64_t>(input.plans.size());
-  setAddress(arguments.forms, runs->onDevice().forms());
+  setAddress(arguments.packings, runs->onDevice().forms());
   setAddress(arguments.control, watchdog.control);
   arguments.blocks = shape.blocks;
   arguments.watchdog = static_cast<int64_t>(watchdog.nanoseconds());

@@ -102,12 +102,12 @@ DeviceProgram::DeviceProgram(const CompiledObject &object,
 void DeviceProgram::copyForms(const Descriptor &descriptor,
                               const BoundParameters &parameters) {
   std::vector<uint64_t> addresses;
-  for (size_t f = 0; f < descriptor.forms.size(); ++f) {
+  for (size_t f = 0; f < descriptor.packings.size(); ++f) {
     uint64_t address = allocations.allocate(
         std::max<size_t>(parameters.bytes(f), 1), "parameters");
-    where->copyIn(address, parameters.form(f), parameters.bytes(f));
+    where->copyIn(address, parameters.packing(f), parameters.bytes(f));
     addresses.push_back(address);
-    regions.push_back({parameters.form(f), parameters.bytes(f),
+    regions.push_back({parameters.packing(f), parameters.bytes(f),
                        ImageRegion::Resident, "parameters", address});
   }
   formsAddress = allocations.allocate(std::max<size_t>(addresses.size() * 8, 8),
@@ -190,7 +190,7 @@ void DeviceRuns::checkProgress(
 }
 
 void DeviceRuns::begin(size_t bytes, size_t staged,
-                       const std::vector<DevicePart> &parts) {
+                       const std::vector<DeviceRegion> &parts) {
   launches = 0;
   before = arena.counts();
   arena.reset(bytes, staged);

@@ -89,7 +89,8 @@ public:
 
   /// Starts a run with an image of `bytes` bytes, of which the first `staged`
   /// are copied in or out.
-  void begin(size_t bytes, size_t staged, const std::vector<DevicePart> &parts);
+  void begin(size_t bytes, size_t staged,
+             const std::vector<DeviceRegion> &parts);
   /// Copies [0, end) of the image in, in the stream.
   void copyIn(size_t end);
   /// Launches the kernel, copies [outBegin, outEnd) of the image out and waits

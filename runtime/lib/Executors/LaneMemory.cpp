@@ -80,7 +80,7 @@ bool LaneMemory::layOut(int64_t newInstances, int64_t units) {
 
 void LaneMemory::place() {
   // Rows are aligned to 64 bytes.
-  PartLayout layout(parts, 64);
+  RegionLayout layout(parts, 64);
   auto forUnits = [&](auto... steps) {
     for (Unit &unit : unitList)
       ((this->*steps)(layout, unit), ...);
@@ -104,7 +104,7 @@ void LaneMemory::place() {
   size = layout.end();
 }
 
-void LaneMemory::placeArguments(PartLayout &layout) {
+void LaneMemory::placeArguments(RegionLayout &layout) {
   contextAt = layout.add(onDevice ? sizeof(BatchContext) : 0, "the context");
   lists = layout.add(units() * sizeof(BatchLanes *), "addresses of lanes");
   argumentList =
@@ -119,7 +119,7 @@ void LaneMemory::placeArguments(PartLayout &layout) {
   states = layout.add(stateCells * 8, "the table of states");
 }
 
-void LaneMemory::placeResults(PartLayout &layout) {
+void LaneMemory::placeResults(RegionLayout &layout) {
   for (Column &result : resultColumns)
     result.cells = layout.add(room * 8, "results");
   endOfIn = layout.end();
@@ -128,7 +128,7 @@ void LaneMemory::placeResults(PartLayout &layout) {
   endOfOut = layout.end();
 }
 
-void LaneMemory::placeSteps(PartLayout &layout, Unit &unit) {
+void LaneMemory::placeSteps(RegionLayout &layout, Unit &unit) {
   unit.variables =
       layout.add(info.variables.size() * sizeof(BatchVariable), "variables");
   unit.steps = layout.add(2 * info.blocks.size() * sizeof(BatchStep), "steps");
@@ -136,13 +136,13 @@ void LaneMemory::placeSteps(PartLayout &layout, Unit &unit) {
   unit.results = layout.add(results * sizeof(char *), "addresses of results");
 }
 
-void LaneMemory::placeHead(PartLayout &layout, Unit &unit) {
+void LaneMemory::placeHead(RegionLayout &layout, Unit &unit) {
   unit.head = layout.add(sizeof(BatchLanes), "lanes");
   unit.counters =
       layout.add(2 * (frameCells + info.blocks.size()) * 8, "counts of blocks");
 }
 
-void LaneMemory::placeLanes(PartLayout &layout, Unit &unit) {
+void LaneMemory::placeLanes(RegionLayout &layout, Unit &unit) {
   const LockstepOptions &options = lockstep.getOptions();
   const size_t own = unit.lanes, entries = options.stackDepth + 1;
   // Every step is one of an instance, or ends it.
@@ -307,7 +307,7 @@ void LaneMemory::write(const BatchContext &host, uint64_t forms, char *staging,
   const Places places{staging, address};
   BatchContext &context = *places.here<BatchContext>(contextAt);
   context = {};
-  context.forms = reinterpret_cast<decltype(context.forms)>(forms);
+  context.packings = reinterpret_cast<decltype(context.packings)>(forms);
   context.arguments = places.there<int64_t *>(argumentList);
   context.results = places.there<int64_t *>(resultList);
   context.lanes = places.there<BatchLanes *>(lists);

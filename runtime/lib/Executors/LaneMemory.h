@@ -71,7 +71,7 @@ public:
   size_t outBegin() const { return beginOfOut; }
   size_t outEnd() const { return endOfOut; }
   /// The regions that kernels access.
-  const std::vector<DevicePart> &deviceParts() const { return parts; }
+  const std::vector<DeviceRegion> &deviceRegions() const { return parts; }
   /// Where the context lies.
   size_t context() const { return contextAt; }
   /// Writes everything that is copied in. `host` has the arguments; `forms` is
@@ -100,11 +100,11 @@ private:
     size_t cells = 0, rows = 0, rowBytes = 0;
   };
   void place();
-  void placeArguments(PartLayout &layout);
-  void placeResults(PartLayout &layout);
-  void placeSteps(PartLayout &layout, Unit &unit);
-  void placeHead(PartLayout &layout, Unit &unit);
-  void placeLanes(PartLayout &layout, Unit &unit);
+  void placeArguments(RegionLayout &layout);
+  void placeResults(RegionLayout &layout);
+  void placeSteps(RegionLayout &layout, Unit &unit);
+  void placeHead(RegionLayout &layout, Unit &unit);
+  void placeLanes(RegionLayout &layout, Unit &unit);
   struct Places;
   void writeSteps(const Unit &unit, const Places &places) const;
   void writeHead(const Unit &unit, const Places &places) const;
@@ -120,7 +120,7 @@ private:
   int64_t room = -1; ///< for instances
   size_t stateCells = 0;
   std::vector<Unit> unitList;
-  std::vector<DevicePart> parts;
+  std::vector<DeviceRegion> parts;
   std::vector<Column> argumentColumns, resultColumns; ///< of a device
   size_t contextAt = 0, lists = 0, argumentList = 0, resultList = 0;
   size_t allLanes = 0, counter = 0, endsAt = 0;

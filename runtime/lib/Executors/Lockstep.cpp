@@ -22,7 +22,7 @@ void Lockstep::applyOptions(BatchLanes &lanes) const {
   lanes.maskFrom = options.maskFrom <= 1
                        ? static_cast<int64_t>(options.maskFrom * lanes.lanes)
                        : lanes.lanes + 1;
-  lanes.cheap = cheapBelow(costs);
+  lanes.lowCost = lowCostBelow(costs);
   lanes.lastSlot = static_cast<int64_t>(states.size()) / 2 - 1;
 }
 

@@ -40,7 +40,7 @@ void WorkerPlans::prepare() {
   steps.shareSteps(workers, batch.options.shareTasks);
   batch.reserveWorkers(steps.workerScratch(), workers);
   if (workers > 1)
-    for (const PlanSteps::Stretch &stretch : steps.stretches())
+    for (const PlanSteps::Range &stretch : steps.ranges())
       counted.shared += stretch.shared ? stretch.end - stretch.begin : 0;
   counted.launches = counted.batches;
 }
@@ -54,7 +54,7 @@ void WorkerPlans::forEachStretch(const Body &body) {
   BatchStep *steps = context.steps;
   const int64_t numSteps = context.numSteps;
   int64_t before = batch.workers.barriers(), stretches = 0;
-  for (const PlanSteps::Stretch &stretch : runPlan.steps().stretches()) {
+  for (const PlanSteps::Range &stretch : runPlan.steps().ranges()) {
     context.steps = steps + stretch.begin;
     context.numSteps = stretch.end - stretch.begin;
     job.workers = stretch.shared ? batch.workers.size() : 1;

@@ -34,17 +34,17 @@ MiniBatch::MiniBatch(const CompiledObject &object,
   memoPointers.resize(info.memo);
   part.memo = memoPointers.data();
 
-  for (size_t i = 0; i < info.forms.size(); ++i)
-    formPointers.push_back(parameters.form(i));
-  part.forms = formPointers.data();
+  for (size_t i = 0; i < info.packings.size(); ++i)
+    packingPointers.push_back(parameters.packing(i));
+  part.packings = packingPointers.data();
   for (const SourceInfo &source : info.sources) {
     BatchSource row = {};
     if (source.input) {
       row.rowBytes = RowLayout(source.shape, source.dtype).rowBytes();
-    } else if (source.form >= 0) {
-      row.base = parameters.form(source.form);
-      row.rows = parameters.rows(source.form);
-      row.rowBytes = parameters.rowBytes(source.form);
+    } else if (source.packing >= 0) {
+      row.base = parameters.packing(source.packing);
+      row.rows = parameters.rows(source.packing);
+      row.rowBytes = parameters.rowBytes(source.packing);
     }
     sourceList.push_back(row);
   }

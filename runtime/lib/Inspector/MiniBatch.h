@@ -112,7 +112,7 @@ private:
   std::vector<int64_t *> cellPointers, argumentPointers, resultPointers;
   std::vector<int64_t *> memoPointers;
   std::vector<std::vector<int64_t>> resultCells, memos;
-  std::vector<const char *> formPointers;
+  std::vector<const char *> packingPointers;
   std::vector<BatchSource> sourceList;
   std::vector<Buffer> workerMemory;
   std::vector<char *> workerPointers;

@@ -173,21 +173,21 @@ KernelInfo parseKernel(const json &text) {
   return kernel;
 }
 
-FormInfo parseForm(const json &text) {
-  FormInfo form;
-  form.parameter = member(text, key::parameter).get<int>();
-  std::string kind = member(text, key::form).get<std::string>();
+PackingInfo parsePacking(const json &text) {
+  PackingInfo packing;
+  packing.parameter = member(text, key::parameter).get<int>();
+  std::string kind = member(text, key::packing).get<std::string>();
   if (kind != key::rows && kind != key::panels)
-    raise("the descriptor has an unknown form '", kind, "'");
-  form.panels = kind == key::panels;
-  if (form.panels) {
-    form.n = member(text, key::n).get<int64_t>();
-    form.k = member(text, key::k).get<int64_t>();
-    form.width = member(text, key::width).get<int64_t>();
-    form.transposed = value(text, key::transposed, false);
-    form.stacked = value(text, key::stacked, std::vector<int>());
+    raise("the descriptor has an unknown packing '", kind, "'");
+  packing.panels = kind == key::panels;
+  if (packing.panels) {
+    packing.n = member(text, key::n).get<int64_t>();
+    packing.k = member(text, key::k).get<int64_t>();
+    packing.width = member(text, key::width).get<int64_t>();
+    packing.transposed = value(text, key::transposed, false);
+    packing.stacked = value(text, key::stacked, std::vector<int>());
   }
-  return form;
+  return packing;
 }
 
 AdtInfo parseAdt(const json &text, int number, const TypeParser &types) {
@@ -240,7 +240,7 @@ SourceInfo parseSource(const json &text) {
     source.dtype = parseTypeName(value<std::string>(text, key::dtype, "f32"));
   } else if (text.is_object()) {
     source.parameter = member(text, key::parameter).get<int>();
-    source.form = member(text, key::form).get<int>();
+    source.packing = member(text, key::packing).get<int>();
   }
   return source;
 }
@@ -279,8 +279,8 @@ Descriptor::Descriptor(const char *text) {
           {member(entry, key::name).get<std::string>(),
            member(entry, key::shape).get<std::vector<int64_t>>(),
            parseTypeName(value<std::string>(entry, key::dtype, "f32"))});
-    for (const json &entry : optional(root, key::forms))
-      forms.push_back(parseForm(entry));
+    for (const json &entry : optional(root, key::packings))
+      packings.push_back(parsePacking(entry));
 
     const json &adtList = optional(root, key::adts);
     TypeParser types(adtList);
@@ -336,8 +336,8 @@ static void checkRange(int64_t index, size_t size, const char *what) {
 }
 
 void Descriptor::check() const {
-  for (const FormInfo &form : forms)
-    checkForm(form);
+  for (const PackingInfo &packing : packings)
+    checkPacking(packing);
   checkVariants();
   for (const TableInfo &table : tables)
     checkTable(table);
@@ -345,8 +345,8 @@ void Descriptor::check() const {
     raise("the descriptor has ", sources.size(),
           " sources, but 128 is the most");
   for (const SourceInfo &source : sources)
-    if (source.form >= 0)
-      checkRange(source.form, forms.size(), "form");
+    if (source.packing >= 0)
+      checkRange(source.packing, packings.size(), "packing");
   for (const KernelInfo &kernel : kernels)
     checkKernel(kernel);
   if (lockstep)
@@ -355,25 +355,25 @@ void Descriptor::check() const {
         checkRange(block.kernel, kernels.size(), "kernel");
 }
 
-void Descriptor::checkForm(const FormInfo &form) const {
-  checkRange(form.parameter, parameters.size(), "parameter");
-  if (form.panels && (form.width <= 0 || form.n < 0 || form.k < 0))
-    raise("the descriptor has a malformed form of panels");
-  if (form.stacked.empty())
+void Descriptor::checkPacking(const PackingInfo &packing) const {
+  checkRange(packing.parameter, parameters.size(), "parameter");
+  if (packing.panels && (packing.width <= 0 || packing.n < 0 || packing.k < 0))
+    raise("the descriptor has a malformed packing of panels");
+  if (packing.stacked.empty())
     return;
   int64_t rows = 0;
   auto addRows = [&](int parameter) {
     checkRange(parameter, parameters.size(), "parameter");
     const std::vector<int64_t> &shape = parameters[parameter].shape;
-    if (!form.transposed || shape.size() != 2 || shape[1] != form.k)
+    if (!packing.transposed || shape.size() != 2 || shape[1] != packing.k)
       raise("the descriptor stacks parameter '", parameters[parameter].name,
             "', whose shape does not fit");
     rows += shape[0];
   };
-  addRows(form.parameter);
-  std::for_each(form.stacked.begin(), form.stacked.end(), addRows);
-  if (rows != form.n)
-    raise("the descriptor stacks ", rows, " rows, but names ", form.n);
+  addRows(packing.parameter);
+  std::for_each(packing.stacked.begin(), packing.stacked.end(), addRows);
+  if (rows != packing.n)
+    raise("the descriptor stacks ", rows, " rows, but names ", packing.n);
 }
 
 void Descriptor::checkVariants() const {

@@ -72,7 +72,7 @@ void PlanSteps::makeSteps(const TaskOrder &order) {
       const KernelInfo &kernel = descriptor.kernels[step.kernel];
       const StepLists &lists = stepLists[step.kernel];
       size_t number = sequence[i] - schedule.kernelSteps(step.kernel);
-      bool meets =
+      bool barrier =
           i + 1 < end && !order.isIndependent(step, list[sequence[i + 1]]);
       BatchStep &to = stepList[i];
       to = {};
@@ -82,7 +82,7 @@ void PlanSteps::makeSteps(const TaskOrder &order) {
           operands.data() + lists.operands + number * kernel.operands.size();
       to.results =
           results.data() + lists.results + number * kernel.results.size();
-      to.meets = meets;
+      to.barrier = barrier;
     }
   }
 }
@@ -107,7 +107,7 @@ void PlanSteps::reserveScratch() {
       offsets.push_back(used);
       used += align64(bytes);
       most = std::max(most, used);
-      if (step.meets)
+      if (step.barrier)
         used = begin;
     }
   }
@@ -119,10 +119,10 @@ void PlanSteps::reserveScratch() {
 }
 
 void PlanSteps::shareSteps(int64_t workers, int64_t shareTasks) {
-  stretchList.clear();
+  rangeList.clear();
   const int64_t count = static_cast<int64_t>(stepList.size());
   if (workers == 1 && count) {
-    stretchList.push_back({0, count, true});
+    rangeList.push_back({0, count, true});
     return;
   }
   int64_t begin = 0;
@@ -132,15 +132,15 @@ void PlanSteps::shareSteps(int64_t workers, int64_t shareTasks) {
     int64_t tasks =
         shareTasks ? shareTasks : descriptor.kernels[step.kernel].shareTasks;
     enough += static_cast<double>(step.count) / static_cast<double>(tasks);
-    if (!step.meets && s + 1 < count)
+    if (!step.barrier && s + 1 < count)
       continue;
     const bool shared = enough >= 1;
-    if (stretchList.empty() || stretchList.back().shared != shared) {
+    if (rangeList.empty() || rangeList.back().shared != shared) {
       if (begin)
-        stepList[begin - 1].meets = 0;
-      stretchList.push_back({begin, s + 1, shared});
+        stepList[begin - 1].barrier = 0;
+      rangeList.push_back({begin, s + 1, shared});
     }
-    stretchList.back().end = begin = s + 1;
+    rangeList.back().end = begin = s + 1;
     enough = 0;
   }
 }

@@ -12,8 +12,8 @@
 
 using namespace batchrt;
 
-int64_t batchrt::cheapBelow(const std::vector<int64_t> &costs) {
-  return *std::max_element(costs.begin(), costs.end()) / cheapShare;
+int64_t batchrt::lowCostBelow(const std::vector<int64_t> &costs) {
+  return *std::max_element(costs.begin(), costs.end()) / lowCostShare;
 }
 
 int64_t batchrt::hashOf(const State &state) {
@@ -48,7 +48,7 @@ namespace {
 class Run {
 public:
   Run(const LanePaths &program, int64_t lanes)
-      : program(program), cheap(cheapBelow(program.costs)),
+      : program(program), lowCost(lowCostBelow(program.costs)),
         waiting(program.costs.size()), laneCosts(program.costs.size()) {
     for (int64_t lane = 0; lane < lanes; ++lane)
       takeInstance();
@@ -63,7 +63,7 @@ public:
       for (size_t block = 0; block < waiting.size() && !ran; ++block) {
         if (waiting[block].empty())
           continue;
-        ran = program.costs[block] < cheap;
+        ran = program.costs[block] < lowCost;
         if (ran)
           run(static_cast<int32_t>(block));
         else
@@ -126,7 +126,7 @@ private:
   }
 
   const LanePaths &program;
-  const int64_t cheap;
+  const int64_t lowCost;
   size_t next = 0; ///< instance
   State state;
   std::vector<std::vector<Place>> waiting; ///< by block
@@ -195,7 +195,7 @@ private:
       int32_t state, block;
       double reward;
     };
-    const double dearest = static_cast<double>(
+    const double highest = static_cast<double>(
         *std::max_element(program.costs.begin(), program.costs.end()));
     std::vector<Step> steps;
     Run run(program, number);
@@ -207,7 +207,7 @@ private:
               ? run.present()[random.below(run.present().size() - 1)]
               : best(state);
       double waste = 1 - static_cast<double>(run.count(block)) / number;
-      steps.push_back({state, block, -waste * program.costs[block] / dearest});
+      steps.push_back({state, block, -waste * program.costs[block] / highest});
       run.run(block);
     }
     // The last step comes first, so that earlier ones know its reward.

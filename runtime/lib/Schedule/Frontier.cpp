@@ -17,7 +17,7 @@ static size_t reserved(const std::vector<T> &vector) {
 void FrontierPlan::compute(const TaskGraph &graph, unsigned wanted) {
   tasks = &graph;
   // Few sets of facts have code of their own.
-  const unsigned sets[] = {OnlyReady,          Ratios, Ratios | Relays,
+  const unsigned sets[] = {OnlyReady,          Ratios, Ratios | Cycles,
                            Ratios | Urgencies, Depths, Chains};
   bool ownCode =
       std::find(std::begin(sets), std::end(sets), wanted) != std::end(sets);
@@ -28,8 +28,8 @@ void FrontierPlan::compute(const TaskGraph &graph, unsigned wanted) {
   for (int32_t type = 0; type < graph.numTypes; ++type)
     typeBegin[type + 1] += typeBegin[type];
   findNodes();
-  if (facts & Relays)
-    findRelays();
+  if (facts & Cycles)
+    findCycles();
   if (facts & Depths)
     findDepths();
   if (facts & Urgencies)
@@ -44,7 +44,7 @@ void FrontierPlan::findNodes() {
   const int32_t *operands = tasks->operands.data();
   const uint16_t *types = tasks->types.data();
   nodes.resize(size);
-  orphans.assign(tasks->numTypes, 0);
+  independent.assign(tasks->numTypes, 0);
   consumers.resize(tasks->operands.size());
   // Counted one further on, so that filling in leaves each at its begin.
   consumerBegin.assign(size + 2, 0);
@@ -55,13 +55,13 @@ void FrontierPlan::findNodes() {
     next[task + 1] += next[task];
   for (int32_t task = 0; task < size; ++task) {
     const int32_t type = types[task], count = begin[task + 1] - begin[task];
-    int32_t kin = 0;
+    int32_t sameType = 0;
     for (int32_t o = begin[task]; o < begin[task + 1]; ++o) {
       consumers[next[operands[o]]++] = task;
-      kin += types[operands[o]] == type;
+      sameType += types[operands[o]] == type;
     }
-    nodes[task] = {type, count, kin, count};
-    orphans[type] += kin == 0;
+    nodes[task] = {type, count, sameType, count};
+    independent[type] += sameType == 0;
   }
 }
 
@@ -71,12 +71,12 @@ static uint64_t bitOf(int32_t type) {
 }
 
 /// Reachability between types, as if all tasks of a type were one.
-void FrontierPlan::findRelayedTypes() {
+void FrontierPlan::findTypesOnCycles() {
   const int32_t numTypes = std::min(tasks->numTypes, 64);
   const uint16_t *types = tasks->types.data();
-  relayed.assign(tasks->numTypes, 0);
-  numRelayed.assign(tasks->numTypes, 0);
-  std::vector<uint64_t> &below = relayed;
+  onCycle.assign(tasks->numTypes, 0);
+  numOnCycle.assign(tasks->numTypes, 0);
+  std::vector<uint64_t> &below = onCycle;
   for (int32_t task = 0, o = 0; task < tasks->size(); ++task) {
     uint64_t bit = bitOf(types[task]);
     for (int32_t end = tasks->operandBegin[task + 1]; o < end; ++o)
@@ -90,28 +90,28 @@ void FrontierPlan::findRelayedTypes() {
   for (int32_t type = 0; type < numTypes; ++type)
     for (uint64_t left = below[type]; left; left &= left - 1)
       above[__builtin_ctzll(left)] |= bitOf(type);
-  relays.assign(size_t(relayColumns) * tasks->numTypes, -1);
+  counterNumbers.assign(size_t(counterColumns) * tasks->numTypes, -1);
   for (int32_t type = 0; type < tasks->numTypes; ++type) {
-    relayed[type] = type < 64 ? below[type] & above[type] & ~bitOf(type) : 0;
+    onCycle[type] = type < 64 ? below[type] & above[type] & ~bitOf(type) : 0;
     int8_t counter = 0;
-    for (uint64_t left = relayed[type]; left; left &= left - 1)
-      relays[type * relayColumns + __builtin_ctzll(left)] = counter++;
-    numRelayed[type] = counter;
+    for (uint64_t left = onCycle[type]; left; left &= left - 1)
+      counterNumbers[type * counterColumns + __builtin_ctzll(left)] = counter++;
+    numOnCycle[type] = counter;
   }
 }
 
-void FrontierPlan::findRelays() {
-  findRelayedTypes();
+void FrontierPlan::findCycles() {
+  findTypesOnCycles();
   const int32_t size = tasks->size();
   int32_t pairs = 0;
   for (int32_t type = 0; type < tasks->numTypes; ++type)
-    pairs += (typeBegin[type + 1] - typeBegin[type]) * numRelayed[type];
-  relayCounts.assign(pairs, 0);
+    pairs += (typeBegin[type + 1] - typeBegin[type]) * numOnCycle[type];
+  cycleCounts.assign(pairs, 0);
   if (pairs == 0)
     return;
-  relayBegin.resize(size);
+  cycleBegin.resize(size);
   waitsFor.resize(size);
-  orphans.assign(tasks->numTypes, 0);
+  independent.assign(tasks->numTypes, 0);
   int32_t nextPair = 0;
   for (int32_t task = 0, o = 0; task < size; ++task) {
     Node &node = nodes[task];
@@ -120,23 +120,23 @@ void FrontierPlan::findRelays() {
       o = end;
       waitsFor[task] = 0;
     } else {
-      const uint64_t relayedHere = relayed[type];
+      const uint64_t cycleTypes = onCycle[type];
       uint64_t waits = 0;
-      const int8_t *relayOf = relays.data() + type * relayColumns;
-      int32_t *counts = relayCounts.data() + nextPair;
-      relayBegin[task] = nextPair;
-      nextPair += numRelayed[type];
-      node.kin = 0;
+      const int8_t *counterOf = counterNumbers.data() + type * counterColumns;
+      int32_t *counts = cycleCounts.data() + nextPair;
+      cycleBegin[task] = nextPair;
+      nextPair += numOnCycle[type];
+      node.sameType = 0;
       for (; o < end; ++o) {
         uint64_t types = waitsFor[tasks->operands[o]];
-        node.kin += types >> type & 1;
+        node.sameType += types >> type & 1;
         waits |= types;
-        for (uint64_t left = types & relayedHere; left; left &= left - 1)
-          ++counts[relayOf[__builtin_ctzll(left)]];
+        for (uint64_t left = types & cycleTypes; left; left &= left - 1)
+          ++counts[counterOf[__builtin_ctzll(left)]];
       }
-      waitsFor[task] = (waits & relayedHere) | bitOf(type);
+      waitsFor[task] = (waits & cycleTypes) | bitOf(type);
     }
-    orphans[type] += node.kin == 0;
+    independent[type] += node.sameType == 0;
   }
 }
 
@@ -161,8 +161,8 @@ void FrontierPlan::findUrgencies() {
   const int32_t *begin = tasks->operandBegin.data();
   const int32_t *operands = tasks->operands.data();
   const uint16_t *types = tasks->types.data();
-  outlooks.assign(tasks->size(), {1, 0});
-  Outlook *const all = outlooks.data();
+  urgencyNodes.assign(tasks->size(), {1, 0});
+  UrgencyNode *const all = urgencyNodes.data();
   for (int32_t task = tasks->size(); task-- > 0;) {
     const double above = std::min(4.0 / 3 * all[task].urgency, most);
     uint64_t waitsFor = 0;
@@ -207,9 +207,9 @@ void FrontierPlan::findChains() {
 
 size_t FrontierPlan::bytes() const {
   return reserved(consumerBegin) + reserved(consumers) + reserved(typeBegin) +
-         reserved(nodes) + reserved(orphans) + reserved(relayed) +
-         reserved(relays) + reserved(numRelayed) + reserved(waitsFor) +
-         reserved(relayCounts) + reserved(relayBegin) + reserved(depths) +
+         reserved(nodes) + reserved(independent) + reserved(onCycle) +
+         reserved(counterNumbers) + reserved(numOnCycle) + reserved(waitsFor) +
+         reserved(cycleCounts) + reserved(cycleBegin) + reserved(depths) +
          reserved(depthSums) + reserved(chain) + reserved(chainBegin) +
          reserved(chainCounts) + reserved(rows);
 }
@@ -224,14 +224,14 @@ void Frontier::start(const FrontierPlan &newPlan, unsigned newFacts) {
   tail = head;
   nodes = plan->nodes;
   if (facts & Ratios) {
-    orphan = plan->orphans;
-    relays = plan->relayCounts;
+    independentCounts = plan->independent;
+    cycleCounts = plan->cycleCounts;
   }
   if (facts & Depths)
     depthSums = plan->depthSums;
   if (facts & Urgencies) {
     successorTypes = std::min(graph.numTypes, 64);
-    outlooks = plan->outlooks;
+    urgencyNodes = plan->urgencyNodes;
     urgencies.assign(graph.numTypes, 0);
     successors.assign(successorTypes * successorTypes, 0);
   }
@@ -263,16 +263,16 @@ void Frontier::makeReady(int32_t task) {
 inline void Frontier::addUrgency(int32_t task) {
   const int32_t *consumers = plan->consumers.data();
   FrontierPlan::Node *const all = nodes.data();
-  const FrontierPlan::Outlook *const outlook = outlooks.data();
+  const FrontierPlan::UrgencyNode *const urgencyNode = urgencyNodes.data();
   const int32_t type = all[task].type;
   const uint64_t code = FrontierPlan::typeCode(type);
-  urgencies[type] += outlook[task].urgency;
+  urgencies[type] += urgencyNode[task].urgency;
   for (int32_t c = plan->consumerBegin[task],
                end = plan->consumerBegin[task + 1];
        c < end; ++c) {
     const int32_t consumer = consumers[c];
     if (--all[consumer].unready == 0 &&
-        outlook[consumer].waitsFor == all[consumer].pending * code)
+        urgencyNode[consumer].waitsFor == all[consumer].pending * code)
       addSuccessor(consumer, type);
   }
 }
@@ -280,7 +280,7 @@ inline void Frontier::addUrgency(int32_t task) {
 /// All operands of a task ran or are ready, and one operand of a type ran just
 /// now: the others may all be of one other type.
 inline void Frontier::checkSuccessor(int32_t task, int32_t type) {
-  const uint64_t waitsFor = outlooks[task].waitsFor;
+  const uint64_t waitsFor = urgencyNodes[task].waitsFor;
   const uint32_t count = nodes[task].pending;
   if (waitsFor == count * FrontierPlan::typeCode(type))
     return;
@@ -293,7 +293,7 @@ inline void Frontier::checkSuccessor(int32_t task, int32_t type) {
 inline void Frontier::addSuccessor(int32_t task, int32_t type) {
   const int32_t own = nodes[task].type;
   if (own < successorTypes && type < successorTypes)
-    successors[type * successorTypes + own] += outlooks[task].urgency;
+    successors[type * successorTypes + own] += urgencyNodes[task].urgency;
 }
 
 double Frontier::urgency(int32_t type) const {
@@ -325,8 +325,8 @@ Batch Frontier::commit(int32_t type, int32_t end) {
   case Ratios:
     commitTasks<Ratios>(type, end);
     break;
-  case Ratios | Relays:
-    commitTasks<Ratios | Relays>(type, end);
+  case Ratios | Cycles:
+    commitTasks<Ratios | Cycles>(type, end);
     break;
   case Ratios | Urgencies:
     commitTasks<Ratios | Urgencies>(type, end);
@@ -358,11 +358,12 @@ void Frontier::stopWaiting(int32_t task, int32_t type) {
     for (int32_t c = plan->consumerBegin[task];
          c < plan->consumerBegin[task + 1]; ++c) {
       FrontierPlan::Node &node = nodes[plan->consumers[c]];
-      int32_t counter = plan->relay(node.type, type);
+      int32_t counter = plan->cycleCounter(node.type, type);
       if (node.type == type)
-        orphan[type] += --node.kin == 0;
+        independentCounts[type] += --node.sameType == 0;
       else if (counter >= 0 &&
-               --relays[plan->relayBegin[plan->consumers[c]] + counter] == 0)
+               --cycleCounts[plan->cycleBegin[plan->consumers[c]] + counter] ==
+                   0)
         work.push_back(plan->consumers[c]);
     }
     if (work.empty())
@@ -379,15 +380,15 @@ void Frontier::commitTasks(int32_t type, int32_t end) {
   const int32_t *consumers = plan->consumers.data();
   const int32_t *chain = plan->chain.data();
   const int32_t *chainBegin = plan->chainBegin.data();
-  const int8_t *relayOf = plan->relays.data(); // plan->relay()
-  const int32_t relayColumn = std::min(type, 64);
-  int32_t *const counters = relays.data();
+  const int8_t *counterOf = plan->counterNumbers.data(); // plan->cycleCounter()
+  const int32_t counterColumn = std::min(type, 64);
+  int32_t *const counters = cycleCounts.data();
   FrontierPlan::Node *const all = nodes.data();
   int32_t *const order = tasks.data(), *const tails = tail.data();
-  const int32_t *relayBegin = plan->relayBegin.data();
-  FrontierPlan::Outlook *const outlook = outlooks.data();
+  const int32_t *cycleBegin = plan->cycleBegin.data();
+  FrontierPlan::UrgencyNode *const urgencyNode = urgencyNodes.data();
   const uint64_t code = FrontierPlan::typeCode(type);
-  int32_t orphanCount = 0;
+  int32_t newlyIndependent = 0;
   for (int32_t i = head[type]; i < end; ++i) {
     int32_t task = order[i];
     if constexpr (facts & Depths)
@@ -402,15 +403,16 @@ void Frontier::commitTasks(int32_t type, int32_t end) {
       FrontierPlan::Node &node = all[consumer];
       if constexpr (facts & Ratios) {
         if (node.type == type)
-          orphanCount += --node.kin == 0;
-        else if constexpr (facts & Relays)
+          newlyIndependent += --node.sameType == 0;
+        else if constexpr (facts & Cycles)
           if (int32_t counter =
-                  relayOf[node.type * FrontierPlan::relayColumns + relayColumn];
-              counter >= 0 && --counters[relayBegin[consumer] + counter] == 0)
+                  counterOf[node.type * FrontierPlan::counterColumns +
+                            counterColumn];
+              counter >= 0 && --counters[cycleBegin[consumer] + counter] == 0)
             stopWaiting(consumer, type);
       }
       if constexpr (facts & Urgencies)
-        outlook[consumer].waitsFor -= code;
+        urgencyNode[consumer].waitsFor -= code;
       if (--node.pending != 0) {
         if constexpr (facts & Urgencies)
           if (node.unready == 0)
@@ -425,13 +427,13 @@ void Frontier::commitTasks(int32_t type, int32_t end) {
     }
   }
   if constexpr (facts & Ratios)
-    orphan[type] += orphanCount - (end - head[type]);
+    independentCounts[type] += newlyIndependent - (end - head[type]);
   head[type] = end;
 }
 
 size_t Frontier::bytes() const {
   return reserved(nodes) + reserved(tasks) + reserved(head) + reserved(tail) +
-         reserved(orphan) + reserved(relays) + reserved(work) +
+         reserved(independentCounts) + reserved(cycleCounts) + reserved(work) +
          reserved(depthSums) + reserved(urgencies) + reserved(successors) +
          reserved(chainLeft) + reserved(chainReady) + reserved(longest);
 }

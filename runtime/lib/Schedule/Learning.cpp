@@ -102,8 +102,8 @@ private:
       int32_t type = random.share() < explore
                          ? types[random.below(types.size())]
                          : bestType(number);
-      double ratio =
-          static_cast<double>(frontier.ready(type)) / frontier.orphans(type);
+      double ratio = static_cast<double>(frontier.ready(type)) /
+                     frontier.independent(type);
       steps.push_back({number, type, -1 + options.ratioWeight * ratio});
       frontier.commit(type);
     }

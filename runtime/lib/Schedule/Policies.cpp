@@ -11,7 +11,8 @@ using namespace batchrt;
 
 int32_t batchrt::pickSufficient(const Frontier &frontier) {
   for (int32_t type = 0; type < frontier.numTypes(); ++type)
-    if (frontier.ready(type) && frontier.ready(type) == frontier.orphans(type))
+    if (frontier.ready(type) &&
+        frontier.ready(type) == frontier.independent(type))
       return type;
   return -1;
 }
@@ -21,8 +22,9 @@ int32_t batchrt::pickByRatio(const Frontier &frontier) {
   for (int32_t type = 0; type < frontier.numTypes(); ++type) {
     if (!frontier.ready(type))
       continue;
-    if (best < 0 || int64_t(frontier.ready(type)) * frontier.orphans(best) >
-                        int64_t(frontier.ready(best)) * frontier.orphans(type))
+    if (best < 0 ||
+        int64_t(frontier.ready(type)) * frontier.independent(best) >
+            int64_t(frontier.ready(best)) * frontier.independent(type))
       best = type;
   }
   return best;
@@ -94,11 +96,11 @@ const Schedule &PolicyScheduler::agenda(const TaskGraph &graph) {
 }
 
 const Schedule &PolicyScheduler::greedy(const TaskGraph &graph) {
-  begin(graph, Ratios | Relays);
+  begin(graph, Ratios | Cycles);
   isShortest = true;
   while (!frontier.done()) {
     int32_t type = pickByRatio(frontier);
-    isShortest &= frontier.ready(type) == frontier.orphans(type);
+    isShortest &= frontier.ready(type) == frontier.independent(type);
     schedule.batches.push_back(frontier.commit(type));
   }
   return end();

@@ -45,7 +45,7 @@ static void findChoices(const Frontier &frontier, std::vector<int32_t> &types) {
   for (int32_t type = 0; type < frontier.numTypes(); ++type) {
     if (!frontier.ready(type))
       continue;
-    if (frontier.ready(type) == frontier.orphans(type)) {
+    if (frontier.ready(type) == frontier.independent(type)) {
       types.assign(1, type);
       return;
     }

@@ -160,7 +160,7 @@ void WorkerPool::run(void (*newJob)(void *, int), void *newArgument,
   stepAside(workerCores);
   start.advance();
   work(0);
-  meet();
+  waitForAll();
 }
 
 double WorkerPool::runTimed(void (*newJob)(void *, int), void *newArgument,
@@ -192,9 +192,9 @@ void WorkerPool::work(int worker) {
   times[worker].busy += microsecondsSince(begin);
 }
 
-void WorkerPool::meetTimed(int worker) {
+void WorkerPool::waitTimed(int worker) {
   Clock::time_point begin = Clock::now();
-  meet();
+  waitForAll();
   times[worker].busy -= microsecondsSince(begin);
 }
 
@@ -204,11 +204,11 @@ void WorkerPool::loop(int worker) {
     if (stop)
       return;
     work(worker);
-    meet();
+    waitForAll();
   }
 }
 
-void WorkerPool::meet() {
+void WorkerPool::waitForAll() {
   uint32_t now = generation.load();
   if (arrived.fetch_add(1, std::memory_order_acq_rel) == count - 1) {
     arrived.store(0, std::memory_order_relaxed);

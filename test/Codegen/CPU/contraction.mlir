@@ -8,7 +8,7 @@
 #id = affine_map<(r, n) -> (r, n)>
 #bias = affine_map<(r, n) -> (n)>
 
-// Parameters are asked for in the forms that the code reads, each once.
+// Parameters are asked for in the packings that the code reads, each once.
 // CHECK: module attributes {uprog.packings = [
 // CHECK-SAME: #uprog.panels<parameters = [0], n = 64, k = 40, width = 32, transposed = true>,
 // CHECK-SAME: #uprog.panels<parameters = [2], n = 64, k = 20, width = 32>,
@@ -26,7 +26,7 @@
 // CHECK-NOT:   @cell.rows.stage1
 
 // CHECK-LABEL: func.func @cell.rows(
-// CHECK-SAME:    attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <fixed_scratch = {{[0-9]+}}, task_scratch = {{[0-9]+}}, most_scratch = {{[0-9]+}}, row_split = 12, row_block = 0, share_tasks = {{[0-9]+}}>>
+// CHECK-SAME:    attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <fixed_scratch = {{[0-9]+}}, task_scratch = {{[0-9]+}}, most_scratch = {{[0-9]+}}, row_split = 12, stage_rows = 0, share_tasks = {{[0-9]+}}>>
 uprog.operator @cell.rows(%n: index, %x: tensor<?x20xf32> {uprog.operand = #uprog.operand<gather>},
                           %h: tensor<?x20xf32> {uprog.operand = #uprog.operand<gather>},
                           %w: tensor<64x40xf32> {uprog.operand = #uprog.operand<shared(0)>},

@@ -5,7 +5,7 @@
 #y = affine_map<(r, n, k) -> (r, n)>
 
 // What a contraction reads whole is made by an earlier stage, in scratch; a
-// cheap product of operands is not: it is computed while A is packed.
+// product of operands, of low cost, is not: it is computed while A is packed.
 // CHECK-LABEL: func.func private @chain.rows.stage0
 // CHECK:         math.tanh
 // CHECK:       func.func private @chain.rows.stage1

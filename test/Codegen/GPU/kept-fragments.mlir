@@ -13,7 +13,7 @@
 // CHECK:         scf.for {{.*}} iter_args(%[[TURN:.*]] = %c0_i64)
 // CHECK:           %[[EARLY:.*]] = arith.cmpi slt, %[[TURN]], %{{.*}} : i64
 // CHECK-NEXT:      %[[SUMS:.*]]:8 = scf.if %[[EARLY]] -> (f32, f32, f32, f32, f32, f32, f32, f32)
-// CHECK-COUNT-2:     llvm.mlir.addressof @weights : !llvm.ptr<3>
+// CHECK-COUNT-2:     llvm.mlir.addressof @parameters : !llvm.ptr<3>
 // CHECK:             scf.for {{.*}} step %c16_i64
 // CHECK-COUNT-2:       llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
 // CHECK-COUNT-2:       llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xf32>

@@ -47,7 +47,7 @@ func.func @main(%t: !rec.adt<@Tree>) attributes {batch.entry} {
 }
 func.func @main.inspect(%t: !rec.adt<@Tree>) attributes {batch.inspector} {
   // expected-error @+1 {{function @visit is looked up here, but no batch.traverse runs it}}
-  batch.recall @visit(%t) : (!rec.adt<@Tree>) -> ()
+  batch.lookup @visit(%t) : (!rec.adt<@Tree>) -> ()
   return
 }
 

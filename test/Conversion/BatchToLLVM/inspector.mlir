@@ -9,19 +9,19 @@ batch.source @E : tensor<4xf32> parameter(0)
 func.func private @once.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
     attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <
         fixed_scratch = 0, task_scratch = 0, most_scratch = 0,
-        row_split = 1, row_block = 0, share_tasks = 1>>}
+        row_split = 1, stage_rows = 0, share_tasks = 1>>}
 func.func private @cell.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
     attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 64, workers = <
         fixed_scratch = 64, task_scratch = 16, most_scratch = 128,
-        row_split = 1, row_block = 0, share_tasks = 1>>}
+        row_split = 1, stage_rows = 0, share_tasks = 1>>}
 func.func private @padded.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
     attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <
         fixed_scratch = 0, task_scratch = 0, most_scratch = 0,
-        row_split = 1, row_block = 0, share_tasks = 1>>}
+        row_split = 1, stage_rows = 0, share_tasks = 1>>}
 func.func private @either.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
     attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <
         fixed_scratch = 0, task_scratch = 0, most_scratch = 0,
-        row_split = 1, row_block = 0, share_tasks = 1>>}
+        row_split = 1, stage_rows = 0, share_tasks = 1>>}
 batch.kernel @once() -> (tensor<4xf32> {batch.in_table = @h}) {
   %zero = arith.constant dense<0.0> : tensor<4xf32>
   batch.yield %zero : tensor<4xf32>
@@ -111,7 +111,7 @@ func.func @main(%t: !rec.adt<@Tree> {batch.name = "tree"}, %word: index,
 // CHECK:         llvm.store %[[X]], %{{.*}} : i64, !llvm.ptr
 // CHECK:         %[[H:.*]] = arith.ori %{{.*}}, %{{.*}} : i64
 // CHECK:         %[[H1:.*]] = arith.ori %[[H]], %{{.*}} : i64
-// A settled handle has no depth.
+// A resolved handle has no depth.
 // CHECK:         %[[MASK:.*]] = arith.constant -72057589742960641 : i64
 // CHECK:         %[[S:.*]] = arith.andi %[[H1]], %[[MASK]] : i64
 // CHECK:         return %[[S]] : i64
@@ -128,13 +128,13 @@ func.func @main.inspect(%t: !rec.adt<@Tree>, %word: index)
   %p = batch.row @E[%one]
   %q = batch.row @E[%two]
   %again = batch.record @padded(%p, %q) depth(%d0) : (!batch.handle, !batch.handle) -> !batch.handle
-  %n = batch.recall @visit.inspect(%t) : (!rec.adt<@Tree>) -> index
-  %s = batch.settle %h#1 : !batch.handle
+  %n = batch.lookup @visit.inspect(%t) : (!rec.adt<@Tree>) -> index
+  %s = batch.resolve %h#1 : !batch.handle
   return %s : !batch.handle
 }
 
 // A traversal runs a function on an instance's nodes of its ADT and stores what it
-// returns; the function recalls it by the node.
+// returns; the function looks it up by the node.
 // CHECK-LABEL: func.func private @main.traverse
 // CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[FIRST:.*]]: i64, %[[END:.*]]: i64)
 // CHECK:         scf.for %[[NODE:.*]] = %[[FIRST]] to %[[END]] step %{{.*}} {

@@ -9,7 +9,7 @@ rec.adt @Nat {
 func.func private @cell.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
     attributes {uprog.code = #uprog.code<stages = 3, task_scratch = 0, workers = <
         fixed_scratch = 0, task_scratch = 0, most_scratch = 0,
-        row_split = 1, row_block = 0, share_tasks = 1>>}
+        row_split = 1, stage_rows = 0, share_tasks = 1>>}
 batch.kernel @cell(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared}) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
@@ -28,7 +28,7 @@ batch.kernel @cell(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared}) -> tenso
 // CHECK-NEXT:    scf.if %[[NEW]] {
 // CHECK-NEXT:      func.call @encode.body(%[[CTX]], %[[T]], %[[W]])
 
-// An invocation calls the kernel function with one task, which is the first of
+// An invocation calls the operator's code with one task, which is the first of
 // one, in one part, in all its stages.
 // CHECK-LABEL: func.func private @encode.body(
 // CHECK:         func.call @encode(

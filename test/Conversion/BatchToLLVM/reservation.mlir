@@ -15,15 +15,15 @@ batch.table @h : tensor<4xf32> group(0)
 func.func private @once.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
     attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <
         fixed_scratch = 0, task_scratch = 0, most_scratch = 0,
-        row_split = 1, row_block = 0, share_tasks = 1>>}
+        row_split = 1, stage_rows = 0, share_tasks = 1>>}
 func.func private @a.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
     attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <
         fixed_scratch = 0, task_scratch = 0, most_scratch = 0,
-        row_split = 1, row_block = 0, share_tasks = 1>>}
+        row_split = 1, stage_rows = 0, share_tasks = 1>>}
 func.func private @b.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
     attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <
         fixed_scratch = 0, task_scratch = 0, most_scratch = 0,
-        row_split = 1, row_block = 0, share_tasks = 1>>}
+        row_split = 1, stage_rows = 0, share_tasks = 1>>}
 batch.kernel @once() -> (tensor<4xf32> {batch.in_table = @h}) {
   %x = arith.constant dense<0.0> : tensor<4xf32>
   batch.yield %x : tensor<4xf32>
@@ -50,7 +50,7 @@ func.func private @other(%t: !rec.adt<@Tree>) -> index {
   return %n : index
 }
 func.func @main.inspect(%t: !rec.adt<@Tree>) -> index attributes {batch.inspector} {
-  %n = batch.recall @visit.inspect(%t) : (!rec.adt<@Tree>) -> index
+  %n = batch.lookup @visit.inspect(%t) : (!rec.adt<@Tree>) -> index
   return %n : index
 }
 

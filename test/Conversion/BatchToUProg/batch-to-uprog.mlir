@@ -84,7 +84,7 @@ func.func @main.inspect(%n: index, %hs: !rec.list<!batch.handle>) attributes {ba
 // All units wait for each other at the end of a step that says so, nowhere else.
 // BARRIER-LABEL: uprog.program @main.execute
 // BARRIER-NOT:   uprog.barrier
-// BARRIER:       %[[WAIT:.*]] = uprog.step_meets %{{.*}}
+// BARRIER:       %[[WAIT:.*]] = uprog.step_barrier %{{.*}}
 // BARRIER-NEXT:  uprog.branch %[[WAIT]] uniform
 // BARRIER-NEXT:  case 1 {
 // BARRIER-NEXT:    uprog.barrier device
@@ -122,7 +122,7 @@ uprog.operator @swap.rows of @swap(
 // executor has nothing to choose from.
 // CHECK-LABEL: uprog.program @run.execute(%{{.*}}: !batch.plan) level(device) attributes {batch.executor} {
 // CHECK-NOT:     case {{[0-9]}}
-// CHECK:         uprog.step_meets
+// CHECK:         uprog.step_barrier
 // CHECK-NOT:     uprog.program
 func.func @run() attributes {batch.entry} {
   return

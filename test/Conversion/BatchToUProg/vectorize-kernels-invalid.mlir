@@ -33,7 +33,7 @@ func.func private @k.rows()
 
 // -----
 
-// A shared argument must say which parameter it is.
+// A parameter must say which parameter it is.
 // expected-error @+1 {{argument #1 is shared and needs 'batch.parameter', the number of its parameter}}
 batch.kernel @unnumbered(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared}) -> tensor<4xf32> {
   %y = arith.addf %x, %w : tensor<4xf32>
@@ -116,7 +116,7 @@ batch.kernel @slice(%x: tensor<4xf32>, %i: index) -> tensor<2xf32> {
 
 // -----
 
-// A row of a shared tensor that has any number of them is an operand of its own.
+// A row of a parameter that has any number of them is an operand of its own.
 batch.kernel @row(%e: tensor<?x4xf32> {batch.parameter = 0 : i64, batch.shared}, %i: index) -> tensor<4xf32> {
   // expected-error @+1 {{takes a slice of a parameter of unknown extent at a position that differs from task to task: pass the slice to the kernel}}
   %y = tensor.extract_slice %e[%i, 0] [1, 4] [1, 1] : tensor<?x4xf32> to tensor<4xf32>
@@ -286,7 +286,7 @@ batch.kernel @softmax(%a: tensor<?xf32>) -> tensor<f32> {
 
 // -----
 
-// A shared tensor of unknown extent does not meet the rows of a ragged one.
+// A parameter of unknown extent has no domain in common with a ragged operand.
 batch.kernel @shared_rows(%a: tensor<?x4xf32>, %w: tensor<?x4xf32> {batch.parameter = 0 : i64, batch.shared}) -> tensor<4xf32> {
   %z = arith.constant dense<0.0> : tensor<4xf32>
   // expected-error @+1 {{combines a ragged tensor with one that has no row for each of its rows}}

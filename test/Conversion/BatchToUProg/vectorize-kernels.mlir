@@ -143,7 +143,7 @@ batch.kernel @childsum(%x: tensor<4xf32>, %hs: tensor<?x4xf32>,
 
 // -----
 
-// Ragged arguments that do not meet have domains of their own, in the order of
+// Ragged arguments that no op combines have domains of their own, in the order of
 // the arguments; per-child gates with a matrix stored [out, in] are one product
 // over all rows, also where the user wrote it with the rows last.
 // CHECK-LABEL: uprog.operator @two_domains.rows
@@ -563,7 +563,7 @@ batch.kernel @pick(%x: tensor<8xf32>, %m: tensor<6x4xf32>, %i: index)
 
 // -----
 
-// So they are from a shared tensor.
+// So they are from a parameter.
 // CHECK-DAG:   #[[WHOLE:.*]] = affine_map<(d0, d1, d2) -> (d1, d2)>
 // CHECK-DAG:   #[[TASK:.*]] = affine_map<(d0, d1, d2) -> (d0)>
 // CHECK-DAG:   #[[KEPT:.*]] = affine_map<(d0, d1, d2) -> (d0, d2)>

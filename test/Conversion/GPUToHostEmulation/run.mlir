@@ -49,8 +49,8 @@ gpu.module @kernels {
   llvm.mlir.global internal @partial() {addr_space = 3 : i32, alignment = 8 : i64} : !llvm.array<2 x f32>
   llvm.mlir.global external @own() {addr_space = 3 : i32, alignment = 4 : i64} : !llvm.array<0 x i32>
 
-  // All blocks meet. Arrivals are counted at byte 0, generations at byte 128.
-  func.func @meet(%control: !llvm.ptr<1>) {
+  // A barrier of all blocks. Arrivals are counted at byte 0, generations at byte 128.
+  func.func @device_barrier(%control: !llvm.ptr<1>) {
     %c0 = arith.constant 0 : index
     %one = arith.constant 1 : i32
     gpu.barrier
@@ -129,7 +129,7 @@ gpu.module @kernels {
       %to = llvm.getelementptr %sums[%n] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, f32
       llvm.store %sum, %to : f32, !llvm.ptr<1>
     }
-    func.call @meet(%control) : (!llvm.ptr<1>) -> ()
+    func.call @device_barrier(%control) : (!llvm.ptr<1>) -> ()
     %ends = arith.cmpi eq, %place, %c1 : index
     scf.if %ends {
       %all = scf.for %j = %c0 to %blocks step %c1 iter_args(%sum = %zero) -> f32 {

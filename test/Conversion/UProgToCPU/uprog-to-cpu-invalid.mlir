@@ -8,7 +8,7 @@ uprog.program @p() level(cluster) {
 
 // -----
 
-// A run calls the kernel function that was made of the operator.
+// A run calls the code that was made of the operator.
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) {
   uprog.yield
 }
@@ -22,7 +22,7 @@ uprog.program @p(%plan: !batch.plan, %x: tensor<?x4xf32>) level(device) {
 
 // -----
 
-// How workers share its tasks, the kernel function says.
+// How workers share its tasks, the operator's code says.
 func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
     attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0>}
 uprog.program @p(%plan: !batch.plan, %x: tensor<?x4xf32>) level(device) {

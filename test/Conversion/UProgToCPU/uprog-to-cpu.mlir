@@ -1,11 +1,11 @@
 // RUN: batch-opt %s --convert-uprog-to-cpu --split-input-file | FileCheck %s
-// RUN: batch-opt %s --convert-uprog-to-cpu="row-split=7 row-block=5" --split-input-file \
+// RUN: batch-opt %s --convert-uprog-to-cpu="row-split=7 stage-rows=5" --split-input-file \
 // RUN:   | FileCheck %s --check-prefix=SPLIT
 
 func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
     attributes {uprog.code = #uprog.code<stages = 2, task_scratch = 64, workers = <
         fixed_scratch = 0, task_scratch = 0, most_scratch = 0,
-        row_split = 12, row_block = 0, share_tasks = 1>>}
+        row_split = 12, stage_rows = 0, share_tasks = 1>>}
 
 // A program becomes a function that each worker of a pool runs. A run is done by
 // rows where there are many per worker, or one worker alone; then no worker
@@ -86,7 +86,7 @@ uprog.program @empty() level(device) {
 func.func private @first.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
     attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <
         fixed_scratch = 0, task_scratch = 0, most_scratch = 0,
-        row_split = 12, row_block = 0, share_tasks = 1>>}
+        row_split = 12, stage_rows = 0, share_tasks = 1>>}
 
 // What a machine's block does is a function that is called in one place and
 // stays apart, so that the loop over steps is small for any number of blocks.

@@ -4,13 +4,13 @@
 // or before it, that is at none of them.
 // CHECK-LABEL: gpu.func @p(
 // CHECK:         %[[NONE:.*]] = arith.constant 0 : i32
-// CHECK-NEXT:    func.call @meet(%{{.*}}, %{{.*}}, %[[NONE]], %{{.*}})
+// CHECK-NEXT:    func.call @device_barrier(%{{.*}}, %{{.*}}, %[[NONE]], %{{.*}})
 // CHECK:         scf.for %[[I:.*]] =
 // CHECK:           %[[STEP:.*]] = arith.index_cast %[[I]] : index to i32
-// CHECK-NEXT:      func.call @meet(%{{.*}}, %{{.*}}, %[[STEP]], %{{.*}})
+// CHECK-NEXT:      func.call @device_barrier(%{{.*}}, %{{.*}}, %[[STEP]], %{{.*}})
 // CHECK:         }
 // CHECK:         %[[LAST:.*]] = arith.constant 0 : i32
-// CHECK-NEXT:    func.call @meet(%{{.*}}, %{{.*}}, %[[LAST]], %{{.*}})
+// CHECK-NEXT:    func.call @device_barrier(%{{.*}}, %{{.*}}, %[[LAST]], %{{.*}})
 gpu.module @device {
 }
 uprog.program @p(%plan: !batch.plan) level(device) {
@@ -19,8 +19,8 @@ uprog.program @p(%plan: !batch.plan) level(device) {
   %steps = uprog.plan_size %plan
   uprog.for %i = %zero to %steps {
     %step = uprog.plan_step %plan[%i]
-    %meets = uprog.step_meets %step
-    uprog.branch %meets uniform
+    %barrier = uprog.step_barrier %step
+    uprog.branch %barrier uniform
     case 1 {
       uprog.barrier device
     }

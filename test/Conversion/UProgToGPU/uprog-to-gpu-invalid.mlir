@@ -34,7 +34,7 @@ uprog.program @p(%plan: !batch.plan, %x: tensor<?x4xf32>) level(device) {
 
 // The operator says that it has two stages.
 gpu.module @device {
-  func.func private @k.rows.stage0(%step: !llvm.ptr<1>, %forms: !llvm.ptr<1>, %unit: i64, %units: i64) {
+  func.func private @k.rows.stage0(%step: !llvm.ptr<1>, %packings: !llvm.ptr<1>, %unit: i64, %units: i64) {
     return
   }
 }
@@ -61,7 +61,7 @@ uprog.program @p() level(device) {
 
 // -----
 
-// All blocks that run a plan together meet, or the threads of each.
+// A barrier is one of all blocks that run a plan together, or of a block's threads.
 gpu.module @device {
 }
 uprog.program @p() level(device) {

@@ -7,14 +7,14 @@
 
 // CHECK: module attributes {gpu.container_module}
 gpu.module @device {
-  func.func private @k.rows.stage0(%step: !llvm.ptr<1>, %forms: !llvm.ptr<1>, %unit: i64, %units: i64) {
+  func.func private @k.rows.stage0(%step: !llvm.ptr<1>, %packings: !llvm.ptr<1>, %unit: i64, %units: i64) {
     return
   }
-  func.func private @k.rows.stage1(%step: !llvm.ptr<1>, %forms: !llvm.ptr<1>, %unit: i64, %units: i64) {
+  func.func private @k.rows.stage1(%step: !llvm.ptr<1>, %packings: !llvm.ptr<1>, %unit: i64, %units: i64) {
     return
   }
   // Fills a block's shared memory.
-  func.func private @fill(%forms: !llvm.ptr<1>, %unit: i64, %units: i64) attributes {batch.kept_bytes = 4096 : i64} {
+  func.func private @fill(%packings: !llvm.ptr<1>, %unit: i64, %units: i64) attributes {batch.kept_bytes = 4096 : i64} {
     return
   }
 }
@@ -26,9 +26,9 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // The barrier in global memory: what a block wrote is visible before it is
 // counted; the last one knows of all before it lets them go. Each block counts
 // its arrivals in words of its own.
-// NVIDIA:       llvm.mlir.global internal @[[LEFT:meet.left]]() {addr_space = 3 : i32
-// AMD-NOT:      @meet.left
-// DEVICE-LABEL: func.func private @meet(
+// NVIDIA:       llvm.mlir.global internal @[[LEFT:device_barrier.left]]() {addr_space = 3 : i32
+// AMD-NOT:      @device_barrier.left
+// DEVICE-LABEL: func.func private @device_barrier(
 // DEVICE-SAME:      %[[CONTROL:.*]]: !llvm.ptr<1>, %[[BLOCKS:.*]]: i32, %{{.*}}: i32, %{{.*}}: i64)
 // DEVICE:         gpu.barrier
 // DEVICE-NEXT:    scf.if
@@ -61,14 +61,14 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // NVIDIA:         %[[WORD:.*]] = llvm.mlir.addressof @[[LEFT]] : !llvm.ptr<3>
 // NVIDIA-NEXT:    llvm.load %[[WORD]] : !llvm.ptr<3> -> i32
 // NVIDIA:         nvvm.exit
-// CLUSTER-NOT:  @meet
-// BLOCK-NOT:    @meet
+// CLUSTER-NOT:  @device_barrier
+// BLOCK-NOT:    @device_barrier
 
 // A group of blocks takes one plan after the other. Its blocks are the units
 // that share out a step. The first thread of every block says in words of the
 // block's how far it is.
 // CHECK-LABEL: gpu.func @main_execute(
-// CHECK-SAME:      %[[PLANS:.*]]: !llvm.ptr<1>, %[[NUM_PLANS:.*]]: i64, %[[FORMS:.*]]: !llvm.ptr<1>, %[[CONTROL:.*]]: !llvm.ptr<1>, %[[BLOCKS:.*]]: i64, %[[WATCHDOG:.*]]: i64) kernel
+// CHECK-SAME:      %[[PLANS:.*]]: !llvm.ptr<1>, %[[NUM_PLANS:.*]]: i64, %[[PACKINGS:.*]]: !llvm.ptr<1>, %[[CONTROL:.*]]: !llvm.ptr<1>, %[[BLOCKS:.*]]: i64, %[[WATCHDOG:.*]]: i64) kernel
 // NVIDIA-SAME:     known_block_size = array<i32: 256, 1, 1>, nvvm.minctasm = 1 : i32
 // CLUSTER-SAME:    known_cluster_size = array<i32: 4, 1, 1>
 // BLOCK-SAME:      known_block_size = array<i32: 64, 1, 1>
@@ -79,7 +79,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // DEVICE-NEXT:   %[[WORDS:.*]] = llvm.getelementptr %[[CONTROL]][384]
 // DEVICE-NEXT:   %[[OWN:.*]] = llvm.getelementptr %[[WORDS]][%[[DISTANCE]]]
 // DEVICE-NEXT:   %[[PROGRESS:.*]] = llvm.getelementptr %[[OWN]][8]
-// DEVICE:        func.call @fill(%[[FORMS]], %[[UNIT]], %[[BLOCKS]])
+// DEVICE:        func.call @fill(%[[PACKINGS]], %[[UNIT]], %[[BLOCKS]])
 // DEVICE-NEXT:   scf.for %[[PLAN:.*]] = %c0_i64 to %[[NUM_PLANS]] step %c1_i64
 // CLUSTER:       %[[NUMBER:.*]] = gpu.block_id x
 // CLUSTER:       %[[WHICH:.*]] = arith.index_cast %[[NUMBER]] : index to i64
@@ -96,7 +96,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // CLUSTER-NEXT:  %[[WORDS:.*]] = llvm.getelementptr %[[CONTROL]][384]
 // CLUSTER-NEXT:  %[[OWN:.*]] = llvm.getelementptr %[[WORDS]][%[[DISTANCE]]]
 // CLUSTER-NEXT:  %[[PROGRESS:.*]] = llvm.getelementptr %[[OWN]][8]
-// CLUSTER:       func.call @fill(%[[FORMS]], %[[UNIT]], %[[UNITS]])
+// CLUSTER:       func.call @fill(%[[PACKINGS]], %[[UNIT]], %[[UNITS]])
 // CLUSTER-NEXT:  scf.for %[[PLAN:.*]] = %[[FIRST]] to %[[NUM_PLANS]] step %[[GROUPS]]
 // BLOCK:         %[[ID:.*]] = gpu.block_id x
 // BLOCK:         %[[FIRST:.*]] = arith.index_cast %[[ID]] : index to i64
@@ -105,7 +105,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // BLOCK-NEXT:    %[[WORDS:.*]] = llvm.getelementptr %[[CONTROL]][384]
 // BLOCK-NEXT:    %[[OWN:.*]] = llvm.getelementptr %[[WORDS]][%[[DISTANCE]]]
 // BLOCK-NEXT:    %[[PROGRESS:.*]] = llvm.getelementptr %[[OWN]][8]
-// BLOCK:         func.call @fill(%[[FORMS]], %c0_i64, %c1_i64)
+// BLOCK:         func.call @fill(%[[PACKINGS]], %c0_i64, %c1_i64)
 // BLOCK-NEXT:    scf.for %[[PLAN:.*]] = %[[FIRST]] to %[[NUM_PLANS]] step %[[BLOCKS]]
 // CHECK:           %[[PLAN_NUMBER:.*]] = arith.addi %[[PLAN]], %c1_i64
 // CHECK:           %[[HIGH:.*]] = arith.shli %[[PLAN_NUMBER]], %c32_i64
@@ -124,25 +124,25 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // CHECK:             %[[STEP:.*]] = llvm.getelementptr %[[STEPS]][
 // CHECK:             scf.index_switch
 // CHECK-NEXT:        case 3 {
-// DEVICE:              func.call @k.rows.stage0(%[[STEP]], %[[FORMS]], %[[UNIT]], %[[BLOCKS]])
-// DEVICE:              func.call @meet(%[[CONTROL]], %{{.*}}, %{{.*}}, %[[WATCHDOG]])
-// DEVICE-NEXT:         func.call @k.rows.stage1(%[[STEP]], %[[FORMS]], %[[UNIT]], %[[BLOCKS]])
-// CLUSTER:             func.call @k.rows.stage0(%[[STEP]], %[[FORMS]], %[[UNIT]], %[[UNITS]])
+// DEVICE:              func.call @k.rows.stage0(%[[STEP]], %[[PACKINGS]], %[[UNIT]], %[[BLOCKS]])
+// DEVICE:              func.call @device_barrier(%[[CONTROL]], %{{.*}}, %{{.*}}, %[[WATCHDOG]])
+// DEVICE-NEXT:         func.call @k.rows.stage1(%[[STEP]], %[[PACKINGS]], %[[UNIT]], %[[BLOCKS]])
+// CLUSTER:             func.call @k.rows.stage0(%[[STEP]], %[[PACKINGS]], %[[UNIT]], %[[UNITS]])
 // CLUSTER-NEXT:        nvvm.cluster.arrive {aligned}
 // CLUSTER-NEXT:        nvvm.cluster.wait {aligned}
-// CLUSTER-NEXT:        func.call @k.rows.stage1(%[[STEP]], %[[FORMS]], %[[UNIT]], %[[UNITS]])
-// BLOCK:               func.call @k.rows.stage0(%[[STEP]], %[[FORMS]], %c0_i64, %c1_i64)
+// CLUSTER-NEXT:        func.call @k.rows.stage1(%[[STEP]], %[[PACKINGS]], %[[UNIT]], %[[UNITS]])
+// BLOCK:               func.call @k.rows.stage0(%[[STEP]], %[[PACKINGS]], %c0_i64, %c1_i64)
 // BLOCK-NEXT:          gpu.barrier
-// BLOCK-NEXT:          func.call @k.rows.stage1(%[[STEP]], %[[FORMS]], %c0_i64, %c1_i64)
+// BLOCK-NEXT:          func.call @k.rows.stage1(%[[STEP]], %[[PACKINGS]], %c0_i64, %c1_i64)
 // CHECK-NEXT:          scf.yield
 
-// Units meet behind a step where the plan says so, in field 5.
+// A barrier follows a step where the plan says so, in field 5.
 // CHECK:             %[[FIELD:.*]] = llvm.getelementptr %[[STEP]][5]
 // CHECK-NEXT:        %[[WORD:.*]] = llvm.load %[[FIELD]]
-// CHECK-NEXT:        %[[MEETS:.*]] = arith.index_cast %[[WORD]] : i64 to index
-// CHECK-NEXT:        scf.index_switch %[[MEETS]]
+// CHECK-NEXT:        %[[WAITS:.*]] = arith.index_cast %[[WORD]] : i64 to index
+// CHECK-NEXT:        scf.index_switch %[[WAITS]]
 // CHECK-NEXT:        case 1 {
-// DEVICE:              func.call @meet
+// DEVICE:              func.call @device_barrier
 // CLUSTER-NEXT:        nvvm.cluster.arrive {aligned}
 // CLUSTER-NEXT:        nvvm.cluster.wait {aligned}
 // BLOCK-NEXT:          gpu.barrier
@@ -178,8 +178,8 @@ uprog.program @main.execute(%plan: !batch.plan) level(device) {
       %n = uprog.step_tasks %step
       uprog.run @k.rows step(%step) tasks(%n)
     }
-    %meets = uprog.step_meets %step
-    uprog.branch %meets uniform
+    %barrier = uprog.step_barrier %step
+    uprog.branch %barrier uniform
     case 1 {
       uprog.barrier device
     }

@@ -18,8 +18,8 @@ rec.adt @Tree {
 }
 func.func private @g(!rec.adt<@Tree>) -> index
 func.func @f(%x: f32) {
-  // expected-error @+1 {{'batch.recall' op node is of type 'f32', which @g does not take}}
-  %r = batch.recall @g(%x) : (f32) -> index
+  // expected-error @+1 {{'batch.lookup' op node is of type 'f32', which @g does not take}}
+  %r = batch.lookup @g(%x) : (f32) -> index
   return
 }
 

@@ -176,7 +176,7 @@ func.func private @f(%n: index {batch.read = #batch.read<kind = scalar>})
 
 // -----
 
-// A shared argument is a parameter, by its number,
+// An argument with batch.shared is a parameter, by its number,
 // expected-error @+1 {{'batch.kernel' op argument #0: 'batch.parameter' must be the number of a parameter, an i64, and only on kernel arguments with 'batch.shared'}}
 batch.kernel @k(%x: tensor<4xf32> {batch.shared, batch.parameter = -1 : i64}) {
   batch.yield
@@ -360,8 +360,8 @@ rec.adt @Tree {
   rec.variant @leaf(word: index)
 }
 func.func @f(%t: !rec.adt<@Tree>) {
-  // expected-error @+1 {{'batch.recall' op refers to unknown function @g}}
-  batch.recall @g(%t) : (!rec.adt<@Tree>) -> ()
+  // expected-error @+1 {{'batch.lookup' op refers to unknown function @g}}
+  batch.lookup @g(%t) : (!rec.adt<@Tree>) -> ()
   return
 }
 
@@ -372,8 +372,8 @@ rec.adt @Tree {
 }
 func.func private @g(!rec.adt<@Tree>) -> !batch.handle
 func.func @f(%t: !rec.adt<@Tree>) {
-  // expected-error @+1 {{'batch.recall' op result types differ from those of @g}}
-  batch.recall @g(%t) : (!rec.adt<@Tree>) -> ()
+  // expected-error @+1 {{'batch.lookup' op result types differ from those of @g}}
+  batch.lookup @g(%t) : (!rec.adt<@Tree>) -> ()
   return
 }
 

@@ -20,7 +20,7 @@ batch.machine @m(%n: i64) {
 
 // -----
 
-// A shared argument of a machine is a parameter with a name.
+// A parameter of a machine has a name.
 // expected-error @+1 {{'batch.machine' op argument #0: 'batch.shared' of a function must be a string, the name of the parameter}}
 batch.machine @m(%w: tensor<4xf32> {batch.shared}) {
   batch.block @b {

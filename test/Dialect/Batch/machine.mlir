@@ -2,7 +2,7 @@
 // RUN: batch-opt %s --mlir-print-op-generic | batch-opt | FileCheck %s
 // RUN: batch-opt %s --canonicalize --cse --symbol-dce | FileCheck %s --check-prefix=CLEAN
 
-// A machine has shared arguments, variables and blocks.
+// A machine has parameters, variables and blocks.
 // CHECK-LABEL: batch.machine @main.machine(
 // CHECK-SAME:    %[[W:.*]]: tensor<4xf32> {batch.shared = "W"}) attributes {cached_tops} {
 // CHECK-NEXT:    batch.variable @n : i64 stack argument(0)
@@ -10,7 +10,7 @@
 // CHECK-NEXT:    batch.variable @r : tensor<4xf32> result(0)
 // CHECK-NEXT:    batch.variable @flag : i1 stack argument(1) result(1)
 
-// A block reads and writes the tops of variables, and sees shared arguments.
+// A block reads and writes the tops of variables, and sees parameters.
 // CHECK-LABEL: batch.block @main.0 {
 // CHECK:         %[[N:.*]] = batch.top @n : i64
 // CHECK:         %[[M:.*]] = arith.addi %[[N]],

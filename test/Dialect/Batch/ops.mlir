@@ -33,7 +33,7 @@ batch.kernel @cell(%x: tensor<4xf32>, %hs: tensor<?x4xf32> {batch.ragged = 0 : i
   batch.yield %x : tensor<4xf32>
 }
 
-// A shared argument may have any shape; phase 0 is the default.
+// A parameter may have any shape; phase 0 is the default.
 // CHECK:      batch.kernel private @twice(%{{.*}}: tensor<?x?xf32> {batch.shared})
 // CHECK-SAME:   -> (tensor<4xf32> {batch.in_table = @h}, tensor<4xf32>) attributes {phase = 0 : i64} {
 batch.kernel private @twice(%e: tensor<?x?xf32> {batch.shared})
@@ -56,8 +56,8 @@ func.func @instance(%x: tensor<4xf32>, %hs: tensor<?x4xf32>, %n: index,
                     %w: tensor<4x4xf32>) -> tensor<4xf32> {
   // CHECK: %[[D0:.*]] = batch.depth(){{$}}
   %d0 = batch.depth()
-  // CHECK: batch.settle %[[X]] : tensor<4xf32>
-  %settled = batch.settle %x : tensor<4xf32>
+  // CHECK: batch.resolve %[[X]] : tensor<4xf32>
+  %resolved = batch.resolve %x : tensor<4xf32>
   // CHECK: batch.invoke @nothing() : () -> ()
   batch.invoke @nothing() : () -> ()
   // CHECK: %[[D:.*]] = batch.depth(%[[X]], %[[HS]]) : tensor<4xf32>, tensor<?x4xf32>
@@ -117,8 +117,8 @@ func.func private @visit(!rec.adt<@Tree>) -> !batch.handle
 func.func @traverse(%t: !rec.adt<@Tree>) -> !batch.handle {
   // CHECK: batch.traverse [@visit]
   batch.traverse [@visit]
-  // CHECK: %[[H:.*]] = batch.recall @visit(%[[T]]) : (!rec.adt<@Tree>) -> !batch.handle
-  %h = batch.recall @visit(%t) : (!rec.adt<@Tree>) -> !batch.handle
+  // CHECK: %[[H:.*]] = batch.lookup @visit(%[[T]]) : (!rec.adt<@Tree>) -> !batch.handle
+  %h = batch.lookup @visit(%t) : (!rec.adt<@Tree>) -> !batch.handle
   return %h : !batch.handle
 }
 

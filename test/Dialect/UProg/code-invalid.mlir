@@ -17,13 +17,13 @@ func.func private @f() attributes {uprog.code = #uprog.code<ragged_scratch = [-1
 
 // expected-error @+2 {{scratch memory must be at least 0 bytes}}
 // expected-error @+1 {{failed to parse UProg_CodeAttr parameter 'workers'}}
-func.func private @f() attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <fixed_scratch = -1, task_scratch = 0, most_scratch = 0, row_split = 1, row_block = 0, share_tasks = 1>>}
+func.func private @f() attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <fixed_scratch = -1, task_scratch = 0, most_scratch = 0, row_split = 1, stage_rows = 0, share_tasks = 1>>}
 
 // -----
 
-// expected-error @+2 {{row_split and share_tasks must be at least 1, and row_block at least 0}}
+// expected-error @+2 {{row_split and share_tasks must be at least 1, and stage_rows at least 0}}
 // expected-error @+1 {{failed to parse UProg_CodeAttr parameter 'workers'}}
-func.func private @f() attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <fixed_scratch = 0, task_scratch = 0, most_scratch = 0, row_split = 0, row_block = 0, share_tasks = 1>>}
+func.func private @f() attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <fixed_scratch = 0, task_scratch = 0, most_scratch = 0, row_split = 0, stage_rows = 0, share_tasks = 1>>}
 
 // -----
 

@@ -44,8 +44,8 @@ uprog.operator @table.rows(
   uprog.yield %x, %x, %x, %x : tensor<?x64xf32>, tensor<?x64xf32>, tensor<?x64xf32>, tensor<?x64xf32>
 }
 
-// An operator without results, of a kernel that is not there (any more); a shared
-// argument may have any shape.
+// An operator without results, of a kernel that is not there (any more); a parameter
+// may have any shape.
 // CHECK:      uprog.operator private @nothing.rows of @nothing
 // CHECK-SAME:   (%{{.*}}: index, %{{.*}}: tensor<f32> {uprog.operand = #uprog.operand<shared(0)>}) attributes {mark} {
 // CHECK-NEXT:   uprog.yield{{$}}
@@ -193,6 +193,6 @@ uprog.operator @coded.rows(%n: index)
   uprog.yield
 }
 // CHECK-LABEL: func.func private @coded.function()
-// CHECK-SAME:    attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <fixed_scratch = 1024, task_scratch = 256, most_scratch = 4096, row_split = 12, row_block = 0, share_tasks = 4>>}
+// CHECK-SAME:    attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <fixed_scratch = 1024, task_scratch = 256, most_scratch = 4096, row_split = 12, stage_rows = 0, share_tasks = 4>>}
 func.func private @coded.function() attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <
-    fixed_scratch = 1024, task_scratch = 256, most_scratch = 4096, row_split = 12, row_block = 0, share_tasks = 4>>}
+    fixed_scratch = 1024, task_scratch = 256, most_scratch = 4096, row_split = 12, stage_rows = 0, share_tasks = 4>>}

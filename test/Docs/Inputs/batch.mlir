@@ -13,7 +13,7 @@ func.func @f(%hl: tensor<4xf32>, %hr: tensor<4xf32>) -> index {
   EXAMPLE
   return %d : index
 }
-// ----- batch.settle
+// ----- batch.resolve
 func.func @f(%h: tensor<4xf32>) -> tensor<4xf32> {
   EXAMPLE
   return %s : tensor<4xf32>
@@ -52,7 +52,7 @@ func.func @main.inspect() {
   EXAMPLE
   return
 }
-// ----- batch.recall
+// ----- batch.lookup
 rec.adt @Tree {
   rec.variant @leaf(word: index)
 }

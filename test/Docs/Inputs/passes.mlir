@@ -373,7 +373,7 @@ func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr,
                           i64, i64, i64, i64, i64, i64)
     attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <
         fixed_scratch = 0, task_scratch = 0, most_scratch = 0,
-        row_split = 12, row_block = 0, share_tasks = 1>>}
+        row_split = 12, stage_rows = 0, share_tasks = 1>>}
 EXAMPLE
 // ----- batch-check-gpu-target
 // OPTIONS: --batch-check-gpu-target=chip=sm_1
@@ -389,7 +389,7 @@ uprog.operator @k.rows(
 EXAMPLE
 // ----- convert-uprog-to-gpu
 gpu.module @device {
-  func.func private @k.rows.stage0(%step: !llvm.ptr<1>, %forms: !llvm.ptr<1>,
+  func.func private @k.rows.stage0(%step: !llvm.ptr<1>, %packings: !llvm.ptr<1>,
                                    %unit: i64, %units: i64) {
     return
   }
@@ -406,7 +406,7 @@ func.func private @cell.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr,
                              i64, i64, i64, i64, i64, i64)
     attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <
         fixed_scratch = 0, task_scratch = 0, most_scratch = 0,
-        row_split = 1, row_block = 0, share_tasks = 1>>}
+        row_split = 1, stage_rows = 0, share_tasks = 1>>}
 batch.kernel @cell(%x: !vec) -> !vec {
   batch.yield %x : !vec
 }

@@ -41,7 +41,7 @@ uprog.program @p(%step: !uprog.step) level(device) {
   EXAMPLE
   uprog.yield
 }
-// ----- uprog.step_meets
+// ----- uprog.step_barrier
 uprog.program @p(%step: !uprog.step) level(device) {
   EXAMPLE
   uprog.yield

@@ -4,7 +4,7 @@
 
 // Up a tree and down again over what the way up has made (inside, outside), with
 // rec.map over results. The way down begins when the way up has ended for all
-// trees, so the trees' levels meet from their roots on: as many batches down as
+// trees, so the trees' levels are aligned at their roots: as many batches down as
 // up, though the heights differ.
 // CHECK: "tasks": 180,
 // CHECK: "batches": 22,

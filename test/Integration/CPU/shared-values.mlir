@@ -2,7 +2,7 @@
 // RUN: batch-run %s --strategy=lockstep --params=random:1 --inputs=random:1,9 --check-unbatched --json | FileCheck %s
 // RUN: batch-run %s --strategy=mask --params=random:1 --inputs=random:1,9 --batch=4 --check-unbatched --json | FileCheck %s
 
-// Parameters that meet other values: what a function or a branch returns, what a
+// Parameters where other values may be too: what a function or a branch returns, what a
 // loop begins with. Rows and elements of them at places that lanes compute.
 
 // CHECK: "unbatched_equal": true

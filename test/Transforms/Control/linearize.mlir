@@ -34,8 +34,8 @@ batch.kernel @cell(%l: !vec, %r: !vec, %b: !vec {batch.parameter = 1 : i64, batc
 // CHECK-NEXT:      rec.yield %[[X]], %[[WORD]] : !batch.handle, index
 // CHECK:         case @node(%[[WORD:.*]]: index, %[[L:.*]]: !rec.adt<@Tree>, %[[R:.*]]: !rec.adt<@Tree>) {
 // CHECK-NEXT:      %[[X:.*]] = batch.row @E[%[[WORD]]]
-// CHECK-NEXT:      %[[HL:.*]]:2 = batch.recall @encode.inspect(%[[L]]) : (!rec.adt<@Tree>) -> (!batch.handle, index)
-// CHECK-NEXT:      %[[HR:.*]]:2 = batch.recall @encode.inspect(%[[R]])
+// CHECK-NEXT:      %[[HL:.*]]:2 = batch.lookup @encode.inspect(%[[L]]) : (!rec.adt<@Tree>) -> (!batch.handle, index)
+// CHECK-NEXT:      %[[HR:.*]]:2 = batch.lookup @encode.inspect(%[[R]])
 // CHECK-NEXT:      %[[D0:.*]] = batch.depth()
 // CHECK-NEXT:      %[[W:.*]] = batch.record @cell(%[[X]], %[[X]]) depth(%[[D0]])
 // CHECK-NEXT:      %[[D1:.*]] = batch.depth(%[[HL]]#0, %[[HR]]#0) : !batch.handle, !batch.handle
@@ -69,7 +69,7 @@ func.func private @encode(%t: !tree, %E: !emb, %b: !vec) -> (!vec, index) {
 // CHECK-LABEL: func.func @main.inspect
 // CHECK-SAME:    (%[[T:.*]]: !rec.adt<@Tree> {batch.name = "tree"}) -> (!batch.handle {batch.name = "h"})
 // CHECK-SAME:    attributes {batch.inspector}
-// CHECK-NEXT:    %[[R:.*]]:2 = batch.recall @encode.inspect(%[[T]])
+// CHECK-NEXT:    %[[R:.*]]:2 = batch.lookup @encode.inspect(%[[T]])
 // CHECK-NEXT:    return %[[R]]#0 : !batch.handle
 // CHECK-LABEL: func.func @main.traverse() attributes {batch.traversal}
 // CHECK-NEXT:    batch.traverse [@encode.inspect]
@@ -218,7 +218,7 @@ batch.kernel @sum(%xs: tensor<?x4xf32>, %n: index) -> tensor<4xf32> {
 // Mutual recursion over ADTs that hold each other is one traversal of both. A
 // ragged tensor is a list of handles, its extent the length of the list.
 // CHECK-LABEL: func.func private @even.inspect
-// CHECK:         batch.recall @odd.inspect
+// CHECK:         batch.lookup @odd.inspect
 func.func private @even(%t: !even) -> tensor<4xf32> {
   %h = rec.match %t : !even -> tensor<4xf32> {
   case @zero(%x: tensor<4xf32>) {
@@ -232,7 +232,7 @@ func.func private @even(%t: !even) -> tensor<4xf32> {
 }
 // CHECK-LABEL: func.func private @odd.inspect
 // CHECK:         %[[HS:.*]] = rec.map %[[P:.*]] in %{{.*}} : !rec.list<!rec.adt<@Even>> -> !rec.list<!batch.handle> {
-// CHECK-NEXT:      %[[H:.*]] = batch.recall @even.inspect(%[[P]])
+// CHECK-NEXT:      %[[H:.*]] = batch.lookup @even.inspect(%[[P]])
 // CHECK-NEXT:      rec.yield %[[H]] : !batch.handle
 // CHECK:         %[[N:.*]] = rec.length %[[HS]] : !rec.list<!batch.handle>
 // CHECK:         %[[D:.*]] = batch.depth(%[[HS]]) : !rec.list<!batch.handle>
@@ -269,7 +269,7 @@ rec.adt @Tree {
   rec.variant @node(left: !tree, right: !tree)
 }
 // Mutual recursion on nodes of one ADT has a call graph of its own: which of the
-// functions meets a node depends on the path, so the inspector recurses.
+// functions comes to a node depends on the path, so the inspector recurses.
 // CHECK-LABEL: func.func private @min.inspect
 // CHECK-SAME:    attributes {batch.memoized}
 // CHECK:         call @max.inspect

@@ -74,7 +74,7 @@ func.func @main(%x: tensor<4xf32>, %v: tensor<4x4xf32> {batch.shared = "v"},
 
 // -----
 
-// A shared argument of the entry is what the parameter file says.
+// A parameter of the entry is what the parameter file says.
 func.func @main(%n: i64, %v: tensor<4xf32> {batch.shared = "v"},
                 %w: tensor<4xf32> {batch.shared = "w"})
     -> tensor<4xf32> attributes {batch.entry} {

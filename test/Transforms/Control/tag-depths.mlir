@@ -160,16 +160,16 @@ func.func private @fall(%t: !tree, %s: !vec) -> !out {
   return %o : !out
 }
 
-// What the way up has made enters the way down settled, and so does what a loop
+// What the way up has made enters the way down resolved, and so does what a loop
 // of the later phase begins with.
 // CHECK-LABEL: func.func @main
 func.func @main(%t: !tree, %ns: !rec.list<index>) -> (!out, !vec) attributes {batch.entry} {
   // CHECK: %[[H:.*]] = call @rise
   %h = call @rise(%t) : (!tree) -> !vec
-  // CHECK: %[[SETTLED:.*]] = batch.settle %[[H]] : tensor<4xf32>
-  // CHECK-NEXT: call @fall(%{{.*}}, %[[SETTLED]])
+  // CHECK: %[[RESOLVED:.*]] = batch.resolve %[[H]] : tensor<4xf32>
+  // CHECK-NEXT: call @fall(%{{.*}}, %[[RESOLVED]])
   %o = call @fall(%t, %h) : (!tree, !vec) -> !out
-  // CHECK: %[[INIT:.*]] = batch.settle %[[H]] : tensor<4xf32>
+  // CHECK: %[[INIT:.*]] = batch.resolve %[[H]] : tensor<4xf32>
   // CHECK-NEXT: rec.fold %{{.*}} in %{{.*}} init(%{{.*}} = %[[INIT]])
   %f = rec.fold %n in %ns init(%a = %h) : !rec.list<index> -> !vec {
     %b = batch.invoke @down(%a) : (!vec) -> !vec
@@ -210,7 +210,7 @@ func.func private @fall(%t: !tree, %s: !vec) -> !vec {
   return %o : !vec
 }
 // CHECK-LABEL: func.func @main
-// CHECK-NOT:     batch.settle
+// CHECK-NOT:     batch.resolve
 func.func @main(%t: !tree, %x: !vec) -> !vec attributes {batch.entry} {
   %h = batch.invoke @up(%x) : (!vec) -> !vec
   %o = call @fall(%t, %h) : (!tree, !vec) -> !vec

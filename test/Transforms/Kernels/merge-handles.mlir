@@ -41,7 +41,7 @@ func.func private @visit.inspect(%t: !tree) -> (!batch.handle, !batch.handle, !b
   }
   // CHECK:      case @node
   // CHECK-NEXT:   %[[LIST:.*]] = rec.map %[[KID:.*]] in %{{.*}} : !rec.list<!rec.adt<@Tree>> -> !rec.list<!batch.handle> {
-  // CHECK-NEXT:     %[[K:.*]]:2 = batch.recall @visit.inspect(%[[KID]])
+  // CHECK-NEXT:     %[[K:.*]]:2 = batch.lookup @visit.inspect(%[[KID]])
   // CHECK-NEXT:     rec.yield %[[K]]#0 : !batch.handle
   // CHECK-NEXT:   }
   // CHECK-NEXT:   %[[D:.*]] = batch.depth(%[[LIST]]) : !rec.list<!batch.handle>
@@ -49,7 +49,7 @@ func.func private @visit.inspect(%t: !tree) -> (!batch.handle, !batch.handle, !b
   // CHECK-NEXT:   rec.yield %[[N]]#0, %[[N]]#2
   case @node(%kids: !rec.list<!tree>) {
     %hs, %cs = rec.map %kid in %kids : !rec.list<!tree> -> !handles, !handles {
-      %k:3 = batch.recall @visit.inspect(%kid)
+      %k:3 = batch.lookup @visit.inspect(%kid)
           : (!tree) -> (!batch.handle, !batch.handle, !batch.handle)
       rec.yield %k#0, %k#1 : !batch.handle, !batch.handle
     }
@@ -69,8 +69,8 @@ func.func private @visit.inspect(%t: !tree) -> (!batch.handle, !batch.handle, !b
 func.func private @choose.inspect(%t: !tree, %b: i1)
     -> (!batch.handle, !batch.handle, index, index) {
   %one = arith.constant 1 : index
-  // CHECK: %[[V:.*]]:2 = batch.recall @visit.inspect
-  %v:3 = batch.recall @visit.inspect(%t)
+  // CHECK: %[[V:.*]]:2 = batch.lookup @visit.inspect
+  %v:3 = batch.lookup @visit.inspect(%t)
       : (!tree) -> (!batch.handle, !batch.handle, !batch.handle)
   // CHECK: scf.if %{{.*}} -> (!batch.handle, !batch.handle)
   %r:2 = scf.if %b -> (!batch.handle, !batch.handle) {
@@ -89,7 +89,7 @@ func.func private @choose.inspect(%t: !tree, %b: i1)
 // CHECK:         return %[[M:.*]]#0, %[[M]]#0
 func.func @main.inspect(%t: !tree) -> (!batch.handle, !batch.handle)
     attributes {batch.inspector} {
-  %v:3 = batch.recall @visit.inspect(%t)
+  %v:3 = batch.lookup @visit.inspect(%t)
       : (!tree) -> (!batch.handle, !batch.handle, !batch.handle)
   return %v#0, %v#1 : !batch.handle, !batch.handle
 }

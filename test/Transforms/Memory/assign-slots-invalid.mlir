@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --batch-linearize --batch-assign-slots --split-input-file --verify-diagnostics
 
-// A shared argument is a parameter of the entry, and says which.
+// An argument with batch.shared is a parameter of the entry, and says which.
 // expected-error @+1 {{argument #1 is shared, but 'batch.parameter' does not say which parameter it is}}
 batch.kernel @k(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared}) -> tensor<4xf32> {
   %y = arith.addf %x, %w : tensor<4xf32>

@@ -24,10 +24,10 @@
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: beside(@node_0)'" 2>&1 | FileCheck %s --check-prefix=BESIDE
 // BESIDE: 'batch.table' op lies beside @node_0, which has different slots: its group is
 
-// Rows that meet parameters' stay as they are; slots may lie elsewhere:
+// Rows that share operands with parameters' stay as they are; slots may lie elsewhere:
 
-// RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='node_0: split(1, 16)'" 2>&1 | FileCheck %s --check-prefix=MEETS
-// MEETS: table 'node_0' cannot have a layout within its rows: they share operands with rows of parameters, which lie in row-major order
+// RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='node_0: split(1, 16)'" 2>&1 | FileCheck %s --check-prefix=WITH-PARAMS
+// WITH-PARAMS: table 'node_0' cannot have a layout within its rows: they share operands with rows of parameters, which lie in row-major order
 // RUN: batch-opt %s --batch-linearize --batch-assign-slots="layout='node_0: split(0, 16)'" -o /dev/null
 rec.adt @Tree {
   rec.variant @leaf(word: index)

@@ -12,14 +12,14 @@ include "mlir/Pass/PassBase.td"
 
 def ConvertOperatorsToCPUPass
     : Pass<"convert-operators-to-cpu", "::mlir::ModuleOp"> {
-  let summary = "lower batched operators to CPU kernel functions";
+  let summary = "lower batched operators to code for CPUs";
   let description = [{
     Turns every `uprog.operator @k.rows`, which has stages for a CPU
-    (uprog-stage-operators), into a function `@k.rows` over raw rows: each stage is one
-    pass over row tiles and column blocks with its elementwise code fused behind its
-    contractions. Register tiles are derived from the number of vector registers. Every row
-    tile, the single row included, adds up in the same order, so a row's bits do
-    not depend on the batch it runs in.
+    (uprog-stage-operators), into a function `@k.rows` over raw rows: each stage
+    is one pass over tiles of rows and columns with its elementwise code fused
+    behind its contractions. Register tiles are derived from the number of
+    vector registers. Every row tile, the single row included, adds up in the
+    same order, so a row's bits do not depend on the batch it runs in.
 
     Elements are index, i1, i8, i16, i32, i64, f16, bf16, f32 or f64; contractions
     of f32 and of f64 with parameters run in register tiles. All vectors of an

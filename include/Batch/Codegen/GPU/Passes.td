@@ -18,23 +18,26 @@ def ConvertOperatorsToGPUPass
     of each `uprog.operator @k.rows` in it (uprog-stage-operators), over raw rows in
     global memory. Warps take
     tiles of 32 elements. In a contraction the lanes share out the reduction and
-    add up their parts in a fixed order; everything else is one lane per element,
+    add up their sums in a fixed order; everything else is one lane per element,
     in registers, behind the contractions. The blocks that own a tile of columns
-    are the same at every step, and so are the weights that they read.
+    are the same at every step, and so are the parameters that they read.
 
-    A block keeps these weights in its shared memory for the whole launch, as far
-    as there is room: the function `@load_weights` begins to fill it, and has the
-    attribute `batch.kept_bytes`; stages that read it wait first. Weights of kernels that run at one step only are not kept.
-    First come those that most rows of a task are multiplied with. The level of the
-    program says how many blocks share out a stage, and so how many tiles are a
-    block's; of all blocks `blocks` is a guess. Where a block has more tiles in the
-    end, their weights are read from global memory. The remark `Weights` says what is kept.
+    A block keeps these in its shared memory for the whole launch, as far as
+    there is room: the function `@load_parameters` begins to fill it, and has
+    the attribute `batch.kept_bytes`; stages that read it wait first. Parameters
+    of kernels that run at one step only are not kept. First come those that
+    most rows of a task are multiplied with. The level of the program says how
+    many blocks share out a stage, and so how many tiles are a block's; of all
+    blocks `blocks` is a guess. Where a block has more tiles in the end, their
+    parameters are read from global memory. The remark `Parameters` says what is
+    kept.
 
-    With a `precision` other than f32 warps compute products with weights on tensor
-    cores, in tiles of 16 rows by 8 columns: lanes load f32, round it and multiply
-    with `nvvm.mma.sync`, of shape m16n8k8 for tf32 and m16n8k16 for bf16. Sums are
-    f32, and every lane gets four of them. Other products are f32 as before, and
-    all products of an operator that holds f64 have the types it says.
+    With a `precision` other than f32 warps compute products with parameters on
+    tensor cores, in tiles of 16 rows by 8 columns: lanes load f32, round it and
+    multiply with `nvvm.mma.sync`, of shape m16n8k8 for tf32 and m16n8k16 for
+    bf16. Sums are f32, and every lane gets four of them. Other products are f32
+    as before, and all products of an operator that holds f64 have the types it
+    says.
 
     The operators stay, for the unbatched code; their
     `uprog.code = #uprog.code<...>` says what the functions need.
@@ -63,7 +66,7 @@ def ConvertOperatorsToGPUPass
     Option<"blockSize", "block-size", "int64_t", /*default=*/"256",
            "Threads of a block">,
     Option<"sharedMemory", "shared-memory", "int64_t", /*default=*/"101376",
-           "Bytes of shared memory that a block may keep weights in; 0: none">,
+           "Bytes of shared memory that a block may keep parameters in; 0: none">,
     Option<"blocks", "blocks", "int64_t", /*default=*/"108",
            "Blocks of a launch, as far as is known">,
     Option<"clusterSize", "cluster-size", "int64_t", /*default=*/"8",
@@ -73,8 +76,8 @@ def ConvertOperatorsToGPUPass
            "sm_80 and later">,
     Option<"precision", "precision", "::mlir::batch::Precision",
            /*default=*/"::mlir::batch::Precision::F32",
-           "What factors of products with weights are rounded to: f32, tf32 or "
-           "bf16">,
+           "What factors of products with parameters are rounded to: f32, tf32 "
+           "or bf16">,
   ];
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::gpu::GPUDialect",

@@ -13,13 +13,14 @@ include "mlir/Pass/PassBase.td"
 def StageOperatorsPass : Pass<"uprog-stage-operators", "::mlir::ModuleOp"> {
   let summary = "split operators into stages for a target";
   let description = [{
-    The body of each `uprog.operator` becomes a sequence of `uprog.stage` ops, each
-    one pass over rows of the same shape. What reads another value only element by
-    element is in its stage; what reads other elements of it has an earlier stage
-    before it, as late as its readers allow, which stores to scratch memory. Views
-    and cheap elementwise code over operands are copied to where they are read. An
-    attribute at each reduction says how it runs: contractions with parameters read
-    panels, which are packed when parameters are bound.
+    The body of each `uprog.operator` becomes a sequence of `uprog.stage` ops,
+    each one pass over rows of the same shape. What reads another value only
+    element by element is in its stage; what reads other elements of it has an
+    earlier stage before it, as late as its readers allow, which stores to
+    scratch memory. Views and elementwise code of low cost over operands are
+    copied to where they are read. An attribute at each reduction says how it
+    runs: contractions with parameters read panels, which are packed when
+    parameters are bound.
 
     How an operator falls into stages depends on the number of vector lanes. For a
     CPU the stages replace the body; for a GPU they are those of a copy of the

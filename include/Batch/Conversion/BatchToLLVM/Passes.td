@@ -17,7 +17,7 @@ def ConvertBatchToLLVMPass
     Lowers the functions that run on the host, `rec` included, to scf, arith and
     llvm over a `BatchContext`: the inspector, where `batch.record` appends to a
     kernel's queue, and the instance program, where `batch.invoke` calls the
-    kernel function with one task. Adds what a compiled object exports: the
+    operator's code with one task. Adds what a compiled object exports: the
     global `batch_object` with its entry points and its descriptor (see
     docs/ABI.md).
 

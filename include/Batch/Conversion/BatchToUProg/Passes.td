@@ -23,8 +23,8 @@ def VectorizeKernelsPass
     elementwise code `batch.segment_broadcast`. Code of shared operands alone
     stays as it is. An element or a slice at a position that differs from task
     to task is picked from the whole tensor, which is read for each task; a
-    shared tensor must be static for that. Operations of other dialects take
-    part if they implement `BatchableOpInterface`.
+    parameter must be static for that. Operations of other dialects are
+    batched too if they implement `BatchableOpInterface`.
 
     Operands are read as unbatched code hands them in: scalars from cells, ragged
     tensors row by row, other tensors by number. `convert-batch-to-uprog` knows
@@ -123,10 +123,11 @@ def ConvertBatchToUProgPass
     : Pass<"convert-batch-to-uprog", "::mlir::ModuleOp"> {
   let summary = "make the uprog.program that runs a plan";
   let description = [{
-    Makes the executor of an entry that has an inspector: a loop over the steps of
-    a plan, which all units run in step. A uniform branch on the number of the
-    step's kernel has a `uprog.run` of the operator of each kernel that tasks are
-    recorded of. All units meet after a step that says so, and nowhere else.
+    Makes the executor of an entry that has an inspector: a loop over the steps
+    of a plan, which all units run in step. A uniform branch on the number of
+    the step's kernel has a `uprog.run` of the operator of each kernel that
+    tasks are recorded of. All units wait for each other after a step that says
+    so, and nowhere else.
 
     Operators learn from their kernels and from tables how a step reads operands
     (`uprog.operand`) and where it writes results (`uprog.result`), kernels which
@@ -151,8 +152,8 @@ def ConvertBatchToUProgPass
           %tasks = uprog.step_tasks %step
           uprog.run @leaf.rows step(%step) tasks(%tasks)
         }
-        %meets = uprog.step_meets %step
-        uprog.branch %meets uniform
+        %barrier = uprog.step_barrier %step
+        uprog.branch %barrier uniform
         case 1 {
           uprog.barrier device
         }

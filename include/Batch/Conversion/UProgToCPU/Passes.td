@@ -18,9 +18,9 @@ def ConvertUProgToCPUPass
     workers); a unit is a worker thread. `uprog.run` shares its tasks out in one
     of two ways, by their number: large batches by rows, so that no worker waits
     inside a kernel; small ones by columns, so that each worker reads its own
-    part of the weights only and row tiles stay full. What is large,
+    share of the parameters only and row tiles stay full. What is large,
     `convert-operators-to-cpu` has decided kernel by kernel from the size of its
-    weights and its work per task (the remark `Sharing` says how).
+    parameters and its work per task (the remark `Sharing` says how).
 
     ```mlir
     uprog.program @main.execute(%plan: !batch.plan) level(device) {
@@ -59,7 +59,7 @@ def ConvertUProgToCPUPass
     Option<"rowSplit", "row-split", "int64_t", /*default=*/"0",
            "Share batches by rows from this many tasks per worker on, whatever "
            "the kernel says; 0: as it says">,
-    Option<"rowBlock", "row-block", "int64_t", /*default=*/"-1",
+    Option<"stageRows", "stage-rows", "int64_t", /*default=*/"-1",
            "Run all stages on this many tasks before the next ones, whatever the "
            "kernel says; 0: on all, -1: as it says">,
   ];

@@ -35,28 +35,28 @@ def CheckGPUTargetPass : Pass<"batch-check-gpu-target", "::mlir::ModuleOp"> {
            "What runs a plan: device, cluster, block or auto">,
     Option<"precision", "precision", "::mlir::batch::Precision",
            /*default=*/"::mlir::batch::Precision::F32",
-           "What factors of products with weights are rounded to: f32, tf32 or "
-           "bf16">,
+           "What factors of products with parameters are rounded to: f32, tf32 "
+           "or bf16">,
   ];
 }
 
 def ChooseExecutorPass : Pass<"batch-choose-executor", "::mlir::ModuleOp"> {
   let summary = "choose which blocks of a GPU run a plan together";
   let description = [{
-    Gives programs, and their barriers, the level of the group of blocks that runs
-    a plan: `device`, `cluster` or `block`. Smaller groups meet sooner, but each
-    reads all weights, and a task has only the group's blocks.
+    Gives programs, and their barriers, the level of the group of blocks that
+    runs a plan: `device`, `cluster` or `block`. Barriers of smaller groups cost
+    less, but each reads all parameters, and a task has only the group's blocks.
 
     `auto` takes the smallest group that
 
-    - can hold the weights of all kernels in its shared memory, and
-    - computes the largest stage of a task in no more time than all blocks take to
-      meet at a barrier in global memory: 2¹⁸ FLOP for each of its blocks.
+    - can hold the parameters of all kernels in its shared memory, and
+    - computes the largest stage of a task in no more time than a barrier of all
+      blocks in global memory takes: 2¹⁸ FLOP for each of its blocks.
 
-    That is a block, else a cluster where the chip has them, else the device. What
-    contractions read and compute counts, weights once for each kernel. Without a
-    chip it counts on what all have from sm_80 on. The remark `Executor` says which
-    it is and why.
+    That is a block, else a cluster where the chip has them, else the device.
+    What contractions read and compute counts, parameters once for each kernel.
+    Without a chip it counts on what all have from sm_80 on. The remark
+    `Executor` says which it is and why.
 
     A program on lanes runs on blocks, each with lanes of its own; asking for
     anything else is an error.
@@ -95,12 +95,12 @@ def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
     barrier (all addresses in global memory), the number of blocks, and how many
     nanoseconds a block may wait for others (0: for ever).
 
-    A group of blocks runs one plan after the other; every block takes its part
-    of every step, and the blocks of a group meet where a step says so, and
-    between the stages of an operator. The level of the program says what a group
-    is:
+    A group of blocks runs one plan after the other; every block takes its share
+    of every step, and the blocks of a group wait for each other where a step
+    says so, and between the stages of an operator. The level of the program
+    says what a group is:
 
-    | level | a group is | it meets at |
+    | level | a group is | its barrier |
     |---|---|---|
     | `device` | all blocks | a barrier in global memory |
     | `cluster` | a thread-block cluster | the cluster's hardware barrier |
@@ -108,7 +108,7 @@ def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
 
     Before that, all threads call the function of the `gpu.module` that has
     `batch.kept_bytes`, if there is one: it fills the block's shared memory with
-    weights. The launch adds as much.
+    parameters. The launch adds as much.
 
     The barrier in global memory: the first thread of a block makes what its block
     wrote visible (a release fence), counts its arrival, and waits for the
@@ -117,8 +117,8 @@ def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
 
     Every block runs a program on lanes by itself, on lanes of its own: the
     kernel's arguments are then the context, which names them, and the number of
-    blocks. The threads of a block share out the lanes and meet at its barrier. A
-    machine with `frames` is an error: a block has no stack for calls.
+    blocks. The threads of a block share out the lanes and wait at its barrier.
+    A machine with `frames` is an error: a block has no stack for calls.
 
     ```mlir
     uprog.program @main.execute(%plan: !batch.plan) level(device) {
@@ -145,7 +145,7 @@ def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
             ...
             func.call @k.rows.stage0(%step, %packed, %block, %blocks) : ...
             ...
-            func.call @meet(%control, ...) : ...   // the barrier
+            func.call @device_barrier(%control, ...) : ...   // the barrier
           }
         }
     ...  // the host learns that the block has ended

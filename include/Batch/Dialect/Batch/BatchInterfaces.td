@@ -47,7 +47,7 @@ def Batch_BatchableOpInterface : OpInterface<"BatchableOpInterface"> {
         Builds the operation for `tasks` tasks at once and returns one value per
         result in `results`, of the result's type with one more, leading,
         dynamic dimension; a scalar's type T becomes `tensor<?xT>`. Operand `i`
-        is in that form if `batched[i]`; otherwise it is as in the kernel, and
+        is batched if `batched[i]`; otherwise it is as in the kernel, and
         equal for all tasks. At least one is batched, if there is one. Row `t`
         of a result may depend on row `t` of the operands only. Emits an error
         if it fails.

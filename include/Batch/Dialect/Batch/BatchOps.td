@@ -35,11 +35,11 @@ def Batch_KernelOp : Batch_Op<"kernel", [
     tensors are index, i1, i8, i16, i32, i64, f16, bf16, f32 or f64. `phase`, at
     least 0, orders kernels: all tasks of a phase run before those of the next.
 
-    A shared argument is a parameter of the entry, number `batch.parameter`.
-    Once tables are assigned, an argument says how a step reads it (`batch.read`,
-    a `#batch.read`) and a result in which table it lies (`batch.in_table`).
-    Ragged arguments of one domain, which have one `batch.ragged`, have equal
-    extents.
+    An argument with `batch.shared` is a parameter of the entry, number
+    `batch.parameter`. Once tables are assigned, an argument says how a step
+    reads it (`batch.read`, a `#batch.read`) and a result in which table it lies
+    (`batch.in_table`). Ragged arguments of one domain, which have one
+    `batch.ragged`, have equal extents.
 
     ```mlir
     batch.kernel @cell(%h: tensor<4xf32>,
@@ -137,7 +137,7 @@ def Batch_DepthOp : Batch_Op<"depth", [
   let hasFolder = 1;
 }
 
-def Batch_SettleOp : Batch_Op<"settle", [
+def Batch_ResolveOp : Batch_Op<"resolve", [
     Pure, SameOperandsAndResultType,
     DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {
   let summary = "a tensor of an earlier phase, for a later one";
@@ -149,7 +149,7 @@ def Batch_SettleOp : Batch_Op<"settle", [
     that differs from tree to tree.
 
     ```mlir
-    %s = batch.settle %h : tensor<4xf32>
+    %s = batch.resolve %h : tensor<4xf32>
     ```
   }];
   let arguments = (ins AnyTypeOf<[AnyStaticShapeTensor, Batch_HandleType]>:$value);
@@ -226,8 +226,8 @@ def Batch_TableOp : Batch_Op<"table", [
 def Batch_SourceOp : Batch_Op<"source", [Symbol, HasParent<"::mlir::ModuleOp">]> {
   let summary = "rows that exist before the run";
   let description = [{
-    Either the rows of a shared argument of the entry (`parameter(n)` counts
-    shared arguments), which are never copied, or the input tensors of one type.
+    Either the rows of a parameter of the entry (`parameter(n)` counts
+    parameters), which are never copied, or the input tensors of one type.
     Rows are static tensors.
 
     ```mlir
@@ -308,7 +308,7 @@ def Batch_TraverseOp : Batch_Op<"traverse", [
     The linearizer of bottom-up recursion: one loop over the nodes of an
     instance in post-order, without recursion. Each function takes one ADT value
     and nothing else; it is run on every node of that ADT and its results are
-    remembered for `batch.recall`. A node that is shared is visited once.
+    remembered for `batch.lookup`. A node that is shared is visited once.
 
     ```mlir
     batch.traverse [@encode.inspect]
@@ -318,7 +318,7 @@ def Batch_TraverseOp : Batch_Op<"traverse", [
   let assemblyFormat = "$functions attr-dict";
 }
 
-def Batch_RecallOp : Batch_Op<"recall", [
+def Batch_LookupOp : Batch_Op<"lookup", [
     Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "what a traversal remembers of a function at a node";
   let description = [{
@@ -327,7 +327,7 @@ def Batch_RecallOp : Batch_Op<"recall", [
     the node that is visited now, or any node after the traversal.
 
     ```mlir
-    %h, %c = batch.recall @encode.inspect(%left)
+    %h, %c = batch.lookup @encode.inspect(%left)
       : (!rec.adt<@Tree>) -> (!batch.handle, !batch.handle)
     ```
   }];

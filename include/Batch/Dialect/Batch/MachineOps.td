@@ -29,7 +29,7 @@ def Batch_MachineOp : Batch_Op<"machine", [
     start at the first block with an empty stack of program counters and are
     out at a `batch.return` that finds this stack empty.
 
-    Arguments are the shared arguments of the entry, in order. Blocks stand in
+    Arguments are the parameters of the entry, in order. Blocks stand in
     program order: the entry first, functions in order of their first call.
     With `frames` a call runs to its end for all lanes that make it together
     before others of the caller go on (local static autobatching, section 2).
@@ -74,8 +74,8 @@ def Batch_VariableOp : Batch_Op<"variable", [Symbol, HasParent<"MachineOp">]> {
     rows per lane, of which blocks see the top. A row is an integer of at most 64
     bits, an index, an f32, an f64 or a static tensor of them that has elements.
     No two variables are for the same argument or result. The bottom row of variable
-    `argument(n)` starts as per-instance argument `n` of the entry (shared
-    arguments do not count), that of others with an unspecified value. The top
+    `argument(n)` starts as per-instance argument `n` of the entry (parameters
+    do not count), that of others with an unspecified value. The top
     of variable `result(n)` is result `n` of the entry when the lane is out.
 
     ```mlir
@@ -106,7 +106,7 @@ def Batch_BlockOp : Batch_Op<"block", [
     Straight-line code for one lane that reads and writes the tops of variables,
     in order, and says in its terminator where the lane goes: `batch.jump`,
     `batch.branch`, `batch.push_jump` or `batch.return`. Values live until the end
-    of the block; shared arguments are visible.
+    of the block; parameters are visible.
 
     ```mlir
     batch.block @fib.0 {

@@ -90,22 +90,22 @@ def UProg_ResultAttr : UProg_Attr<"Result", "result"> {
 //===----------------------------------------------------------------------===//
 
 def UProg_WorkersAttr : UProg_Attr<"Workers", "workers"> {
-  let summary = "how the workers of a pool run a kernel function";
+  let summary = "how the workers of a pool run an operator's code";
   let description = [{
     For `n` tasks a worker needs min(`fixed_scratch` + `n` * `task_scratch`,
     `most_scratch`) bytes of its own. Launches of at least `row_split` tasks per
-    worker are shared by rows, in blocks of `row_block` tasks (0: all at once),
+    worker are shared by rows, all stages on `stage_rows` at a time (0: on all),
     smaller ones by columns; those of fewer than `share_tasks` are not worth
     sharing.
 
     ```mlir
     #uprog.workers<fixed_scratch = 1024, task_scratch = 256, most_scratch = 4096,
-        row_split = 12, row_block = 0, share_tasks = 4>
+        row_split = 12, stage_rows = 0, share_tasks = 4>
     ```
   }];
   let parameters = (ins "int64_t":$fixed_scratch, "int64_t":$task_scratch,
                         "int64_t":$most_scratch, "int64_t":$row_split,
-                        "int64_t":$row_block, "int64_t":$share_tasks);
+                        "int64_t":$stage_rows, "int64_t":$share_tasks);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
@@ -120,7 +120,7 @@ def UProg_CodeAttr : UProg_Attr<"Code", "code"> {
     #uprog.code<ragged_scratch = [0, 128], stages = 2, task_scratch = 64>
     #uprog.code<stages = 1, task_scratch = 0, workers = <
         fixed_scratch = 1024, task_scratch = 256, most_scratch = 4096,
-        row_split = 12, row_block = 0, share_tasks = 4>>
+        row_split = 12, stage_rows = 0, share_tasks = 4>>
     ```
   }];
   let parameters = (ins "int64_t":$stages, "int64_t":$task_scratch,
@@ -227,7 +227,7 @@ def UProg_PaddedAttr : UProg_Attr<"Padded", "padded"> {
 //===----------------------------------------------------------------------===//
 
 def UProg_PackedAttr : UProg_Attr<"Packed", "packed"> {
-  let summary = "a contraction with weights in panels";
+  let summary = "a contraction with a parameter in panels";
   let description = [{
     Input number `left` has the rows; the other one is
     B[k + `k_offset`][n + `n_offset`] of `panels`. The rows are read in vectors,

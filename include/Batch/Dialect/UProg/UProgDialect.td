@@ -17,8 +17,8 @@ def UProg_Dialect : Dialect {
   let description = [{
     A *unit* is a CPU core or a thread block. A `uprog.program` is what all
     units of a level run: loops, branches and references, operators whose tasks
-    they share out, and barriers where they meet. It names no target.
-    docs/Dialects/UProg.md has the rationale.
+    they share out, and barriers where they wait for each other. It names no
+    target. docs/Dialects/UProg.md has the rationale.
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;

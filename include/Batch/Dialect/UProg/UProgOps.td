@@ -126,8 +126,8 @@ def UProg_StageOp : UProg_Op<"stage", [
   let summary = "what an operator computes in one pass over its rows";
   let description = [{
     All that a stage stores has `rows` of the same `shape`, element by element.
-    Ops between are computed where they are read: views and cheap elementwise
-    code, and what is in tiles of the stage. Each reduction has a
+    Ops between are computed where they are read: views and elementwise
+    code of low cost, and what is in tiles of the stage. Each reduction has a
     `uprog.reduction`, which says how it runs. `scalar`: one element at a time,
     because some access does not fit vectors.
 
@@ -308,18 +308,18 @@ def UProg_StepTasksOp : UProg_Op<"step_tasks", [Pure]> {
   let assemblyFormat = "$step attr-dict";
 }
 
-def UProg_StepMeetsOp : UProg_Op<"step_meets", [Pure]> {
-  let summary = "whether all units meet after a step";
+def UProg_StepBarrierOp : UProg_Op<"step_barrier", [Pure]> {
+  let summary = "whether a barrier of all units follows a step";
   let description = [{
-    1 if a later step reads what this one or one since the last meeting writes;
+    1 if a later step reads what this one or one since the last barrier writes;
     0 if the next step is independent of them, and after the last step.
 
     ```mlir
-    %meets = uprog.step_meets %step
+    %barrier = uprog.step_barrier %step
     ```
   }];
   let arguments = (ins UProg_StepType:$step);
-  let results = (outs Index:$meets);
+  let results = (outs Index:$barrier);
   let assemblyFormat = "$step attr-dict";
 }
 
@@ -490,7 +490,7 @@ def UProg_RefOp : UProg_Op<"ref", [
 }
 
 def UProg_BarrierOp : UProg_Op<"barrier", [MemoryEffects<[MemWrite]>]> {
-  let summary = "all units of the level meet";
+  let summary = "all units of the level wait for each other";
   let description = [{
     What any unit wrote before is seen by all after. Declares a write effect, so
     that nothing deletes or moves it. Under control that is not uniform over its

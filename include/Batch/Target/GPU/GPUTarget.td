@@ -12,7 +12,7 @@ include "mlir/IR/EnumAttr.td"
 
 // Sums of products are f32. All precisions but that run on tensor cores.
 def Batch_Precision : I32Enum<"Precision",
-    "what factors of products with weights are rounded to", [
+    "what factors of products with parameters are rounded to", [
       I32EnumCase<"F32", 0, "f32">,
       I32EnumCase<"TF32", 1, "tf32">,
       I32EnumCase<"BF16", 2, "bf16">]> {

@@ -123,8 +123,8 @@ def LinearizePass : Pass<"batch-linearize", "::mlir::ModuleOp"> {
     func.func private @encode.inspect(%t: !tree) -> !batch.handle {
       ...
       case @node(%l: !tree, %r: !tree) {
-        %hl = batch.recall @encode.inspect(%l) : (!tree) -> !batch.handle
-        %hr = batch.recall @encode.inspect(%r) : (!tree) -> !batch.handle
+        %hl = batch.lookup @encode.inspect(%l) : (!tree) -> !batch.handle
+        %hr = batch.lookup @encode.inspect(%r) : (!tree) -> !batch.handle
         %d = batch.depth(%hl, %hr) : !batch.handle, !batch.handle
         %y = batch.record @encode_node(%hl, %hr) depth(%d)
                : (!batch.handle, !batch.handle) -> !batch.handle
@@ -166,9 +166,9 @@ def RecursionToStackPass
     `batch-cancel-pops`. Besides, a call the results of which are returned as
     they are is a jump with `tail-calls`: such recursion needs no stack.
 
-    A shared argument that is passed through calls is an argument of the
-    machine; run `batch-duplicate-functions` before, so that each function knows
-    its weights. Data structures (`rec`) and ragged tensors are errors. An entry
+    A parameter that is passed through calls is an argument of the machine; run
+    `batch-duplicate-functions` before, so that each function knows its
+    parameters. Data structures (`rec`) and ragged tensors are errors. An entry
     whose `batch.strategy` is not `lockstep` or `mask` is left as it is.
 
     ```mlir

@@ -14,13 +14,13 @@ namespace mlir::batch {
 
 /// The operators of a kernel that batch-layout-pq treats as equal; none leaves
 /// kernels alone.
-enum class EqualOperators { None, Weights, Shapes };
+enum class EqualOperators { None, Parameters, Shapes };
 
 template <>
 struct OptionNames<EqualOperators> {
   static NameList<EqualOperators> list() {
     return {{"none", EqualOperators::None},
-            {"weights", EqualOperators::Weights},
+            {"weights", EqualOperators::Parameters},
             {"shapes", EqualOperators::Shapes}};
   }
 };

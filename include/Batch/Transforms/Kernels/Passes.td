@@ -34,7 +34,8 @@ def OutlineKernelsPass : Pass<"batch-outline-kernels", "::mlir::ModuleOp"> {
     as well. An element of a tensor (`tensor.extract`) and what is computed with
     it are code of the kernels that use it, unless control reads it.
 
-    `hoist=false` leaves the input part in the cell, which shows what it brings.
+    `hoist=false` leaves what has the role input in the cell, which shows what
+    it brings.
 
     ```mlir
     %hl = func.call @encode(%l, %W, %b) : (!tree, !mat, !vec) -> !vec
@@ -163,7 +164,7 @@ def LayoutPQPass : Pass<"batch-layout-pq", "::mlir::ModuleOp"> {
     ...
     ```
 
-    Remarks say how many batches and memory kernels there are, and what is
+    Remarks say how many batches and gather copies there are, and what is
     copied and why. See test/Transforms/Kernels/layout-pq.mlir.
   }];
   let options = [

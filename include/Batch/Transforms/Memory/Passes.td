@@ -15,7 +15,7 @@ def AssignSlotsPass : Pass<"batch-assign-slots", "::mlir::ModuleOp"> {
   let description = [{
     Gives every value class that kernels compute a `batch.table`, and notes on
     kernels where results lie (`batch.in_table`) and how a step reads each operand
-    (`batch.read`), by the cheapest kind that its class allows: `gather`
+    (`batch.read`), by the kind of lowest cost that its class allows: `gather`
     where all rows lie in one table or source, `rows` where they are mixed.
     Tables that the same kernels write share slot numbers (a group), except that
     rows of a page (4 KB) and more share them with rows of their length only: a
@@ -34,11 +34,11 @@ def AssignSlotsPass : Pass<"batch-assign-slots", "::mlir::ModuleOp"> {
     | `beside(@t)` | the rows of the table come behind those of `@t`, slot by slot |
 
     `layout='split(1, 16)'` is for all tables, `layout='h: split(2, 16); c:
-    beside(@h)'` for single ones. Slots come first, as how many there are is known
-    when it runs, but `split(0, 8)` makes blocks of them. The innermost dimension
-    holds a multiple of 64 bytes of consecutive elements, for vectors. Within rows
-    nothing can be moved where they meet rows of parameters or inputs. No layout
-    changes a bit of the results.
+    beside(@h)'` for single ones. Slots come first, as how many there are is
+    known when it runs, but `split(0, 8)` makes blocks of them. The innermost
+    dimension holds a multiple of 64 bytes of consecutive elements, for vectors.
+    Within rows nothing can be moved where they share operands with rows of
+    parameters or inputs. No layout changes a bit of the results.
 
     ```mlir
     batch.kernel @leaf(%word: index) -> tensor<16xf32> {

@@ -180,16 +180,16 @@ def InlineHelpersPass : Pass<"batch-inline-helpers", "::mlir::ModuleOp"> {
 
 def DuplicateFunctionsPass
     : Pass<"batch-duplicate-functions", "::mlir::ModuleOp"> {
-  let summary = "make a function for each set of weights it is called with";
+  let summary = "make a function for each set of parameters it is called with";
   let description = [{
-    A recursive function that is called with several sets of weights, such as the
-    two directions of a recurrent network, would be one kernel for which weights
-    differ from task to task. A product with weights that all tasks share is many
-    times cheaper, so each set gets a copy of the function (ACRoBat, section 5.1:
-    taint analysis with one level of context). Calls are told apart by the
-    parameters of the entry that they pass on as matrices of known size. Vectors,
-    and tables of which tasks read rows, do not count: tasks that differ in these
-    alone are batched together.
+    A recursive function that is called with several sets of parameters, such as
+    the two directions of a recurrent network, would be one kernel for which
+    they differ from task to task. A product with one that all tasks share costs
+    many times less, so each set gets a copy of the function (ACRoBat, section
+    5.1: taint analysis with one level of context). Calls are told apart by the
+    parameters of the entry that they pass on as matrices of known size.
+    Vectors, and tables of which tasks read rows, do not count: tasks that
+    differ in these alone are batched together.
 
     ```mlir
     %f = func.call @rnn(%words, %W_forward, %zero) : (!list, !mat, !vec) -> !vec
@@ -203,7 +203,7 @@ def DuplicateFunctionsPass
   }];
   let options = [
     Option<"maxCopies", "max-copies", "unsigned", /*default=*/"16",
-           "Leave a function alone that has more sets of weights">,
+           "Leave a function alone that has more sets of parameters">,
   ];
 }
 
@@ -213,7 +213,7 @@ def IfToSelectPass : Pass<"batch-if-to-select", "::mlir::ModuleOp"> {
     A conditional ends a straight-line block: left as control it cuts a kernel
     in two, with a sub-batch for each branch between them, compacted to the
     tasks that take it. Where the branches are small, computing both for all
-    tasks and selecting the result is cheaper. An `scf.if` becomes
+    tasks and selecting the result costs less. An `scf.if` becomes
     straight-line code with `arith.select` if
 
     - its condition is structural and its results are static tensors;

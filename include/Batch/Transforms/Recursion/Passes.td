@@ -16,27 +16,27 @@ def RefactorPass : Pass<"rec-refactor", "::mlir::ModuleOp"> {
     Cuts a recursive function where ops are marked `rec.backedge`, behind its
     recursive calls (Cortex, section 3.1, figure 4). The *tail*, the marked ops
     and what depends on them, moves to all callers; the *head* is what is left
-    and returns what the tail reads. So a call computes the tails of its parts
-    and the head of its node as one straight line and one kernel, which are
-    kernels apart where a recursive call or other control lies between them.
+    and returns what the tail reads. So a call computes the tails of its
+    children and the head of its node as one straight line and one kernel, which
+    are kernels apart where a recursive call or other control lies between them.
     Every value is computed as before, with equal bits.
 
     A mark may be in cases of a match on the function's argument, one in each
     case that calls recursively, or behind the match. In a case, each case cut
     becomes a function, and callers get a copy of the code for each variant of
-    the part, base cases included, as with `rec-specialize`: a loop over the
+    the child, base cases included, as with `rec-specialize`: a loop over the
     nodes becomes a recursion. Behind the match, the tail is the same for all
-    variants and nothing is copied. The tails of parts in a list are code of the
-    map over it, and so kernels of their own. A mark on the call of a helper
+    variants and nothing is copied. The tails of children in a list are code of
+    the map over it, and so kernels of their own. A mark on the call of a helper
     function counts for all its ops. Without marks nothing changes.
 
-    The head's stages stay stages of the kernel that it becomes part of, with a
+    The head's stages stay stages of the kernel that takes it in, with a
     barrier between each two. Two workers, on a mark behind the match, need half as
     many batches, 0 to 3 % fewer barriers and as much time; with a mark in a case
     more of both and 12 to 17 % more time (benchmarks/README.md, Ablation).
 
-    A shared part would have its tail computed by each of the nodes that it is a
-    part of, so the ADT of the parts has to be of kind `tree` or `sequence`.
+    A shared child would have its tail computed by each of its parents, so the
+    ADT of the children has to be of kind `tree` or `sequence`.
 
     ```mlir
     func.func private @encode(%t: !tree) -> !vec {
@@ -78,14 +78,14 @@ def RefactorPass : Pass<"rec-refactor", "::mlir::ModuleOp"> {
 def SpecializePass : Pass<"rec-specialize", "::mlir::ModuleOp"> {
   let summary = "give structural tests code of their own";
   let description = [{
-    Moves the test of a part's variant from the callee to the caller (Cortex,
+    Moves the test of a child's variant from the callee to the caller (Cortex,
     section 3.1): the code around a recursive call gets a copy for each variant
-    of the part that the call takes, and in the copies for the tested variant
+    of the child that the call takes, and in the copies for the tested variant
     the callee's code replaces the call. It is one straight line with the
     caller's then, so it becomes one kernel with it, and zeros that a base case
     returns fold in it. A test is
 
-    - `leaf`: any part that a recursive call takes, a field or an element of a
+    - `leaf`: any child that a recursive call takes, a field or an element of a
       list, is of the variant @leaf. Each call gets a test of its own, so all
       combinations get code;
     - `node(leaf,_)`: the value is a @node of which the first field is a @leaf
@@ -95,12 +95,13 @@ def SpecializePass : Pass<"rec-specialize", "::mlir::ModuleOp"> {
     Kernels with equal code are one, however many copies there are. Every value
     is computed as before, with equal bits. A loop over all nodes becomes a
     recursion, so without tests the pass only decides matches in cases of a
-    match on the same value, which never loses. Shared parts would be computed
-    again, so the ADT of the parts has to be of kind `tree` or `sequence`.
+    match on the same value, which never loses. Shared children would be
+    computed again, so the ADT of the children has to be of kind `tree` or
+    `sequence`.
 
     Two workers take 0 to 10 % longer for the trees measured with `test=leaf`
     (benchmarks/README.md, Ablation): fewer tasks, but not fewer barriers.
-    Parts in lists stay tasks of their own, so nothing changes for child-sum
+    Children in lists stay tasks of their own, so nothing changes for child-sum
     cells.
 
     ```mlir
@@ -139,22 +140,23 @@ def UnrollPass : Pass<"rec-unroll", "::mlir::ModuleOp"> {
   let summary = "unroll recursion";
   let description = [{
     With `factor=2`, a recursive call becomes what it calls: the code of a node
-    computes the node's parts too, and calls go to the parts of those (Cortex,
-    section 3.1, figure 3). There is a case for each combination of variants, so
-    each is one straight line and one kernel, and what a part hands to its node
-    stays inside. Half as many levels are left, each with more kinds of kernels;
-    the tasks of a level, and so all siblings that a level computes, are
-    batched as before. Every value is computed as before, with equal bits.
+    computes the node's children too, and calls go to the children of those
+    (Cortex, section 3.1, figure 3). There is a case for each combination of
+    variants, so each is one straight line and one kernel, and what a child
+    hands to its parent stays inside. Half as many levels are left, each with
+    more kinds of kernels; the tasks of a level, and so all siblings that a
+    level computes, are batched as before. Every value is computed as before,
+    with equal bits.
 
     There are fewer tasks, but mostly more barriers: there is one between the
     stages of a kernel, and an unrolled one has those of two levels. Two workers
     take 1 to 19 % longer for binary trees with `factor=2` (benchmarks/README.md,
-    Ablation); sequences have fewer batches and have not been timed. Parts in
+    Ablation); sequences have fewer batches and have not been timed. Children in
     lists stay tasks of their own, so child-sum cells have the same tasks and
     barriers with it and without.
 
     Where nodes are shared, unrolling would compute them again, so the ADTs of
-    the parts have to be of kind `tree` or `sequence`.
+    the children have to be of kind `tree` or `sequence`.
 
     ```mlir
     case @cons(%x: !vec, %rest: !list) {

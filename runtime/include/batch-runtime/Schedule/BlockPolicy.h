@@ -28,8 +28,8 @@ struct LanePaths {
 
 /// Blocks that cost less than this share of the greatest cost are of low cost.
 /// They run first, in program order; a state is about the others.
-constexpr int64_t cheapShare = 64;
-int64_t cheapBelow(const std::vector<int64_t> &costs);
+constexpr int64_t lowCostShare = 64;
+int64_t lowCostBelow(const std::vector<int64_t> &costs);
 
 /// Of a state, never 0: `hash = (hash ^ item) * stateHashFactor` for each item,
 /// from the factor on.

@@ -27,14 +27,14 @@ enum FrontierFacts : unsigned {
   /// that it reads.
   Ratios = 1,
   /// With Ratios: and for those that it depends on through other types.
-  Relays = 2,
+  Cycles = 2,
   /// Sums of depths, for the agenda.
   Depths = 4,
   /// The urgency of tasks that are ready, or would be after one more batch.
   Urgencies = 8,
   /// Longest chains of each type, for the lower bound of what remains.
   Chains = 16,
-  AllFacts = Ratios | Relays | Depths | Urgencies | Chains,
+  AllFacts = Ratios | Cycles | Depths | Urgencies | Chains,
 };
 
 /// The facts of a graph before anything runs. Keeps its memory for the next
@@ -60,10 +60,10 @@ private:
     int32_t type;
     int32_t pending; ///< operands that have not run
     /// Operands by which the task waits for tasks of its own type.
-    int32_t kin;
+    int32_t sameType;
     int32_t unready; ///< operands that are not ready; kept with Urgencies
   };
-  struct Outlook {
+  struct UrgencyNode {
     double urgency; ///< of this task alone
     /// The sum of the type codes of the operands that have not run: the code of
     /// a type times their number if they all are of that type.
@@ -73,15 +73,15 @@ private:
     return type | uint64_t(type * type) << 32;
   }
   void findNodes();
-  void findRelays();
-  void findRelayedTypes();
+  void findCycles();
+  void findTypesOnCycles();
   void findDepths();
   void findUrgencies();
   void findChains();
   /// The counter of a type among those of a task of type `through`; negative if
   /// tasks never wait for the type through `through`.
-  int32_t relay(int32_t through, int32_t type) const {
-    return relays[through * relayColumns + std::min(type, 64)];
+  int32_t cycleCounter(int32_t through, int32_t type) const {
+    return counterNumbers[through * counterColumns + std::min(type, 64)];
   }
 
   const TaskGraph *tasks = nullptr;
@@ -89,18 +89,18 @@ private:
   std::vector<int32_t> consumerBegin, consumers;
   std::vector<int32_t> typeBegin; ///< where the tasks of a type begin
   std::vector<Node> nodes;
-  std::vector<Outlook> outlooks; ///< by task
-  std::vector<int32_t> orphans;  ///< tasks of a type whose kin is 0
+  std::vector<UrgencyNode> urgencyNodes; ///< by task
+  std::vector<int32_t> independent; ///< tasks of a type whose sameType is 0
   /// By type, the types on a cycle with it, if all tasks of a type were one.
   /// Types from 64 on have no such types: their tasks count as waiting only for
   /// the tasks that they read.
-  std::vector<uint64_t> relayed;
-  static constexpr int32_t relayColumns = 65; ///< the last for all others
-  std::vector<int8_t> relays;                 ///< relay()
-  std::vector<int8_t> numRelayed;             ///< by type
+  std::vector<uint64_t> onCycle;
+  static constexpr int32_t counterColumns = 65; ///< the last for all others
+  std::vector<int8_t> counterNumbers;           ///< cycleCounter()
+  std::vector<int8_t> numOnCycle;               ///< by type
   /// By task and type on a cycle with its own, operands by which it waits for
   /// the type; where the counters of each task begin.
-  std::vector<int32_t> relayCounts, relayBegin;
+  std::vector<int32_t> cycleCounts, cycleBegin;
   /// The types that readers of a task wait for because of it.
   std::vector<uint64_t> waitsFor;
   std::vector<int32_t> depths;
@@ -141,7 +141,7 @@ public:
 
   /// With Ratios: tasks of a type that wait for no task of that type, so that
   /// ready() over it is the ratio of Eq. 1.
-  int32_t orphans(int32_t type) const { return orphan[type]; }
+  int32_t independent(int32_t type) const { return independentCounts[type]; }
 
   /// With Depths: the sum over the tasks of a type that have not run.
   int64_t depthSum(int32_t type) const { return depthSums[type]; }
@@ -177,8 +177,8 @@ private:
   unsigned facts = OnlyReady;
   int32_t left = 0, chainSum = 0;
   std::vector<FrontierPlan::Node> nodes;
-  std::vector<FrontierPlan::Outlook> outlooks;
-  std::vector<int32_t> tasks, head, tail, orphan, relays, work;
+  std::vector<FrontierPlan::UrgencyNode> urgencyNodes;
+  std::vector<int32_t> tasks, head, tail, independentCounts, cycleCounts, work;
   std::vector<int64_t> depthSums;
   std::vector<double> urgencies; ///< of the ready tasks of a type
   /// Of the tasks of type b that wait for ready tasks of type a and for nothing

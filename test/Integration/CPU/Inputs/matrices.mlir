@@ -1,4 +1,4 @@
-// A tree model whose nodes have a matrix and vectors that no input meets: tables
+// A tree model whose nodes have a matrix and vectors that share no operand with inputs: tables
 // of rows of one and of two dimensions. What a parent reads of its children's
 // lies in pieces: rows, columns, and columns that begin within a vector. A leaf
 // has two vectors in one table, as a node's second one is its child's first.

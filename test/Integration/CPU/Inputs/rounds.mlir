@@ -1,9 +1,9 @@
-// Two loops of as many rounds as arguments say: a cheap one, then a dear one,
-// which has no end where `dear` is negative.
+// Two loops of as many rounds as arguments say: one of low cost, then one of high cost,
+// which has no end where `high` is negative.
 
 !vec = tensor<64xf32>
 
-func.func @main(%cheap: i64 {batch.name = "cheap"}, %dear: i64 {batch.name = "dear"},
+func.func @main(%low: i64 {batch.name = "low"}, %high: i64 {batch.name = "high"},
                 %w: tensor<64x64xf32> {batch.shared = "w"})
     -> (i64 {batch.name = "count"}, !vec {batch.name = "x"}) attributes {batch.entry} {
   %zero = arith.constant 0 : i64
@@ -11,7 +11,7 @@ func.func @main(%cheap: i64 {batch.name = "cheap"}, %dear: i64 {batch.name = "de
   %three = arith.constant 3 : i64
   %mask = arith.constant 1023 : i64
   %count:2 = scf.while (%i = %zero, %s = %one) : (i64, i64) -> (i64, i64) {
-    %more = arith.cmpi slt, %i, %cheap : i64
+    %more = arith.cmpi slt, %i, %low : i64
     scf.condition(%more) %i, %s : i64, i64
   } do {
   ^bb0(%i: i64, %s: i64):
@@ -24,7 +24,7 @@ func.func @main(%cheap: i64 {batch.name = "cheap"}, %dear: i64 {batch.name = "de
   %fill = arith.constant 0.1 : f32
   %start = linalg.fill ins(%fill : f32) outs(%empty : !vec) -> !vec
   %x:2 = scf.while (%i = %zero, %v = %start) : (i64, !vec) -> (i64, !vec) {
-    %more = arith.cmpi ne, %i, %dear : i64
+    %more = arith.cmpi ne, %i, %high : i64
     scf.condition(%more) %i, %v : i64, !vec
   } do {
   ^bb0(%i: i64, %v: !vec):

@@ -1,5 +1,5 @@
 // REQUIRES: batch-run, cc
-// RUN: batch-run %s --params=random:0 --inputs=%S/Inputs/shared_arguments.jsonl --batch=4 --check-unbatched --json | FileCheck %s
+// RUN: batch-run %s --params=random:0 --inputs=%S/Inputs/parameters.jsonl --batch=4 --check-unbatched --json | FileCheck %s
 
 // Calls that differ in a constant, in a value made of constants or in a tensor made
 // of parameters alone are different calls, batched and unbatched.

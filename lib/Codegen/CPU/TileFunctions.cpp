@@ -1,11 +1,11 @@
-//===- MicroKernels.cpp - Register tiles of contractions ------------------===//
+//===- TileFunctions.cpp - Register tiles of contractions -----------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "MicroKernels.h"
+#include "TileFunctions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -29,7 +29,7 @@ int64_t RegisterTiles::panelsFor(int64_t rows) const {
   return 1;
 }
 
-std::string MicroKernelShape::getSuffix() const {
+std::string TileShape::getSuffix() const {
   std::string suffix;
   llvm::raw_string_ostream os(suffix);
   if (!element.isF32())
@@ -41,8 +41,8 @@ std::string MicroKernelShape::getSuffix() const {
   return suffix;
 }
 
-func::FuncOp MicroKernels::getTile(const MicroKernelShape &shape, int64_t rows,
-                                   int64_t panels) {
+func::FuncOp TileFunctions::getTile(const TileShape &shape, int64_t rows,
+                                    int64_t panels) {
   Location loc = module.getLoc();
   CodeBuilder b(loc, module.getContext());
   b.setInsertionPointToEnd(module.getBody());
@@ -121,7 +121,7 @@ func::FuncOp MicroKernels::getTile(const MicroKernelShape &shape, int64_t rows,
   return function;
 }
 
-func::FuncOp MicroKernels::get(const MicroKernelShape &shape) {
+func::FuncOp TileFunctions::get(const TileShape &shape) {
   std::string name =
       "batch.tiles.v" + std::to_string(shape.vectors) + shape.getSuffix();
   func::FuncOp &known = dispatchers[name];

@@ -12,7 +12,7 @@
 
 // A launch adds the memory.
 // CHECK:       gpu.module @device
-// CHECK-NEXT:    llvm.mlir.global external @weights() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<0 x i8>
+// CHECK-NEXT:    llvm.mlir.global external @parameters() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<0 x i8>
 
 // With four blocks a block has two of the eight tiles of columns. If it has
 // more when the kernel is launched, the others are read from global memory.
@@ -26,7 +26,7 @@
 // CHECK:           scf.for {{.*}} iter_args(%[[TURN:.*]] = %[[C0]]) -> (i64)
 // CHECK:             %[[KEPT:.*]] = arith.cmpi slt, %[[TURN]], %[[C2]]
 // CHECK:             %[[SUMS:.*]]:32 = scf.if %[[KEPT]] ->
-// CHECK:               %[[MEMORY:.*]] = llvm.mlir.addressof @weights : !llvm.ptr<3>
+// CHECK:               %[[MEMORY:.*]] = llvm.mlir.addressof @parameters : !llvm.ptr<3>
 // CHECK:               %[[BYTES:.*]] = arith.muli %[[TURN]], %[[C4096]]
 // CHECK:               llvm.getelementptr %[[MEMORY]][%[[BYTES]]]
 // CHECK:               scf.for
@@ -42,7 +42,7 @@
 
 // All threads of a block copy its tiles, 16 bytes each. They do not wait: the
 // kernel goes on until it needs them.
-// CHECK-LABEL:   func.func private @load_weights(
+// CHECK-LABEL:   func.func private @load_parameters(
 // CHECK-SAME:        %[[FORMS:.*]]: !llvm.ptr<1>, %[[UNIT:.*]]: i64, %[[UNITS:.*]]: i64) attributes {batch.kept_bytes = 8192 : i64
 // CHECK-DAG:       %[[C2:.*]] = arith.constant 2 : i64
 // CHECK-DAG:       %[[C8:.*]] = arith.constant 8 : i64
@@ -63,7 +63,7 @@
 // PLAIN-NOT:     nvvm
 // PLAIN-LABEL:   func.func private @cell.rows.stage0(
 // PLAIN:           gpu.barrier
-// PLAIN:         func.func private @load_weights(
+// PLAIN:         func.func private @load_parameters(
 // PLAIN:           %[[VALUE:.*]] = llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
 // PLAIN:           llvm.store %[[VALUE]], %{{.*}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<3>
 // PLAIN-NOT:     nvvm
@@ -75,7 +75,7 @@
 // WHOLE:           math.fma
 // WHOLE-NOT:       } else {
 // WHOLE:           gpu.shuffle
-// WHOLE:         func.func private @load_weights({{.*}}batch.kept_bytes = 32768 : i64
+// WHOLE:         func.func private @load_parameters({{.*}}batch.kept_bytes = 32768 : i64
 
 // NONE-NOT:      weights
 uprog.operator @cell.rows(%n: index, %x: tensor<?x128xf32> {uprog.operand = #uprog.operand<gather>},
@@ -100,7 +100,7 @@ uprog.operator @cell.rows(%n: index, %x: tensor<?x128xf32> {uprog.operand = #upr
 // CHECK-LABEL:   func.func private @narrow.rows.stage0
 // CHECK-NOT:       llvm.load %{{.*}} : !llvm.ptr<3> -> vector
 // CHECK-COUNT-8:   llvm.load %{{.*}} : !llvm.ptr<3> -> f32
-// CHECK-LABEL:   func.func private @load_weights({{.*}}batch.kept_bytes = 96 : i64
+// CHECK-LABEL:   func.func private @load_parameters({{.*}}batch.kept_bytes = 96 : i64
 // CHECK-DAG:       %[[C3:.*]] = arith.constant 3 : i64
 // CHECK-DAG:       %[[C6:.*]] = arith.constant 6 : i64
 // CHECK-DAG:       %[[C24:.*]] = arith.constant 24 : i64

@@ -1,15 +1,15 @@
-//===- KeptWeights.h - Parameters that blocks keep --------------*- C++ -*-===//
+//===- KeptParameters.h - Parameters that blocks keep -----------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_CODEGEN_GPU_KEPTWEIGHTS_H
-#define BATCH_CODEGEN_GPU_KEPTWEIGHTS_H
+#ifndef BATCH_CODEGEN_GPU_KEPTPARAMETERS_H
+#define BATCH_CODEGEN_GPU_KEPTPARAMETERS_H
 
 #include "../Stages/CodeBuilder.h"
-#include "../Stages/Forms.h"
+#include "../Stages/ModuleTables.h"
 #include "../Stages/StagePlan.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
@@ -26,7 +26,7 @@ struct ColumnShare {
 
 /// A matrix of parameters that contractions of one or several stages read.
 struct KeptMatrix {
-  PackedAttr weights;     ///< as its first reader reads it
+  PackedAttr packed;      ///< as its first reader reads it
   int64_t columns, depth; ///< the extents that are read
   Type element;
   int64_t heat = 0;   ///< rows of a task that it is multiplied by
@@ -47,16 +47,16 @@ struct KeptMatrix {
 ///
 /// A block's share is certain only when a kernel is launched. Tiles of a share
 /// beyond those that are kept are read from global memory.
-class KeptWeights {
+class KeptParameters {
 public:
   /// The function that fills the memory, f(packings, unit, units): all threads
   /// of a block call it first. Its attribute kKeptBytesAttr is the size of the
   /// memory, which a launch has to add.
-  static constexpr StringLiteral kLoad = "load_weights";
+  static constexpr StringLiteral kLoad = "load_parameters";
 
   /// `room`: bytes of shared memory; `units`: blocks that are expected to share
   /// a stage; `async`: copies can run in the background.
-  KeptWeights(int64_t room, int64_t units, bool async)
+  KeptParameters(int64_t room, int64_t units, bool async)
       : room(room), units(units), async(async) {}
 
   /// Adds the parameters that an operator multiplies by.
@@ -80,7 +80,7 @@ public:
                 int64_t threads) const;
 
 private:
-  void emitLoad(const KeptMatrix &matrix, CodeBuilder &b, Value form,
+  void emitLoad(const KeptMatrix &matrix, CodeBuilder &b, Value packing,
                 Value unit, Value units, Value thread, int64_t threads) const;
 
   int64_t room, units;
@@ -92,4 +92,4 @@ private:
 
 } // namespace mlir::uprog
 
-#endif // BATCH_CODEGEN_GPU_KEPTWEIGHTS_H
+#endif // BATCH_CODEGEN_GPU_KEPTPARAMETERS_H

@@ -1,11 +1,11 @@
-//===- KeptWeights.cpp - Parameters that blocks keep ----------------------===//
+//===- KeptParameters.cpp - Parameters that blocks keep -------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "KeptWeights.h"
+#include "KeptParameters.h"
 
 #include "WarpEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -17,7 +17,7 @@ using namespace mlir;
 using namespace mlir::uprog;
 
 /// The shared memory of a block that a launch adds.
-static constexpr StringLiteral kMemory = "weights";
+static constexpr StringLiteral kMemory = "parameters";
 static constexpr unsigned kSharedMemory = 3;
 static constexpr int64_t kVectorBytes = 16;
 static constexpr int64_t kTileColumns = WarpEmitter::kPanelColumns;
@@ -37,19 +37,19 @@ int64_t KeptMatrix::tileBytes() const {
 
 /// True if two readers take the same bytes.
 static bool isSame(const KeptMatrix &a, const KeptMatrix &b) {
-  return a.weights.getPanels() == b.weights.getPanels() &&
-         a.weights.getNOffset() == b.weights.getNOffset() &&
-         a.weights.getKOffset() == b.weights.getKOffset() &&
+  return a.packed.getPanels() == b.packed.getPanels() &&
+         a.packed.getNOffset() == b.packed.getNOffset() &&
+         a.packed.getKOffset() == b.packed.getKOffset() &&
          a.columns == b.columns && a.depth == b.depth;
 }
 
-void KeptWeights::add(const StagePlan &plan) {
+void KeptParameters::add(const StagePlan &plan) {
   for (const Stage &stage : plan.getStages())
     for (const Reduction &reduction : stage.reductions) {
       if (!reduction.packed)
         continue;
       KeptMatrix matrix;
-      matrix.weights = reduction.packed;
+      matrix.packed = reduction.packed;
       matrix.columns = stage.space.columns();
       matrix.depth = reduction.depth;
       matrix.element = reduction.getElementType();
@@ -69,7 +69,7 @@ void KeptWeights::add(const StagePlan &plan) {
     }
 }
 
-void KeptWeights::place() {
+void KeptParameters::place() {
   SmallVector<KeptMatrix *> order;
   for (KeptMatrix &matrix : matrices)
     order.push_back(&matrix);
@@ -86,10 +86,10 @@ void KeptWeights::place() {
 }
 
 static remark::RemarkOpts remarkOptions() {
-  return remark::RemarkOpts::name("Weights").category("batch");
+  return remark::RemarkOpts::name("Parameters").category("batch");
 }
 
-void KeptWeights::describe(const StagePlan &plan) const {
+void KeptParameters::describe(const StagePlan &plan) const {
   std::string text;
   llvm::raw_string_ostream os(text);
   bool once = false;
@@ -120,7 +120,7 @@ void KeptWeights::describe(const StagePlan &plan) const {
                .str();
 }
 
-void KeptWeights::describe(Location loc) const {
+void KeptParameters::describe(Location loc) const {
   if (wanted == 0)
     return;
   std::string text = (Twine(used) + " of " + Twine(wanted) +
@@ -135,22 +135,22 @@ void KeptWeights::describe(Location loc) const {
     remark::passed(loc, remarkOptions()) << text;
 }
 
-const KeptMatrix *KeptWeights::find(const Reduction &reduction) const {
+const KeptMatrix *KeptParameters::find(const Reduction &reduction) const {
   auto it = matrixOf.find(&reduction);
   if (it == matrixOf.end() || matrices[it->second].kept == 0)
     return nullptr;
   return &matrices[it->second];
 }
 
-Value KeptWeights::getTile(CodeBuilder &b, const KeptMatrix &matrix,
-                           Value turn) {
+Value KeptParameters::getTile(CodeBuilder &b, const KeptMatrix &matrix,
+                              Value turn) {
   Value memory = LLVM::AddressOfOp::create(
       b, LLVM::LLVMPointerType::get(b.getContext(), kSharedMemory), kMemory);
   Value tile = b.mul(turn, b.constant(matrix.tileBytes()));
   return b.offset(memory, b.add(tile, b.constant(matrix.offset)));
 }
 
-void KeptWeights::emitWait(CodeBuilder &b, const Stage &stage) const {
+void KeptParameters::emitWait(CodeBuilder &b, const Stage &stage) const {
   if (llvm::none_of(stage.reductions, [&](const Reduction &reduction) {
         return find(reduction);
       }))
@@ -175,11 +175,11 @@ static void emitCopy(CodeBuilder &b, Value from, Value to, int64_t bytes,
   b.store(b.load(type, from, bytes), to, bytes);
 }
 
-void KeptWeights::emitLoad(const KeptMatrix &matrix, CodeBuilder &b, Value form,
-                           Value unit, Value units, Value thread,
-                           int64_t threads) const {
-  PanelsAttr panels = matrix.weights.getPanels();
-  int64_t kOffset = matrix.weights.getKOffset();
+void KeptParameters::emitLoad(const KeptMatrix &matrix, CodeBuilder &b,
+                              Value packing, Value unit, Value units,
+                              Value thread, int64_t threads) const {
+  PanelsAttr panels = matrix.packed.getPanels();
+  int64_t kOffset = matrix.packed.getKOffset();
   int64_t elementBytes = matrix.elementBytes();
   int64_t vector = kVectorBytes / elementBytes;
   bool whole = matrix.depth % vector == 0 && panels.getK() % vector == 0 &&
@@ -188,7 +188,7 @@ void KeptWeights::emitLoad(const KeptMatrix &matrix, CodeBuilder &b, Value form,
   Value pieces = b.constant(matrix.depth * elementBytes / bytes); // a column's
   Value fromColumn = b.constant(panels.getK() * elementBytes);
   Value toColumn = b.constant(matrix.stride() * elementBytes);
-  form = b.offset(form, b.constant(kOffset * elementBytes));
+  packing = b.offset(packing, b.constant(kOffset * elementBytes));
 
   ColumnShare share(b, unit, units, matrix.tiles);
   Value kept = b.mul(share.across, b.constant(matrix.kept));
@@ -200,8 +200,8 @@ void KeptWeights::emitLoad(const KeptMatrix &matrix, CodeBuilder &b, Value form,
            if (matrix.columns % kTileColumns)
              columns =
                  b.min(columns, b.sub(b.constant(matrix.columns), column));
-           column = b.add(column, b.constant(matrix.weights.getNOffset()));
-           Value source = b.offset(form, b.mul(column, fromColumn));
+           column = b.add(column, b.constant(matrix.packed.getNOffset()));
+           Value source = b.offset(packing, b.mul(column, fromColumn));
            Value target = getTile(b, matrix, turn[0]);
            b.loop(thread, b.mul(columns, pieces), threads, [&](Value i) {
              Value column = b.div(i, pieces);
@@ -215,8 +215,8 @@ void KeptWeights::emitLoad(const KeptMatrix &matrix, CodeBuilder &b, Value form,
          });
 }
 
-void KeptWeights::emitLoad(gpu::GPUModuleOp module, ModuleTables &tables,
-                           CodeBuilder &b, int64_t threads) const {
+void KeptParameters::emitLoad(gpu::GPUModuleOp module, ModuleTables &tables,
+                              CodeBuilder &b, int64_t threads) const {
   if (used == 0)
     return;
   b.setInsertionPointToStart(module.getBody());
@@ -230,7 +230,7 @@ void KeptWeights::emitLoad(gpu::GPUModuleOp module, ModuleTables &tables,
   makeInternal(function);
   function->setAttr(batch::kKeptBytesAttr, b.getI64IntegerAttr(used));
   b.beginFunction(function);
-  Value forms = function.getArgument(0), unit = function.getArgument(1);
+  Value packings = function.getArgument(0), unit = function.getArgument(1);
   Value units = function.getArgument(2);
   Value thread = gpu::ThreadIdOp::create(b, gpu::Dimension::x);
   thread = arith::IndexCastOp::create(b, i64, thread);
@@ -238,9 +238,9 @@ void KeptWeights::emitLoad(gpu::GPUModuleOp module, ModuleTables &tables,
   SmallVector<Value> addresses;
   for (const KeptMatrix &matrix : matrices)
     addresses.push_back(
-        matrix.kept
-            ? b.loadPointer(forms, tables.getPanels(matrix.weights.getPanels()))
-            : Value());
+        matrix.kept ? b.loadPointer(packings,
+                                    tables.getPanels(matrix.packed.getPanels()))
+                    : Value());
   for (auto [matrix, address] : llvm::zip(matrices, addresses))
     if (matrix.kept)
       emitLoad(matrix, b, address, unit, units, thread, threads);

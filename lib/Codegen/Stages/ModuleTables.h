@@ -1,12 +1,12 @@
-//===- Forms.h - Packings of parameters -------------------------*- C++ -*-===//
+//===- ModuleTables.h - Packings of parameters ------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_CODEGEN_STAGES_FORMS_H
-#define BATCH_CODEGEN_STAGES_FORMS_H
+#ifndef BATCH_CODEGEN_STAGES_MODULETABLES_H
+#define BATCH_CODEGEN_STAGES_MODULETABLES_H
 
 #include "Batch/Dialect/UProg/UProg.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -30,15 +30,15 @@ public:
   void save();
 
 private:
-  int64_t getForm(Attribute form);
+  int64_t getPacking(Attribute packing);
 
   ModuleOp module;
   Operation *code;
   unsigned addressSpace;
-  SmallVector<Attribute> forms;
+  SmallVector<Attribute> packings;
   llvm::MapVector<Attribute, std::string> constants;
 };
 
 } // namespace mlir::uprog
 
-#endif // BATCH_CODEGEN_STAGES_FORMS_H
+#endif // BATCH_CODEGEN_STAGES_MODULETABLES_H

@@ -7,9 +7,9 @@
 
 // Four tiles of 1024 bytes, for two blocks; a matrix that two operators read is
 // kept once.
-// CHECK: Weights {{.*}}"parameters of @one that a block keeps in shared memory: 2048 of 2048 bytes in stage 0"
-// CHECK: Weights {{.*}}"parameters of @two that a block keeps in shared memory: 2048 of 2048 bytes in stage 0"
-// CHECK: [Passed] Weights {{.*}}"2048 of 2048 bytes of parameters stay in the 3072 bytes of a block's shared memory"
+// CHECK: Parameters {{.*}}"parameters of @one that a block keeps in shared memory: 2048 of 2048 bytes in stage 0"
+// CHECK: Parameters {{.*}}"parameters of @two that a block keeps in shared memory: 2048 of 2048 bytes in stage 0"
+// CHECK: [Passed] Parameters {{.*}}"2048 of 2048 bytes of parameters stay in the 3072 bytes of a block's shared memory"
 uprog.operator @one(%n: index, %x: tensor<?x32xf32> {uprog.operand = #uprog.operand<gather>},
                     %w: tensor<32x32xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x32xf32> {
   %zero = arith.constant 0.0 : f32
@@ -37,9 +37,9 @@ uprog.operator @two(%n: index, %x: tensor<?x32xf32> {uprog.operand = #uprog.oper
 
 // What several rows of a task are multiplied with comes first, tiles that still
 // fit follow.
-// CHECK: Weights {{.*}}"parameters of @tasks that a block keeps in shared memory: 1024 of 2048 bytes in stage 0"
-// CHECK: Weights {{.*}}"parameters of @edges that a block keeps in shared memory: 2048 of 2048 bytes in stage 0"
-// CHECK: [Passed] Weights {{.*}}"3072 of 4096 bytes of parameters stay in the 3072 bytes of a block's shared memory; the others stream from the L2 cache at every step"
+// CHECK: Parameters {{.*}}"parameters of @tasks that a block keeps in shared memory: 1024 of 2048 bytes in stage 0"
+// CHECK: Parameters {{.*}}"parameters of @edges that a block keeps in shared memory: 2048 of 2048 bytes in stage 0"
+// CHECK: [Passed] Parameters {{.*}}"3072 of 4096 bytes of parameters stay in the 3072 bytes of a block's shared memory; the others stream from the L2 cache at every step"
 uprog.operator @tasks(%n: index, %x: tensor<?x32xf32> {uprog.operand = #uprog.operand<gather>},
                       %w: tensor<32x32xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x32xf32> {
   %zero = arith.constant 0.0 : f32
@@ -71,8 +71,8 @@ uprog.operator @edges(%n: index, %s: tensor<?x32xf32> {uprog.operand = #uprog.op
 #y = affine_map<(r, n, k) -> (r, n)>
 
 // A tile of 4096 bytes does not fit.
-// CHECK: Weights {{.*}}"parameters of @large that a block keeps in shared memory: 0 of 8192 bytes in stage 0"
-// CHECK: [Missed] Weights {{.*}}"0 of 8192 bytes of parameters stay in the 3072 bytes of a block's shared memory; the others stream from the L2 cache at every step"
+// CHECK: Parameters {{.*}}"parameters of @large that a block keeps in shared memory: 0 of 8192 bytes in stage 0"
+// CHECK: [Missed] Parameters {{.*}}"0 of 8192 bytes of parameters stay in the 3072 bytes of a block's shared memory; the others stream from the L2 cache at every step"
 uprog.operator @large(%n: index, %x: tensor<?x128xf32> {uprog.operand = #uprog.operand<gather>},
                       %w: tensor<32x128xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x32xf32> {
   %zero = arith.constant 0.0 : f32
@@ -90,7 +90,7 @@ uprog.operator @large(%n: index, %x: tensor<?x128xf32> {uprog.operand = #uprog.o
 #y = affine_map<(r, n, k) -> (r, n)>
 
 // A tile of 3072 bytes just does,
-// CHECK: [Passed] Weights {{.*}}"3072 of 6144 bytes of parameters stay in the 3072 bytes of a block's shared memory;
+// CHECK: [Passed] Parameters {{.*}}"3072 of 6144 bytes of parameters stay in the 3072 bytes of a block's shared memory;
 uprog.operator @tile(%n: index, %x: tensor<?x96xf32> {uprog.operand = #uprog.operand<gather>},
                      %w: tensor<32x96xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x32xf32> {
   %zero = arith.constant 0.0 : f32
@@ -109,7 +109,7 @@ uprog.operator @tile(%n: index, %x: tensor<?x96xf32> {uprog.operand = #uprog.ope
 
 // but not beside a list of numbers, and a barrier of all blocks, which take 16
 // each.
-// CHECK: [Missed] Weights {{.*}}"0 of 6144 bytes of parameters stay in the 3040 bytes of a block's shared memory;
+// CHECK: [Missed] Parameters {{.*}}"0 of 6144 bytes of parameters stay in the 3040 bytes of a block's shared memory;
 uprog.operator @tile(%n: index, %x: tensor<?x96xf32> {uprog.operand = #uprog.operand<gather>},
                      %w: tensor<32x96xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x32xf32> {
   %zero = arith.constant 0.0 : f32
@@ -133,8 +133,8 @@ uprog.program @lists(%n: index, %list: memref<?xi32>, %c: i1) level(device) {
 #y = affine_map<(r, n, k) -> (r, n)>
 
 // Weights of a kernel that runs at one step only are read once.
-// CHECK: Weights {{.*}}"parameters of @leaf.rows that a block keeps in shared memory: none, because it runs at only one step of a plan"
-// CHECK: Weights {{.*}}"parameters of @node.rows that a block keeps in shared memory: 2048 of 2048 bytes in stage 0"
+// CHECK: Parameters {{.*}}"parameters of @leaf.rows that a block keeps in shared memory: none, because it runs at only one step of a plan"
+// CHECK: Parameters {{.*}}"parameters of @node.rows that a block keeps in shared memory: 2048 of 2048 bytes in stage 0"
 batch.kernel @leaf(%x: tensor<32xf32>, %w: tensor<32x32xf32> {batch.shared}) -> tensor<32xf32> {
   batch.yield %x : tensor<32xf32>
 }

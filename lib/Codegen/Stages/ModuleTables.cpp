@@ -1,11 +1,11 @@
-//===- Forms.cpp - Packings of parameters ---------------------------------===//
+//===- ModuleTables.cpp - Packings of parameters --------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Forms.h"
+#include "ModuleTables.h"
 
 #include "StagePlan.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -17,21 +17,23 @@ ModuleTables::ModuleTables(ModuleOp module, Operation *code,
                            unsigned addressSpace)
     : module(module), code(code), addressSpace(addressSpace) {
   if (auto known = module->getAttrOfType<ArrayAttr>(kPackingsAttr))
-    llvm::append_range(forms, known);
+    llvm::append_range(packings, known);
 }
 
-int64_t ModuleTables::getForm(Attribute form) {
-  auto it = llvm::find(forms, form);
-  if (it == forms.end())
-    it = forms.insert(it, form);
-  return it - forms.begin();
+int64_t ModuleTables::getPacking(Attribute packing) {
+  auto it = llvm::find(packings, packing);
+  if (it == packings.end())
+    it = packings.insert(it, packing);
+  return it - packings.begin();
 }
 
 int64_t ModuleTables::getRows(int64_t parameter) {
-  return getForm(PaddedAttr::get(module.getContext(), parameter));
+  return getPacking(PaddedAttr::get(module.getContext(), parameter));
 }
 
-int64_t ModuleTables::getPanels(PanelsAttr panels) { return getForm(panels); }
+int64_t ModuleTables::getPanels(PanelsAttr panels) {
+  return getPacking(panels);
+}
 
 StringRef ModuleTables::getConstant(DenseElementsAttr value) {
   std::string &name = constants[value];
@@ -68,5 +70,5 @@ StringRef ModuleTables::getConstant(DenseElementsAttr value) {
 }
 
 void ModuleTables::save() {
-  module->setAttr(kPackingsAttr, ArrayAttr::get(module.getContext(), forms));
+  module->setAttr(kPackingsAttr, ArrayAttr::get(module.getContext(), packings));
 }

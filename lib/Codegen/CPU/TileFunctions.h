@@ -1,12 +1,12 @@
-//===- MicroKernels.h - Register tiles of contractions ----------*- C++ -*-===//
+//===- TileFunctions.h - Register tiles of contractions ---------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_CODEGEN_CPU_MICROKERNELS_H
-#define BATCH_CODEGEN_CPU_MICROKERNELS_H
+#ifndef BATCH_CODEGEN_CPU_TILEFUNCTIONS_H
+#define BATCH_CODEGEN_CPU_TILEFUNCTIONS_H
 
 #include "../Stages/CodeBuilder.h"
 #include "../Stages/StagePlan.h"
@@ -28,7 +28,7 @@ struct RegisterTiles {
 
 /// The shape of a contraction's code, which all operators of a module with the
 /// same shape share.
-struct MicroKernelShape {
+struct TileShape {
   Type element;        ///< f32 or f64
   int64_t lanes;       ///< elements of a vector
   int64_t fullLanes;   ///< elements that a vector register holds
@@ -45,20 +45,19 @@ struct MicroKernelShape {
 
 /// Makes the register-tile functions of a module. Each adds in ascending order,
 /// one fma per step, whatever the number of rows and columns.
-class MicroKernels {
+class TileFunctions {
 public:
-  MicroKernels(ModuleOp module, const RegisterTiles &tiles)
+  TileFunctions(ModuleOp module, const RegisterTiles &tiles)
       : module(module), tiles(tiles) {}
 
   /// f(A, B, C, depth, rows, panels, bytes from panel to panel, ahead, step):
   /// C[rows][panels * width] = A[rows][depth] * B. If panels are streamed, it
   /// also prefetches from `ahead` on, and advances by `step` bytes with each
   /// step of the reduction.
-  func::FuncOp get(const MicroKernelShape &shape);
+  func::FuncOp get(const TileShape &shape);
 
 private:
-  func::FuncOp getTile(const MicroKernelShape &shape, int64_t rows,
-                       int64_t panels);
+  func::FuncOp getTile(const TileShape &shape, int64_t rows, int64_t panels);
 
   ModuleOp module;
   RegisterTiles tiles;
@@ -67,4 +66,4 @@ private:
 
 } // namespace mlir::uprog
 
-#endif // BATCH_CODEGEN_CPU_MICROKERNELS_H
+#endif // BATCH_CODEGEN_CPU_TILEFUNCTIONS_H
