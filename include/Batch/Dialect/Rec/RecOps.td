@@ -43,8 +43,8 @@ def AdtOp : Rec_Op<"adt", [
     it, and symbol uses in types are invisible to upstream's symbol passes.
 
     A kind says which shapes the values given to a program have: in a `tree` no
-    node is a child of two nodes, in a `sequence` it also has at most one child
-    of the ADT itself; a `dag` may share nodes, as may an ADT without a kind.
+    node is a child of two nodes, in a `sequence` a node also has at most one
+    child of its own ADT; a `dag` may share nodes, as may an ADT without a kind.
     The arity is the largest number of children of its own ADT that a node has,
     the entries of lists included. Inputs that are not of the kind or exceed the
     arity are refused when they are read. Results need not keep to either.
