@@ -505,7 +505,7 @@ void BatchedForms::visitOtherDialect(Operation *op) {
              "knows one row per task");
     return;
   }
-  // What it computes from parameters alone is computed for every task.
+  // An op that reads parameters alone is computed for every task, too.
   if (batched || checkCanBe(op, op->getOperand(0), {BatchedForm::PerTask}))
     set(op, {BatchedForm::PerTask});
 }

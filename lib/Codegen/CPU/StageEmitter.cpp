@@ -15,11 +15,11 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// Panels that are used together when there are few rows.
+/// The most panels that are used together when there are few rows.
 static constexpr int64_t kMaxPanels = 4;
-/// The bytes of a core's second-level cache for packed rows.
+/// How much of a core's second-level cache packed rows may fill.
 static constexpr int64_t kPackedBytes = int64_t(1) << 19;
-/// The most tiles of rows that use a panel before the next one.
+/// The most tiles of rows that use a panel before the next panel is used.
 static constexpr int64_t kMaxTiles = 8;
 
 StageEmitter::StageEmitter(const StagePlan &plan, ModuleTables &tables,
@@ -151,7 +151,7 @@ func::FuncOp StageEmitter::emit(int64_t number, StringRef name) {
     first = b.mul(first, leading);
     last = b.mul(last, leading);
   }
-  // Groups of equal size: a short last one would use its panels badly.
+  // Groups of equal size: in a short last one, each panel would serve few rows.
   Value rows = b.sub(last, first);
   Value blocks = b.div(b.add(rows, b.constant(blockRowsMax - 1)),
                        b.constant(blockRowsMax));
@@ -323,8 +323,8 @@ bool StageEmitter::emitStart(const Reduction &reduction, Value firstRow,
   return true;
 }
 
-/// Runs the register tiles once per piece of B, at the addresses where the
-/// piece begins in both operands.
+/// Runs the register tiles once per piece of the reduction, at the addresses
+/// where the piece begins in both operands.
 void StageEmitter::emitInPlace(const Reduction &reduction, Value firstRow,
                                Value rows, Value panels, Value firstColumn,
                                bool accumulate) {

@@ -62,7 +62,7 @@ LogicalResult KernelBatcher::batchOtherDialect(Operation *op) {
     operands.push_back(form.value);
     batched.push_back(form.isBatched());
   }
-  // What it computes from parameters alone is computed for every task.
+  // An op that reads parameters alone is computed for every task, too.
   if (!operands.empty() && !llvm::is_contained(batched, true)) {
     operands[0] = getAs(op, op->getOperand(0), {BatchedForm::PerTask});
     batched[0] = true;
@@ -199,8 +199,8 @@ void KernelBatcher::batchExtract(tensor::ExtractOp op) {
   batchPick(op, op.getTensor(), indices, ones, ones, dropped);
 }
 
-/// Takes a slice that is whole along positions that differ from task to task,
-/// and picks the elements from it. Elements not picked count as -0.0, or as 0
+/// Takes a slice that is whole where positions differ from task to task, and
+/// picks the elements from it. Elements not picked count as -0.0, or as 0
 /// if they are integers, so the sum is the picked element bit for bit.
 void KernelBatcher::batchPick(Operation *op, Value source,
                               ArrayRef<OpFoldResult> offsets,
@@ -259,8 +259,8 @@ void KernelBatcher::batchPick(Operation *op, Value source,
       sumPicked(op, slice, form.isBatched(), iterators, positions, kept));
 }
 
-/// The sum of the elements of `slice` at each task's own `positions`, which are
-/// indexed by loop; `kept` are the loops of the result.
+/// The sum of the elements of `slice` at each task's own `positions`, pairs of
+/// a loop and the position in it; `kept` are the loops of the result.
 Value KernelBatcher::sumPicked(Operation *op, Value slice, bool batched,
                                ArrayRef<utils::IteratorType> iterators,
                                ArrayRef<std::pair<unsigned, Value>> positions,
@@ -372,7 +372,7 @@ KernelBatcher::Slice KernelBatcher::getSlice(OffsetSizeAndStrideOpInterface op,
   };
   for (auto [dim, offset, size, stride] : llvm::enumerate(
            op.getMixedOffsets(), op.getMixedSizes(), op.getMixedStrides())) {
-    // It is taken whole.
+    // The ragged extent is taken whole.
     if (static_cast<int64_t>(dim) == extentDim)
       continue;
     slice.offsets.push_back(get(offset));
@@ -424,7 +424,7 @@ void KernelBatcher::batchReshape(ReshapeOp op) {
     groups.push_back(std::move(batched));
   }
   RankedTensorType type = getBatchedType(resultType, form.kind);
-  // The only element of a task has no group.
+  // A tensor of rank 0 has no groups: its dimensions join that of the tasks.
   if (isExpand ? sourceType.getRank() == 0 : resultType.getRank() == 0)
     groups[0] = llvm::to_vector<2>(llvm::seq<int64_t>(
         0, isExpand ? type.getRank() : sourceType.getRank() + 1));

@@ -35,7 +35,7 @@ namespace {
 /// An assignment that a block makes before a lane leaves it.
 using Assignment = std::pair<VariableOp, Value>;
 
-/// Makes a machine of functions that are graphs of steps.
+/// Makes a machine from functions that are graphs of steps.
 class MachineBuilder {
 public:
   /// Requires that `steps` has the functions of `original` and no obstacle.

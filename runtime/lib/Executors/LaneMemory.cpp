@@ -59,8 +59,8 @@ bool LaneMemory::layOut(int64_t newInstances, int64_t units) {
   // A block without lanes is not launched.
   if (onDevice)
     units = std::max<int64_t>(std::min(units, lanes), 1);
-  // Copies are as short as possible. On the host, lanes stay in place if their
-  // number does.
+  // A device gets memory of the exact size: all of it is copied. On the host,
+  // lanes stay in place while their number stays the same.
   const bool fits = onDevice ? newInstances == room : newInstances <= room;
   numInstances = newInstances;
   if (fits && lanes == numLanes && units == this->units() &&
@@ -145,7 +145,7 @@ void LaneMemory::placeHead(RegionLayout &layout, Unit &unit) {
 void LaneMemory::placeLanes(RegionLayout &layout, Unit &unit) {
   const LockstepOptions &options = lockstep.getOptions();
   const size_t own = unit.lanes, entries = options.stackDepth + 1;
-  // Every step is one of an instance, or ends it.
+  // Every step runs a block of some instance, or ends an instance.
   if (options.recordPath && !onDevice)
     unit.path = layout.add((options.maxSteps + 1) * room * 8, "the path");
   unit.laneCells = layout.add(4 * own * 8, "states of lanes");
@@ -160,7 +160,7 @@ void LaneMemory::placeLanes(RegionLayout &layout, Unit &unit) {
     unit.rowsOf[v].depths =
         layout.add(variable.stack ? own * 8 : 0, "depths of a stack");
   }
-  // Memory that is rarely used does not lie between memory that always is.
+  // Rarely used memory comes last, not between what every step uses.
   unit.returns = layout.add(entries * own * 8, "program counters");
   for (size_t v = 0; v < info.variables.size(); ++v) {
     const VariableInfo &variable = info.variables[v];
@@ -205,8 +205,8 @@ void LaneMemory::write(char *staging, uint64_t address) const {
       entry.tops = places.there<char>(rows.tops);
       entry.stack = variable.stack ? places.there<char>(rows.stack) : nullptr;
       entry.depths = places.there<int64_t>(rows.depths);
-      // Masked blocks read tops of lanes that never wrote them. Units of a
-      // device write zeros first.
+      // Masked blocks read tops of lanes that never wrote them. On a device,
+      // units write these zeros themselves.
       if (!onDevice)
         std::memset(places.here<char>(rows.tops), 0,
                     unit.lanes * variable.rowBytes);

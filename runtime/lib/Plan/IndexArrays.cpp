@@ -80,8 +80,8 @@ void IndexArrays::countRaggedRows(const TaskOrder &order, int64_t number) {
   }
 }
 
-/// Computes sizes first: rows of all tasks of a kernel, and offsets step by
-/// step.
+/// For each operand of a kernel: offsets, step by step, if the operand is
+/// ragged, then the rows of all tasks.
 void IndexArrays::layOut(const TaskOrder &order) {
   const DepthScheduler &schedule = order.schedule();
   int64_t bytes = 0;
@@ -189,8 +189,8 @@ public:
     writeRows(info, rows,
               [&](auto entry) { forEachCell(kernel, info.cell, entry); });
   }
-  /// Writes a ragged operand, and where the tasks' rows end. `where` has its
-  /// steps.
+  /// Writes a ragged operand, and where the tasks' rows end. `where` says where
+  /// the rows of each step begin.
   void write(int64_t kernel, const OperandInfo &info, char *rows,
              int32_t *offsets, const RaggedRows *where) const {
     writeRows(info, rows, [&](auto entry) {
@@ -231,7 +231,7 @@ void IndexArrays::PartWriter::forEachCell(int64_t kernel, int64_t cell,
   for (int64_t s = part.sorter.kernelSteps(kernel); s < end; ++s) {
     const int32_t *records = part.sorter.order() + steps[s].begin;
     const int64_t first = s, at = places[s].begin;
-    // The next steps, if no other part is between them.
+    // Take the next steps along, if no other part is between them.
     while (s + 1 < end &&
            places[s + 1].begin - at == steps[s + 1].begin - steps[first].begin)
       ++s;
@@ -301,7 +301,7 @@ void IndexArrays::PartWriter::forEachEntry(int64_t kernel, int64_t cell,
     const DepthStep &whole = schedule.steps()[places[s].step];
     const int64_t count = step.count;
     int64_t at = where->begin, first = at - where->inStep;
-    // The steps before have one offset more than tasks each.
+    // Each step before this one has one more offset than tasks.
     int32_t *ends = offsets + (places[s].begin - schedule.kernelBegin(kernel)) +
                     (places[s].step - schedule.kernelSteps(kernel));
     if (places[s].begin == whole.begin)

@@ -141,7 +141,7 @@ void PlanRows::sortByLastRead(TaskOrder &order, Tables &tables,
       continue;
     const int32_t *lastReads = &own.at(use->group, own.begin);
     const TaskQueue &queue = part.queues[step.kernel];
-    // Kept rows come last, as if read in an epoch after all.
+    // Kept rows come last, as if read in an epoch after all others.
     const int32_t first = epochs[places[s].step];
     const int64_t plan = schedule.steps()[places[s].step].plan;
     const int32_t lastStep =
