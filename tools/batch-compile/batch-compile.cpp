@@ -31,8 +31,8 @@ namespace cl = llvm::cl;
 static const char overview[] = R"(Compiles a model to a shared object.
 
 The model is an MLIR file, text or bytecode, at any stage of --autobatch, with
-one function marked 'batch.entry'. The object has the inspector, the executor and the unbatched
-code, and runs with batch-run, without LLVM.
+one function marked 'batch.entry'. The object has the inspector, the executor
+and the unbatched code; batch-run runs it, without LLVM.
 
   batch-compile model.mlir -o model.so
   batch-compile model.mlir -o small.so --size=H=64
@@ -56,22 +56,22 @@ struct Flags {
                "or 'emulator' (the same kernel, checked on the CPU)")};
   cl::opt<batch::Executor> executor{
       "executor", cl::init(batch::Executor::Auto), cl::cat(category),
-      cl::desc(
-          "What runs a mini-batch or a part of it on a GPU: 'device' (all "
-          "blocks together), 'cluster', 'block' or 'auto', which chooses")};
+      cl::desc("What runs a mini-batch, or a share of it, on a GPU: 'device' "
+               "(all blocks together), 'cluster', 'block' or 'auto' (a choice "
+               "by the model)")};
   cl::opt<batch::Precision> precision{
       "precision", cl::init(batch::Precision::F32), cl::cat(category),
-      cl::desc("What factors of products with weights are rounded to on a GPU: "
-               "'f32' (they are not), 'tf32' or 'bf16', on tensor cores")};
+      cl::desc("What a GPU rounds the factors of products with parameters to: "
+               "'f32' (no rounding), 'tf32' or 'bf16' (on tensor cores)")};
   cl::opt<std::string> chip{
       "chip", cl::cat(category),
-      cl::desc("Chip of the GPU: sm_80, sm_90, ...; default: the oldest that "
-               "can")};
+      cl::desc("GPU chip: sm_80, sm_90, ...; default: the oldest one that "
+               "the other options allow")};
   cl::opt<int64_t> sharedMemory{
       "shared-memory", cl::init(-1), cl::cat(category), cl::value_desc("bytes"),
-      cl::desc("Shared memory of a GPU that a block may keep weights in; 0: "
-               "none; default: all that the chip has, without --chip what all "
-               "have")};
+      cl::desc("Shared memory in which a GPU block may keep parameters; 0: "
+               "none; default: all that the chip has, or without --chip, what "
+               "every chip has")};
   cl::opt<batch::Strategy> strategy{
       "strategy", cl::init(batch::Strategy::Auto), cl::cat(category),
       cl::desc("Where control runs: 'auto', 'linearize', 'lockstep', 'mask' or "
@@ -89,19 +89,19 @@ struct Flags {
       cl::desc("Measured choices, from batch-run --tune=FILE")};
   cl::opt<std::string> triple{"target", cl::cat(category),
                               cl::desc("Target triple, of Linux on x86_64 or "
-                                       "aarch64; default: this machine")};
+                                       "aarch64; default: this host")};
   cl::opt<std::string> cpu{
       "cpu", cl::cat(category),
       cl::desc(
           "Target CPU: 'native', 'x86-64-v3', 'neoverse-n1', ...; default: "
-          "this machine's, of another architecture the oldest")};
+          "this host's, or the oldest CPU if --target differs from it")};
   cl::opt<unsigned> level{"O", cl::Prefix, cl::init(3), cl::cat(category),
                           cl::desc("Optimization level of LLVM, 0 to 3")};
   cl::opt<bool> explain{
       "explain", cl::cat(category),
-      cl::desc("Print what was decided, each with its line of the model")};
+      cl::desc("Print each decision, with its line of the model")};
   cl::opt<bool> emitLLVM{"emit-llvm", cl::cat(category),
-                         cl::desc("Write LLVM IR instead")};
+                         cl::desc("Write LLVM IR instead of an object")};
 
   batch::CompileOptions getOptions() const {
     batch::CompileOptions options;
