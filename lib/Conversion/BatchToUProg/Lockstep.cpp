@@ -47,7 +47,7 @@ private:
   OpBuilder builder;
   uprog::ProgramOp program;
   Value lanes;
-  StringAttr frame; ///< the program of a call, of machines with frames
+  StringAttr frame; ///< the program of a call, if the machine has frames
 };
 
 } // namespace
@@ -211,9 +211,8 @@ class LockstepPass : public batch::impl::LockstepPassBase<LockstepPass> {
         lookupEntry(getOperation()).getOperation());
     for (auto machine : llvm::to_vector(getOperation().getOps<MachineOp>())) {
       if (!entry) {
-        machine.emitError("this machine has no entry to run for: mark the "
-                          "function for one instance with 'attributes "
-                          "{batch.entry}'");
+        machine.emitOpError("needs an entry: mark the function for one "
+                            "instance with 'attributes {batch.entry}'");
         return signalPassFailure();
       }
       if (failed(LockstepBuilder(machine, entry).build()))

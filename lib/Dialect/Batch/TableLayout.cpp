@@ -100,9 +100,9 @@ LogicalResult TableLayout::verify(function_ref<InFlightDiagnostic()> emitError,
   if (row.empty())
     return emitError() << "has a layout, but its rows are single elements";
   if (map.getNumDims() != row.size() + 1 || map.getNumSymbols() != 0)
-    return emitError() << "has a layout of " << map.getNumDims()
-                       << " dimensions, but the slot and those of a row are "
-                       << row.size() + 1;
+    return emitError() << "needs a layout of " << row.size() + 1
+                       << " dimensions, the slot and those of a row, got "
+                       << map.getNumDims();
   auto dimensions = parse(row, map);
   if (!dimensions)
     return emitError() << "has a layout that is not made of digits of the "
@@ -270,8 +270,8 @@ LogicalResult Primitives::split(int64_t dim, int64_t factor) {
     return failure();
   auto misfit = [&]() {
     return emitError() << "'split(" << dim << ", " << factor
-                       << ")' does not fall between two elements of the "
-                          "dimensions that were split or fused before";
+                       << ")' does not agree with how earlier primitives "
+                          "have split or fused this dimension";
   };
   Dimension outer = dimensions[dim], inner;
   int64_t rest = factor;
@@ -357,9 +357,9 @@ LogicalResult Primitives::apply(StringRef text) {
       done = fuse(numbers[0], numbers[1]);
     else
       return emitError()
-             << "there is no primitive '" << name << "' with " << numbers.size()
-             << " arguments like these; the primitives are split(DIM, "
-                "FACTOR), reorder(DIM, ...) and fuse(DIM, NEXT)";
+             << "'" << name << "(" << numbers
+             << ")' is not a primitive; the primitives are split(DIM, FACTOR) "
+                "with FACTOR at least 1, reorder(DIM, ...) and fuse(DIM, NEXT)";
     if (failed(done))
       return failure();
   }

@@ -217,12 +217,12 @@ static LogicalResult verifyDomains(OperatorOp op) {
     if (!offsets.contains(domain))
       return op.emitOpError("argument #")
              << index << " has rows of ragged domain " << domain
-             << ", whose offsets no argument has";
+             << ", but no argument has its offsets";
   for (auto [domain, index] : offsets)
     if (!rows.contains(domain))
       return op.emitOpError("argument #")
              << index << " has offsets of ragged domain " << domain
-             << ", whose rows no argument has";
+             << ", but no argument has its rows";
   return success();
 }
 
@@ -601,7 +601,7 @@ LogicalResult BranchOp::verify() {
   llvm::sort(sorted);
   auto *duplicate = std::adjacent_find(sorted.begin(), sorted.end());
   if (duplicate != sorted.end())
-    return emitOpError("has two cases for ") << *duplicate;
+    return emitOpError("has two cases for the number ") << *duplicate;
   return success();
 }
 

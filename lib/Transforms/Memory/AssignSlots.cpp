@@ -115,9 +115,10 @@ LogicalResult SlotAssigner::layOutTables() {
     if (!table) {
       auto diag = emitError(program.getEntry().getLoc())
                   << "there is no table '" << name.trim()
-                  << "' to lay out; the tables are";
-      for (auto known : module.getOps<TableOp>())
-        diag << " '" << known.getSymName() << "'";
+                  << "' to lay out; the tables are ";
+      llvm::interleaveComma(module.getOps<TableOp>(), diag, [&](TableOp known) {
+        diag << "'" << known.getSymName() << "'";
+      });
       return diag;
     }
     if (failed(layOutTable(table, primitives)))
@@ -150,7 +151,7 @@ LogicalResult SlotAssigner::layOutTable(TableOp table, StringRef primitives) {
   return success();
 }
 
-/// Checks that a row that is read by its address looks the same in all places.
+/// Checks that rows read by address are row-major, wherever they lie.
 LogicalResult SlotAssigner::checkLayout(TableOp table) {
   if (table.getOwnLayout().isRowMajor())
     return success();
@@ -162,18 +163,19 @@ LogicalResult SlotAssigner::checkLayout(TableOp table) {
         (valueClass.hasInputs || !valueClass.parameterRows.empty()))
       return table.emitError("table '")
              << table.getSymName()
-             << "' cannot have a layout within its rows: they share operands "
-                "with rows of "
+             << "' needs row-major rows: operands that read them also read "
+                "rows of "
              << (valueClass.hasInputs ? "inputs" : "parameters")
-             << ", which lie in row-major order";
+             << ", which are row-major; split only its slots";
   for (func::FuncOp function : program.getFunctions()) {
     WalkResult result = function.walk([&](tensor::ExtractOp extract) {
       Value tensor = extract.getTensor();
       if (sharedness.isShared(tensor) || !flow.contains(tensor) ||
           !hasLayout(classes.getClass(tensor)))
         return WalkResult::advance();
-      extract.emitError("this op reads an element of a row of table '")
-          << table.getSymName() << "', which has a layout";
+      extract.emitOpError("reads an element of a row of table '")
+          << table.getSymName()
+          << "', so rows of this table must be row-major; split only its slots";
       return WalkResult::interrupt();
     });
     if (result.wasInterrupted())

@@ -380,7 +380,7 @@ func.func @f(%t: !rec.adt<@Tree>) {
 // -----
 
 // A layout has all dimensions of a table,
-// expected-error @+1 {{'batch.table' op has a layout of 1 dimensions, but the slot and those of a row are 2}}
+// expected-error @+1 {{'batch.table' op needs a layout of 2 dimensions, the slot and those of a row, got 1}}
 batch.table @t : tensor<4xf32> group(0) layout(affine_map<(s) -> (s)>)
 
 // -----

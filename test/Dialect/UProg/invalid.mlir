@@ -135,7 +135,7 @@ uprog.program @p(%n: index) level(device) {
 
 // A selector picks one region.
 uprog.program @p(%n: index) level(device) {
-  // expected-error @+1 {{'uprog.branch' op has two cases for 1}}
+  // expected-error @+1 {{'uprog.branch' op has two cases for the number 1}}
   uprog.branch %n
   case 1 {
   }

@@ -77,7 +77,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // -----
 
 // A ragged domain has offsets,
-// expected-error @+1 {{'uprog.operator' op argument #1 has rows of ragged domain 1, whose offsets no argument has}}
+// expected-error @+1 {{'uprog.operator' op argument #1 has rows of ragged domain 1, but no argument has its offsets}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(1)>},
                        %y: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>},
                        %o: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>}) {
@@ -97,7 +97,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // -----
 
 // and rows.
-// expected-error @+1 {{'uprog.operator' op argument #1 has offsets of ragged domain 0, whose rows no argument has}}
+// expected-error @+1 {{'uprog.operator' op argument #1 has offsets of ragged domain 0, but no argument has its rows}}
 uprog.operator @k.rows(%n: index, %o: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>}) {
   uprog.yield
 }
@@ -105,7 +105,7 @@ uprog.operator @k.rows(%n: index, %o: tensor<?xindex> {uprog.operand = #uprog.op
 // -----
 
 // A layout is one of these rows,
-// expected-error @+1 {{'uprog.operator' op argument #1 has a layout of 2 dimensions, but the slot and those of a row are 3}}
+// expected-error @+1 {{'uprog.operator' op argument #1 needs a layout of 3 dimensions, the slot and those of a row, got 2}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4x64xf32>
                            {uprog.operand = #uprog.operand<gather layout((s, i) -> (s, i))>}) {
   uprog.yield
@@ -113,7 +113,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4x64xf32>
 
 // -----
 
-// expected-error @+1 {{'uprog.operator' op result #0 has a layout of 2 dimensions, but the slot and those of a row are 3}}
+// expected-error @+1 {{'uprog.operator' op result #0 needs a layout of 3 dimensions, the slot and those of a row, got 2}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4x64xf32> {uprog.operand = #uprog.operand<gather>})
     -> (tensor<?x4x64xf32> {uprog.result = #uprog.result<layout = (s, i) -> (s, i)>}) {
   uprog.yield %x : tensor<?x4x64xf32>

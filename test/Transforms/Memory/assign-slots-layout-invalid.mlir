@@ -1,8 +1,8 @@
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='x: split(1, 16)'" 2>&1 | FileCheck %s --check-prefix=NAME
-// NAME: :[[#@LINE+59]]:1: error: there is no table 'x' to lay out; the tables are 'output_0' 'node_0'
+// NAME: :[[#@LINE+59]]:1: error: there is no table 'x' to lay out; the tables are 'output_0', 'node_0'
 
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: tile(1, 16)'" 2>&1 | FileCheck %s --check-prefix=PRIMITIVE
-// PRIMITIVE: :[[#@LINE+32]]:1: error: table 'output_0': there is no primitive 'tile' with 2 arguments like these; the primitives are split(DIM, FACTOR), reorder(DIM, ...) and fuse(DIM, NEXT)
+// PRIMITIVE: :[[#@LINE+32]]:1: error: table 'output_0': 'tile(1, 16)' is not a primitive; the primitives are split(DIM, FACTOR) with FACTOR at least 1, reorder(DIM, ...) and fuse(DIM, NEXT)
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: split'" 2>&1 | FileCheck %s --check-prefix=TEXT
 // TEXT: table 'output_0': cannot read 'split'; the primitives are split(DIM, FACTOR), reorder(DIM, ...) and fuse(DIM, NEXT)
 
@@ -13,7 +13,7 @@
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: fuse(0, 2)'" 2>&1 | FileCheck %s --check-prefix=FUSE
 // FUSE: table 'output_0': 'fuse(0, 2)' must name a dimension and the next one
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: split(2, 16) split(3, 6)'" 2>&1 | FileCheck %s --check-prefix=AGAIN
-// AGAIN: table 'output_0': 'split(3, 6)' does not fall between two elements of the dimensions that were split or fused before
+// AGAIN: table 'output_0': 'split(3, 6)' does not agree with how earlier primitives have split or fused this dimension
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: reorder(1, 0, 2) fuse(0, 1)'" 2>&1 | FileCheck %s --check-prefix=FUSED
 // FUSED: table 'output_0': slots must come first in a fused dimension: their number is only known at run time
 
@@ -27,7 +27,7 @@
 // Rows that share operands with parameters' stay as they are; slots may lie elsewhere:
 
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='node_0: split(1, 16)'" 2>&1 | FileCheck %s --check-prefix=WITH-PARAMS
-// WITH-PARAMS: table 'node_0' cannot have a layout within its rows: they share operands with rows of parameters, which lie in row-major order
+// WITH-PARAMS: table 'node_0' needs row-major rows: operands that read them also read rows of parameters, which are row-major; split only its slots
 // RUN: batch-opt %s --batch-linearize --batch-assign-slots="layout='node_0: split(0, 16)'" -o /dev/null
 rec.adt @Tree {
   rec.variant @leaf(word: index)
