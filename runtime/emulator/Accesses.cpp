@@ -80,8 +80,8 @@ void Grid::note(Thread &thread, uintptr_t address, int64_t bytes,
   if (address & (alignment - 1))
     fail(thread, access.where,
          concat(verb(access), " ", bytes, " bytes at ",
-                reinterpret_cast<void *>(address), ", which is no multiple of ",
-                alignment));
+                reinterpret_cast<void *>(address),
+                ", which is not a multiple of ", alignment));
   Region &region = locate(thread, address, bytes, space, access);
   Finding finding = region.note(thread.clock, address, bytes, access);
   if (finding.kind == Finding::Nothing)

@@ -111,7 +111,7 @@ TEST_F(Cuda, NoDriver) {
 
 TEST_F(Cuda, NotADriver) {
   FakeDriver::use("fake_plain.so");
-  EXPECT_MESSAGE("fake_plain.so' is no NVIDIA driver", openCudaDevice());
+  EXPECT_MESSAGE("fake_plain.so' is not an NVIDIA driver", openCudaDevice());
 }
 
 TEST_F(Cuda, OldDriver) {
@@ -260,7 +260,7 @@ TEST_F(Cuda, ArenaGivesOutAlignedMemory) {
   EXPECT_EQ(arena.allocate(188), 512U);
   EXPECT_EQ(arena.used(), 700U);
   EXPECT_MESSAGE("an arena for a test was reset for 700 bytes, but 769 are "
-                 "asked of it",
+                 "requested",
                  arena.allocate(1));
   arena.reset(700, 256);
   EXPECT_EQ(arena.allocate(700), 0U);
@@ -525,7 +525,7 @@ TEST_F(Cuda, NamesTheBlocksThatAreBehind) {
   open();
   watchdog = Control({1, 1, 1}).on(*device);
   device->launch(kernel, {}, arguments);
-  EXPECT_MESSAGE(": all 3 blocks have arrived at 1 barriers: blocks 0-2 are in "
+  EXPECT_MESSAGE(": all 3 blocks have arrived at 1 barrier: blocks 0-2 are in "
                  "step 4; --device=emulator",
                  device->wait(watchdog));
 }

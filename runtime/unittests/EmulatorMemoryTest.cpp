@@ -63,7 +63,7 @@ TEST_F(EmulatorTest, MisalignedAndReadOnly) {
                     memory + 1 + (reinterpret_cast<uintptr_t>(memory) / 4) % 2,
                     8, 8, BATCH_SPACE_GLOBAL, "v");
               },
-              {"which is no multiple of 8"});
+              {"which is not a multiple of 8"});
   expectError(1, 1, [&](Gpu gpu) { gpu.store(memory, 1, "w"); },
               {"writes 'params' + 0, which is only for reading"});
 }

@@ -159,9 +159,9 @@ TEST(JsonInputs, Errors) {
   EXPECT_INPUT_ERROR(
       reader, "[\"twig\", 3]",
       "1:2: ADT Tree has no variant 'twig'; it has leaf, node, many");
-  EXPECT_INPUT_ERROR(reader, "[\"leaf\"]", "'leaf' has 1 field(s), found 0");
+  EXPECT_INPUT_ERROR(reader, "[\"leaf\"]", "'leaf' has 1 field, found 0");
   EXPECT_INPUT_ERROR(reader, "[\"leaf\", 1, 2]",
-                     "1:13: 'leaf' has 1 field(s), found more");
+                     "1:13: 'leaf' has 1 field, found more");
   EXPECT_INPUT_ERROR(reader, "[]", "empty array");
   EXPECT_INPUT_ERROR(reader, "[3]", "begins with the name of its variant");
   EXPECT_INPUT_ERROR(reader, "3", "1:1: expected a value of ADT Tree");
@@ -203,7 +203,7 @@ TEST(JsonInputs, SharedErrors) {
   EXPECT_INPUT_ERROR(reader, R"({"tree": {"nodes": [["leaf", 1]]}})",
                      "needs both");
   EXPECT_INPUT_ERROR(reader, R"({"tree": {"nodes": [{"ref": 0}], "root": 0}})",
-                     "an entry of \"nodes\" is a node itself");
+                     "an entry of \"nodes\" must be a node");
   EXPECT_INPUT_ERROR(reader, R"({"tree": {"nodes": 3, "root": 0}})",
                      "\"nodes\" holds an array");
   EXPECT_INPUT_ERROR(reader, R"({"tree": {"root": "a"}})",

@@ -53,8 +53,9 @@ TEST(Session, PolicyOfAnotherProgram) {
                            StateMachine(Encoding::Urgency, {"sum2", "sum3"}));
     ADD_FAILURE();
   } catch (const Error &error) {
-    EXPECT_STREQ(error.what(), "the policy is for another program: there is no "
-                               "kernel 'sum3'; learn it from this one");
+    EXPECT_STREQ(error.what(),
+                 "the policy is for another program: there is no "
+                 "kernel 'sum3'; learn a policy from this program");
   }
 }
 

@@ -226,9 +226,10 @@ TEST(Session, GpusHaveAWatchdog) {
 TEST(Session, EmulatedKernelsSayHowFarTheyAre) {
   Trial trial("silent", "random:3,4", 1, size_t(16) << 20, 0, "random:1", "",
               1024, 1024, 2);
-  EXPECT_MESSAGE("the kernel does not say how far it is, so that no watchdog "
-                 "can tell whether it hangs: block 0 has ended, in step 0.0",
-                 trial.batched());
+  EXPECT_MESSAGE(
+      "the kernel does not record how far it has come, so no watchdog "
+      "can tell whether it hangs: block 0 has ended, in step 0.0",
+      trial.batched());
 }
 
 TEST(Session, LaterRunsAllocateNothing) {

@@ -54,7 +54,7 @@ TEST(StateMachine, MalformedFiles) {
       {"", "f:1: the file ends before 'end'"},
       {"{}\n", "f:1: expected 'batch-policy', found '{}'"},
       {replaced("policy 1", "policy 2"),
-       "f:1: version 2 is not known, only version 1 is"},
+       "f:1: version 2 is unknown; only version 1 can be read"},
       {replaced("sort", "graph"),
        "f:2: there is no encoding 'graph'; encodings are base, max, sort, "
        "share and urgency"},
@@ -86,7 +86,7 @@ TEST(StateMachine, OtherNumbersOfKernels) {
   stateMachine.set({0, 1}, 0);
   EXPECT_EQ(stateMachine.renumber({"b", "c"}),
             "the policy is for another program: there is no kernel 'a'; learn "
-            "it from this one");
+            "a policy from this program");
   EXPECT_EQ(stateMachine.next({0, 1}), 0);
   EXPECT_EQ(stateMachine.renumber({"c", "b", "a"}), "");
   EXPECT_EQ(stateMachine.next({1, 2}), 2);

@@ -102,7 +102,7 @@ TEST_F(Tool, Policies) {
         "there is no policy 'best'; policies "
         "are 'depth', 'agenda', 'greedy' and 'fsm'");
   fails(model + random + "--policy=greedy --policy-table=" + table,
-        "tables are for --policy=fsm");
+        "tables are only for --policy=fsm");
   fails(model + random + "--learn-policy=" + table + " --policy-table=" + table,
         "leave one out");
   fails(model + random + "--unbatched --policy=agenda", "leave one out");
@@ -150,7 +150,7 @@ TEST_F(Tool, Errors) {
   fails(folder.write("m.mlir", "") + " " + random, "batch-compile");
   fails(model +
             "--params=random:1 --inputs=" + folder.write("bad", "[\"leaf\"]"),
-        "bad:1:8: 'leaf' has 1 field(s), found 0");
+        "bad:1:8: 'leaf' has 1 field, found 0");
   fails(model + random + "--outputs=" + folder.file("no/such"), "cannot write");
   fails(model + "--params=" + folder.write("p", "abc") + " --inputs=random:1,2",
         "has 3 bytes");

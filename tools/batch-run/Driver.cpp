@@ -293,7 +293,7 @@ int batchrun::run(const Options &options) {
   if (options.onlyUnbatched || options.checkUnbatched) {
     if (!descriptor.hasUnbatched)
       raise("the object has no unbatched code: it was compiled from a module "
-            "that does not hold the instance functions any more; compare "
+            "that no longer has the instance functions; compare "
             "--outputs files instead");
   }
   if (!options.onlyUnbatched &&

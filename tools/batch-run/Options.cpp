@@ -479,7 +479,7 @@ void checkTables(Options &options) {
   bool learned = options.session.lockstep.choice == BATCH_CHOICE_LEARNED;
   if (options.policy.value_or(Policy::StateMachine) != Policy::StateMachine ||
       (options.blockChoice && !learned))
-    raise("tables are for --policy=fsm, and in lock step for "
+    raise("tables are only for --policy=fsm and, in lock step, for "
           "--block-choice=learned");
   if (!learned)
     options.policy = Policy::StateMachine;

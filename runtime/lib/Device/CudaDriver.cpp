@@ -33,7 +33,7 @@ CudaDriver::CudaDriver() {
 #include "CudaFunctions.def"
   if (!init || !driverGetVersion)
     raise("'", path,
-          "' is no NVIDIA driver: it has no function cuInit; install the "
+          "' is not an NVIDIA driver: it has no function cuInit; install the "
           "driver of the GPU, or ",
           otherDevices);
 #define CUDA_FUNCTION(name, symbol, since, parameters)                         \

@@ -54,7 +54,7 @@ size_t DeviceArena::allocate(size_t bytes) {
   size_t offset = (top + 255) / 256 * 256;
   if (offset > room || bytes > room - offset)
     raise("an arena for ", what, " was reset for ", room, " bytes, but ",
-          offset + bytes, " are asked of it");
+          offset + bytes, " are requested");
   top = offset + bytes;
   return offset;
 }

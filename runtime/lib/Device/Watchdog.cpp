@@ -173,6 +173,10 @@ std::string Sight::listPlaces(const Predicate &holds) const {
   return others ? concat(text, "; ", others, " more elsewhere") : text;
 }
 
+static std::string countBarriers(uint32_t count) {
+  return concat(count, count == 1 ? " barrier" : " barriers");
+}
+
 /// Describes where the blocks of a stalled kernel are.
 static std::string describeStandstill(const Sight &sight) {
   const uint32_t barriers = sight.mostArrivals();
@@ -183,14 +187,14 @@ static std::string describeStandstill(const Sight &sight) {
   Sight::Predicate matters = isBusy;
   if (!behind.empty()) {
     text = concat(behind, " of ", sight.size(),
-                  " did not arrive where the others wait, after ", barriers - 1,
-                  " barriers: ");
+                  " did not arrive where the others wait, after ",
+                  countBarriers(barriers - 1), ": ");
     matters = [&](const BatchBlockControl &block) {
       return isBusy(block) && block.arrivals < barriers;
     };
   } else if (barriers > 0) {
-    text = concat("all ", sight.size(), " blocks have arrived at ", barriers,
-                  " barriers: ");
+    text = concat("all ", sight.size(), " blocks have arrived at ",
+                  countBarriers(barriers), ": ");
   }
   return concat(": ", text, sight.listPlaces(matters));
 }
@@ -256,8 +260,8 @@ void batchrt::checkEnded(
     bool fits = highOf(found) == highOf(wanted) &&
                 (lowOf(wanted) == anyLow || lowOf(found) == lowOf(wanted));
     if (!words[b].ended || !fits)
-      raise("the kernel does not say how far it is, so that no watchdog can "
-            "tell whether it hangs: block ",
+      raise("the kernel does not record how far it has come, so no watchdog "
+            "can tell whether it hangs: block ",
             b, " has ", words[b].ended ? "" : "not ", "ended, in step ",
             write(found), " and not in ", write(wanted),
             "; this is a bug of the compiler");

@@ -54,8 +54,8 @@ void LaneExecutor::setBlockPolicy(StateMachine stateMachine) {
   for (const BlockInfo &block : descriptor().lockstep->blocks)
     blocks.push_back(block.name);
   if (stateMachine.states() && stateMachine.encoding() != Encoding::Max)
-    raise("a choice of blocks reads states of encoding 'max', not '",
-          name(stateMachine.encoding()), "'; learn it from this program");
+    raise("a choice of blocks needs a table with encoding 'max', not '",
+          name(stateMachine.encoding()), "'; learn one from this program");
   if (std::string wrong = stateMachine.renumber(blocks); !wrong.empty())
     raise(wrong);
   lanes.setPolicy(stateMachine);

@@ -99,7 +99,8 @@ int64_t ValueBuilder::resolve(int64_t number) const {
   const std::vector<int64_t> &scope = scopes[reference.scope];
   if (reference.index >= static_cast<int64_t>(scope.size()))
     raise(reference.where, "{\"ref\": ", reference.index,
-          "} names no node: \"nodes\" has ", scope.size(), ", numbered from 0");
+          "} names no node: \"nodes\" has ", scope.size(),
+          scope.size() == 1 ? " node" : " nodes", ", numbered from 0");
   int64_t target = scope[reference.index];
   if (nodes[target].variant->adt != reference.adt)
     raise(reference.where, "{\"ref\": ", reference.index, "} is a ",

@@ -292,6 +292,13 @@ void InstanceParser::pushTensor(const Type &type) {
 }
 
 /// The type of the value that begins now; an error if none may.
+/// "'leaf' has 1 field", for errors.
+static std::string describeFields(const Variant &variant) {
+  const size_t count = variant.fields.size();
+  return concat("'", variant.name, "' has ", count,
+                count == 1 ? " field" : " fields");
+}
+
 const Type &InstanceParser::expected(const char *found) {
   Frame &frame = frames.back();
   switch (frame.kind) {
@@ -304,8 +311,7 @@ const Type &InstanceParser::expected(const char *found) {
       error("a node begins with the name of its variant, found ", found);
     size_t field = values.size() - frame.base;
     if (field >= frame.variant->fields.size())
-      error("'", frame.variant->name, "' has ", frame.variant->fields.size(),
-            " field(s), found more");
+      error(describeFields(*frame.variant), ", found more");
     return frame.variant->fields[field].type;
   }
   case Frame::List:
@@ -512,11 +518,10 @@ bool InstanceParser::end_array() {
   }
   if (frame.kind == Frame::Node) {
     if (!frame.variant)
-      error("an empty array is no value of ADT ",
+      error("an empty array is not a value of ADT ",
             descriptor.adts[frame.type->adt].name);
     if (count != static_cast<int64_t>(frame.variant->fields.size()))
-      error("'", frame.variant->name, "' has ", frame.variant->fields.size(),
-            " field(s), found ", count);
+      error(describeFields(*frame.variant), ", found ", count);
     try {
       cell = builder.addNode(*frame.variant, values.data() + frame.base);
     } catch (const Error &tooMany) {
@@ -573,8 +578,8 @@ bool InstanceParser::key(string_t &name) {
   }
   if (frame.kind == Frame::Braces) {
     if (frames.size() > 1 && frames[frames.size() - 2].kind == Frame::Nodes)
-      error("an entry of \"nodes\" is a node itself, ", valueName(*frame.type),
-            ", no object");
+      error("an entry of \"nodes\" must be a node, ", valueName(*frame.type),
+            ", not an object");
     bool adt = frame.type->kind == Type::Adt;
     if (adt && name == "ref") {
       int64_t scope = innermostScope();
@@ -616,14 +621,16 @@ bool InstanceParser::end_object() {
     return true;
   frames.pop_back();
   if (frame.kind == Frame::Braces)
-    error("an empty object is no value; ", valueName(*frame.type),
+    error("an empty object is not a value; ", valueName(*frame.type),
           " belongs here");
   if (frame.kind == Frame::Shared) {
     if (!frame.hasNodes || frame.root < 0)
       error("a shared value needs both \"nodes\" and \"root\"");
     if (frame.root >= builder.scopeSize(frame.scope))
       error("\"root\" is ", frame.root, ", but \"nodes\" has only ",
-            builder.scopeSize(frame.scope), " node(s), numbered from 0");
+            builder.scopeSize(frame.scope),
+            builder.scopeSize(frame.scope) == 1 ? " node" : " nodes",
+            ", numbered from 0");
     push(builder.addReference(frame.scope, frame.root, frame.type->adt,
                               concat(where, column(), ": the root ")));
     return true;

@@ -203,8 +203,9 @@ const Variant &TreeReader::chooseVariant(bool leaf, int64_t count,
                       names)
              : concat("ADT ", adt->name,
                       " has no variant for a bracket that holds ", count,
-                      " bracket(s): one with ", count,
-                      " fields of the ADT, or with a list of it; it has ",
+                      count == 1 ? " bracket" : " brackets",
+                      ": one with as many fields of the ADT, or with a list of "
+                      "it; it has ",
                       names));
 }
 

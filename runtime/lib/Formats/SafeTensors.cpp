@@ -73,7 +73,8 @@ json parseHeader(const std::string &path, const char *begin, int64_t size) {
   if (!twice.empty())
     raise("'", path, "': the header names tensor '", twice, "' twice");
   if (!header.is_object())
-    raise("'", path, "' is not a safetensors file: its header is no object");
+    raise("'", path,
+          "' is not a safetensors file: its header is not an object");
   return header;
 }
 

@@ -189,7 +189,7 @@ void MiniBatch::runUnbatched(int64_t instance) {
   if (!object.entry().unbatched)
     raise(
         "the object has no unbatched code: it was compiled from a module that "
-        "does not hold the instance functions any more");
+        "no longer has the instance functions");
   enter(Cells::Addresses);
   reset();
   Part &part = context();

@@ -393,7 +393,7 @@ void Descriptor::checkTable(const TableInfo &table) const {
   checkRange(table.group, groups, "group");
   if (table.block < 1 || (table.block & (table.block - 1)) != 0)
     raise("the descriptor has blocks of ", table.block, " slots in table '",
-          table.name, "', which is no power of two");
+          table.name, "', which is not a power of two");
   if (table.beside >= 0) {
     checkRange(table.beside, tables.size(), "table");
     const TableInfo &owner = tables[table.beside];

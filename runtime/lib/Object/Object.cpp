@@ -65,7 +65,7 @@ CompiledObject CompiledObject::open(const std::string &path) {
       static_cast<const BatchObject *>(::dlsym(handle, BATCH_OBJECT_SYMBOL));
   if (!result.object)
     raise("'", path,
-          "' is no compiled object: it has no symbol "
+          "' is not a compiled object: it has no symbol "
           "'batch_object'; make one with batch-compile MODEL.mlir -o FILE.so");
   result.check("'" + path + "'");
   return result;

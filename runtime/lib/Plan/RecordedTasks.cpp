@@ -37,7 +37,8 @@ RecordedTasks::read(const std::vector<BatchContext *> &newContexts,
   contexts = newContexts;
   begins = newBegins;
   if (graph.numTypes > TaskGraph::maxTypes)
-    raise("the program has ", graph.numTypes, " kernels, ", TaskGraph::maxTypes,
+    raise("the program has ", graph.numTypes, " kernels, but ",
+          TaskGraph::maxTypes,
           " is the most for this policy; use --policy=depth");
   const int64_t parts = static_cast<int64_t>(contexts.size());
   int64_t tasks = 0, reads = 0;

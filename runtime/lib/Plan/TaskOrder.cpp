@@ -57,7 +57,7 @@ void TaskOrder::collectQueues(Part &part, int64_t endTask) const {
   const BatchContext &context = *part.context;
   part.end = context.numTasks;
   if (part.end > endTask || part.end - part.base > INT32_MAX)
-    raise("a worker inspected ", part.end - part.base, " tasks, ",
+    raise("a worker inspected ", part.end - part.base, " tasks, but ",
           std::min<int64_t>(endTask - part.base, INT32_MAX),
           " is the most; give a smaller --batch");
   int64_t recordedTasks = 0;
@@ -84,7 +84,7 @@ void TaskOrder::checkSize() {
   if (taskCount > INT32_MAX)
     raise("the mini-batch has ", taskCount,
           " tasks, but 2147483647 is the most; give a smaller --batch");
-  // The handle of the first task beyond would have been wrong, and all after.
+  // Handles cannot hold a greater depth: those of deeper tasks would be wrong.
   for (const DepthStep &step : scheduler.steps())
     if (step.depth > TaskQueue::maxDepth)
       raise("results depend on each other in a chain of more than ",

@@ -139,7 +139,7 @@ std::string StateMachine::renumber(const std::vector<std::string> &program) {
     auto found = std::find(program.begin(), program.end(), type);
     if (found == program.end())
       return "the policy is for another program: there is no kernel '" + type +
-             "'; learn it from this one";
+             "'; learn a policy from this program";
     to.push_back(static_cast<int32_t>(found - program.begin()));
   }
   StateMachine result(kind, program);
@@ -186,7 +186,8 @@ public:
     if (!readField("batch-policy"))
       return false;
     if (rest != "1")
-      return fail("version " + rest + " is not known, only version 1 is");
+      return fail("version " + rest +
+                  " is unknown; only version 1 can be read");
     if (!readField("encoding"))
       return false;
     auto known =

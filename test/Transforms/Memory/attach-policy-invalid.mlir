@@ -15,7 +15,7 @@
 // ONLY: error: a table is only for policy 'fsm'
 // FILE: error: cannot read '{{.*}}.none': {{.*}}o such file
 // LINE: error: {{.*}}.policy:2: there is no encoding 'square'; encodings are base, max, sort, share and urgency
-// KERNEL: error: the policy is for another program: there is no kernel 'root'; learn it from this one
+// KERNEL: error: the policy is for another program: there is no kernel 'root'; learn a policy from this program
 // ATTR: error: only policy 'fsm' has a table, and it must have one
 batch.kernel @leaf(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
