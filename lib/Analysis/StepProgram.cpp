@@ -122,9 +122,10 @@ std::optional<Obstacle> StepProgram::findParameterObstacle() const {
       if (call.getOperand(number) != argument)
         return makeObstacle(
             call.getLoc(),
-            "this call passes another value as argument #" + Twine(number) +
-                " of the entry, a parameter, which is equal for all instances "
-                "and calls; call another function instead");
+            "this call passes a value of its own as argument #" +
+                Twine(number) +
+                " of the entry, a parameter, which is the same for all "
+                "instances and calls; call another function instead");
   }
   for (func::FuncOp function : program.getFunctions())
     for (BlockArgument argument : function.getArguments()) {
@@ -143,10 +144,11 @@ std::optional<Obstacle> StepProgram::findParameterObstacle() const {
         if (*first != *parameter)
           return makeObstacle(
               call.getLoc(),
-              "this call passes another parameter as argument #" +
+              "this call and another one pass different parameters as "
+              "argument #" +
                   Twine(number) + " of @" + function.getSymName() +
-                  " than a different call does; run "
-                  "batch-duplicate-functions before batch-recursion-to-stack");
+                  "; run batch-duplicate-functions before "
+                  "batch-recursion-to-stack");
       }
     }
   return std::nullopt;
@@ -168,7 +170,7 @@ StepProgram::findVariableObstacle(func::FuncOp function) const {
           !VariableOp::isValidType(value.getType()))
         obstacle = {value.getLoc(),
                     describe(value.getType(),
-                             " of a value that lives from step to step is not "
+                             " of a value that is kept between steps is not "
                              "supported: ")};
   };
   for (Block *block : getProgramOrder(function)) {

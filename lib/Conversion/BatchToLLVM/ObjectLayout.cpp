@@ -187,7 +187,7 @@ FailureOr<json::Value> ObjectLayout::describeType(Location loc, Type type,
     if (!isElementType(tensor.getElementType()))
       return emitError(loc) << "a value of type " << type
                             << " cannot be an argument or result of the entry: "
-                               "the runtime does not have its element type";
+                               "the runtime does not support its element type";
     if (!tensor.hasStaticShape())
       return describeType(
           loc,

@@ -230,9 +230,9 @@ LogicalResult KernelEmulation::convertAddressOf(LLVM::AddressOfOp op,
                                                 Value thread) {
   auto offset = sharedOffsets.find(op.getGlobalName());
   if (offset == sharedOffsets.end())
-    return op.emitError("this op reads a constant tensor of several values, "
-                        "which the emulator does not support; make it a "
-                        "parameter");
+    return op.emitOpError("reads a constant tensor of several values, which "
+                          "the emulator does not support; make it a "
+                          "parameter");
   op.replaceAllUsesWith(
       EmulatorBuilder(op, thread, locations).sharedAddress(offset->second));
   op.erase();

@@ -406,8 +406,8 @@ LogicalResult batch::checkRecToLLVM(Operation *op) {
   WalkResult result = op->walk([](Operation *nested) {
     if (!rec::walksAdt(nested))
       return WalkResult::advance();
-    nested->emitError("this op walks a value of a list-shaped ADT; run "
-                      "batch-list-elements first");
+    nested->emitOpError("walks a value of a list-shaped ADT; run "
+                        "batch-list-elements first");
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());

@@ -157,8 +157,8 @@ batch::checkProgram(uprog::ProgramOp program, StringRef error,
                     function_ref<LogicalResult(Operation *)> checkOp) {
   auto check = [&](Operation *op) -> LogicalResult {
     if (isa<StartLanesOp>(op) && !findEntry(op))
-      return op->emitError(
-          "this op needs the entry that its machine was made from");
+      return op->emitOpError("needs the entry that its machine was made from: "
+                             "keep that function, with 'batch.entry'");
     if (isa_and_nonnull<uprog::UProgDialect, arith::ArithDialect>(
             op->getDialect()) ||
         isa<StartLanesOp, BlockKeysOp, NextBlockOp, LaneListOp, EnterBlockOp,

@@ -92,7 +92,7 @@ LogicalResult VariableOp::verify() {
   for (std::optional<int64_t> number : {getArgumentNumber(), getResultNumber()})
     if (number && *number < 0)
       return emitOpError(
-          "has a negative number of an argument or result; they count from 0");
+          "has a negative argument or result number; numbers start at 0");
   return success();
 }
 

@@ -149,7 +149,7 @@ LogicalResult VariantOp::verifySymbolUses(SymbolTableCollection &symbolTables) {
 
 LogicalResult ConstructOp::verify() {
   if (getVariant().getNestedReferences().size() != 1)
-    return emitOpError("expects a variant as '@Adt::@variant'");
+    return emitOpError("expects a variant written '@Adt::@variant'");
   if (getVariant().getRootReference() !=
       getResult().getType().getName().getAttr())
     return emitOpError("builds a value of ADT @")
@@ -165,8 +165,9 @@ verifyFieldValues(VariantOp variant, TypeRange values,
                   function_ref<InFlightDiagnostic()> describe) {
   if (values.size() != variant.getNumFields())
     return describe() << "has " << values.size() << " values for the "
-                      << variant.getNumFields() << " fields of variant @"
-                      << variant.getSymName();
+                      << variant.getNumFields()
+                      << (variant.getNumFields() == 1 ? " field" : " fields")
+                      << " of variant @" << variant.getSymName();
   for (auto [i, value] : llvm::enumerate(values))
     if (!fitsField(variant.getFieldType(i), value))
       return describe() << "has a value of type " << value << " for field '"
@@ -328,7 +329,8 @@ parseWalk(OpAsmParser &parser, SmallVectorImpl<OpAsmParser::Argument> &elements,
       return failure();
     if (elements.size() != lists.size())
       return parser.emitError(loc, "has ")
-             << elements.size() << " elements for " << lists.size() << " lists";
+             << elements.size() << " elements, but the number of lists is "
+             << lists.size();
     return success();
   }
   return failure(parseElement() || parser.parseKeyword("in") ||
@@ -494,8 +496,9 @@ LogicalResult MapOp::verifyRegions() {
            << yielded.size() << " values for " << getNumResults() << " results";
   for (auto [type, result] : llvm::zip_equal(yielded, getResultTypes()))
     if (!gathers(result, type))
-      return emitOpError("gathers values of type ")
-             << type << " in a result of type " << result;
+      return emitOpError("yields values of type ")
+             << type << ", which cannot be the elements of a result of type "
+             << result;
   return success();
 }
 

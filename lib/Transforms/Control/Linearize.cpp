@@ -152,8 +152,8 @@ LogicalResult Linearizer::makeInspector(func::FuncOp function) {
   return success();
 }
 
-/// Extents belong to the data structure; those of parameters are known once
-/// they are bound.
+/// Extents belong to the data structure; those of parameters are known once the
+/// parameters are bound.
 LogicalResult Linearizer::convertExtent(tensor::DimOp dim, OpBuilder &builder) {
   Location loc = dim.getLoc();
   Value source = mapping.lookupOrNull(dim.getSource()), extent;
@@ -171,9 +171,9 @@ LogicalResult Linearizer::convertExtent(tensor::DimOp dim, OpBuilder &builder) {
     extent =
         rec::LengthOp::create(builder, loc, builder.getIndexType(), source);
   } else {
-    return dim.emitError("this extent is not known to control, which knows "
-                         "only the first extent of a ragged tensor, or of a "
-                         "parameter whose other extents are static");
+    return dim.emitOpError("reads an extent that control does not know: it "
+                           "only knows the first extent of a ragged tensor, or "
+                           "of a parameter whose other extents are static");
   }
   mapping.map(dim.getResult(), extent);
   return success();
@@ -189,8 +189,8 @@ LogicalResult Linearizer::append(Operation *op, Value value, OpBuilder &builder,
       sharedness.getParameter(value))
     known = getRow(builder, op->getLoc(), value);
   if (!known)
-    return op->emitError("this op uses a tensor that no kernel computes; run "
-                         "batch-outline-kernels before batch-linearize");
+    return op->emitOpError("uses a tensor that no kernel computes; run "
+                           "batch-outline-kernels before batch-linearize");
   values.push_back(known);
   return success();
 }
@@ -223,8 +223,8 @@ LogicalResult Linearizer::convertInvoke(InvokeOp invoke, OpBuilder &builder) {
   SmallVector<Type> types(invoke.getNumResults(),
                           HandleType::get(builder.getContext()));
   if (!invoke.getDepth())
-    return invoke.emitError("this invocation has no depth; run "
-                            "batch-tag-depths before batch-linearize");
+    return invoke.emitOpError("has no depth; run batch-tag-depths before "
+                              "batch-linearize");
   auto record =
       RecordOp::create(builder, invoke.getLoc(), types, invoke.getKernelAttr(),
                        inputs, mapping.lookup(invoke.getDepth()));
@@ -284,8 +284,8 @@ LogicalResult Linearizer::convertOp(Operation *op, OpBuilder &builder) {
       return success();
     }
   if (rec::walksAdt(op))
-    return op->emitError("this op walks a value of a list-shaped ADT; run "
-                         "batch-list-elements before batch-linearize");
+    return op->emitOpError("walks a value of a list-shaped ADT; run "
+                           "batch-list-elements before batch-linearize");
   if (isSharedCode(op))
     return success();
 
@@ -302,8 +302,8 @@ LogicalResult Linearizer::convertOp(Operation *op, OpBuilder &builder) {
   if (!handsOn && llvm::any_of(op->getResultTypes(), [](Type type) {
         return isa<RankedTensorType>(type);
       }))
-    return op->emitError("this op computes a tensor outside of kernels; run "
-                         "batch-outline-kernels before batch-linearize");
+    return op->emitOpError("computes a tensor outside of kernels; run "
+                           "batch-outline-kernels before batch-linearize");
   state.addAttributes(llvm::to_vector(op->getDiscardableAttrs()));
   state.propertiesAttr = op->getPropertiesAsAttribute();
   for (unsigned i = 0; i < op->getNumRegions(); ++i)

@@ -55,9 +55,9 @@ class LiftCFPass : public batch::impl::LiftCFPassBase<LiftCFPass> {
     WalkResult result = function.walk([&](Operation *op) -> WalkResult {
       for (Region &region : op->getRegions())
         if (op != function && !region.empty() && !region.hasOneBlock())
-          return op->emitError("this op has branches in a region, which only "
-                               "functions can have; move them into a function "
-                               "and call it");
+          return op->emitOpError("has branches in a region, which only "
+                                 "functions can have; move them into a "
+                                 "function and call it");
       return WalkResult::advance();
     });
     return failure(result.wasInterrupted());
@@ -71,9 +71,9 @@ class LiftCFPass : public batch::impl::LiftCFPassBase<LiftCFPass> {
       Operation *end = block.getTerminator();
       if (!isa<cf::BranchOp, cf::CondBranchOp, cf::SwitchOp, func::ReturnOp>(
               end))
-        return end->emitError("this op ends a block of a function, which only "
-                              "'cf.br', 'cf.cond_br', 'cf.switch' and "
-                              "'func.return' can do");
+        return end->emitOpError("cannot end a block of a function; only "
+                                "'cf.br', 'cf.cond_br', 'cf.switch' and "
+                                "'func.return' can");
     }
     IRRewriter rewriter(&getContext());
     (void)eraseUnreachableBlocks(rewriter, body);

@@ -186,8 +186,8 @@ static LogicalResult checkDefaults(ModuleOp module, const Sizes &sizes) {
                << it->first << "' and '" << other->first << "' have defaults "
                << it->second.defaultValue << " and "
                << other->second.defaultValue
-               << ", one 1 to 8 times the other: it is ambiguous which one a "
-                  "dimension follows; give them other defaults";
+               << ", and one is 1 to 8 times the other, so it is ambiguous "
+                  "which one a dimension follows; give them other defaults";
     }
   return success();
 }

@@ -30,9 +30,9 @@ static LogicalResult verifyControl(Operation *op) {
       isa<scf::IfOp, scf::IndexSwitchOp, scf::ForOp, scf::WhileOp>(op) ||
       (isa<scf::SCFDialect>(op->getDialect()) && handsOnScalars))
     return success();
-  return op->emitError("this control op has no lowering; write it with "
-                       "'scf.if', 'scf.index_switch', 'scf.for' or "
-                       "'scf.while'");
+  return op->emitOpError("is control that has no lowering; write it with "
+                         "'scf.if', 'scf.index_switch', 'scf.for' or "
+                         "'scf.while'");
 }
 
 /// Control knows the lengths of an instance's ragged tensors, which belong to
@@ -48,9 +48,9 @@ static LogicalResult verifyExtent(tensor::DimOp dim,
                      : *number == 0 && rec::isRaggedTensor(type)))
       return success();
   }
-  return dim.emitError("this extent is not known to control, which knows only "
-                       "the first extent of a ragged tensor, or of a parameter "
-                       "whose other extents are static");
+  return dim.emitOpError("reads an extent that control does not know: it only "
+                         "knows the first extent of a ragged tensor, or of a "
+                         "parameter whose other extents are static");
 }
 
 /// Checks that `op`, which is neither control nor a call, computes no tensor
@@ -63,15 +63,14 @@ static LogicalResult verifyComputation(Operation *op,
       .Case([&](InvokeOp invoke) -> LogicalResult {
         if (invoke.getDepth())
           return success();
-        return invoke.emitError(
-            "this invocation has no depth; run batch-tag-depths first");
+        return invoke.emitOpError("has no depth; run batch-tag-depths first");
       })
       .Case([&](tensor::DimOp dim) { return verifyExtent(dim, sharedness); })
       .Case([&](tensor::ExtractSliceOp slice) -> LogicalResult {
         if (isRowView(slice) && sharedness.getParameter(slice.getSource()))
           return success();
-        return slice.emitError("this op slices a tensor outside of kernels; "
-                               "only a row of a parameter can be taken there");
+        return slice.emitOpError("slices a tensor outside of kernels; only a "
+                                 "row of a parameter can be taken there");
       })
       .Case([](tensor::ExtractOp extract) -> LogicalResult {
         RankedTensorType type = extract.getTensor().getType();
@@ -88,10 +87,10 @@ static LogicalResult verifyComputation(Operation *op,
         if (!makesTensor || isUndefined ||
             isa<rec::RecDialect, BatchDialect>(op->getDialect()))
           return success();
-        return op->emitError(
-            "this op computes a tensor outside of kernels; "
-            "batch-outline-kernels moves ops of linalg, tensor, arith and "
-            "math, and ops that implement BatchableOpInterface, into kernels");
+        return op->emitOpError(
+            "computes a tensor outside of kernels; batch-outline-kernels moves "
+            "ops of linalg, tensor, arith and math, and ops that implement "
+            "BatchableOpInterface, into kernels");
       });
 }
 

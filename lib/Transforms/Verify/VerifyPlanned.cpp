@@ -68,9 +68,8 @@ static LogicalResult verifyInspector(Operation *op, SymbolTable &symbols) {
       hasTensor |= llvm::any_of(block.getArgumentTypes(), isTensor);
   if (!hasTensor && !isa<InvokeOp>(op))
     return success();
-  return op->emitError(
-      "this op uses a tensor in an inspector, which has handles for tensors "
-      "and records tasks; run batch-linearize first");
+  return op->emitOpError("uses a tensor in an inspector, where handles stand "
+                         "for tensors; run batch-linearize first");
 }
 
 /// Checks that `name`, in attribute `key` of `op`, is a table or source.

@@ -21,7 +21,7 @@ rec.adt @Words {
   rec.variant @word(word: index, rest: !rec.adt<@Words>)
 }
 func.func @walk(%words: !rec.adt<@Words>) {
-  // expected-error @+1 {{this op walks a value of a list-shaped ADT; run batch-list-elements first}}
+  // expected-error @+1 {{walks a value of a list-shaped ADT; run batch-list-elements first}}
   rec.map %w: index in %words : !rec.adt<@Words> {
   }
   return
@@ -34,7 +34,7 @@ rec.adt @Words {
   rec.variant @word(word: index, rest: !rec.adt<@Words>)
 }
 func.func @walk(%words: !rec.adt<@Words>, %n: index) {
-  // expected-error @+1 {{this op walks a value of a list-shaped ADT; run batch-list-elements first}}
+  // expected-error @+1 {{walks a value of a list-shaped ADT; run batch-list-elements first}}
   %m = rec.fold %w: index in %words init(%a = %n) : !rec.adt<@Words> -> index {
     rec.yield %w : index
   }

@@ -27,7 +27,7 @@ uprog.operator @b.rows(%n: index) {
   uprog.yield
 }
 uprog.program @main.execute(%lanes: !batch.lanes) level(block) {
-  // expected-error @+1 {{this op needs the entry that its machine was made from}}
+  // expected-error @+1 {{needs the entry that its machine was made from: keep that function, with 'batch.entry'}}
   batch.start_lanes %lanes @main.machine
   uprog.yield
 }

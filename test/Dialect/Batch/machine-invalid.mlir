@@ -89,7 +89,7 @@ batch.machine @m() {
 // -----
 
 batch.machine @m() {
-  // expected-error @+1 {{'batch.variable' op has a negative number of an argument or result; they count from 0}}
+  // expected-error @+1 {{'batch.variable' op has a negative argument or result number; numbers start at 0}}
   batch.variable @y : i64 argument(-1)
   batch.block @b {
     batch.return

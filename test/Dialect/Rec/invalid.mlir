@@ -76,7 +76,7 @@ rec.adt @Tree {
   rec.variant @leaf()
 }
 func.func @construct() {
-  // expected-error @+1 {{'rec.construct' op expects a variant as '@Adt::@variant'}}
+  // expected-error @+1 {{'rec.construct' op expects a variant written '@Adt::@variant'}}
   %t = rec.construct @Tree() : () -> !rec.adt<@Tree>
   return
 }
@@ -117,7 +117,7 @@ rec.adt @Tree {
   rec.variant @leaf(word: index)
 }
 func.func @construct() {
-  // expected-error @+1 {{'rec.construct' op has 0 values for the 1 fields of variant @leaf}}
+  // expected-error @+1 {{'rec.construct' op has 0 values for the 1 field of variant @leaf}}
   %t = rec.construct @Tree::@leaf() : () -> !rec.adt<@Tree>
   return
 }
@@ -190,7 +190,7 @@ rec.adt @Tree {
   rec.variant @leaf(word: index)
 }
 func.func @match(%t: !rec.adt<@Tree>) {
-  // expected-error @+1 {{'rec.match' op case @leaf has 2 values for the 1 fields of variant @leaf}}
+  // expected-error @+1 {{'rec.match' op case @leaf has 2 values for the 1 field of variant @leaf}}
   rec.match %t : !rec.adt<@Tree> {
   case @leaf(%a: index, %b: index) {}
   }
@@ -239,7 +239,7 @@ func.func @match(%t: !rec.adt<@Tree>, %f: f32) {
 // -----
 
 func.func @walk(%xs: !rec.list<index>) {
-  // expected-error @+1 {{has 2 elements for 1 lists}}
+  // expected-error @+1 {{has 2 elements, but the number of lists is 1}}
   rec.map (%x, %y) in (%xs) : !rec.list<index> {
   }
   return
@@ -289,7 +289,7 @@ func.func @map(%xs: !rec.list<index>) {
 // -----
 
 func.func @map(%xs: !rec.list<index>) {
-  // expected-error @+1 {{'rec.map' op gathers values of type 'index' in a result of type 'tensor<?xindex>'}}
+  // expected-error @+1 {{'rec.map' op yields values of type 'index', which cannot be the elements of a result of type 'tensor<?xindex>'}}
   %r = rec.map %x in %xs : !rec.list<index> -> tensor<?xindex> {
     rec.yield %x : index
   }

@@ -72,7 +72,7 @@ batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
-  // expected-error @+1 {{this invocation has no depth; run batch-tag-depths before batch-linearize}}
+  // expected-error @+1 {{'batch.invoke' op has no depth; run batch-tag-depths before batch-linearize}}
   %y = batch.invoke @k(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
@@ -81,7 +81,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 
 // Tensor code belongs to kernels.
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
-  // expected-error @+1 {{this op computes a tensor outside of kernels; run batch-outline-kernels before batch-linearize}}
+  // expected-error @+1 {{computes a tensor outside of kernels; run batch-outline-kernels before batch-linearize}}
   %y = math.tanh %x : tensor<4xf32>
   return %y : tensor<4xf32>
 }
@@ -92,7 +92,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 func.func @main(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared = "w"})
     -> tensor<4xf32> attributes {batch.entry} {
   %y = math.tanh %w : tensor<4xf32>
-  // expected-error @+1 {{this op uses a tensor that no kernel computes; run batch-outline-kernels before batch-linearize}}
+  // expected-error @+1 {{uses a tensor that no kernel computes; run batch-outline-kernels before batch-linearize}}
   return %y : tensor<4xf32>
 }
 
@@ -105,7 +105,7 @@ rec.adt @Words {
 }
 func.func @main(%words: !rec.adt<@Words>, %n: index) -> index
     attributes {batch.entry} {
-  // expected-error @+1 {{this op walks a value of a list-shaped ADT; run batch-list-elements before batch-linearize}}
+  // expected-error @+1 {{walks a value of a list-shaped ADT; run batch-list-elements before batch-linearize}}
   %m = rec.fold %w: index in %words init(%a = %n) : !rec.adt<@Words> -> index {
     rec.yield %w : index
   }
@@ -118,7 +118,7 @@ func.func @main(%words: !rec.adt<@Words>, %n: index) -> index
 func.func @main(%n: index, %E: tensor<?xf32> {batch.shared = "E"}) -> index
     attributes {batch.entry} {
   %zero = arith.constant 0 : index
-  // expected-error @+1 {{this extent is not known to control, which knows only the first extent of a ragged tensor, or of a parameter whose other extents are static}}
+  // expected-error @+1 {{reads an extent that control does not know: it only knows the first extent of a ragged tensor, or of a parameter whose other extents are static}}
   %m = tensor.dim %E, %zero : tensor<?xf32>
   return %m : index
 }

@@ -37,7 +37,7 @@ func.func @main(%x: tensor<4xf32>, %i: index) -> f32 attributes {batch.entry} {
 // -----
 
 // A row of a variable has one size.
-// expected-error @+2 {{type 'tensor<?x4xf32>' of a value that lives from step to step is not supported: strategies 'lockstep' and 'mask' can only keep integers of at most 64 bits, index, f32, f64 and nonempty static tensors of them}}
+// expected-error @+2 {{type 'tensor<?x4xf32>' of a value that is kept between steps is not supported: strategies 'lockstep' and 'mask' can only keep integers of at most 64 bits, index, f32, f64 and nonempty static tensors of them}}
 // expected-note @+1 {{legal strategies: 'linearize' and 'none', which runs one instance at a time}}
 func.func @main(%x: tensor<?x4xf32>) -> index attributes {batch.entry} {
   %zero = arith.constant 0 : index
@@ -66,7 +66,7 @@ func.func @main(%x: tensor<4xf32>, %v: tensor<4x4xf32> {batch.shared = "v"},
                 %w: tensor<4x4xf32> {batch.shared = "w"})
     -> tensor<4xf32> attributes {batch.entry} {
   %y = call @f(%x, %v) : (tensor<4xf32>, tensor<4x4xf32>) -> tensor<4xf32>
-  // expected-error @+2 {{this call passes another parameter as argument #1 of @f than a different call does; run batch-duplicate-functions before batch-recursion-to-stack}}
+  // expected-error @+2 {{this call and another one pass different parameters as argument #1 of @f; run batch-duplicate-functions before batch-recursion-to-stack}}
   // expected-note @+1 {{legal strategies: 'linearize' and 'none', which runs one instance at a time}}
   %z = call @f(%y, %w) : (tensor<4xf32>, tensor<4x4xf32>) -> tensor<4xf32>
   return %z : tensor<4xf32>
@@ -78,7 +78,7 @@ func.func @main(%x: tensor<4xf32>, %v: tensor<4x4xf32> {batch.shared = "v"},
 func.func @main(%n: i64, %v: tensor<4xf32> {batch.shared = "v"},
                 %w: tensor<4xf32> {batch.shared = "w"})
     -> tensor<4xf32> attributes {batch.entry} {
-  // expected-error @+2 {{this call passes another value as argument #1 of the entry, a parameter, which is equal for all instances and calls; call another function instead}}
+  // expected-error @+2 {{this call passes a value of its own as argument #1 of the entry, a parameter, which is the same for all instances and calls; call another function instead}}
   // expected-note @+1 {{legal strategies: 'linearize' and 'none', which runs one instance at a time}}
   %z = call @main(%n, %w, %v) : (i64, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %z : tensor<4xf32>
@@ -129,7 +129,7 @@ func.func @main(%n: f32, %s: f32 {batch.shared = "s"}) -> f32
 
 // -----
 
-// expected-error @+2 {{type 'tensor<2x0xi64>' of a value that lives from step to step is not supported: strategies 'lockstep' and 'mask' can only keep integers of at most 64 bits, index, f32, f64 and nonempty static tensors of them}}
+// expected-error @+2 {{type 'tensor<2x0xi64>' of a value that is kept between steps is not supported: strategies 'lockstep' and 'mask' can only keep integers of at most 64 bits, index, f32, f64 and nonempty static tensors of them}}
 // expected-note @+1 {{legal strategies: 'linearize' and 'none', which runs one instance at a time}}
 func.func @main(%x: tensor<2x0xi64>) -> tensor<2x0xi64> attributes {batch.entry} {
   return %x : tensor<2x0xi64>

@@ -41,7 +41,7 @@ func.func @main(%n: i64) -> i64 attributes {batch.entry} {
   %zero = arith.constant 0 : i64
   %one = arith.constant 1 : i64
   %more = arith.cmpi sgt, %n, %zero : i64
-  // expected-error @+1 {{this op has branches in a region, which only functions can have; move them into a function and call it}}
+  // expected-error @+1 {{has branches in a region, which only functions can have; move them into a function and call it}}
   %r = scf.execute_region -> i64 {
     cf.cond_br %more, ^a, ^b
   ^a:
@@ -59,6 +59,6 @@ func.func @main(%n: i64, %bit: i1) -> i64 attributes {batch.entry} {
 ^a:
   return %n : i64
 ^b:
-  // expected-error @+1 {{this op ends a block of a function, which only 'cf.br', 'cf.cond_br', 'cf.switch' and 'func.return' can do}}
+  // expected-error @+1 {{cannot end a block of a function; only 'cf.br', 'cf.cond_br', 'cf.switch' and 'func.return' can}}
   llvm.unreachable
 }

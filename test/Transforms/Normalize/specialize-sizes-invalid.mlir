@@ -37,7 +37,7 @@ module attributes {batch.sizes = {H = 1 : index}} {
 
 // -----
 
-// expected-error @+1 {{sizes 'D' and 'H' have defaults 512 and 256, one 1 to 8 times the other: it is ambiguous which one a dimension follows; give them other defaults}}
+// expected-error @+1 {{sizes 'D' and 'H' have defaults 512 and 256, and one is 1 to 8 times the other, so it is ambiguous which one a dimension follows; give them other defaults}}
 module attributes {batch.sizes = {D = 512 : index, H = 256 : index}} {
 }
 

@@ -12,7 +12,7 @@ func.func @main(%n: index) -> index attributes {batch.entry} {
 
 // An op of a dialect that kernels do not take computes no tensor,
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
-  // expected-error @+1 {{this op computes a tensor outside of kernels; batch-outline-kernels moves ops of linalg, tensor, arith and math, and ops that implement BatchableOpInterface, into kernels}}
+  // expected-error @+1 {{computes a tensor outside of kernels; batch-outline-kernels moves ops of linalg, tensor, arith and math, and ops that implement BatchableOpInterface, into kernels}}
   %y = tosa.tanh %x : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
@@ -22,7 +22,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 // wherever it is,
 func.func private @f(%x: tensor<4xf32>, %c: i1) -> tensor<4xf32> {
   %z = scf.if %c -> tensor<4xf32> {
-    // expected-error @+1 {{this op computes a tensor outside of kernels}}
+    // expected-error @+1 {{computes a tensor outside of kernels}}
     %y = tosa.tanh %x : (tensor<4xf32>) -> tensor<4xf32>
     scf.yield %y : tensor<4xf32>
   } else {
@@ -40,7 +40,7 @@ func.func @main(%x: tensor<4xf32>, %c: i1) -> tensor<4xf32>
 
 // ranked or not,
 func.func @main(%x: tensor<4xf32>) attributes {batch.entry} {
-  // expected-error @+1 {{this op computes a tensor outside of kernels}}
+  // expected-error @+1 {{computes a tensor outside of kernels}}
   %y = tensor.cast %x : tensor<4xf32> to tensor<*xf32>
   return
 }
@@ -49,7 +49,7 @@ func.func @main(%x: tensor<4xf32>) attributes {batch.entry} {
 
 // nor does one that no pass has put into a kernel.
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
-  // expected-error @+1 {{this op computes a tensor outside of kernels}}
+  // expected-error @+1 {{computes a tensor outside of kernels}}
   %y = math.tanh %x : tensor<4xf32>
   return %y : tensor<4xf32>
 }
@@ -58,7 +58,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 
 // A slice that is no row of a parameter is tensor code:
 func.func @main(%x: tensor<8xf32>) -> tensor<4xf32> attributes {batch.entry} {
-  // expected-error @+1 {{this op slices a tensor outside of kernels; only a row of a parameter can be taken there}}
+  // expected-error @+1 {{slices a tensor outside of kernels; only a row of a parameter can be taken there}}
   %y = tensor.extract_slice %x[0] [4] [1] : tensor<8xf32> to tensor<4xf32>
   return %y : tensor<4xf32>
 }
@@ -68,7 +68,7 @@ func.func @main(%x: tensor<8xf32>) -> tensor<4xf32> attributes {batch.entry} {
 // a row of an instance's tensor,
 func.func @main(%x: tensor<8x4xf32>, %i: index) -> tensor<4xf32>
     attributes {batch.entry} {
-  // expected-error @+1 {{this op slices a tensor outside of kernels}}
+  // expected-error @+1 {{slices a tensor outside of kernels}}
   %y = tensor.extract_slice %x[%i, 0] [1, 4] [1, 1] : tensor<8x4xf32> to tensor<4xf32>
   return %y : tensor<4xf32>
 }
@@ -84,7 +84,7 @@ func.func @main(%i: index, %e: tensor<8x4xf32> {batch.shared = "e"})
     -> tensor<4xf32> attributes {batch.entry} {
   %d = batch.depth()
   %t = batch.invoke @k(%e) depth(%d) : (tensor<8x4xf32>) -> tensor<8x4xf32>
-  // expected-error @+1 {{this op slices a tensor outside of kernels}}
+  // expected-error @+1 {{slices a tensor outside of kernels}}
   %y = tensor.extract_slice %t[%i, 0] [1, 4] [1, 1] : tensor<8x4xf32> to tensor<4xf32>
   return %y : tensor<4xf32>
 }
@@ -93,7 +93,7 @@ func.func @main(%i: index, %e: tensor<8x4xf32> {batch.shared = "e"})
 
 // Control hands tensors on in structured ops that have a lowering,
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
-  // expected-error @+1 {{this control op has no lowering; write it with 'scf.if', 'scf.index_switch', 'scf.for' or 'scf.while'}}
+  // expected-error @+1 {{is control that has no lowering; write it with 'scf.if', 'scf.index_switch', 'scf.for' or 'scf.while'}}
   %y = scf.execute_region -> tensor<4xf32> {
     scf.yield %x : tensor<4xf32>
   }
@@ -104,7 +104,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 
 // of scf and rec, not of other dialects.
 func.func @main(%n: index) -> index attributes {batch.entry} {
-  // expected-error @+1 {{this control op has no lowering}}
+  // expected-error @+1 {{is control that has no lowering}}
   %m = affine.for %i = 0 to 4 iter_args(%a = %n) -> index {
     affine.yield %i : index
   }
@@ -118,7 +118,7 @@ func.func @main(%n: index) -> index attributes {batch.entry} {
 func.func @main(%E: tensor<?xf32> {batch.shared = "E"}) -> index
     attributes {batch.entry} {
   %zero = arith.constant 0 : index
-  // expected-error @+1 {{this extent is not known to control, which knows only the first extent of a ragged tensor, or of a parameter whose other extents are static}}
+  // expected-error @+1 {{reads an extent that control does not know: it only knows the first extent of a ragged tensor, or of a parameter whose other extents are static}}
   %n = tensor.dim %E, %zero : tensor<?xf32>
   return %n : index
 }
@@ -128,7 +128,7 @@ func.func @main(%E: tensor<?xf32> {batch.shared = "E"}) -> index
 // Which extent it is has to be known.
 func.func @main(%x: tensor<?x4xf32>, %i: index) -> index
     attributes {batch.entry} {
-  // expected-error @+1 {{this extent is not known to control}}
+  // expected-error @+1 {{reads an extent that control does not know}}
   %n = tensor.dim %x, %i : tensor<?x4xf32>
   return %n : index
 }
@@ -149,7 +149,7 @@ batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
-  // expected-error @+1 {{this invocation has no depth; run batch-tag-depths first}}
+  // expected-error @+1 {{'batch.invoke' op has no depth; run batch-tag-depths first}}
   %y = batch.invoke @k(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }

@@ -2,7 +2,7 @@
 
 // An inspector has no tensors: no results,
 func.func @main.inspect(%h: !batch.handle) attributes {batch.inspector} {
-  // expected-error @+1 {{this op uses a tensor in an inspector, which has handles for tensors and records tasks; run batch-linearize first}}
+  // expected-error @+1 {{uses a tensor in an inspector, where handles stand for tensors; run batch-linearize first}}
   %x = arith.constant dense<0.0> : tensor<4xf32>
   return
 }
@@ -10,7 +10,7 @@ func.func @main.inspect(%h: !batch.handle) attributes {batch.inspector} {
 // -----
 
 // no arguments,
-// expected-error @+1 {{this op uses a tensor in an inspector}}
+// expected-error @+1 {{uses a tensor in an inspector}}
 func.func @main.inspect(%x: tensor<4xf32>) attributes {batch.inspector} {
   return
 }
@@ -20,7 +20,7 @@ func.func @main.inspect(%x: tensor<4xf32>) attributes {batch.inspector} {
 // no arguments of regions,
 func.func @main.inspect(%xs: !rec.list<tensor<4xf32>>)
     attributes {batch.inspector} {
-  // expected-error @+1 {{this op uses a tensor in an inspector}}
+  // expected-error @+1 {{uses a tensor in an inspector}}
   rec.map %x in %xs : !rec.list<tensor<4xf32>> {
     rec.yield
   }
@@ -31,7 +31,7 @@ func.func @main.inspect(%xs: !rec.list<tensor<4xf32>>)
 
 // nor have functions that it calls,
 func.func private @g.inspect() {
-  // expected-error @+1 {{this op uses a tensor in an inspector}}
+  // expected-error @+1 {{uses a tensor in an inspector}}
   %x = arith.constant dense<0.0> : tensor<4xf32>
   return
 }
@@ -47,7 +47,7 @@ rec.adt @Tree {
   rec.variant @leaf()
 }
 func.func private @f.inspect(%t: !rec.adt<@Tree>) {
-  // expected-error @+1 {{this op uses a tensor in an inspector}}
+  // expected-error @+1 {{uses a tensor in an inspector}}
   %x = arith.constant dense<0.0> : tensor<4xf32>
   return
 }
@@ -63,7 +63,7 @@ batch.kernel @k() {
   batch.yield
 }
 func.func @main.inspect() attributes {batch.inspector} {
-  // expected-error @+1 {{this op uses a tensor in an inspector}}
+  // expected-error @+1 {{uses a tensor in an inspector}}
   batch.invoke @k() : () -> ()
   return
 }
