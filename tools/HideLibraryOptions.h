@@ -1,4 +1,4 @@
-//===- HideLibraryOptions.h - A --help of a tool's own options -*- C++ -*-===//
+//===- HideLibraryOptions.h - A --help of a tool's own options --*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

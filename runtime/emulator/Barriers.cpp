@@ -176,11 +176,11 @@ int64_t Grid::shuffle(Thread &thread, int64_t mode, int64_t value,
   return thread.lane[0];
 }
 
-/// Element `part` of a register of a fragment as the hardware reads it: bf16,
+/// Element `index` of a register of a fragment as the hardware reads it: bf16,
 /// or tf32, of which it ignores the last 13 bits.
-static float element(uint32_t bits, int64_t elementBits, int64_t part) {
+static float element(uint32_t bits, int64_t elementBits, int64_t index) {
   bits = elementBits == 32 ? bits & 0xffffe000u
-         : part == 0       ? bits << 16
+         : index == 0      ? bits << 16
                            : bits & 0xffff0000u;
   float value;
   std::memcpy(&value, &bits, sizeof value);

@@ -1,4 +1,4 @@
-//===- Clock.h - What has happened before what -----------------*- C++ -*-===//
+//===- Clock.h - What has happened before what ------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

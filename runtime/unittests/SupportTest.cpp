@@ -1,4 +1,4 @@
-//===- SupportTest.cpp - Tests of workers, fibers, memo tables, arenas --===//
+//===- SupportTest.cpp - Tests of workers, fibers, memo tables, arenas ----===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Emulator.h - Runs GPU kernels on the host ---------------*- C++ -*-===//
+//===- Emulator.h - Runs GPU kernels on the host ----------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- EmulatorABI.h - What emulated kernels are given ---------*- C++ -*-===//
+//===- EmulatorABI.h - What emulated kernels are given ----------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

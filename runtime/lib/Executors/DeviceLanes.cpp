@@ -58,7 +58,7 @@ void DeviceLanes::run(ResultCopies copies) {
   DeviceArena &memory = runs->memory();
   std::memset(memory.staging(), 0, imageAt);
   char *staging = memory.staging(imageAt);
-  image.write(batch.context(), runs->onDevice().forms(), staging,
+  image.write(batch.context(), runs->onDevice().packings(), staging,
               memory.address(imageAt));
   runs->copyIn(imageAt + image.inEnd());
 

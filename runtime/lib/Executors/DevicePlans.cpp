@@ -85,7 +85,7 @@ void DevicePlans::findOutputTables() {
 
 /// Lists all memory that the plans refer to.
 void DevicePlans::listRegions() {
-  input.regions = runs->onDevice().formRegions();
+  input.regions = runs->onDevice().packingRegions();
   const BatchSource *sources = batch.sources();
   for (size_t s = 0; s < descriptor().sources.size(); ++s)
     if (descriptor().sources[s].input && sources[s].rows > 0)
@@ -115,7 +115,7 @@ void DevicePlans::run(ResultCopies copies) {
   BatchPlansLaunch arguments = {};
   setAddress(arguments.plans, memory.address(layout.plans));
   arguments.numPlans = static_cast<int64_t>(input.plans.size());
-  setAddress(arguments.packings, runs->onDevice().forms());
+  setAddress(arguments.packings, runs->onDevice().packings());
   setAddress(arguments.control, watchdog.control);
   arguments.blocks = shape.blocks;
   arguments.watchdog = static_cast<int64_t>(watchdog.nanoseconds());

@@ -96,11 +96,11 @@ DeviceProgram::DeviceProgram(const CompiledObject &object,
     source.data = reinterpret_cast<const void *>(
         reinterpret_cast<uintptr_t>(entry.emulate));
   code = where->load(source);
-  copyForms(object.descriptor(), parameters);
+  copyPackings(object.descriptor(), parameters);
 }
 
-void DeviceProgram::copyForms(const Descriptor &descriptor,
-                              const BoundParameters &parameters) {
+void DeviceProgram::copyPackings(const Descriptor &descriptor,
+                                 const BoundParameters &parameters) {
   std::vector<uint64_t> addresses;
   for (size_t f = 0; f < descriptor.packings.size(); ++f) {
     uint64_t address = allocations.allocate(
@@ -110,10 +110,10 @@ void DeviceProgram::copyForms(const Descriptor &descriptor,
     regions.push_back({parameters.packing(f), parameters.bytes(f),
                        ImageRegion::Resident, "parameters", address});
   }
-  formsAddress = allocations.allocate(std::max<size_t>(addresses.size() * 8, 8),
-                                      "addresses of parameters");
+  packingsAddress = allocations.allocate(
+      std::max<size_t>(addresses.size() * 8, 8), "addresses of parameters");
   if (!addresses.empty())
-    where->copyIn(formsAddress, addresses.data(), addresses.size() * 8);
+    where->copyIn(packingsAddress, addresses.data(), addresses.size() * 8);
   where->synchronize();
 }
 

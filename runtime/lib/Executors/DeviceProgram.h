@@ -50,22 +50,22 @@ public:
   Device &device() { return *where; }
   DeviceKernel kernel() const { return code; }
   /// The device address of the list of addresses of packed parameters.
-  uint64_t forms() const { return formsAddress; }
-  const std::vector<ImageRegion> &formRegions() const { return regions; }
+  uint64_t packings() const { return packingsAddress; }
+  const std::vector<ImageRegion> &packingRegions() const { return regions; }
   const LaunchInfo &launchInfo() const { return *object.descriptor().launch; }
   size_t bytes() const { return allocations.bytes(); }
   bool isEmulated() const { return object.entry().emulate != nullptr; }
 
 private:
-  void copyForms(const Descriptor &descriptor,
-                 const BoundParameters &parameters);
+  void copyPackings(const Descriptor &descriptor,
+                    const BoundParameters &parameters);
 
   const CompiledObject object;
   std::unique_ptr<Device> where;
   DeviceAllocations allocations;
   DeviceKernel code = 0;
   std::vector<ImageRegion> regions;
-  uint64_t formsAddress = 0;
+  uint64_t packingsAddress = 0;
 };
 
 /// One session's runs of a device program, which it opens: the shape of

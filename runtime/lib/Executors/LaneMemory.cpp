@@ -300,14 +300,14 @@ BatchLanes LaneMemory::counts(int64_t unit, char *staging) const {
 // Arguments and results on a device
 //===----------------------------------------------------------------------===//
 
-void LaneMemory::write(const BatchContext &host, uint64_t forms, char *staging,
-                       uint64_t address) const {
+void LaneMemory::write(const BatchContext &host, uint64_t packings,
+                       char *staging, uint64_t address) const {
   write(staging, address);
   begin(staging, address);
   const Places places{staging, address};
   BatchContext &context = *places.here<BatchContext>(contextAt);
   context = {};
-  context.packings = reinterpret_cast<decltype(context.packings)>(forms);
+  context.packings = reinterpret_cast<decltype(context.packings)>(packings);
   context.arguments = places.there<int64_t *>(argumentList);
   context.results = places.there<int64_t *>(resultList);
   context.lanes = places.there<BatchLanes *>(lists);

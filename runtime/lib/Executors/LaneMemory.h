@@ -74,9 +74,9 @@ public:
   const std::vector<DeviceRegion> &deviceRegions() const { return parts; }
   /// Where the context lies.
   size_t context() const { return contextAt; }
-  /// Writes everything that is copied in. `host` has the arguments; `forms` is
-  /// the address of the list of packed parameters.
-  void write(const BatchContext &host, uint64_t forms, char *staging,
+  /// Writes everything that is copied in. `host` has the arguments; `packings`
+  /// is the address of the list of packed parameters.
+  void write(const BatchContext &host, uint64_t packings, char *staging,
              uint64_t address) const;
   /// Hands over the results of instances that ended well.
   void readResults(const BatchContext &host, const char *staging) const;

@@ -30,11 +30,11 @@ std::vector<int64_t> batchrt::costsOfBlocks(const Descriptor &descriptor) {
   std::vector<int64_t> costs;
   // The more a kernel costs, the fewer of its tasks are worth a barrier of
   // workers.
-  constexpr int64_t meeting = 1 << 16;
+  constexpr int64_t barrierCost = 1 << 16;
   for (const BlockInfo &block : descriptor.lockstep->blocks)
     costs.push_back(block.kernel < 0
                         ? 1
-                        : 1 + meeting /
+                        : 1 + barrierCost /
                                   descriptor.kernels[block.kernel].shareTasks);
   return costs;
 }

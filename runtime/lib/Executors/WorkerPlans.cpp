@@ -26,7 +26,7 @@ public:
 
 private:
   template <class Body>
-  void forEachStretch(const Body &body);
+  void forEachRange(const Body &body);
 };
 } // namespace
 
@@ -40,35 +40,35 @@ void WorkerPlans::prepare() {
   steps.shareSteps(workers, batch.options.shareTasks);
   batch.reserveWorkers(steps.workerScratch(), workers);
   if (workers > 1)
-    for (const PlanSteps::Range &stretch : steps.ranges())
-      counted.shared += stretch.shared ? stretch.end - stretch.begin : 0;
+    for (const PlanSteps::Range &range : steps.ranges())
+      counted.shared += range.shared ? range.end - range.begin : 0;
   counted.launches = counted.batches;
 }
 
 /// Calls `body(context, job, shared)` for each range of steps, with a context
 /// that has only these steps, and counts the barriers of workers.
 template <class Body>
-void WorkerPlans::forEachStretch(const Body &body) {
+void WorkerPlans::forEachRange(const Body &body) {
   BatchContext &context = batch.context();
   WorkerJob job(batch, context);
   BatchStep *steps = context.steps;
   const int64_t numSteps = context.numSteps;
-  int64_t before = batch.workers.barriers(), stretches = 0;
-  for (const PlanSteps::Range &stretch : runPlan.steps().ranges()) {
-    context.steps = steps + stretch.begin;
-    context.numSteps = stretch.end - stretch.begin;
-    job.workers = stretch.shared ? batch.workers.size() : 1;
-    body(context, job, stretch.shared);
-    ++stretches;
+  int64_t before = batch.workers.barriers(), ranges = 0;
+  for (const PlanSteps::Range &range : runPlan.steps().ranges()) {
+    context.steps = steps + range.begin;
+    context.numSteps = range.end - range.begin;
+    job.workers = range.shared ? batch.workers.size() : 1;
+    body(context, job, range.shared);
+    ++ranges;
   }
   context.steps = steps;
   context.numSteps = numSteps;
   counted.barriers =
-      batch.workers.barriers() - before + std::max<int64_t>(stretches - 1, 0);
+      batch.workers.barriers() - before + std::max<int64_t>(ranges - 1, 0);
 }
 
 void WorkerPlans::run(ResultCopies) {
-  forEachStretch([&](BatchContext &, WorkerJob &job, bool shared) {
+  forEachRange([&](BatchContext &, WorkerJob &job, bool shared) {
     batch.workers.run(WorkerJob::run, &job, shared);
   });
 }
@@ -76,7 +76,7 @@ void WorkerPlans::run(ResultCopies) {
 double WorkerPlans::runTimed() {
   auto time = [&] {
     double sum = 0;
-    forEachStretch([&](BatchContext &, WorkerJob &job, bool shared) {
+    forEachRange([&](BatchContext &, WorkerJob &job, bool shared) {
       sum += batch.workers.runTimed(WorkerJob::run, &job, shared);
     });
     return sum;
@@ -102,7 +102,7 @@ std::vector<StepTime> WorkerPlans::runTraced() {
         .count();
   };
   std::vector<StepTime> times;
-  forEachStretch([&](BatchContext &context, WorkerJob &job, bool shared) {
+  forEachRange([&](BatchContext &context, WorkerJob &job, bool shared) {
     BatchStep *end = context.steps + context.numSteps;
     context.numSteps = 1;
     for (; context.steps != end; ++context.steps) {
