@@ -15,6 +15,9 @@ using namespace batchrt;
 using namespace batchrt::test;
 
 TEST(Learning, Workloads) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "one thread, for many minutes";
+#endif
   workloads::Structures structures;
   workloads::fillIn(structures, 1, 600);
   PolicyScheduler scheduler;
