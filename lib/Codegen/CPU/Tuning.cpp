@@ -47,6 +47,8 @@ LogicalResult Tuning::load(StringRef path, ModuleOp module) {
     KernelTuning tuning;
     for (const auto &[name, number] : *choices) {
       StringRef choice = name;
+      if (choice == "row_block") // in files of version 0.1
+        choice = "stage_rows";
       int64_t *field = choice == "tile_rows"     ? &tuning.tileRows
                        : choice == "row_split"   ? &tuning.rowSplit
                        : choice == "stage_rows"  ? &tuning.stageRows
