@@ -60,7 +60,7 @@ TEST(SafeTensors, BadFiles) {
   has("abc", "has 3 bytes");
   has(std::string(8, '\xff'), "truncated or not a safetensors file");
   has(tensorFile("{\"a\":", ""), "its header is not JSON");
-  has(tensorFile("[1]", ""), "no object");
+  has(tensorFile("[1]", ""), "is not an object");
   has(tensorFile(std::string(100000, '['), ""), "its header is not JSON");
   has(tensorFile("{\"a\":3}", ""), "needs dtype, shape");
   has(tensorFile("{" + entry("a", "F8", "[1]", 0, 4) + "}", four), "type F8");
