@@ -34,7 +34,7 @@ struct TreeView {
     /// The number among the children of the parent.
     int32_t number = 0;
     int32_t begin = 0, end = 0;
-    PQTree::Kind kind = PQTree::Kind::free;
+    PQTree::Kind kind = PQTree::Kind::Free;
     std::vector<Node> children;
   };
   std::vector<NodeView> nodes;
@@ -132,7 +132,7 @@ TreeView::TreeView(const PQTree &tree)
     }
     node.begin = static_cast<int32_t>(frontier.size());
     node.kind = tree.kind(visit.node);
-    if (node.kind == PQTree::Kind::leaf) {
+    if (node.kind == PQTree::Kind::Leaf) {
       place[visit.node] = node.begin;
       frontier.push_back(visit.node);
       node.end = node.begin + 1;
@@ -235,7 +235,7 @@ bool Solver::solve(const std::vector<Claim> &claims,
     // The stack has them in reverse order.
     size_t size = children.size(), first = stack.size();
     stack.resize(first + size);
-    bool isP = view.nodes[node].kind == PQTree::Kind::p && size > 2;
+    bool isP = view.nodes[node].kind == PQTree::Kind::P && size > 2;
     std::vector<int32_t> ranks = orders.ranks(node, isP ? size : 2);
     for (size_t i = 0; i < size; ++i) {
       size_t rank = isP ? ranks[i] : ranks[0] == 0 ? i : size - 1 - i;
@@ -351,7 +351,7 @@ bool Solver::broadcastFrom(const Claim &from, const std::vector<Claim> &batch,
     }
   };
   forEachNode(from, view, [&](Node node, const std::vector<Node> &children) {
-    if (view.nodes[node].kind == PQTree::Kind::p)
+    if (view.nodes[node].kind == PQTree::Kind::P)
       return apply(view.nodes[node].begin, view.nodes[node].end);
     for (size_t i = 0; i + 1 < children.size(); ++i)
       apply(view.nodes[children[i]].begin, view.nodes[children[i + 1]].end);
@@ -384,7 +384,7 @@ bool Solver::uniteOrders(const Claim &from, const Claim &to,
     int32_t first = placeOfImage(children[0]),
             second = placeOfImage(children[1]);
     Node other = view.above(first, second);
-    if (view.nodes[node].kind == PQTree::Kind::q || children.size() == 2) {
+    if (view.nodes[node].kind == PQTree::Kind::Q || children.size() == 2) {
       map = {first < second ? 0 : 1, first < second ? 1 : 0};
     } else {
       assert(view.nodes[other].children.size() == children.size() &&

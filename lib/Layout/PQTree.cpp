@@ -26,13 +26,13 @@ using namespace batchrt;
 PQTree::PQTree(int32_t numLeaves) : leaves(numLeaves) {
   nodes.resize(numLeaves);
   for (NodeData &leaf : nodes)
-    leaf.kind = Kind::leaf;
+    leaf.kind = Kind::Leaf;
   if (numLeaves == 1)
     top = 0;
-  pseudo = newNode(Kind::q);
+  pseudo = newNode(Kind::Q);
   if (numLeaves < 2)
     return;
-  top = newNode(Kind::p);
+  top = newNode(Kind::P);
   for (Node leaf = 0; leaf < numLeaves; ++leaf)
     addToP(top, leaf);
 }
@@ -45,9 +45,9 @@ bool PQTree::reduce(const std::vector<int32_t> &set, bool *changed) {
   for (int32_t leaf : set) {
     assert(leaf >= 0 && leaf < leaves && "no such leaf");
     NodeData &data = touch(leaf);
-    if (data.mark == Mark::queued)
+    if (data.mark == Mark::Queued)
       continue;
-    data.mark = Mark::queued;
+    data.mark = Mark::Queued;
     data.pertinentLeaves = 1;
     queue.push_back(leaf);
   }
@@ -63,19 +63,19 @@ bool PQTree::reduce(const std::vector<int32_t> &set, bool *changed) {
   if (root == none)
     return false;
   Kind kind = nodes[root].kind;
-  if (nodes[root].label == Label::full ||
-      (kind == Kind::q && nodes[root].numPartial == 0))
+  if (nodes[root].label == Label::Full ||
+      (kind == Kind::Q && nodes[root].numPartial == 0))
     return true;
 
   for (size_t i = numPertinent; queue[i] != root; ++i) {
-    if (label(queue[i]) != Label::partial)
+    if (label(queue[i]) != Label::Partial)
       continue;
-    if (nodes[queue[i]].kind == Kind::p)
+    if (nodes[queue[i]].kind == Kind::P)
       applyP(queue[i]);
     else
       applyQ(queue[i]);
   }
-  if (kind == Kind::p)
+  if (kind == Kind::P)
     applyRootP(root);
   else
     applyQ(root);
@@ -95,8 +95,8 @@ PQTree::NodeData &PQTree::touch(Node node) {
     return data;
   ++visits;
   data.reduction = reduction;
-  data.mark = Mark::unmarked;
-  data.label = Label::empty;
+  data.mark = Mark::Unmarked;
+  data.label = Label::Empty;
   data.numPartial = 0;
   data.upper = none;
   data.pertinentChildren = data.pertinentLeaves = data.fullChildren = 0;
@@ -106,13 +106,13 @@ PQTree::NodeData &PQTree::touch(Node node) {
 
 PQTree::Label PQTree::label(Node node) const {
   const NodeData &data = nodes[node];
-  return data.reduction == reduction ? data.label : Label::empty;
+  return data.reduction == reduction ? data.label : Label::Empty;
 }
 
 bool PQTree::isQChild(Node node) const {
   Node parent = nodes[node].parent;
   return parent == interior ||
-         (parent != none && nodes[parent].kind == Kind::q);
+         (parent != none && nodes[parent].kind == Kind::Q);
 }
 
 /// The neighbor of a child of a Q node on the side away from `previous`.
@@ -122,7 +122,7 @@ PQTree::Node PQTree::nextSibling(Node node, Node previous) const {
 }
 
 void PQTree::unblock(Node node, Node parent) {
-  nodes[node].mark = Mark::unblocked;
+  nodes[node].mark = Mark::Unblocked;
   nodes[node].upper = parent;
   if (parent != none)
     ++touch(parent).pertinentChildren;
@@ -137,7 +137,7 @@ bool PQTree::bubble() {
     if (next == queue.size())
       return false;
     Node node = queue[next++];
-    nodes[node].mark = Mark::blocked;
+    nodes[node].mark = Mark::Blocked;
 
     Node blockedSiblings[2], parent = nodes[node].parent;
     int numBlocked = 0;
@@ -145,9 +145,9 @@ bool PQTree::bubble() {
       for (Node sibling : nodes[node].sibling) {
         if (sibling == none || nodes[sibling].reduction != reduction)
           continue;
-        if (nodes[sibling].mark == Mark::blocked)
+        if (nodes[sibling].mark == Mark::Blocked)
           blockedSiblings[numBlocked++] = sibling;
-        else if (nodes[sibling].mark == Mark::unblocked)
+        else if (nodes[sibling].mark == Mark::Unblocked)
           parent = nodes[sibling].upper;
       }
     if (parent == interior) {
@@ -160,7 +160,7 @@ bool PQTree::bubble() {
     for (int i = 0; i < numBlocked; ++i)
       for (Node previous = node, sibling = blockedSiblings[i];
            sibling != none && nodes[sibling].reduction == reduction &&
-           nodes[sibling].mark == Mark::blocked;) {
+           nodes[sibling].mark == Mark::Blocked;) {
         unblock(sibling, parent);
         Node after = nextSibling(sibling, previous);
         previous = sibling;
@@ -169,8 +169,8 @@ bool PQTree::bubble() {
     blocks -= numBlocked;
     if (parent == none) {
       offTheTop = 1;
-    } else if (nodes[parent].mark == Mark::unmarked) {
-      nodes[parent].mark = Mark::queued;
+    } else if (nodes[parent].mark == Mark::Unmarked) {
+      nodes[parent].mark = Mark::Queued;
       queue.push_back(parent);
     }
   }
@@ -178,7 +178,7 @@ bool PQTree::bubble() {
     return true;
   touch(pseudo);
   for (Node node : blocked)
-    if (nodes[node].mark == Mark::blocked)
+    if (nodes[node].mark == Mark::Blocked)
       unblock(node, pseudo);
   return true;
 }
@@ -200,7 +200,7 @@ PQTree::Node PQTree::labelNodes(int32_t numPertinent) {
     NodeData &data = nodes[node];
     NodeData &parent = nodes[data.upper];
     parent.pertinentLeaves += data.pertinentLeaves;
-    if (data.label == Label::full) {
+    if (data.label == Label::Full) {
       data.nextFull = parent.firstFull;
       parent.firstFull = node;
       ++parent.fullChildren;
@@ -230,9 +230,9 @@ PQTree::Run PQTree::pertinentRun(Node node) const {
       previous = sibling;
       sibling = after;
     };
-    for (; sibling != none && label(sibling) == Label::full; step())
+    for (; sibling != none && label(sibling) == Label::Full; step())
       ++full;
-    run.partial[side] = sibling != none && label(sibling) == Label::partial;
+    run.partial[side] = sibling != none && label(sibling) == Label::Partial;
     if (run.partial[side]) {
       ++partial;
       step();
@@ -246,21 +246,21 @@ PQTree::Run PQTree::pertinentRun(Node node) const {
 /// Returns false if no template fits.
 bool PQTree::labelNode(Node node, bool isRoot) {
   NodeData &data = nodes[node];
-  data.label = Label::partial;
+  data.label = Label::Partial;
   int maxPartial = isRoot ? 2 : 1;
   switch (data.kind) {
-  case Kind::p:
+  case Kind::P:
     if (data.fullChildren == data.children)
-      data.label = Label::full;
+      data.label = Label::Full;
     return data.numPartial <= maxPartial;
-  case Kind::q: {
+  case Kind::Q: {
     if (data.numPartial > maxPartial)
       return false;
     Run run = pertinentRun(node);
     if (!run.consecutive)
       return false;
     if (data.numPartial == 0 && run.beyond[0] == none && run.beyond[1] == none)
-      data.label = Label::full;
+      data.label = Label::Full;
     if (isRoot)
       return true;
     // The set extends beyond the node: one end must be full, or the end of a
@@ -271,7 +271,7 @@ bool PQTree::labelNode(Node node, bool isRoot) {
     return false;
   }
   default:
-    data.label = Label::full;
+    data.label = Label::Full;
     return true;
   }
 }
@@ -295,7 +295,7 @@ PQTree::Node PQTree::newNode(Kind kind) {
 }
 
 void PQTree::release(Node node) {
-  nodes[node].kind = Kind::free;
+  nodes[node].kind = Kind::Free;
   freeNodes.push_back(node);
 }
 
@@ -366,7 +366,7 @@ void PQTree::addToQ(Node q, int side, Node child) {
 
 /// The side of a partial Q node where its full children are.
 int PQTree::fullSide(Node q) const {
-  return label(nodes[q].end[0]) == Label::full ? 0 : 1;
+  return label(nodes[q].end[0]) == Label::Full ? 0 : 1;
 }
 
 /// Takes the full children out of a P node, as one node; `none` if there are
@@ -378,8 +378,8 @@ PQTree::Node PQTree::groupFull(Node p) {
       detach(first);
     return first;
   }
-  Node group = newNode(Kind::p);
-  nodes[group].label = Label::full;
+  Node group = newNode(Kind::P);
+  nodes[group].label = Label::Full;
   for (Node child = first; child != none; child = nodes[child].nextFull) {
     detach(child);
     addToP(group, child);
@@ -390,7 +390,7 @@ PQTree::Node PQTree::groupFull(Node p) {
 /// The rest of a P node that has been taken out of its place: itself, its
 /// only child, or `none`.
 PQTree::Node PQTree::remainder(Node p) {
-  nodes[p].label = Label::empty;
+  nodes[p].label = Label::Empty;
   if (nodes[p].children > 1)
     return p;
   Node child = nodes[p].end[0];
@@ -406,7 +406,7 @@ void PQTree::flatten(Node q) {
   const NodeData data = nodes[q];
   int inner = 0;
   auto isPertinent = [&](Node sibling) {
-    return sibling != none && label(sibling) != Label::empty;
+    return sibling != none && label(sibling) != Label::Empty;
   };
   if (isPertinent(data.sibling[1]) ||
       (!isPertinent(data.sibling[0]) && data.sibling[1] == none))
@@ -434,8 +434,8 @@ void PQTree::flatten(Node q) {
 void PQTree::applyP(Node node) {
   Node full = groupFull(node);
   if (nodes[node].numPartial == 0) {
-    Node q = newNode(Kind::q);
-    nodes[q].label = Label::partial;
+    Node q = newNode(Kind::Q);
+    nodes[q].label = Label::Partial;
     replace(node, q);
     Node empty = remainder(node);
     nodes[q].end[0] = empty;
@@ -505,7 +505,7 @@ std::vector<PQTree::Node> PQTree::children(Node node) const {
   Node previous = none;
   for (Node child = nodes[node].end[0]; child != none;) {
     result.push_back(child);
-    Node next = nodes[node].kind == Kind::p ? nodes[child].sibling[1]
+    Node next = nodes[node].kind == Kind::P ? nodes[child].sibling[1]
                                             : nextSibling(child, previous);
     previous = child;
     child = next;
@@ -539,8 +539,8 @@ std::vector<int32_t> PQTree::frontier() const {
 std::string PQTree::checkNode(Node node, std::vector<char> &seen) const {
   const NodeData &data = nodes[node];
   std::string name = "node " + std::to_string(node);
-  if ((data.kind == Kind::leaf) != (node < leaves) || node == pseudo ||
-      data.kind == Kind::free)
+  if ((data.kind == Kind::Leaf) != (node < leaves) || node == pseudo ||
+      data.kind == Kind::Free)
     return name + " is of a wrong kind";
   int64_t count = 0;
   Node previous = none;
@@ -551,25 +551,25 @@ std::string PQTree::checkNode(Node node, std::vector<char> &seen) const {
       return childName + " is in two places";
     ++count;
     bool isEnd = previous == none || child == data.end[1];
-    Node parent = data.kind == Kind::q && !isEnd ? interior : node;
+    Node parent = data.kind == Kind::Q && !isEnd ? interior : node;
     if (childData.parent != parent)
       return childName + " has a wrong parent";
     if (childData.sibling[0] != previous &&
-        (data.kind == Kind::p || childData.sibling[1] != previous))
+        (data.kind == Kind::P || childData.sibling[1] != previous))
       return childName + " does not know its neighbor";
-    Node next = data.kind == Kind::p ? childData.sibling[1]
+    Node next = data.kind == Kind::P ? childData.sibling[1]
                                      : nextSibling(child, previous);
     if ((child == data.end[1]) != (next == none))
       return name + " has a wrong end";
     previous = child;
     child = next;
   }
-  if (data.kind == Kind::p && (count < 2 || count != data.children))
+  if (data.kind == Kind::P && (count < 2 || count != data.children))
     return name + " is a P node of " + std::to_string(count) +
            " children that should have " + std::to_string(data.children);
-  if (data.kind == Kind::q && count < 3)
+  if (data.kind == Kind::Q && count < 3)
     return name + " is a Q node of " + std::to_string(count) + " children";
-  if (data.kind == Kind::leaf && count != 0)
+  if (data.kind == Kind::Leaf && count != 0)
     return name + " is a leaf with children";
   return "";
 }
@@ -592,7 +592,7 @@ std::string PQTree::check() const {
       stack.push_back(child);
   }
   for (Node node : freeNodes)
-    if (nodes[node].kind != Kind::free || seen[node]++)
+    if (nodes[node].kind != Kind::Free || seen[node]++)
       return "node " + std::to_string(node) + " is free and used";
   seen[pseudo] = 1;
   for (size_t node = 0; node < nodes.size(); ++node)
@@ -638,7 +638,7 @@ PQTree::verify(const std::vector<std::vector<int32_t>> &sets) const {
         runs += inSet[child] && !inRun;
         inRun = inSet[child];
       }
-      if (!inOneChild && (nodes[node].kind != Kind::q || runs != 1))
+      if (!inOneChild && (nodes[node].kind != Kind::Q || runs != 1))
         return message;
     }
   }

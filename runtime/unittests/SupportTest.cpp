@@ -200,6 +200,25 @@ TEST(Memo, AgreesWithMap) {
   }
 }
 
+// Far more than there is memory, of which little is written.
+TEST(Buffer, Addresses) {
+  constexpr size_t bytes = size_t(1) << 40;
+  Buffer buffer;
+  char *memory = buffer.reserveAddresses(bytes, "a test");
+  memory[0] = memory[bytes - 1] = 1;
+  EXPECT_EQ(buffer.reserveAddresses(bytes / 2, "a test"), memory);
+  EXPECT_EQ(buffer.capacity(), bytes);
+  Buffer other = std::move(buffer);
+  EXPECT_EQ(other.data(), memory);
+  EXPECT_EQ(buffer.capacity(), 0u);
+  other.release();
+  EXPECT_EQ(other.capacity(), 0u);
+  for (int round = 0; round < 1000; ++round)
+    Buffer().reserveAddresses(bytes, "a test"); // which is given back
+  EXPECT_MESSAGE("bytes for a test",
+                 other.reserveAddresses(SIZE_MAX - 100, "a test"));
+}
+
 TEST(Arena, ReusesChunks) {
   BumpArena arena;
   BatchContext context{};

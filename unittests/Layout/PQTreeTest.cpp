@@ -40,10 +40,10 @@ Set setOf(uint32_t bits) {
 
 /// All orders of a node.
 std::vector<Order> ordersOf(const PQTree &tree, PQTree::Node node) {
-  if (tree.kind(node) == PQTree::Kind::leaf)
+  if (tree.kind(node) == PQTree::Kind::Leaf)
     return {{node}};
   std::vector<PQTree::Node> children = tree.children(node);
-  bool isP = tree.kind(node) == PQTree::Kind::p;
+  bool isP = tree.kind(node) == PQTree::Kind::P;
   std::vector<Order> result;
   std::vector<int> permutation(children.size());
   std::iota(permutation.begin(), permutation.end(), 0);
@@ -74,10 +74,10 @@ std::vector<Order> ordersOf(const PQTree &tree, PQTree::Node node) {
 /// The number of orders of a node.
 int64_t countOrders(const PQTree &tree, PQTree::Node node) {
   std::vector<PQTree::Node> children = tree.children(node);
-  int64_t count = tree.kind(node) == PQTree::Kind::q ? 2 : 1;
+  int64_t count = tree.kind(node) == PQTree::Kind::Q ? 2 : 1;
   for (size_t i = 0; i < children.size(); ++i) {
     count *= countOrders(tree, children[i]);
-    if (tree.kind(node) == PQTree::Kind::p)
+    if (tree.kind(node) == PQTree::Kind::P)
       count *= i + 1;
   }
   return count;

@@ -29,7 +29,7 @@ class PQTree {
 public:
   using Node = int32_t;
   static constexpr Node none = -1;
-  enum class Kind : uint8_t { leaf, p, q, free };
+  enum class Kind : uint8_t { Leaf, P, Q, Free };
 
   /// All orders of 0 ... numLeaves-1.
   explicit PQTree(int32_t numLeaves);
@@ -64,8 +64,8 @@ public:
   int64_t visited() const { return visits; }
 
 private:
-  enum class Mark : uint8_t { unmarked, queued, blocked, unblocked };
-  enum class Label : uint8_t { empty, partial, full };
+  enum class Mark : uint8_t { Unmarked, Queued, Blocked, Unblocked };
+  enum class Label : uint8_t { Empty, Partial, Full };
 
   struct NodeData {
     /// Only the root, children of P nodes and the outermost two children of a
@@ -79,11 +79,11 @@ private:
     Node end[2] = {none, none};
     /// The number of children of a P node.
     int32_t children = 0;
-    Kind kind = Kind::free;
+    Kind kind = Kind::Free;
 
     // The following belongs to the reduction with this number.
-    Mark mark = Mark::unmarked;
-    Label label = Label::empty;
+    Mark mark = Mark::Unmarked;
+    Label label = Label::Empty;
     uint8_t numPartial = 0;
     uint32_t reduction = 0;
     /// The parent, also of interior children.

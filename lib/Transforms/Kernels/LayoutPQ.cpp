@@ -260,7 +260,7 @@ struct KernelBlock {
 
 KernelBlock::KernelBlock(KernelOp kernel, Kinds &kinds) {
   // Callers decide where arguments lie, so each has a space of its own.
-  enum Space : int32_t { kResults, kParameters, kConstants, kArguments };
+  enum Space : int32_t { Results, Parameters, Constants, Arguments };
   DenseMap<Value, int32_t> variables;
   DenseMap<Attribute, int32_t> constants;
   auto addVariable = [&](Value value, int32_t space) {
@@ -270,15 +270,15 @@ KernelBlock::KernelBlock(KernelOp kernel, Kinds &kinds) {
   for (BlockArgument argument : kernel.getBody().getArguments()) {
     int32_t number = argument.getArgNumber();
     variables[argument] =
-        addVariable(argument, kernel.isShared(number) ? int32_t(kParameters)
-                                                      : kArguments + number);
+        addVariable(argument, kernel.isShared(number) ? int32_t(Parameters)
+                                                      : Arguments + number);
   }
   for (Operation &op : kernel.getBody().front().without_terminator()) {
     Attribute constant;
     if (matchPattern(&op, m_Constant(&constant))) {
       auto [known, isNew] = constants.try_emplace(constant);
       if (isNew)
-        known->second = addVariable(op.getResult(0), kConstants);
+        known->second = addVariable(op.getResult(0), Constants);
       variables[op.getResult(0)] = known->second;
       continue;
     }
@@ -286,7 +286,7 @@ KernelBlock::KernelBlock(KernelOp kernel, Kinds &kinds) {
     for (Value read : getReads(&op))
       described.operands.push_back(variables.lookup(read));
     for (Value result : op.getResults()) {
-      variables[result] = addVariable(result, kResults);
+      variables[result] = addVariable(result, Results);
       described.results.push_back(variables[result]);
     }
     block.operators.push_back(std::move(described));

@@ -29,7 +29,10 @@ public:
   /// Makes room for `bytes`; the contents are lost if the buffer grows. `what`
   /// names the purpose in the out-of-memory message.
   char *reserve(size_t bytes, const char *what);
-  /// The same, but keeps the first `used` bytes.
+  /// As reserve(), for memory of which only a little may ever be written: takes
+  /// addresses, and a page once something is written there.
+  char *reserveAddresses(size_t bytes, const char *what);
+  /// As reserve(), but keeps the first `used` bytes.
   char *grow(size_t bytes, size_t used, const char *what);
   void release();
 
@@ -43,6 +46,7 @@ public:
 private:
   char *memory = nullptr;
   size_t size = 0;
+  size_t mapped = 0; ///< bytes from mmap, 0: from posix_memalign
 };
 
 /// The bump arena of the unbatched code: chunks that are kept and used again

@@ -68,9 +68,9 @@ void Lockstep::prepare(int64_t newInstances, int64_t workers) {
     written = false;
   char *base = buffer.data();
   if (!written)
-    base = buffer.reserve(memory.bytes(),
-                          "stacks of lanes; fewer lanes (--batch) or a smaller "
-                          "--stack-depth need less");
+    base = buffer.reserveAddresses(
+        memory.bytes(), "stacks of lanes; fewer lanes (--batch) or a smaller "
+                        "--stack-depth need less");
   const auto address = reinterpret_cast<uint64_t>(base);
   if (!written)
     memory.write(base, address);

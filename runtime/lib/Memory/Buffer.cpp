@@ -21,13 +21,22 @@ static constexpr size_t hugePage = size_t(2) << 20;
 Buffer &Buffer::operator=(Buffer &&other) noexcept {
   std::swap(memory, other.memory);
   std::swap(size, other.size);
+  std::swap(mapped, other.mapped);
   return *this;
 }
 
 void Buffer::release() {
-  std::free(memory);
+  if (mapped)
+    ::munmap(memory, mapped);
+  else
+    std::free(memory);
   memory = nullptr;
-  size = 0;
+  size = mapped = 0;
+}
+
+[[noreturn]] static void raiseNoMemory(size_t bytes, const char *what) {
+  raise("out of memory: ", bytes, " bytes for ", what,
+        "; a smaller batch (--batch) needs less");
 }
 
 static char *allocate(size_t &bytes, const char *what) {
@@ -38,8 +47,7 @@ static char *allocate(size_t &bytes, const char *what) {
   size_t rounded = (bytes + 63) / 64 * 64;
   void *memory = nullptr;
   if (::posix_memalign(&memory, alignment, rounded) != 0)
-    raise("out of memory: ", bytes, " bytes for ", what,
-          "; a smaller batch (--batch) needs less");
+    raiseNoMemory(bytes, what);
   if (large)
     ::madvise(memory, rounded / hugePage * hugePage, MADV_HUGEPAGE);
   bytes = rounded;
@@ -53,6 +61,26 @@ char *Buffer::reserve(size_t bytes, const char *what) {
     memory = allocate(wanted, what);
     size = wanted;
   }
+  return memory;
+}
+
+char *Buffer::reserveAddresses(size_t bytes, const char *what) {
+  // What is set aside for less than this does no harm.
+  if (bytes < size_t(1) << 30)
+    return reserve(bytes, what);
+  if (bytes <= size)
+    return memory;
+  release();
+  void *found =
+      bytes > SIZE_MAX / 2
+          ? MAP_FAILED
+          : ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (found == MAP_FAILED)
+    raiseNoMemory(bytes, what);
+  ::madvise(found, bytes, MADV_HUGEPAGE);
+  memory = static_cast<char *>(found);
+  size = mapped = bytes;
   return memory;
 }
 
