@@ -215,9 +215,10 @@ TEST(Buffer, Addresses) {
   EXPECT_EQ(other.capacity(), 0u);
   for (int round = 0; round < 1000; ++round)
     Buffer().reserveAddresses(bytes, "a test"); // which is given back
-  EXPECT_MESSAGE("out of memory: 9223372036854775808 bytes for result tables; a "
-                 "smaller batch (--batch) needs less",
-                 other.reserveAddresses(size_t(1) << 63, "result tables"));
+  EXPECT_MESSAGE(
+      "out of memory: 9223372036854775808 bytes for result tables; a "
+      "smaller batch (--batch) needs less",
+      other.reserveAddresses(size_t(1) << 63, "result tables"));
 }
 
 TEST(Arena, ReusesChunks) {
