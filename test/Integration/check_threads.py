@@ -64,7 +64,9 @@ def check_structural(model):
 
 
 def check_posterior(model):
-    sizes = ["--size=N=2"] + (["--size=D=3"] if "nuts" in model else [])
+    sizes = ["--size=N=2"]
+    sizes += ["--size=D=3"] if "nuts" in model else []
+    sizes += ["--size=ROWS=20"] if model == "nuts_logreg" else []
     try:
         posteriors.write_inputs(model, scratch, 24, dimensions=3, rows=20)
     except OSError:

@@ -59,6 +59,10 @@ public:
   int64_t firstPart(int64_t plan) const {
     return plan * (partCount / scheduler.plans());
   }
+  /// The plan of a part's tasks.
+  int64_t planOf(int64_t part) const {
+    return part / (partCount / scheduler.plans());
+  }
   const DepthScheduler &schedule() const { return scheduler; }
   using Places = std::vector<DepthScheduler::Place>;
   const Places &places(int64_t part) const { return scheduler.places(part); }

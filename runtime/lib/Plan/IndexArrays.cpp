@@ -318,6 +318,17 @@ void IndexArrays::PartWriter::forEachEntry(int64_t kernel, int64_t cell,
   }
 }
 
+/// True if an earlier part of the plan has a record of this kernel too.
+static bool hasEarlierRecord(const TaskOrder &order, int64_t part,
+                             int64_t kernel) {
+  for (int64_t p = order.firstPart(order.planOf(part)); p < part; ++p) {
+    const DepthSorter &sorter = order.part(p).sorter;
+    if (sorter.kernelSteps(kernel) != sorter.kernelSteps(kernel + 1))
+      return true;
+  }
+  return false;
+}
+
 void IndexArrays::fill(const TaskOrder &order, const Tables &tables,
                        int64_t number) {
   const TaskOrder::Part &part = order.part(number);
@@ -325,6 +336,9 @@ void IndexArrays::fill(const TaskOrder &order, const Tables &tables,
   const RaggedRows *next = ragged[number].steps.data();
   for (size_t k = 0; k < arrays.size(); ++k) {
     int64_t steps = part.sorter.kernelSteps(k + 1) - part.sorter.kernelSteps(k);
+    // The records of a constant task share its entries, which one part writes.
+    if (descriptor.kernels[k].constant && hasEarlierRecord(order, number, k))
+      continue;
     for (size_t o = 0; o < arrays[k].size() && steps != 0; ++o) {
       if (sameRows[k][o] != o)
         continue;
