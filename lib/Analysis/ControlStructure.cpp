@@ -47,19 +47,10 @@ StringRef TensorControl::getDescription() const {
     return "waits for a tensor";
   case Element:
     return "reads an element of a tensor";
-  case While:
-    return "is a loop whose trip count is only known by running it";
   case Decision:
     return "is decided by a value that is computed from a tensor";
   }
   llvm_unreachable("unknown reason");
-}
-
-/// True for a loop whose trip count neither bounds nor lists determine.
-static bool findsItsEnd(Operation *op) {
-  auto loop = dyn_cast<LoopLikeOpInterface>(op);
-  return loop && !loop.getLoopUpperBounds() &&
-         !isa<rec::ValueFlowOpInterface>(op);
 }
 
 StructuralControl::StructuralControl(const InstanceProgram &program,
@@ -92,8 +83,6 @@ void StructuralControl::findReads(const InstanceProgram &program,
         control = {op, TensorControl::Force};
       else if (isa<tensor::ExtractOp>(op) && !code.contains(op))
         control = {op, TensorControl::Element};
-      else if (findsItsEnd(op))
-        control = {op, TensorControl::While};
       return control ? WalkResult::interrupt() : WalkResult::advance();
     });
     if (control)

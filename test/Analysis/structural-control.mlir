@@ -77,13 +77,13 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// How often a while loop runs, only running it tells.
+// A while loop whose condition reads no tensor.
 
+// expected-remark @+1 {{structural}}
 func.func @main(%n: index, %x: tensor<4xf32>) -> tensor<4xf32>
     attributes {batch.entry} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  // expected-remark @+1 {{tensor-dependent control: is a loop whose trip count is only known by running it}}
   %r:2 = scf.while (%i = %c0, %h = %x)
       : (index, tensor<4xf32>) -> (index, tensor<4xf32>) {
     %c = arith.cmpi ult, %i, %n : index
@@ -95,6 +95,47 @@ func.func @main(%n: index, %x: tensor<4xf32>) -> tensor<4xf32>
     scf.yield %next, %y : index, tensor<4xf32>
   }
   return %r#1 : tensor<4xf32>
+}
+
+// -----
+
+// One whose condition does.
+
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %r = scf.while (%h = %x) : (tensor<4xf32>) -> tensor<4xf32> {
+    // expected-remark @+1 {{tensor-dependent control: reads an element of a tensor}}
+    %e = tensor.extract %h[%c0] : tensor<4xf32>
+    %c = arith.cmpf ogt, %e, %zero : f32
+    scf.condition(%c) %h : tensor<4xf32>
+  } do {
+  ^bb0(%h: tensor<4xf32>):
+    %y = math.tanh %h : tensor<4xf32>
+    scf.yield %y : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+// A row at a position that control knows, and at one that a tensor decides.
+
+// expected-remark @+1 {{structural}}
+func.func @main(%xs: tensor<?x4xf32>, %i: index) -> tensor<4xf32>
+    attributes {batch.entry} {
+  %x = rec.element %xs[%i] : tensor<?x4xf32> -> tensor<4xf32>
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+func.func @main(%xs: tensor<?x4xf32>, %t: tensor<index>) -> tensor<4xf32>
+    attributes {batch.entry} {
+  // expected-remark @+1 {{tensor-dependent control: reads an element of a tensor}}
+  %i = tensor.extract %t[] : tensor<index>
+  %x = rec.element %xs[%i] : tensor<?x4xf32> -> tensor<4xf32>
+  return %x : tensor<4xf32>
 }
 
 // -----

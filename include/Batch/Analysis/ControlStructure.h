@@ -19,7 +19,6 @@ struct TensorControl {
     Unstructured, ///< a function that is not one block of structured control
     Force,        ///< a `batch.force`
     Element,      ///< a `tensor.extract` that is no tensor code
-    While,        ///< a loop whose trip count is only known by running it
     Decision,     ///< a branch, match or loop on a value of a tensor op
   };
   Operation *op = nullptr;

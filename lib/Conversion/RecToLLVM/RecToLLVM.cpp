@@ -360,6 +360,32 @@ struct ConvertLength : OpConversionPattern<rec::LengthOp> {
   }
 };
 
+struct ConvertElement : OpConversionPattern<rec::ElementOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(rec::ElementOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    ContextBuilder build(rewriter, loc);
+    Type type = getTypeConverter()->convertType(op.getType());
+    Value position = build.toCell(adaptor.getPosition());
+    Value length = build.listLength(adaptor.getList());
+    Value outside = arith::CmpIOp::create(
+        rewriter, loc, arith::CmpIPredicate::uge, position, length);
+    scf::IfOp::create(
+        rewriter, loc, outside, [&](OpBuilder &then, Location loc) {
+          ContextBuilder(then, loc, build.getContext())
+              .fail(BATCH_ERROR_ELEMENT_OUT_OF_BOUNDS, position, length);
+          scf::YieldOp::create(then, loc);
+        });
+    Value entry = arith::AddIOp::create(
+        rewriter, loc, build.listBegin(adaptor.getList()), position);
+    rewriter.replaceOp(op, build.fromCell(build.loadEntry(entry), type));
+    return success();
+  }
+};
+
 /// The schedule already respects phases.
 struct ConvertPhase : OpConversionPattern<rec::PhaseOp> {
   using OpConversionPattern::OpConversionPattern;
@@ -419,9 +445,8 @@ void batch::populateRecToLLVMConversionPatterns(
   MLIRContext *context = patterns.getContext();
   patterns.add<ConvertConstruct, ConvertElements, ConvertMatch>(
       converter, context, numbering);
-  patterns
-      .add<ConvertFold, ConvertLength, ConvertMap, ConvertPhase, ConvertSelect>(
-          converter, context);
+  patterns.add<ConvertElement, ConvertFold, ConvertLength, ConvertMap,
+               ConvertPhase, ConvertSelect>(converter, context);
 }
 
 void batch::populateFunctionConversionsAndLegality(

@@ -158,5 +158,11 @@ void LengthOp::getValueFlow(SymbolTableCollection &, Edges &edges) {
   edges.push_back({ValueFlowEdge::Count, getList(), getResult(), {}});
 }
 
+/// Control has to know the position.
+void ElementOp::getValueFlow(SymbolTableCollection &, Edges &edges) {
+  edges.push_back({ValueFlowEdge::Decide, getPosition(), {}, {}});
+  edges.push_back({ValueFlowEdge::Element, getList(), getResult(), {}});
+}
+
 /// A `rec.phase` has no operands and no results.
 void PhaseOp::getValueFlow(SymbolTableCollection &, Edges &) {}

@@ -591,6 +591,14 @@ Speculation::Speculatability FoldOp::getSpeculatability() {
   return getWalkSpeculatability(getLists());
 }
 
+LogicalResult ElementOp::verify() {
+  Type element = getSequenceElementType(getList().getType());
+  if (element != getType())
+    return emitOpError("has a result of type ")
+           << getType() << ", but the elements are of type " << element;
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Folders and canonicalization
 //===----------------------------------------------------------------------===//

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Batch/Analysis/ControlStructure.h"
 #include "Batch/Analysis/Sharedness.h"
 #include "Batch/Analysis/TensorCode.h"
 #include "Batch/Analysis/ValueFlow.h"
@@ -14,9 +15,11 @@
 #include "Batch/Transforms/Kernels/Passes.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -163,12 +166,27 @@ static void normalizeExtents(func::FuncOp function,
   });
 }
 
-/// Splits a slice of a piece of a parameter's row into a slice of the whole
-/// row, which is an operand, and one of the piece, which is code.
-static void splitRowViews(func::FuncOp function, const Sharedness &sharedness) {
+/// True for a slice of a ragged tensor, whose rows are a list, at a position
+/// that control knows.
+static bool picksElement(tensor::ExtractSliceOp slice,
+                         const Sharedness &sharedness,
+                         const StructuralControl &control) {
+  OpFoldResult index = getRowIndex(slice);
+  return rec::isRaggedTensor(slice.getSourceType()) &&
+         !sharedness.isShared(slice.getSource()) &&
+         (isa<Attribute>(index) || control.isStructural(cast<Value>(index)));
+}
+
+/// Splits a slice of a piece of a row of a parameter or ragged tensor into a
+/// slice of the whole row, which is an operand, and one of the piece, which is
+/// code.
+static void splitRowViews(func::FuncOp function, const Sharedness &sharedness,
+                          const StructuralControl &control) {
   function.walk([&](tensor::ExtractSliceOp slice) {
     RankedTensorType source = slice.getSourceType();
-    if (isRowView(slice) || !sharedness.getParameter(slice.getSource()) ||
+    if (isRowView(slice) ||
+        (!sharedness.getParameter(slice.getSource()) &&
+         !picksElement(slice, sharedness, control)) ||
         !slice.isDynamicOffset(0) || source.getRank() < 2 ||
         slice.getStaticSizes()[0] != 1 || !slice.hasUnitStride() ||
         llvm::any_of(source.getShape().drop_front(), ShapedType::isDynamic))
@@ -205,6 +223,31 @@ static void splitRowViews(func::FuncOp function, const Sharedness &sharedness) {
         tensor::ExtractSliceOp::create(builder, loc, slice.getType(), row,
                                        innerOffsets, innerSizes, innerStrides);
     slice.replaceAllUsesWith(inner);
+    slice.erase();
+  });
+}
+
+/// Makes rows of ragged tensors the elements of lists that they are.
+static void pickElements(func::FuncOp function, const Sharedness &sharedness,
+                         const StructuralControl &control) {
+  function.walk([&](tensor::ExtractSliceOp slice) {
+    if (!isRowView(slice) || !picksElement(slice, sharedness, control))
+      return;
+    OpBuilder builder(slice);
+    Location loc = slice.getLoc();
+    Value index =
+        getValueOrCreateConstantIndexOp(builder, loc, getRowIndex(slice));
+    Value row = rec::ElementOp::create(
+        builder, loc, rec::getSequenceElementType(slice.getSourceType()),
+        slice.getSource(), index);
+    // Dimension 0, of size 1, remains if the result has it.
+    if (row.getType() != slice.getType()) {
+      auto groups = getReassociationIndicesForReshape(
+          slice.getType(), cast<RankedTensorType>(row.getType()));
+      row = tensor::ExpandShapeOp::create(builder, loc, slice.getType(), row,
+                                          *groups);
+    }
+    slice.replaceAllUsesWith(row);
     slice.erase();
   });
 }
@@ -665,8 +708,11 @@ class OutlineKernelsPass
     {
       InstanceProgram program(getOperation());
       Sharedness sharedness(program);
-      for (func::FuncOp function : program.getFunctions())
-        splitRowViews(function, sharedness);
+      StructuralControl control(program, sharedness);
+      for (func::FuncOp function : program.getFunctions()) {
+        splitRowViews(function, sharedness, control);
+        pickElements(function, sharedness, control);
+      }
     }
     // The outliner's analyses need the program in its current state.
     if (failed(Outliner(getOperation(), hoist).run()))

@@ -52,6 +52,8 @@ typedef enum BatchError {
   BATCH_ERROR_ROW_OUT_OF_BOUNDS = 1, ///< a: index, b: source number
   BATCH_ERROR_STACK_OVERFLOW = 2,    ///< a, b unused
   BATCH_ERROR_RAGGED_MISMATCH = 3,   ///< a, b: the two extents
+  /// a: position, b: length of the list
+  BATCH_ERROR_ELEMENT_OUT_OF_BOUNDS = 4,
 } BatchError;
 
 typedef struct BatchRuntimeFunctions {

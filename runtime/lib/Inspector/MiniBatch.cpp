@@ -279,6 +279,11 @@ std::string MiniBatch::explain(int64_t code, int64_t a, int64_t b) const {
   case BATCH_ERROR_RAGGED_MISMATCH:
     return concat("two ragged tensors that are read together have ", a, " and ",
                   b, " rows; give them the same number of rows");
+  case BATCH_ERROR_ELEMENT_OUT_OF_BOUNDS:
+    return concat("position ", a,
+                  " is out of range for a list or ragged "
+                  "tensor of length ",
+                  b);
   default:
     return concat("compiled code failed with error ", code, " (", a, ", ", b,
                   ")");

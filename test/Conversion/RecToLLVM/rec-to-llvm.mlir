@@ -223,3 +223,21 @@ func.func @elements(%words: !rec.adt<@Words>) -> !rec.list<i1> {
   %list = rec.elements %words : !rec.adt<@Words> -> !rec.list<i1>
   return %list : !rec.list<i1>
 }
+
+// A position outside of the list ends the program.
+// CHECK-LABEL: func.func @element
+// CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[LIST:.*]]: i64, %[[I:.*]]: index) -> i64
+func.func @element(%list: !rec.list<i64>, %i: index) -> i64 {
+  // CHECK:      %[[POSITION:.*]] = arith.index_cast %[[I]] : index to i64
+  // CHECK:      %[[LENGTH:.*]] = arith.shrui %[[LIST]]
+  // CHECK-NEXT: %[[OUTSIDE:.*]] = arith.cmpi uge, %[[POSITION]], %[[LENGTH]] : i64
+  // CHECK-NEXT: scf.if %[[OUTSIDE]] {
+  // CHECK:        %[[CODE:.*]] = arith.constant 4 : i64
+  // CHECK:        llvm.call %{{.*}}(%[[CTX]], %[[CODE]], %[[POSITION]], %[[LENGTH]])
+  // CHECK:      }
+  // CHECK:      arith.addi %{{.*}}, %[[POSITION]] : i64
+  // CHECK:      %[[CELL:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i64
+  // CHECK:      return %[[CELL]]
+  %e = rec.element %list[%i] : !rec.list<i64> -> i64
+  return %e : i64
+}

@@ -496,3 +496,11 @@ rec.adt @Tree arity 1 {
 rec.adt @Tree arity -1 {
   rec.variant @leaf(word: index)
 }
+
+// -----
+
+func.func @element(%xs: tensor<?x4xf32>, %i: index) {
+  // expected-error @below {{'rec.element' op has a result of type 'tensor<f32>', but the elements are of type 'tensor<4xf32>'}}
+  %x = rec.element %xs[%i] : tensor<?x4xf32> -> tensor<f32>
+  return
+}

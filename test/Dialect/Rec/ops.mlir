@@ -221,3 +221,16 @@ func.func @list_shaped_inspector(%rows: !rec.adt<@Rows>)
   %hs = rec.elements %rows : !rec.adt<@Rows> -> !rec.list<!batch.handle>
   return %hs : !rec.list<!batch.handle>
 }
+
+// One element of a list, of a ragged tensor, and of a list of stand-ins.
+// CHECK-LABEL: func.func @element
+func.func @element(%ns: !rec.list<index>, %xs: tensor<?x4xf32>,
+                   %hs: !rec.list<!batch.handle>, %i: index) {
+  // CHECK: rec.element %{{.*}}[%{{.*}}] : !rec.list<index> -> index
+  %n = rec.element %ns[%i] : !rec.list<index> -> index
+  // CHECK: rec.element %{{.*}}[%{{.*}}] : tensor<?x4xf32> -> tensor<4xf32>
+  %x = rec.element %xs[%n] : tensor<?x4xf32> -> tensor<4xf32>
+  // CHECK: rec.element %{{.*}}[%{{.*}}] : !rec.list<!batch.handle> -> !batch.handle
+  %h = rec.element %hs[%n] : !rec.list<!batch.handle> -> !batch.handle
+  return
+}

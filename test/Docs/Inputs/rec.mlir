@@ -57,6 +57,11 @@ func.func @count(%children: !rec.list<!rec.adt<@Tree>>) -> index {
   EXAMPLE
   return %n : index
 }
+// ----- rec.element
+func.func @row(%xs: tensor<?x256xf32>, %i: index) -> tensor<256xf32> {
+  EXAMPLE
+  return %x : tensor<256xf32>
+}
 // ----- rec.phase
 func.func @phases() {
   EXAMPLE

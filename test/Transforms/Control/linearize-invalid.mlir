@@ -22,20 +22,20 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// a loop that runs while something holds, wherever it is,
-func.func private @loop(%n: index) {
-  // expected-error @+2 {{control depends on a tensor here}}
-  // expected-note @+1 {{legal strategies}}
+// a loop that runs while a tensor says so, wherever it is,
+func.func private @loop(%x: tensor<i1>) {
   scf.while : () -> () {
-    %c = arith.constant false
+    // expected-error @+2 {{control depends on a tensor here}}
+    // expected-note @+1 {{legal strategies}}
+    %c = tensor.extract %x[] : tensor<i1>
     scf.condition(%c)
   } do {
     scf.yield
   }
   return
 }
-func.func @main(%n: index) attributes {batch.entry} {
-  call @loop(%n) : (index) -> ()
+func.func @main(%x: tensor<i1>) attributes {batch.entry} {
+  call @loop(%x) : (tensor<i1>) -> ()
   return
 }
 

@@ -376,6 +376,27 @@ def LengthOp : Rec_Op<"length", [
   let hasFolder = 1;
 }
 
+def ElementOp : Rec_Op<"element", [
+    NoMemoryEffect, DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {
+  let summary = "One element of a list, or row of a ragged tensor";
+  let description = [{
+    Positions count from 0. One that is not below the length is an error when
+    the program runs.
+
+    Example:
+
+    ```mlir
+    %x = rec.element %xs[%i] : tensor<?x256xf32> -> tensor<256xf32>
+    ```
+  }];
+  let arguments = (ins Rec_Sequence:$list, Index:$position);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = [{
+    $list `[` $position `]` attr-dict `:` type($list) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Marks
 //===----------------------------------------------------------------------===//

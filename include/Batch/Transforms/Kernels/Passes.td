@@ -60,7 +60,9 @@ def OutlineKernelsPass : Pass<"batch-outline-kernels", "::mlir::ModuleOp"> {
     Option<"hoist", "hoist", "bool", /*default=*/"true",
            "Make kernels of what does not depend on the recursion">,
   ];
-  let dependentDialects = ["::mlir::batch::BatchDialect"];
+  let dependentDialects = ["::mlir::batch::BatchDialect",
+                           "::mlir::rec::RecDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 def OutlineBlocksPass : Pass<"batch-outline-blocks", "::mlir::ModuleOp"> {
