@@ -272,8 +272,8 @@ TEST(Session, ErrorOfTheFirstInstance) {
     Trial run("plain", text, threads, size_t(1) << 20, 0, path, "", 1);
     // The session goes on.
     for (int i = 0; i < 2; ++i)
-      EXPECT_MESSAGE("index 113 is out of range for parameter 'E' with 3 rows "
-                     "(instance 13, line 14: leaf.word)",
+      EXPECT_MESSAGE("instance 13: index 113 is out of range for parameter 'E' "
+                     "with 3 rows (line 14: leaf.word)",
                      run.batched());
   }
 }
@@ -328,8 +328,8 @@ TEST(Session, UnknownWord) {
   Trial run("plain",
             "[\"leaf\", 1]\n[\"many\", [[\"leaf\", 0], [\"leaf\", 7]]]", 1,
             size_t(1) << 20, 0, writeParameters(folder));
-  const char *message = "index 7 is out of range for parameter 'E' with 3 rows "
-                        "(instance 1, line 2: leaf.word)";
+  const char *message = "instance 1: index 7 is out of range for parameter "
+                        "'E' with 3 rows (line 2: leaf.word)";
   EXPECT_MESSAGE(message, run.batched());
   EXPECT_MESSAGE(message, run.unbatched());
 }

@@ -42,12 +42,34 @@ void Inspector::run(int64_t groups) {
     });
     if (part == list.end())
       break;
-    if (Part::of(*part).end == Part::Failed)
-      throw Error(batch.describeError(Part::of(*part)));
+    if (Part::of(*part).end == Part::Failed) {
+      const std::string error = batch.describeError(Part::of(*part));
+      throw Error(nameInstance(Part::of(*part)) + error);
+    }
   }
   // Nodes and entries of all parts are below those of the last.
   batch.context().numNodes = list.back()->numNodes;
   batch.context().listSize = list.back()->listSize;
+}
+
+/// "instance N: " for the first instance of a part that fails. Compiled code
+/// does not say which, so they are inspected again, one by one.
+std::string Inspector::nameInstance(const Part &failed) {
+  const int64_t begin = failed.beginInstance, end = failed.endInstance;
+  if (end - begin > 1 && !batch.descriptor().separable)
+    return "";
+  Part &part = batch.part(0);
+  list.assign(1, &part);
+  for (int64_t i = begin; i < end; ++i) {
+    batch.reset();
+    makeRoom();
+    part.beginInstance = i;
+    part.endInstance = i + 1;
+    inspect(part, 0);
+    if (part.end == Part::Failed)
+      return concat("instance ", batch.forest().firstInstance + i, ": ");
+  }
+  return "";
 }
 
 /// Cuts the mini-batch into parts of about equal size: one for each separate

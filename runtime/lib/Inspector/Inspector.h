@@ -32,6 +32,7 @@ private:
   void split(int64_t groups);
   void makeRoom();
   void inspect(Part &part, int64_t number);
+  std::string nameInstance(const Part &failed);
 
   MiniBatch &batch;
   std::vector<BatchContext *> list;

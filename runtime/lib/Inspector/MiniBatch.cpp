@@ -237,7 +237,7 @@ std::string MiniBatch::describeError(const Part &part) const {
                               : part.message;
 }
 
-/// The instance and the node that hold index `value` in a field.
+/// The line and the field that hold index `value` in a field.
 static std::string findIndex(const Descriptor &descriptor, const Forest &forest,
                              int64_t value) {
   for (int64_t node = 0; node < forest.numNodes; ++node) {
@@ -249,8 +249,7 @@ static std::string findIndex(const Descriptor &descriptor, const Forest &forest,
       int64_t instance = std::upper_bound(forest.instanceNodes.begin(),
                                           forest.instanceNodes.end(), node) -
                          forest.instanceNodes.begin() - 1;
-      return concat(" (instance ", forest.firstInstance + instance, ", line ",
-                    forest.lines[instance], ": ", variant->name, ".",
+      return concat(" (line ", forest.lines[instance], ": ", variant->name, ".",
                     variant->fields[f].name, ")");
     }
   }
