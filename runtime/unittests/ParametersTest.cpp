@@ -9,6 +9,7 @@
 #include "Support.h"
 
 #include <cmath>
+#include <set>
 
 using namespace batchrt;
 
@@ -135,6 +136,38 @@ TEST(Parameters, Random) {
   }
   EXPECT_NEAR(sum / 10000, 0, 0.03);
   EXPECT_NEAR(squares / 10000, 1 / 3.0, 0.02);
+}
+
+TEST(Parameters, RandomOfAllTypes) {
+  Descriptor descriptor(R"({
+    "parameters": [{"name": "h", "shape": [3], "dtype": "f16"},
+                   {"name": "b", "shape": [3], "dtype": "bf16"},
+                   {"name": "d", "shape": [3], "dtype": "f64"},
+                   {"name": "n", "shape": [64], "dtype": "i8"},
+                   {"name": "m", "shape": [64], "dtype": "i1"}],
+    "packings": [{"parameter": 0, "packing": "rows"},
+      {"parameter": 1, "packing": "rows"}, {"parameter": 2, "packing": "rows"},
+      {"parameter": 3, "packing": "rows"}, {"parameter": 4, "packing": "rows"}]})");
+  BoundParameters bound(descriptor, {"random:1"});
+  const DType types[] = {DType::F16, DType::BF16, DType::F64};
+  const char *names[] = {"h", "b", "d"};
+  for (int p = 0; p < 3; ++p)
+    for (int i = 0; i < 3; ++i) {
+      char rounded[8];
+      ASSERT_TRUE(storeFloat(types[p], randomParameter(1, names[p], i, 1.0),
+                             rounded, 0));
+      EXPECT_EQ(loadDouble(types[p], bound.packing(p), i),
+                loadDouble(types[p], rounded, 0));
+    }
+  std::set<int64_t> bytes, bits;
+  for (int i = 0; i < 64; ++i) {
+    bytes.insert(loadInteger(DType::I8, bound.packing(3), i));
+    bits.insert(loadInteger(DType::I8, bound.packing(4), i));
+  }
+  EXPECT_GE(*bytes.begin(), 0);
+  EXPECT_LE(*bytes.rbegin(), 9);
+  EXPECT_GT(bytes.size(), 5u);
+  EXPECT_EQ(bits, (std::set<int64_t>{0, 1}));
 }
 
 TEST(Descriptor, Errors) {

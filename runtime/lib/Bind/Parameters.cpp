@@ -24,10 +24,13 @@ static uint64_t randomKey(uint64_t seed, const std::string &name) {
   return mixBits(seed * goldenRatio + hash);
 }
 
+/// 24 bits.
+static uint64_t randomBits(uint64_t key, int64_t index) {
+  return mixBits(key + (static_cast<uint64_t>(index) + 1) * goldenRatio) >> 40;
+}
+
 static double randomValue(uint64_t key, int64_t index, double bound) {
-  uint64_t bits =
-      mixBits(key + (static_cast<uint64_t>(index) + 1) * goldenRatio) >> 40;
-  return (static_cast<double>(bits) * 0x1p-23 - 1.0) * bound;
+  return (static_cast<double>(randomBits(key, index)) * 0x1p-23 - 1.0) * bound;
 }
 
 double batchrt::randomParameter(uint64_t seed, const std::string &name,
@@ -73,10 +76,6 @@ public:
 
 private:
   Loaded makeRandom(const ParameterInfo &parameter) const {
-    if (parameter.dtype != DType::F32 && parameter.dtype != DType::F64)
-      raise("parameter '", parameter.name, "' has type ",
-            typeName(parameter.dtype),
-            ", which random:SEED does not make; give a safetensors file");
     Loaded loaded;
     loaded.shape = parameter.shape;
     for (size_t i = 0; i < loaded.shape.size(); ++i) {
@@ -94,14 +93,16 @@ private:
         std::sqrt(3.0 / static_cast<double>(std::max<int64_t>(fanIn, 1)));
     uint64_t key = randomKey(*seed, parameter.name);
     loaded.owned.resize(count * byteSize(parameter.dtype));
-    for (int64_t i = 0; i < count; ++i) {
-      double value = randomValue(key, i, bound);
-      float narrow = static_cast<float>(value);
-      if (parameter.dtype == DType::F32)
-        std::memcpy(loaded.owned.data() + i * 4, &narrow, 4);
+    // Integers are those of random inputs.
+    const int64_t integers = parameter.dtype == DType::I1 ? 2 : 10;
+    for (int64_t i = 0; i < count; ++i)
+      if (isFloat(parameter.dtype))
+        storeFloat(parameter.dtype, randomValue(key, i, bound),
+                   loaded.owned.data(), i);
       else
-        std::memcpy(loaded.owned.data() + i * 8, &value, 8);
-    }
+        storeInteger(parameter.dtype,
+                     static_cast<int64_t>(randomBits(key, i)) % integers,
+                     loaded.owned.data(), i);
     loaded.data = loaded.owned.data();
     return loaded;
   }
