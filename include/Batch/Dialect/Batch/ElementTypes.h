@@ -9,6 +9,7 @@
 #define BATCH_DIALECT_BATCH_ELEMENTTYPES_H
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace mlir::batch {
@@ -21,6 +22,21 @@ inline bool isElementType(Type type) {
                               type.getIntOrFloatBitWidth());
   return type.isIndex() || type.isF16() || type.isBF16() || type.isF32() ||
          type.isF64();
+}
+
+/// True for f16 and bf16, in which elements are stored. Code computes with f32
+/// and rounds.
+inline bool is16BitFloat(Type type) { return type.isF16() || type.isBF16(); }
+
+/// The type with f32 in place of f16 and bf16: of a scalar, a vector or a
+/// tensor.
+inline Type widen16BitFloat(Type type) {
+  if (!is16BitFloat(getElementTypeOrSelf(type)))
+    return type;
+  Type wide = Float32Type::get(type.getContext());
+  if (auto shaped = dyn_cast<ShapedType>(type))
+    return shaped.clone(wide);
+  return wide;
 }
 
 } // namespace mlir::batch

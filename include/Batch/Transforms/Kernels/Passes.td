@@ -181,4 +181,37 @@ def LayoutPQPass : Pass<"batch-layout-pq", "::mlir::ModuleOp"> {
                            "::mlir::arith::ArithDialect"];
 }
 
+def WidenReductionsPass : Pass<"batch-widen-reductions"> {
+  let summary = "make reductions of f16 and bf16 sum up in f32";
+  let description = [{
+    A reduction whose result is f16 or bf16 becomes one with an f32 result, which
+    is rounded once, at the end. Its body computes in f32 throughout, so that a
+    product is added before anything is rounded; operands stay as they are
+    stored. An `arith.truncf` in the body still rounds. Everything behind this
+    pass gets the same sums: batched and unbatched code, lanes and GPUs.
+
+    ```mlir
+    %y = linalg.matvec ins(%W, %x : tensor<4x8xbf16>, tensor<8xbf16>)
+                       outs(%b : tensor<4xbf16>) -> tensor<4xbf16>
+    // becomes
+    %init = arith.extf %b : tensor<4xbf16> to tensor<4xf32>
+    %sum = linalg.generic ...
+             ins(%W, %x : tensor<4x8xbf16>, tensor<8xbf16>) outs(%init : tensor<4xf32>) {
+    ^bb0(%w: bf16, %v: bf16, %acc: f32):
+      %w1 = arith.extf %w : bf16 to f32
+      %v1 = arith.extf %v : bf16 to f32
+      %p = arith.mulf %w1, %v1 : f32
+      %s = arith.addf %acc, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<4xf32>
+    %y = arith.truncf %sum : tensor<4xf32> to tensor<4xbf16>
+    ```
+
+    See test/Transforms/Kernels/widen-reductions.mlir.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 #endif // BATCH_TRANSFORMS_KERNELS_PASSES_TD
