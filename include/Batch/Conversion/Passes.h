@@ -10,6 +10,7 @@
 
 #include "Batch/Conversion/BatchToLLVM/Passes.h"
 #include "Batch/Conversion/BatchToUProg/Passes.h"
+#include "Batch/Conversion/ExpandFloats/Passes.h"
 #include "Batch/Conversion/ExpandMath/Passes.h"
 #include "Batch/Conversion/GPUToHostEmulation/Passes.h"
 #include "Batch/Conversion/RecToLLVM/Passes.h"
@@ -25,6 +26,7 @@ inline void registerConversionPasses() {
   registerUProgToCPUPasses();
   registerBatchToLLVMPasses();
   registerUProgToGPUPasses();
+  registerExpandFloatsPasses();
   registerExpandMathPasses();
   registerGPUToHostEmulationPasses();
   registerRecToLLVMPasses();
