@@ -161,7 +161,8 @@ StepProgram::findVariableObstacle(func::FuncOp function) const {
   auto describe = [](Type type, StringRef rest) {
     return "type " + toString(type) + rest.str() +
            "strategies 'lockstep' and 'mask' can only keep integers of at most "
-           "64 bits, index, f32, f64 and nonempty static tensors of them";
+           "64 bits, index, f16, bf16, f32, f64 and nonempty static tensors of "
+           "them";
   };
   std::optional<Obstacle> obstacle;
   auto check = [&](ValueRange values) {

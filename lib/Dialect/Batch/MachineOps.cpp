@@ -81,13 +81,15 @@ bool VariableOp::isValidType(Type type) {
     type = tensor.getElementType();
   if (auto integer = dyn_cast<IntegerType>(type))
     return integer.isSignless() && integer.getWidth() <= 64;
-  return isa<IndexType, Float32Type, Float64Type>(type);
+  return isa<IndexType, Float16Type, BFloat16Type, Float32Type, Float64Type>(
+      type);
 }
 
 LogicalResult VariableOp::verify() {
   if (!isValidType(getType()))
-    return emitOpError("must be an integer of at most 64 bits, an index, f32, "
-                       "f64 or a nonempty static tensor of them, got ")
+    return emitOpError("must be an integer of at most 64 bits, an index, f16, "
+                       "bf16, f32, f64 or a nonempty static tensor of them, "
+                       "got ")
            << getType();
   for (std::optional<int64_t> number : {getArgumentNumber(), getResultNumber()})
     if (number && *number < 0)

@@ -100,7 +100,7 @@ batch.machine @m() {
 
 // A variable is a row of an array.
 batch.machine @m() {
-  // expected-error @+1 {{'batch.variable' op must be an integer of at most 64 bits, an index, f32, f64 or a nonempty static tensor of them, got 'tensor<?xf32>'}}
+  // expected-error @+1 {{'batch.variable' op must be an integer of at most 64 bits, an index, f16, bf16, f32, f64 or a nonempty static tensor of them, got 'tensor<?xf32>'}}
   batch.variable @x : tensor<?xf32>
   batch.block @b {
     batch.return
@@ -110,7 +110,7 @@ batch.machine @m() {
 // -----
 
 batch.machine @m() {
-  // expected-error @+1 {{'batch.variable' op must be an integer of at most 64 bits, an index, f32, f64 or a nonempty static tensor of them, got 'i128'}}
+  // expected-error @+1 {{'batch.variable' op must be an integer of at most 64 bits, an index, f16, bf16, f32, f64 or a nonempty static tensor of them, got 'i128'}}
   batch.variable @x : i128
   batch.block @b {
     batch.return

@@ -37,7 +37,7 @@ func.func @main(%x: tensor<4xf32>, %i: index) -> f32 attributes {batch.entry} {
 // -----
 
 // A row of a variable has one size.
-// expected-error @+2 {{type 'tensor<?x4xf32>' of a value that is kept between steps is not supported: strategies 'lockstep' and 'mask' can only keep integers of at most 64 bits, index, f32, f64 and nonempty static tensors of them}}
+// expected-error @+2 {{type 'tensor<?x4xf32>' of a value that is kept between steps is not supported: strategies 'lockstep' and 'mask' can only keep integers of at most 64 bits, index, f16, bf16, f32, f64 and nonempty static tensors of them}}
 // expected-note @+1 {{legal strategies: 'linearize' and 'none', which runs one instance at a time}}
 func.func @main(%x: tensor<?x4xf32>) -> index attributes {batch.entry} {
   %zero = arith.constant 0 : index
@@ -47,11 +47,11 @@ func.func @main(%x: tensor<?x4xf32>) -> index attributes {batch.entry} {
 
 // -----
 
-// expected-error @+2 {{result #1: type 'f16' is not supported: strategies 'lockstep' and 'mask' can only keep integers of at most 64 bits, index, f32, f64 and nonempty static tensors of them}}
+// expected-error @+2 {{result #1: type 'f80' is not supported: strategies 'lockstep' and 'mask' can only keep integers of at most 64 bits, index, f16, bf16, f32, f64 and nonempty static tensors of them}}
 // expected-note @+1 {{legal strategies: 'linearize' and 'none', which runs one instance at a time}}
-func.func @main(%x: f32) -> (f32, f16) attributes {batch.entry} {
-  %y = arith.truncf %x : f32 to f16
-  return %x, %y : f32, f16
+func.func @main(%x: f32) -> (f32, f80) attributes {batch.entry} {
+  %y = arith.extf %x : f32 to f80
+  return %x, %y : f32, f80
 }
 
 // -----
@@ -129,7 +129,7 @@ func.func @main(%n: f32, %s: f32 {batch.shared = "s"}) -> f32
 
 // -----
 
-// expected-error @+2 {{type 'tensor<2x0xi64>' of a value that is kept between steps is not supported: strategies 'lockstep' and 'mask' can only keep integers of at most 64 bits, index, f32, f64 and nonempty static tensors of them}}
+// expected-error @+2 {{type 'tensor<2x0xi64>' of a value that is kept between steps is not supported: strategies 'lockstep' and 'mask' can only keep integers of at most 64 bits, index, f16, bf16, f32, f64 and nonempty static tensors of them}}
 // expected-note @+1 {{legal strategies: 'linearize' and 'none', which runs one instance at a time}}
 func.func @main(%x: tensor<2x0xi64>) -> tensor<2x0xi64> attributes {batch.entry} {
   return %x : tensor<2x0xi64>

@@ -72,10 +72,10 @@ def Batch_VariableOp : Batch_Op<"variable", [Symbol, HasParent<"MachineOp">]> {
   let description = [{
     A row per lane, which lives from step to step, and with `stack` a stack of
     rows per lane, of which blocks see the top. A row is an integer of at most 64
-    bits, an index, an f32, an f64 or a static tensor of them that has elements.
-    No two variables are for the same argument or result. The bottom row of variable
-    `argument(n)` starts as per-instance argument `n` of the entry (parameters
-    do not count), that of others with an unspecified value. The top
+    bits, an index, an f16, bf16, f32 or f64, or a static tensor of them that has
+    elements. No two variables are for the same argument or result. The bottom row
+    of variable `argument(n)` starts as per-instance argument `n` of the entry
+    (parameters do not count), that of others with an unspecified value. The top
     of variable `result(n)` is result `n` of the entry when the lane is out.
 
     ```mlir
@@ -94,7 +94,7 @@ def Batch_VariableOp : Batch_Op<"variable", [Symbol, HasParent<"MachineOp">]> {
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// True if a variable can hold values of this type: integers of at most 64
-    /// bits, index, f32, f64 and nonempty static tensors of them.
+    /// bits, index, f16, bf16, f32, f64 and nonempty static tensors of them.
     static bool isValidType(Type type);
   }];
 }
