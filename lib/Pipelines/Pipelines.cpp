@@ -81,6 +81,8 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
     kernels.equal = options.layoutKernels;
     pm.addPass(createLayoutPQPass(kernels));
   }
+  // Kernels are final now, and all that follows is made of them.
+  pm.addPass(createWidenReductionsPass());
   pm.addPass(createVectorizeKernelsPass());
 
   // Control, then memory.
@@ -121,6 +123,8 @@ void mlir::batch::buildCPUWorkersPipeline(OpPassManager &pm,
   host.targetFeatures.assign(options.features.begin(), options.features.end());
   pm.addPass(createConvertBatchToLLVMPass(host));
 
+  // Math on f16 and bf16 becomes math on f32, which the next pass expands.
+  pm.addPass(createExpandFloatsPass());
   // Before the conversion of math, which would call library functions.
   ExpandMathPassOptions math;
   math.share = true;
@@ -180,6 +184,7 @@ void mlir::batch::buildGPUPersistentPipeline(
     return;
 
   OpPassManager &device = pm.nest<gpu::GPUModuleOp>();
+  device.addPass(createExpandFloatsPass());
   // Libraries of these functions only come with a toolkit.
   device.addPass(createExpandMathPass());
   device.addPass(createMathToIntrinsicsPass());

@@ -115,6 +115,11 @@ func.func @main(%x: !vec, %W: !mat {batch.shared = "W"}, %U: !mat {batch.shared 
   EXAMPLE
   return %a : !vec
 }
+// ----- batch-widen-reductions
+func.func @f(%W: tensor<4x8xbf16>, %x: tensor<8xbf16>, %b: tensor<4xbf16>) -> tensor<4xbf16> {
+  EXAMPLE
+  return %y : tensor<4xbf16>
+}
 // ----- batch-layout-pq
 // OPTIONS: --batch-layout-pq=equal=weights
 !vec = tensor<16xf32>
@@ -417,6 +422,11 @@ rec.adt @Tree {
   rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
 }
 EXAMPLE
+// ----- batch-expand-floats
+func.func @f(%a: f16, %b: f16) -> f16 {
+  EXAMPLE
+  return %c : f16
+}
 // ----- batch-expand-math
 func.func @f(%x: vector<8xf32>) -> vector<8xf32> {
   EXAMPLE
