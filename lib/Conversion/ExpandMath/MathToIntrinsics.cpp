@@ -42,9 +42,9 @@ struct MathToIntrinsicsPass
       StringRef name = getIntrinsic(op);
       if (name.empty()) {
         op->emitOpError("cannot be compiled for GPUs without a library of CUDA "
-                        "or ROCm; the math ops that can are absf, ceil, "
-                        "copysign, cos, exp, expm1, floor, fma, log, log1p, "
-                        "roundeven, sin, sqrt, tanh and trunc, on f32 and f64");
+                        "or ROCm; all math ops on f32 and f64 can, once "
+                        "batch-expand-math has expanded them: cast to one of "
+                        "them");
         return WalkResult::interrupt();
       }
       b.setInsertionPoint(op);

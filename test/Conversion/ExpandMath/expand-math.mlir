@@ -109,7 +109,7 @@ func.func @sin_cos(%x: f64) -> (f64, f64) {
 
 // -----
 
-// Other types and other functions are left alone.
+// Other types and what targets have instructions for are left alone.
 // CHECK-LABEL: func.func @untouched
 func.func @untouched(%x: f16, %v: vector<[4]xf32>, %t: tensor<4xf32>, %s: f32,
                      %d: f64)
@@ -117,12 +117,12 @@ func.func @untouched(%x: f16, %v: vector<[4]xf32>, %t: tensor<4xf32>, %s: f32,
   // CHECK: math.exp %{{.*}} : f16
   // CHECK: math.tanh %{{.*}} : vector<[4]xf32>
   // CHECK: math.exp %{{.*}} : tensor<4xf32>
-  // CHECK: math.erf %{{.*}} : f32
+  // CHECK: math.floor %{{.*}} : f32
   // CHECK: math.sqrt %{{.*}} : f64
   %0 = math.exp %x : f16
   %1 = math.tanh %v : vector<[4]xf32>
   %2 = math.exp %t : tensor<4xf32>
-  %3 = math.erf %s : f32
+  %3 = math.floor %s : f32
   %4 = math.sqrt %d : f64
   return %0, %1, %2, %3, %4 : f16, vector<[4]xf32>, tensor<4xf32>, f32, f64
 }
@@ -161,4 +161,73 @@ func.func @log1p(%x: f32) -> f32 {
   // CHECK:      math.copysign %{{.*}}, %[[X]]
   %y = math.log1p %x : f32
   return %y : f32
+}
+
+// -----
+
+// Squares are products, with the same bits where the exponent is not a constant;
+// other powers take a logarithm.
+// CHECK-LABEL: func.func @powers
+// CHECK-SAME:    (%[[X:.*]]: f32, %[[Y:.*]]: f32, %{{.*}}: i64)
+func.func @powers(%x: f32, %y: f32, %n: i64) -> (f32, f32, f32, f32) {
+  %c2 = arith.constant 2.0 : f32
+  %i2 = arith.constant 2 : i64
+  // CHECK:     %[[SQUARE:.*]] = arith.mulf %[[X]], %[[X]] : f32
+  %0 = math.powf %x, %c2 : f32
+  // CHECK:     %[[SQUARE1:.*]] = arith.mulf %[[X]], %[[X]] : f32
+  %1 = math.fpowi %x, %i2 : f32, i64
+  // CHECK:     math.absf %[[X]]
+  // CHECK:     arith.divf
+  // CHECK:     %[[SQUARE2:.*]] = arith.mulf %[[X]], %[[X]] : f32
+  // CHECK:     arith.select %{{.*}}, %[[SQUARE2]],
+  %2 = math.powf %x, %y : f32
+  // The exponent is bounded to 32 bits.
+  // CHECK:     arith.minsi
+  // CHECK:     arith.maxsi
+  // CHECK:     arith.trunci %{{.*}} : i64 to i32
+  // CHECK:     arith.divf
+  %3 = math.fpowi %x, %n : f32, i64
+  // CHECK:     return %[[SQUARE]], %[[SQUARE1]],
+  return %0, %1, %2, %3 : f32, f32, f32, f32
+}
+
+// -----
+
+// CHECK-LABEL: func.func @clamp
+// CHECK-SAME:    (%[[X:.*]]: f32, %[[LOW:.*]]: f32, %[[HIGH:.*]]: f32)
+func.func @clamp(%x: f32, %low: f32, %high: f32) -> f32 {
+  // CHECK-NEXT: %[[A:.*]] = arith.minimumf %[[X]], %[[HIGH]]
+  // CHECK-NEXT: %[[Y:.*]] = arith.maximumf %[[A]], %[[LOW]]
+  // CHECK-NEXT: return %[[Y]]
+  %y = math.clampf %x to [%low, %high] : f32
+  return %y : f32
+}
+
+// -----
+
+// Powers of integers loop over the bits of the exponent.
+// CHECK-LABEL: func.func @integers
+// CHECK-SAME:    (%[[B:.*]]: vector<4xi8>, %[[N:.*]]: vector<4xi8>)
+func.func @integers(%b: vector<4xi8>, %n: vector<4xi8>) -> vector<4xi8> {
+  // CHECK:     %[[WIDTH:.*]] = arith.constant 8 : index
+  // CHECK:     scf.for %{{.*}} = %{{.*}} to %[[WIDTH]] {{.*}} iter_args({{.*}} = %[[B]], {{.*}} = %[[N]])
+  // CHECK-NOT: math.ipowi
+  %y = math.ipowi %b, %n : vector<4xi8>
+  return %y : vector<4xi8>
+}
+
+// -----
+
+// Whether a number is infinite or not a number is asked by comparisons, in 16 bits
+// too.
+// CHECK-LABEL: func.func @classes
+// CHECK-SAME:    (%[[X:.*]]: f16, %[[V:.*]]: vector<4xbf16>)
+func.func @classes(%x: f16, %v: vector<4xbf16>) -> (i1, vector<4xi1>) {
+  // CHECK:     %[[A:.*]] = math.absf %[[X]]
+  // CHECK:     arith.cmpf uno, %[[A]], %[[A]] : f16
+  %0 = math.isnan %x : f16
+  // CHECK:     arith.cmpf oge, %{{.*}} : vector<4xbf16>
+  // CHECK:     arith.cmpf olt, %{{.*}} : vector<4xbf16>
+  %1 = math.isnormal %v : vector<4xbf16>
+  return %0, %1 : i1, vector<4xi1>
 }

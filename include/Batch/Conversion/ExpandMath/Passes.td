@@ -11,21 +11,39 @@
 include "mlir/Pass/PassBase.td"
 
 def ExpandMathPass : Pass<"batch-expand-math"> {
-  let summary = "expand exp, log, sin and others to polynomials with stated errors";
+  let summary = "expand exp, log, sin and others to arithmetic with stated errors";
   let description = [{
-    Replaces cos, exp, expm1, log, log1p, sin and tanh of `math` on scalars and
-    vectors of f32 and f64 by range reduction and polynomials in `math.fma`. The
-    same operations run for scalars and for vectors of every width, so results do
-    not depend on either, and on a GPU they are the CPU's.
+    Replaces ops of `math` on scalars and static vectors of f32 and f64 by range
+    reductions, polynomials in `math.fma`, divisions and roots. The same operations
+    run for scalars and for vectors of every width, so results do not depend on
+    either, and on a GPU they are the CPU's. No op needs a library.
 
-    | error | f32 | f64 |
-    |---|---|---|
-    | cos, sin: absolute | 1e-7 for \|x\| < 2²⁰ | 2e-16 for \|x\| < 2⁴⁹ |
-    | others: relative, above the smallest normal number | 1e-6 | 1e-15 |
+    Errors are at most these, in units of the last place of the exact result,
+    subnormal results included, in f32 and in f64:
 
-    From these bounds on, cos and sin are 0, 1 or -1. Subnormal results are off
-    by one step at most; infinities, NaN and signed zeros are exact cases.
-    `math.sqrt` stays: all targets have an instruction that rounds correctly.
+    | ops | units |
+    |---|---|
+    | round, isfinite, isinf, isnan, isnormal, clampf, ipowi | 0 |
+    | cbrt, log10, log2 | 0.6 |
+    | powf, fpowi | 1 |
+    | acos, erf, exp, exp2, rsqrt | 1.5 |
+    | cosh | 2 |
+    | asin, atan, atan2, expm1, log, log1p | 2.5 |
+    | acosh, asinh, atanh, sinh, tan, tanh | 3.5 |
+    | erfc | 5 |
+    | cos, sin, sincos, in f32 with \|x\| < 2²⁰ | 1e-7, absolute |
+    | cos, sin, sincos, in f64 with \|x\| < 2⁴⁹ | 2e-16, absolute |
+
+    From these arguments on, sin and cos are 0, 1 or -1; tan, whose bound holds below
+    them, is 0. Logarithms of powers of their base and whole powers of numbers are
+    exact where they fit. Signed zeros, infinities, NaN and arguments out of the
+    domain have the results of C's functions. Squares are products. `ipowi` wraps around, and is a loop over the exponent's bits; negative
+    powers are 0 but for those of 1 and -1, and so are those of 0.
+
+    What targets have instructions for stays: absf, absi, ceil, copysign, ctlz,
+    ctpop, cttz, floor, fma, roundeven, sqrt and trunc, all of them exact or correctly
+    rounded. The ops isfinite, isinf, isnan and isnormal are expanded for f16 and bf16
+    too, `ipowi` for integers of any width.
 
     ```mlir
     %y = math.exp %x : vector<8xf32>
@@ -46,6 +64,7 @@ def ExpandMathPass : Pass<"batch-expand-math"> {
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",
                            "::mlir::math::MathDialect",
+                           "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect"];
 }
 

@@ -1,0 +1,66 @@
+//===- Functions.h - The functions of math ----------------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CONVERSION_EXPANDMATH_FUNCTIONS_H
+#define BATCH_CONVERSION_EXPANDMATH_FUNCTIONS_H
+
+#include "Code.h"
+
+namespace mlir::batch::expansion {
+
+// Exponentials.cpp
+Value buildCosh(Code &code, Value x);
+Value buildExp(Code &code, Value x);
+Value buildExp2(Code &code, Value x);
+Value buildExpm1(Code &code, Value x);
+Value buildSinh(Code &code, Value x);
+Value buildTanh(Code &code, Value x);
+/// exp(x.high + x.low), also where the high number is infinite and the low one
+/// NaN.
+Value buildExp(Code &code, Pair x);
+/// exp(x.high + x.low) times `factor`, which is at most 2, for sums between
+/// Format::expRange[0] - 15 and 1. Only the product is rounded to a subnormal
+/// number.
+Value buildScaledExp(Code &code, Pair x, Value factor);
+
+// Logarithms.cpp
+Value buildAcosh(Code &code, Value x);
+Value buildAsinh(Code &code, Value x);
+Value buildAtanh(Code &code, Value x);
+Value buildLog(Code &code, Value x);
+Value buildLog10(Code &code, Value x);
+Value buildLog1p(Code &code, Value x);
+Value buildLog2(Code &code, Value x);
+/// log x with some ten bits more than a number has. The low number is finite;
+/// the high one is -inf for 0, inf for inf and NaN for NaN.
+Pair buildLongLog(Code &code, Value x);
+
+// Powers.cpp
+Value buildCbrt(Code &code, Value x);
+Value buildPowf(Code &code, Value x, Value y);
+/// x to the power of an integer of any width, or of type index.
+Value buildFpowi(Code &code, Value x, Value exponent);
+/// For integers of any width, in a loop over the exponent's bits.
+Value buildIpowi(OpBuilder &builder, Location loc, Value base, Value exponent);
+
+// Trigonometry.cpp
+Value buildCos(Code &code, Value x);
+Value buildSin(Code &code, Value x);
+Value buildTan(Code &code, Value x);
+std::pair<Value, Value> buildSincos(Code &code, Value x);
+Value buildAcos(Code &code, Value x);
+Value buildAsin(Code &code, Value x);
+Value buildAtan(Code &code, Value x);
+Value buildAtan2(Code &code, Value y, Value x);
+
+// ErrorFunctions.cpp
+Value buildErf(Code &code, Value x);
+Value buildErfc(Code &code, Value x);
+
+} // namespace mlir::batch::expansion
+
+#endif // BATCH_CONVERSION_EXPANDMATH_FUNCTIONS_H

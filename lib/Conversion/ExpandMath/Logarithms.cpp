@@ -1,0 +1,248 @@
+//===- Logarithms.cpp - log and inverse hyperbolic functions --------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Functions.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+using namespace mlir::batch::expansion;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// What logarithms with more bits take: numbers as pairs, the rest below the
+/// last bit second.
+struct LongFormat {
+  double third[2];
+  double fifth[2];
+  double inverseLn2[2];
+  double inverseLn10[2];
+  /// R in atanh s = s (1 + z / 3 + z^2 / 5 + z^3 R(z)), z = s^2, |s| < 0.172.
+  ArrayRef<double> series;
+};
+
+// z^3 R(z) is off by 5.1e-13 at most.
+constexpr double series32[] = {0.095606178, 0.111028083, 0.142857537};
+constexpr LongFormat long32 = {
+    /*third=*/{0.333333343, -9.93410776e-09},
+    /*fifth=*/{0.200000003, -2.98023228e-09},
+    /*inverseLn2=*/{1.44269502, 1.92596303e-08},
+    /*inverseLn10=*/{0.434294492, -1.010305e-08},
+    /*series=*/series32,
+};
+
+// z^3 R(z) is off by 1.5e-22 at most.
+constexpr double series64[] = {0.05381464361675477, 0.052284040421194895,
+                               0.05883380163338671, 0.06666649357245587,
+                               0.07692307858498812, 0.09090909090057216,
+                               0.1111111111111309,  0.14285714285714285};
+constexpr LongFormat long64 = {
+    /*third=*/{0.3333333333333333, 1.850371707708594e-17},
+    /*fifth=*/{0.2, -1.1102230246251566e-17},
+    /*inverseLn2=*/{1.4426950408889634, 2.0355273740931033e-17},
+    /*inverseLn10=*/{0.4342944819032518, 1.098319650216765e-17},
+    /*series=*/series64,
+};
+
+const LongFormat &getLongFormat(const Code &code) {
+  return code.format.width == 32 ? long32 : long64;
+}
+
+/// x = 2^e m with sqrt(1/2) <= m < sqrt(2), for positive finite x.
+struct Split {
+  Value exponent; ///< e
+  Value m;
+};
+
+} // namespace
+
+static Split split(Code &code, Value x) {
+  const Format &format = code.format;
+  Value smallest = code.real(std::ldexp(1.0, 1 - format.bias));
+  Value zero = code.real(0.0);
+  // Subnormal numbers become normal ones.
+  Value larger = code.mul(x, code.real(std::ldexp(1.0, format.mantissaBits)));
+  Value scaled = code.ifLess(x, smallest, larger, x);
+  Value scale = code.ifLess(x, smallest, code.real(-format.mantissaBits), zero);
+  // The exponent of x / sqrt(1/2), biased; as a number by way of the shift.
+  int64_t one = int64_t(format.bias) << format.mantissaBits;
+  Value above = code.addInt(code.bits(scaled), one - format.rootHalf);
+  Value exponent =
+      code.fromBits(code.addInt(code.shiftRight(above, format.mantissaBits),
+                                format.shiftBits() - format.bias));
+  exponent = code.sub(exponent, code.real(format.shift()));
+  exponent = code.add(exponent, scale);
+  Value fraction = code.lowBits(above, (int64_t(1) << format.mantissaBits) - 1);
+  Value m = code.fromBits(code.addInt(fraction, format.rootHalf));
+  return {exponent, m};
+}
+
+/// `log` where x is positive and finite; log 0 = -inf, NaN below; inf and NaN
+/// do not change.
+static Value withSpecialValues(Code &code, Value x, Value log) {
+  Value zero = code.real(0.0);
+  Value none = code.real(std::numeric_limits<double>::quiet_NaN());
+  Value atZero = code.ifLess(x, zero, none, code.real(-infinity));
+  log = code.ifLess(zero, x, log, atZero);
+  return code.ifLess(x, code.real(infinity), log, x);
+}
+
+/// log x + `correction`, which may be null and is small beside log x.
+/// log x = e ln 2 + log m, and with s = (m - 1) / (m + 1), log m = 2 atanh(s).
+static Value correctedLog(Code &code, Value x, Value correction) {
+  const Format &format = code.format;
+  auto [exponent, m] = split(code, x);
+  // Both differences are exact: the first by the range of m.
+  Value difference = code.sub(m, code.real(1.0));
+  Value s = code.div(difference, code.add(difference, code.real(2.0)));
+  Value square = code.mul(s, s);
+  Value cubic = code.horner(square, format.log);
+  Value twice = code.add(s, s);
+  Value low = code.fma(exponent, code.real(format.ln2[1]),
+                       code.mul(code.mul(s, square), cubic));
+  if (correction)
+    low = code.add(low, correction);
+  Value sum =
+      code.fma(exponent, code.real(format.ln2[0]), code.add(twice, low));
+  return withSpecialValues(code, x, sum);
+}
+
+Value expansion::buildLog(Code &code, Value x) {
+  return correctedLog(code, x, Value());
+}
+
+/// The u and c with which log(1 + x) = log u + c, c being small beside log u:
+/// 1 + x rounded, and its error (Knuth's two-sum) over it.
+static Pair splitLog1p(Code &code, Value x) {
+  Value one = code.real(1.0);
+  Value u = code.add(one, x);
+  Value rounded = code.sub(u, one);
+  Value error =
+      code.add(code.sub(x, rounded), code.sub(one, code.sub(u, rounded)));
+  return {u, code.div(error, u)};
+}
+
+Value expansion::buildLog1p(Code &code, Value x) {
+  Pair log1p = splitLog1p(code, x);
+  return code.copySign(correctedLog(code, log1p.high, log1p.low), x);
+}
+
+//===----------------------------------------------------------------------===//
+// Logarithms with more bits
+//===----------------------------------------------------------------------===//
+
+static Pair pairOf(Code &code, const double (&terms)[2]) {
+  return {code.real(terms[0]), code.real(terms[1])};
+}
+
+/// a b and a + b, with an error in the low number's last bits. Of a + b,
+/// |a| >= |b| or a = 0.
+static Pair multiply(Code &code, Pair a, Pair b) {
+  Pair product = code.product(a.high, b.high);
+  Value low = code.fma(a.high, b.low, product.low);
+  return {product.high, code.fma(a.low, b.high, low)};
+}
+static Pair add(Code &code, Pair a, Pair b) {
+  Pair sum = code.sum(a.high, b.high);
+  return {sum.high, code.add(sum.low, code.add(a.low, b.low))};
+}
+
+/// log m = 2 atanh s, where the quotient s, its square and the first terms of
+/// the series are pairs.
+static Pair longLogOfFraction(Code &code, Value m) {
+  const LongFormat &format = getLongFormat(code);
+  Value zero = code.real(0.0), two = code.real(2.0);
+  Value difference = code.sub(m, code.real(1.0));
+  Pair divisor = code.sum(two, difference);
+  Value quotient = code.div(difference, divisor.high);
+  Value rest = code.fma(code.neg(quotient), divisor.high, difference);
+  rest = code.fma(code.neg(quotient), divisor.low, rest);
+  Pair s = {quotient, code.div(rest, divisor.high)};
+  Pair z = multiply(code, s, s);
+  Pair tail = {code.mul(z.high, code.horner(z.high, format.series)), zero};
+  Pair sum = add(code, pairOf(code, format.fifth), tail);
+  sum = add(code, pairOf(code, format.third), multiply(code, z, sum));
+  sum = multiply(code, z, sum);
+  Pair twice = {code.mul(s.high, two), code.mul(s.low, two)};
+  return add(code, twice, multiply(code, twice, sum));
+}
+
+Pair expansion::buildLongLog(Code &code, Value x) {
+  auto [exponent, m] = split(code, x);
+  Pair whole = {exponent, code.real(0.0)};
+  Pair sum = add(code, multiply(code, whole, pairOf(code, code.format.ln2)),
+                 longLogOfFraction(code, m));
+  // The high number is the sum rounded.
+  sum = code.sum(sum.high, sum.low);
+  return {withSpecialValues(code, x, sum.high), sum.low};
+}
+
+/// Exact for powers of two.
+Value expansion::buildLog2(Code &code, Value x) {
+  auto [exponent, m] = split(code, x);
+  Pair log = multiply(code, longLogOfFraction(code, m),
+                      pairOf(code, getLongFormat(code).inverseLn2));
+  Pair sum = add(code, {exponent, code.real(0.0)}, log);
+  return withSpecialValues(code, x, code.add(sum.high, sum.low));
+}
+
+/// Exact for powers of ten.
+Value expansion::buildLog10(Code &code, Value x) {
+  Pair log = buildLongLog(code, x);
+  Pair result =
+      multiply(code, log, pairOf(code, getLongFormat(code).inverseLn10));
+  return withSpecialValues(code, x, code.add(result.high, result.low));
+}
+
+//===----------------------------------------------------------------------===//
+// Inverse hyperbolic functions
+//===----------------------------------------------------------------------===//
+
+/// log(1 + w), but log 2x where x is at least `large`.
+static Value logOfSum(Code &code, Value x, Value w, Value large) {
+  Pair log1p = splitLog1p(code, w);
+  Value isLess = code.less(x, large);
+  return correctedLog(
+      code, code.select(isLess, log1p.high, x),
+      code.select(isLess, log1p.low, code.real(code.format.ln2[0])));
+}
+
+/// The number from where on x^2 + 1 and x^2 are the same, and w is nearly 2 x.
+static Value largeNumber(Code &code) {
+  return code.real(std::ldexp(1.0, code.format.mantissaBits / 2 + 2));
+}
+
+/// With w = |x| + x^2 / (1 + sqrt(x^2 + 1)), asinh |x| = log(1 + w).
+Value expansion::buildAsinh(Code &code, Value x) {
+  Value magnitude = code.abs(x), one = code.real(1.0);
+  Value root = code.sqrt(code.fma(x, x, one));
+  Value quotient = code.div(code.mul(x, x), code.add(root, one));
+  Value w = code.add(magnitude, quotient);
+  Value result = logOfSum(code, magnitude, w, largeNumber(code));
+  return code.copySign(result, x);
+}
+
+/// With t = x - 1 and w = t + sqrt(t^2 + 2 t), acosh x = log(1 + w).
+Value expansion::buildAcosh(Code &code, Value x) {
+  Value one = code.real(1.0);
+  Value t = code.sub(x, one);
+  Value w = code.add(t, code.sqrt(code.fma(t, t, code.add(t, t))));
+  Value result = logOfSum(code, x, w, largeNumber(code));
+  Value none = code.real(std::numeric_limits<double>::quiet_NaN());
+  return code.ifLess(x, one, none, result);
+}
+
+/// With w = 2 |x| / (1 - |x|), atanh |x| = log(1 + w) / 2.
+Value expansion::buildAtanh(Code &code, Value x) {
+  Value magnitude = code.abs(x);
+  Value w = code.div(code.add(magnitude, magnitude),
+                     code.sub(code.real(1.0), magnitude));
+  Pair log1p = splitLog1p(code, w);
+  Value log = correctedLog(code, log1p.high, log1p.low);
+  return code.copySign(code.mul(log, code.real(0.5)), x);
+}

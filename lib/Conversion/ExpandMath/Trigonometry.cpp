@@ -1,0 +1,206 @@
+//===- Trigonometry.cpp - sin, tan and their inverses ---------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Functions.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+using namespace mlir::batch::expansion;
+
+namespace {
+
+/// What tan and the inverse functions take.
+struct AngleFormat {
+  double halfPi[3];      ///< pi / 2, each term rounded down, as in Format
+  double quarterPi[2];   ///< pi / 4 rounded, and the rest
+  ArrayRef<double> atan; ///< R in atan u = u + u^3 R(u^2), |u| <= 3/7
+  ArrayRef<double> asin; ///< R in asin u = u + u^3 R(u^2), |u| <= 1/2
+};
+
+// Relative error of atan 1.8e-9, of asin 1.5e-9.
+constexpr double atan32[] = {-0.0587134138, 0.105177417, -0.142345935,
+                             0.199981242, -0.333333135};
+constexpr double asin32[] = {0.0378063619, 0.014335053,  0.0317995064,
+                             0.0445236154, 0.0750042945, 0.166666627};
+constexpr AngleFormat angle32 = {
+    /*halfPi=*/{1.57079625, 7.54978942e-08, 5.39030253e-15},
+    /*quarterPi=*/{0.785398185, -2.18556941e-08},
+    /*atan=*/atan32,
+    /*asin=*/asin32,
+};
+
+// Relative error of atan 5.2e-18, of asin 3e-18.
+constexpr double atan64[] = {
+    -0.016805436590525632, 0.037063312796419765, -0.050004291266852206,
+    0.05839479509141576,   -0.06661996241595979, 0.07691969063726417,
+    -0.0909089314268788,   0.11111110647801069,  -0.14285714278169104,
+    0.1999999999994277,    -0.33333333333333204};
+constexpr double asin64[] = {
+    0.032716104653772705,  -0.02102061081776075, 0.021629907233080368,
+    0.0037806900357232926, 0.010748063062367353, 0.01140715396795016,
+    0.013979471034641035,  0.017351756627705505, 0.022372204933031183,
+    0.030381943144577074,  0.04464285716363593,  0.07499999999984511,
+    0.16666666666666702};
+constexpr AngleFormat angle64 = {
+    /*halfPi=*/{1.5707963267948966, 6.123233995736765e-17,
+                1.0828566739219139e-32},
+    /*quarterPi=*/{0.7853981633974483, 3.061616997868383e-17},
+    /*atan=*/atan64,
+    /*asin=*/asin64,
+};
+
+const AngleFormat &getAngleFormat(const Code &code) {
+  return code.format.width == 32 ? angle32 : angle64;
+}
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Functions of angles
+//===----------------------------------------------------------------------===//
+
+/// sin(x + quarters pi / 2): x = n pi / 2 + r, and the sine or cosine of r.
+static Value buildSine(Code &code, Value x, int64_t quarters) {
+  const Format &format = code.format;
+  Reduced reduced = reduce(code, x, format.inverseHalfPi, format.halfPi);
+  // Far out, where the distance of neighbors is a large fraction of a period, r
+  // would exceed its range. x - x is 0, or NaN if x is infinite or NaN.
+  Value r = code.ifLess(code.abs(x), code.real(format.sineHighest),
+                        reduced.remainder, code.sub(x, x));
+  Value square = code.mul(r, r);
+  Value sine = code.mul(r, code.horner(square, format.sine));
+  Value cosine = code.horner(square, format.cosine);
+  Value n = reduced.shifted;
+  if (quarters)
+    n = code.addInt(n, quarters);
+  return code.negateIfSecondBit(code.ifOdd(n, cosine, sine), n);
+}
+Value expansion::buildSin(Code &code, Value x) { return buildSine(code, x, 0); }
+Value expansion::buildCos(Code &code, Value x) { return buildSine(code, x, 1); }
+std::pair<Value, Value> expansion::buildSincos(Code &code, Value x) {
+  return {buildSin(code, x), buildCos(code, x)};
+}
+
+/// sin r / cos r or -cos r / sin r for x = n pi / 2 + r. The third term of pi /
+/// 2 keeps the remainder right beside poles and zeros far out; 0 where sin is.
+Value expansion::buildTan(Code &code, Value x) {
+  const Format &format = code.format;
+  const AngleFormat &angle = getAngleFormat(code);
+  Reduced reduced =
+      reduce(code, x, format.inverseHalfPi, {angle.halfPi[0], angle.halfPi[1]});
+  Value n = reduced.shifted;
+  Value count = code.sub(code.fromBits(n), code.real(format.shift()));
+  Value r = code.fma(count, code.real(-angle.halfPi[2]), reduced.remainder);
+  Value square = code.mul(r, r);
+  Value sine = code.fma(code.mul(r, square),
+                        code.horner(square, format.sine.drop_back()), r);
+  Value cosine = code.horner(square, format.cosine);
+  Value result = code.div(code.ifOdd(n, code.neg(cosine), sine),
+                          code.ifOdd(n, sine, cosine));
+  return code.ifLess(code.abs(x), code.real(format.sineHighest), result,
+                     code.sub(x, x));
+}
+
+//===----------------------------------------------------------------------===//
+// Inverse functions
+//===----------------------------------------------------------------------===//
+
+/// u + u^3 R(u^2).
+static Value oddSeries(Code &code, Value u, Value square,
+                       ArrayRef<double> series) {
+  return code.fma(code.mul(u, square), code.horner(square, series), u);
+}
+
+namespace {
+/// asin |x|, or asin of the square root of (1 - |x|) / 2, which is half of
+/// acos |x|. NaN where |x| exceeds 1.
+struct HalfArc {
+  Value isSmall; ///< |x| < 1/2: the first of the two
+  Value arc;
+};
+} // namespace
+
+static HalfArc buildHalfArc(Code &code, Value x) {
+  Value magnitude = code.abs(x), half = code.real(0.5);
+  Value isSmall = code.less(magnitude, half);
+  Value rest = code.mul(code.sub(code.real(1.0), magnitude), half);
+  Value square = code.select(isSmall, code.mul(x, x), rest);
+  Value u = code.select(isSmall, magnitude, code.sqrt(rest));
+  return {isSmall, oddSeries(code, u, square, getAngleFormat(code).asin)};
+}
+
+/// pi / 2 - a.
+static Value fromHalfPi(Code &code, Value a) {
+  const AngleFormat &format = getAngleFormat(code);
+  return code.sub(code.real(format.halfPi[0]),
+                  code.sub(a, code.real(format.halfPi[1])));
+}
+
+Value expansion::buildAsin(Code &code, Value x) {
+  auto [isSmall, arc] = buildHalfArc(code, x);
+  Value other = fromHalfPi(code, code.add(arc, arc));
+  return code.copySign(code.select(isSmall, arc, other), x);
+}
+
+Value expansion::buildAcos(Code &code, Value x) {
+  auto [isSmall, arc] = buildHalfArc(code, x);
+  // pi - 2 a is twice pi / 2 - a.
+  Value complement =
+      fromHalfPi(code, code.select(isSmall, code.copySign(arc, x), arc));
+  Value above = code.ifLess(x, code.real(0.0), complement, arc);
+  return code.select(isSmall, complement, code.add(above, above));
+}
+
+/// The angle of the point (x, y) with x, y >= 0, not both 0 or infinite, and
+/// half a turn less it where `isMirrored`, which may be null. In multiples of
+/// pi / 4 and an angle whose tangent is at most 3/7.
+static Value buildAngle(Code &code, Value y, Value x, Value isMirrored) {
+  const AngleFormat &format = getAngleFormat(code);
+  Value isSteep = code.less(x, y);
+  Value small = code.select(isSteep, x, y), large = code.select(isSteep, y, x);
+  // Of a ratio above 2/5 the angle to the diagonal is smaller. The products do
+  // not round subnormal numbers.
+  Value isDiagonal = code.less(code.mul(large, code.real(2.0)),
+                               code.mul(small, code.real(5.0)));
+  Value u = code.div(code.select(isDiagonal, code.sub(small, large), small),
+                     code.select(isDiagonal, code.add(small, large), large));
+  Value angle = oddSeries(code, u, code.mul(u, u), format.atan);
+  Value count = code.select(isDiagonal, code.real(1.0), code.real(0.0));
+  auto reflect = [&](Value condition, double at) {
+    angle = code.select(condition, code.neg(angle), angle);
+    count = code.select(condition, code.sub(code.real(at), count), count);
+  };
+  reflect(isSteep, 2.0);
+  if (isMirrored)
+    reflect(isMirrored, 4.0);
+  angle = code.fma(count, code.real(format.quarterPi[1]), angle);
+  return code.fma(count, code.real(format.quarterPi[0]), angle);
+}
+
+Value expansion::buildAtan(Code &code, Value x) {
+  Value angle = buildAngle(code, code.abs(x), code.real(1.0), Value());
+  return code.copySign(angle, x);
+}
+
+Value expansion::buildAtan2(Code &code, Value y, Value x) {
+  Value zero = code.real(0.0), one = code.real(1.0);
+  Value infinity = code.real(std::numeric_limits<double>::infinity());
+  Value a = code.abs(y), b = code.abs(x);
+  Value largest = code.ifLess(a, b, b, a);
+  // Sums and products must not overflow.
+  Value scale = code.ifLess(code.real(std::ldexp(1.0, code.format.bias - 3)),
+                            largest, code.real(0.0625), one);
+  Value isInfinite = code.equal(largest, infinity);
+  auto fit = [&](Value c) {
+    Value isLargest = code.select(code.equal(c, infinity), one, zero);
+    return code.select(isInfinite, isLargest, code.mul(c, scale));
+  };
+  b = code.select(code.equal(largest, zero), one, fit(b));
+  Value angle = buildAngle(code, fit(a), b, code.isNegative(code.bits(x)));
+  Value isNone = code.compare(arith::CmpFPredicate::UNO, x, y);
+  return code.select(isNone, code.add(x, y), code.copySign(angle, y));
+}
