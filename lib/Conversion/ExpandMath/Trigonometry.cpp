@@ -98,6 +98,8 @@ Value expansion::buildTan(Code &code, Value x) {
   Value square = code.mul(r, r);
   Value sine = code.fma(code.mul(r, square),
                         code.horner(square, format.sine.drop_back()), r);
+  // The sum of zeros has lost the sign.
+  sine = code.copySign(sine, r);
   Value cosine = code.horner(square, format.cosine);
   Value result = code.div(code.ifOdd(n, code.neg(cosine), sine),
                           code.ifOdd(n, sine, cosine));
