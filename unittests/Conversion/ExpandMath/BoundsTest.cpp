@@ -1,0 +1,707 @@
+//===- BoundsTest.cpp - Bounds of all functions in units of the last place ===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Compiles every function that is expanded, for numbers and for vectors, and
+// compares it with the host's: the error with that of the next wider type,
+// special values with that of the same type. The bounds are those of the table
+// in the description of batch-expand-math.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Conversion/ExpandMath.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/ExecutionEngine/ExecutionEngine.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
+#include "llvm/Support/TargetSelect.h"
+#include "gtest/gtest.h"
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+using namespace mlir;
+
+namespace {
+
+constexpr int kBlock = 1024;
+constexpr int kWidth = 8;
+
+template <typename T>
+struct Info;
+template <>
+struct Info<float> {
+  using Bits = uint32_t;
+  using Wide = double;
+  static constexpr const char *name = "f32";
+};
+template <>
+struct Info<double> {
+  using Bits = uint64_t;
+  using Wide = long double;
+  static constexpr const char *name = "f64";
+};
+
+template <typename T>
+T fromBits(typename Info<T>::Bits bits) {
+  T value;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+template <typename T>
+bool sameBits(T a, T b) {
+  return (std::isnan(a) && std::isnan(b)) ||
+         std::memcmp(&a, &b, sizeof(a)) == 0;
+}
+uint64_t mix(uint64_t i) {
+  i = (i + 1) * 0x9E3779B97F4A7C15;
+  i = (i ^ (i >> 31)) * 0xD6E8FEB86659FD93;
+  return i ^ (i >> 32);
+}
+/// From 0 to 1.
+double unit(uint64_t i) { return double(mix(i) >> 11) * 0x1p-53; }
+
+/// A function of one number in three types.
+struct Unary {
+  const char *name;
+  double bounds[2]; ///< in f32 and f64
+  double range;     ///< where most points are
+  float (*narrow)(float);
+  double (*middle)(double);
+  long double (*wide)(long double);
+
+  template <typename T>
+  T operator()(T x) const {
+    if constexpr (std::is_same_v<T, float>)
+      return narrow(x);
+    else if constexpr (std::is_same_v<T, double>)
+      return middle(x);
+    else
+      return wide(x);
+  }
+};
+
+#define UNARY(name, narrow, wide, range, call)                                 \
+  {name,                                                                       \
+   {narrow, wide},                                                             \
+   range,                                                                      \
+   [](float x) -> float { return call; },                                      \
+   [](double x) -> double { return call; },                                    \
+   [](long double x) -> long double { return call; }}
+
+const Unary kUnary[] = {
+    UNARY("acos", 1.5, 1.5, 1, std::acos(x)),
+    UNARY("acosh", 3.5, 3.5, 100, std::acosh(x)),
+    UNARY("asin", 2.5, 2.5, 1, std::asin(x)),
+    UNARY("asinh", 3.5, 3.5, 100, std::asinh(x)),
+    UNARY("atan", 2.5, 2.5, 10, std::atan(x)),
+    UNARY("atanh", 3.5, 3.5, 1, std::atanh(x)),
+    UNARY("cbrt", 0.6, 0.6, 1000, std::cbrt(x)),
+    UNARY("cosh", 2, 2, 712, std::cosh(x)),
+    UNARY("erf", 1.5, 1.5, 6, std::erf(x)),
+    UNARY("erfc", 5, 5, 28, std::erfc(x)),
+    UNARY("exp", 1.5, 1.5, 746, std::exp(x)),
+    UNARY("exp2", 1.5, 1.5, 1080, std::exp2(x)),
+    UNARY("expm1", 2.5, 2.5, 746, std::expm1(x)),
+    UNARY("log", 2.5, 2.5, 100, std::log(x)),
+    UNARY("log10", 0.6, 0.6, 100, std::log10(x)),
+    UNARY("log1p", 2.5, 2.5, 100, std::log1p(x)),
+    UNARY("log2", 0.6, 0.6, 100, std::log2(x)),
+    UNARY("round", 0, 0, 1e6, std::round(x)),
+    UNARY("rsqrt", 1.5, 1.5, 100, 1 / std::sqrt(x)),
+    UNARY("sinh", 3.5, 3.5, 712, std::sinh(x)),
+    UNARY("tan", 3.5, 3.5, 1e5, std::tan(x)),
+    UNARY("tanh", 3.5, 3.5, 20, std::tanh(x)),
+};
+
+//===----------------------------------------------------------------------===//
+// Compiled functions
+//===----------------------------------------------------------------------===//
+
+/// llvm.func @SYMBOL(x, y, n, out) for blocks of numbers x and y and of i64 n.
+std::string loopSource(StringRef name, StringRef element, int width,
+                       StringRef body) {
+  std::string source = R"(
+    llvm.func @SYMBOL(%xs: !llvm.ptr, %ys: !llvm.ptr, %ns: !llvm.ptr,
+                      %out: !llvm.ptr) attributes {llvm.emit_c_interface} {
+      %zero = llvm.mlir.constant(0 : i64) : i64
+      %step = llvm.mlir.constant(WIDTH : i64) : i64
+      %end = llvm.mlir.constant(1024 : i64) : i64
+      llvm.br ^loop(%zero : i64)
+    ^loop(%i: i64):
+      %px = llvm.getelementptr %xs[%i] : (!llvm.ptr, i64) -> !llvm.ptr, ELEMENT
+      %x = llvm.load %px {alignment = 4 : i64} : !llvm.ptr -> TYPE
+      %py = llvm.getelementptr %ys[%i] : (!llvm.ptr, i64) -> !llvm.ptr, ELEMENT
+      %y = llvm.load %py {alignment = 4 : i64} : !llvm.ptr -> TYPE
+      %pn = llvm.getelementptr %ns[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+      %n = llvm.load %pn {alignment = 4 : i64} : !llvm.ptr -> LONGS
+      BODY
+      %pr = llvm.getelementptr %out[%i] : (!llvm.ptr, i64) -> !llvm.ptr, ELEMENT
+      llvm.store %r, %pr {alignment = 4 : i64} : TYPE, !llvm.ptr
+      %next = llvm.add %i, %step : i64
+      %more = llvm.icmp "slt" %next, %end : i64
+      llvm.cond_br %more, ^loop(%next : i64), ^done
+    ^done:
+      llvm.return
+    })";
+  auto vectorOf = [&](StringRef type) {
+    return width == 1
+               ? type.str()
+               : "vector<" + std::to_string(width) + "x" + type.str() + ">";
+  };
+  auto replace = [&](StringRef from, StringRef to) {
+    for (size_t at; (at = source.find(from)) != std::string::npos;)
+      source.replace(at, from.size(), to);
+  };
+  replace("BODY", body);
+  replace("SYMBOL", (name + "_" + element + "_" + Twine(width)).str());
+  replace("WIDTH", std::to_string(width));
+  replace("ELEMENT", element);
+  replace("TYPE", vectorOf(element));
+  replace("LONGS", vectorOf("i64"));
+  for (StringRef type : {"i8", "i32", "i1"})
+    replace(("OF_" + type).str(), vectorOf(type));
+  return source;
+}
+
+std::string allSources(StringRef element) {
+  std::string source;
+  for (int width : {1, kWidth}) {
+    auto add = [&](StringRef name, const Twine &body) {
+      source += loopSource(name, element, width, body.str());
+    };
+    for (const Unary &function : kUnary)
+      add(function.name, Twine("%r = math.") + function.name + " %x : TYPE");
+    add("atan2", "%r = math.atan2 %x, %y : TYPE");
+    add("powf", "%r = math.powf %x, %y : TYPE");
+    add("sincos", "%s, %c = math.sincos %x : TYPE\n"
+                  "%r = arith.subf %s, %c : TYPE");
+    add("difference", "%s = math.sin %x : TYPE\n %c = math.cos %x : TYPE\n"
+                      "%r = arith.subf %s, %c : TYPE");
+    add("clampf", "%z = arith.addf %y, %y : TYPE\n"
+                  "%r = math.clampf %x to [%y, %z] : TYPE");
+    add("fpowi64", "%r = math.fpowi %x, %n : TYPE, LONGS");
+    for (StringRef type : {"i8", "i32"})
+      add(("fpow" + type).str(), "%m = arith.trunci %n : LONGS to OF_" + type +
+                                     "\n%r = math.fpowi %x, %m : TYPE, OF_" +
+                                     type);
+    for (StringRef exponent : {"0", "1", "2"}) {
+      std::string value = exponent.str() + ".0";
+      if (width > 1)
+        value = "dense<" + value + ">";
+      add(("power" + exponent).str(),
+          "%c = arith.constant " + value +
+              " : TYPE\n%r = math.powf %x, %c : TYPE");
+    }
+    // The answers as digits.
+    add("classes",
+        R"(%a = math.isnan %x : TYPE
+           %b = math.isinf %x : TYPE
+           %c = math.isfinite %x : TYPE
+           %d = math.isnormal %x : TYPE
+           %a0 = arith.uitofp %a : OF_i1 to TYPE
+           %b0 = arith.uitofp %b : OF_i1 to TYPE
+           %c0 = arith.uitofp %c : OF_i1 to TYPE
+           %d0 = arith.uitofp %d : OF_i1 to TYPE
+           %b2 = arith.addf %b0, %b0 : TYPE
+           %c2 = arith.addf %c0, %c0 : TYPE
+           %c4 = arith.addf %c2, %c2 : TYPE
+           %d2 = arith.addf %d0, %d0 : TYPE
+           %d4 = arith.addf %d2, %d2 : TYPE
+           %d8 = arith.addf %d4, %d4 : TYPE
+           %ab = arith.addf %a0, %b2 : TYPE
+           %cd = arith.addf %c4, %d8 : TYPE
+           %r = arith.addf %ab, %cd : TYPE)");
+  }
+  return source;
+}
+
+const char *const kIntegers = R"(
+  llvm.func @ipowi8(%b: i8, %n: i8) -> i8
+      attributes {llvm.emit_c_interface} {
+    %r = math.ipowi %b, %n : i8
+    llvm.return %r : i8
+  }
+  llvm.func @ipowi64(%b: i64, %n: i64) -> i64
+      attributes {llvm.emit_c_interface} {
+    %r = math.ipowi %b, %n : i64
+    llvm.return %r : i64
+  })";
+
+class BoundsTest : public ::testing::Test {
+protected:
+  static void SetUpTestSuite() {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    context = new MLIRContext(MLIRContext::Threading::DISABLED);
+    DialectRegistry registry;
+    registry
+        .insert<arith::ArithDialect, cf::ControlFlowDialect, math::MathDialect,
+                scf::SCFDialect, vector::VectorDialect, LLVM::LLVMDialect>();
+    registerBuiltinDialectTranslation(registry);
+    registerLLVMDialectTranslation(registry);
+    context->appendDialectRegistry(registry);
+    // The patterns make ops of dialects that the sources lack.
+    context->loadAllAvailableDialects();
+    module = parseSourceString<ModuleOp>(
+                 allSources("f32") + allSources("f64") + kIntegers, context)
+                 .release();
+    ASSERT_TRUE(module);
+
+    RewritePatternSet patterns(context);
+    batch::populateExpandMathPatterns(patterns);
+    walkAndApplyPatterns(module, FrozenRewritePatternSet(std::move(patterns)));
+    PassManager pm(context);
+    pm.addPass(createSCFToControlFlowPass());
+    pm.addPass(createConvertMathToLLVMPass());
+    pm.addPass(createArithToLLVMConversionPass());
+    pm.addPass(createConvertControlFlowToLLVMPass());
+    pm.addPass(createConvertVectorToLLVMPass());
+    pm.addPass(createReconcileUnrealizedCastsPass());
+    ASSERT_TRUE(succeeded(pm.run(module)));
+    ExecutionEngineOptions options;
+    options.jitCodeGenOptLevel = llvm::CodeGenOptLevel::Default;
+    auto made = ExecutionEngine::create(module, options);
+    ASSERT_TRUE(static_cast<bool>(made));
+    engine = made->release();
+  }
+
+  static void TearDownTestSuite() {
+    delete engine;
+    module.erase();
+    delete context;
+  }
+
+  static void *lookup(const std::string &symbol) {
+    auto found = engine->lookup(symbol);
+    EXPECT_TRUE(static_cast<bool>(found));
+    return found ? *found : nullptr;
+  }
+
+  template <typename T>
+  using Function = void (*)(const T *, const T *, const int64_t *, T *);
+
+  /// A block of arguments.
+  template <typename T>
+  struct Block {
+    std::vector<T> xs = std::vector<T>(kBlock);
+    std::vector<T> ys = std::vector<T>(kBlock);
+    std::vector<int64_t> ns = std::vector<int64_t>(kBlock);
+  };
+
+  /// The values of a function, which are the same for numbers and vectors.
+  template <typename T>
+  static std::vector<T> apply(const std::string &name, const Block<T> &block) {
+    std::vector<T> single(kBlock), vectors(kBlock);
+    std::string prefix = name + "_" + Info<T>::name + "_";
+    auto run = [&](int width, std::vector<T> &out) {
+      auto function =
+          reinterpret_cast<Function<T>>(lookup(prefix + std::to_string(width)));
+      function(block.xs.data(), block.ys.data(), block.ns.data(), out.data());
+    };
+    run(1, single);
+    run(kWidth, vectors);
+    for (int i = 0; i < kBlock; ++i)
+      EXPECT_TRUE(sameBits(single[i], vectors[i]))
+          << name << " " << block.xs[i] << " " << block.ys[i];
+    return single;
+  }
+
+  /// |y - exact| in units of the last place of `exact`, subnormal or not.
+  template <typename T>
+  static double unitsOff(T y, typename Info<T>::Wide exact) {
+    using Limits = std::numeric_limits<T>;
+    using Wide = typename Info<T>::Wide;
+    if (std::isnan(exact))
+      return std::isnan(y) ? 0 : INFINITY;
+    if (std::abs(exact) > Limits::max()) // may round either way at the edge
+      return std::abs(y) >= Limits::max() && std::signbit(y) == (exact < 0)
+                 ? 0
+                 : INFINITY;
+    int exponent = exact == 0 ? Limits::min_exponent - 1 : std::ilogb(exact);
+    exponent = std::max(exponent, Limits::min_exponent - 1);
+    double off = std::abs(Wide(y) - exact) /
+                 std::ldexp(Wide(1), exponent - Limits::digits + 1);
+    return std::isnan(off) ? INFINITY : off;
+  }
+
+  /// The largest error of a function, over `count` points of fill(block, i, n),
+  /// which sets element i to point n.
+  template <typename T, typename Reference, typename Fill>
+  static void measure(const std::string &name, double bound, uint64_t count,
+                      Reference reference, Fill fill) {
+    using Wide = typename Info<T>::Wide;
+    double worst = 0;
+    Block<T> block;
+    for (uint64_t base = 0; base < count; base += kBlock) {
+      for (int i = 0; i < kBlock; ++i)
+        fill(block, i, base + i);
+      std::vector<T> found = apply(name, block);
+      for (int i = 0; i < kBlock; ++i) {
+        double off =
+            unitsOff<T>(found[i], reference(Wide(block.xs[i]),
+                                            Wide(block.ys[i]), block.ns[i]));
+        ASSERT_LE(off, bound)
+            << name << " of " << Info<T>::name << " at " << block.xs[i] << ", "
+            << block.ys[i] << ", " << block.ns[i] << ": " << found[i];
+        worst = std::max(worst, off);
+      }
+    }
+    printf("%s of %s: %.3f units\n", name.c_str(), Info<T>::name, worst);
+  }
+
+  /// Numbers of all exponents and signs, dense ones around zero and in the
+  /// range of interest, and those beside points where one polynomial follows
+  /// another.
+  template <typename T>
+  static T point(uint64_t n, double range) {
+    T sign = n & 8 ? T(-1) : T(1);
+    switch (n % 8) {
+    case 0:
+    case 1:
+      return fromBits<T>(typename Info<T>::Bits(mix(n)));
+    case 2:
+      return sign * T(unit(n));
+    case 3:
+      return sign * T(4 * unit(n));
+    case 4:
+      return T(1) + sign * T(std::exp2(-60 * unit(n)));
+    case 5:
+      return sign * T(std::exp2(-60 * unit(n)));
+    default:
+      return sign * T(range * unit(n));
+    }
+  }
+
+  static MLIRContext *context;
+  static ModuleOp module;
+  static ExecutionEngine *engine;
+};
+
+MLIRContext *BoundsTest::context = nullptr;
+ModuleOp BoundsTest::module;
+ExecutionEngine *BoundsTest::engine = nullptr;
+
+template <typename T>
+constexpr int kFormat = std::is_same_v<T, double>;
+
+//===----------------------------------------------------------------------===//
+// Bounds
+//===----------------------------------------------------------------------===//
+
+/// From here on, sin, cos and tan are 0, 1 or -1.
+template <typename T>
+constexpr T kSineRange = std::is_same_v<T, float> ? T(0x1p20) : T(0x1p49);
+
+TEST_F(BoundsTest, OfOneNumber) {
+  auto check = [](auto type) {
+    using T = decltype(type);
+    for (const Unary &function : kUnary) {
+      bool isTan = StringRef(function.name) == "tan";
+      double range = function.range;
+      if (std::is_same_v<T, float> && range > 700 && range < 1100)
+        range /= 8;
+      measure<T>(
+          function.name, function.bounds[kFormat<T>], 1 << 20,
+          [&](auto x, auto, int64_t) { return function(x); },
+          [&](Block<T> &block, int i, uint64_t n) {
+            T x = point<T>(n, range);
+            // Beside multiples of pi / 2.
+            if (isTan && n % 8 < 2)
+              x = T(std::floor(range * unit(n)) * 1.5707963267948966);
+            block.xs[i] = isTan && std::abs(x) >= kSineRange<T> ? T(1) : x;
+          });
+    }
+  };
+  check(float());
+  check(double());
+}
+
+TEST_F(BoundsTest, OfTwoNumbers) {
+  auto check = [](auto type) {
+    using T = decltype(type);
+    constexpr double powf[] = {1, 1}, atan2[] = {2.5, 2.5};
+    measure<T>(
+        "powf", powf[kFormat<T>], 1 << 20,
+        [](auto x, auto y, int64_t) { return std::pow(x, y); },
+        [](Block<T> &block, int i, uint64_t n) {
+          T x = point<T>(n, 100);
+          block.xs[i] = n % 16 == 0 ? x : std::abs(x);
+          // Most results are finite and not 1.
+          T target = T(unit(~n) * (kFormat<T> ? 2100 : 280)) - 1;
+          T y = (target - (kFormat<T> ? 1078 : 150)) / std::log2(std::abs(x));
+          block.ys[i] = n % 16 == 0 ? std::trunc(T(20 * unit(~n)) - 10) : y;
+        });
+    measure<T>(
+        "atan2", atan2[kFormat<T>], 1 << 20,
+        [](auto x, auto y, int64_t) { return std::atan2(x, y); },
+        [](Block<T> &block, int i, uint64_t n) {
+          block.xs[i] = point<T>(n, 100);
+          block.ys[i] = point<T>(n % 3 ? ~n : n + 4, 100);
+        });
+  };
+  check(float());
+  check(double());
+}
+
+TEST_F(BoundsTest, OfIntegerPowers) {
+  auto check = [](auto type) {
+    using T = decltype(type);
+    constexpr double bounds[] = {1, 1};
+    auto measurePower = [&](const std::string &name, auto exponent) {
+      using N = decltype(exponent);
+      measure<T>(
+          name, bounds[kFormat<T>], 1 << 19,
+          [](auto x, auto, int64_t n) -> typename Info<T>::Wide {
+            // An odd power, although its exponent has no odd neighbor.
+            long double y = N(n);
+            long double power = std::pow((long double)std::abs(x), y);
+            return std::signbit(x) && (n & 1) ? -power : power;
+          },
+          [](Block<T> &block, int i, uint64_t n) {
+            block.xs[i] = point<T>(n, 3);
+            int bits = 1 + mix(~n) % (8 * sizeof(N));
+            block.ns[i] = int64_t(mix(n + 7)) >> (64 - bits);
+            if (n % 4 == 1)
+              block.xs[i] =
+                  T(1) + T(std::exp2(-unit(n) * (kFormat<T> ? 52 : 23)));
+          });
+    };
+    measurePower("fpowi8", int8_t());
+    measurePower("fpowi32", int32_t());
+    measurePower("fpowi64", int64_t());
+  };
+  check(float());
+  check(double());
+}
+
+//===----------------------------------------------------------------------===//
+// Exact cases
+//===----------------------------------------------------------------------===//
+
+template <typename T>
+std::vector<T> getSpecialValues() {
+  using Limits = std::numeric_limits<T>;
+  std::vector<T> values = {Limits::quiet_NaN()};
+  T edge = std::ldexp(T(1), Limits::digits);
+  for (T x : {T(0),
+              Limits::denorm_min(),
+              Limits::min(),
+              T(0.5),
+              T(1),
+              T(1.5),
+              T(2),
+              T(2.5),
+              T(3),
+              T(8),
+              T(100),
+              T(1000),
+              edge - 1,
+              edge,
+              2 * edge,
+              Limits::max(),
+              Limits::infinity(),
+              std::nextafter(T(0.5), T(0)),
+              std::nextafter(T(1), T(0)),
+              std::nextafter(T(1), T(2))})
+    values.insert(values.end(), {x, -x});
+  return values;
+}
+
+/// True if a value must be met to the bit: zeros, infinities, NaN, whole
+/// numbers.
+template <typename T>
+bool isExact(T value) {
+  return !std::isfinite(value) ||
+         (value == std::trunc(value) && std::abs(value) < 0x1p20);
+}
+
+TEST_F(BoundsTest, SpecialValuesAreThoseOfC) {
+  auto check = [](auto type) {
+    using T = decltype(type);
+    using Wide = typename Info<T>::Wide;
+    std::vector<T> values = getSpecialValues<T>();
+    auto compare = [&](const std::string &name, auto reference, auto narrow) {
+      Block<T> block;
+      for (T y : values) {
+        for (size_t i = 0; i < kBlock; ++i) {
+          block.xs[i] = values[i % values.size()];
+          block.ys[i] = y;
+        }
+        std::vector<T> found = apply(name, block);
+        for (size_t i = 0; i < values.size(); ++i) {
+          // The host's rounding does not make numbers whole.
+          T wanted = narrow(values[i], y);
+          Wide wide = reference(Wide(values[i]), Wide(y));
+          if (isExact(wanted) && (!std::isfinite(wanted) || wanted == wide)) {
+            EXPECT_TRUE(sameBits(found[i], wanted))
+                << name << " of " << Info<T>::name << " at " << values[i]
+                << ", " << y << ": " << found[i] << ", not " << wanted;
+          }
+        }
+      }
+    };
+    for (const Unary &function : kUnary)
+      if (StringRef(function.name) != "tan")
+        compare(
+            function.name, [&](Wide x, Wide) { return function(x); },
+            [&](T x, T) { return function(x); });
+    compare(
+        "powf", [](Wide x, Wide y) { return std::pow(x, y); },
+        [](T x, T y) { return std::pow(x, y); });
+    compare(
+        "atan2", [](Wide x, Wide y) { return std::atan2(x, y); },
+        [](T x, T y) { return std::atan2(x, y); });
+  };
+  check(float());
+  check(double());
+}
+
+TEST_F(BoundsTest, SpecialAngles) {
+  auto check = [](auto type) {
+    using T = decltype(type);
+    Block<T> block;
+    block.xs = {T(0),
+                T(-0.0),
+                std::numeric_limits<T>::denorm_min(),
+                kSineRange<T> * 3,
+                std::numeric_limits<T>::infinity(),
+                std::numeric_limits<T>::quiet_NaN()};
+    block.xs.resize(kBlock);
+    std::vector<T> found = apply("tan", block);
+    for (int i = 0; i < 3; ++i)
+      EXPECT_TRUE(sameBits(found[i], block.xs[i])) << block.xs[i];
+    EXPECT_EQ(found[3], 0);
+    EXPECT_TRUE(std::isnan(found[4]));
+    EXPECT_TRUE(std::isnan(found[5]));
+    // The two results of sincos are those of sin and cos.
+    for (int i = 0; i < kBlock; ++i)
+      block.xs[i] = point<T>(i, 100);
+    std::vector<T> both = apply("sincos", block);
+    std::vector<T> each = apply("difference", block);
+    for (int i = 0; i < kBlock; ++i)
+      EXPECT_TRUE(sameBits(both[i], each[i])) << block.xs[i];
+  };
+  check(float());
+  check(double());
+}
+
+/// Powers of ten have exact logarithms, as do powers of two.
+TEST_F(BoundsTest, LogarithmsOfPowersAreExact) {
+  auto check = [](auto type) {
+    using T = decltype(type);
+    Block<T> tens, twos;
+    int count = kFormat<T> ? 23 : 11, lowest = kFormat<T> ? -1074 : -149;
+    for (int i = 0; i < kBlock; ++i) {
+      tens.xs[i] = std::pow(T(10), T(i % count));
+      twos.xs[i] = std::ldexp(T(1), lowest + i % -lowest);
+    }
+    std::vector<T> log10 = apply("log10", tens), log2 = apply("log2", twos);
+    for (int i = 0; i < kBlock; ++i) {
+      EXPECT_EQ(log10[i], i % count);
+      EXPECT_EQ(log2[i], lowest + i % -lowest);
+    }
+  };
+  check(float());
+  check(double());
+}
+
+TEST_F(BoundsTest, SmallPowersAreProducts) {
+  auto check = [](auto type) {
+    using T = decltype(type);
+    Block<T> block;
+    for (int i = 0; i < kBlock; ++i)
+      block.xs[i] = point<T>(i, 100);
+    auto expect = [&](const std::string &name, auto reference) {
+      std::vector<T> found = apply(name, block);
+      for (int i = 0; i < kBlock; ++i)
+        EXPECT_TRUE(sameBits(found[i], T(reference(block.xs[i]))))
+            << name << " " << block.xs[i];
+    };
+    expect("power0", [](T) { return 1; });
+    expect("power1", [](T x) { return x; });
+    expect("power2", [](T x) { return x * x; });
+    // Exponents that are no constants give the same bits.
+    for (int n : {0, 1, 2}) {
+      block.ys.assign(kBlock, T(n));
+      block.ns.assign(kBlock, n);
+      std::vector<T> constant = apply("power" + std::to_string(n), block);
+      std::vector<T> real = apply("powf", block);
+      std::vector<T> integer = apply("fpowi32", block);
+      for (int i = 0; i < kBlock; ++i) {
+        EXPECT_TRUE(sameBits(real[i], constant[i])) << block.xs[i] << " " << n;
+        EXPECT_TRUE(sameBits(integer[i], constant[i]))
+            << block.xs[i] << " " << n;
+      }
+    }
+  };
+  check(float());
+  check(double());
+}
+
+TEST_F(BoundsTest, ClassesAndClamps) {
+  auto check = [](auto type) {
+    using T = decltype(type);
+    std::vector<T> values = getSpecialValues<T>();
+    Block<T> block;
+    for (int i = 0; i < kBlock; ++i) {
+      block.xs[i] = values[i % values.size()];
+      block.ys[i] = T(i % 7) / 2;
+    }
+    std::vector<T> classes = apply("classes", block);
+    std::vector<T> clamped = apply("clampf", block);
+    for (int i = 0; i < kBlock; ++i) {
+      T x = block.xs[i];
+      EXPECT_EQ(classes[i], std::isnan(x) + 2 * std::isinf(x) +
+                                4 * std::isfinite(x) + 8 * std::isnormal(x))
+          << x;
+      T low = block.ys[i], high = 2 * low;
+      EXPECT_EQ(std::isnan(clamped[i]), std::isnan(x));
+      if (!std::isnan(x)) {
+        EXPECT_EQ(clamped[i], std::max(std::min(x, high), low)) << x;
+      }
+    }
+  };
+  check(float());
+  check(double());
+}
+
+TEST_F(BoundsTest, PowersOfIntegersWrap) {
+  auto power = [](int64_t base, int64_t exponent) -> int64_t {
+    if (exponent < 0)
+      return base == 1 ? 1 : base == -1 ? (exponent & 1 ? -1 : 1) : 0;
+    uint64_t result = 1, square = base;
+    for (; exponent; exponent >>= 1, square *= square)
+      if (exponent & 1)
+        result *= square;
+    return result;
+  };
+  auto *narrow = reinterpret_cast<int8_t (*)(int8_t, int8_t)>(lookup("ipowi8"));
+  for (int base = -128; base < 128; ++base)
+    for (int exponent = -128; exponent < 128; ++exponent)
+      EXPECT_EQ(narrow(base, exponent), int8_t(power(base, exponent)))
+          << base << "^" << exponent;
+  auto *wide =
+      reinterpret_cast<int64_t (*)(int64_t, int64_t)>(lookup("ipowi64"));
+  for (uint64_t i = 0; i < 4096; ++i) {
+    int64_t base = int64_t(mix(i)) >> (i % 64);
+    int64_t exponent = int64_t(mix(~i)) >> (mix(i) % 64);
+    EXPECT_EQ(wide(base, exponent), power(base, exponent))
+        << base << "^" << exponent;
+  }
+}
+
+} // namespace
