@@ -426,9 +426,11 @@ def check(kind):
         check_emulator(looped, kind, repeat, "loops", sure, "lockstep")
     # Random data of all these types, compared with unbatched runs.
     for source in (model, repeat):
-        for batch in (2, 9):
+        program = checks.run("%s: compile for random data" % kind, lambda:
+                             batchtest.compile_model(source, path("random.so")))
+        for batch in (2, 9) if program else ():
             checks.run("%s: random data" % kind, lambda: batchtest.run_model(
-                source, "random:1,9", params="random:1", batch=batch))
+                program, "random:1,9", params="random:1", batch=batch))
 
 
 quick = "--quick" in sys.argv[1:]

@@ -106,9 +106,9 @@ Value FloatCode::fromInteger(Value value, bool isSigned) {
     Value any = add(mask(value, low), low);
     Value large = mask(arith::OrIOp::create(builder, loc, value, any), ~low);
     Value distance = isSigned ? add(value, exact) : value;
-    Value isExact = arith::CmpIOp::create(
-        builder, loc, CmpIPredicate::ult, distance,
-        integer(type, isSigned ? 2 * exact : exact));
+    Value isExact =
+        arith::CmpIOp::create(builder, loc, CmpIPredicate::ult, distance,
+                              integer(type, isSigned ? 2 * exact : exact));
     value = arith::SelectOp::create(builder, loc, isExact, value, large);
   }
   Type real = width < kSingleBits ? builder.getF32Type() : builder.getF64Type();
@@ -127,8 +127,8 @@ Value FloatCode::toOdd(Value wide) {
       arith::CmpFOp::create(builder, loc, CmpFPredicate::OGT,
                             math::AbsFOp::create(builder, loc, back),
                             math::AbsFOp::create(builder, loc, wide));
-  Value isInexact = arith::CmpFOp::create(builder, loc, CmpFPredicate::ONE,
-                                          back, wide);
+  Value isInexact =
+      arith::CmpFOp::create(builder, loc, CmpFPredicate::ONE, back, wide);
   Value bits = arith::BitcastOp::create(builder, loc, i32, nearest);
   bits = arith::SubIOp::create(
       builder, loc, bits, arith::ExtUIOp::create(builder, loc, i32, isLarger));
@@ -181,10 +181,9 @@ struct ExpandFloatsPass : batch::impl::ExpandFloatsPassBase<ExpandFloatsPass> {
   void runOnOperation() override {
     SmallVector<Operation *> ops;
     getOperation()->walk([&](Operation *op) {
-      bool computes =
-          isa_and_nonnull<arith::ArithDialect, math::MathDialect>(
-              op->getDialect()) ||
-          isa<vector::FMAOp>(op);
+      bool computes = isa_and_nonnull<arith::ArithDialect, math::MathDialect>(
+                          op->getDialect()) ||
+                      isa<vector::FMAOp>(op);
       if (computes && (llvm::any_of(op->getOperandTypes(), is16Bit) ||
                        llvm::any_of(op->getResultTypes(), is16Bit)))
         ops.push_back(op);

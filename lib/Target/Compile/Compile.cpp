@@ -14,6 +14,8 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -176,6 +178,28 @@ static LogicalResult addDevicePasses(OpPassManager &pm, Location loc,
   return success();
 }
 
+/// Makes selects of bf16 select bits: for a CPU without bf16, LLVM would call a
+/// library to convert what they select.
+static void selectBits(llvm::Module &module) {
+  SmallVector<llvm::SelectInst *> selects;
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &instruction : llvm::instructions(function))
+      if (auto *select = dyn_cast<llvm::SelectInst>(&instruction);
+          select && select->getType()->getScalarType()->isBFloatTy())
+        selects.push_back(select);
+  for (llvm::SelectInst *select : selects) {
+    llvm::IRBuilder<> builder(select);
+    llvm::Type *bits = select->getType()->getWithNewType(builder.getInt16Ty());
+    llvm::Value *chosen = builder.CreateSelect(
+        select->getCondition(),
+        builder.CreateBitCast(select->getTrueValue(), bits),
+        builder.CreateBitCast(select->getFalseValue(), bits));
+    select->replaceAllUsesWith(
+        builder.CreateBitCast(chosen, select->getType()));
+    select->eraseFromParent();
+  }
+}
+
 /// Runs the passes, then translates and optimizes.
 static FailureOr<std::unique_ptr<llvm::Module>>
 makeLLVMModule(ModuleOp module, llvm::LLVMContext &context,
@@ -240,6 +264,7 @@ makeLLVMModule(ModuleOp module, llvm::LLVMContext &context,
                               : llvm::OptimizationLevel::O1;
   if (options.optLevel > 0)
     builder.buildPerModuleDefaultPipeline(level).run(*llvmModule, mam);
+  selectBits(*llvmModule);
   return llvmModule;
 }
 

@@ -139,9 +139,10 @@ static Value widenInit(OpBuilder &builder, Location loc, Value init) {
 static void widenReduction(linalg::LinalgOp op) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
-  SmallVector<Value> inits = llvm::map_to_vector(
-      op.getDpsInits(),
-      [&](Value init) { return widenInit(builder, loc, init); });
+  SmallVector<Value> inits =
+      llvm::map_to_vector(op.getDpsInits(), [&](Value init) {
+        return widenInit(builder, loc, init);
+      });
   auto sums = linalg::GenericOp::create(
       builder, loc, TypeRange(inits), op.getDpsInputs(), inits,
       op.getIndexingMapsArray(), op.getIteratorTypesArray(),

@@ -16,6 +16,7 @@
 // KEPT:        arith.addf
 // KEPT-NEXT:   arith.truncf
 // KEPT-NEXT:   arith.extf
+// KEPT-NEXT:   arith.extf
 // KEPT-NEXT:   arith.mulf
 func.func @each_op(%a: f16, %b: f16) -> f16 {
   %s = arith.addf %a, %b : f16

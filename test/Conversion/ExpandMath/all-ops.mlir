@@ -1,7 +1,7 @@
-// RUN: batch-opt %s --batch-expand-math | grep -o 'math\.[a-z0-9]*' | LC_ALL=C sort -u | \
+// RUN: batch-opt %s --batch-expand-math | grep -o 'math\.[a-z0-9]*' | env LC_ALL=C sort -u | \
 // RUN:   FileCheck %s --match-full-lines
 // RUN: batch-opt %s --batch-expand-math=share=true | grep -o 'math\.[a-z0-9]*' | \
-// RUN:   LC_ALL=C sort -u | FileCheck %s --match-full-lines
+// RUN:   env LC_ALL=C sort -u | FileCheck %s --match-full-lines
 
 // Of all ops of math on f32, f64, vectors of them and integers, those stay that
 // targets have instructions for, or LLVM makes instructions of.

@@ -48,9 +48,9 @@ func.func @from_zero(%x: tensor<8xf16>) -> tensor<f16> {
 // CHECK:       ^bb0(%[[A:.*]]: f16, %[[ACC:.*]]: f32):
 // CHECK-DAG:     %[[A1:.*]] = arith.extf %[[A]] : f16 to f32
 // CHECK-DAG:     %[[F1:.*]] = arith.extf %[[F]] : f16 to f32
-// CHECK-DAG:     %[[C:.*]] = arith.constant 3.000000e+00 : f32
 // CHECK:         %[[M:.*]] = arith.mulf %[[A1]], %[[F1]] : f32
 // CHECK:         %[[E:.*]] = math.exp %[[M]] : f32
+// CHECK:         %[[C:.*]] = arith.constant 3.000000e+00 : f32
 // CHECK:         %[[D:.*]] = arith.divf %[[E]], %[[C]] : f32
 // CHECK:         %[[WIDE:.*]] = arith.extf %[[D]] : f32 to f64
 // CHECK:         %[[R:.*]] = arith.truncf %[[WIDE]] : f64 to f16

@@ -196,7 +196,7 @@ def WidenReductionsPass : Pass<"batch-widen-reductions"> {
     // becomes
     %init = arith.extf %b : tensor<4xbf16> to tensor<4xf32>
     %sum = linalg.generic ...
-             ins(%W, %x : tensor<4x8xbf16>, tensor<8xbf16>) outs(%init : tensor<4xf32>) {
+             ins(%W, %x : tensor<4x8xbf16>, tensor<8xbf16>) outs(%init : tensor<4xf32>) ... {
     ^bb0(%w: bf16, %v: bf16, %acc: f32):
       %w1 = arith.extf %w : bf16 to f32
       %v1 = arith.extf %v : bf16 to f32
