@@ -8,6 +8,7 @@
 #ifndef BATCH_RUNTIME_TENSORS_H
 #define BATCH_RUNTIME_TENSORS_H
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -74,11 +75,11 @@ struct RowLayout {
   int64_t denseBytes() const { return lines * lineBytes; }
   void pad(const char *dense, char *row) const {
     for (int64_t i = 0; i < lines; ++i)
-      std::memcpy(row + i * lineStride, dense + i * lineBytes, lineBytes);
+      std::copy_n(dense + i * lineBytes, lineBytes, row + i * lineStride);
   }
   void unpad(const char *row, char *dense) const {
     for (int64_t i = 0; i < lines; ++i)
-      std::memcpy(dense + i * lineBytes, row + i * lineStride, lineBytes);
+      std::copy_n(row + i * lineStride, lineBytes, dense + i * lineBytes);
   }
 };
 
