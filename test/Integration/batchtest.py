@@ -112,8 +112,7 @@ def compile_model(source, output, size=None, *options):
     for other in os.listdir(cache):
         if other != name:  # made by another batch-compile
             shutil.rmtree(os.path.join(cache, other), ignore_errors=True)
-    with open(source, "rb") as file:
-        key = hashlib.sha256(repr(arguments).encode() + file.read()).hexdigest()
+    key = hashlib.sha256(repr(arguments).encode() + contents(source)).hexdigest()
     kept = os.path.join(folder, os.path.basename(source) + key[:16] + ".so")
     if not os.path.exists(kept):
         call("batch-compile", source, "-o", output, *arguments)
@@ -215,8 +214,7 @@ CODES = {"F32": "f", "F64": "d", "I8": "b", "I16": "h", "I32": "i", "I64": "q",
 
 def read_safetensors(path):
     """{name: (dtype, shape, array)} of a safetensors file."""
-    with open(path, "rb") as file:
-        data = file.read()
+    data = contents(path)
     (size,) = struct.unpack_from("<Q", data)
     header = json.loads(data[8:8 + size])
     tensors = {}
@@ -241,6 +239,24 @@ def write_safetensors(path, tensors):
     text += b" " * (-len(text) % 8)
     with open(path, "wb") as file:
         file.write(struct.pack("<Q", len(text)) + text + data)
+
+
+def encode(kind, value):
+    """An element of f16, bf16 or another type as read_safetensors has it."""
+    if kind == "f16":
+        return struct.unpack("<H", struct.pack("<e", value))[0]
+    if kind == "bf16":  # the upper half of an f32
+        return struct.unpack("<I", struct.pack("<f", value))[0] >> 16
+    return value
+
+
+def decode(kind, element):
+    """The number whose encode() is `element`."""
+    if kind == "f16":
+        return struct.unpack("<e", struct.pack("<H", element))[0]
+    if kind == "bf16":
+        return struct.unpack("<f", struct.pack("<I", element << 16))[0]
+    return element
 
 
 def rows(tensor):
@@ -363,3 +379,20 @@ def temporary():
     import atexit
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
+
+
+def temporary_paths():
+    """A function from a name to its path in a folder of temporary()."""
+    folder = temporary()
+    return lambda name: os.path.join(folder, name)
+
+
+def contents(path):
+    """The bytes of a file."""
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def narrow(value):
+    """A number as an f32."""
+    return struct.unpack("f", struct.pack("f", value))[0]

@@ -10,16 +10,11 @@ import os
 import batchtest
 
 checks = batchtest.Checks("bytecode")
-scratch = batchtest.temporary()
-
-
-def path(name):
-    return os.path.join(scratch, name)
+path = batchtest.temporary_paths()
 
 
 def read(name):
-    with open(path(name), "rb") as file:
-        return file.read()
+    return batchtest.contents(path(name))
 
 
 def detour(what, name):

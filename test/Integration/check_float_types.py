@@ -13,11 +13,9 @@ need no symbols but the C math library's.
 
 import fractions
 import math
-import os
 import platform
 import random
 import shutil
-import struct
 import subprocess
 import sys
 
@@ -34,12 +32,8 @@ MOST = {"f16": 65504.0, "bf16": 255 * 2.0**120, "f32": (2 - 2.0**-23) * 2.0**127
 ALLOWED = {"fmod", "fmodf"}
 
 checks = batchtest.Checks("floating-point types")
-scratch = batchtest.temporary()
+path = batchtest.temporary_paths()
 draw = random.Random(5)
-
-
-def path(name):
-    return os.path.join(scratch, name)
 
 
 def unit(kind, value):
@@ -61,23 +55,6 @@ def to(kind, value):
     result = round(size / two ** exponent) * two ** exponent
     sign = -1.0 if exact < 0 or value == 0 and math.copysign(1, value) < 0 else 1.0
     return sign * (float(result) if result <= MOST[kind] else math.inf)
-
-
-def encode(kind, value):
-    """An element as Python's array has it in a file."""
-    if kind == "f16":
-        return struct.unpack("<H", struct.pack("<e", value))[0]
-    if kind == "bf16":
-        return struct.unpack("<I", struct.pack("<f", value))[0] >> 16
-    return value
-
-
-def decode(kind, element):
-    if kind == "f16":
-        return struct.unpack("<e", struct.pack("<H", element))[0]
-    if kind == "bf16":
-        return struct.unpack("<f", struct.pack("<I", element << 16))[0]
-    return element
 
 
 def reals(kind, count, most=2.0):
@@ -213,7 +190,7 @@ def write_data(kind):
             "w": reals(kind, N, 0.5),
             "B": [draw.randrange(-128, 128) for _ in range(9 * 13)],
             "M": [draw.randrange(2) for _ in range(N)]}
-    encoded = {name: [encode(kind, v) for v in data[name]] for name in "WTw"}
+    encoded = {name: [batchtest.encode(kind, v) for v in data[name]] for name in "WTw"}
     batchtest.write_safetensors(path("parameters"), {
         "W": (file, [ROWS, N], encoded["W"]), "T": (file, [5, N], encoded["T"]),
         "w": (file, [N], encoded["w"]),
@@ -228,7 +205,7 @@ def write_data(kind):
              "b": [draw.randrange(-128, 128) for _ in range(13)],
              "m": [draw.randrange(2) for _ in range(N)]}
         instances.append(v)
-        tensors["%d.x" % i] = (file, [N], [encode(kind, a) for a in v["x"]])
+        tensors["%d.x" % i] = (file, [N], [batchtest.encode(kind, a) for a in v["x"]])
         tensors["%d.m" % i] = ("BOOL", [N], v["m"])
         line = dict(v, x={"tensor": "%d.x" % i}, m={"tensor": "%d.m" % i})
         lines.append(line)
@@ -310,7 +287,7 @@ def compare(what, kind, outputs, wanted):
         checks.equal("%s: type of %s" % (what, name), dtype,
                      FILE_TYPES.get(name, FORMATS[kind][2]))
         own = name not in FILE_TYPES
-        values = [decode(kind, e) if own else e for e in values]
+        values = [batchtest.decode(kind, e) if own else e for e in values]
         size, wrong = len(some[name][0]), []
         for i, each in enumerate(wanted):
             if not each:
@@ -331,8 +308,7 @@ def run(program, inputs, batch, threads, *more):
     batchtest.run_model(program, path(inputs), "--input-tensors=" + path("tensors"),
                         "--outputs=" + out, *more, params=path("parameters"),
                         batch=batch, threads=threads, check=not more)
-    with open(out, "rb") as file:
-        return file.read()
+    return batchtest.contents(out)
 
 
 def check_symbols(what, program):

@@ -23,13 +23,9 @@ parser.add_argument("--long", action="store_true",
                     help="all combinations of options, not some")
 long = parser.parse_args().long
 checks = batchtest.Checks("lock step")
-scratch = batchtest.temporary()
+file = batchtest.temporary_paths()
 generator = random.Random(16)
 SOURCES = os.path.join(batchtest.ROOT, "test", "Integration", "CPU", "Inputs")
-
-
-def file(name):
-    return os.path.join(scratch, name)
 
 
 def model(name):
@@ -39,11 +35,6 @@ def model(name):
 def compiled(source, name, *options):
     return checks.run("compile " + name, lambda: batchtest.compile_model(
         source, file(name + ".so"), None, *options))
-
-
-def contents(path):
-    with open(path, "rb") as opened:
-        return opened.read()
 
 
 # --- lanes ------------------------------------------------------------------
@@ -80,7 +71,7 @@ def check_grid(name, source, sizes, make):
 
                 if count not in wanted:
                     run("--unbatched")
-                    wanted[count] = contents(file("outputs"))
+                    wanted[count] = batchtest.contents(file("outputs"))
                 for choice in CHOICES if long else generator.sample(CHOICES, samples):
                     what = "%s by %s, %d instances on %d lanes, %s" % (
                         name, strategy, count, lanes, " ".join(refill + choice))
@@ -88,7 +79,7 @@ def check_grid(name, source, sizes, make):
                         "--batch=%d" % lanes, *refill, *choice))
                     if report:
                         checks.expect(what + ": the same bits",
-                                      contents(file("outputs")) == wanted[count])
+                                      batchtest.contents(file("outputs")) == wanted[count])
                         full = count // lanes * lanes in (0, count) or bool(refill)
                         checks.expect(
                             what + ": the lanes of the last mini-batch",
@@ -176,7 +167,7 @@ def check_waiting(device):
             if not report:
                 return
             waits[steps] = report["longest_wait"]
-            found.append(contents(file("outputs")))
+            found.append(batchtest.contents(file("outputs")))
         bound = patience + len(report["blocks"]) - 1
         what = "%s, %s: a lane waits " % (device, choice)
         checks.expect(what + "no longer than is allowed",

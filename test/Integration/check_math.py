@@ -7,27 +7,16 @@ computes. Code for GPUs calls no library. ExpandMathTest measures the errors.
 """
 
 import math
-import os
 import random
 import re
-import struct
 
 import batchtest
 
 COUNT, SIZE = 9, 24
 
 checks = batchtest.Checks("math")
-scratch = batchtest.temporary()
+path = batchtest.temporary_paths()
 draw = random.Random(5)
-
-
-def path(name):
-    return os.path.join(scratch, name)
-
-
-def narrow(value):
-    """As an f32."""
-    return struct.unpack("f", struct.pack("f", value))[0]
 
 
 def away(x):
@@ -147,7 +136,7 @@ func.func @main(%(arguments)s)
 
 
 def make_instances(element):
-    exact = narrow if element == "f32" else float
+    exact = batchtest.narrow if element == "f32" else float
     instances = []
     for _ in range(COUNT):
         values = {
@@ -246,8 +235,7 @@ def check(element):
                 model, path(element + ".inputs"),
                 "--input-tensors=" + path(element + ".tensors"),
                 "--outputs=" + out, *options, batch=batch, threads=threads)
-            with open(out, "rb") as file:
-                return file.read()
+            return batchtest.contents(out)
         return checks.run("run " + name, call)
 
     model = compile(element)

@@ -20,16 +20,12 @@ parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
 parser.add_argument("products")
 products = parser.parse_args().products
 checks = batchtest.Checks("precision")
-scratch = batchtest.temporary()
+path = batchtest.temporary_paths()
 
 # Bits of fraction that are dropped of f32, and the largest relative error of that.
 DROPPED = {"tf32": 13, "bf16": 16}
 ROUNDING = {"tf32": 2.0 ** -11, "bf16": 2.0 ** -8}
 WITH_PRODUCTS = [model for model in batchtest.EVERY if model != "treernn"]
-
-
-def path(name):
-    return os.path.join(scratch, name)
 
 
 def compiled(source, precision, *options):
@@ -41,8 +37,7 @@ def compiled(source, precision, *options):
 
 
 def read(file):
-    with open(path(file), "rb") as data:
-        return data.read()
+    return batchtest.contents(path(file))
 
 
 def rounded(value, precision):
@@ -62,7 +57,7 @@ generator = random.Random(7)
 
 def matrix(rows, columns):
     return ("F32", [rows, columns],
-            [struct.unpack("<f", struct.pack("<f", generator.gauss(0, 1)))[0]
+            [batchtest.narrow(generator.gauss(0, 1))
              for _ in range(rows * columns)])
 
 

@@ -14,11 +14,7 @@ import batchtest
 
 serve = sys.argv[1]
 checks = batchtest.Checks("answers of a server")
-scratch = batchtest.temporary()
-
-
-def path(name):
-    return os.path.join(scratch, name)
+path = batchtest.temporary_paths()
 
 
 def ask(program, requests, vocabulary, threads, batch):

@@ -7,9 +7,7 @@ are what Python computes; batched, unbatched, in lock step and on the emulator.
 Tensors are also fields of nodes, and an argument has as many rows as it likes.
 """
 
-import os
 import random
-import struct
 
 import batchtest
 
@@ -19,12 +17,8 @@ LIMITS = {"i8": 2**6, "i16": 2**14, "i32": 2**30, "i64": 2**62}
 FILE_TYPES = {"i1": "BOOL", "index": "I64"}
 
 checks = batchtest.Checks("tensors as nested arrays")
-scratch = batchtest.temporary()
+path = batchtest.temporary_paths()
 draw = random.Random(11)
-
-
-def path(name):
-    return os.path.join(scratch, name)
 
 
 def element(dtype):
@@ -37,8 +31,8 @@ def element(dtype):
         return draw.randrange(-LIMITS[dtype], LIMITS[dtype])
     if dtype == "f64":
         return draw.uniform(-2, 2)
-    return draw.randrange(-64, 64) / 64 if dtype != "f32" else struct.unpack(
-        "f", struct.pack("f", draw.uniform(-2, 2)))[0]
+    return (batchtest.narrow(draw.uniform(-2, 2)) if dtype == "f32"
+            else draw.randrange(-64, 64) / 64)
 
 
 def nested(values, shape):
@@ -77,13 +71,8 @@ def source(dtype):
 
 
 def stored(values, dtype):
-    """As safetensors files of these tests have them."""
-    if dtype == "f16":
-        return [struct.unpack("H", struct.pack("e", value))[0] for value in values]
-    if dtype == "bf16":  # the upper half of an f32
-        return [struct.unpack("I", struct.pack("f", value))[0] >> 16
-                for value in values]
-    return values
+    """As safetensors files have them."""
+    return [batchtest.encode(dtype, value) for value in values]
 
 
 def twice(value, dtype):
@@ -117,8 +106,7 @@ def check_type(dtype):
                                    "--outputs=" + out, *options))
         if found is None:
             return None
-        with open(out, "rb") as file:
-            return file.read()
+        return batchtest.contents(out)
 
     program = checks.run("compile " + dtype, lambda: batchtest.compile_model(
         model, path(dtype + ".so"), None, "--strategy=linearize"))

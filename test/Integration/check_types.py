@@ -10,7 +10,6 @@ any mini-batch and number of threads, and on the emulator.
 import os
 import platform
 import random
-import struct
 
 import batchtest
 
@@ -20,12 +19,8 @@ COUNT = 31
 LEAST = -2**63
 
 checks = batchtest.Checks("element types")
-scratch = batchtest.temporary()
+path = batchtest.temporary_paths()
 draw = random.Random(3)
-
-
-def path(name):
-    return os.path.join(scratch, name)
 
 
 def signed(value, bits=64):
@@ -33,25 +28,20 @@ def signed(value, bits=64):
     return value - (1 << bits) if value >> (bits - 1) else value
 
 
-def narrow(value):
-    """As an f32."""
-    return struct.unpack("f", struct.pack("f", value))[0]
-
-
 def reals(count):
     return [draw.uniform(-2, 2) for _ in range(count)]
 
 
 # Parameters in f32 and i32: they are widened exactly.
-W = [narrow(v) for v in reals(37 * 21)]
-C, D = narrow(0.3), [7, -5, 11]
+W = [batchtest.narrow(v) for v in reals(37 * 21)]
+C, D = batchtest.narrow(0.3), [7, -5, 11]
 batchtest.write_safetensors(path("parameters"), {
     "W": ("F32", [37, 21], W), "C": ("F32", [], [C]), "D": ("I32", [3], D)})
 
 tensors, lines, instances = {}, [], []
 for i in range(COUNT):
     instance = {
-        "x": [narrow(v) for v in reals(21)], "y": reals(37), "a": reals(35),
+        "x": [batchtest.narrow(v) for v in reals(21)], "y": reals(37), "a": reals(35),
         "b": reals(63), "s": reals(1),
         "n": [draw.randrange(-2**63, 2**63) for _ in range(9)] + [LEAST, 5],
         "w": [draw.randrange(-2**31, 2**31) for _ in range(8)] + [0, -1, 0]}
@@ -151,8 +141,7 @@ def run(program, batch, threads, *more):
         program, path("inputs"), "--input-tensors=" + path("tensors"),
         "--outputs=" + out, *more, params=path("parameters"), batch=batch,
         threads=threads, check=not more)
-    with open(out, "rb") as file:
-        return file.read()
+    return batchtest.contents(out)
 
 
 program = checks.run("compile", lambda: batchtest.compile_model(
