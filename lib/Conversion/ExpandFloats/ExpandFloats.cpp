@@ -25,10 +25,6 @@ using namespace mlir::batch;
 using arith::CmpFPredicate;
 using arith::CmpIPredicate;
 
-static bool is16Bit(Type type) {
-  return is16BitFloat(getElementTypeOrSelf(type));
-}
-
 /// The bits of a significand of f32 and of f64, with the leading one.
 static constexpr unsigned kSingleBits = 24, kDoubleBits = 53;
 
@@ -74,13 +70,13 @@ private:
 void FloatCode::compute(Operation *op) {
   IRMapping mapping;
   for (Value operand : op->getOperands())
-    if (is16Bit(operand.getType()) && !mapping.contains(operand))
+    if (is16BitFloat(operand.getType()) && !mapping.contains(operand))
       mapping.map(operand, extend(operand, builder.getF32Type()));
   Operation *wide = builder.clone(*op, mapping);
   for (auto [result, computed] :
        llvm::zip(op->getResults(), wide->getResults())) {
     Value value = computed;
-    if (is16Bit(result.getType())) {
+    if (is16BitFloat(result.getType())) {
       computed.setType(widen16BitFloat(result.getType()));
       value = arith::TruncFOp::create(builder, loc, result.getType(), computed);
     }
@@ -184,8 +180,8 @@ struct ExpandFloatsPass : batch::impl::ExpandFloatsPassBase<ExpandFloatsPass> {
       bool computes = isa_and_nonnull<arith::ArithDialect, math::MathDialect>(
                           op->getDialect()) ||
                       isa<vector::FMAOp>(op);
-      if (computes && (llvm::any_of(op->getOperandTypes(), is16Bit) ||
-                       llvm::any_of(op->getResultTypes(), is16Bit)))
+      if (computes && (llvm::any_of(op->getOperandTypes(), is16BitFloat) ||
+                       llvm::any_of(op->getResultTypes(), is16BitFloat)))
         ops.push_back(op);
     });
     for (Operation *op : ops)

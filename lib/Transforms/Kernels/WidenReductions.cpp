@@ -21,8 +21,12 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-static bool is16Bit(Type type) {
-  return is16BitFloat(getElementTypeOrSelf(type));
+/// `value` as an f32, or a tensor of them, if it is f16 or bf16.
+static Value extended(OpBuilder &builder, Location loc, Value value) {
+  Type type = widen16BitFloat(value.getType());
+  if (type == value.getType())
+    return value;
+  return builder.createOrFold<arith::ExtFOp>(loc, type, value);
 }
 
 namespace {
@@ -51,11 +55,8 @@ private:
 
 /// The copy of `value`; as an f32 if `value` is f16 or bf16.
 Value BodyWidener::widened(Value value) {
-  Value copy = mapping.lookupOrDefault(value);
-  if (!is16Bit(copy.getType()))
-    return copy;
-  Value wide = builder.createOrFold<arith::ExtFOp>(
-      value.getLoc(), widen16BitFloat(copy.getType()), copy);
+  Value wide =
+      extended(builder, value.getLoc(), mapping.lookupOrDefault(value));
   mapping.map(value, wide);
   return wide;
 }
@@ -110,7 +111,7 @@ void BodyWidener::run() {
 /// True if `op` is a reduction to f16 or bf16 whose body can be copied.
 static bool isNarrowReduction(linalg::LinalgOp op) {
   return op.getNumReductionLoops() != 0 &&
-         llvm::any_of(op->getResultTypes(), is16Bit) &&
+         llvm::any_of(op->getResultTypes(), is16BitFloat) &&
          llvm::all_of(*op.getBlock(), [](Operation &inner) {
            return inner.getNumRegions() == 0;
          });
@@ -119,20 +120,14 @@ static bool isNarrowReduction(linalg::LinalgOp op) {
 /// The start value of a reduction, in f32. Filled tensors stay filled tensors,
 /// whose elements need no memory.
 static Value widenInit(OpBuilder &builder, Location loc, Value init) {
-  Type type = widen16BitFloat(init.getType());
-  if (type == init.getType())
-    return init;
   auto fill = init.getDefiningOp<linalg::FillOp>();
   auto empty =
       fill ? fill.getOutputs()[0].getDefiningOp<tensor::EmptyOp>() : nullptr;
-  if (!empty)
-    return builder.createOrFold<arith::ExtFOp>(loc, type, init);
-  Value scalar = fill.getInputs()[0];
-  if (is16Bit(scalar.getType()))
-    scalar = builder.createOrFold<arith::ExtFOp>(
-        loc, widen16BitFloat(scalar.getType()), scalar);
-  Value memory =
-      tensor::EmptyOp::create(builder, loc, type, empty.getDynamicSizes());
+  if (!empty || !is16BitFloat(init.getType()))
+    return extended(builder, loc, init);
+  Value scalar = extended(builder, loc, fill.getInputs()[0]);
+  Value memory = tensor::EmptyOp::create(
+      builder, loc, widen16BitFloat(init.getType()), empty.getDynamicSizes());
   return linalg::FillOp::create(builder, loc, scalar, memory).getResult(0);
 }
 

@@ -24,14 +24,17 @@ inline bool isElementType(Type type) {
          type.isF64();
 }
 
-/// True for f16 and bf16, in which elements are stored. Code computes with f32
-/// and rounds.
-inline bool is16BitFloat(Type type) { return type.isF16() || type.isBF16(); }
+/// True for f16 and bf16, and vectors and tensors of them, in which elements
+/// are stored. Code computes with f32 and rounds.
+inline bool is16BitFloat(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  return element.isF16() || element.isBF16();
+}
 
 /// The type with f32 in place of f16 and bf16: of a scalar, a vector or a
 /// tensor.
 inline Type widen16BitFloat(Type type) {
-  if (!is16BitFloat(getElementTypeOrSelf(type)))
+  if (!is16BitFloat(type))
     return type;
   Type wide = Float32Type::get(type.getContext());
   if (auto shaped = dyn_cast<ShapedType>(type))
