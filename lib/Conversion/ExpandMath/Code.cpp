@@ -104,3 +104,22 @@ Reduced mlir::batch::expansion::reduce(Code &code, Value x, double inverse,
   remainder = code.fma(n, code.real(-terms[1]), remainder);
   return {code.bits(shifted), remainder};
 }
+
+Split mlir::batch::expansion::split(Code &code, Value x, int64_t lowest) {
+  const Format &format = code.format;
+  Value smallest = code.real(std::ldexp(1.0, 1 - format.bias));
+  Value zero = code.real(0.0);
+  // Subnormal numbers become normal ones.
+  Value larger = code.mul(x, code.real(std::ldexp(1.0, format.mantissaBits)));
+  Value scaled = code.ifLess(x, smallest, larger, x);
+  Value scale = code.ifLess(x, smallest, code.real(-format.mantissaBits), zero);
+  // The exponent of x / lowest, biased; as a number by way of the shift.
+  Value above = code.addInt(code.bits(scaled), format.oneBits() - lowest);
+  Value exponent =
+      code.fromBits(code.addInt(code.shiftRight(above, format.mantissaBits),
+                                format.shiftBits() - format.bias));
+  exponent = code.sub(exponent, code.real(format.shift()));
+  exponent = code.add(exponent, scale);
+  Value fraction = code.lowBits(above, (int64_t(1) << format.mantissaBits) - 1);
+  return {exponent, code.fromBits(code.addInt(fraction, lowest))};
+}

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
 #include <cmath>
 #include <limits>
 
@@ -37,6 +38,9 @@ struct Format {
   double sineHighest;    ///< |sin| and |cos| are 0 or 1 from here on
   ArrayRef<double> sine; ///< S in sin r = r S(r^2), |r| <= 0.83
   ArrayRef<double> cosine; ///< C in cos r = C(r^2), |r| <= 0.83
+
+  /// The bits of 1.
+  int64_t oneBits() const { return int64_t(bias) << mantissaBits; }
 
   /// Added to a number of less than half its size and subtracted again, it
   /// rounds to the nearest integer; in between, the low bits hold the integer.
@@ -234,6 +238,15 @@ struct Reduced {
   Value remainder; ///< r
 };
 Reduced reduce(Code &code, Value x, double inverse, const double (&terms)[2]);
+
+/// x = 2^e m with lowest <= m < 2 lowest.
+struct Split {
+  Value exponent; ///< e, as a number
+  Value m;
+};
+/// For positive finite x, subnormal or not. `lowest` are the bits of a number
+/// from 1/2 to 1.
+Split split(Code &code, Value x, int64_t lowest);
 
 } // namespace mlir::batch::expansion
 

@@ -39,38 +39,52 @@ bool isExpandable(Type type) {
   return isScalarOrStatic(type) && (element.isF32() || element.isF64());
 }
 
-LogicalResult notExpandable(PatternRewriter &rewriter, Operation *op) {
-  return rewriter.notifyMatchFailure(op, "not f32, f64 or a vector of them");
-}
-
 //===----------------------------------------------------------------------===//
 // Patterns
 //===----------------------------------------------------------------------===//
 
-template <typename MathOp, Value (*build)(Code &, Value)>
-struct ExpandUnary : OpRewritePattern<MathOp> {
+/// Replaces an op on f32 or f64 by code of the type of its results.
+template <typename MathOp>
+struct ExpandReal : OpRewritePattern<MathOp> {
   using OpRewritePattern<MathOp>::OpRewritePattern;
 
+  virtual SmallVector<Value> build(Code &code, MathOp op) const = 0;
+
   LogicalResult matchAndRewrite(MathOp op,
-                                PatternRewriter &rewriter) const override {
-    if (!isExpandable(op.getType()))
-      return notExpandable(rewriter, op);
-    Code code(rewriter, op.getLoc(), op.getType());
-    rewriter.replaceOp(op, build(code, op.getOperand()));
+                                PatternRewriter &rewriter) const final {
+    Type type = op->getResult(0).getType();
+    if (!isExpandable(type))
+      return rewriter.notifyMatchFailure(op,
+                                         "not f32, f64 or a vector of them");
+    Code code(rewriter, op.getLoc(), type);
+    rewriter.replaceOp(op, build(code, op));
     return success();
   }
 };
 
-struct ExpandAtan2 : OpRewritePattern<math::Atan2Op> {
-  using OpRewritePattern::OpRewritePattern;
+template <typename MathOp, Value (*buildValue)(Code &, Value)>
+struct ExpandUnary : ExpandReal<MathOp> {
+  using ExpandReal<MathOp>::ExpandReal;
 
-  LogicalResult matchAndRewrite(math::Atan2Op op,
-                                PatternRewriter &rewriter) const override {
-    if (!isExpandable(op.getType()))
-      return notExpandable(rewriter, op);
-    Code code(rewriter, op.getLoc(), op.getType());
-    rewriter.replaceOp(op, buildAtan2(code, op.getLhs(), op.getRhs()));
-    return success();
+  SmallVector<Value> build(Code &code, MathOp op) const override {
+    return {buildValue(code, op.getOperand())};
+  }
+};
+
+struct ExpandAtan2 : ExpandReal<math::Atan2Op> {
+  using ExpandReal::ExpandReal;
+
+  SmallVector<Value> build(Code &code, math::Atan2Op op) const override {
+    return {buildAtan2(code, op.getLhs(), op.getRhs())};
+  }
+};
+
+struct ExpandSincos : ExpandReal<math::SincosOp> {
+  using ExpandReal::ExpandReal;
+
+  SmallVector<Value> build(Code &code, math::SincosOp op) const override {
+    auto [sine, cosine] = buildSincos(code, op.getOperand());
+    return {sine, cosine};
   }
 };
 
@@ -83,20 +97,6 @@ struct ExpandClampf : OpRewritePattern<math::ClampFOp> {
     Value bounded = arith::MinimumFOp::create(rewriter, op.getLoc(),
                                               op.getValue(), op.getMax());
     rewriter.replaceOpWithNewOp<arith::MaximumFOp>(op, bounded, op.getMin());
-    return success();
-  }
-};
-
-struct ExpandSincos : OpRewritePattern<math::SincosOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(math::SincosOp op,
-                                PatternRewriter &rewriter) const override {
-    if (!isExpandable(op.getSin().getType()))
-      return notExpandable(rewriter, op);
-    Code code(rewriter, op.getLoc(), op.getSin().getType());
-    auto [sine, cosine] = buildSincos(code, op.getOperand());
-    rewriter.replaceOp(op, {sine, cosine});
     return success();
   }
 };
@@ -123,19 +123,14 @@ Value buildSmallPower(Code &code, Value x, int exponent) {
 }
 
 /// Powers of numbers.
-template <typename MathOp, Value (*build)(Code &, Value, Value)>
-struct ExpandPower : OpRewritePattern<MathOp> {
-  using OpRewritePattern<MathOp>::OpRewritePattern;
+template <typename MathOp, Value (*buildPower)(Code &, Value, Value)>
+struct ExpandPower : ExpandReal<MathOp> {
+  using ExpandReal<MathOp>::ExpandReal;
 
-  LogicalResult matchAndRewrite(MathOp op,
-                                PatternRewriter &rewriter) const override {
-    if (!isExpandable(op.getType()))
-      return notExpandable(rewriter, op);
-    Code code(rewriter, op.getLoc(), op.getType());
-    std::optional<int> small = getSmallExponent(op.getRhs());
-    rewriter.replaceOp(op, small ? buildSmallPower(code, op.getLhs(), *small)
-                                 : build(code, op.getLhs(), op.getRhs()));
-    return success();
+  SmallVector<Value> build(Code &code, MathOp op) const override {
+    if (std::optional<int> small = getSmallExponent(op.getRhs()))
+      return {buildSmallPower(code, op.getLhs(), *small)};
+    return {buildPower(code, op.getLhs(), op.getRhs())};
   }
 };
 

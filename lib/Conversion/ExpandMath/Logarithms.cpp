@@ -53,33 +53,11 @@ const LongFormat &getLongFormat(const Code &code) {
   return code.format.width == 32 ? long32 : long64;
 }
 
-/// x = 2^e m with sqrt(1/2) <= m < sqrt(2), for positive finite x.
-struct Split {
-  Value exponent; ///< e
-  Value m;
-};
-
 } // namespace
 
-static Split split(Code &code, Value x) {
-  const Format &format = code.format;
-  Value smallest = code.real(std::ldexp(1.0, 1 - format.bias));
-  Value zero = code.real(0.0);
-  // Subnormal numbers become normal ones.
-  Value larger = code.mul(x, code.real(std::ldexp(1.0, format.mantissaBits)));
-  Value scaled = code.ifLess(x, smallest, larger, x);
-  Value scale = code.ifLess(x, smallest, code.real(-format.mantissaBits), zero);
-  // The exponent of x / sqrt(1/2), biased; as a number by way of the shift.
-  int64_t one = int64_t(format.bias) << format.mantissaBits;
-  Value above = code.addInt(code.bits(scaled), one - format.rootHalf);
-  Value exponent =
-      code.fromBits(code.addInt(code.shiftRight(above, format.mantissaBits),
-                                format.shiftBits() - format.bias));
-  exponent = code.sub(exponent, code.real(format.shift()));
-  exponent = code.add(exponent, scale);
-  Value fraction = code.lowBits(above, (int64_t(1) << format.mantissaBits) - 1);
-  Value m = code.fromBits(code.addInt(fraction, format.rootHalf));
-  return {exponent, m};
+/// x = 2^e m with sqrt(1/2) <= m < sqrt(2), for positive finite x.
+static Split splitAtRoot(Code &code, Value x) {
+  return split(code, x, code.format.rootHalf);
 }
 
 /// `log` where x is positive and finite; log 0 = -inf, NaN below; inf and NaN
@@ -96,7 +74,7 @@ static Value withSpecialValues(Code &code, Value x, Value log) {
 /// log x = e ln 2 + log m, and with s = (m - 1) / (m + 1), log m = 2 atanh(s).
 static Value correctedLog(Code &code, Value x, Value correction) {
   const Format &format = code.format;
-  auto [exponent, m] = split(code, x);
+  auto [exponent, m] = splitAtRoot(code, x);
   // Both differences are exact: the first by the range of m.
   Value difference = code.sub(m, code.real(1.0));
   Value s = code.div(difference, code.add(difference, code.real(2.0)));
@@ -173,7 +151,7 @@ static Pair longLogOfFraction(Code &code, Value m) {
 }
 
 Pair expansion::buildLongLog(Code &code, Value x) {
-  auto [exponent, m] = split(code, x);
+  auto [exponent, m] = splitAtRoot(code, x);
   Pair whole = {exponent, code.real(0.0)};
   Pair sum = add(code, multiply(code, whole, pairOf(code, code.format.ln2)),
                  longLogOfFraction(code, m));
@@ -184,7 +162,7 @@ Pair expansion::buildLongLog(Code &code, Value x) {
 
 /// Exact for powers of two.
 Value expansion::buildLog2(Code &code, Value x) {
-  auto [exponent, m] = split(code, x);
+  auto [exponent, m] = splitAtRoot(code, x);
   Pair log = multiply(code, longLogOfFraction(code, m),
                       pairOf(code, getLongFormat(code).inverseLn2));
   Pair sum = add(code, {exponent, code.real(0.0)}, log);

@@ -201,26 +201,13 @@ struct CubicSplit {
 
 static CubicSplit splitCubic(Code &code, Value magnitude) {
   const Format &format = code.format;
-  Value smallest = code.real(std::ldexp(1.0, 1 - format.bias));
-  Value zero = code.real(0.0);
-  Value larger =
-      code.mul(magnitude, code.real(std::ldexp(1.0, format.mantissaBits)));
-  Value scaled = code.ifLess(magnitude, smallest, larger, magnitude);
-  Value scale =
-      code.ifLess(magnitude, smallest, code.real(-format.mantissaBits), zero);
-  Value bits = code.bits(scaled);
-  Value biased = code.shiftRight(bits, format.mantissaBits);
+  auto [e, m] = split(code, magnitude, format.oneBits());
   Value shift = code.real(format.shift());
-  Value e =
-      code.fromBits(code.addInt(biased, format.shiftBits() - format.bias));
-  e = code.add(code.sub(e, shift), scale);
   Value shifted = code.fma(e, code.real(1.0 / 3.0), shift);
   Value j = code.fma(code.sub(shifted, shift), code.real(-3.0), e);
-  Value m = code.lowBits(bits, (int64_t(1) << format.mantissaBits) - 1);
-  m = code.addInt(m, int64_t(format.bias) << format.mantissaBits);
   Value power = code.powerOfTwo(
       code.addInt(code.bits(shifted), format.bias - format.shiftBits()));
-  return {power, code.fromBits(m), j};
+  return {power, m, j};
 }
 
 /// A step of Halley's for r = 1 / cbrt m, and one of Newton's for y = m r^2,
