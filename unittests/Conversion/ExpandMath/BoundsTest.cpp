@@ -12,60 +12,19 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch/Conversion/ExpandMath.h"
-#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
-#include "mlir/Conversion/Passes.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/ExecutionEngine/ExecutionEngine.h"
-#include "mlir/Parser/Parser.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "mlir/Transforms/WalkPatternRewriteDriver.h"
-#include "llvm/Support/TargetSelect.h"
+#include "CompiledMath.h"
 #include "gtest/gtest.h"
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 using namespace mlir;
+using namespace mlir::batch;
 
 namespace {
 
 constexpr int kBlock = 1024;
 constexpr int kWidth = 8;
 
-template <typename T>
-struct Info;
-template <>
-struct Info<float> {
-  using Bits = uint32_t;
-  using Wide = double;
-  static constexpr const char *name = "f32";
-};
-template <>
-struct Info<double> {
-  using Bits = uint64_t;
-  using Wide = long double;
-  static constexpr const char *name = "f64";
-};
-
-template <typename T>
-T fromBits(typename Info<T>::Bits bits) {
-  T value;
-  std::memcpy(&value, &bits, sizeof(value));
-  return value;
-}
-template <typename T>
-bool sameBits(T a, T b) {
-  return (std::isnan(a) && std::isnan(b)) ||
-         std::memcmp(&a, &b, sizeof(a)) == 0;
-}
 uint64_t mix(uint64_t i) {
   i = (i + 1) * 0x9E3779B97F4A7C15;
   i = (i ^ (i >> 31)) * 0xD6E8FEB86659FD93;
@@ -131,57 +90,35 @@ const Unary kUnary[] = {
 // Compiled functions
 //===----------------------------------------------------------------------===//
 
-/// llvm.func @SYMBOL(x, y, n, out) for blocks of numbers x and y and of i64 n.
-std::string loopSource(StringRef name, StringRef element, int width,
-                       StringRef body) {
-  std::string source = R"(
-    llvm.func @SYMBOL(%xs: !llvm.ptr, %ys: !llvm.ptr, %ns: !llvm.ptr,
-                      %out: !llvm.ptr) attributes {llvm.emit_c_interface} {
-      %zero = llvm.mlir.constant(0 : i64) : i64
-      %step = llvm.mlir.constant(WIDTH : i64) : i64
-      %end = llvm.mlir.constant(1024 : i64) : i64
-      llvm.br ^loop(%zero : i64)
-    ^loop(%i: i64):
+/// A function of blocks of numbers x and y, of i64 n and of results: `body`
+/// computes %r from %x, %y and %n. OF_i8 and the like are TYPE with other
+/// elements, LONGS is OF_i64.
+std::string blockSource(StringRef name, StringRef element, int width,
+                        const Twine &body) {
+  std::string code = (R"(
       %px = llvm.getelementptr %xs[%i] : (!llvm.ptr, i64) -> !llvm.ptr, ELEMENT
       %x = llvm.load %px {alignment = 4 : i64} : !llvm.ptr -> TYPE
       %py = llvm.getelementptr %ys[%i] : (!llvm.ptr, i64) -> !llvm.ptr, ELEMENT
       %y = llvm.load %py {alignment = 4 : i64} : !llvm.ptr -> TYPE
       %pn = llvm.getelementptr %ns[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i64
       %n = llvm.load %pn {alignment = 4 : i64} : !llvm.ptr -> LONGS
-      BODY
+      )" + body + R"(
       %pr = llvm.getelementptr %out[%i] : (!llvm.ptr, i64) -> !llvm.ptr, ELEMENT
-      llvm.store %r, %pr {alignment = 4 : i64} : TYPE, !llvm.ptr
-      %next = llvm.add %i, %step : i64
-      %more = llvm.icmp "slt" %next, %end : i64
-      llvm.cond_br %more, ^loop(%next : i64), ^done
-    ^done:
-      llvm.return
-    })";
-  auto vectorOf = [&](StringRef type) {
-    return width == 1
-               ? type.str()
-               : "vector<" + std::to_string(width) + "x" + type.str() + ">";
-  };
-  auto replace = [&](StringRef from, StringRef to) {
-    for (size_t at; (at = source.find(from)) != std::string::npos;)
-      source.replace(at, from.size(), to);
-  };
-  replace("BODY", body);
-  replace("SYMBOL", (name + "_" + element + "_" + Twine(width)).str());
-  replace("WIDTH", std::to_string(width));
-  replace("ELEMENT", element);
-  replace("TYPE", vectorOf(element));
-  replace("LONGS", vectorOf("i64"));
-  for (StringRef type : {"i8", "i32", "i1"})
-    replace(("OF_" + type).str(), vectorOf(type));
-  return source;
+      llvm.store %r, %pr {alignment = 4 : i64} : TYPE, !llvm.ptr)")
+                         .str();
+  replaceAll(code, "LONGS", "OF_i64");
+  for (StringRef type : {"i64", "i32", "i8", "i1"})
+    replaceAll(code, ("OF_" + type).str(), vectorOf(type, width));
+  return loopSource(
+      name, element, width, kBlock,
+      "%xs: !llvm.ptr, %ys: !llvm.ptr, %ns: !llvm.ptr, %out: !llvm.ptr", code);
 }
 
 std::string allSources(StringRef element) {
   std::string source;
   for (int width : {1, kWidth}) {
     auto add = [&](StringRef name, const Twine &body) {
-      source += loopSource(name, element, width, body.str());
+      source += blockSource(name, element, width, body);
     };
     for (const Unary &function : kUnary)
       add(function.name, Twine("%r = math.") + function.name + " %x : TYPE");
@@ -244,52 +181,13 @@ const char *const kIntegers = R"(
 class BoundsTest : public ::testing::Test {
 protected:
   static void SetUpTestSuite() {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
-    context = new MLIRContext(MLIRContext::Threading::DISABLED);
-    DialectRegistry registry;
-    registry
-        .insert<arith::ArithDialect, cf::ControlFlowDialect, math::MathDialect,
-                scf::SCFDialect, vector::VectorDialect, LLVM::LLVMDialect>();
-    registerBuiltinDialectTranslation(registry);
-    registerLLVMDialectTranslation(registry);
-    context->appendDialectRegistry(registry);
-    // The patterns make ops of dialects that the sources lack.
-    context->loadAllAvailableDialects();
-    module = parseSourceString<ModuleOp>(
-                 allSources("f32") + allSources("f64") + kIntegers, context)
-                 .release();
-    ASSERT_TRUE(module);
-
-    RewritePatternSet patterns(context);
-    batch::populateExpandMathPatterns(patterns);
-    walkAndApplyPatterns(module, FrozenRewritePatternSet(std::move(patterns)));
-    PassManager pm(context);
-    pm.addPass(createSCFToControlFlowPass());
-    pm.addPass(createConvertMathToLLVMPass());
-    pm.addPass(createArithToLLVMConversionPass());
-    pm.addPass(createConvertControlFlowToLLVMPass());
-    pm.addPass(createConvertVectorToLLVMPass());
-    pm.addPass(createReconcileUnrealizedCastsPass());
-    ASSERT_TRUE(succeeded(pm.run(module)));
-    ExecutionEngineOptions options;
-    options.jitCodeGenOptLevel = llvm::CodeGenOptLevel::Default;
-    auto made = ExecutionEngine::create(module, options);
-    ASSERT_TRUE(static_cast<bool>(made));
-    engine = made->release();
+    functions = std::make_unique<CompiledMath>();
+    ASSERT_TRUE(succeeded(
+        functions->expand(allSources("f32") + allSources("f64") + kIntegers)));
+    ASSERT_TRUE(succeeded(functions->compile()));
   }
 
-  static void TearDownTestSuite() {
-    delete engine;
-    module.erase();
-    delete context;
-  }
-
-  static void *lookup(const std::string &symbol) {
-    auto found = engine->lookup(symbol);
-    EXPECT_TRUE(static_cast<bool>(found));
-    return found ? *found : nullptr;
-  }
+  static void TearDownTestSuite() { functions.reset(); }
 
   template <typename T>
   using Function = void (*)(const T *, const T *, const int64_t *, T *);
@@ -306,16 +204,15 @@ protected:
   template <typename T>
   static std::vector<T> apply(const std::string &name, const Block<T> &block) {
     std::vector<T> single(kBlock), vectors(kBlock);
-    std::string prefix = name + "_" + Info<T>::name + "_";
     auto run = [&](int width, std::vector<T> &out) {
-      auto function =
-          reinterpret_cast<Function<T>>(lookup(prefix + std::to_string(width)));
+      auto function = reinterpret_cast<Function<T>>(
+          functions->lookup(symbol(name, Info<T>::name, width)));
       function(block.xs.data(), block.ys.data(), block.ns.data(), out.data());
     };
     run(1, single);
     run(kWidth, vectors);
     for (int i = 0; i < kBlock; ++i)
-      EXPECT_TRUE(sameBits(single[i], vectors[i]))
+      EXPECT_TRUE(sameNumber(single[i], vectors[i]))
           << name << " " << block.xs[i] << " " << block.ys[i];
     return single;
   }
@@ -386,14 +283,10 @@ protected:
     }
   }
 
-  static MLIRContext *context;
-  static ModuleOp module;
-  static ExecutionEngine *engine;
+  static std::unique_ptr<CompiledMath> functions;
 };
 
-MLIRContext *BoundsTest::context = nullptr;
-ModuleOp BoundsTest::module;
-ExecutionEngine *BoundsTest::engine = nullptr;
+std::unique_ptr<CompiledMath> BoundsTest::functions;
 
 template <typename T>
 constexpr int kFormat = std::is_same_v<T, double>;
@@ -402,12 +295,8 @@ constexpr int kFormat = std::is_same_v<T, double>;
 // Bounds
 //===----------------------------------------------------------------------===//
 
-/// From here on, sin, cos and tan are 0, 1 or -1.
-template <typename T>
-constexpr T kSineRange = std::is_same_v<T, float> ? T(0x1p20) : T(0x1p49);
-
 TEST_F(BoundsTest, OfOneNumber) {
-  auto check = [](auto type) {
+  forAllTypes([](auto type) {
     using T = decltype(type);
     for (const Unary &function : kUnary) {
       bool isTan = StringRef(function.name) == "tan";
@@ -422,16 +311,14 @@ TEST_F(BoundsTest, OfOneNumber) {
             // Beside multiples of pi / 2.
             if (isTan && n % 8 < 2)
               x = T(std::floor(range * unit(n)) * 1.5707963267948966);
-            block.xs[i] = isTan && std::abs(x) >= kSineRange<T> ? T(1) : x;
+            block.xs[i] = isTan && std::abs(x) >= Info<T>::sineRange ? T(1) : x;
           });
     }
-  };
-  check(float());
-  check(double());
+  });
 }
 
 TEST_F(BoundsTest, OfTwoNumbers) {
-  auto check = [](auto type) {
+  forAllTypes([](auto type) {
     using T = decltype(type);
     constexpr double powf[] = {1, 1}, atan2[] = {2.5, 2.5};
     measure<T>(
@@ -452,13 +339,11 @@ TEST_F(BoundsTest, OfTwoNumbers) {
           block.xs[i] = point<T>(n, 100);
           block.ys[i] = point<T>(n % 3 ? ~n : n + 4, 100);
         });
-  };
-  check(float());
-  check(double());
+  });
 }
 
 TEST_F(BoundsTest, OfIntegerPowers) {
-  auto check = [](auto type) {
+  forAllTypes([](auto type) {
     using T = decltype(type);
     constexpr double bounds[] = {1, 1};
     auto measurePower = [&](const std::string &name, auto exponent) {
@@ -483,9 +368,7 @@ TEST_F(BoundsTest, OfIntegerPowers) {
     measurePower("fpowi8", int8_t());
     measurePower("fpowi32", int32_t());
     measurePower("fpowi64", int64_t());
-  };
-  check(float());
-  check(double());
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -530,7 +413,7 @@ bool isExact(T value) {
 }
 
 TEST_F(BoundsTest, SpecialValuesAreThoseOfC) {
-  auto check = [](auto type) {
+  forAllTypes([](auto type) {
     using T = decltype(type);
     using Wide = typename Info<T>::Wide;
     std::vector<T> values = getSpecialValues<T>();
@@ -547,7 +430,7 @@ TEST_F(BoundsTest, SpecialValuesAreThoseOfC) {
           T wanted = narrow(values[i], y);
           Wide wide = reference(Wide(values[i]), Wide(y));
           if (isExact(wanted) && (!std::isfinite(wanted) || wanted == wide)) {
-            EXPECT_TRUE(sameBits(found[i], wanted))
+            EXPECT_TRUE(sameNumber(found[i], wanted))
                 << name << " of " << Info<T>::name << " at " << values[i]
                 << ", " << y << ": " << found[i] << ", not " << wanted;
           }
@@ -565,25 +448,23 @@ TEST_F(BoundsTest, SpecialValuesAreThoseOfC) {
     compare(
         "atan2", [](Wide x, Wide y) { return std::atan2(x, y); },
         [](T x, T y) { return std::atan2(x, y); });
-  };
-  check(float());
-  check(double());
+  });
 }
 
 TEST_F(BoundsTest, SpecialAngles) {
-  auto check = [](auto type) {
+  forAllTypes([](auto type) {
     using T = decltype(type);
     Block<T> block;
     block.xs = {T(0),
                 T(-0.0),
                 std::numeric_limits<T>::denorm_min(),
-                kSineRange<T> * 3,
+                Info<T>::sineRange * 3,
                 std::numeric_limits<T>::infinity(),
                 std::numeric_limits<T>::quiet_NaN()};
     block.xs.resize(kBlock);
     std::vector<T> found = apply("tan", block);
     for (int i = 0; i < 3; ++i)
-      EXPECT_TRUE(sameBits(found[i], block.xs[i])) << block.xs[i];
+      EXPECT_TRUE(sameNumber(found[i], block.xs[i])) << block.xs[i];
     EXPECT_EQ(found[3], 0);
     EXPECT_TRUE(std::isnan(found[4]));
     EXPECT_TRUE(std::isnan(found[5]));
@@ -593,15 +474,13 @@ TEST_F(BoundsTest, SpecialAngles) {
     std::vector<T> both = apply("sincos", block);
     std::vector<T> each = apply("difference", block);
     for (int i = 0; i < kBlock; ++i)
-      EXPECT_TRUE(sameBits(both[i], each[i])) << block.xs[i];
-  };
-  check(float());
-  check(double());
+      EXPECT_TRUE(sameNumber(both[i], each[i])) << block.xs[i];
+  });
 }
 
 /// Powers of ten have exact logarithms, as do powers of two.
 TEST_F(BoundsTest, LogarithmsOfPowersAreExact) {
-  auto check = [](auto type) {
+  forAllTypes([](auto type) {
     using T = decltype(type);
     Block<T> tens, twos;
     int count = kFormat<T> ? 23 : 11, lowest = kFormat<T> ? -1074 : -149;
@@ -614,13 +493,11 @@ TEST_F(BoundsTest, LogarithmsOfPowersAreExact) {
       EXPECT_EQ(log10[i], i % count);
       EXPECT_EQ(log2[i], lowest + i % -lowest);
     }
-  };
-  check(float());
-  check(double());
+  });
 }
 
 TEST_F(BoundsTest, SmallPowersAreProducts) {
-  auto check = [](auto type) {
+  forAllTypes([](auto type) {
     using T = decltype(type);
     Block<T> block;
     for (int i = 0; i < kBlock; ++i)
@@ -628,7 +505,7 @@ TEST_F(BoundsTest, SmallPowersAreProducts) {
     auto expect = [&](const std::string &name, auto reference) {
       std::vector<T> found = apply(name, block);
       for (int i = 0; i < kBlock; ++i)
-        EXPECT_TRUE(sameBits(found[i], T(reference(block.xs[i]))))
+        EXPECT_TRUE(sameNumber(found[i], T(reference(block.xs[i]))))
             << name << " " << block.xs[i];
     };
     expect("power0", [](T) { return 1; });
@@ -642,18 +519,17 @@ TEST_F(BoundsTest, SmallPowersAreProducts) {
       std::vector<T> real = apply("powf", block);
       std::vector<T> integer = apply("fpowi32", block);
       for (int i = 0; i < kBlock; ++i) {
-        EXPECT_TRUE(sameBits(real[i], constant[i])) << block.xs[i] << " " << n;
-        EXPECT_TRUE(sameBits(integer[i], constant[i]))
+        EXPECT_TRUE(sameNumber(real[i], constant[i]))
+            << block.xs[i] << " " << n;
+        EXPECT_TRUE(sameNumber(integer[i], constant[i]))
             << block.xs[i] << " " << n;
       }
     }
-  };
-  check(float());
-  check(double());
+  });
 }
 
 TEST_F(BoundsTest, ClassesAndClamps) {
-  auto check = [](auto type) {
+  forAllTypes([](auto type) {
     using T = decltype(type);
     std::vector<T> values = getSpecialValues<T>();
     Block<T> block;
@@ -674,9 +550,7 @@ TEST_F(BoundsTest, ClassesAndClamps) {
         EXPECT_EQ(clamped[i], std::max(std::min(x, high), low)) << x;
       }
     }
-  };
-  check(float());
-  check(double());
+  });
 }
 
 TEST_F(BoundsTest, PowersOfIntegersWrap) {
@@ -689,13 +563,14 @@ TEST_F(BoundsTest, PowersOfIntegersWrap) {
         result *= square;
     return result;
   };
-  auto *narrow = reinterpret_cast<int8_t (*)(int8_t, int8_t)>(lookup("ipowi8"));
+  auto *narrow =
+      reinterpret_cast<int8_t (*)(int8_t, int8_t)>(functions->lookup("ipowi8"));
   for (int base = -128; base < 128; ++base)
     for (int exponent = -128; exponent < 128; ++exponent)
       EXPECT_EQ(narrow(base, exponent), int8_t(power(base, exponent)))
           << base << "^" << exponent;
-  auto *wide =
-      reinterpret_cast<int64_t (*)(int64_t, int64_t)>(lookup("ipowi64"));
+  auto *wide = reinterpret_cast<int64_t (*)(int64_t, int64_t)>(
+      functions->lookup("ipowi64"));
   for (uint64_t i = 0; i < 4096; ++i) {
     int64_t base = int64_t(mix(i)) >> (i % 64);
     int64_t exponent = int64_t(mix(~i)) >> (mix(i) % 64);

@@ -11,102 +11,34 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch/Conversion/ExpandMath.h"
-#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
-#include "mlir/Conversion/Passes.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "CompiledMath.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/ExecutionEngine/ExecutionEngine.h"
-#include "mlir/ExecutionEngine/OptUtils.h"
-#include "mlir/Parser/Parser.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "mlir/Transforms/WalkPatternRewriteDriver.h"
-#include "llvm/Support/TargetSelect.h"
 #include "gtest/gtest.h"
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 using namespace mlir;
+using namespace mlir::batch;
 
 namespace {
 
 constexpr int kBlock = 4096;
 
-/// The properties of the type under test.
+/// The sizes of vectors that functions are compiled for, and 1 for numbers.
 template <typename T>
-struct Info;
-template <>
-struct Info<float> {
-  using Bits = uint32_t;
-  using Wide = double;
-  static constexpr const char *name = "f32";
-  static constexpr int widths[] = {1, 4, 16};
-  static constexpr float sineRange = 0x1p20f;
-};
-template <>
-struct Info<double> {
-  using Bits = uint64_t;
-  using Wide = long double;
-  static constexpr const char *name = "f64";
-  static constexpr int widths[] = {1, 2, 8};
-  static constexpr double sineRange = 0x1p49;
-};
+constexpr int kWidths[] = {1, 16 / sizeof(T), 64 / sizeof(T)};
 
-template <typename T>
-T fromBits(typename Info<T>::Bits bits) {
-  T value;
-  std::memcpy(&value, &bits, sizeof(value));
-  return value;
-}
-template <typename T>
-bool sameBits(T a, T b) {
-  return std::memcmp(&a, &b, sizeof(a)) == 0;
-}
-
-std::string symbol(StringRef function, StringRef element, int width) {
-  return (function + "_" + element + "_" + Twine(width)).str();
-}
-
-/// A function that applies another one to 4096 numbers in place, `width` at a
-/// time.
-std::string loopSource(StringRef name, StringRef element, int width,
-                       StringRef body) {
-  std::string type = width == 1 ? element.str()
-                                : "vector<" + std::to_string(width) + "x" +
-                                      element.str() + ">";
-  std::string source = R"(
-    llvm.func @SYMBOL(%data: !llvm.ptr) attributes {llvm.emit_c_interface} {
-      %zero = llvm.mlir.constant(0 : i64) : i64
-      %step = llvm.mlir.constant(WIDTH : i64) : i64
-      %end = llvm.mlir.constant(4096 : i64) : i64
-      llvm.br ^loop(%zero : i64)
-    ^loop(%i: i64):
+/// A function that applies another one to numbers in place: `body` computes %y
+/// from %x.
+std::string inPlaceSource(StringRef name, StringRef element, int width,
+                          const Twine &body) {
+  std::string code = (R"(
       %p = llvm.getelementptr %data[%i] : (!llvm.ptr, i64) -> !llvm.ptr, ELEMENT
       %x = llvm.load %p {alignment = 4 : i64} : !llvm.ptr -> TYPE
-      BODY
-      llvm.store %y, %p {alignment = 4 : i64} : TYPE, !llvm.ptr
-      %next = llvm.add %i, %step : i64
-      %more = llvm.icmp "slt" %next, %end : i64
-      llvm.cond_br %more, ^loop(%next : i64), ^done
-    ^done:
-      llvm.return
-    })";
-  auto replace = [&](StringRef from, StringRef to) {
-    for (size_t at; (at = source.find(from)) != std::string::npos;)
-      source.replace(at, from.size(), to);
-  };
-  replace("BODY", body);
-  replace("SYMBOL", symbol(name, element, width));
-  replace("WIDTH", std::to_string(width));
-  replace("ELEMENT", element);
-  replace("TYPE", type);
-  return source;
+      )" + body + R"(
+      llvm.store %y, %p {alignment = 4 : i64} : TYPE, !llvm.ptr)")
+                         .str();
+  return loopSource(name, element, width, kBlock, "%data: !llvm.ptr", code);
 }
 
 const char *const kFunctions[] = {"cos",   "exp", "expm1", "log",
@@ -117,13 +49,13 @@ protected:
   template <typename T>
   static std::string sources() {
     std::string source;
-    for (int width : Info<T>::widths) {
+    for (int width : kWidths<T>) {
       for (StringRef name : kFunctions)
-        source += loopSource(name, Info<T>::name, width,
-                             ("%y = math." + name + " %x : TYPE").str());
+        source += inPlaceSource(name, Info<T>::name, width,
+                                "%y = math." + name + " %x : TYPE");
       std::string one = width == 1 ? "1.0" : "dense<1.0>";
-      source += loopSource("sigmoid", Info<T>::name, width,
-                           "%one = arith.constant " + one + R"( : TYPE
+      source += inPlaceSource("sigmoid", Info<T>::name, width,
+                              "%one = arith.constant " + one + R"( : TYPE
                            %n = arith.negf %x : TYPE
                            %e = math.exp %n : TYPE
                            %d = arith.addf %e, %one : TYPE
@@ -133,55 +65,24 @@ protected:
   }
 
   static void SetUpTestSuite() {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
-    context = new MLIRContext(MLIRContext::Threading::DISABLED);
-    DialectRegistry registry;
-    registry.insert<arith::ArithDialect, func::FuncDialect, math::MathDialect,
-                    vector::VectorDialect, LLVM::LLVMDialect>();
-    registerBuiltinDialectTranslation(registry);
-    registerLLVMDialectTranslation(registry);
-    context->appendDialectRegistry(registry);
-
-    std::string source = sources<float>() + sources<double>();
-    module = parseSourceString<ModuleOp>(source, context).release();
-    ASSERT_TRUE(module);
-
-    RewritePatternSet patterns(context);
-    batch::populateExpandMathPatterns(patterns);
-    walkAndApplyPatterns(module, FrozenRewritePatternSet(std::move(patterns)));
-    module.walk([](Operation *op) {
+    functions = std::make_unique<CompiledMath>();
+    ASSERT_TRUE(
+        succeeded(functions->expand(sources<float>() + sources<double>())));
+    functions->getModule().walk([](Operation *op) {
       ASSERT_FALSE((isa<math::CosOp, math::ExpM1Op, math::ExpOp, math::Log1pOp,
                         math::LogOp, math::SinOp, math::TanhOp>(op)));
     });
-
-    PassManager pm(context);
-    pm.addPass(createConvertMathToLLVMPass());
-    pm.addPass(createArithToLLVMConversionPass());
-    pm.addPass(createConvertVectorToLLVMPass());
-    pm.addPass(createReconcileUnrealizedCastsPass());
-    ASSERT_TRUE(succeeded(pm.run(module)));
-
-    ExecutionEngineOptions options;
-    options.jitCodeGenOptLevel = llvm::CodeGenOptLevel::Default;
-    auto made = ExecutionEngine::create(module, options);
-    ASSERT_TRUE(static_cast<bool>(made));
-    engine = made->release();
+    ASSERT_TRUE(succeeded(functions->compile()));
   }
 
-  static void TearDownTestSuite() {
-    delete engine;
-    module.erase();
-    delete context;
-  }
+  static void TearDownTestSuite() { functions.reset(); }
 
   template <typename T>
   using Function = void (*)(T *);
   template <typename T>
-  static Function<T> lookup(StringRef name, int width = Info<T>::widths[2]) {
-    auto found = engine->lookup(symbol(name, Info<T>::name, width));
-    EXPECT_TRUE(static_cast<bool>(found));
-    return found ? reinterpret_cast<Function<T>>(*found) : nullptr;
+  static Function<T> lookup(StringRef name, int width = kWidths<T>[2]) {
+    return reinterpret_cast<Function<T>>(
+        functions->lookup(symbol(name, Info<T>::name, width)));
   }
 
   /// The value of a function at one point.
@@ -301,14 +202,10 @@ protected:
     return measurement.report();
   }
 
-  static MLIRContext *context;
-  static ModuleOp module;
-  static ExecutionEngine *engine;
+  static std::unique_ptr<CompiledMath> functions;
 };
 
-MLIRContext *ExpandMathTest::context = nullptr;
-ModuleOp ExpandMathTest::module;
-ExecutionEngine *ExpandMathTest::engine = nullptr;
+std::unique_ptr<CompiledMath> ExpandMathTest::functions;
 
 // References compute in the type of their argument.
 auto exactExp = [](auto x) { return std::exp(x); };
@@ -419,10 +316,10 @@ void expectSpecialValues(At at) {
 }
 
 TEST_F(ExpandMathTest, SpecialValuesAreExact) {
-  for (int width : Info<float>::widths)
+  for (int width : kWidths<float>)
     expectSpecialValues<float>(
         [&](StringRef name, float x) { return at<float>(name, x, width); });
-  for (int width : Info<double>::widths)
+  for (int width : kWidths<double>)
     expectSpecialValues<double>(
         [&](StringRef name, double x) { return at<double>(name, x, width); });
 }
@@ -444,7 +341,7 @@ TEST_F(ExpandMathTest, TanhNeverLeavesTheUnitInterval) {
 }
 
 TEST_F(ExpandMathTest, BitsDoNotDependOnTheWidth) {
-  auto check = [](auto type) {
+  forAllTypes([](auto type) {
     using T = decltype(type);
     std::vector<StringRef> names(std::begin(kFunctions), std::end(kFunctions));
     names.push_back("sigmoid");
@@ -456,9 +353,9 @@ TEST_F(ExpandMathTest, BitsDoNotDependOnTheWidth) {
           xs[i] = fromBits<T>((round * kBlock + i) * 0x9E3779B97F4A7C15 >>
                               (64 - 8 * sizeof(T)));
         std::vector<T> wide = xs, narrow = xs, scalar = xs;
-        lookup<T>(name, Info<T>::widths[2])(wide.data());
-        lookup<T>(name, Info<T>::widths[1])(narrow.data());
-        lookup<T>(name, Info<T>::widths[0])(scalar.data());
+        lookup<T>(name, kWidths<T>[2])(wide.data());
+        lookup<T>(name, kWidths<T>[1])(narrow.data());
+        lookup<T>(name, kWidths<T>[0])(scalar.data());
         for (int i = 0; i < kBlock; ++i) {
           if (std::isnan(wide[i]) && std::isnan(narrow[i]) &&
               std::isnan(scalar[i]))
@@ -468,9 +365,7 @@ TEST_F(ExpandMathTest, BitsDoNotDependOnTheWidth) {
         }
       }
     }
-  };
-  check(float());
-  check(double());
+  });
 }
 
 } // namespace
