@@ -9,6 +9,7 @@
 
 #include "Batch/Dialect/Batch/BatchInterfaces.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
@@ -64,7 +65,7 @@ Operation *mlir::batch::findUnknownCode(Operation *op) {
     bool known =
         isa<arith::ArithDialect, linalg::LinalgDialect, math::MathDialect,
             tensor::TensorDialect>(inner->getDialect()) ||
-        isa<SegmentReduceOp, SegmentBroadcastOp>(inner);
+        isa<SegmentReduceOp, SegmentBroadcastOp, cf::AssertOp>(inner);
     if (!known)
       unknown = inner;
     return known ? WalkResult::advance() : WalkResult::interrupt();
@@ -195,15 +196,28 @@ bool BatchedForms::isSameForAll(Operation *op) const {
   });
 }
 
+bool BatchedForms::picks(Operation *op) const {
+  auto isPosition = [&](Value position) { return isUnknown(position); };
+  // Whether a constant position lies in it is unknown, too.
+  auto isSource = [&](Value tensor) {
+    return lookup(tensor).kind == BatchedForm::Once &&
+           !cast<RankedTensorType>(tensor.getType()).hasStaticShape();
+  };
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op))
+    return llvm::any_of(extract.getIndices(), isPosition) ||
+           isSource(extract.getTensor());
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    return llvm::any_of(slice.getOffsets(), isPosition) ||
+           (isSource(slice.getSource()) && slice.getType().hasStaticShape());
+  return op->walk([](tensor::ExtractOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
 void BatchedForms::visit(Operation *op) {
   // Three kinds of ops are never copied: operators fill rows and cannot make
   // one tensor of scalars for all tasks; of another dialect's op only the
-  // batched form has a lowering; slices must be taken at known positions.
-  auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
-  bool picks = slice && llvm::any_of(slice.getOffsets(), [&](Value offset) {
-                 return isUnknown(offset);
-               });
-  if (!picks && !isa<tensor::FromElementsOp, BatchableOpInterface>(op) &&
+  // batched form has a lowering; a read at a computed position is checked.
+  if (!picks(op) && !isa<tensor::FromElementsOp, BatchableOpInterface>(op) &&
       isSameForAll(op)) {
     Operation *unknown = findUnknownCode(op);
     // Dead ops are removed.
@@ -331,11 +345,21 @@ void BatchedForms::visitSplat(tensor::SplatOp op) {
     set(op, form);
 }
 
+/// True if `tensor` can be read at any position: all of its extents are known,
+/// but for the first one of a parameter.
+bool BatchedForms::isIndexable(Value tensor) const {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  BatchedForm form = lookup(tensor);
+  if (form.kind == BatchedForm::PerTask)
+    return type.hasStaticShape();
+  return form.kind == BatchedForm::Once &&
+         (type.hasStaticShape() ||
+          (isa<BlockArgument>(tensor) &&
+           !ShapedType::isDynamicShape(type.getShape().drop_front())));
+}
+
 void BatchedForms::visitExtract(tensor::ExtractOp op) {
-  BatchedForm form = lookup(op.getTensor());
-  if (form.kind != BatchedForm::PerTask &&
-      !(form.kind == BatchedForm::Once &&
-        op.getTensor().getType().hasStaticShape())) {
+  if (!isIndexable(op.getTensor())) {
     fail(op, "cannot be batched: it reads a ragged tensor, or a parameter of "
              "unknown extent; pass the row or the element to the kernel");
     return;
@@ -345,39 +369,35 @@ void BatchedForms::visitExtract(tensor::ExtractOp op) {
   SmallVector<OpFoldResult> indices = getAsOpFoldResult(op.getIndices());
   SmallVector<OpFoldResult> ones(indices.size(),
                                  Builder(op.getContext()).getIndexAttr(1));
-  llvm::SmallBitVector dropped(indices.size(), true);
-  visitPick(op, op.getTensor(), indices, ones, ones, dropped);
+  visitPick(op, op.getTensor(), indices, ones, ones);
 }
 
+/// Checks a slice at positions that the generated code computes; its result is
+/// a tensor of the task's own.
 void BatchedForms::visitPick(Operation *op, Value source,
                              ArrayRef<OpFoldResult> offsets,
                              ArrayRef<OpFoldResult> sizes,
-                             ArrayRef<OpFoldResult> strides,
-                             const llvm::SmallBitVector &dropped) {
+                             ArrayRef<OpFoldResult> strides) {
   auto type = cast<RankedTensorType>(source.getType());
-  BatchedForm form = lookup(source), result = form;
-  auto isOnce = [&](OpFoldResult number) {
-    auto value = dyn_cast<Value>(number);
-    return !value || lookup(value).kind == BatchedForm::Once;
-  };
   for (auto [dim, offset, size, stride] :
        llvm::enumerate(offsets, sizes, strides)) {
-    auto position = dyn_cast<Value>(offset);
-    bool picked = position && isUnknown(position);
-    if (picked ? form.kind == BatchedForm::Rows || !isOneInteger(size) ||
-                     !dropped[dim] || type.isDynamicDim(dim)
-               : !isOnce(offset) || !isOnce(size) || !isOnce(stride)) {
-      fail(op, "takes a slice that differs from task to task: this is only "
-               "supported for one position of a tensor of known size");
+    std::optional<int64_t> count = getConstantIntValue(size);
+    std::optional<int64_t> step = getConstantIntValue(stride);
+    bool fits =
+        count && step && *count > 0 && *step > 0 &&
+        (type.isDynamicDim(dim) || (*count - 1) * *step < type.getDimSize(dim));
+    if (!isIndexable(source) || !fits) {
+      fail(op,
+           "takes a slice that differs from task to task: sizes and strides "
+           "must be constant, and the slice must fit into a tensor of "
+           "known size or into a parameter's rows");
       return;
     }
-    if (!picked)
-      continue;
-    if (!checkCanBe(op, position, {BatchedForm::PerTask}))
+    auto position = dyn_cast<Value>(offset);
+    if (position && !checkCanBe(op, position, {BatchedForm::PerTask}))
       return;
-    result = {BatchedForm::PerTask};
   }
-  set(op, result);
+  set(op, {BatchedForm::PerTask});
 }
 
 void BatchedForms::visitFromElements(tensor::FromElementsOp op) {
@@ -439,16 +459,9 @@ bool BatchedForms::checkSlice(OffsetSizeAndStrideOpInterface op, Type whole,
 
 void BatchedForms::visitExtractSlice(tensor::ExtractSliceOp op) {
   BatchedForm form = lookup(op.getSource());
-  if (form.kind == BatchedForm::Once && !op.getSourceType().hasStaticShape()) {
-    fail(op, "takes a slice of a parameter of unknown extent at a position "
-             "that differs from task to task: pass the slice to the kernel");
-    return;
-  }
-  if (llvm::any_of(op.getOffsets(),
-                   [&](Value offset) { return isUnknown(offset); }))
+  if (picks(op))
     return visitPick(op, op.getSource(), op.getMixedOffsets(),
-                     op.getMixedSizes(), op.getMixedStrides(),
-                     op.getDroppedDims());
+                     op.getMixedSizes(), op.getMixedStrides());
   if (checkSlice(op, op.getSourceType(), form))
     set(op, form);
 }
@@ -568,11 +581,14 @@ bool BatchedForms::checkCaptured(linalg::LinalgOp op) {
   getUsedValuesDefinedAbove(op->getRegions(), used);
   for (Value value : used) {
     BatchedForm form = lookup(value);
-    if (form.kind != BatchedForm::Once &&
-        (form.kind != BatchedForm::PerTask ||
-         isa<RankedTensorType>(value.getType())))
-      return fail(op, "reads a per-task tensor or a ragged extent inside its "
-                      "body: make the tensor an operand");
+    bool known = isa<RankedTensorType>(value.getType())
+                     ? isIndexable(value)
+                     : form.kind == BatchedForm::Once ||
+                           form.kind == BatchedForm::PerTask;
+    if (!known)
+      return fail(op,
+                  "reads a ragged tensor, a ragged extent or a parameter of "
+                  "unknown extents inside its body: make it an operand");
   }
   return true;
 }

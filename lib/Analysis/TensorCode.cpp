@@ -13,7 +13,6 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace mlir::batch;
@@ -33,9 +32,13 @@ bool TensorCode::contains(Operation *op) const {
       !llvm::all_of(op->getResultTypes(),
                     [](Type type) { return isa<RankedTensorType>(type); }))
     return false;
+  // Control takes out a row of a parameter where it knows the index.
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
-    if (isRowView(slice) && sharedness.isShared(slice.getSource()))
-      return false;
+    if (isRowView(slice) && sharedness.isShared(slice.getSource())) {
+      auto index = dyn_cast<Value>(getRowIndex(slice));
+      if (!index || !scalarCode.contains(index.getDefiningOp()))
+        return false;
+    }
   return isa<linalg::LinalgDialect, tensor::TensorDialect, arith::ArithDialect,
              math::MathDialect>(op->getDialect()) ||
          isa<BatchableOpInterface>(op);
@@ -56,19 +59,13 @@ void TensorCode::collectBlocks(Region &region) {
 /// Control cannot read elements of tensors: scalars that are computed from them
 /// and read only by tensor ops are kernel code.
 void TensorCode::findScalarCode() {
-  auto isConstant = [](Value value) {
-    return getConstantIntValue(value).has_value();
-  };
   for (Block *block : blocks) {
     for (Operation &op : *block) {
       if (op.getNumResults() == 0 || op.getNumRegions() != 0 ||
           llvm::any_of(op.getResultTypes(),
                        [](Type type) { return isa<ShapedType>(type); }))
         continue;
-      auto extract = dyn_cast<tensor::ExtractOp>(op);
-      // The position read in a parameter must not depend on the task.
-      bool reads = extract && (!sharedness.isShared(extract.getTensor()) ||
-                               llvm::all_of(extract.getIndices(), isConstant));
+      bool reads = isa<tensor::ExtractOp>(op);
       if (isa<arith::ArithDialect, math::MathDialect>(op.getDialect()))
         reads |= llvm::any_of(op.getOperands(), [&](Value operand) {
           return scalarCode.contains(operand.getDefiningOp());

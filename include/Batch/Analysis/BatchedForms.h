@@ -78,6 +78,9 @@ public:
   /// task or is computed from parameters. Loop counters are known once loops
   /// are unrolled.
   bool isUnknown(Value position) const;
+  /// True if `op` reads a tensor where the generated code cannot know whether
+  /// the tensor has elements: the position is unknown, or the extent is.
+  bool picks(Operation *op) const;
   /// The form of an operation whose operands have equal extents: Rows if one of
   /// them is, PerTask otherwise.
   BatchedForm join(ValueRange operands) const;
@@ -117,8 +120,8 @@ private:
   bool checkSlice(OffsetSizeAndStrideOpInterface op, Type whole,
                   BatchedForm form);
   void visitPick(Operation *op, Value source, ArrayRef<OpFoldResult> offsets,
-                 ArrayRef<OpFoldResult> sizes, ArrayRef<OpFoldResult> strides,
-                 const llvm::SmallBitVector &dropped);
+                 ArrayRef<OpFoldResult> sizes, ArrayRef<OpFoldResult> strides);
+  bool isIndexable(Value tensor) const;
 
   bool fail(Operation *op, const Twine &text);
   void set(Operation *op, BatchedForm form);

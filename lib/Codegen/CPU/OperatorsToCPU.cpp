@@ -54,10 +54,10 @@ static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
   b.onRegion = nullptr;
 
   Type ptr = b.ptrType(), i64 = b.getI64Type();
-  auto function = func::FuncOp::create(
-      b, name,
-      b.getFunctionType({ptr, ptr, ptr, ptr, i64, i64, i64, i64, i64, i64},
-                        {}));
+  SmallVector<Type> types = {ptr, ptr, ptr, ptr, i64, i64, i64, i64, i64, i64};
+  if (plan.checksIndices())
+    types.push_back(ptr);
+  auto function = func::FuncOp::create(b, name, b.getFunctionType(types, {}));
   {
     OpBuilder::InsertionGuard guard(b);
     b.beginFunction(function);
@@ -69,7 +69,9 @@ static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
       Value runs =
           arith::AndIOp::create(b, notBefore, b.less(number, arguments[9]));
       b.when(runs, [&, stage = stage] {
-        func::CallOp::create(b, stage, arguments.take_front(8));
+        SmallVector<Value> operands(arguments.take_front(8));
+        llvm::append_range(operands, arguments.drop_front(10));
+        func::CallOp::create(b, stage, operands);
       });
     }
     func::ReturnOp::create(b);

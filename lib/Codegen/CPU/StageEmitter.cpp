@@ -125,13 +125,17 @@ func::FuncOp StageEmitter::emit(int64_t number, StringRef name) {
   stage = &plan.getStages()[number];
   planScratch(*stage);
   Type ptr = b.ptrType(), i64 = b.getI64Type();
-  auto function = func::FuncOp::create(
-      b, name, b.getFunctionType({ptr, ptr, ptr, ptr, i64, i64, i64, i64}, {}));
+  SmallVector<Type> types = {ptr, ptr, ptr, ptr, i64, i64, i64, i64};
+  if (plan.checksIndices())
+    types.push_back(ptr);
+  auto function = func::FuncOp::create(b, name, b.getFunctionType(types, {}));
   makeInternal(function);
   OpBuilder::InsertionGuard guard(b);
   b.beginFunction(function);
   ValueRange a = function.getArguments();
-  arguments = {a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]};
+  arguments = {a[0], a[1], a[2],
+               a[3], a[4], a[5],
+               a[6], a[7], plan.checksIndices() ? a[8] : Value()};
   evaluator.beginStage(number, arguments);
   for (const Reduction &reduction : stage->reductions)
     for (Value result : reduction.op->getResults())

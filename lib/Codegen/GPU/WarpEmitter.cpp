@@ -43,8 +43,10 @@ func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
                 kPanelColumns == FragmentEmitter::kColumns);
 
   Type ptr = b.ptrType(), i64 = b.getI64Type();
-  auto function = func::FuncOp::create(
-      b, name, b.getFunctionType({ptr, ptr, i64, i64}, {}));
+  SmallVector<Type> types = {ptr, ptr, i64, i64};
+  if (plan.checksIndices())
+    types.push_back(ptr);
+  auto function = func::FuncOp::create(b, name, b.getFunctionType(types, {}));
   makeInternal(function);
   OpBuilder::InsertionGuard guard(b);
   b.beginFunction(function);
@@ -53,6 +55,8 @@ func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
   StageArguments arguments;
   arguments.step = step;
   arguments.packings = function.getArgument(1);
+  if (plan.checksIndices())
+    arguments.indexError = function.getArgument(4);
   arguments.scratch = b.loadField(step, batch::abi::kStepScratch);
   Value thread = gpu::ThreadIdOp::create(b, gpu::Dimension::x);
   thread = arith::IndexCastOp::create(b, i64, thread);

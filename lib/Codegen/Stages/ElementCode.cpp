@@ -16,6 +16,7 @@
 
 using namespace mlir;
 using namespace mlir::uprog;
+using namespace mlir::batch::abi;
 
 Value Evaluator::address(Value value, ArrayRef<Index> indices) {
   addressOnly = true;
@@ -123,6 +124,12 @@ Value Evaluator::evalScalar(Value value) {
         return arith::IndexCastOp::create(
             b, b.getIndexType(),
             domain < 0 ? getCount() : getOffset(domain, getCount()));
+      auto argument = dyn_cast<BlockArgument>(dim.getSource());
+      std::optional<int64_t> parameter;
+      if (argument && dim.getConstantIndex() == 0)
+        parameter = plan.getOperator().getParameter(argument.getArgNumber());
+      if (parameter)
+        return countRows(*parameter);
     }
     if (OpTrait::hasElementwiseMappableTraits(op)) {
       SmallVector<Value> operands;
@@ -230,6 +237,68 @@ Value Evaluator::evalProductSum(ValueRange operands) {
   return vector::FMAOp::create(b, values[0], values[1], values[2]);
 }
 
+Index Evaluator::evalIndex(Value value, ArrayRef<Index> dims,
+                           llvm::function_ref<Value(Value)> lookup) {
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return index(*constant);
+  Operation *def = value.getDefiningOp();
+  if (auto loop = dyn_cast_or_null<linalg::IndexOp>(def))
+    return dims[loop.getDim()];
+  if (auto sum = dyn_cast_or_null<arith::AddIOp>(def)) {
+    Index left = evalIndex(sum.getLhs(), dims, lookup);
+    Index right = evalIndex(sum.getRhs(), dims, lookup);
+    return failed ? Index() : add(left, right);
+  }
+  if (auto product = dyn_cast_or_null<arith::MulIOp>(def))
+    if (std::optional<int64_t> factor = getConstantIntValue(product.getRhs())) {
+      Index left = evalIndex(product.getLhs(), dims, lookup);
+      return failed ? Index() : mul(left, *factor);
+    }
+  Value position = lookup(value);
+  if (!position || isa<VectorType>(position.getType())) {
+    fail(plan.getOperator(), "is not supported in an operator yet");
+    return {};
+  }
+  return index(arith::IndexCastOp::create(b, b.getI64Type(), position));
+}
+
+Value Evaluator::evalExtract(tensor::ExtractOp op, ArrayRef<Index> dims,
+                             llvm::function_ref<Value(Value)> lookup) {
+  Indices indices;
+  for (Value index : op.getIndices())
+    indices.push_back(evalIndex(index, dims, lookup));
+  return failed ? Value() : eval(op.getTensor(), indices);
+}
+
+void Evaluator::evalAssert(cf::AssertOp op,
+                           llvm::function_ref<Value(Value)> lookup) {
+  auto compare = op.getArg().getDefiningOp<arith::CmpIOp>();
+  Value holds = lookup(op.getArg());
+  Value index = compare ? lookup(compare.getLhs()) : Value();
+  if (!holds || !index || isa<VectorType>(holds.getType())) {
+    fail(op, "is not supported in an operator yet");
+    return;
+  }
+  Value fails = arith::XOrIOp::create(
+      b, holds, arith::ConstantOp::create(b, b.getBoolAttr(true)));
+  Value place = b.constant(tables.getIndex(op.getMsg()));
+  Value none = b.constant(0), record = arguments.indexError;
+  // Only the first one of all units is kept.
+  b.when(fails, [&] {
+    Value exchanged = LLVM::AtomicCmpXchgOp::create(
+        b, b.offset(record, b.constant(kIndexErrorPlace.offset)), none, place,
+        LLVM::AtomicOrdering::monotonic, LLVM::AtomicOrdering::monotonic,
+        StringRef(), kCellBytes);
+    Value isFirst =
+        LLVM::ExtractValueOp::create(b, exchanged, ArrayRef<int64_t>{1});
+    b.when(isFirst, [&] {
+      b.store(arith::IndexCastOp::create(b, b.getI64Type(), index),
+              b.offset(record, b.constant(kIndexErrorIndex.offset)),
+              kCellBytes);
+    });
+  });
+}
+
 SmallVector<Value> Evaluator::evalBody(Block &body, ValueRange arguments,
                                        ArrayRef<Index> dims, bool reduction) {
   IRMapping mapping;
@@ -251,6 +320,17 @@ SmallVector<Value> Evaluator::evalBody(Block &body, ValueRange arguments,
   for (Operation &op : body.without_terminator()) {
     if (auto indexOp = dyn_cast<linalg::IndexOp>(op)) {
       mapping.map(indexOp.getResult(), indexValue(dims[indexOp.getDim()]));
+      continue;
+    }
+    if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
+      Value element = evalExtract(extract, dims, lookup);
+      if (failed)
+        return {};
+      mapping.map(extract.getResult(), element);
+      continue;
+    }
+    if (auto check = dyn_cast<cf::AssertOp>(op)) {
+      evalAssert(check, lookup);
       continue;
     }
     if (isa<arith::MulFOp>(op) && op.hasOneUse() &&

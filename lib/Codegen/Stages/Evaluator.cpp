@@ -332,6 +332,13 @@ Value Evaluator::getPacking(int64_t packing) {
                  [&] { return b.loadPointer(arguments.packings, packing); });
 }
 
+Value Evaluator::countRows(int64_t parameter) {
+  Value rows = getPacking(tables.getRows(parameter));
+  Value extent = b.load(b.getI64Type(),
+                        b.offset(rows, b.constant(kExtentOffset)), kCellBytes);
+  return arith::IndexCastOp::create(b, b.getIndexType(), extent);
+}
+
 Value Evaluator::getOffset(int64_t domain, Value position) {
   int64_t operand = plan.getRaggedOperand(domain);
   Value offsets = atEntry({&stage, reinterpret_cast<void *>(operand)}, [&] {

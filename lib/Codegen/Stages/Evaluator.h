@@ -14,6 +14,8 @@
 #include "StagePlan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace mlir::uprog {
 
@@ -32,6 +34,8 @@ using Indices = SmallVector<Index, 4>;
 /// Arguments of a stage function.
 struct StageArguments {
   Value step, packings, scratch, work, rowBegin, rowEnd, share, shares;
+  /// A BatchIndexError, if the operator checks indices.
+  Value indexError;
 };
 
 /// Makes code that computes elements of values, one at a time or one per lane
@@ -120,6 +124,15 @@ private:
   Value evalUncached(Value value, ArrayRef<Index> indices);
   Value evalArgument(BlockArgument argument, ArrayRef<Index> indices);
   Value evalOp(Operation *op, OpResult value, ArrayRef<Index> indices);
+  /// The index that `value`, in the body of a structured op, is.
+  Index evalIndex(Value value, ArrayRef<Index> dims,
+                  llvm::function_ref<Value(Value)> lookup);
+  Value evalExtract(tensor::ExtractOp op, ArrayRef<Index> dims,
+                    llvm::function_ref<Value(Value)> lookup);
+  /// Reports the index that is compared with its limit, if it fails.
+  void evalAssert(cf::AssertOp op, llvm::function_ref<Value(Value)> lookup);
+  /// The first extent of a parameter, as an index.
+  Value countRows(int64_t parameter);
   Value evalConstant(arith::ConstantOp op, ArrayRef<Index> indices);
   Value evalView(ArrayRef<ElementSource> sources, ArrayRef<Index> indices);
   Value evalSegmentReduce(Operation *op, ArrayRef<Index> indices);

@@ -18,6 +18,8 @@ ModuleTables::ModuleTables(ModuleOp module, Operation *code,
     : module(module), code(code), addressSpace(addressSpace) {
   if (auto known = module->getAttrOfType<ArrayAttr>(kPackingsAttr))
     llvm::append_range(packings, known);
+  if (auto known = module->getAttrOfType<ArrayAttr>(kIndicesAttr))
+    llvm::append_range(indices, known);
 }
 
 int64_t ModuleTables::getPacking(Attribute packing) {
@@ -33,6 +35,14 @@ int64_t ModuleTables::getRows(int64_t parameter) {
 
 int64_t ModuleTables::getPanels(PanelsAttr panels) {
   return getPacking(panels);
+}
+
+int64_t ModuleTables::getIndex(StringRef text) {
+  auto attr = StringAttr::get(module.getContext(), text);
+  auto it = llvm::find(indices, attr);
+  if (it == indices.end())
+    it = indices.insert(it, attr);
+  return it - indices.begin() + 1;
 }
 
 StringRef ModuleTables::getConstant(DenseElementsAttr value) {
@@ -71,4 +81,6 @@ StringRef ModuleTables::getConstant(DenseElementsAttr value) {
 
 void ModuleTables::save() {
   module->setAttr(kPackingsAttr, ArrayAttr::get(module.getContext(), packings));
+  if (!indices.empty())
+    module->setAttr(kIndicesAttr, ArrayAttr::get(module.getContext(), indices));
 }

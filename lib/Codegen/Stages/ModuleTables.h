@@ -24,9 +24,11 @@ public:
   /// The number of a packing, which is added if it is new.
   int64_t getRows(int64_t parameter);
   int64_t getPanels(PanelsAttr panels);
+  /// The number, from 1, of a checked index in the list `uprog.indices`.
+  int64_t getIndex(StringRef text);
   /// The symbol of the rows of a dense constant, padded as in ABI.h.
   StringRef getConstant(DenseElementsAttr value);
-  /// Writes `uprog.packings`.
+  /// Writes `uprog.packings` and `uprog.indices`.
   void save();
 
 private:
@@ -35,7 +37,7 @@ private:
   ModuleOp module;
   Operation *code;
   unsigned addressSpace;
-  SmallVector<Attribute> packings;
+  SmallVector<Attribute> packings, indices;
   llvm::MapVector<Attribute, std::string> constants;
 };
 

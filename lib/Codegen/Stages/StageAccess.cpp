@@ -9,6 +9,9 @@
 #include "Staging.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -110,6 +113,11 @@ bool Staging::resolve(const StagedNode &node, Value value,
     if (!isa<RankedTensorType>(access.base.getType()))
       continue;
     if (isLoaded(access.base)) {
+      // Vectors end where a dimension of known extent ends.
+      auto type = cast<RankedTensorType>(access.base.getType());
+      for (auto [dim, index] : llvm::enumerate(access.indices))
+        if (index.lanes && type.isDynamicDim(dim))
+          math.safe = false;
       reads.push_back(access);
       continue;
     }
@@ -135,6 +143,72 @@ SymbolicIndices Staging::identity(const RowSpace &space, bool vector) {
     indices.push_back({getAffineDimExpr(i + 1, context), last, last ? 0 : -1});
   }
   return indices;
+}
+
+/// True if `value`, in the body of `op`, differs from lane to lane.
+static bool variesByLane(linalg::LinalgOp op, Value value,
+                         ArrayRef<SymbolicIndex> dims) {
+  SmallVector<Value> work = {value};
+  while (!work.empty()) {
+    Value next = work.pop_back_val();
+    if (next.getParentBlock() != op.getBlock())
+      continue;
+    if (auto argument = dyn_cast<BlockArgument>(next)) {
+      AffineMap map =
+          op.getMatchingIndexingMap(op.getMatchingOpOperand(argument));
+      for (auto [loop, index] : llvm::enumerate(dims))
+        if (index.lanes && map.isFunctionOfDim(loop))
+          return true;
+    } else if (auto index = next.getDefiningOp<linalg::IndexOp>()) {
+      if (dims[index.getDim()].lanes)
+        return true;
+    } else {
+      llvm::append_range(work, next.getDefiningOp()->getOperands());
+    }
+  }
+  return false;
+}
+
+bool Staging::readInBody(const StagedNode &node, linalg::LinalgOp linalgOp,
+                         ArrayRef<SymbolicIndex> dims,
+                         SmallVectorImpl<Read> &reads, Breaks *breaks) {
+  SymbolicMath math{node.lanes, op.getContext()};
+  // An index that the body computes otherwise is a symbol: equal for all lanes,
+  // and unlike any other index.
+  std::function<SymbolicIndex(Value)> find = [&](Value value) -> SymbolicIndex {
+    if (std::optional<int64_t> constant = getConstantIntValue(value))
+      return math.constant(*constant);
+    Operation *def = value.getDefiningOp();
+    if (def && def->getBlock() == linalgOp.getBlock()) {
+      if (auto index = dyn_cast<linalg::IndexOp>(def))
+        return dims[index.getDim()];
+      if (auto sum = dyn_cast<arith::AddIOp>(def))
+        return math.add(find(sum.getLhs()), find(sum.getRhs()));
+      if (auto product = dyn_cast<arith::MulIOp>(def))
+        if (auto factor = getConstantIntValue(product.getRhs()))
+          return math.mul(find(product.getLhs()), *factor);
+    }
+    if (variesByLane(linalgOp, value, dims))
+      math.safe = false;
+    return {getAffineSymbolExpr(unknowns++, op.getContext())};
+  };
+  bool safe = true;
+  for (Operation &inner : *linalgOp.getBlock()) {
+    // What is reported is equal for all lanes.
+    if (isa<cf::AssertOp>(inner) &&
+        variesByLane(linalgOp, inner.getOperand(0), dims))
+      safe = false;
+    auto extract = dyn_cast<tensor::ExtractOp>(inner);
+    if (!extract)
+      continue;
+    SymbolicIndices indices =
+        llvm::map_to_vector<4>(extract.getIndices(), find);
+    bool otherRow = getSpace(extract.getTensor()).hasRows() &&
+                    indices.front().expr != dims.front().expr;
+    safe &=
+        resolve(node, extract.getTensor(), indices, otherRow, reads, breaks);
+  }
+  return safe && math.safe;
 }
 
 bool Staging::readOperands(StagedNode &node, std::optional<unsigned> lanesDim,
@@ -169,6 +243,9 @@ bool Staging::readOperands(StagedNode &node, std::optional<unsigned> lanesDim,
                     math.apply(linalgOp.getMatchingIndexingMap(&operand), dims),
                     false, reads, reductions ? &breaks : nullptr);
   }
+  if (!only)
+    safe &=
+        readInBody(node, linalgOp, dims, reads, reductions ? &breaks : nullptr);
   SmallVector<unsigned> reduced;
   linalgOp.getReductionDims(reduced);
   int64_t extent =

@@ -8,6 +8,7 @@
 #include "StagePlan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -192,6 +193,11 @@ void StagePlan::addStage(StageOp stageOp) {
     stage.reductions.push_back(std::move(reduction));
   }
   stages.push_back(std::move(stage));
+}
+
+bool StagePlan::checksIndices() const {
+  return op->walk([](cf::AssertOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
 }
 
 bool StagePlan::hasRows(Value value) const {

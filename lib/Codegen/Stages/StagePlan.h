@@ -130,6 +130,9 @@ public:
   /// The lanes of all vectors of the operator.
   int64_t getLanes() const { return op.getStaging().getLanes(); }
   OperatorOp getOperator() const { return op; }
+  /// True if stages check indices: their functions take one more argument, the
+  /// address of a BatchIndexError.
+  bool checksIndices() const;
 
   /// Whether `value`, an argument, a result of a stage or a value in one, has a
   /// row dimension, and the inner dimensions of a row.

@@ -11,6 +11,7 @@
 #include "Batch/Analysis/BatchedForms.h"
 #include "Batch/Dialect/Batch/ElementTypes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -274,7 +275,7 @@ LogicalResult Staging::addNode(Operation *inner) {
     }
     for (Operation &element :
          linalgOp->getRegion(0).front().without_terminator())
-      if (!isa<linalg::IndexOp>(element) &&
+      if (!isa<linalg::IndexOp, tensor::ExtractOp, cf::AssertOp>(element) &&
           (!OpTrait::hasElementwiseMappableTraits(&element) &&
            !element.hasTrait<OpTrait::ConstantLike>()))
         return element.emitOpError("is not supported in an operator yet");

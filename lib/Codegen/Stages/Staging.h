@@ -134,6 +134,11 @@ private:
   bool readOperands(StagedNode &node, std::optional<unsigned> lanesDim,
                     SmallVectorImpl<Read> &reads,
                     std::optional<unsigned> only = std::nullopt);
+  /// Adds the reads of the `tensor.extract`s in the body of `linalgOp`, whose
+  /// loops have indices `dims`. False if one does not fit the lanes.
+  bool readInBody(const StagedNode &node, linalg::LinalgOp linalgOp,
+                  ArrayRef<SymbolicIndex> dims, SmallVectorImpl<Read> &reads,
+                  Breaks *breaks);
   bool isAligned(const Read &read, const StagedNode &reader);
   void assignLevels();
   void makeStages();
@@ -145,6 +150,7 @@ private:
 
   OperatorOp op;
   StageTarget target;
+  int64_t unknowns = 0; ///< indices that a body computes, so far
   int64_t vectorBits, lanes;
   std::optional<OperatorRows> rows;
   llvm::MapVector<Value, RowSpace> spaces;

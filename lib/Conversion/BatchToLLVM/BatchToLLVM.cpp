@@ -627,6 +627,7 @@ void ObjectBuilder::cleanUp() {
       function->removeAttr(name);
   }
   module->removeAttr(uprog::kPackingsAttr);
+  module->removeAttr(uprog::kIndicesAttr);
   module->removeAttr(kPolicyAttr);
   module->removeAttr(kSizesAttr);
   module->removeAttr(gpu::GPUDialect::getContainerModuleAttrName());

@@ -301,10 +301,15 @@ void TaskBuilder::call(int64_t kernelNumber) {
   Value workerScratch =
       cb.loadPointer(cb.loadField(ContextField::workerScratch), 0);
   Value stages = cb.constant(code.getStages());
-  func::CallOp::create(rewriter, loc, function,
-                       ValueRange{step, cb.loadField(ContextField::packings),
-                                  scratchPointer, workerScratch, zero, one,
-                                  zero, one, zero, stages});
+  SmallVector<Value> arguments = {
+      step,           cb.loadField(ContextField::packings),
+      scratchPointer, workerScratch,
+      zero,           one,
+      zero,           one,
+      zero,           stages};
+  if (function.getNumArguments() > arguments.size())
+    arguments.push_back(cb.loadField(ContextField::indexError));
+  func::CallOp::create(rewriter, loc, function, arguments);
 }
 
 LogicalResult

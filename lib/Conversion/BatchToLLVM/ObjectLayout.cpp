@@ -374,6 +374,12 @@ void ObjectLayout::describeRows(json::Object &object) const {
         json::Object{{key::parameter, parameter}, {key::packing, it->second}});
   }
   object[key::packings] = std::move(packingList);
+  if (auto indices = module->getAttrOfType<ArrayAttr>(uprog::kIndicesAttr)) {
+    json::Array list;
+    for (auto text : indices.getAsValueRange<StringAttr>())
+      list.push_back(text.str());
+    object[key::indices] = std::move(list);
+  }
   object[key::sources] = std::move(sourceList);
 
   json::Array tableList;

@@ -19,6 +19,10 @@
 
 namespace mlir::batch {
 
+/// Replaces ops of the tensor dialect that have no batched form by ops that
+/// have one: gathers, paddings, generated tensors.
+void decomposeTensorOps(KernelOp kernel);
+
 /// A value of a kernel in its batched form. Extents have no value.
 struct BatchedValue : BatchedForm {
   Value value;
@@ -37,6 +41,13 @@ public:
 
 private:
   using Kind = BatchedForm::Kind;
+
+  /// A structured operation with its loops renumbered.
+  struct Loops : BatchedLoops {
+    SmallVector<utils::IteratorType> iterators;
+    /// New numbers of the old loops.
+    SmallVector<AffineExpr> replacements;
+  };
 
   //===--------------------------------------------------------------------===//
   // The operator around the code (VectorizeKernels.cpp)
@@ -77,17 +88,9 @@ private:
   void batchDim(tensor::DimOp op);
   void batchEmpty(tensor::EmptyOp op);
   void batchSplat(tensor::SplatOp op);
-  void batchExtract(tensor::ExtractOp op);
   void batchFromElements(tensor::FromElementsOp op);
   void batchConcat(tensor::ConcatOp op);
   void batchExtractSlice(tensor::ExtractSliceOp op);
-  void batchPick(Operation *op, Value source, ArrayRef<OpFoldResult> offsets,
-                 ArrayRef<OpFoldResult> sizes, ArrayRef<OpFoldResult> strides,
-                 const llvm::SmallBitVector &dropped);
-  Value sumPicked(Operation *op, Value slice, bool batched,
-                  ArrayRef<utils::IteratorType> iterators,
-                  ArrayRef<std::pair<unsigned, Value>> positions,
-                  ArrayRef<AffineExpr> kept);
   void batchInsertSlice(tensor::InsertSliceOp op);
   template <typename ReshapeOp>
   void batchReshape(ReshapeOp op);
@@ -102,15 +105,31 @@ private:
                  BatchedForm form);
 
   //===--------------------------------------------------------------------===//
-  // Structured operations (VectorizeLinalg.cpp)
+  // Reads at computed positions (VectorizeReads.cpp)
   //===--------------------------------------------------------------------===//
 
-  /// A structured operation with its loops renumbered.
-  struct Loops : BatchedLoops {
-    SmallVector<utils::IteratorType> iterators;
-    /// New numbers of the old loops.
-    SmallVector<AffineExpr> replacements;
-  };
+  void batchExtract(tensor::ExtractOp op);
+  void batchPick(Operation *op, Value source, ArrayRef<OpFoldResult> offsets,
+                 ArrayRef<OpFoldResult> sizes, ArrayRef<OpFoldResult> strides,
+                 const llvm::SmallBitVector &dropped);
+  /// A slice of the rows of tasks at known positions.
+  Value buildView(Location loc, Type type, BatchedValue source,
+                  ArrayRef<OpFoldResult> offsets, ArrayRef<OpFoldResult> sizes,
+                  ArrayRef<OpFoldResult> strides);
+  /// The extent of a dimension of `source`, in the operator.
+  OpFoldResult getExtent(Location loc, Value source, int64_t dim);
+  /// `index` if it is below `limit`, else 0; the operator says so when it runs.
+  Value check(OpBuilder &nested, Location loc, Value index, OpFoldResult limit,
+              const Twine &what);
+  std::string describe(Operation *op, Value source, int64_t dim);
+  /// Makes the reads in the body of `generic` those of a row: it was copied
+  /// from that of `op`.
+  void bindReads(linalg::LinalgOp op, const Loops &loops,
+                 linalg::GenericOp generic);
+
+  //===--------------------------------------------------------------------===//
+  // Structured operations (VectorizeLinalg.cpp)
+  //===--------------------------------------------------------------------===//
 
   void batchLinalg(linalg::LinalgOp op);
   Loops getLoops(linalg::LinalgOp op);
@@ -122,7 +141,8 @@ private:
                    Kind form);
   void batchSegmentReduction(linalg::LinalgOp op, const Loops &loops);
 
-  /// The values that the body of a structured operation captures.
+  /// The values that the body of a structured operation captures, but for
+  /// tensors of tasks, which it reads at positions that it computes.
   struct Captured {
     SmallVector<Value> once;
     /// Per-task scalars, which become inputs.

@@ -10,6 +10,7 @@
 #include "Batch/Target/ABI/SymbolNames.h"
 #include "KernelBatcher.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -245,6 +246,7 @@ struct VectorizeKernelsPass
                "symbol";
         return signalPassFailure();
       }
+      decomposeTensorOps(kernel);
       if (failed(KernelBatcher(kernel).run(name)))
         return signalPassFailure();
     }

@@ -75,6 +75,8 @@ KernelBatcher::Captured KernelBatcher::getCaptured(linalg::LinalgOp op) {
   getUsedValuesDefinedAbove(op->getRegions(), used);
   for (Value value : used) {
     bool isOnce = lookup(value).kind == BatchedForm::Once;
+    if (!isOnce && isa<RankedTensorType>(value.getType()))
+      continue;
     (isOnce ? captured.once : captured.perTask).push_back(value);
   }
   return captured;
@@ -201,6 +203,7 @@ linalg::GenericOp KernelBatcher::buildGeneric(
     AffineExpr loop = loops.replacements[index.getDim()];
     index.setDim(cast<AffineDimExpr>(loop).getPosition());
   }
+  bindReads(op, loops, generic);
   return generic;
 }
 

@@ -190,125 +190,6 @@ void KernelBatcher::batchSplat(tensor::SplatOp op) {
   map(op, scalars);
 }
 
-void KernelBatcher::batchExtract(tensor::ExtractOp op) {
-  if (op.getIndices().empty())
-    return map(op, lookup(op.getTensor()).value);
-  SmallVector<OpFoldResult> indices = getAsOpFoldResult(op.getIndices());
-  SmallVector<OpFoldResult> ones(indices.size(), builder.getIndexAttr(1));
-  llvm::SmallBitVector dropped(indices.size(), true);
-  batchPick(op, op.getTensor(), indices, ones, ones, dropped);
-}
-
-/// Takes a slice that is whole where positions differ from task to task, and
-/// picks the elements from it. Elements not picked count as -0.0, or as 0
-/// if they are integers, so the sum is the picked element bit for bit.
-void KernelBatcher::batchPick(Operation *op, Value source,
-                              ArrayRef<OpFoldResult> offsets,
-                              ArrayRef<OpFoldResult> sizes,
-                              ArrayRef<OpFoldResult> strides,
-                              const llvm::SmallBitVector &dropped) {
-  Location loc = op->getLoc();
-  auto type = cast<RankedTensorType>(source.getType());
-  Type element = type.getElementType();
-  BatchedValue form = lookup(source);
-  SmallVector<OpFoldResult> first, counts, steps;
-  // The shape, loops and maps of the slice with whole dimensions.
-  SmallVector<int64_t> shape;
-  if (form.isBatched()) {
-    first.push_back(builder.getIndexAttr(0));
-    counts.push_back(tasks);
-    steps.push_back(builder.getIndexAttr(1));
-    shape.push_back(ShapedType::kDynamic);
-  }
-  SmallVector<utils::IteratorType> iterators = {utils::IteratorType::parallel};
-  SmallVector<std::pair<unsigned, Value>> positions; // by loop
-  SmallVector<AffineExpr> kept = {builder.getAffineDimExpr(0)};
-  for (auto [dim, offset, size, stride] :
-       llvm::enumerate(offsets, sizes, strides)) {
-    auto position = dyn_cast<Value>(offset);
-    if (position && forms.isUnknown(position)) {
-      Value own = getAs(op, position, {BatchedForm::PerTask});
-      positions.push_back({iterators.size(), own});
-      iterators.push_back(utils::IteratorType::reduction);
-      first.push_back(builder.getIndexAttr(0));
-      counts.push_back(builder.getIndexAttr(type.getDimSize(dim)));
-      steps.push_back(builder.getIndexAttr(1));
-      shape.push_back(type.getDimSize(dim));
-      continue;
-    }
-    auto get = [&](OpFoldResult number) -> OpFoldResult {
-      if (auto value = dyn_cast<Value>(number))
-        return lookup(value).value;
-      return number;
-    };
-    first.push_back(get(offset));
-    counts.push_back(get(size));
-    steps.push_back(get(stride));
-    if (dropped[dim])
-      continue;
-    kept.push_back(builder.getAffineDimExpr(iterators.size()));
-    iterators.push_back(utils::IteratorType::parallel);
-    shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
-  }
-  auto slice = tensor::ExtractSliceOp::create(
-      builder, loc, RankedTensorType::get(shape, element), form.value, first,
-      counts, steps);
-  if (positions.empty())
-    return map(op->getResult(0), slice);
-  map(op->getResult(0),
-      sumPicked(op, slice, form.isBatched(), iterators, positions, kept));
-}
-
-/// The sum of the elements of `slice` at each task's own `positions`, pairs of
-/// a loop and the position in it; `kept` are the loops of the result.
-Value KernelBatcher::sumPicked(Operation *op, Value slice, bool batched,
-                               ArrayRef<utils::IteratorType> iterators,
-                               ArrayRef<std::pair<unsigned, Value>> positions,
-                               ArrayRef<AffineExpr> kept) {
-  Location loc = op->getLoc();
-  Type element = cast<RankedTensorType>(slice.getType()).getElementType();
-  TypedAttr neutral = builder.getZeroAttr(element);
-  if (auto real = dyn_cast<FloatType>(element))
-    neutral = FloatAttr::get(
-        real, APFloat::getZero(real.getFloatSemantics(), /*Negative=*/true));
-  Value none = arith::ConstantOp::create(builder, loc, neutral);
-  Value start =
-      linalg::FillOp::create(
-          builder, loc, none,
-          buildEmpty(loc, op->getResult(0).getType(), {BatchedForm::PerTask}))
-          .getResult(0);
-  auto loops = static_cast<unsigned>(iterators.size());
-  MLIRContext *context = builder.getContext();
-  SmallVector<Value> inputs = {slice};
-  SmallVector<AffineMap> maps = {builder.getMultiDimIdentityMap(loops)};
-  if (!batched)
-    maps.front() = maps.front().dropResult(0);
-  for (auto [loop, position] : positions) {
-    inputs.push_back(position);
-    maps.push_back(AffineMap::get(loops, 0, kept.front(), context));
-  }
-  maps.push_back(AffineMap::get(loops, 0, kept, context));
-  auto generic = linalg::GenericOp::create(
-      builder, loc, start.getType(), inputs, start, maps, iterators,
-      [&](OpBuilder &nested, Location, ValueRange arguments) {
-        Value value = arguments.front();
-        for (auto [number, position] : llvm::enumerate(positions)) {
-          Value index = linalg::IndexOp::create(nested, loc, position.first);
-          Value isHere =
-              arith::CmpIOp::create(nested, loc, arith::CmpIPredicate::eq,
-                                    index, arguments[number + 1]);
-          value = arith::SelectOp::create(nested, loc, isHere, value, none);
-        }
-        Value sum =
-            isa<FloatType>(element)
-                ? arith::AddFOp::create(nested, loc, value, arguments.back())
-                      .getResult()
-                : arith::AddIOp::create(nested, loc, value, arguments.back());
-        linalg::YieldOp::create(nested, loc, sum);
-      });
-  return generic.getResult(0);
-}
-
 void KernelBatcher::batchFromElements(tensor::FromElementsOp op) {
   Location loc = op.getLoc();
   auto type = cast<RankedTensorType>(op.getType());
@@ -384,8 +265,7 @@ KernelBatcher::Slice KernelBatcher::getSlice(OffsetSizeAndStrideOpInterface op,
 
 void KernelBatcher::batchExtractSlice(tensor::ExtractSliceOp op) {
   BatchedValue source = lookup(op.getSource());
-  if (llvm::any_of(op.getOffsets(),
-                   [&](Value offset) { return forms.isUnknown(offset); }))
+  if (forms.picks(op))
     return batchPick(op, op.getSource(), op.getMixedOffsets(),
                      op.getMixedSizes(), op.getMixedStrides(),
                      op.getDroppedDims());

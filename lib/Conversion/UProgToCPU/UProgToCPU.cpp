@@ -95,6 +95,12 @@ private:
 
 } // namespace
 
+/// True if the code of an operator takes the address of a BatchIndexError, its
+/// eleventh argument.
+static bool checksIndices(func::FuncOp kernel) {
+  return kernel.getNumArguments() > 10;
+}
+
 static LogicalResult checkRun(uprog::RunOp run, SymbolTable &symbols) {
   auto kernel = symbols.lookup<func::FuncOp>(run.getCallee());
   auto code = kernel ? kernel->getAttrOfType<uprog::CodeAttr>(uprog::kCodeAttr)
@@ -132,11 +138,17 @@ SmallVector<Value> WorkerEmitter::lower(uprog::RunOp run,
   Value own = LLVM::IntToPtrOp::create(
       b, LLVM::LLVMPointerType::get(b.getContext()), scratchCell);
   Value zero = cb.constant(0), one = cb.constant(1);
+  Value indexError;
+  if (checksIndices(kernel))
+    indexError = cb.loadField(ContextField::indexError);
   auto call = [&](Value begin, Value end, Value share, Value shares,
                   Value stageBegin, Value stageEnd) {
-    func::CallOp::create(b, kernel,
-                         ValueRange{step, packings, scratch, own, begin, end,
-                                    share, shares, stageBegin, stageEnd});
+    SmallVector<Value> arguments = {step,       packings, scratch, own,
+                                    begin,      end,      share,   shares,
+                                    stageBegin, stageEnd};
+    if (indexError)
+      arguments.push_back(indexError);
+    func::CallOp::create(b, kernel, arguments);
   };
 
   auto callRows = [&](Value begin, Value end) {

@@ -254,9 +254,16 @@ SmallVector<Value> KernelEmitter::lower(uprog::RunOp run,
   for (int64_t s = 0, e = getCode(run).getStages(); s < e; ++s) {
     if (s > 0)
       emitBarrier(run);
-    func::CallOp::create(b, getStageName(run.getCallee(), s), TypeRange(),
-                         ValueRange{operands.getStep(), kernel.packings,
-                                    kernel.unit, kernel.units});
+    std::string name = getStageName(run.getCallee(), s);
+    SmallVector<Value> arguments = {operands.getStep(), kernel.packings,
+                                    kernel.unit, kernel.units};
+    // One that checks indices takes the address of a BatchIndexError.
+    auto stage = kernel.device.lookupSymbol<func::FuncOp>(name);
+    if (stage.getNumArguments() > arguments.size())
+      arguments.push_back(LLVM::GEPOp::create(
+          b, kernel.control.getType(), b.getI8Type(), kernel.control,
+          ArrayRef<LLVM::GEPArg>{int32_t(kControlIndexError)}));
+    func::CallOp::create(b, name, TypeRange(), arguments);
   }
   // Lanes read values that other threads computed.
   if (kernel.machine)

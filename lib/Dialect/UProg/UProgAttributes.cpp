@@ -201,6 +201,14 @@ LogicalResult UProgDialect::verifyOperationAttribute(Operation *op,
                : op->emitOpError("'uprog.packings' must be a module's list of "
                                  "#uprog.panels and #uprog.padded");
   }
+  if (name == kIndicesAttr) {
+    auto list = dyn_cast<ArrayAttr>(value);
+    return list && isa<ModuleOp>(op) &&
+                   llvm::all_of(list, llvm::IsaPred<StringAttr>)
+               ? success()
+               : op->emitOpError("'uprog.indices' must be a module's list of "
+                                 "texts");
+  }
   return op->emitOpError("'")
          << name << "' is not an attribute of the uprog dialect for operations";
 }

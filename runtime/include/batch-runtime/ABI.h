@@ -27,7 +27,8 @@
 // Padding may hold anything. Tables, sources and arenas are arrays of such
 // rows. A table may have a layout, which its descriptor gives: then elements of
 // its rows lie elsewhere, in results of unbatched code too, and "t*rowBytes"
-// below means the distance of its slots.
+// below means the distance of its slots. The rows of a parameter follow
+// BATCH_ROWS_PREFIX bytes that begin with its first extent, an int64_t.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,9 +37,11 @@
 
 #include <stdint.h>
 
-#define BATCH_ABI_VERSION 10
+#define BATCH_ABI_VERSION 11
 /// The symbol that an object exports, a BatchObject.
 #define BATCH_OBJECT_SYMBOL "batch_object"
+/// The bytes before the rows of a parameter, which begin with its first extent.
+#define BATCH_ROWS_PREFIX 64
 
 #ifdef __cplusplus
 extern "C" {
@@ -103,6 +106,13 @@ typedef struct BatchStep {
   char *scratch;   ///< for intermediates of the tasks
   int64_t barrier; ///< 1: a barrier of all units follows, 0: none
 } BatchStep;
+
+/// The first index of a run that was out of range. Tensors are not read there,
+/// so the run goes on; the host then says what was wrong.
+typedef struct BatchIndexError {
+  int64_t place; ///< from 1, in the descriptor's `indices`; 0: there was none
+  int64_t index;
+} BatchIndexError;
 
 /// A variable of a lockstep program, on the lanes of one unit: a row per lane,
 /// and the rows that its stack holds below.
@@ -220,7 +230,8 @@ typedef struct BatchDeviceControl {
   uint32_t step;     ///< its step of the plan,
   uint32_t barrier;  ///< the number of the barrier, from 1,
   uint32_t block;    ///< and which block it was
-  uint32_t padding2[28];
+  BatchIndexError indexError;
+  uint32_t padding2[24];
   BatchBlockControl ofBlocks[1]; ///< one for each block
 } BatchDeviceControl;
 

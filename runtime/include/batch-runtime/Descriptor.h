@@ -187,6 +187,7 @@ struct Descriptor {
   std::vector<std::string> features;
   std::vector<ParameterInfo> parameters;
   std::vector<PackingInfo> packings;
+  std::vector<std::string> indices; ///< that are checked: of what
   std::vector<AdtInfo> adts;
   int64_t cellColumns = 0;
   std::vector<Field> arguments, results;

@@ -40,7 +40,11 @@ public:
   BoundParameters(const Descriptor &descriptor,
                   const ParameterOptions &options);
 
-  const char *packing(size_t index) const { return buffers[index].data(); }
+  const char *packing(size_t index) const {
+    return buffers[index].data() + prefix(index);
+  }
+  /// The bytes before a packing, which belong to it.
+  size_t prefix(size_t packing) const { return layouts[packing].prefix; }
   int64_t rows(size_t packing) const { return layouts[packing].rows; }
   int64_t rowBytes(size_t packing) const { return layouts[packing].rowBytes; }
   size_t bytes(size_t packing) const { return layouts[packing].bytes; }
@@ -50,7 +54,7 @@ public:
 private:
   struct Layout {
     int64_t rows = 0, rowBytes = 0;
-    size_t bytes = 0;
+    size_t bytes = 0, prefix = 0;
   };
   std::vector<Buffer> buffers;
   std::vector<Layout> layouts;

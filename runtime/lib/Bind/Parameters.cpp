@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "batch-runtime/Parameters.h"
+#include "batch-runtime/ABI.h"
 #include "batch-runtime/Error.h"
 #include "batch-runtime/Schedule/Random.h"
 
@@ -241,10 +242,15 @@ BoundParameters::BoundParameters(const Descriptor &descriptor,
       RowLayout row(shape.data() + skip, shape.data() + shape.size(),
                     parameter.dtype);
       int64_t rows = skip ? shape[0] : 1;
-      size_t bytes = rows * row.rowBytes();
-      layouts[f] = {rows, row.rowBytes(), bytes};
-      char *target = buffers[f].reserve(bytes, what.c_str());
-      std::memset(target, 0, bytes);
+      // Code reads row 0 in place of one that is not there.
+      size_t bytes = std::max<int64_t>(rows, 1) * row.rowBytes();
+      layouts[f] = {rows, row.rowBytes(), bytes, BATCH_ROWS_PREFIX};
+      char *target =
+          buffers[f].reserve(BATCH_ROWS_PREFIX + bytes, what.c_str());
+      std::memset(target, 0, BATCH_ROWS_PREFIX + bytes);
+      if (!shape.empty())
+        std::memcpy(target, shape.data(), sizeof(int64_t));
+      target += BATCH_ROWS_PREFIX;
       for (int64_t i = 0; i < rows; ++i)
         row.pad(loaded.data + i * row.denseBytes(),
                 target + i * row.rowBytes());

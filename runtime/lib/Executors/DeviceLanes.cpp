@@ -80,6 +80,12 @@ void DeviceLanes::run(ResultCopies copies) {
   runs->checkProgress(watchdog, [&](int64_t block) {
     return makeProgress(image.counts(block, staging).now, anyLow);
   });
+  if (!descriptor().indices.empty()) {
+    runs->copyOut(0, imageAt);
+    BatchDeviceControl words;
+    std::memcpy(&words, memory.staging(), sizeof(words));
+    batch.indexError = words.indexError;
+  }
   lanes.setOutcome(image, staging);
   if (withRun)
     image.readResults(batch.context(), staging);

@@ -131,6 +131,7 @@ void DevicePlans::run(ResultCopies copies) {
   BatchDeviceControl words;
   std::memcpy(&words, control, sizeof(words));
   counted.barriers = words.generation;
+  batch.indexError = words.indexError;
   countLaunches();
   uncollected = copies != ResultCopies::WithRun;
   if (!uncollected)

@@ -103,9 +103,12 @@ void DeviceProgram::copyPackings(const Descriptor &descriptor,
                                  const BoundParameters &parameters) {
   std::vector<uint64_t> addresses;
   for (size_t f = 0; f < descriptor.packings.size(); ++f) {
-    uint64_t address = allocations.allocate(
-        std::max<size_t>(parameters.bytes(f), 1), "parameters");
-    where->copyIn(address, parameters.packing(f), parameters.bytes(f));
+    const size_t prefix = parameters.prefix(f);
+    const size_t bytes = prefix + parameters.bytes(f);
+    uint64_t address =
+        allocations.allocate(std::max<size_t>(bytes, 1), "parameters");
+    where->copyIn(address, parameters.packing(f) - prefix, bytes);
+    address += prefix;
     addresses.push_back(address);
     regions.push_back({parameters.packing(f), parameters.bytes(f),
                        ImageRegion::Resident, "parameters", address});

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 using namespace batchrt;
 
@@ -37,6 +38,7 @@ MiniBatch::MiniBatch(const CompiledObject &object,
   for (size_t i = 0; i < info.packings.size(); ++i)
     packingPointers.push_back(parameters.packing(i));
   part.packings = packingPointers.data();
+  part.indexError = &indexError;
   for (const SourceInfo &source : info.sources) {
     BatchSource row = {};
     if (source.input) {
@@ -204,10 +206,27 @@ void MiniBatch::runUnbatched(int64_t instance) {
   part.scratch = unbatchedScratch.reserve(scratch, "intermediates");
   reserveWorkers(worker, 1);
   UnbatchedRun call{object.entry().unbatched, &part, instance};
+  indexError = {};
   part.run(UnbatchedRun::run, &call);
+  if (indexError.place)
+    raise("instance ", loaded->firstInstance + instance, ": ",
+          describeIndex(std::exchange(indexError, {})));
   if (part.end != Part::Returned)
     raise("instance ", loaded->firstInstance + instance, ": ",
           describeError(part));
+}
+
+bool MiniBatch::checkIndices() {
+  const BatchIndexError error = std::exchange(indexError, {});
+  if (error.place == 0)
+    return false;
+  if (!object.entry().unbatched)
+    raise(describeIndex(error));
+  // The units of a mini-batch do not know which index is the first. Lanes may
+  // compute what they drop.
+  for (int64_t i = 0; i < numInstances(); ++i)
+    runUnbatched(i);
+  return true;
 }
 
 void MiniBatch::addMemory(MemoryUse &use) const {
@@ -231,6 +250,13 @@ void MiniBatch::addMemory(MemoryUse &use) const {
 //===----------------------------------------------------------------------===//
 // Errors of compiled code
 //===----------------------------------------------------------------------===//
+
+std::string MiniBatch::describeIndex(const BatchIndexError &error) const {
+  const std::vector<std::string> &known = descriptor().indices;
+  const auto place = static_cast<size_t>(error.place - 1);
+  return concat("index ", error.index, " is out of range for ",
+                place < known.size() ? known[place] : "a tensor");
+}
 
 std::string MiniBatch::describeError(const Part &part) const {
   return part.message.empty() ? explain(part.code, part.a, part.b)

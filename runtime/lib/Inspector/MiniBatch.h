@@ -77,6 +77,11 @@ public:
   void reserveParts(int64_t count);
   /// Gives `count` workers `bytes` of scratch memory each.
   void reserveWorkers(size_t bytes, int64_t count);
+  /// After a run: raises an error that names the instance and the index if one
+  /// was out of range. Returns true if that is of no account, as no instance
+  /// reads there; then the unbatched code has run, and the mini-batch has to
+  /// run again.
+  bool checkIndices();
   /// Runs one instance by the unbatched code.
   void runUnbatched(int64_t instance);
 
@@ -100,10 +105,12 @@ public:
   const SessionOptions options;
   WorkerPool &workers;
   BumpArena arena; ///< of unbatched code
+  BatchIndexError indexError = {};
 
 private:
   void makePart();
   void refresh();
+  std::string describeIndex(const BatchIndexError &error) const;
   std::string explain(int64_t code, int64_t a, int64_t b) const;
 
   const InputTensors &tensors;

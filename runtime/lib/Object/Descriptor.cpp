@@ -301,6 +301,7 @@ Descriptor::Descriptor(const char *text) {
       sources.emplace_back();
     for (const json &entry : optional(root, key::kernels))
       kernels.push_back(parseKernel(entry));
+    indices = value(root, key::indices, std::vector<std::string>());
     memo = value<int64_t>(root, key::memo, 0);
     separable = value(root, key::separable, false);
     policy = parsePolicy(root);

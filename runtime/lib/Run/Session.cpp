@@ -38,7 +38,16 @@ void Session::inspect() { executor->inspect(); }
 
 void Session::schedule() { executor->prepare(); }
 
-void Session::execute(ResultCopies copies) { executor->run(copies); }
+void Session::execute(ResultCopies copies) {
+  executor->run(copies);
+  if (!batch->checkIndices())
+    return;
+  executor->forget();
+  executor->inspect();
+  executor->prepare();
+  executor->run(copies);
+  batch->indexError = {};
+}
 
 void Session::collect() const { executor->collect(); }
 

@@ -79,9 +79,8 @@ uprog.operator @body.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog
   ^bb0(%a: f32, %o: f32):
     %j = linalg.index 1 : index
     // expected-error @+1 {{is not supported in an operator yet}}
-    %v = tensor.extract %w[%j] : tensor<4xf32>
-    %s = arith.addf %a, %v : f32
-    linalg.yield %s : f32
+    %v = tensor.dim %w, %j : tensor<4xf32>
+    linalg.yield %a : f32
   } -> tensor<?x4xf32>
   uprog.yield %y : tensor<?x4xf32>
 }

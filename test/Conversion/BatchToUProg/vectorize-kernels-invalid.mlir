@@ -1,13 +1,11 @@
 // RUN: batch-opt %s --batch-vectorize-kernels --split-input-file --verify-diagnostics
 
 // An operation without a batched form says what to do.
-batch.kernel @unknown(%x: tensor<4xf32>) -> tensor<4xf32> {
+batch.kernel @unknown(%x: tensor<4xf32>, %i: tensor<1x1xindex>) -> tensor<4xf32> {
+  %s = arith.constant dense<0.0> : tensor<1xf32>
   // expected-error @+1 {{cannot be batched: write it as linalg.generic, or let it implement BatchableOpInterface}}
-  %y = tensor.pad %x low[0] high[0] {
-  ^bb0(%i: index):
-    %0 = arith.constant 0.0 : f32
-    tensor.yield %0 : f32
-  } : tensor<4xf32> to tensor<4xf32>
+  %y = tensor.scatter %s into %x[%i] scatter_dims([0]) unique
+      : (tensor<1xf32>, tensor<4xf32>, tensor<1x1xindex>) -> tensor<4xf32>
   batch.yield %y : tensor<4xf32>
 }
 
@@ -97,29 +95,20 @@ batch.kernel @splat(%n: index, %x: f32) -> tensor<f32> {
 
 // -----
 
-// Elements are picked from what has a known extent.
-batch.kernel @element(%x: tensor<?xf32> {batch.parameter = 0 : i64, batch.shared}, %i: index) -> tensor<1xf32> {
+// Elements are read from what has known extents, but for a parameter's first.
+batch.kernel @element(%x: tensor<4x?xf32> {batch.parameter = 0 : i64, batch.shared}, %i: index) -> tensor<1xf32> {
   // expected-error @+1 {{cannot be batched: it reads a ragged tensor, or a parameter of unknown extent; pass the row or the element to the kernel}}
-  %e = tensor.extract %x[%i] : tensor<?xf32>
+  %e = tensor.extract %x[%i, %i] : tensor<4x?xf32>
   %y = tensor.from_elements %e : tensor<1xf32>
   batch.yield %y : tensor<1xf32>
 }
 
 // -----
 
-// What lies at other positions for other tasks is one position of a dimension.
-batch.kernel @slice(%x: tensor<4xf32>, %i: index) -> tensor<2xf32> {
-  // expected-error @+1 {{takes a slice that differs from task to task: this is only supported for one position of a tensor of known size}}
-  %y = tensor.extract_slice %x[%i] [2] [1] : tensor<4xf32> to tensor<2xf32>
-  batch.yield %y : tensor<2xf32>
-}
-
-// -----
-
-// A row of a parameter that has any number of them is an operand of its own.
-batch.kernel @row(%e: tensor<?x4xf32> {batch.parameter = 0 : i64, batch.shared}, %i: index) -> tensor<4xf32> {
-  // expected-error @+1 {{takes a slice of a parameter of unknown extent at a position that differs from task to task: pass the slice to the kernel}}
-  %y = tensor.extract_slice %e[%i, 0] [1, 4] [1, 1] : tensor<?x4xf32> to tensor<4xf32>
+// A ragged tensor has no rows at positions of its own.
+batch.kernel @ragged(%x: tensor<?x4xf32>, %i: index) -> tensor<4xf32> {
+  // expected-error @+1 {{takes a slice that differs from task to task: sizes and strides must be constant, and the slice must fit into a tensor of known size or into a parameter's rows}}
+  %y = tensor.extract_slice %x[%i, 0] [1, 4] [1, 1] : tensor<?x4xf32> to tensor<4xf32>
   batch.yield %y : tensor<4xf32>
 }
 
@@ -254,16 +243,16 @@ batch.kernel @everything(%a: tensor<?x4xf32>) -> tensor<f32> {
 
 // -----
 
-// A body reads scalars from around it, not per-task tensors.
-batch.kernel @captured(%x: tensor<4xf32>, %t: tensor<4xf32>) -> tensor<4xf32> {
+// A body reads tensors from around it, not ragged ones.
+batch.kernel @captured(%x: tensor<4xf32>, %t: tensor<?xf32>) -> tensor<4xf32> {
   %e = tensor.empty() : tensor<4xf32>
   %c0 = arith.constant 0 : index
-  // expected-error @+1 {{reads a per-task tensor or a ragged extent inside its body: make the tensor an operand}}
+  // expected-error @+1 {{reads a ragged tensor, a ragged extent or a parameter of unknown extents inside its body: make it an operand}}
   %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
                        iterator_types = ["parallel"]}
       ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) {
   ^bb0(%p: f32, %out: f32):
-    %0 = tensor.extract %t[%c0] : tensor<4xf32>
+    %0 = tensor.extract %t[%c0] : tensor<?xf32>
     %1 = arith.addf %p, %0 : f32
     linalg.yield %1 : f32
   } -> tensor<4xf32>
@@ -335,7 +324,7 @@ batch.kernel @size(%m: tensor<4x8xf32>, %n: index) -> tensor<1xf32> {
 
 // Nor has a stride, beside a position that has one.
 batch.kernel @stride(%m: tensor<4x8xf32>, %i: index, %n: index) -> tensor<4xf32> {
-  // expected-error @+1 {{takes a slice that differs from task to task: this is only supported for one position of a tensor of known size}}
+  // expected-error @+1 {{takes a slice that differs from task to task: sizes and strides must be constant, and the slice must fit into a tensor of known size or into a parameter's rows}}
   %s = tensor.extract_slice %m[%i, 0] [1, 4] [1, %n] : tensor<4x8xf32> to tensor<4xf32>
   batch.yield %s : tensor<4xf32>
 }

@@ -534,57 +534,120 @@ batch.kernel @argmax(%x: tensor<4xf32>) -> (tensor<f32>, tensor<index>) {
 
 // -----
 
-// Elements and slices at positions that differ from task to task are picked from
-// the whole: all others count as -0.0, which changes no sum.
-// CHECK-DAG:   #[[ALL:.*]] = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+// Elements and slices at positions that differ from task to task are read where
+// they lie; an index that may be wrong is checked there, and 0 takes its place.
+// CHECK-DAG:   #[[TASK:.*]] = affine_map<(d0) -> (d0)>
 // CHECK-DAG:   #[[TASK3:.*]] = affine_map<(d0, d1, d2) -> (d0)>
-// CHECK-DAG:   #[[KEPT:.*]] = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK-DAG:   #[[ALL3:.*]] = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
 // CHECK-LABEL: uprog.operator @pick.rows
-// CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[X:[a-z0-9]*]]: tensor<?x8xf32> {uprog.operand = #uprog.operand<gather>}, %[[M:[a-z0-9]*]]: tensor<?x6x4xf32> {uprog.operand = #uprog.operand<gather>}, %[[I:[a-z0-9]*]]: tensor<?xindex>
+// CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x8xf32> {uprog.operand = #uprog.operand<gather>}, %[[M:[a-z0-9]*]]: tensor<?x6x4xf32> {uprog.operand = #uprog.operand<gather>}, %[[I:[a-z0-9]*]]: tensor<?xindex>
 batch.kernel @pick(%x: tensor<8xf32>, %m: tensor<6x4xf32>, %i: index)
-    -> (tensor<1xf32>, tensor<2xf32>) {
-  // CHECK: %[[NONE:.*]] = arith.constant -0.000000e+00 : f32
-  // CHECK: %[[START:.*]] = linalg.fill ins(%[[NONE]] : f32) outs(%{{.*}} : tensor<?xf32>)
-  // CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]
-  // CHECK-SAME: ins(%{{.*}}, %[[I]] : tensor<?x8xf32>, tensor<?xindex>) outs(%[[START]] : tensor<?xf32>)
-  // CHECK-NEXT: ^bb0(%[[V:.*]]: f32, %[[P:.*]]: index, %[[SUM:.*]]: f32):
-  // CHECK:   %[[D:.*]] = linalg.index 1
-  // CHECK:   %[[HERE:.*]] = arith.cmpi eq, %[[D]], %[[P]]
-  // CHECK:   %[[OWN:.*]] = arith.select %[[HERE]], %[[V]], %[[NONE]]
-  // CHECK:   arith.addf %[[OWN]], %[[SUM]]
+    -> (tensor<1xf32>, tensor<2x2xf32>) {
+  // CHECK: linalg.generic {indexing_maps = [#[[TASK]], #[[TASK]]], iterator_types = ["parallel"]} ins(%[[I]] : tensor<?xindex>) outs(%{{.*}} : tensor<?xf32>)
+  // CHECK-NEXT: ^bb0(%[[P:.*]]: index, %{{.*}}: f32):
+  // CHECK:   %[[ROW:.*]] = linalg.index 0
+  // CHECK:   %[[IN:.*]] = arith.cmpi ult, %[[P]], %c8
+  // CHECK:   cf.assert %[[IN]], "dimension 0 of a tensor of type tensor<8xf32>, read at {{.*}}"
+  // CHECK:   %[[OWN:.*]] = arith.select %[[IN]], %[[P]], %c0
+  // CHECK:   tensor.extract %[[X]][%[[ROW]], %[[OWN]]] : tensor<?x8xf32>
   %e = tensor.extract %x[%i] : tensor<8xf32>
   %y = tensor.from_elements %e : tensor<1xf32>
-  // CHECK: %[[SLICE:.*]] = tensor.extract_slice %[[M]][0, 0, 1] [%[[N]], 6, 2] [1, 1, 1]
-  // CHECK: linalg.generic {indexing_maps = [#[[ALL]], #[[TASK3]], #[[KEPT]]], iterator_types = ["parallel", "reduction", "parallel"]}
-  // CHECK-SAME: ins(%[[SLICE]], %[[I]] : tensor<?x6x2xf32>, tensor<?xindex>)
-  %z = tensor.extract_slice %m[%i, 1] [1, 2] [1, 1] : tensor<6x4xf32> to tensor<2xf32>
-  batch.yield %y, %z : tensor<1xf32>, tensor<2xf32>
+  // A slice of two rows may begin at five places; its columns are constant.
+  // CHECK: linalg.generic {indexing_maps = [#[[TASK3]], #[[ALL3]]], iterator_types = ["parallel", "parallel", "parallel"]} ins(%[[I]] : tensor<?xindex>) outs(%{{.*}} : tensor<?x2x2xf32>)
+  // CHECK:   %[[IN:.*]] = arith.cmpi ult, %[[P:.*]], %c5
+  // CHECK:   cf.assert %[[IN]], "a slice of 2 in dimension 0 of a tensor of type tensor<6x4xf32>
+  // CHECK:   %[[OWN:.*]] = arith.select %[[IN]], %[[P]], %c0
+  // CHECK:   %[[D1:.*]] = linalg.index 1
+  // CHECK:   %[[R:.*]] = arith.addi %[[OWN]], %[[D1]]
+  // CHECK:   %[[D2:.*]] = linalg.index 2
+  // CHECK:   %[[C:.*]] = arith.addi %c1{{.*}}, %[[D2]]
+  // CHECK:   tensor.extract %[[M]][%{{.*}}, %[[R]], %[[C]]] : tensor<?x6x4xf32>
+  %z = tensor.extract_slice %m[%i, 1] [2, 2] [1, 1] : tensor<6x4xf32> to tensor<2x2xf32>
+  batch.yield %y, %z : tensor<1xf32>, tensor<2x2xf32>
 }
 
 // -----
 
-// So they are from a parameter.
-// CHECK-DAG:   #[[WHOLE:.*]] = affine_map<(d0, d1, d2) -> (d1, d2)>
-// CHECK-DAG:   #[[TASK:.*]] = affine_map<(d0, d1, d2) -> (d0)>
-// CHECK-DAG:   #[[KEPT:.*]] = affine_map<(d0, d1, d2) -> (d0, d2)>
+// So they are from a parameter, of any number of rows.
 // CHECK-LABEL: uprog.operator @pick_shared.rows
-// CHECK-SAME:    %[[E:[a-z0-9]*]]: tensor<8x4xf32> {uprog.operand = #uprog.operand<shared(0)>}, %[[I:[a-z0-9]*]]: tensor<?xindex>
-batch.kernel @pick_shared(%e: tensor<8x4xf32> {batch.parameter = 0 : i64, batch.shared},
-                          %i: index) -> (tensor<4xf32>, tensor<f32>, tensor<4xf32>) {
+// CHECK-SAME:    %[[E:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<shared(0)>}, %[[I:[a-z0-9]*]]: tensor<?xindex>
+batch.kernel @pick_shared(%e: tensor<?x4xf32> {batch.parameter = 0 : i64, batch.shared},
+                          %i: index) -> (tensor<1x4xf32>, tensor<f32>, tensor<4xf32>) {
   %two = arith.constant 2 : index
-  // CHECK: %[[SLICE:.*]] = tensor.extract_slice %[[E]][0, 0] [8, 4] [1, 1]
-  // CHECK: linalg.generic {indexing_maps = [#[[WHOLE]], #[[TASK]], #[[KEPT]]], iterator_types = ["parallel", "reduction", "parallel"]}
-  // CHECK-SAME: ins(%[[SLICE]], %[[I]] : tensor<8x4xf32>, tensor<?xindex>)
-  %row = tensor.extract_slice %e[%i, 0] [1, 4] [1, 1] : tensor<8x4xf32> to tensor<4xf32>
-  // CHECK: tensor.extract_slice %[[E]][0, 2] [8, 1] [1, 1] : tensor<8x4xf32> to tensor<8xf32>
-  %x = tensor.extract %e[%i, %two] : tensor<8x4xf32>
+  // CHECK: %[[N:.*]] = tensor.dim %[[E]], %c0
+  // CHECK: ins(%[[I]] : tensor<?xindex>) outs(%{{.*}} : tensor<?x1x4xf32>)
+  // CHECK:   arith.cmpi ult, %{{.*}}, %[[N]]
+  // CHECK:   cf.assert %{{.*}}, "dimension 0 of parameter 0 of type tensor<?x4xf32>
+  // CHECK:   %[[OWN:.*]] = arith.select
+  // CHECK:   %[[D:.*]] = linalg.index 2
+  // CHECK:   %[[C:.*]] = arith.addi %c0{{.*}}, %[[D]]
+  // CHECK:   tensor.extract %[[E]][%[[OWN]], %[[C]]] : tensor<?x4xf32>
+  %row = tensor.extract_slice %e[%i, 0] [1, 4] [1, 1] : tensor<?x4xf32> to tensor<1x4xf32>
+  // CHECK: tensor.extract %[[E]][%{{.*}}, %c2{{.*}}] : tensor<?x4xf32>
+  %x = tensor.extract %e[%i, %two] : tensor<?x4xf32>
   %y = tensor.from_elements %x : tensor<f32>
   // Code does not compute where it reads, not even where that is equal for all.
   // CHECK: %[[FOUR:.*]] = arith.addi
   // CHECK: %[[REPEATED:.*]] = linalg.fill ins(%[[FOUR]] : index)
-  // CHECK: linalg.generic
-  // CHECK-SAME: ins(%{{.*}}, %[[REPEATED]] : tensor<8x4xf32>, tensor<?xindex>)
+  // CHECK: ins(%[[REPEATED]] : tensor<?xindex>)
   %four = arith.addi %two, %two : index
-  %same = tensor.extract_slice %e[%four, 0] [1, 4] [1, 1] : tensor<8x4xf32> to tensor<4xf32>
-  batch.yield %row, %y, %same : tensor<4xf32>, tensor<f32>, tensor<4xf32>
+  %same = tensor.extract_slice %e[%four, 0] [1, 4] [1, 1] : tensor<?x4xf32> to tensor<4xf32>
+  batch.yield %row, %y, %same : tensor<1x4xf32>, tensor<f32>, tensor<4xf32>
+}
+
+// -----
+
+// A body reads the tensors of its task. Loops lie in a tensor by construction.
+// CHECK-LABEL: uprog.operator @body.rows
+// CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x9x4xf32> {{.*}}, %[[IDS:[a-z0-9]*]]: tensor<?x3xi64>
+batch.kernel @body(%x: tensor<9x4xf32>, %ids: tensor<3xi64>) -> tensor<3x4xf32> {
+  %empty = tensor.empty() : tensor<3x4xf32>
+  // CHECK: ins(%[[IDS]] : tensor<?x3xi64>) outs(%{{.*}} : tensor<?x3x4xf32>)
+  // CHECK:   %[[I:.*]] = arith.index_cast
+  // CHECK:   %[[J:.*]] = linalg.index 2
+  // CHECK:   %[[ROW:.*]] = linalg.index 0
+  // CHECK:   arith.cmpi ult, %[[I]], %c9
+  // CHECK:   cf.assert
+  // CHECK:   %[[OWN:.*]] = arith.select
+  // CHECK-NOT: cf.assert
+  // CHECK:   tensor.extract %[[X]][%[[ROW]], %[[OWN]], %[[J]]] : tensor<?x9x4xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%ids : tensor<3xi64>) outs(%empty : tensor<3x4xf32>) {
+  ^bb0(%id: i64, %o: f32):
+    %i = arith.index_cast %id : i64 to index
+    %j = linalg.index 1 : index
+    %v = tensor.extract %x[%i, %j] : tensor<9x4xf32>
+    linalg.yield %v : f32
+  } -> tensor<3x4xf32>
+  batch.yield %y : tensor<3x4xf32>
+}
+
+// -----
+
+// Other operations of the dialect become such bodies and constant slices.
+// CHECK-LABEL: uprog.operator @others.rows
+// CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x9x4xf32> {{.*}}, %[[IDS:[a-z0-9]*]]: tensor<?x3x1xindex>
+batch.kernel @others(%x: tensor<9x4xf32>, %ids: tensor<3x1xindex>)
+    -> (tensor<3x1x4xf32>, tensor<12x4xf32>, tensor<2x4xf32>, tensor<9x4xf32>) {
+  // CHECK: %[[I:.*]] = tensor.extract %[[IDS]][%{{.*}}] : tensor<?x3x1xindex>
+  // CHECK: arith.cmpi ult, %[[I]], %c9
+  // CHECK: tensor.extract %[[X]]
+  %g = tensor.gather %x[%ids] gather_dims([0])
+      : (tensor<9x4xf32>, tensor<3x1xindex>) -> tensor<3x1x4xf32>
+  // CHECK: tensor.insert_slice %[[X]] into %{{.*}}[0, 1, 0] [%{{.*}}, 9, 4] [1, 1, 1]
+  %half = arith.constant 0.5 : f32
+  %p = tensor.pad %x low[1, 0] high[2, 0] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %half : f32
+  } : tensor<9x4xf32> to tensor<12x4xf32>
+  // CHECK: tensor.extract %[[X]]
+  %m = tensor.generate {
+  ^bb0(%i: index, %j: index):
+    %v = tensor.extract %x[%i, %j] : tensor<9x4xf32>
+    tensor.yield %v : f32
+  } : tensor<2x4xf32>
+  // CHECK: uprog.yield %{{.*}}, %{{.*}}, %{{.*}}, %[[X]]
+  %c = tensor.cast %x : tensor<9x4xf32> to tensor<9x4xf32>
+  batch.yield %g, %p, %m, %c : tensor<3x1x4xf32>, tensor<12x4xf32>, tensor<2x4xf32>, tensor<9x4xf32>
 }

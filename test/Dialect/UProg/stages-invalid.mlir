@@ -179,6 +179,12 @@ func.func private @f() attributes {uprog.staging = #uprog.staging<cpu, vector_bi
 
 // -----
 
+// expected-error @+1 {{'uprog.indices' must be a module's list of texts}}
+module attributes {uprog.indices = [1 : i64]} {
+}
+
+// -----
+
 // expected-error @+1 {{'uprog.packings' must be a module's list of #uprog.panels and #uprog.padded}}
 module attributes {uprog.packings = [{form = "rows"}]} {}
 

@@ -21,10 +21,12 @@ def VectorizeKernelsPass
     gets one more parallel loop. Ragged tensors are concatenated: reductions
     over their extent become `batch.segment_reduce`, per-task operands of their
     elementwise code `batch.segment_broadcast`. Code of shared operands alone
-    stays as it is. An element or a slice at a position that differs from task
-    to task is picked from the whole tensor, which is read for each task; a
-    parameter must be static for that. Operations of other dialects are
-    batched too if they implement `BatchableOpInterface`.
+    stays as it is. An element or a slice at computed positions, or a body that
+    reads a tensor at one, becomes a `linalg.generic` with a `tensor.extract`:
+    it reads the tensor where it lies. A `cf.assert` before it says so if an
+    index is out of range, and 0 takes its place. `tensor.gather`, `tensor.pad`
+    and `tensor.generate` are such reads and slices too. Operations of other
+    dialects are batched if they implement `BatchableOpInterface`.
 
     Operands are read as unbatched code hands them in: scalars from cells, ragged
     tensors row by row, other tensors by number. `convert-batch-to-uprog` knows
@@ -58,7 +60,8 @@ def VectorizeKernelsPass
                            "::mlir::batch::BatchDialect",
                            "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect",
-                           "::mlir::arith::ArithDialect"];
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::cf::ControlFlowDialect"];
 }
 
 def LockstepPass : Pass<"batch-lockstep", "::mlir::ModuleOp"> {

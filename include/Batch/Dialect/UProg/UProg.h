@@ -46,6 +46,8 @@ inline constexpr StringLiteral kReductionAttr = "uprog.reduction";
 /// On a module: the packings of the parameters that operators' code reads, a
 /// list of PanelsAttr and PaddedAttr.
 inline constexpr StringLiteral kPackingsAttr = "uprog.packings";
+/// A module's list of what checked indices are of, for messages.
+inline constexpr StringLiteral kIndicesAttr = "uprog.indices";
 
 } // namespace mlir::uprog
 

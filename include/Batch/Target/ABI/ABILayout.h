@@ -121,6 +121,14 @@ BATCH_FIELD(kLanesLaunchContext, BatchLanesLaunch, context)
 BATCH_FIELD(kLanesLaunchControl, BatchLanesLaunch, control)
 BATCH_FIELD(kLanesLaunchBlocks, BatchLanesLaunch, blocks)
 
+BATCH_FIELD(kIndexErrorPlace, BatchIndexError, place)
+BATCH_FIELD(kIndexErrorIndex, BatchIndexError, index)
+/// Where it lies in the control words of a launch, in bytes.
+inline constexpr int64_t kControlIndexError =
+    offsetof(BatchDeviceControl, indexError);
+/// Where the first extent of a parameter lies before its rows, in bytes.
+inline constexpr int64_t kExtentOffset = -BATCH_ROWS_PREFIX;
+
 /// What each block of a launch says of itself, in bytes: where the first one's
 /// lies, how far the next one's is from it, and where its only word lies that
 /// is no cell.

@@ -1,0 +1,83 @@
+// RUN: batch-opt %s --uprog-stage-operators --convert-operators-to-cpu --split-input-file | FileCheck %s
+
+// A row at a computed index is read in vectors of columns: no loop runs over the
+// 3797 rows, whose number is only the limit of the index. The function takes the
+// place for an index out of range, which only the first one is written to.
+// CHECK-LABEL: func.func private @row.rows.stage0
+// CHECK-SAME:    %[[ERROR:[a-z0-9]*]]: !llvm.ptr)
+// CHECK-DAG:     %[[ONE:.*]] = arith.constant 1 : i64
+// CHECK-DAG:     %[[NONE:.*]] = arith.constant 0 : i64
+// CHECK-DAG:     %[[ROWS:.*]] = arith.constant 3797 : index
+// CHECK-NOT:     3797
+// CHECK:         %[[IN:.*]] = arith.cmpi ult, %[[I:.*]], %[[ROWS]] : index
+// CHECK:         %[[OUT:.*]] = arith.xori %[[IN]]
+// CHECK:         scf.if %[[OUT]] {
+// CHECK:           %[[OLD:.*]] = llvm.cmpxchg %[[ERROR]], %[[NONE]], %[[ONE]] monotonic monotonic
+// CHECK:           %[[FIRST:.*]] = llvm.extractvalue %[[OLD]][1]
+// CHECK:           scf.if %[[FIRST]] {
+// CHECK:             llvm.store
+// CHECK:         %[[OWN:.*]] = arith.select %[[IN]], %[[I]]
+// CHECK:         llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr -> vector<16xf32>
+// CHECK:         llvm.store %{{.*}}, %{{.*}} {alignment = 4 : i64} : vector<16xf32>, !llvm.ptr
+// CHECK-NOT:     scf.for {{.*}} to %[[ROWS]]
+// CHECK-LABEL: func.func @row.rows(
+// CHECK-SAME:    %[[ERRORS:[a-z0-9]*]]: !llvm.ptr)
+// CHECK:         call @row.rows.stage0({{.*}}, %[[ERRORS]])
+uprog.operator @row.rows(
+    %n: index, %e: tensor<3797x256xf32> {uprog.operand = #uprog.operand<shared(0)>},
+    %i: tensor<?xindex> {uprog.operand = #uprog.operand<scalar>}) -> tensor<?x256xf32> {
+  %c0 = arith.constant 0 : index
+  %c3797 = arith.constant 3797 : index
+  %empty = tensor.empty(%n) : tensor<?x256xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%i : tensor<?xindex>) outs(%empty : tensor<?x256xf32>) {
+  ^bb0(%p: index, %o: f32):
+    %in = arith.cmpi ult, %p, %c3797 : index
+    cf.assert %in, "dimension 0 of parameter 'E'"
+    %own = arith.select %in, %p, %c0 : index
+    %j = linalg.index 1 : index
+    %v = tensor.extract %e[%own, %j] : tensor<3797x256xf32>
+    linalg.yield %v : f32
+  } -> tensor<?x256xf32>
+  uprog.yield %r : tensor<?x256xf32>
+}
+
+// -----
+
+// The texts of checked indices are the module's.
+// CHECK: uprog.indices = ["dimension 0 of parameter 'E'", "dimension 1 of a tensor"]
+
+// The number of a parameter's rows lies before them. Where the index differs from
+// column to column, elements are read one at a time.
+// CHECK-LABEL: func.func private @element.rows.stage0
+// CHECK-DAG:     %[[BEFORE:.*]] = arith.constant -64 : i64
+// CHECK:         %[[AT:.*]] = llvm.getelementptr %{{.*}}[%[[BEFORE]]]
+// CHECK:         %[[EXTENT:.*]] = llvm.load %[[AT]] {alignment = 8 : i64} : !llvm.ptr -> i64
+// CHECK:         %[[ROWS:.*]] = arith.index_cast %[[EXTENT]] : i64 to index
+// CHECK:         arith.cmpi ult, %{{.*}}, %[[ROWS]] : index
+// CHECK-NOT:     vector<
+// CHECK-LABEL: func.func @element.rows(
+uprog.operator @element.rows(
+    %n: index, %e: tensor<?x20xf32> {uprog.operand = #uprog.operand<shared(0)>},
+    %i: tensor<?x20xi64> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x20xf32> {
+  %c0 = arith.constant 0 : index
+  %c20 = arith.constant 20 : index
+  %rows = tensor.dim %e, %c0 : tensor<?x20xf32>
+  %empty = tensor.empty(%n) : tensor<?x20xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%i : tensor<?x20xi64>) outs(%empty : tensor<?x20xf32>) {
+  ^bb0(%p: i64, %o: f32):
+    %q = arith.index_cast %p : i64 to index
+    %in = arith.cmpi ult, %q, %rows : index
+    cf.assert %in, "dimension 0 of parameter 'E'"
+    %own = arith.select %in, %q, %c0 : index
+    %column = arith.cmpi ult, %q, %c20 : index
+    cf.assert %column, "dimension 1 of a tensor"
+    %j = arith.select %column, %q, %c0 : index
+    %v = tensor.extract %e[%own, %j] : tensor<?x20xf32>
+    linalg.yield %v : f32
+  } -> tensor<?x20xf32>
+  uprog.yield %r : tensor<?x20xf32>
+}

@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""check_reads.py: tensors are read at indices that are data.
+
+Slices, elements, bodies of structured operations, gathers, paddings: results are
+what Python computes, to the bit, for any mini-batch, strategy and number of threads,
+unbatched, and on the emulator. An index out of range is an error of the run that
+names the tensor, the index and the instance, whichever of these ran it.
+"""
+
+import os
+import random
+import struct
+import subprocess
+
+import batchtest
+
+MODEL = os.path.join(batchtest.ROOT, "test", "Integration", "CPU", "Inputs",
+                     "reads.mlir")
+COUNT, COLUMNS, ROWS_E, ROWS_P = 64, 19, 11, 7
+
+checks = batchtest.Checks("reads at computed indices")
+scratch = batchtest.temporary()
+draw = random.Random(5)
+
+
+def path(name):
+    return os.path.join(scratch, name)
+
+
+def narrow(value):
+    """As an f32."""
+    return struct.unpack("f", struct.pack("f", value))[0]
+
+
+def matrix(rows):
+    return [[narrow(draw.uniform(-2, 2)) for _ in range(COLUMNS)]
+            for _ in range(rows)]
+
+
+def flat(rows):
+    return [value for row in rows for value in row]
+
+
+E, P = matrix(ROWS_E), matrix(ROWS_P)
+batchtest.write_safetensors(path("parameters"), {
+    "E": ("F32", [ROWS_E, COLUMNS], flat(E)),
+    "P": ("F32", [ROWS_P, COLUMNS], flat(P))})
+PARAMETERS = "--params=" + path("parameters")
+
+
+def make_instance():
+    # The first two are also where slices begin, the others rows of all tensors.
+    order = list(range(COLUMNS))
+    draw.shuffle(order)
+    return {"x": matrix(9), "ids": [draw.randrange(7) for _ in range(4)],
+            "order": order, "words": [draw.randrange(ROWS_E) for _ in range(8)],
+            "n": draw.randrange(9)}
+
+
+def expected(v):
+    """{result: values}."""
+    x, ids = v["x"], v["ids"]
+    a, b = ids[:2]
+    summed, walked = [0.0] * COLUMNS, [0.0] * COLUMNS
+    for i in ids:
+        summed = [narrow(s + p) for s, p in zip(summed, P[i])]
+    for word in v["words"][:v["n"]]:
+        walked = [narrow(s + e) for s, e in zip(walked, E[word])]
+    return {
+        "kept": P[a], "dropped": E[b], "same": P[a],
+        "window": [x[a + i][b + j] for i in range(3) for j in range(5)],
+        "strided": [x[a + 2 * i][b + 3 * j] for i in range(2) for j in range(4)],
+        "computed": [narrow(value / 3) for value in x[b]],
+        "element": [E[a][b]],
+        "several": [E[a + i][b + j] for i in range(2) for j in range(3)],
+        "body": flat(E[i] for i in ids),
+        "clamped": [2 * e for i in ids for e in x[min(max(i, 1), 2)]],
+        "gathered": flat(x[i] for i in ids),
+        "pairs": [P[i][i] for i in ids],
+        "padded": [0.5] * 2 + E[b] + [0.5] * 3,
+        "generated": [x[i + j][j] for i in range(3) for j in range(4)],
+        "summed": summed, "permuted": [x[2][j] for j in v["order"]],
+        "walked": walked}
+
+
+def compare(wanted):
+    outputs = batchtest.read_safetensors(path("outputs"))
+    checks.equal("results", sorted(outputs), sorted(wanted[0]))
+    for name in wanted[0]:
+        checks.equal(name, list(outputs[name][2]),
+                     [value for one in wanted for value in one[name]])
+
+
+def run(program, batch, threads, *more):
+    batchtest.call("batch-run", program, PARAMETERS, "--inputs=" + path("inputs"),
+                   "--outputs=" + path("outputs"), "--batch=%d" % batch,
+                   "--threads=%d" % threads, *more)
+    with open(path("outputs"), "rb") as file:
+        return file.read()
+
+
+def check_error(program, what, wanted, *options):
+    done = subprocess.run(
+        [batchtest.tool("batch-run"), program, PARAMETERS,
+         "--inputs=" + path("wrong")] + list(options),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600)
+    text = done.stderr.decode()
+    checks.expect("%s, %s" % (what, " ".join(options) or "all at once"),
+                  done.returncode == 1 and wanted in text,
+                  "(exit code %d, %r)" % (done.returncode, text))
+
+
+def check_errors(program, name, ways):
+    """One index of one instance is wrong."""
+    for what, key, position, index, wanted in [
+            ("a slice", "ids", 1, 40, "instance 5: index 40 is out of range for "),
+            ("a negative index", "ids", 1, -3,
+             "instance 5: index -3 is out of range for "),
+            ("a gather", "ids", 2, 7,
+             "instance 5: index 7 is out of range for dimension 0 of parameter 'P'"
+             " of type tensor<7x19xf32>, read at reads.mlir:"),
+            ("a row of any number", "words", 0, ROWS_E,
+             "instance 5: index 11 is out of range for dimension 0 of parameter "
+             "'E'"),
+            ("far away", "words", 0, 2**40,
+             "instance 5: index 1099511627776 is out of range for dimension 0 of "
+             "parameter 'E'"),
+            ("a column", "order", 18, COLUMNS,
+             "instance 5: index 19 is out of range for dimension 1 of a tensor of "
+             "type tensor<9x19xf32>")]:
+        wrong = [dict(v) for v in instances]
+        wrong[5]["n"] = 8
+        wrong[5][key] = list(wrong[5][key])
+        wrong[5][key][position] = index
+        batchtest.write_lines(path("wrong"), wrong)
+        for way in ways:
+            check_error(program, "%s, %s" % (name, what), wanted, *way)
+
+
+instances = [make_instance() for _ in range(COUNT)]
+batchtest.write_lines(path("inputs"), instances)
+references = [expected(instance) for instance in instances]
+alone = None
+for strategy in ("linearize", "lockstep"):
+    program = checks.run("compile for " + strategy, lambda: batchtest.compile_model(
+        MODEL, path(strategy + ".so"), None, "--strategy=" + strategy))
+    if not program:
+        continue
+    first = checks.run("one by one", lambda: run(program, 1, 1))
+    compare(references)
+    alone = alone or first
+    checks.equal(strategy + ": the same bits", first, alone)
+    for batch, threads in [(7, 1), (COUNT, 1), (1, 2), (7, 2), (COUNT, 2)]:
+        checks.equal(
+            "%s: same bits, batches of %d on %d threads" % (strategy, batch, threads),
+            checks.run("run", lambda: run(program, batch, threads,
+                                          "--check-unbatched")), first)
+    checks.equal(strategy + ": same bits unbatched",
+                 checks.run("run", lambda: run(program, 7, 1, "--unbatched")), first)
+    check_errors(program, strategy,
+                 [[], ["--batch=7"], ["--batch=1"], ["--threads=2"], ["--unbatched"]])
+    emulated = checks.run("compile for the emulator", lambda: batchtest.compile_model(
+        MODEL, path("emulated.so"), None, "--strategy=" + strategy,
+        "--device=emulator"))
+    if not emulated:
+        continue
+    one = checks.run("one by one", lambda: run(emulated, 1, 1, "--blocks=4"))
+    compare(references)
+    checks.equal(strategy + ", emulator: same bits together", checks.run(
+        "run", lambda: run(emulated, COUNT, 1, "--blocks=4")), one)
+    check_errors(emulated, strategy + ", emulator", [["--blocks=4"]])
+checks.exit()
