@@ -9,6 +9,7 @@
 
 #include "Batch/Analysis/ValueFlow.h"
 #include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Dialect/Batch/Views.h"
 #include "Batch/Dialect/Rec/AdtLookup.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -46,7 +47,7 @@ StringRef TensorControl::getDescription() const {
   case Force:
     return "waits for a tensor";
   case Element:
-    return "reads an element of a tensor";
+    return "reads an element of a computed tensor";
   case Decision:
     return "is decided by a value that is computed from a tensor";
   }
@@ -55,7 +56,15 @@ StringRef TensorControl::getDescription() const {
 
 StructuralControl::StructuralControl(const InstanceProgram &program,
                                      const Sharedness &sharedness) {
-  findReads(program, TensorCode(program, sharedness));
+  findReads(program, sharedness);
+  findComputed(program);
+  // In most programs control reads no tensor.
+  if (!computed.empty())
+    followComputed(program);
+}
+
+/// Adds the scalars that ops compute from tensors.
+void StructuralControl::findComputed(const InstanceProgram &program) {
   // Extents belong to the data structure.
   ValueFlowWalker walker(program);
   for (func::FuncOp function : program.getFunctions())
@@ -63,25 +72,38 @@ StructuralControl::StructuralControl(const InstanceProgram &program,
       if (edge.kind == ValueFlowEdge::Compute && edge.from &&
           isa<TensorType>(edge.from.getType()) &&
           !carriesTensor(edge.to.getType()) &&
-          !isa<tensor::DimOp, tensor::RankOp>(op))
+          !isa<tensor::DimOp, tensor::RankOp>(op) && !inputReads.contains(op))
         computed.insert(edge.to);
     });
-  // In most programs control reads no tensor.
-  if (!computed.empty())
-    followComputed(program);
 }
 
 void StructuralControl::findReads(const InstanceProgram &program,
-                                  const TensorCode &code) {
+                                  const Sharedness &sharedness) {
+  TensorCode code(program, sharedness);
+  std::optional<ValueFlow> flow;
+  auto readsInput = [&](tensor::ExtractOp extract) {
+    if (!flow)
+      flow.emplace(program);
+    Value tensor = extract.getTensor();
+    auto type = cast<RankedTensorType>(tensor.getType());
+    bool isAddressable = sharedness.getParameter(tensor)
+                             ? static_cast<bool>(getReadRow(type))
+                             : type.hasStaticShape() || rec::isRaggedTensor(type);
+    return isAddressable && flow->contains(tensor) &&
+           flow->holdsInputs(flow->getNode(tensor));
+  };
   for (func::FuncOp function : program.getFunctions()) {
     if (!function.getBody().hasOneBlock()) {
       control = {function, TensorControl::Unstructured};
       return;
     }
     walkControl(function, [&](Operation *op) {
+      auto extract = dyn_cast<tensor::ExtractOp>(op);
       if (isa<ForceOp>(op))
         control = {op, TensorControl::Force};
-      else if (isa<tensor::ExtractOp>(op) && !code.contains(op))
+      else if (extract && !code.contains(op) && readsInput(extract))
+        inputReads.insert(op);
+      else if (extract && !code.contains(op))
         control = {op, TensorControl::Element};
       return control ? WalkResult::interrupt() : WalkResult::advance();
     });

@@ -147,7 +147,8 @@ void ValueFlowWalker::visitPoint(RegionBranchOpInterface branch,
 // ValueFlow
 //===----------------------------------------------------------------------===//
 
-ValueFlow::ValueFlow(const InstanceProgram &program) {
+ValueFlow::ValueFlow(const InstanceProgram &program)
+    : entry(program.getEntry()) {
   ValueFlowWalker walker(program);
   for (func::FuncOp function : program.getFunctions()) {
     for (BlockArgument argument : function.getArguments())
@@ -260,4 +261,13 @@ SmallVector<ValueFlow::Node> ValueFlow::origins(Node target) const {
       if (seen.insert(source).second)
         found.push_back(source);
   return found;
+}
+
+bool ValueFlow::holdsInputs(Node node) const {
+  return llvm::all_of(origins(node), [&](Node origin) {
+    Value value = values[origin];
+    auto argument = dyn_cast_or_null<BlockArgument>(value);
+    return !value || !reverseCopies[origin].empty() ||
+           (argument && argument.getOwner()->getParentOp() == entry);
+  });
 }

@@ -18,7 +18,7 @@ struct TensorControl {
   enum Reason {
     Unstructured, ///< a function that is not one block of structured control
     Force,        ///< a `batch.force`
-    Element,      ///< a `tensor.extract` that is no tensor code
+    Element,      ///< an element of a computed tensor
     Decision,     ///< a branch, match or loop on a value of a tensor op
   };
   Operation *op = nullptr;
@@ -33,24 +33,28 @@ struct TensorControl {
 ///
 /// Scalars and ADT values are followed forward from the ops that compute them
 /// from tensors, through arithmetic, control, calls and ADT fields. Extents and
-/// lengths belong to the data structure.
+/// lengths belong to the data structure, and so do elements of inputs and
+/// parameters that control reads.
 class StructuralControl {
 public:
   StructuralControl(const InstanceProgram &program,
                     const Sharedness &sharedness);
 
-  /// True if `value`, a scalar or an ADT value, does not depend on a tensor.
+  /// True if `value`, a scalar or an ADT value, does not depend on a tensor that
+  /// an op computes.
   bool isStructural(Value value) const { return !computed.contains(value); }
   /// The first place where control needs a tensor: in module order the first
   /// op that reads one for it, else the first that is decided by one.
   std::optional<TensorControl> getTensorControl() const { return control; }
 
 private:
-  void findReads(const InstanceProgram &program, const TensorCode &code);
+  void findReads(const InstanceProgram &program, const Sharedness &sharedness);
+  void findComputed(const InstanceProgram &program);
   void followComputed(const InstanceProgram &program);
 
   std::optional<TensorControl> control;
   DenseSet<Value> computed;
+  DenseSet<Operation *> inputReads; ///< where control reads an input's element
 };
 
 /// Functions that call each other.

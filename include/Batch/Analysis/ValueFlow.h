@@ -84,6 +84,9 @@ public:
   SmallVector<bool> ancestors(ArrayRef<Node> targets) const;
   /// All nodes that reach `target` over copy edges alone, the target included.
   SmallVector<Node> origins(Node target) const;
+  /// True if no op computes what reaches `node` over copy edges: arguments of
+  /// the entry, and fields that the input or these fill.
+  bool holdsInputs(Node node) const;
 
 private:
   Node ensure(Value value);
@@ -93,6 +96,7 @@ private:
   void add(const rec::ValueFlowEdge &edge);
 
   Operation *unknown = nullptr;
+  func::FuncOp entry;
   DenseMap<Value, Node> nodes;
   DenseMap<std::pair<Operation *, unsigned>, Node> fieldNodes;
   SmallVector<Value> values;

@@ -15,6 +15,7 @@
 #include "Batch/Target/ABI/ABILayout.h"
 #include "Batch/Target/ABI/ContextAccess.h"
 #include "Batch/Target/ABI/SymbolNames.h"
+#include "Elements.h"
 #include "ObjectLayout.h"
 #include "Patterns.h"
 #include "ReleaseRows.h"
@@ -143,10 +144,10 @@ static void makeSources(ModuleOp module) {
         getOrCreateSource(module, symbols, slice.getType(), *parameter);
     });
     function.walk([&](tensor::ExtractOp extract) {
-      auto type = extract.getTensor().getType();
+      RankedTensorType row = getReadRow(extract.getTensor().getType());
       if (auto parameter = sharedness.getParameter(extract.getTensor());
-          parameter && type.hasStaticShape())
-        getOrCreateSource(module, symbols, type, *parameter);
+          parameter && row)
+        getOrCreateSource(module, symbols, row, *parameter);
     });
     function.walk([&](tensor::DimOp dim) {
       RankedTensorType row = getCountedRow(dim);
@@ -192,6 +193,15 @@ void ObjectBuilder::markProgram() {
         return;
       if (int64_t source = layout.getSource(*parameter, slice.getType()))
         slice->setAttr(kViewSourceAttr, builder.getI64IntegerAttr(source));
+    });
+    function.walk([&](tensor::ExtractOp extract) {
+      RankedTensorType type = extract.getTensor().getType();
+      RankedTensorType row = getReadRow(type);
+      auto parameter = sharedness.getParameter(extract.getTensor());
+      if (parameter && row && row != type)
+        extract->setAttr(
+            kViewSourceAttr,
+            builder.getI64IntegerAttr(layout.getSource(*parameter, row)));
     });
     function.walk([&](tensor::DimOp dim) {
       if (auto parameter = sharedness.getParameter(dim.getSource()))
@@ -570,6 +580,7 @@ LogicalResult ObjectBuilder::build(const ObjectLayout::Target &target) {
     return module.emitError(
         "the module has no entry: mark the function for one instance "
         "with 'attributes {batch.entry}'");
+  numberIndices(module);
   FailureOr<llvm::json::Value> descriptor = layout.describe(program, target);
   if (failed(descriptor))
     return failure();

@@ -8,6 +8,7 @@
 #include "Batch/Dialect/UProg/UProg.h"
 #include "Batch/Target/ABI/ABILayout.h"
 #include "Batch/Target/ABI/ContextAccess.h"
+#include "Elements.h"
 #include "ObjectLayout.h"
 #include "Patterns.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -39,6 +40,13 @@ struct ConvertRow : InspectorPattern<RowOp> {
   using InspectorPattern::InspectorPattern;
   LogicalResult
   matchAndRewrite(RowOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override;
+};
+
+struct ConvertRead : OpConversionPattern<ReadOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(ReadOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override;
 };
 
@@ -230,6 +238,33 @@ ConvertRow::matchAndRewrite(RowOp op, OpAdaptor adaptor,
 }
 
 LogicalResult
+ConvertRead::matchAndRewrite(ReadOp op, OpAdaptor adaptor,
+                             ConversionPatternRewriter &rewriter) const {
+  Location loc = op.getLoc();
+  ContextBuilder cb(rewriter, loc);
+  auto type = cast<RankedTensorType>(op.getRowType());
+  auto mask = [&](Value cell, int64_t bits) -> Value {
+    return arith::AndIOp::create(rewriter, loc, cell, cb.constant(bits));
+  };
+  Value tag = arith::ShRUIOp::create(rewriter, loc, adaptor.getRow(),
+                                     cb.constant(kHandleTagShift));
+  Value source = arith::MulIOp::create(rewriter, loc,
+                                       mask(tag, kHandleSourceTag - 1),
+                                       cb.constant(kSourceCells));
+  Value base = cb.loadCell(
+      cb.loadField(ContextField::sources),
+      arith::AddIOp::create(rewriter, loc, source,
+                            cb.constant(kSourceBase.cell())));
+  Value offset = arith::MulIOp::create(
+      rewriter, loc, mask(adaptor.getRow(), 0xffffffff),
+      cb.constant(getRowBytes(type)));
+  Value row = arith::AddIOp::create(rewriter, loc, base, offset);
+  rewriter.replaceOp(
+      op, loadElement(rewriter, op, type, row, adaptor.getIndices()));
+  return success();
+}
+
+LogicalResult
 ConvertNumRows::matchAndRewrite(NumRowsOp op, OpAdaptor,
                                 ConversionPatternRewriter &rewriter) const {
   ContextBuilder cb(rewriter, op.getLoc());
@@ -380,4 +415,5 @@ void mlir::batch::populateInspectorPatterns(const TypeConverter &converter,
   patterns.add<ConvertRecord, ConvertRow, ConvertNumRows, ConvertDepth,
                ConvertTraverse, ConvertLookup, ConvertResolve>(
       converter, patterns.getContext(), layout);
+  patterns.add<ConvertRead>(converter, patterns.getContext());
 }

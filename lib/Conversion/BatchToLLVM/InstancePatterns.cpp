@@ -5,11 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Batch/Dialect/Batch/Views.h"
 #include "Batch/Dialect/Rec/Rec.h"
 #include "Batch/Dialect/UProg/UProg.h"
 #include "Batch/Target/ABI/ABILayout.h"
 #include "Batch/Target/ABI/ContextAccess.h"
 #include "Batch/Target/ABI/SymbolNames.h"
+#include "Elements.h"
 #include "ObjectLayout.h"
 #include "Patterns.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -328,6 +330,27 @@ ConvertInvoke::matchAndRewrite(InvokeOp op, OpAdaptor adaptor,
   return success();
 }
 
+/// The address of row `index`, a cell, of source number `source`. An index out
+/// of range ends the run with an error.
+static Value findRow(OpBuilder &builder, Location loc, int64_t source,
+                     Value index, RankedTensorType row) {
+  ContextBuilder cb(builder, loc);
+  Value sources = cb.loadField(ContextField::sources);
+  int64_t first = source * kSourceCells;
+  Value rows = cb.countRows(source);
+  Value outside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge,
+                                        index, rows);
+  scf::IfOp::create(builder, loc, outside, [&](OpBuilder &then, Location loc) {
+    ContextBuilder inner(then, loc, cb.getContext());
+    inner.fail(BATCH_ERROR_ROW_OUT_OF_BOUNDS, index, inner.constant(source));
+    scf::YieldOp::create(then, loc);
+  });
+  Value base = cb.loadCell(sources, cb.constant(first + kSourceBase.cell()));
+  Value offset = arith::MulIOp::create(builder, loc, index,
+                                       cb.constant(getRowBytes(row)));
+  return arith::AddIOp::create(builder, loc, base, offset);
+}
+
 LogicalResult
 ConvertRowView::matchAndRewrite(tensor::ExtractSliceOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const {
@@ -336,59 +359,30 @@ ConvertRowView::matchAndRewrite(tensor::ExtractSliceOp op, OpAdaptor adaptor,
     return rewriter.notifyMatchFailure(op, "not a row of a parameter");
   Location loc = op.getLoc();
   ContextBuilder cb(rewriter, loc);
-  Value sources = cb.loadField(ContextField::sources);
   Value index = op.isDynamicOffset(0) ? cb.toCell(adaptor.getOffsets()[0])
                                       : cb.constant(op.getStaticOffset(0));
-  int64_t first = number.getInt() * kSourceCells;
-  Value rows = cb.countRows(number.getInt());
-  Value outside = arith::CmpIOp::create(rewriter, loc,
-                                        arith::CmpIPredicate::uge, index, rows);
-  scf::IfOp::create(rewriter, loc, outside, [&](OpBuilder &then, Location loc) {
-    ContextBuilder inner(then, loc, cb.getContext());
-    inner.fail(BATCH_ERROR_ROW_OUT_OF_BOUNDS, index,
-               inner.constant(number.getInt()));
-    scf::YieldOp::create(then, loc);
-  });
-  Value base = cb.loadCell(sources, cb.constant(first + kSourceBase.cell()));
-  Value offset = arith::MulIOp::create(
-      rewriter, loc, index, cb.constant(getRowBytes(op.getResultType())));
-  rewriter.replaceOpWithNewOp<arith::AddIOp>(op, base, offset);
+  rewriter.replaceOp(
+      op, findRow(rewriter, loc, number.getInt(), index, op.getResultType()));
   return success();
 }
 
 LogicalResult
 ConvertExtract::matchAndRewrite(tensor::ExtractOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const {
-  auto type = op.getTensor().getType();
-  Type element = type.getElementType();
-  if (!type.hasStaticShape())
+  auto type = cast<RankedTensorType>(op.getTensor().getType());
+  auto number = op->getAttrOfType<IntegerAttr>(kViewSourceAttr);
+  if (!type.hasStaticShape() && !number)
     return rewriter.notifyMatchFailure(op, "the tensor has dynamic shape");
-  Location loc = op.getLoc();
-  ContextBuilder cb(rewriter, loc);
-  // Strides in bytes; rows of the last dimension are padded.
-  int64_t stride = elementBytes(element);
-  Value address = adaptor.getTensor();
-  for (int64_t dim = type.getRank() - 1; dim >= 0; --dim) {
-    Value index = cb.toCell(adaptor.getIndices()[dim]);
-    Value offset =
-        arith::MulIOp::create(rewriter, loc, index, cb.constant(stride));
-    address = arith::AddIOp::create(rewriter, loc, address, offset);
-    stride = dim + 1 == type.getRank() ? getRowBytes(RankedTensorType::get(
-                                             {type.getDimSize(dim)}, element))
-                                       : stride * type.getDimSize(dim);
+  Value row = adaptor.getTensor();
+  ValueRange indices = adaptor.getIndices();
+  if (number) {
+    type = getReadRow(type);
+    Value index =
+        ContextBuilder(rewriter, op.getLoc()).toCell(indices.front());
+    row = findRow(rewriter, op.getLoc(), number.getInt(), index, type);
+    indices = indices.drop_front();
   }
-  Value pointer = LLVM::IntToPtrOp::create(
-      rewriter, loc, LLVM::LLVMPointerType::get(rewriter.getContext()),
-      address);
-  Type stored = element;
-  if (!isa<FloatType>(element))
-    stored = rewriter.getIntegerType(elementBytes(element) * 8);
-  Value loaded = LLVM::LoadOp::create(rewriter, loc, stored, pointer);
-  if (element.isIndex())
-    loaded = cb.fromCell(loaded, element);
-  else if (stored != element)
-    loaded = arith::TruncIOp::create(rewriter, loc, element, loaded);
-  rewriter.replaceOp(op, loaded);
+  rewriter.replaceOp(op, loadElement(rewriter, op, type, row, indices));
   return success();
 }
 

@@ -20,11 +20,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelBatcher.h"
+
+#include "Batch/Dialect/Batch/Views.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
-#include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace mlir::batch;
@@ -55,24 +56,15 @@ static std::string getParameterName(ModuleOp module, int64_t parameter) {
 /// Names a dimension of `source`, which `op` reads, and the place of `op` in
 /// the program.
 std::string KernelBatcher::describe(Operation *op, Value source, int64_t dim) {
-  std::string text;
-  llvm::raw_string_ostream out(text);
-  out << "dimension " << dim << " of ";
   auto argument = dyn_cast<BlockArgument>(source);
   auto parameter = argument ? kernel.getArgAttrOfType<IntegerAttr>(
                                   argument.getArgNumber(), kParameterAttr)
                             : IntegerAttr();
+  std::string tensor = "a tensor";
   if (parameter)
-    out << getParameterName(kernel->getParentOfType<ModuleOp>(),
-                            parameter.getInt());
-  else
-    out << "a tensor";
-  out << " of type " << source.getType();
-  // An object does not depend on the folder that it is made in.
-  if (auto place = op->getLoc()->findInstanceOf<FileLineColLoc>())
-    out << ", read at " << llvm::sys::path::filename(place.getFilename()) << ':'
-        << place.getLine() << ':' << place.getColumn();
-  return text;
+    tensor = getParameterName(kernel->getParentOfType<ModuleOp>(),
+                              parameter.getInt());
+  return describeDimension(dim, tensor, source.getType(), op->getLoc());
 }
 
 static Value getValue(OpBuilder &nested, Location loc, OpFoldResult number) {

@@ -383,6 +383,27 @@ LogicalResult NumRowsOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifySource(*this, getSourceAttr(), symbols);
 }
 
+LogicalResult ReadOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location>, ValueRange operands,
+    DictionaryAttr attributes, OpaqueProperties properties,
+    RegionRange regions, SmallVectorImpl<Type> &types) {
+  Adaptor adaptor(operands, attributes, properties, regions);
+  types.push_back(getElementTypeOrSelf(adaptor.getRowType()));
+  return success();
+}
+
+LogicalResult ReadOp::verify() {
+  auto row = cast<RankedTensorType>(getRowType());
+  if (!isElementType(row.getElementType()))
+    return emitOpError("has a row of unsupported type ") << row;
+  if (static_cast<int64_t>(getIndices().size()) != row.getRank())
+    return emitOpError("has ") << getIndices().size() << " indices for a row of "
+                               << row.getRank() << " dimensions";
+  if (getRow().getDefiningOp<RecordOp>())
+    return emitOpError("reads a result of a task, which has not run yet");
+  return success();
+}
+
 LogicalResult TraverseOp::verifySymbolUses(SymbolTableCollection &symbols) {
   for (auto name : getFunctions().getAsRange<FlatSymbolRefAttr>()) {
     auto function =

@@ -7,6 +7,8 @@
 
 #include "Batch/Dialect/Batch/Views.h"
 
+#include "llvm/Support/Path.h"
+
 using namespace mlir;
 
 bool mlir::batch::isRowView(tensor::ExtractSliceOp slice) {
@@ -30,14 +32,36 @@ OpFoldResult mlir::batch::getRowIndex(tensor::ExtractSliceOp slice) {
   return slice.getMixedOffsets()[0];
 }
 
-RankedTensorType mlir::batch::getCountedRow(tensor::DimOp dim) {
-  auto type = cast<RankedTensorType>(dim.getSource().getType());
-  // A vector is one row.
-  if (type.getRank() < 2 || dim.getConstantIndex() != 0 ||
+/// The rows of `type`; null if they are not static, or if it is a vector, which
+/// is one row.
+static RankedTensorType getRows(RankedTensorType type) {
+  if (type.getRank() < 2 ||
       llvm::any_of(type.getShape().drop_front(), ShapedType::isDynamic))
     return {};
   return RankedTensorType::get(type.getShape().drop_front(),
                                type.getElementType());
+}
+
+RankedTensorType mlir::batch::getCountedRow(tensor::DimOp dim) {
+  if (dim.getConstantIndex() != 0)
+    return {};
+  return getRows(cast<RankedTensorType>(dim.getSource().getType()));
+}
+
+RankedTensorType mlir::batch::getReadRow(RankedTensorType tensor) {
+  return tensor.hasStaticShape() ? tensor : getRows(tensor);
+}
+
+std::string mlir::batch::describeDimension(int64_t dim, const Twine &tensor,
+                                           Type type, Location loc) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  out << "dimension " << dim << " of " << tensor << " of type " << type;
+  // An object does not depend on the folder that it is made in.
+  if (auto place = loc->findInstanceOf<FileLineColLoc>())
+    out << ", read at " << llvm::sys::path::filename(place.getFilename()) << ':'
+        << place.getLine() << ':' << place.getColumn();
+  return text;
 }
 
 /// The name of parameter `parameter` of the entry.

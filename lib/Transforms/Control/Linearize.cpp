@@ -40,6 +40,7 @@ private:
   LogicalResult convertOp(Operation *op, OpBuilder &builder);
   LogicalResult convertExtent(tensor::DimOp dim, OpBuilder &builder);
   void convertRowView(tensor::ExtractSliceOp slice, OpBuilder &builder);
+  LogicalResult convertRead(tensor::ExtractOp extract, OpBuilder &builder);
   LogicalResult convertInvoke(InvokeOp invoke, OpBuilder &builder);
   LogicalResult convertCall(func::CallOp call, OpBuilder &builder);
   bool isSharedCode(Operation *op) const;
@@ -213,6 +214,34 @@ void Linearizer::convertRowView(tensor::ExtractSliceOp slice,
                   .getResult());
 }
 
+/// Control reads elements of tensors that exist before the run.
+LogicalResult Linearizer::convertRead(tensor::ExtractOp extract,
+                                      OpBuilder &builder) {
+  Location loc = extract.getLoc();
+  Value tensor = extract.getTensor();
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<Value> operands, indices;
+  for (Value index : extract.getIndices())
+    indices.push_back(mapping.lookup(index));
+  std::optional<int64_t> parameter = sharedness.getParameter(tensor);
+  RankedTensorType row = parameter ? getReadRow(type) : type;
+  if (parameter && row && row != type) {
+    SourceOp source = getOrCreateSource(module, symbols, row, *parameter);
+    operands.push_back(RowOp::create(
+        builder, loc, FlatSymbolRefAttr::get(source), indices.front()));
+    indices.erase(indices.begin());
+  } else if (failed(append(extract, tensor, builder, operands))) {
+    return failure();
+  }
+  if (!row || !isa<HandleType>(operands.front().getType()))
+    return extract.emitOpError("reads an element that control does not know; "
+                               "run batch-outline-kernels before "
+                               "batch-linearize");
+  auto read = ReadOp::create(builder, loc, operands.front(), indices, row);
+  mapping.map(extract.getResult(), read.getResult());
+  return success();
+}
+
 LogicalResult Linearizer::convertInvoke(InvokeOp invoke, OpBuilder &builder) {
   auto kernel = symbols.lookup<KernelOp>(invoke.getKernel());
   SmallVector<Value> inputs;
@@ -276,6 +305,8 @@ LogicalResult Linearizer::convertOp(Operation *op, OpBuilder &builder) {
     return convertCall(call, builder);
   if (auto dim = dyn_cast<tensor::DimOp>(op))
     return convertExtent(dim, builder);
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op))
+    return convertRead(extract, builder);
   if (auto rank = dyn_cast<tensor::RankOp>(op))
     if (auto type = dyn_cast<RankedTensorType>(rank.getTensor().getType())) {
       mapping.map(rank.getResult(), arith::ConstantIndexOp::create(

@@ -230,6 +230,21 @@ static void splitRowViews(func::FuncOp function, const Sharedness &sharedness,
 /// Makes rows of ragged tensors the elements of lists that they are.
 static void pickElements(func::FuncOp function, const Sharedness &sharedness,
                          const StructuralControl &control) {
+  function.walk([&](tensor::ExtractOp extract) {
+    Value tensor = extract.getTensor();
+    if (!rec::isRaggedTensor(tensor.getType()) || sharedness.isShared(tensor) ||
+        !control.isStructural(extract.getIndices().front()))
+      return;
+    OpBuilder builder(extract);
+    Location loc = extract.getLoc();
+    Value row = rec::ElementOp::create(
+        builder, loc, rec::getSequenceElementType(tensor.getType()), tensor,
+        extract.getIndices().front());
+    Value element = tensor::ExtractOp::create(
+        builder, loc, row, extract.getIndices().drop_front());
+    extract.replaceAllUsesWith(element);
+    extract.erase();
+  });
   function.walk([&](tensor::ExtractSliceOp slice) {
     if (!isRowView(slice) || !picksElement(slice, sharedness, control))
       return;

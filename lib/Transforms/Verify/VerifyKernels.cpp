@@ -72,9 +72,10 @@ static LogicalResult verifyComputation(Operation *op,
         return slice.emitOpError("slices a tensor outside of kernels; only a "
                                  "row of a parameter can be taken there");
       })
-      .Case([](tensor::ExtractOp extract) -> LogicalResult {
+      .Case([&](tensor::ExtractOp extract) -> LogicalResult {
         RankedTensorType type = extract.getTensor().getType();
-        if (type.hasStaticShape())
+        if (type.hasStaticShape() ||
+            (sharedness.getParameter(extract.getTensor()) && getReadRow(type)))
           return success();
         return extract.emitError("outside of kernels only elements of static "
                                  "tensors can be read, not of ")

@@ -57,6 +57,8 @@ typedef enum BatchError {
   BATCH_ERROR_RAGGED_MISMATCH = 3,   ///< a, b: the two extents
   /// a: position, b: length of the list
   BATCH_ERROR_ELEMENT_OUT_OF_BOUNDS = 4,
+  /// a: index, b: its place, from 1, in the descriptor's `indices`
+  BATCH_ERROR_INDEX_OUT_OF_BOUNDS = 5,
 } BatchError;
 
 typedef struct BatchRuntimeFunctions {

@@ -309,6 +309,8 @@ std::string MiniBatch::explain(int64_t code, int64_t a, int64_t b) const {
                   " is out of range for a list or ragged "
                   "tensor of length ",
                   b);
+  case BATCH_ERROR_INDEX_OUT_OF_BOUNDS:
+    return describeIndex({b, a});
   default:
     return concat("compiled code failed with error ", code, " (", a, ", ", b,
                   ")");

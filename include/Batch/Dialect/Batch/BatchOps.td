@@ -301,6 +301,26 @@ def Batch_NumRowsOp : Batch_Op<"num_rows", [
   let assemblyFormat = "$source attr-dict";
 }
 
+def Batch_ReadOp : Batch_Op<"read", [
+    NoMemoryEffect, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "an element of a row of a source";
+  let description = [{
+    What `tensor.extract` of an input, a field or a parameter becomes where
+    control reads the element. The row, of the given type, exists before the run;
+    the handle is not one of a task. An index out of range is an error when the
+    program runs.
+
+    ```mlir
+    %n = batch.read %lengths[%i] : tensor<8xi32>
+    ```
+  }];
+  let arguments = (ins Batch_HandleType:$row, Variadic<Index>:$indices,
+                       TypeAttrOf<AnyStaticShapeTensor>:$row_type);
+  let results = (outs AnyType:$element);
+  let assemblyFormat = "$row `[` $indices `]` attr-dict `:` $row_type";
+  let hasVerifier = 1;
+}
+
 def Batch_TraverseOp : Batch_Op<"traverse", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "runs functions on all nodes, children first";

@@ -26,6 +26,16 @@ OpFoldResult getRowIndex(tensor::ExtractSliceOp slice);
 /// tensor whose rows are static. Null for every other extent.
 RankedTensorType getCountedRow(tensor::DimOp dim);
 
+/// The row of parameter `tensor` of which control can read an element: all of
+/// it if its shape is static, a row of the first dimension if only the extent of
+/// that is dynamic. Null for every other shape.
+RankedTensorType getReadRow(RankedTensorType tensor);
+
+/// What an index is of, in words: dimension `dim` of `tensor`, of type `type`,
+/// which the op at `loc` reads.
+std::string describeDimension(int64_t dim, const Twine &tensor, Type type,
+                              Location loc);
+
 /// The `batch.source` of rows of type `row` of `parameter` (-1: of input
 /// tensors), created at the start of the module if there is none.
 SourceOp getOrCreateSource(ModuleOp module, SymbolTable &symbols,

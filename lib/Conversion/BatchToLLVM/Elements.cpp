@@ -1,0 +1,99 @@
+//===- Elements.cpp - Elements of tensors that control reads --------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Elements.h"
+
+#include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Dialect/Batch/ElementTypes.h"
+#include "Batch/Dialect/Batch/Views.h"
+#include "Batch/Dialect/UProg/UProg.h"
+#include "Batch/Target/ABI/ContextAccess.h"
+#include "ObjectLayout.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+void mlir::batch::numberIndices(ModuleOp module) {
+  SmallVector<Attribute> places;
+  if (auto known = module->getAttrOfType<ArrayAttr>(uprog::kIndicesAttr))
+    llvm::append_range(places, known);
+  Builder builder(module.getContext());
+  // An instance program and its inspector have the same reads.
+  DenseMap<std::pair<Location, Type>, int64_t> numbers;
+  auto number = [&](Operation *op, Type type) {
+    auto [it, isNew] = numbers.try_emplace({op->getLoc(), type}, places.size());
+    if (isNew)
+      for (int64_t dim = 0; dim < cast<RankedTensorType>(type).getRank(); ++dim)
+        places.push_back(builder.getStringAttr(
+            describeDimension(dim, "a tensor", type, op->getLoc())));
+    op->setAttr(kIndexPlaceAttr, builder.getI64IntegerAttr(it->second + 1));
+  };
+  for (auto function : module.getOps<func::FuncOp>())
+    function.walk([&](Operation *op) {
+      if (auto read = dyn_cast<ReadOp>(op))
+        number(op, read.getRowType());
+      else if (auto extract = dyn_cast<tensor::ExtractOp>(op))
+        if (RankedTensorType row = getReadRow(extract.getTensor().getType()))
+          number(op, row);
+    });
+  if (!places.empty())
+    module->setAttr(uprog::kIndicesAttr, builder.getArrayAttr(places));
+}
+
+/// Ends the run unless `index`, a cell, is below `extent`.
+static void checkIndex(ContextBuilder &cb, OpBuilder &builder, Location loc,
+                       Value index, int64_t extent, int64_t place) {
+  Value outside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge,
+                                        index, cb.constant(extent));
+  scf::IfOp::create(builder, loc, outside, [&](OpBuilder &then, Location loc) {
+    ContextBuilder inner(then, loc, cb.getContext());
+    inner.fail(BATCH_ERROR_INDEX_OUT_OF_BOUNDS, index, inner.constant(place));
+    scf::YieldOp::create(then, loc);
+  });
+}
+
+Value mlir::batch::loadElement(OpBuilder &builder, Operation *op,
+                               RankedTensorType type, Value row,
+                               ValueRange indices) {
+  Location loc = op->getLoc();
+  ContextBuilder cb(builder, loc);
+  Type element = type.getElementType();
+  auto place = op->getAttrOfType<IntegerAttr>(kIndexPlaceAttr);
+  // Strides in bytes; rows of the last dimension are padded.
+  int64_t stride = elementBytes(element);
+  Value address = row;
+  for (int64_t dim = type.getRank() - 1; dim >= 0; --dim) {
+    Value index = cb.toCell(indices[dim]);
+    std::optional<int64_t> known = getConstantIntValue(indices[dim]);
+    if (!known || *known < 0 || *known >= type.getDimSize(dim))
+      checkIndex(cb, builder, loc, index, type.getDimSize(dim),
+                 place ? place.getInt() + dim : 0);
+    Value offset =
+        arith::MulIOp::create(builder, loc, index, cb.constant(stride));
+    address = arith::AddIOp::create(builder, loc, address, offset);
+    stride = dim + 1 == type.getRank() ? getRowBytes(RankedTensorType::get(
+                                             {type.getDimSize(dim)}, element))
+                                       : stride * type.getDimSize(dim);
+  }
+  Value pointer = LLVM::IntToPtrOp::create(
+      builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), address);
+  Type stored = element;
+  if (!isa<FloatType>(element))
+    stored = builder.getIntegerType(elementBytes(element) * 8);
+  Value loaded = LLVM::LoadOp::create(builder, loc, stored, pointer);
+  if (element.isIndex())
+    return cb.fromCell(loaded, element);
+  if (stored != element)
+    return arith::TruncIOp::create(builder, loc, element, loaded);
+  return loaded;
+}

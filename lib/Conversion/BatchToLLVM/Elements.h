@@ -1,0 +1,31 @@
+//===- Elements.h - Elements of tensors that control reads ------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CONVERSION_BATCHTOLLVM_ELEMENTS_H
+#define BATCH_CONVERSION_BATCHTOLLVM_ELEMENTS_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace mlir::batch {
+
+/// Lists in the module's `uprog.indices` what the indices of each
+/// `tensor.extract` of functions and each `batch.read` are of. The op's
+/// attribute `kIndexPlaceAttr` is the number of its first one there, from 1.
+void numberIndices(ModuleOp module);
+inline constexpr llvm::StringLiteral kIndexPlaceAttr = "batch.index_place";
+
+/// Loads an element of a tensor of static type `type`, whose row lies at the
+/// address `row`, an i64; `op` is what reads it. An index out of range ends the
+/// run with an error.
+Value loadElement(OpBuilder &builder, Operation *op, RankedTensorType type,
+                  Value row, ValueRange indices);
+
+} // namespace mlir::batch
+
+#endif // BATCH_CONVERSION_BATCHTOLLVM_ELEMENTS_H
