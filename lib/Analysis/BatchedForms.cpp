@@ -200,8 +200,10 @@ bool BatchedForms::picks(Operation *op) const {
   auto isPosition = [&](Value position) { return isUnknown(position); };
   // Whether a constant position lies in it is unknown, too.
   auto isSource = [&](Value tensor) {
-    return lookup(tensor).kind == BatchedForm::Once &&
-           !cast<RankedTensorType>(tensor.getType()).hasStaticShape();
+    BatchedForm form = lookup(tensor);
+    return form.kind == BatchedForm::Rows ||
+           (form.kind == BatchedForm::Once &&
+            !cast<RankedTensorType>(tensor.getType()).hasStaticShape());
   };
   if (auto extract = dyn_cast<tensor::ExtractOp>(op))
     return llvm::any_of(extract.getIndices(), isPosition) ||
@@ -346,22 +348,22 @@ void BatchedForms::visitSplat(tensor::SplatOp op) {
 }
 
 /// True if `tensor` can be read at any position: all of its extents are known,
-/// but for the first one of a parameter.
+/// but for the first one of a parameter or of a ragged tensor.
 bool BatchedForms::isIndexable(Value tensor) const {
   auto type = cast<RankedTensorType>(tensor.getType());
   BatchedForm form = lookup(tensor);
-  if (form.kind == BatchedForm::PerTask)
-    return type.hasStaticShape();
-  return form.kind == BatchedForm::Once &&
-         (type.hasStaticShape() ||
-          (isa<BlockArgument>(tensor) &&
-           !ShapedType::isDynamicShape(type.getShape().drop_front())));
+  if (type.hasStaticShape())
+    return form.kind == BatchedForm::PerTask || form.kind == BatchedForm::Once;
+  return (form.kind == BatchedForm::Rows ||
+          (form.kind == BatchedForm::Once && isa<BlockArgument>(tensor))) &&
+         !ShapedType::isDynamicShape(type.getShape().drop_front());
 }
 
 void BatchedForms::visitExtract(tensor::ExtractOp op) {
   if (!isIndexable(op.getTensor())) {
-    fail(op, "cannot be batched: it reads a ragged tensor, or a parameter of "
-             "unknown extent; pass the row or the element to the kernel");
+    fail(op, "cannot be batched: extents of the tensor that it reads are "
+             "unknown, besides the first one of a parameter or of a ragged "
+             "tensor");
     return;
   }
   if (op.getIndices().empty())
@@ -390,7 +392,7 @@ void BatchedForms::visitPick(Operation *op, Value source,
       fail(op,
            "takes a slice that differs from task to task: sizes and strides "
            "must be constant, and the slice must fit into a tensor of "
-           "known size or into a parameter's rows");
+           "known size or into the rows of a parameter or ragged tensor");
       return;
     }
     auto position = dyn_cast<Value>(offset);
@@ -576,19 +578,22 @@ bool BatchedForms::checkLoops(linalg::LinalgOp op) {
   return true;
 }
 
-bool BatchedForms::checkCaptured(linalg::LinalgOp op) {
+bool BatchedForms::checkCaptured(linalg::LinalgOp op,
+                                 const BatchedLoops &loops) {
   llvm::SetVector<Value> used;
   getUsedValuesDefinedAbove(op->getRegions(), used);
   for (Value value : used) {
     BatchedForm form = lookup(value);
-    bool known = isa<RankedTensorType>(value.getType())
-                     ? isIndexable(value)
-                     : form.kind == BatchedForm::Once ||
-                           form.kind == BatchedForm::PerTask;
+    bool known = form.kind == BatchedForm::Once ||
+                 form.kind == BatchedForm::PerTask;
+    // A loop over rows does not know the rows of the same task.
+    if (isa<RankedTensorType>(value.getType()))
+      known = isIndexable(value) && (form.kind != BatchedForm::Rows ||
+                                     loops.form.kind != BatchedForm::Rows);
     if (!known)
-      return fail(op,
-                  "reads a ragged tensor, a ragged extent or a parameter of "
-                  "unknown extents inside its body: make it an operand");
+      return fail(op, "reads a ragged extent, a tensor of unknown extents, or "
+                      "for each row of a ragged tensor another ragged tensor, "
+                      "inside its body: make it an operand");
   }
   return true;
 }
@@ -623,7 +628,7 @@ void BatchedForms::visitLinalg(linalg::LinalgOp op) {
   if (loops.extentLoop >= 0 && op.getIteratorTypesArray()[loops.extentLoop] ==
                                    utils::IteratorType::reduction)
     return visitSegmentReduction(op, loops);
-  if (!checkCaptured(op))
+  if (!checkCaptured(op, loops))
     return;
   for (OpOperand *operand : op.getDpsInputOperands())
     if (!checkInput(op, *operand, loops))
@@ -648,7 +653,7 @@ void BatchedForms::visitSegmentReduction(linalg::LinalgOp op,
              "into two operations");
     return;
   }
-  if (!checkCaptured(op))
+  if (!checkCaptured(op, loops))
     return;
   for (OpOperand *operand : op.getDpsInputOperands())
     if (!checkInput(op, *operand, loops))

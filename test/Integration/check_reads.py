@@ -14,8 +14,7 @@ import subprocess
 
 import batchtest
 
-MODEL = os.path.join(batchtest.ROOT, "test", "Integration", "CPU", "Inputs",
-                     "reads.mlir")
+MODELS = os.path.join(batchtest.ROOT, "test", "Integration", "CPU", "Inputs")
 COUNT, COLUMNS, ROWS_E, ROWS_P = 64, 19, 11, 7
 
 checks = batchtest.Checks("reads at computed indices")
@@ -48,6 +47,11 @@ batchtest.write_safetensors(path("parameters"), {
 PARAMETERS = "--params=" + path("parameters")
 
 
+def make_ragged_instance():
+    length = draw.randrange(2, 7)
+    return {"seq": matrix(length), "at": [draw.randrange(length - 1) for _ in range(3)]}
+
+
 def make_instance():
     # The first two are also where slices begin, the others rows of all tensors.
     order = list(range(COLUMNS))
@@ -55,6 +59,16 @@ def make_instance():
     return {"x": matrix(9), "ids": [draw.randrange(7) for _ in range(4)],
             "order": order, "words": [draw.randrange(ROWS_E) for _ in range(8)],
             "n": draw.randrange(9)}
+
+
+def expected_ragged(v):
+    """{result: values}."""
+    seq, at = v["seq"], v["at"]
+    a, b = at[:2]
+    return {
+        "ragged": seq[a], "point": [2 * seq[b][2]],
+        "pieces": [2 * seq[a + i][b + 2 * j] for i in range(2) for j in range(4)],
+        "listed": [narrow(e + 0.5) for i in at for e in seq[i]]}
 
 
 def expected(v):
@@ -112,44 +126,51 @@ def check_error(program, what, wanted, *options):
 
 def check_errors(program, name, ways):
     """One index of one instance is wrong."""
-    for what, key, position, index, wanted in [
-            ("a slice", "ids", 1, 40, "instance 5: index 40 is out of range for "),
-            ("a negative index", "ids", 1, -3,
-             "instance 5: index -3 is out of range for "),
-            ("a gather", "ids", 2, 7,
-             "instance 5: index 7 is out of range for dimension 0 of parameter 'P'"
-             " of type tensor<7x19xf32>, read at reads.mlir:"),
-            ("a row of any number", "words", 0, ROWS_E,
-             "instance 5: index 11 is out of range for dimension 0 of parameter "
-             "'E'"),
-            ("far away", "words", 0, 2**40,
-             "instance 5: index 1099511627776 is out of range for dimension 0 of "
-             "parameter 'E'"),
-            ("a column", "order", 18, COLUMNS,
-             "instance 5: index 19 is out of range for dimension 1 of a tensor of "
-             "type tensor<9x19xf32>")]:
+    def check(what, change, wanted, instance=5):
         wrong = [dict(v) for v in instances]
-        wrong[5]["n"] = 8
-        wrong[5][key] = list(wrong[5][key])
-        wrong[5][key][position] = index
+        change(wrong[instance])
         batchtest.write_lines(path("wrong"), wrong)
         for way in ways:
-            check_error(program, "%s, %s" % (name, what), wanted, *way)
+            check_error(program, "%s, %s" % (name, what),
+                        "instance %d: index %s" % (instance, wanted), *way)
+
+    def put(key, position, index):
+        def change(v):
+            v[key] = list(v[key])
+            v[key][position] = index
+            if "n" in v:
+                v["n"] = 8
+        return change
+
+    if "seq" in instances[0]:
+        def empty(v):
+            v["seq"] = []
+        wanted = ("6 is out of range for dimension 0 of a tensor of type "
+                  "tensor<?x19xf32>, read at ragged-reads.mlir:")
+        check("a ragged tensor", put("at", 2, 6), wanted)
+        check("a slice of it", put("at", 0, 6), wanted)
+        # There is nothing to read, for the last instance of the mini-batch.
+        check("no rows", empty, "", COUNT - 1)
+        return
+    of_E = " is out of range for dimension 0 of parameter 'E'"
+    check("a slice", put("ids", 1, 40), "40 is out of range for ")
+    check("a negative index", put("ids", 1, -3), "-3 is out of range for ")
+    check("a gather", put("ids", 2, 7), "7 is out of range for dimension 0 of parameter "
+          "'P' of type tensor<7x19xf32>, read at reads.mlir:")
+    check("a row of any number", put("words", 0, ROWS_E), "11" + of_E)
+    check("far away", put("words", 0, 2**40), "1099511627776" + of_E)
+    check("a column", put("order", 18, COLUMNS), "19 is out of range for dimension 1 of "
+          "a tensor of type tensor<9x19xf32>")
 
 
-instances = [make_instance() for _ in range(COUNT)]
-batchtest.write_lines(path("inputs"), instances)
-references = [expected(instance) for instance in instances]
-alone = None
-for strategy in ("linearize", "lockstep"):
+def check_strategy(model, strategy):
+    """Runs `model` in all ways."""
     program = checks.run("compile for " + strategy, lambda: batchtest.compile_model(
-        MODEL, path(strategy + ".so"), None, "--strategy=" + strategy))
+        model, path(strategy + ".so"), None, "--strategy=" + strategy))
     if not program:
-        continue
+        return
     first = checks.run("one by one", lambda: run(program, 1, 1))
     compare(references)
-    alone = alone or first
-    checks.equal(strategy + ": the same bits", first, alone)
     for batch, threads in [(7, 1), (COUNT, 1), (1, 2), (7, 2), (COUNT, 2)]:
         checks.equal(
             "%s: same bits, batches of %d on %d threads" % (strategy, batch, threads),
@@ -160,13 +181,23 @@ for strategy in ("linearize", "lockstep"):
     check_errors(program, strategy,
                  [[], ["--batch=7"], ["--batch=1"], ["--threads=2"], ["--unbatched"]])
     emulated = checks.run("compile for the emulator", lambda: batchtest.compile_model(
-        MODEL, path("emulated.so"), None, "--strategy=" + strategy,
+        model, path("emulated.so"), None, "--strategy=" + strategy,
         "--device=emulator"))
     if not emulated:
-        continue
+        return
     one = checks.run("one by one", lambda: run(emulated, 1, 1, "--blocks=4"))
     compare(references)
     checks.equal(strategy + ", emulator: same bits together", checks.run(
         "run", lambda: run(emulated, COUNT, 1, "--blocks=4")), one)
     check_errors(emulated, strategy + ", emulator", [["--blocks=4"]])
+
+
+for model, strategies, make, expect in [
+        ("reads.mlir", ["linearize", "lockstep"], make_instance, expected),
+        ("ragged-reads.mlir", ["linearize"], make_ragged_instance, expected_ragged)]:
+    instances = [make() for _ in range(COUNT)]
+    batchtest.write_lines(path("inputs"), instances)
+    references = [expect(instance) for instance in instances]
+    for strategy in strategies:
+        check_strategy(os.path.join(MODELS, model), strategy)
 checks.exit()

@@ -112,7 +112,7 @@ private:
   bool checkCanBe(Operation *user, Value value, BatchedForm form);
   bool checkJoin(Operation *op, ValueRange operands);
   bool checkLoops(linalg::LinalgOp op);
-  bool checkCaptured(linalg::LinalgOp op);
+  bool checkCaptured(linalg::LinalgOp op, const BatchedLoops &loops);
   bool checkInput(linalg::LinalgOp op, OpOperand &operand,
                   const BatchedLoops &loops);
   bool checkInit(linalg::LinalgOp op, OpOperand &operand,

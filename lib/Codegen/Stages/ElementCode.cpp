@@ -86,11 +86,9 @@ Value Evaluator::evalArgument(BlockArgument argument, ArrayRef<Index> indices) {
     return loadElement(packing, type.getShape(), plan.getLayout(argument),
                        element, indices);
   }
-  if (op.getOffsets(number)) {
-    fail(op, "reads offsets in an op other than batch.segment_reduce and "
-             "batch.segment_broadcast");
-    return {};
-  }
+  if (std::optional<int64_t> domain = op.getOffsets(number))
+    return arith::IndexCastOp::create(
+        b, element, getOffset(*domain, indices.front().base));
   Value row = rowPointer(argument, indices.front().base);
   if (op.getRead(number).getKind() != OperandKind::Scalar)
     return loadElement(row, type.getShape().drop_front(),
@@ -262,12 +260,53 @@ Index Evaluator::evalIndex(Value value, ArrayRef<Index> dims,
   return index(arith::IndexCastOp::create(b, b.getI64Type(), position));
 }
 
+/// The ragged domain of the rows that `op` reads: their first index counts from
+/// one of the domain's offsets. None if it reads no ragged tensor.
+std::optional<int64_t> Evaluator::getRaggedDomain(tensor::ExtractOp op) const {
+  if (op.getIndices().empty())
+    return std::nullopt;
+  Value row = op.getIndices().front();
+  SmallVector<Value> parts = {row};
+  if (auto sum = row.getDefiningOp<arith::AddIOp>())
+    parts = {sum.getLhs(), sum.getRhs()};
+  for (Value part : parts)
+    if (auto first = part.getDefiningOp<tensor::ExtractOp>())
+      if (auto offsets = dyn_cast<BlockArgument>(first.getTensor()))
+        if (auto domain = plan.getOperator().getOffsets(offsets.getArgNumber()))
+          return domain;
+  return std::nullopt;
+}
+
 Value Evaluator::evalExtract(tensor::ExtractOp op, ArrayRef<Index> dims,
                              llvm::function_ref<Value(Value)> lookup) {
   Indices indices;
   for (Value index : op.getIndices())
     indices.push_back(evalIndex(index, dims, lookup));
-  return failed ? Value() : eval(op.getTensor(), indices);
+  if (failed)
+    return {};
+  std::optional<int64_t> domain = getRaggedDomain(op);
+  if (!domain)
+    return eval(op.getTensor(), indices);
+  // A ragged tensor without rows may lie behind the rows of all others.
+  Type type = op.getType();
+  if (llvm::any_of(indices, [](const Index &index) { return index.lanes; }))
+    type = vectorOf(type);
+  Value exists =
+      b.less(indices.front().base, getOffset(*domain, getCount()));
+  auto row = scf::IfOp::create(b, type, exists, /*withElseRegion=*/true);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    scopes.emplace_back();
+    b.setInsertionPointToStart(row.thenBlock());
+    Value element = eval(op.getTensor(), indices);
+    if (element)
+      scf::YieldOp::create(b, element);
+    scopes.pop_back();
+    b.setInsertionPointToStart(row.elseBlock());
+    scf::YieldOp::create(b, arith::ConstantOp::create(b, b.getZeroAttr(type))
+                                .getResult());
+  }
+  return row.getResult(0);
 }
 
 void Evaluator::evalAssert(cf::AssertOp op,

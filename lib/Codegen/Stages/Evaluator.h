@@ -127,6 +127,7 @@ private:
   /// The index that `value`, in the body of a structured op, is.
   Index evalIndex(Value value, ArrayRef<Index> dims,
                   llvm::function_ref<Value(Value)> lookup);
+  std::optional<int64_t> getRaggedDomain(tensor::ExtractOp op) const;
   Value evalExtract(tensor::ExtractOp op, ArrayRef<Index> dims,
                     llvm::function_ref<Value(Value)> lookup);
   /// Reports the index that is compared with its limit, if it fails.

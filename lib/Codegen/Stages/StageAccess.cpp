@@ -169,6 +169,11 @@ static bool variesByLane(linalg::LinalgOp op, Value value,
   return false;
 }
 
+bool Staging::isOffsets(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  return argument && op.getOffsets(argument.getArgNumber());
+}
+
 bool Staging::readInBody(const StagedNode &node, linalg::LinalgOp linalgOp,
                          ArrayRef<SymbolicIndex> dims,
                          SmallVectorImpl<Read> &reads, Breaks *breaks) {
@@ -199,7 +204,7 @@ bool Staging::readInBody(const StagedNode &node, linalg::LinalgOp linalgOp,
         variesByLane(linalgOp, inner.getOperand(0), dims))
       safe = false;
     auto extract = dyn_cast<tensor::ExtractOp>(inner);
-    if (!extract)
+    if (!extract || isOffsets(extract.getTensor()))
       continue;
     SymbolicIndices indices =
         llvm::map_to_vector<4>(extract.getIndices(), find);

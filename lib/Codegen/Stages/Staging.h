@@ -139,6 +139,8 @@ private:
   bool readInBody(const StagedNode &node, linalg::LinalgOp linalgOp,
                   ArrayRef<SymbolicIndex> dims, SmallVectorImpl<Read> &reads,
                   Breaks *breaks);
+  /// True for the operand that says where the ragged rows of tasks begin.
+  bool isOffsets(Value value);
   bool isAligned(const Read &read, const StagedNode &reader);
   void assignLevels();
   void makeStages();

@@ -122,6 +122,10 @@ private:
   Value check(OpBuilder &nested, Location loc, Value index, OpFoldResult limit,
               const Twine &what);
   std::string describe(Operation *op, Value source, int64_t dim);
+  /// The row of `index` of the ragged tensor of the task `linalg.index 0`,
+  /// among the rows of all tasks. The index is checked.
+  Value checkRow(OpBuilder &nested, Location loc, Value index, int64_t domain,
+                 const Twine &what);
   /// Makes the reads in the body of `generic` those of a row: it was copied
   /// from that of `op`.
   void bindReads(linalg::LinalgOp op, const Loops &loops,

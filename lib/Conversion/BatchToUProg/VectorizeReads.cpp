@@ -83,6 +83,19 @@ Value KernelBatcher::check(OpBuilder &nested, Location loc, Value index,
   return arith::SelectOp::create(nested, loc, isInside, index, zero);
 }
 
+Value KernelBatcher::checkRow(OpBuilder &nested, Location loc, Value index,
+                              int64_t domain, const Twine &what) {
+  Value offsets = domains[domain].offsets;
+  Value task = linalg::IndexOp::create(nested, loc, 0);
+  Value one = arith::ConstantIndexOp::create(nested, loc, 1);
+  Value after = arith::AddIOp::create(nested, loc, task, one);
+  Value first = tensor::ExtractOp::create(nested, loc, offsets, task);
+  Value next = tensor::ExtractOp::create(nested, loc, offsets, after);
+  Value count = arith::SubIOp::create(nested, loc, next, first);
+  Value own = check(nested, loc, index, count, what);
+  return arith::AddIOp::create(nested, loc, first, own);
+}
+
 //===----------------------------------------------------------------------===//
 // Slices and elements
 //===----------------------------------------------------------------------===//
@@ -132,12 +145,16 @@ void KernelBatcher::batchPick(Operation *op, Value source,
   if (llvm::all_of(offsets, isKnown) && type.hasStaticShape())
     return map(op->getResult(0),
                buildView(loc, empty.getType(), form, offsets, sizes, strides));
+  // The rows of all tasks are one dimension.
+  bool isRagged = form.kind == BatchedForm::Rows;
+  auto isRow = [&](size_t dim) { return isRagged && dim == 0; };
   // Positions are inputs with one element for each task.
   SmallVector<Value> positions;
   SmallVector<std::optional<unsigned>> positionOf(type.getRank());
   SmallVector<OpFoldResult> extents;
   for (auto [dim, offset] : llvm::enumerate(offsets)) {
-    extents.push_back(getExtent(loc, source, dim));
+    extents.push_back(isRow(dim) ? OpFoldResult()
+                                 : getExtent(loc, source, dim));
     auto position = dyn_cast<Value>(offset);
     if (!position || isKnown(offset))
       continue;
@@ -152,7 +169,7 @@ void KernelBatcher::batchPick(Operation *op, Value source,
   SmallVector<IteratorType> iterators(loops, IteratorType::parallel);
   auto buildBody = [&](OpBuilder &nested, Location, ValueRange arguments) {
     SmallVector<Value> indices;
-    if (form.isBatched())
+    if (form.isBatched() && !isRagged)
       indices.push_back(linalg::IndexOp::create(nested, loc, 0));
     unsigned loop = 1;
     for (auto [dim, offset] : llvm::enumerate(offsets)) {
@@ -179,7 +196,10 @@ void KernelBatcher::batchPick(Operation *op, Value source,
         index = arith::AddIOp::create(nested, loc, index, along);
       }
       loop += !dropped[dim];
-      if (isDynamic)
+      if (isRow(dim))
+        index = checkRow(nested, loc, index, form.domain,
+                         describe(op, source, dim));
+      else if (isDynamic)
         index =
             check(nested, loc, index, extents[dim], describe(op, source, dim));
       indices.push_back(index);
@@ -221,21 +241,29 @@ void KernelBatcher::bindReads(linalg::LinalgOp op, const Loops &loops,
     auto type = cast<RankedTensorType>(source.getType());
     builder.setInsertionPoint(generic);
     BatchedValue form = lookup(source);
-    Value tensor =
-        form.isBatched() ? getAs(op, source, loops.form) : form.value;
+    bool isRagged = form.kind == BatchedForm::Rows;
+    Value tensor = form.kind == BatchedForm::PerTask
+                       ? getAs(op, source, loops.form)
+                       : form.value;
     SmallVector<OpFoldResult> extents;
     for (int64_t dim = 0; dim < type.getRank(); ++dim)
-      extents.push_back(getExtent(loc, source, dim));
+      extents.push_back(isRagged && dim == 0 ? OpFoldResult()
+                                             : getExtent(loc, source, dim));
     builder.setInsertionPoint(copy);
     SmallVector<Value> indices;
-    if (form.isBatched())
+    if (form.kind == BatchedForm::PerTask)
       indices.push_back(linalg::IndexOp::create(builder, loc, 0));
     for (auto [dim, index, own] :
-         llvm::enumerate(extract.getIndices(), copy.getIndices()))
-      indices.push_back(isInside(op, index, type.getDimSize(dim))
-                            ? own
-                            : check(builder, loc, own, extents[dim],
-                                    describe(extract, source, dim)));
+         llvm::enumerate(extract.getIndices(), copy.getIndices())) {
+      if (isInside(op, index, type.getDimSize(dim)))
+        indices.push_back(own);
+      else if (isRagged && dim == 0)
+        indices.push_back(checkRow(builder, loc, own, form.domain,
+                                   describe(extract, source, dim)));
+      else
+        indices.push_back(check(builder, loc, own, extents[dim],
+                                describe(extract, source, dim)));
+    }
     copy.getResult().replaceAllUsesWith(
         tensor::ExtractOp::create(builder, loc, tensor, indices).getResult());
     copy.erase();

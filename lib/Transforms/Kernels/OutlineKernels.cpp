@@ -232,7 +232,11 @@ static void pickElements(func::FuncOp function, const Sharedness &sharedness,
                          const StructuralControl &control) {
   function.walk([&](tensor::ExtractOp extract) {
     Value tensor = extract.getTensor();
-    if (!rec::isRaggedTensor(tensor.getType()) || sharedness.isShared(tensor) ||
+    // Bodies of tensor ops read at indices of their own.
+    bool isInBody =
+        !isa<func::FuncOp, RegionBranchOpInterface>(extract->getParentOp());
+    if (isInBody || !rec::isRaggedTensor(tensor.getType()) ||
+        sharedness.isShared(tensor) ||
         !control.isStructural(extract.getIndices().front()))
       return;
     OpBuilder builder(extract);
