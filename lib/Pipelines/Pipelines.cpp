@@ -45,6 +45,8 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   pm.addPass(createInlineHelpersPass());
   // Only recursive functions are still called with several sets of parameters.
   pm.addPass(createDuplicateFunctionsPass());
+  // Counters and conditions that front ends write as tensors.
+  pm.addPass(createScalarizePass());
   // Recursion. Marks are where the user put them only until code is copied.
   // Specialized code is unrolled with its tests; all three bring code together
   // in which zeros fold.

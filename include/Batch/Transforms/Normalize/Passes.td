@@ -207,6 +207,46 @@ def DuplicateFunctionsPass
   ];
 }
 
+def ScalarizePass : Pass<"batch-scalarize", "::mlir::ModuleOp"> {
+  let summary = "make scalars of rank-0 tensors that decide control";
+  let description = [{
+    Front ends write numbers as rank-0 tensors: counters of loops, conditions as
+    `tensor<i1>`, positions. Where control takes the element of such a tensor, and
+    it follows from inputs, parameters and constants by elementwise operations
+    alone, perhaps carried by `scf.for`, `scf.while` and `scf.if`, the operations
+    and what is carried become scalars. Then control is seen to be structural.
+    Rank-0 tensors that follow from other tensors stay, so that control waits for
+    them as late as before. What a loop carries unchanged, such as weights, it
+    does not carry any more: a kernel then knows that it is a parameter.
+
+    ```mlir
+    %n = scf.while (%i = %zero) : (tensor<i32>) -> tensor<i32> {
+      %less = arith.cmpi slt, %i, %limit : tensor<i32>
+      %go = tensor.extract %less[] : tensor<i1>
+      scf.condition(%go) %i : tensor<i32>
+    } do {
+    ^bb0(%j: tensor<i32>):
+      %next = arith.addi %j, %one : tensor<i32>
+      scf.yield %next : tensor<i32>
+    }
+    // becomes
+    %n = scf.while (%i = %zero0) : (i32) -> i32 {
+      %limit0 = tensor.extract %limit[] : tensor<i32>
+      %go = arith.cmpi slt, %i, %limit0 : i32
+      scf.condition(%go) %i : i32
+    } do {
+    ^bb0(%j: i32):
+      %next = arith.addi %j, %one0 : i32
+      scf.yield %next : i32
+    }
+    ```
+
+    See test/Transforms/Normalize/scalarize.mlir.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def IfToSelectPass : Pass<"batch-if-to-select", "::mlir::ModuleOp"> {
   let summary = "compute both branches of small conditionals";
   let description = [{

@@ -1,0 +1,423 @@
+//===- Scalarize.cpp - Scalars of rank-0 tensors that control reads -------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A *known* value is a rank-0 tensor that follows from inputs, parameters and
+// constants by elementwise operations alone, perhaps carried by structured
+// control. Where control takes the element of one, the pass makes scalars of
+// the whole chain: first of what loops and branches carry, then, pattern by
+// pattern, of the operations in between.
+//
+// Front ends also carry all that a loop reads through it, weights included.
+// Upstream's canonicalization of loops takes that out.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Analysis/TensorCode.h"
+#include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Transforms/Normalize/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_SCALARIZEPASS
+#include "Batch/Transforms/Normalize/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+using namespace mlir::batch;
+
+static bool isRankZero(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.getRank() == 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Operations of rank 0
+//===----------------------------------------------------------------------===//
+
+/// Where the only element of a tensor lies in a larger one.
+struct ElementPlace {
+  Value tensor;
+  SmallVector<OpFoldResult> indices;
+};
+
+/// The tensor that reshapes and slices of one element, of which `value` is the
+/// last, take it from. None if `value` is another tensor.
+static std::optional<ElementPlace> findPlace(Value value) {
+  auto shape = cast<RankedTensorType>(value.getType());
+  if (!shape.hasStaticShape() || shape.getNumElements() != 1)
+    return std::nullopt;
+  while (auto *op = value.getDefiningOp()) {
+    if (!isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  auto slice = value.getDefiningOp<tensor::ExtractSliceOp>();
+  if (!slice)
+    return std::nullopt;
+  return ElementPlace{slice.getSource(), slice.getMixedOffsets()};
+}
+
+/// True for an argument of the entry: control reads its elements.
+static bool isInput(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument)
+    return false;
+  auto function =
+      dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  return function && function->hasAttr(kEntryAttr);
+}
+
+/// The rank-0 tensors that `op`, which computes elementwise, makes its rank-0
+/// result of. None for every other op.
+static std::optional<SmallVector<Value>> getElementwiseOperands(Operation *op) {
+  if (isa<arith::ConstantOp, tensor::FromElementsOp, tensor::EmptyOp>(op))
+    return SmallVector<Value>();
+  if (auto fill = dyn_cast<linalg::FillOp>(op))
+    return SmallVector<Value>();
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+    if (linalgOp.getNumLoops() != 0 ||
+        llvm::any_of(linalgOp.getBlock()->without_terminator(),
+                     [](Operation &inner) {
+                       return inner.getNumRegions() != 0 || !isPure(&inner) ||
+                              isa<tensor::TensorDialect>(inner.getDialect());
+                     }))
+      return std::nullopt;
+    SmallVector<Value> operands;
+    for (OpOperand &operand : op->getOpOperands())
+      if (linalgOp.payloadUsesValueFromOperand(&operand) &&
+          isa<RankedTensorType>(operand.get().getType()))
+        operands.push_back(operand.get());
+    return operands;
+  }
+  if (OpTrait::hasElementwiseMappableTraits(op) && isPure(op) &&
+      op->getNumResults() == 1 &&
+      isa<arith::ArithDialect, math::MathDialect>(op->getDialect())) {
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      if (isa<RankedTensorType>(operand.getType()))
+        operands.push_back(operand);
+    return operands;
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+/// Takes the element of an operation's operands instead of its result.
+struct ComputeScalar : OpRewritePattern<tensor::ExtractOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::ExtractOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getIndices().empty())
+      return rewriter.notifyMatchFailure(op, "not of rank 0");
+    auto result = dyn_cast<OpResult>(op.getTensor());
+    if (!result)
+      return rewriter.notifyMatchFailure(op, "not computed");
+    Operation *def = result.getOwner();
+    Location loc = def->getLoc();
+    rewriter.setInsertionPoint(def);
+    auto take = [&](Value operand) -> Value {
+      if (!isa<RankedTensorType>(operand.getType()))
+        return operand;
+      return tensor::ExtractOp::create(rewriter, loc, operand, ValueRange());
+    };
+    if (std::optional<ElementPlace> place = findPlace(result)) {
+      SmallVector<Value> indices = getValueOrCreateConstantIndexOp(
+          rewriter, loc, place->indices);
+      rewriter.replaceOpWithNewOp<tensor::ExtractOp>(op, place->tensor,
+                                                     indices);
+      return success();
+    }
+    if (!getElementwiseOperands(def))
+      return rewriter.notifyMatchFailure(op, "not elementwise");
+    if (auto fill = dyn_cast<linalg::FillOp>(def)) {
+      rewriter.replaceOp(op, fill.getInputs().front());
+      return success();
+    }
+    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(def)) {
+      IRMapping mapping;
+      for (OpOperand &operand : def->getOpOperands())
+        if (linalgOp.payloadUsesValueFromOperand(&operand))
+          mapping.map(linalgOp.getMatchingBlockArgument(&operand),
+                      take(operand.get()));
+      for (Operation &inner : linalgOp.getBlock()->without_terminator())
+        rewriter.clone(inner, mapping);
+      Value yielded = linalgOp.getBlock()->getTerminator()->getOperand(
+          result.getResultNumber());
+      rewriter.replaceOp(op, mapping.lookupOrDefault(yielded));
+      return success();
+    }
+    // Folds know the others.
+    if (!OpTrait::hasElementwiseMappableTraits(def))
+      return rewriter.notifyMatchFailure(op, "no operation on scalars");
+    OperationState state(loc, def->getName());
+    for (Value operand : def->getOperands())
+      state.operands.push_back(take(operand));
+    state.addTypes(op.getType());
+    state.addAttributes(llvm::to_vector(def->getDiscardableAttrs()));
+    state.propertiesAttr = def->getPropertiesAsAttribute();
+    rewriter.replaceOp(op, rewriter.create(state)->getResults());
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// What control carries
+//===----------------------------------------------------------------------===//
+
+/// The rank-0 tensors that the loops and branches of a function carry.
+class CarriedTensors {
+public:
+  explicit CarriedTensors(func::FuncOp function);
+
+  /// Makes scalars of those that decide `reads`. Returns the new reads, of what
+  /// becomes one.
+  SmallVector<Operation *> scalarize(ArrayRef<tensor::ExtractOp> reads);
+  /// True if `value` follows from inputs and constants alone.
+  bool isKnown(Value value) const;
+
+private:
+  void findKnown();
+  void demand(Value value);
+  void convert(Value value);
+
+  /// The operands that become a carried value.
+  llvm::MapVector<Value, SmallVector<OpOperand *, 2>> sources;
+  /// Carried values that one operand becomes have one type.
+  llvm::EquivalenceClasses<Value> classes;
+  DenseSet<Value> unknown;
+  DenseSet<Value> demanded;
+};
+
+} // namespace
+
+CarriedTensors::CarriedTensors(func::FuncOp function) {
+  DenseMap<OpOperand *, Value> first;
+  auto add = [&](OpOperand &operand, Value target) {
+    if (!isRankZero(target))
+      return;
+    sources[target].push_back(&operand);
+    classes.insert(target);
+    auto [it, isNew] = first.try_emplace(&operand, target);
+    if (!isNew)
+      classes.unionSets(it->second, target);
+  };
+  function.walk([&](RegionBranchOpInterface branch) {
+    // Only these may change the types of what they carry.
+    if (!isa<scf::ForOp, scf::WhileOp, scf::IfOp>(branch))
+      return;
+    auto visit = [&](RegionBranchPoint point, Operation *op) {
+      SmallVector<RegionSuccessor> successors;
+      branch.getSuccessorRegions(point, successors);
+      for (RegionSuccessor successor : successors) {
+        OperandRange operands = branch.getSuccessorOperands(point, successor);
+        ValueRange inputs = successor.getSuccessorInputs();
+        for (auto [i, input] : llvm::enumerate(inputs))
+          add(op->getOpOperand(operands.getBeginOperandIndex() + i), input);
+      }
+    };
+    if (!isa<scf::IfOp>(branch))
+      visit(RegionBranchPoint::parent(), branch);
+    for (Region &region : branch->getRegions())
+      if (!region.empty())
+        if (auto end = dyn_cast<RegionBranchTerminatorOpInterface>(
+                region.front().getTerminator()))
+          visit(end, end);
+  });
+  findKnown();
+}
+
+bool CarriedTensors::isKnown(Value value) const {
+  SmallVector<Value> work = {value};
+  DenseSet<Value> seen;
+  while (!work.empty()) {
+    Value next = work.pop_back_val();
+    if (!seen.insert(next).second || isInput(next))
+      continue;
+    if (sources.contains(next)) {
+      if (unknown.contains(next))
+        return false;
+      continue;
+    }
+    Operation *op = next.getDefiningOp();
+    if (!op)
+      return false;
+    if (std::optional<ElementPlace> place = findPlace(next)) {
+      if (!isInput(place->tensor))
+        return false;
+      continue;
+    }
+    std::optional<SmallVector<Value>> operands = getElementwiseOperands(op);
+    if (!operands || !isRankZero(next))
+      return false;
+    work.append(*operands);
+  }
+  return true;
+}
+
+/// Carried values are known unless something unknown becomes one.
+void CarriedTensors::findKnown() {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (auto &[value, operands] : sources) {
+      bool isUnknown =
+          llvm::any_of(operands,
+                       [&](OpOperand *operand) {
+                         return !isKnown(operand->get());
+                       }) ||
+          llvm::any_of(classes.members(value),
+                       [&](Value other) { return unknown.contains(other); });
+      if (isUnknown)
+        changed |= unknown.insert(value).second;
+    }
+  }
+}
+
+/// Marks the carried values that `value` follows from.
+void CarriedTensors::demand(Value value) {
+  SmallVector<Value> work = {value};
+  DenseSet<Value> seen;
+  while (!work.empty()) {
+    Value next = work.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    if (sources.contains(next)) {
+      for (Value member : classes.members(next)) {
+        demanded.insert(member);
+        work.push_back(member);
+        for (OpOperand *operand : sources.lookup(member))
+          work.push_back(operand->get());
+      }
+    } else if (Operation *op = next.getDefiningOp()) {
+      if (auto operands = getElementwiseOperands(op))
+        work.append(*operands);
+    }
+  }
+}
+
+/// Makes a scalar of a carried value, and the tensor of that where it is used.
+void CarriedTensors::convert(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  value.setType(type.getElementType());
+  if (value.use_empty())
+    return;
+  OpBuilder builder(value.getContext());
+  builder.setInsertionPointAfterValue(value);
+  auto tensor = tensor::FromElementsOp::create(builder, value.getLoc(), type,
+                                               value);
+  value.replaceAllUsesExcept(tensor.getResult(), tensor);
+}
+
+SmallVector<Operation *>
+CarriedTensors::scalarize(ArrayRef<tensor::ExtractOp> reads) {
+  for (tensor::ExtractOp read : reads)
+    demand(read.getTensor());
+  llvm::SetVector<OpOperand *> operands;
+  for (auto &[value, from] : sources)
+    if (demanded.contains(value) && !unknown.contains(value))
+      operands.insert(from.begin(), from.end());
+  for (auto &[value, from] : sources)
+    if (demanded.contains(value) && !unknown.contains(value))
+      convert(value);
+  SmallVector<Operation *> elements;
+  for (OpOperand *operand : operands) {
+    OpBuilder builder(operand->getOwner());
+    auto element =
+        tensor::ExtractOp::create(builder, operand->getOwner()->getLoc(),
+                                  operand->get(), ValueRange());
+    operand->set(element);
+    elements.push_back(element);
+  }
+  return elements;
+}
+
+//===----------------------------------------------------------------------===//
+// What loops carry unchanged
+//===----------------------------------------------------------------------===//
+
+/// True if an iteration hands on what it was given in some place.
+static bool carriesUnchanged(LoopLikeOpInterface loop) {
+  auto handsOn = [](ValueRange given, ValueRange next) {
+    return llvm::any_of(llvm::zip(given, next), [](auto pair) {
+      return std::get<0>(pair) == std::get<1>(pair);
+    });
+  };
+  if (auto forOp = dyn_cast<scf::ForOp>(*loop))
+    return handsOn(forOp.getRegionIterArgs(), forOp.getYieldedValues());
+  if (auto whileOp = dyn_cast<scf::WhileOp>(*loop))
+    return handsOn(whileOp.getBeforeArguments(),
+                   whileOp.getConditionOp().getArgs()) &&
+           handsOn(whileOp.getAfterArguments(),
+                   whileOp.getYieldOp().getOperands());
+  return false;
+}
+
+/// Loops do not carry what they do not change.
+static void dropUnchanged(func::FuncOp function) {
+  SmallVector<Operation *> loops;
+  bool any = false;
+  function.walk([&](LoopLikeOpInterface loop) {
+    loops.push_back(loop);
+    any |= carriesUnchanged(loop);
+  });
+  if (!any)
+    return;
+  RewritePatternSet patterns(function.getContext());
+  scf::ForOp::getCanonicalizationPatterns(patterns, function.getContext());
+  scf::WhileOp::getCanonicalizationPatterns(patterns, function.getContext());
+  (void)applyOpPatternsGreedily(loops, std::move(patterns));
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class ScalarizePass : public batch::impl::ScalarizePassBase<ScalarizePass> {
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      dropUnchanged(function);
+    InstanceProgram program(getOperation());
+    if (!program.getEntry())
+      return;
+    Sharedness sharedness(program);
+    TensorCode code(program, sharedness);
+    for (func::FuncOp function : program.getFunctions())
+      scalarize(function, code);
+  }
+
+  void scalarize(func::FuncOp function, const TensorCode &code) {
+    CarriedTensors carried(function);
+    SmallVector<tensor::ExtractOp> reads;
+    function.walk([&](tensor::ExtractOp read) {
+      if (read.getIndices().empty() && !code.contains(read) &&
+          carried.isKnown(read.getTensor()) && !isInput(read.getTensor()))
+        reads.push_back(read);
+    });
+    if (reads.empty())
+      return;
+    // What these patterns do not see through stays as it is.
+    SmallVector<Operation *> roots(reads.begin(), reads.end());
+    llvm::append_range(roots, carried.scalarize(reads));
+    RewritePatternSet patterns(&getContext());
+    patterns.add<ComputeScalar>(&getContext());
+    tensor::ExtractOp::getCanonicalizationPatterns(patterns, &getContext());
+    (void)applyOpPatternsGreedily(roots, std::move(patterns));
+  }
+};
+
+} // namespace

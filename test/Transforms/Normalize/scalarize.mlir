@@ -1,0 +1,111 @@
+// RUN: batch-opt %s --batch-scalarize --split-input-file | FileCheck %s
+
+#none = affine_map<() -> ()>
+
+// A loop as front ends write it: counter, limit and condition are rank-0
+// tensors. The sum is carried as a tensor still.
+// CHECK-LABEL: func.func @main
+// CHECK-SAME:    %[[N:[a-z0-9]*]]: tensor<i32>
+// CHECK:         scf.while (%[[I:.*]] = %{{.*}}, %{{.*}} = %{{.*}}) : (i32, tensor<4xf32>) -> (i32, tensor<4xf32>) {
+// CHECK:           %[[LIMIT:.*]] = tensor.extract %[[N]][] : tensor<i32>
+// CHECK:           %[[GO:.*]] = arith.cmpi slt, %[[I]], %[[LIMIT]] : i32
+// CHECK:           scf.condition(%[[GO]]) %[[I]], %{{.*}} : i32, tensor<4xf32>
+// CHECK:         ^bb0(%[[J:.*]]: i32, %{{.*}}: tensor<4xf32>):
+// CHECK:           %[[NEXT:.*]] = arith.addi %[[J]], %{{.*}} : i32
+// CHECK:           scf.yield %[[NEXT]], %{{.*}} : i32, tensor<4xf32>
+func.func @main(%n: tensor<i32> {batch.name = "n"}, %x: tensor<4xf32> {batch.name = "x"})
+    -> tensor<4xf32> attributes {batch.entry} {
+  %zero = arith.constant dense<0> : tensor<i32>
+  %one = arith.constant dense<1> : tensor<i32>
+  %r:2 = scf.while (%i = %zero, %a = %x) : (tensor<i32>, tensor<4xf32>) -> (tensor<i32>, tensor<4xf32>) {
+    %room = tensor.empty() : tensor<i1>
+    %less = linalg.generic {indexing_maps = [#none, #none, #none], iterator_types = []}
+        ins(%i, %n : tensor<i32>, tensor<i32>) outs(%room : tensor<i1>) {
+    ^bb0(%l: i32, %m: i32, %o: i1):
+      %c = arith.cmpi slt, %l, %m : i32
+      linalg.yield %c : i1
+    } -> tensor<i1>
+    %go = tensor.extract %less[] : tensor<i1>
+    scf.condition(%go) %i, %a : tensor<i32>, tensor<4xf32>
+  } do {
+  ^bb0(%j: tensor<i32>, %b: tensor<4xf32>):
+    %next = arith.addi %j, %one : tensor<i32>
+    %c = arith.addf %b, %b : tensor<4xf32>
+    scf.yield %next, %c : tensor<i32>, tensor<4xf32>
+  }
+  return %r#1 : tensor<4xf32>
+}
+
+// -----
+
+// A number that follows from a tensor stays one: control waits for it late. The
+// branch on it, too.
+// CHECK-LABEL: func.func @main
+// CHECK:         scf.while (%{{.*}} = %{{.*}}) : (tensor<f32>) -> tensor<f32>
+// CHECK:           %[[LESS:.*]] = arith.cmpf olt, %{{.*}}, %{{.*}} : tensor<f32>
+// CHECK:           tensor.extract %[[LESS]][] : tensor<i1>
+func.func @main(%x: tensor<4xf32> {batch.name = "x"}) -> tensor<f32> attributes {batch.entry} {
+  %limit = arith.constant dense<9.0> : tensor<f32>
+  %sum = linalg.reduce {arith.addf} ins(%x : tensor<4xf32>) outs(%limit : tensor<f32>) dimensions = [0]
+  %r = scf.while (%i = %sum) : (tensor<f32>) -> tensor<f32> {
+    %less = arith.cmpf olt, %i, %limit : tensor<f32>
+    %go = tensor.extract %less[] : tensor<i1>
+    scf.condition(%go) %i : tensor<f32>
+  } do {
+  ^bb0(%j: tensor<f32>):
+    %next = arith.addf %j, %j : tensor<f32>
+    scf.yield %next : tensor<f32>
+  }
+  return %r : tensor<f32>
+}
+
+// -----
+
+// A slice of one element of an input, and a branch that carries a number.
+// CHECK-LABEL: func.func @main
+// CHECK-SAME:    %[[S:[a-z0-9]*]]: tensor<8xi32>
+// CHECK-SAME:    %[[AT:[a-z0-9]*]]: index
+// CHECK:         %[[E:.*]] = tensor.extract %[[S]][%[[AT]]] : tensor<8xi32>
+// CHECK:         %[[K:.*]] = scf.if %{{.*}} -> (i32) {
+// CHECK:           scf.yield %[[E]] : i32
+// CHECK:         arith.cmpi eq, %[[K]], %{{.*}} : i32
+func.func @main(%s: tensor<8xi32> {batch.name = "s"}, %at: index {batch.name = "at"},
+                %x: tensor<4xf32> {batch.name = "x"}) -> tensor<4xf32> attributes {batch.entry} {
+  %c3 = arith.constant 3 : index
+  %seven = arith.constant dense<7> : tensor<i32>
+  %one = tensor.extract_slice %s[%at] [1] [1] : tensor<8xi32> to tensor<1xi32>
+  %e = tensor.collapse_shape %one [] : tensor<1xi32> into tensor<i32>
+  %low = arith.cmpi slt, %at, %c3 : index
+  %k = scf.if %low -> (tensor<i32>) {
+    scf.yield %e : tensor<i32>
+  } else {
+    scf.yield %seven : tensor<i32>
+  }
+  %equal = arith.cmpi eq, %k, %seven : tensor<i32>
+  %decides = tensor.extract %equal[] : tensor<i1>
+  %y = scf.if %decides -> (tensor<4xf32>) {
+    %z = arith.addf %x, %x : tensor<4xf32>
+    scf.yield %z : tensor<4xf32>
+  } else {
+    scf.yield %x : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// Weights that front ends carry through a loop.
+// CHECK-LABEL: func.func @main
+// CHECK-SAME:    %[[W:[a-z0-9]*]]: tensor<4x4xf32> {batch.shared = "W"}
+// CHECK:         scf.for {{.*}} iter_args(%[[A:.*]] = %{{.*}}) -> (tensor<4xf32>) {
+// CHECK:           linalg.matvec ins(%[[W]], %[[A]] :
+func.func @main(%n: index {batch.name = "n"}, %x: tensor<4xf32> {batch.name = "x"},
+                %W: tensor<4x4xf32> {batch.shared = "W"}) -> tensor<4xf32> attributes {batch.entry} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x, %V = %W) -> (tensor<4xf32>, tensor<4x4xf32>) {
+    %y = linalg.matvec ins(%V, %a : tensor<4x4xf32>, tensor<4xf32>) outs(%x : tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %y, %V : tensor<4xf32>, tensor<4x4xf32>
+  }
+  return %r#0 : tensor<4xf32>
+}
