@@ -37,7 +37,9 @@ constexpr int64_t minSize = 2;
 constexpr int64_t maxSize = std::numeric_limits<int32_t>::max();
 
 struct Size {
-  int64_t defaultValue;
+  /// What stands for it in types: its default, unless the module says
+  /// otherwise.
+  int64_t written;
   int64_t value;
 };
 /// In the order of the dictionary, which is by name.
@@ -49,7 +51,7 @@ public:
   explicit DimensionMap(const Sizes &sizes) {
     for (const auto &[name, size] : sizes)
       for (int64_t factor = 1; factor <= maxFactor; ++factor)
-        entries[factor * size.defaultValue].push_back(
+        entries[factor * size.written].push_back(
             {name, factor, factor * size.value});
   }
 
@@ -65,7 +67,7 @@ public:
         return op->emitError("dimension ")
                << dimension << " is " << first.factor << " x size '"
                << first.name << "' and " << other.factor << " x size '"
-               << other.name << "'; give the sizes other defaults";
+               << other.name << "'; write another number for one of the sizes";
     return first.value;
   }
 
@@ -153,6 +155,30 @@ private:
 
 } // namespace
 
+/// Returns the number of an index that a size can be.
+static std::optional<int64_t> getSize(Attribute attr) {
+  auto value = dyn_cast<IntegerAttr>(attr);
+  if (!value || !value.getType().isIndex() || value.getInt() < minSize ||
+      value.getInt() > maxSize)
+    return std::nullopt;
+  return value.getInt();
+}
+
+/// Reads a default, or a pair of what is written in types and the default.
+static std::optional<Size> readDefault(Attribute attr) {
+  Attribute written = attr, value = attr;
+  if (auto pair = dyn_cast<ArrayAttr>(attr)) {
+    if (pair.size() != 2)
+      return std::nullopt;
+    written = pair[0];
+    value = pair[1];
+  }
+  std::optional<int64_t> first = getSize(written), second = getSize(value);
+  if (!first || !second)
+    return std::nullopt;
+  return Size{*first, *second};
+}
+
 /// Reads `batch.sizes`.
 static LogicalResult readDefaults(ModuleOp module, Sizes &sizes) {
   Attribute attr = module->getAttr(kSizesAttr);
@@ -163,31 +189,32 @@ static LogicalResult readDefaults(ModuleOp module, Sizes &sizes) {
     return module.emitError("attribute '")
            << kSizesAttr << "' must be a dictionary such as {H = 256 : index}";
   for (NamedAttribute entry : dictionary) {
-    auto value = dyn_cast<IntegerAttr>(entry.getValue());
-    if (!value || !value.getType().isIndex() || value.getInt() < minSize ||
-        value.getInt() > maxSize)
+    std::optional<Size> size = readDefault(entry.getValue());
+    if (!size)
       return module.emitError("size '")
              << entry.getName().getValue()
-             << "' must be an index from 2 to 2147483647";
-    int64_t number = value.getInt();
-    sizes.insert({entry.getName().getValue(), {number, number}});
+             << "' must be an index from 2 to 2147483647, or two of them: what "
+                "stands for it in types, and its default";
+    sizes.insert({entry.getName().getValue(), *size});
   }
   return success();
 }
 
-/// Checks that no default is a small multiple of another.
-static LogicalResult checkDefaults(ModuleOp module, const Sizes &sizes) {
+/// Checks that what stands for a size is no small multiple of another.
+static LogicalResult checkWritten(ModuleOp module, const Sizes &sizes) {
   for (auto it = sizes.begin(), end = sizes.end(); it != end; ++it)
     for (auto other = std::next(it); other != end; ++other) {
       auto [small, large] =
-          std::minmax(it->second.defaultValue, other->second.defaultValue);
+          std::minmax(it->second.written, other->second.written);
       if (large % small == 0 && large / small <= maxFactor)
         return module.emitError("sizes '")
-               << it->first << "' and '" << other->first << "' have defaults "
-               << it->second.defaultValue << " and "
-               << other->second.defaultValue
-               << ", and one is 1 to 8 times the other, so it is ambiguous "
-                  "which one a dimension follows; give them other defaults";
+               << it->first << "' and '" << other->first << "' are "
+               << it->second.written << " and " << other->second.written
+               << " in types, and one is 1 to 8 times the other, so it is "
+                  "ambiguous which one a dimension follows; write another "
+                  "number for one, such as {"
+               << other->first << " = [1009 : index, " << other->second.written
+               << " : index]}";
     }
   return success();
 }
@@ -224,11 +251,11 @@ LogicalResult mlir::batch::specializeSizes(ModuleOp module,
       failed(readValues(module, values, sizes)))
     return failure();
   if (llvm::all_of(sizes, [](const auto &entry) {
-        return entry.second.value == entry.second.defaultValue;
+        return entry.second.value == entry.second.written;
       }))
     return success();
   // Sizes that were given equal values earlier are accepted until now.
-  if (failed(checkDefaults(module, sizes)))
+  if (failed(checkWritten(module, sizes)))
     return failure();
 
   DimensionMap dimensions(sizes);

@@ -25,26 +25,44 @@ module attributes {batch.sizes = 256 : index} {
 
 // -----
 
-// expected-error @+1 {{size 'H' must be an index from 2 to 2147483647}}
+// expected-error @+1 {{size 'H' must be an index from 2 to 2147483647, or two of them: what stands for it in types, and its default}}
 module attributes {batch.sizes = {H = 256 : i64}} {
 }
 
 // -----
 
-// expected-error @+1 {{size 'H' must be an index from 2 to 2147483647}}
+// expected-error @+1 {{size 'H' must be an index from 2 to 2147483647, or two of them: what stands for it in types, and its default}}
 module attributes {batch.sizes = {H = 1 : index}} {
 }
 
 // -----
 
-// expected-error @+1 {{sizes 'D' and 'H' have defaults 512 and 256, and one is 1 to 8 times the other, so it is ambiguous which one a dimension follows; give them other defaults}}
+// expected-error @+1 {{sizes 'D' and 'H' are 512 and 256 in types, and one is 1 to 8 times the other, so it is ambiguous which one a dimension follows; write another number for one, such as {H = [1009 : index, 256 : index]}}}
 module attributes {batch.sizes = {D = 512 : index, H = 256 : index}} {
 }
 
 // -----
 
+// expected-error @+1 {{sizes 'D' and 'H' are 1009 and 2018 in types}}
+module attributes {batch.sizes = {D = [1009 : index, 64 : index], H = [2018 : index, 256 : index]}} {
+}
+
+// -----
+
+// expected-error @+1 {{size 'H' must be an index from 2 to 2147483647, or two of them}}
+module attributes {batch.sizes = {H = [1009 : index]}} {
+}
+
+// -----
+
+// expected-error @+1 {{size 'H' must be an index from 2 to 2147483647, or two of them}}
+module attributes {batch.sizes = {H = [1009 : index, 1 : index]}} {
+}
+
+// -----
+
 module attributes {batch.sizes = {D = 384 : index, H = 256 : index}} {
-  // expected-error @+1 {{dimension 768 is 2 x size 'D' and 3 x size 'H'; give the sizes other defaults}}
+  // expected-error @+1 {{dimension 768 is 2 x size 'D' and 3 x size 'H'; write another number for one of the sizes}}
   func.func private @f(tensor<768xf32>)
 }
 

@@ -2,9 +2,15 @@
 // RUN: batch-opt %s --batch-specialize-sizes="sizes=H=128" | batch-opt --batch-specialize-sizes="sizes=H=64,V=7" | FileCheck %s
 // RUN: batch-opt %s --batch-specialize-sizes | FileCheck %s --check-prefix=DEFAULT
 
-// CHECK: module attributes {batch.sizes = {H = 64 : index, V = 7 : index}}
-// DEFAULT: module attributes {batch.sizes = {H = 256 : index, V = 100 : index}}
-module attributes {batch.sizes = {H = 256 : index, V = 100 : index}} {
+// CHECK: module attributes {batch.sizes = {H = 64 : index, S = 37 : index, V = 7 : index}}
+// DEFAULT: module attributes {batch.sizes = {H = 256 : index, S = 37 : index, V = 100 : index}}
+module attributes {batch.sizes = {H = 256 : index, S = [1009 : index, 37 : index],
+                                  V = 100 : index}} {
+  // What stands for a size in types becomes its default.
+  // CHECK: func.func private @slots(tensor<37x64xf32>) -> tensor<74xf32>
+  // DEFAULT: func.func private @slots(tensor<37x256xf32>) -> tensor<74xf32>
+  func.func private @slots(tensor<1009x256xf32>) -> tensor<2018xf32>
+
   // Fields of ADTs, in lists too; multiples up to eight follow, others stay.
   // CHECK: rec.variant @leaf(x: tensor<64xf32>, ys: !rec.list<tensor<512x7xf32>>, z: tensor<2304x99xf32>)
   rec.adt @Tree {

@@ -55,8 +55,11 @@ def SpecializeSizesPass : Pass<"batch-specialize-sizes", "::mlir::ModuleOp"> {
     sizes and strides of slices and the extents of splat constants. Index
     constants are not dimensions and stay. `batch.sizes` then has the new
     values. Defaults of which one is 1 to 8 times another are refused, and so
-    is a dimension that follows two sizes. Without the option the pass only
-    checks that `batch.sizes` is well formed.
+    is a dimension that follows two sizes. Such a size gets a number of its own
+    in types: with `SLOTS = [1009 : index, 64 : index]` dimensions of 1009
+    follow it, and are 64 after this pass if no other value is given. Without
+    such sizes, and without the option, the pass only checks that `batch.sizes`
+    is well formed.
 
     Code gets a size as a number by `tensor.dim`: that of a static dimension is a
     constant after this pass.
