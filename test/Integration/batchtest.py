@@ -37,8 +37,13 @@ CHAINS = ["bilstm_tagger", "bilstm_tagger_char", "lstm_nmt"]
 LATTICES = ["lattice_lstm", "lattice_lstm_ed", "lattice_gru", "lattice_gru_pool",
             "lattice_gru_gate"]
 EVERY = ALL + TYPED + CHAINS + LATTICES
-# Recurrences over sentences, and a tree: golden cases alone.
-FURTHER = ["nasrnn", "nasrnn_add", "lstm10", "rae"]
+# Recurrences over sentences, a tree, and loops of a fixed number of steps: golden cases
+# alone.
+FURTHER = ["nasrnn", "nasrnn_add", "lstm10", "rae", "attention", "attention_masked"]
+# Networks of residual blocks, which residual_models.py writes.
+RESIDUAL = ["blockdrop", "blockdrop_given", "skipnet38"]
+# Loops and branches that read tensors: golden cases alone.
+DECIDING = ["seq2seq", "seq2seq_forced"] + RESIDUAL
 # Those whose control reads numbers and tensors (posteriors.py).
 CONTROL = ["fib", "ackermann", "nuts_gauss", "nuts_logreg", "german_credit", "arK",
            "blr", "eight_schools_noncentered", "kidscore_interaction"]

@@ -4,7 +4,7 @@
 All nodes, at every batch size up to the number of instances, on one and two
 threads; with every policy and order of tasks, and every layout of kernels where
 the model is one of ED-Batch's. Models whose control reads tensors run in lock step,
-in every way, and on the emulator.
+in every way. They and those with no other test run on the emulator too.
 """
 
 import itertools
@@ -13,21 +13,40 @@ import sys
 
 import batchtest
 import convert_case
+import residual_models
 
 
 def sizes(model, meta):
     """Options of batch-compile."""
     if model == "bilstm_tagger_char":
         return ["--size=L=%d" % (meta["hidden"] // 2)]
-    if model == "lstm_nmt":
+    if model in ("attention", "attention_masked"):
+        heads = meta["cfg"]["heads"]
+        return ["--size=HEADS=%d" % heads, "--size=D=%d" % (meta["hidden"] // heads),
+                "--size=SLOTS=%d" % meta["cfg"]["length"]]
+    if model in ("lstm_nmt", "seq2seq", "seq2seq_forced"):
         return ["--size=H=%d" % meta["hidden"], "--size=V=%d" % meta["cfg"]["vocab"]]
-    if model == "fib":
+    if model == "fib" or model in batchtest.RESIDUAL:
         return []
     if model == "nuts_gauss":
         return ["--size=D=%d" % meta["hidden"]]
     if model == "nuts_logreg":
         return ["--size=D=%d" % meta["hidden"], "--size=ROWS=%d" % meta["cfg"]["n"]]
     return ["--size=H=%d" % meta["hidden"]]
+
+
+def source(model, meta, folder):
+    """The model's file. That of the case has other blocks than the example, if any."""
+    if model not in batchtest.RESIDUAL:
+        return os.path.join(batchtest.MODELS, model + ".mlir")
+    text = residual_models.write(model, meta["cfg"]["size"], meta["cfg"]["blocks"])
+    return batchtest.write_lines(os.path.join(folder, model + ".mlir"), [text])
+
+
+def input_tensors(case):
+    """Options of batch-run."""
+    path = os.path.join(case, "inputs.safetensors")
+    return ["--input-tensors=" + path] if os.path.exists(path) else []
 
 
 # Which lanes run together, and how: no choice changes a bit.
@@ -42,29 +61,28 @@ WORKLOADS = (["treelstm_nary", "treegru_nary", "mvrnn"] + batchtest.CHAINS +
              batchtest.TYPED + batchtest.LATTICES)
 
 
-def check_control(checks, model, case, inputs, folder, expect, options):
-    tensors = os.path.join(case, "inputs.safetensors")
-    given = ["--input-tensors=" + tensors] if os.path.exists(tensors) else []
+def check_control(checks, path, case, inputs, folder, expect, options):
+    given = input_tensors(case)
     params = os.path.join(case, "params.safetensors")
     for strategy in ("lockstep", "mask"):
         program = checks.run("compile " + strategy, lambda: batchtest.compile_model(
-            os.path.join(batchtest.MODELS, model + ".mlir"),
-            os.path.join(folder, strategy + ".so"), None,
+            path, os.path.join(folder, strategy + ".so"), None,
             "--strategy=" + strategy, *options))
         for choice in LOCKSTEP if program else []:
             checks.run("%s %s" % (strategy, " ".join(choice)),
                        lambda: batchtest.run_model(program, inputs, expect, *given,
                                                    *choice, params=params))
-    # Sums of a GPU have another order.
+
+
+def check_emulator(checks, path, case, inputs, folder, expect, rounding, options):
+    """Sums of a GPU have another order."""
     program = checks.run("compile for the emulator", lambda: batchtest.compile_model(
-        os.path.join(batchtest.MODELS, model + ".mlir"),
-        os.path.join(folder, "emulator.so"), None, "--strategy=lockstep",
-        "--device=emulator", *options))
+        path, os.path.join(folder, "emulator.so"), None, "--device=emulator", *options))
     if program:
         checks.run("on two blocks of the emulator", lambda: batchtest.run_model(
-            program, inputs, expect, *given, "--blocks=2", "--check-unbatched=1e-6",
-            params=params, check=False))
-    checks.exit()
+            program, inputs, expect, *input_tensors(case), "--blocks=2",
+            "--check-unbatched=%g" % rounding, check=False,
+            params=os.path.join(case, "params.safetensors")))
 
 
 def compile_laid_out(model, meta, folder, layout):
@@ -82,12 +100,17 @@ def main(model, case):
     folder = batchtest.temporary()
     meta, inputs, expected = convert_case.convert(case, folder)
     expect = "--expect=%s,%g,%g" % (expected, meta["rtol"], meta["atol"])
-    if model in batchtest.CONTROL:
-        check_control(checks, model, case, inputs, folder, expect,
-                      sizes(model, meta))
+    path = source(model, meta, folder)
+    given = (checks, path, case, inputs, folder, expect)
+    if model in batchtest.CONTROL + batchtest.DECIDING:
+        check_control(*given, sizes(model, meta))
+        rounding = 1e-6 if model in batchtest.CONTROL else 1e-5  # f64 and f32
+        check_emulator(*given, rounding, ["--strategy=lockstep"] + sizes(model, meta))
+        checks.exit()
+    if model in batchtest.FURTHER:
+        check_emulator(*given, 1e-5, sizes(model, meta))
     program = checks.run("compile", lambda: batchtest.compile_model(
-        os.path.join(batchtest.MODELS, model + ".mlir"),
-        os.path.join(folder, "model.so"), None, *sizes(model, meta)))
+        path, os.path.join(folder, "model.so"), None, *sizes(model, meta)))
     if not program:
         checks.exit()
     params = os.path.join(case, "params.safetensors")
@@ -95,7 +118,8 @@ def main(model, case):
     def check(program, batch, threads, *options):
         checks.run("batch %d on %d threads %s" % (batch, threads, " ".join(options)),
                    lambda: batchtest.run_model(
-                       program, inputs, "--share-tasks=%d" % batch, expect, *options,
+                       program, inputs, "--share-tasks=%d" % batch, expect,
+                       *input_tensors(case), *options,
                        params=params, batch=batch, threads=threads))
 
     for batch, threads in ((1, 1), (2, 1), (2, 2), (meta["batch"], 1),

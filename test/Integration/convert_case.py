@@ -9,6 +9,7 @@ a DAG's node list becomes a shared value whose root is the one node that no othe
 reads, and its expected rows, given in the order of the list, are put in the
 order in which results are written (depth first from the root). Lattices become
 shared values too, and words of the character tagger say which kind they are.
+Seq2seq's results get zeros up to their bound, and how many rows there are.
 """
 
 import json
@@ -60,6 +61,14 @@ def permute(tensor, order):
     return dtype, shape, out
 
 
+def bounded(tensor, bound):
+    """A tensor with rows of zeros up to the bound."""
+    dtype, shape, values = tensor
+    row = len(values) // shape[0]
+    rest = [0] * (row * (bound - shape[0]))
+    return dtype, [bound] + list(shape[1:]), list(values) + rest
+
+
 def convert(case, output):
     """Writes the two files; returns (settings, inputs, expected)."""
     with open(os.path.join(case, "meta.json")) as file:
@@ -81,6 +90,14 @@ def convert(case, output):
         elif meta["model"] == "bilstm_tagger_char":
             instance = {"tokens": [["rare" if isinstance(token, list) else "known",
                                     token] for token in instance["tokens"]]}
+        elif meta["model"] in ("seq2seq", "seq2seq_forced"):
+            bound = meta["cfg"]["max_len"]
+            rows = expected["%d.out" % number][1][0]
+            expected["%d.count" % number] = ("I32", [], [rows])
+            for name in ("%d.out" % number, "%d.h" % number):
+                expected[name] = bounded(expected[name], bound)
+            if "force" in instance:
+                instance["force"] += [0] * (bound - len(instance["force"]))
         elif "nodes" in instance:
             value, order = shared_value(instance["nodes"])
             instance = {"dag": value}
