@@ -1,0 +1,107 @@
+// Attention with a cache of keys and values, one layer, a step for each slot that is
+// still free: of 64 slots, 32 are given. For each of 12 heads:
+//
+//   for t in 32 to 63: q = W_q x, K[t] = W_k x, V[t] = W_v x,
+//                      a = softmax(K q / 8), x = W_o (a V)
+//
+// Slots that are still free are zeros and take part in the softmax.
+//
+// Run it:
+//   batch-run examples/models/attention.mlir --params=random:0 \
+//     --inputs=random:1,10 --batch=10 --check-unbatched
+
+!row = tensor<12x64xf32>
+!weight = tensor<12x64x64xf32>
+!cache = tensor<12x1009x64xf32>
+!scores = tensor<12x1009xf32>
+!rows = tensor<32x12x64xf32>
+
+// Slots have 1009 in types, so that they do not follow D.
+module attributes {batch.sizes = {D = 64 : index, HEADS = 12 : index,
+                                  SLOTS = [1009 : index, 64 : index]}} {
+  func.func private @product(%W: !weight, %x: !row) -> !row {
+    %zero = arith.constant dense<0.0> : !row
+    %y = linalg.batch_matvec ins(%W, %x : !weight, !row) outs(%zero : !row) -> !row
+    return %y : !row
+  }
+
+  // Slot t of the cache becomes x.
+  func.func private @put(%cache: !cache, %x: !row, %t: index) -> !cache {
+    %next = linalg.generic {
+        indexing_maps = [affine_map<(h, n, d) -> (h, d)>, affine_map<(h, n, d) -> (h, n, d)>],
+        iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%x : !row) outs(%cache : !cache) {
+    ^bb0(%new: f32, %old: f32):
+      %slot = linalg.index 1 : index
+      %is = arith.cmpi eq, %slot, %t : index
+      %value = arith.select %is, %new, %old : f32
+      linalg.yield %value : f32
+    } -> !cache
+    return %next : !cache
+  }
+
+  // Row i of the rows becomes x.
+  func.func private @put_row(%rows: !rows, %x: !row, %i: index) -> !rows {
+    %next = linalg.generic {
+        indexing_maps = [affine_map<(n, h, d) -> (h, d)>, affine_map<(n, h, d) -> (n, h, d)>],
+        iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%x : !row) outs(%rows : !rows) {
+    ^bb0(%new: f32, %old: f32):
+      %row = linalg.index 0 : index
+      %is = arith.cmpi eq, %row, %i : index
+      %value = arith.select %is, %new, %old : f32
+      linalg.yield %value : f32
+    } -> !rows
+    return %next : !rows
+  }
+
+  // softmax(K q / sqrt(D)) V
+  func.func private @attend(%q: !row, %K: !cache, %V: !cache) -> !row {
+    %zeros = arith.constant dense<0.0> : !scores
+    %products = linalg.batch_matvec ins(%K, %q : !cache, !row) outs(%zeros : !scores)
+        -> !scores
+    %one = arith.constant 1 : index
+    %size = tensor.dim %q, %one : !row
+    %number = arith.index_cast %size : index to i32
+    %square = arith.sitofp %number : i32 to f32
+    %root = math.sqrt %square : f32
+    %roots = tensor.splat %root : !scores
+    %scores = arith.divf %products, %roots : !scores
+    %empty = tensor.empty() : !scores
+    %a = linalg.softmax dimension(1) ins(%scores : !scores) outs(%empty : !scores) -> !scores
+    %zero = arith.constant dense<0.0> : !row
+    %y = linalg.batch_vecmat ins(%a, %V : !scores, !cache) outs(%zero : !row) -> !row
+    return %y : !row
+  }
+
+  func.func @main(%x: !row {batch.name = "x"}, %K: !cache {batch.name = "K"},
+                  %V: !cache {batch.name = "V"}, %W_q: !weight {batch.shared = "W_q"},
+                  %W_k: !weight {batch.shared = "W_k"},
+                  %W_v: !weight {batch.shared = "W_v"},
+                  %W_o: !weight {batch.shared = "W_o"})
+      -> (!rows {batch.name = "x"}, !cache {batch.name = "K"}, !cache {batch.name = "V"})
+      attributes {batch.entry} {
+    %zero = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %none = arith.constant dense<0.0> : !rows
+    %slots = tensor.dim %K, %one : !cache
+    %steps = tensor.dim %none, %zero : !rows
+    %given = arith.subi %slots, %steps : index
+    %last, %rows, %keys, %values = scf.for %i = %zero to %steps step %one
+        iter_args(%xs = %x, %ys = %none, %Ks = %K, %Vs = %V)
+        -> (!row, !rows, !cache, !cache) {
+      %t = arith.addi %given, %i : index
+      %q = func.call @product(%W_q, %xs) : (!weight, !row) -> !row
+      %k = func.call @product(%W_k, %xs) : (!weight, !row) -> !row
+      %v = func.call @product(%W_v, %xs) : (!weight, !row) -> !row
+      %Kt = func.call @put(%Ks, %k, %t) : (!cache, !row, index) -> !cache
+      %Vt = func.call @put(%Vs, %v, %t) : (!cache, !row, index) -> !cache
+      %a = func.call @attend(%q, %Kt, %Vt)
+          : (!row, !cache, !cache) -> !row
+      %y = func.call @product(%W_o, %a) : (!weight, !row) -> !row
+      %next = func.call @put_row(%ys, %y, %i) : (!rows, !row, index) -> !rows
+      scf.yield %y, %next, %Kt, %Vt : !row, !rows, !cache, !cache
+    }
+    return %rows, %keys, %values : !rows, !cache, !cache
+  }
+}
