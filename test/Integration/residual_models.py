@@ -56,7 +56,8 @@ INTRODUCTIONS = {
 //   F(x) = norm2(conv2(relu(norm1(conv1(x)))))
 //   S(x) = x, but in the first blocks of groups 1 and 2 norm(W x), every second pixel
 //   x    = relu(norm(conv(image))), h = c = 0, x = relu(x + F(x)), then for block j:
-//          (h, c) = lstm(G_j mean(x) + g_j, h, c), run = w h + b > 0
+//          (h, c) = lstm(G mean(x) + g, h, c) with G, g of block j - 1,
+//          run = w h + b > 0,
 //          x = run ? relu(S(x) + F(x)) : S(x)
 //   logits = W mean(x) + b
 """,
