@@ -210,6 +210,26 @@ def DuplicateFunctionsPass
   ];
 }
 
+def FoldEmptyPass : Pass<"batch-fold-empty", "::mlir::ModuleOp"> {
+  let summary = "remove tensors without elements";
+  let description = [{
+    Front ends write the parts of a sum, a mixture or a concatenation alike, even
+    those that have no elements. What computes such a tensor computes nothing; what
+    reads one does without: a concatenation leaves it out, an insert leaves the
+    whole as it is, a reduction over it is its initial value.
+
+    ```mlir
+    %y = tensor.concat dim(0) %nothing, %x : (tensor<0x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+    %s = linalg.reduce {arith.addf} ins(%nothing : tensor<0x4xf32>)
+           outs(%init : tensor<4xf32>) dimensions = [0]
+    // become %x and %init
+    ```
+
+    See test/Transforms/Normalize/fold-empty.mlir.
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 def ScalarizePass : Pass<"batch-scalarize", "::mlir::ModuleOp"> {
   let summary = "make scalars of rank-0 tensors that decide control";
   let description = [{
