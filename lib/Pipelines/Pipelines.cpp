@@ -37,6 +37,7 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   SpecializeSizesPassOptions sizes;
   sizes.sizes.assign(options.sizes.begin(), options.sizes.end());
   pm.addPass(createSpecializeSizesPass(sizes));
+  pm.addPass(createShareResourcesPass());
   // The passes below only know scf and lists.
   pm.addPass(createLiftCFPass());
   pm.addPass(createListElementsPass());

@@ -11,6 +11,7 @@
 #include "Batch/Pipelines/Pipelines.h"
 #include "Batch/Target/Compile/Compile.h"
 #include "Explanation.h"
+#include "ResourceValues.h"
 #include "batch-runtime/ABI.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/InitAllDialects.h"
@@ -100,6 +101,10 @@ struct Flags {
   cl::opt<bool> explain{
       "explain", cl::cat(category),
       cl::desc("Print each decision, with its line of the model")};
+  cl::opt<std::string> writeParams{
+      "write-params", cl::cat(category), cl::value_desc("file"),
+      cl::desc("Write the values of dense_resource constants, which are "
+               "parameters, as safetensors for batch-run --params=FILE")};
   cl::opt<bool> emitLLVM{"emit-llvm", cl::cat(category),
                          cl::desc("Write LLVM IR instead of an object")};
 
@@ -172,6 +177,9 @@ int main(int argc, char **argv) {
   if (!module)
     return 1;
 
+  if (!flags.writeParams.empty() &&
+      failed(batch::writeResourceValues(*module, flags.writeParams)))
+    return 1;
   std::optional<batch::Explanation> explanation;
   if (flags.explain)
     explanation.emplace(context, sources);

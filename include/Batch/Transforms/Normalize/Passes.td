@@ -210,6 +210,32 @@ def DuplicateFunctionsPass
   ];
 }
 
+def ShareResourcesPass : Pass<"batch-share-resources", "::mlir::ModuleOp"> {
+  let summary = "make parameters of constants that are resources";
+  let description = [{
+    Front ends write weights as `dense_resource` constants. Each becomes a shared
+    parameter of the entry, named by its key, and is passed to the functions that
+    use it; its values are given like those of any parameter.
+    `batch-compile --write-params=FILE` writes the values that a module brings.
+
+    ```mlir
+    func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> attributes {batch.entry} {
+      %w = arith.constant dense_resource<weight> : tensor<2xf32>
+      %y = arith.mulf %x, %w : tensor<2xf32>
+      return %y : tensor<2xf32>
+    }
+    // becomes
+    func.func @main(%x: tensor<2xf32>, %w: tensor<2xf32> {batch.shared = "weight"})
+        -> tensor<2xf32> attributes {batch.entry} {
+      %y = arith.mulf %x, %w : tensor<2xf32>
+      return %y : tensor<2xf32>
+    }
+    ```
+
+    See test/Transforms/Normalize/share-resources.mlir.
+  }];
+}
+
 def FoldEmptyPass : Pass<"batch-fold-empty", "::mlir::ModuleOp"> {
   let summary = "remove tensors without elements";
   let description = [{

@@ -1,0 +1,140 @@
+//===- ShareResources.cpp - Parameters of constants that are resources ----===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Analysis/InstanceProgram.h"
+#include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Transforms/Normalize/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_SHARERESOURCESPASS
+#include "Batch/Transforms/Normalize/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+using namespace mlir::batch;
+
+namespace {
+
+class ResourceSharer {
+public:
+  explicit ResourceSharer(const InstanceProgram &program) : program(program) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult addArguments(func::FuncOp function);
+  void pass(func::FuncOp function);
+
+  const InstanceProgram &program;
+  /// The constants of each function by key and type.
+  using Resource = std::pair<StringRef, Type>;
+  DenseMap<Operation *, llvm::MapVector<Resource, Value>> resources;
+};
+
+} // namespace
+
+static DenseResourceElementsAttr getResource(Operation *op) {
+  auto constant = dyn_cast<arith::ConstantOp>(op);
+  return constant ? dyn_cast<DenseResourceElementsAttr>(constant.getValue())
+                  : DenseResourceElementsAttr();
+}
+
+/// Finds what `function` and its callees need, and makes arguments of it.
+LogicalResult ResourceSharer::run() {
+  // A function needs what functions on its call cycles need.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (func::FuncOp function : program.getFunctions()) {
+      auto &own = resources[function];
+      size_t before = own.size();
+      function.walk([&](Operation *op) {
+        if (DenseResourceElementsAttr resource = getResource(op))
+          own.insert({{resource.getRawHandle().getKey(), resource.getType()},
+                      Value()});
+        if (auto call = dyn_cast<func::CallOp>(op))
+          if (func::FuncOp callee = program.getCallee(call)) {
+            auto needed = resources.lookup(callee);
+            for (auto &[key, value] : needed)
+              own.insert({key, Value()});
+          }
+      });
+      changed |= own.size() != before;
+    }
+  }
+  for (func::FuncOp function : program.getFunctions())
+    if (failed(addArguments(function)))
+      return failure();
+  for (func::FuncOp function : program.getFunctions())
+    pass(function);
+  return success();
+}
+
+/// Makes the arguments of `function`; those of the entry are parameters.
+LogicalResult ResourceSharer::addArguments(func::FuncOp function) {
+  Builder builder(function.getContext());
+  for (auto &[resource, argument] : resources[function]) {
+    auto [key, type] = resource;
+    DictionaryAttr attributes;
+    if (function == program.getEntry()) {
+      for (unsigned i = 0; i < function.getNumArguments(); ++i)
+        if (auto name = function.getArgAttrOfType<StringAttr>(i, kSharedAttr);
+            name && name == key)
+          return function.emitError("has a parameter '")
+                 << key
+                 << "' already, and a constant that is the resource of that "
+                    "name; rename one of them";
+      attributes = builder.getDictionaryAttr(
+          builder.getNamedAttr(kSharedAttr, builder.getStringAttr(key)));
+    }
+    unsigned number = function.getNumArguments();
+    if (failed(function.insertArgument(number, type, attributes,
+                                       function.getLoc())))
+      return failure();
+    argument = function.getArgument(number);
+  }
+  return success();
+}
+
+/// Replaces the constants of `function` and passes on what its callees need.
+void ResourceSharer::pass(func::FuncOp function) {
+  auto &own = resources[function];
+  function.walk([&](Operation *op) {
+    if (DenseResourceElementsAttr resource = getResource(op)) {
+      op->getResult(0).replaceAllUsesWith(
+          own[{resource.getRawHandle().getKey(), resource.getType()}]);
+      op->erase();
+      return;
+    }
+    auto call = dyn_cast<func::CallOp>(op);
+    func::FuncOp callee = call ? program.getCallee(call) : func::FuncOp();
+    if (!callee)
+      return;
+    SmallVector<Value> operands(call.getOperands());
+    for (auto &[resource, argument] : resources[callee])
+      operands.push_back(own[resource]);
+    call->setOperands(operands);
+  });
+}
+
+namespace {
+class ShareResourcesPass
+    : public batch::impl::ShareResourcesPassBase<ShareResourcesPass> {
+  void runOnOperation() override {
+    InstanceProgram program(getOperation());
+    bool any = getOperation()
+                   ->walk([](Operation *op) {
+                     return getResource(op) ? WalkResult::interrupt()
+                                            : WalkResult::advance();
+                   })
+                   .wasInterrupted();
+    if (any && program.getEntry() && failed(ResourceSharer(program).run()))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,98 @@
+//===- ResourceValues.cpp - Values of a module's resources ----------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ResourceValues.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+/// The name of an element type in a safetensors file; empty for others.
+static StringRef getDType(Type type) {
+  if (type.isF16())
+    return "F16";
+  if (type.isBF16())
+    return "BF16";
+  if (type.isF32())
+    return "F32";
+  if (type.isF64())
+    return "F64";
+  if (!type.isSignlessInteger())
+    return "";
+  switch (type.getIntOrFloatBitWidth()) {
+  case 8:
+    return "I8";
+  case 16:
+    return "I16";
+  case 32:
+    return "I32";
+  case 64:
+    return "I64";
+  }
+  return "";
+}
+
+LogicalResult mlir::batch::writeResourceValues(ModuleOp module,
+                                               StringRef file) {
+  llvm::json::Object header;
+  std::string data;
+  WalkResult walk = module.walk([&](arith::ConstantOp op) -> WalkResult {
+    auto resource = dyn_cast<DenseResourceElementsAttr>(op.getValue());
+    if (!resource)
+      return WalkResult::advance();
+    StringRef key = resource.getRawHandle().getKey();
+    if (header.get(key))
+      return WalkResult::advance();
+    ShapedType type = resource.getType();
+    StringRef dtype = getDType(type.getElementType());
+    if (dtype.empty())
+      return op.emitError("resource '")
+             << key << "' has elements that a file of parameters cannot hold: "
+             << type.getElementType();
+    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+    size_t bytes = type.getNumElements() *
+                   (type.getElementType().getIntOrFloatBitWidth() / 8);
+    if (!blob || blob->getData().size() != bytes)
+      return op.emitError("the module does not bring the ")
+             << bytes << " bytes of resource '" << key
+             << "'; write the module with its resources";
+    ArrayRef<char> values = blob->getData();
+    header[key] = llvm::json::Object{
+        {"dtype", dtype},
+        {"shape", llvm::json::Array(type.getShape())},
+        {"data_offsets",
+         llvm::json::Array{static_cast<int64_t>(data.size()),
+                           static_cast<int64_t>(data.size() + bytes)}}};
+    data.append(values.begin(), values.end());
+    return WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return failure();
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::json::Value(std::move(header));
+  // The data begins at a multiple of 8 bytes.
+  text.resize(llvm::alignTo(text.size(), 8), ' ');
+  char length[8];
+  llvm::support::endian::write64le(length, text.size());
+  std::error_code code;
+  llvm::ToolOutputFile output(file, code, llvm::sys::fs::OF_None);
+  if (code)
+    return module.emitError("cannot write '") << file << "': " << code.message();
+  output.os().write(length, sizeof(length)) << text << data;
+  output.os().flush();
+  if (output.os().has_error())
+    return module.emitError("cannot write '") << file << "'";
+  output.keep();
+  return success();
+}
