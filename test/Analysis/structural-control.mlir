@@ -48,13 +48,14 @@ func.func @main(%t: !rec.adt<@Tree>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// An element of a tensor is not known ahead.
+// An element of a computed tensor is not known ahead.
 
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f32
-  // expected-remark @+1 {{tensor-dependent control: reads an element of a tensor}}
-  %e = tensor.extract %x[%c0] : tensor<4xf32>
+  %t = math.tanh %x : tensor<4xf32>
+  // expected-remark @+1 {{tensor-dependent control: reads an element of a computed tensor}}
+  %e = tensor.extract %t[%c0] : tensor<4xf32>
   %c = arith.cmpf ogt, %e, %zero : f32
   %y = scf.if %c -> (tensor<4xf32>) {
     %n = arith.negf %x : tensor<4xf32>
@@ -105,7 +106,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f32
   %r = scf.while (%h = %x) : (tensor<4xf32>) -> tensor<4xf32> {
-    // expected-remark @+1 {{tensor-dependent control: reads an element of a tensor}}
+    // expected-remark @+1 {{tensor-dependent control: reads an element of a computed tensor}}
     %e = tensor.extract %h[%c0] : tensor<4xf32>
     %c = arith.cmpf ogt, %e, %zero : f32
     scf.condition(%c) %h : tensor<4xf32>
@@ -132,8 +133,9 @@ func.func @main(%xs: tensor<?x4xf32>, %i: index) -> tensor<4xf32>
 
 func.func @main(%xs: tensor<?x4xf32>, %t: tensor<index>) -> tensor<4xf32>
     attributes {batch.entry} {
-  // expected-remark @+1 {{tensor-dependent control: reads an element of a tensor}}
-  %i = tensor.extract %t[] : tensor<index>
+  %u = arith.addi %t, %t : tensor<index>
+  // expected-remark @+1 {{tensor-dependent control: reads an element of a computed tensor}}
+  %i = tensor.extract %u[] : tensor<index>
   %x = rec.element %xs[%i] : tensor<?x4xf32> -> tensor<4xf32>
   return %x : tensor<4xf32>
 }
@@ -348,4 +350,138 @@ func.func @main(%n: index, %d: i1, %x: tensor<4xf32>) -> tensor<4xf32>
     scf.yield %x : tensor<4xf32>
   }
   return %y : tensor<4xf32>
+}
+
+// -----
+
+// Elements of inputs are known ahead, in ragged tensors too, at indices that
+// other inputs give, and wherever calls and loops carry them. So are those of
+// parameters of which the first extent alone is unknown.
+
+func.func private @f(%x: tensor<4xi64>, %i: index) -> index {
+  %e = tensor.extract %x[%i] : tensor<4xi64>
+  %n = arith.index_cast %e : i64 to index
+  return %n : index
+}
+// expected-remark @+1 {{structural}}
+func.func @main(%n: tensor<index>, %x: tensor<4xi64>, %y: tensor<4xi64>,
+                %xs: tensor<?x4xi64>, %E: tensor<?x4xi64> {batch.shared = "E"},
+                %v: tensor<4xi64> {batch.shared = "v"})
+    -> tensor<4xf32> attributes {batch.entry} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %h = arith.constant dense<0.5> : tensor<4xf32>
+  %times = tensor.extract %n[] : tensor<index>
+  %r:2 = scf.for %i = %c0 to %times step %c1 iter_args(%g = %h, %z = %x)
+      -> (tensor<4xf32>, tensor<4xi64>) {
+    %a = func.call @f(%z, %i) : (tensor<4xi64>, index) -> index
+    %b = func.call @f(%y, %a) : (tensor<4xi64>, index) -> index
+    %c64 = tensor.extract %xs[%b, %c1] : tensor<?x4xi64>
+    %c = arith.index_cast %c64 : i64 to index
+    %d64 = tensor.extract %E[%c, %c1] : tensor<?x4xi64>
+    %d = arith.index_cast %d64 : i64 to index
+    %e = tensor.extract %v[%d] : tensor<4xi64>
+    %odd = arith.trunci %e : i64 to i1
+    %next = scf.if %odd -> tensor<4xf32> {
+      %t = math.tanh %g : tensor<4xf32>
+      scf.yield %t : tensor<4xf32>
+    } else {
+      scf.yield %g : tensor<4xf32>
+    }
+    scf.yield %next, %y : tensor<4xf32>, tensor<4xi64>
+  }
+  return %r#0 : tensor<4xf32>
+}
+
+// -----
+
+// A call with a computed tensor is one too many.
+
+func.func private @f(%x: tensor<4xi64>, %i: index) -> index {
+  // expected-remark @+1 {{tensor-dependent control: reads an element of a computed tensor}}
+  %e = tensor.extract %x[%i] : tensor<4xi64>
+  %n = arith.index_cast %e : i64 to index
+  return %n : index
+}
+func.func @main(%x: tensor<4xi64>) -> index attributes {batch.entry} {
+  %c0 = arith.constant 0 : index
+  %a = func.call @f(%x, %c0) : (tensor<4xi64>, index) -> index
+  %y = arith.addi %x, %x : tensor<4xi64>
+  %b = func.call @f(%y, %a) : (tensor<4xi64>, index) -> index
+  return %b : index
+}
+
+// -----
+
+// A loop that carries an input first and a computed tensor then is no input.
+
+func.func @main(%n: index, %x: tensor<4xi64>) -> i64 attributes {batch.entry} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i64
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%s = %zero, %z = %x)
+      -> (i64, tensor<4xi64>) {
+    // expected-remark @+1 {{tensor-dependent control: reads an element of a computed tensor}}
+    %e = tensor.extract %z[%c0] : tensor<4xi64>
+    %t = arith.addi %s, %e : i64
+    %y = arith.addi %z, %z : tensor<4xi64>
+    scf.yield %t, %y : i64, tensor<4xi64>
+  }
+  return %r#0 : i64
+}
+
+// -----
+
+// A constant is no input: it becomes a kernel's result.
+
+func.func @main(%i: index) -> i64 attributes {batch.entry} {
+  %x = arith.constant dense<[1, 2, 3, 4]> : tensor<4xi64>
+  // expected-remark @+1 {{tensor-dependent control: reads an element of a computed tensor}}
+  %e = tensor.extract %x[%i] : tensor<4xi64>
+  return %e : i64
+}
+
+// -----
+
+// A field that inputs alone fill, also where the program fills it with one, is
+// known ahead.
+
+rec.adt @Box {
+  rec.variant @box(x: tensor<4xi64>)
+}
+// expected-remark @+1 {{structural}}
+func.func @main(%b: !rec.adt<@Box>, %x: tensor<4xi64>) -> i64
+    attributes {batch.entry} {
+  %c0 = arith.constant 0 : index
+  %own = rec.construct @Box::@box(%x) : (tensor<4xi64>) -> !rec.adt<@Box>
+  %c = arith.constant true
+  %any = arith.select %c, %own, %b : !rec.adt<@Box>
+  %e = rec.match %any : !rec.adt<@Box> -> i64 {
+  case @box(%y: tensor<4xi64>) {
+    %v = tensor.extract %y[%c0] : tensor<4xi64>
+    rec.yield %v : i64
+  } }
+  return %e : i64
+}
+
+// -----
+
+// One that the program also fills with a computed tensor is not, whichever value
+// is matched.
+
+rec.adt @Box {
+  rec.variant @box(x: tensor<4xi64>)
+}
+func.func @main(%b: !rec.adt<@Box>, %x: tensor<4xi64>)
+    -> (i64, !rec.adt<@Box>) attributes {batch.entry} {
+  %c0 = arith.constant 0 : index
+  %t = arith.addi %x, %x : tensor<4xi64>
+  %own = rec.construct @Box::@box(%t) : (tensor<4xi64>) -> !rec.adt<@Box>
+  %e = rec.match %b : !rec.adt<@Box> -> i64 {
+  case @box(%y: tensor<4xi64>) {
+    // expected-remark @+1 {{tensor-dependent control: reads an element of a computed tensor}}
+    %v = tensor.extract %y[%c0] : tensor<4xi64>
+    rec.yield %v : i64
+  } }
+  return %e, %own : i64, !rec.adt<@Box>
 }

@@ -29,14 +29,35 @@ func.func @ahead(%n: index, %x: tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
-// A tensor decides how often the loop runs.
-// REMARK: [[#@LINE+6]]:8: remark: {{.*}}strategy 'lockstep': control depends on a tensor here
+// So it does where it reads an element of one.
+// REMARK: [[#@LINE+3]]:1: remark: {{.*}}strategy 'linearize': control reads nothing but the inputs
+// CHECK-LABEL: func.func @element
+// CHECK-SAME:    batch.strategy = #batch.strategy<linearize>
+func.func @element(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
+  %zero = arith.constant 0 : index
+  %bound = arith.constant 1.0 : f32
+  %e = tensor.extract %x[%zero] : tensor<4xf32>
+  %c = arith.cmpf olt, %e, %bound : f32
+  %y = scf.if %c -> tensor<4xf32> {
+    %z = math.tanh %x : tensor<4xf32>
+    scf.yield %z : tensor<4xf32>
+  } else {
+    scf.yield %x : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// A computed tensor decides which branch is taken.
+// REMARK: [[#@LINE+7]]:8: remark: {{.*}}strategy 'lockstep': control depends on a tensor here
 // CHECK-LABEL: func.func @lanes
 // CHECK-SAME:    batch.strategy = #batch.strategy<lockstep>
 func.func @lanes(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   %zero = arith.constant 0 : index
   %bound = arith.constant 1.0 : f32
-  %e = tensor.extract %x[%zero] : tensor<4xf32>
+  %v = math.exp %x : tensor<4xf32>
+  %e = tensor.extract %v[%zero] : tensor<4xf32>
   %c = arith.cmpf olt, %e, %bound : f32
   %y = scf.if %c -> tensor<4xf32> {
     %z = math.tanh %x : tensor<4xf32>
@@ -54,7 +75,8 @@ func.func @lanes(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 // CHECK-SAME:    batch.strategy = #batch.strategy<linearize>
 func.func @scale(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   %zero = arith.constant 0 : index
-  %e = tensor.extract %x[%zero] : tensor<4xf32>
+  %v = math.exp %x : tensor<4xf32>
+  %e = tensor.extract %v[%zero] : tensor<4xf32>
   %s = tensor.splat %e : tensor<4xf32>
   %y = arith.mulf %x, %s : tensor<4xf32>
   return %y : tensor<4xf32>
@@ -86,7 +108,8 @@ func.func @alone(%t: !rec.adt<@Nat>, %x: tensor<4xf32>) -> tensor<4xf32>
     attributes {batch.entry} {
   %zero = arith.constant 0 : index
   %bound = arith.constant 1.0 : f32
-  %e = tensor.extract %x[%zero] : tensor<4xf32>
+  %v = math.exp %x : tensor<4xf32>
+  %e = tensor.extract %v[%zero] : tensor<4xf32>
   %c = arith.cmpf olt, %e, %bound : f32
   %y = scf.if %c -> tensor<4xf32> {
     %z = math.tanh %x : tensor<4xf32>

@@ -1,12 +1,13 @@
 // RUN: batch-opt %s --batch-linearize --split-input-file --verify-diagnostics
 
-// Control that reads an element of a tensor is not structural; the error says
-// what is legal.
+// Control that reads an element of a computed tensor is not structural; the error
+// says what is legal.
 func.func @main(%x: tensor<4xf32>) -> f32 attributes {batch.entry} {
   %zero = arith.constant 0 : index
+  %t = math.tanh %x : tensor<4xf32>
   // expected-error @+2 {{control depends on a tensor here, so the program is not structural and strategy 'linearize' cannot batch it}}
   // expected-note @+1 {{legal strategies: 'lockstep', 'mask' and 'none', which runs one instance at a time}}
-  %v = tensor.extract %x[%zero] : tensor<4xf32>
+  %v = tensor.extract %t[%zero] : tensor<4xf32>
   return %v : f32
 }
 
@@ -34,8 +35,9 @@ func.func private @loop(%x: tensor<i1>) {
   }
   return
 }
-func.func @main(%x: tensor<i1>) attributes {batch.entry} {
-  call @loop(%x) : (tensor<i1>) -> ()
+func.func @main(%x: tensor<i1>, %y: tensor<i1>) attributes {batch.entry} {
+  %z = arith.xori %x, %y : tensor<i1>
+  call @loop(%z) : (tensor<i1>) -> ()
   return
 }
 
@@ -121,4 +123,13 @@ func.func @main(%n: index, %E: tensor<?xf32> {batch.shared = "E"}) -> index
   // expected-error @+1 {{reads an extent that control does not know: it only knows the first extent of a ragged tensor, or of a parameter whose other extents are static}}
   %m = tensor.dim %E, %zero : tensor<?xf32>
   return %m : index
+}
+
+// -----
+
+// Elements of ragged tensors are elements of their rows by now.
+func.func @main(%xs: tensor<?x4xf32>, %i: index) -> f32 attributes {batch.entry} {
+  // expected-error @+1 {{reads an element that control does not know; run batch-outline-kernels before batch-linearize}}
+  %e = tensor.extract %xs[%i, %i] : tensor<?x4xf32>
+  return %e : f32
 }

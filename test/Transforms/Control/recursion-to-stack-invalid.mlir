@@ -18,10 +18,11 @@ rec.adt @Tree {
   rec.variant @leaf(word: index)
 }
 
-// Where control needs a tensor, linearize is not legal either.
+// Where control needs a computed tensor, linearize is not legal either.
 func.func @main(%x: tensor<4xf32>, %i: index) -> f32 attributes {batch.entry} {
   %c = arith.constant 0.0 : f32
-  %e = tensor.extract %x[%i] : tensor<4xf32>
+  %t = math.sin %x : tensor<4xf32>
+  %e = tensor.extract %t[%i] : tensor<4xf32>
   %positive = arith.cmpf ogt, %e, %c : f32
   // expected-error @+2 {{this op uses a data structure, which strategies 'lockstep' and 'mask' do not walk}}
   // expected-note @+1 {{legal strategies: 'none', which runs one instance at a time}}

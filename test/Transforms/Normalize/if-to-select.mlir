@@ -193,18 +193,44 @@ func.func @cut(%bit: i1, %x: tensor<4xf32>)
 
 // -----
 
-// A condition that a tensor decides is not the inspector's, nor a scalar that is
-// known when the kernel runs.
+// A condition that a computed tensor decides is not the inspector's, nor a scalar
+// that is known when the kernel runs.
 
 // CHECK-LABEL: func.func @tensor(
 // CHECK: scf.if
 func.func @tensor(%x: tensor<4xf32>)
     -> tensor<4xf32> attributes {batch.entry} {
   %zero = arith.constant 0 : index
-  %e = tensor.extract %x[%zero] : tensor<4xf32>
+  %t = math.exp %x : tensor<4xf32>
+  %e = tensor.extract %t[%zero] : tensor<4xf32>
   %half = arith.constant 0.5 : f32
   %c = arith.cmpf ogt, %e, %half : f32
   // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional stays control, each branch a sub-batch of its own: its condition depends on a tensor"
+  %r = scf.if %c -> (tensor<4xf32>) {
+    %n = arith.negf %x : tensor<4xf32>
+    scf.yield %n : tensor<4xf32>
+  } else {
+    scf.yield %x : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+// One that an element of an input decides is.
+
+// CHECK-LABEL: func.func @input(
+// CHECK: %[[E:.*]] = tensor.extract
+// CHECK: %[[C:.*]] = arith.cmpf ogt, %[[E]]
+// CHECK-NOT: scf.if
+// CHECK: arith.select %[[C]]
+func.func @input(%x: tensor<4xf32>)
+    -> tensor<4xf32> attributes {batch.entry} {
+  %zero = arith.constant 0 : index
+  %e = tensor.extract %x[%zero] : tensor<4xf32>
+  %half = arith.constant 0.5 : f32
+  %c = arith.cmpf ogt, %e, %half : f32
+  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional became a select: both branches together take 1 ops"
   %r = scf.if %c -> (tensor<4xf32>) {
     %n = arith.negf %x : tensor<4xf32>
     scf.yield %n : tensor<4xf32>
