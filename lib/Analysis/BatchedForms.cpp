@@ -361,9 +361,9 @@ bool BatchedForms::isIndexable(Value tensor) const {
 
 void BatchedForms::visitExtract(tensor::ExtractOp op) {
   if (!isIndexable(op.getTensor())) {
-    fail(op, "cannot be batched: extents of the tensor that it reads are "
-             "unknown, besides the first one of a parameter or of a ragged "
-             "tensor");
+    fail(op, "cannot be batched: of the tensor that it reads no extent may be "
+             "unknown but the first one of a parameter or of a ragged tensor; "
+             "make the others static");
     return;
   }
   if (op.getIndices().empty())
@@ -391,8 +391,8 @@ void BatchedForms::visitPick(Operation *op, Value source,
     if (!isIndexable(source) || !fits) {
       fail(op,
            "takes a slice that differs from task to task: sizes and strides "
-           "must be constant, and the slice must fit into a tensor of "
-           "known size or into the rows of a parameter or ragged tensor");
+           "must be constant, and the slice must fit into a tensor of known "
+           "size, or into the rows of a parameter or of a ragged tensor");
       return;
     }
     auto position = dyn_cast<Value>(offset);
@@ -591,9 +591,9 @@ bool BatchedForms::checkCaptured(linalg::LinalgOp op,
       known = isIndexable(value) && (form.kind != BatchedForm::Rows ||
                                      loops.form.kind != BatchedForm::Rows);
     if (!known)
-      return fail(op, "reads a ragged extent, a tensor of unknown extents, or "
-                      "for each row of a ragged tensor another ragged tensor, "
-                      "inside its body: make it an operand");
+      return fail(op, "cannot read this inside its body: a ragged extent, a "
+                      "tensor of unknown extents or, for each row of a ragged "
+                      "tensor, a ragged tensor; make it an operand");
   }
   return true;
 }

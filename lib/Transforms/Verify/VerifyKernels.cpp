@@ -78,7 +78,8 @@ static LogicalResult verifyComputation(Operation *op,
             (sharedness.getParameter(extract.getTensor()) && getReadRow(type)))
           return success();
         return extract.emitError("outside of kernels only elements of static "
-                                 "tensors can be read, not of ")
+                                 "tensors and of static rows of parameters "
+                                 "can be read, not of ")
                << type;
       })
       .Default([&](Operation *) -> LogicalResult {

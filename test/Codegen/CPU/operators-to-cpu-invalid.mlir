@@ -87,15 +87,6 @@ uprog.operator @body.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog
 
 // -----
 
-// expected-error @+1 {{reads offsets in an op other than batch.segment_reduce and batch.segment_broadcast}}
-uprog.operator @offsets.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather ragged(0)>},
-                             %o: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>}) -> tensor<?xindex> {
-  %y = arith.addi %o, %o : tensor<?xindex>
-  uprog.yield %y : tensor<?xindex>
-}
-
-// -----
-
 uprog.operator @wide.rows(%n: index, %x: tensor<?x16xi64> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x16xi1> {
   // expected-error @+1 {{makes elements of type 'i128', which operators do not compute with}}
   %w = arith.extsi %x : tensor<?x16xi64> to tensor<?x16xi128>

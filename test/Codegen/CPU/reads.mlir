@@ -81,3 +81,48 @@ uprog.operator @element.rows(
   } -> tensor<?x20xf32>
   uprog.yield %r : tensor<?x20xf32>
 }
+
+// -----
+
+// An element of a ragged tensor lies in a row between two offsets, which are i32
+// in memory.
+// CHECK-LABEL: func.func private @ragged.rows.stage0
+// CHECK-DAG:     %[[NEXT:.*]] = arith.addi %{{.*}}, %{{.*}} : index
+// CHECK:         %[[A:.*]] = llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr -> i32
+// CHECK-NEXT:    %[[A64:.*]] = arith.extsi %[[A]] : i32 to i64
+// CHECK-NEXT:    %[[FIRST:.*]] = arith.index_cast %[[A64]] : i64 to index
+// CHECK:         %[[B:.*]] = llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr -> i32
+// CHECK-NEXT:    %[[B64:.*]] = arith.extsi %[[B]] : i32 to i64
+// CHECK-NEXT:    %[[END:.*]] = arith.index_cast %[[B64]] : i64 to index
+// CHECK:         %[[COUNT:.*]] = arith.subi %[[END]], %[[FIRST]] : index
+// CHECK:         %[[IN:.*]] = arith.cmpi ult, %{{.*}}, %[[COUNT]] : index
+// CHECK:         llvm.cmpxchg
+// CHECK:         %[[OWN:.*]] = arith.select %[[IN]]
+// CHECK:         arith.addi %[[FIRST]], %[[OWN]] : index
+// CHECK-LABEL: func.func @ragged.rows(
+uprog.operator @ragged.rows(
+    %n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather ragged(0)>},
+    %offsets: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>},
+    %i: tensor<?xindex> {uprog.operand = #uprog.operand<scalar>}) -> tensor<?x4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %empty = tensor.empty(%n) : tensor<?x4xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%i : tensor<?xindex>) outs(%empty : tensor<?x4xf32>) {
+  ^bb0(%p: index, %o: f32):
+    %task = linalg.index 0 : index
+    %after = arith.addi %task, %c1 : index
+    %first = tensor.extract %offsets[%task] : tensor<?xindex>
+    %next = tensor.extract %offsets[%after] : tensor<?xindex>
+    %count = arith.subi %next, %first : index
+    %in = arith.cmpi ult, %p, %count : index
+    cf.assert %in, "dimension 0 of a tensor"
+    %own = arith.select %in, %p, %c0 : index
+    %row = arith.addi %first, %own : index
+    %j = linalg.index 1 : index
+    %v = tensor.extract %x[%row, %j] : tensor<?x4xf32>
+    linalg.yield %v : f32
+  } -> tensor<?x4xf32>
+  uprog.yield %r : tensor<?x4xf32>
+}

@@ -95,9 +95,10 @@ batch.kernel @splat(%n: index, %x: f32) -> tensor<f32> {
 
 // -----
 
-// Elements are read from what has known extents, but for a parameter's first.
+// Elements are read from what has known extents, but for the first of a parameter
+// or a ragged tensor.
 batch.kernel @element(%x: tensor<4x?xf32> {batch.parameter = 0 : i64, batch.shared}, %i: index) -> tensor<1xf32> {
-  // expected-error @+1 {{cannot be batched: it reads a ragged tensor, or a parameter of unknown extent; pass the row or the element to the kernel}}
+  // expected-error @+1 {{cannot be batched: of the tensor that it reads no extent may be unknown but the first one of a parameter or of a ragged tensor; make the others static}}
   %e = tensor.extract %x[%i, %i] : tensor<4x?xf32>
   %y = tensor.from_elements %e : tensor<1xf32>
   batch.yield %y : tensor<1xf32>
@@ -105,11 +106,22 @@ batch.kernel @element(%x: tensor<4x?xf32> {batch.parameter = 0 : i64, batch.shar
 
 // -----
 
-// A ragged tensor has no rows at positions of its own.
-batch.kernel @ragged(%x: tensor<?x4xf32>, %i: index) -> tensor<4xf32> {
-  // expected-error @+1 {{takes a slice that differs from task to task: sizes and strides must be constant, and the slice must fit into a tensor of known size or into a parameter's rows}}
-  %y = tensor.extract_slice %x[%i, 0] [1, 4] [1, 1] : tensor<?x4xf32> to tensor<4xf32>
-  batch.yield %y : tensor<4xf32>
+// How many rows a slice takes is known.
+batch.kernel @rows(%x: tensor<?x4xf32>, %i: index, %n: index) -> tensor<4xf32> {
+  %z = arith.constant dense<0.0> : tensor<4xf32>
+  // expected-error @+1 {{takes a slice that differs from task to task: sizes and strides must be constant, and the slice must fit into a tensor of known size, or into the rows of a parameter or of a ragged tensor}}
+  %y = tensor.extract_slice %x[%i, 0] [%n, 4] [1, 1] : tensor<?x4xf32> to tensor<?x4xf32>
+  %s = linalg.reduce { arith.addf } ins(%y : tensor<?x4xf32>) outs(%z : tensor<4xf32>) dimensions = [0]
+  batch.yield %s : tensor<4xf32>
+}
+
+// -----
+
+// A slice at no position fits if the row is too short.
+batch.kernel @columns(%x: tensor<?x4xf32>, %i: index) -> tensor<3xf32> {
+  // expected-error @+1 {{takes a slice that differs from task to task: sizes and strides must be constant, and the slice must fit into a tensor of known size, or into the rows of a parameter or of a ragged tensor}}
+  %y = tensor.extract_slice %x[%i, %i] [1, 3] [1, 2] : tensor<?x4xf32> to tensor<3xf32>
+  batch.yield %y : tensor<3xf32>
 }
 
 // -----
@@ -243,16 +255,57 @@ batch.kernel @everything(%a: tensor<?x4xf32>) -> tensor<f32> {
 
 // -----
 
-// A body reads tensors from around it, not ragged ones.
-batch.kernel @captured(%x: tensor<4xf32>, %t: tensor<?xf32>) -> tensor<4xf32> {
+// A body reads tensors from around it, but for each row of a ragged one no ragged
+// one,
+batch.kernel @captured(%x: tensor<?xf32>, %t: tensor<?xf32>) -> tensor<f32> {
+  %z = arith.constant dense<0.0> : tensor<f32>
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %e = tensor.empty(%n) : tensor<?xf32>
+  // expected-error @+1 {{cannot read this inside its body: a ragged extent, a tensor of unknown extents or, for each row of a ragged tensor, a ragged tensor; make it an operand}}
+  %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+                       iterator_types = ["parallel"]}
+      ins(%x : tensor<?xf32>) outs(%e : tensor<?xf32>) {
+  ^bb0(%p: f32, %out: f32):
+    %0 = tensor.extract %t[%c0] : tensor<?xf32>
+    %1 = arith.addf %p, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<?xf32>
+  %s = linalg.reduce { arith.addf } ins(%y : tensor<?xf32>) outs(%z : tensor<f32>) dimensions = [0]
+  batch.yield %s : tensor<f32>
+}
+
+// -----
+
+// no extent of one,
+batch.kernel @captured_extent(%x: tensor<4xindex>, %t: tensor<?xf32>) -> tensor<4xindex> {
+  %e = tensor.empty() : tensor<4xindex>
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %t, %c0 : tensor<?xf32>
+  // expected-error @+1 {{cannot read this inside its body: a ragged extent, a tensor of unknown extents}}
+  %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+                       iterator_types = ["parallel"]}
+      ins(%x : tensor<4xindex>) outs(%e : tensor<4xindex>) {
+  ^bb0(%p: index, %out: index):
+    %1 = arith.addi %p, %n : index
+    linalg.yield %1 : index
+  } -> tensor<4xindex>
+  batch.yield %y : tensor<4xindex>
+}
+
+// -----
+
+// and none of which another extent than the first is unknown.
+batch.kernel @captured_parameter(%x: tensor<4xf32>,
+    %t: tensor<4x?xf32> {batch.parameter = 0 : i64, batch.shared}) -> tensor<4xf32> {
   %e = tensor.empty() : tensor<4xf32>
   %c0 = arith.constant 0 : index
-  // expected-error @+1 {{reads a ragged tensor, a ragged extent or a parameter of unknown extents inside its body: make it an operand}}
+  // expected-error @+1 {{cannot read this inside its body: a ragged extent, a tensor of unknown extents}}
   %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
                        iterator_types = ["parallel"]}
       ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) {
   ^bb0(%p: f32, %out: f32):
-    %0 = tensor.extract %t[%c0] : tensor<?xf32>
+    %0 = tensor.extract %t[%c0, %c0] : tensor<4x?xf32>
     %1 = arith.addf %p, %0 : f32
     linalg.yield %1 : f32
   } -> tensor<4xf32>
@@ -324,7 +377,7 @@ batch.kernel @size(%m: tensor<4x8xf32>, %n: index) -> tensor<1xf32> {
 
 // Nor has a stride, beside a position that has one.
 batch.kernel @stride(%m: tensor<4x8xf32>, %i: index, %n: index) -> tensor<4xf32> {
-  // expected-error @+1 {{takes a slice that differs from task to task: sizes and strides must be constant, and the slice must fit into a tensor of known size or into a parameter's rows}}
+  // expected-error @+1 {{takes a slice that differs from task to task: sizes and strides must be constant, and the slice must fit into a tensor of known size, or into the rows of a parameter or of a ragged tensor}}
   %s = tensor.extract_slice %m[%i, 0] [1, 4] [1, %n] : tensor<4x8xf32> to tensor<4xf32>
   batch.yield %s : tensor<4xf32>
 }

@@ -137,7 +137,7 @@ func.func @main(%x: tensor<?x4xf32>, %i: index) -> index
 
 // Elements are read of rows, which are static.
 func.func @main(%x: tensor<?x4xf32>, %i: index) -> f32 attributes {batch.entry} {
-  // expected-error @+1 {{outside of kernels only elements of static tensors can be read, not of 'tensor<?x4xf32>'}}
+  // expected-error @+1 {{outside of kernels only elements of static tensors and of static rows of parameters can be read, not of 'tensor<?x4xf32>'}}
   %y = tensor.extract %x[%i, %i] : tensor<?x4xf32>
   return %y : f32
 }
