@@ -397,8 +397,9 @@ LogicalResult ReadOp::verify() {
   if (!isElementType(row.getElementType()))
     return emitOpError("has a row of unsupported type ") << row;
   if (static_cast<int64_t>(getIndices().size()) != row.getRank())
-    return emitOpError("has ") << getIndices().size() << " indices for a row of "
-                               << row.getRank() << " dimensions";
+    return emitOpError("needs an index for each of the ")
+           << row.getRank() << " dimensions of the row, got "
+           << getIndices().size();
   if (getRow().getDefiningOp<RecordOp>())
     return emitOpError("reads a result of a task, which has not run yet");
   return success();

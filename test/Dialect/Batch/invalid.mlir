@@ -326,6 +326,63 @@ func.func @f() {
 
 // -----
 
+// An element has an index for each dimension of its row,
+func.func @f(%h: !batch.handle, %i: index) {
+  // expected-error @+1 {{'batch.read' op needs an index for each of the 2 dimensions of the row, got 1}}
+  %e = batch.read %h[%i] : tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%h: !batch.handle, %i: index) {
+  // expected-error @+1 {{'batch.read' op needs an index for each of the 0 dimensions of the row, got 1}}
+  %e = batch.read %h[%i] : tensor<f32>
+  return
+}
+
+// -----
+
+// and a type that rows can have.
+func.func @f(%h: !batch.handle, %i: index) {
+  // expected-error @+1 {{'batch.read' op has a row of unsupported type 'tensor<4xcomplex<f32>>'}}
+  %e = batch.read %h[%i] : tensor<4xcomplex<f32>>
+  return
+}
+
+// -----
+
+func.func @f(%h: !batch.handle, %i: index) {
+  // expected-error @+1 {{'batch.read' op attribute 'row_type' failed to satisfy constraint: type attribute of statically shaped tensor}}
+  %e = batch.read %h[%i] : tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @f(%h: !batch.handle, %i: index) {
+  // expected-error @+2 {{'batch.read' op inferred type(s) 'f32' are incompatible with return type(s) of operation 'f64'}}
+  // expected-error @+1 {{'batch.read' op failed to infer returned types}}
+  %e = "batch.read"(%h, %i) <{row_type = tensor<4xf32>}> : (!batch.handle, index) -> f64
+  return
+}
+
+// -----
+
+// What a task makes is not there yet.
+batch.kernel @k() -> tensor<4xf32> {
+  %x = arith.constant dense<0.0> : tensor<4xf32>
+  batch.yield %x : tensor<4xf32>
+}
+func.func @f(%d: index, %i: index) -> f32 {
+  %h = batch.record @k() depth(%d) : () -> !batch.handle
+  // expected-error @+1 {{'batch.read' op reads a result of a task, which has not run yet}}
+  %e = batch.read %h[%i] : tensor<4xf32>
+  return %e : f32
+}
+
+// -----
+
 func.func @f() {
   // expected-error @+1 {{'batch.traverse' op refers to unknown function @g}}
   batch.traverse [@g]

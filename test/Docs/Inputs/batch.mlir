@@ -43,6 +43,11 @@ func.func @f.inspect() -> index {
   EXAMPLE
   return %n : index
 }
+// ----- batch.read
+func.func @f.inspect(%lengths: !batch.handle, %i: index) -> i32 {
+  EXAMPLE
+  return %n : i32
+}
 // ----- batch.traverse
 rec.adt @Tree {
   rec.variant @leaf(word: index)

@@ -368,3 +368,74 @@ func.func @done(%n: index) -> index attributes {batch.entry} {
 func.func @done.inspect(%n: index) -> index attributes {batch.inspector} {
   return %n : index
 }
+
+// -----
+
+rec.adt @Step {
+  rec.variant @stop()
+  rec.variant @go(times: tensor<3xi32>, rest: !rec.adt<@Step>)
+}
+
+// Rows of a parameter whose first extent is dynamic, and a static one whole.
+// CHECK:       batch.source @E : tensor<5xf32> parameter(0)
+// CHECK:       batch.source @v : tensor<3xf16> parameter(1)
+
+// A tensor of a field is a handle, of which control reads elements.
+// CHECK-LABEL: func.func private @walk.inspect
+// CHECK-SAME:    (%{{.*}}: !rec.adt<@Step>, %[[WHICH:.*]]: index) -> i32
+// CHECK:         case @go(%[[TIMES:.*]]: !batch.handle, %{{.*}}: !rec.adt<@Step>) {
+// CHECK-NEXT:      %[[T:.*]] = batch.read %[[TIMES]][%[[WHICH]]] : tensor<3xi32>
+// CHECK:           arith.addi %[[T]]
+func.func private @walk(%s: !rec.adt<@Step>, %which: index) -> i32 {
+  %n = rec.match %s : !rec.adt<@Step> -> i32 {
+  case @stop() {
+    %zero = arith.constant 0 : i32
+    rec.yield %zero : i32
+  }
+  case @go(%times: tensor<3xi32>, %rest: !rec.adt<@Step>) {
+    %t = tensor.extract %times[%which] : tensor<3xi32>
+    %m = func.call @walk(%rest, %which) : (!rec.adt<@Step>, index) -> i32
+    %sum = arith.addi %t, %m : i32
+    rec.yield %sum : i32
+  } }
+  return %n : i32
+}
+
+// The instance program reads tensors as before.
+// CHECK-LABEL: func.func @reads(
+// CHECK-COUNT-5: tensor.extract %
+// CHECK-NOT:     batch.read
+
+// Of inputs control reads elements of their handles; a row of a ragged one is an
+// element of a list. Of a parameter it reads elements of a row: the one that the
+// first index says if that extent is dynamic, else the whole tensor.
+// CHECK-LABEL: func.func @reads.inspect
+// CHECK-SAME:    (%[[N:.*]]: !batch.handle, %[[X:.*]]: !batch.handle, %[[XS:.*]]: !rec.list<!batch.handle>,
+// CHECK:         %[[ONE:.*]] = arith.constant 1 : index
+// CHECK-NEXT:    %[[I:.*]] = batch.read %[[N]][] : tensor<index>
+// CHECK-NEXT:    %[[J64:.*]] = batch.read %[[X]][%[[ONE]], %[[I]]] : tensor<2x8xi64>
+// CHECK-NEXT:    %[[J:.*]] = arith.index_cast %[[J64]]
+// CHECK-NEXT:    %[[ROW:.*]] = rec.element %[[XS]][%[[J]]] : !rec.list<!batch.handle> -> !batch.handle
+// CHECK-NEXT:    %[[A:.*]] = batch.read %[[ROW]][%[[ONE]]] : tensor<4xi64>
+// CHECK-NEXT:    %[[EROW:.*]] = batch.row @E[%[[J]]]
+// CHECK-NEXT:    %[[B:.*]] = batch.read %[[EROW]][%[[I]]] : tensor<5xf32>
+// CHECK-NEXT:    %[[ZERO:.*]] = arith.constant 0 : index
+// CHECK-NEXT:    %[[V:.*]] = batch.row @v[%[[ZERO]]]
+// CHECK-NEXT:    %[[C:.*]] = batch.read %[[V]][%[[I]]] : tensor<3xf16>
+// CHECK-NEXT:    %[[D:.*]] = call @walk.inspect(%{{.*}}, %[[I]])
+// CHECK-NEXT:    return %[[A]], %[[B]], %[[C]], %[[D]]
+func.func @reads(%n: tensor<index>, %x: tensor<2x8xi64>, %xs: tensor<?x4xi64>,
+                 %s: !rec.adt<@Step>, %E: tensor<?x5xf32> {batch.shared = "E"},
+                 %v: tensor<3xf16> {batch.shared = "v"})
+    -> (i64, f32, f16, i32) attributes {batch.entry} {
+  %one = arith.constant 1 : index
+  %i = tensor.extract %n[] : tensor<index>
+  %j64 = tensor.extract %x[%one, %i] : tensor<2x8xi64>
+  %j = arith.index_cast %j64 : i64 to index
+  %row = rec.element %xs[%j] : tensor<?x4xi64> -> tensor<4xi64>
+  %a = tensor.extract %row[%one] : tensor<4xi64>
+  %b = tensor.extract %E[%j, %i] : tensor<?x5xf32>
+  %c = tensor.extract %v[%i] : tensor<3xf16>
+  %d = func.call @walk(%s, %i) : (!rec.adt<@Step>, index) -> i32
+  return %a, %b, %c, %d : i64, f32, f16, i32
+}
