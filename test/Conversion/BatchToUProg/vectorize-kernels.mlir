@@ -651,3 +651,90 @@ batch.kernel @others(%x: tensor<9x4xf32>, %ids: tensor<3x1xindex>)
   %c = tensor.cast %x : tensor<9x4xf32> to tensor<9x4xf32>
   batch.yield %g, %p, %m, %c : tensor<3x1x4xf32>, tensor<12x4xf32>, tensor<2x4xf32>, tensor<9x4xf32>
 }
+
+// -----
+
+// A row of a ragged tensor lies among the rows of all tasks, behind the first one
+// of its task; whether the task has it the offsets say, of a constant position too.
+// CHECK-LABEL: uprog.operator @ragged.rows
+// CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x8xf32> {uprog.operand = #uprog.operand<rows ragged(0)>}, %[[I:[a-z0-9]*]]: tensor<?xindex> {{.*}}, %[[J:[a-z0-9]*]]: tensor<?xindex> {{.*}}, %[[OFFSETS:[a-z0-9]*]]: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>}
+batch.kernel @ragged(%x: tensor<?x8xf32>, %i: index, %j: index)
+    -> (tensor<8xf32>, tensor<2x3xf32>, tensor<f32>, tensor<8xf32>) {
+  %c2 = arith.constant 2 : index
+  // CHECK: linalg.generic {{.*}} ins(%[[I]] : tensor<?xindex>) outs(%{{.*}} : tensor<?x8xf32>)
+  // CHECK-NEXT: ^bb0(%[[P:.*]]: index, %{{.*}}: f32):
+  // CHECK:   %[[TASK:.*]] = linalg.index 0
+  // CHECK:   %[[AFTER:.*]] = arith.addi %[[TASK]], %c1
+  // CHECK:   %[[FIRST:.*]] = tensor.extract %[[OFFSETS]][%[[TASK]]]
+  // CHECK:   %[[NEXT:.*]] = tensor.extract %[[OFFSETS]][%[[AFTER]]]
+  // CHECK:   %[[COUNT:.*]] = arith.subi %[[NEXT]], %[[FIRST]]
+  // CHECK:   %[[IN:.*]] = arith.cmpi ult, %[[P]], %[[COUNT]]
+  // CHECK:   cf.assert %[[IN]], "dimension 0 of a tensor of type tensor<?x8xf32>, read at vectorize-kernels.mlir:{{[0-9:]+}}"
+  // CHECK:   %[[OWN:.*]] = arith.select %[[IN]], %[[P]], %c0
+  // CHECK:   %[[ROW:.*]] = arith.addi %[[FIRST]], %[[OWN]]
+  // CHECK:   tensor.extract %[[X]][%[[ROW]], %{{.*}}] : tensor<?x8xf32>
+  %row = tensor.extract_slice %x[%i, 0] [1, 8] [1, 1] : tensor<?x8xf32> to tensor<8xf32>
+  // Each of several rows is checked; columns are where the slice begins.
+  // CHECK: linalg.generic {{.*}} ins(%[[I]], %[[J]] : tensor<?xindex>, tensor<?xindex>) outs(%{{.*}} : tensor<?x2x3xf32>)
+  // CHECK-NEXT: ^bb0(%[[P:.*]]: index, %[[Q:.*]]: index, %{{.*}}: f32):
+  // CHECK:   %[[D1:.*]] = linalg.index 1
+  // CHECK:   %[[R:.*]] = arith.addi %[[P]], %[[D1]]
+  // CHECK:   arith.cmpi ult, %[[R]], %{{.*}}
+  // CHECK:   cf.assert %{{.*}}, "dimension 0 of
+  // CHECK:   %[[ROW:.*]] = arith.addi
+  // CHECK:   arith.cmpi ult, %[[Q]], %c4
+  // CHECK:   cf.assert %{{.*}}, "a slice of 3 in dimension 1 of
+  // CHECK:   %[[C:.*]] = arith.select %{{.*}}, %[[Q]]
+  // CHECK:   %[[D2:.*]] = linalg.index 2
+  // CHECK:   %[[ALONG:.*]] = arith.muli %[[D2]], %c2
+  // CHECK:   %[[COLUMN:.*]] = arith.addi %[[C]], %[[ALONG]]
+  // CHECK:   tensor.extract %[[X]][%[[ROW]], %[[COLUMN]]] : tensor<?x8xf32>
+  %piece = tensor.extract_slice %x[%i, %j] [2, 3] [1, 2] : tensor<?x8xf32> to tensor<2x3xf32>
+  // CHECK: linalg.generic {{.*}} ins(%[[J]] : tensor<?xindex>) outs(%{{.*}} : tensor<?xf32>)
+  // CHECK:   %[[IN:.*]] = arith.cmpi ult, %{{.*}}, %{{.*}}
+  // CHECK:   cf.assert %[[IN]]
+  // CHECK-NOT: cf.assert
+  // CHECK:   tensor.extract %[[X]][%{{.*}}, %c2{{.*}}] : tensor<?x8xf32>
+  %e = tensor.extract %x[%j, %c2] : tensor<?x8xf32>
+  %f = tensor.from_elements %e : tensor<f32>
+  // CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<?x8xf32>)
+  // CHECK-NEXT: ^bb0(%{{.*}}: f32):
+  // CHECK:   %[[ZERO:.*]] = arith.constant 0 : index
+  // CHECK:   %[[IN:.*]] = arith.cmpi ult, %[[ZERO]], %{{.*}}
+  // CHECK:   cf.assert %[[IN]]
+  // CHECK:   tensor.extract %[[X]]
+  %first = tensor.extract_slice %x[0, 0] [1, 8] [1, 1] : tensor<?x8xf32> to tensor<8xf32>
+  batch.yield %row, %piece, %f, %first
+      : tensor<8xf32>, tensor<2x3xf32>, tensor<f32>, tensor<8xf32>
+}
+
+// -----
+
+// So a body reads rows of a ragged tensor of its task.
+// CHECK-LABEL: uprog.operator @ragged_body.rows
+// CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x8xf32> {{.*}}, %[[IDS:[a-z0-9]*]]: tensor<?x3xindex> {{.*}}, %[[OFFSETS:[a-z0-9]*]]: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>}
+batch.kernel @ragged_body(%x: tensor<?x8xf32>, %ids: tensor<3xindex>) -> tensor<3x8xf32> {
+  %empty = tensor.empty() : tensor<3x8xf32>
+  // CHECK: ins(%[[IDS]] : tensor<?x3xindex>) outs(%{{.*}} : tensor<?x3x8xf32>)
+  // CHECK-NEXT: ^bb0(%[[ID:.*]]: index, %{{.*}}: f32):
+  // CHECK:   %[[J:.*]] = linalg.index 2
+  // CHECK:   %[[TASK:.*]] = linalg.index 0
+  // CHECK:   %[[FIRST:.*]] = tensor.extract %[[OFFSETS]][%[[TASK]]]
+  // CHECK:   %[[NEXT:.*]] = tensor.extract %[[OFFSETS]]
+  // CHECK:   %[[COUNT:.*]] = arith.subi %[[NEXT]], %[[FIRST]]
+  // CHECK:   %[[IN:.*]] = arith.cmpi ult, %[[ID]], %[[COUNT]]
+  // CHECK:   cf.assert %[[IN]]
+  // CHECK:   %[[OWN:.*]] = arith.select %[[IN]], %[[ID]], %c0
+  // CHECK:   %[[ROW:.*]] = arith.addi %[[FIRST]], %[[OWN]]
+  // CHECK-NOT: cf.assert
+  // CHECK:   tensor.extract %[[X]][%[[ROW]], %[[J]]] : tensor<?x8xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%ids : tensor<3xindex>) outs(%empty : tensor<3x8xf32>) {
+  ^bb0(%id: index, %o: f32):
+    %j = linalg.index 1 : index
+    %v = tensor.extract %x[%id, %j] : tensor<?x8xf32>
+    linalg.yield %v : f32
+  } -> tensor<3x8xf32>
+  batch.yield %y : tensor<3x8xf32>
+}
