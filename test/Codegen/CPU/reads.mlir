@@ -98,7 +98,16 @@ uprog.operator @element.rows(
 // CHECK:         %[[IN:.*]] = arith.cmpi ult, %{{.*}}, %[[COUNT]] : index
 // CHECK:         llvm.cmpxchg
 // CHECK:         %[[OWN:.*]] = arith.select %[[IN]]
-// CHECK:         arith.addi %[[FIRST]], %[[OWN]] : index
+// CHECK-DAG:     %[[BEGIN:.*]] = arith.index_cast %[[FIRST]] : index to i64
+// CHECK-DAG:     %[[WHICH:.*]] = arith.index_cast %[[OWN]] : index to i64
+// CHECK:         %[[ROW:.*]] = arith.addi %[[BEGIN]], %[[WHICH]] : i64
+// A ragged tensor without rows may lie behind all others: then nothing is read.
+// CHECK:         %[[EXISTS:.*]] = arith.cmpi slt, %[[ROW]], %{{.*}} : i64
+// CHECK-NEXT:    scf.if %[[EXISTS]]
+// CHECK:           llvm.load
+// CHECK:         } else {
+// CHECK-NEXT:      %[[NONE:.*]] = arith.constant dense<0.000000e+00>
+// CHECK-NEXT:      scf.yield %[[NONE]]
 // CHECK-LABEL: func.func @ragged.rows(
 uprog.operator @ragged.rows(
     %n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather ragged(0)>},

@@ -131,3 +131,66 @@ func.func @main(%a: tensor<11xi1>, %n: tensor<2xindex>, %c: tensor<f64> {batch.s
   %word = tensor.extract %d[%i1, %i3] : tensor<3x5xi32>
   return %bit, %index, %real, %word : i1, index, f64, i32
 }
+
+// -----
+
+// An index that is not known is compared with its extent, without a sign, and the
+// run ends in an error with the number of what it is of; so it does where a constant
+// one is out of range, and one in range is not compared.
+// CHECK-LABEL: func.func private @main(
+// CHECK-SAME:    %[[CTX:.*]]: !llvm.ptr, %[[X:.*]]: i64, %[[I:.*]]: index, %{{.*}}: i64) -> (i16, i16, i16, f32)
+// CHECK-NOT:     arith.cmpi
+// CHECK:         %[[INDEX:.*]] = arith.index_cast %[[I]] : index to i64
+// CHECK-NEXT:    %[[LIMIT:.*]] = arith.constant 20 : i64
+// CHECK-NEXT:    %[[OUTSIDE:.*]] = arith.cmpi uge, %[[INDEX]], %[[LIMIT]] : i64
+// CHECK-NEXT:    scf.if %[[OUTSIDE]] {
+// CHECK-DAG:       %[[CODE:.*]] = arith.constant 5 : i64
+// CHECK-DAG:       %[[PLACE:.*]] = arith.constant 2 : i64
+// CHECK:           llvm.call %{{.*}}(%[[CTX]], %[[CODE]], %[[INDEX]], %[[PLACE]])
+// CHECK:         }
+// CHECK:         %[[ALONG:.*]] = arith.muli %[[INDEX]], %c2_i64
+// CHECK-NEXT:    arith.addi %[[X]], %[[ALONG]]
+// CHECK-NOT:     arith.cmpi
+// CHECK:         llvm.load %{{.*}} : !llvm.ptr -> i16
+// CHECK:         %[[TWENTY:.*]] = arith.index_cast %c20 : index to i64
+// CHECK:         arith.cmpi uge, %[[TWENTY]], %c20_i64
+// CHECK-NEXT:    scf.if
+// CHECK-DAG:       %[[CODE:.*]] = arith.constant 5 : i64
+// CHECK-DAG:       %[[PLACE:.*]] = arith.constant 4 : i64
+// CHECK:           llvm.call %{{.*}}(%[[CTX]], %[[CODE]], %[[TWENTY]], %[[PLACE]])
+// CHECK:         llvm.load %{{.*}} : !llvm.ptr -> i16
+// CHECK-NOT:     arith.cmpi
+// CHECK:         llvm.load %{{.*}} : !llvm.ptr -> i16
+
+// An element of a parameter with any number of rows lies in a row of its source.
+// CHECK:         %[[ROW:.*]] = arith.index_cast %[[I]] : index to i64
+// CHECK:         %[[OUTSIDE:.*]] = arith.cmpi uge, %[[ROW]], %{{.*}} : i64
+// CHECK-NEXT:    scf.if %[[OUTSIDE]] {
+// CHECK-NEXT:      %[[SOURCE:.*]] = arith.constant 1 : i64
+// CHECK-NEXT:      %[[CODE:.*]] = arith.constant 1 : i64
+// CHECK:           llvm.call %{{.*}}(%[[CTX]], %[[CODE]], %[[ROW]], %[[SOURCE]])
+// CHECK:         }
+// CHECK:         %[[BASE:.*]] = llvm.load
+// CHECK:         %[[OFFSET:.*]] = arith.muli %[[ROW]], %c128_i64
+// CHECK-NEXT:    %[[START:.*]] = arith.addi %[[BASE]], %[[OFFSET]]
+// CHECK-NOT:     arith.cmpi
+// CHECK:         arith.addi %[[START]]
+// CHECK:         llvm.load %{{.*}} : !llvm.ptr -> f32
+// CHECK:         return
+
+// The descriptor says of which dimension each number is, and where it is read.
+// CHECK:      \22indices\22:[\22dimension 0 of a tensor of type tensor<2x20xi16>, read at instance.mlir:[[#READ:]]:8\22
+// CHECK-SAME: ,\22dimension 1 of a tensor of type tensor<2x20xi16>, read at instance.mlir:[[#READ]]:8\22
+// CHECK-SAME: ,\22dimension 0 of a tensor of type tensor<2x20xi16>, read at instance.mlir:[[#READ+1]]:8\22
+// CHECK-SAME: ,\22dimension 0 of a tensor of type tensor<20xf32>, read at instance.mlir:[[#READ+3]]:8\22]
+func.func @main(%x: tensor<2x20xi16>, %i: index, %E: tensor<?x20xf32> {batch.shared = "E"})
+    -> (i16, i16, i16, f32) attributes {batch.entry} {
+  %c1 = arith.constant 1 : index
+  %c19 = arith.constant 19 : index
+  %c20 = arith.constant 20 : index
+  %a = tensor.extract %x[%c1, %i] : tensor<2x20xi16>
+  %b = tensor.extract %x[%c1, %c20] : tensor<2x20xi16>
+  %c = tensor.extract %x[%c1, %c19] : tensor<2x20xi16>
+  %d = tensor.extract %E[%i, %c1] : tensor<?x20xf32>
+  return %a, %b, %c, %d : i16, i16, i16, f32
+}

@@ -43,3 +43,47 @@ func.func @data(%xs: tensor<?x8xf32>, %t: tensor<1xindex>) -> tensor<8xf32>
   %y = math.tanh %x : tensor<8xf32>
   return %y : tensor<8xf32>
 }
+
+// -----
+
+// An element that control reads is one of such a row. Those of parameters stay.
+// CHECK-LABEL: func.func @element
+// CHECK-SAME:    (%[[XS:.*]]: tensor<?x4xi64>, %[[E:.*]]: tensor<?x4xi64> {{.*}}, %[[I:.*]]: index,
+// CHECK:         %[[ONE:.*]] = arith.constant 1 : index
+// CHECK-NEXT:    %[[ROW:.*]] = rec.element %[[XS]][%[[I]]] : tensor<?x4xi64> -> tensor<4xi64>
+// CHECK-NEXT:    %[[J64:.*]] = tensor.extract %[[ROW]][%[[ONE]]] : tensor<4xi64>
+// CHECK-NEXT:    %[[J:.*]] = arith.index_cast %[[J64]]
+// CHECK-NEXT:    %[[N64:.*]] = tensor.extract %[[E]][%[[J]], %[[ONE]]] : tensor<?x4xi64>
+// CHECK-NEXT:    %[[N:.*]] = arith.index_cast %[[N64]]
+// CHECK-NEXT:    scf.for %{{.*}} to %[[N]]
+func.func @element(%xs: tensor<?x4xi64>, %E: tensor<?x4xi64> {batch.shared = "E"},
+                   %i: index, %x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {batch.entry} {
+  %c1 = arith.constant 1 : index
+  %j64 = tensor.extract %xs[%i, %c1] : tensor<?x4xi64>
+  %j = arith.index_cast %j64 : i64 to index
+  %n64 = tensor.extract %E[%j, %c1] : tensor<?x4xi64>
+  %n = arith.index_cast %n64 : i64 to index
+  %r = scf.for %k = %c1 to %n step %c1 iter_args(%h = %x) -> (tensor<4xf32>) {
+    %y = math.tanh %h : tensor<4xf32>
+    scf.yield %y : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+// One that the body of a tensor op reads is the kernel's.
+// CHECK-LABEL: func.func @body
+// CHECK-NOT:     rec.element
+func.func @body(%xs: tensor<?x4xf32>, %x: tensor<4xf32>, %i: index) -> tensor<4xf32>
+    attributes {batch.entry} {
+  %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      outs(%x : tensor<4xf32>) {
+  ^bb0(%o: f32):
+    %j = linalg.index 0 : index
+    %v = tensor.extract %xs[%i, %j] : tensor<?x4xf32>
+    linalg.yield %v : f32
+  } -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
