@@ -584,8 +584,8 @@ bool BatchedForms::checkCaptured(linalg::LinalgOp op,
   getUsedValuesDefinedAbove(op->getRegions(), used);
   for (Value value : used) {
     BatchedForm form = lookup(value);
-    bool known = form.kind == BatchedForm::Once ||
-                 form.kind == BatchedForm::PerTask;
+    bool known =
+        form.kind == BatchedForm::Once || form.kind == BatchedForm::PerTask;
     // A loop over rows does not know the rows of the same task.
     if (isa<RankedTensorType>(value.getType()))
       known = isIndexable(value) && (form.kind != BatchedForm::Rows ||

@@ -86,9 +86,10 @@ void StructuralControl::findReads(const InstanceProgram &program,
       flow.emplace(program);
     Value tensor = extract.getTensor();
     auto type = cast<RankedTensorType>(tensor.getType());
-    bool isAddressable = sharedness.getParameter(tensor)
-                             ? static_cast<bool>(getReadRow(type))
-                             : type.hasStaticShape() || rec::isRaggedTensor(type);
+    bool isAddressable =
+        sharedness.getParameter(tensor)
+            ? static_cast<bool>(getReadRow(type))
+            : type.hasStaticShape() || rec::isRaggedTensor(type);
     return isAddressable && flow->contains(tensor) &&
            flow->holdsInputs(flow->getNode(tensor));
   };

@@ -88,7 +88,8 @@ LogicalResult mlir::batch::writeResourceValues(ModuleOp module,
   std::error_code code;
   llvm::ToolOutputFile output(file, code, llvm::sys::fs::OF_None);
   if (code)
-    return module.emitError("cannot write '") << file << "': " << code.message();
+    return module.emitError("cannot write '")
+           << file << "': " << code.message();
   output.os().write(length, sizeof(length)) << text << data;
   output.os().flush();
   if (output.os().has_error())

@@ -40,8 +40,8 @@ public:
   StructuralControl(const InstanceProgram &program,
                     const Sharedness &sharedness);
 
-  /// True if `value`, a scalar or an ADT value, does not depend on a tensor that
-  /// an op computes.
+  /// True if `value`, a scalar or an ADT value, does not depend on a tensor
+  /// that an op computes.
   bool isStructural(Value value) const { return !computed.contains(value); }
   /// The first place where control needs a tensor: in module order the first
   /// op that reads one for it, else the first that is decided by one.

@@ -9,6 +9,7 @@
 #define BATCH_TRANSFORMS_PASSES_H
 
 #include "Batch/Transforms/Control/Passes.h"
+#include "Batch/Transforms/Import/Passes.h"
 #include "Batch/Transforms/Kernels/Passes.h"
 #include "Batch/Transforms/Memory/Passes.h"
 #include "Batch/Transforms/Normalize/Passes.h"
@@ -18,6 +19,7 @@
 namespace mlir::batch {
 
 inline void registerTransformsPasses() {
+  registerTransformsImportPasses();
   registerTransformsNormalizePasses();
   registerTransformsRecursionPasses();
   registerTransformsKernelsPasses();

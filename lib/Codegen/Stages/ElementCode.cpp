@@ -87,8 +87,8 @@ Value Evaluator::evalArgument(BlockArgument argument, ArrayRef<Index> indices) {
                        element, indices);
   }
   if (std::optional<int64_t> domain = op.getOffsets(number))
-    return arith::IndexCastOp::create(
-        b, element, getOffset(*domain, indices.front().base));
+    return arith::IndexCastOp::create(b, element,
+                                      getOffset(*domain, indices.front().base));
   Value row = rowPointer(argument, indices.front().base);
   if (op.getRead(number).getKind() != OperandKind::Scalar)
     return loadElement(row, type.getShape().drop_front(),
@@ -266,11 +266,11 @@ std::optional<int64_t> Evaluator::getRaggedDomain(tensor::ExtractOp op) const {
   if (op.getIndices().empty())
     return std::nullopt;
   Value row = op.getIndices().front();
-  SmallVector<Value> parts = {row};
+  SmallVector<Value> terms = {row};
   if (auto sum = row.getDefiningOp<arith::AddIOp>())
-    parts = {sum.getLhs(), sum.getRhs()};
-  for (Value part : parts)
-    if (auto first = part.getDefiningOp<tensor::ExtractOp>())
+    terms = {sum.getLhs(), sum.getRhs()};
+  for (Value term : terms)
+    if (auto first = term.getDefiningOp<tensor::ExtractOp>())
       if (auto offsets = dyn_cast<BlockArgument>(first.getTensor()))
         if (auto domain = plan.getOperator().getOffsets(offsets.getArgNumber()))
           return domain;
@@ -291,8 +291,7 @@ Value Evaluator::evalExtract(tensor::ExtractOp op, ArrayRef<Index> dims,
   Type type = op.getType();
   if (llvm::any_of(indices, [](const Index &index) { return index.lanes; }))
     type = vectorOf(type);
-  Value exists =
-      b.less(indices.front().base, getOffset(*domain, getCount()));
+  Value exists = b.less(indices.front().base, getOffset(*domain, getCount()));
   auto row = scf::IfOp::create(b, type, exists, /*withElseRegion=*/true);
   {
     OpBuilder::InsertionGuard guard(b);
@@ -303,8 +302,8 @@ Value Evaluator::evalExtract(tensor::ExtractOp op, ArrayRef<Index> dims,
       scf::YieldOp::create(b, element);
     scopes.pop_back();
     b.setInsertionPointToStart(row.elseBlock());
-    scf::YieldOp::create(b, arith::ConstantOp::create(b, b.getZeroAttr(type))
-                                .getResult());
+    scf::YieldOp::create(
+        b, arith::ConstantOp::create(b, b.getZeroAttr(type)).getResult());
   }
   return row.getResult(0);
 }

@@ -248,16 +248,16 @@ ConvertRead::matchAndRewrite(ReadOp op, OpAdaptor adaptor,
   };
   Value tag = arith::ShRUIOp::create(rewriter, loc, adaptor.getRow(),
                                      cb.constant(kHandleTagShift));
-  Value source = arith::MulIOp::create(rewriter, loc,
-                                       mask(tag, kHandleSourceTag - 1),
-                                       cb.constant(kSourceCells));
-  Value base = cb.loadCell(
-      cb.loadField(ContextField::sources),
-      arith::AddIOp::create(rewriter, loc, source,
-                            cb.constant(kSourceBase.cell())));
-  Value offset = arith::MulIOp::create(
-      rewriter, loc, mask(adaptor.getRow(), 0xffffffff),
-      cb.constant(getRowBytes(type)));
+  Value source =
+      arith::MulIOp::create(rewriter, loc, mask(tag, kHandleSourceTag - 1),
+                            cb.constant(kSourceCells));
+  Value base =
+      cb.loadCell(cb.loadField(ContextField::sources),
+                  arith::AddIOp::create(rewriter, loc, source,
+                                        cb.constant(kSourceBase.cell())));
+  Value offset =
+      arith::MulIOp::create(rewriter, loc, mask(adaptor.getRow(), 0xffffffff),
+                            cb.constant(getRowBytes(type)));
   Value row = arith::AddIOp::create(rewriter, loc, base, offset);
   rewriter.replaceOp(
       op, loadElement(rewriter, op, type, row, adaptor.getIndices()));

@@ -346,8 +346,8 @@ static Value findRow(OpBuilder &builder, Location loc, int64_t source,
     scf::YieldOp::create(then, loc);
   });
   Value base = cb.loadCell(sources, cb.constant(first + kSourceBase.cell()));
-  Value offset = arith::MulIOp::create(builder, loc, index,
-                                       cb.constant(getRowBytes(row)));
+  Value offset =
+      arith::MulIOp::create(builder, loc, index, cb.constant(getRowBytes(row)));
   return arith::AddIOp::create(builder, loc, base, offset);
 }
 
@@ -377,8 +377,7 @@ ConvertExtract::matchAndRewrite(tensor::ExtractOp op, OpAdaptor adaptor,
   ValueRange indices = adaptor.getIndices();
   if (number) {
     type = getReadRow(type);
-    Value index =
-        ContextBuilder(rewriter, op.getLoc()).toCell(indices.front());
+    Value index = ContextBuilder(rewriter, op.getLoc()).toCell(indices.front());
     row = findRow(rewriter, op.getLoc(), number.getInt(), index, type);
     indices = indices.drop_front();
   }

@@ -383,10 +383,12 @@ LogicalResult NumRowsOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifySource(*this, getSourceAttr(), symbols);
 }
 
-LogicalResult ReadOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location>, ValueRange operands,
-    DictionaryAttr attributes, OpaqueProperties properties,
-    RegionRange regions, SmallVectorImpl<Type> &types) {
+LogicalResult ReadOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                       ValueRange operands,
+                                       DictionaryAttr attributes,
+                                       OpaqueProperties properties,
+                                       RegionRange regions,
+                                       SmallVectorImpl<Type> &types) {
   Adaptor adaptor(operands, attributes, properties, regions);
   types.push_back(getElementTypeOrSelf(adaptor.getRowType()));
   return success();

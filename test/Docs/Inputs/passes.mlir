@@ -47,6 +47,21 @@ func.func @sum(%words: !rec.adt<@Words>, %zero: index) -> index {
   EXAMPLE
   return %n : index
 }
+// ----- batch-fold-empty
+func.func @main(%none: tensor<0x4xf32>, %x: tensor<3x4xf32>) -> tensor<3x4xf32> attributes {batch.entry} {
+  EXAMPLE
+  return %z : tensor<3x4xf32>
+}
+// ----- batch-scalarize
+func.func @main(%i: tensor<i32>, %limit: tensor<i32>, %x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
+  EXAMPLE
+    scf.yield %x : tensor<4xf32>
+  } else {
+    %z = arith.addf %x, %x : tensor<4xf32>
+    scf.yield %z : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
 // ----- batch-specialize-sizes
 // OPTIONS: --batch-specialize-sizes=sizes=H=64
 EXAMPLE

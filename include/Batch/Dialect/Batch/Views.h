@@ -27,8 +27,8 @@ OpFoldResult getRowIndex(tensor::ExtractSliceOp slice);
 RankedTensorType getCountedRow(tensor::DimOp dim);
 
 /// The row of parameter `tensor` of which control can read an element: all of
-/// it if its shape is static, a row of the first dimension if only the extent of
-/// that is dynamic. Null for every other shape.
+/// it if its shape is static, a row of the first dimension if only the extent
+/// of that is dynamic. Null for every other shape.
 RankedTensorType getReadRow(RankedTensorType tensor);
 
 /// What an index is of, in words: dimension `dim` of `tensor`, of type `type`,

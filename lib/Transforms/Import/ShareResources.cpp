@@ -7,13 +7,13 @@
 
 #include "Batch/Analysis/InstanceProgram.h"
 #include "Batch/Dialect/Batch/Batch.h"
-#include "Batch/Transforms/Normalize/Passes.h"
+#include "Batch/Transforms/Import/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_SHARERESOURCESPASS
-#include "Batch/Transforms/Normalize/Passes.h.inc"
+#include "Batch/Transforms/Import/Passes.h.inc"
 } // namespace mlir::batch
 
 using namespace mlir;

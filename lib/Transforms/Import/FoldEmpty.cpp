@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch/Transforms/Normalize/Passes.h"
+#include "Batch/Transforms/Import/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -13,7 +13,7 @@
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_FOLDEMPTYPASS
-#include "Batch/Transforms/Normalize/Passes.h.inc"
+#include "Batch/Transforms/Import/Passes.h.inc"
 } // namespace mlir::batch
 
 using namespace mlir;
@@ -35,8 +35,7 @@ struct ComputeNothing : RewritePattern {
                                 PatternRewriter &rewriter) const override {
     if (isa<tensor::EmptyOp>(op) || op->getNumResults() == 0 || !isPure(op) ||
         !llvm::all_of(op->getResultTypes(), [](Type type) {
-          return isEmpty(type) &&
-                 cast<RankedTensorType>(type).hasStaticShape();
+          return isEmpty(type) && cast<RankedTensorType>(type).hasStaticShape();
         }))
       return rewriter.notifyMatchFailure(op, "has elements, or effects");
     SmallVector<Value> results;

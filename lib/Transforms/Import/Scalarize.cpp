@@ -11,14 +11,14 @@
 // the whole chain: first of what loops and branches carry, then, pattern by
 // pattern, of the operations in between.
 //
-// Front ends also carry all that a loop reads through it, weights included.
+// Front ends also carry all that a loop reads through it, parameters included.
 // Upstream's canonicalization of loops takes that out.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Batch/Analysis/TensorCode.h"
 #include "Batch/Dialect/Batch/Batch.h"
-#include "Batch/Transforms/Normalize/Passes.h"
+#include "Batch/Transforms/Import/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -31,7 +31,7 @@
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_SCALARIZEPASS
-#include "Batch/Transforms/Normalize/Passes.h.inc"
+#include "Batch/Transforms/Import/Passes.h.inc"
 } // namespace mlir::batch
 
 using namespace mlir;
@@ -74,8 +74,7 @@ static bool isInput(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   if (!argument)
     return false;
-  auto function =
-      dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
   return function && function->hasAttr(kEntryAttr);
 }
 
@@ -135,8 +134,8 @@ struct ComputeScalar : OpRewritePattern<tensor::ExtractOp> {
       return tensor::ExtractOp::create(rewriter, loc, operand, ValueRange());
     };
     if (std::optional<ElementPlace> place = findPlace(result)) {
-      SmallVector<Value> indices = getValueOrCreateConstantIndexOp(
-          rewriter, loc, place->indices);
+      SmallVector<Value> indices =
+          getValueOrCreateConstantIndexOp(rewriter, loc, place->indices);
       rewriter.replaceOpWithNewOp<tensor::ExtractOp>(op, place->tensor,
                                                      indices);
       return success();
@@ -273,13 +272,13 @@ void CarriedTensors::findKnown() {
   for (bool changed = true; changed;) {
     changed = false;
     for (auto &[value, operands] : sources) {
-      bool isUnknown =
-          llvm::any_of(operands,
-                       [&](OpOperand *operand) {
-                         return !isKnown(operand->get());
-                       }) ||
-          llvm::any_of(classes.members(value),
-                       [&](Value other) { return unknown.contains(other); });
+      bool isUnknown = llvm::any_of(operands,
+                                    [&](OpOperand *operand) {
+                                      return !isKnown(operand->get());
+                                    }) ||
+                       llvm::any_of(classes.members(value), [&](Value other) {
+                         return unknown.contains(other);
+                       });
       if (isUnknown)
         changed |= unknown.insert(value).second;
     }
@@ -316,8 +315,8 @@ void CarriedTensors::convert(Value value) {
     return;
   OpBuilder builder(value.getContext());
   builder.setInsertionPointAfterValue(value);
-  auto tensor = tensor::FromElementsOp::create(builder, value.getLoc(), type,
-                                               value);
+  auto tensor =
+      tensor::FromElementsOp::create(builder, value.getLoc(), type, value);
   value.replaceAllUsesExcept(tensor.getResult(), tensor);
 }
 
@@ -335,9 +334,8 @@ CarriedTensors::scalarize(ArrayRef<tensor::ExtractOp> reads) {
   SmallVector<Operation *> elements;
   for (OpOperand *operand : operands) {
     OpBuilder builder(operand->getOwner());
-    auto element =
-        tensor::ExtractOp::create(builder, operand->getOwner()->getLoc(),
-                                  operand->get(), ValueRange());
+    auto element = tensor::ExtractOp::create(
+        builder, operand->getOwner()->getLoc(), operand->get(), ValueRange());
     operand->set(element);
     elements.push_back(element);
   }

@@ -1,0 +1,82 @@
+//===- Passes.td - What importers write --------------------*- tablegen -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_TRANSFORMS_IMPORT_PASSES_TD
+#define BATCH_TRANSFORMS_IMPORT_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ShareResourcesPass : Pass<"batch-share-resources", "::mlir::ModuleOp"> {
+  let summary = "make parameters of constants that are resources";
+  let description = [{
+    Front ends write parameters as `dense_resource` constants. Each becomes a
+    parameter of the entry, named by its key, and is passed to the functions that
+    use it. Its values are given like those of any parameter;
+    `batch-compile --write-params=FILE` writes the ones that a module brings.
+
+    ```mlir
+    func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> attributes {batch.entry} {
+      %w = arith.constant dense_resource<scale> : tensor<2xf32>
+      %y = arith.mulf %x, %w : tensor<2xf32>
+      return %y : tensor<2xf32>
+    }
+    // becomes
+    func.func @main(%x: tensor<2xf32>, %w: tensor<2xf32> {batch.shared = "scale"}) -> tensor<2xf32> attributes {batch.entry} {
+      %y = arith.mulf %x, %w : tensor<2xf32>
+    ```
+
+    See test/Transforms/Import/share-resources.mlir.
+  }];
+}
+
+def FoldEmptyPass : Pass<"batch-fold-empty", "::mlir::ModuleOp"> {
+  let summary = "remove tensors without elements";
+  let description = [{
+    What computes a tensor without elements, as front ends write them, computes
+    nothing; what reads one does without: a concatenation leaves it out, an insert
+    keeps the whole, a reduction over it is its initial value.
+
+    ```mlir
+    %y = tensor.concat dim(0) %none, %x : (tensor<0x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+    %z = arith.addf %y, %y : tensor<3x4xf32>
+    // becomes
+    %z = arith.addf %x, %x : tensor<3x4xf32>
+    ```
+
+    See test/Transforms/Import/fold-empty.mlir.
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
+def ScalarizePass : Pass<"batch-scalarize", "::mlir::ModuleOp"> {
+  let summary = "make scalars of rank-0 tensors that decide control";
+  let description = [{
+    Front ends write counters, conditions and positions as rank-0 tensors. Where
+    control takes the element of one that follows from inputs, parameters and
+    constants by elementwise operations alone, perhaps carried by `scf.for`,
+    `scf.while` and `scf.if`, the operations and what is carried become scalars:
+    control is seen to be structural. Others stay, so that control waits for them
+    as late as before. Loops no longer carry what they do not change, such as
+    parameters, so that kernels know what it is.
+
+    ```mlir
+    %less = arith.cmpi slt, %i, %limit : tensor<i32>
+    %go = tensor.extract %less[] : tensor<i1>
+    %y = scf.if %go -> (tensor<4xf32>) {
+    // becomes
+    %i0 = tensor.extract %i[] : tensor<i32>
+    %limit0 = tensor.extract %limit[] : tensor<i32>
+    %go = arith.cmpi slt, %i0, %limit0 : i32
+    ```
+
+    See test/Transforms/Import/scalarize.mlir.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+#endif // BATCH_TRANSFORMS_IMPORT_PASSES_TD
