@@ -56,8 +56,8 @@ void TensorCode::collectBlocks(Region &region) {
     }
 }
 
-/// Control cannot read elements of tensors: scalars that are computed from them
-/// and read only by tensor ops are kernel code.
+/// Elements of tensors, and scalars that are computed from them, are kernel
+/// code where only tensor ops read them: control need not know them.
 void TensorCode::findScalarCode() {
   for (Block *block : blocks) {
     for (Operation &op : *block) {

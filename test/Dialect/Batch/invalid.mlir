@@ -360,15 +360,6 @@ func.func @f(%h: !batch.handle, %i: index) {
 
 // -----
 
-func.func @f(%h: !batch.handle, %i: index) {
-  // expected-error @+2 {{'batch.read' op inferred type(s) 'f32' are incompatible with return type(s) of operation 'f64'}}
-  // expected-error @+1 {{'batch.read' op failed to infer returned types}}
-  %e = "batch.read"(%h, %i) <{row_type = tensor<4xf32>}> : (!batch.handle, index) -> f64
-  return
-}
-
-// -----
-
 // What a task makes is not there yet.
 batch.kernel @k() -> tensor<4xf32> {
   %x = arith.constant dense<0.0> : tensor<4xf32>
