@@ -62,8 +62,9 @@ def ChooseStrategyPass : Pass<"batch-choose-strategy", "::mlir::ModuleOp"> {
   let description = [{
     Gives the entry a `batch.strategy`, unless the source gives one; an option that
     says another is an error. `auto` is the
-    first that is legal: `linearize`, where control reads nothing but the inputs;
-    `lockstep`, where it needs tensors; `none`, which runs one instance at a time.
+    first that is legal: `linearize`, where control reads nothing but inputs and
+    parameters, elements of tensors among them; `lockstep`, where it needs tensors
+    that ops compute; `none`, which runs one instance at a time.
     A remark says which it is. For `none` a warning says where and why, and
     `batch.not_batched` keeps that for whoever runs the object.
 
@@ -101,8 +102,10 @@ def LinearizePass : Pass<"batch-linearize", "::mlir::ModuleOp"> {
     post-order (Cortex, section 2); other recursion stays and remembers its
     calls. The instance program is kept: it is the unbatched lowering.
 
-    An entry whose `batch.strategy` is another is left as it is. Control that
-    depends on a tensor is an error.
+    Where control reads an element of a tensor that exists before the run, of an
+    input, a field or a parameter, the inspector reads it by `batch.read`. Control
+    that depends on a tensor that an op computes is an error. An entry whose
+    `batch.strategy` is another is left as it is.
 
     ```mlir
     func.func private @encode(%t: !tree) -> !vec {
