@@ -211,6 +211,14 @@ bool BatchedForms::picks(Operation *op) const {
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
     return llvm::any_of(slice.getOffsets(), isPosition) ||
            (isSource(slice.getSource()) && slice.getType().hasStaticShape());
+  // Views have no strides.
+  if (auto slice = dyn_cast<tensor::InsertSliceOp>(op))
+    return llvm::any_of(slice.getOffsets(), isPosition) ||
+           llvm::any_of(slice.getStaticStrides(), [](int64_t stride) {
+             return !ShapedType::isDynamic(stride) && stride != 1;
+           });
+  if (isa<tensor::InsertOp>(op))
+    return true;
   return op->walk([](tensor::ExtractOp) { return WalkResult::interrupt(); })
       .wasInterrupted();
 }
@@ -243,6 +251,7 @@ void BatchedForms::visit(Operation *op) {
       .Case([&](tensor::ConcatOp concat) { visitConcat(concat); })
       .Case([&](tensor::ExtractSliceOp slice) { visitExtractSlice(slice); })
       .Case([&](tensor::InsertSliceOp slice) { visitInsertSlice(slice); })
+      .Case([&](tensor::InsertOp insert) { visitInsert(insert); })
       .Case([&](tensor::CollapseShapeOp reshape) {
         visitReshape(op, reshape.getSrc(), reshape.getSrcType(),
                      reshape.getReassociationIndices());
@@ -468,7 +477,52 @@ void BatchedForms::visitExtractSlice(tensor::ExtractSliceOp op) {
     set(op, form);
 }
 
+/// Checks an insert at positions that the generated code computes; its result
+/// is a tensor of the task's own.
+void BatchedForms::visitPut(Operation *op, Value source, Value dest,
+                            ArrayRef<OpFoldResult> offsets,
+                            ArrayRef<OpFoldResult> sizes,
+                            ArrayRef<OpFoldResult> strides) {
+  auto type = cast<RankedTensorType>(dest.getType());
+  auto isStatic = [](Value value) {
+    auto tensor = dyn_cast<RankedTensorType>(value.getType());
+    return !tensor || tensor.hasStaticShape();
+  };
+  bool fits = isStatic(source) && isStatic(dest);
+  for (auto [dim, offset, size, stride] :
+       llvm::enumerate(offsets, sizes, strides)) {
+    std::optional<int64_t> first = getConstantIntValue(offset);
+    std::optional<int64_t> count = getConstantIntValue(size);
+    std::optional<int64_t> step = getConstantIntValue(stride);
+    fits &= count && step && *count > 0 && *step > 0 &&
+            first.value_or(0) >= 0 &&
+            first.value_or(0) + (*count - 1) * *step < type.getDimSize(dim);
+    auto position = dyn_cast<Value>(offset);
+    if (position && !checkCanBe(op, position, {BatchedForm::PerTask}))
+      return;
+  }
+  if (!fits) {
+    fail(op, "inserts at a place that differs from task to task: sizes and "
+             "strides must be constant, and what is inserted must fit into a "
+             "tensor of known size");
+    return;
+  }
+  if (checkCanBe(op, source, {BatchedForm::PerTask}) &&
+      checkCanBe(op, dest, {BatchedForm::PerTask}))
+    set(op, {BatchedForm::PerTask});
+}
+
+void BatchedForms::visitInsert(tensor::InsertOp op) {
+  SmallVector<OpFoldResult> indices = getAsOpFoldResult(op.getIndices());
+  SmallVector<OpFoldResult> ones(indices.size(),
+                                 Builder(op.getContext()).getIndexAttr(1));
+  visitPut(op, op.getScalar(), op.getDest(), indices, ones, ones);
+}
+
 void BatchedForms::visitInsertSlice(tensor::InsertSliceOp op) {
+  if (picks(op))
+    return visitPut(op, op.getSource(), op.getDest(), op.getMixedOffsets(),
+                    op.getMixedSizes(), op.getMixedStrides());
   SmallVector<Value> tensors = {op.getSource(), op.getDest()};
   if (!checkJoin(op, tensors))
     return;

@@ -78,8 +78,9 @@ public:
   /// task or is computed from parameters. Loop counters are known once loops
   /// are unrolled.
   bool isUnknown(Value position) const;
-  /// True if `op` reads a tensor where the generated code cannot know whether
-  /// the tensor has elements: the position is unknown, or the extent is.
+  /// True if `op` reads or writes a tensor where the generated code cannot know
+  /// whether the tensor has elements: the position is unknown, or the extent
+  /// is. True for all inserts that are no views, too.
   bool picks(Operation *op) const;
   /// The form of an operation whose operands have equal extents: Rows if one of
   /// them is, PerTask otherwise.
@@ -103,6 +104,7 @@ private:
   void visitConcat(tensor::ConcatOp op);
   void visitExtractSlice(tensor::ExtractSliceOp op);
   void visitInsertSlice(tensor::InsertSliceOp op);
+  void visitInsert(tensor::InsertOp op);
   void visitReshape(Operation *op, Value source, Type detailed,
                     ArrayRef<ReassociationIndices> groups);
   void visitSoftmax(linalg::SoftmaxOp op);
@@ -121,6 +123,9 @@ private:
                   BatchedForm form);
   void visitPick(Operation *op, Value source, ArrayRef<OpFoldResult> offsets,
                  ArrayRef<OpFoldResult> sizes, ArrayRef<OpFoldResult> strides);
+  void visitPut(Operation *op, Value source, Value dest,
+                ArrayRef<OpFoldResult> offsets, ArrayRef<OpFoldResult> sizes,
+                ArrayRef<OpFoldResult> strides);
   bool isIndexable(Value tensor) const;
 
   bool fail(Operation *op, const Twine &text);

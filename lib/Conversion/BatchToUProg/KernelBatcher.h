@@ -132,6 +132,16 @@ private:
                  linalg::GenericOp generic);
 
   //===--------------------------------------------------------------------===//
+  // Inserts at computed positions (VectorizeInserts.cpp)
+  //===--------------------------------------------------------------------===//
+
+  void batchInsert(tensor::InsertOp op);
+  void batchPut(Operation *op, Value source, Value dest,
+                ArrayRef<OpFoldResult> offsets, ArrayRef<OpFoldResult> sizes,
+                ArrayRef<OpFoldResult> strides,
+                const llvm::SmallBitVector &dropped);
+
+  //===--------------------------------------------------------------------===//
   // Structured operations (VectorizeLinalg.cpp)
   //===--------------------------------------------------------------------===//
 

@@ -53,8 +53,8 @@ static std::string getParameterName(ModuleOp module, int64_t parameter) {
   return "parameter " + std::to_string(parameter);
 }
 
-/// Names a dimension of `source`, which `op` reads, and the place of `op` in
-/// the program.
+/// Names a dimension of `source`, which `op` reads or writes, and the place of
+/// `op` in the program.
 std::string KernelBatcher::describe(Operation *op, Value source, int64_t dim) {
   auto argument = dyn_cast<BlockArgument>(source);
   auto parameter = argument ? kernel.getArgAttrOfType<IntegerAttr>(
@@ -64,7 +64,9 @@ std::string KernelBatcher::describe(Operation *op, Value source, int64_t dim) {
   if (parameter)
     tensor = getParameterName(kernel->getParentOfType<ModuleOp>(),
                               parameter.getInt());
-  return describeDimension(dim, tensor, source.getType(), op->getLoc());
+  bool writes = isa<tensor::InsertOp, tensor::InsertSliceOp>(op);
+  return describeDimension(dim, tensor, source.getType(), op->getLoc(),
+                           writes ? "written" : "read");
 }
 
 static Value getValue(OpBuilder &nested, Location loc, OpFoldResult number) {

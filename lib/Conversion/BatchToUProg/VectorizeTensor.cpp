@@ -30,6 +30,7 @@ LogicalResult KernelBatcher::batchTensorOp(Operation *op) {
       .Case([&](tensor::ConcatOp concat) { batchConcat(concat); })
       .Case([&](tensor::ExtractSliceOp slice) { batchExtractSlice(slice); })
       .Case([&](tensor::InsertSliceOp slice) { batchInsertSlice(slice); })
+      .Case([&](tensor::InsertOp insert) { batchInsert(insert); })
       .Case([&](tensor::CollapseShapeOp reshape) { batchReshape(reshape); })
       .Case([&](tensor::ExpandShapeOp reshape) { batchReshape(reshape); })
       .Case([&](linalg::SoftmaxOp softmax) { batchSoftmax(softmax); })
@@ -276,6 +277,10 @@ void KernelBatcher::batchExtractSlice(tensor::ExtractSliceOp op) {
 }
 
 void KernelBatcher::batchInsertSlice(tensor::InsertSliceOp op) {
+  if (forms.picks(op))
+    return batchPut(op, op.getSource(), op.getDest(), op.getMixedOffsets(),
+                    op.getMixedSizes(), op.getMixedStrides(),
+                    op.getDroppedDims());
   BatchedForm form = lookup(op);
   Value source = getAs(op, op.getSource(), form);
   Value dest = getAs(op, op.getDest(), form);

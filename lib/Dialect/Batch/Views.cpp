@@ -53,13 +53,15 @@ RankedTensorType mlir::batch::getReadRow(RankedTensorType tensor) {
 }
 
 std::string mlir::batch::describeDimension(int64_t dim, const Twine &tensor,
-                                           Type type, Location loc) {
+                                           Type type, Location loc,
+                                           StringRef verb) {
   std::string text;
   llvm::raw_string_ostream out(text);
   out << "dimension " << dim << " of " << tensor << " of type " << type;
   // An object does not depend on the folder that it is made in.
   if (auto place = loc->findInstanceOf<FileLineColLoc>())
-    out << ", read at " << llvm::sys::path::filename(place.getFilename()) << ':'
+    out << ", " << verb << " at "
+        << llvm::sys::path::filename(place.getFilename()) << ':'
         << place.getLine() << ':' << place.getColumn();
   return text;
 }

@@ -135,3 +135,58 @@ uprog.operator @ragged.rows(
   } -> tensor<?x4xf32>
   uprog.yield %r : tensor<?x4xf32>
 }
+
+// -----
+
+// A row that is inserted at a computed place: all columns are inside or none, so
+// both the old row and the new one are read as vectors. An element's columns are
+// not: they are written one at a time.
+// CHECK-LABEL: func.func private @insert.rows.stage0
+// CHECK:         llvm.cmpxchg
+// CHECK:         llvm.load %{{.*}} : !llvm.ptr -> vector<16xf32>
+// CHECK:         llvm.store %{{.*}} : vector<16xf32>, !llvm.ptr
+// CHECK-LABEL: func.func private @insert.rows.stage1
+// CHECK-NOT:     vector<
+// CHECK:         llvm.store %{{.*}} : f32, !llvm.ptr
+// CHECK-LABEL: func.func @insert.rows(
+uprog.operator @insert.rows(
+    %n: index, %x: tensor<?x8x32xf32> {uprog.operand = #uprog.operand<gather>},
+    %r: tensor<?x32xf32> {uprog.operand = #uprog.operand<gather>},
+    %i: tensor<?xindex> {uprog.operand = #uprog.operand<scalar>})
+    -> (tensor<?x8x32xf32>, tensor<?x32xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %empty = tensor.empty(%n) : tensor<?x8x32xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>],
+                       iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x, %i : tensor<?x8x32xf32>, tensor<?xindex>) outs(%empty : tensor<?x8x32xf32>) {
+  ^bb0(%old: f32, %p: index, %o: f32):
+    %in = arith.cmpi ult, %p, %c8 : index
+    cf.assert %in, "dimension 0 of a tensor"
+    %own = arith.select %in, %p, %c0 : index
+    %t = linalg.index 0 : index
+    %k = linalg.index 1 : index
+    %from = arith.subi %k, %own : index
+    %here = arith.cmpi ult, %from, %c1 : index
+    %j = linalg.index 2 : index
+    %v = tensor.extract %r[%t, %j] : tensor<?x32xf32>
+    %w = arith.select %here, %v, %old : f32
+    linalg.yield %w : f32
+  } -> tensor<?x8x32xf32>
+  %row = tensor.empty(%n) : tensor<?x32xf32>
+  %z = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%r, %i : tensor<?x32xf32>, tensor<?xindex>) outs(%row : tensor<?x32xf32>) {
+  ^bb0(%old: f32, %p: index, %o: f32):
+    %t = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %from = arith.subi %j, %p : index
+    %here = arith.cmpi ult, %from, %c1 : index
+    %at = arith.select %here, %from, %c0 : index
+    %v = tensor.extract %r[%t, %at] : tensor<?x32xf32>
+    %w = arith.select %here, %v, %old : f32
+    linalg.yield %w : f32
+  } -> tensor<?x32xf32>
+  uprog.yield %y, %z : tensor<?x8x32xf32>, tensor<?x32xf32>
+}

@@ -381,3 +381,22 @@ batch.kernel @stride(%m: tensor<4x8xf32>, %i: index, %n: index) -> tensor<4xf32>
   %s = tensor.extract_slice %m[%i, 0] [1, 4] [1, %n] : tensor<4x8xf32> to tensor<4xf32>
   batch.yield %s : tensor<4xf32>
 }
+
+// -----
+
+// What is inserted fits.
+batch.kernel @outside(%x: tensor<4xf32>, %s: f32) -> tensor<4xf32> {
+  %c4 = arith.constant 4 : index
+  // expected-error @+1 {{inserts at a place that differs from task to task: sizes and strides must be constant, and what is inserted must fit into a tensor of known size}}
+  %y = tensor.insert %s into %x[%c4] : tensor<4xf32>
+  batch.yield %y : tensor<4xf32>
+}
+
+// -----
+
+// Nor is it of a size of its own.
+batch.kernel @ragged_insert(%x: tensor<4xf32>, %r: tensor<?xf32>, %i: index, %n: index) -> tensor<4xf32> {
+  // expected-error @+1 {{inserts at a place that differs from task to task: sizes and strides must be constant, and what is inserted must fit into a tensor of known size}}
+  %y = tensor.insert_slice %r into %x[%i] [%n] [1] : tensor<?xf32> into tensor<4xf32>
+  batch.yield %y : tensor<4xf32>
+}

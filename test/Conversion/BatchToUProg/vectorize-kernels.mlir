@@ -738,3 +738,64 @@ batch.kernel @ragged_body(%x: tensor<?x8xf32>, %ids: tensor<3xindex>) -> tensor<
   } -> tensor<3x8xf32>
   batch.yield %y : tensor<3x8xf32>
 }
+
+// -----
+
+// An insert at positions that differ from task to task is a choice for each
+// element of the whole: within the slice, whose positions are checked, the
+// element that is inserted, else its own.
+// CHECK-DAG:   #[[TASK:.*]] = affine_map<(d0, d1, d2) -> (d0)>
+// CHECK-DAG:   #[[ALL:.*]] = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+// CHECK-LABEL: uprog.operator @put.rows
+// CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x6x19xf32> {{.*}}, %[[R:[a-z0-9]*]]: tensor<?x19xf32> {{.*}}, %[[W:[a-z0-9]*]]: tensor<?x2x4xf32> {{.*}}, %[[S:[a-z0-9]*]]: tensor<?xf32> {{.*}}, %[[I:[a-z0-9]*]]: tensor<?xindex> {{.*}}, %[[J:[a-z0-9]*]]: tensor<?xindex>
+batch.kernel @put(%x: tensor<6x19xf32>, %r: tensor<19xf32>, %w: tensor<2x4xf32>,
+                  %s: f32, %i: index, %j: index)
+    -> (tensor<6x19xf32>, tensor<6x19xf32>, tensor<6x19xf32>, tensor<19xf32>) {
+  // A whole row: which columns are written is not asked.
+  // CHECK: linalg.generic {indexing_maps = [#[[ALL]], #[[TASK]], #[[ALL]]], iterator_types = ["parallel", "parallel", "parallel"]} ins(%[[X]], %[[I]] :
+  // CHECK-NEXT: ^bb0(%[[OLD:.*]]: f32, %[[P:.*]]: index, %{{.*}}: f32):
+  // CHECK:   %[[TASKNO:.*]] = linalg.index 0
+  // CHECK:   %[[D1:.*]] = linalg.index 1
+  // CHECK:   %[[IN:.*]] = arith.cmpi ult, %[[P]], %c6
+  // CHECK:   cf.assert %[[IN]], "dimension 0 of a tensor of type tensor<6x19xf32>, written at {{.*}}"
+  // CHECK:   %[[FIRST:.*]] = arith.select %[[IN]], %[[P]], %c0
+  // CHECK:   %[[FROM:.*]] = arith.subi %[[D1]], %[[FIRST]]
+  // CHECK:   %[[HERE:.*]] = arith.cmpi ult, %[[FROM]], %c1
+  // CHECK:   %[[D2:.*]] = linalg.index 2
+  // CHECK-NOT: cmpi
+  // CHECK:   %[[V:.*]] = tensor.extract %[[R]][%[[TASKNO]], %[[D2]]] : tensor<?x19xf32>
+  // CHECK:   %[[OUT:.*]] = arith.select %[[HERE]], %[[V]], %[[OLD]]
+  // CHECK:   linalg.yield %[[OUT]]
+  %a = tensor.insert_slice %r into %x[%i, 0] [1, 19] [1, 1] : tensor<19xf32> into tensor<6x19xf32>
+  // A slice of two rows, two apart, may begin at four places, one of four
+  // columns, three apart, at ten.
+  // CHECK: linalg.generic {{.*}} ins(%[[X]], %[[I]], %[[J]] :
+  // CHECK:   cf.assert %{{.*}}, "a slice of 2 in dimension 0 of a tensor of type tensor<6x19xf32>, written
+  // CHECK:   %[[FROM:.*]] = arith.subi
+  // CHECK:   %[[BELOW:.*]] = arith.cmpi ult, %[[FROM]], %c3
+  // CHECK:   %[[REST:.*]] = arith.remui %[[FROM]], %c2
+  // CHECK:   %[[HITS:.*]] = arith.cmpi eq, %[[REST]], %c0
+  // CHECK:   %[[ROWIN:.*]] = arith.andi %[[BELOW]], %[[HITS]]
+  // CHECK:   %[[DIV:.*]] = arith.divui %[[FROM]], %c2
+  // CHECK:   %[[ROW:.*]] = arith.select %[[ROWIN]], %[[DIV]], %c0
+  // CHECK:   arith.cmpi ult, %{{.*}}, %c10
+  // CHECK:   cf.assert %{{.*}}, "a slice of 4 in dimension 1 of
+  // CHECK:   %[[COLIN:.*]] = arith.andi
+  // CHECK:   %[[COLUMN:.*]] = arith.select %[[COLIN]]
+  // CHECK:   %[[BOTH:.*]] = arith.andi %[[ROWIN]], %[[COLIN]]
+  // CHECK:   tensor.extract %[[W]][%{{.*}}, %[[ROW]], %[[COLUMN]]]
+  // CHECK:   arith.select %[[BOTH]]
+  %b = tensor.insert_slice %w into %x[%i, %j] [2, 4] [2, 3] : tensor<2x4xf32> into tensor<6x19xf32>
+  // An element, into a constant.
+  // CHECK: %[[ZEROS:.*]] = linalg.fill
+  // CHECK: linalg.generic {{.*}} ins(%[[ZEROS]], %[[S]], %[[I]], %[[J]] :
+  %zeros = arith.constant dense<0.0> : tensor<6x19xf32>
+  %c = tensor.insert %s into %zeros[%i, %j] : tensor<6x19xf32>
+  // What a view cannot say: strides.
+  // CHECK: linalg.generic {{.*}} ins(%[[R]] :
+  // CHECK-NOT: cf.assert
+  // CHECK: uprog.yield
+  %f = tensor.extract_slice %r[2] [4] [1] : tensor<19xf32> to tensor<4xf32>
+  %d = tensor.insert_slice %f into %r[1] [4] [3] : tensor<4xf32> into tensor<19xf32>
+  batch.yield %a, %b, %c, %d : tensor<6x19xf32>, tensor<6x19xf32>, tensor<6x19xf32>, tensor<19xf32>
+}

@@ -25,8 +25,11 @@ def VectorizeKernelsPass
     reads a tensor at one, becomes a `linalg.generic` with a `tensor.extract`:
     it reads the tensor where it lies. A `cf.assert` before it says so if an
     index is out of range, and 0 takes its place. `tensor.gather`, `tensor.pad`
-    and `tensor.generate` are such reads and slices too. Operations of other
-    dialects are batched if they implement `BatchableOpInterface`.
+    and `tensor.generate` are such reads and slices too. An element or a slice
+    that is inserted at computed positions becomes a `linalg.generic` that
+    chooses, for each element of the whole, between the old one and the inserted
+    one. Operations of other dialects are batched if they implement
+    `BatchableOpInterface`.
 
     Operands are read as unbatched code hands them in: scalars from cells, ragged
     tensors row by row, other tensors by number. `convert-batch-to-uprog` knows

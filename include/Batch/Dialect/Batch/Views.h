@@ -32,9 +32,9 @@ RankedTensorType getCountedRow(tensor::DimOp dim);
 RankedTensorType getReadRow(RankedTensorType tensor);
 
 /// What an index is of, in words: dimension `dim` of `tensor`, of type `type`,
-/// which the op at `loc` reads.
+/// which is "read" or "written" (`verb`) at `loc`.
 std::string describeDimension(int64_t dim, const Twine &tensor, Type type,
-                              Location loc);
+                              Location loc, StringRef verb = "read");
 
 /// The `batch.source` of rows of type `row` of `parameter` (-1: of input
 /// tensors), created at the start of the module if there is none.

@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""check_inserts.py: slices and elements are inserted at positions that are data.
+
+Results are what Python computes, to the bit, for any mini-batch, strategy and number
+of threads, unbatched, and on the emulator. A position out of range is an error of the
+run that names the tensor, the index and the instance, whichever of these ran it.
+"""
+
+import os
+import random
+import struct
+import subprocess
+
+import batchtest
+
+MODEL = os.path.join(batchtest.ROOT, "test", "Integration", "CPU", "Inputs",
+                     "inserts.mlir")
+COUNT, COLUMNS, ROWS, ROWS_P = 64, 19, 9, 7
+
+checks = batchtest.Checks("inserts at computed positions")
+scratch = batchtest.temporary()
+draw = random.Random(6)
+
+
+def path(name):
+    return os.path.join(scratch, name)
+
+
+def narrow(value):
+    """As an f32."""
+    return struct.unpack("f", struct.pack("f", value))[0]
+
+
+def vector():
+    return [narrow(draw.uniform(-2, 2)) for _ in range(COLUMNS)]
+
+
+def matrix(rows):
+    return [vector() for _ in range(rows)]
+
+
+def flat(rows):
+    return [value for row in rows for value in row]
+
+
+def add(a, b):
+    return [narrow(left + right) for left, right in zip(a, b)]
+
+
+def thirds(row):
+    return [narrow(value / 3) for value in row]
+
+
+def column_sums(rows):
+    sums = [0.0] * COLUMNS
+    for row in rows:
+        sums = add(row, sums)
+    return sums
+
+
+def put(rows, values):
+    """`rows` with {(row, column): value}."""
+    return [[values.get((i, j), old) for j, old in enumerate(row)]
+            for i, row in enumerate(rows)]
+
+
+def put_row(rows, at, row):
+    return [row if i == at else old for i, old in enumerate(rows)]
+
+
+P = matrix(ROWS_P)
+batchtest.write_safetensors(path("parameters"),
+                            {"P": ("F32", [ROWS_P, COLUMNS], flat(P))})
+PARAMETERS = "--params=" + path("parameters")
+
+
+def make_instance():
+    return {"x": matrix(ROWS), "row": vector(),
+            "ids": [draw.randrange(7) for _ in range(4)],
+            "words": [draw.randrange(8) for _ in range(8)], "n": draw.randrange(9)}
+
+
+def expected(v):
+    """{result: values}."""
+    x, row, ids, words = v["x"], v["row"], v["ids"], v["words"]
+    a, b = ids[:2]
+    halves = [[0.5] * COLUMNS] * ROWS
+    constant = put_row(halves, b, thirds(row))
+    dropped = put_row(x, a, row)
+    spread = thirds(row)
+    for i in range(4):
+        spread[1 + 3 * i] = row[i]
+    scattered = x
+    for i, place in enumerate(ids):
+        scattered = put_row(scattered, place, P[i])
+    cache, attended = [[0.0] * COLUMNS] * ROWS, row
+    counts = [0] * 8
+    for i in range(v["n"]):
+        cache = put_row(cache, i, attended)
+        attended = thirds(column_sums(cache))
+        counts[words[i]] += 1
+    return {
+        "dropped": flat(dropped), "kept": flat(put_row(x, b, row)),
+        "window": flat(put(x, {(a + i, b + j): x[4 + i][2 + j]
+                               for i in range(3) for j in range(5)})),
+        "strided": flat(put(x, {(a + 2 * i, b + 3 * j): x[5 + i][3 + j]
+                                for i in range(2) for j in range(4)})),
+        "partial": flat(put(x, {(b, 2 + j): row[6 + j] for j in range(5)})),
+        "element": flat(put(x, {(a, b): row[a]})),
+        "constant": flat(constant), "shared": flat(put_row(P, a, thirds(row))),
+        "vector": [row[a] if j == b else old for j, old in enumerate(row)],
+        "spread": spread, "summed": column_sums(constant),
+        "both": flat(add(one, other) for one, other in zip(dropped, x)),
+        "integers": [ids[0] if i == b else word for i, word in enumerate(words)],
+        "bits": [int(a == b) if i == a else word % 2
+                 for i, word in enumerate(words)],
+        "scattered": flat(scattered), "cache": flat(cache), "attended": attended,
+        "counts": counts}
+
+
+def compare(wanted):
+    outputs = batchtest.read_safetensors(path("outputs"))
+    checks.equal("results", sorted(outputs), sorted(wanted[0]))
+    for name in wanted[0]:
+        checks.equal(name, list(outputs[name][2]),
+                     [value for one in wanted for value in one[name]])
+
+
+def run(program, batch, threads, *more):
+    batchtest.call("batch-run", program, PARAMETERS, "--inputs=" + path("inputs"),
+                   "--outputs=" + path("outputs"), "--batch=%d" % batch,
+                   "--threads=%d" % threads, *more)
+    with open(path("outputs"), "rb") as file:
+        return file.read()
+
+
+def check_error(program, what, wanted, *options):
+    done = subprocess.run(
+        [batchtest.tool("batch-run"), program, PARAMETERS,
+         "--inputs=" + path("wrong")] + list(options),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600)
+    text = done.stderr.decode()
+    checks.expect("%s, %s" % (what, " ".join(options) or "all at once"),
+                  done.returncode == 1 and wanted in text,
+                  "(exit code %d, %r)" % (done.returncode, text))
+
+
+def check_errors(program, name, ways):
+    """One position of one instance is wrong; all others are the last ones."""
+    for what, key, position, index, wanted in [
+            ("a slice", "ids", 0, 7,
+             "instance 5: index 7 is out of range for "),
+            ("a negative position", "ids", 1, -1,
+             "instance 5: index -1 is out of range for "),
+            ("an element of the loop", "words", 2, 8,
+             "instance 5: index 8 is out of range for dimension 0 of a tensor of "
+             "type tensor<8xi64>"),
+            ("a row of the loop", "ids", 3, ROWS,
+             "instance 5: index 9 is out of range for dimension 0 of a tensor of "
+             "type tensor<9x19xf32>, written at inserts.mlir:"),
+            ("far away", "ids", 3, 2**40,
+             "instance 5: index 1099511627776 is out of range for dimension 0 of "
+             "a tensor of type tensor<9x19xf32>, written at inserts.mlir:")]:
+        wrong = [dict(v) for v in instances]
+        wrong[5]["n"] = 8
+        wrong[5][key] = list(wrong[5][key])
+        wrong[5][key][position] = index
+        batchtest.write_lines(path("wrong"), wrong)
+        for way in ways:
+            check_error(program, "%s, %s" % (name, what), wanted, *way)
+
+
+instances = [make_instance() for _ in range(COUNT)]
+# The last places that are allowed.
+instances[0].update(ids=[6, 6, 8, 8], words=[7] * 8, n=8)
+batchtest.write_lines(path("inputs"), instances)
+references = [expected(instance) for instance in instances]
+alone = None
+for strategy in ("linearize", "lockstep"):
+    program = checks.run("compile for " + strategy, lambda: batchtest.compile_model(
+        MODEL, path(strategy + ".so"), None, "--strategy=" + strategy))
+    if not program:
+        continue
+    first = checks.run("one by one", lambda: run(program, 1, 1))
+    compare(references)
+    alone = alone or first
+    checks.equal(strategy + ": the same bits", first, alone)
+    for batch, threads in [(7, 1), (COUNT, 1), (1, 2), (7, 2), (COUNT, 2)]:
+        checks.equal(
+            "%s: same bits, batches of %d on %d threads" % (strategy, batch, threads),
+            checks.run("run", lambda: run(program, batch, threads,
+                                          "--check-unbatched")), first)
+    checks.equal(strategy + ": same bits unbatched",
+                 checks.run("run", lambda: run(program, 7, 1, "--unbatched")), first)
+    check_errors(program, strategy,
+                 [[], ["--batch=7"], ["--batch=1"], ["--threads=2"], ["--unbatched"]])
+    emulated = checks.run("compile for the emulator", lambda: batchtest.compile_model(
+        MODEL, path("emulated.so"), None, "--strategy=" + strategy,
+        "--device=emulator"))
+    if not emulated:
+        continue
+    one = checks.run("one by one", lambda: run(emulated, 1, 1, "--blocks=4"))
+    compare(references)
+    checks.equal(strategy + ", emulator: same bits together", checks.run(
+        "run", lambda: run(emulated, COUNT, 1, "--blocks=4")), one)
+    check_errors(emulated, strategy + ", emulator", [["--blocks=4"]])
+checks.exit()
