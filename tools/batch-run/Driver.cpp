@@ -146,6 +146,7 @@ void Driver::count() {
   sum.barriers += now.barriers;
   sum.copies += now.copies;
   sum.gatherBytes += now.gatherBytes;
+  sum.copiedBytes += now.copiedBytes;
   sum.slots += now.slots;
   sum.unknownStates += now.unknownStates;
   if (const auto &lockstep = object.descriptor().lockstep) {

@@ -113,6 +113,7 @@ void batchrun::printText(const Options &options, const Report &report,
     line("copies", counters.copies);
     line("slots", counters.slots);
     line("gather_bytes", counters.gatherBytes);
+    line("copied_bytes", counters.copiedBytes);
     line("gathered_rows", report.gathers.rows);
     line("gathered_runs", report.gathers.runs);
     line("unknown_states", counters.unknownStates);
@@ -172,6 +173,7 @@ void batchrun::printJson(const Options &options, const Report &report,
                  {"copies", counters.copies},
                  {"slots", counters.slots},
                  {"gather_bytes", counters.gatherBytes},
+                 {"copied_bytes", counters.copiedBytes},
                  {"gathered_rows", report.gathers.rows},
                  {"gathered_runs", report.gathers.runs},
                  {"unknown_states", counters.unknownStates},

@@ -143,6 +143,16 @@ func::FuncOp StageEmitter::emit(int64_t number, StringRef name) {
           result, b.offset(arguments.work, b.constant(tileOffsets[result])),
           tileStride);
 
+  if (Value copies = evaluator.mustCopy(*stage))
+    b.when(copies, [&] { emitRows(); });
+  else
+    emitRows();
+  evaluator.endStage();
+  func::ReturnOp::create(b);
+  return function;
+}
+
+void StageEmitter::emitRows() {
   Value leading = b.constant(stage->space.leading());
   Value first = b.constant(0), last = leading;
   if (stage->space.hasRows()) {
@@ -167,9 +177,6 @@ func::FuncOp StageEmitter::emit(int64_t number, StringRef name) {
     emitPacks(blockRow, blockRows);
     emitColumns(*stage, blockRow, blockRows);
   });
-  evaluator.endStage();
-  func::ReturnOp::create(b);
-  return function;
 }
 
 void StageEmitter::emitPacks(Value firstRow, Value rows) {

@@ -60,6 +60,8 @@ private:
 
   void planScratch(const Stage &stage);
   AffineMap packMap(const Reduction &reduction);
+  /// The loops of the stage over the rows and columns of this unit.
+  void emitRows();
   void emitPacks(Value firstRow, Value rows);
   void emitPack(const Pack &pack, Value row, ArrayRef<Index> position);
   Value packedRow(const Pack &pack, Value row);

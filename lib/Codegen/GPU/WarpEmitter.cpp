@@ -67,6 +67,17 @@ func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
   if (useFragments)
     fragments.beginStage(lane);
 
+  if (Value copies = evaluator.mustCopy(*stage))
+    b.when(copies, [&] { emitRows(unit, units, warp); });
+  else
+    emitRows(unit, units, warp);
+  evaluator.endStage();
+  func::ReturnOp::create(b);
+  return function;
+}
+
+void WarpEmitter::emitRows(Value unit, Value units, Value warp) {
+  int64_t columns = stage->space.columns();
   Value rowCount = b.constant(stage->space.leading());
   if (stage->space.hasRows()) {
     Value rows = evaluator.getCount();
@@ -92,9 +103,6 @@ func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
            });
            return CodeBuilder::Values{b.add(turn[0], b.constant(1))};
          });
-  evaluator.endStage();
-  func::ReturnOp::create(b);
-  return function;
 }
 
 void WarpEmitter::emitTile(Value firstRow, Value rowCount, Value firstColumn,

@@ -45,6 +45,8 @@ public:
 
 private:
   /// `turn`: the number of tiles of columns that the block has had before.
+  /// The tiles of this block's rows and columns.
+  void emitRows(Value unit, Value units, Value warp);
   void emitTile(Value firstRow, Value rowCount, Value firstColumn, Value turn);
   /// Everything except contractions with parameters, at one of this lane's
   /// elements.

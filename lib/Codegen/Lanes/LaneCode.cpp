@@ -130,18 +130,17 @@ Value LaneCode::laneAt(Value active, Value place) {
   return arith::ExtSIOp::create(builder, loc, builder.getI64Type(), lane);
 }
 
-void LaneCode::forActive(function_ref<void(Value, Value)> body) {
+void LaneCode::forActive(Value count, function_ref<void(Value, Value)> body) {
   shareBy(Share::Lanes);
   Value active = array(kLanesActive);
-  share(number(kLanesCount),
-        [&](Value place) { body(place, laneAt(active, place)); });
+  share(count, [&](Value place) { body(place, laneAt(active, place)); });
 }
 
-void LaneCode::forPieces(const MachineLayout::Variable &entry,
+void LaneCode::forPieces(const MachineLayout::Variable &entry, Value count,
                          function_ref<void(Value, Value, Value)> body) {
   shareBy(Share::Pieces);
   Value active = array(kLanesActive), pieces = constant(entry.pieces());
-  share(mul(number(kLanesCount), pieces), [&](Value i) {
+  share(mul(count, pieces), [&](Value i) {
     Value place = arith::DivUIOp::create(builder, loc, i, pieces);
     Value piece = arith::RemUIOp::create(builder, loc, i, pieces);
     body(place, laneAt(active, place), piece);

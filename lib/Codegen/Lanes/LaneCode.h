@@ -102,9 +102,17 @@ private:
   Value laneAt(Value active, Value place);
   /// For each lane that runs the current block: its place among them, and the
   /// lane.
-  void forActive(function_ref<void(Value, Value)> body);
+  void forActive(function_ref<void(Value, Value)> body) {
+    forActive(number(abi::kLanesCount), body);
+  }
   /// For each of these and each piece of its row of a variable.
   void forPieces(const MachineLayout::Variable &variable,
+                 function_ref<void(Value, Value, Value)> body) {
+    forPieces(variable, number(abi::kLanesCount), body);
+  }
+  /// For the first `count` of them.
+  void forActive(Value count, function_ref<void(Value, Value)> body);
+  void forPieces(const MachineLayout::Variable &variable, Value count,
                  function_ref<void(Value, Value, Value)> body);
   /// True if threads share the pieces of rows, not lanes.
   bool isWide(const MachineLayout::Variable &variable);
@@ -120,6 +128,8 @@ private:
   Value pieceOffset(const MachineLayout::Variable &variable, Value piece);
   /// Initializes rows with zeros: the current ones, and the lowest ones.
   void clearRows(const MachineLayout::Variable &variable);
+  /// True if all lanes run the block.
+  Value isMasked();
   /// The row of result `result` of the block's kernel for a lane.
   Value resultRow(InvokeOp invoke, OpResult result, Value place, Value lane);
   Value valueRow(Value value, Value place, Value lane);

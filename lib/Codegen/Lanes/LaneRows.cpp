@@ -117,8 +117,12 @@ Value LaneCode::resultRow(InvokeOp invoke, OpResult result, Value place,
   Value list = cb.loadPointer(steps, present, kStepCells, kStepResults);
   Value base = cb.loadPointer(list, result.getResultNumber());
   // Masked blocks compute all lanes, others only those that take part.
-  Value masked = compare(CmpIPredicate::ne, number(kLanesMasked), constant(0));
-  return bytesAt(base, mul(select(masked, lane, place), constant(rowBytes)));
+  return bytesAt(base,
+                 mul(select(isMasked(), lane, place), constant(rowBytes)));
+}
+
+Value LaneCode::isMasked() {
+  return compare(CmpIPredicate::ne, number(kLanesMasked), constant(0));
 }
 
 Value LaneCode::valueRow(Value value, Value place, Value lane) {
@@ -210,12 +214,17 @@ void LaneCode::pop(PopOp op) {
 
 void LaneCode::set(SetOp op) {
   const auto &entry = layout.getVariable(op.getVariableAttr().getAttr());
+  // A result in the variable's row is there, except on masked lanes.
+  auto result = dyn_cast<OpResult>(op.getValue());
+  Value count = number(kLanesCount);
+  if (result && isa<InvokeOp>(result.getOwner()) && layout.isInPlace(result))
+    count = select(isMasked(), count, constant(0));
   if (isWide(entry))
-    return forPieces(entry, [&](Value place, Value lane, Value piece) {
+    return forPieces(entry, count, [&](Value place, Value lane, Value piece) {
       copyPiece(currentRow(entry, lane), valueRow(op.getValue(), place, lane),
                 entry, piece);
     });
-  forActive([&](Value place, Value lane) {
+  forActive(count, [&](Value place, Value lane) {
     copyRow(currentRow(entry, lane), valueRow(op.getValue(), place, lane),
             entry);
   });

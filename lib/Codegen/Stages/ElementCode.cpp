@@ -494,6 +494,9 @@ Value Evaluator::evalOp(Operation *op, OpResult value,
     return evalScalar(splat.getInput());
   if (isa<batch::SegmentReduceOp>(op))
     return evalSegmentReduce(op, indices);
+  // What its stage stores.
+  if (auto insert = dyn_cast<InsertOp>(op))
+    return eval(insert.getSource(), indices);
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (linalgOp && linalgOp.getNumReductionLoops() != 0) {
     fail(op, "is a reduction outside its stage");

@@ -387,6 +387,25 @@ Value Evaluator::rowPointer(BlockArgument argument, Value row) {
   return scopes.back()[key] = pointer;
 }
 
+Value Evaluator::resultBase(int64_t result) {
+  return atEntry({&arguments, reinterpret_cast<void *>(result)}, [&] {
+    return b.loadPointer(b.loadField(arguments.step, kStepResults), result);
+  });
+}
+
+Value Evaluator::isNull(Value pointer) {
+  Value null = LLVM::ZeroOp::create(b, pointer.getType());
+  return LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, pointer, null);
+}
+
+Value Evaluator::mustCopy(const Stage &copying) {
+  std::optional<unsigned> result = plan.getCopiedResult(copying);
+  if (!result)
+    return {};
+  Value yes = arith::ConstantOp::create(b, b.getBoolAttr(true));
+  return arith::XOrIOp::create(b, isNull(resultBase(*result)), yes);
+}
+
 Value Evaluator::storagePointer(Value value, const Storage &storage,
                                 int64_t domain, Value row) {
   Key key{value.getAsOpaquePointer(), row.getAsOpaquePointer(),
@@ -407,10 +426,12 @@ Value Evaluator::storagePointer(Value value, const Storage &storage,
     } else {
       offset = b.mul(row, b.constant(layout.getBlockBytes() * siblings));
     }
-    base = atEntry({&arguments, reinterpret_cast<void *>(storage.index)}, [&] {
-      return b.loadPointer(b.loadField(arguments.step, kStepResults),
-                           storage.index);
-    });
+    base = resultBase(storage.index);
+    if (BlockArgument root = plan.getRoot(storage.index)) {
+      Value own = b.offset(base, offset);
+      return scopes.back()[key] = arith::SelectOp::create(
+                 b, isNull(base), rowPointer(root, row), own);
+    }
   } else {
     TableLayout layout = makeLayout(plan.getRowShape(value),
                                     getElementTypeOrSelf(value.getType()));
@@ -434,6 +455,30 @@ Value Evaluator::storagePointer(Value value, const Storage &storage,
   return scopes.back()[key] = b.offset(base, offset);
 }
 
+Indices Evaluator::insertIndices(InsertOp insert, ArrayRef<Index> indices) {
+  Indices places;
+  llvm::SmallBitVector dropped = insert.getDroppedDims();
+  ArrayRef<Index> own = indices.drop_front();
+  for (auto [dim, offset, stride] :
+       llvm::enumerate(insert.getOffsets(), insert.getStrides())) {
+    Index place = index(0);
+    if (!dropped[dim]) {
+      place = mul(own.front(), stride);
+      own = own.drop_front();
+    }
+    if (Value position = insert.getPosition(dim)) {
+      Value first = eval(position, indices.take_front());
+      if (failed)
+        return {};
+      first = arith::IndexCastOp::create(b, b.getI64Type(), first);
+      places.push_back(add(place, index(first)));
+    } else {
+      places.push_back(add(place, offset));
+    }
+  }
+  return places;
+}
+
 void Evaluator::store(Value computed, Value value, const Storage &storage,
                       ArrayRef<Index> indices) {
   Type element = getElementTypeOrSelf(value.getType());
@@ -444,7 +489,18 @@ void Evaluator::store(Value computed, Value value, const Storage &storage,
   TableLayout layout = storage.kind == Storage::Result
                            ? plan.getResultLayout(storage.index)
                            : makeLayout(space.shape, element);
-  Place place = locate(layout, inner);
+  auto insert = value.getDefiningOp<InsertOp>();
+  Indices places;
+  // Beside a slice of some of the columns lie others.
+  bool isWhole = true;
+  if (insert) {
+    places = insertIndices(insert, indices);
+    if (failed)
+      return;
+    isWhole =
+        space.rank() > 0 && space.columns() == plan.getRowShape(value).back();
+  }
+  Place place = locate(layout, insert ? ArrayRef<Index>(places) : inner);
   Value pointer = b.offset(storagePointer(value, storage, space.domain, row),
                            b.mul(place.first, b.constant(bytes)));
   if (place.stride == 0) {
@@ -452,7 +508,7 @@ void Evaluator::store(Value computed, Value value, const Storage &storage,
     return;
   }
   Value stored = toStored(b, broadcast(computed));
-  if (layout.getRun() % lanes == 0)
+  if (layout.getRun() % lanes == 0 && isWhole)
     b.store(stored, pointer, bytes);
   else
     LLVM::MaskedStoreOp::create(b, stored, pointer,
@@ -501,4 +557,10 @@ void Evaluator::storeTile(Value element, Value value, Value row, Value column,
 void Evaluator::prepareRow(const Stage &stage, ArrayRef<Index> indices) {
   for (Value argument : stage.op.getReads())
     rowPointer(cast<BlockArgument>(argument), indices.front().base);
+  for (auto &[value, storage] : stage.stores)
+    if (auto insert = value.getDefiningOp<InsertOp>()) {
+      storagePointer(value, storage, stage.space.domain, indices.front().base);
+      for (Value position : insert.getPositions())
+        eval(position, indices.take_front());
+    }
 }

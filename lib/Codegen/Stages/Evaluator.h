@@ -93,8 +93,11 @@ public:
   Value loadTile(Value value, Value row, Value column, bool vector);
   void storeTile(Value element, Value value, Value row, Value column,
                  bool vector);
+  /// True if the operand that `stage` copies for inserts has to be copied; null
+  /// if it copies none.
+  Value mustCopy(const Stage &stage);
   /// Computes the values that a row needs for all its columns: its address in
-  /// every operand that the stage reads, and its owner.
+  /// every operand that the stage reads, its owner, and where it inserts.
   void prepareRow(const Stage &stage, ArrayRef<Index> indices);
 
   // Indices.
@@ -144,6 +147,11 @@ private:
   Value indexValue(const Index &index);
   Value ownerOf(int64_t domain, Value row);
   Value rowPointer(BlockArgument argument, Value row);
+  /// Where the step has the first row of a result; null: in operands' rows.
+  Value resultBase(int64_t result);
+  Value isNull(Value pointer);
+  /// The place in a row of what an insert has at `indices`, its own row first.
+  Indices insertIndices(InsertOp insert, ArrayRef<Index> indices);
   Value storagePointer(Value value, const Storage &storage, int64_t domain,
                        Value row);
   /// The location of elements in their row: the first one, in elements, and the

@@ -56,6 +56,8 @@ private:
   Block &source;
   IRMapping arguments;        ///< and the values that stages store
   SmallVector<Value> yielded; ///< by the operator
+  /// Operands that inserts write into, as results of the stages that copy them.
+  DenseMap<Value, Value> copies;
 };
 
 } // namespace mlir::uprog
@@ -173,6 +175,9 @@ void StageWriter::writeStage(int64_t number) {
     }
     Operation *copy = builder.clone(*op, mapping);
     StagedNode *node = staging.nodeOf.lookup(op);
+    if (auto insert = dyn_cast<InsertOp>(copy))
+      if (Value rows = copies.lookup(cast<InsertOp>(op).getDest()))
+        insert.getDestMutable().assign(rows);
     if (node && node->stage == number && node->reduction)
       copy->setDiscardableAttr(kReductionAttr, node->reduction);
   }
@@ -186,6 +191,9 @@ void StageWriter::writeStage(int64_t number) {
     Value value = store.first, result = stageOp.getResult(i);
     if (staging.stored.contains(value))
       arguments.map(value, result);
+    auto root = staging.roots.find(value);
+    if (root != staging.roots.end() && root->second->stage == number)
+      copies[value] = result;
     for (OpOperand &operand : yield->getOpOperands())
       if (operand.get() == value)
         yielded[operand.getOperandNumber()] = result;

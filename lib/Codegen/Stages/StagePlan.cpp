@@ -118,6 +118,21 @@ Operation *uprog::getCombiner(linalg::LinalgOp op) {
 // Stages
 //===----------------------------------------------------------------------===//
 
+/// The result of a stage whose insert writes into `result`, one of an earlier
+/// stage; null if there is none.
+static OpResult findInsert(OpResult result) {
+  for (OpOperand &use : result.getUses()) {
+    auto insert = dyn_cast<InsertOp>(use.getOwner());
+    if (!insert || &insert.getDestMutable() != &use)
+      continue;
+    auto stage = insert->getParentOfType<StageOp>();
+    for (OpResult made : stage->getResults())
+      if (stage.getYielded(made.getResultNumber()) == insert.getResult())
+        return made;
+  }
+  return {};
+}
+
 StagePlan::StagePlan(OperatorOp op) : op(op), rows(op) {
   raggedScratch.assign(rows.domains, 0);
   for (StageOp stage : op.getBody().getOps<StageOp>())
@@ -134,6 +149,9 @@ StagePlan::StagePlan(OperatorOp op) : op(op), rows(op) {
   }
   for (Stage &stage : stages)
     for (auto [i, offset] : llvm::enumerate(stage.op.getScratch())) {
+      OpResult result = stage.op->getResult(i);
+      if (findInsert(result))
+        stage.stores.push_back({stage.op.getYielded(i), getStorage(result)});
       if (offset < 0)
         continue;
       stage.stores.push_back(
@@ -223,11 +241,31 @@ RowSpace StagePlan::getSpace(Value value) const {
   Operation *def = value.getDefiningOp();
   for (const Stage &stage : stages)
     if (stage.op.getOperation() == def)
-      return stage.space;
+      // What is inserted has the stage's shape, the result its own.
+      return {stage.space.domain, SmallVector<int64_t, 3>(getRowShape(value))};
   return {};
 }
 
+BlockArgument StagePlan::getRoot(unsigned index) const {
+  auto result =
+      cast<OpResult>(op.getBody().front().getTerminator()->getOperand(index));
+  auto insert = cast<StageOp>(result.getOwner())
+                    .getYielded(result.getResultNumber())
+                    .getDefiningOp<InsertOp>();
+  return insert ? insert.getRoot() : BlockArgument();
+}
+
+std::optional<unsigned> StagePlan::getCopiedResult(const Stage &stage) const {
+  for (OpResult result : stage.op->getResults())
+    if (isa<BlockArgument>(stage.op.getYielded(result.getResultNumber())) &&
+        findInsert(result))
+      return getStorage(result).index;
+  return std::nullopt;
+}
+
 Storage StagePlan::getStorage(OpResult result) const {
+  if (OpResult inserted = findInsert(result))
+    return getStorage(inserted);
   // A result is read back from where it is written first.
   for (OpOperand &operand :
        op.getBody().front().getTerminator()->getOpOperands())

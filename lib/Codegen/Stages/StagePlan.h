@@ -149,6 +149,11 @@ public:
   }
   /// The layout of an argument or a stage's result.
   TableLayout getLayout(Value value) const;
+  /// The operand into whose rows result `index` may be written, or null.
+  BlockArgument getRoot(unsigned index) const;
+  /// The result that a stage copies an operand for, so that later stages insert
+  /// into it.
+  std::optional<unsigned> getCopiedResult(const Stage &stage) const;
   const TableLayout &getResultLayout(unsigned result) const {
     return rows.resultLayouts[result];
   }

@@ -96,7 +96,9 @@ LogicalResult Staging::computeSpaces() {
 }
 
 LogicalResult Staging::computeSpace(Operation *inner) {
-  if (Operation *unknown = batch::findUnknownCode(inner))
+  Operation *unknown =
+      isa<InsertOp>(inner) ? nullptr : batch::findUnknownCode(inner);
+  if (unknown)
     return unknown->emitOpError("is not supported in an operator yet");
   // Scalars are computed where they are needed.
   if (llvm::none_of(inner->getResultTypes(),
@@ -174,6 +176,9 @@ static bool isFree(Operation *op) {
   if (isView(op) ||
       isa<tensor::EmptyOp, tensor::SplatOp, arith::ConstantOp>(op))
     return true;
+  // A copy is one in memory: what it copies changes later.
+  if (isa<linalg::CopyOp>(op))
+    return false;
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   return linalgOp && linalgOp.getNumReductionLoops() == 0 &&
          linalgOp->getRegion(0).front().getOperations().size() == 1;
@@ -193,11 +198,15 @@ static int64_t elementCost(Operation *op) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (!linalgOp)
     return OpTrait::hasElementwiseMappableTraits(op) ? cost(op) : -1;
-  if (linalgOp.getNumReductionLoops() != 0)
+  if (linalgOp.getNumReductionLoops() != 0 || isa<linalg::CopyOp>(op))
     return -1;
+  // A check of one number for each task costs no stage of its own.
+  bool isNumber =
+      linalgOp.getNumLoops() == 1 &&
+      cast<RankedTensorType>(op->getResult(0).getType()).isDynamicDim(0);
   int64_t sum = 0;
   for (Operation &inner : linalgOp->getRegion(0).front().without_terminator()) {
-    if (isa<linalg::IndexOp>(inner))
+    if (isa<linalg::IndexOp>(inner) || (isNumber && isa<cf::AssertOp>(inner)))
       continue;
     int64_t one = cost(&inner);
     if (one < 0)
@@ -296,6 +305,9 @@ LogicalResult Staging::addNode(Operation *inner) {
     safe &= resolve(*node, reduce.getInit(), identity(node->space, vector),
                     false, node->reads);
     node->scalar = !safe;
+  } else if (auto insert = dyn_cast<InsertOp>(inner)) {
+    if (failed(readInsert(*node, insert)))
+      return failure();
   } else {
     bool safe = true;
     for (Value operand : inner->getOperands())
@@ -309,6 +321,59 @@ LogicalResult Staging::addNode(Operation *inner) {
   return success();
 }
 
+/// True if the columns of what is inserted are columns of a row, one after the
+/// other: then they are written as vectors.
+static bool insertsColumns(InsertOp insert, const TableLayout &layout) {
+  unsigned last = insert.getSizes().size() - 1;
+  const TableLayout::Digit *digit = layout.getOnlyDigit(last);
+  return !insert.getDroppedDims()[last] && insert.getStrides()[last] == 1 &&
+         digit && digit->stride == 1;
+}
+
+/// The insert that writes into the same row after the one that makes `value`.
+static InsertOp getNextInsert(Value value) {
+  for (OpOperand &use : value.getUses())
+    if (auto insert = dyn_cast<InsertOp>(use.getOwner()))
+      if (&insert.getDestMutable() == &use)
+        return insert;
+  return {};
+}
+
+LogicalResult Staging::readInsert(StagedNode &node, InsertOp insert) {
+  Value dest = insert.getDest();
+  auto argument = dyn_cast<BlockArgument>(dest);
+  if (argument ? !isRowOperand(argument) : !dest.getDefiningOp<InsertOp>())
+    return insert.emitOpError("inserts into what is neither an operand with a "
+                              "row for each task nor another insert's result");
+  node.space = getSpace(insert.getSource());
+  bool vector = node.space.rank() > 0;
+  SymbolicIndices own = identity(node.space, vector);
+  bool safe = resolve(node, insert.getSource(), own, false, node.reads);
+  for (Value position : insert.getPositions())
+    safe &= resolve(node, position, {own.front()}, false, node.reads);
+  Value result = insert.getResult();
+  while (InsertOp next = getNextInsert(result))
+    result = next.getResult();
+  OperandRange results = op.getBody().front().getTerminator()->getOperands();
+  const auto place = llvm::find(results, result);
+  if (place == results.end())
+    return insert.emitOpError("is no result of the operator");
+  node.scalar =
+      !safe ||
+      (vector &&
+       !insertsColumns(insert, rows->resultLayouts[place - results.begin()]));
+  if (!argument)
+    return success();
+  auto root = std::make_unique<StagedNode>();
+  root->space = getSpace(dest);
+  root->lanes = lanes;
+  bool columns = root->space.rank() > 0;
+  root->scalar =
+      !resolve(*root, dest, identity(root->space, columns), false, root->reads);
+  roots[dest] = std::move(root);
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Stages
 //===----------------------------------------------------------------------===//
@@ -316,7 +381,7 @@ LogicalResult Staging::addNode(Operation *inner) {
 bool Staging::isAligned(const Read &read, const StagedNode &reader) {
   StagedNode *node = getNode(read.base);
   if (!node || read.nonLocalRow || node->space != reader.space ||
-      node->scalar != reader.scalar)
+      node->scalar != reader.scalar || isa<InsertOp>(node->op))
     return false;
   bool rows = reader.space.hasRows();
   for (auto [i, index] : llvm::enumerate(read.indices)) {
@@ -327,58 +392,72 @@ bool Staging::isAligned(const Read &read, const StagedNode &reader) {
   return true;
 }
 
-void Staging::assignLevels() {
+SmallVector<StagedNode *> Staging::listNodes() {
   SmallVector<StagedNode *> all;
   for (auto &node : nodes)
     all.push_back(node.get());
   for (auto &copy : copies)
     all.push_back(copy.get());
-  DenseMap<StagedNode *, SmallVector<std::pair<StagedNode *, bool>>> readers;
-  for (StagedNode *node : all)
+  for (auto &[operand, root] : roots)
+    all.push_back(root.get());
+  return all;
+}
+
+LogicalResult Staging::assignLevels() {
+  SmallVector<StagedNode *> all = listNodes();
+  /// `from` runs before `to`, or, if aligned, with it.
+  struct Edge {
+    StagedNode *from, *to;
+    bool aligned;
+    int64_t bound() const { return from->level + (aligned ? 0 : 1); }
+  };
+  std::vector<Edge> edges;
+  for (StagedNode *node : all) {
     for (const Read &read : node->reads)
-      if (StagedNode *producer = getNode(read.base)) {
-        bool aligned = isAligned(read, *node);
-        readers[producer].push_back({node, aligned});
-        node->level =
-            std::max(node->level, producer->level + (aligned ? 0 : 1));
+      if (StagedNode *producer = getNode(read.base))
+        edges.push_back({producer, node, isAligned(read, *node)});
+    // A row changes after it has been read, and in the order of inserts.
+    auto insert = dyn_cast_or_null<InsertOp>(node->op);
+    if (!insert)
+      continue;
+    if (StagedNode *earlier = getNode(insert.getDest()))
+      edges.push_back({earlier, node, false});
+    for (StagedNode *reader : all)
+      if (reader != node && llvm::any_of(reader->reads, [&](const Read &read) {
+            return read.base == insert.getDest();
+          }))
+        edges.push_back({reader, node, false});
+  }
+  // Only for inserts the order of nodes is not one of the levels.
+  size_t rounds = 0;
+  for (bool changed = true; changed;) {
+    if (rounds++ > all.size())
+      return op.emitError("reads rows after inserts that change them");
+    changed = false;
+    for (const Edge &edge : edges)
+      if (edge.to->level < edge.bound()) {
+        edge.to->level = edge.bound();
+        changed = true;
       }
+  }
   // As late as the readers allow, so that fewer values outlive their stage.
+  DenseMap<StagedNode *, SmallVector<Edge>> readers;
+  for (const Edge &edge : edges)
+    readers[edge.from].push_back(edge);
   for (StagedNode *node : llvm::reverse(all)) {
     std::optional<int64_t> latest;
-    for (auto [reader, aligned] : readers[node]) {
-      int64_t bound = reader->level - (aligned ? 0 : 1);
+    for (const Edge &edge : readers[node]) {
+      int64_t bound = edge.to->level - (edge.aligned ? 0 : 1);
       latest = latest ? std::min(*latest, bound) : bound;
     }
     if (latest)
       node->level = std::max(node->level, *latest);
   }
+  return success();
 }
 
-void Staging::makeStages() {
-  SmallVector<StagedNode *> all;
-  for (auto &node : nodes)
-    all.push_back(node.get());
-  for (auto &copy : copies)
-    all.push_back(copy.get());
-  llvm::stable_sort(
-      all, [](StagedNode *a, StagedNode *b) { return a->level < b->level; });
-  SmallVector<int64_t> levels;
-  for (StagedNode *node : all) {
-    for (auto [i, stage] : llvm::enumerate(stages))
-      if (levels[i] == node->level && stage.space == node->space &&
-          stage.scalar == node->scalar)
-        node->stage = i;
-    if (node->stage < 0) {
-      node->stage = stages.size();
-      stages.emplace_back();
-      stages.back().space = node->space;
-      stages.back().scalar = node->scalar;
-      levels.push_back(node->level);
-    }
-    if (node->op)
-      stages[node->stage].nodes.push_back(node);
-  }
-
+/// Notes what stages write into rows of results.
+void Staging::storeResults() {
   Operation *yield = op.getBody().front().getTerminator();
   for (OpOperand &operand : yield->getOpOperands()) {
     Value value = operand.get();
@@ -393,6 +472,40 @@ void Staging::makeStages() {
     if (getNode(value))
       stored.insert(value);
   }
+  for (auto &node : nodes)
+    if (isa<InsertOp>(node->op) && stored.insert(node->op->getResult(0)).second)
+      stages[node->stage].stores.push_back({node->op->getResult(0), -1});
+  for (auto &[operand, root] : roots)
+    stages[root->stage].stores.push_back({operand, -1});
+}
+
+void Staging::makeStages() {
+  SmallVector<StagedNode *> all = listNodes();
+  llvm::stable_sort(
+      all, [](StagedNode *a, StagedNode *b) { return a->level < b->level; });
+  auto isRoot = [&](StagedNode *node) {
+    return llvm::any_of(
+        roots, [&](auto &entry) { return entry.second.get() == node; });
+  };
+  SmallVector<int64_t> levels;
+  for (StagedNode *node : all) {
+    // The stage that copies an operand is left out where that is not needed.
+    bool alone = isRoot(node);
+    for (auto [i, stage] : llvm::enumerate(stages))
+      if (!alone && levels[i] == node->level && stage.space == node->space &&
+          stage.scalar == node->scalar)
+        node->stage = i;
+    if (node->stage < 0) {
+      node->stage = stages.size();
+      stages.emplace_back();
+      stages.back().space = node->space;
+      stages.back().scalar = node->scalar;
+      levels.push_back(alone ? -1 : node->level);
+    }
+    if (node->op)
+      stages[node->stage].nodes.push_back(node);
+  }
+  storeResults();
   int64_t taskScratch = 0;
   SmallVector<int64_t> raggedScratch(rows->domains, 0);
   for (StagedNode *node : all)
@@ -490,7 +603,8 @@ LogicalResult Staging::run() {
       return failure();
   }
   addCopies();
-  assignLevels();
+  if (failed(assignLevels()))
+    return failure();
   makeStages();
   return success();
 }

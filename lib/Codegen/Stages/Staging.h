@@ -41,8 +41,8 @@ struct Read {
   bool nonLocalRow = false; ///< of a non-local row: not the reader's own
 };
 
-/// An op that a stage computes, or, without an op, a result of the operator
-/// that is only copied.
+/// An op that a stage computes, or, without an op, rows that it only copies: a
+/// result of the operator, or an operand that a result is made of by inserts.
 struct StagedNode {
   Operation *op = nullptr;
   RowSpace space;
@@ -98,6 +98,12 @@ private:
   LogicalResult checkView(Operation *op);
   bool isVirtual(Operation *op);
   LogicalResult addNode(Operation *op);
+  /// Makes the node of an insert, which has the shape of what is inserted.
+  LogicalResult readInsert(StagedNode &node, InsertOp insert);
+  bool isRowOperand(BlockArgument argument) const {
+    return rows->stepOperands[argument.getArgNumber()] >= 0 &&
+           getSpace(argument).domain == RowSpace::kTasks;
+  }
   void addCopies();
   LogicalResult classifyReduction(StagedNode &node, linalg::LinalgOp op);
   /// The parameters in panels that a contraction reads.
@@ -142,8 +148,11 @@ private:
   /// True for the operand that says where the ragged rows of tasks begin.
   bool isOffsets(Value value);
   bool isAligned(const Read &read, const StagedNode &reader);
-  void assignLevels();
+  /// All nodes, producers first but for those that only copy.
+  SmallVector<StagedNode *> listNodes();
+  LogicalResult assignLevels();
   void makeStages();
+  void storeResults();
   /// The operands whose rows a row of the stage reads.
   SmallVector<BlockArgument> getRowReads(const Stage &stage);
   SymbolicIndices identity(const RowSpace &space, bool vector);
@@ -163,6 +172,9 @@ private:
   /// One pseudo node per yielded value that no node computes.
   std::vector<std::unique_ptr<StagedNode>> copies;
   SmallVector<StagedNode *> copyOfResult;
+  /// The operands that inserts write into; each has a node that copies its rows
+  /// if the result has others.
+  llvm::MapVector<Value, std::unique_ptr<StagedNode>> roots;
   SmallVector<Stage> stages;
   /// Values that are read back after their stage.
   DenseSet<Value> stored;

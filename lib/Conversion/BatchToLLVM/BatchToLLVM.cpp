@@ -16,6 +16,7 @@
 #include "Batch/Target/ABI/ContextAccess.h"
 #include "Batch/Target/ABI/SymbolNames.h"
 #include "Elements.h"
+#include "InsertRows.h"
 #include "ObjectLayout.h"
 #include "Patterns.h"
 #include "ReleaseRows.h"
@@ -245,6 +246,8 @@ LogicalResult ObjectBuilder::convertFunctions() {
     if (failed(traversal.insertArgument(i, builder.getI64Type(), {},
                                         traversal.getLoc())))
       return failure();
+  for (func::FuncOp function : hostFunctions)
+    placeInserts(function);
   if (ownsItsRows(module, hostFunctions))
     for (func::FuncOp function : hostFunctions)
       releaseRows(function);

@@ -112,8 +112,7 @@ static Value allocateCells(OpBuilder &builder, Operation *op, int64_t cells) {
       builder.getI64Type(), count, /*alignment=*/8);
 }
 
-/// Takes `bytes`, a multiple of 64, from the bump arena; returns a cell.
-static Value allocateRows(OpBuilder &builder, Location loc, Value context,
+Value batch::allocateRows(OpBuilder &builder, Location loc, Value context,
                           Value bytes) {
   ContextBuilder cb(builder, loc, context);
   Value top =
@@ -164,8 +163,10 @@ public:
 
   /// Stores the operands that are not shared.
   void storeOperands(ValueRange inputs);
-  /// Takes memory for the results; returns their rows.
-  SmallVector<Value> allocateResults(const ObjectLayout &layout);
+  /// Takes memory for the results that are not in rows of `inputs`; returns
+  /// their rows.
+  SmallVector<Value> allocateResults(const ObjectLayout &layout,
+                                     ValueRange inputs);
   void call(int64_t kernelNumber);
 
 private:
@@ -273,9 +274,16 @@ void TaskBuilder::storeSegment(int64_t position, Value slot, unsigned index,
   scratchBytes = arith::AddIOp::create(rewriter, loc, scratchBytes, more);
 }
 
-SmallVector<Value> TaskBuilder::allocateResults(const ObjectLayout &layout) {
+SmallVector<Value> TaskBuilder::allocateResults(const ObjectLayout &layout,
+                                                ValueRange inputs) {
   SmallVector<Value> rows;
+  auto inPlace = op->getAttrOfType<DenseI64ArrayAttr>(kInPlaceAttr);
   for (unsigned index = 0; index < op.getNumResults(); ++index) {
+    if (inPlace && inPlace[index] >= 0) {
+      rows.push_back(inputs[inPlace[index]]);
+      cb.storeCell(results, cb.constant(index), zero);
+      continue;
+    }
     int64_t bytes = layout.getResultBytes(kernel, index);
     rows.push_back(allocateRows(rewriter, loc, context, cb.constant(bytes)));
     cb.storeCell(results, cb.constant(index), rows.back());
@@ -324,7 +332,7 @@ ConvertInvoke::matchAndRewrite(InvokeOp op, OpAdaptor adaptor,
     return rewriter.notifyMatchFailure(op, "the kernel's operator has no code");
   TaskBuilder task(op, kernel, function, rewriter);
   task.storeOperands(adaptor.getInputs());
-  SmallVector<Value> rows = task.allocateResults(layout);
+  SmallVector<Value> rows = task.allocateResults(layout, adaptor.getInputs());
   task.call(layout.getKernel(kernel.getSymNameAttr()));
   rewriter.replaceOp(op, rows);
   return success();

@@ -258,6 +258,13 @@ FailureOr<json::Value> ObjectLayout::describeKernel(KernelOp kernel) const {
       results.push_back(json::Object{{key::table, getTable(table.getAttr())},
                                      {key::position, kernel.getPosition(i)},
                                      {key::siblings, kernel.getSiblings(i)}});
+    auto argument = kernel.getResultAttrOfType<IntegerAttr>(i, kInPlaceAttr);
+    if (!argument || results.size() <= i)
+      continue;
+    int64_t operand =
+        llvm::count_if(llvm::seq<int64_t>(0, argument.getInt()),
+                       [&](int64_t other) { return !kernel.isShared(other); });
+    (*results[i].getAsObject())[key::inPlace] = operand;
   }
   json::Object described{{key::name, kernel.getSymName().str()},
                          {key::phase, static_cast<int64_t>(kernel.getPhase())},
@@ -266,6 +273,8 @@ FailureOr<json::Value> ObjectLayout::describeKernel(KernelOp kernel) const {
                          {key::results, std::move(results)},
                          {key::taskScratch, code.getTaskScratch()},
                          {key::raggedScratch, std::move(ragged)}};
+  if (auto copied = kernel->getAttrOfType<IntegerAttr>(kCopiedBytesAttr))
+    described[key::copiedBytes] = copied.getInt();
   if (uprog::WorkersAttr workers = code.getWorkers()) {
     described[key::workerScratch] =
         json::Array{workers.getFixedScratch(), workers.getTaskScratch(),
@@ -489,8 +498,14 @@ json::Value ObjectLayout::describeMachine(MachineOp machine) const {
     json::Object described{{key::name, block.getSymName().str()},
                            {key::stackBytes, stackBytes},
                            {key::topBytes, topBytes}};
-    for (auto invoke : block.getBody().front().getOps<InvokeOp>())
+    for (auto invoke : block.getBody().front().getOps<InvokeOp>()) {
       described[key::kernel] = kernels.lookup(invoke.getKernelAttr().getAttr());
+      json::Array inPlace;
+      for (OpResult result : invoke->getResults())
+        inPlace.push_back(int64_t(layout.isInPlace(result)));
+      if (llvm::is_contained(inPlace, json::Value(int64_t(1))))
+        described[key::inPlace] = std::move(inPlace);
+    }
     blocks.push_back(std::move(described));
   }
   return json::Object{{key::frames, bool(machine.getFrames())},

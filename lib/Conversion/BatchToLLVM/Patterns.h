@@ -33,6 +33,10 @@ void populateInstancePatterns(const TypeConverter &converter,
                               RewritePatternSet &patterns);
 inline constexpr llvm::StringLiteral kViewSourceAttr = "batch.view_source";
 
+/// Takes `bytes`, a multiple of 64, from the bump arena; returns a cell.
+Value allocateRows(OpBuilder &builder, Location loc, Value context,
+                   Value bytes);
+
 /// Emits an error at the first op of `function` that these patterns do not
 /// lower.
 LogicalResult checkInstancePatterns(func::FuncOp function);

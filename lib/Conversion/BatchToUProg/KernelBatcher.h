@@ -140,6 +140,22 @@ private:
                 ArrayRef<OpFoldResult> offsets, ArrayRef<OpFoldResult> sizes,
                 ArrayRef<OpFoldResult> strides,
                 const llvm::SmallBitVector &dropped);
+  /// Finds the inserts that write into rows of operands, says so of each, and
+  /// marks the kernel's results.
+  void placeInserts();
+  /// Why the inserts that make result `index` copy; empty if they do not: then
+  /// they are `placed`.
+  StringRef placeResult(unsigned index);
+  /// An insert that writes into the row of its operand.
+  Value buildInsert(Operation *op, Value source, Value dest,
+                    ArrayRef<OpFoldResult> offsets,
+                    ArrayRef<OpFoldResult> sizes,
+                    ArrayRef<OpFoldResult> strides);
+  /// The position in `dest` of a slice of `count` elements.
+  Value checkPosition(OpBuilder &nested, Operation *op, Value position,
+                      Value dest, unsigned dim, int64_t count, int64_t step);
+  /// `value`, in memory of its own if it depends on the row that `op` writes.
+  Value readBefore(Operation *op, Value value);
 
   //===--------------------------------------------------------------------===//
   // Structured operations (VectorizeLinalg.cpp)
@@ -178,6 +194,8 @@ private:
   DenseMap<Value, Value> values;
   /// The values that are copied unchanged from the kernel.
   IRMapping once;
+  /// Inserts into operands' rows, each with the operand.
+  DenseMap<Operation *, BlockArgument> placed;
   /// Repeated values by (value, number of rows).
   DenseMap<std::pair<Value, Value>, Value> repeated;
   Value tasks;

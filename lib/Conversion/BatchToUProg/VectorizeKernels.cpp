@@ -120,6 +120,7 @@ FailureOr<uprog::OperatorOp> KernelBatcher::run(StringRef name) {
   if (failed(made))
     return failure();
   uprog::OperatorOp op = *made;
+  placeInserts();
   Block &body = kernel.getBody().front();
   for (Operation &inner : body.without_terminator()) {
     if (failed(batchOp(&inner))) {

@@ -51,6 +51,9 @@ static bool isStrategyOfEntry(Operation *op, Attribute attr) {
 static bool isStringOfEntry(Operation *op, Attribute attr) {
   return op->hasAttr(kEntryAttr) && isa<StringAttr>(attr);
 }
+static bool isBytesOfKernel(Operation *op, Attribute attr) {
+  return isa<KernelOp>(op) && isa<IntegerAttr>(attr);
+}
 /// `batch-specialize-sizes` reports errors in sizes.
 static bool isOfModule(Operation *op, Attribute) { return isa<ModuleOp>(op); }
 
@@ -72,6 +75,7 @@ static const KnownAttribute kOperationAttributes[] = {
     {kStrategyAttr, isStrategyOfEntry, "a #batch.strategy on the entry"},
     {kNotBatchedAttr, isStringOfEntry, "a string on the entry"},
     {kSizesAttr, isOfModule, "an attribute of a module"},
+    {kCopiedBytesAttr, isBytesOfKernel, "an integer on a kernel"},
 };
 
 LogicalResult BatchDialect::verifyOperationAttribute(Operation *op,
@@ -103,6 +107,11 @@ LogicalResult BatchDialect::verifyOperationAttribute(Operation *op,
 static bool isNumber(Attribute attr) {
   auto number = dyn_cast<IntegerAttr>(attr);
   return number && number.getType().isInteger(64) && number.getInt() >= 0;
+}
+
+static bool isOperandOfType(KernelOp kernel, int64_t number, Type type) {
+  return number < static_cast<int64_t>(kernel.getNumArguments()) &&
+         !kernel.isShared(number) && kernel.getArgumentTypes()[number] == type;
 }
 
 LogicalResult BatchDialect::verifyRegionArgAttribute(Operation *op, unsigned,
@@ -173,6 +182,16 @@ LogicalResult BatchDialect::verifyRegionResultAttribute(Operation *op, unsigned,
     if (!isa<FlatSymbolRefAttr>(attr.getValue()))
       return error() << "'" << attr.getName().getValue()
                      << "' must be the name of a table or source";
+    return success();
+  }
+  if (attr.getName() == kInPlaceAttr) {
+    auto kernel = dyn_cast<KernelOp>(op);
+    if (!kernel || !isNumber(attr.getValue()) ||
+        !isOperandOfType(kernel, cast<IntegerAttr>(attr.getValue()).getInt(),
+                         kernel.getResultTypes()[resultIndex]))
+      return error() << "'batch.in_place' must be the number of an argument of "
+                        "the kernel, an i64, that is not shared and has the "
+                        "result's type";
     return success();
   }
   return error() << "'" << attr.getName().getValue()

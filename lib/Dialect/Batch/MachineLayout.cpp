@@ -34,6 +34,34 @@ MachineLayout::MachineLayout(MachineOp machine)
     blocks.try_emplace(op.getSymNameAttr(), blocks.size());
 }
 
+bool MachineLayout::isInPlace(OpResult result) const {
+  auto invoke = cast<InvokeOp>(result.getOwner());
+  // The block has the same name in the machine.
+  auto kernel = dyn_cast_or_null<KernelOp>(SymbolTable::lookupSymbolIn(
+      invoke->getParentOfType<ModuleOp>(), invoke.getKernelAttr().getAttr()));
+  auto number = kernel ? kernel.getResultAttrOfType<IntegerAttr>(
+                             result.getResultNumber(), kInPlaceAttr)
+                       : IntegerAttr();
+  if (!number || !result.hasOneUse())
+    return false;
+  auto top = invoke.getInputs()[number.getInt()].getDefiningOp<TopOp>();
+  auto set = dyn_cast<SetOp>(*result.user_begin());
+  if (!top || !set || set.getVariableAttr() != top.getVariableAttr())
+    return false;
+  // Without cached tops a kernel reads a copy of a stack's upper row.
+  StringAttr name = top.getVariableAttr().getAttr();
+  if (getVariable(name).hasStack && !cachedTops)
+    return false;
+  // From the read to the end, the row is this one, and only the kernel and the
+  // assignment use it.
+  for (Operation *op = top->getNextNode(); op; op = op->getNextNode()) {
+    auto variable = op->getAttrOfType<FlatSymbolRefAttr>("variable");
+    if (variable && variable.getAttr() == name && op != set)
+      return false;
+  }
+  return llvm::hasSingleElement(top->getUses());
+}
+
 std::pair<int64_t, int64_t> MachineLayout::countBytes(BlockOp block) const {
   int64_t stack = 0, top = 0;
   DenseSet<StringAttr> read;
@@ -48,7 +76,10 @@ std::pair<int64_t, int64_t> MachineLayout::countBytes(BlockOp block) const {
       // Without cached tops the value comes from the stack, once per step.
       if (hasStack && !cachedTops && read.insert(name.getAttr()).second)
         stack += bytes;
-    } else if (isa<SetOp>(op)) {
+    } else if (auto set = dyn_cast<SetOp>(op)) {
+      auto result = dyn_cast<OpResult>(set.getValue());
+      if (result && isa<InvokeOp>(result.getOwner()) && isInPlace(result))
+        continue;
       (hasStack && !cachedTops ? stack : top) += bytes;
     } else if (auto push = dyn_cast<PushOp>(op)) {
       stack += cachedTops || push.getValue() ? bytes : 2 * bytes;

@@ -12,6 +12,86 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
+//===----------------------------------------------------------------------===//
+// InsertOp
+//===----------------------------------------------------------------------===//
+
+llvm::SmallBitVector InsertOp::getDroppedDims() {
+  ArrayRef<int64_t> kept =
+      cast<RankedTensorType>(getSource().getType()).getShape().drop_front();
+  llvm::SmallBitVector dropped(getSizes().size());
+  for (auto [dim, size] : llvm::enumerate(getSizes())) {
+    if (!kept.empty() && kept.front() == size)
+      kept = kept.drop_front();
+    else
+      dropped.set(dim);
+  }
+  return dropped;
+}
+
+Value InsertOp::getPosition(unsigned dim) {
+  ArrayRef<int64_t> offsets = getOffsets();
+  if (!ShapedType::isDynamic(offsets[dim]))
+    return {};
+  return getPositions()[llvm::count_if(offsets.take_front(dim),
+                                       ShapedType::isDynamic)];
+}
+
+BlockArgument InsertOp::getRoot() {
+  Value value = getDest();
+  while (Operation *def = value.getDefiningOp()) {
+    if (auto stage = dyn_cast<StageOp>(def))
+      value = stage.getYielded(cast<OpResult>(value).getResultNumber());
+    else if (auto insert = dyn_cast<InsertOp>(def))
+      value = insert.getDest();
+    else
+      return {};
+  }
+  return cast<BlockArgument>(value);
+}
+
+LogicalResult InsertOp::verify() {
+  auto source = cast<RankedTensorType>(getSource().getType());
+  auto dest = cast<RankedTensorType>(getDest().getType());
+  auto isRows = [](RankedTensorType type) {
+    return type.getRank() > 0 && type.isDynamicDim(0) &&
+           !ShapedType::isDynamicShape(type.getShape().drop_front());
+  };
+  if (!isRows(source) || !isRows(dest) ||
+      source.getElementType() != dest.getElementType())
+    return emitOpError("needs rows of known shape and equal element types");
+  ArrayRef<int64_t> shape = dest.getShape().drop_front();
+  if (getOffsets().size() != shape.size() ||
+      getSizes().size() != shape.size() ||
+      getStrides().size() != shape.size() ||
+      llvm::count_if(getOffsets(), ShapedType::isDynamic) !=
+          static_cast<int64_t>(getPositions().size()))
+    return emitOpError("needs an offset, a size and a stride for each "
+                       "dimension of a row");
+  for (auto [extent, offset, size, stride] :
+       llvm::zip(shape, getOffsets(), getSizes(), getStrides())) {
+    int64_t first = ShapedType::isDynamic(offset) ? 0 : offset;
+    if (first < 0 || size < 1 || stride < 1 ||
+        first + (size - 1) * stride >= extent)
+      return emitOpError("inserts outside of the row");
+  }
+  llvm::SmallBitVector dropped = getDroppedDims();
+  SmallVector<int64_t> kept;
+  for (auto [dim, size] : llvm::enumerate(getSizes())) {
+    if (!dropped[dim])
+      kept.push_back(size);
+    else if (size != 1)
+      return emitOpError("inserts rows of another shape than 'sizes' says");
+  }
+  if (kept != source.getShape().drop_front())
+    return emitOpError("inserts rows of another shape than 'sizes' says");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// StageOp
+//===----------------------------------------------------------------------===//
+
 /// Checks the rows of its operator's operands that a stage reads.
 static LogicalResult verifyReads(StageOp stage, OperatorOp op) {
   RowsAttr rows = stage.getRows();
@@ -49,14 +129,21 @@ LogicalResult StageOp::verifyRegions() {
                                << getNumResults() << " results";
   Operation *end = op.getBody().front().getTerminator();
   for (auto [i, result] : llvm::enumerate(getResults())) {
-    auto type = cast<RankedTensorType>(result.getType());
+    // What is inserted is of the stage's shape.
+    auto insert = getYielded(i).getDefiningOp<InsertOp>();
+    Value stored = insert ? insert.getSource() : Value(result);
+    auto type = cast<RankedTensorType>(stored.getType());
     bool hasRows = type.getRank() > 0 && type.isDynamicDim(0);
     if (type.getShape().drop_front(hasRows) != getShape() ||
         (!hasRows && rows.getKind() != RowsKind::Once))
       return emitOpError("result #")
              << i << " is not of the stage's rows and shape";
     bool inScratch = getScratch()[i] >= 0;
-    if (llvm::is_contained(result.getUsers(), end) == inScratch)
+    bool isInserted = llvm::any_of(result.getUses(), [](OpOperand &use) {
+      auto insert = dyn_cast<InsertOp>(use.getOwner());
+      return insert && &insert.getDestMutable() == &use;
+    });
+    if ((isInserted || llvm::is_contained(result.getUsers(), end)) == inScratch)
       return emitOpError("result #")
              << i
              << (inScratch

@@ -98,8 +98,10 @@ typedef struct BatchOperand {
 
 /// One batch: `count` tasks of one kernel. Result r of task t is written at
 /// results[r] + t*(its rowBytes times the number of results of the kernel that
-/// share its table). Steps without a barrier between them run at the same time;
-/// each has scratch memory of its own.
+/// share its table); if that is null, into the row of the operand that the
+/// descriptor names (`inPlace`), of which only a part changes. Steps without a
+/// barrier between them run at the same time; each has scratch memory of its
+/// own.
 typedef struct BatchStep {
   int64_t kernel;
   int64_t count;

@@ -119,6 +119,7 @@ struct OperandInfo {
 struct ResultInfo {
   int table = 0;
   int64_t position = 0, siblings = 1;
+  int inPlace = -1; ///< the operand whose row it may be written into
 };
 
 struct RaggedScratch {
@@ -141,8 +142,11 @@ struct KernelInfo {
   bool constant = false;
   std::vector<OperandInfo> operands;
   std::vector<ResultInfo> results;
-  /// Bytes of results that have no table: those of a lockstep program's blocks.
+  /// Bytes of results that have no table: those of a lockstep program's blocks,
+  /// and the operands into whose rows they may be written, -1: none.
   std::vector<int64_t> resultBytes;
+  std::vector<int> resultRoots;
+  int64_t copiedBytes = 0; ///< by a task, for inserts that are never in place
   int64_t taskScratch = 0;
   std::vector<RaggedScratch> raggedScratch;
   WorkerScratch workerScratch;
@@ -172,6 +176,9 @@ struct BlockInfo {
   int kernel = -1;        ///< -1: it computes nothing
   int64_t stackBytes = 0; ///< moved to and from stacks,
   int64_t topBytes = 0;   ///< and to tops
+  /// By result of the kernel: 1 if it is written into a variable's row, unless
+  /// the block runs masked.
+  std::vector<int> inPlace;
 };
 
 /// A program whose control runs in lock step.

@@ -27,6 +27,10 @@ namespace batchrt {
 /// the shortest free range that is long enough. Rows that the model's results
 /// hold are never freed, nor are any that a later plan of the run may read.
 /// Plans that run at the same time share no rows.
+///
+/// A kernel may insert a slice into an operand. If all tasks of a step are the
+/// only and last readers of rows that tasks of this plan have written, they
+/// write their results there, and the step takes no rows.
 class PlanRows {
 public:
   explicit PlanRows(const Descriptor &descriptor);
@@ -40,7 +44,8 @@ public:
   /// same time.
   void fillSlots(const TaskOrder &order, Tables &tables, int64_t part) const;
 
-  /// The first slot of a step in the tables of a group.
+  /// The first slot of a step in the tables of a group; -1 if its tasks write
+  /// into the rows of operands.
   int64_t firstSlot(int group, int64_t step) const {
     return stepOffsets[group][step];
   }
@@ -52,17 +57,27 @@ private:
   struct GroupUse {
     int group;
     int64_t siblings;
+    /// The operands that these results are inserted into, with the results'
+    /// positions; empty if some result is not.
+    std::vector<std::pair<int, int64_t>> inserts;
   };
   /// The last reads of one part's tasks, and memory to sort them.
   struct PartReads {
     Buffer lastReads; ///< by group and task
+    /// The same: how often the last epoch reads the rows; and of a task that
+    /// writes into rows of another one, which one took them, else less than 0.
+    /// Only if some kernel inserts.
+    std::vector<int32_t> readers, roots;
     int64_t begin = 0, numTasks = 0;
     std::vector<int32_t> counts, sorted;
     std::vector<std::pair<int64_t, int32_t>> keys; ///< of records, to be sorted
 
     /// The last epoch that reads a task's rows in a group; -1 if none does.
     int32_t &at(int group, int64_t task) const {
-      return lastReads.as<int32_t>()[group * numTasks + task - begin];
+      return lastReads.as<int32_t>()[place(group, task)];
+    }
+    size_t place(int group, int64_t task) const {
+      return static_cast<size_t>(group * numTasks + task - begin);
     }
   };
 
@@ -71,15 +86,26 @@ private:
                      WorkerPool &workers);
   void findReads(const TaskOrder &order, int64_t part);
   void keepResults(const TaskOrder &order, int64_t numInstances);
+  /// Finds the steps that write into rows of operands, and whose rows these
+  /// are.
+  void placeInserts(const TaskOrder &order);
+  bool canInsert(const TaskOrder &order, int64_t step,
+                 const GroupUse &use) const;
+  int64_t findRow(const TaskOrder &order, int64_t step, const GroupUse &use,
+                  const int64_t *record) const;
   void sortByLastRead(TaskOrder &order, Tables &tables, int64_t part);
   int64_t takeRows(const TaskOrder &order, RowAllocator &rows, int64_t step,
                    const GroupUse &use, bool last);
   void takeSlots(const TaskOrder &order, Tables &tables, bool last);
+  void fillStep(const TaskOrder &order, Tables &tables, int64_t part,
+                int64_t step, bool inserts) const;
 
   const Descriptor &descriptor;
   std::vector<std::vector<GroupUse>> groupUses;  ///< by kernel
   std::vector<std::vector<int64_t>> stepOffsets; ///< [group][step]
   std::vector<int32_t> epochs;                   ///< by step
+  std::vector<std::vector<char>> inPlace;        ///< [group][step]
+  bool anyInserts = false;                       ///< of a kernel
   std::vector<PartReads> reads;                  ///< by part
   ResultRows resultRows;
 };

@@ -55,6 +55,8 @@ public:
   /// Bytes of all arrays; of intermediates.
   size_t bytes() const;
   size_t scratchBytes() const { return scratch.capacity(); }
+  /// Bytes that the steps copy for inserts.
+  int64_t copiedBytes() const { return usedCopiedBytes; }
 
 private:
   /// Where the lists of a kernel's first step begin in `operands` and
@@ -66,6 +68,7 @@ private:
   void makeLists(const TaskOrder &order, const PlanRows &rows,
                  const IndexArrays &arrays, const Tables &tables);
   void makeSteps(const TaskOrder &order);
+  int64_t copiedBytes(const KernelInfo &kernel, const BatchStep &step) const;
   void reserveScratch();
 
   const Descriptor &descriptor;
@@ -77,6 +80,7 @@ private:
   std::vector<Range> rangeList;
   Buffer scratch;
   size_t usedScratchBytes = 0, usedWorkerBytes = 0;
+  int64_t usedCopiedBytes = 0;
   std::vector<int64_t> scratchOffsets; ///< by step
 };
 

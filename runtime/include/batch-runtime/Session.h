@@ -98,6 +98,7 @@ struct LockstepCounters {
   int64_t longestWait = 0; ///< the most steps that a lane waited for its block
   int64_t laneRuns = 0;    ///< lanes that ran them, in all
   int64_t stackBytes = 0, topBytes = 0; ///< moved from and to stacks; to tops
+  int64_t copiedBytes = 0;              ///< by inserts
   /// Steps in states that the learned table does not know.
   int64_t unknownStates = 0;
   std::vector<Block> blocks;
@@ -116,6 +117,9 @@ struct RunCounters {
   int64_t copies = 0;      ///< to and from a device
   int64_t gatherBytes = 0; ///< copied by separate gathers: none so far
   int64_t slots = 0;       ///< rows of result tables
+  /// By tasks that insert into a copy of their operand; of a program in lock
+  /// step, masked blocks not included.
+  int64_t copiedBytes = 0;
   /// Batches in states that the policy's state machine does not know.
   int64_t unknownStates = 0;
 };

@@ -211,7 +211,10 @@ void ImageWriter::writeStep(const BatchStep &from, BatchStep &to) {
   for (size_t o = 0; o < kernel->operands.size(); ++o)
     writeOperand(from, from.operands[o], kernel->operands[o]);
   for (size_t r = 0; r < kernel->results.size(); ++r)
-    *result++ = translate(from.results[r], 0, "a table of results");
+    // Null: in the row of an operand.
+    *result++ = from.results[r]
+                    ? translate(from.results[r], 0, "a table of results")
+                    : 0;
 }
 
 void ImageWriter::writeOperand(const BatchStep &step, const BatchOperand &from,

@@ -41,6 +41,7 @@ RunCounters LaneExecutor::counters() const {
   counters.tasks = counted.laneRuns;
   counters.batches = counters.launches = counted.steps;
   counters.unknownStates = counted.unknownStates;
+  counters.copiedBytes = counted.copiedBytes;
   return counters;
 }
 

@@ -33,7 +33,7 @@ LaneMemory::LaneMemory(const Lockstep &lockstep, bool onDevice)
       continue;
     const KernelInfo &kernel = descriptor.kernels[block.kernel];
     operands += kernel.operands.size();
-    results += kernel.resultBytes.size();
+    results += (block.inPlace.empty() ? 1 : 2) * kernel.resultBytes.size();
     scratchBytes = std::max<size_t>(scratchBytes, kernel.taskScratch);
     // All blocks have their results in the same memory, one at a time.
     resultBytes = std::max<size_t>(
@@ -226,15 +226,23 @@ void LaneMemory::writeSteps(const Unit &unit, const Places &places) const {
     const KernelInfo &kernel = descriptor.kernels[info.blocks[b].kernel];
     BatchStep step = {};
     step.kernel = info.blocks[b].kernel;
-    step.results = places.there<char *const>(result);
     step.scratch = places.there<char>(unit.scratch);
-    size_t row = unit.rows;
-    for (int64_t rowBytes : kernel.resultBytes) {
-      *places.here<char *>(result) = places.there<char>(row);
-      result += sizeof(char *);
-      row += unit.lanes * rowBytes;
-    }
+    const std::vector<int> &inPlace = info.blocks[b].inPlace;
+    auto writeResults = [&](bool masked) {
+      step.results = places.there<char *const>(result);
+      size_t row = unit.rows;
+      for (size_t r = 0; r < kernel.resultBytes.size(); ++r) {
+        const bool isThere = !masked && !inPlace.empty() && inPlace[r];
+        *places.here<char *>(result) =
+            isThere ? nullptr : places.there<char>(row);
+        result += sizeof(char *);
+        row += unit.lanes * kernel.resultBytes[r];
+      }
+    };
     for (bool masked : {false, true}) {
+      // Masked lanes must not change their variables.
+      if (!masked || !inPlace.empty())
+        writeResults(masked);
       step.operands = places.there<BatchOperand>(operand);
       places.here<BatchStep>(unit.steps)[masked * blocks + b] = step;
       for (const OperandInfo &info : kernel.operands) {

@@ -124,6 +124,19 @@ std::string Lockstep::describeEnd(int64_t instance) const {
   return concat("ended with code ", end);
 }
 
+/// The bytes that a lane copies for inserts in a block that is not masked.
+int64_t Lockstep::copiedBytes(const BlockInfo &block) const {
+  if (block.kernel < 0)
+    return 0;
+  const KernelInfo &kernel = descriptor.kernels[block.kernel];
+  int64_t sum = kernel.copiedBytes;
+  for (size_t r = 0; r < kernel.resultBytes.size(); ++r)
+    if (kernel.resultRoots[r] >= 0 &&
+        (block.inPlace.empty() || !block.inPlace[r]))
+      sum += kernel.resultBytes[r];
+  return sum;
+}
+
 LockstepCounters Lockstep::counters() const {
   LockstepCounters counters;
   counters.blocks.resize(info.blocks.size());
@@ -145,6 +158,7 @@ LockstepCounters Lockstep::counters() const {
     counters.laneRuns += laneRuns;
     counters.stackBytes += laneRuns * info.blocks[b].stackBytes;
     counters.topBytes += laneRuns * info.blocks[b].topBytes;
+    counters.copiedBytes += laneRuns * copiedBytes(info.blocks[b]);
   }
   return counters;
 }

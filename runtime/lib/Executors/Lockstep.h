@@ -49,6 +49,7 @@ public:
   std::string describeEnd(int64_t instance) const;
   /// Counts of the last run.
   LockstepCounters counters() const;
+  int64_t copiedBytes(const BlockInfo &block) const;
   /// The blocks that the first worker ran, if they are recorded.
   std::vector<int32_t> path() const;
   size_t bytes() const;

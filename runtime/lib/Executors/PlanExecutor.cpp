@@ -46,6 +46,7 @@ void PlanExecutor::prepare() {
   counted.batches += batch.context().numSteps;
   counted.unknownStates += runPlan.order().unknownStates();
   counted.slots = tables.slots();
+  counted.copiedBytes += runPlan.steps().copiedBytes();
 }
 
 const char *PlanExecutor::tensor(const Type &type, int64_t cell) const {

@@ -135,7 +135,8 @@ LockstepInfo parseLockstep(const json &text) {
     lockstep.blocks.push_back({member(entry, key::name).get<std::string>(),
                                value(entry, key::kernel, -1),
                                value<int64_t>(entry, key::stackBytes, 0),
-                               value<int64_t>(entry, key::topBytes, 0)});
+                               value<int64_t>(entry, key::topBytes, 0),
+                               value(entry, key::inPlace, std::vector<int>())});
   return lockstep;
 }
 
@@ -154,11 +155,15 @@ KernelInfo parseKernel(const json &text) {
   }
   // Kernels of unbatched code alone have results without a table.
   for (const json &result : optional(text, key::results))
-    if (result.contains(key::rowBytes))
+    if (result.contains(key::rowBytes)) {
       kernel.resultBytes.push_back(result[key::rowBytes].get<int64_t>());
-    else if (int table = member(result, key::table).get<int>(); table >= 0)
+      kernel.resultRoots.push_back(value(result, key::inPlace, -1));
+    } else if (int table = member(result, key::table).get<int>(); table >= 0) {
       kernel.results.push_back({table, value<int64_t>(result, key::position, 0),
-                                value<int64_t>(result, key::siblings, 1)});
+                                value<int64_t>(result, key::siblings, 1),
+                                value(result, key::inPlace, -1)});
+    }
+  kernel.copiedBytes = value<int64_t>(text, key::copiedBytes, 0);
   kernel.taskScratch = value<int64_t>(text, key::taskScratch, 0);
   for (const json &scratch : optional(text, key::raggedScratch))
     kernel.raggedScratch.push_back(
@@ -424,8 +429,11 @@ void Descriptor::checkKernel(const KernelInfo &kernel) const {
       raise("kernel '", kernel.name,
             "' has an operand without a table or a source");
   }
-  for (const ResultInfo &result : kernel.results)
+  for (const ResultInfo &result : kernel.results) {
     checkRange(result.table, tables.size(), "table");
+    if (result.inPlace >= 0)
+      checkRange(result.inPlace, kernel.operands.size(), "operand");
+  }
   for (const RaggedScratch &scratch : kernel.raggedScratch)
     checkRange(scratch.operand, kernel.operands.size(), "operand");
 }

@@ -77,10 +77,16 @@ size_t batchrt::findLiveResults(const Descriptor &descriptor,
         return; // a constant task of another part
       ++next;
       RecordedTasks::forEachRead(kernel, record, context.listPool, read);
-      for (const ResultInfo &result : kernel.results)
-        lives.write(step,
-                    result.position << 56 | static_cast<uint32_t>(record[0]),
-                    result.table);
+      for (size_t r = 0; r < kernel.results.size(); ++r) {
+        const ResultInfo &result = kernel.results[r];
+        const int64_t handle =
+            result.position << 56 | static_cast<uint32_t>(record[0]);
+        // A result in the row of an operand uses it on.
+        if (context.steps[step].results[r])
+          lives.write(step, handle, result.table);
+        else
+          lives.read(step, handle, result.table);
+      }
     });
     ++step;
   }

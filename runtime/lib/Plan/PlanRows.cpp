@@ -22,20 +22,40 @@ using namespace batchrt;
 /// Stands for an epoch after all others.
 static constexpr int32_t kKept = INT32_MAX;
 
+/// True if a result is an operand of its table with a slice inserted.
+static bool isInserted(const KernelInfo &kernel, const ResultInfo &result) {
+  return result.inPlace >= 0 &&
+         kernel.operands[result.inPlace].table == result.table &&
+         !kernel.operands[result.inPlace].ragged;
+}
+
+/// Stands for the owner of rows that no task may write into.
+static constexpr int32_t kShared = -2;
+
 PlanRows::PlanRows(const Descriptor &descriptor)
-    : descriptor(descriptor), stepOffsets(descriptor.groups) {
+    : descriptor(descriptor), stepOffsets(descriptor.groups),
+      inPlace(descriptor.groups) {
   for (const KernelInfo &kernel : descriptor.kernels) {
     std::vector<GroupUse> uses;
     for (const ResultInfo &result : kernel.results) {
       int group = descriptor.tables[result.table].group;
+      const bool inserts = isInserted(kernel, result);
       auto known = std::find_if(uses.begin(), uses.end(),
                                 [&](auto &use) { return use.group == group; });
       if (known == uses.end())
-        uses.push_back({group, result.siblings});
-      else if (known->siblings != result.siblings)
+        known = uses.insert(known, {group, result.siblings, {}});
+      if (inserts)
+        known->inserts.push_back({result.inPlace, result.position});
+      if (known->siblings != result.siblings)
         raise("kernel '", kernel.name,
               "' has different numbers of results in "
               "the tables of one group");
+    }
+    // Rows of one group move together.
+    for (GroupUse &use : uses) {
+      if (static_cast<int64_t>(use.inserts.size()) != use.siblings)
+        use.inserts.clear();
+      anyInserts |= !use.inserts.empty();
     }
     groupUses.push_back(uses);
   }
@@ -43,7 +63,9 @@ PlanRows::PlanRows(const Descriptor &descriptor)
 
 void PlanRows::take(TaskOrder &order, Tables &tables, int64_t numInstances,
                     WorkerPool &workers, bool last) {
-  if (tables.anyReused()) {
+  for (std::vector<char> &steps : inPlace)
+    steps.assign(order.schedule().steps().size(), 0);
+  if (tables.anyReused() || (last && anyInserts)) {
     numberEpochs(order);
     if (last)
       findLastReads(order, tables, numInstances, workers);
@@ -77,6 +99,8 @@ void PlanRows::findLastReads(TaskOrder &order, Tables &tables,
     reads.resize(parts);
   workers.forEachPart(parts, [&](int64_t p) { findReads(order, p); });
   keepResults(order, numInstances);
+  if (anyInserts)
+    placeInserts(order);
   workers.forEachPart(parts,
                       [&](int64_t p) { sortByLastRead(order, tables, p); });
 }
@@ -91,6 +115,8 @@ void PlanRows::findReads(const TaskOrder &order, int64_t number) {
   auto *all = reinterpret_cast<int32_t *>(
       own.lastReads.reserve(size * sizeof(int32_t), "last readers of tasks"));
   std::fill(all, all + size, -1);
+  own.readers.assign(anyInserts ? size : 0, 0);
+  own.roots.assign(anyInserts ? size : 0, -1);
   for (size_t s = 0; s < places.size(); ++s) {
     const DepthStep &step = part.sorter.steps()[s];
     const TaskQueue &queue = part.queues[step.kernel];
@@ -100,9 +126,19 @@ void PlanRows::findReads(const TaskOrder &order, int64_t number) {
       int64_t task = taskOf(handle);
       if (task < own.begin || table < 0)
         return;
-      int32_t &last = own.at(descriptor.tables[table].group, task);
+      const int group = descriptor.tables[table].group;
+      int32_t &last = own.at(group, task);
+      if (anyInserts && epoch >= last) {
+        int32_t &readers = own.readers[own.place(group, task)];
+        readers = epoch == last ? readers + 1 : 1;
+      }
       last = std::max(last, epoch);
     };
+    // All parts read the rows of a constant task.
+    if (anyInserts && descriptor.kernels[step.kernel].constant)
+      for (int64_t i = 0; i < step.count; ++i)
+        for (int group = 0; group < descriptor.groups; ++group)
+          own.roots[own.place(group, queue.task(records[i]))] = kShared;
     for (int64_t i = 0; i < step.count; ++i)
       RecordedTasks::forEachRead(descriptor.kernels[step.kernel],
                                  queue.records + records[i] * queue.recordCells,
@@ -121,6 +157,85 @@ void PlanRows::keepResults(const TaskOrder &order, int64_t numInstances) {
                        if (task >= part.begin)
                          part.at(descriptor.tables[table].group, task) = kKept;
                      });
+}
+
+//===----------------------------------------------------------------------===//
+// Results in rows of operands
+//===----------------------------------------------------------------------===//
+
+/// The task whose rows a task's results may be written into: nobody else reads
+/// them at that time or later; -1 if there is none.
+int64_t PlanRows::findRow(const TaskOrder &order, int64_t step,
+                          const GroupUse &use, const int64_t *record) const {
+  const int64_t parts = order.numParts();
+  const KernelInfo &kernel =
+      descriptor.kernels[order.schedule().steps()[step].kernel];
+  const auto task = static_cast<int64_t>(static_cast<uint32_t>(record[0]));
+  const PartReads &part = reads[partOf(task, parts)];
+  int64_t owner = -1;
+  for (auto [operand, position] : use.inserts) {
+    const int64_t handle = record[kernel.operands[operand].cell];
+    if (handle < 0 || handle >> 56 != position ||
+        (owner >= 0 && taskOf(handle) != owner))
+      return -1;
+    owner = taskOf(handle);
+  }
+  // Rows of earlier plans are not known here; those of a constant task belong
+  // to all parts.
+  if (owner < part.begin || owner >= part.begin + part.numTasks ||
+      part.roots[part.place(use.group, owner)] == kShared ||
+      part.at(use.group, owner) != epochs[step] ||
+      part.readers[part.place(use.group, owner)] !=
+          static_cast<int32_t>(use.inserts.size()))
+    return -1;
+  return owner;
+}
+
+bool PlanRows::canInsert(const TaskOrder &order, int64_t step,
+                         const GroupUse &use) const {
+  bool can =
+      !use.inserts.empty() &&
+      !descriptor.kernels[order.schedule().steps()[step].kernel].constant;
+  if (can)
+    order.forEachTask(step, [&](int64_t, const int64_t *record) {
+      can = can && findRow(order, step, use, record) >= 0;
+    });
+  return can;
+}
+
+void PlanRows::placeInserts(const TaskOrder &order) {
+  const std::vector<DepthStep> &list = order.schedule().steps();
+  const std::vector<int32_t> &sequence = order.schedule().sequence();
+  const int64_t parts = order.numParts();
+  auto forEachInsert = [&](int32_t s, const auto &body) {
+    for (const GroupUse &use : groupUses[list[s].kernel])
+      if (inPlace[use.group][s])
+        order.forEachTask(s, [&](int64_t, const int64_t *record) {
+          const auto task =
+              static_cast<int64_t>(static_cast<uint32_t>(record[0]));
+          body(reads[partOf(task, parts)], use, task, record);
+        });
+  };
+  // Owners come before the tasks that write into their rows.
+  for (int32_t s : sequence) {
+    for (const GroupUse &use : groupUses[list[s].kernel])
+      inPlace[use.group][s] = canInsert(order, s, use);
+    forEachInsert(s, [&](PartReads &part, const GroupUse &use, int64_t task,
+                         const int64_t *record) {
+      const int64_t owner = findRow(order, s, use, record);
+      const int32_t root = part.roots[part.place(use.group, owner)];
+      part.roots[part.place(use.group, task)] =
+          root < 0 ? static_cast<int32_t>(owner - part.begin) : root;
+    });
+  }
+  // The rows are in use until the last of these tasks has its last reader.
+  for (auto s = sequence.rbegin(); s != sequence.rend(); ++s)
+    forEachInsert(*s, [&](PartReads &part, const GroupUse &use, int64_t task,
+                          const int64_t *) {
+      const int32_t root = part.roots[part.place(use.group, task)];
+      int32_t &last = part.at(use.group, part.begin + root);
+      last = std::max({last, part.at(use.group, task), epochs[*s]});
+    });
 }
 
 /// Sorts the tasks of each step by the last epoch that reads their rows in its
@@ -218,6 +333,10 @@ void PlanRows::takeSlots(const TaskOrder &order, Tables &tables, bool last) {
       tables.startPlan();
     plan = list[s].plan;
     for (const GroupUse &use : groupUses[list[s].kernel]) {
+      if (inPlace[use.group][s]) {
+        stepOffsets[use.group][s] = -1;
+        continue;
+      }
       RowAllocator *reused = tables.reusedRows(use.group);
       stepOffsets[use.group][s] =
           reused ? takeRows(order, *reused, s, use, last)
@@ -230,26 +349,48 @@ void PlanRows::takeSlots(const TaskOrder &order, Tables &tables, bool last) {
 void PlanRows::fillSlots(const TaskOrder &order, Tables &tables,
                          int64_t number) const {
   const TaskOrder::Part &part = order.part(number);
-  const TaskOrder::Places &places = order.places(number);
   tables.addTasks(number, part.end);
-  for (size_t s = 0; s < places.size(); ++s) {
-    const DepthStep &step = part.sorter.steps()[s];
-    const TaskQueue &queue = part.queues[step.kernel];
-    const int32_t *records = part.sorter.order() + step.begin;
-    // Tasks of earlier parts in the same batch.
-    int64_t before =
-        places[s].begin - order.schedule().steps()[places[s].step].begin;
-    for (const GroupUse &use : groupUses[step.kernel]) {
-      int32_t *slotOf = tables.slotsOf(number, use.group);
-      int32_t siblings = static_cast<int32_t>(use.siblings);
-      int32_t row = static_cast<int32_t>(
-          stepOffsets[use.group][places[s].step] + before * use.siblings);
-      const int64_t *words = queue.records;
-      int64_t recordCells = queue.recordCells, base = part.base;
-      for (int64_t i = 0; i < step.count; ++i, row += siblings)
-        slotOf[static_cast<uint32_t>(words[records[i] * recordCells]) - base] =
-            row;
+  const auto steps = static_cast<int64_t>(order.places(number).size());
+  for (int64_t s = 0; s < steps; ++s)
+    fillStep(order, tables, number, s, /*inserts=*/false);
+  for (int64_t s = 0; s < steps && anyInserts; ++s)
+    fillStep(order, tables, number, s, /*inserts=*/true);
+}
+
+/// Fills in the slots of a step of a part in the groups where it takes rows or,
+/// after these, those where it inserts.
+void PlanRows::fillStep(const TaskOrder &order, Tables &tables, int64_t number,
+                        int64_t s, bool inserts) const {
+  const TaskOrder::Part &part = order.part(number);
+  const TaskOrder::Places &places = order.places(number);
+  const DepthStep &step = part.sorter.steps()[s];
+  const TaskQueue &queue = part.queues[step.kernel];
+  const int32_t *records = part.sorter.order() + step.begin;
+  // Tasks of earlier parts in the same batch.
+  const int64_t before =
+      places[s].begin - order.schedule().steps()[places[s].step].begin;
+  const int64_t *words = queue.records;
+  const int64_t recordCells = queue.recordCells, base = part.base;
+  for (const GroupUse &use : groupUses[step.kernel]) {
+    if (inPlace[use.group][places[s].step] != inserts)
+      continue;
+    int32_t *slotOf = tables.slotsOf(number, use.group);
+    if (inserts) {
+      const PartReads &own = reads[number];
+      for (int64_t i = 0; i < step.count; ++i) {
+        const int64_t task =
+            static_cast<uint32_t>(words[records[i] * recordCells]);
+        const int32_t root = own.roots[own.place(use.group, task)];
+        slotOf[task - base] = slotOf[own.begin + root - base];
+      }
+      continue;
     }
+    const auto siblings = static_cast<int32_t>(use.siblings);
+    auto row = static_cast<int32_t>(stepOffsets[use.group][places[s].step] +
+                                    before * use.siblings);
+    for (int64_t i = 0; i < step.count; ++i, row += siblings)
+      slotOf[static_cast<uint32_t>(words[records[i] * recordCells]) - base] =
+          row;
   }
 }
 
@@ -257,8 +398,11 @@ size_t PlanRows::bytes() const {
   size_t sum = epochs.capacity() * sizeof(int32_t);
   for (const std::vector<int64_t> &offsets : stepOffsets)
     sum += offsets.capacity() * sizeof(int64_t);
+  for (const std::vector<char> &steps : inPlace)
+    sum += steps.capacity();
   for (const PartReads &own : reads)
     sum += own.lastReads.capacity() +
+           (own.readers.capacity() + own.roots.capacity()) * sizeof(int32_t) +
            (own.counts.capacity() + own.sorted.capacity()) * sizeof(int32_t) +
            own.keys.capacity() * sizeof(own.keys[0]);
   return sum;

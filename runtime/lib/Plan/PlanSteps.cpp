@@ -49,10 +49,22 @@ void PlanSteps::makeLists(const TaskOrder &order, const PlanRows &rows,
       char **to = results.data() + stepLists[k].results + r;
       for (int64_t s = schedule.kernelSteps(k); s < schedule.kernelSteps(k + 1);
            ++s, to += kernel.results.size())
-        *to = base + table.slotOffset(rows.firstSlot(table.group, s) +
-                                      result.position);
+        *to = rows.firstSlot(table.group, s) < 0
+                  ? nullptr
+                  : base + table.slotOffset(rows.firstSlot(table.group, s) +
+                                            result.position);
     }
   }
+}
+
+/// The bytes that a task of a step copies for inserts.
+int64_t PlanSteps::copiedBytes(const KernelInfo &kernel,
+                               const BatchStep &step) const {
+  int64_t sum = kernel.copiedBytes;
+  for (size_t r = 0; r < kernel.results.size(); ++r)
+    if (kernel.results[r].inPlace >= 0 && step.results[r])
+      sum += descriptor.tables[kernel.results[r].table].ownBytes;
+  return sum;
 }
 
 void PlanSteps::makeSteps(const TaskOrder &order) {
@@ -60,6 +72,7 @@ void PlanSteps::makeSteps(const TaskOrder &order) {
   const std::vector<DepthStep> &list = schedule.steps();
   const std::vector<int32_t> &sequence = schedule.sequence();
   planList.clear();
+  usedCopiedBytes = 0;
   stepList.resize(sequence.size());
   for (int64_t plan = 0; plan < schedule.plans(); ++plan) {
     int64_t begin = schedule.planBegin(plan);
@@ -83,6 +96,7 @@ void PlanSteps::makeSteps(const TaskOrder &order) {
       to.results =
           results.data() + lists.results + number * kernel.results.size();
       to.barrier = barrier;
+      usedCopiedBytes += step.count * copiedBytes(kernel, to);
     }
   }
 }

@@ -70,6 +70,11 @@ inline constexpr StringLiteral kTableAttr = "batch.in_table";
 inline constexpr StringLiteral kSourceAttr = "batch.in_source";
 /// On arguments of kernels: how a step reads them, a `#batch.read`.
 inline constexpr StringLiteral kReadAttr = "batch.read";
+/// On a result of a kernel that is an operand with a slice replaced: the number
+/// of that argument. The result may be written into the operand's row.
+inline constexpr StringLiteral kInPlaceAttr = "batch.in_place";
+/// On a kernel: the bytes that a task copies for other inserts.
+inline constexpr StringLiteral kCopiedBytesAttr = "batch.copied_bytes";
 /// On kernels' arguments with `batch.shared`: the number of the entry's
 /// parameter. On ragged arguments: the number of their domain. All arguments of
 /// a domain have equal extents.

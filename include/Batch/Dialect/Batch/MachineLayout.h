@@ -43,6 +43,9 @@ public:
   /// The bytes that the lane operations of a block move for one lane: from and
   /// to stacks, and to tops.
   std::pair<int64_t, int64_t> countBytes(BlockOp block) const;
+  /// True if `result`, of the kernel of a block, is written into the row of the
+  /// variable that it is for, which the kernel reads.
+  bool isInPlace(OpResult result) const;
 
 private:
   bool cachedTops;

@@ -19,6 +19,7 @@
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 #include "Batch/Dialect/UProg/UProgDialect.h.inc"
 #include "Batch/Dialect/UProg/UProgEnums.h.inc"

@@ -167,6 +167,56 @@ def UProg_StageOp : UProg_Op<"stage", [
   }];
 }
 
+def UProg_PositionsType
+    : Type<CPred<"$_self == ::mlir::RankedTensorType::get("
+                 "{::mlir::ShapedType::kDynamic}, "
+                 "::mlir::IndexType::get($_self.getContext()))">,
+           "a position for each task">,
+      BuildableType<"::mlir::RankedTensorType::get("
+                    "{::mlir::ShapedType::kDynamic}, "
+                    "$_builder.getIndexType())">;
+
+def UProg_InsertOp : UProg_Op<"insert", [Pure, AllTypesMatch<["dest", "result"]>]> {
+  let summary = "a slice that replaces a part of each task's row, in place";
+  let description = [{
+    The row of each task in `dest`, with the task's row of `source` at `offsets`;
+    `sizes` and `strides` are those of `tensor.insert_slice`. A position that
+    differs from task to task is a tensor of one index for each. Positions are in
+    range.
+
+    The operator writes the result into the row of `dest`, or of the operand that
+    it comes from, if the step says so (`BatchStep`); else it copies the row
+    before. So `dest` is an operand of the operator or the result of another
+    insert, nothing reads it afterwards, and the result is yielded or inserted
+    into. In stages, `dest` is the result of an earlier one, which copies the
+    operand where it has to.
+
+    ```mlir
+    %y = uprog.insert %row into %cache[%position, 0] sizes [1, 64] strides [1, 1]
+        : tensor<?x64xf32> into tensor<?x512x64xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$source, AnyRankedTensor:$dest,
+                       Variadic<UProg_PositionsType>:$positions,
+                       DenseI64ArrayAttr:$offsets, DenseI64ArrayAttr:$sizes,
+                       DenseI64ArrayAttr:$strides);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $source `into` $dest custom<DynamicIndexList>($positions, $offsets)
+    `sizes` $sizes `strides` $strides attr-dict
+    `:` type($source) `into` type($dest)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The dimensions of a row of `dest` that `source` has not.
+    llvm::SmallBitVector getDroppedDims();
+    /// The operand that the result may be written into.
+    BlockArgument getRoot();
+    /// The position of dimension `dim` of a row, if it is not constant.
+    Value getPosition(unsigned dim);
+  }];
+}
+
 def UProg_ProgramOp
     : UProg_FunctionOp<"program", [HasParent<"::mlir::ModuleOp">]> {
   let summary = "a uProgram: what every unit of a level runs";

@@ -1,0 +1,172 @@
+//===- InsertRows.cpp - Inserts in unbatched code -------------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A kernel that inserts a slice into an operand writes into the operand's row
+// if the program itself has made that row and nothing reads it afterwards. A
+// value that a loop carries for inserts alone gets a row of its own before the
+// loop.
+//
+//===----------------------------------------------------------------------===//
+
+#include "InsertRows.h"
+
+#include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Target/ABI/ContextAccess.h"
+#include "ObjectLayout.h"
+#include "Patterns.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Remarks.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+/// True if `user` only reads its operands, in the block of `invoke`.
+static bool isRead(Operation *user, InvokeOp invoke) {
+  return isa<InvokeOp, tensor::ExtractOp>(user) &&
+         user->getBlock() == invoke->getBlock();
+}
+
+/// True if all that uses `row`, but for `invoke`, reads it before `invoke`.
+static bool isUsedBefore(Value row, InvokeOp invoke) {
+  return llvm::all_of(row.getUses(),
+                      [&](OpOperand &use) {
+                        return use.getOwner() == invoke ||
+                               (isRead(use.getOwner(), invoke) &&
+                                use.getOwner()->isBeforeInBlock(invoke));
+                      }) &&
+         llvm::count_if(row.getUses(), [&](OpOperand &use) {
+           return use.getOwner() == invoke;
+         }) == 1;
+}
+
+/// The position at which the loop around `invoke` carries `result`, which else
+/// is only read there; null if there is none.
+static OpOperand *findCarried(OpResult result, InvokeOp invoke) {
+  OpOperand *carried = nullptr;
+  for (OpOperand &use : result.getUses()) {
+    if (isRead(use.getOwner(), invoke))
+      continue;
+    if (carried || !isa<scf::YieldOp>(use.getOwner()) ||
+        use.getOwner()->getBlock() != invoke->getBlock())
+      return nullptr;
+    carried = &use;
+  }
+  return carried;
+}
+
+/// The operand of a loop whose value `argument`, of the loop's body, has in the
+/// first iteration; null unless only the operand `yielded` of the loop's end is
+/// its value in others.
+static OpOperand *findInitial(BlockArgument argument, OpOperand *yielded) {
+  Operation *parent = argument.getOwner()->getParentOp();
+  unsigned number = yielded->getOperandNumber();
+  if (auto loop = dyn_cast<scf::ForOp>(parent))
+    return argument == loop.getRegionIterArg(number)
+               ? &loop.getInitsMutable()[number]
+               : nullptr;
+  auto loop = dyn_cast<scf::WhileOp>(parent);
+  if (!loop || argument.getOwner() != loop.getAfterBody())
+    return nullptr;
+  // The condition hands it on, and does nothing else with it.
+  Value before = loop.getBeforeArguments()[number];
+  bool isHandedOn =
+      loop.getConditionOp().getArgs()[argument.getArgNumber()] == before &&
+      llvm::count(loop.getConditionOp().getArgs(), before) == 1 &&
+      llvm::all_of(before.getUsers(), [&](Operation *user) {
+        return user == loop.getConditionOp() ||
+               (isa<InvokeOp, tensor::ExtractOp>(user) &&
+                user->getBlock() == before.getParentBlock());
+      });
+  return isHandedOn ? &loop.getInitsMutable()[number] : nullptr;
+}
+
+/// Gives `initial` a row that only the loop uses.
+static void copyInitial(OpOperand &initial) {
+  OpBuilder builder(initial.getOwner());
+  Location loc = initial.getOwner()->getLoc();
+  ContextBuilder cb(builder, loc);
+  Type cell = builder.getI64Type();
+  int64_t bytes = getRowBytes(cast<RankedTensorType>(initial.get().getType()));
+  Value from =
+      UnrealizedConversionCastOp::create(builder, loc, cell, initial.get())
+          .getResult(0);
+  Value to = allocateRows(builder, loc, cb.getContext(), cb.constant(bytes));
+  constexpr int64_t chunk = 64;
+  Type piece = VectorType::get(chunk / 4, builder.getI32Type());
+  Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  scf::ForOp::create(
+      builder, loc, cb.constant(0), cb.constant(bytes), cb.constant(chunk),
+      ValueRange(), [&](OpBuilder &nested, Location, Value offset, ValueRange) {
+        auto at = [&](Value row) -> Value {
+          Value place = arith::AddIOp::create(nested, loc, row, offset);
+          return LLVM::IntToPtrOp::create(nested, loc, pointer, place);
+        };
+        Value value = LLVM::LoadOp::create(nested, loc, piece, at(from));
+        LLVM::StoreOp::create(nested, loc, value, at(to));
+        scf::YieldOp::create(nested, loc);
+      });
+  initial.set(UnrealizedConversionCastOp::create(builder, loc,
+                                                 initial.get().getType(), to)
+                  .getResult(0));
+}
+
+/// True if result `result` may be written into the row of `row`, which the
+/// invocation inserts into.
+static bool placeInsert(InvokeOp invoke, OpResult result, Value row) {
+  if (!isUsedBefore(row, invoke) || row.getParentBlock() != invoke->getBlock())
+    return false;
+  // A kernel makes its results.
+  if (row.getDefiningOp<InvokeOp>())
+    return true;
+  auto argument = dyn_cast<BlockArgument>(row);
+  OpOperand *carried = findCarried(result, invoke);
+  if (!argument || !carried)
+    return false;
+  OpOperand *initial = findInitial(argument, carried);
+  if (!initial)
+    return false;
+  copyInitial(*initial);
+  return true;
+}
+
+void batch::placeInserts(func::FuncOp function) {
+  SmallVector<InvokeOp> invokes;
+  function.walk([&](InvokeOp invoke) { invokes.push_back(invoke); });
+  auto module = function->getParentOfType<ModuleOp>();
+  SymbolTable symbols(module);
+  for (InvokeOp invoke : invokes) {
+    auto kernel = symbols.lookup<KernelOp>(invoke.getKernel());
+    SmallVector<int64_t> placed(invoke->getNumResults(), -1);
+    for (OpResult result : invoke->getResults()) {
+      auto number = kernel.getResultAttrOfType<IntegerAttr>(
+          result.getResultNumber(), kInPlaceAttr);
+      if (!number)
+        continue;
+      bool inPlace =
+          placeInsert(invoke, result, invoke.getInputs()[number.getInt()]);
+      if (inPlace)
+        placed[result.getResultNumber()] = number.getInt();
+      auto name = remark::RemarkOpts::name("Inserts").category("batch");
+      if (inPlace)
+        remark::passed(invoke.getLoc(), name)
+            << ("unbatched code inserts into the row of argument #" +
+                Twine(number.getInt()) + " of kernel @" + kernel.getSymName())
+                   .str();
+      else
+        remark::missed(invoke.getLoc(), name)
+            << ("unbatched code copies argument #" + Twine(number.getInt()) +
+                " of kernel @" + kernel.getSymName() +
+                ": it is not a row that the program has made for this alone")
+                   .str();
+    }
+    if (llvm::any_of(placed, [](int64_t operand) { return operand >= 0; }))
+      invoke->setAttr(kInPlaceAttr,
+                      DenseI64ArrayAttr::get(invoke.getContext(), placed));
+  }
+}

@@ -1,0 +1,23 @@
+//===- InsertRows.h - Inserts in unbatched code -----------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CONVERSION_BATCHTOLLVM_INSERTROWS_H
+#define BATCH_CONVERSION_BATCHTOLLVM_INSERTROWS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlir::batch {
+
+/// Marks the invocations of `function`, which has a context and is not
+/// converted otherwise, that insert into the rows of their operands: an array
+/// with the operand for each result, or -1. Says of each why it copies if it
+/// does. Comes before releaseRows().
+void placeInserts(func::FuncOp function);
+
+} // namespace mlir::batch
+
+#endif // BATCH_CONVERSION_BATCHTOLLVM_INSERTROWS_H
