@@ -6,6 +6,7 @@ of threads, unbatched, and on the emulator. A position out of range is an error 
 run that names the tensor, the index and the instance, whichever of these ran it.
 """
 
+import json
 import os
 import random
 import struct
@@ -95,7 +96,13 @@ def expected(v):
         scattered = put_row(scattered, place, P[i])
     cache, attended = [[0.0] * COLUMNS] * ROWS, row
     counts = [0] * 8
+    newer, older = x, [[0.0] * COLUMNS] * ROWS
+    two, other = x, row
     for i in range(v["n"]):
+        newer, older = put_row(newer, words[i], row), newer
+        read = put_row(two, words[i], other)
+        two = put(put_row(two, i, row), {(words[i], i): row[words[i]]})
+        other = thirds(column_sums(read))
         cache = put_row(cache, i, attended)
         attended = thirds(column_sums(cache))
         counts[words[i]] += 1
@@ -115,7 +122,8 @@ def expected(v):
         "bits": [int(a == b) if i == a else word % 2
                  for i, word in enumerate(words)],
         "scattered": flat(scattered), "cache": flat(cache), "attended": attended,
-        "counts": counts}
+        "counts": counts, "newer": flat(newer), "older": flat(older),
+        "two": flat(two), "other": other}
 
 
 def compare(wanted):
@@ -176,7 +184,7 @@ instances[0].update(ids=[6, 6, 8, 8], words=[7] * 8, n=8)
 batchtest.write_lines(path("inputs"), instances)
 references = [expected(instance) for instance in instances]
 alone = None
-for strategy in ("linearize", "lockstep"):
+for strategy in ("linearize", "lockstep", "mask"):
     program = checks.run("compile for " + strategy, lambda: batchtest.compile_model(
         MODEL, path(strategy + ".so"), None, "--strategy=" + strategy))
     if not program:
@@ -190,10 +198,15 @@ for strategy in ("linearize", "lockstep"):
             "%s: same bits, batches of %d on %d threads" % (strategy, batch, threads),
             checks.run("run", lambda: run(program, batch, threads,
                                           "--check-unbatched")), first)
+    for masks in ("0", "0.5") if strategy != "linearize" else ():
+        checks.equal("%s: same bits, masks from %s" % (strategy, masks), checks.run(
+            "run", lambda: run(program, COUNT, 1, "--mask-from=" + masks)), first)
     checks.equal(strategy + ": same bits unbatched",
                  checks.run("run", lambda: run(program, 7, 1, "--unbatched")), first)
     check_errors(program, strategy,
                  [[], ["--batch=7"], ["--batch=1"], ["--threads=2"], ["--unbatched"]])
+    if strategy == "mask":  # its calls need the host's stack
+        continue
     emulated = checks.run("compile for the emulator", lambda: batchtest.compile_model(
         MODEL, path("emulated.so"), None, "--strategy=" + strategy,
         "--device=emulator"))
@@ -204,4 +217,37 @@ for strategy in ("linearize", "lockstep"):
     checks.equal(strategy + ", emulator: same bits together", checks.run(
         "run", lambda: run(emulated, COUNT, 1, "--blocks=4")), one)
     check_errors(emulated, strategy + ", emulator", [["--blocks=4"]])
+
+
+# A cache of S rows that T steps fill: only the first step of an instance copies, or
+# none. What is in a row, and what is copied, does not depend on T.
+CACHE = MODEL.replace("inserts.mlir", "cache.mlir")
+ROW_BYTES = 64 * 32 * 4
+
+
+def counters(program, count, steps, *options):
+    batchtest.write_lines(path("caches"), [
+        {"x": [draw.uniform(-1, 1) for _ in range(32)],
+         "first": [[draw.uniform(-1, 1) for _ in range(32)] for _ in range(64)],
+         "n": steps(i)} for i in range(count)])
+    text = batchtest.call(
+        "batch-run", program, "--inputs=" + path("caches"), "--params=random:1",
+        "--json", "--counters", *options)
+    return json.loads(text)
+
+
+for strategy, device, copied in [("linearize", None, 2), ("lockstep", None, 0),
+                                 ("linearize", "emulator", 2),
+                                 ("lockstep", "emulator", 0)]:
+    program = checks.run("compile", lambda: batchtest.compile_model(
+        CACHE, path("cache.so"), None, "--strategy=" + strategy,
+        *(["--device=" + device] if device else [])))
+    more = ["--blocks=2"] if device else ["--check-unbatched"]
+    for steps in (8, 16, 64):
+        for threads in ("1", "2") if not device else ("1",):
+            report = checks.run("count", lambda: counters(
+                program, 4, lambda i: steps - i % 2, "--threads=" + threads, *more))
+            checks.equal("%s %s: copied bytes of %d steps on %s threads" % (
+                strategy, device or "", steps, threads),
+                report and report["copied_bytes"], 4 * copied * ROW_BYTES)
 checks.exit()

@@ -7,9 +7,11 @@
 
 #include "Batch/Conversion/BatchToUProg/Passes.h"
 #include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Dialect/Batch/MachineLayout.h"
 #include "Batch/Dialect/UProg/UProg.h"
 #include "Batch/Target/ABI/SymbolNames.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Remarks.h"
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_LOCKSTEPPASS
@@ -38,6 +40,7 @@ private:
   Value takeLanes(Location loc, Value block);
   LogicalResult makeCase(BlockOp block, Value step);
   LogicalResult runKernel(InvokeOp invoke, Value step);
+  void reportInserts(InvokeOp invoke, KernelOp kernel);
   void makeLaneOps(BlockOp block, bool prologue);
 
   MachineOp machine;
@@ -58,6 +61,27 @@ void LockstepBuilder::makeLaneOps(BlockOp block, bool prologue) {
   LaneOpsOp::create(builder, block.getLoc(), lanes, name, prologue);
 }
 
+/// Says of each result that may be in a variable's row whether it is.
+void LockstepBuilder::reportInserts(InvokeOp invoke, KernelOp kernel) {
+  MachineLayout layout(machine);
+  for (OpResult result : invoke->getResults()) {
+    auto number = kernel.getResultAttrOfType<IntegerAttr>(
+        result.getResultNumber(), kInPlaceAttr);
+    if (!number)
+      continue;
+    auto name = remark::RemarkOpts::name("Inserts").category("batch");
+    std::string block = ("block @" + kernel.getSymName()).str();
+    if (layout.isInPlace(result))
+      remark::passed(invoke.getLoc(), name)
+          << block + " inserts into the row of its variable";
+    else
+      remark::missed(invoke.getLoc(), name)
+          << block + " copies what it inserts into: the result is not for the "
+                     "variable that it comes from, or that one has a stack or "
+                     "other readers";
+  }
+}
+
 /// Runs the kernel of a block: reads of variables gather rows by lane.
 LogicalResult LockstepBuilder::runKernel(InvokeOp invoke, Value step) {
   Location loc = invoke.getLoc();
@@ -67,6 +91,7 @@ LogicalResult LockstepBuilder::runKernel(InvokeOp invoke, Value step) {
     return invoke.emitError("kernel @")
            << invoke.getKernel()
            << " has no operator; run batch-vectorize-kernels first";
+  reportInserts(invoke, kernel);
   for (auto [i, operand] : llvm::enumerate(invoke.getInputs())) {
     auto top = operand.getDefiningOp<TopOp>();
     if (!top)

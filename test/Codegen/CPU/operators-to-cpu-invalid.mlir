@@ -117,3 +117,36 @@ uprog.operator @resource.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #u
 {-#
   dialect_resources: { builtin: { values: "0x040000000000803F000000400000404000008040" } }
 #-}
+
+// -----
+
+// An insert writes into an operand's row.
+uprog.operator @computed.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
+    %r: tensor<?x2xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32> {
+  %z = arith.addf %x, %x : tensor<?x4xf32>
+  // expected-error @+1 {{inserts into what is neither an operand with a row for each task nor another insert's result}}
+  %y = uprog.insert %r into %z [1] sizes [2] strides [1] : tensor<?x2xf32> into tensor<?x4xf32>
+  uprog.yield %y : tensor<?x4xf32>
+}
+
+// -----
+
+// Its result is one of the operator.
+uprog.operator @inner.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
+    %r: tensor<?x2xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32> {
+  // expected-error @+1 {{is no result of the operator}}
+  %y = uprog.insert %r into %x [1] sizes [2] strides [1] : tensor<?x2xf32> into tensor<?x4xf32>
+  %z = math.exp %y : tensor<?x4xf32>
+  uprog.yield %z : tensor<?x4xf32>
+}
+
+// -----
+
+// Nothing reads the old row and the new one.
+// expected-error @+1 {{reads rows after inserts that change them}}
+uprog.operator @both.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
+    %r: tensor<?x2xf32> {uprog.operand = #uprog.operand<gather>}) -> (tensor<?x4xf32>, tensor<?x4xf32>) {
+  %y = uprog.insert %r into %x [1] sizes [2] strides [1] : tensor<?x2xf32> into tensor<?x4xf32>
+  %z = arith.addf %y, %x : tensor<?x4xf32>
+  uprog.yield %y, %z : tensor<?x4xf32>, tensor<?x4xf32>
+}

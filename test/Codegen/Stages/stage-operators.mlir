@@ -228,3 +228,48 @@ uprog.operator @staged.rows(%n: index, %x: tensor<?x16xf32> {uprog.operand = #up
   }
   uprog.yield %0 : tensor<?x16xf32>
 }
+
+// The first stage copies the operand, where its row is not the result's. Whatever
+// reads the old row comes before the stage that inserts, what reads the new one
+// after it; the old rows that are results are copied first, too.
+// CHECK-LABEL: uprog.operator @insert.rows(
+// CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[X:[a-z0-9]*]]: tensor<?x6x4xf32>
+// CHECK:         %[[OLD:.*]] = uprog.stage rows<tasks> shape [4]
+// CHECK-SAME:        -> (tensor<?x4xf32>)
+// CHECK:           tensor.extract_slice %[[X]][0, 1, 0]
+// CHECK:         %[[COPY:.*]] = uprog.stage rows<tasks> shape [6, 4] -> (tensor<?x6x4xf32>) {
+// CHECK-NEXT:      uprog.yield %[[X]]
+// CHECK:         %[[ONE:.*]] = uprog.stage rows<tasks> shape [4]
+// CHECK-SAME:        -> (tensor<?x6x4xf32>)
+// CHECK:           %[[P:.*]] = linalg.generic
+// CHECK:             cf.assert
+// CHECK:           %[[IN:.*]] = uprog.insert %{{.*}} into %[[COPY]] [%[[P]], 0]
+// CHECK:           uprog.yield %[[IN]]
+// Columns of a row that are not next to each other are written one at a time.
+// CHECK:         %[[TWO:.*]] = uprog.stage rows<tasks> shape [4] scalar
+// CHECK:           uprog.insert %{{.*}} into %[[ONE]] [1, %{{.*}}]
+// CHECK:         %[[NEW:.*]] = uprog.stage rows<tasks> shape [4]
+// CHECK:           tensor.extract_slice %[[TWO]][0, 2, 0]
+// CHECK:         uprog.yield %[[TWO]], %[[OLD]], %[[NEW]]
+uprog.operator @insert.rows(
+    %n: index, %x: tensor<?x6x4xf32> {uprog.operand = #uprog.operand<gather>},
+    %r: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
+    %i: tensor<?xindex> {uprog.operand = #uprog.operand<scalar>})
+    -> (tensor<?x6x4xf32>, tensor<?x4xf32>, tensor<?x4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %empty = tensor.empty(%n) : tensor<?xindex>
+  %old = tensor.extract_slice %x[0, 1, 0] [%n, 1, 4] [1, 1, 1] : tensor<?x6x4xf32> to tensor<?x4xf32>
+  %p = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%i : tensor<?xindex>) outs(%empty : tensor<?xindex>) {
+  ^bb0(%q: index, %o: index):
+    %in = arith.cmpi ult, %q, %c4 : index
+    cf.assert %in, "dimension 0 of a tensor"
+    %own = arith.select %in, %q, %c0 : index
+    linalg.yield %own : index
+  } -> tensor<?xindex>
+  %one = uprog.insert %r into %x [%p, 0] sizes [1, 4] strides [1, 1] : tensor<?x4xf32> into tensor<?x6x4xf32>
+  %two = uprog.insert %r into %one [1, %p] sizes [4, 1] strides [1, 1] : tensor<?x4xf32> into tensor<?x6x4xf32>
+  %new = tensor.extract_slice %two[0, 2, 0] [%n, 1, 4] [1, 1, 1] : tensor<?x6x4xf32> to tensor<?x4xf32>
+  uprog.yield %two, %old, %new : tensor<?x6x4xf32>, tensor<?x4xf32>, tensor<?x4xf32>
+}

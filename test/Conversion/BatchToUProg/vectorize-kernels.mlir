@@ -746,11 +746,15 @@ batch.kernel @ragged_body(%x: tensor<?x8xf32>, %ids: tensor<3xindex>) -> tensor<
 // element that is inserted, else its own.
 // CHECK-DAG:   #[[TASK:.*]] = affine_map<(d0, d1, d2) -> (d0)>
 // CHECK-DAG:   #[[ALL:.*]] = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+// CHECK:       batch.kernel @put
+// CHECK-NOT:   batch.in_place
+// CHECK-SAME:  batch.copied_bytes = 2432 : i64
 // CHECK-LABEL: uprog.operator @put.rows
 // CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x6x19xf32> {{.*}}, %[[R:[a-z0-9]*]]: tensor<?x19xf32> {{.*}}, %[[W:[a-z0-9]*]]: tensor<?x2x4xf32> {{.*}}, %[[S:[a-z0-9]*]]: tensor<?xf32> {{.*}}, %[[I:[a-z0-9]*]]: tensor<?xindex> {{.*}}, %[[J:[a-z0-9]*]]: tensor<?xindex>
 batch.kernel @put(%x: tensor<6x19xf32>, %r: tensor<19xf32>, %w: tensor<2x4xf32>,
                   %s: f32, %i: index, %j: index)
-    -> (tensor<6x19xf32>, tensor<6x19xf32>, tensor<6x19xf32>, tensor<19xf32>) {
+    -> (tensor<6x19xf32>, tensor<6x19xf32>, tensor<6x19xf32>, tensor<19xf32>,
+        tensor<6x19xf32>, tensor<19xf32>) {
   // A whole row: which columns are written is not asked.
   // CHECK: linalg.generic {indexing_maps = [#[[ALL]], #[[TASK]], #[[ALL]]], iterator_types = ["parallel", "parallel", "parallel"]} ins(%[[X]], %[[I]] :
   // CHECK-NEXT: ^bb0(%[[OLD:.*]]: f32, %[[P:.*]]: index, %{{.*}}: f32):
@@ -797,5 +801,40 @@ batch.kernel @put(%x: tensor<6x19xf32>, %r: tensor<19xf32>, %w: tensor<2x4xf32>,
   // CHECK: uprog.yield
   %f = tensor.extract_slice %r[2] [4] [1] : tensor<19xf32> to tensor<4xf32>
   %d = tensor.insert_slice %f into %r[1] [4] [3] : tensor<4xf32> into tensor<19xf32>
-  batch.yield %a, %b, %c, %d : tensor<6x19xf32>, tensor<6x19xf32>, tensor<6x19xf32>, tensor<19xf32>
+  batch.yield %a, %b, %c, %d, %x, %r
+      : tensor<6x19xf32>, tensor<6x19xf32>, tensor<6x19xf32>, tensor<19xf32>,
+        tensor<6x19xf32>, tensor<19xf32>
+}
+
+// -----
+
+// Where a result is an argument with slices inserted, one after the other, and
+// nothing reads the argument afterwards, its row is enough. What is inserted, if
+// it depends on the row, is in memory before the row changes.
+// CHECK:       batch.kernel @cache
+// CHECK-SAME:    -> (tensor<6x4xf32> {batch.in_place = 0 : i64}, tensor<8xi64> {batch.in_place = 2 : i64}, tensor<4xf32>)
+// CHECK-NOT:   batch.copied_bytes
+// CHECK-LABEL: uprog.operator @cache.rows
+// CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x6x4xf32> {{.*}}, %[[R:[a-z0-9]*]]: tensor<?x4xf32> {{.*}}, %[[C:[a-z0-9]*]]: tensor<?x8xi64> {{.*}}, %[[I:[a-z0-9]*]]: tensor<?xindex>
+batch.kernel @cache(%x: tensor<6x4xf32>, %r: tensor<4xf32>, %c: tensor<8xi64>, %i: index)
+    -> (tensor<6x4xf32>, tensor<8xi64>, tensor<4xf32>) {
+  // CHECK: %[[P:.*]] = linalg.generic {{.*}} ins(%[[I]] : tensor<?xindex>)
+  // CHECK:   cf.assert %{{.*}}, "dimension 0 of a tensor of type tensor<6x4xf32>, written at
+  // CHECK: %[[ONE:.*]] = uprog.insert %[[R]] into %[[X]] [%[[P]], 0] sizes [1, 4] strides [1, 1] : tensor<?x4xf32> into tensor<?x6x4xf32>
+  %a = tensor.insert_slice %r into %x[%i, 0] [1, 4] [1, 1] : tensor<4xf32> into tensor<6x4xf32>
+  // CHECK: %[[FOUR:.*]] = tensor.extract_slice %[[R]]
+  // CHECK: %[[TWO:.*]] = uprog.insert %[[FOUR]] into %[[ONE]] [%{{.*}}, 1] sizes [2, 1] strides [3, 1]
+  %w = tensor.extract_slice %r[1] [2] [1] : tensor<4xf32> to tensor<2xf32>
+  %b = tensor.insert_slice %w into %a[%i, 1] [2, 1] [3, 1] : tensor<2xf32> into tensor<6x4xf32>
+  // CHECK: %[[N:.*]] = tensor.extract %[[C]]
+  // CHECK: %[[MORE:.*]] = arith.addi
+  // CHECK: %[[COPY:.*]] = linalg.copy ins(%[[MORE]] :
+  // CHECK: uprog.insert %[[COPY]] into %[[C]] [%{{.*}}] sizes [1] strides [1] : tensor<?xi64> into tensor<?x8xi64>
+  %n = tensor.extract %c[%i] : tensor<8xi64>
+  %one = arith.constant 1 : i64
+  %more = arith.addi %n, %one : i64
+  %d = tensor.insert %more into %c[%i] : tensor<8xi64>
+  // CHECK: tensor.extract_slice %[[TWO]]
+  %z = tensor.extract_slice %b[2, 0] [1, 4] [1, 1] : tensor<6x4xf32> to tensor<4xf32>
+  batch.yield %b, %d, %z : tensor<6x4xf32>, tensor<8xi64>, tensor<4xf32>
 }

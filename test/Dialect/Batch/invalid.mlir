@@ -618,3 +618,24 @@ rec.adt @Tree {
 // expected-error @+2 {{there is no policy 'eager'; policies are 'depth', 'agenda', 'greedy' and 'fsm'}}
 // expected-error @+1 {{failed to parse Batch_PolicyAttr parameter 'kind'}}
 module attributes {batch.policy = #batch.policy<eager>} {}
+
+// -----
+
+// A result in the row of an operand is of its type.
+// expected-error @+1 {{'batch.kernel' op result #0: 'batch.in_place' must be the number of an argument of the kernel, an i64, that is not shared and has the result's type}}
+batch.kernel @k(%x: tensor<4xf32>) -> (tensor<2xf32> {batch.in_place = 0 : i64}) {
+  %y = tensor.extract_slice %x[0] [2] [1] : tensor<4xf32> to tensor<2xf32>
+  batch.yield %y : tensor<2xf32>
+}
+
+// -----
+
+// expected-error @+1 {{'batch.in_place' must be the number of an argument of the kernel, an i64, that is not shared and has the result's type}}
+batch.kernel @k(%x: tensor<4xf32> {batch.shared}) -> (tensor<4xf32> {batch.in_place = 0 : i64}) {
+  batch.yield %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{'batch.copied_bytes' must be an integer on a kernel}}
+func.func private @f() attributes {batch.copied_bytes = 64 : i64}

@@ -363,3 +363,53 @@ uprog.program @p(%n: index, %k: i64) level(block) {
 // An attribute with the dialect's name is one that the dialect has.
 // expected-error @+1 {{'func.func' op 'uprog.level' is not an attribute of the uprog dialect for operations}}
 func.func private @f() attributes {uprog.level}
+
+// -----
+
+// What is inserted is of the same type.
+uprog.operator @k.rows(%n: index, %x: tensor<?x6x4xf32> {uprog.operand = #uprog.operand<gather>},
+    %r: tensor<?x4xf64> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x6x4xf32> {
+  // expected-error @+1 {{needs rows of known shape and equal element types}}
+  %y = uprog.insert %r into %x [0, 0] sizes [1, 4] strides [1, 1] : tensor<?x4xf64> into tensor<?x6x4xf32>
+  uprog.yield %y : tensor<?x6x4xf32>
+}
+
+// -----
+
+// Each dimension of a row has an offset.
+uprog.operator @k.rows(%n: index, %x: tensor<?x6x4xf32> {uprog.operand = #uprog.operand<gather>},
+    %r: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x6x4xf32> {
+  // expected-error @+1 {{needs an offset, a size and a stride for each dimension of a row}}
+  %y = uprog.insert %r into %x [0] sizes [1, 4] strides [1, 1] : tensor<?x4xf32> into tensor<?x6x4xf32>
+  uprog.yield %y : tensor<?x6x4xf32>
+}
+
+// -----
+
+// A slice lies in the row.
+uprog.operator @k.rows(%n: index, %x: tensor<?x6x4xf32> {uprog.operand = #uprog.operand<gather>},
+    %r: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x6x4xf32> {
+  // expected-error @+1 {{inserts outside of the row}}
+  %y = uprog.insert %r into %x [4, 1] sizes [4, 1] strides [1, 1] : tensor<?x4xf32> into tensor<?x6x4xf32>
+  uprog.yield %y : tensor<?x6x4xf32>
+}
+
+// -----
+
+// Only unit dimensions are left out.
+uprog.operator @k.rows(%n: index, %x: tensor<?x6x4xf32> {uprog.operand = #uprog.operand<gather>},
+    %r: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x6x4xf32> {
+  // expected-error @+1 {{inserts rows of another shape than 'sizes' says}}
+  %y = uprog.insert %r into %x [0, 0] sizes [2, 4] strides [1, 1] : tensor<?x4xf32> into tensor<?x6x4xf32>
+  uprog.yield %y : tensor<?x6x4xf32>
+}
+
+// -----
+
+// Nor is there one more.
+uprog.operator @k.rows(%n: index, %x: tensor<?x6x4xf32> {uprog.operand = #uprog.operand<gather>},
+    %r: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x6x4xf32> {
+  // expected-error @+1 {{inserts rows of another shape than 'sizes' says}}
+  %y = uprog.insert %r into %x [0, 0] sizes [1, 3] strides [1, 1] : tensor<?x4xf32> into tensor<?x6x4xf32>
+  uprog.yield %y : tensor<?x6x4xf32>
+}

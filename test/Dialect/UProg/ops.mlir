@@ -196,3 +196,17 @@ uprog.operator @coded.rows(%n: index)
 // CHECK-SAME:    attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <fixed_scratch = 1024, task_scratch = 256, most_scratch = 4096, row_split = 12, stage_rows = 0, share_tasks = 4>>}
 func.func private @coded.function() attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <
     fixed_scratch = 1024, task_scratch = 256, most_scratch = 4096, row_split = 12, stage_rows = 0, share_tasks = 4>>}
+
+// A slice of each task's row is replaced, at positions of the task's own.
+// CHECK-LABEL: uprog.operator @insert.rows(
+// CHECK-SAME:    %{{.*}}: index, %[[X:[a-z0-9]*]]: tensor<?x6x4xf32> {{.*}}, %[[R:[a-z0-9]*]]: tensor<?x4xf32> {{.*}}, %[[I:[a-z0-9]*]]: tensor<?xindex>
+uprog.operator @insert.rows(
+    %n: index, %x: tensor<?x6x4xf32> {uprog.operand = #uprog.operand<gather>},
+    %r: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
+    %i: tensor<?xindex> {uprog.operand = #uprog.operand<scalar>}) -> tensor<?x6x4xf32> {
+  // CHECK: %[[ONE:.*]] = uprog.insert %[[R]] into %[[X]] [%[[I]], 0] sizes [1, 4] strides [1, 1] : tensor<?x4xf32> into tensor<?x6x4xf32>
+  %one = uprog.insert %r into %x [%i, 0] sizes [1, 4] strides [1, 1] : tensor<?x4xf32> into tensor<?x6x4xf32>
+  // CHECK: uprog.insert %[[R]] into %[[ONE]] [1, %[[I]]] sizes [4, 1] strides [1, 1]
+  %two = uprog.insert %r into %one [1, %i] sizes [4, 1] strides [1, 1] : tensor<?x4xf32> into tensor<?x6x4xf32>
+  uprog.yield %two : tensor<?x6x4xf32>
+}

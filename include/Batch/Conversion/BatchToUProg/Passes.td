@@ -28,7 +28,10 @@ def VectorizeKernelsPass
     and `tensor.generate` are such reads and slices too. An element or a slice
     that is inserted at computed positions becomes a `linalg.generic` that
     chooses, for each element of the whole, between the old one and the inserted
-    one. Operations of other dialects are batched if they implement
+    one; or, if the whole is an argument that the kernel does not read
+    afterwards, and the result is one of the kernel, a `uprog.insert`: then the
+    kernel's result has `batch.in_place`. The remark `Inserts` says which it is,
+    and why. Operations of other dialects are batched if they implement
     `BatchableOpInterface`.
 
     Operands are read as unbatched code hands them in: scalars from cells, ragged

@@ -177,7 +177,7 @@ def UProg_PositionsType
                     "$_builder.getIndexType())">;
 
 def UProg_InsertOp : UProg_Op<"insert", [Pure, AllTypesMatch<["dest", "result"]>]> {
-  let summary = "a slice that replaces a part of each task's row, in place";
+  let summary = "a slice that replaces elements of each task's row, in place";
   let description = [{
     The row of each task in `dest`, with the task's row of `source` at `offsets`;
     `sizes` and `strides` are those of `tensor.insert_slice`. A position that

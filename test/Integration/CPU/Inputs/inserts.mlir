@@ -21,7 +21,9 @@ func.func @main(
         !row {batch.name = "summed"}, !x {batch.name = "both"},
         tensor<8xi64> {batch.name = "integers"}, tensor<8xi1> {batch.name = "bits"},
         !x {batch.name = "scattered"}, !x {batch.name = "cache"},
-        !row {batch.name = "attended"}, tensor<8xi64> {batch.name = "counts"})
+        !row {batch.name = "attended"}, tensor<8xi64> {batch.name = "counts"},
+        !x {batch.name = "newer"}, !x {batch.name = "older"},
+        !x {batch.name = "two"}, !row {batch.name = "other"})
     attributes {batch.entry} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -105,9 +107,35 @@ func.func @main(
     %new = tensor.insert %more into %old[%at] : tensor<8xi64>
     scf.yield %new : tensor<8xi64>
   }
+
+  // The tensor before the last insert is a result as well.
+  %newer, %older = scf.for %i = %c0 to %n step %c1 iter_args(%new = %x, %old = %zeros) -> (!x, !x) {
+    %place = tensor.extract %words[%i] : tensor<8xi64>
+    %at = arith.index_cast %place : i64 to index
+    %next = tensor.insert_slice %row into %new[%at, 0] [1, 19] [1, 1] : !row into !x
+    scf.yield %next, %new : !x, !x
+  }
+
+  // Two inserts into one tensor; the other one is only read. Two in a row.
+  %two, %other = scf.for %i = %c0 to %n step %c1 iter_args(%old = %x, %h = %row) -> (!x, !row) {
+    %place = tensor.extract %words[%i] : tensor<8xi64>
+    %at = arith.index_cast %place : i64 to index
+    %one = tensor.insert_slice %h into %old[%at, 0] [1, 19] [1, 1] : !row into !x
+    %mine = tensor.insert_slice %row into %old[%i, 0] [1, 19] [1, 1] : !row into !x
+    %first = tensor.extract %row[%at] : !row
+    %next = tensor.insert %first into %mine[%at, %i] : !x
+    %sum = linalg.generic {indexing_maps = [#in, #columns], iterator_types = ["reduction", "parallel"]}
+        ins(%one : !x) outs(%start : !row) {
+    ^bb0(%o: f32, %s: f32):
+      %t = arith.addf %o, %s : f32
+      linalg.yield %t : f32
+    } -> !row
+    %third2 = arith.divf %sum, %three : !row
+    scf.yield %next, %third2 : !x, !row
+  }
   return %dropped, %kept, %window, %strided, %partial, %element, %constant,
       %shared, %vector, %spread, %summed, %both, %integers, %bits, %scattered,
-      %cache, %attended, %counts
+      %cache, %attended, %counts, %newer, %older, %two, %other
       : !x, !x, !x, !x, !x, !x, !x, tensor<7x19xf32>, !row, !row, !row, !x,
-        tensor<8xi64>, tensor<8xi1>, !x, !x, !row, tensor<8xi64>
+        tensor<8xi64>, tensor<8xi1>, !x, !x, !row, tensor<8xi64>, !x, !x, !x, !row
 }

@@ -1,0 +1,62 @@
+// RUN: batch-opt %s --batch-vectorize-kernels --split-input-file --remark-format=emitRemark --remarks-filter=batch -o /dev/null 2>&1 | FileCheck %s
+
+// Each insert says whether it copies the tensor, and why.
+
+// CHECK: remarks.mlir:[[# @LINE + 3]]:8: remark: [Passed] Inserts {{.*}}"written into the row of argument #0 of kernel @placed where no other task reads it"
+batch.kernel @placed(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> (tensor<4x19xf32>, tensor<19xf32>) {
+  %s = tensor.extract_slice %x[1, 0] [1, 19] [1, 1] : tensor<4x19xf32> to tensor<19xf32>
+  %y = tensor.insert_slice %r into %x[%i, 0] [1, 19] [1, 1] : tensor<19xf32> into tensor<4x19xf32>
+  batch.yield %y, %s : tensor<4x19xf32>, tensor<19xf32>
+}
+
+// -----
+
+// CHECK: remarks.mlir:[[# @LINE + 3]]:8: remark: [Missed] Inserts {{.*}}"copies 512 bytes a task: what is there before is read afterwards, or is a result too"
+batch.kernel @read(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> (tensor<4x19xf32>, tensor<4x19xf32>) {
+  // What is computed of it counts as well.
+  %y = tensor.insert_slice %r into %x[%i, 0] [1, 19] [1, 1] : tensor<19xf32> into tensor<4x19xf32>
+  %s = arith.addf %x, %x : tensor<4x19xf32>
+  batch.yield %y, %s : tensor<4x19xf32>, tensor<4x19xf32>
+}
+
+// -----
+
+// CHECK: remarks.mlir:[[# @LINE + 2]]:8: remark: [Missed] {{.*}}is read afterwards, or is a result too"
+batch.kernel @kept(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> (tensor<4x19xf32>, tensor<4x19xf32>) {
+  %y = tensor.insert_slice %r into %x[%i, 0] [1, 19] [1, 1] : tensor<19xf32> into tensor<4x19xf32>
+  batch.yield %y, %x : tensor<4x19xf32>, tensor<4x19xf32>
+}
+
+// -----
+
+// CHECK: remarks.mlir:[[# @LINE + 2]]:8: remark: [Missed] {{.*}}"copies 512 bytes a task: the result is two results of the kernel"
+batch.kernel @twice(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> (tensor<4x19xf32>, tensor<4x19xf32>) {
+  %y = tensor.insert_slice %r into %x[%i, 0] [1, 19] [1, 1] : tensor<19xf32> into tensor<4x19xf32>
+  batch.yield %y, %y : tensor<4x19xf32>, tensor<4x19xf32>
+}
+
+// -----
+
+// CHECK: remarks.mlir:[[# @LINE + 3]]:8: remark: [Missed] {{.*}}"copies 512 bytes a task: what it is inserted into is computed in the same kernel"
+batch.kernel @computed(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> tensor<4x19xf32> {
+  %z = arith.addf %x, %x : tensor<4x19xf32>
+  %y = tensor.insert_slice %r into %z[%i, 0] [1, 19] [1, 1] : tensor<19xf32> into tensor<4x19xf32>
+  batch.yield %y : tensor<4x19xf32>
+}
+
+// -----
+
+// CHECK: remarks.mlir:[[# @LINE + 2]]:8: remark: [Missed] {{.*}}"copies 512 bytes a task: what it is inserted into is shared by all tasks"
+batch.kernel @shared(%x: tensor<4x19xf32> {batch.shared, batch.parameter = 0 : i64}, %r: tensor<19xf32>, %i: index) -> tensor<4x19xf32> {
+  %y = tensor.insert_slice %r into %x[%i, 0] [1, 19] [1, 1] : tensor<19xf32> into tensor<4x19xf32>
+  batch.yield %y : tensor<4x19xf32>
+}
+
+// -----
+
+// CHECK: remarks.mlir:[[# @LINE + 2]]:8: remark: [Missed] {{.*}}"copies 512 bytes a task: the result is not one of the kernel"
+batch.kernel @inner(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> tensor<4x19xf32> {
+  %y = tensor.insert_slice %r into %x[%i, 0] [1, 19] [1, 1] : tensor<19xf32> into tensor<4x19xf32>
+  %z = arith.addf %y, %x : tensor<4x19xf32>
+  batch.yield %z : tensor<4x19xf32>
+}
