@@ -114,6 +114,9 @@ Value LaneCode::resultRow(InvokeOp invoke, OpResult result, Value place,
       TableLayout(type.getShape(), elementBytes(type.getElementType()))
           .getRowBytes();
   Value steps = array(kLanesSteps);
+  // Only masked blocks have rows for results that else are in variables'.
+  if (layout.isInPlace(result))
+    steps = array(kLanesMaskedSteps);
   Value list = cb.loadPointer(steps, present, kStepCells, kStepResults);
   Value base = cb.loadPointer(list, result.getResultNumber());
   // Masked blocks compute all lanes, others only those that take part.
