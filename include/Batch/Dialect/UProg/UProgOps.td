@@ -138,6 +138,9 @@ def UProg_StageOp : UProg_Op<"stage", [
 
     A stage is in an operator that has a `uprog.staging`. Each result is of its
     rows and shape, and is either yielded by the operator or in scratch memory.
+    What a `uprog.insert` makes is stored in the row of its result, where the
+    shape is that of what is inserted; the stage whose result it inserts into is
+    left out where the row is the operand's.
 
     ```mlir
     %h, %c = uprog.stage rows<tasks> shape [64] reads(%x : tensor<?x64xf32>)
