@@ -541,10 +541,14 @@ void BatchedForms::visitReshape(Operation *op, Value source, Type detailed,
     fail(op, "cannot be batched: its shape differs from task to task");
     return;
   }
+  // Dimensions of extent one beside it change nothing.
+  auto type = cast<RankedTensorType>(detailed);
   if (form.kind == BatchedForm::Rows)
     for (const ReassociationIndices &group : groups)
-      if (llvm::is_contained(group, getExtentDim(detailed)) &&
-          group.size() != 1) {
+      if (llvm::is_contained(group, getExtentDim(type)) &&
+          llvm::any_of(group, [&](int64_t dim) {
+            return !type.isDynamicDim(dim) && type.getDimSize(dim) != 1;
+          })) {
         fail(op, "mixes a ragged extent with other dimensions");
         return;
       }
@@ -698,13 +702,10 @@ void BatchedForms::visitSegmentReduction(linalg::LinalgOp op,
   if (!matchCombiner(op)) {
     fail(op,
          "reduces a ragged extent by something other than one sum, product, "
-         "maximum or minimum (arith.addf, mulf, maximumf, minimumf and "
-         "their signed integer forms)");
-    return;
-  }
-  if (op.getNumReductionLoops() != 1) {
-    fail(op, "reduces a ragged extent and other dimensions at once: split it "
-             "into two operations");
+         "maximum or minimum (arith.addf, mulf, maximumf, minimumf, their "
+         "signed integer forms, and arith.andi and ori of i1): reduce it by "
+         "several operations, the index of a maximum by the maximum and then "
+         "the least of the positions where it is");
     return;
   }
   if (!checkCaptured(op, loops))
@@ -717,6 +718,13 @@ void BatchedForms::visitSegmentReduction(linalg::LinalgOp op,
 }
 
 static std::optional<SegmentKind> getSegmentKind(Operation *op) {
+  // As a signed number, true is less than false.
+  if (op->getNumResults() == 1 && op->getResult(0).getType().isInteger(1)) {
+    if (isa<arith::OrIOp, arith::MaxUIOp>(op))
+      return SegmentKind::Min;
+    if (isa<arith::AndIOp, arith::MinUIOp>(op))
+      return SegmentKind::Max;
+  }
   if (isa<arith::AddFOp, arith::AddIOp>(op))
     return SegmentKind::Add;
   if (isa<arith::MulFOp, arith::MulIOp>(op))

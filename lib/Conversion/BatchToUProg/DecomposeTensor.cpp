@@ -79,6 +79,14 @@ struct DecomposeGenerate : OpRewritePattern<tensor::GenerateOp> {
   }
 };
 
+/// Rows at a distance, as interior padding inserts them, are interleaved with
+/// those of the destination between them.
+struct DecomposeStridedInsert : OpRewritePattern<tensor::InsertSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::InsertSliceOp insert,
+                                PatternRewriter &rewriter) const override;
+};
+
 struct DropCast : OpRewritePattern<tensor::CastOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(tensor::CastOp cast,
@@ -92,17 +100,130 @@ struct DropCast : OpRewritePattern<tensor::CastOp> {
 
 } // namespace
 
+namespace {
+
+/// Slices of tensors of static shape along one dimension.
+struct DimBuilder {
+  OpBuilder &builder;
+  Location loc;
+  int64_t dim;
+
+  static ArrayRef<int64_t> getShape(Value value) {
+    return cast<RankedTensorType>(value.getType()).getShape();
+  }
+  Value slice(Value value, int64_t offset, int64_t size,
+              int64_t stride = 1) const {
+    SmallVector<OpFoldResult> offsets(getShape(value).size(),
+                                      builder.getIndexAttr(0));
+    SmallVector<OpFoldResult> sizes =
+        getAsIndexOpFoldResult(builder.getContext(), getShape(value));
+    SmallVector<OpFoldResult> strides(offsets.size(), builder.getIndexAttr(1));
+    offsets[dim] = builder.getIndexAttr(offset);
+    sizes[dim] = builder.getIndexAttr(size);
+    strides[dim] = builder.getIndexAttr(stride);
+    return tensor::ExtractSliceOp::create(builder, loc, value, offsets, sizes,
+                                          strides);
+  }
+  Value concat(int64_t along, ArrayRef<Value> pieces) const {
+    if (pieces.size() == 1)
+      return pieces[0];
+    return tensor::ConcatOp::create(builder, loc, along, pieces);
+  }
+  /// The elements of `rows` at each multiple of `stride`, which those of
+  /// `others` without them follow: (n) and (n * stride) become (n * stride).
+  Value interleave(Value rows, Value others, int64_t stride) const {
+    SmallVector<int64_t> shape(getShape(rows)), whole(shape);
+    SmallVector<ReassociationIndices> groups;
+    for (int64_t i = 0, e = shape.size(); i < e; ++i) {
+      groups.push_back({i + (i > dim)});
+      if (i == dim)
+        groups.back().push_back(i + 1);
+    }
+    whole[dim] *= stride;
+    Type element = getElementTypeOrSelf(rows.getType());
+    auto expand = [&](Value value, int64_t count) {
+      SmallVector<int64_t> split(shape);
+      split.insert(split.begin() + dim + 1, count);
+      return tensor::ExpandShapeOp::create(
+          builder, loc, RankedTensorType::get(split, element), value, groups);
+    };
+    DimBuilder inner{builder, loc, dim + 1};
+    Value between = inner.slice(expand(others, stride), 1, stride - 1);
+    Value both = concat(dim + 1, {expand(rows, 1), between});
+    return tensor::CollapseShapeOp::create(
+        builder, loc, RankedTensorType::get(whole, element), both, groups);
+  }
+};
+
+} // namespace
+
+LogicalResult
+DecomposeStridedInsert::matchAndRewrite(tensor::InsertSliceOp insert,
+                                        PatternRewriter &rewriter) const {
+  auto isStatic = [](ArrayRef<int64_t> values) {
+    return llvm::none_of(values, ShapedType::isDynamic);
+  };
+  SmallVector<int64_t> strides(insert.getStaticStrides());
+  const int64_t *strided =
+      llvm::find_if_not(strides, [](int64_t stride) { return stride == 1; });
+  if (strided == strides.end() || !isStatic(strides) ||
+      !isStatic(insert.getStaticOffsets()) ||
+      !isStatic(insert.getStaticSizes()) ||
+      !insert.getResultType().hasStaticShape())
+    return rewriter.notifyMatchFailure(insert,
+                                       "has no strides, or unknown ones");
+
+  // The rows of the destination that it reaches, with the others of them.
+  int64_t dim = strided - strides.begin(), stride = *strided;
+  int64_t offset = insert.getStaticOffsets()[dim];
+  int64_t count = insert.getStaticSizes()[dim];
+  int64_t extent = insert.getResultType().getDimSize(dim);
+  DimBuilder b{rewriter, insert.getLoc(), dim};
+  Value dest = insert.getDest();
+  Value reached = b.slice(dest, offset, count, stride);
+  SmallVector<OpFoldResult> offsets = insert.getMixedOffsets();
+  SmallVector<OpFoldResult> steps = insert.getMixedStrides();
+  offsets[dim] = rewriter.getIndexAttr(0);
+  steps[dim] = rewriter.getIndexAttr(1);
+  auto rows = tensor::InsertSliceOp::create(
+      rewriter, insert.getLoc(), insert.getSource(), reached, offsets,
+      insert.getMixedSizes(), steps);
+  // The last row may have less than `stride` - 1 others behind it.
+  int64_t last = offset + (count - 1) * stride;
+  SmallVector<Value> pieces;
+  if (offset > 0)
+    pieces.push_back(b.slice(dest, 0, offset));
+  if (count > 1) {
+    Value first = b.slice(rows, 0, count - 1);
+    Value others = b.slice(dest, offset, last - offset);
+    pieces.push_back(b.interleave(first, others, stride));
+  }
+  pieces.push_back(b.slice(rows, count - 1, 1));
+  if (last + 1 < extent)
+    pieces.push_back(b.slice(dest, last + 1, extent - last - 1));
+  rewriter.replaceOp(insert, b.concat(dim, pieces));
+  // Other dimensions may have strides, too.
+  (void)matchAndRewrite(rows, rewriter);
+  return success();
+}
+
+static bool hasStrides(Operation *op) {
+  auto insert = dyn_cast<tensor::InsertSliceOp>(op);
+  return insert && llvm::any_of(insert.getStaticStrides(),
+                                [](int64_t stride) { return stride != 1; });
+}
+
 void mlir::batch::decomposeTensorOps(KernelOp kernel) {
   WalkResult found = kernel.walk([](Operation *op) {
-    return isa<tensor::GatherOp, tensor::GenerateOp, tensor::PadOp,
-               tensor::CastOp>(op)
+    return hasStrides(op) || isa<tensor::GatherOp, tensor::GenerateOp,
+                                 tensor::PadOp, tensor::CastOp>(op)
                ? WalkResult::interrupt()
                : WalkResult::advance();
   });
   if (!found.wasInterrupted())
     return;
   RewritePatternSet patterns(kernel.getContext());
-  patterns.add<DecomposeGather, DecomposeGenerate, DropCast,
-               linalg::DecomposePadOpPattern>(kernel.getContext());
+  patterns.add<DecomposeGather, DecomposeGenerate, DecomposeStridedInsert,
+               DropCast, linalg::DecomposePadOpPattern>(kernel.getContext());
   walkAndApplyPatterns(kernel, std::move(patterns));
 }

@@ -23,6 +23,11 @@ namespace mlir::batch {
 /// have one: gathers, paddings, generated tensors.
 void decomposeTensorOps(KernelOp kernel);
 
+/// Replaces reductions in the forms of importers by ones that have a batched
+/// form: results that keep the reduced dimensions with extent one, and those
+/// over a ragged extent and others at once.
+void decomposeReductions(KernelOp kernel);
+
 /// A value of a kernel in its batched form. Extents have no value.
 struct BatchedValue : BatchedForm {
   Value value;

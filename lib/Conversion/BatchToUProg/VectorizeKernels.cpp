@@ -248,6 +248,7 @@ struct VectorizeKernelsPass
         return signalPassFailure();
       }
       decomposeTensorOps(kernel);
+      decomposeReductions(kernel);
       if (failed(KernelBatcher(kernel).run(name)))
         return signalPassFailure();
     }

@@ -299,15 +299,26 @@ void KernelBatcher::batchReshape(ReshapeOp op) {
   // The dimension groups refer to the type with more dimensions.
   Type detailed = isExpand ? Type(resultType) : Type(sourceType);
   SmallVector<ReassociationIndices> groups = {{0}};
+  SmallVector<int64_t> units;
   for (const ReassociationIndices &group : op.getReassociationIndices()) {
-    if (form.kind == BatchedForm::Rows &&
-        llvm::is_contained(group, getExtentDim(detailed)))
-      continue;
     ReassociationIndices batched;
+    bool hasExtent = form.kind == BatchedForm::Rows &&
+                     llvm::is_contained(group, getExtentDim(detailed));
     for (int64_t dim : group)
       batched.push_back(getBatchedDim(detailed, form.kind, dim));
-    groups.push_back(std::move(batched));
+    if (!hasExtent)
+      groups.push_back(std::move(batched));
+    else
+      llvm::append_range(units, batched);
   }
+  // The dimensions of extent one beside a ragged extent, which moves to the
+  // front, join what is then before them.
+  llvm::sort(units);
+  for (int64_t unit : units)
+    if (unit != 0)
+      llvm::find_if(groups, [&](const ReassociationIndices &group) {
+        return group.back() == unit - 1;
+      })->push_back(unit);
   RankedTensorType type = getBatchedType(resultType, form.kind);
   // A tensor of rank 0 has no groups: its dimensions join that of the tasks.
   if (isExpand ? sourceType.getRank() == 0 : resultType.getRank() == 0)

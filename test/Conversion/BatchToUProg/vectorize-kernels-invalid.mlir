@@ -238,19 +238,9 @@ batch.kernel @position(%a: tensor<?x4xf32>) -> tensor<4xi32> {
 // Segments know four combiners.
 batch.kernel @combiner(%a: tensor<?x4xf32>) -> tensor<4xf32> {
   %z = arith.constant dense<0.0> : tensor<4xf32>
-  // expected-error @+1 {{reduces a ragged extent by something other than one sum, product, maximum or minimum (arith.addf, mulf, maximumf, minimumf and their signed integer forms)}}
+  // expected-error @+1 {{reduces a ragged extent by something other than one sum, product, maximum or minimum (arith.addf, mulf, maximumf, minimumf, their signed integer forms, and arith.andi and ori of i1): reduce it by several operations, the index of a maximum by the maximum and then the least of the positions where it is}}
   %y = linalg.reduce { arith.maxnumf } ins(%a : tensor<?x4xf32>) outs(%z : tensor<4xf32>) dimensions = [0]
   batch.yield %y : tensor<4xf32>
-}
-
-// -----
-
-// One reduction at a time.
-batch.kernel @everything(%a: tensor<?x4xf32>) -> tensor<f32> {
-  %z = arith.constant dense<0.0> : tensor<f32>
-  // expected-error @+1 {{reduces a ragged extent and other dimensions at once: split it into two operations}}
-  %y = linalg.reduce { arith.addf } ins(%a : tensor<?x4xf32>) outs(%z : tensor<f32>) dimensions = [0, 1]
-  batch.yield %y : tensor<f32>
 }
 
 // -----

@@ -710,6 +710,46 @@ batch.kernel @ragged(%x: tensor<?x8xf32>, %i: index, %j: index)
 
 // -----
 
+// Importers keep a reduced dimension with extent one, at a constant position of
+// the result. The reduction is without it; a start value that is not known loses
+// it, too.
+// CHECK-LABEL: uprog.operator @kept.rows
+// CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x4x8xf32> {{[^:]*}}, %[[S:[a-z0-9]*]]: tensor<?x4x1xf32>
+batch.kernel @kept(%x: tensor<4x8xf32>, %s: tensor<4x1xf32>)
+    -> (tensor<1x8xf32>, tensor<1x8xi64>, tensor<4x1xf32>) {
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<1x8xf32>
+  %v0 = linalg.fill ins(%low : f32) outs(%e : tensor<1x8xf32>) -> tensor<1x8xf32>
+  %k0 = arith.constant dense<0> : tensor<1x8xi64>
+  // CHECK: %[[R:.*]]:2 = linalg.generic {{.*}}iterator_types = ["parallel", "reduction", "parallel"]} ins(%[[X]] : {{.*}}) outs(%{{.*}}, %{{.*}} : tensor<?x8xf32>, tensor<?x8xi64>)
+  // CHECK: linalg.index 1 : index
+  %r:2 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (0, d1)>, affine_map<(d0, d1) -> (0, d1)>],
+                         iterator_types = ["reduction", "parallel"]}
+      ins(%x : tensor<4x8xf32>) outs(%v0, %k0 : tensor<1x8xf32>, tensor<1x8xi64>) {
+  ^bb0(%in: f32, %best: f32, %at: i64):
+    %0 = linalg.index 0 : index
+    %1 = arith.index_cast %0 : index to i64
+    %2 = arith.cmpf ogt, %in, %best : f32
+    %3 = arith.maximumf %in, %best : f32
+    %4 = arith.select %2, %1, %at : i64
+    linalg.yield %3, %4 : f32, i64
+  } -> (tensor<1x8xf32>, tensor<1x8xi64>)
+  // CHECK: tensor.expand_shape %[[R]]#0 {{\[\[}}0], [1, 2]] {{.*}} : tensor<?x8xf32> into tensor<?x1x8xf32>
+  // CHECK: tensor.expand_shape %[[R]]#1
+  // CHECK: %[[START:.*]] = tensor.collapse_shape %[[S]] {{\[\[}}0], [1, 2]] : tensor<?x4x1xf32> into tensor<?x4xf32>
+  // CHECK: linalg.generic {{.*}} outs(%[[START]] : tensor<?x4xf32>)
+  %y = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, 0)>],
+                       iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<4x8xf32>) outs(%s : tensor<4x1xf32>) {
+  ^bb0(%in: f32, %sum: f32):
+    %0 = arith.addf %in, %sum : f32
+    linalg.yield %0 : f32
+  } -> tensor<4x1xf32>
+  batch.yield %r#0, %r#1, %y : tensor<1x8xf32>, tensor<1x8xi64>, tensor<4x1xf32>
+}
+
+// -----
+
 // So a body reads rows of a ragged tensor of its task.
 // CHECK-LABEL: uprog.operator @ragged_body.rows
 // CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x8xf32> {{.*}}, %[[IDS:[a-z0-9]*]]: tensor<?x3xindex> {{.*}}, %[[OFFSETS:[a-z0-9]*]]: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>}
@@ -737,6 +777,34 @@ batch.kernel @ragged_body(%x: tensor<?x8xf32>, %ids: tensor<3xindex>) -> tensor<
     linalg.yield %v : f32
   } -> tensor<3x8xf32>
   batch.yield %y : tensor<3x8xf32>
+}
+
+// -----
+
+// A ragged extent and another one at once: the rows first, then the segments.
+// Extents of one beside a ragged one are nothing. As a signed number, true is
+// less than false.
+// CHECK-LABEL: uprog.operator @everything.rows
+// CHECK-SAME:    %[[A:[a-z0-9]*]]: tensor<?x4xf32> {{[^:]*}}, %[[P:[a-z0-9]*]]: tensor<?x1x4xi1> {{[^:]*}}, %[[O:[a-z0-9]*]]: tensor<?xindex>
+batch.kernel @everything(%a: tensor<?x4xf32>, %p: tensor<?x1x4xi1>) -> (tensor<f32>, tensor<4xi1>) {
+  %one = arith.constant dense<1.0> : tensor<f32>
+  // CHECK: %[[ZERO:.*]] = linalg.fill ins(%{{.*}} : f32) outs(%{{.*}} : tensor<?xf32>)
+  // CHECK: %[[ROWS:.*]] = linalg.generic {{.*}}iterator_types = ["parallel", "reduction"]} ins(%[[A]] : tensor<?x4xf32>) outs(%[[ZERO]] : tensor<?xf32>)
+  // CHECK: math.fma
+  // CHECK: batch.segment_reduce add %[[ROWS]] by %[[O]]
+  %y = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> ()>],
+                       iterator_types = ["reduction", "reduction"]}
+      ins(%a : tensor<?x4xf32>) outs(%one : tensor<f32>) {
+  ^bb0(%in: f32, %sum: f32):
+    %0 = math.fma %in, %in, %sum : f32
+    linalg.yield %0 : f32
+  } -> tensor<f32>
+  // CHECK: %[[Q:.*]] = tensor.collapse_shape %[[P]] {{\[\[}}0, 1], [2]] : tensor<?x1x4xi1> into tensor<?x4xi1>
+  %q = tensor.collapse_shape %p [[0, 1], [2]] : tensor<?x1x4xi1> into tensor<?x4xi1>
+  %false = arith.constant dense<false> : tensor<4xi1>
+  // CHECK: batch.segment_reduce min %[[Q]]
+  %any = linalg.reduce { arith.ori } ins(%q : tensor<?x4xi1>) outs(%false : tensor<4xi1>) dimensions = [0]
+  batch.yield %y, %any : tensor<f32>, tensor<4xi1>
 }
 
 // -----
@@ -837,4 +905,24 @@ batch.kernel @cache(%x: tensor<6x4xf32>, %r: tensor<4xf32>, %c: tensor<8xi64>, %
   // CHECK: tensor.extract_slice %[[TWO]]
   %z = tensor.extract_slice %b[2, 0] [1, 4] [1, 1] : tensor<6x4xf32> to tensor<4xf32>
   batch.yield %b, %d, %z : tensor<6x4xf32>, tensor<8xi64>, tensor<4xf32>
+}
+
+// -----
+
+// Rows that are inserted at a distance are interleaved with those between them.
+// CHECK-LABEL: uprog.operator @strides.rows
+// CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x3xf32> {{[^:]*}}, %[[Y:[a-z0-9]*]]: tensor<?x7xf32>
+batch.kernel @strides(%x: tensor<3xf32>, %y: tensor<7xf32>) -> tensor<7xf32> {
+  // CHECK: %[[HEAD:.*]] = tensor.extract_slice %[[Y]][0, 0] [%{{.*}}, 1] [1, 1]
+  // CHECK: %[[TWO:.*]] = tensor.extract_slice %{{.*}}[0, 0] [%{{.*}}, 2] [1, 1]
+  // CHECK: %[[OLD:.*]] = tensor.extract_slice %[[Y]][0, 1] [%{{.*}}, 4] [1, 1]
+  // CHECK-DAG: tensor.expand_shape %[[OLD]]
+  // CHECK-DAG: tensor.expand_shape %[[TWO]]
+  // CHECK: tensor.concat dim(2) %{{.*}}, %{{.*}} : (tensor<?x2x1xf32>, tensor<?x2x1xf32>) -> tensor<?x2x2xf32>
+  // CHECK: %[[MIDDLE:.*]] = tensor.collapse_shape %{{.*}} : tensor<?x2x2xf32> into tensor<?x4xf32>
+  // CHECK: %[[LAST:.*]] = tensor.extract_slice %{{.*}}[0, 2] [%{{.*}}, 1] [1, 1]
+  // CHECK: %[[TAIL:.*]] = tensor.extract_slice %[[Y]][0, 6] [%{{.*}}, 1] [1, 1]
+  // CHECK: tensor.concat dim(1) %[[HEAD]], %[[MIDDLE]], %[[LAST]], %[[TAIL]]
+  %z = tensor.insert_slice %x into %y[1] [3] [2] : tensor<3xf32> into tensor<7xf32>
+  batch.yield %z : tensor<7xf32>
 }

@@ -31,8 +31,10 @@ def VectorizeKernelsPass
     one; or, if the whole is an argument that the kernel does not read
     afterwards, and the result is one of the kernel, a `uprog.insert`: then the
     kernel's result has `batch.in_place`. The remark `Inserts` says which it is,
-    and why. Operations of other dialects are batched if they implement
-    `BatchableOpInterface`.
+    and why. Reductions have any number of results, and may keep their dimensions
+    with extent one, as importers write it; one over a ragged extent and others
+    reduces each row first. Operations of other dialects are batched if they
+    implement `BatchableOpInterface`.
 
     Operands are read as unbatched code hands them in: scalars from cells, ragged
     tensors row by row, other tensors by number. `convert-batch-to-uprog` knows
