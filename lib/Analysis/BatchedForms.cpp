@@ -8,11 +8,13 @@
 #include "Batch/Analysis/BatchedForms.h"
 
 #include "Batch/Dialect/Batch/BatchInterfaces.h"
+#include "Batch/Dialect/Batch/ElementTypes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Support/DebugStringHelper.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -224,6 +226,14 @@ bool BatchedForms::picks(Operation *op) const {
 }
 
 void BatchedForms::visit(Operation *op) {
+  for (Type type : op->getResultTypes())
+    if (Type element = getElementTypeOrSelf(type);
+        isa<RankedTensorType>(type) && !isElementType(element)) {
+      fail(op, "makes elements of type " + debugString(element) +
+                   "; kernels compute with index, i1, i8, i16, i32, i64, f16, "
+                   "bf16, f32 and f64");
+      return;
+    }
   // Three kinds of ops are never copied: operators fill rows and cannot make
   // one tensor of scalars for all tasks; of another dialect's op only the
   // batched form has a lowering; a read at a computed position is checked.

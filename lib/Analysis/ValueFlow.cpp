@@ -7,6 +7,7 @@
 
 #include "Batch/Analysis/ValueFlow.h"
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -25,14 +26,20 @@ bool mlir::batch::carriesTensor(Type type) {
 
 using rec::ValueFlowEdge;
 
+/// True for an op that has no effects. Not all ops of linalg say so of tensors.
+static bool hasNoEffects(Operation *op) {
+  return isMemoryEffectFree(op) ||
+         (isa_and_nonnull<linalg::LinalgDialect>(op->getDialect()) &&
+          llvm::none_of(op->getOperandTypes(), llvm::IsaPred<MemRefType>));
+}
+
 /// True for an op without an interface whose results are computed from all of
 /// its operands: it has no effects and no type that a tensor could hide in. Ops
 /// of rec may have tensors instead of lists and hand on their contents.
 static bool isComputation(Operation *op) {
   auto hides = [](Type type) { return isa<rec::ListType, rec::AdtType>(type); };
   return !isa_and_nonnull<rec::RecDialect>(op->getDialect()) &&
-         isMemoryEffectFree(op) &&
-         llvm::none_of(op->getOperandTypes(), hides) &&
+         hasNoEffects(op) && llvm::none_of(op->getOperandTypes(), hides) &&
          llvm::none_of(op->getResultTypes(), hides) &&
          llvm::none_of(op->getRegions(), [](Region &region) {
            return llvm::any_of(region.getArgumentTypes(), carriesTensor);

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Batch/Dialect/Batch/ElementTypes.h"
 #include "KernelBatcher.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -85,6 +86,88 @@ struct DecomposeStridedInsert : OpRewritePattern<tensor::InsertSliceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(tensor::InsertSliceOp insert,
                                 PatternRewriter &rewriter) const override;
+};
+
+/// To a type of known extents: through the sequence of all elements.
+struct DecomposeReshape : OpRewritePattern<tensor::ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::ReshapeOp reshape,
+                                PatternRewriter &rewriter) const override {
+    auto from = cast<ShapedType>(reshape.getSource().getType());
+    auto to = cast<ShapedType>(reshape.getType());
+    if (!from.hasRank() || !from.hasStaticShape() || !to.hasRank() ||
+        !to.hasStaticShape())
+      return rewriter.notifyMatchFailure(reshape, "of dynamic shape");
+    auto all = [](ShapedType type) -> SmallVector<ReassociationIndices> {
+      if (type.getRank() == 0)
+        return {};
+      return {llvm::to_vector<2>(llvm::seq<int64_t>(0, type.getRank()))};
+    };
+    Location loc = reshape.getLoc();
+    auto line = RankedTensorType::get(to.getNumElements(), to.getElementType());
+    Value value = reshape.getSource();
+    if (from.getRank() == 0)
+      value =
+          tensor::ExpandShapeOp::create(rewriter, loc, line, value, all(from));
+    else if (from.getRank() > 1)
+      value = tensor::CollapseShapeOp::create(rewriter, loc, line, value,
+                                              all(from));
+    if (to.getRank() == 0)
+      value =
+          tensor::CollapseShapeOp::create(rewriter, loc, to, value, all(to));
+    else if (to.getRank() > 1)
+      value = tensor::ExpandShapeOp::create(rewriter, loc, to, value, all(to));
+    rewriter.replaceOp(reshape, value);
+    return success();
+  }
+};
+
+struct DecomposeRank : OpRewritePattern<tensor::RankOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::RankOp rank,
+                                PatternRewriter &rewriter) const override {
+    auto type = dyn_cast<RankedTensorType>(rank.getTensor().getType());
+    if (!type)
+      return rewriter.notifyMatchFailure(rank, "of a tensor without a rank");
+    rewriter.replaceOpWithNewOp<arith::ConstantIndexOp>(rank, type.getRank());
+    return success();
+  }
+};
+
+struct DecomposeBitcast : OpRewritePattern<tensor::BitcastOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::BitcastOp cast,
+                                PatternRewriter &rewriter) const override {
+    if (!isElementType(getElementTypeOrSelf(cast.getSource())) ||
+        !isElementType(getElementTypeOrSelf(cast.getType())))
+      return rewriter.notifyMatchFailure(cast, "of elements of other types");
+    rewriter.replaceOpWithNewOp<arith::BitcastOp>(cast, cast.getType(),
+                                                  cast.getSource());
+    return success();
+  }
+};
+
+/// Tiles are padding, a reshape and a transposition.
+struct DecomposePack : OpRewritePattern<linalg::PackOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg::PackOp pack,
+                                PatternRewriter &rewriter) const override {
+    if (!pack.hasPureTensorSemantics())
+      return rewriter.notifyMatchFailure(pack, "of buffers");
+    return failure(failed(linalg::lowerPack(
+        rewriter, pack, /*lowerPadLikeWithInsertSlice=*/false)));
+  }
+};
+
+struct DecomposeUnPack : OpRewritePattern<linalg::UnPackOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg::UnPackOp unpack,
+                                PatternRewriter &rewriter) const override {
+    if (!unpack.hasPureTensorSemantics())
+      return rewriter.notifyMatchFailure(unpack, "of buffers");
+    return failure(failed(linalg::lowerUnPack(
+        rewriter, unpack, /*lowerUnpadLikeWithExtractSlice=*/false)));
+  }
 };
 
 struct DropCast : OpRewritePattern<tensor::CastOp> {
@@ -173,6 +256,7 @@ DecomposeStridedInsert::matchAndRewrite(tensor::InsertSliceOp insert,
     return rewriter.notifyMatchFailure(insert,
                                        "has no strides, or unknown ones");
 
+  rewriter.setInsertionPoint(insert);
   // The rows of the destination that it reaches, with the others of them.
   int64_t dim = strided - strides.begin(), stride = *strided;
   int64_t offset = insert.getStaticOffsets()[dim];
@@ -215,15 +299,22 @@ static bool hasStrides(Operation *op) {
 
 void mlir::batch::decomposeTensorOps(KernelOp kernel) {
   WalkResult found = kernel.walk([](Operation *op) {
-    return hasStrides(op) || isa<tensor::GatherOp, tensor::GenerateOp,
-                                 tensor::PadOp, tensor::CastOp>(op)
+    return hasStrides(op) ||
+                   isa<tensor::GatherOp, tensor::GenerateOp, tensor::PadOp,
+                       tensor::CastOp, tensor::ReshapeOp, tensor::RankOp,
+                       tensor::BitcastOp, linalg::PackOp, linalg::UnPackOp>(op)
                ? WalkResult::interrupt()
                : WalkResult::advance();
   });
   if (!found.wasInterrupted())
     return;
-  RewritePatternSet patterns(kernel.getContext());
+  // A walk does not visit what it makes: tiles may make padding.
+  MLIRContext *context = kernel.getContext();
+  RewritePatternSet tiles(context), patterns(context);
+  tiles.add<DecomposePack, DecomposeUnPack>(context);
+  walkAndApplyPatterns(kernel, std::move(tiles));
   patterns.add<DecomposeGather, DecomposeGenerate, DecomposeStridedInsert,
-               DropCast, linalg::DecomposePadOpPattern>(kernel.getContext());
+               DecomposeReshape, DecomposeRank, DecomposeBitcast, DropCast,
+               linalg::DecomposePadOpPattern>(context);
   walkAndApplyPatterns(kernel, std::move(patterns));
 }

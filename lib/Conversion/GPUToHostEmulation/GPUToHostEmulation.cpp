@@ -43,6 +43,9 @@ private:
   LogicalResult convertFunction(func::FuncOp function);
   LogicalResult convertCall(func::CallOp op, Value thread);
   LogicalResult convertAddressOf(LLVM::AddressOfOp op, Value thread);
+  /// Constants lie in the host's memory, and reads of them need no check.
+  void moveConstants();
+  LogicalResult readConstant(LLVM::AddressOfOp op, StringAttr name);
 
   ModuleOp module;
   gpu::GPUModuleOp kernels;
@@ -50,6 +53,8 @@ private:
   DataLayout layout;
   SymbolTable hostSymbols;
   llvm::StringMap<int64_t> sharedOffsets;
+  llvm::StringMap<StringAttr> constants; ///< new names
+  llvm::DenseSet<Operation *> constantReads;
   int64_t sharedBytes = 0;
   llvm::MapVector<StringAttr, func::FuncOp> functions;
   llvm::DenseSet<Operation *> entries;
@@ -68,7 +73,6 @@ LogicalResult KernelEmulation::placeShared() {
   SmallVector<LLVM::GlobalOp> dynamic;
   for (auto global : kernels.getOps<LLVM::GlobalOp>()) {
     Type type = global.getGlobalType();
-    // An error at a reader of it says more to the user.
     if (global.getConstant())
       continue;
     if (global.getAddrSpace() != BATCH_SPACE_SHARED)
@@ -166,6 +170,7 @@ LogicalResult KernelEmulation::unpackArguments(func::FuncOp function) {
 LogicalResult KernelEmulation::run() {
   if (failed(placeShared()))
     return failure();
+  moveConstants();
   for (Operation &op : llvm::make_early_inc_range(*kernels.getBody())) {
     if (isa<LLVM::GlobalOp>(op))
       continue;
@@ -189,6 +194,8 @@ LogicalResult KernelEmulation::convertFunction(func::FuncOp function) {
   for (Operation *op : operations) {
     // Ops that name functions or variables of the gpu.module are converted
     // here.
+    if (constantReads.contains(op))
+      continue;
     auto call = dyn_cast<func::CallOp>(op);
     auto address = dyn_cast<LLVM::AddressOfOp>(op);
     if (failed(call      ? convertCall(call, thread)
@@ -228,14 +235,46 @@ LogicalResult KernelEmulation::convertCall(func::CallOp op, Value thread) {
 
 LogicalResult KernelEmulation::convertAddressOf(LLVM::AddressOfOp op,
                                                 Value thread) {
+  if (StringAttr name = constants.lookup(op.getGlobalName()))
+    return readConstant(op, name);
   auto offset = sharedOffsets.find(op.getGlobalName());
   if (offset == sharedOffsets.end())
-    return op.emitOpError("reads a constant tensor of several values, which "
-                          "the emulator does not support; make it a "
-                          "parameter");
+    return op.emitOpError("refers to no variable of the gpu.module");
   op.replaceAllUsesWith(
       EmulatorBuilder(op, thread, locations).sharedAddress(offset->second));
   op.erase();
+  return success();
+}
+
+void KernelEmulation::moveConstants() {
+  for (auto global :
+       llvm::make_early_inc_range(kernels.getOps<LLVM::GlobalOp>())) {
+    if (!global.getConstant())
+      continue;
+    std::string name = global.getSymName().str();
+    global->remove();
+    global.setAddrSpace(0);
+    global.setSymName(getEmulatedName(name));
+    constants[name] = hostSymbols.insert(global);
+  }
+}
+
+LogicalResult KernelEmulation::readConstant(LLVM::AddressOfOp op,
+                                            StringAttr name) {
+  op.setGlobalName(name);
+  SmallVector<Value> addresses = {op};
+  while (!addresses.empty()) {
+    Value address = addresses.pop_back_val();
+    for (Operation *user : address.getUsers()) {
+      if (isa<LLVM::GEPOp, LLVM::AddrSpaceCastOp>(user))
+        addresses.push_back(user->getResult(0));
+      else if (!isa<LLVM::LoadOp>(user))
+        return user->emitOpError("does more with the address of a constant "
+                                 "than to load from it, which the emulator "
+                                 "does not support");
+      constantReads.insert(user);
+    }
+  }
   return success();
 }
 

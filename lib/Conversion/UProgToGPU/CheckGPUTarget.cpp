@@ -6,8 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Batch/Conversion/UProgToGPU/Passes.h"
+#include "Batch/Dialect/UProg/UProg.h"
 #include "Batch/Target/GPU/GPUTarget.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Target/LLVM/ROCDL/Utils.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -32,6 +34,7 @@ struct CheckGPUTargetPass
   }
 
   LogicalResult check();
+  LogicalResult checkOperators();
   LogicalResult checkTools(batch::GPUVendor vendor);
 };
 } // namespace
@@ -67,7 +70,24 @@ LogicalResult CheckGPUTargetPass::check() {
            << chip << "' computes products in f32 only; use precision=f32, or "
            << firstWith(&ChipFacts::tensorCores) << " or later for "
            << stringifyPrecision(precision);
+  if (failed(checkOperators()))
+    return failure();
   return checkTools(facts.vendor->vendor);
+}
+
+LogicalResult CheckGPUTargetPass::checkOperators() {
+  for (auto op : getOperation().getOps<uprog::OperatorOp>()) {
+    WalkResult walk = op.walk([](arith::RemFOp remainder) {
+      remainder.emitOpError(
+          "has no code for GPUs, whose chips have no exact remainder: compile "
+          "it for the CPU, or write it with arith.divf, math.trunc and "
+          "math.fma, which differs where the quotient is large");
+      return WalkResult::interrupt();
+    });
+    if (walk.wasInterrupted())
+      return failure();
+  }
+  return success();
 }
 
 LogicalResult CheckGPUTargetPass::checkTools(batch::GPUVendor vendor) {

@@ -390,3 +390,13 @@ batch.kernel @ragged_insert(%x: tensor<4xf32>, %r: tensor<?xf32>, %i: index, %n:
   %y = tensor.insert_slice %r into %x[%i] [%n] [1] : tensor<?xf32> into tensor<4xf32>
   batch.yield %y : tensor<4xf32>
 }
+
+// -----
+
+// Elements are those that kernels read and write, in between, too.
+batch.kernel @elements(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{makes elements of type f8E8M0FNU; kernels compute with index, i1, i8, i16, i32, i64, f16, bf16, f32 and f64}}
+  %s = arith.truncf %x : tensor<4xf32> to tensor<4xf8E8M0FNU>
+  %y = arith.extf %s : tensor<4xf8E8M0FNU> to tensor<4xf32>
+  batch.yield %y : tensor<4xf32>
+}

@@ -926,3 +926,27 @@ batch.kernel @strides(%x: tensor<3xf32>, %y: tensor<7xf32>) -> tensor<7xf32> {
   %z = tensor.insert_slice %x into %y[1] [3] [2] : tensor<3xf32> into tensor<7xf32>
   batch.yield %z : tensor<7xf32>
 }
+
+// -----
+
+// What is a view, a constant or elementwise in another form: reshapes to known
+// extents, ranks, bits as other elements, tiles.
+// CHECK-LABEL: uprog.operator @forms.rows
+// CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x4x6xf32>
+batch.kernel @forms(%x: tensor<4x6xf32>)
+    -> (tensor<3x8xf32>, tensor<1xindex>, tensor<4x6xi32>, tensor<2x2x2x3xf32>) {
+  %shape = arith.constant dense<[3, 8]> : tensor<2xi64>
+  // CHECK-DAG: %[[LINE:.*]] = tensor.collapse_shape %[[X]] {{\[\[}}0], [1, 2]] : tensor<?x4x6xf32> into tensor<?x24xf32>
+  // CHECK-DAG: tensor.expand_shape %[[LINE]] {{.*}} : tensor<?x24xf32> into tensor<?x3x8xf32>
+  %r = tensor.reshape %x(%shape) : (tensor<4x6xf32>, tensor<2xi64>) -> tensor<3x8xf32>
+  // CHECK-DAG: arith.constant 2 : index
+  %k = tensor.rank %x : tensor<4x6xf32>
+  %n = tensor.from_elements %k : tensor<1xindex>
+  // CHECK-DAG: arith.bitcast %[[X]] : tensor<?x4x6xf32> to tensor<?x4x6xi32>
+  %b = tensor.bitcast %x : tensor<4x6xf32> to tensor<4x6xi32>
+  // CHECK-DAG: %[[IN:.*]] = tensor.insert_slice %[[X]] into %{{.*}}[0, 0, 0] [%{{.*}}, 4, 6] [1, 1, 1]
+  // CHECK-DAG: tensor.expand_shape %[[IN]] {{\[\[}}0], [1, 2], [3, 4]] {{.*}} : tensor<?x4x6xf32> into tensor<?x2x2x2x3xf32>
+  %e = tensor.empty() : tensor<2x2x2x3xf32>
+  %p = linalg.pack %x inner_dims_pos = [0, 1] inner_tiles = [2, 3] into %e : tensor<4x6xf32> -> tensor<2x2x2x3xf32>
+  batch.yield %r, %n, %b, %p : tensor<3x8xf32>, tensor<1xindex>, tensor<4x6xi32>, tensor<2x2x2x3xf32>
+}

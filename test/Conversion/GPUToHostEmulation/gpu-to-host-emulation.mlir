@@ -8,6 +8,8 @@
 // CHECK-LABEL: func.func @host
 // CHECK-NEXT: arith.constant
 // CHECK-NEXT: return
+// Constants lie in the host's memory, under a name of their own.
+// CHECK: llvm.mlir.global internal constant @table.emulate(dense<[1, 2]> : tensor<2xi32>) {addr_space = 0 : i32}
 module attributes {gpu.container_module} {
 func.func @host(%p: !llvm.ptr<1>) {
   %c1 = arith.constant 1 : index
@@ -17,6 +19,7 @@ func.func @host(%p: !llvm.ptr<1>) {
 }
 
 gpu.module @kernels {
+  llvm.mlir.global internal constant @table(dense<[1, 2]> : tensor<2xi32>) {addr_space = 1 : i32} : !llvm.array<2 x i32>
   llvm.mlir.global internal @small() {addr_space = 3 : i32} : !llvm.array<3 x i8>
   llvm.mlir.global internal @tile() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<4 x f32>
   llvm.mlir.global external @dynamic() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<0 x i8>
@@ -137,6 +140,19 @@ gpu.module @kernels {
        multiplicandAPtxType = #nvvm.mma_type<bf16>, multiplicandBPtxType = #nvvm.mma_type<bf16>,
        shape = #nvvm.shape<m = 16, n = 8, k = 8>}
       : (i32, i32, f32) -> !llvm.struct<(f32, f32, f32, f32)>
+    gpu.return
+  }
+
+  // Reads of them are not checked.
+  // CHECK-LABEL: func.func @constant.emulate
+  // CHECK: %[[T:.*]] = llvm.mlir.addressof @table.emulate : !llvm.ptr
+  // CHECK-NEXT: %[[AT:.*]] = llvm.getelementptr %[[T]][1]
+  // CHECK-NEXT: llvm.load %[[AT]] : !llvm.ptr -> i32
+  gpu.func @constant(%p: !llvm.ptr<1>) kernel {
+    %t = llvm.mlir.addressof @table : !llvm.ptr<1>
+    %at = llvm.getelementptr %t[1] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i32
+    %x = llvm.load %at : !llvm.ptr<1> -> i32
+    llvm.store %x, %p : i32, !llvm.ptr<1>
     gpu.return
   }
 }

@@ -31,7 +31,10 @@ def VectorizeKernelsPass
     one; or, if the whole is an argument that the kernel does not read
     afterwards, and the result is one of the kernel, a `uprog.insert`: then the
     kernel's result has `batch.in_place`. The remark `Inserts` says which it is,
-    and why. Reductions have any number of results, and may keep their dimensions
+    and why. `tensor.reshape`, `tensor.bitcast`, `linalg.pack` and `linalg.unpack`
+    of known extents are views, and bits as other elements, in another form; a
+    slice that is inserted with strides is interleaved with what lies between its
+    elements. Reductions have any number of results, and may keep their dimensions
     with extent one, as importers write it; one over a ragged extent and others
     reduces each row first. Operations of other dialects are batched if they
     implement `BatchableOpInterface`.

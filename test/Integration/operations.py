@@ -1,0 +1,102 @@
+"""The operations that tests cover, and those that there are.
+
+test/Integration/Operations/Inputs has functions of which each runs some operations.
+The comment in front of one says which, and how they are batched:
+
+    // Ops: tensor.collapse_shape tensor.expand_shape
+    // How: a view: its reader reads where it lies
+
+and, if not every strategy runs it, `// Only: lockstep`. An argument whose name begins
+with a capital letter is a parameter. test/Integration/Operations/refused.mlir has the
+operations that are refused, each with its error.
+"""
+
+import collections
+import glob
+import os
+import re
+import shutil
+import subprocess
+
+import batchtest
+
+FOLDER = os.path.join(batchtest.ROOT, "test", "Integration", "Operations")
+REFUSED = os.path.join(FOLDER, "refused.mlir")
+DIALECTS = {
+    "arith": ["Arith/IR/ArithOps.td"],
+    "math": ["Math/IR/MathOps.td"],
+    "tensor": ["Tensor/IR/TensorOps.td"],
+    "linalg": ["Linalg/IR/LinalgOps.td", "Linalg/IR/LinalgStructuredOps.td",
+               "Linalg/IR/LinalgRelayoutOps.td"],
+    "scf": ["SCF/IR/SCFOps.td"]}
+OP = r"\b((?:%s)\.[\w.]+)" % "|".join(DIALECTS)
+STRATEGIES = ("linearize", "lockstep")
+
+# A function; arguments are (name, type), ops in the order of the comment.
+Function = collections.namedtuple(
+    "Function", "file name ops how strategies arguments results text")
+# An op that is refused, when, if not always, and the message.
+Refused = collections.namedtuple("Refused", "op when text")
+
+
+def split(text):
+    """At the commas outside of angle brackets."""
+    return [part.strip() for part in re.split(r",(?![^<]*>)", text) if part.strip()]
+
+
+def ops_in(text):
+    """The ops of the five dialects that occur in MLIR, without its comments."""
+    return re.findall(OP, re.sub(r'//.*|"[^"]*"|#linalg\.\w+', "", text))
+
+
+def functions():
+    found = []
+    for path in sorted(glob.glob(os.path.join(FOLDER, "Inputs", "*.mlir"))):
+        with open(path) as file:
+            text = file.read()
+        for match in re.finditer(
+                r"((?:^//[^\n]*\n)*)^func\.func private @(\w+)\(([^)]*)\)\s*"
+                r"-> \(([^)]*)\) \{\n.*?^\}\n", text, re.M | re.S):
+            comment = re.sub(r"\n//   +", " ", match[1])
+            fields = dict(re.findall(r"^// (Ops|How|Only): (.*)$", comment, re.M))
+            found.append(Function(
+                os.path.basename(path), match[2], fields.get("Ops", "").split(),
+                fields.get("How", ""), fields.get("Only", " ".join(STRATEGIES)).split(),
+                [tuple(a[1:].split(": ")) for a in split(match[3])], split(match[4]),
+                match[0]))
+    return found
+
+
+def refused():
+    with open(REFUSED) as file:
+        lines = file.read().split("\n")
+    found = []
+    for number, line in enumerate(lines):
+        error = re.search(r"// expected-error @\+(\d+) \{\{(.*)\}\}", line)
+        if error:
+            before = "\n".join(lines[number - 2:number])
+            ops, when = (re.search("// %s: (.*)" % field, before)
+                         for field in ("Ops", "When"))
+            found += [Refused(op, when[1] if when else "", error[2]) for op in (
+                ops[1].split() if ops else
+                ops_in(lines[number + int(error[1])])[:1])]
+    return found
+
+
+def registered():
+    """{dialect: ops} of MLIR, as mlir-tblgen knows them; None if there is none."""
+    tool = next((t for t in ("/usr/lib/llvm-22/bin/mlir-tblgen",
+                             shutil.which("mlir-tblgen-22"),
+                             shutil.which("mlir-tblgen")) if t and os.path.exists(t)), None)
+    if not tool:
+        return None
+    include = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(tool))),
+                           "include")
+    ops = {}
+    for dialect, files in DIALECTS.items():
+        text = "".join(subprocess.run(
+            [tool, "-gen-op-doc", "-I", include,
+             os.path.join(include, "mlir", "Dialect", file)],
+            stdout=subprocess.PIPE, check=True).stdout.decode() for file in files)
+        ops[dialect] = sorted(re.findall(r"^### `(%s\.[\w.]+)`" % dialect, text, re.M))
+    return ops
