@@ -7,7 +7,8 @@ share of the machine's floor; one bar per batch size. Of an ablation: a panel pe
 time of every variant over the default's, one bar per model, and a panel with the
 unbatched lowering. Of a GPU: kernels, each PyTorch peer over ours, barriers. Of
 policies: a panel per batch size, batches over the lower bound, one bar per policy. Of
-lockstep: utilization by lanes, gradients per second by chains.
+lockstep: utilization by lanes, gradients per second by chains. Of reads: the two ways
+of each case.
 Standard library only.
 """
 
@@ -228,6 +229,18 @@ def draw_lockstep(record, output):
     write(output, width, top, out)
 
 
+def draw_reads(record, output):
+    out = []
+    values = {r["case"]: {way: us / max(r["us"]) for way, us in zip(r["ways"], r["us"])}
+              for r in record["results"]}
+    ways = [way for r in record["results"] for way in r["ways"]]
+    width = panel(out, TOP, "Time, as a share of the slower way's", "", list(values),
+                  ways, values, "%s")
+    legend(out, ways, 140, TOP + HEIGHT + 70)
+    caption(out, "%s; %s" % (record["cpu"], record["date"]))
+    write(output, max(width, LEFT + 140 * len(ways)), TOP + HEIGHT + GAP, out)
+
+
 def main():
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
@@ -246,6 +259,8 @@ def main():
         return draw_policies(record, output)
     if record["benchmark"] == "lockstep":
         return draw_lockstep(record, output)
+    if record["benchmark"] == "reads":
+        return draw_reads(record, output)
     threads = max(result["threads"] for result in results)
     first_size, models = {}, []
     for result in results:

@@ -27,31 +27,15 @@ module attributes {batch.sizes = {D = 64 : index, HEADS = 12 : index,
 
   // Slot t of the cache becomes x.
   func.func private @put(%cache: !cache, %x: !row, %t: index) -> !cache {
-    %next = linalg.generic {
-        indexing_maps = [affine_map<(h, n, d) -> (h, d)>, affine_map<(h, n, d) -> (h, n, d)>],
-        iterator_types = ["parallel", "parallel", "parallel"]}
-        ins(%x : !row) outs(%cache : !cache) {
-    ^bb0(%new: f32, %old: f32):
-      %slot = linalg.index 1 : index
-      %is = arith.cmpi eq, %slot, %t : index
-      %value = arith.select %is, %new, %old : f32
-      linalg.yield %value : f32
-    } -> !cache
+    %next = tensor.insert_slice %x into %cache[0, %t, 0] [12, 1, 64] [1, 1, 1]
+        : !row into !cache
     return %next : !cache
   }
 
   // Row i of the rows becomes x.
   func.func private @put_row(%rows: !rows, %x: !row, %i: index) -> !rows {
-    %next = linalg.generic {
-        indexing_maps = [affine_map<(n, h, d) -> (h, d)>, affine_map<(n, h, d) -> (n, h, d)>],
-        iterator_types = ["parallel", "parallel", "parallel"]}
-        ins(%x : !row) outs(%rows : !rows) {
-    ^bb0(%new: f32, %old: f32):
-      %row = linalg.index 0 : index
-      %is = arith.cmpi eq, %row, %i : index
-      %value = arith.select %is, %new, %old : f32
-      linalg.yield %value : f32
-    } -> !rows
+    %next = tensor.insert_slice %x into %rows[%i, 0, 0] [1, 12, 64] [1, 1, 1]
+        : !row into !rows
     return %next : !rows
   }
 

@@ -105,30 +105,14 @@ module attributes {batch.sizes = {H = 256 : index, V = 3797 : index}} {
 
   // Row t of the words becomes `word`.
   func.func private @put_word(%words: !words, %word: i32, %t: index) -> !words {
-    %next = linalg.generic {
-        indexing_maps = [affine_map<(n) -> (n)>], iterator_types = ["parallel"]}
-        outs(%words : !words) {
-    ^bb0(%old: i32):
-      %position = linalg.index 0 : index
-      %is = arith.cmpi eq, %position, %t : index
-      %new = arith.select %is, %word, %old : i32
-      linalg.yield %new : i32
-    } -> !words
+    %next = tensor.insert %word into %words[%t] : !words
     return %next : !words
   }
 
   // Row t of the states becomes h.
   func.func private @put_state(%states: !states, %h: !vec, %t: index) -> !states {
-    %next = linalg.generic {
-        indexing_maps = [affine_map<(n, d) -> (d)>, affine_map<(n, d) -> (n, d)>],
-        iterator_types = ["parallel", "parallel"]}
-        ins(%h : !vec) outs(%states : !states) {
-    ^bb0(%x: f32, %old: f32):
-      %position = linalg.index 0 : index
-      %is = arith.cmpi eq, %position, %t : index
-      %new = arith.select %is, %x, %old : f32
-      linalg.yield %new : f32
-    } -> !states
+    %next = tensor.insert_slice %h into %states[%t, 0] [1, 256] [1, 1]
+        : !vec into !states
     return %next : !states
   }
 

@@ -15,25 +15,6 @@ func.func @scatter(%x: tensor<4x6xf32>, %row: tensor<1x1x6xf32>, %p: index) -> t
 
 // -----
 
-func.func @insert(%x: tensor<4x6xf32>, %f: f32, %p: index) -> tensor<4x6xf32>
-    attributes {batch.entry} {
-  // expected-error @+1 {{'tensor.insert' op cannot be batched: write it as linalg.generic, or let it implement BatchableOpInterface}}
-  %r = tensor.insert %f into %x[%p, %p] : tensor<4x6xf32>
-  return %r : tensor<4x6xf32>
-}
-
-// -----
-
-func.func @insert_slice(%x: tensor<4x6xf32>, %row: tensor<1x6xf32>, %p: index) -> tensor<4x6xf32>
-    attributes {batch.entry} {
-  // When: at computed positions
-  // expected-error @+1 {{'tensor.insert_slice' op takes a slice that differs from task to task: offsets, sizes and strides must be constant or shared, and a ragged extent must be taken whole}}
-  %r = tensor.insert_slice %row into %x[%p, 0] [1, 6] [1, 1] : tensor<1x6xf32> into tensor<4x6xf32>
-  return %r : tensor<4x6xf32>
-}
-
-// -----
-
 // An extent that is unknown would have to be checked when it runs.
 func.func @cast(%x: tensor<4x6xf32>) -> tensor<6xf32> attributes {batch.entry} {
   // When: to or from unknown extents

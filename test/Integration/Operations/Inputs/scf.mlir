@@ -34,7 +34,7 @@ func.func private @structural(%x: tensor<19xf32>, %W: tensor<19xf32>, %p: index,
 
 // Control reads tensors.
 // Ops: scf.while scf.if scf.condition scf.yield
-// How: lock step, where it reads a tensor
+// How: lock step, where it reads a computed tensor
 // Only: lockstep
 func.func private @tensor_control(%x: tensor<19xf32>, %W: tensor<19xf32>)
     -> (tensor<19xf32>, i64) {

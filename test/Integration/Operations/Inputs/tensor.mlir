@@ -23,6 +23,20 @@ func.func private @insert_slice(%x4x6: tensor<4x6xf32>, %W4x6: tensor<4x6xf32>)
   return %b, %c : tensor<4x6xf32>, tensor<4x6xf32>
 }
 
+// Ops: tensor.insert tensor.insert_slice
+// How: at computed positions a choice of the old or the new element, or a write in place
+func.func private @inserts(%x4x6: tensor<4x6xf32>, %W4x6: tensor<4x6xf32>, %p: index, %at: tensor<2xi64>)
+    -> (tensor<4x6xf32>, tensor<4x6xf32>) {
+  %c0 = arith.constant 0 : index
+  %k = tensor.extract %at[%c0] : tensor<2xi64>
+  %i = arith.index_cast %k : i64 to index
+  %f = tensor.extract %W4x6[%c0, %c0] : tensor<4x6xf32>
+  %row = tensor.extract_slice %W4x6[1, 0] [1, 6] [1, 1] : tensor<4x6xf32> to tensor<6xf32>
+  %a = tensor.insert %f into %x4x6[%p, %i] : tensor<4x6xf32>
+  %b = tensor.insert_slice %row into %x4x6[%i, 0] [1, 6] [1, 1] : tensor<6xf32> into tensor<4x6xf32>
+  return %a, %b : tensor<4x6xf32>, tensor<4x6xf32>
+}
+
 // Ops: tensor.extract tensor.extract_slice
 // How: a read, at a position that may be computed
 func.func private @picks(%x4x6: tensor<4x6xf32>, %W4x6: tensor<4x6xf32>, %p: index, %at: tensor<2xi64>)
