@@ -1,5 +1,14 @@
 The programs around the examples of uprog's ops (check_op_examples.py).
 
+// ----- uprog.insert
+uprog.operator @put.rows(
+    %n: index, %cache: tensor<?x512x64xf32> {uprog.operand = #uprog.operand<gather>},
+    %row: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>},
+    %position: tensor<?xindex> {uprog.operand = #uprog.operand<scalar>})
+    -> tensor<?x512x64xf32> {
+  EXAMPLE
+  uprog.yield %y : tensor<?x512x64xf32>
+}
 // ----- uprog.stage
 uprog.operator @k.rows(
     %n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>})
