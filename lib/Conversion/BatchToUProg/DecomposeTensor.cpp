@@ -9,6 +9,7 @@
 #include "KernelBatcher.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 using namespace mlir;
@@ -181,6 +182,27 @@ struct DropCast : OpRewritePattern<tensor::CastOp> {
   }
 };
 
+/// Constant positions of a slice become part of it: all that an operator takes
+/// but positions of its tasks.
+struct FoldPositions : OpRewritePattern<tensor::ExtractSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::ExtractSliceOp slice,
+                                PatternRewriter &rewriter) const override {
+    SmallVector<OpFoldResult> offsets = slice.getMixedOffsets();
+    if (failed(foldDynamicIndexList(offsets, /*onlyNonNegative=*/true)))
+      return rewriter.notifyMatchFailure(slice, "no constant position");
+    ArrayRef<int64_t> extents = slice.getSourceType().getShape();
+    for (auto [offset, extent] : llvm::zip_equal(offsets, extents))
+      if (std::optional<int64_t> position = getConstantIntValue(offset))
+        if (!ShapedType::isDynamic(extent) && *position >= extent)
+          return rewriter.notifyMatchFailure(slice, "out of range");
+    rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(
+        slice, slice.getType(), slice.getSource(), offsets,
+        slice.getMixedSizes(), slice.getMixedStrides());
+    return success();
+  }
+};
+
 } // namespace
 
 namespace {
@@ -300,7 +322,7 @@ static bool hasStrides(Operation *op) {
 void mlir::batch::decomposeTensorOps(KernelOp kernel) {
   WalkResult found = kernel.walk([](Operation *op) {
     return hasStrides(op) ||
-                   isa<tensor::GatherOp, tensor::GenerateOp, tensor::PadOp,
+                   isa<tensor::ExtractSliceOp, tensor::GatherOp, tensor::GenerateOp, tensor::PadOp,
                        tensor::CastOp, tensor::ReshapeOp, tensor::RankOp,
                        tensor::BitcastOp, linalg::PackOp, linalg::UnPackOp>(op)
                ? WalkResult::interrupt()
@@ -315,6 +337,6 @@ void mlir::batch::decomposeTensorOps(KernelOp kernel) {
   walkAndApplyPatterns(kernel, std::move(tiles));
   patterns.add<DecomposeGather, DecomposeGenerate, DecomposeStridedInsert,
                DecomposeReshape, DecomposeRank, DecomposeBitcast, DropCast,
-               linalg::DecomposePadOpPattern>(context);
+               FoldPositions, linalg::DecomposePadOpPattern>(context);
   walkAndApplyPatterns(kernel, std::move(patterns));
 }

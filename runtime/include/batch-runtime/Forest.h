@@ -9,6 +9,7 @@
 #define BATCH_RUNTIME_FOREST_H
 
 #include "batch-runtime/Descriptor.h"
+#include "batch-runtime/Memory.h"
 
 #include <cstdint>
 #include <memory>
@@ -118,20 +119,10 @@ public:
   size_t bytes() const;
 
 private:
-  /// Rows are 64-byte aligned in memory: vectors of cache lines.
-  struct alignas(64) Line {
-    char bytes[64];
-  };
-  struct LineVector {
-    std::vector<Line> lines;
-    char *data() { return reinterpret_cast<char *>(lines.data()); }
-    const char *data() const {
-      return reinterpret_cast<const char *>(lines.data());
-    }
-  };
   struct Pool {
-    LineVector data;
+    Buffer data;
     int64_t rows = 0;
+    size_t bytes = 0; ///< of all rows
     std::unordered_map<std::string, std::pair<int64_t, int64_t>> known;
   };
   Pool &pool(const Type &type);

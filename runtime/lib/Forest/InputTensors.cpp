@@ -8,6 +8,8 @@
 #include "batch-runtime/Error.h"
 #include "batch-runtime/Forest.h"
 
+#include <cstring>
+
 using namespace batchrt;
 
 InputTensors::Pool &InputTensors::pool(const Type &type) {
@@ -22,10 +24,14 @@ InputTensors::Pool &InputTensors::pool(const Type &type) {
 int64_t InputTensors::addRow(const Type &type, const char *dense) {
   Pool &target = pool(type);
   RowLayout layout(type.shape, type.dtype);
-  int64_t lines = layout.rowBytes() / 64;
-  target.data.lines.resize((target.rows + 1) * lines);
-  if (lines > 0)
-    layout.pad(dense, target.data.data() + target.rows * layout.rowBytes());
+  size_t bytes = layout.rowBytes();
+  char *rows =
+      target.data.grow(target.bytes + bytes, target.bytes, "input tensors");
+  if (bytes > 0) {
+    std::memset(rows + target.bytes, 0, bytes);
+    layout.pad(dense, rows + target.bytes);
+  }
+  target.bytes += bytes;
   return target.rows++;
 }
 
@@ -34,7 +40,7 @@ void InputTensors::truncate(const std::vector<int64_t> &counts) {
     Pool &pool = pools[source];
     if (pool.rows == counts[source])
       continue;
-    pool.data.lines.resize(pool.data.lines.size() / pool.rows * counts[source]);
+    pool.bytes = pool.bytes / pool.rows * counts[source];
     pool.rows = counts[source];
     for (auto it = pool.known.begin(); it != pool.known.end();)
       it = it->second.first + it->second.second > pool.rows
@@ -53,7 +59,7 @@ std::vector<int64_t> InputTensors::counts() const {
 size_t InputTensors::bytes() const {
   size_t sum = 0;
   for (const Pool &pool : pools)
-    sum += pool.data.lines.size() * sizeof(Line);
+    sum += pool.bytes;
   return sum;
 }
 

@@ -12,11 +12,23 @@
 #include <cstdlib>
 #include <cstring>
 #include <sys/mman.h>
+#include <unistd.h>
 #include <utility>
 
 using namespace batchrt;
 
 static constexpr size_t hugePage = size_t(2) << 20;
+
+/// Debugging: whatever reads or writes beyond the end of a buffer is to fault.
+static bool haveGuardPages() {
+  static const bool isSet = std::getenv("BATCH_GUARD_PAGES") != nullptr;
+  return isSet;
+}
+
+static size_t pageBytes() {
+  static const auto bytes = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  return bytes;
+}
 
 Buffer &Buffer::operator=(Buffer &&other) noexcept {
   std::swap(memory, other.memory);
@@ -27,7 +39,8 @@ Buffer &Buffer::operator=(Buffer &&other) noexcept {
 
 void Buffer::release() {
   if (mapped)
-    ::munmap(memory, mapped);
+    ::munmap(memory - reinterpret_cast<uintptr_t>(memory) % pageBytes(),
+             mapped);
   else
     std::free(memory);
   memory = nullptr;
@@ -39,12 +52,34 @@ void Buffer::release() {
         "; a smaller batch (--batch) needs less");
 }
 
-static char *allocate(size_t &bytes, const char *what) {
+/// Memory that ends, but for its padding, where a page begins that has no
+/// access. `mapped` is the number of bytes of all its pages.
+static char *allocateGuarded(size_t bytes, size_t &mapped, const char *what) {
+  const size_t page = pageBytes();
+  const size_t used = (bytes + page - 1) / page * page;
+  void *pages = ::mmap(nullptr, used + page, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED)
+    raiseNoMemory(bytes, what);
+  char *end = static_cast<char *>(pages) + used;
+  ::mprotect(end, page, PROT_NONE);
+  // What compiled code reads without having written it is not always zero.
+  std::memset(end - bytes, 0xa5, bytes);
+  mapped = used + page;
+  return end - bytes;
+}
+
+static char *allocate(size_t &bytes, size_t &mapped, const char *what) {
   bool large = bytes >= 2 * hugePage;
   size_t alignment = large ? hugePage : 64;
   if (bytes > SIZE_MAX - alignment)
     raise("out of memory: ", bytes, " bytes for ", what);
   size_t rounded = (bytes + 63) / 64 * 64;
+  if (haveGuardPages()) {
+    bytes = rounded;
+    return allocateGuarded(rounded, mapped, what);
+  }
+  mapped = 0;
   void *memory = nullptr;
   if (::posix_memalign(&memory, alignment, rounded) != 0)
     raiseNoMemory(bytes, what);
@@ -55,10 +90,12 @@ static char *allocate(size_t &bytes, const char *what) {
 }
 
 char *Buffer::reserve(size_t bytes, const char *what) {
-  if (bytes > size || !memory) {
+  size_t wanted = std::max<size_t>(bytes, 64);
+  bool fits = haveGuardPages() ? (wanted + 63) / 64 * 64 == size
+                               : bytes <= size;
+  if (!fits || !memory) {
     release();
-    size_t wanted = std::max<size_t>(bytes, 64);
-    memory = allocate(wanted, what);
+    memory = allocate(wanted, mapped, what);
     size = wanted;
   }
   return memory;
@@ -87,13 +124,16 @@ char *Buffer::reserveAddresses(size_t bytes, const char *what) {
 char *Buffer::grow(size_t bytes, size_t used, const char *what) {
   if (bytes <= size && memory)
     return memory;
-  size_t wanted = std::max<size_t>(std::max(bytes, size * 2), 64);
-  char *larger = allocate(wanted, what);
+  size_t wanted = std::max<size_t>(
+      haveGuardPages() ? bytes : std::max(bytes, size * 2), 64);
+  size_t pages = 0;
+  char *larger = allocate(wanted, pages, what);
   if (used)
     std::memcpy(larger, memory, used);
   release();
   memory = larger;
   size = wanted;
+  mapped = pages;
   return memory;
 }
 
@@ -116,6 +156,9 @@ char *BumpArena::grow(BatchContext &context, size_t bytes) {
   if (next == chunks.size()) {
     size_t size =
         chunks.empty() ? least : std::min(most, chunks.back().capacity() * 2);
+    // Then each tensor ends at a page without access, up to a number of pages.
+    if (haveGuardPages() && chunks.size() < 1000)
+      size = 0;
     Buffer chunk;
     chunk.reserve(std::max(bytes, size), "tensors of the unbatched code");
     chunks.push_back(std::move(chunk));
