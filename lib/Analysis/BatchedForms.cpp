@@ -225,6 +225,24 @@ bool BatchedForms::picks(Operation *op) const {
       .wasInterrupted();
 }
 
+/// True if `op` takes an element of what a reduction computes.
+static bool readsReduction(Operation *op) {
+  auto extract = dyn_cast<tensor::ExtractOp>(op);
+  llvm::SetVector<Value> values;
+  if (extract)
+    values.insert(extract.getTensor());
+  for (size_t i = 0; i < values.size(); ++i) {
+    Operation *producer = values[i].getDefiningOp();
+    if (!producer)
+      continue;
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(producer);
+    if (linalgOp && linalgOp.getNumReductionLoops() != 0)
+      return true;
+    values.insert(producer->operand_begin(), producer->operand_end());
+  }
+  return false;
+}
+
 void BatchedForms::visit(Operation *op) {
   for (Type type : op->getResultTypes())
     if (Type element = getElementTypeOrSelf(type);
@@ -234,10 +252,12 @@ void BatchedForms::visit(Operation *op) {
                    "bf16, f32 and f64");
       return;
     }
-  // Three kinds of ops are never copied: operators fill rows and cannot make
+  // Four kinds of ops are never copied: operators fill rows and cannot make
   // one tensor of scalars for all tasks; of another dialect's op only the
-  // batched form has a lowering; a read at a computed position is checked.
-  if (!picks(op) && !isa<tensor::FromElementsOp, BatchableOpInterface>(op) &&
+  // batched form has a lowering; a read at a computed position is checked; and
+  // a number alone has no place in memory where a reduction could leave it.
+  if (!picks(op) && !readsReduction(op) &&
+      !isa<tensor::FromElementsOp, BatchableOpInterface>(op) &&
       isSameForAll(op)) {
     Operation *unknown = findUnknownCode(op);
     // Dead ops are removed.

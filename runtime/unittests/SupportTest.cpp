@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <random>
@@ -219,6 +220,28 @@ TEST(Buffer, Addresses) {
       "out of memory: 9223372036854775808 bytes for result tables; a "
       "smaller batch (--batch) needs less",
       other.reserveAddresses(size_t(1) << 63, "result tables"));
+}
+
+// In a process of its own, as the variable is read once.
+TEST(BufferDeathTest, EndsAtGuardPages) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  auto touch = [](size_t bytes, size_t at) {
+    ::setenv("BATCH_GUARD_PAGES", "1", 1);
+    Buffer buffer;
+    buffer.reserve(2 * bytes, "a test");
+    volatile char *memory = buffer.reserve(bytes, "a test");
+    buffer.grow(bytes, bytes, "a test");
+    memory[at] = 1;
+    std::exit(buffer.capacity() == (bytes + 63) / 64 * 64 &&
+                      reinterpret_cast<uintptr_t>(memory) % 64 == 0
+                  ? 0
+                  : 2);
+  };
+  for (size_t bytes : {1, 64, 1000, 4096, 1 << 20}) {
+    const size_t end = (bytes + 63) / 64 * 64;
+    EXPECT_EXIT(touch(bytes, end - 1), testing::ExitedWithCode(0), "");
+    EXPECT_DEATH(touch(bytes, end), "");
+  }
 }
 
 TEST(Arena, ReusesChunks) {

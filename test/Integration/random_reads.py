@@ -742,17 +742,24 @@ class Program:
 # --- running ----------------------------------------------------------------------
 
 
-def spoil(program, generator, instances):
-    """Puts an index out of range into an instance or two."""
-    extents = [extent for source in program.top.sources
-               for extent in (source.least,) + source.shape[1:]]
+def spoil(program, generator, shared, instances):
+    """Puts an index out of range into an instance or two: the first one behind an
+    end if there is one that matters, or any."""
+    name, most = generator.choice((("a", 2**31 - 1), ("b", 2**40)))
+    bad = list(range(program.most, max(extent for source in program.top.sources
+                                       for extent in (source.least,) +
+                                       source.shape[1:]) + 7))
+    if generator.random() < 0.4:
+        bad = [generator.choice((-1, most, -most, bad[-1]))]
+    places = generator.sample(range(program.length), generator.choice((1, 3)))
     for number in generator.sample(range(COUNT), generator.choice((1, 1, 2))):
-        name, most = generator.choice((("a", 2**31 - 1), ("b", 2**40)))
-        values = instances[number][name]
-        bad = generator.choice([generator.choice(extents), generator.choice(extents),
-                                max(extents) + 5, -1, most, -most])
-        for place in generator.sample(range(len(values)), generator.choice((1, 3))):
-            values[place] = bad
+        for value in bad:
+            changed = dict(instances[number])
+            changed[name] = [value if place in places else index
+                             for place, index in enumerate(changed[name])]
+            if program.evaluate(shared, changed) is None:
+                break
+        instances[number] = changed
 
 
 def run_tool(arguments):
@@ -770,8 +777,16 @@ class Case:
         self.program = Program(generator)
         self.shared = self.program.draw(generator, "shared")
         self.instances = [self.program.draw(generator, "input") for _ in range(COUNT)]
-        if number % 6 == 5:
-            spoil(self.program, generator, self.instances)
+        for _ in range(8 if number % 6 == 5 else 0):
+            good = list(self.instances)
+            spoil(self.program, generator, self.shared, self.instances)
+            self.evaluate()
+            if self.failing:
+                break
+            self.instances = good
+        self.evaluate()
+
+    def evaluate(self):
         self.wanted = [self.program.evaluate(self.shared, instance)
                        for instance in self.instances]
         self.failing = [i for i, wanted in enumerate(self.wanted) if wanted is None]

@@ -104,7 +104,7 @@ Value KernelBatcher::checkRow(OpBuilder &nested, Location loc, Value index,
 
 void KernelBatcher::batchExtract(tensor::ExtractOp op) {
   if (op.getIndices().empty())
-    return map(op, lookup(op.getTensor()).value);
+    return map(op, getAs(op, op.getTensor(), {BatchedForm::PerTask}));
   SmallVector<OpFoldResult> indices = getAsOpFoldResult(op.getIndices());
   SmallVector<OpFoldResult> ones(indices.size(), builder.getIndexAttr(1));
   llvm::SmallBitVector dropped(indices.size(), true);

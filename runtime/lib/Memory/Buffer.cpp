@@ -21,7 +21,10 @@ static constexpr size_t hugePage = size_t(2) << 20;
 
 /// Debugging: whatever reads or writes beyond the end of a buffer is to fault.
 static bool haveGuardPages() {
-  static const bool isSet = std::getenv("BATCH_GUARD_PAGES") != nullptr;
+  static const bool isSet = [] {
+    const char *value = std::getenv("BATCH_GUARD_PAGES");
+    return value && *value;
+  }();
   return isSet;
 }
 
@@ -63,7 +66,7 @@ static char *allocateGuarded(size_t bytes, size_t &mapped, const char *what) {
     raiseNoMemory(bytes, what);
   char *end = static_cast<char *>(pages) + used;
   ::mprotect(end, page, PROT_NONE);
-  // What compiled code reads without having written it is not always zero.
+  // Other memory is zero at first, which hides reads of what nobody wrote.
   std::memset(end - bytes, 0xa5, bytes);
   mapped = used + page;
   return end - bytes;
@@ -91,8 +94,8 @@ static char *allocate(size_t &bytes, size_t &mapped, const char *what) {
 
 char *Buffer::reserve(size_t bytes, const char *what) {
   size_t wanted = std::max<size_t>(bytes, 64);
-  bool fits = haveGuardPages() ? (wanted + 63) / 64 * 64 == size
-                               : bytes <= size;
+  bool fits =
+      haveGuardPages() ? (wanted + 63) / 64 * 64 == size : bytes <= size;
   if (!fits || !memory) {
     release();
     memory = allocate(wanted, mapped, what);
@@ -156,7 +159,7 @@ char *BumpArena::grow(BatchContext &context, size_t bytes) {
   if (next == chunks.size()) {
     size_t size =
         chunks.empty() ? least : std::min(most, chunks.back().capacity() * 2);
-    // Then each tensor ends at a page without access, up to a number of pages.
+    // Each tensor ends at a page without access then, but not of too many.
     if (haveGuardPages() && chunks.size() < 1000)
       size = 0;
     Buffer chunk;

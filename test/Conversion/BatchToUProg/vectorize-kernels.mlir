@@ -623,3 +623,39 @@ batch.kernel @forms(%x: tensor<4x6xf32>)
   %p = linalg.pack %x inner_dims_pos = [0, 1] inner_tiles = [2, 3] into %e : tensor<4x6xf32> -> tensor<2x2x2x3xf32>
   batch.yield %r, %n, %b, %p : tensor<3x8xf32>, tensor<1xindex>, tensor<4x6xi32>, tensor<2x2x2x3xf32>
 }
+
+// -----
+
+// A constant position is a part of the slice, whatever it is a slice of.
+// CHECK-LABEL: uprog.operator @constant_position.rows
+// CHECK-SAME:    %[[P:[a-z0-9]*]]: tensor<5x9xf32> {{.*}}, %[[E:[a-z0-9]*]]: tensor<?x9xf32> {{.*}}, %[[I:[a-z0-9]*]]: tensor<?xindex>
+batch.kernel @constant_position(%p: tensor<5x9xf32> {batch.parameter = 0 : i64, batch.shared},
+                                %e: tensor<?x9xf32> {batch.parameter = 1 : i64, batch.shared},
+                                %i: index) -> (tensor<2x9xf32>, tensor<1xf32>) {
+  %three = arith.constant 3 : index
+  // CHECK: tensor.extract_slice %[[P]][3, 0] [2, 9] [1, 1] : tensor<5x9xf32> to tensor<2x9xf32>
+  %x = tensor.extract_slice %p[%three, 0] [2, 9] [1, 1] : tensor<5x9xf32> to tensor<2x9xf32>
+  // CHECK: ins(%[[I]] : tensor<?xindex>) outs(%{{.*}} : tensor<?x1xf32>)
+  // CHECK:   %[[ROW:.*]] = arith.constant 3 : index
+  // CHECK:   arith.cmpi ult, %[[ROW]]
+  %y = tensor.extract_slice %e[%three, %i] [1, 1] [1, 1] : tensor<?x9xf32> to tensor<1xf32>
+  batch.yield %x, %y : tensor<2x9xf32>, tensor<1xf32>
+}
+
+// -----
+
+// What a reduction of parameters leaves in a number is one for each task.
+// CHECK-LABEL: uprog.operator @reduced_number.rows
+batch.kernel @reduced_number(%x: tensor<4xi64>,
+                             %t: tensor<5xi64> {batch.parameter = 0 : i64, batch.shared})
+    -> tensor<4xi64> {
+  %zero = arith.constant dense<0> : tensor<i64>
+  // CHECK: %[[SUM:.*]] = linalg.reduce
+  %sum = linalg.reduce {arith.addi} ins(%t : tensor<5xi64>) outs(%zero : tensor<i64>) dimensions = [0]
+  // CHECK: %[[SUMS:.*]] = linalg.broadcast ins(%[[SUM]] : tensor<i64>) outs(%{{.*}} : tensor<?xi64>)
+  // CHECK: linalg.broadcast ins(%[[SUMS]] : tensor<?xi64>)
+  %number = tensor.extract %sum[] : tensor<i64>
+  %s = tensor.splat %number : tensor<4xi64>
+  %y = arith.addi %s, %x : tensor<4xi64>
+  batch.yield %y : tensor<4xi64>
+}
