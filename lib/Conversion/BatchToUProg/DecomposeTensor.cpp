@@ -182,8 +182,8 @@ struct DropCast : OpRewritePattern<tensor::CastOp> {
   }
 };
 
-/// Constant positions of a slice become part of it: all that an operator takes
-/// but positions of its tasks.
+/// A slice has its constant positions as attributes: operators know no others
+/// but those of their tasks.
 struct FoldPositions : OpRewritePattern<tensor::ExtractSliceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(tensor::ExtractSliceOp slice,
@@ -322,9 +322,10 @@ static bool hasStrides(Operation *op) {
 void mlir::batch::decomposeTensorOps(KernelOp kernel) {
   WalkResult found = kernel.walk([](Operation *op) {
     return hasStrides(op) ||
-                   isa<tensor::ExtractSliceOp, tensor::GatherOp, tensor::GenerateOp, tensor::PadOp,
-                       tensor::CastOp, tensor::ReshapeOp, tensor::RankOp,
-                       tensor::BitcastOp, linalg::PackOp, linalg::UnPackOp>(op)
+                   isa<tensor::ExtractSliceOp, tensor::GatherOp,
+                       tensor::GenerateOp, tensor::PadOp, tensor::CastOp,
+                       tensor::ReshapeOp, tensor::RankOp, tensor::BitcastOp,
+                       linalg::PackOp, linalg::UnPackOp>(op)
                ? WalkResult::interrupt()
                : WalkResult::advance();
   });
