@@ -246,8 +246,13 @@ LogicalResult ObjectBuilder::convertFunctions() {
     if (failed(traversal.insertArgument(i, builder.getI64Type(), {},
                                         traversal.getLoc())))
       return failure();
+  // A row of another layout is longer than its type says.
+  bool isRowMajor = llvm::all_of(module.getOps<TableOp>(), [](TableOp table) {
+    return table.getOwnLayout().isRowMajor();
+  });
   for (func::FuncOp function : hostFunctions)
-    placeInserts(function);
+    if (isRowMajor)
+      placeInserts(function);
   if (ownsItsRows(module, hostFunctions))
     for (func::FuncOp function : hostFunctions)
       releaseRows(function);

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Batch/Dialect/Batch/BatchInterfaces.h"
 #include "Batch/Dialect/Batch/ElementTypes.h"
 #include "KernelBatcher.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -139,6 +140,8 @@ struct DecomposeBitcast : OpRewritePattern<tensor::BitcastOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(tensor::BitcastOp cast,
                                 PatternRewriter &rewriter) const override {
+    if (isa<BatchableOpInterface>(*cast))
+      return rewriter.notifyMatchFailure(cast, "says how it is batched");
     if (!isElementType(getElementTypeOrSelf(cast.getSource())) ||
         !isElementType(getElementTypeOrSelf(cast.getType())))
       return rewriter.notifyMatchFailure(cast, "of elements of other types");

@@ -23,7 +23,9 @@ namespace {
 
 class ResourceSharer {
 public:
-  explicit ResourceSharer(const InstanceProgram &program) : program(program) {}
+  ResourceSharer(ModuleOp module, func::FuncOp entry)
+      : symbols(module), entry(entry),
+        functions(llvm::to_vector(module.getOps<func::FuncOp>())) {}
 
   LogicalResult run();
 
@@ -31,7 +33,14 @@ private:
   LogicalResult addArguments(func::FuncOp function);
   void pass(func::FuncOp function);
 
-  const InstanceProgram &program;
+  func::FuncOp getCallee(func::CallOp call) const {
+    return symbols.lookup<func::FuncOp>(call.getCallee());
+  }
+
+  SymbolTable symbols;
+  func::FuncOp entry;
+  /// All of the module: others may call what the entry calls.
+  SmallVector<func::FuncOp> functions;
   /// The constants of each function by key and type.
   using Resource = std::pair<StringRef, Type>;
   DenseMap<Operation *, llvm::MapVector<Resource, Value>> resources;
@@ -50,7 +59,7 @@ LogicalResult ResourceSharer::run() {
   // A function needs what functions on its call cycles need.
   for (bool changed = true; changed;) {
     changed = false;
-    for (func::FuncOp function : program.getFunctions()) {
+    for (func::FuncOp function : functions) {
       auto &own = resources[function];
       size_t before = own.size();
       function.walk([&](Operation *op) {
@@ -58,7 +67,7 @@ LogicalResult ResourceSharer::run() {
           own.insert({{resource.getRawHandle().getKey(), resource.getType()},
                       Value()});
         if (auto call = dyn_cast<func::CallOp>(op))
-          if (func::FuncOp callee = program.getCallee(call)) {
+          if (func::FuncOp callee = getCallee(call)) {
             auto needed = resources.lookup(callee);
             for (auto &[key, value] : needed)
               own.insert({key, Value()});
@@ -67,21 +76,30 @@ LogicalResult ResourceSharer::run() {
       changed |= own.size() != before;
     }
   }
-  for (func::FuncOp function : program.getFunctions())
+  for (func::FuncOp function : functions)
     if (failed(addArguments(function)))
       return failure();
-  for (func::FuncOp function : program.getFunctions())
+  for (func::FuncOp function : functions)
     pass(function);
   return success();
 }
 
 /// Makes the arguments of `function`; those of the entry are parameters.
 LogicalResult ResourceSharer::addArguments(func::FuncOp function) {
+  if (function.isExternal())
+    return success();
   Builder builder(function.getContext());
   for (auto &[resource, argument] : resources[function]) {
     auto [key, type] = resource;
     DictionaryAttr attributes;
-    if (function == program.getEntry()) {
+    StringRef name = key;
+    auto hasOtherType = [&](const auto &other) {
+      return other.first.first == name && other.first.second != type;
+    };
+    if (llvm::any_of(resources[function], hasOtherType))
+      return function.emitError("uses resource '")
+             << name << "' with two types; reshape a constant of one type";
+    if (function == entry) {
       for (unsigned i = 0; i < function.getNumArguments(); ++i)
         if (auto name = function.getArgAttrOfType<StringAttr>(i, kSharedAttr);
             name && name == key)
@@ -112,7 +130,7 @@ void ResourceSharer::pass(func::FuncOp function) {
       return;
     }
     auto call = dyn_cast<func::CallOp>(op);
-    func::FuncOp callee = call ? program.getCallee(call) : func::FuncOp();
+    func::FuncOp callee = call ? getCallee(call) : func::FuncOp();
     if (!callee)
       return;
     SmallVector<Value> operands(call.getOperands());
@@ -133,7 +151,8 @@ class ShareResourcesPass
                                             : WalkResult::advance();
                    })
                    .wasInterrupted();
-    if (any && program.getEntry() && failed(ResourceSharer(program).run()))
+    if (any && program.getEntry() &&
+        failed(ResourceSharer(getOperation(), program.getEntry()).run()))
       signalPassFailure();
   }
 };

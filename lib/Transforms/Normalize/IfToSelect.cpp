@@ -47,7 +47,9 @@ static StringRef findObstacle(Operation *op) {
   bool indexed = isa<tensor::TensorDialect>(op->getDialect()) &&
                  !isa<tensor::SplatOp, tensor::FromElementsOp>(op) &&
                  llvm::any_of(op->getOperandTypes(), llvm::IsaPred<IndexType>);
-  op->walk([&](tensor::ExtractOp) { indexed = true; });
+  op->walk([&](Operation *inner) {
+    indexed |= isa<tensor::ExtractOp, tensor::GatherOp>(inner);
+  });
   if (indexed)
     return "reads a tensor at an index";
   if (!isMemoryEffectFree(op) || !isSpeculatable(op))

@@ -57,6 +57,7 @@ private:
   struct GroupUse {
     int group;
     int64_t siblings;
+    int64_t results; ///< in all tables of the group
     /// The operands that these results are inserted into, with the results'
     /// positions; empty if some result is not.
     std::vector<std::pair<int, int64_t>> inserts;

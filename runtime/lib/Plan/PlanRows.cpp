@@ -43,7 +43,8 @@ PlanRows::PlanRows(const Descriptor &descriptor)
       auto known = std::find_if(uses.begin(), uses.end(),
                                 [&](auto &use) { return use.group == group; });
       if (known == uses.end())
-        known = uses.insert(known, {group, result.siblings, {}});
+        known = uses.insert(known, {group, result.siblings, 0, {}});
+      ++known->results;
       if (inserts)
         known->inserts.push_back({result.inPlace, result.position});
       if (known->siblings != result.siblings)
@@ -51,9 +52,9 @@ PlanRows::PlanRows(const Descriptor &descriptor)
               "' has different numbers of results in "
               "the tables of one group");
     }
-    // Rows of one group move together.
+    // Rows of one group move together, whichever of its tables they are in.
     for (GroupUse &use : uses) {
-      if (static_cast<int64_t>(use.inserts.size()) != use.siblings)
+      if (static_cast<int64_t>(use.inserts.size()) != use.results)
         use.inserts.clear();
       anyInserts |= !use.inserts.empty();
     }

@@ -47,6 +47,15 @@ func.func private @walk(%l: !rec.adt<@List>) -> tensor<2xf32> {
   return %y : tensor<2xf32>
 }
 
+// A function that the entry does not reach calls it, too.
+// CHECK-LABEL: func.func @other
+// CHECK-SAME:    %[[W:[a-z0-9]*]]: tensor<2xf32>, %[[B:[a-z0-9]*]]: tensor<2xf32>)
+// CHECK:         call @walk(%{{.*}}, %[[W]], %[[B]]) :
+func.func @other(%l: !rec.adt<@List>) -> tensor<2xf32> {
+  %y = func.call @walk(%l) : (!rec.adt<@List>) -> tensor<2xf32>
+  return %y : tensor<2xf32>
+}
+
 {-#
   dialect_resources: {
     builtin: {

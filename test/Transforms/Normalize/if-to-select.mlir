@@ -341,3 +341,21 @@ func.func @large(%bit: i1, %x: tensor<4xf32>)
   }
   return %r : tensor<4xf32>
 }
+
+// -----
+
+// Nor does one that gathers, at indices that may be valid in the branch only.
+// CHECK-LABEL: func.func @gather
+// CHECK:         scf.if
+// CHECK:           tensor.gather
+func.func @gather(%has: i1 {batch.name = "has"}, %ids: tensor<4x1xindex> {batch.name = "ids"},
+                  %T: tensor<100x8xf32> {batch.shared = "T"}) -> tensor<4x8xf32> attributes {batch.entry} {
+  %zero = arith.constant dense<0.0> : tensor<4x8xf32>
+  %r = scf.if %has -> (tensor<4x8xf32>) {
+    %g = tensor.gather %T[%ids] gather_dims([0]) : (tensor<100x8xf32>, tensor<4x1xindex>) -> tensor<4x8xf32>
+    scf.yield %g : tensor<4x8xf32>
+  } else {
+    scf.yield %zero : tensor<4x8xf32>
+  }
+  return %r : tensor<4x8xf32>
+}
