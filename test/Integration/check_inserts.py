@@ -9,27 +9,17 @@ run that names the tensor, the index and the instance, whichever of these ran it
 import json
 import os
 import random
-import struct
-import subprocess
 
 import batchtest
+import reference_runs
+from batchtest import narrow
 
 MODEL = os.path.join(batchtest.ROOT, "test", "Integration", "CPU", "Inputs",
                      "inserts.mlir")
 COUNT, COLUMNS, ROWS, ROWS_P = 64, 19, 9, 7
 
 checks = batchtest.Checks("inserts at computed positions")
-scratch = batchtest.temporary()
 draw = random.Random(6)
-
-
-def path(name):
-    return os.path.join(scratch, name)
-
-
-def narrow(value):
-    """As an f32."""
-    return struct.unpack("f", struct.pack("f", value))[0]
 
 
 def vector():
@@ -70,9 +60,7 @@ def put_row(rows, at, row):
 
 
 P = matrix(ROWS_P)
-batchtest.write_safetensors(path("parameters"),
-                            {"P": ("F32", [ROWS_P, COLUMNS], flat(P))})
-PARAMETERS = "--params=" + path("parameters")
+reference = reference_runs.Reference(checks, {"P": ("F32", [ROWS_P, COLUMNS], flat(P))})
 
 
 def make_instance():
@@ -126,97 +114,40 @@ def expected(v):
         "two": flat(two), "other": other}
 
 
-def compare(wanted):
-    outputs = batchtest.read_safetensors(path("outputs"))
-    checks.equal("results", sorted(outputs), sorted(wanted[0]))
-    for name in wanted[0]:
-        checks.equal(name, list(outputs[name][2]),
-                     [value for one in wanted for value in one[name]])
-
-
-def run(program, batch, threads, *more):
-    batchtest.call("batch-run", program, PARAMETERS, "--inputs=" + path("inputs"),
-                   "--outputs=" + path("outputs"), "--batch=%d" % batch,
-                   "--threads=%d" % threads, *more)
-    with open(path("outputs"), "rb") as file:
-        return file.read()
-
-
-def check_error(program, what, wanted, *options):
-    done = subprocess.run(
-        [batchtest.tool("batch-run"), program, PARAMETERS,
-         "--inputs=" + path("wrong")] + list(options),
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600)
-    text = done.stderr.decode()
-    checks.expect("%s, %s" % (what, " ".join(options) or "all at once"),
-                  done.returncode == 1 and wanted in text,
-                  "(exit code %d, %r)" % (done.returncode, text))
-
-
 def check_errors(program, name, ways):
     """One position of one instance is wrong; all others are the last ones."""
     for what, key, position, index, wanted in [
             ("a slice", "ids", 0, 7,
-             "instance 5: index 7 is out of range for "),
+             "index 7 is out of range for "),
             ("a negative position", "ids", 1, -1,
-             "instance 5: index -1 is out of range for "),
+             "index -1 is out of range for "),
             ("an element of the loop", "words", 2, 8,
-             "instance 5: index 8 is out of range for dimension 0 of a tensor of "
+             "index 8 is out of range for dimension 0 of a tensor of "
              "type tensor<8xi64>"),
             ("a row of the loop", "ids", 3, ROWS,
-             "instance 5: index 9 is out of range for dimension 0 of a tensor of "
+             "index 9 is out of range for dimension 0 of a tensor of "
              "type tensor<9x19xf32>, written at inserts.mlir:"),
             ("far away", "ids", 3, 2**40,
-             "instance 5: index 1099511627776 is out of range for dimension 0 of "
+             "index 1099511627776 is out of range for dimension 0 of "
              "a tensor of type tensor<9x19xf32>, written at inserts.mlir:")]:
-        wrong = [dict(v) for v in instances]
-        wrong[5]["n"] = 8
-        wrong[5][key] = list(wrong[5][key])
-        wrong[5][key][position] = index
-        batchtest.write_lines(path("wrong"), wrong)
-        for way in ways:
-            check_error(program, "%s, %s" % (name, what), wanted, *way)
+        def change(v):
+            v.update({"n": 8, key: list(v[key])})
+            v[key][position] = index
+        reference.check_error(program, "%s, %s" % (name, what), change, wanted, ways)
 
 
 instances = [make_instance() for _ in range(COUNT)]
 # The last places that are allowed.
 instances[0].update(ids=[6, 6, 8, 8], words=[7] * 8, n=8)
-batchtest.write_lines(path("inputs"), instances)
-references = [expected(instance) for instance in instances]
+reference.give(instances, expected)
 alone = None
 for strategy in ("linearize", "lockstep", "mask"):
-    program = checks.run("compile for " + strategy, lambda: batchtest.compile_model(
-        MODEL, path(strategy + ".so"), None, "--strategy=" + strategy))
-    if not program:
-        continue
-    first = checks.run("one by one", lambda: run(program, 1, 1))
-    compare(references)
-    alone = alone or first
-    checks.equal(strategy + ": the same bits", first, alone)
-    for batch, threads in [(7, 1), (COUNT, 1), (1, 2), (7, 2), (COUNT, 2)]:
-        checks.equal(
-            "%s: same bits, batches of %d on %d threads" % (strategy, batch, threads),
-            checks.run("run", lambda: run(program, batch, threads,
-                                          "--check-unbatched")), first)
-    for masks in ("0", "0.5") if strategy != "linearize" else ():
-        checks.equal("%s: same bits, masks from %s" % (strategy, masks), checks.run(
-            "run", lambda: run(program, COUNT, 1, "--mask-from=" + masks)), first)
-    checks.equal(strategy + ": same bits unbatched",
-                 checks.run("run", lambda: run(program, 7, 1, "--unbatched")), first)
-    check_errors(program, strategy,
-                 [[], ["--batch=7"], ["--batch=1"], ["--threads=2"], ["--unbatched"]])
-    if strategy == "mask":  # its calls need the host's stack
-        continue
-    emulated = checks.run("compile for the emulator", lambda: batchtest.compile_model(
-        MODEL, path("emulated.so"), None, "--strategy=" + strategy,
-        "--device=emulator"))
-    if not emulated:
-        continue
-    one = checks.run("one by one", lambda: run(emulated, 1, 1, "--blocks=4"))
-    compare(references)
-    checks.equal(strategy + ", emulator: same bits together", checks.run(
-        "run", lambda: run(emulated, COUNT, 1, "--blocks=4")), one)
-    check_errors(emulated, strategy + ", emulator", [["--blocks=4"]])
+    masks = () if strategy == "linearize" else ("--mask-from=0", "--mask-from=0.5")
+    bits = reference.check_cpu(MODEL, strategy, check_errors, masks)
+    alone = alone or bits
+    checks.equal(strategy + ": the same bits", bits, alone)
+    if strategy != "mask":  # its calls need the host's stack
+        reference.check_emulator(MODEL, strategy, check_errors)
 
 
 # A cache of S rows that T steps fill: only the first step of an instance copies, or
@@ -226,12 +157,12 @@ ROW_BYTES = 64 * 32 * 4
 
 
 def counters(program, count, steps, *options):
-    batchtest.write_lines(path("caches"), [
+    batchtest.write_lines(reference.path("caches"), [
         {"x": [draw.uniform(-1, 1) for _ in range(32)],
          "first": [[draw.uniform(-1, 1) for _ in range(32)] for _ in range(64)],
          "n": steps(i)} for i in range(count)])
     text = batchtest.call(
-        "batch-run", program, "--inputs=" + path("caches"), "--params=random:1",
+        "batch-run", program, "--inputs=" + reference.path("caches"), "--params=random:1",
         "--json", "--counters", *options)
     return json.loads(text)
 
@@ -240,7 +171,7 @@ for strategy, device, copied in [("linearize", None, 2), ("lockstep", None, 0),
                                  ("linearize", "emulator", 2),
                                  ("lockstep", "emulator", 0)]:
     program = checks.run("compile", lambda: batchtest.compile_model(
-        CACHE, path("cache.so"), None, "--strategy=" + strategy,
+        CACHE, reference.path("cache.so"), None, "--strategy=" + strategy,
         *(["--device=" + device] if device else [])))
     more = ["--blocks=2"] if device else ["--check-unbatched"]
     for steps in (8, 16, 64):

@@ -9,26 +9,16 @@ names the tensor, the index and the instance, whichever of these ran it.
 
 import os
 import random
-import struct
-import subprocess
 
 import batchtest
+import reference_runs
+from batchtest import narrow
 
 MODELS = os.path.join(batchtest.ROOT, "test", "Integration", "CPU", "Inputs")
 COUNT, COLUMNS, ROWS_E, ROWS_P = 64, 19, 11, 7
 
 checks = batchtest.Checks("reads at computed indices")
-scratch = batchtest.temporary()
 draw = random.Random(5)
-
-
-def path(name):
-    return os.path.join(scratch, name)
-
-
-def narrow(value):
-    """As an f32."""
-    return struct.unpack("f", struct.pack("f", value))[0]
 
 
 def matrix(rows):
@@ -41,10 +31,9 @@ def flat(rows):
 
 
 E, P = matrix(ROWS_E), matrix(ROWS_P)
-batchtest.write_safetensors(path("parameters"), {
+reference = reference_runs.Reference(checks, {
     "E": ("F32", [ROWS_E, COLUMNS], flat(E)),
     "P": ("F32", [ROWS_P, COLUMNS], flat(P))})
-PARAMETERS = "--params=" + path("parameters")
 
 
 def make_ragged_instance():
@@ -97,42 +86,11 @@ def expected(v):
         "walked": walked}
 
 
-def compare(wanted):
-    outputs = batchtest.read_safetensors(path("outputs"))
-    checks.equal("results", sorted(outputs), sorted(wanted[0]))
-    for name in wanted[0]:
-        checks.equal(name, list(outputs[name][2]),
-                     [value for one in wanted for value in one[name]])
-
-
-def run(program, batch, threads, *more):
-    batchtest.call("batch-run", program, PARAMETERS, "--inputs=" + path("inputs"),
-                   "--outputs=" + path("outputs"), "--batch=%d" % batch,
-                   "--threads=%d" % threads, *more)
-    with open(path("outputs"), "rb") as file:
-        return file.read()
-
-
-def check_error(program, what, wanted, *options):
-    done = subprocess.run(
-        [batchtest.tool("batch-run"), program, PARAMETERS,
-         "--inputs=" + path("wrong")] + list(options),
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600)
-    text = done.stderr.decode()
-    checks.expect("%s, %s" % (what, " ".join(options) or "all at once"),
-                  done.returncode == 1 and wanted in text,
-                  "(exit code %d, %r)" % (done.returncode, text))
-
-
 def check_errors(program, name, ways):
     """One index of one instance is wrong."""
-    def check(what, change, wanted, instance=5):
-        wrong = [dict(v) for v in instances]
-        change(wrong[instance])
-        batchtest.write_lines(path("wrong"), wrong)
-        for way in ways:
-            check_error(program, "%s, %s" % (name, what),
-                        "instance %d: index %s" % (instance, wanted), *way)
+    def check(what, change, wanted, number=5):
+        reference.check_error(program, "%s, %s" % (name, what), change,
+                              "index " + wanted, ways, number)
 
     def put(key, position, index):
         def change(v):
@@ -142,7 +100,7 @@ def check_errors(program, name, ways):
                 v["n"] = 8
         return change
 
-    if "seq" in instances[0]:
+    if "seq" in reference.instances[0]:
         def empty(v):
             v["seq"] = []
         wanted = ("6 is out of range for dimension 0 of a tensor of type "
@@ -163,41 +121,14 @@ def check_errors(program, name, ways):
           "a tensor of type tensor<9x19xf32>")
 
 
-def check_strategy(model, strategy):
-    """Runs `model` in all ways."""
-    program = checks.run("compile for " + strategy, lambda: batchtest.compile_model(
-        model, path(strategy + ".so"), None, "--strategy=" + strategy))
-    if not program:
-        return
-    first = checks.run("one by one", lambda: run(program, 1, 1))
-    compare(references)
-    for batch, threads in [(7, 1), (COUNT, 1), (1, 2), (7, 2), (COUNT, 2)]:
-        checks.equal(
-            "%s: same bits, batches of %d on %d threads" % (strategy, batch, threads),
-            checks.run("run", lambda: run(program, batch, threads,
-                                          "--check-unbatched")), first)
-    checks.equal(strategy + ": same bits unbatched",
-                 checks.run("run", lambda: run(program, 7, 1, "--unbatched")), first)
-    check_errors(program, strategy,
-                 [[], ["--batch=7"], ["--batch=1"], ["--threads=2"], ["--unbatched"]])
-    emulated = checks.run("compile for the emulator", lambda: batchtest.compile_model(
-        model, path("emulated.so"), None, "--strategy=" + strategy,
-        "--device=emulator"))
-    if not emulated:
-        return
-    one = checks.run("one by one", lambda: run(emulated, 1, 1, "--blocks=4"))
-    compare(references)
-    checks.equal(strategy + ", emulator: same bits together", checks.run(
-        "run", lambda: run(emulated, COUNT, 1, "--blocks=4")), one)
-    check_errors(emulated, strategy + ", emulator", [["--blocks=4"]])
-
-
 for model, strategies, make, expect in [
         ("reads.mlir", ["linearize", "lockstep"], make_instance, expected),
         ("ragged-reads.mlir", ["linearize"], make_ragged_instance, expected_ragged)]:
-    instances = [make() for _ in range(COUNT)]
-    batchtest.write_lines(path("inputs"), instances)
-    references = [expect(instance) for instance in instances]
+    model, alone = os.path.join(MODELS, model), None
+    reference.give([make() for _ in range(COUNT)], expect)
     for strategy in strategies:
-        check_strategy(os.path.join(MODELS, model), strategy)
+        bits = reference.check_cpu(model, strategy, check_errors)
+        alone = alone or bits
+        checks.equal(strategy + ": the same bits", bits, alone)
+        reference.check_emulator(model, strategy, check_errors)
 checks.exit()

@@ -1,0 +1,102 @@
+"""Programs whose results Python computes: all ways to run them, and their errors."""
+
+import subprocess
+
+import batchtest
+
+
+class Reference:
+    """Instances of a program with the results that they must have.
+
+    `path` gives names of files in a folder of its own.
+    """
+
+    def __init__(self, checks, parameters):
+        self.checks, self.path = checks, batchtest.temporary_paths()
+        batchtest.write_safetensors(self.path("parameters"), parameters)
+        self.instances, self.wanted = [], []
+
+    def give(self, instances, expected):
+        """`expected` makes {result: values} of an instance."""
+        self.instances = instances
+        self.wanted = [expected(instance) for instance in instances]
+        batchtest.write_lines(self.path("inputs"), instances)
+
+    def run(self, program, batch, threads, *more):
+        """The bytes of the results."""
+        batchtest.call(
+            "batch-run", program, "--params=" + self.path("parameters"),
+            "--inputs=" + self.path("inputs"), "--outputs=" + self.path("outputs"),
+            "--batch=%d" % batch, "--threads=%d" % threads, *more)
+        return batchtest.contents(self.path("outputs"))
+
+    def compare(self):
+        """The results of the last run, to the bit."""
+        outputs = batchtest.read_safetensors(self.path("outputs"))
+        self.checks.equal("results", sorted(outputs), sorted(self.wanted[0]))
+        for name in self.wanted[0]:
+            self.checks.equal(name, list(outputs[name][2]),
+                              [value for one in self.wanted for value in one[name]])
+
+    def check_error(self, program, what, change, error, ways, number=5):
+        """Instance `number`, a copy changed by `change`, ends every way to run in
+        `error`, which begins with the instance."""
+        wrong = [dict(v) for v in self.instances]
+        change(wrong[number])
+        batchtest.write_lines(self.path("wrong"), wrong)
+        wanted = "instance %d: %s" % (number, error)
+        for way in ways:
+            done = subprocess.run(
+                [batchtest.tool("batch-run"), program,
+                 "--params=" + self.path("parameters"),
+                 "--inputs=" + self.path("wrong")] + way,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600)
+            text = done.stderr.decode()
+            self.checks.expect("%s, %s" % (what, " ".join(way) or "all at once"),
+                               done.returncode == 1 and wanted in text,
+                               "(exit code %d, %r)" % (done.returncode, text))
+
+    def check_cpu(self, model, strategy, check_errors, more=()):
+        """The bits of `model` on the CPU, equal in all ways; None if it fails.
+
+        `check_errors(program, name, ways)` checks the errors; `more` are further
+        flags, each of a run of its own."""
+        checks, count = self.checks, len(self.instances)
+        program = self.compile(model, strategy)
+        if not program:
+            return None
+        first = checks.run("one by one", lambda: self.run(program, 1, 1))
+        self.compare()
+        for batch, threads in [(7, 1), (count, 1), (1, 2), (7, 2), (count, 2)]:
+            checks.equal(
+                "%s: same bits, batches of %d on %d threads" %
+                (strategy, batch, threads),
+                checks.run("run", lambda: self.run(program, batch, threads,
+                                                   "--check-unbatched")), first)
+        for flag in more:
+            checks.equal("%s: same bits, %s" % (strategy, flag), checks.run(
+                "run", lambda: self.run(program, count, 1, flag)), first)
+        checks.equal(strategy + ": same bits unbatched", checks.run(
+            "run", lambda: self.run(program, 7, 1, "--unbatched")), first)
+        check_errors(program, strategy, [[], ["--batch=7"], ["--batch=1"],
+                                         ["--threads=2"], ["--unbatched"]])
+        return first
+
+    def check_emulator(self, model, strategy, check_errors):
+        """The results of `model` on the emulator, the same together and alone."""
+        checks, count = self.checks, len(self.instances)
+        program = self.compile(model, strategy, "--device=emulator")
+        if not program:
+            return
+        one = checks.run("one by one", lambda: self.run(program, 1, 1, "--blocks=4"))
+        self.compare()
+        checks.equal(strategy + ", emulator: same bits together", checks.run(
+            "run", lambda: self.run(program, count, 1, "--blocks=4")), one)
+        check_errors(program, strategy + ", emulator", [["--blocks=4"]])
+
+    def compile(self, model, strategy, *options):
+        name = "%s%s.so" % (strategy, "-emulated" if options else "")
+        return self.checks.run(
+            " ".join(("compile for", strategy) + options),
+            lambda: batchtest.compile_model(model, self.path(name), None,
+                                            "--strategy=" + strategy, *options))
