@@ -213,12 +213,8 @@ bool BatchedForms::picks(Operation *op) const {
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
     return llvm::any_of(slice.getOffsets(), isPosition) ||
            (isSource(slice.getSource()) && slice.getType().hasStaticShape());
-  // Views have no strides.
   if (auto slice = dyn_cast<tensor::InsertSliceOp>(op))
-    return llvm::any_of(slice.getOffsets(), isPosition) ||
-           llvm::any_of(slice.getStaticStrides(), [](int64_t stride) {
-             return !ShapedType::isDynamic(stride) && stride != 1;
-           });
+    return llvm::any_of(slice.getOffsets(), isPosition);
   if (isa<tensor::InsertOp>(op))
     return true;
   return op->walk([](tensor::ExtractOp) { return WalkResult::interrupt(); })

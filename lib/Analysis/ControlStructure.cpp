@@ -47,7 +47,7 @@ StringRef TensorControl::getDescription() const {
   case Force:
     return "waits for a tensor";
   case Element:
-    return "reads an element of a computed tensor";
+    return "reads an element of a tensor that is no input, field or parameter";
   case Decision:
     return "is decided by a value that is computed from a tensor";
   }

@@ -54,7 +54,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f32
   %t = math.tanh %x : tensor<4xf32>
-  // expected-remark @+1 {{tensor-dependent control: reads an element of a computed tensor}}
+  // expected-remark @+1 {{tensor-dependent control: reads an element of a tensor that is no input, field or parameter}}
   %e = tensor.extract %t[%c0] : tensor<4xf32>
   %c = arith.cmpf ogt, %e, %zero : f32
   %y = scf.if %c -> (tensor<4xf32>) {
@@ -106,7 +106,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f32
   %r = scf.while (%h = %x) : (tensor<4xf32>) -> tensor<4xf32> {
-    // expected-remark @+1 {{tensor-dependent control: reads an element of a computed tensor}}
+    // expected-remark @+1 {{tensor-dependent control: reads an element of a tensor that is no input, field or parameter}}
     %e = tensor.extract %h[%c0] : tensor<4xf32>
     %c = arith.cmpf ogt, %e, %zero : f32
     scf.condition(%c) %h : tensor<4xf32>
@@ -134,7 +134,7 @@ func.func @main(%xs: tensor<?x4xf32>, %i: index) -> tensor<4xf32>
 func.func @main(%xs: tensor<?x4xf32>, %t: tensor<index>) -> tensor<4xf32>
     attributes {batch.entry} {
   %u = arith.addi %t, %t : tensor<index>
-  // expected-remark @+1 {{tensor-dependent control: reads an element of a computed tensor}}
+  // expected-remark @+1 {{tensor-dependent control: reads an element of a tensor that is no input, field or parameter}}
   %i = tensor.extract %u[] : tensor<index>
   %x = rec.element %xs[%i] : tensor<?x4xf32> -> tensor<4xf32>
   return %x : tensor<4xf32>
@@ -398,7 +398,7 @@ func.func @main(%n: tensor<index>, %x: tensor<4xi64>, %y: tensor<4xi64>,
 // A call with a computed tensor is one too many.
 
 func.func private @f(%x: tensor<4xi64>, %i: index) -> index {
-  // expected-remark @+1 {{tensor-dependent control: reads an element of a computed tensor}}
+  // expected-remark @+1 {{tensor-dependent control: reads an element of a tensor that is no input, field or parameter}}
   %e = tensor.extract %x[%i] : tensor<4xi64>
   %n = arith.index_cast %e : i64 to index
   return %n : index
@@ -421,7 +421,7 @@ func.func @main(%n: index, %x: tensor<4xi64>) -> i64 attributes {batch.entry} {
   %zero = arith.constant 0 : i64
   %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%s = %zero, %z = %x)
       -> (i64, tensor<4xi64>) {
-    // expected-remark @+1 {{tensor-dependent control: reads an element of a computed tensor}}
+    // expected-remark @+1 {{tensor-dependent control: reads an element of a tensor that is no input, field or parameter}}
     %e = tensor.extract %z[%c0] : tensor<4xi64>
     %t = arith.addi %s, %e : i64
     %y = arith.addi %z, %z : tensor<4xi64>
@@ -436,7 +436,7 @@ func.func @main(%n: index, %x: tensor<4xi64>) -> i64 attributes {batch.entry} {
 
 func.func @main(%i: index) -> i64 attributes {batch.entry} {
   %x = arith.constant dense<[1, 2, 3, 4]> : tensor<4xi64>
-  // expected-remark @+1 {{tensor-dependent control: reads an element of a computed tensor}}
+  // expected-remark @+1 {{tensor-dependent control: reads an element of a tensor that is no input, field or parameter}}
   %e = tensor.extract %x[%i] : tensor<4xi64>
   return %e : i64
 }
@@ -479,7 +479,7 @@ func.func @main(%b: !rec.adt<@Box>, %x: tensor<4xi64>)
   %own = rec.construct @Box::@box(%t) : (tensor<4xi64>) -> !rec.adt<@Box>
   %e = rec.match %b : !rec.adt<@Box> -> i64 {
   case @box(%y: tensor<4xi64>) {
-    // expected-remark @+1 {{tensor-dependent control: reads an element of a computed tensor}}
+    // expected-remark @+1 {{tensor-dependent control: reads an element of a tensor that is no input, field or parameter}}
     %v = tensor.extract %y[%c0] : tensor<4xi64>
     rec.yield %v : i64
   } }

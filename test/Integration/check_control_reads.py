@@ -26,10 +26,11 @@ def row():
     return [narrow(draw.uniform(-2, 2)) for _ in range(COLUMNS)]
 
 
-T = [[draw.randrange(5) for _ in range(4)] for _ in range(ROWS_T)]
+# The last row holds indices that are out of range.
+T = [[draw.randrange(5) for _ in range(4)] for _ in range(ROWS_T)] + [[7] * 4]
 S = [[narrow(draw.random()) for _ in range(3)] for _ in range(5)]
 reference = reference_runs.Reference(checks, {
-    "T": ("I64", [ROWS_T, 4], [v for r in T for v in r]),
+    "T": ("I64", [ROWS_T + 1, 4], [v for r in T for v in r]),
     "S": ("F32", [5, 3], [v for r in S for v in r])})
 
 
@@ -75,6 +76,10 @@ def check_errors(program, name, ways):
     def hop(v, index):
         v["n"], v["hops"] = 8, [index] + v["hops"][1:]
 
+    def parameter(v, last):
+        hop(v, 0)
+        v["x"], v["order"] = [row() for _ in range(last + 1)], [last]
+
     def count(v, number):
         v["n"] = number
 
@@ -83,6 +88,8 @@ def check_errors(program, name, ways):
              "type tensor<3xi32>, read at control-reads.mlir:"),
             ("too many", count, 9, "index 8 is out of range for dimension 0 of a tensor "
              "of type tensor<8xi64>, read at control-reads.mlir:"),
+            ("a parameter", parameter, ROWS_T, "index 7 is out of range for dimension 0 "
+             "of parameter 'S' of type tensor<5x3xf32>, read at control-reads.mlir:"),
             ("a ragged tensor", hop, -1,
              "position -1 is out of range for a list or ragged tensor of length ")]:
         reference.check_error(program, "%s, %s" % (name, what),

@@ -78,8 +78,10 @@ class Reference:
                 "run", lambda: self.run(program, count, 1, flag)), first)
         checks.equal(strategy + ": same bits unbatched", checks.run(
             "run", lambda: self.run(program, 7, 1, "--unbatched")), first)
-        check_errors(program, strategy, [[], ["--batch=7"], ["--batch=1"],
-                                         ["--threads=2"], ["--unbatched"]])
+        ways = [[], ["--batch=7"], ["--batch=1"], ["--threads=2"], ["--unbatched"]]
+        if strategy == "linearize":
+            ways.append(["--trace=" + self.path("trace")])
+        check_errors(program, strategy, ways)
         return first
 
     def check_emulator(self, model, strategy, check_errors):

@@ -23,6 +23,26 @@
 using namespace mlir;
 using namespace mlir::batch;
 
+/// The parameter of which `op` reads an element; empty if none is known.
+static StringRef getReadParameter(Operation *op) {
+  auto module = op->getParentOfType<ModuleOp>();
+  if (auto read = dyn_cast<batch::ExtractOp>(op)) {
+    auto row = read.getRow().getDefiningOp<RowOp>();
+    auto source =
+        row ? module.lookupSymbol<SourceOp>(row.getSource()) : SourceOp();
+    if (source && source.getParameter())
+      return getParameterName(module, *source.getParameter());
+    return {};
+  }
+  auto argument =
+      dyn_cast<BlockArgument>(cast<tensor::ExtractOp>(op).getTensor());
+  if (!argument || argument.getOwner()->getParentOp() != lookupEntry(module))
+    return {};
+  auto name = lookupEntry(module).getArgAttrOfType<StringAttr>(
+      argument.getArgNumber(), kSharedAttr);
+  return name ? name.getValue() : StringRef();
+}
+
 void mlir::batch::numberIndices(ModuleOp module) {
   SmallVector<Attribute> places;
   if (auto known = module->getAttrOfType<ArrayAttr>(uprog::kIndicesAttr))
@@ -35,12 +55,12 @@ void mlir::batch::numberIndices(ModuleOp module) {
     if (isNew)
       for (int64_t dim = 0; dim < cast<RankedTensorType>(type).getRank(); ++dim)
         places.push_back(builder.getStringAttr(
-            describeDimension(dim, "a tensor", type, op->getLoc())));
+            describeDimension(dim, getReadParameter(op), type, op->getLoc())));
     op->setAttr(kIndexPlaceAttr, builder.getI64IntegerAttr(it->second + 1));
   };
   for (auto function : module.getOps<func::FuncOp>())
     function.walk([&](Operation *op) {
-      if (auto read = dyn_cast<ReadOp>(op))
+      if (auto read = dyn_cast<batch::ExtractOp>(op))
         number(op, read.getRowType());
       else if (auto extract = dyn_cast<tensor::ExtractOp>(op))
         if (RankedTensorType row = getReadRow(extract.getTensor().getType()))

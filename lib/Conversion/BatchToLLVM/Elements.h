@@ -15,7 +15,7 @@
 namespace mlir::batch {
 
 /// Lists in the module's `uprog.indices` what the indices of each
-/// `tensor.extract` of functions and each `batch.read` are of. The op's
+/// `tensor.extract` of functions and each `batch.extract` are of. The op's
 /// attribute `kIndexPlaceAttr` is the number of its first one there, from 1.
 void numberIndices(ModuleOp module);
 inline constexpr llvm::StringLiteral kIndexPlaceAttr = "batch.index_place";

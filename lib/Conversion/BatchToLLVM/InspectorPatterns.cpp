@@ -43,10 +43,10 @@ struct ConvertRow : InspectorPattern<RowOp> {
                   ConversionPatternRewriter &rewriter) const override;
 };
 
-struct ConvertRead : OpConversionPattern<ReadOp> {
+struct ConvertExtract : OpConversionPattern<ExtractOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult
-  matchAndRewrite(ReadOp op, OpAdaptor adaptor,
+  matchAndRewrite(ExtractOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override;
 };
 
@@ -238,8 +238,8 @@ ConvertRow::matchAndRewrite(RowOp op, OpAdaptor adaptor,
 }
 
 LogicalResult
-ConvertRead::matchAndRewrite(ReadOp op, OpAdaptor adaptor,
-                             ConversionPatternRewriter &rewriter) const {
+ConvertExtract::matchAndRewrite(ExtractOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const {
   Location loc = op.getLoc();
   ContextBuilder cb(rewriter, loc);
   auto type = cast<RankedTensorType>(op.getRowType());
@@ -415,5 +415,5 @@ void mlir::batch::populateInspectorPatterns(const TypeConverter &converter,
   patterns.add<ConvertRecord, ConvertRow, ConvertNumRows, ConvertDepth,
                ConvertTraverse, ConvertLookup, ConvertResolve>(
       converter, patterns.getContext(), layout);
-  patterns.add<ConvertRead>(converter, patterns.getContext());
+  patterns.add<ConvertExtract>(converter, patterns.getContext());
 }

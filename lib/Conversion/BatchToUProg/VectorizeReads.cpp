@@ -43,16 +43,6 @@ OpFoldResult KernelBatcher::getExtent(Location loc, Value source, int64_t dim) {
       .getResult();
 }
 
-/// The name of parameter `parameter` of the entry, or its number.
-static std::string getParameterName(ModuleOp module, int64_t parameter) {
-  FunctionOpInterface entry = lookupEntry(module);
-  for (unsigned i = 0, seen = 0; entry && i < entry.getNumArguments(); ++i)
-    if (auto name = entry.getArgAttrOfType<StringAttr>(i, kSharedAttr))
-      if (seen++ == parameter)
-        return ("parameter '" + name.getValue() + "'").str();
-  return "parameter " + std::to_string(parameter);
-}
-
 /// Names a dimension of `source`, which `op` reads or writes, and the place of
 /// `op` in the program.
 std::string KernelBatcher::describe(Operation *op, Value source, int64_t dim) {
@@ -60,12 +50,12 @@ std::string KernelBatcher::describe(Operation *op, Value source, int64_t dim) {
   auto parameter = argument ? kernel.getArgAttrOfType<IntegerAttr>(
                                   argument.getArgNumber(), kParameterAttr)
                             : IntegerAttr();
-  std::string tensor = "a tensor";
+  StringRef name;
   if (parameter)
-    tensor = getParameterName(kernel->getParentOfType<ModuleOp>(),
-                              parameter.getInt());
+    name = getParameterName(kernel->getParentOfType<ModuleOp>(),
+                            parameter.getInt());
   bool writes = isa<tensor::InsertOp, tensor::InsertSliceOp>(op);
-  return describeDimension(dim, tensor, source.getType(), op->getLoc(),
+  return describeDimension(dim, name, source.getType(), op->getLoc(),
                            writes ? "written" : "read");
 }
 

@@ -383,18 +383,17 @@ LogicalResult NumRowsOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifySource(*this, getSourceAttr(), symbols);
 }
 
-LogicalResult ReadOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
-                                       ValueRange operands,
-                                       DictionaryAttr attributes,
-                                       OpaqueProperties properties,
-                                       RegionRange regions,
-                                       SmallVectorImpl<Type> &types) {
+LogicalResult
+ExtractOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                            ValueRange operands, DictionaryAttr attributes,
+                            OpaqueProperties properties, RegionRange regions,
+                            SmallVectorImpl<Type> &types) {
   Adaptor adaptor(operands, attributes, properties, regions);
   types.push_back(getElementTypeOrSelf(adaptor.getRowType()));
   return success();
 }
 
-LogicalResult ReadOp::verify() {
+LogicalResult ExtractOp::verify() {
   auto row = cast<RankedTensorType>(getRowType());
   if (!isElementType(row.getElementType()))
     return emitOpError("has a row of unsupported type ") << row;

@@ -52,12 +52,17 @@ RankedTensorType mlir::batch::getReadRow(RankedTensorType tensor) {
   return tensor.hasStaticShape() ? tensor : getRows(tensor);
 }
 
-std::string mlir::batch::describeDimension(int64_t dim, const Twine &tensor,
+std::string mlir::batch::describeDimension(int64_t dim, StringRef parameter,
                                            Type type, Location loc,
                                            StringRef verb) {
   std::string text;
   llvm::raw_string_ostream out(text);
-  out << "dimension " << dim << " of " << tensor << " of type " << type;
+  out << "dimension " << dim << " of ";
+  if (parameter.empty())
+    out << "a tensor";
+  else
+    out << "parameter '" << parameter << '\'';
+  out << " of type " << type;
   // An object does not depend on the folder that it is made in.
   if (auto place = loc->findInstanceOf<FileLineColLoc>())
     out << ", " << verb << " at "
@@ -66,14 +71,13 @@ std::string mlir::batch::describeDimension(int64_t dim, const Twine &tensor,
   return text;
 }
 
-/// The name of parameter `parameter` of the entry.
-static StringRef getParameterName(ModuleOp module, int64_t parameter) {
+StringRef mlir::batch::getParameterName(ModuleOp module, int64_t parameter) {
   FunctionOpInterface entry = batch::lookupEntry(module);
   for (unsigned i = 0, seen = 0; entry && i < entry.getNumArguments(); ++i)
     if (auto name = entry.getArgAttrOfType<StringAttr>(i, batch::kSharedAttr))
       if (seen++ == parameter)
         return name.getValue();
-  return "input";
+  return {};
 }
 
 batch::SourceOp mlir::batch::getOrCreateSource(ModuleOp module,
@@ -92,9 +96,9 @@ batch::SourceOp mlir::batch::getOrCreateSource(ModuleOp module,
   IntegerAttr number;
   if (parameter >= 0)
     number = builder.getI64IntegerAttr(parameter);
-  auto source =
-      SourceOp::create(builder, module.getLoc(),
-                       getParameterName(module, parameter), row, number);
+  StringRef name = getParameterName(module, parameter);
+  auto source = SourceOp::create(builder, module.getLoc(),
+                                 name.empty() ? "input" : name, row, number);
   symbols.insert(source, last ? std::next(last->getIterator())
                               : module.getBody()->begin());
   return source;

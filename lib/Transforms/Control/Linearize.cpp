@@ -237,7 +237,8 @@ LogicalResult Linearizer::convertRead(tensor::ExtractOp extract,
     return extract.emitOpError("reads an element that control does not know; "
                                "run batch-outline-kernels before "
                                "batch-linearize");
-  auto read = ReadOp::create(builder, loc, operands.front(), indices, row);
+  auto read =
+      batch::ExtractOp::create(builder, loc, operands.front(), indices, row);
   mapping.map(extract.getResult(), read.getResult());
   return success();
 }

@@ -5,7 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch/Analysis/InstanceProgram.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Transforms/Import/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -144,15 +143,15 @@ namespace {
 class ShareResourcesPass
     : public batch::impl::ShareResourcesPassBase<ShareResourcesPass> {
   void runOnOperation() override {
-    InstanceProgram program(getOperation());
+    auto entry = dyn_cast_if_present<func::FuncOp>(
+        lookupEntry(getOperation()).getOperation());
     bool any = getOperation()
                    ->walk([](Operation *op) {
                      return getResource(op) ? WalkResult::interrupt()
                                             : WalkResult::advance();
                    })
                    .wasInterrupted();
-    if (any && program.getEntry() &&
-        failed(ResourceSharer(getOperation(), program.getEntry()).run()))
+    if (any && entry && failed(ResourceSharer(getOperation(), entry).run()))
       signalPassFailure();
   }
 };

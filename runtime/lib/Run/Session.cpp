@@ -38,22 +38,37 @@ void Session::inspect() { executor->inspect(); }
 
 void Session::schedule() { executor->prepare(); }
 
+/// Calls `run`; again, from the inspection, if it met indices out of range that
+/// no instance reads.
+template <typename Run>
+static auto runChecked(MiniBatch &batch, Executor &executor, Run run) {
+  auto result = run();
+  if (!batch.checkIndices())
+    return result;
+  executor.forget();
+  executor.inspect();
+  executor.prepare();
+  result = run();
+  batch.indexError = {};
+  return result;
+}
+
 void Session::execute(ResultCopies copies) {
-  executor->run(copies);
-  if (!batch->checkIndices())
-    return;
-  executor->forget();
-  executor->inspect();
-  executor->prepare();
-  executor->run(copies);
-  batch->indexError = {};
+  runChecked(*batch, *executor, [&] {
+    executor->run(copies);
+    return true;
+  });
 }
 
 void Session::collect() const { executor->collect(); }
 
-std::vector<StepTime> Session::executeTraced() { return executor->runTraced(); }
+std::vector<StepTime> Session::executeTraced() {
+  return runChecked(*batch, *executor, [&] { return executor->runTraced(); });
+}
 
-double Session::executeTimed() { return executor->runTimed(); }
+double Session::executeTimed() {
+  return runChecked(*batch, *executor, [&] { return executor->runTimed(); });
+}
 
 void Session::runUnbatched(int64_t instance) {
   executor->forget();

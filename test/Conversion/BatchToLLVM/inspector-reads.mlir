@@ -58,12 +58,12 @@ func.func @main.inspect(%n: !batch.handle {batch.in_source = @n},
                         %x: !batch.handle {batch.in_source = @x}) -> (i16, i16, i16)
     attributes {batch.inspector} {
   %one = arith.constant 1 : index
-  %i = batch.read %n[] : tensor<index>
-  %a = batch.read %x[%one, %i] : tensor<2x20xi16>
+  %i = batch.extract %n[] : tensor<index>
+  %a = batch.extract %x[%one, %i] : tensor<2x20xi16>
   %last = arith.constant 19 : index
-  %b = batch.read %x[%one, %last] : tensor<2x20xi16>
+  %b = batch.extract %x[%one, %last] : tensor<2x20xi16>
   %before = arith.constant -1 : index
-  %c = batch.read %x[%one, %before] : tensor<2x20xi16>
+  %c = batch.extract %x[%one, %before] : tensor<2x20xi16>
   return %a, %b, %c : i16, i16, i16
 }
 

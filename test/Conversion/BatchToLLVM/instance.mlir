@@ -182,7 +182,7 @@ func.func @main(%a: tensor<11xi1>, %n: tensor<2xindex>, %c: tensor<f64> {batch.s
 // CHECK:      \22indices\22:[\22dimension 0 of a tensor of type tensor<2x20xi16>, read at instance.mlir:[[#READ:]]:8\22
 // CHECK-SAME: ,\22dimension 1 of a tensor of type tensor<2x20xi16>, read at instance.mlir:[[#READ]]:8\22
 // CHECK-SAME: ,\22dimension 0 of a tensor of type tensor<2x20xi16>, read at instance.mlir:[[#READ+1]]:8\22
-// CHECK-SAME: ,\22dimension 0 of a tensor of type tensor<20xf32>, read at instance.mlir:[[#READ+3]]:8\22]
+// CHECK-SAME: ,\22dimension 0 of parameter 'E' of type tensor<20xf32>, read at instance.mlir:[[#READ+3]]:8\22]
 func.func @main(%x: tensor<2x20xi16>, %i: index, %E: tensor<?x20xf32> {batch.shared = "E"})
     -> (i16, i16, i16, f32) attributes {batch.entry} {
   %c1 = arith.constant 1 : index

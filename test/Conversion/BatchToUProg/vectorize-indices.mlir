@@ -46,7 +46,7 @@ batch.kernel @pick_shared(%e: tensor<?x4xf32> {batch.parameter = 0 : i64, batch.
   // CHECK: %[[N:.*]] = tensor.dim %[[E]], %c0
   // CHECK: ins(%[[I]] : tensor<?xindex>) outs(%{{.*}} : tensor<?x1x4xf32>)
   // CHECK:   arith.cmpi ult, %{{.*}}, %[[N]]
-  // CHECK:   cf.assert %{{.*}}, "dimension 0 of parameter 0 of type tensor<?x4xf32>
+  // CHECK:   cf.assert %{{.*}}, "dimension 0 of a tensor of type tensor<?x4xf32>
   // CHECK:   %[[OWN:.*]] = arith.select
   // CHECK:   %[[D:.*]] = linalg.index 2
   // CHECK:   %[[C:.*]] = arith.addi %c0{{.*}}, %[[D]]

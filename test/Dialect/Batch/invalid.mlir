@@ -328,16 +328,16 @@ func.func @f() {
 
 // An element has an index for each dimension of its row,
 func.func @f(%h: !batch.handle, %i: index) {
-  // expected-error @+1 {{'batch.read' op needs an index for each of the 2 dimensions of the row, got 1}}
-  %e = batch.read %h[%i] : tensor<4x4xf32>
+  // expected-error @+1 {{'batch.extract' op needs an index for each of the 2 dimensions of the row, got 1}}
+  %e = batch.extract %h[%i] : tensor<4x4xf32>
   return
 }
 
 // -----
 
 func.func @f(%h: !batch.handle, %i: index) {
-  // expected-error @+1 {{'batch.read' op needs an index for each of the 0 dimensions of the row, got 1}}
-  %e = batch.read %h[%i] : tensor<f32>
+  // expected-error @+1 {{'batch.extract' op needs an index for each of the 0 dimensions of the row, got 1}}
+  %e = batch.extract %h[%i] : tensor<f32>
   return
 }
 
@@ -345,16 +345,16 @@ func.func @f(%h: !batch.handle, %i: index) {
 
 // and a type that rows can have.
 func.func @f(%h: !batch.handle, %i: index) {
-  // expected-error @+1 {{'batch.read' op has a row of unsupported type 'tensor<4xcomplex<f32>>'}}
-  %e = batch.read %h[%i] : tensor<4xcomplex<f32>>
+  // expected-error @+1 {{'batch.extract' op has a row of unsupported type 'tensor<4xcomplex<f32>>'}}
+  %e = batch.extract %h[%i] : tensor<4xcomplex<f32>>
   return
 }
 
 // -----
 
 func.func @f(%h: !batch.handle, %i: index) {
-  // expected-error @+1 {{'batch.read' op attribute 'row_type' failed to satisfy constraint: type attribute of statically shaped tensor}}
-  %e = batch.read %h[%i] : tensor<?xf32>
+  // expected-error @+1 {{'batch.extract' op attribute 'row_type' failed to satisfy constraint: type attribute of statically shaped tensor}}
+  %e = batch.extract %h[%i] : tensor<?xf32>
   return
 }
 
@@ -367,8 +367,8 @@ batch.kernel @k() -> tensor<4xf32> {
 }
 func.func @f(%d: index, %i: index) -> f32 {
   %h = batch.record @k() depth(%d) : () -> !batch.handle
-  // expected-error @+1 {{'batch.read' op reads a result of a task, which has not run yet}}
-  %e = batch.read %h[%i] : tensor<4xf32>
+  // expected-error @+1 {{'batch.extract' op reads a result of a task, which has not run yet}}
+  %e = batch.extract %h[%i] : tensor<4xf32>
   return %e : f32
 }
 

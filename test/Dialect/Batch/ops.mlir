@@ -93,8 +93,8 @@ func.func @inspector(%words: !rec.list<index>) -> !batch.handle {
   %n = batch.num_rows @E
   // CHECK: %[[X:.*]] = batch.row @E[%[[WORD]]]
   %x = batch.row @E[%word]
-  // CHECK: %{{.*}} = batch.read %[[X]][%[[WORD]]] : tensor<4xf32>
-  %element = batch.read %x[%word] : tensor<4xf32>
+  // CHECK: %{{.*}} = batch.extract %[[X]][%[[WORD]]] : tensor<4xf32>
+  %element = batch.extract %x[%word] : tensor<4xf32>
   // CHECK: %[[HS:.*]] = rec.map %{{.*}} in %[[WORDS]] : !rec.list<index>
   // CHECK-SAME: -> !rec.list<!batch.handle>
   %hs = rec.map %e in %words : !rec.list<index> -> !rec.list<!batch.handle> {
@@ -116,10 +116,10 @@ func.func @inspector(%words: !rec.list<index>) -> !batch.handle {
 // CHECK-LABEL: func.func @read
 // CHECK-SAME:    (%[[N:.*]]: !batch.handle, %[[M:.*]]: !batch.handle) -> i1
 func.func @read(%n: !batch.handle, %m: !batch.handle) -> i1 {
-  // CHECK: %[[I:.*]] = batch.read %[[N]][] : tensor<index>
-  %i = batch.read %n[] : tensor<index>
-  // CHECK: batch.read %[[M]][%[[I]], %[[I]]] : tensor<2x3xi1>
-  %bit = batch.read %m[%i, %i] : tensor<2x3xi1>
+  // CHECK: %[[I:.*]] = batch.extract %[[N]][] : tensor<index>
+  %i = batch.extract %n[] : tensor<index>
+  // CHECK: batch.extract %[[M]][%[[I]], %[[I]]] : tensor<2x3xi1>
+  %bit = batch.extract %m[%i, %i] : tensor<2x3xi1>
   return %bit : i1
 }
 

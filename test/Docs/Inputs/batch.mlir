@@ -43,7 +43,7 @@ func.func @f.inspect() -> index {
   EXAMPLE
   return %n : index
 }
-// ----- batch.read
+// ----- batch.extract
 func.func @f.inspect(%lengths: !batch.handle, %i: index) -> i32 {
   EXAMPLE
   return %n : i32

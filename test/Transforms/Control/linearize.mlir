@@ -384,7 +384,7 @@ rec.adt @Step {
 // CHECK-LABEL: func.func private @walk.inspect
 // CHECK-SAME:    (%{{.*}}: !rec.adt<@Step>, %[[WHICH:.*]]: index) -> i32
 // CHECK:         case @go(%[[TIMES:.*]]: !batch.handle, %{{.*}}: !rec.adt<@Step>) {
-// CHECK-NEXT:      %[[T:.*]] = batch.read %[[TIMES]][%[[WHICH]]] : tensor<3xi32>
+// CHECK-NEXT:      %[[T:.*]] = batch.extract %[[TIMES]][%[[WHICH]]] : tensor<3xi32>
 // CHECK:           arith.addi %[[T]]
 func.func private @walk(%s: !rec.adt<@Step>, %which: index) -> i32 {
   %n = rec.match %s : !rec.adt<@Step> -> i32 {
@@ -404,7 +404,7 @@ func.func private @walk(%s: !rec.adt<@Step>, %which: index) -> i32 {
 // The instance program reads tensors as before.
 // CHECK-LABEL: func.func @reads(
 // CHECK-COUNT-5: tensor.extract %
-// CHECK-NOT:     batch.read
+// CHECK-NOT:     batch.extract
 
 // Of inputs control reads elements of their handles; a row of a ragged one is an
 // element of a list. Of a parameter it reads elements of a row: the one that the
@@ -412,16 +412,16 @@ func.func private @walk(%s: !rec.adt<@Step>, %which: index) -> i32 {
 // CHECK-LABEL: func.func @reads.inspect
 // CHECK-SAME:    (%[[N:.*]]: !batch.handle, %[[X:.*]]: !batch.handle, %[[XS:.*]]: !rec.list<!batch.handle>,
 // CHECK:         %[[ONE:.*]] = arith.constant 1 : index
-// CHECK-NEXT:    %[[I:.*]] = batch.read %[[N]][] : tensor<index>
-// CHECK-NEXT:    %[[J64:.*]] = batch.read %[[X]][%[[ONE]], %[[I]]] : tensor<2x8xi64>
+// CHECK-NEXT:    %[[I:.*]] = batch.extract %[[N]][] : tensor<index>
+// CHECK-NEXT:    %[[J64:.*]] = batch.extract %[[X]][%[[ONE]], %[[I]]] : tensor<2x8xi64>
 // CHECK-NEXT:    %[[J:.*]] = arith.index_cast %[[J64]]
 // CHECK-NEXT:    %[[ROW:.*]] = rec.element %[[XS]][%[[J]]] : !rec.list<!batch.handle> -> !batch.handle
-// CHECK-NEXT:    %[[A:.*]] = batch.read %[[ROW]][%[[ONE]]] : tensor<4xi64>
+// CHECK-NEXT:    %[[A:.*]] = batch.extract %[[ROW]][%[[ONE]]] : tensor<4xi64>
 // CHECK-NEXT:    %[[EROW:.*]] = batch.row @E[%[[J]]]
-// CHECK-NEXT:    %[[B:.*]] = batch.read %[[EROW]][%[[I]]] : tensor<5xf32>
+// CHECK-NEXT:    %[[B:.*]] = batch.extract %[[EROW]][%[[I]]] : tensor<5xf32>
 // CHECK-NEXT:    %[[ZERO:.*]] = arith.constant 0 : index
 // CHECK-NEXT:    %[[V:.*]] = batch.row @v[%[[ZERO]]]
-// CHECK-NEXT:    %[[C:.*]] = batch.read %[[V]][%[[I]]] : tensor<3xf16>
+// CHECK-NEXT:    %[[C:.*]] = batch.extract %[[V]][%[[I]]] : tensor<3xf16>
 // CHECK-NEXT:    %[[D:.*]] = call @walk.inspect(%{{.*}}, %[[I]])
 // CHECK-NEXT:    return %[[A]], %[[B]], %[[C]], %[[D]]
 func.func @reads(%n: tensor<index>, %x: tensor<2x8xi64>, %xs: tensor<?x4xi64>,

@@ -301,7 +301,7 @@ def Batch_NumRowsOp : Batch_Op<"num_rows", [
   let assemblyFormat = "$source attr-dict";
 }
 
-def Batch_ReadOp : Batch_Op<"read", [
+def Batch_ExtractOp : Batch_Op<"extract", [
     NoMemoryEffect, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "an element of a row of a source";
   let description = [{
@@ -311,7 +311,7 @@ def Batch_ReadOp : Batch_Op<"read", [
     program runs.
 
     ```mlir
-    %n = batch.read %lengths[%i] : tensor<8xi32>
+    %n = batch.extract %lengths[%i] : tensor<8xi32>
     ```
   }];
   let arguments = (ins Batch_HandleType:$row, Variadic<Index>:$indices,

@@ -31,9 +31,13 @@ RankedTensorType getCountedRow(tensor::DimOp dim);
 /// of that is dynamic. Null for every other shape.
 RankedTensorType getReadRow(RankedTensorType tensor);
 
-/// What an index is of, in words: dimension `dim` of `tensor`, of type `type`,
-/// which is "read" or "written" (`verb`) at `loc`.
-std::string describeDimension(int64_t dim, const Twine &tensor, Type type,
+/// The name of parameter `parameter` of the entry; empty if there is none.
+StringRef getParameterName(ModuleOp module, int64_t parameter);
+
+/// What an index is of, in words: dimension `dim` of a tensor of type `type`,
+/// which is "read" or "written" (`verb`) at `loc`; of parameter `parameter`,
+/// unless that is empty.
+std::string describeDimension(int64_t dim, StringRef parameter, Type type,
                               Location loc, StringRef verb = "read");
 
 /// The `batch.source` of rows of type `row` of `parameter` (-1: of input

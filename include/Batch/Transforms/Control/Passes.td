@@ -103,7 +103,7 @@ def LinearizePass : Pass<"batch-linearize", "::mlir::ModuleOp"> {
     calls. The instance program is kept: it is the unbatched lowering.
 
     Where control reads an element of a tensor that exists before the run, of an
-    input, a field or a parameter, the inspector reads it by `batch.read`. Control
+    input, a field or a parameter, the inspector reads it by `batch.extract`. Control
     that depends on a tensor that an op computes is an error. An entry whose
     `batch.strategy` is another is left as it is.
 
