@@ -11,6 +11,7 @@
 #include "Batch/Dialect/Batch/ElementTypes.h"
 #include "Batch/Dialect/Batch/Views.h"
 #include "Batch/Dialect/UProg/UProg.h"
+#include "Batch/Target/ABI/ABILayout.h"
 #include "Batch/Target/ABI/ContextAccess.h"
 #include "ObjectLayout.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -72,14 +73,23 @@ void mlir::batch::numberIndices(ModuleOp module) {
 
 /// Ends the run unless `index`, a cell, is below `extent`.
 static void checkIndex(ContextBuilder &cb, OpBuilder &builder, Location loc,
-                       Value index, int64_t extent, int64_t place) {
+                       Value index, Value extent, int64_t place) {
   Value outside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge,
-                                        index, cb.constant(extent));
+                                        index, extent);
   scf::IfOp::create(builder, loc, outside, [&](OpBuilder &then, Location loc) {
     ContextBuilder inner(then, loc, cb.getContext());
     inner.fail(BATCH_ERROR_INDEX_OUT_OF_BOUNDS, index, inner.constant(place));
     scf::YieldOp::create(then, loc);
   });
+}
+
+Value mlir::batch::loadExtent(OpBuilder &builder, Location loc, Value row) {
+  ContextBuilder cb(builder, loc);
+  Value address =
+      arith::AddIOp::create(builder, loc, row, cb.constant(abi::kExtentOffset));
+  Value pointer = LLVM::IntToPtrOp::create(
+      builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), address);
+  return LLVM::LoadOp::create(builder, loc, builder.getI64Type(), pointer);
 }
 
 Value mlir::batch::loadElement(OpBuilder &builder, Operation *op,
@@ -89,6 +99,10 @@ Value mlir::batch::loadElement(OpBuilder &builder, Operation *op,
   ContextBuilder cb(builder, loc);
   Type element = type.getElementType();
   auto place = op->getAttrOfType<IntegerAttr>(kIndexPlaceAttr);
+  auto getExtent = [&](int64_t dim) -> Value {
+    return type.isDynamicDim(dim) ? loadExtent(builder, loc, row)
+                                  : cb.constant(type.getDimSize(dim));
+  };
   // Strides in bytes; rows of the last dimension are padded.
   int64_t stride = elementBytes(element);
   Value address = row;
@@ -96,11 +110,13 @@ Value mlir::batch::loadElement(OpBuilder &builder, Operation *op,
     Value index = cb.toCell(indices[dim]);
     std::optional<int64_t> known = getConstantIntValue(indices[dim]);
     if (!known || *known < 0 || *known >= type.getDimSize(dim))
-      checkIndex(cb, builder, loc, index, type.getDimSize(dim),
+      checkIndex(cb, builder, loc, index, getExtent(dim),
                  place ? place.getInt() + dim : 0);
     Value offset =
         arith::MulIOp::create(builder, loc, index, cb.constant(stride));
     address = arith::AddIOp::create(builder, loc, address, offset);
+    if (dim == 0)
+      break;
     stride = dim + 1 == type.getRank() ? getRowBytes(RankedTensorType::get(
                                              {type.getDimSize(dim)}, element))
                                        : stride * type.getDimSize(dim);

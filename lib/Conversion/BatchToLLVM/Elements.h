@@ -20,9 +20,13 @@ namespace mlir::batch {
 void numberIndices(ModuleOp module);
 inline constexpr llvm::StringLiteral kIndexPlaceAttr = "batch.index_place";
 
-/// Loads an element of a tensor of static type `type`, whose row lies at the
-/// address `row`, an i64; `op` is what reads it. An index out of range ends the
-/// run with an error.
+/// The number of elements of a parameter that is a vector and lies at the
+/// address `row`; both are i64.
+Value loadExtent(OpBuilder &builder, Location loc, Value row);
+
+/// Loads an element of a tensor, whose row lies at the address `row`, an i64;
+/// `op` is what reads it. Its type is static, or it is a parameter that is a
+/// vector. An index out of range ends the run with an error.
 Value loadElement(OpBuilder &builder, Operation *op, RankedTensorType type,
                   Value row, ValueRange indices);
 

@@ -268,8 +268,19 @@ LogicalResult
 ConvertNumRows::matchAndRewrite(NumRowsOp op, OpAdaptor,
                                 ConversionPatternRewriter &rewriter) const {
   ContextBuilder cb(rewriter, op.getLoc());
-  Value rows = cb.countRows(layout.getSource(op.getSourceAttr().getAttr()));
-  rewriter.replaceOp(op, cb.fromCell(rows, rewriter.getIndexType()));
+  int64_t number = layout.getSource(op.getSourceAttr().getAttr());
+  auto source =
+      SymbolTable::lookupNearestSymbolFrom<SourceOp>(op, op.getSourceAttr());
+  // A vector is one row.
+  auto row = cast<RankedTensorType>(source.getRow());
+  Value count =
+      row.hasStaticShape()
+          ? cb.countRows(number)
+          : loadExtent(rewriter, op.getLoc(),
+                       cb.loadCell(cb.loadField(ContextField::sources),
+                                   cb.constant(number * kSourceCells +
+                                               kSourceBase.cell())));
+  rewriter.replaceOp(op, cb.fromCell(count, rewriter.getIndexType()));
   return success();
 }
 

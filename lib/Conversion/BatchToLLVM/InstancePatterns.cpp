@@ -67,8 +67,15 @@ public:
     if (!isKnownExtent(op))
       return rewriter.notifyMatchFailure(op, "the extent is not known");
     auto number = op->getAttrOfType<IntegerAttr>(kViewSourceAttr);
-    Value extent = number ? cb.countRows(number.getInt())
-                          : cb.listLength(adaptor.getSource());
+    bool isVector =
+        cast<RankedTensorType>(op.getSource().getType()).getRank() == 1;
+    Value extent;
+    if (number && isVector)
+      extent = loadExtent(rewriter, op.getLoc(), adaptor.getSource());
+    else if (number)
+      extent = cb.countRows(number.getInt());
+    else
+      extent = cb.listLength(adaptor.getSource());
     rewriter.replaceOp(op, cb.fromCell(extent, rewriter.getIndexType()));
     return success();
   }
@@ -379,7 +386,7 @@ ConvertExtract::matchAndRewrite(tensor::ExtractOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const {
   auto type = cast<RankedTensorType>(op.getTensor().getType());
   auto number = op->getAttrOfType<IntegerAttr>(kViewSourceAttr);
-  if (!type.hasStaticShape() && !number)
+  if (!number && getReadRow(type) != type)
     return rewriter.notifyMatchFailure(op, "the tensor has dynamic shape");
   Value row = adaptor.getTensor();
   ValueRange indices = adaptor.getIndices();

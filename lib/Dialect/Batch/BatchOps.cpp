@@ -281,6 +281,11 @@ void ForceOp::getValueFlow(SymbolTableCollection &,
 // TableOp, SourceOp
 //===----------------------------------------------------------------------===//
 
+/// True for a vector of unknown extent, which a parameter may be.
+static bool isDynamicVector(RankedTensorType type) {
+  return type.getRank() == 1 && !type.hasStaticShape();
+}
+
 static LogicalResult verifyRow(Operation *op, Type row) {
   auto tensor = dyn_cast<RankedTensorType>(row);
   if (!tensor || !tensor.hasStaticShape())
@@ -361,7 +366,12 @@ int64_t TableOp::getOffset() {
   return bytes;
 }
 
-LogicalResult SourceOp::verify() { return verifyRow(*this, getRow()); }
+LogicalResult SourceOp::verify() {
+  auto row = dyn_cast<RankedTensorType>(getRow());
+  if (getParameter() && row && isDynamicVector(row))
+    return success();
+  return verifyRow(*this, getRow());
+}
 
 //===----------------------------------------------------------------------===//
 // The inspector
@@ -395,7 +405,8 @@ ExtractOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
 
 LogicalResult ExtractOp::verify() {
   auto row = cast<RankedTensorType>(getRowType());
-  if (!isElementType(row.getElementType()))
+  if (!isElementType(row.getElementType()) ||
+      (!row.hasStaticShape() && !isDynamicVector(row)))
     return emitOpError("has a row of unsupported type ") << row;
   if (static_cast<int64_t>(getIndices().size()) != row.getRank())
     return emitOpError("needs an index for each of the ")

@@ -45,11 +45,13 @@ static RankedTensorType getRows(RankedTensorType type) {
 RankedTensorType mlir::batch::getCountedRow(tensor::DimOp dim) {
   if (dim.getConstantIndex() != 0)
     return {};
-  return getRows(cast<RankedTensorType>(dim.getSource().getType()));
+  auto type = cast<RankedTensorType>(dim.getSource().getType());
+  return type.getRank() == 1 ? type : getRows(type);
 }
 
 RankedTensorType mlir::batch::getReadRow(RankedTensorType tensor) {
-  return tensor.hasStaticShape() ? tensor : getRows(tensor);
+  return tensor.hasStaticShape() || tensor.getRank() == 1 ? tensor
+                                                          : getRows(tensor);
 }
 
 std::string mlir::batch::describeDimension(int64_t dim, StringRef parameter,

@@ -306,6 +306,12 @@ batch.source @s : f32 parameter(0)
 
 // -----
 
+// Only a parameter has an extent of its own.
+// expected-error @+1 {{'batch.source' op rows must be static tensors, got 'tensor<?xf32>'}}
+batch.source @s : tensor<?xf32>
+
+// -----
+
 // A table has no rows before the run.
 batch.table @t : tensor<4xf32> group(0)
 func.func @f(%i: index) {
@@ -353,8 +359,8 @@ func.func @f(%h: !batch.handle, %i: index) {
 // -----
 
 func.func @f(%h: !batch.handle, %i: index) {
-  // expected-error @+1 {{'batch.extract' op attribute 'row_type' failed to satisfy constraint: type attribute of statically shaped tensor}}
-  %e = batch.extract %h[%i] : tensor<?xf32>
+  // expected-error @+1 {{'batch.extract' op has a row of unsupported type 'tensor<?x4xf32>'}}
+  %e = batch.extract %h[%i, %i] : tensor<?x4xf32>
   return
 }
 

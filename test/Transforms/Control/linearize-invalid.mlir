@@ -116,12 +116,12 @@ func.func @main(%words: !rec.adt<@Words>, %n: index) -> index
 
 // -----
 
-// Of a parameter the number of rows is known, and a vector is one row.
-func.func @main(%n: index, %E: tensor<?xf32> {batch.shared = "E"}) -> index
+// Of a parameter the number of rows is known if they are static.
+func.func @main(%n: index, %E: tensor<?x?xf32> {batch.shared = "E"}) -> index
     attributes {batch.entry} {
   %zero = arith.constant 0 : index
   // expected-error @+1 {{reads an extent that control does not know: it only knows the first extent of a ragged tensor, or of a parameter whose other extents are static}}
-  %m = tensor.dim %E, %zero : tensor<?xf32>
+  %m = tensor.dim %E, %zero : tensor<?x?xf32>
   return %m : index
 }
 

@@ -113,13 +113,12 @@ func.func @main(%n: index) -> index attributes {batch.entry} {
 
 // -----
 
-// Of a parameter the number of rows is known, and a vector is one row, however
-// long.
-func.func @main(%E: tensor<?xf32> {batch.shared = "E"}) -> index
+// Of a parameter the number of rows is known if they are static.
+func.func @main(%E: tensor<?x?xf32> {batch.shared = "E"}) -> index
     attributes {batch.entry} {
   %zero = arith.constant 0 : index
   // expected-error @+1 {{reads an extent that control does not know: it only knows the first extent of a ragged tensor, or of a parameter whose other extents are static}}
-  %n = tensor.dim %E, %zero : tensor<?xf32>
+  %n = tensor.dim %E, %zero : tensor<?x?xf32>
   return %n : index
 }
 

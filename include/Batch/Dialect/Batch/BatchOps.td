@@ -228,10 +228,12 @@ def Batch_SourceOp : Batch_Op<"source", [Symbol, HasParent<"::mlir::ModuleOp">]>
   let description = [{
     Either the rows of a parameter of the entry (`parameter(n)` counts
     parameters), which are never copied, or the input tensors of one type.
-    Rows are static tensors.
+    Rows are static tensors; a parameter that is a vector of unknown extent is
+    one row.
 
     ```mlir
     batch.source @emb : tensor<256xf32> parameter(0)
+    batch.source @lengths : tensor<?xi64> parameter(1)
     batch.source @images : tensor<3x32x32xf32>
     ```
   }];
@@ -315,7 +317,7 @@ def Batch_ExtractOp : Batch_Op<"extract", [
     ```
   }];
   let arguments = (ins Batch_HandleType:$row, Variadic<Index>:$indices,
-                       TypeAttrOf<AnyStaticShapeTensor>:$row_type);
+                       TypeAttrOf<AnyRankedTensor>:$row_type);
   let results = (outs AnyType:$element);
   let assemblyFormat = "$row `[` $indices `]` attr-dict `:` $row_type";
   let hasVerifier = 1;

@@ -23,12 +23,13 @@ bool isRowView(tensor::ExtractSliceOp slice);
 OpFoldResult getRowIndex(tensor::ExtractSliceOp slice);
 
 /// The type of the rows that `dim` counts, if it asks for the first extent of a
-/// tensor whose rows are static. Null for every other extent.
+/// tensor whose rows are static; that of the tensor if it is a vector. Null for
+/// every other extent.
 RankedTensorType getCountedRow(tensor::DimOp dim);
 
 /// The row of parameter `tensor` of which control can read an element: all of
-/// it if its shape is static, a row of the first dimension if only the extent
-/// of that is dynamic. Null for every other shape.
+/// it if its shape is static or it is a vector, a row of the first dimension if
+/// only the extent of that is dynamic. Null for every other shape.
 RankedTensorType getReadRow(RankedTensorType tensor);
 
 /// The name of parameter `parameter` of the entry; empty if there is none.

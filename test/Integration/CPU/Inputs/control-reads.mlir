@@ -15,7 +15,9 @@ func.func @main(
     %x: tensor<?x16xf32> {batch.name = "x"},
     %flags: tensor<5x2xi1> {batch.name = "flags"},
     %steps: !rec.adt<@Step> {batch.name = "steps"},
+    %again: index {batch.name = "again"},
     %T: tensor<?x4xi64> {batch.shared = "T"},
+    %L: tensor<?xi64> {batch.shared = "L"},
     %S: tensor<5x3xf32> {batch.shared = "S"})
     -> (!row {batch.name = "y"}, index {batch.name = "count"})
     attributes {batch.entry} {
@@ -54,7 +56,19 @@ func.func @main(
     }
     scf.yield %next : !row
   }
-  %z, %total = func.call @walk(%steps, %y) : (!rec.adt<@Step>, !row) -> (!row, index)
+  // As many rounds as the vector's last element or the instance's own one says.
+  %length = tensor.dim %L, %c0 : tensor<?xi64>
+  %last = arith.subi %length, %c1 : index
+  %most64 = tensor.extract %L[%last] : tensor<?xi64>
+  %own64 = tensor.extract %L[%again] : tensor<?xi64>
+  %rounds64 = arith.minsi %most64, %own64 : i64
+  %rounds = arith.index_cast %rounds64 : i64 to index
+  %v = scf.for %i = %c0 to %rounds step %c1 iter_args(%a = %y) -> (!row) {
+    %b = arith.subf %a, %zero : !row
+    %d = arith.addf %b, %a : !row
+    scf.yield %d : !row
+  }
+  %z, %total = func.call @walk(%steps, %v) : (!rec.adt<@Step>, !row) -> (!row, index)
   return %z, %total : !row, index
 }
 
