@@ -47,6 +47,7 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   // Only recursive functions are still called with several sets of parameters.
   pm.addPass(createDuplicateFunctionsPass());
   pm.addPass(createFoldEmptyPass());
+  pm.addPass(createFlattenBodiesPass());
   // Counters and conditions that front ends write as tensors.
   pm.addPass(createScalarizePass());
   // Recursion. Marks are where the user put them only until code is copied.

@@ -285,9 +285,10 @@ LogicalResult Linearizer::convertCall(func::CallOp call, OpBuilder &builder) {
 }
 
 /// True for code that computes the same tensors for all instances: the
-/// inspector does not need it.
+/// inspector does not need it. What tasks compute once has handles, though.
 bool Linearizer::isSharedCode(Operation *op) const {
-  return op->getNumResults() > 0 && !isa<rec::RecDialect>(op->getDialect()) &&
+  return op->getNumResults() > 0 &&
+         !isa<rec::RecDialect, BatchDialect>(op->getDialect()) &&
          llvm::all_of(op->getResults(), [&](Value result) {
            return sharedness.isShared(result) &&
                   isa<RankedTensorType>(result.getType());

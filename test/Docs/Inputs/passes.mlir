@@ -47,6 +47,21 @@ func.func @sum(%words: !rec.adt<@Words>, %zero: index) -> index {
   EXAMPLE
   return %n : index
 }
+// ----- batch-flatten-bodies
+func.func @main(%x: tensor<3xi32>, %y: tensor<5xi32>) -> tensor<5xi32> attributes {batch.entry} {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %empty = tensor.empty() : tensor<5xi32>
+  %z = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%y : tensor<5xi32>) outs(%empty : tensor<5xi32>) {
+  ^bb0(%b: i32, %out: i32):
+    %i = linalg.index 0 : index
+    %first = arith.cmpi ult, %i, %c3 : index
+    EXAMPLE
+    linalg.yield %e : i32
+  } -> tensor<5xi32>
+  return %z : tensor<5xi32>
+}
 // ----- batch-fold-empty
 func.func @main(%none: tensor<0x4xf32>, %x: tensor<3x4xf32>) -> tensor<3x4xf32> attributes {batch.entry} {
   EXAMPLE

@@ -33,6 +33,32 @@ def ShareResourcesPass : Pass<"batch-share-resources", "::mlir::ModuleOp"> {
   }];
 }
 
+def FlattenBodiesPass : Pass<"batch-flatten-bodies", "::mlir::ModuleOp"> {
+  let summary = "make selects of conditionals in bodies of structured operations";
+  let description = [{
+    Front ends choose between elements by `scf.if` in a body, as in a gather at
+    concatenated indices. Both branches run; where one is not taken, its reads are at
+    index 0 and its integer divisions by 1. A read of a tensor of dynamic shape, which
+    may have no element, stays in its branch.
+
+    ```mlir
+    %e = scf.if %first -> (i32) {
+      %a = tensor.extract %x[%i] : tensor<3xi32>
+      scf.yield %a : i32
+    } else {
+      scf.yield %b : i32
+    }
+    // becomes
+    %at = arith.select %first, %i, %c0 : index
+    %a = tensor.extract %x[%at] : tensor<3xi32>
+    %e = arith.select %first, %a, %b : i32
+    ```
+
+    See test/Transforms/Import/flatten-bodies.mlir.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def FoldEmptyPass : Pass<"batch-fold-empty", "::mlir::ModuleOp"> {
   let summary = "remove tensors without elements";
   let description = [{

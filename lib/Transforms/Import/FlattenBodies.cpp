@@ -1,0 +1,104 @@
+//===- FlattenBodies.cpp - Selects for conditionals in bodies -------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Transforms/Import/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_FLATTENBODIESPASS
+#include "Batch/Transforms/Import/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+
+/// The operands of `op` that must have another value where its branch is not
+/// taken, each with that value; none if `op` cannot run there.
+static std::optional<SmallVector<std::pair<OpOperand *, int64_t>>>
+getGuards(Operation *op) {
+  SmallVector<std::pair<OpOperand *, int64_t>> guards;
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
+    auto type = cast<RankedTensorType>(extract.getTensor().getType());
+    if (!type.hasStaticShape() || type.getNumElements() == 0)
+      return std::nullopt;
+    for (OpOperand &index : extract.getIndicesMutable())
+      guards.push_back({&index, 0});
+    return guards;
+  }
+  if (isa<arith::DivSIOp, arith::DivUIOp, arith::CeilDivSIOp,
+          arith::CeilDivUIOp, arith::FloorDivSIOp, arith::RemSIOp,
+          arith::RemUIOp>(op)) {
+    if (isa<ShapedType>(op->getResult(0).getType()))
+      return std::nullopt;
+    guards.push_back({&op->getOpOperand(1), 1});
+    return guards;
+  }
+  if (op->getNumRegions() == 0 && isPure(op))
+    return guards;
+  return std::nullopt;
+}
+
+/// Moves the branches of `branch` in front of it, with safe operands where a
+/// branch is not taken, and selects results. Does nothing if it cannot.
+static void flatten(scf::IfOp branch) {
+  SmallVector<Block *> blocks = {branch.thenBlock()};
+  if (Block *otherwise = branch.elseBlock())
+    blocks.push_back(otherwise);
+  for (Block *block : blocks)
+    for (Operation &op : block->without_terminator())
+      if (!getGuards(&op))
+        return;
+  if (branch.getNumResults() == 0)
+    return branch.erase();
+
+  OpBuilder builder(branch);
+  Value isTaken = branch.getCondition();
+  SmallVector<ValueRange> yielded;
+  for (Block *block : blocks) {
+    bool isThen = block == branch.thenBlock();
+    for (Operation &op : llvm::make_early_inc_range(block->without_terminator())) {
+      op.moveBefore(branch);
+      builder.setInsertionPoint(&op);
+      for (auto [operand, safe] : *getGuards(&op)) {
+        Value value = operand->get();
+        Value instead = arith::ConstantOp::create(
+            builder, op.getLoc(),
+            builder.getIntegerAttr(value.getType(), safe));
+        operand->set(arith::SelectOp::create(builder, op.getLoc(), isTaken,
+                                             isThen ? value : instead,
+                                             isThen ? instead : value));
+      }
+    }
+    yielded.push_back(block->getTerminator()->getOperands());
+  }
+  builder.setInsertionPoint(branch);
+  for (auto [result, onTrue, onFalse] :
+       llvm::zip_equal(branch.getResults(), yielded[0], yielded[1]))
+    result.replaceAllUsesWith(arith::SelectOp::create(
+        builder, branch.getLoc(), isTaken, onTrue, onFalse));
+  branch.erase();
+}
+
+namespace {
+class FlattenBodiesPass
+    : public batch::impl::FlattenBodiesPassBase<FlattenBodiesPass> {
+  void runOnOperation() override {
+    // Inner conditionals come first.
+    SmallVector<scf::IfOp> branches;
+    getOperation()->walk([&](Operation *op) {
+      if (isa<linalg::LinalgOp, tensor::GenerateOp, tensor::PadOp>(op))
+        for (Region &region : op->getRegions())
+          region.walk([&](scf::IfOp branch) { branches.push_back(branch); });
+    });
+    for (scf::IfOp branch : branches)
+      flatten(branch);
+  }
+};
+} // namespace

@@ -1,0 +1,100 @@
+// RUN: batch-opt %s --batch-flatten-bodies | FileCheck %s
+// RUN: batch-run %s --inputs=random:1,5 --check-unbatched | FileCheck %s --check-prefix=SAME
+// RUN: batch-run %s --inputs=random:1,5 --check-unbatched=1e-6 --device=emulator | FileCheck %s --check-prefix=SAME
+
+// SAME: unbatched: the same, largest relative error 0
+
+#one = affine_map<(d0) -> (d0)>
+
+// A concatenation as front ends write it: an element of one tensor or the other. Where
+// a branch is not taken, its index is 0.
+// CHECK-LABEL: func.func @main
+// CHECK-SAME:    (%[[X:.*]]: tensor<3xi32> {{.*}}, %[[Y:[a-z0-9]*]]: tensor<2xi32>
+// CHECK:         linalg.generic
+// CHECK:           %[[I:.*]] = linalg.index 0
+// CHECK:           %[[FIRST:.*]] = arith.cmpi ult, %[[I]]
+// CHECK:           %[[ZERO:.*]] = arith.constant 0 : index
+// CHECK:           %[[AT:.*]] = arith.select %[[FIRST]], %[[I]], %[[ZERO]] : index
+// CHECK:           %[[A:.*]] = tensor.extract %[[X]][%[[AT]]]
+// CHECK:           %[[REST:.*]] = arith.subi %[[I]]
+// CHECK:           %[[ZERO:.*]] = arith.constant 0 : index
+// CHECK:           %[[AT:.*]] = arith.select %[[FIRST]], %[[ZERO]], %[[REST]] : index
+// CHECK:           %[[B:.*]] = tensor.extract %[[Y]][%[[AT]]]
+// CHECK:           %[[E:.*]] = arith.select %[[FIRST]], %[[A]], %[[B]] : i32
+// CHECK:           linalg.yield %[[E]]
+// Inner conditionals go first. A division by zero is not computed.
+// CHECK:         linalg.generic
+// CHECK-NOT:       scf.if
+// CHECK:           %[[NOT_ZERO:.*]] = arith.cmpi ne
+// CHECK:           %[[ONE:.*]] = arith.constant 1 : i32
+// CHECK:           %[[BY:.*]] = arith.select %[[NOT_ZERO]], %{{.*}}, %[[ONE]] : i32
+// CHECK:           %[[BY2:.*]] = arith.select %{{.*}}, %[[BY]], %{{.*}} : i32
+// CHECK:           arith.divsi %{{.*}}, %[[BY2]] : i32
+// CHECK-NOT:       scf.if
+// CHECK:           linalg.yield
+func.func @main(%x: tensor<3xi32> {batch.name = "x"}, %y: tensor<2xi32> {batch.name = "y"})
+    -> (tensor<5xi32> {batch.name = "all"}, tensor<3xi32> {batch.name = "divided"})
+    attributes {batch.entry} {
+  %c3 = arith.constant 3 : index
+  %zero = arith.constant 0 : i32
+  %four = arith.constant 4 : i32
+  %empty = tensor.empty() : tensor<5xi32>
+  %empty3 = tensor.empty() : tensor<3xi32>
+  %all = linalg.generic {indexing_maps = [#one], iterator_types = ["parallel"]}
+      outs(%empty : tensor<5xi32>) {
+  ^bb0(%out: i32):
+    %i = linalg.index 0 : index
+    %first = arith.cmpi ult, %i, %c3 : index
+    %e = scf.if %first -> (i32) {
+      %a = tensor.extract %x[%i] : tensor<3xi32>
+      scf.yield %a : i32
+    } else {
+      %rest = arith.subi %i, %c3 : index
+      %b = tensor.extract %y[%rest] : tensor<2xi32>
+      scf.yield %b : i32
+    }
+    linalg.yield %e : i32
+  } -> tensor<5xi32>
+  %divided = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]}
+      ins(%x : tensor<3xi32>) outs(%empty3 : tensor<3xi32>) {
+  ^bb0(%a: i32, %out: i32):
+    %some = arith.cmpi ne, %a, %zero : i32
+    %few = arith.cmpi slt, %a, %four : i32
+    %e = scf.if %few -> (i32) {
+      %f = scf.if %some -> (i32) {
+        %d = arith.divsi %four, %a : i32
+        scf.yield %d : i32
+      } else {
+        scf.yield %zero : i32
+      }
+      scf.yield %f : i32
+    } else {
+      scf.yield %a : i32
+    }
+    linalg.yield %e : i32
+  } -> tensor<3xi32>
+  return %all, %divided : tensor<5xi32>, tensor<3xi32>
+}
+
+// What has no element cannot be read at 0.
+// CHECK-LABEL: func.func @dynamic
+// CHECK:         scf.if
+// CHECK:           tensor.extract
+func.func @dynamic(%x: tensor<?xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %z = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]}
+      ins(%y : tensor<4xf32>) outs(%y : tensor<4xf32>) {
+  ^bb0(%b: f32, %out: f32):
+    %i = linalg.index 0 : index
+    %inside = arith.cmpi ult, %i, %n : index
+    %e = scf.if %inside -> (f32) {
+      %a = tensor.extract %x[%i] : tensor<?xf32>
+      scf.yield %a : f32
+    } else {
+      scf.yield %b : f32
+    }
+    linalg.yield %e : f32
+  } -> tensor<4xf32>
+  return %z : tensor<4xf32>
+}
