@@ -60,6 +60,19 @@ def expected_ragged(v):
         "listed": [narrow(e + 0.5) for i in at for e in seq[i]]}
 
 
+def expected_loops(v):
+    """{result: values}."""
+    seq = v["seq"]
+    rows, shifted, before = [0.0] * COLUMNS, [0.0] * COLUMNS, [0.0] * COLUMNS
+    for row in seq:
+        rows = [narrow(2 * e - a) for e, a in zip(row, rows)]
+        shifted = [max([-100.0] + [narrow(e - a) for e in column])
+                   for column, a in zip(zip(*seq), shifted)]
+    for i in v["at"]:
+        before = [narrow(b + 0.5 * e) for b, e in zip(before, seq[i])]
+    return {"rows": rows, "shifted": shifted, "before": before}
+
+
 def expected(v):
     """{result: values}."""
     x, ids = v["x"], v["ids"]
@@ -104,7 +117,7 @@ def check_errors(program, name, ways):
         def empty(v):
             v["seq"] = []
         wanted = ("6 is out of range for dimension 0 of a tensor of type "
-                  "tensor<?x19xf32>, read at ragged-reads.mlir:")
+                  "tensor<?x19xf32>, read at ragged-")
         check("a ragged tensor", put("at", 2, 6), wanted)
         check("a slice of it", put("at", 0, 6), wanted)
         # There is nothing to read, for the last instance of the mini-batch.
@@ -123,7 +136,8 @@ def check_errors(program, name, ways):
 
 for model, strategies, make, expect in [
         ("reads.mlir", ["linearize", "lockstep"], make_instance, expected),
-        ("ragged-reads.mlir", ["linearize"], make_ragged_instance, expected_ragged)]:
+        ("ragged-reads.mlir", ["linearize"], make_ragged_instance, expected_ragged),
+        ("ragged-loops.mlir", ["linearize"], make_ragged_instance, expected_loops)]:
     model, alone = os.path.join(MODELS, model), None
     reference.give([make() for _ in range(COUNT)], expect)
     for strategy in strategies:

@@ -68,6 +68,7 @@ private:
   void followControl(Operation *op);
   Role roleOf(Operation *op);
   void adjustRoles(Block *block);
+  void copyDynamic(Block *block);
   LogicalResult outlineGroup(Block *block, GroupKey key,
                              ArrayRef<Operation *> ops);
   SmallVector<Operation *> collectBody(ArrayRef<Operation *> ops) const;
@@ -166,6 +167,15 @@ static void normalizeExtents(func::FuncOp function,
   });
 }
 
+/// True for a tensor that a kernel computes, whose rows are no list.
+static bool isComputed(Value tensor) {
+  Operation *def = tensor.getDefiningOp();
+  return def &&
+         (isa<arith::ArithDialect, linalg::LinalgDialect, math::MathDialect,
+              tensor::TensorDialect>(def->getDialect()) ||
+          isa<BatchableOpInterface>(def));
+}
+
 /// True for a slice of a ragged tensor, whose rows are a list, at a position
 /// that control knows.
 static bool picksElement(tensor::ExtractSliceOp slice,
@@ -174,6 +184,7 @@ static bool picksElement(tensor::ExtractSliceOp slice,
   OpFoldResult index = getRowIndex(slice);
   return rec::isRaggedTensor(slice.getSourceType()) &&
          !sharedness.isShared(slice.getSource()) &&
+         !isComputed(slice.getSource()) &&
          (isa<Attribute>(index) || control.isStructural(cast<Value>(index)));
 }
 
@@ -236,7 +247,7 @@ static void pickElements(func::FuncOp function, const Sharedness &sharedness,
     bool isInBody =
         !isa<func::FuncOp, RegionBranchOpInterface>(extract->getParentOp());
     if (isInBody || !rec::isRaggedTensor(tensor.getType()) ||
-        sharedness.isShared(tensor) ||
+        isComputed(tensor) || sharedness.isShared(tensor) ||
         !control.isStructural(extract.getIndices().front()))
       return;
     OpBuilder builder(extract);
@@ -471,9 +482,48 @@ void Outliner::adjustRoles(Block *block) {
   }
 }
 
+/// A tensor of dynamic shape cannot be stored: kernels that read what another
+/// one computes compute it again.
+void Outliner::copyDynamic(Block *block) {
+  auto isDynamic = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && !tensor.hasStaticShape();
+  };
+  // The kernels that read an op's results; null stands for those of other
+  // blocks.
+  DenseMap<Operation *, SmallVector<std::optional<GroupKey>>> readers;
+  for (Operation &op : llvm::reverse(*block)) {
+    auto it = groups.find(&op);
+    if (it == groups.end())
+      continue;
+    SmallVector<std::optional<GroupKey>> keys;
+    auto add = [&](std::optional<GroupKey> key) {
+      if (!llvm::is_contained(keys, key))
+        keys.push_back(key);
+    };
+    for (Operation *user : op.getUsers()) {
+      Operation *ancestor = block->findAncestorOpInBlock(*user);
+      auto group = groups.find(ancestor);
+      if (group == groups.end()) {
+        if (isTensorOp(user))
+          add(std::nullopt);
+      } else if (group->second.first == Role::Copied) {
+        llvm::for_each(readers[ancestor], add);
+      } else {
+        add(group->second);
+      }
+    }
+    if (llvm::any_of(op.getResultTypes(), isDynamic) &&
+        llvm::any_of(keys, [&](auto key) { return key != it->second; }))
+      it->second.first = Role::Copied;
+    readers[&op] = std::move(keys);
+  }
+}
+
 LogicalResult Outliner::outlineBlock(Block *block) {
   classify(block);
   adjustRoles(block);
+  copyDynamic(block);
   llvm::MapVector<GroupKey, SmallVector<Operation *>> order;
   for (Operation &op : *block) {
     auto it = groups.find(&op);

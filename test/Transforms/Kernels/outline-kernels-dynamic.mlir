@@ -1,0 +1,56 @@
+// RUN: batch-opt %s --split-input-file --batch-outline-kernels | FileCheck %s
+
+// A row of a ragged tensor that is computed is no element of a list: the kernel that
+// computes the tensor reads it.
+// CHECK-LABEL: batch.kernel @row_for(
+// CHECK-SAME:    %[[XS:.*]]: tensor<?x4xf32>, %[[I:.*]]: index,
+// CHECK:         %[[TWICE:.*]] = linalg.add ins(%[[XS]], %[[XS]]
+// CHECK:         tensor.extract_slice %[[TWICE]][%[[I]], 0] [1, 4] [1, 1]
+// CHECK-LABEL: func.func @row
+// CHECK-NOT:     rec.element
+func.func @row(%xs: tensor<?x4xf32>) -> tensor<4xf32> attributes {batch.entry} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %n = tensor.dim %xs, %c0 : tensor<?x4xf32>
+  %y = scf.for %i = %c0 to %n step %c1 iter_args(%a = %zero) -> (tensor<4xf32>) {
+    %room = tensor.empty(%n) : tensor<?x4xf32>
+    %twice = linalg.add ins(%xs, %xs : tensor<?x4xf32>, tensor<?x4xf32>)
+        outs(%room : tensor<?x4xf32>) -> tensor<?x4xf32>
+    %row = tensor.extract_slice %twice[%i, 0] [1, 4] [1, 1]
+        : tensor<?x4xf32> to tensor<4xf32>
+    %b = arith.subf %row, %a : tensor<4xf32>
+    scf.yield %b : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// One that several kernels read each of them computes: here the one before the loop
+// and the one in it.
+// CHECK:         batch.kernel @[[BEFORE:.*]](%[[XS:.*]]: tensor<?x4xf32>) -> tensor<4xf32>
+// CHECK:         math.tanh %[[XS]]
+// CHECK:         linalg.reduce
+// CHECK:         batch.kernel @[[IN:.*]](%{{.*}}) -> tensor<4xf32>
+// CHECK:         math.tanh
+// CHECK:         tensor.extract_slice
+// CHECK-LABEL: func.func @twice
+// CHECK:         batch.invoke @[[BEFORE]]
+// CHECK:         scf.for
+// CHECK:           batch.invoke @[[IN]]
+func.func @twice(%xs: tensor<?x4xf32>) -> tensor<4xf32> attributes {batch.entry} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %n = tensor.dim %xs, %c0 : tensor<?x4xf32>
+  %h = math.tanh %xs : tensor<?x4xf32>
+  %sum = linalg.reduce { arith.addf } ins(%h : tensor<?x4xf32>) outs(%zero : tensor<4xf32>)
+      dimensions = [0]
+  %y = scf.for %i = %c0 to %n step %c1 iter_args(%a = %sum) -> (tensor<4xf32>) {
+    %row = tensor.extract_slice %h[%i, 0] [1, 4] [1, 1] : tensor<?x4xf32> to tensor<4xf32>
+    %b = arith.subf %row, %a : tensor<4xf32>
+    scf.yield %b : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
