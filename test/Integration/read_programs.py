@@ -305,12 +305,14 @@ class Program:
     def read(self, block):
         source = self.g.choice(block.sources)
         # A ragged tensor does not leave the straight-line code that computes it.
-        if source.ragged and block.depth == 0 and self.g.random() < 0.3:
+        if source.ragged and self.g.random() < 0.3:
             source = self.compute_source(block, source)
         forms = [self.read_slice, self.read_slice, self.read_slice, self.read_element,
                  self.read_body, self.read_body]
         if not source.ragged and source.place != "ragged" and len(source.shape) == 2:
             forms += [self.read_gather, self.read_generated]
+        if source.shape[0] is not None:
+            forms += [self.read_prefix]
         return self.g.choice(forms)(block, source)
 
     def step_that_fits(self, extent, count):
@@ -401,6 +403,44 @@ class Program:
             block, "linalg.reduce {{ arith.%s }} ins({} : %s) outs({} : %s) "
             "dimensions = [0]" % (code, tensor_type((rows, self.width), self.kind),
                                   self.vector), function, name, self.zero)
+
+    def read_prefix(self, block, source):
+        """As many rows as an index says, and one more."""
+        g, rows, first = self.g, source.shape[0], self.g.randrange(2)
+        one = self.constant(block, 1)
+        count = self.op(block, "arith.addi {}, {} : index", lambda a, b: a + b,
+                        self.index(block, rows - first), one)
+        middle = [self.index(block, source.shape[1])] if len(source.shape) == 3 else []
+        at, step = self.column_offset(block, source, self.width)
+        names = middle + [at] if isinstance(at, str) else middle
+        typename = tensor_type((None, self.width), self.kind)
+
+        def take(tensor, number, *more):
+            more = list(more)
+            second = [more.pop(0)] if middle else []
+            column = more.pop(0) if isinstance(at, str) else at
+            if not 0 <= number <= rows - first:
+                raise OutOfRange
+            units = [1] * len(second)
+            whole = pick(tensor, [first] + second + [column], [number] + units +
+                         [self.width], [1] + units + [step])
+            return [row[0] for row in whole] if middle else whole
+        unit = "1, " if middle else ""
+        name = self.op(
+            block, "tensor.extract_slice {}[%d, %s%s] [{1}, %s%d] [1, %s%d] : %s to %s"
+            .replace("{}", "{0}") % (
+                first, "{2}, " if middle else "", "{%d}" % (2 + len(middle))
+                if isinstance(at, str) else at, unit, self.width, unit, step, source.type,
+                typename), take, source.name, count, *names)
+        if g.random() < 0.5:
+            name = self.op(block, "arith.add%s {0}, {0} : %s" % (self.letter, typename),
+                           lambda t: elementwise(lambda v: fix(self.kind, v + v), t),
+                           name)
+        if g.random() < 0.6:
+            return self.sum_rows(block, name, None)
+        last = self.op(block, "arith.subi {}, {} : index", lambda a, b: a - b, count, one)
+        return self.op(block, "tensor.extract_slice {}[{}, 0] [1, %d] [1, 1] : %s to %s" % (
+            self.width, typename, self.vector), element, name, last)
 
     def read_element(self, block, source):
         indices = [self.index(block, extent or source.least) for extent in source.shape]

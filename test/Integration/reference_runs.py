@@ -15,6 +15,7 @@ class Reference:
         self.checks, self.path = checks, batchtest.temporary_paths()
         batchtest.write_safetensors(self.path("parameters"), parameters)
         self.instances, self.wanted = [], []
+        self.tolerances = {}  # of results that are not exact
 
     def give(self, instances, expected):
         """`expected` makes {result: values} of an instance."""
@@ -31,12 +32,18 @@ class Reference:
         return batchtest.contents(self.path("outputs"))
 
     def compare(self):
-        """The results of the last run, to the bit."""
+        """The results of the last run, to the bit unless they have a tolerance."""
         outputs = batchtest.read_safetensors(self.path("outputs"))
         self.checks.equal("results", sorted(outputs), sorted(self.wanted[0]))
         for name in self.wanted[0]:
-            self.checks.equal(name, list(outputs[name][2]),
-                              [value for one in self.wanted for value in one[name]])
+            found = list(outputs[name][2])
+            wanted = [value for one in self.wanted for value in one[name]]
+            if name not in self.tolerances:
+                self.checks.equal(name, found, wanted)
+                continue
+            worst = max(abs(a - b) for a, b in zip(found, wanted))
+            self.checks.expect(name, worst <= self.tolerances[name] and
+                               len(found) == len(wanted), "(off by %g)" % worst)
 
     def check_error(self, program, what, change, error, ways, number=5):
         """Instance `number`, a copy changed by `change`, ends every way to run in

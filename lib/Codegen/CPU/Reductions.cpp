@@ -138,7 +138,8 @@ Value StageEmitter::reduceLanes(const Reduction &reduction,
     }
     return sums;
   };
-  carried = loops.nest(b, carried, dims, inner);
+  // A reduction with limits has no combiner, so all of them are null.
+  carried = loops.nest(b, carried, dims, loops.limits, inner);
   Value start = evaluator.eval(op.getDpsInits()[0], position);
   if (!start)
     return {};
@@ -174,8 +175,11 @@ void StageEmitter::emitReduction(const Reduction &reduction, Value firstRow,
         reduceColumns(reduction, group, firstColumn, column, 1, true);
       });
     };
-    Value groups =
-        b.mul(b.div(rows, b.constant(kColumnRows)), b.constant(kColumnRows));
+    // Rows that end in different places are reduced one by one.
+    Value groups = b.constant(0);
+    if (!ReductionLoops(reduction).isLimited())
+      groups =
+          b.mul(b.div(rows, b.constant(kColumnRows)), b.constant(kColumnRows));
     b.loop(b.constant(0), groups, kColumnRows, [&](Value row) {
       SmallVector<RowPosition> group;
       for (int64_t i = 0; i < kColumnRows; ++i)

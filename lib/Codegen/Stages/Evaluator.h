@@ -19,6 +19,8 @@
 
 namespace mlir::uprog {
 
+struct ReductionLoops;
+
 /// One index of an access: `base`, or with `lanes` the consecutive indices
 /// base, base + 1, ... of a vector. `residue` is base modulo the number of
 /// lanes, -1 if unknown; all indices of the access lie in [lower, upper), or
@@ -120,6 +122,9 @@ public:
   Value iota();
 
 private:
+  SmallVector<Value> evalLimits(const ReductionLoops &loops,
+                                linalg::LinalgOp op,
+                                ArrayRef<Indices> elements);
   friend struct RegionScope;
   using Key = std::vector<const void *>;
 

@@ -7,8 +7,68 @@
 
 #include "ReductionLoops.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 using namespace mlir;
 using namespace mlir::uprog;
+
+/// True if `condition` says that the index of loop `dim` is below `limit`, and
+/// perhaps more.
+static bool impliesBelow(Value condition, unsigned dim, Value limit) {
+  SmallVector<Value> conditions = {condition};
+  while (!conditions.empty()) {
+    Operation *op = conditions.pop_back_val().getDefiningOp();
+    if (isa_and_nonnull<arith::AndIOp>(op))
+      llvm::append_range(conditions, op->getOperands());
+    auto compare = dyn_cast_or_null<arith::CmpIOp>(op);
+    if (!compare || compare.getPredicate() != arith::CmpIPredicate::ult ||
+        compare.getRhs() != limit)
+      continue;
+    auto loop = compare.getLhs().getDefiningOp<linalg::IndexOp>();
+    if (loop && loop.getDim() == dim)
+      return true;
+  }
+  return false;
+}
+
+/// True if `op` leaves its results as they are where the index of loop `dim` is
+/// not below `limit`.
+static bool endsAt(linalg::LinalgOp op, unsigned dim, Value limit) {
+  Block *body = op.getBlock();
+  return llvm::all_of(
+      body->getTerminator()->getOpOperands(), [&](OpOperand &operand) {
+        auto select = operand.get().getDefiningOp<arith::SelectOp>();
+        return select &&
+               select.getFalseValue() ==
+                   op.getRegionOutputArgs()[operand.getOperandNumber()] &&
+               impliesBelow(select.getCondition(), dim, limit);
+      });
+}
+
+/// The number that a comparison of the body has where loop `dim` of `op` may
+/// end, equal for all elements that are reduced; null if there is none.
+static Value findLimit(linalg::LinalgOp op, unsigned dim) {
+  Block *body = op.getBlock();
+  for (auto compare : body->getOps<arith::CmpIOp>()) {
+    Value limit = compare.getRhs();
+    auto argument = dyn_cast<BlockArgument>(limit);
+    if (!limit.getType().isIndex() || limit.getParentBlock() == body) {
+      if (!argument || argument.getArgNumber() >= op.getNumDpsInputs())
+        continue;
+      AffineMap map =
+          op.getMatchingIndexingMap(op.getMatchingOpOperand(argument));
+      SmallVector<unsigned> reduced;
+      op.getReductionDims(reduced);
+      if (llvm::any_of(reduced, [&](unsigned loop) {
+            return map.isFunctionOfDim(loop);
+          }))
+        continue;
+    }
+    if (limit.getType().isIndex() && endsAt(op, dim, limit))
+      return limit;
+  }
+  return {};
+}
 
 ReductionLoops::ReductionLoops(const Reduction &reduction) {
   linalg::LinalgOp op = reduction.op;
@@ -17,6 +77,7 @@ ReductionLoops::ReductionLoops(const Reduction &reduction) {
     if (kind == utils::IteratorType::reduction) {
       dims.push_back(i);
       extents.push_back(ranges[i]);
+      limits.push_back(findLimit(op, i));
     }
   int64_t begin = 0, extent = extents.back();
   for (int64_t position : reduction.breaks) {
@@ -28,16 +89,21 @@ ReductionLoops::ReductionLoops(const Reduction &reduction) {
 
 CodeBuilder::Values ReductionLoops::nest(
     CodeBuilder &b, CodeBuilder::Values carried, MutableArrayRef<Index> at,
+    ArrayRef<Value> limits,
     llvm::function_ref<CodeBuilder::Values(CodeBuilder::Values)> inner,
     size_t depth) const {
   if (depth + 1 == dims.size())
     return inner(carried);
-  return b.loop(b.constant(0), b.constant(extents[depth]), 1, carried,
-                [&](Value i, ValueRange values) {
+  return b.loop(b.constant(0), getEnd(b, extents[depth], limits[depth]), 1,
+                carried, [&](Value i, ValueRange values) {
                   at[dims[depth]] = {i};
-                  return nest(b, CodeBuilder::Values(values), at, inner,
+                  return nest(b, CodeBuilder::Values(values), at, limits, inner,
                               depth + 1);
                 });
+}
+
+Value ReductionLoops::getEnd(CodeBuilder &b, int64_t end, Value limit) {
+  return limit ? b.min(b.constant(end), limit) : b.constant(end);
 }
 
 bool uprog::readsVectors(const Reduction &reduction, int64_t begin, int64_t end,
@@ -46,6 +112,33 @@ bool uprog::readsVectors(const Reduction &reduction, int64_t begin, int64_t end,
   PackedAttr packed = reduction.packed;
   return packed.getVectors() && isWhole(begin) && isWhole(end) &&
          isWhole(packed.getPanels().getK()) && isWhole(packed.getKOffset());
+}
+
+/// Where the loops of a reduction end for all of these elements.
+SmallVector<Value> Evaluator::evalLimits(const ReductionLoops &loops,
+                                         linalg::LinalgOp op,
+                                         ArrayRef<Indices> elements) {
+  SmallVector<Value> limits;
+  for (Value number : loops.limits) {
+    Value &last = limits.emplace_back();
+    if (!number)
+      continue;
+    for (const Indices &at : elements) {
+      auto argument = dyn_cast<BlockArgument>(number);
+      OpOperand *operand = argument && argument.getOwner() == op.getBlock()
+                               ? op.getMatchingOpOperand(argument)
+                               : nullptr;
+      Value limit =
+          operand ? eval(operand->get(),
+                         operandIndices(op.getMatchingIndexingMap(operand), at))
+                  : evalScalar(number);
+      if (!limit)
+        break;
+      limit = arith::IndexCastOp::create(b, b.getI64Type(), limit);
+      last = last ? arith::MaxSIOp::create(b, last, limit).getResult() : limit;
+    }
+  }
+  return limits;
 }
 
 CodeBuilder::Values Evaluator::reduce(const Reduction &reduction,
@@ -68,30 +161,31 @@ CodeBuilder::Values Evaluator::reduce(const Reduction &reduction,
       carried.push_back(vector ? broadcast(value) : value);
     }
   }
+  SmallVector<Value> limits = evalLimits(loops, op, dims);
   // The surrounding loops change only the first element's indices.
   Indices &outer = dims.front();
   auto inner = [&](CodeBuilder::Values values) {
     for (auto [begin, end] : loops.pieces)
-      values = b.loop(b.constant(begin), b.constant(end), 1, values,
-                      [&, begin = begin, end = end](Value k, ValueRange sums) {
-                        CodeBuilder::Values next;
-                        for (auto [e, at] : llvm::enumerate(dims)) {
-                          for (unsigned dim : loops.dims)
-                            at[dim] = outer[dim];
-                          at[loops.dims.back()] = {k, false, -1, begin, end};
-                          SmallVector<Value> arguments = evalInputs(op, at);
-                          for (size_t r = 0; r < results; ++r)
-                            arguments[inputs + r] = sums[e * results + r];
-                          SmallVector<Value> sum =
-                              evalBody(body, arguments, at, true);
-                          if (sum.size() != results)
-                            return CodeBuilder::Values(sums);
-                          for (Value value : sum)
-                            next.push_back(vector ? broadcast(value) : value);
-                        }
-                        return next;
-                      });
+      values = b.loop(
+          b.constant(begin), ReductionLoops::getEnd(b, end, limits.back()), 1,
+          values, [&, begin = begin, end = end](Value k, ValueRange sums) {
+            CodeBuilder::Values next;
+            for (auto [e, at] : llvm::enumerate(dims)) {
+              for (unsigned dim : loops.dims)
+                at[dim] = outer[dim];
+              at[loops.dims.back()] = {k, false, -1, begin, end};
+              SmallVector<Value> arguments = evalInputs(op, at);
+              for (size_t r = 0; r < results; ++r)
+                arguments[inputs + r] = sums[e * results + r];
+              SmallVector<Value> sum = evalBody(body, arguments, at, true);
+              if (sum.size() != results)
+                return CodeBuilder::Values(sums);
+              for (Value value : sum)
+                next.push_back(vector ? broadcast(value) : value);
+            }
+            return next;
+          });
     return values;
   };
-  return loops.nest(b, carried, outer, inner);
+  return loops.nest(b, carried, outer, limits, inner);
 }

@@ -17,14 +17,24 @@ namespace mlir::uprog {
 struct ReductionLoops {
   explicit ReductionLoops(const Reduction &reduction);
 
-  /// Nests the outer loops around `inner`, which makes the last one.
+  /// Nests the outer loops around `inner`, which makes the last one. `limits`
+  /// are where loops end if that is before their extent; null if it is not.
   CodeBuilder::Values
   nest(CodeBuilder &b, CodeBuilder::Values carried, MutableArrayRef<Index> dims,
+       ArrayRef<Value> limits,
        llvm::function_ref<CodeBuilder::Values(CodeBuilder::Values)> inner,
        size_t depth = 0) const;
+  /// The end of a piece of loop `depth`.
+  static Value getEnd(CodeBuilder &b, int64_t end, Value limit);
+  bool isLimited() const {
+    return llvm::any_of(limits, [](Value limit) { return bool(limit); });
+  }
 
   SmallVector<unsigned> dims;
   SmallVector<int64_t> extents;
+  /// The number, in the body, from which index on a loop leaves all results as
+  /// they are; null for a loop that has none.
+  SmallVector<Value> limits;
   SmallVector<std::pair<int64_t, int64_t>> pieces; ///< of the last one
 };
 

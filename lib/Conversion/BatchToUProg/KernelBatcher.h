@@ -19,6 +19,15 @@
 
 namespace mlir::batch {
 
+/// Replaces tensors whose extent the kernel computes, the first t rows of a
+/// static one and what is made of them, by ones of static shape. Fails with an
+/// error at an op for which there is no such form.
+LogicalResult decomposePrefixes(KernelOp kernel);
+
+/// Marks the index of a read that is 0 where the condition says that there is
+/// nothing to read, not even at 0.
+inline constexpr llvm::StringLiteral kExistsAttr = "exists";
+
 /// Replaces ops of the tensor dialect that have no batched form by ops that
 /// have one: gathers, paddings, generated tensors.
 void decomposeTensorOps(KernelOp kernel);

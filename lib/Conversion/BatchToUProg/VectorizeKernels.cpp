@@ -247,6 +247,8 @@ struct VectorizeKernelsPass
                "symbol";
         return signalPassFailure();
       }
+      if (failed(decomposePrefixes(kernel)))
+        return signalPassFailure();
       decomposeTensorOps(kernel);
       decomposeReductions(kernel);
       if (failed(KernelBatcher(kernel).run(name)))

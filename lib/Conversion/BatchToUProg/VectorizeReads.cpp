@@ -69,8 +69,15 @@ static Value getValue(OpBuilder &nested, Location loc, OpFoldResult number) {
 Value KernelBatcher::check(OpBuilder &nested, Location loc, Value index,
                            OpFoldResult limit, const Twine &what) {
   Value zero = arith::ConstantIndexOp::create(nested, loc, 0);
+  Value below = getValue(nested, loc, limit);
+  // Where there is nothing to read, no index is wrong.
+  auto select = index.getDefiningOp<arith::SelectOp>();
+  if (select && select->hasAttr(kExistsAttr))
+    below =
+        arith::SelectOp::create(nested, loc, select.getCondition(), below,
+                                arith::ConstantIndexOp::create(nested, loc, 1));
   Value isInside = arith::CmpIOp::create(nested, loc, arith::CmpIPredicate::ult,
-                                         index, getValue(nested, loc, limit));
+                                         index, below);
   cf::AssertOp::create(nested, loc, isInside, what.str());
   return arith::SelectOp::create(nested, loc, isInside, index, zero);
 }

@@ -353,10 +353,12 @@ batch.kernel @buffer(%x: f32) -> tensor<4xf32> {
 
 // -----
 
-// A size that differs from task to task has no batched form.
-batch.kernel @size(%m: tensor<4x8xf32>, %n: index) -> tensor<1xf32> {
+// A size that differs from task to task has no batched form if nobody knows how large
+// it can be.
+batch.kernel @size(%m: tensor<?x8xf32> {batch.parameter = 0 : i64, batch.shared}, %n: index)
+    -> tensor<1xf32> {
   // expected-error @+1 {{takes a slice that differs from task to task: offsets, sizes and strides must be constant or shared, and a ragged extent must be taken whole}}
-  %s = tensor.extract_slice %m[0, 0] [1, %n] [1, 1] : tensor<4x8xf32> to tensor<?xf32>
+  %s = tensor.extract_slice %m[0, 0] [%n, 1] [1, 1] : tensor<?x8xf32> to tensor<?xf32>
   %c0 = arith.constant 0 : index
   %x = tensor.extract %s[%c0] : tensor<?xf32>
   %y = tensor.from_elements %x : tensor<1xf32>
@@ -399,4 +401,53 @@ batch.kernel @elements(%x: tensor<4xf32>) -> tensor<4xf32> {
   %s = arith.truncf %x : tensor<4xf32> to tensor<4xf8E8M0FNU>
   %y = arith.extf %s : tensor<4xf8E8M0FNU> to tensor<4xf32>
   batch.yield %y : tensor<4xf32>
+}
+
+// -----
+
+// Slices of two sizes are not rows of each other.
+batch.kernel @k(%x: tensor<12xf32>, %t: index, %u: index) -> tensor<f32> {
+  %zero = arith.constant dense<0.0> : tensor<f32>
+  %a = tensor.extract_slice %x[0] [%t] [1] : tensor<12xf32> to tensor<?xf32>
+  %b = tensor.extract_slice %x[0] [%u] [1] : tensor<12xf32> to tensor<?xf32>
+  // expected-error @+1 {{'arith.addf' op combines tensors of two computed extents: take both slices with one size}}
+  %c = arith.addf %a, %b : tensor<?xf32>
+  %y = linalg.dot ins(%c, %c : tensor<?xf32>, tensor<?xf32>) outs(%zero : tensor<f32>) -> tensor<f32>
+  batch.yield %y : tensor<f32>
+}
+
+// -----
+
+// How many rows there can be says the tensor that they are of.
+batch.kernel @k(%x: tensor<12xf32>, %t: index) -> tensor<24xf32> {
+  %zero = arith.constant dense<0.0> : tensor<24xf32>
+  %a = tensor.extract_slice %x[0] [%t] [1] : tensor<12xf32> to tensor<?xf32>
+  // expected-error @+1 {{'tensor.concat' op has no batched form for a tensor whose extent is computed: write it as linalg.generic, or insert the tensor into one of known size}}
+  %b = tensor.concat dim(0) %a, %a : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  %u = arith.addi %t, %t : index
+  %y = tensor.insert_slice %b into %zero[0] [%u] [1] : tensor<?xf32> into tensor<24xf32>
+  batch.yield %y : tensor<24xf32>
+}
+
+// -----
+
+// Where it is inserted is known.
+batch.kernel @k(%x: tensor<12xf32>, %t: index) -> tensor<12xf32> {
+  %a = tensor.extract_slice %x[0] [%t] [1] : tensor<12xf32> to tensor<?xf32>
+  %b = arith.addf %a, %a : tensor<?xf32>
+  // expected-error @+1 {{'tensor.insert_slice' op inserts a tensor of computed size: its place must be constant, without strides, in a tensor of known size}}
+  %y = tensor.insert_slice %b into %x[%t] [%t] [1] : tensor<?xf32> into tensor<12xf32>
+  batch.yield %y : tensor<12xf32>
+}
+
+// -----
+
+// A slice of a slice is one of the tensor.
+batch.kernel @k(%x: tensor<12xf32>, %t: index, %i: index) -> tensor<f32> {
+  %zero = arith.constant dense<0.0> : tensor<f32>
+  %a = tensor.extract_slice %x[0] [%t] [1] : tensor<12xf32> to tensor<?xf32>
+  // expected-error @+1 {{'tensor.extract_slice' op takes a slice of computed size from a tensor of computed size: take it from the tensor that this one is a slice of}}
+  %b = tensor.extract_slice %a[%i] [%t] [1] : tensor<?xf32> to tensor<?xf32>
+  %y = linalg.dot ins(%b, %b : tensor<?xf32>, tensor<?xf32>) outs(%zero : tensor<f32>) -> tensor<f32>
+  batch.yield %y : tensor<f32>
 }

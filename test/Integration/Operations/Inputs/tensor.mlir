@@ -37,6 +37,28 @@ func.func private @inserts(%x4x6: tensor<4x6xf32>, %W4x6: tensor<4x6xf32>, %p: i
   return %a, %b : tensor<4x6xf32>, tensor<4x6xf32>
 }
 
+// Ops: tensor.extract_slice
+// How: of a computed size, all rows that there can be, of which those there are count
+func.func private @prefixes(%x4x6: tensor<4x6xf32>, %p: index, %at: tensor<2xi64>)
+    -> (tensor<6xf32>, tensor<4x6xf32>) {
+  %c0 = arith.constant 0 : index
+  %k = tensor.extract %at[%c0] : tensor<2xi64>
+  %i = arith.index_cast %k : i64 to index
+  %zero = arith.constant dense<0.0> : tensor<6xf32>
+  %a = tensor.extract_slice %x4x6[0, 0] [%i, 6] [1, 1] : tensor<4x6xf32> to tensor<?x6xf32>
+  %b = linalg.reduce ins(%a : tensor<?x6xf32>) outs(%zero : tensor<6xf32>) dimensions = [0]
+      (%e: f32, %acc: f32) {
+    %sum = arith.addf %e, %acc : f32
+    linalg.yield %sum : f32
+  }
+  %c = tensor.extract_slice %x4x6[1, 0] [%p, 6] [1, 1] : tensor<4x6xf32> to tensor<?x6xf32>
+  %n = tensor.dim %c, %c0 : tensor<?x6xf32>
+  %room = tensor.empty(%n) : tensor<?x6xf32>
+  %d = linalg.exp ins(%c : tensor<?x6xf32>) outs(%room : tensor<?x6xf32>) -> tensor<?x6xf32>
+  %f = tensor.insert_slice %d into %x4x6[0, 0] [%p, 6] [1, 1] : tensor<?x6xf32> into tensor<4x6xf32>
+  return %b, %f : tensor<6xf32>, tensor<4x6xf32>
+}
+
 // Ops: tensor.extract tensor.extract_slice
 // How: a read, at a position that may be computed
 func.func private @picks(%x4x6: tensor<4x6xf32>, %W4x6: tensor<4x6xf32>, %p: index, %at: tensor<2xi64>)
