@@ -87,6 +87,43 @@ TEST(Parameters, Stacked) {
     EXPECT_EQ(floatsOf(bound, 0)[i], panels[i]) << i;
 }
 
+TEST(Parameters, Groups) {
+  Files files;
+  // W[h][n][k], of which each h is a matrix: panels of two columns.
+  Descriptor descriptor(R"({
+    "parameters": [{"name": "W", "shape": [2, 3, 1], "dtype": "f32"},
+                   {"name": "F", "shape": [1, 2, 3], "dtype": "f32"}],
+    "packings": [{"parameter": 0, "packing": "panels", "n": 3, "k": 1, "width": 2,
+                  "extents": [2, 3, 1], "order": [0, 2, 1]},
+                 {"parameter": 1, "packing": "panels", "n": 1, "k": 6, "width": 1,
+                  "extents": [1, 2, 3], "order": [2, 1, 0]}]})");
+  BoundParameters bound(descriptor, {files.write({files.f32("W", {2, 3, 1}),
+                                                  files.f32("F", {1, 2, 3})})});
+  std::vector<float> panels{1, 2, 3, 0, 4, 5, 6, 0};
+  for (size_t i = 0; i < panels.size(); ++i)
+    EXPECT_EQ(floatsOf(bound, 0)[i], panels[i]) << i;
+  // Dimensions of k in an order of their own.
+  std::vector<float> reordered{1, 4, 2, 5, 3, 6};
+  for (size_t i = 0; i < reordered.size(); ++i)
+    EXPECT_EQ(floatsOf(bound, 1)[i], reordered[i]) << i;
+
+  auto describe = [](const char *extents, const char *order) {
+    std::string text = R"({
+        "parameters": [{"name": "W", "shape": [2, 3, 1], "dtype": "f32"}],
+        "packings": [{"parameter": 0, "packing": "panels", "n": 3, "k": 1, "width": 2,
+                      "extents": )";
+    text += std::string(extents) + R"(, "order": )" + order + "}]}";
+    return messageOf([&] { Descriptor descriptor(text.c_str()); });
+  };
+  const std::string error = "the descriptor has a packing of panels whose "
+                            "extents do not make up its k by n";
+  EXPECT_EQ(describe("[2, 3, 1]", "[0, 2, 1]"), "no error");
+  EXPECT_EQ(describe("[2, 3, 1]", "[0, 2]"), error);
+  EXPECT_EQ(describe("[2, 3, 1]", "[0, 2, 2]"), error);
+  EXPECT_EQ(describe("[2, 3, 1]", "[1, 2, 0]"), error);
+  EXPECT_EQ(describe("[2, 0, 1]", "[0, 2, 1]"), error);
+}
+
 TEST(Parameters, Errors) {
   Files files;
   Descriptor descriptor(model);

@@ -49,8 +49,26 @@ void StageEmitter::reduceColumns(const Reduction &reduction,
   }
 }
 
-/// Combines two partial results of the reduction that ends in `combiner`.
-static Value combine(CodeBuilder &b, Operation *combiner, Value x, Value y) {
+namespace {
+/// A reduction along the lanes: how partial results become one.
+struct LaneReduction {
+  explicit LaneReduction(linalg::LinalgOp op)
+      : combiner(getCombiner(op)), selection(getSelection(op)),
+        results(op->getNumResults()) {}
+
+  /// The results of the elements of `x` and of `y`.
+  CodeBuilder::Values combine(CodeBuilder &b, ValueRange x, ValueRange y) const;
+  /// Combines partial results and then lanes, pairwise, always in this order.
+  CodeBuilder::Values finish(CodeBuilder &b, int64_t lanes,
+                             ValueRange partial) const;
+
+  Operation *combiner; ///< of one result
+  std::optional<Selection> selection;
+  size_t results;
+};
+} // namespace
+
+static Value combineOne(CodeBuilder &b, Operation *combiner, Value x, Value y) {
   if (isa<math::FmaOp>(combiner))
     return arith::AddFOp::create(b, x, y);
   OperationState state(b.getLoc(), combiner->getName(), ValueRange{x, y},
@@ -58,55 +76,107 @@ static Value combine(CodeBuilder &b, Operation *combiner, Value x, Value y) {
   return b.create(state)->getResult(0);
 }
 
-/// Combines partial results and then lanes, pairwise, always in this order.
-Value StageEmitter::finishLanes(Operation *combiner, ArrayRef<Value> partial) {
-  SmallVector<Value> sums(partial);
-  while (sums.size() > 1) {
-    size_t half = sums.size() / 2;
-    for (size_t i = 0; i < half; ++i)
-      sums[i] = combine(b, combiner, sums[i], sums[i + half]);
-    sums.resize(half);
+CodeBuilder::Values LaneReduction::combine(CodeBuilder &b, ValueRange x,
+                                           ValueRange y) const {
+  if (combiner)
+    return {combineOne(b, combiner, x[0], y[0])};
+  // Of equal elements the first one counts. An element that no lane has taken
+  // is equal to none that is taken.
+  Value newBest = y[selection->best], best = x[selection->best];
+  Value isEqual, isBetter;
+  if (auto floats = dyn_cast<arith::CmpFOp>(selection->compare)) {
+    isBetter = arith::CmpFOp::create(b, floats.getPredicate(), newBest, best);
+    isEqual =
+        arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, newBest, best);
+  } else {
+    auto integers = cast<arith::CmpIOp>(selection->compare);
+    isBetter = arith::CmpIOp::create(b, integers.getPredicate(), newBest, best);
+    isEqual = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, newBest, best);
   }
-  Value sum = sums[0];
-  for (int64_t half = evaluator.getLanes() / 2; half >= 1; half /= 2) {
-    auto lanes = llvm::to_vector(llvm::seq<int64_t>(0, 2 * half));
-    ArrayRef<int64_t> all(lanes);
-    Value low = vector::ShuffleOp::create(b, sum, sum, all.take_front(half));
-    Value high = vector::ShuffleOp::create(b, sum, sum, all.take_back(half));
-    sum = combine(b, combiner, low, high);
-  }
-  return vector::ExtractOp::create(b, sum, ArrayRef<int64_t>{0});
+  Value isEarlier =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
+                            y[selection->position], x[selection->position]);
+  Value takes = arith::OrIOp::create(
+      b, isBetter, arith::AndIOp::create(b, isEqual, isEarlier));
+  CodeBuilder::Values all;
+  for (auto [one, other] : llvm::zip_equal(x, y))
+    all.push_back(arith::SelectOp::create(b, takes, other, one));
+  return all;
 }
 
-Value StageEmitter::reduceLanes(const Reduction &reduction,
-                                ArrayRef<Index> position) {
+CodeBuilder::Values LaneReduction::finish(CodeBuilder &b, int64_t lanes,
+                                          ValueRange partial) const {
+  CodeBuilder::Values all(partial);
+  while (all.size() > results) {
+    size_t half = all.size() / results / 2 * results;
+    for (size_t i = 0; i < half; i += results)
+      llvm::copy(combine(b, ValueRange(all).slice(i, results),
+                         ValueRange(all).slice(i + half, results)),
+                 all.begin() + i);
+    all.resize(half);
+  }
+  for (int64_t half = lanes / 2; half >= 1; half /= 2) {
+    auto numbers = llvm::to_vector(llvm::seq<int64_t>(0, 2 * half));
+    ArrayRef<int64_t> taken(numbers);
+    CodeBuilder::Values low, high;
+    for (Value one : all) {
+      low.push_back(
+          vector::ShuffleOp::create(b, one, one, taken.take_front(half)));
+      high.push_back(
+          vector::ShuffleOp::create(b, one, one, taken.take_back(half)));
+    }
+    all = combine(b, low, high);
+  }
+  for (Value &one : all)
+    one = vector::ExtractOp::create(b, one, ArrayRef<int64_t>{0});
+  return all;
+}
+
+CodeBuilder::Values StageEmitter::reduceLanes(const Reduction &reduction,
+                                              ArrayRef<Index> position) {
   linalg::LinalgOp op = reduction.op;
   Block &body = op->getRegion(0).front();
-  Operation *combiner = getCombiner(op);
+  LaneReduction how(op);
   ReductionLoops loops(reduction);
   int64_t lanes = evaluator.getLanes();
-  size_t inputs = op.getNumDpsInputs();
+  size_t inputs = op.getNumDpsInputs(), results = how.results;
   Indices dims = evaluator.loopIndices(op, position);
   unsigned last = loops.dims.back();
   // As many partial results as vectors of its own type have lanes, even if
   // other vectors of the operator have fewer.
-  int64_t unroll = reduction.lanes / lanes;
+  int64_t unroll = std::max<int64_t>(reduction.lanes / lanes, 1);
   if (loops.extents.back() >= kLaneVectors * reduction.lanes)
     unroll *= kLaneVectors;
-  TypedAttr zero;
-  if (isa<math::FmaOp>(combiner))
-    zero = b.getFloatAttr(combiner->getResult(0).getType(), -0.0);
-  else
-    zero = *arith::getNeutralElement(combiner);
-  Value neutral = arith::ConstantOp::create(b, zero);
-  CodeBuilder::Values carried(unroll, evaluator.broadcast(neutral));
+  CodeBuilder::Values initial;
+  if (how.combiner) {
+    TypedAttr zero;
+    if (isa<math::FmaOp>(how.combiner))
+      zero = b.getFloatAttr(how.combiner->getResult(0).getType(), -0.0);
+    else
+      zero = *arith::getNeutralElement(how.combiner);
+    initial.push_back(arith::ConstantOp::create(b, zero));
+  } else {
+    for (Value start : op.getDpsInits())
+      initial.push_back(evaluator.eval(start, position));
+  }
+  if (llvm::is_contained(initial, Value()))
+    return {};
+  for (Value &one : initial)
+    one = evaluator.broadcast(one);
+  CodeBuilder::Values carried;
+  for (int64_t u = 0; u < unroll; ++u)
+    llvm::append_range(carried, initial);
 
-  auto one = [&](Value base, int64_t begin, int64_t end, Value sum) {
+  auto one = [&](Value base, int64_t begin, int64_t end, ValueRange sums) {
     dims[last] = {base, true, begin % lanes, begin, end};
     SmallVector<Value> arguments = evaluator.evalInputs(op, dims);
-    arguments[inputs] = sum;
+    llvm::copy(sums, arguments.begin() + inputs);
     SmallVector<Value> next = evaluator.evalBody(body, arguments, dims, true);
-    return next.empty() ? sum : evaluator.broadcast(next[0]);
+    if (next.size() != results)
+      return CodeBuilder::Values(sums);
+    for (Value &value : next)
+      value = evaluator.broadcast(value);
+    return CodeBuilder::Values(next);
   };
   auto inner = [&](CodeBuilder::Values sums) {
     for (auto [begin, end] : loops.pieces) {
@@ -118,12 +188,15 @@ Value StageEmitter::reduceLanes(const Reduction &reduction,
                    [&, begin = begin, end = end](Value k, ValueRange values) {
                      CodeBuilder::Values next;
                      for (int64_t u = 0; u < unroll; ++u)
-                       next.push_back(one(b.add(k, b.constant(u * lanes)),
-                                          begin, end, values[u]));
+                       llvm::append_range(
+                           next, one(b.add(k, b.constant(u * lanes)), begin,
+                                     end, values.slice(u * results, results)));
                      return next;
                    });
       for (int64_t u = 0; whole < end; whole += lanes, ++u) {
-        Value sum = one(b.constant(whole), begin, end, sums[u]);
+        CodeBuilder::Values before(
+            ArrayRef<Value>(sums).slice(u * results, results));
+        CodeBuilder::Values next = one(b.constant(whole), begin, end, before);
         if (end - whole < lanes) {
           SmallVector<bool> bits;
           for (int64_t lane = 0; lane < lanes; ++lane)
@@ -131,19 +204,23 @@ Value StageEmitter::reduceLanes(const Reduction &reduction,
           auto type = VectorType::get({lanes}, b.getI1Type());
           Value mask = arith::ConstantOp::create(
               b, DenseElementsAttr::get(type, ArrayRef<bool>(bits)));
-          sum = arith::SelectOp::create(b, mask, sum, sums[u]);
+          for (auto [value, old] : llvm::zip_equal(next, before))
+            value = arith::SelectOp::create(b, mask, value, old);
         }
-        sums[u] = sum;
+        llvm::copy(next, sums.begin() + u * results);
       }
     }
     return sums;
   };
-  // A reduction with limits has no combiner, so all of them are null.
-  carried = loops.nest(b, carried, dims, loops.limits, inner);
+  // Elements behind a limit change nothing.
+  SmallVector<Value> limits(loops.limits.size());
+  carried = loops.nest(b, carried, dims, limits, inner);
+  if (!how.combiner)
+    return how.finish(b, lanes, carried);
   Value start = evaluator.eval(op.getDpsInits()[0], position);
   if (!start)
     return {};
-  return combine(b, combiner, start, finishLanes(combiner, carried));
+  return how.combine(b, start, how.finish(b, lanes, carried));
 }
 
 void StageEmitter::emitReduction(const Reduction &reduction, Value firstRow,
@@ -154,8 +231,7 @@ void StageEmitter::emitReduction(const Reduction &reduction, Value firstRow,
   bool vector =
       inner && reduction.kind == ReductionKind::Columns && !stage->scalar;
   auto prepare = [&](Value row) {
-    RowPosition at{row,
-                   evaluator.positionOf(reduction.space, b.add(firstRow, row))};
+    RowPosition at{row, positionOf(b.add(firstRow, row))};
     evaluator.prepareRow(*stage, at.indices);
     return at;
   };
@@ -202,9 +278,9 @@ void StageEmitter::emitReduction(const Reduction &reduction, Value firstRow,
       Indices indices(at.indices);
       if (inner)
         indices.push_back({column});
-      if (Value sum = reduceLanes(reduction, indices))
-        evaluator.storeTile(sum, reduction.op->getResult(0), row, column,
-                            false);
+      for (auto [sum, result] : llvm::zip(reduceLanes(reduction, indices),
+                                          reduction.op->getResults()))
+        evaluator.storeTile(sum, result, row, column, false);
     });
   });
 }

@@ -43,19 +43,35 @@ AffineMap StageEmitter::packMap(const Reduction &reduction) {
   unsigned k = reduction.space.rank() + 1;
   for (AffineExpr &dim : dims)
     if (!dim)
-      dim = getAffineDimExpr(k, context);
+      dim = getAffineDimExpr(k++, context);
   AffineMap map =
       op.getMatchingIndexingMap(op.getDpsInputOperand(reduction.left));
   SmallVector<AffineExpr> results;
   for (AffineExpr expr : map.getResults())
     results.push_back(expr.replaceDims(dims));
-  return AffineMap::get(k + 1, 0, results, context);
+  return AffineMap::get(k, 0, results, context);
+}
+
+void StageEmitter::planGroups(const Stage &stage) {
+  groupDims.clear();
+  for (const Reduction &reduction : stage.reductions)
+    llvm::append_range(groupDims, reduction.groups);
+  llvm::sort(groupDims);
+  groupDims.erase(llvm::unique(groupDims), groupDims.end());
+  groups = 1;
+  groupPosition.clear();
+  for (int64_t dim : groupDims) {
+    groups *= stage.space.shape[dim];
+    groupPosition.push_back(evaluator.index(int64_t(0)));
+  }
+  groupRows = stage.space.leading() / groups;
 }
 
 void StageEmitter::planScratch(const Stage &stage) {
   packs.clear();
   packOf.clear();
   tileOffsets.clear();
+  copyOffsets.clear();
   int64_t lanes = evaluator.getLanes(), n = stage.space.columns();
   panelWidth = getPanelWidth(n, lanes);
   int64_t panels = llvm::divideCeil(n, panelWidth);
@@ -63,13 +79,12 @@ void StageEmitter::planScratch(const Stage &stage) {
   tileStride = std::min(panels, kMaxPanels) * panelWidth + lanes;
   hasPanels = false;
   packedRowBytes = 0;
-  bool inPlace = false;
+  bool ofTask = false;
   for (const Reduction &reduction : stage.reductions) {
-    inPlace |= reduction.kind == ReductionKind::InPlace;
-    hasPanels |= inPlace;
-    if (reduction.kind != ReductionKind::Packed)
+    ofTask |= reduction.isOfTask();
+    hasPanels |= reduction.isContraction();
+    if (!reduction.packed && !reduction.copied)
       continue;
-    hasPanels = true;
     linalg::LinalgOp op = reduction.op;
     OpOperand *operand = op.getDpsInputOperand(reduction.left);
     AffineMap map = packMap(reduction);
@@ -82,7 +97,10 @@ void StageEmitter::planScratch(const Stage &stage) {
                 reduction.depth,
                 packedRowBytes,
                 reduction.getElementType(),
-                &reduction};
+                &reduction,
+                llvm::any_of(groupDims, [&](int64_t dim) {
+                  return map.isFunctionOfDim(dim + 1);
+                })};
       packedRowBytes += (llvm::alignTo(reduction.depth, lanes) + lanes) *
                         elementBytes(pack.element);
       it = packs.insert(it, pack);
@@ -96,8 +114,8 @@ void StageEmitter::planScratch(const Stage &stage) {
                                        2, kMaxTiles) *
                    maxRows;
   // A tile must not have rows of two tasks.
-  if (inPlace)
-    blockRowsMax = stage.space.leading();
+  if (ofTask)
+    blockRowsMax = groupRows;
   packsOffset = 0;
   for (const Reduction &reduction : stage.reductions)
     for (Value result : reduction.op->getResults()) {
@@ -107,10 +125,18 @@ void StageEmitter::planScratch(const Stage &stage) {
               elementBytes(getElementTypeOrSelf(result.getType())),
           64);
     }
+  for (const Reduction &reduction : stage.reductions)
+    if (reduction.copied) {
+      copyOffsets[&reduction] = packsOffset;
+      // The last vectors of a transposed panel may have rows beyond the end.
+      packsOffset += llvm::alignTo((reduction.depth + lanes) * panelWidth *
+                                       elementBytes(reduction.getElementType()),
+                                   64);
+    }
   workerScratch.fixed = std::max(workerScratch.fixed, packsOffset);
   int64_t taskRows = stage.space.domain >= 0 || !stage.space.hasRows()
                          ? blockRowsMax
-                         : stage.space.leading();
+                         : groupRows;
   workerScratch.perTask =
       std::max(workerScratch.perTask, packedRowBytes * taskRows);
   workerScratch.most =
@@ -123,7 +149,6 @@ void StageEmitter::planScratch(const Stage &stage) {
 
 func::FuncOp StageEmitter::emit(int64_t number, StringRef name) {
   stage = &plan.getStages()[number];
-  planScratch(*stage);
   Type ptr = b.ptrType(), i64 = b.getI64Type();
   SmallVector<Type> types = {ptr, ptr, ptr, ptr, i64, i64, i64, i64};
   if (plan.checksIndices())
@@ -132,6 +157,8 @@ func::FuncOp StageEmitter::emit(int64_t number, StringRef name) {
   makeInternal(function);
   OpBuilder::InsertionGuard guard(b);
   b.beginFunction(function);
+  planGroups(*stage);
+  planScratch(*stage);
   ValueRange a = function.getArguments();
   arguments = {a[0], a[1], a[2],
                a[3], a[4], a[5],
@@ -153,7 +180,7 @@ func::FuncOp StageEmitter::emit(int64_t number, StringRef name) {
 }
 
 void StageEmitter::emitRows() {
-  Value leading = b.constant(stage->space.leading());
+  Value leading = b.constant(groupRows);
   Value first = b.constant(0), last = leading;
   if (stage->space.hasRows()) {
     first = arguments.rowBegin;
@@ -165,7 +192,7 @@ void StageEmitter::emitRows() {
     first = b.mul(first, leading);
     last = b.mul(last, leading);
   }
-  // Groups of equal size: in a short last one, each panel would serve few rows.
+  // Blocks of equal size: in a short last one, each panel would serve few rows.
   Value rows = b.sub(last, first);
   Value blocks = b.div(b.add(rows, b.constant(blockRowsMax - 1)),
                        b.constant(blockRowsMax));
@@ -174,19 +201,43 @@ void StageEmitter::emitRows() {
     Value end = b.div(b.mul(b.add(block, b.constant(1)), rows), blocks);
     Value blockRow = b.add(first, begin);
     Value blockRows = b.sub(end, begin);
-    emitPacks(blockRow, blockRows);
+    emitPacks(blockRow, blockRows, /*grouped=*/false);
     emitColumns(*stage, blockRow, blockRows);
   });
 }
 
-void StageEmitter::emitPacks(Value firstRow, Value rows) {
-  if (packs.empty())
+Indices StageEmitter::positionOf(Value row) {
+  if (groupDims.empty())
+    return evaluator.positionOf(stage->space, row);
+  RowSpace space = stage->space;
+  for (int64_t dim : llvm::reverse(groupDims))
+    space.shape.erase(space.shape.begin() + dim);
+  Indices position = evaluator.positionOf(space, row);
+  bool rows = space.hasRows();
+  for (auto [dim, index] : llvm::zip_equal(groupDims, groupPosition))
+    position.insert(position.begin() + dim + rows, index);
+  return position;
+}
+
+Value StageEmitter::groupOf(const Reduction &reduction) {
+  Value number = b.constant(0);
+  for (auto [dim, index] : llvm::zip_equal(groupDims, groupPosition))
+    if (llvm::is_contained(reduction.groups, dim))
+      number =
+          b.add(b.mul(number, b.constant(stage->space.shape[dim])), index.base);
+  return number;
+}
+
+void StageEmitter::emitPacks(Value firstRow, Value rows, bool grouped) {
+  if (llvm::none_of(packs,
+                    [&](const Pack &pack) { return pack.grouped == grouped; }))
     return;
   b.loop(b.constant(0), rows, 1, [&](Value row) {
-    Indices position = evaluator.positionOf(stage->space, b.add(firstRow, row));
+    Indices position = positionOf(b.add(firstRow, row));
     evaluator.prepareRow(*stage, position);
     for (const Pack &pack : packs)
-      emitPack(pack, row, position);
+      if (pack.grouped == grouped)
+        emitPack(pack, row, position);
   });
 }
 
@@ -199,43 +250,88 @@ Value StageEmitter::packedRow(const Pack &pack, Value row) {
 void StageEmitter::emitPack(const Pack &pack, Value row,
                             ArrayRef<Index> position) {
   int64_t lanes = evaluator.getLanes(), rank = stage->space.rank();
-  Indices dims(rank + 2);
+  ReductionLoops loops(*pack.reader);
+  Indices dims(rank + 1 + loops.dims.size());
   bool rows = stage->space.hasRows();
   for (auto [i, index] : llvm::enumerate(position))
     dims[rows ? i : i + 1] = index;
-  bool vector = pack.reader->packed.getVectors();
+  bool vector = pack.reader->vectors;
   int64_t bytes = elementBytes(pack.element);
-  for (auto [begin, end] : ReductionLoops(*pack.reader).pieces)
-    b.loop(
-        b.constant(0), b.constant(end - begin), vector ? lanes : 1,
-        [&, begin = begin, end = end](Value j) {
-          Value k = b.add(b.constant(begin), j);
-          dims[rank + 1] = {k, vector, vector ? begin % lanes : -1, begin, end};
-          Value value = evaluator.eval(
-              pack.operand->get(), evaluator.operandIndices(pack.map, dims));
-          if (!value)
-            return;
-          if (vector)
-            value = evaluator.broadcast(value);
-          b.store(value,
-                  b.offset(packedRow(pack, row), b.mul(k, b.constant(bytes))),
-                  bytes);
-        });
+  linalg::LinalgOp op = pack.reader->op;
+  Indices at(op.getNumLoops());
+  auto inner = [&](CodeBuilder::Values) {
+    for (auto [begin, end] : loops.pieces)
+      b.loop(b.constant(0), b.constant(end - begin), vector ? lanes : 1,
+             [&, begin = begin, end = end](Value j) {
+               Value k = b.add(b.constant(begin), j);
+               at[loops.dims.back()] = {k, vector, vector ? begin % lanes : -1,
+                                        begin, end};
+               for (auto [i, dim] : llvm::enumerate(loops.dims))
+                 dims[rank + 1 + i] = at[dim];
+               Value value =
+                   evaluator.eval(pack.operand->get(),
+                                  evaluator.operandIndices(pack.map, dims));
+               if (!value)
+                 return;
+               if (vector)
+                 value = evaluator.broadcast(value);
+               b.store(value,
+                       b.offset(packedRow(pack, row),
+                                b.mul(loops.flatten(b, at), b.constant(bytes))),
+                       bytes);
+             });
+    return CodeBuilder::Values();
+  };
+  loops.nest(b, {}, at, inner);
 }
 
 void StageEmitter::emitColumns(const Stage &stage, Value blockRow,
                                Value blockRows) {
   int64_t panels = llvm::divideCeil(stage.space.columns(), panelWidth);
-  Value all = b.constant(panels), one = b.constant(1);
+  Value all = b.constant(groups * panels), one = b.constant(1);
   Value first = b.div(b.mul(arguments.share, all), arguments.shares);
   Value last = b.div(b.mul(b.add(arguments.share, one), all), arguments.shares);
+  if (groupDims.empty()) {
+    // After the last panel comes the first one, for the next launch.
+    emitPanelTiles(stage, blockRow, blockRows, first, last, b.constant(0),
+                   first);
+    return;
+  }
+  Value perGroup = b.constant(panels);
+  Value groupsEnd = b.div(b.add(last, b.constant(panels - 1)), perGroup);
+  b.loop(b.div(first, perGroup), groupsEnd, one, [&](Value group) {
+    Value rest = group;
+    for (size_t i = groupDims.size(); i-- > 0;) {
+      Value extent = b.constant(stage.space.shape[groupDims[i]]);
+      groupPosition[i] = evaluator.index(i == 0 ? rest : b.rem(rest, extent));
+      rest = b.div(rest, extent);
+    }
+    emitPacks(blockRow, blockRows, /*grouped=*/true);
+    Value before = b.mul(group, perGroup);
+    Value next = b.add(before, perGroup);
+    Value begin = arith::MaxSIOp::create(b, first, before);
+    Value after = arith::SelectOp::create(b, b.less(next, last), next, first);
+    emitPanelTiles(stage, blockRow, blockRows, b.sub(begin, before),
+                   b.sub(b.min(next, last), before), before, after);
+  });
+  for (Index &index : groupPosition)
+    index = evaluator.index(int64_t(0));
+}
+
+void StageEmitter::emitPanelTiles(const Stage &stage, Value blockRow,
+                                  Value blockRows, Value first, Value last,
+                                  Value before, Value after) {
+  int64_t panels = llvm::divideCeil(stage.space.columns(), panelWidth);
+  Value one = b.constant(1);
   Value maxRows = b.constant(registers.maxRows);
   Value tiles =
       b.div(b.add(blockRows, b.constant(registers.maxRows - 1)), maxRows);
   // Use several panels at once only if a single tile of few rows uses them:
   // with more tiles a panel stays in the cache from tile to tile.
   Value step = b.constant(std::min(panels, kMaxPanels));
-  if (hasPanels) {
+  if (!copyOffsets.empty()) {
+    step = one;
+  } else if (hasPanels) {
     Value limit2 = b.constant(registers.budget / 4 + 1);
     Value limit4 = b.constant(registers.budget / 8 + 1);
     step = arith::SelectOp::create(b, b.less(blockRows, limit2), b.constant(2),
@@ -246,9 +342,12 @@ void StageEmitter::emitColumns(const Stage &stage, Value blockRow,
   }
   b.loop(first, last, step, [&](Value panel) {
     Value count = b.min(step, b.sub(last, panel));
-    // After the last panel comes the first one, for the next launch.
     Value next = b.add(panel, step);
-    next = arith::SelectOp::create(b, b.less(next, last), next, first);
+    next = arith::SelectOp::create(b, b.less(next, last), b.add(before, next),
+                                   after);
+    for (const Reduction &reduction : stage.reductions)
+      if (reduction.copied)
+        emitCopy(reduction, blockRow, panel);
     b.loop(b.constant(0), tiles, 1, [&](Value tile) {
       Value begin = b.div(b.mul(tile, blockRows), tiles);
       Value end = b.div(b.mul(b.add(tile, one), blockRows), tiles);
@@ -282,6 +381,8 @@ void StageEmitter::emitTile(const Stage &stage, Value blockRow, Value tileRow,
     if (reduction.packed)
       emitPanels(reduction, tileRow, rows, panel, panels, firstColumn, ahead,
                  accumulate);
+    else if (reduction.copied)
+      emitCopied(reduction, tileRow, rows, firstColumn, accumulate);
     else
       emitInPlace(reduction, firstRow, rows, panels, firstColumn, accumulate);
   }
@@ -289,7 +390,7 @@ void StageEmitter::emitTile(const Stage &stage, Value blockRow, Value tileRow,
   if (stage.stores.empty())
     return;
   b.loop(zero, rows, 1, [&](Value row) {
-    Indices position = evaluator.positionOf(stage.space, b.add(firstRow, row));
+    Indices position = positionOf(b.add(firstRow, row));
     evaluator.setTilePosition(row, firstColumn);
     evaluator.prepareRow(stage, position);
     auto element = [&](ArrayRef<Index> indices) {
@@ -307,108 +408,4 @@ void StageEmitter::emitTile(const Stage &stage, Value blockRow, Value tileRow,
       element(indices);
     });
   });
-}
-
-//===----------------------------------------------------------------------===//
-// Contractions
-//===----------------------------------------------------------------------===//
-
-bool StageEmitter::emitStart(const Reduction &reduction, Value firstRow,
-                             Value rows, Value firstColumn, Value lastColumn) {
-  linalg::LinalgOp op = reduction.op;
-  Value start = op.getDpsInits()[0];
-  if (isZero(start))
-    return false;
-  b.loop(b.constant(0), rows, 1, [&](Value row) {
-    Indices position =
-        evaluator.positionOf(reduction.space, b.add(firstRow, row));
-    evaluator.setTilePosition(row, firstColumn);
-    b.loop(firstColumn, lastColumn, evaluator.getLanes(), [&](Value column) {
-      Indices indices = position;
-      indices.push_back({column, true, 0});
-      if (Value value = evaluator.eval(start, indices))
-        evaluator.storeTile(value, reduction.op->getResult(0), row, column,
-                            true);
-    });
-  });
-  return true;
-}
-
-/// Runs the register tiles once per piece of the reduction, at the addresses
-/// where the piece begins in both operands.
-void StageEmitter::emitInPlace(const Reduction &reduction, Value firstRow,
-                               Value rows, Value panels, Value firstColumn,
-                               bool accumulate) {
-  linalg::LinalgOp op = reduction.op;
-  Indices out = evaluator.positionOf(reduction.space, firstRow);
-  evaluator.prepareRow(*stage, out);
-  out.push_back({firstColumn});
-  Indices dims = evaluator.loopIndices(op, out);
-  SmallVector<unsigned> reductions;
-  op.getReductionDims(reductions);
-  auto addressOf = [&](unsigned input) {
-    OpOperand *operand = op.getDpsInputOperand(input);
-    return evaluator.address(
-        operand->get(),
-        evaluator.operandIndices(op.getMatchingIndexingMap(operand), dims));
-  };
-  evaluator.setTilePosition(b.constant(0), firstColumn);
-  Value tile =
-      evaluator.tilePointer(op->getResult(0), b.constant(0), firstColumn);
-  InPlaceAttr inPlace = reduction.inPlace;
-  Type element = reduction.getElementType();
-  int64_t bytes = elementBytes(element);
-  for (auto [begin, end] : ReductionLoops(reduction).pieces) {
-    dims[reductions.front()] = {b.constant(begin), false, -1, begin, end};
-    func::FuncOp tiles = tileFunctions.get(
-        {element, evaluator.getLanes(), reduction.lanes,
-         inPlace.getLeftStride(), inPlace.getRightStride(),
-         panelWidth / evaluator.getLanes(), tileStride, accumulate,
-         /*streamed=*/false});
-    func::CallOp::create(
-        b, tiles,
-        ValueRange{addressOf(reduction.left), addressOf(1 - reduction.left),
-                   tile, b.constant(end - begin), rows, panels,
-                   b.constant(panelWidth * bytes), tile, b.constant(0)});
-    accumulate = true;
-  }
-}
-
-void StageEmitter::emitPanels(const Reduction &reduction, Value tileRow,
-                              Value rows, Value panel, Value panels,
-                              Value firstColumn, const Ahead &ahead,
-                              bool accumulate) {
-  Value result = reduction.op->getResult(0), zero = b.constant(0);
-  const Pack &pack = packs[packOf[&reduction]];
-  PackedAttr packed = reduction.packed;
-  PanelsAttr right = packed.getPanels();
-  Type element = reduction.getElementType();
-  int64_t bytes = elementBytes(element), lanes = evaluator.getLanes();
-  func::FuncOp tiles = tileFunctions.get(
-      {element, lanes, reduction.lanes, packedRowBytes / bytes,
-       right.getWidth(), panelWidth / lanes, tileStride, accumulate,
-       /*streamed=*/true});
-  Value left = packedRow(pack, tileRow);
-  int64_t stepBytes = right.getWidth() * bytes;
-  int64_t panelBytes = right.getK() * stepBytes;
-  Value packing =
-      b.offset(evaluator.getPacking(tables.getPanels(right)),
-               b.constant(packed.getNOffset() / right.getWidth() * panelBytes +
-                          packed.getKOffset() * stepBytes));
-  Value rightPointer = b.offset(packing, b.mul(panel, b.constant(panelBytes)));
-  Value aheadBytes = b.div(
-      b.mul(ahead.tile, b.constant(reduction.depth * stepBytes)), ahead.tiles);
-  Value aheadPointer = b.offset(
-      packing, b.add(b.mul(ahead.panel, b.constant(panelBytes)), aheadBytes));
-  Value alone = b.less(ahead.tiles, b.constant(2));
-  aheadPointer = arith::SelectOp::create(b, alone, rightPointer, aheadPointer);
-  Value aheadStep = arith::SelectOp::create(
-      b, alone, b.constant(0), b.div(b.constant(stepBytes), ahead.tiles));
-  evaluator.setTilePosition(zero, firstColumn);
-  func::CallOp::create(
-      b, tiles,
-      ValueRange{left, rightPointer,
-                 evaluator.tilePointer(result, zero, firstColumn),
-                 b.constant(reduction.depth), rows, panels,
-                 b.constant(panelBytes), aheadPointer, aheadStep});
 }

@@ -17,13 +17,15 @@ namespace mlir::uprog {
 ///
 ///   for each group of rows
 ///     pack the left operands of contractions
-///     for each tile of columns of this worker's share
-///       for each tile of rows
-///         contractions and other reductions, each into a tile of its own
-///         for each row, each vector of columns: everything else
+///     for each matrix that contractions multiply them with
+///       for each tile of columns of this worker's share
+///         for each tile of rows
+///           contractions and other reductions, each into a tile of its own
+///           for each row, each vector of columns: everything else
 ///
 /// A "row" here is `columns()` elements: a row of a value with more inner
-/// dimensions is split into several.
+/// dimensions is split into several. The inner dimensions that say which matrix
+/// it is are `groupDims`; rows are numbered without them.
 class StageEmitter {
 public:
   StageEmitter(const StagePlan &plan, ModuleTables &tables,
@@ -50,10 +52,12 @@ private:
     int64_t offset; ///< bytes from the start of a packed row
     Type element;
     const Reduction *reader; ///< one of its readers
+    bool grouped;            ///< differs from matrix to matrix
   };
 
   /// The memory to prefetch while a tile is computed: its share, as one of
-  /// `tiles`, of the panel after all of them. Null if there is one tile.
+  /// `tiles`, of the panel after all of them, counted over all matrices. Null
+  /// if there is one tile.
   struct Ahead {
     Value panel, tile, tiles;
   };
@@ -62,10 +66,23 @@ private:
   AffineMap packMap(const Reduction &reduction);
   /// The loops of the stage over the rows and columns of this unit.
   void emitRows();
-  void emitPacks(Value firstRow, Value rows);
+  /// The inner dimensions that matrices differ in, and what follows from them.
+  void planGroups(const Stage &stage);
+  /// The indices of a row of the current matrix.
+  Indices positionOf(Value row);
+  /// The number of the current matrix, among those of `reduction`.
+  Value groupOf(const Reduction &reduction);
+  void emitPacks(Value firstRow, Value rows, bool grouped);
   void emitPack(const Pack &pack, Value row, ArrayRef<Index> position);
   Value packedRow(const Pack &pack, Value row);
   void emitColumns(const Stage &stage, Value blockRow, Value blockRows);
+  /// Tiles of panels [first, last) of a matrix. After them comes the panel
+  /// `after`, counted over all matrices, of which `before` come earlier.
+  void emitPanelTiles(const Stage &stage, Value blockRow, Value blockRows,
+                      Value first, Value last, Value before, Value after);
+  /// Copies a panel of B, that of the task that `row` belongs to.
+  void emitCopy(const Reduction &reduction, Value row, Value panel);
+  Value copiedPanel(const Reduction &reduction);
   void emitTile(const Stage &stage, Value blockRow, Value tileRow, Value rows,
                 Value panel, Value panels, const Ahead &ahead);
   /// Puts the start value of a contraction into its tile; false if it is zero.
@@ -76,6 +93,8 @@ private:
                   const Ahead &ahead, bool accumulate);
   void emitInPlace(const Reduction &reduction, Value firstRow, Value rows,
                    Value panels, Value firstColumn, bool accumulate);
+  void emitCopied(const Reduction &reduction, Value tileRow, Value rows,
+                  Value firstColumn, bool accumulate);
   /// A row of a tile, and its indices without the column's.
   struct RowPosition {
     Value row;
@@ -86,8 +105,9 @@ private:
   void reduceColumns(const Reduction &reduction, ArrayRef<RowPosition> rows,
                      Value firstColumn, Value column, int64_t vectors,
                      bool vector);
-  Value reduceLanes(const Reduction &reduction, ArrayRef<Index> position);
-  Value finishLanes(Operation *combiner, ArrayRef<Value> sums);
+  /// The results of a reduction along the lanes; none after an error.
+  CodeBuilder::Values reduceLanes(const Reduction &reduction,
+                                  ArrayRef<Index> position);
 
   const StagePlan &plan;
   ModuleTables &tables;
@@ -107,6 +127,11 @@ private:
   DenseMap<Value, int64_t> tileOffsets;
   int64_t blockRowsMax = 0, tileStride = 0, panelWidth = 0;
   bool hasPanels = false;
+  SmallVector<int64_t> groupDims; ///< sorted
+  int64_t groups = 1;             ///< matrices
+  int64_t groupRows = 1; ///< rows of a task that share one, if all differ
+  Indices groupPosition; ///< of the current matrix, one for each of groupDims
+  DenseMap<const Reduction *, int64_t> copyOffsets;
   WorkerScratch workerScratch;
 };
 

@@ -106,6 +106,13 @@ Value ReductionLoops::getEnd(CodeBuilder &b, int64_t end, Value limit) {
   return limit ? b.min(b.constant(end), limit) : b.constant(end);
 }
 
+Value ReductionLoops::flatten(CodeBuilder &b, ArrayRef<Index> at) const {
+  Value position = at[dims.front()].base;
+  for (size_t i = 1; i < dims.size(); ++i)
+    position = b.add(b.mul(position, b.constant(extents[i])), at[dims[i]].base);
+  return position;
+}
+
 bool uprog::readsVectors(const Reduction &reduction, int64_t begin, int64_t end,
                          int64_t lanes) {
   auto isWhole = [&](int64_t value) { return value % lanes == 0; };

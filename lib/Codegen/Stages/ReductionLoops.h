@@ -29,6 +29,8 @@ struct ReductionLoops {
   bool isLimited() const {
     return llvm::any_of(limits, [](Value limit) { return bool(limit); });
   }
+  /// The position of an element among all, whose indices are in `at`.
+  Value flatten(CodeBuilder &b, ArrayRef<Index> at) const;
 
   SmallVector<unsigned> dims;
   SmallVector<int64_t> extents;

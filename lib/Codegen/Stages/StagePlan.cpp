@@ -114,6 +114,56 @@ Operation *uprog::getCombiner(linalg::LinalgOp op) {
   return combiner;
 }
 
+/// True if `compare` says that its first operand is strictly larger than its
+/// second, or strictly smaller.
+static bool isStrict(Operation *compare) {
+  if (auto floats = dyn_cast<arith::CmpFOp>(compare))
+    return floats.getPredicate() == arith::CmpFPredicate::OGT ||
+           floats.getPredicate() == arith::CmpFPredicate::OLT;
+  auto integers = dyn_cast<arith::CmpIOp>(compare);
+  return integers && integers.getPredicate() != arith::CmpIPredicate::eq &&
+         integers.getPredicate() != arith::CmpIPredicate::ne &&
+         !arith::applyCmpPredicate(integers.getPredicate(), APInt(1, 0),
+                                   APInt(1, 0));
+}
+
+std::optional<Selection> uprog::getSelection(linalg::LinalgOp op) {
+  Block &block = op->getRegion(0).front();
+  if (op->getNumResults() < 2 || op.getNumReductionLoops() != 1)
+    return std::nullopt;
+  SmallVector<unsigned> reduced;
+  op.getReductionDims(reduced);
+  Operation *compare = nullptr;
+  std::optional<unsigned> best, position;
+  auto results = block.getTerminator()->getOperands();
+  ArrayRef<BlockArgument> sums = block.getArguments().take_back(results.size());
+  for (auto [i, result] : llvm::enumerate(results)) {
+    auto select = result.getDefiningOp<arith::SelectOp>();
+    if (!select || select.getFalseValue() != sums[i] ||
+        (compare && compare != select.getCondition().getDefiningOp()))
+      return std::nullopt;
+    compare = select.getCondition().getDefiningOp();
+    if (!compare || !isStrict(compare))
+      return std::nullopt;
+    bool isBest = compare->getOperand(0) == select.getTrueValue() &&
+                  compare->getOperand(1) == sums[i];
+    if (isBest)
+      best = i;
+    auto index = select.getTrueValue();
+    while (auto cast = index.getDefiningOp<arith::IndexCastOp>())
+      index = cast.getIn();
+    auto loop = index.getDefiningOp<linalg::IndexOp>();
+    if (loop && loop.getDim() == reduced[0])
+      position = i;
+    // Nothing else depends on what is selected.
+    if (std::distance(sums[i].use_begin(), sums[i].use_end()) != 1 + isBest)
+      return std::nullopt;
+  }
+  if (!best || !position)
+    return std::nullopt;
+  return Selection{compare, *best, *position};
+}
+
 //===----------------------------------------------------------------------===//
 // Stages
 //===----------------------------------------------------------------------===//
@@ -189,12 +239,23 @@ void StagePlan::addStage(StageOp stageOp) {
           reduction.kind = ReductionKind::Packed;
           reduction.packed = attr;
           reduction.left = attr.getLeft();
+          reduction.vectors = attr.getVectors();
+          reduction.groups = attr.getGroups();
           reduction.breaks = attr.getBreaks();
         })
         .Case([&](InPlaceAttr attr) {
           reduction.kind = ReductionKind::InPlace;
           reduction.inPlace = attr;
           reduction.left = attr.getLeft();
+          reduction.groups = attr.getGroups();
+          reduction.breaks = attr.getBreaks();
+        })
+        .Case([&](CopiedAttr attr) {
+          reduction.kind = ReductionKind::Copied;
+          reduction.copied = attr;
+          reduction.left = attr.getLeft();
+          reduction.vectors = attr.getVectors();
+          reduction.groups = attr.getGroups();
           reduction.breaks = attr.getBreaks();
         })
         .Case([&](ReducedAttr attr) {
@@ -207,7 +268,9 @@ void StagePlan::addStage(StageOp stageOp) {
         });
     SmallVector<unsigned> dims;
     linalgOp.getReductionDims(dims);
-    reduction.depth = linalgOp.getStaticLoopRanges()[dims.front()];
+    reduction.depth = 1;
+    for (unsigned dim : dims)
+      reduction.depth *= linalgOp.getStaticLoopRanges()[dim];
     stage.reductions.push_back(std::move(reduction));
   }
   stages.push_back(std::move(stage));
@@ -292,7 +355,10 @@ TableLayout StagePlan::getLayout(Value value) const {
 int64_t StagePlan::getWeightBytes(const Reduction &reduction) const {
   if (reduction.packed)
     return reduction.depth * reduction.space.columns() *
+           reduction.packed.getPanels().getGroups() *
            elementBytes(reduction.getElementType());
+  if (!reduction.inPlace)
+    return 0;
   int64_t bytes = 0;
   for (int64_t parameter : reduction.inPlace.getParameters())
     for (auto [i, type] : llvm::enumerate(op.getArgumentTypes()))

@@ -70,8 +70,26 @@ bool isZero(Value value);
 /// one result; else null.
 Operation *getCombiner(linalg::LinalgOp op);
 
-/// How a reduction runs: PackedAttr, InPlaceAttr, and the kinds of ReducedAttr.
-enum class ReductionKind { Packed, InPlace, Columns, Lanes, Sequential };
+/// How a reduction finds the first of the largest or smallest elements: where
+/// `compare` says that a new element is strictly larger than result `best`, or
+/// smaller, it takes the place of all results, of which `position` is its
+/// index.
+struct Selection {
+  Operation *compare;
+  unsigned best, position;
+};
+std::optional<Selection> getSelection(linalg::LinalgOp op);
+
+/// How a reduction runs: PackedAttr, InPlaceAttr, CopiedAttr, and the kinds of
+/// ReducedAttr.
+enum class ReductionKind {
+  Packed,
+  InPlace,
+  Copied,
+  Columns,
+  Lanes,
+  Sequential
+};
 
 /// A reduction of a stage.
 struct Reduction {
@@ -83,13 +101,20 @@ struct Reduction {
   /// The positions, along the last reduction dimension, where a concatenated
   /// operand goes from one piece to the next; sorted.
   ArrayRef<int64_t> breaks;
-  // Contractions: number of the input that is A, extent of the reduction.
+  // Contractions: number of the input that is A, whether it is copied in
+  // vectors, extent of the reduction, and the inner dimensions of the stage
+  // that say which matrix B is.
   unsigned left = 0;
+  bool vectors = true;
   int64_t depth = 0;
+  ArrayRef<int64_t> groups;
   PackedAttr packed;   ///< of that kind only
   InPlaceAttr inPlace; ///< of that kind only
+  CopiedAttr copied;   ///< of that kind only
 
-  bool isContraction() const { return packed || inPlace; }
+  bool isContraction() const { return packed || inPlace || copied; }
+  /// True if B may differ from task to task.
+  bool isOfTask() const { return inPlace || copied; }
   /// The element type of the first result.
   Type getElementType() const {
     return getElementTypeOrSelf(op->getResult(0).getType());

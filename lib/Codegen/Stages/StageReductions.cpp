@@ -22,9 +22,12 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// True if `op` is a sum of products: acc + a*b with one reduction dimension.
+/// A task has at least so many rows that share a matrix if it is copied.
+static constexpr int64_t kCopiedRows = 4;
+
+/// True if `op` is a sum of products: acc + a*b.
 static bool isContraction(linalg::LinalgOp op) {
-  if (op.getNumReductionLoops() != 1 || op.getNumDpsInputs() != 2)
+  if (op.getNumReductionLoops() == 0 || op.getNumDpsInputs() != 2)
     return false;
   Operation *combiner = getCombiner(op);
   Block &block = op->getRegion(0).front();
@@ -66,7 +69,8 @@ static bool isFloatContraction(linalg::LinalgOp op) {
 PanelsAttr Staging::getPanels(ArrayRef<int64_t> parameters, int64_t n,
                               int64_t k, bool transposed) {
   int64_t width = target == StageTarget::GPU ? 1 : getPanelWidth(n, lanes);
-  return PanelsAttr::get(op.getContext(), parameters, n, k, width, transposed);
+  return PanelsAttr::get(op.getContext(), parameters, /*extents=*/{},
+                         /*order=*/{}, n, k, width, transposed);
 }
 
 /// The panels of a contraction whose columns are the rows of the parameters
@@ -107,8 +111,9 @@ PanelsAttr Staging::matchStack(StagedNode &node, MutableArrayRef<Read> reads) {
 std::optional<Staging::Factor> Staging::matchPanel(const StagedNode &node,
                                                    const Read &read) {
   auto argument = dyn_cast<BlockArgument>(read.base);
-  if (read.indices.size() != 2 || !argument ||
-      !op.getParameter(argument.getArgNumber()))
+  auto linalgOp = cast<linalg::LinalgOp>(node.op);
+  if (read.indices.size() != 2 || linalgOp.getNumReductionLoops() != 1 ||
+      !argument || !op.getParameter(argument.getArgNumber()))
     return std::nullopt;
   auto shape = cast<RankedTensorType>(argument.getType()).getShape();
   if (ShapedType::isDynamicShape(shape))
@@ -138,6 +143,59 @@ std::optional<Staging::Factor> Staging::matchPanel(const StagedNode &node,
   return std::nullopt;
 }
 
+/// Matches a parameter each of whose dimensions is, as a whole, one of the
+/// reduction, the columns, or a dimension of the stage that says which matrix a
+/// row is multiplied with.
+std::optional<Staging::Factor> Staging::matchGroups(const StagedNode &node,
+                                                    const Read &read) {
+  auto argument = dyn_cast<BlockArgument>(read.base);
+  // A tile of a warp has rows of several matrices.
+  if (target == StageTarget::GPU || !argument ||
+      !op.getParameter(argument.getArgNumber()))
+    return std::nullopt;
+  auto shape = cast<RankedTensorType>(argument.getType()).getShape();
+  auto linalgOp = cast<linalg::LinalgOp>(node.op);
+  // The extents of the node's dimensions, its row first.
+  SmallVector<int64_t> extents{0};
+  llvm::append_range(extents, node.space.shape);
+  SmallVector<unsigned> reduced;
+  linalgOp.getReductionDims(reduced);
+  for (unsigned loop : reduced)
+    extents.push_back(linalgOp.getStaticLoopRanges()[loop]);
+  SmallVector<int64_t> places(extents.size(), -1); // among those of the read
+  SmallVector<int64_t> order;
+  for (auto [i, index] : llvm::enumerate(read.indices)) {
+    if (shape[i] == 1 && isa<AffineConstantExpr>(index.expr)) {
+      order.push_back(i);
+      continue;
+    }
+    auto dim = dyn_cast<AffineDimExpr>(index.expr);
+    if (!dim || places[dim.getPosition()] >= 0 ||
+        extents[dim.getPosition()] != shape[i])
+      return std::nullopt;
+    places[dim.getPosition()] = i;
+  }
+  unsigned rank = node.space.rank();
+  SmallVector<int64_t> groups;
+  for (unsigned dim = 1; dim < rank; ++dim)
+    if (places[dim] >= 0) {
+      groups.push_back(dim - 1);
+      order.push_back(places[dim]);
+    }
+  int64_t k = 1, n = extents[rank];
+  for (unsigned dim = rank + 1; dim < extents.size(); ++dim) {
+    order.push_back(places[dim]);
+    k *= extents[dim];
+  }
+  order.push_back(places[rank]);
+  if (llvm::is_contained(order, -1))
+    return std::nullopt;
+  auto panels = PanelsAttr::get(
+      op.getContext(), *op.getParameter(argument.getArgNumber()), shape, order,
+      n, k, getPanelWidth(n, node.lanes), /*transposed=*/false);
+  return Factor{panels, 0, 0, 0, groups};
+}
+
 std::optional<Staging::Factor> Staging::matchPacked(StagedNode &node,
                                                     linalg::LinalgOp linalgOp) {
   if (!isFloatContraction(linalgOp) || node.space.rank() == 0)
@@ -154,9 +212,11 @@ std::optional<Staging::Factor> Staging::matchPacked(StagedNode &node,
     SmallVector<Read> reads;
     readOperands(node, std::nullopt, reads, right);
     std::optional<Factor> factor;
-    if (reads.size() == 1)
+    if (reads.size() == 1) {
       factor = matchPanel(node, reads[0]);
-    else if (PanelsAttr stack = matchStack(node, reads))
+      if (!factor)
+        factor = matchGroups(node, reads[0]);
+    } else if (PanelsAttr stack = matchStack(node, reads))
       factor = Factor{stack};
     if (!factor)
       continue;
@@ -187,7 +247,7 @@ int64_t Staging::getStride(const Read &read, AffineExpr dim) {
     if (!index.expr.isFunctionOfDim(position))
       continue;
     if (stride != 0 || (rows && i == 0) ||
-        !isa<AffineConstantExpr>(index.expr - dim))
+        (index.expr - dim).isFunctionOfDim(position))
       return -1;
     const TableLayout::Digit *digit = layout.getOnlyDigit(i - rows);
     if (!digit)
@@ -197,17 +257,30 @@ int64_t Staging::getStride(const Read &read, AffineExpr dim) {
   return stride;
 }
 
+/// The inner dimensions of the stage, without the columns, of which an access
+/// is a function if `isRead`, and the others.
+static std::pair<SmallVector<int64_t>, SmallVector<int64_t>>
+splitDims(const RowSpace &space, llvm::function_ref<bool(unsigned)> isRead) {
+  SmallVector<int64_t> groups, rows;
+  for (int64_t i = 0; i + 1 < space.rank(); ++i)
+    (isRead(i + 1) ? groups : rows).push_back(i);
+  return {groups, rows};
+}
+
 /// Matches a product of matrices of which one may differ from task to task. Its
 /// rows are those of one task, so that the rows of a tile share their reads
 /// of B.
 bool Staging::matchInPlace(StagedNode &node, linalg::LinalgOp linalgOp) {
-  if (!isFloatContraction(linalgOp) || node.space.rank() != 2)
+  unsigned rank = node.space.rank();
+  if (!isFloatContraction(linalgOp) || linalgOp.getNumReductionLoops() != 1 ||
+      rank < 2)
     return false;
   MLIRContext *context = op.getContext();
-  AffineExpr i = getAffineDimExpr(1, context), j = getAffineDimExpr(2, context);
-  AffineExpr k = getAffineDimExpr(3, context);
-  int64_t width = getPanelWidth(node.space.columns(), node.lanes);
-  int64_t covered = llvm::alignTo(node.space.columns(), width);
+  AffineExpr j = getAffineDimExpr(rank, context);
+  AffineExpr k = getAffineDimExpr(rank + 1, context);
+  int64_t columns = node.space.columns();
+  int64_t width = getPanelWidth(columns, node.lanes);
+  int64_t covered = llvm::alignTo(columns, width);
   for (unsigned right : {1u, 0u}) {
     // A computed operand has no place in memory.
     auto isComputed = [&](unsigned number) {
@@ -222,20 +295,37 @@ bool Staging::matchInPlace(StagedNode &node, linalg::LinalgOp linalgOp) {
              (isa<BlockArgument>(read.base) || getNode(read.base));
     };
     SmallVector<Read> lefts, rights;
+    // The reduction is split at the pieces of B.
     if (!readOperands(node, std::nullopt, lefts, 1 - right) ||
         lefts.size() != 1 || !liesInMemory(lefts[0]) ||
         getStride(lefts[0], k) != 1 || getStride(lefts[0], j) != 0 ||
-        getStride(lefts[0], i) <= 0)
+        !readOperands(node, rank, rights, right) || rights.empty())
       continue;
-    // The reduction is split at the pieces of B.
-    if (!readOperands(node, node.space.rank(), rights, right) || rights.empty())
+    auto [groups, rows] = splitDims(node.space, [&](unsigned dim) {
+      return llvm::any_of(rights, [&](const Read &read) {
+        return llvm::any_of(read.indices, [&](const SymbolicIndex &index) {
+          return index.expr.isFunctionOfDim(dim);
+        });
+      });
+    });
+    if (rows.size() != 1)
       continue;
+    int64_t leftStride =
+        getStride(lefts[0], getAffineDimExpr(rows[0] + 1, context));
     int64_t stride = getStride(rights[0], k);
-    if (stride <= 0 || llvm::any_of(rights, [&](const Read &read) {
-          return !liesInMemory(read) || read.indices.back().expr != j ||
-                 getSpace(read.base).columns() < node.space.columns() ||
-                 getStride(read, k) != stride || getStride(read, i) != 0 ||
-                 getLayout(read.base).getRun() < covered;
+    // Tiles read whole panels: beyond the columns, unless these fill them.
+    auto fits = [&](const Read &read) {
+      const SymbolicIndex &column = read.indices.back();
+      if (column.expr != j && columns != covered)
+        return false;
+      return column.lanes && getStride(read, j) == 1 &&
+             getSpace(read.base).columns() >= columns &&
+             getLayout(read.base).getRun() >= covered;
+    };
+    if (leftStride <= 0 || stride <= 0 ||
+        llvm::any_of(rights, [&](const Read &read) {
+          return !liesInMemory(read) || !fits(read) ||
+                 getStride(read, k) != stride;
         }))
       continue;
     llvm::append_range(node.reads, lefts);
@@ -246,9 +336,73 @@ bool Staging::matchInPlace(StagedNode &node, linalg::LinalgOp linalgOp) {
       node.reads.clear();
       return false;
     }
-    node.reduction =
-        InPlaceAttr::get(context, node.breaks, getParameters(node.reads),
-                         1 - right, getStride(lefts[0], i), stride);
+    node.reduction = InPlaceAttr::get(context, node.breaks, groups,
+                                      getParameters(node.reads), 1 - right,
+                                      leftStride, stride);
+    return true;
+  }
+  return false;
+}
+
+/// Matches a product of matrices whose operands lie, or are computed, in any
+/// other way, if copying them costs little against the product.
+bool Staging::matchCopied(StagedNode &node, linalg::LinalgOp linalgOp) {
+  unsigned rank = node.space.rank();
+  if (target == StageTarget::GPU || !isFloatContraction(linalgOp) || rank < 2 ||
+      2 * node.space.columns() < node.lanes)
+    return false;
+  AffineMap out = linalgOp.getIndexingMapMatchingResult(node.op->getResult(0));
+  bool hasRows = node.space.hasRows();
+  auto loopOf = [&](unsigned dim) { // of an inner one
+    return cast<AffineDimExpr>(out.getResult(hasRows ? dim : dim - 1))
+        .getPosition();
+  };
+  unsigned last = rank + linalgOp.getNumReductionLoops();
+  for (unsigned right : {1u, 0u}) {
+    AffineMap left =
+        linalgOp.getMatchingIndexingMap(linalgOp.getDpsInputOperand(1 - right));
+    AffineMap map =
+        linalgOp.getMatchingIndexingMap(linalgOp.getDpsInputOperand(right));
+    if (left.isFunctionOfDim(loopOf(rank)) ||
+        !map.isFunctionOfDim(loopOf(rank)))
+      continue;
+    auto [groups, rows] = splitDims(node.space, [&](unsigned dim) {
+      return map.isFunctionOfDim(loopOf(dim));
+    });
+    int64_t shared = 1;
+    for (int64_t dim : rows)
+      shared *= node.space.shape[dim];
+    if (shared < kCopiedRows)
+      continue;
+    SmallVector<Read> reads;
+    SmallVector<int64_t> breaks;
+    auto read = [&](unsigned operand, unsigned lanesDim) {
+      size_t before = reads.size();
+      bool fits = readOperands(node, lanesDim, reads, operand);
+      if (fits && isContiguous(ArrayRef(reads).drop_front(before))) {
+        llvm::append_range(breaks, node.breaks);
+        return true;
+      }
+      reads.truncate(before);
+      return false;
+    };
+    bool transposed = !read(right, rank);
+    if (transposed && !read(right, last))
+      continue;
+    bool vectors = read(1 - right, last);
+    if (!vectors) {
+      readOperands(node, std::nullopt, reads, 1 - right);
+      llvm::append_range(breaks, node.breaks);
+    }
+    if (!resolve(node, linalgOp.getDpsInits()[0], identity(node.space, true),
+                 false, reads))
+      return false;
+    llvm::sort(breaks);
+    breaks.erase(llvm::unique(breaks), breaks.end());
+    node.breaks = breaks;
+    node.reads = reads;
+    node.reduction = CopiedAttr::get(op.getContext(), breaks, groups, 1 - right,
+                                     transposed, vectors);
     return true;
   }
   return false;
@@ -267,15 +421,16 @@ LogicalResult Staging::classifyReduction(StagedNode &node,
     // The start value is read in vectors.
     if (resolve(node, linalgOp.getDpsInits()[0], identity(node.space, true),
                 false, node.reads)) {
-      bool vectors = readOperands(node, rank + 1, node.reads, factor->left);
-      node.reduction =
-          PackedAttr::get(context, node.breaks, factor->left, factor->panels,
-                          factor->nOffset, factor->kOffset, vectors);
+      unsigned last = rank + linalgOp.getNumReductionLoops();
+      bool vectors = readOperands(node, last, node.reads, factor->left);
+      node.reduction = PackedAttr::get(
+          context, node.breaks, factor->groups, factor->left, factor->panels,
+          factor->nOffset, factor->kOffset, vectors);
       return success();
     }
     node.reads.clear();
   }
-  if (matchInPlace(node, linalgOp))
+  if (matchInPlace(node, linalgOp) || matchCopied(node, linalgOp))
     return success();
   auto finish = [&](ReducedKind kind) {
     node.reduction = ReducedAttr::get(context, kind, node.breaks);
@@ -290,7 +445,8 @@ LogicalResult Staging::classifyReduction(StagedNode &node,
   SmallVector<Read> reads;
   bool fitsLanes =
       readOperands(node, rank + linalgOp.getNumReductionLoops(), reads);
-  if (fitsLanes && getCombiner(linalgOp) && isContiguous(reads)) {
+  if (fitsLanes && (getCombiner(linalgOp) || getSelection(linalgOp)) &&
+      isContiguous(reads)) {
     node.reads = reads;
     return finish(ReducedKind::Lanes);
   }

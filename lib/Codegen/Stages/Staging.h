@@ -56,7 +56,8 @@ struct StagedNode {
   /// The positions, along the last reduction dimension, where a concatenated
   /// operand goes from one piece to the next; sorted.
   SmallVector<int64_t> breaks;
-  /// The kind of a reduction: a PackedAttr, InPlaceAttr or ReducedAttr.
+  /// The kind of a reduction: a PackedAttr, InPlaceAttr, CopiedAttr or
+  /// ReducedAttr.
   Attribute reduction;
   int64_t level = 0;
   int64_t stage = -1;
@@ -111,11 +112,14 @@ private:
     PanelsAttr panels;
     int64_t nOffset = 0, kOffset = 0;
     unsigned left = 0; ///< the other input
+    SmallVector<int64_t> groups = {};
   };
   std::optional<Factor> matchPacked(StagedNode &node, linalg::LinalgOp op);
   std::optional<Factor> matchPanel(const StagedNode &node, const Read &read);
+  std::optional<Factor> matchGroups(const StagedNode &node, const Read &read);
   PanelsAttr matchStack(StagedNode &node, MutableArrayRef<Read> reads);
   bool matchInPlace(StagedNode &node, linalg::LinalgOp op);
+  bool matchCopied(StagedNode &node, linalg::LinalgOp op);
   /// The panels that the code of the target reads.
   PanelsAttr getPanels(ArrayRef<int64_t> parameters, int64_t n, int64_t k,
                        bool transposed);

@@ -361,6 +361,10 @@ void ObjectLayout::describeRows(json::Object &object) const {
       if (panels.getParameters().size() > 1)
         described[key::stacked] =
             json::Array(panels.getParameters().drop_front());
+      if (!panels.getExtents().empty()) {
+        described[key::extents] = json::Array(panels.getExtents());
+        described[key::order] = json::Array(panels.getOrder());
+      }
       packingList.push_back(std::move(described));
     }
   json::Array sourceList;

@@ -8,6 +8,7 @@
 #include "Batch/Dialect/UProg/UProg.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -104,8 +105,10 @@ LogicalResult RowsAttr::verify(EmitError emitError, RowsKind kind,
 }
 
 LogicalResult PanelsAttr::verify(EmitError emitError,
-                                 ArrayRef<int64_t> parameters, int64_t n,
-                                 int64_t k, int64_t width, bool transposed) {
+                                 ArrayRef<int64_t> parameters,
+                                 ArrayRef<int64_t> extents,
+                                 ArrayRef<int64_t> order, int64_t n, int64_t k,
+                                 int64_t width, bool transposed) {
   if (parameters.empty())
     return emitError() << "panels need at least one parameter";
   if (n < 1 || k < 1 || width < 1)
@@ -113,7 +116,36 @@ LogicalResult PanelsAttr::verify(EmitError emitError,
   if (parameters.size() > 1 && !transposed)
     return emitError() << "several parameters are stacked along n, so they "
                           "must be transposed";
+  if (extents.empty() && order.empty())
+    return success();
+  if (parameters.size() > 1 || transposed)
+    return emitError()
+           << "only one parameter has extents, and their order says "
+              "what is transposed";
+  if (order.size() != extents.size() || !isPermutationVector(order))
+    return emitError() << "the order must have each dimension of the extents "
+                          "once";
+  // A dimension belongs to n, to k or to the groups as a whole.
+  int64_t inner = 1;
+  bool hasN = n == 1, hasK = n * k == 1;
+  for (int64_t dim : llvm::reverse(order)) {
+    if (extents[dim] < 1)
+      return emitError() << "extents must be at least 1";
+    inner *= extents[dim];
+    hasN |= inner == n;
+    hasK |= hasN && inner == n * k;
+  }
+  if (!hasK)
+    return emitError() << "the last extents in order must make up n, and those "
+                          "before them k";
   return success();
+}
+
+int64_t PanelsAttr::getGroups() const {
+  int64_t elements = 1;
+  for (int64_t extent : getExtents())
+    elements *= extent;
+  return getExtents().empty() ? 1 : elements / (getN() * getK());
 }
 
 /// Checks positions along a reduction, which must ascend.
@@ -128,24 +160,51 @@ static LogicalResult verifyBreaks(EmitError emitError,
   return success();
 }
 
+/// Checks inner dimensions of a stage.
+static LogicalResult verifyGroups(EmitError emitError,
+                                  ArrayRef<int64_t> groups) {
+  if (llvm::any_of(groups, [](int64_t dim) { return dim < 0; }))
+    return emitError() << "groups must be inner dimensions of the stage";
+  return success();
+}
+
 LogicalResult PackedAttr::verify(EmitError emitError, ArrayRef<int64_t> breaks,
-                                 unsigned left, PanelsAttr panels,
-                                 int64_t nOffset, int64_t kOffset, bool) {
+                                 ArrayRef<int64_t> groups, unsigned left,
+                                 PanelsAttr panels, int64_t nOffset,
+                                 int64_t kOffset, bool) {
   if (left > 1)
     return emitError() << "left must be 0 or 1, an input of the contraction";
   if (nOffset < 0 || nOffset >= panels.getN() || kOffset < 0 ||
       kOffset >= panels.getK())
     return emitError() << "offsets must lie in the panels";
+  if (groups.empty() && panels.getGroups() != 1)
+    return emitError() << "of panels with several groups, 'groups' must say "
+                          "which";
+  if (failed(verifyGroups(emitError, groups)))
+    return failure();
   return verifyBreaks(emitError, breaks);
 }
 
 LogicalResult InPlaceAttr::verify(EmitError emitError, ArrayRef<int64_t> breaks,
-                                  ArrayRef<int64_t>, unsigned left,
-                                  int64_t leftStride, int64_t rightStride) {
+                                  ArrayRef<int64_t> groups, ArrayRef<int64_t>,
+                                  unsigned left, int64_t leftStride,
+                                  int64_t rightStride) {
   if (left > 1)
     return emitError() << "left must be 0 or 1, an input of the contraction";
   if (leftStride < 1 || rightStride < 1)
     return emitError() << "strides must be at least 1";
+  if (failed(verifyGroups(emitError, groups)))
+    return failure();
+  return verifyBreaks(emitError, breaks);
+}
+
+LogicalResult CopiedAttr::verify(EmitError emitError, ArrayRef<int64_t> breaks,
+                                 ArrayRef<int64_t> groups, unsigned left, bool,
+                                 bool) {
+  if (left > 1)
+    return emitError() << "left must be 0 or 1, an input of the contraction";
+  if (failed(verifyGroups(emitError, groups)))
+    return failure();
   return verifyBreaks(emitError, breaks);
 }
 
@@ -159,19 +218,19 @@ LogicalResult ReducedAttr::verify(EmitError emitError, ReducedKind,
 //===----------------------------------------------------------------------===//
 
 static LogicalResult verifyReduction(Operation *op, Attribute how) {
-  if (!isa<PackedAttr, InPlaceAttr, ReducedAttr>(how))
+  if (!isa<PackedAttr, InPlaceAttr, CopiedAttr, ReducedAttr>(how))
     return op->emitOpError("'uprog.reduction' must be #uprog.packed, "
-                           "#uprog.in_place or #uprog.reduced");
+                           "#uprog.in_place, #uprog.copied or #uprog.reduced");
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (!linalgOp || linalgOp.getNumReductionLoops() == 0 ||
       !isa<StageOp>(op->getParentOp()))
     return op->emitOpError(
         "has 'uprog.reduction', but is not a reduction in a stage");
-  if (!isa<ReducedAttr>(how) &&
-      (linalgOp.getNumReductionLoops() != 1 || linalgOp.getNumDpsInputs() != 2))
-    return op->emitOpError(
-        "is not a contraction: a reduction of two inputs along "
-        "one dimension");
+  if (isa<InPlaceAttr>(how) && linalgOp.getNumReductionLoops() != 1)
+    return op->emitOpError("is read in place, but reduces along more than one "
+                           "dimension");
+  if (!isa<ReducedAttr>(how) && linalgOp.getNumDpsInputs() != 2)
+    return op->emitOpError("is not a contraction: a reduction of two inputs");
   return success();
 }
 

@@ -76,6 +76,13 @@ struct PackingInfo {
   bool panels = false;      ///< else rows
   int64_t n = 0, k = 0, width = 0;
   bool transposed = false;
+  /// Of panels of a parameter with other dimensions than n and k: its extents,
+  /// and its dimensions in the order groups, k, n.
+  std::vector<int64_t> extents;
+  std::vector<int> order;
+
+  /// The number of matrices of k by n.
+  int64_t groups() const;
 };
 
 struct SourceInfo {

@@ -79,6 +79,8 @@ BATCH_KEY(k)
 BATCH_KEY(width)
 BATCH_KEY(transposed)
 BATCH_KEY(stacked)
+BATCH_KEY(extents)
+BATCH_KEY(order)
 
 // `tables`.
 BATCH_KEY(rowBytes)

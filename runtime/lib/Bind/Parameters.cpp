@@ -154,23 +154,69 @@ private:
   std::optional<TensorFile> file;
 };
 
+/// Where the elements of a parameter lie: element (k, n) of group g is number
+/// groups[g] + ks[k] + ns[n].
+struct ElementOrder {
+  std::vector<int64_t> groups{0}, ks{0}, ns{0};
+};
+
+/// The elements of `columns` columns that `data` has; of all, if the packing
+/// has an order of its own.
+ElementOrder findElements(const PackingInfo &packing, int64_t columns) {
+  std::vector<int64_t> extents{packing.k, columns};
+  std::vector<int> order{0, 1};
+  if (packing.transposed) {
+    std::swap(extents[0], extents[1]);
+    std::swap(order[0], order[1]);
+  }
+  if (!packing.extents.empty()) {
+    extents = packing.extents;
+    order = packing.order;
+  }
+  std::vector<int64_t> strides(extents.size(), 1);
+  for (size_t d = extents.size(); d-- > 1;)
+    strides[d - 1] = strides[d] * extents[d];
+  ElementOrder elements;
+  // Of what is complete, dimension `dim` is the next outer one.
+  auto extend = [&](std::vector<int64_t> &offsets, int dim) {
+    const size_t inner = offsets.size();
+    for (int64_t i = 1; i < extents[dim]; ++i)
+      for (size_t j = 0; j < inner; ++j)
+        offsets.push_back(offsets[j] + i * strides[dim]);
+  };
+  for (size_t i = order.size(); i-- > 0;) {
+    const auto ns = static_cast<int64_t>(elements.ns.size());
+    const auto ks = static_cast<int64_t>(elements.ks.size());
+    extend(ns < columns     ? elements.ns
+           : ks < packing.k ? elements.ks
+                            : elements.groups,
+           order[i]);
+  }
+  return elements;
+}
+
 /// Columns `begin` to `end` of B in panels of `width`:
-/// P[p][k][j] = B[k][p * width + j]. `data` has only these columns.
+/// P[p][k][j] = B[k][p * width + j], one group after the other. `data` has only
+/// these columns.
 template <class T>
 void packPanels(const PackingInfo &packing, int64_t begin, int64_t end,
                 const char *data, char *target) {
   T *out = reinterpret_cast<T *>(target);
-  for (int64_t p = begin / packing.width; p * packing.width < end; ++p) {
-    const int64_t first = std::max(begin, p * packing.width);
-    const int64_t last = std::min(end, (p + 1) * packing.width);
-    for (int64_t k = 0; k < packing.k; ++k)
-      for (int64_t n = first; n < last; ++n) {
-        int64_t from = packing.transposed ? (n - begin) * packing.k + k
-                                          : k * (end - begin) + n - begin;
-        std::memcpy(
-            &out[(p * packing.k + k) * packing.width + n % packing.width],
-            data + from * static_cast<int64_t>(sizeof(T)), sizeof(T));
-      }
+  const ElementOrder elements = findElements(packing, end - begin);
+  const int64_t panels = (packing.n + packing.width - 1) / packing.width;
+  for (int64_t group : elements.groups) {
+    for (int64_t p = begin / packing.width; p * packing.width < end; ++p) {
+      const int64_t first = std::max(begin, p * packing.width);
+      const int64_t last = std::min(end, (p + 1) * packing.width);
+      for (int64_t k = 0; k < packing.k; ++k)
+        for (int64_t n = first; n < last; ++n) {
+          int64_t from = group + elements.ks[k] + elements.ns[n - begin];
+          std::memcpy(
+              &out[(p * packing.k + k) * packing.width + n % packing.width],
+              data + from * static_cast<int64_t>(sizeof(T)), sizeof(T));
+        }
+    }
+    out += panels * packing.k * packing.width;
   }
 }
 
@@ -222,11 +268,13 @@ BoundParameters::BoundParameters(const Descriptor &descriptor,
       std::string what = "parameter '" + parameter.name + "'";
       if (packing.panels) {
         if (packing.stacked.empty() &&
-            packing.n * packing.k != elementCount(loaded.shape))
+            packing.groups() * packing.n * packing.k !=
+                elementCount(loaded.shape))
           raise("parameter '", parameter.name, "' of shape ",
                 shapeName(loaded.shape), " does not fit its panels of ",
                 packing.k, " by ", packing.n);
-        int64_t panels = (packing.n + packing.width - 1) / packing.width;
+        int64_t panels = packing.groups() *
+                         ((packing.n + packing.width - 1) / packing.width);
         if (!buffers[f].data()) {
           layouts[f].bytes =
               panels * packing.width * packing.k * byteSize(parameter.dtype);

@@ -191,6 +191,8 @@ PackingInfo parsePacking(const json &text) {
     packing.width = member(text, key::width).get<int64_t>();
     packing.transposed = value(text, key::transposed, false);
     packing.stacked = value(text, key::stacked, std::vector<int>());
+    packing.extents = value(text, key::extents, std::vector<int64_t>());
+    packing.order = value(text, key::order, std::vector<int>());
   }
   return packing;
 }
@@ -361,10 +363,44 @@ void Descriptor::check() const {
         checkRange(block.kernel, kernels.size(), "kernel");
 }
 
+int64_t PackingInfo::groups() const {
+  int64_t elements = 1;
+  for (int64_t extent : extents)
+    elements *= extent;
+  return extents.empty() ? 1 : elements / (n * k);
+}
+
+/// Checks that `order` has each dimension of a packing once, and that those of
+/// n come last and those of k before them.
+static void checkOrder(const PackingInfo &packing) {
+  std::set<int> dims(packing.order.begin(), packing.order.end());
+  bool fits = packing.order.size() == packing.extents.size() &&
+              dims.size() == packing.order.size() && packing.stacked.empty() &&
+              packing.n > 0 && packing.k > 0;
+  int64_t inner = 1;
+  bool hasN = packing.n == 1, hasK = packing.n == 1 && packing.k == 1;
+  for (size_t i = packing.order.size(); fits && i-- > 0;) {
+    int dim = packing.order[i];
+    if (dim < 0 || dim >= static_cast<int>(packing.extents.size()) ||
+        packing.extents[dim] < 1) {
+      fits = false;
+      break;
+    }
+    inner *= packing.extents[dim];
+    hasN |= inner == packing.n;
+    hasK |= hasN && inner == packing.n * packing.k;
+  }
+  if (!fits || !hasK)
+    raise("the descriptor has a packing of panels whose extents do not make up "
+          "its k by n");
+}
+
 void Descriptor::checkPacking(const PackingInfo &packing) const {
   checkRange(packing.parameter, parameters.size(), "parameter");
   if (packing.panels && (packing.width <= 0 || packing.n < 0 || packing.k < 0))
     raise("the descriptor has a malformed packing of panels");
+  if (!packing.extents.empty() || !packing.order.empty())
+    checkOrder(packing);
   if (packing.stacked.empty())
     return;
   int64_t rows = 0;

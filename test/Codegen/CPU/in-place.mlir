@@ -52,10 +52,9 @@ uprog.operator @both.rows(%n: index, %a: tensor<?x8x8xf32> {uprog.operand = #upr
 }
 
 // Rows of 48 columns end before two panels of 32 do: the tiles would read
-// behind the last row.
+// behind the last row, so both operands are copied.
 // CHECK-LABEL: func.func private @narrow.rows.stage0
-// CHECK-NOT:       call @batch.tiles
-// CHECK:           vector.fma %{{.*}} : vector<16xf32>
+// CHECK:           call @batch.tiles.v2.a64.b32.c80.near(
 uprog.operator @narrow.rows(%n: index, %a: tensor<?x48x48xf32> {uprog.operand = #uprog.operand<gather>},
                             %b: tensor<?x48x48xf32> {uprog.operand = #uprog.operand<gather>})
     -> tensor<?x48x48xf32> {
@@ -67,9 +66,12 @@ uprog.operator @narrow.rows(%n: index, %a: tensor<?x48x48xf32> {uprog.operand = 
   uprog.yield %y : tensor<?x48x48xf32>
 }
 
-// What is computed on the way lies nowhere: no address to read it at.
+// What is computed on the way lies nowhere: it is computed where it is copied,
+// once for all rows of a task.
 // CHECK-LABEL: func.func private @computed.rows.stage0
-// CHECK-NOT:       call @batch.tiles
+// CHECK-COUNT-1:   arith.addf %{{.*}} : vector<16xf32>
+// CHECK-NOT:       arith.addf %{{.*}} : vector<16xf32>
+// CHECK:           call @batch.tiles.v2.a80.b32.c80.near(
 uprog.operator @computed.rows(%n: index, %a: tensor<?x64x64xf32> {uprog.operand = #uprog.operand<gather>},
                               %b: tensor<?x64x64xf32> {uprog.operand = #uprog.operand<gather>})
     -> tensor<?x64x64xf32> {
@@ -80,4 +82,41 @@ uprog.operator @computed.rows(%n: index, %a: tensor<?x64x64xf32> {uprog.operand 
   %y = linalg.batch_matmul ins(%a, %c : tensor<?x64x64xf32>, tensor<?x64x64xf32>)
       outs(%start : tensor<?x64x64xf32>) -> tensor<?x64x64xf32>
   uprog.yield %y : tensor<?x64x64xf32>
+}
+
+// Matrices that differ from head to head: the tiles of each read their own. What
+// lies with the columns of the reduction beside each other is transposed.
+#q = affine_map<(t, h, i, j, k) -> (t, i, h, k)>
+#keys = affine_map<(t, h, i, j, k) -> (t, j, h, k)>
+#values = affine_map<(t, h, i, j, k) -> (t, k, h, j)>
+#heads = affine_map<(t, h, i, j, k) -> (t, h, i, j)>
+// CHECK-LABEL: func.func private @heads.rows.stage0
+// CHECK:           vector.shuffle
+// CHECK:           call @batch.tiles.v2.a80.b32.c80.near(
+// CHECK:           call @batch.tiles.v2.a256.b256.c80.near(
+uprog.operator @heads.rows(%n: index, %q: tensor<?x64x4x64xf32> {uprog.operand = #uprog.operand<gather>},
+                           %k: tensor<?x64x4x64xf32> {uprog.operand = #uprog.operand<gather>})
+    -> (tensor<?x4x64x64xf32>, tensor<?x4x64x64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?x4x64x64xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x4x64x64xf32>) -> tensor<?x4x64x64xf32>
+  %s = linalg.generic {indexing_maps = [#q, #keys, #heads],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+      ins(%q, %k : tensor<?x64x4x64xf32>, tensor<?x64x4x64xf32>)
+      outs(%start : tensor<?x4x64x64xf32>) {
+  ^bb0(%u: f32, %v: f32, %o: f32):
+    %p = arith.mulf %u, %v : f32
+    %r = arith.addf %o, %p : f32
+    linalg.yield %r : f32
+  } -> tensor<?x4x64x64xf32>
+  %y = linalg.generic {indexing_maps = [#q, #values, #heads],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+      ins(%q, %k : tensor<?x64x4x64xf32>, tensor<?x64x4x64xf32>)
+      outs(%start : tensor<?x4x64x64xf32>) {
+  ^bb0(%u: f32, %v: f32, %o: f32):
+    %p = arith.mulf %u, %v : f32
+    %r = arith.addf %o, %p : f32
+    linalg.yield %r : f32
+  } -> tensor<?x4x64x64xf32>
+  uprog.yield %s, %y : tensor<?x4x64x64xf32>, tensor<?x4x64x64xf32>
 }

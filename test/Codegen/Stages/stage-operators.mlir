@@ -273,3 +273,105 @@ uprog.operator @insert.rows(
   %new = tensor.extract_slice %two[0, 2, 0] [%n, 1, 4] [1, 1, 1] : tensor<?x6x4xf32> to tensor<?x4xf32>
   uprog.yield %two, %old, %new : tensor<?x6x4xf32>, tensor<?x4xf32>, tensor<?x4xf32>
 }
+
+#x3 = affine_map<(r, h, i, n, k) -> (r, i, k)>
+#w3 = affine_map<(r, h, i, n, k) -> (h, n, k)>
+#y3 = affine_map<(r, h, i, n, k) -> (r, h, i, n)>
+#k3 = affine_map<(r, h, i, n, k) -> (r, h, n, k)>
+#q3 = affine_map<(r, h, i, n, k) -> (r, h, i, k)>
+#c2 = affine_map<(r, i, n, h, k) -> (r, h, i, k)>
+#w2 = affine_map<(r, i, n, h, k) -> (h, k, n)>
+#y2 = affine_map<(r, i, n, h, k) -> (r, i, n)>
+
+// Of a parameter with a matrix for each head, panels of all are packed, and a
+// product of activations whose columns are rows in memory is copied. Along heads
+// too a sum runs in tiles.
+// CHECK-LABEL: uprog.operator @heads.rows
+// CHECK:         uprog.stage rows<tasks> shape [4, 16, 64]
+// CHECK:           uprog.reduction = #uprog.packed<groups = [0], left = 0, panels = <parameters = [0], extents = [4, 64, 48], order = [0, 2, 1], n = 64, k = 48, width = 32>>
+// CHECK:         uprog.stage rows<tasks> shape [4, 16, 16]
+// CHECK:           uprog.reduction = #uprog.copied<groups = [0], left = 0, transposed = true>
+// CHECK:         uprog.stage rows<tasks> shape [16, 32]
+// CHECK:           uprog.reduction = #uprog.packed<left = 0, panels = <parameters = [1], extents = [4, 16, 32], order = [0, 1, 2], n = 32, k = 64, width = 32>>
+uprog.operator @heads.rows(%n: index, %x: tensor<?x16x48xf32> {uprog.operand = #uprog.operand<gather>},
+                           %w: tensor<4x64x48xf32> {uprog.operand = #uprog.operand<shared(0)>},
+                           %o: tensor<4x16x32xf32> {uprog.operand = #uprog.operand<shared(1)>}) -> tensor<?x16x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e1 = tensor.empty(%n) : tensor<?x4x16x64xf32>
+  %s1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<?x4x16x64xf32>) -> tensor<?x4x16x64xf32>
+  %q = linalg.generic {indexing_maps = [#x3, #w3, #y3],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<?x16x48xf32>, tensor<4x64x48xf32>) outs(%s1 : tensor<?x4x16x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<?x4x16x64xf32>
+  %e2 = tensor.empty(%n) : tensor<?x4x16x16xf32>
+  %s2 = linalg.fill ins(%zero : f32) outs(%e2 : tensor<?x4x16x16xf32>) -> tensor<?x4x16x16xf32>
+  %qk = linalg.generic {indexing_maps = [#q3, #k3, #y3],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+      ins(%q, %q : tensor<?x4x16x64xf32>, tensor<?x4x16x64xf32>) outs(%s2 : tensor<?x4x16x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<?x4x16x16xf32>
+  %e3 = tensor.empty(%n) : tensor<?x16x32xf32>
+  %s3 = linalg.fill ins(%zero : f32) outs(%e3 : tensor<?x16x32xf32>) -> tensor<?x16x32xf32>
+  %y = linalg.generic {indexing_maps = [#c2, #w2, #y2],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%qk, %o : tensor<?x4x16x16xf32>, tensor<4x16x32xf32>) outs(%s3 : tensor<?x16x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<?x16x32xf32>
+  uprog.yield %y : tensor<?x16x32xf32>
+}
+
+// The first of the largest elements is found in all lanes.
+// CHECK-LABEL: uprog.operator @largest.rows
+// CHECK:           uprog.reduction = #uprog.reduced<lanes>
+uprog.operator @largest.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>}) -> (tensor<?xf32>, tensor<?xi32>) {
+  %low = arith.constant 0xFF800000 : f32
+  %none = arith.constant -1 : i32
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %f = tensor.empty(%n) : tensor<?xi32>
+  %s = linalg.fill ins(%low : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %t = linalg.fill ins(%none : i32) outs(%f : tensor<?xi32>) -> tensor<?xi32>
+  %m:2 = linalg.generic {indexing_maps = [#all, #one, #one], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<?x64xf32>) outs(%s, %t : tensor<?xf32>, tensor<?xi32>) {
+  ^bb0(%a: f32, %best: f32, %at: i32):
+    %i = linalg.index 1 : index
+    %c = arith.index_cast %i : index to i32
+    %is = arith.cmpf ogt, %a, %best : f32
+    %b = arith.select %is, %a, %best : f32
+    %p = arith.select %is, %c, %at : i32
+    linalg.yield %b, %p : f32, i32
+  } -> (tensor<?xf32>, tensor<?xi32>)
+  uprog.yield %m#0, %m#1 : tensor<?xf32>, tensor<?xi32>
+}
+
+// Which of equal elements it is depends on their order, if the last one counts.
+// CHECK-LABEL: uprog.operator @last.rows
+// CHECK:           uprog.reduction = #uprog.reduced<sequential>
+uprog.operator @last.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>}) -> (tensor<?xf32>, tensor<?xi32>) {
+  %low = arith.constant 0xFF800000 : f32
+  %none = arith.constant -1 : i32
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %f = tensor.empty(%n) : tensor<?xi32>
+  %s = linalg.fill ins(%low : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %t = linalg.fill ins(%none : i32) outs(%f : tensor<?xi32>) -> tensor<?xi32>
+  %m:2 = linalg.generic {indexing_maps = [#all, #one, #one], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<?x64xf32>) outs(%s, %t : tensor<?xf32>, tensor<?xi32>) {
+  ^bb0(%a: f32, %best: f32, %at: i32):
+    %i = linalg.index 1 : index
+    %c = arith.index_cast %i : index to i32
+    %is = arith.cmpf oge, %a, %best : f32
+    %b = arith.select %is, %a, %best : f32
+    %p = arith.select %is, %c, %at : i32
+    linalg.yield %b, %p : f32, i32
+  } -> (tensor<?xf32>, tensor<?xi32>)
+  uprog.yield %m#0, %m#1 : tensor<?xf32>, tensor<?xi32>
+}

@@ -146,7 +146,7 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{'uprog.reduction' must be #uprog.packed, #uprog.in_place or #uprog.reduced}}
+  // expected-error @+1 {{'uprog.reduction' must be #uprog.packed, #uprog.in_place, #uprog.copied or #uprog.reduced}}
   %e = math.exp %x {uprog.reduction = "lanes"} : tensor<4xf32>
   return %e : tensor<4xf32>
 }
@@ -159,7 +159,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   %0 = uprog.stage rows<tasks> shape [] -> (tensor<?xf32>) {
     %e = tensor.empty(%n) : tensor<?xf32>
-    // expected-error @+1 {{is not a contraction: a reduction of two inputs along one dimension}}
+    // expected-error @+1 {{is not a contraction: a reduction of two inputs}}
     %s = linalg.generic {indexing_maps = [#all, #one], iterator_types = ["parallel", "reduction"]}
         ins(%x : tensor<?x4xf32>) outs(%e : tensor<?xf32>)
         attrs = {uprog.reduction = #uprog.in_place<left = 0, left_stride = 1, right_stride = 1>} {
@@ -207,6 +207,41 @@ func.func private @f() attributes {a = #uprog.rows<tasks(1)>}
 
 // expected-error @+1 {{n, k and width must be at least 1}}
 func.func private @f() attributes {a = #uprog.panels<parameters = [0], n = 0, k = 4, width = 4>}
+
+// -----
+
+// expected-error @+1 {{only one parameter has extents, and their order says what is transposed}}
+func.func private @f() attributes {a = #uprog.panels<parameters = [0], extents = [4, 4], order = [0, 1], n = 4, k = 4, width = 4, transposed = true>}
+
+// -----
+
+// expected-error @+1 {{the order must have each dimension of the extents once}}
+func.func private @f() attributes {a = #uprog.panels<parameters = [0], extents = [2, 4, 4], order = [0, 1, 1], n = 4, k = 4, width = 4>}
+
+// -----
+
+// expected-error @+1 {{extents must be at least 1}}
+func.func private @f() attributes {a = #uprog.panels<parameters = [0], extents = [0, 4, 4], order = [0, 1, 2], n = 4, k = 4, width = 4>}
+
+// -----
+
+// expected-error @+1 {{the last extents in order must make up n, and those before them k}}
+func.func private @f() attributes {a = #uprog.panels<parameters = [0], extents = [2, 4, 6], order = [0, 1, 2], n = 4, k = 6, width = 4>}
+
+// -----
+
+// expected-error @+1 {{of panels with several groups, 'groups' must say which}}
+func.func private @f() attributes {a = #uprog.packed<left = 0, panels = <parameters = [0], extents = [2, 4, 6], order = [0, 1, 2], n = 6, k = 4, width = 8>>}
+
+// -----
+
+// expected-error @+1 {{groups must be inner dimensions of the stage}}
+func.func private @f() attributes {a = #uprog.in_place<groups = [-1], left = 0, left_stride = 1, right_stride = 1>}
+
+// -----
+
+// expected-error @+1 {{left must be 0 or 1, an input of the contraction}}
+func.func private @f() attributes {a = #uprog.copied<left = 2>}
 
 // -----
 

@@ -194,18 +194,31 @@ def UProg_PanelsAttr : UProg_Attr<"Panels", "panels"> {
     B[n][k] (`transposed`) or B[k][n], in panels of `width` columns: a panel has its
     columns of each k together. Several parameters are stacked along n.
 
+    A parameter with other dimensions has `extents`, and their `order` in B: first
+    those of groups, then those of k, then those of n. Each group is a matrix with
+    panels of its own, which follow those of the group before.
+
     ```mlir
     #uprog.panels<parameters = [0], n = 64, k = 40, width = 32, transposed = true>
+    #uprog.panels<parameters = [0], extents = [12, 64, 768], order = [0, 2, 1],
+        n = 64, k = 768, width = 32>
     ```
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$parameters,
+                        OptionalArrayRefParameter<"int64_t">:$extents,
+                        OptionalArrayRefParameter<"int64_t">:$order,
                         "int64_t":$n, "int64_t":$k, "int64_t":$width,
                         DefaultValuedParameter<"bool", "false">:$transposed);
   let assemblyFormat = [{
     `<` `parameters` `=` `[` $parameters `]` `,` ` `
+    (`extents` `=` `[` $extents^ `]` `,` ` ` `order` `=` `[` $order `]` `,` ` `)?
     struct($n, $k, $width, $transposed) `>`
   }];
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The number of matrices that the parameter consists of.
+    int64_t getGroups() const;
+  }];
 }
 
 def UProg_PaddedAttr : UProg_Attr<"Padded", "padded"> {
@@ -232,20 +245,24 @@ def UProg_PackedAttr : UProg_Attr<"Packed", "packed"> {
     Input number `left` has the rows; the other one is
     B[k + `k_offset`][n + `n_offset`] of `panels`. The rows are read in vectors,
     if `vectors`, and in pieces that end at the `breaks` of the reduction, where
-    a concatenated operand goes from one piece to the next.
+    a concatenated operand goes from one piece to the next. Of panels with several
+    groups it takes the one that the inner dimensions `groups` of the stage say.
 
     ```mlir
     #uprog.packed<breaks = [20], left = 0, panels = <parameters = [0], n = 64,
         k = 40, width = 32, transposed = true>>
+    #uprog.packed<groups = [0], left = 0, panels = <parameters = [0],
+        extents = [12, 64, 768], order = [0, 2, 1], n = 64, k = 768, width = 32>>
     ```
   }];
   let parameters = (ins OptionalArrayRefParameter<"int64_t">:$breaks,
-      "unsigned":$left, "::mlir::uprog::PanelsAttr":$panels,
+      OptionalArrayRefParameter<"int64_t">:$groups, "unsigned":$left, "::mlir::uprog::PanelsAttr":$panels,
       DefaultValuedParameter<"int64_t", "0">:$n_offset,
       DefaultValuedParameter<"int64_t", "0">:$k_offset,
       DefaultValuedParameter<"bool", "true">:$vectors);
   let assemblyFormat = [{
     `<` (`breaks` `=` `[` $breaks^ `]` `,` ` `)?
+    (`groups` `=` `[` $groups^ `]` `,` ` `)?
     struct($left, $panels, $n_offset, $k_offset, $vectors) `>`
   }];
   let genVerifyDecl = 1;
@@ -256,19 +273,47 @@ def UProg_InPlaceAttr : UProg_Attr<"InPlace", "in_place"> {
   let description = [{
     Input number `left` is A, with `left_stride` elements between two of its rows,
     the other one B, with `right_stride`. `parameters`: those that are read so.
+    `groups`: the inner dimensions of the stage that say which matrix B is.
 
     ```mlir
     #uprog.in_place<breaks = [64], parameters = [0], left = 0, left_stride = 128,
         right_stride = 64>
+    #uprog.in_place<groups = [0], left = 0, left_stride = 128, right_stride = 64>
     ```
   }];
   let parameters = (ins OptionalArrayRefParameter<"int64_t">:$breaks,
+      OptionalArrayRefParameter<"int64_t">:$groups,
       OptionalArrayRefParameter<"int64_t">:$parameters, "unsigned":$left,
       "int64_t":$left_stride, "int64_t":$right_stride);
   let assemblyFormat = [{
     `<` (`breaks` `=` `[` $breaks^ `]` `,` ` `)?
+    (`groups` `=` `[` $groups^ `]` `,` ` `)?
     (`parameters` `=` `[` $parameters^ `]` `,` ` `)?
     struct($left, $left_stride, $right_stride) `>`
+  }];
+  let genVerifyDecl = 1;
+}
+
+def UProg_CopiedAttr : UProg_Attr<"Copied", "copied"> {
+  let summary = "a contraction that copies both operands";
+  let description = [{
+    Input number `left` has the rows, which are copied as those of a contraction
+    with a parameter are. Of the other one a panel of columns is copied before the
+    rows of a task are multiplied with it: in vectors of columns, or along the
+    reduction (`transposed`). `groups`: as of `#uprog.in_place`.
+
+    ```mlir
+    #uprog.copied<groups = [0], left = 0, transposed = true>
+    ```
+  }];
+  let parameters = (ins OptionalArrayRefParameter<"int64_t">:$breaks,
+      OptionalArrayRefParameter<"int64_t">:$groups, "unsigned":$left,
+      DefaultValuedParameter<"bool", "false">:$transposed,
+      DefaultValuedParameter<"bool", "true">:$vectors);
+  let assemblyFormat = [{
+    `<` (`breaks` `=` `[` $breaks^ `]` `,` ` `)?
+    (`groups` `=` `[` $groups^ `]` `,` ` `)?
+    struct($left, $transposed, $vectors) `>`
   }];
   let genVerifyDecl = 1;
 }

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""check_products.py: products of matrices are right however their factors lie.
+
+Parameters and activations that differ by a dimension, sums along two dimensions,
+factors that are computed, concatenated or transposed, and elements that comparisons
+find. All numbers are multiples of a quarter and small, so that sums are exact: results
+are what Python computes, to the bit, for any mini-batch and number of threads,
+unbatched, and on the emulator.
+"""
+
+import os
+import random
+
+import batchtest
+import reference_runs
+
+MODEL = os.path.join(batchtest.ROOT, "test", "Integration", "CPU", "Inputs",
+                     "products.mlir")
+COUNT, H, M, N, K, S = 64, 3, 7, 24, 20, 9
+
+checks = batchtest.Checks("products")
+draw = random.Random(3)
+
+
+def tensor(*extents):
+    if not extents:
+        return draw.randrange(-8, 9) / 4
+    return [tensor(*extents[1:]) for _ in range(extents[0])]
+
+
+def flat(value):
+    if not isinstance(value, list):
+        return [value]
+    return [e for one in value for e in flat(one)]
+
+
+def dot(a, b):
+    return sum(x * y for x, y in zip(a, b))
+
+
+def by_columns(rows, columns):
+    """[[row . column]], where columns are given as rows."""
+    return [[dot(row, column) for column in columns] for row in rows]
+
+
+def transpose(rows):
+    return [list(column) for column in zip(*rows)]
+
+
+W, U, O = tensor(H, N, K), tensor(M, N, K), tensor(H, N, 40)
+reference = reference_runs.Reference(checks, {
+    "W": ("F32", [H, N, K], flat(W)), "U": ("F32", [M, N, K], flat(U)),
+    "O": ("F32", [H, N, 40], flat(O))})
+
+
+def make_instance():
+    return {"x": tensor(M, K), "v": tensor(H, K), "q": tensor(H, M, K),
+            "d": tensor(H, S, K), "e": tensor(H, S, N), "f": tensor(H, S, 48),
+            "l": tensor(H, 301), "u": tensor(H, M, N, 4)}
+
+
+def expected(v):
+    """{result: values}."""
+    x, q, d, heads = v["x"], v["q"], v["d"], range(H)
+    by_head = [by_columns(x, W[h]) for h in heads]
+    scores = [by_columns(q[h], d[h]) for h in heads]
+    pieces = [[row[8:] + row[:8] for row in one] for one in d]
+    return {
+        "by_head": flat(by_head),
+        "by_inner_head": flat([[by_head[h][m] for h in heads] for m in range(M)]),
+        "rows_of_heads": flat([[dot(v["v"][h], column) for column in W[h]]
+                               for h in heads]),
+        "by_row": flat([[dot(x[m], column) for column in U[m]] for m in range(M)]),
+        "over_heads": [sum(by_head[h][m][k] * O[h][k][n] for h in heads
+                           for k in range(N)) for m in range(M) for n in range(40)],
+        "scores": flat(scores),
+        "values": flat([by_columns(scores[h], transpose(v["e"][h])) for h in heads]),
+        "wide": flat([by_columns(scores[h], transpose(v["f"][h])) for h in heads]),
+        "computed": [2 * score for score in flat(scores)],
+        "pieces": flat([by_columns(q[h], pieces[h]) for h in heads]),
+        "most": [max(row) for row in v["l"]],
+        "sums": [sum(e) for head in v["u"] for row in head for e in row],
+        "place": [row.index(max(row)) for row in v["l"]]}
+
+
+def no_errors(program, name, ways):
+    pass
+
+
+reference.give([make_instance() for _ in range(COUNT)], expected)
+reference.check_cpu(MODEL, "linearize", no_errors)
+reference.check_emulator(MODEL, "linearize", no_errors)
+checks.exit()
