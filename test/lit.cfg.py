@@ -73,6 +73,10 @@ for name, tools in (("mlir-opt", ("mlir-opt-22", "mlir-opt")),
     if any(shutil.which(tool, path=path) for tool in tools):
         config.available_features.add(name)
 
+# LLVM's code generator, which says what it spills.
+if shutil.which("llc", path=path):
+    config.available_features.add("llc")
+
 # The assembler of a CUDA toolkit.
 if shutil.which("ptxas", path=path):
     config.available_features.add("ptxas")

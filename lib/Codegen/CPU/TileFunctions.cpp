@@ -15,6 +15,8 @@ using namespace mlir::uprog;
 
 /// The distance at which a panel is prefetched into the first-level cache.
 static constexpr int64_t kPrefetchBytes = 1024;
+/// A cache line, which one prefetch reads.
+static constexpr int64_t kLineBytes = 64;
 
 RegisterTiles::RegisterTiles(int64_t registers) {
   // Two vectors of B, a broadcast of A and some slack for the scheduler.
@@ -82,35 +84,62 @@ func::FuncOp TileFunctions::getTile(const TileShape &shape, int64_t rows,
       b.loop(b.constant(0), depth, 1, init, [&](Value k, ValueRange carried) {
         CodeBuilder::Values next(carried);
         Value rightOffset = b.mul(k, b.constant(shape.rightStride * bytes));
-        SmallVector<Value> columns;
-        for (int64_t v = 0; v < vectors; ++v) {
+        auto loadColumns = [&](int64_t v) {
           Value pointer =
               b.offset(panelPointers[v / shape.vectors], rightOffset);
-          pointer =
-              b.offset(pointer, b.constant(v % shape.vectors * lanes * bytes));
-          columns.push_back(b.load(vector, pointer, bytes));
+          int64_t place = v % shape.vectors * lanes * bytes;
+          pointer = b.offset(pointer, b.constant(place));
+          Value columns = b.load(vector, pointer, bytes);
           // Panels come from the second-level cache or beyond, at a rate that
           // the hardware's prefetcher alone cannot sustain.
-          if (shape.streamed)
+          if (shape.streamed && place % kLineBytes == 0)
             LLVM::Prefetch::create(
                 b, b.offset(pointer, b.constant(kPrefetchBytes)), /*rw=*/0,
                 /*hint=*/3, /*cache=*/1);
-        }
-        // Meanwhile a share of the panel after all tiles goes to the
-        // second-level cache. Tiles of fewer rows are alone.
-        if (shape.streamed && 2 * rows >= tiles.maxRows)
-          LLVM::Prefetch::create(b, b.offset(ahead, b.mul(k, aheadStep)),
-                                 /*rw=*/0, /*hint=*/2, /*cache=*/1);
+          return columns;
+        };
         Value left = b.offset(a, b.mul(k, b.constant(bytes)));
-        for (int64_t row = 0; row < rows; ++row) {
+        auto spreadRow = [&](int64_t row) -> Value {
           Value scalar =
               b.load(element,
                      b.offset(left, b.constant(row * shape.leftStride * bytes)),
                      bytes);
-          Value spread = vector::BroadcastOp::create(b, vector, scalar);
+          return vector::BroadcastOp::create(b, vector, scalar);
+        };
+        auto multiply = [&](int64_t row, int64_t v, Value spread,
+                            Value columns) {
+          Value &sum = next[row * vectors + v];
+          sum = vector::FMAOp::create(b, spread, columns, sum);
+        };
+        // Meanwhile a share of the panel after all tiles goes to the
+        // second-level cache. Tiles of fewer rows are alone.
+        auto fetchAhead = [&] {
+          if (shape.streamed && 2 * rows >= tiles.maxRows)
+            LLVM::Prefetch::create(b, b.offset(ahead, b.mul(k, aheadStep)),
+                                   /*rw=*/0, /*hint=*/2, /*cache=*/1);
+        };
+        // The fewer of rows and columns stay in registers beside the sums, and
+        // the others pass through one.
+        if (rows < vectors) {
+          SmallVector<Value> spread;
+          for (int64_t row = 0; row < rows; ++row)
+            spread.push_back(spreadRow(row));
+          fetchAhead();
+          for (int64_t v = 0; v < vectors; ++v) {
+            Value columns = loadColumns(v);
+            for (int64_t row = 0; row < rows; ++row)
+              multiply(row, v, spread[row], columns);
+          }
+          return next;
+        }
+        SmallVector<Value> columns;
+        for (int64_t v = 0; v < vectors; ++v)
+          columns.push_back(loadColumns(v));
+        fetchAhead();
+        for (int64_t row = 0; row < rows; ++row) {
+          Value spread = spreadRow(row);
           for (int64_t v = 0; v < vectors; ++v)
-            next[row * vectors + v] = vector::FMAOp::create(
-                b, spread, columns[v], next[row * vectors + v]);
+            multiply(row, v, spread, columns[v]);
         }
         return next;
       });

@@ -59,21 +59,39 @@ uprog.operator @cell.rows(%n: index, %x: tensor<?x20xf32> {uprog.operand = #upro
 // CHECK-LABEL: func.func private @batch.tile.1x4x2.a
 // CHECK-NOT:     arith.mulf
 // CHECK:         scf.for %{{.*}} = %[[ZERO:.*]] to %{{.*}} step %{{.*}} iter_args(%[[ACC:[a-z0-9]*]] = %
-// CHECK:           %[[COLUMNS:.*]] = llvm.load %{{.*}} : !llvm.ptr -> vector<16xf32>
 // CHECK:           %[[A:.*]] = llvm.load %{{.*}} : !llvm.ptr -> f32
 // CHECK:           %[[SPREAD:.*]] = vector.broadcast %[[A]] : f32 to vector<16xf32>
+// CHECK:           %[[COLUMNS:.*]] = llvm.load %{{.*}} : !llvm.ptr -> vector<16xf32>
 // CHECK:           %{{.*}} = vector.fma %[[SPREAD]], %[[COLUMNS]], %[[ACC]] : vector<16xf32>
 // CHECK-COUNT-7:   vector.fma
 // CHECK-NOT:       vector.fma
 // CHECK:           scf.yield
 
-// The tile of most rows fills the registers.
+// Where there are fewer rows than vectors of columns, elements of all rows stay in
+// registers, and columns pass through one: with both, sums would be spilled.
+// CHECK-LABEL: func.func private @batch.tile.3x4x2.a
+// CHECK-COUNT-3: vector.broadcast
+// CHECK-NOT:     vector.broadcast
+// CHECK:         llvm.load %{{.*}} : !llvm.ptr -> vector<16xf32>
+// CHECK-COUNT-3: vector.fma
+// CHECK:         llvm.load %{{.*}} : !llvm.ptr -> vector<16xf32>
+
+// The tile of most rows fills the registers. A cache line of a panel is
+// prefetched once, whatever the width of vectors.
 // CHECK-LABEL: func.func private @batch.tile.12x1x2.a
+// CHECK-COUNT-2:  hint = 3
+// CHECK-NOT:      hint = 3
 // CHECK-COUNT-24: vector.fma
 // CHECK-NOT:      vector.fma
 // CHECK:          return
 // CHECK-NOT: @batch.tile.13x
 // AVX2: func.func private @batch.tile.6x1x2.a
+// AVX2-COUNT-1: hint = 3
+// AVX2-NOT: hint = 3
+// AVX2: return
 // AVX2-NOT: @batch.tile.7x
 // NEON: func.func private @batch.tile.12x1x2.a
+// NEON-COUNT-1: hint = 3
+// NEON-NOT: hint = 3
+// NEON: return
 // NEON-NOT: @batch.tile.13x
