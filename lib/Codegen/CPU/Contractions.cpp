@@ -224,7 +224,8 @@ void StageEmitter::emitCopy(const Reduction &reduction, Value row,
         copyRows(begin, pieceEnd);
     return CodeBuilder::Values();
   };
-  loops.nest(b, {}, at, inner);
+  SmallVector<Value> limits(loops.dims.size());
+  loops.nest(b, {}, at, limits, inner);
 }
 
 void StageEmitter::emitCopied(const Reduction &reduction, Value tileRow,
