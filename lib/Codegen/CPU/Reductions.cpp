@@ -253,15 +253,16 @@ void StageEmitter::emitReduction(const Reduction &reduction, Value firstRow,
     };
     // Rows that end in different places are reduced one by one.
     Value groups = b.constant(0);
-    if (!ReductionLoops(reduction).isLimited())
+    if (!ReductionLoops(reduction).isLimited()) {
       groups =
           b.mul(b.div(rows, b.constant(kColumnRows)), b.constant(kColumnRows));
-    b.loop(b.constant(0), groups, kColumnRows, [&](Value row) {
-      SmallVector<RowPosition> group;
-      for (int64_t i = 0; i < kColumnRows; ++i)
-        group.push_back(prepare(b.add(row, b.constant(i))));
-      reduce(group);
-    });
+      b.loop(b.constant(0), groups, kColumnRows, [&](Value row) {
+        SmallVector<RowPosition> group;
+        for (int64_t i = 0; i < kColumnRows; ++i)
+          group.push_back(prepare(b.add(row, b.constant(i))));
+        reduce(group);
+      });
+    }
     b.loop(groups, rows, 1, [&](Value row) { reduce(prepare(row)); });
     return;
   }

@@ -10,8 +10,8 @@
 // tensor becomes one with as many rows as the slice can have at most, and
 // the rows from `t` on are nobody's: a reduction leaves its result as it is at
 // them, code generators do not run it there, a read of one is out of range, and
-// an insert of the tensor leaves out these rows. The size is checked as an index
-// is.
+// an insert of the tensor leaves out these rows. The size is checked as an
+// index is.
 //
 //===----------------------------------------------------------------------===//
 
@@ -153,9 +153,9 @@ void PrefixRewriter::rewriteReads(linalg::GenericOp op,
     Value exists;
     for (auto [loop, extent] : llvm::enumerate(loops))
       if (extent) {
-        Value here = isBelow(nested, loc,
-                             linalg::IndexOp::create(nested, loc, loop),
-                             getSize(*extent));
+        Value here =
+            isBelow(nested, loc, linalg::IndexOp::create(nested, loc, loop),
+                    getSize(*extent));
         exists =
             exists ? arith::AndIOp::create(nested, loc, exists, here) : here;
       }
@@ -255,11 +255,9 @@ Value PrefixRewriter::readWindow(tensor::ExtractSliceOp slice) {
       [&](OpBuilder &nested, Location, ValueRange) {
         SmallVector<Value> indices;
         unsigned loop = 0;
-        for (auto [dim, offset, stride] :
-             llvm::enumerate(slice.getMixedOffsets(),
-                             slice.getMixedStrides())) {
-          Value index =
-              getValueOrCreateConstantIndexOp(nested, loc, offset);
+        for (auto [dim, offset, stride] : llvm::enumerate(
+                 slice.getMixedOffsets(), slice.getMixedStrides())) {
+          Value index = getValueOrCreateConstantIndexOp(nested, loc, offset);
           if (loop < kept.size() && kept[loop] == dim) {
             Value along = linalg::IndexOp::create(nested, loc, loop++);
             along = arith::MulIOp::create(
@@ -269,8 +267,8 @@ Value PrefixRewriter::readWindow(tensor::ExtractSliceOp slice) {
           }
           indices.push_back(index);
         }
-        Value element = tensor::ExtractOp::create(nested, loc,
-                                                  slice.getSource(), indices);
+        Value element =
+            tensor::ExtractOp::create(nested, loc, slice.getSource(), indices);
         linalg::YieldOp::create(nested, loc, element);
       });
   rewriteReads(generic, loops);
@@ -312,9 +310,9 @@ LogicalResult PrefixRewriter::rewriteSlice(tensor::ExtractSliceOp slice) {
     Value distance = constant(loc, (*count - 1) * *step);
     Value last = arith::AddIOp::create(builder, loc, first, distance);
     last = checkNumber(loc, last, getSize(*source),
-                       describeDimension(
-                           dim, "a tensor",
-                           extents.getOriginal(slice.getSource()), loc));
+                       describeDimension(dim, "a tensor",
+                                         extents.getOriginal(slice.getSource()),
+                                         loc));
     offset = arith::SubIOp::create(builder, loc, last, distance).getResult();
   }
   if (isWindow) {
@@ -345,8 +343,8 @@ LogicalResult PrefixRewriter::rewriteInsert(tensor::InsertSliceOp insert) {
     return insert.emitOpError("inserts a tensor of computed size: its place "
                               "must be constant, without strides, in a tensor "
                               "of known size");
-  SmallVector<AffineMap> maps(
-      2, builder.getMultiDimIdentityMap(type.getRank()));
+  SmallVector<AffineMap> maps(2,
+                              builder.getMultiDimIdentityMap(type.getRank()));
   SmallVector<IteratorType> iterators(type.getRank(), IteratorType::parallel);
   Value empty = tensor::EmptyOp::create(builder, loc, type.getShape(),
                                         type.getElementType());
@@ -354,13 +352,12 @@ LogicalResult PrefixRewriter::rewriteInsert(tensor::InsertSliceOp insert) {
   SmallVector<Value> counts;
   for (auto [dim, size] : llvm::enumerate(insert.getMixedSizes())) {
     auto own = llvm::find(kept, dim);
-    Extent *extent =
-        own == kept.end()
-            ? nullptr
-            : extents.find(insert.getSource(), own - kept.begin());
-    counts.push_back(extent ? getSize(*extent)
-                            : getValueOrCreateConstantIndexOp(builder, loc,
-                                                              size));
+    Extent *extent = own == kept.end()
+                         ? nullptr
+                         : extents.find(insert.getSource(), own - kept.begin());
+    counts.push_back(extent
+                         ? getSize(*extent)
+                         : getValueOrCreateConstantIndexOp(builder, loc, size));
   }
   auto generic = linalg::GenericOp::create(
       builder, loc, type, insert.getDest(), empty, maps, iterators,
@@ -375,11 +372,11 @@ LogicalResult PrefixRewriter::rewriteInsert(tensor::InsertSliceOp insert) {
           exists =
               exists ? arith::AndIOp::create(nested, loc, exists, here) : here;
           if (llvm::is_contained(kept, dim))
-            indices.push_back(arith::SelectOp::create(nested, loc, here, index,
-                                                      zero));
+            indices.push_back(
+                arith::SelectOp::create(nested, loc, here, index, zero));
         }
-        Value element = tensor::ExtractOp::create(nested, loc,
-                                                  insert.getSource(), indices);
+        Value element =
+            tensor::ExtractOp::create(nested, loc, insert.getSource(), indices);
         if (exists)
           element = arith::SelectOp::create(nested, loc, exists, element,
                                             arguments[0]);
@@ -418,9 +415,9 @@ LogicalResult PrefixRewriter::rewrite(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](tensor::EmptyOp empty) {
         RankedTensorType type = extents.getBounded(empty);
-        replace(empty, tensor::EmptyOp::create(builder, op->getLoc(),
-                                               type.getShape(),
-                                               type.getElementType()));
+        replace(empty,
+                tensor::EmptyOp::create(builder, op->getLoc(), type.getShape(),
+                                        type.getElementType()));
         return success();
       })
       .Case([&](tensor::SplatOp splat) {
@@ -464,8 +461,7 @@ LogicalResult PrefixRewriter::rewrite(Operation *op) {
 
 LogicalResult PrefixRewriter::run() {
   Block &body = kernel.getBody().front();
-  for (Operation &op :
-       llvm::make_early_inc_range(body.without_terminator())) {
+  for (Operation &op : llvm::make_early_inc_range(body.without_terminator())) {
     if (!isInvolved(&op))
       continue;
     builder.setInsertionPoint(&op);

@@ -127,9 +127,9 @@ void Extents::visitInsert(tensor::InsertSliceOp insert) {
     setSize(insert, place, cast<Value>(insert.getMixedSizes()[dim]));
     int64_t offset = insert.getStaticOffsets()[dim];
     if (!dest.isDynamicDim(dim) && !ShapedType::isDynamic(offset))
-      setBound(place, std::max<int64_t>(0, dest.getDimSize(dim) - offset),
-               describeDimension(dim, "a tensor", dest, insert.getLoc(),
-                                 "written"));
+      setBound(
+          place, std::max<int64_t>(0, dest.getDimSize(dim) - offset),
+          describeDimension(dim, "a tensor", dest, insert.getLoc(), "written"));
   }
 }
 
@@ -177,7 +177,8 @@ void Extents::visit(Operation *op) {
         unsigned next = 0;
         for (int64_t dim = 0; dim < made.getType().getRank(); ++dim)
           if (made.getType().isDynamicDim(dim))
-            setSize(op, {made.getResult(), dim}, made.getDynamicSizes()[next++]);
+            setSize(op, {made.getResult(), dim},
+                    made.getDynamicSizes()[next++]);
       })
       .Case([&](tensor::ExtractSliceOp slice) { visitSlice(slice); })
       .Case([&](tensor::InsertSliceOp insert) { visitInsert(insert); })
