@@ -112,6 +112,8 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
 
 void mlir::batch::buildCPUWorkersPipeline(OpPassManager &pm,
                                           const CPUWorkersOptions &options) {
+  // Stages follow from the forms of convolutions.
+  pm.addPass(createConvolutionsToProductsPass());
   StageOperatorsPassOptions stages;
   stages.target = uprog::StageTarget::CPU;
   stages.vectorBits = options.vectorBits;

@@ -32,26 +32,6 @@ StageEmitter::StageEmitter(const StagePlan &plan, ModuleTables &tables,
 // Worker scratch
 //===----------------------------------------------------------------------===//
 
-AffineMap StageEmitter::packMap(const Reduction &reduction) {
-  linalg::LinalgOp op = reduction.op;
-  MLIRContext *context = b.getContext();
-  SmallVector<AffineExpr> dims(op.getNumLoops());
-  AffineMap out = op.getIndexingMapMatchingResult(op->getResult(0));
-  for (auto [i, expr] : llvm::enumerate(out.getResults()))
-    dims[cast<AffineDimExpr>(expr).getPosition()] =
-        getAffineDimExpr(reduction.space.hasRows() ? i : i + 1, context);
-  unsigned k = reduction.space.rank() + 1;
-  for (AffineExpr &dim : dims)
-    if (!dim)
-      dim = getAffineDimExpr(k++, context);
-  AffineMap map =
-      op.getMatchingIndexingMap(op.getDpsInputOperand(reduction.left));
-  SmallVector<AffineExpr> results;
-  for (AffineExpr expr : map.getResults())
-    results.push_back(expr.replaceDims(dims));
-  return AffineMap::get(k, 0, results, context);
-}
-
 void StageEmitter::planGroups(const Stage &stage) {
   groupDims.clear();
   for (const Reduction &reduction : stage.reductions)
@@ -79,15 +59,16 @@ void StageEmitter::planScratch(const Stage &stage) {
   tileStride = std::min(panels, kMaxPanels) * panelWidth + lanes;
   hasPanels = false;
   packedRowBytes = 0;
-  bool ofTask = false;
+  bool ofTask = false, gathered = false;
   for (const Reduction &reduction : stage.reductions) {
     ofTask |= reduction.isOfTask();
+    gathered |= reduction.kind == ReductionKind::Gathered;
     hasPanels |= reduction.isContraction();
     if (!reduction.packed && !reduction.copied)
       continue;
     linalg::LinalgOp op = reduction.op;
     OpOperand *operand = op.getDpsInputOperand(reduction.left);
-    AffineMap map = packMap(reduction);
+    AffineMap map = getOperandMap(op, stage.space, reduction.left);
     auto it = llvm::find_if(packs, [&](const Pack &pack) {
       return pack.operand->get() == operand->get() && pack.map == map;
     });
@@ -116,6 +97,12 @@ void StageEmitter::planScratch(const Stage &stage) {
   // A tile must not have rows of two tasks.
   if (ofTask)
     blockRowsMax = groupRows;
+  // Nor of two images.
+  int64_t rowDim = stage.space.rank() - 2;
+  if (gathered)
+    blockRowsMax = llvm::is_contained(groupDims, rowDim)
+                       ? 1
+                       : stage.space.shape[rowDim];
   packsOffset = 0;
   for (const Reduction &reduction : stage.reductions)
     for (Value result : reduction.op->getResults()) {
@@ -133,6 +120,9 @@ void StageEmitter::planScratch(const Stage &stage) {
                                        elementBytes(reduction.getElementType()),
                                    64);
     }
+  packsOffset =
+      planColumns(stage, copyOffsets.empty() ? std::min(panels, kMaxPanels) : 1,
+                  packsOffset);
   workerScratch.fixed = std::max(workerScratch.fixed, packsOffset);
   int64_t taskRows = stage.space.domain >= 0 || !stage.space.hasRows()
                          ? blockRowsMax
@@ -282,7 +272,8 @@ void StageEmitter::emitPack(const Pack &pack, Value row,
              });
     return CodeBuilder::Values();
   };
-  loops.nest(b, {}, at, inner);
+  SmallVector<Value> limits(loops.dims.size());
+  loops.nest(b, {}, at, limits, inner);
 }
 
 void StageEmitter::emitColumns(const Stage &stage, Value blockRow,
@@ -340,8 +331,12 @@ void StageEmitter::emitPanelTiles(const Stage &stage, Value blockRow,
                                    step);
     step = b.min(step, b.constant(std::min(panels, kMaxPanels)));
   }
+  if (!columnPacks.empty())
+    step = b.constant(columnPanels);
   b.loop(first, last, step, [&](Value panel) {
     Value count = b.min(step, b.sub(last, panel));
+    if (!columnPacks.empty())
+      emitColumnPacks(blockRow, panel, count);
     Value next = b.add(panel, step);
     next = arith::SelectOp::create(b, b.less(next, last), b.add(before, next),
                                    after);
@@ -383,6 +378,8 @@ void StageEmitter::emitTile(const Stage &stage, Value blockRow, Value tileRow,
                  accumulate);
     else if (reduction.copied)
       emitCopied(reduction, tileRow, rows, firstColumn, accumulate);
+    else if (reduction.gathered)
+      emitGathered(reduction, firstRow, rows, panels, firstColumn, accumulate);
     else
       emitInPlace(reduction, firstRow, rows, panels, firstColumn, accumulate);
   }

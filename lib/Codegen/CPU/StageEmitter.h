@@ -13,12 +13,15 @@
 
 namespace mlir::uprog {
 
+struct ReductionLoops;
+
 /// Makes the functions of an operator's stages:
 ///
 ///   for each group of rows
 ///     pack the left operands of contractions
 ///     for each matrix that contractions multiply them with
 ///       for each tile of columns of this worker's share
+///         copy or pack the columns of contractions that do
 ///         for each tile of rows
 ///           contractions and other reductions, each into a tile of its own
 ///           for each row, each vector of columns: everything else
@@ -63,7 +66,6 @@ private:
   };
 
   void planScratch(const Stage &stage);
-  AffineMap packMap(const Reduction &reduction);
   /// The loops of the stage over the rows and columns of this unit.
   void emitRows();
   /// The inner dimensions that matrices differ in, and what follows from them.
@@ -85,6 +87,21 @@ private:
   Value copiedPanel(const Reduction &reduction);
   void emitTile(const Stage &stage, Value blockRow, Value tileRow, Value rows,
                 Value panel, Value panels, const Ahead &ahead);
+  /// Plans the panels that gathered columns are packed in, of at most `panels`
+  /// at once, from byte `offset` of the worker's scratch on; returns their end.
+  int64_t planColumns(const Stage &stage, int64_t panels, int64_t offset);
+  /// Packs `panels` panels for the group of rows that begins at `blockRow`.
+  void emitColumnPacks(Value blockRow, Value panel, Value panels);
+  /// Packs columns [first, last) of one panel, as far as they lie in `line`.
+  void emitColumnPack(const Reduction &reduction, ArrayRef<Index> position,
+                      Value line, Value first, Value last, Value panel);
+  Value gatheredRow(const Reduction &reduction, Value row);
+  void emitGathered(const Reduction &reduction, Value firstRow, Value rows,
+                    Value panels, Value firstColumn, bool accumulate);
+  /// Nests the loops of a reduction but for the last around `inner`, which gets
+  /// the number of steps before; the loops' indices become `steps`.
+  void nestSteps(const ReductionLoops &loops, MutableArrayRef<Index> steps,
+                 llvm::function_ref<void(Value)> inner, Value before = {});
   /// Puts the start value of a contraction into its tile; false if it is zero.
   bool emitStart(const Reduction &reduction, Value firstRow, Value rows,
                  Value firstColumn, Value lastColumn);
@@ -119,11 +136,17 @@ private:
   // State of the current stage.
   const Stage *stage = nullptr;
   StageArguments arguments;
-  /// The worker's scratch: tiles of results, then from packsOffset on the rows
-  /// of all packs, row by row.
+  /// The worker's scratch: tiles of results, panels of columns, then from
+  /// packsOffset on the rows of all packs, row by row.
   std::vector<Pack> packs;
   int64_t packsOffset = 0, packedRowBytes = 0;
   DenseMap<const Reduction *, size_t> packOf;
+  struct ColumnPack {
+    AffineMap map;  ///< from (row, inner dims, steps, line) to operand dims
+    int64_t offset; ///< bytes from the start of the worker's scratch
+  };
+  DenseMap<const Reduction *, ColumnPack> columnPacks;
+  int64_t columnPanels = 0; ///< packed at once
   DenseMap<Value, int64_t> tileOffsets;
   int64_t blockRowsMax = 0, tileStride = 0, panelWidth = 0;
   bool hasPanels = false;

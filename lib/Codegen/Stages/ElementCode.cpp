@@ -29,7 +29,8 @@ Evaluator::Key Evaluator::keyOf(Value value, ArrayRef<Index> indices) {
   Key key{value.getAsOpaquePointer()};
   for (const Index &index : indices) {
     key.push_back(index.base.getAsOpaquePointer());
-    key.push_back(reinterpret_cast<void *>(uintptr_t(index.lanes)));
+    uintptr_t lanes = index.lanes ? 2 * index.step + index.partial : 0;
+    key.push_back(reinterpret_cast<void *>(lanes));
   }
   return key;
 }
@@ -442,15 +443,39 @@ static std::optional<bool> holds(const IndexCondition &condition,
   return std::nullopt;
 }
 
+bool Evaluator::splitsLanes(const IndexCondition &condition,
+                            const Index &index) const {
+  return index.lanes && (index.step != 1 || index.residue < 0 ||
+                         mod(index.residue - condition.limit) != 0);
+}
+
+Value Evaluator::lanesWhere(const IndexCondition &condition,
+                            const Index &index) {
+  auto predicate =
+      condition.below ? arith::CmpIPredicate::slt : arith::CmpIPredicate::sge;
+  return arith::CmpIOp::create(b, predicate, laneIndices(index),
+                               broadcast(b.constant(condition.limit)));
+}
+
 Value Evaluator::evalView(ArrayRef<ElementSource> sources,
-                          ArrayRef<Index> indices) {
+                          ArrayRef<Index> allIndices) {
   const ElementSource &source = sources.front();
-  Value isSource;
+  Indices indices(allIndices);
+  Value isSource, lanesOfSource;
   for (const IndexCondition &condition : source.conditions) {
-    const Index &index = indices[condition.dim];
+    Index &index = indices[condition.dim];
     if (std::optional<bool> known = holds(condition, index)) {
       if (!*known)
         return evalView(sources.drop_front(), indices);
+      continue;
+    }
+    if (splitsLanes(condition, index)) {
+      Value own = lanesWhere(condition, index);
+      index.partial = true;
+      lanesOfSource =
+          lanesOfSource
+              ? arith::AndIOp::create(b, lanesOfSource, own).getResult()
+              : own;
       continue;
     }
     Value one = condition.below
@@ -464,7 +489,7 @@ Value Evaluator::evalView(ArrayRef<ElementSource> sources,
   Indices inner;
   if (isInsert)
     inner = operandIndices(source.map, indices);
-  auto take = [&] {
+  auto take = [&]() -> Value {
     if (!isInsert)
       inner = operandIndices(source.map, indices);
     if (source.taskOfRow) {
@@ -473,7 +498,15 @@ Value Evaluator::evalView(ArrayRef<ElementSource> sources,
       inner.front() = index(
           ownerOf(plan.getDomain(segment.getOffsets()), inner.front().base));
     }
-    return eval(source.operand->get(), inner);
+    Value value = eval(source.operand->get(), inner);
+    if (!value || !lanesOfSource)
+      return value;
+    Value other = evalView(sources.drop_front(), indices);
+    if (!other)
+      return other;
+    return arith::SelectOp::create(b, lanesOfSource, broadcast(value),
+                                   broadcast(other))
+        .getResult();
   };
   if (!isSource)
     return take();

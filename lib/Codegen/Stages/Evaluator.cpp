@@ -75,6 +75,8 @@ Index Evaluator::index(int64_t value) {
 
 Index Evaluator::add(const Index &a, const Index &other) {
   Index sum{b.add(a.base, other.base), a.lanes || other.lanes};
+  sum.step = a.lanes ? a.step : other.step;
+  sum.partial = a.partial || other.partial;
   if (a.residue >= 0 && other.residue >= 0)
     sum.residue = mod(a.residue + other.residue);
   if (a.upper >= 0 && other.upper >= 0) {
@@ -88,6 +90,8 @@ Index Evaluator::add(const Index &a, int64_t other) {
   if (other == 0)
     return a;
   Index sum{b.add(a.base, b.constant(other)), a.lanes};
+  sum.step = a.step;
+  sum.partial = a.partial;
   if (a.residue >= 0)
     sum.residue = mod(a.residue + other);
   if (a.upper >= 0) {
@@ -102,6 +106,10 @@ Index Evaluator::mul(const Index &a, int64_t factor) {
   if (factor == 1)
     return a;
   Index product{b.mul(a.base, b.constant(factor)), a.lanes};
+  product.step = a.step * factor;
+  product.partial = a.partial;
+  if (a.lanes)
+    return product;
   product.residue = a.residue >= 0        ? mod(a.residue * factor)
                     : factor % lanes == 0 ? 0
                                           : -1;
@@ -193,17 +201,35 @@ Value Evaluator::indexValue(const Index &index) {
   Value value = index.base;
   Type type = b.getIndexType();
   if (index.lanes) {
-    value = arith::AddIOp::create(b, broadcast(value), iota());
+    value = laneIndices(index);
     type = vectorOf(type);
   }
   return arith::IndexCastOp::create(b, type, value);
 }
 
-/// The lanes of a vector that starts at `base` that are below `extent`.
-Value Evaluator::mask(Value base, int64_t extent) {
-  Value rest = b.sub(b.constant(extent), base);
+Value Evaluator::lanesBelow(Value base, Value end) {
   return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, iota(),
-                               broadcast(rest));
+                               broadcast(b.sub(end, base)));
+}
+
+Value Evaluator::mask(Value base, int64_t extent) {
+  return lanesBelow(base, b.constant(extent));
+}
+
+Value Evaluator::laneIndices(const Index &index) {
+  Value distance = iota();
+  if (index.step != 1)
+    distance =
+        arith::MulIOp::create(b, distance, broadcast(b.constant(index.step)));
+  return arith::AddIOp::create(b, broadcast(index.base), distance);
+}
+
+Value Evaluator::mask(const Index &index, int64_t extent) {
+  if (index.step == 1 && !index.partial)
+    return mask(index.base, extent);
+  // What is negative is above as an unsigned number.
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::ult, laneIndices(index),
+                               broadcast(b.constant(extent)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -250,13 +276,12 @@ Evaluator::Place Evaluator::locate(const TableLayout &layout,
     const Index &index = indices[digit.dim];
     bool isLast = digit.dim + 1 == indices.size();
     if (index.lanes && layout.getOnlyDigit(digit.dim)) {
-      place.stride = digit.stride;
+      place.stride = digit.stride * index.step;
     } else if (index.lanes && isLast && index.residue == 0) {
       // The whole vector lies in one piece; StagePlan has checked that.
       place.stride = 1;
     } else if (index.lanes) {
-      Value digitValue =
-          arith::AddIOp::create(b, broadcast(index.base), iota());
+      Value digitValue = laneIndices(index);
       if (digit.divisor > 1)
         digitValue = arith::DivUIOp::create(b, digitValue, all(digit.divisor));
       if (digit.modulus)
@@ -301,12 +326,13 @@ Value Evaluator::loadElement(Value row, ArrayRef<int64_t> shape,
   if (place.stride == 1) {
     // Padding makes it safe to load beyond the end. GPUs load whole vectors
     // only if told that they are aligned.
-    if (lanesIndex->residue == 0 && layout.getRun() % lanes == 0)
+    if (lanesIndex->residue == 0 && !lanesIndex->partial &&
+        layout.getRun() % lanes == 0)
       return fromStored(
           b, b.load(type, pointer, b.addressSpace ? lanes * bytes : bytes),
           element);
     Value loaded = LLVM::MaskedLoadOp::create(
-        b, type, pointer, mask(lanesIndex->base, extent),
+        b, type, pointer, mask(*lanesIndex, extent),
         LLVM::ZeroOp::create(b, type), b.getI32IntegerAttr(bytes));
     return fromStored(b, loaded, element);
   }
@@ -317,7 +343,7 @@ Value Evaluator::loadElement(Value row, ArrayRef<int64_t> shape,
                                        b.getI8Type(), pointer,
                                        ArrayRef<LLVM::GEPArg>{offsets});
   Value loaded = LLVM::masked_gather::create(
-      b, type, pointers, mask(lanesIndex->base, extent),
+      b, type, pointers, mask(*lanesIndex, extent),
       ValueRange{LLVM::ZeroOp::create(b, type)}, b.getI32IntegerAttr(bytes));
   return fromStored(b, loaded, element);
 }

@@ -22,14 +22,17 @@ namespace mlir::uprog {
 struct ReductionLoops;
 
 /// One index of an access: `base`, or with `lanes` the consecutive indices
-/// base, base + 1, ... of a vector. `residue` is base modulo the number of
+/// base, base + step, ... of a vector. `residue` is base modulo the number of
 /// lanes, -1 if unknown; all indices of the access lie in [lower, upper), or
-/// nothing is known if upper is -1.
+/// nothing is known if upper is -1. `partial`: indices may lie outside of what
+/// is read; their elements are not used.
 struct Index {
   Value base;
   bool lanes = false;
   int64_t residue = -1;
   int64_t lower = -1, upper = -1;
+  int64_t step = 1;
+  bool partial = false;
 };
 using Indices = SmallVector<Index, 4>;
 
@@ -115,6 +118,8 @@ public:
   Value getPacking(int64_t packing);
 
   Value broadcast(Value scalar);
+  /// The lanes of a vector that starts at `base` that are below `end`.
+  Value lanesBelow(Value base, Value end);
   Type vectorOf(Type element) { return VectorType::get({lanes}, element); }
   int64_t getLanes() const { return lanes; }
   bool hasFailed() const { return failed; }
@@ -144,6 +149,10 @@ private:
   Value countRows(int64_t parameter);
   Value evalConstant(arith::ConstantOp op, ArrayRef<Index> indices);
   Value evalView(ArrayRef<ElementSource> sources, ArrayRef<Index> indices);
+  /// True if `condition` may hold for some lanes of `index` and not for others.
+  bool splitsLanes(const IndexCondition &condition, const Index &index) const;
+  /// The lanes of `index` for which `condition` holds.
+  Value lanesWhere(const IndexCondition &condition, const Index &index);
   Value evalSegmentReduce(Operation *op, ArrayRef<Index> indices);
   Value evalScalar(Value value);
   /// a*b + c, rounded once.
@@ -179,6 +188,10 @@ private:
   Index evalExpr(AffineExpr expr, ArrayRef<Index> dims, Divisions &divisions);
   std::pair<Index, Index> divide(const Index &a, int64_t b);
   Value mask(Value base, int64_t extent);
+  /// The lanes of `index` that are indices of a dimension of `extent`.
+  Value mask(const Index &index, int64_t extent);
+  /// The indices of all lanes.
+  Value laneIndices(const Index &index);
   Value atEntry(Key key, llvm::function_ref<Value()> make);
   Value *find(const Key &key);
   int64_t mod(int64_t value) const;

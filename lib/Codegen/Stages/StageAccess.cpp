@@ -21,6 +21,7 @@ namespace {
 struct SymbolicMath {
   int64_t lanes;
   MLIRContext *context;
+  bool anywhere; ///< StagedNode::anywhere
   bool safe = true;
 
   int64_t mod(int64_t value) const { return llvm::mod(value, lanes); }
@@ -37,11 +38,12 @@ struct SymbolicMath {
     return add(a, constant(b));
   }
   SymbolicIndex mul(const SymbolicIndex &a, int64_t b) {
-    if (a.lanes && b != 1)
+    if (a.lanes && b != 1 && !anywhere)
       safe = false;
-    int64_t residue = a.residue >= 0   ? mod(a.residue * b)
-                      : b % lanes == 0 ? 0
-                                       : -1;
+    int64_t residue = a.lanes && b != 1 ? -1
+                      : a.residue >= 0  ? mod(a.residue * b)
+                      : b % lanes == 0  ? 0
+                                        : -1;
     return {a.expr * b, a.lanes, residue};
   }
   /// a = q * b + r.
@@ -96,7 +98,7 @@ bool Staging::isLoaded(Value value) {
 bool Staging::resolve(const StagedNode &node, Value value,
                       ArrayRef<SymbolicIndex> indices, bool nonLocalRow,
                       SmallVectorImpl<Read> &reads, Breaks *breaks) {
-  SymbolicMath math{node.lanes, op.getContext()};
+  SymbolicMath math{node.lanes, op.getContext(), node.anywhere};
   // Accesses may cross from one piece to the next only between vectors.
   auto boundary = [&](const SymbolicIndex &index, int64_t offset) {
     if (breaks)
@@ -104,7 +106,8 @@ bool Staging::resolve(const StagedNode &node, Value value,
         breaks->positions.push_back(offset - rest.getValue());
         return;
       }
-    if (index.lanes && (index.residue < 0 || math.mod(index.residue - offset)))
+    if (index.lanes && !node.anywhere &&
+        (index.residue < 0 || math.mod(index.residue - offset)))
       math.safe = false;
   };
   SmallVector<Read> worklist{{value, SymbolicIndices(indices), nonLocalRow}};
@@ -131,6 +134,15 @@ bool Staging::resolve(const StagedNode &node, Value value,
     }
   }
   return math.safe;
+}
+
+bool Staging::resolve(const StagedNode &node, Value value, AffineMap map,
+                      ArrayRef<SymbolicIndex> dims,
+                      SmallVectorImpl<Read> &reads) {
+  SymbolicMath math{node.lanes, op.getContext(), node.anywhere};
+  bool safe =
+      resolve(node, value, math.apply(map, dims), /*nonLocalRow=*/false, reads);
+  return safe && math.safe;
 }
 
 SymbolicIndices Staging::identity(const RowSpace &space, bool vector) {
@@ -177,7 +189,7 @@ bool Staging::isOffsets(Value value) {
 bool Staging::readInBody(const StagedNode &node, linalg::LinalgOp linalgOp,
                          ArrayRef<SymbolicIndex> dims,
                          SmallVectorImpl<Read> &reads, Breaks *breaks) {
-  SymbolicMath math{node.lanes, op.getContext()};
+  SymbolicMath math{node.lanes, op.getContext(), node.anywhere};
   // An index that the body computes otherwise is a symbol: equal for all lanes,
   // and unlike any other index.
   std::function<SymbolicIndex(Value)> find = [&](Value value) -> SymbolicIndex {
@@ -237,7 +249,7 @@ bool Staging::readOperands(StagedNode &node, std::optional<unsigned> lanesDim,
   for (auto [i, kind] : llvm::enumerate(linalgOp.getIteratorTypesArray()))
     if (kind == utils::IteratorType::reduction)
       dims[i] = symbolic(next++);
-  SymbolicMath math{node.lanes, context};
+  SymbolicMath math{node.lanes, context, node.anywhere};
   bool safe = true;
   for (OpOperand &operand : node.op->getOpOperands()) {
     if (!linalgOp.payloadUsesValueFromOperand(&operand))

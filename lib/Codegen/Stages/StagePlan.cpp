@@ -258,6 +258,11 @@ void StagePlan::addStage(StageOp stageOp) {
           reduction.groups = attr.getGroups();
           reduction.breaks = attr.getBreaks();
         })
+        .Case([&](GatheredAttr attr) {
+          reduction.kind = ReductionKind::Gathered;
+          reduction.gathered = attr;
+          reduction.left = attr.getLeft();
+        })
         .Case([&](ReducedAttr attr) {
           reduction.kind = attr.getKind() == ReducedKind::Columns
                                ? ReductionKind::Columns
@@ -356,6 +361,9 @@ int64_t StagePlan::getWeightBytes(const Reduction &reduction) const {
   if (reduction.packed)
     return reduction.depth * reduction.space.columns() *
            reduction.packed.getPanels().getGroups() *
+           elementBytes(reduction.getElementType());
+  if (reduction.gathered)
+    return reduction.gathered.getPanels().getN() * reduction.depth *
            elementBytes(reduction.getElementType());
   if (!reduction.inPlace)
     return 0;

@@ -80,12 +80,26 @@ struct Selection {
 };
 std::optional<Selection> getSelection(linalg::LinalgOp op);
 
-/// How a reduction runs: PackedAttr, InPlaceAttr, CopiedAttr, and the kinds of
-/// ReducedAttr.
+/// True if `op` adds products of two operands, all f32 or all f64.
+bool isFloatContraction(linalg::LinalgOp op);
+
+/// The map of input `input` of a reduction, from dimensions as those of a
+/// stage: d0 is the row, then come the inner dimensions of `space`, then those
+/// of the reduction.
+AffineMap getOperandMap(linalg::LinalgOp op, const RowSpace &space,
+                        unsigned input);
+/// `map` for columns `run` * d`line` + d`column`, which never crosses a
+/// multiple of `run`; null if an index is not linear in d`column` then.
+AffineMap splitColumns(AffineMap map, unsigned column, int64_t run,
+                       unsigned line);
+
+/// How a reduction runs: PackedAttr, InPlaceAttr, CopiedAttr, GatheredAttr, and
+/// the kinds of ReducedAttr.
 enum class ReductionKind {
   Packed,
   InPlace,
   Copied,
+  Gathered,
   Columns,
   Lanes,
   Sequential
@@ -108,11 +122,14 @@ struct Reduction {
   bool vectors = true;
   int64_t depth = 0;
   ArrayRef<int64_t> groups;
-  PackedAttr packed;   ///< of that kind only
-  InPlaceAttr inPlace; ///< of that kind only
-  CopiedAttr copied;   ///< of that kind only
+  PackedAttr packed;     ///< of that kind only
+  InPlaceAttr inPlace;   ///< of that kind only
+  CopiedAttr copied;     ///< of that kind only
+  GatheredAttr gathered; ///< of that kind only
 
-  bool isContraction() const { return packed || inPlace || copied; }
+  bool isContraction() const {
+    return packed || inPlace || copied || gathered;
+  }
   /// True if B may differ from task to task.
   bool isOfTask() const { return inPlace || copied; }
   /// The element type of the first result.

@@ -56,8 +56,7 @@ static bool isContiguous(ArrayRef<Read> reads) {
   return true;
 }
 
-/// True if all operands are f32, or all f64.
-static bool isFloatContraction(linalg::LinalgOp op) {
+bool uprog::isFloatContraction(linalg::LinalgOp op) {
   Type element = getElementTypeOrSelf(op->getResult(0));
   return isContraction(op) && (element.isF32() || element.isF64()) &&
          llvm::all_of(op->getOperandTypes(), [&](Type type) {
@@ -430,7 +429,8 @@ LogicalResult Staging::classifyReduction(StagedNode &node,
     }
     node.reads.clear();
   }
-  if (matchInPlace(node, linalgOp) || matchCopied(node, linalgOp))
+  if (matchInPlace(node, linalgOp) || matchGathered(node, linalgOp) ||
+      matchCopied(node, linalgOp))
     return success();
   auto finish = [&](ReducedKind kind) {
     node.reduction = ReducedAttr::get(context, kind, node.breaks);
@@ -449,6 +449,13 @@ LogicalResult Staging::classifyReduction(StagedNode &node,
       isContiguous(reads)) {
     node.reads = reads;
     return finish(ReducedKind::Lanes);
+  }
+  // Windows of an image with strides: vectors of elements that are no
+  // neighbours.
+  if (rank > 0 && !safe && target == StageTarget::CPU) {
+    node.anywhere = true;
+    SmallVector<Read> unused;
+    safe = readOperands(node, rank, unused);
   }
   // Stages depend on which values are read, not on how they are read.
   if (rank == 0)

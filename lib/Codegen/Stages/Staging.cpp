@@ -294,6 +294,8 @@ LogicalResult Staging::addNode(Operation *inner) {
       if (failed(classifyReduction(*node, linalgOp)))
         return failure();
     } else {
+      // A copy is of views that nothing else reads.
+      node->anywhere = target == StageTarget::CPU && isa<linalg::CopyOp>(inner);
       node->scalar = !readOperands(
           *node,
           vector ? std::optional<unsigned>(node->space.rank()) : std::nullopt,

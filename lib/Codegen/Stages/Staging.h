@@ -25,8 +25,9 @@ namespace mlir::uprog {
 
 /// One index of an access, over the dimensions of a node: d0 is its row, then
 /// come its inner dimensions, then its reduction dimensions. `lanes`: the
-/// dimension that runs along the lanes of a vector occurs in it with factor
-/// one, and the rest is `residue` modulo the number of lanes (-1: unknown).
+/// dimension that runs along the lanes of a vector occurs in it, with factor
+/// one unless the node's vectors have elements from anywhere, and the rest is
+/// `residue` modulo the number of lanes (-1: unknown).
 struct SymbolicIndex {
   AffineExpr expr;
   bool lanes = false;
@@ -53,6 +54,9 @@ struct StagedNode {
   int64_t lanes = 1;
   /// Runs one element at a time because some access does not fit vectors.
   bool scalar = false;
+  /// Vectors may have elements at a stride, and cross from one operand of a
+  /// view to the next.
+  bool anywhere = false;
   /// The positions, along the last reduction dimension, where a concatenated
   /// operand goes from one piece to the next; sorted.
   SmallVector<int64_t> breaks;
@@ -120,6 +124,8 @@ private:
   PanelsAttr matchStack(StagedNode &node, MutableArrayRef<Read> reads);
   bool matchInPlace(StagedNode &node, linalg::LinalgOp op);
   bool matchCopied(StagedNode &node, linalg::LinalgOp op);
+  /// Matches a product of a parameter with the columns of a view.
+  bool matchGathered(StagedNode &node, linalg::LinalgOp op);
   /// The panels that the code of the target reads.
   PanelsAttr getPanels(ArrayRef<int64_t> parameters, int64_t n, int64_t k,
                        bool transposed);
@@ -139,6 +145,9 @@ private:
   bool resolve(const StagedNode &node, Value value,
                ArrayRef<SymbolicIndex> indices, bool nonLocalRow,
                SmallVectorImpl<Read> &reads, Breaks *breaks = nullptr);
+  /// Follows `value` at what `map` makes of `dims`.
+  bool resolve(const StagedNode &node, Value value, AffineMap map,
+               ArrayRef<SymbolicIndex> dims, SmallVectorImpl<Read> &reads);
   /// The reads of the operands of a LinalgOp, with the lanes along dimension
   /// `lanesDim` of the node. `only`: a single operand.
   bool readOperands(StagedNode &node, std::optional<unsigned> lanesDim,

@@ -208,6 +208,18 @@ LogicalResult CopiedAttr::verify(EmitError emitError, ArrayRef<int64_t> breaks,
   return verifyBreaks(emitError, breaks);
 }
 
+LogicalResult GatheredAttr::verify(EmitError emitError, unsigned left,
+                                   PanelsAttr panels, int64_t leftStride,
+                                   int64_t run, bool) {
+  if (left > 1)
+    return emitError() << "left must be 0 or 1, an input of the contraction";
+  if (panels.getWidth() != 1)
+    return emitError() << "each row of A is a panel of width 1";
+  if (leftStride < 1 || run < 1)
+    return emitError() << "left_stride and run must be at least 1";
+  return success();
+}
+
 LogicalResult ReducedAttr::verify(EmitError emitError, ReducedKind,
                                   ArrayRef<int64_t> breaks) {
   return verifyBreaks(emitError, breaks);
@@ -218,9 +230,10 @@ LogicalResult ReducedAttr::verify(EmitError emitError, ReducedKind,
 //===----------------------------------------------------------------------===//
 
 static LogicalResult verifyReduction(Operation *op, Attribute how) {
-  if (!isa<PackedAttr, InPlaceAttr, CopiedAttr, ReducedAttr>(how))
+  if (!isa<PackedAttr, InPlaceAttr, CopiedAttr, GatheredAttr, ReducedAttr>(how))
     return op->emitOpError("'uprog.reduction' must be #uprog.packed, "
-                           "#uprog.in_place, #uprog.copied or #uprog.reduced");
+                           "#uprog.in_place, #uprog.copied, #uprog.gathered or "
+                           "#uprog.reduced");
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (!linalgOp || linalgOp.getNumReductionLoops() == 0 ||
       !isa<StageOp>(op->getParentOp()))

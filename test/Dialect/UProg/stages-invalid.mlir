@@ -146,7 +146,7 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{'uprog.reduction' must be #uprog.packed, #uprog.in_place, #uprog.copied or #uprog.reduced}}
+  // expected-error @+1 {{'uprog.reduction' must be #uprog.packed, #uprog.in_place, #uprog.copied, #uprog.gathered or #uprog.reduced}}
   %e = math.exp %x {uprog.reduction = "lanes"} : tensor<4xf32>
   return %e : tensor<4xf32>
 }
@@ -272,3 +272,18 @@ func.func private @f() attributes {a = #uprog.in_place<left = 2, left_stride = 1
 
 // expected-error @+1 {{strides must be at least 1}}
 func.func private @f() attributes {a = #uprog.in_place<left = 0, left_stride = 0, right_stride = 1>}
+
+// -----
+
+// expected-error @+1 {{left must be 0 or 1, an input of the contraction}}
+func.func private @f() attributes {a = #uprog.gathered<left = 2, panels = <parameters = [0], n = 4, k = 4, width = 1>, left_stride = 4, run = 4>}
+
+// -----
+
+// expected-error @+1 {{each row of A is a panel of width 1}}
+func.func private @f() attributes {a = #uprog.gathered<left = 0, panels = <parameters = [0], n = 4, k = 4, width = 4>, left_stride = 4, run = 4>}
+
+// -----
+
+// expected-error @+1 {{left_stride and run must be at least 1}}
+func.func private @f() attributes {a = #uprog.gathered<left = 0, panels = <parameters = [0], n = 4, k = 4, width = 1>, left_stride = 4, run = 0>}

@@ -467,3 +467,18 @@ func.func @f(%x: f32) -> f32 {
   EXAMPLE
   return %y : f32
 }
+// ----- uprog-convolutions-to-products
+#image = affine_map<(t, f, h, w, c, i, j) -> (t, c, h + i, w + j)>
+#filter = affine_map<(t, f, h, w, c, i, j) -> (f, c, i, j)>
+#result = affine_map<(t, f, h, w, c, i, j) -> (t, f, h, w)>
+uprog.operator @k.rows(%n: index, %x: tensor<?x3x8x8xf32> {uprog.operand = #uprog.operand<gather>},
+                       %w: tensor<5x3x3x3xf32> {uprog.operand = #uprog.operand<shared(0)>})
+    -> tensor<?x5x8x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?x5x8x8xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x5x8x8xf32>) -> tensor<?x5x8x8xf32>
+  %none = tensor.empty(%n) : tensor<?x3x10x10xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%none : tensor<?x3x10x10xf32>) -> tensor<?x3x10x10xf32>
+  EXAMPLE
+  uprog.yield %y : tensor<?x5x8x8xf32>
+}

@@ -10,6 +10,54 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ConvolutionsToProductsPass
+    : Pass<"uprog-convolutions-to-products", "::mlir::ModuleOp"> {
+  let summary = "prepare convolutions and poolings for the code of a CPU";
+  let description = [{
+    In the operators of a module, which may be linalg's convolutions in any layout or
+    generics of the same shape (`inferConvolutionDims`):
+
+    - padding, and whatever else is computed or chosen for each element of an image,
+      is computed once: a `linalg.copy` in front of a convolution or a pooling stays
+      in memory. What a reduction computes or an operand has is read where it lies;
+    - a convolution whose columns are pixels gets one dimension of pixels in place of
+      the image's, so that vectors cross from one line of the image to the next; the
+      result is reshaped. The filter multiplies it from the left;
+    - the reduction's dimensions have the order of the filter's, so that a filter of
+      any rank is a matrix in memory.
+
+    Operators that have stages stay as they are.
+
+    ```mlir
+    %padded = tensor.insert_slice %x into %zeros[0, 0, 1, 1] [%n, 3, 8, 8] [1, 1, 1, 1]
+        : tensor<?x3x8x8xf32> into tensor<?x3x10x10xf32>
+    %y = linalg.generic {indexing_maps = [#image, #filter, #result],
+        iterator_types = ["parallel", "parallel", "parallel", "parallel",
+                          "reduction", "reduction", "reduction"]}
+        ins(%padded, %w : tensor<?x3x10x10xf32>, tensor<5x3x3x3xf32>)
+        outs(%start : tensor<?x5x8x8xf32>) {
+    ^bb0(%a: f32, %b: f32, %s: f32):
+      %p = arith.mulf %a, %b : f32
+      %q = arith.addf %s, %p : f32
+      linalg.yield %q : f32
+    } -> tensor<?x5x8x8xf32>
+    // becomes, with (c, p floordiv 8 + i, p mod 8 + j) of the image for pixel p,
+    %padded = tensor.insert_slice %x into %zeros...
+    ...
+    %image = linalg.copy ins(%padded : tensor<?x3x10x10xf32>) ...
+    %pixels = linalg.generic ... ins(%image, %w : tensor<?x3x10x10xf32>, tensor<5x3x3x3xf32>)
+        outs(%zero_pixels : tensor<?x5x64xf32>) { ...
+    } -> tensor<?x5x64xf32>
+    ...
+    %y = tensor.expand_shape %pixels [[0], [1], [2, 3]] ...
+    ```
+
+    See test/Codegen/Stages/convolutions-to-products.mlir.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def StageOperatorsPass : Pass<"uprog-stage-operators", "::mlir::ModuleOp"> {
   let summary = "split operators into stages for a target";
   let description = [{

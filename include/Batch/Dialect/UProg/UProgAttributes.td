@@ -318,6 +318,28 @@ def UProg_CopiedAttr : UProg_Attr<"Copied", "copied"> {
   let genVerifyDecl = 1;
 }
 
+def UProg_GatheredAttr : UProg_Attr<"Gathered", "gathered"> {
+  let summary = "a contraction whose columns are packed while it runs";
+  let description = [{
+    Input number `left` is A, a parameter as it was stored: its rows, one panel of
+    width one each, are `left_stride` elements apart and have all of the reduction's
+    dimensions, in their order. The other input, B, is a view: panels of its columns
+    are packed before the tiles that read them. Its columns lie next to each other
+    where no multiple of `run` is between them: then they are read in vectors, if
+    `vectors`. A convolution is one, with pixels as columns.
+
+    ```mlir
+    #uprog.gathered<left = 1, panels = <parameters = [0], n = 64, k = 576, width = 1,
+        transposed = true>, left_stride = 576, run = 56>
+    ```
+  }];
+  let parameters = (ins "unsigned":$left, "::mlir::uprog::PanelsAttr":$panels,
+      "int64_t":$left_stride, "int64_t":$run,
+      DefaultValuedParameter<"bool", "true">:$vectors);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 def UProg_ReducedKind : I32EnumAttr<"ReducedKind", "what runs through lanes", [
       I32EnumAttrCase<"Columns", 0, "columns">,
       I32EnumAttrCase<"Lanes", 1, "lanes">,
