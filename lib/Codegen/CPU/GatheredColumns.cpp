@@ -95,8 +95,8 @@ void StageEmitter::emitColumnPack(const Reduction &reduction,
 
   Value lineBegin = b.mul(line, b.constant(run));
   Value lineEnd = b.add(lineBegin, b.constant(run));
-  Value begin =
-      arith::MaxSIOp::create(b, first, lineBegin), end = b.min(last, lineEnd);
+  Value begin = arith::MaxSIOp::create(b, first, lineBegin),
+        end = b.min(last, lineEnd);
   Value panelPointer = b.offset(
       arguments.work,
       b.add(b.constant(pack.offset),
@@ -108,8 +108,8 @@ void StageEmitter::emitColumnPack(const Reduction &reduction,
   dims.back() = {line};
   b.loop(begin, end, vector ? lanes : 1, [&](Value column) {
     dims[rank] = {b.sub(column, lineBegin), vector};
-    Value pointer = b.offset(panelPointer,
-                             b.mul(b.sub(column, first), b.constant(bytes)));
+    Value pointer =
+        b.offset(panelPointer, b.mul(b.sub(column, first), b.constant(bytes)));
     Value mask = vector ? evaluator.lanesBelow(column, end) : Value();
     MutableArrayRef<Index> own =
         MutableArrayRef<Index>(dims).slice(rank + 1, steps);
@@ -120,8 +120,8 @@ void StageEmitter::emitColumnPack(const Reduction &reduction,
                                      evaluator.operandIndices(pack.map, dims));
         if (!value)
           return;
-        Value at = b.offset(pointer, b.mul(b.add(before, i),
-                                           b.constant(panelWidth * bytes)));
+        Value at = b.offset(
+            pointer, b.mul(b.add(before, i), b.constant(panelWidth * bytes)));
         if (!vector)
           b.store(value, at, bytes);
         else
@@ -143,14 +143,14 @@ Value StageEmitter::gatheredRow(const Reduction &reduction, Value row) {
   Value left = op.getDpsInputOperand(reduction.left)->get();
   Indices indices = evaluator.operandIndices(map, dims);
   Value offset = b.constant(0);
-  for (auto [index, extent] :
-       llvm::zip_equal(indices, cast<RankedTensorType>(left.getType()).getShape()))
+  for (auto [index, extent] : llvm::zip_equal(
+           indices, cast<RankedTensorType>(left.getType()).getShape()))
     offset = b.add(b.mul(offset, b.constant(extent)), index.base);
   Value parameter =
       evaluator.getPacking(tables.getPanels(reduction.gathered.getPanels()));
-  return b.offset(parameter,
-                  b.mul(offset, b.constant(
-                                    elementBytes(reduction.getElementType()))));
+  return b.offset(
+      parameter,
+      b.mul(offset, b.constant(elementBytes(reduction.getElementType()))));
 }
 
 void StageEmitter::emitGathered(const Reduction &reduction, Value firstRow,
@@ -163,8 +163,8 @@ void StageEmitter::emitGathered(const Reduction &reduction, Value firstRow,
        panelWidth, panelWidth / lanes, tileStride, accumulate,
        /*streamed=*/false});
   Value zero = b.constant(0);
-  Value columns = b.offset(arguments.work,
-                           b.constant(columnPacks[&reduction].offset));
+  Value columns =
+      b.offset(arguments.work, b.constant(columnPacks[&reduction].offset));
   evaluator.setTilePosition(zero, firstColumn);
   Value tile =
       evaluator.tilePointer(reduction.op->getResult(0), zero, firstColumn);
@@ -172,6 +172,5 @@ void StageEmitter::emitGathered(const Reduction &reduction, Value firstRow,
       b, tiles,
       ValueRange{gatheredRow(reduction, firstRow), columns, tile,
                  b.constant(reduction.depth), rows, panels,
-                 b.constant(reduction.depth * panelWidth * bytes), tile,
-                 zero});
+                 b.constant(reduction.depth * panelWidth * bytes), tile, zero});
 }

@@ -100,9 +100,8 @@ void StageEmitter::planScratch(const Stage &stage) {
   // Nor of two images.
   int64_t rowDim = stage.space.rank() - 2;
   if (gathered)
-    blockRowsMax = llvm::is_contained(groupDims, rowDim)
-                       ? 1
-                       : stage.space.shape[rowDim];
+    blockRowsMax =
+        llvm::is_contained(groupDims, rowDim) ? 1 : stage.space.shape[rowDim];
   packsOffset = 0;
   for (const Reduction &reduction : stage.reductions)
     for (Value result : reduction.op->getResults()) {

@@ -84,8 +84,7 @@ static void copyImage(OpBuilder &builder, linalg::LinalgOp op) {
   Value empty = tensor::EmptyOp::create(
       builder, loc, tensor::getMixedSizes(builder, loc, value),
       getElementTypeOrSelf(value.getType()));
-  image->set(
-      linalg::CopyOp::create(builder, loc, value, empty).getResult(0));
+  image->set(linalg::CopyOp::create(builder, loc, value, empty).getResult(0));
 }
 
 //===----------------------------------------------------------------------===//
@@ -94,8 +93,7 @@ static void copyImage(OpBuilder &builder, linalg::LinalgOp op) {
 
 /// The reduction's loops in the order in which the filter has their dimensions;
 /// none if they are not its last dimensions.
-static std::optional<SmallVector<unsigned>>
-orderByFilter(linalg::LinalgOp op) {
+static std::optional<SmallVector<unsigned>> orderByFilter(linalg::LinalgOp op) {
   SmallVector<unsigned> reductions, order;
   op.getReductionDims(reductions);
   AffineMap filter = op.getMatchingIndexingMap(op.getDpsInputOperand(1));
@@ -183,10 +181,10 @@ static void convertLoops(OpBuilder &builder, linalg::LinalgOp op,
 
   SmallVector<AffineMap> maps;
   for (OpOperand *input : op.getDpsInputOperands())
-    maps.push_back(op.getMatchingIndexingMap(input)
-                       .replaceDimsAndSymbols(exprs, {}, loops, 0));
-  maps.push_back(
-      AffineMap::getMultiDimIdentityMap(loops, context).getMajorSubMap(parallel));
+    maps.push_back(op.getMatchingIndexingMap(input).replaceDimsAndSymbols(
+        exprs, {}, loops, 0));
+  maps.push_back(AffineMap::getMultiDimIdentityMap(loops, context)
+                     .getMajorSubMap(parallel));
   SmallVector<IteratorType> iterators(parallel, IteratorType::parallel);
   iterators.append(reductions->size(), IteratorType::reduction);
 
@@ -200,16 +198,14 @@ static void convertLoops(OpBuilder &builder, linalg::LinalgOp op,
     groups.emplace_back(llvm::to_vector<2>(llvm::seq<int64_t>(leading, rank)));
     start = collapseStart(builder, loc, start, groups);
   }
-  auto product = linalg::GenericOp::create(builder, loc, start.getType(),
-                                           op.getDpsInputs(), start, maps,
-                                           iterators);
+  auto product = linalg::GenericOp::create(
+      builder, loc, start.getType(), op.getDpsInputs(), start, maps, iterators);
   IRMapping mapping;
   op->getRegion(0).cloneInto(&product.getRegion(), mapping);
   Value result = product.getResult(0);
   if (leading < rank)
-    result = tensor::ExpandShapeOp::create(builder, loc,
-                                           op->getResult(0).getType(), result,
-                                           groups);
+    result = tensor::ExpandShapeOp::create(
+        builder, loc, op->getResult(0).getType(), result, groups);
   op->getResult(0).replaceAllUsesWith(result);
   op->erase();
 }
@@ -245,8 +241,7 @@ struct ConvolutionsToProductsPass
       if (op->getNumResults() != 1 || op.getNumDpsInputs() != 2 ||
           op.getNumReductionLoops() == 0)
         continue;
-      FailureOr<ConvolutionDimensions> dims =
-          linalg::inferConvolutionDims(op);
+      FailureOr<ConvolutionDimensions> dims = linalg::inferConvolutionDims(op);
       if (failed(dims) || dims->outputImage.empty())
         continue;
       copyImage(builder, op);

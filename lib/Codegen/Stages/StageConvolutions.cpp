@@ -30,8 +30,7 @@ static SmallVector<int64_t> getReductionExtents(linalg::LinalgOp op) {
 /// The number of the parameter of known extents that `read` reads, or -1.
 static int64_t getStaticParameter(OperatorOp op, const Read &read) {
   auto argument = dyn_cast<BlockArgument>(read.base);
-  if (!argument ||
-      !cast<RankedTensorType>(argument.getType()).hasStaticShape())
+  if (!argument || !cast<RankedTensorType>(argument.getType()).hasStaticShape())
     return -1;
   return op.getParameter(argument.getArgNumber()).value_or(-1);
 }
@@ -109,9 +108,8 @@ AffineMap uprog::splitColumns(AffineMap map, unsigned column, int64_t run,
   AffineExpr rest = getAffineDimExpr(column, map.getContext());
   SmallVector<AffineExpr> results;
   for (AffineExpr expr : map.getResults()) {
-    results.push_back(splitColumn(expr, rest, run,
-                                  getAffineDimExpr(line, map.getContext()),
-                                  rest));
+    results.push_back(splitColumn(
+        expr, rest, run, getAffineDimExpr(line, map.getContext()), rest));
     if (!results.back())
       return {};
   }
@@ -170,8 +168,7 @@ bool Staging::matchGathered(StagedNode &node, linalg::LinalgOp linalgOp) {
       continue;
     SymbolicIndices own;
     for (int64_t dim = 0; dim <= dims; ++dim)
-      own.push_back(
-          {getAffineDimExpr(dim, op.getContext()), dim == rank, -1});
+      own.push_back({getAffineDimExpr(dim, op.getContext()), dim == rank, -1});
     StagedNode probe;
     probe.lanes = node.lanes;
     probe.anywhere = true;
@@ -184,9 +181,10 @@ bool Staging::matchGathered(StagedNode &node, linalg::LinalgOp linalgOp) {
     }
     readOperands(node, std::nullopt, node.reads, 1 - left);
     int64_t parameter = getStaticParameter(op, lefts[0]);
-    auto panels = PanelsAttr::get(op.getContext(), parameter,
-                                  type.getNumElements() / depth, depth,
-                                  /*width=*/1, /*transposed=*/true);
+    auto panels = PanelsAttr::get(op.getContext(), parameter, /*extents=*/{},
+                                  /*order=*/{}, type.getNumElements() / depth,
+                                  depth, /*width=*/1,
+                                  /*transposed=*/true);
     node.reduction = GatheredAttr::get(op.getContext(), left, panels,
                                        leftStride, run, vectors);
     return true;

@@ -127,9 +127,7 @@ struct Reduction {
   CopiedAttr copied;     ///< of that kind only
   GatheredAttr gathered; ///< of that kind only
 
-  bool isContraction() const {
-    return packed || inPlace || copied || gathered;
-  }
+  bool isContraction() const { return packed || inPlace || copied || gathered; }
   /// True if B may differ from task to task.
   bool isOfTask() const { return inPlace || copied; }
   /// The element type of the first result.

@@ -63,7 +63,8 @@ static void flatten(scf::IfOp branch) {
   SmallVector<ValueRange> yielded;
   for (Block *block : blocks) {
     bool isThen = block == branch.thenBlock();
-    for (Operation &op : llvm::make_early_inc_range(block->without_terminator())) {
+    for (Operation &op :
+         llvm::make_early_inc_range(block->without_terminator())) {
       op.moveBefore(branch);
       builder.setInsertionPoint(&op);
       for (auto [operand, safe] : *getGuards(&op)) {
