@@ -77,6 +77,12 @@ for name, tools in (("mlir-opt", ("mlir-opt-22", "mlir-opt")),
 if shutil.which("llc", path=path):
     config.available_features.add("llc")
 
+# Vectors of 256 bits and fused multiply-adds: x86-64-v3.
+if os.path.exists("/proc/cpuinfo"):
+    with open("/proc/cpuinfo") as file:
+        if {"avx2", "fma"} <= set(file.read().split()):
+            config.available_features.add("avx2")
+
 # The assembler of a CUDA toolkit.
 if shutil.which("ptxas", path=path):
     config.available_features.add("ptxas")

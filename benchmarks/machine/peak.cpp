@@ -5,13 +5,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// batch-peak [THREADS...]: prints one JSON object with, per number of threads,
-// the rate of fused multiply-adds that touch registers only (GFLOP/s, f32), of
-// copies between arrays far larger than the caches (GB/s, read plus written),
-// and of reads that start over after some MiB per thread (GB/s of all threads),
-// by that number of MiB. Benchmarks relate their results to these numbers.
+// batch-peak [--isa=native|avx2|avx512] [THREADS...]: prints one JSON object
+// with, per number of threads, the rate of fused multiply-adds that touch
+// registers only (GFLOP/s, f32), of copies between arrays far larger than the
+// caches (GB/s, read plus written), and of reads that start over after some MiB
+// per thread (GB/s of all threads), by that number of MiB. Benchmarks relate
+// their results to these numbers. With --isa multiply-adds and reads are those
+// of an instruction set other than the widest one that the machine has.
 //
 //===----------------------------------------------------------------------===//
+
+#include "Kernels.h"
 
 #include <algorithm>
 #include <chrono>
@@ -25,72 +29,15 @@
 
 namespace {
 
-// Accumulators are variables of their own: compilers keep arrays in memory.
-#define FOR_12(DO)                                                             \
-  DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
-#define FOR_24(DO)                                                             \
-  FOR_12(DO)                                                                   \
-  DO(12)                                                                       \
-  DO(13) DO(14) DO(15) DO(16) DO(17) DO(18) DO(19) DO(20) DO(21) DO(22) DO(23)
-
-#if defined(__AVX512F__) || defined(__aarch64__)
-#define FOR_ACCUMULATORS FOR_24
-constexpr int accumulators = 24;
-#else
-#define FOR_ACCUMULATORS FOR_12
-constexpr int accumulators = 12;
-#endif
-
-#if defined(__AVX512F__)
-constexpr int vectorBytes = 64;
-constexpr const char *isa = "AVX-512";
-#elif defined(__AVX2__)
-constexpr int vectorBytes = 32;
-constexpr const char *isa = "AVX2";
-#elif defined(__aarch64__)
-constexpr int vectorBytes = 16;
-constexpr const char *isa = "NEON";
-#else
-constexpr int vectorBytes = 16;
-constexpr const char *isa = "generic";
-#endif
-constexpr int lanes = vectorBytes / sizeof(float);
-
-typedef float Vector __attribute__((vector_size(vectorBytes)));
-
 double seconds() {
   return std::chrono::duration<double>(
              std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
 
-/// `rounds` times one multiply-add into each accumulator, 24 or 12 of them, so
-/// that the latency is hidden. The build asks for contraction to FMA
-/// (-ffp-contract=fast).
-__attribute__((noinline)) float multiplyAdd(long rounds) {
-  Vector a, b;
-  for (int i = 0; i < lanes; ++i) {
-    a[i] = 1.0f - 1e-6f * i; // sums stay finite and normal
-    b[i] = 1e-9f * i;
-  }
-#define DECLARE(i) Vector sum##i = a + i##.0f; // all different, or they merge
-#define ACCUMULATE(i) sum##i = sum##i * a + b;
-#define TOTAL(i) total += sum##i;
-  FOR_ACCUMULATORS(DECLARE)
-  for (long round = 0; round < rounds; ++round) {
-    FOR_ACCUMULATORS(ACCUMULATE)
-    // Keeps the compiler from computing several rounds in one.
-    asm volatile("" : "+r"(round));
-  }
-  Vector total = a - a;
-  FOR_ACCUMULATORS(TOTAL)
-  float result = 0;
-  for (int i = 0; i < lanes; ++i)
-    result += total[i];
-  return result;
-}
-
 volatile float sink;
+
+const PeakKernels *kernels = &nativeKernels;
 
 /// Runs `body(thread)` on all threads at once; returns the wall time.
 template <class Body>
@@ -110,12 +57,14 @@ double gflops(int threads) {
   double best = 0;
   // Longer runs until one takes 50 ms, then the best of five.
   for (int run = 0; run < 5;) {
-    double time = onThreads(threads, [&](int) { sink = multiplyAdd(rounds); });
+    double time =
+        onThreads(threads, [&](int) { sink = kernels->multiplyAdd(rounds); });
     if (time < 0.05) {
       rounds *= 2;
       continue;
     }
-    best = std::max(best, 2.0 * lanes * accumulators * rounds * threads / time);
+    best = std::max(best, static_cast<double>(kernels->flopsPerRound) * rounds *
+                              threads / time);
     ++run;
   }
   return best / 1e9;
@@ -138,18 +87,6 @@ double copyRate(int threads) {
   return best / 1e9;
 }
 
-/// Sums of `vectors` vectors, in several accumulators.
-__attribute__((noinline)) float sumOf(const Vector *data, size_t vectors) {
-  Vector sums[8] = {};
-  for (size_t i = 0; i + 8 <= vectors; i += 8)
-    for (int j = 0; j < 8; ++j)
-      sums[j] += data[i + j];
-  Vector total = sums[0];
-  for (int j = 1; j < 8; ++j)
-    total += sums[j];
-  return total[0];
-}
-
 /// Each thread reads its own `bytes` again and again.
 double readRate(int threads, size_t bytes) {
   std::vector<std::unique_ptr<char[]>> memory;
@@ -162,10 +99,10 @@ double readRate(int threads, size_t bytes) {
   for (int run = 0; run < 5; ++run) {
     double time = onThreads(threads, [&](int t) {
       auto start = reinterpret_cast<uintptr_t>(memory[t].get());
-      auto *data = reinterpret_cast<const Vector *>((start + 63) / 64 * 64);
+      auto *data = reinterpret_cast<const char *>((start + 63) / 64 * 64);
       float sum = 0;
       for (size_t round = 0; round < rounds; ++round) {
-        sum += sumOf(data, bytes / sizeof(Vector));
+        sum += kernels->sumOf(data, bytes);
         asm volatile("" : : "r"(data) : "memory"); // every round reads anew
       }
       sink = sum;
@@ -177,12 +114,38 @@ double readRate(int threads, size_t bytes) {
 
 } // namespace
 
+/// The kernels of instruction set `name`, or null if it is unknown or this
+/// machine lacks it.
+static const PeakKernels *findKernels(const std::string &name) {
+  if (name == "native")
+    return &nativeKernels;
+#ifdef __x86_64__
+  if (name == "avx2" && __builtin_cpu_supports("avx2") &&
+      __builtin_cpu_supports("fma"))
+    return &avx2Kernels;
+  if (name == "avx512" && __builtin_cpu_supports("avx512f"))
+    return &avx512Kernels;
+#endif
+  return nullptr;
+}
+
 int main(int argc, char **argv) {
   std::vector<int> counts;
   for (int i = 1; i < argc; ++i) {
+    if (std::strncmp(argv[i], "--isa=", 6) == 0) {
+      kernels = findKernels(argv[i] + 6);
+      if (!kernels) {
+        std::fprintf(stderr,
+                     "batch-peak: this machine has no instruction set '%s'; "
+                     "use --isa=native, --isa=avx2 or --isa=avx512\n",
+                     argv[i] + 6);
+        return 1;
+      }
+      continue;
+    }
     int count = std::atoi(argv[i]);
     if (count < 1 || count > 1024) {
-      std::fprintf(stderr, "usage: batch-peak [THREADS...]\n");
+      std::fprintf(stderr, "usage: batch-peak [--isa=NAME] [THREADS...]\n");
       return 1;
     }
     counts.push_back(count);
@@ -190,7 +153,7 @@ int main(int argc, char **argv) {
   if (counts.empty())
     counts = {
         1, static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))};
-  std::printf("{\"isa\": \"%s\", \"threads\": {", isa);
+  std::printf("{\"isa\": \"%s\", \"threads\": {", kernels->isa);
   for (size_t i = 0; i < counts.size(); ++i) {
     std::printf("%s\"%d\": {\"fma_gflops\": %.2f, \"copy_gbytes\": %.2f, "
                 "\"read_gbytes\": {",

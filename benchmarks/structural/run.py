@@ -3,7 +3,7 @@
 
   run.py [--build=build] [--trees=FILE] [--nary=FILE] [--instances=64] [--runs=N]
          [--models=a,b] [--sizes=256,512] [--batches=1,10,64] [--threads=1,2]
-         [--output=FILE] [--add]
+         [--cpu=NAME] [--output=FILE] [--add]
 
 Runs every model of examples/models over the first trees of a file (by default the
 GUM trees of ../shared/data where present, else examples/data; DAG-RNN on 10x10
@@ -28,8 +28,10 @@ the speed of TreeRNN's; on one thread the gain of batching ("batching"): the tim
 unbatched lowering, the same kernels one task at a time on one thread, over the total;
 on more threads what these bring ("threads"): the total on one thread over theirs. What
 is fixed is measured first ("overheads", microseconds): a run of a tree of one leaf, and a step of one task,
-after which all workers wait for each other. --add keeps what the output file has already, for a run
-in pieces: what is fixed, too. "commands" of the JSON are those that made it.
+after which all workers wait for each other. --cpu=x86-64-v3 compiles for CPUs with AVX2,
+x86-64-v4 for those with AVX-512; the peaks are those of these vectors. --add keeps what
+the output file has already, for a run in pieces: what is fixed, too. "commands" of the
+JSON are those that made it.
 """
 
 import argparse
@@ -202,14 +204,24 @@ def larger(before, after):
     return before if isinstance(before, str) else max(before, after)
 
 
+def call_peak(options):
+    """What batch-peak measures, with the vectors of --cpu."""
+    isa = {None: "native", "x86-64-v3": "avx2", "x86-64-v4": "avx512"}[options.cpu]
+    return json.loads(batchtest.call("batch-peak", "--isa=" + isa, *options.threads))
+
+
+def compile_for(options, model, output, size):
+    return batchtest.compile_model(
+        os.path.join(batchtest.MODELS, model + ".mlir"), output, size,
+        *(["--cpu=" + options.cpu] if options.cpu else []))
+
+
 def measure_overheads(options, folder):
     """By number of threads: a run of TreeLSTM on one leaf, and a step of TreeRNN on a
     chain whose steps are all shared, both at hidden size 16."""
 
     def run(model, tree, threads, *more):
-        program = batchtest.compile_model(
-            os.path.join(batchtest.MODELS, model + ".mlir"),
-            os.path.join(folder, model + ".so"), 16)
+        program = compile_for(options, model, os.path.join(folder, model + ".so"), 16)
         return batchtest.run_model(
             program, batchtest.write_lines(os.path.join(folder, "tree"), [tree]),
             "--bench=%d" % (10 * options.runs), *more, threads=threads, check=False)
@@ -230,9 +242,7 @@ def measure_activation(options, folder):
     """Nanoseconds of a tanh of one element, on one thread: what TreeRNN takes, which
     has nothing else, for elements of 256 columns."""
     inputs, values = make_inputs("treernn", options, folder)
-    program = batchtest.compile_model(
-        os.path.join(batchtest.MODELS, "treernn.mlir"),
-        os.path.join(folder, "treernn.so"), 256)
+    program = compile_for(options, "treernn", os.path.join(folder, "treernn.so"), 256)
     found = batchtest.run_model(program, inputs, "--bench=%d" % options.runs,
                                 batch=len(values), check=False)
     _, inner, _ = count_nodes("treernn", values)
@@ -242,21 +252,15 @@ def measure_activation(options, folder):
 def measure(model, size, inputs, options, folder):
     """{(batch, threads): what batch-run says} and the machine's peaks by threads. The
     unbatched code runs beside one thread, on the same instances."""
-    program = batchtest.compile_model(
-        os.path.join(batchtest.MODELS, model + ".mlir"),
-        os.path.join(folder, "model.so"), size)
-
-    def peaks():
-        return json.loads(batchtest.call("batch-peak", *options.threads))
-
-    before, runs = peaks(), {}
+    program = compile_for(options, model, os.path.join(folder, "model.so"), size)
+    before, runs = call_peak(options), {}
     for batch in options.batches:
         whole = batch * batchtest.mini_batches(options.instances, batch)
         for threads in options.threads:
             runs[batch, threads] = batchtest.run_model(
                 program, inputs, "--bench=%d" % options.runs, "--limit=%d" % whole,
                 batch=batch, threads=threads, check=threads == 1)
-    return runs, larger(before, peaks())["threads"]
+    return runs, larger(before, call_peak(options))["threads"]
 
 
 def gains(runs, batch, threads):
@@ -336,6 +340,7 @@ def main():
     parser.add_argument("--sizes", type=numbers, default=[256, 512])
     parser.add_argument("--batches", type=numbers, default=[1, 10, 64])
     parser.add_argument("--threads", type=numbers, default=[1, 2])
+    parser.add_argument("--cpu", choices=["x86-64-v3", "x86-64-v4"])
     parser.add_argument("--output", default=os.path.join(
         ROOT, "benchmarks", "results", "structural.json"))
     parser.add_argument("--add", action="store_true",
@@ -350,7 +355,7 @@ def main():
     if options.add and os.path.exists(options.output):
         with open(options.output) as file:
             kept = json.load(file)
-    machine = json.loads(batchtest.call("batch-peak", *options.threads))
+    machine = call_peak(options)
     record = {**batchtest.where_and_when("structural"), "machine": machine,
               "commands": kept["commands"] + [" ".join(
                   ["benchmarks/structural/run.py"] + sys.argv[1:])],
