@@ -182,10 +182,10 @@ void PrefixRewriter::rewriteReads(linalg::GenericOp op,
         Value limit = getSize(*extent);
         if (exists)
           limit = arith::SelectOp::create(nested, loc, exists, limit, one);
-        index = check(
-            nested, loc, index, limit,
-            describeDimension(dim, "a tensor",
-                              extents.getOriginal(extract.getTensor()), loc));
+        index =
+            check(nested, loc, index, limit,
+                  describeDimension(
+                      dim, {}, extents.getOriginal(extract.getTensor()), loc));
       }
       operand.set(index);
     }
@@ -309,10 +309,10 @@ LogicalResult PrefixRewriter::rewriteSlice(tensor::ExtractSliceOp slice) {
     Value first = getValueOrCreateConstantIndexOp(builder, loc, offset);
     Value distance = constant(loc, (*count - 1) * *step);
     Value last = arith::AddIOp::create(builder, loc, first, distance);
-    last = checkNumber(loc, last, getSize(*source),
-                       describeDimension(dim, "a tensor",
-                                         extents.getOriginal(slice.getSource()),
-                                         loc));
+    last =
+        checkNumber(loc, last, getSize(*source),
+                    describeDimension(
+                        dim, {}, extents.getOriginal(slice.getSource()), loc));
     offset = arith::SubIOp::create(builder, loc, last, distance).getResult();
   }
   if (isWindow) {
@@ -394,8 +394,8 @@ void PrefixRewriter::rewriteExtract(tensor::ExtractOp extract) {
     if (Extent *extent = extents.find(extract.getTensor(), dim))
       index.set(checkNumber(
           loc, index.get(), getSize(*extent),
-          describeDimension(dim, "a tensor",
-                            extents.getOriginal(extract.getTensor()), loc)));
+          describeDimension(dim, {}, extents.getOriginal(extract.getTensor()),
+                            loc)));
   }
 }
 

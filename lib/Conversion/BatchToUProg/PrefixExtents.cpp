@@ -114,7 +114,7 @@ void Extents::visitSlice(tensor::ExtractSliceOp slice) {
     int64_t rest =
         source.getDimSize(dim) - (ShapedType::isDynamic(offset) ? 0 : offset);
     setBound(place, std::max<int64_t>(0, (rest + stride - 1) / stride),
-             describeDimension(dim, "a tensor", source, slice.getLoc()));
+             describeDimension(dim, {}, source, slice.getLoc()));
   }
 }
 
@@ -127,9 +127,8 @@ void Extents::visitInsert(tensor::InsertSliceOp insert) {
     setSize(insert, place, cast<Value>(insert.getMixedSizes()[dim]));
     int64_t offset = insert.getStaticOffsets()[dim];
     if (!dest.isDynamicDim(dim) && !ShapedType::isDynamic(offset))
-      setBound(
-          place, std::max<int64_t>(0, dest.getDimSize(dim) - offset),
-          describeDimension(dim, "a tensor", dest, insert.getLoc(), "written"));
+      setBound(place, std::max<int64_t>(0, dest.getDimSize(dim) - offset),
+               describeDimension(dim, {}, dest, insert.getLoc(), "written"));
   }
 }
 

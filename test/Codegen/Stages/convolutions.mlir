@@ -57,7 +57,7 @@ uprog.operator @groups.rows(%n: index, %x: tensor<?x2x4x32xf32> {uprog.operand =
 #weight = affine_map<(t, h, w, f, i, j, c) -> (i, j, c, f)>
 #channels = affine_map<(t, h, w, f, i, j, c) -> (t, h, w, f)>
 // CHECK-LABEL: uprog.operator @channels.rows
-// CHECK:         uprog.reduction = #uprog.packed<left = 0, panels = <parameters = [0], n = 64, k = 72, width = 32>>
+// CHECK:         uprog.reduction = #uprog.packed<left = 0, panels = <parameters = [0], extents = [3, 3, 8, 64], order = [0, 1, 2, 3], n = 64, k = 72, width = 32>>
 // CPU-LABEL:   func.func private @channels.rows.stage0
 // CPU:           call @batch.tiles.v2
 uprog.operator @channels.rows(%n: index, %x: tensor<?x9x9x8xf32> {uprog.operand = #uprog.operand<gather>},
