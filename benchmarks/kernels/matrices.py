@@ -1,14 +1,9 @@
-"""Kernels of matrices for the list in kernels.py: a layer of BERT-base (128 tokens of 768
-numbers, 12 heads, 3072 inner numbers, GELU by erf), with weights of 2 and of 3
-dimensions, and the place of the largest of 4,000 numbers.
-
-To add them to the list: KERNELS += matrices.KERNELS.
+"""Kernels of matrices: a layer of BERT-base (128 tokens of 768 numbers, 12 heads, 3072
+inner numbers, GELU by erf), with weights of 2 and of 3 dimensions, and the place of the
+largest of 4,000 numbers.
 """
 
-import collections
-
-# As in kernels.py.
-Kernel = collections.namedtuple("Kernel", "name program flops torch")
+from kernel import Kernel
 
 
 def layer(by_head, M=128, D=768, H=12, F=3072):

@@ -89,7 +89,7 @@ def evaluate(kernel, batch, threads, times, peer_times, peak):
 
 def print_result(result):
     torch = result.get("over_torch")
-    print("%-16s %5d %7d %12.1f us %7.1f GFLOP/s %4.0f %% %s" % (
+    print("%-27s %5d %7d %12.1f us %7.1f GFLOP/s %4.0f %% %s" % (
         result["kernel"], result["batch"], result["threads"], result["us"],
         result["gflops"], 100 * result["peak_share"],
         "%.2f x PyTorch%s" % (torch, "" if torch >= 1 else ", a loss")

@@ -1,0 +1,42 @@
+"""Padded convolutions of 3 x 3 pixels."""
+
+from kernel import Kernel
+
+CONVOLUTION = """
+func.func @main(%x: tensor<{c}x{s}x{s}xf32> {{batch.name = "x"}},
+                %W: tensor<{c}x{c}x3x3xf32> {{batch.shared = "W"}})
+    -> (tensor<{c}x{s}x{s}xf32> {{batch.name = "y"}}) attributes {{batch.entry}} {{
+  %zero = arith.constant 0.0 : f32
+  %padded = tensor.pad %x low[0, 1, 1] high[0, 1, 1] {{
+  ^bb0(%a: index, %b: index, %c: index):
+    tensor.yield %zero : f32
+  }} : tensor<{c}x{s}x{s}xf32> to tensor<{c}x{p}x{p}xf32>
+  %image = tensor.expand_shape %padded [[0, 1], [2], [3]] output_shape [1, {c}, {p}, {p}]
+      : tensor<{c}x{p}x{p}xf32> into tensor<1x{c}x{p}x{p}xf32>
+  %start = arith.constant dense<0.0> : tensor<1x{c}x{s}x{s}xf32>
+  %y = linalg.conv_2d_nchw_fchw
+      {{dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>}}
+      ins(%image, %W : tensor<1x{c}x{p}x{p}xf32>, tensor<{c}x{c}x3x3xf32>)
+      outs(%start : tensor<1x{c}x{s}x{s}xf32>) -> tensor<1x{c}x{s}x{s}xf32>
+  %flat = tensor.collapse_shape %y [[0, 1], [2], [3]]
+      : tensor<1x{c}x{s}x{s}xf32> into tensor<{c}x{s}x{s}xf32>
+  return %flat : tensor<{c}x{s}x{s}xf32>
+}}
+"""
+
+
+def convolution(channels, size):
+    """A 3 x 3 convolution of an image of size x size pixels, padded by one pixel."""
+
+    def run(torch, batch):
+        x = torch.rand(batch, channels, size, size)
+        filters = torch.rand(channels, channels, 3, 3)
+        return lambda: torch.nn.functional.conv2d(x, filters, padding=1)
+
+    return Kernel("conv3x3 %d@%d²" % (channels, size),
+                  CONVOLUTION.format(c=channels, s=size, p=size + 2),
+                  2 * 9 * channels * channels * size * size, run)
+
+
+KERNELS = [convolution(16, 32), convolution(64, 8), convolution(64, 56),
+           convolution(256, 14)]
