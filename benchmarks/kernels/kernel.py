@@ -3,5 +3,5 @@
 import collections
 
 # name; the program for one instance; FLOPs of an instance; torch(torch, batch) returns
-# a function without arguments that computes the same for a batch, from data of its own.
+# a module that computes the same, and its input for a batch.
 Kernel = collections.namedtuple("Kernel", "name program flops torch")

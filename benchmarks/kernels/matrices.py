@@ -238,14 +238,16 @@ ARGMAX = """module {
 
 def run_layer(torch, batch):
     layer = torch.nn.TransformerEncoderLayer(
-        768, 12, 3072, dropout=0, activation="gelu", batch_first=True).eval()
-    x = torch.rand(batch, 128, 768)
-    return lambda: layer(x)
+        768, 12, 3072, dropout=0, activation="gelu", batch_first=True)
+    return layer, torch.rand(batch, 128, 768)
 
 
 def run_argmax(torch, batch):
-    x = torch.rand(batch, 4000)
-    return lambda: x.argmax(1)
+    class Argmax(torch.nn.Module):
+        def forward(self, x):
+            return x.argmax(1)
+
+    return Argmax(), torch.rand(batch, 4000)
 
 
 # 4 products with 768 x 768 matrices, 2 with 768 x 3072, scores and weighted sums.

@@ -5,8 +5,9 @@
          [--rounds=5] [--torch=PYTHON] [--output=FILE]
 
 Runs the kernels of kernels.py whose names have TEXT with batch-run --bench, on random
-inputs, and where PyTorch is found the same in PyTorch (eager, oneDNN), in rounds: one
-after the other, so that what disturbs one disturbs both. PYTHON is an interpreter that
+inputs, and where PyTorch is found the same in PyTorch, in its best setting
+(torch_peer.py), in rounds: one after the other, so that what disturbs one disturbs both.
+PYTHON is an interpreter that
 can import torch (by default this one, if it can). The peak is that of fused
 multiply-adds of the same run and number of threads (batch-peak), the larger of before
 and after.
@@ -43,10 +44,15 @@ class Peer:
                                   "torch_peer.py"), str(threads), str(TORCH_SECONDS)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
+        # Nothing is measured while it is being imported.
+        self.process.stdout.readline()
+
     def measure(self, name, batch):
+        """Microseconds and the setting."""
         self.process.stdin.write("%s\t%d\n" % (name, batch))
         self.process.stdin.flush()
-        return float(self.process.stdout.readline())
+        time, setting = self.process.stdout.readline().rstrip("\n").split("\t")
+        return float(time), setting
 
     def close(self):
         self.process.stdin.close()
@@ -74,16 +80,18 @@ def measure_peaks(threads):
     return {count: found[str(count)]["fma_gflops"] for count in threads}
 
 
-def evaluate(kernel, batch, threads, times, peer_times, peak):
+def evaluate(kernel, batch, threads, times, peer, peak):
     time = statistics.median(times)
     gflops = kernel.flops * batch / time / 1e3
     result = {"kernel": kernel.name, "batch": batch, "threads": threads, "us": time,
               "min_us": min(times), "gflops": gflops, "peak": peak,
               "peak_share": gflops / peak}
-    if peer_times:
+    if peer:
+        peer_times, settings = zip(*peer)
+        result["torch"] = settings[0]
         result["torch_us"] = statistics.median(peer_times)
         result["over_torch"] = statistics.median(
-            peer / own for own, peer in zip(times, peer_times))
+            other / own for own, other in zip(times, peer_times))
     return result
 
 
@@ -92,7 +100,8 @@ def print_result(result):
     print("%-27s %5d %7d %12.1f us %7.1f GFLOP/s %4.0f %% %s" % (
         result["kernel"], result["batch"], result["threads"], result["us"],
         result["gflops"], 100 * result["peak_share"],
-        "%.2f x PyTorch%s" % (torch, "" if torch >= 1 else ", a loss")
+        "%.2f x PyTorch, %s%s" % (torch, result["torch"],
+                                  "" if torch >= 1 else ", a loss")
         if torch else ""), flush=True)
 
 
@@ -126,12 +135,11 @@ def main():
             for count in threads:
                 peer = Peer(options.torch, count) if torch else None
                 for batch in map(int, options.batches.split(",")):
-                    rounds = [(measure(program, batch, count),
-                               peer.measure(kernel.name, batch) if peer else 0)
+                    rounds = [(peer and peer.measure(kernel.name, batch),
+                               measure(program, batch, count))
                               for _ in range(options.rounds)]
-                    times, peer_times = zip(*rounds)
-                    runs.append((kernel, batch, count, times,
-                                 peer_times if peer else None))
+                    peers, times = zip(*rounds)
+                    runs.append((kernel, batch, count, times, peer and peers))
                     print_result(evaluate(*runs[-1], before[count]))
                 if peer:
                     peer.close()
