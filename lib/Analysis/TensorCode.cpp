@@ -34,7 +34,7 @@ bool TensorCode::contains(Operation *op) const {
     return false;
   // Control takes out a row of a parameter where it knows the index.
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
-    if (isRowView(slice) && sharedness.isShared(slice.getSource())) {
+    if (isRowView(slice) && sharedness.getParameter(slice.getSource())) {
       auto index = dyn_cast<Value>(getRowIndex(slice));
       if (!index || !scalarCode.contains(index.getDefiningOp()))
         return false;

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace mlir::batch;
@@ -90,15 +91,17 @@ void ValueFlowWalker::walk(func::FuncOp function, Visitor visit) {
       return;
     if (!unknown && !isComputation(op))
       unknown = op;
+    SetVector<Value> used(op->operand_begin(), op->operand_end());
+    getUsedValuesDefinedAbove(op->getRegions(), used);
     for (Value result : op->getResults()) {
       visit(op, {ValueFlowEdge::Compute, {}, result, {}});
-      for (Value operand : op->getOperands())
-        visit(op, {ValueFlowEdge::Compute, operand, result, {}});
+      for (Value value : used)
+        visit(op, {ValueFlowEdge::Compute, value, result, {}});
     }
   };
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     visitOp(op);
-    // Bodies of tensor ops hold scalars only.
+    // Bodies of tensor ops compute scalars only.
     return isa<func::FuncOp, RegionBranchOpInterface>(op)
                ? WalkResult::advance()
                : WalkResult::skip();
@@ -198,13 +201,15 @@ void ValueFlow::add(const ValueFlowEdge &edge) {
   case ValueFlowEdge::Count:
     return;
   case ValueFlowEdge::Compute: {
-    if (!follows)
-      return;
-    Node target = ensure(edge.to);
-    if (!isTensor(edge.from))
-      return;
-    Node source = ensure(edge.from);
-    reverseComputes[target].push_back(source);
+    SmallVector<Node> sources;
+    if (isTensor(edge.from))
+      sources = {ensure(edge.from)};
+    else if (edge.from)
+      sources = numberSources.lookup(edge.from).takeVector();
+    if (follows)
+      llvm::append_range(reverseComputes[ensure(edge.to)], sources);
+    else if (!sources.empty())
+      numberSources[edge.to].insert_range(sources);
     return;
   }
   }

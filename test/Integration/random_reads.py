@@ -40,6 +40,7 @@ def spoil(program, generator, shared, instances):
     """Puts an index out of range into an instance or two: the first one behind an
     end if there is one that matters, or any."""
     name, most = generator.choice((("a", 2**31 - 1), ("b", 2**40)))
+    most = min(most, program.largest)
     bad = list(range(program.most, max(extent for source in program.top.sources
                                        for extent in (source.least,) +
                                        source.shape[1:]) + 7))

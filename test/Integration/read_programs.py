@@ -101,6 +101,7 @@ class Program:
         self.kind = g.choice(("f32", "f32", "f64", "i32", "i64"))
         self.width = g.choice((1, 3, 4, 8, 16, 19))
         self.most = g.choice((3, 4, 5))
+        self.largest = 2**40  # element of an instance; less if loops count up to it
         self.vector = tensor_type((self.width,), self.kind)
         self.letter = "f" if self.kind[0] == "f" else "i"
         self.arguments = []  # (name, type, place, shape, how elements are drawn)
@@ -579,8 +580,10 @@ class Program:
     def loop(self, block):
         """scf.for, whose bound is an element of an input or an index."""
         g, first = self.g, block.vectors[-1]
-        bound = self.limit if g.random() < 0.3 else self.index(
-            block, self.most + 1, True)
+        bound = self.limit
+        if g.random() >= 0.3:
+            bound = self.index(block, self.most + 1, True)
+            self.largest = 200
         zero, one = self.constant(block, 0), self.constant(block, 1)
         carries = g.random() < 0.5  # an index too
         start = self.index(block, self.most, True) if carries else None

@@ -56,8 +56,9 @@ private:
 /// branches, loops and ADT fields. A list of tensors and the tensors in it are
 /// one node each, joined by copy edges.
 ///
-/// A *copy* edge hands a tensor on; a *compute* edge leads from an operand of a
-/// tensor op (or kernel invocation) to its results.
+/// A *copy* edge hands a tensor on; a *compute* edge leads from a tensor that a
+/// tensor op (or kernel invocation) reads to its results. An op that reads a
+/// number reads the tensors that the number is computed from.
 class ValueFlow {
 public:
   using Node = unsigned;
@@ -99,6 +100,8 @@ private:
   func::FuncOp entry;
   DenseMap<Value, Node> nodes;
   DenseMap<std::pair<Operation *, unsigned>, Node> fieldNodes;
+  /// The tensors that a number is computed from.
+  DenseMap<Value, SetVector<Node>> numberSources;
   SmallVector<Value> values;
   SmallVector<SmallVector<Node, 2>> copies, reverseCopies, reverseComputes;
 };
