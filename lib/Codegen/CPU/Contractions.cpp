@@ -224,8 +224,7 @@ void StageEmitter::emitCopy(const Reduction &reduction, Value row,
         copyRows(begin, pieceEnd);
     return CodeBuilder::Values();
   };
-  SmallVector<Value> limits(loops.dims.size());
-  loops.nest(b, {}, at, limits, inner);
+  loops.nest(b, {}, at, inner);
 }
 
 void StageEmitter::emitCopied(const Reduction &reduction, Value tileRow,

@@ -44,22 +44,6 @@ int64_t StageEmitter::planColumns(const Stage &stage, int64_t panels,
   return offset;
 }
 
-void StageEmitter::nestSteps(const ReductionLoops &loops,
-                             MutableArrayRef<Index> steps,
-                             llvm::function_ref<void(Value)> inner,
-                             Value before) {
-  size_t depth = loops.extents.size() - steps.size();
-  if (!before)
-    before = b.constant(0);
-  Value first = b.mul(before, b.constant(loops.extents[depth]));
-  if (steps.size() == 1)
-    return inner(first);
-  b.loop(b.constant(0), b.constant(loops.extents[depth]), 1, [&](Value i) {
-    steps.front() = {i};
-    nestSteps(loops, steps.drop_front(), inner, b.add(first, i));
-  });
-}
-
 void StageEmitter::emitColumnPacks(Value blockRow, Value panel, Value panels) {
   int64_t n = stage->space.columns();
   Indices position = positionOf(blockRow);
@@ -91,7 +75,6 @@ void StageEmitter::emitColumnPack(const Reduction &reduction,
   int64_t run = reduction.gathered.getRun();
   bool vector = reduction.gathered.getVectors();
   ReductionLoops loops(reduction);
-  size_t steps = loops.extents.size();
 
   Value lineBegin = b.mul(line, b.constant(run));
   Value lineEnd = b.add(lineBegin, b.constant(run));
@@ -101,7 +84,7 @@ void StageEmitter::emitColumnPack(const Reduction &reduction,
       arguments.work,
       b.add(b.constant(pack.offset),
             b.mul(panel, b.constant(reduction.depth * panelWidth * bytes))));
-  Indices dims(rank + steps + 2);
+  Indices at(op.getNumLoops()), dims(rank + loops.dims.size() + 2);
   bool rows = stage->space.hasRows();
   for (auto [i, index] : llvm::enumerate(position))
     dims[rows ? i : i + 1] = index;
@@ -111,23 +94,24 @@ void StageEmitter::emitColumnPack(const Reduction &reduction,
     Value pointer =
         b.offset(panelPointer, b.mul(b.sub(column, first), b.constant(bytes)));
     Value mask = vector ? evaluator.lanesBelow(column, end) : Value();
-    MutableArrayRef<Index> own =
-        MutableArrayRef<Index>(dims).slice(rank + 1, steps);
-    nestSteps(loops, own, [&](Value before) {
-      b.loop(b.constant(0), b.constant(loops.extents.back()), 1, [&](Value i) {
-        own.back() = {i};
+    loops.nest(b, {}, at, [&](CodeBuilder::Values) {
+      b.loop(b.constant(0), b.constant(loops.extents.back()), 1, [&](Value k) {
+        at[loops.dims.back()] = {k};
+        for (auto [i, dim] : llvm::enumerate(loops.dims))
+          dims[rank + 1 + i] = at[dim];
         Value value = evaluator.eval(operand->get(),
                                      evaluator.operandIndices(pack.map, dims));
         if (!value)
           return;
-        Value at = b.offset(
-            pointer, b.mul(b.add(before, i), b.constant(panelWidth * bytes)));
+        Value place = b.offset(pointer, b.mul(loops.flatten(b, at),
+                                              b.constant(panelWidth * bytes)));
         if (!vector)
-          b.store(value, at, bytes);
+          b.store(value, place, bytes);
         else
-          LLVM::MaskedStoreOp::create(b, evaluator.broadcast(value), at, mask,
-                                      b.getI32IntegerAttr(bytes));
+          LLVM::MaskedStoreOp::create(b, evaluator.broadcast(value), place,
+                                      mask, b.getI32IntegerAttr(bytes));
       });
+      return CodeBuilder::Values();
     });
   });
 }

@@ -213,8 +213,7 @@ CodeBuilder::Values StageEmitter::reduceLanes(const Reduction &reduction,
     return sums;
   };
   // Elements behind a limit change nothing.
-  SmallVector<Value> limits(loops.limits.size());
-  carried = loops.nest(b, carried, dims, limits, inner);
+  carried = loops.nest(b, carried, dims, inner);
   if (!how.combiner)
     return how.finish(b, lanes, carried);
   Value start = evaluator.eval(op.getDpsInits()[0], position);

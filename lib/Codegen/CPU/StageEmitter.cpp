@@ -271,8 +271,7 @@ void StageEmitter::emitPack(const Pack &pack, Value row,
              });
     return CodeBuilder::Values();
   };
-  SmallVector<Value> limits(loops.dims.size());
-  loops.nest(b, {}, at, limits, inner);
+  loops.nest(b, {}, at, inner);
 }
 
 void StageEmitter::emitColumns(const Stage &stage, Value blockRow,

@@ -98,10 +98,6 @@ private:
   Value gatheredRow(const Reduction &reduction, Value row);
   void emitGathered(const Reduction &reduction, Value firstRow, Value rows,
                     Value panels, Value firstColumn, bool accumulate);
-  /// Nests the loops of a reduction but for the last around `inner`, which gets
-  /// the number of steps before; the loops' indices become `steps`.
-  void nestSteps(const ReductionLoops &loops, MutableArrayRef<Index> steps,
-                 llvm::function_ref<void(Value)> inner, Value before = {});
   /// Puts the start value of a contraction into its tile; false if it is zero.
   bool emitStart(const Reduction &reduction, Value firstRow, Value rows,
                  Value firstColumn, Value lastColumn);

@@ -21,8 +21,8 @@ namespace mlir::uprog {
 
 struct ReductionLoops;
 
-/// One index of an access: `base`, or with `lanes` the consecutive indices
-/// base, base + step, ... of a vector. `residue` is base modulo the number of
+/// One index of an access: `base`, or with `lanes` the indices base,
+/// base + step, ... of a vector. `residue` is base modulo the number of
 /// lanes, -1 if unknown; all indices of the access lie in [lower, upper), or
 /// nothing is known if upper is -1. `partial`: indices may lie outside of what
 /// is read; their elements are not used.
@@ -127,9 +127,6 @@ public:
   Value iota();
 
 private:
-  SmallVector<Value> evalLimits(const ReductionLoops &loops,
-                                linalg::LinalgOp op,
-                                ArrayRef<Indices> elements);
   friend struct RegionScope;
   using Key = std::vector<const void *>;
 
@@ -155,6 +152,11 @@ private:
   Value lanesWhere(const IndexCondition &condition, const Index &index);
   Value evalSegmentReduce(Operation *op, ArrayRef<Index> indices);
   Value evalScalar(Value value);
+  /// The numbers at which the loops of `op` end for all of `elements`; null for
+  /// a loop that has none.
+  SmallVector<Value> evalLimits(const ReductionLoops &loops,
+                                linalg::LinalgOp op,
+                                ArrayRef<Indices> elements);
   /// a*b + c, rounded once.
   Value evalProductSum(ValueRange operands);
   Value safeDivisor(Operation *op, ValueRange operands);

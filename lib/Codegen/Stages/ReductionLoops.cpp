@@ -89,15 +89,16 @@ ReductionLoops::ReductionLoops(const Reduction &reduction) {
 
 CodeBuilder::Values ReductionLoops::nest(
     CodeBuilder &b, CodeBuilder::Values carried, MutableArrayRef<Index> at,
-    ArrayRef<Value> limits,
     llvm::function_ref<CodeBuilder::Values(CodeBuilder::Values)> inner,
-    size_t depth) const {
+    ArrayRef<Value> limits, size_t depth) const {
   if (depth + 1 == dims.size())
     return inner(carried);
-  return b.loop(b.constant(0), getEnd(b, extents[depth], limits[depth]), 1,
-                carried, [&](Value i, ValueRange values) {
+  Value end =
+      getEnd(b, extents[depth], limits.empty() ? Value() : limits[depth]);
+  return b.loop(b.constant(0), end, 1, carried,
+                [&](Value i, ValueRange values) {
                   at[dims[depth]] = {i};
-                  return nest(b, CodeBuilder::Values(values), at, limits, inner,
+                  return nest(b, CodeBuilder::Values(values), at, inner, limits,
                               depth + 1);
                 });
 }
@@ -121,7 +122,6 @@ bool uprog::readsVectors(const Reduction &reduction, int64_t begin, int64_t end,
          isWhole(packed.getPanels().getK()) && isWhole(packed.getKOffset());
 }
 
-/// Where the loops of a reduction end for all of these elements.
 SmallVector<Value> Evaluator::evalLimits(const ReductionLoops &loops,
                                          linalg::LinalgOp op,
                                          ArrayRef<Indices> elements) {
@@ -194,5 +194,5 @@ CodeBuilder::Values Evaluator::reduce(const Reduction &reduction,
           });
     return values;
   };
-  return loops.nest(b, carried, outer, limits, inner);
+  return loops.nest(b, carried, outer, inner, limits);
 }

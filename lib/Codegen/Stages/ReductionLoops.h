@@ -18,12 +18,12 @@ struct ReductionLoops {
   explicit ReductionLoops(const Reduction &reduction);
 
   /// Nests the outer loops around `inner`, which makes the last one. `limits`
-  /// are where loops end if that is before their extent; null if it is not.
+  /// are where loops end if that is before their extent, null if it is not;
+  /// none end there if there are no `limits`.
   CodeBuilder::Values
   nest(CodeBuilder &b, CodeBuilder::Values carried, MutableArrayRef<Index> dims,
-       ArrayRef<Value> limits,
        llvm::function_ref<CodeBuilder::Values(CodeBuilder::Values)> inner,
-       size_t depth = 0) const;
+       ArrayRef<Value> limits = {}, size_t depth = 0) const;
   /// The end of a piece of loop `depth`.
   static Value getEnd(CodeBuilder &b, int64_t end, Value limit);
   bool isLimited() const {

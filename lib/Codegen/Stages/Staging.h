@@ -60,8 +60,8 @@ struct StagedNode {
   /// The positions, along the last reduction dimension, where a concatenated
   /// operand goes from one piece to the next; sorted.
   SmallVector<int64_t> breaks;
-  /// The kind of a reduction: a PackedAttr, InPlaceAttr, CopiedAttr or
-  /// ReducedAttr.
+  /// How a reduction runs: a PackedAttr, InPlaceAttr, CopiedAttr, GatheredAttr
+  /// or ReducedAttr.
   Attribute reduction;
   int64_t level = 0;
   int64_t stage = -1;

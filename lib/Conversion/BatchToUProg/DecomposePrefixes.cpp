@@ -19,7 +19,6 @@
 #include "KernelBatcher.h"
 #include "PrefixExtents.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/PatternMatch.h"
@@ -58,10 +57,7 @@ private:
   void replace(Operation *op, Value made);
   Value getSize(Extent &extent);
   Value isBelow(OpBuilder &nested, Location loc, Value index, Value size);
-  /// `index` if it is below `limit`, else 0; the kernel says so when it runs.
-  Value check(OpBuilder &nested, Location loc, Value index, Value limit,
-              const Twine &what);
-  /// The same for numbers of the kernel.
+  /// checkIndex for numbers of the kernel.
   Value checkNumber(Location loc, Value index, Value limit, const Twine &what);
   Value constant(Location loc, int64_t value) {
     return arith::ConstantIndexOp::create(builder, loc, value);
@@ -103,14 +99,6 @@ Value PrefixRewriter::isBelow(OpBuilder &nested, Location loc, Value index,
   return arith::CmpIOp::create(nested, loc, CmpIPredicate::ult, index, size);
 }
 
-Value PrefixRewriter::check(OpBuilder &nested, Location loc, Value index,
-                            Value limit, const Twine &what) {
-  Value inside = isBelow(nested, loc, index, limit);
-  cf::AssertOp::create(nested, loc, inside, what.str());
-  Value zero = arith::ConstantIndexOp::create(nested, loc, 0);
-  return arith::SelectOp::create(nested, loc, inside, index, zero);
-}
-
 Value PrefixRewriter::checkNumber(Location loc, Value index, Value limit,
                                   const Twine &what) {
   Value empty = tensor::EmptyOp::create(builder, loc, ArrayRef<int64_t>(),
@@ -120,7 +108,7 @@ Value PrefixRewriter::checkNumber(Location loc, Value index, Value limit,
       AffineMap::get(builder.getContext()), ArrayRef<IteratorType>(),
       [&](OpBuilder &nested, Location, ValueRange) {
         linalg::YieldOp::create(nested, loc,
-                                check(nested, loc, index, limit, what));
+                                checkIndex(nested, loc, index, limit, what));
       });
   return tensor::ExtractOp::create(builder, loc, checked.getResult(0),
                                    ValueRange());
@@ -182,10 +170,10 @@ void PrefixRewriter::rewriteReads(linalg::GenericOp op,
         Value limit = getSize(*extent);
         if (exists)
           limit = arith::SelectOp::create(nested, loc, exists, limit, one);
-        index =
-            check(nested, loc, index, limit,
-                  describeDimension(
-                      dim, {}, extents.getOriginal(extract.getTensor()), loc));
+        index = checkIndex(
+            nested, loc, index, limit,
+            describeDimension(dim, {}, extents.getOriginal(extract.getTensor()),
+                              loc));
       }
       operand.set(index);
     }

@@ -28,6 +28,11 @@ LogicalResult decomposePrefixes(KernelOp kernel);
 /// nothing to read, not even at 0.
 inline constexpr llvm::StringLiteral kExistsAttr = "exists";
 
+/// `index` if it is below `limit`, else 0; the kernel says so, in words, when
+/// it runs.
+Value checkIndex(OpBuilder &builder, Location loc, Value index, Value limit,
+                 const Twine &what);
+
 /// Replaces ops of the tensor dialect that have no batched form by ops that
 /// have one: gathers, paddings, generated tensors.
 void decomposeTensorOps(KernelOp kernel);

@@ -66,9 +66,17 @@ static Value getValue(OpBuilder &nested, Location loc, OpFoldResult number) {
                                         *getConstantIntValue(number));
 }
 
+Value mlir::batch::checkIndex(OpBuilder &builder, Location loc, Value index,
+                              Value limit, const Twine &what) {
+  Value isInside = arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::ult, index, limit);
+  cf::AssertOp::create(builder, loc, isInside, what.str());
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  return arith::SelectOp::create(builder, loc, isInside, index, zero);
+}
+
 Value KernelBatcher::check(OpBuilder &nested, Location loc, Value index,
                            OpFoldResult limit, const Twine &what) {
-  Value zero = arith::ConstantIndexOp::create(nested, loc, 0);
   Value below = getValue(nested, loc, limit);
   // Where there is nothing to read, no index is wrong.
   auto select = index.getDefiningOp<arith::SelectOp>();
@@ -76,10 +84,7 @@ Value KernelBatcher::check(OpBuilder &nested, Location loc, Value index,
     below =
         arith::SelectOp::create(nested, loc, select.getCondition(), below,
                                 arith::ConstantIndexOp::create(nested, loc, 1));
-  Value isInside = arith::CmpIOp::create(nested, loc, arith::CmpIPredicate::ult,
-                                         index, below);
-  cf::AssertOp::create(nested, loc, isInside, what.str());
-  return arith::SelectOp::create(nested, loc, isInside, index, zero);
+  return checkIndex(nested, loc, index, below, what);
 }
 
 Value KernelBatcher::checkRow(OpBuilder &nested, Location loc, Value index,

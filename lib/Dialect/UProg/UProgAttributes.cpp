@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -160,14 +161,6 @@ static LogicalResult verifyBreaks(EmitError emitError,
   return success();
 }
 
-/// Checks inner dimensions of a stage.
-static LogicalResult verifyGroups(EmitError emitError,
-                                  ArrayRef<int64_t> groups) {
-  if (llvm::any_of(groups, [](int64_t dim) { return dim < 0; }))
-    return emitError() << "groups must be inner dimensions of the stage";
-  return success();
-}
-
 LogicalResult PackedAttr::verify(EmitError emitError, ArrayRef<int64_t> breaks,
                                  ArrayRef<int64_t> groups, unsigned left,
                                  PanelsAttr panels, int64_t nOffset,
@@ -177,11 +170,6 @@ LogicalResult PackedAttr::verify(EmitError emitError, ArrayRef<int64_t> breaks,
   if (nOffset < 0 || nOffset >= panels.getN() || kOffset < 0 ||
       kOffset >= panels.getK())
     return emitError() << "offsets must lie in the panels";
-  if (groups.empty() && panels.getGroups() != 1)
-    return emitError() << "of panels with several groups, 'groups' must say "
-                          "which";
-  if (failed(verifyGroups(emitError, groups)))
-    return failure();
   return verifyBreaks(emitError, breaks);
 }
 
@@ -193,8 +181,6 @@ LogicalResult InPlaceAttr::verify(EmitError emitError, ArrayRef<int64_t> breaks,
     return emitError() << "left must be 0 or 1, an input of the contraction";
   if (leftStride < 1 || rightStride < 1)
     return emitError() << "strides must be at least 1";
-  if (failed(verifyGroups(emitError, groups)))
-    return failure();
   return verifyBreaks(emitError, breaks);
 }
 
@@ -203,8 +189,6 @@ LogicalResult CopiedAttr::verify(EmitError emitError, ArrayRef<int64_t> breaks,
                                  bool) {
   if (left > 1)
     return emitError() << "left must be 0 or 1, an input of the contraction";
-  if (failed(verifyGroups(emitError, groups)))
-    return failure();
   return verifyBreaks(emitError, breaks);
 }
 
@@ -229,6 +213,37 @@ LogicalResult ReducedAttr::verify(EmitError emitError, ReducedKind,
 // Discardable attributes of operations
 //===----------------------------------------------------------------------===//
 
+/// The inner dimensions of the stage that say which matrix a reduction reads.
+static ArrayRef<int64_t> getGroups(Attribute how) {
+  return llvm::TypeSwitch<Attribute, ArrayRef<int64_t>>(how)
+      .Case<PackedAttr, InPlaceAttr, CopiedAttr>(
+          [](auto attr) { return attr.getGroups(); })
+      .Default([](Attribute) { return ArrayRef<int64_t>(); });
+}
+
+/// Checks what `how` says of the inner dimensions of the stage of `op`.
+static LogicalResult verifyInnerDims(Operation *op, Attribute how) {
+  ArrayRef<int64_t> shape = cast<StageOp>(op->getParentOp()).getShape();
+  ArrayRef<int64_t> groups = getGroups(how);
+  int64_t count = 1;
+  for (auto [i, dim] : llvm::enumerate(groups)) {
+    if (dim < 0 || dim + 1 >= static_cast<int64_t>(shape.size()) ||
+        llvm::is_contained(groups.take_front(i), dim))
+      return op->emitOpError("needs as 'groups' inner dimensions of the stage, "
+                             "each once, without the last one");
+    count *= shape[dim];
+  }
+  if (auto packed = dyn_cast<PackedAttr>(how);
+      packed && packed.getPanels().getGroups() != count)
+    return op->emitOpError("reads ")
+           << packed.getPanels().getGroups()
+           << " groups of panels, but 'groups' says which of " << count;
+  if (isa<GatheredAttr>(how) && shape.size() < 2)
+    return op->emitOpError("gathers columns, so the stage must have inner "
+                           "dimensions for rows and columns");
+  return success();
+}
+
 static LogicalResult verifyReduction(Operation *op, Attribute how) {
   if (!isa<PackedAttr, InPlaceAttr, CopiedAttr, GatheredAttr, ReducedAttr>(how))
     return op->emitOpError("'uprog.reduction' must be #uprog.packed, "
@@ -244,7 +259,7 @@ static LogicalResult verifyReduction(Operation *op, Attribute how) {
                            "dimension");
   if (!isa<ReducedAttr>(how) && linalgOp.getNumDpsInputs() != 2)
     return op->emitOpError("is not a contraction: a reduction of two inputs");
-  return success();
+  return verifyInnerDims(op, how);
 }
 
 LogicalResult UProgDialect::verifyOperationAttribute(Operation *op,

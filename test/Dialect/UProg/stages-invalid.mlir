@@ -174,6 +174,162 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
+#x = affine_map<(t, h, n, k) -> (t, k)>
+#w = affine_map<(t, h, n, k) -> (k, n)>
+#y = affine_map<(t, h, n, k) -> (t, h, n)>
+uprog.operator @columns(%n: index, %x: tensor<?x6xf32> {uprog.operand = #uprog.operand<gather>},
+    %w: tensor<6x4xf32> {uprog.operand = #uprog.operand<shared(0)>})
+    -> (tensor<?x2x4xf32> {uprog.result = #uprog.result<siblings = 1, position = 0>})
+    attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
+  %0 = uprog.stage rows<tasks> shape [2, 4] -> (tensor<?x2x4xf32>) {
+    %e = tensor.empty(%n) : tensor<?x2x4xf32>
+    // expected-error @+1 {{needs as 'groups' inner dimensions of the stage, each once, without the last one}}
+    %s = linalg.generic {indexing_maps = [#x, #w, #y],
+          iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+        ins(%x, %w : tensor<?x6xf32>, tensor<6x4xf32>) outs(%e : tensor<?x2x4xf32>)
+        attrs = {uprog.reduction = #uprog.in_place<groups = [1], left = 0, left_stride = 6, right_stride = 4>} {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %p = arith.mulf %a, %b : f32
+      %q = arith.addf %o, %p : f32
+      linalg.yield %q : f32
+    } -> tensor<?x2x4xf32>
+    uprog.yield %s : tensor<?x2x4xf32>
+  }
+  uprog.yield %0 : tensor<?x2x4xf32>
+}
+
+// -----
+
+#x = affine_map<(t, h, n, k) -> (t, k)>
+#w = affine_map<(t, h, n, k) -> (k, n)>
+#y = affine_map<(t, h, n, k) -> (t, h, n)>
+uprog.operator @negative(%n: index, %x: tensor<?x6xf32> {uprog.operand = #uprog.operand<gather>},
+    %w: tensor<6x4xf32> {uprog.operand = #uprog.operand<shared(0)>})
+    -> (tensor<?x2x4xf32> {uprog.result = #uprog.result<siblings = 1, position = 0>})
+    attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
+  %0 = uprog.stage rows<tasks> shape [2, 4] -> (tensor<?x2x4xf32>) {
+    %e = tensor.empty(%n) : tensor<?x2x4xf32>
+    // expected-error @+1 {{needs as 'groups' inner dimensions of the stage, each once, without the last one}}
+    %s = linalg.generic {indexing_maps = [#x, #w, #y],
+          iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+        ins(%x, %w : tensor<?x6xf32>, tensor<6x4xf32>) outs(%e : tensor<?x2x4xf32>)
+        attrs = {uprog.reduction = #uprog.copied<groups = [-1], left = 0>} {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %p = arith.mulf %a, %b : f32
+      %q = arith.addf %o, %p : f32
+      linalg.yield %q : f32
+    } -> tensor<?x2x4xf32>
+    uprog.yield %s : tensor<?x2x4xf32>
+  }
+  uprog.yield %0 : tensor<?x2x4xf32>
+}
+
+// -----
+
+#x = affine_map<(t, h, n, k) -> (t, k)>
+#w = affine_map<(t, h, n, k) -> (k, n)>
+#y = affine_map<(t, h, n, k) -> (t, h, n)>
+uprog.operator @twice(%n: index, %x: tensor<?x6xf32> {uprog.operand = #uprog.operand<gather>},
+    %w: tensor<6x4xf32> {uprog.operand = #uprog.operand<shared(0)>})
+    -> (tensor<?x2x4xf32> {uprog.result = #uprog.result<siblings = 1, position = 0>})
+    attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
+  %0 = uprog.stage rows<tasks> shape [2, 4] -> (tensor<?x2x4xf32>) {
+    %e = tensor.empty(%n) : tensor<?x2x4xf32>
+    // expected-error @+1 {{needs as 'groups' inner dimensions of the stage, each once, without the last one}}
+    %s = linalg.generic {indexing_maps = [#x, #w, #y],
+          iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+        ins(%x, %w : tensor<?x6xf32>, tensor<6x4xf32>) outs(%e : tensor<?x2x4xf32>)
+        attrs = {uprog.reduction = #uprog.packed<groups = [0, 0], left = 0, panels = <parameters = [0], extents = [2, 4, 6], order = [0, 1, 2], n = 6, k = 4, width = 8>>} {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %p = arith.mulf %a, %b : f32
+      %q = arith.addf %o, %p : f32
+      linalg.yield %q : f32
+    } -> tensor<?x2x4xf32>
+    uprog.yield %s : tensor<?x2x4xf32>
+  }
+  uprog.yield %0 : tensor<?x2x4xf32>
+}
+
+// -----
+
+#x = affine_map<(t, h, n, k) -> (t, k)>
+#w = affine_map<(t, h, n, k) -> (k, n)>
+#y = affine_map<(t, h, n, k) -> (t, h, n)>
+uprog.operator @unsaid(%n: index, %x: tensor<?x6xf32> {uprog.operand = #uprog.operand<gather>},
+    %w: tensor<6x4xf32> {uprog.operand = #uprog.operand<shared(0)>})
+    -> (tensor<?x2x4xf32> {uprog.result = #uprog.result<siblings = 1, position = 0>})
+    attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
+  %0 = uprog.stage rows<tasks> shape [2, 4] -> (tensor<?x2x4xf32>) {
+    %e = tensor.empty(%n) : tensor<?x2x4xf32>
+    // expected-error @+1 {{reads 2 groups of panels, but 'groups' says which of 1}}
+    %s = linalg.generic {indexing_maps = [#x, #w, #y],
+          iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+        ins(%x, %w : tensor<?x6xf32>, tensor<6x4xf32>) outs(%e : tensor<?x2x4xf32>)
+        attrs = {uprog.reduction = #uprog.packed<left = 0, panels = <parameters = [0], extents = [2, 4, 6], order = [0, 1, 2], n = 6, k = 4, width = 8>>} {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %p = arith.mulf %a, %b : f32
+      %q = arith.addf %o, %p : f32
+      linalg.yield %q : f32
+    } -> tensor<?x2x4xf32>
+    uprog.yield %s : tensor<?x2x4xf32>
+  }
+  uprog.yield %0 : tensor<?x2x4xf32>
+}
+
+// -----
+
+#x = affine_map<(t, h, n, k) -> (t, k)>
+#w = affine_map<(t, h, n, k) -> (k, n)>
+#y = affine_map<(t, h, n, k) -> (t, h, n)>
+uprog.operator @plain(%n: index, %x: tensor<?x6xf32> {uprog.operand = #uprog.operand<gather>},
+    %w: tensor<6x4xf32> {uprog.operand = #uprog.operand<shared(0)>})
+    -> (tensor<?x2x4xf32> {uprog.result = #uprog.result<siblings = 1, position = 0>})
+    attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
+  %0 = uprog.stage rows<tasks> shape [2, 4] -> (tensor<?x2x4xf32>) {
+    %e = tensor.empty(%n) : tensor<?x2x4xf32>
+    // expected-error @+1 {{reads 1 groups of panels, but 'groups' says which of 2}}
+    %s = linalg.generic {indexing_maps = [#x, #w, #y],
+          iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+        ins(%x, %w : tensor<?x6xf32>, tensor<6x4xf32>) outs(%e : tensor<?x2x4xf32>)
+        attrs = {uprog.reduction = #uprog.packed<groups = [0], left = 0, panels = <parameters = [0], n = 4, k = 6, width = 8>>} {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %p = arith.mulf %a, %b : f32
+      %q = arith.addf %o, %p : f32
+      linalg.yield %q : f32
+    } -> tensor<?x2x4xf32>
+    uprog.yield %s : tensor<?x2x4xf32>
+  }
+  uprog.yield %0 : tensor<?x2x4xf32>
+}
+
+// -----
+
+#x = affine_map<(t, n, k) -> (t, k)>
+#w = affine_map<(t, n, k) -> (k, n)>
+#y = affine_map<(t, n, k) -> (t, n)>
+uprog.operator @flat(%n: index, %x: tensor<?x6xf32> {uprog.operand = #uprog.operand<gather>},
+    %w: tensor<6x4xf32> {uprog.operand = #uprog.operand<shared(0)>})
+    -> (tensor<?x4xf32> {uprog.result = #uprog.result<siblings = 1, position = 0>})
+    attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
+  %0 = uprog.stage rows<tasks> shape [4] -> (tensor<?x4xf32>) {
+    %e = tensor.empty(%n) : tensor<?x4xf32>
+    // expected-error @+1 {{gathers columns, so the stage must have inner dimensions for rows and columns}}
+    %s = linalg.generic {indexing_maps = [#x, #w, #y],
+          iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%x, %w : tensor<?x6xf32>, tensor<6x4xf32>) outs(%e : tensor<?x4xf32>)
+        attrs = {uprog.reduction = #uprog.gathered<left = 0, panels = <parameters = [0], n = 4, k = 6, width = 1>, left_stride = 6, run = 4>} {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %p = arith.mulf %a, %b : f32
+      %q = arith.addf %o, %p : f32
+      linalg.yield %q : f32
+    } -> tensor<?x4xf32>
+    uprog.yield %s : tensor<?x4xf32>
+  }
+  uprog.yield %0 : tensor<?x4xf32>
+}
+
+// -----
+
 // expected-error @+1 {{'uprog.staging' must be a #uprog.staging on an operator}}
 func.func private @f() attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>}
 
@@ -227,16 +383,6 @@ func.func private @f() attributes {a = #uprog.panels<parameters = [0], extents =
 
 // expected-error @+1 {{the last extents in order must make up n, and those before them k}}
 func.func private @f() attributes {a = #uprog.panels<parameters = [0], extents = [2, 4, 6], order = [0, 1, 2], n = 4, k = 6, width = 4>}
-
-// -----
-
-// expected-error @+1 {{of panels with several groups, 'groups' must say which}}
-func.func private @f() attributes {a = #uprog.packed<left = 0, panels = <parameters = [0], extents = [2, 4, 6], order = [0, 1, 2], n = 6, k = 4, width = 8>>}
-
-// -----
-
-// expected-error @+1 {{groups must be inner dimensions of the stage}}
-func.func private @f() attributes {a = #uprog.in_place<groups = [-1], left = 0, left_stride = 1, right_stride = 1>}
 
 // -----
 

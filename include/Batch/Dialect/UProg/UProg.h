@@ -42,7 +42,7 @@ inline constexpr StringLiteral kCodeAttr = "uprog.code";
 /// On an operator that consists of stages: the StagingAttr of their target.
 inline constexpr StringLiteral kStagingAttr = "uprog.staging";
 /// On a reduction in a stage: how it runs, a PackedAttr, an InPlaceAttr, a
-/// GatheredAttr or a ReducedAttr.
+/// CopiedAttr, a GatheredAttr or a ReducedAttr.
 inline constexpr StringLiteral kReductionAttr = "uprog.reduction";
 /// On a module: the packings of the parameters that operators' code reads, a
 /// list of PanelsAttr and PaddedAttr.

@@ -256,7 +256,8 @@ def UProg_PackedAttr : UProg_Attr<"Packed", "packed"> {
     ```
   }];
   let parameters = (ins OptionalArrayRefParameter<"int64_t">:$breaks,
-      OptionalArrayRefParameter<"int64_t">:$groups, "unsigned":$left, "::mlir::uprog::PanelsAttr":$panels,
+      OptionalArrayRefParameter<"int64_t">:$groups, "unsigned":$left,
+      "::mlir::uprog::PanelsAttr":$panels,
       DefaultValuedParameter<"int64_t", "0">:$n_offset,
       DefaultValuedParameter<"int64_t", "0">:$k_offset,
       DefaultValuedParameter<"bool", "true">:$vectors);
