@@ -46,7 +46,10 @@ static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
   std::string name = op.getSymName().str();
   SmallVector<func::FuncOp> stages;
   int64_t count = plan.getStages().size();
+  SmallVector<int64_t> barriers;
   for (int64_t s = 0; s < count; ++s) {
+    if (plan.getStages()[s].op.getBarrier())
+      barriers.push_back(s);
     stages.push_back(emitter.emit(s, batch::getStageName(name, s)));
     if (emitter.hasFailed())
       return failure();
@@ -93,8 +96,10 @@ static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
           (sharing.stageRows
                ? ", in groups of " + std::to_string(sharing.stageRows)
                : std::string()) +
-          ", smaller ones by columns, those of less than " +
-          Twine(sharing.shareTasks) + " tasks not at all")
+          ", smaller ones stage by stage with " + Twine(barriers.size()) +
+          (barriers.size() == 1 ? " barrier" : " barriers") +
+          ", those of less than " + Twine(sharing.shareTasks) +
+          " tasks not at all")
              .str();
   // The needs of functions for another target are already known.
   int64_t taskScratch = plan.getTaskScratch();
@@ -106,9 +111,9 @@ static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
       bytes = std::max(bytes, other);
   }
   const StageEmitter::WorkerScratch &work = emitter.getWorkerScratch();
-  auto workers =
-      WorkersAttr::get(b.getContext(), work.fixed, work.perTask, work.most,
-                       sharing.rowSplit, sharing.stageRows, sharing.shareTasks);
+  auto workers = WorkersAttr::get(b.getContext(), barriers, work.fixed,
+                                  work.perTask, work.most, sharing.rowSplit,
+                                  sharing.stageRows, sharing.shareTasks);
   function->setAttr(kCodeAttr, CodeAttr::get(b.getContext(), count, taskScratch,
                                              raggedScratch, workers));
   op.erase();

@@ -67,11 +67,12 @@ Sharing uprog::chooseSharing(const StagePlan &plan,
     sharing.rowSplit = std::max<int64_t>(
         tile, llvm::divideCeil(kFlopsPerByte * sharing.weightBytes,
                                std::max<int64_t>(sharing.taskFlops, 1)));
-  // Workers that share columns wait at a barrier after every stage.
-  int64_t stages = plan.getStages().size();
+  int64_t stages = plan.getStages().size(), waits = 1;
+  for (const Stage &stage : plan.getStages())
+    waits += stage.op.getBarrier();
   int64_t taskWork = sharing.taskFlops + kFlopsPerRowByte * sharing.taskBytes;
   sharing.shareTasks =
-      llvm::divideCeil(kSharedFlops * stages, std::max<int64_t>(taskWork, 1));
+      llvm::divideCeil(kSharedFlops * waits, std::max<int64_t>(taskWork, 1));
   // Parameters that are not kept would be read again for every group of tasks.
   if (kept && stages > 1)
     sharing.stageRows =

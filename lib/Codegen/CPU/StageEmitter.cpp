@@ -59,9 +59,10 @@ void StageEmitter::planScratch(const Stage &stage) {
   tileStride = std::min(panels, kMaxPanels) * panelWidth + lanes;
   hasPanels = false;
   packedRowBytes = 0;
-  bool ofTask = false, gathered = false;
+  isOfTask = false;
+  bool gathered = false;
   for (const Reduction &reduction : stage.reductions) {
-    ofTask |= reduction.isOfTask();
+    isOfTask |= reduction.isOfTask();
     gathered |= reduction.kind == ReductionKind::Gathered;
     hasPanels |= reduction.isContraction();
     if (!reduction.packed && !reduction.copied)
@@ -95,7 +96,7 @@ void StageEmitter::planScratch(const Stage &stage) {
                                        2, kMaxTiles) *
                    maxRows;
   // A tile must not have rows of two tasks.
-  if (ofTask)
+  if (isOfTask)
     blockRowsMax = groupRows;
   // Nor of two images.
   int64_t rowDim = stage.space.rank() - 2;
@@ -168,9 +169,16 @@ func::FuncOp StageEmitter::emit(int64_t number, StringRef name) {
   return function;
 }
 
+/// The share of `count` positions that this worker has, as begin and end.
+std::pair<Value, Value> StageEmitter::getShare(Value count) {
+  Value next = b.add(arguments.share, b.constant(1));
+  return {b.div(b.mul(arguments.share, count), arguments.shares),
+          b.div(b.mul(next, count), arguments.shares)};
+}
+
 void StageEmitter::emitRows() {
-  Value leading = b.constant(groupRows);
-  Value first = b.constant(0), last = leading;
+  // Rows of the stage's space, then of `columns()` elements.
+  Value first = b.constant(0), last = b.constant(1);
   if (stage->space.hasRows()) {
     first = arguments.rowBegin;
     last = arguments.rowEnd;
@@ -178,20 +186,62 @@ void StageEmitter::emitRows() {
       first = evaluator.getOffset(stage->space.domain, first);
       last = evaluator.getOffset(stage->space.domain, last);
     }
-    first = b.mul(first, leading);
-    last = b.mul(last, leading);
   }
-  // Blocks of equal size: in a short last one, each panel would serve few rows.
+  Value leading = b.constant(groupRows);
+  if (!stage->sharedDims)
+    return emitBlocks(b.mul(first, leading), b.mul(last, leading));
+
+  int64_t units = 1;
+  for (int64_t extent :
+       ArrayRef(stage->space.shape).take_front(*stage->sharedDims))
+    units *= extent;
+  first = b.mul(first, b.constant(units));
+  auto [begin, end] = getShare(b.sub(b.mul(last, b.constant(units)), first));
+  begin = b.add(first, begin);
+  end = b.add(first, end);
+  if (int64_t rank = stage->space.rank(); rank > 0 && stage->sharedDims == rank)
+    return emitElements(begin, end);
+  Value rows = b.constant(stage->space.leading() / units);
+  emitBlocks(b.mul(begin, rows), b.mul(end, rows));
+}
+
+/// The elements from `begin` to `end`, numbered through all rows.
+void StageEmitter::emitElements(Value begin, Value end) {
+  Value columns = b.constant(stage->space.columns()), zero = b.constant(0);
+  Value one = b.constant(1);
+  Value lastRow = b.div(b.add(end, b.sub(columns, one)), columns);
+  b.loop(b.div(begin, columns), lastRow, 1, [&](Value row) {
+    Value first = b.mul(row, columns);
+    Value from = b.sub(begin, first), to = b.min(b.sub(end, first), columns);
+    from = arith::SelectOp::create(b, b.less(from, zero), zero, from);
+    emitTile(*stage, row, zero, one, {from, to, zero, one, false}, {});
+  });
+}
+
+void StageEmitter::emitBlocks(Value first, Value last) {
   Value rows = b.sub(last, first);
-  Value blocks = b.div(b.add(rows, b.constant(blockRowsMax - 1)),
-                       b.constant(blockRowsMax));
-  b.loop(b.constant(0), blocks, 1, [&](Value block) {
-    Value begin = b.div(b.mul(block, rows), blocks);
-    Value end = b.div(b.mul(b.add(block, b.constant(1)), rows), blocks);
-    Value blockRow = b.add(first, begin);
-    Value blockRows = b.sub(end, begin);
+  Value one = b.constant(1), most = b.constant(blockRowsMax);
+  auto emitBlock = [&](Value blockRow, Value blockRows) {
     emitPacks(blockRow, blockRows, /*grouped=*/false);
     emitColumns(*stage, blockRow, blockRows);
+  };
+  // A tile must not have rows of two tasks.
+  if (stage->sharedDims && isOfTask) {
+    Value tasks = b.div(b.add(last, b.sub(most, one)), most);
+    b.loop(b.div(first, most), tasks, 1, [&](Value task) {
+      Value begin = b.mul(task, most);
+      Value end = b.min(b.add(begin, most), last);
+      begin = arith::SelectOp::create(b, b.less(begin, first), first, begin);
+      emitBlock(begin, b.sub(end, begin));
+    });
+    return;
+  }
+  // Blocks of equal size: in a short last one, each panel would serve few rows.
+  Value blocks = b.div(b.add(rows, b.sub(most, one)), most);
+  b.loop(b.constant(0), blocks, 1, [&](Value block) {
+    Value begin = b.div(b.mul(block, rows), blocks);
+    Value end = b.div(b.mul(b.add(block, one), rows), blocks);
+    emitBlock(b.add(first, begin), b.sub(end, begin));
   });
 }
 
@@ -278,8 +328,9 @@ void StageEmitter::emitColumns(const Stage &stage, Value blockRow,
                                Value blockRows) {
   int64_t panels = llvm::divideCeil(stage.space.columns(), panelWidth);
   Value all = b.constant(groups * panels), one = b.constant(1);
-  Value first = b.div(b.mul(arguments.share, all), arguments.shares);
-  Value last = b.div(b.mul(b.add(arguments.share, one), all), arguments.shares);
+  Value first = b.constant(0), last = all;
+  if (!stage.sharedDims)
+    std::tie(first, last) = getShare(all);
   if (groupDims.empty()) {
     // After the last panel comes the first one, for the next launch.
     emitPanelTiles(stage, blockRow, blockRows, first, last, b.constant(0),
@@ -344,22 +395,27 @@ void StageEmitter::emitPanelTiles(const Stage &stage, Value blockRow,
     b.loop(b.constant(0), tiles, 1, [&](Value tile) {
       Value begin = b.div(b.mul(tile, blockRows), tiles);
       Value end = b.div(b.mul(b.add(tile, one), blockRows), tiles);
-      emitTile(stage, blockRow, begin, b.sub(end, begin), panel, count,
-               {next, tile, tiles});
+      emitTile(stage, blockRow, begin, b.sub(end, begin),
+               getColumns(panel, count), {next, tile, tiles});
     });
   });
 }
 
-void StageEmitter::emitTile(const Stage &stage, Value blockRow, Value tileRow,
-                            Value rows, Value panel, Value panels,
-                            const Ahead &ahead) {
-  int64_t lanes = evaluator.getLanes(), n = stage.space.columns();
-  bool vector = stage.space.rank() > 0 && !stage.scalar;
+StageEmitter::Columns StageEmitter::getColumns(Value panel, Value panels) {
+  int64_t n = stage->space.columns();
+  bool vector = stage->space.rank() > 0 && !stage->scalar;
   Value width = b.constant(panelWidth);
-  Value firstColumn = b.mul(panel, width);
-  Value lastColumn =
-      b.min(b.mul(b.add(panel, panels), width),
-            b.constant(vector ? int64_t(llvm::alignTo(n, lanes)) : n));
+  Value end =
+      b.constant(vector ? int64_t(llvm::alignTo(n, evaluator.getLanes())) : n);
+  return {b.mul(panel, width), b.min(b.mul(b.add(panel, panels), width), end),
+          panel, panels, vector};
+}
+
+void StageEmitter::emitTile(const Stage &stage, Value blockRow, Value tileRow,
+                            Value rows, const Columns &columns,
+                            const Ahead &ahead) {
+  auto [firstColumn, lastColumn, panel, panels, vector] = columns;
+  int64_t lanes = evaluator.getLanes();
   Value zero = b.constant(0);
   evaluator.setTilePosition(zero, firstColumn);
   Value firstRow = b.add(blockRow, tileRow);
@@ -386,7 +442,7 @@ void StageEmitter::emitTile(const Stage &stage, Value blockRow, Value tileRow,
     return;
   b.loop(zero, rows, 1, [&](Value row) {
     Indices position = positionOf(b.add(firstRow, row));
-    evaluator.setTilePosition(row, firstColumn);
+    evaluator.setTilePosition(row, columns.first);
     evaluator.prepareRow(stage, position);
     auto element = [&](ArrayRef<Index> indices) {
       for (auto &[value, storage] : stage.stores)
@@ -397,10 +453,12 @@ void StageEmitter::emitTile(const Stage &stage, Value blockRow, Value tileRow,
       element(position);
       return;
     }
-    b.loop(firstColumn, lastColumn, vector ? lanes : 1, [&](Value column) {
-      Indices indices = position;
-      indices.push_back({column, vector, vector ? 0 : -1});
-      element(indices);
-    });
+    b.loop(columns.first, columns.last, columns.vector ? lanes : 1,
+           [&](Value column) {
+             Indices indices = position;
+             indices.push_back(
+                 {column, columns.vector, columns.vector ? 0 : -1});
+             element(indices);
+           });
   });
 }

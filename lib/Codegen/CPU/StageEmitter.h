@@ -17,10 +17,10 @@ struct ReductionLoops;
 
 /// Makes the functions of an operator's stages:
 ///
-///   for each group of rows
+///   for each group of rows, of this worker's share or of all
 ///     pack the left operands of contractions
 ///     for each matrix that contractions multiply them with
-///       for each tile of columns of this worker's share
+///       for each tile of columns, of all or of this worker's share
 ///         copy or pack the columns of contractions that do
 ///         for each tile of rows
 ///           contractions and other reductions, each into a tile of its own
@@ -65,9 +65,19 @@ private:
     Value panel, tile, tiles;
   };
 
+  /// The columns of a tile, and the panels that they are.
+  struct Columns {
+    Value first, last, panel, panels;
+    bool vector; ///< computed in vectors
+  };
+
   void planScratch(const Stage &stage);
   /// The loops of the stage over the rows and columns of this unit.
   void emitRows();
+  void emitBlocks(Value first, Value last);
+  void emitElements(Value begin, Value end);
+  std::pair<Value, Value> getShare(Value count);
+  Columns getColumns(Value panel, Value panels);
   /// The inner dimensions that matrices differ in, and what follows from them.
   void planGroups(const Stage &stage);
   /// The indices of a row of the current matrix.
@@ -86,7 +96,7 @@ private:
   void emitCopy(const Reduction &reduction, Value row, Value panel);
   Value copiedPanel(const Reduction &reduction);
   void emitTile(const Stage &stage, Value blockRow, Value tileRow, Value rows,
-                Value panel, Value panels, const Ahead &ahead);
+                const Columns &columns, const Ahead &ahead);
   /// Plans the panels that gathered columns are packed in, of at most `panels`
   /// at once, from byte `offset` of the worker's scratch on; returns their end.
   int64_t planColumns(const Stage &stage, int64_t panels, int64_t offset);
@@ -145,7 +155,7 @@ private:
   int64_t columnPanels = 0; ///< packed at once
   DenseMap<Value, int64_t> tileOffsets;
   int64_t blockRowsMax = 0, tileStride = 0, panelWidth = 0;
-  bool hasPanels = false;
+  bool hasPanels = false, isOfTask = false;
   SmallVector<int64_t> groupDims; ///< sorted
   int64_t groups = 1;             ///< matrices
   int64_t groupRows = 1; ///< rows of a task that share one, if all differ

@@ -151,7 +151,9 @@ void StageWriter::writeStage(int64_t number) {
   auto stageOp = StageOp::create(
       builder, loc, types,
       RowsAttr::get(context, kind, kind == RowsKind::Ragged ? domain : -1),
-      stage.space.shape, stage.scalar, reads, scratch);
+      stage.space.shape,
+      stage.sharedDims ? builder.getI64IntegerAttr(*stage.sharedDims) : nullptr,
+      stage.barrier, stage.scalar, reads, scratch);
 
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&stageOp.getBody());

@@ -218,6 +218,8 @@ void StagePlan::addStage(StageOp stageOp) {
   Stage stage;
   stage.op = stageOp;
   stage.scalar = stageOp.getScalar();
+  if (std::optional<uint64_t> dims = stageOp.getSharedDims())
+    stage.sharedDims = *dims;
   RowsAttr stageRows = stageOp.getRows();
   stage.space.domain = stageRows.getKind() == RowsKind::Once ? RowSpace::kOnce
                        : stageRows.getKind() == RowsKind::Tasks

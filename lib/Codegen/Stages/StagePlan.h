@@ -147,6 +147,8 @@ struct Stage {
   mutable StageOp op;
   RowSpace space;
   bool scalar = false;
+  /// The leading dimensions that workers share; none: they share columns.
+  std::optional<int64_t> sharedDims;
   std::vector<Reduction> reductions;
   /// Values written by this stage, results and scratch.
   SmallVector<std::pair<Value, Storage>> stores;

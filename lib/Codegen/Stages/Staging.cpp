@@ -608,5 +608,7 @@ LogicalResult Staging::run() {
   if (failed(assignLevels()))
     return failure();
   makeStages();
+  if (target == StageTarget::CPU)
+    shareStages();
   return success();
 }

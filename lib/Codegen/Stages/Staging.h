@@ -81,6 +81,10 @@ private:
   struct Stage {
     RowSpace space;
     bool scalar = false;
+    /// How workers share the stage, and whether they wait for each other before
+    /// it; see uprog.stage.
+    std::optional<int64_t> sharedDims;
+    bool barrier = false;
     SmallVector<StagedNode *> nodes;
     /// Values written by this stage: results of the operator and, with their
     /// offset, values in scratch memory (others: -1).
@@ -166,11 +170,14 @@ private:
   LogicalResult assignLevels();
   void makeStages();
   void storeResults();
+  /// Chooses how workers share each stage, and where they need a barrier.
+  void shareStages();
   /// The operands whose rows a row of the stage reads.
   SmallVector<BlockArgument> getRowReads(const Stage &stage);
   SymbolicIndices identity(const RowSpace &space, bool vector);
 
   friend class StageWriter;
+  friend class StageSharing;
 
   OperatorOp op;
   StageTarget target;

@@ -167,7 +167,7 @@ SmallVector<Value> WorkerEmitter::lower(uprog::RunOp run,
     return {};
   }
 
-  // Share the rows of a large batch, or the columns of a small one.
+  // Share the tasks of a large batch, or the stages of a small one.
   Value enough = arith::MulIOp::create(b, workers, cb.constant(split));
   Value single = compare(arith::CmpIPredicate::eq, workers, one);
   Value large = compare(arith::CmpIPredicate::sge, tasks, enough);
@@ -184,12 +184,13 @@ SmallVector<Value> WorkerEmitter::lower(uprog::RunOp run,
   Value end = share(next);
   callRows(begin, end);
   b.setInsertionPoint(choice.elseBlock()->getTerminator());
-  for (int64_t stage = 0; stage < stages; ++stage) {
-    call(zero, tasks, worker, workers, cb.constant(stage),
-         cb.constant(stage + 1));
-    if (stage + 1 < stages)
-      cb.call(RuntimeFunction::barrier, worker);
+  int64_t first = 0;
+  for (int64_t stage : sharing.getBarriers()) {
+    call(zero, tasks, worker, workers, cb.constant(first), cb.constant(stage));
+    cb.call(RuntimeFunction::barrier, worker);
+    first = stage;
   }
+  call(zero, tasks, worker, workers, cb.constant(first), cb.constant(stages));
   return {};
 }
 

@@ -119,6 +119,11 @@ LogicalResult StageOp::verifyRegions() {
   if (!known)
     return emitOpError("no operand of ")
            << op.getSymNameAttr() << " has rows of domain " << rows.getDomain();
+  if (std::optional<uint64_t> dims = getSharedDims();
+      dims && *dims > getShape().size())
+    return emitOpError("has shared_dims ")
+           << *dims << ", but its shape has " << getShape().size()
+           << " dimensions";
   if (failed(verifyReads(*this, op)))
     return failure();
   auto yield = dyn_cast<YieldOp>(getBody().front().back());

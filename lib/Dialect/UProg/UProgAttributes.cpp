@@ -59,26 +59,45 @@ LogicalResult ResultAttr::verify(EmitError emitError, int64_t siblings,
 // Code
 //===----------------------------------------------------------------------===//
 
-LogicalResult WorkersAttr::verify(EmitError emitError, int64_t fixedScratch,
-                                  int64_t taskScratch, int64_t mostScratch,
-                                  int64_t rowSplit, int64_t stageRows,
-                                  int64_t shareTasks) {
+/// Checks the numbers of stages that workers wait for each other before.
+static LogicalResult verifyBarriers(EmitError emitError,
+                                    ArrayRef<int64_t> barriers) {
+  int64_t last = 0;
+  for (int64_t stage : barriers) {
+    if (stage <= last)
+      return emitError() << "barriers must ascend and be at least 1";
+    last = stage;
+  }
+  return success();
+}
+
+LogicalResult WorkersAttr::verify(EmitError emitError,
+                                  ArrayRef<int64_t> barriers,
+                                  int64_t fixedScratch, int64_t taskScratch,
+                                  int64_t mostScratch, int64_t rowSplit,
+                                  int64_t stageRows, int64_t shareTasks) {
   if (fixedScratch < 0 || taskScratch < 0 || mostScratch < 0)
     return emitError() << "scratch memory must be at least 0 bytes";
   if (rowSplit < 1 || shareTasks < 1 || stageRows < 0)
     return emitError() << "row_split and share_tasks must be at least 1, and "
                           "stage_rows at least 0";
-  return success();
+  return verifyBarriers(emitError, barriers);
 }
 
 LogicalResult CodeAttr::verify(EmitError emitError, int64_t stages,
                                int64_t taskScratch,
-                               ArrayRef<int64_t> raggedScratch, WorkersAttr) {
+                               ArrayRef<int64_t> raggedScratch,
+                               WorkersAttr workers) {
   if (stages < 0)
     return emitError() << "there cannot be " << stages << " stages";
   if (taskScratch < 0 ||
       llvm::any_of(raggedScratch, [](int64_t bytes) { return bytes < 0; }))
     return emitError() << "scratch memory must be at least 0 bytes";
+  if (workers && !workers.getBarriers().empty() &&
+      workers.getBarriers().back() >= stages)
+    return emitError() << "a barrier is before stage "
+                       << workers.getBarriers().back()
+                       << ", but the last stage is " << stages - 1;
   return success();
 }
 

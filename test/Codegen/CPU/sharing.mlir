@@ -7,7 +7,7 @@
 
 // 64 x 64 weights stay in a worker's cache: a tile of twelve rows per worker is
 // enough to share by rows. Less than seven have too little work for two.
-// CHECK: Sharing {{.*}} 16384 bytes of parameters, 8192 FLOP and 512 bytes per task; launches of 12 tasks or more per worker are shared by rows, smaller ones by columns, those of less than 7 tasks not at all
+// CHECK: Sharing {{.*}} 16384 bytes of parameters, 8192 FLOP and 512 bytes per task; launches of 12 tasks or more per worker are shared by rows, smaller ones stage by stage with 0 barriers, those of less than 7 tasks not at all
 uprog.operator @kept(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>},
                      %w: tensor<64x64xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x64xf32> {
   %zero = arith.constant 0.0 : f32
@@ -25,7 +25,7 @@ uprog.operator @kept(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.ope
 #y = affine_map<(r, n, k) -> (r, n)>
 
 // 4 MiB do not: a worker has to have enough rows for every byte that it reads.
-// CHECK: Sharing {{.*}} @streamed: {{.*}} launches of 96 tasks or more per worker are shared by rows, smaller ones by columns, those of less than 1 tasks not at all
+// CHECK: Sharing {{.*}} @streamed: {{.*}} launches of 96 tasks or more per worker are shared by rows, smaller ones stage by stage with 0 barriers, those of less than 1 tasks not at all
 uprog.operator @streamed(%n: index, %x: tensor<?x1024xf32> {uprog.operand = #uprog.operand<gather>},
                          %w: tensor<1024x1024xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x1024xf32> {
   %zero = arith.constant 0.0 : f32

@@ -3,8 +3,8 @@
 // RUN:   | FileCheck %s --check-prefix=SPLIT
 
 func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
-    attributes {uprog.code = #uprog.code<stages = 2, task_scratch = 64, workers = <
-        fixed_scratch = 0, task_scratch = 0, most_scratch = 0,
+    attributes {uprog.code = #uprog.code<stages = 4, task_scratch = 64, workers = <
+        barriers = [2], fixed_scratch = 0, task_scratch = 0, most_scratch = 0,
         row_split = 12, stage_rows = 0, share_tasks = 1>>}
 
 // A program becomes a function that each worker of a pool runs. A run is done by
@@ -31,12 +31,12 @@ func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, 
 // CHECK-NOT:           llvm.call
 // CHECK:               func.call @k.rows(%[[STEP]], %{{.*}}, %{{.*}}, %{{.*}}, %[[BEGIN]], %[[END]],
 
-// Else it is done by columns, with a barrier after each stage but the last,
-// where the step ends anyhow.
+// Else it is done stage by stage, with a barrier only where the code asks for one:
+// before the third of four. The step ends in one anyhow.
 // CHECK:             } else {
-// CHECK:               func.call @k.rows(%[[STEP]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[TASKS]], %[[WORKER]], %[[WORKERS]],
+// CHECK:               func.call @k.rows(%[[STEP]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[TASKS]], %[[WORKER]], %[[WORKERS]], %{{.*}}, %[[TWO:[a-z0-9_]+]])
 // CHECK:               llvm.call %{{.*}}(%[[CTX]], %[[WORKER]])
-// CHECK:               func.call @k.rows(%[[STEP]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[TASKS]], %[[WORKER]], %[[WORKERS]],
+// CHECK:               func.call @k.rows(%[[STEP]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[TASKS]], %[[WORKER]], %[[WORKERS]], %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}})
 // CHECK-NOT:           llvm.call
 // CHECK:             }
 // CHECK:           default {

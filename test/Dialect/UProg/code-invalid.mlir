@@ -27,6 +27,17 @@ func.func private @f() attributes {uprog.code = #uprog.code<stages = 1, task_scr
 
 // -----
 
+// expected-error @+2 {{barriers must ascend and be at least 1}}
+// expected-error @+1 {{failed to parse UProg_CodeAttr parameter 'workers'}}
+func.func private @f() attributes {uprog.code = #uprog.code<stages = 4, task_scratch = 0, workers = <barriers = [2, 2], fixed_scratch = 0, task_scratch = 0, most_scratch = 0, row_split = 1, stage_rows = 0, share_tasks = 1>>}
+
+// -----
+
+// expected-error @+1 {{a barrier is before stage 2, but the last stage is 1}}
+func.func private @f() attributes {uprog.code = #uprog.code<stages = 2, task_scratch = 0, workers = <barriers = [1, 2], fixed_scratch = 0, task_scratch = 0, most_scratch = 0, row_split = 1, stage_rows = 0, share_tasks = 1>>}
+
+// -----
+
 // What once was a dictionary is typed.
 // expected-error @+1 {{'uprog.code' must be a #uprog.code on a function or an operator}}
 func.func private @f() attributes {uprog.code = {stages = 1 : i64}}

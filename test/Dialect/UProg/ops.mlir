@@ -193,9 +193,9 @@ uprog.operator @coded.rows(%n: index)
   uprog.yield
 }
 // CHECK-LABEL: func.func private @coded.function()
-// CHECK-SAME:    attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <fixed_scratch = 1024, task_scratch = 256, most_scratch = 4096, row_split = 12, stage_rows = 0, share_tasks = 4>>}
-func.func private @coded.function() attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <
-    fixed_scratch = 1024, task_scratch = 256, most_scratch = 4096, row_split = 12, stage_rows = 0, share_tasks = 4>>}
+// CHECK-SAME:    attributes {uprog.code = #uprog.code<stages = 5, task_scratch = 0, workers = <barriers = [2, 4], fixed_scratch = 1024, task_scratch = 256, most_scratch = 4096, row_split = 12, stage_rows = 0, share_tasks = 4>>}
+func.func private @coded.function() attributes {uprog.code = #uprog.code<stages = 5, task_scratch = 0, workers = <
+    barriers = [2, 4], fixed_scratch = 1024, task_scratch = 256, most_scratch = 4096, row_split = 12, stage_rows = 0, share_tasks = 4>>}
 
 // A slice of each task's row is replaced, at positions of the task's own.
 // CHECK-LABEL: uprog.operator @insert.rows(

@@ -72,6 +72,17 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
+  // expected-error @+1 {{has shared_dims 2, but its shape has 1 dimensions}}
+  %0 = uprog.stage rows<tasks> shape [4] shared_dims 2 -> (tensor<?x4xf32>) {
+    uprog.yield %x : tensor<?x4xf32>
+  }
+  uprog.yield %0 : tensor<?x4xf32>
+}
+
+// -----
+
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
+    attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   // expected-error @+1 {{must end in a uprog.yield of its results}}
   %0 = uprog.stage rows<tasks> shape [4] -> (tensor<?x4xf32>) {
     uprog.yield

@@ -70,6 +70,13 @@ def StageOperatorsPass : Pass<"uprog-stage-operators", "::mlir::ModuleOp"> {
     runs: contractions with parameters read panels, which are packed when
     parameters are bound.
 
+    For the workers of a CPU, a stage says how they share it when there are few tasks: by
+    columns, or by rows, such as the heads of an attention layer (`shared_dims`). Workers
+    wait for each other before a stage (`barrier`) only if one reads or writes what
+    another one writes: a stage that reads the columns, or the rows, that the same
+    worker has made needs no barrier. Of all ways that are the same for stages of the same
+    rank, the one with the least work and barriers is taken.
+
     How an operator falls into stages depends on the number of vector lanes. For a
     CPU the stages replace the body; for a GPU they are those of a copy of the
     operator in `gpu.module @device`, since the operator becomes unbatched CPU code
@@ -96,7 +103,7 @@ def StageOperatorsPass : Pass<"uprog-stage-operators", "::mlir::ModuleOp"> {
     }
     ```
 
-    See test/Codegen/Stages/stage-operators.mlir.
+    See test/Codegen/Stages/stage-operators.mlir, test/Codegen/Stages/share-stages.mlir.
   }];
   let options = [
     Option<"target", "target", "::mlir::uprog::StageTarget",

@@ -17,8 +17,10 @@ def ConvertUProgToCPUPass
     A `uprog.program` of device level becomes a function over (context, worker,
     workers); a unit is a worker thread. `uprog.run` shares its tasks out in one
     of two ways, by their number: large batches by rows, so that no worker waits
-    inside a kernel; small ones by columns, so that each worker reads its own
-    share of the parameters only and row tiles stay full. What is large,
+    inside a kernel; small ones stage by stage as the stages say, by columns for the
+    most part, so that each worker reads its own share of the parameters only and
+    row tiles stay full. Workers wait for each other where a stage says so. What is
+    large,
     `convert-operators-to-cpu` has decided kernel by kernel from the size of its
     parameters and its work per task (the remark `Sharing` says how).
 
@@ -43,7 +45,7 @@ def ConvertUProgToCPUPass
           ...                                      // %begin to %end is the worker's share
           func.call @k.rows(..., %begin, %end, ...) : ...
         } else {
-          ...                                      // all rows, the worker's columns
+          ...                                      // all tasks, the worker's share of a stage
           func.call @k.rows(..., %worker, %workers, ...) : ...
         }
         ...

@@ -95,18 +95,26 @@ def UProg_WorkersAttr : UProg_Attr<"Workers", "workers"> {
     For `n` tasks a worker needs min(`fixed_scratch` + `n` * `task_scratch`,
     `most_scratch`) bytes of its own. Launches of at least `row_split` tasks per
     worker are shared by rows, all stages on `stage_rows` at a time (0: on all),
-    smaller ones by columns; those of fewer than `share_tasks` are not worth
-    sharing.
+    smaller ones stage by stage; those of fewer than `share_tasks` are not worth
+    sharing. Workers that share a launch of fewer tasks, column by column or row by
+    row as the stages say, wait for each other before the stages of `barriers`.
 
     ```mlir
     #uprog.workers<fixed_scratch = 1024, task_scratch = 256, most_scratch = 4096,
         row_split = 12, stage_rows = 0, share_tasks = 4>
+    #uprog.workers<barriers = [2], fixed_scratch = 0, task_scratch = 0,
+        most_scratch = 0, row_split = 12, stage_rows = 0, share_tasks = 4>
     ```
   }];
-  let parameters = (ins "int64_t":$fixed_scratch, "int64_t":$task_scratch,
+  let parameters = (ins OptionalArrayRefParameter<"int64_t">:$barriers,
+                        "int64_t":$fixed_scratch, "int64_t":$task_scratch,
                         "int64_t":$most_scratch, "int64_t":$row_split,
                         "int64_t":$stage_rows, "int64_t":$share_tasks);
-  let assemblyFormat = "`<` struct(params) `>`";
+  let assemblyFormat = [{
+    `<` (`barriers` `=` `[` $barriers^ `]` `,` ` `)?
+    struct($fixed_scratch, $task_scratch, $most_scratch, $row_split, $stage_rows,
+           $share_tasks) `>`
+  }];
   let genVerifyDecl = 1;
 }
 

@@ -136,6 +136,12 @@ def UProg_StageOp : UProg_Op<"stage", [
     results of earlier stages are read where they were stored: where the operator
     yields them, or, with an offset in bytes per row, in `scratch` memory.
 
+    Workers that run a stage together share out its columns. With `shared_dims`
+    they share out rows instead: the positions of all rows in this many leading
+    dimensions of the shape, one after the other, in ranges of equal length. With
+    `barrier` they wait for each other before the stage, because one of them reads or
+    writes what another one has written or read since the barrier before.
+
     A stage is in an operator that has a `uprog.staging`. Each result is of its
     rows and shape, and is either yielded by the operator or in scratch memory.
     What a `uprog.insert` makes is stored in the row of its result, where the
@@ -152,12 +158,14 @@ def UProg_StageOp : UProg_Op<"stage", [
     ```
   }];
   let arguments = (ins UProg_RowsAttr:$rows, DenseI64ArrayAttr:$shape,
+                       OptionalAttr<I64Attr>:$shared_dims, UnitAttr:$barrier,
                        UnitAttr:$scalar, Variadic<AnyRankedTensor>:$reads,
                        DenseI64ArrayAttr:$scratch);
   let results = (outs Variadic<AnyRankedTensor>:$values);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    `rows` `` $rows `shape` $shape (`scalar` $scalar^)?
+    `rows` `` $rows `shape` $shape (`shared_dims` $shared_dims^)?
+    (`barrier` $barrier^)? (`scalar` $scalar^)?
     (`reads` `(` $reads^ `:` type($reads) `)`)?
     custom<StoredTypes>(type($values), $scratch) attr-dict-with-keyword $body
   }];

@@ -1,0 +1,291 @@
+//===- StageSharing.cpp - How workers share stages ------------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Workers that run few tasks together share out every stage, by columns or by
+// rows. A later stage needs a barrier only if a worker may access what another
+// one writes: not if both stages give the same elements to the same worker.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Staging.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::uprog;
+
+/// The FLOPs that two workers do while they wait at a barrier.
+static constexpr int64_t kBarrierFlops = int64_t(1) << 15;
+/// The FLOPs that a worker does while it reads, computes elementwise and writes
+/// a byte.
+static constexpr int64_t kFlopsPerByte = 4;
+
+namespace {
+/// Elements that a stage reads or writes. An index is an expression over the
+/// dimensions of the stage, or null if it is another one; d0 is the row.
+struct Access {
+  Value location;
+  bool write = false;
+  bool ownRow = true; ///< of the task or ragged row that the stage computes
+  SmallVector<AffineExpr> indices;
+};
+
+/// The worker that accesses an element, as a function of the element's indices:
+/// equal for elements of equal positions in the leading dimensions, or of equal
+/// columns. Null if there is no such function.
+struct Owner {
+  enum Kind { Null, One, Columns, Rows } kind = Null;
+  int64_t domain = RowSpace::kOnce;  ///< of rows
+  SmallVector<int64_t, 3> extents{}; ///< of the dimensions that decide
+
+  bool isSame(const Owner &other) const {
+    return kind != Null && kind == other.kind && domain == other.domain &&
+           extents == other.extents;
+  }
+};
+} // namespace
+
+namespace mlir::uprog {
+
+/// Chooses for the stages of one operator.
+class StageSharing {
+public:
+  explicit StageSharing(Staging &staging);
+  void run();
+
+private:
+  using Stage = Staging::Stage;
+  /// Per stage the number of leading dimensions whose positions are shared out,
+  /// or none for columns.
+  using Choice = SmallVector<std::optional<int64_t>>;
+
+  void addAccesses(size_t number);
+  Access makeInsertAccess(InsertOp insert) const;
+  /// What an insert writes into is one location, whatever makes the next value.
+  Value getLocation(Value value) const;
+  int64_t countPanels(const Stage &stage) const {
+    int64_t columns = std::max<int64_t>(stage.space.columns(), 1);
+    return llvm::divideCeil(columns, getPanelWidth(columns, staging.lanes));
+  }
+  bool canShareElements(const Stage &stage) const;
+  std::optional<int64_t> choose(const Stage &stage, int64_t dims) const;
+  Owner findOwner(const Stage &stage, std::optional<int64_t> dims,
+                  const Access &access) const;
+  bool conflict(size_t earlier, size_t later, const Choice &choice) const;
+  /// The stages before which workers wait.
+  SmallVector<bool> placeBarriers(const Choice &choice) const;
+  int64_t estimate(const Choice &choice) const;
+
+  Staging &staging;
+  std::vector<SmallVector<Access>> accesses; ///< per stage
+};
+
+} // namespace mlir::uprog
+
+StageSharing::StageSharing(Staging &staging)
+    : staging(staging), accesses(staging.stages.size()) {
+  for (size_t i = 0, e = staging.stages.size(); i < e; ++i)
+    addAccesses(i);
+}
+
+//===----------------------------------------------------------------------===//
+// Accesses
+//===----------------------------------------------------------------------===//
+
+Value StageSharing::getLocation(Value value) const {
+  while (auto insert = value.getDefiningOp<InsertOp>())
+    value = insert.getDest();
+  return value;
+}
+
+/// The elements of the destination that an insert writes.
+Access StageSharing::makeInsertAccess(InsertOp insert) const {
+  MLIRContext *context = insert.getContext();
+  Access access{getLocation(insert.getDest()), /*write=*/true};
+  access.indices.push_back(getAffineDimExpr(0, context));
+  llvm::SmallBitVector dropped = insert.getDroppedDims();
+  unsigned next = 1;
+  for (size_t dim = 0; dim < dropped.size(); ++dim) {
+    int64_t offset = insert.getOffsets()[dim];
+    AffineExpr index;
+    if (!dropped[dim]) {
+      index = getAffineDimExpr(next++, context) * insert.getStrides()[dim];
+      index = ShapedType::isDynamic(offset) ? AffineExpr() : index + offset;
+    }
+    access.indices.push_back(index);
+  }
+  return access;
+}
+
+void StageSharing::addAccesses(size_t number) {
+  const Stage &stage = staging.stages[number];
+  SmallVector<Access> &list = accesses[number];
+  for (const StagedNode *node : staging.listNodes()) {
+    if (node->stage != static_cast<int64_t>(number))
+      continue;
+    for (const Read &read : node->reads) {
+      Access access{getLocation(read.base), /*write=*/false, !read.nonLocalRow};
+      for (const SymbolicIndex &index : read.indices)
+        access.indices.push_back(index.expr);
+      list.push_back(std::move(access));
+    }
+  }
+  for (auto [value, offset] : stage.stores) {
+    if (auto insert = value.getDefiningOp<InsertOp>()) {
+      list.push_back(makeInsertAccess(insert));
+      continue;
+    }
+    Access access{value, /*write=*/true};
+    for (const SymbolicIndex &index : staging.identity(stage.space, false))
+      access.indices.push_back(index.expr);
+    list.push_back(std::move(access));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Barriers
+//===----------------------------------------------------------------------===//
+
+Owner StageSharing::findOwner(const Stage &stage, std::optional<int64_t> dims,
+                              const Access &access) const {
+  const RowSpace &space = stage.space,
+                 &there = staging.getSpace(access.location);
+  MLIRContext *context = access.location.getContext();
+  ArrayRef<AffineExpr> indices(access.indices);
+  if (!dims) {
+    if (countPanels(stage) == 1)
+      return {Owner::One};
+    if (there.rank() == 0 || there.columns() != space.columns() ||
+        indices.back() != getAffineDimExpr(space.rank(), context))
+      return {};
+    return {Owner::Columns, RowSpace::kOnce, {space.columns()}};
+  }
+  if (there.domain != space.domain || there.rank() < *dims || !access.ownRow)
+    return {};
+  if (space.hasRows()) {
+    if (indices.front() != getAffineDimExpr(0, context))
+      return {};
+    indices = indices.drop_front();
+  }
+  ArrayRef<int64_t> extents = ArrayRef(space.shape).take_front(*dims);
+  for (auto [i, extent] : llvm::enumerate(extents))
+    if (there.shape[i] != extent ||
+        indices[i] != getAffineDimExpr(i + 1, context))
+      return {};
+  return {Owner::Rows, space.domain, llvm::to_vector<3>(extents)};
+}
+
+bool StageSharing::conflict(size_t earlier, size_t later,
+                            const Choice &choice) const {
+  for (const Access &first : accesses[earlier]) {
+    Owner owner = findOwner(staging.stages[earlier], choice[earlier], first);
+    for (const Access &second : accesses[later])
+      if (first.location == second.location && (first.write || second.write) &&
+          !owner.isSame(
+              findOwner(staging.stages[later], choice[later], second)))
+        return true;
+  }
+  return false;
+}
+
+SmallVector<bool> StageSharing::placeBarriers(const Choice &choice) const {
+  SmallVector<bool> barriers(choice.size());
+  size_t last = 0;
+  for (size_t stage = 1; stage < choice.size(); ++stage)
+    for (size_t earlier = last; earlier < stage; ++earlier)
+      if (conflict(earlier, stage, choice)) {
+        barriers[stage] = true;
+        last = stage;
+      }
+  return barriers;
+}
+
+//===----------------------------------------------------------------------===//
+// Choices
+//===----------------------------------------------------------------------===//
+
+/// True if elements of a row may be shared out: the stage only finishes
+/// reductions whose elements, not columns, are in lanes.
+bool StageSharing::canShareElements(const Stage &stage) const {
+  return stage.space.rank() > 0 && countPanels(stage) == 1 &&
+         !stage.nodes.empty() &&
+         llvm::all_of(stage.nodes, [](const StagedNode *node) {
+           auto reduced = dyn_cast_or_null<ReducedAttr>(node->reduction);
+           return reduced && reduced.getKind() == ReducedKind::Lanes;
+         });
+}
+
+std::optional<int64_t> StageSharing::choose(const Stage &stage,
+                                            int64_t dims) const {
+  int64_t rank = stage.space.rank();
+  if (dims > 0 && (rank > dims || (rank == dims && canShareElements(stage))))
+    return dims;
+  if (countPanels(stage) > 1 || !stage.space.hasRows())
+    return std::nullopt;
+  return std::max<int64_t>(rank - 1, 0);
+}
+
+/// FLOPs that pass while two workers run one task.
+int64_t StageSharing::estimate(const Choice &choice) const {
+  int64_t sum = 0;
+  for (auto [i, stage] : llvm::enumerate(staging.stages)) {
+    int64_t parts = countPanels(stage);
+    if (choice[i]) {
+      parts = 1;
+      for (int64_t extent : ArrayRef(stage.space.shape).take_front(*choice[i]))
+        parts *= extent;
+    }
+    int64_t elements = stage.space.leading() * stage.space.columns();
+    int64_t work = kFlopsPerByte * 4 * elements, parameters = 0;
+    for (const StagedNode *node : stage.nodes) {
+      if (!node->reduction)
+        continue;
+      auto op = cast<linalg::LinalgOp>(node->op);
+      SmallVector<unsigned> reduced;
+      op.getReductionDims(reduced);
+      int64_t terms = 2 * elements;
+      for (unsigned dim : reduced)
+        terms *= op.getStaticLoopRanges()[dim];
+      work += terms;
+      // Each worker reads all columns of a parameter, if it takes rows.
+      if (isa<PackedAttr>(node->reduction))
+        parameters += terms / (2 * stage.space.leading()) * 4;
+    }
+    int64_t most = llvm::divideCeil(parts, 2);
+    sum += work / parts * most;
+    sum += kFlopsPerByte * (choice[i] ? parameters : parameters / parts * most);
+  }
+  return sum + kBarrierFlops * llvm::count(placeBarriers(choice), true);
+}
+
+void StageSharing::run() {
+  int64_t most = 0;
+  for (const Stage &stage : staging.stages)
+    most = std::max(most, stage.space.rank());
+  Choice best;
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (int64_t dims = 0; dims <= most; ++dims) {
+    Choice choice;
+    for (const Stage &stage : staging.stages)
+      choice.push_back(choose(stage, dims));
+    int64_t cost = estimate(choice);
+    if (cost < least) {
+      least = cost;
+      best = choice;
+    }
+  }
+  SmallVector<bool> barriers = placeBarriers(best);
+  for (auto [i, stage] : llvm::enumerate(staging.stages)) {
+    stage.sharedDims = best[i];
+    stage.barrier = barriers[i];
+  }
+}
+
+void Staging::shareStages() {
+  if (!stages.empty())
+    StageSharing(*this).run();
+}
