@@ -233,11 +233,11 @@ std::optional<int64_t> StageSharing::choose(const Stage &stage,
 int64_t StageSharing::estimate(const Choice &choice) const {
   int64_t sum = 0;
   for (auto [i, stage] : llvm::enumerate(staging.stages)) {
-    int64_t parts = countPanels(stage);
+    int64_t shares = countPanels(stage);
     if (choice[i]) {
-      parts = 1;
+      shares = 1;
       for (int64_t extent : ArrayRef(stage.space.shape).take_front(*choice[i]))
-        parts *= extent;
+        shares *= extent;
     }
     int64_t elements = stage.space.leading() * stage.space.columns();
     int64_t work = kFlopsPerByte * 4 * elements, parameters = 0;
@@ -255,9 +255,10 @@ int64_t StageSharing::estimate(const Choice &choice) const {
       if (isa<PackedAttr>(node->reduction))
         parameters += terms / (2 * stage.space.leading()) * 4;
     }
-    int64_t most = llvm::divideCeil(parts, 2);
-    sum += work / parts * most;
-    sum += kFlopsPerByte * (choice[i] ? parameters : parameters / parts * most);
+    int64_t most = llvm::divideCeil(shares, 2);
+    sum += work / shares * most;
+    sum +=
+        kFlopsPerByte * (choice[i] ? parameters : parameters / shares * most);
   }
   return sum + kBarrierFlops * llvm::count(placeBarriers(choice), true);
 }
