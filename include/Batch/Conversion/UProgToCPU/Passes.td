@@ -17,8 +17,8 @@ def ConvertUProgToCPUPass
     A `uprog.program` of device level becomes a function over (context, worker,
     workers); a unit is a worker thread. `uprog.run` shares its tasks out in one
     of two ways, by their number: large batches by rows, so that no worker waits
-    inside a kernel; small ones stage by stage as the stages say, by columns for the
-    most part, so that each worker reads its own share of the parameters only and
+    inside a kernel; small ones stage by stage as the stages say, mostly by columns,
+    so that each worker reads its own share of the parameters only and
     row tiles stay full. Workers wait for each other where a stage says so. What is
     large,
     `convert-operators-to-cpu` has decided kernel by kernel from the size of its
