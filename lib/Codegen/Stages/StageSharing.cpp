@@ -72,6 +72,7 @@ private:
     return llvm::divideCeil(columns, getPanelWidth(columns, staging.lanes));
   }
   bool canShareElements(const Stage &stage) const;
+  bool hasMatrices(const Stage &stage) const;
   std::optional<int64_t> choose(const Stage &stage, int64_t dims) const;
   Owner findOwner(const Stage &stage, std::optional<int64_t> dims,
                   const Access &access) const;
@@ -156,6 +157,8 @@ Owner StageSharing::findOwner(const Stage &stage, std::optional<int64_t> dims,
                  &there = staging.getSpace(access.location);
   MLIRContext *context = access.location.getContext();
   ArrayRef<AffineExpr> indices(access.indices);
+  if (hasMatrices(stage))
+    return {};
   if (!dims) {
     if (countPanels(stage) == 1)
       return {Owner::One};
@@ -219,9 +222,23 @@ bool StageSharing::canShareElements(const Stage &stage) const {
          });
 }
 
+/// True if workers share out the panels of several matrices, or panels that the
+/// stage packs.
+bool StageSharing::hasMatrices(const Stage &stage) const {
+  return llvm::any_of(stage.nodes, [](const StagedNode *node) {
+    if (auto packed = dyn_cast_or_null<PackedAttr>(node->reduction))
+      return !packed.getGroups().empty();
+    if (auto inPlace = dyn_cast_or_null<InPlaceAttr>(node->reduction))
+      return !inPlace.getGroups().empty();
+    return isa_and_nonnull<CopiedAttr, GatheredAttr>(node->reduction);
+  });
+}
+
 std::optional<int64_t> StageSharing::choose(const Stage &stage,
                                             int64_t dims) const {
   int64_t rank = stage.space.rank();
+  if (hasMatrices(stage))
+    return std::nullopt;
   if (dims > 0 && (rank > dims || (rank == dims && canShareElements(stage))))
     return dims;
   if (countPanels(stage) > 1 || !stage.space.hasRows())
