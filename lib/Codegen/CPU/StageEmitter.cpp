@@ -188,6 +188,7 @@ void StageEmitter::emitRows() {
     }
   }
   Value leading = b.constant(groupRows);
+  ownGroups = {b.constant(0), b.constant(groups)};
   if (!stage->sharedDims)
     return emitBlocks(b.mul(first, leading), b.mul(last, leading));
 
@@ -199,22 +200,34 @@ void StageEmitter::emitRows() {
   auto [begin, end] = getShare(b.sub(b.mul(last, b.constant(units)), first));
   begin = b.add(first, begin);
   end = b.add(first, end);
-  if (int64_t rank = stage->space.rank(); rank > 0 && stage->sharedDims == rank)
-    return emitElements(begin, end);
+  if (int64_t rank = stage->space.rank();
+      rank > 0 && stage->sharedDims == rank) {
+    // Elements, numbered through all rows.
+    Value zero = b.constant(0), one = b.constant(1);
+    return forEachRun(begin, end, units, [&](Value row, Value from, Value to) {
+      emitTile(*stage, row, zero, one, {from, to, zero, one, false}, {});
+    });
+  }
+  if (!groupDims.empty())
+    return forEachRun(begin, end, units, [&](Value task, Value from, Value to) {
+      Value matrices = b.constant(groups / units);
+      ownGroups = {b.mul(from, matrices), b.mul(to, matrices)};
+      Value row = b.mul(task, leading);
+      emitBlocks(row, b.add(row, leading));
+    });
   Value rows = b.constant(stage->space.leading() / units);
   emitBlocks(b.mul(begin, rows), b.mul(end, rows));
 }
 
-/// The elements from `begin` to `end`, numbered through all rows.
-void StageEmitter::emitElements(Value begin, Value end) {
-  Value columns = b.constant(stage->space.columns()), zero = b.constant(0);
-  Value one = b.constant(1);
-  Value lastRow = b.div(b.add(end, b.sub(columns, one)), columns);
-  b.loop(b.div(begin, columns), lastRow, 1, [&](Value row) {
-    Value first = b.mul(row, columns);
-    Value from = b.sub(begin, first), to = b.min(b.sub(end, first), columns);
-    from = arith::SelectOp::create(b, b.less(from, zero), zero, from);
-    emitTile(*stage, row, zero, one, {from, to, zero, one, false}, {});
+void StageEmitter::forEachRun(
+    Value begin, Value end, int64_t size,
+    llvm::function_ref<void(Value, Value, Value)> body) {
+  Value all = b.constant(size), zero = b.constant(0);
+  Value last = b.div(b.add(end, b.constant(size - 1)), all);
+  b.loop(b.div(begin, all), last, 1, [&](Value run) {
+    Value first = b.mul(run, all);
+    Value from = b.sub(begin, first), to = b.min(b.sub(end, first), all);
+    body(run, arith::SelectOp::create(b, b.less(from, zero), zero, from), to);
   });
 }
 
@@ -226,16 +239,11 @@ void StageEmitter::emitBlocks(Value first, Value last) {
     emitColumns(*stage, blockRow, blockRows);
   };
   // A tile must not have rows of two tasks.
-  if (stage->sharedDims && isOfTask) {
-    Value tasks = b.div(b.add(last, b.sub(most, one)), most);
-    b.loop(b.div(first, most), tasks, 1, [&](Value task) {
-      Value begin = b.mul(task, most);
-      Value end = b.min(b.add(begin, most), last);
-      begin = arith::SelectOp::create(b, b.less(begin, first), first, begin);
-      emitBlock(begin, b.sub(end, begin));
-    });
-    return;
-  }
+  if (stage->sharedDims && isOfTask)
+    return forEachRun(
+        first, last, blockRowsMax, [&](Value task, Value from, Value to) {
+          emitBlock(b.add(b.mul(task, most), from), b.sub(to, from));
+        });
   // Blocks of equal size: in a short last one, each panel would serve few rows.
   Value blocks = b.div(b.add(rows, b.sub(most, one)), most);
   b.loop(b.constant(0), blocks, 1, [&](Value block) {
@@ -328,32 +336,36 @@ void StageEmitter::emitColumns(const Stage &stage, Value blockRow,
                                Value blockRows) {
   int64_t panels = llvm::divideCeil(stage.space.columns(), panelWidth);
   Value all = b.constant(groups * panels), one = b.constant(1);
-  Value first = b.constant(0), last = all;
-  if (!stage.sharedDims)
-    std::tie(first, last) = getShare(all);
+  Value perGroup = b.constant(panels);
+  auto [first, last] = stage.sharedDims
+                           ? std::pair(b.mul(ownGroups.first, perGroup),
+                                       b.mul(ownGroups.second, perGroup))
+                           : getShare(all);
   if (groupDims.empty()) {
     // After the last panel comes the first one, for the next launch.
     emitPanelTiles(stage, blockRow, blockRows, first, last, b.constant(0),
                    first);
     return;
   }
-  Value perGroup = b.constant(panels);
   Value groupsEnd = b.div(b.add(last, b.constant(panels - 1)), perGroup);
-  b.loop(b.div(first, perGroup), groupsEnd, one, [&](Value group) {
-    Value rest = group;
-    for (size_t i = groupDims.size(); i-- > 0;) {
-      Value extent = b.constant(stage.space.shape[groupDims[i]]);
-      groupPosition[i] = evaluator.index(i == 0 ? rest : b.rem(rest, extent));
-      rest = b.div(rest, extent);
-    }
-    emitPacks(blockRow, blockRows, /*grouped=*/true);
-    Value before = b.mul(group, perGroup);
-    Value next = b.add(before, perGroup);
-    Value begin = arith::MaxSIOp::create(b, first, before);
-    Value after = arith::SelectOp::create(b, b.less(next, last), next, first);
-    emitPanelTiles(stage, blockRow, blockRows, b.sub(begin, before),
-                   b.sub(b.min(next, last), before), before, after);
-  });
+  b.loop(b.div(first, perGroup), groupsEnd, one,
+         [&, first = first, last = last](Value group) {
+           Value rest = group;
+           for (size_t i = groupDims.size(); i-- > 0;) {
+             Value extent = b.constant(stage.space.shape[groupDims[i]]);
+             groupPosition[i] =
+                 evaluator.index(i == 0 ? rest : b.rem(rest, extent));
+             rest = b.div(rest, extent);
+           }
+           emitPacks(blockRow, blockRows, /*grouped=*/true);
+           Value before = b.mul(group, perGroup);
+           Value next = b.add(before, perGroup);
+           Value begin = arith::MaxSIOp::create(b, first, before);
+           Value after =
+               arith::SelectOp::create(b, b.less(next, last), next, first);
+           emitPanelTiles(stage, blockRow, blockRows, b.sub(begin, before),
+                          b.sub(b.min(next, last), before), before, after);
+         });
   for (Index &index : groupPosition)
     index = evaluator.index(int64_t(0));
 }

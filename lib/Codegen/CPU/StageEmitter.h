@@ -75,7 +75,10 @@ private:
   /// The loops of the stage over the rows and columns of this unit.
   void emitRows();
   void emitBlocks(Value first, Value last);
-  void emitElements(Value begin, Value end);
+  /// Calls `body` with each run of `size` positions that has some of
+  /// [begin, end), and with the positions in the run where they begin and end.
+  void forEachRun(Value begin, Value end, int64_t size,
+                  llvm::function_ref<void(Value, Value, Value)> body);
   std::pair<Value, Value> getShare(Value count);
   Columns getColumns(Value panel, Value panels);
   /// The inner dimensions that matrices differ in, and what follows from them.
@@ -159,6 +162,8 @@ private:
   SmallVector<int64_t> groupDims; ///< sorted
   int64_t groups = 1;             ///< matrices
   int64_t groupRows = 1; ///< rows of a task that share one, if all differ
+  /// Where this worker's matrices begin and end, if `sharedDims` says which.
+  std::pair<Value, Value> ownGroups;
   Indices groupPosition; ///< of the current matrix, one for each of groupDims
   DenseMap<const Reduction *, int64_t> copyOffsets;
   WorkerScratch workerScratch;

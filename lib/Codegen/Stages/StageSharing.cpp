@@ -71,8 +71,11 @@ private:
     int64_t columns = std::max<int64_t>(stage.space.columns(), 1);
     return llvm::divideCeil(columns, getPanelWidth(columns, staging.lanes));
   }
+  /// The dimensions that the stage's matrices differ in, sorted.
+  static SmallVector<int64_t> listGroups(const Stage &stage);
   bool canShareElements(const Stage &stage) const;
-  bool hasMatrices(const Stage &stage) const;
+  /// True if rows may be shared out by their positions in `dims` dimensions.
+  bool canShareRows(const Stage &stage, int64_t dims) const;
   std::optional<int64_t> choose(const Stage &stage, int64_t dims) const;
   Owner findOwner(const Stage &stage, std::optional<int64_t> dims,
                   const Access &access) const;
@@ -157,9 +160,10 @@ Owner StageSharing::findOwner(const Stage &stage, std::optional<int64_t> dims,
                  &there = staging.getSpace(access.location);
   MLIRContext *context = access.location.getContext();
   ArrayRef<AffineExpr> indices(access.indices);
-  if (hasMatrices(stage))
-    return {};
   if (!dims) {
+    // The panels of all matrices, or panels that the stage packs.
+    if (!canShareRows(stage, 0) || !listGroups(stage).empty())
+      return {};
     if (countPanels(stage) == 1)
       return {Owner::One};
     if (there.rank() == 0 || there.columns() != space.columns() ||
@@ -211,6 +215,16 @@ SmallVector<bool> StageSharing::placeBarriers(const Choice &choice) const {
 // Choices
 //===----------------------------------------------------------------------===//
 
+SmallVector<int64_t> StageSharing::listGroups(const Stage &stage) {
+  SmallVector<int64_t> groups;
+  for (const StagedNode *node : stage.nodes)
+    if (node->reduction)
+      llvm::append_range(groups, getGroups(node->reduction));
+  llvm::sort(groups);
+  groups.erase(llvm::unique(groups), groups.end());
+  return groups;
+}
+
 /// True if elements of a row may be shared out: the stage only finishes
 /// reductions whose elements, not columns, are in lanes.
 bool StageSharing::canShareElements(const Stage &stage) const {
@@ -222,28 +236,28 @@ bool StageSharing::canShareElements(const Stage &stage) const {
          });
 }
 
-/// True if workers share out the panels of several matrices, or panels that the
-/// stage packs.
-bool StageSharing::hasMatrices(const Stage &stage) const {
-  return llvm::any_of(stage.nodes, [](const StagedNode *node) {
-    if (auto packed = dyn_cast_or_null<PackedAttr>(node->reduction))
-      return !packed.getGroups().empty();
-    if (auto inPlace = dyn_cast_or_null<InPlaceAttr>(node->reduction))
-      return !inPlace.getGroups().empty();
-    return isa_and_nonnull<CopiedAttr, GatheredAttr>(node->reduction);
-  });
+bool StageSharing::canShareRows(const Stage &stage, int64_t dims) const {
+  SmallVector<int64_t> groups = listGroups(stage);
+  if (groups.empty())
+    return llvm::none_of(stage.nodes, [](const StagedNode *node) {
+      return isa_and_nonnull<CopiedAttr, GatheredAttr>(node->reduction);
+    });
+  // Each worker takes whole matrices.
+  return dims <= static_cast<int64_t>(groups.size()) &&
+         groups.back() + 1 == static_cast<int64_t>(groups.size());
 }
 
 std::optional<int64_t> StageSharing::choose(const Stage &stage,
                                             int64_t dims) const {
   int64_t rank = stage.space.rank();
-  if (hasMatrices(stage))
-    return std::nullopt;
-  if (dims > 0 && (rank > dims || (rank == dims && canShareElements(stage))))
+  if (dims > 0 && (rank > dims || (rank == dims && canShareElements(stage))) &&
+      canShareRows(stage, dims))
     return dims;
-  if (countPanels(stage) > 1 || !stage.space.hasRows())
+  int64_t most = std::max<int64_t>(rank - 1, 0);
+  if (countPanels(stage) > 1 || !stage.space.hasRows() ||
+      !canShareRows(stage, most))
     return std::nullopt;
-  return std::max<int64_t>(rank - 1, 0);
+  return most;
 }
 
 /// FLOPs that pass while two workers run one task.
@@ -251,6 +265,8 @@ int64_t StageSharing::estimate(const Choice &choice) const {
   int64_t sum = 0;
   for (auto [i, stage] : llvm::enumerate(staging.stages)) {
     int64_t shares = countPanels(stage);
+    for (int64_t dim : listGroups(stage))
+      shares *= stage.space.shape[dim];
     if (choice[i]) {
       shares = 1;
       for (int64_t extent : ArrayRef(stage.space.shape).take_front(*choice[i]))

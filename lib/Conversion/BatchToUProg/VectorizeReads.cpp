@@ -80,7 +80,7 @@ Value KernelBatcher::check(OpBuilder &nested, Location loc, Value index,
   Value below = getValue(nested, loc, limit);
   // Where there is nothing to read, no index is wrong.
   auto select = index.getDefiningOp<arith::SelectOp>();
-  if (select && select->hasAttr(kExistsAttr))
+  if (select && select->removeAttr(kExistsAttr))
     below =
         arith::SelectOp::create(nested, loc, select.getCondition(), below,
                                 arith::ConstantIndexOp::create(nested, loc, 1));

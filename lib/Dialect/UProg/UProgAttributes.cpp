@@ -232,9 +232,8 @@ LogicalResult ReducedAttr::verify(EmitError emitError, ReducedKind,
 // Discardable attributes of operations
 //===----------------------------------------------------------------------===//
 
-/// The inner dimensions of the stage that say which matrix a reduction reads.
-static ArrayRef<int64_t> getGroups(Attribute how) {
-  return llvm::TypeSwitch<Attribute, ArrayRef<int64_t>>(how)
+ArrayRef<int64_t> uprog::getGroups(Attribute reduction) {
+  return llvm::TypeSwitch<Attribute, ArrayRef<int64_t>>(reduction)
       .Case<PackedAttr, InPlaceAttr, CopiedAttr>(
           [](auto attr) { return attr.getGroups(); })
       .Default([](Attribute) { return ArrayRef<int64_t>(); });

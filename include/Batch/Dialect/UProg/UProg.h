@@ -57,6 +57,10 @@ inline constexpr StringLiteral kIndicesAttr = "uprog.indices";
 
 namespace mlir::uprog {
 
+/// The inner dimensions of the stage that say which matrix a reduction reads,
+/// of its kReductionAttr; none if there is one matrix.
+llvm::ArrayRef<int64_t> getGroups(Attribute reduction);
+
 /// Operators by the names of their kernels.
 using OperatorMap = llvm::DenseMap<StringAttr, OperatorOp>;
 OperatorMap mapOperators(ModuleOp module);
