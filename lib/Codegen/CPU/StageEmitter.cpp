@@ -204,9 +204,11 @@ void StageEmitter::emitRows() {
       rank > 0 && stage->sharedDims == rank) {
     // Elements, numbered through all rows.
     Value zero = b.constant(0), one = b.constant(1);
-    return forEachRun(begin, end, units, [&](Value row, Value from, Value to) {
-      emitTile(*stage, row, zero, one, {from, to, zero, one, false}, {});
-    });
+    return forEachRun(begin, end, stage->space.columns(),
+                      [&](Value row, Value from, Value to) {
+                        emitTile(*stage, row, zero, one,
+                                 {from, to, zero, one, false}, {});
+                      });
   }
   if (!groupDims.empty())
     return forEachRun(begin, end, units, [&](Value task, Value from, Value to) {
