@@ -26,10 +26,9 @@ static rec::AdtType getAdt(Type type) {
 
 /// Calls `visit` for the ops of `function`, regions that only compute left out.
 static void walkControl(func::FuncOp function,
-                        llvm::function_ref<WalkResult(Operation *)> visit) {
+                        llvm::function_ref<void(Operation *)> visit) {
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (visit(op).wasInterrupted())
-      return WalkResult::interrupt();
+    visit(op);
     return isa<func::FuncOp, RegionBranchOpInterface>(op)
                ? WalkResult::advance()
                : WalkResult::skip();
@@ -94,22 +93,25 @@ void StructuralControl::findReads(const InstanceProgram &program,
            flow->holdsInputs(flow->getNode(tensor));
   };
   for (func::FuncOp function : program.getFunctions()) {
-    if (!function.getBody().hasOneBlock()) {
-      control = {function, TensorControl::Unstructured};
-      return;
-    }
+    auto note = [&](Operation *op, TensorControl::Reason reason) {
+      if (!control)
+        control = {op, reason};
+    };
+    if (!function.getBody().hasOneBlock())
+      note(function, TensorControl::Unstructured);
     walkControl(function, [&](Operation *op) {
       auto extract = dyn_cast<tensor::ExtractOp>(op);
       if (isa<ForceOp>(op))
-        control = {op, TensorControl::Force};
-      else if (extract && !code.contains(op) && readsInput(extract))
+        return note(op, TensorControl::Force);
+      if (!extract || code.contains(op))
+        return;
+      if (readsInput(extract)) {
         inputReads.insert(op);
-      else if (extract && !code.contains(op))
-        control = {op, TensorControl::Element};
-      return control ? WalkResult::interrupt() : WalkResult::advance();
+        return;
+      }
+      waits.push_back(extract);
+      note(op, TensorControl::Element);
     });
-    if (control)
-      return;
   }
 }
 

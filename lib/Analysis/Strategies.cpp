@@ -28,6 +28,24 @@ findTensorControl(const InstanceProgram &program) {
   return Obstacle{control->op->getLoc(), "control depends on a tensor here"};
 }
 
+/// An obstacle to an inspector that waits for tensors.
+static std::optional<Obstacle>
+findWaitObstacle(const InstanceProgram &program) {
+  for (func::FuncOp function : program.getFunctions())
+    if (!function.getBody().hasOneBlock())
+      return Obstacle{function.getLoc(),
+                      "strategy 'lazy' needs structured control, and this "
+                      "function has several blocks"};
+  Sharedness sharedness(program);
+  StructuralControl control(program, sharedness);
+  for (tensor::ExtractOp read : control.getWaits())
+    if (!read.getTensor().getType().hasStaticShape())
+      return Obstacle{read.getLoc(),
+                      "control waits here for a tensor of dynamic shape, which "
+                      "no table holds"};
+  return std::nullopt;
+}
+
 /// An obstacle to following tensors, which the passes after the analysis need.
 static std::optional<Obstacle> findUnknownFlow(const InstanceProgram &program) {
   ValueFlowWalker walker(program);
@@ -41,12 +59,14 @@ static std::optional<Obstacle> findUnknownFlow(const InstanceProgram &program) {
 std::optional<Obstacle> Strategies::find(Strategy strategy) const {
   if (std::optional<Obstacle> obstacle = findProgramObstacle(program))
     return obstacle;
-  if (strategy == Strategy::Linearize || strategy == Strategy::None)
+  if (strategy != Strategy::Lockstep)
     if (std::optional<Obstacle> obstacle = findUnknownFlow(program))
       return obstacle;
   switch (strategy) {
   case Strategy::Linearize:
     return findTensorControl(program);
+  case Strategy::Lazy:
+    return findWaitObstacle(program);
   case Strategy::Lockstep:
   case Strategy::Mask:
     return StepProgram(program, /*tailCalls=*/true).getObstacle();
@@ -68,7 +88,8 @@ const std::optional<Obstacle> &Strategies::getObstacle(Strategy strategy) {
 }
 
 Strategy Strategies::choose() {
-  for (Strategy strategy : {Strategy::Linearize, Strategy::Lockstep})
+  for (Strategy strategy :
+       {Strategy::Linearize, Strategy::Lockstep, Strategy::Lazy})
     if (isLegal(strategy))
       return strategy;
   return Strategy::None;
@@ -78,7 +99,7 @@ LogicalResult Strategies::emitError(const Obstacle &obstacle) {
   InFlightDiagnostic error = mlir::emitError(obstacle.loc) << obstacle.text;
   std::string legal;
   for (Strategy other : {Strategy::Linearize, Strategy::Lockstep,
-                         Strategy::Mask, Strategy::None}) {
+                         Strategy::Mask, Strategy::Lazy, Strategy::None}) {
     if (!isLegal(other))
       continue;
     if (!legal.empty())

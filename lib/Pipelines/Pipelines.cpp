@@ -72,6 +72,7 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   ChooseStrategyPassOptions strategy;
   strategy.strategy = options.strategy;
   pm.addPass(createChooseStrategyPass(strategy));
+  pm.addPass(createInsertForcesPass());
   // Blocks of a machine are kernels of their own, with the same code.
   pm.addPass(createRecursionToStackPass());
   pm.addPass(createCancelPopsPass());

@@ -74,16 +74,28 @@ PartTimes Driver::runBatched(bool first) {
   PartTimes times;
   for (auto &forest : inputs.batches) {
     session.load(*forest);
+    const bool trace = first && !options.trace.empty();
     Stopwatch watch;
-    session.inspect();
-    times.inspect += watch.lap();
-    session.schedule();
-    times.schedule += watch.lap();
-    if (first && !options.trace.empty())
-      stepTimes.push_back(session.executeTraced());
-    else
-      session.execute();
-    times.execute += watch.lap();
+    if (object.descriptor().waits) {
+      if (trace)
+        stepTimes.push_back(session.executeTraced());
+      else
+        session.run();
+      const batchrt::RunTimes parts = session.times();
+      times.inspect += parts.inspect;
+      times.schedule += parts.schedule;
+      times.execute += watch.lap() - parts.inspect - parts.schedule;
+    } else {
+      session.inspect();
+      times.inspect += watch.lap();
+      session.schedule();
+      times.schedule += watch.lap();
+      if (trace)
+        stepTimes.push_back(session.executeTraced());
+      else
+        session.execute();
+      times.execute += watch.lap();
+    }
     if (!first)
       continue;
     for (int64_t i = 0; i < forest->numInstances; ++i) {
@@ -94,7 +106,7 @@ PartTimes Driver::runBatched(bool first) {
     }
     times.collect += watch.lap();
     count();
-    if (options.counters || options.json) {
+    if ((options.counters || options.json) && !object.descriptor().waits) {
       report.liveResults = std::max(report.liveResults, session.liveResults());
       batchrt::GatherCounts gathers = session.countGathers();
       report.gathers.rows += gathers.rows;
@@ -111,8 +123,10 @@ double Driver::timeKernels() {
   double time = 0;
   for (auto &forest : inputs.batches) {
     session.load(*forest);
-    session.inspect();
-    session.schedule();
+    if (!object.descriptor().waits) {
+      session.inspect();
+      session.schedule();
+    }
     time += session.executeTimed();
   }
   return time;
@@ -139,6 +153,9 @@ void Driver::count() {
   sum.nodes += now.nodes;
   sum.inspectors = std::max(sum.inspectors, now.inspectors);
   sum.plans += now.plans;
+  sum.flushes += now.flushes;
+  sum.waits += now.waits;
+  sum.fibersMost = std::max(sum.fibersMost, now.fibersMost);
   sum.tasks += now.tasks;
   sum.batches += now.batches;
   sum.shared += now.shared;
@@ -163,12 +180,14 @@ void Driver::count() {
       report.blocks[b].laneRoom += lanes.blocks[b].laneRoom;
     }
   }
-  if (const Plan *plan = session.plan())
-    for (const DepthStep &step : plan->schedule().steps()) {
-      const std::string &name = object.descriptor().kernels[step.kernel].name;
-      report.kernelTasks[name] += step.count;
-      ++report.kernelBatches[name];
-    }
+  const std::vector<batchrt::KernelCounts> &kernels = session.kernelCounts();
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    if (kernels[k].batches == 0)
+      continue;
+    const std::string &name = object.descriptor().kernels[k].name;
+    report.kernelTasks[name] += kernels[k].tasks;
+    report.kernelBatches[name] += kernels[k].batches;
+  }
 }
 
 void Driver::bench() {

@@ -358,7 +358,7 @@ std::vector<Option> compileOptions(Options &options) {
       {"learn-policy", Option::Required, text(options.learnPolicy)},
       {"size", Option::Required, hand(options, "size")},
       {"tuning", Option::Required, hand(options, "tuning")},
-      {"tune", Option::Required, text(options.tune), Control::Inspected},
+      {"tune", Option::Required, text(options.tune), Control::Ahead},
       {"explain", Option::None,
        [&options](const std::string &) {
          options.explain = true;
@@ -387,7 +387,7 @@ std::vector<Option> resultOptions(Options &options) {
       {"counters", Option::None, flag(options.counters)},
       {"json", Option::None, flag(options.json)},
       {"trace", Option::Required, text(options.trace), Control::Inspected},
-      {"dot", Option::Required, text(options.dot), Control::Inspected},
+      {"dot", Option::Required, text(options.dot), Control::Ahead},
       {"help", Option::None, flag(options.help)},
       {"version", Option::None, flag(options.version)},
   };
@@ -514,11 +514,18 @@ void checkTogether(Options &options) {
 
 void batchrun::checkControl(const Options &options,
                             const batchrt::Descriptor &descriptor) {
+  if (descriptor.waits && !options.learnPolicy.empty())
+    raise("--learn-policy learns from all tasks of a run, but control of this "
+          "model waits for tensors; leave it out");
   const bool lockstep = descriptor.lockstep.has_value();
   for (const auto &[name, control] : options.given)
-    if (lockstep && control == Control::Inspected)
+    if (lockstep &&
+        (control == Control::Inspected || control == Control::Ahead))
       raise(name, " is for models whose tasks are known before they run, "
                   "but control of this model runs in lock step; leave it out");
+    else if (descriptor.waits && control == Control::Ahead)
+      raise(name, " is for models whose tasks are known before they run, but "
+                  "control of this model waits for tensors; leave it out");
     else if (!lockstep && control == Control::Lockstep)
       raise(name,
             " is for models whose control runs in lock step, but the tasks of "

@@ -18,7 +18,9 @@
 namespace batchrun {
 
 /// How control of a model runs: ahead, by an inspector, or in lock step.
-enum class Control { Any, Inspected, Lockstep };
+/// The models that an option is for: all, those with tasks, those whose tasks
+/// are all known before they run, or those in lock step.
+enum class Control { Any, Inspected, Ahead, Lockstep };
 
 struct Options {
   std::string model;

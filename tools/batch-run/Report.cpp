@@ -105,6 +105,9 @@ void batchrun::printText(const Options &options, const Report &report,
     line("nodes", counters.nodes);
     line("inspectors", counters.inspectors);
     line("plans", counters.plans);
+    line("flushes", counters.flushes);
+    line("waits", counters.waits);
+    line("fibers_most", counters.fibersMost);
     line("tasks", counters.tasks);
     line("batches", counters.batches);
     line("shared_batches", counters.shared);
@@ -165,6 +168,9 @@ void batchrun::printJson(const Options &options, const Report &report,
                  {"nodes", counters.nodes},
                  {"inspectors", counters.inspectors},
                  {"plans", counters.plans},
+                 {"flushes", counters.flushes},
+                 {"waits", counters.waits},
+                 {"fibers_most", counters.fibersMost},
                  {"tasks", counters.tasks},
                  {"batches", counters.batches},
                  {"shared_batches", counters.shared},

@@ -10,6 +10,7 @@
 
 #include "Batch/Analysis/TensorCode.h"
 #include "Batch/Dialect/Rec/AdtLookup.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace mlir::batch {
 
@@ -46,6 +47,9 @@ public:
   /// The first place where control needs a tensor: in module order the first
   /// op that reads one for it, else the first that is decided by one.
   std::optional<TensorControl> getTensorControl() const { return control; }
+  /// Where control reads an element of a computed tensor, in module order; not
+  /// all if a function is not structured.
+  ArrayRef<tensor::ExtractOp> getWaits() const { return waits; }
 
 private:
   void findReads(const InstanceProgram &program, const Sharedness &sharedness);
@@ -53,6 +57,7 @@ private:
   void followComputed(const InstanceProgram &program);
 
   std::optional<TensorControl> control;
+  SmallVector<tensor::ExtractOp> waits;
   DenseSet<Value> computed;
   DenseSet<Operation *> inputReads; ///< where control reads an input's element
 };

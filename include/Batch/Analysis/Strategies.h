@@ -26,7 +26,7 @@ public:
   const std::optional<Obstacle> &getObstacle(Strategy strategy);
   bool isLegal(Strategy strategy) { return !getObstacle(strategy); }
 
-  /// The first of `linearize`, `lockstep` and `none` that is legal.
+  /// The first of `linearize`, `lockstep`, `lazy` and `none` that is legal.
   Strategy choose();
 
   /// Emits `obstacle` as an error, with a note that lists the legal

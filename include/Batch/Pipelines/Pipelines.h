@@ -29,7 +29,8 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
           "Where control runs: 'linearize' (ahead, in an inspector; "
           "an error where the program is not structural), 'lockstep' "
           "(block by block for many lanes), 'mask' (the same, call "
-          "by call), 'auto' (the first of these that is legal) or "
+          "by call), 'lazy' (ahead, but waiting where it needs a "
+          "tensor), 'auto' (the first of these that is legal) or "
           "'none' (kernels only)"),
       llvm::cl::init(Strategy::Auto)};
   Option<PolicyOption> policy{*this, "policy", llvm::cl::desc(getPolicyHelp())};

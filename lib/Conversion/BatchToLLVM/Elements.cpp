@@ -35,6 +35,8 @@ static StringRef getReadParameter(Operation *op) {
       return getParameterName(module, *source.getParameter());
     return {};
   }
+  if (isa<AwaitOp>(op))
+    return {};
   auto argument =
       dyn_cast<BlockArgument>(cast<tensor::ExtractOp>(op).getTensor());
   if (!argument || argument.getOwner()->getParentOp() != lookupEntry(module))
@@ -63,6 +65,8 @@ void mlir::batch::numberIndices(ModuleOp module) {
     function.walk([&](Operation *op) {
       if (auto read = dyn_cast<batch::ExtractOp>(op))
         number(op, read.getRowType());
+      else if (auto await = dyn_cast<AwaitOp>(op))
+        number(op, await.getRowType());
       else if (auto extract = dyn_cast<tensor::ExtractOp>(op))
         if (RankedTensorType row = getReadRow(extract.getTensor().getType()))
           number(op, row);

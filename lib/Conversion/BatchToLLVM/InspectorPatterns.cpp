@@ -50,6 +50,13 @@ struct ConvertExtract : OpConversionPattern<ExtractOp> {
                   ConversionPatternRewriter &rewriter) const override;
 };
 
+struct ConvertAwait : InspectorPattern<AwaitOp> {
+  using InspectorPattern::InspectorPattern;
+  LogicalResult
+  matchAndRewrite(AwaitOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override;
+};
+
 struct ConvertNumRows : InspectorPattern<NumRowsOp> {
   using InspectorPattern::InspectorPattern;
   LogicalResult
@@ -265,6 +272,19 @@ ConvertExtract::matchAndRewrite(ExtractOp op, OpAdaptor adaptor,
 }
 
 LogicalResult
+ConvertAwait::matchAndRewrite(AwaitOp op, OpAdaptor adaptor,
+                              ConversionPatternRewriter &rewriter) const {
+  ContextBuilder cb(rewriter, op.getLoc());
+  int64_t table = layout.getTable(op.getTableAttr().getAttr());
+  Value row =
+      cb.call(RuntimeFunction::await, {adaptor.getRow(), cb.constant(table)});
+  auto type = cast<RankedTensorType>(op.getRowType());
+  rewriter.replaceOp(
+      op, loadElement(rewriter, op, type, row, adaptor.getIndices()));
+  return success();
+}
+
+LogicalResult
 ConvertNumRows::matchAndRewrite(NumRowsOp op, OpAdaptor,
                                 ConversionPatternRewriter &rewriter) const {
   ContextBuilder cb(rewriter, op.getLoc());
@@ -289,13 +309,22 @@ ConvertDepth::matchAndRewrite(DepthOp op, OpAdaptor adaptor,
                               ConversionPatternRewriter &rewriter) const {
   Location loc = op.getLoc();
   ContextBuilder cb(rewriter, loc);
-  auto depthOf = [](OpBuilder &builder, Location loc, Value handle) -> Value {
-    Value shift =
-        arith::ConstantIntOp::create(builder, loc, kHandleDepthShift, 64);
-    Value mask =
-        arith::ConstantIntOp::create(builder, loc, kHandleDepthMask, 64);
-    Value shifted = arith::ShRUIOp::create(builder, loc, handle, shift);
-    return arith::AndIOp::create(builder, loc, shifted, mask);
+  auto depthOf = [&](OpBuilder &builder, Location loc, Value handle) -> Value {
+    ContextBuilder inner(builder, loc, cb.getContext());
+    Value shifted = arith::ShRUIOp::create(builder, loc, handle,
+                                           inner.constant(kHandleDepthShift));
+    Value depth = arith::AndIOp::create(builder, loc, shifted,
+                                        inner.constant(kHandleDepthMask));
+    if (!layout.hasWaits())
+      return depth;
+    // What has run counts as an input.
+    Value task =
+        arith::AndIOp::create(builder, loc, handle, inner.constant(0xffffffff));
+    Value hasRun =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, task,
+                              inner.loadField(ContextField::flushedTasks));
+    return arith::SelectOp::create(builder, loc, hasRun, inner.constant(0),
+                                   depth);
   };
   // In the instance program depths are not used.
   Value depth = cb.constant(0);
@@ -409,6 +438,15 @@ ConvertLookup::matchAndRewrite(LookupOp op, OpAdaptor adaptor,
 
 LogicalResult mlir::batch::checkInspectorPatterns(func::FuncOp function,
                                                   const ObjectLayout &layout) {
+  WalkResult waits = function.walk([&](AwaitOp op) {
+    if (op.getTable())
+      return WalkResult::advance();
+    op.emitError("waits for a row of no table; run batch-assign-slots before "
+                 "convert-batch-to-llvm");
+    return WalkResult::interrupt();
+  });
+  if (waits.wasInterrupted())
+    return failure();
   WalkResult result = function.walk([&](LookupOp op) {
     if (layout.getMemo(op.getFunctionAttr().getAttr()) >= 0)
       return WalkResult::advance();
@@ -424,7 +462,7 @@ void mlir::batch::populateInspectorPatterns(const TypeConverter &converter,
                                             const ObjectLayout &layout,
                                             RewritePatternSet &patterns) {
   patterns.add<ConvertRecord, ConvertRow, ConvertNumRows, ConvertDepth,
-               ConvertTraverse, ConvertLookup, ConvertResolve>(
+               ConvertTraverse, ConvertLookup, ConvertResolve, ConvertAwait>(
       converter, patterns.getContext(), layout);
   patterns.add<ConvertExtract>(converter, patterns.getContext());
 }

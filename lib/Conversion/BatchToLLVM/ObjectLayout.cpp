@@ -37,6 +37,8 @@ ObjectLayout::ObjectLayout(ModuleOp module) : module(module), variants(module) {
   }
   for (auto source : module.getOps<SourceOp>())
     sources.try_emplace(source.getSymNameAttr(), sources.size() + 1);
+  waits = module.walk([](AwaitOp) { return WalkResult::interrupt(); })
+              .wasInterrupted();
   assignRecordCells();
   findConstantKernels();
   SymbolTable symbols(module);
@@ -590,6 +592,7 @@ FailureOr<json::Value> ObjectLayout::describe(const InstanceProgram &program,
     executes |= function->hasAttr(kExecutorAttr);
   }
   object[key::separable] = isSeparable(module);
+  object[key::waits] = waits;
   for (auto machine : module.getOps<MachineOp>())
     object[key::lockstep] = describeMachine(machine);
   if (auto policy = module->getAttrOfType<PolicyAttr>(kPolicyAttr)) {

@@ -51,6 +51,8 @@ public:
   bool isConstant(KernelOp kernel) const {
     return constantKernels.contains(kernel);
   }
+  /// True if the inspector waits for tensors.
+  bool hasWaits() const { return waits; }
   /// The bytes of a result in unbatched code, where it has its table's
   /// layout.
   int64_t getResultBytes(KernelOp kernel, unsigned result) const;
@@ -100,6 +102,7 @@ private:
   DenseMap<Operation *, SmallVector<int64_t>> recordCells;
   DenseSet<Operation *> constantKernels;
   int64_t memoCount = 0;
+  bool waits = false;
 };
 
 /// The bytes of storage of a tensor of that type (see ABI.h): the last

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Batch/Conversion/UProgToGPU/Passes.h"
+#include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/UProg/UProg.h"
 #include "Batch/Target/GPU/GPUTarget.h"
 
@@ -41,6 +42,14 @@ struct CheckGPUTargetPass
 
 LogicalResult CheckGPUTargetPass::check() {
   ModuleOp module = getOperation();
+  WalkResult result = module.walk([](batch::AwaitOp await) {
+    await.emitError("control waits for a tensor here, and does so on CPUs "
+                    "only; where it is legal, 'strategy=lockstep' runs on "
+                    "GPUs");
+    return WalkResult::interrupt();
+  });
+  if (result.wasInterrupted())
+    return failure();
   if (chip.empty()) {
     if (format != CodeFormat::LLVM)
       return module.emitError("format '")

@@ -403,17 +403,55 @@ ExtractOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
   return success();
 }
 
-LogicalResult ExtractOp::verify() {
-  auto row = cast<RankedTensorType>(getRowType());
+/// Checks what `op` reads of a row, which may be a vector of dynamic extent if
+/// `vectors` says so.
+static LogicalResult verifyRead(Operation *op, Type type, size_t indices,
+                                bool vectors) {
+  auto row = cast<RankedTensorType>(type);
   if (!isElementType(row.getElementType()) ||
-      (!row.hasStaticShape() && !isDynamicVector(row)))
-    return emitOpError("has a row of unsupported type ") << row;
-  if (static_cast<int64_t>(getIndices().size()) != row.getRank())
-    return emitOpError("needs an index for each of the ")
-           << row.getRank() << " dimensions of the row, got "
-           << getIndices().size();
+      (!row.hasStaticShape() && !(vectors && isDynamicVector(row))))
+    return op->emitOpError("has a row of unsupported type ") << row;
+  if (static_cast<int64_t>(indices) != row.getRank())
+    return op->emitOpError("needs an index for each of the ")
+           << row.getRank() << " dimensions of the row, got " << indices;
+  return success();
+}
+
+LogicalResult ExtractOp::verify() {
+  if (failed(verifyRead(*this, getRowType(), getIndices().size(),
+                        /*vectors=*/true)))
+    return failure();
   if (getRow().getDefiningOp<RecordOp>())
     return emitOpError("reads a result of a task, which has not run yet");
+  return success();
+}
+
+LogicalResult AwaitOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                        ValueRange operands,
+                                        DictionaryAttr attributes,
+                                        OpaqueProperties properties,
+                                        RegionRange regions,
+                                        SmallVectorImpl<Type> &types) {
+  Adaptor adaptor(operands, attributes, properties, regions);
+  types.push_back(getElementTypeOrSelf(adaptor.getRowType()));
+  return success();
+}
+
+LogicalResult AwaitOp::verify() {
+  return verifyRead(*this, getRowType(), getIndices().size(),
+                    /*vectors=*/false);
+}
+
+LogicalResult AwaitOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (!getTable())
+    return success();
+  auto table = symbols.lookupNearestSymbolFrom<TableOp>(*this, getTableAttr());
+  if (!table)
+    return emitOpError("refers to unknown batch.table ") << getTableAttr();
+  if (table.getRow() != getRowType())
+    return emitOpError("reads rows of type ")
+           << getRowType() << ", but those of table " << getTableAttr()
+           << " are of type " << table.getRow();
   return success();
 }
 

@@ -96,6 +96,9 @@ private:
     const Obstacle &lanes = *strategies.getObstacle(Strategy::Lockstep);
     warning.attachNote(lanes.loc)
         << "strategy 'lockstep' is not legal either: " << lanes.text;
+    const Obstacle &wait = *strategies.getObstacle(Strategy::Lazy);
+    warning.attachNote(wait.loc)
+        << "strategy 'lazy' is not legal either: " << wait.text;
   }
 };
 

@@ -41,6 +41,9 @@ private:
   LogicalResult convertExtent(tensor::DimOp dim, OpBuilder &builder);
   void convertRowView(tensor::ExtractSliceOp slice, OpBuilder &builder);
   LogicalResult convertRead(tensor::ExtractOp extract, OpBuilder &builder);
+  LogicalResult convertWait(tensor::ExtractOp extract, ForceOp force,
+                            OpBuilder &builder);
+  bool mayWait(func::FuncOp function);
   LogicalResult convertInvoke(InvokeOp invoke, OpBuilder &builder);
   LogicalResult convertCall(func::CallOp call, OpBuilder &builder);
   bool isSharedCode(Operation *op) const;
@@ -243,6 +246,25 @@ LogicalResult Linearizer::convertRead(tensor::ExtractOp extract,
   return success();
 }
 
+/// Control reads an element of what a kernel computes.
+LogicalResult Linearizer::convertWait(tensor::ExtractOp extract, ForceOp force,
+                                      OpBuilder &builder) {
+  SmallVector<Value> operands, indices;
+  if (!force.getNumber())
+    return force.emitOpError(
+        "has no number; run batch-insert-forces before batch-linearize");
+  if (failed(append(extract, extract.getTensor(), builder, operands)))
+    return failure();
+  for (Value index : extract.getIndices())
+    indices.push_back(mapping.lookup(index));
+  auto read =
+      AwaitOp::create(builder, extract.getLoc(), operands.front(), indices,
+                      TypeAttr::get(extract.getTensor().getType()),
+                      force.getNumberAttr(), /*table=*/FlatSymbolRefAttr());
+  mapping.map(extract.getResult(), read.getResult());
+  return success();
+}
+
 LogicalResult Linearizer::convertInvoke(InvokeOp invoke, OpBuilder &builder) {
   auto kernel = symbols.lookup<KernelOp>(invoke.getKernel());
   SmallVector<Value> inputs;
@@ -307,8 +329,18 @@ LogicalResult Linearizer::convertOp(Operation *op, OpBuilder &builder) {
     return convertCall(call, builder);
   if (auto dim = dyn_cast<tensor::DimOp>(op))
     return convertExtent(dim, builder);
-  if (auto extract = dyn_cast<tensor::ExtractOp>(op))
-    return convertRead(extract, builder);
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
+    auto force = extract.getTensor().getDefiningOp<ForceOp>();
+    return force ? convertWait(extract, force, builder)
+                 : convertRead(extract, builder);
+  }
+  if (auto force = dyn_cast<ForceOp>(op)) {
+    SmallVector<Value> handles;
+    if (failed(append(op, force.getTensor(), builder, handles)))
+      return failure();
+    mapping.map(force.getResult(), handles.front());
+    return success();
+  }
   if (auto rank = dyn_cast<tensor::RankOp>(op))
     if (auto type = dyn_cast<RankedTensorType>(rank.getTensor().getType())) {
       mapping.map(rank.getResult(), arith::ConstantIndexOp::create(
@@ -346,20 +378,39 @@ LogicalResult Linearizer::convertOp(Operation *op, OpBuilder &builder) {
   return success();
 }
 
+/// True if control waits in `function` or in what it calls.
+bool Linearizer::mayWait(func::FuncOp function) {
+  SmallVector<func::FuncOp> worklist = {function};
+  DenseSet<Operation *> seen = {function};
+  while (!worklist.empty()) {
+    WalkResult result = worklist.pop_back_val().walk([&](Operation *op) {
+      if (auto call = dyn_cast<func::CallOp>(op))
+        if (func::FuncOp callee = program.getCallee(call);
+            seen.insert(callee).second)
+          worklist.push_back(callee);
+      return isa<ForceOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      return true;
+  }
+  return false;
+}
+
 LogicalResult Linearizer::run() {
   func::FuncOp entry = program.getEntry();
   if (!entry || symbols.lookup(inspectorName(entry)))
     return success();
-  if (auto strategy = entry->getAttrOfType<StrategyAttr>(kStrategyAttr);
-      strategy && strategy.getValue() != Strategy::Linearize)
+  auto given = entry->getAttrOfType<StrategyAttr>(kStrategyAttr);
+  const Strategy strategy = given ? given.getValue() : Strategy::Linearize;
+  if (strategy != Strategy::Linearize && strategy != Strategy::Lazy)
     return success();
   // A machine runs control in lock step already.
   if (!module.getOps<MachineOp>().empty())
     return success();
   Strategies strategies(program);
   if (const std::optional<Obstacle> &obstacle =
-          strategies.getObstacle(Strategy::Linearize)) {
-    if (!strategies.isLegal(Strategy::None))
+          strategies.getObstacle(strategy)) {
+    if (strategy == Strategy::Lazy || !strategies.isLegal(Strategy::None))
       return strategies.emitError(*obstacle);
     return strategies.emitError(
         {obstacle->loc, obstacle->text + ", so the program is not structural "
@@ -370,7 +421,12 @@ LogicalResult Linearizer::run() {
   SmallVector<SmallVector<Attribute>> traversals;
   RecursionClasses recursion(program, sharedness);
   for (const RecursionClass &component : recursion.getClasses()) {
-    if (component.onePass) {
+    // What waits cannot be one loop: other instances go on meanwhile.
+    const bool traverse =
+        component.onePass &&
+        llvm::none_of(component.functions,
+                      [&](func::FuncOp function) { return mayWait(function); });
+    if (traverse) {
       auto &names = traversals.emplace_back();
       for (func::FuncOp function : component.functions) {
         traversed.insert(function);
@@ -380,9 +436,11 @@ LogicalResult Linearizer::run() {
     func::FuncOp first = component.functions.front();
     remark::passed(first.getLoc(),
                    remark::RemarkOpts::name("Linearize").category("batch"))
-        << (component.onePass
-                ? "recursion is bottom-up: one loop over the nodes, "
-                  "children first, inspects it"
+        << (traverse ? "recursion is bottom-up: one loop over the nodes, "
+                       "children first, inspects it"
+            : component.onePass
+                ? "recursion waits for tensors: the inspector recurses and "
+                  "remembers its calls"
                 : "recursion is not bottom-up over all nodes: the "
                   "inspector recurses and remembers its calls");
   }

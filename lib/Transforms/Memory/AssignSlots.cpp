@@ -41,6 +41,7 @@ private:
   FlatSymbolRefAttr getSource(RankedTensorType row, int64_t parameter);
   FailureOr<ReadAttr> getRead(KernelOp kernel, unsigned argument);
   void markLocations();
+  void markWaits();
   LogicalResult markKernels();
 
   ModuleOp module;
@@ -266,6 +267,32 @@ void SlotAssigner::markLocations() {
     }
 }
 
+/// Records on each `batch.await` where the row lies that it reads. One that no
+/// kernel makes exists before the run.
+void SlotAssigner::markWaits() {
+  DenseMap<int64_t, FlatSymbolRefAttr> tableOf;
+  for (func::FuncOp function : program.getFunctions())
+    function.walk([&](ForceOp force) {
+      if (force.getNumber() && flow.contains(force.getTensor()))
+        tableOf[*force.getNumber()] =
+            tables[classes.getClass(force.getTensor())];
+    });
+  module.walk([&](AwaitOp await) {
+    auto known = tableOf.find(await.getNumber());
+    if (known == tableOf.end())
+      return;
+    if (known->second) {
+      await.setTableAttr(known->second);
+      return;
+    }
+    builder.setInsertionPoint(await);
+    auto read = batch::ExtractOp::create(builder, await.getLoc(), await.getRow(),
+                                         await.getIndices(), await.getRowType());
+    await.replaceAllUsesWith(read.getResult());
+    await.erase();
+  });
+}
+
 /// Records on kernels how a step reads their operands and where results lie.
 LogicalResult SlotAssigner::markKernels() {
   for (auto kernel : module.getOps<KernelOp>()) {
@@ -301,6 +328,7 @@ LogicalResult SlotAssigner::run() {
   if (failed(makeTables()))
     return failure();
   markLocations();
+  markWaits();
   if (failed(markKernels()))
     return failure();
   remark::analysis(entry.getLoc(),

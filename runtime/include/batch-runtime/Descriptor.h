@@ -213,6 +213,7 @@ struct Descriptor {
   std::optional<LaunchInfo> launch;     ///< of objects for a device
   std::optional<LockstepInfo> lockstep; ///< instead of an inspector
   bool separable = false;               ///< several workers may inspect
+  bool waits = false;                   ///< the inspector calls await()
   Policy policy = Policy::Depth;        ///< unless the user wants another
   StateMachine stateMachine;            ///< of Policy::StateMachine
   bool hasInspect = false, hasExecute = false, hasUnbatched = false;

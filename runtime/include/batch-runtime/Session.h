@@ -104,11 +104,26 @@ struct LockstepCounters {
   std::vector<Block> blocks;
 };
 
+/// Microseconds of the three parts of a run.
+struct RunTimes {
+  double inspect = 0, schedule = 0, execute = 0;
+};
+
+/// Counts of what one kernel did in a run.
+struct KernelCounts {
+  int64_t tasks = 0, batches = 0;
+};
+
 /// Counts of one run of a mini-batch: sums over its plans.
 struct RunCounters {
   int64_t nodes = 0;      ///< input nodes
   int64_t inspectors = 0; ///< workers that inspected
-  int64_t plans = 0;      ///< independent of each other
+  int64_t plans = 0;      ///< one for each group of units, in each flush
+  /// Times that recorded tasks ran so that control could go on, or after it
+  /// had ended.
+  int64_t flushes = 0;
+  int64_t waits = 0;      ///< of instances, for a task that had not run
+  int64_t fibersMost = 0; ///< instances that waited at the same time
   int64_t tasks = 0;
   int64_t batches = 0;  ///< steps of the schedule
   int64_t shared = 0;   ///< of these, steps that several workers ran
@@ -162,23 +177,26 @@ public:
   /// A whole batched run of a mini-batch.
   void run(Forest &forest) {
     load(forest);
-    inspect();
-    schedule();
-    execute();
+    run();
   }
+  /// The same for the mini-batch that is loaded.
+  void run();
   /// The three calls of a batched run. Each may be repeated, and those after it
-  /// must then be called again.
+  /// must then be called again. Where control waits for tensors
+  /// (`descriptor().waits`) they take turns, and these calls are errors.
   void inspect();
   void schedule();
   void execute(ResultCopies copies = ResultCopies::WithRun);
   /// Copies the results of the last batched run to host memory, if they are not
   /// there yet.
   void collect() const;
-  /// As execute(), step by step; returns the times. Not on a device.
+  /// As execute(), step by step; returns the times. Not on a device. Where
+  /// control waits for tensors, as run().
   std::vector<StepTime> executeTraced();
-  /// As execute(); returns the microseconds that a worker spends in kernels:
-  /// neither between steps nor waiting for others; the mean over the workers
-  /// that run any. On a device, the time of its kernel; no results are copied.
+  /// As execute() or run(); returns the microseconds that a worker spends in
+  /// kernels: neither between steps nor waiting for others; the mean over the
+  /// workers that run any. On a device, the time of its kernel; no results are
+  /// copied.
   double executeTimed();
 
   /// Runs one instance of the mini-batch directly. Its results live until the
@@ -196,6 +214,10 @@ public:
   const Forest &forest() const;
   const Descriptor &descriptor() const { return object.descriptor(); }
   RunCounters counters() const;
+  /// Counts of the last run by kernel; none in lock step.
+  const std::vector<KernelCounts> &kernelCounts() const;
+  /// The times of the last run() where control waits for tensors.
+  RunTimes times() const;
   /// Counts of the last run in lock step.
   LockstepCounters lockstepCounters() const;
   /// The blocks that the first worker ran in the last run, in order.

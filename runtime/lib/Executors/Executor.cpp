@@ -47,3 +47,8 @@ TaskGraph Executor::taskGraph() const { raise(onlyPlans); }
 void Executor::setBlockPolicy(StateMachine) {
   raise("this object runs plans of tasks: there is no choice of blocks to set");
 }
+
+const std::vector<KernelCounts> &Executor::kernelCounts() const {
+  static const std::vector<KernelCounts> none;
+  return none;
+}

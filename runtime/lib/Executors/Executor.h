@@ -15,6 +15,8 @@ namespace batchrt {
 /// Runs the mini-batch that is loaded: plans of tasks, or lanes in lock step,
 /// on the workers of the host or on a device. Calls come in the order listed
 /// here; each may be repeated, and those after it must then be repeated too.
+/// Where control waits for tensors, run(), runTimed() and runTraced() do all of
+/// it, and the two before are not called.
 class Executor {
 public:
   explicit Executor(MiniBatch &batch) : batch(batch) {}
@@ -47,6 +49,10 @@ public:
   virtual std::string failure(int64_t /*instance*/) const { return ""; }
   /// Counts of the last run, except nodes.
   virtual RunCounters counters() const = 0;
+  /// By kernel; only for plans of tasks.
+  virtual const std::vector<KernelCounts> &kernelCounts() const;
+  /// The times of the last run, if control waited for tensors.
+  virtual RunTimes times() const { return {}; }
   virtual void addMemory(MemoryUse &use) const = 0;
 
   // Only for plans of tasks.

@@ -17,6 +17,7 @@ PlanExecutor::PlanExecutor(MiniBatch &batch)
     : Executor(batch), inspector(batch),
       tables(batch.descriptor(), batch.options.reusedRowBytes),
       runPlan(batch.descriptor()) {
+  batch.tables = &tables;
   if (descriptor().policy != Policy::Depth)
     setPolicy(descriptor().policy, descriptor().stateMachine);
 }
@@ -34,11 +35,21 @@ void PlanExecutor::inspect() { inspector.run(groups()); }
 
 void PlanExecutor::prepare() {
   tables.clear(inspector.numParts());
+  resetCounters();
+  makePlan(/*last=*/true);
+}
+
+void PlanExecutor::resetCounters() {
+  counted = {};
+  kernelCounted.assign(descriptor().kernels.size(), {});
+}
+
+void PlanExecutor::makePlan(bool last) {
   PlanOptions options;
   options.apart = inspector.plansApart();
+  options.last = last;
   runPlan.build(inspector.contexts(), batch.numInstances(), tables,
                 batch.workers, options);
-  counted = {};
   counted.inspectors =
       std::min<int64_t>(inspector.numParts(), batch.workers.size());
   counted.plans += static_cast<int64_t>(runPlan.plans().size());
@@ -47,6 +58,10 @@ void PlanExecutor::prepare() {
   counted.unknownStates += runPlan.order().unknownStates();
   counted.slots = tables.slots();
   counted.copiedBytes += runPlan.steps().copiedBytes();
+  for (const DepthStep &step : runPlan.schedule().steps()) {
+    kernelCounted[step.kernel].tasks += step.count;
+    ++kernelCounted[step.kernel].batches;
+  }
 }
 
 const char *PlanExecutor::tensor(const Type &type, int64_t cell) const {

@@ -24,6 +24,9 @@ public:
   void prepare() override;
   const char *tensor(const Type &type, int64_t cell) const override;
   RunCounters counters() const override { return counted; }
+  const std::vector<KernelCounts> &kernelCounts() const override {
+    return kernelCounted;
+  }
   void addMemory(MemoryUse &use) const override;
   void setPolicy(Policy policy, StateMachine stateMachine) override;
   TaskGraph taskGraph() const override;
@@ -34,12 +37,18 @@ public:
 protected:
   /// The number of groups of units that run separate plans.
   virtual int64_t groups() { return 1; }
+  /// Plans what has been recorded since the last plan of the run. With `last`,
+  /// no plan follows.
+  virtual void makePlan(bool last);
+  /// Begins to count.
+  void resetCounters();
 
   Inspector inspector;
   Tables tables;
   Plan runPlan;
   /// Counts of the run so far: sums over its plans.
   RunCounters counted;
+  std::vector<KernelCounts> kernelCounted;
 };
 
 } // namespace batchrt

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 using namespace batchrt;
 
@@ -19,19 +20,25 @@ class WorkerPlans : public PlanExecutor {
 public:
   explicit WorkerPlans(MiniBatch &batch) : PlanExecutor(batch) {}
 
-  void prepare() override;
   void run(ResultCopies copies) override;
   double runTimed() override;
   std::vector<StepTime> runTraced() override;
 
+  RunTimes times() const override { return timed; }
+
 private:
+  void makePlan(bool last) override;
+  template <class Body>
+  void forEachPlan(const Body &body);
   template <class Body>
   void forEachRange(const Body &body);
+
+  RunTimes timed;
 };
 } // namespace
 
-void WorkerPlans::prepare() {
-  PlanExecutor::prepare();
+void WorkerPlans::makePlan(bool last) {
+  PlanExecutor::makePlan(last);
   // Without executor code, schedules can still be examined.
   if (!batch.object.entry().execute)
     return;
@@ -43,6 +50,41 @@ void WorkerPlans::prepare() {
     for (const PlanSteps::Range &range : steps.ranges())
       counted.shared += range.shared ? range.end - range.begin : 0;
   counted.launches = counted.batches;
+}
+
+/// Calls `body` when a plan is ready to run: once, or where control waits for
+/// tensors, for each flush.
+template <class Body>
+void WorkerPlans::forEachPlan(const Body &body) {
+  counted.barriers = 0;
+  if (!descriptor().waits)
+    return body();
+  using Clock = std::chrono::steady_clock;
+  auto last = Clock::now();
+  auto lap = [&] {
+    auto now = Clock::now();
+    return std::chrono::duration<double, std::micro>(now -
+                                                     std::exchange(last, now))
+        .count();
+  };
+  timed = {};
+  resetCounters();
+  inspector.begin();
+  tables.clear(1);
+  for (bool waiting = true; waiting;) {
+    waiting = inspector.runRound();
+    timed.inspect += lap();
+    if (batch.context().numTasks == batch.context().flushedTasks)
+      continue; // all have ended without further tasks
+    makePlan(/*last=*/!waiting);
+    timed.schedule += lap();
+    body();
+    timed.execute += lap();
+    inspector.endFlush();
+    ++counted.flushes;
+  }
+  counted.waits = inspector.waits();
+  counted.fibersMost = inspector.mostWaiting();
 }
 
 /// Calls `body(context, job, shared)` for each range of steps, with a context
@@ -63,13 +105,15 @@ void WorkerPlans::forEachRange(const Body &body) {
   }
   context.steps = steps;
   context.numSteps = numSteps;
-  counted.barriers =
+  counted.barriers +=
       batch.workers.barriers() - before + std::max<int64_t>(ranges - 1, 0);
 }
 
 void WorkerPlans::run(ResultCopies) {
-  forEachRange([&](BatchContext &, WorkerJob &job, bool shared) {
-    batch.workers.run(WorkerJob::run, &job, shared);
+  forEachPlan([&] {
+    forEachRange([&](BatchContext &, WorkerJob &job, bool shared) {
+      batch.workers.run(WorkerJob::run, &job, shared);
+    });
   });
 }
 
@@ -81,17 +125,21 @@ double WorkerPlans::runTimed() {
     });
     return sum;
   };
-  // Time that steps without tasks take is not spent in kernels.
-  BatchContext &context = batch.context();
-  BatchStep *steps = context.steps;
-  std::vector<BatchStep> empty(steps, steps + context.numSteps);
-  for (BatchStep &step : empty)
-    step.count = 0;
-  context.steps = empty.data();
-  double between = time();
-  context.steps = steps;
-  // One of the two runs may have been interrupted.
-  return std::max(time() - between, 0.0);
+  double sum = 0;
+  forEachPlan([&] {
+    // Time that steps without tasks take is not spent in kernels.
+    BatchContext &context = batch.context();
+    BatchStep *steps = context.steps;
+    std::vector<BatchStep> empty(steps, steps + context.numSteps);
+    for (BatchStep &step : empty)
+      step.count = 0;
+    context.steps = empty.data();
+    double between = time();
+    context.steps = steps;
+    // One of the two runs may have been interrupted.
+    sum += std::max(time() - between, 0.0);
+  });
+  return sum;
 }
 
 std::vector<StepTime> WorkerPlans::runTraced() {
@@ -102,15 +150,17 @@ std::vector<StepTime> WorkerPlans::runTraced() {
         .count();
   };
   std::vector<StepTime> times;
-  forEachRange([&](BatchContext &context, WorkerJob &job, bool shared) {
-    BatchStep *end = context.steps + context.numSteps;
-    context.numSteps = 1;
-    for (; context.steps != end; ++context.steps) {
-      double start = now();
-      batch.workers.run(WorkerJob::run, &job, shared);
-      times.push_back(
-          {context.steps->kernel, context.steps->count, start, now()});
-    }
+  forEachPlan([&] {
+    forEachRange([&](BatchContext &context, WorkerJob &job, bool shared) {
+      BatchStep *end = context.steps + context.numSteps;
+      context.numSteps = 1;
+      for (; context.steps != end; ++context.steps) {
+        double start = now();
+        batch.workers.run(WorkerJob::run, &job, shared);
+        times.push_back(
+            {context.steps->kernel, context.steps->count, start, now()});
+      }
+    });
   });
   return times;
 }

@@ -7,6 +7,7 @@
 
 #include "MiniBatch.h"
 #include "batch-runtime/Error.h"
+#include "batch-runtime/TaskNumbers.h"
 
 #include <algorithm>
 #include <exception>
@@ -18,7 +19,7 @@ namespace {
 struct RuntimeCalls {
   [[noreturn]] static void leave(Part &part, Part::End end) {
     part.end = end;
-    part.fiber.leave();
+    part.running->leave();
   }
 
   template <class Body>
@@ -101,6 +102,17 @@ struct RuntimeCalls {
     guarded(context, [&](Part &part, MiniBatch &) {
       part.known.store(function, key, keySize, results, resultCount);
     });
+  }
+
+  static int64_t await(BatchContext *context, int64_t handle, int64_t table) {
+    Part &part = Part::of(context);
+    while (taskOf(handle) >= part.flushedTasks) {
+      ++part.waits;
+      part.running->suspend();
+    }
+    const char *row = part.owner.tables->row(handle, static_cast<int>(table),
+                                             part.owner.sources());
+    return reinterpret_cast<int64_t>(row);
   }
 
   static void barrier(BatchContext *context, int64_t worker) {

@@ -145,13 +145,88 @@ void Inspector::makeRoom() {
   }
 }
 
-void Inspector::inspect(Part &part, int64_t number) {
+void Inspector::clear(Part &part, int64_t number) {
   for (size_t k = 0; k < part.queueMemory.size(); ++k)
     part.queues[k].end = part.queues[k].begin;
   std::fill(part.constantList.begin(), part.constantList.end(), -1);
   part.numTasks = firstTaskOf(number, numParts());
+  part.flushedTasks = part.numTasks;
   part.known.clear();
+}
+
+void Inspector::inspect(Part &part, int64_t number) {
+  clear(part, number);
   Inspection call{batch.object.entry().inspect, &part, part.beginInstance,
                   part.endInstance};
   part.run(Inspection::run, &call);
+}
+
+//===----------------------------------------------------------------------===//
+// Rounds
+//===----------------------------------------------------------------------===//
+
+void Inspector::begin() {
+  Part &part = batch.context();
+  list.assign(1, &part);
+  apart = false;
+  batch.enter(MiniBatch::Cells::Handles);
+  batch.reset();
+  makeRoom();
+  clear(part, 0);
+  // Those of a run that ended with an error.
+  for (Waiting &instance : waiting)
+    if (instance.stack)
+      freeStacks.push_back(std::move(instance.stack));
+  waiting.clear();
+  nextInstance = most = part.waits = 0;
+}
+
+/// Runs an instance until it waits or ends; true if it waits.
+bool Inspector::resume(Waiting &instance, bool isNew) {
+  Part &part = batch.context();
+  part.end = Part::Returned;
+  part.message.clear();
+  part.running = instance.fiber.get();
+  part.stackLimit = instance.stack->limit();
+  Inspection call{batch.object.entry().inspect, &part, instance.instance,
+                  instance.instance + 1};
+  const bool hasEnded = isNew ? instance.fiber->run(Inspection::run, &call)
+                              : instance.fiber->resume();
+  if (part.end == Part::Failed)
+    raise("instance ", batch.forest().firstInstance + instance.instance, ": ",
+          batch.describeError(part));
+  return !hasEnded;
+}
+
+bool Inspector::runRound() {
+  size_t count = 0;
+  for (Waiting &instance : waiting) {
+    if (resume(instance, /*isNew=*/false))
+      std::swap(waiting[count++], instance);
+    else
+      freeStacks.push_back(std::move(instance.stack));
+  }
+  waiting.resize(count);
+  // All begin in the first round.
+  for (; nextInstance < batch.numInstances(); ++nextInstance) {
+    if (freeStacks.empty())
+      freeStacks.push_back(
+          std::make_unique<FiberStack>(batch.options.stackSize));
+    Waiting instance{std::move(freeStacks.back()), nullptr, nextInstance};
+    freeStacks.pop_back();
+    instance.fiber = std::make_unique<Fiber>(*instance.stack);
+    if (resume(instance, /*isNew=*/true))
+      waiting.push_back(std::move(instance));
+    else
+      freeStacks.push_back(std::move(instance.stack));
+  }
+  most = std::max(most, static_cast<int64_t>(waiting.size()));
+  return !waiting.empty();
+}
+
+void Inspector::endFlush() {
+  Part &part = batch.context();
+  for (size_t k = 0; k < part.queueMemory.size(); ++k)
+    part.queues[k].end = part.queues[k].begin;
+  part.flushedTasks = part.numTasks;
 }

@@ -22,6 +22,17 @@ public:
   /// group in a part per worker if the mini-batch is large enough.
   void run(int64_t groups);
 
+  /// The same in rounds, for inspectors that wait for tasks; begins anew.
+  void begin();
+  /// Lets each instance, in order, go on until it waits or ends. False if all
+  /// have ended. The tasks recorded meanwhile must run before the next round.
+  bool runRound();
+  /// What has been recorded has run.
+  void endFlush();
+  /// Since begin(): waits, and the most instances that waited together.
+  int64_t waits() const { return batch.context().waits; }
+  int64_t mostWaiting() const { return most; }
+
   /// The contexts of all parts, in order.
   const std::vector<BatchContext *> &contexts() const { return list; }
   int64_t numParts() const { return static_cast<int64_t>(list.size()); }
@@ -31,12 +42,25 @@ public:
 private:
   void split(int64_t groups);
   void makeRoom();
+  /// Empties what a part records.
+  void clear(Part &part, int64_t number);
   void inspect(Part &part, int64_t number);
   std::string nameInstance(const Part &failed);
+
+  /// An instance that waits.
+  struct Waiting {
+    std::unique_ptr<FiberStack> stack;
+    std::unique_ptr<Fiber> fiber;
+    int64_t instance;
+  };
+  bool resume(Waiting &instance, bool isNew);
 
   MiniBatch &batch;
   std::vector<BatchContext *> list;
   bool apart = false;
+  std::vector<Waiting> waiting; ///< by instance
+  std::vector<std::unique_ptr<FiberStack>> freeStacks;
+  int64_t nextInstance = 0, most = 0;
 };
 
 } // namespace batchrt

@@ -25,6 +25,8 @@ struct alignas(64) Part : BatchContext {
   MiniBatch &owner;
   FiberStack &stack; ///< of the worker that inspects this part
   Fiber fiber;
+  Fiber *running = &fiber; ///< on which compiled code runs now
+  int64_t waits = 0;       ///< times that it was suspended
   MemoTable known;
   Buffer queueList; ///< on cache lines of its own
   std::vector<Buffer> queueMemory;
@@ -47,6 +49,8 @@ struct alignas(64) Part : BatchContext {
   void run(void (*body)(void *), void *argument) {
     end = Returned;
     message.clear();
+    running = &fiber;
+    stackLimit = stack.limit();
     fiber.run(body, argument);
   }
   static Part &of(BatchContext *context) {
@@ -106,6 +110,8 @@ public:
   WorkerPool &workers;
   BumpArena arena; ///< of unbatched code
   BatchIndexError indexError = {};
+  /// Those of the run, where inspectors wait for rows.
+  const Tables *tables = nullptr;
 
 private:
   void makePart();

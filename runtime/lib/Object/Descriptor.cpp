@@ -311,6 +311,7 @@ Descriptor::Descriptor(const char *text) {
     indices = value(root, key::indices, std::vector<std::string>());
     memo = value<int64_t>(root, key::memo, 0);
     separable = value(root, key::separable, false);
+    waits = value(root, key::waits, false);
     policy = parsePolicy(root);
     if (root.contains(key::policyTable))
       if (std::string wrong = stateMachine.parse(

@@ -8,6 +8,7 @@
 #include "batch-runtime/Session.h"
 #include "../Executors/Executor.h"
 #include "../Executors/Lockstep.h"
+#include "batch-runtime/Error.h"
 
 using namespace batchrt;
 
@@ -34,9 +35,22 @@ void Session::setBlockPolicy(StateMachine stateMachine) {
   executor->setBlockPolicy(std::move(stateMachine));
 }
 
-void Session::inspect() { executor->inspect(); }
+/// Refuses a part of a run of an object whose control waits for tensors.
+static void checkParts(const Descriptor &descriptor) {
+  if (descriptor.waits)
+    raise("control of this object waits for tensors, so that inspection and "
+          "execution take turns: call Session::run()");
+}
 
-void Session::schedule() { executor->prepare(); }
+void Session::inspect() {
+  checkParts(descriptor());
+  executor->inspect();
+}
+
+void Session::schedule() {
+  checkParts(descriptor());
+  executor->prepare();
+}
 
 /// Calls `run`; again, from the inspection, if it met indices out of range that
 /// no instance reads.
@@ -46,14 +60,28 @@ static auto runChecked(MiniBatch &batch, Executor &executor, Run run) {
   if (!batch.checkIndices())
     return result;
   executor.forget();
-  executor.inspect();
-  executor.prepare();
+  if (!batch.descriptor().waits) {
+    executor.inspect();
+    executor.prepare();
+  }
   result = run();
   batch.indexError = {};
   return result;
 }
 
+void Session::run() {
+  if (!descriptor().waits) {
+    inspect();
+    schedule();
+  }
+  runChecked(*batch, *executor, [&] {
+    executor->run(ResultCopies::WithRun);
+    return true;
+  });
+}
+
 void Session::execute(ResultCopies copies) {
+  checkParts(descriptor());
   runChecked(*batch, *executor, [&] {
     executor->run(copies);
     return true;
@@ -96,6 +124,12 @@ RunCounters Session::counters() const {
   counters.nodes = batch->forest().numNodes;
   return counters;
 }
+
+const std::vector<KernelCounts> &Session::kernelCounts() const {
+  return executor->kernelCounts();
+}
+
+RunTimes Session::times() const { return executor->times(); }
 
 LockstepCounters Session::lockstepCounters() const {
   return executor->lockstepCounters();

@@ -98,7 +98,7 @@ func.func @main(%t: !rec.adt<@Tree> {batch.name = "tree"}, %word: index,
 
 // A depth is the largest of the handles'.
 // CHECK:         %[[SHIFTED:.*]] = arith.shrui %[[ONCE]], %{{.*}} : i64
-// CHECK-NEXT:    %[[DEPTH:.*]] = arith.andi %[[SHIFTED]], %{{.*}} : i64
+// CHECK:         %[[DEPTH:.*]] = arith.andi %[[SHIFTED]], %{{.*}} : i64
 // CHECK-NEXT:    arith.maxsi %{{.*}}, %[[DEPTH]] : i64
 
 // A record goes to the queue of its kernel, which grows where it is full. The

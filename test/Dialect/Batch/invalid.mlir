@@ -645,3 +645,40 @@ batch.kernel @k(%x: tensor<4xf32> {batch.shared}) -> (tensor<4xf32> {batch.in_pl
 
 // expected-error @+1 {{'batch.copied_bytes' must be an integer on a kernel}}
 func.func private @f() attributes {batch.copied_bytes = 64 : i64}
+
+// -----
+
+// A wait reads an element, too,
+func.func @f(%h: !batch.handle, %i: index) {
+  // expected-error @+1 {{'batch.await' op needs an index for each of the 2 dimensions of the row, got 1}}
+  %e = batch.await %h[%i] number(0) : tensor<4x4xf32>
+  return
+}
+
+// -----
+
+// of a row that a table holds:
+func.func @f(%h: !batch.handle, %i: index) {
+  // expected-error @+1 {{'batch.await' op has a row of unsupported type 'tensor<?xf32>'}}
+  %e = batch.await %h[%i] number(0) : tensor<?xf32>
+  return
+}
+
+// -----
+
+// one that there is,
+func.func @f(%h: !batch.handle, %i: index) {
+  // expected-error @+1 {{'batch.await' op refers to unknown batch.table @t}}
+  %e = batch.await %h[%i] number(0) table(@t) : tensor<4xf32>
+  return
+}
+
+// -----
+
+// of these rows.
+batch.table @t : tensor<8xf32> group(0)
+func.func @f(%h: !batch.handle, %i: index) {
+  // expected-error @+1 {{'batch.await' op reads rows of type 'tensor<4xf32>', but those of table @t are of type 'tensor<8xf32>'}}
+  %e = batch.await %h[%i] number(0) table(@t) : tensor<4xf32>
+  return
+}

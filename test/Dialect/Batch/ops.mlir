@@ -93,6 +93,8 @@ func.func @inspector(%words: !rec.list<index>) -> !batch.handle {
   %n = batch.num_rows @E
   // CHECK: %[[X:.*]] = batch.row @E[%[[WORD]]]
   %x = batch.row @E[%word]
+  // CHECK: %{{.*}} = batch.await %[[X]][%[[WORD]]] number(2) : tensor<4xf32>
+  %awaited = batch.await %x[%word] number(2) : tensor<4xf32>
   // CHECK: %{{.*}} = batch.extract %[[X]][%[[WORD]]] : tensor<4xf32>
   %element = batch.extract %x[%word] : tensor<4xf32>
   // CHECK: %[[HS:.*]] = rec.map %{{.*}} in %[[WORDS]] : !rec.list<index>

@@ -48,6 +48,12 @@ func.func @f.inspect(%lengths: !batch.handle, %i: index) -> i32 {
   EXAMPLE
   return %n : i32
 }
+// ----- batch.await
+batch.table @word : tensor<1xindex> group(0)
+func.func @f.inspect(%word: !batch.handle, %zero: index) -> index {
+  EXAMPLE
+  return %w : index
+}
 // ----- batch.traverse
 rec.adt @Tree {
   rec.variant @leaf(word: index)

@@ -286,6 +286,13 @@ func.func @main(%t: !tree) -> !vec attributes {batch.entry} {
 // ----- batch-choose-strategy
 // OPTIONS: --batch-choose-strategy=strategy=lockstep
 EXAMPLE
+// ----- batch-insert-forces
+func.func @main(%x: tensor<f32>) -> f32
+    attributes {batch.entry, batch.strategy = #batch.strategy<lazy>} {
+  %score = math.exp %x : tensor<f32>
+  EXAMPLE
+  return %c : f32
+}
 // ----- batch-linearize
 !vec = tensor<4xf32>
 !tree = !rec.adt<@Tree>

@@ -7,12 +7,13 @@ rec.adt @Nat {
   rec.variant @succ(pred: !rec.adt<@Nat>)
 }
 // expected-note @+1 {{strategy 'lockstep' is not legal either: this value is of type '!rec.adt<@Nat>', a data structure, which strategies 'lockstep' and 'mask' do not walk}}
-func.func @main(%t: !rec.adt<@Nat>, %x: tensor<4xf32>) -> f32
+func.func @main(%t: !rec.adt<@Nat>, %x: tensor<?x4xf32>) -> f32
     attributes {batch.entry} {
   %zero = arith.constant 0 : index
-  %v = math.tanh %x : tensor<4xf32>
-  // expected-warning @+1 {{not batched, runs one instance at a time: control depends on a tensor here}}
-  %e = tensor.extract %v[%zero] : tensor<4xf32>
+  %v = math.tanh %x : tensor<?x4xf32>
+  // expected-warning @+2 {{not batched, runs one instance at a time: control depends on a tensor here}}
+  // expected-note @+1 {{strategy 'lazy' is not legal either: control waits here for a tensor of dynamic shape, which no table holds}}
+  %e = tensor.extract %v[%zero, %zero] : tensor<?x4xf32>
   return %e : f32
 }
 

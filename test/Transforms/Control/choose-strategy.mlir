@@ -8,7 +8,7 @@
 // RUN: not batch-opt %s --split-input-file --batch-choose-strategy=strategy=eager 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=UNKNOWN
 
-// UNKNOWN: there is no 'eager'; use 'auto', 'none', 'linearize', 'lockstep' or 'mask'
+// UNKNOWN: there is no 'eager'; use 'auto', 'none', 'linearize', 'lockstep', 'mask' or 'lazy'
 
 // Control reads the inputs alone.
 // REMARK: [[#@LINE+5]]:1: remark: {{.*}}strategy 'linearize': control reads nothing but the inputs
@@ -100,11 +100,11 @@ rec.adt @Nat {
   rec.variant @zero(word: index)
   rec.variant @succ(pred: !rec.adt<@Nat>)
 }
-// No strategy is legal: a warning says where, and the entry keeps it.
-// CHECK-LABEL: func.func @alone
-// CHECK-SAME:    batch.not_batched = "{{.*}}choose-strategy.mlir:{{[0-9]+}}:8: control depends on a tensor here
-// CHECK-SAME:    batch.strategy = #batch.strategy<none>
-func.func @alone(%t: !rec.adt<@Nat>, %x: tensor<4xf32>) -> tensor<4xf32>
+// Lock step walks no data structures: control waits for the tensor.
+// REMARK: [[#@LINE+8]]:8: remark: {{.*}}strategy 'lazy': control depends on a tensor here
+// CHECK-LABEL: func.func @waits
+// CHECK-SAME:    batch.strategy = #batch.strategy<lazy>
+func.func @waits(%t: !rec.adt<@Nat>, %x: tensor<4xf32>) -> tensor<4xf32>
     attributes {batch.entry} {
   %zero = arith.constant 0 : index
   %bound = arith.constant 1.0 : f32
@@ -116,6 +116,33 @@ func.func @alone(%t: !rec.adt<@Nat>, %x: tensor<4xf32>) -> tensor<4xf32>
     scf.yield %z : tensor<4xf32>
   } else {
     scf.yield %x : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+rec.adt @Nat {
+  rec.variant @zero(word: index)
+  rec.variant @succ(pred: !rec.adt<@Nat>)
+}
+// No strategy is legal: a warning says where, and the entry keeps it.
+// CHECK-LABEL: func.func @alone
+// CHECK-SAME:    batch.not_batched = "{{.*}}choose-strategy.mlir:{{[0-9]+}}:8: control depends on a tensor here
+// CHECK-SAME:    batch.strategy = #batch.strategy<none>
+func.func @alone(%t: !rec.adt<@Nat>, %x: tensor<?x4xf32>, %k: tensor<4xf32>)
+    -> tensor<4xf32>
+    attributes {batch.entry} {
+  %zero = arith.constant 0 : index
+  %bound = arith.constant 1.0 : f32
+  %v = math.exp %x : tensor<?x4xf32>
+  %e = tensor.extract %v[%zero, %zero] : tensor<?x4xf32>
+  %c = arith.cmpf olt, %e, %bound : f32
+  %y = scf.if %c -> tensor<4xf32> {
+    %z = math.tanh %k : tensor<4xf32>
+    scf.yield %z : tensor<4xf32>
+  } else {
+    scf.yield %k : tensor<4xf32>
   }
   return %y : tensor<4xf32>
 }

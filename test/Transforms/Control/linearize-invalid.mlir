@@ -6,7 +6,7 @@ func.func @main(%x: tensor<4xf32>) -> f32 attributes {batch.entry} {
   %zero = arith.constant 0 : index
   %t = math.tanh %x : tensor<4xf32>
   // expected-error @+2 {{control depends on a tensor here, so the program is not structural and strategy 'linearize' cannot batch it}}
-  // expected-note @+1 {{legal strategies: 'lockstep', 'mask' and 'none', which runs one instance at a time}}
+  // expected-note @+1 {{legal strategies: 'lockstep', 'mask', 'lazy' and 'none', which runs one instance at a time}}
   %v = tensor.extract %t[%zero] : tensor<4xf32>
   return %v : f32
 }
@@ -131,5 +131,16 @@ func.func @main(%n: index, %E: tensor<?x?xf32> {batch.shared = "E"}) -> index
 func.func @main(%xs: tensor<?x4xf32>, %i: index) -> f32 attributes {batch.entry} {
   // expected-error @+1 {{reads an element that control does not know; run batch-outline-kernels before batch-linearize}}
   %e = tensor.extract %xs[%i, %i] : tensor<?x4xf32>
+  return %e : f32
+}
+
+// -----
+
+// Waits have numbers by now.
+func.func @main(%x: tensor<4xf32>, %i: index) -> f32
+    attributes {batch.entry, batch.strategy = #batch.strategy<lazy>} {
+  // expected-error @+1 {{has no number; run batch-insert-forces before batch-linearize}}
+  %f = batch.force %x : tensor<4xf32>
+  %e = tensor.extract %f[%i] : tensor<4xf32>
   return %e : f32
 }

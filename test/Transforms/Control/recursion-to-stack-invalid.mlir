@@ -6,7 +6,7 @@ rec.adt @Tree {
 
 // Lockstep control does not walk data structures; another strategy does.
 // expected-error @+2 {{this value is of type '!rec.adt<@Tree>', a data structure, which strategies 'lockstep' and 'mask' do not walk}}
-// expected-note @+1 {{legal strategies: 'linearize' and 'none', which runs one instance at a time}}
+// expected-note @+1 {{legal strategies: 'linearize', 'lazy' and 'none', which runs one instance at a time}}
 func.func @main(%t: !rec.adt<@Tree>) -> i64 attributes {batch.entry} {
   %zero = arith.constant 0 : i64
   return %zero : i64
@@ -25,7 +25,7 @@ func.func @main(%x: tensor<4xf32>, %i: index) -> f32 attributes {batch.entry} {
   %e = tensor.extract %t[%i] : tensor<4xf32>
   %positive = arith.cmpf ogt, %e, %c : f32
   // expected-error @+2 {{this op uses a data structure, which strategies 'lockstep' and 'mask' do not walk}}
-  // expected-note @+1 {{legal strategies: 'none', which runs one instance at a time}}
+  // expected-note @+1 {{legal strategies: 'lazy' and 'none', which runs one instance at a time}}
   %leaf = rec.construct @Tree::@leaf(%i) : (index) -> !rec.adt<@Tree>
   %r = scf.if %positive -> f32 {
     scf.yield %e : f32
@@ -39,7 +39,7 @@ func.func @main(%x: tensor<4xf32>, %i: index) -> f32 attributes {batch.entry} {
 
 // A row of a variable has one size.
 // expected-error @+2 {{type 'tensor<?x4xf32>' of a value that is kept between steps is not supported: strategies 'lockstep' and 'mask' can only keep integers of at most 64 bits, index, f16, bf16, f32, f64 and nonempty static tensors of them}}
-// expected-note @+1 {{legal strategies: 'linearize' and 'none', which runs one instance at a time}}
+// expected-note @+1 {{legal strategies: 'linearize', 'lazy' and 'none', which runs one instance at a time}}
 func.func @main(%x: tensor<?x4xf32>) -> index attributes {batch.entry} {
   %zero = arith.constant 0 : index
   %n = tensor.dim %x, %zero : tensor<?x4xf32>
@@ -49,7 +49,7 @@ func.func @main(%x: tensor<?x4xf32>) -> index attributes {batch.entry} {
 // -----
 
 // expected-error @+2 {{result #1: type 'f80' is not supported: strategies 'lockstep' and 'mask' can only keep integers of at most 64 bits, index, f16, bf16, f32, f64 and nonempty static tensors of them}}
-// expected-note @+1 {{legal strategies: 'linearize' and 'none', which runs one instance at a time}}
+// expected-note @+1 {{legal strategies: 'linearize', 'lazy' and 'none', which runs one instance at a time}}
 func.func @main(%x: f32) -> (f32, f80) attributes {batch.entry} {
   %y = arith.extf %x : f32 to f80
   return %x, %y : f32, f80
@@ -68,7 +68,7 @@ func.func @main(%x: tensor<4xf32>, %v: tensor<4x4xf32> {batch.shared = "v"},
     -> tensor<4xf32> attributes {batch.entry} {
   %y = call @f(%x, %v) : (tensor<4xf32>, tensor<4x4xf32>) -> tensor<4xf32>
   // expected-error @+2 {{this call and another one pass different parameters as argument #1 of @f; run batch-duplicate-functions before batch-recursion-to-stack}}
-  // expected-note @+1 {{legal strategies: 'linearize' and 'none', which runs one instance at a time}}
+  // expected-note @+1 {{legal strategies: 'linearize', 'lazy' and 'none', which runs one instance at a time}}
   %z = call @f(%y, %w) : (tensor<4xf32>, tensor<4x4xf32>) -> tensor<4xf32>
   return %z : tensor<4xf32>
 }
@@ -80,7 +80,7 @@ func.func @main(%n: i64, %v: tensor<4xf32> {batch.shared = "v"},
                 %w: tensor<4xf32> {batch.shared = "w"})
     -> tensor<4xf32> attributes {batch.entry} {
   // expected-error @+2 {{this call passes a value of its own as argument #1 of the entry, a parameter, which is the same for all instances and calls; call another function instead}}
-  // expected-note @+1 {{legal strategies: 'linearize' and 'none', which runs one instance at a time}}
+  // expected-note @+1 {{legal strategies: 'linearize', 'lazy' and 'none', which runs one instance at a time}}
   %z = call @main(%n, %w, %v) : (i64, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %z : tensor<4xf32>
 }
@@ -131,7 +131,7 @@ func.func @main(%n: f32, %s: f32 {batch.shared = "s"}) -> f32
 // -----
 
 // expected-error @+2 {{type 'tensor<2x0xi64>' of a value that is kept between steps is not supported: strategies 'lockstep' and 'mask' can only keep integers of at most 64 bits, index, f16, bf16, f32, f64 and nonempty static tensors of them}}
-// expected-note @+1 {{legal strategies: 'linearize' and 'none', which runs one instance at a time}}
+// expected-note @+1 {{legal strategies: 'linearize', 'lazy' and 'none', which runs one instance at a time}}
 func.func @main(%x: tensor<2x0xi64>) -> tensor<2x0xi64> attributes {batch.entry} {
   return %x : tensor<2x0xi64>
 }

@@ -68,7 +68,8 @@ def Batch_Strategy : I32EnumAttr<"Strategy", "who decides what runs next", [
       I32EnumAttrCase<"None", 1, "none">,
       I32EnumAttrCase<"Linearize", 2, "linearize">,
       I32EnumAttrCase<"Lockstep", 3, "lockstep">,
-      I32EnumAttrCase<"Mask", 4, "mask">]> {
+      I32EnumAttrCase<"Mask", 4, "mask">,
+      I32EnumAttrCase<"Lazy", 5, "lazy">]> {
   let cppNamespace = "::mlir::batch";
   let genSpecializedAttr = 0;
 }
@@ -83,6 +84,7 @@ def Batch_StrategyAttr : EnumAttr<Batch_Dialect, Batch_Strategy, "strategy"> {
     | `linearize` | reads the inputs only, and runs ahead of the kernels |
     | `lockstep` | runs in lock step, a program counter per instance |
     | `mask` | the same, with calls on the stack of the host |
+    | `lazy` | runs ahead of the kernels, and waits where it needs a tensor |
 
     `batch-choose-strategy` chooses; an entry whose source has one keeps it.
 

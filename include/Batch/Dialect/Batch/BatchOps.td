@@ -162,17 +162,19 @@ def Batch_ForceOp : Batch_Op<"force", [
     DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {
   let summary = "the point where control needs a tensor's value";
   let description = [{
-    Runs everything recorded so far and hands the value to the program. An
-    inspector has none: control that reads the result needs a strategy that runs
-    control and kernels by turns.
+    The same tensor, of which control reads elements by `tensor.extract`.
+    `batch-insert-forces` puts it in front of control's reads of what kernels
+    compute, and numbers it. In the inspector the reads become `batch.await`.
 
     ```mlir
-    %v = batch.force %t : tensor<2xf32>
+    %v = batch.force %t number(0) : tensor<2xf32>
     ```
   }];
-  let arguments = (ins AnyRankedTensor:$tensor);
+  let arguments = (ins AnyRankedTensor:$tensor, OptionalAttr<I64Attr>:$number);
   let results = (outs AnyRankedTensor:$value);
-  let assemblyFormat = "$tensor attr-dict `:` type($tensor)";
+  let assemblyFormat = [{
+    $tensor (`number` `(` $number^ `)`)? attr-dict `:` type($tensor)
+  }];
 }
 
 //===----------------------------------------------------------------------===//
@@ -320,6 +322,31 @@ def Batch_ExtractOp : Batch_Op<"extract", [
                        TypeAttrOf<AnyRankedTensor>:$row_type);
   let results = (outs AnyType:$element);
   let assemblyFormat = "$row `[` $indices `]` attr-dict `:` $row_type";
+  let hasVerifier = 1;
+}
+
+def Batch_AwaitOp : Batch_Op<"await", [
+    DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "an element of a result of a task, once that has run";
+  let description = [{
+    What `tensor.extract` of the `batch.force` with this number becomes. If the
+    task has not run, the instance waits; when no instance can go on, the tasks
+    recorded so far run. `batch-assign-slots` adds the table of the result. An
+    index out of range is an error when the program runs.
+
+    ```mlir
+    %w = batch.await %word[%zero] number(0) table(@word) : tensor<1xindex>
+    ```
+  }];
+  let arguments = (ins Batch_HandleType:$row, Variadic<Index>:$indices,
+                       TypeAttrOf<AnyRankedTensor>:$row_type, I64Attr:$number,
+                       OptionalAttr<FlatSymbolRefAttr>:$table);
+  let results = (outs AnyType:$element);
+  let assemblyFormat = [{
+    $row `[` $indices `]` `number` `(` $number `)` (`table` `(` $table^ `)`)?
+    attr-dict `:` $row_type
+  }];
   let hasVerifier = 1;
 }
 

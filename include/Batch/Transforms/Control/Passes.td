@@ -64,7 +64,8 @@ def ChooseStrategyPass : Pass<"batch-choose-strategy", "::mlir::ModuleOp"> {
     says another is an error. `auto` is the
     first that is legal: `linearize`, where control reads nothing but inputs and
     parameters, elements of tensors among them; `lockstep`, where it needs tensors
-    that ops compute; `none`, which runs one instance at a time.
+    that ops compute; `lazy`, where it also walks data structures; `none`, which
+    runs one instance at a time.
     A remark says which it is. For `none` a warning says where and why, and
     `batch.not_batched` keeps that for whoever runs the object.
 
@@ -88,13 +89,32 @@ def ChooseStrategyPass : Pass<"batch-choose-strategy", "::mlir::ModuleOp"> {
     Option<"strategy", "strategy", "::mlir::batch::Strategy",
            /*default=*/"::mlir::batch::Strategy::Auto",
            "'auto', 'linearize', 'lockstep', 'mask' (calls of lanes end before "
-           "their callers go on) or 'none'">,
+           "their callers go on), 'lazy' or 'none'">,
   ];
   let dependentDialects = ["::mlir::batch::BatchDialect"];
 }
 
+def InsertForcesPass : Pass<"batch-insert-forces", "::mlir::ModuleOp"> {
+  let summary = "mark where control waits for tensors";
+  let description = [{
+    In a program of strategy `lazy`, puts a numbered `batch.force` in front of each
+    element that control reads of a tensor that an op computes. What a kernel has
+    to compute ends there. A remark says what control waits for.
+
+    ```mlir
+    %c = tensor.extract %score[] : tensor<f32>
+    // becomes
+    %s = batch.force %score number(0) : tensor<f32>
+    %c = tensor.extract %s[] : tensor<f32>
+    ```
+
+    See test/Transforms/Control/insert-forces.mlir.
+  }];
+  let dependentDialects = ["::mlir::batch::BatchDialect"];
+}
+
 def LinearizePass : Pass<"batch-linearize", "::mlir::ModuleOp"> {
-  let summary = "make the inspector of a structural program";
+  let summary = "make the inspector of a program";
   let description = [{
     Copies the instance program with its tensor code taken out: tensors become
     handles, invocations become `batch.record`. Where recursion is bottom-up
@@ -103,9 +123,11 @@ def LinearizePass : Pass<"batch-linearize", "::mlir::ModuleOp"> {
     calls. The instance program is kept: it is the unbatched lowering.
 
     Where control reads an element of a tensor that exists before the run, of an
-    input, a field or a parameter, the inspector reads it by `batch.extract`. Control
-    that depends on a tensor that an op computes is an error. An entry whose
-    `batch.strategy` is another is left as it is.
+    input, a field or a parameter, the inspector reads it by `batch.extract`. Where
+    it reads one of a `batch.force`, it waits for it: `batch.await`; then recursion
+    stays. Other control that depends on a tensor that an op computes is an error.
+    An entry whose `batch.strategy` is neither `linearize` nor `lazy` is left as it
+    is.
 
     ```mlir
     func.func private @encode(%t: !tree) -> !vec {

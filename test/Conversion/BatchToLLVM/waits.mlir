@@ -1,0 +1,53 @@
+// RUN: batch-opt %s --convert-batch-to-llvm | FileCheck %s
+// RUN: sed 's/ table(@h)//' %s | not batch-opt --convert-batch-to-llvm 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=NONE
+
+// NONE: waits for a row of no table; run batch-assign-slots before convert-batch-to-llvm
+
+batch.table @other : tensor<4xf32> group(1)
+batch.table @h : tensor<4xf32> group(0)
+func.func private @cell.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
+    attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <
+        fixed_scratch = 0, task_scratch = 0, most_scratch = 0,
+        row_split = 1, stage_rows = 0, share_tasks = 1>>}
+batch.kernel @cell(%x: tensor<4xf32>) -> (tensor<4xf32> {batch.in_table = @h}) {
+  batch.yield %x : tensor<4xf32>
+}
+
+// The runtime gives the address of the row: of table 1. What is read depends on an
+// index, which is checked.
+// CHECK-LABEL: func.func private @main.inspect
+// CHECK:         arith.ori
+// CHECK:         %[[H:.*]] = arith.ori
+// CHECK:         %[[TABLE:.*]] = arith.constant 1 : i64
+// CHECK:         %[[ROW:.*]] = llvm.call %{{.*}}(%{{.*}}, %[[H]], %[[TABLE]]) : !llvm.ptr, (!llvm.ptr, i64, i64) -> i64
+// CHECK:         arith.cmpi uge
+// CHECK:         %[[AT:.*]] = arith.addi %[[ROW]], %{{.*}} : i64
+// CHECK:         %[[POINTER:.*]] = llvm.inttoptr %[[AT]] : i64 to !llvm.ptr
+// CHECK:         llvm.load %[[POINTER]] : !llvm.ptr -> f32
+
+// Tasks that have run have no depth.
+// CHECK:         %[[DEPTH:.*]] = arith.andi %{{.*}}, %{{.*}} : i64
+// CHECK:         %[[TASK:.*]] = arith.andi %[[H]], %{{.*}} : i64
+// CHECK:         %[[BEFORE:.*]] = arith.cmpi ult, %[[TASK]], %{{.*}} : i64
+// CHECK:         arith.select %[[BEFORE]], %{{.*}}, %[[DEPTH]] : i64
+func.func @main.inspect(%x: !batch.handle, %i: index) -> !batch.handle
+    attributes {batch.inspector} {
+  %zero = arith.constant 0 : index
+  %h = batch.record @cell(%x) depth(%zero) : (!batch.handle) -> !batch.handle
+  %e = batch.await %h[%i] number(0) table(@h) : tensor<4xf32>
+  %bound = arith.constant 0.0 : f32
+  %c = arith.cmpf olt, %e, %bound : f32
+  %y = scf.if %c -> !batch.handle {
+    %d = batch.depth(%h) : !batch.handle
+    %g = batch.record @cell(%h) depth(%d) : (!batch.handle) -> !batch.handle
+    scf.yield %g : !batch.handle
+  } else {
+    scf.yield %h : !batch.handle
+  }
+  return %y : !batch.handle
+}
+func.func @main(%x: tensor<4xf32> {batch.name = "x"}, %i: index {batch.name = "i"})
+    -> (tensor<4xf32> {batch.name = "y"}) attributes {batch.entry} {
+  return %x : tensor<4xf32>
+}

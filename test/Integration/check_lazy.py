@@ -1,0 +1,311 @@
+#!/usr/bin/env python3
+"""check_lazy.py: control that waits for tensors (strategy `lazy`).
+
+Batched equals unbatched bit for bit, whatever the mini-batch, the number of threads and
+the order of instances. How often tasks run is counted by an oracle of its own, which
+replays decisions from the outputs: as often as the instance with the longest chain of
+waits waits, and once more if anything is left. What waits together runs together,
+whatever the instances did before.
+"""
+
+import json
+import os
+import random
+import subprocess
+
+import batchtest
+
+checks = batchtest.Checks("lazy")
+scratch = batchtest.temporary()
+
+# A tree is encoded, without waiting; then its vector shrinks step by step as long as
+# its first element is large. Trees of all heights wait together.
+SHRINK = """
+!tree = !rec.adt<@Tree>
+!vec = tensor<16xf32>
+!table = tensor<?x16xf32>
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+  rec.variant @node(left: !tree, right: !tree)
+}
+func.func private @encode(%t: !tree, %E: !table) -> !vec {
+  %h = rec.match %t : !tree -> !vec {
+  case @leaf(%word: index) {
+    %x = tensor.extract_slice %E[%word, 0] [1, 16] [1, 1] : !table to !vec
+    %y = math.tanh %x : !vec
+    rec.yield %y : !vec
+  }
+  case @node(%l: !tree, %r: !tree) {
+    %hl = func.call @encode(%l, %E) : (!tree, !table) -> !vec
+    %hr = func.call @encode(%r, %E) : (!tree, !table) -> !vec
+    %s = arith.addf %hl, %hr : !vec
+    %y = math.absf %s : !vec
+    rec.yield %y : !vec
+  } }
+  return %h : !vec
+}
+func.func @main(%t: !tree {batch.name = "tree"}, %E: !table {batch.shared = "E"})
+    -> (!vec {batch.name = "h"}, i64 {batch.name = "steps"})
+    attributes {batch.entry} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %small = arith.constant 0.02 : f32
+  %shrink = arith.constant dense<0.75> : !vec
+  %h0 = func.call @encode(%t, %E) : (!tree, !table) -> !vec
+  %h, %n = scf.while (%h = %h0, %n = %zero) : (!vec, i64) -> (!vec, i64) {
+    %e = tensor.extract %h[%c0] : !vec
+    %more = arith.cmpf ogt, %e, %small : f32
+    scf.condition(%more) %h, %n : !vec, i64
+  } do {
+  ^bb0(%h: !vec, %n: i64):
+    %next = arith.mulf %h, %shrink : !vec
+    %m = arith.addi %n, %one : i64
+    scf.yield %next, %m : !vec, i64
+  }
+  return %h, %n : !vec, i64
+}
+"""
+
+# A walk down a tree: each node's score, which its subtrees do not change, decides
+# where it goes on.
+WALK = """
+!tree = !rec.adt<@Tree>
+!vec = tensor<8xf32>
+!table = tensor<?x8xf32>
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+  rec.variant @node(left: !tree, right: !tree)
+}
+func.func private @walk(%t: !tree, %h: !vec, %n: i64, %E: !table) -> (!vec, i64) {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1 : i64
+  %r:2 = rec.match %t : !tree -> !vec, i64 {
+  case @leaf(%word: index) {
+    %x = tensor.extract_slice %E[%word, 0] [1, 8] [1, 1] : !table to !vec
+    %y = arith.addf %x, %h : !vec
+    rec.yield %y, %n : !vec, i64
+  }
+  case @node(%l: !tree, %r: !tree) {
+    %g = math.sin %h : !vec
+    %next = arith.addf %g, %h : !vec
+    %score = tensor.extract %next[%c0] : !vec
+    %zero = arith.constant 1.0 : f32
+    %left = arith.cmpf olt, %score, %zero : f32
+    %m = arith.addi %n, %one : i64
+    %y:2 = scf.if %left -> (!vec, i64) {
+      %a:2 = func.call @walk(%l, %next, %m, %E) : (!tree, !vec, i64, !table) -> (!vec, i64)
+      scf.yield %a#0, %a#1 : !vec, i64
+    } else {
+      %a:2 = func.call @walk(%r, %next, %m, %E) : (!tree, !vec, i64, !table) -> (!vec, i64)
+      scf.yield %a#0, %a#1 : !vec, i64
+    }
+    rec.yield %y#0, %y#1 : !vec, i64
+  } }
+  return %r#0, %r#1 : !vec, i64
+}
+func.func @main(%t: !tree {batch.name = "tree"}, %E: !table {batch.shared = "E"})
+    -> (!vec {batch.name = "h"}, i64 {batch.name = "steps"})
+    attributes {batch.entry} {
+  %zero = arith.constant 0 : i64
+  %x = arith.constant dense<0.1> : !vec
+  %y = math.exp %x : !vec
+  %h, %n = func.call @walk(%t, %y, %zero, %E) : (!tree, !vec, i64, !table) -> (!vec, i64)
+  return %h, %n : !vec, i64
+}
+"""
+
+# A vector shrinks; in each round it is multiplied k times more, so that instances
+# come to a wait with chains of tasks of different lengths behind them.
+ROUNDS = """
+!vec = tensor<16xf32>
+func.func @main(%x: !vec {batch.name = "x"}, %k: index {batch.name = "k"})
+    -> (!vec {batch.name = "h"}, i64 {batch.name = "steps"})
+    attributes {batch.entry} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %small = arith.constant 0.02 : f32
+  %shrink = arith.constant dense<0.75> : !vec
+  %slightly = arith.constant dense<0.98> : !vec
+  %h, %n = scf.while (%h = %x, %n = %zero) : (!vec, i64) -> (!vec, i64) {
+    %e = tensor.extract %h[%c0] : !vec
+    %more = arith.cmpf ogt, %e, %small : f32
+    scf.condition(%more) %h, %n : !vec, i64
+  } do {
+  ^bb0(%h: !vec, %n: i64):
+    %first = arith.mulf %h, %shrink : !vec
+    %next = scf.for %i = %c0 to %k step %c1 iter_args(%g = %first) -> !vec {
+      %f = arith.mulf %g, %slightly : !vec
+      scf.yield %f : !vec
+    }
+    %m = arith.addi %n, %one : i64
+    scf.yield %next, %m : !vec, i64
+  }
+  return %h, %n : !vec, i64
+}
+"""
+
+
+def compiled(name, text=None, size=None):
+    source = os.path.join(batchtest.MODELS, name + ".mlir")
+    if text:
+        source = batchtest.write_lines(os.path.join(scratch, name + ".mlir"), [text])
+    path = os.path.join(scratch, name + ".so")
+    return checks.run("compile " + name, lambda: batchtest.compile_model(
+        source, path, size, "--strategy=lazy"))
+
+
+def run(what, program, inputs, batch, threads, *options):
+    """The report and outputs of a run that is compared with the unbatched one."""
+    out = os.path.join(scratch, "out.safetensors")
+    report = checks.run(what, lambda: batchtest.run_model(
+        program, inputs, "--outputs=" + out, *options, batch=batch,
+        threads=threads, check=threads == 1))
+    return (report, batchtest.contents(out)) if report else (None, None)
+
+
+def check(name, program, inputs, count, chains, left):
+    """`chains(outputs)`: the waits of each instance; `left`: tasks that no wait is
+    for, in every mini-batch."""
+    wanted = {}
+    for batch in (1, 7, count):
+        for threads in (1, 2, 3):
+            what = "%s, batch %d, %d threads" % (name, batch, threads)
+            report, found = run(what, program, inputs, batch, threads,
+                                "--share-tasks=1")
+            if not report:
+                continue
+            wanted.setdefault("bytes", found)
+            checks.expect(what + ": same bytes", found == wanted["bytes"])
+            counts = [report[key] for key in ("flushes", "waits", "batches", "tasks")]
+            checks.equal(what + ": same counts", counts,
+                         wanted.setdefault(batch, counts))
+    outputs = batchtest.read_safetensors(os.path.join(scratch, "out.safetensors"))
+    waits = chains(outputs)
+    for batch in (1, 7, count):
+        longest = [max(waits[i:i + batch]) for i in range(0, count, batch)]
+        checks.equal("%s, batch %d: flushes" % (name, batch), wanted[batch][0],
+                     sum(n + left for n in longest))
+        checks.equal("%s, batch %d: waits" % (name, batch), wanted[batch][1],
+                     sum(waits))
+    return wanted
+
+
+def check_order(name, program, lines, outputs):
+    """Instances in the opposite order have the same results."""
+    path = batchtest.write_lines(os.path.join(scratch, "opposite"), lines[::-1])
+    out = os.path.join(scratch, "opposite.safetensors")
+    if not checks.run(name + ", opposite order", lambda: batchtest.run_model(
+            program, path, "--outputs=" + out)):
+        return
+    for key, (kind, shape, values) in batchtest.read_safetensors(out).items():
+        size = len(values) // len(lines)
+        rows = [values[i:i + size] for i in range(0, len(values), size)]
+        forward = outputs[key][2]
+        checks.expect("%s: %s in the opposite order" % (name, key),
+                      [v for row in rows[::-1] for v in row] == list(forward))
+
+
+def check_trees():
+    generator = random.Random(7)
+
+    def tree(height):
+        if height == 0 or generator.random() < 0.1:
+            return ["leaf", generator.randrange(100)]
+        return ["node", tree(height - 1), tree(generator.randrange(height))]
+
+    def height_of(tree):
+        return 0 if tree[0] == "leaf" else 1 + max(map(height_of, tree[1:]))
+
+    trees = [tree(generator.randrange(9)) for _ in range(48)] + [["leaf", 99]]
+    lines = [json.dumps(tree) for tree in trees]
+    inputs = batchtest.write_lines(os.path.join(scratch, "trees"), lines)
+    for name, text in (("shrink", SHRINK), ("walk", WALK)):
+        program = compiled(name, text)
+        if not program:
+            continue
+        first = 1 if name == "shrink" else 0
+        wanted = check(name, program, inputs, len(lines),
+                       lambda outputs: [n + first for n in outputs["steps"][2]],
+                       left=1 - first)
+        outputs = batchtest.read_safetensors(os.path.join(scratch, "out.safetensors"))
+        checks.expect(name + ": instances differ", len(set(outputs["steps"][2])) > 3)
+        check_order(name, program, lines, outputs)
+        if name != "shrink":
+            continue
+        # One batch for each level of the highest tree, then one for each step.
+        checks.equal("shrink: batches", wanted[len(lines)][2],
+                     max(map(height_of, trees)) + 1 + max(outputs["steps"][2]))
+
+
+def check_rounds():
+    """Depths count from the last time that tasks ran: what waits together runs
+    together, however long the chains of earlier tasks are."""
+    program = compiled("rounds", ROUNDS)
+    if not program:
+        return
+    ks = [(7 * i) % 6 for i in range(20)]
+    lines = [json.dumps({"x": [0.1 + 0.05 * (i % 13)] * 16, "k": k})
+             for i, k in enumerate(ks)]
+    inputs = batchtest.write_lines(os.path.join(scratch, "rounds"), lines)
+    wanted = check("rounds", program, inputs, len(lines),
+                   lambda outputs: list(outputs["steps"][2]), left=0)
+    outputs = batchtest.read_safetensors(os.path.join(scratch, "out.safetensors"))
+    steps = outputs["steps"][2]
+    checks.equal("rounds: batches", wanted[len(lines)][2],
+                 sum(1 + max(k for k, n in zip(ks, steps) if n > t)
+                     for t in range(max(steps))))
+
+
+def check_examples():
+    """Models that run in lock step by default."""
+    program = compiled("skipnet38")
+    if program:
+        check("skipnet38", program, "random:1,9", 9,
+              lambda outputs: [17] * 9, left=1)
+    program = compiled("seq2seq", size=16)
+    if program:
+        check("seq2seq", program, "random:3,9", 9,
+              lambda outputs: list(outputs["count"][2]), left=1)
+
+
+def check_errors(program):
+    """Tools that need all tasks at once say so; so do targets without waits."""
+    def fails(what, text, *command):
+        done = subprocess.run([batchtest.tool(command[0]), *command[1:]],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        checks.expect(what, done.returncode == 1 and text in done.stdout.decode(),
+                      done.stdout.decode())
+
+    inputs = os.path.join(scratch, "trees")
+    ahead = " is for models whose tasks are known before they run, but control of " \
+            "this model waits for tensors; leave it out"
+    fails("--dot", "--dot" + ahead, "batch-run", program, "--params=random:1",
+          "--inputs=" + inputs, "--dot=" + os.path.join(scratch, "dot"))
+    fails("--learn-policy", "--learn-policy learns from all tasks of a run, but "
+          "control of this model waits for tensors; leave it out", "batch-run", program,
+          "--params=random:1", "--inputs=" + inputs,
+          "--learn-policy=" + os.path.join(scratch, "table"))
+    fails("GPU", "control waits for a tensor here, and does so on CPUs only",
+          "batch-compile", os.path.join(scratch, "walk.mlir"), "--strategy=lazy",
+          "--device=emulator", "-o", os.path.join(scratch, "gpu.so"))
+    chain = '["leaf", 0]'
+    for _ in range(5000):
+        chain = '["node", ["leaf", 1], %s]' % chain
+    lines = batchtest.write_lines(os.path.join(scratch, "deep"),
+                                  ['["leaf", 0]', chain, chain])
+    for threads in ("1", "3"):
+        fails("too deep", "instance 1: the recursion is deeper than the stack of",
+              "batch-run", os.path.join(scratch, "walk.so"), "--params=random:1",
+              "--inputs=" + lines, "--stack-size=131072", "--threads=" + threads)
+    checks.run("--trace", lambda: batchtest.run_model(
+        program, inputs, "--trace=" + os.path.join(scratch, "trace.json")))
+
+
+check_trees()
+check_rounds()
+check_examples()
+check_errors(os.path.join(scratch, "shrink.so"))
+checks.exit()
