@@ -79,7 +79,9 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   pm.addPass(createOutlineBlocksPass());
   pm.addPass(createOutlineKernelsPass());
   // Depths count within phases.
-  pm.addPass(createAssignPhasesPass());
+  AssignPhasesPassOptions phases;
+  phases.defer = options.defer;
+  pm.addPass(createAssignPhasesPass(phases));
   pm.addPass(createTagDepthsPass());
   pm.addPass(createVerifyKernelsPass());
   if (options.layoutKernels != EqualOperators::None) {

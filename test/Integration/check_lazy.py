@@ -116,11 +116,12 @@ func.func @main(%t: !tree {batch.name = "tree"}, %E: !table {batch.shared = "E"}
 """
 
 # A vector shrinks; in each round it is multiplied k times more, so that instances
-# come to a wait with chains of tasks of different lengths behind them.
+# come to a wait with chains of tasks of different lengths behind them. No wait
+# depends on the head.
 ROUNDS = """
 !vec = tensor<16xf32>
 func.func @main(%x: !vec {batch.name = "x"}, %k: index {batch.name = "k"})
-    -> (!vec {batch.name = "h"}, i64 {batch.name = "steps"})
+    -> (!vec {batch.name = "y"}, i64 {batch.name = "steps"})
     attributes {batch.entry} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -143,15 +144,24 @@ func.func @main(%x: !vec {batch.name = "x"}, %k: index {batch.name = "k"})
     %m = arith.addi %n, %one : i64
     scf.yield %next, %m : !vec, i64
   }
-  return %h, %n : !vec, i64
+  %y = math.exp %h : !vec
+  return %y, %n : !vec, i64
 }
 """
 
 
-def compiled(name, text=None, size=None):
+def compiled(name, text=None, size=None, options=""):
+    """The object of a model or a text, for strategy `lazy`; with other options of
+    --autobatch."""
     source = os.path.join(batchtest.MODELS, name + ".mlir")
     if text:
         source = batchtest.write_lines(os.path.join(scratch, name + ".mlir"), [text])
+    if options:
+        batchtest.call("batch-opt", source, "-o", source + options,
+                       "--autobatch=strategy=lazy " + options)
+        return checks.run("compile %s %s" % (name, options),
+                          lambda: batchtest.compile_model(
+                              source + options, source + options + ".so"))
     path = os.path.join(scratch, name + ".so")
     return checks.run("compile " + name, lambda: batchtest.compile_model(
         source, path, size, "--strategy=lazy"))
@@ -244,19 +254,27 @@ def check_rounds():
     """Depths count from the last time that tasks ran: what waits together runs
     together, however long the chains of earlier tasks are."""
     program = compiled("rounds", ROUNDS)
-    if not program:
+    eager = compiled("rounds", ROUNDS, options="defer=false")
+    if not program or not eager:
         return
     ks = [(7 * i) % 6 for i in range(20)]
     lines = [json.dumps({"x": [0.1 + 0.05 * (i % 13)] * 16, "k": k})
              for i, k in enumerate(ks)]
     inputs = batchtest.write_lines(os.path.join(scratch, "rounds"), lines)
     wanted = check("rounds", program, inputs, len(lines),
-                   lambda outputs: list(outputs["steps"][2]), left=0)
+                   lambda outputs: list(outputs["steps"][2]), left=1)
     outputs = batchtest.read_safetensors(os.path.join(scratch, "out.safetensors"))
     steps = outputs["steps"][2]
-    checks.equal("rounds: batches", wanted[len(lines)][2],
-                 sum(1 + max(k for k, n in zip(ks, steps) if n > t)
-                     for t in range(max(steps))))
+    loop = sum(1 + max(k for k, n in zip(ks, steps) if n > t)
+               for t in range(max(steps)))
+    checks.equal("rounds: batches", wanted[len(lines)][2], loop + 1)
+    # If it is not deferred, the head runs whenever instances have ended.
+    report, found = run("rounds, heads not deferred", eager, inputs, len(lines), 1)
+    if report:
+        checks.expect("rounds, heads not deferred: same bytes",
+                      found == wanted["bytes"])
+        checks.equal("rounds, heads not deferred: batches", report["batches"],
+                     loop + len(set(steps)))
 
 
 def check_examples():

@@ -33,6 +33,10 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
           "tensor), 'auto' (the first of these that is legal) or "
           "'none' (kernels only)"),
       llvm::cl::init(Strategy::Auto)};
+  Option<bool> defer{
+      *this, "defer",
+      llvm::cl::desc("Run what no wait depends on after all waits"),
+      llvm::cl::init(true)};
   Option<PolicyOption> policy{*this, "policy", llvm::cl::desc(getPolicyHelp())};
   Option<std::string> policyTable{
       *this, "policy-table",

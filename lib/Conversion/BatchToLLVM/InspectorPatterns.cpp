@@ -157,8 +157,10 @@ ConvertRecord::matchAndRewrite(RecordOp op, OpAdaptor adaptor,
   // Appends the record and returns the handle of the first result.
   auto append = [&](OpBuilder &builder) -> Value {
     ContextBuilder cb(builder, loc, context);
-    Value task = cb.loadField(ContextField::numTasks);
-    cb.storeField(ContextField::numTasks,
+    ContextField counter = kernel.getDeferred() ? ContextField::deferredTasks
+                                                : ContextField::numTasks;
+    Value task = cb.loadField(counter);
+    cb.storeField(counter,
                   arith::AddIOp::create(builder, loc, task, cb.constant(1)));
     Value queue = cb.getQueue(number);
     Value bytes = cb.constant(layout.getRecordBytes(kernel));

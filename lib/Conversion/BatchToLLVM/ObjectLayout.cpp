@@ -270,6 +270,7 @@ FailureOr<json::Value> ObjectLayout::describeKernel(KernelOp kernel) const {
   }
   json::Object described{{key::name, kernel.getSymName().str()},
                          {key::phase, static_cast<int64_t>(kernel.getPhase())},
+                         {key::deferred, kernel.getDeferred()},
                          {key::constant, isConstant(kernel)},
                          {key::operands, std::move(operands)},
                          {key::results, std::move(results)},

@@ -31,6 +31,7 @@ struct KernelGraph {
 
 class AssignPhasesPass
     : public batch::impl::AssignPhasesPassBase<AssignPhasesPass> {
+  using AssignPhasesPassBase::AssignPhasesPassBase;
   void runOnOperation() override;
 };
 
@@ -73,6 +74,40 @@ static void addMarks(KernelGraph &graph, const InstanceProgram &program,
     });
 }
 
+/// Marks the kernels that no wait depends on; none if there are no waits. Their
+/// phases come after those of all others.
+static void deferKernels(ModuleOp module) {
+  InstanceProgram program(module);
+  ValueFlow flow(program);
+  SmallVector<ValueFlow::Node> forced;
+  for (func::FuncOp function : program.getFunctions())
+    function.walk([&](ForceOp force) {
+      if (flow.contains(force.getTensor()))
+        forced.push_back(flow.getNode(force.getTensor()));
+    });
+  if (forced.empty())
+    return;
+  SmallVector<bool> demanded = flow.ancestors(forced);
+  DenseSet<StringAttr> needed;
+  for (func::FuncOp function : program.getFunctions())
+    function.walk([&](InvokeOp invoke) {
+      if (llvm::any_of(invoke.getResults(), [&](Value result) {
+            return flow.contains(result) && demanded[flow.getNode(result)];
+          }))
+        needed.insert(invoke.getKernelAttr().getAttr());
+    });
+  int64_t end = 0;
+  for (auto kernel : module.getOps<KernelOp>())
+    if (needed.contains(kernel.getSymNameAttr()))
+      end = std::max<int64_t>(end, kernel.getPhase() + 1);
+  for (auto kernel : module.getOps<KernelOp>()) {
+    if (needed.contains(kernel.getSymNameAttr()))
+      continue;
+    kernel.setDeferred(true);
+    kernel.setPhase(kernel.getPhase() + end);
+  }
+}
+
 static FailureOr<KernelGraph> buildGraph(ModuleOp module) {
   KernelGraph graph;
   DenseMap<StringAttr, unsigned> numbers;
@@ -107,6 +142,12 @@ static FailureOr<KernelGraph> buildGraph(ModuleOp module) {
 }
 
 void AssignPhasesPass::runOnOperation() {
+  // The depths in an inspector follow from the phases that it was made for.
+  if (llvm::any_of(getOperation().getOps<func::FuncOp>(),
+                   [](func::FuncOp function) {
+                     return function->hasAttr(kInspectorAttr);
+                   }))
+    return;
   FailureOr<KernelGraph> built = buildGraph(getOperation());
   if (failed(built))
     return signalPassFailure();
@@ -143,4 +184,6 @@ void AssignPhasesPass::runOnOperation() {
       graph.kernels[kernel].setPhase(phase);
     }
   }
+  if (defer)
+    deferKernels(getOperation());
 }

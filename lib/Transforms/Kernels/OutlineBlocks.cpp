@@ -248,7 +248,8 @@ void BlockOutliner::makeKernel() {
   auto kernel = KernelOp::create(
       builder, loc, block.getSymName(),
       builder.getFunctionType(argumentTypes, resultTypes), /*phase=*/0,
-      builder.getArrayAttr(attributes), /*res_attrs=*/ArrayAttr());
+      builder.getArrayAttr(attributes), /*res_attrs=*/ArrayAttr(),
+      /*deferred=*/false);
   Block *code =
       builder.createBlock(&kernel.getBody(), {}, argumentTypes,
                           SmallVector<Location>(argumentTypes.size(), loc));

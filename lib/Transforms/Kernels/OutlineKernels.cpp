@@ -714,7 +714,8 @@ KernelOp Outliner::makeKernel(StringRef name, ArrayRef<Operation *> body,
   Location loc = first->getLoc();
   auto kernel = KernelOp::create(builder, loc, name, type, /*phase=*/0,
                                  builder.getArrayAttr(argAttrs),
-                                 /*res_attrs=*/ArrayAttr());
+                                 /*res_attrs=*/ArrayAttr(),
+                                 /*deferred=*/false);
   Block *entry = builder.createBlock(&kernel.getBody());
   IRMapping mapping;
   for (Value input : inputs)

@@ -147,6 +147,7 @@ struct KernelInfo {
   std::string name;
   int64_t phase = 0;
   bool constant = false;
+  bool deferred = false; ///< no wait depends on it
   std::vector<OperandInfo> operands;
   std::vector<ResultInfo> results;
   /// Bytes of results that have no table: those of a lockstep program's blocks,

@@ -51,7 +51,9 @@ void PlanExecutor::makePlan(bool last) {
   runPlan.build(inspector.contexts(), batch.numInstances(), tables,
                 batch.workers, options);
   counted.inspectors =
-      std::min<int64_t>(inspector.numParts(), batch.workers.size());
+      descriptor().waits
+          ? 1
+          : std::min<int64_t>(inspector.numParts(), batch.workers.size());
   counted.plans += static_cast<int64_t>(runPlan.plans().size());
   counted.tasks += runPlan.order().numTasks();
   counted.batches += batch.context().numSteps;

@@ -70,18 +70,26 @@ void WorkerPlans::forEachPlan(const Body &body) {
   timed = {};
   resetCounters();
   inspector.begin();
-  tables.clear(1);
-  for (bool waiting = true; waiting;) {
-    waiting = inspector.runRound();
-    timed.inspect += lap();
-    if (batch.context().numTasks == batch.context().flushedTasks)
-      continue; // all have ended without further tasks
-    makePlan(/*last=*/!waiting);
+  tables.clear(inspector.numParts());
+  auto flush = [&](bool deferred, bool isLast) {
+    inspector.showTasks(deferred);
+    makePlan(isLast);
+    inspector.hideTasks();
     timed.schedule += lap();
     body();
     timed.execute += lap();
+  };
+  for (bool waiting = true; waiting;) {
+    waiting = inspector.runRound();
+    timed.inspect += lap();
+    const bool hasTasks = inspector.hasTasks(/*deferred=*/false);
+    const bool atEnd = !waiting && inspector.hasTasks(/*deferred=*/true);
+    if (hasTasks)
+      flush(/*deferred=*/false, /*isLast=*/!waiting && !atEnd);
     inspector.endFlush();
-    ++counted.flushes;
+    if (atEnd)
+      flush(/*deferred=*/true, /*isLast=*/true);
+    counted.flushes += hasTasks || atEnd;
   }
   counted.waits = inspector.waits();
   counted.fibersMost = inspector.mostWaiting();

@@ -166,13 +166,23 @@ void Inspector::inspect(Part &part, int64_t number) {
 //===----------------------------------------------------------------------===//
 
 void Inspector::begin() {
+  const std::vector<KernelInfo> &kernels = batch.descriptor().kernels;
+  const bool defers = std::any_of(kernels.begin(), kernels.end(),
+                                  [](auto &kernel) { return kernel.deferred; });
+  batch.reserveParts(defers ? 2 : 1);
   Part &part = batch.context();
   list.assign(1, &part);
   apart = false;
   batch.enter(MiniBatch::Cells::Handles);
   batch.reset();
   makeRoom();
+  // Tasks of deferred kernels have numbers of a part of their own.
+  if (defers)
+    list.push_back(&batch.part(1));
   clear(part, 0);
+  part.deferredTasks = defers ? firstTaskOf(1, numParts()) : 0;
+  for (std::vector<BatchQueue> &queues : shown)
+    queues.resize(kernels.size());
   // Those of a run that ended with an error.
   for (Waiting &instance : waiting)
     if (instance.stack)
@@ -180,6 +190,35 @@ void Inspector::begin() {
   waiting.clear();
   nextInstance = most = part.waits = 0;
 }
+
+bool Inspector::hasTasks(bool deferred) const {
+  const Part &part = batch.context();
+  return deferred ? numParts() > 1 &&
+                        part.deferredTasks != firstTaskOf(1, numParts())
+                  : part.numTasks != part.flushedTasks;
+}
+
+void Inspector::showTasks(bool deferred) {
+  Part &part = batch.context();
+  recorded = part.queues;
+  for (size_t k = 0; k < shown[0].size(); ++k) {
+    const bool isDeferred = batch.descriptor().kernels[k].deferred;
+    for (int p = 0; p < 2; ++p) {
+      shown[p][k] = recorded[k];
+      if (deferred != isDeferred || isDeferred != (p == 1))
+        shown[p][k].end = shown[p][k].begin;
+    }
+  }
+  part.queues = shown[0].data();
+  if (numParts() == 1)
+    return;
+  BatchContext &other = *list[1];
+  other = part;
+  other.queues = shown[1].data();
+  other.numTasks = deferred ? part.deferredTasks : firstTaskOf(1, numParts());
+}
+
+void Inspector::hideTasks() { batch.context().queues = recorded; }
 
 /// Runs an instance until it waits or ends; true if it waits.
 bool Inspector::resume(Waiting &instance, bool isNew) {
@@ -227,6 +266,7 @@ bool Inspector::runRound() {
 void Inspector::endFlush() {
   Part &part = batch.context();
   for (size_t k = 0; k < part.queueMemory.size(); ++k)
-    part.queues[k].end = part.queues[k].begin;
+    if (!batch.descriptor().kernels[k].deferred)
+      part.queues[k].end = part.queues[k].begin;
   part.flushedTasks = part.numTasks;
 }

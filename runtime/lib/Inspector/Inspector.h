@@ -27,7 +27,13 @@ public:
   /// Lets each instance, in order, go on until it waits or ends. False if all
   /// have ended. The tasks recorded meanwhile must run before the next round.
   bool runRound();
-  /// What has been recorded has run.
+  /// True if tasks have been recorded that have not run: of deferred kernels,
+  /// or of others.
+  bool hasTasks(bool deferred) const;
+  /// Shows a plan these tasks only, until hideTasks().
+  void showTasks(bool deferred);
+  void hideTasks();
+  /// The tasks of kernels that are not deferred have run.
   void endFlush();
   /// Since begin(): waits, and the most instances that waited together.
   int64_t waits() const { return batch.context().waits; }
@@ -59,6 +65,10 @@ private:
   std::vector<BatchContext *> list;
   bool apart = false;
   std::vector<Waiting> waiting; ///< by instance
+  /// The queues that plans see: of the part that is inspected, and of one that
+  /// has the tasks of deferred kernels.
+  std::vector<BatchQueue> shown[2];
+  BatchQueue *recorded = nullptr; ///< those that compiled code sees
   std::vector<std::unique_ptr<FiberStack>> freeStacks;
   int64_t nextInstance = 0, most = 0;
 };

@@ -145,6 +145,7 @@ KernelInfo parseKernel(const json &text) {
   kernel.name = member(text, key::name).get<std::string>();
   kernel.phase = value<int64_t>(text, key::phase, 0);
   kernel.constant = value(text, key::constant, false);
+  kernel.deferred = value(text, key::deferred, false);
   for (const json &operand : optional(text, key::operands)) {
     kernel.operands.push_back(parseOperand(operand));
     int64_t cell = kernel.operands.back().cell;

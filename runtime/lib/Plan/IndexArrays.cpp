@@ -186,14 +186,14 @@ public:
 
   /// Writes an operand with one entry for each task.
   void write(int64_t kernel, const OperandInfo &info, char *rows) const {
-    writeRows(info, rows,
+    writeRows(kernel, info, rows,
               [&](auto entry) { forEachCell(kernel, info.cell, entry); });
   }
   /// Writes a ragged operand, and where the tasks' rows end. `where` says where
   /// the rows of each step begin.
   void write(int64_t kernel, const OperandInfo &info, char *rows,
              int32_t *offsets, const RaggedRows *where) const {
-    writeRows(info, rows, [&](auto entry) {
+    writeRows(kernel, info, rows, [&](auto entry) {
       forEachEntry(kernel, info.cell, offsets, where, entry);
     });
   }
@@ -205,7 +205,7 @@ private:
   void forEachEntry(int64_t kernel, int64_t cell, int32_t *offsets,
                     const RaggedRows *where, Entry entry) const;
   template <class ForEach>
-  void writeRows(const OperandInfo &info, char *rows,
+  void writeRows(int64_t kernel, const OperandInfo &info, char *rows,
                  const ForEach &forEach) const;
   RowFinder rowFinder(int table) const;
 
@@ -253,8 +253,12 @@ RowFinder IndexArrays::PartWriter::rowFinder(int table) const {
 /// Writes an operand's index array: the entries that `forEach` calls its
 /// argument for, with their position and cell.
 template <class ForEach>
-void IndexArrays::PartWriter::writeRows(const OperandInfo &info, char *rows,
+void IndexArrays::PartWriter::writeRows(int64_t kernel,
+                                        const OperandInfo &info, char *rows,
                                         const ForEach &forEach) const {
+  // What deferred kernels read, other kernels' tasks may have made: those have
+  // the numbers of another part.
+  const bool anyPart = descriptor.kernels[kernel].deferred;
   switch (info.kind) {
   case OperandInfo::Scalar: {
     int64_t *out = reinterpret_cast<int64_t *>(rows);
@@ -266,6 +270,10 @@ void IndexArrays::PartWriter::writeRows(const OperandInfo &info, char *rows,
       return forEach([=](int64_t i, int64_t cell) {
         out[i] = static_cast<int32_t>(cell);
       });
+    if (anyPart)
+      return forEach([&, out](int64_t i, int64_t cell) {
+        out[i] = static_cast<int32_t>(tables.slot(cell, info.table));
+      });
     const int32_t *slots =
         tables.slotsOf(number, descriptor.tables[info.table].group);
     int64_t firstTask = part.base;
@@ -276,6 +284,10 @@ void IndexArrays::PartWriter::writeRows(const OperandInfo &info, char *rows,
   }
   case OperandInfo::Rows: {
     const char **out = reinterpret_cast<const char **>(rows);
+    if (anyPart)
+      return forEach([&, out](int64_t i, int64_t cell) {
+        out[i] = tables.row(cell, info.table, part.context->sources);
+      });
     const RowFinder row = rowFinder(info.table);
     return forEach(
         [&row, out](int64_t i, int64_t cell) { out[i] = row(cell); });

@@ -34,6 +34,8 @@ def Batch_KernelOp : Batch_Op<"kernel", [
     flow that depends on data. Results are static tensors, and elements of all
     tensors are index, i1, i8, i16, i32, i64, f16, bf16, f32 or f64. `phase`, at
     least 0, orders kernels: all tasks of a phase run before those of the next.
+    Control never waits for what a `deferred` kernel makes, nor for what depends on
+    it: its tasks run when all instances have ended.
 
     An argument with `batch.shared` is a parameter of the entry, number
     `batch.parameter`. Once tables are assigned, an argument says how a step
@@ -56,7 +58,8 @@ def Batch_KernelOp : Batch_Op<"kernel", [
                        TypeAttrOf<FunctionType>:$function_type,
                        DefaultValuedAttr<I64Attr, "0">:$phase,
                        OptionalAttr<DictArrayAttr>:$arg_attrs,
-                       OptionalAttr<DictArrayAttr>:$res_attrs);
+                       OptionalAttr<DictArrayAttr>:$res_attrs,
+                       UnitAttr:$deferred);
   let regions = (region AnyRegion:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;

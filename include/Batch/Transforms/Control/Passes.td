@@ -17,6 +17,9 @@ def AssignPhasesPass : Pass<"batch-assign-phases", "::mlir::ModuleOp"> {
     phase than they have: all its tasks, at whatever depth they arise, can be
     one batch when the recursion is over (ACRoBat, section 4.1).
 
+    Where control waits for tensors (`batch.force`), kernels that no wait depends on
+    are `deferred`, with phases after all others, unless `defer=false` says not to.
+
     ```mlir
     func.func @main(%t: !tree) -> !vec attributes {batch.entry} {
       %h = call @encode(%t) : (!tree) -> !vec                // runs @encode_node
@@ -30,6 +33,10 @@ def AssignPhasesPass : Pass<"batch-assign-phases", "::mlir::ModuleOp"> {
 
     See test/Transforms/Control/assign-phases.mlir.
   }];
+  let options = [
+    Option<"defer", "defer", "bool", /*default=*/"true",
+           "Run what no wait depends on after all waits">,
+  ];
 }
 
 def TagDepthsPass : Pass<"batch-tag-depths", "::mlir::ModuleOp"> {

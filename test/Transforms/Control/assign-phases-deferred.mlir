@@ -1,0 +1,50 @@
+// RUN: batch-opt %s --batch-assign-phases -o %t.1
+// RUN: FileCheck %s --check-prefixes=CHECK,DEFER < %t.1
+// RUN: batch-opt %t.1 --batch-assign-phases | cmp - %t.1
+// RUN: batch-opt %s --batch-assign-phases=defer=false | FileCheck %s --check-prefixes=CHECK,EAGER
+
+// Control waits for the score, and so for what it is computed from: the state. No
+// wait depends on the head, nor on what is made of it.
+!vec = tensor<4xf32>
+// CHECK:       batch.kernel @state
+// CHECK-NOT:   deferred
+// CHECK:       batch.kernel @score
+// CHECK-NOT:   deferred
+// DEFER:       batch.kernel @head{{.*}} attributes {deferred, phase = 3 : i64}
+// EAGER:       batch.kernel @head{{.*}} attributes {phase = 1 : i64}
+// DEFER:       batch.kernel @loss{{.*}} attributes {deferred, phase = 3 : i64}
+// EAGER:       batch.kernel @loss{{.*}} attributes {phase = 1 : i64}
+batch.kernel @state(%x: !vec) -> !vec {
+  batch.yield %x : !vec
+}
+batch.kernel @score(%x: !vec) -> tensor<1xf32> {
+  %e = tensor.extract_slice %x[0] [1] [1] : !vec to tensor<1xf32>
+  batch.yield %e : tensor<1xf32>
+}
+batch.kernel @head(%x: !vec) -> !vec {
+  %y = math.exp %x : !vec
+  batch.yield %y : !vec
+}
+batch.kernel @loss(%x: !vec) -> !vec {
+  %y = math.log %x : !vec
+  batch.yield %y : !vec
+}
+func.func @main(%x: !vec) -> !vec
+    attributes {batch.entry, batch.strategy = #batch.strategy<lazy>} {
+  %zero = arith.constant 0 : index
+  %bound = arith.constant 1.0 : f32
+  %h = scf.while (%a = %x) : (!vec) -> !vec {
+    %s = batch.invoke @score(%a) : (!vec) -> tensor<1xf32>
+    %f = batch.force %s number(0) : tensor<1xf32>
+    %e = tensor.extract %f[%zero] : tensor<1xf32>
+    %c = arith.cmpf olt, %e, %bound : f32
+    scf.condition(%c) %a : !vec
+  } do {
+  ^bb0(%a: !vec):
+    %b = batch.invoke @state(%a) : (!vec) -> !vec
+    scf.yield %b : !vec
+  }
+  %y = batch.invoke @head(%h) : (!vec) -> !vec
+  %l = batch.invoke @loss(%y) : (!vec) -> !vec
+  return %l : !vec
+}
