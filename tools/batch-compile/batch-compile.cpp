@@ -75,7 +75,8 @@ struct Flags {
                "every chip has")};
   cl::opt<batch::Strategy> strategy{
       "strategy", cl::init(batch::Strategy::Auto), cl::cat(category),
-      cl::desc("Where control runs: 'auto', 'linearize', 'lockstep', 'mask', 'lazy' or "
+      cl::desc("Where control runs: 'auto', 'linearize', 'lockstep', 'mask', "
+               "'lazy' or "
                "'none' (unbatched)")};
   cl::opt<batch::PolicyOption> policy{"policy", cl::cat(category),
                                       cl::desc(batch::getPolicyHelp())};

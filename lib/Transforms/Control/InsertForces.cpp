@@ -21,8 +21,7 @@ using namespace mlir;
 using namespace mlir::batch;
 
 namespace {
-struct InsertForcesPass
-    : batch::impl::InsertForcesPassBase<InsertForcesPass> {
+struct InsertForcesPass : batch::impl::InsertForcesPassBase<InsertForcesPass> {
   void runOnOperation() override;
 };
 } // namespace

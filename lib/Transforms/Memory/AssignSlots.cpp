@@ -286,8 +286,9 @@ void SlotAssigner::markWaits() {
       return;
     }
     builder.setInsertionPoint(await);
-    auto read = batch::ExtractOp::create(builder, await.getLoc(), await.getRow(),
-                                         await.getIndices(), await.getRowType());
+    auto read =
+        batch::ExtractOp::create(builder, await.getLoc(), await.getRow(),
+                                 await.getIndices(), await.getRowType());
     await.replaceAllUsesWith(read.getResult());
     await.erase();
   });

@@ -253,8 +253,8 @@ RowFinder IndexArrays::PartWriter::rowFinder(int table) const {
 /// Writes an operand's index array: the entries that `forEach` calls its
 /// argument for, with their position and cell.
 template <class ForEach>
-void IndexArrays::PartWriter::writeRows(int64_t kernel,
-                                        const OperandInfo &info, char *rows,
+void IndexArrays::PartWriter::writeRows(int64_t kernel, const OperandInfo &info,
+                                        char *rows,
                                         const ForEach &forEach) const {
   // What deferred kernels read, other kernels' tasks may have made: those have
   // the numbers of another part.
