@@ -8,7 +8,8 @@ time of every variant over the default's, one bar per model, and a panel with th
 unbatched lowering. Of a GPU: kernels, each PyTorch peer over ours, barriers. Of
 policies: a panel per batch size, batches over the lower bound, one bar per policy. Of
 lockstep: utilization by lanes, gradients per second by chains. Of reads: the two ways
-of each case.
+of each case. Of kernels: by number of threads the share of the peak, and PyTorch's time
+over ours.
 Standard library only.
 """
 
@@ -241,6 +242,31 @@ def draw_reads(record, output):
     write(output, max(width, LEFT + 140 * len(ways)), TOP + HEIGHT + GAP, out)
 
 
+def draw_kernels(record, output):
+    """Kernels without floating-point products have no share of the peak."""
+    results = record["results"]
+    batches = sorted({r["batch"] for r in results})
+    out, top, width = [], TOP, 0
+    for threads in sorted({r["threads"] for r in results}):
+        for title, unit, what, factor, line in (
+                ("Share of the FMA peak", "%", "peak_share", 100, None),
+                ("PyTorch's time over ours", "x", "over_torch", 1, 1)):
+            values = {r["kernel"]: {} for r in results}
+            for r in results:
+                if r["threads"] == threads and what in r and not (
+                        what == "peak_share" and "argmax" in r["kernel"]):
+                    values[r["kernel"]][r["batch"]] = factor * r[what]
+            values = {name: row for name, row in values.items() if row}
+            if values:
+                width = max(width, panel(
+                    out, top, "%s, %d thread(s)" % (title, threads), unit,
+                    list(values), batches, values, line=line))
+                top += HEIGHT + GAP + 20
+    legend(out, ["batch %d" % batch for batch in batches], 90)
+    caption(out, "%s; %s" % (record["cpu"], record["date"]))
+    write(output, max(width, 640), top, out)
+
+
 def main():
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
@@ -259,6 +285,8 @@ def main():
         return draw_policies(record, output)
     if record["benchmark"] == "lockstep":
         return draw_lockstep(record, output)
+    if record["benchmark"] == "kernels":
+        return draw_kernels(record, output)
     if record["benchmark"] == "reads":
         return draw_reads(record, output)
     threads = max(result["threads"] for result in results)
