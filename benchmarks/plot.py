@@ -8,8 +8,8 @@ time of every variant over the default's, one bar per model, and a panel with th
 unbatched lowering. Of a GPU: kernels, each PyTorch peer over ours, barriers. Of
 policies: a panel per batch size, batches over the lower bound, one bar per policy. Of
 lockstep: utilization by lanes, gradients per second by chains. Of reads: the two ways
-of each case. Of kernels: by number of threads the share of the peak, and PyTorch's time
-over ours.
+of each case. Of kernels: by number of threads the share of the peak, and the peers'
+times over ours.
 Standard library only.
 """
 
@@ -250,7 +250,8 @@ def draw_kernels(record, output):
     for threads in sorted({r["threads"] for r in results}):
         for title, unit, what, factor, line in (
                 ("Share of the FMA peak", "%", "peak_share", 100, None),
-                ("PyTorch's time over ours", "x", "over_torch", 1, 1)):
+                ("PyTorch's time over ours", "x", "over_torch", 1, 1),
+                ("JAX's time over ours", "x", "over_jax", 1, 1)):
             values = {r["kernel"]: {} for r in results}
             for r in results:
                 if r["threads"] == threads and what in r and not (

@@ -32,9 +32,23 @@ def convolution(channels, size):
         layer = torch.nn.Conv2d(channels, channels, 3, padding=1, bias=False)
         return layer, torch.rand(batch, channels, size, size)
 
+    def run_jax(jax, batch):
+        def make(image, weight, layout):
+            return lambda x, w: jax.lax.conv_general_dilated(
+                x, w, (1, 1), "SAME", dimension_numbers=layout), (
+                    jax.numpy.ones(image), jax.numpy.ones(weight))
+
+        return {
+            "channels first": make((batch, channels, size, size),
+                                   (channels, channels, 3, 3),
+                                   ("NCHW", "OIHW", "NCHW")),
+            "channels last": make((batch, size, size, channels),
+                                  (3, 3, channels, channels),
+                                  ("NHWC", "HWIO", "NHWC"))}
+
     return Kernel("conv3x3 %d@%d²" % (channels, size),
                   CONVOLUTION.format(c=channels, s=size, p=size + 2),
-                  2 * 9 * channels * channels * size * size, run)
+                  2 * 9 * channels * channels * size * size, run, run_jax)
 
 
 KERNELS = [convolution(16, 32), convolution(64, 8), convolution(64, 56),

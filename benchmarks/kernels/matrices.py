@@ -242,6 +242,37 @@ def run_layer(torch, batch):
     return layer, torch.rand(batch, 128, 768)
 
 
+def run_jax_layer(jax, batch):
+    """The same layer; its parameters are arguments, as they are to Batch's."""
+    np = jax.numpy
+
+    def normalize(x, scale, shift):
+        mean = x.mean(-1, keepdims=True)
+        variance = ((x - mean) ** 2).mean(-1, keepdims=True)
+        return (x - mean) / np.sqrt(variance + 1e-5) * scale + shift
+
+    def run(x, inputs, last, wide, back, biases, scales):
+        split = lambda y: y.reshape(batch, 128, 12, 64)
+        q, k, v = (split(x @ w + b) for w, b in zip(inputs, biases[:3]))
+        scores = np.einsum("bmhd,bnhd->bhmn", q, k) / 8
+        mixed = np.einsum("bhmn,bnhd->bmhd", jax.nn.softmax(scores), v)
+        y = normalize(x + mixed.reshape(batch, 128, 768) @ last + biases[3],
+                      scales[0], scales[1])
+        inner = jax.nn.gelu(y @ wide + scales[4], approximate=False)
+        return normalize(y + inner @ back + biases[4], scales[2], scales[3])
+
+    square = [np.full((768, 768), 0.01)] * 4
+    vector = np.full(768, 0.1)
+    return {"compiled": (run, (
+        np.ones((batch, 128, 768)), square[:3], square[3], np.full((768, 3072), 0.01),
+        np.full((3072, 768), 0.01), [vector] * 5, [vector] * 4 + [np.full(3072, 0.1)]))}
+
+
+def run_jax_argmax(jax, batch):
+    return {"compiled": (lambda x: x.argmax(1),
+                         (jax.random.uniform(jax.random.key(1), (batch, 4000)),))}
+
+
 def run_argmax(torch, batch):
     class Argmax(torch.nn.Module):
         def forward(self, x):
@@ -253,6 +284,6 @@ def run_argmax(torch, batch):
 # 4 products with 768 x 768 matrices, 2 with 768 x 3072, scores and weighted sums.
 LAYER_FLOPS = 2 * 128 * (4 * 768 * 768 + 2 * 768 * 3072 + 2 * 128 * 768)
 
-KERNELS = [Kernel("BERT layer", layer(False), LAYER_FLOPS, run_layer),
-           Kernel("BERT layer, weights by head", layer(True), LAYER_FLOPS, run_layer),
-           Kernel("argmax of 4000", ARGMAX, 4000, run_argmax)]
+KERNELS = [Kernel("BERT layer", layer(False), LAYER_FLOPS, run_layer, run_jax_layer),
+           Kernel("BERT layer, weights by head", layer(True), LAYER_FLOPS, run_layer, run_jax_layer),
+           Kernel("argmax of 4000", ARGMAX, 4000, run_argmax, run_jax_argmax)]

@@ -1,0 +1,28 @@
+#!/usr/bin/env python3
+"""jax_peer.py THREADS SECONDS: times kernels in JAX, as peer.py says.
+
+All are compiled (XLA for CPUs); images with channels first and last. XLA has as many
+threads as there are cores that the process may use.
+"""
+
+import os
+import sys
+
+os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:int(sys.argv[1])])
+os.environ["JAX_PLATFORMS"] = "cpu"
+
+import jax  # noqa: E402: it counts the cores
+
+import peer  # noqa: E402
+
+
+def settings(kernel, batch):
+    def make(function, arguments):
+        compiled = jax.jit(function)
+        return lambda: jax.block_until_ready(compiled(*arguments))
+
+    return {name: make(*setting)
+            for name, setting in kernel.jax(jax, batch).items()}
+
+
+peer.answer(float(sys.argv[2]), settings)
