@@ -5,7 +5,7 @@
 Random recursive programs over numbers and tensors, parameters and rows of them
 among these, with loops and branches that depend on both, as scf and as graphs of
 blocks (cf), run in lock step and by masks, with every choice of which lanes run
-together, and equal their unbatched lowering bit for bit. Twenty of them are one
+together, and lazily, and equal their unbatched lowering bit for bit. Twenty of them are one
 module: an entry calls the one that an argument names, and all tensors have a type.
 Programs with the same seed and number are the same, so that --first runs a module
 again that failed, or half of a long run.
@@ -21,10 +21,15 @@ import batchtest
 
 PER_MODULE = 20
 TYPES = [("f32", (4,)), ("f64", (3,)), ("f32", (2, 3)), ("f32", (17,)), ("f64", (1, 1))]
-CHOICES = [[], ["--threads=2"], ["--block-choice=most", "--patience=2"], ["--refill", "--batch=5"],
+LANES = [[], ["--threads=2"], ["--block-choice=most", "--patience=2"], ["--refill", "--batch=5"],
            ["--refill", "--batch=3", "--threads=2"], ["--mask-from=0"],
            ["--mask-from=0.5"],
            ["--block-choice=program"], ["--block-choice=learned", "--limit=40"]]
+LANES = [choice + ["--max-steps=1000000"] for choice in LANES]
+WAITS = [[], ["--batch=1", "--limit=40"], ["--batch=7"], ["--threads=2"],
+         ["--threads=3", "--batch=11", "--share-tasks=1"], ["--policy=greedy"],
+         ["--policy=agenda", "--batch=13"]]
+CHOICES = {"lockstep": LANES, "mask": LANES, "lazy": WAITS}
 
 
 class Function:
@@ -301,18 +306,17 @@ def main():
         lines = batchtest.write_lines(os.path.join(folder, "inputs.jsonl"), inputs)
         rows = os.path.join(folder, "x.safetensors")
         batchtest.write_safetensors(rows, tensors)
-        for strategy in ("lockstep", "mask"):
+        for strategy, choices in CHOICES.items():
             what = "programs %d to %d by %s" % (first, first + count - 1, strategy)
             program = checks.run(what, lambda: batchtest.compile_model(
                 source, os.path.join(folder, strategy + ".so"), None,
                 # LLVM takes most of the time; one module shows its work.
                 "-O0" if first else "-O1",
                 "--strategy=" + strategy))
-            for choice in CHOICES if program else []:
+            for choice in choices if program else []:
                 checks.run("%s %s" % (what, " ".join(choice)),
                            lambda: batchtest.run_model(
-                               program, lines, "--input-tensors=" + rows, *choice,
-                               "--max-steps=1000000"))
+                               program, lines, "--input-tensors=" + rows, *choice))
     checks.exit()
 
 

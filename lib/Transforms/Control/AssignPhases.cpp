@@ -74,6 +74,36 @@ static void addMarks(KernelGraph &graph, const InstanceProgram &program,
     });
 }
 
+/// The kernels that some wait depends on. All tasks of a kernel run alike, so
+/// what any of them reads is needed if one is.
+static DenseSet<StringAttr> findNeeded(const InstanceProgram &program,
+                                       const ValueFlow &flow,
+                                       SmallVector<ValueFlow::Node> nodes) {
+  DenseSet<StringAttr> needed;
+  for (bool changed = true; changed;) {
+    changed = false;
+    SmallVector<bool> demanded = flow.ancestors(nodes);
+    auto isDemanded = [&](Value value) {
+      return flow.contains(value) && demanded[flow.getNode(value)];
+    };
+    for (func::FuncOp function : program.getFunctions())
+      function.walk([&](InvokeOp invoke) {
+        if (llvm::any_of(invoke.getResults(), isDemanded))
+          changed |= needed.insert(invoke.getKernelAttr().getAttr()).second;
+      });
+    for (func::FuncOp function : program.getFunctions())
+      function.walk([&](InvokeOp invoke) {
+        for (Value input : invoke.getInputs())
+          if (needed.contains(invoke.getKernelAttr().getAttr()) &&
+              flow.contains(input) && !isDemanded(input)) {
+            nodes.push_back(flow.getNode(input));
+            changed = true;
+          }
+      });
+  }
+  return needed;
+}
+
 /// Marks the kernels that no wait depends on; none if there are no waits. Their
 /// phases come after those of all others.
 static void deferKernels(ModuleOp module) {
@@ -87,15 +117,7 @@ static void deferKernels(ModuleOp module) {
     });
   if (forced.empty())
     return;
-  SmallVector<bool> demanded = flow.ancestors(forced);
-  DenseSet<StringAttr> needed;
-  for (func::FuncOp function : program.getFunctions())
-    function.walk([&](InvokeOp invoke) {
-      if (llvm::any_of(invoke.getResults(), [&](Value result) {
-            return flow.contains(result) && demanded[flow.getNode(result)];
-          }))
-        needed.insert(invoke.getKernelAttr().getAttr());
-    });
+  DenseSet<StringAttr> needed = findNeeded(program, flow, forced);
   int64_t end = 0;
   for (auto kernel : module.getOps<KernelOp>())
     if (needed.contains(kernel.getSymNameAttr()))

@@ -1,7 +1,7 @@
-// RUN: batch-opt %s --batch-assign-phases -o %t.1
+// RUN: batch-opt %s --split-input-file --batch-assign-phases -o %t.1
 // RUN: FileCheck %s --check-prefixes=CHECK,DEFER < %t.1
-// RUN: batch-opt %t.1 --batch-assign-phases | cmp - %t.1
-// RUN: batch-opt %s --batch-assign-phases=defer=false | FileCheck %s --check-prefixes=CHECK,EAGER
+// RUN: batch-opt %t.1 --split-input-file --batch-assign-phases | cmp - %t.1
+// RUN: batch-opt %s --split-input-file --batch-assign-phases=defer=false | FileCheck %s --check-prefixes=CHECK,EAGER
 
 // Control waits for the score, and so for what it is computed from: the state. No
 // wait depends on the head, nor on what is made of it.
@@ -47,4 +47,37 @@ func.func @main(%x: !vec) -> !vec
   %y = batch.invoke @head(%h) : (!vec) -> !vec
   %l = batch.invoke @loss(%y) : (!vec) -> !vec
   return %l : !vec
+}
+
+// -----
+
+// All tasks of a kernel run alike: what one of them reads runs before it, though no
+// wait depends on that one.
+!vec = tensor<4xf32>
+// CHECK:       batch.kernel @state
+// CHECK-NOT:   deferred
+// CHECK:       batch.kernel @other
+// CHECK-NOT:   deferred
+// DEFER:       batch.kernel @head{{.*}} attributes {deferred,
+batch.kernel @state(%x: !vec) -> !vec {
+  batch.yield %x : !vec
+}
+batch.kernel @other(%x: !vec) -> !vec {
+  %y = math.exp %x : !vec
+  batch.yield %y : !vec
+}
+batch.kernel @head(%x: !vec) -> !vec {
+  %y = math.log %x : !vec
+  batch.yield %y : !vec
+}
+func.func @main(%x: !vec, %y: !vec) -> (!vec, f32)
+    attributes {batch.entry, batch.strategy = #batch.strategy<lazy>} {
+  %zero = arith.constant 0 : index
+  %h = batch.invoke @state(%x) : (!vec) -> !vec
+  %f = batch.force %h number(0) : !vec
+  %e = tensor.extract %f[%zero] : !vec
+  %o = batch.invoke @other(%y) : (!vec) -> !vec
+  %g = batch.invoke @state(%o) : (!vec) -> !vec
+  %l = batch.invoke @head(%g) : (!vec) -> !vec
+  return %l, %e : !vec, f32
 }
