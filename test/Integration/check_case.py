@@ -4,7 +4,7 @@
 All nodes, at every batch size up to the number of instances, on one and two
 threads; with every policy and order of tasks, and every layout of kernels where
 the model is one of ED-Batch's. Models whose control reads tensors run in lock step,
-in every way. They and those with no other test run on the emulator too.
+in every way; those that wait for them, as often as their decisions say. They and those with no other test run on the emulator too.
 """
 
 import itertools
@@ -14,6 +14,7 @@ import sys
 import batchtest
 import convert_case
 import residual_models
+import waits
 
 
 def sizes(model, meta):
@@ -24,7 +25,7 @@ def sizes(model, meta):
         heads = meta["cfg"]["heads"]
         return ["--size=HEADS=%d" % heads, "--size=D=%d" % (meta["hidden"] // heads),
                 "--size=SLOTS=%d" % meta["cfg"]["length"]]
-    if model in ("lstm_nmt", "seq2seq", "seq2seq_forced"):
+    if model in ("lstm_nmt", "lstm_nmt_greedy", "seq2seq", "seq2seq_forced"):
         return ["--size=H=%d" % meta["hidden"], "--size=V=%d" % meta["cfg"]["vocab"]]
     if model == "fib" or model in batchtest.RESIDUAL:
         return []
@@ -125,6 +126,16 @@ def main(model, case):
     for batch, threads in ((1, 1), (2, 1), (2, 2), (meta["batch"], 1),
                            (meta["batch"], 2)):
         check(program, batch, threads)
+    if model in batchtest.WAITING:
+        report = checks.run("counters", lambda: batchtest.run_model(
+            program, inputs, *input_tensors(case), params=params))
+        wanted = waits.flushes(model, batchtest.read_safetensors(expected),
+                               meta["batch"])
+        if report:
+            checks.equal("flushes", report["flushes"], wanted)
+        for policy in ("agenda", "greedy"):
+            check(program, meta["batch"], 1, "--policy=" + policy)
+        checks.exit()
     programs = [program]
     for layout in ("shapes", "weights") if model in WORKLOADS else ():
         programs.append(checks.run("compile, layout-kernels=" + layout, lambda:

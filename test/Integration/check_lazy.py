@@ -302,10 +302,10 @@ def check_errors(program):
             "this model waits for tensors; leave it out"
     fails("--dot", "--dot" + ahead, "batch-run", program, "--params=random:1",
           "--inputs=" + inputs, "--dot=" + os.path.join(scratch, "dot"))
-    fails("--learn-policy", "--learn-policy learns from all tasks of a run, but "
-          "control of this model waits for tensors; leave it out", "batch-run", program,
-          "--params=random:1", "--inputs=" + inputs,
-          "--learn-policy=" + os.path.join(scratch, "table"))
+    for option in ("--learn-policy=" + os.path.join(scratch, "table"), "--policy=fsm"):
+        fails(option, "policy 'fsm' is learned from all tasks of a run, but control of "
+              "this model waits for tensors; give the table of another run",
+              "batch-run", program, "--params=random:1", "--inputs=" + inputs, option)
     fails("GPU", "control waits for a tensor here, and does so on CPUs only",
           "batch-compile", os.path.join(scratch, "walk.mlir"), "--strategy=lazy",
           "--device=emulator", "-o", os.path.join(scratch, "gpu.so"))

@@ -24,7 +24,7 @@ for name in sorted(os.listdir(batchtest.MODELS)):
         checks.equal(name + " prints stably", texts[0], texts[1])
     checks.equal(name[:-5] + " is in the tests' list",
                  name[:-5] in batchtest.EVERY + batchtest.FURTHER +
-                 batchtest.DECIDING + batchtest.CONTROL, True)
+                 batchtest.DECIDING + batchtest.WAITING + batchtest.CONTROL, True)
     if name[:-5] in batchtest.RESIDUAL:
         with open(path) as file:
             checks.expect(name + " is what residual_models.py writes",

@@ -98,6 +98,8 @@ def convert(case, output):
                 expected[name] = bounded(expected[name], bound)
             if "force" in instance:
                 instance["force"] += [0] * (bound - len(instance["force"]))
+        elif meta["model"] == "lstm_nmt_greedy":
+            instance["limit"] = meta["cfg"]["max_len"]
         elif "nodes" in instance:
             value, order = shared_value(instance["nodes"])
             instance = {"dag": value}

@@ -514,9 +514,6 @@ void checkTogether(Options &options) {
 
 void batchrun::checkControl(const Options &options,
                             const batchrt::Descriptor &descriptor) {
-  if (descriptor.waits && !options.learnPolicy.empty())
-    raise("--learn-policy learns from all tasks of a run, but control of this "
-          "model waits for tensors; leave it out");
   const bool lockstep = descriptor.lockstep.has_value();
   for (const auto &[name, control] : options.given)
     if (lockstep &&

@@ -1,0 +1,21 @@
+"""How often models wait for tensors, replayed from what they return: an oracle for
+strategy `lazy` that knows nothing of the compiler.
+
+Instances wait side by side, so a mini-batch needs as many flushes as the instance with
+the longest chain of waits, and one more if it computes something that nobody waits for.
+"""
+
+
+def lstm_nmt_greedy(outputs, instance):
+    """Each word is waited for, the last one too."""
+    return len(outputs["%d.out" % instance][2])
+
+
+# By model: the waits of an instance, and whether anything is left after them.
+MODELS = {"lstm_nmt_greedy": (lstm_nmt_greedy, False)}
+
+
+def flushes(model, outputs, instances):
+    """Of a mini-batch of all instances; `outputs` by "INSTANCE.NAME"."""
+    chain, left = MODELS[model]
+    return max(chain(outputs, i) for i in range(instances)) + left
