@@ -27,6 +27,9 @@ def sizes(model, meta):
                 "--size=SLOTS=%d" % meta["cfg"]["length"]]
     if model in ("lstm_nmt", "lstm_nmt_greedy", "seq2seq", "seq2seq_forced"):
         return ["--size=H=%d" % meta["hidden"], "--size=V=%d" % meta["cfg"]["vocab"]]
+    if model == "stackrnn":
+        return ["--size=H=%d" % meta["hidden"],
+                "--size=ACTIONS=%d" % (1 + 2 * meta["cfg"]["labels"])]
     if model == "fib" or model in batchtest.RESIDUAL:
         return []
     if model == "nuts_gauss":

@@ -11,8 +11,13 @@ def lstm_nmt_greedy(outputs, instance):
     return len(outputs["%d.out" % instance][2])
 
 
+def stackrnn(outputs, instance):
+    """Each action is waited for; the element that the last one makes is left."""
+    return len(outputs["%d.actions" % instance][2])
+
+
 # By model: the waits of an instance, and whether anything is left after them.
-MODELS = {"lstm_nmt_greedy": (lstm_nmt_greedy, False)}
+MODELS = {"lstm_nmt_greedy": (lstm_nmt_greedy, False), "stackrnn": (stackrnn, True)}
 
 
 def flushes(model, outputs, instances):
