@@ -44,9 +44,10 @@ StateMachine batchrun::makeStateMachine(const Options &options,
       session.descriptor().policy == Policy::StateMachine)
     return session.descriptor().stateMachine;
   if (session.descriptor().waits)
-    raise("policy 'fsm' is learned from all tasks of a run, but control of this "
-          "model waits for tensors; give the table of another run with "
-          "--policy-table, or another policy");
+    raise(
+        "policy 'fsm' is learned from all tasks of a run, but control of this "
+        "model waits for tensors; give the table of another run with "
+        "--policy-table, or another policy");
   InputOptions some = options.input;
   if (some.limit < 0 || some.limit > learntInstances)
     some.limit = learntInstances;
