@@ -37,9 +37,10 @@ CHAINS = ["bilstm_tagger", "bilstm_tagger_char", "lstm_nmt"]
 LATTICES = ["lattice_lstm", "lattice_lstm_ed", "lattice_gru", "lattice_gru_pool",
             "lattice_gru_gate"]
 EVERY = ALL + TYPED + CHAINS + LATTICES
-# Recurrences over sentences, a tree, and loops of a fixed number of steps: golden cases
+# Recurrences over sentences, a tree, and loops of a given number of steps: golden cases
 # alone.
-FURTHER = ["nasrnn", "nasrnn_add", "lstm10", "rae", "attention", "attention_masked"]
+FURTHER = ["nasrnn", "nasrnn_add", "lstm10", "rae", "attention", "attention_masked",
+           "nestedrnn"]
 # Networks of residual blocks, which residual_models.py writes.
 RESIDUAL = ["blockdrop", "blockdrop_given", "skipnet38"]
 # Loops and branches that read tensors: golden cases alone.
