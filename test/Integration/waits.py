@@ -16,8 +16,15 @@ def stackrnn(outputs, instance):
     return len(outputs["%d.actions" % instance][2])
 
 
+def nestedrnn_td(outputs, instance):
+    """Each step of the inner loop is waited for. The sum of the outer loop is made with
+    the first of them, before the inner loop, so it is there when the outer loop asks."""
+    return sum(outputs["%d.counts" % instance][2])
+
+
 # By model: the waits of an instance, and whether anything is left after them.
-MODELS = {"lstm_nmt_greedy": (lstm_nmt_greedy, False), "stackrnn": (stackrnn, True)}
+MODELS = {"lstm_nmt_greedy": (lstm_nmt_greedy, False), "stackrnn": (stackrnn, True),
+          "nestedrnn_td": (nestedrnn_td, False)}
 
 
 def flushes(model, outputs, instances):
