@@ -47,7 +47,7 @@ RESIDUAL = ["blockdrop", "blockdrop_given", "skipnet38"]
 DECIDING = ["seq2seq", "seq2seq_forced"] + RESIDUAL
 # Those that walk data structures and wait for tensors (strategy `lazy`): golden cases
 # alone.
-WAITING = ["lstm_nmt_greedy", "stackrnn", "nestedrnn_td"]
+WAITING = ["lstm_nmt_greedy", "stackrnn", "nestedrnn_td", "drnn"]
 # Those whose control reads numbers and tensors (posteriors.py).
 CONTROL = ["fib", "ackermann", "nuts_gauss", "nuts_logreg", "german_credit", "arK",
            "blr", "eight_schools_noncentered", "kidscore_interaction"]

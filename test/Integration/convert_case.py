@@ -8,7 +8,8 @@ expected.safetensors to. Child-sum models get ["node", l, r] as ["node", [l, r]]
 a DAG's node list becomes a shared value whose root is the one node that no other
 reads, and its expected rows, given in the order of the list, are put in the
 order in which results are written (depth first from the root). Lattices become
-shared values too, and words of the character tagger say which kind they are.
+shared values too, and words of the character tagger say which kind they are. Rows of
+DRNN's nodes, given from the root on, are written in the opposite order.
 Seq2seq's results get zeros up to their bound, and how many rows there are.
 """
 
@@ -100,6 +101,11 @@ def convert(case, output):
                 instance["force"] += [0] * (bound - len(instance["force"]))
         elif meta["model"] == "lstm_nmt_greedy":
             instance["limit"] = meta["cfg"]["max_len"]
+        elif meta["model"] == "drnn":
+            for name in ("x", "h", "child_count"):
+                tensor = expected["%d.%s" % (number, name)]
+                expected["%d.%s" % (number, name)] = permute(
+                    tensor, range(tensor[1][0])[::-1])
         elif "nodes" in instance:
             value, order = shared_value(instance["nodes"])
             instance = {"dag": value}

@@ -22,9 +22,30 @@ def nestedrnn_td(outputs, instance):
     return sum(outputs["%d.counts" % instance][2])
 
 
+def drnn(outputs, instance):
+    """Each child is waited for, which says whether it has children of its own and
+    whether another sibling follows. These do not depend on each other, so they wait side
+    by side: one more than the longer of their two chains."""
+    counts = iter(outputs["%d.child_count" % instance][2][::-1])
+
+    def kids():
+        chain = 0
+        for below in [kids() for _ in range(next(counts))][::-1]:
+            chain = 1 + max(below, chain)
+        return chain
+
+    return kids()
+
+
+def drnn_in_turn(outputs, instance):
+    """DRNN where calls run one after the other: a wait for every node but the root."""
+    return len(outputs["%d.child_count" % instance][2]) - 1
+
+
 # By model: the waits of an instance, and whether anything is left after them.
 MODELS = {"lstm_nmt_greedy": (lstm_nmt_greedy, False), "stackrnn": (stackrnn, True),
-          "nestedrnn_td": (nestedrnn_td, False)}
+          "nestedrnn_td": (nestedrnn_td, False),
+          "drnn": (drnn_in_turn, False)}
 
 
 def flushes(model, outputs, instances):
