@@ -40,7 +40,7 @@ EVERY = ALL + TYPED + CHAINS + LATTICES
 # Recurrences over sentences, a tree, and loops of a given number of steps: golden cases
 # alone.
 FURTHER = ["nasrnn", "nasrnn_add", "lstm10", "rae", "attention", "attention_masked",
-           "nestedrnn", "birnn"]
+           "nestedrnn", "birnn", "rnn_map"]
 # Networks of residual blocks, which residual_models.py writes.
 RESIDUAL = ["blockdrop", "blockdrop_given", "skipnet38"]
 # Loops and branches that read tensors: golden cases alone.
