@@ -52,7 +52,7 @@ import batchtest  # noqa: E402
 
 TOLERANCE = 1e-4
 
-MODELS = ["treelstm_nary", "treelstm_cs", "treegru_cs", "mvrnn", "dagrnn",
+MODELS = ["treelstm_nary", "treelstm_cs", "treegru_cs", "treernn", "mvrnn", "dagrnn",
           "treelstm_cs_zeros", "treelstm_cs_if", "treegru_marked",
           "simpletreegru_marked", "bilstm_tagger", "lstm_nmt", "lattice_lstm"]
 
