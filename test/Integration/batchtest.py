@@ -44,10 +44,9 @@ FURTHER = ["nasrnn", "nasrnn_add", "lstm10", "rae", "attention", "attention_mask
 # Networks of residual blocks, which residual_models.py writes.
 RESIDUAL = ["blockdrop", "blockdrop_given", "skipnet38"]
 # Loops and branches that read tensors: golden cases alone.
-DECIDING = ["seq2seq", "seq2seq_forced"] + RESIDUAL
-# Those that walk data structures and wait for tensors (strategy `lazy`): golden cases
-# alone.
-WAITING = ["lstm_nmt_greedy", "stackrnn", "nestedrnn_td", "drnn"]
+DECIDING = ["seq2seq", "seq2seq_forced", "berxit"] + RESIDUAL
+# Those that wait for tensors (strategy `lazy`): golden cases alone.
+WAITING = ["lstm_nmt_greedy", "stackrnn", "nestedrnn_td", "drnn", "berxit"]
 # Those whose control reads numbers and tensors (posteriors.py).
 CONTROL = ["fib", "ackermann", "nuts_gauss", "nuts_logreg", "german_credit", "arK",
            "blr", "eight_schools_noncentered", "kidscore_interaction"]

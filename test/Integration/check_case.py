@@ -4,7 +4,8 @@
 All nodes, at every batch size up to the number of instances, on one and two
 threads; with every policy and order of tasks, and every layout of kernels where
 the model is one of ED-Batch's. Models whose control reads tensors run in lock step,
-in every way; those that wait for them, as often as their decisions say. They and those with no other test run on the emulator too.
+in every way; those that wait for them, as often as their decisions say; some do both.
+Those in lock step and those with no other test run on the emulator too.
 """
 
 import itertools
@@ -27,6 +28,12 @@ def sizes(model, meta):
                 "--size=SLOTS=%d" % meta["cfg"]["length"]]
     if model in ("lstm_nmt", "lstm_nmt_greedy", "seq2seq", "seq2seq_forced"):
         return ["--size=H=%d" % meta["hidden"], "--size=V=%d" % meta["cfg"]["vocab"]]
+    if model == "berxit":
+        heads = meta["cfg"]["heads"]
+        return ["--size=H=%d" % meta["hidden"], "--size=HEADS=%d" % heads,
+                "--size=D=%d" % (meta["hidden"] // heads),
+                "--size=TOKENS=%d" % meta["cfg"]["seq"],
+                "--size=V=%d" % meta["cfg"]["vocab"]]
     if model == "stackrnn":
         return ["--size=H=%d" % meta["hidden"],
                 "--size=ACTIONS=%d" % (1 + 2 * meta["cfg"]["labels"])]
@@ -110,11 +117,13 @@ def main(model, case):
         check_control(*given, sizes(model, meta))
         rounding = 1e-6 if model in batchtest.CONTROL else 1e-5  # f64 and f32
         check_emulator(*given, rounding, ["--strategy=lockstep"] + sizes(model, meta))
-        checks.exit()
+        if model not in batchtest.WAITING:
+            checks.exit()
     if model in batchtest.FURTHER:
         check_emulator(*given, 1e-5, sizes(model, meta))
+    strategy = ["--strategy=lazy"] if model in batchtest.WAITING else []
     program = checks.run("compile", lambda: batchtest.compile_model(
-        path, os.path.join(folder, "model.so"), None, *sizes(model, meta)))
+        path, os.path.join(folder, "model.so"), None, *strategy, *sizes(model, meta)))
     if not program:
         checks.exit()
     params = os.path.join(case, "params.safetensors")

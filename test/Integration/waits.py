@@ -42,10 +42,16 @@ def drnn_in_turn(outputs, instance):
     return len(outputs["%d.child_count" % instance][2]) - 1
 
 
+def berxit(outputs, instance):
+    """The score of each layer is waited for, that of the last possible one too; the
+    classifier is left."""
+    return outputs["%d.layers" % instance][2][0]
+
+
 # By model: the waits of an instance, and whether anything is left after them.
 MODELS = {"lstm_nmt_greedy": (lstm_nmt_greedy, False), "stackrnn": (stackrnn, True),
           "nestedrnn_td": (nestedrnn_td, False),
-          "drnn": (drnn_in_turn, False)}
+          "drnn": (drnn_in_turn, False), "berxit": (berxit, True)}
 
 
 def flushes(model, outputs, instances):
