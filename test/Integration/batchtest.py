@@ -46,7 +46,8 @@ RESIDUAL = ["blockdrop", "blockdrop_given", "skipnet38"]
 # Loops and branches that read tensors: golden cases alone.
 DECIDING = ["seq2seq", "seq2seq_forced", "berxit"] + RESIDUAL
 # Those that wait for tensors (strategy `lazy`): golden cases alone.
-WAITING = ["lstm_nmt_greedy", "stackrnn", "nestedrnn_td", "drnn", "berxit"]
+WAITING = ["lstm_nmt_greedy", "stackrnn", "nestedrnn_td", "drnn", "berxit", "moe_top1",
+           "moe_top2"]
 # Those whose control reads numbers and tensors (posteriors.py).
 CONTROL = ["fib", "ackermann", "nuts_gauss", "nuts_logreg", "german_credit", "arK",
            "blr", "eight_schools_noncentered", "kidscore_interaction"]

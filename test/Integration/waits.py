@@ -48,10 +48,17 @@ def berxit(outputs, instance):
     return outputs["%d.layers" % instance][2][0]
 
 
+def moe(outputs, instance):
+    """In each of two layers the gates of all tokens are computed before the first pick is
+    waited for: so the others are there. The experts of the last layer are left."""
+    return 2 if len(outputs["%d.route" % instance][2]) else 0
+
+
 # By model: the waits of an instance, and whether anything is left after them.
 MODELS = {"lstm_nmt_greedy": (lstm_nmt_greedy, False), "stackrnn": (stackrnn, True),
           "nestedrnn_td": (nestedrnn_td, False),
-          "drnn": (drnn_in_turn, False), "berxit": (berxit, True)}
+          "drnn": (drnn_in_turn, False), "berxit": (berxit, True),
+          "moe_top1": (moe, True), "moe_top2": (moe, True)}
 
 
 def flushes(model, outputs, instances):
