@@ -67,7 +67,7 @@ RUNNING
 #define BATCH_POLICY(enumerator, name) #name " "
 #include "batch-runtime/Schedule/Policies.def"
     R"(
-  --policy-table=FILE       the state stateMachine to follow; without it, fsm learns
+  --policy-table=FILE       the state machine to follow; without it, fsm learns
                             one from the first 32 instances
   --learn-policy=FILE       learn one, follow it, and write it to FILE
   --seed=N                  of the order in which the emulator runs threads
@@ -77,9 +77,9 @@ CONTROL IN LOCK STEP (models whose control depends on tensors)
                             for: work, that which has cost least so far, so that
                             what costs most waits for more lanes (default),
                             program, the first in program order, most, that
-                            for which most lanes wait, or learned, what a state
-                            stateMachine says (--policy-table, --learn-policy);
-                            changes no bit of the results
+                            for which most lanes wait, or learned, what a
+                            state machine says (--policy-table,
+                            --learn-policy); changes no bit of the results
   --patience=N              steps after which a waiting lane has its turn in any
                             case (default: 1024)
   --refill                  lanes that are done take the next instance: all
