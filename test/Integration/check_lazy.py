@@ -150,6 +150,9 @@ func.func @main(%x: !vec {batch.name = "x"}, %k: index {batch.name = "k"})
 """
 
 
+PROGRAMS = {}  # of compiled(), by name
+
+
 def compiled(name, text=None, size=None, options=""):
     """The object of a model or a text, for strategy `lazy`; with other options of
     --autobatch."""
@@ -163,8 +166,9 @@ def compiled(name, text=None, size=None, options=""):
                           lambda: batchtest.compile_model(
                               source + options, source + options + ".so"))
     path = os.path.join(scratch, name + ".so")
-    return checks.run("compile " + name, lambda: batchtest.compile_model(
+    PROGRAMS[name] = checks.run("compile " + name, lambda: batchtest.compile_model(
         source, path, size, "--strategy=lazy"))
+    return PROGRAMS[name]
 
 
 def run(what, program, inputs, batch, threads, *options):
@@ -289,7 +293,7 @@ def check_examples():
               lambda outputs: list(outputs["count"][2]), left=1)
 
 
-def check_errors(program):
+def check_errors():
     """Tools that need all tasks at once say so; so do targets without waits."""
     def fails(what, text, *command):
         done = subprocess.run([batchtest.tool(command[0]), *command[1:]],
@@ -297,6 +301,7 @@ def check_errors(program):
         checks.expect(what, done.returncode == 1 and text in done.stdout.decode(),
                       done.stdout.decode())
 
+    program = PROGRAMS["shrink"]
     inputs = os.path.join(scratch, "trees")
     ahead = " is for models whose tasks are known before they run, but control of " \
             "this model waits for tensors; leave it out"
@@ -316,7 +321,7 @@ def check_errors(program):
                                   ['["leaf", 0]', chain, chain])
     for threads in ("1", "3"):
         fails("too deep", "instance 1: the recursion is deeper than the stack of",
-              "batch-run", os.path.join(scratch, "walk.so"), "--params=random:1",
+              "batch-run", PROGRAMS["walk"], "--params=random:1",
               "--inputs=" + lines, "--stack-size=131072", "--threads=" + threads)
     checks.run("--trace", lambda: batchtest.run_model(
         program, inputs, "--trace=" + os.path.join(scratch, "trace.json")))
@@ -325,5 +330,5 @@ def check_errors(program):
 check_trees()
 check_rounds()
 check_examples()
-check_errors(os.path.join(scratch, "shrink.so"))
+check_errors()
 checks.exit()
