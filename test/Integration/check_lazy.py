@@ -153,6 +153,49 @@ func.func @main(%x: !vec {batch.name = "x"}, %k: index {batch.name = "k"})
 PROGRAMS = {}  # of compiled(), by name
 
 
+# Two ways not to end, where the first input is above 1: a loop, and a recursion in
+# which calls in their last position make no stack.
+ENDLESS = """
+!vec = tensor<16xf32>
+func.func private @again(%h: !vec, %n: i64) -> i64 {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1 : i64
+  %bound = arith.constant 1.0 : f32
+  %shrink = arith.constant dense<0.75> : !vec
+  %e = tensor.extract %h[%c0] : !vec
+  %more = arith.cmpf olt, %e, %bound : f32
+  %r = scf.if %more -> i64 {
+    scf.yield %n : i64
+  } else {
+    %next = arith.mulf %h, %shrink : !vec
+    %m = arith.addi %n, %one : i64
+    %s = func.call @again(%next, %m) : (!vec, i64) -> i64
+    scf.yield %s : i64
+  }
+  return %r : i64
+}
+func.func @main(%x: !vec {batch.name = "x"}, %y: !vec {batch.name = "y"})
+    -> (i64 {batch.name = "steps"}, i64 {batch.name = "calls"})
+    attributes {batch.entry} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %bound = arith.constant 1.0 : f32
+  %h, %n = scf.while (%h = %x, %n = %zero) : (!vec, i64) -> (!vec, i64) {
+    %e = tensor.extract %h[%c0] : !vec
+    %more = arith.cmpf ogt, %e, %bound : f32
+    scf.condition(%more) %h, %n : !vec, i64
+  } do {
+  ^bb0(%h: !vec, %n: i64):
+    %next = math.absf %h : !vec
+    %m = arith.addi %n, %one : i64
+    scf.yield %next, %m : !vec, i64
+  }
+  %calls = func.call @again(%y, %zero) : (!vec, i64) -> i64
+  return %n, %calls : i64, i64
+}
+"""
+
 def compiled(name, text=None, size=None, options=""):
     """The object of a model or a text, for strategy `lazy`; with other options of
     --autobatch."""
@@ -293,6 +336,38 @@ def check_examples():
               lambda outputs: list(outputs["count"][2]), left=1)
 
 
+def check_steps():
+    """An instance that does not end is named, with its loop, for every number of
+    threads, and by unbatched code too; others that ended before do not matter."""
+    program = compiled("endless", ENDLESS)
+    loop = ENDLESS[:ENDLESS.index("%h, %n = scf.while")].count("\n") + 1
+    function = ENDLESS[:ENDLESS.index("func.func private @again")].count("\n") + 1
+    first = batchtest.write_lines(os.path.join(scratch, "steps"), [
+        json.dumps({"x": [value] * 16, "y": [start] * 16}) for value, start in
+        ((0.5, 3), (0.5, 0.5), (2, 1), (3, 1))])
+    second = batchtest.write_lines(os.path.join(scratch, "calls"), [
+        json.dumps({"x": [0.5] * 16, "y": [start] * 16}) for start in
+        (1.5, 0.5, 1e9, 1e8)])
+    for inputs, where in ((first, "a loop at endless.mlir:%d:" % loop),
+                          (second, "function 'again")):
+        for options in (["--threads=1"], ["--threads=3"], ["--unbatched"]):
+            done = subprocess.run(
+                [batchtest.tool("batch-run"), program, "--params=random:1",
+                 "--inputs=" + inputs, "--max-steps=50"] + options,
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+            text = done.stdout.decode()
+            checks.expect(
+                "an end after 50 steps %s %s" % (where, options), done.returncode == 1 and
+                "instance 2: has run 50 steps without an end, the last one in " + where
+                in text and "; allow more with --max-steps=N" in text, text)
+    # From 1e9 it takes 73 rounds to come below 1, and the first call counts, too.
+    for steps, ends in ((73, False), (74, True)):
+        checks.expect("%d steps" % steps, ends == (subprocess.run(
+            [batchtest.tool("batch-run"), program, "--params=random:1",
+             "--inputs=" + second, "--check-unbatched", "--max-steps=%d" % steps],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT).returncode == 0))
+
+
 def check_errors():
     """Tools that need all tasks at once say so; so do targets without waits."""
     def fails(what, text, *command):
@@ -330,5 +405,6 @@ def check_errors():
 check_trees()
 check_rounds()
 check_examples()
+check_steps()
 check_errors()
 checks.exit()

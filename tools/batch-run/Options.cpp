@@ -85,7 +85,9 @@ CONTROL IN LOCK STEP (models whose control depends on tensors)
   --refill                  lanes that are done take the next instance: all
                             instances run in one go, on --batch=N lanes
   --stack-depth=N           calls that a lane may be in (default: 64)
-  --max-steps=N             blocks that an instance may run (default: no limit)
+  --max-steps=N             blocks that an instance may run (default: no limit);
+                            where control waits for tensors, rounds of loops
+                            and calls of recursions
   --partial-results         if instances run into one of the two limits, write
                             zeros for them and the results of the others; the
                             exit code is 1 all the same
@@ -337,7 +339,7 @@ std::vector<Option> lockstepOptions(Options &options) {
        Control::Lockstep},
       {"max-steps", Option::Required,
        count("max-steps", options.session.lockstep.maxSteps, 1),
-       Control::Lockstep},
+       Control::Bounded},
       {"partial-results", Option::None,
        flag(options.session.lockstep.partialResults), Control::Lockstep},
       {"mask-from", Option::Required,
@@ -523,7 +525,8 @@ void batchrun::checkControl(const Options &options,
     else if (descriptor.waits && control == Control::Ahead)
       raise(name, " is for models whose tasks are known before they run, but "
                   "control of this model waits for tensors; leave it out");
-    else if (!lockstep && control == Control::Lockstep)
+    else if (!lockstep && (control == Control::Lockstep ||
+                           (control == Control::Bounded && !descriptor.waits)))
       raise(name,
             " is for models whose control runs in lock step, but the tasks of "
             "this model are known before they run; leave it out");

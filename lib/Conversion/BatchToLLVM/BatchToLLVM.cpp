@@ -41,6 +41,8 @@ static constexpr StringLiteral kWholeSourceAttr = "batch.whole_source";
 
 /// On recursive functions that are not memoized.
 static constexpr StringLiteral kGuardedAttr = "batch.guarded";
+/// On loops and recursive functions whose rounds are counted: their number.
+static constexpr StringLiteral kCountedAttr = "batch.counted";
 
 namespace {
 
@@ -56,6 +58,7 @@ private:
   void collectFunctions();
   LogicalResult checkFunctions();
   void markProgram();
+  void numberCounted();
   LogicalResult convertFunctions();
   void guard(func::FuncOp function);
   void memoize(func::FuncOp function, int64_t number);
@@ -228,6 +231,63 @@ void ObjectBuilder::markProgram() {
   }
 }
 
+/// Where control waits for tensors, nothing bounds how often a loop or a
+/// recursion runs: marks those of the program and of its inspectors.
+void ObjectBuilder::numberCounted() {
+  if (!layout.hasWaits())
+    return;
+  SymbolTable symbols(module);
+  auto mark = [&](Operation *op) {
+    op->setAttr(kCountedAttr,
+                builder.getI64IntegerAttr(layout.numberCounted(op)));
+  };
+  for (func::FuncOp function : program.getFunctions()) {
+    auto inspector =
+        symbols.lookup<func::FuncOp>(getInspectorName(function.getSymName()));
+    for (func::FuncOp code : {function, inspector}) {
+      if (!code)
+        continue;
+      code.walk([&](Operation *op) {
+        if (isa<scf::WhileOp, scf::ForOp>(op))
+          mark(op);
+      });
+      if (program.isRecursive(function))
+        mark(code);
+    }
+  }
+}
+
+/// Ends the run if an instance has taken all its steps.
+static void countStep(OpBuilder &builder, Location loc, IntegerAttr place) {
+  ContextBuilder cb(builder, loc);
+  Value left = cb.loadField(ContextField::stepsLeft);
+  Value none = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle,
+                                     left, cb.constant(0));
+  scf::IfOp::create(builder, loc, none, [&](OpBuilder &then, Location loc) {
+    ContextBuilder inner(then, loc, cb.getContext());
+    inner.fail(BATCH_ERROR_TOO_MANY_STEPS, inner.constant(place.getInt()),
+               inner.constant(0));
+    scf::YieldOp::create(then, loc);
+  });
+  cb.storeField(ContextField::stepsLeft,
+                arith::SubIOp::create(builder, loc, left, cb.constant(1)));
+}
+
+/// Counts the rounds of what is marked.
+static void countSteps(func::FuncOp function) {
+  function.walk([&](Operation *op) {
+    auto place = op->getAttrOfType<IntegerAttr>(kCountedAttr);
+    if (!place)
+      return;
+    // Of a while loop the region of the body, which the last round does not
+    // run.
+    Region &body = op->getRegions().back();
+    OpBuilder builder = OpBuilder::atBlockBegin(&body.front());
+    countStep(builder, op->getLoc(), place);
+    op->removeAttr(kCountedAttr);
+  });
+}
+
 /// Emits an error at code that cannot be lowered.
 LogicalResult ObjectBuilder::checkFunctions() {
   for (func::FuncOp function : hostFunctions)
@@ -246,6 +306,8 @@ LogicalResult ObjectBuilder::convertFunctions() {
     if (failed(traversal.insertArgument(i, builder.getI64Type(), {},
                                         traversal.getLoc())))
       return failure();
+  for (func::FuncOp function : hostFunctions)
+    countSteps(function);
   // A row of another layout is longer than its type says.
   bool isRowMajor = llvm::all_of(module.getOps<TableOp>(), [](TableOp table) {
     return table.getOwnLayout().isRowMajor();
@@ -589,6 +651,7 @@ LogicalResult ObjectBuilder::build(const ObjectLayout::Target &target) {
         "the module has no entry: mark the function for one instance "
         "with 'attributes {batch.entry}'");
   numberIndices(module);
+  numberCounted();
   FailureOr<llvm::json::Value> descriptor = layout.describe(program, target);
   if (failed(descriptor))
     return failure();

@@ -17,6 +17,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace mlir::batch;
@@ -52,6 +53,23 @@ ObjectLayout::ObjectLayout(ModuleOp module) : module(module), variants(module) {
           cast<rec::AdtType>(function.getArgumentTypes().back());
     }
   });
+}
+
+int64_t ObjectLayout::numberCounted(Operation *op) {
+  auto [it, isNew] =
+      countedPlaces.try_emplace(op->getLoc(), counted.size() + 1);
+  if (isNew) {
+    std::string text = "a loop";
+    if (auto function = dyn_cast<func::FuncOp>(op))
+      text = ("function '" + function.getSymName() + "'").str();
+    // An object does not depend on the folder that it is made in.
+    if (auto place = op->getLoc()->findInstanceOf<FileLineColLoc>())
+      text += (" at " + llvm::sys::path::filename(place.getFilename()) + ":" +
+               Twine(place.getLine()) + ":" + Twine(place.getColumn()))
+                  .str();
+    counted.push_back(std::move(text));
+  }
+  return it->second;
 }
 
 int64_t ObjectLayout::getSource(int64_t parameter, Type row) const {
@@ -396,6 +414,8 @@ void ObjectLayout::describeRows(json::Object &object) const {
       list.push_back(text.str());
     object[key::indices] = std::move(list);
   }
+  if (!counted.empty())
+    object[key::counted] = json::Array(counted);
   object[key::sources] = std::move(sourceList);
 
   json::Array tableList;

@@ -53,6 +53,9 @@ public:
   }
   /// True if the inspector waits for tensors.
   bool hasWaits() const { return waits; }
+  /// Numbers a loop or recursion whose rounds are counted, from 1; those of one
+  /// location have one number.
+  int64_t numberCounted(Operation *op);
   /// The bytes of a result in unbatched code, where it has its table's
   /// layout.
   int64_t getResultBytes(KernelOp kernel, unsigned result) const;
@@ -101,6 +104,8 @@ private:
   DenseMap<Operation *, Reservation> reservations;
   DenseMap<Operation *, SmallVector<int64_t>> recordCells;
   DenseSet<Operation *> constantKernels;
+  SmallVector<std::string> counted;
+  DenseMap<Location, int64_t> countedPlaces;
   int64_t memoCount = 0;
   bool waits = false;
 };

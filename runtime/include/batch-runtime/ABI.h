@@ -37,7 +37,7 @@
 
 #include <stdint.h>
 
-#define BATCH_ABI_VERSION 12
+#define BATCH_ABI_VERSION 13
 /// The symbol that an object exports, a BatchObject.
 #define BATCH_OBJECT_SYMBOL "batch_object"
 /// The bytes before the rows of a parameter, which begin with its first extent.
@@ -59,6 +59,8 @@ typedef enum BatchError {
   BATCH_ERROR_ELEMENT_OUT_OF_BOUNDS = 4,
   /// a: index, b: its place, from 1, in the descriptor's `indices`
   BATCH_ERROR_INDEX_OUT_OF_BOUNDS = 5,
+  /// a: number, from 1, in the descriptor's `counted`; b unused
+  BATCH_ERROR_TOO_MANY_STEPS = 6,
 } BatchError;
 
 typedef struct BatchRuntimeFunctions {

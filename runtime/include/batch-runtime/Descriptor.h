@@ -203,6 +203,7 @@ struct Descriptor {
   std::vector<ParameterInfo> parameters;
   std::vector<PackingInfo> packings;
   std::vector<std::string> indices; ///< that are checked: of what
+  std::vector<std::string> counted; ///< loops and recursions, by name
   std::vector<AdtInfo> adts;
   int64_t cellColumns = 0;
   std::vector<Field> arguments, results;

@@ -37,11 +37,14 @@ enum class ResultCopies {
   WhenCollected ///< only on request, Session::collect()
 };
 
-/// Options of objects whose control runs in lock step.
+/// Options of objects whose control runs in lock step; `maxSteps` serves those
+/// that wait for tensors, too.
 struct LockstepOptions {
-  int64_t lanes = 0;            ///< 0: one for each instance of a mini-batch
-  int64_t stackDepth = 64;      ///< of recursions
-  int64_t maxSteps = INT64_MAX; ///< blocks that an instance may run
+  int64_t lanes = 0;       ///< 0: one for each instance of a mini-batch
+  int64_t stackDepth = 64; ///< of recursions
+  /// Blocks that an instance may run; where control waits, rounds of loops and
+  /// calls of recursions.
+  int64_t maxSteps = INT64_MAX;
   /// Keeps the results of instances that ended well if others did not.
   bool partialResults = false;
   BatchBlockChoice choice = BATCH_CHOICE_WORK;

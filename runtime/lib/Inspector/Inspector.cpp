@@ -227,10 +227,12 @@ bool Inspector::resume(Waiting &instance, bool isNew) {
   part.message.clear();
   part.running = instance.fiber.get();
   part.stackLimit = instance.stack->limit();
+  part.stepsLeft = instance.stepsLeft;
   Inspection call{batch.object.entry().inspect, &part, instance.instance,
                   instance.instance + 1};
   const bool hasEnded = isNew ? instance.fiber->run(Inspection::run, &call)
                               : instance.fiber->resume();
+  instance.stepsLeft = part.stepsLeft;
   if (part.end == Part::Failed)
     raise("instance ", batch.forest().firstInstance + instance.instance, ": ",
           batch.describeError(part));
@@ -251,7 +253,8 @@ bool Inspector::runRound() {
     if (freeStacks.empty())
       freeStacks.push_back(
           std::make_unique<FiberStack>(batch.options.stackSize));
-    Waiting instance{std::move(freeStacks.back()), nullptr, nextInstance};
+    Waiting instance{std::move(freeStacks.back()), nullptr, nextInstance,
+                     batch.options.lockstep.maxSteps};
     freeStacks.pop_back();
     instance.fiber = std::make_unique<Fiber>(*instance.stack);
     if (resume(instance, /*isNew=*/true))

@@ -57,7 +57,7 @@ private:
   struct Waiting {
     std::unique_ptr<FiberStack> stack;
     std::unique_ptr<Fiber> fiber;
-    int64_t instance;
+    int64_t instance, stepsLeft;
   };
   bool resume(Waiting &instance, bool isNew);
 

@@ -198,6 +198,7 @@ void MiniBatch::runUnbatched(int64_t instance) {
   arena.reset(part);
   part.known.clear();
   part.roomGrows = true;
+  part.stepsLeft = options.lockstep.maxSteps;
   int64_t scratch = 64, worker = 64;
   for (const KernelInfo &kernel : descriptor().kernels) {
     scratch = std::max(scratch, kernel.taskScratch);
@@ -311,6 +312,14 @@ std::string MiniBatch::explain(int64_t code, int64_t a, int64_t b) const {
                   b);
   case BATCH_ERROR_INDEX_OUT_OF_BOUNDS:
     return describeIndex({b, a});
+  case BATCH_ERROR_TOO_MANY_STEPS: {
+    const std::vector<std::string> &known = descriptor().counted;
+    const auto place = static_cast<size_t>(a - 1);
+    return concat("has run ", options.lockstep.maxSteps,
+                  " steps without an end, the last one in ",
+                  place < known.size() ? known[place] : "a loop",
+                  "; allow more with --max-steps=N");
+  }
   default:
     return concat("compiled code failed with error ", code, " (", a, ", ", b,
                   ")");

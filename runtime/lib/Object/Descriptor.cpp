@@ -310,6 +310,7 @@ Descriptor::Descriptor(const char *text) {
     for (const json &entry : optional(root, key::kernels))
       kernels.push_back(parseKernel(entry));
     indices = value(root, key::indices, std::vector<std::string>());
+    counted = value(root, key::counted, std::vector<std::string>());
     memo = value<int64_t>(root, key::memo, 0);
     separable = value(root, key::separable, false);
     waits = value(root, key::waits, false);

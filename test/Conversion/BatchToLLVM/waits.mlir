@@ -47,7 +47,30 @@ func.func @main.inspect(%x: !batch.handle, %i: index) -> !batch.handle
   }
   return %y : !batch.handle
 }
+
+// Where control waits, rounds of loops are counted: nothing else bounds them.
+// CHECK-LABEL: func.func private @main
+// CHECK-SAME:    (%[[CONTEXT:.*]]: !llvm.ptr
+// CHECK:         scf.while
+// CHECK:         } do {
+// CHECK:         %[[LEFT:.*]] = llvm.load %[[FIELD:.*]] {{.*}} : !llvm.ptr -> i64
+// CHECK:         %[[ENDED:.*]] = arith.cmpi sle, %[[LEFT]], %{{.*}} : i64
+// CHECK:         scf.if %[[ENDED]]
+// CHECK:         llvm.call
+// CHECK:         arith.subi %[[LEFT]], %{{.*}} : i64
+// CHECK:         llvm.store
+// CHECK:         counted\22:[\22a loop at waits.mlir:
 func.func @main(%x: tensor<4xf32> {batch.name = "x"}, %i: index {batch.name = "i"})
     -> (tensor<4xf32> {batch.name = "y"}) attributes {batch.entry} {
+  %one = arith.constant 1 : index
+  %big = arith.constant 100 : index
+  %n = scf.while (%j = %i) : (index) -> index {
+    %c = arith.cmpi ult, %j, %big : index
+    scf.condition(%c) %j : index
+  } do {
+  ^bb0(%j: index):
+    %next = arith.addi %j, %one : index
+    scf.yield %next : index
+  }
   return %x : tensor<4xf32>
 }
