@@ -107,6 +107,8 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   slots.layout = options.layout;
   pm.addPass(createAssignSlotsPass(slots));
   pm.addPass(createMergeHandlesPass());
+  if (options.fork)
+    pm.addPass(createForkCallsPass());
   pm.addPass(createVerifyPlannedPass());
 
   pm.addPass(createConvertBatchToUProgPass());

@@ -196,6 +196,116 @@ func.func @main(%x: !vec {batch.name = "x"}, %y: !vec {batch.name = "y"})
 }
 """
 
+# A tree or DAG of which each node waits: for an element that decides what it computes.
+# The children of a node wait side by side, and a shared node once.
+GROW = """
+!dag = !rec.adt<@Dag>
+!vec = tensor<8xf32>
+!table = tensor<?x8xf32>
+!mat = tensor<8x8xf32>
+rec.adt @Dag {
+  rec.variant @leaf(word: index)
+  rec.variant @node(left: !dag, right: !dag)
+}
+func.func private @grow(%t: !dag, %E: !table, %W: !mat) -> !vec {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %r = rec.match %t : !dag -> !vec {
+  case @leaf(%word: index) {
+    %x = tensor.extract_slice %E[%word, 0] [1, 8] [1, 1] : !table to !vec
+    rec.yield %x : !vec
+  }
+  case @node(%l: !dag, %r: !dag) {
+    %hl = func.call @grow(%l, %E, %W) : (!dag, !table, !mat) -> !vec
+    %hr = func.call @grow(%r, %E, %W) : (!dag, !table, !mat) -> !vec
+    %s = arith.addf %hl, %hr : !vec
+    %h = math.sin %s : !vec
+    %e = tensor.extract %h[%c0] : !vec
+    %c = arith.cmpf ogt, %e, %zero : f32
+    %y = scf.if %c -> !vec {
+      %p = linalg.matvec ins(%W, %h : !mat, !vec) outs(%s : !vec) -> !vec
+      scf.yield %p : !vec
+    } else {
+      scf.yield %h : !vec
+    }
+    rec.yield %y : !vec
+  } }
+  return %r : !vec
+}
+func.func @main(%t: !dag {batch.name = "dag"}, %E: !table {batch.shared = "E"},
+                %W: !mat {batch.shared = "W"})
+    -> (!vec {batch.name = "h"}) attributes {batch.entry} {
+  %h = func.call @grow(%t, %E, %W) : (!dag, !table, !mat) -> !vec
+  %y = math.tanh %h : !vec
+  return %y : !vec
+}
+"""
+
+# Rows shrink, each until its first element is small: side by side.
+ROWS = """
+!vec = tensor<16xf32>
+func.func @main(%xs: tensor<?x16xf32> {batch.name = "xs"})
+    -> (!rec.list<i64> {batch.name = "steps"}) attributes {batch.entry} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %small = arith.constant 0.02 : f32
+  %shrink = arith.constant dense<0.75> : !vec
+  %steps = rec.map %x in %xs : tensor<?x16xf32> -> !rec.list<i64> {
+    %x0 = math.absf %x : !vec
+    %h, %n = scf.while (%h = %x0, %n = %zero) : (!vec, i64) -> (!vec, i64) {
+      %e = tensor.extract %h[%c0] : !vec
+      %more = arith.cmpf ogt, %e, %small : f32
+      scf.condition(%more) %h, %n : !vec, i64
+    } do {
+    ^bb0(%h: !vec, %n: i64):
+      %next = arith.mulf %h, %shrink : !vec
+      %m = arith.addi %n, %one : i64
+      scf.yield %next, %m : !vec, i64
+    }
+    rec.yield %n : i64
+  }
+  return %steps : !rec.list<i64>
+}
+"""
+
+# A call that needs its own result, if the tree's word is below 50.
+CIRCLE = """
+!tree = !rec.adt<@Tree>
+!vec = tensor<8xf32>
+!table = tensor<?x8xf32>
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+}
+func.func private @again(%t: !tree, %E: !table) -> !vec {
+  %c0 = arith.constant 0 : index
+  %c50 = arith.constant 50 : index
+  %word = rec.match %t : !tree -> index {
+  case @leaf(%word: index) {
+    rec.yield %word : index
+  } }
+  %x = tensor.extract_slice %E[%word, 0] [1, 8] [1, 1] : !table to !vec
+  %h = math.sin %x : !vec
+  %e = tensor.extract %h[%c0] : !vec
+  %two = arith.constant 2.0 : f32
+  %below = arith.cmpf olt, %e, %two : f32
+  %first = arith.cmpi ult, %word, %c50 : index
+  %c = arith.andi %below, %first : i1
+  %y = scf.if %c -> !vec {
+    %z = func.call @again(%t, %E) : (!tree, !table) -> !vec
+    scf.yield %z : !vec
+  } else {
+    scf.yield %h : !vec
+  }
+  return %y : !vec
+}
+func.func @main(%t: !tree {batch.name = "tree"}, %E: !table {batch.shared = "E"})
+    -> (!vec {batch.name = "h"}) attributes {batch.entry} {
+  %h = func.call @again(%t, %E) : (!tree, !table) -> !vec
+  return %h : !vec
+}
+"""
+
 def compiled(name, text=None, size=None, options=""):
     """The object of a model or a text, for strategy `lazy`; with other options of
     --autobatch."""
@@ -223,9 +333,16 @@ def run(what, program, inputs, batch, threads, *options):
     return (report, batchtest.contents(out)) if report else (None, None)
 
 
-def check(name, program, inputs, count, chains, left):
-    """`chains(outputs)`: the waits of each instance; `left`: tasks that no wait is
-    for, in every mini-batch."""
+def fails(what, text, *command):
+    done = subprocess.run([batchtest.tool(command[0]), *command[1:]],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    checks.expect(what, done.returncode == 1 and text in done.stdout.decode(),
+                  done.stdout.decode())
+
+
+def check_counts(name, program, inputs, count, chains, waits, left):
+    """`chains`: the longest chain of waits of each instance; `waits`: how many it has
+    in all, if that is known; `left`: tasks that no wait is for, in every mini-batch."""
     wanted = {}
     for batch in (1, 7, count):
         for threads in (1, 2, 3):
@@ -239,15 +356,22 @@ def check(name, program, inputs, count, chains, left):
             counts = [report[key] for key in ("flushes", "waits", "batches", "tasks")]
             checks.equal(what + ": same counts", counts,
                          wanted.setdefault(batch, counts))
-    outputs = batchtest.read_safetensors(os.path.join(scratch, "out.safetensors"))
-    waits = chains(outputs)
+    if callable(chains):
+        chains = waits = chains(batchtest.read_safetensors(
+            os.path.join(scratch, "out.safetensors")))
     for batch in (1, 7, count):
-        longest = [max(waits[i:i + batch]) for i in range(0, count, batch)]
+        longest = [max(chains[i:i + batch]) for i in range(0, count, batch)]
         checks.equal("%s, batch %d: flushes" % (name, batch), wanted[batch][0],
                      sum(n + left for n in longest))
-        checks.equal("%s, batch %d: waits" % (name, batch), wanted[batch][1],
-                     sum(waits))
+        if waits:
+            checks.equal("%s, batch %d: waits" % (name, batch), wanted[batch][1],
+                         sum(waits))
     return wanted
+
+
+def check(name, program, inputs, count, chains, left):
+    """`chains(outputs)`: the waits of each instance, none side by side."""
+    return check_counts(name, program, inputs, count, chains, None, left)
 
 
 def check_order(name, program, lines, outputs):
@@ -336,6 +460,94 @@ def check_examples():
               lambda outputs: list(outputs["count"][2]), left=1)
 
 
+def check_forks():
+    """What does not depend on each other waits side by side."""
+    generator = random.Random(9)
+
+    def tree(height):
+        if height == 0 or generator.random() < 0.1:
+            return ["leaf", generator.randrange(100)]
+        return ["node", tree(height - 1), tree(generator.randrange(height))]
+
+    def height_of(tree):
+        return 0 if tree[0] == "leaf" else 1 + max(map(height_of, tree[1:]))
+
+    def nodes_of(tree):
+        return 0 if tree[0] == "leaf" else 1 + sum(map(nodes_of, tree[1:]))
+
+    # 2^39 paths from the root to the leaf.
+    ladder = {"nodes": [["leaf", 1]] + [["node", {"ref": i}, {"ref": i}]
+                                        for i in range(39)], "root": 39}
+    trees = [tree(generator.randrange(7)) for _ in range(18)]
+    lines = [json.dumps(t) for t in trees] + [json.dumps(ladder)]
+    inputs = batchtest.write_lines(os.path.join(scratch, "dags"), lines)
+    heights = list(map(height_of, trees)) + [39]
+    nodes = list(map(nodes_of, trees)) + [39]
+    program = compiled("grow", GROW)
+    if program:
+        count = len(lines)
+        wanted = check_counts("grow", program, inputs, count, heights, None, left=1)
+        alone = batchtest.write_lines(os.path.join(scratch, "ladder"), lines[-1:])
+        report, _ = run("a shared node under a wait", program, alone, 1, 1)
+        if report:
+            checks.expect("a shared node under a wait: once", report["tasks"] <= 80,
+                          report["tasks"])
+        # Few branches at a time, or none, change what waits together only.
+        for options, chains in ((["--max-fibers=0"], nodes), (["--max-fibers=3"], None),
+                                (["--fiber-stack=256K"], heights)):
+            what = "grow " + options[0]
+            report, found = run(what, program, inputs, count, 1, *options)
+            if report:
+                checks.expect(what + ": same bytes", found == wanted["bytes"])
+                if chains:
+                    checks.equal(what + ": flushes", report["flushes"], max(chains) + 1)
+                else:
+                    checks.expect(what + ": flushes", max(heights) + 1 <=
+                                  report["flushes"] <= max(nodes) + 1, report["flushes"])
+        serial = compiled("grow", GROW, options="fork=false")
+        if serial:
+            report, found = run("grow fork=false", serial, inputs, count, 1)
+            if report:
+                checks.expect("grow fork=false: same bytes", found == wanted["bytes"])
+                checks.equal("grow fork=false: flushes", report["flushes"],
+                             max(nodes) + 1)
+        # On a branch: the last call of a node runs on the stack of its caller.
+        chain = '["leaf", 0]'
+        for _ in range(20000):
+            chain = '["node", ["leaf", 1], %s]' % chain
+        deep = batchtest.write_lines(os.path.join(scratch, "deep"), [
+            lines[0], '["node", %s, ["leaf", 0]]' % chain])
+        for threads in ("1", "3"):
+            fails("too deep on a branch", "instance 1: the recursion is deeper than the "
+                  "stack of 262144 bytes allows; give a larger one with "
+                  "--fiber-stack=BYTES", "batch-run", program, "--params=random:1",
+                  "--inputs=" + deep, "--fiber-stack=256K", "--threads=" + threads)
+    program = compiled("rows", ROWS)
+    if program:
+        lines = [json.dumps([[10 ** generator.uniform(-3, 2)] * 16
+                             for _ in range(generator.randrange(9))]) for _ in range(12)]
+        inputs = batchtest.write_lines(os.path.join(scratch, "rows"), lines)
+        out = os.path.join(scratch, "rows.safetensors")
+        checks.run("rows", lambda: batchtest.run_model(
+            program, inputs, "--outputs=" + out, batch=len(lines)))
+        found = batchtest.read_safetensors(out)
+        ends = list(found["steps.offsets"][2])
+        waits = [[n + 1 for n in found["steps"][2][begin:end]]
+                 for begin, end in zip(ends, ends[1:])]
+        check_counts("rows", program, inputs, len(lines),
+                     [max(rows, default=0) for rows in waits], list(map(sum, waits)),
+                     left=0)
+    program = compiled("circle", CIRCLE)
+    if program:
+        lines = batchtest.write_lines(os.path.join(scratch, "circle"), [
+            '["leaf", 60]', '["leaf", 70]', '["leaf", 7]', '["leaf", 8]'])
+        for threads in ("1", "3"):
+            fails("a call that needs its result", "instance 2: a recursive function "
+                  "calls itself with equal arguments, so it has no end", "batch-run",
+                  program, "--params=random:1", "--inputs=" + lines,
+                  "--threads=" + threads)
+
+
 def check_steps():
     """An instance that does not end is named, with its loop, for every number of
     threads, and by unbatched code too; others that ended before do not matter."""
@@ -370,12 +582,6 @@ def check_steps():
 
 def check_errors():
     """Tools that need all tasks at once say so; so do targets without waits."""
-    def fails(what, text, *command):
-        done = subprocess.run([batchtest.tool(command[0]), *command[1:]],
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        checks.expect(what, done.returncode == 1 and text in done.stdout.decode(),
-                      done.stdout.decode())
-
     program = PROGRAMS["shrink"]
     inputs = os.path.join(scratch, "trees")
     ahead = " is for models whose tasks are known before they run, but control of " \
@@ -405,6 +611,7 @@ def check_errors():
 check_trees()
 check_rounds()
 check_examples()
+check_forks()
 check_steps()
 check_errors()
 checks.exit()

@@ -37,11 +37,6 @@ def drnn(outputs, instance):
     return kids()
 
 
-def drnn_in_turn(outputs, instance):
-    """DRNN where calls run one after the other: a wait for every node but the root."""
-    return len(outputs["%d.child_count" % instance][2]) - 1
-
-
 def berxit(outputs, instance):
     """The score of each layer is waited for, that of the last possible one too; the
     classifier is left."""
@@ -57,7 +52,7 @@ def moe(outputs, instance):
 # By model: the waits of an instance, and whether anything is left after them.
 MODELS = {"lstm_nmt_greedy": (lstm_nmt_greedy, False), "stackrnn": (stackrnn, True),
           "nestedrnn_td": (nestedrnn_td, False),
-          "drnn": (drnn_in_turn, False), "berxit": (berxit, True),
+          "drnn": (drnn, False), "berxit": (berxit, True),
           "moe_top1": (moe, True), "moe_top2": (moe, True)}
 
 

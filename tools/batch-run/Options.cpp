@@ -55,6 +55,9 @@ RUNNING
                             others when they are read no more (default: 1024)
   --stack-size=BYTES        stack of recursions, K, M or G may follow (default:
                             256M, of which only what is used takes memory)
+  --max-fibers=N            calls of an instance that may wait for tensors beside
+                            each other; more run in turn (default: 256)
+  --fiber-stack=BYTES       stack of such a call (default: 1M)
   --unbatched               run only the unbatched code
   --blocks=N                of a GPU launch, at most; the emulator runs 4,
                             or two clusters
@@ -288,6 +291,13 @@ std::vector<Option> runOptions(Options &options) {
        [&options](const std::string &value) {
          options.session.stackSize = parseBytes("stack-size", value);
        }},
+      {"max-fibers", Option::Required,
+       count("max-fibers", options.session.maxFibers, 0), Control::Waiting},
+      {"fiber-stack", Option::Required,
+       [&options](const std::string &value) {
+         options.session.branchStackSize = parseBytes("fiber-stack", value);
+       },
+       Control::Waiting},
       {"unbatched", Option::None, flag(options.onlyUnbatched)},
   };
 }
@@ -525,6 +535,9 @@ void batchrun::checkControl(const Options &options,
     else if (descriptor.waits && control == Control::Ahead)
       raise(name, " is for models whose tasks are known before they run, but "
                   "control of this model waits for tensors; leave it out");
+    else if (!descriptor.waits && control == Control::Waiting)
+      raise(name, " is for models whose control waits for tensors (strategy "
+                  "'lazy'); leave it out");
     else if (!lockstep && (control == Control::Lockstep ||
                            (control == Control::Bounded && !descriptor.waits)))
       raise(name,

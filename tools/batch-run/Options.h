@@ -19,9 +19,9 @@ namespace batchrun {
 
 /// How control of a model runs: ahead, by an inspector, or in lock step.
 /// The models that an option is for: all, those with tasks, those whose tasks
-/// are all known before they run, those in lock step, or those in which tensors
-/// decide how long an instance runs.
-enum class Control { Any, Inspected, Ahead, Lockstep, Bounded };
+/// are all known before they run, those that wait for tensors, those in lock
+/// step, or those in which tensors decide how long an instance runs.
+enum class Control { Any, Inspected, Ahead, Waiting, Lockstep, Bounded };
 
 struct Options {
   std::string model;

@@ -37,6 +37,11 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
       *this, "defer",
       llvm::cl::desc("Run what no wait depends on after all waits"),
       llvm::cl::init(true)};
+  Option<bool> fork{
+      *this, "fork",
+      llvm::cl::desc("Let calls that do not depend on each other wait side by "
+                     "side"),
+      llvm::cl::init(true)};
   Option<PolicyOption> policy{*this, "policy", llvm::cl::desc(getPolicyHelp())};
   Option<std::string> policyTable{
       *this, "policy-table",

@@ -183,6 +183,7 @@ void ObjectBuilder::markProgram() {
   layout.forEachReserved([&](Operation *op) {
     op->setAttr(kReservedAttr, builder.getUnitAttr());
   });
+  SymbolTable symbols(module);
   func::FuncOp entry = program.getEntry();
   for (BlockArgument argument : entry.getArguments())
     if (std::optional<int64_t> parameter = sharedness.getParameter(argument))
@@ -216,11 +217,12 @@ void ObjectBuilder::markProgram() {
     if (program.isRecursive(function)) {
       // Only structure is shared: calls without a node are treated as all
       // different.
-      bool hasNode = llvm::any_of(function.getArgumentTypes(), [](Type type) {
-        return isa<rec::RecDialect>(type.getDialect());
-      });
-      function->setAttr(hasNode ? kMemoizedAttr : kGuardedAttr,
+      function->setAttr(rec::takesNode(function) ? kMemoizedAttr : kGuardedAttr,
                         builder.getUnitAttr());
+      auto inspector =
+          symbols.lookup<func::FuncOp>(getInspectorName(function.getSymName()));
+      if (layout.hasWaits() && inspector && !inspector->hasAttr(kMemoizedAttr))
+        inspector->setAttr(kGuardedAttr, builder.getUnitAttr());
     }
     // Calls may also differ in shared values: each passes a constant of its
     // own.
@@ -336,12 +338,18 @@ LogicalResult ObjectBuilder::convertFunctions() {
   populateInstancePatterns(converter, layout, patterns);
   populateFunctionConversionsAndLegality(converter, patterns, target);
   target.addIllegalDialect<rec::RecDialect, BatchDialect>();
+  target.addDynamicallyLegalOp<ConcurrentOp, YieldOp>(
+      [&](Operation *op) { return converter.isLegal(op); });
   target
       .addIllegalOp<tensor::DimOp, tensor::ExtractOp, tensor::ExtractSliceOp>();
   target.addDynamicallyLegalOp<UnrealizedConversionCastOp>(
       [&](Operation *op) { return converter.isLegal(op); });
   SmallVector<Operation *> ops(hostFunctions.begin(), hostFunctions.end());
-  return applyPartialConversion(ops, target, std::move(patterns));
+  if (failed(applyPartialConversion(ops, target, std::move(patterns))))
+    return failure();
+  for (func::FuncOp function : hostFunctions)
+    lowerConcurrent(function);
+  return success();
 }
 
 /// Ends the run if recursion is too deep: `here` is an address on the

@@ -57,6 +57,35 @@ struct ConvertAwait : InspectorPattern<AwaitOp> {
                   ConversionPatternRewriter &rewriter) const override;
 };
 
+/// Only changes types: lowerConcurrent() does the rest.
+struct ConvertConcurrent : OpConversionPattern<ConcurrentOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(ConcurrentOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    SmallVector<Type> types;
+    if (failed(getTypeConverter()->convertTypes(op.getResultTypes(), types)))
+      return failure();
+    auto copy = ConcurrentOp::create(rewriter, op.getLoc(), types,
+                                     op.getBranches().size());
+    for (auto [from, to] :
+         llvm::zip_equal(op.getBranches(), copy.getBranches()))
+      rewriter.inlineRegionBefore(from, to, to.end());
+    rewriter.replaceOp(op, copy);
+    return success();
+  }
+};
+
+struct ConvertYield : OpConversionPattern<YieldOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(YieldOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<YieldOp>(op, adaptor.getOperands());
+    return success();
+  }
+};
+
 struct ConvertNumRows : InspectorPattern<NumRowsOp> {
   using InspectorPattern::InspectorPattern;
   LogicalResult
@@ -466,5 +495,6 @@ void mlir::batch::populateInspectorPatterns(const TypeConverter &converter,
   patterns.add<ConvertRecord, ConvertRow, ConvertNumRows, ConvertDepth,
                ConvertTraverse, ConvertLookup, ConvertResolve, ConvertAwait>(
       converter, patterns.getContext(), layout);
-  patterns.add<ConvertExtract>(converter, patterns.getContext());
+  patterns.add<ConvertExtract, ConvertConcurrent, ConvertYield>(
+      converter, patterns.getContext());
 }

@@ -25,6 +25,11 @@ void populateInspectorPatterns(const TypeConverter &converter,
 LogicalResult checkInspectorPatterns(func::FuncOp function,
                                      const ObjectLayout &layout);
 
+/// Lowers the batch.concurrent ops of `function`, whose other ops are lowered
+/// already, and its loops with kConcurrentAttr: each becomes a function that
+/// runs a region or a round, which is given to the runtime.
+void lowerConcurrent(func::FuncOp function);
+
 /// Lowers the instance program: batch.invoke, row views and row counts of
 /// parameters. The source of a view or count is in its attribute
 /// `kViewSourceAttr`; 0 means that a parameter's extent is not a count of rows.

@@ -286,6 +286,8 @@ struct ConvertMap : OpConversionPattern<rec::MapOp> {
 
     auto loop = scf::ForOp::create(rewriter, loc, build.constant(0),
                                    walk.getLength(), build.constant(1));
+    // What is said of the rounds of the map holds for those of the loop.
+    loop->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     Operation *end = loop.getBody()->getTerminator();
     rewriter.setInsertionPoint(end);
     Value i = loop.getInductionVar();

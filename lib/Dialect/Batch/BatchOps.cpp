@@ -455,6 +455,19 @@ LogicalResult AwaitOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
+LogicalResult ConcurrentOp::verify() {
+  if (getBranches().size() < 2)
+    return emitOpError("has fewer than two regions");
+  SmallVector<Type> types;
+  for (Region &branch : getBranches())
+    llvm::append_range(types,
+                       branch.front().getTerminator()->getOperandTypes());
+  if (!llvm::equal(types, getResultTypes()))
+    return emitOpError("has results of types (")
+           << getResultTypes() << "), but its regions yield (" << types << ")";
+  return success();
+}
+
 LogicalResult TraverseOp::verifySymbolUses(SymbolTableCollection &symbols) {
   for (auto name : getFunctions().getAsRange<FlatSymbolRefAttr>()) {
     auto function =

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Dialect/Rec/Rec.h"
 
 using namespace mlir;
 using namespace mlir::batch;
@@ -54,6 +55,9 @@ static bool isStringOfEntry(Operation *op, Attribute attr) {
 static bool isBytesOfKernel(Operation *op, Attribute attr) {
   return isa<KernelOp>(op) && isa<IntegerAttr>(attr);
 }
+static bool isUnitOfMap(Operation *op, Attribute attr) {
+  return isa<rec::MapOp>(op) && isa<UnitAttr>(attr);
+}
 /// `batch-specialize-sizes` reports errors in sizes.
 static bool isOfModule(Operation *op, Attribute) { return isa<ModuleOp>(op); }
 
@@ -64,6 +68,7 @@ static const KnownAttribute kOperationAttributes[] = {
     {kExecutorAttr, isUnitOfFunction,
      "a unit attribute of a function or a program"},
     {kMemoizedAttr, isUnitOfFunction, "a unit attribute of a function"},
+    {kConcurrentAttr, isUnitOfMap, "a unit attribute of a rec.map"},
     {kTableAttr, isDictionaryOfVariant,
      "a dictionary from fields of a variant to tables"},
     {kSourceAttr, isDictionaryOfVariant,

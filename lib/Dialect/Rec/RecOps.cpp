@@ -508,6 +508,12 @@ LogicalResult FoldOp::verify() {
                              getLists().getTypes());
 }
 
+bool rec::takesNode(FunctionOpInterface function) {
+  return llvm::any_of(function.getArgumentTypes(), [](Type type) {
+    return isa<RecDialect>(type.getDialect());
+  });
+}
+
 bool rec::walksAdt(Operation *op) {
   auto walks = [](auto loop) {
     return loop &&

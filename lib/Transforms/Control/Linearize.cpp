@@ -117,7 +117,9 @@ LogicalResult Linearizer::makeInspector(func::FuncOp function) {
     for (unsigned i = 0; i < results.size(); ++i)
       if (Attribute name = function.getResultAttr(i, kNameAttr))
         inspector.setResultAttr(i, kNameAttr, name);
-  } else if (program.isRecursive(function) && !traversed.contains(function)) {
+  } else if (program.isRecursive(function) && !traversed.contains(function) &&
+             (rec::takesNode(function) || !mayWait(function))) {
+    // Tensors that control has waited for make all other calls different.
     inspector->setAttr(kMemoizedAttr, builder.getUnitAttr());
   }
   symbols.insert(inspector);

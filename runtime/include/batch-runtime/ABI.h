@@ -37,7 +37,7 @@
 
 #include <stdint.h>
 
-#define BATCH_ABI_VERSION 13
+#define BATCH_ABI_VERSION 14
 /// The symbol that an object exports, a BatchObject.
 #define BATCH_OBJECT_SYMBOL "batch_object"
 /// The bytes before the rows of a parameter, which begin with its first extent.
@@ -62,6 +62,10 @@ typedef enum BatchError {
   /// a: number, from 1, in the descriptor's `counted`; b unused
   BATCH_ERROR_TOO_MANY_STEPS = 6,
 } BatchError;
+
+/// Runs branch `number` of those that wait side by side. `frame` has the values
+/// that they read, and room for their results.
+typedef void (*BatchBranch)(BatchContext *, int64_t *frame, int64_t number);
 
 typedef struct BatchRuntimeFunctions {
 #define BATCH_RUNTIME_FUNCTION(result, name, parameters)                       \

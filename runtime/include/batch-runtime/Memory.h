@@ -140,6 +140,10 @@ public:
   void clear();
   bool find(int64_t function, const int64_t *key, int64_t keySize,
             int64_t *results, int64_t resultCount) const;
+  /// Announces a call whose results store() gives; false if it has been
+  /// announced before. find() does not know it until then.
+  bool begin(int64_t function, const int64_t *key, int64_t keySize,
+             int64_t resultCount);
   void store(int64_t function, const int64_t *key, int64_t keySize,
              const int64_t *results, int64_t resultCount);
   int64_t size() const { return used; }
@@ -153,7 +157,10 @@ private:
     uint64_t hash;
     uint64_t epoch; ///< entries of another epoch are empty
     int64_t function, keySize, cells;
+    bool hasResults;
   };
+  Entry &add(int64_t function, const int64_t *key, int64_t keySize,
+             int64_t resultCount);
   size_t locate(uint64_t hash, int64_t function, const int64_t *key,
                 int64_t keySize) const;
   void rehash();

@@ -59,6 +59,11 @@ struct LockstepOptions {
 struct SessionOptions {
   int threads = 1;
   size_t stackSize = size_t(256) << 20;
+  /// Of a branch of an instance that waits beside others.
+  size_t branchStackSize = size_t(1) << 20;
+  /// Branches of an instance that may wait at the same time; more run one after
+  /// the other.
+  int64_t maxFibers = 256;
   /// Each worker that inspects gets at least this many nodes and elements of
   /// list arguments: fewer are not worth waking it for.
   int64_t nodesPerWorker = 256;
@@ -126,7 +131,7 @@ struct RunCounters {
   /// had ended.
   int64_t flushes = 0;
   int64_t waits = 0;      ///< of instances, for a task that had not run
-  int64_t fibersMost = 0; ///< instances that waited at the same time
+  int64_t fibersMost = 0; ///< instances and branches in progress together
   int64_t tasks = 0;
   int64_t batches = 0;  ///< steps of the schedule
   int64_t shared = 0;   ///< of these, steps that several workers ran

@@ -92,7 +92,7 @@ void WorkerPlans::forEachPlan(const Body &body) {
     counted.flushes += hasTasks || atEnd;
   }
   counted.waits = inspector.waits();
-  counted.fibersMost = inspector.mostWaiting();
+  counted.fibersMost = inspector.mostFibers();
 }
 
 /// Calls `body(context, job, shared)` for each range of steps, with a context

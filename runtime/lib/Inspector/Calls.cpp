@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MiniBatch.h"
+#include "Strands.h"
 #include "batch-runtime/Error.h"
 #include "batch-runtime/TaskNumbers.h"
 
@@ -92,8 +92,18 @@ struct RuntimeCalls {
   static int64_t memoFind(BatchContext *context, int64_t function,
                           const int64_t *key, int64_t keySize, int64_t *results,
                           int64_t resultCount) {
-    return Part::of(context).known.find(function, key, keySize, results,
-                                        resultCount);
+    Part &own = Part::of(context);
+    if (!own.strands)
+      return own.known.find(function, key, keySize, results, resultCount);
+    // What another branch or instance has begun is not run again.
+    while (!own.known.find(function, key, keySize, results, resultCount)) {
+      if (guarded(context, [&](Part &part, MiniBatch &) {
+            return part.known.begin(function, key, keySize, resultCount);
+          }))
+        return 0;
+      own.strands->awaitStore();
+    }
+    return 1;
   }
 
   static void memoStore(BatchContext *context, int64_t function,
@@ -101,6 +111,8 @@ struct RuntimeCalls {
                         const int64_t *results, int64_t resultCount) {
     guarded(context, [&](Part &part, MiniBatch &) {
       part.known.store(function, key, keySize, results, resultCount);
+      if (part.strands)
+        part.strands->stored();
     });
   }
 
@@ -108,11 +120,21 @@ struct RuntimeCalls {
     Part &part = Part::of(context);
     while (taskOf(handle) >= part.flushedTasks) {
       ++part.waits;
-      part.running->suspend();
+      guarded(context, [](Part &part, MiniBatch &) { part.strands->wait(); });
     }
     const char *row = part.owner.tables->row(handle, static_cast<int>(table),
                                              part.owner.sources());
     return reinterpret_cast<int64_t>(row);
+  }
+
+  static void concurrent(BatchContext *context, void *code, int64_t *frame,
+                         int64_t count) {
+    const bool isGood = guarded(context, [&](Part &part, MiniBatch &) {
+      return part.strands->fork(reinterpret_cast<BatchBranch>(code), frame,
+                                count);
+    });
+    if (!isGood)
+      leave(Part::of(context), Part::Failed);
   }
 
   static void barrier(BatchContext *context, int64_t worker) {
@@ -124,6 +146,11 @@ struct RuntimeCalls {
     part.code = code;
     part.a = a;
     part.b = b;
+    if (code == BATCH_ERROR_STACK_OVERFLOW) {
+      part.a = static_cast<int64_t>(
+          (part.strands ? part.strands->stack() : part.stack).size());
+      part.b = part.strands && part.strands->isBranch();
+    }
     leave(part, Part::Failed);
   }
 };

@@ -183,12 +183,9 @@ void Inspector::begin() {
   part.deferredTasks = defers ? firstTaskOf(1, numParts()) : 0;
   for (std::vector<BatchQueue> &queues : shown)
     queues.resize(kernels.size());
-  // Those of a run that ended with an error.
-  for (Waiting &instance : waiting)
-    if (instance.stack)
-      freeStacks.push_back(std::move(instance.stack));
-  waiting.clear();
-  nextInstance = most = part.waits = 0;
+  part.waits = 0;
+  part.strands = &strands;
+  strands.begin();
 }
 
 bool Inspector::hasTasks(bool deferred) const {
@@ -219,52 +216,6 @@ void Inspector::showTasks(bool deferred) {
 }
 
 void Inspector::hideTasks() { batch.context().queues = recorded; }
-
-/// Runs an instance until it waits or ends; true if it waits.
-bool Inspector::resume(Waiting &instance, bool isNew) {
-  Part &part = batch.context();
-  part.end = Part::Returned;
-  part.message.clear();
-  part.running = instance.fiber.get();
-  part.stackLimit = instance.stack->limit();
-  part.stepsLeft = instance.stepsLeft;
-  Inspection call{batch.object.entry().inspect, &part, instance.instance,
-                  instance.instance + 1};
-  const bool hasEnded = isNew ? instance.fiber->run(Inspection::run, &call)
-                              : instance.fiber->resume();
-  instance.stepsLeft = part.stepsLeft;
-  if (part.end == Part::Failed)
-    raise("instance ", batch.forest().firstInstance + instance.instance, ": ",
-          batch.describeError(part));
-  return !hasEnded;
-}
-
-bool Inspector::runRound() {
-  size_t count = 0;
-  for (Waiting &instance : waiting) {
-    if (resume(instance, /*isNew=*/false))
-      std::swap(waiting[count++], instance);
-    else
-      freeStacks.push_back(std::move(instance.stack));
-  }
-  waiting.resize(count);
-  // All begin in the first round.
-  for (; nextInstance < batch.numInstances(); ++nextInstance) {
-    if (freeStacks.empty())
-      freeStacks.push_back(
-          std::make_unique<FiberStack>(batch.options.stackSize));
-    Waiting instance{std::move(freeStacks.back()), nullptr, nextInstance,
-                     batch.options.lockstep.maxSteps};
-    freeStacks.pop_back();
-    instance.fiber = std::make_unique<Fiber>(*instance.stack);
-    if (resume(instance, /*isNew=*/true))
-      waiting.push_back(std::move(instance));
-    else
-      freeStacks.push_back(std::move(instance.stack));
-  }
-  most = std::max(most, static_cast<int64_t>(waiting.size()));
-  return !waiting.empty();
-}
 
 void Inspector::endFlush() {
   Part &part = batch.context();

@@ -8,7 +8,7 @@
 #ifndef BATCH_RUNTIME_LIB_INSPECTOR_INSPECTOR_H
 #define BATCH_RUNTIME_LIB_INSPECTOR_INSPECTOR_H
 
-#include "MiniBatch.h"
+#include "Strands.h"
 
 namespace batchrt {
 
@@ -16,7 +16,8 @@ namespace batchrt {
 /// at the same time: compiled code walks their data and records tasks.
 class Inspector {
 public:
-  explicit Inspector(MiniBatch &batch) : batch(batch) {}
+  explicit Inspector(MiniBatch &batch)
+      : batch(batch), strands(batch.context()) {}
 
   /// Inspects all instances: in parts for `groups` separate plans, or for one
   /// group in a part per worker if the mini-batch is large enough.
@@ -26,7 +27,7 @@ public:
   void begin();
   /// Lets each instance, in order, go on until it waits or ends. False if all
   /// have ended. The tasks recorded meanwhile must run before the next round.
-  bool runRound();
+  bool runRound() { return strands.runRound(); }
   /// True if tasks have been recorded that have not run: of deferred kernels,
   /// or of others.
   bool hasTasks(bool deferred) const;
@@ -35,9 +36,9 @@ public:
   void hideTasks();
   /// The tasks of kernels that are not deferred have run.
   void endFlush();
-  /// Since begin(): waits, and the most instances that waited together.
+  /// Since begin(): waits, and the most fibers that there have been.
   int64_t waits() const { return batch.context().waits; }
-  int64_t mostWaiting() const { return most; }
+  int64_t mostFibers() const { return strands.mostFibers(); }
 
   /// The contexts of all parts, in order.
   const std::vector<BatchContext *> &contexts() const { return list; }
@@ -53,24 +54,14 @@ private:
   void inspect(Part &part, int64_t number);
   std::string nameInstance(const Part &failed);
 
-  /// An instance that waits.
-  struct Waiting {
-    std::unique_ptr<FiberStack> stack;
-    std::unique_ptr<Fiber> fiber;
-    int64_t instance, stepsLeft;
-  };
-  bool resume(Waiting &instance, bool isNew);
-
   MiniBatch &batch;
   std::vector<BatchContext *> list;
   bool apart = false;
-  std::vector<Waiting> waiting; ///< by instance
+  Strands strands;
   /// The queues that plans see: of the part that is inspected, and of one that
   /// has the tasks of deferred kernels.
   std::vector<BatchQueue> shown[2];
   BatchQueue *recorded = nullptr; ///< those that compiled code sees
-  std::vector<std::unique_ptr<FiberStack>> freeStacks;
-  int64_t nextInstance = 0, most = 0;
 };
 
 } // namespace batchrt

@@ -8,6 +8,7 @@
 #include "batch-runtime/Memory.h"
 #include "batch-runtime/Schedule/Random.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace batchrt;
@@ -47,28 +48,48 @@ bool MemoTable::find(int64_t function, const int64_t *key, int64_t keySize,
     return false;
   size_t at = locate(hashKey(function, key, keySize), function, key, keySize);
   const Entry &entry = entries[at];
-  if (entry.epoch != epoch)
+  if (entry.epoch != epoch || !entry.hasResults)
     return false;
   for (int64_t i = 0; i < resultCount; ++i)
     results[i] = pool[entry.cells + keySize + i];
   return true;
 }
 
-void MemoTable::store(int64_t function, const int64_t *key, int64_t keySize,
-                      const int64_t *results, int64_t resultCount) {
+/// The entry of the key, which is new if need be, without results then.
+MemoTable::Entry &MemoTable::add(int64_t function, const int64_t *key,
+                                 int64_t keySize, int64_t resultCount) {
   if (2 * static_cast<size_t>(used + 1) > entries.size())
     rehash();
   uint64_t hash = hashKey(function, key, keySize);
   Entry &entry = entries[locate(hash, function, key, keySize)];
-  used += entry.epoch != epoch;
-  entry = {hash, epoch, function, keySize, static_cast<int64_t>(pool.size())};
+  if (entry.epoch == epoch)
+    return entry;
+  ++used;
+  entry = {hash, epoch, function, keySize, static_cast<int64_t>(pool.size()),
+           false};
   pool.insert(pool.end(), key, key + keySize);
-  pool.insert(pool.end(), results, results + resultCount);
+  pool.resize(pool.size() + resultCount);
+  return entry;
+}
+
+bool MemoTable::begin(int64_t function, const int64_t *key, int64_t keySize,
+                      int64_t resultCount) {
+  const int64_t before = used;
+  add(function, key, keySize, resultCount);
+  return used != before;
+}
+
+void MemoTable::store(int64_t function, const int64_t *key, int64_t keySize,
+                      const int64_t *results, int64_t resultCount) {
+  Entry &entry = add(function, key, keySize, resultCount);
+  entry.hasResults = true;
+  std::copy(results, results + resultCount,
+            pool.begin() + entry.cells + keySize);
 }
 
 void MemoTable::rehash() {
   std::vector<Entry> old(entries.empty() ? 1024 : entries.size() * 2,
-                         Entry{0, 0, 0, 0, 0});
+                         Entry{0, 0, 0, 0, 0, false});
   old.swap(entries);
   size_t mask = entries.size() - 1;
   for (const Entry &entry : old) {

@@ -198,6 +198,7 @@ void MiniBatch::runUnbatched(int64_t instance) {
   arena.reset(part);
   part.known.clear();
   part.roomGrows = true;
+  part.strands = nullptr;
   part.stepsLeft = options.lockstep.maxSteps;
   int64_t scratch = 64, worker = 64;
   for (const KernelInfo &kernel : descriptor().kernels) {
@@ -299,9 +300,9 @@ std::string MiniBatch::explain(int64_t code, int64_t a, int64_t b) const {
                   " rows", findIndex(info, *loaded, a));
   }
   case BATCH_ERROR_STACK_OVERFLOW:
-    return concat("the recursion is deeper than the stack of ",
-                  context().stack.size(),
-                  " bytes allows; give a larger one with --stack-size=BYTES");
+    return concat("the recursion is deeper than the stack of ", a,
+                  " bytes allows; give a larger one with ",
+                  b ? "--fiber-stack" : "--stack-size", "=BYTES");
   case BATCH_ERROR_RAGGED_MISMATCH:
     return concat("two ragged tensors that are read together have ", a, " and ",
                   b, " rows; give them the same number of rows");

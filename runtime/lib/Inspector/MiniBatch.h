@@ -13,6 +13,7 @@
 namespace batchrt {
 
 class MiniBatch;
+class Strands;
 
 /// The context of compiled code on one worker, which inspects consecutive
 /// instances or runs one unbatched. The contexts of a run differ in the memory
@@ -25,8 +26,9 @@ struct alignas(64) Part : BatchContext {
   MiniBatch &owner;
   FiberStack &stack; ///< of the worker that inspects this part
   Fiber fiber;
-  Fiber *running = &fiber; ///< on which compiled code runs now
-  int64_t waits = 0;       ///< times that it was suspended
+  Fiber *running = &fiber;    ///< on which compiled code runs now
+  Strands *strands = nullptr; ///< where control waits: what runs it
+  int64_t waits = 0;
   MemoTable known;
   Buffer queueList; ///< on cache lines of its own
   std::vector<Buffer> queueMemory;

@@ -682,3 +682,35 @@ func.func @f(%h: !batch.handle, %i: index) {
   %e = batch.await %h[%i] number(0) table(@t) : tensor<4xf32>
   return
 }
+
+// -----
+
+// Several regions go on together,
+func.func @f(%h: !batch.handle) {
+  // expected-error @+1 {{'batch.concurrent' op has fewer than two regions}}
+  %a = batch.concurrent : !batch.handle {
+    batch.yield %h : !batch.handle
+  }
+  return
+}
+
+// -----
+
+// whose results are those of the op.
+func.func @f(%h: !batch.handle, %i: index) {
+  // expected-error @+1 {{'batch.concurrent' op has results of types ('!batch.handle', 'index'), but its regions yield ('!batch.handle', '!batch.handle')}}
+  %a, %b = batch.concurrent : !batch.handle, index {
+    batch.yield %h : !batch.handle
+  }, {
+    batch.yield %h : !batch.handle
+  }
+  return
+}
+
+// -----
+
+// Rounds that wait side by side are those of a map.
+// expected-error @+1 {{'func.func' op 'batch.concurrent_rounds' must be a unit attribute of a rec.map}}
+func.func @f() attributes {batch.concurrent_rounds} {
+  return
+}

@@ -54,6 +54,13 @@ func.func @f.inspect(%word: !batch.handle, %zero: index) -> index {
   EXAMPLE
   return %w : index
 }
+// ----- batch.concurrent
+func.func private @grow.inspect(!batch.handle) -> !batch.handle
+func.func @f.inspect(%x: !batch.handle, %y: !batch.handle)
+    -> (!batch.handle, !batch.handle) {
+  EXAMPLE
+  return %l, %r : !batch.handle, !batch.handle
+}
 // ----- batch.traverse
 rec.adt @Tree {
   rec.variant @leaf(word: index)

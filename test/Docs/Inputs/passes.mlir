@@ -286,6 +286,16 @@ func.func @main(%t: !tree) -> !vec attributes {batch.entry} {
 // ----- batch-choose-strategy
 // OPTIONS: --batch-choose-strategy=strategy=lockstep
 EXAMPLE
+// ----- batch-fork-calls
+batch.table @t : tensor<f32> group(0)
+func.func private @w(%h: !batch.handle) -> f32 {
+  %e = batch.await %h[] number(0) table(@t) : tensor<f32>
+  return %e : f32
+}
+func.func @f(%x: !batch.handle, %y: !batch.handle) -> (f32, f32) {
+  EXAMPLE
+  return %l, %r : f32, f32
+}
 // ----- batch-insert-forces
 func.func @main(%x: tensor<f32>) -> f32
     attributes {batch.entry, batch.strategy = #batch.strategy<lazy>} {

@@ -100,6 +100,8 @@ inline constexpr StringLiteral kNotBatchedAttr = "batch.not_batched";
 /// On a recursive function of the inspector or of the instance program: calls
 /// with equal arguments run once.
 inline constexpr StringLiteral kMemoizedAttr = "batch.memoized";
+/// On a rec.map of the inspector: its rounds wait side by side.
+inline constexpr StringLiteral kConcurrentAttr = "batch.concurrent_rounds";
 
 /// The entry function of `module`, or null.
 FunctionOpInterface lookupEntry(ModuleOp module);

@@ -80,11 +80,13 @@ def Batch_KernelOp : Batch_Op<"kernel", [
 }
 
 def Batch_YieldOp : Batch_Op<"yield", [
-    Pure, Terminator, ReturnLike, HasParent<"KernelOp">]> {
-  let summary = "results of a kernel";
+    Pure, Terminator, ReturnLike,
+    ParentOneOf<["KernelOp", "ConcurrentOp"]>]> {
+  let summary = "results of a kernel, or of a region of batch.concurrent";
   let description = [{
     Ends a `batch.kernel`. The operands are the results of a task, in order, with
-    the types that the kernel declares.
+    the types that the kernel declares. In a region of `batch.concurrent`, they
+    are the region's results.
 
     ```mlir
     batch.kernel @copy(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -349,6 +351,32 @@ def Batch_AwaitOp : Batch_Op<"await", [
   let assemblyFormat = [{
     $row `[` $indices `]` `number` `(` $number `)` (`table` `(` $table^ `)`)?
     attr-dict `:` $row_type
+  }];
+  let hasVerifier = 1;
+}
+
+def Batch_ConcurrentOp : Batch_Op<"concurrent", [
+    SingleBlock, NoRegionArguments, RecursiveMemoryEffects]> {
+  let summary = "regions of an inspector that wait side by side";
+  let description = [{
+    Runs its regions, which do not depend on each other, and ends when all have.
+    Where one waits at a `batch.await`, the next goes on. The results are those
+    of the regions, in order. `batch-fork-calls` makes it.
+
+    ```mlir
+    %l, %r = batch.concurrent : !batch.handle, !batch.handle {
+      %a = func.call @grow.inspect(%x) : (!batch.handle) -> !batch.handle
+      batch.yield %a : !batch.handle
+    }, {
+      %b = func.call @grow.inspect(%y) : (!batch.handle) -> !batch.handle
+      batch.yield %b : !batch.handle
+    }
+    ```
+  }];
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region VariadicRegion<SizedRegion<1>>:$branches);
+  let assemblyFormat = [{
+    (`:` type($results)^)? $branches attr-dict
   }];
   let hasVerifier = 1;
 }

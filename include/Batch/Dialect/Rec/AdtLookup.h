@@ -61,6 +61,9 @@ private:
   int64_t maxFields = 0;
 };
 
+/// True if values of ADTs or lists are among the arguments of a function.
+bool takesNode(FunctionOpInterface function);
+
 } // namespace mlir::rec
 
 #endif // BATCH_DIALECT_REC_ADTLOOKUP_H

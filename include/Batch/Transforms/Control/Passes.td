@@ -68,13 +68,11 @@ def ChooseStrategyPass : Pass<"batch-choose-strategy", "::mlir::ModuleOp"> {
   let summary = "decide where control runs";
   let description = [{
     Gives the entry a `batch.strategy`, unless the source gives one; an option that
-    says another is an error. `auto` is the
-    first that is legal: `linearize`, where control reads nothing but inputs and
-    parameters, elements of tensors among them; `lockstep`, where it needs tensors
-    that ops compute; `lazy`, where it also walks data structures; `none`, which
-    runs one instance at a time.
-    A remark says which it is. For `none` a warning says where and why, and
-    `batch.not_batched` keeps that for whoever runs the object.
+    says another is an error. `auto` is the first that is legal: `linearize`, where
+    control reads nothing but inputs and parameters, elements of tensors among them;
+    `lockstep`, where it needs tensors that ops compute; `lazy`, where it also walks
+    data structures; `none`, which runs one instance at a time. A remark says which.
+    For `none` a warning says where and why; `batch.not_batched` keeps it in objects.
 
     ```mlir
     func.func @main(%n: i64) -> i64 attributes {batch.entry} {
@@ -88,9 +86,7 @@ def ChooseStrategyPass : Pass<"batch-choose-strategy", "::mlir::ModuleOp"> {
     ```
 
     A program that no strategy runs is an error here. Whether another strategy than
-    `auto` is legal says the pass that does it.
-
-    See test/Transforms/Control/choose-strategy.mlir.
+    `auto` is legal says the pass that does it. See test/Transforms/Control/choose-strategy.mlir.
   }];
   let options = [
     Option<"strategy", "strategy", "::mlir::batch::Strategy",
@@ -105,8 +101,8 @@ def InsertForcesPass : Pass<"batch-insert-forces", "::mlir::ModuleOp"> {
   let summary = "mark where control waits for tensors";
   let description = [{
     In a program of strategy `lazy`, puts a numbered `batch.force` in front of each
-    element that control reads of a tensor that an op computes. What a kernel has
-    to compute ends there. A remark says what control waits for.
+    element that control reads of a computed tensor. A kernel ends there. A remark
+    says what control waits for. See test/Transforms/Control/insert-forces.mlir.
 
     ```mlir
     %c = tensor.extract %score[] : tensor<f32>
@@ -114,8 +110,30 @@ def InsertForcesPass : Pass<"batch-insert-forces", "::mlir::ModuleOp"> {
     %s = batch.force %score number(0) : tensor<f32>
     %c = tensor.extract %s[] : tensor<f32>
     ```
+  }];
+  let dependentDialects = ["::mlir::batch::BatchDialect"];
+}
 
-    See test/Transforms/Control/insert-forces.mlir.
+def ForkCallsPass : Pass<"batch-fork-calls", "::mlir::ModuleOp"> {
+  let summary = "let what does not depend on each other wait side by side";
+  let description = [{
+    In inspectors, calls, conditionals and loops of a block that may wait and do
+    not depend on each other become regions of a `batch.concurrent`; rounds of a
+    `rec.map` that may wait get `batch.concurrent_rounds`. A remark says so.
+
+    ```mlir
+    %l = func.call @w(%x) : (!batch.handle) -> f32
+    %r = func.call @w(%y) : (!batch.handle) -> f32
+    // becomes
+    %lr:2 = batch.concurrent : f32, f32 {
+      %a = func.call @w(%x) : (!batch.handle) -> f32
+      batch.yield %a : f32
+    }, {
+      %b = func.call @w(%y) : (!batch.handle) -> f32
+      batch.yield %b : f32
+    }
+    ```
+    See test/Transforms/Control/fork-calls.mlir.
   }];
   let dependentDialects = ["::mlir::batch::BatchDialect"];
 }

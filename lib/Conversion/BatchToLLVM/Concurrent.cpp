@@ -1,0 +1,185 @@
+//===- Concurrent.cpp - Lower branches that wait side by side -------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The regions of a batch.concurrent become the cases of one function
+// (BatchBranch in ABI.h), and so does the body of a loop whose rounds wait side
+// by side. It finds the values that it reads in a frame, cells on the stack of
+// the function around the op, and leaves its results there.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Target/ABI/ContextAccess.h"
+#include "Patterns.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+namespace {
+class BranchOutliner {
+public:
+  /// `op` is in `function` and becomes the number `number` of those outlined.
+  BranchOutliner(Operation *op, FunctionOpInterface function, unsigned number);
+  /// Replaces the op. Returns the function of its branches.
+  LLVM::LLVMFuncOp run();
+
+private:
+  void makeFunction();
+  void makeCases(ConcurrentOp concurrent);
+  void makeRound(scf::ForOp loop);
+  void makeCall();
+
+  Operation *op;
+  FunctionOpInterface function;
+  OpBuilder builder;
+  Location loc;
+  std::string name;
+  /// Values from outside of the op; the results follow them in the frame.
+  SmallVector<Value> captured;
+  LLVM::LLVMFuncOp branches;
+};
+} // namespace
+
+/// The first op within `root` that waits side by side, from outside in.
+static Operation *findConcurrent(Operation *root) {
+  Operation *found = nullptr;
+  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (!isa<ConcurrentOp>(op) && !op->hasAttr(kConcurrentAttr))
+      return WalkResult::advance();
+    found = op;
+    return WalkResult::interrupt();
+  });
+  return found;
+}
+
+BranchOutliner::BranchOutliner(Operation *op, FunctionOpInterface function,
+                               unsigned number)
+    : op(op), function(function), builder(op), loc(op->getLoc()),
+      name((function.getName() + ".branch" + Twine(number)).str()) {
+  // Constants are made again, the context is an argument.
+  llvm::SetVector<Value> used;
+  getUsedValuesDefinedAbove(op->getRegions(), used);
+  for (Value value : used) {
+    Operation *maker = value.getDefiningOp();
+    if (maker && maker->hasTrait<OpTrait::ConstantLike>()) {
+      for (Region &region : op->getRegions()) {
+        builder.setInsertionPointToStart(&region.front());
+        replaceAllUsesInRegionWith(value, builder.clone(*maker)->getResult(0),
+                                   region);
+      }
+    } else if (value != function.getArgument(0)) {
+      captured.push_back(value);
+    }
+  }
+}
+
+void BranchOutliner::makeFunction() {
+  auto module = function->getParentOfType<ModuleOp>();
+  Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  builder.setInsertionPointToEnd(module.getBody());
+  branches = LLVM::LLVMFuncOp::create(
+      builder, loc, name,
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()),
+                                  {pointer, pointer, builder.getI64Type()}),
+      LLVM::Linkage::Internal);
+  Block *body = branches.addEntryBlock(builder);
+  builder.setInsertionPointToStart(body);
+  ContextBuilder cb(builder, loc, body->getArgument(0));
+  auto replace = [&](Value value, Value with) {
+    for (Region &region : op->getRegions())
+      replaceAllUsesInRegionWith(value, with, region);
+  };
+  replace(function.getArgument(0), body->getArgument(0));
+  for (auto [place, value] : llvm::enumerate(captured))
+    replace(value, cb.fromCell(cb.loadCell(body->getArgument(1),
+                                           cb.constant(place)),
+                               value.getType()));
+  if (auto concurrent = dyn_cast<ConcurrentOp>(op))
+    makeCases(concurrent);
+  else
+    makeRound(cast<scf::ForOp>(op));
+  LLVM::ReturnOp::create(builder, loc, ValueRange());
+}
+
+/// A case for each region, which leaves its results behind the captured values.
+void BranchOutliner::makeCases(ConcurrentOp concurrent) {
+  Block *body = builder.getBlock();
+  SmallVector<int64_t> cases = llvm::to_vector(
+      llvm::seq<int64_t>(0, concurrent.getBranches().size() - 1));
+  Value number = arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                            body->getArgument(2));
+  auto choice = scf::IndexSwitchOp::create(builder, loc, TypeRange(), number,
+                                           cases, cases.size());
+  int64_t place = static_cast<int64_t>(captured.size());
+  for (auto [position, region] : llvm::enumerate(concurrent.getBranches())) {
+    Region &target = position < cases.size() ? choice.getCaseRegions()[position]
+                                             : choice.getDefaultRegion();
+    target.takeBody(region);
+    Operation *end = target.front().getTerminator();
+    OpBuilder inside(end);
+    ContextBuilder cb(inside, loc, body->getArgument(0));
+    for (Value value : end->getOperands())
+      cb.storeCell(body->getArgument(1), cb.constant(place++),
+                   cb.toCell(value));
+    scf::YieldOp::create(inside, loc);
+    end->erase();
+  }
+}
+
+void BranchOutliner::makeRound(scf::ForOp loop) {
+  Block *body = builder.getBlock();
+  loop.getInductionVar().replaceAllUsesWith(body->getArgument(2));
+  loop.getBody()->getTerminator()->erase();
+  body->getOperations().splice(body->end(), loop.getBody()->getOperations());
+  builder.setInsertionPointToEnd(body);
+}
+
+void BranchOutliner::makeCall() {
+  size_t cells = captured.size() + op->getNumResults();
+  // Loops use one frame for all rounds: none is in use when the next begins.
+  builder.setInsertionPointToStart(&function.front());
+  Value frame = LLVM::AllocaOp::create(
+      builder, loc, LLVM::LLVMPointerType::get(builder.getContext()),
+      builder.getI64Type(),
+      ContextBuilder(builder, loc).constant(std::max<int64_t>(cells, 1)), 8);
+  builder.setInsertionPoint(op);
+  ContextBuilder cb(builder, loc);
+  for (auto [place, value] : llvm::enumerate(captured))
+    cb.storeCell(frame, cb.constant(place), cb.toCell(value));
+  auto loop = dyn_cast<scf::ForOp>(op);
+  Value count = loop ? loop.getUpperBound()
+                     : cb.constant(cast<ConcurrentOp>(op).getBranches().size());
+  Value code = LLVM::AddressOfOp::create(builder, loc, branches);
+  cb.call(RuntimeFunction::concurrent, {code, frame, count});
+  for (auto [place, result] : llvm::enumerate(op->getResults()))
+    result.replaceAllUsesWith(cb.fromCell(
+        cb.loadCell(frame, cb.constant(captured.size() + place)),
+        result.getType()));
+  op->erase();
+}
+
+LLVM::LLVMFuncOp BranchOutliner::run() {
+  makeFunction();
+  makeCall();
+  return branches;
+}
+
+void batch::lowerConcurrent(func::FuncOp function) {
+  // Branches have branches: each function is a frame's owner of its own.
+  SmallVector<FunctionOpInterface> functions = {function};
+  unsigned number = 0;
+  while (!functions.empty()) {
+    FunctionOpInterface next = functions.pop_back_val();
+    while (Operation *op = findConcurrent(next))
+      functions.push_back(BranchOutliner(op, next, number++).run());
+  }
+}

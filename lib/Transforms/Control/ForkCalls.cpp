@@ -1,0 +1,310 @@
+//===- ForkCalls.cpp - Let independent calls wait side by side ------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Dialect/Rec/Rec.h"
+#include "Batch/Transforms/Control/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_FORKCALLSPASS
+#include "Batch/Transforms/Control/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+using namespace mlir::batch;
+
+namespace {
+
+/// What may wait: a batch.await, calls of functions that may, and ops with
+/// either in their regions.
+class Waiting {
+public:
+  explicit Waiting(ModuleOp module);
+  bool operator()(Operation *op) const;
+  bool hasFunctions() const { return !functions.empty(); }
+
+private:
+  DenseSet<StringAttr> functions;
+};
+
+/// Forks the ops of a block that may wait ("waiting ops") as far as they do not
+/// depend on each other. What series-parallel dependences allow is found; of
+/// others, what waits first goes on together.
+class BlockForker {
+public:
+  BlockForker(Block &block, const Waiting &mayWait);
+  void run();
+
+private:
+  using Ops = SmallVector<Operation *>;
+
+  void place(Ops ops, Block &to);
+  bool placeApart(ArrayRef<Operation *> ops, Block &to);
+  void fork(ArrayRef<Ops> branches, Block &to);
+  /// The waiting ops among `ops`.
+  llvm::BitVector getWaiting(ArrayRef<Operation *> ops) const;
+  /// Those of `inside` that `op` depends on.
+  llvm::BitVector getNeeded(Operation *op, const llvm::BitVector &inside) const {
+    llvm::BitVector needed = above.lookup(op);
+    return needed &= inside;
+  }
+  bool isForked(unsigned number) const {
+    return !isa<AwaitOp>(waiting[number]);
+  }
+
+  Block &block;
+  Ops waiting; ///< in order; their positions are their numbers
+  DenseMap<Operation *, unsigned> numbers;
+  /// For each op of the block the waiting ops that it depends on.
+  DenseMap<Operation *, llvm::BitVector> above;
+};
+
+class ForkCallsPass : public batch::impl::ForkCallsPassBase<ForkCallsPass> {
+  using ForkCallsPassBase::ForkCallsPassBase;
+  void runOnOperation() override;
+};
+
+} // namespace
+
+Waiting::Waiting(ModuleOp module) {
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (auto function : module.getOps<func::FuncOp>())
+      if (!functions.contains(function.getSymNameAttr()) && (*this)(function))
+        changed = functions.insert(function.getSymNameAttr()).second;
+  }
+}
+
+bool Waiting::operator()(Operation *op) const {
+  return op
+      ->walk([&](Operation *inner) {
+        auto call = dyn_cast<func::CallOp>(inner);
+        bool waits = call ? functions.contains(call.getCalleeAttr().getAttr())
+                          : isa<AwaitOp>(inner);
+        return waits ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+BlockForker::BlockForker(Block &block, const Waiting &mayWait) : block(block) {
+  for (Operation &op : block.without_terminator())
+    if (mayWait(&op)) {
+      numbers[&op] = waiting.size();
+      waiting.push_back(&op);
+    }
+  DenseMap<Value, Operation *> reads;
+  for (Operation &op : block.without_terminator()) {
+    llvm::BitVector needed(waiting.size());
+    auto addOp = [&](Operation *other) {
+      if (!other || other->getBlock() != &block)
+        return;
+      needed |= above.lookup(other);
+      if (auto known = numbers.find(other); known != numbers.end())
+        needed.set(known->second);
+    };
+    auto add = [&](Value value) { addOp(value.getDefiningOp()); };
+    llvm::for_each(op.getOperands(), add);
+    visitUsedValuesDefinedAbove(op.getRegions(),
+                                [&](OpOperand *use) { add(use->get()); });
+    // Of two reads of a row only the first can wait.
+    if (auto read = dyn_cast<AwaitOp>(op))
+      addOp(std::exchange(reads[read.getRow()], read));
+    above[&op] = std::move(needed);
+  }
+}
+
+llvm::BitVector BlockForker::getWaiting(ArrayRef<Operation *> ops) const {
+  llvm::BitVector inside(waiting.size());
+  for (Operation *op : ops)
+    if (auto known = numbers.find(op); known != numbers.end())
+      inside.set(known->second);
+  return inside;
+}
+
+/// Before the terminator, if there is one.
+static Block::iterator getEnd(Block &block) {
+  bool hasEnd =
+      !block.empty() && block.back().hasTrait<OpTrait::IsTerminator>();
+  return hasEnd ? std::prev(block.end()) : block.end();
+}
+
+static void append(Operation *op, Block &to) {
+  op->moveBefore(&to, getEnd(to));
+}
+
+/// Appends a batch.concurrent with a region for each of `branches`, which do not
+/// depend on each other.
+void BlockForker::fork(ArrayRef<Ops> branches, Block &to) {
+  Location loc = branches.front().front()->getLoc();
+  SmallVector<SmallVector<Value>> yielded;
+  SmallVector<Value> values;
+  SmallVector<DenseSet<Operation *>> members;
+  auto isOutside = [](const DenseSet<Operation *> &branch, Operation *user) {
+    while (user && !branch.contains(user))
+      user = user->getParentOp();
+    return !user;
+  };
+  for (const Ops &branch : branches) {
+    const auto &inside = members.emplace_back(branch.begin(), branch.end());
+    SmallVector<Value> &results = yielded.emplace_back();
+    for (Operation *op : branch)
+      for (Value result : op->getResults())
+        if (llvm::any_of(result.getUsers(), [&](Operation *user) {
+              return isOutside(inside, user);
+            }))
+          results.push_back(result);
+    llvm::append_range(values, results);
+  }
+  OpBuilder builder(block.getParentOp());
+  builder.setInsertionPoint(&to, getEnd(to));
+  auto op = ConcurrentOp::create(builder, loc, TypeRange(ValueRange(values)),
+                                 branches.size());
+  unsigned position = 0;
+  for (auto [branch, inside, region, results] :
+       llvm::zip_equal(branches, members, op.getBranches(), yielded)) {
+    for (Value value : results)
+      value.replaceUsesWithIf(op.getResult(position++), [&](OpOperand &use) {
+        return isOutside(inside, use.getOwner());
+      });
+    Block &body = region.emplaceBlock();
+    builder.setInsertionPointToEnd(&body);
+    YieldOp::create(builder, loc, results);
+    place(branch, body);
+  }
+  remark::passed(loc, remark::RemarkOpts::name("Fork").category("batch"))
+      << std::to_string(branches.size()) +
+             " calls do not depend on each other and wait side by side";
+}
+
+/// Appends `ops` by what of them does not depend on each other; false if all
+/// waiting ops do.
+bool BlockForker::placeApart(ArrayRef<Operation *> ops, Block &to) {
+  llvm::BitVector inside = getWaiting(ops);
+  llvm::EquivalenceClasses<unsigned> groups;
+  for (unsigned number : inside.set_bits()) {
+    groups.insert(number);
+    for (unsigned other : getNeeded(waiting[number], inside).set_bits())
+      groups.unionSets(number, other);
+  }
+  if (groups.getNumClasses() < 2)
+    return false;
+  // Reads alone are not worth a branch: what they wait for runs meanwhile.
+  DenseMap<unsigned, unsigned> branchOf;
+  SmallVector<Ops> branches;
+  for (unsigned number : inside.set_bits())
+    if (isForked(number) &&
+        branchOf.try_emplace(groups.getLeaderValue(number), branches.size())
+            .second)
+      branches.emplace_back();
+  Ops rest;
+  for (Operation *op : ops) {
+    llvm::BitVector needed = getNeeded(op, inside);
+    if (auto known = numbers.find(op); known != numbers.end())
+      needed.set(known->second);
+    DenseSet<unsigned> leaders;
+    for (unsigned number : needed.set_bits())
+      leaders.insert(groups.getLeaderValue(number));
+    auto branch = branchOf.find(*leaders.begin());
+    if (leaders.size() == 1 && branch != branchOf.end())
+      branches[branch->second].push_back(op);
+    else
+      rest.push_back(op);
+  }
+  if (branches.size() > 1)
+    fork(branches, to);
+  else if (branches.size() == 1)
+    place(branches.front(), to);
+  else
+    return false;
+  place(rest, to);
+  return true;
+}
+
+/// Moves `ops` to the end of `to`. What they depend on is there already.
+void BlockForker::place(Ops ops, Block &to) {
+  for (;;) {
+    llvm::BitVector inside = getWaiting(ops);
+    Ops rest;
+    for (Operation *op : ops)
+      if (!numbers.contains(op) && getNeeded(op, inside).none())
+        append(op, to);
+      else
+        rest.push_back(op);
+    if (inside.none() || placeApart(rest, to))
+      return;
+    // One that all others come before goes behind them.
+    for (unsigned number : inside.set_bits()) {
+      llvm::BitVector others = inside;
+      others.reset(number);
+      if (inside.count() < 2 || getNeeded(waiting[number], inside) != others)
+        continue;
+      Ops before, behind;
+      for (Operation *op : rest)
+        (op == waiting[number] || getNeeded(op, inside).test(number) ? behind
+                                                                     : before)
+            .push_back(op);
+      place(before, to);
+      place(behind, to);
+      return;
+    }
+    // Those that depend on none come first.
+    SmallVector<Ops> branches;
+    ops.clear();
+    for (Operation *op : rest) {
+      auto known = numbers.find(op);
+      if (known == numbers.end() || getNeeded(op, inside).any())
+        ops.push_back(op);
+      else if (isForked(known->second))
+        branches.push_back({op});
+      else
+        append(op, to);
+    }
+    if (branches.size() > 1)
+      fork(branches, to);
+    else if (branches.size() == 1)
+      append(branches.front().front(), to);
+  }
+}
+
+void BlockForker::run() {
+  unsigned forked = 0;
+  for (unsigned number = 0; number < waiting.size(); ++number)
+    forked += isForked(number);
+  if (forked < 2)
+    return;
+  Ops ops;
+  for (Operation &op : block.without_terminator())
+    ops.push_back(&op);
+  place(ops, block);
+}
+
+void ForkCallsPass::runOnOperation() {
+  Waiting mayWait(getOperation());
+  if (!mayWait.hasFunctions())
+    return;
+  SmallVector<Block *> blocks;
+  getOperation().walk([&](Block *block) {
+    Operation *op = block->getParentOp();
+    if (isa<ModuleOp>(op) || !mayWait(op))
+      return;
+    blocks.push_back(block);
+    if (auto map = dyn_cast<rec::MapOp>(op)) {
+      map->setAttr(kConcurrentAttr, UnitAttr::get(&getContext()));
+      remark::passed(map.getLoc(),
+                     remark::RemarkOpts::name("Fork").category("batch"))
+          << "rounds do not depend on each other and wait side by side";
+    }
+  });
+  for (Block *block : blocks)
+    BlockForker(*block, mayWait).run();
+}

@@ -1,0 +1,167 @@
+//===- Strands.cpp - Instances that wait, and their branches --------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Strands.h"
+#include "batch-runtime/Error.h"
+
+#include <algorithm>
+#include <utility>
+
+using namespace batchrt;
+
+void Strands::begin() {
+  waiting.clear();
+  parked.clear();
+  for (std::vector<Strand *> &list : unused)
+    list.clear();
+  for (const std::unique_ptr<Strand> &strand : all)
+    unused[strand->code != nullptr].push_back(strand.get());
+  instances.assign(part.owner.numInstances(),
+                   {part.owner.options.lockstep.maxSteps, 0});
+  running = nullptr;
+  nextInstance = alive = most = 0;
+  hasStored = false;
+}
+
+void Strands::enter(void *argument) {
+  Strand &strand = *static_cast<Strand *>(argument);
+  Part &part = strand.owner->part;
+  if (strand.code)
+    strand.code(&part, strand.frame, strand.number);
+  else
+    part.owner.object.entry().inspect(&part, strand.instance,
+                                      strand.instance + 1);
+}
+
+/// A fiber for an instance, or for a branch of one if there is `code`.
+Strands::Strand &Strands::take(int64_t instance, BatchBranch code) {
+  const SessionOptions &options = part.owner.options;
+  std::vector<Strand *> &list = unused[code != nullptr];
+  if (list.empty()) {
+    try {
+      all.push_back(std::make_unique<Strand>(code ? options.branchStackSize
+                                                  : options.stackSize));
+    } catch (const Error &error) {
+      raise(error.what(), "; there are ", alive,
+            " fibers already: give a smaller --batch or --max-fibers");
+    }
+    list.push_back(all.back().get());
+  }
+  Strand &strand = *list.back();
+  list.pop_back();
+  ++alive;
+  strand.owner = this;
+  strand.instance = instance;
+  strand.code = code;
+  strand.join = nullptr;
+  return strand;
+}
+
+/// Of a strand that has ended; returns the one that may go on therefore.
+Strands::Strand *Strands::release(Strand &strand) {
+  --alive;
+  unused[strand.code != nullptr].push_back(&strand);
+  if (!strand.join)
+    return nullptr;
+  --instances[strand.instance].branches;
+  return --strand.join->left == 0 ? strand.join->waiter : nullptr;
+}
+
+/// Switches to a strand until it waits; true if it has ended.
+bool Strands::run(Strand &strand, bool isNew) {
+  Strand *outer = std::exchange(running, &strand);
+  part.running = &strand.fiber;
+  part.stackLimit = strand.stack.limit();
+  const bool hasEnded =
+      isNew ? strand.fiber.run(enter, &strand) : strand.fiber.resume();
+  running = outer;
+  if (outer) {
+    part.running = &outer->fiber;
+    part.stackLimit = outer->stack.limit();
+  }
+  return hasEnded;
+}
+
+/// Lets a strand go on, and then those that have waited for its end.
+void Strands::advance(Strand *strand, bool isNew) {
+  Instance &instance = instances[strand->instance];
+  const int64_t number = strand->instance;
+  part.end = Part::Returned;
+  part.message.clear();
+  part.stepsLeft = instance.stepsLeft;
+  while (strand) {
+    const bool hasEnded = run(*strand, std::exchange(isNew, false));
+    if (part.end == Part::Failed)
+      raise("instance ", part.owner.forest().firstInstance + number, ": ",
+            part.owner.describeError(part));
+    strand = hasEnded ? release(*strand) : nullptr;
+  }
+  instance.stepsLeft = part.stepsLeft;
+}
+
+bool Strands::runRound() {
+  auto isBefore = [](const Strand *a, const Strand *b) {
+    return a->instance < b->instance;
+  };
+  std::vector<Strand *> ready = std::exchange(waiting, {});
+  // Calls that others had begun may have ended out of order.
+  if (!std::is_sorted(ready.begin(), ready.end(), isBefore))
+    std::stable_sort(ready.begin(), ready.end(), isBefore);
+  for (Strand *strand : ready)
+    advance(strand, /*isNew=*/false);
+  for (; nextInstance < part.owner.numInstances(); ++nextInstance)
+    advance(&take(nextInstance, nullptr), /*isNew=*/true);
+  while (!parked.empty() && std::exchange(hasStored, false))
+    for (Strand *strand : std::exchange(parked, {}))
+      advance(strand, /*isNew=*/false);
+  most = std::max(most, alive);
+  if (waiting.empty() && !parked.empty())
+    raise("instance ",
+          part.owner.forest().firstInstance +
+              (*std::min_element(parked.begin(), parked.end(), isBefore))
+                  ->instance,
+          ": a recursive function calls itself with equal arguments, so it "
+          "has no end");
+  return !waiting.empty();
+}
+
+void Strands::wait() {
+  waiting.push_back(running);
+  running->fiber.suspend();
+}
+
+void Strands::awaitStore() {
+  parked.push_back(running);
+  running->fiber.suspend();
+}
+
+bool Strands::fork(BatchBranch code, int64_t *frame, int64_t count) {
+  Strand &self = *running;
+  Join join{0, nullptr};
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t &branches = instances[self.instance].branches;
+    if (i + 1 == count || branches >= part.owner.options.maxFibers) {
+      code(&part, frame, i);
+      continue;
+    }
+    Strand &branch = take(self.instance, code);
+    branch.frame = frame;
+    branch.number = i;
+    branch.join = &join;
+    ++branches;
+    ++join.left;
+    if (run(branch, /*isNew=*/true))
+      release(branch);
+    else if (part.end == Part::Failed)
+      return false;
+  }
+  if (join.left > 0) {
+    join.waiter = &self;
+    self.fiber.suspend();
+  }
+  return true;
+}

@@ -1,0 +1,180 @@
+// RUN: batch-opt %s --batch-fork-calls | FileCheck %s
+// RUN: batch-opt %s --batch-fork-calls | batch-opt --batch-fork-calls | FileCheck %s
+// RUN: batch-opt %s --batch-fork-calls -o /dev/null \
+// RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=REMARK
+
+// REMARK-DAG: 2 calls do not depend on each other and wait side by side
+// REMARK-DAG: rounds do not depend on each other and wait side by side
+
+batch.table @t : tensor<1xf32> group(0)
+
+// It waits, so its calls may be branches.
+func.func private @grow(%h: !batch.handle, %i: index) -> f32 {
+  %e = batch.await %h[%i] number(0) table(@t) : tensor<1xf32>
+  return %e : f32
+}
+func.func private @plain(%e: f32) -> f32 {
+  return %e : f32
+}
+
+// Two calls, and what depends on one of them only, go on together. What needs
+// neither comes first.
+// CHECK-LABEL: func.func @two
+// CHECK:         %[[N:.*]] = arith.constant 2.0
+// CHECK-NEXT:    %[[R:.*]]:2 = batch.concurrent : f32, f32 {
+// CHECK-NEXT:      %[[A:.*]] = func.call @grow(%arg0
+// CHECK-NEXT:      %[[D:.*]] = arith.addf %[[A]], %[[A]]
+// CHECK-NEXT:      batch.yield %[[D]]
+// CHECK-NEXT:    }, {
+// CHECK-NEXT:      %[[B:.*]] = func.call @grow(%arg1
+// CHECK-NEXT:      batch.yield %[[B]]
+// CHECK-NEXT:    }
+// CHECK-NEXT:    %[[S:.*]] = arith.addf %[[R]]#0, %[[R]]#1
+// CHECK-NEXT:    arith.mulf %[[S]], %[[N]]
+func.func @two(%x: !batch.handle, %y: !batch.handle, %i: index) -> f32 {
+  %a = func.call @grow(%x, %i) : (!batch.handle, index) -> f32
+  %d = arith.addf %a, %a : f32
+  %n = arith.constant 2.0 : f32
+  %b = func.call @grow(%y, %i) : (!batch.handle, index) -> f32
+  %s = arith.addf %d, %b : f32
+  %r = arith.mulf %s, %n : f32
+  return %r : f32
+}
+
+// A conditional waits if a branch does. One that needs another's result waits for
+// it, in its branch.
+// CHECK-LABEL: func.func @chains
+// CHECK:         batch.concurrent : f32, f32 {
+// CHECK-NEXT:      %[[A:.*]] = func.call @grow(%arg0
+// CHECK-NEXT:      %[[C:.*]] = arith.cmpf ogt, %[[A]]
+// CHECK-NEXT:      %[[B:.*]] = scf.if %[[C]]
+// CHECK:           batch.yield %[[B]]
+// CHECK-NEXT:    }, {
+// CHECK-NEXT:      func.call @grow
+// CHECK-NEXT:      batch.yield
+func.func @chains(%x: !batch.handle, %y: !batch.handle, %i: index, %f: f32) -> f32 {
+  %a = func.call @grow(%x, %i) : (!batch.handle, index) -> f32
+  %c = arith.cmpf ogt, %a, %f : f32
+  %b = scf.if %c -> f32 {
+    %e = func.call @grow(%x, %i) : (!batch.handle, index) -> f32
+    scf.yield %e : f32
+  } else {
+    scf.yield %f : f32
+  }
+  %d = func.call @grow(%y, %i) : (!batch.handle, index) -> f32
+  %s = arith.addf %b, %d : f32
+  return %s : f32
+}
+
+// What two branches need comes before both, what needs both comes behind them.
+// CHECK-LABEL: func.func @diamond
+// CHECK:         %[[A:.*]] = call @grow
+// CHECK:         arith.index_cast
+// CHECK-NEXT:    %[[R:.*]]:2 = batch.concurrent : index, index {
+// CHECK:         %[[S:.*]] = arith.addi %[[R]]#0, %[[R]]#1
+// CHECK-NEXT:    call @step(%arg0, %[[S]])
+func.func @diamond(%x: !batch.handle, %i: index) -> index {
+  %a = func.call @grow(%x, %i) : (!batch.handle, index) -> f32
+  %b = arith.fptoui %a : f32 to i64
+  %j = arith.index_cast %b : i64 to index
+  %l = func.call @step(%x, %j) : (!batch.handle, index) -> index
+  %r = func.call @step(%x, %j) : (!batch.handle, index) -> index
+  %s = arith.addi %l, %r : index
+  %y = func.call @step(%x, %s) : (!batch.handle, index) -> index
+  return %y : index
+}
+func.func private @step(%h: !batch.handle, %i: index) -> index {
+  %e = batch.await %h[%i] number(1) table(@t) : tensor<1xf32>
+  %b = arith.fptoui %e : f32 to i64
+  %j = arith.index_cast %b : i64 to index
+  return %j : index
+}
+
+// Neither series nor parallel: a and b, then c (of a) and d (of both).
+// CHECK-LABEL: func.func @crossed
+// CHECK:         %[[R:.*]]:2 = batch.concurrent : index, index {
+// CHECK:         %[[S:.*]] = arith.addi %[[R]]#0, %[[R]]#1
+// CHECK:         batch.concurrent : index, index {
+// CHECK-NEXT:      call @step(%arg0, %[[R]]#0)
+// CHECK:         }, {
+// CHECK-NEXT:      call @step(%arg0, %[[S]])
+func.func @crossed(%x: !batch.handle, %i: index) -> (index, index) {
+  %a = func.call @step(%x, %i) : (!batch.handle, index) -> index
+  %b = func.call @step(%x, %i) : (!batch.handle, index) -> index
+  %c = func.call @step(%x, %a) : (!batch.handle, index) -> index
+  %s = arith.addi %a, %b : index
+  %d = func.call @step(%x, %s) : (!batch.handle, index) -> index
+  return %c, %d : index, index
+}
+
+// Of two reads of a row only the first waits, so it comes before both branches.
+// CHECK-LABEL: func.func @reads
+// CHECK:         %[[A:.*]] = batch.await %arg0[%arg1]
+// CHECK-NEXT:    batch.concurrent : f32, f32 {
+// CHECK-NEXT:      scf.if
+// CHECK:         }, {
+// CHECK-NEXT:      batch.await %arg0[%arg2]
+// CHECK-NEXT:      arith.cmpf
+// CHECK-NEXT:      scf.if
+func.func @reads(%x: !batch.handle, %i: index, %j: index, %f: f32, %c: i1) -> (f32, f32) {
+  %a = batch.await %x[%i] number(2) table(@t) : tensor<1xf32>
+  %b = batch.await %x[%j] number(3) table(@t) : tensor<1xf32>
+  %l = scf.if %c -> f32 {
+    %e = func.call @grow(%x, %i) : (!batch.handle, index) -> f32
+    %s = arith.addf %e, %a : f32
+    scf.yield %s : f32
+  } else {
+    scf.yield %a : f32
+  }
+  %d = arith.cmpf ogt, %b, %f : f32
+  %r = scf.if %d -> f32 {
+    %e = func.call @grow(%x, %j) : (!batch.handle, index) -> f32
+    scf.yield %e : f32
+  } else {
+    scf.yield %f : f32
+  }
+  return %l, %r : f32, f32
+}
+
+// A read is no branch: what it waits for runs while the others wait. Nor are calls
+// that do not wait, or that depend on each other.
+// CHECK-LABEL: func.func @none
+// CHECK-NOT:     batch.concurrent
+func.func @none(%x: !batch.handle, %y: !batch.handle, %i: index) -> (f32, f32, index) {
+  %a = func.call @grow(%x, %i) : (!batch.handle, index) -> f32
+  %b = batch.await %y[%i] number(2) table(@t) : tensor<1xf32>
+  %p = func.call @plain(%b) : (f32) -> f32
+  %q = func.call @plain(%p) : (f32) -> f32
+  %j = arith.fptoui %a : f32 to i64
+  %k = arith.index_cast %j : i64 to index
+  %c = func.call @step(%x, %k) : (!batch.handle, index) -> index
+  return %p, %q, %c : f32, f32, index
+}
+
+// Rounds of a map wait side by side if they wait; those of a fold depend on each
+// other.
+// CHECK-LABEL: func.func @loops
+// CHECK:         rec.map
+// CHECK-NOT:     batch.concurrent_rounds
+// CHECK:         batch.concurrent :
+// CHECK:         rec.map
+// CHECK-SAME:      attributes {batch.concurrent_rounds}
+// CHECK:         rec.fold
+// CHECK-NOT:     batch.concurrent_rounds
+func.func @loops(%l: !rec.list<!batch.handle>, %i: index, %f: f32)
+    -> (!rec.list<f32>, !rec.list<index>, f32) {
+  %m = rec.map %h in %l : !rec.list<!batch.handle> -> !rec.list<f32> {
+    %e = func.call @grow(%h, %i) : (!batch.handle, index) -> f32
+    rec.yield %e : f32
+  }
+  %n = rec.map %h in %l : !rec.list<!batch.handle> -> !rec.list<index> {
+    rec.yield %i : index
+  }
+  %s = rec.fold %h in %l init(%a = %f) : !rec.list<!batch.handle> -> f32 {
+    %e = func.call @grow(%h, %i) : (!batch.handle, index) -> f32
+    %b = arith.addf %a, %e : f32
+    rec.yield %b : f32
+  }
+  return %m, %n, %s : !rec.list<f32>, !rec.list<index>, f32
+}
