@@ -389,18 +389,21 @@ def check_order(name, program, lines, outputs):
                       [v for row in rows[::-1] for v in row] == list(forward))
 
 
+def random_tree(generator, height):
+    if height == 0 or generator.random() < 0.1:
+        return ["leaf", generator.randrange(100)]
+    return ["node", random_tree(generator, height - 1),
+            random_tree(generator, generator.randrange(height))]
+
+
+def height_of(tree):
+    return 0 if tree[0] == "leaf" else 1 + max(map(height_of, tree[1:]))
+
+
 def check_trees():
     generator = random.Random(7)
 
-    def tree(height):
-        if height == 0 or generator.random() < 0.1:
-            return ["leaf", generator.randrange(100)]
-        return ["node", tree(height - 1), tree(generator.randrange(height))]
-
-    def height_of(tree):
-        return 0 if tree[0] == "leaf" else 1 + max(map(height_of, tree[1:]))
-
-    trees = [tree(generator.randrange(9)) for _ in range(48)] + [["leaf", 99]]
+    trees = [random_tree(generator, generator.randrange(9)) for _ in range(48)] + [["leaf", 99]]
     lines = [json.dumps(tree) for tree in trees]
     inputs = batchtest.write_lines(os.path.join(scratch, "trees"), lines)
     for name, text in (("shrink", SHRINK), ("walk", WALK)):
@@ -464,21 +467,13 @@ def check_forks():
     """What does not depend on each other waits side by side."""
     generator = random.Random(9)
 
-    def tree(height):
-        if height == 0 or generator.random() < 0.1:
-            return ["leaf", generator.randrange(100)]
-        return ["node", tree(height - 1), tree(generator.randrange(height))]
-
-    def height_of(tree):
-        return 0 if tree[0] == "leaf" else 1 + max(map(height_of, tree[1:]))
-
     def nodes_of(tree):
         return 0 if tree[0] == "leaf" else 1 + sum(map(nodes_of, tree[1:]))
 
     # 2^39 paths from the root to the leaf.
     ladder = {"nodes": [["leaf", 1]] + [["node", {"ref": i}, {"ref": i}]
                                         for i in range(39)], "root": 39}
-    trees = [tree(generator.randrange(7)) for _ in range(18)]
+    trees = [random_tree(generator, generator.randrange(7)) for _ in range(18)]
     lines = [json.dumps(t) for t in trees] + [json.dumps(ladder)]
     inputs = batchtest.write_lines(os.path.join(scratch, "dags"), lines)
     heights = list(map(height_of, trees)) + [39]

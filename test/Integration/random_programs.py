@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Random data types, random recursive programs over them, random forests.
 
-  random_programs.py [--programs=N] [--forests=M] [--seed=S] [--only=K] [--keep]
+  random_programs.py [--programs=N] [--forests=M] [--seed=S] [--only=K] [--keep] [--waits]
 
 Makes N programs and runs each on M mini-batches, batched and unbatched, on one
 to three threads, each of which inspects where it can; every bit must be equal, and
@@ -11,8 +11,10 @@ list-shaped ADTs, and one or two functions per ADT that call each other; its cas
 mix embedding rows, products with parameters, elementwise code, conditionals on
 scalar fields, maps and folds over lists. Forests have single leaves, empty lists,
 lists of up to 64 elements, shared nodes and rests of lists, and chains of up to
-10,000 nodes. Everything follows from the seed;
---only=K runs program K alone, --keep leaves its files.
+10,000 nodes. With --waits conditionals, loops and the choice of a child depend on
+computed tensors, too (strategy `lazy`); neither threads nor what waits side by side may
+change a bit. Everything follows from the seed; --only=K runs program K alone, --keep
+leaves its files.
 """
 
 import argparse
@@ -100,8 +102,8 @@ HELPERS = """
 class Program:
     """Text of a random program over ADTs."""
 
-    def __init__(self, generator, adts):
-        self.g, self.adts, self.number = generator, adts, 0
+    def __init__(self, generator, adts, waits):
+        self.g, self.adts, self.number, self.waits = generator, adts, 0, waits
         self.width = generator.choice((1, 3, 8, 16, 20))
         self.functions = [generator.choice((1, 1, 2)) for _ in adts]
         self.lines = []
@@ -158,6 +160,27 @@ class Program:
                            "outs(%b : !vec) -> !vec", pair)
         return self.op("arith.%s {}, {} : !vec" %
                        ("addf", "mulf", "subf", "maximumf")[kind], x, y)
+
+    def is_positive(self, x):
+        """Control that waits for an element of a vector."""
+        place = self.op("arith.constant %d : index" % self.g.randrange(self.width))
+        element = self.op("tensor.extract {}[{}] : !vec", x, place)
+        zero = self.op("arith.constant 0.0 : f32")
+        return self.op("arith.cmpf ogt, {}, {} : f32", element, zero)
+
+    def loop(self, x):
+        """Up to three rounds, as long as an element is positive."""
+        h, n, a, i = (self.new() for _ in range(4))
+        zero, one, most = (self.op("arith.constant %d : i64" % k) for k in (0, 1, 3))
+        self.emit("%s, %s = scf.while (%s = %s, %s = %s) : (!vec, i64) -> (!vec, i64) {"
+                  % (h, n, a, x, i, zero))
+        goes_on = self.op("arith.andi {}, {} : i1", self.is_positive(a),
+                          self.op("arith.cmpi slt, {}, {} : i64", i, most))
+        self.emit("scf.condition(%s) %s, %s : !vec, i64\n} do {\n^bb0(%s: !vec, %s: i64):"
+                  % (goes_on, a, i, a, i))
+        self.emit("scf.yield %s, %s : !vec, i64\n}" % (
+            self.unary(a), self.op("arith.addi {}, {} : i64", i, one)))
+        return h
 
     def conditional(self, condition, x, y):
         """One of two pieces of tensor code, by a scalar of the node."""
@@ -225,6 +248,8 @@ class Program:
                 h, r = self.over_list(kind, number, value)
                 vectors.append(h)
                 results.append((r, kind, number))
+        if self.waits and vectors and self.g.random() < 0.7:
+            conditions.append(self.is_positive(self.g.choice(vectors)))
         pairs = [(x, y) for x, i in nodes for y, j in nodes if x < y and i == j]
         if pairs and conditions and self.g.random() < 0.3:
             # Which child is read once more depends on a scalar.
@@ -245,6 +270,8 @@ class Program:
                 lambda: self.unary(self.g.choice(vectors)),
                 lambda: self.binary(self.g.choice(vectors),
                                     self.g.choice(vectors))))())
+        if self.waits and self.g.random() < 0.4:
+            vectors.append(self.loop(self.g.choice(vectors)))
         total = vectors[0]
         for vector in vectors[1:]:
             total = self.op("arith.addf {}, {} : !vec", total, vector)
@@ -435,12 +462,14 @@ def run_one(number, options, scratch):
     adts = random_adts(generator)
     source = os.path.join(scratch, "program%d.mlir" % number)
     with open(source, "w") as file:
-        file.write(Program(generator, adts).text())
+        file.write(Program(generator, adts, options.waits).text())
     forest, batch = Forest(generator, adts), generator.choice((4, 6, 9))
     inputs = batchtest.write_lines(
         os.path.join(scratch, "forests%d.jsonl" % number),
         [value for f in range(options.forests)
          for value in forest.batch(f, batch)])
+    if options.waits:
+        return run_waiting(source, inputs, batch, generator, number)
     program = batchtest.compile_model(source, source[:-5] + ".so")
     counts = []
     for threads, *more in ((1,), (2,), (3,), (1, "--reuse-rows=1"),
@@ -460,6 +489,34 @@ def run_one(number, options, scratch):
     return counts[0][0]
 
 
+def run_waiting(source, inputs, batch, generator, number):
+    """Runs a program whose control waits; returns the number of its tasks."""
+    option = generator.choice(("fork=false", "defer=false", "policy=greedy"))
+    batchtest.call("batch-opt", source, "-o", source + ".opt",
+                   "--autobatch=strategy=lazy " + option)
+    programs = [batchtest.compile_model(source, source + ".so", None, "--strategy=lazy"),
+                batchtest.compile_model(source + ".opt", source + ".opt.so")]
+    counts = []
+    for program, threads, *more in (
+            (0, 1), (0, 2), (0, 3), (0, 1, "--max-fibers=0"), (0, 2, "--max-fibers=2"),
+            (1, 1), (1, 3)):
+        found = batchtest.run_model(programs[program], inputs, "--fiber-stack=16M",
+                                    "--share-tasks=%d" % threads, *more, batch=batch,
+                                    threads=threads, params="random:%d" % number)
+        if found["max_relative_error"] != 0:
+            raise batchtest.ToolError("error %g, threads %d, %s %s" % (
+                found["max_relative_error"], threads, option * program, more))
+        counts.append([found[key] for key in ("tasks", "flushes", "waits", "batches")])
+    # Threads change nothing, the others not what is computed.
+    if counts[:3] != [counts[0]] * 3 or counts[5] != counts[6] or \
+            any(count[0] != counts[0][0] for count in counts):
+        raise batchtest.ToolError("tasks, flushes, waits and batches differ, %s: %s" % (
+            option, counts))
+    if any(count[1] < counts[0][1] for count in counts[3:5]):
+        raise batchtest.ToolError("fewer flushes with fewer fibers: %s" % counts)
+    return counts[0][0]
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -468,6 +525,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", type=int)
     parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--waits", action="store_true")
     parser.add_argument("--generate", metavar="FOLDER",
                         help="only write the programs and the forests")
     options = parser.parse_args()

@@ -100,9 +100,9 @@ void BranchOutliner::makeFunction() {
   };
   replace(function.getArgument(0), body->getArgument(0));
   for (auto [place, value] : llvm::enumerate(captured))
-    replace(value, cb.fromCell(cb.loadCell(body->getArgument(1),
-                                           cb.constant(place)),
-                               value.getType()));
+    replace(value,
+            cb.fromCell(cb.loadCell(body->getArgument(1), cb.constant(place)),
+                        value.getType()));
   if (auto concurrent = dyn_cast<ConcurrentOp>(op))
     makeCases(concurrent);
   else
@@ -115,8 +115,8 @@ void BranchOutliner::makeCases(ConcurrentOp concurrent) {
   Block *body = builder.getBlock();
   SmallVector<int64_t> cases = llvm::to_vector(
       llvm::seq<int64_t>(0, concurrent.getBranches().size() - 1));
-  Value number = arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
-                                            body->getArgument(2));
+  Value number = arith::IndexCastOp::create(
+      builder, loc, builder.getIndexType(), body->getArgument(2));
   auto choice = scf::IndexSwitchOp::create(builder, loc, TypeRange(), number,
                                            cases, cases.size());
   int64_t place = static_cast<int64_t>(captured.size());
@@ -161,9 +161,9 @@ void BranchOutliner::makeCall() {
   Value code = LLVM::AddressOfOp::create(builder, loc, branches);
   cb.call(RuntimeFunction::concurrent, {code, frame, count});
   for (auto [place, result] : llvm::enumerate(op->getResults()))
-    result.replaceAllUsesWith(cb.fromCell(
-        cb.loadCell(frame, cb.constant(captured.size() + place)),
-        result.getType()));
+    result.replaceAllUsesWith(
+        cb.fromCell(cb.loadCell(frame, cb.constant(captured.size() + place)),
+                    result.getType()));
   op->erase();
 }
 

@@ -53,7 +53,8 @@ private:
   /// The waiting ops among `ops`.
   llvm::BitVector getWaiting(ArrayRef<Operation *> ops) const;
   /// Those of `inside` that `op` depends on.
-  llvm::BitVector getNeeded(Operation *op, const llvm::BitVector &inside) const {
+  llvm::BitVector getNeeded(Operation *op,
+                            const llvm::BitVector &inside) const {
     llvm::BitVector needed = above.lookup(op);
     return needed &= inside;
   }
@@ -142,8 +143,8 @@ static void append(Operation *op, Block &to) {
   op->moveBefore(&to, getEnd(to));
 }
 
-/// Appends a batch.concurrent with a region for each of `branches`, which do not
-/// depend on each other.
+/// Appends a batch.concurrent with a region for each of `branches`, which do
+/// not depend on each other.
 void BlockForker::fork(ArrayRef<Ops> branches, Block &to) {
   Location loc = branches.front().front()->getLoc();
   SmallVector<SmallVector<Value>> yielded;

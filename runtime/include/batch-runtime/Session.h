@@ -59,11 +59,6 @@ struct LockstepOptions {
 struct SessionOptions {
   int threads = 1;
   size_t stackSize = size_t(256) << 20;
-  /// Of a branch of an instance that waits beside others.
-  size_t branchStackSize = size_t(1) << 20;
-  /// Branches of an instance that may wait at the same time; more run one after
-  /// the other.
-  int64_t maxFibers = 256;
   /// Each worker that inspects gets at least this many nodes and elements of
   /// list arguments: fewer are not worth waking it for.
   int64_t nodesPerWorker = 256;
@@ -73,6 +68,13 @@ struct SessionOptions {
   /// All workers share batches of at least this many tasks, and one worker runs
   /// smaller ones; 0: each kernel has a number of its own.
   int64_t shareTasks = 0;
+
+  // Options of objects whose control waits for tensors.
+  /// Branches of an instance that may wait at the same time; more run one after
+  /// the other.
+  int64_t maxFibers = 256;
+  /// Of each of them.
+  size_t branchStackSize = size_t(16) << 20;
 
   LockstepOptions lockstep;
 

@@ -36,8 +36,8 @@ public:
   /// Suspends it until another has stored a result, at least.
   void awaitStore();
   void stored() { hasStored = true; }
-  /// Runs code(part, frame, i) for each i below `count`, each on a fiber as long
-  /// as the instance may have one more. False if one has failed.
+  /// Runs code(part, frame, i) for each i below `count`, each on a fiber as
+  /// long as the instance may have one more. False if one has failed.
   bool fork(BatchBranch code, int64_t *frame, int64_t count);
   /// Of the fiber that runs.
   const FiberStack &stack() const { return running->stack; }
