@@ -517,6 +517,14 @@ def check_forks():
                   "stack of 262144 bytes allows; give a larger one with "
                   "--fiber-stack=BYTES", "batch-run", program, "--params=random:1",
                   "--inputs=" + deep, "--fiber-stack=256K", "--threads=" + threads)
+        out = os.path.join(scratch, "partial.safetensors")
+        done = subprocess.run([
+            batchtest.tool("batch-run"), program, "--params=random:1", "--inputs=" + deep,
+            "--fiber-stack=256K", "--partial-results", "--outputs=" + out],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        rows = list(batchtest.read_safetensors(out)["h"][2])
+        checks.expect("partial results where a branch fails", done.returncode == 1 and
+                      any(rows[:8]) and not any(rows[8:]), done.stdout.decode())
     program = compiled("rows", ROWS)
     if program:
         lines = [json.dumps([[10 ** generator.uniform(-3, 2)] * 16
@@ -567,6 +575,22 @@ def check_steps():
                 "an end after 50 steps %s %s" % (where, options), done.returncode == 1 and
                 "instance 2: has run 50 steps without an end, the last one in " + where
                 in text and "; allow more with --max-steps=N" in text, text)
+    # The others have their results if these are wanted.
+    for threads in ("1", "3"):
+        out = os.path.join(scratch, "partial.safetensors")
+        done = subprocess.run(
+            [batchtest.tool("batch-run"), program, "--params=random:1", "--inputs=" +
+             first, "--max-steps=50", "--partial-results", "--outputs=" + out,
+             "--threads=" + threads], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            timeout=60)
+        text = done.stdout.decode()
+        checks.expect("partial results", done.returncode == 1 and all(
+            "instance %d: has run 50 steps" % i in text for i in (2, 3)) and
+            "instance 0" not in text and "instance 1" not in text, text)
+        found = batchtest.read_safetensors(out)
+        checks.equal("partial results: values", [
+            list(found[name][2]) for name in ("steps", "calls")],
+            [[0, 0, 0, 0], [4, 0, 0, 0]])
     # From 1e9 it takes 73 rounds to come below 1, and the first call counts, too.
     for steps, ends in ((73, False), (74, True)):
         checks.expect("%d steps" % steps, ends == (subprocess.run(

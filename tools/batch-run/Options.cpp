@@ -351,7 +351,7 @@ std::vector<Option> lockstepOptions(Options &options) {
        count("max-steps", options.session.lockstep.maxSteps, 1),
        Control::Bounded},
       {"partial-results", Option::None,
-       flag(options.session.lockstep.partialResults), Control::Lockstep},
+       flag(options.session.lockstep.partialResults), Control::Bounded},
       {"mask-from", Option::Required,
        [&options](const std::string &value) {
          options.session.lockstep.maskFrom = parseNumber("mask-from", value);

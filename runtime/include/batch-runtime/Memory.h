@@ -144,6 +144,8 @@ public:
   /// announced before. find() does not know it until then.
   bool begin(int64_t function, const int64_t *key, int64_t keySize,
              int64_t resultCount);
+  /// Calls that have begun may begin again: some will not end.
+  void forgetBegun() { ++attempt; }
   void store(int64_t function, const int64_t *key, int64_t keySize,
              const int64_t *results, int64_t resultCount);
   int64_t size() const { return used; }
@@ -158,6 +160,7 @@ private:
     uint64_t epoch; ///< entries of another epoch are empty
     int64_t function, keySize, cells;
     bool hasResults;
+    uint64_t attempt; ///< in which the call has begun
   };
   Entry &add(int64_t function, const int64_t *key, int64_t keySize,
              int64_t resultCount);
@@ -167,7 +170,7 @@ private:
 
   std::vector<Entry> entries;
   std::vector<int64_t> pool;
-  uint64_t epoch = 1;
+  uint64_t epoch = 1, attempt = 1;
   int64_t used = 0;
 };
 

@@ -49,6 +49,7 @@ public:
 
 private:
   int addOutput(const std::string &name, const Type &type, bool ragged);
+  void appendNothing();
   void append(int output, const Session &session, const Type &type,
               int64_t cell);
   void walk(const Session &session, size_t result, int64_t root);

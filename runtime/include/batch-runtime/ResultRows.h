@@ -17,8 +17,14 @@
 
 namespace batchrt {
 
+/// The result cell of an instance without results: no node, no task, no entry.
+inline int64_t noValue(const Type &type) {
+  return type.kind == Type::List ? 0 : -1;
+}
+
 /// Finds the tensors that the results of a mini-batch hold, down to the fields
-/// of ADT values. Keeps its memory for the next mini-batch.
+/// of ADT values; there may be none (noValue). Keeps its memory for the next
+/// mini-batch.
 class ResultRows {
 public:
   /// Calls `body(handle, table)` for every tensor, several times for one that
@@ -49,7 +55,7 @@ private:
       for (int64_t i = 0; i < listLength(cell); ++i)
         work.emplace_back(&type->element(),
                           context.listPool[listFirst(cell) + i]);
-    } else if (type->kind == Type::Adt && !seen[cell]) {
+    } else if (type->kind == Type::Adt && cell >= 0 && !seen[cell]) {
       seen[cell] = true;
       const Variant *variant =
           descriptor.variantByNumber(context.variants[cell]);

@@ -23,6 +23,9 @@ public:
   void inspect() override;
   void prepare() override;
   const char *tensor(const Type &type, int64_t cell) const override;
+  std::string failure(int64_t instance) const override {
+    return inspector.failure(instance);
+  }
   RunCounters counters() const override { return counted; }
   const std::vector<KernelCounts> &kernelCounts() const override {
     return kernelCounted;

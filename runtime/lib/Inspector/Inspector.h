@@ -38,6 +38,10 @@ public:
   void endFlush();
   /// Since begin(): waits, and the most fibers that there have been.
   int64_t waits() const { return batch.context().waits; }
+  /// Why an instance has no results; or empty.
+  std::string failure(int64_t instance) const {
+    return strands.failure(instance);
+  }
   int64_t mostFibers() const { return strands.mostFibers(); }
 
   /// The contexts of all parts, in order.

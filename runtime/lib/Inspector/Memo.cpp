@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 using namespace batchrt;
 
@@ -65,8 +66,8 @@ MemoTable::Entry &MemoTable::add(int64_t function, const int64_t *key,
   if (entry.epoch == epoch)
     return entry;
   ++used;
-  entry = {hash, epoch, function, keySize, static_cast<int64_t>(pool.size()),
-           false};
+  const auto cells = static_cast<int64_t>(pool.size());
+  entry = {hash, epoch, function, keySize, cells, false, 0};
   pool.insert(pool.end(), key, key + keySize);
   pool.resize(pool.size() + resultCount);
   return entry;
@@ -74,9 +75,8 @@ MemoTable::Entry &MemoTable::add(int64_t function, const int64_t *key,
 
 bool MemoTable::begin(int64_t function, const int64_t *key, int64_t keySize,
                       int64_t resultCount) {
-  const int64_t before = used;
-  add(function, key, keySize, resultCount);
-  return used != before;
+  Entry &entry = add(function, key, keySize, resultCount);
+  return std::exchange(entry.attempt, attempt) != attempt;
 }
 
 void MemoTable::store(int64_t function, const int64_t *key, int64_t keySize,
@@ -89,7 +89,7 @@ void MemoTable::store(int64_t function, const int64_t *key, int64_t keySize,
 
 void MemoTable::rehash() {
   std::vector<Entry> old(entries.empty() ? 1024 : entries.size() * 2,
-                         Entry{0, 0, 0, 0, 0, false});
+                         Entry{0, 0, 0, 0, 0, false, 0});
   old.swap(entries);
   size_t mask = entries.size() - 1;
   for (const Entry &entry : old) {

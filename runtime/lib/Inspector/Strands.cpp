@@ -7,6 +7,7 @@
 
 #include "Strands.h"
 #include "batch-runtime/Error.h"
+#include "batch-runtime/ResultRows.h"
 
 #include <algorithm>
 #include <utility>
@@ -18,10 +19,13 @@ void Strands::begin() {
   parked.clear();
   for (std::vector<Strand *> &list : unused)
     list.clear();
-  for (const std::unique_ptr<Strand> &strand : all)
+  for (const std::unique_ptr<Strand> &strand : all) {
+    strand->isUsed = false;
     unused[strand->code != nullptr].push_back(strand.get());
+  }
   instances.assign(part.owner.numInstances(),
-                   {part.owner.options.lockstep.maxSteps, 0});
+                   {part.owner.options.lockstep.maxSteps, 0, false});
+  failures.clear();
   running = nullptr;
   nextInstance = alive = most = 0;
   hasStored = false;
@@ -54,6 +58,7 @@ Strands::Strand &Strands::take(int64_t instance, BatchBranch code) {
   Strand &strand = *list.back();
   list.pop_back();
   ++alive;
+  strand.isUsed = true;
   strand.owner = this;
   strand.instance = instance;
   strand.code = code;
@@ -64,6 +69,7 @@ Strands::Strand &Strands::take(int64_t instance, BatchBranch code) {
 /// Of a strand that has ended; returns the one that may go on therefore.
 Strands::Strand *Strands::release(Strand &strand) {
   --alive;
+  strand.isUsed = false;
   unused[strand.code != nullptr].push_back(&strand);
   if (!strand.join)
     return nullptr;
@@ -88,19 +94,61 @@ bool Strands::run(Strand &strand, bool isNew) {
 
 /// Lets a strand go on, and then those that have waited for its end.
 void Strands::advance(Strand *strand, bool isNew) {
-  Instance &instance = instances[strand->instance];
   const int64_t number = strand->instance;
+  Instance &instance = instances[number];
+  if (instance.hasFailed)
+    return;
   part.end = Part::Returned;
   part.message.clear();
   part.stepsLeft = instance.stepsLeft;
   while (strand) {
     const bool hasEnded = run(*strand, std::exchange(isNew, false));
     if (part.end == Part::Failed)
-      raise("instance ", part.owner.forest().firstInstance + number, ": ",
-            part.owner.describeError(part));
+      return fail(number);
     strand = hasEnded ? release(*strand) : nullptr;
   }
   instance.stepsLeft = part.stepsLeft;
+}
+
+/// Ends the run, or only the instance if that has run into a limit and the
+/// others' results are wanted.
+void Strands::fail(int64_t instance) {
+  const std::string why = part.owner.describeError(part);
+  const bool isLimit =
+      part.message.empty() && (part.code == BATCH_ERROR_STACK_OVERFLOW ||
+                               part.code == BATCH_ERROR_TOO_MANY_STEPS);
+  if (!isLimit || !part.owner.options.lockstep.partialResults)
+    raise("instance ", part.owner.forest().firstInstance + instance, ": ", why,
+          isLimit ? ", or write the results of the others with "
+                    "--partial-results"
+                  : "");
+  instances[instance].hasFailed = true;
+  failures[instance] = why;
+  part.known.forgetBegun();
+  hasStored = true; // Others may begin what it had begun.
+  const std::vector<Field> &results = part.owner.descriptor().results;
+  for (size_t r = 0; r < results.size(); ++r)
+    part.owner.results(r)[instance] = noValue(results[r].type);
+}
+
+/// Frees the strands of instances that have failed.
+void Strands::dropFailed() {
+  auto hasFailed = [&](const Strand *strand) {
+    return instances[strand->instance].hasFailed;
+  };
+  for (std::vector<Strand *> *list : {&waiting, &parked})
+    list->erase(std::remove_if(list->begin(), list->end(), hasFailed),
+                list->end());
+  for (const std::unique_ptr<Strand> &strand : all)
+    if (strand->isUsed && hasFailed(strand.get())) {
+      strand->join = nullptr;
+      release(*strand);
+    }
+}
+
+std::string Strands::failure(int64_t instance) const {
+  auto found = failures.find(instance);
+  return found == failures.end() ? "" : found->second;
 }
 
 bool Strands::runRound() {
@@ -119,6 +167,8 @@ bool Strands::runRound() {
     for (Strand *strand : std::exchange(parked, {}))
       advance(strand, /*isNew=*/false);
   most = std::max(most, alive);
+  if (!failures.empty())
+    dropFailed();
   if (waiting.empty() && !parked.empty())
     raise("instance ",
           part.owner.forest().firstInstance +

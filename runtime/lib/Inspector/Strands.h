@@ -10,6 +10,8 @@
 
 #include "MiniBatch.h"
 
+#include <map>
+
 namespace batchrt {
 
 /// Runs the inspector of each instance of a part on a fiber of its own, and the
@@ -28,6 +30,8 @@ public:
   bool runRound();
   /// The most fibers that there have been behind a round.
   int64_t mostFibers() const { return most; }
+  /// Why an instance ended early, if others may go on without it; or empty.
+  std::string failure(int64_t instance) const;
 
   // For compiled code, which runs on a fiber.
 
@@ -56,6 +60,7 @@ private:
     Fiber fiber{stack};
     Strands *owner = nullptr;
     int64_t instance = 0;
+    bool isUsed = false;
     // Of a branch:
     BatchBranch code = nullptr;
     int64_t *frame = nullptr, number = 0;
@@ -63,6 +68,7 @@ private:
   };
   struct Instance {
     int64_t stepsLeft, branches;
+    bool hasFailed;
   };
 
   static void enter(void *strand);
@@ -70,12 +76,15 @@ private:
   Strand *release(Strand &strand);
   bool run(Strand &strand, bool isNew);
   void advance(Strand *strand, bool isNew);
+  void fail(int64_t instance);
+  void dropFailed();
 
   Part &part;
   std::vector<std::unique_ptr<Strand>> all;
   std::vector<Strand *> unused[2]; ///< instances, branches
   std::vector<Strand *> waiting, parked;
   std::vector<Instance> instances;
+  std::map<int64_t, std::string> failures; ///< by instance
   Strand *running = nullptr;
   int64_t nextInstance = 0, alive = 0, most = 0;
   bool hasStored = false;

@@ -147,10 +147,28 @@ void OutputCollector::append(int number, const Session &session,
   ++output.offsets.back();
 }
 
+/// For an instance without results: zeros, and no rows of ragged outputs.
+void OutputCollector::appendNothing() {
+  for (size_t number = 0; number < list.size(); ++number) {
+    Output &output = list[number];
+    if (output.ragged)
+      continue;
+    output.data.resize(output.data.size() +
+                       (output.rowShape.empty()
+                            ? byteSize(output.type)
+                            : layouts[number].denseBytes()));
+    ++output.offsets.back();
+  }
+}
+
 void OutputCollector::collect(const Session &session, int64_t instance) {
   session.collect();
   for (Output &output : list)
     output.offsets.push_back(output.offsets.back());
+  if (!session.failure(instance).empty()) {
+    appendNothing();
+    return;
+  }
   for (size_t r = 0; r < descriptor.results.size(); ++r) {
     const Type &type = descriptor.results[r].type;
     int64_t cell = session.context().results[r][instance];
