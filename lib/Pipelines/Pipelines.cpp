@@ -68,7 +68,10 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   pm.addPass(createFoldZerosPass(zeros));
   // A branch may hold a helper's code, so it is judged after inlining; code
   // that becomes straight-line is outlined together with the code around it.
-  pm.addPass(createIfToSelectPass());
+  IfToSelectPassOptions select;
+  if (!options.select)
+    select.maxElements = 0;
+  pm.addPass(createIfToSelectPass(select));
   ChooseStrategyPassOptions strategy;
   strategy.strategy = options.strategy;
   pm.addPass(createChooseStrategyPass(strategy));

@@ -42,6 +42,11 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
       llvm::cl::desc("Let calls that do not depend on each other wait side by "
                      "side"),
       llvm::cl::init(true)};
+  Option<bool> select{
+      *this, "select",
+      llvm::cl::desc("Compute both branches of small conditionals that depend "
+                     "on tensors"),
+      llvm::cl::init(true)};
   Option<PolicyOption> policy{*this, "policy", llvm::cl::desc(getPolicyHelp())};
   Option<std::string> policyTable{
       *this, "policy-table",

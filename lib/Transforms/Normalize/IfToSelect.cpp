@@ -70,6 +70,16 @@ static int64_t countOps(Operation *op) {
   return std::max<int64_t>(nested, 1);
 }
 
+/// The elements of an op's largest result.
+static int64_t countElements(Operation *op) {
+  int64_t most = 1;
+  for (Type type : op->getResultTypes())
+    if (auto shaped = dyn_cast<ShapedType>(type);
+        shaped && shaped.hasStaticShape())
+      most = std::max(most, shaped.getNumElements());
+  return most;
+}
+
 /// True if tensor code of the function computes `value`, so that control that
 /// depends on it cuts that code. Values from calls, matches and loops are
 /// available.
@@ -108,8 +118,10 @@ class IfToSelectPass : public batch::impl::IfToSelectPassBase<IfToSelectPass> {
     if (llvm::none_of(branch.getResultTypes(), carriesTensor))
       return;
     std::string reason;
-    int64_t count = 0;
-    if (!structure.isStructural(branch.getCondition()))
+    int64_t count = 0, elements = 0;
+    // A select saves a wait, or a branch of lanes.
+    const bool waits = !structure.isStructural(branch.getCondition());
+    if (waits && maxElements == 0)
       reason = "its condition depends on a tensor";
     else if (!llvm::all_of(branch.getResultTypes(), [](Type type) {
                auto tensor = dyn_cast<RankedTensorType>(type);
@@ -123,13 +135,20 @@ class IfToSelectPass : public batch::impl::IfToSelectPassBase<IfToSelectPass> {
           if (StringRef obstacle = findObstacle(&op); !obstacle.empty())
             reason = ("a branch " + obstacle).str();
         count += countOps(&op);
+        elements += countOps(&op) * countElements(&op);
       }
       computes |=
           llvm::any_of(block->getTerminator()->getOperands(), isComputed);
     }
-    if (reason.empty() && !computes)
+    if (reason.empty() && waits && elements > maxElements)
+      reason = "its condition depends on a tensor, and both branches together "
+               "take " +
+               std::to_string(elements) +
+               " operations on elements, more than max-elements=" +
+               std::to_string(maxElements);
+    if (reason.empty() && !waits && !computes)
       reason = "it chooses between rows that are already computed";
-    if (reason.empty() && count > maxOps)
+    if (reason.empty() && !waits && count > maxOps)
       reason = "both branches together take " + std::to_string(count) +
                " ops, more than max-ops=" + std::to_string(maxOps);
     // One string: the remark engine separates its arguments.

@@ -1,5 +1,9 @@
 // RUN: batch-opt %s --batch-if-to-select --split-input-file | FileCheck %s
 // RUN: batch-opt %s --batch-if-to-select=max-ops=2 --split-input-file | FileCheck %s --check-prefix=FEW
+// RUN: batch-opt %s --batch-if-to-select=max-elements=0 --split-input-file | FileCheck %s --check-prefix=NEVER
+// RUN: batch-opt %s --batch-if-to-select=max-elements=4 --split-input-file | FileCheck %s --check-prefix=FOUR
+// RUN: batch-opt %s --batch-if-to-select=max-elements=3 --split-input-file | FileCheck %s --check-prefix=THREE
+// RUN: batch-opt %s --batch-if-to-select=max-elements=3 --split-input-file --remarks-filter=batch --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=MORE
 // RUN: batch-opt %s --batch-if-to-select --split-input-file --remarks-filter=batch --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=WHY
 
 // Small elementwise branches become straight-line code, in order; a result that
@@ -193,11 +197,23 @@ func.func @cut(%bit: i1, %x: tensor<4xf32>)
 
 // -----
 
-// A condition that a computed tensor decides is not the inspector's, nor a scalar
-// that is known when the kernel runs.
+// Control would wait for a tensor that decides: a select costs less, as long as both
+// branches are small. So does a choice between rows that lie ready.
 
 // CHECK-LABEL: func.func @tensor(
-// CHECK: scf.if
+// CHECK: %[[C:.*]] = arith.cmpf
+// CHECK: %[[N:.*]] = arith.negf
+// CHECK-NEXT: %[[R:.*]] = arith.select %[[C]], %[[N]]
+// CHECK-NEXT: arith.select %[[C]], %[[R]]
+// NEVER-LABEL: func.func @tensor(
+// NEVER: scf.if
+// NEVER: scf.if
+// FOUR-LABEL: func.func @tensor(
+// FOUR: arith.select
+// FOUR: arith.select
+// THREE-LABEL: func.func @tensor(
+// THREE: scf.if
+// THREE: arith.select
 func.func @tensor(%x: tensor<4xf32>)
     -> tensor<4xf32> attributes {batch.entry} {
   %zero = arith.constant 0 : index
@@ -205,14 +221,20 @@ func.func @tensor(%x: tensor<4xf32>)
   %e = tensor.extract %t[%zero] : tensor<4xf32>
   %half = arith.constant 0.5 : f32
   %c = arith.cmpf ogt, %e, %half : f32
-  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional stays control, each branch a sub-batch of its own: its condition depends on a tensor"
+  // WHY-DAG: :[[# @LINE + 2]]:{{.*}} IfToSelect {{.*}}"conditional became a select: both branches together take 1 ops"
+  // MORE-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}its condition depends on a tensor, and both branches together take 4 operations on elements, more than max-elements=3"
   %r = scf.if %c -> (tensor<4xf32>) {
     %n = arith.negf %x : tensor<4xf32>
     scf.yield %n : tensor<4xf32>
   } else {
     scf.yield %x : tensor<4xf32>
   }
-  return %r : tensor<4xf32>
+  %s = scf.if %c -> (tensor<4xf32>) {
+    scf.yield %r : tensor<4xf32>
+  } else {
+    scf.yield %t : tensor<4xf32>
+  }
+  return %s : tensor<4xf32>
 }
 
 // -----

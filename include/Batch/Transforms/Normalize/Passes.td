@@ -219,13 +219,17 @@ def IfToSelectPass : Pass<"batch-if-to-select", "::mlir::ModuleOp"> {
     tasks and selecting the result costs less. An `scf.if` becomes
     straight-line code with `arith.select` if
 
-    - its condition is structural and its results are static tensors;
+    - its results are static tensors;
     - its branches hold elementwise tensor code alone, which may run where it is
       not needed: no reductions or contractions, calls, matches or loops, and no
       reads at an index;
     - a branch computes something: a choice between rows that lie ready costs
       nothing in the inspector;
     - both branches together take at most `max-ops` operations per element.
+
+    Where the condition depends on a tensor, control would wait for it. There
+    the last two do not count, but the operations on elements of both branches
+    together: at most `max-elements`.
 
     Remarks say what was chosen and why.
 
@@ -246,6 +250,9 @@ def IfToSelectPass : Pass<"batch-if-to-select", "::mlir::ModuleOp"> {
   let options = [
     Option<"maxOps", "max-ops", "int64_t", /*default=*/"16",
            "Most operations per element in both branches together">,
+    Option<"maxElements", "max-elements", "int64_t", /*default=*/"4096",
+           "Most operations on elements in both branches together, where the "
+           "condition depends on a tensor; 0: such conditionals stay control">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
