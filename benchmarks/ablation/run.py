@@ -14,7 +14,10 @@ is left to run); the default is made the same way. --variants=help lists them.
 
 Models over the first trees of a file (by default the GUM trees of ../shared/data where
 present, else examples/data; DAG-RNN on 10x10 grids; sequences and lattices of
-examples/data) at one hidden size (MV-RNN: a quarter of it). No model of examples/models
+examples/data) at one hidden size (MV-RNN: a quarter of it). Models whose control waits
+(drnn, stackrnn, nestedrnn_td, lstm_nmt_greedy, moe_top1) are run if --models names
+them, with strategy `lazy` on random inputs or examples/data; their counts end with the
+flushes. No model of examples/models
 has zeros in a base case or small conditionals, so two are made from treelstm_cs:
 `treelstm_cs_zeros`, whose leaf runs the cell on a state of zeros, and `treelstm_cs_if`,
 whose leaf takes tanh or sigmoid by its word. `treegru_marked` and `simpletreegru_marked`, on binary trees, say where
@@ -60,6 +63,11 @@ MODELS = ["treelstm_nary", "treelstm_cs", "treegru_cs", "treernn", "mvrnn", "dag
 EXAMPLES = {"bilstm_tagger": "sentences.jsonl", "lstm_nmt": "sentence_pairs.jsonl",
             "lattice_lstm": "char_lattices.jsonl"}
 
+# Control waits for tensors (strategy `lazy`), on random inputs.
+WAITING = ["drnn", "stackrnn", "nestedrnn_td", "lstm_nmt_greedy", "moe_top1"]
+SENTENCES = ["stackrnn", "moe_top1"]
+
+ALL = MODELS + WAITING
 TREES = [model for model in MODELS if model != "dagrnn" and model not in EXAMPLES]
 LSTMS = [model for model in MODELS if model.startswith("treelstm")]
 BLOCKS = "split(0, 8) split(2, 16) reorder(0, 2, 1, 3)"
@@ -74,6 +82,10 @@ VARIANTS = {
     "no batch-if-to-select": {"without": "batch-if-to-select"},
     "no batch-assign-phases": {"without": "batch-assign-phases"},
     "no batch-merge-handles": {"without": "batch-merge-handles"},
+    "no batch-fork-calls": {"without": "batch-fork-calls", "models": WAITING},
+    "no deferring": {"passes": {"batch-assign-phases": "defer=false"}, "models": WAITING},
+    "no selects for waits": {"passes": {"batch-if-to-select": "max-elements=0"},
+                      "models": WAITING},
     "row_split=1": {"tuning": {"row_split": 1}},
     "row_split=2^32": {"tuning": {"row_split": 1 << 32}},
     "stage_rows=0": {"tuning": {"stage_rows": 0}},
@@ -146,6 +158,8 @@ def lower(model, size, variant, path):
         file.write(text)
     options = dict({"batch-specialize-sizes": "sizes=H=%d" % size},
                    **variant.get("passes", {}))
+    if model in WAITING:
+        options["batch-choose-strategy"] = "strategy=lazy"
     workers = batchtest.vector_options()
     if "tuning" in variant:
         with open(path + ".json", "w") as file:
@@ -161,8 +175,11 @@ def lower(model, size, variant, path):
 
 def make_inputs(model, options, folder):
     base = model.removesuffix("_zeros").removesuffix("_if")
-    if base in EXAMPLES:
-        with open(os.path.join(batchtest.INPUTS, EXAMPLES[base])) as file:
+    if base in WAITING and base not in SENTENCES:
+        return "random:1,%d" % options.instances
+    if base in EXAMPLES or base in SENTENCES:
+        with open(os.path.join(batchtest.INPUTS,
+                               EXAMPLES.get(base, "sentences.jsonl"))) as file:
             lines = file.read().splitlines()
         return batchtest.write_lines(
             os.path.join(folder, base + ".jsonl"),
@@ -203,7 +220,8 @@ def run(program, inputs, variant, batch, threads, *arguments):
         return {}, found.get("unbatched_us")
     found = batchtest.run_model(program, inputs, *arguments, batch=batch,
                                 threads=threads, check=False)
-    return ({key: found[key] for key in ("tasks", "batches", "barriers")},
+    return ({key: found[key] for key in ("tasks", "batches", "barriers", "flushes")
+             if key in found},
             found["time_us"]["total"])
 
 
@@ -241,7 +259,7 @@ def measure(programs, variant, inputs, batch, options, folder):
 
 
 def key(result):
-    return (MODELS.index(result["model"]), result["size"], result["batch"],
+    return (ALL.index(result["model"]), result["size"], result["batch"],
             list(VARIANTS).index(result["variant"]))
 
 
@@ -259,17 +277,18 @@ def print_result(result):
         line += " %15s %10.1f" % ("%.2f..%.2f" % tuple(result["ratio_range"]),
                                   statistics.median(result["default_us"]))
     if result.get("counts"):
-        line += " %7d %7d %8d" % tuple(result["counts"].values())
+        line += (" %7d %7d %8d" + " %7d" * (len(result["counts"]) - 3)) % tuple(
+            result["counts"].values())
     print(line)
     sys.stdout.flush()
 
 
 def print_table(results):
-    columns = sorted({(MODELS.index(r["model"]), r["batch"]) for r in results})
-    cells = {(r["variant"], MODELS.index(r["model"]), r["batch"]): show(r)
+    columns = sorted({(ALL.index(r["model"]), r["batch"]) for r in results})
+    cells = {(r["variant"], ALL.index(r["model"]), r["batch"]): show(r)
              for r in results}
     models = sorted({model for model, _ in columns})
-    print("\n| | " + " | ".join(MODELS[model] for model in models) + " |")
+    print("\n| | " + " | ".join(ALL[model] for model in models) + " |")
     print("|---" * (len(models) + 1) + "|")
     for name in VARIANTS:
         row = [" / ".join(cells.get((name,) + column, "-") for column in columns
@@ -306,7 +325,7 @@ def main():
     if options.variants == "help":
         return print("\n".join(VARIANTS))
     models, variants = options.models.split(","), options.variants.split(",")
-    for given, known in ((models, MODELS), (variants, VARIANTS)):
+    for given, known in ((models, ALL), (variants, VARIANTS)):
         unknown = set(given) - set(known)
         if unknown:
             sys.exit("unknown: " + ", ".join(sorted(unknown)))
@@ -336,7 +355,7 @@ def main():
             reference = None
             for name in variants:
                 variant = VARIANTS[name]
-                if model not in variant.get("models", MODELS):
+                if model not in variant.get("models", ALL):
                     continue
                 try:
                     if not reference:
