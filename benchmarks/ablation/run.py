@@ -15,7 +15,7 @@ is left to run); the default is made the same way. --variants=help lists them.
 Models over the first trees of a file (by default the GUM trees of ../shared/data where
 present, else examples/data; DAG-RNN on 10x10 grids; sequences and lattices of
 examples/data) at one hidden size (MV-RNN: a quarter of it). Models whose control waits
-(drnn, stackrnn, nestedrnn_td, lstm_nmt_greedy, moe_top1) are run if --models names
+(drnn, stackrnn, nestedrnn_td, moe_top1) are run if --models names
 them, with strategy `lazy` on random inputs or examples/data; their counts end with the
 flushes. No model of examples/models
 has zeros in a base case or small conditionals, so two are made from treelstm_cs:
@@ -64,7 +64,7 @@ EXAMPLES = {"bilstm_tagger": "sentences.jsonl", "lstm_nmt": "sentence_pairs.json
             "lattice_lstm": "char_lattices.jsonl"}
 
 # Control waits for tensors (strategy `lazy`), on random inputs.
-WAITING = ["drnn", "stackrnn", "nestedrnn_td", "lstm_nmt_greedy", "moe_top1"]
+WAITING = ["drnn", "stackrnn", "nestedrnn_td", "moe_top1"]
 SENTENCES = ["stackrnn", "moe_top1"]
 
 ALL = MODELS + WAITING
