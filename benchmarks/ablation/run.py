@@ -15,10 +15,10 @@ is left to run); the default is made the same way. --variants=help lists them.
 Models over the first trees of a file (by default the GUM trees of ../shared/data where
 present, else examples/data; DAG-RNN on 10x10 grids; sequences and lattices of
 examples/data) at one hidden size (MV-RNN: a quarter of it). Models whose control waits
-(drnn, stackrnn, nestedrnn_td, moe_top1) are run if --models names
-them, with strategy `lazy` on random inputs or examples/data; their counts end with the
-flushes. No model of examples/models
-has zeros in a base case or small conditionals, so two are made from treelstm_cs:
+(drnn, stackrnn, nestedrnn_td, moe_top1) are run if --models names them, with strategy
+`lazy` on random inputs or examples/data; their counts end with the flushes. No model of
+examples/models has zeros in a base case or small conditionals, so two are made from
+treelstm_cs:
 `treelstm_cs_zeros`, whose leaf runs the cell on a state of zeros, and `treelstm_cs_if`,
 whose leaf takes tanh or sigmoid by its word. `treegru_marked` and `simpletreegru_marked`, on binary trees, say where
 refactor may cut; the other models do not.
@@ -85,7 +85,7 @@ VARIANTS = {
     "no batch-fork-calls": {"without": "batch-fork-calls", "models": WAITING},
     "no deferring": {"passes": {"batch-assign-phases": "defer=false"}, "models": WAITING},
     "no selects for waits": {"passes": {"batch-if-to-select": "max-elements=0"},
-                      "models": WAITING},
+                             "models": WAITING},
     "row_split=1": {"tuning": {"row_split": 1}},
     "row_split=2^32": {"tuning": {"row_split": 1 << 32}},
     "stage_rows=0": {"tuning": {"stage_rows": 0}},
@@ -220,9 +220,8 @@ def run(program, inputs, variant, batch, threads, *arguments):
         return {}, found.get("unbatched_us")
     found = batchtest.run_model(program, inputs, *arguments, batch=batch,
                                 threads=threads, check=False)
-    return ({key: found[key] for key in ("tasks", "batches", "barriers", "flushes")
-             if key in found},
-            found["time_us"]["total"])
+    counts = ["tasks", "batches", "barriers"] + ["flushes"] * bool(found.get("flushes"))
+    return {key: found[key] for key in counts}, found["time_us"]["total"]
 
 
 def measure(programs, variant, inputs, batch, options, folder):
