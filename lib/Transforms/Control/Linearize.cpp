@@ -441,8 +441,7 @@ LogicalResult Linearizer::run() {
         << (traverse ? "recursion is bottom-up: one loop over the nodes, "
                        "children first, inspects it"
             : component.onePass
-                ? "recursion waits for tensors: the inspector recurses and "
-                  "remembers its calls"
+                ? "recursion waits for tensors: the inspector recurses"
                 : "recursion is not bottom-up over all nodes: the "
                   "inspector recurses and remembers its calls");
   }
