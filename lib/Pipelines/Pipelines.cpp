@@ -112,6 +112,7 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   pm.addPass(createMergeHandlesPass());
   if (options.fork)
     pm.addPass(createForkCallsPass());
+  pm.addPass(createKeepRowsPass());
   pm.addPass(createVerifyPlannedPass());
 
   pm.addPass(createConvertBatchToUProgPass());

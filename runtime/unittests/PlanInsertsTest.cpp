@@ -208,8 +208,9 @@ std::map<int64_t, std::pair<int, int>> countSteps(const BatchContext &context) {
 struct Inserts : testing::Test {
   const BatchContext &build(Recorder &recorder, bool last = true) {
     tables.clear(1);
+    const KeptRows nothing;
     PlanOptions options;
-    options.last = last;
+    options.later = last ? nullptr : &nothing;
     plan.build({recorder.finish()}, 0, tables, workers, options);
     return recorder.context;
   }
@@ -349,9 +350,7 @@ TEST(PlanInserts, RandomGraphs) {
       }
       contexts.push_back(recorder.finish());
     }
-    PlanOptions options;
-    options.last = true;
-    plan.build(contexts, /*numInstances=*/0, tables, workers, options);
+    plan.build(contexts, /*numInstances=*/0, tables, workers);
     for (auto &[kernel, count] : countSteps(*contexts[0]))
       if (kernel == Put || kernel == Both) {
         inPlace += count.first;

@@ -161,15 +161,17 @@ TEST(Plan, PlansReadRowsOfEarlierOnes) {
               begins.push_back(tables.endTask(p));
             ASSERT_EQ(RecordedTasks(descriptor).read(contexts, begins).check(),
                       "");
+            const bool isLast = number + 1 == plans;
+            const KeptRows nothing;
             PlanOptions options;
-            options.last = number + 1 == plans;
+            options.later = isLast ? nullptr : &nothing;
             plan.build(contexts, /*numInstances=*/0, tables, workers, options);
             double expected = 0;
             for (auto &recorder : recorders)
               expected += recorder->planSum;
             ASSERT_EQ(runSteps(contexts[0]->steps, contexts[0]->numSteps),
                       expected);
-            if (options.last)
+            if (isLast)
               break; // rows that nothing reads may be gone
             for (auto &recorder : recorders) {
               for (int64_t task : recorder->numbers) {
@@ -190,7 +192,8 @@ TEST(Plan, PlansReadRowsOfEarlierOnes) {
       }
 }
 
-// Only the last plan of a run frees rows: the ones that nobody reads after it.
+// Of tables that are not transient only the last plan of a run frees rows: the
+// ones that nobody reads after it.
 TEST(Plan, RowsAreKeptForLaterPlans) {
   const Descriptor descriptor(description);
   WorkerPool workers(1);
@@ -203,11 +206,96 @@ TEST(Plan, RowsAreKeptForLaterPlans) {
     recorder.record(Start, {1});
     for (int64_t task = 0; task < 9; ++task)
       recorder.record(Sum, {task, task});
+    const KeptRows nothing;
     PlanOptions options;
-    options.last = last;
+    options.later = last ? nullptr : &nothing;
     plan.build({recorder.finish()}, 0, tables, workers, options);
     return tables.slots();
   };
   EXPECT_EQ(slots(/*last=*/false), 10);
   EXPECT_LT(slots(/*last=*/true), 10);
+}
+
+/// The same program, whose control waits and keeps what it needs.
+static std::string describeTransient() {
+  std::string text = description;
+  for (size_t at = 0; (at = text.find("\"group\"", at)) != text.npos; at += 30)
+    text.insert(at, "\"transient\": true, ");
+  text.insert(text.find("\"sources\""), "\"waits\": true, ");
+  return text;
+}
+
+// Rows of transient tables are free when no plan reads them and nobody keeps
+// them; kept ones are there for the next plan, pinned ones to the end.
+TEST(Plan, RowsOfTransientTablesAreReused) {
+  const std::string text = describeTransient();
+  const Descriptor descriptor(text);
+  WorkerPool workers(2);
+  std::mt19937 generator(3);
+  auto below = [&](size_t limit) { return generator() % limit; };
+  for (Policy policy : {Policy::Depth, Policy::Greedy})
+    for (int64_t parts : {1, 3}) {
+      Tables tables(descriptor, /*reusedRowBytes=*/64);
+      Plan plan(descriptor);
+      plan.setPolicy(policy, {});
+      ASSERT_TRUE(tables.anyHeld());
+      for (int run = 0; run < 3; ++run) {
+        tables.clear(parts);
+        std::vector<std::unique_ptr<Recorder>> recorders;
+        std::vector<std::vector<int64_t>> pinned(parts);
+        for (int64_t p = 0; p < parts; ++p)
+          recorders.push_back(
+              std::make_unique<Recorder>(firstTaskOf(p, parts)));
+        for (int number = 0; number < 60; ++number) {
+          std::vector<BatchContext *> contexts;
+          KeptRows later;
+          for (int64_t p = 0; p < parts; ++p) {
+            Recorder &recorder = *recorders[p];
+            recorder.startPlan();
+            recorder.doubled.clear();
+            for (size_t i = 1 + below(20); i > 0; --i) {
+              std::vector<int64_t> &tasks = recorder.numbers;
+              const int kernel = tasks.empty() ? int(Start) : below(3);
+              auto any = [&] { return tasks[below(tasks.size())]; };
+              if (kernel == Start)
+                recorder.record(Start, {int64_t(below(100))});
+              else if (kernel == Sum)
+                recorder.record(Sum, {any(), any()});
+              else
+                recorder.record(Twice, {any()});
+            }
+            // What is left of all numbers is what later tasks read.
+            std::vector<int64_t> &tasks = recorder.numbers;
+            std::shuffle(tasks.begin(), tasks.end(), generator);
+            if (number % 10 == 0 && !tasks.empty()) {
+              pinned[p].push_back(tasks.back());
+              later.pinned.push_back(tasks.back());
+            }
+            tasks.resize(std::min<size_t>(tasks.size(), below(12)));
+            later.kept.insert(later.kept.end(), tasks.begin(), tasks.end());
+            contexts.push_back(recorder.finish());
+          }
+          PlanOptions options;
+          options.later = &later;
+          plan.build(contexts, /*numInstances=*/0, tables, workers, options);
+          double expected = 0;
+          for (auto &recorder : recorders)
+            expected += recorder->planSum;
+          ASSERT_EQ(runSteps(contexts[0]->steps, contexts[0]->numSteps),
+                    expected);
+          for (int64_t p = 0; p < parts; ++p)
+            for (const auto &tasks : {recorders[p]->numbers, pinned[p]})
+              for (int64_t task : tasks) {
+                double value;
+                std::memcpy(&value, tables.row(task, 0, nullptr),
+                            sizeof(value));
+                ASSERT_EQ(value, recorders[p]->values.at(task))
+                    << "plan " << number << ", task " << task;
+              }
+        }
+        // 60 plans of 20 tasks, of which 20 and 6 are there at a time, in two
+        // tables that share their rows.
+        EXPECT_LT(tables.slots(), 2 * parts * 80);
+      }
+    }
 }

@@ -66,6 +66,28 @@ TEST(RowAllocator, PlansHaveRowsOfTheirOwn) {
   EXPECT_EQ(rows.rows(), 6);
 }
 
+// When a plan begins, all rows that the one before it frees are free.
+TEST(RowAllocator, EarlierPlansHaveRun) {
+  RowAllocator rows;
+  rows.enter(0);
+  EXPECT_EQ(rows.take(6), 0);
+  rows.release(0, 2, 1);
+  rows.release(4, 2, 7);
+  rows.enter(1);
+  EXPECT_EQ(rows.take(1), 0);
+  rows.continueRun();
+  rows.enter(0);
+  EXPECT_EQ(rows.take(2), 4);
+  EXPECT_EQ(rows.take(1), 1);
+  EXPECT_EQ(rows.take(1), 6);
+  // From its first epoch on.
+  rows.continueRun();
+  rows.release(2, 2, 0);
+  rows.enter(0);
+  EXPECT_EQ(rows.take(2), 2);
+  EXPECT_EQ(rows.rows(), 7);
+}
+
 /// Against rows that are marked one by one.
 TEST(RowAllocator, NoRowHasTwoOwners) {
   std::mt19937 random(7);

@@ -338,7 +338,7 @@ LogicalResult ObjectBuilder::convertFunctions() {
   populateInstancePatterns(converter, layout, patterns);
   populateFunctionConversionsAndLegality(converter, patterns, target);
   target.addIllegalDialect<rec::RecDialect, BatchDialect>();
-  target.addDynamicallyLegalOp<ConcurrentOp, YieldOp>(
+  target.addDynamicallyLegalOp<ConcurrentOp, KeepOp, YieldOp>(
       [&](Operation *op) { return converter.isLegal(op); });
   target
       .addIllegalOp<tensor::DimOp, tensor::ExtractOp, tensor::ExtractSliceOp>();
@@ -347,8 +347,12 @@ LogicalResult ObjectBuilder::convertFunctions() {
   SmallVector<Operation *> ops(hostFunctions.begin(), hostFunctions.end());
   if (failed(applyPartialConversion(ops, target, std::move(patterns))))
     return failure();
+  const bool keepsRows = llvm::any_of(
+      module.getOps<TableOp>(), [](TableOp table) { return table.getTransient(); });
   for (func::FuncOp function : hostFunctions)
-    lowerConcurrent(function);
+    lowerConcurrent(function, keepsRows);
+  for (auto function : module.getOps<FunctionOpInterface>())
+    lowerKeptRows(function);
   return success();
 }
 

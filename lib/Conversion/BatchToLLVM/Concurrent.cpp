@@ -27,7 +27,8 @@ namespace {
 class BranchOutliner {
 public:
   /// `op` is in `function` and becomes the number `number` of those outlined.
-  BranchOutliner(Operation *op, FunctionOpInterface function, unsigned number);
+  BranchOutliner(Operation *op, FunctionOpInterface function, unsigned number,
+                 bool keepsRows);
   /// Replaces the op. Returns the function of its branches.
   LLVM::LLVMFuncOp run();
 
@@ -42,8 +43,16 @@ private:
   OpBuilder builder;
   Location loc;
   std::string name;
-  /// Values from outside of the op; the results follow them in the frame.
+  int64_t firstResult() const {
+    return static_cast<int64_t>(captured.size()) +
+           (keepsRows ? abi::kFrameCells : 0);
+  }
+
+  /// Values from outside of the op; the results follow them in the frame. If
+  /// rows are kept, the results are those of a BatchFrame: while some branches
+  /// wait, nobody else holds the results of others.
   SmallVector<Value> captured;
+  bool keepsRows;
   LLVM::LLVMFuncOp branches;
 };
 } // namespace
@@ -61,9 +70,10 @@ static Operation *findConcurrent(Operation *root) {
 }
 
 BranchOutliner::BranchOutliner(Operation *op, FunctionOpInterface function,
-                               unsigned number)
+                               unsigned number, bool keepsRows)
     : op(op), function(function), builder(op), loc(op->getLoc()),
-      name((function.getName() + ".branch" + Twine(number)).str()) {
+      name((function.getName() + ".branch" + Twine(number)).str()),
+      keepsRows(keepsRows) {
   // Constants are made again, the context is an argument.
   llvm::SetVector<Value> used;
   getUsedValuesDefinedAbove(op->getRegions(), used);
@@ -118,7 +128,7 @@ void BranchOutliner::makeCases(ConcurrentOp concurrent) {
       builder, loc, builder.getIndexType(), body->getArgument(2));
   auto choice = scf::IndexSwitchOp::create(builder, loc, TypeRange(), number,
                                            cases, cases.size());
-  int64_t place = static_cast<int64_t>(captured.size());
+  int64_t place = firstResult();
   for (auto [position, region] : llvm::enumerate(concurrent.getBranches())) {
     Region &target = position < cases.size() ? choice.getCaseRegions()[position]
                                              : choice.getDefaultRegion();
@@ -143,13 +153,15 @@ void BranchOutliner::makeRound(scf::ForOp loop) {
 }
 
 void BranchOutliner::makeCall() {
-  size_t cells = captured.size() + op->getNumResults();
+  const int64_t results = op->getNumResults();
   // Loops use one frame for all rounds: none is in use when the next begins.
   builder.setInsertionPointToStart(&function.front());
   Value frame = LLVM::AllocaOp::create(
       builder, loc, LLVM::LLVMPointerType::get(builder.getContext()),
       builder.getI64Type(),
-      ContextBuilder(builder, loc).constant(std::max<int64_t>(cells, 1)), 8);
+      ContextBuilder(builder, loc)
+          .constant(std::max<int64_t>(firstResult() + results, 1)),
+      8);
   builder.setInsertionPoint(op);
   ContextBuilder cb(builder, loc);
   for (auto [place, value] : llvm::enumerate(captured))
@@ -158,10 +170,16 @@ void BranchOutliner::makeCall() {
   Value count = loop ? loop.getUpperBound()
                      : cb.constant(cast<ConcurrentOp>(op).getBranches().size());
   Value code = LLVM::AddressOfOp::create(builder, loc, branches);
+  Value outer;
+  if (keepsRows)
+    outer = enterFrame(builder, loc, cb.getContext(), frame,
+                       static_cast<int64_t>(captured.size()), results);
   cb.call(RuntimeFunction::concurrent, {code, frame, count});
+  if (keepsRows)
+    leaveFrame(builder, loc, cb.getContext(), outer);
   for (auto [place, result] : llvm::enumerate(op->getResults()))
     result.replaceAllUsesWith(
-        cb.fromCell(cb.loadCell(frame, cb.constant(captured.size() + place)),
+        cb.fromCell(cb.loadCell(frame, cb.constant(firstResult() + place)),
                     result.getType()));
   op->erase();
 }
@@ -172,13 +190,13 @@ LLVM::LLVMFuncOp BranchOutliner::run() {
   return branches;
 }
 
-void batch::lowerConcurrent(func::FuncOp function) {
+void batch::lowerConcurrent(func::FuncOp function, bool keepsRows) {
   // Branches have branches: each function is a frame's owner of its own.
   SmallVector<FunctionOpInterface> functions = {function};
   unsigned number = 0;
   while (!functions.empty()) {
     FunctionOpInterface next = functions.pop_back_val();
     while (Operation *op = findConcurrent(next))
-      functions.push_back(BranchOutliner(op, next, number++).run());
+      functions.push_back(BranchOutliner(op, next, number++, keepsRows).run());
   }
 }

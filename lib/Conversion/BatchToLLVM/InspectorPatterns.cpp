@@ -86,6 +86,17 @@ struct ConvertYield : OpConversionPattern<YieldOp> {
   }
 };
 
+/// Only changes types: lowerKeptRows() does the rest.
+struct ConvertKeep : OpConversionPattern<KeepOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(KeepOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<KeepOp>(op, adaptor.getRows());
+    return success();
+  }
+};
+
 struct ConvertNumRows : InspectorPattern<NumRowsOp> {
   using InspectorPattern::InspectorPattern;
   LogicalResult
@@ -495,6 +506,6 @@ void mlir::batch::populateInspectorPatterns(const TypeConverter &converter,
   patterns.add<ConvertRecord, ConvertRow, ConvertNumRows, ConvertDepth,
                ConvertTraverse, ConvertLookup, ConvertResolve, ConvertAwait>(
       converter, patterns.getContext(), layout);
-  patterns.add<ConvertExtract, ConvertConcurrent, ConvertYield>(
+  patterns.add<ConvertExtract, ConvertConcurrent, ConvertKeep, ConvertYield>(
       converter, patterns.getContext());
 }

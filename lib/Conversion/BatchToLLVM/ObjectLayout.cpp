@@ -430,6 +430,8 @@ void ObjectLayout::describeRows(json::Object &object) const {
     int64_t ownBytes = table.getOwnLayout().getBlockBytes() / layout.getBlock();
     if (ownBytes != layout.getBlockBytes())
       described[key::ownBytes] = ownBytes;
+    if (table.getTransient())
+      described[key::transient] = true;
     if (layout.getBlock() > 1) {
       described[key::block] = layout.getBlock();
       described[key::slotBytes] = layout.getSlotBytes();

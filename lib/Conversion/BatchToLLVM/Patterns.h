@@ -27,8 +27,20 @@ LogicalResult checkInspectorPatterns(func::FuncOp function,
 
 /// Lowers the batch.concurrent ops of `function`, whose other ops are lowered
 /// already, and its loops with kConcurrentAttr: each becomes a function that
-/// runs a region or a round, which is given to the runtime.
-void lowerConcurrent(func::FuncOp function);
+/// runs a region or a round, which is given to the runtime. With `keepsRows`, the
+/// runtime sees which rows its results are while some of them wait.
+void lowerConcurrent(func::FuncOp function, bool keepsRows);
+
+/// Lowers the batch.keep ops of `function`, whose other ops are lowered already:
+/// the rows are in a BatchFrame (ABI.h) of each of its calls.
+void lowerKeptRows(FunctionOpInterface function);
+
+/// Links a frame on the stack whose cells from `place` on are a BatchFrame with
+/// `rows` rows, none of which is set. Returns the address of the outer frame.
+Value enterFrame(OpBuilder &builder, Location loc, Value context, Value frame,
+                 int64_t place, int64_t rows);
+/// Unlinks the innermost frame, given its outer one.
+void leaveFrame(OpBuilder &builder, Location loc, Value context, Value outer);
 
 /// Lowers the instance program: batch.invoke, row views and row counts of
 /// parameters. The source of a view or count is in its attribute

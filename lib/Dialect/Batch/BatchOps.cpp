@@ -324,9 +324,10 @@ LogicalResult TableOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 
 void TableOp::build(OpBuilder &builder, OperationState &state, StringRef name,
-                    Type row, int64_t group, AffineMap layout) {
+                    Type row, int64_t group, AffineMap layout,
+                    bool transient) {
   build(builder, state, name, row, group,
-        layout ? AffineMapAttr::get(layout) : AffineMapAttr(), {});
+        layout ? AffineMapAttr::get(layout) : AffineMapAttr(), {}, transient);
 }
 
 TableLayout TableOp::getOwnLayout() {

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Batch/Analysis/InspectorWaits.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/Rec/Rec.h"
 #include "Batch/Transforms/Control/Passes.h"
@@ -24,24 +25,12 @@ using namespace mlir::batch;
 
 namespace {
 
-/// What may wait: a batch.await, calls of functions that may, and ops with
-/// either in their regions.
-class Waiting {
-public:
-  explicit Waiting(ModuleOp module);
-  bool operator()(Operation *op) const;
-  bool hasFunctions() const { return !functions.empty(); }
-
-private:
-  DenseSet<StringAttr> functions;
-};
-
 /// Forks the ops of a block that may wait ("waiting ops") as far as they do not
 /// depend on each other. What series-parallel dependences allow is found; of
 /// others, what waits first goes on together.
 class BlockForker {
 public:
-  BlockForker(Block &block, const Waiting &mayWait);
+  BlockForker(Block &block, const InspectorWaits &mayWait);
   void run();
 
 private:
@@ -76,28 +65,7 @@ class ForkCallsPass : public batch::impl::ForkCallsPassBase<ForkCallsPass> {
 
 } // namespace
 
-Waiting::Waiting(ModuleOp module) {
-  bool changed = true;
-  while (changed) {
-    changed = false;
-    for (auto function : module.getOps<func::FuncOp>())
-      if (!functions.contains(function.getSymNameAttr()) && (*this)(function))
-        changed = functions.insert(function.getSymNameAttr()).second;
-  }
-}
-
-bool Waiting::operator()(Operation *op) const {
-  return op
-      ->walk([&](Operation *inner) {
-        auto call = dyn_cast<func::CallOp>(inner);
-        bool waits = call ? functions.contains(call.getCalleeAttr().getAttr())
-                          : isa<AwaitOp>(inner);
-        return waits ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
-BlockForker::BlockForker(Block &block, const Waiting &mayWait) : block(block) {
+BlockForker::BlockForker(Block &block, const InspectorWaits &mayWait) : block(block) {
   for (Operation &op : block.without_terminator())
     if (mayWait(&op)) {
       numbers[&op] = waiting.size();
@@ -290,7 +258,7 @@ void BlockForker::run() {
 }
 
 void ForkCallsPass::runOnOperation() {
-  Waiting mayWait(getOperation());
+  InspectorWaits mayWait(getOperation());
   if (!mayWait.hasFunctions())
     return;
   SmallVector<Block *> blocks;

@@ -34,6 +34,7 @@ public:
   LogicalResult run();
 
 private:
+  void findTransient();
   LogicalResult makeTables();
   LogicalResult layOutTables();
   LogicalResult layOutTable(TableOp table, StringRef primitives);
@@ -52,6 +53,9 @@ private:
   ValueFlow flow;
   ValueClasses classes;
   OpBuilder builder;
+  /// By class: true if control waits, and only functions in progress hold its
+  /// rows.
+  SmallVector<bool> isTransient;
   /// The table of each class; null for a class without computed members.
   SmallVector<FlatSymbolRefAttr> tables;
 };
@@ -61,27 +65,72 @@ private:
 /// Rows of at least this many bytes are worth an array of slots of their own.
 static constexpr int64_t kLongRow = 4096;
 
-/// The number of results of each kernel in a class, and the bytes of a long
-/// row. Classes where both are equal share slot numbers; long rows do not share
-/// with shorter ones because their slots are reused once nobody reads them.
-using Signature = std::pair<std::map<StringRef, unsigned>, int64_t>;
+/// The number of results of each kernel in a class, the bytes of a long row, and
+/// whether the class is transient. Classes where all are equal share slot
+/// numbers; long rows do not share with shorter ones because their slots are
+/// reused once nobody reads them.
+using Signature = std::tuple<std::map<StringRef, unsigned>, int64_t, bool>;
 
-static Signature getSignature(const ValueClass &valueClass) {
-  Signature signature{{}, 0};
+static Signature getSignature(const ValueClass &valueClass, bool isTransient) {
+  std::map<StringRef, unsigned> producers;
   for (auto [kernel, result] : valueClass.producers)
-    ++signature.first[kernel.getSymName()];
+    ++producers[kernel.getSymName()];
+  int64_t longBytes = 0;
   RankedTensorType row = valueClass.row;
   if (row.hasStaticShape()) {
     int64_t bytes = row.getNumElements() * elementBytes(row.getElementType());
-    signature.second = bytes >= kLongRow ? bytes : 0;
+    longBytes = bytes >= kLongRow ? bytes : 0;
   }
-  return signature;
+  return {producers, longBytes, isTransient};
+}
+
+/// Finds the classes without members in lists, data structures, and calls that
+/// are remembered, in a program that waits.
+void SlotAssigner::findTransient() {
+  bool waits =
+      module.walk([](AwaitOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
+  isTransient.assign(classes.getClasses().size(), waits);
+  if (!waits)
+    return;
+  auto hold = [&](Value value) {
+    if (flow.contains(value) && carriesTensor(value.getType()) &&
+        !sharedness.isShared(value))
+      isTransient[classes.getClass(value)] = false;
+  };
+  auto holdLists = [&](ValueRange values) {
+    for (Value value : values)
+      if (auto tensor = dyn_cast<RankedTensorType>(value.getType());
+          !tensor || rec::isRaggedTensor(tensor))
+        hold(value);
+  };
+  DenseSet<StringAttr> traversed;
+  module.walk([&](TraverseOp traverse) {
+    for (auto name : traverse.getFunctions().getAsRange<FlatSymbolRefAttr>())
+      traversed.insert(name.getAttr());
+  });
+  for (func::FuncOp function : program.getFunctions()) {
+    auto inspector =
+        symbols.lookup<func::FuncOp>(getInspectorName(function.getSymName()));
+    if (inspector && (inspector->hasAttr(kMemoizedAttr) ||
+                      traversed.contains(inspector.getSymNameAttr()))) {
+      llvm::for_each(function.getArguments(), hold);
+      llvm::for_each(function.front().getTerminator()->getOperands(), hold);
+    }
+    function.walk([&](Block *block) { holdLists(block->getArguments()); });
+    function.walk([&](Operation *op) { holdLists(op->getResults()); });
+  }
+  for (auto adt : module.getOps<rec::AdtOp>())
+    for (rec::VariantOp variant : adt.getVariants())
+      for (unsigned field = 0; field < variant.getNumFields(); ++field)
+        if (flow.containsField(variant, field))
+          isTransient[classes.getFieldClass(variant, field)] = false;
 }
 
 LogicalResult SlotAssigner::makeTables() {
   std::map<Signature, int64_t> groups;
   builder.setInsertionPoint(program.getFunctions().front());
-  for (const ValueClass &valueClass : classes.getClasses()) {
+  for (auto [number, valueClass] : llvm::enumerate(classes.getClasses())) {
     auto &table = tables.emplace_back();
     if (valueClass.producers.empty())
       continue;
@@ -89,10 +138,10 @@ LogicalResult SlotAssigner::makeTables() {
     std::string name = !valueClass.name.empty()
                            ? valueClass.name.str()
                            : (kernel.getSymName() + "_" + Twine(result)).str();
-    auto [group, inserted] =
-        groups.try_emplace(getSignature(valueClass), groups.size());
+    auto [group, inserted] = groups.try_emplace(
+        getSignature(valueClass, isTransient[number]), groups.size());
     auto op = TableOp::create(builder, kernel.getLoc(), name, valueClass.row,
-                              group->second, AffineMap());
+                              group->second, AffineMap(), isTransient[number]);
     symbols.insert(op);
     op->moveBefore(program.getFunctions().front());
     table = FlatSymbolRefAttr::get(op);
@@ -326,6 +375,7 @@ LogicalResult SlotAssigner::run() {
     return success();
   if (failed(flow.verify()))
     return failure();
+  findTransient();
   if (failed(makeTables()))
     return failure();
   markLocations();

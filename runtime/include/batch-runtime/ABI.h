@@ -37,7 +37,7 @@
 
 #include <stdint.h>
 
-#define BATCH_ABI_VERSION 14
+#define BATCH_ABI_VERSION 15
 /// The symbol that an object exports, a BatchObject.
 #define BATCH_OBJECT_SYMBOL "batch_object"
 /// The bytes before the rows of a parameter, which begin with its first extent.
@@ -72,6 +72,13 @@ typedef struct BatchRuntimeFunctions {
   result(*name) parameters;
 #include "batch-runtime/RuntimeFunctions.def"
 } BatchRuntimeFunctions;
+
+/// The rows that a call of a function of the inspector needs when it goes on
+/// after a wait: `count` handles follow.
+typedef struct BatchFrame {
+  struct BatchFrame *outer; ///< of the call around it; null: none
+  int64_t count;
+} BatchFrame;
 
 /// Tasks of one kernel in the order they were recorded. A record is
 /// `recordCells` cells: (depth << 32 | task number), then the operands that are

@@ -103,6 +103,7 @@ struct TableInfo {
   int64_t ownBytes = 0;             ///< of a slot, without gaps between slots
   int beside = -1;                  ///< -1: memory of its own
   int64_t offset = 0;
+  bool transient = false; ///< only frames and records hold its rows
   /// Where elements lie in a row that is not in row-major order.
   ElementLayout elements;
 

@@ -27,9 +27,8 @@ struct PlanOptions {
   /// Makes a plan of each part, which shares no rows with the others: they may
   /// run at the same time.
   bool apart = false;
-  /// No plan of the run follows: rows that neither a task of this one nor a
-  /// result reads may be reused.
-  bool last = true;
+  /// What a later plan of the run or its results need; null if no plan follows.
+  const KeptRows *later = nullptr;
 };
 
 /// Turns the tasks that have been recorded since the last plan of a run into

@@ -25,8 +25,9 @@ namespace batchrt {
 /// run: the tasks of a step are sorted by the last epoch that reads them, so
 /// that the free rows of a step are always its first ones, and each step takes
 /// the shortest free range that is long enough. Rows that the model's results
-/// hold are never freed, nor are any that a later plan of the run may read.
-/// Plans that run at the same time share no rows.
+/// hold are never freed, nor are any that a later plan of the run may read:
+/// those of transient tables are held for later plans, which find out when they
+/// are free. Plans that run at the same time share no rows.
 ///
 /// A kernel may insert a slice into an operand. If all tasks of a step are the
 /// only and last readers of rows that tasks of this plan have written, they
@@ -36,10 +37,10 @@ public:
   explicit PlanRows(const Descriptor &descriptor);
 
   /// Takes rows of the tables for the steps. Changes the order of tasks within
-  /// a step. With `last`, no plan of the run follows, and the first part's
-  /// context has the results.
+  /// a step. If no plan of the run follows, `later` is null, and the first
+  /// part's context has the results.
   void take(TaskOrder &order, Tables &tables, int64_t numInstances,
-            WorkerPool &workers, bool last);
+            WorkerPool &workers, const KeptRows *later);
   /// Writes where the rows of a part's tasks lie; parts may be filled in at the
   /// same time.
   void fillSlots(const TaskOrder &order, Tables &tables, int64_t part) const;
@@ -84,20 +85,28 @@ private:
 
   void numberEpochs(const TaskOrder &order);
   void findLastReads(TaskOrder &order, Tables &tables, int64_t numInstances,
-                     WorkerPool &workers);
-  void findReads(const TaskOrder &order, int64_t part);
-  void keepResults(const TaskOrder &order, int64_t numInstances);
+                     WorkerPool &workers, const KeptRows *later);
+  void findReads(const TaskOrder &order, Tables &tables, int64_t part);
+  void keepResults(const TaskOrder &order, Tables &tables,
+                   int64_t numInstances);
+  void keep(const std::vector<int64_t> &handles, Tables &tables,
+            int32_t epoch);
+  /// True if the plan knows when rows of a group are free.
+  bool isFreed(Tables &tables, int group) const {
+    return isLast ? tables.reusedRows(group) != nullptr
+                  : tables.heldRows(group) != nullptr;
+  }
   /// Finds the steps that write into rows of operands, and whose rows these
   /// are.
-  void placeInserts(const TaskOrder &order);
+  void placeInserts(const TaskOrder &order, Tables &tables);
   bool canInsert(const TaskOrder &order, int64_t step,
                  const GroupUse &use) const;
   int64_t findRow(const TaskOrder &order, int64_t step, const GroupUse &use,
                   const int64_t *record) const;
   void sortByLastRead(TaskOrder &order, Tables &tables, int64_t part);
-  int64_t takeRows(const TaskOrder &order, RowAllocator &rows, int64_t step,
-                   const GroupUse &use, bool last);
-  void takeSlots(const TaskOrder &order, Tables &tables, bool last);
+  int64_t takeRows(const TaskOrder &order, Tables &tables, int64_t step,
+                   const GroupUse &use);
+  void takeSlots(const TaskOrder &order, Tables &tables);
   void fillStep(const TaskOrder &order, Tables &tables, int64_t part,
                 int64_t step, bool inserts) const;
 
@@ -107,6 +116,7 @@ private:
   std::vector<int32_t> epochs;                   ///< by step
   std::vector<std::vector<char>> inPlace;        ///< [group][step]
   bool anyInserts = false;                       ///< of a kernel
+  bool isLast = true;                            ///< of the run's plans
   std::vector<PartReads> reads;                  ///< by part
   ResultRows resultRows;
 };

@@ -24,13 +24,16 @@ public:
   /// Restarts the epochs, with rows after those so far: steps of both may run
   /// at the same time.
   void startPlan();
+  /// Restarts the epochs when all steps so far have run: rows that were freed
+  /// are free.
+  void continueRun();
   /// Enters an epoch; epochs come in order, from 0.
   void enter(int64_t epoch);
   /// Takes `count` consecutive rows, in the shortest free range that is long
   /// enough or else at the end; returns the first.
   int64_t take(int64_t count);
-  /// Frees rows begin ... begin+count-1 from `epoch` on, which is later than
-  /// the present one.
+  /// Frees rows begin ... begin+count-1 from `epoch` on, which has not been
+  /// entered.
   void release(int64_t begin, int64_t count, int64_t epoch);
   /// The number of rows that are needed.
   int64_t rows() const { return end; }

@@ -10,6 +10,7 @@
 
 #include "batch-runtime/ABI.h"
 #include "batch-runtime/Descriptor.h"
+#include "batch-runtime/HeldRows.h"
 #include "batch-runtime/Memory.h"
 #include "batch-runtime/PlanImage.h"
 #include "batch-runtime/RowAllocator.h"
@@ -52,9 +53,24 @@ public:
     return poolOf[group] < 0 ? nullptr : &pools[poolOf[group]].rows;
   }
   bool anyReused() const { return !pools.empty(); }
-  /// The steps that follow run after all so far, or at the same time: they get
-  /// rows of their own.
-  void startPlan();
+  /// The rows of a group that later plans of the run may free, or null: those
+  /// of transient tables whose rows are reused.
+  HeldRows *heldRows(int group) {
+    return isHeld[group] ? &pools[poolOf[group]].held : nullptr;
+  }
+  bool anyHeld() const { return hasHeld; }
+  /// Calls `body(rows, row)` for the row of a result of an earlier plan, and
+  /// those that its task has in the same place of other held groups.
+  template <class Body>
+  void forEachHeldRow(int64_t handle, const Body &body);
+  /// Begins a plan of the run: all before it have run.
+  void beginPlan();
+  /// The steps that follow run at the same time as those so far: they get rows
+  /// of their own.
+  void startApart();
+  /// Frees the rows of earlier plans that this one does not read and nobody
+  /// keeps.
+  void releaseHeld();
   /// Appends `count` rows to a group whose rows are used once; returns the
   /// first.
   int64_t appendRows(int group, int64_t count) {
@@ -104,6 +120,7 @@ private:
   struct Pool {
     int leader; ///< the group whose tables have the memory
     RowAllocator rows;
+    HeldRows held;
   };
   /// The slots of the tasks of a part, group after group.
   struct Part {
@@ -117,6 +134,8 @@ private:
   const Descriptor &descriptor;
   std::vector<Pool> pools;
   std::vector<int> poolOf;   ///< by group; -1: its rows are used once
+  std::vector<char> isHeld;  ///< by group
+  bool hasHeld = false;      ///< of a group
   std::vector<int> memoryOf; ///< by table, the table whose memory it lies in
   std::vector<int64_t> groupRows;
   std::vector<int64_t> groupBlocks; ///< steps begin at a multiple of this
@@ -126,6 +145,19 @@ private:
   int64_t partCount = 0;
   int64_t totalSlots = 0;
 };
+
+template <class Body>
+void Tables::forEachHeldRow(int64_t handle, const Body &body) {
+  const int64_t task = taskOf(handle), part = partOf(task, numParts());
+  const int64_t place = task - firstTaskOf(part, numParts());
+  for (int group = 0; group < descriptor.groups; ++group) {
+    if (!isHeld[group])
+      continue;
+    // -1: the task has no results there.
+    if (int32_t slot = slotsOf(part, group)[place]; slot >= 0)
+      body(*heldRows(group), slot + (handle >> 56));
+  }
+}
 
 } // namespace batchrt
 

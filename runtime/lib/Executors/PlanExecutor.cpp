@@ -47,7 +47,7 @@ void PlanExecutor::resetCounters() {
 void PlanExecutor::makePlan(bool last) {
   PlanOptions options;
   options.apart = inspector.plansApart();
-  options.last = last;
+  options.later = last ? nullptr : &inspector.keepRows(tables.anyHeld());
   runPlan.build(inspector.contexts(), batch.numInstances(), tables,
                 batch.workers, options);
   counted.inspectors =

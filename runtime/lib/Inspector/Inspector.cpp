@@ -7,6 +7,7 @@
 
 #include "Inspector.h"
 #include "batch-runtime/Error.h"
+#include "batch-runtime/RecordedTasks.h"
 #include "batch-runtime/TaskNumbers.h"
 
 #include <algorithm>
@@ -183,6 +184,7 @@ void Inspector::begin() {
   part.deferredTasks = defers ? firstTaskOf(1, numParts()) : 0;
   for (std::vector<BatchQueue> &queues : shown)
     queues.resize(kernels.size());
+  pinnedCells.assign(kernels.size(), 0);
   part.waits = 0;
   part.strands = &strands;
   strands.begin();
@@ -213,6 +215,31 @@ void Inspector::showTasks(bool deferred) {
   other = part;
   other.queues = shown[1].data();
   other.numTasks = deferred ? part.deferredTasks : firstTaskOf(1, numParts());
+}
+
+const KeptRows &Inspector::keepRows(bool find) {
+  keptRows.kept.clear();
+  keptRows.pinned.clear();
+  if (!find)
+    return keptRows;
+  strands.listKept(keptRows.kept);
+  for (int64_t instance : strands.takeEnded())
+    for (size_t r = 0; r < batch.descriptor().results.size(); ++r)
+      if (batch.descriptor().results[r].type.kind == Type::Tensor)
+        keptRows.pinned.push_back(batch.results(r)[instance]);
+  for (size_t k = 0; k < pinnedCells.size(); ++k) {
+    const KernelInfo &kernel = batch.descriptor().kernels[k];
+    if (!kernel.deferred)
+      continue;
+    const BatchQueue &queue = recorded[k];
+    for (int64_t *record = queue.begin + pinnedCells[k]; record != queue.end;
+         record += kernel.recordCells)
+      RecordedTasks::forEachRead(
+          kernel, record, batch.context().listPool,
+          [&](int64_t handle, int) { keptRows.pinned.push_back(handle); });
+    pinnedCells[k] = queue.end - queue.begin;
+  }
+  return keptRows;
 }
 
 void Inspector::hideTasks() { batch.context().queues = recorded; }

@@ -9,6 +9,7 @@
 #define BATCH_RUNTIME_LIB_INSPECTOR_INSPECTOR_H
 
 #include "Strands.h"
+#include "batch-runtime/HeldRows.h"
 
 namespace batchrt {
 
@@ -36,6 +37,10 @@ public:
   void hideTasks();
   /// The tasks of kernels that are not deferred have run.
   void endFlush();
+  /// What is needed after the tasks that are recorded have run, if there is
+  /// anything to `find`: what instances in progress keep, and what their results
+  /// and tasks of deferred kernels read.
+  const KeptRows &keepRows(bool find);
   /// Since begin(): waits, and the most fibers that there have been.
   int64_t waits() const { return batch.context().waits; }
   /// Why an instance has no results; or empty.
@@ -66,6 +71,8 @@ private:
   /// has the tasks of deferred kernels.
   std::vector<BatchQueue> shown[2];
   BatchQueue *recorded = nullptr; ///< those that compiled code sees
+  KeptRows keptRows;
+  std::vector<int64_t> pinnedCells; ///< of a queue, whose operands are pinned
 };
 
 } // namespace batchrt

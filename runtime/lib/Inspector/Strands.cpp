@@ -26,6 +26,7 @@ void Strands::begin() {
   instances.assign(part.owner.numInstances(),
                    {part.owner.options.lockstep.maxSteps, 0, false});
   failures.clear();
+  ended.clear();
   running = nullptr;
   nextInstance = alive = most = 0;
   hasStored = false;
@@ -63,6 +64,7 @@ Strands::Strand &Strands::take(int64_t instance, BatchBranch code) {
   strand.instance = instance;
   strand.code = code;
   strand.join = nullptr;
+  strand.frames = nullptr;
   return strand;
 }
 
@@ -71,6 +73,8 @@ Strands::Strand *Strands::release(Strand &strand) {
   --alive;
   strand.isUsed = false;
   unused[strand.code != nullptr].push_back(&strand);
+  if (!strand.code)
+    ended.push_back(strand.instance);
   if (!strand.join)
     return nullptr;
   --instances[strand.instance].branches;
@@ -80,11 +84,13 @@ Strands::Strand *Strands::release(Strand &strand) {
 /// Switches to a strand until it waits; true if it has ended.
 bool Strands::run(Strand &strand, bool isNew) {
   Strand *outer = std::exchange(running, &strand);
+  BatchFrame *outerFrames = std::exchange(part.frames, strand.frames);
   part.running = &strand.fiber;
   part.stackLimit = strand.stack.limit();
   const bool hasEnded =
       isNew ? strand.fiber.run(enter, &strand) : strand.fiber.resume();
   running = outer;
+  strand.frames = std::exchange(part.frames, outerFrames);
   if (outer) {
     part.running = &outer->fiber;
     part.stackLimit = outer->stack.limit();
@@ -144,6 +150,16 @@ void Strands::dropFailed() {
       strand->join = nullptr;
       release(*strand);
     }
+}
+
+void Strands::listKept(std::vector<int64_t> &handles) const {
+  for (const std::unique_ptr<Strand> &strand : all)
+    if (strand->isUsed)
+      for (const BatchFrame *frame = strand->frames; frame;
+           frame = frame->outer) {
+        const auto *first = reinterpret_cast<const int64_t *>(frame + 1);
+        handles.insert(handles.end(), first, first + frame->count);
+      }
 }
 
 std::string Strands::failure(int64_t instance) const {

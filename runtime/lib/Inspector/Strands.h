@@ -11,6 +11,7 @@
 #include "MiniBatch.h"
 
 #include <map>
+#include <utility>
 
 namespace batchrt {
 
@@ -30,6 +31,10 @@ public:
   bool runRound();
   /// The most fibers that there have been behind a round.
   int64_t mostFibers() const { return most; }
+  /// Appends the handles of the rows that all strands in progress keep.
+  void listKept(std::vector<int64_t> &handles) const;
+  /// The instances that have ended since the last call.
+  std::vector<int64_t> takeEnded() { return std::exchange(ended, {}); }
   /// Why an instance ended early, if others may go on without it; or empty.
   std::string failure(int64_t instance) const;
 
@@ -61,6 +66,7 @@ private:
     Strands *owner = nullptr;
     int64_t instance = 0;
     bool isUsed = false;
+    BatchFrame *frames = nullptr; ///< while others run
     // Of a branch:
     BatchBranch code = nullptr;
     int64_t *frame = nullptr, number = 0;
@@ -84,6 +90,7 @@ private:
   std::vector<Strand *> unused[2]; ///< instances, branches
   std::vector<Strand *> waiting, parked;
   std::vector<Instance> instances;
+  std::vector<int64_t> ended;
   std::map<int64_t, std::string> failures; ///< by instance
   Strand *running = nullptr;
   int64_t nextInstance = 0, alive = 0, most = 0;

@@ -23,6 +23,13 @@ void RowAllocator::startPlan() {
   firstRelease.clear();
 }
 
+void RowAllocator::continueRun() {
+  enter(static_cast<int64_t>(firstRelease.size()));
+  entered = 0;
+  releases.clear();
+  firstRelease.clear();
+}
+
 void RowAllocator::enter(int64_t epoch) {
   arriving.clear();
   int64_t last = std::min(epoch, static_cast<int64_t>(firstRelease.size()) - 1);

@@ -230,6 +230,7 @@ TableInfo parseTable(const json &text) {
   table.slotBytes = value<int64_t>(text, key::slotBytes, 0);
   table.ownBytes = value<int64_t>(text, key::ownBytes, table.rowBytes);
   table.beside = value(text, key::beside, -1);
+  table.transient = value(text, key::transient, false);
   table.offset = value<int64_t>(text, key::offset, 0);
   table.elements.run = value<int64_t>(text, key::run, 1);
   for (const json &digit : optional(text, key::digits)) {

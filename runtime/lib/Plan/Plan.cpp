@@ -24,7 +24,7 @@ void Plan::build(const std::vector<BatchContext *> &contexts,
     indexArrays.countRaggedRows(taskOrder, p);
   });
   taskOrder.join(options.apart);
-  rows.take(taskOrder, tables, numInstances, workers, options.last);
+  rows.take(taskOrder, tables, numInstances, workers, options.later);
   indexArrays.layOut(taskOrder);
   workers.forEachPart(parts, [&](int64_t p) {
     rows.fillSlots(taskOrder, tables, p);

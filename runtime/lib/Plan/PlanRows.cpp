@@ -19,8 +19,7 @@
 
 using namespace batchrt;
 
-/// Stands for an epoch after all others.
-static constexpr int32_t kKept = INT32_MAX;
+static constexpr int32_t kKept = HeldRows::kept;
 
 /// True if a result is an operand of its table with a slice inserted.
 static bool isInserted(const KernelInfo &kernel, const ResultInfo &result) {
@@ -63,15 +62,17 @@ PlanRows::PlanRows(const Descriptor &descriptor)
 }
 
 void PlanRows::take(TaskOrder &order, Tables &tables, int64_t numInstances,
-                    WorkerPool &workers, bool last) {
+                    WorkerPool &workers, const KeptRows *later) {
+  isLast = !later;
   for (std::vector<char> &steps : inPlace)
     steps.assign(order.schedule().steps().size(), 0);
-  if (tables.anyReused() || (last && anyInserts)) {
+  tables.beginPlan();
+  if (tables.anyReused() || (isLast && anyInserts)) {
     numberEpochs(order);
-    if (last)
-      findLastReads(order, tables, numInstances, workers);
+    if (isLast || tables.anyHeld())
+      findLastReads(order, tables, numInstances, workers, later);
   }
-  takeSlots(order, tables, last);
+  takeSlots(order, tables);
 }
 
 //===----------------------------------------------------------------------===//
@@ -94,19 +95,26 @@ void PlanRows::numberEpochs(const TaskOrder &order) {
 }
 
 void PlanRows::findLastReads(TaskOrder &order, Tables &tables,
-                             int64_t numInstances, WorkerPool &workers) {
+                             int64_t numInstances, WorkerPool &workers,
+                             const KeptRows *later) {
   const int64_t parts = order.numParts();
   if (static_cast<int64_t>(reads.size()) < parts)
     reads.resize(parts);
-  workers.forEachPart(parts, [&](int64_t p) { findReads(order, p); });
-  keepResults(order, numInstances);
+  workers.forEachPart(parts, [&](int64_t p) { findReads(order, tables, p); });
+  if (later) {
+    keep(later->kept, tables, HeldRows::kept);
+    keep(later->pinned, tables, HeldRows::pinned);
+  } else {
+    keepResults(order, tables, numInstances);
+  }
   if (anyInserts)
-    placeInserts(order);
+    placeInserts(order, tables);
   workers.forEachPart(parts,
                       [&](int64_t p) { sortByLastRead(order, tables, p); });
 }
 
-void PlanRows::findReads(const TaskOrder &order, int64_t number) {
+void PlanRows::findReads(const TaskOrder &order, Tables &tables,
+                         int64_t number) {
   const TaskOrder::Part &part = order.part(number);
   const TaskOrder::Places &places = order.places(number);
   PartReads &own = reads[number];
@@ -125,9 +133,14 @@ void PlanRows::findReads(const TaskOrder &order, int64_t number) {
     const int32_t *records = part.sorter.order() + step.begin;
     auto read = [&](int64_t handle, int table) {
       int64_t task = taskOf(handle);
-      if (task < own.begin || table < 0)
+      if (task < 0 || table < 0)
         return;
       const int group = descriptor.tables[table].group;
+      if (task < own.begin) {
+        if (HeldRows *held = tables.heldRows(group))
+          held->read(tables.slot(handle, table), epoch);
+        return;
+      }
       int32_t &last = own.at(group, task);
       if (anyInserts && epoch >= last) {
         int32_t &readers = own.readers[own.place(group, task)];
@@ -147,17 +160,40 @@ void PlanRows::findReads(const TaskOrder &order, int64_t number) {
   }
 }
 
-void PlanRows::keepResults(const TaskOrder &order, int64_t numInstances) {
+void PlanRows::keepResults(const TaskOrder &order, Tables &tables,
+                           int64_t numInstances) {
   const int64_t parts = order.numParts();
   resultRows.forEach(descriptor, *order.part(0).context, numInstances,
                      [&](int64_t handle, int table) {
                        const int64_t task = taskOf(handle);
                        if (task < 0 || table < 0)
                          return;
+                       const int group = descriptor.tables[table].group;
                        const PartReads &part = reads[partOf(task, parts)];
                        if (task >= part.begin)
-                         part.at(descriptor.tables[table].group, task) = kKept;
+                         part.at(group, task) = kKept;
+                       else if (HeldRows *held = tables.heldRows(group))
+                         held->read(tables.slot(handle, table), kKept);
                      });
+}
+
+/// Keeps the rows in held groups of the tasks that `handles` name.
+void PlanRows::keep(const std::vector<int64_t> &handles, Tables &tables,
+                    int32_t epoch) {
+  for (int64_t handle : handles) {
+    const int64_t task = taskOf(handle);
+    if (task < 0)
+      continue;
+    const PartReads &part = reads[partOf(task, tables.numParts())];
+    if (task < part.begin)
+      tables.forEachHeldRow(handle, [&](HeldRows &held, int64_t row) {
+        held.read(row, epoch);
+      });
+    else
+      for (int group = 0; group < descriptor.groups; ++group)
+        if (tables.heldRows(group))
+          part.at(group, task) = std::max(part.at(group, task), epoch);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -204,7 +240,7 @@ bool PlanRows::canInsert(const TaskOrder &order, int64_t step,
   return can;
 }
 
-void PlanRows::placeInserts(const TaskOrder &order) {
+void PlanRows::placeInserts(const TaskOrder &order, Tables &tables) {
   const std::vector<DepthStep> &list = order.schedule().steps();
   const std::vector<int32_t> &sequence = order.schedule().sequence();
   const int64_t parts = order.numParts();
@@ -220,7 +256,8 @@ void PlanRows::placeInserts(const TaskOrder &order) {
   // Owners come before the tasks that write into their rows.
   for (int32_t s : sequence) {
     for (const GroupUse &use : groupUses[list[s].kernel])
-      inPlace[use.group][s] = canInsert(order, s, use);
+      inPlace[use.group][s] = (isLast || tables.heldRows(use.group)) &&
+                              canInsert(order, s, use);
     forEachInsert(s, [&](PartReads &part, const GroupUse &use, int64_t task,
                          const int64_t *record) {
       const int64_t owner = findRow(order, s, use, record);
@@ -251,7 +288,7 @@ void PlanRows::sortByLastRead(TaskOrder &order, Tables &tables,
     const DepthStep &step = part.sorter.steps()[s];
     const std::vector<GroupUse> &uses = groupUses[step.kernel];
     auto use = std::find_if(uses.begin(), uses.end(), [&](const GroupUse &use) {
-      return tables.reusedRows(use.group);
+      return isFreed(tables, use.group);
     });
     if (use == uses.end())
       continue;
@@ -291,23 +328,27 @@ void PlanRows::sortByLastRead(TaskOrder &order, Tables &tables,
 // Slots
 //===----------------------------------------------------------------------===//
 
-/// Takes the rows of a step, and sets when each is free again: never if a later
-/// plan may read it.
-int64_t PlanRows::takeRows(const TaskOrder &order, RowAllocator &rows,
-                           int64_t s, const GroupUse &use, bool last) {
+/// Takes the rows of a step, and sets when each is free again: in this plan, or
+/// when a later one says so.
+int64_t PlanRows::takeRows(const TaskOrder &order, Tables &tables, int64_t s,
+                           const GroupUse &use) {
   const DepthStep &step = order.schedule().steps()[s];
+  RowAllocator &rows = *tables.reusedRows(use.group);
   rows.enter(epochs[s]);
   int64_t first = rows.take(step.count * use.siblings);
-  if (!last)
+  if (!isFreed(tables, use.group))
     return first;
+  HeldRows *held = isLast ? nullptr : tables.heldRows(use.group);
   const int64_t parts = order.numParts();
   int64_t runBegin = 0, runEnd = 0;
-  int32_t runLast = kKept;
+  int32_t runLast = HeldRows::pinned;
   auto endRun = [&] {
-    if (runLast != kKept && runBegin < runEnd)
-      rows.release(first + runBegin * use.siblings,
-                   (runEnd - runBegin) * use.siblings,
-                   std::max(runLast, epochs[s]) + 1);
+    const int64_t begin = first + runBegin * use.siblings,
+                  count = (runEnd - runBegin) * use.siblings;
+    if (runLast < kKept)
+      rows.release(begin, count, std::max(runLast, epochs[s]) + 1);
+    else if (runLast == kKept && held)
+      held->hold(begin, count);
   };
   order.forEachTask(s, [&](int64_t position, const int64_t *record) {
     int64_t task = static_cast<uint32_t>(record[0]);
@@ -323,25 +364,26 @@ int64_t PlanRows::takeRows(const TaskOrder &order, RowAllocator &rows,
   return first;
 }
 
-void PlanRows::takeSlots(const TaskOrder &order, Tables &tables, bool last) {
+void PlanRows::takeSlots(const TaskOrder &order, Tables &tables) {
   const std::vector<DepthStep> &list = order.schedule().steps();
   for (auto &offsets : stepOffsets)
     if (offsets.size() < list.size())
       offsets.resize(list.size());
-  int64_t plan = -1;
+  tables.releaseHeld();
+  int64_t plan = 0;
   for (int32_t s : order.schedule().sequence()) {
     if (list[s].plan != plan)
-      tables.startPlan();
+      tables.startApart();
     plan = list[s].plan;
     for (const GroupUse &use : groupUses[list[s].kernel]) {
       if (inPlace[use.group][s]) {
         stepOffsets[use.group][s] = -1;
         continue;
       }
-      RowAllocator *reused = tables.reusedRows(use.group);
       stepOffsets[use.group][s] =
-          reused ? takeRows(order, *reused, s, use, last)
-                 : tables.appendRows(use.group, list[s].count * use.siblings);
+          tables.reusedRows(use.group)
+              ? takeRows(order, tables, s, use)
+              : tables.appendRows(use.group, list[s].count * use.siblings);
     }
   }
   tables.makeRoom();

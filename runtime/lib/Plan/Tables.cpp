@@ -57,20 +57,27 @@ void Tables::choosePools(int64_t reusedRowBytes) {
     while (pool < pools.size() && !hasSameRows(pools[pool].leader, group))
       ++pool;
     if (pool == pools.size())
-      pools.push_back({group, {}});
+      pools.push_back({group, {}, {}});
     poolOf[group] = static_cast<int>(pool);
     for (size_t i = 0; i < owners[group].size(); ++i)
       memoryOf[owners[group][i]] = owners[pools[pool].leader][i];
   }
   for (size_t t = 0; t < memory.size(); ++t)
     memoryOf[t] = memoryOf[memoryOf[t]];
+  isHeld.assign(descriptor.groups, descriptor.waits);
+  for (const TableInfo &table : descriptor.tables)
+    if (!table.transient || poolOf[table.group] < 0)
+      isHeld[table.group] = false;
+  hasHeld = std::find(isHeld.begin(), isHeld.end(), 1) != isHeld.end();
 }
 
 void Tables::clear(int64_t numParts) {
   std::fill(groupRows.begin(), groupRows.end(), 0);
   std::fill(usedBytes.begin(), usedBytes.end(), 0);
-  for (Pool &pool : pools)
+  for (Pool &pool : pools) {
     pool.rows.reset();
+    pool.held.clear();
+  }
   totalSlots = 0;
   partCount = numParts;
   for (int64_t p = 0; p < numParts; ++p) {
@@ -100,12 +107,27 @@ void Tables::addTasks(int64_t number, int64_t end) {
     part.slots = std::move(slots);
     part.stride = stride;
   }
+  for (int group = 0; hasHeld && group < descriptor.groups; ++group)
+    if (isHeld[group])
+      std::fill_n(slotsOf(number, group) + used, wanted - used, -1);
   part.end = end;
 }
 
-void Tables::startPlan() {
+void Tables::beginPlan() {
+  for (Pool &pool : pools) {
+    pool.rows.continueRun();
+    pool.held.begin(pool.rows.rows());
+  }
+}
+
+void Tables::startApart() {
   for (Pool &pool : pools)
     pool.rows.startPlan();
+}
+
+void Tables::releaseHeld() {
+  for (Pool &pool : pools)
+    pool.held.release(pool.rows);
 }
 
 size_t Tables::storageBytes(size_t table) const {
@@ -163,6 +185,6 @@ size_t Tables::slotBytes() const {
   for (const Part &part : parts)
     sum += part.slots.capacity();
   for (const Pool &pool : pools)
-    sum += pool.rows.bytes();
+    sum += pool.rows.bytes() + pool.held.bytes();
   return sum;
 }

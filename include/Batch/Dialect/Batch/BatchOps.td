@@ -208,17 +208,24 @@ def Batch_TableOp : Batch_Op<"table", [
     batch.table @c : tensor<256xf32> group(0) beside(@h)
     batch.table @m : tensor<8x32xf32> group(0)
       layout(affine_map<(d0, d1, d2) -> (d0, d2 floordiv 16, d1, d2 mod 16)>)
+    batch.table @s : tensor<256xf32> group(1) transient
     ```
+
+    Rows of a `transient` table are in no list, data structure or remembered
+    call: where control waits, one that no `batch.keep` names and no task reads
+    is used again.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$row, I64Attr:$group,
                        OptionalAttr<AffineMapAttr>:$layout,
-                       OptionalAttr<FlatSymbolRefAttr>:$beside);
+                       OptionalAttr<FlatSymbolRefAttr>:$beside,
+                       UnitAttr:$transient);
   let assemblyFormat = [{
     $sym_name `:` $row `group` `(` $group `)` (`layout` `(` $layout^ `)`)?
-    (`beside` `(` $beside^ `)`)? attr-dict
+    (`beside` `(` $beside^ `)`)? (`transient` $transient^)? attr-dict
   }];
   let builders = [OpBuilder<(ins "StringRef":$name, "Type":$row,
-                                 "int64_t":$group, "AffineMap":$layout)>];
+                                 "int64_t":$group, "AffineMap":$layout,
+                                 CArg<"bool", "false">:$transient)>];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// The layout of this table by itself.
@@ -353,6 +360,24 @@ def Batch_AwaitOp : Batch_Op<"await", [
     attr-dict `:` $row_type
   }];
   let hasVerifier = 1;
+}
+
+def Batch_KeepOp : Batch_Op<"keep"> {
+  let summary = "the rows that a function needs when it goes on";
+  let description = [{
+    Stands in front of what may wait, and names the rows that this call of the
+    function around it may read or hand on after that. Until its next
+    `batch.keep` or its end, no other rows are kept for it. A region of a
+    `batch.concurrent` is a function in this respect; what it reads from outside
+    is kept by the `batch.keep` in front of the op.
+
+    ```mlir
+    batch.keep %h, %c : !batch.handle, !batch.handle
+    %more = batch.await %score[%zero] number(0) : tensor<1xi1>
+    ```
+  }];
+  let arguments = (ins Variadic<AnyTypeOf<[Batch_HandleType, I64]>>:$rows);
+  let assemblyFormat = "($rows^)? attr-dict (`:` type($rows)^)?";
 }
 
 def Batch_ConcurrentOp : Batch_Op<"concurrent", [

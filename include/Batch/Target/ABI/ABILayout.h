@@ -89,6 +89,11 @@ BATCH_FIELD(kQueueLimit, BatchQueue, limit)
 
 inline constexpr int64_t kSourceCells = countCells<BatchSource>();
 BATCH_FIELD(kSourceBase, BatchSource, base)
+
+/// Of a BatchFrame: its fields and its cells, which rows follow.
+inline constexpr int64_t kFrameCells = countCells<BatchFrame>();
+BATCH_FIELD(kFrameOuter, BatchFrame, outer)
+BATCH_FIELD(kFrameCount, BatchFrame, count)
 BATCH_FIELD(kSourceRows, BatchSource, rows)
 
 inline constexpr int64_t kOperandCells = countCells<BatchOperand>();

@@ -138,6 +138,28 @@ def ForkCallsPass : Pass<"batch-fork-calls", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::batch::BatchDialect"];
 }
 
+def KeepRowsPass : Pass<"batch-keep-rows", "::mlir::ModuleOp"> {
+  let summary = "name the rows that are needed after a wait";
+  let description = [{
+    In inspectors of programs with `transient` tables, puts a `batch.keep` in front
+    of each op that may wait and has no region, of each `batch.concurrent`, and of
+    each loop whose rounds wait side by side. It names the handles that this call
+    of the function may use later. All other rows of transient tables are used
+    again once the tasks that read them have run.
+
+    ```mlir
+    %more = batch.await %score[%zero] number(0) : tensor<1xi1>
+    %y = batch.record @cell(%h) depth(%d) : (!batch.handle) -> !batch.handle
+    // becomes
+    batch.keep %score, %h : !batch.handle, !batch.handle
+    %more = batch.await %score[%zero] number(0) : tensor<1xi1>
+    %y = batch.record @cell(%h) depth(%d) : (!batch.handle) -> !batch.handle
+    ```
+    See test/Transforms/Control/keep-rows.mlir.
+  }];
+  let dependentDialects = ["::mlir::batch::BatchDialect"];
+}
+
 def LinearizePass : Pass<"batch-linearize", "::mlir::ModuleOp"> {
   let summary = "make the inspector of a program";
   let description = [{

@@ -1,0 +1,95 @@
+//===- KeepRows.cpp - Name the rows that are needed after a wait ----------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Analysis/InspectorWaits.h"
+#include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Transforms/Control/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_KEEPROWSPASS
+#include "Batch/Transforms/Control/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+using namespace mlir::batch;
+
+/// True if the regions of `op` run on fibers, as functions of their own.
+static bool isForked(Operation *op) {
+  return isa<ConcurrentOp>(op) || op->hasAttr(kConcurrentAttr);
+}
+
+/// True if `user` may use what is defined in `scope` after the execution of
+/// `wait` has begun; both are in the block `scope` or in regions there.
+static bool mayFollow(Operation *wait, Operation *user, Block *scope) {
+  Operation *waiting = scope->findAncestorOpInBlock(*wait);
+  Operation *reading = scope->findAncestorOpInBlock(*user);
+  if (waiting != reading)
+    return waiting->isBeforeInBlock(reading);
+  if (waiting == user)
+    return isa<AwaitOp>(user);
+  if (waiting == wait)
+    return true; // in a branch
+  auto branch = dyn_cast<RegionBranchOpInterface>(waiting);
+  if (!branch || branch.hasLoop())
+    return true;
+  Region *region = user->getParentRegion();
+  while (region->getParentOp() != waiting)
+    region = region->getParentOp()->getParentRegion();
+  return region->isAncestor(wait->getParentRegion()) &&
+         mayFollow(wait, user, &region->front());
+}
+
+/// True if control may wait there itself, or in what it calls.
+static bool isWait(Operation *op, const InspectorWaits &mayWait) {
+  return (isForked(op) || isa<AwaitOp, func::CallOp>(op)) && mayWait(op);
+}
+
+/// Names the handles that the function around `wait` may use once it goes on.
+/// What a branch reads from outside of its op is kept in front of that.
+static void keepRows(Operation *wait) {
+  SmallVector<Value> rows;
+  for (Operation *op = wait;;) {
+    Block *block = op->getBlock();
+    auto add = [&](Value value) {
+      if (isa<HandleType>(value.getType()) &&
+          !isa_and_nonnull<RowOp>(value.getDefiningOp()) &&
+          llvm::any_of(value.getUsers(), [&](Operation *user) {
+            return mayFollow(wait, user, block);
+          }))
+        rows.push_back(value);
+    };
+    llvm::for_each(block->getArguments(), add);
+    for (Operation &before :
+         llvm::make_range(block->begin(), Block::iterator(op)))
+      llvm::for_each(before.getResults(), add);
+    op = block->getParentOp();
+    if (isa<FunctionOpInterface>(op) || isForked(op))
+      break;
+  }
+  OpBuilder builder(wait);
+  KeepOp::create(builder, wait->getLoc(), rows);
+}
+
+namespace {
+class KeepRowsPass : public batch::impl::KeepRowsPassBase<KeepRowsPass> {
+  using KeepRowsPassBase::KeepRowsPassBase;
+  void runOnOperation() override {
+    if (llvm::none_of(getOperation().getOps<TableOp>(),
+                      [](TableOp table) { return table.getTransient(); }))
+      return;
+    InspectorWaits mayWait(getOperation());
+    SmallVector<Operation *> waits;
+    getOperation().walk([&](Operation *op) {
+      if (isWait(op, mayWait))
+        waits.push_back(op);
+    });
+    llvm::for_each(waits, keepRows);
+  }
+};
+} // namespace
