@@ -37,7 +37,7 @@
 
 #include <stdint.h>
 
-#define BATCH_ABI_VERSION 14
+#define BATCH_ABI_VERSION 15
 /// The symbol that an object exports, a BatchObject.
 #define BATCH_OBJECT_SYMBOL "batch_object"
 /// The bytes before the rows of a parameter, which begin with its first extent.
