@@ -306,6 +306,82 @@ func.func @main(%t: !tree {batch.name = "tree"}, %E: !table {batch.shared = "E"}
 }
 """
 
+# Each round of a loop that waits makes a node and a list; all nodes and the last list
+# are results.
+PATH = """
+!path = !rec.adt<@Path>
+!vec = tensor<16xf32>
+rec.adt @Path {
+  rec.variant @end()
+  rec.variant @step(h: !vec, rest: !path)
+}
+func.func @main(%x: !vec {batch.name = "x"}, %xs: tensor<?x16xf32> {batch.name = "xs"})
+    -> (!path {batch.name = "path"}, !rec.list<!vec> {batch.name = "rows"},
+        i64 {batch.name = "steps"}) attributes {batch.entry} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %small = arith.constant 0.02 : f32
+  %shrink = arith.constant dense<0.75> : !vec
+  %end = rec.construct @Path::@end() : () -> !path
+  %first = rec.map %y in %xs : tensor<?x16xf32> -> !rec.list<!vec> {
+    %z = math.absf %y : !vec
+    rec.yield %z : !vec
+  }
+  %h, %p, %rows, %n = scf.while (%h = %x, %p = %end, %rows = %first, %n = %zero)
+      : (!vec, !path, !rec.list<!vec>, i64) -> (!vec, !path, !rec.list<!vec>, i64) {
+    %e = tensor.extract %h[%c0] : !vec
+    %more = arith.cmpf ogt, %e, %small : f32
+    scf.condition(%more) %h, %p, %rows, %n : !vec, !path, !rec.list<!vec>, i64
+  } do {
+  ^bb0(%h: !vec, %p: !path, %rows: !rec.list<!vec>, %n: i64):
+    %next = arith.mulf %h, %shrink : !vec
+    %q = rec.construct @Path::@step(%next, %p) : (!vec, !path) -> !path
+    %sums = rec.map %y in %rows : !rec.list<!vec> -> !rec.list<!vec> {
+      %z = arith.addf %y, %next : !vec
+      rec.yield %z : !vec
+    }
+    %m = arith.addi %n, %one : i64
+    scf.yield %next, %q, %sums, %m : !vec, !path, !rec.list<!vec>, i64
+  }
+  return %p, %rows, %n : !path, !rec.list<!vec>, i64
+}
+"""
+
+# In round k, and not before, a loop adds a product that is the same for all instances.
+LATE = """
+!vec = tensor<16xf32>
+func.func @main(%x: !vec {batch.name = "x"}, %k: i64 {batch.name = "k"},
+                %B: !vec {batch.shared = "B"}, %W: tensor<16x16xf32> {batch.shared = "W"})
+    -> (!vec {batch.name = "h"}, i64 {batch.name = "steps"}) attributes {batch.entry} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %small = arith.constant 0.02 : f32
+  %shrink = arith.constant dense<0.75> : !vec
+  %h, %n = scf.while (%h = %x, %n = %zero) : (!vec, i64) -> (!vec, i64) {
+    %e = tensor.extract %h[%c0] : !vec
+    %more = arith.cmpf ogt, %e, %small : f32
+    scf.condition(%more) %h, %n : !vec, i64
+  } do {
+  ^bb0(%h: !vec, %n: i64):
+    %less = arith.mulf %h, %shrink : !vec
+    %isK = arith.cmpi eq, %n, %k : i64
+    %next = scf.if %isK -> !vec {
+      %same = linalg.matvec ins(%W, %B : tensor<16x16xf32>, !vec)
+          outs(%B : !vec) -> !vec
+      %sum = arith.addf %less, %same : !vec
+      scf.yield %sum : !vec
+    } else {
+      scf.yield %less : !vec
+    }
+    %m = arith.addi %n, %one : i64
+    scf.yield %next, %m : !vec, i64
+  }
+  return %h, %n : !vec, i64
+}
+"""
+
 def compiled(name, text=None, size=None, options=""):
     """The object of a model or a text, for strategy `lazy`; with other options of
     --autobatch."""
@@ -348,9 +424,11 @@ def check_counts(name, program, inputs, count, chains, waits, left):
         for threads in (1, 2, 3):
             what = "%s, batch %d, %d threads" % (name, batch, threads)
             report, found = run(what, program, inputs, batch, threads,
-                                "--share-tasks=1")
+                                "--share-tasks=1", "--nodes-per-worker=1")
             if not report:
                 continue
+            checks.equal(what + ": workers that inspect", report["inspectors"],
+                         min(threads, batch))
             wanted.setdefault("bytes", found)
             checks.expect(what + ": same bytes", found == wanted["bytes"])
             counts = [report[key] for key in ("flushes", "waits", "batches", "tasks")]
@@ -516,7 +594,8 @@ def check_forks():
             fails("too deep on a branch", "instance 1: the recursion is deeper than the "
                   "stack of 262144 bytes allows; give a larger one with "
                   "--fiber-stack=BYTES", "batch-run", program, "--params=random:1",
-                  "--inputs=" + deep, "--fiber-stack=256K", "--threads=" + threads)
+                  "--inputs=" + deep, "--fiber-stack=256K", "--threads=" + threads,
+                  "--nodes-per-worker=1")
         out = os.path.join(scratch, "partial.safetensors")
         done = subprocess.run([
             batchtest.tool("batch-run"), program, "--params=random:1", "--inputs=" + deep,
@@ -548,7 +627,53 @@ def check_forks():
             fails("a call that needs its result", "instance 2: a recursive function "
                   "calls itself with equal arguments, so it has no end", "batch-run",
                   program, "--params=random:1", "--inputs=" + lines,
-                  "--threads=" + threads)
+                  "--threads=" + threads, "--nodes-per-worker=1")
+
+
+def check_workers():
+    """Several workers inspect: they make nodes and lists while others do, compute what
+    is the same for all instances once in all, and report the first error."""
+    values = [0.05 + 0.09 * (7 * i % 23) for i in range(20)]
+    program = compiled("path", PATH)
+    if program:
+        inputs = batchtest.write_lines(os.path.join(scratch, "path"), [
+            json.dumps({"x": [value] * 16, "xs": [[value / (i + 2)] * 16
+                                                  for i in range(1 + index % 5)]})
+            for index, value in enumerate(values)])
+        check("room for nodes and lists", program, inputs, len(values),
+              lambda outputs: list(outputs["steps"][2]), left=1)
+    program = compiled("late", LATE)
+    if program:
+        # Parts of three workers come to round k at times of their own.
+        inputs = batchtest.write_lines(os.path.join(scratch, "late"), [
+            json.dumps({"x": [value] * 16, "k": (5, 2, 9)[3 * i // len(values)]})
+            for i, value in enumerate(values)])
+        wanted = check("a constant is made once", program, inputs, len(values),
+                       lambda outputs: list(outputs["steps"][2]), left=0)
+        outputs = batchtest.read_safetensors(os.path.join(scratch, "out.safetensors"))
+        steps, ks = outputs["steps"][2], [(5, 2, 9)[3 * i // 20] for i in range(20)]
+        late = [k for k, n in zip(ks, steps) if k < n]
+        checks.equal("a constant is made once: parts", set(late), {5, 2, 9})
+        checks.equal("a constant is made once: tasks", wanted[len(values)][3],
+                     sum(steps) + len(late) + 1)
+        for threads in (1, 2, 3):
+            report, found = run("late, greedy", program, inputs, len(values), threads,
+                                "--nodes-per-worker=1", "--policy=greedy")
+            if report:
+                checks.equal("late, greedy, %d threads: batches" % threads, [
+                    report["batches"], report["tasks"]], wanted.setdefault(
+                        "greedy", [report["batches"], report["tasks"]]))
+    program = PROGRAMS.get("rounds")
+    if program:
+        # Instance 0 has one step in each round, instance 3 has six.
+        for what, ks, text in (("earliest", (0, 0, 0, 5), "instance 3: has run 9 steps"),
+                               ("first", (0, 5, 5, 5), "instance 1: has run 9 steps")):
+            inputs = batchtest.write_lines(os.path.join(scratch, "ends"), [
+                json.dumps({"x": [5] * 16, "k": k}) for k in ks])
+            for threads in ("1", "2", "3"):
+                fails("the %s error, %s threads" % (what, threads), text, "batch-run",
+                      program, "--params=random:1", "--inputs=" + inputs,
+                      "--max-steps=9", "--nodes-per-worker=1", "--threads=" + threads)
 
 
 def check_steps():
@@ -565,7 +690,8 @@ def check_steps():
         (1.5, 0.5, 1e9, 1e8)])
     for inputs, where in ((first, "a loop at endless.mlir:%d:" % loop),
                           (second, "function 'again")):
-        for options in (["--threads=1"], ["--threads=3"], ["--unbatched"]):
+        for options in (["--threads=1"], ["--threads=2", "--nodes-per-worker=1"],
+                        ["--threads=3", "--nodes-per-worker=1"], ["--unbatched"]):
             done = subprocess.run(
                 [batchtest.tool("batch-run"), program, "--params=random:1",
                  "--inputs=" + inputs, "--max-steps=50"] + options,
@@ -576,13 +702,13 @@ def check_steps():
                 "instance 2: has run 50 steps without an end, the last one in " + where
                 in text and "; allow more with --max-steps=N" in text, text)
     # The others have their results if these are wanted.
-    for threads in ("1", "3"):
+    for threads in ("1", "2", "3"):
         out = os.path.join(scratch, "partial.safetensors")
         done = subprocess.run(
             [batchtest.tool("batch-run"), program, "--params=random:1", "--inputs=" +
              first, "--max-steps=50", "--partial-results", "--outputs=" + out,
-             "--threads=" + threads], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            timeout=60)
+             "--threads=" + threads, "--nodes-per-worker=1"],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
         text = done.stdout.decode()
         checks.expect("partial results", done.returncode == 1 and all(
             "instance %d: has run 50 steps" % i in text for i in (2, 3)) and
@@ -631,6 +757,7 @@ check_trees()
 check_rounds()
 check_examples()
 check_forks()
+check_workers()
 check_steps()
 check_errors()
 checks.exit()

@@ -335,12 +335,15 @@ void ContextBuilder::storeEntry(Value index, Value cell) {
 }
 
 Value ContextBuilder::reserveEntries(Value count) {
-  Value begin = loadField(ContextField::listSize);
-  Value capacity = loadField(ContextField::listCapacity);
-  Value end = arith::AddIOp::create(builder, loc, begin, count);
-  Value isFull = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
-                                       end, capacity);
+  Value end = arith::AddIOp::create(builder, loc,
+                                    loadField(ContextField::listSize), count);
+  Value isFull =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt, end,
+                            loadField(ContextField::listCapacity));
   growIf(isFull, RuntimeFunction::growList, {count});
-  storeField(ContextField::listSize, end);
+  // The room may be elsewhere now.
+  Value begin = loadField(ContextField::listSize);
+  storeField(ContextField::listSize,
+             arith::AddIOp::create(builder, loc, begin, count));
   return begin;
 }

@@ -39,6 +39,8 @@ public:
   int64_t endTask(int64_t part) const { return parts[part].end; }
   /// Makes room for the slots of a part's tasks up to `end`.
   void addTasks(int64_t part, int64_t end);
+  /// Gives a part one task more, with the rows of another part's task.
+  void shareRows(int64_t task, int64_t part);
   /// The first slots of the tasks of a part in the tables of a group; task t is
   /// entry t - firstTaskOf(part, numParts()).
   int32_t *slotsOf(int64_t part, int group) {

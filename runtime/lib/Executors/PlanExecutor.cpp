@@ -49,11 +49,8 @@ void PlanExecutor::makePlan(bool last) {
   options.apart = inspector.plansApart();
   options.later = last ? nullptr : &inspector.keepRows(tables.anyHeld());
   runPlan.build(inspector.contexts(), batch.numInstances(), tables,
-                batch.workers, options);
-  counted.inspectors =
-      descriptor().waits
-          ? 1
-          : std::min<int64_t>(inspector.numParts(), batch.workers.size());
+                inspector.planners(), options);
+  counted.inspectors = inspector.numInspectors();
   counted.plans += static_cast<int64_t>(runPlan.plans().size());
   counted.tasks += runPlan.order().numTasks();
   counted.batches += batch.context().numSteps;

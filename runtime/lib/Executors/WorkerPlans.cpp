@@ -82,11 +82,11 @@ void WorkerPlans::forEachPlan(const Body &body) {
   for (bool waiting = true; waiting;) {
     waiting = inspector.runRound();
     timed.inspect += lap();
-    const bool hasTasks = inspector.hasTasks(/*deferred=*/false);
-    const bool atEnd = !waiting && inspector.hasTasks(/*deferred=*/true);
+    const bool hasTasks = inspector.numTasks(/*deferred=*/false) != 0;
+    const bool atEnd = !waiting && inspector.numTasks(/*deferred=*/true) != 0;
     if (hasTasks)
       flush(/*deferred=*/false, /*isLast=*/!waiting && !atEnd);
-    inspector.endFlush();
+    inspector.endFlush(tables);
     if (atEnd)
       flush(/*deferred=*/true, /*isLast=*/true);
     counted.flushes += hasTasks || atEnd;

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Rooms.h"
 #include "Strands.h"
 #include "batch-runtime/Error.h"
 #include "batch-runtime/TaskNumbers.h"
@@ -17,8 +18,8 @@ using namespace batchrt;
 namespace {
 /// No exception may pass through compiled code: an error leaves the fiber.
 struct RuntimeCalls {
-  [[noreturn]] static void leave(Part &part, Part::End end) {
-    part.end = end;
+  [[noreturn]] static void leave(Part &part) {
+    part.hasFailed = true;
     part.running->leave();
   }
 
@@ -30,31 +31,24 @@ struct RuntimeCalls {
     } catch (const std::exception &error) {
       part.message = error.what();
     }
-    leave(part, Part::Failed);
-  }
-
-  /// A worker cannot move the forest while others use it: the part is inspected
-  /// again, with twice the room.
-  static void needRoom(Part &part, int64_t &room, int64_t wanted) {
-    if (part.roomGrows)
-      return;
-    room = std::max(wanted, 2 * room);
-    leave(part, Part::NoRoom);
+    leave(part);
   }
 
   static void growNodes(BatchContext *context, int64_t count) {
-    Part &own = Part::of(context);
-    needRoom(own, own.nodeRoom, own.numNodes + count - own.firstNode);
     guarded(context, [&](Part &part, MiniBatch &batch) {
-      batch.growNodes(part.numNodes + count);
+      if (part.rooms)
+        part.rooms->need(part, count, 0);
+      else
+        batch.growNodes(part.numNodes + count);
     });
   }
 
   static void growList(BatchContext *context, int64_t count) {
-    Part &own = Part::of(context);
-    needRoom(own, own.entryRoom, own.listSize + count - own.firstEntry);
     guarded(context, [&](Part &part, MiniBatch &batch) {
-      batch.growList(part.listSize + count);
+      if (part.rooms)
+        part.rooms->need(part, 0, count);
+      else
+        batch.growList(part.listSize + count);
     });
   }
 
@@ -159,7 +153,7 @@ struct RuntimeCalls {
                                 count);
     });
     if (!isGood)
-      leave(Part::of(context), Part::Failed);
+      leave(Part::of(context));
   }
 
   static void barrier(BatchContext *context, int64_t worker) {
@@ -176,7 +170,7 @@ struct RuntimeCalls {
           (part.strands ? part.strands->stack() : part.stack).size());
       part.b = part.strands && part.strands->isBranch();
     }
-    leave(part, Part::Failed);
+    leave(part);
   }
 };
 } // namespace

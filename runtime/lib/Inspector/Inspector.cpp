@@ -30,27 +30,23 @@ struct Inspection {
 void Inspector::run(int64_t groups) {
   if (!batch.object.entry().inspect)
     raise("the object was compiled without an inspector");
-  split(groups);
+  apart = batch.descriptor().separable && groups > 1;
+  split(apart ? groups : numWorkers(size()));
+  list.assign(inspected.begin(), inspected.end());
   batch.enter(MiniBatch::Cells::Handles);
-  for (;;) {
-    batch.reset();
-    makeRoom();
-    batch.workers.forEachPart(numParts(),
-                              [this](int64_t p) { inspect(batch.part(p), p); });
-    // The first error is the one of the first instance that fails.
-    auto part = std::find_if(list.begin(), list.end(), [](BatchContext *part) {
-      return Part::of(part).end != Part::Returned;
-    });
-    if (part == list.end())
-      break;
-    if (Part::of(*part).end == Part::Failed) {
-      const std::string error = batch.describeError(Part::of(*part));
-      throw Error(nameInstance(Part::of(*part)) + error);
-    }
+  batch.reset();
+  rooms.begin(inspected);
+  rooms.forEachPart(numParts() > 1, [this](Part &part) { inspect(part); });
+  inspectors = std::min<int64_t>(numParts(), batch.workers.size());
+  planned = INT64_MAX;
+  // The first error is the one of the first instance that fails.
+  auto failed = std::find_if(inspected.begin(), inspected.end(),
+                             [](const Part *part) { return part->hasFailed; });
+  if (failed != inspected.end()) {
+    const std::string error = batch.describeError(**failed);
+    throw Error(nameInstance(**failed) + error);
   }
-  // Nodes and entries of all parts are below those of the last.
-  batch.context().numNodes = list.back()->numNodes;
-  batch.context().listSize = list.back()->listSize;
+  rooms.end();
 }
 
 /// "instance N: " for the first instance of a part that fails. Compiled code
@@ -60,52 +56,59 @@ std::string Inspector::nameInstance(const Part &failed) {
   if (end - begin > 1 && !batch.descriptor().separable)
     return "";
   Part &part = batch.part(0);
+  inspected.assign(1, &part);
   list.assign(1, &part);
   for (int64_t i = begin; i < end; ++i) {
     batch.reset();
-    makeRoom();
+    rooms.begin(inspected);
     part.beginInstance = i;
     part.endInstance = i + 1;
-    inspect(part, 0);
-    if (part.end == Part::Failed)
+    inspect(part);
+    if (part.hasFailed)
       return concat("instance ", batch.forest().firstInstance + i, ": ");
   }
   return "";
 }
 
-/// Cuts the mini-batch into parts of about equal size: one for each separate
-/// plan, or one per worker if it is large enough.
-void Inspector::split(int64_t groups) {
+/// What an instance has to inspect: one without nodes takes time, too.
+int64_t Inspector::sizeOf(int64_t instance) const {
   const Forest &forest = batch.forest();
-  const Descriptor &descriptor = batch.descriptor();
-  // An instance without nodes takes time, too.
-  auto sizeOf = [&](int64_t instance) {
-    int64_t size =
-        1 + forest.instanceNodes[instance + 1] - forest.instanceNodes[instance];
-    for (size_t a = 0; a < forest.arguments.size(); ++a)
-      if (descriptor.arguments[a].type.kind == Type::List)
-        size += listLength(forest.arguments[a][instance]);
-    return size;
-  };
-  int64_t sum = 0, done = 0, instance = 0;
-  for (int64_t i = 0; i < forest.numInstances; ++i)
+  int64_t size =
+      1 + forest.instanceNodes[instance + 1] - forest.instanceNodes[instance];
+  for (size_t a = 0; a < forest.arguments.size(); ++a)
+    if (batch.descriptor().arguments[a].type.kind == Type::List)
+      size += listLength(forest.arguments[a][instance]);
+  return size;
+}
+
+int64_t Inspector::size() const {
+  int64_t sum = 0;
+  for (int64_t i = 0; i < batch.numInstances(); ++i)
     sum += sizeOf(i);
-  apart = descriptor.separable && groups > 1;
-  int64_t wanted = 1;
-  if (apart)
-    wanted = groups;
-  else if (descriptor.separable)
-    wanted = std::min<int64_t>(
-        batch.workers.size(),
-        sum / std::max<int64_t>(batch.options.nodesPerWorker, 1));
-  wanted = std::max<int64_t>(std::min(wanted, forest.numInstances), 1);
+  return sum;
+}
+
+/// The workers that may inspect this much: one if instances share calls.
+int64_t Inspector::numWorkers(int64_t work) const {
+  const int64_t least = std::max<int64_t>(batch.options.nodesPerWorker, 1);
+  return batch.descriptor().separable
+             ? std::min<int64_t>(batch.workers.size(), work / least)
+             : 1;
+}
+
+/// Cuts the mini-batch into parts of about equal size, at least one instance
+/// each.
+void Inspector::split(int64_t wanted) {
+  const int64_t count = batch.numInstances(), sum = size();
+  wanted = std::max<int64_t>(std::min(wanted, count), 1);
   batch.reserveParts(wanted);
-  list.clear();
+  inspected.clear();
+  int64_t done = 0, instance = 0;
   for (int64_t p = 0; p < wanted; ++p) {
     Part &part = batch.part(p);
-    list.push_back(&part);
-    // At least one instance each.
-    int64_t last = forest.numInstances - (wanted - p - 1);
+    inspected.push_back(&part);
+    part.number = p;
+    const int64_t last = count - (wanted - p - 1);
     part.beginInstance = instance;
     while (instance < last &&
            (instance == part.beginInstance || done * wanted < sum * (p + 1)))
@@ -114,49 +117,18 @@ void Inspector::split(int64_t groups) {
   }
 }
 
-/// Gives each part the fields of the first one, and its own room for nodes and
-/// list entries.
-void Inspector::makeRoom() {
-  Part &first = batch.context();
-  first.numSteps = 0;
-  first.roomGrows = numParts() == 1;
-  if (first.roomGrows)
-    return;
-  int64_t nodes = first.numNodes, entries = first.listSize;
-  for (BatchContext *context : list) {
-    nodes += Part::of(context).nodeRoom;
-    entries += Part::of(context).entryRoom;
-  }
-  batch.growNodes(nodes);
-  batch.growList(entries);
-  nodes = first.numNodes;
-  entries = first.listSize;
-  for (BatchContext *context : list) {
-    Part &part = Part::of(context);
-    BatchContext own = part;
-    static_cast<BatchContext &>(part) = first;
-    part.queues = own.queues;
-    part.constants = own.constants;
-    part.stackLimit = own.stackLimit;
-    part.roomGrows = false;
-    part.firstNode = part.numNodes = nodes;
-    part.nodeCapacity = nodes += part.nodeRoom;
-    part.firstEntry = part.listSize = entries;
-    part.listCapacity = entries += part.entryRoom;
-  }
-}
-
-void Inspector::clear(Part &part, int64_t number) {
+void Inspector::clear(Part &part) {
+  part.queues = part.queueList.as<BatchQueue>();
   for (size_t k = 0; k < part.queueMemory.size(); ++k)
     part.queues[k].end = part.queues[k].begin;
   std::fill(part.constantList.begin(), part.constantList.end(), -1);
-  part.numTasks = firstTaskOf(number, numParts());
+  part.numTasks = firstTaskOf(part.number, numParts());
   part.flushedTasks = part.numTasks;
   part.known.clear();
 }
 
-void Inspector::inspect(Part &part, int64_t number) {
-  clear(part, number);
+void Inspector::inspect(Part &part) {
+  clear(part);
   Inspection call{batch.object.entry().inspect, &part, part.beginInstance,
                   part.endInstance};
   part.run(Inspection::run, &call);
@@ -170,51 +142,152 @@ void Inspector::begin() {
   const std::vector<KernelInfo> &kernels = batch.descriptor().kernels;
   const bool defers = std::any_of(kernels.begin(), kernels.end(),
                                   [](auto &kernel) { return kernel.deferred; });
-  batch.reserveParts(defers ? 2 : 1);
-  Part &part = batch.context();
-  list.assign(1, &part);
   apart = false;
+  split(batch.descriptor().separable ? batch.workers.size() : 1);
+  list.assign(inspected.begin(), inspected.end());
   batch.enter(MiniBatch::Cells::Handles);
   batch.reset();
-  makeRoom();
-  // Tasks of deferred kernels have numbers of a part of their own.
-  if (defers)
-    list.push_back(&batch.part(1));
-  clear(part, 0);
-  part.deferredTasks = defers ? firstTaskOf(1, numParts()) : 0;
+  rooms.begin(inspected);
+  // Tasks of deferred kernels have numbers of parts of their own, behind all
+  // others.
+  const auto count = static_cast<int64_t>(inspected.size());
+  batch.reserveParts(defers ? 2 * count : count);
+  for (int64_t p = count; defers && p < 2 * count; ++p)
+    list.push_back(&batch.part(p));
+  shown.resize(numParts());
   for (std::vector<BatchQueue> &queues : shown)
     queues.resize(kernels.size());
-  pinnedCells.assign(kernels.size(), 0);
-  part.waits = 0;
-  part.strands = &strands;
-  strands.begin();
+  pinnedCells.assign(defers ? count : 0,
+                     std::vector<int64_t>(kernels.size(), 0));
+  while (static_cast<int64_t>(strands.size()) < count)
+    strands.emplace_back(batch.part(static_cast<int64_t>(strands.size())));
+  for (int64_t p = 0; p < count; ++p) {
+    Part &part = *inspected[p];
+    clear(part);
+    part.deferredTasks = defers ? firstTaskOf(count + p, numParts()) : 0;
+    part.waits = 0;
+    part.strands = &strands[p];
+    strands[p].begin();
+  }
+  hasBegun = false;
+  inspectors = 1;
+  most = 0;
 }
 
-bool Inspector::hasTasks(bool deferred) const {
-  const Part &part = batch.context();
-  return deferred ? numParts() > 1 &&
-                        part.deferredTasks != firstTaskOf(1, numParts())
-                  : part.numTasks != part.flushedTasks;
+bool Inspector::runRound() {
+  int64_t work = hasBegun ? 0 : size();
+  for (const Part *part : inspected)
+    work += part->strands->numWaiting();
+  hasBegun = true;
+  const int64_t workers =
+      std::min<int64_t>(numWorkers(work), inspected.size());
+  rooms.forEachPart(workers > 1, [](Part &part) { part.strands->runRound(); });
+  if (workers > 1)
+    inspectors = static_cast<int64_t>(inspected.size());
+  int64_t waiting = 0, alive = 0;
+  for (const Part *part : inspected) {
+    waiting += part->strands->numWaiting();
+    alive += part->strands->numAlive();
+  }
+  most = std::max(most, alive);
+  if (waiting == 0) {
+    for (const Part *part : inspected)
+      part->strands->checkEnd();
+    rooms.end();
+  }
+  return waiting != 0;
+}
+
+int64_t Inspector::numTasks(bool deferred) const {
+  int64_t sum = 0;
+  for (const Part *part : inspected) {
+    if (!deferred)
+      sum += part->numTasks - part->flushedTasks;
+    else if (part->deferredTasks)
+      sum += part->deferredTasks - firstDeferred(*part);
+  }
+  return sum;
+}
+
+/// The number of a part's first task of a deferred kernel.
+int64_t Inspector::firstDeferred(const Part &part) const {
+  return firstTaskOf(static_cast<int64_t>(inspected.size()) + part.number,
+                     numParts());
 }
 
 void Inspector::showTasks(bool deferred) {
-  Part &part = batch.context();
-  recorded = part.queues;
-  for (size_t k = 0; k < shown[0].size(); ++k) {
-    const bool isDeferred = batch.descriptor().kernels[k].deferred;
-    for (int p = 0; p < 2; ++p) {
+  planned = numTasks(deferred);
+  const size_t count = inspected.size();
+  if (list.size() == count)
+    return;
+  const std::vector<KernelInfo> &kernels = batch.descriptor().kernels;
+  for (size_t p = 0; p < list.size(); ++p) {
+    Part &part = *inspected[p % count];
+    const bool isDeferred = p >= count;
+    const auto *recorded = part.queueList.as<BatchQueue>();
+    for (size_t k = 0; k < kernels.size(); ++k) {
       shown[p][k] = recorded[k];
-      if (deferred != isDeferred || isDeferred != (p == 1))
+      if (kernels[k].deferred != isDeferred || isDeferred != deferred)
         shown[p][k].end = shown[p][k].begin;
     }
+    if (isDeferred) {
+      *list[p] = part;
+      list[p]->numTasks = deferred ? part.deferredTasks : firstDeferred(part);
+    }
+    list[p]->queues = shown[p].data();
   }
-  part.queues = shown[0].data();
-  if (numParts() == 1)
+}
+
+void Inspector::hideTasks() {
+  for (Part *part : inspected)
+    part->queues = part->queueList.as<BatchQueue>();
+}
+
+void Inspector::endFlush(Tables &tables) {
+  const std::vector<KernelInfo> &kernels = batch.descriptor().kernels;
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    if (kernels[k].deferred)
+      continue;
+    for (Part *part : inspected)
+      part->queues[k].end = part->queues[k].begin;
+    if (kernels[k].constant && inspected.size() > 1)
+      shareConstant(k, tables);
+  }
+  for (Part *part : inspected)
+    part->flushedTasks = part->numTasks;
+}
+
+/// What one part has computed no other computes again.
+void Inspector::shareConstant(size_t kernel, Tables &tables) {
+  auto owner = std::find_if(
+      inspected.begin(), inspected.end(),
+      [&](const Part *part) { return part->constants[kernel] >= 0; });
+  if (owner == inspected.end())
     return;
-  BatchContext &other = *list[1];
-  other = part;
-  other.queues = shown[1].data();
-  other.numTasks = deferred ? part.deferredTasks : firstTaskOf(1, numParts());
+  for (Part *part : inspected) {
+    if (part->constants[kernel] >= 0)
+      continue;
+    tables.shareRows(taskOf((*owner)->constants[kernel]), part->number);
+    part->constants[kernel] = part->numTasks++;
+  }
+}
+
+/// Appends the handles that the tasks of deferred kernels read which a part has
+/// recorded since the last call.
+void Inspector::pinDeferred(const Part &part) {
+  const std::vector<KernelInfo> &kernels = batch.descriptor().kernels;
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    if (!kernels[k].deferred)
+      continue;
+    const BatchQueue &queue = part.queueList.as<BatchQueue>()[k];
+    int64_t &cells = pinnedCells[part.number][k];
+    for (const int64_t *record = queue.begin + cells; record != queue.end;
+         record += kernels[k].recordCells)
+      RecordedTasks::forEachRead(
+          kernels[k], record, part.listPool,
+          [&](int64_t handle, int) { keptRows.pinned.push_back(handle); });
+    cells = queue.end - queue.begin;
+  }
 }
 
 const KeptRows &Inspector::keepRows(bool find) {
@@ -222,32 +295,29 @@ const KeptRows &Inspector::keepRows(bool find) {
   keptRows.pinned.clear();
   if (!find)
     return keptRows;
-  strands.listKept(keptRows.kept);
-  for (int64_t instance : strands.takeEnded())
-    for (size_t r = 0; r < batch.descriptor().results.size(); ++r)
-      if (batch.descriptor().results[r].type.kind == Type::Tensor)
-        keptRows.pinned.push_back(batch.results(r)[instance]);
-  for (size_t k = 0; k < pinnedCells.size(); ++k) {
-    const KernelInfo &kernel = batch.descriptor().kernels[k];
-    if (!kernel.deferred)
-      continue;
-    const BatchQueue &queue = recorded[k];
-    for (int64_t *record = queue.begin + pinnedCells[k]; record != queue.end;
-         record += kernel.recordCells)
-      RecordedTasks::forEachRead(
-          kernel, record, batch.context().listPool,
-          [&](int64_t handle, int) { keptRows.pinned.push_back(handle); });
-    pinnedCells[k] = queue.end - queue.begin;
+  const std::vector<Field> &results = batch.descriptor().results;
+  for (const Part *part : inspected) {
+    part->strands->listKept(keptRows.kept);
+    for (int64_t instance : part->strands->takeEnded())
+      for (size_t r = 0; r < results.size(); ++r)
+        if (results[r].type.kind == Type::Tensor)
+          keptRows.pinned.push_back(batch.results(r)[instance]);
+    pinDeferred(*part);
   }
   return keptRows;
 }
 
-void Inspector::hideTasks() { batch.context().queues = recorded; }
+int64_t Inspector::waits() const {
+  int64_t sum = 0;
+  for (const Part *part : inspected)
+    sum += part->waits;
+  return sum;
+}
 
-void Inspector::endFlush() {
-  Part &part = batch.context();
-  for (size_t k = 0; k < part.queueMemory.size(); ++k)
-    if (!batch.descriptor().kernels[k].deferred)
-      part.queues[k].end = part.queues[k].begin;
-  part.flushedTasks = part.numTasks;
+std::string Inspector::failure(int64_t instance) const {
+  for (const Part *part : inspected)
+    if (part->strands && instance >= part->beginInstance &&
+        instance < part->endInstance)
+      return part->strands->failure(instance);
+  return "";
 }

@@ -197,7 +197,7 @@ void MiniBatch::runUnbatched(int64_t instance) {
   Part &part = context();
   arena.reset(part);
   part.known.clear();
-  part.roomGrows = true;
+  part.rooms = nullptr;
   part.strands = nullptr;
   part.stepsLeft = options.lockstep.maxSteps;
   int64_t scratch = 64, worker = 64;
@@ -213,7 +213,7 @@ void MiniBatch::runUnbatched(int64_t instance) {
   if (indexError.place)
     raise("instance ", loaded->firstInstance + instance, ": ",
           describeIndex(std::exchange(indexError, {})));
-  if (part.end != Part::Returned)
+  if (part.hasFailed)
     raise("instance ", loaded->firstInstance + instance, ": ",
           describeError(part));
 }

@@ -13,6 +13,7 @@
 namespace batchrt {
 
 class MiniBatch;
+class Rooms;
 class Strands;
 
 /// The context of compiled code on one worker, which inspects consecutive
@@ -33,23 +34,23 @@ struct alignas(64) Part : BatchContext {
   Buffer queueList; ///< on cache lines of its own
   std::vector<Buffer> queueMemory;
   std::vector<int64_t> constantList;
+  int64_t number = 0; ///< of the part
   int64_t beginInstance = 0, endInstance = 0;
 
-  // Where new nodes and list entries begin in the forest's arrays, and the room
-  // for them. A single part has all the room, which grows.
-  int64_t firstNode = 0, nodeRoom = 0;
-  int64_t firstEntry = 0, entryRoom = 0;
-  bool roomGrows = true;
+  /// Where others are inspected too: what gives this part room for nodes and
+  /// list entries. A single part has all the room.
+  Rooms *rooms = nullptr;
+  int worker = 0;                             ///< that inspects this part
+  int64_t nodeRoom = 0, entryRoom = 0;        ///< in the last run
+  int64_t wantedNodes = 0, wantedEntries = 0; ///< to go on
 
-  // How compiled code ended.
-  enum End { Returned, Failed, NoRoom };
-  End end = Returned;
+  bool hasFailed = false;         ///< compiled code has
   int64_t code = 0, a = 0, b = 0; ///< of an error
   std::string message;            ///< of an error in the runtime itself
 
   /// Runs `body(argument)` on the stack, which may leave it with an error.
   void run(void (*body)(void *), void *argument) {
-    end = Returned;
+    hasFailed = false;
     message.clear();
     running = &fiber;
     stackLimit = stack.limit();

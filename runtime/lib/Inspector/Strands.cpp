@@ -23,13 +23,13 @@ void Strands::begin() {
     strand->isUsed = false;
     unused[strand->code != nullptr].push_back(strand.get());
   }
-  instances.assign(part.owner.numInstances(),
+  instances.assign(part.endInstance - part.beginInstance,
                    {part.owner.options.lockstep.maxSteps, 0, false});
   failures.clear();
   ended.clear();
   running = nullptr;
-  nextInstance = alive = most = 0;
-  hasStored = false;
+  alive = 0;
+  hasBegun = hasStored = false;
 }
 
 void Strands::enter(void *argument) {
@@ -77,7 +77,7 @@ Strands::Strand *Strands::release(Strand &strand) {
     ended.push_back(strand.instance);
   if (!strand.join)
     return nullptr;
-  --instances[strand.instance].branches;
+  --at(strand.instance).branches;
   return --strand.join->left == 0 ? strand.join->waiter : nullptr;
 }
 
@@ -101,15 +101,15 @@ bool Strands::run(Strand &strand, bool isNew) {
 /// Lets a strand go on, and then those that have waited for its end.
 void Strands::advance(Strand *strand, bool isNew) {
   const int64_t number = strand->instance;
-  Instance &instance = instances[number];
+  Instance &instance = at(number);
   if (instance.hasFailed)
     return;
-  part.end = Part::Returned;
+  part.hasFailed = false;
   part.message.clear();
   part.stepsLeft = instance.stepsLeft;
   while (strand) {
     const bool hasEnded = run(*strand, std::exchange(isNew, false));
-    if (part.end == Part::Failed)
+    if (part.hasFailed)
       return fail(number);
     strand = hasEnded ? release(*strand) : nullptr;
   }
@@ -128,10 +128,12 @@ void Strands::fail(int64_t instance) {
           isLimit ? ", or write the results of the others with "
                     "--partial-results"
                   : "");
-  instances[instance].hasFailed = true;
+  at(instance).hasFailed = true;
   failures[instance] = why;
-  part.known.forgetBegun();
-  hasStored = true; // Others may begin what it had begun.
+  if (!part.owner.descriptor().separable) {
+    part.known.forgetBegun();
+    hasStored = true; // Others may begin what it had begun.
+  }
   const std::vector<Field> &results = part.owner.descriptor().results;
   for (size_t r = 0; r < results.size(); ++r)
     part.owner.results(r)[instance] = noValue(results[r].type);
@@ -140,7 +142,7 @@ void Strands::fail(int64_t instance) {
 /// Frees the strands of instances that have failed.
 void Strands::dropFailed() {
   auto hasFailed = [&](const Strand *strand) {
-    return instances[strand->instance].hasFailed;
+    return at(strand->instance).hasFailed;
   };
   for (std::vector<Strand *> *list : {&waiting, &parked})
     list->erase(std::remove_if(list->begin(), list->end(), hasFailed),
@@ -167,32 +169,70 @@ std::string Strands::failure(int64_t instance) const {
   return found == failures.end() ? "" : found->second;
 }
 
-bool Strands::runRound() {
-  auto isBefore = [](const Strand *a, const Strand *b) {
-    return a->instance < b->instance;
-  };
-  std::vector<Strand *> ready = std::exchange(waiting, {});
-  // Calls that others had begun may have ended out of order.
-  if (!std::is_sorted(ready.begin(), ready.end(), isBefore))
-    std::stable_sort(ready.begin(), ready.end(), isBefore);
-  for (Strand *strand : ready)
-    advance(strand, /*isNew=*/false);
-  for (; nextInstance < part.owner.numInstances(); ++nextInstance)
-    advance(&take(nextInstance, nullptr), /*isNew=*/true);
-  while (!parked.empty() && std::exchange(hasStored, false))
-    for (Strand *strand : std::exchange(parked, {}))
+/// Lets parked strands, all but the first ones, go on as long as results are
+/// stored meanwhile.
+void Strands::advanceStored(size_t first) {
+  while (parked.size() > first && std::exchange(hasStored, false)) {
+    const std::vector<Strand *> ready(parked.begin() + first, parked.end());
+    parked.resize(first);
+    for (Strand *strand : ready)
       advance(strand, /*isNew=*/false);
-  most = std::max(most, alive);
+  }
+}
+
+/// Lets an instance go on: what waited for tasks, then what waited for calls.
+void Strands::takeTurn(int64_t instance, bool isNew) {
+  hasStored = false;
+  const size_t first = parked.size();
+  if (isNew)
+    advance(&take(instance, nullptr), /*isNew=*/true);
+  for (; next < ready.size() && ready[next]->instance == instance; ++next)
+    advance(ready[next], /*isNew=*/false);
+  for (; nextStalled < stalled.size() &&
+         stalled[nextStalled]->instance == instance;
+       ++nextStalled)
+    parked.push_back(stalled[nextStalled]);
+  advanceStored(first);
+}
+
+void Strands::runRound() {
+  ready.swap(waiting);
+  stalled.swap(parked);
+  waiting.clear();
+  parked.clear();
+  next = nextStalled = 0;
+  if (!std::exchange(hasBegun, true))
+    for (int64_t i = part.beginInstance; i < part.endInstance; ++i)
+      takeTurn(i, /*isNew=*/true);
+  while (next < ready.size() || nextStalled < stalled.size()) {
+    int64_t instance = part.endInstance;
+    if (next < ready.size())
+      instance = ready[next]->instance;
+    if (nextStalled < stalled.size())
+      instance = std::min(instance, stalled[nextStalled]->instance);
+    takeTurn(instance, /*isNew=*/false);
+  }
+  // Instances may need what others have remembered.
+  if (!part.owner.descriptor().separable) {
+    hasStored = true;
+    advanceStored(0);
+    for (std::vector<Strand *> *list : {&waiting, &parked})
+      std::stable_sort(list->begin(), list->end(),
+                       [](const Strand *a, const Strand *b) {
+                         return a->instance < b->instance;
+                       });
+  }
   if (!failures.empty())
     dropFailed();
-  if (waiting.empty() && !parked.empty())
-    raise("instance ",
-          part.owner.forest().firstInstance +
-              (*std::min_element(parked.begin(), parked.end(), isBefore))
-                  ->instance,
-          ": a recursive function calls itself with equal arguments, so it "
-          "has no end");
-  return !waiting.empty();
+}
+
+void Strands::checkEnd() const {
+  if (parked.empty())
+    return;
+  raise("instance ",
+        part.owner.forest().firstInstance + parked.front()->instance,
+        ": a recursive function calls itself with equal arguments, so it has "
+        "no end");
 }
 
 void Strands::wait() {
@@ -209,7 +249,7 @@ bool Strands::fork(BatchBranch code, int64_t *frame, int64_t count) {
   Strand &self = *running;
   Join join{0, nullptr};
   for (int64_t i = 0; i < count; ++i) {
-    int64_t &branches = instances[self.instance].branches;
+    int64_t &branches = at(self.instance).branches;
     if (i + 1 == count || branches >= part.owner.options.maxFibers) {
       code(&part, frame, i);
       continue;
@@ -222,7 +262,7 @@ bool Strands::fork(BatchBranch code, int64_t *frame, int64_t count) {
     ++join.left;
     if (run(branch, /*isNew=*/true))
       release(branch);
-    else if (part.end == Part::Failed)
+    else if (part.hasFailed)
       return false;
   }
   if (join.left > 0) {

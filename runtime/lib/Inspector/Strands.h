@@ -17,8 +17,8 @@ namespace batchrt {
 
 /// Runs the inspector of each instance of a part on a fiber of its own, and the
 /// branches of an instance that wait side by side on fibers beside it. What
-/// runs when does not depend on the machine: instances go on in order, and the
-/// branches of each in the order in which they began to wait.
+/// runs when depends neither on the machine nor on other parts: instances go on
+/// in order, and the branches of each in the order in which they began to wait.
 class Strands {
 public:
   explicit Strands(Part &part) : part(part) {}
@@ -26,11 +26,16 @@ public:
   /// Begins anew; drops what an earlier run that failed has left.
   void begin();
   /// Lets all that waited go on until they wait again or end, and in the first
-  /// round begins all instances. False if all have ended. Raises the error of
-  /// the first instance that fails.
-  bool runRound();
-  /// The most fibers that there have been behind a round.
-  int64_t mostFibers() const { return most; }
+  /// round begins all instances. Raises the error of the first instance that
+  /// fails.
+  void runRound();
+  /// The fibers that go on in the next round, without instances that begin.
+  int64_t numWaiting() const { return static_cast<int64_t>(waiting.size()); }
+  /// The fibers that there are.
+  int64_t numAlive() const { return alive; }
+  /// If nothing waits for a task, all instances have ended, or what is left
+  /// needs its own result: raises this.
+  void checkEnd() const;
   /// Appends the handles of the rows that all strands in progress keep.
   void listKept(std::vector<int64_t> &handles) const;
   /// The instances that have ended since the last call.
@@ -78,23 +83,33 @@ private:
   };
 
   static void enter(void *strand);
+  Instance &at(int64_t instance) {
+    return instances[instance - part.beginInstance];
+  }
   Strand &take(int64_t instance, BatchBranch code);
   Strand *release(Strand &strand);
   bool run(Strand &strand, bool isNew);
   void advance(Strand *strand, bool isNew);
+  void advanceStored(size_t first);
+  void takeTurn(int64_t instance, bool isNew);
   void fail(int64_t instance);
   void dropFailed();
 
   Part &part;
   std::vector<std::unique_ptr<Strand>> all;
   std::vector<Strand *> unused[2]; ///< instances, branches
+  /// By instance: what waits for a task, and what for a remembered call.
   std::vector<Strand *> waiting, parked;
+  /// The same when the round began, and those that have had their turn.
+  std::vector<Strand *> ready, stalled;
+  size_t next = 0, nextStalled = 0;
   std::vector<Instance> instances;
   std::vector<int64_t> ended;
   std::map<int64_t, std::string> failures; ///< by instance
   Strand *running = nullptr;
-  int64_t nextInstance = 0, alive = 0, most = 0;
-  bool hasStored = false;
+  int64_t alive = 0;
+  bool hasBegun = false;
+  bool hasStored = false; ///< since parked strands have gone on
 };
 
 } // namespace batchrt

@@ -113,6 +113,14 @@ void Tables::addTasks(int64_t number, int64_t end) {
   part.end = end;
 }
 
+void Tables::shareRows(int64_t task, int64_t part) {
+  const int64_t owner = partOf(task, partCount), end = parts[part].end;
+  addTasks(part, end + 1);
+  for (int group = 0; group < descriptor.groups; ++group)
+    slotsOf(part, group)[end - firstTaskOf(part, partCount)] =
+        slotsOf(owner, group)[task - firstTaskOf(owner, partCount)];
+}
+
 void Tables::beginPlan() {
   for (Pool &pool : pools) {
     pool.rows.continueRun();

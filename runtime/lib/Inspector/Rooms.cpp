@@ -1,0 +1,138 @@
+//===- Rooms.cpp - Room for what inspectors add to the forest -------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Rooms.h"
+#include "batch-runtime/Error.h"
+
+#include <algorithm>
+#include <utility>
+
+using namespace batchrt;
+
+void Rooms::begin(const std::vector<Part *> &newParts) {
+  parts = newParts;
+  noMemory.clear();
+  Part &first = *parts[0];
+  first.numSteps = 0;
+  endNodes = first.numNodes;
+  endEntries = first.listSize;
+  for (size_t p = 0; p < parts.size(); ++p) {
+    Part &part = *parts[p];
+    // A single part has all the room.
+    part.rooms = parts.size() == 1 ? nullptr : this;
+    part.worker = static_cast<int>(p) % batch.workers.size();
+    part.wantedNodes = part.wantedEntries = 0;
+    if (p == 0)
+      continue;
+    static_cast<BatchContext &>(part) = first;
+    part.queues = part.queueList.as<BatchQueue>();
+    part.constants = part.constantList.data();
+    part.stackLimit = part.stack.limit();
+  }
+  if (parts.size() == 1)
+    return;
+  for (Part *part : parts) {
+    part->numNodes = part->nodeCapacity = 0;
+    part->listSize = part->listCapacity = 0;
+    part->wantedNodes = std::exchange(part->nodeRoom, 0);
+    part->wantedEntries = std::exchange(part->entryRoom, 0);
+  }
+  grow();
+  for (Part *part : parts)
+    part->wantedNodes = part->wantedEntries = 0;
+  if (!noMemory.empty())
+    raise(noMemory);
+}
+
+/// Gives all parts that want room a new range, twice as much in all as before.
+void Rooms::grow() {
+  Part &first = *parts[0];
+  for (Part *part : parts) {
+    if (part->wantedNodes) {
+      const int64_t count = std::max(part->wantedNodes, part->nodeRoom);
+      part->nodeRoom += count;
+      part->numNodes = endNodes;
+      part->nodeCapacity = endNodes += count;
+    }
+    if (part->wantedEntries) {
+      const int64_t count = std::max(part->wantedEntries, part->entryRoom);
+      part->entryRoom += count;
+      part->listSize = endEntries;
+      part->listCapacity = endEntries += count;
+    }
+  }
+  // The first part's context gets the new addresses, and all as its range.
+  const int64_t nodes = first.nodeCapacity, entries = first.listCapacity;
+  try {
+    batch.growNodes(endNodes);
+    batch.growList(endEntries);
+  } catch (const std::exception &error) {
+    noMemory = error.what();
+  }
+  first.nodeCapacity = nodes;
+  first.listCapacity = entries;
+  for (Part *part : parts) {
+    part->variants = first.variants;
+    part->listPool = first.listPool;
+  }
+}
+
+void Rooms::need(Part &part, int64_t nodes, int64_t entries) {
+  part.wantedNodes = nodes;
+  part.wantedEntries = entries;
+  if (isShared)
+    settle(part.worker);
+  else
+    grow();
+  part.wantedNodes = part.wantedEntries = 0;
+  if (!noMemory.empty())
+    raise(noMemory);
+}
+
+/// Waits until each worker needs room or has ended; false if all have ended.
+bool Rooms::settle(int worker) {
+  batch.workers.barrier(worker);
+  // What parts want only changes behind the next barrier.
+  if (std::none_of(parts.begin(), parts.end(), [](const Part *part) {
+        return part->wantedNodes || part->wantedEntries;
+      }))
+    return false;
+  if (worker == 0)
+    grow();
+  batch.workers.barrier(worker);
+  return true;
+}
+
+void Rooms::runParts(const Job &job) {
+  errors.assign(parts.size(), nullptr);
+  isShared = true;
+  auto run = [](void *argument, int worker) {
+    const Job &job = *static_cast<const Job *>(argument);
+    Rooms &rooms = job.rooms;
+    for (size_t p = worker; p < rooms.parts.size();
+         p += rooms.batch.workers.size())
+      try {
+        job.body(job.argument, *rooms.parts[p]);
+      } catch (...) {
+        rooms.errors[p] = std::current_exception();
+      }
+    while (rooms.settle(worker))
+      ;
+  };
+  batch.workers.run(run, const_cast<Job *>(&job));
+  isShared = false;
+  for (const std::exception_ptr &error : errors)
+    if (error)
+      std::rethrow_exception(error);
+}
+
+void Rooms::end() {
+  if (parts.size() == 1)
+    return;
+  parts[0]->numNodes = endNodes;
+  parts[0]->listSize = endEntries;
+}
