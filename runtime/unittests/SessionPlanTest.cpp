@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Trial.h"
+#include "batch-runtime/RowCounts.h"
 #include "batch-runtime/Schedule/Learning.h"
 
 #include <algorithm>
@@ -15,6 +16,19 @@
 
 using namespace batchrt;
 using namespace batchrt::test;
+
+namespace {
+/// The task graph of the last plan.
+struct Graph : RunWatcher {
+  void begin() override {}
+  void look(const RunView &run, const Plan &plan) override {
+    graph = plan.taskGraph(run.contexts);
+  }
+  void end(const RunView &) override {}
+
+  TaskGraph graph;
+};
+} // namespace
 
 // No policy changes a bit of the results, however many workers inspect.
 TEST(Session, PoliciesComputeTheSame) {
@@ -28,9 +42,13 @@ TEST(Session, PoliciesComputeTheSame) {
       Trial run("plain", "random:3,40", threads, size_t(16) << 20, 0,
                 "random:1", "", /*nodesPerWorker=*/1);
       Forest &forest = *run.inputs->batches.front();
+      Graph watched;
+      run.session->watch(&watched);
       run.session->load(forest);
       run.session->inspect();
-      TaskGraph graph = run.session->taskGraph();
+      run.session->schedule();
+      run.session->watch(nullptr);
+      const TaskGraph &graph = watched.graph;
       ASSERT_EQ(graph.check(), "");
       Learned learned = learn({graph}, kernels);
       run.session->setPolicy(policy, learned.stateMachine);
@@ -134,10 +152,11 @@ TEST(Session, CountsTheRowsThatOperandsRead) {
     for (int threads : {1, 3}) {
       Trial trial(kind, "random:3,40", threads, size_t(16) << 20, 0, "random:1",
                   "", 20);
+      RowCounts counts;
+      trial.session->watch(&counts);
       trial.batched();
-      GatherCounts gathers = trial.session->countGathers();
-      EXPECT_LE(gathers.runs, gathers.rows);
-      EXPECT_GT(gathers.runs, 0);
+      EXPECT_LE(counts.gatheredRuns(), counts.gatheredRows());
+      EXPECT_GT(counts.gatheredRuns(), 0);
     }
 }
 

@@ -726,17 +726,7 @@ def check_steps():
 
 
 def check_errors():
-    """Tools that need all tasks at once say so; so do targets without waits."""
-    program = PROGRAMS["shrink"]
-    inputs = os.path.join(scratch, "trees")
-    ahead = " is for models whose tasks are known before they run, but control of " \
-            "this model waits for tensors; leave it out"
-    fails("--dot", "--dot" + ahead, "batch-run", program, "--params=random:1",
-          "--inputs=" + inputs, "--dot=" + os.path.join(scratch, "dot"))
-    for option in ("--learn-policy=" + os.path.join(scratch, "table"), "--policy=fsm"):
-        fails(option, "policy 'fsm' is learned from all tasks of a run, but control of "
-              "this model waits for tensors; give the table of another run",
-              "batch-run", program, "--params=random:1", "--inputs=" + inputs, option)
+    """Targets without waits say so, and what is too deep."""
     fails("GPU", "control waits for a tensor here, and does so on CPUs only",
           "batch-compile", os.path.join(scratch, "walk.mlir"), "--strategy=lazy",
           "--device=emulator", "-o", os.path.join(scratch, "gpu.so"))
@@ -749,8 +739,6 @@ def check_errors():
         fails("too deep", "instance 1: the recursion is deeper than the stack of",
               "batch-run", PROGRAMS["walk"], "--params=random:1",
               "--inputs=" + lines, "--stack-size=131072", "--threads=" + threads)
-    checks.run("--trace", lambda: batchtest.run_model(
-        program, inputs, "--trace=" + os.path.join(scratch, "trace.json")))
 
 
 check_trees()

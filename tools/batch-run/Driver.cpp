@@ -7,11 +7,13 @@
 
 #include "Report.h"
 #include "batch-runtime/Error.h"
+#include "batch-runtime/RowCounts.h"
 #include "batch-runtime/Trace.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <utility>
 
 using namespace batchrun;
 using namespace batchrt;
@@ -32,6 +34,34 @@ private:
   Clock::time_point last = Clock::now();
 };
 
+/// Hands on what it sees, and measures how long the others look.
+class Watchers : public RunWatcher {
+public:
+  void begin() override {
+    each([](RunWatcher &watcher) { watcher.begin(); });
+  }
+  void look(const RunView &run, const Plan &plan) override {
+    each([&](RunWatcher &watcher) { watcher.look(run, plan); });
+  }
+  void end(const RunView &run) override {
+    each([&](RunWatcher &watcher) { watcher.end(run); });
+  }
+  /// The microseconds since the last call.
+  double lap() { return std::exchange(time, 0); }
+
+  std::vector<RunWatcher *> list;
+
+private:
+  template <class Body>
+  void each(const Body &body) {
+    Stopwatch watch;
+    for (RunWatcher *watcher : list)
+      body(*watcher);
+    time += watch.lap();
+  }
+  double time = 0;
+};
+
 /// Runs the model on all mini-batches.
 class Driver {
 public:
@@ -48,6 +78,7 @@ public:
 
 private:
   PartTimes runBatched(bool first);
+  void watch(bool isDrawn);
   double timeKernels();
   double runUnbatched(bool collect);
   void count();
@@ -65,15 +96,32 @@ private:
   Session session;
   OutputCollector batched, unbatched;
   std::vector<std::vector<StepTime>> stepTimes;
+  Watchers watchers;
+  RowCounts rows;
+  TaskPicture picture;
   Report report;
 };
 } // namespace
+
+/// Looks at the next run; for a picture of its tasks, too.
+void Driver::watch(bool isDrawn) {
+  watchers.list.clear();
+  if (options.counters || options.json)
+    watchers.list.push_back(&rows);
+  if (isDrawn)
+    watchers.list.push_back(&picture);
+  session.watch(watchers.list.empty() ? nullptr : &watchers);
+}
 
 /// One pass over all mini-batches; the first one collects and counts.
 PartTimes Driver::runBatched(bool first) {
   PartTimes times;
   for (auto &forest : inputs.batches) {
+    const bool isDrawn =
+        first && !options.dot.empty() && forest == inputs.batches.front();
     session.load(*forest);
+    if (first)
+      watch(isDrawn);
     const bool trace = first && !options.trace.empty();
     Stopwatch watch;
     if (object.descriptor().waits) {
@@ -83,13 +131,13 @@ PartTimes Driver::runBatched(bool first) {
         session.run();
       const batchrt::RunTimes parts = session.times();
       times.inspect += parts.inspect;
-      times.schedule += parts.schedule;
+      times.schedule += parts.schedule - watchers.lap();
       times.execute += watch.lap() - parts.inspect - parts.schedule;
     } else {
       session.inspect();
       times.inspect += watch.lap();
       session.schedule();
-      times.schedule += watch.lap();
+      times.schedule += watch.lap() - watchers.lap();
       if (trace)
         stepTimes.push_back(session.executeTraced());
       else
@@ -106,15 +154,13 @@ PartTimes Driver::runBatched(bool first) {
     }
     times.collect += watch.lap();
     count();
-    if ((options.counters || options.json) && !object.descriptor().waits) {
-      report.liveResults = std::max(report.liveResults, session.liveResults());
-      batchrt::GatherCounts gathers = session.countGathers();
-      report.gathers.rows += gathers.rows;
-      report.gathers.runs += gathers.runs;
-    }
-    if (!options.dot.empty() && forest == inputs.batches.front())
-      writeTaskGraph(options.dot, session);
+    report.liveResults = std::max(report.liveResults, rows.liveResults());
+    report.gatheredRows += rows.gatheredRows();
+    report.gatheredRuns += rows.gatheredRuns();
+    if (isDrawn)
+      picture.write(options.dot);
   }
+  session.watch(nullptr);
   return times;
 }
 
@@ -247,7 +293,8 @@ int Driver::run() {
     if (learned && !options.onlyUnbatched)
       session.setBlockPolicy(makeBlockPolicy(options, object, parameters));
   } else if (options.policy == Policy::StateMachine) {
-    session.setPolicy(Policy::StateMachine, makeStateMachine(options, session));
+    session.setPolicy(Policy::StateMachine,
+                      makeStateMachine(options, object, parameters));
   } else if (options.policy) {
     session.setPolicy(*options.policy);
   }

@@ -36,18 +36,27 @@ static void writeTable(const std::string &path,
       path, [&](const auto &write) { write(text.data(), text.size()); });
 }
 
+namespace {
+/// The tasks of a run: a graph for each plan.
+struct TaskGraphs : RunWatcher {
+  void begin() override { list.clear(); }
+  void look(const RunView &run, const Plan &plan) override {
+    list.push_back(plan.taskGraph(run.contexts));
+  }
+  void end(const RunView &) override {}
+
+  std::vector<TaskGraph> list;
+};
+} // namespace
+
 StateMachine batchrun::makeStateMachine(const Options &options,
-                                        Session &session) {
+                                        const CompiledObject &object,
+                                        const BoundParameters &parameters) {
+  const Descriptor &descriptor = object.descriptor();
   if (!options.policyTable.empty())
     return readTable(options.policyTable);
-  if (options.learnPolicy.empty() &&
-      session.descriptor().policy == Policy::StateMachine)
-    return session.descriptor().stateMachine;
-  if (session.descriptor().waits)
-    raise(
-        "policy 'fsm' is learned from all tasks of a run, but control of this "
-        "model waits for tensors; give the table of another run with "
-        "--policy-table, or another policy");
+  if (options.learnPolicy.empty() && descriptor.policy == Policy::StateMachine)
+    return descriptor.stateMachine;
   InputOptions some = options.input;
   if (some.limit < 0 || some.limit > learntInstances)
     some.limit = learntInstances;
@@ -55,16 +64,24 @@ StateMachine batchrun::makeStateMachine(const Options &options,
   int64_t instances = 0;
   for (int32_t size : learntBatches) {
     some.batch = size;
-    Inputs inputs(session.descriptor(), some);
+    Inputs inputs(descriptor, some);
     instances = inputs.numInstances;
+    Session session(object, parameters, inputs.tensors, options.session);
+    TaskGraphs plans;
+    session.watch(&plans);
     for (auto &forest : inputs.batches) {
       session.load(*forest);
-      session.inspect();
-      graphs.push_back(session.taskGraph());
+      if (descriptor.waits) {
+        session.run();
+      } else {
+        session.inspect();
+        session.schedule();
+      }
+      graphs.insert(graphs.end(), plans.list.begin(), plans.list.end());
     }
   }
   std::vector<std::string> kernels;
-  for (const KernelInfo &kernel : session.descriptor().kernels)
+  for (const KernelInfo &kernel : descriptor.kernels)
     kernels.push_back(kernel.name);
   Learned learned = learn(graphs, kernels);
   std::fprintf(

@@ -72,7 +72,8 @@ RUNNING
     R"(
   --policy-table=FILE       the state machine to follow; without it, fsm learns
                             one from the first 32 instances
-  --learn-policy=FILE       learn one, follow it, and write it to FILE
+  --learn-policy=FILE       learn one, follow it, and write it to FILE; where
+                            control waits, from the flushes of these instances
   --seed=N                  of the order in which the emulator runs threads
 
 CONTROL IN LOCK STEP (models whose control depends on tensors)
@@ -121,7 +122,8 @@ RESULTS
   --counters                tasks, batches, barriers, ..., bytes of memory
   --json                    one JSON object instead of text
   --trace=FILE              the steps as a Chrome trace
-  --dot=FILE                the task graph of the first mini-batch for Graphviz
+  --dot=FILE                the task graph of the first mini-batch for Graphviz;
+                            where control waits, a frame for each flush
   --tune=FILE               measure tile sizes and how workers share batches, on
                             these inputs and threads, and write the best to FILE,
                             for --tuning=FILE
@@ -370,7 +372,7 @@ std::vector<Option> compileOptions(Options &options) {
       {"learn-policy", Option::Required, text(options.learnPolicy)},
       {"size", Option::Required, hand(options, "size")},
       {"tuning", Option::Required, hand(options, "tuning")},
-      {"tune", Option::Required, text(options.tune), Control::Ahead},
+      {"tune", Option::Required, text(options.tune), Control::Inspected},
       {"explain", Option::None,
        [&options](const std::string &) {
          options.explain = true;
@@ -399,7 +401,7 @@ std::vector<Option> resultOptions(Options &options) {
       {"counters", Option::None, flag(options.counters)},
       {"json", Option::None, flag(options.json)},
       {"trace", Option::Required, text(options.trace), Control::Inspected},
-      {"dot", Option::Required, text(options.dot), Control::Ahead},
+      {"dot", Option::Required, text(options.dot), Control::Inspected},
       {"help", Option::None, flag(options.help)},
       {"version", Option::None, flag(options.version)},
   };
@@ -528,21 +530,17 @@ void batchrun::checkControl(const Options &options,
                             const batchrt::Descriptor &descriptor) {
   const bool lockstep = descriptor.lockstep.has_value();
   for (const auto &[name, control] : options.given)
-    if (lockstep &&
-        (control == Control::Inspected || control == Control::Ahead))
-      raise(name, " is for models whose tasks are known before they run, "
-                  "but control of this model runs in lock step; leave it out");
-    else if (descriptor.waits && control == Control::Ahead)
-      raise(name, " is for models whose tasks are known before they run, but "
-                  "control of this model waits for tensors; leave it out");
+    if (lockstep && control == Control::Inspected)
+      raise(name, " is for models that run batches of tasks, but control of "
+                  "this model runs in lock step; leave it out");
     else if (!descriptor.waits && control == Control::Waiting)
       raise(name, " is for models whose control waits for tensors (strategy "
                   "'lazy'); leave it out");
     else if (!lockstep && (control == Control::Lockstep ||
                            (control == Control::Bounded && !descriptor.waits)))
       raise(name,
-            " is for models whose control runs in lock step, but the tasks of "
-            "this model are known before they run; leave it out");
+            " is for models whose control runs in lock step, but this model "
+            "runs batches of tasks; leave it out");
 }
 
 Options batchrun::parseOptions(int argc, char **argv) {

@@ -17,11 +17,10 @@
 
 namespace batchrun {
 
-/// How control of a model runs: ahead, by an inspector, or in lock step.
-/// The models that an option is for: all, those with tasks, those whose tasks
-/// are all known before they run, those that wait for tensors, those in lock
-/// step, or those in which tensors decide how long an instance runs.
-enum class Control { Any, Inspected, Ahead, Waiting, Lockstep, Bounded };
+/// The models that an option is for: all, those with tasks, those that wait for
+/// tensors, those in lock step, or those in which tensors decide how long an
+/// instance runs.
+enum class Control { Any, Inspected, Waiting, Lockstep, Bounded };
 
 struct Options {
   std::string model;
@@ -76,10 +75,11 @@ private:
   std::string folder, object;
 };
 
-/// The policy of --policy=fsm: that of --policy-table, or learnt from the first
-/// instances, which the session must have loaded.
-batchrt::StateMachine makeStateMachine(const Options &options,
-                                       batchrt::Session &session);
+/// The policy of --policy=fsm: that of --policy-table, or the object's, or
+/// learnt from the first instances.
+batchrt::StateMachine
+makeStateMachine(const Options &options, const batchrt::CompiledObject &object,
+                 const batchrt::BoundParameters &parameters);
 
 /// The state machine of --block-choice=learned: that of --policy-table, or
 /// learnt from the first instances.

@@ -57,7 +57,7 @@ std::vector<std::pair<const char *, size_t>> memory(const Report &report) {
           {"schedule", use.schedule},
           {"scratch", use.scratch},
           {"total", report.inputBytes + report.parameterBytes + use.total()},
-          {"live_results", report.liveResults},
+          {"live_results", static_cast<size_t>(report.liveResults)},
           {"device", use.device}};
 }
 
@@ -117,8 +117,8 @@ void batchrun::printText(const Options &options, const Report &report,
     line("slots", counters.slots);
     line("gather_bytes", counters.gatherBytes);
     line("copied_bytes", counters.copiedBytes);
-    line("gathered_rows", report.gathers.rows);
-    line("gathered_runs", report.gathers.runs);
+    line("gathered_rows", report.gatheredRows);
+    line("gathered_runs", report.gatheredRuns);
     line("unknown_states", counters.unknownStates);
     for (auto &[name, tasks] : report.kernelTasks)
       std::printf("  %s: %lld tasks in %lld batches\n", name.c_str(),
@@ -180,8 +180,8 @@ void batchrun::printJson(const Options &options, const Report &report,
                  {"slots", counters.slots},
                  {"gather_bytes", counters.gatherBytes},
                  {"copied_bytes", counters.copiedBytes},
-                 {"gathered_rows", report.gathers.rows},
-                 {"gathered_runs", report.gathers.runs},
+                 {"gathered_rows", report.gatheredRows},
+                 {"gathered_runs", report.gatheredRuns},
                  {"unknown_states", counters.unknownStates},
                  {"threads", options.session.threads}};
   if (options.checkUnbatched) {

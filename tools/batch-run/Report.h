@@ -26,7 +26,8 @@ struct PartTimes {
 struct Report {
   int64_t instances = 0, miniBatches = 0;
   batchrt::RunCounters counters; ///< sums over mini-batches
-  batchrt::GatherCounts gathers; ///< the same, where counters are asked for
+  /// The same of gathers, where counters are asked for.
+  int64_t gatheredRows = 0, gatheredRuns = 0;
   std::map<std::string, int64_t> kernelTasks, kernelBatches;
   /// Of programs in lock step: blocks in program order, lanes of a mini-batch,
   /// bytes moved from and to stacks and to tops, the longest wait of a lane.
@@ -45,7 +46,7 @@ struct Report {
   int64_t expectEntries = -1;
   size_t inputBytes = 0, parameterBytes = 0;
   batchrt::MemoryUse memory;
-  size_t liveResults = 0; ///< of the mini-batch with the most
+  int64_t liveResults = 0; ///< of the mini-batch with the most
 };
 
 void printText(const Options &options, const Report &report,

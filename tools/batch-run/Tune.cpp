@@ -25,6 +25,8 @@
 #include <fstream>
 #include <map>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 using namespace batchrun;
 using namespace batchrt;
@@ -65,6 +67,8 @@ public:
   double timeExecute();
 
 private:
+  void load(Forest &forest);
+
   CompiledObject object;
   Inputs inputs;
   BoundParameters parameters;
@@ -129,12 +133,19 @@ Trial::Trial(const Options &options, const Settings &settings)
     raise("the model has no batched code to tune");
 }
 
+/// Gets the next mini-batch ready to run, if that can be known ahead.
+void Trial::load(Forest &forest) {
+  session.load(forest);
+  if (object.descriptor().waits)
+    return;
+  session.inspect();
+  session.schedule();
+}
+
 Times Trial::timeKernels() {
   Times times;
   for (auto &forest : inputs.batches) {
-    session.load(*forest);
-    session.inspect();
-    session.schedule();
+    load(*forest);
     for (const StepTime &step : session.executeTraced())
       times[object.descriptor().kernels[step.kernel].name] +=
           step.end - step.begin;
@@ -146,9 +157,12 @@ double Trial::timeExecute() {
   using Clock = std::chrono::steady_clock;
   double time = 0;
   for (auto &forest : inputs.batches) {
-    session.load(*forest);
-    session.inspect();
-    session.schedule();
+    load(*forest);
+    if (object.descriptor().waits) {
+      session.run();
+      time += session.times().execute;
+      continue;
+    }
     auto start = Clock::now();
     session.execute();
     time +=
@@ -246,7 +260,13 @@ void Tuner::write() const {
 void Tuner::print() const {
   std::printf("%-24s %12s %12s  %s\n", "kernel", "default us", "tuned us",
               "choices");
-  for (const auto &[kernel, time] : defaultTimes) {
+  // Those that take most time, over all their steps, come first.
+  std::vector<std::pair<std::string, double>> kernels(defaultTimes.begin(),
+                                                      defaultTimes.end());
+  std::stable_sort(
+      kernels.begin(), kernels.end(),
+      [](const auto &a, const auto &b) { return a.second > b.second; });
+  for (const auto &[kernel, time] : kernels) {
     std::string text;
     auto found = best.find(kernel);
     if (found != best.end())

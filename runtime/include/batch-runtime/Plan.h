@@ -16,12 +16,6 @@
 
 namespace batchrt {
 
-/// Counts of what the operands of steps read.
-struct GatherCounts {
-  int64_t rows = 0;
-  int64_t runs = 0; ///< ranges of adjacent rows
-};
-
 /// How a plan is made.
 struct PlanOptions {
   /// Makes a plan of each part, which shares no rows with the others: they may
@@ -53,12 +47,14 @@ public:
   const DepthScheduler &schedule() const { return taskOrder.schedule(); }
   /// One plan for all parts, or one for each.
   const std::vector<BatchPlan> &plans() const { return planSteps.plans(); }
+  /// The tasks, types being kernels. `contexts` are those that the plan was
+  /// built from, as they were then; what earlier plans have run is left out.
+  TaskGraph taskGraph(const std::vector<BatchContext *> &contexts) const;
   PlanSteps &steps() { return planSteps; }
   const PlanSteps &steps() const { return planSteps; }
 
   /// Adds the memory that the steps refer to, besides tables.
   void addRegions(std::vector<ImageRegion> &regions) const;
-  GatherCounts countGathers(const Tables &tables) const;
   /// Bytes reserved for all but intermediates.
   size_t bytes() const;
 

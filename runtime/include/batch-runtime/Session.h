@@ -18,7 +18,7 @@
 #include "batch-runtime/Memory.h"
 #include "batch-runtime/Object.h"
 #include "batch-runtime/Parameters.h"
-#include "batch-runtime/Plan.h"
+#include "batch-runtime/RunWatcher.h"
 #include "batch-runtime/Workers.h"
 
 #include <memory>
@@ -94,6 +94,7 @@ struct SessionOptions {
 struct StepTime {
   int64_t kernel, count;
   double begin, end;
+  int64_t flush = 0; ///< of the run, where control waits for tensors
 };
 
 /// Counts of a run in lock step.
@@ -181,8 +182,9 @@ public:
   /// Sets the state machine that picks the next block in lock step. Its types
   /// are the object's blocks.
   void setBlockPolicy(StateMachine stateMachine);
-  /// The tasks of the mini-batch that was inspected last. Types are kernels.
-  TaskGraph taskGraph() const;
+  /// Shows the plans of the next runs to a watcher when they are scheduled;
+  /// null: no longer. There are none if control runs in lock step.
+  void watch(RunWatcher *watcher);
 
   /// A whole batched run of a mini-batch.
   void run(Forest &forest) {
@@ -218,9 +220,8 @@ public:
   const char *tensor(const Type &type, int64_t cell) const;
   const BatchContext &context() const;
   /// The plan of the tasks scheduled last; null if control runs in lock step.
+  /// Where control waits for tensors there are several, and this is an error.
   const Plan *plan() const;
-  /// Counts of what the operands of the plan's steps read.
-  GatherCounts countGathers() const;
   const Forest &forest() const;
   const Descriptor &descriptor() const { return object.descriptor(); }
   RunCounters counters() const;
@@ -232,16 +233,11 @@ public:
   LockstepCounters lockstepCounters() const;
   /// The blocks that the first worker ran in the last run, in order.
   std::vector<int32_t> blockPath() const;
-  /// The cost of running each block on a lane.
+  /// The cost of running each block on a lane; none of plans of tasks.
   std::vector<int64_t> blockCosts() const;
   /// Why an instance has no results; empty if it has some.
   std::string failure(int64_t instance) const;
   MemoryUse memory() const;
-  /// The fewest bytes of result rows in any layout that keeps the schedule: the
-  /// rows that a step of the batched run writes, and earlier ones that it, a
-  /// later step or an output reads, at the step where these are the most. 0 in
-  /// lock step.
-  size_t liveResults() const;
 
 private:
   const CompiledObject object;

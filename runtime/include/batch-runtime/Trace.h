@@ -10,6 +10,10 @@
 
 #include "batch-runtime/Session.h"
 
+#include <string>
+#include <unordered_map>
+#include <vector>
+
 namespace batchrt {
 
 /// Writes the steps of mini-batches, one after the other, as a Chrome trace
@@ -17,9 +21,24 @@ namespace batchrt {
 void writeTrace(const std::string &path, const Descriptor &descriptor,
                 const std::vector<std::vector<StepTime>> &batches);
 
-/// Writes the task graph of the session's mini-batch for Graphviz: one node per
-/// task, one colour per batch.
-void writeTaskGraph(const std::string &path, const Session &session);
+/// Draws the task graph of a mini-batch for Graphviz: one node per task, one
+/// colour per batch. Where control waits for tensors, each flush is a cluster,
+/// and tasks whose results control reads have a double border.
+class TaskPicture : public RunWatcher {
+public:
+  void begin() override;
+  void look(const RunView &run, const Plan &plan) override;
+  void end(const RunView &run) override;
+  void write(const std::string &path) const;
+
+private:
+  void drawReads(const RunView &run);
+
+  std::string nodes, edges;
+  /// Of tasks: places in the schedules of all plans.
+  std::unordered_map<int64_t, int64_t> names;
+  int64_t steps = 0;
+};
 
 } // namespace batchrt
 

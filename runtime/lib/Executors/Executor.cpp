@@ -35,14 +35,10 @@ batchrt::makeExecutor(MiniBatch &batch, const BoundParameters &parameters) {
   raise("there is no executor for this kind of object");
 }
 
-static constexpr const char *onlyPlans =
-    "control of this object runs in lock step, without tasks";
-
 void Executor::setPolicy(Policy, StateMachine) {
-  raise(onlyPlans, ": there is no policy of batches to set");
+  raise("control of this object runs in lock step, without tasks: there is no "
+        "policy of batches to set");
 }
-
-TaskGraph Executor::taskGraph() const { raise(onlyPlans); }
 
 void Executor::setBlockPolicy(StateMachine) {
   raise("this object runs plans of tasks: there is no choice of blocks to set");

@@ -57,10 +57,8 @@ public:
 
   // Only for plans of tasks.
   virtual void setPolicy(Policy policy, StateMachine stateMachine);
-  virtual TaskGraph taskGraph() const;
+  virtual void watch(RunWatcher * /*watcher*/) {}
   virtual const Plan *plan() const { return nullptr; }
-  virtual GatherCounts countGathers() const { return {}; }
-  virtual size_t liveResults() const { return 0; }
 
   // Only for lanes.
   virtual void setBlockPolicy(StateMachine stateMachine);

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "PlanExecutor.h"
-#include "../Plan/LiveResults.h"
 #include "batch-runtime/Error.h"
 
 #include <algorithm>
@@ -35,13 +34,43 @@ void PlanExecutor::inspect() { inspector.run(groups()); }
 
 void PlanExecutor::prepare() {
   tables.clear(inspector.numParts());
-  resetCounters();
+  beginRun();
   makePlan(/*last=*/true);
+  showPlan();
+  endRun();
 }
 
-void PlanExecutor::resetCounters() {
+void PlanExecutor::beginRun() {
   counted = {};
   kernelCounted.assign(descriptor().kernels.size(), {});
+  for (BatchContext *context : inspector.contexts()) {
+    Part::of(context).reads.clear();
+    Part::of(context).keepsReads = watcher != nullptr;
+  }
+  if (watcher)
+    watcher->begin();
+}
+
+RunView PlanExecutor::view(bool deferred) const {
+  RunView view{descriptor(),         inspector.contexts(), tables,
+               batch.numInstances(), counted.flushes,      deferred,
+               /*reads=*/{}};
+  for (BatchContext *context : inspector.contexts()) {
+    std::vector<ReadTensor> &reads = Part::of(context).reads;
+    view.reads.insert(view.reads.end(), reads.begin(), reads.end());
+    reads.clear();
+  }
+  return view;
+}
+
+void PlanExecutor::showPlan(bool deferred) {
+  if (watcher)
+    watcher->look(view(deferred), runPlan);
+}
+
+void PlanExecutor::endRun() {
+  if (watcher)
+    watcher->end(view(/*deferred=*/false));
 }
 
 void PlanExecutor::makePlan(bool last) {
@@ -67,22 +96,6 @@ const char *PlanExecutor::tensor(const Type &type, int64_t cell) const {
   if (batch.cells() == MiniBatch::Cells::Addresses)
     return reinterpret_cast<const char *>(cell);
   return tables.row(cell, type.table, batch.sources());
-}
-
-TaskGraph PlanExecutor::taskGraph() const {
-  std::vector<int64_t> begins;
-  for (int64_t p = 0; p < inspector.numParts(); ++p)
-    begins.push_back(firstTaskOf(p, inspector.numParts()));
-  return RecordedTasks(descriptor()).read(inspector.contexts(), begins);
-}
-
-GatherCounts PlanExecutor::countGathers() const {
-  return runPlan.countGathers(tables);
-}
-
-size_t PlanExecutor::liveResults() const {
-  return findLiveResults(descriptor(), batch.context(), batch.numInstances(),
-                         runPlan.order(), tables);
 }
 
 void PlanExecutor::addMemory(MemoryUse &use) const {

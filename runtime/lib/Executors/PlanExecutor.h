@@ -32,10 +32,8 @@ public:
   }
   void addMemory(MemoryUse &use) const override;
   void setPolicy(Policy policy, StateMachine stateMachine) override;
-  TaskGraph taskGraph() const override;
+  void watch(RunWatcher *newWatcher) override { watcher = newWatcher; }
   const Plan *plan() const override { return &runPlan; }
-  GatherCounts countGathers() const override;
-  size_t liveResults() const override;
 
 protected:
   /// The number of groups of units that run separate plans.
@@ -43,8 +41,11 @@ protected:
   /// Plans what has been recorded since the last plan of the run. With `last`,
   /// no plan follows.
   virtual void makePlan(bool last);
-  /// Begins to count.
-  void resetCounters();
+  /// Begins to count, and to show plans to the watcher.
+  void beginRun();
+  /// Shows it the plan.
+  void showPlan(bool deferred = false);
+  void endRun();
 
   Inspector inspector;
   Tables tables;
@@ -52,6 +53,11 @@ protected:
   /// Counts of the run so far: sums over its plans.
   RunCounters counted;
   std::vector<KernelCounts> kernelCounted;
+
+private:
+  RunView view(bool deferred) const;
+
+  RunWatcher *watcher = nullptr;
 };
 
 } // namespace batchrt

@@ -68,12 +68,13 @@ void WorkerPlans::forEachPlan(const Body &body) {
         .count();
   };
   timed = {};
-  resetCounters();
   inspector.begin();
   tables.clear(inspector.numParts());
+  beginRun();
   auto flush = [&](bool deferred, bool isLast) {
     inspector.showTasks(deferred);
     makePlan(isLast);
+    showPlan(deferred);
     inspector.hideTasks();
     timed.schedule += lap();
     body();
@@ -93,6 +94,7 @@ void WorkerPlans::forEachPlan(const Body &body) {
   }
   counted.waits = inspector.waits();
   counted.fibersMost = inspector.mostFibers();
+  endRun();
 }
 
 /// Calls `body(context, job, shared)` for each range of steps, with a context
@@ -165,8 +167,8 @@ std::vector<StepTime> WorkerPlans::runTraced() {
       for (; context.steps != end; ++context.steps) {
         double start = now();
         batch.workers.run(WorkerJob::run, &job, shared);
-        times.push_back(
-            {context.steps->kernel, context.steps->count, start, now()});
+        times.push_back({context.steps->kernel, context.steps->count, start,
+                         now(), counted.flushes});
       }
     });
   });

@@ -141,6 +141,10 @@ struct RuntimeCalls {
       ++part.waits;
       guarded(context, [](Part &part, MiniBatch &) { part.strands->wait(); });
     }
+    if (part.keepsReads)
+      guarded(context, [&](Part &part, MiniBatch &) {
+        part.reads.push_back({handle, static_cast<int>(table)});
+      });
     const char *row = part.owner.tables->row(handle, static_cast<int>(table),
                                              part.owner.sources());
     return reinterpret_cast<int64_t>(row);

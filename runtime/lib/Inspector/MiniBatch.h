@@ -30,6 +30,8 @@ struct alignas(64) Part : BatchContext {
   Fiber *running = &fiber;    ///< on which compiled code runs now
   Strands *strands = nullptr; ///< where control waits: what runs it
   int64_t waits = 0;
+  bool keepsReads = false; ///< someone looks at what control reads
+  std::vector<ReadTensor> reads;
   MemoTable known;
   Buffer queueList; ///< on cache lines of its own
   std::vector<Buffer> queueMemory;

@@ -35,43 +35,16 @@ void Plan::build(const std::vector<BatchContext *> &contexts,
   contexts[0]->numSteps = static_cast<int64_t>(planSteps.steps().size());
 }
 
+TaskGraph Plan::taskGraph(const std::vector<BatchContext *> &contexts) const {
+  std::vector<int64_t> begins;
+  for (int64_t p = 0; p < taskOrder.numParts(); ++p)
+    begins.push_back(taskOrder.part(p).begin);
+  return RecordedTasks(descriptor).read(contexts, begins);
+}
+
 void Plan::addRegions(std::vector<ImageRegion> &regions) const {
   regions.push_back(indexArrays.region());
   regions.push_back(planSteps.region());
-}
-
-GatherCounts Plan::countGathers(const Tables &tables) const {
-  GatherCounts counts;
-  for (size_t s = 0; s < schedule().steps().size(); ++s) {
-    const KernelInfo &kernel = descriptor.kernels[schedule().steps()[s].kernel];
-    for (const OperandInfo &operand : kernel.operands) {
-      if (operand.kind == OperandInfo::Scalar)
-        continue;
-      // The table or source of the last row, and its number there.
-      std::pair<int64_t, int64_t> last{INT64_MIN, 0};
-      const bool isSource = operand.table < 0;
-      int64_t next = schedule().steps()[s].begin;
-      taskOrder.forEachTask(s, [&](int64_t place, const int64_t *record) {
-        if (place != next)
-          return; // a constant task of another part
-        ++next;
-        RecordedTasks::forEachHandle(
-            operand, record, taskOrder.part(0).context->listPool,
-            [&](int64_t handle) {
-              std::pair<int64_t, int64_t> row{handle >> 56, 0};
-              if (isSource || handle < 0)
-                row.second = static_cast<uint32_t>(handle);
-              else
-                row = {0, tables.slot(handle, operand.table)};
-              ++counts.rows;
-              counts.runs +=
-                  row.first != last.first || row.second != last.second + 1;
-              last = row;
-            });
-      });
-    }
-  }
-  return counts;
 }
 
 size_t Plan::bytes() const {

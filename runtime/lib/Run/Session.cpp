@@ -39,7 +39,8 @@ void Session::setBlockPolicy(StateMachine stateMachine) {
 static void checkParts(const Descriptor &descriptor) {
   if (descriptor.waits)
     raise("control of this object waits for tensors, so that inspection and "
-          "execution take turns: call Session::run()");
+          "execution take turns: call Session::run(), executeTraced() or "
+          "executeTimed()");
 }
 
 void Session::inspect() {
@@ -111,13 +112,14 @@ const BatchContext &Session::context() const { return batch->context(); }
 
 const Forest &Session::forest() const { return batch->forest(); }
 
-const Plan *Session::plan() const { return executor->plan(); }
+void Session::watch(RunWatcher *watcher) { executor->watch(watcher); }
 
-TaskGraph Session::taskGraph() const { return executor->taskGraph(); }
-
-GatherCounts Session::countGathers() const { return executor->countGathers(); }
-
-size_t Session::liveResults() const { return executor->liveResults(); }
+const Plan *Session::plan() const {
+  if (descriptor().waits)
+    raise("control of this object waits for tensors, so that a run has a plan "
+          "for each flush: Session::watch() shows them");
+  return executor->plan();
+}
 
 RunCounters Session::counters() const {
   RunCounters counters = executor->counters();
@@ -140,7 +142,8 @@ std::vector<int32_t> Session::blockPath() const {
 }
 
 std::vector<int64_t> Session::blockCosts() const {
-  return costsOfBlocks(descriptor());
+  return descriptor().lockstep ? costsOfBlocks(descriptor())
+                               : std::vector<int64_t>();
 }
 
 std::string Session::failure(int64_t instance) const {

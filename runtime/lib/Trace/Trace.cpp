@@ -9,7 +9,8 @@
 #include "batch-runtime/Error.h"
 
 #include <nlohmann/json.hpp>
-#include <unordered_map>
+
+#include <set>
 
 using namespace batchrt;
 
@@ -21,14 +22,17 @@ void batchrt::writeTrace(const std::string &path, const Descriptor &descriptor,
     double end = begin;
     for (size_t s = 0; s < batches[b].size(); ++s) {
       const StepTime &step = batches[b][s];
-      events.push_back(
-          {{"name", descriptor.kernels[step.kernel].name},
-           {"ph", "X"},
-           {"pid", 0},
-           {"tid", 0},
-           {"ts", begin + step.begin},
-           {"dur", step.end - step.begin},
-           {"args", {{"mini_batch", b}, {"step", s}, {"tasks", step.count}}}});
+      nlohmann::ordered_json about = {
+          {"mini_batch", b}, {"step", s}, {"tasks", step.count}};
+      if (descriptor.waits)
+        about["flush"] = step.flush;
+      events.push_back({{"name", descriptor.kernels[step.kernel].name},
+                        {"ph", "X"},
+                        {"pid", 0},
+                        {"tid", 0},
+                        {"ts", begin + step.begin},
+                        {"dur", step.end - step.begin},
+                        {"args", about}});
       end = begin + step.end;
     }
     begin = end;
@@ -42,43 +46,63 @@ void batchrt::writeTrace(const std::string &path, const Descriptor &descriptor,
   });
 }
 
-void batchrt::writeTaskGraph(const std::string &path, const Session &session) {
-  const Descriptor &descriptor = session.descriptor();
-  const TaskOrder &order = session.plan()->order();
+void TaskPicture::begin() { *this = TaskPicture(); }
+
+void TaskPicture::look(const RunView &run, const Plan &plan) {
+  drawReads(run);
+  const TaskOrder &order = plan.order();
   const DepthScheduler &schedule = order.schedule();
-  writeFileAtomically(path, [&](const auto &write) {
-    auto print = [&](const auto &...parts) {
-      std::string text = concat(parts...);
-      write(text.data(), text.size());
-    };
-    print("digraph tasks {\n  rankdir=BT;\n"
-          "  node [shape=box, style=filled, colorscheme=set312];\n");
-    // Tasks are named by their place in the schedule.
-    std::unordered_map<int64_t, int64_t> names;
-    for (int32_t s : schedule.sequence())
-      order.forEachTask(s, [&](int64_t position, const int64_t *record) {
-        names[taskOf(record[0])] = position;
-      });
-    int64_t last = -1;
-    for (size_t i = 0; i < schedule.sequence().size(); ++i) {
-      const DepthStep &step = schedule.steps()[schedule.sequence()[i]];
-      const KernelInfo &kernel = descriptor.kernels[step.kernel];
-      order.forEachTask(
-          schedule.sequence()[i], [&](int64_t name, const int64_t *record) {
-            if (name == last)
-              return; // a constant task of another part
-            last = name;
-            print("  t", name, " [label=\"", kernel.name, "\\n", name, " @",
-                  step.depth, "\", fillcolor=", i % 12 + 1, ", tooltip=\"step ",
-                  i, "\"];\n");
-            auto edge = [&](int64_t handle, int) {
-              if (taskOf(handle) >= 0)
-                print("  t", names[taskOf(handle)], " -> t", name, ";\n");
-            };
-            RecordedTasks::forEachRead(kernel, record,
-                                       session.context().listPool, edge);
-          });
-    }
-    print("}\n");
-  });
+  const auto first = static_cast<int64_t>(names.size());
+  for (int32_t s : schedule.sequence())
+    order.forEachTask(s, [&](int64_t position, const int64_t *record) {
+      names[taskOf(record[0])] = first + position;
+    });
+  const bool clusters = run.descriptor.waits;
+  if (clusters)
+    nodes += concat("  subgraph cluster_", steps,
+                    " {\n    labeljust=l;\n    label=\"flush ", run.flush,
+                    run.deferred ? ", deferred" : "", "\";\n");
+  int64_t last = -1;
+  for (int32_t s : schedule.sequence()) {
+    const DepthStep &step = schedule.steps()[s];
+    const KernelInfo &kernel = run.descriptor.kernels[step.kernel];
+    order.forEachTask(s, [&](int64_t position, const int64_t *record) {
+      if (position == last)
+        return; // a constant task of another part
+      last = position;
+      const int64_t name = first + position;
+      nodes += concat("  t", name, " [label=\"", kernel.name, "\\n", name, " @",
+                      step.depth, "\", fillcolor=", steps % 12 + 1,
+                      ", tooltip=\"step ", steps, "\"];\n");
+      auto edge = [&](int64_t handle, int) {
+        if (taskOf(handle) >= 0)
+          edges += concat("  t", names[taskOf(handle)], " -> t", name, ";\n");
+      };
+      RecordedTasks::forEachRead(kernel, record, run.contexts.front()->listPool,
+                                 edge);
+    });
+    ++steps;
+  }
+  if (clusters)
+    nodes += "  }\n";
+}
+
+void TaskPicture::end(const RunView &run) { drawReads(run); }
+
+void TaskPicture::drawReads(const RunView &run) {
+  std::set<int64_t> tasks; // in one order for any number of workers
+  for (const ReadTensor &tensor : run.reads)
+    if (taskOf(tensor.handle) >= 0)
+      tasks.insert(names[taskOf(tensor.handle)]);
+  for (int64_t name : tasks)
+    edges += concat("  t", name, " [peripheries=2];\n");
+}
+
+void TaskPicture::write(const std::string &path) const {
+  const std::string text =
+      concat("digraph tasks {\n  rankdir=BT;\n"
+             "  node [shape=box, style=filled, colorscheme=set312];\n",
+             nodes, edges, "}\n");
+  writeFileAtomically(
+      path, [&](const auto &write) { write(text.data(), text.size()); });
 }

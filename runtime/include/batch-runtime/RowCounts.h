@@ -1,0 +1,45 @@
+//===- RowCounts.h - The rows that a run reads and writes -------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_ROWCOUNTS_H
+#define BATCH_RUNTIME_ROWCOUNTS_H
+
+#include "batch-runtime/RunWatcher.h"
+
+namespace batchrt {
+
+/// Counts the rows that the plans of a run read and write.
+class RowCounts : public RunWatcher {
+public:
+  void begin() override;
+  void look(const RunView &run, const Plan &plan) override;
+  void end(const RunView &run) override;
+
+  /// Rows that the operands of steps read, and ranges of adjacent ones.
+  int64_t gatheredRows() const { return rows; }
+  int64_t gatheredRuns() const { return runs; }
+  /// The fewest bytes of result rows in any layout that keeps the schedule: the
+  /// rows that a step writes, and earlier ones that it, a later step, control
+  /// or an output reads, at the step where these are the most. After end().
+  int64_t liveResults() const { return most; }
+
+private:
+  void countGathers(const RunView &run, const Plan &plan);
+  void write(const RunView &run, int64_t handle, int table);
+  void read(const RunView &run, int64_t handle, int table);
+  void readControl(const RunView &run);
+
+  int64_t rows = 0, runs = 0, most = 0;
+  int64_t step = -1;              ///< the last one, in all plans
+  std::vector<int64_t> change{0}; ///< of the bytes in use, by step
+  std::vector<std::vector<int64_t>>
+      last; ///< [table][row]: step of its last use
+};
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_ROWCOUNTS_H

@@ -1,0 +1,251 @@
+#!/usr/bin/env python3
+"""check_lazy_tools.py: what looks at runs whose control waits (strategy `lazy`).
+
+A run has a plan for each flush. Counters and traces are sums over them; how many bytes
+of results live at once is counted here by an oracle of its own, which replays decisions
+from the outputs. A picture has a cluster for each flush. Policies are learnt from the
+plans of the training inputs, and have on these as many batches as learning said. What
+is tuned computes the same bits.
+"""
+
+import json
+import os
+import re
+import subprocess
+
+import batchtest
+
+checks = batchtest.Checks("tools for control that waits")
+path = batchtest.temporary_paths()
+
+# A vector shrinks; in each round it is multiplied k times more. No wait depends on the
+# head. One whose first element is above 100 grows for ever.
+ROUNDS = """
+!vec = tensor<16xf32>
+func.func @main(%x: !vec {batch.name = "x"}, %k: index {batch.name = "k"})
+    -> (!vec {batch.name = "y"}, i64 {batch.name = "steps"})
+    attributes {batch.entry} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %small = arith.constant 0.02 : f32
+  %shrink = arith.constant dense<0.75> : !vec
+  %slightly = arith.constant dense<0.98> : !vec
+  %h, %n = scf.while (%h = %x, %n = %zero) : (!vec, i64) -> (!vec, i64) {
+    %e = tensor.extract %h[%c0] : !vec
+    %more = arith.cmpf ogt, %e, %small : f32
+    scf.condition(%more) %h, %n : !vec, i64
+  } do {
+  ^bb0(%h: !vec, %n: i64):
+    %first = arith.mulf %h, %shrink : !vec
+    %next = scf.for %i = %c0 to %k step %c1 iter_args(%g = %first) -> !vec {
+      %f = arith.mulf %g, %slightly : !vec
+      scf.yield %f : !vec
+    }
+    %m = arith.addi %n, %one : i64
+    scf.yield %next, %m : !vec, i64
+  }
+  %y = math.exp %h : !vec
+  return %y, %n : !vec, i64
+}
+"""
+COUNT = 20
+KS = [(7 * i) % 6 for i in range(COUNT)]
+INPUTS = batchtest.write_lines(path("rounds.jsonl"), [
+    json.dumps({"x": [0.01 + 0.05 * (i % 13)] * 16, "k": k}) for i, k in enumerate(KS)])
+SOURCE = batchtest.write_lines(path("rounds.mlir"), [ROUNDS])
+
+
+def live_rows(ks, steps):
+    """The most rows of results that a mini-batch needs at once: at every step those
+    that it writes or reads, those that instances go on with, and those for the head."""
+    most = 0
+    for t in range(max(steps)):
+        ended = sum(0 < n <= t for n in steps)
+        going = [k for k, n in zip(ks, steps) if n > t]
+        # The rows before the first round are inputs.
+        most = max(most, ended + len(going) * (2 if t else 1))
+        for j in range(1, max(going) + 1):
+            most = max(most, ended + sum(2 if k >= j else 1 for k in going))
+    return max(most, len(steps) + sum(n > 0 for n in steps))
+
+
+def read_trace(file):
+    with open(file) as text:
+        return [(event["name"], event["args"]) for event in
+                json.load(text)["traceEvents"]]
+
+
+def check_trace(what, events, report):
+    """The steps of all flushes are what the counters say."""
+    checks.equal(what + ": batches of the trace", len(events), report["batches"])
+    checks.equal(what + ": flushes of the trace",
+                 len({(args["mini_batch"], args["flush"]) for _, args in events}),
+                 report["flushes"])
+    kernels = {}
+    for name, args in events:
+        tasks, batches = kernels.get(name, (0, 0))
+        kernels[name] = (tasks + args["tasks"], batches + 1)
+    checks.equal(what + ": tasks of the trace", kernels, {
+        kernel["name"]: (kernel["tasks"], kernel["batches"])
+        for kernel in report["kernels"]})
+
+
+def check_picture(what, file, report):
+    """One node for each task, in the cluster of its flush; what is read is in the same
+    one or an earlier one. Returns the edges between clusters."""
+    with open(file) as text:
+        picture = text.read()
+    clusters, flush = {}, 0
+    for line in picture.splitlines():
+        flush += line.startswith("  subgraph cluster_")
+        found = re.match(r"  (t\d+) \[label=", line)
+        if found:
+            clusters[found[1]] = flush
+    checks.equal(what + ": nodes", len(clusters), report["tasks"])
+    checks.equal(what + ": clusters", flush, report["plans"])
+    edges = re.findall(r"  (t\d+) -> (t\d+);", picture)
+    checks.expect(what + ": edges go forward",
+                  all(clusters[a] <= clusters[b] and int(a[1:]) < int(b[1:])
+                      for a, b in edges))
+    return sum(clusters[a] < clusters[b] for a, b in edges)
+
+
+def check_counts(program):
+    wanted = {}
+    for batch in (1, 7, COUNT):
+        for threads in (1, 3):
+            what = "batch %d, %d threads" % (batch, threads)
+            files = {name: path(name) for name in ("outputs", "trace", "dot")}
+            report = checks.run(what, lambda: batchtest.run_model(
+                program, INPUTS, *["--%s=%s" % item for item in files.items()],
+                batch=batch, threads=threads))
+            if not report:
+                continue
+            check_trace(what, read_trace(files["trace"]), report)
+            outputs = batchtest.read_safetensors(files["outputs"])
+            steps = list(outputs["steps"][2])
+            checks.equal(what + ": live results",
+                         report["memory_bytes"]["live_results"], 64 * max(
+                             live_rows(KS[i:i + batch], steps[i:i + batch])
+                             for i in range(0, COUNT, batch)))
+            # Each task reads a row.
+            checks.equal(what + ": gathered rows", report["gathered_rows"],
+                         report["tasks"])
+            checks.expect(what + ": gathered runs",
+                          0 < report["gathered_runs"] <= report["gathered_rows"])
+            if batch == COUNT:
+                across = check_picture(what, files["dot"], report)
+                # All rounds but the first read the one before, and so does the head.
+                checks.equal(what + ": edges between flushes", across,
+                             sum(max(n - 1, 0) + (n > 0) for n in steps))
+            picture = batchtest.contents(files["dot"])
+            checks.expect(what + ": the same picture",
+                          picture == wanted.setdefault(batch, picture))
+
+
+def check_partial(program):
+    """What instances did that run into a limit is in the counters, too."""
+    inputs = batchtest.write_lines(path("endless.jsonl"), [
+        json.dumps({"x": [value] * 16, "k": 0}) for value in (0.1, 1e9, 0.5)])
+    trace, dot = path("trace"), path("dot")
+    done = subprocess.run(
+        [batchtest.tool("batch-run"), program, "--params=random:1", "--inputs=" + inputs,
+         "--max-steps=20", "--partial-results", "--json", "--trace=" + trace,
+         "--dot=" + dot], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    text = done.stderr.decode()
+    if not checks.expect("partial results", done.returncode == 1 and
+                         "instance 1: has run 20 steps" in text and
+                         "instance 0" not in text and "instance 2" not in text, text):
+        return
+    report = json.loads(done.stdout.decode())
+    check_trace("partial results", read_trace(trace), report)
+    check_picture("partial results", dot, report)
+    checks.expect("partial results: live results",
+                  report["memory_bytes"]["live_results"] >= 2 * 64)
+    # Learning stops at the limit as the run does.
+    for option in ("--policy=fsm", "--policy=depth"):
+        done = subprocess.run(
+            [batchtest.tool("batch-run"), program, "--params=random:1",
+             "--inputs=" + inputs, "--max-steps=20", option],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        text = done.stderr.decode()
+        checks.expect("a limit with " + option, done.returncode == 1 and
+                      "error: instance 1: has run 20 steps without an end" in text, text)
+
+
+def check_learning(name, program, inputs):
+    """The note says how many batches the table makes of the training inputs, in
+    mini-batches of 32, 16 and 8: so many they are. No policy changes a bit."""
+    table, out = path("table"), path("outputs")
+    arguments = [program, "--params=random:1", "--inputs=" + inputs, "--limit=32"]
+    done = subprocess.run([batchtest.tool("batch-run"), *arguments,
+                           "--learn-policy=" + table, "--outputs=" + out],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    found = re.search(r"learnt a policy from the first \d+ instances: (\d+) batches, at "
+                      r"least (\d+) are needed", done.stderr.decode())
+    if not checks.expect(name + ": learning", done.returncode == 0 and found,
+                         done.stderr.decode()):
+        return
+    said, bound = int(found[1]), int(found[2])
+    wanted = batchtest.contents(out)
+    sums = {}
+    for option in ("policy=depth", "policy=agenda", "policy-table=" + table):
+        for batch in (32, 16, 8):
+            what = "%s, %s, batch %d" % (name, option.split("=")[0 if "table" in option
+                                                              else 1], batch)
+            report = checks.run(what, lambda: batchtest.run_model(
+                program, inputs, "--" + option, "--limit=32", "--outputs=" + out,
+                batch=batch, check=False))
+            if not report:
+                return
+            checks.expect(what + ": the same bytes",
+                          batchtest.contents(out) == wanted)
+            checks.equal(what + ": unknown states", report["unknown_states"], 0)
+            sums[option] = sums.get(option, 0) + report["batches"]
+    learnt = sums.pop("policy-table=" + table)
+    checks.equal(name + ": batches as learning said", learnt, said)
+    checks.expect(name + ": %d batches, others %s, bound %d" % (learnt, sums, bound),
+                  bound <= learnt <= min(sums.values()))
+
+
+def check_tuning():
+    """Kernels are printed with those first that take most time; bits do not change."""
+    table, outputs = path("tuned.json"), [path("outputs"), path("tuned")]
+    text = checks.run("tune", lambda: batchtest.call(
+        "batch-run", SOURCE, "--strategy=lazy", "--inputs=" + INPUTS, "--tune=" + table))
+    if not text:
+        return
+    times = [float(line.split()[1]) for line in text.splitlines()[1:]
+             if line.startswith("main")]
+    checks.expect("tune: kernels by time", len(times) == 3 and
+                  times == sorted(times, reverse=True), text)
+    with open(table) as file:
+        checks.expect("tune: file", json.load(file)["version"] == 1)
+    with open(table, "w") as file:
+        json.dump({"version": 1, "kernels": {
+            "*": {"tile_rows": 3, "row_split": 2, "stage_rows": 5, "share_tasks": 3}}},
+                  file)
+    for out, options in ((outputs[0], []), (outputs[1], ["--tuning=" + table])):
+        checks.run("tuned %s" % options, lambda: batchtest.run_model(
+            SOURCE, INPUTS, "--strategy=lazy", "--outputs=" + out, *options, threads=2))
+    checks.expect("tuned: the same bytes", batchtest.contents(outputs[0]) ==
+                  batchtest.contents(outputs[1]))
+
+
+rounds = checks.run("compile", lambda: batchtest.compile_model(
+    SOURCE, path("rounds.so"), None, "--strategy=lazy"))
+if rounds:
+    check_counts(rounds)
+    check_partial(rounds)
+    check_learning("rounds", rounds, INPUTS)
+for model, inputs in (
+        ("stackrnn", os.path.join(batchtest.INPUTS, "sentences.jsonl")),
+        ("nestedrnn_td", "random:1,12")):
+    program = checks.run("compile " + model, lambda: batchtest.compile_model(
+        os.path.join(batchtest.MODELS, model + ".mlir"), path(model + ".so"), 16))
+    if program:
+        check_learning(model, program, inputs)
+check_tuning()
+checks.exit()
