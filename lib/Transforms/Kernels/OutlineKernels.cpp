@@ -13,7 +13,6 @@
 #include "Batch/Dialect/Batch/BatchInterfaces.h"
 #include "Batch/Dialect/Batch/Views.h"
 #include "Batch/Transforms/Kernels/Passes.h"
-#include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -520,6 +519,33 @@ void Outliner::copyDynamic(Block *block) {
   }
 }
 
+/// Sorts ops so that values come before their uses: what an op reads moves
+/// before it, and nothing else moves. An invocation so stays where the first of
+/// its ops was, before control that waits there.
+static void pullOperands(Block *block) {
+  DenseSet<Operation *> entered, placed;
+  for (Operation &root : *block) {
+    SmallVector<Operation *> stack = {&root};
+    auto visit = [&](Value value) {
+      Operation *def = value.getDefiningOp();
+      if (def && def->getBlock() == block && !entered.contains(def))
+        stack.push_back(def);
+    };
+    while (!stack.empty()) {
+      Operation *op = stack.back();
+      if (!entered.insert(op).second) {
+        stack.pop_back();
+        if (placed.insert(op).second && op != &root)
+          op->moveBefore(&root);
+        continue;
+      }
+      llvm::for_each(op->getOperands(), visit);
+      visitUsedValuesDefinedAbove(op->getRegions(),
+                                  [&](OpOperand *use) { visit(use->get()); });
+    }
+  }
+}
+
 LogicalResult Outliner::outlineBlock(Block *block) {
   classify(block);
   adjustRoles(block);
@@ -544,7 +570,7 @@ LogicalResult Outliner::outlineBlock(Block *block) {
     if ((isTensorOp(&op) || isExtent(&op)) && op.use_empty())
       eraseOp(&op);
   if (!order.empty())
-    sortTopologically(block);
+    pullOperands(block);
   return success();
 }
 
