@@ -187,6 +187,9 @@ void ValueFlow::add(const ValueFlowEdge &edge) {
   case ValueFlowEdge::Gather:
     if (follows && isTensor(edge.from))
       copy(ensure(edge.from), ensure(edge.to));
+    else if (edge.from && edge.to && !follows)
+      numberSources[edge.to].insert_range(
+          numberSources.lookup(edge.from).takeVector());
     return;
   case ValueFlowEdge::Read:
     if (follows &&

@@ -45,9 +45,12 @@ FURTHER = ["nasrnn", "nasrnn_add", "lstm10", "rae", "attention", "attention_mask
 RESIDUAL = ["blockdrop", "blockdrop_given", "skipnet38"]
 # Loops and branches that read tensors: golden cases alone.
 DECIDING = ["seq2seq", "seq2seq_forced", "berxit"] + RESIDUAL
-# Those that wait for tensors (strategy `lazy`): golden cases alone.
-WAITING = ["lstm_nmt_greedy", "stackrnn", "nestedrnn_td", "drnn", "berxit", "moe_top1",
-           "moe_top2"]
+# Decoding with a draft, which speculative_models.py writes.
+SPECULATIVE = ["specdec", "specdec_sample"]
+# Those that wait for tensors (strategy `lazy`): golden cases, but for beam search
+# (check_beam_search.py), and sizes of their own (check_waiting_models.py).
+WAITING = ["lstm_nmt_greedy", "lstm_nmt_beam", "stackrnn", "nestedrnn_td", "drnn", "berxit",
+           "moe_top1", "moe_top2"] + SPECULATIVE
 # Those whose control reads numbers and tensors (posteriors.py).
 CONTROL = ["fib", "ackermann", "nuts_gauss", "nuts_logreg", "german_credit", "arK",
            "blr", "eight_schools_noncentered", "kidscore_interaction"]

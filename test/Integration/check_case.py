@@ -15,6 +15,7 @@ import sys
 import batchtest
 import convert_case
 import residual_models
+import speculative_models
 import waits
 
 
@@ -34,6 +35,9 @@ def sizes(model, meta):
                 "--size=D=%d" % (meta["hidden"] // heads),
                 "--size=TOKENS=%d" % meta["cfg"]["seq"],
                 "--size=V=%d" % meta["cfg"]["vocab"]]
+    if model in batchtest.SPECULATIVE:
+        return ["--size=D=%d" % (meta["hidden"] // meta["cfg"]["heads"]),
+                "--size=F=%d" % (4 * meta["hidden"]), "--size=V=%d" % meta["cfg"]["vocab"]]
     if model == "stackrnn":
         return ["--size=H=%d" % meta["hidden"],
                 "--size=ACTIONS=%d" % (1 + 2 * meta["cfg"]["labels"])]
@@ -47,10 +51,14 @@ def sizes(model, meta):
 
 
 def source(model, meta, folder):
-    """The model's file. That of the case has other blocks than the example, if any."""
-    if model not in batchtest.RESIDUAL:
+    """The model's file. That of the case has other blocks or layers than the example, if
+    any."""
+    if model in batchtest.RESIDUAL:
+        text = residual_models.write(model, meta["cfg"]["size"], meta["cfg"]["blocks"])
+    elif model in batchtest.SPECULATIVE:
+        text = speculative_models.write(model, meta["cfg"]["layers"])
+    else:
         return os.path.join(batchtest.MODELS, model + ".mlir")
-    text = residual_models.write(model, meta["cfg"]["size"], meta["cfg"]["blocks"])
     return batchtest.write_lines(os.path.join(folder, model + ".mlir"), [text])
 
 
@@ -142,7 +150,7 @@ def main(model, case):
         report = checks.run("counters", lambda: batchtest.run_model(
             program, inputs, *input_tensors(case), params=params))
         wanted = waits.flushes(model, batchtest.read_safetensors(expected),
-                               meta["batch"])
+                               range(meta["batch"]))
         if report:
             checks.equal("flushes", report["flushes"], wanted)
         for policy in ("agenda", "greedy"):

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """check_models.py: every example model parses, verifies and prints stably; those that
-residual_models.py writes are what it writes."""
+residual_models.py and speculative_models.py write are what they write."""
 
 import os
 
 import batchtest
 import residual_models
+import speculative_models
 
 checks = batchtest.Checks("examples/models")
 for name in sorted(os.listdir(batchtest.MODELS)):
@@ -25,8 +26,9 @@ for name in sorted(os.listdir(batchtest.MODELS)):
     checks.equal(name[:-5] + " is in the tests' list",
                  name[:-5] in batchtest.EVERY + batchtest.FURTHER +
                  batchtest.DECIDING + batchtest.WAITING + batchtest.CONTROL, True)
-    if name[:-5] in batchtest.RESIDUAL:
-        with open(path) as file:
-            checks.expect(name + " is what residual_models.py writes",
-                          file.read() == residual_models.write(name[:-5]))
+    for writer, models in ((residual_models, batchtest.RESIDUAL),
+                           (speculative_models, batchtest.SPECULATIVE)):
+        if name[:-5] in models:
+            checks.expect("%s is what %s.py writes" % (name, writer.__name__), batchtest.
+                          contents(path).decode() == writer.write(name[:-5]))
 checks.exit()

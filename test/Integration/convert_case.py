@@ -101,6 +101,8 @@ def convert(case, output):
                 instance["force"] += [0] * (bound - len(instance["force"]))
         elif meta["model"] == "lstm_nmt_greedy":
             instance["limit"] = meta["cfg"]["max_len"]
+        elif meta["model"] in batchtest.SPECULATIVE:
+            instance["limit"] = meta["cfg"]["new"]
         elif meta["model"] == "drnn":
             for name in ("x", "h", "child_count"):
                 tensor = expected["%d.%s" % (number, name)]

@@ -304,21 +304,21 @@ def fill(template, **values):
     return string.Template(template).substitute(values)
 
 
-def wrapped(items, indent, column=None):
-    """Comma-separated items in lines of at most 92 characters; the first line is in a
-    line of the model from `column` on."""
-    lines = textwrap.wrap(", ".join(item.replace(" ", "~") for item in items), 92,
+def wrapped(items, indent, column=None, width=92):
+    """Comma-separated items in lines of at most `width` characters; the first line is in
+    a line of the model from `column` on."""
+    lines = textwrap.wrap(", ".join(item.replace(" ", "~") for item in items), width,
                           initial_indent=" " * (column or indent),
                           subsequent_indent=" " * indent)
     return "\n".join(lines).lstrip().replace("~", " ")
 
 
-def call(results, callee, operands, types):
+def call(results, callee, operands, types, width=92):
     """Operands are values and types."""
     begin = "    %s = func.call @%s(" % (results, callee)
     return "%s%s)\n        : (%s) -> %s\n" % (
-        begin, wrapped([v for v, _ in operands], 8, len(begin)),
-        wrapped([t for _, t in operands], 11), types)
+        begin, wrapped([v for v, _ in operands], 8, len(begin), width),
+        wrapped([t for _, t in operands], 11, None, width), types)
 
 
 def layer(filter_name, norm_name, kind, channels):

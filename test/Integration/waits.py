@@ -49,14 +49,29 @@ def moe(outputs, instance):
     return 2 if len(outputs["%d.route" % instance][2]) else 0
 
 
-# By model: the waits of an instance, and whether anything is left after them.
+def specdec(outputs, instance):
+    """Each round is waited for once, whatever the draft has computed; after the last one
+    all is there."""
+    return len(outputs["%d.accepted" % instance][2])
+
+
+def lstm_nmt_beam(outputs, instance):
+    """The best beams of each step are waited for; of the last ones too."""
+    return outputs["%d.steps" % instance][2][0]
+
+
+# By model: the waits of an instance, and whether anything is left after them, if there
+# are any.
 MODELS = {"lstm_nmt_greedy": (lstm_nmt_greedy, False), "stackrnn": (stackrnn, True),
           "nestedrnn_td": (nestedrnn_td, False),
           "drnn": (drnn, False), "berxit": (berxit, True),
-          "moe_top1": (moe, True), "moe_top2": (moe, True)}
+          "moe_top1": (moe, True), "moe_top2": (moe, True),
+          "specdec": (specdec, False), "specdec_sample": (specdec, False),
+          "lstm_nmt_beam": (lstm_nmt_beam, False)}
 
 
 def flushes(model, outputs, instances):
-    """Of a mini-batch of all instances; `outputs` by "INSTANCE.NAME"."""
+    """Of a mini-batch of these instances; `outputs` by "INSTANCE.NAME"."""
     chain, left = MODELS[model]
-    return max(chain(outputs, i) for i in range(instances)) + left
+    longest = max(chain(outputs, i) for i in instances)
+    return longest + 1 if left and longest else longest

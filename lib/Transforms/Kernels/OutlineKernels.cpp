@@ -5,21 +5,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch/Analysis/ControlStructure.h"
+#include "PickRows.h"
+
 #include "Batch/Analysis/Sharedness.h"
 #include "Batch/Analysis/TensorCode.h"
 #include "Batch/Analysis/ValueFlow.h"
 #include "Batch/Dialect/Batch/Batch.h"
-#include "Batch/Dialect/Batch/BatchInterfaces.h"
-#include "Batch/Dialect/Batch/Views.h"
 #include "Batch/Transforms/Kernels/Passes.h"
-#include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -164,121 +159,6 @@ static void normalizeExtents(func::FuncOp function,
         use.set(tensor::DimOp::create(builder, loc, ragged, zero));
       }
     }
-  });
-}
-
-/// True for a tensor that a kernel computes, whose rows are no list.
-static bool isComputed(Value tensor) {
-  Operation *def = tensor.getDefiningOp();
-  return def &&
-         (isa<arith::ArithDialect, linalg::LinalgDialect, math::MathDialect,
-              tensor::TensorDialect>(def->getDialect()) ||
-          isa<BatchableOpInterface>(def));
-}
-
-/// True for a slice of a ragged tensor, whose rows are a list, at a position
-/// that control knows.
-static bool picksElement(tensor::ExtractSliceOp slice,
-                         const Sharedness &sharedness,
-                         const StructuralControl &control) {
-  OpFoldResult index = getRowIndex(slice);
-  return rec::isRaggedTensor(slice.getSourceType()) &&
-         !sharedness.isShared(slice.getSource()) &&
-         !isComputed(slice.getSource()) &&
-         (isa<Attribute>(index) || control.isStructural(cast<Value>(index)));
-}
-
-/// Splits a slice of a piece of a row of a parameter or ragged tensor into a
-/// slice of the whole row, which is an operand, and one of the piece, which is
-/// code.
-static void splitRowViews(func::FuncOp function, const Sharedness &sharedness,
-                          const StructuralControl &control) {
-  function.walk([&](tensor::ExtractSliceOp slice) {
-    RankedTensorType source = slice.getSourceType();
-    if (isRowView(slice) ||
-        (!sharedness.getParameter(slice.getSource()) &&
-         !picksElement(slice, sharedness, control)) ||
-        !slice.isDynamicOffset(0) || source.getRank() < 2 ||
-        slice.getStaticSizes()[0] != 1 || !slice.hasUnitStride() ||
-        llvm::any_of(source.getShape().drop_front(), ShapedType::isDynamic))
-      return;
-    OpBuilder builder(slice);
-    Location loc = slice.getLoc();
-    // Dimension 0, of size 1, remains if the result has it.
-    bool keeps = slice.getType().getRank() == source.getRank();
-    SmallVector<OpFoldResult> offsets(source.getRank(),
-                                      builder.getIndexAttr(0));
-    SmallVector<OpFoldResult> sizes = {builder.getIndexAttr(1)};
-    SmallVector<OpFoldResult> strides(source.getRank(),
-                                      builder.getIndexAttr(1));
-    for (int64_t size : source.getShape().drop_front())
-      sizes.push_back(builder.getIndexAttr(size));
-    offsets[0] = getRowIndex(slice);
-    SmallVector<int64_t> shape(source.getShape().drop_front());
-    if (keeps)
-      shape.insert(shape.begin(), 1);
-    auto rowType = RankedTensorType::get(shape, source.getElementType());
-    Value row = tensor::ExtractSliceOp::create(
-        builder, loc, rowType, slice.getSource(), offsets, sizes, strides);
-    SmallVector<OpFoldResult> innerOffsets = slice.getMixedOffsets();
-    SmallVector<OpFoldResult> innerSizes = slice.getMixedSizes();
-    if (keeps)
-      innerOffsets[0] = builder.getIndexAttr(0);
-    else {
-      innerOffsets.erase(innerOffsets.begin());
-      innerSizes.erase(innerSizes.begin());
-    }
-    SmallVector<OpFoldResult> innerStrides(innerSizes.size(),
-                                           builder.getIndexAttr(1));
-    Value inner =
-        tensor::ExtractSliceOp::create(builder, loc, slice.getType(), row,
-                                       innerOffsets, innerSizes, innerStrides);
-    slice.replaceAllUsesWith(inner);
-    slice.erase();
-  });
-}
-
-/// Makes rows of ragged tensors the elements of lists that they are.
-static void pickElements(func::FuncOp function, const Sharedness &sharedness,
-                         const StructuralControl &control) {
-  function.walk([&](tensor::ExtractOp extract) {
-    Value tensor = extract.getTensor();
-    // Bodies of tensor ops read at indices of their own.
-    bool isInBody =
-        !isa<func::FuncOp, RegionBranchOpInterface>(extract->getParentOp());
-    if (isInBody || !rec::isRaggedTensor(tensor.getType()) ||
-        isComputed(tensor) || sharedness.isShared(tensor) ||
-        !control.isStructural(extract.getIndices().front()))
-      return;
-    OpBuilder builder(extract);
-    Location loc = extract.getLoc();
-    Value row = rec::ElementOp::create(
-        builder, loc, rec::getSequenceElementType(tensor.getType()), tensor,
-        extract.getIndices().front());
-    Value element = tensor::ExtractOp::create(
-        builder, loc, row, extract.getIndices().drop_front());
-    extract.replaceAllUsesWith(element);
-    extract.erase();
-  });
-  function.walk([&](tensor::ExtractSliceOp slice) {
-    if (!isRowView(slice) || !picksElement(slice, sharedness, control))
-      return;
-    OpBuilder builder(slice);
-    Location loc = slice.getLoc();
-    Value index =
-        getValueOrCreateConstantIndexOp(builder, loc, getRowIndex(slice));
-    Value row = rec::ElementOp::create(
-        builder, loc, rec::getSequenceElementType(slice.getSourceType()),
-        slice.getSource(), index);
-    // Dimension 0, of size 1, remains if the result has it.
-    if (row.getType() != slice.getType()) {
-      auto groups = getReassociationIndicesForReshape(
-          slice.getType(), cast<RankedTensorType>(row.getType()));
-      row = tensor::ExpandShapeOp::create(builder, loc, slice.getType(), row,
-                                          *groups);
-    }
-    slice.replaceAllUsesWith(row);
-    slice.erase();
   });
 }
 
@@ -520,6 +400,33 @@ void Outliner::copyDynamic(Block *block) {
   }
 }
 
+/// Sorts ops so that values come before their uses: what an op reads moves
+/// before it, and nothing else moves. An invocation so stays where the first of
+/// its ops was, before control that waits there.
+static void pullOperands(Block *block) {
+  DenseSet<Operation *> entered, placed;
+  for (Operation &root : *block) {
+    SmallVector<Operation *> stack = {&root};
+    auto visit = [&](Value value) {
+      Operation *def = value.getDefiningOp();
+      if (def && def->getBlock() == block && !entered.contains(def))
+        stack.push_back(def);
+    };
+    while (!stack.empty()) {
+      Operation *op = stack.back();
+      if (!entered.insert(op).second) {
+        stack.pop_back();
+        if (placed.insert(op).second && op != &root)
+          op->moveBefore(&root);
+        continue;
+      }
+      llvm::for_each(op->getOperands(), visit);
+      visitUsedValuesDefinedAbove(op->getRegions(),
+                                  [&](OpOperand *use) { visit(use->get()); });
+    }
+  }
+}
+
 LogicalResult Outliner::outlineBlock(Block *block) {
   classify(block);
   adjustRoles(block);
@@ -544,7 +451,7 @@ LogicalResult Outliner::outlineBlock(Block *block) {
     if ((isTensorOp(&op) || isExtent(&op)) && op.use_empty())
       eraseOp(&op);
   if (!order.empty())
-    sortTopologically(block);
+    pullOperands(block);
   return success();
 }
 
@@ -775,15 +682,7 @@ class OutlineKernelsPass
   using OutlineKernelsPassBase::OutlineKernelsPassBase;
 
   void runOnOperation() override {
-    {
-      InstanceProgram program(getOperation());
-      Sharedness sharedness(program);
-      StructuralControl control(program, sharedness);
-      for (func::FuncOp function : program.getFunctions()) {
-        splitRowViews(function, sharedness, control);
-        pickElements(function, sharedness, control);
-      }
-    }
+    pickRows(getOperation());
     // The outliner's analyses need the program in its current state.
     if (failed(Outliner(getOperation(), hoist).run()))
       signalPassFailure();

@@ -10,6 +10,8 @@
 #include "Batch/Analysis/InstanceProgram.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Transforms/Normalize/Passes.h"
+#include "mlir/IR/Iterators.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_INLINEHELPERSPASS
@@ -18,6 +20,14 @@ namespace mlir::batch {
 
 using namespace mlir;
 using namespace mlir::batch;
+
+/// Removes ops whose results nothing reads, users before what they use.
+static void eraseDeadOps(func::FuncOp function) {
+  function.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+    if (isOpTriviallyDead(op))
+      op->erase();
+  });
+}
 
 namespace {
 class InlineHelpersPass
@@ -36,6 +46,8 @@ class InlineHelpersPass
       if (SymbolTable::symbolKnownUseEmpty(function, getOperation()))
         function.erase();
     }
+    for (func::FuncOp function : InstanceProgram(getOperation()).getFunctions())
+      eraseDeadOps(function);
   }
 };
 } // namespace

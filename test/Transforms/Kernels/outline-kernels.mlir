@@ -351,3 +351,51 @@ func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, f32) attributes {batch.ent
   %y = arith.mulf %s, %x : tensor<4xf32>
   return %y, %h : tensor<4xf32>, f32
 }
+
+// -----
+
+// A number that is selected comes from both that it is selected of: the next step
+// reads what this one finds, so all of it is one kernel.
+// CHECK:     batch.kernel @selected_for(
+// CHECK:       linalg.reduce
+// CHECK-NOT: batch.kernel
+// CHECK-LABEL: func.func @selected
+func.func @selected(%x: tensor<4xi32>, %n: index) -> tensor<4xi32> attributes {batch.entry} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %seven = arith.constant 7 : i32
+  %zero = arith.constant dense<0> : tensor<i32>
+  %y = scf.for %i = %c0 to %n step %c1 iter_args(%v = %x) -> tensor<4xi32> {
+    %sum = linalg.reduce { arith.addi } ins(%v : tensor<4xi32>) outs(%zero : tensor<i32>)
+        dimensions = [0]
+    %s = tensor.extract %sum[] : tensor<i32>
+    %first = tensor.extract %v[%c0] : tensor<4xi32>
+    %small = arith.cmpi slt, %first, %seven : i32
+    %next = arith.select %small, %first, %s : i32
+    %w = tensor.insert %next into %v[%c1] : tensor<4xi32>
+    scf.yield %w : tensor<4xi32>
+  }
+  return %y : tensor<4xi32>
+}
+
+// -----
+
+// A kernel stays where the first of its ops is, although it reads what is defined after
+// that: before what control waits for.
+// CHECK-LABEL: func.func @early
+// CHECK:         %[[S:.*]] = arith.sitofp
+// CHECK-NEXT:    %[[V:.*]] = batch.invoke @early_0(%{{.*}}, %[[S]])
+// CHECK:         batch.force
+// CHECK:         return %[[V]]
+func.func @early(%x: tensor<4xf32>, %y: tensor<4xf32>, %k: i32)
+    -> (tensor<4xf32>, f32) attributes {batch.entry} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %t = math.tanh %x : tensor<4xf32>
+  %s = arith.sitofp %k : i32 to f32
+  %all = tensor.splat %s : tensor<4xf32>
+  %v = arith.mulf %t, %all : tensor<4xf32>
+  %f = batch.force %y number(0) : tensor<4xf32>
+  %e = tensor.extract %f[%c0] : tensor<4xf32>
+  return %v, %e : tensor<4xf32>, f32
+}

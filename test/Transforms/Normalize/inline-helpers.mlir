@@ -51,11 +51,10 @@ func.func private @odd(%t: !rec.adt<@Nat>, %x: tensor<4xf32>) -> tensor<4xf32> {
 }
 
 // The entry is the caller of all and stays; a result that is an argument of the
-// helper becomes the operand.
+// helper becomes the operand, and what computes another, which nothing reads, is
+// removed.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME:    (%[[T:.*]]: !rec.adt<@Nat>, %[[X:.*]]: tensor<4xf32>
-// CHECK-NEXT:    %[[A:.*]] = math.tanh %[[X]]
-// CHECK-NEXT:    math.tanh %[[A]]
 // CHECK-NEXT:    %[[Y:.*]] = call @even(%[[T]], %[[X]])
 // CHECK-NEXT:    return %[[Y]]
 func.func @main(%t: !rec.adt<@Nat>, %x: tensor<4xf32>) -> tensor<4xf32>
@@ -134,4 +133,30 @@ func.func private @gate(%x: tensor<4xf32>) -> tensor<4xf32> {
 func.func @marked(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   %y = call @gate(%x) {rec.backedge} : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
+}
+
+// -----
+
+// What nothing reads is removed whole, conditionals too.
+func.func private @step(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %zero = arith.constant 0 : index
+  %bound = arith.constant 0.0 : f32
+  %t = math.tanh %x : tensor<4xf32>
+  %e = tensor.extract %t[%zero] : tensor<4xf32>
+  %c = arith.cmpf ogt, %e, %bound : f32
+  %y = scf.if %c -> tensor<4xf32> {
+    %m = math.exp %t : tensor<4xf32>
+    scf.yield %m : tensor<4xf32>
+  } else {
+    scf.yield %t : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
+// CHECK-LABEL: func.func @last
+// CHECK-SAME:    (%[[X:.*]]: tensor<4xf32>)
+// CHECK-NEXT:    return %[[X]]
+func.func @last(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
+  %y = call @step(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %z = call @step(%y) : (tensor<4xf32>) -> tensor<4xf32>
+  return %x : tensor<4xf32>
 }

@@ -157,7 +157,9 @@ def InlineHelpersPass : Pass<"batch-inline-helpers", "::mlir::ModuleOp"> {
   let description = [{
     A function of one block that cannot call itself is copied into its callers
     and removed, callees first. Recursion and the entry stay: upstream's inliner
-    may unroll recursion for ever.
+    may unroll recursion for ever. A caller may not need all results of a helper:
+    ops whose results nothing reads are removed, too, so that no kernel computes
+    and no control waits for them.
 
     ```mlir
     func.func private @twice(%x: tensor<4xf32>) -> tensor<4xf32> {
