@@ -118,7 +118,7 @@ class DRNN(Model):
     def adjust(self, p, random):
         for net in ("W_a", "W_f", "W_pred"):
             p[net] -= p[net].mean(axis=1, keepdims=True)
-        p["b_af"][:] = (0.3, 0.6)
+        p["b_af"][:] = (0.9, 1.2)
 
     def instance(self, random, s):
         return {name: random.uniform(-1.7, 1.7, s["H"]).astype("f4").tolist()
@@ -156,7 +156,7 @@ class Berxit(Model):
     def adjust(self, p, random):
         for norm in ("ln1", "ln2"):
             p[norm + ".g"][:] = 1 + 0.1 * random.standard_normal(p[norm + ".g"].shape)
-        p["exit.b"][:] = -0.5
+        p["exit.b"][:] = -0.8
 
     def instance(self, random, s):
         return {"tokens": words(random, s["TOKENS"], s["V"])}

@@ -2,6 +2,7 @@
 """worker.py PEER THREADS …: the process of one peer, torch or dynet; run.py starts it.
 
   {"do": "load", "model": …, "sizes": …, "params": FILE, "inputs": FILE.jsonl}
+      → {"missing": true} if the peer has no such model
   {"do": "margins", "count": …} → {"margins": by how much the closest decision of each
       instance was decided}
   {"do": "check", "form": …, "batch": …, "count": …, "outputs": FILE, "margins": […]}
@@ -43,6 +44,8 @@ class Worker:
     def load(self, model, sizes, params, inputs):
         with open(inputs) as file:
             self.instances = [json.loads(line) for line in file]
+        if model not in self.peer.NETS:
+            return {"missing": True}
         self.described = models.MODELS[model]
         self.model = self.peer.Model(model, models.read_tensors(params), sizes)
         self.chosen = {}  # by form and batch
