@@ -24,8 +24,9 @@ class Peer:
 
     def __init__(self, script, name, threads, *arguments):
         # Library pools take their size from the environment; kept memory saves them the
-        # page faults of every large temporary; OpenBLAS chooses its own kernels.
+        # page faults of every large temporary.
         count = str(threads)
+        self.started_with = (script, name, threads, *arguments)
         environment = dict(
             os.environ, OMP_NUM_THREADS=count, MKL_NUM_THREADS=count,
             OPENBLAS_NUM_THREADS=count, MALLOC_MMAP_THRESHOLD_=str(1 << 30),
@@ -43,16 +44,26 @@ class Peer:
                                       (self.name, self.process.wait()))
         return json.loads(line)
 
+    def again(self):
+        """Itself, or another like it if it has ended."""
+        return self if self.process.poll() is None else Peer(*self.started_with)
+
     def ask(self, do, **request):
-        self.process.stdin.write(json.dumps(dict(request, do=do)) + "\n")
-        self.process.stdin.flush()
+        try:
+            self.process.stdin.write(json.dumps(dict(request, do=do)) + "\n")
+            self.process.stdin.flush()
+        except OSError:
+            pass  # It has ended: read() says how.
         found = self.read()
         if "failed" in found:
             raise batchtest.ToolError("%s: %s" % (self.name, found["failed"]))
         return found
 
     def close(self):
-        self.process.stdin.close()
+        try:
+            self.process.stdin.close()
+        except OSError:
+            pass  # It has ended.
         self.process.wait()
 
 

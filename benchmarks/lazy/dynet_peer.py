@@ -13,10 +13,11 @@ FORMS = ["dynet"]
 
 def start(threads, scheduler):
     """DyNet's schedulers are 1, 2 and 3; it runs on one thread."""
-    global dy, numpy
+    global dy, numpy, setting
     import dynet_config
     if threads > 1:
         raise ImportError("DyNet runs on one thread")
+    setting = "scheduler %d" % scheduler
     dynet_config.set(mem=1024, random_seed=1, autobatch=scheduler)
     import dynet as dy
     import numpy
@@ -32,8 +33,7 @@ inference = contextlib.nullcontext
 
 class Net:
     def __init__(self, p):
-        """Parameters as attributes, "." as "_"; those in TABLES are read by row. The
-        products are those of `rows`, as many gates in one as have the same operands."""
+        """Of what `prepare` makes of the parameters, TABLES are read by row."""
         self.collection = dy.ParameterCollection()
         self.weights = {}
         for name, value in self.prepare(p).items():
@@ -339,4 +339,4 @@ class Model:
         self.net = NETS[name](tensors)
 
     def settings(self, form, batch):
-        return {"": (lambda instances: (instances,), self.net.run, self.net.outputs)}
+        return {setting: (lambda instances: (instances,), self.net.run, self.net.outputs)}

@@ -118,7 +118,7 @@ class DRNN(Model):
     def adjust(self, p, random):
         for net in ("W_a", "W_f", "W_pred"):
             p[net] -= p[net].mean(axis=1, keepdims=True)
-        p["b_af"][:] = (0.9, 1.2)
+        p["b_af"][:] = (1.1, 1.4)
 
     def instance(self, random, s):
         return {name: random.uniform(-1.7, 1.7, s["H"]).astype("f4").tolist()
@@ -220,7 +220,7 @@ class NestedGiven(Nested):
 
 
 class NestedDrawn(Nested):
-    gains = {"w_halt": 6, "W_e": 3, "E": 2}
+    gains = {"w_halt": 4, "W_e": 3, "E": 2}
 
     def shapes(self, s):
         h = s["H"]
@@ -228,6 +228,7 @@ class NestedDrawn(Nested):
 
     def adjust(self, p, random):
         p["w_halt"] -= p["w_halt"].mean()
+        p["b_halt"][:] = 0
         p["W_e"] -= p["W_e"].mean(axis=1, keepdims=True)
 
     def instance(self, random, s):
