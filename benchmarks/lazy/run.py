@@ -3,6 +3,7 @@
 
   run.py [--build=build] [--models=a,b] [--hidden=256,512] [--batches=8,64,1]
          [--threads=1] [--rounds=3] [--peers=a,b] [--minutes=20] [--output=FILE] [--add]
+  run.py --overheads [as above, without --hidden, --batches, --peers]
 
 Runs in a Python that has NumPy, and PyTorch and DyNet for their parts (python3 -m venv,
 pip install numpy torch dynet38); what is missing is skipped, with a line that says so.
@@ -25,7 +26,13 @@ turn, --rounds times; a peer that takes more than its share of --minutes has few
 those of a mini-batch, medians, in microseconds, ours from inspection to results; the ratio
 is the median of those of the rounds, peer over ours: below 1 is a loss. The share of the
 peak is that of products, by the FMA peak of the same run (batch-peak, the larger of before
-and after). --add keeps what the output file has already. Builds nothing.
+and after).
+
+What is not spent in kernels is printed after that, from the same runs: nanoseconds of
+inspection by recorded task, with all switches between instances; scheduling over what is
+asked of it, 1.5 us a flush and 12 ns a task; the total over the time in kernels; and
+nanoseconds of a switch to one of 64 instances and back (batch-fibers). --overheads runs
+for that alone, at hidden 256, batch 8 and 64, and hidden 32, batch 64. --add keeps what the output file has already. Builds nothing.
 """
 
 import argparse
@@ -243,24 +250,46 @@ def key(result):
             result["threads"])
 
 
+def overheads(result):
+    """What is not spent in kernels, of a result on one thread."""
+    counts, parts = result["counts"], result["parts"]
+    tasks, flushes = (counts[key] / result["mini_batches"] for key in ("tasks", "flushes"))
+    return {"record_ns": 1e3 * parts["inspect"] / tasks,
+            "schedule_over_asked": parts["schedule"] / (1.5 * flushes + 0.012 * tasks),
+            "total_over_kernels": parts["total"] / parts["kernels"]}
+
+
+def print_overheads(results, fibers):
+    print("\n%-16s %6s %5s %8s %8s %12s %16s %14s" % (
+        "model", "hidden", "batch", "tasks", "flushes", "ns to record", "schedule / asked",
+        "total / kernel"))
+    for r in results:
+        found = r["overheads"]
+        print("%-16s %6d %5d %8d %8d %12.1f %16.2f %14.2f" % (
+            r["model"], r["hidden"], r["batch"], r["counts"]["tasks"] / r["mini_batches"],
+            r["counts"]["flushes"] / r["mini_batches"], found["record_ns"],
+            found["schedule_over_asked"], found["total_over_kernels"]))
+    print("a switch to one of 64 instances and back: %.1f ns" % fibers)
+
+
 def print_table(results):
     """For the README: ours in milliseconds, then each peer's time over ours."""
     names = [name for name in PEERS if any(name in r["peers"] for r in results)]
-    print("\n| model, hidden size | batch | ours | of the peak | " + " | ".join(names) + " |")
-    print("|---" * (4 + len(names)) + "|")
+    columns = ["model, hidden size", "batch", "threads", "ours", "of the peak"] + names
+    print("\n| " + " | ".join(columns) + " |\n" + "|---" * len(columns) + "|")
     for r in results:
         cells = ["%.2fx" % r["peers"][name]["ratio"] if "ratio" in r["peers"].get(name, {})
                  else "-" for name in names]
-        print("| %s, %d | %d | %.2f ms | %.0f %% | %s |" % (
-            r["model"], r["hidden"], r["batch"], r["us"] / 1e3, 100 * r["peak_share"],
-            " | ".join(cells)))
+        print("| " + " | ".join([
+            "%s, %d" % (r["model"], r["hidden"]), str(r["batch"]), str(r["threads"]),
+            "%.2f ms" % (r["us"] / 1e3), "%.0f %%" % (100 * r["peak_share"])] + cells) + " |")
 
 
 def parse_options():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     numbers = lambda text: [int(part) for part in text.split(",")]
-    names = lambda text: text.split(",")
+    names = lambda text: [name for name in text.split(",") if name]
     parser.add_argument("--build", default=os.path.join(ROOT, "build"))
     parser.add_argument("--models", type=names, default=list(models.MODELS))
     parser.add_argument("--hidden", type=numbers, default=[256, 512])
@@ -272,6 +301,7 @@ def parse_options():
     parser.add_argument("--minutes", type=float, default=20)
     parser.add_argument("--output", default=os.path.join(
         ROOT, "benchmarks", "results", "lazy.json"))
+    parser.add_argument("--overheads", action="store_true")
     parser.add_argument("--add", action="store_true",
                         help="keep what the output file has and this run has not")
     options = parser.parse_args()
@@ -279,6 +309,8 @@ def parse_options():
         unknown = set(given) - set(known)
         if unknown:
             sys.exit("unknown: " + ", ".join(sorted(unknown)))
+    if options.overheads:
+        options.hidden, options.batches, options.peers = [256, 32], [8, 64], []
     return options
 
 
@@ -316,6 +348,8 @@ def run_model(name, hidden, threads, options, switches, others, folder, left):
         outputs = models.read_outputs(files[2], point.count)
         result = {"model": name, "hidden": hidden, "batch": batch, "threads": threads,
                   **result}
+        if threads == 1 and result["counts"]["flushes"]:
+            result["overheads"] = overheads(result)
         result["gflop"] = model.flops(sizes, values[:point.count], outputs) / 1e9 / \
             point.mini_batches
         yield result, ["%s %d, batch %d, %s" % (name, hidden, batch, f) for f in failed]
@@ -331,6 +365,7 @@ def main():
     order = [(threads, hidden, name) for threads in options.threads
              for hidden in options.hidden for name in options.models]
     with tempfile.TemporaryDirectory() as folder:
+        record["switch_ns"] = json.loads(batchtest.call("batch-fibers", 64))["64"]
         switches, unknown = known_switches(folder)
         record["no_analysis"] = switches
         if unknown and "no analysis" in options.peers:
@@ -375,7 +410,9 @@ def main():
                                   if key(old) not in again]
     record["results"].sort(key=key)
     batchtest.store_record(options.output, record)
-    print_table(record["results"])
+    if options.peers:
+        print_table(record["results"])
+    print_overheads([r for r in record["results"] if "overheads" in r], record["switch_ns"])
     print("stored in " + os.path.relpath(options.output))
     sys.exit(1 if failures else 0)
 
