@@ -7,11 +7,10 @@ share of the machine's floor; one bar per batch size. Of an ablation: a panel pe
 time of every variant over the default's, one bar per model, and a panel with the
 unbatched lowering. Of a GPU: kernels, each PyTorch peer over ours, barriers. Of
 policies: a panel per batch size, batches over the lower bound, one bar per policy. Of
-lazy: a panel per hidden size, batch size and number of threads, each peer's time over ours.
-Of
 lockstep: utilization by lanes, gradients per second by chains. Of reads: the two ways
 of each case. Of kernels: by number of threads the share of the peak, and the peers'
-times over ours.
+times over ours. Of lazy: a panel per hidden size, batch size and number of threads,
+each peer's time over ours.
 Standard library only.
 """
 

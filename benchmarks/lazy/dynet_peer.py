@@ -8,7 +8,6 @@ generator that yields what it waits for.
 
 import contextlib
 
-FORMS = ["dynet"]
 
 
 def start(threads, scheduler):

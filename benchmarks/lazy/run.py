@@ -10,7 +10,7 @@ pip install numpy torch dynet38); what is missing is skipped, with a line that s
 Models, parameters and inputs are those of models.py. The peers:
 
   torch eager      PyTorch, one instance at a time, as one writes the program
-  torch hand       PyTorch, batched by hand as an expert does (torch_peer.py says how)
+  torch hand       PyTorch, batched by hand as an expert does (torch_models.py says how)
   torch compiled   that, its steps compiled by Inductor, in the faster of two settings
   dynet            DyNet with autobatching, by the fastest of its three schedulers; users
                    interleave the instances by hand where control waits

@@ -49,10 +49,12 @@ class Worker:
         self.described = models.MODELS[model]
         self.model = self.peer.Model(model, models.read_tensors(params), sizes)
         self.chosen = {}  # by form and batch
+        self.known = []   # margins
         return {}
 
     def margins(self, count):
-        return {"margins": self.model.margins(self.instances[:count])}
+        self.known += self.model.margins(self.instances[len(self.known):count])
+        return {"margins": self.known[:count]}
 
     def prepared(self, way, batch, count):
         return [way[0](self.instances[i:i + batch]) for i in range(0, count, batch)]
@@ -83,7 +85,7 @@ class Worker:
         for setting, way in ways.items():
             error, close = self.compare(way, batch, count, wanted, margins)
             spent = min(self.run(way, batch, count)
-                        for _ in range(2 if len(ways) > 1 else 1))
+                        for _ in range(2)) if len(ways) > 1 else 0
             if best is None or spent < best[0]:
                 best = spent, setting, way, error, close
         _, setting, self.chosen[form, batch], error, close = best
