@@ -9,7 +9,8 @@ unbatched lowering. Of a GPU: kernels, each PyTorch peer over ours, barriers. Of
 policies: a panel per batch size, batches over the lower bound, one bar per policy. Of
 lockstep: utilization by lanes, gradients per second by chains. Of reads: the two ways
 of each case. Of kernels: by number of threads the share of the peak, and the peers'
-times over ours.
+times over ours. Of lazy: a panel per hidden size, batch size and number of threads,
+each peer's time over ours.
 Standard library only.
 """
 
@@ -242,6 +243,27 @@ def draw_reads(record, output):
     write(output, max(width, LEFT + 140 * len(ways)), TOP + HEIGHT + GAP, out)
 
 
+def draw_lazy(record, output):
+    results = record["results"]
+    names = list(dict.fromkeys(name for r in results for name in r["peers"]))
+    out, top, width = [], TOP, 0
+    for threads, hidden, batch in sorted(
+            {(r["threads"], r["hidden"], r["batch"]) for r in results}):
+        values = {r["model"]: {name: peer["ratio"] for name, peer in r["peers"].items()
+                               if "ratio" in peer}
+                  for r in results
+                  if (r["threads"], r["hidden"], r["batch"]) == (threads, hidden, batch)}
+        values = {model: row for model, row in values.items() if row}
+        if values:
+            width = max(width, panel(
+                out, top, "Time over ours, hidden size %d, batch %d, %d thread(s)" %
+                (hidden, batch, threads), "x", list(values), names, values, "%s", 1))
+            top += HEIGHT + GAP
+    legend(out, names, 140)
+    caption(out, "%s; %s" % (record["cpu"], record["date"]))
+    write(output, max(width, LEFT + 140 * len(names)), top, out)
+
+
 def draw_kernels(record, output):
     """Kernels without floating-point products have no share of the peak."""
     results = record["results"]
@@ -286,6 +308,8 @@ def main():
         return draw_policies(record, output)
     if record["benchmark"] == "lockstep":
         return draw_lockstep(record, output)
+    if record["benchmark"] == "lazy":
+        return draw_lazy(record, output)
     if record["benchmark"] == "kernels":
         return draw_kernels(record, output)
     if record["benchmark"] == "reads":

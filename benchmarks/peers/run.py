@@ -45,14 +45,14 @@ import os
 import platform
 import random
 import statistics
-import subprocess
 import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "test", "Integration"))
+sys.path.insert(0, os.path.join(ROOT, "benchmarks"))
 sys.dont_write_bytecode = True
-import batchtest  # noqa: E402
+import workers  # noqa: E402
+import batchtest  # noqa: E402: from there, too
 
 TOLERANCE = 1e-4
 
@@ -72,45 +72,7 @@ MODELS = {
               "b_m": "H", "W_out": "5H"},
 }
 FORMS = {"torch": ["levels", "recursive"], "numpy": ["levels"]}
-
-
-class Peer:
-    """A worker process: one library, one number of threads."""
-
-    def __init__(self, name, threads):
-        # Library pools take their size from the environment; kept memory saves
-        # them the page faults of every large temporary.
-        count = str(threads)
-        environment = dict(
-            os.environ, OMP_NUM_THREADS=count, MKL_NUM_THREADS=count,
-            OPENBLAS_NUM_THREADS=count, MALLOC_MMAP_THRESHOLD_=str(1 << 30),
-            MALLOC_TRIM_THRESHOLD_=str(1 << 31), CUDA_VISIBLE_DEVICES="")
-        self.name, self.threads = name, threads
-        self.process = subprocess.Popen(
-            [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                                          "worker.py"), name, count],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment,
-            text=True)
-        self.about = self.read()
-
-    def read(self):
-        line = self.process.stdout.readline()
-        if not line:
-            raise batchtest.ToolError("the %s worker ended with %s" %
-                                      (self.name, self.process.wait()))
-        return json.loads(line)
-
-    def ask(self, do, **request):
-        self.process.stdin.write(json.dumps(dict(request, do=do)) + "\n")
-        self.process.stdin.flush()
-        found = self.read()
-        if "failed" in found:
-            raise batchtest.ToolError("%s: %s" % (self.name, found["failed"]))
-        return found
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
+WORKER = os.path.join(ROOT, "benchmarks", "peers", "worker.py")
 
 
 def start_peers(names, threads):
@@ -118,7 +80,7 @@ def start_peers(names, threads):
     peers, about = {count: [] for count in threads}, {}
     for name in names:
         for count in threads:
-            peer = Peer(name, count)
+            peer = workers.Peer(WORKER, name, count)
             if "missing" in peer.about:
                 print("skipped: %s (%s)" % (name, peer.about["missing"]))
                 peer.close()

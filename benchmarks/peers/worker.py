@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 """worker.py PEER THREADS: the process of one peer, torch or numpy; run.py starts it.
 
-Reads a JSON object a line and answers with one. A process of its own has its
-number of threads from the start, and its library's threads sleep while others run.
-
   {"do": "load", "model": …, "size": …, "params": FILE, "inputs": FILE.jsonl}
   {"do": "check", "form": "levels"|"recursive", "batch": …, "instances": …,
    "outputs": FILE}
@@ -12,16 +9,15 @@ number of threads from the start, and its library's threads sleep while others r
       → {"lists": […], "execute": […]}: microseconds of all mini-batches, by run
 """
 
-import gc
-import importlib
 import json
 import os
 import sys
 import time
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "test", "Integration"))
 sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import workers  # noqa: E402
+import batchtest  # noqa: E402: from there, too
 
 
 class Plan:
@@ -162,39 +158,10 @@ class Worker:
         return {"lists": lists[1:], "execute": execute[3:]}
 
 
-def main():
-    # Answers have a stream of their own: libraries may print.
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
-
-    def answer(value):
-        answers.write(json.dumps(value) + "\n")
-        answers.flush()
-
-    try:
-        global batchtest, numpy
-        import batchtest
-        import numpy
-        peer = importlib.import_module(sys.argv[1] + "_peer")
-    except (ImportError, OSError) as error:  # OSError: a library it needs
-        answer({"missing": str(error)})
-        return
-    sys.setrecursionlimit(10000)
-    peer.start(int(sys.argv[2]))
-    worker = Worker(peer)
-    answer(peer.describe())
-    with peer.inference():
-        for line in sys.stdin:
-            request = json.loads(line)
-            what = request.pop("do")
-            # The collector stays out of the timed part.
-            gc.collect()
-            gc.disable()
-            try:
-                answer(getattr(worker, what)(**request))
-            except Exception as error:
-                answer({"failed": "%s: %s" % (type(error).__name__, error)})
-            gc.enable()
+def make(peer):
+    global numpy
+    import numpy
+    return Worker(peer)
 
 
-main()
+workers.serve(make)

@@ -1,0 +1,325 @@
+"""The models of the benchmark: sizes, parameters, inputs, products.
+
+Parameters are uniform in +-gain * sqrt(3 / last extent). Gains and biases below are such
+that decisions differ from instance to instance and from step to step, as those of trained
+models do: random parameters alone make most models take the same path for every input.
+"""
+
+import array
+import json
+import sys
+
+import numpy
+
+sys.dont_write_bytecode = True
+import batchtest  # noqa: E402: run.py and worker.py know where
+
+
+def linear(name, out, into):
+    return {name + ".W": (out, into), name + ".b": (out,)}
+
+
+class Model:
+    """One model. `sizes(hidden)`: its named sizes; `shapes(s)`: those of its parameters;
+    `instance(random, s)`: an input; `flops(s, inputs, outputs)`: of its products, `outputs`
+    by instance; `waits`: whether control waits for tensors; `decisions`: outputs that say
+    where control went."""
+
+    waits, decisions, gains = True, (), {}
+
+    def sizes(self, hidden):
+        return {"H": hidden}
+
+    def adjust(self, p, random):
+        """Changes parameters that have been drawn."""
+
+
+def words(random, count, vocabulary):
+    return random.integers(2, vocabulary, int(count)).tolist()
+
+
+class Greedy(Model):
+    decisions = ("out",)
+    gains = {"U_": 2, "E_": 2, "W_out": 2}
+
+    def sizes(self, hidden):
+        return {"H": hidden, "V": 4000}
+
+    def shapes(self, s):
+        h, v = s["H"], s["V"]
+        found = {"E_src": (v, h), "E_tgt": (v, h), "h0": (h,), "c0": (h,),
+                 "W_out": (v, h), "b_out": (v,)}
+        for side in ("enc", "dec"):
+            found.update(linear(side + ".in", h, h))
+            for gate in "ifgo":
+                found.update({"%s.W_%s" % (side, gate): (h, h),
+                              "%s.U_%s" % (side, gate): (h, h),
+                              "%s.b_%s" % (side, gate): (h,)})
+        return found
+
+    def instance(self, random, s):
+        # A random network hardly ever says that a sentence ends, so most end by their
+        # limit, which control knows no better ahead.
+        return {"src": words(random, random.integers(8, 41), s["V"]),
+                "limit": int(random.integers(8, 41))}
+
+    def flops(self, s, inputs, outputs):
+        step = 2 * 9 * s["H"] ** 2
+        written = sum(len(o["out"]) for o in outputs)
+        return (step * (sum(len(i["src"]) for i in inputs) + written) +
+                2 * s["V"] * s["H"] * written)
+
+
+class StackRNN(Model):
+    decisions = ("actions",)
+    gains = {"E": 4, "W_p": 3, "W_c": 3, "W_s": 3, "W_a": 3, "W_b": 3, "G": 2, "A": 4, "R": 4}
+
+    def sizes(self, hidden):
+        return {"H": hidden, "ACTIONS": 41}
+
+    def shapes(self, s):
+        h, actions = s["H"], s["ACTIONS"]
+        found = {"E": (10000, h), "A": (actions, h), "R": (actions - 1, h),
+                 "W_p": (h, 3 * h), "b_p": (h,), "W_c": (h, 3 * h), "b_c": (h,),
+                 "G": (actions, h), "g": (actions,)}
+        for net in "sba":
+            found.update({"W_" + net: (h, 2 * h), "b_" + net: (h,), "h0_" + net: (h,)})
+        return found
+
+    def adjust(self, p, random):
+        # About every other step shifts.
+        for net in ("W_p", "W_s", "W_a", "W_b", "W_c", "G"):
+            p[net] -= p[net].mean(axis=1, keepdims=True)
+        p["g"][0] += 2.2
+
+    def instance(self, random, s):
+        return {"tokens": words(random, random.integers(8, 41), 10000)}
+
+    def flops(self, s, inputs, outputs):
+        h, total = s["H"], 0
+        for i, o in zip(inputs, outputs):
+            reduces = int((o["actions"] > 0).sum())
+            steps = len(o["actions"])
+            total += 4 * h * h * len(i["tokens"]) + 6 * h * h * reduces + \
+                steps * (14 * h * h + 2 * s["ACTIONS"] * h)
+        return total
+
+
+class DRNN(Model):
+    decisions = ("child_count",)
+    gains = {"W_a": 4, "W_f": 4, "W_pred": 3, "U_af": 3}
+
+    def shapes(self, s):
+        h = s["H"]
+        return {"W_a": (h, 2 * h), "b_a": (h,), "W_f": (h, 2 * h), "b_f": (h,),
+                "W_pred": (h, 2 * h), "W_out": (h, h), "v_a": (h,), "v_f": (h,),
+                "U_af": (2, h), "b_af": (2,)}
+
+    def adjust(self, p, random):
+        for net in ("W_a", "W_f", "W_pred"):
+            p[net] -= p[net].mean(axis=1, keepdims=True)
+        p["b_af"][:] = (1.1, 1.4)
+
+    def instance(self, random, s):
+        return {name: random.uniform(-1.7, 1.7, s["H"]).astype("f4").tolist()
+                for name in "xh"}
+
+    def flops(self, s, inputs, outputs):
+        h = s["H"]
+        nodes = sum(len(o["child_count"]) - 1 for o in outputs)
+        parents = sum(int((o["child_count"] > 0).sum()) for o in outputs)
+        return nodes * (10 * h * h + 4 * h) + parents * 4 * h * h
+
+
+class Berxit(Model):
+    decisions = ("layers",)
+    gains = {"exit.W": 1}
+
+    def sizes(self, hidden):
+        # BERT-base, whatever the hidden size; tests have small ones.
+        h, heads, tokens, v = (768, 12, 128, 30522) if hidden >= 256 else (hidden, 2, 16, 500)
+        return {"H": h, "HEADS": heads, "D": h // heads, "TOKENS": tokens, "V": v}
+
+    def shapes(self, s):
+        h = s["H"]
+        found = {"E": (s["V"], h), "pos": (s["TOKENS"], h)}
+        for name in "qkvo":
+            found.update(linear(name, h, h))
+        found.update(linear("ff1", 4 * h, h))
+        found.update(linear("ff2", h, 4 * h))
+        found.update(linear("exit", 1, h))
+        found.update(linear("cls", 16, h))
+        for norm in ("ln1", "ln2"):
+            found.update({norm + ".g": (h,), norm + ".b": (h,)})
+        return found
+
+    def adjust(self, p, random):
+        for norm in ("ln1", "ln2"):
+            p[norm + ".g"][:] = 1 + 0.1 * random.standard_normal(p[norm + ".g"].shape)
+        p["exit.b"][:] = -0.8
+
+    def instance(self, random, s):
+        return {"tokens": words(random, s["TOKENS"], s["V"])}
+
+    def flops(self, s, inputs, outputs):
+        h, tokens = s["H"], s["TOKENS"]
+        layer = tokens * (2 * 12 * h * h + 4 * tokens * h)
+        return layer * sum(int(o["layers"]) for o in outputs)
+
+
+class Experts(Model):
+    decisions = ("route",)
+    gains = {"gate": 2, "E": 2}
+
+    def __init__(self, picks):
+        self.picks = picks
+
+    def shapes(self, s):
+        h = s["H"]
+        found = {"E": (10000, h)}
+        for layer in range(2):
+            found["l%d.gate" % layer] = (8, h)
+            for expert in range(8):
+                name = "l%d.e%d." % (layer, expert)
+                found.update(linear(name + "1", 4 * h, h))
+                found.update(linear(name + "2", h, 4 * h))
+        return found
+
+    def instance(self, random, s):
+        return {"tokens": words(random, random.integers(16, 65), 10000)}
+
+    def flops(self, s, inputs, outputs):
+        h = s["H"]
+        tokens = sum(len(i["tokens"]) for i in inputs)
+        return tokens * 2 * (16 * h + self.picks * 16 * h * h)
+
+
+class Nested(Model):
+    decisions = ("counts",)
+
+    def shapes(self, s):
+        h = s["H"]
+        found = linear("node", h, h)
+        for net in "zrne":
+            found.update({"W_" + net: (h, 2 * h), "b_" + net: (h,)})
+        return found
+
+    def flops(self, s, inputs, outputs):
+        h = s["H"]
+        edges = sum(int(o["counts"].sum()) for o in outputs)
+        nodes = sum(len(o["counts"]) for o in outputs)
+        return nodes * 14 * h * h + edges * 4 * h * h
+
+
+class NestedGiven(Nested):
+    waits = False
+
+    def instance(self, random, s):
+        return {"x": random.uniform(-1.7, 1.7, s["H"]).astype("f4").tolist(),
+                "counts": random.integers(20, 41, random.integers(20, 41)).tolist()}
+
+
+class NestedDrawn(Nested):
+    gains = {"w_halt": 4, "W_e": 3, "E": 2}
+
+    def shapes(self, s):
+        h = s["H"]
+        return dict(super().shapes(s), E=(10000, h), w_halt=(1, h), b_halt=(1,))
+
+    def adjust(self, p, random):
+        p["w_halt"] -= p["w_halt"].mean()
+        p["b_halt"][:] = 0
+        p["W_e"] -= p["W_e"].mean(axis=1, keepdims=True)
+
+    def instance(self, random, s):
+        return {"x": random.uniform(-1.7, 1.7, s["H"]).astype("f4").tolist(),
+                "tokens": words(random, 40, 10000)}
+
+
+class BiRNN(Model):
+    waits = False
+
+    def shapes(self, s):
+        h = s["H"]
+        found = dict({"E": (10000, h)}, **linear("out", 16, 2 * h))
+        for net in "fb":
+            found.update({"W_" + net: (h, 2 * h), "b_" + net: (h,), "h0_" + net: (h,)})
+        return found
+
+    def instance(self, random, s):
+        return {"tokens": words(random, random.integers(8, 65), 10000)}
+
+    def flops(self, s, inputs, outputs):
+        h = s["H"]
+        return sum(len(i["tokens"]) for i in inputs) * (8 * h * h + 64 * h)
+
+
+class RnnMap(Model):
+    waits = False
+
+    def shapes(self, s):
+        h = s["H"]
+        return dict({"E": (10000, h), "W_i": (h, h), "W_h": (h, h), "b": (h,), "h0": (h,)},
+                    **linear("out", 16, h))
+
+    instance = BiRNN.instance
+
+    def flops(self, s, inputs, outputs):
+        h = s["H"]
+        return sum(len(i["tokens"]) for i in inputs) * (4 * h * h + 32 * h)
+
+
+# In the order in which they run.
+MODELS = {"lstm_nmt_greedy": Greedy(), "stackrnn": StackRNN(), "drnn": DRNN(),
+          "berxit": Berxit(), "moe_top1": Experts(1), "moe_top2": Experts(2),
+          "nestedrnn_td": NestedDrawn(), "birnn": BiRNN(), "rnn_map": RnnMap(),
+          "nestedrnn": NestedGiven()}
+
+
+def parameters(name, sizes):
+    """{name: array}, always the same ones."""
+    model, random = MODELS[name], numpy.random.default_rng(list(name.encode()))
+    found = {}
+    for key, shape in model.shapes(sizes).items():
+        gain = next((gain for start, gain in model.gains.items()
+                     if key.split(".", 1)[-1].startswith(start) or key.startswith(start)), 1)
+        bound = gain * (3 / shape[-1]) ** 0.5
+        found[key] = random.uniform(-bound, bound, shape).astype("f4")
+    model.adjust(found, random)
+    return found
+
+
+def inputs(name, sizes, count):
+    random = numpy.random.default_rng(7)
+    return [MODELS[name].instance(random, sizes) for _ in range(count)]
+
+
+def write_parameters(path, tensors):
+    packed = {}
+    for name, values in tensors.items():
+        data = array.array("f")
+        data.frombytes(numpy.ascontiguousarray(values, "f4").tobytes())
+        packed[name] = ("F32", list(values.shape), data)
+    batchtest.write_safetensors(path, packed)
+
+
+def read_tensors(path):
+    """{name: array} of a safetensors file."""
+    return {name: numpy.array(values).reshape(shape)
+            for name, (_, shape, values) in batchtest.read_safetensors(path).items()}
+
+
+def read_outputs(path, count):
+    """What batch-run has written: for each instance {name: array}."""
+    tensors, found = read_tensors(path), [{} for _ in range(count)]
+    for name, values in tensors.items():
+        if name.endswith(".offsets"):
+            continue
+        ends = tensors.get(name + ".offsets")
+        for i in range(count):
+            found[i][name] = values[i] if ends is None else values[ends[i]:ends[i + 1]]
+    return found
+
+
+def write_inputs(path, values):
+    return batchtest.write_lines(path, [json.dumps(value) for value in values])

@@ -1,0 +1,425 @@
+#!/usr/bin/env python3
+"""How fast are models whose control waits for tensors, beside what others make of them?
+
+  run.py [--build=build] [--models=a,b] [--hidden=256,512] [--batches=8,64,1]
+         [--threads=1] [--rounds=3] [--peers=a,b] [--minutes=20] [--output=FILE] [--add]
+  run.py --overheads [as above, without --hidden, --batches, --peers]
+
+Runs in a Python that has NumPy, and PyTorch and DyNet for their parts (python3 -m venv,
+pip install numpy torch dynet38); what is missing is skipped, with a line that says so.
+Models, parameters and inputs are those of models.py. The peers:
+
+  torch eager      PyTorch, one instance at a time, as one writes the program
+  torch hand       PyTorch, batched by hand as an expert does (torch_models.py says how)
+  torch compiled   that, its steps compiled by Inductor, in the faster of two settings
+  dynet            DyNet with autobatching, by the fastest of its three schedulers; users
+                   interleave the instances by hand where control waits
+  no analysis      our runtime without static analysis: every switch of SWITCHES that
+                   batch-opt knows; the others are named
+  unbatched        our kernels, one task at a time
+
+Before anything is timed, every peer's outputs are compared with batch-run's: decisions are
+equal, unless two scores were within 1e-4 of each other, and |a-b| / max(|b|, rms of b) is
+at most 1e-4; else the peer FAILED, and the exit code is 1. Then ours and the peers run in
+turn, --rounds times; a peer that takes more than its share of --minutes has fewer rounds
+(never less than one), and when the time is over the models left are named. Times are
+those of a mini-batch, medians, in microseconds, ours from inspection to results; the ratio
+is the median of those of the rounds, peer over ours: below 1 is a loss. The share of the
+peak is that of products, by the FMA peak of the same run (batch-peak, the larger of before
+and after).
+
+What is not spent in kernels is printed after that, from the same runs: nanoseconds of
+inspection by recorded task, with all switches between instances; scheduling over what is
+asked of it, 1.5 us a flush and 12 ns a task; the total over the time in kernels; and
+nanoseconds of a switch to one of 64 instances and back (batch-fibers). --overheads runs
+for that alone, at hidden 256, batch 8 and 64, and hidden 32, batch 64. --add keeps what the output file has already. Builds nothing.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+HERE = os.path.join(ROOT, "benchmarks", "lazy")
+sys.path.insert(0, os.path.join(ROOT, "benchmarks"))
+sys.dont_write_bytecode = True
+import workers  # noqa: E402
+import batchtest  # noqa: E402: from there, too
+
+TOLERANCE = 1e-4
+# What "no analysis" switches off, as options of --autobatch.
+SWITCHES = ["hoist=false", "fork=false", "defer=false", "select=false", "phases=false",
+            "coarsen=false", "ghosts=false", "depth=flush"]
+DYNET_SCHEDULERS = [1, 2, 3]
+PEERS = ["torch eager", "torch hand", "torch compiled", "dynet", "no analysis", "unbatched"]
+# A mini-batch of one instance says little: so many are run.
+LEAST_INSTANCES = 8
+
+
+def known_switches(folder):
+    """Those of SWITCHES that batch-opt takes, and those that it does not."""
+    empty = batchtest.write_lines(os.path.join(folder, "empty.mlir"), ["module {}"])
+    known, unknown = [], []
+    for switch in SWITCHES:
+        done = subprocess.run([batchtest.tool("batch-opt"), empty, "--autobatch=" + switch],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        (unknown if done.returncode else known).append(switch)
+    return known, unknown
+
+
+class Ours:
+    """Our program, or what it is without something: a form beside those of peers."""
+
+    def __init__(self, name, program, unbatched=False):
+        self.name, self.program, self.unbatched = name, program, unbatched
+
+    def outputs(self, point, path):
+        """Writes them; returns the counts."""
+        options = ["--unbatched"] if self.unbatched else []
+        return batchtest.run_model(
+            self.program, point.inputs, "--outputs=" + path, "--limit=%d" % point.count,
+            *options, params=point.params, batch=point.batch, threads=point.threads,
+            check=False)
+
+    def check(self, point):
+        path = point.outputs + ".other"
+        self.outputs(point, path)
+        same = batchtest.contents(path) == batchtest.contents(point.outputs)
+        if not same:
+            raise batchtest.ToolError("the outputs have other bits")
+        return {"error": 0.0, "close": 0}
+
+    def time(self, point):
+        options = ["--unbatched"] if self.unbatched else []
+        found = batchtest.run_model(
+            self.program, point.inputs, "--bench=%d" % point.runs,
+            "--limit=%d" % point.count, *options, params=point.params, batch=point.batch,
+            threads=point.threads, check=False)
+        if self.unbatched:
+            return found["unbatched_us"] / point.mini_batches
+        self.parts = {part: us / point.mini_batches for part, us in found["time_us"].items()}
+        return self.parts["total"]
+
+
+class Other:
+    """A form of a peer in a process of its own; of several processes the fastest counts."""
+
+    def __init__(self, name, form, processes):
+        self.name, self.form, self.processes = name, form, processes
+
+    def check(self, point):
+        """Of the fastest. Some of several may fail (a scheduler of DyNet's does on large
+        graphs), and are named."""
+        best, failed = None, []
+        for process in self.processes:
+            try:
+                found = process.ask("check", form=self.form, batch=point.batch,
+                                    count=point.count, outputs=point.outputs,
+                                    margins=point.margins)
+                spent = process.ask("time", form=self.form, batch=point.batch,
+                                    count=point.count, runs=1)["us"][0] \
+                    if len(self.processes) > 1 else 0
+            except batchtest.ToolError as error:
+                failed.append("%s: %s" % (process.started_with[3:], error))
+                continue
+            if best is None or spent < best[0]:
+                best = spent, process, found
+        if best is None:
+            raise batchtest.ToolError("; ".join(failed))
+        _, self.fastest, found = best
+        if failed:
+            found["failed"] = failed
+        if not found["error"] <= TOLERANCE:
+            raise batchtest.ToolError("wrong by %g" % found["error"])
+        return found
+
+    def time(self, point):
+        found = self.fastest.ask("time", form=self.form, batch=point.batch,
+                                 count=point.count, runs=point.runs)
+        return statistics.median(found["us"]) / point.mini_batches
+
+
+class Point:
+    """One line of the table."""
+
+    def __init__(self, files, batch, threads, runs):
+        self.inputs, self.params, self.outputs = files
+        self.batch, self.threads, self.runs = batch, threads, runs
+        self.mini_batches = max(1, LEAST_INSTANCES // batch)
+        self.count = self.mini_batches * batch
+        self.margins = None
+
+
+def start_workers(names, threads):
+    """{form: [process, …]} of what is installed, and what it is."""
+    script = os.path.join(HERE, "worker.py")
+    forms, about = {}, {}
+    torch = [name for name in names if name.startswith("torch ")]
+    wanted = [("torch", torch, [[]])] if torch else []
+    if "dynet" in names:
+        wanted.append(("dynet", ["dynet"], [[s] for s in DYNET_SCHEDULERS]))
+    for library, its, arguments in wanted:
+        processes = [workers.Peer(script, library, threads, *a) for a in arguments]
+        about[library] = processes[0].about
+        if "missing" in about[library]:
+            print("skipped: %s (%s)" % (library, about[library]["missing"]))
+            continue
+        for name in its:
+            forms[name] = processes
+    return forms, about
+
+
+def compile_programs(model, sizes, folder, switches, names):
+    """Ours, and the forms that are made of it."""
+    strategy = "lazy" if models.MODELS[model].waits else "auto"
+    options = ["--strategy=" + strategy] + ["--size=%s=%d" % item for item in sizes.items()]
+    source = os.path.join(batchtest.MODELS, model + ".mlir")
+    program = batchtest.compile_model(source, os.path.join(folder, model + ".so"), None,
+                                      *options)
+    forms = []
+    if "no analysis" in names and switches:
+        text = os.path.join(folder, model + ".plain.mlir")
+        batchtest.call("batch-opt", source, "-o", text,
+                       "--autobatch=strategy=%s sizes=%s %s" % (
+                           strategy, ",".join("%s=%d" % item for item in sizes.items()),
+                           " ".join(switches)))
+        forms.append(Ours("no analysis", batchtest.compile_model(text, text + ".so")))
+    if "unbatched" in names:
+        forms.append(Ours("unbatched", program, unbatched=True))
+    return Ours("ours", program), forms
+
+
+def median_ratio(theirs, ours):
+    return statistics.median(b / a for a, b in zip(ours, theirs))
+
+
+def measure(ours, forms, point, rounds, seconds):
+    """Checks and times one point: its result, and what failed."""
+    counts = ours.outputs(point, point.outputs)
+    result = {"counts": {key: counts[key] for key in
+                         ("tasks", "batches", "flushes", "waits", "fibers_most")},
+              "mini_batches": point.mini_batches, "peers": {}}
+    failed, ready = [], []
+    for form in forms:
+        try:
+            result["peers"][form.name] = form.check(point)
+            ready.append(form)
+        except batchtest.ToolError as error:
+            failed.append("%s: %s" % (form.name, str(error)[:300]))
+    times, spent = {form.name: [] for form in [ours] + ready}, {}
+    start = time.perf_counter()
+    for _ in range(rounds):
+        for form in [ours] + ready:
+            # A slow one has fewer rounds.
+            if spent.get(form.name, 0) > seconds / (len(ready) + 1):
+                continue
+            began = time.perf_counter()
+            times[form.name].append(form.time(point))
+            spent[form.name] = spent.get(form.name, 0) + time.perf_counter() - began
+        if time.perf_counter() - start > seconds:
+            break
+    mine = times.pop("ours")
+    result.update(us=statistics.median(mine), ours_us=mine, parts=ours.parts)
+    for name, theirs in times.items():
+        result["peers"][name].update(us=statistics.median(theirs), all_us=theirs,
+                                     ratio=round(median_ratio(theirs, mine), 3))
+    return result, failed
+
+
+def peak_of(threads):
+    return json.loads(batchtest.call("batch-peak", threads))["threads"][str(threads)][
+        "fma_gflops"]
+
+
+def print_result(result):
+    print("%-16s %6d %5d %3d %10.0f %5.0f%%  %s" % (
+        result["model"], result["hidden"], result["batch"], result["threads"],
+        result["us"], 100 * result["peak_share"], "; ".join(
+            "%s %.2fx%s" % (name, peer["ratio"],
+                            " (%s)" % peer["setting"] if peer.get("setting") else "")
+            for name, peer in result["peers"].items() if "ratio" in peer)), flush=True)
+
+
+def key(result):
+    return (list(models.MODELS).index(result["model"]), result["hidden"], result["batch"],
+            result["threads"])
+
+
+def overheads(result):
+    """What is not spent in kernels, of a result on one thread."""
+    counts, parts = result["counts"], result["parts"]
+    tasks, flushes = (counts[key] / result["mini_batches"] for key in ("tasks", "flushes"))
+    return {"record_ns": 1e3 * parts["inspect"] / tasks,
+            "schedule_over_asked": parts["schedule"] / (1.5 * flushes + 0.012 * tasks),
+            "total_over_kernels": parts["total"] / parts["kernels"]}
+
+
+def print_overheads(results, fibers):
+    print("\n%-16s %6s %5s %8s %8s %12s %16s %14s" % (
+        "model", "hidden", "batch", "tasks", "flushes", "ns to record", "schedule / asked",
+        "total / kernel"))
+    for r in results:
+        found = r["overheads"]
+        print("%-16s %6d %5d %8d %8d %12.1f %16.2f %14.2f" % (
+            r["model"], r["hidden"], r["batch"], r["counts"]["tasks"] / r["mini_batches"],
+            r["counts"]["flushes"] / r["mini_batches"], found["record_ns"],
+            found["schedule_over_asked"], found["total_over_kernels"]))
+    print("a switch to one of 64 instances and back: %.1f ns" % fibers)
+
+
+def print_table(results):
+    """For the README: ours in milliseconds, then each peer's time over ours."""
+    names = [name for name in PEERS if any(name in r["peers"] for r in results)]
+    columns = ["model, hidden size", "batch", "threads", "ours", "of the peak"] + names
+    print("\n| " + " | ".join(columns) + " |\n" + "|---" * len(columns) + "|")
+    for r in results:
+        cells = ["%.2fx" % r["peers"][name]["ratio"] if "ratio" in r["peers"].get(name, {})
+                 else "-" for name in names]
+        print("| " + " | ".join([
+            "%s, %d" % (r["model"], r["hidden"]), str(r["batch"]), str(r["threads"]),
+            "%.2f ms" % (r["us"] / 1e3), "%.0f %%" % (100 * r["peak_share"])] + cells) + " |")
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    numbers = lambda text: [int(part) for part in text.split(",")]
+    names = lambda text: [name for name in text.split(",") if name]
+    parser.add_argument("--build", default=os.path.join(ROOT, "build"))
+    parser.add_argument("--models", type=names, default=list(models.MODELS))
+    parser.add_argument("--hidden", type=numbers, default=[256, 512])
+    parser.add_argument("--batches", type=numbers, default=[8, 64, 1])
+    parser.add_argument("--threads", type=numbers, default=[1])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--runs", type=int, default=2, help="of each in a round")
+    parser.add_argument("--peers", type=names, default=PEERS)
+    parser.add_argument("--minutes", type=float, default=20)
+    parser.add_argument("--output", default=os.path.join(
+        ROOT, "benchmarks", "results", "lazy.json"))
+    parser.add_argument("--overheads", action="store_true")
+    parser.add_argument("--add", action="store_true",
+                        help="keep what the output file has and this run has not")
+    options = parser.parse_args()
+    for given, known in ((options.models, models.MODELS), (options.peers, PEERS)):
+        unknown = set(given) - set(known)
+        if unknown:
+            sys.exit("unknown: " + ", ".join(sorted(unknown)))
+    if options.overheads:
+        options.hidden, options.batches, options.peers = [256, 32], [8, 64], []
+    return options
+
+
+def run_model(name, hidden, threads, options, switches, others, folder, left):
+    """All batches of a model; yields (result, failures)."""
+    model = models.MODELS[name]
+    sizes, files = model.sizes(hidden), [os.path.join(folder, part) for part in (
+        "inputs.jsonl", "params.safetensors", "outputs.safetensors")]
+    values = models.inputs(name, sizes, max(LEAST_INSTANCES, *options.batches))
+    models.write_inputs(files[0], values)
+    models.write_parameters(files[1], models.parameters(name, sizes))
+    ours, forms = compile_programs(name, sizes, folder, switches, options.peers)
+    margins, started = None, {}
+    for form, processes in others.items():
+        its = []
+        processes[:] = [process.again() for process in processes]
+        for process in processes:
+            try:
+                if process not in started:
+                    started[process] = process.ask("load", model=name, sizes=sizes,
+                                                   params=files[1], inputs=files[0])
+                if not started[process].get("missing"):
+                    its.append(process)
+            except batchtest.ToolError as error:
+                yield None, ["%s %s: %s" % (name, form, error)]
+        if its:
+            forms.append(Other(form, form.split()[-1], its))
+    torch = next((p for form, p in others.items() if form.startswith("torch")), None)
+    for batch in options.batches:
+        point = Point(files, batch, threads, options.runs)
+        if torch and model.waits:
+            margins = torch[0].ask("margins", count=point.count)["margins"]
+        point.margins = margins
+        result, failed = measure(ours, forms, point, options.rounds, left())
+        outputs = models.read_outputs(files[2], point.count)
+        result = {"model": name, "hidden": hidden, "batch": batch, "threads": threads,
+                  **result}
+        if threads == 1 and result["counts"]["flushes"]:
+            result["overheads"] = overheads(result)
+        result["gflop"] = model.flops(sizes, values[:point.count], outputs) / 1e9 / \
+            point.mini_batches
+        yield result, ["%s %d, batch %d, %s" % (name, hidden, batch, f) for f in failed]
+
+
+def main():
+    options = parse_options()
+    os.environ["BATCH_TOOLS"] = os.path.join(options.build, "bin")
+    end = time.perf_counter() + 60 * options.minutes
+    record = {**batchtest.where_and_when("lazy"), "rounds": options.rounds, "results": []}
+    print("%s, %s, %d cores" % (record["date"], record["cpu"], record["cores"]))
+    failures, skipped = [], []
+    order = [(threads, hidden, name) for threads in options.threads
+             for hidden in options.hidden for name in options.models]
+    with tempfile.TemporaryDirectory() as folder:
+        record["switch_ns"] = json.loads(batchtest.call("batch-fibers", 64))["64"]
+        switches, unknown = known_switches(folder)
+        record["no_analysis"] = switches
+        if unknown and "no analysis" in options.peers:
+            print("no analysis: batch-opt has no " + ", ".join(unknown))
+        for threads in options.threads:
+            others, record["peers"] = start_workers(options.peers, threads)
+            before, first = peak_of(threads), len(record["results"])
+            work = [item for item in order if item[0] == threads]
+            for place, (_, hidden, name) in enumerate(work):
+                points = (len(work) - place) * len(options.batches)
+                # What is left is shared out among the points; half of it goes to
+                # compiling and checking.
+                left = lambda: max(1, (end - time.perf_counter()) / points / 2)
+                if time.perf_counter() > end:
+                    skipped.append("%s %d" % (name, hidden))
+                    continue
+                try:
+                    for result, failed in run_model(name, hidden, threads, options, switches,
+                                                    others, folder, left):
+                        failures += failed
+                        for text in failed:
+                            print("FAILED: " + text, flush=True)
+                        if result:
+                            result["gflops"] = result["gflop"] / result["us"] * 1e6
+                            result["peak_share"] = result["gflops"] / before
+                            record["results"].append(result)
+                            print_result(result)
+                except batchtest.ToolError as error:
+                    failures.append(name)
+                    print("FAILED: %s %d: %s" % (name, hidden, error), flush=True)
+            for process in {p for its in others.values() for p in its}:
+                process.close()
+            peak = max(before, peak_of(threads))
+            for result in record["results"][first:]:
+                result["peak"], result["peak_share"] = peak, result["gflops"] / peak
+    if skipped:
+        print("no time left for " + ", ".join(skipped))
+    if options.add and os.path.exists(options.output):
+        again = [key(result) for result in record["results"]]
+        with open(options.output) as file:
+            record["results"] += [old for old in json.load(file)["results"]
+                                  if key(old) not in again]
+    record["results"].sort(key=key)
+    batchtest.store_record(options.output, record)
+    if options.peers:
+        print_table(record["results"])
+    print_overheads([r for r in record["results"] if "overheads" in r], record["switch_ns"])
+    print("stored in " + os.path.relpath(options.output))
+    sys.exit(1 if failures else 0)
+
+
+try:
+    import models  # noqa: E402: beside this file
+except ImportError as problem:
+    print("skipped: %s; nothing was run" % problem)
+    sys.exit(0)
+main()

@@ -1,0 +1,102 @@
+"""Peers in processes of their own, for benchmarks that run several in turn.
+
+A process of its own has its number of threads from the start, and its library's threads
+sleep while others run. Requests and answers are JSON objects, one a line.
+"""
+
+import gc
+import importlib
+import json
+import os
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(ROOT, "test", "Integration"))
+sys.dont_write_bytecode = True
+import batchtest  # noqa: E402
+
+
+class Peer:
+    """A worker process: the script that serves, one library, one number of threads, and
+    what else the script takes. `about` is what the library says of itself, or why it is
+    "missing"."""
+
+    def __init__(self, script, name, threads, *arguments):
+        # Library pools take their size from the environment; kept memory saves them the
+        # page faults of every large temporary.
+        count = str(threads)
+        self.started_with = (script, name, threads, *arguments)
+        environment = dict(
+            os.environ, OMP_NUM_THREADS=count, MKL_NUM_THREADS=count,
+            OPENBLAS_NUM_THREADS=count, MALLOC_MMAP_THRESHOLD_=str(1 << 30),
+            MALLOC_TRIM_THRESHOLD_=str(1 << 31), CUDA_VISIBLE_DEVICES="")
+        self.name, self.threads = name, threads
+        self.process = subprocess.Popen(
+            [sys.executable, script, name, count, *map(str, arguments)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True)
+        self.about = self.read()
+
+    def read(self):
+        line = self.process.stdout.readline()
+        if not line:
+            raise batchtest.ToolError("the %s worker ended with %s" %
+                                      (self.name, self.process.wait()))
+        return json.loads(line)
+
+    def again(self):
+        """Itself, or another like it if it has ended."""
+        return self if self.process.poll() is None else Peer(*self.started_with)
+
+    def ask(self, do, **request):
+        try:
+            self.process.stdin.write(json.dumps(dict(request, do=do)) + "\n")
+            self.process.stdin.flush()
+        except OSError:
+            pass  # It has ended: read() says how.
+        found = self.read()
+        if "failed" in found:
+            raise batchtest.ToolError("%s: %s" % (self.name, found["failed"]))
+        return found
+
+    def close(self):
+        try:
+            self.process.stdin.close()
+        except OSError:
+            pass  # It has ended.
+        self.process.wait()
+
+
+def serve(make):
+    """The loop of a worker: `make(peer)` returns an object with a method for each "do";
+    `peer` is the module NAME_peer, which has start(threads, *arguments), describe() and
+    inference()."""
+    # Answers have a stream of their own: libraries may print.
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+
+    def answer(value):
+        answers.write(json.dumps(value) + "\n")
+        answers.flush()
+
+    try:
+        peer = importlib.import_module(sys.argv[1] + "_peer")
+        sys.setrecursionlimit(10000)
+        peer.start(*map(int, sys.argv[2:]))
+        worker = make(peer)
+    except (ImportError, OSError) as error:  # OSError: a library it needs
+        answer({"missing": str(error)})
+        return
+    answer(peer.describe())
+    with peer.inference():
+        for line in sys.stdin:
+            request = json.loads(line)
+            what = request.pop("do")
+            # The collector stays out of the timed part.
+            gc.collect()
+            gc.disable()
+            try:
+                answer(getattr(worker, what)(**request))
+            except Exception as error:
+                answer({"failed": "%s: %s" % (type(error).__name__, error)})
+            gc.enable()
