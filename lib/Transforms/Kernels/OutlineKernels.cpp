@@ -13,16 +13,16 @@
 #include "Batch/Dialect/Batch/BatchInterfaces.h"
 #include "Batch/Dialect/Batch/Views.h"
 #include "Batch/Transforms/Kernels/Passes.h"
+#include "RowViews.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include <map>
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_OUTLINEKERNELSPASS
@@ -31,7 +31,6 @@ namespace mlir::batch {
 
 using namespace mlir;
 using namespace mlir::batch;
-using rec::ValueFlowEdge;
 
 namespace {
 
@@ -50,9 +49,9 @@ using GroupKey = std::pair<Role, unsigned>;
 
 class Outliner {
 public:
-  Outliner(ModuleOp module, bool hoist)
+  Outliner(ModuleOp module, bool hoist, bool coarsen)
       : module(module), symbols(module), program(module), sharedness(program),
-        flow(program), hoist(hoist) {}
+        flow(program), hoist(hoist), coarsen(coarsen) {}
 
   ~Outliner();
 
@@ -63,11 +62,13 @@ private:
   void findRecursion();
   LogicalResult outlineBlock(Block *block);
   void classify(Block *block);
-  unsigned levelOf(Operation *op, const DenseMap<Operation *, unsigned> &levels,
-                   unsigned marked) const;
+  unsigned levelOf(Operation *op, unsigned marked) const;
   void followControl(Operation *op);
   Role roleOf(Operation *op);
   void adjustRoles(Block *block);
+  void sinkGroups(Block *block);
+  unsigned findLatest(ArrayRef<Operation *> ops) const;
+  void separate(Block *block);
   void copyDynamic(Block *block);
   LogicalResult outlineGroup(Block *block, GroupKey key,
                              ArrayRef<Operation *> ops);
@@ -96,9 +97,10 @@ private:
   /// Values that depend on a result of control flow: a call, a match, a loop.
   DenseSet<Value> dependsOnControl;
   std::optional<TensorCode> code;
-  const bool hoist;
+  const bool hoist, coarsen;
   /// State of the current block.
   bool hasCell = false;
+  DenseMap<Operation *, unsigned> levels;
   DenseMap<Operation *, GroupKey> groups;
   /// All kernels of the module by their types.
   DenseMap<Type, SmallVector<KernelOp>> kernels;
@@ -119,167 +121,6 @@ bool Outliner::isTensorOp(Operation *op) const { return code->contains(op); }
 static bool isExtent(Operation *op) {
   auto dim = dyn_cast<tensor::DimOp>(op);
   return dim && dim.getConstantIndex() == 0;
-}
-
-/// A ragged tensor with as many rows as `list` has elements: the list itself,
-/// or the result of an op of `block` that maps its elements. Null if there is
-/// none.
-static Value findRagged(Value list, Block *block,
-                        SymbolTableCollection &symbols) {
-  if (isa<RankedTensorType>(list.getType()))
-    return list;
-  auto walksList = [&](const ValueFlowEdge &edge) {
-    return edge.kind == ValueFlowEdge::Element && edge.from == list;
-  };
-  for (Operation *user : list.getUsers()) {
-    if (user->getBlock() != block || user->getNumRegions() == 0 ||
-        llvm::none_of(rec::getValueFlow(user, symbols), walksList))
-      continue;
-    Operation *yield = user->getRegion(0).front().getTerminator();
-    for (const ValueFlowEdge &edge : rec::getValueFlow(yield, symbols))
-      if (edge.kind == ValueFlowEdge::Gather &&
-          isa<RankedTensorType>(edge.to.getType()))
-        return edge.to;
-  }
-  return {};
-}
-
-/// Takes the extents of new tensors from ragged tensors: the length of a mapped
-/// list is the extent of the map's result.
-static void normalizeExtents(func::FuncOp function,
-                             SymbolTableCollection &symbols) {
-  function.walk([&](Operation *op) {
-    for (const ValueFlowEdge &edge : rec::getValueFlow(op, symbols)) {
-      if (edge.kind != ValueFlowEdge::Count)
-        continue;
-      Value ragged = findRagged(edge.from, op->getBlock(), symbols);
-      if (!ragged)
-        continue;
-      for (OpOperand &use : llvm::make_early_inc_range(edge.to.getUses())) {
-        if (!isa<tensor::EmptyOp>(use.getOwner()))
-          continue;
-        OpBuilder builder(use.getOwner());
-        Location loc = op->getLoc();
-        Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-        use.set(tensor::DimOp::create(builder, loc, ragged, zero));
-      }
-    }
-  });
-}
-
-/// True for a tensor that a kernel computes, whose rows are no list.
-static bool isComputed(Value tensor) {
-  Operation *def = tensor.getDefiningOp();
-  return def &&
-         (isa<arith::ArithDialect, linalg::LinalgDialect, math::MathDialect,
-              tensor::TensorDialect>(def->getDialect()) ||
-          isa<BatchableOpInterface>(def));
-}
-
-/// True for a slice of a ragged tensor, whose rows are a list, at a position
-/// that control knows.
-static bool picksElement(tensor::ExtractSliceOp slice,
-                         const Sharedness &sharedness,
-                         const StructuralControl &control) {
-  OpFoldResult index = getRowIndex(slice);
-  return rec::isRaggedTensor(slice.getSourceType()) &&
-         !sharedness.isShared(slice.getSource()) &&
-         !isComputed(slice.getSource()) &&
-         (isa<Attribute>(index) || control.isStructural(cast<Value>(index)));
-}
-
-/// Splits a slice of a piece of a row of a parameter or ragged tensor into a
-/// slice of the whole row, which is an operand, and one of the piece, which is
-/// code.
-static void splitRowViews(func::FuncOp function, const Sharedness &sharedness,
-                          const StructuralControl &control) {
-  function.walk([&](tensor::ExtractSliceOp slice) {
-    RankedTensorType source = slice.getSourceType();
-    if (isRowView(slice) ||
-        (!sharedness.getParameter(slice.getSource()) &&
-         !picksElement(slice, sharedness, control)) ||
-        !slice.isDynamicOffset(0) || source.getRank() < 2 ||
-        slice.getStaticSizes()[0] != 1 || !slice.hasUnitStride() ||
-        llvm::any_of(source.getShape().drop_front(), ShapedType::isDynamic))
-      return;
-    OpBuilder builder(slice);
-    Location loc = slice.getLoc();
-    // Dimension 0, of size 1, remains if the result has it.
-    bool keeps = slice.getType().getRank() == source.getRank();
-    SmallVector<OpFoldResult> offsets(source.getRank(),
-                                      builder.getIndexAttr(0));
-    SmallVector<OpFoldResult> sizes = {builder.getIndexAttr(1)};
-    SmallVector<OpFoldResult> strides(source.getRank(),
-                                      builder.getIndexAttr(1));
-    for (int64_t size : source.getShape().drop_front())
-      sizes.push_back(builder.getIndexAttr(size));
-    offsets[0] = getRowIndex(slice);
-    SmallVector<int64_t> shape(source.getShape().drop_front());
-    if (keeps)
-      shape.insert(shape.begin(), 1);
-    auto rowType = RankedTensorType::get(shape, source.getElementType());
-    Value row = tensor::ExtractSliceOp::create(
-        builder, loc, rowType, slice.getSource(), offsets, sizes, strides);
-    SmallVector<OpFoldResult> innerOffsets = slice.getMixedOffsets();
-    SmallVector<OpFoldResult> innerSizes = slice.getMixedSizes();
-    if (keeps)
-      innerOffsets[0] = builder.getIndexAttr(0);
-    else {
-      innerOffsets.erase(innerOffsets.begin());
-      innerSizes.erase(innerSizes.begin());
-    }
-    SmallVector<OpFoldResult> innerStrides(innerSizes.size(),
-                                           builder.getIndexAttr(1));
-    Value inner =
-        tensor::ExtractSliceOp::create(builder, loc, slice.getType(), row,
-                                       innerOffsets, innerSizes, innerStrides);
-    slice.replaceAllUsesWith(inner);
-    slice.erase();
-  });
-}
-
-/// Makes rows of ragged tensors the elements of lists that they are.
-static void pickElements(func::FuncOp function, const Sharedness &sharedness,
-                         const StructuralControl &control) {
-  function.walk([&](tensor::ExtractOp extract) {
-    Value tensor = extract.getTensor();
-    // Bodies of tensor ops read at indices of their own.
-    bool isInBody =
-        !isa<func::FuncOp, RegionBranchOpInterface>(extract->getParentOp());
-    if (isInBody || !rec::isRaggedTensor(tensor.getType()) ||
-        isComputed(tensor) || sharedness.isShared(tensor) ||
-        !control.isStructural(extract.getIndices().front()))
-      return;
-    OpBuilder builder(extract);
-    Location loc = extract.getLoc();
-    Value row = rec::ElementOp::create(
-        builder, loc, rec::getSequenceElementType(tensor.getType()), tensor,
-        extract.getIndices().front());
-    Value element = tensor::ExtractOp::create(
-        builder, loc, row, extract.getIndices().drop_front());
-    extract.replaceAllUsesWith(element);
-    extract.erase();
-  });
-  function.walk([&](tensor::ExtractSliceOp slice) {
-    if (!isRowView(slice) || !picksElement(slice, sharedness, control))
-      return;
-    OpBuilder builder(slice);
-    Location loc = slice.getLoc();
-    Value index =
-        getValueOrCreateConstantIndexOp(builder, loc, getRowIndex(slice));
-    Value row = rec::ElementOp::create(
-        builder, loc, rec::getSequenceElementType(slice.getSourceType()),
-        slice.getSource(), index);
-    // Dimension 0, of size 1, remains if the result has it.
-    if (row.getType() != slice.getType()) {
-      auto groups = getReassociationIndicesForReshape(
-          slice.getType(), cast<RankedTensorType>(row.getType()));
-      row = tensor::ExpandShapeOp::create(builder, loc, slice.getType(), row,
-                                          *groups);
-    }
-    slice.replaceAllUsesWith(row);
-    slice.erase();
-  });
 }
 
 LogicalResult Outliner::run() {
@@ -339,9 +180,7 @@ void Outliner::findRecursion() {
 
 /// The number of control ops between the start of the block and `op`, given
 /// that number for the ops before it; at least `marked`.
-unsigned Outliner::levelOf(Operation *op,
-                           const DenseMap<Operation *, unsigned> &levels,
-                           unsigned marked) const {
+unsigned Outliner::levelOf(Operation *op, unsigned marked) const {
   unsigned level = marked;
   Block *block = op->getBlock();
   auto visit = [&](Value value) {
@@ -418,11 +257,11 @@ Role Outliner::roleOf(Operation *op) {
 }
 
 void Outliner::classify(Block *block) {
-  DenseMap<Operation *, unsigned> levels;
+  levels.clear();
   // A `rec.phase` is a point of control that everything after it depends on.
   unsigned highest = 0, marked = 0;
   for (Operation &op : *block) {
-    unsigned level = levelOf(&op, levels, marked);
+    unsigned level = levelOf(&op, marked);
     levels[&op] = level;
     highest = std::max(highest, level);
     if (isa<rec::PhaseOp>(op))
@@ -482,6 +321,59 @@ void Outliner::adjustRoles(Block *block) {
   }
 }
 
+/// The last level on which a group of cells that holds `ops` can run: what is
+/// not of the group and reads them is of a later level, or of a kernel of that
+/// level.
+unsigned Outliner::findLatest(ArrayRef<Operation *> ops) const {
+  unsigned latest = std::numeric_limits<unsigned>::max();
+  Block *block = ops.front()->getBlock();
+  SmallVector<Operation *> worklist(ops);
+  llvm::SmallPtrSet<Operation *, 16> seen(ops.begin(), ops.end());
+  while (!worklist.empty())
+    for (Operation *user : worklist.pop_back_val()->getUsers()) {
+      user = block->findAncestorOpInBlock(*user);
+      if (!seen.insert(user).second || user->hasTrait<OpTrait::IsTerminator>())
+        continue;
+      auto group = groups.find(user);
+      if (group == groups.end())
+        latest = std::min(latest, std::max(levels.lookup(user), 1u) - 1);
+      else if (group->second.first == Role::Copied)
+        worklist.push_back(user);
+      else
+        latest = std::min(latest, group->second.second);
+    }
+  return latest;
+}
+
+/// Cells that nothing reads before a later kernel of cells are its code:
+/// control between them does not depend on either.
+void Outliner::sinkGroups(Block *block) {
+  if (!block->getOps<rec::PhaseOp>().empty())
+    return;
+  std::map<unsigned, SmallVector<Operation *>> cells;
+  for (Operation &op : *block)
+    if (auto it = groups.find(&op);
+        it != groups.end() && it->second.first == Role::Cell)
+      cells[it->second.second].push_back(&op);
+  for (auto it = cells.rbegin(); it != cells.rend(); ++it) {
+    auto end = cells.upper_bound(std::max(findLatest(it->second), it->first));
+    auto target = std::prev(end);
+    if (target->first == it->first)
+      continue;
+    for (Operation *op : it->second)
+      groups[op].second = target->first;
+    llvm::append_range(target->second, it->second);
+  }
+}
+
+/// Makes a group of each op.
+void Outliner::separate(Block *block) {
+  unsigned number = 0;
+  for (Operation &op : *block)
+    if (auto it = groups.find(&op); it != groups.end())
+      it->second.second = number++;
+}
+
 /// A tensor of dynamic shape cannot be stored: kernels that read what another
 /// one computes compute it again.
 void Outliner::copyDynamic(Block *block) {
@@ -523,6 +415,10 @@ void Outliner::copyDynamic(Block *block) {
 LogicalResult Outliner::outlineBlock(Block *block) {
   classify(block);
   adjustRoles(block);
+  if (coarsen)
+    sinkGroups(block);
+  else
+    separate(block);
   copyDynamic(block);
   llvm::MapVector<GroupKey, SmallVector<Operation *>> order;
   for (Operation &op : *block) {
@@ -531,7 +427,7 @@ LogicalResult Outliner::outlineBlock(Block *block) {
       continue;
     // All shared code of a block is one kernel, despite control in between.
     GroupKey key = it->second;
-    if (key.first == Role::Shared)
+    if (key.first == Role::Shared && coarsen)
       key.second = 0;
     order[key].push_back(&op);
   }
@@ -785,7 +681,7 @@ class OutlineKernelsPass
       }
     }
     // The outliner's analyses need the program in its current state.
-    if (failed(Outliner(getOperation(), hoist).run()))
+    if (failed(Outliner(getOperation(), hoist, coarsen).run()))
       signalPassFailure();
   }
 };
