@@ -73,14 +73,20 @@ LSTMS = [model for model in MODELS if model.startswith("treelstm")]
 BLOCKS = "split(0, 8) split(2, 16) reorder(0, 2, 1, 3)"
 
 # Name: what differs from the default. "without": a pass that is left out; "with": one
-# that is not; "passes": options of passes; "tuning": choices for all kernels; "models":
+# that is not; "passes": options of passes; "run": options of batch-run; "tuning": choices for all kernels; "models":
 # those that it is for.
 VARIANTS = {
     "again": {},
     "no rec-fold-zeros": {"without": "rec-fold-zeros"},
+    "no coarsening": {"passes": {"batch-outline-kernels": "coarsen=false"}},
     "no hoisting": {"passes": {"batch-outline-kernels": "hoist=false"}},
     "no batch-if-to-select": {"without": "batch-if-to-select"},
     "no batch-assign-phases": {"without": "batch-assign-phases"},
+    "no phases": {"passes": {"batch-assign-phases": "phases=false"}},
+    "no batch-insert-ghosts": {"without": "batch-insert-ghosts"},
+    "no phases, no ghosts": {"passes": {"batch-assign-phases": "phases=false"},
+                             "without": "batch-insert-ghosts"},
+    "depths at the flush": {"run": ["--depths=flush"]},
     "no batch-merge-handles": {"without": "batch-merge-handles"},
     "no batch-fork-calls": {"without": "batch-fork-calls", "models": WAITING},
     "no deferring": {"passes": {"batch-assign-phases": "defer=false"}, "models": WAITING},
@@ -218,8 +224,8 @@ def run(program, inputs, variant, batch, threads, *arguments):
         found = batchtest.run_model(program, inputs, "--unbatched", *arguments,
                                     check=False)
         return {}, found.get("unbatched_us")
-    found = batchtest.run_model(program, inputs, *arguments, batch=batch,
-                                threads=threads, check=False)
+    found = batchtest.run_model(program, inputs, *arguments, *variant.get("run", []),
+                                batch=batch, threads=threads, check=False)
     counts = ["tasks", "batches", "barriers"] + ["flushes"] * bool(found.get("flushes"))
     return {key: found[key] for key in counts}, found["time_us"]["total"]
 
@@ -365,7 +371,8 @@ def main():
                     text, default = reference
                     changed = os.path.join(folder, "variant.mlir")
                     same = lower(model, size, variant, changed) == text
-                    skip = same and name not in ("again", "unbatched")
+                    skip = same and name not in ("again", "unbatched") and \
+                        "run" not in variant
                     program = default if same else batchtest.compile_model(
                         changed, os.path.join(folder, "variant.so"))
                     for batch in options.batches:

@@ -80,17 +80,23 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   pm.addPass(createRecursionToStackPass());
   pm.addPass(createCancelPopsPass());
   pm.addPass(createOutlineBlocksPass());
-  pm.addPass(createOutlineKernelsPass());
-  // Depths count within phases.
+  OutlineKernelsPassOptions kernels;
+  kernels.coarsen = options.coarsen;
+  kernels.hoist = options.hoist;
+  pm.addPass(createOutlineKernelsPass(kernels));
+  // Depths count within phases, and ghosts in depths.
   AssignPhasesPassOptions phases;
   phases.defer = options.defer;
+  phases.phases = options.phases;
   pm.addPass(createAssignPhasesPass(phases));
   pm.addPass(createTagDepthsPass());
+  if (options.ghosts)
+    pm.addPass(createInsertGhostsPass());
   pm.addPass(createVerifyKernelsPass());
   if (options.layoutKernels != EqualOperators::None) {
-    LayoutPQPassOptions kernels;
-    kernels.equal = options.layoutKernels;
-    pm.addPass(createLayoutPQPass(kernels));
+    LayoutPQPassOptions layout;
+    layout.equal = options.layoutKernels;
+    pm.addPass(createLayoutPQPass(layout));
   }
   // Kernels are final now, and all that follows is made of them.
   pm.addPass(createWidenReductionsPass());

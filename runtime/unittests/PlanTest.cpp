@@ -11,6 +11,7 @@
 #include <cstring>
 #include <map>
 #include <random>
+#include <tuple>
 
 using namespace batchrt;
 
@@ -52,14 +53,14 @@ struct Recorder {
       value = 0;
       for (int64_t operand : operands) {
         value += values.at(operand);
-        if (operand >= planBegin)
+        if (operand >= planBegin && !(hasPhases && kernel == Twice))
           depth = std::max(depth, depths.at(operand) + 1);
       }
       value *= kernel == Twice ? 2 : 1;
     }
     int64_t task = context.numTasks++;
     std::vector<int64_t> &cells = records[kernel];
-    cells.push_back(depth << 32 | task);
+    cells.push_back((hasDepths ? depth : 0) << 32 | task);
     cells.insert(cells.end(), operands.begin(), operands.end());
     depths[task] = depth;
     values[task] = value;
@@ -87,7 +88,9 @@ struct Recorder {
   std::map<int64_t, double> values;
   std::vector<int64_t> numbers, doubled; ///< tasks by the table of their result
   int64_t planBegin = 0;
-  double planSum = 0; ///< of the values of the plan
+  double planSum = 0;     ///< of the values of the plan
+  bool hasDepths = true;  ///< of records
+  bool hasPhases = false; ///< `twice` is of a later one
 };
 
 /// Returns the sum of all values.
@@ -229,7 +232,7 @@ static std::string describeTransient() {
 // them; kept ones are there for the next plan, pinned ones to the end.
 TEST(Plan, RowsOfTransientTablesAreReused) {
   const std::string text = describeTransient();
-  const Descriptor descriptor(text);
+  const Descriptor descriptor(text.c_str());
   WorkerPool workers(2);
   std::mt19937 generator(3);
   auto below = [&](size_t limit) { return generator() % limit; };
@@ -298,4 +301,54 @@ TEST(Plan, RowsOfTransientTablesAreReused) {
         EXPECT_LT(tables.slots(), 2 * parts * 80);
       }
     }
+}
+
+// The depths that the scheduler finds are those that inspectors record: from
+// the tasks of the plan, and of the phase, that a task reads.
+TEST(Plan, DepthsFollowFromRecords) {
+  WorkerPool workers(1);
+  for (bool hasPhases : {false, true}) {
+    std::string text = description;
+    if (hasPhases)
+      text.replace(text.find("\"phase\": 0", text.find("twice")), 10,
+                   "\"phase\": 1");
+    const Descriptor descriptor(text.c_str());
+    std::vector<std::tuple<int64_t, int64_t, int64_t>> steps[2];
+    for (bool ofRecords : {false, true}) {
+      std::mt19937 generator(2);
+      auto below = [&](size_t limit) { return generator() % limit; };
+      Tables tables(descriptor, /*reusedRowBytes=*/1024);
+      Plan plan(descriptor, ofRecords);
+      tables.clear(2);
+      Recorder recorders[2] = {Recorder(0), Recorder(firstTaskOf(1, 2))};
+      for (int number = 0; number < 3; ++number) {
+        for (Recorder &recorder : recorders) {
+          recorder.hasDepths = !ofRecords;
+          recorder.hasPhases = hasPhases;
+          recorder.startPlan();
+          for (int i = 0; i < 50; ++i) {
+            auto any = [&] {
+              return recorder.numbers[below(recorder.numbers.size())];
+            };
+            const int kernel = recorder.numbers.empty() ? 0 : int(below(3));
+            if (kernel == Start)
+              recorder.record(Start, {1});
+            else if (kernel == Sum)
+              recorder.record(Sum, {any(), any()});
+            else
+              recorder.record(Twice, {any()});
+          }
+        }
+        const KeptRows nothing;
+        PlanOptions options;
+        options.later = number == 2 ? nullptr : &nothing;
+        plan.build({recorders[0].finish(), recorders[1].finish()}, 0, tables,
+                   workers, options);
+        for (const DepthStep &step : plan.schedule().steps())
+          steps[ofRecords].emplace_back(step.kernel, step.depth, step.count);
+      }
+    }
+    EXPECT_GT(steps[0].size(), 10u);
+    EXPECT_EQ(steps[1], steps[0]);
+  }
 }

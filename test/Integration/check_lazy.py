@@ -520,6 +520,15 @@ def check_rounds():
     loop = sum(1 + max(k for k, n in zip(ks, steps) if n > t)
                for t in range(max(steps)))
     checks.equal("rounds: batches", wanted[len(lines)][2], loop + 1)
+    # Every policy runs what is deferred after all that some wait depends on.
+    for policy in ("agenda", "greedy"):
+        report, found = run("rounds, " + policy, program, inputs, len(lines), 1,
+                            "--policy=" + policy)
+        if report:
+            checks.expect("rounds, %s: same bytes" % policy, found == wanted["bytes"])
+            checks.equal("rounds, %s: flushes and batches" % policy,
+                         [report["flushes"], report["batches"]],
+                         [wanted[len(lines)][0], loop + 1])
     # If it is not deferred, the head runs whenever instances have ended.
     report, found = run("rounds, heads not deferred", eager, inputs, len(lines), 1)
     if report:

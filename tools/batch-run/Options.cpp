@@ -70,6 +70,10 @@ RUNNING
 #define BATCH_POLICY(enumerator, name) #name " "
 #include "batch-runtime/Schedule/Policies.def"
     R"(
+  --depths=inspector|flush  who finds the depths of tasks for policy depth: the
+                            inspector as it records them (default), or the
+                            scheduler, from what the tasks of a flush read; shows
+                            what the former saves
   --policy-table=FILE       the state machine to follow; without it, fsm learns
                             one from the first 32 instances
   --learn-policy=FILE       learn one, follow it, and write it to FILE; where
@@ -286,6 +290,14 @@ std::vector<Option> runOptions(Options &options) {
        Control::Inspected},
       {"share-tasks", Option::Required,
        count("share-tasks", options.session.shareTasks, 0), Control::Inspected},
+      {"depths", Option::Required,
+       [&options](const std::string &value) {
+         if (value != "inspector" && value != "flush")
+           raise("there are no depths '", value,
+                 "'; depths are inspector and flush");
+         options.session.depthsOfRecords = value == "flush";
+       },
+       Control::Inspected},
       {"reuse-rows", Option::Required,
        count("reuse-rows", options.session.reusedRowBytes, 1),
        Control::Inspected},

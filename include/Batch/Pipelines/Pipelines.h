@@ -33,6 +33,24 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
           "tensor), 'auto' (the first of these that is legal) or "
           "'none' (kernels only)"),
       llvm::cl::init(Strategy::Auto)};
+  Option<bool> coarsen{
+      *this, "coarsen",
+      llvm::cl::desc("Make kernels of blocks of tensor code, not of single "
+                     "operations"),
+      llvm::cl::init(true)};
+  Option<bool> hoist{
+      *this, "hoist",
+      llvm::cl::desc("Make kernels of what does not depend on the recursion"),
+      llvm::cl::init(true)};
+  Option<bool> phases{
+      *this, "phases",
+      llvm::cl::desc("Run what reads a recursion's results after all of it"),
+      llvm::cl::init(true)};
+  Option<bool> ghosts{
+      *this, "ghosts",
+      llvm::cl::desc("Delay what follows a branch with fewer tasks than the "
+                     "others"),
+      llvm::cl::init(true)};
   Option<bool> defer{
       *this, "defer",
       llvm::cl::desc("Run what no wait depends on after all waits"),

@@ -14,6 +14,7 @@
 #include "Batch/Transforms/Memory/Passes.h"
 #include "Batch/Transforms/Normalize/Passes.h"
 #include "Batch/Transforms/Recursion/Passes.h"
+#include "Batch/Transforms/Schedule/Passes.h"
 #include "Batch/Transforms/Verify/Passes.h"
 
 namespace mlir::batch {
@@ -24,6 +25,7 @@ inline void registerTransformsPasses() {
   registerTransformsRecursionPasses();
   registerTransformsKernelsPasses();
   registerTransformsControlPasses();
+  registerTransformsSchedulePasses();
   registerTransformsMemoryPasses();
   registerTransformsVerifyPasses();
 }

@@ -125,6 +125,13 @@ struct ConvertLookup : InspectorPattern<LookupOp> {
                   ConversionPatternRewriter &rewriter) const override;
 };
 
+/// `handle`, of something that is there.
+static Value withoutDepth(OpBuilder &builder, Location loc, Value handle) {
+  const int64_t depth = (kHandleDepthMask << kHandleDepthShift) | kHandleGhost;
+  return arith::AndIOp::create(builder, loc, handle,
+                               ContextBuilder(builder, loc).constant(~depth));
+}
+
 struct ConvertResolve : InspectorPattern<ResolveOp> {
   using InspectorPattern::InspectorPattern;
   LogicalResult
@@ -135,11 +142,17 @@ struct ConvertResolve : InspectorPattern<ResolveOp> {
       rewriter.replaceOp(op, adaptor.getValue());
       return success();
     }
-    ContextBuilder cb(rewriter, op.getLoc());
-    Value mask = cb.constant(~(kHandleDepthMask << kHandleDepthShift));
-    rewriter.replaceOpWithNewOp<arith::AndIOp>(op, adaptor.getValue(), mask);
+    rewriter.replaceOp(op,
+                       withoutDepth(rewriter, op.getLoc(), adaptor.getValue()));
     return success();
   }
+};
+
+struct ConvertGhost : InspectorPattern<GhostOp> {
+  using InspectorPattern::InspectorPattern;
+  LogicalResult
+  matchAndRewrite(GhostOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override;
 };
 
 } // namespace
@@ -346,27 +359,65 @@ ConvertNumRows::matchAndRewrite(NumRowsOp op, OpAdaptor,
   return success();
 }
 
+/// The depth of a task that reads nothing but what `handle` stands for.
+static Value readDepth(OpBuilder &builder, Location loc, Value context,
+                       Value handle, bool hasWaits) {
+  ContextBuilder cb(builder, loc, context);
+  auto mask = [&](Value cell, int64_t bits) -> Value {
+    return arith::AndIOp::create(builder, loc, cell, cb.constant(bits));
+  };
+  Value shifted = arith::ShRUIOp::create(builder, loc, handle,
+                                         cb.constant(kHandleDepthShift));
+  Value depth = mask(shifted, kHandleDepthMask);
+  if (!hasWaits)
+    return depth;
+  // What has run counts as an input, unless a ghost stands behind it.
+  Value hasRun = arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::ult, mask(handle, 0xffffffff),
+      cb.loadField(ContextField::flushedTasks));
+  Value noGhost =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                            mask(handle, kHandleGhost), cb.constant(0));
+  return arith::SelectOp::create(
+      builder, loc, arith::AndIOp::create(builder, loc, hasRun, noGhost),
+      cb.constant(0), depth);
+}
+
+LogicalResult
+ConvertGhost::matchAndRewrite(GhostOp op, OpAdaptor adaptor,
+                              ConversionPatternRewriter &rewriter) const {
+  Value handle = adaptor.getValue();
+  // In the instance program tensors have no depth.
+  if (!isa<HandleType>(op.getType())) {
+    rewriter.replaceOp(op, handle);
+    return success();
+  }
+  Location loc = op.getLoc();
+  ContextBuilder cb(rewriter, loc);
+  auto join = [&](Value a, Value b) -> Value {
+    return arith::OrIOp::create(rewriter, loc, a, b);
+  };
+  Value own =
+      readDepth(rewriter, loc, cb.getContext(), handle, layout.hasWaits());
+  Value above = arith::AddIOp::create(
+      rewriter, loc, cb.toCell(adaptor.getDepth()), cb.constant(1));
+  Value depth = arith::MaxSIOp::create(rewriter, loc, own, above);
+  Value shifted = arith::ShLIOp::create(rewriter, loc, depth,
+                                        cb.constant(kHandleDepthShift));
+  Value raised = join(withoutDepth(rewriter, loc, handle), shifted);
+  if (layout.hasWaits())
+    raised = join(raised, cb.constant(kHandleGhost));
+  rewriter.replaceOp(op, raised);
+  return success();
+}
+
 LogicalResult
 ConvertDepth::matchAndRewrite(DepthOp op, OpAdaptor adaptor,
                               ConversionPatternRewriter &rewriter) const {
   Location loc = op.getLoc();
   ContextBuilder cb(rewriter, loc);
-  auto depthOf = [&](OpBuilder &builder, Location loc, Value handle) -> Value {
-    ContextBuilder inner(builder, loc, cb.getContext());
-    Value shifted = arith::ShRUIOp::create(builder, loc, handle,
-                                           inner.constant(kHandleDepthShift));
-    Value depth = arith::AndIOp::create(builder, loc, shifted,
-                                        inner.constant(kHandleDepthMask));
-    if (!layout.hasWaits())
-      return depth;
-    // What has run counts as an input.
-    Value task =
-        arith::AndIOp::create(builder, loc, handle, inner.constant(0xffffffff));
-    Value hasRun =
-        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, task,
-                              inner.loadField(ContextField::flushedTasks));
-    return arith::SelectOp::create(builder, loc, hasRun, inner.constant(0),
-                                   depth);
+  auto depthOf = [&](OpBuilder &builder, Location loc, Value handle) {
+    return readDepth(builder, loc, cb.getContext(), handle, layout.hasWaits());
   };
   // In the instance program depths are not used.
   Value depth = cb.constant(0);
@@ -504,8 +555,8 @@ void mlir::batch::populateInspectorPatterns(const TypeConverter &converter,
                                             const ObjectLayout &layout,
                                             RewritePatternSet &patterns) {
   patterns.add<ConvertRecord, ConvertRow, ConvertNumRows, ConvertDepth,
-               ConvertTraverse, ConvertLookup, ConvertResolve, ConvertAwait>(
-      converter, patterns.getContext(), layout);
+               ConvertTraverse, ConvertLookup, ConvertResolve, ConvertGhost,
+               ConvertAwait>(converter, patterns.getContext(), layout);
   patterns.add<ConvertExtract, ConvertConcurrent, ConvertKeep, ConvertYield>(
       converter, patterns.getContext());
 }

@@ -254,7 +254,7 @@ LogicalResult RecordOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 
 //===----------------------------------------------------------------------===//
-// DepthOp, ResolveOp, ForceOp
+// DepthOp, ResolveOp, GhostOp, ForceOp
 //===----------------------------------------------------------------------===//
 
 OpFoldResult DepthOp::fold(FoldAdaptor) {
@@ -269,6 +269,11 @@ void DepthOp::getValueFlow(SymbolTableCollection &,
 
 void ResolveOp::getValueFlow(SymbolTableCollection &,
                              SmallVectorImpl<rec::ValueFlowEdge> &edges) {
+  edges.push_back({rec::ValueFlowEdge::Same, getValue(), getResult(), {}});
+}
+
+void GhostOp::getValueFlow(SymbolTableCollection &,
+                           SmallVectorImpl<rec::ValueFlowEdge> &edges) {
   edges.push_back({rec::ValueFlowEdge::Same, getValue(), getResult(), {}});
 }
 

@@ -365,7 +365,7 @@ LogicalResult Linearizer::convertOp(Operation *op, OpBuilder &builder) {
     state.addTypes(convertType(type));
   bool handsOn = op->getNumRegions() != 0 ||
                  isa<rec::RecDialect, scf::SCFDialect>(op->getDialect()) ||
-                 isa<ResolveOp>(op);
+                 isa<GhostOp, ResolveOp>(op);
   if (!handsOn && llvm::any_of(op->getResultTypes(), [](Type type) {
         return isa<RankedTensorType>(type);
       }))

@@ -5,19 +5,23 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "PickRows.h"
-
+#include "Batch/Analysis/ControlStructure.h"
 #include "Batch/Analysis/Sharedness.h"
 #include "Batch/Analysis/TensorCode.h"
 #include "Batch/Analysis/ValueFlow.h"
 #include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Dialect/Batch/BatchInterfaces.h"
+#include "Batch/Dialect/Batch/Views.h"
 #include "Batch/Transforms/Kernels/Passes.h"
+#include "RowViews.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include <map>
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_OUTLINEKERNELSPASS
@@ -26,7 +30,6 @@ namespace mlir::batch {
 
 using namespace mlir;
 using namespace mlir::batch;
-using rec::ValueFlowEdge;
 
 namespace {
 
@@ -45,9 +48,9 @@ using GroupKey = std::pair<Role, unsigned>;
 
 class Outliner {
 public:
-  Outliner(ModuleOp module, bool hoist)
+  Outliner(ModuleOp module, bool hoist, bool coarsen)
       : module(module), symbols(module), program(module), sharedness(program),
-        flow(program), hoist(hoist) {}
+        flow(program), hoist(hoist), coarsen(coarsen) {}
 
   ~Outliner();
 
@@ -58,11 +61,13 @@ private:
   void findRecursion();
   LogicalResult outlineBlock(Block *block);
   void classify(Block *block);
-  unsigned levelOf(Operation *op, const DenseMap<Operation *, unsigned> &levels,
-                   unsigned marked) const;
+  unsigned levelOf(Operation *op, unsigned marked) const;
   void followControl(Operation *op);
   Role roleOf(Operation *op);
   void adjustRoles(Block *block);
+  void sinkGroups(Block *block);
+  unsigned findLatest(ArrayRef<Operation *> ops) const;
+  void separate(Block *block);
   void copyDynamic(Block *block);
   LogicalResult outlineGroup(Block *block, GroupKey key,
                              ArrayRef<Operation *> ops);
@@ -91,9 +96,10 @@ private:
   /// Values that depend on a result of control flow: a call, a match, a loop.
   DenseSet<Value> dependsOnControl;
   std::optional<TensorCode> code;
-  const bool hoist;
+  const bool hoist, coarsen;
   /// State of the current block.
   bool hasCell = false;
+  DenseMap<Operation *, unsigned> levels;
   DenseMap<Operation *, GroupKey> groups;
   /// All kernels of the module by their types.
   DenseMap<Type, SmallVector<KernelOp>> kernels;
@@ -114,52 +120,6 @@ bool Outliner::isTensorOp(Operation *op) const { return code->contains(op); }
 static bool isExtent(Operation *op) {
   auto dim = dyn_cast<tensor::DimOp>(op);
   return dim && dim.getConstantIndex() == 0;
-}
-
-/// A ragged tensor with as many rows as `list` has elements: the list itself,
-/// or the result of an op of `block` that maps its elements. Null if there is
-/// none.
-static Value findRagged(Value list, Block *block,
-                        SymbolTableCollection &symbols) {
-  if (isa<RankedTensorType>(list.getType()))
-    return list;
-  auto walksList = [&](const ValueFlowEdge &edge) {
-    return edge.kind == ValueFlowEdge::Element && edge.from == list;
-  };
-  for (Operation *user : list.getUsers()) {
-    if (user->getBlock() != block || user->getNumRegions() == 0 ||
-        llvm::none_of(rec::getValueFlow(user, symbols), walksList))
-      continue;
-    Operation *yield = user->getRegion(0).front().getTerminator();
-    for (const ValueFlowEdge &edge : rec::getValueFlow(yield, symbols))
-      if (edge.kind == ValueFlowEdge::Gather &&
-          isa<RankedTensorType>(edge.to.getType()))
-        return edge.to;
-  }
-  return {};
-}
-
-/// Takes the extents of new tensors from ragged tensors: the length of a mapped
-/// list is the extent of the map's result.
-static void normalizeExtents(func::FuncOp function,
-                             SymbolTableCollection &symbols) {
-  function.walk([&](Operation *op) {
-    for (const ValueFlowEdge &edge : rec::getValueFlow(op, symbols)) {
-      if (edge.kind != ValueFlowEdge::Count)
-        continue;
-      Value ragged = findRagged(edge.from, op->getBlock(), symbols);
-      if (!ragged)
-        continue;
-      for (OpOperand &use : llvm::make_early_inc_range(edge.to.getUses())) {
-        if (!isa<tensor::EmptyOp>(use.getOwner()))
-          continue;
-        OpBuilder builder(use.getOwner());
-        Location loc = op->getLoc();
-        Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-        use.set(tensor::DimOp::create(builder, loc, ragged, zero));
-      }
-    }
-  });
 }
 
 LogicalResult Outliner::run() {
@@ -219,9 +179,7 @@ void Outliner::findRecursion() {
 
 /// The number of control ops between the start of the block and `op`, given
 /// that number for the ops before it; at least `marked`.
-unsigned Outliner::levelOf(Operation *op,
-                           const DenseMap<Operation *, unsigned> &levels,
-                           unsigned marked) const {
+unsigned Outliner::levelOf(Operation *op, unsigned marked) const {
   unsigned level = marked;
   Block *block = op->getBlock();
   auto visit = [&](Value value) {
@@ -298,11 +256,11 @@ Role Outliner::roleOf(Operation *op) {
 }
 
 void Outliner::classify(Block *block) {
-  DenseMap<Operation *, unsigned> levels;
+  levels.clear();
   // A `rec.phase` is a point of control that everything after it depends on.
   unsigned highest = 0, marked = 0;
   for (Operation &op : *block) {
-    unsigned level = levelOf(&op, levels, marked);
+    unsigned level = levelOf(&op, marked);
     levels[&op] = level;
     highest = std::max(highest, level);
     if (isa<rec::PhaseOp>(op))
@@ -360,6 +318,59 @@ void Outliner::adjustRoles(Block *block) {
       it->second.first =
           sharedness.isShared(op.getResult(0)) ? Role::Shared : Role::Cell;
   }
+}
+
+/// The last level on which a group of cells that holds `ops` can run: what is
+/// not of the group and reads them is of a later level, or of a kernel of that
+/// level.
+unsigned Outliner::findLatest(ArrayRef<Operation *> ops) const {
+  unsigned latest = std::numeric_limits<unsigned>::max();
+  Block *block = ops.front()->getBlock();
+  SmallVector<Operation *> worklist(ops);
+  llvm::SmallPtrSet<Operation *, 16> seen(ops.begin(), ops.end());
+  while (!worklist.empty())
+    for (Operation *user : worklist.pop_back_val()->getUsers()) {
+      user = block->findAncestorOpInBlock(*user);
+      if (!seen.insert(user).second || user->hasTrait<OpTrait::IsTerminator>())
+        continue;
+      auto group = groups.find(user);
+      if (group == groups.end())
+        latest = std::min(latest, std::max(levels.lookup(user), 1u) - 1);
+      else if (group->second.first == Role::Copied)
+        worklist.push_back(user);
+      else
+        latest = std::min(latest, group->second.second);
+    }
+  return latest;
+}
+
+/// Cells that nothing reads before a later kernel of cells are its code:
+/// control between them does not depend on either.
+void Outliner::sinkGroups(Block *block) {
+  if (!block->getOps<rec::PhaseOp>().empty())
+    return;
+  std::map<unsigned, SmallVector<Operation *>> cells;
+  for (Operation &op : *block)
+    if (auto it = groups.find(&op);
+        it != groups.end() && it->second.first == Role::Cell)
+      cells[it->second.second].push_back(&op);
+  for (auto it = cells.rbegin(); it != cells.rend(); ++it) {
+    auto end = cells.upper_bound(std::max(findLatest(it->second), it->first));
+    auto target = std::prev(end);
+    if (target->first == it->first)
+      continue;
+    for (Operation *op : it->second)
+      groups[op].second = target->first;
+    llvm::append_range(target->second, it->second);
+  }
+}
+
+/// Makes a group of each op.
+void Outliner::separate(Block *block) {
+  unsigned number = 0;
+  for (Operation &op : *block)
+    if (auto it = groups.find(&op); it != groups.end())
+      it->second.second = number++;
 }
 
 /// A tensor of dynamic shape cannot be stored: kernels that read what another
@@ -430,6 +441,10 @@ static void pullOperands(Block *block) {
 LogicalResult Outliner::outlineBlock(Block *block) {
   classify(block);
   adjustRoles(block);
+  if (coarsen)
+    sinkGroups(block);
+  else
+    separate(block);
   copyDynamic(block);
   llvm::MapVector<GroupKey, SmallVector<Operation *>> order;
   for (Operation &op : *block) {
@@ -438,7 +453,7 @@ LogicalResult Outliner::outlineBlock(Block *block) {
       continue;
     // All shared code of a block is one kernel, despite control in between.
     GroupKey key = it->second;
-    if (key.first == Role::Shared)
+    if (key.first == Role::Shared && coarsen)
       key.second = 0;
     order[key].push_back(&op);
   }
@@ -682,9 +697,17 @@ class OutlineKernelsPass
   using OutlineKernelsPassBase::OutlineKernelsPassBase;
 
   void runOnOperation() override {
-    pickRows(getOperation());
+    {
+      InstanceProgram program(getOperation());
+      Sharedness sharedness(program);
+      StructuralControl control(program, sharedness);
+      for (func::FuncOp function : program.getFunctions()) {
+        splitRowViews(function, sharedness, control);
+        pickElements(function, sharedness, control);
+      }
+    }
     // The outliner's analyses need the program in its current state.
-    if (failed(Outliner(getOperation(), hoist).run()))
+    if (failed(Outliner(getOperation(), hoist, coarsen).run()))
       signalPassFailure();
   }
 };

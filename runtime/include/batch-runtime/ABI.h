@@ -19,7 +19,8 @@
 //   row ragged tensor    a list of such tensor cells, one per row
 //
 // Handles (inspector only). Bits 0-31: task number, or row number in a source;
-// bits 32-55: the task's depth + 1, 0 for a row of a source; bits 56-63: the
+// bits 32-54: the task's depth + 1, 0 for a row of a source; bit 55: a ghost
+// has raised that depth, which counts though the task has run; bits 56-63: the
 // position of the result among the task's results in the same table, or
 // 128 + source number for a row of a source.
 //

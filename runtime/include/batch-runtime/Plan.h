@@ -31,9 +31,8 @@ struct PlanOptions {
 /// and the steps. All memory is kept for the next plan.
 class Plan {
 public:
-  explicit Plan(const Descriptor &descriptor);
-
   /// See TaskOrder.
+  explicit Plan(const Descriptor &descriptor, bool depthsOfRecords = false);
   void setPolicy(Policy policy, StateMachine stateMachine) {
     taskOrder.setPolicy(policy, std::move(stateMachine));
   }

@@ -32,6 +32,10 @@ public:
   /// read each other.
   void writeDepths(const Schedule &schedule);
 
+  /// Writes depths into the records just read that follow from the tasks they
+  /// read: one more than the greatest depth of those of the same phase.
+  void writeDepths();
+
   /// Calls `body(handle, table)` for the tensors that a task of a kernel reads,
   /// tasks' results and rows of sources. `table` is that of results, or -1.
   /// `lists` is the context's list pool.
@@ -55,7 +59,7 @@ private:
   std::vector<int64_t> begins;          ///< of the parts, as recorded
   std::vector<int64_t> firstTasks;      ///< of the parts, in the graph
   TaskGraph graph;
-  std::vector<int32_t> batchOf; ///< by task
+  std::vector<int32_t> batchOf; ///< by task; or its depth
   std::vector<int32_t> depths;  ///< by batch
 };
 

@@ -68,6 +68,9 @@ struct SessionOptions {
   /// All workers share batches of at least this many tasks, and one worker runs
   /// smaller ones; 0: each kernel has a number of its own.
   int64_t shareTasks = 0;
+  /// Depths follow from what records read, once per plan, instead of from the
+  /// handles in the inspector: what a system without a compiler has to do.
+  bool depthsOfRecords = false;
 
   // Options of objects whose control waits for tensors.
   /// Branches of an instance that may wait at the same time; more run one after

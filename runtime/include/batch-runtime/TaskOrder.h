@@ -37,7 +37,8 @@ public:
     int64_t numTasks() const { return end - begin; }
   };
 
-  explicit TaskOrder(const Descriptor &descriptor);
+  /// With `depthsOfRecords`, Policy::Depth finds the depths of tasks by itself.
+  TaskOrder(const Descriptor &descriptor, bool depthsOfRecords);
 
   /// Sets the policy of the next plans. The types of a state machine are the
   /// kernels, in their order. Policy::Depth keeps to the phases of kernels;
@@ -87,6 +88,7 @@ private:
   void checkSize();
 
   const Descriptor &descriptor;
+  const bool depthsOfRecords;
   Policy policy = Policy::Depth;
   StateMachine stateMachine;
   RecordedTasks recorded;

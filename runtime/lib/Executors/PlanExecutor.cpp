@@ -15,7 +15,7 @@ using namespace batchrt;
 PlanExecutor::PlanExecutor(MiniBatch &batch)
     : Executor(batch), inspector(batch),
       tables(batch.descriptor(), batch.options.reusedRowBytes),
-      runPlan(batch.descriptor()) {
+      runPlan(batch.descriptor(), batch.options.depthsOfRecords) {
   batch.tables = &tables;
   if (descriptor().policy != Policy::Depth)
     setPolicy(descriptor().policy, descriptor().stateMachine);

@@ -9,9 +9,9 @@
 
 using namespace batchrt;
 
-Plan::Plan(const Descriptor &descriptor)
-    : descriptor(descriptor), taskOrder(descriptor), rows(descriptor),
-      indexArrays(descriptor), planSteps(descriptor) {}
+Plan::Plan(const Descriptor &descriptor, bool depthsOfRecords)
+    : descriptor(descriptor), taskOrder(descriptor, depthsOfRecords),
+      rows(descriptor), indexArrays(descriptor), planSteps(descriptor) {}
 
 void Plan::build(const std::vector<BatchContext *> &contexts,
                  int64_t numInstances, Tables &tables, WorkerPool &workers,

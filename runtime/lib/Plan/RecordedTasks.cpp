@@ -86,6 +86,10 @@ RecordedTasks::read(const std::vector<BatchContext *> &newContexts,
   return graph;
 }
 
+static void writeDepth(int64_t &record, int64_t depth) {
+  record = depth << 32 | static_cast<int64_t>(static_cast<uint32_t>(record));
+}
+
 void RecordedTasks::writeDepths(const Schedule &schedule) {
   batchOf.resize(graph.size());
   depths.resize(schedule.batches.size());
@@ -108,8 +112,25 @@ void RecordedTasks::writeDepths(const Schedule &schedule) {
     depths[b] = depth;
   }
   forEachRecord([&](int64_t, size_t, int64_t task, int64_t *record) {
-    *record = static_cast<int64_t>(depths[batchOf[task]]) << 32 |
-              static_cast<int64_t>(static_cast<uint32_t>(*record));
+    writeDepth(*record, depths[batchOf[task]]);
+  });
+}
+
+void RecordedTasks::writeDepths() {
+  std::vector<int32_t> &depthOf = batchOf;
+  depthOf.assign(graph.size(), 0);
+  auto phaseOf = [&](int32_t task) {
+    return descriptor.kernels[graph.types[task]].phase;
+  };
+  for (int32_t task = 0; task < graph.size(); ++task)
+    for (int32_t o = graph.operandBegin[task]; o < graph.operandBegin[task + 1];
+         ++o) {
+      const int32_t read = graph.operands[o];
+      if (phaseOf(read) == phaseOf(task))
+        depthOf[task] = std::max(depthOf[task], depthOf[read] + 1);
+    }
+  forEachRecord([&](int64_t, size_t, int64_t task, int64_t *record) {
+    writeDepth(*record, depthOf[task]);
   });
 }
 

@@ -13,8 +13,9 @@
 
 using namespace batchrt;
 
-TaskOrder::TaskOrder(const Descriptor &descriptor)
-    : descriptor(descriptor), recorded(descriptor) {}
+TaskOrder::TaskOrder(const Descriptor &descriptor, bool depthsOfRecords)
+    : descriptor(descriptor), depthsOfRecords(depthsOfRecords),
+      recorded(descriptor) {}
 
 void TaskOrder::setPolicy(Policy newPolicy, StateMachine newStateMachine) {
   policy = newPolicy;
@@ -35,9 +36,13 @@ void TaskOrder::begin(const std::vector<BatchContext *> &contexts,
     begins.push_back(parts[p].begin);
     sorters.push_back(&parts[p].sorter);
   }
-  if (policy != Policy::Depth)
-    recorded.writeDepths(
-        policies.run(policy, recorded.read(contexts, begins), stateMachine));
+  if (policy == Policy::Depth && !depthsOfRecords)
+    return;
+  const TaskGraph &graph = recorded.read(contexts, begins);
+  if (policy == Policy::Depth)
+    recorded.writeDepths();
+  else
+    recorded.writeDepths(policies.run(policy, graph, stateMachine));
 }
 
 void TaskOrder::sort(int64_t number) {

@@ -332,7 +332,7 @@ std::string batchrt::checkTasks(const TaskQueue *queues, int64_t numKernels) {
       return "kernel " + std::to_string(kernel) + " has records without cells";
     for (int64_t i = 0; i < queue.count; ++i) {
       std::string name = "task " + std::to_string(queue.task(i));
-      if (queue.depth(i) < 0 || queue.depth(i) >= (1 << 24))
+      if (queue.depth(i) < 0 || queue.depth(i) >= (1 << 23))
         return name + " has depth " + std::to_string(queue.depth(i));
       if (queue.task(i) >= tasks)
         return name + " is recorded, but there are " + std::to_string(tasks) +

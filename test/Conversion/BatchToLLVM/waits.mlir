@@ -26,11 +26,28 @@ batch.kernel @cell(%x: tensor<4xf32>) -> (tensor<4xf32> {batch.in_table = @h}) {
 // CHECK:         %[[POINTER:.*]] = llvm.inttoptr %[[AT]] : i64 to !llvm.ptr
 // CHECK:         llvm.load %[[POINTER]] : !llvm.ptr -> f32
 
-// Tasks that have run have no depth.
+// Tasks that have run have no depth, unless a ghost has raised it.
+// CHECK:         %[[Y:.*]] = scf.if
 // CHECK:         %[[DEPTH:.*]] = arith.andi %{{.*}}, %{{.*}} : i64
 // CHECK:         %[[TASK:.*]] = arith.andi %[[H]], %{{.*}} : i64
 // CHECK:         %[[BEFORE:.*]] = arith.cmpi ult, %[[TASK]], %{{.*}} : i64
-// CHECK:         arith.select %[[BEFORE]], %{{.*}}, %[[DEPTH]] : i64
+// CHECK:         %[[BIT:.*]] = arith.constant 36028797018963968 : i64
+// CHECK:         %[[RAISED:.*]] = arith.andi %[[H]], %[[BIT]] : i64
+// CHECK:         %[[NOT:.*]] = arith.cmpi eq, %[[RAISED]], %{{.*}} : i64
+// CHECK:         %[[NONE:.*]] = arith.andi %[[BEFORE]], %[[NOT]] : i1
+// CHECK:         arith.select %[[NONE]], %{{.*}}, %[[DEPTH]] : i64
+
+// A ghost raises the depth of a handle of the same row, and says so in that bit.
+// CHECK:         %[[OWN:.*]] = arith.select
+// CHECK:         %[[ABOVE:.*]] = arith.addi
+// CHECK:         %[[MOST:.*]] = arith.maxsi %[[OWN]], %[[ABOVE]] : i64
+// CHECK:         %[[FIELD:.*]] = arith.shli %[[MOST]], %{{.*}} : i64
+// CHECK:         %[[CLEAR:.*]] = arith.constant -72057589742960641 : i64
+// CHECK:         %[[ROW:.*]] = arith.andi %[[Y]], %[[CLEAR]] : i64
+// CHECK:         %[[HIGH:.*]] = arith.ori %[[ROW]], %[[FIELD]] : i64
+// CHECK:         %[[BIT1:.*]] = arith.constant 36028797018963968 : i64
+// CHECK:         %[[G:.*]] = arith.ori %[[HIGH]], %[[BIT1]] : i64
+// CHECK:         return %[[G]] : i64
 func.func @main.inspect(%x: !batch.handle, %i: index) -> !batch.handle
     attributes {batch.inspector} {
   %zero = arith.constant 0 : index
@@ -45,7 +62,8 @@ func.func @main.inspect(%x: !batch.handle, %i: index) -> !batch.handle
   } else {
     scf.yield %h : !batch.handle
   }
-  return %y : !batch.handle
+  %r = batch.ghost %y depth(%i) : !batch.handle
+  return %r : !batch.handle
 }
 
 // Where control waits, rounds of loops are counted: nothing else bounds them.

@@ -58,6 +58,8 @@ func.func @instance(%x: tensor<4xf32>, %hs: tensor<?x4xf32>, %n: index,
   %d0 = batch.depth()
   // CHECK: batch.resolve %[[X]] : tensor<4xf32>
   %resolved = batch.resolve %x : tensor<4xf32>
+  // CHECK: batch.ghost %[[X]] depth(%[[D0]]) : tensor<4xf32>
+  %ghost = batch.ghost %x depth(%d0) : tensor<4xf32>
   // CHECK: batch.invoke @nothing() : () -> ()
   batch.invoke @nothing() : () -> ()
   // CHECK: %[[D:.*]] = batch.depth(%[[X]], %[[HS]]) : tensor<4xf32>, tensor<?x4xf32>
@@ -105,6 +107,8 @@ func.func @inspector(%words: !rec.list<index>) -> !batch.handle {
   }
   // CHECK: %[[D:.*]] = batch.depth(%[[X]], %[[HS]]) : !batch.handle, !rec.list<!batch.handle>
   %d = batch.depth(%x, %hs) : !batch.handle, !rec.list<!batch.handle>
+  // CHECK: batch.ghost %[[X]] depth(%[[D]]) : !batch.handle
+  %ghost = batch.ghost %x depth(%d) : !batch.handle
   // CHECK: %[[H:.*]] = batch.record @cell(%[[X]], %[[HS]], %[[WORD]]) depth(%[[D]])
   // CHECK-SAME: : (!batch.handle, !rec.list<!batch.handle>, index) -> !batch.handle
   %h = batch.record @cell(%x, %hs, %word) depth(%d)

@@ -18,6 +18,11 @@ func.func @f(%h: tensor<4xf32>) -> tensor<4xf32> {
   EXAMPLE
   return %s : tensor<4xf32>
 }
+// ----- batch.ghost
+func.func @f(%h: tensor<4xf32>) -> tensor<4xf32> {
+  EXAMPLE
+  return %g : tensor<4xf32>
+}
 // ----- batch.force
 func.func @f(%t: tensor<2xf32>) -> tensor<2xf32> {
   EXAMPLE

@@ -296,6 +296,18 @@ func.func @f(%x: !batch.handle, %y: !batch.handle) -> (f32, f32) {
   EXAMPLE
   return %l, %r : f32, f32
 }
+// ----- batch-insert-ghosts
+!vec = tensor<4xf32>
+batch.kernel @compose(%x: !vec) -> !vec {
+  batch.yield %x : !vec
+}
+batch.kernel @cell(%x: !vec) -> !vec {
+  batch.yield %x : !vec
+}
+func.func @main(%c: i1, %x: !vec) -> !vec attributes {batch.entry} {
+  EXAMPLE
+  return %z : !vec
+}
 // ----- batch-insert-forces
 func.func @main(%x: tensor<f32>) -> f32
     attributes {batch.entry, batch.strategy = #batch.strategy<lazy>} {

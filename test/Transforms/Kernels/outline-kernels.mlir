@@ -1,5 +1,6 @@
 // RUN: batch-opt %s --batch-outline-kernels --split-input-file | FileCheck %s
 // RUN: batch-opt %s --batch-outline-kernels=hoist=false --split-input-file | FileCheck %s --check-prefix=INSIDE
+// RUN: batch-opt %s --batch-outline-kernels=coarsen=false --split-input-file | FileCheck %s --check-prefix=SINGLE
 
 !vec = tensor<4xf32>
 !mat = tensor<4x4xf32>
@@ -22,6 +23,17 @@ rec.adt @Tree {
 // CHECK-NEXT:   %[[Y:.*]] = linalg.matvec ins(%[[W]], %[[S]] : {{.*}}) outs(%[[B]] : tensor<4xf32>)
 // CHECK-NEXT:   %[[H:.*]] = math.tanh %[[Y]]
 // CHECK-NEXT:   batch.yield %[[H]] : tensor<4xf32>
+
+// Without coarsening each operation is a kernel.
+// SINGLE:      batch.kernel @encode_node(
+// SINGLE-NEXT:   arith.addf
+// SINGLE-NEXT:   batch.yield
+// SINGLE:      batch.kernel @encode_node_0(
+// SINGLE-NEXT:   linalg.matvec
+// SINGLE-NEXT:   batch.yield
+// SINGLE:      batch.kernel @encode_node_1(
+// SINGLE-NEXT:   math.tanh
+// SINGLE-NEXT:   batch.yield
 
 // A row of a parameter is no tensor code: it stays in the function as it is.
 // CHECK-LABEL: func.func private @encode
@@ -350,6 +362,79 @@ func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, f32) attributes {batch.ent
   %s = tensor.splat %h : tensor<4xf32>
   %y = arith.mulf %s, %x : tensor<4xf32>
   return %y, %h : tensor<4xf32>, f32
+}
+
+// -----
+
+!vec = tensor<4xf32>
+!mat = tensor<4x4xf32>
+
+// What nothing reads before a later kernel is that kernel's code, whatever control lies
+// between them, unless every operation is a kernel.
+// CHECK-LABEL: batch.kernel @main_for(
+// CHECK:         linalg.matvec
+// CHECK:         linalg.matvec
+// CHECK:         batch.yield %{{.*}}, %{{.*}} : tensor<4xf32>, tensor<4xf32>
+// CHECK-LABEL: func.func @main
+// CHECK:         scf.if
+// CHECK:           batch.invoke @main_for_if
+// CHECK:         batch.invoke @main_for(
+// CHECK-NEXT:    scf.yield
+// SINGLE-LABEL: func.func @main
+// SINGLE:         batch.invoke @main_for(
+// SINGLE:         scf.if
+// SINGLE:           batch.invoke @main_for_if
+// SINGLE:         batch.invoke @main_for_0(
+func.func @main(%n: index, %c: i1, %x: !vec, %W: !mat {batch.shared = "W"},
+                %V: !mat {batch.shared = "V"}, %b: !vec {batch.shared = "b"})
+    -> (!vec, !vec) attributes {batch.entry} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %r:2 = scf.for %i = %zero to %n step %one iter_args(%g = %x, %h = %x) -> (!vec, !vec) {
+    %y = linalg.matvec ins(%W, %g : !mat, !vec) outs(%b : !vec) -> !vec
+    %e = scf.if %c -> !vec {
+      %t = math.tanh %h : !vec
+      scf.yield %t : !vec
+    } else {
+      scf.yield %h : !vec
+    }
+    %z = linalg.matvec ins(%V, %e : !mat, !vec) outs(%b : !vec) -> !vec
+    scf.yield %y, %z : !vec, !vec
+  }
+  return %r#0, %r#1 : !vec, !vec
+}
+
+// -----
+
+!vec = tensor<4xf32>
+!mat = tensor<4x4xf32>
+
+// What control reads, or a mark puts into an earlier phase, is a kernel before it.
+// CHECK-LABEL: func.func @main
+// CHECK:         batch.invoke
+// CHECK:         scf.if
+// CHECK:         batch.invoke
+// CHECK:         rec.phase
+// CHECK:         batch.invoke
+func.func @main(%n: index, %c: i1, %x: !vec, %W: !mat {batch.shared = "W"},
+                %V: !mat {batch.shared = "V"}, %b: !vec {batch.shared = "b"})
+    -> (!vec, !vec) attributes {batch.entry} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %r:3 = scf.for %i = %zero to %n step %one iter_args(%g = %x, %h = %x, %f = %x)
+      -> (!vec, !vec, !vec) {
+    %y = linalg.matvec ins(%W, %g : !mat, !vec) outs(%b : !vec) -> !vec
+    %e = scf.if %c -> !vec {
+      scf.yield %y : !vec
+    } else {
+      scf.yield %h : !vec
+    }
+    %z = linalg.matvec ins(%V, %e : !mat, !vec) outs(%b : !vec) -> !vec
+    rec.phase "later"
+    %u = linalg.matvec ins(%V, %f : !mat, !vec) outs(%b : !vec) -> !vec
+    scf.yield %y, %z, %u : !vec, !vec, !vec
+  }
+  return %r#0, %r#1 : !vec, !vec
 }
 
 // -----

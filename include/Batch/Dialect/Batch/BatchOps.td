@@ -162,6 +162,32 @@ def Batch_ResolveOp : Batch_Op<"resolve", [
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 
+def Batch_GhostOp : Batch_Op<"ghost", [
+    Pure, AllTypesMatch<["value", "result"]>,
+    DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {
+  let summary = "a tensor as if one more task had made it";
+  let description = [{
+    The same tensor, with the depth that a task of depth `%d` gives its results, if
+    that is greater: a task that counts in depths and never runs (ACRoBat, section
+    4.1). `batch-insert-ghosts` puts it where branches make a value by chains of
+    tasks of different lengths. In the inspector the handle is that of the same
+    tensor; its depth counts even if the task has run. So only `batch.depth` should
+    read it, perhaps through results of control: data that keep it would delay what
+    reads them after a wait.
+
+    ```mlir
+    %d = batch.depth(%h) : tensor<4xf32>
+    %g = batch.ghost %h depth(%d) : tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins AnyTypeOf<[AnyStaticShapeTensor, Batch_HandleType]>:$value,
+                       Index:$depth);
+  let results = (outs AnyTypeOf<[AnyStaticShapeTensor, Batch_HandleType]>:$result);
+  let assemblyFormat = [{
+    $value `depth` `(` $depth `)` attr-dict `:` type($value)
+  }];
+}
+
 def Batch_ForceOp : Batch_Op<"force", [
     SameOperandsAndResultType,
     DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {

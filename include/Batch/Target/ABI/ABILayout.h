@@ -200,7 +200,8 @@ BATCH_FIELD(kVariableDepths, BatchVariable, depths)
 
 /// The fields of a handle.
 inline constexpr int64_t kHandleDepthShift = 32;
-inline constexpr int64_t kHandleDepthMask = 0xffffff;
+inline constexpr int64_t kHandleDepthMask = 0x7fffff;
+inline constexpr int64_t kHandleGhost = int64_t(1) << 55;
 inline constexpr int64_t kHandleTagShift = 56;
 inline constexpr int64_t kHandleSourceTag = 128;
 

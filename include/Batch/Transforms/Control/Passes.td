@@ -10,60 +10,6 @@
 
 include "mlir/Pass/PassBase.td"
 
-def AssignPhasesPass : Pass<"batch-assign-phases", "::mlir::ModuleOp"> {
-  let summary = "order kernels by what must run before them";
-  let description = [{
-    A kernel that reads what a recursion of other kernels makes gets a later
-    phase than they have: all its tasks, at whatever depth they arise, can be
-    one batch when the recursion is over (ACRoBat, section 4.1).
-
-    Where control waits for tensors (`batch.force`), kernels that no wait depends on
-    are `deferred`, with phases after all others, unless `defer=false` says not to.
-
-    ```mlir
-    func.func @main(%t: !tree) -> !vec attributes {batch.entry} {
-      %h = call @encode(%t) : (!tree) -> !vec                // runs @encode_node
-      %y = batch.invoke @main_output(%h) : (!vec) -> !vec
-      return %y : !vec
-    }
-    // becomes
-    batch.kernel @encode_node(...) -> !vec attributes {phase = 0 : i64} ...
-    batch.kernel @main_output(...) -> !vec attributes {phase = 1 : i64} ...
-    ```
-
-    See test/Transforms/Control/assign-phases.mlir.
-  }];
-  let options = [
-    Option<"defer", "defer", "bool", /*default=*/"true",
-           "Run what no wait depends on after all waits">,
-  ];
-}
-
-def TagDepthsPass : Pass<"batch-tag-depths", "::mlir::ModuleOp"> {
-  let summary = "give every task its depth, in the IR";
-  let description = [{
-    Adds `depth(%d)` to each `batch.invoke`, with `%d = batch.depth` of the
-    operands that tasks of the same phase compute. Where there are none the
-    depth is the constant 0: the operator is hoisted. In the inspector the
-    handles carry their depths, so this is one maximum per task (ACRoBat,
-    section 4.1: inline depth computation).
-
-    ```mlir
-    %hl = func.call @encode(%l) : (!tree) -> !vec
-    %hr = func.call @encode(%r) : (!tree) -> !vec
-    %h = batch.invoke @encode_node(%hl, %hr) : (!vec, !vec) -> !vec
-    // becomes
-    %hl = func.call @encode(%l) : (!tree) -> !vec
-    %hr = func.call @encode(%r) : (!tree) -> !vec
-    %d = batch.depth(%hl, %hr) : !vec, !vec
-    %h = batch.invoke @encode_node(%hl, %hr) depth(%d) : (!vec, !vec) -> !vec
-    ```
-
-    See test/Transforms/Control/tag-depths.mlir.
-  }];
-  let dependentDialects = ["::mlir::batch::BatchDialect"];
-}
-
 def ChooseStrategyPass : Pass<"batch-choose-strategy", "::mlir::ModuleOp"> {
   let summary = "decide where control runs";
   let description = [{

@@ -25,7 +25,8 @@ def OutlineKernelsPass : Pass<"batch-outline-kernels", "::mlir::ModuleOp"> {
       once, afterwards.
 
     The first and last are kernels of their own only if they hold a reduction
-    (a matrix product). Constants and elementwise code on constants are copied
+    (a matrix product). What of the cell nothing reads before a point of control and
+    before a later kernel of the block is code of that kernel. Constants and elementwise code on constants are copied
     into the kernels that use them; other code that is equal for all instances
     becomes a kernel without per-task operands, which runs once. Kernels with
     equal code are one. A row of a parameter, `tensor.extract_slice %E[%i, 0]
@@ -35,7 +36,8 @@ def OutlineKernelsPass : Pass<"batch-outline-kernels", "::mlir::ModuleOp"> {
     it are code of the kernels that use it, unless control reads it.
 
     `hoist=false` leaves what has the role input in the cell, which shows what
-    it brings.
+    it brings. With `coarsen=false` each tensor operation is a kernel of its own, but
+    for those that are copied: what a run-time system does that batches operators.
 
     ```mlir
     %hl = func.call @encode(%l, %W, %b) : (!tree, !mat, !vec) -> !vec
@@ -59,6 +61,8 @@ def OutlineKernelsPass : Pass<"batch-outline-kernels", "::mlir::ModuleOp"> {
   let options = [
     Option<"hoist", "hoist", "bool", /*default=*/"true",
            "Make kernels of what does not depend on the recursion">,
+    Option<"coarsen", "coarsen", "bool", /*default=*/"true",
+           "Make kernels of blocks, not of single operations">,
   ];
   let dependentDialects = ["::mlir::batch::BatchDialect",
                            "::mlir::rec::RecDialect",

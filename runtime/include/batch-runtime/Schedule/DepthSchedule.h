@@ -24,10 +24,10 @@
 namespace batchrt {
 
 /// The recorded tasks of one kernel. A record is `recordCells` cells; the first
-/// is (depth << 32 | task number). Depths have 24 bits.
+/// is (depth << 32 | task number). Depths have 23 bits.
 struct TaskQueue {
-  /// A handle holds its task's depth + 1 in 24 bits.
-  static constexpr int64_t maxDepth = (1 << 24) - 2;
+  /// A handle holds its task's depth + 1 in 23 bits.
+  static constexpr int64_t maxDepth = (1 << 23) - 2;
 
   const int64_t *records = nullptr;
   int64_t recordCells = 1;

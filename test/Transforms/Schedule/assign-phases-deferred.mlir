@@ -2,6 +2,13 @@
 // RUN: FileCheck %s --check-prefixes=CHECK,DEFER < %t.1
 // RUN: batch-opt %t.1 --split-input-file --batch-assign-phases | cmp - %t.1
 // RUN: batch-opt %s --split-input-file --batch-assign-phases=defer=false | FileCheck %s --check-prefixes=CHECK,EAGER
+// RUN: batch-opt %s --split-input-file --batch-assign-phases=phases=false | FileCheck %s --check-prefix=FLAT
+
+// Without phases deferred kernels are of a phase of their own all the same.
+// FLAT:        batch.kernel @state{{.*}} attributes {phase = 0 : i64}
+// FLAT:        batch.kernel @score{{.*}} attributes {phase = 0 : i64}
+// FLAT:        batch.kernel @head{{.*}} attributes {deferred, phase = 1 : i64}
+// FLAT:        batch.kernel @loss{{.*}} attributes {deferred, phase = 1 : i64}
 
 // Control waits for the score, and so for what it is computed from: the state. No
 // wait depends on the head, nor on what is made of it.

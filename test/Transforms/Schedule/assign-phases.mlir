@@ -1,4 +1,8 @@
 // RUN: batch-opt %s --batch-assign-phases --split-input-file | FileCheck %s
+// RUN: batch-opt %s --batch-assign-phases=phases=false --split-input-file | FileCheck %s --check-prefix=FLAT
+
+// Without phases all kernels have phase 0, whatever the source says.
+// FLAT-NOT: phase = {{[1-9]}}
 
 !vec = tensor<4xf32>
 !tree = !rec.adt<@Tree>

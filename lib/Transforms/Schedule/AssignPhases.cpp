@@ -8,12 +8,12 @@
 #include "Batch/Analysis/Components.h"
 #include "Batch/Analysis/ValueFlow.h"
 #include "Batch/Dialect/Batch/Batch.h"
-#include "Batch/Transforms/Control/Passes.h"
+#include "Batch/Transforms/Schedule/Passes.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_ASSIGNPHASESPASS
-#include "Batch/Transforms/Control/Passes.h.inc"
+#include "Batch/Transforms/Schedule/Passes.h.inc"
 } // namespace mlir::batch
 
 using namespace mlir;
@@ -174,7 +174,7 @@ void AssignPhasesPass::runOnOperation() {
   if (failed(built))
     return signalPassFailure();
   KernelGraph &graph = *built;
-  SmallVector<int64_t> phases(graph.kernels.size(), 0);
+  SmallVector<int64_t> phaseOf(graph.kernels.size(), 0);
   SmallVector<unsigned> componentOf(graph.kernels.size());
   SmallVector<SmallVector<unsigned>> producers;
   for (const auto &of : graph.producers)
@@ -196,14 +196,14 @@ void AssignPhasesPass::runOnOperation() {
       for (unsigned producer : graph.producers[kernel])
         if (componentOf[producer] != number)
           phase = std::max(phase,
-                           phases[producer] +
+                           phaseOf[producer] +
                                (isCycle(componentOf[producer]) ||
                                         graph.marked[kernel].contains(producer)
                                     ? 1
                                     : 0));
     for (unsigned kernel : component) {
-      phases[kernel] = phase;
-      graph.kernels[kernel].setPhase(phase);
+      phaseOf[kernel] = phase;
+      graph.kernels[kernel].setPhase(phases ? phase : 0);
     }
   }
   if (defer)

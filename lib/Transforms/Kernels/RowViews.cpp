@@ -1,14 +1,15 @@
-//===- PickRows.cpp - Rows that control takes out of tensors --------------===//
+//===- RowViews.cpp - Rows and extents as control knows them --------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "PickRows.h"
+#include "RowViews.h"
 
 #include "Batch/Analysis/ControlStructure.h"
 #include "Batch/Analysis/Sharedness.h"
+#include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/Batch/BatchInterfaces.h"
 #include "Batch/Dialect/Batch/Views.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -20,6 +21,52 @@
 
 using namespace mlir;
 using namespace mlir::batch;
+using rec::ValueFlowEdge;
+
+/// A ragged tensor with as many rows as `list` has elements: the list itself,
+/// or the result of an op of `block` that maps its elements. Null if there is
+/// none.
+static Value findRagged(Value list, Block *block,
+                        SymbolTableCollection &symbols) {
+  if (isa<RankedTensorType>(list.getType()))
+    return list;
+  auto walksList = [&](const ValueFlowEdge &edge) {
+    return edge.kind == ValueFlowEdge::Element && edge.from == list;
+  };
+  for (Operation *user : list.getUsers()) {
+    if (user->getBlock() != block || user->getNumRegions() == 0 ||
+        llvm::none_of(rec::getValueFlow(user, symbols), walksList))
+      continue;
+    Operation *yield = user->getRegion(0).front().getTerminator();
+    for (const ValueFlowEdge &edge : rec::getValueFlow(yield, symbols))
+      if (edge.kind == ValueFlowEdge::Gather &&
+          isa<RankedTensorType>(edge.to.getType()))
+        return edge.to;
+  }
+  return {};
+}
+
+
+void batch::normalizeExtents(func::FuncOp function,
+                             SymbolTableCollection &symbols) {
+  function.walk([&](Operation *op) {
+    for (const ValueFlowEdge &edge : rec::getValueFlow(op, symbols)) {
+      if (edge.kind != ValueFlowEdge::Count)
+        continue;
+      Value ragged = findRagged(edge.from, op->getBlock(), symbols);
+      if (!ragged)
+        continue;
+      for (OpOperand &use : llvm::make_early_inc_range(edge.to.getUses())) {
+        if (!isa<tensor::EmptyOp>(use.getOwner()))
+          continue;
+        OpBuilder builder(use.getOwner());
+        Location loc = op->getLoc();
+        Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+        use.set(tensor::DimOp::create(builder, loc, ragged, zero));
+      }
+    }
+  });
+}
 
 /// True for a tensor that a kernel computes, whose rows are no list.
 static bool isComputed(Value tensor) {
@@ -42,10 +89,8 @@ static bool picksElement(tensor::ExtractSliceOp slice,
          (isa<Attribute>(index) || control.isStructural(cast<Value>(index)));
 }
 
-/// Splits a slice of a piece of a row of a parameter or ragged tensor into a
-/// slice of the whole row, which is an operand, and one of the piece, which is
-/// code.
-static void splitRowViews(func::FuncOp function, const Sharedness &sharedness,
+
+void batch::splitRowViews(func::FuncOp function, const Sharedness &sharedness,
                           const StructuralControl &control) {
   function.walk([&](tensor::ExtractSliceOp slice) {
     RankedTensorType source = slice.getSourceType();
@@ -92,8 +137,8 @@ static void splitRowViews(func::FuncOp function, const Sharedness &sharedness,
   });
 }
 
-/// Makes rows of ragged tensors the elements of lists that they are.
-static void pickElements(func::FuncOp function, const Sharedness &sharedness,
+
+void batch::pickElements(func::FuncOp function, const Sharedness &sharedness,
                          const StructuralControl &control) {
   function.walk([&](tensor::ExtractOp extract) {
     Value tensor = extract.getTensor();
@@ -134,14 +179,4 @@ static void pickElements(func::FuncOp function, const Sharedness &sharedness,
     slice.replaceAllUsesWith(row);
     slice.erase();
   });
-}
-
-void mlir::batch::pickRows(ModuleOp module) {
-  InstanceProgram program(module);
-  Sharedness sharedness(program);
-  StructuralControl control(program, sharedness);
-  for (func::FuncOp function : program.getFunctions()) {
-    splitRowViews(function, sharedness, control);
-    pickElements(function, sharedness, control);
-  }
 }

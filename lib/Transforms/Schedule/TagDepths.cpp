@@ -7,13 +7,13 @@
 
 #include "Batch/Analysis/ValueFlow.h"
 #include "Batch/Dialect/Batch/Batch.h"
-#include "Batch/Transforms/Control/Passes.h"
+#include "Batch/Transforms/Schedule/Passes.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include <map>
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_TAGDEPTHSPASS
-#include "Batch/Transforms/Control/Passes.h.inc"
+#include "Batch/Transforms/Schedule/Passes.h.inc"
 } // namespace mlir::batch
 
 using namespace mlir;

@@ -1,0 +1,38 @@
+//===- RowViews.h - Rows and extents as control knows them ------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What batch-outline-kernels makes of rows and extents before it cuts kernels.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_LIB_TRANSFORMS_KERNELS_ROWVIEWS_H
+#define BATCH_LIB_TRANSFORMS_KERNELS_ROWVIEWS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlir::batch {
+
+class Sharedness;
+class StructuralControl;
+
+/// Takes the extents of new tensors from ragged tensors: the length of a mapped
+/// list is the extent of the map's result.
+void normalizeExtents(func::FuncOp function, SymbolTableCollection &symbols);
+
+/// Splits a slice of a piece of a row of a parameter or ragged tensor into a
+/// slice of the whole row, which is an operand, and one of the piece, which is
+/// code.
+void splitRowViews(func::FuncOp function, const Sharedness &sharedness,
+                   const StructuralControl &control);
+
+/// Makes rows of ragged tensors the elements of lists that they are.
+void pickElements(func::FuncOp function, const Sharedness &sharedness,
+                  const StructuralControl &control);
+
+} // namespace mlir::batch
+
+#endif // BATCH_LIB_TRANSFORMS_KERNELS_ROWVIEWS_H

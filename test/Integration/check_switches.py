@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""check_switches.py: what each switch of --autobatch costs, in counts, and that none
+changes a bit.
+
+The outputs of a model are the bytes of the default with each switch; batched equals
+unbatched. The parser runs as few batches as it has kernels with phases or with ghosts,
+and more without both. Depths that the scheduler finds when tasks run are those of the
+inspector.
+"""
+
+import os
+
+import batchtest
+
+checks = batchtest.Checks("switches")
+scratch = batchtest.temporary()
+
+SENTENCES = os.path.join(batchtest.INPUTS, "sentences.jsonl")
+MODELS = {"treelstm_cs": os.path.join(batchtest.INPUTS, "nary_trees.txt"),
+          "stackrnn": SENTENCES, "moe_top1": SENTENCES, "drnn": "random:1,8"}
+SWITCHES = ["", "coarsen=false", "hoist=false", "phases=false", "ghosts=false",
+            "phases=false ghosts=false", "defer=false", "fork=false", "select=false",
+            "coarsen=false hoist=false phases=false ghosts=false defer=false fork=false "
+            "select=false"]
+
+
+def run(model, inputs, switches, *options):
+    """The report of a run, which is checked, and its outputs."""
+    name = "%s %s" % (model, " ".join((switches,) + options))
+    path = os.path.join(scratch, model + switches.replace(" ", "_"))
+    if not os.path.exists(path + ".so"):
+        strategy = "" if model.startswith("treelstm") else "strategy=lazy "
+        source = os.path.join(batchtest.MODELS, model + ".mlir")
+        if not checks.run("compile " + name, lambda: (
+                batchtest.call("batch-opt", source, "-o", path + ".mlir",
+                               "--autobatch=sizes=H=16 " + strategy + switches),
+                batchtest.compile_model(path + ".mlir", path + ".so"))):
+            return None, None
+        if not os.path.exists(path + ".so"):  # from the cache
+            os.symlink(batchtest.compile_model(path + ".mlir", path + ".so"), path + ".so")
+    out = os.path.join(scratch, "out.safetensors")
+    report = checks.run(name, lambda: batchtest.run_model(
+        path + ".so", inputs, "--outputs=" + out, *options, batch=10))
+    return report, batchtest.contents(out)
+
+
+def check_model(model, inputs):
+    """By switches: the report."""
+    reports, wanted = {}, None
+    for switches in SWITCHES:
+        report, found = run(model, inputs, switches)
+        if not report:
+            continue
+        wanted = wanted or found
+        checks.expect("%s %s: same bytes" % (model, switches), found == wanted)
+        reports[switches] = report
+        late, found = run(model, inputs, switches, "--depths=flush")
+        if not late:
+            continue
+        checks.expect("%s %s --depths=flush: same bytes" % (model, switches),
+                      found == wanted)
+        # The scheduler knows nothing of ghosts.
+        if "ghosts=false" in switches or "phases=false" not in switches:
+            checks.equal("%s %s --depths=flush: batches" % (model, switches),
+                         late["batches"], report["batches"])
+        print(model, switches, report["tasks"], report["batches"], report["flushes"])
+    default = reports[""]
+    for switches, report in reports.items():
+        checks.expect("%s %s: batches" % (model, switches),
+                      report["batches"] >= default["batches"],
+                      "%d, default %d" % (report["batches"], default["batches"]))
+    checks.expect(model + " coarsen=false: tasks",
+                  reports["coarsen=false"]["tasks"] > default["tasks"])
+    return reports
+
+
+for model, inputs in MODELS.items():
+    found = check_model(model, inputs)
+checks.exit()
