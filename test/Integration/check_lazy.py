@@ -150,6 +150,43 @@ func.func @main(%x: !vec {batch.name = "x"}, %k: index {batch.name = "k"})
 """
 
 
+# Two vectors shrink side by side; what one has become is needed when the other has
+# ended, too. Then both turn into one, which shrinks.
+PAIR = """
+!vec = tensor<16xf32>
+func.func private @shrink(%x: !vec) -> (!vec, i64) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %small = arith.constant 0.02 : f32
+  %shrink = arith.constant dense<0.75> : !vec
+  %h, %n = scf.while (%h = %x, %n = %zero) : (!vec, i64) -> (!vec, i64) {
+    %e = tensor.extract %h[%c0] : !vec
+    %more = arith.cmpf ogt, %e, %small : f32
+    scf.condition(%more) %h, %n : !vec, i64
+  } do {
+  ^bb0(%h: !vec, %n: i64):
+    %next = arith.mulf %h, %shrink : !vec
+    %m = arith.addi %n, %one : i64
+    scf.yield %next, %m : !vec, i64
+  }
+  return %h, %n : !vec, i64
+}
+func.func @main(%x: !vec {batch.name = "x"}, %y: !vec {batch.name = "y"})
+    -> (!vec {batch.name = "h"}, i64 {batch.name = "first"}, i64 {batch.name = "second"},
+        i64 {batch.name = "third"})
+    attributes {batch.entry} {
+  %x0 = math.absf %x : !vec
+  %y0 = math.absf %y : !vec
+  %g, %n = func.call @shrink(%x0) : (!vec) -> (!vec, i64)
+  %h, %m = func.call @shrink(%y0) : (!vec) -> (!vec, i64)
+  %s = arith.addf %g, %h : !vec
+  %t = arith.addf %s, %x0 : !vec
+  %z, %k = func.call @shrink(%t) : (!vec) -> (!vec, i64)
+  return %z, %n, %m, %k : !vec, i64, i64, i64
+}
+"""
+
 PROGRAMS = {}  # of compiled(), by name
 
 
@@ -423,8 +460,10 @@ def check_counts(name, program, inputs, count, chains, waits, left):
     for batch in (1, 7, count):
         for threads in (1, 2, 3):
             what = "%s, batch %d, %d threads" % (name, batch, threads)
+            # With two threads, rows that nobody needs any more are used again.
             report, found = run(what, program, inputs, batch, threads,
-                                "--share-tasks=1", "--nodes-per-worker=1")
+                                "--share-tasks=1", "--nodes-per-worker=1",
+                                "--reuse-rows=%d" % (1 if threads == 2 else 1024))
             if not report:
                 continue
             checks.equal(what + ": workers that inspect", report["inspectors"],
@@ -536,6 +575,33 @@ def check_rounds():
                       found == wanted["bytes"])
         checks.equal("rounds, heads not deferred: batches", report["batches"],
                      loop + len(set(steps)))
+
+
+def check_rows():
+    """Rows that no function keeps and no task reads are used again: memory does not
+    grow with the steps."""
+    program = compiled("pair", PAIR)
+    if not program:
+        return
+    count = 12
+    slots = []
+    for scale in (1, 1e30):
+        lines = [json.dumps({"x": [0.1 * 3.0 ** (i % 5) * scale] * 16,
+                             "y": [0.1 * 4.0 ** (i % 3) * scale ** (i % 2)] * 16})
+                 for i in range(count)]
+        name = "pair %g" % scale
+        inputs = batchtest.write_lines(os.path.join(scratch, "pair"), lines)
+        check(name, program, inputs, count, lambda outputs: [
+            2 + max(a, b) + c for a, b, c in
+            zip(*(outputs[key][2] for key in ("first", "second", "third")))], left=0)
+        report, _ = run(name + ", rows used again", program, inputs, count, 1,
+                        "--reuse-rows=1")
+        if report:
+            slots.append(report["slots"])
+            checks.expect(name + ": instances differ", report["flushes"] > 10)
+    # Of each instance: two vectors at first, two rows for each of them, one of them kept
+    # by the last loop.
+    checks.expect("pair: rows", len(slots) == 2 and max(slots) <= 8 * count, slots)
 
 
 def check_examples():
@@ -752,6 +818,7 @@ def check_errors():
 
 check_trees()
 check_rounds()
+check_rows()
 check_examples()
 check_forks()
 check_workers()
