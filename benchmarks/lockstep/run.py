@@ -98,7 +98,8 @@ class Sampler:
     def lower(self, options, without):
         """Compiles with options for passes of --autobatch, and without one."""
         lowered, output = self.path(".lowered.mlir"), self.path("-lowered.so")
-        options = dict({"batch-specialize-sizes": "sizes=" + self.sizes}, **options)
+        options = dict({"batch-specialize-sizes": "sizes=" + self.sizes,
+                        "batch-choose-strategy": "strategy=lockstep"}, **options)
         batchtest.call("batch-opt", self.source, "-o", lowered,
                        *batchtest.autobatch_passes(options, without),
                        "--cpu-workers=" + batchtest.vector_options())

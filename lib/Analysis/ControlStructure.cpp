@@ -193,6 +193,24 @@ void StructuralControl::followComputed(const InstanceProgram &program) {
     control = {decided->first, TensorControl::Decision};
 }
 
+bool mlir::batch::mayWait(Operation *op, const InstanceProgram &program) {
+  SmallVector<Operation *> worklist = {op};
+  DenseSet<Operation *> seen = {op};
+  while (!worklist.empty()) {
+    WalkResult result = worklist.pop_back_val()->walk([&](Operation *inner) {
+      if (auto call = dyn_cast<func::CallOp>(inner))
+        if (func::FuncOp callee = program.getCallee(call);
+            seen.insert(callee).second)
+          worklist.push_back(callee);
+      return isa<ForceOp>(inner) ? WalkResult::interrupt()
+                                 : WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      return true;
+  }
+  return false;
+}
+
 //===----------------------------------------------------------------------===//
 // RecursionClasses
 //===----------------------------------------------------------------------===//

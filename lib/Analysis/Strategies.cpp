@@ -10,12 +10,14 @@
 #include "Batch/Analysis/StepFunctions.h"
 #include "Batch/Analysis/StepProgram.h"
 #include "Batch/Analysis/ValueFlow.h"
+#include "Batch/Analysis/WorkEstimate.h"
 #include "mlir/IR/Diagnostics.h"
 
 using namespace mlir;
 using namespace mlir::batch;
 
-Strategies::Strategies(const InstanceProgram &program) : program(program) {}
+Strategies::Strategies(const InstanceProgram &program, bool gpu)
+    : program(program), gpu(gpu) {}
 
 /// An obstacle to an inspector that runs ahead of all tensor code.
 static std::optional<Obstacle>
@@ -29,8 +31,8 @@ findTensorControl(const InstanceProgram &program) {
 }
 
 /// An obstacle to an inspector that waits for tensors.
-static std::optional<Obstacle>
-findWaitObstacle(const InstanceProgram &program) {
+static std::optional<Obstacle> findWaitObstacle(const InstanceProgram &program,
+                                                bool gpu) {
   for (func::FuncOp function : program.getFunctions())
     if (!function.getBody().hasOneBlock())
       return Obstacle{function.getLoc(),
@@ -38,6 +40,10 @@ findWaitObstacle(const InstanceProgram &program) {
                       "function has several blocks"};
   Sharedness sharedness(program);
   StructuralControl control(program, sharedness);
+  if (std::optional<TensorControl> first = control.getTensorControl();
+      first && gpu)
+    return Obstacle{first->op->getLoc(),
+                    "control waits for tensors on CPUs only"};
   for (tensor::ExtractOp read : control.getWaits())
     if (!read.getTensor().getType().hasStaticShape())
       return Obstacle{read.getLoc(),
@@ -66,7 +72,7 @@ std::optional<Obstacle> Strategies::find(Strategy strategy) const {
   case Strategy::Linearize:
     return findTensorControl(program);
   case Strategy::Lazy:
-    return findWaitObstacle(program);
+    return findWaitObstacle(program, gpu);
   case Strategy::Lockstep:
   case Strategy::Mask:
     return StepProgram(program, /*tailCalls=*/true).getObstacle();
@@ -87,12 +93,21 @@ const std::optional<Obstacle> &Strategies::getObstacle(Strategy strategy) {
   return known->second;
 }
 
+double Strategies::getOperationsPerWait() const {
+  Sharedness sharedness(program);
+  WorkEstimate work =
+      estimateWork(program, sharedness, StructuralControl(program, sharedness));
+  // A wait in a branch may count as less than one.
+  return work.operations / std::max(work.waits, 1.0);
+}
+
 Strategy Strategies::choose() {
-  for (Strategy strategy :
-       {Strategy::Linearize, Strategy::Lockstep, Strategy::Lazy})
-    if (isLegal(strategy))
-      return strategy;
-  return Strategy::None;
+  if (isLegal(Strategy::Linearize))
+    return Strategy::Linearize;
+  if (isLegal(Strategy::Lockstep) &&
+      (!isLegal(Strategy::Lazy) || getOperationsPerWait() < kOperationsPerWait))
+    return Strategy::Lockstep;
+  return isLegal(Strategy::Lazy) ? Strategy::Lazy : Strategy::None;
 }
 
 LogicalResult Strategies::emitError(const Obstacle &obstacle) {

@@ -74,6 +74,7 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   pm.addPass(createIfToSelectPass(select));
   ChooseStrategyPassOptions strategy;
   strategy.strategy = options.strategy;
+  strategy.gpu = options.gpu;
   pm.addPass(createChooseStrategyPass(strategy));
   pm.addPass(createInsertForcesPass());
   // Blocks of a machine are kernels of their own, with the same code.

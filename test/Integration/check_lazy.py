@@ -233,6 +233,62 @@ func.func @main(%x: !vec {batch.name = "x"}, %y: !vec {batch.name = "y"})
 }
 """
 
+# A loop that waits for nothing, and ends where k is even.
+SPIN = """
+!vec = tensor<16xf32>
+func.func @main(%x: !vec {batch.name = "x"}, %k: i64 {batch.name = "k"})
+    -> (i64 {batch.name = "rounds"}) attributes {batch.entry} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %two = arith.constant 2 : i64
+  %h = math.sin %x : !vec
+  %e = tensor.extract %h[%c0] : !vec
+  %start = arith.fptosi %e : f32 to i64
+  %i, %n = scf.while (%i = %k, %n = %start) : (i64, i64) -> (i64, i64) {
+    %more = arith.cmpi ne, %i, %zero : i64
+    scf.condition(%more) %i, %n : i64, i64
+  } do {
+  ^bb0(%i: i64, %n: i64):
+    %next = arith.subi %i, %two : i64
+    %m = arith.addi %n, %one : i64
+    scf.yield %next, %m : i64, i64
+  }
+  return %n : i64
+}
+"""
+
+# A vector shrinks; in each round its kernel adds the row of E that the second element
+# picks.
+PICK = """
+!vec = tensor<8xf32>
+!table = tensor<1000x8xf32>
+func.func @main(%x: !vec {batch.name = "x"}, %E: !table {batch.shared = "E"})
+    -> (!vec {batch.name = "y"}) attributes {batch.entry} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %small = arith.constant 0.02 : f32
+  %shrink = arith.constant dense<[0.5, 10.0, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5]> : !vec
+  %y = scf.while (%h = %x) : (!vec) -> !vec {
+    %e = tensor.extract %h[%c0] : !vec
+    %more = arith.cmpf ogt, %e, %small : f32
+    scf.condition(%more) %h : !vec
+  } do {
+  ^bb0(%h: !vec):
+    %second = tensor.extract %h[%c1] : !vec
+    %whole = arith.fptosi %second : f32 to i64
+    %i = arith.index_cast %whole : i64 to index
+    %row = tensor.extract_slice %E[%i, 0] [1, 8] [1, 1] : !table to !vec
+    %zero = arith.constant dense<0.0> : !vec
+    %none = arith.mulf %row, %zero : !vec
+    %less = arith.mulf %h, %shrink : !vec
+    %next = arith.addf %less, %none : !vec
+    scf.yield %next : !vec
+  }
+  return %y : !vec
+}
+"""
+
 # A tree or DAG of which each node waits: for an element that decides what it computes.
 # The children of a node wait side by side, and a shared node once.
 GROW = """
@@ -776,6 +832,15 @@ def check_steps():
                 "an end after 50 steps %s %s" % (where, options), done.returncode == 1 and
                 "instance 2: has run 50 steps without an end, the last one in " + where
                 in text and "; allow more with --max-steps=N" in text, text)
+    # So is one whose loop waits for nothing.
+    spinning = compiled("spin", SPIN)
+    loop = SPIN[:SPIN.index("%i, %n = scf.while")].count("\n") + 1
+    lines = batchtest.write_lines(os.path.join(scratch, "spin"), [
+        json.dumps({"x": [0.5] * 16, "k": k}) for k in (4, 6, 7, 5)])
+    for options in (["--threads=1"], ["--threads=3"], ["--unbatched"]):
+        fails("a loop without a wait %s" % options, "instance 2: has run 50 steps without "
+              "an end, the last one in a loop at spin.mlir:%d:" % loop, "batch-run",
+              spinning, "--inputs=" + lines, "--max-steps=50", *options)
     # The others have their results if these are wanted.
     for threads in ("1", "2", "3"):
         out = os.path.join(scratch, "partial.safetensors")
@@ -805,6 +870,16 @@ def check_errors():
     fails("GPU", "control waits for a tensor here, and does so on CPUs only",
           "batch-compile", os.path.join(scratch, "walk.mlir"), "--strategy=lazy",
           "--device=emulator", "-o", os.path.join(scratch, "gpu.so"))
+    # The second element is 2000 for instance 3 in the round after the first wait.
+    picking = compiled("pick", PICK)
+    lines = batchtest.write_lines(os.path.join(scratch, "pick"), [
+        json.dumps({"x": [0.05, second, 1, 1, 1, 1, 1, 1]}) for second in
+        (3, 5, 7, 200, 300)])
+    for options in (["--threads=1"], ["--threads=3"], ["--unbatched"]):
+        fails("an index out of range in a kernel %s" % options, "instance 3: index 2000 "
+              "is out of range for dimension 0 of parameter 'E' of type "
+              "tensor<1000x8xf32>, read at pick.mlir:", "batch-run", picking,
+              "--params=random:1", "--inputs=" + lines, *options)
     chain = '["leaf", 0]'
     for _ in range(5000):
         chain = '["node", ["leaf", 1], %s]' % chain

@@ -74,7 +74,7 @@ def check_posterior(model):
         return
     path = os.path.join(scratch, model)
     starts = path + "_starts.safetensors"
-    program = compiled(model, *sizes)
+    program = compiled(model, "--strategy=lockstep", *sizes)
     if program:
         check(model, program, path + ".jsonl",
               *(["--input-tensors=" + starts] if os.path.exists(starts) else []),

@@ -302,6 +302,7 @@ def run(options):
     path = os.path.join(options.folder, options.model)
     program = batchtest.compile_model(
         os.path.join(batchtest.MODELS, options.model + ".mlir"), path + ".so", None,
+        "--strategy=lockstep",
         *(["--size=N=%d" % options.draws] if options.draws else []))
     options.outputs = path + ".draws"
     batchtest.run_model(program, path + ".jsonl", "--outputs=" + options.outputs,

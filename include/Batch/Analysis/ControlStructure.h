@@ -62,6 +62,9 @@ private:
   DenseSet<Operation *> inputReads; ///< where control reads an input's element
 };
 
+/// True if there is a `batch.force` in `op` or in what it calls.
+bool mayWait(Operation *op, const InstanceProgram &program);
+
 /// Functions that call each other.
 struct RecursionClass {
   SmallVector<func::FuncOp> functions;

@@ -15,19 +15,28 @@
 
 namespace mlir::batch {
 
+/// With so many operations of one instance between two waits, `lazy` is chosen
+/// before `lockstep`.
+inline constexpr double kOperationsPerWait = 1 << 22;
+
 /// Decides for each control strategy whether it is legal for a program and, if
 /// it is not, at which op and why.
 class Strategies {
 public:
-  explicit Strategies(const InstanceProgram &program);
+  /// `gpu`: control runs for a GPU, where it cannot wait.
+  explicit Strategies(const InstanceProgram &program, bool gpu = false);
 
   /// The obstacle to `strategy`, or none if it is legal. Computed on first
   /// use.
   const std::optional<Obstacle> &getObstacle(Strategy strategy);
   bool isLegal(Strategy strategy) { return !getObstacle(strategy); }
 
-  /// The first of `linearize`, `lockstep`, `lazy` and `none` that is legal.
+  /// The first of these that is legal: `linearize`; `lazy`, with
+  /// kOperationsPerWait; `lockstep`; `lazy`; `none`.
   Strategy choose();
+  /// The operations of one instance between two waits, by estimate; for
+  /// programs whose control waits.
+  double getOperationsPerWait() const;
 
   /// Emits `obstacle` as an error, with a note that lists the legal
   /// strategies.
@@ -37,6 +46,7 @@ private:
   std::optional<Obstacle> find(Strategy strategy) const;
 
   const InstanceProgram &program;
+  bool gpu;
   /// By strategy, for those that were asked for.
   std::map<Strategy, std::optional<Obstacle>> obstacles;
 };

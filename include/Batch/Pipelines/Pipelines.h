@@ -30,8 +30,8 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
           "an error where the program is not structural), 'lockstep' "
           "(block by block for many lanes), 'mask' (the same, call "
           "by call), 'lazy' (ahead, but waiting where it needs a "
-          "tensor), 'auto' (the first of these that is legal) or "
-          "'none' (kernels only)"),
+          "tensor), 'auto' (what fits the program) or 'none' (kernels "
+          "only)"),
       llvm::cl::init(Strategy::Auto)};
   Option<bool> coarsen{
       *this, "coarsen",
@@ -51,6 +51,10 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
       llvm::cl::desc("Delay what follows a branch with fewer tasks than the "
                      "others"),
       llvm::cl::init(true)};
+  Option<bool> gpu{*this, "gpu",
+                   llvm::cl::desc("Strategy 'auto' is for a GPU, where control "
+                                  "cannot wait for tensors"),
+                   llvm::cl::init(false)};
   Option<bool> defer{
       *this, "defer",
       llvm::cl::desc("Run what no wait depends on after all waits"),

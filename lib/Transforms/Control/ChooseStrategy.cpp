@@ -8,6 +8,7 @@
 #include "Batch/Analysis/Strategies.h"
 #include "Batch/Transforms/Control/Passes.h"
 #include "mlir/IR/Remarks.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace mlir::batch {
@@ -41,7 +42,7 @@ struct ChooseStrategyPass
     func::FuncOp entry = program.getEntry();
     if (!entry)
       return;
-    Strategies strategies(program);
+    Strategies strategies(program, gpu);
     if (const std::optional<Obstacle> &obstacle =
             strategies.getObstacle(Strategy::None)) {
       (void)strategies.emitError(*obstacle);
@@ -74,31 +75,51 @@ private:
     return Strategy::Auto;
   }
 
-  /// Reports why `auto` became `chosen`.
+  /// Reports why `auto` became `chosen`, and what is in the way of others.
   void explain(func::FuncOp entry, Strategy chosen, Strategies &strategies) {
     const std::optional<Obstacle> &ahead =
         strategies.getObstacle(Strategy::Linearize);
-    if (chosen != Strategy::None) {
-      std::string why = ("strategy '" + stringifyStrategy(chosen) + "': " +
-                         (ahead ? StringRef(ahead->text)
-                                : "control reads nothing but the inputs"))
-                            .str();
-      remark::passed(
-          ahead ? ahead->loc : entry.getLoc(),
-          remark::RemarkOpts::name("ChooseStrategy").category("batch"))
-          << why;
+    auto name = remark::RemarkOpts::name("ChooseStrategy").category("batch");
+    if (!ahead) {
+      remark::passed(entry.getLoc(), name)
+          << "strategy 'linearize': control reads nothing but the inputs";
       return;
     }
+    if (chosen == Strategy::None)
+      return warn(entry, *ahead, strategies);
+    std::string why =
+        ("strategy '" + stringifyStrategy(chosen) + "': " + ahead->text).str();
+    if (strategies.isLegal(Strategy::Lazy) &&
+        strategies.isLegal(Strategy::Lockstep)) {
+      const double work = strategies.getOperationsPerWait();
+      why += llvm::formatv(
+          ", and an instance computes {0} operations between "
+          "two waits, {1} {2}",
+          int64_t(work), work < kOperationsPerWait ? "fewer than" : "at least",
+          int64_t(kOperationsPerWait));
+    }
+    remark::passed(ahead->loc, name) << why;
+    for (Strategy other : {Strategy::Lockstep, Strategy::Lazy})
+      if (const std::optional<Obstacle> &obstacle =
+              strategies.getObstacle(other))
+        remark::missed(obstacle->loc, name)
+            << ("strategy '" + stringifyStrategy(other) +
+                "' is not legal: " + obstacle->text)
+                   .str();
+  }
+
+  /// Warns that `auto` became `none`.
+  void warn(func::FuncOp entry, const Obstacle &ahead, Strategies &strategies) {
     entry->setAttr(kNotBatchedAttr,
-                   StringAttr::get(&getContext(), toString(*ahead)));
-    InFlightDiagnostic warning = emitWarning(ahead->loc);
-    warning << "not batched, runs one instance at a time: " << ahead->text;
-    const Obstacle &lanes = *strategies.getObstacle(Strategy::Lockstep);
-    warning.attachNote(lanes.loc)
-        << "strategy 'lockstep' is not legal either: " << lanes.text;
-    const Obstacle &wait = *strategies.getObstacle(Strategy::Lazy);
-    warning.attachNote(wait.loc)
-        << "strategy 'lazy' is not legal either: " << wait.text;
+                   StringAttr::get(&getContext(), toString(ahead)));
+    InFlightDiagnostic warning = emitWarning(ahead.loc);
+    warning << "not batched, runs one instance at a time: " << ahead.text;
+    for (Strategy other : {Strategy::Lockstep, Strategy::Lazy}) {
+      const Obstacle &obstacle = *strategies.getObstacle(other);
+      warning.attachNote(obstacle.loc)
+          << "strategy '" << stringifyStrategy(other)
+          << "' is not legal either: " << obstacle.text;
+    }
   }
 };
 

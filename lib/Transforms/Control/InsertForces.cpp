@@ -11,6 +11,7 @@
 #include "Batch/Dialect/Batch/ElementTypes.h"
 #include "Batch/Transforms/Control/Passes.h"
 #include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_INSERTFORCESPASS
@@ -36,6 +37,23 @@ static ForceOp addForce(tensor::ExtractOp read) {
                                /*number=*/IntegerAttr());
   read.getTensorMutable().set(force);
   return force;
+}
+
+/// Says of every loop and recursion whether it waits.
+static void explainRegions(const InstanceProgram &program) {
+  auto explain = [&](Operation *op, StringRef what) {
+    remark::analysis(op->getLoc(),
+                     remark::RemarkOpts::name("Region").category("batch"))
+        << (what + (mayWait(op, program)
+                        ? " waits for tensors"
+                        : " is linear: it waits for no tensor and runs ahead"))
+               .str();
+  };
+  for (func::FuncOp function : program.getFunctions()) {
+    if (program.isRecursive(function))
+      explain(function, "recursion");
+    function.walk([&](LoopLikeOpInterface loop) { explain(loop, "loop"); });
+  }
 }
 
 void InsertForcesPass::runOnOperation() {
@@ -69,4 +87,6 @@ void InsertForcesPass::runOnOperation() {
                               elementBytes(type.getElementType())) +
                " bytes";
   }
+  if (count > 0)
+    explainRegions(program);
 }

@@ -43,7 +43,6 @@ private:
   LogicalResult convertRead(tensor::ExtractOp extract, OpBuilder &builder);
   LogicalResult convertWait(tensor::ExtractOp extract, ForceOp force,
                             OpBuilder &builder);
-  bool mayWait(func::FuncOp function);
   LogicalResult convertInvoke(InvokeOp invoke, OpBuilder &builder);
   LogicalResult convertCall(func::CallOp call, OpBuilder &builder);
   bool isSharedCode(Operation *op) const;
@@ -118,7 +117,7 @@ LogicalResult Linearizer::makeInspector(func::FuncOp function) {
       if (Attribute name = function.getResultAttr(i, kNameAttr))
         inspector.setResultAttr(i, kNameAttr, name);
   } else if (program.isRecursive(function) && !traversed.contains(function) &&
-             (rec::takesNode(function) || !mayWait(function))) {
+             (rec::takesNode(function) || !mayWait(function, program))) {
     // Tensors that control has waited for make all other calls different.
     inspector->setAttr(kMemoizedAttr, builder.getUnitAttr());
   }
@@ -380,24 +379,6 @@ LogicalResult Linearizer::convertOp(Operation *op, OpBuilder &builder) {
   return success();
 }
 
-/// True if control waits in `function` or in what it calls.
-bool Linearizer::mayWait(func::FuncOp function) {
-  SmallVector<func::FuncOp> worklist = {function};
-  DenseSet<Operation *> seen = {function};
-  while (!worklist.empty()) {
-    WalkResult result = worklist.pop_back_val().walk([&](Operation *op) {
-      if (auto call = dyn_cast<func::CallOp>(op))
-        if (func::FuncOp callee = program.getCallee(call);
-            seen.insert(callee).second)
-          worklist.push_back(callee);
-      return isa<ForceOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
-    });
-    if (result.wasInterrupted())
-      return true;
-  }
-  return false;
-}
-
 LogicalResult Linearizer::run() {
   func::FuncOp entry = program.getEntry();
   if (!entry || symbols.lookup(inspectorName(entry)))
@@ -426,8 +407,9 @@ LogicalResult Linearizer::run() {
     // What waits cannot be one loop: other instances go on meanwhile.
     const bool traverse =
         component.onePass &&
-        llvm::none_of(component.functions,
-                      [&](func::FuncOp function) { return mayWait(function); });
+        llvm::none_of(component.functions, [&](func::FuncOp function) {
+          return mayWait(function, program);
+        });
     if (traverse) {
       auto &names = traversals.emplace_back();
       for (func::FuncOp function : component.functions) {

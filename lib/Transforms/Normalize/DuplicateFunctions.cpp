@@ -26,11 +26,12 @@ namespace {
 /// is, or -1 if it is none or it makes no difference.
 using Context = SmallVector<int64_t>;
 
-/// True for a parameter that a product reads whole. A row of a table can differ
-/// from task to task, and so can a bias.
+/// True for a parameter that a product reads whole, and for a table of any
+/// number of rows, which no result table holds. A bias can differ from task to
+/// task.
 bool isWeight(BlockArgument argument) {
   auto type = dyn_cast<RankedTensorType>(argument.getType());
-  return type && type.getRank() >= 2 && type.hasStaticShape();
+  return type && (type.getRank() >= 2 || !type.hasStaticShape());
 }
 
 class DuplicateFunctionsPass

@@ -7,6 +7,7 @@
 
 #include "Batch/Analysis/ControlStructure.h"
 #include "Batch/Analysis/ValueFlow.h"
+#include "Batch/Analysis/WorkEstimate.h"
 #include "Batch/Dialect/Batch/BatchInterfaces.h"
 #include "Batch/Dialect/Batch/Views.h"
 #include "Batch/Transforms/Normalize/Passes.h"
@@ -55,29 +56,6 @@ static StringRef findObstacle(Operation *op) {
   if (!isMemoryEffectFree(op) || !isSpeculatable(op))
     return "holds code that must not run speculatively";
   return {};
-}
-
-/// The number of elementwise operations per element; constants and empty
-/// tensors are free.
-static int64_t countOps(Operation *op) {
-  if (op->hasTrait<OpTrait::ConstantLike>() || isa<tensor::EmptyOp>(op))
-    return 0;
-  int64_t nested = 0;
-  for (Region &region : op->getRegions())
-    for (Block &block : region)
-      for (Operation &inner : block.without_terminator())
-        nested += !inner.hasTrait<OpTrait::ConstantLike>();
-  return std::max<int64_t>(nested, 1);
-}
-
-/// The elements of an op's largest result.
-static int64_t countElements(Operation *op) {
-  int64_t most = 1;
-  for (Type type : op->getResultTypes())
-    if (auto shaped = dyn_cast<ShapedType>(type);
-        shaped && shaped.hasStaticShape())
-      most = std::max(most, shaped.getNumElements());
-  return most;
 }
 
 /// True if tensor code of the function computes `value`, so that control that
@@ -134,8 +112,8 @@ class IfToSelectPass : public batch::impl::IfToSelectPassBase<IfToSelectPass> {
         if (reason.empty())
           if (StringRef obstacle = findObstacle(&op); !obstacle.empty())
             reason = ("a branch " + obstacle).str();
-        count += countOps(&op);
-        elements += countOps(&op) * countElements(&op);
+        count += countOperationsPerPoint(&op);
+        elements += countOperations(&op);
       }
       computes |=
           llvm::any_of(block->getTerminator()->getOperands(), isComputed);

@@ -3,6 +3,9 @@
 // RUN: batch-opt %s --split-input-file --batch-choose-strategy -o /dev/null \
 // RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=REMARK
+// RUN: batch-opt %s --split-input-file --batch-choose-strategy=gpu -o /dev/null \
+// RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=GPU
 // RUN: batch-opt %s --split-input-file --batch-choose-strategy=strategy=mask \
 // RUN:   | FileCheck %s --check-prefix=MASK
 // RUN: not batch-opt %s --split-input-file --batch-choose-strategy=strategy=eager 2>&1 \
@@ -49,8 +52,9 @@ func.func @element(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} 
 
 // -----
 
-// A computed tensor decides which branch is taken.
-// REMARK: [[#@LINE+7]]:8: remark: {{.*}}strategy 'lockstep': control depends on a tensor here
+// A computed tensor decides which branch is taken; little is computed.
+// REMARK: [[#@LINE+8]]:8: remark: {{.*}}strategy 'lockstep': control depends on a tensor here, and an instance computes 6 operations between two waits, fewer than
+// REMARK-NOT: is not legal
 // CHECK-LABEL: func.func @lanes
 // CHECK-SAME:    batch.strategy = #batch.strategy<lockstep>
 func.func @lanes(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
@@ -66,6 +70,35 @@ func.func @lanes(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
     scf.yield %x : tensor<4xf32>
   }
   return %y : tensor<4xf32>
+}
+
+// -----
+
+// Much is computed: 2 * 2048 * 2048 operations in the product, and 2 * 2048.
+// REMARK: [[#@LINE+12]]:10: remark: {{.*}}strategy 'lazy': control depends on a tensor here, and an instance computes 8392704 operations between two waits, at least
+// REMARK-NOT: is not legal
+// GPU: [[#@LINE+10]]:10: remark: {{.*}}strategy 'lockstep': control depends on a tensor here"
+// GPU: [[#@LINE+9]]:10: remark: {{.*}}strategy 'lazy' is not legal: control waits for tensors on CPUs only
+// CHECK-LABEL: func.func @much
+// CHECK-SAME:    batch.strategy = #batch.strategy<lazy>
+func.func @much(%x: tensor<2048xf32>, %W: tensor<2048x2048xf32> {batch.shared = "W"})
+    -> tensor<2048xf32> attributes {batch.entry} {
+  %zero = arith.constant 0 : index
+  %bound = arith.constant 1.0 : f32
+  %half = arith.constant dense<0.5> : tensor<2048xf32>
+  %y = scf.while (%a = %x) : (tensor<2048xf32>) -> tensor<2048xf32> {
+    %e = tensor.extract %a[%zero] : tensor<2048xf32>
+    %c = arith.cmpf olt, %e, %bound : f32
+    scf.condition(%c) %a : tensor<2048xf32>
+  } do {
+  ^bb0(%a: tensor<2048xf32>):
+    %h = arith.mulf %a, %half : tensor<2048xf32>
+    %t = math.tanh %h : tensor<2048xf32>
+    %b = linalg.matvec ins(%W, %t : tensor<2048x2048xf32>, tensor<2048xf32>)
+        outs(%x : tensor<2048xf32>) -> tensor<2048xf32>
+    scf.yield %b : tensor<2048xf32>
+  }
+  return %y : tensor<2048xf32>
 }
 
 // -----
@@ -100,8 +133,12 @@ rec.adt @Nat {
   rec.variant @zero(word: index)
   rec.variant @succ(pred: !rec.adt<@Nat>)
 }
-// Lock step walks no data structures: control waits for the tensor.
-// REMARK: [[#@LINE+8]]:8: remark: {{.*}}strategy 'lazy': control depends on a tensor here
+// Lock step walks no data structures: control waits for the tensor. On a GPU
+// nothing is left.
+// REMARK: [[#@LINE+11]]:8: remark: {{.*}}strategy 'lazy': control depends on a tensor here"
+// REMARK: [[#@LINE+5]]:18: remark: {{.*}}strategy 'lockstep' is not legal: this value is of type '!rec.adt<@Nat>', a data structure
+// GPU: [[#@LINE+9]]:8: warning: not batched, runs one instance at a time: control depends on a tensor here
+// GPU: [[#@LINE+8]]:8: note: strategy 'lazy' is not legal either: control waits for tensors on CPUs only
 // CHECK-LABEL: func.func @waits
 // CHECK-SAME:    batch.strategy = #batch.strategy<lazy>
 func.func @waits(%t: !rec.adt<@Nat>, %x: tensor<4xf32>) -> tensor<4xf32>

@@ -1,4 +1,4 @@
-// RUN: batch-opt %s --verify-diagnostics --batch-insert-forces --mlir-print-op-on-diagnostic=false
+// RUN: batch-opt %s --split-input-file --verify-diagnostics --batch-insert-forces --mlir-print-op-on-diagnostic=false
 
 func.func @main(%x: tensor<?x4xf32>) -> f32
     attributes {batch.entry, batch.strategy = #batch.strategy<lazy>} {
@@ -8,4 +8,18 @@ func.func @main(%x: tensor<?x4xf32>) -> f32
   // expected-note @+1 {{legal strategies: 'none', which runs one instance at a time}}
   %e = tensor.extract %v[%zero, %zero] : tensor<?x4xf32>
   return %e : f32
+}
+
+// -----
+
+// Control that stays branches has no inspector.
+// expected-error @+2 {{strategy 'lazy' needs structured control, and this function has several blocks}}
+// expected-note @+1 {{legal strategies: 'lockstep', 'mask' and 'none', which runs one instance at a time}}
+func.func @main(%n: i64) -> i64
+    attributes {batch.entry, batch.strategy = #batch.strategy<lazy>} {
+  %one = arith.constant 1 : i64
+  cf.br ^next(%n : i64)
+^next(%m: i64):
+  %k = arith.addi %m, %one : i64
+  return %k : i64
 }

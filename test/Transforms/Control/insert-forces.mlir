@@ -69,3 +69,40 @@ func.func @lanes(%x: tensor<1xi64>) -> i64
   %e = tensor.extract %v[%zero] : tensor<1xi64>
   return %e : i64
 }
+
+// -----
+
+// Of each loop and recursion a remark says whether it waits, itself or in what it
+// calls.
+// REMARK-DAG: [[#@LINE+4]]:1: remark: {{.*}}recursion waits for tensors"
+// REMARK-DAG: [[#@LINE+21]]:8: remark: {{.*}}loop is linear: it waits for no tensor and runs ahead"
+// REMARK-DAG: [[#@LINE+24]]:8: remark: {{.*}}loop waits for tensors"
+// CHECK-LABEL: func.func private @halve
+func.func private @halve(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %zero = arith.constant 0 : index
+  %bound = arith.constant 1.0 : f32
+  %v = arith.addf %x, %x : tensor<4xf32>
+  %e = tensor.extract %v[%zero] : tensor<4xf32>
+  %c = arith.cmpf olt, %e, %bound : f32
+  %y = scf.if %c -> tensor<4xf32> {
+    %z = func.call @halve(%v) : (tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %z : tensor<4xf32>
+  } else {
+    scf.yield %v : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
+func.func @regions(%x: tensor<4xf32>, %n: index) -> tensor<4xf32>
+    attributes {batch.entry, batch.strategy = #batch.strategy<lazy>} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %h = scf.for %i = %zero to %n step %one iter_args(%a = %x) -> tensor<4xf32> {
+    %b = math.sin %a : tensor<4xf32>
+    scf.yield %b : tensor<4xf32>
+  }
+  %y = scf.for %i = %zero to %n step %one iter_args(%a = %h) -> tensor<4xf32> {
+    %b = func.call @halve(%a) : (tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %b : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}

@@ -73,8 +73,10 @@ rec.adt @List {
   rec.variant @cons(word: index, rest: !list)
 }
 
-// Calls that differ in biases and tables only are batched together.
+// Calls that differ in biases only are batched together. A table of any number of
+// rows is no row of a result table, so each has its function.
 // CHECK-LABEL: func.func private @sum(
+// CHECK:       func.func private @sum_0(
 // CHECK-NOT:   func.func private
 func.func private @sum(%l: !list, %E: !emb, %b: !vec) -> !vec {
   %h = rec.match %l : !list -> !vec {
@@ -91,12 +93,14 @@ func.func private @sum(%l: !list, %E: !emb, %b: !vec) -> !vec {
 }
 // CHECK-LABEL: func.func @main(
 // CHECK-COUNT-2: call @sum(
+// CHECK:         call @sum_0(
 func.func @main(%l: !list, %E: !emb {batch.shared = "E"}, %F: !emb {batch.shared = "F"},
                 %b: !vec {batch.shared = "b"}, %c: !vec {batch.shared = "c"})
-    -> (!vec, !vec) attributes {batch.entry} {
+    -> (!vec, !vec, !vec) attributes {batch.entry} {
   %0 = func.call @sum(%l, %E, %b) : (!list, !emb, !vec) -> !vec
-  %1 = func.call @sum(%l, %F, %c) : (!list, !emb, !vec) -> !vec
-  return %0, %1 : !vec, !vec
+  %1 = func.call @sum(%l, %E, %c) : (!list, !emb, !vec) -> !vec
+  %2 = func.call @sum(%l, %F, %b) : (!list, !emb, !vec) -> !vec
+  return %0, %1, %2 : !vec, !vec, !vec
 }
 
 // -----

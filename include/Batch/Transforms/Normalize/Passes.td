@@ -192,9 +192,9 @@ def DuplicateFunctionsPass
     they differ from task to task. A product with one that all tasks share costs
     many times less, so each set gets a copy of the function (ACRoBat, section
     5.1: taint analysis with one level of context). Calls are told apart by the
-    parameters of the entry that they pass on as matrices of known size.
-    Vectors, and tables of which tasks read rows, do not count: tasks that
-    differ in these alone are batched together.
+    parameters of the entry that they pass on as matrices, and as tables of any
+    number of rows. Vectors do not count: tasks that differ in these alone are
+    batched together.
 
     ```mlir
     %f = func.call @rnn(%words, %W_forward, %zero) : (!list, !mat, !vec) -> !vec

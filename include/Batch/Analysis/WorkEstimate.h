@@ -1,0 +1,38 @@
+//===- WorkEstimate.h - How much an instance computes -----------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_ANALYSIS_WORKESTIMATE_H
+#define BATCH_ANALYSIS_WORKESTIMATE_H
+
+#include "Batch/Analysis/ControlStructure.h"
+
+namespace mlir::batch {
+
+/// The operations of a tensor op at each point of its iteration space: two in a
+/// product of matrices. Constants and empty tensors are free.
+int64_t countOperationsPerPoint(Operation *op);
+/// Those at all points, for one instance. Extents that are not static count as
+/// 1.
+int64_t countOperations(Operation *op);
+
+/// What one instance does, as far as the program says: a loop has its static
+/// number of rounds or 10, of the regions of a conditional each runs equally
+/// often, and a recursion calls itself once.
+struct WorkEstimate {
+  double operations = 0; ///< on elements, of tensor code
+  /// For tensors that control reads elements of. Several reads of one tensor
+  /// are one wait.
+  double waits = 0;
+};
+
+WorkEstimate estimateWork(const InstanceProgram &program,
+                          const Sharedness &sharedness,
+                          const StructuralControl &control);
+
+} // namespace mlir::batch
+
+#endif // BATCH_ANALYSIS_WORKESTIMATE_H
