@@ -206,6 +206,10 @@ TEST(Waits, LimitsOfInstances) {
   EXPECT_MESSAGE("instance 1: has run 3 steps without an end, the last one in "
                  "the loop; allow more with --max-steps=N, or write",
                  strict.run(trial.forest()));
+  // The next mini-batch begins anew.
+  Waiting good("5\n");
+  strict.run(good.forest());
+  EXPECT_EQ(strict.counters().flushes, 4);
   options.lockstep.partialResults = true;
   Session session(trial.object, *trial.parameters, trial.inputs->tensors,
                   options);

@@ -2,7 +2,8 @@
 """check_serve.py SERVE: examples/serve answers as batch-run does, bit for bit.
 
 Several threads, each with a session of its own, share one object and one set of
-parameters; the mini-batches are what happens to be waiting.
+parameters; the mini-batches are what happens to be waiting. Control of one model waits
+for tensors.
 """
 
 import json
@@ -74,11 +75,16 @@ def words(trees):
 trees = lines("trees.txt", 10)
 numbers = batchtest.write_lines(path("numbers.txt"),
                                 ["word%d" % i for i in range(100)])
+thousand = batchtest.write_lines(path("thousand.txt"),
+                                 ["word%d" % i for i in range(1000)])
+programs = {}
 for model, requests, vocabulary in [
         ("treelstm_nary", trees, words(trees)),
         ("treegru_cs_dep", lines("dep_trees.jsonl", 10), numbers),
+        # Its control waits.
+        ("stackrnn", lines("sentences.jsonl", 4), thousand),
         ("dagrnn", batchtest.dags(80), numbers)]:
-    program = batchtest.compile_model(
+    program = programs[model] = batchtest.compile_model(
         os.path.join(batchtest.MODELS, model + ".mlir"), path(model + ".so"), 32)
     file = batchtest.write_lines(path("requests"), requests)
     wanted = expected(program, file, vocabulary)
@@ -91,20 +97,24 @@ for model, requests, vocabulary in [
                 checks.expect(what + ": the same", answers == wanted)
 
 # What is wrong with a request is its own answer, and no other's.
-bad = {2: ("", "there is no value"),
-       4: ("[\"node\", 1]", "request:4:"),
-       6: ("[\"node\", 100, []]", "index 100 is out of range")}
-good = batchtest.dags(7)
-requests = [bad[i][0] if i in bad else good[i - 1] for i in range(1, 8)]
-answers = ask(program, batchtest.write_lines(path("requests"), requests), numbers,
-              2, 4)
-wanted = expected(program, batchtest.write_lines(path("requests"), good), numbers)
-for number in range(1, 8):
-    if number in bad:
-        checks.expect("request %d is an error" % number,
-                      answers[number].startswith("error: ") and
-                      bad[number][1] in answers[number], repr(answers[number]))
-    else:
-        checks.expect("request %d is answered" % number,
-                      answers[number] == wanted[number])
+for model, vocabulary, good, bad in [
+        ("dagrnn", numbers, batchtest.dags(7),
+         {2: ("", "there is no value"), 4: ("[\"node\", 1]", "request:4:"),
+          6: ("[\"node\", 100, []]", "index 100 is out of range")}),
+        ("stackrnn", thousand, lines("sentences.jsonl", 1)[:7],
+         {2: ("{\"tokens\": 1}", "request:2:"),
+          5: ("{\"tokens\": [7, 1000]}", "index 1000 is out of range")})]:
+    requests = [bad[i][0] if i in bad else good[i - 1] for i in range(1, 8)]
+    answers = ask(programs[model], batchtest.write_lines(path("requests"), requests),
+                  vocabulary, 2, 4)
+    wanted = expected(programs[model],
+                      batchtest.write_lines(path("requests"), good), vocabulary)
+    for number in range(1, 8):
+        if number in bad:
+            checks.expect("%s: request %d is an error" % (model, number),
+                          answers[number].startswith("error: ") and
+                          bad[number][1] in answers[number], repr(answers[number]))
+        else:
+            checks.expect("%s: request %d is answered" % (model, number),
+                          answers[number] == wanted[number])
 checks.exit()
