@@ -15,7 +15,7 @@ Models, parameters and inputs are those of models.py. The peers:
   dynet            DyNet with autobatching, by the fastest of its three schedulers; users
                    interleave the instances by hand where control waits
   no analysis      our runtime without static analysis: every switch of SWITCHES that
-                   batch-opt knows; the others are named
+                   the tools know; the others are named
   unbatched        our kernels, one task at a time
 
 Before anything is timed, every peer's outputs are compared with batch-run's: decisions are
@@ -52,9 +52,9 @@ import workers  # noqa: E402
 import batchtest  # noqa: E402: from there, too
 
 TOLERANCE = 1e-4
-# What "no analysis" switches off, as options of --autobatch.
+# What "no analysis" switches off: options of --autobatch, and of batch-run.
 SWITCHES = ["hoist=false", "fork=false", "defer=false", "select=false", "phases=false",
-            "coarsen=false", "ghosts=false", "depth=flush"]
+            "coarsen=false", "ghosts=false", "--depths=flush"]
 DYNET_SCHEDULERS = [1, 2, 3]
 PEERS = ["torch eager", "torch hand", "torch compiled", "dynet", "no analysis", "unbatched"]
 # A mini-batch of one instance says little: so many are run.
@@ -62,12 +62,15 @@ LEAST_INSTANCES = 8
 
 
 def known_switches(folder):
-    """Those of SWITCHES that batch-opt takes, and those that it does not."""
+    """Those of SWITCHES that the tools take, and those that they do not."""
     empty = batchtest.write_lines(os.path.join(folder, "empty.mlir"), ["module {}"])
     known, unknown = [], []
     for switch in SWITCHES:
-        done = subprocess.run([batchtest.tool("batch-opt"), empty, "--autobatch=" + switch],
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        if switch.startswith("--"):
+            command = [batchtest.tool("batch-run"), switch, "--version"]
+        else:
+            command = [batchtest.tool("batch-opt"), empty, "--autobatch=" + switch]
+        done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         (unknown if done.returncode else known).append(switch)
     return known, unknown
 
@@ -75,15 +78,15 @@ def known_switches(folder):
 class Ours:
     """Our program, or what it is without something: a form beside those of peers."""
 
-    def __init__(self, name, program, unbatched=False):
-        self.name, self.program, self.unbatched = name, program, unbatched
+    def __init__(self, name, program, *options):
+        self.name, self.program, self.options = name, program, options
+        self.unbatched = "--unbatched" in options
 
     def outputs(self, point, path):
         """Writes them; returns the counts."""
-        options = ["--unbatched"] if self.unbatched else []
         return batchtest.run_model(
             self.program, point.inputs, "--outputs=" + path, "--limit=%d" % point.count,
-            *options, params=point.params, batch=point.batch, threads=point.threads,
+            *self.options, params=point.params, batch=point.batch, threads=point.threads,
             check=False)
 
     def check(self, point):
@@ -95,10 +98,9 @@ class Ours:
         return {"error": 0.0, "close": 0}
 
     def time(self, point):
-        options = ["--unbatched"] if self.unbatched else []
         found = batchtest.run_model(
             self.program, point.inputs, "--bench=%d" % point.runs,
-            "--limit=%d" % point.count, *options, params=point.params, batch=point.batch,
+            "--limit=%d" % point.count, *self.options, params=point.params, batch=point.batch,
             threads=point.threads, check=False)
         if self.unbatched:
             return found["unbatched_us"] / point.mini_batches
@@ -184,13 +186,14 @@ def compile_programs(model, sizes, folder, switches, names):
     forms = []
     if "no analysis" in names and switches:
         text = os.path.join(folder, model + ".plain.mlir")
+        run = [switch for switch in switches if switch.startswith("--")]
         batchtest.call("batch-opt", source, "-o", text,
                        "--autobatch=strategy=%s sizes=%s %s" % (
                            strategy, ",".join("%s=%d" % item for item in sizes.items()),
-                           " ".join(switches)))
-        forms.append(Ours("no analysis", batchtest.compile_model(text, text + ".so")))
+                           " ".join(s for s in switches if s not in run)))
+        forms.append(Ours("no analysis", batchtest.compile_model(text, text + ".so"), *run))
     if "unbatched" in names:
-        forms.append(Ours("unbatched", program, unbatched=True))
+        forms.append(Ours("unbatched", program, "--unbatched"))
     return Ours("ours", program), forms
 
 
@@ -299,8 +302,8 @@ def parse_options():
     parser.add_argument("--runs", type=int, default=2, help="of each in a round")
     parser.add_argument("--peers", type=names, default=PEERS)
     parser.add_argument("--minutes", type=float, default=20)
-    parser.add_argument("--output", default=os.path.join(
-        ROOT, "benchmarks", "results", "lazy.json"))
+    parser.add_argument("--output",
+                        help="default: benchmarks/results/lazy.json, lazy-overheads.json")
     parser.add_argument("--overheads", action="store_true")
     parser.add_argument("--add", action="store_true",
                         help="keep what the output file has and this run has not")
@@ -311,6 +314,9 @@ def parse_options():
             sys.exit("unknown: " + ", ".join(sorted(unknown)))
     if options.overheads:
         options.hidden, options.batches, options.peers = [256, 32], [8, 64], []
+    options.output = options.output or os.path.join(
+        ROOT, "benchmarks", "results",
+        "lazy-overheads.json" if options.overheads else "lazy.json")
     return options
 
 
@@ -369,7 +375,7 @@ def main():
         switches, unknown = known_switches(folder)
         record["no_analysis"] = switches
         if unknown and "no analysis" in options.peers:
-            print("no analysis: batch-opt has no " + ", ".join(unknown))
+            print("no analysis: the tools have no " + ", ".join(unknown))
         for threads in options.threads:
             others, record["peers"] = start_workers(options.peers, threads)
             before, first = peak_of(threads), len(record["results"])
