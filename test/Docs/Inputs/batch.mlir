@@ -59,6 +59,13 @@ func.func @f.inspect(%word: !batch.handle, %zero: index) -> index {
   EXAMPLE
   return %w : index
 }
+// ----- batch.keep
+batch.table @score : tensor<1xi1> group(0) transient
+func.func @f.inspect(%h: !batch.handle, %c: !batch.handle, %score: !batch.handle,
+                     %zero: index) -> i1 {
+  EXAMPLE
+  return %more : i1
+}
 // ----- batch.concurrent
 func.func private @grow.inspect(!batch.handle) -> !batch.handle
 func.func @f.inspect(%x: !batch.handle, %y: !batch.handle)

@@ -308,6 +308,16 @@ func.func @main(%c: i1, %x: !vec) -> !vec attributes {batch.entry} {
   EXAMPLE
   return %z : !vec
 }
+// ----- batch-keep-rows
+batch.table @score : tensor<1xi1> group(0) transient
+batch.kernel @cell(%x: tensor<4xf32>) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
+}
+func.func @f(%score: !batch.handle, %h: !batch.handle, %zero: index, %d: index)
+    -> (i1, !batch.handle) {
+  EXAMPLE
+  return %more, %y : i1, !batch.handle
+}
 // ----- batch-insert-forces
 func.func @main(%x: tensor<f32>) -> f32
     attributes {batch.entry, batch.strategy = #batch.strategy<lazy>} {
