@@ -57,7 +57,7 @@ RUNNING
                             256M, of which only what is used takes memory)
   --max-fibers=N            calls of an instance that may wait for tensors beside
                             each other; more run in turn (default: 256)
-  --fiber-stack=BYTES       stack of such a call (default: 16M)
+  --fiber-stack=BYTES       stack of such a call (default: 256K)
   --unbatched               run only the unbatched code
   --blocks=N                of a GPU launch, at most; the emulator runs 4,
                             or two clusters

@@ -77,7 +77,7 @@ struct SessionOptions {
   /// the other.
   int64_t maxFibers = 256;
   /// Of each of them.
-  size_t branchStackSize = size_t(16) << 20;
+  size_t branchStackSize = size_t(256) << 10;
 
   LockstepOptions lockstep;
 

@@ -10,6 +10,7 @@
 
 #include "MiniBatch.h"
 
+#include <deque>
 #include <map>
 #include <utility>
 
@@ -64,8 +65,8 @@ private:
     int64_t left; ///< branches that have not ended
     Strand *waiter;
   };
-  struct Strand {
-    explicit Strand(size_t bytes) : stack(bytes) {}
+  struct alignas(64) Strand {
+    Strand(size_t bytes, size_t color) : stack(bytes, color) {}
     FiberStack stack;
     Fiber fiber{stack};
     Strands *owner = nullptr;
@@ -92,11 +93,12 @@ private:
   void advance(Strand *strand, bool isNew);
   void advanceStored(size_t first);
   void takeTurn(int64_t instance, bool isNew);
+  void fetchAhead() const;
   void fail(int64_t instance);
   void dropFailed();
 
   Part &part;
-  std::vector<std::unique_ptr<Strand>> all;
+  std::deque<Strand> all;
   std::vector<Strand *> unused[2]; ///< instances, branches
   /// By instance: what waits for a task, and what for a remembered call.
   std::vector<Strand *> waiting, parked;
