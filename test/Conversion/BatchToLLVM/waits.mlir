@@ -34,8 +34,8 @@ batch.kernel @cell(%x: tensor<4xf32>) -> (tensor<4xf32> {batch.in_table = @h}) {
 // CHECK:         %[[BIT:.*]] = arith.constant 36028797018963968 : i64
 // CHECK:         %[[RAISED:.*]] = arith.andi %[[H]], %[[BIT]] : i64
 // CHECK:         %[[NOT:.*]] = arith.cmpi eq, %[[RAISED]], %{{.*}} : i64
-// CHECK:         %[[NONE:.*]] = arith.andi %[[BEFORE]], %[[NOT]] : i1
-// CHECK:         arith.select %[[NONE]], %{{.*}}, %[[DEPTH]] : i64
+// CHECK:         %[[DROPPED:.*]] = arith.andi %[[BEFORE]], %[[NOT]] : i1
+// CHECK:         arith.select %[[DROPPED]], %{{.*}}, %[[DEPTH]] : i64
 
 // A ghost raises the depth of a handle of the same row, and says so in that bit.
 // CHECK:         %[[OWN:.*]] = arith.select

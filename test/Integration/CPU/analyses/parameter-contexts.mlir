@@ -3,7 +3,7 @@
 // RUN: batch-opt %s --batch-duplicate-functions=max-copies=1 --batch-outline-kernels | FileCheck %s --check-prefix=ONE
 // RUN: echo '{"l":["cons",["cons",["nil"]]]}' > %t.jsonl
 // RUN: echo '{"l":["cons",["cons",["cons",["nil"]]]]}' >> %t.jsonl
-// RUN: batch-run %s --params=random:1 --inputs=%t.jsonl --check-unbatched --counters | FileCheck %s --check-prefix=RUN
+// RUN: batch-run %s --params=random:1 --inputs=%t.jsonl --check-unbatched --counters | FileCheck %s --check-prefix=RAN
 
 // A parameter is the same in all tasks of a kernel: a recursion that is called with two
 // matrices becomes two functions, whose kernels read one parameter each. One that is
@@ -58,7 +58,10 @@ func.func private @same(%l: !list, %w: !mat, %b: !vec) -> !vec {
 // CHECK:         call @two(
 // CHECK:         call @two_[[N]](
 // CHECK-COUNT-2: call @same(
-// RUN: batches        {{[0-9]+}}
+// Calls with equal arguments run once.
+// RAN: same_cons: 5 tasks
+// RAN: two_{{[0-9]+}}_cons: 5 tasks
+// RAN: two_cons: 5 tasks
 func.func @main(%l: !list {batch.name = "l"}, %W: !mat {batch.shared = "W"},
                 %V: !mat {batch.shared = "V"}, %b: !vec {batch.shared = "b"})
     -> (!vec {batch.name = "a"}, !vec {batch.name = "b"}, !vec {batch.name = "c"},

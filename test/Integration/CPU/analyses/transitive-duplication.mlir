@@ -1,7 +1,7 @@
 // REQUIRES: batch-run, cc
 // RUN: batch-opt %s --batch-duplicate-functions --batch-outline-kernels | FileCheck %s
 // RUN: echo '{"l":["cons",["cons",["nil"]]]}' > %t.jsonl
-// RUN: batch-run %s --params=random:1 --inputs=%t.jsonl --check-unbatched --json | FileCheck %s --check-prefix=RUN
+// RUN: batch-run %s --params=random:1 --inputs=%t.jsonl --check-unbatched --json | FileCheck %s --check-prefix=RAN
 
 // What a duplicated function calls with its parameters is duplicated with it, through
 // any number of functions. The innermost one's products read one parameter each.
@@ -59,7 +59,7 @@ func.func private @outer(%l: !list, %w: !mat, %b: !vec) -> !vec {
 // CHECK-LABEL: func.func @main
 // CHECK:         call @outer(
 // CHECK:         call @outer_{{[0-9]+}}(
-// RUN: "unbatched_equal": true
+// RAN: "unbatched_equal": true
 func.func @main(%l: !list {batch.name = "l"}, %W: !mat {batch.shared = "W"},
                 %V: !mat {batch.shared = "V"}, %b: !vec {batch.shared = "b"})
     -> (!vec {batch.name = "p"}, !vec {batch.name = "q"}) attributes {batch.entry} {
