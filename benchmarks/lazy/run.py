@@ -29,7 +29,7 @@ peak is that of products, by the FMA peak of the same run (batch-peak, the large
 and after).
 
 What is not spent in kernels is printed after that, from the same runs: nanoseconds of
-inspection by recorded task, with all switches between instances; scheduling over what is
+inspection by recorded task, less a switch for each wait; scheduling over what is
 asked of it, 1.5 us a flush and 12 ns a task; the total over the time in kernels; and
 nanoseconds of a switch to one of 64 instances and back (batch-fibers). --overheads runs
 for that alone, at hidden 256, batch 8 and 64, and hidden 32, batch 64. --add keeps what the output file has already. Builds nothing.
@@ -253,11 +253,12 @@ def key(result):
             result["threads"])
 
 
-def overheads(result):
-    """What is not spent in kernels, of a result on one thread."""
+def overheads(result, switch):
+    """What is not spent in kernels, of a result on one thread; `switch`: nanoseconds."""
     counts, parts = result["counts"], result["parts"]
-    tasks, flushes = (counts[key] / result["mini_batches"] for key in ("tasks", "flushes"))
-    return {"record_ns": 1e3 * parts["inspect"] / tasks,
+    tasks, flushes, waits = (counts[key] / result["mini_batches"]
+                             for key in ("tasks", "flushes", "waits"))
+    return {"record_ns": (1e3 * parts["inspect"] - switch * waits) / tasks,
             "schedule_over_asked": parts["schedule"] / (1.5 * flushes + 0.012 * tasks),
             "total_over_kernels": parts["total"] / parts["kernels"]}
 
@@ -354,8 +355,6 @@ def run_model(name, hidden, threads, options, switches, others, folder, left):
         outputs = models.read_outputs(files[2], point.count)
         result = {"model": name, "hidden": hidden, "batch": batch, "threads": threads,
                   **result}
-        if threads == 1 and result["counts"]["flushes"]:
-            result["overheads"] = overheads(result)
         result["gflop"] = model.flops(sizes, values[:point.count], outputs) / 1e9 / \
             point.mini_batches
         yield result, ["%s %d, batch %d, %s" % (name, hidden, batch, f) for f in failed]
@@ -394,6 +393,8 @@ def main():
                         failures += failed
                         for text in failed:
                             print("FAILED: " + text, flush=True)
+                        if result and threads == 1 and result["counts"]["flushes"]:
+                            result["overheads"] = overheads(result, record["switch_ns"])
                         if result:
                             result["gflops"] = result["gflop"] / result["us"] * 1e6
                             result["peak_share"] = result["gflops"] / before
