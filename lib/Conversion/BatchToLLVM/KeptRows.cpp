@@ -31,8 +31,7 @@ Value batch::enterFrame(OpBuilder &builder, Location loc, Value context,
 
 void batch::leaveFrame(OpBuilder &builder, Location loc, Value context,
                        Value outer) {
-  ContextBuilder(builder, loc, context)
-      .storeField(ContextField::frames, outer);
+  ContextBuilder(builder, loc, context).storeField(ContextField::frames, outer);
 }
 
 void batch::lowerKeptRows(FunctionOpInterface function) {

@@ -27,12 +27,12 @@ LogicalResult checkInspectorPatterns(func::FuncOp function,
 
 /// Lowers the batch.concurrent ops of `function`, whose other ops are lowered
 /// already, and its loops with kConcurrentAttr: each becomes a function that
-/// runs a region or a round, which is given to the runtime. With `keepsRows`, the
-/// runtime sees which rows its results are while some of them wait.
+/// runs a region or a round, which is given to the runtime. With `keepsRows`,
+/// the runtime sees which rows its results are while some of them wait.
 void lowerConcurrent(func::FuncOp function, bool keepsRows);
 
-/// Lowers the batch.keep ops of `function`, whose other ops are lowered already:
-/// the rows are in a BatchFrame (ABI.h) of each of its calls.
+/// Lowers the batch.keep ops of `function`, whose other ops are lowered
+/// already: the rows are in a BatchFrame (ABI.h) of each of its calls.
 void lowerKeptRows(FunctionOpInterface function);
 
 /// Links a frame on the stack whose cells from `place` on are a BatchFrame with

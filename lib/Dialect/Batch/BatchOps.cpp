@@ -329,8 +329,7 @@ LogicalResult TableOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 
 void TableOp::build(OpBuilder &builder, OperationState &state, StringRef name,
-                    Type row, int64_t group, AffineMap layout,
-                    bool transient) {
+                    Type row, int64_t group, AffineMap layout, bool transient) {
   build(builder, state, name, row, group,
         layout ? AffineMapAttr::get(layout) : AffineMapAttr(), {}, transient);
 }

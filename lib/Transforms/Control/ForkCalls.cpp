@@ -65,7 +65,8 @@ class ForkCallsPass : public batch::impl::ForkCallsPassBase<ForkCallsPass> {
 
 } // namespace
 
-BlockForker::BlockForker(Block &block, const InspectorWaits &mayWait) : block(block) {
+BlockForker::BlockForker(Block &block, const InspectorWaits &mayWait)
+    : block(block) {
   for (Operation &op : block.without_terminator())
     if (mayWait(&op)) {
       numbers[&op] = waiting.size();

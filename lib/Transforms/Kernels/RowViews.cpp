@@ -46,7 +46,6 @@ static Value findRagged(Value list, Block *block,
   return {};
 }
 
-
 void batch::normalizeExtents(func::FuncOp function,
                              SymbolTableCollection &symbols) {
   function.walk([&](Operation *op) {
@@ -88,7 +87,6 @@ static bool picksElement(tensor::ExtractSliceOp slice,
          !isComputed(slice.getSource()) &&
          (isa<Attribute>(index) || control.isStructural(cast<Value>(index)));
 }
-
 
 void batch::splitRowViews(func::FuncOp function, const Sharedness &sharedness,
                           const StructuralControl &control) {
@@ -136,7 +134,6 @@ void batch::splitRowViews(func::FuncOp function, const Sharedness &sharedness,
     slice.erase();
   });
 }
-
 
 void batch::pickElements(func::FuncOp function, const Sharedness &sharedness,
                          const StructuralControl &control) {

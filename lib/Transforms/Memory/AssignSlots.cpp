@@ -65,8 +65,8 @@ private:
 /// Rows of at least this many bytes are worth an array of slots of their own.
 static constexpr int64_t kLongRow = 4096;
 
-/// The number of results of each kernel in a class, the bytes of a long row, and
-/// whether the class is transient. Classes where all are equal share slot
+/// The number of results of each kernel in a class, the bytes of a long row,
+/// and whether the class is transient. Classes where all are equal share slot
 /// numbers; long rows do not share with shorter ones because their slots are
 /// reused once nobody reads them.
 using Signature = std::tuple<std::map<StringRef, unsigned>, int64_t, bool>;
@@ -87,9 +87,8 @@ static Signature getSignature(const ValueClass &valueClass, bool isTransient) {
 /// Finds the classes without members in lists, data structures, and calls that
 /// are remembered, in a program that waits.
 void SlotAssigner::findTransient() {
-  bool waits =
-      module.walk([](AwaitOp) { return WalkResult::interrupt(); })
-          .wasInterrupted();
+  bool waits = module.walk([](AwaitOp) { return WalkResult::interrupt(); })
+                   .wasInterrupted();
   isTransient.assign(classes.getClasses().size(), waits);
   if (!waits)
     return;

@@ -121,8 +121,8 @@ Length ChainLengths::getLongest(ValueRange values) const {
 /// The length of what `op`, which is no branch, makes.
 Length ChainLengths::getMade(Operation *op) const {
   if (auto invoke = dyn_cast<InvokeOp>(op)) {
-    auto depth =
-        invoke.getDepth() ? invoke.getDepth().getDefiningOp<DepthOp>() : nullptr;
+    auto depth = invoke.getDepth() ? invoke.getDepth().getDefiningOp<DepthOp>()
+                                   : nullptr;
     if (!depth || phases.lookup(invoke.getKernelAttr().getAttr()) != phase)
       return std::nullopt;
     Length before = getLongest(depth.getInputs());
@@ -177,8 +177,7 @@ static Value addGhosts(Operation *terminator, Value value, int64_t count) {
   OpBuilder builder(terminator);
   Location loc = terminator->getLoc();
   for (; count > 0; --count) {
-    Value depth =
-        DepthOp::create(builder, loc, builder.getIndexType(), value);
+    Value depth = DepthOp::create(builder, loc, builder.getIndexType(), value);
     value = GhostOp::create(builder, loc, value.getType(), value, depth);
   }
   return value;

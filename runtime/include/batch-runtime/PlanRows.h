@@ -89,8 +89,7 @@ private:
   void findReads(const TaskOrder &order, Tables &tables, int64_t part);
   void keepResults(const TaskOrder &order, Tables &tables,
                    int64_t numInstances);
-  void keep(const std::vector<int64_t> &handles, Tables &tables,
-            int32_t epoch);
+  void keep(const std::vector<int64_t> &handles, Tables &tables, int32_t epoch);
   /// True if the plan knows when rows of a group are free.
   bool isFreed(Tables &tables, int group) const {
     return isLast ? tables.reusedRows(group) != nullptr

@@ -179,8 +179,7 @@ bool Inspector::runRound() {
   for (const Part *part : inspected)
     work += part->strands->numWaiting();
   hasBegun = true;
-  const int64_t workers =
-      std::min<int64_t>(numWorkers(work), inspected.size());
+  const int64_t workers = std::min<int64_t>(numWorkers(work), inspected.size());
   rooms.forEachPart(workers > 1, [](Part &part) { part.strands->runRound(); });
   if (workers > 1)
     inspectors = static_cast<int64_t>(inspected.size());
@@ -259,9 +258,10 @@ void Inspector::endFlush(Tables &tables) {
 
 /// What one part has computed no other computes again.
 void Inspector::shareConstant(size_t kernel, Tables &tables) {
-  auto owner = std::find_if(
-      inspected.begin(), inspected.end(),
-      [&](const Part *part) { return part->constants[kernel] >= 0; });
+  auto owner =
+      std::find_if(inspected.begin(), inspected.end(), [&](const Part *part) {
+        return part->constants[kernel] >= 0;
+      });
   if (owner == inspected.end())
     return;
   for (Part *part : inspected) {

@@ -41,8 +41,8 @@ public:
   /// The tasks of kernels that are not deferred have run.
   void endFlush(Tables &tables);
   /// What is needed after the tasks that are recorded have run, if there is
-  /// anything to `find`: what instances in progress keep, and what their results
-  /// and tasks of deferred kernels read.
+  /// anything to `find`: what instances in progress keep, and what their
+  /// results and tasks of deferred kernels read.
   const KeptRows &keepRows(bool find);
   /// Since begin(): waits, and the most fibers that there have been behind a
   /// round.

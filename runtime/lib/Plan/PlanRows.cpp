@@ -186,9 +186,8 @@ void PlanRows::keep(const std::vector<int64_t> &handles, Tables &tables,
       continue;
     const PartReads &part = reads[partOf(task, tables.numParts())];
     if (task < part.begin)
-      tables.forEachHeldRow(handle, [&](HeldRows &held, int64_t row) {
-        held.read(row, epoch);
-      });
+      tables.forEachHeldRow(
+          handle, [&](HeldRows &held, int64_t row) { held.read(row, epoch); });
     else
       for (int group = 0; group < descriptor.groups; ++group)
         if (tables.heldRows(group))
@@ -256,8 +255,8 @@ void PlanRows::placeInserts(const TaskOrder &order, Tables &tables) {
   // Owners come before the tasks that write into their rows.
   for (int32_t s : sequence) {
     for (const GroupUse &use : groupUses[list[s].kernel])
-      inPlace[use.group][s] = (isLast || tables.heldRows(use.group)) &&
-                              canInsert(order, s, use);
+      inPlace[use.group][s] =
+          (isLast || tables.heldRows(use.group)) && canInsert(order, s, use);
     forEachInsert(s, [&](PartReads &part, const GroupUse &use, int64_t task,
                          const int64_t *record) {
       const int64_t owner = findRow(order, s, use, record);
