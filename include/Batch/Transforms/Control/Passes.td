@@ -17,10 +17,9 @@ def ChooseStrategyPass : Pass<"batch-choose-strategy", "::mlir::ModuleOp"> {
     says another is an error. `auto` is the first that is legal: `linearize`, where
     control reads nothing but inputs and parameters, elements of tensors among them;
     `lazy`, where an instance computes at least 2^22 operations on elements between
-    two waits, by an estimate; `lockstep`; `lazy`, where control walks data
-    structures; `none`, which runs one instance at a time. With `gpu`, `lazy` is not
-    legal. Remarks say which and why, and what is in the way of others. For `none` a
-    warning does, and `batch.not_batched` keeps it in objects.
+    two waits, by an estimate; `lockstep`; `lazy`, which also walks data structures;
+    `none`, one instance at a time. With `gpu`, `lazy` is not legal. Remarks say which
+    and why; for `none` a warning does, and `batch.not_batched` keeps it in objects.
 
     ```mlir
     func.func @main(%n: i64) -> i64 attributes {batch.entry} {
@@ -39,8 +38,7 @@ def ChooseStrategyPass : Pass<"batch-choose-strategy", "::mlir::ModuleOp"> {
   let options = [
     Option<"strategy", "strategy", "::mlir::batch::Strategy",
            /*default=*/"::mlir::batch::Strategy::Auto",
-           "'auto', 'linearize', 'lockstep', 'mask' (calls of lanes end before "
-           "their callers go on), 'lazy' or 'none'">,
+           "'auto', 'linearize', 'lockstep', 'mask' (call by call), 'lazy' or 'none'">,
     Option<"gpu", "gpu", "bool", /*default=*/"false",
            "The program is for a GPU, where control cannot wait">,
   ];
@@ -51,9 +49,8 @@ def InsertForcesPass : Pass<"batch-insert-forces", "::mlir::ModuleOp"> {
   let summary = "mark where control waits for tensors";
   let description = [{
     In a program of strategy `lazy`, puts a numbered `batch.force` in front of each
-    element that control reads of a computed tensor. A kernel ends there. Remarks
-    say what it waits for, and which loops and recursions wait. See
-    test/Transforms/Control/insert-forces.mlir.
+    element that control reads of a computed tensor: a kernel ends there. Remarks say
+    what waits, and which loops. See test/Transforms/Control/insert-forces.mlir.
 
     ```mlir
     %c = tensor.extract %score[] : tensor<f32>
