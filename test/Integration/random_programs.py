@@ -9,7 +9,7 @@ every count. A program has one to three ADTs that
 refer to each other, with scalar, ADT and list fields, lists as such and as
 list-shaped ADTs, and one or two functions per ADT that call each other; its cases
 mix embedding rows, products with parameters, elementwise code, conditionals on
-scalar fields, maps and folds over lists. Forests have single leaves, empty lists,
+scalar fields, maps and folds over lists, and lists that grow. Forests have single leaves, empty lists,
 lists of up to 64 elements, shared nodes and rests of lists, and chains of up to
 10,000 nodes. With --waits conditionals, loops and the choice of a child depend on
 computed tensors, too (strategy `lazy`); neither threads nor what waits side by side may
@@ -168,19 +168,36 @@ class Program:
         zero = self.op("arith.constant 0.0 : f32")
         return self.op("arith.cmpf ogt, {}, {} : f32", element, zero)
 
+    def append(self, rows, *values):
+        """Appends values to rows; now and then to others than the last ones, too."""
+        for value in values:
+            longer = self.op("rec.append {}, {} : !rows", rows, value)
+            if self.g.random() < 0.3:
+                longer = self.op("rec.append {}, {} : !rows", rows, self.unary(value))
+            rows = longer
+        return rows
+
     def loop(self, x):
-        """Up to three rounds, as long as an element is positive."""
-        h, n, a, i = (self.new() for _ in range(4))
+        """Up to three rounds, as long as an element is positive. Reads what all rounds
+        have made."""
+        h, n, a, i, rows, r = (self.new() for _ in range(6))
         zero, one, most = (self.op("arith.constant %d : i64" % k) for k in (0, 1, 3))
-        self.emit("%s, %s = scf.while (%s = %s, %s = %s) : (!vec, i64) -> (!vec, i64) {"
-                  % (h, n, a, x, i, zero))
+        none = self.op("rec.empty : !rows")
+        types = "!vec, i64, !rows"
+        self.emit("%s, %s, %s = scf.while (%s = %s, %s = %s, %s = %s) : (%s) -> (%s) {"
+                  % (h, n, rows, a, x, i, zero, r, none, types, types))
         goes_on = self.op("arith.andi {}, {} : i1", self.is_positive(a),
                           self.op("arith.cmpi slt, {}, {} : i64", i, most))
-        self.emit("scf.condition(%s) %s, %s : !vec, i64\n} do {\n^bb0(%s: !vec, %s: i64):"
-                  % (goes_on, a, i, a, i))
-        self.emit("scf.yield %s, %s : !vec, i64\n}" % (
-            self.unary(a), self.op("arith.addi {}, {} : i64", i, one)))
-        return h
+        self.emit("scf.condition(%s) %s, %s, %s : %s\n} do {\n"
+                  "^bb0(%s: !vec, %s: i64, %s: !rows):"
+                  % (goes_on, a, i, r, types, a, i, r))
+        if self.g.random() < 0.3:
+            a = self.op("arith.addf {}, {} : !vec", a, self.reduced(r))
+        values = [a] * self.g.randrange(3)
+        self.emit("scf.yield %s, %s, %s : %s\n}" % (
+            self.unary(a), self.op("arith.addi {}, {} : i64", i, one),
+            self.append(r, *values), types))
+        return self.op("arith.addf {}, {} : !vec", h, self.reduced(rows))
 
     def conditional(self, condition, x, y):
         """One of two pieces of tensor code, by a scalar of the node."""
@@ -204,6 +221,8 @@ class Program:
             h = self.unary(h)
         self.emit("rec.yield %s, %s : !vec, !rec.adt<@R%d>" % (h, r, adt))
         self.emit("}")
+        if self.g.random() < 0.25:
+            hs = self.history(hs)
         kind = self.g.randrange(4)
         if kind == 0:
             name = self.new()
@@ -216,11 +235,23 @@ class Program:
         if kind == 1:
             hs = self.op("func.call @rows({}, %V, %b) : (!rows, !mat, !vec) -> "
                          "!rows", hs)
+        return self.reduced(hs), rs
+
+    def reduced(self, rows):
         combiner = self.g.choice(("addf", "addf", "maximumf"))
         init = self.g.choice(("%b", self.op("arith.constant dense<0.5> : !vec")))
         return self.op("linalg.reduce {{ arith.%s }} ins({} : !rows) "
-                       "outs({} : !vec) dimensions = [0]" % combiner, hs,
-                       init), rs
+                       "outs({} : !vec) dimensions = [0]" % combiner, rows, init)
+
+    def history(self, hs):
+        """The rows of a list, and what is made of each, behind them or alone."""
+        name, before = self.new(), self.new()
+        start = self.g.choice((hs, self.op("rec.empty : !rows")))
+        self.emit("%s = rec.fold %%e in %s init(%s = %s) : !rows -> !rows {" %
+                  (name, hs, before, start))
+        after = self.append(before, *["%e", self.unary("%e")][:self.g.randint(1, 2)])
+        self.emit("rec.yield %s : !rows\n}" % after)
+        return name
 
     def case(self, adt, variant):
         vectors, conditions, results, nodes = [], [], [], []
@@ -324,6 +355,8 @@ class Program:
              '(!rec.adt<@R0> {batch.name = "states"}, !vec {batch.name = "root"}) '
              "attributes {batch.entry} {" % shared)
         h, r = self.call(0, "%v")
+        if self.waits:  # once, at least
+            h = self.loop(h)
         emit("return %s, %s : !rec.adt<@R0>, !vec\n}\n}" % (r, h))
         return "\n".join(self.lines) + "\n"
 
