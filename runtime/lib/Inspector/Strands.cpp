@@ -153,9 +153,9 @@ void Strands::dropFailed() {
 }
 
 void Strands::listKept(std::vector<int64_t> &handles) const {
-  for (const std::unique_ptr<Strand> &strand : all)
-    if (strand->isUsed)
-      for (const BatchFrame *frame = strand->frames; frame;
+  for (const Strand &strand : all)
+    if (strand.isUsed)
+      for (const BatchFrame *frame = strand.frames; frame;
            frame = frame->outer) {
         const auto *first = reinterpret_cast<const int64_t *>(frame + 1);
         handles.insert(handles.end(), first, first + frame->count);
