@@ -773,6 +773,14 @@ def check_workers():
             for index, value in enumerate(values)])
         check("room for nodes and lists", program, inputs, len(values),
               lambda outputs: list(outputs["steps"][2]), left=1)
+        # Enough for the arrays to move often while others read and write them.
+        many = batchtest.write_lines(os.path.join(scratch, "many"), [
+            json.dumps({"x": [0.05 + i % 7 / 100] * 16, "xs": [[i / 999] * 16] * 20})
+            for i in range(600)])
+        found = [run("room for nodes and lists of many, %d threads" % threads, program,
+                     many, 600, threads, "--nodes-per-worker=1")[1]
+                 for threads in (1, 2, 3)]
+        checks.expect("room for nodes and lists of many", found == found[:1] * 3)
     program = compiled("late", LATE)
     if program:
         # Parts of three workers come to round k at times of their own.

@@ -85,7 +85,7 @@ void Rooms::need(Part &part, int64_t nodes, int64_t entries) {
   part.wantedNodes = nodes;
   part.wantedEntries = entries;
   if (isShared)
-    meet(part.worker);
+    becomeQuiet(part.worker);
   else
     grow();
   part.wantedNodes = part.wantedEntries = 0;
@@ -94,7 +94,7 @@ void Rooms::need(Part &part, int64_t nodes, int64_t entries) {
 }
 
 /// Waits until each worker needs room or has ended; false if all have ended.
-bool Rooms::meet(int worker) {
+bool Rooms::becomeQuiet(int worker) {
   batch.workers.barrier(worker);
   // What parts want only changes behind the next barrier.
   if (std::none_of(parts.begin(), parts.end(), [](const Part *part) {
@@ -120,7 +120,7 @@ void Rooms::runParts(const Job &job) {
       } catch (...) {
         rooms.errors[p] = std::current_exception();
       }
-    while (rooms.meet(worker))
+    while (rooms.becomeQuiet(worker))
       ;
   };
   batch.workers.run(run, const_cast<Job *>(&job));

@@ -42,7 +42,7 @@ private:
     const void *argument;
   };
   void runParts(const Job &job);
-  bool meet(int worker);
+  bool becomeQuiet(int worker);
   void grow();
 
   MiniBatch &batch;

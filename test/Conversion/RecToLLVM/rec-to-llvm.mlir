@@ -95,8 +95,8 @@ func.func @construct(%mark: i8, %kids: !rec.list<!rec.adt<@Rose>>)
   return %t : !rec.adt<@Rose>
 }
 
-// The entries of all result lists are reserved before the loop, which loads the
-// list pool anew for every access: a growth inside may move it.
+// The entries of all result lists are reserved before the loop, where there is room
+// then: a growth may move it. The loop loads the list pool anew for every access.
 // CHECK-LABEL: func.func @map
 // CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[KIDS:.*]]: i64)
 func.func @map(%kids: !rec.list<!rec.adt<@Rose>>)
@@ -105,10 +105,13 @@ func.func @map(%kids: !rec.list<!rec.adt<@Rose>>)
   // CHECK:      %[[LENGTH:.*]] = arith.shrui %[[KIDS]], %{{.*}}
   // CHECK:      %[[COUNT:.*]] = arith.muli %[[LENGTH]], %{{.*}}
   // CHECK:      %[[SIZE_AT:.*]] = llvm.getelementptr %[[CTX]][7]
-  // CHECK-NEXT: %[[FIRST:.*]] = llvm.load %[[SIZE_AT]]
-  // CHECK:      %[[END:.*]] = arith.addi %[[FIRST]], %[[COUNT]]
+  // CHECK-NEXT: %[[SIZE:.*]] = llvm.load %[[SIZE_AT]]
+  // CHECK:      %[[WANTED:.*]] = arith.addi %[[SIZE]], %[[COUNT]]
+  // CHECK:      arith.cmpi sgt, %[[WANTED]]
   // CHECK:      scf.if
   // CHECK:        llvm.call %{{.*}}(%[[CTX]], %[[COUNT]]) : !llvm.ptr, (!llvm.ptr, i64) -> ()
+  // CHECK:      %[[FIRST:.*]] = llvm.load
+  // CHECK:      %[[END:.*]] = arith.addi %[[FIRST]], %[[COUNT]]
   // CHECK:      llvm.store %[[END]]
   // CHECK:      %[[A:.*]] = arith.ori %{{.*}}, %[[FIRST]]
   // CHECK:      %[[SECOND:.*]] = arith.addi %[[FIRST]], %[[LENGTH]]
@@ -209,9 +212,9 @@ func.func @elements(%words: !rec.adt<@Words>) -> !rec.list<i1> {
   // CHECK:        %[[REST:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i64
   // CHECK:        %[[SUM:.*]] = arith.addi %[[N]], %[[ONE]]
   // CHECK:        scf.yield %[[REST]], %[[SUM]]
-  // CHECK:      %[[BEGIN:.*]] = llvm.load
   // CHECK:      scf.if
   // CHECK:        llvm.call %{{.*}}(%[[CTX]], %[[COUNT]]#1)
+  // CHECK:      %[[BEGIN:.*]] = llvm.load
   // CHECK:      scf.for %[[I:.*]] = %[[ZERO]] to %[[COUNT]]#1 step %[[ONE]] iter_args(%[[NODE:.*]] = %[[WORDS]])
   // CHECK:        arith.addi %[[BEGIN]], %[[I]]
   // CHECK:        %[[CELL:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i64
