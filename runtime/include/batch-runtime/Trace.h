@@ -37,7 +37,7 @@ private:
   std::string nodes, edges;
   /// Of tasks: places in the schedules of all plans.
   std::unordered_map<int64_t, int64_t> names;
-  int64_t steps = 0;
+  int64_t tasks = 0, steps = 0;
 };
 
 } // namespace batchrt

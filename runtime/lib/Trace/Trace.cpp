@@ -52,7 +52,8 @@ void TaskPicture::look(const RunView &run, const Plan &plan) {
   drawReads(run);
   const TaskOrder &order = plan.order();
   const DepthScheduler &schedule = order.schedule();
-  const auto first = static_cast<int64_t>(names.size());
+  const int64_t first = tasks;
+  tasks += order.numTasks();
   for (int32_t s : schedule.sequence())
     order.forEachTask(s, [&](int64_t position, const int64_t *record) {
       names[taskOf(record[0])] = first + position;
@@ -90,11 +91,11 @@ void TaskPicture::look(const RunView &run, const Plan &plan) {
 void TaskPicture::end(const RunView &run) { drawReads(run); }
 
 void TaskPicture::drawReads(const RunView &run) {
-  std::set<int64_t> tasks; // in one order for any number of workers
+  std::set<int64_t> read; // in one order for any number of workers
   for (const ReadTensor &tensor : run.reads)
     if (taskOf(tensor.handle) >= 0)
-      tasks.insert(names[taskOf(tensor.handle)]);
-  for (int64_t name : tasks)
+      read.insert(names[taskOf(tensor.handle)]);
+  for (int64_t name : read)
     edges += concat("  t", name, " [peripheries=2];\n");
 }
 
