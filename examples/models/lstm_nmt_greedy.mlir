@@ -21,15 +21,10 @@
 !scalar = tensor<f32>
 !number = tensor<i32>
 !words = !rec.list<index>
-!steps = !rec.adt<@Steps>
+!out_words = !rec.list<i32>
+!rows = tensor<?x256xf32>
 
 module attributes {batch.sizes = {H = 256 : index, V = 4000 : index}} {
-  // What the model returns: the words and states, each with those before it.
-  rec.adt @Steps {
-    rec.variant @none()
-    rec.variant @step(before: !steps, out: i32, h: !vec)
-  }
-
   func.func private @sigmoid(%x: !vec) -> !vec {
     %one = arith.constant dense<1.0> : !vec
     %n = arith.negf %x : !vec
@@ -134,7 +129,8 @@ module attributes {batch.sizes = {H = 256 : index, V = 4000 : index}} {
                   %h0: !vec {batch.shared = "h0"}, %c0: !vec {batch.shared = "c0"},
                   %W_out: !out {batch.shared = "W_out"},
                   %b_out: !classes {batch.shared = "b_out"})
-      -> (!steps {batch.name = "steps"}) attributes {batch.entry} {
+      -> (!out_words {batch.name = "out"}, !rows {batch.name = "h"})
+      attributes {batch.entry} {
     %h, %c = rec.fold %w in %src init(%hs = %h0, %cs = %c0) : !words -> !vec, !vec {
       %x = func.call @input(%w, %E_src, %enc_in_W, %enc_in_b)
           : (index, !emb, !mat, !vec) -> !vec
@@ -144,12 +140,14 @@ module attributes {batch.sizes = {H = 256 : index, V = 4000 : index}} {
              !mat, !mat, !vec, !mat, !mat, !vec) -> (!vec, !vec)
       rec.yield %hn, %cn : !vec, !vec
     }
-    %none = rec.construct @Steps::@none() : () -> !steps
+    %no_words = rec.empty : !out_words
+    %no_rows = rec.empty : !rows
     %zero = arith.constant 0 : i32
     %one = arith.constant 1 : i32
-    %steps, %last, %hl, %cl, %count = scf.while (%before = %none, %word = %one, %hs = %h,
-                                                 %cs = %c, %t = %zero)
-        : (!steps, i32, !vec, !vec, i32) -> (!steps, i32, !vec, !vec, i32) {
+    %out, %states, %last, %hl, %cl, %count = scf.while (
+        %words = %no_words, %rows = %no_rows, %word = %one, %hs = %h, %cs = %c, %t = %zero)
+        : (!out_words, !rows, i32, !vec, !vec, i32)
+          -> (!out_words, !rows, i32, !vec, !vec, i32) {
       %w = arith.index_cast %word : i32 to index
       %x = func.call @input(%w, %E_tgt, %dec_in_W, %dec_in_b)
           : (index, !emb, !mat, !vec) -> !vec
@@ -160,18 +158,19 @@ module attributes {batch.sizes = {H = 256 : index, V = 4000 : index}} {
       %logits = linalg.matvec ins(%W_out, %hn : !out, !vec)
                               outs(%b_out : !classes) -> !classes
       %next = func.call @argmax(%logits) : (!classes) -> i32
-      %step = rec.construct @Steps::@step(%before, %next, %hn)
-          : (!steps, i32, !vec) -> !steps
+      %words_and_next = rec.append %words, %next : !out_words
+      %rows_and_next = rec.append %rows, %hn : !rows
       %written = arith.addi %t, %one : i32
       %goes_on = arith.cmpi ne, %next, %zero : i32
       %has_room = arith.cmpi slt, %written, %limit : i32
       %again = arith.andi %goes_on, %has_room : i1
-      scf.condition(%again) %step, %next, %hn, %cn, %written
-          : !steps, i32, !vec, !vec, i32
+      scf.condition(%again) %words_and_next, %rows_and_next, %next, %hn, %cn, %written
+          : !out_words, !rows, i32, !vec, !vec, i32
     } do {
-    ^bb0(%before: !steps, %word: i32, %hs: !vec, %cs: !vec, %t: i32):
-      scf.yield %before, %word, %hs, %cs, %t : !steps, i32, !vec, !vec, i32
+    ^bb0(%words: !out_words, %rows: !rows, %word: i32, %hs: !vec, %cs: !vec, %t: i32):
+      scf.yield %words, %rows, %word, %hs, %cs, %t
+          : !out_words, !rows, i32, !vec, !vec, i32
     }
-    return %steps : !steps
+    return %out, %states : !out_words, !rows
   }
 }

@@ -8,6 +8,7 @@
 #include "Batch/Analysis/Sharedness.h"
 
 #include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Dialect/Rec/Rec.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -85,8 +86,9 @@ void Sharedness::visit(Operation *op) {
     }
   }
   // Kernels compute shared values before anything else, so control cannot wait
-  // for them in between.
-  bool shared = !isa<tensor::ExtractOp>(op);
+  // for them in between, nor make lists and nodes of them.
+  bool shared = !isa<tensor::ExtractOp>(op) &&
+                !isa_and_nonnull<rec::RecDialect>(op->getDialect());
   // A body may read values other than the operands.
   llvm::SetVector<Value> used(op->operand_begin(), op->operand_end());
   getUsedValuesDefinedAbove(op->getRegions(), used);

@@ -45,6 +45,65 @@ TEST(Session, BatchedEqualsUnbatched) {
     }
 }
 
+static std::vector<int64_t> entries(const BatchContext &context, int64_t list) {
+  const int64_t *first = context.listPool + listFirst(list);
+  return {first, first + listLength(list)};
+}
+
+// Lists that grow in turn take entries in proportion to their elements, and
+// none moves while it has room.
+TEST(Session, ListsGrowInProportion) {
+  Trial run("plain", "random:3,4");
+  run.batched();
+  auto &context = const_cast<BatchContext &>(run.session->context());
+  constexpr int64_t count = 64, steps = 1000;
+  const int64_t before = context.listSize;
+  std::vector<int64_t> lists(count, listCell(0, 0));
+  std::vector<std::vector<int64_t>> wanted(count);
+  int64_t moves = 0;
+  for (int64_t i = 0; i < steps; ++i)
+    for (int64_t l = 0; l < count; ++l) {
+      const int64_t old = lists[l];
+      lists[l] = context.runtime->append(&context, old, steps * l + i);
+      wanted[l].push_back(steps * l + i);
+      moves += listFirst(lists[l]) != listFirst(old);
+    }
+  for (int64_t l = 0; l < count; ++l)
+    EXPECT_EQ(entries(context, lists[l]), wanted[l]);
+  EXPECT_LE(context.listSize - before, 4 * count * steps);
+  EXPECT_LE(moves, count * 10);
+}
+
+// Of several appends to one list the first extends it in place; no list
+// changes.
+TEST(Session, ListsBranch) {
+  Trial run("plain", R"(["many", [["leaf", 1], ["leaf", 0]]])");
+  run.batched();
+  auto &context = const_cast<BatchContext &>(run.session->context());
+  auto append = [&](int64_t list, int64_t element) {
+    return context.runtime->append(&context, list, element);
+  };
+  using List = std::vector<int64_t>;
+  // A list that was not made by appends is copied.
+  const int64_t given = listCell(context.listSize - 2, 2);
+  const List old = entries(context, given);
+  const int64_t base = append(given, 7);
+  EXPECT_NE(listFirst(base), listFirst(given));
+  const int64_t a = append(base, 1), b = append(base, 2);
+  EXPECT_EQ(listFirst(a), listFirst(base));
+  EXPECT_NE(listFirst(b), listFirst(base));
+  const int64_t c = append(b, 3), d = append(b, 4), e = append(a, 5);
+  EXPECT_EQ(listFirst(c), listFirst(b));
+  EXPECT_NE(listFirst(d), listFirst(b));
+  EXPECT_EQ(entries(context, given), old);
+  EXPECT_EQ(entries(context, base), (List{old[0], old[1], 7}));
+  EXPECT_EQ(entries(context, a), (List{old[0], old[1], 7, 1}));
+  EXPECT_EQ(entries(context, b), (List{old[0], old[1], 7, 2}));
+  EXPECT_EQ(entries(context, c), (List{old[0], old[1], 7, 2, 3}));
+  EXPECT_EQ(entries(context, d), (List{old[0], old[1], 7, 2, 4}));
+  EXPECT_EQ(entries(context, e), (List{old[0], old[1], 7, 1, 5}));
+}
+
 // Times are taken in runs that compute the same.
 TEST(Session, TimedRunsComputeTheSame) {
   Trial run("plain", "random:3,40", 2);

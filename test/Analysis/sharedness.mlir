@@ -133,3 +133,17 @@ func.func @main(%s: f32, %w: tensor<4xf32> {batch.shared = "w"})
   %first = tensor.extract %w[%zero] {test.print} : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// Lists are an instance's, whatever is in them: control makes them.
+
+// expected-remark @+1 {{arguments: parameter 0}}
+func.func @main(%w: tensor<4xf32> {batch.shared = "w"})
+    -> tensor<?x4xf32> attributes {batch.entry} {
+  // expected-remark @+1 {{results: instance}}
+  %none = rec.empty {test.print} : tensor<?x4xf32>
+  // expected-remark @+1 {{results: instance}}
+  %rows = rec.append %none, %w {test.print} : tensor<?x4xf32>
+  return %rows : tensor<?x4xf32>
+}

@@ -348,6 +348,34 @@ struct ConvertFold : OpConversionPattern<rec::FoldOp> {
   }
 };
 
+struct ConvertEmpty : OpConversionPattern<rec::EmptyOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(rec::EmptyOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    ContextBuilder build(rewriter, op.getLoc());
+    Value zero = build.constant(0);
+    rewriter.replaceOp(op, build.makeList(/*length=*/zero, /*begin=*/zero));
+    return success();
+  }
+};
+
+/// Only the runtime knows which lists have room behind them.
+struct ConvertAppend : OpConversionPattern<rec::AppendOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(rec::AppendOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    ContextBuilder build(rewriter, op.getLoc());
+    Value element = build.toCell(adaptor.getElement());
+    rewriter.replaceOp(
+        op, build.call(RuntimeFunction::append, {adaptor.getList(), element}));
+    return success();
+  }
+};
+
 struct ConvertLength : OpConversionPattern<rec::LengthOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -447,8 +475,9 @@ void batch::populateRecToLLVMConversionPatterns(
   MLIRContext *context = patterns.getContext();
   patterns.add<ConvertConstruct, ConvertElements, ConvertMatch>(
       converter, context, numbering);
-  patterns.add<ConvertElement, ConvertFold, ConvertLength, ConvertMap,
-               ConvertPhase, ConvertSelect>(converter, context);
+  patterns.add<ConvertAppend, ConvertElement, ConvertEmpty, ConvertFold,
+               ConvertLength, ConvertMap, ConvertPhase, ConvertSelect>(
+      converter, context);
 }
 
 void batch::populateFunctionConversionsAndLegality(

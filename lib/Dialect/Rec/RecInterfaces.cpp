@@ -153,6 +153,14 @@ void YieldOp::getValueFlow(SymbolTableCollection &, Edges &edges) {
     edges.push_back({ValueFlowEdge::Gather, operand, result, {}});
 }
 
+/// An empty list has no operands, and no elements.
+void EmptyOp::getValueFlow(SymbolTableCollection &, Edges &) {}
+
+void AppendOp::getValueFlow(SymbolTableCollection &, Edges &edges) {
+  edges.push_back({ValueFlowEdge::Same, getList(), getResult(), {}});
+  edges.push_back({ValueFlowEdge::Gather, getElement(), getResult(), {}});
+}
+
 /// The length of a list belongs to the data structure, whatever its elements.
 void LengthOp::getValueFlow(SymbolTableCollection &, Edges &edges) {
   edges.push_back({ValueFlowEdge::Count, getList(), getResult(), {}});

@@ -318,7 +318,7 @@ Value ContextBuilder::listLength(Value list) {
 }
 
 Value ContextBuilder::listBegin(Value list) {
-  return arith::AndIOp::create(builder, loc, list, constant(0xffffffff));
+  return arith::AndIOp::create(builder, loc, list, constant(BATCH_LIST_FIRST));
 }
 
 Value ContextBuilder::makeList(Value length, Value begin) {

@@ -13,7 +13,8 @@
 //   index, integers  the value, sign-extended (i1: 0 or 1)
 //   f32, f64         the bits, zero-extended
 //   ADT value        the node id
-//   list             (length << 32) | first entry in the list pool
+//   list             (length << 32) | first entry in the list pool; bit 31 is
+//                    the host's, for `append`
 //   tensor           inspector: a handle; unbatched code: the address of its
 //   row ragged tensor    a list of such tensor cells, one per row
 //
@@ -37,11 +38,13 @@
 
 #include <stdint.h>
 
-#define BATCH_ABI_VERSION 14
+#define BATCH_ABI_VERSION 15
 /// The symbol that an object exports, a BatchObject.
 #define BATCH_OBJECT_SYMBOL "batch_object"
 /// The bytes before the rows of a parameter, which begin with its first extent.
 #define BATCH_ROWS_PREFIX 64
+/// The bits of a list's cell that are its first entry.
+#define BATCH_LIST_FIRST 0x7fffffff
 
 #ifdef __cplusplus
 extern "C" {

@@ -8,6 +8,7 @@
 #ifndef BATCH_RUNTIME_FOREST_H
 #define BATCH_RUNTIME_FOREST_H
 
+#include "batch-runtime/ABI.h"
 #include "batch-runtime/Descriptor.h"
 #include "batch-runtime/Memory.h"
 
@@ -28,9 +29,10 @@ inline int64_t listCell(int64_t first, int64_t length) {
 inline int64_t listLength(int64_t cell) {
   return static_cast<int64_t>(static_cast<uint64_t>(cell) >> 32);
 }
-inline int64_t listFirst(int64_t cell) {
-  return static_cast<int64_t>(static_cast<uint32_t>(cell));
-}
+inline int64_t listFirst(int64_t cell) { return cell & BATCH_LIST_FIRST; }
+/// On the cell of a list in a region of the pool that has room for more. The
+/// entry before its first is (room << 32) | entries that are taken.
+constexpr int64_t listGrows = int64_t(1) << 31;
 /// The handle of a row of a source.
 inline int64_t sourceHandle(int source, int64_t row) {
   return static_cast<int64_t>(static_cast<uint64_t>(128 + source) << 56 |

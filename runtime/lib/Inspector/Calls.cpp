@@ -58,6 +58,31 @@ struct RuntimeCalls {
     });
   }
 
+  /// Only the longest list in a region can have its next element there; others
+  /// are copied into a region of twice their length.
+  static int64_t append(BatchContext *context, int64_t list, int64_t element) {
+    const int64_t length = listLength(list), first = listFirst(list);
+    if (list & listGrows) {
+      int64_t &region = context->listPool[first - 1];
+      const int64_t taken = listFirst(region), room = listLength(region);
+      if (taken == length && taken < room) {
+        ++region;
+        context->listPool[first + length] = element;
+        return list + listCell(0, 1);
+      }
+    }
+    const int64_t room = std::max<int64_t>(2 * length, 4);
+    if (context->listSize + 1 + room > context->listCapacity)
+      growList(context, 1 + room);
+    const int64_t copy = context->listSize + 1;
+    context->listSize = copy + room;
+    int64_t *pool = context->listPool;
+    pool[copy - 1] = listCell(length + 1, room);
+    std::copy_n(pool + first, length, pool + copy);
+    pool[copy + length] = element;
+    return listCell(copy, length + 1) | listGrows;
+  }
+
   static void growQueue(BatchContext *context, int64_t kernel, int64_t bytes) {
     guarded(context, [&](Part &part, MiniBatch &batch) {
       BatchQueue &queue = part.queues[kernel];

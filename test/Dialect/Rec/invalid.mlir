@@ -504,3 +504,35 @@ func.func @element(%xs: tensor<?x4xf32>, %i: index) {
   %x = rec.element %xs[%i] : tensor<?x4xf32> -> tensor<f32>
   return
 }
+
+// -----
+
+func.func @empty() {
+  // expected-error @below {{'rec.empty' op result #0 must be list or tensor whose first dimension alone is dynamic, but got 'tensor<4xf32>'}}
+  %x = rec.empty : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @append(%xs: tensor<?x4xf32>, %x: tensor<f32>) {
+  // expected-error @below {{'rec.append' op failed to verify that the element has the type of the list's elements}}
+  %y = "rec.append"(%xs, %x) : (tensor<?x4xf32>, tensor<f32>) -> tensor<?x4xf32>
+  return
+}
+
+// -----
+
+func.func @append(%ns: !rec.list<index>, %n: index) {
+  // expected-error @below {{'rec.append' op failed to verify that all of {list, result} have same type}}
+  %y = "rec.append"(%ns, %n) : (!rec.list<index>, index) -> !rec.list<i64>
+  return
+}
+
+// -----
+
+func.func @append(%n: index) {
+  // expected-error @below {{'list' must be list or tensor whose first dimension alone is dynamic, but got 'index'}}
+  %m = rec.append %n, %n : index
+  return
+}

@@ -234,3 +234,21 @@ func.func @element(%ns: !rec.list<index>, %xs: tensor<?x4xf32>,
   %h = rec.element %hs[%n] : !rec.list<!batch.handle> -> !batch.handle
   return
 }
+
+// Lists, ragged tensors and lists of stand-ins begin empty and grow.
+// CHECK-LABEL: func.func @append
+func.func @append(%n: index, %x: tensor<4xf32>, %h: !batch.handle) {
+  // CHECK: %[[NS:.*]] = rec.empty : !rec.list<index>
+  %ns = rec.empty : !rec.list<index>
+  // CHECK: rec.append %[[NS]], %{{.*}} : !rec.list<index>
+  %ms = rec.append %ns, %n : !rec.list<index>
+  // CHECK: %[[XS:.*]] = rec.empty : tensor<?x4xf32>
+  %xs = rec.empty : tensor<?x4xf32>
+  // CHECK: rec.append %[[XS]], %{{.*}} {mark} : tensor<?x4xf32>
+  %ys = rec.append %xs, %x {mark} : tensor<?x4xf32>
+  // CHECK: %[[HS:.*]] = rec.empty : !rec.list<!batch.handle>
+  %hs = rec.empty : !rec.list<!batch.handle>
+  // CHECK: rec.append %[[HS]], %{{.*}} : !rec.list<!batch.handle>
+  %gs = rec.append %hs, %h : !rec.list<!batch.handle>
+  return
+}

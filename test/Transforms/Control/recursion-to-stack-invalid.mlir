@@ -37,6 +37,18 @@ func.func @main(%x: tensor<4xf32>, %i: index) -> f32 attributes {batch.entry} {
 
 // -----
 
+// A history is a data structure, too.
+func.func @main(%x: tensor<4xf32>, %i: index) -> index attributes {batch.entry} {
+  // expected-error @+2 {{this op uses a data structure, which strategies 'lockstep' and 'mask' do not walk}}
+  // expected-note @+1 {{legal strategies: 'linearize', 'lazy' and 'none', which runs one instance at a time}}
+  %none = rec.empty : tensor<?x4xf32>
+  %rows = rec.append %none, %x : tensor<?x4xf32>
+  %n = rec.length %rows : tensor<?x4xf32>
+  return %n : index
+}
+
+// -----
+
 // A row of a variable has one size.
 // expected-error @+2 {{type 'tensor<?x4xf32>' of a value that is kept between steps is not supported: strategies 'lockstep' and 'mask' can only keep integers of at most 64 bits, index, f16, bf16, f32, f64 and nonempty static tensors of them}}
 // expected-note @+1 {{legal strategies: 'linearize', 'lazy' and 'none', which runs one instance at a time}}

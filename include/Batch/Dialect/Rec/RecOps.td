@@ -357,6 +357,58 @@ def ElementsOp : Rec_Op<"elements", [
   }];
 }
 
+def EmptyOp : Rec_Op<"empty", [
+    Pure, DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {
+  let summary = "The list without elements";
+  let description = [{
+    Lists that a loop makes begin with it (see `rec.append`).
+
+    Example:
+
+    ```mlir
+    %none = rec.empty : !rec.list<index>
+    ```
+  }];
+  let results = (outs Rec_Sequence:$list);
+  let assemblyFormat = "attr-dict `:` type($list)";
+}
+
+def AppendOp : Rec_Op<"append", [
+    Pure, AllTypesMatch<["list", "result"]>,
+    TypesMatchWith<"the element has the type of the list's elements", "list",
+                   "element", "::mlir::rec::getSequenceElementType($_self)">,
+    DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {
+  let summary = "The list with one more element behind it";
+  let description = [{
+    The elements of the list, then `element`. The list itself stays as it is:
+    two appends to one list make two lists. To a ragged tensor a row is
+    appended.
+
+    A list that grows by n appends, each to the result of the one before, takes
+    time and memory proportional to n. Only the first append to a list extends
+    it in place; each further one copies it.
+
+    Example:
+
+    ```mlir
+    func.func @count(%n: index) -> !rec.list<index> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %none = rec.empty : !rec.list<index>
+      %all = scf.for %i = %c0 to %n step %c1 iter_args(%before = %none)
+          -> !rec.list<index> {
+        %after = rec.append %before, %i : !rec.list<index>
+        scf.yield %after : !rec.list<index>
+      }
+      return %all : !rec.list<index>
+    }
+    ```
+  }];
+  let arguments = (ins Rec_Sequence:$list, AnyType:$element);
+  let results = (outs Rec_Sequence:$result);
+  let assemblyFormat = "$list `,` $element attr-dict `:` type($list)";
+}
+
 def LengthOp : Rec_Op<"length", [
     Pure, DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {
   let summary = "The number of elements of a list or rows of a ragged tensor";
