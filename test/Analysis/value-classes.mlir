@@ -239,3 +239,36 @@ module {
     return %s : tensor<4xf32>
   }
 }
+
+// -----
+
+// What is appended to a list is in one class with its other elements, in all its
+// versions.
+
+// expected-remark @below {{class 0 of 'tensor<4xf32>': @next#0 parameter 0 inputs}}
+// expected-remark @below {{class 1 of 'tensor<4xf32>': @attend#0}}
+module {
+  // expected-remark @+1 {{operands: 0; results: 0}}
+  batch.kernel @next(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = arith.negf %x : tensor<4xf32>
+    batch.yield %0 : tensor<4xf32>
+  }
+  // expected-remark @+1 {{operands: 0; results: 1}}
+  batch.kernel @attend(%xs: tensor<?x4xf32>) -> tensor<4xf32> {
+    %zero = arith.constant dense<0.0> : tensor<4xf32>
+    %0 = linalg.reduce { arith.addf } ins(%xs : tensor<?x4xf32>)
+        outs(%zero : tensor<4xf32>) dimensions = [0]
+    batch.yield %0 : tensor<4xf32>
+  }
+  func.func @main(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared = "w"})
+      -> tensor<4xf32> attributes {batch.entry} {
+    %none = rec.empty : tensor<?x4xf32>
+    %one = rec.append %none, %x : tensor<?x4xf32>
+    %y = batch.invoke @next(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    %two = rec.append %one, %y : tensor<?x4xf32>
+    %other = rec.append %one, %w : tensor<?x4xf32>
+    %s = batch.invoke @attend(%two) : (tensor<?x4xf32>) -> tensor<4xf32>
+    %t = batch.invoke @attend(%other) : (tensor<?x4xf32>) -> tensor<4xf32>
+    return %t : tensor<4xf32>
+  }
+}

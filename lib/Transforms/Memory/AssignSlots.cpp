@@ -203,7 +203,8 @@ FailureOr<ReadAttr> SlotAssigner::getRead(KernelOp kernel, unsigned argument) {
   const ValueClass &valueClass = classes.getClasses()[number];
   unsigned places = (valueClass.producers.empty() ? 0 : 1) +
                     valueClass.parameterRows.size() + valueClass.hasInputs;
-  if (places == 0)
+  // A list to which nothing is ever appended has no rows to find.
+  if (places == 0 && !ragged)
     return kernel.emitError("argument #")
            << argument << " is neither computed nor an input";
   // Ragged rows are read by address: the unbatched code leaves them where they

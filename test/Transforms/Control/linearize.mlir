@@ -358,6 +358,33 @@ func.func @main(%r: !rows, %w: !vec {batch.shared = "w"}) -> !vec
 
 // -----
 
+!vec = tensor<4xf32>
+!rows = tensor<?x4xf32>
+
+batch.kernel @attend(%x: !vec, %xs: !rows) -> !vec {
+  batch.yield %x : !vec
+}
+
+// A history of rows is a list of handles, and a row of a parameter has one, too.
+// CHECK-LABEL: func.func @history.inspect
+// CHECK-SAME:    (%[[X:.*]]: !batch.handle) -> !rec.list<!batch.handle>
+// CHECK:         %[[NONE:.*]] = rec.empty : !rec.list<!batch.handle>
+// CHECK:         %[[W:.*]] = batch.row @
+// CHECK-NEXT:    %[[ONE:.*]] = rec.append %[[NONE]], %[[W]] : !rec.list<!batch.handle>
+// CHECK:         %[[Y:.*]] = batch.record @attend(%[[X]], %[[ONE]])
+// CHECK-NEXT:    rec.append %[[ONE]], %[[Y]] : !rec.list<!batch.handle>
+func.func @history(%x: !vec, %w: !vec {batch.shared = "w"}) -> !rows
+    attributes {batch.entry} {
+  %none = rec.empty : !rows
+  %one = rec.append %none, %w : !rows
+  %d = batch.depth(%one) : !rows
+  %y = batch.invoke @attend(%x, %one) depth(%d) : (!vec, !rows) -> !vec
+  %two = rec.append %one, %y : !rows
+  return %two : !rows
+}
+
+// -----
+
 // A program that has an inspector is left as it is.
 // CHECK-LABEL: func.func @done
 // CHECK-LABEL: func.func @done.inspect

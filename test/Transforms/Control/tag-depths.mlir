@@ -216,3 +216,38 @@ func.func @main(%t: !tree, %x: !vec) -> !vec attributes {batch.entry} {
   %o = call @fall(%t, %h) : (!tree, !vec) -> !vec
   return %o : !vec
 }
+
+// -----
+
+!vec = tensor<4xf32>
+!rows = tensor<?x4xf32>
+
+batch.kernel @next(%x: !vec) -> !vec {
+  batch.yield %x : !vec
+}
+batch.kernel @attend(%x: !vec, %xs: !rows) -> !vec {
+  batch.yield %x : !vec
+}
+
+// A task that reads a history is one above the highest task in it; an append is no
+// task, and asks for no depth.
+// CHECK-LABEL: func.func @history
+// CHECK:         scf.for {{.*}} iter_args(%[[H:.*]] = %{{.*}}, %[[BEFORE:.*]] = %{{.*}})
+// CHECK-NEXT:      %[[D0:.*]] = batch.depth(%[[H]]) : tensor<4xf32>
+// CHECK-NEXT:      %[[Y:.*]] = batch.invoke @next(%[[H]]) depth(%[[D0]])
+// CHECK-NEXT:      %[[AFTER:.*]] = rec.append %[[BEFORE]], %[[Y]]
+// CHECK-NEXT:      %[[D1:.*]] = batch.depth(%[[H]], %[[AFTER]]) : tensor<4xf32>, tensor<?x4xf32>
+// CHECK-NEXT:      batch.invoke @attend(%[[H]], %[[AFTER]]) depth(%[[D1]])
+func.func @history(%x: !vec, %n: index) -> (!vec, !rows) attributes {batch.entry} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %none = rec.empty : !rows
+  %last, %rows = scf.for %i = %c0 to %n step %c1
+      iter_args(%h = %x, %before = %none) -> (!vec, !rows) {
+    %y = batch.invoke @next(%h) : (!vec) -> !vec
+    %after = rec.append %before, %y : !rows
+    %z = batch.invoke @attend(%h, %after) : (!vec, !rows) -> !vec
+    scf.yield %z, %after : !vec, !rows
+  }
+  return %last, %rows : !vec, !rows
+}

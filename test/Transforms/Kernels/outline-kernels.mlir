@@ -398,4 +398,42 @@ func.func @early(%x: tensor<4xf32>, %y: tensor<4xf32>, %k: i32)
   %f = batch.force %y number(0) : tensor<4xf32>
   %e = tensor.extract %f[%c0] : tensor<4xf32>
   return %v, %e : tensor<4xf32>, f32
+
+// -----
+
+// A history is control's: what makes a row is in one kernel, what reads the rows with
+// it in another. A row of a history at a position that control knows is an element.
+// CHECK:       batch.kernel @[[ROW:.*]](
+// CHECK:         linalg.matvec
+// CHECK:         batch.yield
+// CHECK:       batch.kernel @[[READER:.*]]({{.*}}tensor<?x4xf32>
+// CHECK:         linalg.reduce
+// CHECK:         batch.yield
+
+// CHECK-LABEL: func.func @main
+// CHECK:         %[[NONE:.*]] = rec.empty : tensor<?x4xf32>
+// CHECK:         scf.for {{.*}} iter_args(%[[H:.*]] = %{{.*}}, %[[BEFORE:.*]] = %[[NONE]])
+// CHECK:           %[[K:.*]] = batch.invoke @[[ROW]]({{.*}}%[[H]])
+// CHECK-NEXT:      %[[AFTER:.*]] = rec.append %[[BEFORE]], %[[K]] : tensor<?x4xf32>
+// CHECK-NEXT:      %[[Y:.*]] = batch.invoke @[[READER]]({{.*}}%[[AFTER]]
+// CHECK-NEXT:      scf.yield %[[Y]], %[[AFTER]]
+// CHECK:         rec.element %{{.*}}[%{{.*}}] : tensor<?x4xf32> -> tensor<4xf32>
+func.func @main(%x: tensor<4xf32>, %n: index, %W: tensor<4x4xf32> {batch.shared = "W"})
+    -> (tensor<4xf32>, tensor<4xf32>) attributes {batch.entry} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %none = rec.empty : tensor<?x4xf32>
+  %last, %rows = scf.for %i = %c0 to %n step %c1
+      iter_args(%h = %x, %before = %none) -> (tensor<4xf32>, tensor<?x4xf32>) {
+    %k = linalg.matvec ins(%W, %h : tensor<4x4xf32>, tensor<4xf32>)
+                       outs(%zero : tensor<4xf32>) -> tensor<4xf32>
+    %after = rec.append %before, %k : tensor<?x4xf32>
+    %s = linalg.reduce { arith.addf } ins(%after : tensor<?x4xf32>)
+        outs(%h : tensor<4xf32>) dimensions = [0]
+    scf.yield %s, %after : tensor<4xf32>, tensor<?x4xf32>
+  }
+  %first = tensor.extract_slice %rows[%c0, 0] [1, 4] [1, 1]
+      : tensor<?x4xf32> to tensor<4xf32>
+  return %last, %first : tensor<4xf32>, tensor<4xf32>
 }

@@ -166,3 +166,20 @@ func.func @main(%x: tensor<4xf32>)
   return %0#0, %0#1, %0#2, %0#3
     : tensor<4xf32>, tensor<1024xf32>, tensor<32x32xf32>, tensor<1023xf32>
 }
+
+// -----
+
+// A list to which nothing is appended has no rows, so there is no table for them.
+// CHECK-LABEL: batch.kernel @sum
+// CHECK-SAME:    tensor<?x4xf32> {batch.read = #batch.read<kind = rows, segments = true>}
+// CHECK-NOT:   batch.table @{{.*}} : tensor<4xf32> group(1)
+batch.kernel @sum(%x: tensor<4xf32>, %xs: tensor<?x4xf32>) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
+}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
+  %none = rec.empty : tensor<?x4xf32>
+  %d = batch.depth()
+  %y = batch.invoke @sum(%x, %none) depth(%d)
+      : (tensor<4xf32>, tensor<?x4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}

@@ -129,6 +129,14 @@ TEST_F(RecInterfacesTest, WhatAFoldWalks) {
             "element %arg2 -> %arg4\n");
 }
 
+TEST_F(RecInterfacesTest, WhatAnAppendGathers) {
+  EXPECT_EQ(getEdges(R"(
+    %0 = rec.empty : !rec.list<index>
+    %1 = rec.append %l, %n : !rec.list<index>)"),
+            "same %arg2 -> %1\n"
+            "gather %arg0 -> %1\n");
+}
+
 TEST_F(RecInterfacesTest, ALengthDependsOnNoElement) {
   EXPECT_EQ(getEdges("%0 = rec.length %l : !rec.list<index>"),
             "count %arg2 -> %0\n");
