@@ -398,6 +398,7 @@ func.func @early(%x: tensor<4xf32>, %y: tensor<4xf32>, %k: i32)
   %f = batch.force %y number(0) : tensor<4xf32>
   %e = tensor.extract %f[%c0] : tensor<4xf32>
   return %v, %e : tensor<4xf32>, f32
+}
 
 // -----
 
