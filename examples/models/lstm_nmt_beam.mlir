@@ -50,11 +50,6 @@ module attributes {batch.sizes = {H = 256 : index, V = 4000 : index}} {
     rec.variant @empty()
     rec.variant @word(before: !sentence, out: i32)
   }
-  // The places of beams.
-  rec.adt @Places {
-    rec.variant @end()
-    rec.variant @place(number: index, rest: !rec.adt<@Places>)
-  }
 
   func.func private @sigmoid(%x: !vec) -> !vec {
     %one = arith.constant dense<1.0> : !vec
@@ -376,19 +371,11 @@ module attributes {batch.sizes = {H = 256 : index, V = 4000 : index}} {
     %true = arith.constant true
     %false = arith.constant false
     %empty = rec.construct @Sentence::@empty() : () -> !sentence
-    %end = rec.construct @Places::@end() : () -> !rec.adt<@Places>
-    %p3 = rec.construct @Places::@place(%c3, %end)
-        : (index, !rec.adt<@Places>) -> !rec.adt<@Places>
-    %p2 = rec.construct @Places::@place(%c2, %p3)
-        : (index, !rec.adt<@Places>) -> !rec.adt<@Places>
-    %p1 = rec.construct @Places::@place(%c1, %p2)
-        : (index, !rec.adt<@Places>) -> !rec.adt<@Places>
-    %p0 = rec.construct @Places::@place(%c0, %p1)
-        : (index, !rec.adt<@Places>) -> !rec.adt<@Places>
-    %p = rec.construct @Places::@place(%c0, %end)
-        : (index, !rec.adt<@Places>) -> !rec.adt<@Places>
-    %four = rec.elements %p0 : !rec.adt<@Places> -> !places
-    %single = rec.elements %p : !rec.adt<@Places> -> !places
+    %no_places = rec.empty : !places
+    %single = rec.append %no_places, %c0 : !places
+    %two = rec.append %single, %c1 : !places
+    %three = rec.append %two, %c2 : !places
+    %four = rec.append %three, %c3 : !places
     %four_numbers = rec.map %i in %four : !places -> !all_words {
       %numbers = func.call @numbers(%i) : (index) -> !best_words
       rec.yield %numbers : !best_words

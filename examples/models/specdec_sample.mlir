@@ -12,9 +12,9 @@
 //   attend  : softmax(q K^T / sqrt(D)) V for each of 4 heads, over the tokens so far
 //   logits  = W_out norm(x), for x = E[word] + pos[position] after all layers
 //
-// Keys and values of a token are made once. They are kept in lists: each token adds a
-// row, and those that were drafted in vain are taken off. No wait depends on the draft:
-// its words are data, and control waits once a round, for n.
+// Keys and values of a token are made once. They are kept in lists, to which each token
+// appends a row; a round keeps those of words that are written. No wait depends on the
+// draft: its words are data, and control waits once a round, for n.
 //
 // Written by test/Integration/speculative_models.py. Run it:
 //   test/Integration/speculative_models.py specdec_sample \
@@ -28,7 +28,7 @@
 !to_inner = tensor<1013x256xf32>
 !from_inner = tensor<256x1013xf32>
 !heads = tensor<4x64xf32>
-!cached = tensor<?x4x64xf32>
+!rows = tensor<?x4x64xf32>
 !scores = tensor<?x4xf32>
 !sums = tensor<4xf32>
 !emb = tensor<?x256xf32>
@@ -39,11 +39,10 @@
 !drafted = tensor<6xi32>
 !flags = tensor<2xi32>
 !words = !rec.list<index>
-!rows = !rec.adt<@Rows>
-!tokens = !rec.adt<@Tokens>
-!rounds = !rec.adt<@Rounds>
-!verdicts = !rec.adt<@Verdicts>
-!laws = !rec.adt<@Laws>
+!tokens = tensor<?xi32>
+!rounds = !rec.list<i32>
+!verdicts = tensor<?x2xi32>
+!laws = tensor<?x4000xf32>
 
 #id = affine_map<(d) -> (d)>
 #none = affine_map<(d) -> ()>
@@ -56,33 +55,6 @@
 // D and F have other numbers in types, so that each follows one size.
 module attributes {batch.sizes = {D = 64 : index, F = [1013 : index, 1024 : index],
                                   V = 4000 : index}} {
-  // Keys or values, the last token's first.
-  rec.adt @Rows {
-    rec.variant @none()
-    rec.variant @row(before: !rows, x: !heads)
-  }
-  // Words, the last one first.
-  rec.adt @Tokens {
-    rec.variant @start()
-    rec.variant @token(before: !tokens, out: !token)
-  }
-  // How many words of the draft each round has accepted.
-  rec.adt @Rounds {
-    rec.variant @begin()
-    rec.variant @round(before: !rounds, accepted: i32)
-  }
-  // Of each place of a round: the place if its word is not accepted, and if it is the
-  // end, else 5.
-  rec.adt @Verdicts {
-    rec.variant @no_verdict()
-    rec.variant @verdict(before: !verdicts, flags: !flags)
-  }
-  // What the draft has drawn from, the last word's first.
-  rec.adt @Laws {
-    rec.variant @no_law()
-    rec.variant @law(before: !laws, q: !classes)
-  }
-
   // (x - mean) / sqrt(variance + 1e-5) * g + b
   func.func private @norm(%x: !vec, %g: !vec, %b: !vec) -> !vec {
     %c0 = arith.constant 0 : index
@@ -129,16 +101,16 @@ module attributes {batch.sizes = {D = 64 : index, F = [1013 : index, 1024 : inde
     return %y : !heads
   }
 
-  func.func private @attend(%q: !heads, %K: !cached, %V: !cached) -> !vec {
+  func.func private @attend(%q: !heads, %K: !rows, %V: !rows) -> !vec {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %zero = arith.constant 0.0 : f32
-    %tokens = tensor.dim %K, %c0 : !cached
+    %tokens = tensor.dim %K, %c0 : !rows
     %empty = tensor.empty(%tokens) : !scores
     %zeros = linalg.fill ins(%zero : f32) outs(%empty : !scores) -> !scores
     %products = linalg.generic {indexing_maps = [#key, #query, #score],
                                 iterator_types = ["parallel", "parallel", "reduction"]}
-        ins(%K, %q : !cached, !heads) outs(%zeros : !scores) {
+        ins(%K, %q : !rows, !heads) outs(%zeros : !scores) {
     ^bb0(%k: f32, %qd: f32, %so_far: f32):
       %product = arith.mulf %k, %qd : f32
       %next = arith.addf %so_far, %product : f32
@@ -166,7 +138,7 @@ module attributes {batch.sizes = {D = 64 : index, F = [1013 : index, 1024 : inde
     %none = arith.constant dense<0.0> : !heads
     %y = linalg.generic {indexing_maps = [#score, #key, #query],
                          iterator_types = ["reduction", "parallel", "parallel"]}
-        ins(%weights, %V : !scores, !cached) outs(%none : !heads) {
+        ins(%weights, %V : !scores, !rows) outs(%none : !heads) {
     ^bb0(%weight: f32, %v: f32, %so_far: f32):
       %product = arith.mulf %weight, %v : f32
       %next = arith.addf %so_far, %product : f32
@@ -206,18 +178,16 @@ module attributes {batch.sizes = {D = 64 : index, F = [1013 : index, 1024 : inde
     %q = func.call @split(%a, %q_W, %q_b) : (!vec, !mat, !vec) -> !heads
     %k = func.call @split(%a, %k_W, %k_b) : (!vec, !mat, !vec) -> !heads
     %v = func.call @split(%a, %v_W, %v_b) : (!vec, !mat, !vec) -> !heads
-    %more_Ks = rec.construct @Rows::@row(%Ks, %k) : (!rows, !heads) -> !rows
-    %more_Vs = rec.construct @Rows::@row(%Vs, %v) : (!rows, !heads) -> !rows
-    %K = rec.elements %more_Ks : !rec.adt<@Rows> -> !cached
-    %V = rec.elements %more_Vs : !rec.adt<@Rows> -> !cached
-    %y = func.call @attend(%q, %K, %V) : (!heads, !cached, !cached) -> !vec
+    %K = rec.append %Ks, %k : !rows
+    %V = rec.append %Vs, %v : !rows
+    %y = func.call @attend(%q, %K, %V) : (!heads, !rows, !rows) -> !vec
     %o = linalg.matvec ins(%o_W, %y : !mat, !vec) outs(%o_b : !vec) -> !vec
     %xo = arith.addf %x, %o : !vec
     %b = func.call @norm(%xo, %ln2_g, %ln2_b) : (!vec, !vec, !vec) -> !vec
     %f = func.call @forward(%b, %ff1_W, %ff1_b, %ff2_W, %ff2_b)
         : (!vec, !to_inner, !inner, !from_inner, !vec) -> !vec
     %next = arith.addf %xo, %f : !vec
-    return %next, %more_Ks, %more_Vs : !vec, !rows, !rows
+    return %next, %K, %V : !vec, !rows, !rows
   }
 
   // E[token] + pos[position]
@@ -236,29 +206,26 @@ module attributes {batch.sizes = {D = 64 : index, F = [1013 : index, 1024 : inde
     return %logits : !classes
   }
 
-  // Without the last tokens.
-  func.func private @without(%rows: !rows, %count: index) -> !rows {
+  // The rows that were there before a round, and the first `count` of those that it adds.
+  func.func private @kept(%before: !rows, %after: !rows, %count: index) -> !rows {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
-    %r = scf.for %i = %c0 to %count step %c1 iter_args(%all = %rows) -> !rows {
-      %rest = rec.match %all : !rows -> !rows {
-      case @none() {
-        rec.yield %all : !rows
-      }
-      case @row(%before: !rows, %x: !heads) {
-        rec.yield %before : !rows
-      } }
-      scf.yield %rest : !rows
+    %first = rec.length %before : !rows
+    %r = scf.for %i = %c0 to %count step %c1 iter_args(%rows = %before) -> !rows {
+      %place = arith.addi %first, %i : index
+      %x = rec.element %after[%place] : !rows -> !heads
+      %more = rec.append %rows, %x : !rows
+      scf.yield %more : !rows
     }
     return %r : !rows
   }
 
   // The words of a round, of which verdicts say the smallest i that is not accepted, and
   // the smallest that is the end; 5 if there is none.
-  func.func private @judge(%verdicts: tensor<?x2xi32>) -> !flags {
+  func.func private @judge(%verdicts: !verdicts) -> !flags {
     %last = arith.constant dense<5> : !flags
-    %least = linalg.reduce { arith.minsi } ins(%verdicts : tensor<?x2xi32>)
-        outs(%last : !flags) dimensions = [0]
+    %least = linalg.reduce { arith.minsi } ins(%verdicts : !verdicts) outs(%last : !flags)
+        dimensions = [0]
     return %least : !flags
   }
 
@@ -434,7 +401,7 @@ module attributes {batch.sizes = {D = 64 : index, F = [1013 : index, 1024 : inde
                   %t_lnf_g: !vec {batch.shared = "t.lnf.g"},
                   %t_lnf_b: !vec {batch.shared = "t.lnf.b"},
                   %t_W_out: !out {batch.shared = "t.W_out"})
-      -> (!tokens {batch.name = "tokens"}, !rounds {batch.name = "rounds"})
+      -> (!tokens {batch.name = "out"}, !rounds {batch.name = "accepted"})
       attributes {batch.entry} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -445,11 +412,11 @@ module attributes {batch.sizes = {D = 64 : index, F = [1013 : index, 1024 : inde
     // Slots of draws: words of the draft from 0 on, then these.
     %slots = arith.constant 256 : i32
     %last_slot = arith.constant 512 : i32
-    %no_laws = rec.construct @Laws::@no_law() : () -> !laws
-    %none = rec.construct @Rows::@none() : () -> !rows
-    %start = rec.construct @Tokens::@start() : () -> !tokens
-    %begin = rec.construct @Rounds::@begin() : () -> !rounds
-    %no_verdict = rec.construct @Verdicts::@no_verdict() : () -> !verdicts
+    %no_laws = rec.empty : !laws
+    %none = rec.empty : !rows
+    %no_tokens = rec.empty : !tokens
+    %no_rounds = rec.empty : !rounds
+    %no_verdicts = rec.empty : !verdicts
     %length = rec.length %words : !words
     %last_place = arith.subi %length, %c1 : index
     %d_0_K, %d_0_V, %t_0_K, %t_0_V, %t_1_K, %t_1_V, %t_2_K, %t_2_V, %t_3_K, %t_3_V
@@ -501,7 +468,7 @@ module attributes {batch.sizes = {D = 64 : index, F = [1013 : index, 1024 : inde
     %last_of_prompt = rec.element %words[%last_place] : !words -> index
     %last_of_prompt32 = arith.index_cast %last_of_prompt : index to i32
     %given = tensor.from_elements %last_of_prompt32 : !token
-    %r:16 = scf.while (%tokens = %start, %rounds = %begin, %last = %given,
+    %r:16 = scf.while (%tokens = %no_tokens, %rounds = %no_rounds, %last = %given,
                   %p = %last_place, %count = %zero, %round = %zero, %d_0_K_r = %d_0_K,
                   %d_0_V_r = %d_0_V, %t_0_K_r = %t_0_K, %t_0_V_r = %t_0_V,
                   %t_1_K_r = %t_1_K, %t_1_V_r = %t_1_V, %t_2_K_r = %t_2_K,
@@ -534,8 +501,7 @@ module attributes {batch.sizes = {D = 64 : index, F = [1013 : index, 1024 : inde
         %u = func.call @uniform(%seed, %chain, %round, %slot)
             : (i32, i32, i32, i32) -> f32
         %y = func.call @sample(%q, %u) : (!classes, f32) -> i32
-        %more_qs = rec.construct @Laws::@law(%qs_i, %q)
-            : (!laws, !classes) -> !laws
+        %more_qs = rec.append %qs_i, %q : !laws
         %next = arith.addi %i, %c1 : index
         %more = tensor.insert %y into %so_far[%next] : !drafted
         scf.yield %more, %d_0_K_n, %d_0_V_n, %more_qs
@@ -552,16 +518,13 @@ module attributes {batch.sizes = {D = 64 : index, F = [1013 : index, 1024 : inde
           : (!vec, !rows, !rows, !vec, !vec, !mat, !vec, !mat, !vec, !mat, !vec, !mat,
              !vec, !vec, !vec, !to_inner, !inner, !from_inner, !vec) -> (!vec, !rows, !rows)
       %zeros = arith.constant dense<0.0> : !classes
-      %all_qs = rec.construct @Laws::@law(%qs, %zeros)
-          : (!laws, !classes) -> !laws
-      %laws = rec.elements %all_qs
-          : !rec.adt<@Laws> -> tensor<?x4000xf32>
+      %laws = rec.append %qs, %zeros : !laws
       %u_last = func.call @uniform(%seed, %chain, %round, %last_slot)
           : (i32, i32, i32, i32) -> f32
       %outs, %verdicts, %t_0_K_z, %t_0_V_z, %t_1_K_z, %t_1_V_z, %t_2_K_z, %t_2_V_z,
           %t_3_K_z, %t_3_V_z
-          = scf.for %i = %c0 to %c5 step %c1 iter_args(%outs_i = %start,
-              %verdicts_i = %no_verdict, %t_0_K_i = %t_0_K_r, %t_0_V_i = %t_0_V_r,
+          = scf.for %i = %c0 to %c5 step %c1 iter_args(%outs_i = %no_tokens,
+              %verdicts_i = %no_verdicts, %t_0_K_i = %t_0_K_r, %t_0_V_i = %t_0_V_r,
               %t_1_K_i = %t_1_K_r, %t_1_V_i = %t_1_V_r, %t_2_K_i = %t_2_K_r,
               %t_2_V_i = %t_2_V_r, %t_3_K_i = %t_3_K_r, %t_3_V_i = %t_3_V_r)
           -> (!tokens, !verdicts, !rows, !rows, !rows, !rows, !rows, !rows, !rows, !rows) {
@@ -593,8 +556,7 @@ module attributes {batch.sizes = {D = 64 : index, F = [1013 : index, 1024 : inde
             %t_3_ff2_b)
             : (!vec, !rows, !rows, !vec, !vec, !mat, !vec, !mat, !vec, !mat, !vec, !mat,
                !vec, !vec, !vec, !to_inner, !inner, !from_inner, !vec) -> (!vec, !rows, !rows)
-        %back = arith.subi %c4, %i : index
-        %q = rec.element %laws[%back] : tensor<?x4000xf32> -> !classes
+        %q = rec.element %laws[%i] : !laws -> !classes
         %place = arith.index_cast %i : index to i32
         %slot = arith.addi %place, %slots : i32
         %u = func.call @uniform(%seed, %chain, %round, %slot)
@@ -602,64 +564,58 @@ module attributes {batch.sizes = {D = 64 : index, F = [1013 : index, 1024 : inde
         %out, %flags = func.call @verify(%t_y, %drafted, %i, %q, %u, %u_last, %t_lnf_g,
             %t_lnf_b, %t_W_out)
             : (!vec, !drafted, index, !classes, f32, f32, !vec, !vec, !out) -> (!token, !flags)
-        %more = rec.construct @Tokens::@token(%outs_i, %out)
-            : (!tokens, !token) -> !tokens
-        %more_verdicts = rec.construct @Verdicts::@verdict(%verdicts_i, %flags)
-            : (!verdicts, !flags) -> !verdicts
+        %more = rec.append %outs_i, %out : !tokens
+        %more_verdicts = rec.append %verdicts_i, %flags : !verdicts
         scf.yield %more, %more_verdicts, %t_0_K_n, %t_0_V_n, %t_1_K_n, %t_1_V_n, %t_2_K_n,
               %t_2_V_n, %t_3_K_n, %t_3_V_n
             : !tokens, !verdicts, !rows, !rows, !rows, !rows, !rows, !rows, !rows, !rows
       }
-      %all_verdicts = rec.elements %verdicts : !rec.adt<@Verdicts> -> tensor<?x2xi32>
-      %judged = func.call @judge(%all_verdicts) : (tensor<?x2xi32>) -> !flags
+      %judged = func.call @judge(%verdicts) : (!verdicts) -> !flags
       %n = tensor.extract %judged[%c0] : !flags
       %end_place = tensor.extract %judged[%c1] : !flags
-      %round_node = rec.construct @Rounds::@round(%rounds, %n) : (!rounds, i32) -> !rounds
+      %more_rounds = rec.append %rounds, %n : !rounds
       %last_written = arith.minsi %n, %end_place : i32
       %can_write = arith.addi %last_written, %one : i32
       %room = arith.subi %limit, %count : i32
       %writes = arith.minsi %can_write, %room : i32
       %total = arith.addi %count, %writes : i32
       %written = arith.index_cast %writes : i32 to index
-      %outs_list = rec.elements %outs : !rec.adt<@Tokens> -> tensor<?xi32>
       %all = scf.for %i = %c0 to %written step %c1 iter_args(%so_far = %tokens) -> !tokens {
-        %back = arith.subi %c4, %i : index
-        %word = rec.element %outs_list[%back] : tensor<?xi32> -> !token
-        %more = rec.construct @Tokens::@token(%so_far, %word) : (!tokens, !token) -> !tokens
+        %word = rec.element %outs[%i] : !tokens -> !token
+        %more = rec.append %so_far, %word : !tokens
         scf.yield %more : !tokens
       }
       %accepted = arith.index_cast %n : i32 to index
-      %dropped = arith.subi %c4, %accepted : index
-      %last_out = rec.element %outs_list[%dropped] : tensor<?xi32> -> !token
+      %last_out = rec.element %outs[%accepted] : !tokens -> !token
       %kept = arith.addi %accepted, %c1 : index
       %next_place = arith.addi %p, %kept : index
-      %d_0_K_k = func.call @without(%d_0_K_z, %dropped)
-          : (!rows, index) -> !rows
-      %d_0_V_k = func.call @without(%d_0_V_z, %dropped)
-          : (!rows, index) -> !rows
-      %t_0_K_k = func.call @without(%t_0_K_z, %dropped)
-          : (!rows, index) -> !rows
-      %t_0_V_k = func.call @without(%t_0_V_z, %dropped)
-          : (!rows, index) -> !rows
-      %t_1_K_k = func.call @without(%t_1_K_z, %dropped)
-          : (!rows, index) -> !rows
-      %t_1_V_k = func.call @without(%t_1_V_z, %dropped)
-          : (!rows, index) -> !rows
-      %t_2_K_k = func.call @without(%t_2_K_z, %dropped)
-          : (!rows, index) -> !rows
-      %t_2_V_k = func.call @without(%t_2_V_z, %dropped)
-          : (!rows, index) -> !rows
-      %t_3_K_k = func.call @without(%t_3_K_z, %dropped)
-          : (!rows, index) -> !rows
-      %t_3_V_k = func.call @without(%t_3_V_z, %dropped)
-          : (!rows, index) -> !rows
+      %d_0_K_k = func.call @kept(%d_0_K_r, %d_0_K_z, %kept)
+          : (!rows, !rows, index) -> !rows
+      %d_0_V_k = func.call @kept(%d_0_V_r, %d_0_V_z, %kept)
+          : (!rows, !rows, index) -> !rows
+      %t_0_K_k = func.call @kept(%t_0_K_r, %t_0_K_z, %kept)
+          : (!rows, !rows, index) -> !rows
+      %t_0_V_k = func.call @kept(%t_0_V_r, %t_0_V_z, %kept)
+          : (!rows, !rows, index) -> !rows
+      %t_1_K_k = func.call @kept(%t_1_K_r, %t_1_K_z, %kept)
+          : (!rows, !rows, index) -> !rows
+      %t_1_V_k = func.call @kept(%t_1_V_r, %t_1_V_z, %kept)
+          : (!rows, !rows, index) -> !rows
+      %t_2_K_k = func.call @kept(%t_2_K_r, %t_2_K_z, %kept)
+          : (!rows, !rows, index) -> !rows
+      %t_2_V_k = func.call @kept(%t_2_V_r, %t_2_V_z, %kept)
+          : (!rows, !rows, index) -> !rows
+      %t_3_K_k = func.call @kept(%t_3_K_r, %t_3_K_z, %kept)
+          : (!rows, !rows, index) -> !rows
+      %t_3_V_k = func.call @kept(%t_3_V_r, %t_3_V_z, %kept)
+          : (!rows, !rows, index) -> !rows
       %has_ended = arith.cmpi sle, %end_place, %n : i32
       %has_room = arith.cmpi slt, %total, %limit : i32
       %true = arith.constant true
       %is_open = arith.xori %has_ended, %true : i1
       %again = arith.andi %is_open, %has_room : i1
       %next_round = arith.addi %round, %one : i32
-      scf.condition(%again) %all, %round_node, %last_out, %next_place, %total,
+      scf.condition(%again) %all, %more_rounds, %last_out, %next_place, %total,
             %next_round, %d_0_K_k, %d_0_V_k, %t_0_K_k, %t_0_V_k, %t_1_K_k, %t_1_V_k,
             %t_2_K_k, %t_2_V_k, %t_3_K_k, %t_3_V_k
           : !tokens, !rounds, !token, index, i32, i32, !rows, !rows, !rows, !rows,

@@ -548,18 +548,21 @@ def check(name, program, inputs, count, chains, left):
 
 
 def check_order(name, program, lines, outputs):
-    """Instances in the opposite order have the same results."""
+    """Instances in the opposite order, all together and split up, have the same
+    results."""
     path = batchtest.write_lines(os.path.join(scratch, "opposite"), lines[::-1])
     out = os.path.join(scratch, "opposite.safetensors")
-    if not checks.run(name + ", opposite order", lambda: batchtest.run_model(
-            program, path, "--outputs=" + out)):
-        return
-    for key, (kind, shape, values) in batchtest.read_safetensors(out).items():
-        size = len(values) // len(lines)
-        rows = [values[i:i + size] for i in range(0, len(values), size)]
-        forward = outputs[key][2]
-        checks.expect("%s: %s in the opposite order" % (name, key),
-                      [v for row in rows[::-1] for v in row] == list(forward))
+    for batch in (len(lines), 5):
+        what = "%s, opposite order, batch %d" % (name, batch)
+        if not checks.run(what, lambda: batchtest.run_model(
+                program, path, "--outputs=" + out, batch=batch)):
+            continue
+        for key, (kind, shape, values) in batchtest.read_safetensors(out).items():
+            size = len(values) // len(lines)
+            rows = [values[i:i + size] for i in range(0, len(values), size)]
+            forward = outputs[key][2]
+            checks.expect("%s: same %s" % (what, key),
+                          [v for row in rows[::-1] for v in row] == list(forward))
 
 
 def random_tree(generator, height):

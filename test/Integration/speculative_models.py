@@ -48,9 +48,9 @@ REST = """\
 //   attend  : softmax(q K^T / sqrt(D)) V for each of 4 heads, over the tokens so far
 //   logits  = W_out norm(x), for x = E[word] + pos[position] after all layers
 //
-// Keys and values of a token are made once. They are kept in lists: each token adds a
-// row, and those that were drafted in vain are taken off. No wait depends on the draft:
-// its words are data, and control waits once a round, for n.
+// Keys and values of a token are made once. They are kept in lists, to which each token
+// appends a row; a round keeps those of words that are written. No wait depends on the
+// draft: its words are data, and control waits once a round, for n.
 //
 // Written by test/Integration/speculative_models.py. Run it:
 //   test/Integration/speculative_models.py $name \\
@@ -64,7 +64,7 @@ REST = """\
 !to_inner = tensor<1013x256xf32>
 !from_inner = tensor<256x1013xf32>
 !heads = tensor<4x64xf32>
-!cached = tensor<?x4x64xf32>
+!rows = tensor<?x4x64xf32>
 !scores = tensor<?x4xf32>
 !sums = tensor<4xf32>
 !emb = tensor<?x256xf32>
@@ -75,10 +75,9 @@ REST = """\
 !drafted = tensor<6xi32>
 !flags = tensor<2xi32>
 !words = !rec.list<index>
-!rows = !rec.adt<@Rows>
-!tokens = !rec.adt<@Tokens>
-!rounds = !rec.adt<@Rounds>
-!verdicts = !rec.adt<@Verdicts>
+!tokens = tensor<?xi32>
+!rounds = !rec.list<i32>
+!verdicts = tensor<?x2xi32>
 
 #id = affine_map<(d) -> (d)>
 #none = affine_map<(d) -> ()>
@@ -88,29 +87,6 @@ REST = """\
 #all = affine_map<(token, head) -> (token, head)>
 #head = affine_map<(token, head) -> (head)>
 
-"""
-DATA = """\
-  // Keys or values, the last token's first.
-  rec.adt @Rows {
-    rec.variant @none()
-    rec.variant @row(before: !rows, x: !heads)
-  }
-  // Words, the last one first.
-  rec.adt @Tokens {
-    rec.variant @start()
-    rec.variant @token(before: !tokens, out: !token)
-  }
-  // How many words of the draft each round has accepted.
-  rec.adt @Rounds {
-    rec.variant @begin()
-    rec.variant @round(before: !rounds, accepted: i32)
-  }
-  // Of each place of a round: the place if its word is not accepted, and if it is the
-  // end, else 5.
-  rec.adt @Verdicts {
-    rec.variant @no_verdict()
-    rec.variant @verdict(before: !verdicts, flags: !flags)
-  }
 """
 HELPERS = """\
   // (x - mean) / sqrt(variance + 1e-5) * g + b
@@ -159,16 +135,16 @@ HELPERS = """\
     return %y : !heads
   }
 
-  func.func private @attend(%q: !heads, %K: !cached, %V: !cached) -> !vec {
+  func.func private @attend(%q: !heads, %K: !rows, %V: !rows) -> !vec {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %zero = arith.constant 0.0 : f32
-    %tokens = tensor.dim %K, %c0 : !cached
+    %tokens = tensor.dim %K, %c0 : !rows
     %empty = tensor.empty(%tokens) : !scores
     %zeros = linalg.fill ins(%zero : f32) outs(%empty : !scores) -> !scores
     %products = linalg.generic {indexing_maps = [#key, #query, #score],
                                 iterator_types = ["parallel", "parallel", "reduction"]}
-        ins(%K, %q : !cached, !heads) outs(%zeros : !scores) {
+        ins(%K, %q : !rows, !heads) outs(%zeros : !scores) {
     ^bb0(%k: f32, %qd: f32, %so_far: f32):
       %product = arith.mulf %k, %qd : f32
       %next = arith.addf %so_far, %product : f32
@@ -196,7 +172,7 @@ HELPERS = """\
     %none = arith.constant dense<0.0> : !heads
     %y = linalg.generic {indexing_maps = [#score, #key, #query],
                          iterator_types = ["reduction", "parallel", "parallel"]}
-        ins(%weights, %V : !scores, !cached) outs(%none : !heads) {
+        ins(%weights, %V : !scores, !rows) outs(%none : !heads) {
     ^bb0(%weight: f32, %v: f32, %so_far: f32):
       %product = arith.mulf %weight, %v : f32
       %next = arith.addf %so_far, %product : f32
@@ -232,18 +208,16 @@ HELPERS = """\
     %q = func.call @split(%a, %q_W, %q_b) : (!vec, !mat, !vec) -> !heads
     %k = func.call @split(%a, %k_W, %k_b) : (!vec, !mat, !vec) -> !heads
     %v = func.call @split(%a, %v_W, %v_b) : (!vec, !mat, !vec) -> !heads
-    %more_Ks = rec.construct @Rows::@row(%Ks, %k) : (!rows, !heads) -> !rows
-    %more_Vs = rec.construct @Rows::@row(%Vs, %v) : (!rows, !heads) -> !rows
-    %K = rec.elements %more_Ks : !rec.adt<@Rows> -> !cached
-    %V = rec.elements %more_Vs : !rec.adt<@Rows> -> !cached
-    %y = func.call @attend(%q, %K, %V) : (!heads, !cached, !cached) -> !vec
+    %K = rec.append %Ks, %k : !rows
+    %V = rec.append %Vs, %v : !rows
+    %y = func.call @attend(%q, %K, %V) : (!heads, !rows, !rows) -> !vec
     %o = linalg.matvec ins(%o_W, %y : !mat, !vec) outs(%o_b : !vec) -> !vec
     %xo = arith.addf %x, %o : !vec
     %b = func.call @norm(%xo, %ln2_g, %ln2_b) : (!vec, !vec, !vec) -> !vec
     %f = func.call @forward(%b, %ff1_W, %ff1_b, %ff2_W, %ff2_b)
         : (!vec, !to_inner, !inner, !from_inner, !vec) -> !vec
     %next = arith.addf %xo, %f : !vec
-    return %next, %more_Ks, %more_Vs : !vec, !rows, !rows
+    return %next, %K, %V : !vec, !rows, !rows
   }
 
   // E[token] + pos[position]
@@ -262,29 +236,26 @@ HELPERS = """\
     return %logits : !classes
   }
 
-  // Without the last tokens.
-  func.func private @without(%rows: !rows, %count: index) -> !rows {
+  // The rows that were there before a round, and the first `count` of those that it adds.
+  func.func private @kept(%before: !rows, %after: !rows, %count: index) -> !rows {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
-    %r = scf.for %i = %c0 to %count step %c1 iter_args(%all = %rows) -> !rows {
-      %rest = rec.match %all : !rows -> !rows {
-      case @none() {
-        rec.yield %all : !rows
-      }
-      case @row(%before: !rows, %x: !heads) {
-        rec.yield %before : !rows
-      } }
-      scf.yield %rest : !rows
+    %first = rec.length %before : !rows
+    %r = scf.for %i = %c0 to %count step %c1 iter_args(%rows = %before) -> !rows {
+      %place = arith.addi %first, %i : index
+      %x = rec.element %after[%place] : !rows -> !heads
+      %more = rec.append %rows, %x : !rows
+      scf.yield %more : !rows
     }
     return %r : !rows
   }
 
   // The words of a round, of which verdicts say the smallest i that is not accepted, and
   // the smallest that is the end; 5 if there is none.
-  func.func private @judge(%verdicts: tensor<?x2xi32>) -> !flags {
+  func.func private @judge(%verdicts: !verdicts) -> !flags {
     %last = arith.constant dense<5> : !flags
-    %least = linalg.reduce { arith.minsi } ins(%verdicts : tensor<?x2xi32>)
-        outs(%last : !flags) dimensions = [0]
+    %least = linalg.reduce { arith.minsi } ins(%verdicts : !verdicts) outs(%last : !flags)
+        dimensions = [0]
     return %least : !flags
   }
 """
@@ -524,8 +495,7 @@ class Model:
                      "    %u = func.call @uniform(%seed, %chain, %round, %slot)\n"
                      "        : (i32, i32, i32, i32) -> f32\n"
                      "    %y = func.call @sample(%q, %u) : (!classes, f32) -> i32\n"
-                     "    %more_qs = rec.construct @Laws::@law(%qs_i, %q)\n"
-                     "        : (!laws, !classes) -> !laws\n")
+                     "    %more_qs = rec.append %qs_i, %q : !laws\n")
         else:
             body += "    %y = func.call @argmax(%logits) : (!classes) -> i32\n"
         body += ("    %next = arith.addi %i, %c1 : index\n"
@@ -555,14 +525,10 @@ class Model:
         body += self.target("%token", "%position", "_i", "_n", "%t_y")
         if self.sampled:
             text = ("    %zeros = arith.constant dense<0.0> : !classes\n"
-                    "    %all_qs = rec.construct @Laws::@law(%qs, %zeros)\n"
-                    "        : (!laws, !classes) -> !laws\n"
-                    "    %laws = rec.elements %all_qs\n"
-                    "        : !rec.adt<@Laws> -> tensor<?x4000xf32>\n"
+                    "    %laws = rec.append %qs, %zeros : !laws\n"
                     "    %u_last = func.call @uniform(%seed, %chain, %round, %last_slot)\n"
                     "        : (i32, i32, i32, i32) -> f32\n")
-            body += ("    %back = arith.subi %c4, %i : index\n"
-                     "    %q = rec.element %laws[%back] : tensor<?x4000xf32> -> !classes\n"
+            body += ("    %q = rec.element %laws[%i] : !laws -> !classes\n"
                      "    %place = arith.index_cast %i : index to i32\n"
                      "    %slot = arith.addi %place, %slots : i32\n"
                      "    %u = func.call @uniform(%seed, %chain, %round, %slot)\n"
@@ -570,48 +536,42 @@ class Model:
             arguments += [("%q", "!classes"), ("%u", "f32"), ("%u_last", "f32")]
         body += call("%out, %flags", "verify", arguments + self.operands(
             "t", ["lnf.g", "lnf.b", "W_out"]), "(!token, !flags)")
-        body += ("    %more = rec.construct @Tokens::@token(%outs_i, %out)\n"
-                 "        : (!tokens, !token) -> !tokens\n"
-                 "    %more_verdicts = rec.construct @Verdicts::@verdict(%verdicts_i, %flags)\n"
-                 "        : (!verdicts, !flags) -> !verdicts\n")
+        body += ("    %more = rec.append %outs_i, %out : !tokens\n"
+                 "    %more_verdicts = rec.append %verdicts_i, %flags : !verdicts\n")
         names = [name for name in self.lists() if name.startswith("%t")]
         results = [("%outs", "%outs_i", "%more", "!tokens"),
                    ("%verdicts", "%verdicts_i", "%more_verdicts", "!verdicts")] + [
                        (name + "_z", name + "_i", name + "_n", "!rows") for name in names]
         return text + self.loop(
             results, "scf.for %i = %c0 to %c5 step %c1",
-            ["%start", "%no_verdict"] + [name + "_r" for name in names], body)
+            ["%no_tokens", "%no_verdicts"] + [name + "_r" for name in names], body)
 
     def judgement(self):
         """What is written, and what is kept of the lists."""
         text = """\
-    %all_verdicts = rec.elements %verdicts : !rec.adt<@Verdicts> -> tensor<?x2xi32>
-    %judged = func.call @judge(%all_verdicts) : (tensor<?x2xi32>) -> !flags
+    %judged = func.call @judge(%verdicts) : (!verdicts) -> !flags
     %n = tensor.extract %judged[%c0] : !flags
     %end_place = tensor.extract %judged[%c1] : !flags
-    %round_node = rec.construct @Rounds::@round(%rounds, %n) : (!rounds, i32) -> !rounds
+    %more_rounds = rec.append %rounds, %n : !rounds
     %last_written = arith.minsi %n, %end_place : i32
     %can_write = arith.addi %last_written, %one : i32
     %room = arith.subi %limit, %count : i32
     %writes = arith.minsi %can_write, %room : i32
     %total = arith.addi %count, %writes : i32
     %written = arith.index_cast %writes : i32 to index
-    %outs_list = rec.elements %outs : !rec.adt<@Tokens> -> tensor<?xi32>
     %all = scf.for %i = %c0 to %written step %c1 iter_args(%so_far = %tokens) -> !tokens {
-      %back = arith.subi %c4, %i : index
-      %word = rec.element %outs_list[%back] : tensor<?xi32> -> !token
-      %more = rec.construct @Tokens::@token(%so_far, %word) : (!tokens, !token) -> !tokens
+      %word = rec.element %outs[%i] : !tokens -> !token
+      %more = rec.append %so_far, %word : !tokens
       scf.yield %more : !tokens
     }
     %accepted = arith.index_cast %n : i32 to index
-    %dropped = arith.subi %c4, %accepted : index
-    %last_out = rec.element %outs_list[%dropped] : tensor<?xi32> -> !token
+    %last_out = rec.element %outs[%accepted] : !tokens -> !token
     %kept = arith.addi %accepted, %c1 : index
     %next_place = arith.addi %p, %kept : index
 """
         for name in self.lists():
-            text += call(name + "_k", "without", [(name + "_z", "!rows"),
-                                                  ("%dropped", "index")], "!rows")
+            text += call(name + "_k", "kept", [
+                (name + "_r", "!rows"), (name + "_z", "!rows"), ("%kept", "index")], "!rows")
         return text + """\
     %has_ended = arith.cmpi sle, %end_place, %n : i32
     %has_room = arith.cmpi slt, %total, %limit : i32
@@ -633,12 +593,12 @@ class Model:
             text += ("    // Slots of draws: words of the draft from 0 on, then these.\n"
                      "    %slots = arith.constant 256 : i32\n"
                      "    %last_slot = arith.constant 512 : i32\n"
-                     "    %no_laws = rec.construct @Laws::@no_law() : () -> !laws\n")
+                     "    %no_laws = rec.empty : !laws\n")
         text += """\
-    %none = rec.construct @Rows::@none() : () -> !rows
-    %start = rec.construct @Tokens::@start() : () -> !tokens
-    %begin = rec.construct @Rounds::@begin() : () -> !rounds
-    %no_verdict = rec.construct @Verdicts::@no_verdict() : () -> !verdicts
+    %none = rec.empty : !rows
+    %no_tokens = rec.empty : !tokens
+    %no_rounds = rec.empty : !rounds
+    %no_verdicts = rec.empty : !verdicts
     %length = rec.length %words : !words
     %last_place = arith.subi %length, %c1 : index
 """
@@ -648,8 +608,8 @@ class Model:
     %last_of_prompt32 = arith.index_cast %last_of_prompt : index to i32
     %given = tensor.from_elements %last_of_prompt32 : !token
 """
-        carried = [("%tokens", "%start", "%all", "!tokens"),
-                   ("%rounds", "%begin", "%round_node", "!rounds"),
+        carried = [("%tokens", "%no_tokens", "%all", "!tokens"),
+                   ("%rounds", "%no_rounds", "%more_rounds", "!rounds"),
                    ("%last", "%given", "%last_out", "!token"),
                    ("%p", "%last_place", "%next_place", "index"),
                    ("%count", "%zero", "%total", "i32")]
@@ -681,20 +641,17 @@ class Model:
         arguments += ['%s: %s {batch.shared = "%s"}' % (value(name), kind, name)
                       for name, kind in self.parameters()]
         return ('  func.func @main(%s)\n'
-                '      -> (!tokens {batch.name = "tokens"}, !rounds {batch.name = "rounds"})\n'
+                '      -> (!tokens {batch.name = "out"}, !rounds {batch.name = "accepted"})\n'
                 '      attributes {batch.entry} {\n%s  }\n' % (
                     wrapped(arguments, 18), self.body()))
 
     def text(self):
-        data, rest = DATA, REST
+        rest = REST
         if self.sampled:
-            rest = rest.replace("\n#id", "!laws = !rec.adt<@Laws>\n\n#id")
-            data += ("  // What the draft has drawn from, the last word's first.\n"
-                     "  rec.adt @Laws {\n    rec.variant @no_law()\n"
-                     "    rec.variant @law(before: !laws, q: !classes)\n  }\n")
+            rest = rest.replace("\n#id", "!laws = tensor<?x4000xf32>\n\n#id")
         helpers = fill(HELPERS, parameters=wrapped(
             ["%s: %s" % (value(key), kind) for key, kind in LAYER], 26, 75))
-        functions = [data, helpers, SAMPLED if self.sampled else GREEDY,
+        functions = [helpers, SAMPLED if self.sampled else GREEDY,
                      VERIFY[self.name] + VERDICT, self.entry()]
         return (INTRODUCTIONS[self.name] +
                 fill(rest, name=self.name, inputs="random:1,10") +
