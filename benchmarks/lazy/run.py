@@ -32,7 +32,8 @@ What is not spent in kernels is printed after that, from the same runs: nanoseco
 inspection by recorded task, less a switch for each wait; scheduling over what is
 asked of it, 1.5 us a flush and 12 ns a task; the total over the time in kernels; and
 nanoseconds of a switch to one of 64 instances and back (batch-fibers). --overheads runs
-for that alone, at hidden 256, batch 8 and 64, and hidden 32, batch 64. --add keeps what the output file has already. Builds nothing.
+for that alone, at hidden sizes 256 and 32, batch 8 and 64. --add keeps what the output
+file has already. Builds nothing.
 """
 
 import argparse
@@ -353,7 +354,7 @@ def run_model(name, hidden, threads, options, switches, others, folder, left):
         point.margins = margins
         result, failed = measure(ours, forms, point, options.rounds, left())
         outputs = models.read_outputs(files[2], point.count)
-        result = {"model": name, "hidden": hidden, "batch": batch, "threads": threads,
+        result = {"model": name, "hidden": sizes["H"], "batch": batch, "threads": threads,
                   **result}
         result["gflop"] = model.flops(sizes, values[:point.count], outputs) / 1e9 / \
             point.mini_batches
@@ -367,8 +368,12 @@ def main():
     record = {**batchtest.where_and_when("lazy"), "rounds": options.rounds, "results": []}
     print("%s, %s, %d cores" % (record["date"], record["cpu"], record["cores"]))
     failures, skipped = [], []
-    order = [(threads, hidden, name) for threads in options.threads
-             for hidden in options.hidden for name in options.models]
+    # Berxit has one size, whatever the hidden sizes.
+    order = list({(threads, name, models.MODELS[name].sizes(hidden)["H"]):
+                  (threads, hidden, name) for threads in options.threads
+                  for hidden in reversed(options.hidden) for name in options.models}.values())
+    order.sort(key=lambda item: (options.hidden.index(item[1]),
+                                 options.models.index(item[2])))
     with tempfile.TemporaryDirectory() as folder:
         record["switch_ns"] = json.loads(batchtest.call("batch-fibers", 64))["64"]
         switches, unknown = known_switches(folder)
