@@ -177,18 +177,21 @@ void PlanRows::keepResults(const TaskOrder &order, Tables &tables,
                      });
 }
 
-/// Keeps the rows in held groups of the tasks that `handles` name.
+/// Keeps the rows in held groups of the tasks that `handles` name. Results of
+/// branches may be other numbers, which keep rows at most; those of deferred
+/// tasks are not there yet.
 void PlanRows::keep(const std::vector<int64_t> &handles, Tables &tables,
                     int32_t epoch) {
   for (int64_t handle : handles) {
     const int64_t task = taskOf(handle);
-    if (task < 0)
+    const int64_t number = partOf(task, tables.numParts());
+    if (task < 0 || number >= tables.numParts())
       continue;
-    const PartReads &part = reads[partOf(task, tables.numParts())];
+    const PartReads &part = reads[number];
     if (task < part.begin)
       tables.forEachHeldRow(
           handle, [&](HeldRows &held, int64_t row) { held.read(row, epoch); });
-    else
+    else if (task < part.begin + part.numTasks)
       for (int group = 0; group < descriptor.groups; ++group)
         if (tables.heldRows(group))
           part.at(group, task) = std::max(part.at(group, task), epoch);

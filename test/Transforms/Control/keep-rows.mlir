@@ -13,7 +13,7 @@ batch.kernel @cell(%x: tensor<256xf32>) -> tensor<256xf32> {
 // anyway.
 // CHECK-LABEL: func.func @read
 // CHECK-SAME:    (%[[S:.*]]: !batch.handle, %[[H:.*]]: !batch.handle, %[[C:.*]]: !batch.handle
-// CHECK:         batch.keep %[[S]], %[[H]] : !batch.handle, !batch.handle
+// CHECK:         batch.keep(%[[S]], %[[H]] : !batch.handle, !batch.handle)
 // CHECK-NEXT:    batch.await
 // CHECK:         batch.record @cell(%[[H]])
 batch.source @E : tensor<256xf32> parameter(0)
@@ -30,9 +30,9 @@ func.func @read(%s: !batch.handle, %h: !batch.handle, %c: !batch.handle, %i: ind
 // A call keeps what it needs itself; its results do not exist yet.
 // CHECK-LABEL: func.func @call
 // CHECK-SAME:    (%[[S:.*]]: !batch.handle, %[[H:.*]]: !batch.handle
-// CHECK-NEXT:    batch.keep %[[H]] : !batch.handle
+// CHECK-NEXT:    batch.keep(%[[H]] : !batch.handle)
 // CHECK-NEXT:    call @read
-// CHECK-NEXT:    batch.keep
+// CHECK-NEXT:    batch.keep()
 // CHECK-NEXT:    call @read
 // CHECK-NEXT:    return
 func.func @call(%s: !batch.handle, %h: !batch.handle, %i: index) -> (f32, !batch.handle) {
@@ -49,12 +49,12 @@ func.func @call(%s: !batch.handle, %h: !batch.handle, %i: index) -> (f32, !batch
 // CHECK-SAME:    (%[[START:.*]]: !batch.handle, %[[ALL:.*]]: !batch.handle, %[[AFTER:.*]]: !batch.handle
 // CHECK:         scf.while (%[[H:.*]] = %[[START]])
 // CHECK:           %[[S:.*]] = batch.record @cell(%[[ALL]])
-// CHECK:           batch.keep %[[ALL]], %[[AFTER]], %[[H]], %[[S]] : !batch.handle, !batch.handle, !batch.handle, !batch.handle
+// CHECK:           batch.keep(%[[ALL]], %[[AFTER]], %[[H]], %[[S]] : !batch.handle, !batch.handle, !batch.handle, !batch.handle)
 // CHECK-NEXT:      batch.await %[[S]]
 // CHECK:         } do {
 // CHECK:         ^bb0(%[[G:.*]]: !batch.handle):
 // CHECK:           %[[NEXT:.*]] = batch.record @cell(%[[G]])
-// CHECK:           batch.keep %[[ALL]], %[[AFTER]], %[[NEXT]] : !batch.handle, !batch.handle, !batch.handle
+// CHECK:           batch.keep(%[[ALL]], %[[AFTER]], %[[NEXT]] : !batch.handle, !batch.handle, !batch.handle)
 // CHECK-NEXT:      func.call @read
 func.func @loop(%start: !batch.handle, %all: !batch.handle, %after: !batch.handle,
                 %i: index) -> (!batch.handle, !batch.handle) {
@@ -78,7 +78,7 @@ func.func @loop(%start: !batch.handle, %all: !batch.handle, %after: !batch.handl
 // CHECK-LABEL: func.func @choice
 // CHECK-SAME:    (%[[S:.*]]: !batch.handle, %[[A:.*]]: !batch.handle, %[[B:.*]]: !batch.handle
 // CHECK:         scf.if
-// CHECK-NEXT:      batch.keep %[[S]], %[[A]] : !batch.handle, !batch.handle
+// CHECK-NEXT:      batch.keep(%[[S]], %[[A]] : !batch.handle, !batch.handle)
 // CHECK-NEXT:      batch.await
 // CHECK:         } else {
 // CHECK-NEXT:      scf.yield %[[B]]
@@ -97,13 +97,13 @@ func.func @choice(%s: !batch.handle, %a: !batch.handle, %b: !batch.handle, %c: i
 // theirs.
 // CHECK-LABEL: func.func @branches
 // CHECK-SAME:    (%[[S:.*]]: !batch.handle, %[[A:.*]]: !batch.handle, %[[AFTER:.*]]: !batch.handle
-// CHECK-NEXT:    batch.keep %[[S]], %[[A]], %[[AFTER]] : !batch.handle, !batch.handle, !batch.handle
+// CHECK-NEXT:    batch.keep(%[[S]], %[[A]], %[[AFTER]] : !batch.handle, !batch.handle, !batch.handle)
 // CHECK-NEXT:    batch.concurrent
 // CHECK:           %[[OWN:.*]] = batch.record @cell(%[[A]])
-// CHECK-NEXT:      batch.keep %[[OWN]] : !batch.handle
+// CHECK-NEXT:      batch.keep(%[[OWN]] : !batch.handle)
 // CHECK-NEXT:      batch.await %[[S]]
 // CHECK:         }, {
-// CHECK-NEXT:      batch.keep{{$}}
+// CHECK-NEXT:      batch.keep(){{$}}
 // CHECK-NEXT:      func.call @read
 func.func @branches(%s: !batch.handle, %a: !batch.handle, %after: !batch.handle,
                     %i: index) -> (!batch.handle, !batch.handle) {

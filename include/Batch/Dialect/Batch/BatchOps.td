@@ -398,12 +398,12 @@ def Batch_KeepOp : Batch_Op<"keep"> {
     is kept by the `batch.keep` in front of the op.
 
     ```mlir
-    batch.keep %h, %c : !batch.handle, !batch.handle
+    batch.keep(%h, %c : !batch.handle, !batch.handle)
     %more = batch.await %score[%zero] number(0) : tensor<1xi1>
     ```
   }];
   let arguments = (ins Variadic<AnyTypeOf<[Batch_HandleType, I64]>>:$rows);
-  let assemblyFormat = "($rows^)? attr-dict (`:` type($rows)^)?";
+  let assemblyFormat = "`(` ($rows^ `:` type($rows))? `)` attr-dict";
 }
 
 def Batch_ConcurrentOp : Batch_Op<"concurrent", [

@@ -99,7 +99,7 @@ def KeepRowsPass : Pass<"batch-keep-rows", "::mlir::ModuleOp"> {
     %more = batch.await %score[%zero] number(0) : tensor<1xi1>
     %y = batch.record @cell(%h) depth(%d) : (!batch.handle) -> !batch.handle
     // becomes
-    batch.keep %score, %h : !batch.handle, !batch.handle
+    batch.keep(%score, %h : !batch.handle, !batch.handle)
     %more = batch.await %score[%zero] number(0) : tensor<1xi1>
     %y = batch.record @cell(%h) depth(%d) : (!batch.handle) -> !batch.handle
     ```
