@@ -16,27 +16,26 @@ batch.kernel @cell(%x: tensor<4xf32>) -> (tensor<4xf32> {batch.in_table = @h}) {
 // CHECK:         %[[FRAME:.*]] = llvm.alloca %[[CELLS]] x i64
 // CHECK:         %[[OUTER:.*]] = llvm.load %{{.*}} : !llvm.ptr -> !llvm.ptr
 // CHECK:         llvm.ptrtoint %[[OUTER]]
-// CHECK:         llvm.store %[[INNER:.*]], %{{.*}} : !llvm.ptr, !llvm.ptr
-// CHECK:         %[[H:.*]] = arith.ori
+// CHECK:         llvm.store %{{.*}}, %{{.*}} {{.*}} : !llvm.ptr, !llvm.ptr
 // CHECK:         %[[AT:.*]] = llvm.getelementptr %[[FRAME]]
-// CHECK-NEXT:    llvm.store %[[H]], %[[AT]]
+// CHECK-NEXT:    llvm.store %[[H:.*]], %[[AT]]
 // CHECK:         %[[TWO:.*]] = arith.constant 2 : i64
-// CHECK:         llvm.store %[[TWO]], %{{.*}} : i64, !llvm.ptr
+// CHECK:         llvm.store %[[TWO]], %{{.*}} {{.*}} : i64, !llvm.ptr
 // CHECK:         llvm.call
 
 // The results of branches are a frame of their own: none is there at first.
+// CHECK:         %[[CODE:.*]] = llvm.mlir.addressof @main.inspect.branch0
 // CHECK:         %[[NONE:.*]] = arith.constant -1 : i64
 // CHECK:         llvm.store %[[NONE]]
-// CHECK:         llvm.mlir.addressof @main.inspect.branch0
-// CHECK:         llvm.call
-// CHECK:         llvm.store %{{.*}}, %{{.*}} : !llvm.ptr, !llvm.ptr
-// CHECK:         llvm.store %[[OUTER]], %{{.*}} : !llvm.ptr, !llvm.ptr
-// CHECK-NEXT:    return
+// CHECK:         llvm.call %{{.*}}(%{{.*}}, %[[CODE]],
+// CHECK:         llvm.store %{{.*}}, %{{.*}} {{.*}} : !llvm.ptr, !llvm.ptr
+// CHECK:         llvm.store %[[OUTER]], %{{.*}} {{.*}} : !llvm.ptr, !llvm.ptr
+// CHECK:         return
 
 // A branch has a frame, too.
 // CHECK-LABEL: llvm.func internal @main.inspect.branch0
 // CHECK:         llvm.alloca
-// CHECK:         llvm.store %{{.*}}, %{{.*}} : !llvm.ptr, !llvm.ptr
+// CHECK:         llvm.store %{{.*}}, %{{.*}} {{.*}} : !llvm.ptr, !llvm.ptr
 // CHECK:         llvm.return
 // CHECK-NOT:   batch.keep
 func.func @main.inspect(%x: !batch.handle, %i: index) -> !batch.handle

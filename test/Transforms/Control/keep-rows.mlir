@@ -49,12 +49,12 @@ func.func @call(%s: !batch.handle, %h: !batch.handle, %i: index) -> (f32, !batch
 // CHECK-SAME:    (%[[START:.*]]: !batch.handle, %[[ALL:.*]]: !batch.handle, %[[AFTER:.*]]: !batch.handle
 // CHECK:         scf.while (%[[H:.*]] = %[[START]])
 // CHECK:           %[[S:.*]] = batch.record @cell(%[[ALL]])
-// CHECK:           batch.keep(%[[ALL]], %[[AFTER]], %[[H]], %[[S]] : !batch.handle, !batch.handle, !batch.handle, !batch.handle)
+// CHECK:           batch.keep(%[[H]], %[[S]], %[[ALL]], %[[AFTER]] : !batch.handle, !batch.handle, !batch.handle, !batch.handle)
 // CHECK-NEXT:      batch.await %[[S]]
 // CHECK:         } do {
 // CHECK:         ^bb0(%[[G:.*]]: !batch.handle):
 // CHECK:           %[[NEXT:.*]] = batch.record @cell(%[[G]])
-// CHECK:           batch.keep(%[[ALL]], %[[AFTER]], %[[NEXT]] : !batch.handle, !batch.handle, !batch.handle)
+// CHECK:           batch.keep(%[[NEXT]], %[[ALL]], %[[AFTER]] : !batch.handle, !batch.handle, !batch.handle)
 // CHECK-NEXT:      func.call @read
 func.func @loop(%start: !batch.handle, %all: !batch.handle, %after: !batch.handle,
                 %i: index) -> (!batch.handle, !batch.handle) {
