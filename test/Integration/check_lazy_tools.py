@@ -140,8 +140,11 @@ def check_counts(program):
                 # All rounds but the first read the one before, and so does the head.
                 checks.equal(what + ": edges between flushes", across,
                              sum(max(n - 1, 0) + (n > 0) for n in steps))
-            picture = batchtest.contents(files["dot"])
-            checks.expect(what + ": the same picture",
+            # Several parts record deferred tasks in another order.
+            with open(files["dot"]) as text:
+                picture = sorted(re.sub(r"\bt?\d+ (?=->|@|\[)|-> t\d+|tooltip.*", "", line)
+                                 for line in text)
+            checks.expect(what + ": the same picture, but for names",
                           picture == wanted.setdefault(batch, picture))
 
 

@@ -46,8 +46,8 @@ class InlineHelpersPass
       if (SymbolTable::symbolKnownUseEmpty(function, getOperation()))
         function.erase();
     }
-    for (func::FuncOp function : InstanceProgram(getOperation()).getFunctions())
-      eraseDeadOps(function);
+    InstanceProgram inlined(getOperation());
+    llvm::for_each(inlined.getFunctions(), eraseDeadOps);
   }
 };
 } // namespace
