@@ -11,7 +11,7 @@
 // CHECK: "batches": 8,
 // CHECK: "unbatched_equal": true
 // CHECK: "name": "rnn_{{[0-9]+}}_cons"
-// TOGETHER: "batches": 4,
+// TOGETHER: "batches": 3,
 // TOGETHER: "unbatched_equal": true
 
 !vec = tensor<16xf32>
