@@ -14,42 +14,11 @@ import re
 import subprocess
 
 import batchtest
+from lazy_programs import ROUNDS
 
 checks = batchtest.Checks("tools for control that waits")
 path = batchtest.temporary_paths()
 
-# A vector shrinks; in each round it is multiplied k times more. No wait depends on the
-# head. One whose first element is above 100 grows for ever.
-ROUNDS = """
-!vec = tensor<16xf32>
-func.func @main(%x: !vec {batch.name = "x"}, %k: index {batch.name = "k"})
-    -> (!vec {batch.name = "y"}, i64 {batch.name = "steps"})
-    attributes {batch.entry} {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %zero = arith.constant 0 : i64
-  %one = arith.constant 1 : i64
-  %small = arith.constant 0.02 : f32
-  %shrink = arith.constant dense<0.75> : !vec
-  %slightly = arith.constant dense<0.98> : !vec
-  %h, %n = scf.while (%h = %x, %n = %zero) : (!vec, i64) -> (!vec, i64) {
-    %e = tensor.extract %h[%c0] : !vec
-    %more = arith.cmpf ogt, %e, %small : f32
-    scf.condition(%more) %h, %n : !vec, i64
-  } do {
-  ^bb0(%h: !vec, %n: i64):
-    %first = arith.mulf %h, %shrink : !vec
-    %next = scf.for %i = %c0 to %k step %c1 iter_args(%g = %first) -> !vec {
-      %f = arith.mulf %g, %slightly : !vec
-      scf.yield %f : !vec
-    }
-    %m = arith.addi %n, %one : i64
-    scf.yield %next, %m : !vec, i64
-  }
-  %y = math.exp %h : !vec
-  return %y, %n : !vec, i64
-}
-"""
 COUNT = 20
 KS = [(7 * i) % 6 for i in range(COUNT)]
 INPUTS = batchtest.write_lines(path("rounds.jsonl"), [

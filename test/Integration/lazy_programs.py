@@ -1,4 +1,4 @@
-"""Programs whose control waits for tensors, for check_lazy.py."""
+"""Programs whose control waits for tensors, for check_lazy.py and check_lazy_tools.py."""
 
 # A tree is encoded, without waiting; then its vector shrinks step by step as long as
 # its first element is large. Trees of all heights wait together.
