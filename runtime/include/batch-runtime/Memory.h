@@ -80,14 +80,13 @@ private:
 /// which only touched pages take memory.
 class FiberStack {
 public:
-  /// Stacks of different `color` begin in different sets of the caches.
-  explicit FiberStack(size_t bytes, size_t color = 0);
+  explicit FiberStack(size_t bytes);
   ~FiberStack();
   FiberStack(const FiberStack &) = delete;
   FiberStack &operator=(const FiberStack &) = delete;
 
-  char *bottom() const { return base + guard + shift; }
-  char *top() const { return bottom() + bytes; }
+  char *bottom() const { return base + guard; }
+  char *top() const { return base + guard + bytes; }
   size_t size() const { return bytes; }
   /// The lowest address that compiled code may reach: runtime functions that it
   /// calls need some room below.
@@ -98,7 +97,7 @@ public:
 
 private:
   char *base = nullptr;
-  size_t guard = 0, shift = 0, bytes = 0;
+  size_t guard = 0, bytes = 0;
 };
 
 struct FiberEntry;
@@ -114,11 +113,6 @@ public:
   bool run(void (*body)(void *), void *argument);
   /// Lets a suspended body go on; returns as run() does.
   bool resume();
-  /// Fetches what resume() needs of the stack, and returns before it is there.
-  void prefetch() const {
-    for (int line = 0; line < 4; ++line)
-      __builtin_prefetch(static_cast<const char *>(inside) + 64 * line);
-  }
   /// Leaves the running body until resume().
   void suspend();
   /// Leaves the running body for good; its frames are abandoned, nothing is

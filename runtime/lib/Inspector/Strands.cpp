@@ -46,8 +46,7 @@ Strands::Strand &Strands::take(int64_t instance, BatchBranch code) {
   std::vector<Strand *> &list = unused[code != nullptr];
   if (list.empty()) {
     try {
-      all.emplace_back(code ? options.branchStackSize : options.stackSize,
-                       all.size());
+      all.emplace_back(code ? options.branchStackSize : options.stackSize);
     } catch (const Error &error) {
       raise(error.what(), "; there are ", alive,
             " fibers already: give a smaller --batch or --max-fibers");
@@ -178,34 +177,14 @@ void Strands::advanceStored(size_t first) {
   }
 }
 
-/// With thousands of stacks, those that go on soon are in no cache: theirs, and
-/// those of strands that wait for their end.
-void Strands::fetchAhead() const {
-  auto fetch = [](const void *at, int lines) {
-    for (int line = 0; line < lines; ++line)
-      __builtin_prefetch(static_cast<const char *>(at) + 64 * line);
-  };
-  if (next + 6 < ready.size())
-    fetch(ready[next + 6], 2);
-  if (next + 3 < ready.size()) {
-    const Strand &soon = *ready[next + 3];
-    soon.fiber.prefetch();
-    // The join lies above what its waiter has left.
-    if (soon.join)
-      fetch(reinterpret_cast<const char *>(soon.join) - 256, 5);
-  }
-}
-
 /// Lets an instance go on: what waited for tasks, then what waited for calls.
 void Strands::takeTurn(int64_t instance, bool isNew) {
   hasStored = false;
   const size_t first = parked.size();
   if (isNew)
     advance(&take(instance, nullptr), /*isNew=*/true);
-  for (; next < ready.size() && ready[next]->instance == instance; ++next) {
-    fetchAhead();
+  for (; next < ready.size() && ready[next]->instance == instance; ++next)
     advance(ready[next], /*isNew=*/false);
-  }
   for (; nextStalled < stalled.size() &&
          stalled[nextStalled]->instance == instance;
        ++nextStalled)

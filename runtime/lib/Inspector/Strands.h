@@ -65,8 +65,8 @@ private:
     int64_t left; ///< branches that have not ended
     Strand *waiter;
   };
-  struct alignas(64) Strand {
-    Strand(size_t bytes, size_t color) : stack(bytes, color) {}
+  struct Strand {
+    explicit Strand(size_t bytes) : stack(bytes) {}
     FiberStack stack;
     Fiber fiber{stack};
     Strands *owner = nullptr;
@@ -93,7 +93,6 @@ private:
   void advance(Strand *strand, bool isNew);
   void advanceStored(size_t first);
   void takeTurn(int64_t instance, bool isNew);
-  void fetchAhead() const;
   void fail(int64_t instance);
   void dropFailed();
 

@@ -44,14 +44,13 @@
 
 using namespace batchrt;
 
-FiberStack::FiberStack(size_t wanted, size_t color) {
+FiberStack::FiberStack(size_t wanted) {
   guard = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   if (wanted > SIZE_MAX / 2)
     raise("a stack of ", wanted, " bytes is not possible (--stack-size)");
   bytes = std::max<size_t>(wanted, 4 * reserved);
   bytes = (bytes + guard - 1) / guard * guard;
-  shift = color * 256 % guard;
-  void *memory = ::mmap(nullptr, bytes + 2 * guard, PROT_READ | PROT_WRITE,
+  void *memory = ::mmap(nullptr, bytes + guard, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED)
     raise("cannot reserve a stack of ", bytes,
@@ -64,7 +63,7 @@ FiberStack::~FiberStack() {
 #ifdef BATCH_ASAN
   __asan_unpoison_memory_region(bottom(), bytes);
 #endif
-  ::munmap(base, bytes + 2 * guard);
+  ::munmap(base, bytes + guard);
 }
 
 namespace {
