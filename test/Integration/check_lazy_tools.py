@@ -8,6 +8,7 @@ plans of the training inputs, and have on these as many batches as learning said
 is tuned computes the same bits.
 """
 
+import collections
 import json
 import os
 import re
@@ -206,6 +207,25 @@ def check_tuning():
                   batchtest.contents(outputs[1]))
 
 
+def check_batches():
+    """The most batches of a flush. The first one of the parser encodes its words. The
+    experts of a mixture are 8 kernels; what joins them and picks the next ones is 3."""
+    sentences = os.path.join(batchtest.INPUTS, "sentences.jsonl")
+    for model, inputs, first, most in (("stackrnn", sentences, 21, 3),
+                                       ("drnn", "random:1,64", 2, 3),
+                                       ("moe_top1", sentences, 1, 11)):
+        trace = path(model + ".json")
+        program = checks.run("compile " + model, lambda: batchtest.compile_model(
+            os.path.join(batchtest.MODELS, model + ".mlir"), path(model + ".so"), 16,
+            "--strategy=lazy"))
+        if not program or not checks.run(model, lambda: batchtest.run_model(
+                program, inputs, "--trace=" + trace, batch=64)):
+            continue
+        batches = collections.Counter(args["flush"] for _, args in read_trace(trace))
+        checks.equal(model + ": batches of the first flush", batches.pop(0), first)
+        checks.equal(model + ": the most of another", max(batches.values()), most)
+
+
 rounds = checks.run("compile", lambda: batchtest.compile_model(
     SOURCE, path("rounds.so"), None, "--strategy=lazy"))
 if rounds:
@@ -219,5 +239,6 @@ for model, inputs in (
         os.path.join(batchtest.MODELS, model + ".mlir"), path(model + ".so"), 16))
     if program:
         check_learning(model, program, inputs)
+check_batches()
 check_tuning()
 checks.exit()

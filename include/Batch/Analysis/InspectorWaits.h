@@ -1,4 +1,4 @@
-//===- InspectorWaits.h - What may wait in inspectors --------- -*- C++ -*-===//
+//===- InspectorWaits.h - What may wait in inspectors -----------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

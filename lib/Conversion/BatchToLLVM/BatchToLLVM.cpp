@@ -347,11 +347,8 @@ LogicalResult ObjectBuilder::convertFunctions() {
   SmallVector<Operation *> ops(hostFunctions.begin(), hostFunctions.end());
   if (failed(applyPartialConversion(ops, target, std::move(patterns))))
     return failure();
-  const bool keepsRows =
-      llvm::any_of(module.getOps<TableOp>(),
-                   [](TableOp table) { return table.getTransient(); });
   for (func::FuncOp function : hostFunctions)
-    lowerConcurrent(function, keepsRows);
+    lowerConcurrent(function, layout.hasTransientTables());
   for (auto function : module.getOps<FunctionOpInterface>())
     lowerKeptRows(function);
   return success();

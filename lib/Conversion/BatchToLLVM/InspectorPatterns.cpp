@@ -531,11 +531,22 @@ ConvertLookup::matchAndRewrite(LookupOp op, OpAdaptor adaptor,
 
 LogicalResult mlir::batch::checkInspectorPatterns(func::FuncOp function,
                                                   const ObjectLayout &layout) {
+  // Without them the rows that the function reads later would be used again.
+  const bool keepsRows =
+      !layout.hasTransientTables() ||
+      function.walk([](KeepOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
   WalkResult waits = function.walk([&](AwaitOp op) {
-    if (op.getTable())
+    if (op.getTable() && keepsRows)
       return WalkResult::advance();
-    op.emitError("waits for a row of no table; run batch-assign-slots before "
-                 "convert-batch-to-llvm");
+    if (!op.getTable())
+      op.emitError("waits for a row of no table; run batch-assign-slots before "
+                   "convert-batch-to-llvm");
+    else
+      op.emitError(
+          "waits, but no batch.keep names the rows of transient tables "
+          "that are needed then; run batch-keep-rows before "
+          "convert-batch-to-llvm");
     return WalkResult::interrupt();
   });
   if (waits.wasInterrupted())

@@ -38,6 +38,9 @@ ObjectLayout::ObjectLayout(ModuleOp module) : module(module), variants(module) {
   }
   for (auto source : module.getOps<SourceOp>())
     sources.try_emplace(source.getSymNameAttr(), sources.size() + 1);
+  transientTables = llvm::any_of(module.getOps<TableOp>(), [](TableOp table) {
+    return table.getTransient();
+  });
   waits = module.walk([](AwaitOp) { return WalkResult::interrupt(); })
               .wasInterrupted();
   assignRecordCells();

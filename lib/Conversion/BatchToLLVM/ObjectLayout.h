@@ -53,6 +53,8 @@ public:
   }
   /// True if the inspector waits for tensors.
   bool hasWaits() const { return waits; }
+  /// True if rows are used again that no batch.keep names.
+  bool hasTransientTables() const { return transientTables; }
   /// Numbers a loop or recursion whose rounds are counted, from 1; those of one
   /// location have one number.
   int64_t numberCounted(Operation *op);
@@ -107,7 +109,7 @@ private:
   SmallVector<std::string> counted;
   DenseMap<Location, int64_t> countedPlaces;
   int64_t memoCount = 0;
-  bool waits = false;
+  bool waits = false, transientTables = false;
 };
 
 /// The bytes of storage of a tensor of that type (see ABI.h): the last

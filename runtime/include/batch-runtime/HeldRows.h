@@ -1,4 +1,4 @@
-//===- HeldRows.h - Rows of earlier plans of a run ------------ -*- C++ -*-===//
+//===- HeldRows.h - Rows of earlier plans of a run --------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

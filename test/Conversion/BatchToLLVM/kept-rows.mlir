@@ -1,4 +1,8 @@
 // RUN: batch-opt %s --convert-batch-to-llvm | FileCheck %s
+// RUN: sed '/  batch.keep/d' %s | not batch-opt --convert-batch-to-llvm 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=UNKEPT
+
+// UNKEPT: waits, but no batch.keep names the rows of transient tables that are needed then; run batch-keep-rows before convert-batch-to-llvm
 
 batch.table @h : tensor<4xf32> group(0) transient
 func.func private @cell.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
