@@ -72,7 +72,9 @@ class Net:
                 dy.forward(list(asked.values()))
                 answers = {i: x.npvalue() for i, x in asked.items()}
         # Whatever no one has waited for.
-        dy.forward([x for result in found for x in self.last(result)])
+        last = [x for result in found for x in self.last(result)]
+        if last:
+            dy.forward(last)
         return found
 
     def last(self, result):
@@ -126,6 +128,40 @@ class Greedy(Net):
             hs.append(h)
             if word == 0 or len(out) == instance["limit"]:
                 return {"out": out, "h": hs}
+
+
+class Beam(Greedy):
+    def program(self, instance):
+        h, c = self.weights["h0"], self.weights["c0"]
+        for word in instance["src"]:
+            h, c = self.step("enc", self.E_src, word, h, c)
+        # Scores, words and states; those that have ended have none.
+        beams, steps = [(0.0, [1], (h, c))], 0
+        while steps < instance["limit"] and any(state for _, _, state in beams):
+            states = [state and self.step("dec", self.E_tgt, text[-1], *state)
+                      for _, text, state in beams]
+            laws = iter((yield dy.concatenate_cols([
+                dy.log_softmax(self.linear("out", state[0])) for state in states if state]
+            )).reshape(self.E_tgt.shape()[0], -1, order="F").T)
+            nexts = []
+            for (score, text, before), state in zip(beams, states):
+                if not state:
+                    nexts.append((score, text, None))
+                    continue
+                law = next(laws)
+                best = numpy.argpartition(-law, 4)[:4]
+                nexts += [(score + law[word], text + [int(word)], word and state)
+                          for word in best[numpy.argsort(-law[best])]]
+            beams = sorted(nexts, key=lambda beam: -beam[0])[:4]
+            steps += 1
+        score, text, _ = ([beam for beam in beams if not beam[2]] or beams)[0]
+        return {"out": text[1:], "score": score, "steps": steps}
+
+    def last(self, result):
+        return []
+
+    def outputs(self, found, count):
+        return found
 
 
 class StackRNN(Net):
@@ -327,7 +363,7 @@ class RnnMap(Sequence):
         return {"h": hs[1:], "y": [dy.rectify(self.linear("out", h)) for h in hs[1:]]}
 
 
-NETS = {"lstm_nmt_greedy": Greedy, "stackrnn": StackRNN, "drnn": DRNN,
+NETS = {"lstm_nmt_greedy": Greedy, "lstm_nmt_beam": Beam, "stackrnn": StackRNN, "drnn": DRNN,
         "nestedrnn_td": Nested, "nestedrnn": Nested, "birnn": BiRNN, "rnn_map": RnnMap}
 
 

@@ -21,17 +21,37 @@ def linear(name, out, into):
 
 class Model:
     """One model. `sizes(hidden)`: its named sizes; `shapes(s)`: those of its parameters;
-    `instance(random, s)`: an input; `flops(s, inputs, outputs)`: of its products, `outputs`
-    by instance; `waits`: whether control waits for tensors; `decisions`: outputs that say
-    where control went."""
+    `instance(random, s)`: an input; `flops(s, inputs, outputs, tasks)`: of its products,
+    `outputs` by instance, `tasks` by kernel; `waits`: whether control waits for tensors;
+    `decisions`: outputs that say where control went; `named`: those sizes that the module
+    names, if not all."""
 
-    waits, decisions, gains = True, (), {}
+    waits, decisions, gains, named = True, (), {}, None
 
     def sizes(self, hidden):
         return {"H": hidden}
 
+    def module_sizes(self, s):
+        return {name: s[name] for name in self.named or s}
+
     def adjust(self, p, random):
         """Changes parameters that have been drawn."""
+
+
+def uniform(seed, chain, first, second):
+    """The draw of (seed, chain) that arrays of two numbers address, in (0, 1): that of the
+    library's random.uniform.f32, of the first word of Threefry-2x32 with 20 rounds."""
+    key = [numpy.uint32(seed), numpy.uint32(chain)]
+    key.append(key[0] ^ key[1] ^ numpy.uint32(0x1BD11BDA))
+    x, y = (numpy.asarray(n, "u4") + k for n, k in zip((first, second), key))
+    for i in range(20):
+        turn = (13, 15, 26, 6, 17, 29, 16, 24)[i % 8]
+        x = x + y
+        y = (y << turn | y >> 32 - turn) ^ x
+        if i % 4 == 3:
+            step = i // 4 + 1
+            x, y = x + key[step % 3], y + key[(step + 1) % 3] + numpy.uint32(step)
+    return (x >> 9).astype("f4") * numpy.float32(2 ** -23) + numpy.float32(2 ** -24)
 
 
 def words(random, count, vocabulary):
@@ -63,11 +83,93 @@ class Greedy(Model):
         return {"src": words(random, random.integers(8, 41), s["V"]),
                 "limit": int(random.integers(8, 41))}
 
-    def flops(self, s, inputs, outputs):
+    def flops(self, s, inputs, outputs, tasks):
         step = 2 * 9 * s["H"] ** 2
         written = sum(len(o["out"]) for o in outputs)
         return (step * (sum(len(i["src"]) for i in inputs) + written) +
                 2 * s["V"] * s["H"] * written)
+
+
+class Beam(Greedy):
+    decisions = ("out", "steps")
+
+    def adjust(self, p, random):
+        # The end varies more than other words, so that some beams come to it, others not.
+        p["W_out"][0] *= p["W_out"].shape[1] / 170
+
+    def flops(self, s, inputs, outputs, tasks):
+        # Beams that have not ended, by step: they read their last words.
+        running = sum(count for name, count in tasks.items()
+                      if name.startswith("main_while") and name.endswith("_input"))
+        step = 2 * 9 * s["H"] ** 2
+        return (step * sum(len(i["src"]) for i in inputs) +
+                (step + 2 * s["V"] * s["H"]) * running)
+
+
+class Speculative(Model):
+    """A draft of one layer and a target of four. Words come in groups of 8 that have much
+    in common; to both networks a word of the group before follows, of the first group word
+    0, the end. Which of the 8 depends on all that was read, so the target accepts some
+    words of the draft, and others not."""
+
+    decisions = ("out", "accepted")
+    named = ("D", "F", "V")
+    LAYERS = ["d.0", "t.0", "t.1", "t.2", "t.3"]
+
+    def sizes(self, hidden):
+        return {"H": hidden, "D": hidden // 4, "F": 4 * hidden, "V": 4000}
+
+    def shapes(self, s):
+        h, found = s["H"], {}
+        for net in "dt":
+            found.update({net + ".E": (s["V"], h), net + ".pos": (128, h),
+                          net + ".W_out": (s["V"], h)})
+        for name in self.LAYERS:
+            for part in "qkvo":
+                found.update(linear("%s.%s" % (name, part), h, h))
+            found.update(linear(name + ".ff1", s["F"], h))
+            found.update(linear(name + ".ff2", h, s["F"]))
+        for norm in ["d.lnf", "t.lnf"] + [name + ".ln" + i for name in self.LAYERS
+                                          for i in "12"]:
+            found.update({norm + ".g": (h,), norm + ".b": (h,)})
+        return found
+
+    def adjust(self, p, random):
+        for name in p:
+            if ".ln" in name and name.endswith(".g"):
+                p[name][:] = 1 + 0.1 * random.standard_normal(p[name].shape)
+        count, h = p["t.E"].shape
+        groups = random.standard_normal((count // 8, h)).repeat(8, axis=0)
+        own, chosen = random.standard_normal((2, count, h))
+        E = 3 * groups + 2 * own
+        W = numpy.roll(groups, -8, axis=0) * (40 / h) + chosen * (1.5 / h ** 0.5)
+        W[0] *= 1.5
+        for net in "dt":
+            p[net + ".E"][:], p[net + ".W_out"][:] = E, W
+
+    def instance(self, random, s):
+        # Some come to the first group before they have written 24 words.
+        return {"tokens": words(random, random.integers(7, 40), s["V"]) +
+                words(random, 1, 480), "limit": 24}
+
+    def flops(self, s, inputs, outputs, tasks):
+        h, layer, total = s["H"], 24 * s["H"] ** 2, 0
+        for i, o in zip(inputs, outputs):
+            # All words of a prompt but the last; their last layer has keys and values only.
+            length = len(i["tokens"]) - 1
+            total += length * (3 * layer + 2 * 4 * h * h + 3 * 2 * length * h)
+            for accepted in o["accepted"]:
+                total += 4 * (layer + 2 * s["V"] * h) + 4 * h * h
+                total += 5 * (4 * layer + 2 * s["V"] * h)
+                total += 4 * h * (4 * (length + 3) + 5 * 4 * (length + 3))
+                length += int(accepted) + 1
+        return total
+
+
+class SpeculativeSampled(Speculative):
+    def instance(self, random, s):
+        return dict(super().instance(random, s), seed=1,
+                    chain=int(random.integers(1 << 30)))
 
 
 class StackRNN(Model):
@@ -95,7 +197,7 @@ class StackRNN(Model):
     def instance(self, random, s):
         return {"tokens": words(random, random.integers(8, 41), 10000)}
 
-    def flops(self, s, inputs, outputs):
+    def flops(self, s, inputs, outputs, tasks):
         h, total = s["H"], 0
         for i, o in zip(inputs, outputs):
             reduces = int((o["actions"] > 0).sum())
@@ -124,7 +226,7 @@ class DRNN(Model):
         return {name: random.uniform(-1.7, 1.7, s["H"]).astype("f4").tolist()
                 for name in "xh"}
 
-    def flops(self, s, inputs, outputs):
+    def flops(self, s, inputs, outputs, tasks):
         h = s["H"]
         nodes = sum(len(o["child_count"]) - 1 for o in outputs)
         parents = sum(int((o["child_count"] > 0).sum()) for o in outputs)
@@ -161,7 +263,7 @@ class Berxit(Model):
     def instance(self, random, s):
         return {"tokens": words(random, s["TOKENS"], s["V"])}
 
-    def flops(self, s, inputs, outputs):
+    def flops(self, s, inputs, outputs, tasks):
         h, tokens = s["H"], s["TOKENS"]
         layer = tokens * (2 * 12 * h * h + 4 * tokens * h)
         return layer * sum(int(o["layers"]) for o in outputs)
@@ -188,7 +290,7 @@ class Experts(Model):
     def instance(self, random, s):
         return {"tokens": words(random, random.integers(16, 65), 10000)}
 
-    def flops(self, s, inputs, outputs):
+    def flops(self, s, inputs, outputs, tasks):
         h = s["H"]
         tokens = sum(len(i["tokens"]) for i in inputs)
         return tokens * 2 * (16 * h + self.picks * 16 * h * h)
@@ -204,7 +306,7 @@ class Nested(Model):
             found.update({"W_" + net: (h, 2 * h), "b_" + net: (h,)})
         return found
 
-    def flops(self, s, inputs, outputs):
+    def flops(self, s, inputs, outputs, tasks):
         h = s["H"]
         edges = sum(int(o["counts"].sum()) for o in outputs)
         nodes = sum(len(o["counts"]) for o in outputs)
@@ -249,7 +351,7 @@ class BiRNN(Model):
     def instance(self, random, s):
         return {"tokens": words(random, random.integers(8, 65), 10000)}
 
-    def flops(self, s, inputs, outputs):
+    def flops(self, s, inputs, outputs, tasks):
         h = s["H"]
         return sum(len(i["tokens"]) for i in inputs) * (8 * h * h + 64 * h)
 
@@ -264,7 +366,7 @@ class RnnMap(Model):
 
     instance = BiRNN.instance
 
-    def flops(self, s, inputs, outputs):
+    def flops(self, s, inputs, outputs, tasks):
         h = s["H"]
         return sum(len(i["tokens"]) for i in inputs) * (4 * h * h + 32 * h)
 
@@ -273,7 +375,8 @@ class RnnMap(Model):
 MODELS = {"lstm_nmt_greedy": Greedy(), "stackrnn": StackRNN(), "drnn": DRNN(),
           "berxit": Berxit(), "moe_top1": Experts(1), "moe_top2": Experts(2),
           "nestedrnn_td": NestedDrawn(), "birnn": BiRNN(), "rnn_map": RnnMap(),
-          "nestedrnn": NestedGiven()}
+          "nestedrnn": NestedGiven(), "lstm_nmt_beam": Beam(), "specdec": Speculative(),
+          "specdec_sample": SpeculativeSampled()}
 
 
 def parameters(name, sizes):

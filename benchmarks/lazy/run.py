@@ -10,7 +10,8 @@ pip install numpy torch dynet38); what is missing is skipped, with a line that s
 Models, parameters and inputs are those of models.py. The peers:
 
   torch eager      PyTorch, one instance at a time, as one writes the program
-  torch hand       PyTorch, batched by hand as an expert does (torch_models.py says how)
+  torch hand       PyTorch, batched by hand as an expert does (torch_models.py and
+                   torch_decoders.py say how)
   torch compiled   that, its steps compiled by Inductor, in the faster of two settings
   dynet            DyNet with autobatching, by the fastest of its three schedulers; users
                    interleave the instances by hand where control waits
@@ -180,6 +181,7 @@ def start_workers(names, threads):
 def compile_programs(model, sizes, folder, switches, names):
     """Ours, and the forms that are made of it."""
     strategy = "lazy" if models.MODELS[model].waits else "auto"
+    sizes = models.MODELS[model].module_sizes(sizes)
     options = ["--strategy=" + strategy] + ["--size=%s=%d" % item for item in sizes.items()]
     source = os.path.join(batchtest.MODELS, model + ".mlir")
     program = batchtest.compile_model(source, os.path.join(folder, model + ".so"), None,
@@ -207,6 +209,7 @@ def measure(ours, forms, point, rounds, seconds):
     counts = ours.outputs(point, point.outputs)
     result = {"counts": {key: counts[key] for key in
                          ("tasks", "batches", "flushes", "waits", "fibers_most")},
+              "tasks": {kernel["name"]: kernel["tasks"] for kernel in counts["kernels"]},
               "mini_batches": point.mini_batches, "peers": {}}
     failed, ready = [], []
     for form in forms:
@@ -356,8 +359,8 @@ def run_model(name, hidden, threads, options, switches, others, folder, left):
         outputs = models.read_outputs(files[2], point.count)
         result = {"model": name, "hidden": sizes["H"], "batch": batch, "threads": threads,
                   **result}
-        result["gflop"] = model.flops(sizes, values[:point.count], outputs) / 1e9 / \
-            point.mini_batches
+        result["gflop"] = model.flops(sizes, values[:point.count], outputs,
+                                      result.pop("tasks")) / 1e9 / point.mini_batches
         yield result, ["%s %d, batch %d, %s" % (name, hidden, batch, f) for f in failed]
 
 

@@ -54,8 +54,13 @@ class Net(torch.nn.Module):
     def __init__(self, p, sizes):
         super().__init__()
         self.watch = None  # a list that gets by how much each decision was decided
+        self.fixed = False  # whether shapes should not change from step to step
         self.size = sizes["H"]
         self.setup(p)
+
+    def ready(self, instance):
+        """What eager() takes: this is not timed."""
+        return instance
 
     def keep(self, **tensors):
         for name, value in tensors.items():

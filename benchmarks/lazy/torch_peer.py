@@ -1,7 +1,7 @@
-"""PyTorch: the models of torch_models.py one instance at a time (`eager`), batched by hand
-(`hand`), and that compiled (`compiled`): the steps by Inductor, with parameters packed
-for good (freezing), in the faster of two settings, dynamic numbers of rows, and rows padded
-to the mini-batch, one shape for all steps.
+"""PyTorch: the models of torch_models.py and torch_decoders.py one instance at a time
+(`eager`), batched by hand (`hand`), and that compiled (`compiled`): the steps by Inductor,
+with parameters packed for good (freezing), in the faster of two settings, dynamic numbers
+of rows, and rows padded to the mini-batch, one shape for all steps.
 """
 
 import copy
@@ -13,7 +13,10 @@ import torch._dynamo
 import torch._inductor.config
 import torch.nn.functional as F
 
-from torch_models import NETS
+import torch_decoders
+import torch_models
+
+NETS = {**torch_models.NETS, **torch_decoders.NETS}
 
 # How that of trees describes itself is the same.
 _path = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "peers",
@@ -54,6 +57,7 @@ def compiled(net, batch=None):
     """A copy of the network whose steps are compiled, with rows padded to `batch` where
     given."""
     net = copy.deepcopy(net)
+    net.fixed = batch is not None
     for name, arguments in net.STEPS.items():
         step = torch.compile(getattr(net, name), dynamic=batch is None)
         setattr(net, name, padded(step, arguments, batch) if batch else step)
@@ -74,7 +78,7 @@ class Model:
         """{setting: (prepare, run, outputs)}, of which the fastest counts."""
         if form == "eager":
             net = self.net
-            return {"": (lambda instances: (instances,),
+            return {"": (lambda instances: ([net.ready(i) for i in instances],),
                          lambda instances: [net.eager(i) for i in instances],
                          lambda found, count: found)}
         nets = {"": self.net}
@@ -91,7 +95,7 @@ class Model:
         found = []
         for instance in instances:
             self.net.watch = []
-            self.net.eager(instance)
+            self.net.eager(self.net.ready(instance))
             found.append(min(self.net.watch, default=1))
         self.net.watch = None
         return found
