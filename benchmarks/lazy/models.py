@@ -310,7 +310,8 @@ class Nested(Model):
         h = s["H"]
         edges = sum(int(o["counts"].sum()) for o in outputs)
         nodes = sum(len(o["counts"]) for o in outputs)
-        return nodes * 14 * h * h + edges * 4 * h * h
+        # What a node is multiplied with for its edges is so once.
+        return nodes * 16 * h * h + edges * 2 * h * h
 
 
 class NestedGiven(Nested):

@@ -66,6 +66,8 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   FoldZerosPassOptions zeros;
   zeros.assumeFinite = options.assumeFinite;
   pm.addPass(createFoldZerosPass(zeros));
+  if (options.hoist)
+    pm.addPass(createHoistProductsPass());
   // A branch may hold a helper's code, so it is judged after inlining; code
   // that becomes straight-line is outlined together with the code around it.
   IfToSelectPassOptions select;

@@ -40,7 +40,8 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
       llvm::cl::init(true)};
   Option<bool> hoist{
       *this, "hoist",
-      llvm::cl::desc("Make kernels of what does not depend on the recursion"),
+      llvm::cl::desc(
+          "Compute before a loop or recursion what it does not change"),
       llvm::cl::init(true)};
   Option<bool> phases{
       *this, "phases",

@@ -67,7 +67,8 @@ static void flatten(scf::IfOp branch) {
          llvm::make_early_inc_range(block->without_terminator())) {
       op.moveBefore(branch);
       builder.setInsertionPoint(&op);
-      for (auto [operand, safe] : *getGuards(&op)) {
+      auto guards = getGuards(&op);
+      for (auto [operand, safe] : *guards) {
         Value value = operand->get();
         Value instead = arith::ConstantOp::create(
             builder, op.getLoc(),
@@ -87,6 +88,41 @@ static void flatten(scf::IfOp branch) {
   branch.erase();
 }
 
+/// True if x op x is x.
+static bool isIdempotent(Operation *op) {
+  return isa<arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp,
+             arith::MinNumFOp, arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp,
+             arith::MinUIOp, arith::AndIOp, arith::OrIOp>(op);
+}
+
+/// Makes the larger of `so_far` and (x or a neutral number) of the larger of
+/// `so_far` and (x or `so_far`): then `so_far` is read once, and elements can
+/// be combined in any order.
+static void skipNeutral(linalg::LinalgOp reduction) {
+  Block &body = *reduction.getBlock();
+  Operation *yield = body.getTerminator();
+  for (auto [result, soFar] :
+       llvm::zip_equal(yield->getOperands(), reduction.getRegionOutputArgs())) {
+    Operation *combiner = result.getDefiningOp();
+    if (!combiner || combiner->getBlock() != &body || !isIdempotent(combiner))
+      continue;
+    for (unsigned other : {0u, 1u}) {
+      auto select =
+          combiner->getOperand(other).getDefiningOp<arith::SelectOp>();
+      if (!select || !select->hasOneUse() ||
+          combiner->getOperand(1 - other) != soFar)
+        continue;
+      std::optional<TypedAttr> neutral = arith::getNeutralElement(combiner);
+      for (OpOperand &kept : select->getOpOperands().drop_front())
+        if (neutral && kept.get() == soFar) {
+          OpBuilder builder(select);
+          kept.set(
+              arith::ConstantOp::create(builder, select.getLoc(), *neutral));
+        }
+    }
+  }
+}
+
 namespace {
 class FlattenBodiesPass
     : public batch::impl::FlattenBodiesPassBase<FlattenBodiesPass> {
@@ -100,6 +136,10 @@ class FlattenBodiesPass
     });
     for (scf::IfOp branch : branches)
       flatten(branch);
+    getOperation()->walk([](linalg::LinalgOp op) {
+      if (op.getNumReductionLoops() > 0)
+        skipNeutral(op);
+    });
   }
 };
 } // namespace

@@ -27,6 +27,15 @@ func.func @main(%words: !list, %W_forward: !mat {batch.shared = "f"},
   EXAMPLE
   return %f, %b : !vec, !vec
 }
+// ----- batch-hoist-products
+!vec = tensor<4xf32>
+!pair = tensor<8xf32>
+!mat = tensor<4x8xf32>
+!half = tensor<4x4xf32>
+func.func @f(%W: !mat, %b: !vec, %o: !vec, %n: index, %zero: index, %one: index) -> !vec {
+  EXAMPLE
+  return %e : !vec
+}
 // ----- batch-if-to-select
 func.func @main(%bit: i1, %x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   EXAMPLE

@@ -98,3 +98,53 @@ func.func @dynamic(%x: tensor<?xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   } -> tensor<4xf32>
   return %z : tensor<4xf32>
 }
+
+// Where an element does not count, a reduction takes the neutral number, if it may
+// keep what it has any number of times.
+// CHECK-LABEL: func.func @first
+// CHECK:         linalg.generic
+// CHECK:         ^bb0(%{{.*}}: f32, %[[SO_FAR:.*]]: i32):
+// CHECK:           %[[NEUTRAL:.*]] = arith.constant 2147483647 : i32
+// CHECK:           %[[WORD:.*]] = arith.select %{{.*}}, %{{.*}}, %[[NEUTRAL]]
+// CHECK:           arith.minsi %[[WORD]], %[[SO_FAR]]
+// CHECK:         linalg.generic
+// CHECK:         ^bb0(%{{.*}}: f32, %[[SO_FAR:.*]]: f32):
+// CHECK:           %[[NEUTRAL:.*]] = arith.constant 0xFF800000 : f32
+// CHECK:           %[[SCORE:.*]] = arith.select %{{.*}}, %[[NEUTRAL]], %{{.*}} : f32
+// CHECK:           arith.maximumf %[[SO_FAR]], %[[SCORE]]
+// CHECK:         linalg.generic
+// CHECK:         ^bb0(%{{.*}}: f32, %[[SO_FAR:.*]]: f32):
+// CHECK:           %[[SCORE:.*]] = arith.select %{{.*}}, %{{.*}}, %[[SO_FAR]] : f32
+// CHECK:           arith.addf %[[SO_FAR]], %[[SCORE]]
+#whole = affine_map<(d0) -> ()>
+func.func @first(%x: tensor<9xf32>, %a: tensor<i32>, %b: tensor<f32>)
+    -> (tensor<i32>, tensor<f32>, tensor<f32>) {
+  %zero = arith.constant 0.0 : f32
+  %word = linalg.generic {indexing_maps = [#one, #whole], iterator_types = ["reduction"]}
+      ins(%x : tensor<9xf32>) outs(%a : tensor<i32>) {
+  ^bb0(%e: f32, %so_far: i32):
+    %i = linalg.index 0 : index
+    %n = arith.index_cast %i : index to i32
+    %is = arith.cmpf ogt, %e, %zero : f32
+    %candidate = arith.select %is, %n, %so_far : i32
+    %least = arith.minsi %candidate, %so_far : i32
+    linalg.yield %least : i32
+  } -> tensor<i32>
+  %most = linalg.generic {indexing_maps = [#one, #whole], iterator_types = ["reduction"]}
+      ins(%x : tensor<9xf32>) outs(%b : tensor<f32>) {
+  ^bb0(%e: f32, %so_far: f32):
+    %is = arith.cmpf ogt, %e, %zero : f32
+    %candidate = arith.select %is, %so_far, %e : f32
+    %larger = arith.maximumf %so_far, %candidate : f32
+    linalg.yield %larger : f32
+  } -> tensor<f32>
+  %twice = linalg.generic {indexing_maps = [#one, #whole], iterator_types = ["reduction"]}
+      ins(%x : tensor<9xf32>) outs(%b : tensor<f32>) {
+  ^bb0(%e: f32, %so_far: f32):
+    %is = arith.cmpf ogt, %e, %zero : f32
+    %candidate = arith.select %is, %e, %so_far : f32
+    %sum = arith.addf %so_far, %candidate : f32
+    linalg.yield %sum : f32
+  } -> tensor<f32>
+  return %word, %most, %twice : tensor<i32>, tensor<f32>, tensor<f32>
+}

@@ -39,7 +39,9 @@ def FlattenBodiesPass : Pass<"batch-flatten-bodies", "::mlir::ModuleOp"> {
     Front ends choose between elements by `scf.if` in a body, as in a gather at
     concatenated indices. Both branches run; where one is not taken, its reads are at
     index 0 and its integer divisions by 1. A read of a tensor of dynamic shape, which
-    may have no element, stays in its branch.
+    may have no element, stays in its branch. A reduction that keeps what it has
+    where an element does not count, `max(count ? x : so_far, so_far)`, takes the
+    neutral number instead, so that elements can be reduced in any order.
 
     ```mlir
     %e = scf.if %first -> (i32) {

@@ -212,6 +212,40 @@ def DuplicateFunctionsPass
   ];
 }
 
+def HoistProductsPass : Pass<"batch-hoist-products", "::mlir::ModuleOp"> {
+  let summary = "compute products that a loop does not change before it";
+  let description = [{
+    A product in a loop (`scf.for`, `scf.while`, `rec.fold`, `rec.map`) whose
+    operands the loop does not change is computed once, in front of it, together
+    with the tensor code that it needs. Of a product of tensors that lie one after the
+    other, `W [a; b]`, where the loop changes only some, the others' share is: it is
+    `W1 a + W2 b`, which adds up the same numbers, what is computed before the loop
+    first.
+
+    What control decides about stays where it is: code in a branch, and reads at
+    computed places. A loop that runs no round computes its products in vain.
+
+    ```mlir
+    %e = scf.for %i = %zero to %n step %one iter_args(%x = %o) -> !vec {
+      %ox = tensor.concat dim(0) %o, %x : (!vec, !vec) -> !pair
+      %y = linalg.matvec ins(%W, %ox : !mat, !pair) outs(%b : !vec) -> !vec
+      scf.yield %y : !vec
+    }
+    // becomes
+    %W1 = tensor.extract_slice %W[0, 0] [4, 4] [1, 1] : !mat to !half
+    %a = linalg.matvec ins(%W1, %o : !half, !vec) outs(%b : !vec) -> !vec
+    %e = scf.for %i = %zero to %n step %one iter_args(%x = %o) -> (!vec) {
+      %W2 = tensor.extract_slice %W[0, 4] [4, 4] [1, 1] : !mat to !half
+      %y = linalg.matvec ins(%W2, %x : !half, !vec) outs(%a : !vec) -> !vec
+      scf.yield %y : !vec
+    }
+    ```
+
+    See test/Transforms/Normalize/hoist-products.mlir.
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 def IfToSelectPass : Pass<"batch-if-to-select", "::mlir::ModuleOp"> {
   let summary = "compute both branches of small conditionals";
   let description = [{

@@ -1,0 +1,265 @@
+//===- HoistProducts.cpp - Products that loops do not change --------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Transforms/Normalize/Passes.h"
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_HOISTPRODUCTSPASS
+#include "Batch/Transforms/Normalize/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+using namespace mlir::batch;
+
+/// `op` if it is a product of static shapes with one result; else null.
+static linalg::LinalgOp getProduct(Operation *op) {
+  auto product = dyn_cast<linalg::LinalgOp>(op);
+  if (!product || op->getNumResults() != 1 || product.hasDynamicShape() ||
+      !linalg::isaContractionOpInterface(product))
+    return {};
+  return product;
+}
+
+/// True if `op` may run where it did not before: it is tensor code without
+/// control, and it reads no computed place, which may be out of range.
+static bool mayRunEarlier(Operation *op) {
+  if (!isa_and_present<arith::ArithDialect, linalg::LinalgDialect,
+                       math::MathDialect, tensor::TensorDialect>(
+          op->getDialect()) ||
+      !isPure(op))
+    return false;
+  if (isa<tensor::ExtractOp, tensor::InsertOp>(op))
+    return false;
+  auto slice = dyn_cast<OffsetSizeAndStrideOpInterface>(op);
+  return !slice || !ShapedType::isDynamicShape(slice.getStaticOffsets());
+}
+
+namespace {
+
+/// Moves products out of one loop.
+class ProductHoister {
+public:
+  explicit ProductHoister(LoopLikeOpInterface loop)
+      : loop(loop), builder(loop) {}
+
+  /// Returns the number of products moved.
+  unsigned run();
+
+private:
+  using Slice = SetVector<Operation *>;
+
+  bool isInLoop(Value value) {
+    return !loop.isDefinedOutsideOfLoop(value);
+  }
+  std::optional<Slice> findInvariant(Value value);
+  bool isInvariant(Value value) { return findInvariant(value).has_value(); }
+  bool hoist(linalg::LinalgOp product);
+  linalg::LinalgOp split(linalg::LinalgOp product);
+  Value multiplyPiece(linalg::LinalgOp product, OpOperand &whole, int64_t dim,
+                     int64_t offset, ValueRange pieces, Value init);
+
+  LoopLikeOpInterface loop;
+  OpBuilder builder;
+};
+
+} // namespace
+
+/// The operations in the loop that `value` is computed by, in order, if they do
+/// not depend on what the loop changes.
+std::optional<ProductHoister::Slice>
+ProductHoister::findInvariant(Value value) {
+  Slice slice;
+  if (!isInLoop(value))
+    return slice;
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return std::nullopt;
+  BackwardSliceOptions options;
+  options.inclusive = true;
+  options.omitUsesFromAbove = false;
+  options.filter = [&](Operation *other) { return loop->isAncestor(other); };
+  if (failed(getBackwardSlice(op, &slice, options)))
+    return std::nullopt;
+  for (Operation *used : slice) {
+    if (!mayRunEarlier(used))
+      return std::nullopt;
+    SetVector<Value> above;
+    getUsedValuesDefinedAbove(used->getRegions(), above);
+    auto isUnknown = [&](Value operand) {
+      return isInLoop(operand) && !operand.getDefiningOp();
+    };
+    if (llvm::any_of(used->getOperands(), isUnknown) ||
+        llvm::any_of(above, isUnknown))
+      return std::nullopt;
+  }
+  return slice;
+}
+
+/// Computes the product in front of the loop, if it does not depend on it.
+bool ProductHoister::hoist(linalg::LinalgOp product) {
+  std::optional<Slice> slice = findInvariant(product->getResult(0));
+  if (!slice)
+    return false;
+  remark::passed(product.getLoc(),
+                 remark::RemarkOpts::name("HoistProducts").category("batch"))
+      << "this product does not change in the loop, and is computed once "
+         "before it";
+  // What else reads the other operations finds them where they are.
+  IRMapping mapping;
+  builder.setInsertionPoint(loop);
+  for (Operation *op : *slice)
+    builder.clone(*op, mapping);
+  Value result = product->getResult(0);
+  result.replaceAllUsesWith(mapping.lookup(result));
+  product->erase();
+  return true;
+}
+
+/// Multiplies `pieces` of the operand `whole`, which lie at `offset` in its
+/// dimension `dim`, and adds `init`.
+Value ProductHoister::multiplyPiece(linalg::LinalgOp product, OpOperand &whole,
+                                   int64_t dim, int64_t offset,
+                                   ValueRange pieces, Value init) {
+  Location loc = product.getLoc();
+  Value piece = pieces.size() == 1
+                   ? pieces.front()
+                   : tensor::ConcatOp::create(builder, loc, dim, pieces);
+  int64_t extent = cast<RankedTensorType>(piece.getType()).getDimSize(dim);
+  AffineExpr summed = product.getMatchingIndexingMap(&whole).getResult(dim);
+  SmallVector<Value> operands;
+  for (OpOperand &operand : product->getOpOperands()) {
+    if (&operand == &whole) {
+      operands.push_back(piece);
+      continue;
+    }
+    if (product.isDpsInit(&operand)) {
+      operands.push_back(init);
+      continue;
+    }
+    auto type = cast<RankedTensorType>(operand.get().getType());
+    SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0));
+    SmallVector<OpFoldResult> strides(type.getRank(), builder.getIndexAttr(1));
+    SmallVector<OpFoldResult> sizes =
+        getAsIndexOpFoldResult(builder.getContext(), type.getShape());
+    for (auto [place, expr] : llvm::enumerate(
+             product.getMatchingIndexingMap(&operand).getResults()))
+      if (expr == summed) {
+        offsets[place] = builder.getIndexAttr(offset);
+        sizes[place] = builder.getIndexAttr(extent);
+      }
+    operands.push_back(tensor::ExtractSliceOp::create(
+        builder, loc, operand.get(), offsets, sizes, strides));
+  }
+  return clone(builder, product, product->getResultTypes(), operands)
+      ->getResult(0);
+}
+
+/// Makes W1 a + W2 b of a product W [a; b] if the loop changes only some of
+/// these; returns the product that it does not change, or null.
+linalg::LinalgOp ProductHoister::split(linalg::LinalgOp product) {
+  if (product.getNumDpsInputs() != 2 ||
+      !isInvariant(product.getDpsInits().front()))
+    return {};
+  for (OpOperand *whole : product.getDpsInputOperands()) {
+    auto concat = whole->get().getDefiningOp<tensor::ConcatOp>();
+    OpOperand *other =
+        product.getDpsInputOperand(1 - whole->getOperandNumber());
+    if (!concat || !isInvariant(other->get()))
+      continue;
+    const auto dim = static_cast<int64_t>(concat.getDim());
+    AffineExpr summed = product.getMatchingIndexingMap(whole).getResult(dim);
+    if (!isa<AffineDimExpr>(summed) ||
+        !llvm::is_contained(product.getMatchingIndexingMap(other).getResults(),
+                            summed) ||
+        llvm::is_contained(
+            product.getMatchingIndexingMap(product.getDpsInitOperand(0))
+                .getResults(),
+            summed))
+      continue;
+    // Runs of pieces that the loop changes, or not.
+    struct Run {
+      bool invariant;
+      int64_t offset;
+      SmallVector<Value> pieces;
+    };
+    SmallVector<Run> runs;
+    int64_t offset = 0;
+    for (Value piece : concat.getInputs()) {
+      bool invariant = isInvariant(piece);
+      if (runs.empty() || runs.back().invariant != invariant)
+        runs.push_back({invariant, offset, {}});
+      runs.back().pieces.push_back(piece);
+      offset += cast<RankedTensorType>(piece.getType()).getDimSize(dim);
+    }
+    if (runs.size() < 2)
+      continue;
+    builder.setInsertionPoint(product);
+    Value sum = product.getDpsInits().front(), fixed;
+    for (bool invariant : {true, false})
+      for (const Run &run : runs)
+        if (run.invariant == invariant) {
+          sum = multiplyPiece(product, *whole, dim, run.offset, run.pieces, sum);
+          if (invariant)
+            fixed = sum;
+        }
+    product->getResult(0).replaceAllUsesWith(sum);
+    product->erase();
+    return cast<linalg::LinalgOp>(fixed.getDefiningOp());
+  }
+  return {};
+}
+
+unsigned ProductHoister::run() {
+  unsigned count = 0;
+  for (Region *region : loop.getLoopRegions()) {
+    SmallVector<linalg::LinalgOp> products;
+    for (Operation &op : region->getOps())
+      if (linalg::LinalgOp product = getProduct(&op))
+        products.push_back(product);
+    for (linalg::LinalgOp product : products)
+      if (hoist(product)) {
+        ++count;
+      } else if (linalg::LinalgOp piece = split(product)) {
+        hoist(piece);
+        ++count;
+      }
+  }
+  return count;
+}
+
+namespace {
+class HoistProductsPass
+    : public batch::impl::HoistProductsPassBase<HoistProductsPass> {
+  void runOnOperation() override {
+    // Inner loops come first: a product may leave several.
+    SmallVector<LoopLikeOpInterface> loops;
+    getOperation().walk([&](LoopLikeOpInterface loop) {
+      // The loop around the elements of a tensor is tensor code itself.
+      if (!isa<linalg::LinalgOp>(loop.getOperation()))
+        loops.push_back(loop);
+    });
+    unsigned count = 0;
+    for (LoopLikeOpInterface loop : loops)
+      count += ProductHoister(loop).run();
+    if (count == 0)
+      return markAllAnalysesPreserved();
+    // What was only for these products is dead in the loops.
+    IRRewriter rewriter(&getContext());
+    (void)runRegionDCE(rewriter, getOperation()->getRegions());
+  }
+};
+} // namespace
