@@ -259,18 +259,23 @@ static void outlineCase(WorkerProgram &program, Region &region,
   ArrayRef<Value> operands = used.getArrayRef();
   ImplicitLocOpBuilder b(region.getLoc(), function);
   std::string name = llvm::formatv("{0}.{1}", function.getSymName(), number);
-  auto outlined =
-      func::FuncOp::create(b, name, b.getFunctionType(TypeRange(operands), {}));
+  Block *from = &region.front();
+  auto yield = cast<scf::YieldOp>(from->getTerminator());
+  auto outlined = func::FuncOp::create(
+      b, name,
+      b.getFunctionType(TypeRange(operands), yield.getOperandTypes()));
   makeInternal(outlined);
-  Block *from = &region.front(), *to = outlined.addEntryBlock();
+  Block *to = outlined.addEntryBlock();
   to->getOperations().splice(to->end(), from->getOperations(), from->begin(),
                              std::prev(from->end()));
+  b.setInsertionPointToEnd(to);
+  func::ReturnOp::create(b, yield.getOperands());
   for (auto [value, argument] : llvm::zip_equal(operands, to->getArguments()))
     replaceAllUsesInRegionWith(value, argument, outlined.getBody());
-  b.setInsertionPointToEnd(to);
-  func::ReturnOp::create(b);
   b.setInsertionPointToStart(from);
-  func::CallOp::create(b, outlined, operands).setNoInline(true);
+  auto call = func::CallOp::create(b, outlined, operands);
+  call.setNoInline(true);
+  yield->setOperands(call.getResults());
 }
 
 /// Outlines each case of a machine's loop into a function: LLVM's time grows

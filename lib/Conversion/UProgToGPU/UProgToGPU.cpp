@@ -209,6 +209,8 @@ void KernelEmitter::emitBarrier(Operation *op) {
     Type i32 = b.getI32Type();
     Value count = arith::TruncIOp::create(b, i32, kernel.units);
     Value number = kernel.stepNumbers.lookup(op);
+    if (number)
+      number = rewriter.getRemappedValue(number);
     Value step = number ? arith::IndexCastOp::create(b, i32, number).getResult()
                         : arith::ConstantIntOp::create(b, i32, 0).getResult();
     func::CallOp::create(

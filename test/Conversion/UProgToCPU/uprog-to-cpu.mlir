@@ -60,7 +60,7 @@ uprog.program @main.execute(%plan: !batch.plan) level(device) {
   uprog.for %i = %c0 to %steps {
     %step = uprog.plan_step %plan[%i]
     %k = uprog.step_kernel %step
-    uprog.branch %k uniform
+    uprog.branch %k
     case 3 {
       %n = uprog.step_tasks %step
       uprog.run @k.rows step(%step) tasks(%n)
@@ -158,7 +158,7 @@ uprog.program @main.execute(%lanes: !batch.lanes) level(block) attributes {batch
       uprog.condition(%runs)
     }
     %step = uprog.take_lanes %lanes[%block] tasks(%count)
-    uprog.branch %block uniform
+    uprog.branch %block
     case 0 {
       %n = uprog.step_tasks %step
       uprog.run @first.rows step(%step) tasks(%n)

@@ -23,7 +23,7 @@ def ConvertUProgToSCFPass : Pass<"convert-uprog-to-scf"> {
     uprog.for %i = %zero to %steps {
       %step = uprog.plan_step %plan[%i]
       %kernel = uprog.step_kernel %step
-      uprog.branch %kernel uniform
+      uprog.branch %kernel
       case 0 {
         uprog.barrier device
       }
