@@ -26,6 +26,10 @@ using namespace mlir::uprog;
 /// fifth of a multiprocessor's peak, for 2.6 us. An estimate.
 static constexpr int64_t kBarrierFlops = int64_t(1) << 18;
 
+static bool isBelow(ProgramOp left, ProgramOp right) {
+  return left.getLevel() < right.getLevel();
+}
+
 namespace {
 struct ChooseExecutorPass
     : batch::impl::ChooseExecutorPassBase<ChooseExecutorPass> {
@@ -40,6 +44,10 @@ struct ChooseExecutorPass
     if (programs.empty())
       return;
     auto lockstep = llvm::find_if(programs, batch::hasLanes);
+    all = (*llvm::max_element(programs, isBelow)).getLevel();
+    for (ProgramOp program : programs)
+      if (program.getLevel() < all)
+        below = std::max(below.value_or(Level::Block), program.getLevel());
     std::string why = "as the option says";
     Level group = given.value_or(Level::Device);
     if (lockstep != programs.end()) {
@@ -51,16 +59,24 @@ struct ChooseExecutorPass
       }
       group = Level::Block;
       why = "every block runs lanes of its own";
+    } else if (given && below && *given <= *below) {
+      programs[0].emitError("blocks run tasks of a program of level ")
+          << stringifyLevel(*below)
+          << " here, so those that run a plan together are of a level above; "
+             "use executor=device or auto, not "
+          << stringifyLevel(*given);
+      return signalPassFailure();
     } else if (!given && failed(choose(group, why))) {
       return signalPassFailure();
     }
     for (ProgramOp program : programs) {
+      if (program.getLevel() != all)
+        continue;
       remark::analysis(program.getLoc(),
                        remark::RemarkOpts::name("Executor").category("batch"))
           << ("program @" + program.getSymName() + ": executor " +
               stringifyLevel(group) + ", " + why)
                  .str();
-      Level all = program.getLevel();
       program.setLevel(group);
       program.walk([&](BarrierOp barrier) {
         if (barrier.getLevel() == all)
@@ -70,6 +86,9 @@ struct ChooseExecutorPass
   }
 
   LogicalResult choose(Level &group, std::string &why);
+
+  Level all;                  ///< of the programs that run plans
+  std::optional<Level> below; ///< the highest of other programs
 };
 } // namespace
 
@@ -92,6 +111,10 @@ LogicalResult ChooseExecutorPass::choose(Level &group, std::string &why) {
   batch::ChipFacts facts = batch::getChipFacts(chip);
   llvm::raw_string_ostream os(why = "");
   for (Level candidate : {Level::Block, Level::Cluster}) {
+    if (below && candidate <= *below) {
+      os << stringifyLevel(candidate) << "s run tasks of programs";
+      continue;
+    }
     if (candidate == Level::Cluster && !facts.clusters) {
       os << (chip.empty() ? ", and not every chip has clusters"
                           : ", and the chip has no clusters");

@@ -382,8 +382,9 @@ LogicalResult ProgramOp::verifySymbolUses(SymbolTableCollection &) {
 //===----------------------------------------------------------------------===//
 
 ProgramOp RunOp::getProgram() {
-  return SymbolTable::lookupNearestSymbolFrom<ProgramOp>(*this,
-                                                         getCalleeAttr());
+  // In the code of a device, programs are still those of the module around.
+  return SymbolTable::lookupNearestSymbolFrom<ProgramOp>(
+      (*this)->getParentOfType<ModuleOp>(), getCalleeAttr());
 }
 
 /// Checks that a program's units share out the runs of another one.
