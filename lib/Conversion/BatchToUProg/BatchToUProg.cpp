@@ -162,8 +162,8 @@ static void makeProgram(func::FuncOp entry, ArrayRef<RecordedKernel> kernels) {
   SmallVector<int64_t> cases;
   for (const RecordedKernel &recorded : kernels)
     cases.push_back(recorded.number);
-  auto choice = uprog::BranchOp::create(builder, loc, TypeRange(), number, cases,
-                                        cases.size());
+  auto choice = uprog::BranchOp::create(builder, loc, TypeRange(), number,
+                                        cases, cases.size());
   Value barrier = uprog::StepBarrierOp::create(builder, loc, index, step);
   auto branch = uprog::BranchOp::create(builder, loc, TypeRange(), barrier,
                                         ArrayRef<int64_t>{1}, 1);

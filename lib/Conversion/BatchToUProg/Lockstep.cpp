@@ -103,7 +103,7 @@ LogicalResult LockstepBuilder::runKernel(InvokeOp invoke, Value step) {
   Value tasks =
       uprog::StepTasksOp::create(builder, loc, builder.getIndexType(), step);
   uprog::RunOp::create(builder, loc, op.getSymName(), step, tasks,
-                         /*inputs=*/ValueRange());
+                       /*inputs=*/ValueRange());
   return success();
 }
 
@@ -178,14 +178,13 @@ LogicalResult LockstepBuilder::makeLoop() {
   builder.createBlock(&loop.getBefore());
   NextBlockOp next = chooseBlock(loc);
   uprog::ConditionOp::create(builder, loc, next.getAny(), next.getBlock());
-  Block *step =
-      builder.createBlock(&loop.getBody(), {}, {index}, {loc});
+  Block *step = builder.createBlock(&loop.getBody(), {}, {index}, {loc});
   Value number = step->getArgument(0);
   Value taken = takeLanes(loc, number);
   SmallVector<BlockOp> blocks(machine.getBody().getOps<BlockOp>());
   auto cases = llvm::to_vector(llvm::seq<int64_t>(0, blocks.size()));
-  auto branch = uprog::BranchOp::create(builder, loc, TypeRange(), number, cases,
-                                        blocks.size());
+  auto branch = uprog::BranchOp::create(builder, loc, TypeRange(), number,
+                                        cases, blocks.size());
   uprog::YieldOp::create(builder, loc);
   for (auto [block, region] :
        llvm::zip_equal(blocks, branch.getCaseRegions())) {

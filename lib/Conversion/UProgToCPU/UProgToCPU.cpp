@@ -137,9 +137,8 @@ void WorkerEmitter::callProgram(StringRef name, ValueRange inputs,
 /// Each worker runs every so many of a program's tasks.
 void WorkerEmitter::runProgram(uprog::RunOp run,
                                uprog::RunOp::Adaptor operands) {
-  auto loop =
-      scf::ForOp::create(b, program.getWorker(), toI64(operands.getTasks()),
-                         program.getWorkers());
+  auto loop = scf::ForOp::create(
+      b, program.getWorker(), toI64(operands.getTasks()), program.getWorkers());
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(loop.getBody()->getTerminator());
   callProgram(run.getCallee(), run.getInputs(), operands.getInputs(),
@@ -269,8 +268,8 @@ SmallVector<Value> WorkerEmitter::lower(uprog::ProgramOp op,
   SmallVector<Type> types = {pointer, i64, i64};
   for (Type type : llvm::make_filter_range(op.getArgumentTypes(), isHandedOver))
     types.push_back(isa<uprog::StepType>(type) ? pointer : type);
-  auto function = func::FuncOp::create(b, op.getSymName(),
-                                       b.getFunctionType(types, {}));
+  auto function =
+      func::FuncOp::create(b, op.getSymName(), b.getFunctionType(types, {}));
   program.function = function;
   // A program that others run is not the executor.
   if (isRunByPrograms(op))
@@ -300,8 +299,7 @@ static void outlineCase(WorkerProgram &program, Region &region,
   Block *from = &region.front();
   auto yield = cast<scf::YieldOp>(from->getTerminator());
   auto outlined = func::FuncOp::create(
-      b, name,
-      b.getFunctionType(TypeRange(operands), yield.getOperandTypes()));
+      b, name, b.getFunctionType(TypeRange(operands), yield.getOperandTypes()));
   makeInternal(outlined);
   Block *to = outlined.addEntryBlock();
   to->getOperations().splice(to->end(), from->getOperations(), from->begin(),

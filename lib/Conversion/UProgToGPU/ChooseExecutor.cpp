@@ -44,10 +44,7 @@ struct ChooseExecutorPass
     if (programs.empty())
       return;
     auto lockstep = llvm::find_if(programs, batch::hasLanes);
-    all = (*llvm::max_element(programs, isBelow)).getLevel();
-    for (ProgramOp program : programs)
-      if (program.getLevel() < all)
-        below = std::max(below.value_or(Level::Block), program.getLevel());
+    findLevels(programs);
     std::string why = "as the option says";
     Level group = given.value_or(Level::Device);
     if (lockstep != programs.end()) {
@@ -60,7 +57,8 @@ struct ChooseExecutorPass
       group = Level::Block;
       why = "every block runs lanes of its own";
     } else if (given && below && *given <= *below) {
-      programs[0].emitError("blocks run tasks of a program of level ")
+      (*llvm::max_element(programs, isBelow))
+              .emitError("blocks run tasks of a program of level ")
           << stringifyLevel(*below)
           << " here, so those that run a plan together are of a level above; "
              "use executor=device or auto, not "
@@ -85,12 +83,21 @@ struct ChooseExecutorPass
     }
   }
 
+  void findLevels(MutableArrayRef<ProgramOp> programs);
   LogicalResult choose(Level &group, std::string &why);
 
   Level all;                  ///< of the programs that run plans
   std::optional<Level> below; ///< the highest of other programs
 };
 } // namespace
+
+void ChooseExecutorPass::findLevels(MutableArrayRef<ProgramOp> programs) {
+  all = (*llvm::max_element(programs, isBelow)).getLevel();
+  below = std::nullopt;
+  for (ProgramOp program : programs)
+    if (program.getLevel() < all)
+      below = std::max(below.value_or(Level::Block), program.getLevel());
+}
 
 /// The smallest group of blocks that can hold all parameters in shared memory
 /// and compute the largest stage of a task during a barrier of all blocks.

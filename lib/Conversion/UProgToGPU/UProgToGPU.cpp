@@ -121,12 +121,16 @@ private:
   void tell(Value value, Value where);
   void emitBarrier(Operation *op);
   void runProgram(uprog::RunOp run, Value tasks);
-  /// The level of the blocks that run an op together.
-  Level findGroupLevel(Operation *op) {
+  /// True for what a block runs by itself, as a task of another program.
+  bool isInTask(Operation *op) {
     while ((op = op->getParentOp()))
       if (kernel.taskLoops.contains(op))
-        return Level::Block;
-    return kernel.shape.group;
+        return true;
+    return false;
+  }
+  /// The level of the blocks that run an op together.
+  Level findGroupLevel(Operation *op) {
+    return isInTask(op) ? Level::Block : kernel.shape.group;
   }
 
   Type ptrType() {
@@ -295,7 +299,7 @@ SmallVector<Value> KernelEmitter::lower(uprog::RunOp run,
     runProgram(run, operands.getTasks());
     return {};
   }
-  bool alone = findGroupLevel(run) == Level::Block;
+  bool alone = isInTask(run);
   Value unit = alone ? constant(0) : kernel.unit;
   Value units = alone ? constant(1) : kernel.units;
   for (int64_t s = 0, e = getCode(run).getStages(); s < e; ++s) {

@@ -159,8 +159,8 @@ private:
 //===----------------------------------------------------------------------===//
 
 bool batch::isRunByPrograms(uprog::ProgramOp program) {
-  return !SymbolTable::symbolKnownUseEmpty(program,
-                                           program->getParentOfType<ModuleOp>());
+  return !SymbolTable::symbolKnownUseEmpty(
+      program, program->getParentOfType<ModuleOp>());
 }
 
 /// Checks that a program that the host runs has no argument that other programs

@@ -19,8 +19,8 @@ namespace mlir::batch {
 
 using namespace mlir;
 
-/// Moves the regions of control to those of an scf op, which have the types that
-/// the converter says.
+/// Moves the regions of control to those of an scf op, which have the types
+/// that the converter says.
 static LogicalResult moveRegions(MutableArrayRef<Region> from,
                                  MutableArrayRef<Region> to,
                                  const TypeConverter &converter,
@@ -67,9 +67,9 @@ struct BranchLowering : OpConversionPattern<uprog::BranchOp> {
       return rewriter.notifyMatchFailure(
           op, "one of its types cannot be converted");
     // The default is the first region of both.
-    auto branch = scf::IndexSwitchOp::create(rewriter, op.getLoc(), types,
-                                             operands.getSelector(),
-                                             op.getCases(), op.getCases().size());
+    auto branch = scf::IndexSwitchOp::create(
+        rewriter, op.getLoc(), types, operands.getSelector(), op.getCases(),
+        op.getCases().size());
     if (failed(moveRegions(op->getRegions(), branch->getRegions(),
                            *typeConverter, rewriter)))
       return failure();
@@ -92,8 +92,8 @@ struct WhileLowering : OpConversionPattern<uprog::WhileOp> {
     if (failed(typeConverter->convertTypes(op.getResultTypes(), types)))
       return rewriter.notifyMatchFailure(
           op, "one of its types cannot be converted");
-    auto loop = scf::WhileOp::create(rewriter, op.getLoc(), types,
-                                     operands.getInits());
+    auto loop =
+        scf::WhileOp::create(rewriter, op.getLoc(), types, operands.getInits());
     if (failed(moveRegions(op->getRegions(), loop->getRegions(), *typeConverter,
                            rewriter)))
       return failure();

@@ -74,8 +74,8 @@ void Uniformity::visitCall(ValueRange arguments, ValueRange operands) {
     join(argument, findCause(operand));
 }
 
-/// What control decides by: operands of it and of its regions' ends that it does
-/// not hand on.
+/// What control decides by: operands of it and of its regions' ends that it
+/// does not hand on.
 Value Uniformity::findControlCause(RegionBranchOpInterface control) const {
   RegionBranchSuccessorMapping handedOn;
   control.getSuccessorOperandInputMapping(handedOn);
@@ -111,8 +111,8 @@ void Uniformity::visitControl(RegionBranchOpInterface control) {
 /// True if the results depend on the operands alone: they are computed from
 /// them, or read where these say.
 static bool isFunction(Operation *op) {
-  return isa_and_nonnull<UProgDialect, batch::BatchDialect, arith::ArithDialect>(
-      op->getDialect());
+  return isa_and_nonnull<UProgDialect, batch::BatchDialect,
+                         arith::ArithDialect>(op->getDialect());
 }
 
 void Uniformity::visit(Operation *op) {
@@ -143,7 +143,8 @@ void Uniformity::visit(Operation *op) {
 
 std::optional<Divergence> Uniformity::findDivergence(Operation *op) const {
   // Each op with what it is reached from.
-  SmallVector<std::pair<Operation *, SmallVector<Operation *>>> work = {{op, {}}};
+  SmallVector<std::pair<Operation *, SmallVector<Operation *>>> work = {
+      {op, {}}};
   DenseSet<Operation *> seen;
   while (!work.empty()) {
     auto [inner, path] = work.pop_back_val();
