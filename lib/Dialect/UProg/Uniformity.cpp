@@ -41,6 +41,11 @@ Uniformity::Uniformity(ModuleOp module, Level level) : level(level) {
     for (auto program : module.getOps<ProgramOp>())
       program.getBody().walk([&](Operation *op) { visit(op); });
   } while (changed);
+  do {
+    changed = false;
+    for (auto program : module.getOps<ProgramOp>())
+      changed |= enter(program);
+  } while (changed);
 }
 
 void Uniformity::join(Value value, Value cause) {
@@ -92,6 +97,8 @@ Value Uniformity::findControlCause(RegionBranchOpInterface control) const {
 
 void Uniformity::visitControl(RegionBranchOpInterface control) {
   Value cause = findControlCause(control);
+  if (cause)
+    controls.try_emplace(control, cause);
   for (Value result : control->getResults())
     join(result, cause);
   for (Region &region : control->getRegions())
@@ -141,28 +148,38 @@ void Uniformity::visit(Operation *op) {
 // Control
 //===----------------------------------------------------------------------===//
 
-std::optional<Divergence> Uniformity::findDivergence(Operation *op) const {
-  // Each op with what it is reached from.
-  SmallVector<std::pair<Operation *, SmallVector<Operation *>>> work = {
-      {op, {}}};
-  DenseSet<Operation *> seen;
-  while (!work.empty()) {
-    auto [inner, path] = work.pop_back_val();
-    Operation *around = inner->getParentOp();
-    for (; around && !isa<ProgramOp>(around); around = around->getParentOp()) {
-      if (isa<ReduceOp, CompactOp>(around))
-        return Divergence{around, Value(), path};
-      if (auto control = dyn_cast<RegionBranchOpInterface>(around))
-        if (Value cause = findControlCause(control))
-          return Divergence{around, cause, path};
-    }
-    for (Operation *caller : callers.lookup(around))
-      if (seen.insert(caller).second) {
-        work.push_back({caller, path});
-        work.back().second.push_back(caller);
-      }
+/// The innermost control around an op, in its program, that is not equal.
+std::optional<Divergence> Uniformity::findOwnDivergence(Operation *op) const {
+  while ((op = op->getParentOp()) && !isa<ProgramOp>(op)) {
+    if (isa<ReduceOp, CompactOp>(op))
+      return Divergence{op, Value(), {}};
+    if (Value cause = controls.lookup(op))
+      return Divergence{op, cause, {}};
   }
   return std::nullopt;
+}
+
+std::optional<Divergence> Uniformity::findDivergence(Operation *op) const {
+  if (std::optional<Divergence> own = findOwnDivergence(op))
+    return own;
+  auto outer = entries.find(op->getParentOfType<ProgramOp>());
+  if (outer == entries.end())
+    return std::nullopt;
+  return outer->second;
+}
+
+/// Finds out whether all units come to what runs a program. Returns true if
+/// that is new.
+bool Uniformity::enter(ProgramOp program) {
+  if (entries.contains(program))
+    return false;
+  for (Operation *caller : callers.lookup(program))
+    if (std::optional<Divergence> found = findDivergence(caller)) {
+      found->callers.insert(found->callers.begin(), caller);
+      entries.try_emplace(program, *found);
+      return true;
+    }
+  return false;
 }
 
 /// Says at a value's place why it differs between units of a level.

@@ -97,7 +97,7 @@ def LockstepPass : Pass<"batch-lockstep", "::mlir::ModuleOp"> {
     // becomes, besides,
     uprog.program @main.execute(%lanes: !batch.lanes) level(block) ... {
       batch.start_lanes %lanes @main.machine
-      uprog.while {
+      %last = uprog.while {
         %blocks = arith.constant 1 : index
         %keys:2, %least:2 = uprog.reduce min %i < %blocks {
           %preference, %since = batch.block_keys %lanes[%i]

@@ -50,6 +50,7 @@ public:
   std::optional<Divergence> findDivergence(Operation *op) const;
 
 private:
+  std::optional<Divergence> findOwnDivergence(Operation *op) const;
   void begin(ProgramOp program);
   void visit(Operation *op);
   void visitCall(ValueRange arguments, ValueRange operands);
@@ -57,11 +58,14 @@ private:
   Value findControlCause(RegionBranchOpInterface control) const;
   Value findCause(ValueRange values) const;
   void join(Value value, Value cause);
+  bool enter(ProgramOp program);
 
   Level level;
   DenseMap<Value, Value> causes;
+  DenseMap<Operation *, Value> controls; ///< what they decide by, if it differs
   DenseMap<StringAttr, ProgramOp> programs;
   DenseMap<Operation *, SmallVector<Operation *>> callers; ///< of programs
+  DenseMap<Operation *, Divergence> entries; ///< around what runs programs
   bool changed = false;
 };
 
