@@ -154,6 +154,25 @@ def check_emulator(model, inputs, executor, sources, epochs):
                      counts["barriers"] if name == "delayed" else epochs)
 
 
+def check_fault(model, inputs, name, source):
+    """A program without its barrier is wrong, and the emulator says so."""
+    with open(source) as file:
+        text = file.read()
+    faulty = source.replace(".mlir", "-faulty.mlir")
+    with open(faulty, "w") as file:
+        file.write(text.replace("uprog.barrier device\n", "\n"))
+    what = "%s, %s, without a barrier" % (model, name)
+    program = checks.run("compile " + what, lambda: batchtest.compile_model(
+        faulty, os.path.join(scratch, "faulty.so"), None, "--device=emulator",
+        "--executor=device"))
+    try:
+        batchtest.run_model(program, inputs, "--blocks=3", check=False)
+        checks.expect(what + ": an error", False)
+    except batchtest.ToolError as error:
+        checks.expect(what + ": a race or too early a read", re.search(
+            "race|never written|not written", str(error)), str(error))
+
+
 for model, count in (("bilstm_tagger", 2), ("treegru_nary", 4)):
     if model in batchtest.CHAINS:
         inputs = batchtest.write_lines(os.path.join(scratch, model + ".in"),
@@ -168,6 +187,7 @@ for model, count in (("bilstm_tagger", 2), ("treegru_nary", 4)):
                for name, (code, case, _) in PROGRAMS.items()}
     for name, source in sources.items():
         check_cpu(model, name, source, inputs, wanted)
+        check_fault(model, inputs, name, source)
     for executor in BLOCKS:
         check_emulator(model, inputs, executor, sources, counts["barriers"] + 1)
 checks.exit()
