@@ -267,7 +267,7 @@ SmallVector<Value> WorkerEmitter::lower(uprog::ProgramOp op,
   Type i64 = b.getI64Type();
   SmallVector<Type> types = {pointer, i64, i64};
   for (Type type : llvm::make_filter_range(op.getArgumentTypes(), isHandedOver))
-    types.push_back(isa<uprog::StepType>(type) ? pointer : type);
+    types.push_back(isa<uprog::StepType, MemRefType>(type) ? pointer : type);
   auto function =
       func::FuncOp::create(b, op.getSymName(), b.getFunctionType(types, {}));
   program.function = function;
