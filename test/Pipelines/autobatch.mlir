@@ -42,7 +42,7 @@
 // CHECK:         uprog.for %{{.*}} = %{{.*}} to %{{.*}} {
 // CHECK-NEXT:      %[[STEP:.*]] = uprog.plan_step
 // CHECK-NEXT:      %[[KERNEL:.*]] = uprog.step_kernel %[[STEP]]
-// CHECK-NEXT:      uprog.branch %[[KERNEL]] uniform
+// CHECK-NEXT:      uprog.branch %[[KERNEL]]
 // CHECK-NEXT:      case 0 {
 // CHECK:             uprog.run @encode_leaf.rows
 // CHECK-NEXT:      }
@@ -50,7 +50,7 @@
 // CHECK:             uprog.run @encode_node.rows
 // CHECK-NEXT:      }
 // CHECK-NEXT:      %[[WAITS:.*]] = uprog.step_barrier %[[STEP]]
-// CHECK-NEXT:      uprog.branch %[[WAITS]] uniform
+// CHECK-NEXT:      uprog.branch %[[WAITS]]
 // CHECK-NEXT:      case 1 {
 // CHECK-NEXT:        uprog.barrier device
 // CHECK-NEXT:      }

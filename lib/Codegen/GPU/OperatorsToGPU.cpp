@@ -72,6 +72,12 @@ struct ConvertOperatorsToGPUPass
 
   /// The bytes of a block's shared memory available for parameters.
   int64_t getWeightRoom() {
+    // A block keeps its share of a group, but reads all where it runs a task.
+    WalkResult tasks = getOperation()->walk([](RunOp run) {
+      return run.getStep() ? WalkResult::advance() : WalkResult::interrupt();
+    });
+    if (tasks.wasInterrupted())
+      return 0;
     int64_t others = 0;
     getOperation()->walk([&](CompactOp) {
       others = batch::kListBytes;

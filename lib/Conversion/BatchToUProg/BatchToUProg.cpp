@@ -162,10 +162,10 @@ static void makeProgram(func::FuncOp entry, ArrayRef<RecordedKernel> kernels) {
   SmallVector<int64_t> cases;
   for (const RecordedKernel &recorded : kernels)
     cases.push_back(recorded.number);
-  auto choice = uprog::BranchOp::create(builder, loc, number, /*uniform=*/true,
+  auto choice = uprog::BranchOp::create(builder, loc, TypeRange(), number,
                                         cases, cases.size());
   Value barrier = uprog::StepBarrierOp::create(builder, loc, index, step);
-  auto branch = uprog::BranchOp::create(builder, loc, barrier, /*uniform=*/true,
+  auto branch = uprog::BranchOp::create(builder, loc, TypeRange(), barrier,
                                         ArrayRef<int64_t>{1}, 1);
 
   builder.createBlock(&branch.getCaseRegions().front());
@@ -177,7 +177,8 @@ static void makeProgram(func::FuncOp entry, ArrayRef<RecordedKernel> kernels) {
     builder.createBlock(&region);
     Location at = op.getLoc();
     Value tasks = uprog::StepTasksOp::create(builder, at, index, step);
-    uprog::RunOp::create(builder, at, op.getSymName(), step, tasks);
+    uprog::RunOp::create(builder, at, op.getSymName(), step, tasks,
+                         /*inputs=*/ValueRange());
     uprog::YieldOp::create(builder, loc);
   }
 }

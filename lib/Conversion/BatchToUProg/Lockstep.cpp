@@ -102,7 +102,8 @@ LogicalResult LockstepBuilder::runKernel(InvokeOp invoke, Value step) {
   }
   Value tasks =
       uprog::StepTasksOp::create(builder, loc, builder.getIndexType(), step);
-  uprog::RunOp::create(builder, loc, op.getSymName(), step, tasks);
+  uprog::RunOp::create(builder, loc, op.getSymName(), step, tasks,
+                       /*inputs=*/ValueRange());
   return success();
 }
 
@@ -170,18 +171,19 @@ Value LockstepBuilder::takeLanes(Location loc, Value block) {
 /// Makes the loop that runs blocks until no lane waits.
 LogicalResult LockstepBuilder::makeLoop() {
   Location loc = machine.getLoc();
-  auto loop = uprog::WhileOp::create(builder, loc);
+  Type index = builder.getIndexType();
+  auto loop = uprog::WhileOp::create(builder, loc, /*results=*/index,
+                                     /*inits=*/ValueRange());
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&loop.getBefore());
   NextBlockOp next = chooseBlock(loc);
   uprog::ConditionOp::create(builder, loc, next.getAny(), next.getBlock());
-  Block *step =
-      builder.createBlock(&loop.getBody(), {}, {builder.getIndexType()}, {loc});
+  Block *step = builder.createBlock(&loop.getBody(), {}, {index}, {loc});
   Value number = step->getArgument(0);
   Value taken = takeLanes(loc, number);
   SmallVector<BlockOp> blocks(machine.getBody().getOps<BlockOp>());
   auto cases = llvm::to_vector(llvm::seq<int64_t>(0, blocks.size()));
-  auto branch = uprog::BranchOp::create(builder, loc, number, /*uniform=*/true,
+  auto branch = uprog::BranchOp::create(builder, loc, TypeRange(), number,
                                         cases, blocks.size());
   uprog::YieldOp::create(builder, loc);
   for (auto [block, region] :

@@ -30,7 +30,7 @@ struct WorkerProgram {
   SymbolTable &symbols;
   int64_t rowSplit, stageRows; ///< options of the pass
   bool alone;                  ///< of block level
-  func::FuncOp function = {};  ///< over (context, worker, workers)
+  func::FuncOp function = {};  ///< over (context, worker, workers, others)
   Value lanes = {};            ///< of the worker, if the program has lanes
 
   Value getContext() { return function.getArgument(0); }
@@ -54,9 +54,8 @@ public:
     return toResults(
         makeLeastLoop(reduce, operands.getUpper(), constant(0), 1, rewriter));
   }
-  Values lower(uprog::RefOp ref, uprog::RefOp::Adaptor) {
-    func::CallOp::create(b, ref.getCallee(), TypeRange(),
-                         program.function.getArguments());
+  Values lower(uprog::RefOp ref, uprog::RefOp::Adaptor operands) {
+    callProgram(ref.getCallee(), ref.getInputs(), operands.getInputs());
     return {};
   }
   Values lower(uprog::BarrierOp barrier, uprog::BarrierOp::Adaptor) {
@@ -89,6 +88,9 @@ private:
   ContextBuilder builder() {
     return ContextBuilder(b, b.getLoc(), program.getContext());
   }
+  void runProgram(uprog::RunOp run, uprog::RunOp::Adaptor operands);
+  void callProgram(StringRef name, ValueRange inputs, ValueRange converted,
+                   Value task = {});
 
   WorkerProgram &program;
 };
@@ -102,6 +104,9 @@ static bool checksIndices(func::FuncOp kernel) {
 }
 
 static LogicalResult checkRun(uprog::RunOp run, SymbolTable &symbols) {
+  // Without a step it runs a program, which is checked by itself.
+  if (!run.getStep())
+    return success();
   auto kernel = symbols.lookup<func::FuncOp>(run.getCallee());
   auto code = kernel ? kernel->getAttrOfType<uprog::CodeAttr>(uprog::kCodeAttr)
                      : uprog::CodeAttr();
@@ -116,8 +121,36 @@ static LogicalResult checkRun(uprog::RunOp run, SymbolTable &symbols) {
   return success();
 }
 
+/// Calls a program, given the operands before and after conversion.
+void WorkerEmitter::callProgram(StringRef name, ValueRange inputs,
+                                ValueRange converted, Value task) {
+  SmallVector<Value> arguments = {program.getContext(), program.getWorker(),
+                                  program.getWorkers()};
+  if (task)
+    arguments.push_back(task);
+  for (auto [input, value] : llvm::zip_equal(inputs, converted))
+    if (isHandedOver(input.getType()))
+      arguments.push_back(value);
+  func::CallOp::create(b, name, TypeRange(), arguments);
+}
+
+/// Each worker runs every so many of a program's tasks.
+void WorkerEmitter::runProgram(uprog::RunOp run,
+                               uprog::RunOp::Adaptor operands) {
+  auto loop = scf::ForOp::create(
+      b, program.getWorker(), toI64(operands.getTasks()), program.getWorkers());
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(loop.getBody()->getTerminator());
+  callProgram(run.getCallee(), run.getInputs(), operands.getInputs(),
+              toIndex(loop.getInductionVar()));
+}
+
 SmallVector<Value> WorkerEmitter::lower(uprog::RunOp run,
                                         uprog::RunOp::Adaptor operands) {
+  if (!run.getStep()) {
+    runProgram(run, operands);
+    return {};
+  }
   auto kernel = program.symbols.lookup<func::FuncOp>(run.getCallee());
   auto code = kernel->getAttrOfType<uprog::CodeAttr>(uprog::kCodeAttr);
   uprog::WorkersAttr sharing = code.getWorkers();
@@ -232,18 +265,22 @@ SmallVector<Value> WorkerEmitter::lower(uprog::ProgramOp op,
                                         uprog::ProgramOp::Adaptor) {
   Type pointer = LLVM::LLVMPointerType::get(b.getContext());
   Type i64 = b.getI64Type();
-  auto function = func::FuncOp::create(
-      b, op.getSymName(), b.getFunctionType({pointer, i64, i64}, {}));
+  SmallVector<Type> types = {pointer, i64, i64};
+  for (Type type : llvm::make_filter_range(op.getArgumentTypes(), isHandedOver))
+    types.push_back(isa<uprog::StepType, MemRefType>(type) ? pointer : type);
+  auto function =
+      func::FuncOp::create(b, op.getSymName(), b.getFunctionType(types, {}));
   program.function = function;
-  // A program that others refer to is not the executor.
-  if (SymbolTable::symbolKnownUseEmpty(op, op->getParentOfType<ModuleOp>()))
-    function->setAttr(kExecutorAttr, b.getUnitAttr());
-  else
+  // A program that others run is not the executor.
+  if (isRunByPrograms(op))
     makeInternal(function);
+  else
+    function->setAttr(kExecutorAttr, b.getUnitAttr());
   b.setInsertionPointToStart(function.addEntryBlock());
   if (hasLanes(op))
     program.lanes = loadLanes(program.getContext(), program.getWorker());
-  inlineBody(op, program.getContext(), program.lanes);
+  inlineBody(op, program.getContext(), program.lanes,
+             function.getArguments().drop_front(3));
   func::ReturnOp::create(b);
   return {};
 }
@@ -259,18 +296,22 @@ static void outlineCase(WorkerProgram &program, Region &region,
   ArrayRef<Value> operands = used.getArrayRef();
   ImplicitLocOpBuilder b(region.getLoc(), function);
   std::string name = llvm::formatv("{0}.{1}", function.getSymName(), number);
-  auto outlined =
-      func::FuncOp::create(b, name, b.getFunctionType(TypeRange(operands), {}));
+  Block *from = &region.front();
+  auto yield = cast<scf::YieldOp>(from->getTerminator());
+  auto outlined = func::FuncOp::create(
+      b, name, b.getFunctionType(TypeRange(operands), yield.getOperandTypes()));
   makeInternal(outlined);
-  Block *from = &region.front(), *to = outlined.addEntryBlock();
+  Block *to = outlined.addEntryBlock();
   to->getOperations().splice(to->end(), from->getOperations(), from->begin(),
                              std::prev(from->end()));
+  b.setInsertionPointToEnd(to);
+  func::ReturnOp::create(b, yield.getOperands());
   for (auto [value, argument] : llvm::zip_equal(operands, to->getArguments()))
     replaceAllUsesInRegionWith(value, argument, outlined.getBody());
-  b.setInsertionPointToEnd(to);
-  func::ReturnOp::create(b);
   b.setInsertionPointToStart(from);
-  func::CallOp::create(b, outlined, operands).setNoInline(true);
+  auto call = func::CallOp::create(b, outlined, operands);
+  call.setNoInline(true);
+  yield->setOperands(call.getResults());
 }
 
 /// Outlines each case of a machine's loop into a function: LLVM's time grows

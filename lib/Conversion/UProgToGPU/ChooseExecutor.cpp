@@ -26,6 +26,10 @@ using namespace mlir::uprog;
 /// fifth of a multiprocessor's peak, for 2.6 us. An estimate.
 static constexpr int64_t kBarrierFlops = int64_t(1) << 18;
 
+static bool isBelow(ProgramOp left, ProgramOp right) {
+  return left.getLevel() < right.getLevel();
+}
+
 namespace {
 struct ChooseExecutorPass
     : batch::impl::ChooseExecutorPassBase<ChooseExecutorPass> {
@@ -40,6 +44,7 @@ struct ChooseExecutorPass
     if (programs.empty())
       return;
     auto lockstep = llvm::find_if(programs, batch::hasLanes);
+    findLevels(programs);
     std::string why = "as the option says";
     Level group = given.value_or(Level::Device);
     if (lockstep != programs.end()) {
@@ -51,16 +56,25 @@ struct ChooseExecutorPass
       }
       group = Level::Block;
       why = "every block runs lanes of its own";
+    } else if (given && below && *given <= *below) {
+      (*llvm::max_element(programs, isBelow))
+              .emitError("blocks run tasks of a program of level ")
+          << stringifyLevel(*below)
+          << " here, so those that run a plan together are of a level above; "
+             "use executor=device or auto, not "
+          << stringifyLevel(*given);
+      return signalPassFailure();
     } else if (!given && failed(choose(group, why))) {
       return signalPassFailure();
     }
     for (ProgramOp program : programs) {
+      if (program.getLevel() != all)
+        continue;
       remark::analysis(program.getLoc(),
                        remark::RemarkOpts::name("Executor").category("batch"))
           << ("program @" + program.getSymName() + ": executor " +
               stringifyLevel(group) + ", " + why)
                  .str();
-      Level all = program.getLevel();
       program.setLevel(group);
       program.walk([&](BarrierOp barrier) {
         if (barrier.getLevel() == all)
@@ -69,9 +83,21 @@ struct ChooseExecutorPass
     }
   }
 
+  void findLevels(MutableArrayRef<ProgramOp> programs);
   LogicalResult choose(Level &group, std::string &why);
+
+  Level all;                  ///< of the programs that run plans
+  std::optional<Level> below; ///< the highest of other programs
 };
 } // namespace
+
+void ChooseExecutorPass::findLevels(MutableArrayRef<ProgramOp> programs) {
+  all = (*llvm::max_element(programs, isBelow)).getLevel();
+  below = std::nullopt;
+  for (ProgramOp program : programs)
+    if (program.getLevel() < all)
+      below = std::max(below.value_or(Level::Block), program.getLevel());
+}
 
 /// The smallest group of blocks that can hold all parameters in shared memory
 /// and compute the largest stage of a task during a barrier of all blocks.
@@ -92,6 +118,10 @@ LogicalResult ChooseExecutorPass::choose(Level &group, std::string &why) {
   batch::ChipFacts facts = batch::getChipFacts(chip);
   llvm::raw_string_ostream os(why = "");
   for (Level candidate : {Level::Block, Level::Cluster}) {
+    if (below && candidate <= *below) {
+      os << stringifyLevel(candidate) << "s run tasks of programs";
+      continue;
+    }
     if (candidate == Level::Cluster && !facts.clusters) {
       os << (chip.empty() ? ", and not every chip has clusters"
                           : ", and the chip has no clusters");

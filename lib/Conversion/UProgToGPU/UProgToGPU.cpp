@@ -50,6 +50,8 @@ struct Kernel {
   MachineOp machine;    ///< of a program that has lanes
   /// The number of the step at barriers in a plan.
   DenseMap<Operation *, Value> stepNumbers{};
+  /// Loops in which a block runs tasks of another program, each by itself.
+  DenseSet<Operation *> taskLoops{};
 
   Value context; ///< of a program that has lanes
   Value block, thread;
@@ -79,7 +81,7 @@ public:
   Values lower(uprog::CompactOp compact, uprog::CompactOp::Adaptor operands);
 
   Values lower(uprog::BarrierOp barrier, uprog::BarrierOp::Adaptor) {
-    if (barrier.getLevel() == kernel.shape.group)
+    if (barrier.getLevel() == findGroupLevel(barrier))
       emitBarrier(barrier);
     else
       gpu::BarrierOp::create(b);
@@ -118,6 +120,18 @@ private:
   void findProgress();
   void tell(Value value, Value where);
   void emitBarrier(Operation *op);
+  void runProgram(uprog::RunOp run, Value tasks);
+  /// True for what a block runs by itself, as a task of another program.
+  bool isInTask(Operation *op) {
+    while ((op = op->getParentOp()))
+      if (kernel.taskLoops.contains(op))
+        return true;
+    return false;
+  }
+  /// The level of the blocks that run an op together.
+  Level findGroupLevel(Operation *op) {
+    return isInTask(op) ? Level::Block : kernel.shape.group;
+  }
 
   Type ptrType() {
     return LLVM::LLVMPointerType::get(b.getContext(), kGlobalMemory);
@@ -204,11 +218,13 @@ static Value findStepNumber(Operation *op) {
 
 /// Emits a barrier of all blocks of a group, at an op of the program.
 void KernelEmitter::emitBarrier(Operation *op) {
-  switch (kernel.shape.group) {
+  switch (findGroupLevel(op)) {
   case Level::Device: {
     Type i32 = b.getI32Type();
     Value count = arith::TruncIOp::create(b, i32, kernel.units);
     Value number = kernel.stepNumbers.lookup(op);
+    if (number)
+      number = rewriter.getRemappedValue(number);
     Value step = number ? arith::IndexCastOp::create(b, i32, number).getResult()
                         : arith::ConstantIntOp::create(b, i32, 0).getResult();
     func::CallOp::create(
@@ -233,7 +249,20 @@ static uprog::CodeAttr getCode(uprog::RunOp run) {
             : uprog::CodeAttr();
 }
 
+/// Checks that blocks can run the tasks of a program, each by itself.
+static LogicalResult checkProgramRun(uprog::RunOp run) {
+  uprog::ProgramOp program = run.getProgram();
+  if (program.getLevel() == Level::Block)
+    return success();
+  return run.emitError("program @")
+         << run.getCallee() << " is of level "
+         << stringifyLevel(program.getLevel())
+         << ", but only blocks run tasks of programs in a persistent kernel";
+}
+
 static LogicalResult checkRun(uprog::RunOp run, gpu::GPUModuleOp device) {
+  if (!run.getStep())
+    return checkProgramRun(run);
   uprog::CodeAttr code = getCode(run);
   if (!code)
     return run.emitError("operator @")
@@ -249,14 +278,36 @@ static LogicalResult checkRun(uprog::RunOp run, gpu::GPUModuleOp device) {
   return success();
 }
 
+/// Each block of a group runs every so many of a program's tasks.
+void KernelEmitter::runProgram(uprog::RunOp run, Value tasks) {
+  auto loop = scf::ForOp::create(b, kernel.unit, toI64(tasks), kernel.units);
+  kernel.taskLoops.insert(loop);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(loop.getBody()->getTerminator());
+  Block &body = run.getProgram().getBody().front();
+  SmallVector<Value> arguments = {toIndex(loop.getInductionVar())};
+  llvm::append_range(arguments, run.getInputs());
+  IRMapping values;
+  values.map(body.getArguments(), arguments);
+  for (Operation &op : body.without_terminator())
+    b.clone(op, values);
+}
+
 SmallVector<Value> KernelEmitter::lower(uprog::RunOp run,
                                         uprog::RunOp::Adaptor operands) {
+  if (!run.getStep()) {
+    runProgram(run, operands.getTasks());
+    return {};
+  }
+  bool alone = isInTask(run);
+  Value unit = alone ? constant(0) : kernel.unit;
+  Value units = alone ? constant(1) : kernel.units;
   for (int64_t s = 0, e = getCode(run).getStages(); s < e; ++s) {
     if (s > 0)
       emitBarrier(run);
     std::string name = getStageName(run.getCallee(), s);
-    SmallVector<Value> arguments = {operands.getStep(), kernel.packings,
-                                    kernel.unit, kernel.units};
+    SmallVector<Value> arguments = {operands.getStep(), kernel.packings, unit,
+                                    units};
     // One that checks indices takes the address of a BatchIndexError.
     auto stage = kernel.device.lookupSymbol<func::FuncOp>(name);
     if (stage.getNumArguments() > arguments.size())
@@ -556,6 +607,12 @@ class ConvertUProgToGPUPass
         return signalPassFailure();
     const VendorFacts &vendor = *getChipFacts(chip).vendor;
     func::FuncOp barrier;
+    // The code of a program that others run is in theirs.
+    auto others = llvm::partition(programs, [](uprog::ProgramOp program) {
+      return !isRunByPrograms(program);
+    });
+    SmallVector<uprog::ProgramOp> run(others, programs.end());
+    programs.erase(others, programs.end());
     for (uprog::ProgramOp program : programs) {
       Level group = program.getLevel();
       if (group == Level::Device && !barrier)
@@ -565,6 +622,8 @@ class ConvertUProgToGPUPass
       if (failed(lower(program, kernel)))
         return signalPassFailure();
     }
+    for (uprog::ProgramOp program : run)
+      program.erase();
     // One block per multiprocessor is enough and may use all registers.
     if (vendor.vendor == GPUVendor::NVIDIA)
       for (auto kernel : device.getOps<gpu::GPUFuncOp>())

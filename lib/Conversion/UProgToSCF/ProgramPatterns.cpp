@@ -31,13 +31,19 @@ Value OpEmitter::loadLanes(Value context, Value unit) {
   return LLVM::IntToPtrOp::create(b, context.getType(), cell);
 }
 
-void OpEmitter::inlineBody(uprog::ProgramOp program, Value plan, Value lanes) {
+bool batch::isHandedOver(Type type) { return !isa<PlanType, LanesType>(type); }
+
+void OpEmitter::inlineBody(uprog::ProgramOp program, Value plan, Value lanes,
+                           ValueRange others) {
   TypeConverter::SignatureConversion arguments(program.getNumArguments());
   for (auto [i, type] : llvm::enumerate(program.getArgumentTypes())) {
     if (isa<PlanType>(type))
       arguments.remapInput(i, plan);
     else if (isa<LanesType>(type))
       arguments.remapInput(i, lanes);
+    else
+      arguments.remapInput(i, others.front());
+    others = others.drop_front(isHandedOver(type));
   }
   Block *body =
       rewriter.applySignatureConversion(&program.getBody().front(), arguments);
@@ -152,6 +158,25 @@ private:
 // Programs
 //===----------------------------------------------------------------------===//
 
+bool batch::isRunByPrograms(uprog::ProgramOp program) {
+  return !SymbolTable::symbolKnownUseEmpty(
+      program, program->getParentOfType<ModuleOp>());
+}
+
+/// Checks that a program that the host runs has no argument that other programs
+/// would have to hand over.
+static LogicalResult checkArguments(uprog::ProgramOp program) {
+  if (batch::isRunByPrograms(program))
+    return success();
+  for (auto [i, type] : llvm::enumerate(program.getArgumentTypes()))
+    if (isHandedOver(type))
+      return program.emitError("argument #")
+             << i << " of this program is a " << type
+             << ", which the host does not hand over; only a program that "
+                "others run can have it";
+  return success();
+}
+
 LogicalResult
 batch::checkProgram(uprog::ProgramOp program, StringRef error,
                     function_ref<LogicalResult(Operation *)> checkOp) {
@@ -168,7 +193,9 @@ batch::checkProgram(uprog::ProgramOp program, StringRef error,
   };
   WalkResult result = program.getBody().walk<WalkOrder::PreOrder>(
       [&](Operation *op) { return WalkResult(check(op)); });
-  return failure(result.wasInterrupted());
+  if (result.wasInterrupted())
+    return failure();
+  return checkArguments(program);
 }
 
 LogicalResult batch::convertProgram(

@@ -48,8 +48,9 @@ protected:
   /// The lanes of a unit, given the context: both are pointers.
   Value loadLanes(Value context, Value unit);
   /// Moves the body of a program to the insertion point. Its plan and lanes
-  /// become these values.
-  void inlineBody(uprog::ProgramOp program, Value plan, Value lanes);
+  /// become these values, and its other arguments `others`.
+  void inlineBody(uprog::ProgramOp program, Value plan, Value lanes,
+                  ValueRange others = {});
   /// Moves the code that decides whether a number (i64) is listed to the
   /// insertion point, which ends up after it. Returns the decision.
   Value inlinePredicate(uprog::CompactOp compact, Value number);
@@ -65,7 +66,11 @@ class ProgramPattern : public OpConversionPattern<OpTy> {
 public:
   ProgramPattern(const TypeConverter &converter, MLIRContext *context,
                  State &state)
-      : OpConversionPattern<OpTy>(converter, context), state(state) {}
+      : OpConversionPattern<OpTy>(converter, context), state(state) {
+    // A program in the place of its run has ops of the same kinds, but runs
+    // only programs of levels below.
+    this->setHasBoundedRewriteRecursion();
+  }
 
   LogicalResult
   matchAndRewrite(OpTy op, typename OpTy::Adaptor operands,
@@ -86,13 +91,19 @@ void addProgramPatterns(const TypeConverter &converter, State &state,
       converter, patterns.getContext(), state);
 }
 
+/// True for what a program has as an argument of its code; plans and lanes are
+/// found in the context.
+bool isHandedOver(Type type);
+/// True if other programs run this one, or it runs itself.
+bool isRunByPrograms(uprog::ProgramOp program);
 /// True if a program has lanes.
 bool hasLanes(uprog::ProgramOp program);
 /// Returns the machine of a program that has lanes, and null of another. Fails
 /// with an error if there is no machine.
 FailureOr<MachineOp> findMachine(uprog::ProgramOp program);
 /// Emits `error` at the first op in `program` that no target lowers. Also fails
-/// with an error at lanes without an entry, and where `checkOp` does.
+/// with an error at lanes without an entry, at arguments that nothing hands
+/// over, and where `checkOp` does.
 LogicalResult checkProgram(uprog::ProgramOp program, StringRef error,
                            function_ref<LogicalResult(Operation *)> checkOp);
 

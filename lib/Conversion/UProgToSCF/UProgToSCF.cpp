@@ -19,6 +19,20 @@ namespace mlir::batch {
 
 using namespace mlir;
 
+/// Moves the regions of control to those of an scf op, which have the types
+/// that the converter says.
+static LogicalResult moveRegions(MutableArrayRef<Region> from,
+                                 MutableArrayRef<Region> to,
+                                 const TypeConverter &converter,
+                                 ConversionPatternRewriter &rewriter) {
+  for (auto [source, target] : llvm::zip_equal(from, to)) {
+    rewriter.inlineRegionBefore(source, target, target.end());
+    if (failed(rewriter.convertRegionTypes(&target, converter)))
+      return failure();
+  }
+  return success();
+}
+
 namespace {
 
 struct ForLowering : OpConversionPattern<uprog::ForOp> {
@@ -27,13 +41,17 @@ struct ForLowering : OpConversionPattern<uprog::ForOp> {
   LogicalResult
   matchAndRewrite(uprog::ForOp op, OpAdaptor operands,
                   ConversionPatternRewriter &rewriter) const override {
-    Value one = arith::ConstantIndexOp::create(rewriter, op.getLoc(), 1);
-    auto loop = scf::ForOp::create(rewriter, op.getLoc(), operands.getLower(),
-                                   operands.getUpper(), one);
+    Value step = operands.getStep();
+    if (!step)
+      step = arith::ConstantIndexOp::create(rewriter, op.getLoc(), 1);
+    auto loop =
+        scf::ForOp::create(rewriter, op.getLoc(), operands.getLower(),
+                           operands.getUpper(), step, operands.getInits());
     rewriter.eraseBlock(loop.getBody());
-    rewriter.inlineRegionBefore(op.getBody(), loop.getRegion(),
-                                loop.getRegion().end());
-    rewriter.eraseOp(op);
+    if (failed(moveRegions(op->getRegions(), loop->getRegions(), *typeConverter,
+                           rewriter)))
+      return failure();
+    rewriter.replaceOp(op, loop);
     return success();
   }
 };
@@ -44,15 +62,22 @@ struct BranchLowering : OpConversionPattern<uprog::BranchOp> {
   LogicalResult
   matchAndRewrite(uprog::BranchOp op, OpAdaptor operands,
                   ConversionPatternRewriter &rewriter) const override {
+    SmallVector<Type> types;
+    if (failed(typeConverter->convertTypes(op.getResultTypes(), types)))
+      return rewriter.notifyMatchFailure(
+          op, "one of its types cannot be converted");
+    // The default is the first region of both.
     auto branch = scf::IndexSwitchOp::create(
-        rewriter, op.getLoc(), TypeRange(), operands.getSelector(),
-        op.getCases(), op.getCases().size());
-    for (auto [from, to] :
-         llvm::zip_equal(op.getCaseRegions(), branch.getCaseRegions()))
-      rewriter.inlineRegionBefore(from, to, to.end());
-    rewriter.createBlock(&branch.getDefaultRegion());
-    scf::YieldOp::create(rewriter, op.getLoc());
-    rewriter.eraseOp(op);
+        rewriter, op.getLoc(), types, operands.getSelector(), op.getCases(),
+        op.getCases().size());
+    if (failed(moveRegions(op->getRegions(), branch->getRegions(),
+                           *typeConverter, rewriter)))
+      return failure();
+    if (branch.getDefaultRegion().empty()) {
+      rewriter.createBlock(&branch.getDefaultRegion());
+      scf::YieldOp::create(rewriter, op.getLoc());
+    }
+    rewriter.replaceOp(op, branch);
     return success();
   }
 };
@@ -61,21 +86,18 @@ struct WhileLowering : OpConversionPattern<uprog::WhileOp> {
   using OpConversionPattern::OpConversionPattern;
 
   LogicalResult
-  matchAndRewrite(uprog::WhileOp op, OpAdaptor,
+  matchAndRewrite(uprog::WhileOp op, OpAdaptor operands,
                   ConversionPatternRewriter &rewriter) const override {
     SmallVector<Type> types;
-    if (failed(typeConverter->convertTypes(op.getBody().getArgumentTypes(),
-                                           types)))
+    if (failed(typeConverter->convertTypes(op.getResultTypes(), types)))
       return rewriter.notifyMatchFailure(
           op, "one of its types cannot be converted");
     auto loop =
-        scf::WhileOp::create(rewriter, op.getLoc(), types, ValueRange());
-    Region &before = loop.getBefore(), &after = loop.getAfter();
-    rewriter.inlineRegionBefore(op.getBefore(), before, before.end());
-    rewriter.inlineRegionBefore(op.getBody(), after, after.end());
-    if (failed(rewriter.convertRegionTypes(&after, *typeConverter)))
+        scf::WhileOp::create(rewriter, op.getLoc(), types, operands.getInits());
+    if (failed(moveRegions(op->getRegions(), loop->getRegions(), *typeConverter,
+                           rewriter)))
       return failure();
-    rewriter.eraseOp(op);
+    rewriter.replaceOp(op, loop);
     return success();
   }
 };

@@ -7,6 +7,7 @@
 
 #include "Batch/Dialect/Batch/TableLayout.h"
 #include "Batch/Dialect/UProg/UProg.h"
+#include "Batch/Dialect/UProg/Uniformity.h"
 
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
@@ -15,12 +16,6 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-static ParseResult
-parseBranchCases(OpAsmParser &parser, DenseI64ArrayAttr &cases,
-                 SmallVectorImpl<std::unique_ptr<Region>> &regions);
-static void printBranchCases(OpAsmPrinter &printer, BranchOp op,
-                             DenseI64ArrayAttr cases,
-                             MutableArrayRef<Region> regions);
 static ParseResult parseStoredTypes(OpAsmParser &parser,
                                     SmallVectorImpl<Type> &types,
                                     DenseI64ArrayAttr &scratch);
@@ -378,271 +373,53 @@ LogicalResult ProgramOp::verify() {
   return verifyYield(*this);
 }
 
+LogicalResult ProgramOp::verifySymbolUses(SymbolTableCollection &) {
+  return verifyUniformity(*this);
+}
+
 //===----------------------------------------------------------------------===//
 // RunOp
 //===----------------------------------------------------------------------===//
 
+ProgramOp RunOp::getProgram() {
+  // In the code of a device, programs are still those of the module around.
+  return SymbolTable::lookupNearestSymbolFrom<ProgramOp>(
+      (*this)->getParentOfType<ModuleOp>(), getCalleeAttr());
+}
+
+/// Checks that a program's units share out the runs of another one.
+static LogicalResult verifyProgramRun(RunOp run, ProgramOp program) {
+  if (run.getStep())
+    return run.emitOpError("has a step, but runs a program, which takes none");
+  SmallVector<Type> types = {IndexType::get(run.getContext())};
+  llvm::append_range(types, run.getInputs().getTypes());
+  if (TypeRange(program.getArgumentTypes()) != TypeRange(types))
+    return run.emitOpError("runs ")
+           << run.getCalleeAttr()
+           << ", whose arguments are not the number of a task, an index, and "
+              "then the operands";
+  auto caller = run->getParentOfType<ProgramOp>();
+  if (caller && program.getLevel() >= caller.getLevel())
+    return run.emitOpError("is in a program of level ")
+           << stringifyLevel(caller.getLevel()) << ", but runs "
+           << run.getCalleeAttr() << " of level "
+           << stringifyLevel(program.getLevel())
+           << ": tasks are for units of a level below";
+  return success();
+}
+
 LogicalResult RunOp::verifySymbolUses(SymbolTableCollection &symbols) {
   Operation *symbol = symbols.lookupNearestSymbolFrom(*this, getCalleeAttr());
+  if (auto program = dyn_cast_or_null<ProgramOp>(symbol))
+    return verifyProgramRun(*this, program);
   // A target's lowering may already have made a function from the operator.
   bool isCode = isa_and_nonnull<FunctionOpInterface>(symbol) &&
                 symbol->hasAttr(kCodeAttr);
   if (!isCode && !isa_and_nonnull<OperatorOp>(symbol))
-    return emitOpError("refers to unknown uprog.operator ") << getCalleeAttr();
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// ForOp
-//===----------------------------------------------------------------------===//
-
-void ForOp::build(OpBuilder &builder, OperationState &state, Value lower,
-                  Value upper) {
-  state.addOperands({lower, upper});
-  Region *body = state.addRegion();
-  OpBuilder::InsertionGuard guard(builder);
-  builder.createBlock(body, {}, builder.getIndexType(), state.location);
-  ensureTerminator(*body, builder, state.location);
-}
-
-ParseResult ForOp::parse(OpAsmParser &parser, OperationState &result) {
-  Type index = parser.getBuilder().getIndexType();
-  OpAsmParser::Argument variable;
-  variable.type = index;
-  OpAsmParser::UnresolvedOperand lower, upper;
-  if (parser.parseArgument(variable) || parser.parseEqual() ||
-      parser.parseOperand(lower) || parser.parseKeyword("to") ||
-      parser.parseOperand(upper) ||
-      parser.resolveOperand(lower, index, result.operands) ||
-      parser.resolveOperand(upper, index, result.operands) ||
-      parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
-      parser.parseRegion(*result.addRegion(), variable))
-    return failure();
-  ensureTerminator(*result.regions.front(), parser.getBuilder(),
-                   result.location);
-  return success();
-}
-
-void ForOp::print(OpAsmPrinter &printer) {
-  printer << ' ' << getBody().getArgument(0) << " = " << getLower() << " to "
-          << getUpper();
-  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs());
-  printer << ' ';
-  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false,
-                      /*printBlockTerminators=*/false);
-}
-
-LogicalResult ForOp::verifyRegions() {
-  if (getBody().getNumArguments() != 1 ||
-      !getBody().getArgument(0).getType().isIndex())
-    return emitOpError("body must have one argument, an index");
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// WhileOp
-//===----------------------------------------------------------------------===//
-
-LogicalResult WhileOp::verifyRegions() {
-  Block &before = getBefore().front(), &body = getBody().front();
-  if (before.getNumArguments() != 0)
-    return emitOpError("first region must have no arguments");
-  auto condition =
-      before.empty() ? ConditionOp() : dyn_cast<ConditionOp>(before.back());
-  if (!condition)
-    return emitOpError("first region must end in uprog.condition");
-  if (body.empty() || !isa<YieldOp>(body.back()) ||
-      body.back().getNumOperands() != 0)
-    return emitOpError(
-        "second region must end in a uprog.yield without values");
-  if (condition.getValues().getTypes() != TypeRange(body.getArgumentTypes()))
-    return emitOpError("passes values to its second region whose types differ "
-                       "from the region's arguments");
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// ReduceOp, CompactOp
-//===----------------------------------------------------------------------===//
-
-/// `%number < %upper`
-static ParseResult parseNumbers(OpAsmParser &parser, OperationState &result,
-                                OpAsmParser::Argument &number) {
-  OpAsmParser::UnresolvedOperand upper;
-  number.type = parser.getBuilder().getIndexType();
-  return failure(parser.parseArgument(number) || parser.parseLess() ||
-                 parser.parseOperand(upper) ||
-                 parser.resolveOperand(upper, number.type, result.operands));
-}
-
-/// Checks that a body takes a number.
-static LogicalResult verifyNumber(Operation *op, Block &body) {
-  if (body.getNumArguments() != 1 || !body.getArgument(0).getType().isIndex())
-    return op->emitOpError("body must have one argument, an index");
-  return success();
-}
-
-ParseResult ReduceOp::parse(OpAsmParser &parser, OperationState &result) {
-  OpAsmParser::Argument number;
-  Region *body = result.addRegion();
-  if (parser.parseKeyword("min") || parseNumbers(parser, result, number) ||
-      parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
-      parser.parseRegion(*body, number))
-    return failure();
-  // As many results as keys; the verifier reports if there are none.
-  unsigned keys = 0;
-  if (!body->empty() && !body->front().empty())
-    if (auto yield = dyn_cast<YieldOp>(body->front().back()))
-      keys = yield.getNumOperands();
-  Builder &builder = parser.getBuilder();
-  result.addTypes(SmallVector<Type>(keys, builder.getI64Type()));
-  result.addTypes(SmallVector<Type>(keys, builder.getIndexType()));
-  result.getOrAddProperties<Properties>().resultSegmentSizes = {
-      static_cast<int32_t>(keys), static_cast<int32_t>(keys)};
-  return success();
-}
-
-void ReduceOp::print(OpAsmPrinter &printer) {
-  printer << " min " << getBody().getArgument(0) << " < " << getUpper();
-  printer.printOptionalAttrDictWithKeyword(
-      llvm::to_vector((*this)->getDiscardableAttrs()));
-  printer << ' ';
-  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
-}
-
-LogicalResult ReduceOp::verifyRegions() {
-  Block &body = getBody().front();
-  if (failed(verifyNumber(*this, body)))
-    return failure();
-  auto yield = body.empty() ? YieldOp() : dyn_cast<YieldOp>(body.back());
-  if (!yield || yield.getNumOperands() == 0 ||
-      yield.getOperandTypes() != TypeRange(getKeys().getTypes()) ||
-      getNumbers().size() != getKeys().size())
-    return emitOpError("body must end in a uprog.yield of its keys, i64s");
-  std::optional<SmallVector<MemoryEffects::EffectInstance>> effects =
-      getEffectsRecursively(*this);
-  if (!effects || llvm::any_of(*effects, [](const auto &effect) {
-        return !isa<MemoryEffects::Read>(effect.getEffect());
-      }))
-    return emitOpError("body must do nothing but read: threads may test the "
-                       "same number");
-  return success();
-}
-
-ParseResult CompactOp::parse(OpAsmParser &parser, OperationState &result) {
-  OpAsmParser::Argument number;
-  OpAsmParser::UnresolvedOperand list;
-  Type listType;
-  result.addTypes(parser.getBuilder().getIndexType());
-  return failure(parseNumbers(parser, result, number) ||
-                 parser.parseKeyword("into") || parser.parseOperand(list) ||
-                 parser.parseColonType(listType) ||
-                 parser.resolveOperand(list, listType, result.operands) ||
-                 parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
-                 parser.parseRegion(*result.addRegion(), number));
-}
-
-void CompactOp::print(OpAsmPrinter &printer) {
-  printer << ' ' << getBody().getArgument(0) << " < " << getUpper() << " into "
-          << getList() << " : " << getList().getType();
-  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs());
-  printer << ' ';
-  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
-}
-
-LogicalResult CompactOp::verifyRegions() {
-  Block &body = getBody().front();
-  if (failed(verifyNumber(*this, body)))
-    return failure();
-  auto condition =
-      body.empty() ? ConditionOp() : dyn_cast<ConditionOp>(body.back());
-  if (!condition || !condition.getValues().empty())
-    return emitOpError("body must end in a uprog.condition without values");
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// BranchOp
-//===----------------------------------------------------------------------===//
-
-static ParseResult
-parseBranchCases(OpAsmParser &parser, DenseI64ArrayAttr &cases,
-                 SmallVectorImpl<std::unique_ptr<Region>> &regions) {
-  SmallVector<int64_t> values;
-  while (succeeded(parser.parseOptionalKeyword("case"))) {
-    auto &region = regions.emplace_back(std::make_unique<Region>());
-    if (parser.parseInteger(values.emplace_back()) ||
-        parser.parseRegion(*region, {}))
-      return failure();
-    BranchOp::ensureTerminator(
-        *region, parser.getBuilder(),
-        parser.getEncodedSourceLoc(parser.getCurrentLocation()));
-  }
-  cases = parser.getBuilder().getDenseI64ArrayAttr(values);
-  return success();
-}
-
-static void printBranchCases(OpAsmPrinter &printer, BranchOp,
-                             DenseI64ArrayAttr cases,
-                             MutableArrayRef<Region> regions) {
-  for (auto [value, region] : llvm::zip_equal(cases.asArrayRef(), regions)) {
-    printer.printNewline();
-    printer << "case " << value << ' ';
-    printer.printRegion(region, /*printEntryBlockArgs=*/false,
-                        /*printBlockTerminators=*/false);
-  }
-}
-
-LogicalResult BranchOp::verify() {
-  if (getCases().size() != getCaseRegions().size())
-    return emitOpError("has ") << getCaseRegions().size() << " regions for "
-                               << getCases().size() << " cases";
-  SmallVector<int64_t> sorted(getCases());
-  llvm::sort(sorted);
-  auto *duplicate = std::adjacent_find(sorted.begin(), sorted.end());
-  if (duplicate != sorted.end())
-    return emitOpError("has two cases for the number ") << *duplicate;
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// RefOp
-//===----------------------------------------------------------------------===//
-
-LogicalResult RefOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  auto program =
-      symbols.lookupNearestSymbolFrom<ProgramOp>(*this, getCalleeAttr());
-  if (!program)
-    return emitOpError("refers to unknown uprog.program ") << getCalleeAttr();
-  if (TypeRange(program.getArgumentTypes()) != getInputs().getTypes())
-    return emitOpError("operand types differ from those that ")
-           << getCalleeAttr() << " takes";
-  auto caller = (*this)->getParentOfType<ProgramOp>();
-  if (caller && program.getLevel() > caller.getLevel())
-    return emitOpError("is in a program of level ")
-           << stringifyLevel(caller.getLevel()) << ", but refers to "
-           << getCalleeAttr() << " of level "
-           << stringifyLevel(program.getLevel())
-           << ": not all units of that level would run it";
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// BarrierOp
-//===----------------------------------------------------------------------===//
-
-LogicalResult BarrierOp::verify() {
-  for (Operation *op = (*this)->getParentOp(); op; op = op->getParentOp()) {
-    if (auto branch = dyn_cast<BranchOp>(op); branch && !branch.getUniform())
-      return emitOpError("is under a branch that is not uniform: units that "
-                         "take another case would never arrive");
-    if (auto program = dyn_cast<ProgramOp>(op))
-      return getLevel() <= program.getLevel()
-                 ? success()
-                 : emitOpError("has level ")
-                       << stringifyLevel(getLevel())
-                       << ", but is in a program of level "
-                       << stringifyLevel(program.getLevel());
-  }
+    return emitOpError("refers to unknown uprog.operator or uprog.program ")
+           << getCalleeAttr();
+  if (!getStep() || !getInputs().empty())
+    return emitOpError("runs an operator, whose operands are a step's: it "
+                       "needs one, and nothing else");
   return success();
 }

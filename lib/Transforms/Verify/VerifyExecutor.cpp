@@ -50,7 +50,7 @@ static LogicalResult findExecutor(ModuleOp module, Operation *&executor) {
          << " first";
 }
 
-/// The operators run by `program` and by the programs that it refers to.
+/// The operators run by `program` and by the programs that it runs.
 static DenseSet<StringAttr> findOperators(uprog::ProgramOp program,
                                           SymbolTable &symbols) {
   DenseSet<StringAttr> operators;
@@ -58,11 +58,17 @@ static DenseSet<StringAttr> findOperators(uprog::ProgramOp program,
   programs.insert(program);
   for (size_t i = 0; i < programs.size(); ++i)
     programs[i]->walk([&](Operation *op) {
+      FlatSymbolRefAttr name;
       if (auto run = dyn_cast<uprog::RunOp>(op))
-        operators.insert(run.getCalleeAttr().getAttr());
+        name = run.getCalleeAttr();
       else if (auto ref = dyn_cast<uprog::RefOp>(op))
-        if (Operation *callee = symbols.lookup(ref.getCalleeAttr().getAttr()))
-          programs.insert(callee);
+        name = ref.getCalleeAttr();
+      else
+        return;
+      if (auto callee = symbols.lookup<uprog::ProgramOp>(name.getAttr()))
+        programs.insert(callee);
+      else
+        operators.insert(name.getAttr());
     });
   return operators;
 }

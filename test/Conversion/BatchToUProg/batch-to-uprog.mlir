@@ -74,7 +74,7 @@ func.func @main.inspect(%n: index, %hs: !rec.list<!batch.handle>) attributes {ba
 // A uniform branch goes to the operator of the step's kernel: kernels have the
 // numbers of the module's order, and one that is not recorded has no case.
 // CASES:         %[[KERNEL:.*]] = uprog.step_kernel %[[STEP:.*]]
-// CASES:         uprog.branch %[[KERNEL]] uniform
+// CASES:         uprog.branch %[[KERNEL]]
 // CASES:         case 0 {
 // CASES:           uprog.run @leaf.rows step(%[[STEP]]) tasks(%{{.*}})
 // CASES-NOT:     case 1 {
@@ -85,7 +85,7 @@ func.func @main.inspect(%n: index, %hs: !rec.list<!batch.handle>) attributes {ba
 // BARRIER-LABEL: uprog.program @main.execute
 // BARRIER-NOT:   uprog.barrier
 // BARRIER:       %[[WAIT:.*]] = uprog.step_barrier %{{.*}}
-// BARRIER-NEXT:  uprog.branch %[[WAIT]] uniform
+// BARRIER-NEXT:  uprog.branch %[[WAIT]]
 // BARRIER-NEXT:  case 1 {
 // BARRIER-NEXT:    uprog.barrier device
 // BARRIER-NOT:   uprog.barrier

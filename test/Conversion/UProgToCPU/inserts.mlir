@@ -54,7 +54,7 @@ uprog.program @main.execute(%lanes: !batch.lanes) level(block) attributes {batch
       uprog.condition(%runs)
     }
     %step = uprog.take_lanes %lanes[%block] tasks(%count)
-    uprog.branch %block uniform
+    uprog.branch %block
     case 0 {
       %n = uprog.step_tasks %step
       uprog.run @first.rows step(%step) tasks(%n)

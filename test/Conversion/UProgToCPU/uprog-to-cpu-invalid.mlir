@@ -41,3 +41,11 @@ uprog.program @p() level(device) {
   %m = memref.alloc() : memref<4xf32>
   uprog.yield
 }
+
+// -----
+
+// The host hands over plans and lanes alone.
+// expected-error @+1 {{argument #1 of this program is a 'index', which the host does not hand over; only a program that others run can have it}}
+uprog.program @p(%plan: !batch.plan, %n: index) level(device) {
+  uprog.yield
+}

@@ -60,7 +60,7 @@ uprog.program @main.execute(%plan: !batch.plan) level(device) {
   uprog.for %i = %c0 to %steps {
     %step = uprog.plan_step %plan[%i]
     %k = uprog.step_kernel %step
-    uprog.branch %k uniform
+    uprog.branch %k
     case 3 {
       %n = uprog.step_tasks %step
       uprog.run @k.rows step(%step) tasks(%n)
@@ -158,7 +158,7 @@ uprog.program @main.execute(%lanes: !batch.lanes) level(block) attributes {batch
       uprog.condition(%runs)
     }
     %step = uprog.take_lanes %lanes[%block] tasks(%count)
-    uprog.branch %block uniform
+    uprog.branch %block
     case 0 {
       %n = uprog.step_tasks %step
       uprog.run @first.rows step(%step) tasks(%n)
@@ -197,4 +197,96 @@ uprog.program @first_step(%plan: !batch.plan) level(device) {
     uprog.yield
   }
   uprog.yield
+}
+
+// -----
+
+func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
+    attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <
+        fixed_scratch = 0, task_scratch = 0, most_scratch = 0,
+        row_split = 12, stage_rows = 0, share_tasks = 1>>}
+
+// Each worker runs every so many of a program's tasks. Numbers and steps that the
+// program takes are arguments of its function; the plan is in the context.
+// CHECK-LABEL: func.func private @one(
+// CHECK-SAME:    %[[CTX:.*]]: !llvm.ptr, %[[WORKER:.*]]: i64, %[[WORKERS:.*]]: i64, %[[TASK:.*]]: index, %[[X:.*]]: f32)
+// CHECK-SAME:    attributes {llvm.linkage = #llvm.linkage<internal>}
+// CHECK:         arith.index_cast %[[TASK]] : index to i64
+// CHECK-NOT:     scf.if
+// CHECK:         call @k.rows(
+// CHECK:         call @with_step(%[[CTX]], %[[WORKER]], %[[WORKERS]], %{{.*}}, %[[X]]) : (!llvm.ptr, i64, i64, !llvm.ptr, f32) -> ()
+// CHECK:         return
+// CHECK-LABEL: func.func private @with_step(
+// CHECK-SAME:    !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64, %[[STEP:.*]]: !llvm.ptr, %{{.*}}: f32)
+// CHECK:         llvm.getelementptr %[[STEP]]
+// CHECK-LABEL: func.func @main.execute(
+// CHECK-SAME:    %[[CTX:.*]]: !llvm.ptr, %[[WORKER:.*]]: i64, %[[WORKERS:.*]]: i64) attributes {batch.executor} {
+// CHECK:         %[[X:.*]] = scf.for %{{.*}} iter_args(%[[Y:.*]] = %{{.*}}) -> (f32) {
+// CHECK:         %[[TASKS:.*]] = arith.index_cast %{{.*}} : index to i64
+// CHECK-NEXT:    scf.for %[[NUMBER:.*]] = %[[WORKER]] to %[[TASKS]] step %[[WORKERS]] : i64 {
+// CHECK-NEXT:      %[[TASK:.*]] = arith.index_cast %[[NUMBER]] : i64 to index
+// CHECK-NEXT:      func.call @one(%[[CTX]], %[[WORKER]], %[[WORKERS]], %[[TASK]], %[[X]])
+// CHECK-NEXT:    }
+// CHECK:         llvm.call %{{.*}}(%[[CTX]], %[[WORKER]])
+uprog.program @one(%task: index, %plan: !batch.plan, %x: f32) level(block) {
+  %step = uprog.plan_step %plan[%task]
+  %n = uprog.step_tasks %step
+  uprog.run @k.rows step(%step) tasks(%n)
+  uprog.ref @with_step(%plan, %step, %x) : !batch.plan, !uprog.step, f32
+  uprog.yield
+}
+uprog.program @with_step(%plan: !batch.plan, %step: !uprog.step, %x: f32) level(block) {
+  %n = uprog.step_tasks %step
+  uprog.yield
+}
+uprog.program @main.execute(%plan: !batch.plan) level(device) {
+  %zero = arith.constant 0 : index
+  %x = arith.constant 1.0 : f32
+  %steps = uprog.plan_size %plan
+  %y = uprog.for %i = %zero to %steps iter(%z = %x) : f32 {
+    %double = arith.addf %z, %z : f32
+    uprog.yield %double : f32
+  }
+  uprog.run @one(%plan, %y) tasks(%steps) : !batch.plan, f32
+  uprog.barrier device
+  uprog.yield
+}
+
+// -----
+
+// What a machine's block results in, its function returns.
+// CHECK-LABEL: func.func private @main.execute.0(
+// CHECK-SAME:    %[[X:[a-z0-9]*]]: index) -> index
+// CHECK:         %[[Y:.*]] = arith.addi %[[X]], %[[X]] : index
+// CHECK:         return %[[Y]] : index
+// CHECK-LABEL: func.func @main.execute(
+// CHECK:         scf.index_switch %{{.*}} -> index
+// CHECK-NEXT:    case 0 {
+// CHECK-NEXT:      %[[CALL:.*]] = func.call @main.execute.0({{.*}}) {no_inline}
+// CHECK-NEXT:      scf.yield %[[CALL]] : index
+batch.machine @main.machine() attributes {cached_tops} {
+  batch.variable @x : tensor<2xf32> argument(0) result(0)
+  batch.block @first {
+    batch.return
+  }
+}
+uprog.program @main.execute(%lanes: !batch.lanes) level(block) attributes {batch.executor} {
+  batch.start_lanes %lanes @main.machine
+  %all, %list = batch.lane_list %lanes : memref<?xi32>
+  %n = uprog.branch %all -> index
+  case 0 {
+    %m = arith.addi %all, %all : index
+    batch.lane_ops %lanes @main.machine::@first
+    uprog.yield %m : index
+  }
+  default {
+    uprog.yield %all : index
+  }
+  uprog.for %i = %all to %n {
+    batch.lane_ops %lanes @main.machine::@first
+  }
+  uprog.yield
+}
+func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> attributes {batch.entry} {
+  return %x : tensor<2xf32>
 }

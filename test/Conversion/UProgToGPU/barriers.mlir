@@ -20,7 +20,7 @@ uprog.program @p(%plan: !batch.plan) level(device) {
   uprog.for %i = %zero to %steps {
     %step = uprog.plan_step %plan[%i]
     %barrier = uprog.step_barrier %step
-    uprog.branch %barrier uniform
+    uprog.branch %barrier
     case 1 {
       uprog.barrier device
     }

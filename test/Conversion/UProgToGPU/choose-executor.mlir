@@ -121,3 +121,27 @@ uprog.program @long() level(device) {
   uprog.barrier block
   uprog.yield
 }
+
+// -----
+
+// Blocks run tasks of a program, so a larger group runs the plan; the program that
+// they run stays as it is.
+// ANY:   Executor {{.*}}program @main.execute: executor device, blocks run tasks of programs, and not every chip has clusters
+// ANY-NOT: @one
+// SM80:  Executor {{.*}}program @main.execute: executor device, blocks run tasks of programs, and the chip has no clusters
+// SM90:  Executor {{.*}}program @main.execute: executor cluster, 0 bytes of parameters fit in a cluster's
+// GIVEN: Executor {{.*}}program @main.execute: executor cluster, as the option says
+// CHECK:      uprog.program @one(%{{.*}}: index) level(block) {
+// CHECK-NEXT: uprog.barrier block
+// CHECK:      uprog.program @main.execute(%{{.*}}: !batch.plan) level(cluster) {
+// CHECK:      uprog.barrier cluster
+uprog.program @one(%task: index) level(block) {
+  uprog.barrier block
+  uprog.yield
+}
+uprog.program @main.execute(%plan: !batch.plan) level(device) {
+  %steps = uprog.plan_size %plan
+  uprog.run @one tasks(%steps)
+  uprog.barrier device
+  uprog.yield
+}

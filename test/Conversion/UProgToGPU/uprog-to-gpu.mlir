@@ -173,13 +173,13 @@ uprog.program @main.execute(%plan: !batch.plan) level(device) {
   uprog.for %i = %c0 to %steps {
     %step = uprog.plan_step %plan[%i]
     %k = uprog.step_kernel %step
-    uprog.branch %k uniform
+    uprog.branch %k
     case 3 {
       %n = uprog.step_tasks %step
       uprog.run @k.rows step(%step) tasks(%n)
     }
     %barrier = uprog.step_barrier %step
-    uprog.branch %barrier uniform
+    uprog.branch %barrier
     case 1 {
       uprog.barrier device
     }

@@ -29,7 +29,7 @@ uprog.program @loop(%plan: !batch.plan) level(device) {
 // CHECK-NEXT:    }
 uprog.program @branch(%plan: !batch.plan) level(device) {
   %size = uprog.plan_size %plan
-  uprog.branch %size uniform
+  uprog.branch %size
   case 7 {
     uprog.barrier device
   }
@@ -59,6 +59,54 @@ uprog.program @while(%plan: !batch.plan) level(device) {
     uprog.for %i = %last to %tasks {
     }
     uprog.yield
+  }
+  uprog.yield
+}
+
+// What control hands on, scf does.
+// CHECK-LABEL: uprog.program @numbers
+// CHECK-SAME:    %[[N:.*]]: index, %[[X:.*]]: f32
+// CHECK:         %[[FOR:.*]]:2 = scf.for %[[I:.*]] = %[[N]] to %[[N]] step %[[N]] iter_args(%[[A:.*]] = %[[N]], %[[B:.*]] = %[[X]]) -> (index, f32) {
+// CHECK-NEXT:      %[[SUM:.*]] = arith.addi %[[A]], %[[I]]
+// CHECK-NEXT:      scf.yield %[[SUM]], %[[B]] : index, f32
+// CHECK:         %[[WHILE:.*]]:2 = scf.while (%[[C:.*]] = %[[FOR]]#0) : (index) -> (index, f32) {
+// CHECK:           scf.condition(%{{.*}}) %[[C]], %[[X]] : index, f32
+// CHECK-NEXT:    } do {
+// CHECK-NEXT:    ^bb0(%[[D:.*]]: index, %{{.*}}: f32):
+// CHECK:           scf.yield %[[D]] : index
+// CHECK:         %[[BRANCH:.*]] = scf.index_switch %[[WHILE]]#0 -> f32
+// CHECK-NEXT:    case 2 {
+// CHECK-NEXT:      scf.yield %[[X]] : f32
+// CHECK-NEXT:    }
+// CHECK-NEXT:    default {
+// CHECK-NEXT:      scf.yield %[[WHILE]]#1 : f32
+// CHECK-NEXT:    }
+// CHECK-NEXT:    scf.index_switch %[[N]]
+// CHECK-NEXT:    default {
+// CHECK-NEXT:      uprog.barrier block
+// CHECK-NEXT:    }
+uprog.program @numbers(%n: index, %x: f32) level(block) {
+  %for:2 = uprog.for %i = %n to %n step %n iter(%a = %n, %b = %x) : index, f32 {
+    %sum = arith.addi %a, %i : index
+    uprog.yield %sum, %b : index, f32
+  }
+  %while:2 = uprog.while iter(%c = %for#0) : index {
+    %less = arith.cmpi slt, %c, %n : index
+    uprog.condition(%less) %c, %x : index, f32
+  } do {
+  ^bb0(%d: index, %y: f32):
+    uprog.yield %d : index
+  }
+  %branch = uprog.branch %while#0 -> f32
+  case 2 {
+    uprog.yield %x : f32
+  }
+  default {
+    uprog.yield %while#1 : f32
+  }
+  uprog.branch %n
+  default {
+    uprog.barrier block
   }
   uprog.yield
 }

@@ -84,7 +84,7 @@ uprog.program @p() level(warp) {
 // -----
 
 uprog.program @p(%step: !uprog.step, %n: index) level(device) {
-  // expected-error @+1 {{'uprog.run' op refers to unknown uprog.operator @k.rows}}
+  // expected-error @+1 {{'uprog.run' op refers to unknown uprog.operator or uprog.program @k.rows}}
   uprog.run @k.rows step(%step) tasks(%n)
   uprog.yield
 }
@@ -94,7 +94,7 @@ uprog.program @p(%step: !uprog.step, %n: index) level(device) {
 // A function that no lowering made cannot be run,
 func.func private @k.rows(index)
 uprog.program @p(%step: !uprog.step, %n: index) level(device) {
-  // expected-error @+1 {{'uprog.run' op refers to unknown uprog.operator @k.rows}}
+  // expected-error @+1 {{'uprog.run' op refers to unknown uprog.operator or uprog.program @k.rows}}
   uprog.run @k.rows step(%step) tasks(%n)
   uprog.yield
 }
@@ -104,17 +104,17 @@ uprog.program @p(%step: !uprog.step, %n: index) level(device) {
 // nor can a table.
 batch.table @k.rows : tensor<4xf32> group(0)
 uprog.program @p(%step: !uprog.step, %n: index) level(device) {
-  // expected-error @+1 {{'uprog.run' op refers to unknown uprog.operator @k.rows}}
+  // expected-error @+1 {{'uprog.run' op refers to unknown uprog.operator or uprog.program @k.rows}}
   uprog.run @k.rows step(%step) tasks(%n)
   uprog.yield
 }
 
 // -----
 
-// A loop has its counter and nothing else.
+// A loop has its counter first,
 uprog.program @p(%n: index) level(device) {
-  // expected-error @+1 {{'uprog.for' op body must have one argument, an index}}
-  "uprog.for"(%n, %n) ({
+  // expected-error @+1 {{'uprog.for' op body must have an index as its first argument}}
+  "uprog.for"(%n, %n) <{operandSegmentSizes = array<i32: 1, 1, 0, 0>}> ({
   ^bb0(%i: i64):
     uprog.yield
   }) : (index, index) -> ()
@@ -124,10 +124,44 @@ uprog.program @p(%n: index) level(device) {
 // -----
 
 uprog.program @p(%n: index) level(device) {
-  // expected-error @+1 {{'uprog.for' op body must have one argument, an index}}
-  "uprog.for"(%n, %n) ({
+  // expected-error @+1 {{'uprog.for' op body must have an index as its first argument}}
+  "uprog.for"(%n, %n) <{operandSegmentSizes = array<i32: 1, 1, 0, 0>}> ({
     uprog.yield
   }) : (index, index) -> ()
+  uprog.yield
+}
+
+// -----
+
+// and yields what it hands on, all of it
+uprog.program @p(%n: index) level(device) {
+  // expected-error @+2 {{'uprog.for' op along control flow edge from Operation uprog.yield to Region #0: region branch point has 0 operands, but region successor needs 1 inputs}}
+  // expected-note @+1 {{region branch point}}
+  %sum = uprog.for %i = %n to %n iter(%a = %n) : index {
+  }
+  uprog.yield
+}
+
+// -----
+
+// with its type.
+uprog.program @p(%n: index) level(device) {
+  // expected-error @+1 {{'uprog.for' op 0-th region iter_arg and 0-th yielded value have different type: 'index' != 'i1'}}
+  %sum = uprog.for %i = %n to %n iter(%a = %n) : index {
+    %less = arith.cmpi slt, %a, %n : index
+    uprog.yield %less : i1
+  }
+  uprog.yield
+}
+
+// -----
+
+// Tensors are in rows; control hands on numbers.
+uprog.program @p(%n: index, %x: tensor<4xf32>) level(device) {
+  // expected-error @+1 {{'uprog.for' op operand #2 must be variadic of a number or a step, but got 'tensor<4xf32>'}}
+  %y = uprog.for %i = %n to %n iter(%a = %x) : tensor<4xf32> {
+    uprog.yield %a : tensor<4xf32>
+  }
   uprog.yield
 }
 
@@ -150,35 +184,35 @@ uprog.program @p(%n: index) level(device) {
 
 uprog.program @p(%n: index) level(device) {
   // expected-error @+1 {{'uprog.branch' op has 0 regions for 1 cases}}
-  "uprog.branch"(%n) <{cases = array<i64: 0>}> : (index) -> ()
+  "uprog.branch"(%n) <{cases = array<i64: 0>}> ({
+  }) : (index) -> ()
   uprog.yield
 }
 
 // -----
 
-// Units that take another case would wait for ever,
+// A branch with results has some for every selector,
 uprog.program @p(%n: index) level(device) {
-  uprog.branch %n
+  // expected-error @+1 {{'uprog.branch' op has results, so it needs a default: what they are if no case is equal to the selector}}
+  %m = uprog.branch %n -> index
   case 0 {
-    // expected-error @+1 {{'uprog.barrier' op is under a branch that is not uniform: units that take another case would never arrive}}
-    uprog.barrier device
+    uprog.yield %n : index
   }
   uprog.yield
 }
 
 // -----
 
-// however deep the barrier lies.
+// which all cases yield.
 uprog.program @p(%n: index) level(device) {
-  uprog.branch %n
+  // expected-error @+1 {{'uprog.branch' op along control flow edge from Operation uprog.yield to parent: region branch point has 0 operands, but region successor needs 1 inputs}}
+  %m = uprog.branch %n -> index
   case 0 {
-    uprog.for %i = %n to %n {
-      uprog.branch %i uniform
-      case 0 {
-        // expected-error @+1 {{'uprog.barrier' op is under a branch that is not uniform}}
-        uprog.barrier block
-      }
-    }
+    // expected-note @+1 {{region branch point}}
+    uprog.yield
+  }
+  default {
+    uprog.yield %n : index
   }
   uprog.yield
 }
@@ -207,10 +241,23 @@ uprog.program @p(%n: index) level(block) {
 
 // -----
 
-// and passes on what its body takes.
 uprog.program @p(%n: index, %c: i1) level(block) {
-  // expected-error @+1 {{'uprog.while' op passes values to its second region whose types differ from the region's arguments}}
+  // expected-error @+1 {{'uprog.while' op second region must end in uprog.yield}}
   uprog.while {
+    uprog.condition(%c)
+  } do {
+    llvm.unreachable
+  }
+  uprog.yield
+}
+
+// -----
+
+// passes on what its body takes,
+uprog.program @p(%n: index, %c: i1) level(block) {
+  // expected-error @+1 {{'uprog.while' op along control flow edge from Operation uprog.condition to Region #1: region branch point has 1 operands, but region successor needs 0 inputs}}
+  uprog.while {
+    // expected-note @+1 {{region branch point}}
     uprog.condition(%c) %n : index
   } do {
     uprog.yield
@@ -220,8 +267,9 @@ uprog.program @p(%n: index, %c: i1) level(block) {
 
 // -----
 
+// and yields what its first region takes,
 uprog.program @p(%n: index, %c: i1) level(block) {
-  // expected-error @+1 {{'uprog.while' op second region must end in a uprog.yield without values}}
+  // expected-error @+1 {{'uprog.while' op different number of region iter_args and yielded values: 0 != 1}}
   uprog.while {
     uprog.condition(%c)
   } do {
@@ -232,12 +280,27 @@ uprog.program @p(%n: index, %c: i1) level(block) {
 
 // -----
 
+// which is given that at first.
 uprog.program @p(%n: index, %c: i1) level(block) {
-  // expected-error @+1 {{'uprog.while' op first region must have no arguments}}
+  // expected-error @+1 {{'uprog.while' op different number of inits and region iter_args: 0 != 1}}
   uprog.while {
   ^bb0(%i: index):
     uprog.condition(%c)
   } do {
+    uprog.yield
+  }
+  uprog.yield
+}
+
+// -----
+
+// Nor does a loop result in tensors.
+uprog.program @p(%x: tensor<4xf32>, %c: i1) level(block) {
+  // expected-error @+1 {{'uprog.while' op result #0 must be variadic of a number or a step, but got 'tensor<4xf32>'}}
+  uprog.while {
+    uprog.condition(%c) %x : tensor<4xf32>
+  } do {
+  ^bb0(%y: tensor<4xf32>):
     uprog.yield
   }
   uprog.yield
@@ -269,6 +332,64 @@ uprog.program @q() level(cluster) {
 uprog.program @p() level(block) {
   // expected-error @+1 {{'uprog.ref' op is in a program of level block, but refers to @q of level cluster: not all units of that level would run it}}
   uprog.ref @q()
+  uprog.yield
+}
+
+// -----
+
+// An operator has a step for its operands,
+uprog.operator @k.rows(%n: index) {
+  uprog.yield
+}
+uprog.program @p(%n: index) level(device) {
+  // expected-error @+1 {{'uprog.run' op runs an operator, whose operands are a step's: it needs one, and nothing else}}
+  uprog.run @k.rows tasks(%n)
+  uprog.yield
+}
+
+// -----
+
+uprog.operator @k.rows(%n: index) {
+  uprog.yield
+}
+uprog.program @p(%n: index, %step: !uprog.step) level(device) {
+  // expected-error @+1 {{'uprog.run' op runs an operator, whose operands are a step's: it needs one, and nothing else}}
+  uprog.run @k.rows(%n) step(%step) tasks(%n) : index
+  uprog.yield
+}
+
+// -----
+
+// and a program its arguments, of which the number of the task is the first.
+uprog.program @q(%task: index) level(block) {
+  uprog.yield
+}
+uprog.program @p(%n: index, %step: !uprog.step) level(device) {
+  // expected-error @+1 {{'uprog.run' op has a step, but runs a program, which takes none}}
+  uprog.run @q step(%step) tasks(%n)
+  uprog.yield
+}
+
+// -----
+
+uprog.program @q(%task: index) level(block) {
+  uprog.yield
+}
+uprog.program @p(%n: index) level(device) {
+  // expected-error @+1 {{'uprog.run' op runs @q, whose arguments are not the number of a task, an index, and then the operands}}
+  uprog.run @q(%n) tasks(%n) : index
+  uprog.yield
+}
+
+// -----
+
+// Units of the level above cannot share out what they run together.
+uprog.program @q(%task: index) level(cluster) {
+  uprog.yield
+}
+uprog.program @p(%n: index) level(cluster) {
+  // expected-error @+1 {{'uprog.run' op is in a program of level cluster, but runs @q of level cluster: tasks are for units of a level below}}
+  uprog.run @q tasks(%n)
   uprog.yield
 }
 

@@ -62,8 +62,8 @@ uprog.program @main.execute(%step: !uprog.step, %n: index, %w: tensor<4x4xf32>)
     level(device) attributes {batch.executor} {
   // CHECK: uprog.for %[[I:.*]] = %[[N]] to %[[N]] {
   uprog.for %i = %n to %n {
-    // CHECK-NEXT: uprog.branch %[[I]] uniform
-    uprog.branch %i uniform
+    // CHECK-NEXT: uprog.branch %[[I]]
+    uprog.branch %i
     // CHECK-NEXT: case 0 {
     case 0 {
       // CHECK: uprog.run @cell.rows step(%[[STEP]]) tasks(%[[N]])
@@ -97,6 +97,85 @@ uprog.program @main.execute(%step: !uprog.step, %n: index, %w: tensor<4x4xf32>)
 // CHECK-NEXT:   uprog.yield
 uprog.program @empty(%n: index) level(block) {
   uprog.branch %n
+  uprog.yield
+}
+
+// Control hands on numbers.
+// CHECK-LABEL: uprog.program @numbers(
+// CHECK-SAME:    %[[N:.*]]: index, %[[ONE:.*]]: index, %[[X:.*]]: f32, %[[STEP:.*]]: !uprog.step) level(block) {
+uprog.program @numbers(%n: index, %one: index, %x: f32, %step: !uprog.step) level(block) {
+  // CHECK-NEXT: %[[FOR:.*]]:2 = uprog.for %[[I:.*]] = %[[N]] to %[[N]] step %[[ONE]] iter(%[[A:.*]] = %[[ONE]], %[[B:.*]] = %[[X]]) : index, f32 {
+  %for:2 = uprog.for %i = %n to %n step %one iter(%a = %one, %b = %x) : index, f32 {
+    // CHECK-NEXT: %[[SUM:.*]] = arith.addi %[[A]], %[[I]] : index
+    %sum = arith.addi %a, %i : index
+    // CHECK-NEXT: uprog.yield %[[SUM]], %[[B]] : index, f32
+    uprog.yield %sum, %b : index, f32
+  }
+  // CHECK: uprog.for %{{.*}} = %[[N]] to %[[N]] step %[[ONE]] {
+  // CHECK-NEXT: }
+  uprog.for %i = %n to %n step %one {
+  }
+  // CHECK: uprog.for %{{.*}} = %[[N]] to %[[N]] iter(%[[S:.*]] = %[[STEP]]) : !uprog.step attributes {mark} {
+  // CHECK-NEXT: uprog.yield %[[S]] : !uprog.step
+  %last = uprog.for %i = %n to %n iter(%s = %step) : !uprog.step attributes {mark} {
+    uprog.yield %s : !uprog.step
+  }
+  // CHECK: %[[WHILE:.*]]:2 = uprog.while iter(%[[C:.*]] = %[[FOR]]#0) : index {
+  %while:2 = uprog.while iter(%c = %for#0) : index {
+    // CHECK-NEXT: %[[LESS:.*]] = arith.cmpi slt, %[[C]], %[[N]] : index
+    %less = arith.cmpi slt, %c, %n : index
+    // CHECK-NEXT: uprog.condition(%[[LESS]]) %[[C]], %[[X]] : index, f32
+    uprog.condition(%less) %c, %x : index, f32
+  // CHECK-NEXT: } do {
+  } do {
+  // CHECK-NEXT: ^bb0(%[[D:.*]]: index, %{{.*}}: f32):
+  ^bb0(%d: index, %y: f32):
+    // CHECK-NEXT: %[[NEXT:.*]] = arith.addi %[[D]], %[[ONE]] : index
+    %next = arith.addi %d, %one : index
+    // CHECK-NEXT: uprog.yield %[[NEXT]] : index
+    uprog.yield %next : index
+  }
+  // CHECK: %{{.*}}:2 = uprog.branch %[[WHILE]]#0 -> (index, f32)
+  // CHECK-NEXT: case 2 {
+  // CHECK-NEXT:   uprog.yield %[[N]], %[[X]] : index, f32
+  // CHECK-NEXT: }
+  // CHECK-NEXT: default {
+  // CHECK-NEXT:   uprog.yield %[[ONE]], %[[WHILE]]#1 : index, f32
+  // CHECK-NEXT: }
+  %branch:2 = uprog.branch %while#0 -> (index, f32)
+  case 2 {
+    uprog.yield %n, %x : index, f32
+  }
+  default {
+    uprog.yield %one, %while#1 : index, f32
+  }
+  // CHECK-NEXT: uprog.branch %[[N]] {mark}
+  // CHECK-NEXT: default {
+  // CHECK-NEXT:   uprog.barrier block
+  // CHECK-NEXT: }
+  uprog.branch %n {mark}
+  default {
+    uprog.barrier block
+  }
+  uprog.yield
+}
+
+// Units share out the runs of a program.
+// CHECK-LABEL: uprog.program @one_task(
+// CHECK-LABEL: uprog.program @no_operands(
+// CHECK-LABEL: uprog.program @tasks(
+// CHECK-SAME:    %[[PLAN:.*]]: !batch.plan, %[[N:.*]]: index) level(device) {
+// CHECK-NEXT:    uprog.run @one_task(%[[PLAN]], %[[N]]) tasks(%[[N]]) : !batch.plan, index
+// CHECK-NEXT:    uprog.run @no_operands tasks(%[[N]])
+uprog.program @one_task(%task: index, %plan: !batch.plan, %n: index) level(block) {
+  uprog.yield
+}
+uprog.program @no_operands(%task: index) level(cluster) {
+  uprog.yield
+}
+uprog.program @tasks(%plan: !batch.plan, %n: index) level(device) {
+  uprog.run @one_task(%plan, %n) tasks(%n) : !batch.plan, index
+  uprog.run @no_operands tasks(%n)
   uprog.yield
 }
 

@@ -21,7 +21,10 @@ uprog.operator @k.rows(
 uprog.operator @cell.rows(%n: index) {
   uprog.yield
 }
-uprog.program @p(%step: !uprog.step, %n: index) level(device) {
+uprog.program @one_instance(%task: index, %plan: !batch.plan) level(block) {
+  uprog.yield
+}
+uprog.program @p(%plan: !batch.plan, %step: !uprog.step, %n: index) level(device) {
   EXAMPLE
   uprog.yield
 }
@@ -56,13 +59,13 @@ uprog.program @p(%step: !uprog.step) level(device) {
   uprog.yield
 }
 // ----- uprog.for
-uprog.program @p(%lower: index, %upper: index) level(device) {
+uprog.program @p(%lower: index, %upper: index, %two: index, %zero: index) level(device) {
   EXAMPLE
   uprog.yield
 }
 // ----- uprog.while
-uprog.program @p(%lanes: !batch.lanes, %preferred: index, %oldest: index, %step: i64)
-    level(block) {
+uprog.program @p(%lanes: !batch.lanes, %preferred: index, %oldest: index, %step: i64,
+                 %zero: index, %one: index) level(block) {
   EXAMPLE
   uprog.yield
 }
@@ -86,7 +89,8 @@ uprog.program @p(%lanes: !batch.lanes, %all: index, %list: memref<?xi32>, %block
 uprog.operator @leaf.rows(%n: index) {
   uprog.yield
 }
-uprog.program @p(%step: !uprog.step, %kernel: index, %n: index) level(device) {
+uprog.program @p(%step: !uprog.step, %kernel: index, %n: index, %one: index, %zero: index)
+    level(device) {
   EXAMPLE
   uprog.yield
 }

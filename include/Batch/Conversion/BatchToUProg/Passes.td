@@ -97,7 +97,7 @@ def LockstepPass : Pass<"batch-lockstep", "::mlir::ModuleOp"> {
     // becomes, besides,
     uprog.program @main.execute(%lanes: !batch.lanes) level(block) ... {
       batch.start_lanes %lanes @main.machine
-      uprog.while {
+      %last = uprog.while {
         %blocks = arith.constant 1 : index
         %keys:2, %least:2 = uprog.reduce min %i < %blocks {
           %preference, %since = batch.block_keys %lanes[%i]
@@ -113,7 +113,7 @@ def LockstepPass : Pass<"batch-lockstep", "::mlir::ModuleOp"> {
           uprog.condition(%runs)
         }
         %step = uprog.take_lanes %lanes[%block] tasks(%count)
-        uprog.branch %block uniform
+        uprog.branch %block
         case 0 {
           batch.lane_ops %lanes @main.machine::@main.0 prologue
           %tasks = uprog.step_tasks %step
@@ -161,13 +161,13 @@ def ConvertBatchToUProgPass
       uprog.for %i = %zero to %steps {
         %step = uprog.plan_step %plan[%i]
         %kernel = uprog.step_kernel %step
-        uprog.branch %kernel uniform
+        uprog.branch %kernel
         case 0 {
           %tasks = uprog.step_tasks %step
           uprog.run @leaf.rows step(%step) tasks(%tasks)
         }
         %barrier = uprog.step_barrier %step
-        uprog.branch %barrier uniform
+        uprog.branch %barrier
         case 1 {
           uprog.barrier device
         }

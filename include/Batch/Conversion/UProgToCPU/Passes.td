@@ -24,6 +24,10 @@ def ConvertUProgToCPUPass
     `convert-operators-to-cpu` has decided kernel by kernel from the size of its
     parameters and its work per task (the remark `Sharing` says how).
 
+    A program of block level each worker runs by itself. Others may run its tasks:
+    then worker w takes those numbered w, w + workers and so on. What such a program
+    takes beside plans and lanes are further arguments of its function.
+
     ```mlir
     uprog.program @main.execute(%plan: !batch.plan) level(device) {
       %zero = arith.constant 0 : index

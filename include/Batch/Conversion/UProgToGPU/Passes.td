@@ -59,7 +59,8 @@ def ChooseExecutorPass : Pass<"batch-choose-executor", "::mlir::ModuleOp"> {
     `Executor` says which it is and why.
 
     A program on lanes runs on blocks, each with lanes of its own; asking for
-    anything else is an error.
+    anything else is an error. A program that others run keeps its level if that
+    is below theirs, and they get one above it.
 
     ```mlir
     uprog.program @main.execute() level(device) {
@@ -114,6 +115,10 @@ def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
     wrote visible (a release fence), counts its arrival, and waits for the
     generation to change with acquire loads; the last one to arrive changes it.
     A block that waits for too long writes a record, and all blocks leave.
+
+    A `uprog.run` of a program of block level becomes a loop, in which each block of
+    a group runs every so many of its tasks: in these it is the only block. A block
+    then keeps no parameters in shared memory.
 
     Every block runs a program on lanes by itself, on lanes of its own: the
     kernel's arguments are then the context, which names them, and the number of

@@ -14,7 +14,8 @@ def ConvertUProgToSCFPass : Pass<"convert-uprog-to-scf"> {
   let summary = "lower the control that all units agree on to scf";
   let description = [{
     `uprog.for`, `uprog.branch` and `uprog.while` become `scf.for`,
-    `scf.index_switch` and `scf.while`; all else stays. Pipelines do not need it:
+    `scf.index_switch` and `scf.while`, which hand on the same numbers; all else
+    stays. Pipelines do not need it:
     `convert-uprog-to-cpu` and `convert-uprog-to-gpu` use the same patterns,
     `populateUProgToSCFPatterns` of Batch/Conversion/UProgToSCF/UProgToSCF.h, and
     so may a compiler with a target of its own.
@@ -23,7 +24,7 @@ def ConvertUProgToSCFPass : Pass<"convert-uprog-to-scf"> {
     uprog.for %i = %zero to %steps {
       %step = uprog.plan_step %plan[%i]
       %kernel = uprog.step_kernel %step
-      uprog.branch %kernel uniform
+      uprog.branch %kernel
       case 0 {
         uprog.barrier device
       }

@@ -13,10 +13,10 @@
 
 namespace mlir::batch {
 
-/// Lowers the control that is uniform across units to scf, wherever it is:
-/// uprog.for, uprog.branch and uprog.while with the terminators of their
-/// regions. The values that a loop passes on get the types to which `converter`
-/// maps theirs, one for each.
+/// Lowers the control of programs to scf, wherever it is: uprog.for,
+/// uprog.branch and uprog.while with the terminators of their regions. The
+/// values that they hand on get the types to which `converter` maps theirs, one
+/// for each.
 ///
 /// Each target lowers how units run operators, wait at barriers and find the
 /// steps of a plan, and also uprog.reduce and uprog.compact, whose work the

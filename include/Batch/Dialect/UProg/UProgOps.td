@@ -15,6 +15,7 @@ include "mlir/IR/EnumAttr.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/FunctionInterfaces.td"
+include "mlir/Interfaces/LoopLikeInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 class UProg_Op<string opMnemonic, list<Trait> traits = []>
@@ -228,13 +229,24 @@ def UProg_InsertOp : UProg_Op<"insert", [Pure, AllTypesMatch<["dest", "result"]>
   }];
 }
 
-def UProg_ProgramOp
-    : UProg_FunctionOp<"program", [HasParent<"::mlir::ModuleOp">]> {
+def UProg_ProgramOp : UProg_FunctionOp<"program", [
+    HasParent<"::mlir::ModuleOp">,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a uProgram: what every unit of a level runs";
   let description = [{
     A program has no results: what it computes is in the tables and lanes that
     its arguments name. `level` says what a unit is a unit of: barriers in the
     program are of that level or below.
+
+    Units wait for each other at barriers, and share out the tasks of a `uprog.run`, so each has
+    to come there. That is an error where control around is not equal on all units
+    of the barrier's level, or of the program's if it is a run, as far as can be
+    seen. Equal are constants; the arguments of a program that the host starts, but
+    lanes, of which each thread block has its own; what is computed from equal
+    values by `arith`, and what this dialect reads of plans, steps and lanes that
+    are equal; what control hands on, if all of that is equal, and what it decides
+    by. An argument of a program that others run is equal if it is for all of them.
+    The number of a task is equal on the units of the level that runs the task.
 
     ```mlir
     uprog.program @main.execute(%plan: !batch.plan) level(device) {
@@ -254,9 +266,9 @@ def UProg_ProgramOp
 def UProg_YieldOp : UProg_Op<"yield", [Pure, Terminator, ReturnLike]> {
   let summary = "ends an operator, a program or a region";
   let description = [{
-    The operands are the results of the operator or stage, of their types, or the
-    keys that a `uprog.reduce` compares. A program, a loop and a branch yield
-    nothing.
+    The operands are the results of the operator or stage, of their types, what a
+    loop hands on or a branch results in, or the keys that a `uprog.reduce`
+    compares. A program yields nothing.
 
     ```mlir
     uprog.operator @copy.rows(
@@ -272,22 +284,35 @@ def UProg_YieldOp : UProg_Op<"yield", [Pure, Terminator, ReturnLike]> {
 }
 
 def UProg_RunOp : UProg_Op<"run", [
-    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "the units share out an operator's tasks";
+    AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "the units share out tasks: an operator's, or runs of a program";
   let description = [{
-    `step` says where the rows of operands and results lie, in the order in which
-    the operator has them; shared operands are the parameters that it names. When
-    the op is done on one unit, that unit's share is done; `uprog.barrier` waits
-    for all.
+    The tasks of a `uprog.operator`: `step` says where the rows of operands and
+    results lie, in the order in which the operator has them; shared operands are
+    the parameters that it names.
+
+    Or `tasks` runs of a `uprog.program` of a level below: the units of that level
+    share them out, each taking some of the numbers from 0 to `tasks` - 1. The
+    program's first argument is the number of the task, the others are the values
+    in parentheses. Its tasks are independent of each other.
+
+    When the op is done on one unit, that unit's share is done; `uprog.barrier`
+    waits for all.
 
     ```mlir
     uprog.run @cell.rows step(%step) tasks(%n)
+    uprog.run @one_instance(%plan) tasks(%n) : !batch.plan
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$callee, UProg_StepType:$step,
-                       Index:$tasks);
+  let arguments = (ins FlatSymbolRefAttr:$callee, Optional<UProg_StepType>:$step,
+                       Index:$tasks, Variadic<AnyType>:$inputs);
   let assemblyFormat = [{
-    $callee `step` `(` $step `)` `tasks` `(` $tasks `)` attr-dict
+    $callee (`(` $inputs^ `)`)? (`step` `(` $step^ `)`)? `tasks` `(` $tasks `)`
+    attr-dict (`:` type($inputs)^)?
+  }];
+  let extraClassDeclaration = [{
+    /// The program that it runs, or null if it runs an operator.
+    ProgramOp getProgram();
   }];
 }
 
@@ -388,62 +413,102 @@ def UProg_StepBarrierOp : UProg_Op<"step_barrier", [Pure]> {
 // Control flow
 //===----------------------------------------------------------------------===//
 
-def UProg_ForOp : UProg_Op<"for", [
-    AutomaticAllocationScope, RecursiveMemoryEffects, SingleBlock,
-    SingleBlockImplicitTerminator<"YieldOp">]> {
+/// Tensors are in the rows that steps name.
+def UProg_Carried
+    : AnyTypeOf<[Index, AnySignlessInteger, AnyFloat, UProg_StepType],
+                "a number or a step">;
+
+class UProg_ControlOp<string opMnemonic, list<Trait> traits = []>
+    : UProg_Op<opMnemonic, !listconcat([RecursiveMemoryEffects, SingleBlock],
+                                       traits)> {
+  let hasCustomAssemblyFormat = 1;
+}
+
+def UProg_ForOp : UProg_ControlOp<"for", [
+    AutomaticAllocationScope, AttrSizedOperandSegments,
+    SingleBlockImplicitTerminator<"YieldOp">,
+    DeclareOpInterfaceMethods<LoopLikeOpInterface, [
+        "getLoopInductionVars", "getLoopLowerBounds", "getLoopUpperBounds",
+        "getLoopSteps", "getRegionIterArgs",
+        "getYieldedValuesMutable", "getLoopResults"]>,
+    DeclareOpInterfaceMethods<RegionBranchOpInterface,
+                              ["getEntrySuccessorOperands"]>]> {
   let summary = "a loop uTask: all units run it in step";
   let description = [{
-    Runs its body for each number from `lower` to `upper` - 1, which is the body's
-    argument. The bounds are equal on all units of the level, so there may be
-    barriers in the body. A loop has no results.
+    Runs its body for `lower`, `lower` + `step` and so on, as long as that is less
+    than `upper`. The number is the body's first argument; `step` is positive, and
+    1 if nothing is said. With `iter`, the body's other arguments are numbers that
+    it hands on: first the values given, then what the iteration before has yielded.
+    The results are what the last one has yielded, or the values given if there was
+    none. A body that hands on nothing needs no `uprog.yield`.
+
+    There may be barriers in the body, and operators that units share out, if the
+    bounds and the step are equal on all units of the level.
 
     ```mlir
-    uprog.for %i = %lower to %upper {
+    %sum = uprog.for %i = %lower to %upper step %two iter(%so_far = %zero) : index {
       uprog.barrier device
+      %next = arith.addi %so_far, %i : index
+      uprog.yield %next : index
     }
     ```
   }];
-  let arguments = (ins Index:$lower, Index:$upper);
+  let arguments = (ins Index:$lower, Index:$upper, Optional<Index>:$step,
+                       Variadic<UProg_Carried>:$inits);
+  let results = (outs Variadic<UProg_Carried>:$results);
   let regions = (region SizedRegion<1>:$body);
-  let hasCustomAssemblyFormat = 1;
   let hasRegionVerifier = 1;
   let skipDefaultBuilders = 1;
-  let builders = [OpBuilder<(ins "Value":$lower, "Value":$upper)>];
+  // The body has no end yet if it hands on something.
+  let builders = [OpBuilder<(ins "Value":$lower, "Value":$upper,
+                                 CArg<"Value", "{}">:$step,
+                                 CArg<"ValueRange", "{}">:$inits)>];
 }
 
-def UProg_WhileOp : UProg_Op<"while", [
-    AutomaticAllocationScope, RecursiveMemoryEffects, SingleBlock]> {
+def UProg_WhileOp : UProg_ControlOp<"while", [
+    AutomaticAllocationScope,
+    DeclareOpInterfaceMethods<LoopLikeOpInterface, [
+        "getRegionIterArgs", "getYieldedValuesMutable"]>,
+    DeclareOpInterfaceMethods<RegionBranchOpInterface,
+                              ["getEntrySuccessorOperands"]>]> {
   let summary = "a loop uTask that ends when its first region says so";
   let description = [{
     Runs `before`, and, if its `uprog.condition` is true, `body` with the values
-    that it passes on, again and again. The condition is equal on all units of
-    the level.
+    that it passes on, again and again. With `iter`, `before` has arguments: first
+    the values given, then what `body` has yielded. The results are the values that
+    the condition passes on when it is false.
+
+    There may be barriers in both regions, and operators that units share out, if
+    the condition is equal on all units of the level.
 
     ```mlir
-    uprog.while {
+    %steps = uprog.while iter(%i = %zero) : index {
       %block, %any = batch.next_block %lanes of %preferred, %oldest since %step
-      uprog.condition(%any) %block : index
+      uprog.condition(%any) %i : index
     } do {
-    ^bb0(%block: index):
-      uprog.yield
+    ^bb0(%i: index):
+      %next = arith.addi %i, %one : index
+      uprog.yield %next : index
     }
     ```
   }];
+  let arguments = (ins Variadic<UProg_Carried>:$inits);
+  let results = (outs Variadic<UProg_Carried>:$results);
   let regions = (region SizedRegion<1>:$before, SizedRegion<1>:$body);
-  let assemblyFormat = "$before `do` $body attr-dict";
   let hasRegionVerifier = 1;
 }
 
 def UProg_ConditionOp : UProg_Op<"condition", [
-    Pure, Terminator, ParentOneOf<["WhileOp", "CompactOp"]>]> {
+    Pure, Terminator, ParentOneOf<["WhileOp", "CompactOp"]>,
+    DeclareOpInterfaceMethods<RegionBranchTerminatorOpInterface>]> {
   let summary = "whether a loop goes on, or a number is listed";
   let description = [{
     Ends the first region of a `uprog.while`, which goes on with the values if the
-    condition is true, and the region of a `uprog.compact`, which lists the number
-    then and takes no values.
+    condition is true, and else has them as its results; and the region of a
+    `uprog.compact`, which lists the number if it is true, and takes no values.
 
     ```mlir
-    uprog.while {
+    %last = uprog.while {
       uprog.condition(%any) %block : index
     } do {
     ^bb0(%now: index):
@@ -507,30 +572,37 @@ def UProg_CompactOp : UProg_Op<"compact", [
   let hasRegionVerifier = 1;
 }
 
-def UProg_BranchOp : UProg_Op<"branch", [
-    RecursiveMemoryEffects, NoRegionArguments, SingleBlock,
-    SingleBlockImplicitTerminator<"YieldOp">]> {
+def UProg_BranchOp : UProg_ControlOp<"branch", [
+    NoRegionArguments, SingleBlockImplicitTerminator<"YieldOp">,
+    DeclareOpInterfaceMethods<RegionBranchOpInterface>]> {
   let summary = "a branch uTask: one region per value of the selector";
   let description = [{
-    A selector without a case does nothing; no two cases are equal. `uniform`
-    states that the selector is equal on all units of the level; only then may
-    there be barriers inside.
+    Runs the region of the case that is equal to the selector, and `default` if no
+    case is. No two cases are equal. The results are what the region yields; so a
+    branch with results has a `default`. Without one a selector without a case does
+    nothing.
+
+    There may be barriers in the regions, and operators that units share out, if
+    the selector is equal on all units of the level.
 
     ```mlir
-    uprog.branch %kernel uniform
+    %done = uprog.branch %kernel -> index
     case 0 {
       uprog.run @leaf.rows step(%step) tasks(%n)
+      uprog.yield %n : index
     }
     case 1 {
+      uprog.yield %one : index
+    }
+    default {
+      uprog.yield %zero : index
     }
     ```
   }];
-  let arguments = (ins Index:$selector, UnitAttr:$uniform,
-                       DenseI64ArrayAttr:$cases);
-  let regions = (region VariadicRegion<SizedRegion<1>>:$caseRegions);
-  let assemblyFormat = [{
-    $selector (`uniform` $uniform^)? attr-dict `` custom<BranchCases>($cases, $caseRegions)
-  }];
+  let arguments = (ins Index:$selector, DenseI64ArrayAttr:$cases);
+  let results = (outs Variadic<UProg_Carried>:$results);
+  let regions = (region MaxSizedRegion<1>:$defaultRegion,
+                        VariadicRegion<SizedRegion<1>>:$caseRegions);
   let hasVerifier = 1;
 }
 
@@ -554,8 +626,10 @@ def UProg_BarrierOp : UProg_Op<"barrier", [MemoryEffects<[MemWrite]>]> {
   let summary = "all units of the level wait for each other";
   let description = [{
     What any unit wrote before is seen by all after. Declares a write effect, so
-    that nothing deletes or moves it. Under control that is not uniform over its
-    level it is an error, and so is a level above that of its program.
+    that nothing deletes or moves it. A level above that of its program is an error,
+    and so is control around it, or around what runs its program, that is not
+    uniform over its level (`uprog.program`): units that take another way would
+    never arrive.
 
     ```mlir
     uprog.barrier device

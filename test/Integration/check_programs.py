@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""check_programs.py: uPrograms written by hand run plans as the compiler's do.
+
+Each takes the place of a model's executor, on the CPU with one worker, two and three,
+and on the emulator, which finds races and barriers that not all units reach. Results
+have the same bytes as those of the compiler's program.
+
+  - `delayed` hands the barrier of a step on to the next iteration.
+  - `epochs` looks for the steps up to the next barrier with a loop in a loop, and lets
+    each unit run some of them by itself: tasks of a program of a level below.
+"""
+
+import os
+import re
+
+import batchtest
+import sequences
+
+checks = batchtest.Checks("programs")
+scratch = batchtest.temporary()
+
+DELAYED = """
+  uprog.program @main.execute(%plan: !batch.plan) level(device) attributes {batch.executor} {
+    %zero = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %steps = uprog.plan_size %plan
+    %last = uprog.for %i = %zero to %steps step %one iter(%waits = %zero) : index {
+      uprog.branch %waits
+      case 1 {
+        uprog.barrier device
+      }
+      %step = uprog.plan_step %plan[%i]
+      %kernel = uprog.step_kernel %step
+      %tasks = uprog.step_tasks %step
+      %next = uprog.branch %kernel -> index
+      CASES
+      default {
+        uprog.yield %one : index
+      }
+      uprog.yield %next : index
+    }
+    uprog.yield
+  }
+"""
+DELAYED_CASE = """case %d {
+        uprog.run @%s step(%%step) tasks(%%tasks)
+        %%barrier = uprog.step_barrier %%step
+        uprog.yield %%barrier : index
+      }"""
+
+EPOCHS = """
+  uprog.program @main.step(%task: index, %plan: !batch.plan, %first: index) level(block) {
+    %i = arith.addi %first, %task : index
+    %step = uprog.plan_step %plan[%i]
+    %kernel = uprog.step_kernel %step
+    %tasks = uprog.step_tasks %step
+    uprog.branch %kernel
+    CASES
+    uprog.yield
+  }
+  uprog.program @main.execute(%plan: !batch.plan) level(device) attributes {batch.executor} {
+    %zero = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %steps = uprog.plan_size %plan
+    %last = uprog.while iter(%first = %zero) : index {
+      %more = arith.cmpi slt, %first, %steps : index
+      uprog.condition(%more) %first : index
+    } do {
+    ^bb0(%first: index):
+      %end = uprog.while iter(%i = %first) : index {
+        %step = uprog.plan_step %plan[%i]
+        %barrier = uprog.step_barrier %step
+        %none = arith.cmpi eq, %barrier, %zero : index
+        %next = arith.addi %i, %one : index
+        %more = arith.cmpi slt, %next, %steps : index
+        %both = arith.andi %none, %more : i1
+        uprog.condition(%both) %next : index
+      } do {
+      ^bb0(%next: index):
+        uprog.yield %next : index
+      }
+      %count = arith.subi %end, %first : index
+      uprog.run @main.step(%plan, %first) tasks(%count) : !batch.plan, index
+      uprog.barrier device
+      uprog.yield %end : index
+    }
+    uprog.yield
+  }
+"""
+EPOCHS_CASE = """case %d {
+      uprog.run @%s step(%%step) tasks(%%tasks)
+    }"""
+
+# The executors that run each: a block has no units below it.
+PROGRAMS = {"delayed": (DELAYED, DELAYED_CASE, ("device", "cluster", "block")),
+            "epochs": (EPOCHS, EPOCHS_CASE, ("device", "cluster"))}
+BLOCKS = {"device": 3, "cluster": 16, "block": 3}
+
+
+def write(model, name, code, case):
+    """The batched model, with a program in the place of its own."""
+    module = batchtest.call(
+        "batch-opt", "--autobatch=sizes=H=16",
+        os.path.join(batchtest.MODELS, model + ".mlir"))
+    old = re.search(r"\n  uprog\.program @.*?\n  }\n", module, re.S)[0]
+    cases = re.findall(r"case (\d+) {\s+%\S+ = uprog.step_tasks %\S+\s+"
+                       r"uprog.run @(\S+)", old)
+    checks.expect(model + " runs kernels", cases)
+    body = "\n".join(case % (int(number), operator) for number, operator in cases)
+    path = os.path.join(scratch, "%s-%s.mlir" % (model, name))
+    with open(path, "w") as file:
+        file.write(module.replace(old, code.replace("CASES", body)))
+    return path
+
+
+def run(what, program, inputs, *options, **more):
+    """The bytes of the outputs, and what the run counts."""
+    out = os.path.join(scratch, "out.safetensors")
+    found = program and checks.run(what, lambda: batchtest.run_model(
+        program, inputs, "--outputs=" + out, *options, **more))
+    return (batchtest.contents(out), found) if found else (None, None)
+
+
+def check_cpu(model, name, source, inputs, wanted):
+    program = checks.run("compile %s, %s" % (model, name),
+                         lambda: batchtest.compile_model(source, source + ".so"))
+    for threads in (1, 2, 3):
+        what = "%s, %s, %d threads" % (model, name, threads)
+        found, _ = run(what, program, inputs, "--share-tasks=1", threads=threads)
+        checks.expect(what + ": same bytes", found == wanted)
+
+
+def emulate(what, source, size, inputs, executor):
+    program = checks.run("compile " + what, lambda: batchtest.compile_model(
+        source, os.path.join(scratch, "emulated.so"), size, "--device=emulator",
+        "--executor=" + executor))
+    return run(what, program, inputs, "--blocks=%d" % BLOCKS[executor], check=False)
+
+
+def check_emulator(model, inputs, executor, sources, epochs):
+    what = "%s, %s" % (model, executor)
+    wanted, counts = emulate(what, os.path.join(batchtest.MODELS, model + ".mlir"), 16,
+                             inputs, executor)
+    for name, source in sources.items():
+        if executor not in PROGRAMS[name][2]:
+            continue
+        what = "%s, %s, %s" % (model, name, executor)
+        found, own = emulate(what, source, None, inputs, executor)
+        checks.expect(what + ": same bytes", found and found == wanted)
+        if not own or executor != "device":
+            continue
+        # A block that runs a step by itself needs no barrier of the device inside.
+        checks.equal(what + ": barriers", own["barriers"],
+                     counts["barriers"] if name == "delayed" else epochs)
+
+
+def check_fault(model, inputs, name, source):
+    """A program without its barrier is wrong, and the emulator says so."""
+    with open(source) as file:
+        text = file.read()
+    faulty = source.replace(".mlir", "-faulty.mlir")
+    with open(faulty, "w") as file:
+        file.write(text.replace("uprog.barrier device\n", "\n"))
+    what = "%s, %s, without a barrier" % (model, name)
+    program = checks.run("compile " + what, lambda: batchtest.compile_model(
+        faulty, os.path.join(scratch, "faulty.so"), None, "--device=emulator",
+        "--executor=device"))
+    try:
+        batchtest.run_model(program, inputs, "--blocks=3", check=False)
+        checks.expect(what + ": an error", False)
+    except batchtest.ToolError as error:
+        checks.expect(what + ": a race or too early a read", re.search(
+            "race|never written|not written", str(error)), str(error))
+
+
+for model, count in (("bilstm_tagger", 2), ("treegru_nary", 4)):
+    if model in batchtest.CHAINS:
+        inputs = batchtest.write_lines(os.path.join(scratch, model + ".in"),
+                                       sequences.instances(model, count))
+    else:
+        inputs = "random:1,%d" % count
+    program = checks.run("compile " + model, lambda: batchtest.compile_model(
+        os.path.join(batchtest.MODELS, model + ".mlir"),
+        os.path.join(scratch, model + ".so"), 16))
+    wanted, counts = run(model, program, inputs)
+    sources = {name: write(model, name, code, case)
+               for name, (code, case, _) in PROGRAMS.items()}
+    for name, source in sources.items():
+        check_cpu(model, name, source, inputs, wanted)
+        check_fault(model, inputs, name, source)
+    for executor in BLOCKS:
+        check_emulator(model, inputs, executor, sources, counts["barriers"] + 1)
+checks.exit()
