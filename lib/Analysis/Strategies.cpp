@@ -48,7 +48,7 @@ static std::optional<Obstacle> findWaitObstacle(const InstanceProgram &program,
     if (!read.getTensor().getType().hasStaticShape())
       return Obstacle{read.getLoc(),
                       "control waits here for a tensor of dynamic shape, which "
-                      "no table holds"};
+                      "no table holds; read a slice of it of static shape"};
   return std::nullopt;
 }
 

@@ -1,4 +1,4 @@
-//===- Allocations.cpp - Counts what a test allocates ---------------------===//
+//===- Allocations.cpp - Counts and refuses allocations -------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,12 +8,26 @@
 #include "Allocations.h"
 
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
+#include <malloc.h>
 #include <new>
 
-static std::atomic<int64_t> allocations{0};
+static std::atomic<int64_t> allocations{0}, buffersLeft{-1};
 
 int64_t countAllocations() { return allocations; }
+
+void failBuffers(int64_t good) { buffersLeft = good; }
+
+// What buffers call.
+extern "C" int posix_memalign(void **memory, size_t alignment,
+                              size_t bytes) noexcept {
+  int64_t left = buffersLeft;
+  while (left > 0 && !buffersLeft.compare_exchange_weak(left, left - 1))
+    ;
+  *memory = left == 0 ? nullptr : ::memalign(alignment, bytes);
+  return *memory ? 0 : ENOMEM;
+}
 
 // Not inlined: the compiler would pair the halves with the library's.
 __attribute__((noinline)) void *operator new(size_t bytes) {

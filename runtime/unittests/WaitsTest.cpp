@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Allocations.h"
 #include "Trial.h"
 #include "batch-runtime/RowCounts.h"
 #include "batch-runtime/Trace.h"
@@ -225,6 +226,27 @@ TEST(Waits, LimitsOfInstances) {
   session.watch(&log);
   session.run(trial.forest());
   EXPECT_NE(log.text.find("deferred: 2 tasks"), std::string::npos);
+}
+
+// Whichever buffer gets no memory, the run ends with an error that says so, and
+// the next one is good.
+TEST(Waits, OutOfMemory) {
+  for (int threads : {1, 3}) {
+    std::string message;
+    int64_t good = 0;
+    for (; message != "no error"; ++good) {
+      Waiting trial(three, threads);
+      failBuffers(good);
+      message = messageOf([&] { trial.session->run(trial.forest()); });
+      failBuffers(-1);
+      EXPECT_TRUE(message == "no error" ||
+                  message.find("out of memory: ") != std::string::npos)
+          << message;
+      trial.session->run(trial.forest());
+      EXPECT_EQ(trial.compare(), "") << message;
+    }
+    EXPECT_GT(good, 20);
+  }
 }
 
 // As a server does: sessions of several threads share an object.

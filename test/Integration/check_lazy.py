@@ -53,7 +53,7 @@ def run(what, program, inputs, batch, threads, *options):
 
 def fails(what, text, *command):
     done = subprocess.run([batchtest.tool(command[0]), *command[1:]],
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
     checks.expect(what, done.returncode == 1 and text in done.stdout.decode(),
                   done.stdout.decode())
 
@@ -165,6 +165,7 @@ def check_rounds():
     wanted = check("rounds", program, inputs, len(lines),
                    lambda outputs: list(outputs["steps"][2]), left=1)
     outputs = batchtest.read_safetensors(os.path.join(scratch, "out.safetensors"))
+    check_order("rounds", program, lines, outputs)
     steps = outputs["steps"][2]
     loop = sum(1 + max(k for k, n in zip(ks, steps) if n > t)
                for t in range(max(steps)))
@@ -204,6 +205,8 @@ def check_rows():
         check_counts(name, program, inputs, count, lambda outputs: [
             2 + max(a, b) + c for a, b, c in
             zip(*(outputs[key][2] for key in ("first", "second", "third")))], None, left=0)
+        check_order(name, program, lines, batchtest.read_safetensors(
+            os.path.join(scratch, "out.safetensors")))
         report, _ = run(name + ", rows used again", program, inputs, count, 1,
                         "--reuse-rows=1")
         if report:
@@ -243,6 +246,8 @@ def check_forks():
     if program:
         count = len(lines)
         wanted = check_counts("grow", program, inputs, count, heights, None, left=1)
+        check_order("grow", program, lines, batchtest.read_safetensors(
+            os.path.join(scratch, "out.safetensors")))
         alone = batchtest.write_lines(os.path.join(scratch, "ladder"), lines[-1:])
         report, _ = run("a shared node under a wait", program, alone, 1, 1)
         if report:
@@ -432,13 +437,22 @@ def check_errors():
           "--device=emulator", "-o", os.path.join(scratch, "gpu.so"))
     # The second element is 2000 for instance 3 in the round after the first wait.
     picking = compiled("pick", PICK)
-    lines = batchtest.write_lines(os.path.join(scratch, "pick"), [
-        json.dumps({"x": [0.05, second, 1, 1, 1, 1, 1, 1]}) for second in
-        (3, 5, 7, 200, 300)])
-    for options in (["--threads=1"], ["--threads=3"], ["--unbatched"]):
-        fails("an index out of range in a kernel %s" % options, "instance 3: index 2000 "
-              "is out of range for dimension 0 of parameter 'E' of type "
-              "tensor<1000x8xf32>, read at pick.mlir:", "batch-run", picking,
+    lanes = checks.run("compile pick in lock step", lambda: batchtest.compile_model(
+        os.path.join(scratch, "pick.mlir"), os.path.join(scratch, "lanes.so"), None,
+        "--strategy=lockstep"))
+    # Instance 0 ends, or does not; those that ran into a limit do not hide the error.
+    endless = ["--max-steps=50", "--partial-results"]
+    threads = [["--threads=%d" % n, "--nodes-per-worker=1"] for n in (1, 2, 3)]
+    for first, program, options in (
+            [(0.5, picking, more) for more in threads + [["--unbatched"]]] +
+            [(1, picking, endless + more) for more in threads] + [(1, lanes, endless)]):
+        lines = batchtest.write_lines(os.path.join(scratch, "pick"), [
+            json.dumps({"x": [0.05, second] + [1] * 6,
+                        "shrink": [first if second == 0 else 0.5, 10] + [0.5] * 6})
+            for second in (0, 5, 7, 200, 300)])
+        fails("an index out of range in a kernel %s" % options, "error: instance 3: index "
+              "2000 is out of range for dimension 0 of parameter 'E' of type "
+              "tensor<1000x8xf32>, read at pick.mlir:", "batch-run", program,
               "--params=random:1", "--inputs=" + lines, *options)
     chain = '["leaf", 0]'
     for _ in range(5000):

@@ -226,6 +226,27 @@ def check_batches():
         checks.equal(model + ": the most of another", max(batches.values()), most)
 
 
+def check_heads():
+    """What no wait depends on is one batch, whenever its instances have ended, and so is
+    what a structural program computes of all words."""
+    for model, inputs, heads, sizes in (
+            ("berxit", "random:1,16", 16, ("H=48", "HEADS=3", "D=16", "TOKENS=16", "V=40")),
+            ("birnn", os.path.join(batchtest.INPUTS, "sentences.jsonl"), 143, ("H=16",))):
+        program = checks.run("compile " + model, lambda: batchtest.compile_model(
+            os.path.join(batchtest.MODELS, model + ".mlir"), path(model + ".so"), None,
+            "--strategy=lazy", *("--size=" + size for size in sizes)))
+        report = program and checks.run(model, lambda: batchtest.run_model(
+            program, inputs, params="random:2", batch=64))
+        if not report:
+            continue
+        checks.equal(model + ": batches of the head", [
+            (kernel["tasks"], kernel["batches"]) for kernel in report["kernels"]
+            if kernel["name"] == "main_output"], [(heads, 1)])
+        if model == "berxit":
+            checks.expect("berxit: instances end after different layers",
+                          report["waits"] < heads * (report["flushes"] - 1), report)
+
+
 rounds = checks.run("compile", lambda: batchtest.compile_model(
     SOURCE, path("rounds.so"), None, "--strategy=lazy"))
 if rounds:
@@ -240,5 +261,6 @@ for model, inputs in (
     if program:
         check_learning(model, program, inputs)
 check_batches()
+check_heads()
 check_tuning()
 checks.exit()

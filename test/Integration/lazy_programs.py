@@ -236,17 +236,17 @@ func.func @main(%x: !vec {batch.name = "x"}, %k: i64 {batch.name = "k"})
 }
 """
 
-# A vector shrinks; in each round its kernel adds the row of E that the second element
-# picks.
+# A vector is multiplied by another one, until its first element is small; in each round
+# its kernel adds the row of E that the second element picks.
 PICK = """
 !vec = tensor<8xf32>
 !table = tensor<1000x8xf32>
-func.func @main(%x: !vec {batch.name = "x"}, %E: !table {batch.shared = "E"})
+func.func @main(%x: !vec {batch.name = "x"}, %shrink: !vec {batch.name = "shrink"},
+                %E: !table {batch.shared = "E"})
     -> (!vec {batch.name = "y"}) attributes {batch.entry} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %small = arith.constant 0.02 : f32
-  %shrink = arith.constant dense<[0.5, 10.0, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5]> : !vec
   %y = scf.while (%h = %x) : (!vec) -> !vec {
     %e = tensor.extract %h[%c0] : !vec
     %more = arith.cmpf ogt, %e, %small : f32

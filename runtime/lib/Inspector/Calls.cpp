@@ -28,8 +28,8 @@ struct RuntimeCalls {
     Part &part = Part::of(context);
     try {
       return body(part, part.owner);
-    } catch (const std::exception &error) {
-      part.message = error.what();
+    } catch (...) {
+      part.error = std::current_exception();
     }
     leave(part);
   }

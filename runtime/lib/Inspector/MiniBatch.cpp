@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <utility>
 
 using namespace batchrt;
@@ -61,8 +62,8 @@ void MiniBatch::makePart() {
   if (stacks.size() < static_cast<size_t>(workers.size()))
     stacks.push_back(std::make_unique<FiberStack>(options.stackSize));
   FiberStack &stack = *stacks[parts.size() % workers.size()];
-  parts.push_back(std::make_unique<Part>(*this, stack));
-  Part &part = *parts.back();
+  auto made = std::make_unique<Part>(*this, stack);
+  Part &part = *made;
   size_t kernels = descriptor().kernels.size();
   size_t bytes = kernels * sizeof(BatchQueue);
   std::memset(part.queueList.reserve(bytes, "recorded tasks"), 0, bytes);
@@ -71,6 +72,7 @@ void MiniBatch::makePart() {
   part.constantList.resize(kernels, -1);
   part.constants = part.constantList.data();
   part.stackLimit = part.stack.limit();
+  parts.push_back(std::move(made));
 }
 
 void MiniBatch::reserveParts(int64_t count) {
@@ -218,17 +220,14 @@ void MiniBatch::runUnbatched(int64_t instance) {
           describeError(part));
 }
 
-bool MiniBatch::checkIndices() {
+void MiniBatch::checkIndices(const std::vector<int64_t> &instances) {
   const BatchIndexError error = std::exchange(indexError, {});
-  if (error.place == 0)
-    return false;
   if (!object.entry().unbatched)
     raise(describeIndex(error));
   // The units of a mini-batch do not know which index is the first. Lanes may
   // compute what they drop.
-  for (int64_t i = 0; i < numInstances(); ++i)
-    runUnbatched(i);
-  return true;
+  for (int64_t instance : instances)
+    runUnbatched(instance);
 }
 
 void MiniBatch::addMemory(MemoryUse &use) const {
@@ -261,8 +260,15 @@ std::string MiniBatch::describeIndex(const BatchIndexError &error) const {
 }
 
 std::string MiniBatch::describeError(const Part &part) const {
-  return part.message.empty() ? explain(part.code, part.a, part.b)
-                              : part.message;
+  if (!part.error)
+    return explain(part.code, part.a, part.b);
+  try {
+    std::rethrow_exception(part.error);
+  } catch (const std::bad_alloc &) {
+    return "out of memory; a smaller batch (--batch) needs less";
+  } catch (const std::exception &error) {
+    return error.what();
+  }
 }
 
 /// The line and the field that hold index `value` in a field.

@@ -10,6 +10,8 @@
 
 #include "batch-runtime/Session.h"
 
+#include <exception>
+
 namespace batchrt {
 
 class MiniBatch;
@@ -48,12 +50,12 @@ struct alignas(64) Part : BatchContext {
 
   bool hasFailed = false;         ///< compiled code has
   int64_t code = 0, a = 0, b = 0; ///< of an error
-  std::string message;            ///< of an error in the runtime itself
+  std::exception_ptr error;       ///< in the runtime itself
 
   /// Runs `body(argument)` on the stack, which may leave it with an error.
   void run(void (*body)(void *), void *argument) {
     hasFailed = false;
-    message.clear();
+    error = nullptr;
     running = &fiber;
     stackLimit = stack.limit();
     fiber.run(body, argument);
@@ -86,11 +88,10 @@ public:
   void reserveParts(int64_t count);
   /// Gives `count` workers `bytes` of scratch memory each.
   void reserveWorkers(size_t bytes, int64_t count);
-  /// After a run: raises an error that names the instance and the index if one
-  /// was out of range. Returns true if that is of no account, as no instance
-  /// reads there; then the unbatched code has run, and the mini-batch has to
-  /// run again.
-  bool checkIndices();
+  /// After a run that met an index out of range: raises an error that names the
+  /// index and the first of `instances` that reads there. Returns if none does;
+  /// then the unbatched code has run, and the mini-batch has to run again.
+  void checkIndices(const std::vector<int64_t> &instances);
   /// Runs one instance by the unbatched code.
   void runUnbatched(int64_t instance);
 

@@ -15,7 +15,7 @@ using namespace batchrt;
 
 void Rooms::begin(const std::vector<Part *> &newParts) {
   parts = newParts;
-  noMemory.clear();
+  noMemory = nullptr;
   Part &first = *parts[0];
   first.numSteps = 0;
   endNodes = first.numNodes;
@@ -44,8 +44,8 @@ void Rooms::begin(const std::vector<Part *> &newParts) {
   grow();
   for (Part *part : parts)
     part->wantedNodes = part->wantedEntries = 0;
-  if (!noMemory.empty())
-    raise(noMemory);
+  if (noMemory)
+    std::rethrow_exception(noMemory);
 }
 
 /// Gives all parts that want room a new range, twice as much in all as before.
@@ -70,8 +70,8 @@ void Rooms::grow() {
   try {
     batch.growNodes(endNodes);
     batch.growList(endEntries);
-  } catch (const std::exception &error) {
-    noMemory = error.what();
+  } catch (...) {
+    noMemory = std::current_exception();
   }
   first.nodeCapacity = nodes;
   first.listCapacity = entries;
@@ -89,8 +89,8 @@ void Rooms::need(Part &part, int64_t nodes, int64_t entries) {
   else
     grow();
   part.wantedNodes = part.wantedEntries = 0;
-  if (!noMemory.empty())
-    raise(noMemory);
+  if (noMemory)
+    std::rethrow_exception(noMemory);
 }
 
 /// Waits until each worker needs room or has ended; false if all have ended.

@@ -50,7 +50,7 @@ private:
   int64_t endNodes = 0, endEntries = 0; ///< of all ranges
   bool isShared = false;
   std::vector<std::exception_ptr> errors; ///< by part
-  std::string noMemory;                   ///< why there is no more room
+  std::exception_ptr noMemory;            ///< why there is no more room
 };
 
 template <class Body>

@@ -102,7 +102,7 @@ void Strands::advance(Strand *strand, bool isNew) {
   if (instance.hasFailed)
     return;
   part.hasFailed = false;
-  part.message.clear();
+  part.error = nullptr;
   part.stepsLeft = instance.stepsLeft;
   while (strand) {
     const bool hasEnded = run(*strand, std::exchange(isNew, false));
@@ -118,8 +118,8 @@ void Strands::advance(Strand *strand, bool isNew) {
 void Strands::fail(int64_t instance) {
   const std::string why = part.owner.describeError(part);
   const bool isLimit =
-      part.message.empty() && (part.code == BATCH_ERROR_STACK_OVERFLOW ||
-                               part.code == BATCH_ERROR_TOO_MANY_STEPS);
+      !part.error && (part.code == BATCH_ERROR_STACK_OVERFLOW ||
+                      part.code == BATCH_ERROR_TOO_MANY_STEPS);
   if (!isLimit || !part.owner.options.lockstep.partialResults)
     raise("instance ", part.owner.forest().firstInstance + instance, ": ", why,
           isLimit ? ", or write the results of the others with "

@@ -58,8 +58,14 @@ void Session::schedule() {
 template <typename Run>
 static auto runChecked(MiniBatch &batch, Executor &executor, Run run) {
   auto result = run();
-  if (!batch.checkIndices())
+  if (!batch.indexError.place)
     return result;
+  // Those that have run into a limit would do so again.
+  std::vector<int64_t> ended;
+  for (int64_t i = 0; i < batch.numInstances(); ++i)
+    if (executor.failure(i).empty())
+      ended.push_back(i);
+  batch.checkIndices(ended);
   executor.forget();
   if (!batch.descriptor().waits) {
     executor.inspect();
