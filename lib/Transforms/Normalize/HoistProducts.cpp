@@ -62,15 +62,13 @@ public:
 private:
   using Slice = SetVector<Operation *>;
 
-  bool isInLoop(Value value) {
-    return !loop.isDefinedOutsideOfLoop(value);
-  }
+  bool isInLoop(Value value) { return !loop.isDefinedOutsideOfLoop(value); }
   std::optional<Slice> findInvariant(Value value);
   bool isInvariant(Value value) { return findInvariant(value).has_value(); }
   bool hoist(linalg::LinalgOp product);
   linalg::LinalgOp split(linalg::LinalgOp product);
   Value multiplyPiece(linalg::LinalgOp product, OpOperand &whole, int64_t dim,
-                     int64_t offset, ValueRange pieces, Value init);
+                      int64_t offset, ValueRange pieces, Value init);
 
   LoopLikeOpInterface loop;
   OpBuilder builder;
@@ -132,12 +130,12 @@ bool ProductHoister::hoist(linalg::LinalgOp product) {
 /// Multiplies `pieces` of the operand `whole`, which lie at `offset` in its
 /// dimension `dim`, and adds `init`.
 Value ProductHoister::multiplyPiece(linalg::LinalgOp product, OpOperand &whole,
-                                   int64_t dim, int64_t offset,
-                                   ValueRange pieces, Value init) {
+                                    int64_t dim, int64_t offset,
+                                    ValueRange pieces, Value init) {
   Location loc = product.getLoc();
   Value piece = pieces.size() == 1
-                   ? pieces.front()
-                   : tensor::ConcatOp::create(builder, loc, dim, pieces);
+                    ? pieces.front()
+                    : tensor::ConcatOp::create(builder, loc, dim, pieces);
   int64_t extent = cast<RankedTensorType>(piece.getType()).getDimSize(dim);
   AffineExpr summed = product.getMatchingIndexingMap(&whole).getResult(dim);
   SmallVector<Value> operands;
@@ -155,8 +153,8 @@ Value ProductHoister::multiplyPiece(linalg::LinalgOp product, OpOperand &whole,
     SmallVector<OpFoldResult> strides(type.getRank(), builder.getIndexAttr(1));
     SmallVector<OpFoldResult> sizes =
         getAsIndexOpFoldResult(builder.getContext(), type.getShape());
-    for (auto [place, expr] : llvm::enumerate(
-             product.getMatchingIndexingMap(&operand).getResults()))
+    for (auto [place, expr] :
+         llvm::enumerate(product.getMatchingIndexingMap(&operand).getResults()))
       if (expr == summed) {
         offsets[place] = builder.getIndexAttr(offset);
         sizes[place] = builder.getIndexAttr(extent);
@@ -212,7 +210,8 @@ linalg::LinalgOp ProductHoister::split(linalg::LinalgOp product) {
     for (bool invariant : {true, false})
       for (const Run &run : runs)
         if (run.invariant == invariant) {
-          sum = multiplyPiece(product, *whole, dim, run.offset, run.pieces, sum);
+          sum =
+              multiplyPiece(product, *whole, dim, run.offset, run.pieces, sum);
           if (invariant)
             fixed = sum;
         }
