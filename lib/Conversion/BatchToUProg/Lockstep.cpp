@@ -172,8 +172,8 @@ Value LockstepBuilder::takeLanes(Location loc, Value block) {
 LogicalResult LockstepBuilder::makeLoop() {
   Location loc = machine.getLoc();
   Type index = builder.getIndexType();
-  auto loop = uprog::WhileOp::create(builder, loc, /*results=*/index,
-                                     /*inits=*/ValueRange());
+  auto loop = uprog::WhileOp::create(builder, loc, /*resultTypes=*/index,
+                                     /*operands=*/ValueRange());
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&loop.getBefore());
   NextBlockOp next = chooseBlock(loc);

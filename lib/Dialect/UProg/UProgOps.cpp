@@ -103,7 +103,7 @@ ResultAttr OperatorOp::getWrite(unsigned index) {
   if (auto write = getResultAttrOfType<ResultAttr>(index, kResultAttr))
     return write;
   return ResultAttr::get(getContext(), /*siblings=*/1, /*position=*/0,
-                         AffineMap(), /*blockBytes=*/0);
+                         AffineMap(), /*block_bytes=*/0);
 }
 
 /// The number of an operand of this kind.
