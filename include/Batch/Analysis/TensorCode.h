@@ -9,8 +9,12 @@
 #define BATCH_ANALYSIS_TENSORCODE_H
 
 #include "Batch/Analysis/Sharedness.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace mlir::batch {
+
+/// `op` if it is a sum of products of floats with one result; else null.
+linalg::LinalgOp getContraction(Operation *op);
 
 /// Separates the tensor code of a program, which goes into kernels, from
 /// control.

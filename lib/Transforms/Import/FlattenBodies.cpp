@@ -88,17 +88,18 @@ static void flatten(scf::IfOp branch) {
   branch.erase();
 }
 
-/// True if x op x is x.
+/// True if x op x is x, and so is x op neutral number, also where x is NaN: the
+/// larger number of NaN and a number is the number.
 static bool isIdempotent(Operation *op) {
-  return isa<arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp,
-             arith::MinNumFOp, arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp,
-             arith::MinUIOp, arith::AndIOp, arith::OrIOp>(op);
+  return isa<arith::MaximumFOp, arith::MinimumFOp, arith::MaxSIOp,
+             arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp, arith::AndIOp,
+             arith::OrIOp>(op);
 }
 
 /// Makes the larger of `so_far` and (x or a neutral number) of the larger of
 /// `so_far` and (x or `so_far`): then `so_far` is read once, and elements can
 /// be combined in any order.
-static void skipNeutral(linalg::LinalgOp reduction) {
+static void takeNeutral(linalg::LinalgOp reduction) {
   Block &body = *reduction.getBlock();
   Operation *yield = body.getTerminator();
   for (auto [result, soFar] :
@@ -138,7 +139,7 @@ class FlattenBodiesPass
       flatten(branch);
     getOperation()->walk([](linalg::LinalgOp op) {
       if (op.getNumReductionLoops() > 0)
-        skipNeutral(op);
+        takeNeutral(op);
     });
   }
 };

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Batch/Analysis/TensorCode.h"
 #include "Batch/Transforms/Normalize/Passes.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -25,15 +25,6 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// `op` if it is a product of static shapes with one result; else null.
-static linalg::LinalgOp getProduct(Operation *op) {
-  auto product = dyn_cast<linalg::LinalgOp>(op);
-  if (!product || op->getNumResults() != 1 || product.hasDynamicShape() ||
-      !linalg::isaContractionOpInterface(product))
-    return {};
-  return product;
-}
-
 /// True if `op` may run where it did not before: it is tensor code without
 /// control, and it reads no computed place, which may be out of range.
 static bool mayRunEarlier(Operation *op) {
@@ -42,7 +33,13 @@ static bool mayRunEarlier(Operation *op) {
           op->getDialect()) ||
       !isPure(op))
     return false;
-  if (isa<tensor::ExtractOp, tensor::InsertOp>(op))
+  // Bodies of structured operations read at computed places, too.
+  WalkResult reads = op->walk([](Operation *inner) {
+    return isa<tensor::ExtractOp, tensor::InsertOp>(inner)
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  if (reads.wasInterrupted())
     return false;
   auto slice = dyn_cast<OffsetSizeAndStrideOpInterface>(op);
   return !slice || !ShapedType::isDynamicShape(slice.getStaticOffsets());
@@ -56,17 +53,25 @@ public:
   explicit ProductHoister(LoopLikeOpInterface loop)
       : loop(loop), builder(loop) {}
 
-  /// Returns the number of products moved.
-  unsigned run();
+  /// Returns true if it has moved any.
+  bool run();
 
 private:
   using Slice = SetVector<Operation *>;
+  /// Tensors of a concatenation, one after the other, that the loop changes, or
+  /// does not.
+  struct Run {
+    bool invariant;
+    int64_t offset;
+    SmallVector<Value> pieces;
+  };
 
   bool isInLoop(Value value) { return !loop.isDefinedOutsideOfLoop(value); }
   std::optional<Slice> findInvariant(Value value);
   bool isInvariant(Value value) { return findInvariant(value).has_value(); }
   bool hoist(linalg::LinalgOp product);
   linalg::LinalgOp split(linalg::LinalgOp product);
+  SmallVector<Run> findRuns(tensor::ConcatOp concat);
   Value multiplyPiece(linalg::LinalgOp product, OpOperand &whole, int64_t dim,
                       int64_t offset, ValueRange pieces, Value init);
 
@@ -89,7 +94,10 @@ ProductHoister::findInvariant(Value value) {
   BackwardSliceOptions options;
   options.inclusive = true;
   options.omitUsesFromAbove = false;
-  options.filter = [&](Operation *other) { return loop->isAncestor(other); };
+  options.omitBlockArguments = true;
+  options.filter = [&](Operation *other) {
+    return loop->isProperAncestor(other);
+  };
   if (failed(getBackwardSlice(op, &slice, options)))
     return std::nullopt;
   for (Operation *used : slice) {
@@ -166,52 +174,59 @@ Value ProductHoister::multiplyPiece(linalg::LinalgOp product, OpOperand &whole,
       ->getResult(0);
 }
 
+/// True if the operands `whole` and `other` of a product are both summed along
+/// what is dimension `dim` of `whole`.
+static bool isSummed(linalg::LinalgOp product, OpOperand &whole, int64_t dim,
+                     OpOperand &other) {
+  AffineExpr summed = product.getMatchingIndexingMap(&whole).getResult(dim);
+  auto has = [&](OpOperand &operand) {
+    return llvm::is_contained(
+        product.getMatchingIndexingMap(&operand).getResults(), summed);
+  };
+  return isa<AffineDimExpr>(summed) && has(other) &&
+         !has(*product.getDpsInitOperand(0));
+}
+
+SmallVector<ProductHoister::Run>
+ProductHoister::findRuns(tensor::ConcatOp concat) {
+  SmallVector<Run> runs;
+  int64_t offset = 0;
+  for (Value piece : concat.getInputs()) {
+    bool invariant = isInvariant(piece);
+    if (runs.empty() || runs.back().invariant != invariant)
+      runs.push_back({invariant, offset, {}});
+    runs.back().pieces.push_back(piece);
+    offset +=
+        cast<RankedTensorType>(piece.getType()).getDimSize(concat.getDim());
+  }
+  return runs;
+}
+
 /// Makes W1 a + W2 b of a product W [a; b] if the loop changes only some of
 /// these; returns the product that it does not change, or null.
 linalg::LinalgOp ProductHoister::split(linalg::LinalgOp product) {
-  if (product.getNumDpsInputs() != 2 ||
-      !isInvariant(product.getDpsInits().front()))
+  Value init = product.getDpsInits().front();
+  // A sum of shorter floats is rounded once, at its end.
+  if (product.getNumDpsInputs() != 2 || !isInvariant(init) ||
+      getElementTypeOrSelf(init).getIntOrFloatBitWidth() < 32)
     return {};
   for (OpOperand *whole : product.getDpsInputOperands()) {
     auto concat = whole->get().getDefiningOp<tensor::ConcatOp>();
     OpOperand *other =
         product.getDpsInputOperand(1 - whole->getOperandNumber());
-    if (!concat || !isInvariant(other->get()))
+    if (!concat || !isInvariant(other->get()) ||
+        !isSummed(product, *whole, concat.getDim(), *other))
       continue;
-    const auto dim = static_cast<int64_t>(concat.getDim());
-    AffineExpr summed = product.getMatchingIndexingMap(whole).getResult(dim);
-    if (!isa<AffineDimExpr>(summed) ||
-        !llvm::is_contained(product.getMatchingIndexingMap(other).getResults(),
-                            summed) ||
-        llvm::is_contained(
-            product.getMatchingIndexingMap(product.getDpsInitOperand(0))
-                .getResults(),
-            summed))
-      continue;
-    // Runs of pieces that the loop changes, or not.
-    struct Run {
-      bool invariant;
-      int64_t offset;
-      SmallVector<Value> pieces;
-    };
-    SmallVector<Run> runs;
-    int64_t offset = 0;
-    for (Value piece : concat.getInputs()) {
-      bool invariant = isInvariant(piece);
-      if (runs.empty() || runs.back().invariant != invariant)
-        runs.push_back({invariant, offset, {}});
-      runs.back().pieces.push_back(piece);
-      offset += cast<RankedTensorType>(piece.getType()).getDimSize(dim);
-    }
+    SmallVector<Run> runs = findRuns(concat);
     if (runs.size() < 2)
       continue;
     builder.setInsertionPoint(product);
-    Value sum = product.getDpsInits().front(), fixed;
+    Value sum = init, fixed;
     for (bool invariant : {true, false})
       for (const Run &run : runs)
         if (run.invariant == invariant) {
-          sum =
-              multiplyPiece(product, *whole, dim, run.offset, run.pieces, sum);
+          sum = multiplyPiece(product, *whole, concat.getDim(), run.offset,
+                              run.pieces, sum);
           if (invariant)
             fixed = sum;
         }
@@ -222,22 +237,23 @@ linalg::LinalgOp ProductHoister::split(linalg::LinalgOp product) {
   return {};
 }
 
-unsigned ProductHoister::run() {
-  unsigned count = 0;
+bool ProductHoister::run() {
+  bool changed = false;
   for (Region *region : loop.getLoopRegions()) {
     SmallVector<linalg::LinalgOp> products;
     for (Operation &op : region->getOps())
-      if (linalg::LinalgOp product = getProduct(&op))
-        products.push_back(product);
-    for (linalg::LinalgOp product : products)
-      if (hoist(product)) {
-        ++count;
-      } else if (linalg::LinalgOp piece = split(product)) {
-        hoist(piece);
-        ++count;
-      }
+      if (linalg::LinalgOp product = getContraction(&op))
+        if (!product.hasDynamicShape())
+          products.push_back(product);
+    for (linalg::LinalgOp product : products) {
+      bool hoisted = hoist(product);
+      if (!hoisted)
+        if (linalg::LinalgOp piece = split(product))
+          hoisted = hoist(piece);
+      changed |= hoisted;
+    }
   }
-  return count;
+  return changed;
 }
 
 namespace {
@@ -251,10 +267,10 @@ class HoistProductsPass
       if (!isa<linalg::LinalgOp>(loop.getOperation()))
         loops.push_back(loop);
     });
-    unsigned count = 0;
+    bool changed = false;
     for (LoopLikeOpInterface loop : loops)
-      count += ProductHoister(loop).run();
-    if (count == 0)
+      changed |= ProductHoister(loop).run();
+    if (!changed)
       return markAllAnalysesPreserved();
     // What was only for these products is dead in the loops.
     IRRewriter rewriter(&getContext());

@@ -8,10 +8,10 @@
 #include "../CallInlining.h"
 
 #include "Batch/Analysis/Sharedness.h"
+#include "Batch/Analysis/TensorCode.h"
 #include "Batch/Transforms/Recursion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
@@ -25,16 +25,6 @@ namespace mlir::batch {
 
 using namespace mlir;
 using namespace mlir::batch;
-
-/// `op` if it is a sum of products of floats with one result; else null.
-static linalg::LinalgOp getContraction(Operation *op) {
-  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-  if (!linalgOp || op->getNumResults() != 1 ||
-      !isa<FloatType>(getElementTypeOrSelf(op->getResult(0).getType())) ||
-      !linalg::isaContractionOpInterface(linalgOp))
-    return {};
-  return linalgOp;
-}
 
 /// True if `op` adds up its only input along some dimensions.
 static bool isSum(linalg::ReduceOp op) {

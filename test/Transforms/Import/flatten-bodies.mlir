@@ -116,9 +116,13 @@ func.func @dynamic(%x: tensor<?xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK:         ^bb0(%{{.*}}: f32, %[[SO_FAR:.*]]: f32):
 // CHECK:           %[[SCORE:.*]] = arith.select %{{.*}}, %{{.*}}, %[[SO_FAR]] : f32
 // CHECK:           arith.addf %[[SO_FAR]], %[[SCORE]]
+// CHECK:         linalg.generic
+// CHECK:         ^bb0(%{{.*}}: f32, %[[SO_FAR:.*]]: f32):
+// CHECK:           %[[SCORE:.*]] = arith.select %{{.*}}, %{{.*}}, %[[SO_FAR]] : f32
+// CHECK:           arith.maxnumf %[[SO_FAR]], %[[SCORE]]
 #whole = affine_map<(d0) -> ()>
 func.func @first(%x: tensor<9xf32>, %a: tensor<i32>, %b: tensor<f32>)
-    -> (tensor<i32>, tensor<f32>, tensor<f32>) {
+    -> (tensor<i32>, tensor<f32>, tensor<f32>, tensor<f32>) {
   %zero = arith.constant 0.0 : f32
   %word = linalg.generic {indexing_maps = [#one, #whole], iterator_types = ["reduction"]}
       ins(%x : tensor<9xf32>) outs(%a : tensor<i32>) {
@@ -146,5 +150,15 @@ func.func @first(%x: tensor<9xf32>, %a: tensor<i32>, %b: tensor<f32>)
     %sum = arith.addf %so_far, %candidate : f32
     linalg.yield %sum : f32
   } -> tensor<f32>
-  return %word, %most, %twice : tensor<i32>, tensor<f32>, tensor<f32>
+  // The larger number of NaN and the neutral number would be that.
+  %number = linalg.generic {indexing_maps = [#one, #whole], iterator_types = ["reduction"]}
+      ins(%x : tensor<9xf32>) outs(%b : tensor<f32>) {
+  ^bb0(%e: f32, %so_far: f32):
+    %is = arith.cmpf ogt, %e, %zero : f32
+    %candidate = arith.select %is, %e, %so_far : f32
+    %larger = arith.maxnumf %so_far, %candidate : f32
+    linalg.yield %larger : f32
+  } -> tensor<f32>
+  return %word, %most, %twice, %number
+      : tensor<i32>, tensor<f32>, tensor<f32>, tensor<f32>
 }

@@ -122,3 +122,37 @@ func.func @stays(%W: tensor<4x8xf32>, %U: tensor<4x4xf32>, %E: tensor<9x4xf32>,
   }
   return %e : tensor<4xf32>
 }
+
+// So do a read at a computed place in a body, and the rounding of a short sum.
+// CHECK-LABEL: func.func @reads(
+// CHECK-NOT:     linalg
+// CHECK:         scf.for
+// CHECK:           linalg.generic
+// CHECK:           linalg.matvec
+// CHECK:           tensor.concat
+// CHECK:           linalg.matvec
+#id = affine_map<(d) -> (d)>
+func.func @reads(%U: tensor<4x4xf32>, %E: tensor<9xf32>, %at: tensor<4xindex>,
+                 %o: tensor<4xf32>, %W: tensor<4x8xbf16>, %p: tensor<4xbf16>, %n: index)
+    -> (tensor<4xf32>, tensor<4xbf16>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %e:2 = scf.for %i = %zero to %n step %one iter_args(%x = %o, %q = %p)
+      -> (tensor<4xf32>, tensor<4xbf16>) {
+    %empty = tensor.empty() : tensor<4xf32>
+    %row = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+        ins(%at : tensor<4xindex>) outs(%empty : tensor<4xf32>) {
+    ^bb0(%place: index, %out: f32):
+      %element = tensor.extract %E[%place] : tensor<9xf32>
+      linalg.yield %element : f32
+    } -> tensor<4xf32>
+    %y = linalg.matvec ins(%U, %row : tensor<4x4xf32>, tensor<4xf32>)
+        outs(%o : tensor<4xf32>) -> tensor<4xf32>
+    %next = arith.addf %x, %y : tensor<4xf32>
+    %pq = tensor.concat dim(0) %p, %q : (tensor<4xbf16>, tensor<4xbf16>) -> tensor<8xbf16>
+    %short = linalg.matvec ins(%W, %pq : tensor<4x8xbf16>, tensor<8xbf16>)
+        outs(%p : tensor<4xbf16>) -> tensor<4xbf16>
+    scf.yield %next, %short : tensor<4xf32>, tensor<4xbf16>
+  }
+  return %e#0, %e#1 : tensor<4xf32>, tensor<4xbf16>
+}

@@ -33,8 +33,7 @@ struct Divergence {
 /// - The arguments of a program are equal on the units that run it together, if
 ///   they are wherever others run it; but lanes are a thread block's own, and
 ///   the number of a task differs between the units that share tasks out.
-/// - What control hands on is equal if all values that may be handed on are,
-/// and
+/// - What control hands on is equal if all that may be handed on is, and so is
 ///   what the control decides by.
 /// - Nothing is known of results of other ops.
 class Uniformity {

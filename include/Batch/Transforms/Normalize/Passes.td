@@ -220,7 +220,9 @@ def HoistProductsPass : Pass<"batch-hoist-products", "::mlir::ModuleOp"> {
     with the tensor code that it needs. Of a product of tensors that lie one after the
     other, `W [a; b]`, where the loop changes only some, the others' share is: it is
     `W1 a + W2 b`, which adds up the same numbers, what is computed before the loop
-    first.
+    first. Where that is another order, the sum may have other bits than with
+    `hoist=false`, in batched and unbatched code alike. Sums of `f16` and `bf16`, which
+    are rounded once, are not split.
 
     What control decides about stays where it is: code in a branch, and reads at
     computed places. A loop that runs no round computes its products in vain.
