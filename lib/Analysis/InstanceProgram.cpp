@@ -60,6 +60,12 @@ InstanceProgram::InstanceProgram(ModuleOp module) {
   }
 }
 
+Strategy InstanceProgram::getStrategy() const {
+  auto chosen = entry ? entry->getAttrOfType<StrategyAttr>(kStrategyAttr)
+                      : StrategyAttr();
+  return chosen ? chosen.getValue() : Strategy::Auto;
+}
+
 func::FuncOp InstanceProgram::getCallee(func::CallOp call) const {
   return byName.lookup(call.getCalleeAttr().getAttr());
 }

@@ -9,12 +9,23 @@
 
 #include "Batch/Analysis/StepFunctions.h"
 #include "Batch/Analysis/StepProgram.h"
+#include "Batch/Analysis/TensorCode.h"
 #include "Batch/Analysis/ValueFlow.h"
 #include "Batch/Analysis/WorkEstimate.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Diagnostics.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace mlir::batch;
+
+static std::string toText(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
 
 Strategies::Strategies(const InstanceProgram &program, bool gpu)
     : program(program), gpu(gpu) {}
@@ -52,6 +63,70 @@ static std::optional<Obstacle> findWaitObstacle(const InstanceProgram &program,
   return std::nullopt;
 }
 
+/// True for a type that a program of single instances has a place for.
+static bool isInstanceType(Type type, const Sharedness &sharedness,
+                           Value value) {
+  if (auto tensor = dyn_cast<RankedTensorType>(type))
+    return tensor.hasStaticShape() || sharedness.getParameter(value);
+  return type.isIntOrIndexOrFloat();
+}
+
+/// An obstacle in control to running single instances on all units.
+static std::optional<Obstacle>
+findInstanceObstacle(Operation *op, const TensorCode &code,
+                     const Sharedness &sharedness) {
+  if (code.contains(op) ||
+      isa<func::ReturnOp, scf::ForOp, scf::WhileOp, scf::IfOp,
+          scf::IndexSwitchOp, scf::YieldOp, scf::ConditionOp, rec::FoldOp,
+          rec::YieldOp, rec::LengthOp, tensor::ExtractOp,
+          tensor::ExtractSliceOp>(op) ||
+      isa<arith::ArithDialect, math::MathDialect>(op->getDialect())) {
+    for (Value operand : op->getOperands())
+      if (!isa<rec::ListType>(operand.getType()) &&
+          !isInstanceType(operand.getType(), sharedness, operand))
+        return Obstacle{op->getLoc(),
+                        (Twine("strategy 'replicate' has no place for a ") +
+                         toText(operand.getType()) + ", which this reads")
+                            .str()};
+    return std::nullopt;
+  }
+  if (isa<func::CallOp>(op))
+    return Obstacle{op->getLoc(),
+                    "strategy 'replicate' runs no recursion, which this calls"};
+  return Obstacle{op->getLoc(), ("strategy 'replicate' does not run '" +
+                                 op->getName().getStringRef() + "'")
+                                    .str()};
+}
+
+/// An obstacle to running single instances on all units.
+static std::optional<Obstacle>
+findInstanceObstacle(const InstanceProgram &program, bool gpu) {
+  func::FuncOp entry = program.getEntry();
+  if (gpu)
+    return Obstacle{entry.getLoc(), "strategy 'replicate' is for CPUs only"};
+  if (!entry.getBody().hasOneBlock())
+    return Obstacle{entry.getLoc(),
+                    "strategy 'replicate' needs structured control, and this "
+                    "function has several blocks"};
+  Sharedness sharedness(program);
+  TensorCode code(program, sharedness);
+  for (Type type : entry.getResultTypes())
+    if (!type.isIntOrIndexOrFloat() &&
+        !(isa<RankedTensorType>(type) &&
+          cast<RankedTensorType>(type).hasStaticShape()))
+      return Obstacle{entry.getLoc(),
+                      ("strategy 'replicate' has no place for a " +
+                       toText(type) + ", which is a result")};
+  std::optional<Obstacle> found;
+  entry.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (!found)
+      found = findInstanceObstacle(op, code, sharedness);
+    // The bodies of tensor code are in kernels.
+    return code.contains(op) ? WalkResult::skip() : WalkResult::advance();
+  });
+  return found;
+}
+
 /// An obstacle to following tensors, which the passes after the analysis need.
 static std::optional<Obstacle> findUnknownFlow(const InstanceProgram &program) {
   ValueFlowWalker walker(program);
@@ -76,6 +151,8 @@ std::optional<Obstacle> Strategies::find(Strategy strategy) const {
   case Strategy::Lockstep:
   case Strategy::Mask:
     return StepProgram(program, /*tailCalls=*/true).getObstacle();
+  case Strategy::Replicate:
+    return findInstanceObstacle(program, gpu);
   case Strategy::None:
   case Strategy::Auto:
     return std::nullopt;
@@ -114,7 +191,8 @@ LogicalResult Strategies::emitError(const Obstacle &obstacle) {
   InFlightDiagnostic error = mlir::emitError(obstacle.loc) << obstacle.text;
   std::string legal;
   for (Strategy other : {Strategy::Linearize, Strategy::Lockstep,
-                         Strategy::Mask, Strategy::Lazy, Strategy::None}) {
+                         Strategy::Mask, Strategy::Lazy, Strategy::Replicate,
+                         Strategy::None}) {
     if (!isLegal(other))
       continue;
     if (!legal.empty())

@@ -107,6 +107,10 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
 
   // Control, then memory.
   pm.addPass(createLockstepPass());
+  ReplicatePassOptions replicate;
+  replicate.level = options.level;
+  pm.addPass(createReplicatePass(replicate));
+  pm.addPass(createInsertBarriersPass());
   pm.addPass(createLinearizePass());
   // A module may already have a policy.
   if (options.policy || !options.policyTable.empty()) {

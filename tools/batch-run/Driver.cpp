@@ -364,7 +364,8 @@ int batchrun::run(const Options &options) {
             "--outputs files instead");
   }
   if (!options.onlyUnbatched &&
-      !((descriptor.hasInspect || descriptor.lockstep) &&
+      !((descriptor.hasInspect || descriptor.lockstep ||
+         descriptor.replicate) &&
         (descriptor.hasExecute || descriptor.launch)))
     raise("the object has no batched code, only --unbatched is possible: ",
           descriptor.notBatched.empty() ? "it was compiled with strategy 'none'"

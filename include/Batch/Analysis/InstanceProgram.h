@@ -8,6 +8,7 @@
 #ifndef BATCH_ANALYSIS_INSTANCEPROGRAM_H
 #define BATCH_ANALYSIS_INSTANCEPROGRAM_H
 
+#include "Batch/Dialect/Batch/Batch.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -21,6 +22,8 @@ public:
   explicit InstanceProgram(ModuleOp module);
 
   func::FuncOp getEntry() const { return entry; }
+  /// The strategy of the entry; `auto` if none is chosen yet.
+  Strategy getStrategy() const;
   /// All reached functions, in module order.
   ArrayRef<func::FuncOp> getFunctions() const { return functions; }
   /// Components, callees before callers.

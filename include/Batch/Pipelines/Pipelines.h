@@ -8,6 +8,7 @@
 #ifndef BATCH_PIPELINES_PIPELINES_H
 #define BATCH_PIPELINES_PIPELINES_H
 
+#include "Batch/Conversion/BatchToUProg/Options.h"
 #include "Batch/Conversion/UProgToGPU/Options.h"
 #include "Batch/Target/GPU/GPUTarget.h"
 #include "Batch/Transforms/Control/Options.h"
@@ -30,9 +31,16 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
           "an error where the program is not structural), 'lockstep' "
           "(block by block for many lanes), 'mask' (the same, call "
           "by call), 'lazy' (ahead, but waiting where it needs a "
-          "tensor), 'auto' (what fits the program) or 'none' (kernels "
+          "tensor), 'replicate' (on all units that run the "
+          "instance), 'auto' (what fits the program) or 'none' (kernels "
           "only)"),
       llvm::cl::init(Strategy::Auto)};
+  Option<InstanceLevel> level{
+      *this, "level",
+      llvm::cl::desc("Who runs an instance of strategy 'replicate': 'block' (one "
+                     "unit), 'device' (all units together) or 'auto' (the "
+                     "latter for those that are too few for all units)"),
+      llvm::cl::init(InstanceLevel::Auto)};
   Option<bool> coarsen{
       *this, "coarsen",
       llvm::cl::desc("Make kernels of blocks of tensor code, not of single "

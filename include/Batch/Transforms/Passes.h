@@ -9,6 +9,7 @@
 #define BATCH_TRANSFORMS_PASSES_H
 
 #include "Batch/Transforms/Control/Passes.h"
+#include "Batch/Transforms/Executor/Passes.h"
 #include "Batch/Transforms/Import/Passes.h"
 #include "Batch/Transforms/Kernels/Passes.h"
 #include "Batch/Transforms/Memory/Passes.h"
@@ -27,6 +28,7 @@ inline void registerTransformsPasses() {
   registerTransformsControlPasses();
   registerTransformsSchedulePasses();
   registerTransformsMemoryPasses();
+  registerTransformsExecutorPasses();
   registerTransformsVerifyPasses();
 }
 

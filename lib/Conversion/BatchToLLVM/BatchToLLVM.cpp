@@ -720,6 +720,7 @@ void ObjectBuilder::cleanUp() {
   }
   module->removeAttr(uprog::kPackingsAttr);
   module->removeAttr(uprog::kIndicesAttr);
+  module->removeAttr(uprog::kInstancesAttr);
   module->removeAttr(kPolicyAttr);
   module->removeAttr(kSizesAttr);
   module->removeAttr(gpu::GPUDialect::getContainerModuleAttrName());

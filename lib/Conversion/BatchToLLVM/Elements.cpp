@@ -101,39 +101,18 @@ Value mlir::batch::loadElement(OpBuilder &builder, Operation *op,
                                ValueRange indices) {
   Location loc = op->getLoc();
   ContextBuilder cb(builder, loc);
-  Type element = type.getElementType();
   auto place = op->getAttrOfType<IntegerAttr>(kIndexPlaceAttr);
   auto getExtent = [&](int64_t dim) -> Value {
     return type.isDynamicDim(dim) ? loadExtent(builder, loc, row)
                                   : cb.constant(type.getDimSize(dim));
   };
-  // Strides in bytes; rows of the last dimension are padded.
-  int64_t stride = elementBytes(element);
-  Value address = row;
-  for (int64_t dim = type.getRank() - 1; dim >= 0; --dim) {
-    Value index = cb.toCell(indices[dim]);
-    std::optional<int64_t> known = getConstantIntValue(indices[dim]);
+  SmallVector<Value> cells;
+  for (auto [dim, index] : llvm::enumerate(indices)) {
+    cells.push_back(cb.toCell(index));
+    std::optional<int64_t> known = getConstantIntValue(index);
     if (!known || *known < 0 || *known >= type.getDimSize(dim))
-      checkIndex(cb, builder, loc, index, getExtent(dim),
+      checkIndex(cb, builder, loc, cells.back(), getExtent(dim),
                  place ? place.getInt() + dim : 0);
-    Value offset =
-        arith::MulIOp::create(builder, loc, index, cb.constant(stride));
-    address = arith::AddIOp::create(builder, loc, address, offset);
-    if (dim == 0)
-      break;
-    stride = dim + 1 == type.getRank() ? getRowBytes(RankedTensorType::get(
-                                             {type.getDimSize(dim)}, element))
-                                       : stride * type.getDimSize(dim);
   }
-  Value pointer = LLVM::IntToPtrOp::create(
-      builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), address);
-  Type stored = element;
-  if (!isa<FloatType>(element))
-    stored = builder.getIntegerType(elementBytes(element) * 8);
-  Value loaded = LLVM::LoadOp::create(builder, loc, stored, pointer);
-  if (element.isIndex())
-    return cb.fromCell(loaded, element);
-  if (stored != element)
-    return arith::TruncIOp::create(builder, loc, element, loaded);
-  return loaded;
+  return cb.loadElement(type, row, cells);
 }

@@ -97,20 +97,7 @@ static void copyInitial(OpOperand &initial) {
       UnrealizedConversionCastOp::create(builder, loc, cell, initial.get())
           .getResult(0);
   Value to = allocateRows(builder, loc, cb.getContext(), cb.constant(bytes));
-  constexpr int64_t chunk = 64;
-  Type piece = VectorType::get(chunk / 4, builder.getI32Type());
-  Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
-  scf::ForOp::create(
-      builder, loc, cb.constant(0), cb.constant(bytes), cb.constant(chunk),
-      ValueRange(), [&](OpBuilder &nested, Location, Value offset, ValueRange) {
-        auto at = [&](Value row) -> Value {
-          Value place = arith::AddIOp::create(nested, loc, row, offset);
-          return LLVM::IntToPtrOp::create(nested, loc, pointer, place);
-        };
-        Value value = LLVM::LoadOp::create(nested, loc, piece, at(from));
-        LLVM::StoreOp::create(nested, loc, value, at(to));
-        scf::YieldOp::create(nested, loc);
-      });
+  cb.copyBytes(from, to, cb.constant(0), cb.constant(bytes));
   initial.set(UnrealizedConversionCastOp::create(builder, loc,
                                                  initial.get().getType(), to)
                   .getResult(0));

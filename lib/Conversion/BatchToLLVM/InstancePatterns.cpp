@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../../Codegen/Instances/TaskStep.h"
 #include "Batch/Dialect/Batch/Views.h"
 #include "Batch/Dialect/Rec/Rec.h"
 #include "Batch/Dialect/UProg/UProg.h"
@@ -105,20 +106,6 @@ public:
 
 } // namespace
 
-/// Stack memory for `cells` cells, taken once per call of the function even if
-/// `op` is in a loop.
-static Value allocateCells(OpBuilder &builder, Operation *op, int64_t cells) {
-  OpBuilder::InsertionGuard guard(builder);
-  auto function = op->getParentOfType<FunctionOpInterface>();
-  builder.setInsertionPointToStart(&function.getFunctionBody().front());
-  Value count = LLVM::ConstantOp::create(
-      builder, op->getLoc(), builder.getI64Type(),
-      builder.getI64IntegerAttr(std::max<int64_t>(cells, 1)));
-  return LLVM::AllocaOp::create(
-      builder, op->getLoc(), LLVM::LLVMPointerType::get(builder.getContext()),
-      builder.getI64Type(), count, /*alignment=*/8);
-}
-
 Value batch::allocateRows(OpBuilder &builder, Location loc, Value context,
                           Value bytes) {
   ContextBuilder cb(builder, loc, context);
@@ -160,163 +147,17 @@ static func::FuncOp lookupOperatorCode(InvokeOp op) {
                                                          : func::FuncOp();
 }
 
-namespace {
-
-/// Builds a step of one task on the stack, and calls the operator's code.
-class TaskBuilder {
-public:
-  TaskBuilder(InvokeOp op, KernelOp kernel, func::FuncOp function,
-              ConversionPatternRewriter &rewriter);
-
-  /// Stores the operands that are not shared.
-  void storeOperands(ValueRange inputs);
-  /// Takes memory for the results that are not in rows of `inputs`; returns
-  /// their rows.
-  SmallVector<Value> allocateResults(const ObjectLayout &layout,
-                                     ValueRange inputs);
-  void call(int64_t kernelNumber);
-
-private:
-  void storeField(int64_t position, Field field, Value cell);
-  void storeOperand(int64_t position, unsigned index, Value input);
-  void storeSegment(int64_t position, Value slot, unsigned index, Value list);
-  Value toCell(Value pointer) {
-    return LLVM::PtrToIntOp::create(rewriter, loc, rewriter.getI64Type(),
-                                    pointer);
-  }
-
-  InvokeOp op;
-  KernelOp kernel;
-  func::FuncOp function;
-  uprog::CodeAttr code;
-  ConversionPatternRewriter &rewriter;
-  Location loc;
-  ContextBuilder cb;
-  Value context, operands, values, offsets, zeroIndex, results, step, zero, one;
-  Value scratchBytes;
-  bool needsScratch;
-  /// Ragged domains whose scratch memory is already counted.
-  DenseSet<int64_t> domains;
-};
-
-} // namespace
-
-TaskBuilder::TaskBuilder(InvokeOp op, KernelOp kernel, func::FuncOp function,
-                         ConversionPatternRewriter &rewriter)
-    : op(op), kernel(kernel), function(function),
-      code(function->getAttrOfType<uprog::CodeAttr>(uprog::kCodeAttr)),
-      rewriter(rewriter), loc(op.getLoc()), cb(rewriter, loc),
-      context(cb.getContext()) {
-  unsigned perTask = 0;
-  for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
-    perTask += !kernel.isShared(i);
-  operands = allocateCells(rewriter, op, perTask * kOperandCells);
-  values = allocateCells(rewriter, op, perTask);
-  offsets = allocateCells(rewriter, op, perTask);
-  zeroIndex = allocateCells(rewriter, op, 1);
-  results = allocateCells(rewriter, op, kernel.getNumResults());
-  step = allocateCells(rewriter, op, kStepCells);
-  zero = cb.constant(0);
-  one = cb.constant(1);
-  cb.storeCell(zeroIndex, zero, zero);
-  scratchBytes = cb.constant(code.getTaskScratch());
-  needsScratch = code.getTaskScratch() > 0;
-}
-
-void TaskBuilder::storeOperands(ValueRange inputs) {
-  int64_t position = 0;
-  for (auto [index, input] : llvm::enumerate(inputs))
-    if (!kernel.isShared(index))
-      storeOperand(position++, index, input);
-}
-
-void TaskBuilder::storeField(int64_t position, Field field, Value cell) {
-  cb.storeCell(operands, cb.constant(position * kOperandCells + field.cell()),
-               cell);
-}
-
-/// Stores operand `index` of the invocation, the `position`th that is not
-/// shared.
-void TaskBuilder::storeOperand(int64_t position, unsigned index, Value input) {
-  constexpr Field fields[] = {kOperandBase, kOperandRows, kOperandOffsets};
-  for (int64_t cell : listOtherCells<BatchOperand>(fields))
-    storeField(position, {cell * kCellBytes, /*isPointer=*/false}, zero);
-  Value slot = cb.constant(position);
-  Value ownValue = cb.address(values, slot, rewriter.getI64Type());
-  if (kernel.isRagged(index))
-    return storeSegment(position, slot, index, input);
-
-  auto read = kernel.getArgAttrOfType<ReadAttr>(index, kReadAttr);
-  bool isScalar = input.getType().isIntOrIndexOrFloat() &&
-                  !isa<RankedTensorType>(op.getInputs()[index].getType());
-  bool gathers = !isScalar && (!read || read.getKind() == ReadKind::Gather);
-  if (!gathers)
-    cb.storeCell(values, slot, isScalar ? cb.toCell(input) : input);
-  storeField(position, kOperandBase, gathers ? input : zero);
-  storeField(position, kOperandRows, toCell(gathers ? zeroIndex : ownValue));
-  storeField(position, kOperandOffsets, zero);
-}
-
-/// Stores a ragged operand, a list, as one segment: its rows, by address.
-void TaskBuilder::storeSegment(int64_t position, Value slot, unsigned index,
-                               Value list) {
-  Value length = cb.listLength(list);
-  Value begin = cb.address(cb.loadField(ContextField::listPool),
-                           cb.listBegin(list), rewriter.getI64Type());
-  Value shifted = arith::ShLIOp::create(rewriter, loc, length, cb.constant(32));
-  cb.storeCell(offsets, slot, shifted);
-  storeField(position, kOperandBase, zero);
-  storeField(position, kOperandRows, toCell(begin));
-  storeField(position, kOperandOffsets,
-             toCell(cb.address(offsets, slot, rewriter.getI64Type())));
-  auto domain = kernel.getArgAttrOfType<IntegerAttr>(index, kRaggedAttr);
-  int64_t number = domain ? domain.getInt() : 0;
-  ArrayRef<int64_t> raggedBytes = code.getRaggedScratch();
-  if (!domains.insert(number).second ||
-      number >= static_cast<int64_t>(raggedBytes.size()))
-    return;
-  int64_t bytes = raggedBytes[number];
-  needsScratch |= bytes > 0;
-  Value more = arith::MulIOp::create(rewriter, loc, length, cb.constant(bytes));
-  scratchBytes = arith::AddIOp::create(rewriter, loc, scratchBytes, more);
-}
-
-SmallVector<Value> TaskBuilder::allocateResults(const ObjectLayout &layout,
-                                                ValueRange inputs) {
-  SmallVector<Value> rows;
-  auto inPlace = op->getAttrOfType<DenseI64ArrayAttr>(kInPlaceAttr);
-  for (unsigned index = 0; index < op.getNumResults(); ++index) {
-    if (inPlace && inPlace[index] >= 0) {
-      rows.push_back(inputs[inPlace[index]]);
-      cb.storeCell(results, cb.constant(index), zero);
-      continue;
-    }
-    int64_t bytes = layout.getResultBytes(kernel, index);
-    rows.push_back(allocateRows(rewriter, loc, context, cb.constant(bytes)));
-    cb.storeCell(results, cb.constant(index), rows.back());
-  }
-  return rows;
-}
-
-void TaskBuilder::call(int64_t kernelNumber) {
-  Value scratch = zero;
-  if (needsScratch)
-    scratch = allocateRows(rewriter, loc, context, scratchBytes);
-
-  // Operators' code gets scratch memory as an argument and has no barriers.
-  constexpr Field stepFields[] = {kStepKernel,  kStepCount,   kStepOperands,
-                                  kStepResults, kStepScratch, kStepBarrier};
-  for (int64_t cell : listOtherCells<BatchStep>(stepFields))
-    cb.storeCell(step, cb.constant(cell), zero);
-  cb.storeCell(step, kStepKernel, cb.constant(kernelNumber));
-  cb.storeCell(step, kStepCount, one);
-  cb.storeCell(step, kStepOperands, toCell(operands));
-  cb.storeCell(step, kStepResults, toCell(results));
-  Type pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
-  Value scratchPointer =
-      LLVM::IntToPtrOp::create(rewriter, loc, pointer, scratch);
+/// Runs the operator's code for the only task of a step.
+static void callOperator(OpBuilder &builder, Location loc,
+                         func::FuncOp function, Value step, Value scratch) {
+  ContextBuilder cb(builder, loc);
+  Value zero = cb.constant(0), one = cb.constant(1);
+  Value scratchPointer = LLVM::IntToPtrOp::create(
+      builder, loc, LLVM::LLVMPointerType::get(builder.getContext()),
+      scratch ? scratch : zero);
   Value workerScratch =
       cb.loadPointer(cb.loadField(ContextField::workerScratch), 0);
+  auto code = function->getAttrOfType<uprog::CodeAttr>(uprog::kCodeAttr);
   Value stages = cb.constant(code.getStages());
   SmallVector<Value> arguments = {
       step,           cb.loadField(ContextField::packings),
@@ -326,7 +167,7 @@ void TaskBuilder::call(int64_t kernelNumber) {
       zero,           stages};
   if (function.getNumArguments() > arguments.size())
     arguments.push_back(cb.loadField(ContextField::indexError));
-  func::CallOp::create(rewriter, loc, function, arguments);
+  func::CallOp::create(builder, loc, function, arguments);
 }
 
 LogicalResult
@@ -337,10 +178,30 @@ ConvertInvoke::matchAndRewrite(InvokeOp op, OpAdaptor adaptor,
   func::FuncOp function = lookupOperatorCode(op);
   if (!function)
     return rewriter.notifyMatchFailure(op, "the kernel's operator has no code");
-  TaskBuilder task(op, kernel, function, rewriter);
-  task.storeOperands(adaptor.getInputs());
-  SmallVector<Value> rows = task.allocateResults(layout, adaptor.getInputs());
-  task.call(layout.getKernel(kernel.getSymNameAttr()));
+  Location loc = op.getLoc();
+  ContextBuilder cb(rewriter, loc);
+  TaskStep task(rewriter, op, cb.getContext(), kernel,
+                function->getAttrOfType<uprog::CodeAttr>(uprog::kCodeAttr));
+  for (auto [index, input] : llvm::enumerate(adaptor.getInputs()))
+    if (!kernel.isShared(index))
+      task.storeOperand(input);
+  auto allocate = [&](Value bytes) {
+    return allocateRows(rewriter, loc, cb.getContext(), bytes);
+  };
+  SmallVector<Value> rows;
+  auto inPlace = op->getAttrOfType<DenseI64ArrayAttr>(kInPlaceAttr);
+  for (unsigned index = 0; index < op.getNumResults(); ++index) {
+    bool isOperand = inPlace && inPlace[index] >= 0;
+    rows.push_back(isOperand ? adaptor.getInputs()[inPlace[index]]
+                             : allocate(cb.constant(layout.getResultBytes(
+                                   kernel, index))));
+    task.storeResult(index, isOperand ? Value() : rows.back());
+  }
+  Value bytes = task.getScratchBytes();
+  Value scratch = bytes ? allocate(bytes) : Value();
+  Value step =
+      task.finish(layout.getKernel(kernel.getSymNameAttr()), scratch);
+  callOperator(rewriter, loc, function, step, scratch);
   rewriter.replaceOp(op, rows);
   return success();
 }

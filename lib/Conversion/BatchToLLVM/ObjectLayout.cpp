@@ -459,6 +459,15 @@ void ObjectLayout::describeRows(json::Object &object) const {
   object[key::groups] = groups;
 }
 
+static json::Object describeInstances(DictionaryAttr instances) {
+  json::Array loops;
+  for (auto loop :
+       instances.getAs<ArrayAttr>("loops").getAsValueRange<StringAttr>())
+    loops.push_back(loop.str());
+  return json::Object{{key::bytes, instances.getAs<IntegerAttr>("bytes").getInt()},
+                      {key::loops, std::move(loops)}};
+}
+
 FailureOr<json::Value> ObjectLayout::describeAdts() const {
   json::Array adts;
   for (auto adt : module.getOps<rec::AdtOp>()) {
@@ -621,6 +630,9 @@ FailureOr<json::Value> ObjectLayout::describe(const InstanceProgram &program,
   object[key::waits] = waits;
   for (auto machine : module.getOps<MachineOp>())
     object[key::lockstep] = describeMachine(machine);
+  if (auto instances =
+          module->getAttrOfType<DictionaryAttr>(uprog::kInstancesAttr))
+    object[key::replicate] = describeInstances(instances);
   if (auto policy = module->getAttrOfType<PolicyAttr>(kPolicyAttr)) {
     object[key::policy] = batchrt::policyName(policy.getKind());
     if (StringAttr table = policy.getTable())

@@ -30,6 +30,7 @@ struct WorkerProgram {
   SymbolTable &symbols;
   int64_t rowSplit, stageRows; ///< options of the pass
   bool alone;                  ///< of block level
+  InstanceProgramState instances;
   func::FuncOp function = {};  ///< over (context, worker, workers, others)
   Value lanes = {};            ///< of the worker, if the program has lanes
 
@@ -61,8 +62,11 @@ public:
   Values lower(uprog::BarrierOp barrier, uprog::BarrierOp::Adaptor) {
     // Workers are the units of the device; units below run on one worker.
     if (barrier.getLevel() == uprog::Level::Device)
-      builder().call(RuntimeFunction::barrier, program.getWorker());
+      meet(barrier);
     return {};
+  }
+  Values lower(uprog::UnitsOp, uprog::UnitsOp::Adaptor) {
+    return {toIndex(program.alone ? constant(1) : program.getWorkers())};
   }
   Values lower(uprog::PlanSizeOp, uprog::PlanSizeOp::Adaptor) {
     return {toIndex(builder().loadField(ContextField::numSteps))};
@@ -87,6 +91,12 @@ public:
 private:
   ContextBuilder builder() {
     return ContextBuilder(b, b.getLoc(), program.getContext());
+  }
+  /// A barrier of all workers.
+  void meet(Operation *op) {
+    if (program.instances.unit.state)
+      InstanceCode(b, op, program.instances.unit).countBarrier();
+    builder().call(RuntimeFunction::barrier, program.getWorker());
   }
   void runProgram(uprog::RunOp run, uprog::RunOp::Adaptor operands);
   void callProgram(StringRef name, ValueRange inputs, ValueRange converted,
@@ -220,7 +230,7 @@ SmallVector<Value> WorkerEmitter::lower(uprog::RunOp run,
   int64_t first = 0;
   for (int64_t stage : sharing.getBarriers()) {
     call(zero, tasks, worker, workers, cb.constant(first), cb.constant(stage));
-    cb.call(RuntimeFunction::barrier, worker);
+    meet(run);
     first = stage;
   }
   call(zero, tasks, worker, workers, cb.constant(first), cb.constant(stages));
@@ -267,7 +277,9 @@ SmallVector<Value> WorkerEmitter::lower(uprog::ProgramOp op,
   Type i64 = b.getI64Type();
   SmallVector<Type> types = {pointer, i64, i64};
   for (Type type : llvm::make_filter_range(op.getArgumentTypes(), isHandedOver))
-    types.push_back(isa<uprog::StepType, MemRefType>(type) ? pointer : type);
+    types.push_back(isa<uprog::StepType, MemRefType>(type) ? pointer
+                    : isa<uprog::RowType>(type)            ? i64
+                                                           : type);
   auto function =
       func::FuncOp::create(b, op.getSymName(), b.getFunctionType(types, {}));
   program.function = function;
@@ -279,6 +291,10 @@ SmallVector<Value> WorkerEmitter::lower(uprog::ProgramOp op,
   b.setInsertionPointToStart(function.addEntryBlock());
   if (hasLanes(op))
     program.lanes = loadLanes(program.getContext(), program.getWorker());
+  if (runsInstances(op))
+    program.instances.unit = makeInstanceUnit(
+        b, b.getLoc(), program.getContext(), program.getWorker(),
+        program.getWorkers(), /*together=*/!program.alone);
   inlineBody(op, program.getContext(), program.lanes,
              function.getArguments().drop_front(3));
   func::ReturnOp::create(b);
@@ -337,9 +353,14 @@ class ConvertUProgToCPUPass
     for (uprog::ProgramOp program : programs)
       if (failed(check(program, symbols)))
         return signalPassFailure();
+    InstanceTables tables(getOperation());
+    tables.save(getOperation());
     for (uprog::ProgramOp program : programs)
-      if (failed(lower(program, symbols)))
+      if (failed(lower(program, symbols, tables)))
         return signalPassFailure();
+    for (auto buffer : llvm::make_early_inc_range(
+             getOperation().getOps<uprog::BufferOp>()))
+      buffer.erase();
   }
 
   LogicalResult check(uprog::ProgramOp program, SymbolTable &symbols) {
@@ -357,23 +378,28 @@ class ConvertUProgToCPUPass
                         });
   }
 
-  LogicalResult lower(uprog::ProgramOp op, SymbolTable &symbols) {
-    WorkerProgram program{symbols, rowSplit, stageRows,
-                          op.getLevel() == uprog::Level::Block};
+  LogicalResult lower(uprog::ProgramOp op, SymbolTable &symbols,
+                      const InstanceTables &tables) {
+    WorkerProgram program{symbols,
+                          rowSplit,
+                          stageRows,
+                          op.getLevel() == uprog::Level::Block,
+                          {tables}};
     MachineOp machine = *findMachine(op);
     auto makeLanes = [&](ImplicitLocOpBuilder &b, Value lanes) {
       return LaneCode(b, b.getLoc(), machine, program.getContext(), lanes);
     };
     if (failed(convertProgram(
             op, LLVM::LLVMPointerType::get(&getContext()), makeLanes,
+            program.instances,
             [&](const TypeConverter &converter, RewritePatternSet &patterns) {
               addProgramPatterns<WorkerEmitter, uprog::ProgramOp, uprog::RunOp,
                                  uprog::ReduceOp, uprog::CompactOp,
                                  uprog::RefOp, uprog::BarrierOp,
                                  uprog::PlanSizeOp, uprog::PlanStepOp,
                                  uprog::StepKernelOp, uprog::StepTasksOp,
-                                 uprog::StepBarrierOp>(converter, program,
-                                                       patterns);
+                                 uprog::StepBarrierOp, uprog::UnitsOp>(
+                  converter, program, patterns);
             })))
       return failure();
     if (machine)

@@ -647,6 +647,8 @@ LogicalResult ConvertUProgToGPUPass::check(uprog::ProgramOp program,
     return program.emitError(
         "this program runs calls on the stack of the host, which blocks of a "
         "GPU do not have; compile with --strategy=lockstep");
+  if (runsInstances(program))
+    return program.emitError("strategy 'replicate' is for CPUs only");
   constexpr StringLiteral error =
       "this op cannot be lowered to a persistent kernel";
   return checkProgram(program, error, [&](Operation *op) -> LogicalResult {
@@ -676,9 +678,11 @@ LogicalResult ConvertUProgToGPUPass::lower(uprog::ProgramOp program,
     return LaneCode(b, b.getLoc(), kernel.machine, kernel.context, lanes,
                     block);
   };
+  InstanceTables tables(getOperation());
+  InstanceProgramState instances{tables};
   return convertProgram(
       program, LLVM::LLVMPointerType::get(&getContext(), kGlobalMemory),
-      makeLanes,
+      makeLanes, instances,
       [&](const TypeConverter &converter, RewritePatternSet &patterns) {
         addProgramPatterns<KernelEmitter, uprog::ProgramOp, uprog::RunOp,
                            uprog::ReduceOp, uprog::CompactOp, uprog::BarrierOp,

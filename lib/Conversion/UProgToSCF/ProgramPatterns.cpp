@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -155,6 +156,86 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
+// Instances
+//===----------------------------------------------------------------------===//
+
+bool batch::runsInstances(uprog::ProgramOp program) {
+  return program
+      .walk([](Operation *op) {
+        return isa<uprog::InstancesOp, uprog::EnterInstanceOp>(op)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+namespace {
+
+class InstanceEmitter : OpEmitter {
+public:
+  InstanceEmitter(Operation *op, ConversionPatternRewriter &rewriter,
+                  InstanceProgramState &state)
+      : OpEmitter(op, rewriter), tables(state.tables),
+        code(b, op, state.unit) {}
+
+  using Values = SmallVector<Value>;
+
+  Values lower(uprog::RowOp op, uprog::RowOp::Adaptor operands) {
+    return {code.row(op, operands.getAvoided(), tables)};
+  }
+  Values lower(uprog::ParameterRowOp op,
+               uprog::ParameterRowOp::Adaptor operands) {
+    return {code.parameterRow(op, toI64(operands.getIndex()), tables)};
+  }
+  Values lower(uprog::LoadOp op, uprog::LoadOp::Adaptor operands) {
+    return {code.load(op, operands.getRow(), operands.getIndices(), tables)};
+  }
+  Values lower(uprog::CopyOp op, uprog::CopyOp::Adaptor operands) {
+    code.copy(cast<RankedTensorType>(op.getType()), operands.getFrom(),
+              operands.getTo());
+    return {};
+  }
+  Values lower(uprog::SiteOp op, uprog::SiteOp::Adaptor operands) {
+    return {
+        code.site(op, operands.getInputs(), operands.getOutputs(), tables)};
+  }
+  Values lower(uprog::InstancesOp, uprog::InstancesOp::Adaptor) {
+    return {toIndex(code.instances())};
+  }
+  Values lower(uprog::EnterInstanceOp,
+               uprog::EnterInstanceOp::Adaptor operands) {
+    code.enterInstance(toI64(operands.getInstance()));
+    return {};
+  }
+  Values lower(uprog::NextRoundOp op, uprog::NextRoundOp::Adaptor) {
+    return {code.nextRound(op, tables)};
+  }
+  Values lower(uprog::ArgumentOp op, uprog::ArgumentOp::Adaptor operands) {
+    return {code.argument(op.getNumber(), toI64(operands.getInstance()),
+                          op.getType())};
+  }
+  Values lower(uprog::ResultOp op, uprog::ResultOp::Adaptor operands) {
+    code.result(op.getNumber(), toI64(operands.getInstance()),
+                operands.getValue(), op.getType());
+    return {};
+  }
+  Values lower(uprog::ListLengthOp, uprog::ListLengthOp::Adaptor operands) {
+    return {toIndex(code.listLength(operands.getList()))};
+  }
+  Values lower(uprog::ListElementOp op,
+               uprog::ListElementOp::Adaptor operands) {
+    return {code.listElement(operands.getList(), toI64(operands.getIndex()),
+                             op.getType())};
+  }
+
+private:
+  const InstanceTables &tables;
+  InstanceCode code;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
 // Programs
 //===----------------------------------------------------------------------===//
 
@@ -184,8 +265,8 @@ batch::checkProgram(uprog::ProgramOp program, StringRef error,
     if (isa<StartLanesOp>(op) && !findEntry(op))
       return op->emitOpError("needs the entry that its machine was made from: "
                              "keep that function, with 'batch.entry'");
-    if (isa_and_nonnull<uprog::UProgDialect, arith::ArithDialect>(
-            op->getDialect()) ||
+    if (isa_and_nonnull<uprog::UProgDialect, arith::ArithDialect,
+                        math::MathDialect>(op->getDialect()) ||
         isa<StartLanesOp, BlockKeysOp, NextBlockOp, LaneListOp, EnterBlockOp,
             LaneOpsOp, LeaveFrameOp>(op))
       return checkOp(op);
@@ -200,10 +281,13 @@ batch::checkProgram(uprog::ProgramOp program, StringRef error,
 
 LogicalResult batch::convertProgram(
     uprog::ProgramOp program, Type pointer, MakeLaneCode makeLanes,
+    InstanceProgramState &instances,
     function_ref<void(const TypeConverter &, RewritePatternSet &)>
         addPatterns) {
   TypeConverter converter;
   converter.addConversion([=](Type type) -> Type {
+    if (isa<uprog::RowType, rec::ListType>(type))
+      return IntegerType::get(type.getContext(), 64);
     return isa<PlanType, uprog::StepType, LanesType, MemRefType>(type) ? pointer
                                                                        : type;
   });
@@ -212,11 +296,18 @@ LogicalResult batch::convertProgram(
   addProgramPatterns<LaneEmitter, StartLanesOp, BlockKeysOp, NextBlockOp,
                      LaneListOp, EnterBlockOp, uprog::TakeLanesOp, LaneOpsOp,
                      LeaveFrameOp>(converter, makeLanes, patterns);
+  addProgramPatterns<InstanceEmitter, uprog::RowOp, uprog::ParameterRowOp,
+                     uprog::LoadOp, uprog::CopyOp, uprog::SiteOp,
+                     uprog::InstancesOp, uprog::EnterInstanceOp,
+                     uprog::NextRoundOp, uprog::ArgumentOp, uprog::ResultOp,
+                     uprog::ListLengthOp, uprog::ListElementOp>(
+      converter, instances, patterns);
   addPatterns(converter, patterns);
   ConversionTarget target(*program.getContext());
   target
       .addLegalDialect<arith::ArithDialect, func::FuncDialect, gpu::GPUDialect,
-                       LLVM::LLVMDialect, NVVM::NVVMDialect, scf::SCFDialect>();
+                       LLVM::LLVMDialect, math::MathDialect,
+                       NVVM::NVVMDialect, scf::SCFDialect>();
   target.addIllegalDialect<BatchDialect, uprog::UProgDialect>();
   return applyPartialConversion(program.getOperation(), target,
                                 std::move(patterns));

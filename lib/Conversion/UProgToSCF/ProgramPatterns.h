@@ -13,6 +13,7 @@
 #ifndef BATCH_CONVERSION_UPROGTOSCF_PROGRAMPATTERNS_H
 #define BATCH_CONVERSION_UPROGTOSCF_PROGRAMPATTERNS_H
 
+#include "../../Codegen/Instances/InstanceCode.h"
 #include "../../Codegen/Lanes/LaneCode.h"
 #include "Batch/Dialect/UProg/UProg.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -112,10 +113,21 @@ LogicalResult checkProgram(uprog::ProgramOp program, StringRef error,
 using MakeLaneCode =
     std::function<LaneCode(ImplicitLocOpBuilder &b, Value lanes)>;
 
+/// True if a program runs single instances.
+bool runsInstances(uprog::ProgramOp program);
+
+/// A unit of a program that runs single instances, and the tables of its module.
+struct InstanceProgramState {
+  const InstanceTables &tables;
+  InstanceUnit unit = {};
+};
+
 /// Lowers a program with all its code. Plans, steps, lanes and lists of lanes
-/// become pointers; `addPatterns` adds the patterns of the target.
+/// become pointers, rows and lists of instances i64s; `addPatterns` adds the
+/// patterns of the target.
 LogicalResult convertProgram(
     uprog::ProgramOp program, Type pointer, MakeLaneCode makeLanes,
+    InstanceProgramState &instances,
     function_ref<void(const TypeConverter &, RewritePatternSet &)> addPatterns);
 
 } // namespace mlir::batch

@@ -314,6 +314,14 @@ LogicalResult UProgDialect::verifyOperationAttribute(Operation *op,
                : op->emitOpError("'uprog.indices' must be a module's list of "
                                  "texts");
   }
+  if (name == kInstancesAttr) {
+    auto facts = dyn_cast<DictionaryAttr>(value);
+    return facts && isa<ModuleOp>(op) && facts.getAs<IntegerAttr>("bytes") &&
+                   facts.getAs<ArrayAttr>("loops")
+               ? success()
+               : op->emitOpError("'uprog.instances' must be a module's 'bytes' "
+                                 "and 'loops'");
+  }
   return op->emitOpError("'")
          << name << "' is not an attribute of the uprog dialect for operations";
 }

@@ -8,6 +8,7 @@
 #include "Batch/Dialect/UProg/Uniformity.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include <map>
 
 using namespace mlir;
@@ -119,7 +120,8 @@ void Uniformity::visitControl(RegionBranchOpInterface control) {
 /// them, or read where these say.
 static bool isFunction(Operation *op) {
   return isa_and_nonnull<UProgDialect, batch::BatchDialect,
-                         arith::ArithDialect>(op->getDialect());
+                         arith::ArithDialect, math::MathDialect>(
+      op->getDialect());
 }
 
 void Uniformity::visit(Operation *op) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Batch/Target/ABI/ContextAccess.h"
+#include "Batch/Dialect/Batch/TableLayout.h"
 #include "Batch/Target/ABI/ABILayout.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -211,6 +212,50 @@ Value ContextBuilder::loadCell(Value base, abi::Field field, MemoryKind kind) {
 void ContextBuilder::storeCell(Value base, abi::Field field, Value cell,
                                MemoryKind kind) {
   storeCell(base, constant(field.cell()), cell, kind);
+}
+
+void ContextBuilder::copyBytes(Value from, Value to, Value begin, Value end) {
+  constexpr int64_t chunk = 64;
+  Type piece = VectorType::get(chunk / 4, builder.getI32Type());
+  scf::ForOp::create(
+      builder, loc, begin, end, constant(chunk), ValueRange(),
+      [&](OpBuilder &nested, Location, Value offset, ValueRange) {
+        auto at = [&](Value row) -> Value {
+          Value place = arith::AddIOp::create(nested, loc, row, offset);
+          return LLVM::IntToPtrOp::create(nested, loc, pointerType, place);
+        };
+        Value value = LLVM::LoadOp::create(nested, loc, piece, at(from));
+        LLVM::StoreOp::create(nested, loc, value, at(to));
+        scf::YieldOp::create(nested, loc);
+      });
+}
+
+Value ContextBuilder::loadElement(RankedTensorType type, Value row,
+                                  ValueRange indices) {
+  Type element = type.getElementType();
+  int64_t bytes = elementBytes(element);
+  // In bytes; rows of the last dimension are padded.
+  int64_t stride = bytes;
+  Value address = row;
+  for (int64_t dim = type.getRank() - 1; dim >= 0; --dim) {
+    Value offset =
+        arith::MulIOp::create(builder, loc, indices[dim], constant(stride));
+    address = arith::AddIOp::create(builder, loc, address, offset);
+    if (dim == 0)
+      break;
+    stride *= type.getDimSize(dim);
+    if (dim + 1 == type.getRank())
+      stride = llvm::alignTo(stride, 64);
+  }
+  Value pointer = LLVM::IntToPtrOp::create(builder, loc, pointerType, address);
+  Type stored =
+      isa<FloatType>(element) ? element : builder.getIntegerType(bytes * 8);
+  Value loaded = LLVM::LoadOp::create(builder, loc, stored, pointer);
+  if (element.isIndex())
+    return fromCell(loaded, element);
+  if (stored != element)
+    return arith::TruncIOp::create(builder, loc, element, loaded);
+  return loaded;
 }
 
 Value ContextBuilder::toCell(Value value) {

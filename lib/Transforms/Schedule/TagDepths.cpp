@@ -110,6 +110,9 @@ void DepthTagger::resolve(OpOperand &operand, Value entered) {
 }
 
 LogicalResult DepthTagger::run() {
+  // No inspector will read them.
+  if (program.getStrategy() == Strategy::Replicate)
+    return success();
   if (failed(flow.verify()))
     return failure();
   SmallVector<std::pair<OpOperand *, Value>> entries;

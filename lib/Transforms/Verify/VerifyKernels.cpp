@@ -56,12 +56,13 @@ static LogicalResult verifyExtent(tensor::DimOp dim,
 /// Checks that `op`, which is neither control nor a call, computes no tensor
 /// itself.
 static LogicalResult verifyComputation(Operation *op,
-                                       const Sharedness &sharedness) {
+                                       const Sharedness &sharedness,
+                                       bool hasDepths) {
   bool makesTensor =
       llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>);
   return TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](InvokeOp invoke) -> LogicalResult {
-        if (invoke.getDepth())
+        if (invoke.getDepth() || !hasDepths)
           return success();
         return invoke.emitOpError("has no depth; run batch-tag-depths first");
       })
@@ -102,12 +103,13 @@ class VerifyKernelsPass
   void runOnOperation() override {
     InstanceProgram program(getOperation());
     Sharedness sharedness(program);
+    bool hasDepths = program.getStrategy() != Strategy::Replicate;
     auto verify = [&](Operation *op) -> WalkResult {
       if (isa<func::FuncOp, CallOpInterface>(op))
         return WalkResult::advance();
       if (isa<RegionBranchOpInterface>(op))
         return verifyControl(op);
-      return verifyComputation(op, sharedness);
+      return verifyComputation(op, sharedness, hasDepths);
     };
     for (func::FuncOp function : program.getFunctions()) {
       if (function.isExternal()) {

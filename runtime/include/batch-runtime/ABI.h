@@ -39,7 +39,7 @@
 
 #include <stdint.h>
 
-#define BATCH_ABI_VERSION 15
+#define BATCH_ABI_VERSION 16
 /// The symbol that an object exports, a BatchObject.
 #define BATCH_OBJECT_SYMBOL "batch_object"
 /// The bytes before the rows of a parameter, which begin with its first extent.
@@ -200,6 +200,22 @@ typedef enum BatchBlockChoice {
   BATCH_CHOICE_WORK = 2,    ///< the one that has cost least so far
   BATCH_CHOICE_LEARNED = 3, ///< what a learned table says, else the same
 } BatchBlockChoice;
+
+/// One unit of a program that runs single instances. Only the unit itself reads
+/// and writes its own.
+typedef struct BatchUnit {
+  char *own;    ///< buffers of the instances that the unit runs by itself
+  char *common; ///< of those that all units run together
+  int64_t numInstances;
+  int64_t maxRounds;   ///< that an instance may take of loops without a bound
+  int64_t rounds;      ///< that the present instance has taken
+  int64_t instance;    ///< the present one
+  int64_t *ends;       ///< by instance: 0 if it ended well; else the loop, from
+                       ///< 1 in the descriptor, in which it took too many
+  int64_t tasks;       ///< that the unit has run its share of
+  int64_t barriers;    ///< that it has reached
+  int64_t copiedBytes; ///< of arguments that change, and of results
+} BatchUnit;
 
 struct BatchContext {
 #define BATCH_CONTEXT_FIELD(type, name) type name;

@@ -197,6 +197,12 @@ struct LockstepInfo {
   std::vector<BlockInfo> blocks;
 };
 
+/// Of a program that runs single instances.
+struct ReplicateInfo {
+  int64_t bytes = 0;              ///< that units need for an instance
+  std::vector<std::string> loops; ///< that nothing bounds, for messages
+};
+
 struct Descriptor {
   std::string name;
   std::string triple, cpu;
@@ -215,6 +221,7 @@ struct Descriptor {
   int64_t memo = 0;
   std::optional<LaunchInfo> launch;     ///< of objects for a device
   std::optional<LockstepInfo> lockstep; ///< instead of an inspector
+  std::optional<ReplicateInfo> replicate; ///< the same
   bool separable = false;               ///< several workers may inspect
   bool waits = false;                   ///< the inspector calls await()
   Policy policy = Policy::Depth;        ///< unless the user wants another

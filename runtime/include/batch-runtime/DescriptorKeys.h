@@ -39,6 +39,7 @@ BATCH_KEY(memo)
 BATCH_KEY(separable)
 BATCH_KEY(waits)
 BATCH_KEY(lockstep)
+BATCH_KEY(replicate)
 BATCH_KEY(device)
 BATCH_KEY(policy)
 BATCH_KEY(policyTable)
@@ -125,6 +126,9 @@ BATCH_KEY(blocks)
 BATCH_KEY(stackBytes)
 BATCH_KEY(topBytes)
 BATCH_KEY(kernel)
+
+// `replicate`, with `bytes`.
+BATCH_KEY(loops)
 
 // `device`, with `kernel` by name.
 BATCH_KEY(chip)

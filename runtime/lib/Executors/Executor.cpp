@@ -11,33 +11,44 @@
 using namespace batchrt;
 
 namespace {
+/// What an object runs: plans of tasks, lanes in lock step, or single
+/// instances.
+enum class Control { Plans, Lanes, Instances };
+
 struct Kind {
-  bool lanes;  ///< control in lock step; else plans of tasks
+  Control control;
   bool device; ///< a kernel on a device; else the host's workers
   std::unique_ptr<Executor> (*make)(MiniBatch &, const BoundParameters &);
 };
 } // namespace
 
 static constexpr Kind kinds[] = {
-    {/*lanes=*/false, /*device=*/false, makeWorkerPlans},
-    {/*lanes=*/false, /*device=*/true, makeDevicePlans},
-    {/*lanes=*/true, /*device=*/false, makeWorkerLanes},
-    {/*lanes=*/true, /*device=*/true, makeDeviceLanes},
+    {Control::Plans, /*device=*/false, makeWorkerPlans},
+    {Control::Plans, /*device=*/true, makeDevicePlans},
+    {Control::Lanes, /*device=*/false, makeWorkerLanes},
+    {Control::Lanes, /*device=*/true, makeDeviceLanes},
+    {Control::Instances, /*device=*/false, makeWorkerInstances},
 };
+
+static Control getControl(const Descriptor &info) {
+  if (info.replicate)
+    return Control::Instances;
+  return info.lockstep ? Control::Lanes : Control::Plans;
+}
 
 std::unique_ptr<Executor>
 batchrt::makeExecutor(MiniBatch &batch, const BoundParameters &parameters) {
   const Descriptor &info = batch.descriptor();
   for (const Kind &kind : kinds)
-    if (kind.lanes == info.lockstep.has_value() &&
+    if (kind.control == getControl(info) &&
         kind.device == info.launch.has_value())
       return kind.make(batch, parameters);
   raise("there is no executor for this kind of object");
 }
 
 void Executor::setPolicy(Policy, StateMachine) {
-  raise("control of this object runs in lock step, without tasks: there is no "
-        "policy of batches to set");
+  raise("control of this object runs with the kernels: there is no policy of "
+        "batches to set");
 }
 
 void Executor::setBlockPolicy(StateMachine) {

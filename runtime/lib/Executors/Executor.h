@@ -12,8 +12,8 @@
 
 namespace batchrt {
 
-/// Runs the mini-batch that is loaded: plans of tasks, or lanes in lock step,
-/// on the workers of the host or on a device. Calls come in the order listed
+/// Runs the mini-batch that is loaded: plans of tasks, lanes in lock step, or
+/// single instances, on the workers of the host or on a device. Calls come in the order listed
 /// here; each may be repeated, and those after it must then be repeated too.
 /// Where control waits for tensors, run(), runTimed() and runTraced() do all of
 /// it, and the two before are not called.
@@ -81,6 +81,8 @@ std::unique_ptr<Executor> makeExecutor(MiniBatch &batch,
 // One executor for each kind of object, as the list in Executor.cpp says.
 std::unique_ptr<Executor> makeWorkerPlans(MiniBatch &, const BoundParameters &);
 std::unique_ptr<Executor> makeWorkerLanes(MiniBatch &, const BoundParameters &);
+std::unique_ptr<Executor> makeWorkerInstances(MiniBatch &,
+                                              const BoundParameters &);
 std::unique_ptr<Executor> makeDevicePlans(MiniBatch &, const BoundParameters &);
 std::unique_ptr<Executor> makeDeviceLanes(MiniBatch &, const BoundParameters &);
 

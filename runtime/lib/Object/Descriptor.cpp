@@ -325,6 +325,12 @@ Descriptor::Descriptor(const char *text) {
       launch = parseLaunch(root[key::device]);
     if (root.contains(key::lockstep))
       lockstep = parseLockstep(root[key::lockstep]);
+    if (root.contains(key::replicate)) {
+      const json &text = root[key::replicate];
+      replicate = ReplicateInfo{
+          member(text, key::bytes).get<int64_t>(),
+          member(text, key::loops).get<std::vector<std::string>>()};
+    }
     notBatched = value(root, key::notBatched, std::string());
     const json &has = optional(root, key::has);
     hasInspect = value(has, key::inspect, false);

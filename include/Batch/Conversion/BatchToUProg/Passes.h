@@ -8,6 +8,7 @@
 #ifndef BATCH_CONVERSION_BATCHTOUPROG_PASSES_H
 #define BATCH_CONVERSION_BATCHTOUPROG_PASSES_H
 
+#include "Batch/Conversion/BatchToUProg/Options.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 

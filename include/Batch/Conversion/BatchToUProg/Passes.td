@@ -182,4 +182,59 @@ def ConvertBatchToUProgPass
                            "::mlir::arith::ArithDialect"];
 }
 
+def ReplicatePass : Pass<"batch-replicate", "::mlir::ModuleOp"> {
+  let summary = "run the control of an instance on all units";
+  let description = [{
+    Makes the executor of an entry of strategy `replicate`: every unit computes the
+    control of the instance for itself, from elements that kernels have written, and
+    the units share out the tasks (Cocktailer, Zhang et al., OSDI 2023). Loops and
+    branches hand on where tensors lie, so that none is copied; a result gets a buffer
+    with as many copies as are read while it is written, and one more. A slice that
+    is inserted into a tensor changes it in place, where nothing else reads it.
+
+    With `level` `block`, each unit runs instances of its own; with `device`, all units
+    run one after the other. `auto`: the latter for those that are too few for each
+    unit to get as many.
+
+    ```mlir
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {
+        batch.entry, batch.strategy = #batch.strategy<replicate>} {
+      %y = batch.invoke @f(%x) : (tensor<4xf32>) -> tensor<4xf32>
+      return %y : tensor<4xf32>
+    }
+    // becomes, besides, with level=device,
+    uprog.buffer @f.0 : tensor<4xf32> copies(1)
+    uprog.program @main.instance.together(%i: index) level(device) {
+      uprog.enter_instance %i
+      %x = uprog.argument 0 of %i : !uprog.row
+      %y = uprog.row @f.0
+      %step = uprog.site @f(%x : !uprog.row) into(%y)
+      %one = arith.constant 1 : index
+      uprog.run @f.rows step(%step) tasks(%one)
+      uprog.result 0 of %i = %y : !uprog.row, tensor<4xf32>
+      uprog.yield
+    }
+    uprog.program @main.execute() level(device) ... {
+      %n = uprog.instances
+      %first = arith.constant 0 : index
+      uprog.for %i = %first to %n {
+        uprog.ref @main.instance.together(%i) : index
+      }
+      uprog.yield
+    }
+    ```
+
+    Barriers are missing still: `uprog-insert-barriers` places them. See
+    test/Conversion/BatchToUProg/replicate.mlir.
+  }];
+  let options = [
+    Option<"level", "level", "::mlir::batch::InstanceLevel",
+           /*default=*/"::mlir::batch::InstanceLevel::Auto",
+           "Who runs an instance: 'block', one unit; 'device', all together; 'auto'">,
+  ];
+  let dependentDialects = ["::mlir::uprog::UProgDialect",
+                           "::mlir::batch::BatchDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
 #endif // BATCH_CONVERSION_BATCHTOUPROG_PASSES_TD

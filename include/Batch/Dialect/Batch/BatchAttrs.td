@@ -69,7 +69,8 @@ def Batch_Strategy : I32EnumAttr<"Strategy", "who decides what runs next", [
       I32EnumAttrCase<"Linearize", 2, "linearize">,
       I32EnumAttrCase<"Lockstep", 3, "lockstep">,
       I32EnumAttrCase<"Mask", 4, "mask">,
-      I32EnumAttrCase<"Lazy", 5, "lazy">]> {
+      I32EnumAttrCase<"Lazy", 5, "lazy">,
+      I32EnumAttrCase<"Replicate", 6, "replicate">]> {
   let cppNamespace = "::mlir::batch";
   let genSpecializedAttr = 0;
 }

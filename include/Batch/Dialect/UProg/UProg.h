@@ -18,6 +18,7 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SmallBitVector.h"
@@ -50,6 +51,9 @@ inline constexpr StringLiteral kReductionAttr = "uprog.reduction";
 inline constexpr StringLiteral kPackingsAttr = "uprog.packings";
 /// A module's list of what checked indices are of, for messages.
 inline constexpr StringLiteral kIndicesAttr = "uprog.indices";
+/// On a module whose programs run single instances and have code: the `bytes` of
+/// memory that units need for an instance, and the names of `loops`.
+inline constexpr StringLiteral kInstancesAttr = "uprog.instances";
 
 } // namespace mlir::uprog
 

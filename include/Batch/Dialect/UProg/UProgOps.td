@@ -10,37 +10,13 @@
 
 include "Batch/Dialect/Batch/BatchTypes.td"
 include "Batch/Dialect/UProg/UProgAttributes.td"
-include "Batch/Dialect/UProg/UProgDialect.td"
+include "Batch/Dialect/UProg/UProgBase.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/FunctionInterfaces.td"
 include "mlir/Interfaces/LoopLikeInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
-
-class UProg_Op<string opMnemonic, list<Trait> traits = []>
-    : Op<UProg_Dialect, opMnemonic, traits>;
-
-def UProg_Level : I32EnumAttr<"Level", "unit level", [
-      I32EnumAttrCase<"Block", 0, "block">,
-      I32EnumAttrCase<"Cluster", 1, "cluster">,
-      I32EnumAttrCase<"Device", 2, "device">]> {
-  let cppNamespace = "::mlir::uprog";
-}
-
-def UProg_StepType : TypeDef<UProg_Dialect, "Step"> {
-  let mnemonic = "step";
-  let summary = "one batch: its kernel, its tasks, where their rows lie";
-  let description = [{
-    A step of a plan (`uprog.plan_step`), or of lanes that run a block
-    (`uprog.take_lanes`). `uprog.run` hands it to an operator, which finds its
-    operands and results by it.
-
-    ```mlir
-    !uprog.step
-    ```
-  }];
-}
 
 //===----------------------------------------------------------------------===//
 // Operators and programs
@@ -413,10 +389,9 @@ def UProg_StepBarrierOp : UProg_Op<"step_barrier", [Pure]> {
 // Control flow
 //===----------------------------------------------------------------------===//
 
-/// Tensors are in the rows that steps name.
 def UProg_Carried
-    : AnyTypeOf<[Index, AnySignlessInteger, AnyFloat, UProg_StepType],
-                "a number or a step">;
+    : AnyTypeOf<[Index, AnySignlessInteger, AnyFloat, UProg_StepType,
+                 UProg_RowType], "a number, a row or a step">;
 
 class UProg_ControlOp<string opMnemonic, list<Trait> traits = []>
     : UProg_Op<opMnemonic, !listconcat([RecursiveMemoryEffects, SingleBlock],
@@ -639,5 +614,7 @@ def UProg_BarrierOp : UProg_Op<"barrier", [MemoryEffects<[MemWrite]>]> {
   let assemblyFormat = "$level attr-dict";
   let hasVerifier = 1;
 }
+
+include "Batch/Dialect/UProg/UProgInstanceOps.td"
 
 #endif // BATCH_DIALECT_UPROG_OPS_TD

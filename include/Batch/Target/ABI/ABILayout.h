@@ -198,6 +198,17 @@ BATCH_FIELD(kVariableTops, BatchVariable, tops)
 BATCH_FIELD(kVariableStack, BatchVariable, stack)
 BATCH_FIELD(kVariableDepths, BatchVariable, depths)
 
+BATCH_FIELD(kUnitOwn, BatchUnit, own)
+BATCH_FIELD(kUnitCommon, BatchUnit, common)
+BATCH_FIELD(kUnitNumInstances, BatchUnit, numInstances)
+BATCH_FIELD(kUnitMaxRounds, BatchUnit, maxRounds)
+BATCH_FIELD(kUnitRounds, BatchUnit, rounds)
+BATCH_FIELD(kUnitInstance, BatchUnit, instance)
+BATCH_FIELD(kUnitEnds, BatchUnit, ends)
+BATCH_FIELD(kUnitTasks, BatchUnit, tasks)
+BATCH_FIELD(kUnitBarriers, BatchUnit, barriers)
+BATCH_FIELD(kUnitCopiedBytes, BatchUnit, copiedBytes)
+
 /// The fields of a handle.
 inline constexpr int64_t kHandleDepthShift = 32;
 inline constexpr int64_t kHandleDepthMask = 0x7fffff;

@@ -97,6 +97,13 @@ public:
   void storeCell(Value base, abi::Field field, Value cell,
                  MemoryKind kind = MemoryKind::Cell);
 
+  /// Copies the bytes from `begin` to `end`, multiples of 64, of a row to
+  /// another. All are i64s.
+  void copyBytes(Value from, Value to, Value begin, Value end);
+  /// Loads an element of a row of type `type`, which is stored as ABI.h says.
+  /// The row and the indices, which are in range, are i64s.
+  Value loadElement(RankedTensorType type, Value row, ValueRange indices);
+
   /// The cell that holds a scalar, index or i64.
   Value toCell(Value value);
   /// The value of type `type` (a scalar, index or i64) that a cell holds.

@@ -39,6 +39,11 @@ inline std::string getExecutorName(llvm::StringRef entry) {
   return (entry + ".execute").str();
 }
 
+/// The program that runs one instance of an entry.
+inline std::string getInstanceProgramName(llvm::StringRef entry) {
+  return (entry + ".instance").str();
+}
+
 /// The function with which a lane of a machine takes its next instance.
 inline std::string getNextInstanceName(llvm::StringRef machine) {
   return (machine + ".next_instance").str();

@@ -1,0 +1,38 @@
+//===- StructuredFlow.h - Values in structured control ----------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_ANALYSIS_STRUCTUREDFLOW_H
+#define BATCH_ANALYSIS_STRUCTUREDFLOW_H
+
+#include "mlir/IR/Operation.h"
+
+namespace mlir::batch {
+
+/// True if `value` may be used after `op` has run, or by what is in `op`. All
+/// control around is structured: its regions have one block. `op` is where the
+/// value is defined.
+bool isLiveAfter(Value value, Operation *op);
+
+/// Where values come from, through the loops and branches of a function or
+/// program that say so (RegionBranchOpInterface).
+class StructuredFlow {
+public:
+  explicit StructuredFlow(Operation *root);
+
+  /// The operands that `value`, an argument of a region or a result of control,
+  /// may be; none if control does not hand it on.
+  ArrayRef<OpOperand *> getIncoming(Value value) const;
+  /// The values that `value` may be and that control does not hand on.
+  SetVector<Value> getOrigins(Value value) const;
+
+private:
+  DenseMap<Value, SmallVector<OpOperand *>> incoming;
+};
+
+} // namespace mlir::batch
+
+#endif // BATCH_ANALYSIS_STRUCTUREDFLOW_H

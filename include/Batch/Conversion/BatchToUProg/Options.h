@@ -1,0 +1,32 @@
+//===- Options.h - Options of passes that make programs ---------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CONVERSION_BATCHTOUPROG_OPTIONS_H
+#define BATCH_CONVERSION_BATCHTOUPROG_OPTIONS_H
+
+#include "Batch/Support/NamedOption.h"
+
+namespace mlir::batch {
+
+/// Who runs an instance of strategy `replicate`: a unit by itself; all units
+/// together; or the former as long as each unit gets as many, then the latter.
+enum class InstanceLevel { Auto, Block, Device };
+
+template <>
+struct OptionNames<InstanceLevel> {
+  static NameList<InstanceLevel> list() {
+    return {{"auto", InstanceLevel::Auto},
+            {"block", InstanceLevel::Block},
+            {"device", InstanceLevel::Device}};
+  }
+};
+
+} // namespace mlir::batch
+
+BATCH_NAMED_OPTION(mlir::batch::InstanceLevel)
+
+#endif // BATCH_CONVERSION_BATCHTOUPROG_OPTIONS_H

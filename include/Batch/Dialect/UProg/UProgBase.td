@@ -1,0 +1,52 @@
+//===- UProgBase.td - What all of the uprog dialect uses ---*- tablegen -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_DIALECT_UPROG_BASE_TD
+#define BATCH_DIALECT_UPROG_BASE_TD
+
+include "Batch/Dialect/UProg/UProgDialect.td"
+include "mlir/IR/EnumAttr.td"
+
+class UProg_Op<string opMnemonic, list<Trait> traits = []>
+    : Op<UProg_Dialect, opMnemonic, traits>;
+
+def UProg_Level : I32EnumAttr<"Level", "unit level", [
+      I32EnumAttrCase<"Block", 0, "block">,
+      I32EnumAttrCase<"Cluster", 1, "cluster">,
+      I32EnumAttrCase<"Device", 2, "device">]> {
+  let cppNamespace = "::mlir::uprog";
+}
+
+def UProg_StepType : TypeDef<UProg_Dialect, "Step"> {
+  let mnemonic = "step";
+  let summary = "one batch: its kernel, its tasks, where their rows lie";
+  let description = [{
+    A step of a plan (`uprog.plan_step`), of lanes that run a block
+    (`uprog.take_lanes`), or of one instance (`uprog.site`). `uprog.run` hands it to
+    an operator, which finds its operands and results by it.
+
+    ```mlir
+    !uprog.step
+    ```
+  }];
+}
+
+def UProg_RowType : TypeDef<UProg_Dialect, "Row"> {
+  let mnemonic = "row";
+  let summary = "where a tensor of one instance lies";
+  let description = [{
+    The place of a tensor: in a `uprog.buffer`, among the arguments of an instance
+    (`uprog.argument`), or in a parameter (`uprog.parameter_row`). Control hands on
+    places, never tensors: so a tensor that a loop carries is not copied.
+
+    ```mlir
+    !uprog.row
+    ```
+  }];
+}
+
+#endif // BATCH_DIALECT_UPROG_BASE_TD

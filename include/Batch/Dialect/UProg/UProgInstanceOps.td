@@ -1,0 +1,273 @@
+//===- UProgInstanceOps.td - Running single instances ------*- tablegen -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What programs that run single instances read and write: every unit computes
+// the control of the instance for itself, from numbers that all see, and the
+// units share out the tensor code.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_DIALECT_UPROG_INSTANCE_OPS_TD
+#define BATCH_DIALECT_UPROG_INSTANCE_OPS_TD
+
+include "Batch/Dialect/Rec/RecTypes.td"
+include "Batch/Dialect/UProg/UProgBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+/// What an operator or a result takes: a tensor by its place, or a number.
+def UProg_Datum
+    : AnyTypeOf<[Index, AnySignlessInteger, AnyFloat, UProg_RowType],
+                "a number or a row">;
+
+//===----------------------------------------------------------------------===//
+// Buffers and rows
+//===----------------------------------------------------------------------===//
+
+def UProg_BufferOp : UProg_Op<"buffer", [
+    HasParent<"::mlir::ModuleOp">, Symbol]> {
+  let summary = "memory for a tensor of the instance that units run";
+  let description = [{
+    Room for `copies` tensors of a static type. Units that run an instance together
+    have one such room; where each unit runs instances by itself, each has its own.
+    So the memory of a program does not depend on how often its loops run.
+
+    ```mlir
+    uprog.buffer @h : tensor<256xf32> copies(2)
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<AnyRankedTensor>:$type,
+                       I64Attr:$copies);
+  let assemblyFormat = [{
+    $sym_name `:` $type `copies` `(` $copies `)` attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def UProg_RowOp : UProg_Op<"row", [
+    Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "a copy of a buffer that is free";
+  let description = [{
+    The first copy that is none of the rows in parentheses, which may lie anywhere.
+    They are fewer than the buffer has copies.
+
+    ```mlir
+    %next = uprog.row @h avoiding(%now)
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$buffer, Variadic<UProg_RowType>:$avoided);
+  let results = (outs UProg_RowType:$row);
+  let assemblyFormat = [{
+    $buffer (`avoiding` `(` $avoided^ `)`)? attr-dict
+  }];
+}
+
+def UProg_ParameterRowOp : UProg_Op<"parameter_row", [
+    Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "a row of a parameter";
+  let description = [{
+    Row `index` of a `batch.source` of a parameter, where it lies. Out of range it is
+    row 0, and the run ends with an error that names the index.
+
+    ```mlir
+    %x = uprog.parameter_row @E[%word]
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$source, Index:$index);
+  let results = (outs UProg_RowType:$row);
+  let assemblyFormat = "$source `[` $index `]` attr-dict";
+}
+
+def UProg_LoadOp : UProg_Op<"load", [
+    InferTypeOpAdaptor]> {
+  let summary = "an element of a tensor, which control reads";
+  let description = [{
+    All units read it. What wrote the row was on any of them, so there is a barrier
+    between. An index out of range reads element 0, and the run ends with an error.
+
+    ```mlir
+    %word = uprog.load %row[] : tensor<i32>
+    %keep = uprog.load %row[%block] : tensor<15xi32>
+    ```
+  }];
+  let arguments = (ins Arg<UProg_RowType, "", [MemRead]>:$row,
+                       Variadic<Index>:$indices,
+                       TypeAttrOf<AnyStaticShapeTensor>:$type);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$row `[` $indices `]` attr-dict `:` $type";
+  let hasVerifier = 1;
+}
+
+def UProg_CopyOp : UProg_Op<"copy"> {
+  let summary = "the units copy a tensor";
+  let description = [{
+    They share it out, as they do tasks. Needed where a tensor that something else
+    still reads, such as an argument, changes in place.
+
+    ```mlir
+    uprog.copy %argument to %own : tensor<12x64x64xf32>
+    ```
+  }];
+  let arguments = (ins Arg<UProg_RowType, "", [MemRead]>:$from,
+                       Arg<UProg_RowType, "", [MemWrite]>:$to,
+                       TypeAttrOf<AnyStaticShapeTensor>:$type);
+  let assemblyFormat = "$from `to` $to attr-dict `:` $type";
+}
+
+//===----------------------------------------------------------------------===//
+// Sites
+//===----------------------------------------------------------------------===//
+
+def UProg_SiteOp : UProg_Op<"site", [
+    AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "one task of a kernel, as a step";
+  let description = [{
+    The operands are those of the kernel that are not shared, in its order; `into`
+    has the row of each result. A result that the kernel inserts into an operand may
+    be given that operand's row: then it changes in place. The step is for one
+    `uprog.run`, which runs one task.
+
+    ```mlir
+    %step = uprog.site @cell(%x, %h, %t : !uprog.row, !uprog.row, index)
+        into(%next)
+    uprog.run @cell.rows step(%step) tasks(%one)
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel,
+                       Variadic<AnyType>:$inputs,
+                       Variadic<UProg_RowType>:$outputs);
+  let results = (outs UProg_StepType:$step);
+  let assemblyFormat = [{
+    $kernel (`(` $inputs^ `:` type($inputs) `)`)? (`into` `(` $outputs^ `)`)?
+    attr-dict
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Instances
+//===----------------------------------------------------------------------===//
+
+def UProg_InstancesOp : UProg_Op<"instances", [Pure]> {
+  let summary = "number of instances of the mini-batch";
+  let description = [{
+    ```mlir
+    %n = uprog.instances
+    ```
+  }];
+  let results = (outs Index:$count);
+  let assemblyFormat = "attr-dict";
+}
+
+def UProg_UnitsOp : UProg_Op<"units", [Pure]> {
+  let summary = "number of units that run the program together";
+  let description = [{
+    Workers, thread blocks or blocks of a cluster.
+
+    ```mlir
+    %n = uprog.units
+    ```
+  }];
+  let results = (outs Index:$count);
+  let assemblyFormat = "attr-dict";
+}
+
+def UProg_EnterInstanceOp : UProg_Op<"enter_instance", [MemoryEffects<[MemWrite]>]> {
+  let summary = "a unit begins with an instance";
+  let description = [{
+    From here the rounds of its loops count against the most that an instance may
+    take (`uprog.next_round`), and errors are this instance's.
+
+    ```mlir
+    uprog.enter_instance %instance
+    ```
+  }];
+  let arguments = (ins Index:$instance);
+  let assemblyFormat = "$instance attr-dict";
+}
+
+def UProg_NextRoundOp : UProg_Op<"next_round", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "whether an instance may take one more round";
+  let description = [{
+    Counts a round of a loop that nothing bounds. After the most that an instance may
+    take (`batch-run --max-steps`) it is false: the loops of the instance end, and
+    the run reports the one that is named here.
+
+    ```mlir
+    %may = uprog.next_round "a loop at model.mlir:10:5"
+    %again = arith.andi %goes_on, %may : i1
+    ```
+  }];
+  let arguments = (ins StrAttr:$loop);
+  let results = (outs I1:$may);
+  let assemblyFormat = "$loop attr-dict";
+}
+
+def UProg_ArgumentOp : UProg_Op<"argument", [Pure]> {
+  let summary = "an argument of an instance";
+  let description = [{
+    Arguments are counted from 0, without parameters. A tensor is a row; a ragged
+    tensor is a list of rows.
+
+    ```mlir
+    %x = uprog.argument 0 of %instance : !uprog.row
+    %tokens = uprog.argument 1 of %instance : !rec.list<index>
+    ```
+  }];
+  let arguments = (ins I64Attr:$number, Index:$instance);
+  let results = (outs AnyType:$value);
+  let assemblyFormat = "$number `of` $instance attr-dict `:` type($value)";
+}
+
+def UProg_ResultOp : UProg_Op<"result"> {
+  let summary = "the units hand over a result of an instance";
+  let description = [{
+    A tensor is copied to where the host reads it.
+
+    ```mlir
+    uprog.result 0 of %instance = %count : i32
+    uprog.result 1 of %instance = %h : !uprog.row, tensor<256xf32>
+    ```
+  }];
+  let arguments = (ins I64Attr:$number, Index:$instance,
+                       Arg<UProg_Datum, "", [MemRead]>:$value,
+                       OptionalAttr<TypeAttr>:$type);
+  let assemblyFormat = [{
+    $number `of` $instance `=` $value attr-dict `:` type($value) (`,` $type^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def UProg_ListLengthOp : UProg_Op<"list_length", [Pure]> {
+  let summary = "the length of a list of an instance";
+  let description = [{
+    ```mlir
+    %n = uprog.list_length %tokens : !rec.list<index>
+    ```
+  }];
+  let arguments = (ins Rec_ListType:$list);
+  let results = (outs Index:$length);
+  let assemblyFormat = "$list attr-dict `:` type($list)";
+}
+
+def UProg_ListElementOp : UProg_Op<"list_element", [Pure]> {
+  let summary = "an element of a list of an instance";
+  let description = [{
+    `index` is from 0 to the length - 1. An element that is a tensor is a row.
+
+    ```mlir
+    %word = uprog.list_element %tokens[%i] : !rec.list<index> -> index
+    ```
+  }];
+  let arguments = (ins Rec_ListType:$list, Index:$index);
+  let results = (outs AnyType:$element);
+  let assemblyFormat = [{
+    $list `[` $index `]` attr-dict `:` type($list) `->` type($element)
+  }];
+}
+
+#endif // BATCH_DIALECT_UPROG_INSTANCE_OPS_TD

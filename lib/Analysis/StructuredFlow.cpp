@@ -1,0 +1,69 @@
+//===- StructuredFlow.cpp - Values in structured control ------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Analysis/StructuredFlow.h"
+
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+/// True if `user` may run after `op`, or in it. Both are in `block`, perhaps in
+/// regions there.
+static bool runsAfter(Block *block, Operation *user, Operation *op) {
+  Operation *outerUser = block->findAncestorOpInBlock(*user);
+  Operation *outer = block->findAncestorOpInBlock(*op);
+  if (outerUser != outer)
+    return outer->isBeforeInBlock(outerUser);
+  if (outer == op)
+    return user != op;
+  // Control takes its operands before what is in it runs.
+  if (outer == user)
+    return false;
+  // What is in a loop runs again.
+  if (isa<LoopLikeOpInterface>(outer))
+    return true;
+  for (Region &region : outer->getRegions())
+    if (region.isAncestor(op->getParentRegion()))
+      return region.isAncestor(user->getParentRegion()) &&
+             runsAfter(&region.front(), user, op);
+  llvm_unreachable("op is in a region of what is around it");
+}
+
+bool batch::isLiveAfter(Value value, Operation *op) {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    return runsAfter(value.getParentBlock(), user, op);
+  });
+}
+
+StructuredFlow::StructuredFlow(Operation *root) {
+  root->walk([&](RegionBranchOpInterface control) {
+    RegionBranchInverseSuccessorMapping mapping;
+    control.getSuccessorInputOperandMapping(mapping);
+    for (auto &[input, operands] : mapping)
+      llvm::append_range(incoming[input], operands);
+  });
+}
+
+ArrayRef<OpOperand *> StructuredFlow::getIncoming(Value value) const {
+  auto it = incoming.find(value);
+  return it == incoming.end() ? ArrayRef<OpOperand *>() : it->second;
+}
+
+SetVector<Value> StructuredFlow::getOrigins(Value value) const {
+  SetVector<Value> reached, origins;
+  reached.insert(value);
+  for (size_t i = 0; i < reached.size(); ++i) {
+    ArrayRef<OpOperand *> operands = getIncoming(reached[i]);
+    if (operands.empty())
+      origins.insert(reached[i]);
+    for (OpOperand *operand : operands)
+      reached.insert(operand->get());
+  }
+  return origins;
+}

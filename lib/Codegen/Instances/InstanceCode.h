@@ -1,0 +1,106 @@
+//===- InstanceCode.h - Code of single instances ----------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The code of a program that runs single instances, besides control and
+// kernels: where tensors lie, what control reads of them, and what the host
+// gets. The state of a unit is a BatchUnit (ABI.h).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CODEGEN_INSTANCES_INSTANCECODE_H
+#define BATCH_CODEGEN_INSTANCES_INSTANCECODE_H
+
+#include "Batch/Dialect/UProg/UProg.h"
+#include "Batch/Target/ABI/ContextAccess.h"
+
+namespace mlir::batch {
+
+/// What the code of instances needs to know of the whole module: where buffers,
+/// and the scratch memory of sites, lie in the memory of the units that run an
+/// instance, and the numbers of what messages name. Programs that are copies of
+/// each other have the same places.
+class InstanceTables {
+public:
+  /// Operators have their code.
+  explicit InstanceTables(ModuleOp module);
+
+  int64_t getOffset(StringAttr buffer) const { return buffers.lookup(buffer); }
+  int64_t getScratch(uprog::SiteOp site) const { return scratch.lookup(site); }
+  /// Of the first index that a `uprog.load` or `uprog.parameter_row` checks,
+  /// from 1, in the module's `uprog.indices`.
+  int64_t getIndex(Operation *op) const { return indexOf.lookup(op); }
+  /// From 1.
+  int64_t getLoop(uprog::NextRoundOp op) const { return loopOf.lookup(op); }
+  /// Writes `uprog.instances` and `uprog.indices`, if there are instances.
+  void save(ModuleOp module) const;
+
+private:
+  int64_t take(int64_t size);
+  void placeBuffers(ModuleOp module);
+  void placeScratch(ModuleOp module);
+  void numberIndices(ModuleOp module);
+  void numberLoops(ModuleOp module);
+
+  int64_t bytes = 0;
+  DenseMap<StringAttr, int64_t> buffers;
+  DenseMap<Operation *, int64_t> scratch, indexOf, loopOf;
+  SmallVector<Attribute> indices, loops;
+};
+
+/// A unit that runs an instance, alone or together with others.
+struct InstanceUnit {
+  Value context; ///< an !llvm.ptr to the BatchContext
+  Value state;   ///< an !llvm.ptr to the BatchUnit
+  Value memory;  ///< an i64: where buffers begin
+  Value number;  ///< an i64: of the unit among those together
+  Value count;   ///< an i64: how many these are
+};
+
+/// Loads the state of unit `number` of all, which run one instance together or
+/// each another.
+InstanceUnit makeInstanceUnit(OpBuilder &builder, Location loc, Value context,
+                              Value number, Value count, bool together);
+
+/// Emits that code at the insertion point of a builder. Rows and lists are
+/// i64s, and so are numbers of instances.
+class InstanceCode {
+public:
+  InstanceCode(OpBuilder &builder, Operation *op, const InstanceUnit &unit);
+
+  Value row(uprog::RowOp op, ValueRange avoided, const InstanceTables &tables);
+  Value parameterRow(uprog::ParameterRowOp op, Value index,
+                     const InstanceTables &tables);
+  Value load(uprog::LoadOp op, Value row, ValueRange indices,
+             const InstanceTables &tables);
+  void copy(RankedTensorType type, Value from, Value to);
+  Value site(uprog::SiteOp op, ValueRange inputs, ValueRange outputs,
+             const InstanceTables &tables);
+  void enterInstance(Value instance);
+  Value nextRound(uprog::NextRoundOp op, const InstanceTables &tables);
+  Value argument(int64_t number, Value instance, Type type);
+  void result(int64_t number, Value instance, Value value,
+              std::optional<Type> type);
+  Value listLength(Value list);
+  Value listElement(Value list, Value index, Type type);
+  Value instances();
+  void countBarrier() { addTo(abi::kUnitBarriers, cb.constant(1)); }
+
+private:
+  void addTo(abi::Field counter, Value amount);
+  Value checkIndex(Value index, Value extent, int64_t place);
+  Value toCell(Value value) { return cb.toCell(value); }
+
+  OpBuilder &builder;
+  Operation *op;
+  Location loc;
+  const InstanceUnit &unit;
+  ContextBuilder cb;
+};
+
+} // namespace mlir::batch
+
+#endif // BATCH_CODEGEN_INSTANCES_INSTANCECODE_H

@@ -1,0 +1,80 @@
+//===- InsertedRows.cpp - Tensors that change in place --------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "InsertedRows.h"
+
+#include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+/// True if `operand` is the last use of its value: its op has it once, and
+/// nothing uses it afterwards.
+static bool isLastUse(OpOperand &operand) {
+  Operation *op = operand.getOwner();
+  return llvm::count(op->getOperands(), operand.get()) == 1 &&
+         !isLiveAfter(operand.get(), op);
+}
+
+/// Decides for one operand that `invoke` inserts into: everything that its value
+/// may be must come from kernels, each time by a last use.
+bool InsertedRows::place(InvokeOp invoke, OpOperand &root) {
+  if (!isLastUse(root))
+    return false;
+  SmallVector<OpOperand *> copies;
+  SetVector<Value> reached;
+  reached.insert(root.get());
+  for (size_t i = 0; i < reached.size(); ++i) {
+    ArrayRef<OpOperand *> incoming = flow.getIncoming(reached[i]);
+    if (incoming.empty() && !reached[i].getDefiningOp<InvokeOp>())
+      return false;
+    for (OpOperand *operand : incoming) {
+      bool isOwn = isLastUse(*operand) &&
+                   llvm::all_of(flow.getOrigins(operand->get()),
+                                [](Value origin) {
+                                  return bool(origin.getDefiningOp<InvokeOp>());
+                                });
+      if (isOwn)
+        reached.insert(operand->get());
+      else if (isa<LoopLikeOpInterface>(operand->getOwner()))
+        copies.push_back(operand);
+      else
+        return false;
+    }
+  }
+  copied.insert_range(copies);
+  return true;
+}
+
+InsertedRows::InsertedRows(func::FuncOp function) : flow(function) {
+  SymbolTable symbols(function->getParentOfType<ModuleOp>());
+  function.walk([&](InvokeOp invoke) {
+    auto kernel = symbols.lookup<KernelOp>(invoke.getKernel());
+    for (OpResult result : invoke->getResults()) {
+      auto number = kernel.getResultAttrOfType<IntegerAttr>(
+          result.getResultNumber(), kInPlaceAttr);
+      if (!number)
+        continue;
+      OpOperand &root = invoke.getInputsMutable()[number.getInt()];
+      auto name = remark::RemarkOpts::name("Inserts").category("batch");
+      std::string argument = ("argument #" + Twine(number.getInt()) +
+                              " of kernel @" + kernel.getSymName())
+                                 .str();
+      if (place(invoke, root)) {
+        roots[result] = &root;
+        remark::passed(invoke.getLoc(), name)
+            << "inserts into the row of " + argument;
+      } else {
+        remark::missed(invoke.getLoc(), name)
+            << "copies " + argument +
+                   ": something else reads that row, or it is not a row that "
+                   "kernels have made for this alone";
+      }
+    }
+  });
+}

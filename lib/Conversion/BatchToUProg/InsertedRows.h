@@ -1,0 +1,40 @@
+//===- InsertedRows.h - Tensors that change in place ------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CONVERSION_BATCHTOUPROG_INSERTEDROWS_H
+#define BATCH_CONVERSION_BATCHTOUPROG_INSERTEDROWS_H
+
+#include "Batch/Analysis/StructuredFlow.h"
+#include "Batch/Dialect/Batch/Batch.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlir::batch {
+
+/// Decides which kernels that insert a slice into an operand write into the
+/// operand's row: where nothing reads that row afterwards, and a kernel has made
+/// it for this alone. A tensor that is something else's, and enters a loop that
+/// inserts into it, is to be copied before the loop.
+class InsertedRows {
+public:
+  explicit InsertedRows(func::FuncOp function);
+
+  /// The operand whose row result `result` of an invocation is written into.
+  OpOperand *getRoot(OpResult result) const { return roots.lookup(result); }
+  /// True if a loop gets a copy of this operand, not the operand.
+  bool isCopied(OpOperand &initial) const { return copied.contains(&initial); }
+
+private:
+  bool place(InvokeOp invoke, OpOperand &root);
+
+  StructuredFlow flow;
+  DenseMap<OpResult, OpOperand *> roots;
+  DenseSet<OpOperand *> copied;
+};
+
+} // namespace mlir::batch
+
+#endif // BATCH_CONVERSION_BATCHTOUPROG_INSERTEDROWS_H

@@ -1,0 +1,69 @@
+//===- PlanBuffers.cpp - How many copies buffers need ---------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PlanBuffers.h"
+
+#include "Batch/Analysis/StructuredFlow.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+/// The op that writes a new row.
+static Operation *getWriter(uprog::RowOp row) {
+  for (Operation *user : row->getUsers()) {
+    if (auto site = dyn_cast<uprog::SiteOp>(user))
+      if (llvm::is_contained(site.getOutputs(), row.getRow()))
+        return user;
+    if (auto copy = dyn_cast<uprog::CopyOp>(user))
+      if (copy.getTo() == row.getRow())
+        return user;
+  }
+  return row;
+}
+
+/// True if `value` is defined where `op` is, or around it, before it.
+static bool isDefinedBefore(Value value, Operation *op) {
+  Operation *outer = value.getParentBlock()->findAncestorOpInBlock(*op);
+  if (!outer)
+    return false;
+  Operation *definition = value.getDefiningOp();
+  return !definition || definition->isBeforeInBlock(outer);
+}
+
+/// True if the row is read by `writer` or after it.
+static bool isRead(Value row, Operation *writer) {
+  return llvm::is_contained(writer->getOperands(), row) ||
+         isLiveAfter(row, writer);
+}
+
+void batch::planBuffers(uprog::ProgramOp program) {
+  StructuredFlow flow(program);
+  // By buffer, the values that may be its rows.
+  llvm::MapVector<Value, SmallVector<Value>> rows;
+  auto collect = [&](Value value) {
+    if (!isa<uprog::RowType>(value.getType()))
+      return;
+    for (Value origin : flow.getOrigins(value))
+      if (origin != value && origin.getDefiningOp<uprog::RowOp>())
+        rows[origin].push_back(value);
+  };
+  program.walk([&](Operation *op) {
+    llvm::for_each(op->getResults(), collect);
+    for (Region &region : op->getRegions())
+      llvm::for_each(region.getArguments(), collect);
+  });
+  SymbolTable symbols(program->getParentOfType<ModuleOp>());
+  for (auto &[origin, values] : rows) {
+    auto row = origin.getDefiningOp<uprog::RowOp>();
+    Operation *writer = getWriter(row);
+    for (Value value : values)
+      if (isDefinedBefore(value, row) && isRead(value, writer))
+        row.getAvoidedMutable().append(value);
+    symbols.lookup<uprog::BufferOp>(row.getBuffer())
+        .setCopies(row.getAvoided().size() + 1);
+  }
+}

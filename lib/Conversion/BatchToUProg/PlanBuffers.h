@@ -1,0 +1,22 @@
+//===- PlanBuffers.h - How many copies buffers need -------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CONVERSION_BATCHTOUPROG_PLANBUFFERS_H
+#define BATCH_CONVERSION_BATCHTOUPROG_PLANBUFFERS_H
+
+#include "Batch/Dialect/UProg/UProg.h"
+
+namespace mlir::batch {
+
+/// Makes every `uprog.row` of a program avoid the rows of its buffer that are
+/// still read when it is written, and gives the buffer a copy for each of these
+/// and one more. Each buffer has one such op.
+void planBuffers(uprog::ProgramOp program);
+
+} // namespace mlir::batch
+
+#endif // BATCH_CONVERSION_BATCHTOUPROG_PLANBUFFERS_H

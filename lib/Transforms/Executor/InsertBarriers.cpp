@@ -1,0 +1,270 @@
+//===- InsertBarriers.cpp - Barriers between units ------------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Analysis/StructuredFlow.h"
+#include "Batch/Dialect/UProg/UProg.h"
+#include "Batch/Transforms/Executor/Passes.h"
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_INSERTBARRIERSPASS
+#include "Batch/Transforms/Executor/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+using namespace mlir::batch;
+
+namespace {
+
+/// Memory that a row may be in: the symbol of a buffer; the site whose scratch
+/// memory it is; or null, outside of the program's buffers.
+using Place = const void *;
+
+/// What units may not have done yet when the first of them is here: they have
+/// done it when they have met. A row or a place is mapped to whether it is
+/// written.
+struct Pending {
+  /// By value, where that is still the row.
+  DenseMap<Value, bool> rows;
+  /// By place, for rows that no value names any more, and scratch memory.
+  DenseMap<Place, bool> places;
+  /// Another program, which may read and write everything.
+  bool others = false;
+
+  bool operator==(const Pending &other) const {
+    return rows == other.rows && places == other.places &&
+           others == other.others;
+  }
+  void add(const Pending &other) {
+    for (auto [row, written] : other.rows)
+      rows[row] |= written;
+    for (auto [place, written] : other.places)
+      places[place] |= written;
+    others |= other.others;
+  }
+};
+
+/// What an op does with rows and scratch memory.
+struct Accesses {
+  SmallVector<std::pair<Value, bool>> rows; ///< and whether it is written
+  Operation *scratch = nullptr;             ///< the site that has it
+  bool others = false;
+};
+
+class BarrierInserter {
+public:
+  explicit BarrierInserter(uprog::ProgramOp program)
+      : program(program), flow(program) {}
+
+  void run();
+
+private:
+  Accesses getAccesses(Operation *op) const;
+  SmallVector<Place> getPlaces(Value row) const;
+  bool mayBeSame(Value row, Value other) const;
+  bool conflicts(const Pending &pending, const Accesses &accesses) const;
+  void visit(Block &block, Pending &pending);
+  void visitControl(RegionBranchOpInterface control, Pending &pending);
+  Pending enter(RegionBranchOpInterface control, RegionBranchPoint from,
+                RegionSuccessor to, const Pending &pending) const;
+
+  uprog::ProgramOp program;
+  StructuredFlow flow;
+  SetVector<Operation *> barriers; ///< ops that need one before them
+};
+
+} // namespace
+
+Accesses BarrierInserter::getAccesses(Operation *op) const {
+  Accesses accesses;
+  if (auto load = dyn_cast<uprog::LoadOp>(op)) {
+    accesses.rows = {{load.getRow(), false}};
+  } else if (auto copy = dyn_cast<uprog::CopyOp>(op)) {
+    accesses.rows = {{copy.getFrom(), false}, {copy.getTo(), true}};
+  } else if (auto result = dyn_cast<uprog::ResultOp>(op)) {
+    if (result.getType())
+      accesses.rows = {{result.getValue(), false}};
+  } else if (auto run = dyn_cast<uprog::RunOp>(op)) {
+    auto site = run.getStep()
+                    ? run.getStep().getDefiningOp<uprog::SiteOp>()
+                    : uprog::SiteOp();
+    accesses.others = !site;
+    if (!site)
+      return accesses;
+    accesses.scratch = site;
+    for (Value input : site.getInputs())
+      if (isa<uprog::RowType>(input.getType()))
+        accesses.rows.emplace_back(input, false);
+    for (Value output : site.getOutputs())
+      accesses.rows.emplace_back(output, true);
+  } else if (isa<uprog::RefOp>(op)) {
+    accesses.others = true;
+  }
+  return accesses;
+}
+
+SmallVector<Place> BarrierInserter::getPlaces(Value row) const {
+  SmallVector<Place> places;
+  for (Value origin : flow.getOrigins(row)) {
+    auto made = origin.getDefiningOp<uprog::RowOp>();
+    places.push_back(
+        made ? made.getBufferAttr().getAsOpaquePointer() : nullptr);
+  }
+  return places;
+}
+
+/// True if the first row was made to be another one than the second.
+static bool avoids(Value row, Value other) {
+  auto made = row.getDefiningOp<uprog::RowOp>();
+  return made && llvm::is_contained(made.getAvoided(), other);
+}
+
+bool BarrierInserter::mayBeSame(Value row, Value other) const {
+  if (row == other)
+    return true;
+  if (avoids(row, other) || avoids(other, row))
+    return false;
+  SmallVector<Place> places = getPlaces(row);
+  return llvm::any_of(getPlaces(other), [&](Place place) {
+    return llvm::is_contained(places, place);
+  });
+}
+
+bool BarrierInserter::conflicts(const Pending &pending,
+                                const Accesses &accesses) const {
+  if (pending.others && (accesses.others || !accesses.rows.empty()))
+    return true;
+  if (accesses.others)
+    return !pending.rows.empty() || !pending.places.empty();
+  if (accesses.scratch && pending.places.contains(accesses.scratch))
+    return true;
+  for (auto [row, writes] : accesses.rows) {
+    for (auto [other, written] : pending.rows)
+      if ((writes || written) && mayBeSame(row, other))
+        return true;
+    for (Place place : getPlaces(row)) {
+      auto known = pending.places.find(place);
+      if (known != pending.places.end() && (writes || known->second))
+        return true;
+    }
+  }
+  return false;
+}
+
+void BarrierInserter::visit(Block &block, Pending &pending) {
+  for (Operation &op : block) {
+    if (isa<uprog::BarrierOp>(op)) {
+      pending = {};
+      continue;
+    }
+    if (auto control = dyn_cast<RegionBranchOpInterface>(op)) {
+      visitControl(control, pending);
+      continue;
+    }
+    Accesses accesses = getAccesses(&op);
+    if (conflicts(pending, accesses))
+      barriers.insert(&op);
+    if (barriers.contains(&op))
+      pending = {};
+    for (auto [row, writes] : accesses.rows)
+      pending.rows[row] |= writes;
+    if (accesses.scratch)
+      pending.places[accesses.scratch] = true;
+    pending.others |= accesses.others;
+  }
+}
+
+/// What is pending after control has gone from one of its regions, or from
+/// before it, to another or behind it. A value of a region is what it is handed
+/// on as, or a row that no value names any more.
+Pending BarrierInserter::enter(RegionBranchOpInterface control,
+                               RegionBranchPoint from, RegionSuccessor to,
+                               const Pending &pending) const {
+  Pending entered;
+  entered.places = pending.places;
+  entered.others = pending.others;
+  OperandRange operands = control.getSuccessorOperands(from, to);
+  ValueRange inputs = to.getSuccessorInputs();
+  for (auto [row, written] : pending.rows) {
+    bool isOuter = !control->isAncestor(row.getParentBlock()->getParentOp());
+    if (isOuter)
+      entered.rows[row] |= written;
+    bool isNamed = isOuter;
+    for (auto [operand, input] : llvm::zip(operands, inputs)) {
+      if (operand != row)
+        continue;
+      entered.rows[input] |= written;
+      isNamed = true;
+    }
+    if (!isNamed)
+      for (Place place : getPlaces(row))
+        entered.places[place] |= written;
+  }
+  return entered;
+}
+
+void BarrierInserter::visitControl(RegionBranchOpInterface control,
+                                   Pending &pending) {
+  // By region; null: behind the control. Grows until nothing changes.
+  DenseMap<Region *, Pending> before;
+  SetVector<Region *> worklist;
+  auto leave = [&](RegionBranchPoint point, const Pending &state) {
+    SmallVector<RegionSuccessor> successors;
+    control.getSuccessorRegions(point, successors);
+    for (RegionSuccessor successor : successors) {
+      Region *region = successor.getSuccessor();
+      bool isNew = !before.contains(region);
+      Pending &known = before[region];
+      Pending old = known;
+      known.add(enter(control, point, successor, state));
+      if (region && (isNew || !(known == old)))
+        worklist.insert(region);
+    }
+  };
+  leave(RegionBranchPoint::parent(), pending);
+  while (!worklist.empty()) {
+    Region *region = worklist.pop_back_val();
+    Pending state = before[region];
+    visit(region->front(), state);
+    leave(RegionBranchPoint(cast<RegionBranchTerminatorOpInterface>(
+              region->front().getTerminator())),
+          state);
+  }
+  pending = before[nullptr];
+}
+
+void BarrierInserter::run() {
+  Pending pending;
+  // A unit runs one task of a program after the other.
+  pending.others = llvm::any_of(
+      program->getParentOfType<ModuleOp>().getOps<uprog::ProgramOp>(),
+      [&](uprog::ProgramOp other) {
+        return other
+            .walk([&](uprog::RunOp run) {
+              return run.getProgram() == program ? WalkResult::interrupt()
+                                                 : WalkResult::advance();
+            })
+            .wasInterrupted();
+      });
+  visit(program.getBody().front(), pending);
+  for (Operation *op : barriers) {
+    OpBuilder builder(op);
+    uprog::BarrierOp::create(builder, op->getLoc(), program.getLevel());
+  }
+}
+
+namespace {
+class InsertBarriersPass
+    : public batch::impl::InsertBarriersPassBase<InsertBarriersPass> {
+  void runOnOperation() override {
+    // Plans and lanes have barriers already.
+    if (getOperation().getOps<uprog::BufferOp>().empty())
+      return;
+    for (auto program : getOperation().getOps<uprog::ProgramOp>())
+      BarrierInserter(program).run();
+  }
+};
+} // namespace
