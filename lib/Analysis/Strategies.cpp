@@ -76,7 +76,7 @@ static std::optional<Obstacle>
 findInstanceObstacle(Operation *op, const TensorCode &code,
                      const Sharedness &sharedness) {
   if (code.contains(op) ||
-      isa<func::ReturnOp, scf::ForOp, scf::WhileOp, scf::IfOp,
+      isa<InvokeOp, func::ReturnOp, scf::ForOp, scf::WhileOp, scf::IfOp,
           scf::IndexSwitchOp, scf::YieldOp, scf::ConditionOp, rec::FoldOp,
           rec::YieldOp, rec::LengthOp, tensor::ExtractOp,
           tensor::ExtractSliceOp>(op) ||

@@ -9,6 +9,7 @@
 
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
 using namespace mlir::batch;
@@ -47,6 +48,11 @@ StructuredFlow::StructuredFlow(Operation *root) {
     control.getSuccessorInputOperandMapping(mapping);
     for (auto &[input, operands] : mapping)
       llvm::append_range(incoming[input], operands);
+  });
+  root->walk([&](ViewLikeOpInterface view) {
+    for (OpOperand &operand : view->getOpOperands())
+      if (operand.get() == view.getViewSource())
+        incoming[view.getViewDest()].push_back(&operand);
   });
 }
 

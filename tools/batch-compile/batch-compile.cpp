@@ -76,8 +76,12 @@ struct Flags {
   cl::opt<batch::Strategy> strategy{
       "strategy", cl::init(batch::Strategy::Auto), cl::cat(category),
       cl::desc("Where control runs: 'auto', 'linearize', 'lockstep', 'mask', "
-               "'lazy' or "
-               "'none' (unbatched)")};
+               "'lazy', 'replicate' or 'none' (unbatched)")};
+  cl::opt<batch::InstanceLevel> instanceLevel{
+      "level", cl::init(batch::InstanceLevel::Auto), cl::cat(category),
+      cl::desc("Who runs an instance of strategy 'replicate': 'block' (a worker "
+               "by itself), 'device' (all together) or 'auto' (the latter for "
+               "those that are too few for all workers)")};
   cl::opt<batch::PolicyOption> policy{"policy", cl::cat(category),
                                       cl::desc(batch::getPolicyHelp())};
   cl::opt<std::string> policyTable{
@@ -112,6 +116,7 @@ struct Flags {
   batch::CompileOptions getOptions() const {
     batch::CompileOptions options;
     options.strategy = strategy;
+    options.level = instanceLevel;
     options.policy = policy.getValue();
     options.policyTable = policyTable;
     options.sizes.assign(sizes.begin(), sizes.end());

@@ -95,7 +95,8 @@ CONTROL IN LOCK STEP (models whose control depends on tensors)
   --stack-depth=N           calls that a lane may be in (default: 64)
   --max-steps=N             blocks that an instance may run (default: no limit);
                             where control waits for tensors, rounds of loops
-                            and calls of recursions
+                            and calls of recursions; with strategy replicate,
+                            rounds of loops
   --partial-results         if instances run into one of the two limits, write
                             zeros for them and the results of the others; the
                             exit code is 1 all the same
@@ -107,7 +108,7 @@ COMPILING (for a .mlir or .mlirbc; handed on to batch-compile)
   --device=cpu|cuda|emulator --executor=auto|device|cluster|block --chip=NAME
   --shared-memory=BYTES     of a GPU's block, for weights (default: all)
   --precision=f32|tf32|bf16
-  --strategy=S --size=H=64 --tuning=FILE --target=TRIPLE --cpu=NAME
+  --strategy=S --level=auto|block|device --size=H=64 --tuning=FILE --target=TRIPLE --cpu=NAME
   --explain                 print what the compiler decided and why, pass by pass,
                             each with its line of the model; without --inputs
                             that is all, with them the model runs afterwards
@@ -343,6 +344,7 @@ std::vector<Option> deviceOptions(Options &options) {
          options.session.emulator.seed = parseCount("seed", value, 0);
        }},
       {"strategy", Option::Required, hand(options, "strategy")},
+      {"level", Option::Required, hand(options, "level")},
   };
 }
 
@@ -541,15 +543,20 @@ void checkTogether(Options &options) {
 void batchrun::checkControl(const Options &options,
                             const batchrt::Descriptor &descriptor) {
   const bool lockstep = descriptor.lockstep.has_value();
+  const bool replicates = descriptor.replicate.has_value();
   for (const auto &[name, control] : options.given)
-    if (lockstep && control == Control::Inspected)
+    if (replicates && control != Control::Bounded)
+      raise(name, " is for models that make batches, but this model runs "
+                  "instance by instance (strategy 'replicate'); leave it out");
+    else if (lockstep && control == Control::Inspected)
       raise(name, " is for models that run batches of tasks, but control of "
                   "this model runs in lock step; leave it out");
     else if (!descriptor.waits && control == Control::Waiting)
       raise(name, " is for models whose control waits for tensors (strategy "
                   "'lazy'); leave it out");
     else if (!lockstep && (control == Control::Lockstep ||
-                           (control == Control::Bounded && !descriptor.waits)))
+                           (control == Control::Bounded && !descriptor.waits &&
+                            !replicates)))
       raise(name,
             " is for models whose control runs in lock step, but this model "
             "runs batches of tasks; leave it out");

@@ -17,16 +17,17 @@ namespace mlir::batch {
 /// value is defined.
 bool isLiveAfter(Value value, Operation *op);
 
-/// Where values come from, through the loops and branches of a function or
-/// program that say so (RegionBranchOpInterface).
+/// Where values come from in a function or program, through the loops and
+/// branches that say so (RegionBranchOpInterface) and views.
 class StructuredFlow {
 public:
   explicit StructuredFlow(Operation *root);
 
   /// The operands that `value`, an argument of a region or a result of control,
-  /// may be; none if control does not hand it on.
+  /// may be; the one that it is a view of; none if it is neither.
   ArrayRef<OpOperand *> getIncoming(Value value) const;
-  /// The values that `value` may be and that control does not hand on.
+  /// The values that `value` may be, or be a view of, themselves neither handed
+  /// on nor views.
   SetVector<Value> getOrigins(Value value) const;
 
 private:

@@ -54,13 +54,22 @@ void InstanceTables::placeScratch(ModuleOp module) {
   llvm::StringMap<SmallVector<int64_t>> places;
   for (auto program : module.getOps<uprog::ProgramOp>()) {
     llvm::StringMap<size_t> sites;
-    program.walk([&](uprog::SiteOp site) {
-      SmallVector<int64_t> &known = places[site.getKernel()];
-      size_t number = sites[site.getKernel()]++;
+    auto place = [&](Operation *site, StringRef kernel, int64_t tasks) {
+      SmallVector<int64_t> &known = places[kernel];
+      size_t number = sites[kernel]++;
       if (number == known.size())
-        known.push_back(
-            take(getCode(module, site.getKernel()).getTaskScratch()));
+        known.push_back(take(tasks * getCode(module, kernel).getTaskScratch()));
       scratch[site] = known[number];
+      mostTasks = std::max(mostTasks, tasks);
+    };
+    program.walk([&](Operation *op) {
+      if (auto site = dyn_cast<uprog::SiteOp>(op))
+        return place(op, site.getKernel(), 1);
+      auto batch = dyn_cast<uprog::BatchOp>(op);
+      if (!batch)
+        return;
+      auto tasks = batch.getTasks().getDefiningOp<uprog::TasksOp>();
+      place(op, tasks.getKernel(), tasks.getRoom());
     });
   }
 }
@@ -122,6 +131,7 @@ void InstanceTables::save(ModuleOp module) const {
     return;
   NamedAttribute entries[] = {
       builder.getNamedAttr("bytes", builder.getI64IntegerAttr(bytes)),
+      builder.getNamedAttr("tasks", builder.getI64IntegerAttr(mostTasks)),
       builder.getNamedAttr("loops", builder.getArrayAttr(loops))};
   module->setAttr(uprog::kInstancesAttr, builder.getDictionaryAttr(entries));
 }
@@ -317,6 +327,17 @@ void InstanceCode::copy(RankedTensorType type, Value from, Value to) {
 // Tasks, arguments, results
 //===----------------------------------------------------------------------===//
 
+Value InstanceCode::scratchOf(Operation *site, const InstanceTables &tables) {
+  return arith::AddIOp::create(builder, loc, unit.memory,
+                               cb.constant(tables.getScratch(site)));
+}
+
+/// The number of a kernel, in module order.
+static int64_t getKernelNumber(ModuleOp module, KernelOp kernel) {
+  auto kernels = module.getOps<KernelOp>();
+  return std::distance(kernels.begin(), llvm::find(kernels, kernel));
+}
+
 Value InstanceCode::site(uprog::SiteOp site, ValueRange inputs,
                          ValueRange outputs, const InstanceTables &tables) {
   auto module = site->getParentOfType<ModuleOp>();
@@ -332,12 +353,81 @@ Value InstanceCode::site(uprog::SiteOp site, ValueRange inputs,
   }
   Value scratch;
   if (task.getScratchBytes())
-    scratch = arith::AddIOp::create(builder, loc, unit.memory,
-                                    cb.constant(tables.getScratch(site)));
-  auto kernels = module.getOps<KernelOp>();
-  int64_t number = std::distance(kernels.begin(), llvm::find(kernels, kernel));
+    scratch = scratchOf(site, tables);
   addTo(kUnitTasks, cb.constant(1));
-  return task.finish(number, scratch);
+  return task.finish(getKernelNumber(module, kernel), scratch);
+}
+
+/// The arguments of a kernel that each task has one of.
+static SmallVector<unsigned> getTaskArguments(KernelOp kernel) {
+  SmallVector<unsigned> arguments;
+  for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
+    if (!kernel.isShared(i))
+      arguments.push_back(i);
+  return arguments;
+}
+
+/// Each operand has a cell for each task.
+Value InstanceCode::tasks(uprog::TasksOp op) {
+  auto kernel = op->getParentOfType<ModuleOp>().lookupSymbol<KernelOp>(
+      op.getKernel());
+  return allocateCells(builder, op,
+                       getTaskArguments(kernel).size() * op.getRoom());
+}
+
+void InstanceCode::putTask(uprog::PutTaskOp op, Value tasks, Value index,
+                           ValueRange inputs) {
+  auto list = op.getTasks().getDefiningOp<uprog::TasksOp>();
+  for (auto [position, input] : llvm::enumerate(inputs)) {
+    Value cell = arith::AddIOp::create(
+        builder, loc, index, cb.constant(position * list.getRoom()));
+    cb.storeCell(tasks, cell, cb.toCell(input));
+  }
+}
+
+Value InstanceCode::batch(uprog::BatchOp op, Value tasks, Value count,
+                          ValueRange outputs, const InstanceTables &tables) {
+  auto module = op->getParentOfType<ModuleOp>();
+  auto list = op.getTasks().getDefiningOp<uprog::TasksOp>();
+  auto kernel = module.lookupSymbol<KernelOp>(list.getKernel());
+  size_t arguments = getTaskArguments(kernel).size();
+  auto toAddress = [&](Value pointer) -> Value {
+    return LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(),
+                                    pointer);
+  };
+  Value operands = allocateCells(builder, op, arguments * kOperandCells);
+  for (size_t i = 0; i < arguments; ++i) {
+    for (int64_t cell = 0; cell < kOperandCells; ++cell)
+      cb.storeCell(operands, cb.constant(i * kOperandCells + cell),
+                   cb.constant(0));
+    Value rows = cb.address(tasks, cb.constant(i * list.getRoom()),
+                            builder.getI64Type());
+    cb.storeCell(operands, cb.constant(i * kOperandCells + kOperandRows.cell()),
+                 toAddress(rows));
+  }
+  Value results = allocateCells(builder, op, outputs.size());
+  for (auto [index, output] : llvm::enumerate(outputs))
+    cb.storeCell(results, cb.constant(index), output);
+  Value step = allocateCells(builder, op, kStepCells);
+  for (int64_t cell = 0; cell < kStepCells; ++cell)
+    cb.storeCell(step, cb.constant(cell), cb.constant(0));
+  cb.storeCell(step, kStepKernel,
+               cb.constant(getKernelNumber(module, kernel)));
+  cb.storeCell(step, kStepCount, count);
+  cb.storeCell(step, kStepOperands, toAddress(operands));
+  cb.storeCell(step, kStepResults, toAddress(results));
+  cb.storeCell(step, kStepScratch, scratchOf(op, tables));
+  addTo(kUnitTasks, count);
+  return step;
+}
+
+Value InstanceCode::part(uprog::PartOp op, Value whole, Value index) {
+  auto type = cast<RankedTensorType>(op.getType());
+  auto part = RankedTensorType::get(type.getShape().drop_front(),
+                                    type.getElementType());
+  Value offset = arith::MulIOp::create(builder, loc, index,
+                                       cb.constant(getRowBytes(part)));
+  return arith::AddIOp::create(builder, loc, whole, offset);
 }
 
 Value InstanceCode::argument(int64_t number, Value instance, Type type) {

@@ -29,7 +29,8 @@ public:
   explicit InstanceTables(ModuleOp module);
 
   int64_t getOffset(StringAttr buffer) const { return buffers.lookup(buffer); }
-  int64_t getScratch(uprog::SiteOp site) const { return scratch.lookup(site); }
+  /// Of a `uprog.site` or a `uprog.batch`.
+  int64_t getScratch(Operation *site) const { return scratch.lookup(site); }
   /// Of the first index that a `uprog.load` or `uprog.parameter_row` checks,
   /// from 1, in the module's `uprog.indices`.
   int64_t getIndex(Operation *op) const { return indexOf.lookup(op); }
@@ -46,6 +47,7 @@ private:
   void numberLoops(ModuleOp module);
 
   int64_t bytes = 0;
+  int64_t mostTasks = 1; ///< of a step
   DenseMap<StringAttr, int64_t> buffers;
   DenseMap<Operation *, int64_t> scratch, indexOf, loopOf;
   SmallVector<Attribute> indices, loops;
@@ -79,6 +81,13 @@ public:
   void copy(RankedTensorType type, Value from, Value to);
   Value site(uprog::SiteOp op, ValueRange inputs, ValueRange outputs,
              const InstanceTables &tables);
+  Value part(uprog::PartOp op, Value whole, Value index);
+  /// The address of the room.
+  Value tasks(uprog::TasksOp op);
+  void putTask(uprog::PutTaskOp op, Value tasks, Value index,
+               ValueRange inputs);
+  Value batch(uprog::BatchOp op, Value tasks, Value count, ValueRange outputs,
+              const InstanceTables &tables);
   void enterInstance(Value instance);
   Value nextRound(uprog::NextRoundOp op, const InstanceTables &tables);
   Value argument(int64_t number, Value instance, Type type);
@@ -92,6 +101,7 @@ public:
 private:
   void addTo(abi::Field counter, Value amount);
   Value checkIndex(Value index, Value extent, int64_t place);
+  Value scratchOf(Operation *site, const InstanceTables &tables);
   Value toCell(Value value) { return cb.toCell(value); }
 
   OpBuilder &builder;

@@ -15,10 +15,9 @@ using namespace mlir;
 using namespace mlir::batch;
 using namespace mlir::batch::abi;
 
-/// Stack memory for `cells` cells, taken once per call of the function even if
-/// the op is in a loop.
-Value TaskStep::allocateCells(int64_t cells) {
+Value batch::allocateCells(OpBuilder &builder, Operation *op, int64_t cells) {
   OpBuilder::InsertionGuard guard(builder);
+  Location loc = op->getLoc();
   auto function = op->getParentOfType<FunctionOpInterface>();
   builder.setInsertionPointToStart(&function.getFunctionBody().front());
   Value count = LLVM::ConstantOp::create(
@@ -40,12 +39,12 @@ TaskStep::TaskStep(OpBuilder &builder, Operation *op, Value context,
   for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
     if (!kernel.isShared(i))
       perTask.push_back(i);
-  operands = allocateCells(perTask.size() * kOperandCells);
-  values = allocateCells(perTask.size());
-  offsets = allocateCells(perTask.size());
-  zeroIndex = allocateCells(1);
-  results = allocateCells(kernel.getNumResults());
-  step = allocateCells(kStepCells);
+  operands = allocate(perTask.size() * kOperandCells);
+  values = allocate(perTask.size());
+  offsets = allocate(perTask.size());
+  zeroIndex = allocate(1);
+  results = allocate(kernel.getNumResults());
+  step = allocate(kStepCells);
   zero = cb.constant(0);
   cb.storeCell(zeroIndex, zero, zero);
   scratchBytes = cb.constant(code.getTaskScratch());

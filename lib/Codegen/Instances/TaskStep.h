@@ -13,6 +13,10 @@
 
 namespace mlir::batch {
 
+/// Room for cells on the stack of the function around `op`, taken once per call
+/// of it.
+Value allocateCells(OpBuilder &builder, Operation *op, int64_t cells);
+
 /// Emits a BatchStep of one task, on the stack of the function around, for which
 /// room is taken once per call of it.
 class TaskStep {
@@ -37,7 +41,7 @@ public:
 private:
   void storeField(abi::Field field, Value cell);
   void storeSegment(unsigned index, Value list);
-  Value allocateCells(int64_t cells);
+  Value allocate(int64_t cells) { return allocateCells(builder, op, cells); }
   Value toCell(Value pointer);
 
   OpBuilder &builder;

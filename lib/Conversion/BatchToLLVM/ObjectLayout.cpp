@@ -465,6 +465,7 @@ static json::Object describeInstances(DictionaryAttr instances) {
        instances.getAs<ArrayAttr>("loops").getAsValueRange<StringAttr>())
     loops.push_back(loop.str());
   return json::Object{{key::bytes, instances.getAs<IntegerAttr>("bytes").getInt()},
+                      {key::tasks, instances.getAs<IntegerAttr>("tasks").getInt()},
                       {key::loops, std::move(loops)}};
 }
 

@@ -15,12 +15,15 @@ using namespace mlir::batch;
 /// The op that writes a new row.
 static Operation *getWriter(uprog::RowOp row) {
   for (Operation *user : row->getUsers()) {
+    bool writes = false;
     if (auto site = dyn_cast<uprog::SiteOp>(user))
-      if (llvm::is_contained(site.getOutputs(), row.getRow()))
-        return user;
-    if (auto copy = dyn_cast<uprog::CopyOp>(user))
-      if (copy.getTo() == row.getRow())
-        return user;
+      writes = llvm::is_contained(site.getOutputs(), row.getRow());
+    else if (auto batch = dyn_cast<uprog::BatchOp>(user))
+      writes = llvm::is_contained(batch.getOutputs(), row.getRow());
+    else if (auto copy = dyn_cast<uprog::CopyOp>(user))
+      writes = copy.getTo() == row.getRow();
+    if (writes)
+      return user;
   }
   return row;
 }

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch/Analysis/Sharedness.h"
+#include "AheadTasks.h"
+#include "Batch/Analysis/Strategies.h"
 #include "Batch/Conversion/BatchToUProg/Passes.h"
 #include "Batch/Dialect/Batch/Views.h"
 #include "Batch/Dialect/UProg/UProg.h"
@@ -16,6 +17,8 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/Support/Path.h"
 
 namespace mlir::batch {
@@ -26,7 +29,22 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
+/// The rounds of a loop whose tasks run ahead together, where they can.
+static constexpr int64_t kAheadRounds = 64;
+
 namespace {
+
+/// A loop that knows its number of rounds.
+struct CountedLoop {
+  Operation *op;
+  Block &body;
+  Value lower, upper, step; ///< of the program
+  ValueRange rounds;        ///< arguments of the body, known from the number
+  /// Maps these, given the number.
+  std::function<void(Value)> mapRound;
+  Block::BlockArgListType carried; ///< the other arguments
+  SmallVector<Value> inits;        ///< of the program
+};
 
 /// Makes the program that runs one instance of an entry: its control, with a
 /// site for each task.
@@ -48,7 +66,7 @@ private:
   Value getValue(OpOperand &operand);
   SmallVector<Value> getValues(MutableArrayRef<OpOperand> operands);
   LogicalResult convertBlock(Block &block);
-  LogicalResult convertRegion(Region &from, Region &to, ValueRange others = {});
+  LogicalResult convertRegion(Region &from, Region &to);
   LogicalResult convert(Operation *op);
   LogicalResult convert(InvokeOp invoke);
   LogicalResult convert(tensor::ExtractOp extract);
@@ -58,6 +76,13 @@ private:
   LogicalResult convert(scf::IfOp branch);
   LogicalResult convert(scf::IndexSwitchOp branch);
   LogicalResult convert(rec::FoldOp loop);
+  LogicalResult convertCounted(const CountedLoop &loop);
+  LogicalResult convertRounds(const CountedLoop &loop, Value lower, Value upper,
+                              ValueRange inits, function_ref<void(Value)> begin,
+                              uprog::ForOp &converted);
+  LogicalResult runAhead(const CountedLoop &loop, const AheadTask &task,
+                         Value begin, Value count,
+                         SmallVectorImpl<Value> &results);
   LogicalResult convertReturn(func::ReturnOp end, Value instance);
 
   func::FuncOp entry;
@@ -70,6 +95,7 @@ private:
   OpBuilder builder;
   Type rowType;
   IRMapping mapping;
+  DenseSet<Operation *> ahead; ///< tasks that have run ahead
 };
 
 } // namespace
@@ -237,43 +263,174 @@ LogicalResult Replicator::convert(tensor::ExtractSliceOp slice) {
 // Control
 //===----------------------------------------------------------------------===//
 
-/// Converts the only block of a region. `others` stand for its last arguments;
-/// the others become arguments of a block, which is made unless there is one.
-LogicalResult Replicator::convertRegion(Region &from, Region &to,
-                                        ValueRange others) {
+/// Converts the only block of a region.
+LogicalResult Replicator::convertRegion(Region &from, Region &to) {
   OpBuilder::InsertionGuard guard(builder);
-  Block &block = from.front();
-  auto own = block.getArguments().drop_back(others.size());
-  if (to.empty()) {
-    SmallVector<Type> types;
-    SmallVector<Location> locs;
-    for (BlockArgument argument : own) {
-      types.push_back(convertType(argument.getType()));
-      locs.push_back(argument.getLoc());
-    }
-    builder.createBlock(&to, {}, types, locs);
-  } else {
-    builder.setInsertionPointToEnd(&to.front());
+  SmallVector<Type> types;
+  SmallVector<Location> locs;
+  for (BlockArgument argument : from.getArguments()) {
+    types.push_back(convertType(argument.getType()));
+    locs.push_back(argument.getLoc());
   }
-  for (auto [argument, value] :
-       llvm::zip_equal(own, to.front().getArguments().take_back(own.size())))
-    mapping.map(argument, value);
-  for (auto [argument, value] : llvm::zip_equal(
-           block.getArguments().take_back(others.size()), others))
-    mapping.map(argument, value);
-  return convertBlock(block);
+  Block *block = builder.createBlock(&to, {}, types, locs);
+  mapping.map(from.getArguments(), block->getArguments());
+  return convertBlock(from.front());
+}
+
+/// Makes a loop of the rounds from `lower` to `upper`. `begin` comes first in
+/// each, with its number.
+LogicalResult Replicator::convertRounds(const CountedLoop &loop, Value lower,
+                                        Value upper, ValueRange inits,
+                                        function_ref<void(Value)> begin,
+                                        uprog::ForOp &converted) {
+  converted = uprog::ForOp::create(builder, loop.op->getLoc(), lower, upper,
+                                   loop.step, inits);
+  Block &block = converted.getBody().front();
+  if (inits.empty())
+    block.back().erase();
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(&block);
+  mapping.map(loop.carried, converted.getRegionIterArgs());
+  loop.mapRound(block.getArgument(0));
+  begin(block.getArgument(0));
+  return convertBlock(loop.body);
+}
+
+/// Runs a task of `count` rounds, the first of which has number `begin`.
+/// `results` get a row for each result, with the tensors of all rounds.
+LogicalResult Replicator::runAhead(const CountedLoop &loop,
+                                   const AheadTask &task, Value begin,
+                                   Value count,
+                                   SmallVectorImpl<Value> &results) {
+  InvokeOp invoke = task.invoke;
+  Location loc = invoke.getLoc();
+  auto kernel = symbols.lookup<KernelOp>(invoke.getKernel());
+  Value tasks = uprog::TasksOp::create(
+      builder, loc, uprog::TasksType::get(builder.getContext()),
+      invoke.getKernelAttr(), builder.getI64IntegerAttr(kAheadRounds));
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  auto put = uprog::ForOp::create(builder, loc, zero, count);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(&put.getBody().front());
+    Value number = put.getBody().getArgument(0), round = number;
+    if (loop.step)
+      round = arith::MulIOp::create(builder, loc, round, loop.step);
+    IRMapping outer = mapping;
+    loop.mapRound(arith::AddIOp::create(builder, loc, begin, round));
+    for (Operation *op : task.operandCode)
+      if (failed(convert(op)))
+        return failure();
+    SmallVector<Value> inputs;
+    for (OpOperand &operand : invoke.getInputsMutable())
+      if (!kernel.isShared(operand.getOperandNumber()))
+        inputs.push_back(getValue(operand));
+    uprog::PutTaskOp::create(builder, loc, tasks, number, inputs);
+    mapping = outer;
+  }
+  for (OpResult result : invoke->getResults()) {
+    auto type = cast<RankedTensorType>(result.getType());
+    SmallVector<int64_t> shape = {kAheadRounds};
+    llvm::append_range(shape, type.getShape());
+    results.push_back(makeRow(
+        loc, kernel.getSymName() + "." + Twine(result.getResultNumber()),
+        RankedTensorType::get(shape, type.getElementType())));
+  }
+  // The rows of its operands have addresses of their own.
+  auto read = ReadAttr::get(builder.getContext(), ReadKind::Rows,
+                            FlatSymbolRefAttr(), /*segments=*/false);
+  for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
+    if (!kernel.isShared(i) &&
+        isa<RankedTensorType>(kernel.getArgumentTypes()[i]))
+      kernel.setArgAttr(i, kReadAttr, read);
+  Value step = uprog::BatchOp::create(
+      builder, loc, uprog::StepType::get(builder.getContext()), tasks, count,
+      results);
+  uprog::OperatorOp op = operators.lookup(kernel.getSymNameAttr());
+  uprog::RunOp::create(builder, loc, op.getSymName(), step, count,
+                       /*inputs=*/ValueRange());
+  return success();
+}
+
+/// Converts a loop. If some tasks can run ahead, it becomes a loop of as many
+/// rounds as run ahead together.
+LogicalResult Replicator::convertCounted(const CountedLoop &loop) {
+  Location loc = loop.op->getLoc();
+  SmallVector<AheadTask> tasks =
+      findAheadTasks(loop.body, loop.rounds, sharedness);
+  uprog::ForOp converted;
+  if (tasks.empty()) {
+    if (failed(convertRounds(loop, loop.lower, loop.upper, loop.inits,
+                             [](Value) {}, converted)))
+      return failure();
+    mapping.map(loop.op->getResults(), converted.getResults());
+    return success();
+  }
+  Value most = arith::ConstantIndexOp::create(builder, loc, kAheadRounds);
+  if (loop.step)
+    most = arith::MulIOp::create(builder, loc, most, loop.step);
+  auto groups = uprog::ForOp::create(builder, loc, loop.lower, loop.upper, most,
+                                     loop.inits);
+  Block &group = groups.getBody().front();
+  if (loop.inits.empty())
+    group.back().erase();
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToEnd(&group);
+    Value begin = group.getArgument(0);
+    Value end = arith::AddIOp::create(builder, loc, begin, most);
+    end = arith::MinUIOp::create(builder, loc, end, loop.upper);
+    auto toNumber = [&](Value round) -> Value {
+      Value number = arith::SubIOp::create(builder, loc, round, begin);
+      return loop.step ? arith::CeilDivUIOp::create(builder, loc, number,
+                                                    loop.step)
+                             .getResult()
+                       : number;
+    };
+    Value count = toNumber(end);
+    SmallVector<SmallVector<Value>> rows(tasks.size());
+    for (auto [task, results] : llvm::zip_equal(tasks, rows)) {
+      if (failed(runAhead(loop, task, begin, count, results)))
+        return failure();
+      ahead.insert(task.invoke);
+    }
+    auto mapResults = [&](Value round) {
+      Value number = toNumber(round);
+      for (auto [task, results] : llvm::zip_equal(tasks, rows))
+        for (auto [result, whole] :
+             llvm::zip_equal(task.invoke->getResults(), results)) {
+          auto buffer = symbols.lookup<uprog::BufferOp>(
+              whole.getDefiningOp<uprog::RowOp>().getBuffer());
+          mapping.map(result,
+                      uprog::PartOp::create(builder, loc, rowType, whole,
+                                            number, buffer.getTypeAttr())
+                          .getResult());
+        }
+    };
+    if (failed(convertRounds(loop, begin, end, groups.getRegionIterArgs(),
+                             mapResults, converted)))
+      return failure();
+    uprog::YieldOp::create(builder, loc, converted.getResults());
+  }
+  mapping.map(loop.op->getResults(), groups.getResults());
+  return success();
+}
+
+/// True for the number 1.
+static bool isOne(Value value) {
+  return matchPattern(value, m_One());
 }
 
 LogicalResult Replicator::convert(scf::ForOp loop) {
-  SmallVector<Value> inits = getValues(loop.getInitArgsMutable());
-  auto converted = uprog::ForOp::create(
-      builder, loop.getLoc(), mapping.lookup(loop.getLowerBound()),
-      mapping.lookup(loop.getUpperBound()), mapping.lookup(loop.getStep()),
-      inits);
-  if (inits.empty())
-    converted.getBody().front().back().erase();
-  mapping.map(loop.getResults(), converted.getResults());
-  return convertRegion(loop.getRegion(), converted.getBody());
+  Value step =
+      isOne(loop.getStep()) ? Value() : mapping.lookup(loop.getStep());
+  BlockArgument number = loop.getBody()->getArgument(0);
+  return convertCounted({loop, *loop.getBody(),
+                         mapping.lookup(loop.getLowerBound()),
+                         mapping.lookup(loop.getUpperBound()), step, number,
+                         [&](Value round) { mapping.map(number, round); },
+                         loop.getRegionIterArgs(),
+                         getValues(loop.getInitArgsMutable())});
 }
 
 /// "a loop at model.mlir:10:5"
@@ -349,27 +506,23 @@ LogicalResult Replicator::convert(scf::IndexSwitchOp branch) {
 /// A loop over the elements of lists, which have equal lengths.
 LogicalResult Replicator::convert(rec::FoldOp loop) {
   Location loc = loop.getLoc();
-  SmallVector<Value> lists, elements;
-  for (Value list : loop.getLists())
-    lists.push_back(mapping.lookup(list));
-  SmallVector<Value> inits = getValues(loop.getInitsMutable());
+  SmallVector<Value> lists = llvm::map_to_vector(
+      loop.getLists(), [&](Value list) { return mapping.lookup(list); });
+  auto mapElements = [&](Value round) {
+    for (auto [list, element] : llvm::zip_equal(lists, loop.getElements()))
+      mapping.map(element, uprog::ListElementOp::create(
+                               builder, loc, convertType(element.getType()),
+                               list, round)
+                               .getResult());
+  };
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   Value length = uprog::ListLengthOp::create(
       builder, loc, builder.getIndexType(), lists.front());
-  auto converted =
-      uprog::ForOp::create(builder, loc, zero, length, /*step=*/Value(), inits);
-  if (inits.empty())
-    converted.getBody().front().back().erase();
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToEnd(&converted.getBody().front());
-    for (auto [list, element] : llvm::zip_equal(lists, loop.getElements()))
-      elements.push_back(uprog::ListElementOp::create(
-          builder, loc, convertType(element.getType()), list,
-          converted.getBody().getArgument(0)));
-  }
-  mapping.map(loop.getResults(), converted.getResults());
-  return convertRegion(loop.getBody(), converted.getBody(), elements);
+  SmallVector<Value> elements(loop.getElements());
+  return convertCounted({loop, loop.getBody().front(), zero, length,
+                         /*step=*/Value(), elements, mapElements,
+                         loop.getAccumulators(),
+                         getValues(loop.getInitsMutable())});
 }
 
 LogicalResult Replicator::convertReturn(func::ReturnOp end, Value instance) {
@@ -430,7 +583,7 @@ LogicalResult Replicator::convert(Operation *op) {
 
 LogicalResult Replicator::convertBlock(Block &block) {
   for (Operation &op : block)
-    if (!isa<func::ReturnOp>(op) && failed(convert(&op)))
+    if (!isa<func::ReturnOp>(op) && !ahead.contains(&op) && failed(convert(&op)))
       return failure();
   return success();
 }
@@ -447,6 +600,15 @@ static uprog::ProgramOp beginProgram(OpBuilder &builder, Location loc,
   return program;
 }
 
+/// Erases what tasks that run ahead have left behind.
+static void eraseDeadCode(uprog::ProgramOp program) {
+  program.getBody().walk<WalkOrder::PostOrder, ReverseIterator>(
+      [&](Operation *op) {
+        if (op->use_empty() && isOpTriviallyDead(op))
+          op->erase();
+      });
+}
+
 uprog::ProgramOp Replicator::makeInstanceProgram(StringRef name) {
   Location loc = entry.getLoc();
   builder.setInsertionPointToEnd(module.getBody());
@@ -460,6 +622,7 @@ uprog::ProgramOp Replicator::makeInstanceProgram(StringRef name) {
                            instance)))
     return {};
   uprog::YieldOp::create(builder, loc);
+  eraseDeadCode(instances);
   planBuffers(instances);
   return instances;
 }
@@ -505,8 +668,14 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
   void runOnOperation() override {
     auto entry = dyn_cast_or_null<func::FuncOp>(
         lookupEntry(getOperation()).getOperation());
-    if (InstanceProgram(getOperation()).getStrategy() != Strategy::Replicate)
+    InstanceProgram program(getOperation());
+    if (program.getStrategy() != Strategy::Replicate)
       return;
+    Strategies strategies(program);
+    if (const auto &obstacle = strategies.getObstacle(Strategy::Replicate)) {
+      (void)strategies.emitError(*obstacle);
+      return signalPassFailure();
+    }
     std::string name = getInstanceProgramName(entry.getSymName());
     uprog::ProgramOp together =
         Replicator(entry).makeInstanceProgram(name + ".together");

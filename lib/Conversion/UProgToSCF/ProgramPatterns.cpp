@@ -199,6 +199,21 @@ public:
     return {
         code.site(op, operands.getInputs(), operands.getOutputs(), tables)};
   }
+  Values lower(uprog::PartOp op, uprog::PartOp::Adaptor operands) {
+    return {code.part(op, operands.getWhole(), toI64(operands.getIndex()))};
+  }
+  Values lower(uprog::TasksOp op, uprog::TasksOp::Adaptor) {
+    return {code.tasks(op)};
+  }
+  Values lower(uprog::PutTaskOp op, uprog::PutTaskOp::Adaptor operands) {
+    code.putTask(op, operands.getTasks(), toI64(operands.getIndex()),
+                 operands.getInputs());
+    return {};
+  }
+  Values lower(uprog::BatchOp op, uprog::BatchOp::Adaptor operands) {
+    return {code.batch(op, operands.getTasks(), toI64(operands.getCount()),
+                       operands.getOutputs(), tables)};
+  }
   Values lower(uprog::InstancesOp, uprog::InstancesOp::Adaptor) {
     return {toIndex(code.instances())};
   }
@@ -288,8 +303,10 @@ LogicalResult batch::convertProgram(
   converter.addConversion([=](Type type) -> Type {
     if (isa<uprog::RowType, rec::ListType>(type))
       return IntegerType::get(type.getContext(), 64);
-    return isa<PlanType, uprog::StepType, LanesType, MemRefType>(type) ? pointer
-                                                                       : type;
+    return isa<PlanType, uprog::StepType, uprog::TasksType, LanesType,
+               MemRefType>(type)
+               ? pointer
+               : type;
   });
   RewritePatternSet patterns(program.getContext());
   populateUProgToSCFPatterns(converter, patterns);
@@ -298,6 +315,8 @@ LogicalResult batch::convertProgram(
                      LeaveFrameOp>(converter, makeLanes, patterns);
   addProgramPatterns<InstanceEmitter, uprog::RowOp, uprog::ParameterRowOp,
                      uprog::LoadOp, uprog::CopyOp, uprog::SiteOp,
+                     uprog::PartOp, uprog::TasksOp, uprog::PutTaskOp,
+                     uprog::BatchOp,
                      uprog::InstancesOp, uprog::EnterInstanceOp,
                      uprog::NextRoundOp, uprog::ArgumentOp, uprog::ResultOp,
                      uprog::ListLengthOp, uprog::ListElementOp>(

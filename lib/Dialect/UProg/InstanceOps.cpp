@@ -66,33 +66,86 @@ static bool isDatumOf(Type datum, Type type) {
   return isa<RankedTensorType>(type) ? isa<RowType>(datum) : datum == type;
 }
 
-LogicalResult SiteOp::verifySymbolUses(SymbolTableCollection &) {
+/// Finds the kernel that an op names.
+static FailureOr<batch::KernelOp> findKernel(Operation *op,
+                                             FlatSymbolRefAttr name) {
   auto kernel = SymbolTable::lookupNearestSymbolFrom<batch::KernelOp>(
-      (*this)->getParentOfType<ModuleOp>(), getKernelAttr());
+      op->getParentOfType<ModuleOp>(), name);
   if (!kernel)
-    return emitOpError("refers to unknown batch.kernel ") << getKernelAttr();
+    return op->emitOpError("refers to unknown batch.kernel ") << name;
+  for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
+    if (kernel.isRagged(i))
+      return op->emitOpError("refers to ")
+             << name << ", whose argument #" << i
+             << " is ragged; there is no row for it";
+  return kernel;
+}
+
+/// Checks the operands that a task of a kernel gets, but shared ones.
+static LogicalResult verifyInputs(Operation *op, batch::KernelOp kernel,
+                                  ValueRange inputs) {
   SmallVector<unsigned> perTask;
   for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
     if (!kernel.isShared(i))
       perTask.push_back(i);
-  if (perTask.size() != getInputs().size() ||
-      kernel.getNumResults() != getOutputs().size())
-    return emitOpError("has ")
-           << getInputs().size() << " operands and " << getOutputs().size()
-           << " rows for results, but " << getKernelAttr() << " takes "
-           << perTask.size() << " and has " << kernel.getNumResults();
-  for (auto [number, input] : llvm::zip_equal(perTask, getInputs())) {
+  if (perTask.size() != inputs.size())
+    return op->emitOpError("has ")
+           << inputs.size() << " operands for a task, but @"
+           << kernel.getSymName() << " takes " << perTask.size();
+  for (auto [number, input] : llvm::zip_equal(perTask, inputs)) {
     Type type = kernel.getArgumentTypes()[number];
-    bool fits = kernel.isRagged(number)
-                    ? isa<rec::ListType>(input.getType())
-                    : isDatumOf(input.getType(), type);
-    if (!fits)
-      return emitOpError("has an operand of type ")
-             << input.getType() << " for argument #" << number << " of "
-             << getKernelAttr() << ", which is a " << type;
+    if (!isDatumOf(input.getType(), type))
+      return op->emitOpError("has an operand of type ")
+             << input.getType() << " for argument #" << number << " of @"
+             << kernel.getSymName() << ", which is a " << type;
   }
   return success();
 }
+
+static LogicalResult verifyOutputs(Operation *op, batch::KernelOp kernel,
+                                   ValueRange outputs) {
+  if (kernel.getNumResults() == outputs.size())
+    return success();
+  return op->emitOpError("has rows for ")
+         << outputs.size() << " results, but @" << kernel.getSymName()
+         << " has " << kernel.getNumResults();
+}
+
+LogicalResult SiteOp::verifySymbolUses(SymbolTableCollection &) {
+  FailureOr<batch::KernelOp> kernel = findKernel(*this, getKernelAttr());
+  if (failed(kernel) || failed(verifyInputs(*this, *kernel, getInputs())))
+    return failure();
+  return verifyOutputs(*this, *kernel, getOutputs());
+}
+
+/// Checks what uses the room as well.
+LogicalResult TasksOp::verifySymbolUses(SymbolTableCollection &) {
+  if (static_cast<int64_t>(getRoom()) < 1)
+    return emitOpError("has room for ") << getRoom() << " tasks; 1 is the least";
+  FailureOr<batch::KernelOp> kernel = findKernel(*this, getKernelAttr());
+  if (failed(kernel))
+    return failure();
+  for (Operation *user : getTasks().getUsers()) {
+    if (auto put = dyn_cast<PutTaskOp>(user))
+      if (failed(verifyInputs(put, *kernel, put.getInputs())))
+        return failure();
+    if (auto batch = dyn_cast<BatchOp>(user))
+      if (failed(verifyOutputs(batch, *kernel, batch.getOutputs())))
+        return failure();
+  }
+  return success();
+}
+
+/// Checks that control has not handed on the room.
+static LogicalResult verifyRoom(Operation *op, Value tasks) {
+  if (tasks.getDefiningOp<TasksOp>())
+    return success();
+  return op->emitOpError("needs the result of a uprog.tasks");
+}
+
+LogicalResult PutTaskOp::verify() { return verifyRoom(*this, getTasks()); }
+
+LogicalResult BatchOp::verify() { return verifyRoom(*this, getTasks()); }
 
 LogicalResult ResultOp::verify() {
   bool isRow = isa<RowType>(getValue().getType());

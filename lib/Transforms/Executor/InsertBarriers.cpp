@@ -88,18 +88,25 @@ Accesses BarrierInserter::getAccesses(Operation *op) const {
     if (result.getType())
       accesses.rows = {{result.getValue(), false}};
   } else if (auto run = dyn_cast<uprog::RunOp>(op)) {
-    auto site = run.getStep()
-                    ? run.getStep().getDefiningOp<uprog::SiteOp>()
-                    : uprog::SiteOp();
-    accesses.others = !site;
-    if (!site)
-      return accesses;
+    Operation *site = run.getStep() ? run.getStep().getDefiningOp() : nullptr;
     accesses.scratch = site;
-    for (Value input : site.getInputs())
-      if (isa<uprog::RowType>(input.getType()))
-        accesses.rows.emplace_back(input, false);
-    for (Value output : site.getOutputs())
-      accesses.rows.emplace_back(output, true);
+    auto addRows = [&](ValueRange values, bool written) {
+      for (Value value : values)
+        if (isa<uprog::RowType>(value.getType()))
+          accesses.rows.emplace_back(value, written);
+    };
+    if (auto one = dyn_cast_or_null<uprog::SiteOp>(site)) {
+      addRows(one.getInputs(), false);
+      addRows(one.getOutputs(), true);
+    } else if (auto batch = dyn_cast_or_null<uprog::BatchOp>(site)) {
+      for (Operation *user : batch.getTasks().getUsers())
+        if (auto put = dyn_cast<uprog::PutTaskOp>(user))
+          addRows(put.getInputs(), false);
+      addRows(batch.getOutputs(), true);
+    } else {
+      accesses.scratch = nullptr;
+      accesses.others = true;
+    }
   } else if (isa<uprog::RefOp>(op)) {
     accesses.others = true;
   }

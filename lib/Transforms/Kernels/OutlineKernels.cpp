@@ -50,7 +50,8 @@ class Outliner {
 public:
   Outliner(ModuleOp module, bool hoist, bool coarsen)
       : module(module), symbols(module), program(module), sharedness(program),
-        flow(program), hoist(hoist), coarsen(coarsen) {}
+        flow(program), hoist(hoist), coarsen(coarsen),
+        replicates(program.getStrategy() == Strategy::Replicate) {}
 
   ~Outliner();
 
@@ -97,6 +98,9 @@ private:
   DenseSet<Value> dependsOnControl;
   std::optional<TensorCode> code;
   const bool hoist, coarsen;
+  /// Control runs with the kernels: what depends on a number that a loop hands
+  /// on cannot be hoisted.
+  const bool replicates;
   /// State of the current block.
   bool hasCell = false;
   DenseMap<Operation *, unsigned> levels;
@@ -209,15 +213,27 @@ unsigned Outliner::levelOf(Operation *op, unsigned marked) const {
 /// Marks the results of `op` that depend on control.
 void Outliner::followControl(Operation *op) {
   bool view = isa<tensor::ExtractSliceOp>(op);
+  bool follows =
+      replicates &&
+      (isa<tensor::ExtractOp>(op) ||
+       llvm::any_of(op->getOperands(), [&](Value operand) {
+         return dependsOnControl.contains(operand);
+       }));
   for (Value result : op->getResults())
-    if (!view && carriesTensor(result.getType()))
+    if (follows || (!view && carriesTensor(result.getType())))
       dependsOnControl.insert(result);
   // Fields that a match takes out exist before it.
-  if (!isa<LoopLikeOpInterface>(op))
+  auto loop = dyn_cast<LoopLikeOpInterface>(op);
+  if (!loop)
     return;
+  auto isHandedOn = [&](BlockArgument argument) {
+    return isa<scf::WhileOp>(op) ||
+           llvm::is_contained(loop.getRegionIterArgs(), argument);
+  };
   for (Region &region : op->getRegions())
     for (BlockArgument argument : region.getArguments())
-      if (carriesTensor(argument.getType()))
+      if (carriesTensor(argument.getType()) ||
+          (replicates && isHandedOn(argument)))
         dependsOnControl.insert(argument);
 }
 

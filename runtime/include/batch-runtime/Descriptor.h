@@ -200,6 +200,7 @@ struct LockstepInfo {
 /// Of a program that runs single instances.
 struct ReplicateInfo {
   int64_t bytes = 0;              ///< that units need for an instance
+  int64_t tasks = 1;              ///< the most of a step
   std::vector<std::string> loops; ///< that nothing bounds, for messages
 };
 

@@ -128,6 +128,7 @@ BATCH_KEY(topBytes)
 BATCH_KEY(kernel)
 
 // `replicate`, with `bytes`.
+BATCH_KEY(tasks)
 BATCH_KEY(loops)
 
 // `device`, with `kernel` by name.

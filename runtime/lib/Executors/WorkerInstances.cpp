@@ -104,7 +104,7 @@ void WorkerInstances::prepare() {
   placeResults();
   int64_t scratch = 64;
   for (const KernelInfo &kernel : descriptor().kernels)
-    scratch = std::max(scratch, kernel.workerScratch.bytes(1));
+    scratch = std::max(scratch, kernel.workerScratch.bytes(info.tasks));
   batch.reserveWorkers(scratch, batch.workers.size());
   char *shared = reserveBuffers(common);
   for (size_t u = 0; u < units.size(); ++u) {

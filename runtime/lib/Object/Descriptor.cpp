@@ -329,6 +329,7 @@ Descriptor::Descriptor(const char *text) {
       const json &text = root[key::replicate];
       replicate = ReplicateInfo{
           member(text, key::bytes).get<int64_t>(),
+          member(text, key::tasks).get<int64_t>(),
           member(text, key::loops).get<std::vector<std::string>>()};
     }
     notBatched = value(root, key::notBatched, std::string());

@@ -49,4 +49,16 @@ def UProg_RowType : TypeDef<UProg_Dialect, "Row"> {
   }];
 }
 
+def UProg_TasksType : TypeDef<UProg_Dialect, "Tasks"> {
+  let mnemonic = "tasks";
+  let summary = "the operands of tasks that a unit lists";
+  let description = [{
+    A unit's own list (`uprog.tasks`), from which `uprog.batch` makes a step.
+
+    ```mlir
+    !uprog.tasks
+    ```
+  }];
+}
+
 #endif // BATCH_DIALECT_UPROG_BASE_TD

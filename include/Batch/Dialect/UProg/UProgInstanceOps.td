@@ -19,6 +19,7 @@ include "Batch/Dialect/UProg/UProgBase.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/ViewLikeInterface.td"
 
 /// What an operator or a result takes: a tensor by its place, or a number.
 def UProg_Datum
@@ -81,6 +82,26 @@ def UProg_ParameterRowOp : UProg_Op<"parameter_row", [
   let arguments = (ins FlatSymbolRefAttr:$source, Index:$index);
   let results = (outs UProg_RowType:$row);
   let assemblyFormat = "$source `[` $index `]` attr-dict";
+}
+
+def UProg_PartOp : UProg_Op<"part", [
+    Pure, DeclareOpInterfaceMethods<ViewLikeOpInterface>]> {
+  let summary = "one of the tensors that a tensor consists of";
+  let description = [{
+    Of a row with a tensor of type `type`, the place of number `index` in its first
+    dimension, which is in range.
+
+    ```mlir
+    %x = uprog.part %xs[%i] : tensor<64x256xf32>
+    ```
+  }];
+  let arguments = (ins UProg_RowType:$whole, Index:$index,
+                       TypeAttrOf<AnyStaticShapeTensor>:$type);
+  let results = (outs UProg_RowType:$row);
+  let assemblyFormat = "$whole `[` $index `]` attr-dict `:` $type";
+  let extraClassDefinition = [{
+    Value $cppClass::getViewSource() { return getWhole(); }
+  }];
 }
 
 def UProg_LoadOp : UProg_Op<"load", [
@@ -146,6 +167,61 @@ def UProg_SiteOp : UProg_Op<"site", [
     $kernel (`(` $inputs^ `:` type($inputs) `)`)? (`into` `(` $outputs^ `)`)?
     attr-dict
   }];
+}
+
+def UProg_TasksOp : UProg_Op<"tasks", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "room for the operands of several tasks of a kernel";
+  let description = [{
+    Each unit has its own, for at most `room` tasks, which `uprog.put_task` lists and
+    `uprog.batch` makes a step of.
+
+    ```mlir
+    %tasks = uprog.tasks @input room(64)
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, I64Attr:$room);
+  let results = (outs UProg_TasksType:$tasks);
+  let assemblyFormat = "$kernel `room` `(` $room `)` attr-dict";
+}
+
+def UProg_PutTaskOp : UProg_Op<"put_task", [MemoryEffects<[MemWrite]>]> {
+  let summary = "lists the operands of a task";
+  let description = [{
+    Those of the kernel that are not shared, in its order, become the operands of
+    task `index`, which is below the room there is.
+
+    ```mlir
+    uprog.put_task %tasks[%t] = %x : !uprog.row
+    ```
+  }];
+  let arguments = (ins UProg_TasksType:$tasks, Index:$index,
+                       Variadic<AnyType>:$inputs);
+  let assemblyFormat = [{
+    $tasks `[` $index `]` (`=` $inputs^ `:` type($inputs))? attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def UProg_BatchOp : UProg_Op<"batch", [MemoryEffects<[MemRead]>]> {
+  let summary = "several tasks of a kernel, as a step";
+  let description = [{
+    The first `count` tasks that are listed. `into` has a row for each result of the
+    kernel: a tensor with one more dimension in front, in which each task writes the
+    tensor of its number (`uprog.part`). The step is for one `uprog.run`.
+
+    ```mlir
+    %step = uprog.batch %tasks count(%n) into(%xs)
+    uprog.run @input.rows step(%step) tasks(%n)
+    ```
+  }];
+  let arguments = (ins UProg_TasksType:$tasks, Index:$count,
+                       Variadic<UProg_RowType>:$outputs);
+  let results = (outs UProg_StepType:$step);
+  let assemblyFormat = [{
+    $tasks `count` `(` $count `)` (`into` `(` $outputs^ `)`)? attr-dict
+  }];
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//

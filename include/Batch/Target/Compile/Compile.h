@@ -8,6 +8,7 @@
 #ifndef BATCH_TARGET_COMPILE_COMPILE_H
 #define BATCH_TARGET_COMPILE_COMPILE_H
 
+#include "Batch/Conversion/BatchToUProg/Options.h"
 #include "Batch/Conversion/UProgToGPU/Options.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Support/NamedOption.h"
@@ -35,6 +36,7 @@ struct OptionNames<Device> {
 /// What `compileToSharedObject` makes.
 struct CompileOptions {
   Strategy strategy = Strategy::Auto;
+  InstanceLevel level = InstanceLevel::Auto; ///< of strategy `replicate`
   /// None: the module's own, else "depth".
   PolicyOption policy;
   /// The file with the state machine of policy "fsm".

@@ -1,0 +1,81 @@
+//===- AheadTasks.cpp - Tasks of a loop that can run ahead ----------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "AheadTasks.h"
+
+#include "Batch/Analysis/TensorCode.h"
+#include "Batch/Dialect/Batch/Views.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+/// True if a kernel multiplies and makes all its results.
+static bool isWorthIt(KernelOp kernel) {
+  for (unsigned i = 0; i < kernel.getNumResults(); ++i)
+    if (kernel.getResultAttr(i, kInPlaceAttr) ||
+        !cast<RankedTensorType>(kernel.getResultTypes()[i]).hasStaticShape())
+      return false;
+  return kernel
+      .walk([](Operation *op) {
+        return getContraction(op) ? WalkResult::interrupt()
+                                  : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// True if only tasks, and control that reads elements, use the results.
+static bool isReadOnly(InvokeOp invoke) {
+  return llvm::all_of(invoke->getUsers(),
+                      llvm::IsaPred<InvokeOp, tensor::ExtractOp>);
+}
+
+/// Lists what computes `value` in `body`. Fails if it depends on something that
+/// is not known before the round.
+static LogicalResult listCode(Value value, Block &body, ValueRange rounds,
+                              const Sharedness &sharedness,
+                              SetVector<Operation *> &code) {
+  if (!body.getParent()->isAncestor(value.getParentRegion()) ||
+      llvm::is_contained(rounds, value))
+    return success();
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getBlock() != &body)
+    return failure();
+  auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
+  bool isRow =
+      slice && isRowView(slice) && sharedness.getParameter(slice.getSource());
+  bool computes = isa<arith::ArithDialect, math::MathDialect>(op->getDialect());
+  if (!isRow && !computes)
+    return failure();
+  for (Value operand : op->getOperands())
+    if (!sharedness.getParameter(operand) &&
+        failed(listCode(operand, body, rounds, sharedness, code)))
+      return failure();
+  code.insert(op);
+  return success();
+}
+
+SmallVector<AheadTask> batch::findAheadTasks(Block &body, ValueRange rounds,
+                                             const Sharedness &sharedness) {
+  SmallVector<AheadTask> tasks;
+  for (auto invoke : body.getOps<InvokeOp>()) {
+    auto kernel =
+        SymbolTable::lookupNearestSymbolFrom<KernelOp>(invoke,
+                                                       invoke.getKernelAttr());
+    SetVector<Operation *> code;
+    bool isAhead = llvm::all_of(
+        llvm::enumerate(invoke.getInputs()), [&](const auto &input) {
+          return kernel.isShared(input.index()) ||
+                 succeeded(listCode(input.value(), body, rounds, sharedness,
+                                    code));
+        });
+    if (isAhead && isReadOnly(invoke) && isWorthIt(kernel))
+      tasks.push_back({invoke, code.takeVector()});
+  }
+  return tasks;
+}

@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+"""random_instances.py [--programs=20] [--first=0] [--seed=1] [--instances=24]
+                    [--keep=FOLDER]
+
+Random programs of loops and branches that depend on tensors, run by strategy
+`replicate`: by a worker alone, by one, two and three together. Each bit is that of the
+unbatched code. Loops and branches hand tensors on as they are, swapped, twice, from
+outside; slices are inserted into tensors that a loop carries, that are inputs, or that
+something else reads afterwards; loops know their number of rounds, so that products
+run ahead, or do not. Programs with the same seed and number are the same, so that
+--first runs one again; --keep writes its file to a folder.
+"""
+
+import argparse
+import os
+import random
+
+import batchtest
+
+ROWS, COLUMNS = 4, 5
+TYPES = {"v": "tensor<%dxf32>" % COLUMNS, "c": "tensor<%dx%dxf32>" % (ROWS, COLUMNS)}
+WAYS = {"auto": ([], ["--batch=1"], ["--batch=7", "--threads=2"], ["--threads=3"]),
+        "device": (["--threads=2"], ["--batch=5", "--threads=3"]),
+        "block": (["--threads=2"],)}
+
+
+class Program:
+    """The text of an entry. `scope` has the visible tensors by kind, and numbers."""
+
+    def __init__(self, generator):
+        self.pick, self.chance = generator.choice, generator.random
+        self.count = generator.randint
+        self.lines, self.names = [], 0
+
+    def emit(self, indent, text):
+        self.names += 1
+        name = "%%t%d" % self.names
+        self.lines.append("  " * indent + name + " = " + text)
+        return name
+
+    def tensor(self, scope, kind):
+        """One that was made lately, or any."""
+        known = scope[kind]
+        return self.pick(known[-3:] if self.chance() < 0.6 else known)
+
+    def position(self, indent, scope):
+        """A row of a cache: a number of control, in range."""
+        most = self.emit(indent, "arith.constant %d : index" % ROWS)
+        return self.emit(indent, "arith.remui %s, %s : index" % (
+            self.pick(scope["n"]), most))
+
+    def compute(self, indent, scope):
+        vector = TYPES["v"]
+        kind = self.pick(["add", "product", "insert", "insert", "row", "embedding"])
+        if kind == "add":
+            value = self.emit(indent, "arith.subf %s, %s : %s" % (
+                self.tensor(scope, "v"), self.tensor(scope, "v"), vector))
+            value = self.emit(indent, "math.tanh %s : %s" % (value, vector))
+        elif kind == "product":
+            value = self.emit(indent, "linalg.matvec ins(%%W, %s : tensor<%dx%dxf32>, %s) "
+                              "outs(%s : %s) -> %s" % (
+                                  self.tensor(scope, "v"), COLUMNS, COLUMNS, vector,
+                                  self.tensor(scope, "v"), vector, vector))
+            value = self.emit(indent, "math.tanh %s : %s" % (value, vector))
+        elif kind == "embedding":
+            rows = self.position(indent, scope)
+            row = self.emit(indent, "tensor.extract_slice %%E[%s, 0] [1, %d] [1, 1] : "
+                            "tensor<?x%dxf32> to %s" % (rows, COLUMNS, COLUMNS, vector))
+            value = self.emit(indent, "linalg.matvec ins(%%W, %s : tensor<%dx%dxf32>, %s) "
+                              "outs(%%b : %s) -> %s" % (
+                                  row, COLUMNS, COLUMNS, vector, vector, vector))
+        elif kind == "insert":
+            scope["c"].append(self.emit(
+                indent, "tensor.insert_slice %s into %s[%s, 0] [1, %d] [1, 1] : %s into %s"
+                % (self.tensor(scope, "v"), self.tensor(scope, "c"),
+                   self.position(indent, scope), COLUMNS, vector, TYPES["c"])))
+            return
+        else:
+            value = self.emit(
+                indent, "tensor.extract_slice %s[%s, 0] [1, %d] [1, 1] : %s to %s"
+                % (self.tensor(scope, "c"), self.position(indent, scope), COLUMNS,
+                   TYPES["c"], vector))
+            value = self.emit(indent, "arith.addf %s, %%b : %s" % (value, vector))
+        scope["v"].append(value)
+
+    def condition(self, indent, scope):
+        place = self.emit(indent, "arith.constant %d : index" % self.count(0, COLUMNS - 1))
+        element = self.emit(indent, "tensor.extract %s[%s] : %s" % (
+            self.tensor(scope, "v"), place, TYPES["v"]))
+        bound = self.emit(indent, "arith.constant %g : f32" % (self.chance() - 0.5))
+        return self.emit(indent, "arith.cmpf olt, %s, %s : f32" % (element, bound))
+
+    def statements(self, indent, scope, depth):
+        scope = {kind: list(names) for kind, names in scope.items()}
+        for _ in range(self.count(1, 4)):
+            if depth == 0 or self.chance() < 0.55:
+                self.compute(indent, scope)
+            else:
+                self.pick([self.branch, self.rounds, self.loop])(indent, scope, depth - 1)
+        return scope
+
+    def carried(self, scope):
+        """Kinds and first values of what control hands on."""
+        kinds = [self.pick("vvc") for _ in range(self.count(1, 4))]
+        return kinds, [self.tensor(scope, kind) for kind in kinds]
+
+    def end(self, indent, op, scope, kinds, extra=("", "")):
+        values = ([extra[0]] if extra[0] else []) + [self.tensor(scope, k) for k in kinds]
+        types = ([extra[1]] if extra[0] else []) + [TYPES[k] for k in kinds]
+        self.lines.append("  " * indent + "%s %s : %s" % (op, ", ".join(values),
+                                                          ", ".join(types)))
+
+    def results(self, scope, name, kinds, first=0):
+        for number, kind in enumerate(kinds):
+            scope[kind].append("%s#%d" % (name, number + first))
+
+    def branch(self, indent, scope, depth):
+        kinds, _ = self.carried(scope)
+        condition = self.condition(indent, scope)
+        self.names += 1
+        name = "%%r%d" % self.names
+        self.lines.append("  " * indent + "%s:%d = scf.if %s -> (%s) {" % (
+            name, len(kinds), condition, ", ".join(TYPES[k] for k in kinds)))
+        self.end(indent + 1, "scf.yield", self.statements(indent + 1, scope, depth), kinds)
+        self.lines.append("  " * indent + "} else {")
+        inner = self.statements(indent + 1, scope, depth) if self.chance() < 0.5 else scope
+        self.end(indent + 1, "scf.yield", inner, kinds)
+        self.lines.append("  " * indent + "}")
+        self.results(scope, name, kinds)
+
+    def rounds(self, indent, scope, depth):
+        kinds, inits = self.carried(scope)
+        self.names += 1
+        base = self.names
+        name, number = "%%r%d" % base, "%%i%d" % base
+        inner = {kind: list(names) for kind, names in scope.items()}
+        arguments = ["%%a%d_%d" % (base, i) for i in range(len(kinds))]
+        for kind, argument in zip(kinds, arguments):
+            inner[kind] += [argument, argument]
+        inner["n"].append(number)
+        step = self.pick(["%c1", "%c1", "%c2"])
+        upper = self.pick([self.position(indent, scope), "%many"] if depth == 0 else
+                          [self.position(indent, scope)])
+        self.lines.append("  " * indent + "%s:%d = scf.for %s = %%c0 to %s step %s "
+                          "iter_args(%s) -> (%s) {" % (
+                              name, len(kinds), number, upper, step, ", ".join(
+                                  "%s = %s" % pair for pair in zip(arguments, inits)),
+                              ", ".join(TYPES[k] for k in kinds)))
+        self.end(indent + 1, "scf.yield", self.statements(indent + 1, inner, depth), kinds)
+        self.lines.append("  " * indent + "}")
+        self.results(scope, name, kinds)
+
+    def loop(self, indent, scope, depth):
+        kinds, inits = self.carried(scope)
+        self.names += 1
+        base = self.names
+        name = "%%r%d" % base
+        types = ", ".join(["index"] + [TYPES[k] for k in kinds])
+        arguments = ["%%n%d" % base] + ["%%a%d_%d" % (base, i) for i in range(len(kinds))]
+        self.lines.append("  " * indent + "%s:%d = scf.while (%s) : (%s) -> (%s) {" % (
+            name, len(kinds) + 1, ", ".join(
+                "%s = %s" % pair for pair in zip(arguments, ["%c0"] + inits)), types, types))
+        inner = {kind: list(names) for kind, names in scope.items()}
+        for kind, argument in zip(kinds, arguments[1:]):
+            inner[kind] += [argument, argument]
+        inner["n"].append(arguments[0])
+        inner = self.statements(indent + 1, inner, 0)
+        few = self.emit(indent + 1, "arith.cmpi ult, %s, %%c%d : index" % (
+            arguments[0], self.count(1, 3)))
+        more = self.emit(indent + 1, "arith.andi %s, %s : i1" % (
+            few, self.condition(indent + 1, inner)))
+        self.end(indent + 1, "scf.condition(%s)" % more, inner, kinds,
+                 (arguments[0], "index"))
+        self.lines.append("  " * indent + "} do {")
+        after = ["%%b%d_%d" % (base, i) for i in range(len(kinds) + 1)]
+        self.lines.append("  " * indent + "^bb0(%s):" % ", ".join(
+            "%s: %s" % pair for pair in zip(after, types.split(", "))))
+        inner = {kind: list(names) for kind, names in scope.items()}
+        for kind, argument in zip(kinds, after[1:]):
+            inner[kind] += [argument, argument]
+        inner["n"].append(after[0])
+        inner = self.statements(indent + 1, inner, depth)
+        following = self.emit(indent + 1, "arith.addi %s, %%c1 : index" % after[0])
+        self.end(indent + 1, "scf.yield", inner, kinds, (following, "index"))
+        self.lines.append("  " * indent + "}")
+        self.results(scope, name, kinds, first=1)
+        scope["n"].append(name + "#0")
+
+    def write(self):
+        scope = {"v": ["%x", "%y"], "c": ["%c"], "n": ["%n", "%c1"]}
+        for value in (0, 1, 2, 3):
+            self.lines.append("    %%c%d = arith.constant %d : index" % (value, value))
+        self.lines.append("    %many = arith.constant 70 : index")
+        scope = self.statements(2, scope, 3)
+        for _ in range(2):
+            inner = self.statements(2, scope, 2)
+            scope = {kind: scope[kind] + inner[kind] for kind in scope}
+        results = [self.tensor(scope, kind) for kind in "vvc"] + [self.pick(scope["n"])]
+        types = [TYPES[kind] for kind in "vvc"] + ["index"]
+        return """func.func @main(%%x: %(v)s, %%y: %(v)s, %%c: %(c)s, %%n: index,
+    %%W: tensor<%(n)dx%(n)dxf32> {batch.shared = "W"}, %%b: %(v)s {batch.shared = "b"},
+    %%E: tensor<?x%(n)dxf32> {batch.shared = "E"})
+    -> (%(types)s) attributes {batch.entry} {
+%(lines)s
+    return %(results)s : %(types)s
+}
+""" % dict(TYPES, n=COLUMNS, types=", ".join(types), results=", ".join(results),
+           lines="\n".join(self.lines))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    for name, default in (("programs", 20), ("first", 0), ("seed", 1), ("instances", 24)):
+        parser.add_argument("--" + name, type=int, default=default)
+    parser.add_argument("--keep")
+    options = parser.parse_args()
+    folder = options.keep or batchtest.temporary()
+    os.makedirs(folder, exist_ok=True)
+    checks = batchtest.Checks("random programs of single instances")
+    for number in range(options.first, options.first + options.programs):
+        generator = random.Random("%d %d" % (options.seed, number))
+        path = os.path.join(folder, "program%d.mlir" % number)
+        batchtest.write_lines(path, [Program(generator).write()])
+        inputs = "random:%d,%d" % (number, options.instances)
+        for level, ways in WAYS.items():
+            what = "program %d, level %s" % (number, level)
+            program = checks.run(what, lambda: batchtest.compile_model(
+                path, os.path.join(folder, "%s%d.so" % (level, number)), None, "-O1",
+                "--strategy=replicate", "--level=" + level))
+            for way in ways if program else ():
+                checks.run("%s %s" % (what, " ".join(way)), lambda: batchtest.run_model(
+                    program, inputs, *way))
+    checks.exit()
+
+
+main()

@@ -1,0 +1,217 @@
+// RUN: batch-opt %s --split-input-file --uprog-insert-barriers | FileCheck %s
+
+// A barrier comes between what writes a row and what reads it, and none where rows
+// are different.
+batch.kernel @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
+}
+uprog.operator @f.rows(%n: index) {
+  uprog.yield
+}
+uprog.buffer @a : tensor<4xf32> copies(1)
+uprog.buffer @b : tensor<4xf32> copies(1)
+uprog.buffer @c : tensor<4xf32> copies(1)
+// CHECK-LABEL: uprog.program @chain
+// CHECK:         uprog.run @f.rows step(%[[A:.*]]) tasks
+// CHECK-NEXT:    uprog.run @f.rows step(%[[B:.*]]) tasks
+// CHECK-NEXT:    uprog.barrier device
+// CHECK-NEXT:    uprog.run @f.rows step(%[[C:.*]]) tasks
+// CHECK-NEXT:    uprog.barrier device
+// CHECK-NEXT:    uprog.result
+uprog.program @chain(%i: index) level(device) {
+  %one = arith.constant 1 : index
+  %x = uprog.argument 0 of %i : !uprog.row
+  %a = uprog.row @a
+  %b = uprog.row @b
+  %c = uprog.row @c
+  %sa = uprog.site @f(%x : !uprog.row) into(%a)
+  %sb = uprog.site @f(%x : !uprog.row) into(%b)
+  %sc = uprog.site @f(%a : !uprog.row) into(%c)
+  uprog.run @f.rows step(%sa) tasks(%one)
+  uprog.run @f.rows step(%sb) tasks(%one)
+  uprog.run @f.rows step(%sc) tasks(%one)
+  uprog.result 0 of %i = %c : !uprog.row, tensor<4xf32>
+  uprog.yield
+}
+
+// -----
+
+// A unit that is ahead may not write what another one still reads, in the round
+// before: with a second copy one barrier a round is enough.
+batch.kernel @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
+}
+uprog.operator @f.rows(%n: index) {
+  uprog.yield
+}
+uprog.buffer @a : tensor<4xf32> copies(2)
+// CHECK-LABEL: uprog.program @turns
+// CHECK:         uprog.for
+// CHECK:           uprog.barrier device
+// CHECK-NEXT:      uprog.run
+// CHECK-NEXT:      uprog.yield
+uprog.program @turns(%i: index) level(device) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %x = uprog.argument 0 of %i : !uprog.row
+  %last = uprog.for %k = %zero to %i iter(%now = %x) : !uprog.row {
+    %next = uprog.row @a avoiding(%now)
+    %s = uprog.site @f(%now : !uprog.row) into(%next)
+    uprog.run @f.rows step(%s) tasks(%one)
+    uprog.yield %next : !uprog.row
+  }
+  uprog.yield
+}
+
+// -----
+
+// A temporary with one copy needs two: before it is written again, and before it is
+// read.
+batch.kernel @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
+}
+uprog.operator @f.rows(%n: index) {
+  uprog.yield
+}
+uprog.buffer @t : tensor<4xf32> copies(1)
+uprog.buffer @a : tensor<4xf32> copies(2)
+// CHECK-LABEL: uprog.program @temporary
+// CHECK:         uprog.for
+// CHECK:           uprog.barrier device
+// CHECK-NEXT:      uprog.run @f.rows step(%[[T:.*]]) tasks
+// CHECK:           uprog.barrier device
+// CHECK-NEXT:      uprog.run @f.rows
+// CHECK-NEXT:      uprog.yield
+uprog.program @temporary(%i: index) level(device) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %x = uprog.argument 0 of %i : !uprog.row
+  %last = uprog.for %k = %zero to %i iter(%now = %x) : !uprog.row {
+    %t = uprog.row @t
+    %s = uprog.site @f(%x : !uprog.row) into(%t)
+    uprog.run @f.rows step(%s) tasks(%one)
+    %next = uprog.row @a avoiding(%now)
+    %u = uprog.site @f(%t : !uprog.row) into(%next)
+    uprog.run @f.rows step(%u) tasks(%one)
+    uprog.yield %next : !uprog.row
+  }
+  uprog.yield
+}
+
+// -----
+
+// Control reads behind a barrier, whatever branch has written; what was read before
+// control may not be written in it.
+batch.kernel @f(%x: tensor<4xf32>) -> tensor<i1> {
+  %c = arith.constant dense<true> : tensor<i1>
+  batch.yield %c : tensor<i1>
+}
+uprog.operator @f.rows(%n: index) {
+  uprog.yield
+}
+uprog.buffer @c : tensor<i1> copies(1)
+// CHECK-LABEL: uprog.program @reads
+// CHECK:         uprog.branch
+// CHECK:           uprog.run
+// CHECK-NEXT:    }
+// CHECK-NEXT:    uprog.barrier block
+// CHECK-NEXT:    uprog.load
+// CHECK:         uprog.branch
+// CHECK:           uprog.barrier block
+// CHECK-NEXT:      uprog.run
+// CHECK-NEXT:    }
+// CHECK-NEXT:    uprog.yield
+uprog.program @reads(%i: index) level(block) {
+  %one = arith.constant 1 : index
+  %x = uprog.argument 0 of %i : !uprog.row
+  %c = uprog.row @c
+  uprog.branch %i
+  case 1 {
+    %s = uprog.site @f(%x : !uprog.row) into(%c)
+    uprog.run @f.rows step(%s) tasks(%one)
+  }
+  %go = uprog.load %c[] : tensor<i1>
+  %number = arith.index_castui %go : i1 to index
+  uprog.branch %number
+  case 1 {
+    %s = uprog.site @f(%x : !uprog.row) into(%c)
+    uprog.run @f.rows step(%s) tasks(%one)
+  }
+  uprog.yield
+}
+
+// -----
+
+// The listed operands of several tasks count, and a part of a row is that row.
+batch.kernel @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
+}
+uprog.operator @f.rows(%n: index) {
+  uprog.yield
+}
+uprog.buffer @a : tensor<4xf32> copies(1)
+uprog.buffer @as : tensor<8x4xf32> copies(1)
+uprog.buffer @b : tensor<4xf32> copies(1)
+// CHECK-LABEL: uprog.program @batches
+// CHECK:         uprog.run @f.rows step(%[[ONE:.*]]) tasks
+// CHECK:         uprog.barrier device
+// CHECK-NEXT:    uprog.run @f.rows step(%[[BATCH:.*]]) tasks
+// CHECK:         uprog.barrier device
+// CHECK-NEXT:    uprog.run @f.rows step(%[[PART:.*]]) tasks
+uprog.program @batches(%i: index) level(device) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %x = uprog.argument 0 of %i : !uprog.row
+  %a = uprog.row @a
+  %s = uprog.site @f(%x : !uprog.row) into(%a)
+  uprog.run @f.rows step(%s) tasks(%one)
+  %tasks = uprog.tasks @f room(8)
+  uprog.put_task %tasks[%zero] = %a : !uprog.row
+  %as = uprog.row @as
+  %t = uprog.batch %tasks count(%one) into(%as)
+  uprog.run @f.rows step(%t) tasks(%one)
+  %part = uprog.part %as[%zero] : tensor<8x4xf32>
+  %b = uprog.row @b
+  %u = uprog.site @f(%part : !uprog.row) into(%b)
+  uprog.run @f.rows step(%u) tasks(%one)
+  uprog.yield
+}
+
+// -----
+
+// Another program may do anything. A unit that runs one task after the other begins
+// with a barrier.
+batch.kernel @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
+}
+uprog.operator @f.rows(%n: index) {
+  uprog.yield
+}
+uprog.buffer @a : tensor<4xf32> copies(1)
+// CHECK-LABEL: uprog.program @alone
+// CHECK:         uprog.barrier block
+// CHECK-NEXT:    uprog.run
+uprog.program @alone(%i: index) level(block) {
+  %one = arith.constant 1 : index
+  %x = uprog.argument 0 of %i : !uprog.row
+  %a = uprog.row @a
+  %s = uprog.site @f(%x : !uprog.row) into(%a)
+  uprog.run @f.rows step(%s) tasks(%one)
+  uprog.yield
+}
+// CHECK-LABEL: uprog.program @main.execute
+// CHECK:         uprog.run @alone
+// CHECK-NEXT:    uprog.for
+// CHECK-NEXT:      uprog.barrier device
+// CHECK-NEXT:      uprog.ref
+uprog.program @together(%i: index) level(device) {
+  uprog.yield
+}
+uprog.program @main.execute() level(device) {
+  %n = uprog.instances
+  uprog.run @alone tasks(%n)
+  uprog.for %i = %n to %n {
+    uprog.ref @together(%i) : index
+  }
+  uprog.yield
+}
