@@ -1,5 +1,5 @@
 """What the process of a peer answers, for benchmarks that compare a peer's outputs with ours
-before they time it. The script beside the peer calls workers.serve(checked.make); models.py
+before they time it. The script beside the peer calls workers.serve(checked.Worker); models.py
 and NAME_peer.py are beside that script.
 
   {"do": "load", "model": …, "sizes": …, "params": FILE, "inputs": FILE.jsonl}
@@ -8,12 +8,18 @@ and NAME_peer.py are beside that script.
       instance was decided}
   {"do": "check", "form": …, "batch": …, "count": …, "outputs": FILE, "margins": […]}
       → {"error": the largest |a-b| / max(|b|, rms of b) over all results, "close": how
-         many instances decided otherwise because two scores were as good, "setting": …}
+         many instances decided otherwise because two scores were as good, "setting": …,
+         "fell_back": what of it does not run as the form says, if anything}
   {"do": "time", "form": …, "batch": …, "count": …, "runs": …}
       → {"us": microseconds of all mini-batches, by run}
 """
 
 import time
+
+import numpy
+
+import models
+import tensors
 
 # Decisions closer than this may go either way.
 CLOSE = 1e-4
@@ -28,6 +34,24 @@ def difference(found, wanted):
     scale = numpy.sqrt(numpy.mean(numpy.square(wanted, dtype="f8")))
     return float((numpy.abs(found - wanted) /
                   numpy.maximum(numpy.maximum(numpy.abs(wanted), scale), 1e-30)).max())
+
+
+def compare(found, wanted, decisions, margins=None):
+    """Of instances, {name: array} each: the largest difference of those that decided alike,
+    and how many decided otherwise, which they may do if their margins are small."""
+    error, close = 0.0, 0
+    for i, (mine, ours) in enumerate(zip(found, wanted)):
+        if set(mine) != set(ours):
+            raise ValueError("outputs %s, wanted %s" % (sorted(mine), sorted(ours)))
+        mine = {name: numpy.asarray(value) for name, value in mine.items()}
+        if not all(numpy.array_equal(mine[name], ours[name]) for name in decisions):
+            if not margins or margins[i] > CLOSE:
+                raise ValueError("instance %d: other decisions" % i)
+            close += 1
+            continue
+        error = max([error] + [difference(mine[name], ours[name]) for name in ours
+                               if ours[name].dtype.kind == "f"])
+    return error, close
 
 
 class Worker:
@@ -55,20 +79,7 @@ class Worker:
         found = []
         for given in self.prepared(way, batch, count):
             found += way[2](way[1](*given), batch)
-        error, close = 0.0, 0
-        for i, (mine, ours) in enumerate(zip(found, wanted)):
-            if set(mine) != set(ours):
-                raise ValueError("outputs %s, wanted %s" % (sorted(mine), sorted(ours)))
-            mine = {name: numpy.asarray(value) for name, value in mine.items()}
-            if not all(numpy.array_equal(mine[name], ours[name])
-                       for name in self.described.decisions):
-                if not margins or margins[i] > CLOSE:
-                    raise ValueError("instance %d: other decisions" % i)
-                close += 1
-                continue
-            error = max([error] + [difference(mine[name], ours[name]) for name in ours
-                                   if ours[name].dtype.kind == "f"])
-        return error, close
+        return compare(found, wanted, self.described.decisions, margins)
 
     def check(self, form, batch, count, outputs, margins):
         wanted = tensors.read_outputs(outputs, count)
@@ -81,7 +92,10 @@ class Worker:
             if best is None or spent < best[0]:
                 best = spent, setting, way, error, close
         _, setting, self.chosen[form, batch], error, close = best
-        return {"error": error, "close": close, "setting": setting}
+        found = {"error": error, "close": close, "setting": setting}
+        if getattr(self.model, "fell_back", None):
+            found["fell_back"] = self.model.fell_back
+        return found
 
     def run(self, way, batch, count):
         total = 0.0
@@ -94,11 +108,3 @@ class Worker:
     def time(self, form, batch, count, runs):
         way = self.chosen[form, batch]
         return {"us": [self.run(way, batch, count) for _ in range(runs)]}
-
-
-def make(peer):
-    global numpy, models, tensors
-    import numpy
-    import models
-    import tensors
-    return Worker(peer)

@@ -8,7 +8,7 @@ import sys
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
-import checked  # noqa: E402
 import workers  # noqa: E402
+import checked  # noqa: E402: it needs what workers finds
 
-workers.serve(checked.make)
+workers.serve(checked.Worker)
