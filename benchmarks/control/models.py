@@ -2,8 +2,8 @@
 inputs, and the work that no program can do without.
 
 Parameters are uniform in +-gain * sqrt(3 / inputs of an output). Those that decide are
-such that instances decide differently: the word that ends a sentence has a larger bias, and
-the biases of gates and policies are the medians of what they are added to.
+such that instances decide differently: the word that ends a sentence varies more than
+others, and biases make about half of a policy's decisions, and 70 % of those of gates.
 """
 
 import numpy
@@ -127,8 +127,9 @@ class Seq2seq(Model):
         return dict({"E": (v, h), "out.W": (v, h), "out.b": (v,)}, **lstm_shapes("l", h))
 
     def adjust(self, p, random, s):
+        # Some 20 words on average, 50 in some.
+        p["out.W"][0] *= 2
         p["out.b"][:] *= 0.01
-        p["out.b"][0] = 0.9 if s["H"] == 16 else 2.1
 
     def instance(self, random, s):
         return {name: random.uniform(-1, 1, s["H"]).astype("f4") for name in ("h0", "c0")}

@@ -147,25 +147,48 @@ class Attention(Net):
     def project(self, x):
         return torch.bmm(x, self.W_qkv).chunk(3, -1)
 
-    def attend(self, q, K, V):
+    def attend(self, q, K, V, mask=None):
         heads, rows, slots, size = K.shape
         scores = torch.bmm(K.reshape(-1, slots, size), q.reshape(-1, size, 1)) / size ** 0.5
+        if mask is not None:
+            scores = scores + mask
         a = torch.softmax(scores, 1).transpose(1, 2)
         return torch.bmm(torch.bmm(a, V.reshape(-1, slots, size)).view(heads, rows, size),
                          self.W_o)
 
     def steps(self, x, K, V):
+        return self.loop(x, K, V, lambda q, K, V, t: self.attend(q, K, V))
+
+    def loop(self, x, K, V, attend):
         K, V, ys, slots = K.clone(), V.clone(), [], K.shape[2]
         for t in range(slots - 32, slots):
             q, K[:, :, t], V[:, :, t] = self.project(x)
-            used = t + 1 if self.name == "attention_masked" else slots
-            x = self.attend(q, K[:, :, :used], V[:, :, :used])
+            x = attend(q, K, V, t)
             ys.append(x)
         return torch.stack(ys), K, V
 
     def outputs(self, found, count):
         ys, K, V = found
         return [{"x": ys[:, :, i], "K": K[:, i], "V": V[:, i]} for i in range(count)]
+
+
+class Masked(Attention):
+    """All slots with a mask, or those that are filled."""
+
+    RUNS = {"masked": "steps"}
+    EAGER = {"filled slots": "filled"}
+
+    def setup(self, p):
+        super().setup(p)
+        slots = self.sizes["SLOTS"]
+        self.keep(mask=torch.full((slots, slots), -torch.inf).triu(1)[:, :, None])
+
+    def steps(self, x, K, V):
+        return self.loop(x, K, V, lambda q, K, V, t: self.attend(q, K, V, self.mask[t]))
+
+    def filled(self, x, K, V):
+        return self.loop(x, K, V, lambda q, K, V, t: self.attend(
+            q, K[:, :, :t + 1], V[:, :, :t + 1]))
 
 
 class Seq2seq(Net):
@@ -429,6 +452,6 @@ class RAE(Net):
 
 
 NETS = {"lstm10": LSTM10, "nasrnn": NASRNN, "nasrnn_add": NASRNN, "attention": Attention,
-        "attention_masked": Attention, "seq2seq": Seq2seq, "seq2seq_forced": Seq2seq,
+        "attention_masked": Masked, "seq2seq": Seq2seq, "seq2seq_forced": Seq2seq,
         "blockdrop": Residual, "blockdrop_given": Residual, "skipnet38": Residual,
         "rae": RAE}
