@@ -151,7 +151,8 @@ class Forced(Seq2seq):
 
 
 class Residual(Net):
-    """With norms folded into convolutions."""
+    """With norms folded into convolutions, and channels last: XLA has a slow convolution for
+    those that are first inside of branches."""
 
     def __init__(self, p, name, sizes):
         self.net = residual.Net(name, sizes["pixels"], (2, 1, 1) if sizes["small"] else None)
@@ -167,7 +168,7 @@ class Residual(Net):
                 norm = name + ".n" if name.endswith(("stem", ".ds")) else \
                     name[:-2] + "n" + name[-1]
                 scale = p[norm + ".g"] / numpy.sqrt(p[norm + ".var"] + numpy.float32(1e-5))
-                found[name] = value * scale[:, None, None, None]
+                found[name] = (value * scale[:, None, None, None]).transpose(2, 3, 1, 0)
                 found[name + "_b"] = p[norm + ".b"] - p[norm + ".mean"] * scale
         if self.gated:
             found.update(lstm_parameters(p, "rnn"))
@@ -175,13 +176,13 @@ class Residual(Net):
 
     def run(self, p, image, probs=None):
         def conv(name, x, stride=1):
-            pad = p[name].shape[2] // 2
+            pad = p[name].shape[0] // 2
             return lax.conv_general_dilated(
-                x[None], p[name], (stride, stride), [(pad, pad)] * 2)[0] + \
-                p[name + "_b"][:, None, None]
+                x[None], p[name], (stride, stride), [(pad, pad)] * 2,
+                dimension_numbers=("NHWC", "HWIO", "NHWC"))[0] + p[name + "_b"]
 
         def linear(name, x):
-            return p[name + ".W"] @ x.mean((1, 2)) + p[name + ".b"]
+            return p[name + ".W"] @ x.mean((0, 1)) + p[name + ".b"]
 
         def body(prefix, block, x, short):
             y = jax.nn.relu(conv(prefix + ".c1", x, 2 if block.narrows else 1))
@@ -192,10 +193,11 @@ class Residual(Net):
                 return x
             if self.gated:
                 return conv(block.name + ".ds", x, 2)
-            size, side, _ = x.shape
-            x = x.reshape(size, side // 2, 2, side // 2, 2).mean((2, 4))
-            return jnp.concatenate([x, jnp.zeros((block.channels - size,) + x.shape[1:])])
+            side, _, size = x.shape
+            x = x.reshape(side // 2, 2, side // 2, 2, size).mean((1, 3))
+            return jnp.pad(x, ((0, 0), (0, 0), (0, block.channels - size)))
 
+        image = image.transpose(1, 2, 0)
         if self.net.policy:
             x = jax.nn.relu(conv("policy.stem", image))
             for block in self.net.policy:

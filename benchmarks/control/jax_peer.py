@@ -44,15 +44,14 @@ class Model:
         def one_by_one(*arrays):
             return jax.block_until_ready([self.one(net.p, *instance) for instance in arrays])
 
-        found = {"one by one" if batch > 1 else "": (
-            lambda instances: [tuple(jax.device_put(part) for part in net.instance(value))
-                               for value in instances],
-            one_by_one, lambda results, count: results)}
-        if batch > 1:
-            found["vmap"] = (
+        return {
+            "one by one": (
+                lambda instances: [tuple(jax.device_put(part) for part in net.instance(value))
+                                   for value in instances],
+                one_by_one, lambda results, count: results),
+            "vmap": (
                 net.prepare,
                 lambda *arrays: jax.block_until_ready(self.many(net.p, *arrays)),
                 lambda result, count: [
                     {name: numpy.asarray(value[i]) for name, value in result.items()}
-                    for i in range(count)])
-        return found
+                    for i in range(count)])}
