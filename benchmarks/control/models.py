@@ -26,7 +26,7 @@ class Model:
     def options(self, s):
         return ["--size=H=%d" % s["H"]]
 
-    def source(self, folder, s):
+    def source(self, s):
         """The text of the model if it is not that of examples/models."""
         return None
 
@@ -166,7 +166,7 @@ class Residual(Model):
     def net(self, s):
         return residual.Net(self.name, s["pixels"], (2, 1, 1) if s["small"] else None)
 
-    def source(self, folder, s):
+    def source(self, s):
         return self.net(s).text()
 
     def shapes(self, s):
@@ -273,4 +273,4 @@ def floor(parts, threads, peak):
         product, read = flops / (1e3 * peak["fma_gflops"]), size / rate
         total += times * max(product, read)
         products += times * product if product > read else 0
-    return total, "products" if products > total / 2 else "weights"
+    return total, "products" if products > total / 2 else "reads"

@@ -33,10 +33,10 @@ rounds, and when the time is over the models left are named. Times are those of 
 mini-batch, medians, in microseconds, ours from inspection to results; ratios are medians of
 those of the rounds, over the fastest of our strategies: below 1 is a loss.
 
-The floor is what no program can do without: part by part of the model (a step of a loop, a
-layer, a convolution, a height of a tree) the larger of its products at the FMA peak and its
-weights at the speed of reading so many bytes again and again, by batch-peak in the same run
-(the larger of before and after).
+The floor is, part by part of the model (a step of a loop for all instances, a layer, a
+convolution, a height of a tree), the larger of its products at the FMA peak and its reads of
+weights and caches at the speed of reading so many bytes again and again, by batch-peak in the
+same run (the larger of before and after).
 
 --overhead runs each strategy beside a trace, at batch 1: the same operations with the
 decisions of that instance written down, as loops of a constant number of steps and blocks in
@@ -113,7 +113,7 @@ def reason(error):
 def compile_strategies(name, s, strategies, folder):
     """Those that are legal, and why others are not."""
     legal, refused = [], {}
-    text = models.MODELS[name].source(folder, s)
+    text = models.MODELS[name].source(s)
     for strategy in strategies:
         progress("%s: compile for %s" % (name, strategy))
         try:

@@ -1,6 +1,7 @@
 """The models in PyTorch, for any number of instances at once.
 
-A net has RUNS, {setting: method}: ways to run a mini-batch, of which the fastest counts.
+A net has RUNS, {setting: method}: ways to run a mini-batch, of which the fastest counts;
+EAGER and COMPILED are further ones of one kind.
 prepare() makes what such a method takes, outputs() lays its result out by instance; neither
 is timed. STEPS names the functions that are compiled. Norms are folded into convolutions,
 and input products of given words are one product.
@@ -26,7 +27,7 @@ class Net(torch.nn.Module):
     """Weights as buffers. DYNAMIC names the settings whose steps see changing numbers of
     rows."""
 
-    RUNS, EAGER, STEPS, DYNAMIC = {}, {}, [], []
+    RUNS, EAGER, COMPILED, STEPS, DYNAMIC = {}, {}, {}, [], []
 
     def __init__(self, p, name, sizes):
         super().__init__()
@@ -53,8 +54,8 @@ class Net(torch.nn.Module):
 
 class LSTM10(Net):
     RUNS = {"layer by layer": "layers"}
-    EAGER = {"nn.LSTM": "library"}
-    STEPS = ["step"]
+    EAGER, COMPILED = {"nn.LSTM": "library"}, {"layer by layer, eight words a step": "eights"}
+    STEPS = ["steps"]
 
     def setup(self, p):
         self.keep(E=p["E"])
@@ -71,20 +72,27 @@ class LSTM10(Net):
     def prepare(self, instances):
         return torch.tensor([instance["tokens"] for instance in instances]).T.contiguous(),
 
-    def step(self, a, U, h, c):
-        return gates(torch.addmm(a, h, U), c)
+    def steps(self, inputs, U, h, c):
+        hs = []
+        for a in inputs:
+            h, c = gates(torch.addmm(a, h, U), c)
+            hs.append(h)
+        return hs, c
 
-    def layers(self, tokens):
+    def eights(self, tokens):
+        return self.layers(tokens, 8)
+
+    def layers(self, tokens, words=1):
         x = self.E[tokens]  # words, instances, columns
         zero, hs, cs = torch.zeros_like(x[0]), [], []
         for layer in range(10):
             W, U, b = (getattr(self, "l%d_%s" % (layer, kind)) for kind in "WUb")
-            h, c, ys = zero, zero, []
-            for a in torch.addmm(b, x.flatten(0, 1), W).view(*x.shape[:2], -1):
-                h, c = self.step(a, U, h, c)
-                ys.append(h)
-            x = torch.stack(ys)
-            hs.append(h)
+            ys, c = [zero], zero
+            for a in torch.addmm(b, x.flatten(0, 1), W).view(*x.shape[:2], -1).split(words):
+                more, c = self.steps(a, U, ys[-1], c)
+                ys += more
+            x = torch.stack(ys[1:])
+            hs.append(ys[-1])
             cs.append(c)
         return torch.stack(hs, 1), torch.stack(cs, 1)
 
@@ -97,8 +105,8 @@ class LSTM10(Net):
 
 
 class NASRNN(Net):
-    RUNS = {"": "words"}
-    STEPS = ["step"]
+    RUNS, COMPILED = {"a word a step": "words"}, {"eight words a step": "eights"}
+    STEPS = ["steps"]
 
     def setup(self, p):
         self.keep(E=p["E"], **{net: torch.cat([p["%s_%d" % (net, k)] for k in range(8)]).T
@@ -119,11 +127,19 @@ class NASRNN(Net):
         c = torch.tanh(q0 + c) * q1
         return c, torch.tanh(c * torch.tanh(q2 + q3))
 
-    def words(self, tokens):
+    def steps(self, inputs, c, m):
+        for a in inputs:
+            c, m = self.step(a, c, m)
+        return c, m
+
+    def eights(self, tokens):
+        return self.words(tokens, 8)
+
+    def words(self, tokens, words=1):
         x = self.E[tokens]
         c = m = torch.zeros_like(x[0])
-        for a in (x.flatten(0, 1) @ self.W).view(*x.shape[:2], -1):
-            c, m = self.step(a, c, m)
+        for a in (x.flatten(0, 1) @ self.W).view(*x.shape[:2], -1).split(words):
+            c, m = self.steps(a, c, m)
         return c, m
 
     def outputs(self, found, count):

@@ -68,8 +68,9 @@ class Model:
         self.fell_back = []
         found = {}
         for setting, method in {**self.net.RUNS, **(
-                self.net.EAGER if form == "eager" else {})}.items():
-            dynamic = batch > 1 and setting in self.net.DYNAMIC
+                self.net.EAGER if form == "eager" else self.net.COMPILED)}.items():
+            # One instance has one row, but for trees: Inductor finds that out by itself.
+            dynamic = (batch > 1 or None) if setting in self.net.DYNAMIC else False
             net = self.net if form == "eager" else self.compiled(dynamic)
             found[setting] = net.prepare, getattr(net, method), net.outputs
         return found
