@@ -155,7 +155,7 @@ class Residual(Net):
     those that are first inside of branches."""
 
     def __init__(self, p, name, sizes):
-        self.net = residual.Net(name, sizes["pixels"], (2, 1, 1) if sizes["small"] else None)
+        self.net = residual.Net(name, sizes)
         self.gated = self.net.model.gated
         self.names = ("image", "probs") if name == "blockdrop_given" else ("image",)
         super().__init__(p, name, sizes)

@@ -164,7 +164,7 @@ class Residual(Model):
         return []
 
     def net(self, s):
-        return residual.Net(self.name, s["pixels"], (2, 1, 1) if s["small"] else None)
+        return residual.Net(self.name, s)
 
     def source(self, s):
         return self.net(s).text()

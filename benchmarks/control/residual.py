@@ -4,16 +4,17 @@ the decisions of one run are written down."""
 
 import numpy
 
-import batchtest  # noqa: F401: run.py and worker.py know where
 import residual_models
 from residual_models import BLOCKS, SIZE
 
 
 class Net:
-    def __init__(self, name, pixels, counts=None):
-        self.name, self.pixels = name, pixels
-        self.counts = counts or BLOCKS[name]
-        self.model = residual_models.Model(name, pixels, self.counts)
+    """`s`: sizes of models.py."""
+
+    def __init__(self, name, s):
+        self.name, self.pixels = name, s["pixels"]
+        self.counts = (2, 1, 1) if s["small"] else BLOCKS[name]
+        self.model = residual_models.Model(name, self.pixels, self.counts)
         self.blocks = self.model.blocks
         self.policy = residual_models.all_blocks("s", (1, 1, 1)) \
             if name == "blockdrop" else []
@@ -32,9 +33,9 @@ class Net:
 
     def adjust(self, p, random, instances):
         for name in p:
-            key = name.split(".")[-1]
-            middle = {"var": 1, "g": 0.4 if ".n2." in name else 1}.get(key, 0)
-            if key in ("var", "g", "mean") or (key == "b" and p[name].ndim == 1 and ".n" in name):
+            norm, _, key = name.rpartition(".")
+            if norm + ".var" in p:
+                middle = {"var": 1, "g": 0.4 if norm.endswith(".n2") else 1}.get(key, 0)
                 p[name][:] = random.uniform(middle - 0.2, middle + 0.2, p[name].shape)
         images = [instance["image"] for instance in instances]
         if self.name == "blockdrop":

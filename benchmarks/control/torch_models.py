@@ -286,8 +286,7 @@ class Residual(Net):
     STEPS = ["first", "body", "gate"]
 
     def setup(self, p):
-        net = residual.Net(self.name, self.sizes["pixels"],
-                           (2, 1, 1) if self.sizes["small"] else None)
+        net = residual.Net(self.name, self.sizes)
         self.blocks, self.policy = net.blocks, net.policy
         self.gated = net.model.gated
         self.fold(p, "stem", "stem.n")

@@ -60,6 +60,6 @@ def trace(name, s, output):
     if name in ("seq2seq", "seq2seq_forced"):
         return seq2seq(name, int(output["count"]))
     if name in ("blockdrop", "blockdrop_given", "skipnet38"):
-        net = residual.Net(name, s["pixels"], (2, 1, 1) if s["small"] else None)
-        return residual.Trace(net, output["ran" if name == "skipnet38" else "keep"]).text()
+        return residual.Trace(residual.Net(name, s), output[
+            "ran" if name == "skipnet38" else "keep"]).text()
     return None

@@ -8,7 +8,6 @@ small images.
 """
 
 import array
-import os
 import sys
 
 import numpy
